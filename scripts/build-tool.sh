@@ -3,18 +3,19 @@
 # outside of the checkout, so clones share it: in KALYPSO_CACHE, else in the user's cache folder. Its key is the hash of
 # what the program is built from.
 #
-# usage: scripts/build-tool.sh MODULE PACKAGE OUTPUT
+# usage: scripts/build-tool.sh MODULE PACKAGE OUTPUT [FLAGS-OF-GO-BUILD…]
 #   such as: scripts/build-tool.sh tools/opentofu github.com/opentofu/opentofu/cmd/tofu bin/tofu
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 module=$1 package=$2 output=$(realpath -m "$3")
+flags=("${@:4}")
 name=$(basename "$output")
 cache=${KALYPSO_CACHE:-${XDG_CACHE_HOME:-${HOME:-}/.cache}/terraform-provider-kalypso}
 key=$({
-  cat "$module/go.mod" "$module/go.sum"
+  find "$module" -maxdepth 1 -type f -print0 | sort -z | xargs -0 cat
   (cd "$module" && go env GOVERSION GOOS GOARCH CGO_ENABLED)
-  echo "$package"
+  echo "$package" "${flags[@]}"
 } | git hash-object --stdin)
 cached=$cache/$name-$key
 
@@ -25,7 +26,7 @@ if [ -x "$cached" ]; then
   mv "$output.new" "$output"
   exit
 fi
-go build -C "$module" -o "$output.new" "$package"
+go build -C "$module" -o "$output.new" "${flags[@]}" "$package"
 mv "$output.new" "$output"
 
 # A cache that can't be written is none. Builds that nobody used for a month go.

@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# Checks for the named commands, and installs what it can: openssh-server, gnupg, etcd-server and git through apt, as
-# root, and OpenTofu from its Go module. Then it lists all missing commands, and where to get them.
+# Checks for the named commands, and installs what it can: openssh-server, gnupg, etcd-server, postgresql,
+# pgbouncer, chromium, gcc and git through apt, as root, and OpenTofu from its Go module. Then it lists all missing commands,
+# and where to get them.
 #
 # With --optional it fails only in CI (CI=true).
 #
-# usage: scripts/prerequisites.sh [--optional] go|git|terraform|sshd|gpg|etcd|npm …
+# usage: scripts/prerequisites.sh [--optional] go|git|terraform|sshd|gpg|etcd|postgres|pgbouncer|npm|chromium|gcc …
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -98,6 +99,23 @@ check_etcd() {
     missing+=("etcd, for the tests that read clusters: apt-get install etcd-server, or your system's package")
 }
 
+# initdb is on the PATH, or where Debian installs each version.
+have_postgres() {
+  have initdb || compgen -G '/usr/lib/postgresql/*/bin/initdb' >/dev/null
+}
+
+check_postgres() {
+  have_postgres || apt_install postgresql || true
+  have_postgres ||
+    missing+=("PostgreSQL, for the tests of the history: apt-get install postgresql, or your system's package")
+}
+
+check_pgbouncer() {
+  have pgbouncer || apt_install pgbouncer || true
+  have pgbouncer ||
+    missing+=("PgBouncer, for the tests of the history: apt-get install pgbouncer, or your system's package")
+}
+
 # npm installs Mermaid's parser, which Node.js runs.
 check_npm() {
   have npm || apt_install npm || true # which needs nodejs
@@ -109,9 +127,25 @@ check_npm() {
   fi
 }
 
+# The page of a fleet is tested in Chromium. It is large, so only CI installs it.
+check_chromium() {
+  local name
+  for name in chromium chromium-browser google-chrome; do
+    have "$name" && return
+  done
+  [ "${CI:-}" != true ] || apt_install chromium || true
+  have chromium ||
+    missing+=("chromium, for the tests of the fleet's page: apt-get install chromium, or your system's package")
+}
+
+check_gcc() {
+  have gcc || { apt_install gcc && apt_install libc6-dev; } || true
+  have gcc || missing+=("gcc, for the tests with Gitea: apt-get install gcc libc6-dev, or your system's package")
+}
+
 for name in "$@"; do
   case $name in
-  go | git | terraform | sshd | gpg | etcd | npm) "check_$name" ;;
+  go | git | terraform | sshd | gpg | etcd | postgres | pgbouncer | npm | chromium | gcc) "check_$name" ;;
   *)
     echo "prerequisites.sh: unknown prerequisite: $name" >&2
     exit 2

@@ -10,6 +10,9 @@ not_run=$(mktemp)
 trap 'rm -f "$not_run"' EXIT
 export KALYPSO_NOT_RUN=$not_run
 
+# The collector runs less often: compilers, linkers and tests take up to a fifth less processor time.
+export GOGC=${GOGC:-400}
+
 result=0
 scripts/terraform.sh go test "$@" || result=$?
 

@@ -30,13 +30,16 @@ const (
 	OCIRepositories = fluxSource + "source.toolkit.fluxcd.io_ocirepositories.yaml"
 	HelmCharts      = fluxSource + "source.toolkit.fluxcd.io_helmcharts.yaml"
 	HelmReleases    = "github.com/fluxcd/helm-controller/config/crd/bases/helm.toolkit.fluxcd.io_helmreleases.yaml"
-	Applications    = "github.com/argoproj/argo-cd/v3/manifests/crds/application-crd.yaml"
+	Applications    = argoCD + "application-crd.yaml"
+	AppProjects     = argoCD + "appproject-crd.yaml"
+	ApplicationSets = argoCD + "applicationset-crd.yaml"
 	ExternalSecrets = "github.com/external-secrets/external-secrets/config/crds/bases/" +
 		"external-secrets.io_externalsecrets.yaml"
 
 	// ZarfSchema is the JSON Schema of zarf.yaml. It is no custom resource.
 	ZarfSchema = "github.com/zarf-dev/zarf/zarf.schema.json"
 
+	argoCD        = "github.com/argoproj/argo-cd/v3/manifests/crds/"
 	fluxKustomize = "github.com/fluxcd/kustomize-controller/config/crd/bases/"
 	fluxSource    = "github.com/fluxcd/source-controller/config/crd/bases/"
 )

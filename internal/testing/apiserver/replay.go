@@ -1,6 +1,7 @@
 package apiserver
 
 import (
+	"maps"
 	"net/http"
 	"reflect"
 	"testing"
@@ -64,14 +65,15 @@ func (s *Server) Replay(t testing.TB, event string, recorded *unstructured.Unstr
 		}
 		must(objects.Get(t.Context(), now.GetName(), metav1.GetOptions{}))
 	}
-	if !reflect.DeepEqual(want.Object["spec"], now.Object["spec"]) ||
+	hasStatus := want.GetKind() != "Application" // whose status is a field like any other
+	if next := fields(want, hasStatus); !reflect.DeepEqual(next, fields(now, hasStatus)) ||
 		!reflect.DeepEqual(want.GetFinalizers(), now.GetFinalizers()) {
-		next := now.DeepCopy()
-		next.Object["spec"] = want.Object["spec"]
-		next.SetFinalizers(want.GetFinalizers())
-		must(objects.Update(t.Context(), next, metav1.UpdateOptions{}))
+		next["metadata"] = now.DeepCopy().Object["metadata"]
+		changed := &unstructured.Unstructured{Object: next}
+		changed.SetFinalizers(want.GetFinalizers())
+		must(objects.Update(t.Context(), changed, metav1.UpdateOptions{}))
 	}
-	if status := want.Object["status"]; status != nil && !reflect.DeepEqual(status, now.Object["status"]) {
+	if status := want.Object["status"]; hasStatus && status != nil && !reflect.DeepEqual(status, now.Object["status"]) {
 		next := now.DeepCopy()
 		next.Object["status"] = status
 		must(objects.UpdateStatus(t.Context(), next, metav1.UpdateOptions{}))
@@ -80,4 +82,14 @@ func (s *Server) Replay(t testing.TB, event string, recorded *unstructured.Unstr
 		t.Fatalf("%s %s: generation %d, recorded as %d", event, key, now.GetGeneration(), recorded.GetGeneration())
 	}
 	s.replayed[key] = now
+}
+
+// fields returns the fields of an object without its metadata, and without a status that has a subresource.
+func fields(o *unstructured.Unstructured, hasStatus bool) map[string]any {
+	all := maps.Clone(o.Object)
+	delete(all, "metadata")
+	if hasStatus {
+		delete(all, "status")
+	}
+	return all
 }

@@ -24,16 +24,24 @@ const (
 	token  = "canary-access-token"
 )
 
+// devOps is the scope of tokens for Azure DevOps. They are numbered.
+const (
+	devOps      = "499b84ac-1321-427f-aa17-267ca6975798/.default"
+	devOpsToken = "canary-devops-token-"
+)
+
 // Server is the fake.
 type Server struct {
 	URL string
 	CA  string // path of its certificate, for SSL_CERT_FILE
+	// Close ends the server before the test ends.
+	Close func()
 
 	mu       sync.Mutex
 	tables   map[string][]any
 	instead  []http.HandlerFunc
 	queries  []Query
-	tokens   int
+	tokens   int // for Azure DevOps
 	pageSize int
 	date     string
 }
@@ -56,6 +64,7 @@ func New(t testing.TB) *Server {
 	s := &Server{tables: map[string][]any{}}
 	server := httptest.NewTLSServer(http.HandlerFunc(s.serve))
 	t.Cleanup(server.Close)
+	s.Close = server.Close
 	s.URL, s.CA = server.URL, filepath.Join(t.TempDir(), "ca.pem")
 	certificate := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
 	if err := os.WriteFile(s.CA, certificate, 0o600); err != nil {
@@ -136,9 +145,23 @@ func (s *Server) token(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	s.mu.Lock()
-	s.tokens++
-	s.mu.Unlock()
-	answer(w, map[string]any{"token_type": "Bearer", "expires_in": 3600, "access_token": token})
+	defer s.mu.Unlock()
+	text := token
+	if strings.Contains(r.FormValue("scope"), devOps) {
+		s.tokens++
+		text = fmt.Sprint(devOpsToken, s.tokens)
+	}
+	answer(w, map[string]any{"token_type": "Bearer", "expires_in": 3600, "access_token": text})
+}
+
+// DevOpsToken returns the token for Azure DevOps that the server issues n-th, from 1.
+func DevOpsToken(n int) string { return fmt.Sprint(devOpsToken, n) }
+
+// DevOpsTokens returns the number of tokens for Azure DevOps that the server issued.
+func (s *Server) DevOpsTokens() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.tokens
 }
 
 func (s *Server) resources(w http.ResponseWriter, r *http.Request) {

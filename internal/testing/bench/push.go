@@ -129,12 +129,11 @@ func (b *bench) deliveries(ctx context.Context, name string, f *fleet.Fleet, t *
 	if err != nil {
 		return err
 	}
-	desired := delivery.Desired{
+	arguments := delivery.Arguments{
 		Strategy:     delivery.Push,
 		Destination:  record.Destination{Repo: "file://" + bare, Branch: "main", Path: "."},
 		Environment:  f.Environment,
 		Fleet:        f,
-		Tree:         t,
 		CreateBranch: true,
 		Guardrails:   delivery.Guardrails{MaxRemoved: delivery.DefaultLimit},
 		Author:       gitops.Author{Name: "bench", Email: "bench@localhost", When: time.Unix(0, 0)},
@@ -143,7 +142,8 @@ func (b *bench) deliveries(ctx context.Context, name string, f *fleet.Fleet, t *
 	deliver := func(name string) error {
 		if err := b.measure(name, func() (sample, error) {
 			return timed(func() error {
-				result, err := delivery.Deliver(ctx, client, &desired, state, nil)
+				decision := delivery.Decide(delivery.NewRendered(&arguments, t), nil, state)
+				result, err := delivery.Deliver(ctx, client, decision.Applied, state, nil)
 				if err == nil && !result.Pushed {
 					err = errors.New("nothing was pushed")
 				}
@@ -155,7 +155,7 @@ func (b *bench) deliveries(ctx context.Context, name string, f *fleet.Fleet, t *
 		}); err != nil {
 			return err
 		}
-		return checkBranch(ctx, bare, "main", desired.Tree)
+		return checkBranch(ctx, bare, "main", t)
 	}
 	if err := deliver(name); err != nil {
 		return err
@@ -164,7 +164,7 @@ func (b *bench) deliveries(ctx context.Context, name string, f *fleet.Fleet, t *
 		if f, err = changed(f, c.which, "changed"); err != nil {
 			return err
 		}
-		if desired.Tree, _, err = build(ctx, f); err != nil {
+		if t, _, err = build(ctx, f); err != nil {
 			return err
 		}
 		if err := deliver(name + "/" + c.name); err != nil {

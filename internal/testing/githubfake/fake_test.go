@@ -74,7 +74,7 @@ const pulls = "v3/repos/acme/gitops/pulls"
 
 func start(t *testing.T) (caller, *githubfake.Repo) {
 	t.Helper()
-	s := githubfake.New(t)
+	s := githubfake.New(t, githubfake.WithGitBackend())
 	r := s.AddRepo(t, "acme/gitops")
 	gitserver.Seed(t, r.Path, "main", map[string]string{"README.md": "hello\n"})
 	return caller{t, s, s.Token}, r

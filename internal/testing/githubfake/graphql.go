@@ -19,63 +19,68 @@ func (s *Server) graphql(w http.ResponseWriter, req *http.Request) {
 		s.queryStatuses(w, t, asked.Query, asked.Variables)
 		return
 	}
-	var r *Repo
-	var p *pull
-	for _, repo := range s.repos {
-		repo.sync()
-		for _, candidate := range repo.pulls {
-			if candidate.nodeID(repo) == asked.Variables["id"] && t.access(repo.Name) > None {
-				r, p = repo, candidate
-			}
-		}
-	}
-	problem := func(kind, message string) {
-		reply(w, http.StatusOK, object{"data": nil, "errors": []object{{"type": kind, "message": message}}})
-	}
+	r, p := s.pullOf(asked.Variables["id"], t)
+	var kind, message string
 	switch {
 	case p == nil:
-		problem("NOT_FOUND", "Could not resolve to a node with the global id of '"+asked.Variables["id"]+"'.")
-		return
+		kind = "NOT_FOUND"
+		message = "Could not resolve to a node with the global id of '" + asked.Variables["id"] + "'."
 	case t.access(r.Name) < Write:
-		problem("FORBIDDEN", "Resource not accessible by personal access token")
-		return
-	}
-	switch {
-	case strings.Contains(asked.Query, "enablePullRequestAutoMerge("):
-		method := strings.ToLower(asked.Variables["method"])
-		switch {
-		case p.state != "open":
-			problem("UNPROCESSABLE", "Pull request is closed")
-			return
-		case p.draft:
-			problem("UNPROCESSABLE", "Pull request is a draft")
-			return
-		case p.autoMerge != "":
-			problem("UNPROCESSABLE", "Auto merge is already enabled")
-			return
-		case r.waitsFor(p) == "":
-			problem("UNPROCESSABLE", "Pull request Pull request is in "+r.mergeable(p)+" status")
-			return
-		}
-		p.autoMerge = method
-	case strings.Contains(asked.Query, "disablePullRequestAutoMerge("):
-		if p.autoMerge == "" {
-			problem("UNPROCESSABLE", "Can't disable auto-merge for this pull request")
-			return
-		}
-		p.autoMerge = ""
-	case strings.Contains(asked.Query, "convertPullRequestToDraft("):
-		if r.noDrafts {
-			problem("FORBIDDEN", t.login+" does not have permission to convert the pull request "+p.nodeID(r)+" to draft.")
-			return
-		}
-		p.draft = true
-	case strings.Contains(asked.Query, "markPullRequestReadyForReview("):
-		p.draft = false
-		r.mergeWhenReady(p)
+		kind, message = "FORBIDDEN", "Resource not accessible by personal access token"
 	default:
-		problem("UNPROCESSABLE", "The fake does not know this query")
+		kind, message = r.mutate(t, p, asked.Query, asked.Variables["method"])
+	}
+	if kind != "" {
+		reply(w, http.StatusOK, object{"data": nil, "errors": []object{{"type": kind, "message": message}}})
 		return
 	}
 	reply(w, http.StatusOK, object{"data": object{"pullRequest": object{"id": asked.Variables["id"]}}})
+}
+
+// pullOf returns the pull request with a node ID that a caller may see, with its repo, or nil.
+func (s *Server) pullOf(id string, t *token) (*Repo, *pull) {
+	for _, repo := range s.repos {
+		repo.sync()
+		for _, candidate := range repo.pulls {
+			if candidate.nodeID(repo) == id && t.access(repo.Name) > None {
+				return repo, candidate
+			}
+		}
+	}
+	return nil, nil
+}
+
+// mutate does what a mutation asks for, or returns the type of an error and its message.
+func (r *Repo) mutate(t *token, p *pull, query, method string) (kind, message string) {
+	const unprocessable = "UNPROCESSABLE"
+	switch {
+	case strings.Contains(query, "enablePullRequestAutoMerge("):
+		switch {
+		case p.state != "open":
+			return unprocessable, "Pull request is closed"
+		case p.draft:
+			return unprocessable, "Pull request is a draft"
+		case p.autoMerge != "":
+			return unprocessable, "Auto merge is already enabled"
+		case r.waitsFor(p) == "":
+			return unprocessable, "Pull request Pull request is in " + r.mergeable(p) + " status"
+		}
+		p.autoMerge = strings.ToLower(method)
+	case strings.Contains(query, "disablePullRequestAutoMerge("):
+		if p.autoMerge == "" {
+			return unprocessable, "Can't disable auto-merge for this pull request"
+		}
+		p.autoMerge = ""
+	case strings.Contains(query, "convertPullRequestToDraft("):
+		if r.noDrafts {
+			return "FORBIDDEN", t.login + " does not have permission to convert the pull request " + p.nodeID(r) + " to draft."
+		}
+		p.draft = true
+	case strings.Contains(query, "markPullRequestReadyForReview("):
+		p.draft = false
+		r.mergeWhenReady(p)
+	default:
+		return unprocessable, "The fake does not know this query"
+	}
+	return "", ""
 }

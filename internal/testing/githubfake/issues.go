@@ -66,6 +66,12 @@ func (s *Server) requestReviewers(w http.ResponseWriter, req *http.Request, r *R
 			fail(w, http.StatusUnprocessableEntity, "Review cannot be requested from pull request author.")
 			return
 		}
+		if slices.Contains(r.outsiders, user) {
+			fail(w, http.StatusUnprocessableEntity,
+				"Reviews may only be requested from collaborators. "+
+					"One or more of the users or teams you specified is not a collaborator of the "+r.Name+" repository.")
+			return
+		}
 	}
 	for _, team := range asked.TeamReviewers {
 		if !slices.Contains(r.teams, team) {

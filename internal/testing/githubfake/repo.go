@@ -29,6 +29,7 @@ type Repo struct {
 	keepsOpen bool
 	noDrafts  bool
 	teams     []string
+	outsiders []string // users who can't be asked for a review
 }
 
 // AddRepo creates an empty repo ("owner/name").
@@ -114,6 +115,13 @@ func (r *Repo) AddTeam(slug string) {
 	r.server.mu.Lock()
 	defer r.server.mu.Unlock()
 	r.teams = append(r.teams, slug)
+}
+
+// AddOutsider has a user not be a collaborator, so that nobody can ask for a review by the user.
+func (r *Repo) AddOutsider(login string) {
+	r.server.mu.Lock()
+	defer r.server.mu.Unlock()
+	r.outsiders = append(r.outsiders, login)
 }
 
 // run runs git in the repo for requests. It does not end the test.

@@ -66,16 +66,16 @@ func WithClock(now func() time.Time) Option {
 	return func(s *Server) { s.now = now }
 }
 
-// WithGitInProcess serves Git without git processes, see [gitserver.InProcess].
-func WithGitInProcess() Option {
-	return func(s *Server) { s.gitOptions = append(s.gitOptions, gitserver.InProcess()) }
+// WithGitBackend serves Git with git http-backend, as any client of Git needs it.
+func WithGitBackend() Option {
+	return func(s *Server) { s.gitOptions = []gitserver.Option{gitserver.WithFilter()} }
 }
 
-// New starts a server without repos.
+// New starts a server without repos. It serves Git to gitremote, without git processes: see [gitserver.InProcess].
 func New(t testing.TB, options ...Option) *Server {
 	t.Helper()
 	s := &Server{
-		Token: "ghp_canaryTokenOfTheFake", root: t.TempDir(), gitOptions: []gitserver.Option{gitserver.WithFilter()},
+		Token: "ghp_canaryTokenOfTheFake", root: t.TempDir(), gitOptions: []gitserver.Option{gitserver.InProcess()},
 		now: time.Now, repos: map[string]*Repo{}, tokens: map[string]*token{},
 	}
 	for _, o := range options {

@@ -112,6 +112,22 @@ func (r *Repo) Edit(t testing.TB, number int, body string) {
 	p.body = body
 }
 
+// Rename changes the title of a pull request as a person does.
+func (r *Repo) Rename(t testing.TB, number int, title string) {
+	t.Helper()
+	p := r.known(t, number)
+	defer r.server.mu.Unlock()
+	p.title = title
+}
+
+// Label adds a label to a pull request as a person does.
+func (r *Repo) Label(t testing.TB, number int, label string) {
+	t.Helper()
+	p := r.known(t, number)
+	defer r.server.mu.Unlock()
+	p.labels = append(p.labels, label)
+}
+
 // Retarget changes the target branch of a pull request as a person does.
 func (r *Repo) Retarget(t testing.TB, number int, base string) {
 	t.Helper()

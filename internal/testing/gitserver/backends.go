@@ -71,5 +71,15 @@ func Backends() []Backend {
 			return s.URL(repo), []gitremote.Credential{
 				{URL: "ssh://" + s.Host, PrivateKey: s.PrivateKey, KnownHosts: s.KnownHosts}}
 		}},
+		{"azure", func(t testing.TB, repo string) (string, []gitremote.Credential) {
+			s, url := Serve(t, repo, Azure(), WithTLS(), WithBasic("kalypso", "canary-password"))
+			return url, []gitremote.Credential{{URL: s.URL, Username: "kalypso", Password: "canary-password",
+				CACertificate: s.CA}}
+		}},
+		{"azure ssh", func(t testing.TB, repo string) (string, []gitremote.Credential) {
+			s, url := ServeAzureSSH(t, repo)
+			return url, []gitremote.Credential{
+				{URL: "ssh://" + s.Host, PrivateKey: s.PrivateKey, KnownHosts: s.KnownHosts}}
+		}},
 	}
 }

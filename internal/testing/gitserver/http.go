@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/cgi"
 	"net/http/httptest"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -26,6 +27,11 @@ func WithBasic(user, password string) Option {
 // WithBearer requires this token.
 func WithBearer(token string) Option {
 	return func(s *Server) { s.bearer = token }
+}
+
+// WithBearerPrefix requires a token that begins with this text.
+func WithBearerPrefix(prefix string) Option {
+	return func(s *Server) { s.bearer, s.anyBearer = prefix, true }
 }
 
 // WithTLS serves HTTPS with a certificate of its own authority; see [Server.CA].
@@ -59,15 +65,19 @@ type Server struct {
 	CA   string // PEM certificate of its authority, with [WithTLS]
 	Root string // folder of its repositories
 
+	Azure *AzureRepos // with [Azure]; nil: the server behaves as git does
+
 	user, password, bearer, redirect string
-	tls, v0, pushDenied              bool
+	tls, v0, pushDenied, anyBearer   bool
 	config                           []string
 	inProcess                        *inProcess // nil: git http-backend serves
 
-	mu     sync.Mutex
-	log    []Request
-	before func()
-	faults []*Fault
+	mu        sync.Mutex
+	answered  *sync.Cond // an answer ended
+	answering int        // requests without an end of their answer
+	log       []Request
+	before    func()
+	faults    []*Fault
 }
 
 // Request is one request to the server.
@@ -103,25 +113,58 @@ func New(t testing.TB, root string, options ...Option) *Server {
 func Handler(t testing.TB, root string, options ...Option) (*Server, http.Handler) {
 	t.Helper()
 	s := &Server{Root: root}
+	s.answered = sync.NewCond(&s.mu)
 	for _, o := range options {
 		o(s)
 	}
-	folder := strings.TrimSpace(Git(t, "", "--exec-path"))
-	return s, s.handler(filepath.Join(folder, "git-http-backend"))
+	program := ""
+	if s.inProcess == nil {
+		program = httpBackend(t)
+	}
+	return s, s.handler(program)
 }
+
+// httpBackend returns the path of git http-backend, for which it asks Git once.
+func httpBackend(t testing.TB) string {
+	t.Helper()
+	folder, err := gitFolder()
+	if err != nil {
+		t.Fatalf("git --exec-path: %v", err)
+	}
+	return filepath.Join(strings.TrimSpace(string(folder)), "git-http-backend")
+}
+
+var gitFolder = sync.OnceValues(func() ([]byte, error) {
+	cmd := exec.Command("git", "--exec-path")
+	cmd.Env = Env()
+	return cmd.Output()
+})
 
 // Serve starts a server for one bare repository, and returns the repository's URL.
 func Serve(t testing.TB, repo string, options ...Option) (*Server, string) {
 	t.Helper()
 	s := New(t, filepath.Dir(repo), options...)
-	return s, s.URL + "/" + filepath.Base(repo)
+	folder := "/"
+	if s.Azure != nil {
+		folder = azureFolder
+	}
+	return s, s.URL + folder + filepath.Base(repo)
 }
 
-// Requests returns all requests so far.
+// Requests returns all requests so far. It waits for those that the server still answers: a Git client has all that it
+// wants before the answer ends.
 func (s *Server) Requests() []Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.waitUntilIdle()
 	return slices.Clone(s.log)
+}
+
+// waitUntilIdle waits until the server answers no request. The caller has the lock.
+func (s *Server) waitUntilIdle() {
+	for s.answering > 0 {
+		s.answered.Wait()
+	}
 }
 
 // Reads returns the number of read requests so far: lookups of references, and fetches.
@@ -135,10 +178,11 @@ func (s *Server) Reads() int {
 	return reads
 }
 
-// ResetLog clears the log of requests.
+// ResetLog clears the log of requests, also of those that the server still answers.
 func (s *Server) ResetLog() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.waitUntilIdle()
 	s.log = nil
 }
 
@@ -156,15 +200,23 @@ func (s *Server) handler(program string) http.Handler {
 			Method: req.Method, Service: service(req), Path: req.URL.Path,
 			Authorization: req.Header.Get("Authorization"), Got: req.ContentLength,
 		}
+		s.mu.Lock()
+		s.answering++
+		s.mu.Unlock()
 		defer func() {
 			entry.Sent = counted.n
 			s.mu.Lock()
 			defer s.mu.Unlock()
 			s.log = append(s.log, entry)
+			s.answering--
+			s.answered.Broadcast()
 		}()
 		switch {
 		case s.redirect != "":
 			http.Redirect(counted, req, s.redirect+req.URL.RequestURI(), http.StatusFound)
+			return
+		case !s.lets(req) && s.Azure != nil:
+			signIn(counted)
 			return
 		case !s.lets(req):
 			counted.Header().Set("WWW-Authenticate", `Basic realm="git"`)
@@ -184,6 +236,9 @@ func (s *Server) handler(program string) http.Handler {
 		var backend http.Handler = s.backend(program)
 		if s.inProcess != nil {
 			backend = http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) { s.inProcess.serve(s, w, req) })
+		}
+		if s.Azure != nil {
+			backend = s.Azure.handler(s.Root, backend)
 		}
 		if fault := s.fault(req); fault != nil {
 			fault.answer(counted, req, backend)
@@ -219,6 +274,8 @@ func (s *Server) lets(req *http.Request) bool {
 	case s.user != "":
 		user, password, _ := req.BasicAuth()
 		return user == s.user && password == s.password
+	case s.anyBearer:
+		return strings.HasPrefix(req.Header.Get("Authorization"), "Bearer "+s.bearer)
 	case s.bearer != "":
 		return req.Header.Get("Authorization") == "Bearer "+s.bearer
 	}

@@ -241,3 +241,9 @@ func Fsck(t testing.TB, repo string) {
 	t.Helper()
 	Git(t, repo, "fsck", "--strict", "--full", "--no-dangling")
 }
+
+// MakeTree writes a tree with the lines of git ls-tree, and returns its hash.
+func MakeTree(t testing.TB, repo, lines string) string {
+	t.Helper()
+	return strings.TrimSpace(git(t, repo, []byte(lines), "mktree"))
+}

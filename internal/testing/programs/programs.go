@@ -25,7 +25,7 @@ type Program struct {
 // Find returns the first of the places that exists: a command on the PATH, or a file if it contains a slash.
 func (p Program) Find(t testing.TB, places ...string) string {
 	t.Helper()
-	notRun := os.Getenv(NotRun)
+	_ = os.Getenv(NotRun) // so that Go repeats the test
 	for _, place := range places {
 		if !strings.Contains(place, "/") {
 			if path, err := exec.LookPath(place); err == nil {
@@ -38,13 +38,26 @@ func (p Program) Find(t testing.TB, places ...string) string {
 	if os.Getenv("CI") == "true" {
 		t.Fatalf("%s is missing: %s", p.Name, p.Add)
 	}
-	if notRun != "" {
+	p.skip(t, "is missing")
+	return ""
+}
+
+// SkipOlder skips a test that needs a newer version of a program than the one at hand. Unlike a missing program, that
+// does not fail in CI, where the versions are chosen.
+func (p Program) SkipOlder(t testing.TB) {
+	t.Helper()
+	p.skip(t, "is needed")
+}
+
+// skip skips a test, and records that it did not run.
+func (p Program) skip(t testing.TB, why string) {
+	t.Helper()
+	if notRun := os.Getenv(NotRun); notRun != "" {
 		if err := record(notRun, fmt.Sprintf("%s\t%s\t%s\n", p.Name, p.Add, t.Name())); err != nil {
 			t.Fatal(err)
 		}
 	}
-	t.Skipf("%s is missing: %s", p.Name, p.Add)
-	return ""
+	t.Skipf("%s %s: %s", p.Name, why, p.Add)
 }
 
 func record(file, line string) error {

@@ -15,8 +15,9 @@ import (
 
 // Schemas are the schemas of a provider. Sessions share them, since it takes long to read them.
 type Schemas struct {
-	provider               *tfprotov6.Schema
-	resources, dataSources map[string]*tfprotov6.Schema
+	provider                      *tfprotov6.Schema
+	resources, dataSources, lists map[string]*tfprotov6.Schema
+	identities                    map[string]*tfprotov6.ResourceIdentitySchema
 }
 
 // ReadSchemas reads the schemas of a provider.
@@ -28,7 +29,15 @@ func ReadSchemas(ctx context.Context, server tfprotov6.ProviderServer) (*Schemas
 	if ds := Diagnostics(read.Diagnostics); ds.HasErrors() {
 		return nil, fmt.Errorf("read the schemas: %s", ds)
 	}
-	return &Schemas{read.Provider, read.ResourceSchemas, read.DataSourceSchemas}, nil
+	identities, err := server.GetResourceIdentitySchemas(ctx, &tfprotov6.GetResourceIdentitySchemasRequest{})
+	if err != nil {
+		return nil, err
+	}
+	if ds := Diagnostics(identities.Diagnostics); ds.HasErrors() {
+		return nil, fmt.Errorf("read the schemas of identities: %s", ds)
+	}
+	return &Schemas{read.Provider, read.ResourceSchemas, read.DataSourceSchemas, read.ListResourceSchemas,
+		identities.IdentitySchemas}, nil
 }
 
 // Session is a configured provider, as one command of Terraform has it.
@@ -138,11 +147,31 @@ func (s *Session) Refresh(ctx context.Context, r *Resource) (Diagnostics, error)
 
 // Import imports a resource by its ID, and refreshes it.
 func (s *Session) Import(ctx context.Context, typeName, id string) (*Resource, Diagnostics, error) {
+	return s.imported(ctx, &tfprotov6.ImportResourceStateRequest{TypeName: typeName, ID: id})
+}
+
+// ImportIdentity imports a resource by its identity, and refreshes it.
+func (s *Session) ImportIdentity(
+	ctx context.Context, typeName string, identity tftypes.Value,
+) (*Resource, Diagnostics, error) {
+	encoded, err := encode(identity)
+	if err != nil {
+		return nil, nil, err
+	}
+	return s.imported(ctx, &tfprotov6.ImportResourceStateRequest{
+		TypeName: typeName, Identity: &tfprotov6.ResourceIdentityData{IdentityData: encoded},
+	})
+}
+
+func (s *Session) imported(
+	ctx context.Context, req *tfprotov6.ImportResourceStateRequest,
+) (*Resource, Diagnostics, error) {
+	typeName := req.TypeName
 	schema, err := s.schema(typeName)
 	if err != nil {
 		return nil, nil, err
 	}
-	resp, err := s.server.ImportResourceState(ctx, &tfprotov6.ImportResourceStateRequest{TypeName: typeName, ID: id})
+	resp, err := s.server.ImportResourceState(ctx, req)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -1,0 +1,88 @@
+package apiserver
+
+import (
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// ArgoCDProgram names the environment variable with the program of tools/argocd. make test-argocd builds it and sets
+// the variable.
+const ArgoCDProgram = "KALYPSO_ARGOCD"
+
+// The controllers of Argo CD.
+const (
+	ApplicationController = "application-controller"
+	repoServer            = "repo-server"
+	redis                 = "redis"
+)
+
+// argoCDNamespace is the namespace of Argo CD, with what its installation creates there.
+var argoCDNamespace = []string{
+	"{apiVersion: v1, kind: Namespace, metadata: {name: argocd}}",
+	`
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: argocd-cm, namespace: argocd, labels: {app.kubernetes.io/part-of: argocd}}
+`, `
+apiVersion: v1
+kind: Secret
+metadata: {name: argocd-secret, namespace: argocd, labels: {app.kubernetes.io/part-of: argocd}}
+stringData: {server.secretkey: none}
+`,
+	`
+apiVersion: argoproj.io/v1alpha1
+kind: AppProject
+metadata: {name: default, namespace: argocd}
+spec:
+  sourceRepos: ["*"]
+  sourceNamespaces: ["*"]
+  destinations: [{server: "*", namespace: "*"}]
+  clusterResourceWhitelist: [{group: "*", kind: "*"}]
+`,
+}
+
+// StartArgoCD starts a server with Argo CD's application controller, its repo server and a Redis; see [FluxBinaries]
+// and [ArgoCDProgram]. Applications may be in any namespace. They are compared every five seconds. All stops when the
+// test ends.
+func StartArgoCD(t testing.TB) *Kubernetes {
+	t.Helper()
+	program := os.Getenv(ArgoCDProgram)
+	if program == "" {
+		t.Skip("make test-argocd runs this test")
+	}
+	k := startKubernetes(t, func(string) []string { return CRDs(t, Applications, AppProjects, ApplicationSets) })
+	k.Write(t, argoCDNamespace...)
+	k.awaitReader(t, schema.GroupVersionResource{Group: "argoproj.io", Version: "v1alpha1", Resource: "applications"})
+	if err := os.MkdirAll(filepath.Join(k.dir, "tmp"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	port := func(address string) string {
+		_, port, _ := net.SplitHostPort(address)
+		return port
+	}
+	cache, manifests := freePort(t), freePort(t)
+	k.command = func(controller string) *exec.Cmd {
+		kubeconfig := filepath.Join(k.dir, "admin.kubeconfig")
+		args := map[string][]string{
+			redis: {cache},
+			repoServer: {"--address", "127.0.0.1", "--port", port(manifests), "--metrics-port", port(freePort(t)),
+				"--disable-tls", "--redis", cache, "--revision-cache-expiration", "1s", "--loglevel", "warn"},
+			ApplicationController: {"--kubeconfig", kubeconfig, "--namespace", "argocd", "--application-namespaces", "*",
+				"--repo-server", manifests, "--repo-server-plaintext", "--redis", cache, "--metrics-port", port(freePort(t)),
+				"--app-resync", "5", "--app-resync-jitter", "0", "--repo-error-grace-period-seconds", "0", "--loglevel", "warn"},
+		}[controller]
+		cmd := exec.Command(program, append([]string{controller}, args...)...)
+		cmd.Env = append(os.Environ(), "KUBECONFIG="+kubeconfig, "ARGOCD_FAKE_IN_CLUSTER=true", "ARGOCD_GPG_ENABLED=false",
+			"TMPDIR="+filepath.Join(k.dir, "tmp"))
+		return cmd
+	}
+	for _, controller := range []string{redis, repoServer, ApplicationController} {
+		k.Run(controller)
+	}
+	return k
+}

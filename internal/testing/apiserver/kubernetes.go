@@ -1,0 +1,167 @@
+package apiserver
+
+import (
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/x509"
+	"encoding/pem"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/tools/clientcmd"
+	"sigs.k8s.io/yaml"
+)
+
+// FluxBinaries names the environment variable with the folder of a kube-apiserver and the controllers of Flux. make
+// test-flux builds them and sets it.
+const FluxBinaries = "KALYPSO_FLUX"
+
+// readerRole gives the user of [Reader] the permissions that the guide lists.
+const readerRole = `
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRole
+metadata: {name: deployment-state}
+rules:
+  - {apiGroups: [kustomize.toolkit.fluxcd.io], resources: [kustomizations], verbs: [list]}
+  - apiGroups: [source.toolkit.fluxcd.io]
+    resources: [gitrepositories, ocirepositories, buckets, helmcharts, helmrepositories]
+    verbs: [list]
+  - {apiGroups: [helm.toolkit.fluxcd.io], resources: [helmreleases], verbs: [list]}
+  - {apiGroups: [argoproj.io], resources: [applications], verbs: [list]}
+`
+
+const readerBinding = `
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRoleBinding
+metadata: {name: deployment-state}
+roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: deployment-state}
+subjects: [{apiGroup: rbac.authorization.k8s.io, kind: User, name: reader}]
+`
+
+// Kubernetes is a Kubernetes API server with RBAC, and the controllers of Flux or Argo CD. There is no kubelet and no
+// kube-controller-manager: ConfigMaps become healthy, Deployments never do.
+type Kubernetes struct {
+	*Server
+	t        testing.TB // that started it
+	bin, dir string
+	command  func(controller string) *exec.Cmd // starts a controller
+	stop     map[string]func()
+}
+
+// startKubernetes starts a server, with the custom resources in the files, from the programs in the folder that
+// [FluxBinaries] names. Without it, the test is skipped. It stops when the test ends.
+func startKubernetes(t testing.TB, crds func(bin string) []string) *Kubernetes {
+	t.Helper()
+	bin := os.Getenv(FluxBinaries)
+	if bin == "" {
+		t.Skip("make test-flux and make test-argocd run such tests")
+	}
+	k := &Kubernetes{Server: &Server{Host: freePort(t)}, t: t, bin: bin, dir: t.TempDir(), stop: map[string]func(){}}
+	certificates := filepath.Join(k.dir, "certificates")
+	key, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		t.Fatal(err)
+	}
+	accounts := k.file("accounts.key",
+		pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)}))
+	tokens := k.file("tokens.csv",
+		[]byte(Admin+`,admin,1,"system:masters"`+"\n"+Reader+",reader,2\n"+Nobody+",nobody,3\n"))
+	_, port, _ := net.SplitHostPort(k.Host)
+	run(t, k.dir, filepath.Join(bin, "kube-apiserver"), "--etcd-servers", startEtcd(t, k.dir, etcd.Find(t, "etcd")),
+		"--bind-address", "127.0.0.1", "--advertise-address", "127.0.0.1", "--endpoint-reconciler-type", "none",
+		"--secure-port", port, "--cert-dir", certificates, "--token-auth-file", tokens, "--authorization-mode", "RBAC",
+		"--service-account-issuer", "https://kubernetes.default.svc", "--service-account-key-file", accounts,
+		"--service-account-signing-key-file", accounts, "--service-cluster-ip-range", "10.0.0.0/24",
+		"--disable-admission-plugins", "ServiceAccount")
+	k.await(t, filepath.Join(certificates, "apiserver.crt"))
+	k.install(t, crds(bin))
+	k.Write(t, readerRole, readerBinding)
+	k.file("admin.kubeconfig", []byte(k.Kubeconfig(Admin)))
+	return k
+}
+
+// file writes a file into the folder of the server, and returns its path.
+func (k *Kubernetes) file(name string, text []byte) string {
+	k.t.Helper()
+	file := filepath.Join(k.dir, name)
+	if err := os.WriteFile(file, text, 0o600); err != nil {
+		k.t.Fatal(err)
+	}
+	return file
+}
+
+// awaitReader waits until the server has read the role of [Reader], who lists these objects then.
+func (k *Kubernetes) awaitReader(t testing.TB, at schema.GroupVersionResource) {
+	t.Helper()
+	reader := &Server{Host: k.Host, ca: k.ca}
+	config, err := clientcmd.RESTConfigFromKubeConfig([]byte(k.Kubeconfig(Reader)))
+	if err == nil {
+		reader.admin, err = dynamic.NewForConfig(config)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	reader.awaitKind(t, at)
+}
+
+// Run starts a controller, or starts it again after Stop.
+func (k *Kubernetes) Run(controller string) {
+	k.stop[controller] = runCommand(k.t, k.dir, k.command(controller))
+}
+
+// Stop ends a controller.
+func (k *Kubernetes) Stop(controller string) { k.stop[controller]() }
+
+// Write creates objects or changes them by server-side apply, as an admin does.
+func (k *Kubernetes) Write(t testing.TB, documents ...string) {
+	t.Helper()
+	for _, text := range documents {
+		o := &unstructured.Unstructured{}
+		if err := yaml.Unmarshal([]byte(text), &o.Object); err != nil {
+			t.Fatalf("%v in\n%s", err, text)
+		}
+		options := metav1.ApplyOptions{FieldManager: "admin", Force: true}
+		if _, err := k.Objects(o).Apply(t.Context(), o.GetName(), o, options); err != nil {
+			t.Fatalf("%v in\n%s", err, text)
+		}
+	}
+}
+
+// Patch merges a JSON document into an object.
+func (k *Kubernetes) Patch(t testing.TB, o *unstructured.Unstructured, text string) {
+	t.Helper()
+	k.patch(t, o, text)
+}
+
+// PatchStatus merges a JSON document into the status of an object.
+func (k *Kubernetes) PatchStatus(t testing.TB, o *unstructured.Unstructured, text string) {
+	t.Helper()
+	k.patch(t, o, text, "status")
+}
+
+func (k *Kubernetes) patch(t testing.TB, o *unstructured.Unstructured, text string, subresource ...string) {
+	t.Helper()
+	_, err := k.Objects(o).Patch(t.Context(), o.GetName(), types.MergePatchType, []byte(text), metav1.PatchOptions{},
+		subresource...)
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Remove deletes an object.
+func (k *Kubernetes) Remove(t testing.TB, apiVersion, kind, namespace, name string) {
+	t.Helper()
+	o := &unstructured.Unstructured{Object: map[string]any{"apiVersion": apiVersion, "kind": kind}}
+	o.SetNamespace(namespace)
+	if err := k.Objects(o).Delete(t.Context(), name, metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+}

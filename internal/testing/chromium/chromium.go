@@ -1,0 +1,315 @@
+// Package chromium drives a real headless Chromium for tests, by the Chrome DevTools Protocol over a pipe
+// (https://chromedevtools.github.io/devtools-protocol/). It needs no module.
+package chromium
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/programs"
+)
+
+// timeout is the most that Chromium may take to answer a call or to load a page.
+const timeout = time.Minute
+
+// Browser is a running Chromium.
+type Browser struct {
+	to      io.Writer
+	mutex   sync.Mutex
+	last    int
+	waiting map[int]chan message
+	pages   map[string]*Page // by session
+	ended   chan struct{}    // closed when the pipe ends
+}
+
+// Page is a tab, with what happened in it since [Browser.Open].
+type Page struct {
+	browser *Browser
+	session string
+	loaded  chan struct{}
+
+	console, requests []string // guarded by the browser's mutex
+}
+
+// message is an answer or an event of the protocol.
+type message struct {
+	ID        int             `json:"id"`
+	SessionID string          `json:"sessionId"`
+	Method    string          `json:"method"`
+	Params    json.RawMessage `json:"params"`
+	Result    json.RawMessage `json:"result"`
+	Error     *struct{ Message string }
+}
+
+// Start starts Chromium until the test ends. Without Chromium, the test is skipped; in CI it fails.
+func Start(t testing.TB) *Browser {
+	t.Helper()
+	program := programs.Program{
+		Name: "Chromium", Add: "apt-get install chromium, or your system's package",
+	}.Find(t, "chromium", "chromium-browser", "google-chrome")
+	theirs, to, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	from, ours, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	cmd := exec.CommandContext(ctx, program, "--headless=new", "--remote-debugging-pipe", //nolint:gosec // a fixed name
+		"--user-data-dir="+t.TempDir(), "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
+		"--disable-background-networking", "--disable-component-update", "--hide-scrollbars", "--force-color-profile=srgb")
+	cmd.ExtraFiles = []*os.File{theirs, ours} // 3 and 4 of Chromium
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	cmd.WaitDelay = timeout
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	_ = theirs.Close()
+	_ = ours.Close()
+	b := &Browser{to: to, waiting: map[int]chan message{}, pages: map[string]*Page{}, ended: make(chan struct{})}
+	go b.read(from)
+	t.Cleanup(func() {
+		_, _ = b.call("", "Browser.close", nil) // it also ends if it does not answer
+		_ = to.Close()
+		timer := time.AfterFunc(10*time.Second, stop)
+		_ = cmd.Wait()
+		timer.Stop()
+		stop()
+		_ = from.Close()
+		if t.Failed() {
+			t.Logf("Chromium's log:\n%s", stderr.String())
+		}
+	})
+	return b
+}
+
+// read dispatches messages until the pipe ends.
+func (b *Browser) read(from io.Reader) {
+	defer close(b.ended)
+	r := bufio.NewReader(from)
+	for {
+		text, err := r.ReadBytes(0)
+		if err != nil {
+			return
+		}
+		var m message
+		if json.Unmarshal(bytes.TrimSuffix(text, []byte{0}), &m) != nil {
+			continue
+		}
+		b.mutex.Lock()
+		if m.ID != 0 {
+			b.waiting[m.ID] <- m
+			delete(b.waiting, m.ID)
+		} else if p := b.pages[m.SessionID]; p != nil {
+			p.see(m)
+		}
+		b.mutex.Unlock()
+	}
+}
+
+// see records an event.
+func (p *Page) see(m message) {
+	var e struct {
+		Entry            struct{ Level, Text string }
+		ExceptionDetails struct {
+			Text      string
+			Exception struct{ Description string }
+		}
+		Type    string
+		Args    []json.RawMessage
+		Message string
+		Request struct{ URL string }
+	}
+	if json.Unmarshal(m.Params, &e) != nil {
+		return
+	}
+	switch m.Method {
+	case "Page.loadEventFired":
+		close(p.loaded)
+	case "Log.entryAdded":
+		p.console = append(p.console, e.Entry.Level+": "+e.Entry.Text)
+	case "Runtime.exceptionThrown":
+		p.console = append(p.console, "exception: "+e.ExceptionDetails.Text+" "+e.ExceptionDetails.Exception.Description)
+	case "Runtime.consoleAPICalled":
+		p.console = append(p.console, fmt.Sprintf("%s: %s", e.Type, e.Args))
+	case "Page.javascriptDialogOpening":
+		p.console = append(p.console, "dialog: "+e.Message)
+	case "Network.requestWillBeSent":
+		p.requests = append(p.requests, e.Request.URL)
+	}
+}
+
+func (b *Browser) call(session, method string, params any) (json.RawMessage, error) {
+	answer := make(chan message, 1)
+	b.mutex.Lock()
+	b.last++
+	id := b.last
+	b.waiting[id] = answer
+	if params == nil {
+		params = struct{}{}
+	}
+	request := map[string]any{"id": id, "method": method, "params": params}
+	if session != "" {
+		request["sessionId"] = session
+	}
+	text, err := json.Marshal(request)
+	if err == nil {
+		_, err = b.to.Write(append(text, 0))
+	}
+	b.mutex.Unlock()
+	if err != nil {
+		return nil, err
+	}
+	select {
+	case m := <-answer:
+		if m.Error != nil {
+			return nil, fmt.Errorf("%s: %s", method, m.Error.Message)
+		}
+		return m.Result, nil
+	case <-b.ended:
+		return nil, errors.New(method + ": Chromium ended")
+	case <-time.After(timeout):
+		return nil, fmt.Errorf("%s: no answer within %s", method, timeout)
+	}
+}
+
+// View is how a reader looks at a page.
+type View struct {
+	Width, Height int
+	Dark, Print   bool
+	NoScript      bool
+	Zone          string // such as Europe/Berlin
+}
+
+// Open loads a page and waits for it.
+func (b *Browser) Open(t testing.TB, url string, view View) *Page {
+	t.Helper()
+	var target struct{ TargetID, SessionID string }
+	b.result(t, "", "Target.createTarget", map[string]any{"url": "about:blank"}, &target)
+	b.result(t, "", "Target.attachToTarget", map[string]any{"targetId": target.TargetID, "flatten": true}, &target)
+	p := &Page{browser: b, session: target.SessionID, loaded: make(chan struct{})}
+	b.mutex.Lock()
+	b.pages[p.session] = p
+	b.mutex.Unlock()
+	for _, domain := range []string{"Page", "Runtime", "Log", "Network"} {
+		p.Call(t, domain+".enable", nil, nil)
+	}
+	p.Call(t, "Emulation.setDeviceMetricsOverride", map[string]any{
+		"width": view.Width, "height": view.Height, "deviceScaleFactor": 1, "mobile": false,
+	}, nil)
+	scheme, media := "light", "screen"
+	if view.Dark {
+		scheme = "dark"
+	}
+	if view.Print {
+		media = "print"
+	}
+	p.Call(t, "Emulation.setEmulatedMedia", map[string]any{
+		"media": media, "features": []any{map[string]any{"name": "prefers-color-scheme", "value": scheme}},
+	}, nil)
+	p.Call(t, "Emulation.setTimezoneOverride", map[string]any{"timezoneId": view.Zone}, nil)
+	p.Call(t, "Emulation.setScriptExecutionDisabled", map[string]any{"value": view.NoScript}, nil)
+	var navigated struct{ ErrorText string }
+	p.Call(t, "Page.navigate", map[string]any{"url": url}, &navigated)
+	if navigated.ErrorText != "" {
+		t.Fatalf("%s: %s", url, navigated.ErrorText)
+	}
+	select {
+	case <-p.loaded:
+	case <-time.After(timeout):
+		t.Fatalf("%s did not load within %s", url, timeout)
+	}
+	return p
+}
+
+// Call calls a method of the protocol, and decodes the result unless it is nil.
+func (p *Page) Call(t testing.TB, method string, params, result any) {
+	t.Helper()
+	p.browser.result(t, p.session, method, params, result)
+}
+
+func (b *Browser) result(t testing.TB, session, method string, params, result any) {
+	t.Helper()
+	answer, err := b.call(session, method, params)
+	if err == nil && result != nil {
+		err = json.Unmarshal(answer, result)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Eval evaluates an expression of JavaScript, and decodes its value unless result is nil.
+func (p *Page) Eval(t testing.TB, expression string, result any) {
+	t.Helper()
+	var got struct {
+		Result           struct{ Value json.RawMessage }
+		ExceptionDetails *struct{ Exception struct{ Description string } }
+	}
+	p.Call(t, "Runtime.evaluate", map[string]any{
+		"expression": expression, "returnByValue": true, "awaitPromise": true,
+	}, &got)
+	if got.ExceptionDetails != nil {
+		t.Fatalf("%s: %s", expression, got.ExceptionDetails.Exception.Description)
+	}
+	if result == nil {
+		return
+	}
+	if err := json.Unmarshal(got.Result.Value, result); err != nil {
+		t.Fatalf("%s: %v", expression, err)
+	}
+}
+
+// Press presses a key, such as Enter or ArrowDown.
+func (p *Page) Press(t testing.TB, key string) {
+	t.Helper()
+	codes := map[string]int{"Tab": 9, "Enter": 13, "Escape": 27, "ArrowLeft": 37, "ArrowUp": 38, "ArrowRight": 39,
+		"ArrowDown": 40}
+	event := map[string]any{"type": "keyDown", "key": key, "code": key, "windowsVirtualKeyCode": codes[key]}
+	if key == "Enter" {
+		event["text"] = "\r"
+	}
+	p.Call(t, "Input.dispatchKeyEvent", event, nil)
+	p.Call(t, "Input.dispatchKeyEvent", map[string]any{"type": "keyUp", "key": key, "code": key,
+		"windowsVirtualKeyCode": codes[key]}, nil)
+}
+
+// Screenshot returns the page as PNG: the whole one, or what the window shows.
+func (p *Page) Screenshot(t testing.TB, whole bool) []byte {
+	t.Helper()
+	var shot struct{ Data string }
+	p.Call(t, "Page.captureScreenshot", map[string]any{"format": "png", "captureBeyondViewport": whole}, &shot)
+	image, err := base64.StdEncoding.DecodeString(shot.Data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return image
+}
+
+// Console returns what the page and the browser logged: messages, exceptions, and what a policy blocked.
+func (p *Page) Console() []string {
+	p.browser.mutex.Lock()
+	defer p.browser.mutex.Unlock()
+	return slices.Clone(p.console)
+}
+
+// Requests returns the URLs that the page asked for, beginning with its own.
+func (p *Page) Requests() []string {
+	p.browser.mutex.Lock()
+	defer p.browser.mutex.Unlock()
+	return slices.Clone(p.requests)
+}

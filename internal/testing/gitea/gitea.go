@@ -1,0 +1,299 @@
+// Package gitea runs a real Gitea on loopback for tests, which make builds into bin/. A proxy lies in front of it: it
+// checks each request of the provider to the API against testdata/requests.yaml, records it, and fails where a test
+// asks for it.
+package gitea
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/programs"
+)
+
+var program = programs.Program{Name: "Gitea", Add: "make $PWD/bin/gitea"}
+
+// Server is a Gitea. Tests share it, each with repos of its own.
+type Server struct {
+	URL string // http://127.0.0.1:port
+
+	dir     string // all files
+	command *exec.Cmd
+	exited  chan struct{} // closed when the program has ended
+	direct  *http.Client  // past the proxy
+	proxy   *proxy
+	front   *httptest.Server
+	admin   string // token
+
+	mu    sync.Mutex
+	users map[string]string // tokens by login
+	repos int
+}
+
+var shared struct {
+	mu     sync.Mutex
+	server *Server
+	err    error
+}
+
+// environment is the user's, before a test changes it.
+var environment = os.Environ()
+
+// Shared returns the server that all tests of a package share. It starts with the first call, and runs until [Stop].
+// Without the program, the test is skipped.
+func Shared(t testing.TB) *Server {
+	t.Helper()
+	binary := program.Find(t, filepath.Join(root(), "bin", "gitea"))
+	shared.mu.Lock()
+	defer shared.mu.Unlock()
+	if shared.server == nil && shared.err == nil {
+		shared.server, shared.err = start(binary)
+	}
+	if shared.err != nil {
+		t.Fatal(shared.err)
+	}
+	return shared.server
+}
+
+// Stop stops the server of [Shared], if it runs. TestMain calls it after the tests.
+func Stop() {
+	shared.mu.Lock()
+	defer shared.mu.Unlock()
+	if shared.server != nil {
+		shared.server.stop()
+	}
+}
+
+// settings is app.ini. Cheap passwords and no queues on disk make tests fast.
+const settings = `APP_NAME = Gitea
+RUN_MODE = prod
+RUN_USER = %[1]s
+I_AM_BEING_UNSAFE_RUNNING_AS_ROOT = true
+WORK_PATH = %[2]s
+
+[server]
+PROTOCOL = http+unix
+HTTP_ADDR = %[2]s/socket
+ROOT_URL = %[3]s/
+DOMAIN = 127.0.0.1
+DISABLE_SSH = true
+OFFLINE_MODE = true
+STATIC_ROOT_PATH = %[4]s
+LFS_START_SERVER = false
+
+[database]
+DB_TYPE = sqlite3
+PATH = %[2]s/data/gitea.db
+SQLITE_JOURNAL_MODE = WAL
+
+[security]
+INSTALL_LOCK = true
+PASSWORD_HASH_ALGO = pbkdf2$1$1
+
+[queue]
+TYPE = channel
+
+[log]
+MODE = console
+LEVEL = Warn
+
+[service]
+DISABLE_REGISTRATION = true
+
+[mailer]
+ENABLED = false
+
+[cron]
+ENABLED = false
+
+[indexer]
+ISSUE_INDEXER_TYPE = db
+
+[actions]
+ENABLED = false
+
+[packages]
+ENABLED = false
+`
+
+// start starts a server.
+func start(binary string) (*Server, error) {
+	static, err := moduleFolder()
+	if err != nil {
+		return nil, err
+	}
+	dir, err := os.MkdirTemp("", "kalypso-gitea-")
+	if err != nil {
+		return nil, err
+	}
+	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return (&net.Dialer{}).DialContext(ctx, "unix", filepath.Join(dir, "socket"))
+	}
+	s := &Server{
+		dir: dir, exited: make(chan struct{}), users: map[string]string{},
+		direct: &http.Client{Transport: &http.Transport{DialContext: dial}},
+	}
+	if s.proxy, err = newProxy(&http.Transport{DialContext: dial, MaxIdleConnsPerHost: 16}); err != nil {
+		return nil, err
+	}
+	s.front = httptest.NewServer(s.proxy)
+	s.URL = s.front.URL
+	if err := s.run(binary, static); err != nil {
+		s.stop()
+		return nil, err
+	}
+	return s, nil
+}
+
+// moduleFolder returns the folder of Gitea's module, which has the templates and texts that the program reads.
+func moduleFolder() (string, error) {
+	command := exec.Command("go", "mod", "download", "-json", "code.gitea.io/gitea")
+	command.Dir, command.Env = filepath.Join(root(), "tools", "gitea"), environment
+	out, err := command.Output()
+	if err != nil {
+		return "", fmt.Errorf("download the module of Gitea: %w: %s", err, out)
+	}
+	var module struct{ Dir string }
+	return module.Dir, json.Unmarshal(out, &module)
+}
+
+// run runs the program, and creates its administrator.
+func (s *Server) run(binary, static string) error {
+	user := os.Getenv("USER")
+	if os.Getuid() == 0 {
+		user = "root"
+	}
+	config := filepath.Join(s.dir, "app.ini")
+	if err := os.WriteFile(config, fmt.Appendf(nil, settings, user, s.dir, s.URL, static), 0o600); err != nil {
+		return err
+	}
+	log, err := os.Create(s.log())
+	if err != nil {
+		return err
+	}
+	defer log.Close()
+	s.command = exec.Command(binary, "web", "--config", config)
+	s.command.Dir, s.command.Env, s.command.Stdout, s.command.Stderr = s.dir, environment, log, log
+	if err := s.command.Start(); err != nil {
+		return err
+	}
+	go func() { _ = s.command.Wait(); close(s.exited) }()
+	if err := s.await(); err != nil {
+		return err
+	}
+	create := exec.Command(binary, "admin", "user", "create", "--config", config, "--admin", "--username", "administrator",
+		"--password", password, "--email", "administrator@acme.io", "--must-change-password=false", "--access-token")
+	create.Dir, create.Env = s.dir, environment
+	said, err := create.CombinedOutput()
+	_, token, found := strings.Cut(string(said), "created... ")
+	if s.admin = strings.TrimSpace(token); err != nil || !found {
+		return fmt.Errorf("create an administrator: %w: %s", err, said)
+	}
+	return nil
+}
+
+// await waits until the server answers.
+func (s *Server) await() error {
+	for end := time.Now().Add(2 * time.Minute); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
+		resp, err := s.direct.Get(s.URL + "/api/healthz")
+		if err == nil {
+			resp.Body.Close()
+			if resp.StatusCode == http.StatusOK {
+				return nil
+			}
+		}
+		select {
+		case <-s.exited:
+			text, _ := os.ReadFile(s.log())
+			return fmt.Errorf("the program ended: %s", text)
+		default:
+		}
+	}
+	text, _ := os.ReadFile(s.log())
+	return fmt.Errorf("it does not answer: %s", text)
+}
+
+func (s *Server) log() string { return filepath.Join(s.dir, "log") }
+
+// stop stops the program by its process ID, and removes its files.
+func (s *Server) stop() {
+	if s.command != nil && s.command.Process != nil {
+		_ = s.command.Process.Signal(syscall.SIGTERM)
+		select {
+		case <-s.exited:
+		case <-time.After(10 * time.Second):
+			_ = s.command.Process.Kill()
+			<-s.exited
+		}
+	}
+	s.front.CloseClientConnections()
+	s.front.Close()
+	_ = os.RemoveAll(s.dir)
+}
+
+// root returns the root folder of the repository.
+func root() string {
+	_, file, _, _ := runtime.Caller(0)
+	return filepath.Join(filepath.Dir(file), "..", "..", "..")
+}
+
+// call sends a request past the proxy, as tests and people do, and returns the answer's status. A status of 400 and
+// more fails the test, unless it is among the allowed ones.
+func (s *Server) call(t testing.TB, token, method, path string, body, into any, allowed ...int) int {
+	t.Helper()
+	return s.send(t, func(req *http.Request) { req.Header.Set("Authorization", "token "+token) }, method, path, body, into,
+		allowed...)
+}
+
+func (s *Server) send(
+	t testing.TB, authorize func(*http.Request), method, path string, body, into any, allowed ...int,
+) int {
+	t.Helper()
+	data, err := json.Marshal(body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req, err := http.NewRequestWithContext(context.Background(), method, s.URL+apiPrefix+path, bytes.NewReader(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	authorize(req)
+	resp, err := s.direct.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	answer, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, status := range allowed {
+		if resp.StatusCode == status {
+			return status
+		}
+	}
+	if resp.StatusCode >= http.StatusBadRequest {
+		t.Fatalf("%s %s: %d %s", method, path, resp.StatusCode, answer)
+	}
+	if into != nil {
+		if err := json.Unmarshal(answer, into); err != nil {
+			t.Fatalf("%s %s: %v: %s", method, path, err, answer)
+		}
+	}
+	return resp.StatusCode
+}

@@ -1,0 +1,274 @@
+package gitea
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// Bot is the user of the provider in the tests. It may write to each repo.
+const Bot = "kalypso-bot"
+
+// scopes are those that the documentation asks for, and readScopes those without the right to write.
+var (
+	scopes     = []string{"write:repository", "write:issue", "read:user"}
+	readScopes = []string{"read:repository", "read:issue", "read:user"}
+)
+
+// password is the password of all users.
+const password = "canary-Password-1"
+
+// Token returns a token of a user with the scopes that the documentation asks for. The user is created if absent.
+func (s *Server) Token(t testing.TB, login string) string {
+	t.Helper()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.users[login] == "" {
+		s.call(t, s.admin, http.MethodPost, "/admin/users", object{
+			"username": login, "email": login + "@acme.io", "password": password, "must_change_password": false,
+		}, nil)
+		s.users[login] = s.newToken(t, login, scopes...)
+	}
+	return s.users[login]
+}
+
+// ReadToken returns a token of a user that may read, and not write.
+func (s *Server) ReadToken(t testing.TB, login string) string {
+	t.Helper()
+	s.Token(t, login)
+	return s.newToken(t, login, readScopes...)
+}
+
+func (s *Server) newToken(t testing.TB, login string, scopes ...string) string {
+	t.Helper()
+	var token struct {
+		SHA1 string `json:"sha1"`
+	}
+	s.send(t, func(req *http.Request) { req.SetBasicAuth(login, password) }, http.MethodPost,
+		"/users/"+login+"/tokens", object{"name": fmt.Sprint(time.Now().UnixNano()), "scopes": scopes}, &token)
+	return token.SHA1
+}
+
+// object is a JSON object.
+type object = map[string]any
+
+// Repo is a private repo of an organisation of its own.
+type Repo struct {
+	Owner, Name string
+	URL         string // for the provider
+	Token       string // of a user of its own that may write; see [Repo.Login]
+	Login       string
+
+	server *Server
+}
+
+// AddRepo creates an empty repo. The users may write to it, as members of the team platform.
+func (s *Server) AddRepo(t testing.TB, name string, users ...string) *Repo {
+	t.Helper()
+	s.mu.Lock()
+	s.repos++
+	number := s.repos
+	s.mu.Unlock()
+	r := &Repo{Owner: fmt.Sprint("acme", number), Name: name, Login: fmt.Sprint(Bot, number), server: s}
+	r.Token, r.URL = s.Token(t, r.Login), s.URL+"/"+r.Owner+"/"+r.Name
+	s.call(t, s.admin, http.MethodPost, "/orgs", object{"username": r.Owner}, nil)
+	r.AddTeam(t, "machines", r.Login)
+	r.AddTeam(t, "platform", users...)
+	s.call(t, s.admin, http.MethodPost, "/orgs/"+r.Owner+"/repos",
+		object{"name": r.Name, "private": true, "default_branch": "main"}, nil)
+	return r
+}
+
+// AddTeam creates a team of users that may write.
+func (r *Repo) AddTeam(t testing.TB, name string, users ...string) {
+	t.Helper()
+	var team struct{ ID int }
+	r.admin(t, http.MethodPost, "/orgs/"+r.Owner+"/teams", object{
+		"name": name, "permission": "write", "includes_all_repositories": true,
+		"units": []string{"repo.code", "repo.issues", "repo.pulls"},
+	}, &team)
+	for _, user := range users {
+		r.server.Token(t, user)
+		r.admin(t, http.MethodPut, fmt.Sprintf("/teams/%d/members/%s", team.ID, user), nil, nil)
+	}
+}
+
+// Remote returns the repo's URL with the credential of its user, for Git.
+func (r *Repo) Remote() string {
+	return strings.Replace(r.URL, "://", "://"+r.Login+":"+r.Token+"@", 1)
+}
+
+// Requests returns the requests of the provider with the repo's token so far.
+func (r *Repo) Requests(tokens ...string) []Request {
+	return r.server.proxy.requests(append(tokens, r.Token)...)
+}
+
+// Fail has the next requests with the repo's token fail, whose path has a part; an empty method is any.
+func (r *Repo) Fail(method, path string, times int, failure Failure) {
+	p := r.server.proxy
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.failures = append(p.failures, &failing{method, path, r.Token, times, failure})
+}
+
+// StopFailing ends the failures that [Repo.Fail] began.
+func (r *Repo) StopFailing() {
+	p := r.server.proxy
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.failures = slices.DeleteFunc(p.failures, func(f *failing) bool { return f.token == r.Token })
+}
+
+func (r *Repo) admin(t testing.TB, method, path string, body, into any, allowed ...int) int {
+	t.Helper()
+	return r.server.call(t, r.server.admin, method, path, body, into, allowed...)
+}
+
+// post sends a request below the repo's path as a user.
+func (r *Repo) post(t testing.TB, login, path string, body, into any, allowed ...int) int {
+	t.Helper()
+	return r.server.call(t, r.server.Token(t, login), http.MethodPost, r.path("%s", path), body, into, allowed...)
+}
+
+// Open opens a pull request as a user.
+func (r *Repo) Open(t testing.TB, login, branch, target, title, body string) int {
+	t.Helper()
+	var opened struct{ Number int }
+	r.post(t, login, "/pulls",
+		object{"head": branch, "base": target, "title": title, "body": body}, &opened)
+	return opened.Number
+}
+
+// Fork creates a fork of the repo, and returns the user's URL of it for Git.
+func (r *Repo) Fork(t testing.TB, login string) (remote string) {
+	t.Helper()
+	r.post(t, login, "/forks", object{"name": r.Owner + "-" + r.Name}, nil)
+	address := strings.Replace(r.server.URL, "://", "://"+login+":"+r.server.Token(t, login)+"@", 1)
+	return address + "/" + login + "/" + r.Owner + "-" + r.Name
+}
+
+// AddOwn creates a repo of the user of a repo, who is no organisation.
+func (r *Repo) AddOwn(t testing.TB, name string) *Repo {
+	t.Helper()
+	own := *r
+	own.Owner, own.Name, own.URL = r.Login, name, r.server.URL+"/"+r.Login+"/"+name
+	r.admin(t, http.MethodPost, "/admin/users/"+r.Login+"/repos", object{"name": name, "default_branch": "main"}, nil)
+	return &own
+}
+
+// Labels returns the names of the repo's labels.
+func (r *Repo) Labels(t testing.TB) (names []string) {
+	t.Helper()
+	var labels []struct{ Name string }
+	r.admin(t, http.MethodGet, r.path("/labels"), nil, &labels)
+	for _, label := range labels {
+		names = append(names, label.Name)
+	}
+	return names
+}
+
+// Change changes the fields of a pull request as its administrator: title, body, state.
+func (r *Repo) Change(t testing.TB, number int, fields map[string]any) {
+	t.Helper()
+	r.admin(t, http.MethodPatch, r.path("/pulls/%d", number), fields, nil)
+}
+
+func (r *Repo) path(format string, args ...any) string {
+	return "/repos/" + r.Owner + "/" + r.Name + fmt.Sprintf(format, args...)
+}
+
+// Label adds a label, which is created.
+func (r *Repo) Label(t testing.TB, number int, name string) {
+	t.Helper()
+	var label struct{ ID int }
+	r.admin(t, http.MethodPost, r.path("/labels"), object{"name": name, "color": "#00aabb"}, &label)
+	r.admin(t, http.MethodPost, r.path("/issues/%d/labels", number), object{"labels": []int{label.ID}}, nil)
+}
+
+// Review approves a pull request as a user.
+func (r *Repo) Review(t testing.TB, number int, login string) {
+	t.Helper()
+	r.post(t, login, fmt.Sprintf("/pulls/%d/reviews", number),
+		object{"event": "APPROVED", "body": "Fine"}, nil)
+}
+
+// Merge merges at once, by a method. It waits until Gitea has checked for conflicts.
+func (r *Repo) Merge(t testing.TB, number int, method string) {
+	t.Helper()
+	for range 300 {
+		if r.admin(t, http.MethodPost, r.path("/pulls/%d/merge", number), object{"Do": method, "force_merge": true}, nil,
+			http.StatusMethodNotAllowed) != http.StatusMethodNotAllowed {
+			return
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	t.Fatalf("pull request %d can't be merged", number)
+}
+
+// CancelMerge cancels a scheduled merge.
+func (r *Repo) CancelMerge(t testing.TB, number int) {
+	t.Helper()
+	r.admin(t, http.MethodDelete, r.path("/pulls/%d/merge", number), nil, nil)
+}
+
+// AllowMerge has only some users merge into a branch.
+func (r *Repo) AllowMerge(t testing.TB, branch string, users ...string) {
+	t.Helper()
+	r.admin(t, http.MethodPost, r.path("/branch_protections"), object{
+		"rule_name": branch, "enable_merge_whitelist": true, "merge_whitelist_usernames": users,
+	}, nil)
+}
+
+// AwaitMerge waits until a pull request is merged.
+func (r *Repo) AwaitMerge(t testing.TB, number int) {
+	t.Helper()
+	for range 600 {
+		var now struct{ Merged bool }
+		if r.admin(t, http.MethodGet, r.path("/pulls/%d", number), nil, &now); now.Merged {
+			return
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	t.Fatalf("pull request %d is not merged", number)
+}
+
+// ScheduleMerge has a user schedule a merge, as the button for auto-merge does.
+func (r *Repo) ScheduleMerge(t testing.TB, login string, number int, method string) {
+	t.Helper()
+	for range 300 {
+		if r.post(t, login, fmt.Sprintf("/pulls/%d/merge", number),
+			object{"Do": method, "merge_when_checks_succeed": true}, nil,
+			http.StatusMethodNotAllowed) != http.StatusMethodNotAllowed {
+			return
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	t.Fatalf("the merge of pull request %d can't be scheduled", number)
+}
+
+// Require has merges into a branch wait for successful statuses; without any, merges need none. People may push.
+func (r *Repo) Require(t testing.TB, branch string, contexts ...string) {
+	t.Helper()
+	contexts = slices.DeleteFunc(contexts, func(c string) bool { return c == "" })
+	r.admin(t, http.MethodDelete, r.path("/branch_protections/%s", branch), nil, nil, http.StatusNotFound)
+	if len(contexts) > 0 {
+		r.admin(t, http.MethodPost, r.path("/branch_protections"), object{
+			"rule_name": branch, "enable_push": true, "enable_status_check": true, "status_check_contexts": contexts,
+		}, nil)
+	}
+}
+
+// Set changes the settings of the repo, such as allow_rebase.
+func (r *Repo) Set(t testing.TB, fields map[string]any) {
+	t.Helper()
+	r.admin(t, http.MethodPatch, r.path(""), fields, nil)
+}
+
+// SetStatus sets the status of a commit as a user.
+func (r *Repo) SetStatus(t testing.TB, login, commit, context, state string) {
+	t.Helper()
+	r.post(t, login, "/statuses/"+commit, object{"context": context, "state": state}, nil)
+}

@@ -1,0 +1,378 @@
+// Package gitlabfake is a fake GitLab server for tests: Git over HTTP and the REST API below /api/v4/, on one listener.
+// Its repositories are real ones, and a merge is a merge in Git. It checks each request and each answer against
+// testdata/requests.yaml.
+//
+// It only implements what this provider uses, as GitLab does. Where the table does not say how GitLab behaves, a
+// comment says how sure we are: (source) read in GitLab's source, (docs) in its documentation, or (unsure).
+package gitlabfake
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
+)
+
+const apiPrefix = "/api/v4"
+
+// Server is a GitLab on loopback.
+type Server struct {
+	URL   string            // http://127.0.0.1:port with the folder, also the base_url of the provider
+	Token string            // a token of kalypso-bot, who is a maintainer everywhere
+	Git   *gitserver.Server // the Git side, with its log and its faults
+
+	t          testing.TB
+	root       string
+	folder     string // such as /git; "": none
+	gitOptions []gitserver.Option
+	git        http.Handler
+	lag        int
+
+	mu       sync.Mutex
+	now      func() time.Time
+	projects []*Project
+	users    []string // logins; the number of a user is the position, from 1
+	tokens   map[string]*token
+	failures []*failing
+	before   []*hook
+	log      []Request
+	open     int // requests that are not answered yet
+	most     int
+}
+
+// Request is one request to the API.
+type Request struct {
+	Method        string
+	Path          string // without /api/v4, as it was escaped
+	Query         string
+	Authorization string
+	Body          string
+	Status        int // 0 where the connection was dropped
+}
+
+// Option changes a [Server].
+type Option func(*Server)
+
+// WithClock sets the clock of all times.
+func WithClock(now func() time.Time) Option { return func(s *Server) { s.now = now } }
+
+// WithGitBackend serves Git with git http-backend, as any client of Git needs it.
+func WithGitBackend() Option {
+	return func(s *Server) { s.gitOptions = []gitserver.Option{gitserver.WithFilter()} }
+}
+
+// WithFolder serves everything below a folder, such as /git.
+func WithFolder(folder string) Option { return func(s *Server) { s.folder = folder } }
+
+// WithLag has the API show a push, and finish its check whether branches can be merged, only after that many requests
+// about a merge request: GitLab does both in the background (docs).
+func WithLag(requests int) Option { return func(s *Server) { s.lag = requests } }
+
+// Access is the role of a token's user in a project.
+type Access int
+
+// The roles.
+const (
+	NoAccess Access = iota
+	Reporter
+	Developer
+	Maintainer
+)
+
+type token struct {
+	login      string
+	everywhere Access
+	projects   map[string]Access
+	readOnly   bool // has the scope read_api, not api
+}
+
+// botLogin is the user of [Server.Token].
+const botLogin = "kalypso-bot"
+
+// New starts a server without projects. It serves Git to gitremote, without git processes: see [gitserver.InProcess].
+func New(t testing.TB, options ...Option) *Server {
+	t.Helper()
+	s := &Server{
+		Token: "glpat-canaryTokenOfTheFake", t: t, root: t.TempDir(),
+		gitOptions: []gitserver.Option{gitserver.InProcess()}, now: time.Now,
+		users: []string{botLogin, "ann", "bob", "eve", "outsider"}, tokens: map[string]*token{},
+	}
+	for _, o := range options {
+		o(s)
+	}
+	s.tokens[s.Token] = &token{login: botLogin, everywhere: Maintainer}
+	s.Git, s.git = gitserver.Handler(t, s.root, s.gitOptions...)
+	server := httptest.NewServer(http.HandlerFunc(s.serve))
+	t.Cleanup(func() {
+		server.CloseClientConnections()
+		server.Close()
+	})
+	s.URL = server.URL + s.folder
+	return s
+}
+
+// AddToken creates a token of a user for these projects only. All projects are private.
+func (s *Server) AddToken(value, login string, projects map[string]Access) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.tokens[value] = &token{login: login, projects: projects}
+}
+
+// AddReadToken creates a token for all projects whose scope is read_api.
+func (s *Server) AddReadToken(value, login string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.tokens[value] = &token{login: login, everywhere: Developer, readOnly: true}
+}
+
+// Requests returns all requests to the API so far, in the order of their answers.
+func (s *Server) Requests() []Request {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.log)
+}
+
+// ResetLog clears the logs of the API and of Git.
+func (s *Server) ResetLog() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.log = nil
+	s.Git.ResetLog()
+}
+
+func (s *Server) serve(w http.ResponseWriter, req *http.Request) {
+	path, inside := strings.CutPrefix(req.URL.EscapedPath(), s.folder)
+	if !inside {
+		http.Redirect(w, req, "/users/sign_in", http.StatusFound) // as outside of the API, without a session
+		return
+	}
+	req.URL.Path, req.URL.RawPath = strings.TrimPrefix(req.URL.Path, s.folder), path
+	if !strings.HasPrefix(path, apiPrefix+"/") {
+		s.serveGit(w, req)
+		return
+	}
+	body, err := io.ReadAll(req.Body)
+	if err != nil {
+		panic(http.ErrAbortHandler)
+	}
+	entry := Request{
+		Method: req.Method, Path: strings.TrimPrefix(path, apiPrefix), Query: req.URL.RawQuery,
+		Authorization: req.Header.Get("Authorization"), Body: string(body),
+	}
+	s.enter(1)
+	defer s.enter(-1)
+	s.runBefore(&entry)
+	answer := httptest.NewRecorder()
+	failure := s.failureFor(&entry)
+	if failure == nil || failure.After {
+		s.answer(answer, req, body)
+	}
+	if failure != nil && !failure.answer(answer) {
+		s.record(entry)
+		panic(http.ErrAbortHandler)
+	}
+	entry.Status = answer.Code
+	s.record(entry)
+	for name, values := range answer.Header() {
+		w.Header()[name] = values
+	}
+	if w.Header().Get("Date") == "" {
+		w.Header().Set("Date", s.now().UTC().Format(http.TimeFormat))
+	}
+	w.WriteHeader(answer.Code)
+	_, _ = answer.Body.WriteTo(w)
+}
+
+// answer answers a request that the table has.
+func (s *Server) answer(w *httptest.ResponseRecorder, req *http.Request, body []byte) {
+	op := requests.operationOf(req)
+	if op == nil {
+		s.t.Errorf("GitLab's table has no request %s %s", req.Method, req.URL.EscapedPath())
+		fail(w, http.StatusNotFound, "404 Not Found")
+		return
+	}
+	for _, problem := range op.checkRequest(req, body) {
+		s.t.Errorf("%s %s: %s", req.Method, req.URL.EscapedPath(), problem)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.dispatch(w, &call{Request: req, body: body, path: strings.Split(req.URL.EscapedPath(), "/")[3:]})
+	if w.Code < http.StatusMultipleChoices {
+		for _, problem := range op.checkAnswer(w.Code, w.Body.Bytes()) {
+			s.t.Errorf("the fake's answer to %s %s: %s", req.Method, req.URL.EscapedPath(), problem)
+		}
+	}
+}
+
+// call is a request to the API.
+type call struct {
+	*http.Request
+	body []byte
+	path []string // the segments below /api/v4
+	by   *token
+}
+
+// dispatch authenticates a request and has the right part answer it.
+func (s *Server) dispatch(w http.ResponseWriter, c *call) {
+	if text := c.Header.Get("Authorization"); text != "" {
+		value, _ := strings.CutPrefix(text, "Bearer ")
+		if c.by = s.tokens[value]; c.by == nil {
+			reply(w, http.StatusUnauthorized, object{"error": "invalid_token",
+				"error_description": "Token was revoked. You have to re-authorize from the user."})
+			return
+		}
+	}
+	switch {
+	case c.by != nil && c.by.readOnly && c.Method != http.MethodGet:
+		reply(w, http.StatusForbidden, object{"error": "insufficient_scope", "scope": "api",
+			"error_description": "The request requires higher privileges than provided by the access token."})
+	case c.path[0] == "projects":
+		s.serveProject(w, c)
+	case c.by == nil:
+		fail(w, http.StatusUnauthorized, "401 Unauthorized")
+	case c.path[0] == "user":
+		reply(w, http.StatusOK, s.user(c.by.login))
+	default:
+		users := []object{}
+		for _, login := range s.users {
+			if strings.EqualFold(login, c.URL.Query().Get("username")) {
+				users = append(users, s.user(login))
+			}
+		}
+		reply(w, http.StatusOK, users)
+	}
+}
+
+// serveProject answers requests of one project.
+func (s *Server) serveProject(w http.ResponseWriter, c *call) {
+	p, moved := s.project(c.path[1])
+	access := NoAccess
+	if p != nil && c.by != nil {
+		access = max(c.by.everywhere, c.by.projects[p.Path])
+	}
+	need := Reporter
+	if c.Method != http.MethodGet {
+		need = Developer
+	}
+	switch {
+	case access == NoAccess && (c.by != nil || c.Method == http.MethodGet):
+		fail(w, http.StatusNotFound, "404 Project Not Found")
+	case access == NoAccess:
+		fail(w, http.StatusUnauthorized, "401 Unauthorized")
+	case moved && c.Method != http.MethodGet:
+		fail(w, http.StatusMethodNotAllowed, "Non GET methods are not allowed for moved projects")
+	case moved:
+		w.Header().Set("Location", s.folder+apiPrefix+"/projects/"+strconv.Itoa(p.id))
+		w.WriteHeader(http.StatusMovedPermanently)
+	case access < need:
+		fail(w, http.StatusForbidden, "403 Forbidden")
+	case len(c.path) == 2:
+		reply(w, http.StatusOK, p.showProject())
+	case c.path[2] == "merge_requests":
+		p.serveMergeRequests(w, c)
+	default: // statuses/{sha}, repository/commits/{sha}/statuses
+		p.serveStatuses(w, c)
+	}
+}
+
+// MostAtOnce is the largest number of requests to the API at the same time.
+func (s *Server) MostAtOnce() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.most
+}
+
+func (s *Server) enter(by int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.open += by
+	s.most = max(s.most, s.open)
+}
+
+func (s *Server) record(entry Request) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.log = append(s.log, entry)
+}
+
+// user returns a user in the API's format.
+func (s *Server) user(login string) object {
+	return object{"id": s.userID(login), "username": login, "name": login, "state": "active",
+		"web_url": s.URL + "/" + login, "avatar_url": nil}
+}
+
+func (s *Server) userID(login string) int { return slices.Index(s.users, login) + 1 }
+
+// serveGit authorizes Git with the same tokens.
+func (s *Server) serveGit(w http.ResponseWriter, req *http.Request) {
+	user, value, basic := req.BasicAuth()
+	push := strings.HasSuffix(req.URL.Path, "/git-receive-pack") || req.URL.Query().Get("service") == "git-receive-pack"
+	name, _, _ := strings.Cut(strings.TrimPrefix(req.URL.Path, "/"), "/info/refs")
+	name = strings.TrimSuffix(strings.TrimSuffix(name, "/git-receive-pack"), "/git-upload-pack")
+	s.mu.Lock()
+	t := s.tokens[value]
+	p, _ := s.project(strings.ReplaceAll(strings.TrimSuffix(name, ".git"), "/", "%2F"))
+	s.mu.Unlock()
+	access := NoAccess
+	if t != nil && p != nil {
+		access = max(t.everywhere, t.projects[p.Path])
+	}
+	switch {
+	case !basic || t == nil || user == "":
+		w.Header().Set("WWW-Authenticate", `Basic realm="GitLab"`)
+		http.Error(w, "HTTP Basic: Access denied. If a password was provided for Git authentication, the password was "+
+			"incorrect or you're required to use a token instead of a password.", http.StatusUnauthorized)
+	case access == NoAccess:
+		http.Error(w, "The project you were looking for could not be found or you don't have permission to view it.",
+			http.StatusNotFound)
+	case push && access < Developer:
+		http.Error(w, "You are not allowed to push code to this project.", http.StatusForbidden)
+	default:
+		req.URL.RawPath = ""
+		s.git.ServeHTTP(w, req)
+	}
+}
+
+// object is a JSON object.
+type object = map[string]any
+
+func reply(w http.ResponseWriter, status int, body any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(body)
+}
+
+// fail answers with an error: a text, or what the table's error shapes have.
+func fail(w http.ResponseWriter, status int, message any) {
+	reply(w, status, object{"message": message})
+}
+
+// decode parses the body of a request.
+func (c *call) decode(into any) { _ = json.NewDecoder(bytes.NewReader(c.body)).Decode(into) } // the table checked it
+
+// list answers with a page of a list.
+func list(w http.ResponseWriter, c *call, all []object) {
+	query := c.URL.Query()
+	number := func(name string, standard int) int {
+		if n, err := strconv.Atoi(query.Get(name)); err == nil {
+			return n
+		}
+		return standard
+	}
+	size, page := min(number("per_page", 20), 100), number("page", 1)
+	start := min((page-1)*size, len(all))
+	end := min(start+size, len(all))
+	if end < len(all) {
+		w.Header().Set("X-Next-Page", strconv.Itoa(page+1))
+	}
+	reply(w, http.StatusOK, append([]object{}, all[start:end]...))
+}

@@ -1,0 +1,136 @@
+package gitlabfake
+
+import (
+	"net/http"
+	"slices"
+	"time"
+)
+
+// status is a job of an external pipeline.
+type status struct {
+	id                             int
+	sha, name, state, text, target string
+	author                         string
+	created, finished              time.Time
+}
+
+func (p *Project) serveStatuses(w http.ResponseWriter, c *call) {
+	sha := c.path[3]
+	if c.Method == http.MethodGet {
+		sha = c.path[4]
+	}
+	if p.git("rev-parse", "--verify", "--quiet", "--end-of-options", sha+"^{commit}") == "" {
+		fail(w, http.StatusNotFound, "404 Commit Not Found")
+		return
+	}
+	if c.Method == http.MethodPost {
+		p.postStatus(w, c, sha)
+		return
+	}
+	query := c.URL.Query()
+	all := p.of(sha)
+	if query.Get("all") != "true" {
+		all = p.latest(sha)
+	}
+	if query.Get("sort") == "desc" {
+		slices.Reverse(all)
+	}
+	found := []object{}
+	for _, s := range all {
+		if name := query.Get("name"); name == "" || name == s.name {
+			found = append(found, p.showStatus(s))
+		}
+	}
+	list(w, c, found)
+}
+
+func (p *Project) postStatus(w http.ResponseWriter, c *call, sha string) {
+	var asked struct {
+		State, Name, Description string
+		TargetURL                string `json:"target_url"`
+	}
+	c.decode(&asked)
+	if p.git("for-each-ref", "--contains", sha, "refs/heads") == "" {
+		fail(w, http.StatusNotFound, "404 References for commit Not Found")
+		return
+	}
+	if len([]rune(asked.Description)) > 255 || len([]rune(asked.TargetURL)) > 255 {
+		fail(w, http.StatusBadRequest, object{"description": []string{"is too long (maximum is 255 characters)"}})
+		return
+	}
+	s := p.post(c.by.login, sha, asked.Name, asked.State, asked.Description, asked.TargetURL)
+	if s == nil {
+		fail(w, http.StatusBadRequest, `Cannot transition status via :enqueue from :pending `+
+			`(Reason(s): Status cannot transition via "enqueue")`)
+		return
+	}
+	reply(w, http.StatusCreated, p.showStatus(s))
+}
+
+// post sets a status. A pending one of the same name and user is updated, with what is not empty; nil: it can't be.
+// Unsure: that empty texts change nothing.
+func (p *Project) post(login, sha, name, state, text, target string) *status {
+	now := p.server.now()
+	var s *status
+	for _, o := range slices.Backward(p.statuses) {
+		if o.sha == sha && o.name == name && o.author == login && o.state == "pending" {
+			s = o
+			break
+		}
+	}
+	switch {
+	case s != nil && state == "pending":
+		return nil
+	case s == nil:
+		s = &status{id: 700 + len(p.statuses), sha: sha, name: name, author: login, created: now}
+		p.statuses = append(p.statuses, s)
+	}
+	if s.state = state; state != "pending" {
+		s.finished = now
+	}
+	if text != "" {
+		s.text = text
+	}
+	if target != "" {
+		s.target = target
+	}
+	p.sync()
+	return s
+}
+
+// of returns the statuses of a commit, oldest first.
+func (p *Project) of(sha string) (all []*status) {
+	for _, s := range p.statuses {
+		if s.sha == sha {
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
+// latest returns the newest status of each name of a commit, oldest first.
+func (p *Project) latest(sha string) (latest []*status) {
+	all := p.of(sha)
+	for i, s := range all {
+		if !slices.ContainsFunc(all[i+1:], func(o *status) bool { return o.name == s.name }) {
+			latest = append(latest, s)
+		}
+	}
+	return latest
+}
+
+func (p *Project) showStatus(s *status) object {
+	return object{
+		"id": s.id, "sha": s.sha, "ref": "main", "status": s.state, "name": s.name, "description": orNull(s.text),
+		"target_url": orNull(s.target), "created_at": when(s.created), "started_at": nil, "finished_at": when(s.finished),
+		"allow_failure": false, "coverage": nil, "pipeline_id": 1, "author": p.server.user(s.author),
+	}
+}
+
+// jobState returns GitLab's state of ours. Its own stay.
+func jobState(state string) string {
+	if own := map[string]string{"failure": "failed", "error": "canceled"}[state]; own != "" {
+		return own
+	}
+	return state
+}

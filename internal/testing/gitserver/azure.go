@@ -1,0 +1,231 @@
+package gitserver
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+// azureFolder is the path of the repositories of a server that behaves as Azure Repos: in a project whose name has a
+// space. azureSSHFolder is the path over SSH.
+const (
+	azureFolder    = "/acme/My%20Project/_git/"
+	azureSSHFolder = "v3/acme/My Project/"
+)
+
+// Azure makes a server behave as Azure Repos. It only speaks protocol version 0, and answers a missing credential with
+// a sign-in page. It refuses to read without multi_ack, and filters but blob:none and tree:0. It sends its errors on
+// channel 3, in place of ACK or NAK. Its own texts, which begin with TF, report what is missing or denied.
+func Azure() Option {
+	return func(s *Server) {
+		s.Azure, s.v0 = &AzureRepos{}, true
+		s.config = append(s.config, azureConfig...)
+	}
+}
+
+// azureConfig is what Azure Repos serves: any object by hash, and two filters.
+var azureConfig = []string{
+	"uploadpack.allowAnySHA1InWant=true",
+	"uploadpack.allowFilter=true",
+	"uploadpackfilter.allow=false",
+	"uploadpackfilter.blob:none.allow=true",
+	"uploadpackfilter.tree.allow=true",
+	"uploadpackfilter.tree.maxDepth=0",
+}
+
+// AzureRepos answers what Azure Repos answers in another way than git.
+type AzureRepos struct {
+	mu        sync.Mutex
+	protected map[string]bool // branches
+	readOnly  bool
+	before    func()
+}
+
+// BeforePush calls f once, just before the next push.
+func (a *AzureRepos) BeforePush(f func()) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.before = f
+}
+
+// pushing calls the function of BeforePush, without the lock.
+func (a *AzureRepos) pushing() {
+	a.mu.Lock()
+	before := a.before
+	a.before = nil
+	a.mu.Unlock()
+	if before != nil {
+		before()
+	}
+}
+
+// Protect makes the server reject pushes to a branch, as a branch policy of Azure Repos does.
+func (a *AzureRepos) Protect(branch string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.protected == nil {
+		a.protected = map[string]bool{}
+	}
+	a.protected[branch] = true
+}
+
+// ReadOnly takes the permission to push from the credential.
+func (a *AzureRepos) ReadOnly() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.readOnly = true
+}
+
+// The texts of Azure Repos.
+const (
+	azureNoMultiAck = "TF401041: The capability multi_ack was not sent. Clients must support multi-ack."
+	azureNoRepo     = "TF401019: The Git repository with name or identifier %s does not exist or you do not have " +
+		"permissions for the operation you are attempting."
+	azureNoObject = "TF401035: The object '%s' does not exist."
+	azureMoved    = "TF401028: The reference '%s' has already been updated by another client, so you cannot update it. " +
+		"Please try again."
+	azureProtected = "TF402455: Pushes to this branch are not permitted; you must use a pull request to update this " +
+		"branch."
+	azureDenied = "TF401027: You need the Git 'GenericContribute' permission to perform this action."
+)
+
+// signIn answers a request whose credential Azure Repos does not accept.
+func signIn(w http.ResponseWriter) {
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.WriteHeader(http.StatusNonAuthoritativeInfo)
+	_, _ = io.WriteString(w, "<!DOCTYPE html><html><title>Azure DevOps Services | Sign In</title></html>")
+}
+
+// handler returns the handler before git's, with the folder of the repositories.
+func (a *AzureRepos) handler(root string, git http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) { a.serve(w, req, root, git) })
+}
+
+// serve answers a request, or lets git answer it with the path of the repository below root.
+func (a *AzureRepos) serve(w http.ResponseWriter, req *http.Request, root string, git http.Handler) {
+	tail, ok := strings.CutPrefix(req.URL.EscapedPath(), azureFolder)
+	name, rest, _ := strings.Cut(tail, "/")
+	if _, err := os.Stat(filepath.Join(root, name)); !ok || err != nil {
+		http.Error(w, fmt.Sprintf(azureNoRepo, name), http.StatusNotFound)
+		return
+	}
+	if service(req) == "git-receive-pack" && a.denied() {
+		http.Error(w, azureDenied, http.StatusForbidden)
+		return
+	}
+	req = req.Clone(req.Context())
+	req.URL = &url.URL{Path: "/" + name + "/" + rest, RawQuery: req.URL.RawQuery}
+	if req.Method == http.MethodPost {
+		body := bufio.NewReader(req.Body)
+		head, err := readHead(body)
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
+			return
+		}
+		switch answer, refused := a.answer(filepath.Join(root, name), service(req), head); {
+		case refused != "":
+			http.Error(w, refused, http.StatusBadRequest)
+			return
+		case answer != "":
+			w.Header().Set("Content-Type", "application/x-"+service(req)+"-result")
+			_, _ = io.WriteString(w, answer)
+			return
+		}
+		req.Body = io.NopCloser(io.MultiReader(bytes.NewReader(head), body))
+	}
+	git.ServeHTTP(w, req)
+}
+
+func (a *AzureRepos) denied() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.readOnly
+}
+
+// readHead reads the packets of a request up to its first flush.
+func readHead(r *bufio.Reader) ([]byte, error) {
+	var head bytes.Buffer
+	for {
+		length := make([]byte, 4)
+		if _, err := io.ReadFull(r, length); err != nil {
+			return nil, err
+		}
+		head.Write(length)
+		n, err := strconv.ParseUint(string(length), 16, 16)
+		if err != nil || n < 4 {
+			return head.Bytes(), err
+		}
+		if _, err := io.CopyN(&head, r, int64(n)-4); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// answer returns the whole answer to a request whose first packets are head, or the reason why Azure Repos refuses the
+// request. Both are empty if git answers.
+func (a *AzureRepos) answer(repo, service string, head []byte) (answer, refused string) {
+	for first := true; len(head) > 4; first = false {
+		n, _ := strconv.ParseUint(string(head[:4]), 16, 16)
+		line, _, _ := strings.Cut(strings.TrimSuffix(string(head[4:n]), "\n"), "\x00")
+		head = head[n:]
+		words := strings.Fields(line)
+		switch {
+		case service == "git-receive-pack" && len(words) == 3:
+			a.pushing()
+			if status := a.status(repo, words[0], words[2]); status != "" {
+				return refusedPush(words[2], status), ""
+			}
+		case len(words) < 2 || words[0] != "want":
+		case first && !strings.Contains(line, " multi_ack"):
+			return "", azureNoMultiAck
+		case !hasObject(repo, words[1]):
+			return Packet("\x03" + fmt.Sprintf(azureNoObject, words[1])), ""
+		}
+	}
+	return "", ""
+}
+
+// status returns why an update of a reference is refused, or "".
+func (a *AzureRepos) status(repo, old, ref string) string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.protected[strings.TrimPrefix(ref, "refs/heads/")] {
+		return azureProtected
+	}
+	if now := tryGit(repo, "rev-parse", "--verify", "--quiet", ref); cmp.Or(now, noCommit) != old {
+		return fmt.Sprintf(azureMoved, ref)
+	}
+	return ""
+}
+
+// refusedPush is the report of a push that is refused after its objects were stored.
+func refusedPush(ref, status string) string {
+	report := Packet("unpack ok\n") + Packet("ng "+ref+" "+status+"\n") + "0000"
+	return Packet("\x02Analyzing objects... (1/1) (1 ms)\n") + Packet("\x01"+report) + "0000"
+}
+
+func hasObject(repo, hash string) bool { return tryGit(repo, "cat-file", "-t", hash) != "" }
+
+// noCommit is the hash of a branch that does not exist.
+const noCommit = "0000000000000000000000000000000000000000"
+
+// tryGit runs git in a repository, and returns its output without white space around it, or "" if it fails.
+func tryGit(repo string, args ...string) string {
+	cmd := exec.Command("git", args...)
+	cmd.Dir, cmd.Env = repo, Env()
+	out, err := cmd.Output()
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(out))
+}

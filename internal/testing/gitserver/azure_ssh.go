@@ -1,0 +1,188 @@
+package gitserver
+
+import (
+	"bufio"
+	"bytes"
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/x509"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"golang.org/x/crypto/ssh"
+)
+
+// AzureSSHServer behaves as Azure Repos over SSH: as [Azure] over HTTP, with RSA keys alone.
+type AzureSSHServer struct {
+	Host       string // 127.0.0.1:port
+	PrivateKey string // the accepted key, in PEM format
+	KnownHosts string // known_hosts line of the server
+
+	AzureRepos
+	root     string // folder of its repositories
+	config   *ssh.ServerConfig
+	accepted []byte // the public key of PrivateKey
+}
+
+// ServeAzureSSH starts a server for one bare repository, and returns the repository's URL.
+func ServeAzureSSH(t testing.TB, repo string) (*AzureSSHServer, string) {
+	t.Helper()
+	hostKey, _ := newRSAKey(t)
+	userKey, userPEM := newRSAKey(t)
+	s := &AzureSSHServer{
+		root: filepath.Dir(repo), PrivateKey: userPEM, accepted: userKey.PublicKey().Marshal(),
+	}
+	s.config = &ssh.ServerConfig{PublicKeyCallback: s.checkKey}
+	s.config.AddHostKey(hostKey)
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Host = listener.Addr().String()
+	_, port, _ := strings.Cut(s.Host, ":")
+	s.KnownHosts = fmt.Sprintf("[127.0.0.1]:%s %s", port, ssh.MarshalAuthorizedKey(hostKey.PublicKey()))
+	s.start(t, listener)
+	return s, s.URL(filepath.Base(repo))
+}
+
+// URL returns the URL of a repository by its name.
+func (s *AzureSSHServer) URL(name string) string {
+	return "ssh://git@" + s.Host + (&url.URL{Path: "/" + azureSSHFolder + name}).EscapedPath()
+}
+
+func newRSAKey(t testing.TB) (ssh.Signer, string) {
+	t.Helper()
+	key, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		t.Fatal(err)
+	}
+	signer, err := ssh.NewSignerFromKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	block := &pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)}
+	return signer, string(pem.EncodeToMemory(block))
+}
+
+func (s *AzureSSHServer) checkKey(_ ssh.ConnMetadata, key ssh.PublicKey) (*ssh.Permissions, error) {
+	if !bytes.Equal(key.Marshal(), s.accepted) {
+		return nil, errors.New("unknown key")
+	}
+	return &ssh.Permissions{}, nil
+}
+
+// start serves connections until the end of the test.
+func (s *AzureSSHServer) start(t testing.TB, listener net.Listener) {
+	var running sync.WaitGroup
+	var mu sync.Mutex
+	open := map[net.Conn]bool{}
+	running.Go(func() {
+		for {
+			conn, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			mu.Lock()
+			open[conn] = true
+			mu.Unlock()
+			running.Go(func() { s.connection(conn) })
+		}
+	})
+	t.Cleanup(func() {
+		_ = listener.Close()
+		mu.Lock()
+		for conn := range open {
+			_ = conn.Close()
+		}
+		mu.Unlock()
+		running.Wait()
+	})
+}
+
+// connection serves one connection. It closes it after the first command, as Azure Repos does.
+func (s *AzureSSHServer) connection(conn net.Conn) {
+	defer conn.Close()
+	server, channels, requests, err := ssh.NewServerConn(conn, s.config)
+	if err != nil {
+		return
+	}
+	defer server.Close()
+	go ssh.DiscardRequests(requests)
+	for next := range channels {
+		channel, requests, err := next.Accept()
+		if err != nil {
+			return
+		}
+		for request := range requests {
+			if request.Type != "exec" { // such as GIT_PROTOCOL
+				_ = request.Reply(false, nil)
+				continue
+			}
+			_ = request.Reply(true, nil)
+			var command struct{ Line string }
+			code := uint32(1)
+			if ssh.Unmarshal(request.Payload, &command) == nil && s.run(channel, command.Line) {
+				code = 0
+			}
+			_, _ = channel.SendRequest("exit-status", false, ssh.Marshal(struct{ Code uint32 }{code}))
+			_ = channel.Close()
+			return
+		}
+	}
+}
+
+// run runs a command, and reports whether it succeeded.
+func (s *AzureSSHServer) run(channel ssh.Channel, command string) bool {
+	service, at, _ := strings.Cut(command, " ")
+	path, _ := url.PathUnescape(strings.TrimPrefix(strings.Trim(at, "'"), "/")) // escaped or not
+	name, ok := strings.CutPrefix(path, azureSSHFolder)
+	repo := filepath.Join(s.root, name)
+	if _, err := os.Stat(repo); err != nil || !ok {
+		return s.fail(channel, fmt.Sprintf(azureNoRepo, name))
+	}
+	if service == "git-receive-pack" && s.denied() {
+		return s.fail(channel, azureDenied)
+	}
+	var args []string
+	for _, c := range azureConfig {
+		args = append(args, "-c", c)
+	}
+	git := exec.Command("git", append(args, strings.TrimPrefix(service, "git-"), repo)...)
+	git.Env, git.Stdout, git.Stderr = Env(), channel, channel.Stderr()
+	stdin, err := git.StdinPipe()
+	if err != nil || git.Start() != nil {
+		return false
+	}
+	request := bufio.NewReader(channel)
+	head, err := readHead(request)
+	answer, refused := s.answer(repo, service, head)
+	if answer != "" || refused != "" {
+		_ = git.Process.Kill()
+		_ = git.Wait()
+		if refused != "" {
+			return s.fail(channel, refused)
+		}
+		_, _ = io.WriteString(channel, answer)
+		return true
+	}
+	if err == nil {
+		_, _ = io.Copy(stdin, io.MultiReader(bytes.NewReader(head), request))
+	}
+	_ = stdin.Close()
+	return git.Wait() == nil
+}
+
+func (s *AzureSSHServer) fail(channel ssh.Channel, text string) bool {
+	_, _ = io.WriteString(channel.Stderr(), "remote: "+text+"\n")
+	return false
+}

@@ -1,0 +1,99 @@
+package hostingtest
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+)
+
+var access = []row{
+	{"a credential that may not see the repo learns nothing", func(p *place) {
+		commit := p.head("change")
+		p.open()
+		for credential, kinds := range map[Credential][]error{
+			Foreign: {hosting.ErrNotVisible}, Wrong: {hosting.ErrUnauthenticated},
+			None: {hosting.ErrNotVisible, hosting.ErrUnauthenticated},
+		} {
+			repo := p.as(credential)
+			for doing, do := range map[string]func() error{
+				"find":   func() error { _, err := repo.Find(p.ctx, query); return err },
+				"read":   func() error { _, err := repo.Read(p.ctx, 1); return err },
+				"open":   func() error { _, err := repo.Open(p.ctx, proposal()); return err },
+				"close":  func() error { _, err := repo.Close(p.ctx, 1); return err },
+				"status": func() error { _, err := repo.Status(p.ctx, commit, "x"); return err },
+				"set": func() error {
+					_, err := repo.SetStatus(p.ctx, commit, hosting.Status{Context: "x", State: hosting.Success})
+					return err
+				},
+				"the statuses":        func() error { _, err := repo.LatestStatuses(p.ctx, []string{commit}, nil); return err },
+				"statuses of commit ": func() error { _, _, err := repo.StatusHistory(p.ctx, commit); return err },
+			} {
+				err := do()
+				var kind error
+				for _, kind = range kinds {
+					if errors.Is(err, kind) {
+						break
+					}
+				}
+				if e := p.refusal(err, kind, doing); e.Credential == "" {
+					p.Errorf("%s: %s does not say where the credential is configured", credential, doing)
+				}
+			}
+		}
+	}},
+	{"a credential that may read may not write", func(p *place) {
+		number := p.open().Number
+		repo := p.as(Reader)
+		if pr, err := repo.Read(p.ctx, number); err != nil || pr.Number != number {
+			p.Errorf("read %v, %v", pr, err)
+		}
+		if pr, err := repo.Find(p.ctx, query); err != nil || pr == nil || pr.Number != number {
+			p.Errorf("found %v, %v", pr, err)
+		}
+		_, err := repo.SetStatus(p.ctx, p.head("change"), hosting.Status{Context: "dev", State: hosting.Success})
+		e := p.refusal(err, hosting.ErrForbidden, "set status dev")
+		if p.traits.Grant == "" || !strings.Contains(e.Grant, p.traits.Grant) {
+			p.Errorf("it advises %q", e.Grant)
+		}
+	}},
+	{"Git takes the credential of the API", func(p *place) {
+		user, password, bearer, err := p.repo.GitCredential(p.ctx)
+		if err != nil || password == "" && bearer == "" || user == "" && bearer == "" {
+			p.Fatal("the credential is incomplete", err)
+		}
+		address := strings.Replace(p.people.URL(), "://", "://"+user+":"+password+"@", 1)
+		if bearer == "" && !strings.Contains(p.git("ls-remote", address), p.head("change")) {
+			p.Error("Git does not see the branch")
+		}
+		if user, password, bearer, err := p.as(None).GitCredential(p.ctx); user+password+bearer != "" || err != nil {
+			p.Error("there is a credential", err)
+		}
+	}},
+	{"its web pages", func(p *place) {
+		p.asking(0, func() {
+			repo := strings.TrimSuffix(p.people.URL(), ".git") + "/"
+			for _, page := range []string{p.repo.CommitURL("abc"), p.repo.CompareURL("abc", "def")} {
+				if !strings.HasPrefix(page, repo) || !strings.Contains(page, "abc") {
+					p.Errorf("the page is %s", page)
+				}
+			}
+		})
+	}},
+	{"a repo of another server", func(p *place) {
+		host := p.world.Host(p, Writer)
+		p.asking(0, func() {
+			for _, url := range []string{
+				"https://forge.evil.io/acme/gitops", "git@forge.evil.io:acme/gitops.git", p.people.URL() + "/../..",
+				"/srv/git/gitops",
+			} {
+				repo, err := host.Repo(url)
+				if err == nil {
+					p.Errorf("%s is %v", url, repo)
+				}
+			}
+			_, err := host.Repo("https://forge.evil.io/acme/gitops")
+			p.refused(err, hosting.ErrOtherHost, "forge.evil.io")
+		})
+	}},
+}

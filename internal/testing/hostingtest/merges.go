@@ -1,0 +1,157 @@
+package hostingtest
+
+import (
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+)
+
+var merges = []row{
+	{"people merged it, by any method", func(p *place) {
+		for _, method := range hosting.MergeMethods {
+			branch := string(method) + "-branch"
+			p.branch(branch)
+			wanted := proposal()
+			wanted.Branch = branch
+			opened := p.got(p.repo.Open(p.ctx, wanted))
+			if opened.MergeCommit != "" {
+				p.Errorf("the merge commit of an open pull request is %s", opened.MergeCommit)
+			}
+			commit := p.people.Merge(p, opened.Number, method)
+			read := p.untilState(opened.Number, hosting.Merged)
+			found := p.got(p.repo.Find(p.ctx, hosting.Query{Branch: branch, Target: "main", Marker: marker}))
+			marked := p.got(p.repo.Find(p.ctx, hosting.Query{Target: "main", Marker: marker}))
+			for way, got := range map[string]hosting.PullRequest{"read": read, "found": found, "found by marker": marked} {
+				if got.State != hosting.Merged || got.MergeCommit != commit || got.HeadCommit != opened.HeadCommit ||
+					got.Number != opened.Number || commit != p.head("main") {
+					p.Errorf("%s, %s: %+v, want merge commit %s", method, way, got, commit)
+				}
+			}
+			p.pull("main")
+		}
+	}},
+	{"the target took its commits by a push", func(p *place) {
+		opened := p.open()
+		p.git("update-ref", "refs/heads/main", "refs/heads/change")
+		p.send("main")
+		p.untilRead(opened.Number, "as the host leaves it", func(pr hosting.PullRequest) bool {
+			return (pr.State == hosting.Open) == p.traits.KeepsPushed
+		})
+		p.found(query, opened.Number)
+	}},
+	{"auto-merge can use these methods", func(p *place) {
+		p.asking(0, func() {
+			for _, method := range append(hosting.MergeMethods[:3:3], "") {
+				err := p.repo.CheckAutoMerge(method)
+				if said := p.traits.NoMethod[method]; said == "" {
+					if err != nil {
+						p.Errorf("%q: %v", method, err)
+					}
+				} else {
+					p.refusedAt(hosting.FieldAutoMerge, err, hosting.ErrRejected, said)
+				}
+			}
+			err := p.repo.CheckAutoMerge("fast-forward")
+			p.refusedAt(hosting.FieldAutoMerge, err, hosting.ErrRejected, "auto-merge")
+		})
+	}},
+	{"auto-merge waits for checks, by each method", func(p *place) {
+		p.people.Require(p, "main", "ci")
+		now := p.open()
+		for _, method := range append(p.methods(), p.methods()[0]) {
+			now = p.got(p.repo.MergeWhenReady(p.ctx, now, method))
+			p.waits(now, method)
+			before := p.world.Requests()
+			p.got(p.repo.MergeWhenReady(p.ctx, now, method))
+			if asked := p.world.Requests() > before; asked != p.traits.AsksAgain {
+				p.Errorf("it asks again: %v", asked)
+			}
+			p.waits(p.got(p.repo.Read(p.ctx, now.Number)), method)
+		}
+		now = p.got(p.repo.MergeWhenReady(p.ctx, now, ""))
+		p.waits(now, "")
+		p.waits(p.got(p.repo.Read(p.ctx, now.Number)), "")
+	}},
+	{"auto-merge merges once the check passed, by each method", func(p *place) {
+		p.people.Require(p, "main", "ci")
+		for _, method := range p.methods() {
+			branch := string(method) + "-branch"
+			wanted := proposal()
+			wanted.Branch = branch
+			commit := p.branch(branch)
+			now := p.got(p.repo.Open(p.ctx, wanted))
+			p.waits(p.got(p.repo.MergeWhenReady(p.ctx, now, method)), method)
+			p.people.SetStatus(p, commit, "ci", hosting.Success)
+			merged := p.untilState(now.Number, hosting.Merged)
+			if merged.MergeCommit != p.head("main") {
+				p.Errorf("the merge commit is %s, main is %s", merged.MergeCommit, p.head("main"))
+			}
+			p.pull("main")
+		}
+	}},
+	{"auto-merge merges at once if no check is required", func(p *place) {
+		for _, method := range p.methods() {
+			branch := string(method) + "-branch"
+			p.branch(branch)
+			wanted := proposal()
+			wanted.Branch = branch
+			now := p.got(p.repo.Open(p.ctx, wanted))
+			p.got(p.repo.MergeWhenReady(p.ctx, now, method))
+			merged := p.untilState(now.Number, hosting.Merged)
+			if merged.MergeCommit == "" || merged.MergeCommit != p.head("main") {
+				p.Errorf("by %s, the merge commit is %s, main is %s", method, merged.MergeCommit, p.head("main"))
+			}
+			p.pull("main")
+		}
+	}},
+	{"auto-merge after a push", func(p *place) {
+		p.people.Require(p, "main", "ci")
+		method := p.methods()[0]
+		now := p.got(p.repo.MergeWhenReady(p.ctx, p.open(), method))
+		pushed := p.push("change")
+		now = p.untilRead(now.Number, "with its new head", func(pr hosting.PullRequest) bool {
+			return pr.HeadCommit == pushed && (pr.AutoMerge == "") == p.traits.StopsOnPush
+		})
+		p.waits(p.got(p.repo.MergeWhenReady(p.ctx, now, method)), method)
+		p.people.SetStatus(p, pushed, "ci", hosting.Success)
+		p.untilState(now.Number, hosting.Merged)
+	}},
+	{"only the commit that was read is merged", func(p *place) {
+		read := p.open()
+		pushed := p.push("change")
+		p.untilRead(read.Number, "with its new head", func(pr hosting.PullRequest) bool { return pr.HeadCommit == pushed })
+		main := p.head("main")
+		_, err := p.repo.MergeWhenReady(p.ctx, read, p.methods()[0])
+		p.refusedAt(hosting.FieldAutoMerge, err, hosting.ErrRejected, "")
+		if p.head("main") != main {
+			p.Error("it was merged")
+		}
+	}},
+	{"auto-merge of a closed one", func(p *place) {
+		read := p.open()
+		p.people.Close(p, read.Number)
+		_, err := p.repo.MergeWhenReady(p.ctx, read, p.methods()[0])
+		p.refusedAt(hosting.FieldAutoMerge, err, hosting.ErrRejected, "")
+	}},
+}
+
+// methods are those that auto-merge can use.
+func (p *place) methods() []hosting.MergeMethod {
+	var all []hosting.MergeMethod
+	for _, method := range hosting.MergeMethods {
+		if p.traits.NoMethod[method] == "" {
+			all = append(all, method)
+		}
+	}
+	return all
+}
+
+// waits expects an open pull request with auto-merge by a method; "": without.
+func (p *place) waits(now hosting.PullRequest, method hosting.MergeMethod) {
+	p.Helper()
+	same := now.AutoMerge == method
+	if p.traits.HidesMethod {
+		same = (now.AutoMerge == "") == (method == "")
+	}
+	if now.State != hosting.Open || !same {
+		p.Errorf("it is %+v, want auto-merge %q", now, method)
+	}
+}

@@ -1,0 +1,166 @@
+package hostingtest
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+)
+
+// unknown is the hash of no commit.
+var unknown = strings.Repeat("ab", 20)
+
+var statuses = []row{
+	{"each state is set and read", func(p *place) {
+		commit := p.head("change")
+		if s, err := p.repo.Status(p.ctx, commit, "kalypso/dev"); s != nil || err != nil {
+			p.Errorf("it is %+v, %v", s, err)
+		}
+		for _, state := range append(hosting.StatusStates, hosting.Pending, hosting.Success) {
+			want := hosting.Status{Context: "kalypso/dev", State: state, Description: "It is " + string(state),
+				TargetURL: "https://acme.io/runs/1"}
+			set, err := p.repo.SetStatus(p.ctx, commit, want)
+			if err != nil {
+				p.Fatal(err)
+			}
+			read, err := p.repo.Status(p.ctx, commit, "kalypso/dev")
+			if err != nil || read == nil {
+				p.Fatal(read, err)
+			}
+			want.Creator = p.traits.Login
+			p.same([]hosting.Status{want, want}, []hosting.Status{set, *read})
+		}
+	}},
+	{"a status that says the same is the same", func(p *place) {
+		commit := p.head("change")
+		want := hosting.Status{Context: "dev", State: hosting.Success, Description: "Fine", TargetURL: "https://acme.io/1"}
+		for _, state := range hosting.StatusStates {
+			want.State = state
+			have, err := p.repo.SetStatus(p.ctx, commit, want)
+			if err != nil {
+				p.Fatal(err)
+			}
+			loose := state == hosting.Pending && p.traits.UpdatesPending
+			p.asking(0, func() {
+				other, elsewhere, text := want, want, want
+				other.State = map[bool]hosting.StatusState{true: hosting.Failure, false: hosting.Success}[state != hosting.Failure]
+				if state == hosting.Success {
+					other.State = hosting.Pending
+				}
+				elsewhere.TargetURL, text.Description = "", "Other"
+				if !p.repo.SameStatus(want, have) || p.repo.SameStatus(other, have) ||
+					p.repo.SameStatus(elsewhere, have) != loose || p.repo.SameStatus(text, have) != loose {
+					p.Errorf("%s is not compared as it should be", state)
+				}
+			})
+			if again, err := p.repo.SetStatus(p.ctx, commit, want); err != nil || !p.repo.SameStatus(want, again) {
+				p.Errorf("%s again: %+v, %v", state, again, err)
+			}
+		}
+	}},
+	{"the latest of each context, of many commits and of anybody", func(p *place) {
+		first, second := p.head("change"), p.push("change")
+		p.people.SetStatus(p, first, "ci", hosting.Failure)
+		p.people.SetStatus(p, first, "ci", hosting.Success)
+		p.set(first, "dev", hosting.Pending)
+		p.set(first, "dev", hosting.Errored)
+		p.set(second, "dev", hosting.Success)
+		got, err := p.repo.LatestStatuses(p.ctx, []string{first, second, p.head("main"), unknown}, []string{"dev", "ci"})
+		if err != nil {
+			p.Fatal(err)
+		}
+		ci, dev := hosting.Status{Context: "ci", State: hosting.Success, Creator: Ann},
+			hosting.Status{Context: "dev", State: hosting.Errored, Creator: p.traits.Login}
+		p.same([]hosting.Status{ci, dev}, got.ByCommit[first])
+		dev.State = hosting.Success
+		p.same([]hosting.Status{dev}, got.ByCommit[second])
+		if len(got.ByCommit[unknown])+len(got.ByCommit[p.head("main")])+len(got.Unread) > 0 || got.Viewer != p.traits.Login {
+			p.Errorf("got %+v", got)
+		}
+		p.about(got.SeenAt)
+	}},
+	{"the history is the newest first", func(p *place) {
+		commit := p.head("change")
+		var want []hosting.Status
+		for i, state := range []hosting.StatusState{hosting.Pending, hosting.Failure, hosting.Success, hosting.Success} {
+			s := hosting.Status{Context: "dev", State: state, Description: fmt.Sprint(i), Creator: p.traits.Login}
+			if _, err := p.repo.SetStatus(p.ctx, commit, s); err != nil {
+				p.Fatal(err)
+			}
+			if state != hosting.Pending || !p.traits.UpdatesPending {
+				want = append([]hosting.Status{s}, want...)
+			}
+		}
+		got, more, err := p.repo.StatusHistory(p.ctx, commit)
+		if err != nil || more {
+			p.Error(more, err)
+		}
+		p.same(want, got)
+	}},
+	{"one of many contexts is found", func(p *place) {
+		commit := p.head("change")
+		for i := range 60 {
+			p.set(commit, fmt.Sprint("other/", i), hosting.Failure)
+		}
+		p.set(commit, "dev", hosting.Success)
+		for range 60 {
+			p.set(commit, "other/0", hosting.Success)
+		}
+		if s, err := p.repo.Status(p.ctx, commit, "dev"); err != nil || s == nil || s.State != hosting.Success {
+			p.Errorf("it is %+v, %v", s, err)
+		}
+		got, err := p.repo.LatestStatuses(p.ctx, []string{commit}, []string{"dev"})
+		if err != nil || len(got.Unread) > 0 {
+			p.Fatal(got, err)
+		}
+		found := false
+		for _, s := range got.ByCommit[commit] {
+			found = found || s.Context == "dev" && s.State == hosting.Success
+		}
+		if !found {
+			p.Errorf("got %+v", got.ByCommit[commit])
+		}
+	}},
+	{"the repo has no such commit", func(p *place) {
+		_, err := p.repo.Status(p.ctx, unknown, "dev")
+		p.refused(err, hosting.ErrCommitNotFound, "read status dev of commit "+unknown)
+		_, err = p.repo.SetStatus(p.ctx, unknown, hosting.Status{Context: "dev", State: hosting.Success})
+		p.refused(err, hosting.ErrCommitNotFound, "set status dev of commit "+unknown)
+	}},
+}
+
+// set sets a status as the provider does.
+func (p *place) set(commit, context string, state hosting.StatusState) {
+	p.Helper()
+	if _, err := p.repo.SetStatus(p.ctx, commit, hosting.Status{Context: context, State: state}); err != nil {
+		p.Fatal(err)
+	}
+}
+
+// same compares statuses, in any order of their contexts, and checks their times by the host's clock.
+func (p *place) same(want, got []hosting.Status) {
+	p.Helper()
+	for _, s := range got {
+		if age := s.SeenAt.Sub(s.SetAt); s.SetAt.IsZero() || age < -2*time.Second || age > 10*time.Minute {
+			p.Errorf("%s was set at %s, and seen at %s", s.Context, s.SetAt, s.SeenAt)
+		}
+		p.about(s.SeenAt)
+	}
+	byContext := cmpopts.SortSlices(func(a, b hosting.Status) bool { return a.Context < b.Context })
+	ignored := cmpopts.IgnoreFields(hosting.Status{}, "SetAt", "SeenAt")
+	if diff := cmp.Diff(want, got, byContext, ignored); diff != "" {
+		p.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+// about checks that a time is given.
+func (p *place) about(at time.Time) {
+	p.Helper()
+	if at.IsZero() {
+		p.Error("the time of the answer is missing")
+	}
+}

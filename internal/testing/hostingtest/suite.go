@@ -1,0 +1,232 @@
+package hostingtest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
+)
+
+// Run plays all situations, each in a world of its own. Worlds may share a server.
+func Run(t *testing.T, newWorld func(t *testing.T) World) {
+	t.Helper()
+	for _, row := range slices.Concat(pullRequests, merges, statuses, access) {
+		t.Run(strings.ReplaceAll(row.rule, " ", "_"), func(t *testing.T) {
+			t.Parallel()
+			row.test(newPlace(t, newWorld(t)))
+		})
+	}
+}
+
+// row is a situation.
+type row struct {
+	rule string
+	test func(*place)
+}
+
+// pauses bounds the calls of [World.Pause] for one thing.
+const pauses = 100
+
+// place is a repo of a world with a commit on main, and one more on change.
+type place struct {
+	testing.TB
+	world  World
+	traits Traits
+	people Repo
+	repo   hosting.Repo // as Writer
+	local  string       // a bare repo, from which branches are pushed
+	ctx    context.Context
+}
+
+func newPlace(t *testing.T, world World) *place {
+	t.Helper()
+	p := &place{TB: t, world: world, traits: world.Traits(), people: world.AddRepo(t), local: gitserver.InitBare(t)}
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+	t.Cleanup(cancel)
+	p.ctx = ctx
+	p.push("main")
+	p.branch("change")
+	p.repo = p.as(Writer)
+	return p
+}
+
+// as is the repo as another credential uses it.
+func (p *place) as(c Credential) hosting.Repo {
+	p.Helper()
+	repo, err := p.world.Host(p, c).Repo(p.people.URL())
+	if err != nil {
+		p.Fatal(err)
+	}
+	return repo
+}
+
+// push puts one more commit on a branch, and returns it.
+func (p *place) push(branch string) string {
+	p.Helper()
+	name := strings.ReplaceAll(branch, "/", "-") + ".txt"
+	commit := gitserver.Seed(p, p.local, branch,
+		map[string]string{name: "after " + gitserver.Rev(p, p.local, branch) + "\n"})
+	p.send(branch)
+	return commit
+}
+
+// branch creates a branch with a commit on top of main as the test last pushed it.
+func (p *place) branch(name string) string {
+	p.Helper()
+	p.git("branch", name, "main")
+	return p.push(name)
+}
+
+func (p *place) send(branch string) {
+	p.Helper()
+	ref := "refs/heads/" + branch
+	p.git("push", "--quiet", "--force", p.people.Remote(), ref+":"+ref)
+}
+
+// pull has the test's own branch follow the host's.
+func (p *place) pull(branch string) {
+	p.Helper()
+	ref := "refs/heads/" + branch
+	p.git("fetch", "--quiet", p.people.Remote(), "+"+ref+":"+ref)
+}
+
+// git runs git in the test's own repo.
+func (p *place) git(args ...string) string {
+	p.Helper()
+	return gitserver.Git(p, p.local, args...)
+}
+
+// head is the commit of a branch on the host, or "".
+func (p *place) head(branch string) string {
+	p.Helper()
+	commit, _, _ := strings.Cut(p.git("ls-remote", p.people.Remote(), "refs/heads/"+branch), "\t")
+	return commit
+}
+
+// until waits until the host shows something.
+func (p *place) until(what string, seen func() bool) {
+	p.Helper()
+	for range pauses {
+		if seen() {
+			return
+		}
+		p.world.Pause(p)
+	}
+	p.Fatalf("the host never shows %s", what)
+}
+
+// untilRead reads a pull request until it is as wanted.
+func (p *place) untilRead(number int, what string, is func(hosting.PullRequest) bool) hosting.PullRequest {
+	p.Helper()
+	var now hosting.PullRequest
+	p.until(fmt.Sprintf("pull request %d %s", number, what), func() bool {
+		now = p.got(p.repo.Read(p.ctx, number))
+		return is(now)
+	})
+	return now
+}
+
+// untilState reads a pull request until it is in a state.
+func (p *place) untilState(number int, state hosting.State) hosting.PullRequest {
+	p.Helper()
+	return p.untilRead(number, string(state), func(pr hosting.PullRequest) bool { return pr.State == state })
+}
+
+var marker = hosting.Marker("dev", "main", ".")
+
+// query finds ours.
+var query = hosting.Query{Branch: "change", Target: "main", Marker: marker}
+
+func proposal() hosting.Proposal {
+	return hosting.Proposal{Branch: "change", Target: "main", Title: "Title", Body: "Text\n\n" + marker}
+}
+
+// open opens ours.
+func (p *place) open() hosting.PullRequest {
+	p.Helper()
+	return p.got(p.repo.Open(p.ctx, proposal()))
+}
+
+// got returns a pull request that was asked for without error.
+func (p *place) got(pr *hosting.PullRequest, err error) hosting.PullRequest {
+	p.Helper()
+	if err != nil || pr == nil {
+		p.Fatalf("%v, %v", pr, err)
+	}
+	return *pr
+}
+
+// expect compares pull requests, without the host's own ID and page, and without the order of labels and reviewers.
+func (p *place) expect(want, got hosting.PullRequest) {
+	p.Helper()
+	if !strings.HasPrefix(got.URL, "http") || !strings.HasSuffix(got.URL, fmt.Sprint("/", got.Number)) {
+		p.Errorf("its page is %q", got.URL)
+	}
+	for _, pr := range []*hosting.PullRequest{&want, &got} {
+		pr.ID, pr.URL = "", ""
+		pr.Labels, pr.Reviewers = slices.Sorted(slices.Values(pr.Labels)), slices.Sorted(slices.Values(pr.Reviewers))
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		p.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+// refused fails the test unless the error is of that kind and says so, and is of the world's host.
+func (p *place) refused(err, kind error, said string) {
+	p.Helper()
+	p.refusal(err, kind, said)
+}
+
+// refusedAt is refused for an error at a field.
+func (p *place) refusedAt(field hosting.Field, err, kind error, said string) {
+	p.Helper()
+	if e := p.refusal(err, kind, said); e.Field != field {
+		p.Errorf("the error is at %q, want %q: %v", e.Field, field, err)
+	}
+}
+
+func (p *place) refusal(err, kind error, said string) hosting.Error {
+	p.Helper()
+	var e *hosting.Error
+	switch host := p.world.Host(p, Writer); {
+	case !errors.Is(err, kind) || !errors.As(err, &e):
+		p.Fatalf("the error is %v (%T), want %v", err, err, kind)
+	case !strings.Contains(err.Error(), said):
+		p.Errorf("the error does not say %q: %v", said, err)
+	case strings.Contains(err.Error(), "canary"):
+		p.Errorf("a secret is in the error: %v", err)
+	case e.Host != host.Name() || e.Block != host.Block():
+		p.Errorf("the error is of host %q, block %q", e.Host, e.Block)
+	}
+	return *e
+}
+
+// asking fails the test unless f makes that many requests to the API.
+func (p *place) asking(requests int, f func()) {
+	p.Helper()
+	before := p.world.Requests()
+	if f(); p.world.Requests()-before != requests {
+		p.Errorf("%d requests, want %d", p.world.Requests()-before, requests)
+	}
+}
+
+// found fails the test unless that pull request is found; 0: none.
+func (p *place) found(q hosting.Query, want int) {
+	p.Helper()
+	found, err := p.repo.Find(p.ctx, q)
+	number := 0
+	if found != nil {
+		number = found.Number
+	}
+	if err != nil || number != want {
+		p.Errorf("found %v (%v), want number %d", found, err, want)
+	}
+}

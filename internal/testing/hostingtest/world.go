@@ -1,0 +1,96 @@
+// Package hostingtest specifies what a Git host does for the provider, whichever it is. [Run] plays one table of
+// situations on a [World]: a fake host of a test, or a real server. What differs between hosts is in their [Traits].
+package hostingtest
+
+import (
+	"testing"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+)
+
+// Credential is how a test authenticates to the API.
+type Credential string
+
+// The credentials. The repos of a world are private.
+const (
+	Writer  Credential = "writer"  // may do what the provider needs; its login is [Traits.Login]
+	Reader  Credential = "reader"  // may read the repos, and not write
+	Foreign Credential = "foreign" // is valid, and sees no repo
+	Wrong   Credential = "wrong"   // is not valid
+	None    Credential = "none"    // is empty
+)
+
+// World is a Git host that people use too. Its clock need not be the test's.
+type World interface {
+	// Host returns the host as the provider configures it.
+	Host(t testing.TB, as Credential) hosting.Host
+	// AddRepo creates an empty repo. Ann and Bob ([Ann], [Bob]) may review and write in it, and so may [Traits.Team].
+	AddRepo(t testing.TB) Repo
+	Traits() Traits
+	// Requests is the number of requests to the API by hosts of this world so far.
+	Requests() int
+	// Pause gives the host some time for what it does on its own. The suite calls it until it sees what it waits for,
+	// at most [pauses] times.
+	Pause(t testing.TB)
+}
+
+// Logins of people. They do nothing but what the test has them do.
+const (
+	Ann = "ann"
+	Bob = "bob"
+	// Outsider can't be asked for a review.
+	Outsider = "outsider"
+)
+
+// Repo is a repo of a world, and what people do in it.
+type Repo interface {
+	// URL is the repo's URL as users configure it.
+	URL() string
+	// Remote is what Git pushes to without asking for a credential: a path, or a URL that has one.
+	Remote() string
+
+	// Open opens a pull request as Ann does.
+	Open(t testing.TB, branch, target, title, body string) (number int)
+	// Edit changes title and description.
+	Edit(t testing.TB, number int, title, body string)
+	// Label adds a label.
+	Label(t testing.TB, number int, label string)
+	// Review has a user approve.
+	Review(t testing.TB, number int, login string)
+	Close(t testing.TB, number int)
+	Reopen(t testing.TB, number int)
+	// Merge merges at once, and returns the new head of the target.
+	Merge(t testing.TB, number int, method hosting.MergeMethod) (commit string)
+	// Require has merges into a branch wait for a successful status in a context; "": for none.
+	Require(t testing.TB, branch, context string)
+	// SetStatus sets the status of a commit as Ann does.
+	SetStatus(t testing.TB, commit, context string, state hosting.StatusState)
+}
+
+// Traits are in what a host differs from others.
+type Traits struct {
+	Login string // of [Writer], as statuses report it
+	// Team can review, as "organisation/team". "": users only, and NoTeam is a part of the error.
+	Team, NoTeam string
+	// NoMethod has a part of the error for each merge method that auto_merge can't have.
+	NoMethod map[hosting.MergeMethod]string
+	// HidesMethod says that the host shows that auto-merge is on, and not by which method.
+	HidesMethod bool
+	// OpensEmpty says that the host opens a pull request without a difference, which others refuse.
+	OpensEmpty bool
+	// KeepsPushed says that a pull request stays open when a push brings its commits to the target.
+	KeepsPushed bool
+	// FoldsLabels says that labels which differ in case alone are the same.
+	FoldsLabels bool
+	// StopsOnPush says that a push disables auto-merge.
+	StopsOnPush bool
+	// AsksAgain says that auto-merge which is on is asked for again.
+	AsksAgain bool
+	// NoLabel is a part of the error for a label with a comma; "": the host takes it.
+	NoLabel string
+	// UpdatesPending says that a status replaces the pending one before it, of which nothing is left, and that a pending
+	// one is not changed by another.
+	UpdatesPending bool
+	// Grant is a part of what an [hosting.ErrForbidden] advises for [Reader]; see [hosting.Error].
+	Grant string
+}

@@ -1,0 +1,346 @@
+// Package postgres runs Debian's PostgreSQL for tests, in a temporary folder, on loopback and on a socket, and Debian's
+// PgBouncer before it.
+package postgres
+
+import (
+	"context"
+	"crypto/x509"
+	"encoding/pem"
+	"fmt"
+	"net"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/programs"
+)
+
+// User is the owner of all databases.
+const User = "owner"
+
+// Password is the password of [User]. It is a canary: no output may contain it.
+const Password = "canary-postgres"
+
+var (
+	program = programs.Program{Name: "PostgreSQL", Add: "apt-get install postgresql"}
+	bouncer = programs.Program{Name: "PgBouncer", Add: "apt-get install pgbouncer"}
+)
+
+// Server is a server on loopback. It listens with TLS and without.
+type Server struct {
+	Folder string // with the socket
+	Port   string
+	CA     string // file with the certificate that verifies the server
+
+	postgres string // the program
+	log      string // its output
+	process  *process
+	made     atomic.Int64 // databases
+}
+
+// Start starts a server. It stops when the test ends.
+func Start(t testing.TB) *Server {
+	t.Helper()
+	initdb := program.Find(t, append(debian(), "initdb")...)
+	folder := shortTempDir(t)
+	s := &Server{
+		Folder: folder, Port: freePort(t), CA: filepath.Join(folder, "ca.pem"),
+		postgres: filepath.Join(filepath.Dir(initdb), "postgres"), log: filepath.Join(folder, "log"),
+	}
+	writeCertificate(t, s.CA, filepath.Join(folder, "key.pem"))
+	password := filepath.Join(folder, "password")
+	write(t, password, Password)
+	cmd := unprivileged(t, initdb, "--pgdata", filepath.Join(folder, "data"), "--no-sync", "--auth=scram-sha-256",
+		"--username="+User, "--pwfile="+password, "--encoding=UTF8", "--locale=C")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("initdb: %v\n%s", err, out)
+	}
+	s.Run(t)
+	t.Cleanup(func() {
+		s.Kill()
+		if text, _ := os.ReadFile(s.log); t.Failed() {
+			t.Logf("PostgreSQL said:\n%s", text[max(0, len(text)-2000):])
+		}
+	})
+	return s
+}
+
+// debian returns where Debian installs initdb, the newest version first.
+func debian() []string {
+	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/initdb")
+	slices.Reverse(found)
+	return found
+}
+
+// Run runs the server again after [Server.Kill], with the same data, and waits until it answers.
+func (s *Server) Run(t testing.TB) {
+	t.Helper()
+	s.process = run(t, s.log, unprivileged(t, s.postgres, "-D", filepath.Join(s.Folder, "data"), "-p", s.Port,
+		"-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories="+s.Folder,
+		"-c", "timezone=UTC", "-c", "fsync=off",
+		"-c", "ssl=on", "-c", "ssl_cert_file="+s.CA, "-c", "ssl_key_file="+filepath.Join(s.Folder, "key.pem")))
+	s.process.await(t, s.URL("postgres"))
+}
+
+// Standby runs the server again as a standby, which only reads.
+func (s *Server) Standby(t testing.TB) {
+	t.Helper()
+	s.Kill()
+	write(t, filepath.Join(s.Folder, "data", "standby.signal"), "")
+	s.Run(t)
+}
+
+// Kill stops the server at once: it closes all connections, and recovers its data when it starts again.
+func (s *Server) Kill() { s.process.stop(syscall.SIGQUIT) }
+
+// Database creates an empty database, and returns its URL on loopback without TLS.
+func (s *Server) Database(t testing.TB) string {
+	t.Helper()
+	name := fmt.Sprint("db", s.made.Add(1))
+	Exec(t, s.URL("postgres"), "CREATE DATABASE "+name)
+	return s.URL(name)
+}
+
+// URL returns the URL of a database on loopback without TLS.
+func (s *Server) URL(database string) string {
+	return "postgres://" + User + ":" + Password + "@127.0.0.1:" + s.Port + "/" + database + "?sslmode=disable"
+}
+
+// TLSURL returns the URL of the same database on loopback with TLS that is verified.
+func (s *Server) TLSURL(loopback string) string {
+	return strings.Replace(loopback, "sslmode=disable", "sslmode=verify-full&sslrootcert="+url.QueryEscape(s.CA), 1)
+}
+
+// SocketURL returns the URL of the same database on the socket.
+func (s *Server) SocketURL(loopback string) string {
+	return strings.Replace(loopback, "127.0.0.1:"+s.Port, url.QueryEscape(s.Folder)+":"+s.Port, 1)
+}
+
+// Exec runs statements on a database.
+func Exec(t testing.TB, url string, statements ...string) {
+	t.Helper()
+	conn := Connect(t, url)
+	for _, statement := range statements {
+		if _, err := conn.Exec(context.Background(), statement); err != nil {
+			t.Fatalf("%s: %v", statement, err)
+		}
+	}
+	_ = conn.Close(context.Background())
+}
+
+// Select returns the rows of a query: the values of each, with a space between them.
+func Select(t testing.TB, url, query string, args ...any) []string {
+	t.Helper()
+	conn := Connect(t, url)
+	defer conn.Close(context.Background())
+	rows, err := conn.Query(context.Background(), query, args...)
+	if err != nil {
+		t.Fatalf("%s: %v", query, err)
+	}
+	defer rows.Close()
+	var texts []string
+	for rows.Next() {
+		values, err := rows.Values()
+		if err != nil {
+			t.Fatalf("%s: %v", query, err)
+		}
+		texts = append(texts, strings.TrimSuffix(fmt.Sprintln(values...), "\n"))
+	}
+	if err := rows.Err(); err != nil {
+		t.Fatalf("%s: %v", query, err)
+	}
+	return texts
+}
+
+// Connect connects to a database until the test ends.
+func Connect(t testing.TB, url string) *pgx.Conn {
+	t.Helper()
+	conn, err := pgx.Connect(context.Background(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close(context.Background()) })
+	return conn
+}
+
+// PgBouncer starts PgBouncer before the server, in its mode "transaction", in which a connection keeps nothing from one
+// transaction to the next. It returns the URL of the same database behind it.
+func (s *Server) PgBouncer(t testing.TB, database string) string {
+	t.Helper()
+	found := bouncer.Find(t, "/usr/sbin/pgbouncer", "pgbouncer")
+	folder, port := shortTempDir(t), freePort(t)
+	write(t, filepath.Join(folder, "users"), strconv.Quote(User)+" "+strconv.Quote(Password)+"\n")
+	config := filepath.Join(folder, "config")
+	write(t, config, strings.Join([]string{
+		"[databases]", "* = host=127.0.0.1 port=" + s.Port,
+		"[pgbouncer]", "listen_addr = 127.0.0.1", "listen_port = " + port, "unix_socket_dir =",
+		"auth_type = scram-sha-256", "auth_file = " + filepath.Join(folder, "users"),
+		"pool_mode = transaction", "default_pool_size = 4",
+	}, "\n")+"\n")
+	p := run(t, filepath.Join(folder, "log"), unprivileged(t, found, config))
+	t.Cleanup(func() { p.stop(syscall.SIGTERM) })
+	behind := strings.Replace(database, "127.0.0.1:"+s.Port, "127.0.0.1:"+port, 1)
+	p.await(t, behind)
+	return behind
+}
+
+// process is a running program.
+type process struct {
+	cmd  *exec.Cmd
+	log  string
+	gone chan struct{}
+}
+
+func run(t testing.TB, log string, cmd *exec.Cmd) *process {
+	t.Helper()
+	file, err := os.OpenFile(log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd.Stdout, cmd.Stderr = file, file
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	p := &process{cmd: cmd, log: log, gone: make(chan struct{})}
+	go func() {
+		_ = cmd.Wait()
+		_ = file.Close()
+		close(p.gone)
+	}()
+	return p
+}
+
+// stop sends a signal, and waits until the process is gone. After 10 seconds it kills it.
+func (p *process) stop(signal os.Signal) {
+	_ = p.cmd.Process.Signal(signal)
+	select {
+	case <-p.gone:
+	case <-time.After(10 * time.Second):
+		_ = p.cmd.Process.Kill()
+		<-p.gone
+	}
+}
+
+// await waits until a database answers.
+func (p *process) await(t testing.TB, url string) {
+	t.Helper()
+	var last error
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		conn, err := pgx.Connect(ctx, url)
+		if err == nil {
+			err = conn.Ping(ctx)
+			_ = conn.Close(ctx)
+		}
+		cancel()
+		if last = err; last == nil {
+			return
+		}
+		select {
+		case <-p.gone:
+			text, _ := os.ReadFile(p.log)
+			t.Fatalf("%s ended: %s", p.cmd, text)
+		default:
+		}
+	}
+	t.Fatalf("%s does not answer: %v", p.cmd, last)
+}
+
+// unprivileged returns a command. Both programs refuse to run as root, so root runs them as an ordinary user.
+func unprivileged(t testing.TB, name string, args ...string) *exec.Cmd {
+	t.Helper()
+	if os.Geteuid() != 0 {
+		return exec.Command(name, args...)
+	}
+	who := ordinary(t).Username
+	as := []string{"--reuid=" + who, "--regid=" + who, "--clear-groups", name}
+	return exec.Command("setpriv", append(as, args...)...)
+}
+
+// ordinary returns the user whom Debian's package creates.
+func ordinary(t testing.TB) *user.User {
+	t.Helper()
+	who, err := user.Lookup("postgres")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return who
+}
+
+// own gives a file or folder to the user who runs the programs.
+func own(t testing.TB, path string) {
+	t.Helper()
+	if os.Geteuid() != 0 {
+		return
+	}
+	who := ordinary(t)
+	uid, err := strconv.Atoi(who.Uid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Lchown(path, uid, -1); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// shortTempDir returns a new folder of the user who runs the programs. The path of a socket has at most 107 bytes, too
+// few for the folders of the test.
+func shortTempDir(t testing.TB) string {
+	t.Helper()
+	folder, err := os.MkdirTemp("/tmp", "kalypso-pg-") //nolint:usetesting // see above
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(folder) })
+	own(t, folder)
+	return folder
+}
+
+func write(t testing.TB, file, text string) {
+	t.Helper()
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	own(t, file)
+}
+
+// writeCertificate writes a certificate for 127.0.0.1 that signs itself, and its key.
+func writeCertificate(t testing.TB, certificate, key string) {
+	t.Helper()
+	server := httptest.NewTLSServer(nil)
+	defer server.Close()
+	made := server.TLS.Certificates[0]
+	private, err := x509.MarshalPKCS8PrivateKey(made.PrivateKey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	encode := func(kind string, der []byte) string {
+		return string(pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}))
+	}
+	write(t, certificate, encode("CERTIFICATE", made.Certificate[0]))
+	write(t, key, encode("PRIVATE KEY", private))
+}
+
+// freePort returns a free port of loopback.
+func freePort(t testing.TB) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	_, port, _ := net.SplitHostPort(l.Addr().String())
+	return port
+}

@@ -1,0 +1,60 @@
+package postgres_test
+
+import (
+	"testing"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/postgres"
+)
+
+// A database is reached on loopback, with TLS, and on the socket, and outlives the server's end.
+func TestServer(t *testing.T) {
+	t.Parallel()
+	s := postgres.Start(t)
+	loopback := s.Database(t)
+	postgres.Exec(t, loopback, "CREATE TABLE word AS SELECT 'kept' AS text")
+	s.Kill()
+	s.Run(t)
+	for name, url := range map[string]string{
+		"loopback": loopback,
+		"TLS":      s.TLSURL(loopback),
+		"socket":   s.SocketURL(loopback),
+	} {
+		conn := postgres.Connect(t, url)
+		var got string
+		if err := conn.QueryRow(t.Context(), "SELECT text FROM word").Scan(&got); err != nil || got != "kept" {
+			t.Errorf("%s: %q, %v", name, got, err)
+		}
+		var encrypted bool
+		err := conn.QueryRow(t.Context(), "SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()").Scan(&encrypted)
+		if err != nil || encrypted != (name == "TLS") {
+			t.Errorf("%s: encrypted %t, %v", name, encrypted, err)
+		}
+	}
+}
+
+// PgBouncer's mode is the one that breaks what a session keeps.
+func TestPgBouncer(t *testing.T) {
+	t.Parallel()
+	s := postgres.Start(t)
+	behind := s.PgBouncer(t, s.Database(t))
+	// Each connection holds a transaction, so that the second one gets another connection to the server.
+	first, second := postgres.Connect(t, behind), postgres.Connect(t, behind)
+	if _, err := first.Exec(t.Context(), "SET search_path = elsewhere"); err != nil {
+		t.Fatal(err)
+	}
+	tx, err := second.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var path, kept string
+	if err := tx.QueryRow(t.Context(), "SHOW search_path").Scan(&path); err != nil {
+		t.Fatal(err)
+	}
+	other, err := first.Begin(t.Context())
+	if err == nil {
+		err = other.QueryRow(t.Context(), "SHOW search_path").Scan(&kept)
+	}
+	if err != nil || path != "elsewhere" || kept == "elsewhere" {
+		t.Errorf("the other connection has the setting %q, the one that set it %q, %v", path, kept, err)
+	}
+}

@@ -1,0 +1,86 @@
+package postgres
+
+import (
+	"bytes"
+	"net"
+	"sync/atomic"
+	"testing"
+)
+
+// Proxy stands before a server, and breaks a connection once.
+type Proxy struct {
+	Address string // host:port
+	cuts    atomic.Int32
+}
+
+// Cuts returns how many connections were broken.
+func (p *Proxy) Cuts() int { return int(p.cuts.Load()) }
+
+// CutAt starts a proxy that breaks the first connection in which a client sends a text: before the server gets it, or
+// before the client gets the answer. It knows no TLS.
+func (s *Server) CutAt(t testing.TB, text string, before bool) *Proxy {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = listener.Close() })
+	p := &Proxy{Address: listener.Addr().String()}
+	go func() {
+		for {
+			client, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			server, err := net.Dial("tcp", "127.0.0.1:"+s.Port)
+			if err != nil {
+				_ = client.Close()
+				continue
+			}
+			go p.serve(client, server, []byte(text), before)
+		}
+	}()
+	return p
+}
+
+// serve copies between a client and the server. Each message of the client arrives in one piece, as pgx sends it.
+func (p *Proxy) serve(client, server net.Conn, text []byte, before bool) {
+	defer client.Close()
+	defer server.Close()
+	var cut atomic.Bool
+	answers := make(chan struct{})
+	go func() {
+		defer close(answers)
+		defer client.Close()
+		buffer := make([]byte, 64<<10)
+		for {
+			n, err := server.Read(buffer)
+			if err != nil || cut.Load() {
+				return
+			}
+			if _, err := client.Write(buffer[:n]); err != nil {
+				return
+			}
+		}
+	}()
+	buffer := make([]byte, 64<<10)
+	for {
+		n, err := client.Read(buffer)
+		if err != nil {
+			return
+		}
+		if bytes.Contains(buffer[:n], text) && p.cuts.CompareAndSwap(0, 1) {
+			if before {
+				return
+			}
+			cut.Store(true)
+		}
+		if _, err := server.Write(buffer[:n]); err != nil {
+			return
+		}
+		if cut.Load() {
+			<-answers // the server has done it
+			return
+		}
+	}
+}
