@@ -21,6 +21,8 @@ type Commit struct {
 	Tree    plumbing.Hash
 	Parents []plumbing.Hash
 	When    time.Time // committer time
+	Author  Author
+	Subject string // first line of the message
 }
 
 // Ancestry returns the snapshot's commit and its ancestors, up to depth generations, without their trees. Older
@@ -45,7 +47,10 @@ func (s *Snapshot) Ancestry(depth int) ([]Commit, error) {
 			case !read:
 				continue
 			}
-			all = append(all, Commit{Hash: c.Hash, Tree: c.TreeHash, Parents: c.ParentHashes, When: c.Committer.When})
+			all = append(all, Commit{
+				Hash: c.Hash, Tree: c.TreeHash, Parents: c.ParentHashes, When: c.Committer.When, Author: authorOf(c),
+				Subject: subjectOf(c),
+			})
 			for _, p := range c.ParentHashes {
 				if !met[p] {
 					met[p] = true

@@ -38,6 +38,8 @@ func TestAncestry(t *testing.T) {
 		equal(t, "commits", len(all), 6)
 		equal(t, "parents of the head", fmt.Sprint(all[0].Parents), fmt.Sprintf("[%s %s]", commits[3], side))
 		equal(t, "time", all[0].When.Unix(), int64(1700000000))
+		equal(t, "subject", all[0].Subject, "merge")
+		equal(t, "author", all[0].Author.Name, "Somebody")
 		var hashes []plumbing.Hash
 		for _, c := range all {
 			hashes = append(hashes, c.Hash)

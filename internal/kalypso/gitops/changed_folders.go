@@ -38,56 +38,70 @@ func (s *Snapshot) changedFolders(folders []Folder) ([]Folder, error) {
 	var above []plumbing.Hash
 	children := 0 // of the parent folders
 	for len(level) > 0 {
-		var wants, missing []plumbing.Hash
-		within := 0 // desired subfolders of the missing folders
-		for _, d := range level {
-			wants = append(wants, d.old)
-			all = append(all, d.Folder)
-			if _, here := s.store[d.old]; !here && !d.old.IsZero() {
-				missing, within = append(missing, d.old), within+len(d.Folders)
-			}
-		}
-		var err error
-		switch {
-		case len(wants) > manyTrees && 4*len(wants) > children:
-			err = s.fetchSubtrees(above)
-		case within > 0 && within <= fewTrees:
-			err = s.fetchSubtrees(missing)
-		}
-		if err == nil {
-			err = s.fetch(slices.Clone(wants), filterAll)
-		}
+		wants, err := s.fetchLevel(level, above, children)
 		if err != nil {
 			return nil, err
 		}
-		var next []changedFolder
-		children = 0
 		for _, d := range level {
-			if len(d.Folders) == 0 {
-				continue
+			all = append(all, d.Folder)
+		}
+		if level, children, err = s.changedSubfolders(level); err != nil {
+			return nil, err
+		}
+		above = wants
+	}
+	return all, nil
+}
+
+// fetchLevel fetches the trees of the folders on the branch, and returns them. above are the trees of their parents,
+// which have that many children.
+func (s *Snapshot) fetchLevel(level []changedFolder, above []plumbing.Hash, children int) ([]plumbing.Hash, error) {
+	var wants, missing []plumbing.Hash
+	within := 0 // desired subfolders of the missing folders
+	for _, d := range level {
+		wants = append(wants, d.old)
+		if _, here := s.store[d.old]; !here && !d.old.IsZero() {
+			missing, within = append(missing, d.old), within+len(d.Folders)
+		}
+	}
+	var err error
+	switch {
+	case len(wants) > manyTrees && 4*len(wants) > children:
+		err = s.fetchSubtrees(above)
+	case within > 0 && within <= fewTrees:
+		err = s.fetchSubtrees(missing)
+	}
+	if err == nil {
+		err = s.fetch(slices.Clone(wants), filterAll)
+	}
+	return wants, err
+}
+
+// changedSubfolders returns the subfolders that differ, and the number of entries of their parents on the branch.
+func (s *Snapshot) changedSubfolders(level []changedFolder) (next []changedFolder, children int, err error) {
+	for _, d := range level {
+		if len(d.Folders) == 0 {
+			continue
+		}
+		there := map[string]entry{}
+		if !d.old.IsZero() {
+			entries, err := s.tree(d.old)
+			if err != nil {
+				return nil, 0, err
 			}
-			there := map[string]entry{}
-			if !d.old.IsZero() {
-				entries, err := s.tree(d.old)
-				if err != nil {
-					return nil, err
-				}
-				for _, e := range entries {
-					there[e.Name] = e
-				}
-				children += len(there)
+			for _, e := range entries {
+				there[e.Name] = e
 			}
-			for _, f := range d.Folders {
-				if f.Stored {
-					continue
-				}
+			children += len(there)
+		}
+		for _, f := range d.Folders {
+			if !f.Stored {
 				at, ok := there[f.Path]
 				next = appendChanged(next, f, at, ok)
 			}
 		}
-		level, above = next, wants
 	}
-	return all, nil
+	return next, children, nil
 }
 
 func appendChanged(all []changedFolder, f Folder, at entry, there bool) []changedFolder {

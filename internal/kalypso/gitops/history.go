@@ -36,7 +36,8 @@ func (b *Branch) History(ctx context.Context, since plumbing.Hash, folders []str
 	if err != nil || head.IsZero() {
 		return nil, false, err
 	}
-	// Most often the last commits cause the drift.
+	// Most often the last commits cause the drift. A server without filters sends their contents each time, so it is
+	// asked once.
 	var changes []Change
 	for _, depth := range []int{8, MaxHistory + 1} {
 		var found, whole bool
@@ -48,7 +49,8 @@ func (b *Branch) History(ctx context.Context, since plumbing.Hash, folders []str
 	return changes, false, nil
 }
 
-// history reads depth commits. whole reports whether it reached the root commit.
+// history reads depth commits, or [MaxHistory] and one from a server without filters. whole reports whether there is no
+// more to read.
 func (b *Branch) history(
 	ctx context.Context, head, since plumbing.Hash, depth int, folders []string,
 ) (changes []Change, found, whole bool, err error) {
@@ -56,6 +58,10 @@ func (b *Branch) history(
 	if err != nil {
 		return nil, false, false, err
 	}
+	if !reader.Filters() {
+		depth = MaxHistory + 1
+	}
+	last := depth > MaxHistory
 	s := newSnapshot(head, reader, gitremote.Objects{})
 	defer s.Close()
 	want := gitremote.FetchRequest{Wants: []plumbing.Hash{head}, Depth: depth, Filter: filterAll}
@@ -80,7 +86,7 @@ func (b *Branch) history(
 				return nil, false, false, fmt.Errorf("%s: %w", b, err)
 			}
 			if !ok {
-				return changes, false, false, nil // end of the fetched history
+				return changes, false, last, nil // end of the fetched history
 			}
 			before = parent.TreeHash
 		}
@@ -96,15 +102,11 @@ func (b *Branch) history(
 		}
 		at = parent
 	}
-	return changes, false, false, nil
+	return changes, false, last, nil
 }
 
 func (s *Snapshot) commitChange(c *object.Commit, before plumbing.Hash, folders []string) (Change, error) {
-	subject, _, _ := strings.Cut(strings.TrimSpace(c.Message), "\n")
-	change := Change{
-		Commit: c.Hash, Subject: strings.TrimSpace(subject), Merge: len(c.ParentHashes) > 1,
-		Author: Author{Name: c.Author.Name, Email: c.Author.Email, When: c.Author.When},
-	}
+	change := Change{Commit: c.Hash, Subject: subjectOf(c), Merge: len(c.ParentHashes) > 1, Author: authorOf(c)}
 	if len(folders) == 0 {
 		return change, nil
 	}
@@ -129,53 +131,35 @@ func (s *Snapshot) commitChange(c *object.Commit, before plumbing.Hash, folders 
 	return change, nil
 }
 
+// subjectOf returns the first line of a commit's message.
+func subjectOf(c *object.Commit) string {
+	subject, _, _ := strings.Cut(strings.TrimSpace(c.Message), "\n")
+	return strings.TrimSpace(subject)
+}
+
+func authorOf(c *object.Commit) Author {
+	return Author{Name: c.Author.Name, Email: c.Author.Email, When: c.Author.When}
+}
+
 // diff adds the paths that differ between two entries. The zero entry means absent.
 func (s *Snapshot) diff(path string, old, now entry, change *Change) error {
 	if old.Hash == now.Hash && old.Mode == now.Mode {
 		return nil
 	}
 	if !old.IsTree() && !now.IsTree() {
-		if change.Count++; len(change.Paths) < MaxHistoryPaths {
-			change.Paths = append(change.Paths, path)
-		}
+		change.add(path)
 		return nil
 	}
 	prefix := path + "/"
 	if path == "." {
 		prefix = ""
 	}
-	// A folder on one side only differs in all its files.
-	if old.IsTree() != now.IsTree() {
-		side := old
-		if now.IsTree() {
-			side = now
-		}
-		if err := s.fetch([]plumbing.Hash{side.Hash}, filterBlobs); err != nil {
-			return err
-		}
-	}
-	before, err := s.children(old)
+	before, after, err := s.bothChildren(old, now)
 	if err != nil {
-		return err
-	}
-	after, err := s.children(now)
-	if err != nil {
-		return err
-	}
-	var wants []plumbing.Hash
-	for name, e := range before {
-		if other := after[name]; e.IsTree() && other.IsTree() && e.Hash != other.Hash {
-			wants = append(wants, e.Hash, other.Hash)
-		}
-	}
-	if err := s.fetch(wants, filterAll); err != nil {
 		return err
 	}
 	if !old.IsTree() && old.Mode != "" || !now.IsTree() && now.Mode != "" {
-		change.Count++ // a file became a folder, or a folder a file
-		if len(change.Paths) < MaxHistoryPaths {
-			change.Paths = append(change.Paths, path)
-		}
+		change.add(path) // a file became a folder, or a folder a file
 	}
 	for _, e := range merged(before, after) {
 		if err := s.diff(prefix+e, before[e], after[e], change); err != nil {
@@ -183,6 +167,41 @@ func (s *Snapshot) diff(path string, old, now entry, change *Change) error {
 		}
 	}
 	return nil
+}
+
+// add adds a path that differs. It lists the first [MaxHistoryPaths] and counts all.
+func (c *Change) add(path string) {
+	if c.Count++; len(c.Paths) < MaxHistoryPaths {
+		c.Paths = append(c.Paths, path)
+	}
+}
+
+// bothChildren returns the entries of two folders, of which one may be none, and fetches the folders in them that
+// differ.
+func (s *Snapshot) bothChildren(old, now entry) (before, after map[string]entry, err error) {
+	// A folder on one side only differs in all its files.
+	if old.IsTree() != now.IsTree() {
+		side := old
+		if now.IsTree() {
+			side = now
+		}
+		if err := s.fetch([]plumbing.Hash{side.Hash}, filterBlobs); err != nil {
+			return nil, nil, err
+		}
+	}
+	if before, err = s.children(old); err != nil {
+		return nil, nil, err
+	}
+	if after, err = s.children(now); err != nil {
+		return nil, nil, err
+	}
+	var wants []plumbing.Hash
+	for name, e := range before {
+		if other := after[name]; e.IsTree() && other.IsTree() && e.Hash != other.Hash {
+			wants = append(wants, e.Hash, other.Hash)
+		}
+	}
+	return before, after, s.fetch(wants, filterAll)
 }
 
 func (s *Snapshot) children(e entry) (map[string]entry, error) {

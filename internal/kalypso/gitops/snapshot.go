@@ -206,7 +206,12 @@ func (s *Snapshot) find(path string) (found entry, ok bool, err error) {
 	if invalid != nil || s.Root.IsZero() {
 		return entry{}, false, nil //nolint:nilerr // Git has no such path
 	}
-	at := entry{Mode: gitobject.ModeTree, Hash: s.Root}
+	return s.findBelow(s.Root, names)
+}
+
+// findBelow looks up a path from a tree.
+func (s *Snapshot) findBelow(tree plumbing.Hash, names []string) (found entry, ok bool, err error) {
+	at := entry{Mode: gitobject.ModeTree, Hash: tree}
 	for _, name := range names {
 		if !at.IsTree() {
 			return entry{}, false, nil

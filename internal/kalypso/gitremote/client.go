@@ -19,12 +19,12 @@ type Client struct {
 	credentials []*auth
 	mirrors     Mirrors
 	limits
-	password PasswordFunc // nil: none
-	secrets  *redact.Secrets
+	login   LoginFunc // nil: none
+	secrets *redact.Secrets
 
-	mu            sync.Mutex
-	transports    map[*auth]*http.Transport
-	passwordHosts map[string]bool // addresses with a password from the function
+	mu         sync.Mutex
+	transports map[*auth]*http.Transport
+	loginHosts map[string]string // addresses with a login from the function → its source
 }
 
 // limits bound the answers of servers and the time they may take.
@@ -42,17 +42,39 @@ type settings struct {
 	githubToken string
 	mirrors     Mirrors
 	limits
-	password PasswordFunc
-	secrets  *redact.Secrets
+	login   LoginFunc
+	secrets *redact.Secrets
 }
 
-// PasswordFunc returns the user name and password for a repository over HTTP(S), or two empty strings. The client
-// calls it for every request.
-type PasswordFunc func(ctx context.Context, repo string) (username, password string, err error)
+// Login authenticates a request over HTTP(S): with user name and password, or with a bearer token.
+type Login struct {
+	Username, Password string
+	Bearer             string
+	Source             string // where it is from, for errors, such as "azure_devops.entra of the provider"
+}
 
-// WithPasswordFunc sets the function that authenticates to repositories without a credential.
-func WithPasswordFunc(f PasswordFunc) Option {
-	return func(s *settings) { s.password = f }
+// IsZero reports whether the login has neither password nor token.
+func (l Login) IsZero() bool { return l.Password == "" && l.Bearer == "" }
+
+// header returns the Authorization header, or an empty string if the login is zero.
+func (l Login) header() string {
+	switch {
+	case l.Bearer != "":
+		return "Bearer " + l.Bearer
+	case l.Password != "":
+		return "Basic " + basic(l.Username, l.Password)
+	}
+	return ""
+}
+
+// LoginFunc returns the login for a repository over HTTP(S), or the zero value. The client calls it for every request,
+// and a second time with the login that the server refused. Another one is then tried, once. An error may come with
+// the Source of a login.
+type LoginFunc func(ctx context.Context, repo string, refused Login) (Login, error)
+
+// WithLoginFunc sets the function that authenticates to repositories without a credential.
+func WithLoginFunc(f LoginFunc) Option {
+	return func(s *settings) { s.login = f }
 }
 
 // WithGitHubToken sets a token for github.com over HTTPS, used if no credential covers the repository. An empty token
@@ -105,8 +127,8 @@ func NewClient(credentials []Credential, options ...Option) (*Client, error) {
 		o(&set)
 	}
 	c := &Client{
-		mirrors: set.mirrors, limits: set.limits, password: set.password, secrets: set.secrets,
-		transports: map[*auth]*http.Transport{}, passwordHosts: map[string]bool{},
+		mirrors: set.mirrors, limits: set.limits, login: set.login, secrets: set.secrets,
+		transports: map[*auth]*http.Transport{}, loginHosts: map[string]string{},
 	}
 	var wrong CredentialErrors
 	first := map[string]int{}
@@ -122,11 +144,11 @@ func NewClient(credentials []Credential, options ...Option) (*Client, error) {
 		if s == nil {
 			continue
 		}
-		if j, twice := first[s.at.Key()]; twice {
+		if j, twice := first[s.at.AddressKey()]; twice {
 			report(FieldURL, fmt.Sprintf("duplicates the url of git_credentials[%d]", j))
 			continue
 		}
-		first[s.at.Key()] = i
+		first[s.at.AddressKey()] = i
 		c.credentials = append(c.credentials, s)
 	}
 	if len(wrong) > 0 {
@@ -162,28 +184,30 @@ func (c *Client) findAuth(repo repourl.URL) *auth {
 // sanitize redacts secrets in a text from elsewhere, and makes it one printable line.
 func (c *Client) sanitize(text string) string { return printable.Line(c.secrets.Redact(text)) }
 
-// askPassword returns the header for a repository without a credential, or an empty string. It sends no password over
-// plain HTTP, except to this machine.
-func (c *Client) askPassword(ctx context.Context, at repourl.URL) (header string, err error) {
-	if c.password == nil || at.Ambiguous() || at.Scheme != repourl.SchemeHTTPS && !at.IsLoopback() {
-		return "", nil
+// askLogin returns the login for a repository without a credential, or the zero value. It sends none over plain HTTP,
+// except to this machine.
+func (c *Client) askLogin(ctx context.Context, at repourl.URL, refused Login) (Login, error) {
+	if c.login == nil || at.Ambiguous() || at.Scheme != repourl.SchemeHTTPS && !at.IsLoopback() {
+		return Login{}, nil
 	}
-	username, password, err := c.password(ctx, at.String())
-	if err != nil || password == "" {
-		return "", err
+	login, err := c.login(ctx, at.String(), refused)
+	if login.Source != "" {
+		c.mu.Lock()
+		c.loginHosts[at.Address()] = login.Source
+		c.mu.Unlock()
 	}
-	c.secrets.Add(password, basic(username, password))
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.passwordHosts[at.Address()] = true
-	return "Basic " + basic(username, password), nil
+	if err != nil || login.IsZero() {
+		return Login{}, err
+	}
+	c.secrets.Add(login.Password, login.Bearer, basic(login.Username, login.Password))
+	return login, nil
 }
 
-// passwordUsed reports whether askPassword returned a password for the repository's server.
-func (c *Client) passwordUsed(at repourl.URL) bool {
+// loginSource returns where the login for the repository's server is from, or "" if there was none.
+func (c *Client) loginSource(at repourl.URL) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.passwordHosts[at.Address()]
+	return c.loginHosts[at.Address()]
 }
 
 func basic(username, password string) string {

@@ -76,15 +76,9 @@ type auth struct {
 	fallback   bool // used if nothing else matches
 }
 
-// authorization returns the Authorization header, or an empty string if the credential has none.
-func (s *auth) authorization() string {
-	switch {
-	case s.bearer != "":
-		return "Bearer " + s.bearer
-	case s.password != "":
-		return "Basic " + basic(s.username, s.password)
-	}
-	return ""
+// login returns the login over HTTP(S), which is zero if the credential has none.
+func (s *auth) login() Login {
+	return Login{Username: s.username, Password: s.password, Bearer: s.bearer}
 }
 
 // check validates a credential and parses it. It passes errors to report.

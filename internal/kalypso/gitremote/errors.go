@@ -3,6 +3,7 @@ package gitremote
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"os/exec"
@@ -31,12 +32,16 @@ var (
 	// ErrRejected: the server rejected the push, for example by branch protection or a hook. [RejectedError] has its
 	// output.
 	ErrRejected = errors.New("push rejected")
+	// ErrProtected: the branch takes changes by pull request only. It is an [ErrRejected].
+	ErrProtected = fmt.Errorf("%w: the branch is protected", ErrRejected)
 	// ErrBranchMoved: another push moved the branch; retrying may succeed.
 	ErrBranchMoved = errors.New("branch moved")
 	// ErrBranchLocked: the server has a lock file of the branch. Another push is running, or one was interrupted.
 	ErrBranchLocked = errors.New("the branch is locked on the server")
-	// ErrServerFull: the server has no disk space left for the push.
+	// ErrServerFull: the server has no disk space left for the push, or the repository has used up its quota.
 	ErrServerFull = errors.New("the server has no space left")
+	// ErrMaintenance: the server takes no push at the moment.
+	ErrMaintenance = errors.New("the server is in maintenance")
 	// ErrObjectNotServed: the server does not serve the requested object by hash.
 	ErrObjectNotServed = errors.New("object not served by hash")
 	// ErrTooLarge: the answer exceeds the bound of [WithMaxRead].
@@ -66,6 +71,7 @@ var summaries = []struct {
 	{ErrRateLimited, "The server limits requests"},
 	{ErrBranchLocked, "The branch is locked on the server"},
 	{ErrServerFull, "No space left on the server"},
+	{ErrMaintenance, "Server in maintenance"},
 	{ErrCollision, "SHA-1 collision in the repo"},
 	{ErrNoTempFile, "No temporary file"},
 	{ErrGitMissing, "Git is not installed"},
@@ -129,30 +135,131 @@ func (e *RejectedError) Error() string {
 	return text
 }
 
-// Is reports that a RejectedError is an [ErrRejected].
-func (e *RejectedError) Is(target error) bool { return target == ErrRejected }
+// Is reports that a RejectedError is an [ErrRejected], and whether it is an [ErrProtected].
+func (e *RejectedError) Is(target error) bool {
+	return target == ErrRejected || target == ErrProtected && errors.Is(knownKind(e.Error()), ErrProtected)
+}
 
-// unsigned lists what servers say of commits without a signature that they know.
-var unsigned = []string{
-	"Commits must have verified signatures", // GitHub: rulesets (GH013), branch protection (GH006)
-	"Commit must be signed",                 // GitLab: push rules; until 16 "… with a GPG key"
-	"is protected from unverified commit",   // Gitea, Forgejo: a protected branch
+// errUnsigned: the branch takes only commits with a signature that the server knows.
+var errUnsigned = fmt.Errorf("%w: the commit is not signed", ErrRejected)
+
+// advices say what to do about a rejected push, in one or more sentences.
+var advices = map[error]string{
+	errUnsigned: "The branch takes only commits with a signature that the server knows. Set commit_signing of the " +
+		"provider, add the public key to the account that pushes, and set commit_author.email of the provider to an " +
+		"address of that account.",
+	ErrProtected: "The branch takes changes by pull request only. Set delivery.strategy = \"pull_request\", or allow " +
+		"the account of the credential to push.",
+	ErrUnauthorized: "Give the account of the credential the right to push to the branch.",
+	ErrServerFull:   "Free space in the repo, or raise its quota.",
+	ErrMaintenance:  "Apply again after the maintenance of the server.",
 }
 
 // Advice says what to do. It is one or more sentences.
 func (e *RejectedError) Advice() string {
-	for _, text := range unsigned {
-		if strings.Contains(e.Error(), text) {
-			return "The branch takes only commits with a signature that the server knows. Set commit_signing of the " +
-				"provider, add the public key to the account that pushes, and set commit_author.email of the provider to an " +
-				"address of that account."
-		}
+	if known, ok := advices[knownKind(e.Error())]; ok {
+		return known
 	}
 	return "Check the branch's protection rules and the repo's hooks."
 }
 
-// kindOf classifies an error of go-git, the SSH library or the git program. This is the only place that matches their
-// texts; TestKindOf pins them. It returns nil for other errors.
+// knownTexts are what programs and servers say, by kind. The first kind with a text counts. This is the only place that
+// has their texts; TestKindOf and TestRefusals pin them.
+var knownTexts = []struct {
+	kind  error
+	texts []string
+}{
+	{ErrServerFull, []string{ // first: a full disk also causes permission errors
+		"No space left on device",
+		"Disk quota exceeded",
+		"Quota exceeded",                      // Forgejo
+		"Repository is over the size limit",   // Bitbucket Cloud
+		"repository is in read only mode (ov", // Bitbucket Cloud, formerly: "… (over 2 GB size limit)"
+		"repository has exceeded its size li", // GitLab: "… limit of 10 GiB by 1 GiB"
+		"pack exceeds maximum allowed size",   // git: receive.maxInputSize, such as of Bitbucket Cloud
+	}},
+	{ErrBranchLocked, []string{
+		".lock': File exists", // git: "Unable to create '….lock': File exists."
+		"LOCK_FAILURE",        // JGit
+	}},
+	{errUnsigned, []string{
+		"Commits must have verified signatures", // GitHub: rulesets (GH013), branch protection (GH006)
+		"Commit must be signed",                 // GitLab: push rules; until 16 "… with a GPG key"
+		"is protected from unverified commit",   // Gitea, Forgejo: a protected branch
+	}},
+	{ErrProtected, []string{ // before missing rights, which some texts resemble
+		"TF402455", // Azure Repos: "Pushes to this branch are not permitted; you must use a pull request …"
+		"Changes must be made through a pull request",  // GitHub: rulesets (GH013), branch protection (GH006)
+		"not allowed to push code to protected branch", // GitLab
+		"Not allowed to push to protected branch",      // Gitea, Forgejo
+		"can only be modified through pull requests",   // Bitbucket Data Center
+		"Permission denied to update branch",           // Bitbucket Cloud
+	}},
+	{ErrMaintenance, []string{
+		"(read-only) maintenance mode", // GitLab
+		"under maintenance",            // Gerrit's plugin readonly: "Gerrit is under maintenance - all data is READ ONLY"
+	}},
+	{ErrRateLimited, []string{
+		"TF400733", // Azure Repos: "The request has been canceled: …"
+	}},
+	{ErrUnauthorized, []string{
+		"ssh: unable to authenticate",           // x/crypto/ssh: all methods failed
+		"Permission denied",                     // a forced command, or the file system
+		"Permission to ",                        // GitHub: "Permission to a/b.git denied to c"
+		"detected dubious ownership",            // git: safe.directory
+		"You are not allowed to push code",      // GitLab
+		"deploy key does not have write access", // GitHub
+		"has been marked as read only",          // GitHub, Gitea
+		"TF401027",                              // Azure Repos: "You need the Git 'GenericContribute' permission …"
+		"TF400813",                              // Azure Repos: "The user '…' is not authorized to access this resource."
+		"User permission denied for writing",    // Gitea, Forgejo
+		"is not authorized to write to",         // Gitea, Forgejo: over SSH
+		"lack one or more required privilege",   // Bitbucket Cloud: "Your credentials … scopes."
+		"prohibited by Gerrit",                  // Gerrit: without the right Push, and in a read-only project
+	}},
+	{ErrRepoNotFound, []string{
+		"does not appear to be a git repository",        // git
+		"Repository not found",                          // GitHub
+		"repository does not exist",                     // Bitbucket
+		"The project you were looking for could not be", // GitLab
+		"no such repository",                            // git daemon
+		"Cannot find repository",                        // Gitea
+		"TF401019",                                      // Azure Repos: no such repository, or it is not visible
+		"TF200016",                                      // Azure Repos: no such project
+		"VS800075",                                      // Azure Repos: no such project, or it is not visible
+	}},
+	{ErrObjectNotServed, []string{
+		"not our ref",                   // upload-pack: by its settings
+		"expected valid object-id, got", // upload-pack: a malformed want
+		"unadvertised object",           // JGit and others: "Server does not allow request for unadvertised object"
+		"TF401035",                      // Azure Repos: "The object '…' does not exist."
+	}},
+	{ErrBranchMoved, []string{
+		"cannot lock ref",              // git: "is at … but expected …"
+		"failed to update ref",         // receive-pack: the reference transaction failed
+		"failed to lock",               // older git, Gerrit
+		"incorrect old value provided", // git 2.4x, reftable
+		"reference already exists",     // git: the branch was created meanwhile
+		"non-fast-forward",             // receive.denyNonFastForwards, JGit
+		"fetch first",                  // GitHub, Gitea
+		"stale info",                   // Gerrit, JGit
+		"has already been updated by",  // Azure Repos: TF401028 "… another client, so you cannot update it."
+	}},
+}
+
+// knownKind returns the kind of a text, or nil.
+func knownKind(text string) error {
+	for _, known := range knownTexts {
+		for _, t := range known.texts {
+			if strings.Contains(text, t) {
+				return known.kind
+			}
+		}
+	}
+	return nil
+}
+
+// kindOf classifies an error of a server, go-git, the SSH library or the git program. It returns nil for other errors.
 func kindOf(err error) error {
 	var unexpected *plumbing.UnexpectedError
 	if errors.As(err, &unexpected) {
@@ -161,7 +268,7 @@ func kindOf(err error) error {
 	for _, kind := range []error{
 		context.Canceled, context.DeadlineExceeded, ErrUnknownHost, ErrRedirected, ErrTooLarge, ErrTooManyRefs, ErrNoTempFile,
 		ErrUnauthorized, ErrRepoNotFound, ErrObjectNotServed, ErrGitMissing, ErrCollision, ErrBranchLocked, ErrServerFull,
-		ErrBranchMoved, ErrRejected, ErrRateLimited, ErrEmptyAnswer, ErrUnreachable,
+		ErrMaintenance, ErrBranchMoved, ErrProtected, ErrRejected, ErrRateLimited, ErrEmptyAnswer, ErrUnreachable,
 	} {
 		if errors.Is(err, kind) {
 			return kind
@@ -175,57 +282,8 @@ func kindOf(err error) error {
 	case errors.Is(err, exec.ErrNotFound):
 		return ErrGitMissing
 	}
-	text := err.Error()
-	for _, known := range []struct {
-		kind  error
-		texts []string
-	}{
-		{ErrServerFull, []string{ // first: a full disk also causes permission errors
-			"No space left on device",
-			"Disk quota exceeded",
-		}},
-		{ErrBranchLocked, []string{
-			".lock': File exists", // git: "Unable to create '….lock': File exists."
-			"LOCK_FAILURE",        // JGit
-		}},
-		{ErrUnauthorized, []string{
-			"ssh: unable to authenticate",           // x/crypto/ssh: all methods failed
-			"Permission denied",                     // a forced command, or the file system
-			"Permission to ",                        // GitHub: "Permission to a/b.git denied to c"
-			"detected dubious ownership",            // git: safe.directory
-			"You are not allowed to push code",      // GitLab
-			"deploy key does not have write access", // GitHub
-			"has been marked as read only",          // GitHub, Gitea
-		}},
-		{ErrRepoNotFound, []string{
-			"does not appear to be a git repository",        // git
-			"Repository not found",                          // GitHub
-			"repository does not exist",                     // Bitbucket
-			"The project you were looking for could not be", // GitLab
-			"no such repository",                            // git daemon
-			"Cannot find repository",                        // Gitea
-		}},
-		{ErrObjectNotServed, []string{
-			"not our ref",                   // upload-pack: by its settings
-			"expected valid object-id, got", // upload-pack: a malformed want
-			"unadvertised object",           // JGit and others: "Server does not allow request for unadvertised object"
-		}},
-		{ErrBranchMoved, []string{
-			"cannot lock ref",              // git: "is at … but expected …"
-			"failed to update ref",         // receive-pack: the reference transaction failed
-			"failed to lock",               // older git
-			"incorrect old value provided", // git 2.4x, reftable
-			"reference already exists",     // git: the branch was created meanwhile
-			"non-fast-forward",             // receive.denyNonFastForwards, JGit
-			"fetch first",                  // GitHub, Gitea
-			"stale info",                   // Gerrit, JGit
-		}},
-	} {
-		for _, t := range known.texts {
-			if strings.Contains(text, t) {
-				return known.kind
-			}
-		}
+	if kind := knownKind(err.Error()); kind != nil {
+		return kind
 	}
 	var netErr net.Error
 	var opErr *net.OpError

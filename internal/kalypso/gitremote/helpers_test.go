@@ -28,6 +28,13 @@ func is(t *testing.T, err, kind error) {
 	}
 }
 
+// loginFunc is a function that always returns the same login for a repo.
+func loginFunc(f func(repo string) (gitremote.Login, error)) gitremote.Option {
+	return gitremote.WithLoginFunc(func(_ context.Context, repo string, _ gitremote.Login) (gitremote.Login, error) {
+		return f(repo)
+	})
+}
+
 // pushTo makes one push.
 func pushTo(ctx context.Context, r *gitremote.Remote, req gitremote.PushRequest) error {
 	w, err := r.Writer(ctx)

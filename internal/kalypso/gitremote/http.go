@@ -62,7 +62,7 @@ func (h *httpSession) readAdvertisement() error {
 	if err != nil {
 		return err
 	}
-	if got := res.Header.Get("Content-Type"); got != "application/x-"+h.service+"-advertisement" {
+	if got := contentType(res); got != "application/x-"+h.service+"-advertisement" {
 		return fmt.Errorf("the answer is not from a Git server: its content type is %q", got)
 	}
 	final := *res.Request.URL
@@ -127,10 +127,32 @@ func (h *httpSession) do(method, target string, body io.Reader, size int64) (*ht
 	case err != nil:
 		return nil, err
 	}
-	if res.StatusCode < 200 || res.StatusCode > 299 {
+	switch {
+	case res.StatusCode < 200 || res.StatusCode > 299:
 		return nil, h.statusError(res)
+	case isSignIn(res):
+		return nil, h.signInError(res)
 	}
 	return res, nil
+}
+
+func contentType(res *http.Response) string { return strings.ToLower(res.Header.Get("Content-Type")) }
+
+// isSignIn reports whether a successful answer is a web page, such as to sign in.
+func isSignIn(res *http.Response) bool {
+	return res.StatusCode == http.StatusNonAuthoritativeInfo ||
+		res.StatusCode == http.StatusOK && strings.HasPrefix(contentType(res), "text/html")
+}
+
+// signInError returns the error for a web page in place of Git's answer. Azure Repos answers a missing or wrong
+// credential with status 203, other servers and proxies with a redirect to a page.
+func (h *httpSession) signInError(res *http.Response) error {
+	text := fmt.Sprintf("the answer is a web page, such as to sign in (HTTP status %d, %s)", res.StatusCode,
+		res.Header.Get("Content-Type"))
+	if redirect := h.redirect(res.Request.URL); redirect != "" {
+		text = redirect + ": " + text
+	}
+	return &statusError{kind: ErrUnauthorized, text: text}
 }
 
 // statusError returns the error for a status. It includes a plain-text body, but never one behind a redirect: a

@@ -58,10 +58,10 @@ func ParseMirrors(urls map[string]string) (Mirrors, error) {
 			report("the mirror of %s is not a URL of repos: %s", of, repoPrefix(err))
 			continue
 		}
-		if first[of.Key()] {
+		if first[of.AddressKey()] {
 			report("%s is given twice; remove one of the two", of)
 		}
-		first[of.Key()] = true
+		first[of.AddressKey()] = true
 		all = append(all, mirror{of, at})
 	}
 	if len(wrong) > 0 {

@@ -67,9 +67,9 @@ func TestMirrorCredentials(t *testing.T) {
 	server, url := gitserver.Serve(t, repo, gitserver.WithBasic("mirror", "canary-mirror"))
 	name := "https://github.com/acme/" + filepath.Base(repo)
 	var asked []string
-	password := gitremote.WithPasswordFunc(func(_ context.Context, repo string) (string, string, error) {
+	password := gitremote.WithLoginFunc(func(_ context.Context, repo string, _ gitremote.Login) (gitremote.Login, error) {
 		asked = append(asked, repo)
-		return "", "", nil
+		return gitremote.Login{}, nil
 	})
 	original := gitremote.Credential{URL: "https://github.com/acme", Username: "x", Password: "canary-original"}
 	_, err := open(t, name, []gitremote.Credential{original},

@@ -3,7 +3,6 @@ package gitremote
 import (
 	"bufio"
 	"bytes"
-	"errors"
 	"fmt"
 	"io"
 	"strconv"
@@ -27,19 +26,24 @@ const (
 
 const maxPacket = 65520
 
-// readPacket reads one packet that holds a line. A packet that starts with "ERR " becomes an error with the server's
-// message.
+// readPacket reads one packet that holds a line. A packet that starts with "ERR " becomes a [protocolError].
 func readPacket(r *bufio.Reader) (packet, error) {
 	p, err := readRawPacket(r)
 	if err != nil {
 		return packet{}, err
 	}
 	if said, ok := bytes.CutPrefix(p.data, []byte("ERR ")); ok {
-		return packet{}, errors.New(strings.TrimSpace(string(said)))
+		return packet{}, &protocolError{strings.TrimSpace(string(said))}
 	}
 	p.data = bytes.TrimSuffix(p.data, []byte("\n"))
 	return p, nil
 }
+
+// protocolError is an error that the server reports in its answer: in a packet ERR, or on channel 3. It is an answer,
+// and never a broken connection, whatever its text.
+type protocolError struct{ text string }
+
+func (e *protocolError) Error() string { return e.text }
 
 func readRawPacket(r *bufio.Reader) (packet, error) {
 	var head [4]byte

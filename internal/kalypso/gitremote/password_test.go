@@ -3,8 +3,14 @@ package gitremote_test
 import (
 	"context"
 	"errors"
+	"log"
+	"net/http"
+	"os"
 	"strings"
 	"testing"
+
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
@@ -18,11 +24,14 @@ func TestPasswords(t *testing.T) {
 	_, url := gitserver.Serve(t, repo, gitserver.WithBasic("me", "canary-right"))
 	asked := 0
 	given := func(word string, err error) gitremote.Option {
-		return gitremote.WithPasswordFunc(func(_ context.Context, repo string) (string, string, error) {
+		return loginFunc(func(repo string) (gitremote.Login, error) {
 			if asked++; repo != url {
 				t.Errorf("asked for %q, not %q", repo, url)
 			}
-			return "me", word, err
+			if word == "" {
+				return gitremote.Login{}, err
+			}
+			return gitremote.Login{Username: "me", Password: word, Source: "the provider's github token or app"}, err
 		})
 	}
 	for range 2 {
@@ -67,5 +76,102 @@ func TestPasswords(t *testing.T) {
 	if _, err := open(t, "http://git.invalid/repo", nil, given("canary-right", nil)).Ref(ctx, main); err == nil ||
 		asked > 0 {
 		t.Errorf("asked %d times, %v", asked, err)
+	}
+}
+
+// TestRenewedLogin: a login that the server refuses is asked for once more, and only another one is tried. It is in no
+// error.
+func TestRenewedLogin(t *testing.T) {
+	repo := gitserver.InitBare(t)
+	head := gitserver.Seed(t, repo, "main", map[string]string{"a": "1\n"})
+	for name, options := range map[string][]gitserver.Option{
+		"401": {gitserver.WithBearer("canary-2")}, "203": {gitserver.WithBearer("canary-2"), gitserver.Azure()},
+	} {
+		t.Run(name, func(t *testing.T) {
+			server, url := gitserver.Serve(t, repo, options...)
+			var refused []string
+			token := func(tokens ...string) gitremote.Option {
+				server.ResetLog()
+				refused = nil
+				return gitremote.WithLoginFunc(func(_ context.Context, _ string, r gitremote.Login) (gitremote.Login, error) {
+					if r.Bearer != "" {
+						refused = append(refused, r.Bearer)
+						tokens = tokens[1:]
+					}
+					return gitremote.Login{Bearer: tokens[0], Source: "a test"}, nil
+				})
+			}
+			if err := readAll(t.Context(), open(t, url, nil, token("canary-1", "canary-2")), head); err != nil {
+				t.Errorf("another token: %v", err)
+			}
+			if diff := cmp.Diff([]string{"canary-1"}, refused); diff != "" {
+				t.Errorf("refused (-want +got):\n%s", diff)
+			}
+			err := readAll(t.Context(), open(t, url, nil, token("canary-1", "canary-1")), head)
+			is(t, err, gitremote.ErrUnauthorized)
+			if n := len(server.Requests()); n != 1 || !strings.Contains(err.Error(), "a test was used") {
+				t.Errorf("the same token: %d requests, %v", n, err)
+			}
+			is(t, readAll(t.Context(), open(t, url, nil, token("canary-1", "canary-3", "canary-2")), head),
+				gitremote.ErrUnauthorized)
+			if n := len(server.Requests()); n != 2 {
+				t.Errorf("two wrong tokens: %d requests", n)
+			}
+		})
+	}
+}
+
+// TestLoginNotRenewed: if no other login can be got after a refusal, that is the error, and nothing is logged of the
+// answer that was refused.
+func TestLoginNotRenewed(t *testing.T) {
+	repo := gitserver.InitBare(t)
+	head := gitserver.Seed(t, repo, "main", map[string]string{"a": "1\n"})
+	server, url := gitserver.Serve(t, repo, gitserver.WithBearer("canary-2"))
+	var logged strings.Builder
+	log.SetOutput(&logged) // net/http logs an answer that comes with an error
+	t.Cleanup(func() { log.SetOutput(os.Stderr) })
+	err := readAll(t.Context(), open(t, url, nil, gitremote.WithLoginFunc(
+		func(_ context.Context, _ string, r gitremote.Login) (gitremote.Login, error) {
+			if r.Bearer != "" {
+				return gitremote.Login{}, errors.New("no more tokens")
+			}
+			return gitremote.Login{Bearer: "canary-1"}, nil
+		})), head)
+	if err == nil || !strings.Contains(err.Error(), "no more tokens") {
+		t.Errorf("error %v", err)
+	}
+	if n := len(server.Requests()); n != 1 || logged.Len() > 0 {
+		t.Errorf("%d requests, logged %q", n, logged.String())
+	}
+}
+
+// TestRenewedLoginLater: a token that ends within a session is replaced for a read, whose body is sent again. A pack is
+// not sent again.
+func TestRenewedLoginLater(t *testing.T) {
+	repo := gitserver.InitBare(t)
+	head := gitserver.Seed(t, repo, "main", map[string]string{"a": "1\n"})
+	server, url := gitserver.Serve(t, repo)
+	var refused []string
+	renewed := gitremote.WithLoginFunc(func(_ context.Context, _ string, r gitremote.Login) (gitremote.Login, error) {
+		if r.Bearer == "" {
+			return gitremote.Login{Bearer: "canary-1"}, nil
+		}
+		refused = append(refused, r.Bearer)
+		return gitremote.Login{Bearer: "canary-2"}, nil
+	})
+	end := gitserver.Fault{Method: http.MethodPost, Status: http.StatusUnauthorized}
+	server.Fail(end)
+	if err := readAll(t.Context(), open(t, url, nil, renewed), head); err != nil {
+		t.Error(err)
+	}
+	if diff := cmp.Diff([]string{"canary-1"}, refused); diff != "" {
+		t.Errorf("refused (-want +got):\n%s", diff)
+	}
+	server.Fail(end)
+	at := plumbing.NewHash(head)
+	push := gitremote.PushRequest{Branch: main, Old: at, New: at, Pack: strings.NewReader("pack"), Size: 4}
+	is(t, pushTo(t.Context(), open(t, url, nil, renewed), push), gitremote.ErrUnauthorized)
+	if len(refused) != 1 {
+		t.Errorf("the push was sent again after %q", refused)
 	}
 }

@@ -8,9 +8,9 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 )
 
-// refV2 requests the references that start with the name, and picks the exact one. It also requests HEAD, so that the
-// answer is not empty if the reference does not exist.
-func (rd *reader) refV2(name plumbing.ReferenceName) (plumbing.Hash, error) {
+// refsV2 requests the references that start with the prefix. It also requests HEAD, so that the answer is not empty if
+// there is none.
+func (rd *reader) refsV2(prefix plumbing.ReferenceName) (References, error) {
 	var b bytes.Buffer
 	writePacket(&b, "command=ls-refs")
 	writeDelim(&b)
@@ -19,38 +19,39 @@ func (rd *reader) refV2(name plumbing.ReferenceName) (plumbing.Hash, error) {
 		writePacket(&b, "unborn")
 	}
 	writePacket(&b, "ref-prefix HEAD")
-	writePacket(&b, "ref-prefix %s", name)
+	writePacket(&b, "ref-prefix %s", prefix)
 	writeFlush(&b)
 	request, size := sizedRequest(&b)
 	answer, err := rd.s.exchange(request, size, false)
 	if err != nil {
-		return plumbing.ZeroHash, err
+		return nil, err
 	}
-	var found plumbing.Hash
+	found := References{}
 	left := rd.r.client.maxRefList
 	for silent := true; ; silent = false {
 		p, err := readPacket(answer)
 		switch {
 		case err != nil:
-			return plumbing.ZeroHash, err
+			return nil, err
 		case p.kind == flushPacket && silent:
-			return found, rd.confirmAbsent(name)
+			return found, rd.confirmAbsent(prefix)
 		case p.kind == flushPacket:
 			return found, nil
 		case p.kind != dataPacket:
-			return plumbing.ZeroHash, errors.New("invalid Git protocol answer: it does not end")
+			return nil, errors.New("invalid Git protocol answer: it does not end")
 		}
 		if left -= int64(len(p.data)); left < 0 {
-			return plumbing.ZeroHash, ErrTooManyRefs
+			return nil, ErrTooManyRefs
 		}
 		hash, rest, _ := strings.Cut(string(p.data), " ")
-		if ref, _, _ := strings.Cut(rest, " "); ref == name.String() && plumbing.IsHash(hash) { // attributes may follow
-			found = plumbing.NewHash(hash)
+		ref, _, _ := strings.Cut(rest, " ") // attributes may follow
+		if strings.HasPrefix(ref, prefix.String()) && plumbing.IsHash(hash) {
+			found[plumbing.ReferenceName(ref)] = plumbing.NewHash(hash)
 		}
 	}
 }
 
-func (rd *reader) fetchV2(want FetchRequest, into Objects) error {
+func (rd *reader) fetchV2(want FetchRequest, haves []plumbing.Hash, into Objects) error {
 	var b bytes.Buffer
 	writePacket(&b, "command=fetch")
 	writeDelim(&b)
@@ -67,6 +68,13 @@ func (rd *reader) fetchV2(want FetchRequest, into Objects) error {
 	}
 	if want.Filter != "" {
 		writePacket(&b, "filter %s", want.Filter)
+	}
+	if len(haves) > 0 {
+		writePacket(&b, "thin-pack") // otherwise Git sends the objects of shallow commits again
+	}
+	for _, h := range haves {
+		writePacket(&b, "shallow %s", h)
+		writePacket(&b, "have %s", h)
 	}
 	writePacket(&b, "done")
 	writeFlush(&b)

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/go-git/go-git/v5/plumbing"
@@ -35,7 +36,8 @@ type reader struct {
 	s     session
 	v2    *capabilitiesV2 // nil: the server speaks protocol version 0
 	v0    *packp.AdvRefs
-	ended bool // the session is used up: after one request of version 0, or after an error
+	ended bool          // the session is used up: after one request of version 0 over a connection, or after an error
+	whole plumbing.Hash // the last commit that was fetched alone, without its history and with everything in it
 }
 
 // Reader implements [Repository].
@@ -121,8 +123,8 @@ func readRefs(advertisement io.Reader, most int64) (*packp.AdvRefs, error) {
 // Close implements [Reader].
 func (rd *reader) Close() { _ = rd.s.Close() }
 
-// canFilter reports whether the server supports filters.
-func (rd *reader) canFilter() bool {
+// Filters implements [Reader].
+func (rd *reader) Filters() bool {
 	if rd.v2 != nil {
 		return rd.v2.filter
 	}
@@ -131,19 +133,25 @@ func (rd *reader) canFilter() bool {
 
 // Ref implements [Reader].
 func (rd *reader) Ref(name plumbing.ReferenceName) (plumbing.Hash, error) {
+	found, err := rd.Refs(name)
+	return found[name], err
+}
+
+// Refs implements [Reader].
+func (rd *reader) Refs(prefix plumbing.ReferenceName) (References, error) {
 	if rd.v2 == nil && rd.v0 != nil { // the list stays valid after the session ends
-		found, err := rd.refV0(name)
+		found, err := rd.refsV0(prefix)
 		if err != nil {
 			err = rd.r.wrapError(rd.ctx, "read the references of", err)
 		}
 		return found, err
 	}
-	var found plumbing.Hash
+	var found References
 	err := rd.do("read the references of", func() (err error) {
 		if rd.v2 == nil { // after a retry the server may speak version 0
-			found, err = rd.refV0(name)
+			found, err = rd.refsV0(prefix)
 		} else {
-			found, err = rd.refV2(name)
+			found, err = rd.refsV2(prefix)
 		}
 		return err
 	})
@@ -159,14 +167,6 @@ func (rd *reader) CurrentRef(name plumbing.ReferenceName) (plumbing.Hash, error)
 		}
 	}
 	return rd.Ref(name)
-}
-
-func (rd *reader) refV0(name plumbing.ReferenceName) (plumbing.Hash, error) {
-	found := rd.v0.References[name.String()]
-	if found.IsZero() && len(rd.v0.References) == 0 && rd.v0.Capabilities.IsEmpty() {
-		return found, rd.confirmAbsent(name)
-	}
-	return found, nil
 }
 
 // confirmAbsent handles an upload-pack service that lists no references. It asks receive-pack whether the reference
@@ -191,54 +191,30 @@ func (rd *reader) confirmAbsent(name plumbing.ReferenceName) error {
 // Fetch implements [Reader].
 func (rd *reader) Fetch(req FetchRequest, into Objects) error {
 	return rd.do("fetch from", func() error {
-		if !rd.canFilter() {
+		if !rd.Filters() {
 			req.Filter = ""
 		}
+		have := rd.haves(req, into)
+		fetch := rd.fetchV0
 		if rd.v2 != nil {
-			return rd.fetchV2(req, into)
+			fetch = rd.fetchV2
 		}
-		return rd.fetchV0(req, into)
+		err := fetch(req, have, into)
+		if err == nil && req.Filter == "" && req.Depth == 1 && len(req.Wants) == 1 {
+			rd.whole = req.Wants[0]
+		}
+		return err
 	})
 }
 
-func (rd *reader) fetchV0(want FetchRequest, into Objects) error {
-	rd.ended = true
-	req := packp.NewUploadPackRequestFromCapabilities(rd.v0.Capabilities)
-	req.Capabilities.Delete(capability.ThinPack)
-	if rd.v0.Capabilities.Supports(capability.NoProgress) {
-		_ = req.Capabilities.Set(capability.NoProgress)
+// haves returns the commit that a request for its history need not get again, or none: everything in it is among the
+// objects, but not its parents.
+func (rd *reader) haves(req FetchRequest, into Objects) []plumbing.Hash {
+	_, here := into[rd.whole]
+	if req.Depth > 1 && here && slices.Equal(req.Wants, []plumbing.Hash{rd.whole}) {
+		return req.Wants
 	}
-	req.Wants = want.Wants
-	if want.Depth > 0 {
-		if !rd.v0.Capabilities.Supports(capability.Shallow) {
-			return errors.New("the server does not support shallow fetches")
-		}
-		_ = req.Capabilities.Set(capability.Shallow)
-		req.Depth = packp.DepthCommits(want.Depth)
-	}
-	if want.Filter != "" {
-		_ = req.Capabilities.Set(capability.Filter)
-		req.Filter = want.Filter
-	}
-	var b bytes.Buffer
-	if err := req.UploadRequest.Encode(&b); err != nil {
-		return err
-	}
-	writePacket(&b, "done")
-	request, size := sizedRequest(&b)
-	answer, err := rd.s.exchange(request, size, true)
-	if err != nil {
-		return err
-	}
-	res := packp.NewUploadPackResponse(req)
-	bounded := &boundedReader{r: answer, left: rd.r.client.maxRead, err: ErrTooLarge}
-	if err := res.Decode(io.NopCloser(bounded)); err != nil {
-		return err
-	}
-	if req.Capabilities.Supports(capability.Sideband64k) || req.Capabilities.Supports(capability.Sideband) {
-		return rd.readPack(newSideband(bufio.NewReader(res)), want, into)
-	}
-	return rd.readPack(res, want, into)
+	return nil
 }
 
 // readPack reads a pack into objects, within the bounds of the request and the client.

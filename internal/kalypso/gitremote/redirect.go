@@ -15,7 +15,7 @@ const maxRedirects = 10
 
 // checkRedirect allows redirects of GET requests only, as Git does, and none from https to http. net/http turns a
 // redirected POST into a GET for some statuses, so the first request decides. A push must stay on the requested server,
-// since nobody chose the repository behind a redirect.
+// since the repository behind a redirect was not configured.
 func checkRedirect(next *http.Request, via []*http.Request) error {
 	asked, to := requestedRepo(via[0].URL), requestedRepo(next.URL)
 	switch before := via[len(via)-1]; {
@@ -44,45 +44,72 @@ type authTransport struct {
 	with   *auth // credential of asked; nil: none
 }
 
-// RoundTrip implements [http.RoundTripper].
+// RoundTrip implements [http.RoundTripper]. If the server refuses a login that the function can replace, it sends the
+// request once more, unless the body is gone.
 func (a *authTransport) RoundTrip(req *http.Request) (*http.Response, error) {
-	header, err := a.authorization(req.Context(), req.URL)
+	login, err := a.loginFor(req.Context(), req.URL, Login{})
 	if err != nil {
 		return nil, err
 	}
-	if header != "" {
+	res, err := a.send(req, login)
+	if err != nil || login.IsZero() || !refused(res) || req.Body != nil && req.GetBody == nil {
+		return res, err
+	}
+	other, err := a.loginFor(req.Context(), req.URL, login)
+	if err == nil && (other.IsZero() || other == login) {
+		return res, nil
+	}
+	_ = res.Body.Close()
+	if err != nil {
+		return nil, err
+	}
+	if req.GetBody != nil {
 		req = req.Clone(req.Context())
-		req.Header.Set("Authorization", header)
+		if req.Body, err = req.GetBody(); err != nil {
+			return nil, err
+		}
+	}
+	return a.send(req, other)
+}
+
+func (a *authTransport) send(req *http.Request, login Login) (*http.Response, error) {
+	if !login.IsZero() {
+		req = req.Clone(req.Context())
+		req.Header.Set("Authorization", login.header())
 	}
 	return a.base.RoundTrip(req)
 }
 
-// authorization returns the header for a request: the credential of the requested repository, if the request goes to
-// it or, for example after a rename, to one on the same server that the same credential covers. It is empty
-// otherwise.
-func (a *authTransport) authorization(ctx context.Context, u *url.URL) (string, error) {
+// refused reports whether a server does not accept the credential of a request: by its status, or with a sign-in page.
+func refused(res *http.Response) bool {
+	return res.StatusCode == http.StatusUnauthorized || isSignIn(res)
+}
+
+// loginFor returns the login for a request: the credential of the requested repository, if the request goes to it or,
+// for example after a rename, to one on the same server that the same credential covers. It is zero otherwise.
+func (a *authTransport) loginFor(ctx context.Context, u *url.URL, refused Login) (Login, error) {
 	to := requestedRepo(u)
 	// RawPath is set if the path has an unusual escape, such as %2F.
 	if u.RawPath != "" || to.Ambiguous() || !a.asked.SameServer(to) || a.client.findAuth(to) != a.with {
-		return "", nil
+		return Login{}, nil
 	}
 	if a.with != nil && !a.with.fallback {
-		if header := a.with.authorization(); header != "" {
-			return header, nil
+		if own := a.with.login(); !own.IsZero() {
+			return own, nil
 		}
 	}
-	// The password function takes precedence over the token of the environment.
-	header, err := a.client.askPassword(ctx, a.asked)
-	if err == nil && header != "" && to.Key() != a.asked.Key() {
-		var there string
-		if there, err = a.client.askPassword(ctx, to); there != header {
-			header = ""
+	// The function takes precedence over the token of the environment.
+	login, err := a.client.askLogin(ctx, a.asked, refused)
+	if err == nil && !login.IsZero() && to.Key() != a.asked.Key() {
+		var there Login
+		if there, err = a.client.askLogin(ctx, to, refused); there != login {
+			login = Login{}
 		}
 	}
-	if header == "" && err == nil && a.with != nil {
-		header = a.with.authorization()
+	if login.IsZero() && err == nil && a.with != nil {
+		login = a.with.login()
 	}
-	return header, err
+	return login, err
 }
 
 // displayTarget names the target of a redirect, which may not be a repository.

@@ -1,7 +1,6 @@
 package gitremote_test
 
 import (
-	"context"
 	"errors"
 	"net/http"
 	"net/http/httptest"
@@ -43,11 +42,11 @@ func TestRedirectedCredential(t *testing.T) {
 				return open(t, url, []gitremote.Credential{{URL: tc.url, BearerToken: "canary"}})
 			},
 			"password function": func(url string) *gitremote.Remote {
-				return open(t, url, nil, gitremote.WithPasswordFunc(func(_ context.Context, repo string) (string, string, error) {
+				return open(t, url, nil, loginFunc(func(repo string) (gitremote.Login, error) {
 					if rest, ok := strings.CutPrefix(repo, tc.url); ok && (rest == "" || rest == ".git" || rest[0] == '/') {
-						return "me", "canary", nil
+						return gitremote.Login{Username: "me", Password: "canary"}, nil
 					}
-					return "", "", nil
+					return gitremote.Login{}, nil
 				}))
 			},
 		} {
@@ -189,7 +188,9 @@ func TestAmbiguousPath(t *testing.T) {
 		server.ResetLog()
 		client := func(credential gitremote.Credential) *gitremote.Client {
 			client, err := gitremote.NewClient([]gitremote.Credential{credential},
-				gitremote.WithPasswordFunc(func(context.Context, string) (string, string, error) { return "me", "canary", nil }))
+				loginFunc(func(string) (gitremote.Login, error) {
+					return gitremote.Login{Username: "me", Password: "canary"}, nil
+				}))
 			if err != nil {
 				t.Fatal(err)
 			}

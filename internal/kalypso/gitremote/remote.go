@@ -120,8 +120,8 @@ func (r *Remote) hint(kind error) string {
 	switch {
 	case r.at.Ambiguous():
 		credential = "no credential is sent because the URL " + ambiguousPath
-	case r.client.passwordUsed(r.at):
-		credential = "the provider's github token or app was used"
+	case r.client.loginSource(r.at) != "":
+		credential = r.client.loginSource(r.at) + " was used"
 	case r.with != nil && r.with.at.Host != "":
 		credential = "the credential for " + r.with.at.String() + " was used"
 	}
@@ -148,6 +148,8 @@ var hints = []struct {
 }{
 	{ErrGitMissing, "install git, or use an https or ssh URL"},
 	{ErrBranchLocked, "if no other push is running, remove the lock file that the server names"},
+	{ErrProtected, "the branch takes changes by pull request only: set delivery.strategy = \"pull_request\""},
+	{ErrMaintenance, "try again after the maintenance"},
 	{ErrServerFull, "free space on the server, or raise the quota of the repo"},
 	{ErrRateLimited, "try again later, or raise timeouts"},
 	{ErrEmptyAnswer, "check the server and its proxies; if the repo is empty, push a first commit"},

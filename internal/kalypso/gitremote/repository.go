@@ -27,15 +27,24 @@ type Repository interface {
 	Writer(ctx context.Context) (Writer, error)
 }
 
+// References maps the names of references to what they point to.
+type References map[plumbing.ReferenceName]plumbing.Hash
+
 // Reader is a session that reads a repository. It is bound to the context that opened it.
 type Reader interface {
 	// Ref looks up one reference, and returns the zero hash if it does not exist. An answer without any reference is
 	// [ErrEmptyAnswer], unless the server confirms that the repository is empty.
 	Ref(name plumbing.ReferenceName) (plumbing.Hash, error)
+	// Refs lists the references whose names start with a prefix. It fails as Ref does.
+	Refs(prefix plumbing.ReferenceName) (References, error)
 	// CurrentRef looks up the current value of a reference. Ref may return the value from the start of the session.
 	CurrentRef(name plumbing.ReferenceName) (plumbing.Hash, error)
-	// Fetch fetches objects. If the server does not serve a requested object by hash, the error is [ErrObjectNotServed].
+	// Fetch fetches objects. If a fetch of one commit precedes a deeper one with the same objects, a server without
+	// filters sends the commit's files once. If the server does not serve a requested object by hash, the error is
+	// [ErrObjectNotServed].
 	Fetch(req FetchRequest, into Objects) error
+	// Filters reports whether the server supports filters. Without, a fetch gets everything of its commits.
+	Filters() bool
 	// Close ends the session.
 	Close()
 }

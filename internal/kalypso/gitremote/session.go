@@ -110,7 +110,8 @@ func (p *pipe) explain(err error) error {
 	if closeErr == nil {
 		closeErr = err
 	}
-	if errors.Is(err, ErrTooLarge) || errors.Is(err, ErrTooManyRefs) {
+	var answer *protocolError
+	if errors.Is(err, ErrTooLarge) || errors.Is(err, ErrTooManyRefs) || errors.As(err, &answer) {
 		return err
 	}
 	if lines := p.stderr.lines(); len(lines) > 0 {

@@ -2,6 +2,8 @@ package gitremote
 
 import (
 	"bufio"
+	"errors"
+	"io"
 	"strings"
 	"testing"
 )
@@ -24,5 +26,24 @@ func TestPipeShutsOnce(t *testing.T) {
 	}
 	if err := p.Close(); err != nil || in.closed != 1 {
 		t.Errorf("closed %d times: %v", in.closed, err)
+	}
+}
+
+// TestServersError: an error in the answer counts, whatever the program prints besides. The program's words explain all
+// other errors.
+func TestServersError(t *testing.T) {
+	for _, test := range []struct {
+		err  error
+		want string
+	}{
+		{&protocolError{"TF401035: The object does not exist."}, "TF401035: The object does not exist."},
+		{io.ErrUnexpectedEOF, "closed by the server"},
+	} {
+		p := &pipe{in: &input{}, out: bufio.NewReader(strings.NewReader("")), stderr: &serverOutput{},
+			stop: func() error { return nil }}
+		_, _ = p.stderr.Write([]byte("closed by the server\n"))
+		if err := p.explain(test.err); err.Error() != test.want || !errors.Is(err, test.err) {
+			t.Errorf("%v became %v", test.err, err)
+		}
 	}
 }

@@ -48,7 +48,7 @@ func (s *sideband) next() {
 	case p.data[0] == 2:
 		_, _ = s.output.Write(p.data[1:])
 	case p.data[0] == 3:
-		s.err = errors.New(strings.TrimSpace(string(p.data[1:])))
+		s.err = &protocolError{strings.TrimSpace(string(p.data[1:]))}
 	default:
 		s.err = fmt.Errorf("invalid Git protocol answer: channel %d", p.data[0])
 	}

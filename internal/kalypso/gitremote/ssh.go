@@ -23,7 +23,7 @@ func sshOpener(repo repourl.URL, s *auth, answerTimeout time.Duration) opener {
 		if err != nil {
 			return nil, err
 		}
-		p, err := runSSH(client, service, protocol, repo.Path)
+		p, err := runSSH(client, service, protocol, repo.CommandPath())
 		if err != nil {
 			disconnect()
 			return nil, err
@@ -49,6 +49,9 @@ func dialSSH(ctx context.Context, repo repourl.URL, s *auth, answerTimeout time.
 	conn, err := proxy.Dial(dialCtx, "tcp", repo.Address())
 	if err != nil {
 		closeAgent()
+		if !fitsDeadline(ctx, 0) { // the dialer gives up at the deadline of ctx, often just before ctx is done
+			err = context.DeadlineExceeded
+		}
 		return nil, nil, err
 	}
 	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })

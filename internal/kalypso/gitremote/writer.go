@@ -162,6 +162,11 @@ func pushError(report *packp.ReportStatus, branch plumbing.ReferenceName, said [
 	if strings.Contains(reason, "hook declined") { // first git's own reason: a hook may print anything
 		return &RejectedError{Branch: branch.Short(), Reason: reason, Output: said}
 	}
+	for _, kind := range []error{ErrUnauthorized, ErrRateLimited, ErrMaintenance} {
+		if errors.Is(knownKind(reason), kind) {
+			return fmt.Errorf("%w: %s", kind, strings.Join(append([]string{reason}, said...), "; "))
+		}
+	}
 	texts := append([]string{reason}, said...)
 	for _, kind := range []error{ErrServerFull, ErrBranchLocked, ErrBranchMoved} {
 		for _, text := range texts {

@@ -47,7 +47,8 @@ func parseSCP(user, host, p string) (URL, error) {
 	if strings.HasPrefix(host, "-") || strings.HasPrefix(user, "-") {
 		return URL{}, errors.New("the host or user of the repository URL starts with a dash")
 	}
-	return URL{Scheme: SchemeSSH, User: user, Host: normalHost(host), Port: defaultPorts[SchemeSSH], Path: p}, nil
+	at := URL{Scheme: SchemeSSH, User: user, Host: normalHost(host), Port: defaultPorts[SchemeSSH], Path: p}
+	return at.unescapeAzure(), nil
 }
 
 // ErrPassword means that a URL contains a user name or password.
@@ -72,6 +73,9 @@ func parseSchemeURL(repo string) (URL, error) {
 	if u.User != nil {
 		_, hasPassword := u.User.Password()
 		// Over HTTP a user name alone may be a token.
+		if !hasPassword && loc.Scheme == SchemeHTTPS && normalHost(u.Host) == azureHost {
+			return URL{}, &azureUserError{(&url.URL{Scheme: loc.Scheme, Host: azureHost, Path: u.Path}).String()}
+		}
 		if hasPassword || loc.Scheme != SchemeSSH {
 			return URL{}, ErrPassword
 		}

@@ -26,7 +26,7 @@ func AmbiguousPath(p string) bool {
 }
 
 // Covers reports whether u, the URL of a credential, covers repo: scheme, host and port are equal, and its path is a
-// prefix of repo's, segment by segment.
+// prefix of repo's, segment by segment. Azure DevOps Services ignores the case of a path.
 func (u URL) Covers(repo URL) bool {
 	if !u.SameServer(repo) || repo.Ambiguous() {
 		return false
@@ -40,7 +40,7 @@ func (u URL) Covers(repo URL) bool {
 		if i == len(want)-1 {
 			h, w = strings.TrimSuffix(h, ".git"), strings.TrimSuffix(w, ".git")
 		}
-		if h != w {
+		if h != w && (!u.IsAzure() || !strings.EqualFold(h, w)) {
 			return false
 		}
 	}

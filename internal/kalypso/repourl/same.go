@@ -2,20 +2,35 @@ package repourl
 
 import "strings"
 
-// Key returns the same string for all URLs of one repository, regardless of the user and a trailing ".git".
+// Key returns the same string for all URLs of one repository by the same scheme, regardless of the user and a trailing
+// ".git". Of a repository on Azure DevOps Services it regards neither host nor case.
 func (u URL) Key() string {
+	if repo, ok := u.AzureRepo(); ok {
+		u.Host, u.Path = azureHost, repo.path()
+	}
+	return u.AddressKey()
+}
+
+// AddressKey returns the same string for all URLs that lead to one path of one server, regardless of the user and a
+// trailing ".git". Credentials and mirrors are chosen by it: a repository on Azure DevOps Services has several.
+func (u URL) AddressKey() string {
 	u.User = ""
 	u.Path = strings.TrimSuffix(strings.TrimRight(u.Path, "/"), ".git")
 	return u.String()
 }
 
 // Key returns the [URL.Key] of a repository, or the text itself if it is not a URL.
-func Key(repo string) string {
+func Key(repo string) string { return keyOf(repo, URL.Key) }
+
+// AddressKey returns the [URL.AddressKey] of a repository, or the text itself if it is not a URL.
+func AddressKey(repo string) string { return keyOf(repo, URL.AddressKey) }
+
+func keyOf(repo string, key func(URL) string) string {
 	at, err := Parse(repo)
 	if err != nil {
 		return repo
 	}
-	return at.Key()
+	return key(at)
 }
 
 // Same reports whether two texts are URLs of one repository by the same scheme: what one writes, the other reads. Texts
@@ -30,6 +45,11 @@ func SameAcrossTransports(a, b string) bool {
 	other, errB := Parse(b)
 	if errA != nil || errB != nil {
 		return false
+	}
+	one, isAzure := at.AzureRepo()
+	two, bothAzure := other.AzureRepo()
+	if isAzure || bothAzure {
+		return isAzure && bothAzure && one.path() == two.path()
 	}
 	// Ports distinguish two servers on one host only within one scheme.
 	if at.Host != other.Host || at.Scheme == other.Scheme && at.Port != other.Port {

@@ -257,7 +257,7 @@ func (cp *ControlPlane) base(req ControlPlaneRequest, l *layer) (at *Location, n
 		return nil, ""
 	case promoted != "" && req.Promotion.Repo != "" && !repourl.Same(req.Promotion.Repo, base.repo):
 		cp.Problems = append(cp.Problems, Problem{
-			Location: l.location, Summary: "Promotion of another repo",
+			Location: l.location, Summary: "Promotion from another repo",
 			Detail: fmt.Sprintf("The BaseRepo %q names the repo %s, and the promotion chose a commit of %s. Make both the "+
 				"same repo.",
 				base.Name, base.repo, req.Promotion.Repo),

@@ -87,7 +87,7 @@ func disambiguate(readings []reading) {
 						conflicting = append(conflicting, r, other)
 					}
 				}
-				if at == "." {
+				if at == path.Dir(at) { // "." or, of a path that is no valid one, "/"
 					break
 				}
 			}

@@ -36,7 +36,7 @@ type Reader struct {
 	slots  chan struct{}
 
 	mu    sync.Mutex
-	repos map[string]*repo // by [repourl.URL.Key]
+	repos map[string]*repo // by [repourl.URL.AddressKey]: each has its own credential and mirror
 }
 
 // NewReader returns the reader of a run. Without a client it reads only local folders.
@@ -74,7 +74,7 @@ func (r *Reader) read(ctx context.Context, locations []Location) []*contents {
 			r.readDirectory(c)
 			continue
 		}
-		key := repourl.Key(c.location.Repo)
+		key := repourl.AddressKey(c.location.Repo)
 		if byRepo[key] == nil {
 			order = append(order, key)
 		}
@@ -174,42 +174,14 @@ func readSnapshot(snapshot *gitops.Snapshot, asked []*contents) error {
 		return err
 	}
 	hashes := map[string]plumbing.Hash{} // of files, by path
-	entries := map[*contents][]entry{}
-	ignores := map[*contents][]string{}
-	for _, c := range asked {
-		found, ok, err := snapshot.Entry(c.location.Path)
-		if err != nil {
-			return err
-		}
-		if !ok || found.Mode != filemode.Dir {
-			c.err = folderNotFound(c.location.Path, kindOf(found, ok))
-			continue
-		}
-		ignores[c] = ignoreFilePaths(c.location.Path)
-		err = snapshot.Walk(c.location.Path, func(p string, e object.TreeEntry) error {
-			entries[c] = append(entries[c], entry{p, kindOf(e, true)})
-			hashes[p] = e.Hash
-			if path.Base(p) == ignoreFile && e.Mode.IsFile() {
-				ignores[c] = append(ignores[c], p)
-			}
-			return nil
-		})
-		if err != nil {
-			return err
-		}
-		for _, p := range ignores[c] {
-			e, ok, err := snapshot.Entry(p)
-			if err != nil {
-				return err
-			}
-			if ok && kindOf(e, true) == file {
-				hashes[p] = e.Hash
-			}
-		}
-	}
+	listed := map[*contents]folderEntries{}
 	var wants []string
 	for _, c := range asked {
-		wants = append(wants, ignores[c]...)
+		var err error
+		if listed[c], err = listFolder(snapshot, c, hashes); err != nil {
+			return err
+		}
+		wants = append(wants, listed[c].ignoreFiles...)
 	}
 	text, _, err := readTexts(snapshot, wants, hashes)
 	if err != nil {
@@ -218,12 +190,12 @@ func readSnapshot(snapshot *gitops.Snapshot, asked []*contents) error {
 	wants = nil
 	for _, c := range asked {
 		patterns := map[string]string{}
-		for _, p := range ignores[c] {
+		for _, p := range listed[c].ignoreFiles {
 			if t, ok := text[p]; ok {
 				patterns[p] = t
 			}
 		}
-		c.listing = newListing(c.location.Path, entries[c], patterns)
+		c.listing = newListing(c.location.Path, listed[c].entries, patterns)
 		wants = append(wants, c.files...)
 	}
 	text, tooLarge, err := readTexts(snapshot, wants, hashes)
@@ -231,15 +203,62 @@ func readSnapshot(snapshot *gitops.Snapshot, asked []*contents) error {
 		return err
 	}
 	for _, c := range asked {
-		for _, p := range c.files {
-			if size, ok := tooLarge[p]; ok {
-				c.tooLarge[p] = size
-			} else {
-				c.text[p] = text[p]
-			}
-		}
+		c.take(text, tooLarge)
 	}
 	return nil
+}
+
+// folderEntries are the entries of a folder, and the paths of the files that say what of it is ignored.
+type folderEntries struct {
+	entries     []entry
+	ignoreFiles []string
+}
+
+// listFolder lists the folder of c, and adds the hashes of its files by path. If there is none, that is c's error.
+func listFolder(
+	snapshot *gitops.Snapshot, c *contents, hashes map[string]plumbing.Hash,
+) (all folderEntries, err error) {
+	found, ok, err := snapshot.Entry(c.location.Path)
+	if err != nil {
+		return all, err
+	}
+	if !ok || found.Mode != filemode.Dir {
+		c.err = folderNotFound(c.location.Path, kindOf(found, ok))
+		return all, nil
+	}
+	all.ignoreFiles = ignoreFilePaths(c.location.Path)
+	err = snapshot.Walk(c.location.Path, func(p string, e object.TreeEntry) error {
+		all.entries = append(all.entries, entry{p, kindOf(e, true)})
+		hashes[p] = e.Hash
+		if path.Base(p) == ignoreFile && e.Mode.IsFile() {
+			all.ignoreFiles = append(all.ignoreFiles, p)
+		}
+		return nil
+	})
+	if err != nil {
+		return all, err
+	}
+	for _, p := range all.ignoreFiles {
+		e, ok, err := snapshot.Entry(p)
+		if err != nil {
+			return all, err
+		}
+		if ok && kindOf(e, true) == file {
+			hashes[p] = e.Hash
+		}
+	}
+	return all, nil
+}
+
+// take takes the texts of its files, or the sizes of those that are too large.
+func (c *contents) take(text map[string]string, tooLarge map[string]int64) {
+	for _, p := range c.files {
+		if size, ok := tooLarge[p]; ok {
+			c.tooLarge[p] = size
+		} else {
+			c.text[p] = text[p]
+		}
+	}
 }
 
 // readTexts reads files by path. It leaves out paths without a hash.

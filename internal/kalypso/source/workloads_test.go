@@ -198,7 +198,7 @@ func TestWorkloadsBroken(t *testing.T) {
 // protocol, in which a server gives out no commit by its name, a pin in the branch's history is found.
 func TestWorkloadsPins(t *testing.T) {
 	backends := gitserver.Backends()
-	old := backends[len(backends)-1] // of the older protocol
+	old := backends[slices.IndexFunc(backends, func(b gitserver.Backend) bool { return b.Name == "ssh v0" })]
 	filtering := old
 	filtering.Name += " filter"
 	for _, backend := range append(gitserver.Transports(), old, filtering) {

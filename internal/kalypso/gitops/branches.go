@@ -1,0 +1,92 @@
+package gitops
+
+import (
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/go-git/go-git/v5/plumbing"
+)
+
+const branchPrefix = "refs/heads/"
+
+// CheckGlob returns an error if text is not a glob for [Repo.EachBranch].
+func CheckGlob(text string) error {
+	if text == "" {
+		return fmt.Errorf("%q matches no branch; write a branch name, or a glob such as \"*\" or \"env/*\"", text)
+	}
+	if _, err := matchBranch(text, ""); err != nil {
+		return fmt.Errorf("%q is not a glob: a bracket or a backslash in it does not end", text)
+	}
+	return nil
+}
+
+// matchBranch reports whether a glob matches a branch name, with the rules of git branch --list: * matches slashes too.
+func matchBranch(glob, name string) (bool, error) {
+	const noSlash = "\x00" // no branch name contains it
+	return path.Match(strings.ReplaceAll(glob, "/", noSlash), strings.ReplaceAll(name, "/", noSlash))
+}
+
+// EachBranch visits the branches whose names match any of the globs, in the order of the names, until visit returns
+// false. A glob is a branch name in which * stands for any characters, ? for one, and [ab] for one of these. If a glob
+// matches no branch, visit gets the glob and [ErrBranchNotFound], after all branches.
+//
+// visit gets the branch at its head, or why it can't be read; the others are visited all the same. EachBranch itself
+// fails if the branches can't be listed, or if the context of the connection ends. Call it during
+// [Repo.WithConnection].
+func (r *Repo) EachBranch(globs []string, visit func(name string, s *Snapshot, err error) (next bool)) error {
+	heads, err := r.branches()
+	if err != nil {
+		return err
+	}
+	matched := map[string]bool{} // globs
+	for _, name := range slices.Sorted(maps.Keys(heads)) {
+		wanted := false
+		for _, glob := range globs {
+			matches, err := matchBranch(glob, name)
+			if err != nil {
+				return CheckGlob(glob)
+			}
+			wanted, matched[glob] = wanted || matches, matched[glob] || matches
+		}
+		if !wanted {
+			continue
+		}
+		if err := r.ctx.Err(); err != nil {
+			return fmt.Errorf("not all branches were read: %w", err)
+		}
+		s := newSnapshot(heads[name], r, r.store)
+		err := s.fetchRoot(filterAll)
+		if err != nil {
+			s = nil
+		}
+		if !visit(name, s, err) {
+			return nil
+		}
+	}
+	for _, glob := range globs {
+		if !matched[glob] && !visit(glob, nil, ErrBranchNotFound) {
+			return nil
+		}
+	}
+	return nil
+}
+
+// branches returns the heads of all branches by name.
+func (r *Repo) branches() (map[string]plumbing.Hash, error) {
+	if err := r.connect(); err != nil {
+		return nil, err
+	}
+	refs, err := r.reader.Refs(branchPrefix)
+	if err != nil {
+		r.Close()
+		return nil, err
+	}
+	heads := make(map[string]plumbing.Hash, len(refs))
+	for name, head := range refs {
+		heads[strings.TrimPrefix(name.String(), branchPrefix)] = head
+	}
+	return heads, nil
+}

@@ -1,0 +1,200 @@
+package gitops_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
+)
+
+func openRepo(t *testing.T, url string, credentials ...gitremote.Credential) *gitops.Repo {
+	t.Helper()
+	client, err := gitremote.NewClient(credentials)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := gitops.OpenRepo(client, url, gitops.Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// TestEachBranch: globs select branches as git branch --list does, once each and in order. A glob without a branch is
+// named after them, and visit ends the walk.
+func TestEachBranch(t *testing.T) {
+	repo := gitserver.InitBare(t)
+	branches := []string{"dev", "env/prod", "env/west", "main", "stage"}
+	for _, branch := range slices.Backward(branches) {
+		gitserver.Seed(t, repo, branch, map[string]string{"name": branch})
+	}
+	for _, backend := range gitserver.Transports() {
+		t.Run(backend.Name, func(t *testing.T) {
+			t.Parallel()
+			url, credentials := backend.Start(t, repo)
+			for globs, want := range map[string]string{
+				"*":              "dev env/prod env/west main stage",
+				"env/*":          "env/prod env/west",
+				"*t":             "env/west",
+				"dev,d?v,[a-d]*": "dev",
+				"main,prod,x*":   "main prod:none x*:none",
+				"env/prod":       "env/prod",
+				"":               "",
+			} {
+				var got []string
+				r := openRepo(t, url, credentials...)
+				r.WithConnection(t.Context(), func() {
+					err := r.EachBranch(slices.DeleteFunc(strings.Split(globs, ","), func(g string) bool { return g == "" }),
+						func(name string, s *gitops.Snapshot, err error) bool {
+							if errors.Is(err, gitops.ErrBranchNotFound) {
+								got = append(got, name+":none")
+								return true
+							}
+							if text, err := s.ReadFile("name"); err != nil || string(text) != name {
+								t.Errorf("%s has %q, %v", name, text, err)
+							}
+							got = append(got, name)
+							return true
+						})
+					if err != nil {
+						t.Error(err)
+					}
+				})
+				if diff := cmp.Diff(want, strings.Join(got, " ")); diff != "" {
+					t.Errorf("%q (-want +got):\n%s", globs, diff)
+				}
+			}
+			visited := 0
+			r := openRepo(t, url, credentials...)
+			r.WithConnection(t.Context(), func() {
+				err := r.EachBranch([]string{"*"}, func(string, *gitops.Snapshot, error) bool {
+					visited++
+					return visited < 2
+				})
+				if err != nil || visited != 2 {
+					t.Errorf("%d visits, %v", visited, err)
+				}
+			})
+		})
+	}
+}
+
+// The end of the context is one error, and not one for each branch that is left.
+func TestEachBranchCancelled(t *testing.T) {
+	t.Parallel()
+	repo := gitserver.InitBare(t)
+	for _, branch := range []string{"a", "b", "c"} {
+		gitserver.Seed(t, repo, branch, map[string]string{"name": branch})
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	r := openRepo(t, "file://"+repo)
+	r.WithConnection(ctx, func() {
+		visited := 0
+		err := r.EachBranch([]string{"*"}, func(string, *gitops.Snapshot, error) bool {
+			visited++
+			cancel()
+			return true
+		})
+		if !errors.Is(err, context.Canceled) || visited != 1 {
+			t.Errorf("%d visits, %v", visited, err)
+		}
+	})
+}
+
+// A repo that can't be read has no list of branches, and each call says so.
+func TestEachBranchUnreadable(t *testing.T) {
+	t.Parallel()
+	r := openRepo(t, "file://"+t.TempDir()+"/none.git")
+	r.WithConnection(t.Context(), func() {
+		err := r.EachBranch([]string{"*"}, func(string, *gitops.Snapshot, error) bool {
+			t.Error("a branch is visited")
+			return true
+		})
+		if !errors.Is(err, gitremote.ErrRepoNotFound) {
+			t.Errorf("got %v", err)
+		}
+	})
+}
+
+func TestCheckGlob(t *testing.T) {
+	t.Parallel()
+	for glob, valid := range map[string]bool{
+		"main": true, "*": true, "env/*": true, "[ab]*": true, "": false, "[": false, "a[b": false, `a\`: false,
+	} {
+		if err := gitops.CheckGlob(glob); (err == nil) != valid {
+			t.Errorf("%q: %v", glob, err)
+		}
+	}
+}
+
+// TestFoldersWith finds the topmost folders with a file, in one fetch for each level of the tree.
+func TestFoldersWith(t *testing.T) {
+	const file = ".kalypso/rendering.json"
+	for name, tt := range map[string]struct {
+		files   []string
+		want    []string
+		fetches int
+	}{
+		"root":          {[]string{file, "large/web/a.yaml", "a/" + file}, []string{"."}, 1},
+		"folders":       {[]string{"b/c/" + file, "b/c/d/" + file, "a/" + file, "a/b/" + file}, []string{"a", "b/c"}, 4},
+		"none":          {[]string{"a/b/c/d.yaml", "e/f.yaml"}, nil, 3},
+		"other entries": {[]string{"a/.kalypso", "b/" + file + "/x", ".kalypso/other.json"}, nil, 4},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			repo := gitserver.InitBare(t)
+			files := map[string]string{}
+			for _, path := range tt.files {
+				files[path] = path
+			}
+			gitserver.Seed(t, repo, "main", files)
+			server, url := gitserver.Serve(t, repo, gitserver.WithFilter())
+			s, err := open(t, url, "main").Snapshot(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer s.Close()
+			server.ResetLog()
+			got, err := s.FoldersWith(file)
+			if diff := cmp.Diff(tt.want, got); diff != "" || err != nil {
+				t.Errorf("%v (-want +got):\n%s", err, diff)
+			}
+			if n := server.Reads(); n != tt.fetches {
+				t.Errorf("%d fetches, want %d", n, tt.fetches)
+			}
+		})
+	}
+}
+
+// A tree that contains one tree many times is not searched without end.
+func TestFoldersWithBomb(t *testing.T) {
+	t.Parallel()
+	repo := gitserver.InitBare(t)
+	gitserver.Seed(t, repo, "main", map[string]string{"x": "x"})
+	tree := strings.TrimSpace(gitserver.Git(t, repo, "rev-parse", "main^{tree}"))
+	for range 8 {
+		var text strings.Builder
+		for i := range 10 {
+			text.WriteString("040000 tree " + tree + "\t" + string(rune('a'+i)) + "\n")
+		}
+		tree = gitserver.MakeTree(t, repo, text.String())
+	}
+	commit := strings.TrimSpace(gitserver.Git(t, repo, "-c", "user.name=a", "-c", "user.email=a@b", "commit-tree", "-m",
+		"bomb", tree))
+	gitserver.Git(t, repo, "update-ref", "refs/heads/main", commit)
+	s, err := open(t, "file://"+repo, "main").Snapshot(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if _, err := s.FoldersWith("none"); !errors.Is(err, gitops.ErrTooManyFolders) {
+		t.Errorf("got %v", err)
+	}
+}

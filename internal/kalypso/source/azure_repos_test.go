@@ -1,0 +1,40 @@
+package source_test
+
+import (
+	"path/filepath"
+	"testing"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/source"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
+)
+
+// TestWorkloadsAzureAddresses: a registration that reaches a repo of Azure at one address does not depend on one that
+// fails to reach it at the other.
+func TestWorkloadsAzureAddresses(t *testing.T) {
+	repo := gitserver.InitBare(t)
+	gitserver.Seed(t, repo, "main", map[string]string{"w/w.yaml": workload("shop")})
+	mirrors, err := gitremote.ParseMirrors(map[string]string{
+		"https://acme.visualstudio.com/p/_git": filepath.Join(t.TempDir(), "none"),
+		"https://dev.azure.com/acme/p/_git":    filepath.Dir(repo),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	client, err := gitremote.NewClient(nil, gitremote.WithMirrors(mirrors))
+	if err != nil {
+		t.Fatal(err)
+	}
+	registration := func(name, url string) *fleet.WorkloadRegistration {
+		return &fleet.WorkloadRegistration{Meta: fleet.Meta{Name: name}, Repo: url, Branch: "main", Path: "w"}
+	}
+	got := source.NewReader(client, source.DefaultLimits).Workloads(t.Context(), []*fleet.WorkloadRegistration{
+		registration("a", "https://acme.visualstudio.com/p/_git/"+filepath.Base(repo)),
+		registration("b", "https://dev.azure.com/acme/p/_git/"+filepath.Base(repo)),
+	}, source.FollowOptions{})
+	wants(t, got.Problems, []string{"error a Repo not found"}, "acme.visualstudio.com")
+	if len(got.Names) != 1 || got.Names[0] != "shop" {
+		t.Errorf("the workloads are %v", got.Names)
+	}
+}

@@ -1,0 +1,14 @@
+package source
+
+import "testing"
+
+// A path that is no valid one ends, too.
+func TestDisambiguateAbsolutePath(t *testing.T) {
+	t.Parallel()
+	one := &Location{Repo: "https://acme.io/a", Branch: "main", Path: "/x", Commit: "1"}
+	two := &Location{Repo: "https://acme.io/a", Branch: "main", Path: "/", Commit: "2"}
+	disambiguate([]reading{{one, "one"}, {two, "two"}})
+	if one.Via != "one" || two.Via != "two" {
+		t.Errorf("nested folders at two commits are named %q and %q", one.Via, two.Via)
+	}
+}
