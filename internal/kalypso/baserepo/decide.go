@@ -75,7 +75,7 @@ type Proposal struct {
 
 // Decision is what an apply does.
 type Decision struct {
-	Write bool // the apply may write; false: it does nothing, and contacts nobody
+	Write bool // the apply may write; false: it does nothing, and contacts no server
 	// File is the file after the apply. It is not known before the branch is read.
 	File      string
 	FileKnown bool
@@ -97,7 +97,7 @@ func Decide(d *Desired, s *State) Decision {
 	case s == nil || !s.At.same(d.At) || s.nothing():
 		return Decision{Write: true}
 	}
-	d = d.staying(s)
+	d = d.withKept(s)
 	decision := Decision{Write: true, Drifted: s.Commit != s.Delivered && s.Commit != d.Promotion.Commit}
 	file, err := d.edit([]byte(s.File))
 	if err != nil {
@@ -141,8 +141,8 @@ var (
 	ErrMoved = errors.New("the file changed after the plan was made")
 )
 
-// staying returns d with the commit that was delivered last, if that stays.
-func (d *Desired) staying(s *State) *Desired {
+// withKept fills in the last delivered commit if the promotion keeps it.
+func (d *Desired) withKept(s *State) *Desired {
 	if !d.Promotion.Stays() || s == nil || !s.At.same(d.At) || s.Delivered == "" {
 		return d
 	}

@@ -23,6 +23,7 @@ func NewProblem(at Branch, err error) problem.Problem {
 	}
 	var foreign *pullrequest.ForeignError
 	var review *pullrequest.ReviewError
+	var reviewers *delivery.ReviewersError
 	var rejected *gitremote.RejectedError
 	text := problem.Sentence(err)
 	switch {
@@ -33,7 +34,7 @@ func NewProblem(at Branch, err error) problem.Problem {
 		return p("promotion", "No BaseRepo on the branch", "The root of %s holds no %s, and promotion does not name the "+
 			"base. Add the file with a BaseRepo, or pass a kalypso_promotion as a whole.", at, document.File)
 	case errors.Is(err, ErrOtherBase):
-		return p("promotion", "Promotion of another repo", "At %s: %s Make both the same repo.", at, text)
+		return p("promotion", "Promotion from another repo", "At %s: %s Make both the same repo.", at, text)
 	case errors.Is(err, ErrMoved):
 		return p("branch", "The branch moved after the plan was made", "At %s: %s of %s. Nothing was written. Make a new "+
 			"plan: it shows what changed.", at, strings.TrimSuffix(text, "."), document.File)
@@ -41,12 +42,16 @@ func NewProblem(at Branch, err error) problem.Problem {
 		return p("branch", "The BaseRepo can't be changed", "In %s at the root of %s: %s", document.File, at, text)
 	case errors.As(err, &foreign):
 		return p("delivery", "The pull request's branch is not ours", "%s", text)
+	case errors.As(err, &reviewers):
+		return p("delivery", "Cannot request reviewers", "%s", text)
 	case errors.As(err, &review) && review.Closed:
 		return p("delivery", "The pull request was closed", "At %s: %s Another commit opens a new one; delivery.reopen = "+
 			"true opens one for the same commit.", at, text)
 	case errors.As(err, &review):
 		return p("delivery", "The pull request is not merged yet", "At %s: %s It stays open, and the next apply continues "+
 			"to wait. Merge it, or raise timeouts.", at, text)
+	case errors.Is(err, gitremote.ErrProtected) && errors.As(err, &rejected):
+		return p("branch", "The server refused the push", "At %s. %s\n\nNothing was written. %s", at, text, rejected.Advice())
 	case errors.As(err, &rejected):
 		return p("branch", "The server refused the push", "At %s. %s\n\nNothing was written. %s With delivery.strategy = "+
 			"\"pull_request\", people merge the change.", at, text, rejected.Advice())
@@ -59,7 +64,7 @@ func NewProblem(at Branch, err error) problem.Problem {
 
 // DriftProblem reports the changes of others: as an error, or as a warning if the apply overwrites them.
 func DriftProblem(d *Desired, s *State) problem.Problem {
-	d = d.staying(s)
+	d = d.withKept(s)
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s at the root of %s pinned %s after the last apply, and pins %s now:\n", document.File, s.At,
 		commitText(s.Delivered), commitText(s.Commit))
@@ -71,9 +76,11 @@ func DriftProblem(d *Desired, s *State) problem.Problem {
 		fmt.Fprintf(&b, "\ncommit %s\n  by %s at %s\n  %s\n", drift.Commit, printable.Line(drift.Author), drift.Time,
 			printable.Line(drift.Subject))
 	}
-	p := problem.Problem{Summary: "Others changed the BaseRepo", Path: []problem.Step{problem.Attr("on_drift")}}
+	p := problem.Problem{
+		Summary: "Drift: BaseRepo changed outside Terraform", Path: []problem.Step{problem.Attr("on_drift")},
+	}
 	if d.OnDrift == delivery.DriftOverwrite {
-		p.Severity, p.Summary = problem.Warning, "Changes of others are overwritten"
+		p.Severity, p.Summary = problem.Warning, "Changes made outside Terraform are overwritten"
 		p.Detail = b.String() + fmt.Sprintf("\nThe apply sets it to %s.", d.Promotion.Commit)
 		return p
 	}

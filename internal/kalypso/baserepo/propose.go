@@ -64,6 +64,9 @@ func (r Remote) checkTopic(ctx context.Context, d *Desired, known *Proposal) err
 	if err != nil {
 		return err
 	}
+	if err := delivery.CheckHost(t.Host(), d.PullRequest); err != nil {
+		return err
+	}
 	found, err := t.Find(ctx, known.known())
 	if err != nil {
 		return err
@@ -127,7 +130,7 @@ func (r Remote) propose(ctx context.Context, d *Desired, s *State) (*Result, err
 		Number: pr.Number, State: pr.State, Head: run.Head, AutoMerge: d.PullRequest.AutoMerge,
 		Commit: d.Promotion.Commit, From: now.File, File: file, Settings: d.PullRequest,
 	}
-	if pr.State != hosting.Closed { // else nobody was asked again
+	if pr.State != hosting.Closed { // else no review was requested again
 		now.Proposal.RequestedReviewers = d.PullRequest.Reviewers
 	}
 	if pr.State != hosting.Merged {

@@ -78,7 +78,7 @@ func (r Remote) Apply(ctx context.Context, d *Desired, s *State) (*Result, error
 	if Decide(d, s).Withhold {
 		return r.withhold(ctx, s, d.rests())
 	}
-	d = d.staying(s)
+	d = d.withKept(s)
 	write := r.push
 	if d.Strategy == delivery.PullRequest {
 		write = r.propose
@@ -166,7 +166,7 @@ func (r Remote) Refresh(ctx context.Context, s *State) (*Result, error) {
 	case proposal == nil:
 	case proposal.State == hosting.Merged:
 		now.Delivered, now.Since, now.Proposal = proposal.Commit, result.PullRequest.MergeCommit, nil
-	case now.Commit == proposal.Commit: // somebody pushed it
+	case now.Commit == proposal.Commit: // pushed without the pull request
 		now.Delivered, now.Since = now.Commit, now.Head
 	}
 	switch {

@@ -35,21 +35,11 @@ func link(text, url string) string {
 	if url == "" {
 		return text
 	}
-	return "[" + text + "](<" + strings.NewReplacer(
-		"<",
-		"%3C",
-		">",
-		"%3E",
-		"|",
-		"%7C",
-		"\n",
-		"%0A",
-		"\r",
-		"%0D",
-	).Replace(
-		url,
-	) + ">)"
+	return "[" + text + "](<" + escapeURL.Replace(url) + ">)"
 }
+
+// escapeURL escapes what would end a link's address, a table's cell, or open code.
+var escapeURL = strings.NewReplacer("<", "%3C", ">", "%3E", "|", "%7C", "`", "%60", "\n", "%0A", "\r", "%0D")
 
 // maxValue limits the characters of a value that are shown.
 const maxValue = 80

@@ -12,7 +12,7 @@ import (
 type Promotion struct {
 	Repo     string // the repo of the commits; "" if unknown
 	From, To string
-	Why      string // of several lines; "": nobody said
+	Why      string // of several lines; "": not recorded
 }
 
 // SourceChange is a change of the commit that a repo is read at.

@@ -20,6 +20,8 @@ var (
 	ErrNotVisible = errors.New("not found, or not visible to the credential")
 	// ErrCommitNotFound: the repo was read and has no such commit.
 	ErrCommitNotFound = errors.New("the repo has no such commit")
+	// ErrCommitOnNoBranch is the cause of an ErrCommitNotFound if the host takes statuses on commits of branches alone.
+	ErrCommitOnNoBranch = errors.New("the commit is on no branch")
 	// ErrExists: an open pull request of these branches already exists.
 	ErrExists = errors.New("an open pull request of these branches already exists")
 	// ErrBranchNotFound: the host does not know the branch to be merged. This can happen just after a push.
@@ -55,6 +57,10 @@ type Error struct {
 	Field   Field  // the part of the proposal; "": none in particular
 	// Permission is what an [ErrForbidden] asks for, such as "pull_requests: write"; "": the host does not say.
 	Permission string
+	// Host and Block are the name of the host for people, and of the provider's block for it; "": unknown.
+	Host, Block string
+	// Grant tells users how to give the missing permission, for an [ErrForbidden]; "": unknown.
+	Grant string
 	// Credential names where users configure the credential that was used; "": unknown.
 	Credential string
 }

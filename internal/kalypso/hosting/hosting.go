@@ -9,6 +9,10 @@ import (
 
 // Host is a service that hosts repos.
 type Host interface {
+	// Name returns the host's name for people, such as "GitHub".
+	Name() string
+	// Block returns the name of the provider's block that configures the host, such as "github".
+	Block() string
 	// Repo returns the repo of a Git URL, in any of its forms. It contacts no server. If the URL is on another host, the
 	// error is [ErrOtherHost].
 	Repo(url string) (Repo, error)
@@ -17,9 +21,10 @@ type Host interface {
 // Repo is one repo on a host. Every method respects the deadline of its context, and retries temporary failures until
 // then. Errors are of type *[Error].
 type Repo interface {
-	// GitPassword returns the user name and password for the repo over HTTPS, from the credential of the API, or two
-	// empty strings. They are valid for some minutes; call it again for the next use.
-	GitPassword(ctx context.Context) (username, password string, err error)
+	// GitCredential returns what authenticates to the repo with Git over HTTPS, from the credential of the API: user name
+	// and password, or a bearer token, or three empty strings. It is valid for some minutes; call it again for the next
+	// use.
+	GitCredential(ctx context.Context) (username, password, bearer string, err error)
 	// Find returns the pull request of a rendering: the open one, or the newest closed or merged one, or nil. The number
 	// of requests does not depend on the number of pull requests.
 	Find(ctx context.Context, query Query) (*PullRequest, error)
@@ -29,14 +34,21 @@ type Repo interface {
 	// [ErrNothingToMerge] if they do not differ. If the pull request was opened but its labels or reviewers could not be
 	// set, Open returns both the pull request and the error; Edit sets them.
 	Open(ctx context.Context, proposal Proposal) (*PullRequest, error)
+	// OpensEmpty reports whether Open opens a pull request of branches that do not differ, without [ErrNothingToMerge].
+	// It contacts no server.
+	OpensEmpty() bool
 	// Edit changes an open pull request, as last read, to match a proposal. It makes requests only for differences, and
 	// keeps labels and reviewers that the proposal does not list. It does not change the branches.
 	Edit(ctx context.Context, now PullRequest, proposal Proposal) (*PullRequest, error)
 	// Unasked returns the reviewers who have neither reviewed an open pull request, as last read, nor been asked to.
-	// Hosts drop reviewers from the list once they have reviewed, and [Repo.Edit] would ask them again.
+	// Some hosts drop reviewers from the list once they have reviewed, and [Repo.Edit] would ask them again.
 	Unasked(ctx context.Context, now PullRequest, reviewers []string) ([]string, error)
 	// CheckReviewers returns an error for reviewers that the host does not support. It contacts no server.
 	CheckReviewers(reviewers []string) error
+	// CheckLabels returns an error for labels that the host does not support. It contacts no server.
+	CheckLabels(labels []string) error
+	// CheckAutoMerge returns an error for a merge method that the host does not support. It contacts no server.
+	CheckAutoMerge(method MergeMethod) error
 	// Close closes a pull request without merging it. It does nothing if the pull request is closed.
 	Close(ctx context.Context, number int) (*PullRequest, error)
 	// MergeWhenReady lets the host merge an open pull request, as last read, once its checks have passed, or at once if
@@ -51,6 +63,9 @@ type Repo interface {
 	// host's time. The number of requests does not depend on the number of commits where the host can do so. A commit
 	// that the repo lacks has no statuses. Of a commit that has many, only those with the given names are read.
 	LatestStatuses(ctx context.Context, commits, names []string) (*Statuses, error)
+	// SameStatus reports whether the host needs no new status: have, the last one of the commit and context, says what
+	// want says, as far as the host can change it. Most hosts are as exact as [EqualStatus]. It contacts no server.
+	SameStatus(want, have Status) bool
 	// StatusHistory returns all statuses of a commit, newest first, and whether the host has more than the method reads.
 	// It returns no check runs.
 	StatusHistory(ctx context.Context, commit string) (statuses []Status, more bool, err error)
@@ -61,6 +76,9 @@ type Repo interface {
 	// MaxTitle and MaxBody return the maximum lengths of a title and a description, in characters.
 	MaxTitle() int
 	MaxBody() int
+	// MarkerFirst reports whether a description begins with its marker, because the host's lists cut descriptions. By
+	// default, it ends with it. A marker is found in any line; see [HasMarker].
+	MarkerFirst() bool
 }
 
 // State is the state of a pull request.
@@ -83,6 +101,9 @@ const (
 	Rebase MergeMethod = "rebase"
 )
 
+// UnknownMethod is the merge method of a [PullRequest] with auto-merge, if the host does not show which one it is.
+const UnknownMethod MergeMethod = "unknown"
+
 // MergeMethods are all merge methods.
 var MergeMethods = []MergeMethod{Merge, Squash, Rebase}
 
@@ -100,9 +121,10 @@ type PullRequest struct {
 	// MergeCommit is the resulting commit on the target branch; "" before the merge.
 	MergeCommit string
 	Draft       bool
-	AutoMerge   MergeMethod // "": auto-merge is off
+	AutoMerge   MergeMethod // "": auto-merge is off; it may be [UnknownMethod]
 	Labels      []string
-	Reviewers   []string // requested reviewers without a review: "user", "organisation/team"
+	// Reviewers are the requested reviewers: "user", "organisation/team". Some hosts drop those who have reviewed.
+	Reviewers []string
 }
 
 // Query identifies the pull request of a rendering.
@@ -141,6 +163,11 @@ type Status struct {
 	// SetAt is when the status was set, and SeenAt the time of the answer, both by the host's clock. They are zero in a
 	// status to set, and if the host does not report them.
 	SetAt, SeenAt time.Time
+}
+
+// EqualStatus reports whether two statuses of the same commit and context say the same.
+func EqualStatus(want, have Status) bool {
+	return want.State == have.State && want.Description == have.Description && want.TargetURL == have.TargetURL
 }
 
 // Statuses are the latest statuses of commits.

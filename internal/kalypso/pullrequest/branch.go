@@ -54,7 +54,7 @@ func Trailer(marker, contents string) string {
 type Branch struct {
 	Head    string   // commit; empty if the branch does not exist
 	Parents []string // of the head
-	Ours    bool     // the head is a commit of ours, and nobody changed its contents
+	Ours    bool     // the head is a commit of ours, with the contents that we pushed
 }
 
 // OnTopOf reports whether the branch is one commit ahead of a commit.

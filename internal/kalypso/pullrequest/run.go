@@ -123,7 +123,7 @@ func (t *Topic) attempt(
 	if s.Needed {
 		result.PullRequest = found
 	}
-	return result, t.take(ctx, steps, &s, c.Text, result)
+	return result, t.take(ctx, steps, &s, c, result)
 }
 
 func pushes(steps []Step) bool {
@@ -131,17 +131,19 @@ func pushes(steps []Step) bool {
 }
 
 // take takes the steps after the push. It sets the pull request of the result.
-func (t *Topic) take(ctx context.Context, steps []Step, s *Situation, text func() Text, result *Result) error {
+func (t *Topic) take(ctx context.Context, steps []Step, s *Situation, c Change, result *Result) error {
 	for _, step := range steps {
 		pr, err := result.PullRequest, error(nil)
 		switch step.Action {
 		case Push: // done
 		case Create:
-			pr, err = t.open(ctx, t.proposal(text()))
+			if pr, err = t.open(ctx, t.proposal(c.Text())); err == nil {
+				err = t.checkNotEmpty(ctx, s.Head, c)
+			}
 		case Update:
-			pr, err = t.edit(ctx, pr.Number, t.proposal(text()), s.Known.of(pr))
+			pr, err = t.edit(ctx, pr.Number, t.proposal(c.Text()), s.Known.of(pr))
 		case AutoMerge:
-			pr, err = t.mergeWhenReady(ctx, pr, step)
+			pr, err = t.mergeWhenReady(ctx, pr, step, s.Known.of(pr))
 		case Wait:
 			pr, err = t.wait(ctx, pr)
 		case Close:
@@ -166,6 +168,35 @@ func (t *Topic) open(ctx context.Context, p hosting.Proposal) (*hosting.PullRequ
 		err = fmt.Errorf("%w: %w", ErrChanged, err)
 	}
 	return opened, err
+}
+
+// checkNotEmpty returns [hosting.ErrNothingToMerge] if the target took the change since we pushed on top of a commit of
+// it: the new pull request is empty, and the next attempt closes it. Some hosts refuse to open such a one.
+func (t *Topic) checkNotEmpty(ctx context.Context, pushedOn string, c Change) error {
+	if !t.repo.OpensEmpty() {
+		return nil
+	}
+	target, err := t.target.Snapshot(ctx)
+	if err != nil {
+		return err
+	}
+	defer target.Close()
+	if target.Commit.String() == pushedOn {
+		return nil
+	}
+	ours, err := t.ours.Snapshot(ctx)
+	if err != nil {
+		return err
+	}
+	defer ours.Close()
+	now, err := c.Edit(ctx, target, ours)
+	if err == nil && !now.Needed {
+		err = &hosting.Error{
+			Op: "open a pull request of branch " + t.Branch, Kind: hosting.ErrNothingToMerge,
+			Cause: fmt.Errorf("branch %s holds the change", t.Target),
+		}
+	}
+	return err
 }
 
 // edit edits our open pull request. If it was merged or closed after it was found, the error is [ErrChanged].
@@ -219,13 +250,13 @@ func (t *Topic) Withhold(ctx context.Context, known *Known, reason string) (With
 		return Withheld{PullRequest: pr}, err
 	}
 	if known.AutoMerge != "" {
-		if pr, err = t.mergeWhenReady(ctx, pr, Step{Was: known.AutoMerge}); err != nil || pr.State != hosting.Open {
+		if pr, err = t.mergeWhenReady(ctx, pr, Step{Was: known.AutoMerge}, known); err != nil || pr.State != hosting.Open {
 			return Withheld{PullRequest: pr}, err
 		}
 	}
 	edited, err := t.repo.Edit(ctx, *pr, hosting.Proposal{
 		Branch: t.Branch, Target: t.Target, Title: pr.Title, Draft: true,
-		Body: body(withheld(pr.Body, reason), t.Marker, t.repo.MaxBody()),
+		Body: t.body(withheld(pr.Body, reason)),
 	})
 	if refusesDraft(err) {
 		return Withheld{edited, err}, nil
@@ -240,8 +271,15 @@ func refusesDraft(err error) bool {
 		(errors.Is(err, hosting.ErrRejected) || errors.Is(err, hosting.ErrForbidden))
 }
 
-// mergeWhenReady enables or disables auto-merge. It keeps an auto-merge that people enabled.
-func (t *Topic) mergeWhenReady(ctx context.Context, pr *hosting.PullRequest, step Step) (*hosting.PullRequest, error) {
+// mergeWhenReady enables or disables auto-merge. It keeps an auto-merge that people enabled. If the host does not show
+// the method, it is the one that the state knows.
+func (t *Topic) mergeWhenReady(
+	ctx context.Context, pr *hosting.PullRequest, step Step, known *Known,
+) (*hosting.PullRequest, error) {
+	if known != nil && known.AutoMerge != "" && pr.AutoMerge == hosting.UnknownMethod {
+		now := *pr
+		now.AutoMerge, pr = known.AutoMerge, &now
+	}
 	if step.Method == "" && pr.AutoMerge != step.Was {
 		return pr, nil
 	}
@@ -322,7 +360,7 @@ func (t *Topic) Close(ctx context.Context, pr *hosting.PullRequest, known *Known
 	if err != nil {
 		return err
 	}
-	return t.take(ctx, steps, nil, nil, &Result{})
+	return t.take(ctx, steps, nil, Change{}, &Result{})
 }
 
 func (t *Topic) close(ctx context.Context, number int) error {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/githubfake"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hostingtest"
 )
 
 // TestSituations specifies what a run does with a branch of ours and its pull request, on a real repo and a fake
@@ -892,7 +893,7 @@ host: list open, read, edit`},
 		// Rights.
 		{"the host does not show the repo", func(w *world) {
 			w.fake.AddToken("blind", "bot", nil)
-			w.as("blind", &clock{})
+			w.as("blind", hostingtest.NewClockNow())
 		}, `
 main: nothing
 ours: none
@@ -900,7 +901,7 @@ host: list open
 error: not found, or not visible to the credential`},
 		{"we may read only", func(w *world) {
 			w.fake.AddToken("reader", "bot", map[string]githubfake.Access{"acme/gitops": githubfake.Read})
-			w.as("reader", &clock{})
+			w.as("reader", hostingtest.NewClockNow())
 		}, `
 main: nothing
 ours: none

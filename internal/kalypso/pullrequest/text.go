@@ -24,7 +24,7 @@ func (t *Topic) proposal(text Text) hosting.Proposal {
 	title, _, _ := strings.Cut(strings.TrimSpace(printable.Text(text.Message)), "\n")
 	p := hosting.Proposal{
 		Branch: t.Branch, Target: t.Target,
-		Title: cut(title, t.repo.MaxTitle(), "…"), Body: body(text.Body, t.Marker, t.repo.MaxBody()),
+		Title: cut(title, t.repo.MaxTitle(), "…"), Body: t.body(text.Body),
 		Labels: t.Labels, Reviewers: t.Reviewers, Draft: t.Draft,
 	}
 	switch {
@@ -36,10 +36,27 @@ func (t *Topic) proposal(text Text) hosting.Proposal {
 	return p
 }
 
-// body returns a description with the marker at its end. It shortens the description to the host's limit.
-func body(text, marker string, most int) string {
+// body returns a description with the topic's marker, as the host wants it.
+func (t *Topic) body(text string) string {
+	return body(text, t.Marker, t.repo.MarkerFirst(), t.repo.MaxBody())
+}
+
+// body returns a description with the marker at its start or its end. It shortens the description to most characters,
+// by whole lines if it has some: half a line may end within code, and what follows would be markup.
+func body(text, marker string, first bool, most int) string {
+	const end = "\n\n… (cut)"
 	text = strings.TrimSpace(strings.ReplaceAll(text, marker, ""))
-	return cut(text, most-len(marker)-len("\n\n\n"), "\n\n… (cut)") + "\n\n" + marker + "\n"
+	if most -= len(marker) + len("\n\n\n"); characters(text) > most {
+		text = strings.TrimSuffix(cut(text, most, end), end)
+		if line := strings.LastIndex(text, "\n"); line > 0 {
+			text = text[:line]
+		}
+		text += end
+	}
+	if first {
+		return marker + "\n\n" + text + "\n"
+	}
+	return text + "\n\n" + marker + "\n"
 }
 
 // endOfReason is the line after the reason why a pull request must not be merged.

@@ -3,20 +3,36 @@ package pullrequest
 import (
 	"strings"
 	"testing"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
 )
 
-// TestBody: the marker stays, however much is cut.
+// TestBody: the marker stays, first or last, however much is cut. A description that a host with the marker elsewhere
+// has gets it at its new place.
 func TestBody(t *testing.T) {
 	const marker = "<!-- marker -->"
 	for n, text := range []string{
 		"", "short", "with " + marker + " within", strings.Repeat("ä", 200), strings.Repeat("𝄞", 200),
+		strings.Repeat("- `a @user`\n", 20),
 	} {
-		got := body(text, marker, 100)
-		if characters(got) > 100 || !strings.HasSuffix(got, "\n\n"+marker+"\n") || strings.Count(got, marker) != 1 {
-			t.Errorf("%d: %d characters: %q", n, characters(got), got)
-		}
-		if cut := strings.Contains(got, "(cut)"); cut != (n > 2) {
-			t.Errorf("%d: cut is %t: %q", n, cut, got)
+		for _, first := range []bool{false, true} {
+			got := body(text, marker, first, 100)
+			placed := strings.HasSuffix(got, "\n\n"+marker+"\n")
+			if first {
+				placed = strings.HasPrefix(got, marker+"\n\n") && strings.HasSuffix(got, "\n")
+			}
+			if characters(got) > 100 || !placed || strings.Count(got, marker) != 1 || !hosting.HasMarker(got, marker) {
+				t.Errorf("%d: %d characters: %q", n, characters(got), got)
+			}
+			if cut := strings.Contains(got, "(cut)"); cut != (n > 2) {
+				t.Errorf("%d: cut is %t: %q", n, cut, got)
+			}
+			if strings.Count(got, "`")%2 != 0 {
+				t.Errorf("%d: it ends within code: %q", n, got)
+			}
+			if moved := body(body(text, marker, !first, 100), marker, first, 100); moved != got {
+				t.Errorf("%d: moved: %q, want %q", n, moved, got)
+			}
 		}
 	}
 }

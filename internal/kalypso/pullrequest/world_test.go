@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -18,26 +17,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/pullrequest"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/githubfake"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hostingtest"
 )
-
-// clock passes time where it is waited for, at once.
-type clock struct {
-	mu  sync.Mutex
-	now time.Time
-}
-
-func (c *clock) Now() time.Time {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.now
-}
-
-func (c *clock) Sleep(ctx context.Context, d time.Duration) error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.now = c.now.Add(d)
-	return ctx.Err()
-}
 
 const (
 	file   = "value.txt" // that the pull request changes
@@ -49,6 +30,7 @@ type world struct {
 	*testing.T
 	fake *githubfake.Server
 	repo *githubfake.Repo
+	url  string // of the repo
 	git  *gitremote.Client
 	host hosting.Host
 	ctx  context.Context
@@ -65,10 +47,11 @@ type world struct {
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	c := &clock{now: time.Now().Truncate(time.Second)}
+	c := hostingtest.NewClockNow()
 	w := &world{T: t, fake: githubfake.New(t, githubfake.WithClock(c.Now)), ctx: t.Context(), value: "1"}
 	w.settings.BranchPrefix = "ours/"
 	w.repo = w.fake.AddRepo(t, "acme/gitops")
+	w.url = w.repo.URL
 	gitserver.Seed(t, w.repo.Path, "main", map[string]string{"README.md": "hello\n"})
 	w.repo.Protect(t, "main")
 	w.as(w.fake.Token, c)
@@ -76,7 +59,7 @@ func newWorld(t *testing.T) *world {
 }
 
 // as uses a token for Git and the API.
-func (w *world) as(token string, c *clock) {
+func (w *world) as(token string, c *hostingtest.Clock) {
 	w.Helper()
 	var err error
 	w.git, err = gitremote.NewClient([]gitremote.Credential{{URL: w.fake.URL, Username: "x", Password: token}})
@@ -95,7 +78,7 @@ func (w *world) branch() string {
 func (w *world) topic() *pullrequest.Topic {
 	w.Helper()
 	t, err := pullrequest.Open(w.git, w.host, pullrequest.Location{
-		Repo: w.repo.URL, Branch: w.branch(), Target: "main", Path: ".", Marker: marker,
+		Repo: w.url, Branch: w.branch(), Target: "main", Path: ".", Marker: marker,
 	}, w.settings)
 	if err != nil {
 		w.Fatal(err)

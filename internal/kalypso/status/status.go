@@ -57,30 +57,41 @@ func (a Arguments) known() bool {
 	return !slices.ContainsFunc(said, unknown.Is)
 }
 
+// Same reports whether a status says what another one of the same commit and context says, as [hosting.Repo.SameStatus]
+// does.
+type Same func(want, have hosting.Status) bool
+
 // Due reports whether an apply sets a status: the arguments ask for another one than prior ones, or may do so, or the
 // last one was older than RenewAfter when it was read.
-func (a Arguments) Due(prior Arguments, last Times) bool {
-	return !a.known() || a.identity() != prior.identity() || a.RenewAfter > 0 && last.age() > a.RenewAfter
+func (a Arguments) Due(prior Arguments, last Times, same Same) bool {
+	moved := a.Repo != prior.Repo || a.Target() != prior.Target() || a.Context != prior.Context
+	return !a.known() || moved || !same(a.compared(), prior.compared()) ||
+		a.RenewAfter > 0 && last.age() > a.RenewAfter && a.renewable(same)
 }
 
-// identity holds what needs a new status if it changes.
-type identity struct {
-	repo, commit string
-	status       hosting.Status
+// renewable reports whether the host takes the status once more. One that calls another text the same takes none.
+func (a Arguments) renewable(same Same) bool {
+	s := a.Status()
+	other := s
+	other.Description += "."
+	return !same(other, s)
 }
 
-// identity includes the verdict of a deployment, but not its summary, whose counts change with every check.
-func (a Arguments) identity() identity {
+// compared returns the status without the summary of a deployment, whose counts change with every check.
+func (a Arguments) compared() hosting.Status {
 	s := a.Status()
 	if a.Deployment != nil {
 		s.Description = ""
 	}
-	return identity{a.Repo, a.Target(), s}
+	return s
 }
 
 // Observe returns the arguments that ask for a status as the host has it, whoever set it: what differs is drift. The
-// case of the context and, of a deployment, the description are none.
-func (a Arguments) Observe(found hosting.Status) Arguments {
+// case of the context and, of a deployment, the description are none, nor is what the host calls the same.
+func (a Arguments) Observe(found hosting.Status, same Same) Arguments {
+	if same(a.Status(), found) {
+		return a
+	}
 	a.TargetURL = found.TargetURL
 	if a.Deployment == nil {
 		a.State, a.Description = string(found.State), found.Description

@@ -91,7 +91,7 @@ func TestDueAfterChange(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			wanted := with(tc.prior(), tc.change)
-			if got := wanted.Due(tc.prior(), status.Times{}); got != tc.due {
+			if got := wanted.Due(tc.prior(), status.Times{}, hosting.EqualStatus); got != tc.due {
 				t.Errorf("due is %v, want %v", got, tc.due)
 			}
 		})
@@ -118,11 +118,22 @@ func TestDueByAge(t *testing.T) {
 		for kind, a := range map[string]status.Arguments{"given": given(), "deployed": deployed()} {
 			t.Run(name+", "+kind, func(t *testing.T) {
 				a.RenewAfter = tc.after
-				if got := a.Due(a, tc.times); got != tc.due {
+				if got := a.Due(a, tc.times, hosting.EqualStatus); got != tc.due {
 					t.Errorf("due is %v, want %v", got, tc.due)
 				}
 			})
 		}
+	}
+}
+
+// TestNotRenewable: a status is not renewed on a host that takes no other text for it.
+func TestNotRenewable(t *testing.T) {
+	a := given()
+	a.RenewAfter = time.Hour
+	old := status.Times{SetAt: time.Unix(0, 0), SeenAt: time.Unix(0, 0).Add(2 * time.Hour)}
+	fixed := func(want, have hosting.Status) bool { return want.State == have.State }
+	if a.Due(a, old, fixed) || !a.Due(a, old, hosting.EqualStatus) {
+		t.Error("it is renewed where it can't be, or not where it can")
 	}
 }
 
@@ -146,11 +157,42 @@ func TestDueAfterDrift(t *testing.T) {
 			for a, due := range map[*status.Arguments]bool{new(given()): tc.given, new(deployed()): tc.deployed} {
 				found := a.Status()
 				tc.change(&found)
-				if got := a.Due(a.Observe(found), status.Times{}); got != due {
+				if got := a.Due(a.Observe(found, hosting.EqualStatus), status.Times{}, hosting.EqualStatus); got != due {
 					t.Errorf("due is %v, want %v, for %+v", got, due, *a)
 				}
 			}
 		})
+	}
+}
+
+// TestSameStatus: what the host calls the same is neither drift nor due. A host that can't change a pending status says
+// so of any two that are pending; another commit, context or state is due there too.
+func TestSameStatus(t *testing.T) {
+	bothPending := func(want, have hosting.Status) bool {
+		return want.State == have.State && want.State == hosting.Pending || hosting.EqualStatus(want, have)
+	}
+	pending := with(given(), func(a *status.Arguments) { a.State = "pending" })
+	for name, tc := range map[string]struct {
+		change func(*status.Arguments)
+		due    bool
+	}{
+		"description and URL": {func(a *status.Arguments) { a.Description, a.TargetURL = "Other", "" }, false},
+		"commit":              {func(a *status.Arguments) { a.Commit = second }, true},
+		"context":             {func(a *status.Arguments) { a.Context = "other" }, true},
+		"repo":                {func(a *status.Arguments) { a.Repo = "https://github.com/acme/other" }, true},
+		"state":               {func(a *status.Arguments) { a.State = "success" }, true},
+	} {
+		if got := with(pending, tc.change).Due(pending, status.Times{}, bothPending); got != tc.due {
+			t.Errorf("%s: due is %t", name, got)
+		}
+	}
+	found := hosting.Status{State: hosting.Pending, Description: "Of another apply"}
+	if diff := cmp.Diff(pending, pending.Observe(found, bothPending)); diff != "" {
+		t.Errorf("drift (-want +got):\n%s", diff)
+	}
+	found.State = hosting.Success
+	if got := pending.Observe(found, bothPending); got.State != "success" || got.Description != found.Description {
+		t.Errorf("observed %+v", got)
 	}
 }
 
@@ -160,19 +202,19 @@ func TestObserve(t *testing.T) {
 	want := with(given(), func(a *status.Arguments) {
 		a.State, a.Description, a.TargetURL = "failure", "Overruled", ""
 	})
-	if diff := cmp.Diff(want, given().Observe(found)); diff != "" {
+	if diff := cmp.Diff(want, given().Observe(found, hosting.EqualStatus)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	before := deployed()
 	want = with(deployed(), func(a *status.Arguments) { a.TargetURL, a.Deployment.Verdict = "", "failure" })
-	if diff := cmp.Diff(want, before.Observe(found)); diff != "" {
+	if diff := cmp.Diff(want, before.Observe(found, hosting.EqualStatus)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	if diff := cmp.Diff(deployed(), before); diff != "" {
 		t.Errorf("the given arguments changed:\n%s", diff)
 	}
 	imported := status.Arguments{Repo: given().Repo, Commit: first, Context: "kalypso/dev"}
-	if diff := cmp.Diff(given(), imported.Observe(given().Status())); diff != "" {
+	if diff := cmp.Diff(given(), imported.Observe(given().Status(), hosting.EqualStatus)); diff != "" {
 		t.Errorf("the import of what was set (-want +got):\n%s", diff)
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-github/v53/github"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting/httpapi"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/redact"
 )
 
@@ -36,7 +37,7 @@ const (
 type installation struct {
 	id      int64
 	api     *github.Client // authenticates as the app
-	clock   Clock
+	clock   httpapi.Clock
 	secrets *redact.Secrets
 
 	mu     sync.Mutex
@@ -48,7 +49,7 @@ type installationToken struct {
 	expires time.Time
 }
 
-func newInstallation(c Config, at endpoints) (*installation, error) {
+func newInstallation(c Config, server server) (*installation, error) {
 	id, err := strconv.ParseInt(c.App.InstallationID, 10, 64)
 	if err != nil {
 		return nil, errors.New("the installation ID of the GitHub App is not a number")
@@ -59,8 +60,9 @@ func newInstallation(c Config, at endpoints) (*installation, error) {
 			"as GitHub issues it")
 	}
 	tokens := map[scope]installationToken{}
-	return &installation{id: id, clock: c.Clock, secrets: c.Secrets, tokens: tokens, api: newAPI(c, at, &authorization{
-		credential: func(context.Context) (string, error) {
+	return &installation{id: id, clock: c.Clock, secrets: c.Secrets, tokens: tokens, api: server.api(httpapi.Authorization{
+		Set: httpapi.Bearer,
+		Credential: func(context.Context) (string, error) {
 			token, err := sign(c.App.ID, key, c.Clock.Now())
 			c.Secrets.Add(token)
 			return token, err

@@ -2,7 +2,6 @@
 package github
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -13,10 +12,9 @@ import (
 
 	"github.com/google/go-github/v53/github"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/clock"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting/httpapi"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/redact"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/repourl"
 )
 
 // Config configures the access to the API.
@@ -28,7 +26,7 @@ type Config struct {
 	BaseURL    string            // of a GitHub Enterprise server; "": github.com
 	UserAgent  string            // "": the library's
 	Transport  http.RoundTripper // nil: the network, with the proxies of the environment
-	Clock      Clock             // nil: the machine's
+	Clock      httpapi.Clock     // nil: the machine's
 	// HeaderTimeout bounds the time until an answer begins, on the network; 0: a minute.
 	HeaderTimeout time.Duration
 	// Secrets are redacted in all errors. The client adds its own. Nil: only its own.
@@ -37,20 +35,13 @@ type Config struct {
 	OnRetry func(ctx context.Context, reason error, wait time.Duration)
 }
 
-// Clock tells the time and waits.
-type Clock interface {
-	Now() time.Time
-	// Sleep waits for d or until ctx is done. If ctx is done first, it returns its error.
-	Sleep(ctx context.Context, d time.Duration) error
-}
-
 // Client is a [hosting.Host]. It is safe for concurrent use.
 type Client struct {
 	api   *github.Client
 	graph string // URL of GraphQL
 	web   *url.URL
 	token func(context.Context) (string, error)
-	clock Clock
+	clock httpapi.Clock
 	// credential is [Config.Credential].
 	credential string
 }
@@ -63,68 +54,56 @@ func New(c Config) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	if c.Transport == nil {
-		c.Transport = network(cmp.Or(c.HeaderTimeout, headerTimeout))
-	}
-	if c.Clock == nil {
-		c.Clock = machineClock{}
-	}
 	if c.Secrets == nil {
 		c.Secrets = &redact.Secrets{}
 	}
 	c.Secrets.Add(c.Token)
-	auth := &authorization{credential: func(context.Context) (string, error) { return c.Token, nil }}
+	if c.Clock == nil {
+		c.Clock = httpapi.MachineClock{}
+	}
+	server := newServer(c, at)
+	auth := httpapi.Authorization{
+		Credential: func(context.Context) (string, error) { return c.Token, nil }, Set: httpapi.Bearer,
+	}
 	if c.App != nil {
 		c.Secrets.Add(c.App.PrivateKey)
-		tokens, err := newInstallation(c, at)
+		tokens, err := newInstallation(c, server)
 		if err != nil {
 			return nil, err
 		}
-		auth = &authorization{credential: tokens.get, renew: tokens.forget}
+		auth.Credential, auth.Renew = tokens.get, tokens.forget
 	}
 	return &Client{
-		api: newAPI(c, at, auth), graph: at.graphql.String(), web: at.web, token: auth.credential, clock: c.Clock,
+		api: server.api(auth), graph: at.graphql.String(), web: at.web, token: auth.Credential, clock: c.Clock,
 		credential: c.Credential,
 	}, nil
 }
 
-// newAPI returns a go-github client over our own transport, which handles redirects and rate limits in its place.
-func newAPI(c Config, at endpoints, auth *authorization) *github.Client {
-	api := github.NewClient(&http.Client{
-		Transport: &transport{
-			base: c.Transport, clock: c.Clock, api: at, auth: auth, secrets: c.Secrets, onRetry: c.OnRetry,
-		},
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	})
-	api.BaseURL = at.rest
-	if c.UserAgent != "" {
-		api.UserAgent = c.UserAgent
+// server is the API of a server.
+type server struct {
+	*httpapi.API
+	rest      *url.URL
+	userAgent string
+}
+
+func newServer(c Config, at endpoints) server {
+	return server{rest: at.rest, userAgent: c.UserAgent, API: httpapi.New(httpapi.Config{
+		Host: hostName, Roots: []*url.URL{at.rest, at.graphql},
+		Message: func(body []byte) string { return parseAnswer(body).text() }, Limited: limited,
+		// GraphQL returns errors with status 200.
+		MayHoldErrors: func(u *url.URL) bool { return u.Path == at.graphql.Path },
+		Transport:     c.Transport, Clock: c.Clock, HeaderTimeout: c.HeaderTimeout, Secrets: c.Secrets, OnRetry: c.OnRetry,
+	})}
+}
+
+// api returns a go-github client over our own transport, which handles redirects and rate limits in its place.
+func (s server) api(auth httpapi.Authorization) *github.Client {
+	api := github.NewClient(s.Client(auth))
+	api.BaseURL = s.rest
+	if s.userAgent != "" {
+		api.UserAgent = s.userAgent
 	}
 	return api
-}
-
-// headerTimeout is the default of [Config.HeaderTimeout].
-const headerTimeout = time.Minute
-
-// network returns a transport with Go's defaults, which have no timeout for an answer to begin.
-func network(headerTimeout time.Duration) http.RoundTripper {
-	t, ok := http.DefaultTransport.(*http.Transport)
-	if !ok {
-		return http.DefaultTransport
-	}
-	t = t.Clone()
-	t.ResponseHeaderTimeout = headerTimeout
-	return t
-}
-
-type machineClock struct{}
-
-func (machineClock) Now() time.Time {
-	return time.Now() //nolint:forbidigo // the only use of the machine's clock
-}
-
-func (machineClock) Sleep(ctx context.Context, d time.Duration) error {
-	return clock.Sleep(ctx, d)
 }
 
 type endpoints struct{ rest, graphql, web *url.URL }
@@ -153,52 +132,40 @@ func endpointsOf(base string) (endpoints, error) {
 	return endpoints{at(u.Host, folder+"/api/v3/"), at(u.Host, folder+"/api/graphql"), at(host, folder)}, nil
 }
 
+// What users know the host by.
+const (
+	hostName  = "GitHub"
+	hostBlock = "github"
+)
+
+// Name implements [hosting.Host].
+func (*Client) Name() string { return hostName }
+
+// Block implements [hosting.Host].
+func (*Client) Block() string { return hostBlock }
+
 // name matches valid names of owners and repos.
 var name = regexp.MustCompile(`^[A-Za-z0-9_.-]+$`)
 
 // Repo implements [hosting.Host].
 func (c *Client) Repo(repoURL string) (hosting.Repo, error) {
-	loc, err := repourl.Parse(repoURL)
+	host := strings.ToLower(c.web.Hostname())
+	server := hosting.Server{Name: hostName, Block: hostBlock, Web: c.web, SSH: []string{host, "ssh." + host}}
+	parts, err := server.Find(repoURL, "the path of a GitHub repo is owner/name", func(parts []string) bool {
+		return len(parts) == 2 && name.MatchString(parts[0]) && name.MatchString(parts[1])
+	})
 	if err != nil {
 		return nil, err
 	}
-	other := func(reason string) error {
-		return &hosting.Error{
-			Op:   "find " + loc.String() + " on the GitHub server " + c.web.String(),
-			Kind: hosting.ErrOtherHost, Cause: errors.New(reason),
-		}
-	}
-	if !c.hosts(loc) {
-		return nil, other(cmp.Or(loc.Host, "this machine") + " is another server")
-	}
-	inside, ok := strings.CutPrefix("/"+strings.Trim(loc.Path, "/"), c.web.Path+"/")
-	parts := strings.Split(strings.TrimSuffix(inside, ".git"), "/")
-	named := ok && len(parts) == 2 && name.MatchString(parts[0]) && name.MatchString(parts[1])
-	if !named || repourl.AmbiguousPath(loc.Path) {
-		return nil, other("the path of a GitHub repo is owner/name")
-	}
 	return &repo{client: c, owner: parts[0], name: parts[1]}, nil
-}
-
-// hosts reports whether a repo is on this server. SSH uses its own port, and may use its own host.
-func (c *Client) hosts(loc repourl.URL) bool {
-	switch loc.Scheme {
-	case repourl.SchemeHTTPS, repourl.SchemeHTTP:
-		web, err := repourl.Parse(c.web.Scheme + "://" + c.web.Host + "/")
-		return err == nil && web.Host == loc.Host && web.Port == loc.Port
-	case repourl.SchemeSSH:
-		host := strings.ToLower(c.web.Hostname())
-		return loc.Host == host || loc.Host == "ssh."+host
-	}
-	return false
 }
 
 // gitUser is the user name that GitHub accepts with any kind of token.
 const gitUser = "x-access-token"
 
-// GitPassword implements [hosting.Repo]. An app's token may write contents, or only read them if the app has no more
+// GitCredential implements [hosting.Repo]. An app's token may write contents, or only read them if the app has no more
 // permissions. A repo without the app may be public, and is accessed without a credential.
-func (r *repo) GitPassword(ctx context.Context) (username, password string, err error) {
+func (r *repo) GitCredential(ctx context.Context) (username, password, bearer string, err error) {
 	var token string
 	for _, access := range []string{write, read} {
 		token, err = r.client.token(r.with(ctx, scope{contents: access}))
@@ -208,11 +175,11 @@ func (r *repo) GitPassword(ctx context.Context) (username, password string, err 
 	}
 	switch {
 	case notInstalled(err):
-		return "", "", nil
+		return "", "", "", nil
 	case err != nil || token == "":
-		return "", "", err
+		return "", "", "", err
 	}
-	return gitUser, token, nil
+	return gitUser, token, "", nil
 }
 
 // repo is a repo of a client.
@@ -254,3 +221,6 @@ const (
 func (r *repo) MaxTitle() int { return maxTitle }
 
 func (r *repo) MaxBody() int { return maxBody }
+
+// MarkerFirst implements [hosting.Repo]: GitHub's lists hold whole descriptions.
+func (r *repo) MarkerFirst() bool { return false }

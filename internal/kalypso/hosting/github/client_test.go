@@ -107,11 +107,11 @@ func TestApp(t *testing.T) {
 	if n := tokens(); n != 0 {
 		t.Errorf("a token that holds was replaced %d times", n)
 	}
-	p.clock.pass(49 * time.Minute)
+	p.clock.Pass(49 * time.Minute)
 	if n := tokens(); n != 0 {
 		t.Errorf("a token that holds for 11 minutes was replaced %d times", n)
 	}
-	p.clock.pass(2 * time.Minute)
+	p.clock.Pass(2 * time.Minute)
 	if n := tokens(); n != 1 {
 		t.Errorf("a token that holds for 9 minutes was replaced %d times", n)
 	}
@@ -121,8 +121,8 @@ func TestApp(t *testing.T) {
 	if n := tokens(); n != 1 {
 		t.Errorf("a revoked token was replaced %d times", n)
 	}
-	user, password, err := repo.GitPassword(t.Context())
-	if err != nil || !strings.HasPrefix(password, "ghs_") {
+	user, password, bearer, err := repo.GitCredential(t.Context())
+	if err != nil || bearer != "" || !strings.HasPrefix(password, "ghs_") {
 		t.Fatal(err)
 	}
 	cmd := exec.Command("git", "ls-remote", strings.Replace(p.on.URL, "//", "//"+user+":"+password+"@", 1))
@@ -173,7 +173,7 @@ func TestAppScope(t *testing.T) {
 	expectAsked(`{"repositories":["gitops"],"permissions":{"statuses":"write"}}`)
 	git := func(of hosting.Repo) string {
 		t.Helper()
-		_, password, err := of.GitPassword(t.Context())
+		_, password, _, err := of.GitCredential(t.Context())
 		if err != nil {
 			t.Error(err)
 		}
@@ -185,7 +185,7 @@ func TestAppScope(t *testing.T) {
 	}
 	git(repo)
 	expectAsked(contents[0])
-	p.clock.pass(time.Hour)
+	p.clock.Pass(time.Hour)
 	app.Permissions = map[string]string{"contents": "read"}
 	if git(repo) == "" {
 		t.Error("Git is not opened for reading")
@@ -194,7 +194,7 @@ func TestAppScope(t *testing.T) {
 	_, err = repo.Open(t.Context(), p.proposal())
 	expectError(t, err, hosting.ErrForbidden, "with contents: write, pull_requests: write in repo gitops")
 	app.Repos = []string{"acme/other"}
-	p.clock.pass(time.Hour)
+	p.clock.Pass(time.Hour)
 	if password := git(repo); password != "" {
 		t.Errorf("the password is %q", password)
 	}
@@ -249,39 +249,19 @@ func TestAppRefused(t *testing.T) {
 	expectWaits(t, p, seconds(1, 2))
 }
 
-// Who may not see a repo learns nothing of its absence.
+// Who may only read is told which permission is missing, of a token and of an app.
 func TestRights(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
-	p.fake.AddToken("canaryForeign", "eve", nil)
 	p.fake.AddToken("canaryReader", "bob", map[string]githubfake.Access{"acme/gitops": githubfake.Read})
-	for token, kind := range map[string]error{"canaryForeign": hosting.ErrNotVisible,
-		"canaryWrong": hosting.ErrUnauthenticated, "": hosting.ErrNotVisible} {
-		repo := p.as(github.Config{Token: token})
-		for doing, do := range map[string]func() error{
-			"find":   func() error { _, err := repo.Find(t.Context(), query); return err },
-			"read":   func() error { _, err := repo.Read(t.Context(), 1); return err },
-			"open":   func() error { _, err := repo.Open(t.Context(), p.proposal()); return err },
-			"close":  func() error { _, err := repo.Close(t.Context(), 1); return err },
-			"status": func() error { _, err := repo.Status(t.Context(), strings.Repeat("a", 40), "x"); return err },
-			"set": func() error {
-				_, err := repo.SetStatus(t.Context(), strings.Repeat("a", 40), hosting.Status{Context: "x"})
-				return err
-			},
-		} {
-			expectError(t, do(), kind, doing)
-		}
-	}
 	_, err := p.as(github.Config{Token: "canaryReader"}).Open(t.Context(), p.proposal())
 	expectError(t, err, hosting.ErrForbidden, "Resource not accessible by personal access token")
 	var e *hosting.Error
 	if errors.As(err, &e); e.Permission != "contents: write, pull_requests: write" {
 		t.Errorf("it needs %q", e.Permission)
 	}
-	if found, err := p.as(github.Config{Token: "canaryReader"}).Find(t.Context(), query); found != nil || err != nil {
-		t.Errorf("found %v, %v", found, err)
-	}
-	if _, err := p.repo.Read(t.Context(), 99); !errors.Is(err, hosting.ErrNotVisible) {
-		t.Errorf("a number that is none: %v", err)
+	if want := "Grant the token or app the permission contents: write, pull_requests: write in the repo. " +
+		"A classic token needs the scope repo."; e.Grant != want {
+		t.Errorf("it asks: %q", e.Grant)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-github/v53/github"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting/httpapi"
 )
 
 // wrapError converts an error of go-github to a *[hosting.Error].
@@ -19,17 +20,17 @@ func wrapError(op string, err error) error {
 	if err == nil {
 		return nil
 	}
-	e := &hosting.Error{Op: op, Kind: hosting.ErrUnavailable, Cause: err}
+	e := &hosting.Error{Op: op, Kind: hosting.ErrUnavailable, Cause: err, Host: hostName, Block: hostBlock}
 	var own *hosting.Error
-	var up *finalError
+	var failed *httpapi.Failure
 	var answered *github.ErrorResponse
 	var wrapped *url.Error
 	switch {
 	case errors.As(err, &own): // while getting a token
 		e.Kind = own.Kind
 		e.Cause = own
-	case errors.As(err, &up):
-		e.Kind, e.Status, e.Message, e.Cause = up.kind, up.status, up.message, up.cause
+	case errors.As(err, &failed):
+		e.Kind, e.Status, e.Message, e.Cause = failed.Kind, failed.Status, failed.Message, failed.Cause
 		if errors.As(e.Cause, &wrapped) {
 			e.Cause = wrapped.Err
 		}
@@ -41,7 +42,19 @@ func wrapError(op string, err error) error {
 		// The answer is not GitHub's, for example a proxy's page.
 		e.Kind = hosting.ErrRejected
 	}
+	if errors.Is(e.Kind, hosting.ErrForbidden) {
+		e.Grant = grant(e.Permission)
+	}
 	return e
+}
+
+// grant tells how to give a permission; "": GitHub does not say which one is missing.
+func grant(permission string) string {
+	what := "this permission"
+	if permission != "" {
+		what = "the permission " + permission
+	}
+	return "Grant the token or app " + what + " in the repo. A classic token needs the scope repo."
 }
 
 // permissionOf returns the permission that a request needs: what GitHub says, else what an app's token would have.

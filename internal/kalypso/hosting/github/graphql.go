@@ -5,12 +5,15 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/google/go-github/v53/github"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting/httpapi"
 )
 
 // Mutations that the REST API does not offer.
@@ -28,6 +31,17 @@ const (
   markPullRequestReadyForReview(input: {pullRequestId: $id}) { pullRequest { id } }
 }`
 )
+
+// CheckAutoMerge implements [hosting.Repo].
+func (r *repo) CheckAutoMerge(method hosting.MergeMethod) error {
+	if method == "" || slices.Contains(hosting.MergeMethods, method) {
+		return nil
+	}
+	return &hosting.Error{
+		Op: "enable auto-merge in " + r.String(), Kind: hosting.ErrRejected, Field: hosting.FieldAutoMerge,
+		Cause: fmt.Errorf("%s can't merge by %q", hostName, method), Host: hostName, Block: hostBlock,
+	}
+}
 
 func (r *repo) MergeWhenReady(ctx context.Context, now hosting.PullRequest,
 	method hosting.MergeMethod) (*hosting.PullRequest, error) {
@@ -75,7 +89,7 @@ func (r *repo) merge(ctx context.Context, now hosting.PullRequest, method hostin
 		err = r.wrapError(r.op("merge", now.Number), err)
 		var e *hosting.Error
 		if !errors.As(err, &e) || !saysMoved.MatchString(e.Message) || attempt == maxMergeAttempts ||
-			r.client.clock.Sleep(ctx, backoff(serverWait, maxServerWait, attempt)) != nil {
+			r.client.clock.Sleep(ctx, httpapi.Backoff(attempt)) != nil {
 			return err
 		}
 	}
@@ -115,12 +129,15 @@ func (r *repo) query(
 		return nil, r.wrapError(op, err)
 	}
 	if len(a.details()) > 0 {
-		e := &hosting.Error{Op: op, Kind: hosting.ErrRejected, Message: a.text(), Credential: r.client.credential}
+		e := &hosting.Error{
+			Op: op, Kind: hosting.ErrRejected, Message: a.text(), Credential: r.client.credential, Host: hostName,
+			Block: hostBlock,
+		}
 		switch {
 		case a.of("NOT_FOUND"):
 			e.Kind = hosting.ErrNotVisible
 		case a.of("FORBIDDEN"), a.of("INSUFFICIENT_SCOPES"):
-			e.Kind = hosting.ErrForbidden
+			e.Kind, e.Grant = hosting.ErrForbidden, grant("")
 		}
 		return nil, e
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -12,59 +11,22 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting/github"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/githubfake"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hostingtest"
 )
-
-// clock passes time where it is waited for, at once.
-type clock struct {
-	mu    sync.Mutex
-	now   time.Time
-	waits []time.Duration
-}
-
-func newClock() *clock { return &clock{now: time.Now().Truncate(time.Second)} }
-
-func (c *clock) Now() time.Time {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.now
-}
-
-func (c *clock) Sleep(ctx context.Context, d time.Duration) error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.waits = append(c.waits, d)
-	c.now = c.now.Add(d)
-	return ctx.Err()
-}
-
-func (c *clock) pass(d time.Duration) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.now = c.now.Add(d)
-}
-
-// waited gives the waits so far and forgets them.
-func (c *clock) waited() []time.Duration {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	w := c.waits
-	c.waits = nil
-	return w
-}
 
 // place is a repo of a fake with a commit on main and one more on change.
 type place struct {
 	t     *testing.T
 	fake  *githubfake.Server
 	on    *githubfake.Repo
-	clock *clock
+	clock *hostingtest.Clock
 	repo  hosting.Repo
 }
 
 func newPlace(t *testing.T) *place {
 	t.Helper()
-	p := &place{t: t, clock: newClock()}
-	p.fake = githubfake.New(t, githubfake.WithClock(p.clock.Now))
+	p := &place{t: t, clock: hostingtest.NewClockNow()}
+	p.fake = githubfake.New(t, githubfake.WithClock(p.clock.Now), githubfake.WithGitBackend())
 	p.on = p.fake.AddRepo(t, "acme/gitops")
 	gitserver.Seed(t, p.on.Path, "main", map[string]string{"README.md": "hello\n"})
 	p.branch("change")

@@ -218,7 +218,7 @@ func (n rollupNode) status(seen time.Time) hosting.Status {
 		TargetURL: n.TargetURL,
 		SetAt:     n.CreatedAt, SeenAt: seen,
 	}
-	if s.State == "expected" { // a required status that nobody has set yet
+	if s.State == "expected" { // a required status that is not set yet
 		s.State = hosting.Pending
 	}
 	if n.Creator != nil {

@@ -25,13 +25,13 @@ func TestLatestStatuses(t *testing.T) {
 	first, last := commits[0], commits[59]
 	p.on.SetStatusAs("acme-ci[bot]", first, "stage environment", "failure", "Failed to deploy")
 	start := p.clock.Now().UTC()
-	p.clock.pass(time.Hour)
+	p.clock.Pass(time.Hour)
 	p.on.SetStatusAs("acme-ci[bot]", first, "stage environment", "pending", "Deployed")
 	p.on.SetStatusAs("eve", last, "ci", "error", "")
 	p.on.AddCheckRun(last, "build", "success", "github-actions")
 	p.on.AddCheckRun(last, "build", "skipped", "github-actions")
 	p.on.AddCheckRun(last, "test", "", "github-actions")
-	p.clock.pass(3 * time.Minute)
+	p.clock.Pass(3 * time.Minute)
 	got, err := p.repo.LatestStatuses(t.Context(), append(commits, strings.Repeat("ab", 20)), nil)
 	if err != nil {
 		t.Fatal(err)

@@ -75,6 +75,9 @@ func (r *repo) Open(ctx context.Context, p hosting.Proposal) (*hosting.PullReque
 	return r.syncMetadata(ctx, *r.convert(opened), p)
 }
 
+// OpensEmpty implements [hosting.Repo].
+func (r *repo) OpensEmpty() bool { return false }
+
 // findOpened returns the pull request that an earlier attempt opened but whose answer was lost: its title and body
 // equal the proposal's.
 func (r *repo) findOpened(ctx context.Context, p hosting.Proposal) *github.PullRequest {
@@ -141,6 +144,9 @@ func (r *repo) syncMetadata(ctx context.Context, now hosting.PullRequest, p host
 	}
 	return &now, errors.Join(errs...)
 }
+
+// CheckLabels implements [hosting.Repo].
+func (r *repo) CheckLabels([]string) error { return nil }
 
 // missingFold returns the elements of want that are not in have, ignoring case as GitHub does.
 func missingFold(want, have []string) []string {

@@ -16,6 +16,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting/github"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/redact"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/githubfake"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hostingtest"
 )
 
 // TestWords: messages of the API are shown without secrets (its own and Git's) and escaped, in errors and in texts
@@ -106,7 +107,7 @@ func TestTokenRequestWords(t *testing.T) {
 	}))
 	defer server.Close()
 	app := githubfake.New(t).AddApp(t)
-	client, err := github.New(github.Config{BaseURL: server.URL, Clock: newClock(), App: &github.App{
+	client, err := github.New(github.Config{BaseURL: server.URL, Clock: hostingtest.NewClockNow(), App: &github.App{
 		ID: app.ID, InstallationID: app.InstallationID, PrivateKey: app.PrivateKey,
 	}})
 	if err != nil {
@@ -142,7 +143,7 @@ func TestNetworkWords(t *testing.T) {
 	defer done.Wait()
 	defer l.Close()
 	url := "http://" + l.Addr().String()
-	client, err := github.New(github.Config{BaseURL: url, Clock: newClock(), Token: "canary"})
+	client, err := github.New(github.Config{BaseURL: url, Clock: hostingtest.NewClockNow(), Token: "canary"})
 	if err != nil {
 		t.Fatal(err)
 	}

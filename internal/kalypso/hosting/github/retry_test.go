@@ -15,6 +15,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting/github"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/githubfake"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hostingtest"
 )
 
 func seconds(all ...int) (d []time.Duration) {
@@ -83,7 +84,7 @@ func TestRetries(t *testing.T) {
 
 func expectWaits(t *testing.T, p *place, want []time.Duration) {
 	t.Helper()
-	if diff := cmp.Diff(want, p.clock.waited()); diff != "" {
+	if diff := cmp.Diff(want, p.clock.Waited()); diff != "" {
 		t.Errorf("waited (-want +got):\n%s", diff)
 	}
 }
@@ -96,7 +97,7 @@ func TestDroppedConnections(t *testing.T) {
 	p.fake.Fail("POST", "/pulls", 2, githubfake.Dropped())
 	p.fake.Fail("POST", "/pulls", 1, githubfake.AnswerLost())
 	opened := must(t)(p.repo.Open(ctx, p.proposal()))
-	if all := p.on.PullRequests(); len(all) != 1 || opened.Number != 1 || len(p.clock.waited()) != 3 {
+	if all := p.on.PullRequests(); len(all) != 1 || opened.Number != 1 || len(p.clock.Waited()) != 3 {
 		t.Errorf("opened %+v of %+v", opened, all)
 	}
 	p.fake.Fail("GET", "", 4, githubfake.Dropped())
@@ -121,7 +122,7 @@ func TestAnswerBreaksOff(t *testing.T) {
 		fmt.Fprint(w, `{"number": 7}`)
 	}))
 	defer server.Close()
-	c := newClock()
+	c := hostingtest.NewClockNow()
 	client, err := github.New(github.Config{BaseURL: server.URL, Clock: c})
 	if err != nil {
 		t.Fatal(err)
@@ -130,7 +131,7 @@ func TestAnswerBreaksOff(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p, err := repo.Read(t.Context(), 7); err != nil || p.Number != 7 || len(c.waited()) != 2 {
+	if p, err := repo.Read(t.Context(), 7); err != nil || p.Number != 7 || len(c.Waited()) != 2 {
 		t.Errorf("%v, %v", p, err)
 	}
 }
@@ -268,7 +269,7 @@ func TestUnreachable(t *testing.T) {
 		base, said string
 		waits      int
 	}{{closed, "connection refused", 4}, {tls.URL, "certificate", 0}} {
-		c := newClock()
+		c := hostingtest.NewClockNow()
 		var told []error
 		client, err := github.New(github.Config{BaseURL: tc.base, Clock: c, Token: "canary",
 			OnRetry: func(_ context.Context, reason error, _ time.Duration) {
@@ -283,7 +284,7 @@ func TestUnreachable(t *testing.T) {
 		}
 		_, err = repo.Read(t.Context(), 1)
 		expectError(t, err, hosting.ErrUnavailable, tc.said)
-		if n := len(c.waited()); n != tc.waits || len(told) != n {
+		if n := len(c.Waited()); n != tc.waits || len(told) != n {
 			t.Errorf("%s: waited %d times, told %v", tc.base, n, told)
 		}
 	}

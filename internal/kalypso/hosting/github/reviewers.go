@@ -18,6 +18,7 @@ func (r *repo) CheckReviewers(reviewers []string) error {
 			errs = append(errs, &hosting.Error{
 				Op: "ask for reviews in " + r.String(), Kind: hosting.ErrRejected,
 				Cause: fmt.Errorf("team %s does not belong to %s, the owner of the repo", name, r.owner),
+				Host:  hostName, Block: hostBlock,
 			})
 		}
 	}

@@ -32,6 +32,9 @@ func statusOf(s *github.RepoStatus, resp *github.Response) hosting.Status {
 	}
 }
 
+// SameStatus implements [hosting.Repo].
+func (r *repo) SameStatus(want, have hosting.Status) bool { return hosting.EqualStatus(want, have) }
+
 // maxStatusPages bounds the pages of a list. GitHub keeps 1,000 statuses per commit and context.
 const maxStatusPages = 20
 

@@ -1,10 +1,11 @@
-package github
+package httpapi
 
 import (
 	"errors"
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -30,14 +31,16 @@ func redirected(status int) bool {
 	return false
 }
 
-// contains reports whether a URL belongs to the API: it has the same scheme, host, port and path prefix, and is
+// contains reports whether a URL belongs to the API: it has the scheme, host, port and path of a root, and is
 // unambiguous.
-func (e endpoints) contains(u *url.URL) bool {
-	ambiguous := u.RawPath != "" || repourl.AmbiguousPath(u.Path)
-	if ambiguous || u.Scheme != e.rest.Scheme || address(u) != address(e.rest) || u.User != nil {
+func (a *API) contains(u *url.URL) bool {
+	if u.RawPath != "" || repourl.AmbiguousPath(u.Path) || u.User != nil {
 		return false
 	}
-	return strings.HasPrefix(u.Path, e.rest.Path) || u.Path == e.graphql.Path
+	return slices.ContainsFunc(a.Roots, func(root *url.URL) bool {
+		inside := u.Path == root.Path || strings.HasSuffix(root.Path, "/") && strings.HasPrefix(u.Path, root.Path)
+		return inside && u.Scheme == root.Scheme && address(u) == address(root)
+	})
 }
 
 // address returns the host and port of a URL.

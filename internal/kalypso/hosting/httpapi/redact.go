@@ -1,30 +1,30 @@
-package github
+package httpapi
 
 import "encoding/json"
 
-// redacted returns the body of an error answer with secrets redacted: GitHub or a proxy may repeat a credential.
-func (t *transport) redacted(data []byte) *bufferedBody {
+// redacted returns the body of an error answer with secrets redacted: the host or a proxy may repeat a credential.
+func (a *API) redacted(data []byte) *bufferedBody {
 	var answer any
 	if json.Unmarshal(data, &answer) == nil { // strings may be escaped
-		if clean, err := json.Marshal(t.redactTexts(answer)); err == nil {
+		if clean, err := json.Marshal(a.redactTexts(answer)); err == nil {
 			return newBody(clean)
 		}
 	}
-	return newBody([]byte(t.secrets.Redact(string(data))))
+	return newBody([]byte(a.Secrets.Redact(string(data))))
 }
 
 // redactTexts redacts the strings in a JSON value.
-func (t *transport) redactTexts(value any) any {
+func (a *API) redactTexts(value any) any {
 	switch value := value.(type) {
 	case string:
-		return t.secrets.Redact(value)
+		return a.Secrets.Redact(value)
 	case []any:
 		for i := range value {
-			value[i] = t.redactTexts(value[i])
+			value[i] = a.redactTexts(value[i])
 		}
 	case map[string]any:
 		for name := range value {
-			value[name] = t.redactTexts(value[name])
+			value[name] = a.redactTexts(value[name])
 		}
 	}
 	return value

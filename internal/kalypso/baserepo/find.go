@@ -1,0 +1,40 @@
+package baserepo
+
+import (
+	"context"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/baserepo/document"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
+)
+
+// Each visits the branches of a repo that the globs match and that contain a BaseRepo, by name, until visit returns
+// false. For the globs, and for what it returns, see [gitops.Repo.EachBranch]. If a branch or its file can't be read,
+// visit gets why, and no state.
+func (r Remote) Each(
+	ctx context.Context, url string, globs []string, visit func(at Branch, s *State, err error) (next bool),
+) (err error) {
+	repo, err := gitops.OpenRepo(r.Git, url, gitops.Limits{})
+	if err != nil {
+		return err
+	}
+	repo.WithConnection(ctx, func() {
+		err = repo.EachBranch(globs, func(name string, snapshot *gitops.Snapshot, err error) bool {
+			at := Branch{Repo: url, Branch: name}
+			var s *State
+			if err == nil {
+				s, err = read(snapshot, at)
+			}
+			switch {
+			case err == nil && s.File == "":
+				return true
+			case err == nil && s.Commit == "":
+				_, err = document.Parse([]byte(s.File))
+			}
+			if err != nil {
+				s = nil
+			}
+			return visit(at, s, err)
+		})
+	})
+	return err
+}

@@ -1,0 +1,83 @@
+package describe
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/clock"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history"
+)
+
+// Deployments describes a history in Markdown: the metrics, and at most limit deliveries, newest first.
+func Deployments(h history.History, limit int) string {
+	var b strings.Builder
+	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
+	if h.Environment == "" {
+		line("Nothing was delivered yet.")
+		return b.String()
+	}
+	line("## Deployments of environment %s\n", code(h.Environment))
+	line("From %s until %s.", moment(h.Since), moment(h.Until))
+	if !h.Complete {
+		line("\nThe branch has more commits than are read, so older deployments are missing.")
+	}
+	m := h.Metrics
+	rate := none
+	if m.ChangeFailureRate != nil {
+		rate = fmt.Sprintf("%.1f %%", 100**m.ChangeFailureRate)
+	}
+	line("\n| Deployments | Per day | Lead time | Change failure rate | Time to restore |\n|---|---|---|---|---|")
+	line("| %d | %.2f | %s | %s | %s |", m.Deployments, m.DeploymentsPerDay, span(m.LeadTime), rate, span(m.TimeToRestore))
+	if len(h.Deliveries) == 0 {
+		return b.String()
+	}
+	line("\n| Started | Delivered | Kind | Promoted commit | Commits | Lead time | Outcome | Reason |")
+	line("|---|---|---|---|---|---|---|---|")
+	for _, d := range first(h.Deliveries, limit) {
+		commits := none
+		if d.Known {
+			commits = fmt.Sprint(len(d.Commits))
+		}
+		promoted := none
+		if d.PromotedCommit != "" {
+			promoted = code(short(d.PromotedCommit))
+		}
+		reason, _, _ := strings.Cut(d.Reason, "\n")
+		line("| %s | %s | %s | %s | %s | %s | %s | %s |", moment(d.Started), moment(d.Delivered), d.Kind, promoted, commits,
+			span(d.LeadTime()), outcome(d), cell(code(Truncate(reason))))
+	}
+	if left := len(h.Deliveries) - limit; left > 0 {
+		line("\n… and %d more %s.", left, plural(left, "deployment"))
+	}
+	return b.String()
+}
+
+// none stands for what is not known, and for what there is none of.
+const none = "–"
+
+func moment(t time.Time) string {
+	if t.IsZero() {
+		return none
+	}
+	return t.UTC().Format(time.RFC3339)
+}
+
+func span(d *time.Duration) string {
+	if d == nil {
+		return none
+	}
+	return clock.Format(*d)
+}
+
+func outcome(d *history.Delivery) string {
+	switch {
+	case d.Failed && d.Restored.IsZero():
+		return "failed"
+	case d.Failed:
+		return "failed, restored " + moment(d.Restored)
+	case !d.Complete():
+		return "not complete"
+	}
+	return "delivered"
+}

@@ -1,0 +1,97 @@
+package describe_test
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/describe"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitlabfake"
+)
+
+// FuzzTeamsTexts: no name, value, reason or path of a team runs as a quick action of GitLab, mentions a person or
+// becomes a link to an issue or a merge request, wherever a description shows it.
+func FuzzTeamsTexts(f *testing.F) {
+	for _, text := range []string{
+		"/merge", "a\n/close", "@user", "#1", "!1", "`@user`", "``` @user", "a|b @user", "a\\`@user", "\r/assign @me", "a`",
+		"```\n/merge\n```", "-->\n/merge", "]( @user", "<b>@user", "&#64;user", "> /x", "    /x", "\t#1", "$(x) ~~~\n!1",
+		"\u2028/merge", "https://acme.io/#1", "",
+	} {
+		f.Add(text, "team")
+		f.Add("team", text)
+	}
+	f.Fuzz(func(t *testing.T, one, two string) {
+		for _, length := range []int{0, 400} {
+			text := describe.Markdown(changeOf(one, two, length))
+			if _, commands := gitlabfake.QuickActions(text); len(commands) > 0 {
+				t.Errorf("%q and %q run %q:\n%s", one, two, commands, text)
+			}
+			if live := references.FindString(outsideCode(text)); live != "" {
+				t.Errorf("%q and %q make %q a link:\n%s", one, two, live, text)
+			}
+		}
+	})
+}
+
+// references match what GitLab turns into links to people, issues and merge requests.
+var references = regexp.MustCompile(`@[\pL\pN_]|#[0-9]|![0-9]`)
+
+var (
+	fences    = regexp.MustCompile("(?ms)^```.*?^```$")
+	pages     = regexp.MustCompile(`\]\(<[^<>\n]*>\)`)
+	backticks = regexp.MustCompile("`+")
+)
+
+// outsideCode returns Markdown without blocks and spans of code, and without the addresses of links. A span ends with
+// as many backticks as it begins with.
+func outsideCode(text string) string {
+	var left []string
+	for _, line := range strings.Split(fences.ReplaceAllString(text, ""), "\n") {
+		for {
+			open := backticks.FindStringIndex(line)
+			if open == nil {
+				break
+			}
+			rest := line[open[1]:]
+			end := -1
+			for _, at := range backticks.FindAllStringIndex(rest, -1) {
+				if at[1]-at[0] == open[1]-open[0] {
+					end = at[1]
+					break
+				}
+			}
+			if end < 0 { // no span: all that follows is text
+				break
+			}
+			left, line = append(left, line[:open[0]]), rest[end:]
+		}
+		left = append(left, line)
+	}
+	return pages.ReplaceAllString(strings.Join(left, "\n"), "]()")
+}
+
+// changeOf is a change in which teams wrote two texts wherever they can.
+func changeOf(one, two string, length int) describe.Change {
+	link := func(repo, commit string) string { return "https://gitlab.com/acme/gitops/-/commit/" + commit }
+	values := []describe.ConfigKey{{Name: one, Old: &one, New: &two}, {Name: two, Kind: describe.Added, New: &one}}
+	configs := []describe.ConfigChange{
+		{Name: one, Targets: 1, ClusterTypes: []string{two}, LabelsChanged: true, Keys: values},
+	}
+	return describe.Change{
+		Environment: one, Branch: two, Path: one, MovedFrom: describe.Location{Repo: two, Branch: one, Path: two},
+		ReplacedEnvironment: two, Before: one, After: two,
+		ClusterTypes: []describe.ClusterType{
+			{Name: one, Kind: describe.Added, Added: []string{one, two}, Unchanged: []string{two}},
+			{Name: two, Removed: []string{one}, Changed: []string{two}},
+		},
+		Policies: func(string, string) []string { return []string{one, two} },
+		Configs:  configs, Secrets: configs,
+		Promoted: describe.Promotion{Repo: one, From: one, To: two, Why: one + "\n- " + two + "\n" + one},
+		Sources: []describe.SourceChange{
+			{Repo: one, From: one, To: two, Paths: []string{one, two}, Registrations: []string{two}},
+		},
+		Kept: []string{one}, LeftOut: []string{two},
+		Links:     describe.Links{Commit: link, Compare: func(repo, from, _ string) string { return link(repo, from) }},
+		MaxLength: length,
+	}
+}

@@ -1,0 +1,228 @@
+package gitea
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"maps"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting/httpapi"
+)
+
+// call sends a request for what is below a repo, and decodes its answer unless into is nil.
+func (r *repo) call(ctx context.Context, op, method, path string, body, into any) (http.Header, error) {
+	return r.client.call(ctx, op, method, "/repos/"+r.owner+"/"+r.name+path, body, into)
+}
+
+// call sends a request to the API. It returns the headers of the answer, or a *[hosting.Error].
+func (c *Client) call(ctx context.Context, op, method, path string, body, into any) (http.Header, error) {
+	data, err := encode(body)
+	if err != nil {
+		return nil, c.failed(op, err)
+	}
+	req, err := http.NewRequestWithContext(ctx, method, c.web.String()+apiPath+path, bytes.NewReader(data))
+	if err != nil {
+		return nil, c.failed(op, err)
+	}
+	if body != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	if c.UserAgent != "" {
+		req.Header.Set("User-Agent", c.UserAgent)
+	}
+	resp, err := c.http.Do(req)
+	if err != nil {
+		return nil, c.failed(op, err)
+	}
+	defer resp.Body.Close()
+	answer, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return nil, c.failed(op, err)
+	}
+	if resp.StatusCode >= http.StatusMultipleChoices {
+		return nil, c.refused(op, resp.StatusCode, cmp.Or(message(answer), http.StatusText(resp.StatusCode)))
+	}
+	if into != nil {
+		err = json.Unmarshal(answer, into)
+	}
+	return resp.Header, c.failed(op, err)
+}
+
+func encode(body any) ([]byte, error) {
+	if body == nil {
+		return nil, nil
+	}
+	return json.Marshal(body)
+}
+
+// failed returns the error of a request without an answer of Gitea's; nil: there is none.
+func (c *Client) failed(op string, err error) error {
+	if err == nil {
+		return nil
+	}
+	// By default, the answer is not Gitea's, for example a proxy's page.
+	e := &hosting.Error{
+		Op: op, Kind: hosting.ErrRejected, Cause: err, Host: hostName, Block: hostBlock, Credential: c.Credential,
+	}
+	var failed *httpapi.Failure
+	var wrapped *url.Error
+	if errors.As(err, &failed) {
+		e.Kind, e.Status, e.Message, e.Cause = failed.Kind, failed.Status, failed.Message, failed.Cause
+		if errors.As(e.Cause, &wrapped) {
+			e.Cause = wrapped.Err
+		}
+	}
+	return e
+}
+
+// refused returns the error of an error answer.
+func (c *Client) refused(op string, status int, words string) error {
+	e := &hosting.Error{
+		Op: op, Kind: kindOf(status, words), Status: status, Message: words, Host: hostName, Block: hostBlock,
+		Credential: c.Credential,
+	}
+	if errors.Is(e.Kind, hosting.ErrForbidden) {
+		e.Grant = grant
+	}
+	return e
+}
+
+// grant tells how to give the permissions that the provider needs.
+const grant = "Give the token the scopes write:repository, write:issue and read:user, and its user the right to " +
+	"write to the repo."
+
+// message returns the message of an error answer, on one line.
+func message(body []byte) string {
+	var answer struct {
+		Message string
+		Errors  []string
+	}
+	_ = json.Unmarshal(body, &answer) // not Gitea's: no message
+	return strings.Join(strings.Fields(strings.Join(append([]string{answer.Message}, answer.Errors...), ": ")), " ")
+}
+
+// Gitea's messages that distinguish errors with the same status.
+const (
+	saysExists    = "pull request already exists"
+	saysScheduled = "already scheduled"
+	saysNoRight   = "not allowed to merge"
+	saysLater     = "try again later"
+	saysOutOfDate = "out of date"
+)
+
+func kindOf(status int, words string) error {
+	switch {
+	case status == http.StatusUnauthorized:
+		return hosting.ErrUnauthenticated
+	case status == http.StatusForbidden, strings.Contains(words, saysNoRight):
+		return hosting.ErrForbidden
+	case status == http.StatusNotFound:
+		return hosting.ErrNotVisible
+	case strings.Contains(words, saysExists):
+		return hosting.ErrExists
+	}
+	return hosting.ErrRejected
+}
+
+// as returns an error with another kind, if it is of a kind and the repo is visible: Gitea answers alike for an absent
+// repo and for what the repo lacks.
+func (r *repo) as(ctx context.Context, other error, err error) error {
+	var e *hosting.Error
+	if !errors.Is(err, hosting.ErrNotVisible) || !errors.As(err, &e) {
+		return err
+	}
+	if _, hidden := r.settings(ctx, e.Op); hidden != nil {
+		return err
+	}
+	e.Kind = other
+	return err
+}
+
+// about sets the field of an error.
+func about(field hosting.Field, err error) error {
+	var e *hosting.Error
+	if errors.As(err, &e) {
+		e.Field = field
+	}
+	return err
+}
+
+// settings are those of a repo that matter here.
+type settings struct {
+	Empty  bool
+	Merge  bool `json:"allow_merge_commits"`
+	Squash bool `json:"allow_squash_merge"`
+	Rebase bool `json:"allow_rebase"`
+}
+
+func (r *repo) settings(ctx context.Context, op string) (settings, error) {
+	var s settings
+	_, err := r.call(ctx, op, http.MethodGet, "", nil, &s)
+	return s, err
+}
+
+type user struct{ Login string }
+
+// list is a list that Gitea gives by pages.
+type list struct {
+	op, path string
+	query    url.Values
+	pages    int // that are read
+	// uncounted says that the number of entries in the answers is that of the page.
+	uncounted bool
+}
+
+// pageSize is the number of entries that Gitea gives at once, unless its settings say fewer.
+const pageSize = 50
+
+// end says how the reading of a list ended.
+type end struct {
+	more bool      // the list has more pages than are read
+	at   time.Time // of the last answer, by Gitea's clock
+}
+
+// each calls f with the entries of a list and the time of the answer, until f returns true or the list ends.
+func each[T any](ctx context.Context, r *repo, l list, f func(entry T, at time.Time) (done bool)) (e end, err error) {
+	query := url.Values{"limit": {strconv.Itoa(pageSize)}}
+	maps.Copy(query, l.query)
+	seen := 0
+	for page := 1; page <= l.pages; page++ {
+		query.Set("page", strconv.Itoa(page))
+		var entries []T
+		header, err := r.call(ctx, l.op, http.MethodGet, l.path+"?"+query.Encode(), nil, &entries)
+		if err != nil {
+			return e, err
+		}
+		e.at = timeOf(header)
+		for _, entry := range entries {
+			if f(entry, e.at) {
+				return e, nil
+			}
+		}
+		seen += len(entries)
+		total, err := strconv.Atoi(header.Get("X-Total-Count"))
+		if len(entries) == 0 || err == nil && !l.uncounted && seen >= total {
+			return e, nil
+		}
+	}
+	e.more = true
+	return e, nil
+}
+
+// timeOf returns the time of an answer by Gitea's clock, or zero.
+func timeOf(h http.Header) time.Time {
+	at, err := http.ParseTime(h.Get("Date"))
+	if err != nil {
+		return time.Time{}
+	}
+	return at
+}

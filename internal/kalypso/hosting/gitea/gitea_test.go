@@ -1,0 +1,634 @@
+package gitea_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting/gitea"
+	server "github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitea"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hostingtest"
+)
+
+// place is a repo with a commit on main, and one more on change.
+type place struct {
+	*testing.T
+	on    *server.Repo
+	clock *hostingtest.Clock
+	repo  hosting.Repo
+	local string // a bare repo, from which branches are pushed
+}
+
+// waited returns the waits so far in seconds, and forgets them.
+func (p *place) waited() (seconds []float64) {
+	for _, wait := range p.clock.Waited() {
+		seconds = append(seconds, wait.Seconds())
+	}
+	return seconds
+}
+
+func newPlace(t *testing.T) *place {
+	t.Helper()
+	p := &place{T: t, on: server.Shared(t).AddRepo(t, "gitops", "ann"), local: gitserver.InitBare(t),
+		clock: hostingtest.NewClockNow()}
+	p.push("main", "README.md", "hello\n")
+	gitserver.Git(t, p.local, "branch", "change", "main")
+	p.push("change", "change.txt", "a\n")
+	p.repo = p.as(gitea.Config{Token: p.on.Token})
+	return p
+}
+
+// push adds a commit to a branch.
+func (p *place) push(branch, file, content string) string {
+	p.Helper()
+	commit := gitserver.Seed(p, p.local, branch, map[string]string{file: content})
+	gitserver.Git(p, p.local, "push", "--quiet", p.on.Remote(), "refs/heads/"+branch)
+	return commit
+}
+
+func (p *place) as(c gitea.Config) hosting.Repo {
+	p.Helper()
+	if c.BaseURL == "" {
+		c.BaseURL = server.Shared(p).URL
+	}
+	c.Clock, c.Credential = p.clock, "token in gitea of the provider"
+	host, err := gitea.New(c)
+	if err != nil {
+		p.Fatal(err)
+	}
+	repo, err := host.Repo(strings.Replace(p.on.URL, server.Shared(p).URL, c.BaseURL, 1))
+	if err != nil {
+		p.Fatal(err)
+	}
+	return repo
+}
+
+var marker = hosting.Marker("dev", "main", ".")
+
+func proposal() hosting.Proposal {
+	return hosting.Proposal{Branch: "change", Target: "main", Title: "Title", Body: "Text\n\n" + marker}
+}
+
+// got returns a pull request that was asked for without error.
+func (p *place) got(pr *hosting.PullRequest, err error) hosting.PullRequest {
+	p.Helper()
+	if err != nil || pr == nil {
+		p.Fatalf("%v, %v", pr, err)
+	}
+	return *pr
+}
+
+func (p *place) open() hosting.PullRequest {
+	p.Helper()
+	return p.got(p.repo.Open(p.Context(), proposal()))
+}
+
+// refused fails the test unless an error is of a kind and says something, and returns it.
+func (p *place) refused(err, kind error, said string) hosting.Error {
+	p.Helper()
+	var e *hosting.Error
+	if !errors.Is(err, kind) || !errors.As(err, &e) || !strings.Contains(err.Error(), said) ||
+		strings.Contains(err.Error(), p.on.Token) {
+		p.Fatalf("got %v, want %v that says %q", err, kind, said)
+	}
+	return *e
+}
+
+// calls returns the requests since an earlier number of them: method and path below the repo.
+func (p *place) calls(since int) (all []string) {
+	for _, r := range p.on.Requests()[since:] {
+		path := strings.TrimPrefix(r.Path, "/repos/"+p.on.Owner+"/"+p.on.Name)
+		all = append(all, r.Method+" "+labelID.ReplaceAllString(path, "/labels/ID"))
+	}
+	return all
+}
+
+// labelID matches the ID of a label in a path. IDs count for the whole server.
+var labelID = regexp.MustCompile(`/labels/\d+$`)
+
+func (p *place) expectCalls(since int, want ...string) {
+	p.Helper()
+	if diff := cmp.Diff(want, p.calls(since)); diff != "" {
+		p.Errorf("requests (-want +got):\n%s", diff)
+	}
+}
+
+// TestURLs: the server and the folder of base_url decide whether a repo is the host's. SSH has no folder.
+func TestURLs(t *testing.T) {
+	t.Parallel()
+	const commit = "https://git.acme.io/forge/acme/gitops/commit/a"
+	host, err := gitea.New(gitea.Config{BaseURL: "https://git.acme.io/forge/"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for url, want := range map[string]string{
+		"https://git.acme.io/forge/acme/gitops":          commit,
+		"https://GIT.acme.io:443/forge/acme/gitops.git/": commit,
+		"git@git.acme.io:acme/gitops.git":                commit,
+		"ssh://git@git.acme.io:2222/acme/gitops":         commit,
+		"https://git.acme.io/acme/gitops":                "the path of a Gitea repo is forge/owner/name",
+		"https://git.acme.io/forge/acme":                 "the path of a Gitea repo is forge/owner/name",
+		"https://git.acme.io/forge/acme/sub/gitops":      "the path of a Gitea repo is forge/owner/name",
+		"https://git.acme.io/forge/acme/%2e%2e":          "the path of a Gitea repo is forge/owner/name",
+		"https://git.acme.io:8443/forge/acme/gitops":     "git.acme.io is another server",
+		"http://git.acme.io/forge/acme/gitops":           "git.acme.io is another server",
+		"https://git.acme.io.evil.io/forge/acme/gitops":  "git.acme.io.evil.io is another server",
+		"git@git.acme.io.evil.io:acme/gitops.git":        "git.acme.io.evil.io is another server",
+		"/srv/git/gitops":                                "this machine is another server",
+	} {
+		repo, err := host.Repo(url)
+		switch {
+		case err == nil && repo.CommitURL("a") != want:
+			t.Errorf("%s: got %s", url, repo.CommitURL("a"))
+		case err != nil && (!errors.Is(err, hosting.ErrOtherHost) || !strings.HasSuffix(err.Error(), want)):
+			t.Errorf("%s: %v", url, err)
+		}
+	}
+	for _, base := range []string{"", "git.acme.io", "ssh://git.acme.io", "https:///forge"} {
+		if _, err := gitea.New(gitea.Config{BaseURL: base}); err == nil {
+			t.Errorf("%q is a base URL", base)
+		}
+	}
+}
+
+// TestFolder: a server below a folder of its address.
+func TestFolder(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	repo := p.as(gitea.Config{Token: p.on.Token, BaseURL: server.Shared(t).URL + server.Folder})
+	opened := p.got(repo.Open(t.Context(), proposal()))
+	if read := p.got(repo.Read(t.Context(), opened.Number)); read.HeadCommit != rev(t, p.on, "change") {
+		t.Errorf("it is %+v", read)
+	}
+}
+
+// TestRequests: which requests an operation makes.
+func TestRequests(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	wanted := proposal()
+	wanted.Labels, wanted.Reviewers = []string{"env", "promoted"}, []string{"ann", p.on.Owner + "/platform"}
+	opened := p.got(p.repo.Open(t.Context(), wanted))
+	p.expectCalls(0, "POST /pulls", "POST /issues/1/labels", "POST /issues/1/labels", "POST /labels", "POST /labels",
+		"POST /issues/1/labels", "POST /pulls/1/requested_reviewers", "GET /pulls/1")
+	at := len(p.on.Requests())
+	p.got(p.repo.Edit(t.Context(), opened, wanted))
+	p.expectCalls(at)
+	wanted.Labels, wanted.RemoveLabels, wanted.Body = []string{"env"}, []string{"promoted", "Env"}, "Other\n\n"+marker
+	edited := p.got(p.repo.Edit(t.Context(), opened, wanted))
+	p.expectCalls(at, "PATCH /pulls/1", "GET /pulls/1", "DELETE /issues/1/labels/ID")
+	if !slices.Equal(edited.Labels, []string{"env"}) {
+		t.Errorf("labels: %v", edited.Labels)
+	}
+	at = len(p.on.Requests())
+	p.got(p.repo.Read(t.Context(), 1))
+	p.expectCalls(at, "GET /pulls/1", "GET /issues/1/timeline", "GET /issues/1/timeline")
+	at = len(p.on.Requests())
+	if _, err := p.repo.Find(t.Context(), hosting.Query{Branch: "change", Target: "main", Marker: marker}); err != nil {
+		t.Fatal(err)
+	}
+	p.expectCalls(at, "GET /pulls", "GET /pulls/1", "GET /issues/1/timeline", "GET /issues/1/timeline")
+	p.got(p.repo.Close(t.Context(), 1))
+	for range 2 { // the login is read once
+		at = len(p.on.Requests())
+		if _, err := p.repo.Find(t.Context(), hosting.Query{Branch: "change", Target: "main", Marker: marker}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p.expectCalls(at, "GET /pulls", "GET /pulls")
+}
+
+// TestLabels: many pull requests at once create a label once.
+func TestLabels(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	var wait sync.WaitGroup
+	for i := range 5 {
+		branch := fmt.Sprint("branch-", i)
+		gitserver.Git(t, p.local, "branch", branch, "main")
+		p.push(branch, "a.txt", branch)
+		wait.Go(func() {
+			wanted := proposal()
+			wanted.Branch, wanted.Labels = branch, []string{"Env: dev, stage", "promoted"}
+			if pr, err := p.repo.Open(t.Context(), wanted); err != nil || !slices.Equal(pr.Labels, wanted.Labels) {
+				t.Errorf("opened %+v, %v", pr, err)
+			}
+		})
+	}
+	wait.Wait()
+	if labels := p.on.Labels(t); !slices.Equal(labels, []string{"Env: dev, stage", "promoted"}) {
+		t.Errorf("the repo's labels: %q", labels)
+	}
+}
+
+// TestForks: a pull request of a fork, from a branch of the same name, is not ours.
+func TestForks(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	gitserver.Git(t, p.local, "push", "--quiet", p.on.Fork(t, "ann"), "refs/heads/change")
+	number := p.on.Open(t, "ann", "ann:change", "main", "From a fork", marker)
+	for _, query := range []hosting.Query{
+		{Branch: "change", Target: "main", Marker: marker}, {Target: "main", Marker: marker},
+	} {
+		if found, err := p.repo.Find(t.Context(), query); found != nil || err != nil {
+			t.Errorf("found %v, %v", found, err)
+		}
+	}
+	if ours := p.open(); ours.Number == number {
+		t.Error("the fork's was adopted")
+	}
+}
+
+// TestEmptyRepo: a repo without a commit has no pull request. It may get its first one while we ask.
+func TestEmptyRepo(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	query := hosting.Query{Target: "main", Marker: marker}
+	opened := p.open()
+	p.on.Fail(http.MethodGet, "/pulls", 1, server.Failure{Status: http.StatusNotFound})
+	if found := p.got(p.repo.Find(t.Context(), query)); found.Number != opened.Number {
+		t.Errorf("found %+v", found)
+	}
+	p.on = server.Shared(t).AddRepo(t, "empty")
+	found, err := p.as(gitea.Config{Token: p.on.Token}).Find(t.Context(), query)
+	if found != nil || err != nil {
+		t.Errorf("found %v, %v", found, err)
+	}
+}
+
+// TestRenamed: the old name of a repo goes on to work.
+func TestRenamed(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	p.on.Set(t, map[string]any{"name": "renamed"})
+	opened := p.open()
+	wanted := proposal()
+	wanted.Title = "Other"
+	if edited := p.got(p.repo.Edit(t.Context(), opened, wanted)); edited.Title != "Other" {
+		t.Errorf("it is %+v", edited)
+	}
+	status := hosting.Status{Context: "dev", State: hosting.Success}
+	if _, err := p.repo.SetStatus(t.Context(), opened.HeadCommit, status); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestReviewers: a team of another organisation, one of a user, an unknown user and the author can't be asked.
+func TestReviewers(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	e := p.refused(p.repo.CheckReviewers([]string{"ann", "other/platform"}), hosting.ErrRejected,
+		"team other/platform does not belong to "+p.on.Owner)
+	if e.Field != hosting.FieldReviewers || len(p.on.Requests()) > 0 {
+		t.Errorf("it is at %q, after %v", e.Field, p.calls(0))
+	}
+	opened := p.open()
+	for reviewer, said := range map[string]string{
+		"unknown": "User 'unknown' not exist", p.on.Owner + "/unknown": "Team 'unknown' not exist",
+		p.on.Login: "poster of pr can't be reviewer",
+	} {
+		wanted := proposal()
+		wanted.Reviewers = []string{reviewer}
+		_, err := p.repo.Edit(t.Context(), opened, wanted)
+		if e := p.refused(err, hosting.ErrRejected, said); e.Field != hosting.FieldReviewers {
+			t.Errorf("%s: it is at %q", reviewer, e.Field)
+		}
+	}
+	p.on = p.on.AddOwn(t, "own")
+	p.push("main", "b.txt", "b\n")
+	gitserver.Git(t, p.local, "push", "--quiet", p.on.Remote(), "refs/heads/change")
+	wanted := proposal()
+	wanted.Reviewers = []string{p.on.Owner + "/platform"}
+	_, err := p.as(gitea.Config{Token: p.on.Token}).Open(t.Context(), wanted)
+	p.refused(err, hosting.ErrRejected, "the server did not ask "+p.on.Owner+"/platform; "+p.on.Owner+" may be a user")
+}
+
+// TestUnasked: a team whose member reviewed is in the timeline alone.
+func TestUnasked(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	team := p.on.Owner + "/platform"
+	p.on.AddTeam(t, "others")
+	wanted := proposal()
+	wanted.Reviewers = []string{team}
+	opened := p.got(p.repo.Open(t.Context(), wanted))
+	p.on.Review(t, opened.Number, "ann")
+	now := p.got(p.repo.Read(t.Context(), opened.Number))
+	unasked, err := p.repo.Unasked(t.Context(), now, []string{strings.ToUpper(team), "Ann", p.on.Owner + "/others"})
+	if err != nil || !slices.Equal(unasked, []string{p.on.Owner + "/others"}) {
+		t.Errorf("to be asked: %v (%v)", unasked, err)
+	}
+}
+
+// TestDrafts: the prefixes of people's drafts are taken off, and a title of ours round-trips.
+func TestDrafts(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	opened := p.open()
+	for stored, want := range map[string]struct {
+		title string
+		draft bool
+	}{
+		"wip:Title": {"Title", true}, "[WiP] Title": {"Title", true}, "Draft: Title": {"Draft: Title", false},
+		"- Title": {"- Title", false}, "Work": {"Work", false}, "- - WIP: Title": {"- WIP: Title", false},
+	} {
+		p.on.Change(t, opened.Number, map[string]any{"title": stored})
+		read := p.got(p.repo.Read(t.Context(), opened.Number))
+		if read.Title != want.title || read.Draft != want.draft {
+			t.Errorf("%q is %q, draft %v", stored, read.Title, read.Draft)
+		}
+	}
+	for _, title := range []string{"WIP: x", "- WIP: x", "- - [wip]", "- x", "wip"} {
+		for _, draft := range []bool{true, false} {
+			wanted := proposal()
+			wanted.Title, wanted.Draft = title, draft
+			p.got(p.repo.Edit(t.Context(), p.got(p.repo.Read(t.Context(), opened.Number)), wanted))
+			if read := p.got(p.repo.Read(t.Context(), opened.Number)); read.Title != title || read.Draft != draft {
+				t.Errorf("%q, draft %v, is %q, draft %v", title, draft, read.Title, read.Draft)
+			}
+		}
+	}
+}
+
+// TestOtherDrafts: a server whose settings have other prefixes makes no draft of ours.
+func TestOtherDrafts(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	p.on.Fail(http.MethodPost, "/pulls", 1, server.Failure{Status: http.StatusCreated, Body: `{"number": 1}`})
+	wanted := proposal()
+	wanted.Draft = true
+	opened, err := p.repo.Open(t.Context(), wanted)
+	if e := p.refused(err, hosting.ErrRejected, `a title with "WIP: "`); e.Field != hosting.FieldDraft || opened == nil {
+		t.Errorf("it is at %q, and opened %v", e.Field, opened)
+	}
+}
+
+// TestAutoMerge: what people schedule and cancel is seen, without the method. Another method replaces the one before.
+func TestAutoMerge(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	p.on.Require(t, "main", "ci")
+	opened := p.open()
+	p.on.ScheduleMerge(t, "ann", opened.Number, "squash")
+	now := p.got(p.repo.Read(t.Context(), opened.Number))
+	if now.AutoMerge != hosting.UnknownMethod {
+		t.Errorf("auto-merge is %q", now.AutoMerge)
+	}
+	at := len(p.on.Requests())
+	now = p.got(p.repo.MergeWhenReady(t.Context(), now, hosting.Merge))
+	if now.AutoMerge != hosting.Merge || !slices.Contains(p.calls(at), "DELETE /pulls/1/merge") {
+		t.Errorf("auto-merge is %q after %v", now.AutoMerge, p.calls(at))
+	}
+	p.on.CancelMerge(t, opened.Number)
+	if now := p.got(p.repo.Read(t.Context(), opened.Number)); now.AutoMerge != "" {
+		t.Errorf("auto-merge is %q", now.AutoMerge)
+	}
+	// It is off already: to disable it changes nothing, and another method is enabled.
+	p.got(p.repo.MergeWhenReady(t.Context(), now, ""))
+	now = p.got(p.repo.MergeWhenReady(t.Context(), now, hosting.Squash))
+	p.on.SetStatus(t, "ann", now.HeadCommit, "ci", "success")
+	p.until(func() bool { return p.got(p.repo.Read(t.Context(), 1)).State == hosting.Merged })
+	if parents := gitserver.Git(t, p.fetched(), "rev-list", "--parents", "-1", "main"); len(strings.Fields(parents)) != 2 {
+		t.Errorf("it was not squashed: %s", parents)
+	}
+}
+
+// fetched returns the local repo after its main follows the server's.
+func (p *place) fetched() string {
+	p.Helper()
+	gitserver.Git(p, p.local, "fetch", "--quiet", p.on.Remote(), "+refs/heads/main:refs/heads/main")
+	return p.local
+}
+
+func (p *place) until(seen func() bool) {
+	p.Helper()
+	for range 300 {
+		if seen() {
+			return
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	p.Fatal("it never happens")
+}
+
+// TestScheduledTwice: people enabled it meanwhile.
+func TestScheduledTwice(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	p.on.Require(t, "main", "ci")
+	opened := p.open()
+	p.on.ScheduleMerge(t, "ann", opened.Number, "squash")
+	if now := p.got(p.repo.MergeWhenReady(t.Context(), opened, hosting.Squash)); now.AutoMerge != hosting.Squash {
+		t.Errorf("auto-merge is %q", now.AutoMerge)
+	}
+}
+
+// TestOutOfDate: a branch that moves while Gitea looks at it is asked for again.
+func TestOutOfDate(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	p.on.Require(t, "main", "ci")
+	opened := p.open()
+	p.on.Fail(http.MethodPost, "/merge", 2, server.Failure{Status: 409, Body: `{"message": "head out of date"}`})
+	if now := p.got(p.repo.MergeWhenReady(t.Context(), opened, hosting.Merge)); now.AutoMerge != hosting.Merge {
+		t.Errorf("auto-merge is %q", now.AutoMerge)
+	}
+	if waits := p.waited(); len(waits) < 2 || waits[0] != 1 || waits[1] != 2 {
+		t.Errorf("waits: %v", waits)
+	}
+}
+
+// TestForbiddenMethod: Gitea would schedule a method that the repo forbids, and never merge.
+func TestForbiddenMethod(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	p.on.Set(t, map[string]any{"allow_rebase": false})
+	opened := p.open()
+	at := len(p.on.Requests())
+	_, err := p.repo.MergeWhenReady(t.Context(), opened, hosting.Rebase)
+	e := p.refused(err, hosting.ErrRejected, `the settings of the repo do not allow the merge method "rebase"`)
+	if e.Field != hosting.FieldAutoMerge {
+		t.Errorf("it is at %q", e.Field)
+	}
+	p.expectCalls(at, "GET ")
+}
+
+// TestConflict: Gitea answers with conflicts as during its check. We ask five times, and say both.
+func TestConflict(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	p.push("main", "change.txt", "conflict\n")
+	opened := p.open()
+	p.waited()
+	_, err := p.repo.MergeWhenReady(t.Context(), opened, hosting.Merge)
+	e := p.refused(err, hosting.ErrRejected, "it conflicts with main, or Gitea's check for conflicts lasts too long")
+	if diff := cmp.Diff([]float64{1, 2, 4, 8}, p.waited()); diff != "" || e.Field != hosting.FieldAutoMerge {
+		t.Errorf("it is at %q; waits (-want +got):\n%s", e.Field, diff)
+	}
+}
+
+// TestMergeRefused: who may not merge, and drafts.
+func TestMergeRefused(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	wanted := proposal()
+	wanted.Draft = true
+	opened := p.got(p.repo.Open(t.Context(), wanted))
+	_, err := p.repo.MergeWhenReady(t.Context(), opened, hosting.Merge)
+	p.refused(err, hosting.ErrRejected, "Work in progress PRs cannot be merged")
+	wanted.Draft = false
+	opened = p.got(p.repo.Edit(t.Context(), opened, wanted))
+	p.on.AllowMerge(t, "main", "ann")
+	_, err = p.repo.MergeWhenReady(t.Context(), opened, hosting.Merge)
+	if e := p.refused(err, hosting.ErrForbidden, "User not allowed to merge PR"); e.Grant == "" ||
+		e.Field != hosting.FieldAutoMerge {
+		t.Errorf("got %+v", e)
+	}
+}
+
+// TestRetries: a busy server is asked again, after the time that it says, and a lost answer repeats nothing.
+func TestRetries(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		failure server.Failure
+		want    []float64
+	}{
+		"429 says": {server.Failure{Status: 429, Header: http.Header{"Retry-After": {"42"}}}, []float64{42, 42}},
+		"429":      {server.Failure{Status: 429}, []float64{60, 120}},
+		"500":      {server.Failure{Status: 500, Body: `{"message": ""}`}, []float64{1, 2}},
+		"502":      {server.Failure{Status: 502, Body: "<html>"}, []float64{1, 2}},
+		"dropped":  {server.Failure{}, []float64{1, 2}},
+		"lost":     {server.Failure{After: true}, []float64{1, 2}},
+		"late":     {server.Failure{Status: 504, After: true}, []float64{1, 2}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newPlace(t)
+			p.on.Require(t, "main", "ci")
+			p.on.Fail(http.MethodPost, "/pulls", 2, tt.failure)
+			wanted := proposal()
+			wanted.Reviewers = []string{p.on.Owner + "/platform"}
+			opened := p.got(p.repo.Open(t.Context(), wanted))
+			p.expectWaits(tt.want)
+			if opened.Number != 1 {
+				t.Errorf("opened %+v", opened)
+			}
+			p.on.Fail(http.MethodPost, "/merge", 2, tt.failure)
+			if now := p.got(p.repo.MergeWhenReady(t.Context(), opened, hosting.Squash)); now.AutoMerge != hosting.Squash {
+				t.Errorf("it is %+v", now)
+			}
+			p.on.Fail(http.MethodDelete, "/merge", 2, tt.failure)
+			now := p.got(p.repo.Read(t.Context(), 1))
+			if now := p.got(p.repo.MergeWhenReady(t.Context(), now, "")); now.AutoMerge != "" {
+				t.Errorf("it is %+v", now)
+			}
+			p.on.Fail(http.MethodPatch, "/pulls/1", 2, tt.failure)
+			if closed := p.got(p.repo.Close(t.Context(), 1)); closed.State != hosting.Closed {
+				t.Errorf("it is %+v", closed)
+			}
+		})
+	}
+}
+
+func (p *place) expectWaits(want []float64) {
+	p.Helper()
+	if diff := cmp.Diff(want, p.waited()); diff != "" {
+		p.Errorf("waits (-want +got):\n%s", diff)
+	}
+}
+
+// TestUnavailable: until the deadline there is no answer, and the error tells which kind that is.
+func TestUnavailable(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	for status, kind := range map[int]error{429: hosting.ErrRateLimited, 503: hosting.ErrUnavailable} {
+		p.on.Fail("", "/pulls", 20, server.Failure{Status: status, Body: `{"message": "not now, ` + p.on.Token + `"}`})
+		ctx, cancel := context.WithDeadline(t.Context(), p.clock.Now().Add(90*time.Second))
+		_, err := p.repo.Read(ctx, 1)
+		cancel()
+		p.refused(err, kind, "not now, ")
+		p.on.StopFailing()
+	}
+}
+
+// TestStrangeAnswers: an answer that is not Gitea's, and errors without a message.
+func TestStrangeAnswers(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	for answer, want := range map[string]struct {
+		status int
+		kind   error
+		said   string
+	}{
+		"<html>":                         {200, hosting.ErrRejected, "invalid character '<'"},
+		"":                               {403, hosting.ErrForbidden, "Forbidden"},
+		`{"StdErr": "x"}`:                {409, hosting.ErrRejected, "Conflict"},
+		`{"message":"a","errors":["b"]}`: {422, hosting.ErrRejected, `"a: b"`},
+	} {
+		p.on.Fail("", "/pulls/1", 1, server.Failure{Status: want.status, Body: answer})
+		_, err := p.repo.Read(t.Context(), 1)
+		p.refused(err, want.kind, want.said)
+	}
+	p.on.Fail("", "/pulls/1", 1, server.Failure{Status: 302, Header: http.Header{"Location": {"https://evil.io/login"}}})
+	_, err := p.repo.Read(t.Context(), 1)
+	p.refused(err, hosting.ErrRejected, "outside its API")
+}
+
+// TestStates: states that other hosts lack are errors. Upper and lower case of a context are the same.
+func TestStates(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	commit := rev(t, p.on, "change")
+	for _, state := range []string{"success", "warning", "skipped", "whatever"} {
+		p.on.SetStatus(t, "ann", commit, "CI", state)
+		got, err := p.repo.Status(t.Context(), commit, "ci")
+		want := hosting.Errored
+		if state == "success" {
+			want = hosting.Success
+		}
+		if err != nil || got == nil || got.State != want || got.Creator != "ann" {
+			t.Errorf("%s is %+v, %v", state, got, err)
+		}
+	}
+	p.on.SetStatus(t, "ann", commit, "ci", "failure")
+	latest, err := p.repo.LatestStatuses(t.Context(), []string{commit}, []string{"Ci"})
+	if err != nil || len(latest.ByCommit[commit]) != 1 || latest.ByCommit[commit][0].State != hosting.Failure {
+		t.Errorf("the latest are %+v, %v", latest, err)
+	}
+}
+
+// TestManyCommits: the statuses of 500 commits are read within a minute, with one request a commit.
+func TestManyCommits(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	var script strings.Builder
+	for i := range 500 {
+		fmt.Fprintf(&script, "commit refs/heads/many\nmark :%d\ncommitter A <a@acme.io> 1700000000 +0000\ndata 2\n%c\n", i+1,
+			'a'+rune(i%26))
+	}
+	gitserver.FastImport(t, p.local, script.String())
+	gitserver.Git(t, p.local, "push", "--quiet", p.on.Remote(), "refs/heads/many")
+	commits := strings.Fields(gitserver.Git(t, p.local, "rev-list", "many"))
+	p.on.SetStatus(t, "ann", commits[499], "dev", "success")
+	at, from := len(p.on.Requests()), time.Now()
+	got, err := p.repo.LatestStatuses(t.Context(), commits, []string{"dev"})
+	took := time.Since(from)
+	if err != nil || len(commits) != 500 || len(got.ByCommit[commits[499]]) != 1 || got.Viewer != p.on.Login {
+		t.Errorf("got %v, %v of %d commits", got, err, len(commits))
+	}
+	if made := len(p.on.Requests()) - at; made != 501 || took > time.Minute {
+		t.Errorf("%d requests, %s", made, took)
+	}
+	t.Logf("501 requests took %s", took)
+}

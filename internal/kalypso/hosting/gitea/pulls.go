@@ -1,0 +1,254 @@
+package gitea
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
+)
+
+// pull is a pull request in an answer.
+type pull struct {
+	Number         int
+	Title, Body    string
+	State          string
+	Draft, Merged  bool
+	HTMLURL        string `json:"html_url"`
+	MergeCommitSHA string `json:"merge_commit_sha"` // null before the merge
+	Head, Base     branch
+	Labels         []label
+	Reviewers      []user `json:"requested_reviewers"`
+	Teams          []team `json:"requested_reviewers_teams"` // not in lists
+}
+
+// branch is a branch of a pull request.
+type branch struct {
+	Label  string // name, which stays if the branch is gone
+	SHA    string
+	RepoID int64 `json:"repo_id"`
+}
+
+// The pages of pull requests that are read: the open ones of a branch, and the newest closed ones.
+const (
+	openPages   = 20
+	closedPages = 4
+)
+
+// Find implements [hosting.Repo]. It lists the open pull requests to the target, then the newest closed ones that our
+// user opened. Gitea can't list those of one branch.
+func (r *repo) Find(ctx context.Context, q hosting.Query) (*hosting.PullRequest, error) {
+	l := list{
+		op: "find the pull request of branch " + q.Branch + " in " + r.String(), path: "/pulls", pages: openPages,
+		query: url.Values{"state": {"open"}, "base_branch": {q.Target}},
+	}
+	found, err := r.find(ctx, l, q)
+	switch {
+	case err != nil:
+		return nil, err
+	case found != nil:
+		return r.Read(ctx, found.Number)
+	case q.Open:
+		return nil, nil //nolint:nilnil // nil means none
+	}
+	login, err := r.client.login(ctx, l.op)
+	if err != nil {
+		return nil, err
+	}
+	l.pages = closedPages
+	l.query.Set("state", "closed")
+	l.query.Set("poster", login)
+	if found, err = r.find(ctx, l, q); err != nil || found == nil {
+		return nil, err
+	}
+	return r.convert(*found), nil
+}
+
+// find returns the first pull request of a list that is as asked, or nil. Those of forks are not. Gitea has no list
+// while the repo has no commit.
+func (r *repo) find(ctx context.Context, l list, q hosting.Query) (*pull, error) {
+	found, err := r.search(ctx, l, q)
+	if !errors.Is(err, hosting.ErrNotVisible) {
+		return found, err
+	}
+	switch s, hidden := r.settings(ctx, l.op); {
+	case hidden != nil:
+		return nil, err
+	case s.Empty:
+		return nil, nil //nolint:nilnil // nil means none
+	}
+	return r.search(ctx, l, q) // it has got its first commit meanwhile
+}
+
+func (r *repo) search(ctx context.Context, l list, q hosting.Query) (found *pull, err error) {
+	_, err = each(ctx, r, l, func(p pull, _ time.Time) bool {
+		if p.Head.RepoID != p.Base.RepoID || p.Base.Label != q.Target || q.Branch != "" && p.Head.Label != q.Branch ||
+			q.Marker != "" && !hosting.HasMarker(p.Body, q.Marker) {
+			return false
+		}
+		found = &p
+		return true
+	})
+	return found, err
+}
+
+// Read implements [hosting.Repo].
+func (r *repo) Read(ctx context.Context, number int) (*hosting.PullRequest, error) {
+	op := r.op("read", number)
+	p, err := r.read(ctx, op, number)
+	if err != nil {
+		return nil, err
+	}
+	return r.complete(ctx, op, p)
+}
+
+func (r *repo) read(ctx context.Context, op string, number int) (pull, error) {
+	var p pull
+	_, err := r.call(ctx, op, http.MethodGet, pullPath(number), nil, &p)
+	return p, err
+}
+
+// complete converts a single answer, and reads what it lacks. For an open pull request that is its auto-merge. For one
+// that is not open, it is its last head, which only lists have: the single answer follows the branch.
+func (r *repo) complete(ctx context.Context, op string, p pull) (*hosting.PullRequest, error) {
+	one := r.convert(p)
+	var err error
+	if one.State == hosting.Open {
+		one.AutoMerge, err = r.scheduled(ctx, op, p.Number)
+		return one, err
+	}
+	one.HeadCommit = "" // unknown if many others were closed later
+	_, err = each(ctx, r, list{
+		op: op, path: "/pulls", pages: closedPages,
+		query: url.Values{"state": {"closed"}, "base_branch": {p.Base.Label}, "sort": {"recentclose"}},
+	}, func(listed pull, _ time.Time) bool {
+		if listed.Number == p.Number {
+			one.HeadCommit = listed.Head.SHA
+		}
+		return listed.Number == p.Number
+	})
+	return one, err
+}
+
+func (r *repo) op(what string, number int) string {
+	return fmt.Sprintf("%s pull request %d of %s", what, number, r)
+}
+
+func pullPath(number int) string { return fmt.Sprintf("/pulls/%d", number) }
+
+// Open implements [hosting.Repo].
+func (r *repo) Open(ctx context.Context, p hosting.Proposal) (*hosting.PullRequest, error) {
+	op := fmt.Sprintf("open a pull request from %s to %s in %s", p.Branch, p.Target, r)
+	var opened pull
+	_, err := r.call(ctx, op, http.MethodPost, "/pulls", map[string]any{
+		"title": titleOf(p.Title, p.Draft), "body": p.Body, "head": p.Branch, "base": p.Target,
+	}, &opened)
+	if errors.Is(err, hosting.ErrExists) {
+		found := r.findOpened(ctx, p)
+		if found == nil {
+			return nil, err
+		}
+		opened, err = *found, nil
+	}
+	if err != nil {
+		return nil, r.as(ctx, hosting.ErrBranchNotFound, err)
+	}
+	return r.syncMetadata(ctx, opened, *r.convert(opened), p)
+}
+
+// OpensEmpty reports that Gitea opens a pull request of branches that do not differ. It contacts no server.
+func (r *repo) OpensEmpty() bool { return true }
+
+// findOpened returns the pull request that an earlier attempt opened but whose answer was lost: its title and body
+// equal the proposal's.
+func (r *repo) findOpened(ctx context.Context, p hosting.Proposal) *pull {
+	found, err := r.find(ctx, list{
+		path: "/pulls", pages: openPages, query: url.Values{"state": {"open"}, "base_branch": {p.Target}},
+	}, hosting.Query{Branch: p.Branch, Target: p.Target})
+	if err != nil || found == nil || found.Title != titleOf(p.Title, p.Draft) || found.Body != p.Body {
+		return nil
+	}
+	return found
+}
+
+// Edit implements [hosting.Repo].
+func (r *repo) Edit(ctx context.Context, now hosting.PullRequest, p hosting.Proposal) (*hosting.PullRequest, error) {
+	if now.Title == p.Title && now.Body == p.Body && now.Draft == p.Draft {
+		return r.syncMetadata(ctx, pull{Draft: now.Draft}, now, p)
+	}
+	op := r.op("edit", now.Number)
+	edited, err := r.patch(ctx, op, now.Number, map[string]any{"title": titleOf(p.Title, p.Draft), "body": p.Body})
+	if err != nil {
+		return nil, err
+	}
+	one := r.convert(edited)
+	if one.AutoMerge = now.AutoMerge; one.State != hosting.Open {
+		return r.complete(ctx, op, edited)
+	}
+	return r.syncMetadata(ctx, edited, *one, p)
+}
+
+func (r *repo) patch(ctx context.Context, op string, number int, fields map[string]any) (pull, error) {
+	var p pull
+	_, err := r.call(ctx, op, http.MethodPatch, pullPath(number), fields, &p)
+	return p, err
+}
+
+// syncMetadata sets labels and reviewers. An error does not stop the rest.
+func (r *repo) syncMetadata(
+	ctx context.Context, stored pull, now hosting.PullRequest, p hosting.Proposal,
+) (*hosting.PullRequest, error) {
+	var errs []error
+	if stored.Draft != p.Draft { // the server's settings have other prefixes of drafts
+		errs = append(errs, &hosting.Error{
+			Op: r.op("set the draft of", now.Number), Kind: hosting.ErrRejected, Field: hosting.FieldDraft,
+			Cause: fmt.Errorf("the server does not take a title with %q as a draft's, and another one as none", draftPrefix),
+			Host:  hostName, Block: hostBlock, Credential: r.client.Credential,
+		})
+	}
+	errs = append(errs, about(hosting.FieldLabels, r.syncLabels(ctx, &now, p)),
+		about(hosting.FieldReviewers, r.syncReviewers(ctx, &now, p)))
+	return &now, errors.Join(errs...)
+}
+
+// Close implements [hosting.Repo].
+func (r *repo) Close(ctx context.Context, number int) (*hosting.PullRequest, error) {
+	op := r.op("close", number)
+	closed, err := r.patch(ctx, op, number, map[string]any{"state": "closed"})
+	var e *hosting.Error
+	switch {
+	case errors.As(err, &e) && e.Status == http.StatusPreconditionFailed: // it is merged
+		return r.Read(ctx, number)
+	case err != nil:
+		return nil, err
+	}
+	return r.complete(ctx, op, closed)
+}
+
+// convert converts a pull request from a list or a single answer.
+func (r *repo) convert(p pull) *hosting.PullRequest {
+	c := &hosting.PullRequest{
+		Number: p.Number, URL: printable.Line(p.HTMLURL), State: hosting.Open, Title: plainTitle(p.Title, p.Draft),
+		Body: p.Body, Branch: p.Head.Label, Target: p.Base.Label, HeadCommit: p.Head.SHA, Draft: p.Draft,
+	}
+	switch {
+	case p.Merged:
+		c.State, c.MergeCommit = hosting.Merged, p.MergeCommitSHA
+	case p.State == "closed":
+		c.State = hosting.Closed
+	}
+	for _, l := range p.Labels {
+		c.Labels = append(c.Labels, l.Name)
+	}
+	for _, u := range p.Reviewers {
+		c.Reviewers = append(c.Reviewers, u.Login)
+	}
+	for _, t := range p.Teams {
+		c.Reviewers = append(c.Reviewers, r.owner+"/"+t.Name)
+	}
+	return c
+}

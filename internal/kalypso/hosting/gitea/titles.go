@@ -1,0 +1,41 @@
+package gitea
+
+import (
+	"regexp"
+	"strings"
+)
+
+// draftPrefix begins the title of a draft.
+const draftPrefix = "WIP: "
+
+// guard begins a title that would be a draft's and is not.
+const guard = "- "
+
+var (
+	// draftTitle matches the beginning of a draft's title, by Gitea's default settings.
+	draftTitle = regexp.MustCompile(`^(?i:WIP:|\[WIP\])\s*`)
+	// guarded matches a title that would be a draft's without its guards.
+	guarded = regexp.MustCompile(`^(?:- )*(?i:WIP:|\[WIP\])`)
+)
+
+// titleOf returns the title that Gitea stores.
+func titleOf(title string, draft bool) string {
+	switch {
+	case draft:
+		return draftPrefix + title
+	case guarded.MatchString(title):
+		return guard + title
+	}
+	return title
+}
+
+// plainTitle returns the title of what Gitea stores; see [titleOf].
+func plainTitle(stored string, draft bool) string {
+	switch {
+	case draft:
+		return strings.TrimPrefix(stored, draftTitle.FindString(stored))
+	case guarded.MatchString(stored):
+		return strings.TrimPrefix(stored, guard)
+	}
+	return stored
+}

@@ -1,0 +1,565 @@
+package gitlab_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting/gitlab"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitlabfake"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hostingtest"
+)
+
+// place is a project of a fake with a commit on main and one more on change.
+type place struct {
+	*testing.T
+	world
+	on   *gitlabfake.Project
+	repo hosting.Repo
+}
+
+func newPlace(t *testing.T, options ...gitlabfake.Option) *place {
+	t.Helper()
+	p := &place{T: t, world: world{clock: hostingtest.NewClockNow()}}
+	p.fake = gitlabfake.New(t, append(options, gitlabfake.WithClock(p.clock.Now))...)
+	p.on = p.fake.AddProject(t, projectPath)
+	gitserver.Seed(t, p.on.Dir, "main", map[string]string{"README.md": "hello\n"})
+	p.branch("change")
+	p.repo = p.as(hostingtest.Writer)
+	return p
+}
+
+// branch puts a commit on a branch, which starts where main is.
+func (p *place) branch(name string) string {
+	p.Helper()
+	if gitserver.Rev(p, p.on.Dir, name) == "" {
+		gitserver.Git(p, p.on.Dir, "branch", name, "main")
+	}
+	return gitserver.Seed(p, p.on.Dir, name, map[string]string{name: gitserver.Rev(p, p.on.Dir, name)})
+}
+
+func (p *place) as(c hostingtest.Credential) hosting.Repo {
+	p.Helper()
+	repo, err := p.Host(p.T, c).Repo(p.on.URL)
+	if err != nil {
+		p.Fatal(err)
+	}
+	return repo
+}
+
+// within is a context that ends after so much of the clock's time.
+func (p *place) within(d time.Duration) context.Context {
+	ctx, cancel := context.WithDeadline(p.Context(), p.clock.Now().Add(d))
+	p.Cleanup(cancel)
+	return ctx
+}
+
+var (
+	marker = hosting.Marker("dev", "main", ".")
+	query  = hosting.Query{Branch: "change", Target: "main", Marker: marker}
+)
+
+func proposal() hosting.Proposal {
+	return hosting.Proposal{Branch: "change", Target: "main", Title: "Title", Body: "Text\n\n" + marker}
+}
+
+// must returns a merge request that was asked for without error.
+func (p *place) must(pr *hosting.PullRequest, err error) hosting.PullRequest {
+	p.Helper()
+	if err != nil || pr == nil {
+		p.Fatalf("%v, %v", pr, err)
+	}
+	return *pr
+}
+
+// calls are the requests to the API so far: method and path below the project.
+func (p *place) calls() []string {
+	var all []string
+	for _, r := range p.fake.Requests() {
+		all = append(all, r.Method+" "+strings.TrimPrefix(r.Path, "/projects/100"))
+	}
+	p.fake.ResetLog()
+	return all
+}
+
+func (p *place) expectCalls(want ...string) {
+	p.Helper()
+	if diff := cmp.Diff(want, p.calls()); diff != "" {
+		p.Errorf("calls (-want +got):\n%s", diff)
+	}
+}
+
+// refused fails the test unless the error is of that kind, at that field, and says so.
+func (p *place) refused(err, kind error, field hosting.Field, said string) {
+	p.Helper()
+	var e *hosting.Error
+	if !errors.Is(err, kind) || !errors.As(err, &e) || e.Field != field || !strings.Contains(err.Error(), said) ||
+		strings.Contains(err.Error(), "canary") {
+		p.Errorf("the error is %v, want %v at %q that says %q", err, kind, field, said)
+	}
+}
+
+const lookup = "GET /projects/acme%2Fplatform%2Fgitops"
+
+// TestRequests: the project and each user are looked up once. An edit is one request, and none if it changes nothing.
+func TestRequests(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	wanted := proposal()
+	wanted.Draft, wanted.Labels, wanted.Reviewers = true, []string{"platform"}, []string{"ann"}
+	opened := p.must(p.repo.Open(t.Context(), wanted))
+	p.expectCalls(lookup, "GET /users", "POST /merge_requests")
+	p.must(p.repo.Edit(t.Context(), opened, wanted))
+	p.expectCalls()
+	wanted.Title, wanted.Body, wanted.Draft = "Other", "Other\n\n"+marker, false
+	wanted.Labels, wanted.RemoveLabels, wanted.Reviewers = []string{"urgent"}, []string{"platform"}, []string{"Ann", "bob"}
+	edited := p.must(p.repo.Edit(t.Context(), opened, wanted))
+	p.expectCalls("GET /users", "GET /merge_requests/1", "PUT /merge_requests/1")
+	if edited.Title != "Other" || edited.Draft || strings.Join(edited.Labels, " ") != "urgent" ||
+		strings.Join(edited.Reviewers, " ") != "ann bob" {
+		t.Errorf("edited: %+v", edited)
+	}
+	p.must(p.repo.Find(t.Context(), query))
+	p.expectCalls("GET /merge_requests")
+	p.must(p.repo.Close(t.Context(), 1))
+	p.expectCalls("GET /merge_requests/1", "PUT /merge_requests/1")
+	p.must(p.repo.Find(t.Context(), query))
+	p.expectCalls("GET /merge_requests", "GET /merge_requests")
+}
+
+// TestParallelLookup: repos of one project that are used at once look it up once, and again after an error.
+func TestParallelLookup(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	p.fake.Fail("GET", "/projects/acme", 1, gitlabfake.Error(http.StatusForbidden, "403 Forbidden"))
+	host := p.Host(t, hostingtest.Writer)
+	find := func() error {
+		repo, err := host.Repo(p.on.URL)
+		if err == nil {
+			_, err = repo.Find(t.Context(), query)
+		}
+		return err
+	}
+	p.refused(find(), hosting.ErrForbidden, "", "find the merge request of branch change")
+	var wait sync.WaitGroup
+	for range 20 {
+		wait.Go(func() {
+			if err := find(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wait.Wait()
+	lookups := 0
+	for _, call := range p.calls() {
+		if call == lookup {
+			lookups++
+		}
+	}
+	if lookups != 2 {
+		t.Errorf("%d look-ups", lookups)
+	}
+}
+
+// TestMoved: a project that moved is used by its number.
+func TestMoved(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	p.on.Move("acme/moved")
+	p.must(p.repo.Open(t.Context(), proposal()))
+	p.expectCalls(lookup, "GET ", "POST /merge_requests")
+}
+
+// TestRepoURLs: a project has any depth of groups, over HTTPS below the folder of the server, over SSH without it.
+func TestRepoURLs(t *testing.T) {
+	t.Parallel()
+	const none = ""
+	for _, tt := range []struct{ base, url, page string }{
+		{"", "https://gitlab.com/acme/gitops", "https://gitlab.com/acme/gitops/-/commit/abc"},
+		{"", "https://GitLab.com/acme/a/b/c.d/gitops.git", "https://gitlab.com/acme/a/b/c.d/gitops/-/commit/abc"},
+		{"", "git@gitlab.com:acme/gitops.git", "https://gitlab.com/acme/gitops/-/commit/abc"},
+		{"", "ssh://git@altssh.gitlab.com:443/acme/gitops.git", "https://gitlab.com/acme/gitops/-/commit/abc"},
+		{"https://acme.io/git/", "https://acme.io/git/acme/gitops", "https://acme.io/git/acme/gitops/-/commit/abc"},
+		{"https://acme.io/git/api/v4/", "git@acme.io:acme/gitops", "https://acme.io/git/acme/gitops/-/commit/abc"},
+		{"https://acme.io:8443", "ssh://git@acme.io:2222/acme/gitops", "https://acme.io:8443/acme/gitops/-/commit/abc"},
+		{"https://acme.io/git", "https://acme.io/acme/gitops", none},
+		{"https://acme.io", "ssh://git@altssh.gitlab.com:443/acme/gitops.git", none},
+		{"", "https://gitlab.com.acme.io/acme/gitops", none}, {"", "https://xgitlab.com/acme/gitops", none},
+		{"", "https://gitlab.com:8443/acme/gitops", none}, {"", "http://gitlab.com/acme/gitops", none},
+		{"", "https://gitlab.com/gitops", none}, {"", "https://gitlab.com/acme/-/gitops", none},
+		{"", "https://gitlab.com/acme/../gitops", none}, {"", "https://gitlab.com/acme//gitops", none},
+		{"", "/srv/gitlab.com/acme/gitops", none},
+	} {
+		host, err := gitlab.New(gitlab.Config{BaseURL: tt.base})
+		if err != nil {
+			t.Fatal(err)
+		}
+		page := none
+		if repo, err := host.Repo(tt.url); err == nil {
+			page = repo.CommitURL("abc")
+		}
+		if page != tt.page {
+			t.Errorf("%s on %q: the page is %q, want %q", tt.url, tt.base, page, tt.page)
+		}
+	}
+	for _, base := range []string{"gitlab.acme.io", "ftp://acme.io", "https://", ":"} {
+		if _, err := gitlab.New(gitlab.Config{BaseURL: base}); err == nil {
+			t.Errorf("%q is a base URL", base)
+		}
+	}
+}
+
+// TestErrors: each answer of GitLab is the kind of error that users are told what to do about.
+func TestErrors(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	number := p.must(p.repo.Open(t.Context(), proposal())).Number
+	read := func() error { _, err := p.repo.Read(p.within(time.Minute), number); return err }
+	for _, tt := range []struct {
+		answer gitlabfake.Failure
+		kind   error
+		said   string
+	}{
+		{gitlabfake.Failure{Status: 401, Body: `{"error":"invalid_token","error_description":"Token was revoked."}`},
+			hosting.ErrUnauthenticated, `"invalid_token: Token was revoked." (HTTP 401)`},
+		{gitlabfake.Failure{Status: 403, Body: `{"error":"insufficient_scope","scope":"api"}`}, hosting.ErrForbidden,
+			"insufficient_scope"},
+		{gitlabfake.Error(404, "404 Project Not Found"), hosting.ErrNotVisible, "404 Project Not Found"},
+		{gitlabfake.Error(404, "404 Commit Not Found"), hosting.ErrCommitNotFound, ""},
+		{gitlabfake.Error(404, "404 References for commit Not Found"), hosting.ErrCommitOnNoBranch, "on no branch"},
+		{gitlabfake.Failure{Status: 409,
+			Body: `{"message":["Another open merge request already exists for this source branch: !5"]}`},
+			hosting.ErrExists, "!5"},
+		{gitlabfake.Failure{Status: 422, Body: `{"message":["Source branch \"x\" does not exist"]}`},
+			hosting.ErrBranchNotFound, ""},
+		{gitlabfake.Failure{Status: 400, Body: `{"message":{"base":["The source branch x does not exist"]}}`},
+			hosting.ErrBranchNotFound, ""},
+		{gitlabfake.Error(405, "Non GET methods are not allowed for moved projects"), hosting.ErrRejected,
+			"use its new URL"},
+		{gitlabfake.Failure{Status: 400, Body: `{"message":{"title":["is too long (maximum is 255 characters)"],"b":["x"]}}`},
+			hosting.ErrRejected, `"b x: title is too long (maximum is 255 characters)"`},
+		{gitlabfake.RateLimit(4000), hosting.ErrRateLimited, ""},
+		{gitlabfake.Failure{Status: 429, Header: map[string]string{
+			"RateLimit-Reset": fmt.Sprint(p.clock.Now().Add(time.Hour).Unix())}}, hosting.ErrRateLimited, ""},
+		{gitlabfake.Failure{Status: 302, Header: map[string]string{"Location": "/users/sign_in"}},
+			hosting.ErrUnauthenticated, "a page to sign in"},
+		{gitlabfake.Failure{Status: 302, Header: map[string]string{"Location": "https://evil.io/api/v4/x"}},
+			hosting.ErrRejected, "outside its API"},
+		{gitlabfake.Failure{Status: 200, Body: "<html>"}, hosting.ErrRejected, ""},
+		{gitlabfake.Failure{Status: 400, Body: `{"message":"Bearer glpat-canaryTokenOfTheFake"}`}, hosting.ErrRejected,
+			"(secret)"},
+	} {
+		p.fake.Fail("GET", "/merge_requests/1", 1, tt.answer)
+		p.refused(read(), tt.kind, "", "read merge request 1 of "+projectPath)
+		p.fake.Fail("GET", "/merge_requests/1", 1, tt.answer)
+		p.refused(read(), tt.kind, "", tt.said)
+	}
+	if err := read(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestReadScope: a token that may only read is told which scope to have.
+func TestReadScope(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	p.fake.AddReadToken("canaryReader", "bob")
+	_, err := p.as(hostingtest.Reader).Open(t.Context(), proposal())
+	p.refused(err, hosting.ErrForbidden, "", "insufficient_scope")
+	var e *hosting.Error
+	if errors.As(err, &e) && !strings.Contains(e.Grant, "the scope api") {
+		t.Errorf("it advises %q", e.Grant)
+	}
+}
+
+// TestRetries: a request that failed on its way is sent again whole, and one that took effect opens nothing twice.
+func TestRetries(t *testing.T) {
+	t.Parallel()
+	for name, failure := range map[string]gitlabfake.Failure{
+		"busy": gitlabfake.Error(502, "Bad Gateway"), "dropped": gitlabfake.Dropped(), "limit": gitlabfake.RateLimit(1),
+		"answer lost": gitlabfake.AnswerLost(),
+	} {
+		p := newPlace(t)
+		p.fake.Fail("POST", "/merge_requests", 2, failure)
+		wanted := proposal()
+		wanted.Draft, wanted.Labels = true, []string{"platform"}
+		opened := p.must(p.repo.Open(p.within(time.Hour), wanted))
+		if all := p.on.MergeRequests(); len(all) != 1 || all[0].Title != "Draft: Title" || len(all[0].Labels) != 1 ||
+			opened.Number != 1 || opened.Title != "Title" {
+			t.Errorf("%s: %+v", name, all)
+		}
+		if diff := cmp.Diff([]time.Duration{time.Second, 2 * time.Second}, p.clock.Waited()); diff != "" && name == "busy" {
+			t.Errorf("waits (-want +got):\n%s", diff)
+		}
+	}
+}
+
+// TestForks: merge requests of forks are nobody's, though their branches have our names.
+func TestForks(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	p.on.OpenFromFork("change", "main", "Text\n\n"+marker)
+	if found, err := p.repo.Find(t.Context(), query); found != nil || err != nil {
+		t.Errorf("found %+v, %v", found, err)
+	}
+	if opened := p.must(p.repo.Open(t.Context(), proposal())); opened.Number != 2 {
+		t.Errorf("opened %+v", opened)
+	}
+}
+
+// TestLocked: what GitLab is merging is read again, up to a minute, before it counts as open.
+func TestLocked(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	p.must(p.repo.Open(t.Context(), proposal()))
+	p.on.Lock(t, 1, 4)
+	if now := p.must(p.repo.Close(t.Context(), 1)); now.State != hosting.Merged || now.MergeCommit == "" {
+		t.Errorf("it is %+v", now)
+	}
+	p.branch("other")
+	wanted := proposal()
+	wanted.Branch = "other"
+	p.must(p.repo.Open(t.Context(), wanted))
+	p.on.Lock(t, 2, 1000)
+	p.clock.Waited()
+	if now := p.must(p.repo.Read(t.Context(), 2)); now.State != hosting.Open {
+		t.Errorf("it is %+v", now)
+	}
+	var waited time.Duration
+	for _, d := range p.clock.Waited() {
+		waited += d
+	}
+	if waited < 30*time.Second || waited > time.Minute {
+		t.Errorf("it waited %s", waited)
+	}
+	found := p.must(p.repo.Find(t.Context(), hosting.Query{Branch: "other", Target: "main", Marker: marker}))
+	if found.State != hosting.Open {
+		t.Errorf("found %+v", found)
+	}
+}
+
+// TestReviewersDropped: GitLab says nothing of reviewers whom it drops; the error does.
+func TestReviewersDropped(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	p.on.OneReviewer()
+	wanted := proposal()
+	wanted.Reviewers = []string{"ann", "bob"}
+	opened, err := p.repo.Open(t.Context(), wanted)
+	p.refused(err, hosting.ErrRejected, hosting.FieldReviewers,
+		"GitLab keeps one reviewer on this plan, and asks ann, not bob")
+	_, err = p.repo.Edit(t.Context(), *opened, wanted)
+	p.refused(err, hosting.ErrRejected, hosting.FieldReviewers, "GitLab keeps one reviewer on this plan")
+	wanted.Reviewers = []string{"ann", "nobody"}
+	now, err := p.repo.Edit(t.Context(), *opened, wanted)
+	p.refused(err, hosting.ErrRejected, hosting.FieldReviewers, "GitLab has no user nobody")
+	if strings.Join(now.Reviewers, " ") != "ann" {
+		t.Errorf("asked: %v", now.Reviewers)
+	}
+	p = newPlace(t)
+	wanted.Reviewers = []string{"outsider"}
+	_, err = p.repo.Open(t.Context(), wanted)
+	p.refused(err, hosting.ErrRejected, hosting.FieldReviewers, "GitLab did not ask outsider: the user may not see")
+}
+
+// TestMergeCommit: however the project merges, the merge commit is what the target got.
+func TestMergeCommit(t *testing.T) {
+	t.Parallel()
+	for _, squash := range []bool{true, false} {
+		for _, fast := range []bool{true, false} {
+			p := newPlace(t)
+			if fast {
+				p.on.FastForward()
+			}
+			p.must(p.repo.Open(t.Context(), proposal()))
+			head := p.on.Merge(t, 1, squash)
+			if now := p.must(p.repo.Read(t.Context(), 1)); now.State != hosting.Merged || now.MergeCommit != head {
+				t.Errorf("squash %v, fast-forward %v: %+v, main is %s", squash, fast, now, head)
+			}
+		}
+	}
+}
+
+// TestMergeRefused: GitLab gets five attempts for what it does in the background; a missing right is final.
+func TestMergeRefused(t *testing.T) {
+	t.Parallel()
+	for _, failure := range []gitlabfake.Failure{
+		gitlabfake.Error(405, "405 Method Not Allowed"), gitlabfake.Error(422, "Branch cannot be merged"),
+		gitlabfake.Error(409, "SHA does not match HEAD of source branch: abc"),
+	} {
+		p := newPlace(t)
+		opened := p.must(p.repo.Open(t.Context(), proposal()))
+		p.fake.Fail("PUT", "/merge_requests/1/merge", 5, failure)
+		_, err := p.repo.MergeWhenReady(t.Context(), opened, hosting.Merge)
+		p.refused(err, hosting.ErrRejected, hosting.FieldAutoMerge, `its state is "mergeable"`)
+		want := []time.Duration{time.Second, 2 * time.Second, 4 * time.Second, 8 * time.Second}
+		if diff := cmp.Diff(want, p.clock.Waited()); diff != "" {
+			t.Errorf("waits (-want +got):\n%s", diff)
+		}
+		p.fake.Fail("PUT", "/merge_requests/1/merge", 4, failure)
+		if now := p.must(p.repo.MergeWhenReady(t.Context(), opened, hosting.Squash)); now.State != hosting.Merged {
+			t.Errorf("it is %+v", now)
+		}
+	}
+	p := newPlace(t)
+	opened := p.must(p.repo.Open(t.Context(), proposal()))
+	p.on.NoMerge()
+	_, err := p.repo.MergeWhenReady(t.Context(), opened, hosting.Merge)
+	p.refused(err, hosting.ErrForbidden, hosting.FieldAutoMerge, "enable auto-merge of merge request 1")
+	opened.AutoMerge = hosting.Merge
+	_, err = p.repo.MergeWhenReady(t.Context(), opened, "")
+	p.refused(err, hosting.ErrForbidden, hosting.FieldAutoMerge, "disable auto-merge of merge request 1")
+	if waits := p.clock.Waited(); len(waits) > 0 {
+		t.Errorf("it waited %v", waits)
+	}
+}
+
+// TestMergeMethods: a merge request that was squashed by auto-merge, or by its project's default, can still be merged.
+func TestMergeMethods(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	p.on.RequirePipeline(true)
+	now := p.must(p.repo.Open(t.Context(), proposal()))
+	for _, method := range []hosting.MergeMethod{hosting.Squash, hosting.Merge} {
+		now = p.must(p.repo.MergeWhenReady(t.Context(), now, method))
+		if all := p.on.MergeRequests(); all[0].Squash != (method == hosting.Squash) || !all[0].AutoMerge ||
+			now.AutoMerge != method {
+			t.Errorf("%s: %+v, %+v", method, all[0], now)
+		}
+	}
+}
+
+// TestCancelTwice: auto-merge that is off already needs no answer of its own; versions differ in it.
+func TestCancelTwice(t *testing.T) {
+	t.Parallel()
+	for _, failure := range []gitlabfake.Failure{{After: true}, gitlabfake.Error(406, "406 Not Acceptable"),
+		gitlabfake.Error(405, "405 Method Not Allowed")} {
+		p := newPlace(t)
+		now := p.must(p.repo.Open(t.Context(), proposal()))
+		now.AutoMerge = hosting.Merge
+		p.fake.Fail("POST", "/cancel_merge", 1, failure)
+		if off := p.must(p.repo.MergeWhenReady(t.Context(), now, "")); off.AutoMerge != "" || off.State != hosting.Open {
+			t.Errorf("it is %+v", off)
+		}
+	}
+	p := newPlace(t)
+	p.on.RequirePipeline(true)
+	now := p.must(p.repo.MergeWhenReady(t.Context(), p.must(p.repo.Open(t.Context(), proposal())), hosting.Merge))
+	p.fake.Fail("POST", "/cancel_merge", 1, gitlabfake.Error(405, "405 Method Not Allowed"))
+	_, err := p.repo.MergeWhenReady(t.Context(), now, "")
+	p.refused(err, hosting.ErrRejected, hosting.FieldAutoMerge, "disable auto-merge of merge request 1")
+}
+
+// TestPending: a pending status is not set to pending again, and nothing of it is left in the next one.
+func TestPending(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	commit := gitserver.Rev(t, p.on.Dir, "change")
+	set := func(s hosting.Status) hosting.Status {
+		t.Helper()
+		s.Context = "dev"
+		got, err := p.repo.SetStatus(t.Context(), commit, s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got
+	}
+	first := hosting.Status{State: hosting.Pending, Description: "on its way", TargetURL: "https://acme.io/1"}
+	set(first)
+	if got := set(hosting.Status{State: hosting.Pending, Description: "still"}); !hosting.EqualStatus(first, got) {
+		t.Errorf("pending again: %+v", got)
+	}
+	p.calls()
+	if got := set(hosting.Status{State: hosting.Success}); got.Description != "" || got.TargetURL != "" ||
+		got.State != hosting.Success {
+		t.Errorf("success: %+v", got)
+	}
+	p.expectCalls("POST /statuses/"+commit, "POST /statuses/"+commit)
+	set(hosting.Status{State: hosting.Failure, Description: "why"})
+	p.expectCalls("POST /statuses/" + commit)
+}
+
+// TestNoBranch: GitLab sets statuses on commits of branches alone.
+func TestNoBranch(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	commit := p.branch("gone")
+	gitserver.Git(t, p.on.Dir, "update-ref", "-d", "refs/heads/gone")
+	_, err := p.repo.SetStatus(t.Context(), commit, hosting.Status{Context: "dev", State: hosting.Success})
+	p.refused(err, hosting.ErrCommitNotFound, "", "the commit is on no branch")
+	if !errors.Is(err, hosting.ErrCommitOnNoBranch) {
+		t.Error(err)
+	}
+}
+
+// TestJobStates: the jobs of CI are statuses, in more states than ours.
+func TestJobStates(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	commit := gitserver.Rev(t, p.on.Dir, "change")
+	want := map[string]hosting.StatusState{}
+	for state, of := range map[hosting.StatusState]string{
+		hosting.Success: "success", hosting.Failure: "failed", hosting.Errored: "canceled skipped",
+		hosting.Pending: "pending created waiting_for_resource preparing running scheduled manual canceling",
+	} {
+		for _, job := range strings.Fields(of) {
+			p.on.SetStatus("ann", commit, job, job)
+			want[job] = state
+		}
+	}
+	got, err := p.repo.LatestStatuses(t.Context(), []string{commit}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	states := map[string]hosting.StatusState{}
+	for _, s := range got.ByCommit[commit] {
+		states[s.Context] = s.State
+	}
+	if diff := cmp.Diff(want, states); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+// TestManyStatuses: 500 commits take a request each, and no more than 8 at the same time. Of a commit with more
+// contexts than a page has, the given ones are read.
+func TestManyStatuses(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	commit := gitserver.Rev(t, p.on.Dir, "change")
+	for i := range 130 {
+		p.on.SetStatus("ann", commit, fmt.Sprint("job", i), "success")
+	}
+	p.on.SetStatus("ann", commit, "job0", "failure")
+	commits := slices.Repeat([]string{gitserver.Rev(t, p.on.Dir, "main")}, 499)
+	got, err := p.repo.LatestStatuses(t.Context(), append(commits, commit), []string{"job0", "job129", "none"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var seen []string
+	for _, s := range got.ByCommit[commit] {
+		seen = append(seen, fmt.Sprint(s.Context, " ", s.State))
+	}
+	if diff := cmp.Diff([]string{"job0 failure", "job129 success"}, seen); diff != "" || len(got.Unread) > 0 {
+		t.Errorf("-want +got:\n%s\n%v", diff, got.Unread)
+	}
+	if calls := p.calls(); len(calls) != 2+500+3 {
+		t.Errorf("%d requests", len(calls))
+	}
+	if most := p.fake.MostAtOnce(); most > 8 || most < 2 {
+		t.Errorf("%d requests at the same time", most)
+	}
+	history, more, err := p.repo.StatusHistory(t.Context(), commit)
+	if err != nil || more || len(history) != 131 || history[0].Context != "job0" {
+		t.Errorf("%d in the history, %v, %v", len(history), more, err)
+	}
+}

@@ -1,0 +1,175 @@
+package gitlab
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+
+	gitlab "gitlab.com/gitlab-org/api/client-go/v2"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting/httpapi"
+)
+
+// CheckAutoMerge implements [hosting.Repo]. A project chooses whether GitLab merges, rebases or fast-forwards.
+// A request only chooses the squash.
+func (r *repo) CheckAutoMerge(method hosting.MergeMethod) error {
+	switch method {
+	case "", hosting.Merge, hosting.Squash:
+		return nil
+	}
+	return r.rejected("enable auto-merge in "+r.String(), hosting.FieldAutoMerge, fmt.Errorf(
+		"%s can't merge by %q on request. Its projects choose a merge method: set merge, which uses it, or squash",
+		hostName, method))
+}
+
+// autoMerge returns the method of auto-merge; "": it is off.
+func autoMerge(m *gitlab.BasicMergeRequest) hosting.MergeMethod {
+	switch {
+	case !m.MergeWhenPipelineSucceeds:
+		return ""
+	case m.Squash:
+		return hosting.Squash
+	}
+	return hosting.Merge
+}
+
+// MergeWhenReady asks even if auto-merge is on: GitLab disables it some time after a push, but not if it was asked for
+// with the pushed commit.
+func (r *repo) MergeWhenReady(ctx context.Context, now hosting.PullRequest,
+	method hosting.MergeMethod) (*hosting.PullRequest, error) {
+	if method == "" {
+		return r.cancel(ctx, now)
+	}
+	op := r.op("enable auto-merge of", now.Number)
+	if err := r.CheckAutoMerge(method); err != nil {
+		return nil, err
+	}
+	id, err := r.id(ctx)
+	if err != nil {
+		return nil, r.wrapError(op, err)
+	}
+	squash := method == hosting.Squash
+	// A merge asks for a squash, but never for none.
+	updated, _, err := r.client.api.MergeRequests.UpdateMergeRequest(id, int64(now.Number),
+		&gitlab.UpdateMergeRequestOptions{Squash: &squash}, gitlab.WithContext(ctx))
+	if err != nil {
+		return nil, about(hosting.FieldAutoMerge, r.wrapError(op, err))
+	}
+	for state, attempt := &updated.BasicMergeRequest, 1; ; attempt++ {
+		if state.State == stateClosed {
+			return nil, r.rejected(op, hosting.FieldAutoMerge, errors.New("the merge request is closed"))
+		}
+		if state.State == stateMerged {
+			return convert(state), nil
+		}
+		merging, err := r.merge(ctx, op, now, squash)
+		switch {
+		case err == nil:
+			return merging, nil
+		case !mayPass(err):
+			return nil, err
+		}
+		if state, err = r.readAgain(ctx, op, now.Number, attempt, err); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// maxMergeAttempts bounds the attempts to merge. GitLab may not have processed a push yet, or not have checked whether
+// the branches can be merged.
+const maxMergeAttempts = 5
+
+// mayPass reports whether GitLab may accept a refused merge a little later.
+func mayPass(err error) bool {
+	switch status(err) {
+	case http.StatusMethodNotAllowed, http.StatusConflict, http.StatusUnprocessableEntity:
+		return !says(err, saysMoved)
+	}
+	return false
+}
+
+// readAgain reads a merge request a little after a refusal. The refusal is final after the last attempt.
+func (r *repo) readAgain(ctx context.Context, op string, number, attempt int, refusal error) (
+	*gitlab.BasicMergeRequest, error,
+) {
+	slept := attempt == maxMergeAttempts || r.client.clock.Sleep(ctx, httpapi.Backoff(attempt)) == nil
+	if !slept {
+		return nil, refusal
+	}
+	state, err := r.read(ctx, op, number)
+	var e *hosting.Error
+	switch {
+	case err != nil:
+		return nil, about(hosting.FieldAutoMerge, err)
+	case attempt < maxMergeAttempts || state.State == stateMerged:
+		return state, nil
+	case errors.As(refusal, &e):
+		e.Cause = fmt.Errorf("its state is %q", state.DetailedMergeStatus)
+	}
+	return nil, refusal
+}
+
+// merge asks once for the merge of the commit that was read.
+func (r *repo) merge(
+	ctx context.Context, op string, now hosting.PullRequest, squash bool,
+) (*hosting.PullRequest, error) {
+	id, err := r.id(ctx)
+	if err != nil {
+		return nil, r.wrapError(op, err)
+	}
+	options := &gitlab.AcceptMergeRequestOptions{
+		AutoMerge: gitlab.Ptr(true), SHA: &now.HeadCommit,
+		MergeWhenPipelineSucceeds: gitlab.Ptr(true), //nolint:staticcheck // servers before 17.11 know this name alone
+	}
+	if squash {
+		options.Squash = &squash
+	}
+	merging, _, err := r.client.api.MergeRequests.AcceptMergeRequest(id, int64(now.Number), options,
+		gitlab.WithContext(ctx))
+	if err == nil {
+		return convert(&merging.BasicMergeRequest), nil
+	}
+	return nil, about(hosting.FieldAutoMerge, r.mergeError(op, err))
+}
+
+// mergeError wraps an error of a merge. There, 401 is a missing right.
+func (r *repo) mergeError(op string, err error) error {
+	err = r.wrapError(op, err)
+	var e *hosting.Error
+	if errors.As(err, &e) && e.Status == http.StatusUnauthorized {
+		e.Kind = hosting.ErrForbidden
+		return granted(e)
+	}
+	return err
+}
+
+// cancel disables auto-merge. If it is off already, some versions of GitLab answer with an error. Only what the merge
+// request says counts.
+func (r *repo) cancel(ctx context.Context, now hosting.PullRequest) (*hosting.PullRequest, error) {
+	if now.AutoMerge == "" {
+		return &now, nil
+	}
+	op := r.op("disable auto-merge of", now.Number)
+	id, err := r.id(ctx)
+	if err != nil {
+		return nil, r.wrapError(op, err)
+	}
+	_, _, err = r.client.api.MergeRequests.CancelMergeWhenPipelineSucceeds(id, int64(now.Number), gitlab.WithContext(ctx))
+	err = about(hosting.FieldAutoMerge, r.mergeError(op, err))
+	if code := status(err); err != nil && code != http.StatusMethodNotAllowed && code != http.StatusNotAcceptable {
+		return nil, err
+	}
+	state, failed := r.read(ctx, op, now.Number)
+	if failed != nil {
+		return nil, about(hosting.FieldAutoMerge, failed)
+	}
+	if read := convert(state); read.AutoMerge == "" {
+		return read, nil
+	}
+	if err == nil {
+		err = r.rejected(op, hosting.FieldAutoMerge, errors.New("auto-merge is still on"))
+	}
+	return nil, err
+}

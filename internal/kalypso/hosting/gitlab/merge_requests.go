@@ -1,0 +1,258 @@
+package gitlab
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	gitlab "gitlab.com/gitlab-org/api/client-go/v2"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting/httpapi"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
+)
+
+// GitLab's states of a merge request. A locked one is being merged.
+const (
+	stateOpened = "opened"
+	stateLocked = "locked"
+	stateClosed = "closed"
+	stateMerged = "merged"
+	stateAll    = "all" // in lists
+)
+
+func (r *repo) op(what string, number int) string {
+	return fmt.Sprintf("%s merge request %d of %s", what, number, r)
+}
+
+// Find lists the merge requests from our branch to the target: the open ones, then the newest of all.
+func (r *repo) Find(ctx context.Context, q hosting.Query) (*hosting.PullRequest, error) {
+	op := "find the merge request of branch " + q.Branch + " in " + r.String()
+	states := []string{stateOpened, stateAll}
+	if q.Open {
+		states = states[:1]
+	}
+	for _, state := range states {
+		list, err := r.list(ctx, op, state, q.Branch, q.Target)
+		if err != nil {
+			return nil, err
+		}
+		for _, m := range list {
+			if one := convert(m); q.Marker == "" || hosting.HasMarker(one.Body, q.Marker) {
+				return one, nil
+			}
+		}
+	}
+	return nil, nil //nolint:nilnil // nil means none
+}
+
+// list lists the newest merge requests to a branch. Those of forks are nobody's: their branches have our names too.
+func (r *repo) list(ctx context.Context, op, state, branch, target string) ([]*gitlab.BasicMergeRequest, error) {
+	id, err := r.id(ctx)
+	if err != nil {
+		return nil, r.wrapError(op, err)
+	}
+	options := &gitlab.ListProjectMergeRequestsOptions{
+		State: &state, TargetBranch: &target, OrderBy: gitlab.Ptr("created_at"), Sort: gitlab.Ptr("desc"),
+		ListOptions: gitlab.ListOptions{PerPage: 100},
+	}
+	if branch != "" {
+		options.SourceBranch = &branch
+	}
+	all, _, err := r.client.api.MergeRequests.ListProjectMergeRequests(id, options, gitlab.WithContext(ctx))
+	if err != nil {
+		return nil, r.wrapError(op, err)
+	}
+	return slices.DeleteFunc(all, func(m *gitlab.BasicMergeRequest) bool { return m.SourceProjectID != id }), nil
+}
+
+// lockedFor bounds the time in which a merge request that GitLab merges is read again. A known bug leaves some locked.
+const lockedFor = time.Minute
+
+// Read reads a merge request. While GitLab merges it, it can't be edited, so it is read again.
+func (r *repo) Read(ctx context.Context, number int) (*hosting.PullRequest, error) {
+	m, err := r.read(ctx, r.op("read", number), number)
+	if err != nil {
+		return nil, err
+	}
+	return convert(m), nil
+}
+
+func (r *repo) read(ctx context.Context, op string, number int) (*gitlab.BasicMergeRequest, error) {
+	id, err := r.id(ctx)
+	if err != nil {
+		return nil, r.wrapError(op, err)
+	}
+	waited := time.Duration(0)
+	for attempt := 1; ; attempt++ {
+		m, _, err := r.client.api.MergeRequests.GetMergeRequest(id, int64(number), nil, gitlab.WithContext(ctx))
+		if err != nil {
+			return nil, r.wrapError(op, err)
+		}
+		wait := httpapi.Backoff(attempt)
+		if waited += wait; m.State != stateLocked || waited > lockedFor {
+			return &m.BasicMergeRequest, nil
+		}
+		if err := r.client.clock.Sleep(ctx, wait); err != nil {
+			return nil, r.wrapError(op, err)
+		}
+	}
+}
+
+func (r *repo) Open(ctx context.Context, p hosting.Proposal) (*hosting.PullRequest, error) {
+	op := fmt.Sprintf("open a merge request from %s to %s in %s", p.Branch, p.Target, r)
+	id, err := r.id(ctx)
+	if err != nil {
+		return nil, r.wrapError(op, err)
+	}
+	reviewers, unknown := r.userIDs(ctx, p.Reviewers)
+	title, body := hostTitle(p.Title, p.Draft), escape(p.Body)
+	create := &gitlab.CreateMergeRequestOptions{
+		Title: &title, Description: &body, SourceBranch: &p.Branch, TargetBranch: &p.Target,
+	}
+	if len(p.Labels) > 0 {
+		create.Labels = (*gitlab.LabelOptions)(&p.Labels)
+	}
+	if len(reviewers) > 0 {
+		create.ReviewerIDs = &reviewers
+	}
+	opened, _, err := r.client.api.MergeRequests.CreateMergeRequest(id, create, gitlab.WithContext(ctx))
+	if err != nil {
+		err = r.wrapError(op, err)
+		if !errors.Is(err, hosting.ErrExists) {
+			return nil, err
+		}
+		found := r.findOpened(ctx, op, p)
+		if found == nil {
+			return nil, err
+		}
+		return r.Edit(ctx, *found, p)
+	}
+	now := convert(&opened.BasicMergeRequest)
+	return now, errors.Join(unknown, r.checkAsked(*now, p.Reviewers, unknown == nil))
+}
+
+// OpensEmpty implements [hosting.Repo].
+func (r *repo) OpensEmpty() bool { return true }
+
+// findOpened returns the merge request that an earlier attempt opened but whose answer was lost: its title and body
+// equal the proposal's.
+func (r *repo) findOpened(ctx context.Context, op string, p hosting.Proposal) *hosting.PullRequest {
+	list, err := r.list(ctx, op, stateOpened, p.Branch, p.Target)
+	if err != nil || len(list) != 1 {
+		return nil
+	}
+	found := convert(list[0])
+	if found.Title != p.Title || found.Draft != p.Draft || found.Body != escape(p.Body) {
+		return nil
+	}
+	return found
+}
+
+// Edit sends all differences in one request.
+func (r *repo) Edit(ctx context.Context, now hosting.PullRequest, p hosting.Proposal) (*hosting.PullRequest, error) {
+	op := r.op("edit", now.Number)
+	id, err := r.id(ctx)
+	if err != nil {
+		return nil, r.wrapError(op, err)
+	}
+	update, changed := &gitlab.UpdateMergeRequestOptions{}, false
+	if now.Title != p.Title || now.Draft != p.Draft {
+		update.Title, changed = gitlab.Ptr(hostTitle(p.Title, p.Draft)), true
+	}
+	if body := escape(p.Body); now.Body != body {
+		update.Description, changed = &body, true
+	}
+	if add := missing(p.Labels, now.Labels); len(add) > 0 {
+		update.AddLabels, changed = (*gitlab.LabelOptions)(&add), true
+	}
+	if remove := missing(p.RemoveLabels, missing(p.RemoveLabels, now.Labels)); len(remove) > 0 {
+		update.RemoveLabels, changed = (*gitlab.LabelOptions)(&remove), true
+	}
+	var unknown error
+	if add := missingFold(p.Reviewers, now.Reviewers); len(add) > 0 {
+		var ids []int64
+		if ids, unknown = r.userIDs(ctx, add); len(ids) > 0 {
+			asked, err := r.reviewerIDs(ctx, now.Number)
+			if err != nil {
+				return &now, err
+			}
+			ids = append(asked, ids...)
+			update.ReviewerIDs, changed = &ids, true
+		}
+	}
+	if changed {
+		edited, _, err := r.client.api.MergeRequests.UpdateMergeRequest(id, int64(now.Number), update,
+			gitlab.WithContext(ctx))
+		if err != nil {
+			return &now, errors.Join(r.wrapError(op, err), unknown)
+		}
+		now = *convert(&edited.BasicMergeRequest)
+	}
+	return &now, errors.Join(unknown, r.checkAsked(now, p.Reviewers, unknown == nil))
+}
+
+// Close reads the merge request first, since GitLab may be merging it.
+func (r *repo) Close(ctx context.Context, number int) (*hosting.PullRequest, error) {
+	op := r.op("close", number)
+	now, err := r.read(ctx, op, number)
+	if err != nil || now.State != stateOpened {
+		if err != nil {
+			return nil, err
+		}
+		return convert(now), nil
+	}
+	closed, _, err := r.client.api.MergeRequests.UpdateMergeRequest(now.ProjectID, now.IID,
+		&gitlab.UpdateMergeRequestOptions{StateEvent: gitlab.Ptr("close")}, gitlab.WithContext(ctx))
+	if err != nil {
+		return nil, r.wrapError(op, err)
+	}
+	return convert(&closed.BasicMergeRequest), nil
+}
+
+// convert converts a merge request from a list or a single read.
+func convert(m *gitlab.BasicMergeRequest) *hosting.PullRequest {
+	c := &hosting.PullRequest{
+		Number: int(m.IID), ID: fmt.Sprint(m.ID), URL: printable.Line(m.WebURL), State: hosting.Open,
+		Title: ownTitle(m.Title, m.Draft), Body: m.Description, Branch: m.SourceBranch, Target: m.TargetBranch,
+		HeadCommit: m.SHA, Draft: m.Draft, Labels: m.Labels,
+	}
+	switch m.State {
+	case stateMerged:
+		c.State = hosting.Merged
+		// A squash has no merge commit in a project that fast-forwards, and there a merge has neither.
+		for _, commit := range []string{m.SHA, m.SquashCommitSHA, m.MergeCommitSHA} {
+			if commit != "" {
+				c.MergeCommit = commit
+			}
+		}
+	case stateClosed:
+		c.State = hosting.Closed
+	default:
+		c.AutoMerge = autoMerge(m)
+	}
+	for _, u := range m.Reviewers {
+		c.Reviewers = append(c.Reviewers, u.Username)
+	}
+	return c
+}
+
+// CheckLabels implements [hosting.Repo]: a comma divides labels.
+func (r *repo) CheckLabels(labels []string) error {
+	var errs []error
+	for _, label := range labels {
+		if strings.Contains(label, ",") {
+			errs = append(errs, r.rejected("label merge requests of "+r.String(), hosting.FieldLabels,
+				fmt.Errorf("label %q has a comma, which divides labels on %s", label, hostName)))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// missing returns the elements of want that are not in have.
+func missing(want, have []string) []string {
+	return slices.DeleteFunc(slices.Clone(want), func(w string) bool { return slices.Contains(have, w) })
+}

@@ -1,0 +1,95 @@
+package gitlab
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	gitlab "gitlab.com/gitlab-org/api/client-go/v2"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+)
+
+// CheckReviewers implements [hosting.Repo]: GitLab asks users alone.
+func (r *repo) CheckReviewers(reviewers []string) error {
+	var errs []error
+	for _, name := range reviewers {
+		if strings.Contains(name, "/") {
+			errs = append(errs, r.rejected(r.askOp(), hosting.FieldReviewers,
+				fmt.Errorf("%s is no user name: %s asks users for reviews, not groups", name, hostName)))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func (r *repo) askOp() string { return "ask for reviews in " + r.String() }
+
+// Unasked implements [hosting.Repo]. Those who reviewed stay among the reviewers of a merge request.
+func (r *repo) Unasked(_ context.Context, now hosting.PullRequest, reviewers []string) ([]string, error) {
+	return missingFold(reviewers, now.Reviewers), nil
+}
+
+// userIDs returns the numbers of users. The error names those whom GitLab does not know; the others are returned.
+func (r *repo) userIDs(ctx context.Context, names []string) (ids []int64, err error) {
+	errs := []error{r.CheckReviewers(names)}
+	for _, name := range names {
+		if strings.Contains(name, "/") {
+			continue
+		}
+		id, err := r.client.users.get(strings.ToLower(name), func() (int64, error) { return r.findUser(ctx, name) })
+		if err == nil {
+			ids = append(ids, id)
+		}
+		errs = append(errs, err)
+	}
+	return ids, errors.Join(errs...)
+}
+
+func (r *repo) findUser(ctx context.Context, name string) (int64, error) {
+	users, _, err := r.client.api.Users.ListUsers(&gitlab.ListUsersOptions{Username: &name}, gitlab.WithContext(ctx))
+	if err != nil {
+		return 0, about(hosting.FieldReviewers, r.wrapError("find user "+name, err))
+	}
+	for _, u := range users {
+		if strings.EqualFold(u.Username, name) {
+			return u.ID, nil
+		}
+	}
+	return 0, r.rejected(r.askOp(), hosting.FieldReviewers, fmt.Errorf("%s has no user %s", hostName, name))
+}
+
+// reviewerIDs returns the numbers of those who are asked already. An edit replaces them all.
+func (r *repo) reviewerIDs(ctx context.Context, number int) (ids []int64, err error) {
+	m, err := r.read(ctx, r.op("read the reviewers of", number), number)
+	if err != nil {
+		return nil, err
+	}
+	for _, u := range m.Reviewers {
+		ids = append(ids, u.ID)
+	}
+	return ids, nil
+}
+
+// checkAsked returns an error for reviewers whom GitLab dropped without a word: its Free plan keeps one, and nobody
+// reviews who can't see the project. allKnown is false if another error names some of them.
+func (r *repo) checkAsked(now hosting.PullRequest, reviewers []string, allKnown bool) error {
+	dropped := missingFold(reviewers, now.Reviewers)
+	if len(dropped) == 0 || !allKnown {
+		return nil
+	}
+	reason := fmt.Sprintf("%s did not ask %s: the user may not see the project", hostName, strings.Join(dropped, ", "))
+	if len(now.Reviewers) == 1 {
+		reason = fmt.Sprintf("%s keeps one reviewer on this plan, and asks %s, not %s", hostName, now.Reviewers[0],
+			strings.Join(dropped, ", "))
+	}
+	return r.rejected(r.op("request reviews of", now.Number), hosting.FieldReviewers, errors.New(reason))
+}
+
+// missingFold returns the elements of want that are not in have, ignoring case as GitLab does in names of users.
+func missingFold(want, have []string) []string {
+	return slices.DeleteFunc(slices.Clone(want), func(w string) bool {
+		return slices.ContainsFunc(have, func(h string) bool { return strings.EqualFold(w, h) })
+	})
+}

@@ -1,0 +1,52 @@
+package gitlab
+
+import (
+	"regexp"
+	"strings"
+)
+
+// draftPrefix is how we mark a draft in its title. GitLab has no other mark.
+const draftPrefix = "Draft: "
+
+// noDraft keeps GitLab from reading a title as a draft's.
+const noDraft = "- "
+
+// marksDraft matches the start of a title that GitLab reads as a draft's, older versions included.
+var marksDraft = regexp.MustCompile(`(?i)^\s*(\[draft\]|\(draft\)|draft:|draft\s-\s|draft$)\s*`)
+
+// hostTitle returns the title that GitLab gets. [ownTitle] takes back what it adds.
+func hostTitle(title string, draft bool) string {
+	switch {
+	case draft:
+		return draftPrefix + title
+	case looksDraft(title):
+		return noDraft + title
+	}
+	return title
+}
+
+// ownTitle returns the title without what marks a draft, or keeps it from being one.
+func ownTitle(title string, draft bool) string {
+	switch {
+	case draft:
+		return marksDraft.ReplaceAllString(title, "")
+	case strings.HasPrefix(title, noDraft) && looksDraft(title):
+		return title[len(noDraft):]
+	}
+	return title
+}
+
+// looksDraft reports whether a title marks a draft, behind any number of noDraft.
+func looksDraft(title string) bool {
+	for strings.HasPrefix(title, noDraft) {
+		title = title[len(noDraft):]
+	}
+	return marksDraft.MatchString(title)
+}
+
+// command matches the start of a line that GitLab could run as a quick action, with the rights of our token. GitLab
+// removes carriage returns before it looks for them.
+var command = regexp.MustCompile(`(?m)^([ \t\r]*)/`)
+
+// escape returns a description in which no line is a quick action. Markdown shows an escaped slash as a slash.
+func escape(body string) string { return command.ReplaceAllString(body, `$1\/`) }

@@ -1,0 +1,47 @@
+package gitlab
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitlabfake"
+)
+
+// FuzzTitle: any title comes back from GitLab as it was sent, and is a draft's only if it is to be.
+func FuzzTitle(f *testing.F) {
+	for _, title := range []string{"Render prod", "Draft: x", "draft:x", "- Draft: x", "- - [draft] x", "(DRAFT)", "- x",
+		"Draft", "draft - x", "Drafty", ""} {
+		f.Add(title)
+	}
+	f.Fuzz(func(t *testing.T, title string) {
+		title = strings.TrimSpace(title)
+		for _, draft := range []bool{true, false} {
+			sent := hostTitle(title, draft)
+			if got := ownTitle(sent, draft); got != title {
+				t.Errorf("%q is sent as %q and read as %q", title, sent, got)
+			}
+			if marksDraft.MatchString(sent) != draft {
+				t.Errorf("%q, draft %v, is sent as %q", title, draft, sent)
+			}
+		}
+	})
+}
+
+// FuzzEscape: GitLab runs no quick action of any description, and its escaped text stays as it is.
+func FuzzEscape(f *testing.F) {
+	for _, body := range []string{
+		"/merge", "a\n/close\nb", "\r/merge", "a\n\r\r/merge", "  /merge", "```\n/x\n```\n/y", "\t/z",
+		"a /b\nhttps://acme.io", "```\n/x",
+	} {
+		f.Add(body)
+	}
+	f.Fuzz(func(t *testing.T, body string) {
+		escaped := escape(body)
+		if _, commands := gitlabfake.QuickActions(escaped); len(commands) > 0 {
+			t.Errorf("%q runs %q", body, commands)
+		}
+		if escape(escaped) != escaped || strings.ReplaceAll(escaped, `\/`, "/") != strings.ReplaceAll(body, `\/`, "/") {
+			t.Errorf("%q is escaped as %q", body, escaped)
+		}
+	})
+}

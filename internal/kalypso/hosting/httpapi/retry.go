@@ -1,0 +1,127 @@
+package httpapi
+
+import (
+	"bytes"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+)
+
+// The waits if the host gives none. GitHub's documentation asks for at least a minute after a secondary rate limit, and
+// for longer each time.
+const (
+	limitWait, maxLimitWait   = time.Minute, 16 * time.Minute
+	serverWait, maxServerWait = time.Second, 30 * time.Second
+)
+
+// retryDecision says whether to retry a request. Without a kind there is no retry.
+type retryDecision struct {
+	kind    error // ErrRateLimited or ErrUnavailable
+	status  int
+	message string
+	cause   error
+	wait    time.Duration
+	most    int // attempts, regardless of the deadline; 0: no bound
+}
+
+func (a *API) decideRetry(resp *http.Response, err error, attempt int) retryDecision {
+	if err != nil {
+		return retryDecision{kind: hosting.ErrUnavailable, cause: err, wait: Backoff(attempt), most: maxAttempts(err)}
+	}
+	now := a.Clock.Now()
+	v := retryDecision{status: resp.StatusCode}
+	reset, limited := a.Limited(resp, bodyOf(resp))
+	switch code := resp.StatusCode; {
+	case code == http.StatusInternalServerError, code == http.StatusBadGateway, code == http.StatusServiceUnavailable,
+		code == http.StatusGatewayTimeout:
+		v.kind, v.message = hosting.ErrUnavailable, a.Message(bodyOf(resp))
+		if v.message == "" {
+			v.message = http.StatusText(code)
+		}
+		v.wait = Backoff(attempt)
+	case limited:
+		v.kind, v.message = hosting.ErrRateLimited, a.Message(bodyOf(resp))
+		v.wait = backoff(limitWait, maxLimitWait, attempt)
+		if !reset.IsZero() {
+			// Hosts give whole seconds.
+			v.wait = max(reset.Sub(now), 0) + time.Second
+		}
+	}
+	if asked, says := RetryAfter(resp.Header, now); says {
+		v.wait = max(asked, serverWait)
+	}
+	return v
+}
+
+// maxDials bounds the connection attempts to a server not reached yet: it may be restarting, or its name may be
+// wrong.
+const maxDials = 5
+
+// maxAttempts returns how often to try after a network error; 0 means until the deadline.
+func maxAttempts(err error) int {
+	var certificate *tls.CertificateVerificationError
+	var noTLS tls.RecordHeaderError
+	var lookup *net.DNSError
+	var dial *net.OpError
+	switch {
+	case errors.As(err, &certificate), errors.As(err, &noTLS), errors.As(err, &lookup) && lookup.IsNotFound:
+		return 1
+	case errors.As(err, &dial) && dial.Op == "dial":
+		return maxDials
+	}
+	return 0
+}
+
+// RetryAfter returns the wait that the headers of an answer ask for, and whether they ask for one.
+func RetryAfter(h http.Header, now time.Time) (time.Duration, bool) {
+	text := h.Get("Retry-After")
+	if seconds, err := strconv.ParseUint(text, 10, 31); err == nil {
+		return time.Duration(seconds) * time.Second, true
+	}
+	if at, err := http.ParseTime(text); err == nil {
+		return max(at.Sub(now), 0), true
+	}
+	return 0, false
+}
+
+// maxAnswer bounds the size of an answer, in bytes. A hundred pull requests with the longest descriptions take a
+// fifth of it.
+const maxAnswer = 64 << 20
+
+// bufferedBody is the complete body of an answer. Since it is read before the answer is returned, a connection that
+// breaks in the middle can be retried.
+type bufferedBody struct {
+	*bytes.Reader
+	data []byte
+}
+
+func newBody(data []byte) *bufferedBody { return &bufferedBody{bytes.NewReader(data), data} }
+
+func (*bufferedBody) Close() error { return nil }
+
+var errTooLarge = fmt.Errorf("the answer has more than %d MiB", maxAnswer>>20)
+
+func (a *API) readAll(resp *http.Response) error {
+	data, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
+	_ = resp.Body.Close()
+	resp.Body = newBody(data)
+	if len(data) > maxAnswer {
+		return a.failure(hosting.ErrRejected, resp.StatusCode, errTooLarge)
+	}
+	return err
+}
+
+// bodyOf returns the body of an answer without consuming it.
+func bodyOf(resp *http.Response) []byte {
+	if b, ok := resp.Body.(*bufferedBody); ok {
+		return b.data
+	}
+	return nil
+}

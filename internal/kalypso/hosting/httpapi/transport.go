@@ -1,0 +1,188 @@
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+)
+
+// transport adds the credential to requests and retries temporary failures until the deadline of the context, or
+// [attempts] times if there is none.
+type transport struct {
+	*API
+	auth Authorization
+}
+
+// attempts bounds the attempts if there is no deadline.
+const attempts = 10
+
+func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
+	renewed := false
+	for attempt := 1; ; attempt++ {
+		resp, credential, err := t.attempt(req)
+		var own *hosting.Error
+		var failed *Failure
+		switch {
+		case errors.As(err, &own), errors.As(err, &failed): // from a credential, which has its own retries; or final
+			return nil, err
+		case req.Context().Err() != nil:
+			discard(resp)
+			return nil, t.failure(hosting.ErrUnavailable, 0, req.Context().Err())
+		case err == nil && t.refused(resp) && t.auth.Renew != nil && !renewed:
+			discard(resp)
+			t.auth.Renew(credential)
+			renewed = true
+			continue
+		case err == nil && t.isSignIn(resp):
+			discard(resp)
+			return nil, t.failure(hosting.ErrUnauthenticated, resp.StatusCode, errSignIn)
+		}
+		v := t.decideRetry(resp, err, attempt)
+		if v.kind == nil {
+			if resp != nil {
+				t.delayNext(resp.Request.URL, resp.Header)
+				hideHeaders(resp.Header)
+			}
+			return resp, err
+		}
+		discard(resp)
+		if err := t.wait(req.Context(), v, attempt); err != nil {
+			return nil, err
+		}
+	}
+}
+
+var errSignIn = errors.New("the server answers with a page to sign in")
+
+func (a *API) isSignIn(resp *http.Response) bool { return a.IsSignIn != nil && a.IsSignIn(resp) }
+
+// refused reports whether the host does not accept the credential.
+func (a *API) refused(resp *http.Response) bool {
+	return resp.StatusCode == http.StatusUnauthorized || a.isSignIn(resp)
+}
+
+func (a *API) failure(kind error, status int, cause error) *Failure {
+	return &Failure{Host: a.Host, Kind: kind, Status: status, Cause: cause}
+}
+
+// wait waits for the next attempt, or returns a [Failure].
+func (a *API) wait(ctx context.Context, v retryDecision, attempt int) error {
+	failed := &Failure{Host: a.Host, Kind: v.kind, Status: v.status, Message: v.message, Cause: v.cause}
+	deadline, limited := ctx.Deadline()
+	switch {
+	case limited && a.Clock.Now().Add(v.wait).After(deadline), !limited && attempt >= attempts,
+		v.most > 0 && attempt >= v.most:
+		return failed
+	case a.OnRetry != nil:
+		a.OnRetry(ctx, failed, v.wait)
+	}
+	if err := a.Clock.Sleep(ctx, v.wait); err != nil {
+		failed.Cause = err
+		return failed
+	}
+	return nil
+}
+
+// delayNext notes when the next request may be sent to the server of an address. Some hosts answer a request and ask
+// to slow down.
+func (a *API) delayNext(to *url.URL, h http.Header) {
+	now := a.Clock.Now()
+	asked, says := RetryAfter(h, now)
+	if !says {
+		return
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if at := now.Add(asked); at.After(a.notBefore[address(to)]) {
+		a.notBefore[address(to)] = at
+	}
+}
+
+// waitTurn waits until a request may be sent to the server of an address.
+func (a *API) waitTurn(ctx context.Context, to *url.URL) error {
+	a.mu.Lock()
+	at := a.notBefore[address(to)]
+	a.mu.Unlock()
+	left := at.Sub(a.Clock.Now())
+	if left <= 0 {
+		return nil
+	}
+	return a.wait(ctx, retryDecision{kind: hosting.ErrRateLimited, wait: left}, 1)
+}
+
+// attempt sends a request once. It follows redirects within the API, with the same method, body and credential.
+func (t *transport) attempt(req *http.Request) (resp *http.Response, credential string, err error) {
+	credential, err = t.auth.Credential(req.Context())
+	if err != nil {
+		return nil, "", err
+	}
+	to := req.URL
+	for redirects := 0; ; redirects++ {
+		one := req.Clone(req.Context())
+		one.URL, one.Host = to, ""
+		if req.GetBody != nil {
+			if one.Body, err = req.GetBody(); err != nil {
+				return nil, credential, err
+			}
+		}
+		if credential != "" {
+			t.auth.Set(one.Header, credential)
+		}
+		if err = t.waitTurn(req.Context(), to); err != nil {
+			return nil, credential, err
+		}
+		if resp, err = t.Transport.RoundTrip(one); err == nil {
+			resp.Request = one
+			err = t.readAll(resp)
+		}
+		if err != nil {
+			return nil, credential, &redactedError{t.Secrets.Redact(err.Error()), err}
+		}
+		if resp.StatusCode >= http.StatusMultipleChoices || t.MayHoldErrors != nil && t.MayHoldErrors(to) {
+			resp.Body = t.redacted(bodyOf(resp))
+		}
+		if !redirected(resp.StatusCode) || t.isSignIn(resp) {
+			return resp, credential, nil
+		}
+		next, err := resp.Location()
+		discard(resp)
+		switch {
+		case err != nil || !t.contains(next):
+			return nil, credential, t.failure(hosting.ErrRejected, resp.StatusCode, errOutsideAPI)
+		case redirects == maxRedirects:
+			return nil, credential, t.failure(hosting.ErrRejected, resp.StatusCode, errTooManyRedirects)
+		}
+		to = next
+	}
+}
+
+func discard(resp *http.Response) {
+	if resp != nil {
+		_ = resp.Body.Close()
+	}
+}
+
+// hideHeaders removes what libraries would misuse: go-github blocks requests by its own clock after a rate limit, and
+// azure-devops-go-api writes the session to a global without a lock.
+func hideHeaders(h http.Header) {
+	for _, name := range []string{"X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset", "X-TFS-Session"} {
+		h.Del(name)
+	}
+}
+
+// Backoff returns the wait after an attempt that a server failed: a second, doubled with each, at most half a minute.
+func Backoff(attempt int) time.Duration { return backoff(serverWait, maxServerWait, attempt) }
+
+// backoff returns first, doubled with each attempt, up to most.
+func backoff(first, most time.Duration, attempt int) time.Duration {
+	for range attempt - 1 {
+		if first *= 2; first >= most {
+			return most
+		}
+	}
+	return first
+}

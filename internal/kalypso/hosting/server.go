@@ -1,0 +1,55 @@
+package hosting
+
+import (
+	"cmp"
+	"errors"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/repourl"
+)
+
+// Server is where a host serves repos.
+type Server struct {
+	Name, Block string   // of the host, as in [Host]
+	Web         *url.URL // of its pages and of Git over HTTPS, without a slash at its end; its path is a folder
+	SSH         []string // hosts of Git over SSH, in lower case; they have ports of their own, and no folder
+}
+
+// Find returns the parts of a repo's path on the server, without ".git". If the repo is not there, the error is an
+// [ErrOtherHost]. valid reports whether the parts can be a repo, and form says how its path looks.
+func (s Server) Find(repoURL, form string, valid func(parts []string) bool) ([]string, error) {
+	loc, err := repourl.Parse(repoURL)
+	if err != nil {
+		return nil, err
+	}
+	other := func(reason string) error {
+		return &Error{
+			Op:   "find " + loc.String() + " on the " + s.Name + " server " + s.Web.String(),
+			Kind: ErrOtherHost, Cause: errors.New(reason), Host: s.Name, Block: s.Block,
+		}
+	}
+	folder, served := s.folder(loc)
+	if !served {
+		return nil, other(cmp.Or(loc.Host, "this machine") + " is another server")
+	}
+	inside, ok := strings.CutPrefix("/"+strings.Trim(loc.Path, "/"), folder+"/")
+	parts := strings.Split(strings.TrimSuffix(inside, ".git"), "/")
+	if !ok || !valid(parts) || repourl.AmbiguousPath(loc.Path) {
+		return nil, other(form)
+	}
+	return parts, nil
+}
+
+// folder returns the folder of the repos in a URL, and whether the URL is on the server.
+func (s Server) folder(loc repourl.URL) (folder string, served bool) {
+	switch loc.Scheme {
+	case repourl.SchemeHTTPS, repourl.SchemeHTTP:
+		web, err := repourl.Parse(s.Web.Scheme + "://" + s.Web.Host + "/")
+		return s.Web.Path, err == nil && web.Host == loc.Host && web.Port == loc.Port
+	case repourl.SchemeSSH:
+		return "", slices.Contains(s.SSH, loc.Host)
+	}
+	return "", false
+}
