@@ -8,6 +8,7 @@ package deployment
 import (
 	"errors"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -47,9 +48,14 @@ type Report struct {
 	// Revision names what was synced, as branch@sha1:hash, branch/hash or a hash; see [ParseRevision].
 	Revision string
 	Health   Health
-	// Nested marks an object that the folder contains. Its health counts, and it has no revision of the branch.
-	Nested  bool
-	Message string
+	// Nested marks an object that the folder contains. Its health counts. Its Revision is not one of the branch: it is
+	// what the object applied, if [Rendering.Versions] asks for it.
+	Nested bool
+	// Recorded marks a report that was stored before this run, so that [Rules.StaleAfter] limits its age.
+	Recorded bool
+	Message  string
+	// Targets says what the cluster runs of deployment targets; nil: the report does not say.
+	Targets *TargetReports
 
 	// Time tells when the cluster reported. Zero means that the source was asked just now.
 	Time time.Time
@@ -58,8 +64,18 @@ type Report struct {
 	Since time.Time
 	// Now holds the present time of the clock that set Time and Since.
 	Now time.Time
-	// Recorded marks a report that was stored before this run, so that [Rules.StaleAfter] limits its age.
-	Recorded bool
+}
+
+// TargetReports says what a cluster runs of deployment targets.
+type TargetReports []TargetReport
+
+// TargetReport says what a cluster runs of a deployment target.
+type TargetReport struct {
+	Name     string
+	Revision string // of the target's own repo, as in [ParseRevision], or of a chart or artifact; "": unknown
+	Version  string // "": unknown
+	Health   Health // "": that of the cluster
+	Message  string
 }
 
 // State tells how one cluster counts in one folder.
@@ -115,6 +131,7 @@ type Rules struct {
 // Branch holds what a GitOps branch contains of a rendering.
 type Branch struct {
 	Name           string
+	Environment    string // from the record
 	Head           string // full hash; "": the branch or its record does not exist
 	PromotedCommit string // from the record; "": none
 	Complete       bool   // no rollout is in progress
@@ -134,6 +151,15 @@ type Input struct {
 	Reports    []Report
 	Unanswered []string // display names of the sources that did not answer
 	Rules      Rules
+
+	// Instances is called with what each counted cluster runs, in any order; nil: it is not asked for.
+	Instances func(Instance)
+	// TargetOf returns the deployment target whose folder contains an object, named as in [Report.Object]; "": none. It
+	// is called for Instances alone.
+	TargetOf func(folder, object string) string
+
+	reported map[place]bool             // for Instances: they got what the cluster reports of the folder
+	listed   map[string]map[string]bool // for Instances: the keys of the expected clusters, by folder
 }
 
 // Counts holds the number of a folder's clusters in each state.
@@ -187,6 +213,8 @@ type Rendering struct {
 	Branch  string
 	Path    string   // of the rendering, relative to the repo's root, clean
 	Folders []string // cluster types, sorted
+	// Versions asks for the revisions that nested objects applied.
+	Versions bool
 	// Files returns the contents of the YAML files in a folder at head, by path. It is safe for concurrent use.
 	Files func(folder string) (map[string][]byte, error)
 }
@@ -199,4 +227,10 @@ func (r Rendering) FolderOf(from string) (folder string, ok bool) {
 	}
 	folder, ok = strings.CutPrefix(clean, r.Path+"/")
 	return folder, ok && folder != ""
+}
+
+// FirstSource returns the index of the source of an Argo CD Application that gives its version: the first one with a
+// path, or else the first one.
+func FirstSource[S any](sources []S, path func(S) string) int {
+	return max(0, slices.IndexFunc(sources, func(s S) bool { return path(s) != "" }))
 }

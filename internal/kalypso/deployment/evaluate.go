@@ -173,6 +173,9 @@ func (w *Input) groupReportsOf(cluster []int32) []clusterState {
 		}
 		all = append(all, clusterState{worst.Cluster, worst.Folder, worst.state, since, revisionOf(reports), why})
 	}
+	if w.Instances != nil {
+		w.reportInstances(all, clusters)
+	}
 	return all
 }
 
@@ -197,10 +200,10 @@ func newReasons(sorted []clusterState) reasons {
 	return r
 }
 
-// revisionOf returns the revision of the worst report that has one.
+// revisionOf returns the revision of the branch in the worst report that has one.
 func revisionOf(reports []evaluatedReport) string {
 	for _, j := range reports {
-		if j.Revision != "" {
+		if j.Revision != "" && !j.Nested {
 			return j.Revision
 		}
 	}
@@ -277,6 +280,9 @@ func (w *Input) evaluateFolder(
 		if s.state != StateCurrent {
 			o.addProblem(s)
 		}
+	}
+	if w.Instances != nil {
+		w.silentInstances(name, members, listed)
 	}
 	state.Total = len(members)
 	w.countMissing(name, expected, elsewhere[place{"", name}], &state, o)
@@ -396,8 +402,8 @@ func (w *Input) verdict(o Outcome) Verdict {
 	return worst
 }
 
-// problemOrder sorts problems: those that weigh most for the verdict come first.
-var problemOrder = []State{
+// ProblemOrder lists the states of problems: those that weigh most for the verdict come first.
+var ProblemOrder = []State{
 	StateFailed, StateMissing, StateOffline, StateStale, StateSuspended, StateProgressing, StateUnexpected,
 }
 
@@ -407,7 +413,7 @@ func (o *Outcome) sort() {
 	}
 	slices.SortFunc(o.Problems, func(a, b Problem) int {
 		return cmp.Or(
-			cmp.Compare(slices.Index(problemOrder, a.State), slices.Index(problemOrder, b.State)),
+			cmp.Compare(slices.Index(ProblemOrder, a.State), slices.Index(ProblemOrder, b.State)),
 			cmp.Compare(a.Folder, b.Folder), cmp.Compare(a.Cluster, b.Cluster), cmp.Compare(a.Message, b.Message),
 		)
 	})

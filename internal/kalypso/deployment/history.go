@@ -122,6 +122,14 @@ func (h *History) Has(commit string) bool {
 	return ok
 }
 
+// Time returns the time of a commit; zero: it was not read.
+func (h *History) Time(commit string) time.Time {
+	if i, read := h.index[commit]; read {
+		return h.commits[i].Time
+	}
+	return time.Time{}
+}
+
 // Complete reports whether the history was read to its beginning.
 func (h *History) Complete() bool { return len(h.unread) == 0 }
 

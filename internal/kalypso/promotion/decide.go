@@ -150,7 +150,7 @@ func (c *choice) choose() {
 		if c.Candidate == "" {
 			c.Candidate = commit
 		}
-		p, waiting := c.may(commit, approved)
+		p, waiting := c.eligible(commit, approved)
 		switch {
 		case len(c.Unread) > 0:
 			return
@@ -166,8 +166,8 @@ func (c *choice) choose() {
 	}
 }
 
-// may returns why a candidate may be chosen, or what it waits for.
-func (c *choice) may(commit string, approved bool) (proof, []Waiting) {
+// eligible returns why a candidate can be promoted, or what it waits for.
+func (c *choice) eligible(commit string, approved bool) (proof, []Waiting) {
 	blocked := c.blocked()
 	switch {
 	case blocked != nil && !approved:

@@ -3,6 +3,7 @@ package promotion_test
 import (
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/seeds"
 )
 
 // hash returns the commit of a number: the higher, the newer.
@@ -196,6 +198,20 @@ func TestDecide(t *testing.T) {
 			w.Ledger.Unread = map[string]string{hash(3): "it has too many statuses"}
 			w.Ledger.Histories[hash(3)] = promotion.StatusHistory{Statuses: []hosting.Status{{Context: stage, SetAt: at(60)}}}
 		}, ok(2, 0), ok(2, 240)), "hold", 1, "it soaks 4h from 2026-03-01T16:00:00Z on", "", ""},
+		"the host removed the first statuses of a soak": {prod(soak(4*time.Hour), ok(2, 240), ok(2, 300)), "hold", 1,
+			"it soaks 4h from 2026-03-01T16:00:00Z on, and needs a good status at 2026-03-01T20:00:00Z or later", "", ""},
+		"the host removed all statuses": {prod(soak(4 * time.Hour)), "hold", 1, `no status "stage environment"`, "", ""},
+		"the host lists none of the commit, and shows the latest": {prod(func(w *promotion.World) {
+			soak(4 * time.Hour)(w)
+			w.Ledger.Histories[hash(2)] = promotion.StatusHistory{}
+		}, ok(2, 0), ok(2, 240)), "hold", 1, "it soaks 4h from 2026-03-01T16:00:00Z on", "", ""},
+		"the host lists none of a commit that was there meanwhile, and shows the latest": {prod(func(w *promotion.World) {
+			soak(4 * time.Hour)(w)
+			w.Ledger.Histories[hash(3)] = promotion.StatusHistory{}
+		}, ok(2, 0), no(3, 60, hosting.Pending), ok(2, 240)), "hold", 1, "it soaks 4h from 2026-03-01T16:00:00Z on", "", ""},
+		"the host removed the statuses of the current commit, which dwells": {prod(func(w *promotion.World) {
+			w.Dwell = time.Hour
+		}, ok(2, 0)), "hold", 1, "", `has no status "prod environment"`, ""},
 		"the newest status is not good": {prod(soak(time.Hour), ok(2, 0), ok(2, 120), no(2, 130, hosting.Pending)),
 			"hold", 1, "is pending", "", ""},
 		"a fix that replaced the commit": {prod(soak(4*time.Hour), ok(2, 0), no(3, 60, hosting.Pending), ok(2, 300)),
@@ -376,12 +392,12 @@ func TestDecide(t *testing.T) {
 				hash(3)
 		}), "pinned", 3, "", "", ""},
 		"somebody else in our own context": {prod(func(w *promotion.World) { w.Ledger.Viewer = "us" }, ok(2, 1),
-			own(1, 2)), "promote", 2, "", "", "Somebody else reports"},
+			own(1, 2)), "promote", 2, "", "", "Unexpected reporter"},
 		"ourselves in our own context": {prod(func(w *promotion.World) { w.Ledger.Viewer = "ci[bot]" }, ok(2, 1),
 			own(1, 2)), "promote", 2, "", "", ""},
 		"Kalypso's words in our own context": {prod(func(w *promotion.World) { w.Ledger.Viewer = "ci[bot]" }, ok(2, 1),
 			status{commit: 5, context: "prod environment", state: hosting.Pending, text: "Deploying",
-				by: "ci[bot]"}), "promote", 2, "", "", "Somebody else reports"},
+				by: "ci[bot]"}), "promote", 2, "", "", "Unexpected reporter"},
 		"more than 500 commits are said": {prod(func(w *promotion.World) { w.History.Commits = hashes(600, 0) },
 			ok(600, 1)), "promote", 600, "", "", "More commits than candidates"},
 		"the 501st commit is no candidate": {prod(func(w *promotion.World) { w.History.Commits = hashes(600, 0) },
@@ -549,5 +565,58 @@ func TestReasonIsStable(t *testing.T) {
 		if d := decide(change, 1); d.Reason != want {
 			t.Errorf("the reason is %q, want %q", d.Reason, want)
 		}
+	}
+}
+
+// Hosts remove old statuses. Whatever the time up to which they are gone, no commit is promoted that all statuses would
+// hold back.
+func TestRemovedStatuses(t *testing.T) {
+	promoted, heldBack := 0, 0
+	for seed := range seeds.Of(t, 3000, 100_000) {
+		r := rand.New(rand.NewPCG(seed, 37))
+		var all []status
+		for minute := 0; minute < 600; minute += 1 + r.IntN(90) {
+			all = append(all, status{
+				commit: r.IntN(5), context: []string{stage, stage, "prod environment"}[r.IntN(3)], at: minute, by: "ci[bot]",
+				state: []hosting.StatusState{
+					hosting.Success, hosting.Success, hosting.Success, hosting.Success, hosting.Pending, hosting.Failure,
+				}[r.IntN(6)],
+			})
+		}
+		decide := func(statuses []status) *promotion.Decision {
+			w := prod(nil, statuses...)
+			pick := rand.New(rand.NewPCG(seed, 38))
+			w.After[0].Soak = time.Duration(pick.IntN(5)) * time.Hour
+			if w.After[0].Soak > 0 {
+				w.After[0].RenewedWithin = []time.Duration{0, time.Hour, 3 * time.Hour}[pick.IntN(3)]
+			}
+			w.Dwell = time.Duration(pick.IntN(3)) * time.Hour
+			for n := range 6 { // the host was asked for all
+				if _, has := w.Ledger.Histories[hash(n)]; !has {
+					w.Ledger.Histories[hash(n)] = promotion.StatusHistory{}
+				}
+			}
+			d, err := promotion.Decide(w)
+			if err != nil || len(d.Unread) > 0 {
+				t.Fatal(err, d.Unread)
+			}
+			return d
+		}
+		cut := r.IntN(600)
+		whole := decide(all)
+		left := decide(slices.DeleteFunc(slices.Clone(all), func(s status) bool { return s.at < cut }))
+		if whole.Kind == promotion.Promote {
+			promoted++
+		}
+		if left.Commit < whole.Commit {
+			heldBack++
+		}
+		if left.Kind == promotion.Promote && left.Commit > whole.Commit {
+			t.Fatalf("with the statuses since minute %d it promotes %s (%s), and with all of them %s (%s)", cut,
+				left.Commit, left.Summary, whole.Commit, whole.Summary)
+		}
+	}
+	if !seeds.Single() && (promoted == 0 || heldBack == 0) {
+		t.Errorf("%d promotions, %d held back: the test shows nothing", promoted, heldBack)
 	}
 }

@@ -30,8 +30,9 @@ const (
 const (
 	// MaxCandidates limits the commits that one decision considers.
 	MaxCandidates = 500
-	// LookBehind is the number of commits before the current one whose statuses are read too: the previous environment may
-	// have gone back to one of them.
+	// LookBehind is the number of commits before the current one whose statuses are read too: an environment may have gone
+	// back to one of them. What it ran of older ones is not seen. A soak begins anew after the gap that they leave
+	// ([Gate.RenewedWithin]); a dwell goes on.
 	LookBehind = 20
 	// MaxSkew limits how far a status may lie in the future of the host's clock, because the clocks of its machines
 	// differ.
@@ -60,7 +61,7 @@ type Gate struct {
 	Context string        // of its status
 	Soak    time.Duration // 0: none
 	// RenewedWithin is how long a good status proves that the environment runs the commit: what runs between two statuses
-	// may be a commit that nobody reads. 0: for ever.
+	// may be a commit whose status no promotion reads. 0: for ever.
 	RenewedWithin time.Duration
 	By            string // who may have set the status; "": anybody
 	// Deployed is a state that replaces the status.
@@ -73,7 +74,7 @@ type StatusGate struct {
 	By   string // who may have set it; "": anybody
 }
 
-// Deployed is the state of an environment, from somebody who observed it.
+// Deployed is the state of an environment, as it was observed.
 type Deployed struct {
 	Verdict string
 	Commit  string // the promoted commit that the verdict is about; "": none
@@ -173,7 +174,7 @@ type Waiting struct {
 	Commit string
 	Gate   string // an environment, a status, or "hold", "dwell", "rollout"
 	Reason string
-	By     string // who set the insufficient status; "": nobody, or unknown
+	By     string // who set the insufficient status; "": no one, or unknown
 }
 
 // Skipped is a commit that can't be a candidate.

@@ -339,7 +339,7 @@ func (c *chain) check(e *environment, d *promotion.Decision) {
 	}
 	for i, g := range e.rules.After {
 		before := c.all[slices.Index(c.all, e)-1-i]
-		if !c.hasRun(before, d.Commit, int(g.Soak.Minutes())) {
+		if !c.hasRun(e, before, d.Commit, int(g.Soak.Minutes())) {
 			fail("%s ran it %v, and not for %s", before.name, before.ran, g.Soak)
 		}
 	}
@@ -375,9 +375,9 @@ func (e *environment) outdate(older []string) {
 	e.banned = slices.DeleteFunc(e.banned, func(b string) bool { return slices.Contains(older, b) })
 }
 
-// spans returns the times in which an environment ran a commit without a break. What it ran of commits that a
-// force-push took from the branch is nowhere to be seen: the host lists statuses by commit.
-func (c *chain) spans(e *environment, commit string) []span {
+// spans returns the times in which an environment ran a commit without a break, as far as the pipeline of reader sees
+// it. What ran of commits that it does not read is nowhere to be seen: the host lists statuses by commit.
+func (c *chain) spans(reader, e *environment, commit string) []span {
 	var all []span
 	open := false
 	for _, s := range append(slices.Clone(e.ran), span{e.current.Commit, e.since, c.now, false}) {
@@ -386,11 +386,18 @@ func (c *chain) spans(e *environment, commit string) []span {
 			all[len(all)-1].to, open = s.to, !s.failed
 		case s.commit == commit:
 			all, open = append(all, s), !s.failed
-		case slices.Contains(c.main, s.commit) && c.reported(e, s):
+		case c.reads(reader, s.commit) && c.reported(e, s):
 			open = false
 		}
 	}
 	return all
+}
+
+// reads reports whether the pipeline of an environment reads the statuses of a commit. It does not read those of
+// commits that a force-push took from the branch, nor those of commits long before the current one.
+func (c *chain) reads(e *environment, commit string) bool {
+	at, current := slices.Index(c.main, commit), slices.Index(c.main, e.current.Commit)
+	return at >= 0 && (current < 0 || at <= current+promotion.LookBehind)
 }
 
 // reported reports whether a status says that an environment ran a commit. Nobody sees what a dead pipeline hides.
@@ -404,10 +411,10 @@ func (c *chain) reported(e *environment, s span) bool {
 // renewedWithin is the longest time between two good statuses of a soak, in minutes.
 const renewedWithin = 90
 
-// hasRun reports whether an environment ran a commit for this number of minutes without a break, and said so often
-// enough.
-func (c *chain) hasRun(e *environment, commit string, minutes int) bool {
-	return slices.ContainsFunc(c.spans(e, commit), func(s span) bool {
+// hasRun reports whether reader sees that an environment ran a commit for this number of minutes without a break, and
+// said so often enough.
+func (c *chain) hasRun(reader, e *environment, commit string, minutes int) bool {
+	return slices.ContainsFunc(c.spans(reader, e, commit), func(s span) bool {
 		from, last := -1, -1
 		for _, status := range slices.Backward(c.log[commit]) {
 			minute := int(status.SetAt.Sub(at(0)).Minutes())
@@ -425,9 +432,9 @@ func (c *chain) hasRun(e *environment, commit string, minutes int) bool {
 	})
 }
 
-// since returns the minute from which on an environment ran its commit without a break.
+// since returns the minute from which on an environment ran its commit without a break that it sees.
 func (c *chain) since(e *environment) int {
-	all := c.spans(e, e.current.Commit)
+	all := c.spans(e, e, e.current.Commit)
 	return all[len(all)-1].from
 }
 

@@ -133,7 +133,7 @@ func (c *choice) warnOfOthers() {
 		if !other && (s.State != pending || !slices.Contains(kalypsoDescriptions, s.Description)) {
 			continue
 		}
-		c.Warnings = append(c.Warnings, Warning{"Somebody else reports this environment", fmt.Sprintf(
+		c.Warnings = append(c.Warnings, Warning{"Unexpected reporter of the environment's status", fmt.Sprintf(
 			"On commit %s, %s. That is the context of environment %q itself. Kalypso's own workflows may still run: stop them "+
 				"for this "+
 				"environment, or two writers promote it.", short(commit), describeStatus(s), c.Environment)})

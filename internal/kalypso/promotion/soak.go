@@ -30,7 +30,8 @@ type event struct {
 	commit string
 }
 
-// runs returns the periods in which an environment ran a commit, oldest first, as far as the read statuses tell. A
+// runs returns the periods in which an environment ran a commit, oldest first, as far as the read statuses tell. Hosts
+// remove old statuses: then a run begins with the first one that is left, and is shorter, never longer. A
 // failure of the commit discards all earlier runs: only later ones are proof. What ends a run is a status on another
 // commit, a status that is not good, and a good one that comes later than the gate allows, which begins the next run.
 // Hosts report whole seconds: a status on another commit in the same second counts as after a continuing run, and as
@@ -66,7 +67,11 @@ func (c *choice) eventsOf(context string) []*event {
 	for _, commit := range c.commitsWith(context) {
 		statuses := c.all(commit, context)
 		if h, read := c.Ledger.Histories[commit]; read {
-			statuses = h.Statuses
+			// A host that removes old statuses may still show the latest one, and no longer list it.
+			removed := slices.DeleteFunc(slices.Clone(statuses), func(s hosting.Status) bool {
+				return s.CheckRun || len(h.Statuses) > 0 && !s.SetAt.Before(h.Statuses[len(h.Statuses)-1].SetAt)
+			})
+			statuses = slices.Concat(h.Statuses, removed)
 		}
 		for _, s := range slices.Backward(statuses) { // newest first
 			if strings.EqualFold(s.Context, context) && !s.CheckRun {

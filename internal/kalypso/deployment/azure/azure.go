@@ -47,12 +47,13 @@ func (s Source) Reports(ctx context.Context, of deployment.Rendering) ([]deploym
 	return reports, nil
 }
 
-// configurationsQuery asks for the Flux configurations whose URL contains the repo's path. [configuration.follows] then
+// configurationsQuery asks for the Flux configurations whose URL contains what all URLs of the repo contain, in any
+// case: it may be written in another form than the rendering's. [configuration.follows] then
 // compares the whole URL.
 func configurationsQuery(repo string) string {
 	name := ""
 	if at, err := repourl.Parse(repo); err == nil {
-		name = at.Name()
+		name = at.Fragment()
 	}
 	return fmt.Sprintf(`kubernetesconfigurationresources
 | where type == 'microsoft.kubernetesconfiguration/fluxconfigurations'

@@ -240,6 +240,38 @@ func TestQueries(t *testing.T) {
 	}
 }
 
+// TestAzureRepos: clusters that follow a repo on Azure Repos report on it, in whichever form their URL of it is.
+func TestAzureRepos(t *testing.T) {
+	t.Parallel()
+	s, source := start(t)
+	of := rendering
+	of.Repo = "https://dev.azure.com/acme/My%20Project/_git/GitOps"
+	urls := []string{
+		of.Repo, "https://acme.visualstudio.com/DefaultCollection/My%20Project/_git/gitops",
+		"git@ssh.dev.azure.com:v3/acme/My%20Project/gitops", "ssh://git@ssh.dev.azure.com/v3/acme/My%20Project/GitOps",
+	}
+	var rows []any
+	for i, url := range append(urls, "https://dev.azure.com.evil.io/acme/My%20Project/_git/GitOps") {
+		rows = append(rows, azurefake.Configuration(azurefake.AKS(fmt.Sprint(i)), url, "stage", "./fleet/large", good))
+	}
+	s.Set(configurations, rows...)
+	reports, err := source.Reports(t.Context(), of)
+	clusters := map[string]bool{}
+	for _, r := range reports {
+		clusters[r.Cluster] = true
+	}
+	if err != nil || len(clusters) != len(urls) {
+		t.Errorf("reports of %v, %v", clusters, err)
+	}
+	for _, url := range urls {
+		_, text, _ := strings.Cut(s.Queries()[0].Query, "contains '")
+		text, _, _ = strings.Cut(text, "'")
+		if text == "" || !strings.Contains(strings.ToLower(url), strings.ToLower(text)) {
+			t.Errorf("the query leaves out %s: it asks for %q", url, text)
+		}
+	}
+}
+
 // All pages of 5,000 configurations are read despite throttling, an exhausted quota and a short failure of the server.
 func TestPages(t *testing.T) {
 	t.Parallel()
@@ -488,6 +520,44 @@ func TestCheck(t *testing.T) {
 		if (err == nil) != (want == "") ||
 			err != nil && (!strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "canary")) {
 			t.Errorf("%q: %v", want, err)
+		}
+	}
+}
+
+// With versions, nested objects report what they applied.
+func TestAppliedRevisions(t *testing.T) {
+	t.Parallel()
+	s, source := start(t)
+	s.Set(configurations, with(
+		azurefake.Configuration(azurefake.AKS("a"), repo, "stage", "./fleet/large", good),
+		"statuses", statuses(
+			azurefake.Status("Kustomization", "fleet-cluster", "Compliant", "", "Applied revision: "+good),
+			azurefake.Status("GitRepository", "shop", "Compliant", "fleet-cluster", "stored artifact for revision 'x'"),
+			azurefake.Status("Kustomization", "shop", "Compliant", "fleet-cluster", "Applied revision: main@sha1:x"),
+			azurefake.Status("Kustomization", "bill", "Non-Compliant", "fleet-cluster", "kustomize build failed"),
+			azurefake.Status("HelmRelease", "web", "Compliant", "fleet-cluster",
+				"Helm upgrade succeeded for release apps/web.v2 with chart web@1.2.3"),
+			azurefake.Status("HelmRelease", "broken", "Non-Compliant", "fleet-cluster",
+				"Helm install failed for release apps/web.v2 with chart web@1.2.3: boom"))))
+	for _, versions := range []bool{false, true} {
+		of := rendering
+		of.Versions = versions
+		reports, err := source.Reports(t.Context(), of)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := map[string]string{}
+		for _, r := range reports {
+			if _, name, _ := strings.Cut(r.Object, "/"); r.Nested && r.Revision != "" {
+				got[name] = r.Revision
+			}
+		}
+		want := map[string]string{}
+		if versions {
+			want = map[string]string{"shop": "main@sha1:x", "web": "1.2.3"}
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("versions %t (-want +got):\n%s", versions, diff)
 		}
 	}
 }

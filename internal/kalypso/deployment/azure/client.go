@@ -13,7 +13,6 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/arm"
-	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/runtime"
 	"github.com/Azure/azure-sdk-for-go/sdk/azidentity"
 	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/resourcegraph/armresourcegraph"
@@ -48,19 +47,15 @@ func connect(config Config, scope Scope) (*client, error) {
 	}
 	g := &client{scope: scope, secrets: &redact.Secrets{}}
 	g.secrets.Add(config.ClientSecret)
-	options := azcore.ClientOptions{
-		Cloud: config.cloud(), Transport: transport(g.secrets),
-		Retry:     policy.RetryOptions{MaxRetries: maxAttempts, RetryDelay: time.Second},
-		Telemetry: policy.TelemetryOptions{ApplicationID: "terraform-kalypso"},
-	}
+	options := config.options(g.secrets)
 	credential, err := config.credential(options, g.secrets)
 	if err != nil {
-		return nil, g.explain(err)
+		return nil, explain(err, g.secrets)
 	}
 	g.client, err = arm.NewClient("armresourcegraph", "v1.0.0", credential,
 		&arm.ClientOptions{ClientOptions: options, DisableRPRegistration: true})
 	if err != nil {
-		return nil, g.explain(err)
+		return nil, explain(err, g.secrets)
 	}
 	return g, nil
 }
@@ -143,7 +138,7 @@ func readPage[T any](
 ) (*answerPage[T], time.Duration, error) {
 	text, header, err := g.post(ctx, request)
 	if err != nil {
-		return nil, 0, g.explain(err)
+		return nil, 0, explain(err, g.secrets)
 	}
 	if at, err := http.ParseTime(header.Get("Date")); err == nil {
 		g.now = at
@@ -203,10 +198,10 @@ func quotaPause(header http.Header) time.Duration {
 
 // explain turns an error of the SDK into a short one without secrets. It wraps [deployment.ErrNoAnswer] if Azure did
 // not answer.
-func (g *client) explain(err error) error {
+func explain(err error, secrets *redact.Secrets) error {
 	var answered *azcore.ResponseError
 	var unauthenticated *azidentity.AuthenticationFailedError
-	first, _, _ := strings.Cut(g.secrets.Redact(err.Error()), "\n")
+	first, _, _ := strings.Cut(secrets.Redact(err.Error()), "\n")
 	switch {
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
 		return deployment.ErrNoAnswer
@@ -219,10 +214,11 @@ func (g *client) explain(err error) error {
 			"the answer is HTTP %d %s%s",
 			answered.StatusCode,
 			answered.ErrorCode,
-			g.serverMessage(answered.RawResponse),
+			serverMessage(answered.RawResponse, secrets),
 		)
 	case errors.As(err, &unauthenticated):
-		return errors.New("the authority rejects the credential: " + first + g.serverMessage(unauthenticated.RawResponse))
+		said := serverMessage(unauthenticated.RawResponse, secrets)
+		return errors.New("the authority rejects the credential: " + first + said)
 	case strings.Contains(first, "DefaultAzureCredential"):
 		return errors.New(
 			"no Azure credential is configured: set client_id with client_secret or use_oidc in the provider's azure " +
@@ -233,7 +229,7 @@ func (g *client) explain(err error) error {
 }
 
 // serverMessage returns what a response says besides its status.
-func (g *client) serverMessage(resp *http.Response) string {
+func serverMessage(resp *http.Response, secrets *redact.Secrets) string {
 	if resp == nil {
 		return ""
 	}
@@ -248,7 +244,7 @@ func (g *client) serverMessage(resp *http.Response) string {
 	_ = json.Unmarshal(text, &said)
 	var inner struct{ Message string }
 	_ = json.Unmarshal(said.Error, &inner)
-	message, _, _ := strings.Cut(g.secrets.Redact(cmp.Or(inner.Message, said.ErrorDescription)), "\n")
+	message, _, _ := strings.Cut(secrets.Redact(cmp.Or(inner.Message, said.ErrorDescription)), "\n")
 	if message == "" {
 		return ""
 	}

@@ -1,6 +1,7 @@
 package azure
 
 import (
+	"cmp"
 	"maps"
 	"regexp"
 	"slices"
@@ -120,7 +121,11 @@ func (c configuration) reports(of deployment.Rendering) []deployment.Report {
 		all = append(all, r)
 		for _, s := range c.Properties.Statuses {
 			if s.isBelow(own, owners) {
-				all = append(all, s.report(r))
+				nested := s.report(r)
+				if of.Versions {
+					nested.Revision = cmp.Or(s.applied(), s.chartVersion())
+				}
+				all = append(all, nested)
 			}
 		}
 	}
@@ -218,6 +223,20 @@ var appliedRevision = regexp.MustCompile(`^Applied revision: (\S+)`)
 func (s status) applied() string {
 	for _, c := range s.Conditions {
 		if m := appliedRevision.FindStringSubmatch(c.Message); c.Type == "Ready" && m != nil {
+			return m[1]
+		}
+	}
+	return ""
+}
+
+// releasedChart matches what helm-controller says of a release: "Helm upgrade succeeded for release apps/web.v2 with
+// chart web@1.2.3".
+var releasedChart = regexp.MustCompile(`^Helm \S+ succeeded for release \S+ with chart \S+@([^\s:]+)`)
+
+// chartVersion returns the version of the chart that a HelmRelease installed, or "" if it does not say.
+func (s status) chartVersion() string {
+	for _, c := range s.Conditions {
+		if m := releasedChart.FindStringSubmatch(c.Message); c.Type == "Ready" && m != nil {
 			return m[1]
 		}
 	}

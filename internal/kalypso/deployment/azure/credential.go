@@ -12,9 +12,11 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/cloud"
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 	"github.com/Azure/azure-sdk-for-go/sdk/azidentity"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/redact"
@@ -84,6 +86,15 @@ func (c Config) cloud() cloud.Configuration {
 	}
 	made.Services[cloud.ResourceManager] = manager
 	return made
+}
+
+// options returns the options of clients, whose transport adds the tokens that it sends to secrets.
+func (c Config) options(secrets *redact.Secrets) azcore.ClientOptions {
+	return azcore.ClientOptions{
+		Cloud: c.cloud(), Transport: transport(secrets),
+		Retry:     policy.RetryOptions{MaxRetries: maxAttempts, RetryDelay: time.Second},
+		Telemetry: policy.TelemetryOptions{ApplicationID: "terraform-kalypso"},
+	}
 }
 
 // credential returns the credential: a client with its secret, a client with the pipeline's token, or that of the

@@ -146,14 +146,17 @@ func withoutEmpty(v any) any {
 //
 //   - setOperationState: operationState.startedAt stays through all retries of an operation, finishedAt does not. An
 //     operation that failed and waits for its next attempt has the phase Running and finishedAt; it has retryCount.
-//   - persistAppStatus: health.lastTransitionTime moves only if the status changes, and is set nowhere else. Since v3
-//     health has no message.
+//   - persistAppStatus: health.lastTransitionTime moves only if the status changes, and is set nowhere else. In v3.2
+//     health has no message; in v3.6 it has one again.
 //   - processAppRefreshQueueItem: reconciledAt moves with each comparison, and is the time at which it began. An
 //     operation that ends asks for one.
 //   - SyncAppState in controller/sync.go: status.history gets an entry with deployedAt for each operation that synced
 //     everything, but not for one that healed some resources.
 //   - SetConditions in pkg/apis/application/v1alpha1/types.go: a condition keeps its lastTransitionTime while its
-//     message stays.
+//     message stays. getManifestCacheEntry in reposerver/repository/repository.go gives a failure that it repeats from
+//     its cache another message, for an hour, so a ComparisonError can look young for ever.
+//   - CompareAppState in controller/state.go: with a ComparisonError, sync.status is Unknown, sync.revision is the
+//     target revision, no commit, and the health is what it was.
 func (o object) applicationStatus(now time.Time) status {
 	state, operation := o.at("status", "health"), o.at("status", "operationState")
 	begun, ended := operation.time("startedAt"), operation.time("finishedAt")
@@ -173,7 +176,11 @@ func (o object) applicationStatus(now time.Time) status {
 		return status{health: deployment.Progressing, message: "being deleted"}
 	case fault.Object != nil:
 		message := fault.text("type") + ": " + fault.text("message")
-		return status{deployment.Failed, fault.time("lastTransitionTime"), message}
+		since := fault.time("lastTransitionTime")
+		if fault.text("type") == "ComparisonError" {
+			since = deployed // each comparison may fail with another message
+		}
+		return status{deployment.Failed, since, message}
 	case running && (!ended.IsZero() || retried):
 		return status{deployment.Failed, begun, operation.text("message")}
 	case running:

@@ -91,8 +91,8 @@ func (c Connection) config() (*rest.Config, error) {
 	return made, nil
 }
 
-// checkFiles returns an error if the content of a kubeconfig refers to files. Whoever wrote it may know no more of this
-// machine than their paths, and gets what the files hold: a token is sent to the server of the kubeconfig.
+// checkFiles returns an error if the content of a kubeconfig refers to files. Its author needs to know no more of this
+// machine than their paths, and gets their contents: a token is sent to the server of the kubeconfig.
 func (c Connection) checkFiles(config *api.Config, at *api.Context) error {
 	if c.AllowFiles || c.isPath() {
 		return nil

@@ -6,9 +6,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/apiserver"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/seeds"
 )
 
 const (
@@ -84,13 +87,13 @@ var scenarios = []scenario{
 		name: "fails-at-the-same-revision", phases: []deployment.Verdict{pending, success, pending, success},
 		play: func(p *player) {
 			values := "{apiVersion: v1, kind: ConfigMap, metadata: {name: values, namespace: " + p.namespace + "}, data: {a: b}}"
-			p.flux.Write(p, values)
+			p.cluster.Write(p, values)
 			p.start(target{spec: "postBuild: {substituteFrom: [{kind: ConfigMap, name: values}]},"})
 			p.settle(2)
-			p.flux.Remove(p, "v1", "ConfigMap", p.namespace, "values")
+			p.cluster.Remove(p, "v1", "ConfigMap", p.namespace, "values")
 			p.awaitReady("Kustomization", "web", "False", "")
 			p.settle(7)
-			p.flux.Write(p, values)
+			p.cluster.Write(p, values)
 			p.awaitReady("Kustomization", "web", "True", "")
 			p.settle(2)
 		},
@@ -106,10 +109,10 @@ var scenarios = []scenario{
 			for _, kind := range []string{"Kustomization", "GitRepository"} {
 				p.settle(2)
 				// An admin does so by hand, who also stops the Kustomization that would mend it.
-				p.flux.Patch(p, p.object(kind, "web"),
+				p.cluster.Patch(p, p.object(kind, "web"),
 					`{"metadata": {"annotations": {"kustomize.toolkit.fluxcd.io/reconcile": "disabled"}}, "spec": {"suspend": true}}`)
 				p.settle(2)
-				p.flux.Patch(p, p.object(kind, "web"), `{"spec": {"suspend": null}}`)
+				p.cluster.Patch(p, p.object(kind, "web"), `{"spec": {"suspend": null}}`)
 				p.awaitReady(kind, "web", "True", "")
 			}
 			p.settle(2)
@@ -259,8 +262,8 @@ var scenarios = []scenario{
 			p.start(target{spec: "wait: true,"})
 			p.settle(1)
 			for _, controller := range []string{apiserver.KustomizeController, apiserver.SourceController} {
-				p.flux.Stop(controller)
-				p.flux.Run(p, controller)
+				p.cluster.Stop(controller)
+				p.cluster.Run(controller)
 				p.settle(3)
 			}
 		},
@@ -311,11 +314,39 @@ func (s scenario) check(t *testing.T, moments []moment) {
 // The verdict on each recorded scenario is right at each of its states.
 func TestTimelines(t *testing.T) {
 	t.Parallel()
+	for _, s := range slices.Concat(scenarios, argoScenarios) {
+		t.Run(s.name, func(t *testing.T) {
+			s.check(t, readTimeline(t, s.name).replay(t, s.name, newRecordedCluster(t)))
+		})
+	}
+}
+
+// onAPIServer names scenarios with an object of each kind. Others are played on a real API server in a long run only,
+// since that takes most of the processor time of the package.
+var onAPIServer = []string{"source-is-deleted", "helm-release", "argocd-sync-fails"}
+
+// A real API server that holds what was recorded leads to the same verdicts as the recorded cluster, at each state.
+func TestTimelinesOnAPIServer(t *testing.T) {
+	t.Parallel()
 	server := apiserver.Start(t,
 		apiserver.CRDs(t, apiserver.Kustomizations, apiserver.GitRepositories, apiserver.OCIRepositories,
-			apiserver.HelmReleases, apiserver.HelmCharts)...)
-	for _, s := range scenarios {
-		t.Run(s.name, func(t *testing.T) { s.check(t, readTimeline(t, s.name).replay(t, s.name, server)) })
+			apiserver.HelmReleases, apiserver.HelmCharts, apiserver.Applications)...)
+	played := 0
+	for _, s := range slices.Concat(scenarios, argoScenarios) {
+		if !seeds.Long() && !slices.Contains(onAPIServer, s.name) {
+			continue
+		}
+		played++
+		t.Run(s.name, func(t *testing.T) {
+			line := readTimeline(t, s.name)
+			want, got := line.replay(t, s.name, newRecordedCluster(t)), line.replay(t, s.name, newClockProxy(t, server))
+			if diff := cmp.Diff(want, got, cmp.AllowUnexported(moment{})); diff != "" {
+				t.Errorf("moments of the recorded cluster, and of the API server (-recorded +server):\n%s", diff)
+			}
+		})
+	}
+	if played < len(onAPIServer) {
+		t.Errorf("%d scenarios were played", played)
 	}
 }
 
@@ -328,27 +359,62 @@ func TestFlux(t *testing.T) {
 			if s.name != "controllers-restart" {
 				t.Parallel()
 			}
-			deadline := s.deadline
-			if deadline == 0 {
-				deadline = time.Hour
-			}
-			p := newPlayer(t, flux, s.name, deadline)
-			stop := p.watching()
-			s.play(p)
-			moments := stop()
-			if *record {
-				p.mu.Lock()
-				defer p.mu.Unlock()
-				for i := range p.line.Commits {
-					files := map[string]string{}
-					for name, content := range p.line.Commits[i].Files {
-						files[name] = p.names.Replace(content)
-					}
-					p.line.Commits[i].Files = files
-				}
-				writeTimeline(t, s.name, p.line)
-			}
-			s.check(t, moments)
+			s.run(t, flux, "Kustomization", "GitRepository", "HelmRelease", "HelmChart")
 		})
 	}
+}
+
+// run plays a scenario on a cluster and checks it. It records objects of these kinds.
+func (s scenario) run(t *testing.T, cluster *apiserver.Kubernetes, kinds ...string) {
+	t.Helper()
+	deadline := s.deadline
+	if deadline == 0 {
+		deadline = time.Hour
+	}
+	p := newPlayer(t, cluster, s.name, deadline, kinds)
+	stop := p.watching()
+	s.play(p)
+	reads, line := stop(), p.recorded()
+	if *record {
+		writeTimeline(t, s.name, line)
+	}
+	states := line.replay(t, s.name, newRecordedCluster(t))
+	s.check(t, states)
+	checkReads(t, states, reads)
+}
+
+// checkReads compares what reads of a cluster showed with what its states show, each at its time. Reads may miss a
+// state that is shorter than the time between them, and show nothing else.
+func checkReads(t *testing.T, states, reads []moment) {
+	t.Helper()
+	seen := 0
+	want, got := milestonesOf(states), milestonesOf(reads)
+	for _, m := range want {
+		if seen < len(got) && got[seen] == m {
+			seen++
+		}
+	}
+	if seen < len(got) || seen == 0 {
+		t.Errorf("%d reads show\n%v,\nand the states show\n%v:\n%s", len(reads), got, want,
+			describePhases(phasesOf(reads)))
+	}
+}
+
+// milestone is a verdict, and of a success also its time.
+type milestone struct {
+	verdict deployment.Verdict
+	since   time.Time
+}
+
+// milestonesOf returns what moments show, in order.
+func milestonesOf(moments []moment) []milestone {
+	var all []milestone
+	for _, m := range moments {
+		next := milestone{verdict: m.verdict}
+		if m.verdict == success {
+			next.since = m.since.UTC()
+		}
+		all = append(all, next)
+	}
+	return slices.Compact(all)
 }

@@ -344,6 +344,75 @@ func TestApplications(t *testing.T) {
 	}
 }
 
+// With versions, the objects in a folder report what they applied.
+func TestAppliedRevisions(t *testing.T) {
+	t.Parallel()
+	s := apiserver.Start(t, apiserver.CRDs(t, apiserver.Kustomizations, apiserver.GitRepositories,
+		apiserver.OCIRepositories, apiserver.HelmReleases, apiserver.HelmCharts,
+		apiserver.Applications)...)
+	of := rendering
+	of.Versions = true
+	objects := []string{
+		kustomization("git", "kind: GitRepository, name: git", "path: ./", "lastAppliedRevision: 'main@sha1:"+sha+"'"),
+		kustomization("new", "kind: GitRepository, name: git", "path: ./", "observedGeneration: 1"),
+		kustomization("oci", "kind: OCIRepository, name: oci", "path: ./",
+			"lastAppliedRevision: '1.2@sha256:"+strings.Repeat("b", 64)+"'"),
+		helmRelease("chart", "superseded", "0.9", "deployed", "1.0", "superseded", "0.8"),
+		helmRelease("failing", "failed", "1.1", "superseded", "1.0"),
+		application("synced", argoSource, here, compared("Synced", "Healthy", "Succeeded")),
+		application("behind", argoSource, here, compared("OutOfSync", "Healthy", "Succeeded")+
+			", history: [{id: 0, deployedAt: "+since+", revision: first}, {id: 1, deployedAt: "+since+", revision: second}]"),
+		application("never", argoSource, here, "sync: {status: Unknown}"),
+		strings.Replace(application("many", "X", here, "sync: {status: Synced, revisions: [values, the-path]}"),
+			"source: {X}", "sources: [{repoURL: a, ref: v}, {repoURL: b, path: c}]", 1),
+	}
+	of.Files = func(folder string) (map[string][]byte, error) {
+		return map[string][]byte{"all.yaml": []byte(strings.Join(objects, "---\n"))}, nil
+	}
+	s.Apply(t, append(objects,
+		gitRepository("fleet", "url: 'https://git.acme.io/acme/gitops', ref: {branch: stage}",
+			recorded(t, "GitRepository", "stage@sha1:"+sha)),
+		kustomization("large", "kind: GitRepository, name: fleet", "path: ./fleet/large",
+			recorded(t, "Kustomization", "stage@sha1:"+sha)))...)
+	reports, err := kubernetes.Source{"aks-1": {Kubeconfig: s.Kubeconfig(apiserver.Reader)}}.Reports(t.Context(), of)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]string{}
+	for _, r := range reports {
+		if r.Nested {
+			got[r.Object] = r.Revision
+		}
+	}
+	if diff := cmp.Diff(map[string]string{
+		"Kustomization flux-system/git":   "main@sha1:" + sha,
+		"Kustomization flux-system/new":   "",
+		"Kustomization flux-system/oci":   "1.2@sha256:" + strings.Repeat("b", 64),
+		"HelmRelease flux-system/chart":   "1.0",
+		"HelmRelease flux-system/failing": "",
+		"Application argocd/synced":       sha,
+		"Application argocd/behind":       "second",
+		"Application argocd/never":        "",
+		"Application argocd/many":         "the-path",
+	}, got); diff != "" {
+		t.Errorf("revisions (-want +got):\n%s", diff)
+	}
+}
+
+// helmRelease returns a HelmRelease with releases, newest first: status and version of the chart of each.
+func helmRelease(name string, releases ...string) string {
+	var history []string
+	for i := 0; i < len(releases); i += 2 {
+		history = append(history, fmt.Sprintf("{status: %s, chartVersion: %q, chartName: web, configDigest: d, digest: d, "+
+			"firstDeployed: %q, lastDeployed: %q, name: web, namespace: apps, version: %d}",
+			releases[i], releases[i+1], since, since, len(releases)-i))
+	}
+	return fmt.Sprintf("apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\n"+
+		"metadata: {name: %s, namespace: flux-system}\n"+
+		"spec: {interval: 1m, chart: {spec: {chart: web, sourceRef: {kind: HelmRepository, name: charts}}}}\n"+
+		"status: {history: [%s]}\n", name, strings.Join(history, ", "))
+}
+
 // forbid answers like an API server that denies a request.
 func forbid(w http.ResponseWriter, message string) {
 	w.Header().Set("Content-Type", "application/json")

@@ -80,6 +80,9 @@ func (k *cluster) nestedReports(ctx context.Context, folder string, id identity)
 			return nil, err
 		}
 		found.fill(&r)
+		if k.of.Versions {
+			r.Revision = o.appliedRevision(id.group)
+		}
 		all = append(all, r)
 	}
 	if len(all) == 0 {
@@ -106,6 +109,32 @@ func (k *cluster) nestedStatus(ctx context.Context, group string, o object) (sta
 	}
 	return k.withSource(ctx, o.kustomizationStatus(source, k.date.now()), from, o.text("status", "lastAppliedRevision"),
 		lastSuccess(o.objects("status", "history")))
+}
+
+// appliedRevision returns the revision of its source that an object applied: a commit, or the version of a chart or
+// artifact; "": none. Of an Application with several sources it is that of [FirstSource].
+func (o object) appliedRevision(group string) string {
+	switch group {
+	case kustomizeGroup:
+		return o.text("status", "lastAppliedRevision")
+	case helmGroup:
+		for _, release := range o.objects("status", "history") { // newest first
+			if release.text("status") == "deployed" {
+				return release.text("chartVersion")
+			}
+		}
+		return o.text("status", "lastAppliedRevision") // until helm.toolkit.fluxcd.io/v2beta2
+	}
+	// An operation syncs a revision. A later one that changes nothing is Synced without an operation.
+	sync := o.at("status", "sync")
+	if history := o.objects("status", "history"); len(history) > 0 && sync.text("status") != "Synced" {
+		sync = history[len(history)-1]
+	}
+	i := deployment.FirstSource(o.objects("spec", "sources"), func(s object) string { return s.text("path") })
+	if revisions := sync.texts("revisions"); i < len(revisions) {
+		return revisions[i]
+	}
+	return sync.text("revision")
 }
 
 // named returns the objects with the name of an identity, in its namespace or, if it has none, in any.

@@ -2,10 +2,8 @@ package kubernetes_test
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -29,46 +27,18 @@ func crowd(t testing.TB, kustomizations, inside int) (kubernetes.Source, deploym
 			},
 		})
 	}
-	list := func(kind string, items ...map[string]any) []byte {
-		text, err := json.Marshal(map[string]any{
-			"apiVersion": "v1", "kind": kind + "List", "metadata": map[string]any{}, "items": items,
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return text
-	}
-	group := func(name string) []byte {
-		version := map[string]any{"groupVersion": name + "/v1", "version": "v1"}
-		text, err := json.Marshal(map[string]any{
-			"kind": "APIGroup", "apiVersion": "v1", "name": name, "versions": []any{version}, "preferredVersion": version,
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return text
-	}
 	answers := map[string][]byte{
-		"/apis/kustomize.toolkit.fluxcd.io":                   group("kustomize.toolkit.fluxcd.io"),
-		"/apis/source.toolkit.fluxcd.io":                      group("source.toolkit.fluxcd.io"),
-		"/apis/kustomize.toolkit.fluxcd.io/v1/kustomizations": list("Kustomization", items...),
-		"/apis/source.toolkit.fluxcd.io/v1/gitrepositories": list("GitRepository", map[string]any{
+		"/apis/kustomize.toolkit.fluxcd.io":                   groupAnswer(t, "kustomize.toolkit.fluxcd.io", "v1"),
+		"/apis/source.toolkit.fluxcd.io":                      groupAnswer(t, "source.toolkit.fluxcd.io", "v1"),
+		"/apis/kustomize.toolkit.fluxcd.io/v1/kustomizations": listAnswer(t, "Kustomization", items...),
+		"/apis/source.toolkit.fluxcd.io/v1/gitrepositories": listAnswer(t, "GitRepository", map[string]any{
 			"apiVersion": "source.toolkit.fluxcd.io/v1", "kind": "GitRepository",
 			"metadata": map[string]any{"name": "fleet", "namespace": "flux-system"},
 			"spec":     map[string]any{"url": rendering.Repo, "ref": map[string]any{"branch": "stage"}},
 		}),
-		"/apis/source.toolkit.fluxcd.io/v1/ocirepositories": list("OCIRepository"),
+		"/apis/source.toolkit.fluxcd.io/v1/ocirepositories": listAnswer(t, "OCIRepository"),
 	}
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Type", "application/json")
-		text, there := answers[r.URL.Path]
-		if !there {
-			w.WriteHeader(http.StatusNotFound)
-			text = []byte(`{"kind": "Status", "apiVersion": "v1", "status": "Failure", "reason": "NotFound", "code": 404}`)
-		}
-		_, _ = w.Write(text)
-	}))
-	t.Cleanup(s.Close)
+	url := serveCluster(t, func(_ http.ResponseWriter, path string) []byte { return answers[path] })
 	var folder strings.Builder
 	for i := range inside {
 		fmt.Fprintf(&folder,
@@ -78,7 +48,7 @@ func crowd(t testing.TB, kustomizations, inside int) (kubernetes.Source, deploym
 	of.Files = func(string) (map[string][]byte, error) {
 		return map[string][]byte{"fleet/large/all.yaml": []byte(folder.String())}, nil
 	}
-	return kubernetes.Source{"crowd": {Kubeconfig: config(s.URL)}}, of
+	return kubernetes.Source{"crowd": {Kubeconfig: config(url)}}, of
 }
 
 // BenchmarkNested asks a cluster whose objects lie below the limits.

@@ -1,11 +1,13 @@
 package kubernetes_test
 
 import (
+	"context"
 	"flag"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -20,7 +22,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
-var record = flag.Bool("record", false, "TestFlux writes what it plays to testdata/timelines")
+var record = flag.Bool("record", false, "TestFlux and TestArgoCD write what they play to testdata/timelines")
 
 // The intervals of the scenarios. A retry comes so late that nobody takes it for a reconciliation of a busy controller.
 const (
@@ -61,7 +63,7 @@ func newRepo(t *testing.T, name string) *repo {
 // of a GitOps repo, with the target web: a GitRepository and a Kustomization of a workload's repo.
 type player struct {
 	*testing.T
-	flux         *apiserver.Flux
+	cluster      *apiserver.Kubernetes
 	namespace    string
 	gitops, shop *repo
 	names        *strings.Replacer // of servers, for their addresses
@@ -71,17 +73,19 @@ type player struct {
 	changed      chan struct{}
 }
 
-func newPlayer(t *testing.T, flux *apiserver.Flux, namespace string, deadline time.Duration) *player {
+func newPlayer(
+	t *testing.T, cluster *apiserver.Kubernetes, namespace string, deadline time.Duration, kinds []string,
+) *player {
 	t.Helper()
 	p := &player{
-		T: t, flux: flux, namespace: namespace, gitops: newRepo(t, "gitops"), shop: newRepo(t, "shop"),
+		T: t, cluster: cluster, namespace: namespace, gitops: newRepo(t, "gitops"), shop: newRepo(t, "shop"),
 		latest: map[string]*unstructured.Unstructured{}, changed: make(chan struct{}, 1),
 	}
 	p.line.Deadline = deadline
-	flux.Write(t, "{apiVersion: v1, kind: Namespace, metadata: {name: "+namespace+"}}")
+	cluster.Write(t, "{apiVersion: v1, kind: Namespace, metadata: {name: "+namespace+"}}")
 	p.names = strings.NewReplacer(p.gitops.url, recordedRepo(namespace), p.shop.url, "https://git.example.com/shop")
-	for _, kind := range []string{"Kustomization", "GitRepository", "HelmRelease", "HelmChart"} {
-		objects := flux.Objects(p.object(kind, ""))
+	for _, kind := range kinds {
+		objects := cluster.Objects(p.object(kind, ""))
 		none, err := objects.List(t.Context(), metav1.ListOptions{})
 		if err != nil {
 			t.Fatal(err)
@@ -114,11 +118,12 @@ func newPlayer(t *testing.T, flux *apiserver.Flux, namespace string, deadline ti
 	return p
 }
 
-// object returns an empty object of Flux in the player's namespace.
+// object returns an empty object in the player's namespace.
 func (p *player) object(kind, name string) *unstructured.Unstructured {
 	apiVersion := map[string]string{
 		"Kustomization": "kustomize.toolkit.fluxcd.io/v1", "GitRepository": "source.toolkit.fluxcd.io/v1",
 		"HelmRelease": "helm.toolkit.fluxcd.io/v2", "HelmChart": "source.toolkit.fluxcd.io/v1",
+		"Application": "argoproj.io/v1alpha1",
 	}[kind]
 	o := &unstructured.Unstructured{Object: map[string]any{"apiVersion": apiVersion, "kind": kind}}
 	o.SetNamespace(p.namespace)
@@ -221,7 +226,7 @@ func (p *player) tag(name, commit string) {
 // follow writes what an admin of Flux writes so that the cluster follows the folder.
 func (p *player) follow(ref string) {
 	p.Helper()
-	p.flux.Write(p, fmt.Sprintf(`apiVersion: source.toolkit.fluxcd.io/v1
+	p.cluster.Write(p, fmt.Sprintf(`apiVersion: source.toolkit.fluxcd.io/v1
 kind: GitRepository
 metadata: {name: fleet, namespace: %s}
 spec: {interval: %s, url: %q, ref: {%s}}
@@ -307,9 +312,10 @@ spec:
     spec: {containers: [{name: web, image: web}]}
 `
 
-// watching reads the cluster again and again while a scenario is played, as a user of the provider does.
+// watching reads the cluster again and again while a scenario is played, as a user of the provider does. It ends with
+// the test, if nothing stops it before.
 func (p *player) watching() (stop func() []moment) {
-	source := kubernetes.Source{"one": {Kubeconfig: p.flux.Kubeconfig(apiserver.Reader)}}
+	source := kubernetes.Source{"one": {Kubeconfig: p.cluster.Kubeconfig(apiserver.Reader)}}
 	done, ended := make(chan struct{}), make(chan struct{})
 	var moments []moment
 	go func() {
@@ -326,7 +332,7 @@ func (p *player) watching() (stop func() []moment) {
 			if len(commits) == 0 {
 				continue
 			}
-			reports, err := source.Reports(p.Context(), renderingOf(p.gitops.url, commits))
+			reports, err := source.Reports(context.WithoutCancel(p.Context()), renderingOf(p.gitops.url, commits))
 			if err != nil {
 				p.Error(err)
 				return
@@ -334,5 +340,23 @@ func (p *player) watching() (stop func() []moment) {
 			moments = append(moments, momentOf(time.Now().UTC(), evaluate(p.T, commits, reports, p.line.Deadline)))
 		}
 	}()
-	return func() []moment { close(done); <-ended; return moments }
+	end := sync.OnceFunc(func() { close(done); <-ended })
+	p.Cleanup(end)
+	return func() []moment { end(); return moments }
+}
+
+// recorded returns what the player's cluster and branch held up to now, with names of servers in place of ports.
+func (p *player) recorded() timeline {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	line := timeline{Deadline: p.line.Deadline, Events: slices.Clone(p.line.Events)}
+	for _, c := range p.line.Commits {
+		files := map[string]string{}
+		for name, content := range c.Files {
+			files[name] = p.names.Replace(content)
+		}
+		c.Files = files
+		line.Commits = append(line.Commits, c)
+	}
+	return line
 }

@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"cmp"
 	"compress/gzip"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -19,6 +21,7 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/watch"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/kubernetes"
@@ -82,7 +85,7 @@ func evaluate(
 	}
 	t.Helper()
 	head := commits[len(commits)-1]
-	o, err := deployment.Evaluate(t.Context(), deployment.Input{
+	o, err := deployment.Evaluate(context.WithoutCancel(t.Context()), deployment.Input{
 		Branch: deployment.Branch{
 			Name: "prod", Head: head.Hash, Complete: true,
 			Folders: map[string]deployment.Folder{recordedFolder: {Tree: head.Tree}},
@@ -229,10 +232,21 @@ func writeTimeline(t *testing.T, name string, line timeline) {
 	}
 }
 
-// clockProxy serves an API server with another time: clusters are judged by the clock of their server.
+// world is a cluster that is brought to recorded states.
+type world interface {
+	// at makes it the time of the cluster: clusters are judged by the clock of their server.
+	at(now time.Time)
+	// change changes an object as a watch told it.
+	change(t *testing.T, e objectEvent)
+	// url returns the URL of the API server.
+	url() string
+}
+
+// clockProxy is the world of a real API server: it serves it with another time.
 type clockProxy struct {
 	*httptest.Server
-	now time.Time
+	behind *apiserver.Server
+	now    time.Time
 }
 
 func newClockProxy(t *testing.T, s *apiserver.Server) *clockProxy {
@@ -241,7 +255,7 @@ func newClockProxy(t *testing.T, s *apiserver.Server) *clockProxy {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &clockProxy{}
+	p := &clockProxy{behind: s}
 	forward := &httputil.ReverseProxy{Transport: s.Transport(t), Rewrite: func(r *httputil.ProxyRequest) {
 		r.SetURL(to)
 		r.Out.Header.Set("Authorization", "Bearer "+apiserver.Reader) // a client sends none without TLS
@@ -255,12 +269,88 @@ func newClockProxy(t *testing.T, s *apiserver.Server) *clockProxy {
 	return p
 }
 
-// replay brings the server to the states of the timeline, one after the other, and reads each of them when it begins
-// and when it ends.
-func (line timeline) replay(t *testing.T, scenario string, s *apiserver.Server) []moment {
+func (p *clockProxy) at(now time.Time) { p.now = now }
+
+func (p *clockProxy) url() string { return p.URL }
+
+func (p *clockProxy) change(t *testing.T, e objectEvent) {
 	t.Helper()
-	clock := newClockProxy(t, s)
-	source := kubernetes.Source{"one": {Kubeconfig: config(clock.URL)}}
+	p.behind.Replay(t, e.Type, &unstructured.Unstructured{Object: e.Object})
+}
+
+// recordedCluster is the world without an API server. It serves what a cluster held at a moment, and that moment as its
+// time.
+type recordedCluster struct {
+	address string
+	now     time.Time
+	objects map[string]map[string]any // by kind, namespace and name
+}
+
+// recordedResource is a custom resource of a recorded cluster.
+type recordedResource struct{ group, version, plural, kind string }
+
+var recordedResources = []recordedResource{
+	{"kustomize.toolkit.fluxcd.io", "v1", "kustomizations", "Kustomization"},
+	{"source.toolkit.fluxcd.io", "v1", "gitrepositories", "GitRepository"},
+	{"source.toolkit.fluxcd.io", "v1", "ocirepositories", "OCIRepository"},
+	{"source.toolkit.fluxcd.io", "v1", "helmcharts", "HelmChart"},
+	{"helm.toolkit.fluxcd.io", "v2", "helmreleases", "HelmRelease"},
+	{"argoproj.io", "v1alpha1", "applications", "Application"},
+}
+
+func newRecordedCluster(t *testing.T) *recordedCluster {
+	t.Helper()
+	c := &recordedCluster{objects: map[string]map[string]any{}}
+	c.address = serveCluster(t, func(w http.ResponseWriter, path string) []byte {
+		w.Header().Set("Date", c.now.UTC().Format(http.TimeFormat))
+		for _, r := range recordedResources {
+			switch path {
+			case "/apis/" + r.group:
+				return groupAnswer(t, r.group, r.version)
+			case "/apis/" + r.group + "/" + r.version + "/" + r.plural:
+				return listAnswer(t, r.kind, c.of(r.kind)...)
+			}
+		}
+		return nil
+	})
+	return c
+}
+
+func (c *recordedCluster) at(now time.Time) { c.now = now }
+
+func (c *recordedCluster) url() string { return c.address }
+
+// of returns the objects of a kind, by namespace and name.
+func (c *recordedCluster) of(kind string) (found []map[string]any) {
+	for _, key := range slices.Sorted(maps.Keys(c.objects)) {
+		if o := c.objects[key]; o["kind"] == kind {
+			found = append(found, o)
+		}
+	}
+	return found
+}
+
+func (c *recordedCluster) change(t *testing.T, e objectEvent) {
+	t.Helper()
+	o := unstructured.Unstructured{Object: e.Object}
+	if !slices.ContainsFunc(recordedResources, func(r recordedResource) bool {
+		return r.group+"/"+r.version == o.GetAPIVersion() && r.kind == o.GetKind()
+	}) {
+		t.Fatalf("the recorded cluster does not serve %s of %s", o.GetKind(), o.GetAPIVersion())
+	}
+	key := o.GetKind() + " " + o.GetNamespace() + "/" + o.GetName()
+	if e.Type == string(watch.Deleted) {
+		delete(c.objects, key)
+	} else {
+		c.objects[key] = e.Object
+	}
+}
+
+// replay brings a cluster to the states of the timeline, one after the other, and reads each of them when it begins
+// and when it ends.
+func (line timeline) replay(t *testing.T, scenario string, cluster world) []moment {
+	t.Helper()
+	source := kubernetes.Source{"one": {Kubeconfig: config(cluster.url())}}
 	var moments []moment
 	pushed := 0
 	read := func(at time.Time) {
@@ -270,7 +360,7 @@ func (line timeline) replay(t *testing.T, scenario string, s *apiserver.Server) 
 		if pushed == 0 {
 			return
 		}
-		clock.now = at
+		cluster.at(at)
 		reports, err := source.Reports(t.Context(), renderingOf(recordedRepo(scenario), line.Commits[:pushed]))
 		if err != nil {
 			t.Fatal(err)
@@ -281,7 +371,7 @@ func (line timeline) replay(t *testing.T, scenario string, s *apiserver.Server) 
 		if len(moments) > 0 && e.At.Sub(moments[len(moments)-1].at) > 500*time.Millisecond {
 			read(e.At.Add(-time.Millisecond))
 		}
-		s.Replay(t, e.Type, &unstructured.Unstructured{Object: e.Object})
+		cluster.change(t, e)
 		read(e.At)
 	}
 	return moments

@@ -70,6 +70,7 @@ func (b *branch) readRecord() error {
 		return err
 	}
 	b.Head, b.PromotedCommit = b.snapshot.Commit.String(), found.PromotedCommit
+	b.Environment = found.Environment
 	b.Complete, b.names = !found.Rollout.UnderWay(), found.ClusterTypes
 	b.Folders = map[string]deployment.Folder{}
 	for _, name := range b.names {
@@ -93,23 +94,28 @@ func (b *branch) treeHash() string {
 	return tree.FolderHash(folders).String()
 }
 
-// readManifests returns the contents of the YAML files in a folder at head, by path.
-func (b *branch) readManifests(folder string) (map[string][]byte, error) {
+// readManifests returns the contents of the YAML files in folders at head, by path.
+func (b *branch) readManifests(folders ...string) (map[string][]byte, error) {
 	b.reading.Lock()
 	defer b.reading.Unlock()
-	at := b.at.Join(folder)
-	if err := b.snapshot.Load(at); err != nil {
+	at := make([]string, len(folders))
+	for i, folder := range folders {
+		at[i] = b.at.Join(folder)
+	}
+	if err := b.snapshot.Load(at...); err != nil {
 		return nil, err
 	}
 	var paths []string
-	err := b.snapshot.Walk(at, func(path string, e object.TreeEntry) error {
-		if e.Mode.IsFile() && (strings.HasSuffix(path, ".yaml") || strings.HasSuffix(path, ".yml")) {
-			paths = append(paths, path)
+	for _, folder := range at {
+		err := b.snapshot.Walk(folder, func(path string, e object.TreeEntry) error {
+			if e.Mode.IsFile() && (strings.HasSuffix(path, ".yaml") || strings.HasSuffix(path, ".yml")) {
+				paths = append(paths, path)
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
 		}
-		return nil
-	})
-	if err != nil {
-		return nil, err
 	}
 	return b.snapshot.ReadFiles(paths)
 }

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
@@ -31,8 +32,10 @@ type Request struct {
 	Sources []Source
 	Rules   deployment.Rules
 	Targets bool          // count deployment targets
-	Wait    time.Duration // time that the sources have to answer
-	Goal    Goal
+	Wait    time.Duration // time that the sources have to answer, and again the repos of versions
+	// Versions asks which version of each deployment target runs. AllowLocal says that these may come from this machine.
+	Versions, AllowLocal bool
+	Goal                 Goal
 }
 
 // Goal tells what the branch must contain before a success counts. The zero value accepts anything.
@@ -49,6 +52,8 @@ type Observation struct {
 	At         time.Time
 	Unanswered []*SourceError // errors of the sources that did not answer
 	Awaits     string         // what the branch lacks of the goal; "": nothing
+	// Versions says what runs; nil unless it was asked for and there is a head.
+	Versions *Versions
 }
 
 // Look observes a deployment once. It reads the time from now after all reports arrived. It returns errors that the
@@ -70,7 +75,9 @@ func Look(ctx context.Context, req Request, now func() time.Time) (*Observation,
 	}
 	seen := &Observation{TreeHash: b.treeHash()}
 	rendering := deployment.Rendering{
-		Repo: req.At.Repo, Branch: req.At.Branch, Path: req.At.Path, Folders: b.names, Files: b.readManifests,
+		Repo: req.At.Repo, Branch: req.At.Branch, Path: req.At.Path, Folders: b.names,
+		Files:    func(folder string) (map[string][]byte, error) { return b.readManifests(folder) },
+		Versions: req.Versions,
 	}
 	if world.Reports, err = ask(ctx, req, rendering, seen); err != nil {
 		return nil, err
@@ -78,7 +85,7 @@ func Look(ctx context.Context, req Request, now func() time.Time) (*Observation,
 	for _, silent := range seen.Unanswered {
 		world.Unanswered = append(world.Unanswered, silent.Source)
 	}
-	if req.Targets {
+	if req.Targets || req.Versions {
 		if err := b.readTargets(); err != nil {
 			return nil, err
 		}
@@ -94,8 +101,21 @@ func Look(ctx context.Context, req Request, now func() time.Time) (*Observation,
 	}
 	world.Branch = b.Branch
 	seen.Branch = b.Branch
+	var found *collector
+	if req.Versions {
+		if found, err = newCollector(b); err != nil {
+			return nil, err
+		}
+		world.Instances, world.TargetOf = found.add, found.targetOf
+	}
 	if seen.Outcome, err = deployment.Evaluate(ctx, world); err != nil {
 		return nil, err
+	}
+	if found != nil {
+		silent := slices.Concat(world.Unanswered, unlocated(world))
+		if seen.Versions, err = found.versions(ctx, req, silent, seen); err != nil {
+			return nil, err
+		}
 	}
 	seen.Awaits = seen.awaits(req.Goal)
 	return seen, nil

@@ -44,7 +44,7 @@ func fleet(t *testing.T, commits int) (repo string, hashes []string) {
 	return repo, hashes
 }
 
-func request(t *testing.T, url string, reports ...deployment.Report) observe.Request {
+func request(t testing.TB, url string, reports ...deployment.Report) observe.Request {
 	t.Helper()
 	client, err := gitremote.NewClient(nil)
 	if err != nil {

@@ -128,7 +128,7 @@ func Decide(ctx context.Context, req Request) (*promotion.Decision, error) {
 // is none, it can't be found or it promotes nothing. Nothing but the reason of the chosen commit depends on it.
 func (req Request) readProposal(ctx context.Context, current string) (*promotion.Proposal, error) {
 	if req.Host == nil || !req.Credential {
-		return nil, nil //nolint:nilnil // nobody to ask
+		return nil, nil //nolint:nilnil // no host to ask
 	}
 	repo, err := req.Host.Repo(req.GitOps.Repo)
 	if err != nil {
@@ -151,7 +151,7 @@ func (req Request) readProposal(ctx context.Context, current string) (*promotion
 	return &promotion.Proposal{Number: pr.Number, Commit: proposed.Commit, Reason: proposed.Reason}, nil
 }
 
-// repo returns the control plane's repo on the host, or nil if nobody needs it.
+// repo returns the control plane's repo on the host, or nil if nothing needs it.
 func (req Request) repo() (hosting.Repo, error) {
 	needed := req.Rules.UsesStatuses()
 	if req.Host == nil {

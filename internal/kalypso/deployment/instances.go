@@ -1,0 +1,176 @@
+package deployment
+
+import (
+	"cmp"
+	"slices"
+	"time"
+)
+
+// Instance is what one cluster runs of one deployment target.
+type Instance struct {
+	Cluster string
+	Folder  string // of the cluster type
+	Target  string // "": the folder itself
+	State   State
+	// Since is when the state began, or else when the cluster reported; zero: unknown.
+	Since    time.Time
+	Message  string
+	Revision string // of the branch, that the cluster synced; "": unknown
+	// Applied says what the cluster runs, by object; empty: nothing reports it.
+	Applied []Applied
+}
+
+// Applied is what an object applied.
+type Applied struct {
+	Object   string // as in [Report.Object]; "": a report of the deployment target itself
+	Revision string // as in [TargetReport]
+	Version  string // that a report names; "": none
+}
+
+// folderRun is what a cluster runs of the targets of a folder.
+type folderRun struct {
+	since   time.Time // of the folder's state
+	targets []targetRun
+}
+
+type targetRun struct {
+	target  string
+	state   State // "": that of the folder
+	since   time.Time
+	message string
+	applied []Applied
+}
+
+// began returns the time of the condition's transition, or else of the report.
+func (r *Report) began() time.Time {
+	if r.Since.IsZero() {
+		return r.Time
+	}
+	return r.Since
+}
+
+// reportInstances passes on what the reports of one cluster say of each folder in which it counts. Reports are in the
+// order of their severity, worst first.
+func (w *Input) reportInstances(states []clusterState, reports map[place][]evaluatedReport) {
+	if w.reported == nil {
+		w.reported, w.listed = map[place]bool{}, map[string]map[string]bool{}
+		for folder, expected := range w.Rules.Expected {
+			w.listed[folder] = map[string]bool{}
+			for _, cluster := range expected.Clusters {
+				w.listed[folder][clusterKey(cluster)] = true
+			}
+		}
+	}
+	anywhere := slices.IndexFunc(states, func(s clusterState) bool { return s.folder == "" })
+	for _, s := range states {
+		at := place{clusterKey(s.cluster), s.folder}
+		folder, there := w.Branch.Folders[s.folder]
+		if !there || len(w.listed[s.folder]) > 0 && !w.listed[s.folder][at.cluster] {
+			continue
+		}
+		w.reported[at] = true
+		run := w.folderRunOf(reports[at])
+		// As in evaluateFolder, what concerns the whole cluster counts if it is worse.
+		if anywhere >= 0 && severity[states[anywhere].state] >= severity[s.state] {
+			s.state, s.why = states[anywhere].state, states[anywhere].why
+		}
+		w.passOn(s, run, folder.Targets)
+	}
+}
+
+// folderRunOf returns what the reports of a cluster in a folder, worst first, say of the deployment targets.
+func (w *Input) folderRunOf(reports []evaluatedReport) folderRun {
+	run := folderRun{}
+	for _, j := range reports {
+		if j.state == reports[0].state {
+			run.since = later(run.since, j.began())
+		}
+		if j.Targets != nil {
+			for _, t := range *j.Targets {
+				run.add(w.targetRunOf(j, t))
+			}
+		}
+		if !j.Nested {
+			continue
+		}
+		if target := w.TargetOf(j.Folder, j.Object); target != "" {
+			one := targetRun{target: target, state: j.state, since: j.began(), message: j.why}
+			if j.Revision != "" {
+				one.applied = []Applied{{Object: j.Object, Revision: j.Revision}}
+			}
+			run.add(one)
+		}
+	}
+	return run
+}
+
+// targetRunOf returns what a report says of a deployment target.
+func (w *Input) targetRunOf(j evaluatedReport, t TargetReport) targetRun {
+	run := targetRun{target: t.Name, since: j.began(), message: OneLine(t.Message)}
+	if t.Revision != "" || t.Version != "" {
+		run.applied = []Applied{{Revision: OneLine(t.Revision), Version: OneLine(t.Version)}}
+	}
+	if t.Health == "" {
+		return run
+	}
+	r := j.Report
+	r.Nested, r.Health, r.Message = true, t.Health, t.Message
+	judged := w.evaluateReport(r)
+	run.state, run.message = judged.state, judged.why
+	return run
+}
+
+// add merges what another object says of a target: the worse state counts, and of one state the later time.
+func (r *folderRun) add(one targetRun) {
+	i := slices.IndexFunc(r.targets, func(t targetRun) bool { return t.target == one.target })
+	if i < 0 {
+		r.targets = append(r.targets, one)
+		return
+	}
+	known := &r.targets[i]
+	switch c := cmp.Compare(severity[one.state], severity[known.state]); {
+	case c > 0:
+		known.state, known.since, known.message = one.state, one.since, one.message
+	case c == 0:
+		known.since = later(known.since, one.since)
+	}
+	known.applied = append(known.applied, one.applied...)
+}
+
+// passOn passes on the instances of a cluster in a folder with these deployment targets at head.
+func (w *Input) passOn(s clusterState, run folderRun, head []string) {
+	whole := Instance{
+		Cluster: s.cluster, Folder: s.folder, State: s.state, Since: run.since, Message: s.why, Revision: s.revision,
+	}
+	w.Instances(whole)
+	told := map[string]bool{}
+	for _, t := range run.targets {
+		told[t.target] = true
+		one := whole
+		one.Target, one.Applied = t.target, t.applied
+		one.Message = cmp.Or(t.message, whole.Message)
+		if t.state != "" && !decidesTargets(s.state) {
+			one.State, one.Since, one.Message = t.state, t.since, t.message
+		}
+		w.Instances(one)
+	}
+	for _, target := range head {
+		if !told[target] {
+			whole.Target = target
+			w.Instances(whole)
+		}
+	}
+}
+
+// silentInstances passes on the instances of the clusters that are expected in a folder and report nothing of it. A
+// cluster whose folder is unknown is left out, unless it is expected here.
+func (w *Input) silentInstances(folder string, members map[string]clusterState, listed map[string]bool) {
+	for key, s := range members {
+		if listed[key] && !w.reported[place{key, folder}] {
+			w.passOn(s, folderRun{}, w.Branch.Folders[folder].Targets)
+		}
+	}
+}
+
+// decidesTargets reports whether the state of a folder is the one of all of its targets: nothing newer is known.
+func decidesTargets(s State) bool { return s == StateStale || s == StateOffline || s == StateMissing }

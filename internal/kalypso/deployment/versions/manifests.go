@@ -1,0 +1,140 @@
+package versions
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/observation"
+)
+
+// Manifests is what the files of a place say of versions.
+type Manifests struct {
+	Tree        string // hash of the folder
+	CommittedAt time.Time
+	descriptors []descriptor
+	// label and tag are what all labels and all images agree on; "": they don't, or there is none.
+	label, tag string
+}
+
+// descriptor is a DeploymentDescriptor of Microsoft's Deployment Observability Hub.
+type descriptor struct {
+	target, environment string // of the descriptor's deploymentTarget
+	version             observation.Version
+}
+
+// parse reads the files of a place. Files that are no YAML count for nothing. The error is [ErrDocuments].
+func parse(files map[string][]byte) (Manifests, error) {
+	var m Manifests
+	labels, tags := map[string]bool{}, map[string]bool{}
+	left := maxDocuments
+	for _, path := range slices.Sorted(maps.Keys(files)) {
+		found := documents(files[path])
+		if left -= len(found); left < 0 {
+			return Manifests{}, ErrDocuments
+		}
+		for _, o := range found {
+			if strings.HasPrefix(o.groupKind(), "hub.kalypso.io/") && o.text("kind") == "DeploymentDescriptor" {
+				m.descriptors = append(m.descriptors, newDescriptor(o))
+				continue
+			}
+			if label := o.text("metadata", "labels", "app.kubernetes.io/version"); label != "" {
+				labels[oneLine(label)] = true
+			}
+			o.images(func(image string) { tags[oneLine(tagOf(image))] = true })
+		}
+	}
+	m.label, m.tag = only(labels), only(tags)
+	return m, nil
+}
+
+func newDescriptor(o node) descriptor {
+	workload, version := o.at("spec", "workload"), o.at("spec", "workloadVersion")
+	d := descriptor{
+		target:      workload.text("name") + "-" + o.text("spec", "deploymentTarget", "name"),
+		environment: o.text("spec", "deploymentTarget", "environment"),
+		version: observation.Version{
+			Version:     oneLine(version.text("version")),
+			Workload:    oneLine(workload.text("name")),
+			Application: oneLine(workload.text("application", "name")),
+			Workspace:   oneLine(workload.text("application", "workspace", "name")),
+			Build:       oneLine(version.text("build")),
+		},
+	}
+	if at, err := time.Parse(time.RFC3339, version.text("buildTime")); err == nil {
+		d.version.BuiltAt = at.UTC()
+	}
+	return d
+}
+
+// oneLine bounds a text that a team wrote.
+func oneLine(text string) string { return deployment.OneLine(text) }
+
+// Version returns the version of a deployment target in an environment: as the descriptor that names both says it, or
+// the only descriptor, or else the labels, or the images. It is "" if none of them does.
+func (m *Manifests) Version(target, environment string) observation.Version {
+	v := m.descriptor(target, environment)
+	switch {
+	case v.Version != "":
+	case m.label != "":
+		v.Version = m.label
+	default:
+		v.Version = m.tag
+	}
+	return v
+}
+
+func (m *Manifests) descriptor(target, environment string) observation.Version {
+	found := map[observation.Version]bool{}
+	var last observation.Version
+	for _, d := range m.descriptors {
+		if d.target == target && d.environment == environment {
+			found[d.version], last = true, d.version
+		}
+	}
+	switch {
+	case len(found) == 1:
+		return last
+	case len(found) == 0 && len(m.descriptors) == 1:
+		return m.descriptors[0].version
+	}
+	return observation.Version{}
+}
+
+// only returns the key of a map that has one.
+func only(set map[string]bool) string {
+	if len(set) != 1 {
+		return ""
+	}
+	for key := range set {
+		return key
+	}
+	return ""
+}
+
+// images calls visit with the image of each container in an object.
+func (n node) images(visit func(string)) {
+	if n.Node == nil {
+		return
+	}
+	for _, key := range []string{"containers", "initContainers", "ephemeralContainers"} {
+		for _, container := range n.at(key).elements() {
+			if image := container.text("image"); image != "" {
+				visit(image)
+			}
+		}
+	}
+	for _, c := range n.Content {
+		node{c}.images(visit)
+	}
+}
+
+// tagOf returns the tag of an image; "": it has none.
+func tagOf(image string) string {
+	image, _, _ = strings.Cut(image, "@")
+	name := image[strings.LastIndex(image, "/")+1:] // a registry may have a port
+	_, tag, _ := strings.Cut(name, ":")
+	return tag
+}

@@ -1,0 +1,118 @@
+package versions_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/versions"
+)
+
+func TestFind(t *testing.T) {
+	t.Parallel()
+	const git = `---
+apiVersion: source.toolkit.fluxcd.io/v1
+kind: GitRepository
+metadata: {name: web, namespace: flux-system}
+spec: {url: "https://git.acme.io/apps/web", ref: {branch: prod}}
+`
+	for name, test := range map[string]struct {
+		text string
+		want []versions.Object
+	}{
+		"none": {"kind: Namespace\n", nil},
+		"Flux, Git": {git + `---
+apiVersion: kustomize.toolkit.fluxcd.io/v1beta2
+kind: Kustomization
+metadata: {name: web, namespace: flux-system}
+spec: {path: "./deploy/web/", sourceRef: {kind: GitRepository, name: web}}
+`, []versions.Object{
+			{"Kustomization flux-system/web", versions.Place{"https://git.acme.io/apps/web", "prod", "deploy/web"}},
+		}},
+		"another namespace, no path": {git + `---
+apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: {name: web, namespace: apps}
+spec: {sourceRef: {kind: GitRepository, name: web, namespace: flux-system}}
+`, []versions.Object{{"Kustomization apps/web", versions.Place{"https://git.acme.io/apps/web", "prod", "."}}}},
+		"a source that is elsewhere": {git + `---
+apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: {name: web, namespace: apps}
+spec: {path: ../../x, sourceRef: {kind: GitRepository, name: web}}
+`, []versions.Object{{"Kustomization apps/web", versions.Place{"", "", "x"}}}},
+		"OCI": {`apiVersion: v1
+kind: List
+items:
+- apiVersion: source.toolkit.fluxcd.io/v1
+  kind: OCIRepository
+  metadata: {name: web, namespace: flux-system}
+  spec: {url: "oci://acme.io/web"}
+- apiVersion: kustomize.toolkit.fluxcd.io/v1
+  kind: Kustomization
+  metadata: {name: web, namespace: flux-system}
+  spec: {path: ./, sourceRef: {kind: OCIRepository, name: web}}
+`, []versions.Object{{"Kustomization flux-system/web", versions.Place{"oci://acme.io/web", "", "."}}}},
+		"Helm": {`apiVersion: source.toolkit.fluxcd.io/v1
+kind: HelmRepository
+metadata: {name: charts, namespace: flux-system}
+spec: {url: "https://user:canary@charts.acme.io/x?sig=canary"}
+---
+apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata: {name: web, namespace: flux-system}
+spec: {chart: {spec: {chart: web, version: 1.x, sourceRef: {kind: HelmRepository, name: charts}}}}
+---
+apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata: {name: other, namespace: flux-system}
+spec: {chartRef: {kind: OCIRepository, name: elsewhere}}
+`, []versions.Object{
+			{"HelmRelease flux-system/other", versions.Place{}},
+			{"HelmRelease flux-system/web", versions.Place{"https://charts.acme.io/x", "", "web"}},
+		}},
+		"Argo CD": {`apiVersion: argoproj.io/v1alpha1
+kind: Application
+metadata: {name: one, namespace: argocd}
+spec: {source: {repoURL: "git@git.acme.io:apps/web.git", path: deploy, targetRevision: prod}}
+---
+apiVersion: argoproj.io/v1alpha1
+kind: Application
+metadata: {name: several, namespace: argocd}
+spec: {sources: [{repoURL: "https://git.acme.io/values", ref: values}, {repoURL: "ssh://git@git.acme.io/web", path: a}]}
+---
+apiVersion: argoproj.io/v1alpha1
+kind: Application
+metadata: {name: chart, namespace: argocd}
+spec: {source: {repoURL: "https://charts.acme.io", chart: web, targetRevision: 1.2.3}}
+---
+apiVersion: argoproj.io/v1alpha1
+kind: Application
+metadata: {name: dry, namespace: argocd}
+spec:
+  sourceHydrator: {drySource: {repoURL: "https://git.acme.io/web", path: a}, syncSource: {targetBranch: b, path: c}}
+`, []versions.Object{
+			{"Application argocd/chart", versions.Place{"https://charts.acme.io", "", "web"}},
+			{"Application argocd/dry", versions.Place{"https://git.acme.io/web", "b", "c"}},
+			{"Application argocd/one", versions.Place{"git@git.acme.io:apps/web.git", "prod", "deploy"}},
+			{"Application argocd/several", versions.Place{"ssh://git@git.acme.io/web", "", "a"}},
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			// Each document may stand in a file of its own.
+			files := map[string][]byte{"all.yaml": []byte(test.text)}
+			if diff := cmp.Diff(test.want, versions.Find(files)); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+			files = map[string][]byte{"broken.yaml": []byte("argoproj.io/: [")}
+			for i, document := range strings.Split(test.text, "---\n") {
+				files[string(rune('a'+i))+".yaml"] = []byte(document)
+			}
+			if diff := cmp.Diff(test.want, versions.Find(files)); diff != "" {
+				t.Errorf("in several files (-want +got):\n%s", diff)
+			}
+		})
+	}
+}

@@ -1,0 +1,146 @@
+// Package observation holds what the clusters of an environment ran at a moment: which version of each deployment
+// target, and in which state. It encodes that as a short text, so that Terraform handles one value instead of one for
+// each cluster and target. It is a pure function of its input.
+package observation
+
+import (
+	"cmp"
+	"slices"
+	"time"
+)
+
+// Observation is what the clusters of an environment ran at a moment.
+type Observation struct {
+	Environment string // from the record on the branch
+	// Repo, Branch and Path say where the rendering lies in the GitOps repo.
+	Repo, Branch, Path string
+	ObservedAt         time.Time // in milliseconds
+	Head               string    // commit of the branch
+	PromotedCommit     string    // "": none
+	Verdict            string    // success, pending or failure
+	VerdictSince       time.Time // zero: unknown
+	// Unanswered lists the sources that did not answer, sorted. What they would report is missing, not gone.
+	Unanswered []string
+	// Groups hold the instances. An instance is one deployment target on one cluster, through one cluster type. It is in
+	// one group; of several, the encoding keeps the first.
+	Groups []Group
+}
+
+// Group holds the instances of one deployment target, through one cluster type, that run the same version in the same
+// state.
+type Group struct {
+	ClusterType string
+	Target      string // "": the folder of the cluster type itself
+	Version     Version
+	State       string // as in a deployment.State
+	Members     []Member
+}
+
+// Version says what an instance runs. Empty fields are unknown; the zero value is of an instance that reports nothing.
+type Version struct {
+	Version string `json:"version,omitempty"` // for people
+	// Content identifies what runs: two commits with equal content are one version. It is the hash of a tree, a
+	// revision of a chart or artifact, or a commit whose tree could not be read.
+	Content     string    `json:"content,omitempty"`
+	Commit      string    `json:"commit,omitempty"`
+	CommittedAt time.Time `json:"committed_at,omitzero"`
+	Repo        string    `json:"repo,omitempty"`
+	Path        string    `json:"path,omitempty"`
+	Workload    string    `json:"workload,omitempty"`
+	Application string    `json:"application,omitempty"`
+	Workspace   string    `json:"workspace,omitempty"`
+	Build       string    `json:"build,omitempty"`
+	BuiltAt     time.Time `json:"built_at,omitzero"`
+}
+
+// ShortHash is the number of digits of a commit or tree that serves as a version for want of a better one.
+const ShortHash = 12
+
+// Short returns the first digits of a hash.
+func Short(hash string) string { return hash[:min(len(hash), ShortHash)] }
+
+// OfCommit reports whether the version is the beginning of the commit, so that it changes with a commit that leaves the
+// content as it is.
+func (v Version) OfCommit() bool { return v.Commit != "" && v.Version == Short(v.Commit) }
+
+// Identity returns v with the fields alone whose change is a change of what runs: the content and the version. The
+// version of [Version.OfCommit] is none.
+func (v Version) Identity() Version {
+	if v.OfCommit() {
+		return Version{Content: v.Content}
+	}
+	return Version{Content: v.Content, Version: v.Version}
+}
+
+// Member is one cluster of a group.
+type Member struct {
+	Cluster string
+	// Since is when the state began, or else when the cluster reported it, in milliseconds of Unix time; 0: unknown.
+	Since   int64
+	Message string // why it is not current; "": none
+}
+
+// Time returns a [Member.Since]; zero: unknown.
+func Time(since int64) time.Time {
+	if since == 0 {
+		return time.Time{}
+	}
+	return time.UnixMilli(since).UTC()
+}
+
+// Millis converts a time to a [Member.Since].
+func Millis(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.UnixMilli()
+}
+
+// Instances returns the number of instances.
+func (o *Observation) Instances() int {
+	n := 0
+	for _, g := range o.Groups {
+		n += len(g.Members)
+	}
+	return n
+}
+
+// compareGroups orders groups by all that tells them apart.
+func compareGroups(a, b Group) int {
+	return cmp.Or(
+		cmp.Compare(a.ClusterType, b.ClusterType), cmp.Compare(a.Target, b.Target),
+		compareVersions(a.Version, b.Version), cmp.Compare(a.State, b.State),
+	)
+}
+
+func compareVersions(a, b Version) int {
+	return cmp.Or(
+		cmp.Compare(a.Version, b.Version), cmp.Compare(a.Content, b.Content), cmp.Compare(a.Commit, b.Commit),
+		a.CommittedAt.Compare(b.CommittedAt), cmp.Compare(a.Repo, b.Repo), cmp.Compare(a.Path, b.Path),
+		cmp.Compare(a.Workload, b.Workload), cmp.Compare(a.Application, b.Application),
+		cmp.Compare(a.Workspace, b.Workspace), cmp.Compare(a.Build, b.Build), a.BuiltAt.Compare(b.BuiltAt),
+	)
+}
+
+// Sort orders the groups and their members, and merges groups that only their members tell apart.
+func (o *Observation) Sort() {
+	slices.SortStableFunc(o.Groups, compareGroups)
+	var sorted []Group
+	for _, g := range o.Groups {
+		if n := len(sorted); n > 0 && compareGroups(sorted[n-1], g) == 0 {
+			g.Members = slices.Concat(sorted[n-1].Members, g.Members)
+			sorted = sorted[:n-1]
+		}
+		sorted = append(sorted, g)
+	}
+	for i, g := range sorted {
+		if !slices.IsSortedFunc(g.Members, compareMembers) {
+			sorted[i].Members = slices.SortedFunc(slices.Values(g.Members), compareMembers)
+		}
+	}
+	o.Groups = slices.DeleteFunc(sorted, func(g Group) bool { return len(g.Members) == 0 })
+}
+
+func compareMembers(a, b Member) int {
+	return cmp.Or(cmp.Compare(a.Cluster, b.Cluster), cmp.Compare(a.Since, b.Since), cmp.Compare(a.Message, b.Message))
+}
