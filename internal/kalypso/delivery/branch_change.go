@@ -9,6 +9,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/describe"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
 )
 
@@ -38,14 +39,14 @@ type Difference struct {
 const maxCompared = 200
 
 // changeOf returns what a planned change changes on the branch.
-func (d *Desired) changeOf(snapshot *gitops.Snapshot, planned *plannedChange) (*BranchChange, error) {
-	change := &BranchChange{Adoption: planned.Adoption}
-	if len(planned.Held) == 0 {
+func (p *plannedChange) branchChange(snapshot *gitops.Snapshot) (*BranchChange, error) {
+	change := &BranchChange{Adoption: p.Adoption}
+	if len(p.Held) == 0 {
 		return change, nil
 	}
-	all := planned.Held.changesTo(planned.Wanted)
-	for _, name := range planned.Wanted.Names() {
-		if planned.Wanted[name].Undecided {
+	all := p.Held.changesTo(p.Wanted)
+	for _, name := range p.Wanted.Names() {
+		if p.Wanted[name].Undecided {
 			change.Undecided = append(change.Undecided, name)
 		}
 	}
@@ -57,7 +58,7 @@ func (d *Desired) changeOf(snapshot *gitops.Snapshot, planned *plannedChange) (*
 		}
 	}
 	compared = compared[:min(len(compared), maxCompared)]
-	held, err := d.readTargets(snapshot, compared)
+	held, err := readTargets(snapshot, p.tree.Destination, compared)
 	if err != nil {
 		return nil, err
 	}
@@ -66,7 +67,7 @@ func (d *Desired) changeOf(snapshot *gitops.Snapshot, planned *plannedChange) (*
 		counts := map[string]int{}
 		for _, target := range ct.Changed {
 			files, ok := held[ct.Name+"/"+target]
-			wanted, known := d.filesOf(ct.Name, target)
+			wanted, known := p.filesOf(ct.Name, target)
 			if !ok || !known {
 				continue
 			}
@@ -84,7 +85,7 @@ func (d *Desired) changeOf(snapshot *gitops.Snapshot, planned *plannedChange) (*
 			}
 			return strings.Compare(a.Text, b.Text)
 		})
-		files, err := snapshot.NonFolders(d.Destination.Join(ct.Name))
+		files, err := snapshot.NonFolders(p.tree.Destination.Join(ct.Name))
 		if err != nil {
 			return nil, err
 		}
@@ -98,11 +99,13 @@ func (d *Desired) changeOf(snapshot *gitops.Snapshot, planned *plannedChange) (*
 const maxTargetFiles = 10
 
 // readTargets reads the files directly in the folders of targets, by target and name.
-func (d *Desired) readTargets(snapshot *gitops.Snapshot, targets []string) (map[string]map[string][]byte, error) {
+func readTargets(
+	snapshot *gitops.Snapshot, in record.Destination, targets []string,
+) (map[string]map[string][]byte, error) {
 	var paths []string
 	at := map[string][2]string{} // path → target, name
 	for _, target := range targets {
-		folder := d.Destination.Join(target)
+		folder := in.Join(target)
 		names, err := snapshot.NonFolders(folder)
 		if err != nil {
 			return nil, err
@@ -138,7 +141,7 @@ func (c *BranchChange) Lines(most int) []string {
 		lines = append(lines, ct.lines()...)
 	}
 	if len(c.Undecided) > 0 {
-		lines = append(lines, "not known before the apply: "+joinFirst(c.Undecided, maxTargets))
+		lines = append(lines, "not known before the apply: "+problem.First(c.Undecided, maxTargets))
 	}
 	return lines
 }
@@ -161,7 +164,7 @@ func (ct *ClusterTypeChange) lines() []string {
 	lines := []string{head}
 	add := func(what string, names []string) {
 		if len(names) > 0 {
-			lines = append(lines, "  "+what+": "+joinFirst(names, maxTargets))
+			lines = append(lines, "  "+what+": "+problem.First(names, maxTargets))
 		}
 	}
 	add("added", ct.Added)
@@ -184,9 +187,3 @@ func (ct *ClusterTypeChange) lines() []string {
 }
 
 // joinFirst joins the first names, and counts the rest.
-func joinFirst(names []string, most int) string {
-	if len(names) <= most {
-		return strings.Join(names, ", ")
-	}
-	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
-}

@@ -17,7 +17,7 @@ type Change struct {
 	Held     Inventory // what it holds now: our folders and the adopted ones
 	Adoption Adoption
 	// Reason says why another promoted commit is taken: with the first wave of a rollout, and with the last one. It is
-	// zero if none is taken, or nobody said.
+	// zero if none is taken, or no reason was recorded.
 	Reason record.Reason
 	// Needed says that the branch does not hold what is desired yet.
 	Needed bool
@@ -35,105 +35,118 @@ type Adoption struct {
 	Removed []string // adopted folders that belong to no cluster type: the change removes them
 }
 
-// change decides what the apply changes on the branch that was read as at, and returns why it must not. The plan was
-// made from s. If the rendering moves within the branch, old is what the branch holds at its old path; it may be nil.
-func (d *Desired) change(s *State, at, old *BranchState) (*Change, []error) {
-	c := &Change{Record: d.recordOn(at), RecordHash: at.RecordHash, Wanted: d.Inventory()}
-	c.Reason = c.Record.NewReason(at.Record)
-	if err := d.checkOwnership(s, at); err != nil {
-		return c, []error{err}
+// comparison is the tree of an apply beside a branch that was read. before is the state that the apply starts from.
+type comparison struct {
+	*AppliedTree
+	before *State
+	branch *BranchState
+}
+
+// change decides what the apply changes on the branch, and returns why it must not. If the rendering moves within the
+// branch, old is what the branch holds at its old path; it may be nil.
+func (c *comparison) change(old *BranchState) (*Change, []error) {
+	change := &Change{Record: c.recordOn(c.branch), RecordHash: c.branch.RecordHash, Wanted: c.inventory}
+	change.Reason = change.Record.NewReason(c.branch.Record)
+	if err := c.checkBranch(change.Wanted); err != nil {
+		return change, []error{err}
 	}
-	if err := d.checkLeftOut(s, at); err != nil {
-		return c, []error{err}
-	}
-	owned := at.recordedFolders()
-	if held := at.Folders.only(owned); !s.Current() && at.Record != nil && !d.Adopt && !held.mayEqual(c.Wanted) {
-		return c, []error{&ExistsError{d.Destination, d.Environment, Changes(held, c.Wanted)}}
-	}
-	if err := d.checkDecisions(s, at); err != nil {
-		return c, []error{err}
-	}
-	if d.updates(s) {
-		owned = s.owned(at)
-		if moved := at.changedSince(s); len(moved) > 0 && !d.isHeldBy(at) {
-			return c, []error{&MovedError{d.Destination, moved}}
-		}
-		if err := d.checkRecord(s, at); err != nil {
-			return c, []error{err}
-		}
-	}
-	if moved := d.keptMoved(at); len(moved) > 0 {
-		return c, []error{&MovedError{d.Destination, moved}}
-	}
-	if err := d.checkPromotedCommit(); err != nil {
-		return c, []error{err}
+	owned := c.branch.recordedFolders()
+	if c.updates(c.before) {
+		owned = c.before.owned(c.branch)
 	}
 	var errs []error
 	var err error
-	if c.Adoption, err = d.adoption(s, at, owned, c.Wanted.Names()); err != nil {
+	if change.Adoption, err = c.adoption(owned, change.Wanted.Names()); err != nil {
 		errs = append(errs, err)
 	}
-	ours := union(owned, c.Adoption.Adopted)
-	c.Held = at.Folders.only(ours)
-	replaced := s.Current() && s.Environment != d.Environment
-	if err := d.Guardrails.Check(c.Held, d.Target(), replaced); err != nil { // also what goes with a later wave
-		errs = append(errs, err)
+	ours := union(owned, change.Adoption.Adopted)
+	change.Held = c.branch.Folders.only(ours)
+	if errs = append(errs, c.checkRemovals(change.Held)...); len(errs) > 0 {
+		return change, errs
 	}
-	for _, err := range []error{d.checkMove(s), d.mayStay(s)} {
-		if err != nil {
-			errs = append(errs, err)
-		}
+	change.Needed = c.moves(c.before) || c.branch.Record == nil || !c.branch.Record.Same(change.Record) ||
+		!change.Held.Equal(change.Wanted)
+	if !change.Needed {
+		return change, nil
 	}
-	if !s.Current() && at.Record == nil {
-		if err := d.Guardrails.CheckFirstDelivery(d.Target(), d.whyEmpty); err != nil {
-			errs = append(errs, err)
-		}
-	}
-	if len(errs) > 0 {
-		return c, errs
-	}
-	c.Needed = d.moves(s) || at.Record == nil || !at.Record.Same(c.Record) || !c.Held.Equal(c.Wanted)
-	if !c.Needed {
-		return c, nil
-	}
-	c.RecordHash = c.Record.Hash()
+	change.RecordHash = change.Record.Hash()
 	for _, name := range ours {
-		_, keep := c.Wanted[name]
-		_, folder := c.Held[name]
+		_, keep := change.Wanted[name]
+		_, folder := change.Held[name]
 		if !keep || !folder { // something else that replaced a folder of ours is removed
-			c.Remove = append(c.Remove, d.Destination.Join(name))
+			change.Remove = append(change.Remove, c.Destination.Join(name))
 		}
 	}
-	if old != nil && !d.KeepOld {
-		remove, err := pathsToRemoveUnchanged(s, old)
+	if old != nil && !c.KeepOld {
+		remove, err := pathsToRemoveUnchanged(c.before, old)
 		if err != nil {
-			return c, []error{err}
+			return change, []error{err}
 		}
-		c.Remove = append(c.Remove, remove...)
+		change.Remove = append(change.Remove, remove...)
 	}
-	return c, nil
+	return change, nil
+}
+
+// checkBranch returns an error if the branch is not one that the plan knows, or not ours to write.
+func (c *comparison) checkBranch(wanted Inventory) error {
+	if err := c.checkOwnership(); err != nil {
+		return err
+	}
+	if err := c.checkLeftOut(); err != nil {
+		return err
+	}
+	held := c.branch.Folders.only(c.branch.recordedFolders())
+	if !c.before.Current() && c.branch.Record != nil && !c.Adopt && !held.mayEqual(wanted) {
+		return &ExistsError{c.Destination, c.Environment, Changes(held, wanted)}
+	}
+	if err := c.checkDecisions(); err != nil {
+		return err
+	}
+	if c.updates(c.before) {
+		if moved := c.branch.changedSince(c.before); len(moved) > 0 && !c.isHeldBy(c.branch) {
+			return &MovedError{c.Destination, moved}
+		}
+		if err := c.checkRecord(); err != nil {
+			return err
+		}
+	}
+	if moved := c.keptMoved(); len(moved) > 0 {
+		return &MovedError{c.Destination, moved}
+	}
+	return c.checkPromotedCommit(c.Target())
+}
+
+// checkRemovals returns the errors of what the change takes from the branch, now or with a later wave. held is what is
+// ours there.
+func (c *comparison) checkRemovals(held Inventory) (errs []error) {
+	replaced := c.before.Current() && c.before.Environment != c.Environment
+	all := []error{c.Guardrails.Check(held, c.Target(), replaced), c.checkMove(), c.mayStay()}
+	if !c.before.Current() && c.branch.Record == nil {
+		all = append(all, c.Guardrails.CheckFirstDelivery(c.Target(), c.whyEmpty))
+	}
+	return slices.DeleteFunc(all, func(err error) bool { return err == nil })
 }
 
 // checkOwnership returns an *OwnershipError if the rendering must not write to the destination.
-func (d *Desired) checkOwnership(s *State, at *BranchState) error {
+func (c *comparison) checkOwnership() error {
 	refuse := func(format string, args ...any) error {
-		return &OwnershipError{Destination: d.Destination, Reason: fmt.Sprintf(format, args...)}
+		return &OwnershipError{Destination: c.Destination, Reason: fmt.Sprintf(format, args...)}
 	}
 	switch {
-	case at.Obstacle != "":
-		return refuse("%s. Choose another path, or move it away.", at.Obstacle)
-	case at.RecordObstacle != "":
+	case c.branch.Obstacle != "":
+		return refuse("%s. Choose another path, or move it away.", c.branch.Obstacle)
+	case c.branch.RecordObstacle != "":
 		return refuse("%s, so the record %s can't be written. Remove it from the branch, or choose another path.",
-			at.RecordObstacle, d.Destination.RecordPath())
-	case at.PromotedCommitObstacle != "" && d.Promotion.Commit != "":
+			c.branch.RecordObstacle, c.Destination.RecordPath())
+	case c.branch.PromotedCommitObstacle != "" && c.Promotion.Commit != "":
 		return refuse("%s, so the promoted commit can't be written to %s. Remove it from the branch.",
-			at.PromotedCommitObstacle, record.PromotedCommitFile)
+			c.branch.PromotedCommitObstacle, record.PromotedCommitFile)
 	}
-	for _, other := range at.OtherRenderings {
-		removed := d.movesWithin(s) && !d.KeepOld && other == s.Destination.Path
+	for _, other := range c.branch.OtherRenderings {
+		removed := c.movesWithin(c.before) && !c.KeepOld && other == c.before.Destination.Path
 		switch {
-		case removed || !record.Nested(other, d.Destination.Path):
-		case d.movesWithin(s) && other == s.Destination.Path:
+		case removed || !record.Nested(other, c.Destination.Path):
+		case c.movesWithin(c.before) && other == c.before.Destination.Path:
 			return refuse(
 				"on_move = \"keep\" also leaves this rendering at path %q of this branch: %s. Choose a path beside it.",
 				other, ErrNested)
@@ -141,16 +154,17 @@ func (d *Desired) checkOwnership(s *State, at *BranchState) error {
 			return refuse("another rendering writes to path %q of this branch: %s. Choose a path beside it.", other, ErrNested)
 		}
 	}
-	if r := at.Record; r != nil && r.Environment != d.Environment && (!d.updates(s) || r.Environment != s.Environment) {
+	if r := c.branch.Record; r != nil && r.Environment != c.Environment &&
+		(!c.updates(c.before) || r.Environment != c.before.Environment) {
 		advice := "Choose another branch or path."
-		if d.updates(s) {
+		if c.updates(c.before) {
 			advice += " If the record is wrong, restore it from the branch's history."
 		}
 		return refuse("the record %s says that this is the rendering of environment %q, not of %q. %s",
-			d.Destination.RecordPath(), r.Environment, d.Environment, advice)
+			c.Destination.RecordPath(), r.Environment, c.Environment, advice)
 	}
-	if at.RecordError != "" && !d.updates(s) {
-		return recordProblem(d.Destination, at)
+	if c.branch.RecordError != "" && !c.updates(c.before) {
+		return recordProblem(c.Destination, c.branch)
 	}
 	return nil
 }
@@ -162,43 +176,43 @@ func recordProblem(at record.Destination, b *BranchState) error {
 }
 
 // checkMove returns a *GuardrailError if the guardrails forbid to remove the folders at the old location.
-func (d *Desired) checkMove(s *State) error {
-	if !d.moves(s) || d.KeepOld {
+func (c *comparison) checkMove() error {
+	if !c.moves(c.before) || c.KeepOld {
 		return nil
 	}
-	return d.Guardrails.CheckMove(s.Destination, s.Ours())
+	return c.Guardrails.CheckMove(c.before.Destination, c.before.Ours())
 }
 
-// isHeldBy reports whether a branch holds what is desired, whoever wrote it.
-func (d *Desired) isHeldBy(at *BranchState) bool {
-	return at.Record != nil && at.Record.Same(d.record()) && at.Folders.only(at.recordedFolders()).Equal(d.Inventory())
+// isHeldBy reports whether a branch holds what is desired, by this apply or another writer.
+func (t *AppliedTree) isHeldBy(at *BranchState) bool {
+	return at.Record != nil && at.Record.Same(t.record()) && at.Folders.only(at.recordedFolders()).Equal(t.inventory)
 }
 
 // adoption finds the folders to adopt: those that the tree needs, and those that the operator wrote.
-func (d *Desired) adoption(s *State, at *BranchState, owned, wanted []string) (a Adoption, err error) {
+func (c *comparison) adoption(owned, wanted []string) (adopted Adoption, err error) {
 	var obstacles []string
 	for _, name := range without(wanted, owned) {
-		if slices.Contains(at.Files, name) {
+		if slices.Contains(c.branch.Files, name) {
 			obstacles = append(obstacles, name)
-		} else if _, ok := at.Folders[name]; ok {
-			a.Adopted = append(a.Adopted, name)
+		} else if _, ok := c.branch.Folders[name]; ok {
+			adopted.Adopted = append(adopted.Adopted, name)
 		}
 	}
 	switch {
 	case len(obstacles) > 0:
-		return Adoption{}, &OwnershipError{Destination: d.Destination, Reason: fmt.Sprintf(
+		return Adoption{}, &OwnershipError{Destination: c.Destination, Reason: fmt.Sprintf(
 			"these exist but are not directories: %s. The folders of the cluster types can't be written. Move or remove them.",
 			strings.Join(obstacles, ", "))}
-	case !d.Adopt && len(a.Adopted) > 0:
-		return Adoption{}, &OwnershipError{Destination: d.Destination, Folders: a.Adopted, Reason: fmt.Sprintf(
+	case !c.Adopt && len(adopted.Adopted) > 0:
+		return Adoption{}, &OwnershipError{Destination: c.Destination, Folders: adopted.Adopted, Reason: fmt.Sprintf(
 			"these folders exist and are not this rendering's: %s. Set adopt = true to adopt them: then the apply removes "+
-				"what is in them and not rendered.", strings.Join(a.Adopted, ", "))}
-	case !d.Adopt || d.updates(s) && at.Record != nil: // the first delivery adopted the operator's folders
-		return a, nil
+				"what is in them and not rendered.", strings.Join(adopted.Adopted, ", "))}
+	case !c.Adopt || c.updates(c.before) && c.branch.Record != nil: // the first delivery adopted the operator's folders
+		return adopted, nil
 	}
-	a.Removed = without(at.OperatorFolders, slices.Concat(owned, a.Adopted))
-	a.Adopted = union(a.Adopted, a.Removed)
-	return a, nil
+	adopted.Removed = without(c.branch.OperatorFolders, slices.Concat(owned, adopted.Adopted))
+	adopted.Adopted = union(adopted.Adopted, adopted.Removed)
+	return adopted, nil
 }
 
 // pathsToRemoveUnchanged returns the [pathsToRemove], or a *MovedError if they changed since the plan.
@@ -256,7 +270,7 @@ func (e *OwnershipError) Error() string {
 }
 
 // ExistsError says that the destination holds a rendering of the environment that the state does not know, with another
-// tree. If the trees are equal, it is no error: the state was lost, or a create was killed, and nobody loses anything.
+// tree. If the trees are equal, it is no error: the state was lost, or a create was killed, and nothing is lost.
 type ExistsError struct {
 	Destination record.Destination
 	Environment string

@@ -39,13 +39,13 @@ func (e *NestedError) Unwrap() error { return ErrNested }
 
 // Plan claims the destination of a planned rendering. It returns a *NestedError if another rendering has claimed an
 // equal or nested path. It skips destinations that are not known yet.
-func (c *Claims) Plan(d *Desired, create bool) error {
-	if !d.Delivers() || !d.Located() || unknown.Is(d.Environment) {
+func (c *Claims) Plan(t *AppliedTree, create bool) error {
+	if !t.Delivers() || !t.Located() || unknown.Is(t.Environment) {
 		return nil
 	}
-	claimed := claim{at: d.Destination, environment: d.Environment, create: create}
-	if d.Known() {
-		claimed.tree = d.Tree.Hash.String()
+	claimed := claim{at: t.Destination, environment: t.Environment, create: create}
+	if t.Known() {
+		claimed.tree = t.Tree.Hash.String()
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -53,7 +53,7 @@ func (c *Claims) Plan(d *Desired, create bool) error {
 		if other.at.SameBranch(claimed.at) && other.at.Nested(claimed.at) && !other.replacedBy(claimed) {
 			return &NestedError{fmt.Sprintf(
 				"Another rendering of this configuration writes to path %q of the same branch, this one to %q: %s. Choose paths "+
-					"beside each other.", other.at.Path, d.Destination.Path, ErrNested)}
+					"beside each other.", other.at.Path, t.Destination.Path, ErrNested)}
 		}
 	}
 	c.planned = append(c.planned, claimed)

@@ -49,7 +49,7 @@ func (s ClearSecrets) Problems(before *State) (ps problem.Problems) {
 		}
 		ps = append(ps, fleet.ProblemOf(c.config, problem.Problem{
 			Path:    []problem.Step{problem.Attr("data"), problem.Key(c.key)},
-			Summary: "Secret in clear",
+			Summary: "Plain-text secret",
 			Detail: fmt.Sprintf("The value of %q holds %s, and config values are committed to Git in plain text. Put it into "+
 				"a secret store, and refer to it by kalypso_secret. Or encrypt it: SOPS ciphertext and SealedSecrets pass. If "+
 				"Git may contain it, set guardrails.secrets to \"warn\" or \"ignore\".", c.key, c.is),
@@ -58,22 +58,26 @@ func (s ClearSecrets) Problems(before *State) (ps problem.Problems) {
 	return ps
 }
 
-// CheckSecrets reports config values that are plainly secrets, unless the branch already holds them, or the apply
-// delivers nothing. It removes all of them from the problems in found, which it returns too.
-func (d *Desired) CheckSecrets(found problem.Problems, p *Prior, s *State) problem.Problems {
-	secrets := FindClearSecrets(d.Fleet.Configs)
-	secrets.Hide(found)
-	secrets.Hide(d.failed)
-	reaction := d.Guardrails.Secrets
-	if len(secrets) == 0 || reaction == problem.Ignore || unknown.Is(string(reaction)) ||
-		d.Tree != nil && Decide(d, p, s).Action == Keep {
-		return found
+// ClearSecrets returns the problems of config values that are plainly secrets, unless the branch already holds them by
+// the state s.
+func (r *Rendered) ClearSecrets(s *State) problem.Problems {
+	reaction := r.Guardrails.Secrets
+	if reaction == problem.Ignore || unknown.Is(string(reaction)) {
+		return nil
 	}
-	ps := secrets.Problems(s)
+	ps := r.secrets.Problems(s)
 	for i := range ps {
 		ps[i].Severity = reaction.Severity()
 	}
-	return append(found, ps...)
+	return ps
+}
+
+// ClearSecrets is [Rendered.ClearSecrets] of what the apply delivers.
+func (decision *Decision) ClearSecrets(s *State) problem.Problems {
+	if decision.Action == Keep {
+		return nil
+	}
+	return decision.Applied.ClearSecrets(s)
 }
 
 // hasValue reports whether the last delivery or proposal contains the value of a config's key.

@@ -25,7 +25,7 @@ func TestClearSecrets(t *testing.T) {
 		configWith("a", map[string]string{"Z": token, "A": url}),
 	}
 	stateOf := func(configs ...*fleet.Config) *State {
-		return &State{Inputs: (&Desired{Fleet: &fleet.Fleet{Configs: configs}}).inputs()}
+		return &State{Inputs: (&Arguments{Fleet: &fleet.Fleet{Configs: configs}}).inputs()}
 	}
 	for name, tt := range map[string]struct {
 		before *State
@@ -78,7 +78,7 @@ func TestClearSecretsHidden(t *testing.T) {
 	if problems[2].Detail != "line 2: "+hidden+" is text" {
 		t.Error(problems[2].Detail)
 	}
-	in := (&Desired{Fleet: &fleet.Fleet{Configs: configs}, Review: Review{Detail: Values}}).inputs()
+	in := (&Arguments{Fleet: &fleet.Fleet{Configs: configs}, Review: Review{Detail: Values}}).inputs()
 	if got := *in.Configs["a"].Keys["KEY"].Shown + *in.Configs["a"].Keys["OTHER"].Shown; got != hidden+"text" {
 		t.Errorf("descriptions show %q", got)
 	}
@@ -102,5 +102,21 @@ func TestGoldenFleetsHoldNoSecret(t *testing.T) {
 	}
 	if values < 100 {
 		t.Errorf("only %d values", values)
+	}
+}
+
+// What an apply keeps needs no report: nothing of it is delivered.
+func TestClearSecretsOfAction(t *testing.T) {
+	t.Parallel()
+	s := usualSituation()
+	token := "gh" + "p_" + strings.Repeat("aB3", 12)
+	s.desired.Fleet.Configs = []*fleet.Config{configWith("a", map[string]string{"TOKEN": token})}
+	r := s.desired.rendered()
+	r.secrets = FindClearSecrets(r.Fleet.Configs)
+	for action, want := range map[Action]int{Keep: 0, Write: 1, Nothing: 1} {
+		decision := &Decision{Action: action, Applied: newAppliedTree(r, s.prior, s.state)}
+		if got := decision.ClearSecrets(nil); len(got) != want {
+			t.Errorf("action %d: %v, want %d problems", action, got, want)
+		}
 	}
 }

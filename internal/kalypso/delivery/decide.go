@@ -1,6 +1,9 @@
 package delivery
 
 import (
+	"slices"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/pullrequest"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/rollout"
@@ -47,13 +50,19 @@ func (p *Prior) delivered() bool {
 	return p.Strategy == PullRequest && p.TreeHash != "" || p.Strategy == Push && p.Commit != ""
 }
 
-// Decision is what an apply does, and what its plan reports. It depends on what is desired, on the state, and on what
+// Decision is what an apply does, and what its plan reports. It depends on what is rendered, on the state, and on what
 // the last run read of the branch. [Check] and the deliveries apply the same rules to the branch that they read: see
-// [Desired.change].
+// [comparison.change].
 type Decision struct {
+	// Applied is the tree that the apply leaves at the destination. Before is the state that the decision was made from,
+	// or nil: a revert that it agrees with is what was delivered. Prior is nil for a create.
+	Applied *AppliedTree
+	Before  *State
+	Prior   *Prior
+
 	Action Action
 	// Comparable says that the apply writes a known tree, and that the state knows the tree before it. Describable says
-	// that everything else that [Desired.Describe] describes is known too.
+	// that everything else that [AppliedTree.Describe] describes is known too.
 	Comparable, Describable bool
 	// Adoption lists the folders of others that the rendering adopts.
 	Adoption Adoption
@@ -87,140 +96,138 @@ type Decision struct {
 	Waiting map[string]string
 	// Withheld says why the open pull request must not be merged now; "": it may be.
 	Withheld string
-	// Rollout is the step of the rollout that the apply takes, or nil.
-	Rollout *rollout.Step
+	// Step is the step of the rollout that the apply takes, or nil.
+	Step *rollout.Step
 	// Errors say why the apply would fail, as far as the state knows.
 	Errors []error
 }
 
 // Decide decides what an apply does. For a create, p is nil. If the private state can't be read, s is nil. Decide
 // contacts no server, and returns the same for a plan and for its apply.
-func Decide(d *Desired, p *Prior, s *State) *Decision {
-	s = d.Accept(p, s)
-	d.resolve(p, s)
-	if d.Rests(p) {
-		return d.rest(p, s)
+func Decide(r *Rendered, p *Prior, s *State) *Decision {
+	t := newAppliedTree(r, p, s)
+	if accepted := t.accept(p, s); accepted != s {
+		s, t = accepted, newAppliedTree(r, p, accepted)
 	}
-	decision := &Decision{Action: Write}
-	if d.Tree != nil {
-		decision.Rollout = d.applied().step
-		decision.Errors = d.keptErrors()
+	decision := &Decision{Action: Write, Applied: t, Before: s, Prior: p}
+	if t.Rests(p) {
+		decision.rest()
+		return decision
+	}
+	if t.Tree != nil {
+		decision.Step = t.step
+		decision.Errors = t.keptErrors()
 	}
 	if p == nil {
-		decision.Check = d.Delivers() && !d.Incomplete
-		if decision.Check && d.Tree != nil {
-			if err := d.Guardrails.CheckFirstDelivery(d.Target(), d.whyEmpty); err != nil {
+		decision.Check = t.Delivers() && !t.Incomplete
+		if decision.Check && t.Tree != nil {
+			if err := t.Guardrails.CheckFirstDelivery(t.Target(), t.whyEmpty); err != nil {
 				decision.Errors = append(decision.Errors, err)
 			}
 		}
 		return decision
 	}
-	decision.Action = d.action(p, s)
-	if d.Strategy == PullRequest {
+	decision.Action = decision.action()
+	if t.Strategy == PullRequest {
 		decision.ClosedPullRequest = s.ClosedPullRequest()
-	}
-	if d.Strategy == PullRequest && s.Current() && s.Proposal.Open() {
-		decision.Withheld = d.applied().withheld
+		if s.Current() && s.Proposal.Open() {
+			decision.Withheld = t.withheld
+		}
 	}
 	switch decision.Action {
 	case Keep, Withhold:
-		return decision
 	case RemoveOld:
-		open, closing := d.removals(s, true)
+		open, closing := t.removals(s, true)
 		decision.OldRemoved, decision.OldKept = destinations(open), destinations(closing)
-		return decision
-	}
-	if decision.Moves = d.Moves(s); len(decision.Moves) > 0 {
-		decision.Renamed = d.renamedClusterTypes(s)
-	}
-	if d.Strategy == PullRequest && d.Located() {
-		decision.OldKeptForNow = destinations(d.oldLocations(s))
-	}
-	if s.Current() && !unknown.Is(d.Environment) && s.desiredEnvironment() != d.Environment {
-		decision.Replaced = s.desiredEnvironment()
-	}
-	decision.Comparable = decision.Action == Write && d.Known() && d.canCompare(s)
-	decision.Describable = decision.Comparable && d.describable()
-	switch {
-	case d.Strategy == ComputeOnly:
-		decision.LeftTree, decision.LeftPullRequest = leftBehind(p, s)
-	case d.Delivers():
-		decision.Drift = d.overwrittenDrift(s)
-		decision.Unreadable = p.Commit != "" && !s.Current()
-		decision.Check = !d.Incomplete && !d.updates(s)
-		if s.Current() && !d.Incomplete && d.Tree != nil {
-			decision.checkState(d, s)
-		}
+	default:
+		decision.write()
 	}
 	return decision
 }
 
+// write decides what an apply reports that writes, or that may.
+func (decision *Decision) write() {
+	t, p, s := decision.Applied, decision.Prior, decision.Before
+	if decision.Moves = decision.moves(); len(decision.Moves) > 0 {
+		decision.Renamed = decision.renamedClusterTypes()
+	}
+	if t.Strategy == PullRequest && t.Located() {
+		decision.OldKeptForNow = destinations(t.oldLocations(s))
+	}
+	if s.Current() && !unknown.Is(t.Environment) && s.desiredEnvironment() != t.Environment {
+		decision.Replaced = s.desiredEnvironment()
+	}
+	decision.Comparable = decision.Action == Write && t.Known() && decision.canCompare()
+	decision.Describable = decision.Comparable && decision.describable()
+	switch {
+	case t.Strategy == ComputeOnly:
+		decision.LeftTree, decision.LeftPullRequest = leftBehind(p, s)
+	case t.Delivers():
+		decision.Drift = decision.overwrittenDrift()
+		decision.Unreadable = p.Commit != "" && !s.Current()
+		decision.Check = !t.Incomplete && !t.updates(s)
+		if s.Current() && !t.Incomplete && t.Tree != nil {
+			decision.checkState()
+		}
+	}
+}
+
 // rest decides for an apply that writes nothing.
-func (d *Desired) rest(p *Prior, s *State) *Decision {
-	decision := &Decision{Action: Keep, Rests: d.Promotion.Frozen()}
+func (decision *Decision) rest() {
+	t, s := decision.Applied, decision.Before
+	decision.Action, decision.Rests = Keep, t.Promotion.Frozen()
 	switch {
 	case decision.Rests != "":
-	case d.NoCommit:
+	case t.NoCommit:
 		decision.Rests = "Nothing is promoted to the environment yet."
 	default:
 		decision.Rests = "The rollout is paused, and nothing was delivered yet."
-		decision.Rollout = &rollout.Step{Paused: d.Rollout.Pause}
+		decision.Step = &rollout.Step{Paused: t.Rollout.Pause}
 	}
-	if p == nil {
+	if decision.Prior == nil {
 		decision.Action = Nothing
 	}
 	if !s.Current() {
-		return decision
+		return
 	}
 	if s.Drifted() {
 		decision.Drift = []*State{s}
 	}
-	if d.Tree != nil && !d.NoCommit {
-		decision.Waiting = Changes(d.baseline(s), d.Target())
+	if t.Tree != nil && !t.NoCommit {
+		decision.Waiting = Changes(t.baseline(s), t.Target())
 	}
-	if s.Proposal.Open() && !d.NoCommit {
+	if s.Proposal.Open() && !t.NoCommit {
 		decision.Withheld = decision.Rests
 		decision.Waiting = nil
-		if d.Tree != nil {
-			decision.Waiting = Changes(d.baseline(s), s.Proposal.Head.Delivered)
+		if t.Tree != nil {
+			decision.Waiting = Changes(t.baseline(s), s.Proposal.Head.Delivered)
 		}
 		if s.Proposal.Withheld != decision.Withheld {
 			decision.Action = Withhold
 		}
 	}
-	return decision
 }
 
 // action decides from the configuration and the last apply, without looking at what others changed on the branch.
-func (d *Desired) action(p *Prior, s *State) Action {
-	current := s.Current()
+func (decision *Decision) action() Action {
+	t, p, s := decision.Applied, decision.Prior, decision.Before
 	switch {
-	case unknown.Is(string(d.Strategy)):
+	case unknown.Is(string(t.Strategy)):
 		return Undecided
-	case d.Strategy == PullRequest && current && s.Proposal != nil && d.applied().withheld != "":
-		if s.Proposal.Open() && s.Proposal.Withheld != d.applied().withheld {
+	case t.Strategy == PullRequest && s.Current() && s.Proposal != nil && t.withheld != "":
+		if s.Proposal.Open() && s.Proposal.Withheld != t.withheld {
 			return Withhold
 		}
 		return Keep // a closed one is not opened again
-	case d.Strategy == Push && (p.Commit == "" || !current || s.Drifted()),
-		d.Strategy == PullRequest && (!current || d.needsProposal(p, s)),
-		d.Strategy == ComputeOnly && (p.Commit != "" || s != nil && s.Proposal != nil),
-		d.Known() && p.TreeHash != d.Inventory().TreeHash().String(),
-		current && !unknown.Is(d.Environment) && s.desiredEnvironment() != d.Environment,
-		current && d.Located() && !s.Destination.Same(d.Destination),
-		d.recordChanges(p, s),
-		d.failuresChange(s),
-		(current || d.Strategy == ComputeOnly) && d.decisionsChanged(s):
+	case decision.strategyWrites(), decision.treeChanges(), decision.recordChanges(), decision.failuresChange():
 		return Write
-	case d.Strategy == Push && d.Located() && len(d.oldLocations(s)) > 0:
-		return Write
-	case !d.Known(), !d.Tree.Unknown && !d.decisionsKnown(), !d.Located(), unknown.Is(d.AppliedPromotedCommit()):
+	case !t.Known(), !t.Tree.Unknown && !t.decisionsKnown(), !t.Located(), unknown.Is(t.AppliedPromotedCommit()):
 		return Undecided
-	case d.Strategy == PullRequest:
-		open, closing := d.removals(s, p.Commit != "" && s.Proposal == nil)
+	case t.Strategy == PullRequest:
+		open, closing := t.removals(s, p.Commit != "" && s.Proposal == nil)
 		switch {
 		case len(open)+len(closing) == 0:
-		case d.Incomplete:
+		case t.Incomplete:
 			return Undecided
 		default:
 			return RemoveOld
@@ -229,21 +236,48 @@ func (d *Desired) action(p *Prior, s *State) Action {
 	return Keep
 }
 
-// recordChanges reports whether the record is to name another promoted commit, or a rollout that ends or begins.
-func (d *Desired) recordChanges(p *Prior, s *State) bool {
-	if d.Tree == nil || !d.Certain() {
-		return d.Rollout == nil && !unknown.Is(d.Promotion.Commit) && p.PromotedCommit != d.Promotion.Commit
+// strategyWrites reports whether the apply writes by its strategy, although the tree stays the same: what was delivered
+// or proposed is not there, or has to be repaired, or is at an old location.
+func (decision *Decision) strategyWrites() bool {
+	t, p, s := decision.Applied, decision.Prior, decision.Before
+	switch t.Strategy {
+	case Push:
+		return p.Commit == "" || !s.Current() || s.Drifted() || t.Located() && len(t.oldLocations(s)) > 0
+	case PullRequest:
+		return !s.Current() || decision.needsProposal()
+	case ComputeOnly:
+		return p.Commit != "" || s != nil && s.Proposal != nil
 	}
-	last, promoted := s, d.AppliedPromotedCommit()
+	return false
+}
+
+// treeChanges reports whether another tree is known to be due, or the same one for another environment, at another
+// destination, or by other placement decisions.
+func (decision *Decision) treeChanges() bool {
+	t, s := decision.Applied, decision.Before
+	current := s.Current()
+	return t.Known() && decision.Prior.TreeHash != t.inventory.TreeHash().String() ||
+		current && !unknown.Is(t.Environment) && s.desiredEnvironment() != t.Environment ||
+		current && t.Located() && !s.Destination.Same(t.Destination) ||
+		(current || t.Strategy == ComputeOnly) && decision.decisionsChanged()
+}
+
+// recordChanges reports whether the record is to name another promoted commit, or a rollout that ends or begins.
+func (decision *Decision) recordChanges() bool {
+	t, p, s := decision.Applied, decision.Prior, decision.Before
+	if t.Tree == nil || !t.Certain() {
+		return t.Rollout == nil && !unknown.Is(t.Promotion.Commit) && p.PromotedCommit != t.Promotion.Commit
+	}
+	last, promoted := s, t.AppliedPromotedCommit()
 	if s != nil && s.Proposal != nil {
 		last = s.Proposal.Head
 	}
 	switch {
-	case last.Current() && last.Rollout.UnderWay() != d.applied().rollout.UnderWay():
+	case last.Current() && last.Rollout.UnderWay() != t.rollout.UnderWay():
 		return true
 	case unknown.Is(promoted):
 		return false
-	case d.Rollout != nil && last.Current():
+	case t.Rollout != nil && last.Current():
 		return promoted != last.PromotedCommit
 	}
 	return p.PromotedCommit != promoted
@@ -258,20 +292,39 @@ func destinations(places []*OldLocation) []record.Destination {
 }
 
 // needsProposal reports whether the apply changes the pull request although the tree stays the same.
-func (d *Desired) needsProposal(p *Prior, s *State) bool {
+func (decision *Decision) needsProposal() bool {
+	a, p, s := decision.Applied, decision.Prior, decision.Before
 	switch proposal := s.Proposal; {
 	case proposal == nil:
 		return p.Commit == "" || s.Drifted()
 	case !proposal.Open():
-		return d.PullRequest.Reopen
+		return a.PullRequest.Reopen
 	default:
-		return proposal.Broken() || proposal.Withheld != "" || s.Drifted() || !p.PullRequest.Equal(d.PullRequest)
+		return proposal.Broken() || proposal.Withheld != "" || s.Drifted() || !p.PullRequest.Equal(a.PullRequest)
 	}
 }
 
 // canCompare reports whether the state knows the tree before.
-func (d *Desired) canCompare(s *State) bool {
-	return s != nil && s.Delivered != nil && (!d.Delivers() || s.Current())
+func (decision *Decision) canCompare() bool {
+	a, s := decision.Applied, decision.Before
+	return s != nil && s.Delivered != nil && (!a.Delivers() || s.Current())
+}
+
+// describable reports whether everything is known that [AppliedTree.Describe] describes.
+func (decision *Decision) describable() bool {
+	t := decision.Applied
+	if !t.Known() || t.Strategy != ComputeOnly && !t.Located() || t.Review.Incomplete || unknown.Any(t.Sources) {
+		return false
+	}
+	for _, text := range []string{string(t.Strategy), t.Environment, t.Promotion.Commit, string(t.Review.Detail)} {
+		if unknown.Is(text) {
+			return false
+		}
+	}
+	return !slices.ContainsFunc(t.Fleet.Configs, func(c *fleet.Config) bool {
+		return unknown.Is(c.Name) || unknown.Any(c.Labels) || unknown.Any(c.Data)
+	}) && !slices.ContainsFunc(t.Fleet.Secrets, func(s *fleet.Secret) bool { return fleet.HasUnknown(s) }) &&
+		!slices.ContainsFunc(t.Fleet.Policies, func(p *fleet.SchedulingPolicy) bool { return unknown.Is(p.Name) })
 }
 
 // leftBehind returns what stays on the server once the rendering is only computed.
@@ -290,25 +343,27 @@ func leftBehind(p *Prior, s *State) (at *record.Destination, pullRequest int) {
 
 // checkState adds the errors that the branch, as it was last read, implies. If the state does not know the
 // destination, it checks the guardrails of the move only.
-func (decision *Decision) checkState(d *Desired, s *State) {
-	if !d.updates(s) {
-		for _, err := range []error{d.checkMove(s), d.mayStay(s)} {
+func (decision *Decision) checkState() {
+	c := comparison{decision.Applied, decision.Before, &decision.Before.Seen}
+	if !c.updates(c.before) {
+		for _, err := range []error{c.checkMove(), c.mayStay()} {
 			if err != nil {
 				decision.Errors = append(decision.Errors, err)
 			}
 		}
 		return
 	}
-	change, errs := d.change(s, &s.Seen, nil)
+	change, errs := c.change(nil)
 	decision.Adoption, decision.Errors = change.Adoption, append(decision.Errors, errs...)
 }
 
 // overwrittenDrift returns the branches on which the apply overwrites changes of others: the destination, and the
 // branch of the pull request.
-func (d *Desired) overwrittenDrift(s *State) []*State {
+func (decision *Decision) overwrittenDrift() []*State {
+	t, s := decision.Applied, decision.Before
 	var all []*State
-	keeps := d.moves(s) && d.KeepOld
-	if d.overwrites(s, d.updates(s)) && !keeps {
+	keeps := t.moves(s) && t.KeepOld
+	if t.overwrites(s, t.updates(s)) && !keeps {
 		all = append(all, s)
 	}
 	if !s.Current() || s.Proposal == nil {
@@ -316,7 +371,7 @@ func (d *Desired) overwrittenDrift(s *State) []*State {
 	}
 	p := s.Proposal
 	switch {
-	case d.overwrites(p.Head, d.updates(s)):
+	case t.overwrites(p.Head, t.updates(s)):
 		all = append(all, p.Head)
 	case len(p.OtherCommits) > 0:
 		others := *p.Head
@@ -329,24 +384,24 @@ func (d *Desired) overwrittenDrift(s *State) []*State {
 // overwrites reports whether the apply overwrites changes of others on the branch of s. It overwrites nothing if the
 // branch holds what is desired: because the fleet took over the change, or because an apply was killed after its
 // push.
-func (d *Desired) overwrites(s *State, updates bool) bool {
+func (t *AppliedTree) overwrites(s *State, updates bool) bool {
 	if !s.Current() || !s.Drifted() {
 		return false
 	}
 	wanted, hash := Inventory{}, "" // of the record
 	if updates {
-		if d.Tree == nil {
+		if t.Tree == nil {
 			return true
 		}
-		wanted, hash = d.Inventory(), d.recordOn(&s.Seen).Hash()
+		wanted, hash = t.inventory, t.recordOn(&s.Seen).Hash()
 	}
 	ours := s.Ours()
-	for _, name := range d.baseline(s).differing(ours) {
+	for _, name := range t.baseline(s).differing(ours) {
 		if ours[name].Hash != wanted[name].Hash {
 			return true
 		}
 	}
-	if updates && (d.continues(s.Seen.Record) || s.Reverted()) {
+	if updates && (t.continues(s.Seen.Record) || s.Reverted()) {
 		return false
 	}
 	return s.Seen.RecordHash != s.DeliveredRecord && s.Seen.RecordHash != hash
@@ -354,7 +409,7 @@ func (d *Desired) overwrites(s *State, updates bool) bool {
 
 // continues reports whether a record is of an earlier wave of the same rollout: of an apply that was killed after its
 // push.
-func (d *Desired) continues(r *record.Record) bool {
-	return d.Rollout != nil && r != nil && r.Rollout != nil && r.Environment == d.Environment &&
-		d.TargetTreeHash() != "" && r.Rollout.TargetTreeHash == d.TargetTreeHash()
+func (t *AppliedTree) continues(r *record.Record) bool {
+	return t.Rollout != nil && r != nil && r.Rollout != nil && r.Environment == t.Environment &&
+		t.TargetTreeHash() != "" && r.Rollout.TargetTreeHash == t.TargetTreeHash()
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -14,6 +15,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/placement"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
@@ -25,12 +27,50 @@ import (
 
 // situation is what a decision follows from.
 type situation struct {
-	desired *Desired
+	desired *desired
 	prior   *Prior
 	state   *State
 	branch  *BranchState // as it is read now
 	old     *BranchState // the same branch at the path that is left
 	adopted []string
+}
+
+// desired is a rendering as rows change it: its arguments, and what its fleet renders to.
+type desired struct {
+	Arguments
+	Tree   *tree.Tree
+	failed problem.Problems
+}
+
+// rendered returns what is desired now. Later changes do not reach it.
+func (d *desired) rendered() *Rendered {
+	arguments := d.Arguments
+	r := NewRendered(&arguments, d.Tree)
+	r.failed = d.failed
+	return r
+}
+
+// decide decides from the situation. Deciding twice is the same.
+func (s *situation) decide(t *testing.T) *Decision {
+	t.Helper()
+	r := s.desired.rendered()
+	decision, again := Decide(r, s.prior, s.state), Decide(r, s.prior, s.state)
+	all := cmp.Exporter(func(reflect.Type) bool { return true })
+	if diff := cmp.Diff(decision, again, all, cmp.Comparer(sameErrors), cmp.Comparer(sameTree)); diff != "" {
+		t.Errorf("decided twice (-first +second):\n%s", diff)
+	}
+	return decision
+}
+
+func sameErrors(a, b error) bool {
+	return a == nil && b == nil || a != nil && b != nil && a.Error() == b.Error()
+}
+
+func sameTree(a, b *tree.Tree) bool { return a == b }
+
+// applied returns the tree that an apply leaves.
+func (s *situation) applied() *AppliedTree {
+	return Decide(s.desired.rendered(), s.prior, s.state).Applied
 }
 
 const delivered = "large/a=1 large/b=1 small/c=1"
@@ -83,10 +123,10 @@ func usualState(entries string) *State {
 
 func usualSituation() *situation {
 	return &situation{
-		desired: &Desired{
-			Strategy: Push, Destination: usualDestination, Environment: "dev", Tree: rendered(delivered), Fleet: &fleet.Fleet{},
+		desired: &desired{Tree: rendered(delivered), Arguments: Arguments{
+			Strategy: Push, Destination: usualDestination, Environment: "dev", Fleet: &fleet.Fleet{},
 			Guardrails: Guardrails{MaxRemoved: DefaultLimit},
-		},
+		}},
 		prior:  &Prior{TreeHash: rendered(delivered).Hash.String(), Commit: "commit", Delivered: true},
 		state:  usualState(delivered),
 		branch: holding(delivered),
@@ -97,6 +137,14 @@ func usualSituation() *situation {
 func (s *State) edited(entries string) {
 	s.Seen.Folders = held(entries)
 	s.Drift = []Drift{{Commit: "theirs"}}
+}
+
+// reverted has the last delivery put back on the branch by others: the branch holds what was delivered before it.
+func (s *situation) reverted(last string) {
+	before := s.state.delivery()
+	s.state = usualState(last)
+	s.state.Past = []Delivery{before}
+	s.state.Seen, s.state.Drift = *holding(delivered), []Drift{{Commit: "revert"}}
 }
 
 // proposed has the tree proposed by the pull request 7, while the destination holds what was delivered.
@@ -128,7 +176,7 @@ func (d *Decision) text(on *situation) string {
 		}
 	}
 	if d.Comparable {
-		add(true, "changes %v", Changes(on.state.Found(), on.desired.Inventory()))
+		add(true, "changes %v", Changes(on.state.Found(), d.Applied.Inventory()))
 	}
 	add(d.Comparable && !d.Describable, "not describable yet")
 	add(len(d.Adoption.Adopted) > 0, "adopts %v", d.Adoption.Adopted)
@@ -314,6 +362,18 @@ func TestDecide(t *testing.T) {
 			s.state.edited("large/a=9 large/b=1 small/c=1")
 			s.desired.Destination.Path, s.desired.KeepOld = "clusters", true
 		}, "write, changes map[large:+0 -0 ~1], reads the branch"},
+		{"people reverted the last delivery, and the fleet renders the one before again", func(s *situation) {
+			s.reverted("large/a=2 large/b=1 small/c=1")
+		}, "keep"},
+		{"people reverted the last delivery, and rejected its commit", func(s *situation) {
+			s.reverted("large/a=2 large/b=1 small/c=1")
+			s.state.PromotedCommit, s.desired.Rejected = "bad", []string{"bad"}
+			s.desired.Tree = rendered("large/a=3 large/b=1 small/c=1")
+		}, "write, changes map[large:+0 -0 ~1]"},
+		{"people reverted the last delivery, and the fleet still renders it", func(s *situation) {
+			s.reverted("large/a=2 large/b=1 small/c=1")
+			s.desired.Tree = rendered("large/a=2 large/b=1 small/c=1")
+		}, "write, changes map[large:+0 -0 ~1], overwrites others on dev"},
 		{"what is to be written over drift is not known yet", func(s *situation) {
 			s.state.edited("large/a=9 large/b=1 small/c=1")
 			s.desired.Tree = nil
@@ -389,16 +449,16 @@ func TestDecide(t *testing.T) {
 		// Only computed.
 		{"what is only computed writes nothing", func(s *situation) {
 			s.desired.Strategy, s.prior.Commit = ComputeOnly, ""
-			s.state = Computed(s.desired)
+			s.state = Computed(newAppliedTree(s.desired.rendered(), s.prior, s.state))
 		}, "keep"},
 		{"another tree that is only computed changes the state", func(s *situation) {
 			s.desired.Strategy, s.prior.Commit = ComputeOnly, ""
-			s.state = Computed(s.desired)
+			s.state = Computed(newAppliedTree(s.desired.rendered(), s.prior, s.state))
 			s.desired.Tree = rendered("large/a=1")
 		}, "write, changes map[large:+0 -1 ~0 small:+0 -1 ~0]"},
 		{"another environment of the same tree, only computed, changes nothing that is kept", func(s *situation) {
 			s.desired.Strategy, s.prior.Commit = ComputeOnly, ""
-			s.state = Computed(s.desired)
+			s.state = Computed(newAppliedTree(s.desired.rendered(), s.prior, s.state))
 			s.desired.Environment = "stage"
 		}, "keep"},
 		{"a delivered tree stays where it is", func(s *situation) { s.desired.Strategy = ComputeOnly },
@@ -474,7 +534,7 @@ func TestDecide(t *testing.T) {
 		t.Run(test.rule, func(t *testing.T) {
 			s := usualSituation()
 			test.with(s)
-			if diff := cmp.Diff(test.want, Decide(s.desired, s.prior, s.state).text(s)); diff != "" {
+			if diff := cmp.Diff(test.want, s.decide(t).text(s)); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)
 			}
 		})
@@ -653,7 +713,8 @@ func TestChange(t *testing.T) {
 		t.Run(test.rule, func(t *testing.T) {
 			s := usualSituation()
 			test.with(s)
-			change, errs := s.desired.change(s.state, s.branch, s.old)
+			tree := newAppliedTree(s.desired.rendered(), nil, nil)
+			change, errs := (&comparison{tree, s.state, s.branch}).change(s.old)
 			if diff := cmp.Diff(test.want, change.text(errs)); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)
 			}
@@ -754,8 +815,10 @@ func TestPromotes(t *testing.T) {
 			s := usualSituation()
 			s.adopted = []string{"large"}
 			test.with(s)
-			change := &Change{Adoption: Adoption{Adopted: s.adopted}}
-			if got := s.desired.promotes(s.state, change, s.branch); got != test.want {
+			change := &plannedChange{
+				Change: &Change{Adoption: Adoption{Adopted: s.adopted}}, tree: s.applied(), at: s.branch,
+			}
+			if got := change.promotes(s.state); got != test.want {
 				t.Errorf("got %t", got)
 			}
 		})

@@ -16,8 +16,10 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/limit"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/rollout"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
@@ -71,35 +73,55 @@ func build(t testing.TB, environment, value string, targets map[string][]string)
 
 // request is what is desired, and the state that the plan was made from.
 type request struct {
-	*delivery.Desired
+	*delivery.Arguments
+	Tree   *tree.Tree
 	before *delivery.State
 }
 
+// decide decides as a plan of an update does.
+func (o request) decide() *delivery.Decision {
+	arguments := *o.Arguments
+	prior := &delivery.Prior{TreeHash: o.Tree.Hash.String()}
+	if o.before != nil {
+		prior.Commit = o.before.Base
+	}
+	return delivery.Decide(delivery.NewRendered(&arguments, o.Tree), prior, o.before)
+}
+
+// copied returns a request whose arguments can be changed.
+func (o request) copied() request {
+	arguments := *o.Arguments
+	o.Arguments = &arguments
+	return o
+}
+
+// applied returns the tree that the apply leaves.
+func (o request) applied() *delivery.AppliedTree { return o.decide().Applied }
+
 // overwrites reports whether the plan says that the apply overwrites changes of others.
 func (o request) overwrites() bool {
-	return len(delivery.Decide(o.Desired, &delivery.Prior{Commit: o.before.Base}, o.before).Drift) > 0
+	return len(o.decide().Drift) > 0
 }
 
 // request returns one for the environment "dev" at the root of the branch.
 func (b *branch) request(value string, targets map[string][]string, before *delivery.State) request {
 	b.Helper()
-	return request{&delivery.Desired{
+	return request{&delivery.Arguments{
 		Strategy:     delivery.Push,
 		Destination:  record.Destination{Repo: b.repo, Branch: "dev", Path: "."},
 		Environment:  "dev",
 		Fleet:        &fleet.Fleet{},
-		Tree:         build(b, "dev", value, targets),
 		CreateBranch: true,
 		Guardrails:   delivery.Guardrails{MaxRemoved: delivery.DefaultLimit},
 		Author:       gitops.Author{Name: "A", Email: "a@acme.io", When: time.Unix(1700000000, 0)},
-	}, before}
+	}, build(b, "dev", value, targets), before}
 }
 
 // deliver delivers a request, and expects this number of commits.
 func (b *branch) deliver(o request, commits int) *delivery.State {
 	b.Helper()
 	before := len(gitserver.Log(b, b.repo, "dev"))
-	result, err := delivery.Deliver(b.Context(), b.client, o.Desired, o.before, nil)
+	result, err := delivery.Deliver(b.Context(), b.client, o.applied(), o.before, nil)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -110,7 +132,7 @@ func (b *branch) deliver(o request, commits int) *delivery.State {
 }
 
 func (b *branch) tryDeliver(o request) (*delivery.Result, error) {
-	return delivery.Deliver(b.Context(), b.client, o.Desired, o.before, nil)
+	return delivery.Deliver(b.Context(), b.client, o.applied(), o.before, nil)
 }
 
 func (b *branch) observe(s *delivery.State) *delivery.State {
@@ -292,7 +314,7 @@ func TestRecordObstacle(t *testing.T) {
 			gitserver.SeedFiles(t, b.repo, "dev", "Away with the record", map[string]gitserver.File{".kalypso": {}})
 			head := gitserver.SeedFiles(t, b.repo, "dev", "Mine", test.edit)
 			o := b.request("1", usual, kept(t, b.observe(s)))
-			decision := delivery.Decide(o.Desired, &delivery.Prior{TreeHash: o.Tree.Hash.String(), Commit: s.Base}, o.before)
+			decision := o.decide()
 			_, err := b.tryDeliver(o)
 			for when, err := range map[string]error{"plan": errors.Join(decision.Errors...), "apply": err} {
 				var ownership *delivery.OwnershipError
@@ -444,7 +466,7 @@ func TestAdopt(t *testing.T) {
 		t.Errorf("with adopt: %v", err)
 	}
 	o.Guardrails.MaxRemoved = "2"
-	found, err := delivery.Check(t.Context(), b.client, o.Desired, o.before)
+	found, err := delivery.Check(t.Context(), b.client, o.applied(), o.before)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -538,5 +560,30 @@ func TestMoves(t *testing.T) {
 	if modes := gitserver.Modes(t, o.Destination.Repo, "other"); modes["large/a-x/reconciler.yaml"] == "" ||
 		modes["small/c-x/reconciler.yaml"] == "" {
 		t.Errorf("on the new branch are %v", modes)
+	}
+}
+
+// Without a state, the wave follows from the branch that the apply reads.
+func TestDeliverWaveWithoutState(t *testing.T) {
+	t.Parallel()
+	b := newBranch(t)
+	b.deliver(b.request("1", usual, nil), 1)
+	o := b.request("2", usual, nil)
+	o.Adopt = true
+	o.Rollout = &rollout.Rollout{Stages: []rollout.Stage{{Name: "all", MaxConcurrency: &limit.Limit{Number: 1}}}}
+	folder := func(name string) string { return gitserver.Git(t, b.repo, "rev-parse", "dev:"+name) }
+	large, small := folder("large"), folder("small")
+	if o.applied().Certain() {
+		t.Error("the tree is certain before the branch is read")
+	}
+	result, err := b.tryDeliver(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !result.Applied.Certain() || result.Applied.Complete() {
+		t.Error("the applied tree is no wave")
+	}
+	if changed := []bool{folder("large") != large, folder("small") != small}; changed[0] == changed[1] {
+		t.Errorf("the wave changed large: %t, small: %t", changed[0], changed[1])
 	}
 }

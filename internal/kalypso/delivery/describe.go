@@ -69,24 +69,24 @@ func (r Review) max() int {
 // Describe describes in Markdown what the apply changes, for reviewers. A pull request has it as its description, with
 // the marker that names the rendering. before is what was delivered, or found; see [Result]. The text depends on d and
 // before alone.
-func (d *Desired) Describe(before *State) string {
-	at := d.Destination
-	if d.Strategy == ComputeOnly { // no branch gets the tree
+func (t *AppliedTree) Describe(before *State) string {
+	at := t.Destination
+	if t.Strategy == ComputeOnly { // no branch gets the tree
 		at = record.Destination{}
 	}
 	c := describe.Change{
-		Environment: d.Environment,
+		Environment: t.Environment,
 		Branch:      at.Branch,
 		Path:        at.Path,
-		Policies:    d.policies(),
-		Links:       d.Review.Links,
-		Marker:      hosting.Marker(d.Environment, at.Branch, at.Path),
-		MaxLength:   d.Review.max(),
+		Policies:    t.policies(),
+		Links:       t.Review.Links,
+		Marker:      hosting.Marker(t.Environment, at.Branch, at.Path),
+		MaxLength:   t.Review.max(),
 	}
 	found := before.Found()
-	c.Before, c.After = found.shownHash(), d.Inventory().shownHash()
-	c.ClusterTypes = append(found.changesTo(d.Inventory()), found.unchangedIn(d.Inventory(), describe.MaxNodes)...)
-	if k := d.keptTree(); k != nil {
+	c.Before, c.After = found.shownHash(), t.Inventory().shownHash()
+	c.ClusterTypes = append(found.changesTo(t.Inventory()), found.unchangedIn(t.Inventory(), describe.MaxNodes)...)
+	if k := t.kept; k != nil {
 		c.Kept, c.LeftOut = texts(k.kept), texts(k.leftOut)
 	}
 	if was := before.Destination; was.Branch != "" && at.Branch != "" && !was.Same(at) {
@@ -95,10 +95,10 @@ func (d *Desired) Describe(before *State) string {
 			c.MovedFrom.Repo = ""
 		}
 	}
-	if before.Environment != d.Environment {
+	if before.Environment != t.Environment {
 		c.ReplacedEnvironment = before.Environment
 	}
-	is := d.inputs()
+	is := t.inputs()
 	was := inputs{}
 	if before.Inputs != nil {
 		was = *before.Inputs
@@ -106,14 +106,14 @@ func (d *Desired) Describe(before *State) string {
 	known := before.Inputs != nil || len(found) == 0 // the branch held nothing before
 	if known {
 		c.Sources = describe.SourceChanges(was.origins(), is.origins())
-		d.nameRegistrations(c.Sources)
+		t.nameRegistrations(c.Sources)
 	}
 	if was.Configs != nil {
-		c.Configs = d.configChanges(was.Configs, is.Configs)
-		d.reach(c.Configs, &fleet.Fleet{Configs: changedOf(d.Fleet.Configs, c.Configs)},
+		c.Configs = t.configChanges(was.Configs, is.Configs)
+		t.reach(c.Configs, &fleet.Fleet{Configs: changedOf(t.Fleet.Configs, c.Configs)},
 			func(c configure.AssignmentConfig) *configure.Values { return c.Values })
-		c.Secrets = d.configChanges(was.Secrets, is.Secrets)
-		d.reach(c.Secrets, &fleet.Fleet{Secrets: changedOf(d.Fleet.Secrets, c.Secrets)},
+		c.Secrets = t.configChanges(was.Secrets, is.Secrets)
+		t.reach(c.Secrets, &fleet.Fleet{Secrets: changedOf(t.Fleet.Secrets, c.Secrets)},
 			func(c configure.AssignmentConfig) *configure.Values { return c.Secrets })
 	} else if len(found) > 0 {
 		c.NotCompared = append(c.NotCompared, "configuration")
@@ -121,23 +121,23 @@ func (d *Desired) Describe(before *State) string {
 	if !known {
 		c.NotCompared = append(c.NotCompared, "sources")
 	}
-	if promoted := d.AppliedPromotedCommit(); before.PromotedCommit != promoted {
+	if promoted := t.AppliedPromotedCommit(); before.PromotedCommit != promoted {
 		c.Promoted = describe.Promotion{
 			Repo: repoOf(before.PromotedCommit, promoted, was.origins(), is.origins()),
 			From: before.PromotedCommit, To: promoted,
 		}
-		c.Promoted.Why = d.recordOn(&before.Seen).Promotion.Summary
+		c.Promoted.Why = t.recordOn(&before.Seen).Promotion.Summary
 	}
 	return describe.Markdown(c)
 }
 
 // nameRegistrations adds the registrations that read the repos of moves.
-func (d *Desired) nameRegistrations(moves []describe.SourceChange) {
+func (a *Arguments) nameRegistrations(moves []describe.SourceChange) {
 	if len(moves) == 0 {
 		return
 	}
 	byRepo := map[string][]*fleet.WorkloadRegistration{}
-	for _, r := range d.Fleet.Registrations {
+	for _, r := range a.Fleet.Registrations {
 		key := repourl.Key(r.Repo)
 		byRepo[key] = append(byRepo[key], r)
 	}
@@ -151,8 +151,8 @@ func (d *Desired) nameRegistrations(moves []describe.SourceChange) {
 	}
 }
 
-// DescribeRemoval describes the removal of what a destination holds of an environment, as [Desired.Describe] does for a
-// change.
+// DescribeRemoval describes the removal of what a destination holds of an environment, as [AppliedTree.Describe] does
+// for a change.
 func DescribeRemoval(at record.Destination, environment string, held Inventory, r Review) string {
 	c := describe.Change{
 		Environment: environment,
@@ -169,14 +169,14 @@ func DescribeRemoval(at record.Destination, environment string, held Inventory, 
 }
 
 // policies returns a function that finds the policies that place a target on a cluster type.
-func (d *Desired) policies() func(clusterType, target string) []string {
+func (r *Rendered) policies() func(clusterType, target string) []string {
 	placements := map[string]map[string][]*fleet.SchedulingPolicy{}
 	of := func(clusterType string) map[string][]*fleet.SchedulingPolicy {
 		if found, ok := placements[clusterType]; ok {
 			return found
 		}
 		all := map[string][]*fleet.SchedulingPolicy{}
-		for _, p := range d.Tree.Schedule.Placements {
+		for _, p := range r.Tree.Schedule.Placements {
 			if p.ClusterType.Name == clusterType {
 				for _, a := range p.Assignments {
 					all[a.Target.Name] = a.Policies
@@ -195,14 +195,14 @@ func (d *Desired) policies() func(clusterType, target string) []string {
 }
 
 // configChanges compares the configs, or the references to secrets.
-func (d *Desired) configChanges(was, is map[string]configInputs) (changed []describe.ConfigChange) {
+func (a *Arguments) configChanges(was, is map[string]configInputs) (changed []describe.ConfigChange) {
 	for name := range merged(was, is) {
 		old, before := was[name]
 		now, after := is[name]
 		c := describe.ConfigChange{
 			Name:          name,
 			LabelsChanged: before && after && old.Labels != now.Labels,
-			Keys:          keyChanges(old.Keys, now.Keys, d.Review.Detail == Values),
+			Keys:          keyChanges(old.Keys, now.Keys, a.Review.Detail == Values),
 		}
 		switch {
 		case !before:
@@ -256,7 +256,7 @@ func changedOf[T fleet.Object](objects []T, changed []describe.ConfigChange) (fo
 
 // reach finds the assignments to which the changed objects apply. f holds them, and of returns their values of an
 // assignment.
-func (d *Desired) reach(
+func (r *Rendered) reach(
 	changed []describe.ConfigChange, f *fleet.Fleet, of func(configure.AssignmentConfig) *configure.Values,
 ) {
 	if len(f.Configs)+len(f.Secrets) == 0 {
@@ -266,10 +266,10 @@ func (d *Desired) reach(
 	for i, c := range changed {
 		index[c.Name] = i
 	}
-	f.Environment = d.Environment
+	f.Environment = r.Environment
 	// This ends soon, because the objects were configured before. Errors in them were reported before there was a tree.
-	configuration, _ := configure.New(context.Background(), f, d.Tree.Schedule)
-	for i, p := range d.Tree.Schedule.Placements {
+	configuration, _ := configure.New(context.Background(), f, r.Tree.Schedule)
+	for i, p := range r.Tree.Schedule.Placements {
 		sharing := map[*configure.Values]int{} // of the assignments
 		for n := range p.Assignments {
 			sharing[of(configuration.Of(i, n))]++

@@ -70,7 +70,7 @@ func TestDescribe(t *testing.T) {
 	shown.Review.Detail = delivery.Values
 	first := b.deliver(shown, 1)
 	o := b.described("canary-2", 2, kept(t, first))
-	text := o.Describe(o.before)
+	text := o.applied().Describe(o.before)
 	old, now := fmt.Sprintf("%040d", 1), fmt.Sprintf("%040d", 2)
 	for _, want := range []string{
 		"0 added, 0 removed, 3 changed on 2 cluster types",
@@ -94,18 +94,19 @@ func TestDescribe(t *testing.T) {
 		strings.Contains(text, "stays") {
 		t.Errorf("it tells a value, or what stays:\n%s", text)
 	}
-	values := *o.Desired
+	values := o.copied()
 	values.Review.Detail = delivery.Values
 	const reference = "`PASSWORD` `store \"vault\", key \"canary-1\", property \"canary\"` → " +
 		"`store \"vault\", key \"canary-2\", property \"canary\"`"
-	if text := values.Describe(o.before); !strings.Contains(text, reference) {
+	if text := values.applied().Describe(o.before); !strings.Contains(text, reference) {
 		t.Errorf("it does not say %q:\n%s", reference, text)
 	}
-	moved := *o.Desired
+	moved := o.copied()
 	moved.Environment, moved.Destination.Path = "stage", "clusters"
 	const left = "Renders environment `stage` to branch `dev`, path `clusters`.\n" +
 		"It replaces environment `dev`.\nIt moves from branch `dev`.\n"
-	if text := moved.Describe(o.before); !strings.Contains(text, left) || strings.Contains(o.Describe(o.before), "It ") {
+	if text := moved.applied().Describe(o.before); !strings.Contains(text, left) ||
+		strings.Contains(o.applied().Describe(o.before), "It ") {
 		t.Errorf("of another environment elsewhere it says:\n%s", text)
 	}
 	for range 10 {
@@ -115,7 +116,7 @@ func TestDescribe(t *testing.T) {
 		)
 		slices.Reverse(o.Origins)
 		slices.Reverse(o.Fleet.Registrations)
-		if diff := cmp.Diff(text, o.Describe(o.before)); diff != "" {
+		if diff := cmp.Diff(text, o.applied().Describe(o.before)); diff != "" {
 			t.Fatalf("in another order (-before +after):\n%s", diff)
 		}
 	}
@@ -123,7 +124,7 @@ func TestDescribe(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(text, o.Describe(result.Before)); diff != "" {
+	if diff := cmp.Diff(text, o.applied().Describe(result.Before)); diff != "" {
 		t.Errorf("after the delivery (-before +after):\n%s", diff)
 	}
 }
@@ -141,28 +142,28 @@ func TestInputsKeepNoValue(t *testing.T) {
 		}
 		return string(text)
 	}
-	s := delivery.Computed(o.Desired)
+	s := delivery.Computed(o.applied())
 	if text := unpacked(s); strings.Contains(text, "canary") || !strings.Contains(text, `"B"`) {
 		t.Errorf("kept is\n%s", text)
 	}
 	o.Review.Detail = delivery.Values
 	o.Fleet.Configs[0].Data["long"] = strings.Repeat("canary-long ", 100)
-	if n := strings.Count(unpacked(delivery.Computed(o.Desired)), "canary-long"); n == 0 || n > 10 {
+	if n := strings.Count(unpacked(delivery.Computed(o.applied())), "canary-long"); n == 0 || n > 10 {
 		t.Errorf("a long value is kept %d times over", n)
 	}
 
 	// Values come and go with an apply that delivers nothing, unless they are not those that were delivered.
 	delete(o.Fleet.Configs[0].Data, "long")
-	s = s.WithInputs(o.Desired)
+	s = s.WithInputs(o.Arguments)
 	if text := unpacked(s); !strings.Contains(text, "canary-stays") {
 		t.Errorf("kept is\n%s", text)
 	}
 	o.Review.Detail = delivery.Keys
-	if text := unpacked(s.WithInputs(o.Desired)); strings.Contains(text, "canary") {
+	if text := unpacked(s.WithInputs(o.Arguments)); strings.Contains(text, "canary") {
 		t.Errorf("kept is\n%s", text)
 	}
 	o.Fleet.Configs[0].Data["B"] = "another"
-	if diff := cmp.Diff(unpacked(s), unpacked(s.WithInputs(o.Desired))); diff != "" {
+	if diff := cmp.Diff(unpacked(s), unpacked(s.WithInputs(o.Arguments))); diff != "" {
 		t.Errorf("other values took the place of those that were delivered:\n%s", diff)
 	}
 }
@@ -190,11 +191,11 @@ func TestDescribeNotKnown(t *testing.T) {
 		"nothing":      {&delivery.State{}, "", true},
 		"an import":    {imported, configuration, true},
 		"older":        {older, both, false},
-		"renewed":      {imported.WithInputs(o.Desired), "", true},
-		"older, anew":  {older.WithInputs(o.Desired), "", true},
+		"renewed":      {imported.WithInputs(o.Arguments), "", true},
+		"older, anew":  {older.WithInputs(o.Arguments), "", true},
 		"what is kept": {s, "", true},
 	} {
-		text := b.described("2", 2, nil).Describe(test.before)
+		text := b.described("2", 2, nil).applied().Describe(test.before)
 		if said := strings.Contains(text, "Not compared"); said != (test.says != "") || !strings.Contains(text, test.says) {
 			t.Errorf("of %s it says:\n%s", name, text)
 		}
@@ -216,7 +217,7 @@ func TestDescribeNotKnown(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if text := gone.Describe(
+	if text := gone.applied().Describe(
 		result.Before,
 	); !strings.Contains(text, "No deployment target changes.") ||
 		!strings.Contains(text, configuration) {
@@ -241,14 +242,15 @@ func TestDescribeLimit(t *testing.T) {
 		)
 		o.Origins = append(o.Origins, fmt.Sprintf("https://git.acme.io/acme/repo-%d@%040d:w.yaml", i, 1))
 	}
-	before := delivery.Computed(b.request("2", map[string][]string{"type-0": nil}, nil).Desired)
+	before := delivery.Computed(b.request("2", map[string][]string{"type-0": nil}, nil).applied())
 	for _, limit := range []int{0, 4000, 1 << 20} {
 		o.Review.Max = limit
 		want := describe.DefaultMaxLength
 		if limit > 0 {
 			want = min(want, limit)
 		}
-		if text := o.Describe(before); len([]rune(text)) > want || len(text) < 400 || !strings.Contains(text, "10000 added") {
+		if text := o.applied().Describe(before); len([]rune(text)) > want || len(text) < 400 ||
+			!strings.Contains(text, "10000 added") {
 			t.Errorf("with the limit %d it has %d characters:\n%.1000s", limit, len([]rune(text)), text)
 		}
 	}

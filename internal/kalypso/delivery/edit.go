@@ -8,28 +8,29 @@ import (
 )
 
 // edit returns the commit of a change. It neither contains nor renders folders that the branch already holds.
-func (d *Desired) edit(c *Change) *gitops.Edit {
+func (p *plannedChange) edit() *gitops.Edit {
+	t := p.tree
 	promoted := ""
-	if d.Complete() {
-		promoted = d.Promotion.Commit
+	if t.complete {
+		promoted = t.Promotion.Commit
 	}
 	edit := &gitops.Edit{
-		Files:   c.Record.Files(d.Destination, promoted),
-		Remove:  c.Remove,
-		Message: d.commitMessage(c),
-		Author:  d.Author,
+		Files:   p.Record.Files(t.Destination, promoted),
+		Remove:  p.Remove,
+		Message: p.commitMessage(),
+		Author:  t.Author,
 	}
-	rendered := make(map[string]int, len(d.Tree.Folders))
-	for i, folder := range d.Tree.Folders {
+	rendered := make(map[string]int, len(t.Tree.Folders))
+	for i, folder := range t.Tree.Folders {
 		rendered[folder.ClusterType] = i
 	}
-	for _, name := range c.Wanted.Names() {
-		hash, at := c.Wanted[name].Hash, d.Destination.Join(name)
-		if c.Held[name].Hash == hash {
+	for _, name := range p.Wanted.Names() {
+		hash, at := p.Wanted[name].Hash, t.Destination.Join(name)
+		if p.Held[name].Hash == hash {
 			continue
 		}
-		if i, ok := rendered[name]; ok && d.Target()[name].Hash == hash {
-			edit.Folders = append(edit.Folders, d.clusterTypeFolder(i, at))
+		if i, ok := rendered[name]; ok && t.Target()[name].Hash == hash {
+			edit.Folders = append(edit.Folders, p.clusterTypeFolder(i, at))
 			continue
 		}
 		edit.Folders = append(edit.Folders, gitops.Folder{Path: at, Hash: plumbing.Hash(hash), Stored: true})
@@ -39,9 +40,9 @@ func (d *Desired) edit(c *Change) *gitops.Edit {
 
 // clusterTypeFolder returns folder i of the fleet's tree, at a path, with what the branch keeps in it. Only targets
 // that the branch does not hold are rendered.
-func (d *Desired) clusterTypeFolder(i int, at string) gitops.Folder {
-	t := d.Tree
-	target := d.Target()[t.Folders[i].ClusterType]
+func (p *plannedChange) clusterTypeFolder(i int, at string) gitops.Folder {
+	whole := p.tree.Tree
+	target := p.tree.Target()[whole.Folders[i].ClusterType]
 	folder := gitops.Folder{
 		Path: at,
 		Hash: plumbing.Hash(target.Hash),
@@ -49,12 +50,12 @@ func (d *Desired) clusterTypeFolder(i int, at string) gitops.Folder {
 			yield(gitops.File{Path: tree.ReadmeFile, Content: []byte(tree.Readme)}, nil)
 		},
 	}
-	for n, target := range t.Folders[i].Targets {
+	for n, target := range whole.Folders[i].Targets {
 		folder.Folders = append(folder.Folders, gitops.Folder{
 			Path: target.Name,
 			Hash: plumbing.Hash(target.Hash),
 			Files: func(yield func(gitops.File, error) bool) {
-				for f := range t.TargetFiles(i, n) {
+				for f := range whole.TargetFiles(i, n) {
 					if !yield(gitops.File{Path: f.Path, Content: f.Content}, nil) {
 						return
 					}
@@ -62,7 +63,7 @@ func (d *Desired) clusterTypeFolder(i int, at string) gitops.Folder {
 			},
 		})
 	}
-	for was, is := range pairs(target.Targets, d.rendered()[t.Folders[i].ClusterType].Targets) {
+	for was, is := range pairs(target.Targets, p.tree.Rendered.inventory[whole.Folders[i].ClusterType].Targets) {
 		if is == nil {
 			folder.Folders = append(folder.Folders, gitops.Folder{Path: was.Name, Hash: plumbing.Hash(was.Whole), Stored: true})
 		}

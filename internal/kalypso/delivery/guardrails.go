@@ -137,17 +137,17 @@ func whyUnscheduled(ctx context.Context, f *fleet.Fleet, s *schedule.Schedule) (
 }
 
 // whyEmpty explains why no cluster type gets a deployment target, or returns "".
-func (d *Desired) whyEmpty() string {
-	s := d.Tree.Schedule
+func (r *Rendered) whyEmpty() string {
+	s := r.Tree.Schedule
 	if s == nil || s.AssignmentCount > 0 {
 		return ""
 	}
-	targets, policies := whyUnscheduled(context.Background(), d.Fleet, s)
+	targets, policies := whyUnscheduled(context.Background(), r.Fleet, s)
 	return strings.Trim(targets+"\n"+policies, "\n")
 }
 
 // Unscheduled returns the names of the deployment targets that no policy assigns, in the order of the schedule.
-func (d *Desired) Unscheduled() []string { return unscheduledNames(d.Tree.Schedule) }
+func (r *Rendered) Unscheduled() []string { return unscheduledNames(r.Tree.Schedule) }
 
 func unscheduledNames(s *schedule.Schedule) []string {
 	names := make([]string, len(s.Unscheduled))

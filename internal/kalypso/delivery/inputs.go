@@ -34,26 +34,26 @@ type keyInput struct {
 }
 
 // inputs returns what the tree is rendered from.
-func (d *Desired) inputs() *inputs {
-	in := &inputs{Origins: d.Origins, Sources: d.Sources, Configs: make(map[string]configInputs, len(d.Fleet.Configs))}
-	for _, config := range d.Fleet.Configs {
-		in.Configs[config.Name] = d.objectInputs(&config.Meta, config.Data, shownValue)
+func (a *Arguments) inputs() *inputs {
+	in := &inputs{Origins: a.Origins, Sources: a.Sources, Configs: make(map[string]configInputs, len(a.Fleet.Configs))}
+	for _, config := range a.Fleet.Configs {
+		in.Configs[config.Name] = a.objectInputs(&config.Meta, config.Data, shownValue)
 	}
-	if len(d.Fleet.Secrets) > 0 {
-		in.Secrets = make(map[string]configInputs, len(d.Fleet.Secrets))
+	if len(a.Fleet.Secrets) > 0 {
+		in.Secrets = make(map[string]configInputs, len(a.Fleet.Secrets))
 	}
-	for _, secret := range d.Fleet.Secrets {
+	for _, secret := range a.Fleet.Secrets {
 		texts := make(map[string]string, len(secret.Data))
 		for key, reference := range secret.Data {
 			texts[key] = reference.String()
 		}
-		in.Secrets[secret.Name] = d.objectInputs(&secret.Meta, texts, shownReference)
+		in.Secrets[secret.Name] = a.objectInputs(&secret.Meta, texts, shownReference)
 	}
 	return in
 }
 
 // objectInputs returns the labels and the data of an object. shown returns what descriptions show of a value.
-func (d *Desired) objectInputs(
+func (a *Arguments) objectInputs(
 	m *fleet.Meta, data map[string]string, shown func(key, value string) string,
 ) configInputs {
 	c := configInputs{Keys: make(map[string]keyInput, len(data))}
@@ -66,7 +66,7 @@ func (d *Desired) objectInputs(
 	}
 	for name, value := range data {
 		key := keyInput{Value: fingerprint(m.Name, name, value)}
-		if d.Review.Detail == Values {
+		if a.Review.Detail == Values {
 			key.Shown = new(shown(name, value))
 		}
 		c.Keys[name] = key
@@ -76,31 +76,31 @@ func (d *Desired) objectInputs(
 
 // inputsAfter returns the inputs of the tree of this apply. During a rollout, they are the inputs before it, so that
 // each wave is described as a part of the same change.
-func (d *Desired) inputsAfter(before *State) *inputs {
-	if !d.Complete() {
-		return before.Inputs
+func (p *plannedChange) inputsAfter() *inputs {
+	if !p.tree.complete {
+		return p.before.Inputs
 	}
-	return d.inputs()
+	return p.tree.inputs()
 }
 
 // WithInputs returns s with the current inputs of the tree that was already delivered or proposed. It replaces inputs
 // that are not known, as after an import, and values that delivery.describe shows or hides from now on. It keeps
 // inputs that differ from the delivered ones.
-func (s *State) WithInputs(d *Desired) *State {
-	if s == nil || d.frozen() {
+func (s *State) WithInputs(a *Arguments) *State {
+	if s == nil || a.frozen() {
 		return s
 	}
 	now := *s
 	if s.Proposal != nil { // which holds the tree
 		p := *s.Proposal
-		p.Head = p.Head.WithInputs(d)
+		p.Head = p.Head.WithInputs(a)
 		now.Proposal = &p
 		return &now
 	}
 	if s.Rollout.UnderWay() { // see inputsAfter
 		return s
 	}
-	is := d.inputs()
+	is := a.inputs()
 	switch was := s.Inputs; {
 	case was == nil:
 		now.Inputs = is

@@ -49,7 +49,8 @@ type keptTree struct {
 	failures  failures
 	// Kept lists the folders that the branch keeps, and leftOut the targets that it does not hold. Both are sorted.
 	kept, leftOut []record.FailedAssignment
-	// waiting lists the targets that can't join a cluster type. Until they can, they do not leave the others.
+	// waiting lists the targets that can't join a cluster type. Until then they also stay in their current cluster
+	// types.
 	waiting map[string]bool
 	held    int // the number of our deployment target folders on the branch
 	// incomplete says that the hashes of folders are unknown until the branch is read: the state only has the first bytes
@@ -167,68 +168,57 @@ func (k *keptTree) baseline(delivered, held Inventory) Inventory {
 }
 
 // KeepsFailed reports whether the branch keeps targets that fail to render.
-func (d *Desired) KeepsFailed() bool { return d.OnAssignmentError == AssignmentErrorKeep }
+func (a *Arguments) KeepsFailed() bool { return a.OnAssignmentError == AssignmentErrorKeep }
 
 // Kept returns the deployment target folders that the branch keeps because they fail to render, sorted.
-func (d *Desired) Kept() []record.FailedAssignment {
-	if k := d.keptTree(); k != nil {
-		return k.kept
-	}
-	return nil
-}
-
-// keptTree returns the tree with the kept folders, or nil if nothing fails to render.
-func (d *Desired) keptTree() *keptTree {
-	if d.Tree == nil || d.keptOf != d.Tree {
+func (t *AppliedTree) Kept() []record.FailedAssignment {
+	if t.kept == nil {
 		return nil
 	}
-	return d.kept
+	return t.kept.kept
 }
 
-// resolveKept finds the folders that the branch keeps. It reports whether they are unknown until the branch is read.
-// The parameters are those of [Desired.resolve].
-func (d *Desired) resolveKept(p *Prior, s *State) (unread bool) {
-	d.kept, d.keptOf = nil, d.Tree
-	if d.Tree == nil || len(d.failed) == 0 {
-		return false
+// keep returns the fleet's tree with the folders that the branch keeps, as far as the state tells, or nil if nothing
+// fails to render. unread says that they are unknown until the branch is read. p is nil for a create. s is nil if no
+// private state can be read.
+func (r *Rendered) keep(p *Prior, s *State) (kept *keptTree, unread bool) {
+	if len(r.failed) == 0 {
+		return nil, false
 	}
-	f, rendered := failuresOf(d.failed), d.rendered()
+	f := failuresOf(r.failed)
+	kept = f.keep(r.inventory, nil, nil)
 	switch {
-	case d.Strategy == ComputeOnly:
-		d.kept = f.keep(rendered, nil, nil)
+	case r.Strategy == ComputeOnly:
 		if s != nil && s.Version == stateVersion && s.Engine == engineVersion {
-			d.kept = f.keep(rendered, s.Ours(), s.Delivered)
+			kept = f.keep(r.inventory, s.Ours(), s.Delivered)
 		}
-	case unknown.Is(string(d.Strategy)), !d.Located() && s.Current(),
-		!s.Current() && (d.Adopt || d.Incomplete || d.recovers(p, s)):
-		d.kept = f.keep(rendered, nil, nil)
-		return true
-	case d.updates(s) && s.Environment == d.Environment:
-		d.kept = f.keep(rendered, s.Ours(), s.Delivered)
-	default:
-		d.kept = f.keep(rendered, nil, nil)
-		if d.moves(s) {
-			d.kept.lost = f.keep(rendered, s.Ours(), s.Delivered).kept
-		}
+	case unknown.Is(string(r.Strategy)), !r.Located() && s.Current(),
+		!s.Current() && (r.Adopt || r.Incomplete || recovers(p, s)):
+		return kept, true
+	case r.updates(s) && s.Environment == r.Environment:
+		kept = f.keep(r.inventory, s.Ours(), s.Delivered)
+	case r.moves(s):
+		kept.lost = f.keep(r.inventory, s.Ours(), s.Delivered).kept
 	}
-	d.kept.setSince(s.records()...)
-	return false
+	kept.setSince(s.records()...)
+	return kept, false
 }
 
-// resolveUnreadKept finds the folders that the branch keeps, after reading it.
-func (d *Desired) resolveUnreadKept(s *State, at *BranchState) {
-	if d.keptTree() == nil {
-		return
+// keptOn returns the fleet's tree with the folders that a branch keeps that was read.
+func (t *AppliedTree) keptOn(s *State, at *BranchState) *keptTree {
+	if t.kept == nil {
+		return nil
 	}
 	names := at.recordedFolders()
 	if s.Current() {
 		names = s.owned(at)
-	} else if d.Adopt {
-		names = union(union(names, at.OperatorFolders), d.rendered().Names())
+	} else if t.Adopt {
+		names = union(union(names, at.OperatorFolders), t.Rendered.inventory.Names())
 	}
 	held := at.Folders.only(names)
-	d.kept = d.kept.failures.keep(d.rendered(), held, held)
-	d.kept.setSince(append(s.records(), at.Record)...)
+	kept := t.kept.failures.keep(t.Rendered.inventory, held, held)
+	kept.setSince(append(s.records(), at.Record)...)
+	return kept
 }
 
 // records returns the records of the branch and of the pull request, as they were last read.
@@ -258,24 +248,24 @@ func (k *keptTree) setSince(records ...*record.Record) {
 
 // baseline returns what the last apply left at the destination of s, but with targets that fail to render now as on the
 // branch.
-func (d *Desired) baseline(s *State) Inventory {
-	k := d.keptTree()
-	if k == nil || !d.updates(s) {
+func (t *AppliedTree) baseline(s *State) Inventory {
+	k := t.kept
+	if k == nil || !t.updates(s) {
 		return s.Delivered
 	}
 	return k.baseline(s.Delivered, s.Ours())
 }
 
 // keptErrors returns why the apply must not keep targets that fail to render.
-func (d *Desired) keptErrors() (errs []error) {
-	k := d.keptTree()
-	if k == nil || d.applied().uncertain {
+func (t *AppliedTree) keptErrors() (errs []error) {
+	k := t.kept
+	if k == nil || t.uncertain {
 		return nil
 	}
 	if len(k.lost) > 0 {
-		errs = append(errs, &KeptMoveError{d.Destination, k.lost})
+		errs = append(errs, &KeptMoveError{t.Destination, k.lost})
 	}
-	if most := d.Guardrails.maxKept(); !most.allows(len(k.kept), k.held) {
+	if most := t.Guardrails.maxKept(); !most.allows(len(k.kept), k.held) {
 		errs = append(errs, &GuardrailError{Reason: fmt.Sprintf(
 			"%d of %s fail to render and would be kept, and guardrails.max_kept is %q. A team rarely breaks that many: check "+
 				"the templates and the configs. If the teams did break them, raise the limit.\n%s",
@@ -287,13 +277,13 @@ func (d *Desired) keptErrors() (errs []error) {
 
 // keptMoved returns the folders of kept targets that differ on the branch from the plan: people merged the pull request
 // that changes them since then.
-func (d *Desired) keptMoved(at *BranchState) (moved []string) {
-	k := d.keptTree()
+func (c *comparison) keptMoved() (moved []string) {
+	k := c.kept
 	if k == nil {
 		return nil
 	}
 	for clusterType, folder := range k.inventory {
-		for is, wanted := range pairs(at.Folders[clusterType].Targets, folder.Targets) {
+		for is, wanted := range pairs(c.branch.Folders[clusterType].Targets, folder.Targets) {
 			if wanted != nil && k.isKept(clusterType, wanted.Name) && (is == nil || !is.sameHash(*wanted)) {
 				moved = append(moved, clusterType+"/"+wanted.Name)
 			}
@@ -304,26 +294,27 @@ func (d *Desired) keptMoved(at *BranchState) (moved []string) {
 }
 
 // checkLeftOut returns a *LeftOutError if the rendering is created where the branch holds targets that fail to render.
-func (d *Desired) checkLeftOut(s *State, at *BranchState) error {
-	k := d.keptTree()
-	if k == nil || s.Current() || d.applied().unread {
+func (c *comparison) checkLeftOut() error {
+	k := c.kept
+	if k == nil || c.before.Current() || c.unread {
 		return nil
 	}
-	held := k.failures.keep(d.rendered(), at.Folders.only(at.recordedFolders()), nil).kept
+	held := k.failures.keep(c.Rendered.inventory, c.branch.Folders.only(c.branch.recordedFolders()), nil).kept
 	if len(held) == 0 {
 		return nil
 	}
-	return &LeftOutError{d.Destination, d.Environment, held}
+	return &LeftOutError{c.Destination, c.Environment, held}
 }
 
 // failuresChange reports whether the record has to list other failing assignments.
-func (d *Desired) failuresChange(s *State) bool {
-	if !d.Delivers() || !s.Current() || !d.Known() {
+func (decision *Decision) failuresChange() bool {
+	t, s := decision.Applied, decision.Before
+	if !t.Delivers() || !s.Current() || !t.Known() {
 		return false
 	}
 	all := s.records()
 	last := all[len(all)-1]
-	return last != nil && !last.SameFailures(d.record())
+	return last != nil && !last.SameFailures(t.record())
 }
 
 func texts(all []record.FailedAssignment) []string {

@@ -37,15 +37,15 @@ func (s *situation) shortHashes() {
 
 // keptText describes what happens to the failing targets.
 func (s *situation) keptText() string {
-	decision := Decide(s.desired, s.prior, s.state)
-	d := s.desired
+	decision := Decide(s.desired.rendered(), s.prior, s.state)
+	d := decision.Applied
 	parts := []string{map[Action]string{Keep: "keep", Undecided: "undecided", Write: "write"}[decision.Action]}
 	list := func(what string, all []record.FailedAssignment) {
 		if len(all) > 0 {
 			parts = append(parts, what+" "+strings.Join(texts(all), ", "))
 		}
 	}
-	k := d.keptTree()
+	k := d.kept
 	list("kept", k.kept)
 	list("left out", k.leftOut)
 	var unknown []string
@@ -66,8 +66,13 @@ func (s *situation) keptText() string {
 	for _, err := range decision.Errors {
 		parts = append(parts, strings.TrimPrefix(fmt.Sprintf("%T", err), "*delivery."))
 	}
-	if s.branch != nil && len(decision.Errors) == 0 && d.Certain() {
-		if _, errs := d.change(s.state.current(), s.branch, nil); len(errs) > 0 {
+	if s.branch != nil && len(decision.Errors) == 0 {
+		if read := d.on(s.state.current(), s.branch); !d.Certain() {
+			list("on the branch kept", read.kept.kept)
+			list("left out there", read.kept.leftOut)
+			d = read
+		}
+		if _, errs := (&comparison{d, s.state.current(), s.branch}).change(nil); len(errs) > 0 {
 			parts = append(parts, "the apply: "+strings.TrimPrefix(fmt.Sprintf("%T", errs[0]), "*delivery."))
 		}
 	}
@@ -145,9 +150,9 @@ func TestKept(t *testing.T) {
 		{"a create that adopts", func(s *situation) {
 			s.prior, s.state, s.desired.Adopt = nil, nil, true
 			s.fail("large/b=1 small/c=1", "large/a")
-		}, "write; left out large / a; uncertain"},
+		}, "write; left out large / a; uncertain; on the branch kept large / a"},
 		{"private state that can't be read", func(s *situation) {
-			s.state = nil
+			s.state, s.branch = nil, nil // an apply recovers the state before it reads the branch for the change
 			s.fail("large/b=1 small/c=1", "large/a")
 		}, "write; left out large / a; uncertain"},
 		{"a move", func(s *situation) {
@@ -222,9 +227,9 @@ func TestKeptInALaterWave(t *testing.T) {
 	s.state.Drift = []Drift{{Commit: "theirs"}}
 	s.desired.Rollout = twoStages()
 	s.fail("large/a=2 large/b=1 small/d=2", "small/c")
-	decision := Decide(s.desired, s.prior, s.state)
+	decision := Decide(s.desired.rendered(), s.prior, s.state)
 	if diff := cmp.Diff(realHashes(held("small/c=theirs small/d=1"))["small"].Hash,
-		s.desired.Inventory()["small"].Hash); diff != "" {
+		decision.Applied.Inventory()["small"].Hash); diff != "" {
 		t.Errorf("the folder of the later wave (-want +got):\n%s", diff)
 	}
 	if len(decision.Drift) > 0 || len(decision.Errors) > 0 {
@@ -238,19 +243,18 @@ func TestFailingSince(t *testing.T) {
 	s := usualSituation()
 	s.fail("large/b=1 small/c=1", "large/a small/new")
 	s.desired.Author.When = time.Unix(1_800_000_000, 0)
-	Decide(s.desired, s.prior, s.state)
-	first := s.desired.recordOn(s.branch)
+	first := s.applied().recordOn(s.branch)
 	want := []record.FailedAssignment{{ClusterType: "large", DeploymentTarget: "a", Since: "2027-01-15T08:00:00Z"}}
 	if diff := cmp.Diff(want, first.Kept); diff != "" {
 		t.Errorf("kept (-want +got):\n%s", diff)
 	}
 	s.state.Seen.Record, s.branch.Record = &first, &first
 	s.desired.Author.When = s.desired.Author.When.Add(time.Hour)
-	Decide(s.desired, s.prior, s.state)
-	if diff := cmp.Diff(want, s.desired.Kept()); diff != "" {
+	next := s.applied()
+	if diff := cmp.Diff(want, next.Kept()); diff != "" {
 		t.Errorf("the next plan (-want +got):\n%s", diff)
 	}
-	if again := s.desired.recordOn(s.branch); !slices.Equal(again.Kept, want) || again.LeftOut[0].Since != want[0].Since {
+	if again := next.recordOn(s.branch); !slices.Equal(again.Kept, want) || again.LeftOut[0].Since != want[0].Since {
 		t.Errorf("the next record is %v", again)
 	}
 	parsed, err := record.Parse(first.Marshal())

@@ -292,8 +292,9 @@ func (m *keptModel) want() map[string]tree.Hash {
 func (m *keptModel) apply() {
 	m.Helper()
 	want := m.want()
-	d := m.desired("broken")
-	decision := Decide(d, m.prior, m.state)
+	rendered := m.rendered("broken")
+	decision := Decide(rendered, m.prior, m.state)
+	d := decision.Applied
 	if len(decision.Errors) > 0 {
 		m.Fatalf("seed %d: %v", m.seed, decision.Errors)
 	}
@@ -308,9 +309,9 @@ func (m *keptModel) apply() {
 	before, at := m.state, &BranchState{Head: "head", Folders: Inventory{}}
 	if before != nil {
 		at = &before.Seen
-		m.checkDrift(decision, d)
+		m.checkDrift(decision)
 	}
-	change, errs := d.change(before, at, nil)
+	change, errs := (&comparison{d, before, at}).change(nil)
 	if len(errs) > 0 {
 		m.Fatalf("seed %d: %v", m.seed, errs)
 	}
@@ -321,18 +322,18 @@ func (m *keptModel) apply() {
 	if before == nil {
 		before = &State{}
 	}
-	m.state = d.delivered(d.Destination, &plannedChange{Change: change, at: at, before: before}, "head")
+	m.state = (&plannedChange{Change: change, tree: d, at: at, before: before}).delivered(d.Destination, "head")
 	m.prior = &Prior{TreeHash: d.Inventory().TreeHash().String(), Commit: "commit", Delivered: true}
 	m.reload()
-	if again := *d; Decide(&again, m.prior, m.state).Action != Keep {
+	if Decide(rendered, m.prior, m.state).Action != Keep {
 		m.Fatalf("seed %d: the plan after the apply is not empty", m.seed)
 	}
 }
 
 // checkDrift checks that drift is reported if the apply overwrites it, and never if others changed only what it keeps.
-func (m *keptModel) checkDrift(decision *Decision, d *Desired) {
+func (m *keptModel) checkDrift(decision *Decision) {
 	m.Helper()
-	was, now, want := folders(m.state.Delivered), m.branch, folders(d.Inventory())
+	was, now, want := folders(m.state.Delivered), m.branch, folders(decision.Applied.Inventory())
 	overwrites, others := false, false
 	for key := range merged(was, now) {
 		ct, name, _ := strings.Cut(key, "/")
@@ -357,18 +358,19 @@ func (m *keptModel) reload() {
 	}
 }
 
-func (m *keptModel) desired(which string) *Desired {
+func (m *keptModel) rendered(which string) *Rendered {
 	m.Helper()
-	d := &Desired{
+	a := &Arguments{
 		Strategy: Push, Destination: usualDestination, Environment: "dev", Fleet: m.fleet(which), OnDrift: DriftOverwrite,
 		OnAssignmentError: AssignmentErrorKeep,
 		Guardrails:        Guardrails{MaxRemoved: "100%", AllowEmpty: true, MaxKept: "100%", Unscheduled: problem.Ignore},
 	}
-	d.Author.When = time.Unix(1_800_000_000, 0)
-	if ps := d.Render(m.Context(), m.prior, m.state, func(string, int, int) {}); ps.HasErrors() {
+	a.Author.When = time.Unix(1_800_000_000, 0)
+	r, ps := Render(m.Context(), a, m.prior, m.state, func(string, int, int) {})
+	if ps.HasErrors() {
 		m.Fatalf("seed %d: %v", m.seed, ps)
 	}
-	return d
+	return r
 }
 
 // Teams break their targets in every way and fix them again, targets change and move, and others push to the branch.

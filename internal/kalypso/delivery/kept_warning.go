@@ -15,22 +15,23 @@ const maxFailedListed = 100
 
 // failureProblems warns about the deployment targets that fail to render: one warning lists all of them with object,
 // reason and time.
-func (d *Desired) failureProblems() problem.Problems {
-	k := d.keptTree()
+func (decision *Decision) failureProblems() problem.Problems {
+	t := decision.Applied
+	k := t.kept
 	if k == nil {
 		return nil
 	}
 	var b strings.Builder
 	b.WriteString("What fails to render stays as the branch holds it, or stays out if the branch does not hold it. " +
 		"The next good render puts it right.\n")
-	for i, p := range d.failed {
+	for i, p := range t.failed {
 		if i == maxFailedListed {
-			fmt.Fprintf(&b, "\nAnd %s.\n", problem.Count(len(d.failed)-i, "more reason"))
+			fmt.Fprintf(&b, "\nAnd %s.\n", problem.Count(len(t.failed)-i, "more reason"))
 			break
 		}
 		reason := strings.TrimRight(cmp.Or(p.Cause, p.Detail), "\n")
 		fmt.Fprintf(&b, "\n%s: %s: %s\n%s\n", p.Subject(), p.Summary, reason,
-			problem.IndentedList(k.lines(p, d.applied().uncertain), maxFailedListed))
+			problem.IndentedList(k.lines(p, t.uncertain), maxFailedListed))
 	}
 	return problem.Problems{warning(fmt.Sprintf("%s to render", fails(len(k.kept)+len(k.leftOut))), b.String(),
 		"on_assignment_error")}

@@ -146,7 +146,12 @@ func (s *State) follow(
 	if err != nil {
 		return nil, nil, err
 	}
-	if now.holds(p) { // somebody pushed it
+	if now.holds(p) {
+		// It was merged since the first read, or the host has not seen its own merge yet, or it was pushed without the
+		// pull request.
+		if pr, err = t.Read(ctx, p.Number); err != nil {
+			return nil, nil, err
+		}
 		merged := now.merged(p, now.Seen.Head)
 		merged.Seen = now.Seen
 		return merged, pr, nil
@@ -199,7 +204,7 @@ func (p *Prior) found(now *State, pr *hosting.PullRequest) (commit string, deliv
 	return commit, holds && !now.Drifted() && target
 }
 
-// observe reads what became of a proposal that its target does not hold. target is the state of the target now.
+// observe reads the current state of a proposal that its target does not hold. target is the state of the target now.
 func (p *Proposal) observe(
 	ctx context.Context, client *gitremote.Client, t *pullrequest.Topic, target *State, pr *hosting.PullRequest,
 ) (*Proposal, error) {

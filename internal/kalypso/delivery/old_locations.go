@@ -24,17 +24,17 @@ func (o *OldLocation) open() bool { return o.Number != 0 && !o.Closed }
 
 // oldLocations returns the locations on other branches to remove once the destination holds the tree. It skips a
 // location that the rendering moves back to.
-func (d *Desired) oldLocations(s *State) []*OldLocation {
-	if !s.Current() || d.KeepOld {
+func (a *Arguments) oldLocations(s *State) []*OldLocation {
+	if !s.Current() || a.KeepOld {
 		return nil
 	}
 	var all []*OldLocation
 	for _, old := range s.OldLocations {
-		if !old.State.Destination.Same(d.Destination) {
+		if !old.State.Destination.Same(a.Destination) {
 			all = append(all, old)
 		}
 	}
-	if d.moves(s) && !d.movesWithin(s) && s.holdsOurs() {
+	if a.moves(s) && !a.movesWithin(s) && s.holdsOurs() {
 		left := *s
 		left.Proposal, left.OldLocations = nil, nil
 		all = append(all, &OldLocation{State: &left})
@@ -44,11 +44,11 @@ func (d *Desired) oldLocations(s *State) []*OldLocation {
 
 // removals returns the old locations for which the apply opens a pull request, and those whose pull request it closes.
 // delivered says that the destination holds the tree.
-func (d *Desired) removals(s *State, delivered bool) (open, closing []*OldLocation) {
+func (a *Arguments) removals(s *State, delivered bool) (open, closing []*OldLocation) {
 	if !s.Current() {
 		return nil, nil
 	}
-	stay := d.oldLocations(s)
+	stay := a.oldLocations(s)
 	for _, old := range s.OldLocations {
 		if old.open() && !contains(stay, old) {
 			closing = append(closing, old)
@@ -58,7 +58,7 @@ func (d *Desired) removals(s *State, delivered bool) (open, closing []*OldLocati
 		return nil, closing
 	}
 	for _, old := range stay {
-		if old.Number == 0 || old.Closed && d.PullRequest.Reopen {
+		if old.Number == 0 || old.Closed && a.PullRequest.Reopen {
 			open = append(open, old)
 		}
 	}
@@ -146,21 +146,21 @@ type Removal struct {
 
 // RemoveOld opens the pull requests that remove old locations, and closes those of locations that on_move keeps. It
 // returns the new state, even with an error.
-func (r *PullRequests) RemoveOld(ctx context.Context, d *Desired, s *State) (*State, []Removal, error) {
+func (r *PullRequests) RemoveOld(ctx context.Context, a *Arguments, s *State) (*State, []Removal, error) {
 	now := *s
 	now.OldLocations = nil
-	open, closing := d.removals(s, true)
+	open, closing := a.removals(s, true)
 	if err := r.closeRemovals(ctx, closing); err != nil {
 		return s, nil, err
 	}
 	var removals []Removal
 	var failed error
-	for _, old := range d.oldLocations(s) {
+	for _, old := range a.oldLocations(s) {
 		if !contains(open, old) || failed != nil {
 			now.OldLocations = append(now.OldLocations, old)
 			continue
 		}
-		pr, err := r.Remove(ctx, old.State, moveMessage(old.State), d.Author)
+		pr, err := r.Remove(ctx, old.State, moveMessage(old.State), a.Author)
 		failed = err
 		next := *old
 		switch {

@@ -88,7 +88,7 @@ func TestOldLocations(t *testing.T) {
 		t.Run(test.rule, func(t *testing.T) {
 			s := usualSituation()
 			test.with(s)
-			decision := Decide(s.desired, s.prior, s.state)
+			decision := Decide(s.desired.rendered(), s.prior, s.state)
 			got := map[Action]string{Keep: "keep", Undecided: "undecided", Write: "write",
 				RemoveOld: "remove old"}[decision.Action]
 			for verb, places := range map[string][]record.Destination{

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/placement"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
@@ -14,15 +15,15 @@ import (
 
 // setEarlier passes the earlier decisions of placement to the fleet. If they can't be read, it refuses a fleet that
 // keeps its decisions.
-func (d *Desired) setEarlier(p *Prior, s *State) problem.Problems {
-	if p == nil || !schedule.Places(d.Fleet) {
+func setEarlier(f *fleet.Fleet, p *Prior, s *State) problem.Problems {
+	if p == nil || !schedule.Places(f) {
 		return nil
 	}
 	earlier, known := s.Earlier()
 	switch {
 	case known:
-		d.Fleet.Earlier = earlier
-	case p.Commit != "" && schedule.KeepsEarlier(d.Fleet):
+		f.Earlier = earlier
+	case p.Commit != "" && schedule.KeepsEarlier(f):
 		return problem.Problems{{
 			Summary: "Earlier placement decisions can't be read",
 			Detail: "The private state of the rendering is missing, or another version of the provider wrote it. Without the " +
@@ -31,7 +32,7 @@ func (d *Desired) setEarlier(p *Prior, s *State) problem.Problems {
 				"state rm\" and import it.",
 		}}
 	default:
-		d.Fleet.Earlier = placement.Earlier{Holds: p.Holders}
+		f.Earlier = placement.Earlier{Holds: p.Holders}
 	}
 	return nil
 }
@@ -60,27 +61,13 @@ func (inv Inventory) holders() map[string][]string {
 	return all
 }
 
-// Decisions returns the decisions of placement for the record and the next plan. They are empty until all are known.
-func (d *Desired) Decisions() placement.Decisions {
-	if d.Tree == nil || d.Tree.Schedule == nil {
-		return nil
-	}
-	if d.decided != d.Tree {
-		d.decisions, d.decided = nil, d.Tree
-		if d.decisionsKnown() {
-			d.decisions = d.Tree.Schedule.Decisions()
-		}
-	}
-	return d.decisions
-}
-
 // decisionsKnown reports whether no decision depends on values that are not known yet.
-func (d *Desired) decisionsKnown() bool {
-	if d.Tree.Schedule == nil {
+func (r *Rendered) decisionsKnown() bool {
+	if r.Tree.Schedule == nil {
 		return true
 	}
-	_, all := d.Tree.Schedule.Known()
-	return all && d.Tree.Schedule.DecisionsKnown()
+	_, all := r.Tree.Schedule.Known()
+	return all && r.Tree.Schedule.DecisionsKnown()
 }
 
 // desiredDecisions returns the decisions that were last delivered or proposed.
@@ -95,21 +82,22 @@ func (s *State) desiredDecisions() placement.Decisions {
 }
 
 // decisionsChanged reports whether the decisions differ from those that were last delivered or proposed.
-func (d *Desired) decisionsChanged(s *State) bool {
-	return d.Known() && !d.Tree.Unknown && d.decisionsKnown() && s != nil &&
-		!d.Decisions().Equal(s.desiredDecisions())
+func (decision *Decision) decisionsChanged() bool {
+	t, s := decision.Applied, decision.Before
+	return t.Known() && !t.Tree.Unknown && t.decisionsKnown() && s != nil &&
+		!t.decisions.Equal(s.desiredDecisions())
 }
 
 // checkDecisions returns a *DecisionsError if the state does not know the decisions in the record, and the tree was
 // rendered with others. Adopting it would move targets.
-func (d *Desired) checkDecisions(s *State, at *BranchState) error {
-	if s.Current() || at.Record == nil || len(at.Record.Decisions) == 0 {
+func (c *comparison) checkDecisions() error {
+	if c.before.Current() || c.branch.Record == nil || len(c.branch.Record.Decisions) == 0 {
 		return nil
 	}
-	if !d.decisionsKnown() || d.Decisions().Equal(at.Record.Decisions) {
+	if !c.decisionsKnown() || c.decisions.Equal(c.branch.Record.Decisions) {
 		return nil
 	}
-	return &DecisionsError{d.Destination, d.Environment}
+	return &DecisionsError{c.Destination, c.Environment}
 }
 
 // DecisionsError says that the destination holds a rendering that the state does not know, with other decisions of
@@ -135,11 +123,12 @@ type Move struct {
 
 // Moves returns the deployment targets that the fleet's tree moves, by name. With a rollout, a target may leave with
 // one wave and join with a later one, so Moves looks beyond this apply. It skips those that are not known yet.
-func (d *Desired) Moves(s *State) (all []Move) {
-	if d.Tree == nil || s == nil {
+func (decision *Decision) moves() (all []Move) {
+	t, s := decision.Applied, decision.Before
+	if t.Tree == nil || s == nil {
 		return nil
 	}
-	wanted := d.Target()
+	wanted := t.Target()
 	after := wanted.holders()
 	undecided := func(name string) bool { return wanted[name].Undecided }
 	before := s.Delivered.holders()
@@ -159,21 +148,22 @@ func (d *Desired) Moves(s *State) (all []Move) {
 }
 
 // renamedClusterTypes describes the cluster types that are gone while a new one has the same deployment targets.
-func (d *Desired) renamedClusterTypes(s *State) (lines []string) {
+func (decision *Decision) renamedClusterTypes() (lines []string) {
+	t, s := decision.Applied, decision.Before
 	names := func(f Folder) (all []string) {
 		for _, t := range f.Targets {
 			all = append(all, t.Name)
 		}
 		return all
 	}
-	wanted := d.Target()
+	wanted := t.Target()
 	for _, was := range s.Delivered.Names() {
 		if _, stays := wanted[was]; stays || len(s.Delivered[was].Targets) == 0 {
 			continue
 		}
 		for _, is := range wanted.Names() {
 			if _, old := s.Delivered[is]; !old && slices.Equal(names(s.Delivered[was]), names(wanted[is])) {
-				lines = append(lines, fmt.Sprintf("%s → %s", d.Destination.Join(was), d.Destination.Join(is)))
+				lines = append(lines, fmt.Sprintf("%s → %s", t.Destination.Join(was), t.Destination.Join(is)))
 				break
 			}
 		}

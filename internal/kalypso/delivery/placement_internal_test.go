@@ -18,8 +18,8 @@ func decided(clusterTypes ...string) placement.Decisions {
 	return placement.Decisions{"web": {Targets: map[string][]string{"hello-web": clusterTypes}}}
 }
 
-// placedDesired returns what a fleet with a number of 1 desires, which places hello-web on large.
-func placedDesired(t *testing.T) *Desired {
+// placed returns the tree of a fleet with a number of 1, which places hello-web on large.
+func placed(t *testing.T) *AppliedTree {
 	t.Helper()
 	f := &fleet.Fleet{
 		Environment:  "dev",
@@ -35,10 +35,9 @@ func placedDesired(t *testing.T) *Desired {
 	if err := ps.Err(); err != nil {
 		t.Fatal(err)
 	}
-	return &Desired{
+	return newAppliedTree(NewRendered(&Arguments{
 		Strategy: Push, Environment: "dev", Destination: record.Destination{Repo: "file:///repo", Branch: "dev", Path: "."},
-		Tree: &tree.Tree{Schedule: s},
-	}
+	}, &tree.Tree{Schedule: s}), nil, nil)
 }
 
 // TestDecisionsOfState: a state returns the decisions that it was written with, and stores them once.
@@ -80,7 +79,7 @@ func TestDecisionsOfState(t *testing.T) {
 // TestDecisionsOfRecord: the record holds the decisions, and other decisions alone make it another.
 func TestDecisionsOfRecord(t *testing.T) {
 	t.Parallel()
-	d := placedDesired(t)
+	d := placed(t)
 	written, err := record.Parse(d.record().Marshal())
 	if err != nil {
 		t.Fatal(err)
@@ -108,7 +107,7 @@ func TestDecisionsOfRecord(t *testing.T) {
 // knows they are an error, even with adopt.
 func TestDecisionsDecide(t *testing.T) {
 	t.Parallel()
-	d := placedDesired(t)
+	d := placed(t)
 	state := func(decisions placement.Decisions) *State {
 		s := newState(d.Destination, "dev")
 		s.Decisions, s.Delivered, s.Seen.Head = decisions, Inventory{}, "1"
@@ -123,22 +122,22 @@ func TestDecisionsDecide(t *testing.T) {
 		"the same": {state(decided("large")), false}, "others": {state(decided("small")), true},
 		"none before": {state(nil), true}, "the same, proposed": {proposed, false},
 	} {
-		if got := d.decisionsChanged(c.state); got != c.want {
+		if got := (&Decision{Applied: d, Before: c.state}).decisionsChanged(); got != c.want {
 			t.Errorf("%s: decides anew: %t", name, got)
 		}
 	}
 	at := &BranchState{Record: &record.Record{Version: 1, Environment: "dev", Decisions: decided("small")}}
 	for _, adopt := range []bool{false, true} {
 		d.Adopt = adopt
-		if err := d.checkDecisions(nil, at); err == nil {
+		if err := (&comparison{d, nil, at}).checkDecisions(); err == nil {
 			t.Errorf("adopt = %t takes over a record with other decisions", adopt)
 		}
 	}
-	if err := d.checkDecisions(state(nil), at); err != nil {
+	if err := (&comparison{d, state(nil), at}).checkDecisions(); err != nil {
 		t.Errorf("a rendering that the state knows: %v", err)
 	}
 	at.Record.Decisions = decided("large")
-	if err := d.checkDecisions(nil, at); err != nil {
+	if err := (&comparison{d, nil, at}).checkDecisions(); err != nil {
 		t.Errorf("equal decisions: %v", err)
 	}
 }
@@ -146,11 +145,11 @@ func TestDecisionsDecide(t *testing.T) {
 // TestMoves: a target moves if it leaves one cluster type while it joins another.
 func TestMoves(t *testing.T) {
 	t.Parallel()
-	d := placedDesired(t)
+	d := placed(t)
 	target := []Target{{Name: "hello-web"}}
-	d.inventory, d.inventoryOf = Inventory{"large": {Targets: target}, "small": {}, "new": {Undecided: true}}, d.Tree
+	d.Rendered.inventory = Inventory{"large": {Targets: target}, "small": {}, "new": {Undecided: true}}
 	// A rollout that commits a part of that alone changes nothing.
-	d.setApply(&applyTree{inventory: Inventory{"small": {Targets: target}}})
+	d.inventory, d.complete = Inventory{"small": {Targets: target}}, false
 	for name, c := range map[string]struct {
 		held Inventory
 		want int
@@ -161,7 +160,7 @@ func TestMoves(t *testing.T) {
 		"leaves":                     {Inventory{"large": {Targets: target}, "small": {Targets: target}}, 0},
 		"leaves what is not decided": {Inventory{"new": {Targets: target}}, 0},
 	} {
-		moves := d.Moves(&State{Delivered: c.held})
+		moves := (&Decision{Applied: d, Before: &State{Delivered: c.held}}).moves()
 		if len(moves) != c.want {
 			t.Errorf("%s: %v", name, moves)
 		}
@@ -191,11 +190,11 @@ func TestRenamedClusterTypes(t *testing.T) {
 		s := usualSituation()
 		s.state, s.desired.Tree = usualState(tt.delivered), rendered(tt.wanted)
 		s.desired.Guardrails.Moved = problem.Warn
-		decision := Decide(s.desired, s.prior, s.state)
+		decision := Decide(s.desired.rendered(), s.prior, s.state)
 		if diff := cmp.Diff(tt.want, decision.Renamed); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", tt.name, diff)
 		}
-		text := decision.Problems(s.desired, s.state).Error()
+		text := decision.Problems().Error()
 		for _, line := range append(tt.want, "Point them at the new folder first") {
 			if strings.Contains(text, line) != (tt.want != nil) {
 				t.Errorf("%s: %q in\n%s", tt.name, line, text)

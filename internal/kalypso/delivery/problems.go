@@ -57,11 +57,11 @@ func ownProblem(at record.Destination, err error) problem.Problem {
 				"import is\n  %s",
 			text, decisions.Destination.ImportID(decisions.Environment)), "gitops_repo")
 	case errors.As(err, &ownership) && len(ownership.Folders) > 0:
-		return problem.At("Folders are not this rendering's", problem.Sentence(err), "gitops_repo")
+		return problem.At("Folders are not owned by this rendering", problem.Sentence(err), "gitops_repo")
 	case errors.As(err, &ownership), errors.As(err, &foreign):
-		return problem.At("Destination is not this rendering's", problem.Sentence(err), "gitops_repo")
+		return problem.At("Destination is occupied", problem.Sentence(err), "gitops_repo")
 	case errors.As(err, &unknown):
-		return problem.At("Others changed the record of the rendering", fmt.Sprintf(
+		return problem.At("Drift: the rendering's record changed outside Terraform", fmt.Sprintf(
 			"%s\nRevert the change on the branch; git log names who made it. If it is right, because an apply was stopped "+
 				"after its push or people know why, remove the rendering from the state (terraform state rm), and import it "+
 				"with the ID\n  %s", text, unknown.Destination.ImportID(unknown.Environment)), "gitops_repo")
@@ -70,21 +70,21 @@ func ownProblem(at record.Destination, err error) problem.Problem {
 	case errors.As(err, &drifted):
 		return drifted.State.driftProblem(DriftFail)
 	case errors.As(err, &guardrail):
-		return problem.At("Guardrails stop the change", fmt.Sprintf("At %s: %s", at, text), "guardrails")
+		return problem.At("Change exceeds guardrails", fmt.Sprintf("At %s: %s", at, text), "guardrails")
 	case errors.As(err, &review):
 		return reviewProblem(at, review)
 	case errors.As(err, &reviewers):
-		return problem.At("Reviewers that can't be asked", problem.Sentence(err), "delivery")
+		return problem.At("Cannot request reviewers", problem.Sentence(err), "delivery")
 	case errors.As(err, &moves):
 		return problem.At("A rollout is under way", problem.Sentence(err), "gitops_repo")
 	case errors.As(err, &keptMove):
-		return problem.At("Deployment targets that can't be kept", problem.Sentence(err), "on_assignment_error")
+		return problem.At("Cannot keep deployment targets", problem.Sentence(err), "on_assignment_error")
 	case errors.As(err, &leftOut):
-		return problem.At("Deployment targets that can't be kept", fmt.Sprintf(
+		return problem.At("Cannot keep deployment targets", fmt.Sprintf(
 			"%s Fix the targets, or import the rendering with the ID\n  %s",
 			text, leftOut.Destination.ImportID(leftOut.Environment)), "on_assignment_error")
 	case errors.As(err, &nested):
-		return problem.At("Two renderings at one destination", text, "gitops_repo")
+		return problem.At("Overlapping destinations", text, "gitops_repo")
 	case errors.Is(err, ErrNoRendering):
 		return problem.At("No rendering at the destination", fmt.Sprintf("At %s: %s.", at, strings.TrimRight(text, ".")),
 			"gitops_repo")
@@ -125,7 +125,7 @@ func repoProblem(at record.Destination, err error) problem.Problem {
 		detail = fmt.Sprintf(
 			"At %s. %s\n\nNothing was written. %s", at, sentence, rejected.Advice())
 	case errors.Is(err, gitops.ErrPushLost):
-		summary = "The branch doesn't hold the push"
+		summary = "Pushed commit not found on the branch"
 		detail = sentence + " Check the server's hooks and replicas, and who else pushes to the branch. Then apply again."
 	case errors.Is(err, gitremote.ErrEmptyAnswer): // before the error that caused it
 	case errors.Is(err, gitremote.ErrUnauthorized):

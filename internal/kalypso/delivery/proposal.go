@@ -95,7 +95,7 @@ func (s *State) known(t *pullrequest.Topic) *pullrequest.Known {
 // key identifies a rendering within a repo.
 type key struct{ environment, branch, path string }
 
-func (d *Desired) key() key { return key{d.Environment, d.Destination.Branch, d.Destination.Path} }
+func (a *Arguments) key() key { return key{a.Environment, a.Destination.Branch, a.Destination.Path} }
 
 func (k key) marker() string { return hosting.Marker(k.environment, k.branch, k.path) }
 
@@ -162,9 +162,9 @@ func destinationOf(t *pullrequest.Topic) record.Destination {
 }
 
 // renderingTopic returns the topic branch that proposes the rendering.
-func (r *PullRequests) renderingTopic(d *Desired) (*pullrequest.Topic, error) {
-	k := d.key()
-	return r.topic(k, k.marker(), d.Destination.Repo, branchName(r.BranchPrefix, k))
+func (r *PullRequests) renderingTopic(a *Arguments) (*pullrequest.Topic, error) {
+	k := a.key()
+	return r.topic(k, k.marker(), a.Destination.Repo, branchName(r.BranchPrefix, k))
 }
 
 // removalTopic returns the topic branch that proposes the removal of a rendering. It differs from the one of the
@@ -186,20 +186,20 @@ func (r *PullRequests) proposalTopic(s *State) (*pullrequest.Topic, error) {
 
 // readTopic reads our branch, and whether it holds the rendering. target is the head of the target branch; empty: it is
 // not known.
-func (d *Desired) readTopic(
-	ctx context.Context, t *pullrequest.Topic, now *gitops.Snapshot, s *State, target string,
+func (t *AppliedTree) readTopic(
+	ctx context.Context, topic *pullrequest.Topic, now *gitops.Snapshot, s *State, target string,
 ) (*BranchState, pullrequest.Edit, error) {
 	var edit pullrequest.Edit
-	ours, err := readBranch(now, destinationOf(t), nil, nil)
+	ours, err := readBranch(now, destinationOf(topic), nil, nil)
 	if err != nil {
 		return nil, edit, err
 	}
-	if edit.Ours, err = t.ReadOwnBranch(ctx, now, ours.contents(), s.pushed(), target); err != nil {
+	if edit.Ours, err = topic.ReadOwnBranch(ctx, now, ours.contents(), s.pushed(), target); err != nil {
 		return nil, edit, err
 	}
-	edit.Held = d.isHeldBy(ours)
-	if s.known(t) != nil {
-		edit.Listed, edit.Moved = true, s.Proposal.moved(destinationOf(t), ours)
+	edit.Held = t.isHeldBy(ours)
+	if s.known(topic) != nil {
+		edit.Listed, edit.Moved = true, s.Proposal.moved(destinationOf(topic), ours)
 	}
 	return ours, edit, nil
 }
@@ -218,23 +218,25 @@ func (p *Proposal) moved(at record.Destination, ours *BranchState) error {
 
 // promotes reports whether the change promotes another commit. After a move within the branch, and for folders
 // adopted from the operator, no record at the destination names the commit before.
-func (d *Desired) promotes(s *State, c *Change, at *BranchState) bool {
-	promoted := d.AppliedPromotedCommit()
+func (p *plannedChange) promotes(s *State) bool {
+	t, at := p.tree, p.at
+	promoted := t.AppliedPromotedCommit()
 	switch {
-	case !d.Complete():
+	case !t.Complete():
 		return false
 	case at.Record != nil:
-	case d.movesWithin(s):
+	case t.movesWithin(s):
 		return s.PromotedCommit != promoted
-	case len(c.Adoption.Adopted) > 0 && promoted != "":
+	case len(p.Adoption.Adopted) > 0 && promoted != "":
 		return at.PromotedCommitFile != record.PromotedCommitHash(promoted)
 	}
 	return at.promotedCommit() != promoted
 }
 
 // targetState returns the state of the target branch of a pull request, which does not hold the proposed tree yet.
-func (d *Desired) targetState(p *plannedChange) *State {
-	s := newState(d.Destination, d.Environment)
+func (p *plannedChange) targetState() *State {
+	t := p.tree
+	s := newState(t.Destination, t.Environment)
 	if p.at.Record != nil {
 		s.Environment = p.at.Record.Environment
 	}
@@ -244,10 +246,10 @@ func (d *Desired) targetState(p *plannedChange) *State {
 		s.Decisions = p.at.Record.Decisions
 	}
 	s.Base, s.Seen, s.Cache = p.at.Head, *p.at, p.cache
-	if s.Rollout = rolloutOf(p.at.Record, p.at.Time); d.updates(p.before) {
+	if s.Rollout = rolloutOf(p.at.Record, p.at.Time); t.updates(p.before) {
 		s.Rollout = p.before.Rollout
 	}
-	s.WholeHashes = d.KeepsFailed()
+	s.WholeHashes = t.KeepsFailed()
 	if len(s.Delivered) > 0 {
 		s.Inputs = p.before.Inputs
 	}

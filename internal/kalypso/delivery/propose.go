@@ -14,13 +14,15 @@ import (
 // Propose pushes the tree to our branch, as one commit on top of the destination's branch, and opens or updates one
 // pull request. If the destination already holds the tree, it proposes nothing, and opens the pull requests that
 // remove old locations. After an error, proposing again completes it.
-func (r *PullRequests) Propose(ctx context.Context, d *Desired, s *State, progress Progress) (*Result, error) {
+func (r *PullRequests) Propose(
+	ctx context.Context, applied *AppliedTree, s *State, progress Progress,
+) (*Result, error) {
 	s = s.current()
-	t, err := r.renderingTopic(d)
+	t, err := r.renderingTopic(applied.Arguments)
 	if err != nil {
 		return nil, err
 	}
-	result, err := r.propose(ctx, t, d, s, progress)
+	result, err := r.propose(ctx, t, applied, s, progress)
 	var review *pullrequest.ReviewError
 	if errors.As(err, &review) {
 		review.Untracked = s == nil
@@ -28,7 +30,7 @@ func (r *PullRequests) Propose(ctx context.Context, d *Desired, s *State, progre
 	if err != nil {
 		return nil, err
 	}
-	if err := r.finishMove(ctx, d, s, destinationOf(t), result); err != nil {
+	if err := r.finishMove(ctx, applied.Arguments, s, destinationOf(t), result); err != nil {
 		return nil, fmt.Errorf(
 			"the tree was proposed, but the old locations were not cleaned up; the next apply tries again: %w", err)
 	}
@@ -38,7 +40,7 @@ func (r *PullRequests) Propose(ctx context.Context, d *Desired, s *State, progre
 // finishMove closes the pull request that the rendering opened for another destination. Once the destination holds
 // the tree, it removes the old locations. now is the destination on our branch.
 func (r *PullRequests) finishMove(
-	ctx context.Context, d *Desired, s *State, now record.Destination, result *Result,
+	ctx context.Context, a *Arguments, s *State, now record.Destination, result *Result,
 ) error {
 	if !s.Current() {
 		return nil
@@ -52,8 +54,8 @@ func (r *PullRequests) finishMove(
 			return err
 		}
 	}
-	result.State.OldLocations = d.oldLocations(s)
-	_, closing := d.removals(s, false)
+	result.State.OldLocations = a.oldLocations(s)
+	_, closing := a.removals(s, false)
 	if err := r.closeRemovals(ctx, closing); err != nil {
 		return err
 	}
@@ -62,7 +64,7 @@ func (r *PullRequests) finishMove(
 		return nil //nolint:nilerr // the next apply removes them
 	}
 	var err error
-	result.State, result.Removals, err = r.RemoveOld(ctx, d, result.State)
+	result.State, result.Removals, err = r.RemoveOld(ctx, a, result.State)
 	return err
 }
 
@@ -75,7 +77,7 @@ type proposing struct {
 }
 
 func (r *PullRequests) propose(
-	ctx context.Context, t *pullrequest.Topic, d *Desired, s *State, progress Progress,
+	ctx context.Context, t *pullrequest.Topic, applied *AppliedTree, s *State, progress Progress,
 ) (*Result, error) {
 	var last proposing
 	run, err := t.Run(ctx, s.known(t),
@@ -85,40 +87,42 @@ func (r *PullRequests) propose(
 				return pullrequest.Change{}, err
 			}
 			last = proposing{found: found, s: after}
-			return r.change(t, d, &last, progress), nil
+			return r.change(t, applied, &last, progress), nil
 		})
 	if err != nil {
 		return nil, err
 	}
-	return r.proposed(ctx, t, d, &last, run)
+	return r.proposed(ctx, t, &last, run)
 }
 
 // change returns the change that the pull request proposes. Its attempt keeps what it read.
-func (r *PullRequests) change(t *pullrequest.Topic, d *Desired, p *proposing, progress Progress) pullrequest.Change {
+func (r *PullRequests) change(
+	t *pullrequest.Topic, applied *AppliedTree, p *proposing, progress Progress,
+) pullrequest.Change {
 	c := pullrequest.Change{Options: gitops.UpdateOptions{Progress: progress}}
-	if d.updates(p.s) {
+	if applied.updates(p.s) {
 		c.Options.Cache = p.s.Cache
 	}
 	c.Edit = func(ctx context.Context, target, ours *gitops.Snapshot) (edit pullrequest.Edit, err error) {
-		if p.planned, err = d.planChange(target, p.s); err != nil {
+		if p.planned, err = planChange(applied, target, p.s); err != nil {
 			return edit, err
 		}
-		if p.ours, edit, err = d.readTopic(ctx, t, ours, p.s, p.planned.at.Head); err != nil {
+		if p.ours, edit, err = p.planned.tree.readTopic(ctx, t, ours, p.s, p.planned.at.Head); err != nil {
 			return edit, err
 		}
 		edit.Needed = p.planned.Needed
 		// Without our branch, the same tree can be proposed again later.
 		edit.Discard = p.found != nil && p.found.State != hosting.Merged
-		edit.Commit = func() *gitops.Edit { return d.edit(p.planned.Change) }
+		edit.Commit = func() *gitops.Edit { return p.planned.edit() }
 		edit.Contents = contents(p.planned.RecordHash, p.planned.Wanted.hashes())
 		return edit, nil
 	}
 	// An open removal would remove what is desired again.
-	c.Pushed = func(ctx context.Context) error { return r.closeRemoval(ctx, d.Destination, d.Environment) }
+	c.Pushed = func(ctx context.Context) error { return r.closeRemoval(ctx, applied.Destination, applied.Environment) }
 	c.Text = func() pullrequest.Text {
 		return pullrequest.Text{
-			Message: d.commitMessage(p.planned.Change), Body: d.Describe(p.planned.before),
-			Promoted: d.promotes(p.s, p.planned.Change, p.planned.at),
+			Message: p.planned.commitMessage(), Body: p.planned.tree.Describe(p.planned.before),
+			Promoted: p.planned.promotes(p.s),
 		}
 	}
 	return c
@@ -126,23 +130,23 @@ func (r *PullRequests) change(t *pullrequest.Topic, d *Desired, p *proposing, pr
 
 // proposed returns the result of a run.
 func (r *PullRequests) proposed(
-	ctx context.Context, t *pullrequest.Topic, d *Desired, p *proposing, run *pullrequest.Result,
+	ctx context.Context, t *pullrequest.Topic, p *proposing, run *pullrequest.Result,
 ) (*Result, error) {
 	planned, pr := p.planned, run.PullRequest
 	result := &Result{
-		State: d.targetState(planned), Before: planned.before,
+		State: planned.targetState(), Applied: planned.tree, Before: planned.before,
 		Adoption: planned.Adoption, Pushed: run.Pushed, PullRequest: pr,
 	}
 	if pr == nil { // the target holds the tree
-		result.State.Delivered, result.State.Inputs = planned.Wanted, d.inputsAfter(planned.before)
-		result.State.Rollout = d.rolloutAfter(false)
+		result.State.Delivered, result.State.Inputs = planned.Wanted, planned.inputsAfter()
+		result.State.Rollout = planned.tree.rolloutAfter(false)
 		result.Commit = result.State.Seen.Head
 		if p.found != nil && p.found.State == hosting.Merged && p.found.MergeCommit == result.Commit {
 			result.PullRequest = p.found
 		}
 		return result, nil
 	}
-	head := d.delivered(destinationOf(t), planned, "")
+	head := planned.delivered(destinationOf(t), "")
 	if !run.Pushed {
 		head.DeliveredRecord, head.Seen = p.ours.RecordHash, *p.ours
 	}

@@ -7,7 +7,6 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/pullrequest"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
 )
 
 // PullRequests delivers changes by pull requests on a host.
@@ -15,15 +14,6 @@ type PullRequests struct {
 	Git  *gitremote.Client
 	Host hosting.Host
 	pullrequest.Settings
-}
-
-// CheckReviewers returns an error if the host can't request a review from one of the reviewers. It requests none.
-func (r *PullRequests) CheckReviewers(at record.Destination) error {
-	repo, err := r.Host.Repo(at.Repo)
-	if err != nil {
-		return err
-	}
-	return repo.CheckReviewers(r.Reviewers)
 }
 
 // Withhold makes the open pull request of the rendering a draft that must not be merged now, and returns the state
@@ -49,9 +39,9 @@ func (r *PullRequests) Withhold(ctx context.Context, s *State, reason string) (*
 // Check returns an error if the change can't be proposed: the repo is on another host, the host does not show it, or
 // others own our branch or its pull request. It also returns the open pull request that the apply would continue
 // with, or nil. It writes nothing.
-func (r *PullRequests) Check(ctx context.Context, d *Desired, s *State) (*hosting.PullRequest, error) {
+func (r *PullRequests) Check(ctx context.Context, applied *AppliedTree, s *State) (*hosting.PullRequest, error) {
 	s = s.current()
-	t, err := r.renderingTopic(d)
+	t, err := r.renderingTopic(applied.Arguments)
 	if err != nil {
 		return nil, err
 	}
@@ -59,9 +49,9 @@ func (r *PullRequests) Check(ctx context.Context, d *Desired, s *State) (*hostin
 	if err != nil {
 		return nil, err
 	}
-	if d.Tree != nil {
+	if applied.Tree != nil {
 		err := t.Check(ctx, found, func(ctx context.Context, ours *gitops.Snapshot) (pullrequest.Edit, error) {
-			_, edit, err := d.readTopic(ctx, t, ours, s, "")
+			_, edit, err := applied.readTopic(ctx, t, ours, s, "")
 			return edit, err
 		})
 		if err != nil {

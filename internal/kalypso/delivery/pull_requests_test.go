@@ -5,8 +5,29 @@ import (
 	"testing"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/githubfake"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
+
+// TestMergedBetweenReads: the pull request is merged after it was read, and before the branch is.
+func TestMergedBetweenReads(t *testing.T) {
+	t.Parallel()
+	r := newReviewed(t)
+	r.apply()
+	r.merge()
+	r.fake.Fail("GET", "/pulls/1", 1, githubfake.Failure{
+		Status: 200, Body: `{"number": 1, "state": "open", "base": {"ref": "dev"}}`,
+	})
+	found, err := r.remote.Refresh(r.Context(), r.prior, r.state)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if pr := found.PullRequest; pr == nil || pr.State != hosting.Merged || !found.Delivered ||
+		pr.MergeCommit != found.Commit {
+		t.Errorf("delivered %v at %s by %+v", found.Delivered, found.Commit, pr)
+	}
+}
 
 // TestPullRequests specifies what becomes of a rendering that people review.
 func TestPullRequests(t *testing.T) {
@@ -538,7 +559,7 @@ plan: write`},
 			state, prior := r.state, *r.prior
 			r.set("2")
 			r.state, r.prior = state, &prior
-			_, _, err := r.remote.Destroy(r.ctx, r.wish(), r.prior, r.state)
+			_, _, err := r.remote.Destroy(r.ctx, &r.desired, r.prior, r.state)
 			return err
 		}, `
 1 merged: dev to dev

@@ -24,9 +24,10 @@ type Progress func(stage string, done, total int)
 type Result struct {
 	Action   Action
 	State    *State
-	Commit   string // the commit on the branch that holds the tree
-	Pushed   bool   // false if the branch already held the tree
-	Before   *State // the state before the change, for [Desired.Describe]
+	Commit   string       // the commit on the branch that holds the tree
+	Pushed   bool         // false if the branch already held the tree
+	Applied  *AppliedTree // the tree of the apply, once the branch was read that it depends on
+	Before   *State       // the state before the change, for [AppliedTree.Describe]
 	Adoption Adoption
 	// PullRequest is the pull request that proposes the tree or proposed it, or nil. Removals are the pull requests that
 	// remove old locations.
@@ -41,9 +42,9 @@ type Result struct {
 
 // Check reads the branch. It returns what the apply would change there that the state does not know, and an error if
 // the apply would fail. It writes nothing. Without a tree, it only checks that the branch exists.
-func Check(ctx context.Context, client *gitremote.Client, d *Desired, s *State) (*BranchChange, error) {
+func Check(ctx context.Context, client *gitremote.Client, t *AppliedTree, s *State) (*BranchChange, error) {
 	s = s.current()
-	branch, err := gitops.Open(client, d.Destination.Repo, d.Destination.Branch)
+	branch, err := gitops.Open(client, t.Destination.Repo, t.Destination.Branch)
 	if err != nil {
 		return nil, err
 	}
@@ -51,9 +52,9 @@ func Check(ctx context.Context, client *gitremote.Client, d *Desired, s *State) 
 	switch {
 	case err != nil:
 		return nil, err
-	case head.IsZero() && (!d.CreateBranch || d.Strategy != Push):
+	case head.IsZero() && (!t.CreateBranch || t.Strategy != Push):
 		return nil, gitops.ErrBranchNotFound
-	case head.IsZero() || d.Tree == nil:
+	case head.IsZero() || t.Tree == nil:
 		return &BranchChange{}, nil
 	}
 	snapshot, err := branch.Snapshot(ctx)
@@ -61,54 +62,55 @@ func Check(ctx context.Context, client *gitremote.Client, d *Desired, s *State) 
 		return nil, err
 	}
 	defer snapshot.Close()
-	planned, err := d.planChange(snapshot, s)
+	planned, err := planChange(t, snapshot, s)
 	if err != nil {
 		return nil, err
 	}
-	if d.updates(s) {
+	if t.updates(s) {
 		return &BranchChange{Adoption: planned.Adoption}, nil
 	}
-	return d.changeOf(snapshot, planned)
+	return planned.branchChange(snapshot)
 }
 
 // plannedChange is a change of a branch that was read.
 type plannedChange struct {
 	*Change
-	at *BranchState
-	// before is the state before the change, for [Desired.Describe]. If the last apply is not known, it is what the branch
-	// holds: our folders and the adopted ones.
+	tree *AppliedTree // that the branch is to hold
+	at   *BranchState
+	// before is the state before the change, for [AppliedTree.Describe]. If the last apply is not known, it is what the
+	// branch holds: our folders and the adopted ones.
 	before *State
 	cache  gitops.TreeCache
 }
 
 // planChange reads a branch, and decides what the apply changes there. It returns an error if the apply must not
 // change it.
-func (d *Desired) planChange(snapshot *gitops.Snapshot, s *State) (*plannedChange, error) {
+func planChange(t *AppliedTree, snapshot *gitops.Snapshot, s *State) (*plannedChange, error) {
 	before := s
-	if d.KeepsFailed() && s.Current() && !s.WholeHashes {
+	if t.KeepsFailed() && s.Current() && !s.WholeHashes {
 		before = s.withoutTargets() // so that their whole hashes are read
 	}
-	at, err := readBranch(snapshot, d.Destination, before, union(d.Target().Names(), d.Inventory().Names()))
+	at, err := readBranch(snapshot, t.Destination, before, union(t.Target().Names(), t.Inventory().Names()))
 	if err != nil {
 		return nil, err
 	}
-	d.resolveUnread(s, at)
+	t = t.on(s, at)
 	var old *BranchState
-	if d.movesWithin(s) {
+	if t.movesWithin(s) {
 		if old, err = readBranch(snapshot, s.Destination, s, nil); err != nil {
 			return nil, err
 		}
 	}
-	change, errs := d.change(s, at, old)
-	if errs = append(d.keptErrors(), errs...); len(errs) > 0 {
+	change, errs := (&comparison{t, s, at}).change(old)
+	if errs = append(t.keptErrors(), errs...); len(errs) > 0 {
 		return nil, errors.Join(errs...)
 	}
 	if err := snapshot.Load(change.Remove...); err != nil { // so that moved folders are not sent again
 		return nil, err
 	}
-	p := &plannedChange{Change: change, at: at, before: s, cache: snapshot.TreeCache(d.Destination.RecordPath())}
+	p := &plannedChange{Change: change, tree: t, at: at, before: s, cache: snapshot.TreeCache(t.Destination.RecordPath())}
 	if !s.Current() {
-		p.before = at.asState(d.Destination, change.Held)
+		p.before = at.asState(t.Destination, change.Held)
 	}
 	return p, nil
 }
@@ -146,44 +148,47 @@ func (p *plannedChange) after(head string) BranchState {
 	return b
 }
 
-// delivered returns the state after the delivery of p to a branch.
-func (d *Desired) delivered(at record.Destination, p *plannedChange, head string) *State {
-	s := newState(at, d.Environment)
-	s.Delivered, s.DeliveredRecord, s.PromotedCommit = p.Wanted, p.RecordHash, d.AppliedPromotedCommit()
-	s.Decisions = d.Decisions()
-	s.Inputs, s.Base, s.Seen, s.Cache = d.inputsAfter(p.before), head, p.after(head), p.cache
-	s.Rollout = d.rolloutAfter(p.Needed)
-	s.WholeHashes = d.KeepsFailed()
+// delivered returns the state after the delivery of the change to a branch.
+func (p *plannedChange) delivered(at record.Destination, head string) *State {
+	t := p.tree
+	s := newState(at, t.Environment)
+	s.Delivered, s.DeliveredRecord, s.PromotedCommit = p.Wanted, p.RecordHash, t.AppliedPromotedCommit()
+	s.Decisions = t.decisions
+	s.Inputs, s.Base, s.Seen, s.Cache = p.inputsAfter(), head, p.after(head), p.cache
+	s.Rollout = t.rolloutAfter(p.Needed)
+	s.WholeHashes = t.KeepsFailed()
 	s.remember(p.before)
 	return &s
 }
 
 // Deliver commits the tree to its destination, and removes what was delivered to old locations. If others push at the
 // same time, it retries on the new head. If it fails after the push, delivering again completes it.
-func Deliver(ctx context.Context, client *gitremote.Client, d *Desired, s *State, progress Progress) (*Result, error) {
+func Deliver(
+	ctx context.Context, client *gitremote.Client, t *AppliedTree, s *State, progress Progress,
+) (*Result, error) {
 	s = s.current()
-	branch, err := gitops.Open(client, d.Destination.Repo, d.Destination.Branch)
+	branch, err := gitops.Open(client, t.Destination.Repo, t.Destination.Branch)
 	if err != nil {
 		return nil, err
 	}
 	var last *plannedChange
-	opts := gitops.UpdateOptions{CreateBranch: d.CreateBranch, Progress: progress, CachePath: d.Destination.RecordPath()}
-	if d.updates(s) {
+	opts := gitops.UpdateOptions{CreateBranch: t.CreateBranch, Progress: progress, CachePath: t.Destination.RecordPath()}
+	if t.updates(s) {
 		opts.Cache = s.Cache
 	}
 	pushed, err := branch.Update(ctx, opts, func(_ context.Context, snapshot *gitops.Snapshot) (*gitops.Edit, error) {
 		var err error
-		if last, err = d.planChange(snapshot, s); err != nil || !last.Needed {
+		if last, err = planChange(t, snapshot, s); err != nil || !last.Needed {
 			return nil, err
 		}
-		return d.edit(last.Change), nil
+		return last.edit(), nil
 	})
 	if err != nil {
 		return nil, err
 	}
-	kept, err := d.removeFromOldBranch(ctx, client, s, pushed.Commit)
+	kept, err := t.removeFromOldBranch(ctx, client, s, pushed.Commit)
 	if err == nil {
-		err = d.removeFromOldLocations(ctx, client, s)
+		err = t.removeFromOldLocations(ctx, client, s)
 	}
 	if err != nil {
 		return nil, fmt.Errorf(
@@ -192,23 +197,23 @@ func Deliver(ctx context.Context, client *gitremote.Client, d *Desired, s *State
 	}
 	last.cache = pushed.Cache
 	return &Result{
-		State:  d.delivered(d.Destination, last, pushed.Commit.String()),
+		State:  last.delivered(t.Destination, pushed.Commit.String()),
 		Commit: pushed.Commit.String(), Pushed: pushed.Pushed,
-		Before: last.before, Adoption: last.Adoption, Kept: kept,
+		Applied: last.tree, Before: last.before, Adoption: last.Adoption, Kept: kept,
 	}, nil
 }
 
 // removeFromOldBranch removes the rendering from the branch that it moves away from. If a branch of the same name
 // holds the new commit too, it is the same branch under another URL, or a copy. Then it keeps the old location and
 // returns it.
-func (d *Desired) removeFromOldBranch(
+func (a *Arguments) removeFromOldBranch(
 	ctx context.Context, client *gitremote.Client, s *State, delivered plumbing.Hash,
 ) (*record.Destination, error) {
-	if !d.moves(s) || d.movesWithin(s) || d.KeepOld {
+	if !a.moves(s) || a.movesWithin(s) || a.KeepOld {
 		return nil, nil
 	}
 	old := s.Destination
-	if old.Branch == d.Destination.Branch && old.Path == d.Destination.Path {
+	if old.Branch == a.Destination.Branch && old.Path == a.Destination.Path {
 		branch, err := gitops.Open(client, old.Repo, old.Branch)
 		if err != nil {
 			return nil, err
@@ -217,19 +222,19 @@ func (d *Desired) removeFromOldBranch(
 			return &old, err
 		}
 	}
-	return nil, remove(ctx, client, s, moveMessage(s), d.Author, pathsToRemoveUnchanged)
+	return nil, remove(ctx, client, s, moveMessage(s), a.Author, pathsToRemoveUnchanged)
 }
 
 // removeFromOldLocations removes the old locations whose removal had been proposed.
-func (d *Desired) removeFromOldLocations(ctx context.Context, client *gitremote.Client, s *State) error {
-	if s == nil || d.KeepOld {
+func (a *Arguments) removeFromOldLocations(ctx context.Context, client *gitremote.Client, s *State) error {
+	if s == nil || a.KeepOld {
 		return nil
 	}
 	for _, old := range s.OldLocations {
-		if old.State.Destination.Same(d.Destination) {
+		if old.State.Destination.Same(a.Destination) {
 			continue
 		}
-		if err := remove(ctx, client, old.State, moveMessage(old.State), d.Author, pathsToRemoveUnchanged); err != nil {
+		if err := remove(ctx, client, old.State, moveMessage(old.State), a.Author, pathsToRemoveUnchanged); err != nil {
 			return err
 		}
 	}
@@ -273,13 +278,14 @@ func remove(ctx context.Context, client *gitremote.Client, s *State, message str
 }
 
 // commitMessage returns the configured message of the commit, or the default, which lists the changes.
-func (d *Desired) commitMessage(c *Change) string {
-	if d.Message != "" {
-		return d.Message
+func (p *plannedChange) commitMessage() string {
+	t := p.tree
+	if t.Message != "" {
+		return t.Message
 	}
-	changes := Changes(c.Held, c.Wanted)
+	changes := Changes(p.Held, p.Wanted)
 	var b strings.Builder
-	fmt.Fprintf(&b, "Render environment %s\n", d.Environment)
+	fmt.Fprintf(&b, "Render environment %s\n", t.Environment)
 	names := make([]string, 0, len(changes))
 	for name := range changes {
 		names = append(names, name)
@@ -295,18 +301,18 @@ func (d *Desired) commitMessage(c *Change) string {
 		}
 		fmt.Fprintf(&b, "%s: %s\n", printable.Line(name), changes[name])
 	}
-	if k := d.keptTree(); k != nil {
+	if k := t.kept; k != nil {
 		fmt.Fprintf(&b, "\nFails to render: %d kept, %d left out\n", len(k.kept), len(k.leftOut))
 	}
-	if a := d.applied(); a.begun {
-		fmt.Fprintf(&b, "\nRollout: %s\n", a.rollout.Status())
+	if t.begun {
+		fmt.Fprintf(&b, "\nRollout: %s\n", t.rollout.Status())
 	}
-	if d.Promotion.Commit != "" && d.Complete() {
-		fmt.Fprintf(&b, "\nPromoted commit: %s\n", d.Promotion.Commit)
+	if t.Promotion.Commit != "" && t.Complete() {
+		fmt.Fprintf(&b, "\nPromoted commit: %s\n", t.Promotion.Commit)
 	}
-	if facts := c.Reason.Facts(); facts != "" {
-		if !d.Complete() {
-			fmt.Fprintf(&b, "\nPromoted commit, in waves: %s\n", d.Promotion.Commit)
+	if facts := p.Reason.Facts(); facts != "" {
+		if !t.Complete() {
+			fmt.Fprintf(&b, "\nPromoted commit, in waves: %s\n", t.Promotion.Commit)
 		}
 		fmt.Fprintf(&b, "\n%s", facts)
 	}

@@ -21,13 +21,13 @@ func play(runs ...promotionRun) *record.Record {
 	var last *record.Record
 	for _, run := range runs {
 		at := &BranchState{Record: last}
-		d := &Desired{
+		r := NewRendered(&Arguments{
 			Environment: "prod", Promotion: record.Promotion{Commit: run.commit, Reason: run.decision},
-		}
-		d.setApply(&applyTree{
-			complete: !run.partial, promotedCommit: at.promotedCommit(), begun: true,
+		}, nil)
+		d := &AppliedTree{
+			Rendered: r, complete: !run.partial, promotedCommit: at.promotedCommit(), begun: true,
 			rollout: &rollout.State{Progress: rollout.Progress{PromotedCommit: run.commit, Complete: !run.partial}},
-		})
+		}
 		next := d.recordOn(at)
 		last = &next
 	}

@@ -23,6 +23,11 @@ func Import(ctx context.Context, client *gitremote.Client, at record.Destination
 		return nil, err
 	}
 	defer snapshot.Close()
+	return importFrom(snapshot, at, environment)
+}
+
+// importFrom is [Import] from a branch that was read.
+func importFrom(snapshot *gitops.Snapshot, at record.Destination, environment string) (*State, error) {
 	if snapshot.Commit.IsZero() {
 		return nil, gitops.ErrBranchNotFound
 	}

@@ -11,6 +11,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/pullrequest"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
 )
 
 // Remote reads and writes branches and pull requests for Terraform's operations: [Remote.Check] for a plan,
@@ -23,12 +25,12 @@ type Remote struct {
 	Progress Progress
 }
 
-func (r Remote) pullRequests(d *Desired) (*PullRequests, error) {
+func (r Remote) pullRequests(a *Arguments) (*PullRequests, error) {
 	host, err := r.Host()
 	if err != nil {
 		return nil, err
 	}
-	return &PullRequests{Git: r.Git, Host: host, Settings: d.PullRequest}, nil
+	return &PullRequests{Git: r.Git, Host: host, Settings: a.PullRequest}, nil
 }
 
 // ReviewersError says which reviewers the host can't request a review from.
@@ -37,60 +39,73 @@ type ReviewersError struct{ Reason string }
 // Error implements error.
 func (e *ReviewersError) Error() string { return e.Reason }
 
-// CheckReviewers returns a *ReviewersError if the host can't request a review from all reviewers. It contacts no
-// server.
-func (r Remote) CheckReviewers(d *Desired) error {
-	if d.Strategy != PullRequest || d.Incomplete || len(d.PullRequest.Reviewers) == 0 {
+// CheckHost returns an error if the host can't do what the pull request is configured for: a *ReviewersError, or that
+// of [hosting.Repo.CheckLabels] or [hosting.Repo.CheckAutoMerge]. It contacts no server.
+func (r Remote) CheckHost(a *Arguments) error {
+	if a.Strategy != PullRequest || a.Incomplete {
 		return nil
 	}
-	pulls, err := r.pullRequests(d)
+	pulls, err := r.pullRequests(a)
 	if err != nil {
 		return err
 	}
-	err = pulls.CheckReviewers(d.Destination)
-	if err == nil || errors.Is(err, hosting.ErrOtherHost) { // which Check reports
+	repo, err := pulls.Host.Repo(a.Destination.Repo)
+	switch {
+	case errors.Is(err, hosting.ErrOtherHost): // which Check reports
 		return nil
+	case err != nil:
+		return err
 	}
-	return &ReviewersError{err.Error()}
+	return CheckHost(repo, a.PullRequest)
+}
+
+// CheckHost returns an error if the host of a repo can't do what pull requests are configured for, as
+// [Remote.CheckHost] does. It skips settings that are not known yet.
+func CheckHost(repo hosting.Repo, s pullrequest.Settings) error {
+	if err := repo.CheckReviewers(s.Reviewers); err != nil {
+		return &ReviewersError{err.Error()}
+	}
+	if err := repo.CheckLabels(s.Labels); err != nil || unknown.Is(string(s.AutoMerge)) {
+		return err
+	}
+	return repo.CheckAutoMerge(s.AutoMerge)
 }
 
 // Check reads from the branch what the decision needs and the state does not know. It returns warnings about what the
 // apply would change there, and an error if the apply would fail. It writes nothing.
-func (r Remote) Check(
-	ctx context.Context, d *Desired, p *Prior, s *State, decision *Decision,
-) (ps problem.Problems, err error) {
+func (r Remote) Check(ctx context.Context, decision *Decision) (ps problem.Problems, err error) {
+	applied, s := decision.Applied, decision.Before
 	if decision.Unreadable {
-		if s, ps, err = r.recoverForChange(ctx, d, p); err != nil {
+		if s, ps, err = r.recoverForChange(ctx, decision); err != nil {
 			return ps, err
 		}
 	}
 	if !decision.Check || len(decision.Errors) > 0 {
 		return ps, nil
 	}
-	if d.Strategy == PullRequest {
-		pulls, err := r.pullRequests(d)
+	if applied.Strategy == PullRequest {
+		pulls, err := r.pullRequests(applied.Arguments)
 		if err != nil {
 			return ps, err
 		}
-		open, err := pulls.Check(ctx, d, s)
+		open, err := pulls.Check(ctx, applied, s)
 		if err != nil {
 			return ps, err
 		}
 		if open != nil {
-			ps = append(ps, openProblem(d.Destination, open))
+			ps = append(ps, openProblem(applied.Destination, open))
 		}
 	}
-	change, err := Check(ctx, r.Git, d, s)
+	change, err := Check(ctx, r.Git, applied, s)
 	if err != nil {
 		return ps, err
 	}
-	return append(ps, change.Problems(d.Destination)...), nil
+	return append(ps, change.Problems(applied.Destination)...), nil
 }
 
-// Apply does what [Decide] decides. With an error, it may have written a part of it: then applying again completes it.
-func (r Remote) Apply(ctx context.Context, d *Desired, p *Prior, s *State) (*Result, error) {
-	s = d.Accept(p, s)
-	decision := Decide(d, p, s)
+// Apply does what was decided. With an error, it may have written a part of it: then applying again completes it.
+func (r Remote) Apply(ctx context.Context, decision *Decision) (*Result, error) {
+	applied, s := decision.Applied, decision.Before
 	var recovered problem.Problems
 	var result *Result
 	var err error
@@ -100,37 +115,40 @@ func (r Remote) Apply(ctx context.Context, d *Desired, p *Prior, s *State) (*Res
 	case decision.Rests != "" && decision.Action == Keep:
 		result = &Result{State: s}
 	case decision.Action == Withhold:
-		result, err = r.withhold(ctx, d, s, decision.Withheld)
+		result, err = r.withhold(ctx, applied.Arguments, s, decision.Withheld)
 	case decision.Action == Keep:
-		result = &Result{State: s.WithInputs(d).WithTarget(d.TargetTreeHash())}
+		result = &Result{State: s.WithInputs(applied.Arguments).WithTarget(applied.TargetTreeHash())}
 	case decision.Action == RemoveOld:
-		result, err = r.removeOld(ctx, d, s)
-	case d.Strategy == ComputeOnly:
-		result = Compute(d, s)
+		result, err = r.removeOld(ctx, applied, s)
+	case applied.Strategy == ComputeOnly:
+		result = Compute(applied, s)
 	default:
 		if decision.Unreadable {
-			if s, recovered, err = r.recoverForChange(ctx, d, p); err != nil {
+			if s, recovered, err = r.recoverForChange(ctx, decision); err != nil {
 				return nil, err
 			}
 		}
-		if err := r.Claims.deliver(d.Destination); err != nil {
+		if err := r.Claims.deliver(applied.Destination); err != nil {
 			return nil, err
 		}
-		result, err = r.deliver(ctx, d, s)
+		result, err = r.deliver(ctx, applied, s)
 	}
 	if err != nil {
 		return nil, err
 	}
 	result.Action = decision.Action
+	if result.Applied == nil {
+		result.Applied = applied
+	}
 	if result.Action == Keep || result.Action == Nothing {
 		return result, nil
 	}
-	result.Warnings = append(recovered, result.warnings(d)...)
+	result.Warnings = append(recovered, result.warnings()...)
 	return result, nil
 }
 
-func (r Remote) withhold(ctx context.Context, d *Desired, s *State, reason string) (*Result, error) {
-	pulls, err := r.pullRequests(d)
+func (r Remote) withhold(ctx context.Context, a *Arguments, s *State, reason string) (*Result, error) {
+	pulls, err := r.pullRequests(a)
 	if err != nil {
 		return nil, err
 	}
@@ -138,32 +156,33 @@ func (r Remote) withhold(ctx context.Context, d *Desired, s *State, reason strin
 }
 
 // removeOld removes what was delivered to other branches before.
-func (r Remote) removeOld(ctx context.Context, d *Desired, s *State) (*Result, error) {
-	pulls, err := r.pullRequests(d)
+func (r Remote) removeOld(ctx context.Context, applied *AppliedTree, s *State) (*Result, error) {
+	pulls, err := r.pullRequests(applied.Arguments)
 	if err != nil {
 		return nil, err
 	}
-	after, removals, err := pulls.RemoveOld(ctx, d, s)
+	after, removals, err := pulls.RemoveOld(ctx, applied.Arguments, s)
 	if err != nil {
 		return nil, err
 	}
-	return &Result{State: after.WithInputs(d).WithTarget(d.TargetTreeHash()), Removals: removals}, nil
+	after = after.WithInputs(applied.Arguments).WithTarget(applied.TargetTreeHash())
+	return &Result{State: after, Removals: removals}, nil
 }
 
 // deliver delivers the tree by its strategy. After a change of the strategy to [Push], it closes the pull requests.
-func (r Remote) deliver(ctx context.Context, d *Desired, s *State) (*Result, error) {
+func (r Remote) deliver(ctx context.Context, applied *AppliedTree, s *State) (*Result, error) {
 	reviewed := s.Current() && s.Reviewed()
-	if d.Strategy == Push && !reviewed {
-		return Deliver(ctx, r.Git, d, s, r.Progress)
+	if applied.Strategy == Push && !reviewed {
+		return Deliver(ctx, r.Git, applied, s, r.Progress)
 	}
-	pulls, err := r.pullRequests(d)
+	pulls, err := r.pullRequests(applied.Arguments)
 	switch {
 	case err != nil:
 		return nil, err
-	case d.Strategy == PullRequest:
-		return pulls.Propose(ctx, d, s, r.Progress)
+	case applied.Strategy == PullRequest:
+		return pulls.Propose(ctx, applied, s, r.Progress)
 	}
-	result, err := Deliver(ctx, r.Git, d, s, r.Progress)
+	result, err := Deliver(ctx, r.Git, applied, s, r.Progress)
 	if err != nil {
 		return nil, err
 	}
@@ -181,7 +200,7 @@ type Refreshed struct {
 	Warnings    problem.Problems
 }
 
-// Refresh reads what became of what was delivered or proposed. It returns nil if nothing was.
+// Refresh reads the current state of the branch and of the pull request. It returns nil if nothing was.
 func (r Remote) Refresh(ctx context.Context, p *Prior, s *State) (*Refreshed, error) {
 	if !p.delivered() {
 		return nil, nil
@@ -254,27 +273,27 @@ func (r Remote) follow(ctx context.Context, s *State) (*State, *hosting.PullRequ
 }
 
 // Destroy removes what was delivered. It returns warnings, and with an error the state to keep, or nil.
-func (r Remote) Destroy(ctx context.Context, d *Desired, p *Prior, s *State) (*State, problem.Problems, error) {
-	if d.KeepOnDestroy || !p.delivered() {
+func (r Remote) Destroy(ctx context.Context, a *Arguments, p *Prior, s *State) (*State, problem.Problems, error) {
+	if a.KeepOnDestroy || !p.delivered() {
 		return nil, nil, nil
 	}
 	if !s.Current() {
-		s = &State{Destination: d.Destination, Environment: d.Environment}
+		s = &State{Destination: a.Destination, Environment: a.Environment}
 	}
 	if r.Claims.taken(s.Destination) {
 		// A resource that was renamed without a moved block, or is replaced with create_before_destroy.
 		detail := fmt.Sprintf(
 			"Another rendering of this configuration writes to %s. Nothing was removed there.", s.Destination)
-		return nil, problem.Problems{warning("The tree was left to its new rendering", detail, "gitops_repo")}, nil
+		return nil, problem.Problems{warning("Files kept: another rendering now owns them", detail, "gitops_repo")}, nil
 	}
-	if d.Strategy == Push {
-		return nil, nil, Remove(ctx, r.Git, s, removalMessage(s), d.Author)
+	if a.Strategy == Push {
+		return nil, nil, Remove(ctx, r.Git, s, removalMessage(s), a.Author)
 	}
-	pulls, err := r.pullRequests(d)
+	pulls, err := r.pullRequests(a)
 	if err != nil {
 		return nil, nil, err
 	}
-	after, removals, err := pulls.Destroy(ctx, d, s)
+	after, removals, err := pulls.Destroy(ctx, a, s)
 	if err != nil {
 		return after, nil, err
 	}
@@ -282,16 +301,16 @@ func (r Remote) Destroy(ctx context.Context, d *Desired, p *Prior, s *State) (*S
 }
 
 // recoverForChange is [Remote.recoverPrior] for a change. What others changed meanwhile is a warning, or a
-// *DriftError if d does not overwrite drift. The state is nil if nothing of the rendering is left.
-func (r Remote) recoverForChange(ctx context.Context, d *Desired, p *Prior) (*State, problem.Problems, error) {
-	s, err := r.recoverPrior(ctx, p)
+// *DriftError if the apply does not overwrite drift. The state is nil if nothing of the rendering is left.
+func (r Remote) recoverForChange(ctx context.Context, decision *Decision) (*State, problem.Problems, error) {
+	s, err := r.recoverPrior(ctx, decision.Prior)
 	gone := errors.Is(err, gitops.ErrBranchNotFound) || errors.Is(err, ErrNoRendering)
 	if err != nil && !gone {
 		return nil, nil, err
 	}
 	var ps problem.Problems
 	if s != nil && s.Drifted() {
-		ps = problem.Problems{s.driftProblem(d.OnDrift)}
+		ps = problem.Problems{s.driftProblem(decision.Applied.OnDrift)}
 		if ps.HasErrors() {
 			return nil, nil, &DriftError{s}
 		}

@@ -58,7 +58,7 @@ func (r *PullRequests) closeRemoval(ctx context.Context, at record.Destination, 
 
 // Destroy closes the open pull request, and opens pull requests that remove what was delivered to the destination and
 // to old locations. It returns them, and the state to keep if it fails.
-func (r *PullRequests) Destroy(ctx context.Context, d *Desired, s *State) (*State, []Removal, error) {
+func (r *PullRequests) Destroy(ctx context.Context, a *Arguments, s *State) (*State, []Removal, error) {
 	t, err := r.proposalTopic(s)
 	if err != nil {
 		return s, nil, err
@@ -79,17 +79,17 @@ func (r *PullRequests) Destroy(ctx context.Context, d *Desired, s *State) (*Stat
 	}
 	now.OldLocations = nil
 	var all []Removal
-	for _, old := range d.oldLocations(s) {
+	for _, old := range a.oldLocations(s) {
 		next := *old
 		if err == nil {
-			next.Number, err = r.removeAll(ctx, old.State, d, &all)
+			next.Number, err = r.removeAll(ctx, old.State, a, &all)
 		}
 		now.OldLocations = append(now.OldLocations, &next)
 	}
 	if err != nil {
 		return &now, all, err
 	}
-	number, err := r.removeAll(ctx, s, d, &all)
+	number, err := r.removeAll(ctx, s, a, &all)
 	var review *pullrequest.ReviewError
 	if errors.As(err, &review) { // the next run finds it merged
 		now.Removal = number
@@ -99,8 +99,8 @@ func (r *PullRequests) Destroy(ctx context.Context, d *Desired, s *State) (*Stat
 
 // removeAll opens a pull request that removes what was delivered to a destination. It returns its number, or 0 if
 // there is nothing to remove.
-func (r *PullRequests) removeAll(ctx context.Context, s *State, d *Desired, all *[]Removal) (int, error) {
-	pr, err := r.Remove(ctx, s, removalMessage(s), d.Author)
+func (r *PullRequests) removeAll(ctx context.Context, s *State, a *Arguments, all *[]Removal) (int, error) {
+	pr, err := r.Remove(ctx, s, removalMessage(s), a.Author)
 	if pr == nil {
 		return 0, err
 	}

@@ -48,23 +48,22 @@ func (s *State) asSeen() *State {
 	return &now
 }
 
-// Accept returns the state to decide from. If others put the branch back to an earlier delivery, and people agree, that
+// accept returns the state to decide from. If others put the branch back to an earlier delivery, and people agree, that
 // is the last one from now on, and no drift: the fleet renders the same again, or they rejected what was delivered.
 // After a run that found the revert and wrote nothing, the fleet may also go on from there, unless it brings anything
 // back.
-func (d *Desired) Accept(p *Prior, s *State) *State {
-	if !s.Reverted() || !d.updates(s) || d.Tree == nil || d.Rests(p) {
+func (t *AppliedTree) accept(p *Prior, s *State) *State {
+	if !s.Reverted() || !t.updates(s) || t.Tree == nil || t.Rests(p) {
 		return s
 	}
-	d.resolve(p, s)
-	ours, target := s.Ours(), d.Target()
-	back := slices.ContainsFunc(d.baseline(s).differing(ours), func(name string) bool {
+	ours, target := s.Ours(), t.Target()
+	back := slices.ContainsFunc(t.baseline(s).differing(ours), func(name string) bool {
 		folder, rendered := target[name]
 		return folder.Unknown || rendered && folder.Hash == s.Delivered[name].Hash
 	})
 	switch {
-	case d.Known() && ours.Equal(d.Inventory()) && s.Seen.Record.Same(d.record()),
-		slices.ContainsFunc(s.commits(), func(commit string) bool { return slices.Contains(d.Rejected, commit) }),
+	case t.Known() && ours.Equal(t.inventory) && s.Seen.Record.Same(t.record()),
+		slices.ContainsFunc(s.commits(), func(commit string) bool { return slices.Contains(t.Rejected, commit) }),
 		s.RevertKnown && !back:
 		return s.asSeen()
 	}

@@ -32,8 +32,8 @@ type reviewed struct {
 	on      *githubfake.Repo
 	remote  delivery.Remote
 	ctx     context.Context
-	desired delivery.Desired // without its tree
-	value   string           // in all files of the tree
+	desired delivery.Arguments
+	value   string // in all files of the tree
 	prior   *delivery.Prior
 	state   *delivery.State
 }
@@ -55,7 +55,7 @@ func newReviewed(t *testing.T) *reviewed {
 		t.Fatal(err)
 	}
 	r.remote = delivery.Remote{Git: client, Host: func() (hosting.Host, error) { return host, nil }}
-	r.desired = delivery.Desired{
+	r.desired = delivery.Arguments{
 		Strategy:    delivery.PullRequest,
 		Destination: record.Destination{Repo: r.on.URL, Branch: "dev", Path: "."},
 		Environment: "dev",
@@ -67,12 +67,13 @@ func newReviewed(t *testing.T) *reviewed {
 	return r
 }
 
-// wish is what is desired now. Each plan and each apply has its own, as in Terraform.
-func (r *reviewed) wish() *delivery.Desired {
+// decide decides on what is desired now. Each plan and each apply has its own, as in Terraform.
+func (r *reviewed) decide() *delivery.Decision {
 	r.Helper()
-	d := r.desired
-	d.Fleet, d.Tree = &fleet.Fleet{}, build(r, "dev", r.value, map[string][]string{"large": {"a"}, "small": {"c"}})
-	return &d
+	a := r.desired
+	a.Fleet = &fleet.Fleet{}
+	t := build(r, "dev", r.value, map[string][]string{"large": {"a"}, "small": {"c"}})
+	return delivery.Decide(delivery.NewRendered(&a, t), r.prior, r.state)
 }
 
 // refresh reads what became of the rendering, as each plan does first.
@@ -114,7 +115,7 @@ func (r *reviewed) kept(s *delivery.State) *delivery.State {
 // plan describes what an apply would do.
 func (r *reviewed) plan() string {
 	r.Helper()
-	d := delivery.Decide(r.wish(), r.prior, r.state)
+	d := r.decide()
 	text := map[delivery.Action]string{
 		delivery.Keep: "nothing", delivery.Write: "write", delivery.RemoveOld: "remove old",
 		delivery.Withhold: "withhold", delivery.Nothing: "deliver nothing",
@@ -144,13 +145,13 @@ func (r *reviewed) plan() string {
 // applyPlanned applies what was planned before the last things happened.
 func (r *reviewed) applyPlanned() error {
 	r.Helper()
-	d := r.wish()
 	r.remote.Claims = &delivery.Claims{} // of one run
-	result, err := r.remote.Apply(r.ctx, d, r.prior, r.state)
+	result, err := r.remote.Apply(r.ctx, r.decide())
 	if err != nil {
 		return err
 	}
 	r.state = r.kept(result.State)
+	d := result.Applied
 	if result.Action == delivery.Keep || result.Action == delivery.RemoveOld {
 		r.prior.PullRequest = d.PullRequest
 		return nil
@@ -198,7 +199,7 @@ func (r *reviewed) moved() { r.Helper(); r.delivered(); r.move("live"); r.merge(
 func (r *reviewed) destroy() error {
 	r.Helper()
 	r.refresh()
-	after, _, err := r.remote.Destroy(r.ctx, r.wish(), r.prior, r.state)
+	after, _, err := r.remote.Destroy(r.ctx, &r.desired, r.prior, r.state)
 	if err != nil {
 		r.state = r.kept(after)
 		return err

@@ -118,21 +118,21 @@ func (s *State) lastTree() Inventory {
 }
 
 // Computed returns the state of a rendering that is only computed.
-func Computed(d *Desired) *State {
-	s := newState(record.Destination{}, d.Environment)
-	s.PromotedCommit, s.Inputs = d.Promotion.Commit, d.inputs()
-	s.Delivered, s.Decisions = d.Inventory(), d.Decisions()
+func Computed(t *AppliedTree) *State {
+	s := newState(record.Destination{}, t.Environment)
+	s.PromotedCommit, s.Inputs = t.Promotion.Commit, t.inputs()
+	s.Delivered, s.Decisions = t.inventory, t.decisions
 	s.Seen.Folders = s.Delivered
-	s.WholeHashes = d.KeepsFailed()
+	s.WholeHashes = t.KeepsFailed()
 	return &s
 }
 
 // Compute returns the result of a rendering that is only computed.
-func Compute(d *Desired, before *State) *Result {
+func Compute(t *AppliedTree, before *State) *Result {
 	if before == nil {
 		before = &State{}
 	}
-	return &Result{State: Computed(d), Before: before}
+	return &Result{State: Computed(t), Before: before}
 }
 
 // RenameTo sets the destination to at, if both are the same location under different URLs. It reports whether it

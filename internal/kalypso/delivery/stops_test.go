@@ -5,7 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/limit"
@@ -366,8 +365,7 @@ func TestStopsAreNamed(t *testing.T) {
 		r.Helper()
 		r.refresh()
 		var texts []string
-		d := r.wish()
-		for _, p := range delivery.Decide(d, r.prior, r.state).Problems(d, r.state) {
+		for _, p := range r.decide().Problems() {
 			texts = append(texts, p.Summary+": "+p.Detail)
 		}
 		return strings.Join(texts, "\n")
@@ -378,10 +376,11 @@ func TestStopsAreNamed(t *testing.T) {
 	}{
 		{func() {}, nil},
 		{func() { r.observe(deployment.Failure) }, []string{
-			"A pull request must wait: An earlier wave", "Pull request 3 is a draft",
+			"Pull request must not be merged yet: An earlier wave", "Pull request 3 is a draft",
 		}},
 		{func() { r.freeze("An incident."); r.push("dev", "large/a-x/reconciler.yaml", "hotfix") }, []string{
-			"Others changed the rendered folders", "The environment is frozen: An incident. This rendering writes nothing",
+			"Drift: rendered folders changed outside Terraform",
+			"The environment is frozen: An incident. This rendering writes nothing",
 			"1 cluster type waits to change", "small: +0 -0 ~1", "Pull request 3 is a draft",
 		}},
 		{func() { r.desired.NoCommit = true }, []string{"Nothing is promoted yet: "}},

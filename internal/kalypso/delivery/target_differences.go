@@ -15,17 +15,18 @@ import (
 )
 
 // filesOf renders the files of a target, by name. It returns false if a file is not known yet.
-func (d *Desired) filesOf(clusterType, target string) (map[string][]byte, bool) {
-	i := slices.IndexFunc(d.Tree.Folders, func(f tree.Folder) bool { return f.ClusterType == clusterType })
-	if i < 0 || d.Target()[clusterType].Hash != d.Inventory()[clusterType].Hash {
+func (p *plannedChange) filesOf(clusterType, target string) (map[string][]byte, bool) {
+	applied := p.tree
+	i := slices.IndexFunc(applied.Tree.Folders, func(f tree.Folder) bool { return f.ClusterType == clusterType })
+	if i < 0 || applied.Target()[clusterType].Hash != applied.inventory[clusterType].Hash {
 		return nil, false // its wave did not come yet
 	}
-	n := slices.IndexFunc(d.Tree.Folders[i].Targets, func(t tree.Target) bool { return t.Name == target })
+	n := slices.IndexFunc(applied.Tree.Folders[i].Targets, func(t tree.Target) bool { return t.Name == target })
 	if n < 0 { // it fails to render
 		return nil, false
 	}
 	files := map[string][]byte{}
-	for f := range d.Tree.TargetFiles(i, n) {
+	for f := range applied.Tree.TargetFiles(i, n) {
 		if f.Unknown {
 			return nil, false
 		}

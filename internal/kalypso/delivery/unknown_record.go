@@ -27,14 +27,14 @@ func (e *UnknownRecordError) Error() string {
 // checkRecord returns an *UnknownRecordError for a record that this rendering did not write. An apply that was killed
 // after its push may have written it unknown to the state: then the branch holds what is desired, or an earlier wave of
 // it.
-func (d *Desired) checkRecord(s *State, at *BranchState) error {
-	if d.isHeldBy(at) || d.continues(at.Record) {
+func (c *comparison) checkRecord() error {
+	if c.isHeldBy(c.branch) || c.continues(c.branch.Record) {
 		return nil
 	}
-	return s.checkRecord(at)
+	return c.before.checkRecord(c.branch)
 }
 
-// checkRecord is [Desired.checkRecord] if it is not known what is desired.
+// checkRecord is [comparison.checkRecord] if it is not known what is desired.
 func (s *State) checkRecord(at *BranchState) error {
 	r := at.Record
 	if r == nil || !s.Current() || s.DeliveredRecord == "" || s.wrote(at.RecordHash) {

@@ -64,9 +64,9 @@ func TestWhyUnscheduled(t *testing.T) {
 			f.ClusterTypes[0].Reconciler, f.ClusterTypes[0].NamespaceService = "r", "n"
 			f.Policies[0].DeploymentTargets.MatchLabels = map[string]string{"tier": "gold"}
 			tt.change(f)
-			d := &delivery.Desired{Strategy: delivery.Push, Environment: "dev", Fleet: f,
+			a := &delivery.Arguments{Strategy: delivery.Push, Environment: "dev", Fleet: f,
 				Guardrails: delivery.Guardrails{Unscheduled: tt.reaction}}
-			problems := d.Render(t.Context(), nil, nil, func(string, int, int) {})
+			d, problems := delivery.Render(t.Context(), a, nil, nil, func(string, int, int) {})
 			if problems.HasErrors() != (tt.reaction == problem.Fail) {
 				t.Fatal(problems)
 			}

@@ -16,25 +16,25 @@ import (
 )
 
 // Validate reports invalid arguments. It skips arguments that are not known yet. It does not validate the fleet.
-func (d *Desired) Validate() problem.Problems {
-	ps := d.Destination.Validate(d.Delivers())
-	if err := d.Guardrails.MaxRemoved.check(); err != nil {
+func (a *Arguments) Validate() problem.Problems {
+	ps := a.Destination.Validate(a.Delivers())
+	if err := a.Guardrails.MaxRemoved.check(); err != nil {
 		ps = append(ps, problem.At("Invalid limit", problem.Sentence(err), "guardrails", "max_removed"))
 	}
-	if err := d.Guardrails.maxKept().check(); err != nil {
+	if err := a.Guardrails.maxKept().check(); err != nil {
 		ps = append(ps, problem.At("Invalid limit", problem.Sentence(err), "guardrails", "max_kept"))
 	}
-	if d.Promotion.Commit != "" && d.Promotion.Reason == (record.Reason{}) && !oneWord(d.Promotion.Commit) {
+	if a.Promotion.Commit != "" && a.Promotion.Reason == (record.Reason{}) && !oneWord(a.Promotion.Commit) {
 		ps = append(ps, problem.At("Invalid promoted commit",
 			"promoted_commit contains spaces or line breaks. Usually it is a commit hash.", "promoted_commit"))
 	}
-	if d.Message != "" && gitops.CheckMessage(d.Message) != nil {
+	if a.Message != "" && gitops.CheckMessage(a.Message) != nil {
 		ps = append(ps, problem.At("Invalid commit message",
 			"commit_message is blank. Write a message, or remove the argument: the default message says what changes.",
 			"commit_message"))
 	}
-	return slices.Concat(ps, ValidateTrailers(d.Trailers), ValidatePullRequests(d.PullRequest),
-		validateSources(d.Sources))
+	return slices.Concat(ps, ValidateTrailers(a.Trailers), ValidatePullRequests(a.PullRequest),
+		validateSources(a.Sources))
 }
 
 // ValidateTrailers reports the trailers that no commit can have, each at its key of commit_trailers.
@@ -59,27 +59,28 @@ func ValidateTrailers(trailers map[string]string) problem.Problems {
 }
 
 // validateTree reports what the guardrails and the path forbid of the rendered tree.
-func (d *Desired) validateTree(ctx context.Context, assignmentsKnown bool) problem.Problems {
+func (r *Rendered) validateTree(ctx context.Context, assignmentsKnown bool) problem.Problems {
 	switch {
-	case !assignmentsKnown && d.Guardrails.RequireKnown:
-		return problem.Problems{unknownProblem(d.Fleet)}
-	case d.Tree == nil:
+	case !assignmentsKnown && r.Guardrails.RequireKnown:
+		return problem.Problems{unknownProblem(r.Fleet)}
+	case r.Tree == nil:
 		return nil
 	}
-	ps := d.Guardrails.checkUnscheduled(ctx, d.Fleet, d.Tree.Schedule)
-	ps = append(ps, d.Tree.Schedule.CheckUnsatisfied(ctx, d.Fleet, d.Guardrails.Unsatisfied)...)
-	if unknown.Is(d.Destination.Path) || unknown.Is(d.Promotion.Commit) {
+	ps := r.Guardrails.checkUnscheduled(ctx, r.Fleet, r.Tree.Schedule)
+	ps = append(ps, r.Tree.Schedule.CheckUnsatisfied(ctx, r.Fleet, r.Guardrails.Unsatisfied)...)
+	if unknown.Is(r.Destination.Path) || unknown.Is(r.Promotion.Commit) {
 		return ps
 	}
-	if err := d.checkPromotedCommit(); err != nil {
-		ps = append(ps, problem.At("Path of the promoted commit", problem.Sentence(err), "gitops_repo", "path"))
+	if err := r.checkPromotedCommit(r.inventory); err != nil {
+		const summary = "Path conflicts with the promoted commit's file"
+		ps = append(ps, problem.At(summary, problem.Sentence(err), "gitops_repo", "path"))
 	}
 	return ps
 }
 
-// PlanDestroy is [Desired.ValidateDestroy], or lists what the destroy removes, as far as s knows.
-func (d *Desired) PlanDestroy(s *State) problem.Problems {
-	if ps := d.ValidateDestroy(); len(ps) > 0 || !d.Delivers() || d.KeepOnDestroy || !s.Current() {
+// PlanDestroy is [Arguments.ValidateDestroy], or lists what the destroy removes, as far as s knows.
+func (a *Arguments) PlanDestroy(s *State) problem.Problems {
+	if ps := a.ValidateDestroy(); len(ps) > 0 || !a.Delivers() || a.KeepOnDestroy || !s.Current() {
 		return ps
 	}
 	paths, err := pathsToRemove(s, &s.Seen)
@@ -87,7 +88,7 @@ func (d *Desired) PlanDestroy(s *State) problem.Problems {
 		return nil //nolint:nilerr // the destroy reads the branch, and reports its errors
 	}
 	does := "The destroy removes"
-	if d.Strategy == PullRequest {
+	if a.Strategy == PullRequest {
 		does = "The destroy opens a pull request that removes"
 	}
 	slices.Sort(paths)
@@ -110,13 +111,13 @@ const maxPathsListed = 200
 
 // ValidateDestroy reports that the rendering must not be destroyed. A rendering that is only computed needs no
 // protection.
-func (d *Desired) ValidateDestroy() problem.Problems {
-	if !d.Protected || d.Strategy == ComputeOnly {
+func (a *Arguments) ValidateDestroy() problem.Problems {
+	if !a.Protected || a.Strategy == ComputeOnly {
 		return nil
 	}
 	return problem.Problems{problem.At("The rendering is protected", fmt.Sprintf(
 		"The rendering of environment %q must not be destroyed: clusters sync from its folders. If this is intended, set "+
-			"deletion_protection = false, apply, and then destroy.", d.Environment), "deletion_protection")}
+			"deletion_protection = false, apply, and then destroy.", a.Environment), "deletion_protection")}
 }
 
 // warning is [problem.At] with the severity of a warning.
@@ -155,7 +156,7 @@ func ValidatePullRequests(s pullrequest.Settings) (ps problem.Problems) {
 		}
 	}
 	if s.Draft && s.AutoMerge != "" && !unknown.Is(string(s.AutoMerge)) {
-		add("auto_merge", "Draft and auto-merge", "GitHub does not merge drafts. Set draft or auto_merge, not both.")
+		add("auto_merge", "Draft and auto-merge", "No host merges drafts. Set draft or auto_merge, not both.")
 	}
 	return ps
 }
@@ -183,15 +184,15 @@ func validateSources(sources origin.Sources) (ps problem.Problems) {
 	return ps
 }
 
-// checkPromotedCommit returns an error if a folder of the inventory, or the record, would contain the file of the
+// checkPromotedCommit returns an error if one of the folders, or the record, would contain the file of the
 // promoted commit, or lie inside it. Without a promoted commit, that file does not exist.
-func (d *Desired) checkPromotedCommit() error {
-	if d.Promotion.Commit == "" {
+func (a *Arguments) checkPromotedCommit(folders Inventory) error {
+	if a.Promotion.Commit == "" {
 		return nil
 	}
-	paths := []string{d.Destination.RecordPath()}
-	for _, name := range d.Target().Names() {
-		paths = append(paths, d.Destination.Join(name))
+	paths := []string{a.Destination.RecordPath()}
+	for _, name := range folders.Names() {
+		paths = append(paths, a.Destination.Join(name))
 	}
 	for _, path := range paths {
 		if record.Nested(path, record.PromotedCommitFile) {

@@ -38,11 +38,11 @@ func reported(ps problem.Problems) []string {
 // TestValidate changes one argument of a valid rendering at a time.
 func TestValidate(t *testing.T) {
 	for name, test := range map[string]struct {
-		change func(*Desired)
+		change func(*Arguments)
 		want   []string
 	}{
-		"valid": {func(*Desired) {}, nil},
-		"nothing known": {func(d *Desired) {
+		"valid": {func(*Arguments) {}, nil},
+		"nothing known": {func(d *Arguments) {
 			const u = unknown.Text
 			d.Strategy, d.Destination = u, record.Destination{Repo: u, Branch: u, Path: u}
 			d.Promotion.Commit, d.Message, d.Guardrails.MaxRemoved, d.Sources = u, u, u, origin.Sources{u: u}
@@ -51,39 +51,42 @@ func TestValidate(t *testing.T) {
 			}
 		}, nil},
 
-		"no repo": {func(d *Desired) { d.Destination = record.Destination{Path: "."} },
+		"no repo": {func(d *Arguments) { d.Destination = record.Destination{Path: "."} },
 			[]string{"error gitops_repo: Missing GitOps repo"}},
-		"no repo needed": {func(d *Desired) { d.Strategy, d.Destination = ComputeOnly, record.Destination{Path: "."} }, nil},
-		"no URL":         {func(d *Desired) { d.Destination.Repo = "" }, []string{"error gitops_repo.repo: Missing repo"}},
-		"no branch": {func(d *Desired) { d.Destination.Branch = "" },
+		"no repo needed": {func(d *Arguments) {
+			d.Strategy, d.Destination = ComputeOnly, record.Destination{Path: "."}
+		}, nil},
+		"no URL": {func(d *Arguments) { d.Destination.Repo = "" }, []string{"error gitops_repo.repo: Missing repo"}},
+		"no branch": {func(d *Arguments) { d.Destination.Branch = "" },
 			[]string{"error gitops_repo.branch: Missing branch"}},
-		"invalid repo": {func(d *Desired) { d.Destination.Repo = "gitops" },
+		"invalid repo": {func(d *Arguments) { d.Destination.Repo = "gitops" },
 			[]string{"error gitops_repo.repo: Invalid repo URL"}},
-		"invalid branch": {func(d *Desired) { d.Destination.Branch = "a..b" },
+		"invalid branch": {func(d *Arguments) { d.Destination.Branch = "a..b" },
 			[]string{"error gitops_repo.branch: Invalid branch name"}},
-		"invalid path": {func(d *Desired) { d.Destination.Path = "../a" }, []string{"error gitops_repo.path: Invalid path"}},
-		"promoted commit": {func(d *Desired) { d.Promotion.Commit = "v1 v2" },
+		"invalid path": {func(d *Arguments) { d.Destination.Path = "../a" },
+			[]string{"error gitops_repo.path: Invalid path"}},
+		"promoted commit": {func(d *Arguments) { d.Promotion.Commit = "v1 v2" },
 			[]string{"error promoted_commit: Invalid promoted commit"}},
-		"message": {func(d *Desired) { d.Message = " \n" }, []string{"error commit_message: Invalid commit message"}},
-		"branch prefix": {func(d *Desired) { d.PullRequest.BranchPrefix = "a b/" },
+		"message": {func(d *Arguments) { d.Message = " \n" }, []string{"error commit_message: Invalid commit message"}},
+		"branch prefix": {func(d *Arguments) { d.PullRequest.BranchPrefix = "a b/" },
 			[]string{"error delivery.branch_prefix: Invalid branch prefix"}},
-		"empty label": {func(d *Desired) { d.PullRequest.Labels = []string{""} },
+		"empty label": {func(d *Arguments) { d.PullRequest.Labels = []string{""} },
 			[]string{"error delivery.labels: Invalid label"}},
-		"long label": {func(d *Desired) { d.PullRequest.Labels = []string{strings.Repeat("ä", 51)} },
+		"long label": {func(d *Arguments) { d.PullRequest.Labels = []string{strings.Repeat("ä", 51)} },
 			[]string{"error delivery.labels: Invalid label"}},
-		"longest label": {func(d *Desired) { d.PullRequest.Labels = []string{strings.Repeat("ä", 50)} }, nil},
-		"reviewers": {func(d *Desired) { d.PullRequest.Reviewers = []string{"octocat", "acme/platform", "bot[bot]"} },
+		"longest label": {func(d *Arguments) { d.PullRequest.Labels = []string{strings.Repeat("ä", 50)} }, nil},
+		"reviewers": {func(d *Arguments) { d.PullRequest.Reviewers = []string{"octocat", "acme/platform", "bot[bot]"} },
 			nil},
-		"invalid reviewer": {func(d *Desired) { d.PullRequest.Reviewers = []string{"a/b/c"} },
+		"invalid reviewer": {func(d *Arguments) { d.PullRequest.Reviewers = []string{"a/b/c"} },
 			[]string{"error delivery.reviewers: Invalid reviewer"}},
-		"draft that merges": {func(d *Desired) { d.PullRequest.Draft, d.PullRequest.AutoMerge = true, "squash" },
+		"draft that merges": {func(d *Arguments) { d.PullRequest.Draft, d.PullRequest.AutoMerge = true, "squash" },
 			[]string{"error delivery.auto_merge: Draft and auto-merge"}},
-		"source": {func(d *Desired) { d.Sources = origin.Sources{"https://acme.io/a@main:x": "abc"} }, nil},
-		"source of no place": {func(d *Desired) { d.Sources = origin.Sources{"x": "abc"} },
+		"source": {func(d *Arguments) { d.Sources = origin.Sources{"https://acme.io/a@main:x": "abc"} }, nil},
+		"source of no place": {func(d *Arguments) { d.Sources = origin.Sources{"x": "abc"} },
 			[]string{"error sources.[x]: Invalid source"}},
-		"source, no commit": {func(d *Desired) { d.Sources = origin.Sources{"https://acme.io/a@main:x": ""} },
+		"source, no commit": {func(d *Arguments) { d.Sources = origin.Sources{"https://acme.io/a@main:x": ""} },
 			[]string{"error sources.[https://acme.io/a@main:x]: Invalid commit"}},
-		"all errors at once": {func(d *Desired) {
+		"all errors at once": {func(d *Arguments) {
 			d.Destination.Branch, d.Guardrails.MaxRemoved, d.PullRequest.Reviewers = "a..b", "lots", []string{"", "!"}
 		}, []string{
 			"error gitops_repo.branch: Invalid branch name", "error guardrails.max_removed: Invalid limit",
@@ -91,7 +94,7 @@ func TestValidate(t *testing.T) {
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			d := usualSituation().desired
+			d := &usualSituation().desired.Arguments
 			d.PullRequest.BranchPrefix = "deployment/"
 			test.change(d)
 			if diff := cmp.Diff(test.want, reported(d.Validate())); diff != "" {
@@ -124,27 +127,29 @@ func TestLimit(t *testing.T) {
 
 // TestValidateTree reports what the guardrails forbid of a rendered fleet.
 func TestValidateTree(t *testing.T) {
-	const path, unscheduled = "error gitops_repo.path: Path of the promoted commit", "unscheduled: Deployment targets " +
-		"that no policy places"
+	const (
+		path        = "error gitops_repo.path: Path conflicts with the promoted commit's file"
+		unscheduled = "unscheduled: Deployment targets that no policy places"
+	)
 	for name, test := range map[string]struct {
 		known  bool
-		change func(*Desired)
+		change func(*desired)
 		want   []string
 	}{
-		"all assigned": {true, func(d *Desired) { d.Tree.Schedule.Unscheduled = nil }, nil},
-		"unscheduled":  {true, func(*Desired) {}, []string{"warning " + unscheduled}},
-		"ignored":      {true, func(d *Desired) { d.Guardrails.Unscheduled = problem.Ignore }, nil},
-		"refused": {true, func(d *Desired) { d.Guardrails.Unscheduled = problem.Fail },
+		"all assigned": {true, func(d *desired) { d.Tree.Schedule.Unscheduled = nil }, nil},
+		"unscheduled":  {true, func(*desired) {}, []string{"warning " + unscheduled}},
+		"ignored":      {true, func(d *desired) { d.Guardrails.Unscheduled = problem.Ignore }, nil},
+		"refused": {true, func(d *desired) { d.Guardrails.Unscheduled = problem.Fail },
 			[]string{"error " + unscheduled}},
-		"not decided yet": {true, func(d *Desired) { d.Guardrails.Unscheduled = unknown.Text }, nil},
-		"not known":       {false, func(d *Desired) { d.Tree, d.Fleet.Environment = nil, unknown.Text }, nil},
-		"has to be known": {false, func(d *Desired) {
+		"not decided yet": {true, func(d *desired) { d.Guardrails.Unscheduled = unknown.Text }, nil},
+		"not known":       {false, func(d *desired) { d.Tree, d.Fleet.Environment = nil, unknown.Text }, nil},
+		"has to be known": {false, func(d *desired) {
 			d.Tree, d.Fleet.Environment, d.Guardrails.RequireKnown = nil, unknown.Text, true
 		}, []string{"error guardrails.require_known: Assignments not known"}},
-		"an error instead": {true, func(d *Desired) { d.Tree, d.Guardrails.RequireKnown = nil, true }, nil},
-		"one is not known": {false, func(d *Desired) { d.Guardrails.RequireKnown = true },
+		"an error instead": {true, func(d *desired) { d.Tree, d.Guardrails.RequireKnown = nil, true }, nil},
+		"one is not known": {false, func(d *desired) { d.Guardrails.RequireKnown = true },
 			[]string{"error guardrails.require_known: Assignments not known"}},
-		"promoted commit": {true, func(d *Desired) {
+		"promoted commit": {true, func(d *desired) {
 			d.Destination.Path, d.Promotion.Commit = ".github/tracking/Promoted_Commit_Id", "v1"
 			d.Tree.Schedule.Unscheduled = nil
 		}, []string{path}},
@@ -154,7 +159,7 @@ func TestValidateTree(t *testing.T) {
 			d.Fleet.Environment = "dev"
 			d.Tree = &tree.Tree{Schedule: &schedule.Schedule{Unscheduled: []*fleet.DeploymentTarget{{Name: "a"}}}}
 			test.change(d)
-			if diff := cmp.Diff(test.want, reported(d.validateTree(t.Context(), test.known))); diff != "" {
+			if diff := cmp.Diff(test.want, reported(d.rendered().validateTree(t.Context(), test.known))); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})

@@ -14,59 +14,59 @@ import (
 )
 
 // Problems returns why the apply can't be made, and what a reviewer of the plan has to know besides what changes.
-// before is the state that the decision was made from.
-func (decision *Decision) Problems(d *Desired, before *State) (ps problem.Problems) {
+func (decision *Decision) Problems() (ps problem.Problems) {
+	t, before := decision.Applied, decision.Before
 	for _, err := range decision.Errors {
-		ps = append(ps, NewProblem(d.Destination, err))
+		ps = append(ps, NewProblem(t.Destination, err))
 	}
 	for _, s := range decision.Drift {
-		reaction := d.OnDrift
+		reaction := t.OnDrift
 		if decision.Rests != "" || reaction == DriftOverwrite && len(decision.Errors) > 0 {
 			reaction = driftNamed // the apply overwrites nothing
 		}
 		ps = append(ps, s.driftProblem(reaction))
 	}
-	ps = append(ps, decision.restProblems(d, before)...)
+	ps = append(ps, decision.restProblems()...)
 	if decision.Rests != "" {
 		return ps
 	}
-	ps = append(ps, d.failureProblems()...)
-	ps = append(ps, decision.Adoption.problems(d.Destination, "")...)
-	ps = append(ps, checkMoves(decision.Moves, d.Guardrails.Moved, d.Rollout != nil, decision.Renamed)...)
-	if decision.Replaced != "" && d.Delivers() {
+	ps = append(ps, decision.failureProblems()...)
+	ps = append(ps, decision.Adoption.problems(t.Destination, "")...)
+	ps = append(ps, checkMoves(decision.Moves, t.Guardrails.Moved, t.Rollout != nil, decision.Renamed)...)
+	if decision.Replaced != "" && t.Delivers() {
 		folders := problem.Count(before.Ours().Count(), "deployment target folder")
 		ps = append(ps, warning("The environment is replaced", fmt.Sprintf(
 			"The rendering of environment %q at %s is removed, with %s. The rendering of environment %q replaces it. "+
 				"Clusters that sync from its folders get the objects of the new environment, in namespaces with other names. To "+
 				"keep both, give each environment its own rendering.",
-			decision.Replaced, before.Destination, folders, d.Environment),
+			decision.Replaced, before.Destination, folders, t.Environment),
 			"environment"))
 	}
 	if decision.ClosedPullRequest != 0 && decision.Action == Keep {
 		ps = append(ps, before.closedProblem())
 	}
-	return slices.Concat(ps, decision.oldLocationProblems(d), decision.computeOnlyProblems(before))
+	return slices.Concat(ps, decision.oldLocationProblems(), decision.computeOnlyProblems())
 }
 
 // restProblems warns that the apply writes nothing, with what waits, and that a pull request must not be merged.
-func (decision *Decision) restProblems(d *Desired, before *State) (ps problem.Problems) {
+func (decision *Decision) restProblems() (ps problem.Problems) {
 	at := ""
 	if decision.Withheld != "" {
 		at = fmt.Sprintf("Pull request %d is a draft, if the host has drafts, and our auto-merge is off: it must not be "+
-			"merged now. It comes back by itself.", before.Proposal.Number)
+			"merged now. It comes back by itself.", decision.Before.Proposal.Number)
 	}
 	switch {
 	case decision.Rests == "" && at != "":
-		return problem.Problems{warning("A pull request must wait", decision.Withheld+" "+at, "delivery")}
+		return problem.Problems{warning("Pull request must not be merged yet", decision.Withheld+" "+at, "delivery")}
 	case decision.Rests == "":
 		return nil
-	case d.NoCommit:
+	case decision.Applied.NoCommit:
 		return problem.Problems{warning("Nothing is promoted yet", "The promotion has no commit, so nothing is written, and "+
 			"nothing of the rendering is planned. What was delivered or proposed stays.\n\n"+strings.TrimSpace(
-			printable.Text(d.Promotion.Summary)), "promotion")}
-	case decision.Rollout != nil:
+			printable.Text(decision.Applied.Promotion.Summary)), "promotion")}
+	case decision.Step != nil:
 		return problem.Problems{warning("The rollout is paused", fmt.Sprintf("rollout.pause says: %s\nNothing was delivered "+
-			"yet, so nothing is written until it is removed.", printable.Line(decision.Rollout.Paused)), "rollout")}
+			"yet, so nothing is written until it is removed.", printable.Line(decision.Step.Paused)), "rollout")}
 	}
 	lines := make([]string, 0, len(decision.Waiting))
 	for _, name := range slices.Sorted(maps.Keys(decision.Waiting)) {
@@ -91,26 +91,28 @@ func waits(n int) string {
 }
 
 // oldLocationProblems warns about what other branches keep for now, or lose.
-func (decision *Decision) oldLocationProblems(d *Desired) (ps problem.Problems) {
+func (decision *Decision) oldLocationProblems() (ps problem.Problems) {
+	destination := decision.Applied.Destination
 	for _, at := range decision.OldRemoved {
-		ps = append(ps, warning("The old location is due to be removed", fmt.Sprintf(
+		ps = append(ps, warning("Previous location will be removed", fmt.Sprintf(
 			"%s now holds the tree. The apply opens a pull request that removes what was delivered to %s. Merge it once no "+
-				"cluster syncs from there.", d.Destination, at), "gitops_repo"))
+				"cluster syncs from there.", destination, at), "gitops_repo"))
 	}
 	for _, at := range decision.OldKept {
-		ps = append(ps, warning("The old location is kept", fmt.Sprintf(
+		ps = append(ps, warning("Previous location is kept", fmt.Sprintf(
 			"What was delivered to %s stays there. The apply closes the pull request that removes it.", at), "on_move"))
 	}
 	for _, at := range decision.OldKeptForNow {
-		ps = append(ps, warning("The old location is kept for now", fmt.Sprintf(
+		ps = append(ps, warning("Previous location is kept for now", fmt.Sprintf(
 			"What was delivered to %s stays until %s holds the tree. Then an apply opens a pull request that removes it.",
-			at, d.Destination), "gitops_repo"))
+			at, destination), "gitops_repo"))
 	}
 	return ps
 }
 
 // computeOnlyProblems warns about what stays behind once a delivered tree is only computed.
-func (decision *Decision) computeOnlyProblems(before *State) (ps problem.Problems) {
+func (decision *Decision) computeOnlyProblems() (ps problem.Problems) {
+	before := decision.Before
 	if n := decision.LeftPullRequest; n != 0 {
 		ps = append(ps, warning("The pull request stays open", fmt.Sprintf(
 			"With the strategy none, the provider ignores pull request %d to %s from now on. Close it, or merge it.",
@@ -164,10 +166,11 @@ func (s *State) driftProblem(reaction OnDrift) problem.Problem {
 			fmt.Fprintf(&b, "  - and %d more\n", d.More)
 		}
 	}
-	const summary = "Others changed the rendered folders"
+	const summary = "Drift: rendered folders changed outside Terraform"
 	switch {
 	case reaction == DriftOverwrite:
-		return warning("Changes of others are overwritten", b.String()+"\nThe apply puts the rendered tree back.", "on_drift")
+		return warning("Changes made outside Terraform are overwritten",
+			b.String()+"\nThe apply puts the rendered tree back.", "on_drift")
 	case reaction == driftNamed:
 		return warning(summary, b.String(), "on_drift")
 	case unknown.Is(string(reaction)):
@@ -218,9 +221,9 @@ func (c *BranchChange) Problems(at record.Destination) problem.Problems {
 }
 
 // warnings returns what the apply left undone, and what people did meanwhile.
-func (r *Result) warnings(d *Desired) (ps problem.Problems) {
+func (r *Result) warnings() (ps problem.Problems) {
 	if r.Kept != nil {
-		ps = append(ps, warning("The old location was not cleaned up", fmt.Sprintf(
+		ps = append(ps, warning("Previous location was not cleaned up", fmt.Sprintf(
 			"%s holds the commit %s too: it is the same branch under another URL, or a copy of it. Nothing was removed there.",
 			r.Kept, r.Commit), "gitops_repo"))
 	}
@@ -228,7 +231,7 @@ func (r *Result) warnings(d *Desired) (ps problem.Problems) {
 		ps = append(ps, warning("The pull request is no draft", r.NoDraft, "delivery"))
 	}
 	ps = append(ps, removalProblems(r.Removals)...)
-	if r.State.ClosedPullRequest() != 0 && d.Strategy == PullRequest {
+	if r.State.ClosedPullRequest() != 0 && r.Applied.Strategy == PullRequest {
 		ps = append(ps, r.State.closedProblem())
 	}
 	if r.PullRequest != nil && r.PullRequest.State == hosting.Merged && r.State.Drifted() {
@@ -262,7 +265,7 @@ func removalProblems(removals []Removal) (ps problem.Problems) {
 
 // openProblem warns that the apply of a create continues with a pull request that the state does not know.
 func openProblem(at record.Destination, pr *hosting.PullRequest) problem.Problem {
-	return warning("A pull request is open already", fmt.Sprintf(
+	return warning("A pull request is already open", fmt.Sprintf(
 		"Pull request %d (%s) proposes this rendering for %s. An unfinished apply opened it. This apply continues with it.",
 		pr.Number, pr.URL, at), "delivery")
 }

@@ -43,7 +43,7 @@ var harmless = strings.NewReplacer(
 )
 
 // Facts returns why the commit was chosen, for a commit message, as a list. Nothing in it means anything to a host,
-// whoever wrote it. The summary is for descriptions alone: it has texts of others.
+// even if a team wrote it. The summary is for descriptions alone: it has texts of others.
 func (r Reason) Facts() string {
 	var b strings.Builder
 	for i, line := range strings.Split(strings.TrimSpace(r.Reason), "\n") {
@@ -91,7 +91,7 @@ func (p Promotion) reasonAfter(before *Record) Reason {
 	case taken.Commit == p.Commit && taken.Reason != (Reason{}):
 		return taken.Reason
 	case taken.Commit != p.Commit && p.Decision == promotion.Pinned && p.RolledBack == "":
-		// Nothing tells whether the pin is a rollback. If it is not, the entry is older than the pin, and has no effect.
+		// Whether this pin is a rollback is unknown. Recording it is harmless: an entry older than the pin is ignored.
 		p.RolledBack = taken.Commit
 		if taken.RolledBack != "" {
 			p.RolledBack = taken.RolledBack

@@ -125,15 +125,20 @@ func (d *dependency) visit(node parse.Node, dotIsData bool, n needs) {
 			d.field(node.Ident, n)
 		}
 	case *parse.VariableNode:
-		switch {
-		case node.Ident[0] != "$":
-		case len(node.Ident) == 1:
-			d.all(n)
-		default:
-			d.field(node.Ident[1:], n)
-		}
+		d.variable(node.Ident, n)
 	case *parse.IdentifierNode:
 		d.mutates = d.mutates || mutating[node.Ident]
+	}
+}
+
+// variable adds the dependencies of a variable: $ is the data.
+func (d *dependency) variable(ident []string, n needs) {
+	switch {
+	case ident[0] != "$":
+	case len(ident) == 1:
+		d.all(n)
+	default:
+		d.field(ident[1:], n)
 	}
 }
 

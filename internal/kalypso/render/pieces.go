@@ -21,6 +21,13 @@ type renderedPiece struct {
 func (w *worker) piece(p *piece, s *assignmentInput, keep bool) error {
 	text := p.text
 	switch {
+	case p.parts != nil && keep && s.base != nil:
+		for i := range p.parts {
+			if err := w.piece(&p.parts[i], s, keep); err != nil {
+				return err
+			}
+		}
+		return nil
 	case p.namespace:
 		text = s.data.Namespace
 	case p.root != nil:
@@ -51,6 +58,11 @@ func (w *worker) shared(p *piece, s *assignmentInput, keep bool) (string, error)
 	case keep && p.scope == ofTarget && w.assignedTwice[s.target]:
 		kept, key.of = &w.cache, s.target.Name
 	default:
+		if p.entrywise != nil && keep && s.base != nil {
+			if text, ok := w.entries(p, s); ok {
+				return text, nil
+			}
+		}
 		return w.execute(p, &s.data, keep)
 	}
 	if found, ok := kept.Load(key); ok {

@@ -213,6 +213,8 @@ type assignmentInput struct {
 	target     *fleet.DeploymentTarget
 	values     *configure.Values
 	secrets    *configure.Values
+	base       *configure.Values          // those of the values that others have too; nil: all or none
+	own        []string                   // the keys of the others
 	unknown    map[string]map[string]bool // the unknown keys of the maps of the data
 	beforePass func(text string) error    // checks a result before the next pass; may be nil
 }
@@ -235,6 +237,9 @@ func (w *worker) assignment(a *schedule.Assignment, c configure.AssignmentConfig
 		ConfigData:           merged.Data,
 		more:                 More{ClusterTypeLabels: a.ClusterType.Labels, SecretData: references.Data},
 	}}
+	if !c.Values.Shared && merged.Base != nil && merged.Base.Continued >= worthEntries {
+		s.base, s.own = merged.Base, merged.Own
+	}
 	t, ct := a.Target, a.ClusterType
 	if len(merged.Unknown)+len(references.Unknown) > 0 || unknown.Any(t.Manifests) || unknown.Any(t.Labels) ||
 		unknown.Any(ct.Labels) {

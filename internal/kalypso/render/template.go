@@ -182,14 +182,19 @@ func newExecutor(size int64) *executor {
 func (x *executor) charging(names []string) template.FuncMap {
 	all := x.instruments()
 	for _, name := range names {
-		f, ok := x.functions[name]
-		if !ok {
-			f = x.metered(name, functions[name])
-			x.functions[name] = f
-		}
-		all[name] = f
+		all[name] = x.function(name)
 	}
 	return all
+}
+
+// function returns the named function, metered by the budget. It returns nil for an empty name.
+func (x *executor) function(name string) any {
+	f, ok := x.functions[name]
+	if !ok && name != "" {
+		f = x.metered(name, functions[name])
+		x.functions[name] = f
+	}
+	return f
 }
 
 // execute renders one piece with the data. If the manifest will be executed again, it caches a clone with the metered

@@ -90,7 +90,7 @@ type wave struct {
 	held    map[string]string // what the branch holds before the apply
 	wrong   map[string]bool   // the cluster types whose folder still differs from the target
 	unknown bool              // for some cluster types, this is not known yet
-	stage   string            // of the last taken cluster type; "": it was taken without its stage
+	stage   string            // of the last taken cluster type; "": unknown
 }
 
 // compare finds what the branch holds and how that differs from the target. It restores what others changed, unless the
@@ -212,7 +212,7 @@ func (w *wave) pass(stage *Stage, names []string) bool {
 			w.step.Stopped = append(w.step.Stopped, w.failure(name)...)
 		case state == stateWaiting:
 			unsettled = append(unsettled, name)
-		case w.Observed.Folders[name].Total == 0: // nobody runs it, so there is nothing to soak
+		case w.Observed.Folders[name].Total == 0: // no cluster runs it, so there is nothing to soak
 		case w.Observed.Folders[name].Since.IsZero():
 			sinceUnknown = append(sinceUnknown, name)
 		case w.Observed.Folders[name].Since.After(latest):

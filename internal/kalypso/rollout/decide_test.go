@@ -108,7 +108,7 @@ func TestNext(t *testing.T) {
 		},
 		"nothing was ever reported": {
 			func(r *rollout.Rollout, _ *rollout.Situation) { delete(r.Observed.Folders, "a") },
-			"takes []; canary, wave 1; from map[a:1]; a: nothing was ever reported for it",
+			"takes []; canary, wave 1; from map[a:1]; a: no cluster has reported it yet",
 		},
 		"the canary fails": {
 			func(r *rollout.Rollout, _ *rollout.Situation) {
@@ -122,7 +122,7 @@ func TestNext(t *testing.T) {
 			func(r *rollout.Rollout, _ *rollout.Situation) {
 				r.Observed.Folders["a"] = state("1", deployment.Failure)
 			},
-			"takes []; canary, wave 1; from map[a:1]; a: the branch held another tree of it when it was observed",
+			"takes []; canary, wave 1; from map[a:1]; a: it was observed with another tree on the branch",
 		},
 		"the fleet changes what fails": {
 			func(r *rollout.Rollout, s *rollout.Situation) {
@@ -156,7 +156,7 @@ func TestNext(t *testing.T) {
 			func(r *rollout.Rollout, s *rollout.Situation) {
 				r.Observed.Folders["a"] = deployment.FolderState{Tree: "1", Verdict: deployment.Success}
 			},
-			"takes []; canary, wave 1; from map[a:1]; a: the branch held another tree of it when it was observed",
+			"takes []; canary, wave 1; from map[a:1]; a: it was observed with another tree on the branch",
 		},
 		"no cluster follows the canary, and the observation is older": {
 			func(r *rollout.Rollout, s *rollout.Situation) {
@@ -182,7 +182,7 @@ func TestNext(t *testing.T) {
 		},
 		"an apply was killed after its push": {
 			func(_ *rollout.Rollout, s *rollout.Situation) { s.Seen["b"] = "2" },
-			"takes []; canary, wave 1; from map[a:1 b:1]; b: the branch held another tree of it when it was observed",
+			"takes []; canary, wave 1; from map[a:1 b:1]; b: it was observed with another tree on the branch",
 		},
 		"paused": {
 			func(r *rollout.Rollout, _ *rollout.Situation) { r.Pause = "an incident" },

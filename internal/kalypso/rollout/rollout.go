@@ -116,8 +116,8 @@ func (r *Rollout) Validate(clusterTypes []*fleet.ClusterType, path ...problem.St
 			report("Missing name", "Each stage needs a name: plans and commit messages name it.",
 				append(at, problem.Attr("name"))...)
 		case twice:
-			report("Stage given twice", fmt.Sprintf("Stages %d and %d both have the name %q. Give each stage a name of its own.",
-				other+1, i+1, s.Name),
+			report("Duplicate stage name", fmt.Sprintf(
+				"Stages %d and %d both have the name %q. Give each stage a name of its own.", other+1, i+1, s.Name),
 				append(at, problem.Attr("name"))...)
 		default:
 			index[s.Name] = i

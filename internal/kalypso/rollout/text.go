@@ -20,12 +20,12 @@ func (w *wave) awaited(name string) string {
 	case w.Observed == nil:
 		return name + ": rollout.observed is null, so nothing says whether its clusters run the change"
 	case !reported || w.nothingReported(name):
-		return name + ": nothing was ever reported for it"
+		return name + ": no cluster has reported it yet"
 	case w.outdated():
 		return fmt.Sprintf("%s: it was last observed at %s, before the last commit of the rollout",
 			name, stamp(w.Observed.At))
 	case o.Tree != w.Target[name].Hash:
-		return name + ": the branch held another tree of it when it was observed"
+		return name + ": it was observed with another tree on the branch"
 	}
 	return fmt.Sprintf("%s: %d of %s current%s", name, o.Current, problem.Count(o.Total, "cluster"), w.problemOf(name))
 }

@@ -1,0 +1,89 @@
+// Package delivery delivers a GitOps tree to its branch. It decides which folders there belong to the rendering, what
+// others changed, and what a change removes. It makes one commit.
+package delivery
+
+import (
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/origin"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/pullrequest"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/rollout"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
+)
+
+// Strategy says how the tree is delivered to its branch.
+type Strategy string
+
+// The strategies. [unknown.Text] says that the strategy is not known yet.
+const (
+	Push        Strategy = "push"         // commits to the branch
+	PullRequest Strategy = "pull_request" // commits to a branch of its own, and opens a pull request
+	ComputeOnly Strategy = "none"         // contacts no server and writes nothing
+)
+
+// Arguments is a rendering as it is configured. A string that is not known yet is [unknown.Text]. Nothing changes it.
+type Arguments struct {
+	Strategy    Strategy
+	Destination record.Destination
+	Environment string
+	Fleet       *fleet.Fleet
+	Promotion   record.Promotion // zero if there is none
+	// NoCommit says that there is a promotion, and that it has no commit yet. PromotionUnknown says that its commit, or
+	// its decision, is not known yet.
+	NoCommit, PromotionUnknown bool
+	Rejected                   []string       // promoted commits that people rejected
+	Origins                    []string       // keys of manifests that name a file in Git, for the record
+	Sources                    origin.Sources // the commits of these files
+	Review                     Review
+	Adopt                      bool
+	CreateBranch               bool
+	KeepOld                    bool // a move keeps the folders and the record at the old location
+	KeepOnDestroy              bool // a destroy keeps the folders and the record on the branch
+	Protected                  bool // a destroy is an error
+	OnDrift                    OnDrift
+	Guardrails                 Guardrails
+	PullRequest                pullrequest.Settings
+	Message                    string            // of the commit; empty for the default, which lists the changes
+	Trailers                   map[string]string // of the commit; the author has the provider's too
+	Author                     gitops.Author
+	// Incomplete says that an argument that decides about the change, other than the fleet, is not known yet.
+	Incomplete bool
+	// Rollout brings the tree to the cluster types in waves. If it is nil, one apply delivers the whole tree.
+	Rollout *rollout.Rollout
+	// OnAssignmentError is the reaction to deployment targets that fail to render.
+	OnAssignmentError OnAssignmentError
+}
+
+// Delivers reports whether the strategy is known to bring the tree to a branch.
+func (a *Arguments) Delivers() bool { return a.Strategy == Push || a.Strategy == PullRequest }
+
+// Located reports whether the destination is known.
+func (a *Arguments) Located() bool {
+	at := a.Destination
+	return !unknown.Is(at.Repo) && !unknown.Is(at.Branch) && !unknown.Is(at.Path)
+}
+
+// Rests reports whether the apply writes nothing, whatever the fleet renders to: nothing is promoted yet, the
+// environment is frozen, or the rollout is paused before anything was delivered. p is nil for a create.
+func (a *Arguments) Rests(p *Prior) bool { return a.frozen() || a.pausedFirst(p) }
+
+// frozen reports whether the promotion stops everything.
+func (a *Arguments) frozen() bool { return a.NoCommit || a.Promotion.Frozen() != "" }
+
+// pausedFirst reports whether the rollout is paused before its first wave, and nothing was delivered before.
+func (a *Arguments) pausedFirst(p *Prior) bool {
+	return a.Delivers() && a.Rollout != nil && !a.Rollout.PauseUnknown && a.Rollout.Pause != "" &&
+		(p == nil || !p.delivered())
+}
+
+// updates reports whether the last apply delivered to the same destination.
+func (a *Arguments) updates(s *State) bool { return s.Current() && s.Destination.Same(a.Destination) }
+
+// moves reports whether the last apply delivered to another destination.
+func (a *Arguments) moves(s *State) bool { return s.Current() && !s.Destination.Same(a.Destination) }
+
+// movesWithin reports whether the last apply delivered to another path of the same branch.
+func (a *Arguments) movesWithin(s *State) bool {
+	return a.moves(s) && s.Destination.SameBranch(a.Destination)
+}

@@ -1,0 +1,47 @@
+package delivery_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/pullrequest"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
+)
+
+// TestCheckHost: a plan asks the host, without a request, whether it can do what the pull request is configured for.
+func TestCheckHost(t *testing.T) {
+	t.Parallel()
+	r := newReviewed(t)
+	for name, tt := range map[string]struct {
+		settings             pullrequest.Settings
+		repo                 string // "": the repo of the rendering
+		reviewers, autoMerge bool   // are refused
+	}{
+		"nothing":        {},
+		"fine":           {settings: pullrequest.Settings{Reviewers: []string{"acme/team"}, AutoMerge: hosting.Squash}},
+		"another team":   {settings: pullrequest.Settings{Reviewers: []string{"other/team"}}, reviewers: true},
+		"another method": {settings: pullrequest.Settings{AutoMerge: "fast-forward"}, autoMerge: true},
+		"not known yet":  {settings: pullrequest.Settings{Reviewers: []string{unknown.Text}, AutoMerge: unknown.Text}},
+		"on no host": {settings: pullrequest.Settings{Reviewers: []string{"other/team"}},
+			repo: "https://git.acme.io/acme/gitops"}, // which is reported where the branch is read
+	} {
+		d := r.desired
+		d.Strategy, d.PullRequest = delivery.PullRequest, tt.settings
+		if tt.repo != "" {
+			d.Destination.Repo = tt.repo
+		}
+		err := r.remote.CheckHost(&d)
+		var reviewers *delivery.ReviewersError
+		var host *hosting.Error
+		autoMerge := errors.As(err, &host) && host.Field == hosting.FieldAutoMerge
+		if errors.As(err, &reviewers) != tt.reviewers || autoMerge != tt.autoMerge ||
+			err != nil && !tt.reviewers && !tt.autoMerge {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if n := len(r.fake.Requests()); n != 0 {
+		t.Errorf("the host got %d requests", n)
+	}
+}

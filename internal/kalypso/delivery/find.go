@@ -1,0 +1,75 @@
+package delivery
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
+)
+
+// Rendering is a rendering that was found by its record. It can be read while [EachRendering] visits it.
+type Rendering struct {
+	At          record.Destination
+	Environment string
+	snapshot    *gitops.Snapshot
+}
+
+// State returns what [Import] returns for the rendering.
+func (r *Rendering) State() (*State, error) { return importFrom(r.snapshot, r.At, r.Environment) }
+
+// EachRendering visits the renderings whose records are on the branches that the globs match, by branch and path, until
+// visit returns false. It skips branches without a record. For the globs, and for what it returns, see
+// [gitops.Repo.EachBranch].
+//
+// If a branch or a record can't be read, visit gets where and why, and no rendering. A record that can't be used is a
+// [*record.Error].
+func EachRendering(
+	ctx context.Context, client *gitremote.Client, url string, globs []string,
+	visit func(at record.Destination, found *Rendering, err error) (next bool),
+) (err error) {
+	repo, err := gitops.OpenRepo(client, url, gitops.Limits{})
+	if err != nil {
+		return err
+	}
+	repo.WithConnection(ctx, func() {
+		err = repo.EachBranch(globs, func(branch string, s *gitops.Snapshot, err error) bool {
+			at := record.Destination{Repo: url, Branch: branch, Path: "."}
+			var folders []string
+			if err == nil {
+				folders, err = s.FoldersWith(record.File)
+			}
+			if err != nil {
+				return visit(at, nil, err)
+			}
+			for _, folder := range folders {
+				at.Path = folder
+				if !visitRendering(s, at, visit) {
+					return false
+				}
+			}
+			return true
+		})
+	})
+	return err
+}
+
+// visitRendering visits the rendering whose record is at a destination.
+func visitRendering(
+	s *gitops.Snapshot, at record.Destination, visit func(record.Destination, *Rendering, error) bool,
+) bool {
+	if _, err := record.CleanPath(at.Path); err != nil {
+		return visit(at, nil, err)
+	}
+	found, err := record.Read(s, at)
+	var unusable *record.Error
+	switch {
+	case errors.As(err, &unusable):
+		return visit(at, nil, fmt.Errorf("the record %s can't be used: %w", at.RecordPath(), err))
+	case err != nil:
+		return visit(at, nil, err)
+	}
+	return visit(at, &Rendering{at, found.Environment, s}, nil)
+}

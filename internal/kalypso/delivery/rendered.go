@@ -1,0 +1,59 @@
+package delivery
+
+import (
+	"context"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/engine"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/placement"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
+)
+
+// Rendered is what a fleet renders to. Nothing changes it.
+type Rendered struct {
+	*Arguments
+	Tree *tree.Tree // nil if it was not rendered, or if no assignments are known yet
+
+	assignmentsKnown bool
+	failed           problem.Problems    // why deployment targets are not in the tree
+	inventory        Inventory           // of the tree
+	decisions        placement.Decisions // nil if they are not known yet
+	secrets          ClearSecrets        // in the configs
+}
+
+// NewRendered returns the rendering of a fleet to a tree, or to none if the tree is nil.
+func NewRendered(a *Arguments, t *tree.Tree) *Rendered {
+	r := &Rendered{Arguments: a, Tree: t}
+	if t == nil {
+		return r
+	}
+	r.inventory = InventoryOf(t)
+	if t.Schedule != nil && r.decisionsKnown() {
+		r.decisions = t.Schedule.Decisions()
+	}
+	return r
+}
+
+// Render renders the fleet. It reports the problems of the fleet, and what the guardrails forbid.
+//
+// p and s say what was delivered before, so that placement keeps its decisions. For a create, both are nil.
+func Render(ctx context.Context, a *Arguments, p *Prior, s *State, progress Progress) (*Rendered, problem.Problems) {
+	f := *a.Fleet
+	if ps := setEarlier(&f, p, s); len(ps) > 0 {
+		return NewRendered(a, nil), ps
+	}
+	f.LeaveOutFailed = a.KeepsFailed()
+	f.Duplicates, f.Delivered = a.Guardrails.DuplicateObjects, s.lastTree().shortHash
+	result, ps := engine.Run(ctx, &f, func(done, total int) { progress("render", done, total) })
+	r := NewRendered(a, result.Tree)
+	r.failed, r.secrets = result.LeftOut, FindClearSecrets(f.Configs)
+	r.assignmentsKnown = result.AssignmentsKnown && result.Tree != nil
+	r.secrets.Hide(r.failed)
+	return r, append(ps, r.validateTree(ctx, result.AssignmentsKnown)...)
+}
+
+// HideSecrets removes the config values that are plainly secrets from problems.
+func (r *Rendered) HideSecrets(ps problem.Problems) { r.secrets.Hide(ps) }
+
+// AssignmentsKnown reports whether the tree is rendered, and the assignments of all cluster types are known.
+func (r *Rendered) AssignmentsKnown() bool { return r.assignmentsKnown }
