@@ -39,6 +39,8 @@ func New(ctx context.Context, f *fleet.Fleet, s *schedule.Schedule) (*Configurat
 		}
 		c.placements[i] = r.placement(&s.Placements[i])
 	}
+	r.configs.sharePrefixes()
+	r.secrets.sharePrefixes()
 	_, known := s.Known()
 	problems = slices.Concat(problems, r.schemaProblems(f, !known), r.conflicts.problems())
 	problems.Sort()
@@ -71,8 +73,14 @@ func (c AssignmentConfig) Check(m Merged) (violations []Violation) {
 	if len(m.Unknown) > 0 {
 		return nil
 	}
+	found := make(map[*compiledSchema][]string, 1) // objects may have the same schema
 	add := func(name string, o fleet.Object, schema *compiledSchema) {
-		if keys := c.Values.violations(m, schema); len(keys) > 0 {
+		keys, ok := found[schema]
+		if !ok {
+			keys = c.Values.violations(m, schema)
+			found[schema] = keys
+		}
+		if len(keys) > 0 {
 			violations = append(violations, Violation{name, o, keys})
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/configure"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
@@ -364,5 +365,92 @@ func TestShared(t *testing.T) {
 	}
 	if own.Shared || own == first {
 		t.Error("values of one assignment are shared")
+	}
+}
+
+// TestBase compares the values of random assignments that have configs in common, and their violations of schemas, with
+// those of the same assignments alone.
+func TestBase(t *testing.T) {
+	schemas := []string{
+		`{"required": ["A"]}`, `{"properties": {"A": {"type": "object"}, "B": {"minimum": 3}}}`,
+		`{"minProperties": 3}`, `{"maxProperties": 2}`, `{"additionalProperties": {"type": "number"}}`,
+		`{"propertyNames": {"enum": ["A", "B"]}}`, `{"patternProperties": {"[AC]": {"minLength": 3}}}`,
+		`{"not": {"required": ["A", "B"]}}`, `{"if": {"required": ["C"]}, "then": {"required": ["D"]}}`,
+		`{"dependencies": {"A": ["B"]}}`, `{"enum": [{}]}`, `{"anyOf": [{"required": ["A"]}, {"required": ["B"]}]}`, `false`,
+	}
+	texts := []string{
+		"", "1", "5", "text", "a: 1\nb: [x]\n", "b: {c: 2}\n", "- name: n\n  v: 1\n", "- name: n\n  w: 2\n- name: m\n",
+		unknown.Text,
+	}
+	withBase, invalid := 0, 0
+	for seed := range seeds.Of(t, 300, 3000) {
+		r := rand.New(rand.NewPCG(seed, 5))
+		w := &fleet.Workload{Meta: fleet.Meta{Name: "app"}}
+		var configs []*fleet.Config
+		for i := range 12 {
+			labels := map[string]string{fleet.PlatformConfigLabel: "true"}
+			if i > 2 {
+				labels[fleet.DeploymentTargetLabel] = fmt.Sprint("app-", r.IntN(4))
+			}
+			if r.IntN(20) == 0 {
+				labels["size"] = unknown.Text
+			}
+			data := map[string]string{}
+			for range r.IntN(4) {
+				data[string(rune('A'+r.IntN(4)))] = texts[r.IntN(len(texts)-r.IntN(2))]
+			}
+			configs = append(configs, &fleet.Config{Meta: fleet.Meta{Name: fmt.Sprint(100 + i), Labels: labels}, Data: data})
+		}
+		configs = append(configs, &fleet.Config{Meta: fleet.Meta{Name: "azure-app-config"}, Data: map[string]string{
+			"n.0.A": "zero", "n.1.A": "one", "size.big.B": "big", "C": "all",
+		}})
+		for i := range 4 {
+			w.Targets = append(w.Targets, fleet.Target{
+				Name: fmt.Sprint(i), Environment: "dev", ConfigSchemas: schemas[r.IntN(len(schemas)):],
+				Labels: map[string]string{"n": fmt.Sprint(r.IntN(2)), "size": []string{"big", "small", unknown.Text}[r.IntN(3)]},
+			})
+		}
+		configured := func(targets ...fleet.Target) *configure.Configuration {
+			alone := *w
+			alone.Targets = targets
+			f := &fleet.Fleet{
+				Environment:  "dev",
+				ClusterTypes: []*fleet.ClusterType{{Meta: fleet.Meta{Name: "large"}}},
+				Policies:     []*fleet.SchedulingPolicy{{Meta: fleet.Meta{Name: "all"}}},
+				Configs:      slices.Clone(configs), Workloads: []*fleet.Workload{&alone},
+			}
+			s, _ := schedule.New(t.Context(), f)
+			c, problems := configure.New(t.Context(), f, s)
+			if err := problems.Err(); err != nil {
+				t.Fatal(err)
+			}
+			return c
+		}
+		together := configured(w.Targets...)
+		for i, target := range w.Targets {
+			got, want := together.Of(0, i), configured(target).Of(0, 0)
+			merged, alone := got.Values.Merge(), want.Values.Merge()
+			violations := got.Check(merged)
+			if merged.Base != nil {
+				withBase++
+				invalid += min(len(violations), 1)
+			}
+			merged.Base, merged.Own = nil, nil
+			if d := cmp.Diff(alone, merged, cmpopts.EquateEmpty()); d != "" {
+				t.Errorf("seed %d, target %d: values alone, and with others (-want +got):\n%s", seed, i, d)
+			}
+			texts := func(all []configure.Violation) (texts []string) {
+				for _, v := range all {
+					texts = append(texts, fmt.Sprint(v.Schema, v.Keys))
+				}
+				return texts
+			}
+			if d := cmp.Diff(texts(want.Check(alone)), texts(violations)); d != "" {
+				t.Errorf("seed %d, target %d: violations alone, and with others (-want +got):\n%s", seed, i, d)
+			}
+		}
+	}
+	if !seeds.Single() && (withBase < 500 || invalid < 100) {
+		t.Errorf("%d values have a base, %d of them are invalid: too few to say much", withBase, invalid)
 	}
 }

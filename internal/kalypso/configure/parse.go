@@ -17,13 +17,29 @@ func parseValue(text string) any {
 	if t := strings.TrimSpace(text); strings.HasPrefix(t, "'") && strings.HasSuffix(t, "'") {
 		return strings.Trim(t, "'")
 	}
-	if !strings.ContainsAny(text, ":-?[{") {
+	if !strings.ContainsAny(text, ":-?[{") || isPlainLine(text) {
 		return text // every YAML map or list contains one of these
 	}
 	if v, ok := parsePlain(text); ok {
 		return v
 	}
 	return parseYAML(text)
+}
+
+// isPlainLine reports whether a text is one line that begins with a letter and has no end of a key, such as a URL. YAML
+// reads that as a string, or not at all.
+func isPlainLine(text string) bool {
+	for i := range len(text) {
+		switch c := text[i]; {
+		case c < ' ' || c > '~':
+			return false
+		case i == 0 && (c|0x20 < 'a' || c|0x20 > 'z'):
+			return false
+		case c == ':' && (i+1 == len(text) || text[i+1] == ' '):
+			return false
+		}
+	}
+	return text != ""
 }
 
 // parseYAML returns the map or list that a text is in YAML 1.1, or else the text.

@@ -11,15 +11,37 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/seeds"
 )
 
-// samePlain fails the test if parsePlain parses a text to another value than YAML does. It reports whether it parses
-// the text.
+// samePlain fails the test if parsePlain parses a text to another value than YAML does, or if YAML does not read a
+// plain line as text. It reports whether parsePlain parses the text.
 func samePlain(t *testing.T, text string) (parsed bool) {
 	t.Helper()
 	v, ok := parsePlain(text)
 	if diff := cmp.Diff(parseYAML(text), v); ok && diff != "" {
 		t.Errorf("%q: -YAML +plain:\n%s", text, diff)
 	}
+	if isPlainLine(text) && parseYAML(text) != any(text) {
+		t.Errorf("%q is a plain line, and no text in YAML", text)
+	}
 	return ok
+}
+
+// TestPlainLine lists lines that need no YAML library, and lines that do.
+func TestPlainLine(t *testing.T) {
+	for text, want := range map[string]bool{
+		"https://a.io:8443/b?c=[d]": true,
+		"west-us {2}":               true,
+		"a: b":                      false,
+		"a:":                        false,
+		"a\nb: c":                   false,
+		"a\u0085b: c":               false,
+		"[a]":                       false,
+		"- a":                       false,
+		"":                          false,
+	} {
+		if samePlain(t, text); isPlainLine(text) != want {
+			t.Errorf("%q is a plain line: %t, want %t", text, !want, want)
+		}
+	}
 }
 
 // TestParsePlain lists texts that need no YAML library, and texts that do.

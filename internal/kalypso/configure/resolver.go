@@ -42,31 +42,75 @@ type sourceSet struct {
 // set indexes the sources by the numbers of their conditions.
 func (s *sourceSet) set(sources []*source, needs [][]int) {
 	s.sources, s.index, s.values = sources, newConditionIndex(needs), map[string]*Values{}
+	for i, one := range sources {
+		one.order = 2 * i // the odd number after it is that of the same source where it may not apply
+	}
 }
 
 // matching returns the values of the sources whose conditions are all met, or may all be met, by cluster or target.
 // Equal sources give the same values.
 func (s *sourceSet) matching(cluster, target matchedConditions) *Values {
 	sure, unsure := s.index.matching(cluster, target)
-	key := mapKey([]int{len(sure)}, sure, unsure)
+	sources := make([]*source, 0, len(sure)+len(unsure))
+	for _, i := range sure {
+		sources = append(sources, s.sources[i])
+	}
+	for _, i := range unsure {
+		sources = append(sources, s.sources[i].unsure())
+	}
+	if len(unsure) > 0 {
+		slices.SortFunc(sources, byMergeOrder)
+	}
+	return s.of(sources)
+}
+
+// of returns the values of sources in merge order. From the second time on, they are shared.
+func (s *sourceSet) of(sources []*source) *Values {
+	numbers := make([]int, len(sources))
+	for i, one := range sources {
+		numbers[i] = one.order
+	}
+	key := mapKey(numbers)
 	values, ok := s.values[key]
 	if ok {
 		values.Shared = true
 		return values
 	}
-	indexes := slices.Concat(sure, unsure)
-	slices.Sort(indexes) // the merge order
-	sources := make([]*source, len(indexes))
-	for n, i := range indexes {
-		sources[n] = s.sources[i]
-		if slices.Contains(unsure, i) {
-			sources[n] = sources[n].unsure()
-		}
-	}
 	values = newValues(sources)
 	s.values[key] = values
 	return values
 }
+
+// sharePrefixes lets the values whose first sources are the same continue from the values of these, so that those are
+// merged once.
+func (s *sourceSet) sharePrefixes() {
+	all := slices.SortedFunc(maps.Values(s.values), func(a, b *Values) int {
+		return slices.CompareFunc(a.sources, b.sources, byMergeOrder)
+	})
+	inCommon := make([]int, len(all)+1) // of the values i-1 and i
+	for i := 1; i < len(all); i++ {
+		inCommon[i] = commonPrefix(all[i-1].sources, all[i].sources)
+	}
+	for i, values := range all {
+		if n := max(inCommon[i], inCommon[i+1]); 0 < n && n < len(values.sources) {
+			values.base = s.of(values.sources[:n:n])
+			values.base.Shared = true
+			values.base.Continued++
+		}
+	}
+}
+
+// commonPrefix returns the number of sources with which both begin.
+func commonPrefix(a, b []*source) int {
+	for i := range min(len(a), len(b)) {
+		if a[i] != b[i] {
+			return i
+		}
+	}
+	return min(len(a), len(b))
+}
+
+func byMergeOrder(a, b *source) int { return cmp.Compare(a.order, b.order) }
 
 type platformSchema struct {
 	object *fleet.ConfigSchema
@@ -173,35 +217,10 @@ func (r *resolver) azureAppConfig(config *fleet.Config) (sources []*source, need
 
 // addSchemas adds the schemas of a fleet.
 func (r *resolver) addSchemas(ctx context.Context, f *fleet.Fleet) {
-	compile := func(o fleet.Object, text string, path ...problem.Step) *compiledSchema {
-		defer problem.NamePanic(string(o.Kind()), o.Metadata().Name)
-		if unknown.Is(text) || ctx.Err() != nil {
-			return nil
-		}
-		if _, mayLack := o.(*fleet.ConfigSchema); mayLack && text == "" {
-			return nil // reported by the fleet's validation
-		}
-		if schema, ok := r.compiled[text]; ok {
-			return schema
-		}
-		schema, err := compileSchema(text)
-		if err != nil {
-			p := fleet.ProblemOf(o, problem.Problem{
-				Path: path, Summary: "Invalid JSON Schema", Detail: problem.Sentence(err), Err: err,
-			})
-			if o.Kind() == fleet.KindWorkload {
-				p.Fault = problem.TeamFault
-			}
-			r.invalid = append(r.invalid, invalidSchema{problem: p, object: o, text: text})
-			return nil
-		}
-		r.compiled[text] = schema
-		return schema
-	}
 	var needs [][]int
 	for _, s := range f.ConfigSchemas {
 		before := len(r.invalid)
-		schema := compile(s, s.Schema, problem.Attr("schema"))
+		schema := r.compile(ctx, s, s.Schema, problem.Attr("schema"))
 		invalid := len(r.invalid) > before
 		if unknown.Any(s.Labels) || schema == nil && !invalid {
 			if invalid { // it may apply
@@ -214,19 +233,52 @@ func (r *resolver) addSchemas(ctx context.Context, f *fleet.Fleet) {
 	}
 	r.schemaIndex = newConditionIndex(needs)
 	for _, w := range f.Workloads {
-		for i, text := range w.ConfigSchemas {
-			compile(w, text, problem.Attr("config_schemas"), problem.Index(i))
+		r.addTeamSchemas(ctx, f, w)
+	}
+}
+
+// addTeamSchemas compiles the schemas of a Workload and of its targets that may be rendered.
+func (r *resolver) addTeamSchemas(ctx context.Context, f *fleet.Fleet, w *fleet.Workload) {
+	for i, text := range w.ConfigSchemas {
+		r.compile(ctx, w, text, problem.Attr("config_schemas"), problem.Index(i))
+	}
+	for n, t := range w.Targets {
+		if !f.MayRender(&t) {
+			continue
 		}
-		for n, t := range w.Targets {
-			if !f.MayRender(&t) {
-				continue
-			}
-			for i, text := range t.ConfigSchemas {
-				compile(w, text,
-					problem.Attr("deployment_targets"), problem.Index(n), problem.Attr("config_schemas"), problem.Index(i))
-			}
+		for i, text := range t.ConfigSchemas {
+			r.compile(ctx, w, text,
+				problem.Attr("deployment_targets"), problem.Index(n), problem.Attr("config_schemas"), problem.Index(i))
 		}
 	}
+}
+
+// compile compiles a schema of an object once. It returns nil for a schema that is not known or empty, and for one that
+// can't be used, which it adds to the invalid ones.
+func (r *resolver) compile(ctx context.Context, o fleet.Object, text string, path ...problem.Step) *compiledSchema {
+	defer problem.NamePanic(string(o.Kind()), o.Metadata().Name)
+	if unknown.Is(text) || ctx.Err() != nil {
+		return nil
+	}
+	if _, mayLack := o.(*fleet.ConfigSchema); mayLack && text == "" {
+		return nil // reported by the fleet's validation
+	}
+	if schema, ok := r.compiled[text]; ok {
+		return schema
+	}
+	schema, err := compileSchema(text)
+	if err != nil {
+		p := fleet.ProblemOf(o, problem.Problem{
+			Path: path, Summary: "Invalid JSON Schema", Detail: problem.Sentence(err), Err: err,
+		})
+		if o.Kind() == fleet.KindWorkload {
+			p.Fault = problem.TeamFault
+		}
+		r.invalid = append(r.invalid, invalidSchema{problem: p, object: o, text: text})
+		return nil
+	}
+	r.compiled[text] = schema
+	return schema
 }
 
 // schemaProblems returns the schemas that can't be used. Unless all of them count, one that applies to no assignment is

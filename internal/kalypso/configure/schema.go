@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"math"
 	"slices"
 	"strconv"
@@ -30,6 +31,8 @@ func CheckSchema(text string) error {
 type compiledSchema struct {
 	*jsonschema.Schema
 	schemaSize
+	// byKey means that the schema asks for the presence of keys, and validates the value of each on its own.
+	byKey bool
 }
 
 func compileSchema(text string) (*compiledSchema, error) {
@@ -62,7 +65,7 @@ func compileSchema(text string) (*compiledSchema, error) {
 		return nil, fmt.Errorf("the schema is not a valid JSON Schema: %w", tidySchemaError(err))
 	}
 	e, err := measureSchema(schema)
-	return &compiledSchema{schema, e}, err
+	return &compiledSchema{schema, e, isByKey(schema)}, err
 }
 
 // jsonError explains errors of an incomplete text.
@@ -93,11 +96,11 @@ func (noLoader) Load(string) (any, error) {
 	return nil, errors.New("nothing outside the schema is read")
 }
 
-// schemaViolations returns the sorted keys of data that violate the schema, each with the reason.
-func schemaViolations(schema *compiledSchema, data map[string]any) []string {
-	instance := make(map[string]any, len(data))
-	for k, v := range data {
-		instance[k] = asNumber(v)
+// schemaViolations returns the sorted violations of the schema by the values of these keys, each with the reason.
+func schemaViolations(schema *compiledSchema, data map[string]any, keys iter.Seq[string]) []string {
+	instance := map[string]any{}
+	for k := range keys {
+		instance[k] = asNumber(data[k])
 	}
 	if schema.tooExpensive(instance) {
 		return []string{fmt.Sprintf("the values: validating them takes more than %d evaluations. Check that the schema's "+
@@ -115,7 +118,7 @@ func schemaViolations(schema *compiledSchema, data map[string]any) []string {
 // asNumber returns the number that a string represents, or v unchanged.
 func asNumber(v any) any {
 	s, ok := v.(string)
-	if !ok {
+	if !ok || s == "" || strings.IndexByte("0123456789+-.", s[0]) < 0 {
 		return v
 	}
 	if i, err := strconv.Atoi(s); err == nil {

@@ -2,6 +2,7 @@ package configure
 
 import (
 	"fmt"
+	"maps"
 	"strings"
 	"testing"
 	"time"
@@ -126,7 +127,7 @@ func TestSchemaLooks(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				got = strings.Join(schemaViolations(schema, tt.values), "\n")
+				got = strings.Join(schemaViolations(schema, tt.values, maps.Keys(tt.values)), "\n")
 			})
 			if tt.want == "" && got != "" || !strings.Contains(got, tt.want) {
 				t.Errorf("%.500s, want %q", got, tt.want)
@@ -135,5 +136,40 @@ func TestSchemaLooks(t *testing.T) {
 				t.Errorf("it took %s and says %d bytes", took, len(got))
 			}
 		})
+	}
+}
+
+// TestByKey lists schemas whose verdict on each key does not depend on other keys.
+func TestByKey(t *testing.T) {
+	for text, want := range map[string]bool{
+		`{"type": "object", "required": ["A"], "properties": {"A": {"enum": ["a"]}}}`: true,
+		`{"additionalProperties": {"not": {"type": "string"}}}`:                       true,
+		`{"patternProperties": {"^A": false}, "propertyNames": {"maxLength": 3}}`:     true,
+		`{"title": "t", "description": "d", "default": {}, "definitions": {"a": {}}}`: true,
+		`true`:                                                  true,
+		`{"enum": [{"A": "a"}]}`:                                false,
+		`{"const": {"A": "a"}}`:                                 false,
+		`{"minProperties": 1}`:                                  false,
+		`{"maxProperties": 1}`:                                  false,
+		`{"dependencies": {"A": ["B"]}}`:                        false,
+		`{"dependencies": {"A": {}}}`:                           false,
+		`{"allOf": [{"required": ["A"]}]}`:                      false,
+		`{"anyOf": [{"required": ["A"]}]}`:                      false,
+		`{"oneOf": [{"required": ["A"]}]}`:                      false,
+		`{"not": {"required": ["A"]}}`:                          false,
+		`{"if": {}, "then": false}`:                             false,
+		`{"$ref": "#/definitions/a", "definitions": {"a": {}}}`: false,
+		`{"$schema": "https://json-schema.org/draft/2020-12/schema", "dependentRequired": {"A": ["B"]}}`: false,
+		`{"$schema": "https://json-schema.org/draft/2020-12/schema", "dependentSchemas": {"A": {}}}`:     false,
+		`{"$schema": "https://json-schema.org/draft/2020-12/schema", "unevaluatedProperties": false}`:    false,
+		`{"$schema": "https://json-schema.org/draft/2020-12/schema", "$dynamicRef": "#a", "$defs": {"a": ` +
+			`{"$dynamicAnchor": "a"}}}`: false,
+	} {
+		schema, err := compileSchema(text)
+		if err != nil {
+			t.Errorf("%s: %v", text, err)
+		} else if schema.byKey != want {
+			t.Errorf("%s: by key is %t, want %t", text, schema.byKey, want)
+		}
 	}
 }

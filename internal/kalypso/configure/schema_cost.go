@@ -134,6 +134,13 @@ func childSchemas(s *jsonschema.Schema) []*jsonschema.Schema {
 	)
 }
 
+// isByKey reports whether s asks for the presence of keys, and validates the value of each key on its own.
+func isByKey(s *jsonschema.Schema) bool {
+	return len(inPlaceSchemas(s)) == 0 && s.DynamicRef == nil && s.Enum == nil && s.Const == nil &&
+		s.MinProperties == nil && s.MaxProperties == nil && len(s.Dependencies) == 0 && len(s.DependentRequired) == 0 &&
+		s.UnevaluatedProperties == nil && len(s.Extensions) == 0
+}
+
 // byKey returns the values of m sorted by key.
 func byKey[V any](m map[string]V) []V {
 	all := make([]V, 0, len(m))
@@ -239,56 +246,72 @@ func (l *evaluation) visit(s *jsonschema.Schema, v any, place []*jsonschema.Sche
 			}
 		}
 	}
-	here := inPlaceSchemas(s)
-	if s.DynamicRef != nil || s.RecursiveRef != nil {
-		for _, anchor := range l.anchors {
-			if !slices.Contains(here, anchor) {
-				here = append(here, anchor)
-			}
-		}
-	}
-	for _, sub := range here {
+	for _, sub := range l.inPlace(s) {
 		if !l.visit(sub, v, place, depth+1) {
 			return false
 		}
 	}
-	each := elementSchemas(s)
-	element := func(e any, more ...*jsonschema.Schema) bool {
-		for _, sub := range slices.Concat(each, more) {
-			if !l.visit(sub, e, nil, depth+1) {
-				return false
-			}
-		}
-		return l.spend(1)
-	}
 	switch v := v.(type) {
 	case map[string]any:
 		for k, e := range v {
-			more := notNil([]*jsonschema.Schema{s.Properties[k]})
-			for re, sub := range s.PatternProperties {
-				more = append(more, sub)
-				if p, ok := re.(boundedPattern); ok && !l.spend(p.cost.Match*int64(len(k))/bytesPerEvaluation) {
-					return false
-				}
-			}
-			if !element(e, more...) {
+			if !l.visitField(s, k, e, depth) {
 				return false
 			}
 		}
 	case []any:
-		listed := slices.Concat(notNil(slices.Clone(s.PrefixItems)), itemsOf(s))
-		_, one := s.Items.(*jsonschema.Schema)
 		for i, e := range v {
-			more := listed
-			if !one && i < len(listed) {
-				more = listed[i : i+1]
-			} else if !one {
-				more = nil
-			}
-			if !element(e, more...) {
+			if !l.visitElement(s, e, itemSchemas(s, i), depth) {
 				return false
 			}
 		}
 	}
 	return true
+}
+
+// inPlace returns the subschemas that may apply to the same value as s.
+func (l *evaluation) inPlace(s *jsonschema.Schema) []*jsonschema.Schema {
+	here := inPlaceSchemas(s)
+	if s.DynamicRef == nil && s.RecursiveRef == nil {
+		return here
+	}
+	for _, anchor := range l.anchors {
+		if !slices.Contains(here, anchor) {
+			here = append(here, anchor)
+		}
+	}
+	return here
+}
+
+// visitField counts the evaluations of the value e of the key k in a map.
+func (l *evaluation) visitField(s *jsonschema.Schema, k string, e any, depth int) bool {
+	by := notNil([]*jsonschema.Schema{s.Properties[k]})
+	for re, sub := range s.PatternProperties {
+		by = append(by, sub)
+		if p, ok := re.(boundedPattern); ok && !l.spend(p.cost.Match*int64(len(k))/bytesPerEvaluation) {
+			return false
+		}
+	}
+	return l.visitElement(s, e, by, depth)
+}
+
+// visitElement counts the evaluations of an element of a map or list, by these schemas and those for every element.
+func (l *evaluation) visitElement(s *jsonschema.Schema, e any, by []*jsonschema.Schema, depth int) bool {
+	for _, sub := range slices.Concat(elementSchemas(s), by) {
+		if !l.visit(sub, e, nil, depth+1) {
+			return false
+		}
+	}
+	return l.spend(1)
+}
+
+// itemSchemas returns the subschemas for element i of a list.
+func itemSchemas(s *jsonschema.Schema, i int) []*jsonschema.Schema {
+	listed := slices.Concat(notNil(slices.Clone(s.PrefixItems)), itemsOf(s))
+	switch _, one := s.Items.(*jsonschema.Schema); {
+	case one:
+		return listed
+	case i < len(listed):
+		return listed[i : i+1]
+	}
+	return nil
 }

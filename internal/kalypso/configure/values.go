@@ -15,8 +15,11 @@ type Values struct {
 	Objects []fleet.Object // the configs or secrets, in merge order
 	Shared  bool           // by several assignments
 	Cache   sync.Map       // what other packages derive from shared values, under keys of their own
+	// Continued is the number of values of which these are the base.
+	Continued int
 
 	sources []*source
+	base    *Values // of the first of the sources; nil: merge from the first
 	once    sync.Once
 	merged  Merged
 
@@ -33,12 +36,16 @@ type Merged struct {
 	Unknown map[string]bool
 	// Certain reports whether there is at least one key, whatever the unknown values will be.
 	Certain bool
+	// Base, if there is one, holds the values that other assignments have too. The values of all keys but Own are its.
+	Base *Values
+	Own  []string
 }
 
 // source is a config, one key of an azure-app-config, or a secret. It applies if its conditions are met.
 type source struct {
 	object fleet.Object
 	path   string // the whole key of an azure-app-config
+	order  int    // in which the sources of a fleet are merged
 	// The known values of a config, or the known references of a secret.
 	texts      map[string]string
 	references map[string]any
@@ -49,6 +56,8 @@ type source struct {
 
 	once   sync.Once
 	parsed map[string]any
+
+	doubtful *source // see unsure
 }
 
 func newSource(config *fleet.Config, path string, data map[string]string) *source {
@@ -79,13 +88,16 @@ func (s *source) markOptional() {
 	s.markUnknown(slices.Collect(maps.Keys(s.references))...)
 }
 
-// unsure returns the source as one that may not apply.
+// unsure returns the source as one that may not apply, always the same.
 func (s *source) unsure() *source {
-	other := &source{
-		object: s.object, path: s.path, texts: s.texts, references: s.references, unknown: slices.Clone(s.unknown),
+	if s.doubtful == nil {
+		s.doubtful = &source{
+			object: s.object, path: s.path, order: s.order + 1, texts: s.texts, references: s.references,
+			unknown: slices.Clone(s.unknown),
+		}
+		s.doubtful.markOptional()
 	}
-	other.markOptional()
-	return other
+	return s.doubtful
 }
 
 // hasKey reports whether s certainly applies and has a key.
@@ -128,8 +140,15 @@ func (v *Values) Merge() Merged {
 }
 
 func (v *Values) merge() Merged {
-	m := Merged{Data: map[string]any{}}
-	for _, s := range v.sources {
+	m, more := Merged{Data: map[string]any{}}, v.sources
+	if v.base != nil {
+		m, more = v.base.Merge(), v.sources[len(v.base.sources):]
+		m.Data, m.Unknown, m.Base, m.Own = maps.Clone(m.Data), maps.Clone(m.Unknown), v.base, nil
+	}
+	for _, s := range more {
+		if m.Base != nil {
+			m.Own = slices.AppendSeq(m.Own, maps.Keys(s.values()))
+		}
 		m.Certain = m.Certain || s.hasKey()
 		for k, later := range s.values() {
 			if _, isText := later.(string); isText {
@@ -147,13 +166,19 @@ func (v *Values) merge() Merged {
 			m.Unknown[k] = true
 		}
 	}
+	slices.Sort(m.Own)
+	m.Own = slices.Compact(m.Own)
 	return m
 }
 
-// violations returns the violations of a schema. It caches them if the values are shared.
+// violations returns the violations of a schema. It caches them if the values are shared. If the base is valid, only
+// the assignment's own keys are validated.
 func (v *Values) violations(m Merged, schema *compiledSchema) []string {
 	if !v.Shared {
-		return schemaViolations(schema, m.Data)
+		if m.Base != nil && schema.byKey && m.Base.valid(schema) {
+			return schemaViolations(schema, m.Data, slices.Values(slices.Concat(m.Own, schema.Required)))
+		}
+		return schemaViolations(schema, m.Data, maps.Keys(m.Data))
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -162,8 +187,14 @@ func (v *Values) violations(m Merged, schema *compiledSchema) []string {
 		if v.checked == nil {
 			v.checked = map[*compiledSchema][]string{}
 		}
-		found = schemaViolations(schema, m.Data)
+		found = schemaViolations(schema, m.Data, maps.Keys(m.Data))
 		v.checked[schema] = found
 	}
 	return found
+}
+
+// valid reports whether the values are known and satisfy the schema.
+func (v *Values) valid(schema *compiledSchema) bool {
+	m := v.Merge()
+	return len(m.Unknown) == 0 && len(v.violations(m, schema)) == 0
 }

@@ -219,7 +219,7 @@ type Fleet struct {
 	// LeaveOutFailed leaves the deployment targets out of the tree that fail by a [problem.TeamFault], instead of failing.
 	LeaveOutFailed bool
 	// Duplicates is the reaction to objects that several deployment targets of a cluster type render. If it is
-	// [problem.Ignore], empty or not known yet, nobody looks at the rendered objects.
+	// [problem.Ignore], empty or not known yet, the rendered objects are not compared.
 	Duplicates problem.Reaction
 	// Delivered returns the first bytes of the hash of a folder as it was last delivered: of a cluster type, or of a
 	// deployment target in it. It returns nil if there is none, and may itself be nil.

@@ -64,12 +64,13 @@ func (o *Object) Same(other *Object) bool {
 var seed = maphash.MakeSeed()
 
 // Hash returns a hash of what identifies the object. It differs between processes.
-func (o *Object) Hash() (h uint64) {
-	const odd = 0x9E3779B97F4A7C15
+func (o *Object) Hash() uint64 {
+	const usual = 256 // bytes
+	key := make([]byte, 0, usual)
 	for _, part := range [...][]byte{o.Group(), o.Kind, o.namespace(), o.Name} {
-		h = h*odd + maphash.Bytes(seed, part)
+		key = append(append(key, part...), 0)
 	}
-	return h
+	return maphash.Bytes(seed, key)
 }
 
 // String returns what identifies the object as kubectl writes it, such as "GitRepository.source.toolkit.fluxcd.io

@@ -15,7 +15,7 @@ type Reason struct {
 	Fits   bool
 	Score  int
 	Scores []int  // empty without preferences
-	Off    string // what kept it off, as half a sentence; empty: it is placed
+	Off    string // why it was not selected, as a clause without a subject; empty: it is placed
 }
 
 // Reasons decides again. For each decision that wanted selects, it calls visit with a reason for each cluster type that

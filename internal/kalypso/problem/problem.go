@@ -46,7 +46,7 @@ func At(summary, detail string, attributes ...string) Problem {
 	return p
 }
 
-// Unused makes warnings of the errors of an object that nothing uses: nobody reads it, so it stops nobody.
+// Unused makes warnings of the errors of an object that nothing uses: it has no effect, so it stops no plan.
 func Unused(ps Problems, why string) {
 	for i := range ps {
 		if ps[i].Severity == Error {

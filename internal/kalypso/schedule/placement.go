@@ -135,7 +135,7 @@ func (s *Schedule) unsurePlacements(f *fleet.Fleet, selections []selection, clus
 			}
 		}
 		some = some || len(p.PlacementUnknown()) > 0 || unknown.Is(p.Name) ||
-			keepersUnknown && s.takesOver(f, p, &selections[i])
+			keepersUnknown && s.adoptsPlacement(f, p, &selections[i])
 		if some && p.Placement.Decides() {
 			markSelected(unsure[i], f, i, &selections[i], clusterTypes)
 		}
@@ -166,9 +166,9 @@ func keepsUnknown(p *fleet.SchedulingPolicy) bool {
 	return unknown.Is(p.Name) || !surely
 }
 
-// takesOver reports whether the policy has no earlier decision for a deployment target that a cluster type holds. Then
-// it takes those cluster types that the decisions of no other policy explain.
-func (s *Schedule) takesOver(f *fleet.Fleet, p *fleet.SchedulingPolicy, selected *selection) bool {
+// adoptsPlacement reports whether the policy has no earlier decision for a deployment target that a cluster type holds.
+// Then it takes those cluster types that the decisions of no other policy explain.
+func (s *Schedule) adoptsPlacement(f *fleet.Fleet, p *fleet.SchedulingPolicy, selected *selection) bool {
 	return p.Placement.Decides() && slices.ContainsFunc(selected.targets, func(target int) bool {
 		name := s.Targets[target].Name
 		_, decided := f.Earlier.Decisions[p.Name].Targets[name]

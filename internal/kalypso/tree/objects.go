@@ -107,6 +107,7 @@ func changes(f *fleet.Fleet, clusterType, target string, hash Hash) bool {
 type objectReader struct {
 	placement *schedule.Placement
 	buffer    []objects.Object
+	hashes    []uint64 // of all targets
 }
 
 // read reads the objects in the files of target n, unless that was done.
@@ -114,8 +115,7 @@ func (o *objectReader) read(n int, r *renderedTarget) {
 	if r.files == nil {
 		return
 	}
-	const usual = 4 // objects of a target
-	r.objects.hashes = make([]uint64, 0, usual)
+	first := len(o.hashes)
 	for _, f := range r.files {
 		if !holdsObjects(f) {
 			continue
@@ -130,7 +130,7 @@ func (o *objectReader) read(n int, r *renderedTarget) {
 					"%s / %s/%s, document %d: %s", a.ClusterType.Name, a.Target.Name, f.Name, object.Document, why)})
 			}
 			if class != objects.NoObject {
-				r.objects.hashes = append(r.objects.hashes, object.Hash())
+				o.hashes = append(o.hashes, object.Hash())
 			}
 			if served := object.ServedVersion(); served != "" {
 				found := unservedVersion{f.Template.Name, string(object.APIVersion), served}
@@ -138,7 +138,7 @@ func (o *objectReader) read(n int, r *renderedTarget) {
 			}
 		}
 	}
-	r.files = nil
+	r.files, r.objects.hashes = nil, slices.Clip(o.hashes[first:])
 }
 
 func holdsObjects(f render.File) bool {
@@ -194,8 +194,31 @@ func (all *found) add(d defect, count int, lines ...string) {
 // these hashes can be. The target that came later is at fault: one that is not delivered comes after one that is, and
 // that one after one that does not change.
 func (t *Tree) collide(i int, rendered []renderedTarget, twice map[uint64]bool) (all []collision) {
+	owners := map[uint64][]owner{}
+	for _, n := range t.inOrderOfDelivery(i, rendered, twice) {
+		own, collisions := t.collideTarget(i, n, rendered[n].Name, twice, owners)
+		all = append(all, collisions...)
+		if slices.ContainsFunc(collisions, func(c collision) bool { return c.fails(t.fleet.Duplicates) }) {
+			continue
+		}
+		for _, o := range own {
+			owners[o.object.Hash()] = append(owners[o.object.Hash()], o)
+		}
+	}
+	return all
+}
+
+// owner is the first target of a folder with an object.
+type owner struct {
+	object objects.Object
+	file   render.File
+	target string
+}
+
+// inOrderOfDelivery returns the targets that have an object with one of these hashes: those that do not change, those
+// that are delivered, and the others.
+func (t *Tree) inOrderOfDelivery(i int, rendered []renderedTarget, twice map[uint64]bool) (order []int) {
 	clusterType := t.Schedule.Placements[i].ClusterType.Name
-	var order []int
 	ranks := make([]int, len(rendered))
 	for n, r := range rendered {
 		if r.leftOut || !slices.ContainsFunc(r.objects.hashes, func(h uint64) bool { return twice[h] }) {
@@ -210,40 +233,32 @@ func (t *Tree) collide(i int, rendered []renderedTarget, twice map[uint64]bool) 
 		}
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(ranks[a], ranks[b]) })
-	type owner struct {
-		object objects.Object
-		file   render.File
-		target string
-	}
-	owners := map[uint64][]owner{}
-	for _, n := range order {
-		var own []owner
-		fails := false
-		for _, f := range t.renderer.Assignment(context.Background(), i, n).Files {
-			if !holdsObjects(f) {
+	return order
+}
+
+// collideTarget returns the objects that target n is the first to have, and those that others have, or it has twice.
+func (t *Tree) collideTarget(
+	i, n int, name string, twice map[uint64]bool, owners map[uint64][]owner,
+) (own []owner, all []collision) {
+	clusterType := t.Schedule.Placements[i].ClusterType.Name
+	for _, f := range t.renderer.Assignment(context.Background(), i, n).Files {
+		if !holdsObjects(f) {
+			continue
+		}
+		for _, object := range objects.Scan(nil, f.Content) {
+			if !twice[object.Hash()] {
 				continue
 			}
-			for _, object := range objects.Scan(nil, f.Content) {
-				if !twice[object.Hash()] {
-					continue
-				}
-				others := slices.Concat(own, owners[object.Hash()])
-				k := slices.IndexFunc(others, func(o owner) bool { return o.object.Same(&object) })
-				if k < 0 {
-					own = append(own, owner{object, f, rendered[n].Name})
-					continue
-				}
-				c := collision{clusterType, rendered[n].Name, others[k].target, f, others[k].file, object.String(), n}
-				all, fails = append(all, c), fails || c.fails(t.fleet.Duplicates)
+			earlier := slices.Concat(own, owners[object.Hash()])
+			k := slices.IndexFunc(earlier, func(o owner) bool { return o.object.Same(&object) })
+			if k < 0 {
+				own = append(own, owner{object, f, name})
+				continue
 			}
-		}
-		for _, o := range own {
-			if hash := o.object.Hash(); !fails {
-				owners[hash] = append(owners[hash], o)
-			}
+			all = append(all, collision{clusterType, name, earlier[k].target, f, earlier[k].file, object.String(), n})
 		}
 	}
-	return all
+	return own, all
 }
 
 // maxListedObjects limits the objects that a problem lists.

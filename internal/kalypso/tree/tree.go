@@ -154,7 +154,7 @@ type renderedTarget struct {
 	Target
 	failures []failure
 	leftOut  bool
-	files    []render.File // until their objects are read; nil if nobody reads them
+	files    []render.File // until their objects are read; nil if they are not read
 	objects  objectsRead
 }
 

@@ -1,0 +1,231 @@
+package history
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/observation"
+)
+
+// Removed is the state of an instance that is gone.
+const Removed = "removed"
+
+// InstanceChange says that some instances of a deployment target began to run something else. An instance is a
+// deployment target on a cluster, through a cluster type.
+type InstanceChange struct {
+	ClusterType, Target string
+	// From and To are what the instances ran and run. From has no state if there was no instance; To has the state
+	// [Removed] if there is none any more.
+	From, To Condition
+	// Members are the clusters. Since is when they began to run To.
+	Members []observation.Member
+}
+
+// Condition is what an instance runs.
+type Condition struct {
+	Version observation.Version
+	State   string
+}
+
+// same reports whether no change lies between two conditions. Another commit with the same content is none.
+func (c Condition) same(other Condition) bool {
+	return c.State == other.State && c.Version.Identity() == other.Version.Identity()
+}
+
+func (c Condition) running() bool { return c.State != "" && c.State != Removed }
+
+// place is what a deployment target of a cluster type is called.
+type place struct{ clusterType, target string }
+
+func placeOf(g observation.Group) place { return place{g.ClusterType, g.Target} }
+
+func (p place) compare(other place) int {
+	return cmp.Or(cmp.Compare(p.clusterType, other.clusterType), cmp.Compare(p.target, other.target))
+}
+
+// byPlace returns the groups of an observation by their place; none of nil.
+func byPlace(o *observation.Observation) map[place][]observation.Group {
+	groups := map[place][]observation.Group{}
+	if o != nil {
+		for _, g := range o.Groups {
+			groups[placeOf(g)] = append(groups[placeOf(g)], g)
+		}
+	}
+	return groups
+}
+
+// places returns the places of both maps, sorted.
+func places(a, b map[place][]observation.Group) []place {
+	all := slices.AppendSeq(slices.Collect(maps.Keys(a)), maps.Keys(b))
+	slices.SortFunc(all, place.compare)
+	return slices.Compact(all)
+}
+
+// Compare returns the changes between two observations, sorted. nil stands for one without instances.
+//
+// The members of was have the latest time that is known of each instance. A change begins when now reports it, if that
+// is later and not in the future of the observation, else when it was observed.
+func Compare(was, now *observation.Observation) []InstanceChange {
+	var changes []InstanceChange
+	before, after := byPlace(was), byPlace(now)
+	observed := observation.Millis(now.ObservedAt)
+	for _, at := range places(before, after) {
+		type last struct {
+			group *observation.Group
+			since int64
+		}
+		ran := map[string]last{} // by cluster
+		for i, g := range before[at] {
+			for _, m := range g.Members {
+				ran[m.Cluster] = last{&before[at][i], m.Since}
+			}
+		}
+		found := map[[2]*observation.Group][]observation.Member{} // from and to
+		for i, g := range after[at] {
+			to := Condition{g.Version, g.State}
+			for _, m := range g.Members {
+				from, met := ran[m.Cluster]
+				delete(ran, m.Cluster)
+				if met && to.same(Condition{from.group.Version, from.group.State}) {
+					continue
+				}
+				if m.Since <= from.since || m.Since > observed {
+					m.Since = observed
+				}
+				key := [2]*observation.Group{from.group, &after[at][i]}
+				found[key] = append(found[key], m)
+			}
+		}
+		for cluster, from := range ran {
+			if (Condition{State: from.group.State}).running() {
+				key := [2]*observation.Group{from.group, nil}
+				found[key] = append(found[key], observation.Member{Cluster: cluster, Since: observed})
+			}
+		}
+		changes = append(changes, changesAt(at, found)...)
+	}
+	return changes
+}
+
+// changesAt returns the changes at a place, sorted.
+func changesAt(at place, found map[[2]*observation.Group][]observation.Member) []InstanceChange {
+	condition := func(g *observation.Group) Condition {
+		if g == nil {
+			return Condition{State: Removed}
+		}
+		return Condition{g.Version, g.State}
+	}
+	var changes []InstanceChange
+	for groups, members := range found {
+		c := InstanceChange{ClusterType: at.clusterType, Target: at.target, To: condition(groups[1]), Members: members}
+		if from := condition(groups[0]); from.running() {
+			c.From = from
+		}
+		slices.SortFunc(c.Members, func(a, b observation.Member) int { return cmp.Compare(a.Cluster, b.Cluster) })
+		changes = append(changes, c)
+	}
+	slices.SortFunc(changes, func(a, b InstanceChange) int {
+		return cmp.Or(a.From.compare(b.From), a.To.compare(b.To), cmp.Compare(a.Members[0].Cluster, b.Members[0].Cluster))
+	})
+	return changes
+}
+
+func (c Condition) compare(other Condition) int {
+	return cmp.Or(
+		cmp.Compare(c.Version.Version, other.Version.Version), cmp.Compare(c.Version.Content, other.Version.Content),
+		cmp.Compare(c.State, other.State),
+	)
+}
+
+// Carry returns what runs as far as now tells: now itself if all sources answered. Else an instance that is not
+// reported, or only expected, is as was tells, since nothing newer is known.
+func Carry(was, now *observation.Observation) *observation.Observation {
+	if len(now.Unanswered) == 0 {
+		return now
+	}
+	carried := *now
+	carried.Groups = nil
+	reported := map[place]map[string]bool{}
+	for _, g := range now.Groups {
+		if g.State == string(deployment.StateMissing) {
+			continue
+		}
+		carried.Groups = append(carried.Groups, g)
+		at := placeOf(g)
+		if reported[at] == nil {
+			reported[at] = map[string]bool{}
+		}
+		for _, m := range g.Members {
+			reported[at][m.Cluster] = true
+		}
+	}
+	if was != nil {
+		for _, g := range was.Groups {
+			if !(Condition{State: g.State}).running() {
+				continue
+			}
+			g.Members = slices.DeleteFunc(slices.Clone(g.Members), func(m observation.Member) bool {
+				return reported[placeOf(g)][m.Cluster]
+			})
+			carried.Groups = append(carried.Groups, g)
+		}
+	}
+	carried.Sort()
+	return &carried
+}
+
+// Only returns an observation with the instances alone that change.
+func Only(o *observation.Observation, changes []InstanceChange) *observation.Observation {
+	wanted := map[place]map[string]bool{}
+	for _, c := range changes {
+		at := place{c.ClusterType, c.Target}
+		if wanted[at] == nil {
+			wanted[at] = map[string]bool{}
+		}
+		for _, m := range c.Members {
+			wanted[at][m.Cluster] = true
+		}
+	}
+	some := *o
+	some.Groups = nil
+	for _, g := range o.Groups {
+		clusters := wanted[placeOf(g)]
+		var members []observation.Member
+		for _, m := range g.Members {
+			if clusters[m.Cluster] {
+				members = append(members, m)
+			}
+		}
+		if g.Members = members; len(members) > 0 {
+			some.Groups = append(some.Groups, g)
+		}
+	}
+	return &some
+}
+
+// Count returns the number of instances that change.
+func Count(changes []InstanceChange) int {
+	n := 0
+	for _, c := range changes {
+		n += len(c.Members)
+	}
+	return n
+}
+
+// Due reports whether an observation is recorded: something changed since the last record, or that is as old as
+// renewAfter, unless this is 0. was is nil if nothing was recorded of the environment.
+func Due(was, now *observation.Observation, renewAfter time.Duration) bool {
+	if was == nil || renewAfter > 0 && now.ObservedAt.Sub(was.ObservedAt) >= renewAfter {
+		return true
+	}
+	return was.Verdict != now.Verdict || was.PromotedCommit != now.PromotedCommit ||
+		len(Compare(was, Carry(was, now))) > 0
+}
+
+// SamePlace reports whether two observations are of one environment, at one place of the GitOps repo.
+func SamePlace(a, b *observation.Observation) bool {
+	return a.Environment == b.Environment && Last{Repo: a.Repo, Branch: a.Branch, Path: a.Path}.IsAt(b.Repo, b.Branch, b.Path)
+}

@@ -1,0 +1,155 @@
+package gitstore
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"path"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/observation"
+)
+
+// format is the version of the files.
+const format = 1
+
+// header is the first line of a file.
+type header struct {
+	Format         int       `json:"v"`
+	Environment    string    `json:"environment"`
+	Repo           string    `json:"gitops_repo"`
+	Branch         string    `json:"branch"`
+	Path           string    `json:"path"`
+	ObservedAt     time.Time `json:"observed_at"`
+	Observation    string    `json:"observation"`
+	After          string    `json:"after"` // "": the file holds everything
+	Verdict        string    `json:"verdict"`
+	VerdictSince   time.Time `json:"verdict_since"`
+	Head           string    `json:"head"`
+	PromotedCommit string    `json:"promoted_commit"`
+	Unanswered     []string  `json:"unanswered"`
+}
+
+// group is each other line.
+type group struct {
+	ClusterType string `json:"cluster_type"`
+	Target      string `json:"deployment_target"`
+	observation.Version
+	State    string    `json:"state"`
+	Since    time.Time `json:"since"`
+	Message  string    `json:"message,omitempty"`
+	Clusters []string  `json:"clusters"`
+}
+
+// file is a record.
+type file struct {
+	header
+	starts []history.Start
+}
+
+func (f *file) last() history.Last {
+	return history.Last{Hash: f.Observation, ObservedAt: f.ObservedAt, Repo: f.Repo, Branch: f.Branch, Path: f.Path}
+}
+
+// newFile returns the record of an observation without its starts.
+func newFile(o *observation.Observation, hash, after string) *file {
+	f := &file{header: header{
+		Format: format, Environment: o.Environment, Repo: o.Repo, Branch: o.Branch, Path: o.Path,
+		ObservedAt: o.ObservedAt.UTC(), Observation: hash, After: after, Verdict: o.Verdict,
+		VerdictSince: o.VerdictSince.UTC(), Head: o.Head, PromotedCommit: o.PromotedCommit, Unanswered: o.Unanswered,
+	}}
+	if o.VerdictSince.IsZero() {
+		f.VerdictSince = f.ObservedAt
+	}
+	if f.Unanswered == nil {
+		f.Unanswered = []string{}
+	}
+	return f
+}
+
+func (f *file) encode() ([]byte, error) {
+	var text bytes.Buffer
+	lines := json.NewEncoder(&text)
+	lines.SetEscapeHTML(false)
+	if err := lines.Encode(f.header); err != nil {
+		return nil, err
+	}
+	for _, s := range f.starts {
+		err := lines.Encode(group{s.ClusterType, s.Target, s.Version, s.State, s.Since.UTC(), s.Message, s.Clusters})
+		if err != nil {
+			return nil, err
+		}
+		if text.Len() > maxFile {
+			return nil, fmt.Errorf("the record of %s takes more than %d MiB: %w", f.Environment, maxFile>>20,
+				history.ErrTooLarge)
+		}
+	}
+	return text.Bytes(), nil
+}
+
+// parse parses a file.
+func parse(name string, text []byte) (*file, error) {
+	f := &file{}
+	lines := json.NewDecoder(bytes.NewReader(text))
+	if err := lines.Decode(&f.header); err != nil {
+		return nil, fmt.Errorf("file %s is no record, restore it from the branch's history or remove it: %w", name, err)
+	}
+	if f.Format != format {
+		return nil, fmt.Errorf("file %s has the format %d, and this version of the provider reads format %d; use a newer one",
+			name, f.Format, format)
+	}
+	for line := 2; ; line++ {
+		var g group
+		switch err := lines.Decode(&g); {
+		case err == io.EOF:
+			return f, nil
+		case err != nil:
+			return nil, fmt.Errorf("line %d of file %s can't be parsed, restore it from the branch's history or remove it: %w",
+				line, name, err)
+		}
+		f.starts = append(f.starts, history.Start{
+			ClusterType: g.ClusterType, Target: g.Target,
+			Condition: history.Condition{Version: g.Version, State: g.State},
+			Since:     g.Since, Message: g.Message, Clusters: g.Clusters,
+		})
+	}
+}
+
+// layout is the name of a file up to the second.
+const layout = "2006/01/02/150405Z"
+
+// fileName matches the rest of the name of a file.
+var fileName = regexp.MustCompile(`^-[0-9a-f]{12,64}\.jsonl$`)
+
+// reference is a file of an environment, by its name.
+type reference struct {
+	path string
+	at   time.Time // in seconds
+}
+
+// parseName returns the time of a file by its path below the environment's folder. ok is false for other files.
+func parseName(folder, name string) (r reference, ok bool) {
+	below := strings.TrimPrefix(name, folder+"/")
+	if len(below) < len(layout) || !fileName.MatchString(below[len(layout):]) {
+		return reference{}, false
+	}
+	at, err := time.Parse(layout, below[:len(layout)])
+	return reference{name, at}, err == nil
+}
+
+// newName returns the path of a new file.
+func newName(folder string, f *file, digits int) string {
+	return path.Join(folder, f.ObservedAt.Format(layout)+"-"+f.Observation[:digits]+".jsonl")
+}
+
+// month tells months apart.
+func month(t time.Time) string { return t.UTC().Format("2006/01") }
+
+func compareFiles(a, b *file) int {
+	return cmp.Or(a.ObservedAt.Compare(b.ObservedAt), cmp.Compare(a.Observation, b.Observation))
+}

@@ -1,0 +1,301 @@
+// Package gitstore keeps what ran in files on a branch of a Git repo: one file and commit a record, never changed.
+package gitstore
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/go-git/go-git/v5/plumbing/object"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/observation"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
+)
+
+// Bounds of a store, in bytes.
+const (
+	maxFile = 32 << 20
+	maxRead = 256 << 20 // of the files of one read
+)
+
+var _ history.Store = (*Store)(nil)
+
+// Store is a folder on a branch. The errors of its methods are those of Git, or tell what is wrong with a file.
+type Store struct {
+	branch *gitops.Branch
+	path   string
+	author gitops.Author
+}
+
+// Open returns a store. It contacts no server. The time of a commit is that of its observation.
+func Open(client *gitremote.Client, repo, branch, path string, author gitops.Author) (*Store, error) {
+	b, err := gitops.Open(client, repo, branch)
+	if err != nil {
+		return nil, err
+	}
+	return &Store{branch: b, path: path, author: author}, nil
+}
+
+// folder returns the folder of an environment.
+func (s *Store) folder(environment string) (string, error) {
+	if strings.Contains(environment, "/") || gitops.CheckPath(environment) != nil || environment == "." {
+		return "", fmt.Errorf("the environment %q can't be the name of a folder; set environment to another name",
+			environment)
+	}
+	return path.Join(s.path, environment), nil
+}
+
+// Last implements [history.Store].
+func (s *Store) Last(ctx context.Context, environment string) (history.Last, error) {
+	folder, err := s.folder(environment)
+	if err != nil {
+		return history.Last{}, err
+	}
+	snapshot, err := s.branch.Snapshot(ctx)
+	if err != nil {
+		return history.Last{}, err
+	}
+	defer snapshot.Close()
+	l, err := open(snapshot, folder)
+	if err != nil {
+		return history.Last{}, err
+	}
+	return l.last()
+}
+
+// Record implements [history.Store]. An absent branch begins with the first record.
+func (s *Store) Record(ctx context.Context, r history.Recording) (history.Recorded, error) {
+	var done history.Recorded
+	folder, err := s.folder(r.Now.Environment)
+	if err != nil {
+		return done, err
+	}
+	options := gitops.UpdateOptions{CreateBranch: true}
+	_, err = s.branch.Update(ctx, options, func(_ context.Context, snapshot *gitops.Snapshot) (*gitops.Edit, error) {
+		l, err := open(snapshot, folder)
+		if err != nil {
+			return nil, err
+		}
+		var f *file
+		if f, done, err = l.next(r); err != nil || f == nil {
+			return nil, err
+		}
+		content, err := f.encode()
+		if err != nil {
+			return nil, err
+		}
+		author := s.author
+		author.When = f.ObservedAt
+		return &gitops.Edit{
+			Files: map[string][]byte{l.freeName(f): content}, Author: author,
+			Message: fmt.Sprintf("Record what ran in %s: %s", f.Environment, problem.Count(done.Changes, "change")),
+		}, nil
+	})
+	return done, err
+}
+
+// log is the folder of an environment.
+type log struct {
+	snapshot *gitops.Snapshot
+	folder   string
+	files    []reference // oldest first
+	read     int64       // bytes
+}
+
+// open lists the files of an environment.
+func open(snapshot *gitops.Snapshot, folder string) (*log, error) {
+	l := &log{snapshot: snapshot, folder: folder}
+	if err := snapshot.Load(folder); err != nil {
+		return nil, err
+	}
+	err := snapshot.Walk(folder, func(name string, _ object.TreeEntry) error {
+		if r, ok := parseName(folder, name); ok {
+			l.files = append(l.files, r)
+		}
+		return nil
+	})
+	return l, err
+}
+
+// freeName returns the path of a new file. Records of one second with one hash differ in the digits of the hash.
+func (l *log) freeName(f *file) string {
+	taken := func(name string) bool {
+		return slices.ContainsFunc(l.files, func(r reference) bool { return r.path == name })
+	}
+	digits := 12
+	for taken(newName(l.folder, f, digits)) && digits < len(f.Observation) {
+		digits++
+	}
+	return newName(l.folder, f, digits)
+}
+
+// parse reads files, oldest first.
+func (l *log) parse(references []reference) ([]*file, error) {
+	var names []string
+	for _, r := range references {
+		names = append(names, r.path)
+	}
+	texts, err := l.snapshot.ReadFiles(names)
+	if err != nil {
+		return nil, err
+	}
+	var files []*file
+	for _, name := range names {
+		text, there := texts[name]
+		if l.read += int64(len(text)); l.read > maxRead {
+			return nil, fmt.Errorf("the records in %s take more than %d MiB: %w", l.folder, maxRead>>20, history.ErrTooLarge)
+		}
+		if !there {
+			continue // a link or a submodule
+		}
+		f, err := parse(name, text)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, f)
+	}
+	slices.SortStableFunc(files, compareFiles)
+	return files, nil
+}
+
+// last returns what the newest file tells.
+func (l *log) last() (history.Last, error) {
+	if len(l.files) == 0 {
+		return history.Last{}, nil
+	}
+	newest := l.files[len(l.files)-1].at // several files may be of that second
+	first := slices.IndexFunc(l.files, func(r reference) bool { return r.at.Equal(newest) })
+	files, err := l.parse(l.files[first:])
+	if err != nil || len(files) == 0 {
+		return history.Last{}, err
+	}
+	return files[len(files)-1].last(), nil
+}
+
+// since returns the files from the last one on that holds everything and was observed at a time or before, else all. It
+// reads month by month.
+func (l *log) since(at time.Time) ([]*file, error) {
+	var files []*file
+	for end := len(l.files); end > 0; {
+		of := month(l.files[end-1].at)
+		first := slices.IndexFunc(l.files, func(r reference) bool { return month(r.at) == of })
+		older, err := l.parse(l.files[first:end])
+		if err != nil {
+			return nil, err
+		}
+		files, end = append(older, files...), first
+		for i, f := range slices.Backward(older) {
+			if f.After == "" && !f.ObservedAt.After(at) {
+				return files[i:], nil
+			}
+		}
+	}
+	return files, nil
+}
+
+// next returns the next file; nil: there is nothing to write.
+func (l *log) next(r history.Recording) (*file, history.Recorded, error) {
+	files, err := l.since(r.Now.ObservedAt)
+	if err != nil {
+		return nil, history.Recorded{}, err
+	}
+	var known history.Timeline
+	var last history.Last
+	for _, f := range files {
+		known.Add(f.starts)
+		last = f.last()
+	}
+	if !continuous(files) {
+		r.Was = nil // the store may lack what it had
+	}
+	n, err := r.Prepare().Next(last, func([]history.InstanceChange) (*observation.Observation, error) {
+		return known.Present(), nil
+	})
+	if err != nil || !n.Write {
+		return nil, n.Done, err
+	}
+	f := newFile(r.Now, n.Hash, last.Hash)
+	f.starts = history.Starts(n.Changes)
+	if n.Whole || month(last.ObservedAt) != month(f.ObservedAt) {
+		known.Add(f.starts)
+		f.After, f.starts = "", known.Last()
+	}
+	return f, n.Done, nil
+}
+
+// continuous reports whether files begin with one that holds everything, and each one continues the one before.
+func continuous(files []*file) bool {
+	for i, f := range files {
+		if i == 0 && f.After != "" || i > 0 && f.After != "" && f.After != files[i-1].Observation {
+			return false
+		}
+	}
+	return len(files) > 0
+}
+
+// Read implements [history.Store].
+func (s *Store) Read(ctx context.Context, q history.Query) (history.Past, error) {
+	snapshot, err := s.branch.Snapshot(ctx)
+	if err != nil {
+		return history.Past{}, err
+	}
+	defer snapshot.Close()
+	l, err := s.find(snapshot, q)
+	if err != nil || l == nil {
+		return history.Past{}, err
+	}
+	l.read = 0
+	files, err := l.since(q.Since)
+	if err != nil || len(files) == 0 {
+		return history.Past{}, err
+	}
+	var timeline history.Timeline
+	var past history.Past
+	for _, f := range files {
+		timeline.Add(f.starts)
+		past.Environment, past.RecordedUntil = f.Environment, f.ObservedAt
+		if !f.ObservedAt.Before(q.Since) {
+			past.Observed = append(past.Observed, history.Observed{At: f.ObservedAt, Head: f.Head,
+				PromotedCommit: f.PromotedCommit, Verdict: f.Verdict, VerdictSince: f.VerdictSince})
+		}
+	}
+	timeline.Select(q, &past)
+	return past, nil
+}
+
+// find returns the log of the environment that a query names, else of the one at its place; nil: there is none.
+func (s *Store) find(snapshot *gitops.Snapshot, q history.Query) (*log, error) {
+	if q.Environment != "" {
+		folder, err := s.folder(q.Environment)
+		if err != nil {
+			return nil, err
+		}
+		return open(snapshot, folder)
+	}
+	folders, err := snapshot.Folders(s.path)
+	if err != nil {
+		return nil, err
+	}
+	var found *log
+	var newest time.Time
+	for name := range folders {
+		l, err := open(snapshot, path.Join(s.path, name))
+		if err != nil {
+			return nil, err
+		}
+		last, err := l.last()
+		if err != nil {
+			return nil, err
+		}
+		if last.IsAt(q.Repo, q.Branch, q.Path) && last.ObservedAt.After(newest) {
+			found, newest = l, last.ObservedAt
+		}
+	}
+	return found, nil
+}

@@ -1,0 +1,330 @@
+// Package history tells what was delivered to an environment and when, from the commits of its GitOps branch and of its
+// control plane, and what clusters ran, from observations. It does no I/O: [Store] has its implementations below.
+package history
+
+import (
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion"
+)
+
+// Kind is the kind of a delivery.
+type Kind string
+
+// The kinds.
+const (
+	First     Kind = "first"     // nothing was delivered before
+	Rollback  Kind = "rollback"  // it brings back what was there before the delivery before it
+	Promotion Kind = "promotion" // the promoted commit changes
+	Change    Kind = "change"    // the promoted commit stays
+)
+
+// Kinds lists all kinds.
+var Kinds = []Kind{First, Rollback, Promotion, Change}
+
+// Input holds all that a history depends on.
+type Input struct {
+	// Branch is the first-parent history of the GitOps branch, newest first.
+	Branch []Commit
+	// Whole says that Branch reaches the first commit. Without it, the oldest commit only tells what was there before.
+	Whole bool
+	// ControlPlane is the first-parent history of the control plane's branch, newest first. It may be cut off at its end.
+	ControlPlane []Source
+	// Observed are the records of what clusters ran, oldest first; none without a store.
+	Observed []Observed
+	// Since and Until limit the deliveries by when they started: Since is within the window, Until is not.
+	Since, Until time.Time
+}
+
+// Commit is a commit of the GitOps branch.
+type Commit struct {
+	Hash    string
+	Time    time.Time // the committer's
+	Author  string    // Name <mail>
+	Subject string    // the first line of the message
+	// Record is what the record of the rendering says; nil: there is none.
+	Record *Record
+	// Folders holds the hash of the tree of each cluster type's folder that the record lists. The values are not used
+	// without a record.
+	Folders map[string]string
+}
+
+// Record is the part of the record that a history needs.
+type Record struct {
+	Environment    string
+	PromotedCommit string // "": none
+	// Decision, Reason and RolledBack say why that commit was promoted; zero: unknown.
+	Decision   promotion.Kind
+	Reason     string
+	RolledBack string
+	// Target is the hash of the tree that the rollout leads to; "": there is no rollout.
+	Target string
+	// UnderWay says that the rollout is not complete.
+	UnderWay bool
+}
+
+// Source is a commit of the control plane.
+type Source struct {
+	Hash string
+	Time time.Time // the committer's
+}
+
+// Delivery is a change of what an environment should run: one commit, or the commits of one rollout.
+type Delivery struct {
+	FirstCommit string
+	Commit      string // the last one
+	Started     time.Time
+	Delivered   time.Time // zero: the rollout never completed
+	Author      string
+	Kind        Kind
+	// PromotedCommit and PreviousCommit are the promoted commits of this delivery and of the one before; "": none.
+	PromotedCommit, PreviousCommit string
+	// Commits are the commits of the control plane that this delivery is the first to bring, newest first. They are
+	// Known if the history of the control plane reaches back to them.
+	Commits []Source
+	Known   bool
+	Folders []string // that it changed, sorted
+	Reason  string
+	// Running is when it was first observed to succeed; zero: never.
+	Running time.Time
+	// Failed says that the next delivery rolled this one back, or that this one was observed to fail. FailedAt is when it
+	// began to count as failed, and Restored when the environment was good again; zero: not yet.
+	Failed             bool
+	FailedAt, Restored time.Time
+}
+
+// Complete reports whether all cluster types got the delivery.
+func (d *Delivery) Complete() bool { return !d.Delivered.IsZero() }
+
+// History is what a branch tells of an environment.
+type History struct {
+	Since, Until time.Time
+	Environment  string // as the newest record names it; "": there is none
+	// Deliveries are those that started in the window, newest first.
+	Deliveries []*Delivery
+	Metrics    Metrics
+	// Complete says that no delivery of the window is missing: the branch was read back to its beginning.
+	Complete bool
+}
+
+// Of returns the history of a branch.
+func Of(in Input) History {
+	all := deliveriesOf(in.Branch, in.Whole)
+	setKinds(all)
+	bring(all, in.ControlPlane)
+	observe(all, in.Branch, in.Observed)
+	setFailures(all)
+
+	h := History{Since: in.Since, Until: in.Until}
+	h.Complete = in.Whole || len(in.Branch) > 0 && in.Branch[len(in.Branch)-1].Time.Before(in.Since)
+	if newest := slices.IndexFunc(in.Branch, func(c Commit) bool { return c.Record != nil }); newest >= 0 {
+		h.Environment = in.Branch[newest].Record.Environment
+	}
+	for _, d := range slices.Backward(all) {
+		if !d.unseen && !d.Started.Before(in.Since) && d.Started.Before(in.Until) {
+			h.Deliveries = append(h.Deliveries, d.Delivery)
+		}
+	}
+	h.Metrics = metricsOf(h.Deliveries, in.Until.Sub(in.Since))
+	return h
+}
+
+// delivery is a delivery with what the next ones are compared with.
+type delivery struct {
+	*Delivery
+	unseen bool   // it began before the commits that were read
+	from   Commit // the parent of its first commit
+	to     Commit // its last commit
+}
+
+// deliveriesOf returns all deliveries of a branch, oldest first, without what follows from other deliveries.
+func deliveriesOf(branch []Commit, whole bool) []*delivery {
+	var all []*delivery
+	parent := Commit{}
+	for i, c := range slices.Backward(branch) {
+		var last *delivery
+		if len(all) > 0 {
+			last = all[len(all)-1]
+		}
+		changes := c.Record != nil && !sameTree(parent, c)
+		switch {
+		case !whole && i == len(branch)-1:
+			if c.Record != nil {
+				all = append(all, &delivery{Delivery: &Delivery{}, unseen: true})
+				all[0].take(c)
+			}
+		case last != nil && last.goesOn(c) && (changes || !c.Record.UnderWay):
+			last.take(c)
+		case changes:
+			all = append(all, &delivery{Delivery: &Delivery{FirstCommit: c.Hash, Started: c.Time}, from: parent})
+			all[len(all)-1].take(c)
+		}
+		parent = c
+	}
+	return all
+}
+
+// sameTree reports whether a commit holds the tree and the promoted commit of its parent.
+func sameTree(parent, c Commit) bool {
+	return parent.Record != nil && parent.Record.PromotedCommit == c.Record.PromotedCommit &&
+		maps.Equal(parent.Folders, c.Folders)
+}
+
+// goesOn reports whether a commit is of the rollout that is under way.
+func (d *delivery) goesOn(c Commit) bool {
+	return c.Record != nil && d.to.Record.UnderWay && c.Record.Target == d.to.Record.Target
+}
+
+// take makes a commit the last one of d.
+func (d *delivery) take(c Commit) {
+	d.to, d.Commit, d.Author, d.PromotedCommit = c, c.Hash, c.Author, c.Record.PromotedCommit
+	if d.Reason = c.Record.Reason; d.Reason == "" {
+		d.Reason = c.Subject
+	}
+	if !c.Record.UnderWay {
+		d.Delivered = c.Time
+	}
+	d.Folders = nil
+	for _, names := range []map[string]string{d.from.Folders, c.Folders} {
+		for name := range names {
+			if d.from.Folders[name] != c.Folders[name] && !slices.Contains(d.Folders, name) {
+				d.Folders = append(d.Folders, name)
+			}
+		}
+	}
+	slices.Sort(d.Folders)
+}
+
+// setKinds sets what follows from the deliveries before.
+func setKinds(all []*delivery) {
+	for i, d := range all {
+		switch {
+		case d.unseen:
+			continue
+		case i == 0:
+			d.Kind = First
+			continue
+		}
+		before := all[i-1]
+		d.PreviousCommit = before.PromotedCommit
+		switch {
+		case before.Kind != Rollback && d.goesBack(before, all[:i-1]):
+			d.Kind = Rollback
+		case d.PromotedCommit != d.PreviousCommit:
+			d.Kind = Promotion
+		default:
+			d.Kind = Change
+		}
+	}
+}
+
+// goesBack reports whether d brings back what was there before the delivery before it: a pin to an earlier commit, or
+// the tree, or the commit, of two deliveries before.
+func (d *delivery) goesBack(before *delivery, earlier []*delivery) bool {
+	is, was := d.to.Record, before.to.Record
+	if is.Decision == promotion.Pinned && is.RolledBack != "" && is.RolledBack != was.RolledBack {
+		return true
+	}
+	if len(earlier) == 0 {
+		return false
+	}
+	two := earlier[len(earlier)-1]
+	if maps.Equal(d.to.Folders, two.to.Folders) && !maps.Equal(d.to.Folders, before.to.Folders) {
+		return true
+	}
+	return is.Decision == "" && d.PromotedCommit == two.PromotedCommit && d.PromotedCommit != before.PromotedCommit
+}
+
+// observe sets what the records tell of each delivery. A record is of the newest delivery that its head contains.
+func observe(all []*delivery, branch []Commit, records []Observed) {
+	age := make(map[string]int, len(branch)) // 0: the newest
+	for i, c := range branch {
+		age[c.Hash] = i
+	}
+	for _, o := range records {
+		head, there := age[o.Head]
+		if !there {
+			continue
+		}
+		for _, d := range slices.Backward(all) {
+			if !d.unseen && age[d.FirstCommit] < head {
+				continue
+			}
+			switch deployment.Verdict(o.Verdict) {
+			case deployment.Success:
+				if d.Running.IsZero() {
+					d.Running = o.VerdictSince
+				}
+			case deployment.Failure:
+				if !d.Failed {
+					d.Failed, d.FailedAt = true, o.VerdictSince
+				}
+			case deployment.Pending:
+			}
+			break
+		}
+	}
+}
+
+// setFailures sets which deliveries failed, and when the environment was good again after each of them.
+func setFailures(all []*delivery) {
+	for i, d := range all[:max(0, len(all)-1)] {
+		if all[i+1].Kind != Rollback || d.Failed {
+			continue
+		}
+		d.Failed, d.FailedAt = true, d.Delivered
+		if !d.Complete() {
+			d.FailedAt = d.Started
+		}
+	}
+	var good time.Time // of the next delivery that is complete and did not fail
+	for _, d := range slices.Backward(all) {
+		switch {
+		case d.Failed:
+			d.Restored = good
+		case d.Complete():
+			if good = d.Running; good.IsZero() {
+				good = d.Delivered
+			}
+		}
+	}
+}
+
+// bring sets the commits of the control plane that each delivery is the first to bring.
+func bring(all []*delivery, branch []Source) {
+	if len(branch) == 0 {
+		return
+	}
+	position := make(map[string]int, len(branch))
+	for i, c := range branch {
+		position[c.Hash] = i
+	}
+	brought := make([]bool, len(branch))
+	for _, d := range all {
+		to, ok := position[d.PromotedCommit]
+		if d.Kind == First || d.unseen { // all up to its commit is there
+			d.Known = true
+			for i := to; ok && i < len(branch); i++ {
+				brought[i] = true
+			}
+			continue
+		}
+		from, known := position[d.PreviousCommit]
+		if d.PromotedCommit == d.PreviousCommit {
+			d.Known = true
+			continue
+		}
+		if d.Known = ok && known; !d.Known {
+			continue
+		}
+		for i := to; i < from; i++ {
+			if !brought[i] {
+				brought[i] = true
+				d.Commits = append(d.Commits, branch[i])
+			}
+		}
+	}
+}

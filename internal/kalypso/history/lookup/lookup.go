@@ -1,0 +1,162 @@
+// Package lookup reads what a history depends on: the commits of the GitOps branch with their records and folders, and
+// those of the control plane's branch. Then [history.Of] tells what was delivered.
+package lookup
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/go-git/go-git/v5/plumbing"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
+)
+
+// MaxCommits limits the commits that are read of a branch.
+const MaxCommits = 10_000
+
+// Request says which history to read.
+type Request struct {
+	Client *gitremote.Client
+	GitOps record.Destination
+	// ControlPlane is the branch whose commits are promoted; zero: none is read.
+	ControlPlane struct{ Repo, Branch string }
+	// Observed is what a store knows; none without one.
+	Observed []history.Observed
+	// Since and Until are the window, see [history.Input].
+	Since, Until time.Time
+}
+
+// ControlPlaneError means that the control plane can't be read.
+type ControlPlaneError struct{ Err error }
+
+// Error implements error.
+func (e *ControlPlaneError) Error() string {
+	return fmt.Sprintf("the control plane can't be read: %s", e.Err)
+}
+
+// Unwrap returns the cause.
+func (e *ControlPlaneError) Unwrap() error { return e.Err }
+
+// Read reads the history. A branch that does not exist has none. The errors are those of Git; of the control plane they
+// are a [*ControlPlaneError].
+func Read(ctx context.Context, req Request) (history.History, error) {
+	in := history.Input{Since: req.Since, Until: req.Until, Observed: req.Observed}
+	var err error
+	if in.Branch, in.Whole, err = readBranch(ctx, req.Client, req.GitOps); err != nil {
+		return history.History{}, err
+	}
+	if at := req.ControlPlane; at.Repo != "" && len(in.Branch) > 0 {
+		if in.ControlPlane, err = readControlPlane(ctx, req.Client, at.Repo, at.Branch); err != nil {
+			return history.History{}, &ControlPlaneError{err}
+		}
+	}
+	return history.Of(in), nil
+}
+
+// readBranch reads the commits of the GitOps branch, newest first. It leaves out those whose record can't be parsed:
+// what they change belongs to the next one.
+func readBranch(
+	ctx context.Context, client *gitremote.Client, at record.Destination,
+) (commits []history.Commit, whole bool, err error) {
+	snapshot, err := open(ctx, client, at.Repo, at.Branch)
+	if err != nil {
+		return nil, false, err
+	}
+	defer snapshot.Close()
+	chain, whole, err := firstParents(snapshot)
+	if err != nil {
+		return nil, false, err
+	}
+	var hashes []plumbing.Hash
+	for _, c := range chain {
+		hashes = append(hashes, c.Hash)
+	}
+	records, err := snapshot.FileAt(at.RecordPath(), hashes)
+	if err != nil {
+		return nil, false, err
+	}
+	folders, err := snapshot.FoldersAt(at.Path, hashes)
+	if err != nil {
+		return nil, false, err
+	}
+	for _, c := range chain {
+		next := history.Commit{Hash: c.Hash.String(), Time: c.When, Subject: c.Subject,
+			Author: fmt.Sprintf("%s <%s>", c.Author.Name, c.Author.Email)}
+		if text, there := records[c.Hash]; there {
+			found, err := record.Parse(text)
+			if err != nil {
+				continue
+			}
+			next.Record, next.Folders = recordOf(&found), map[string]string{}
+			for _, name := range found.ClusterTypes {
+				if hash, there := folders[c.Hash][name]; there {
+					next.Folders[name] = hash.String()
+				}
+			}
+		}
+		commits = append(commits, next)
+	}
+	return commits, whole, nil
+}
+
+func recordOf(r *record.Record) *history.Record {
+	short := &history.Record{
+		Environment: r.Environment, PromotedCommit: r.PromotedCommit, Decision: r.Promotion.Decision,
+		Reason: r.Promotion.Reason, RolledBack: r.Promotion.RolledBack, UnderWay: r.Rollout.UnderWay(),
+	}
+	if r.Rollout != nil {
+		short.Target = r.Rollout.TargetTreeHash
+	}
+	return short
+}
+
+func readControlPlane(ctx context.Context, client *gitremote.Client, repo, branch string) ([]history.Source, error) {
+	snapshot, err := open(ctx, client, repo, branch)
+	if err != nil {
+		return nil, err
+	}
+	defer snapshot.Close()
+	chain, _, err := firstParents(snapshot)
+	var commits []history.Source
+	for _, c := range chain {
+		commits = append(commits, history.Source{Hash: c.Hash.String(), Time: c.When})
+	}
+	return commits, err
+}
+
+// open opens a branch. The caller must close the snapshot.
+func open(ctx context.Context, client *gitremote.Client, repo, name string) (*gitops.Snapshot, error) {
+	branch, err := gitops.Open(client, repo, name)
+	if err != nil {
+		return nil, err
+	}
+	return branch.Snapshot(ctx)
+}
+
+// firstParents returns the commits along first parents, newest first, and whether the last one has no parent. There are
+// none if the branch does not exist.
+func firstParents(snapshot *gitops.Snapshot) (chain []gitops.Commit, whole bool, err error) {
+	if snapshot.Commit.IsZero() {
+		return nil, true, nil
+	}
+	all, err := snapshot.Ancestry(MaxCommits)
+	byHash := make(map[plumbing.Hash]gitops.Commit, len(all))
+	for _, c := range all {
+		byHash[c.Hash] = c
+	}
+	for at := snapshot.Commit; ; {
+		c, read := byHash[at]
+		if !read {
+			return chain, false, err
+		}
+		chain = append(chain, c)
+		if len(c.Parents) == 0 {
+			return chain, true, err
+		}
+		at = c.Parents[0]
+	}
+}

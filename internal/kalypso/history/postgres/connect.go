@@ -1,0 +1,157 @@
+package postgres
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"net/url"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/clock"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/redact"
+)
+
+// Settings say which server to use. An error never contains the URL, which may have a password.
+type Settings struct {
+	URL     string          // postgres://user@host:port/database?sslmode=verify-full
+	Schema  string          // "": kalypso
+	Secrets *redact.Secrets // gets the password, to remove it from what servers say; may be nil
+}
+
+// DefaultSchema is the schema of the tables.
+const DefaultSchema = "kalypso"
+
+// Errors of [Settings].
+var (
+	ErrURL = errors.New("the URL of PostgreSQL can't be parsed: it must look like " +
+		"postgres://user@host:5432/database?sslmode=verify-full, with special characters percent-encoded")
+	ErrInsecure = errors.New("the connection to PostgreSQL would not verify the server: remove sslmode from the URL and " +
+		"PGSSLMODE from the environment, or set verify-full or verify-ca, with sslrootcert for a private authority")
+	ErrSchema = errors.New("the schema must have 1 to 63 bytes, and must not start with pg_")
+)
+
+// Open returns a store. It contacts no server.
+//
+// What the URL lacks comes from the variables and files of PostgreSQL's own programs: PGPASSWORD, ~/.pgpass and others.
+// sslmode is verify-full by default.
+func Open(s Settings) (*Store, error) {
+	if s.Schema == "" {
+		s.Schema = DefaultSchema
+	}
+	if err := CheckSchema(s.Schema); err != nil {
+		return nil, err
+	}
+	config, err := parse(s.URL)
+	if err != nil {
+		return nil, err
+	}
+	if s.Secrets == nil {
+		s.Secrets = &redact.Secrets{}
+	}
+	s.Secrets.Add(config.Password)
+	return &Store{config: config, schema: s.Schema, secrets: s.Secrets}, nil
+}
+
+// CheckSchema returns [ErrSchema] for a name that PostgreSQL does not take.
+func CheckSchema(name string) error {
+	if name == "" || len(name) > 63 || strings.HasPrefix(name, "pg_") || strings.Contains(name, "\x00") {
+		return ErrSchema
+	}
+	return nil
+}
+
+// parse parses a URL, without quoting it in errors.
+func parse(text string) (*pgx.ConnConfig, error) {
+	if !strings.HasPrefix(text, "postgres://") && !strings.HasPrefix(text, "postgresql://") {
+		return nil, ErrURL
+	}
+	_, query, hasQuery := strings.Cut(text, "?")
+	parameters, err := url.ParseQuery(query)
+	if err != nil {
+		return nil, ErrURL
+	}
+	if !parameters.Has("sslmode") && !parameters.Has("ssl") && os.Getenv("PGSSLMODE") == "" {
+		separator := "?"
+		if hasQuery {
+			separator = "&"
+		}
+		text += separator + "sslmode=verify-full"
+	}
+	config, err := pgx.ParseConfig(text)
+	var file *fs.PathError
+	switch {
+	case errors.As(err, &file):
+		return nil, fmt.Errorf("a file that the URL of PostgreSQL or its variables name can't be read: %w", file)
+	case err != nil:
+		return nil, ErrURL
+	}
+	if !verified(config.Host, config.TLSConfig) {
+		return nil, ErrInsecure
+	}
+	for _, f := range config.Fallbacks {
+		if !verified(f.Host, f.TLSConfig) {
+			return nil, ErrInsecure
+		}
+	}
+	if config.RuntimeParams["application_name"] == "" {
+		config.RuntimeParams["application_name"] = "terraform-provider-kalypso"
+	}
+	// No statement stays prepared, so that a pool may hand each transaction another connection.
+	config.DefaultQueryExecMode = pgx.QueryExecModeExec
+	config.StatementCacheCapacity, config.DescriptionCacheCapacity = 0, 0
+	return config, nil
+}
+
+// verified reports whether a connection to a host verifies it, or stays on this machine.
+func verified(host string, c *tls.Config) bool {
+	if host == "localhost" || strings.HasPrefix(host, "/") || strings.HasPrefix(host, "@") {
+		return true
+	}
+	if ip := net.ParseIP(host); ip != nil && ip.IsLoopback() {
+		return true
+	}
+	return c != nil && (!c.InsecureSkipVerify || c.VerifyPeerCertificate != nil)
+}
+
+// attempts limits how often a transaction runs.
+const attempts = 6
+
+// transact runs f in a transaction, and again if the server asks for it, or if the connection breaks. So f must find
+// out what an earlier attempt wrote, whose answer may be lost.
+func (s *Store) transact(ctx context.Context, mode pgx.TxAccessMode, f func(pgx.Tx) error) error {
+	for attempt := 0; ; attempt++ {
+		err := s.attempt(ctx, mode, f)
+		if err == nil || attempt == attempts-1 || ctx.Err() != nil || !mayRetry(err) {
+			return s.wrap(ctx, err)
+		}
+		if clock.Sleep(ctx, 100*time.Millisecond<<attempt) != nil {
+			return s.wrap(ctx, err)
+		}
+	}
+}
+
+func (s *Store) attempt(ctx context.Context, mode pgx.TxAccessMode, f func(pgx.Tx) error) error {
+	conn, err := pgx.ConnectConfig(ctx, s.config)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+		defer cancel()
+		_ = conn.Close(closing)
+	}()
+	return pgx.BeginTxFunc(ctx, conn, pgx.TxOptions{AccessMode: mode}, func(tx pgx.Tx) error {
+		const set = "SELECT set_config('search_path', $1, true), set_config('datestyle', 'ISO, YMD', true)"
+		if _, err := tx.Exec(ctx, set, pgx.Identifier{s.schema}.Sanitize()); err != nil {
+			return err
+		}
+		return f(tx)
+	})
+}

@@ -1,0 +1,126 @@
+package postgres
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
+)
+
+// The states of SQL that are told apart; see "PostgreSQL Error Codes".
+const (
+	serializationFailure  = "40001"
+	deadlockDetected      = "40P01"
+	uniqueViolation       = "23505"
+	duplicateSchema       = "42P06"
+	duplicateTable        = "42P07"
+	insufficientPrivilege = "42501"
+	readOnly              = "25006"
+	notSupported          = "0A000" // by a standby: to write
+	invalidPassword       = "28P01"
+	invalidAuthorization  = "28000"
+	invalidCatalog        = "3D000"
+	schemaMissing         = "42P01" // a table
+	tooManyConnections    = "53300"
+	cannotConnectNow      = "57P03"
+	adminShutdown         = "57P01"
+	crashShutdown         = "57P02"
+)
+
+// SchemaFile names the file that creates the schema, in the provider's repo.
+const SchemaFile = "examples/observability/schema.sql"
+
+// advice tells what to do about a state of SQL.
+var advice = map[string]string{
+	insufficientPrivilege: "Grant the rights of a writer, or have another user create the schema: see " + SchemaFile + ".",
+	notSupported:          "Let the URL name the primary server.",
+	readOnly:              "Let the URL name the primary server.",
+	invalidPassword:       "Check the user and the password: of the URL, PGPASSWORD or ~/.pgpass.",
+	invalidAuthorization:  "Check the user and the password, and which users the server lets in (pg_hba.conf).",
+	invalidCatalog:        "Create the database, or correct its name in the URL.",
+	schemaMissing:         "Run what is missing of " + SchemaFile + ".",
+}
+
+// mayRetry reports whether another attempt may succeed.
+func mayRetry(err error) bool {
+	var sql *pgconn.PgError
+	if errors.As(err, &sql) {
+		switch sql.Code {
+		case serializationFailure, deadlockDetected, uniqueViolation, duplicateSchema, duplicateTable,
+			tooManyConnections, cannotConnectNow, adminShutdown, crashShutdown:
+			return true
+		}
+		return false
+	}
+	var own *refusal
+	var certificate *tls.CertificateVerificationError
+	return !errors.As(err, &own) && !errors.As(err, &certificate)
+}
+
+// refusal is an error of ours, which no attempt mends.
+type refusal struct{ error }
+
+func (e *refusal) Unwrap() error { return e.error }
+
+// wrap names the server in an error, and what to do. It keeps nothing that may have the password.
+func (s *Store) wrap(ctx context.Context, err error) error {
+	var sql *pgconn.PgError
+	var own *refusal
+	var certificate *tls.CertificateVerificationError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &own):
+		return fmt.Errorf("%s: %w", s, own.error)
+	case ctx.Err() != nil:
+		return fmt.Errorf("%s: %w in time: %w", s, history.ErrUnavailable, ctx.Err())
+	case errors.As(err, &certificate):
+		return fmt.Errorf("%s: the server's certificate can't be verified: %w. Let sslrootcert in the URL name the file of "+
+			"its authority", s, certificate.Err)
+	case errors.As(err, &sql):
+		text := s.clean(sql.Message) + " (SQLSTATE " + sql.Code + ")"
+		if a := advice[sql.Code]; a != "" {
+			text += ". " + strings.TrimSuffix(a, ".")
+		}
+		if mayRetry(err) {
+			return fmt.Errorf("%s: %w: %s", s, history.ErrUnavailable, text)
+		}
+		return fmt.Errorf("%s: %s", s, text)
+	}
+	return fmt.Errorf("%s: %w: %s", s, history.ErrUnavailable, s.clean(cause(err)))
+}
+
+// cause returns the text of an error without what pgx says about the user and the database.
+func cause(err error) string {
+	var connect *pgconn.ConnectError
+	if errors.As(err, &connect) {
+		err = connect.Unwrap()
+	}
+	return err.Error()
+}
+
+func (s *Store) clean(text string) string { return printable.Line(s.secrets.Redact(text)) }
+
+// String names the server and the database.
+func (s *Store) String() string {
+	var servers []string
+	add := func(host string, port uint16) {
+		_, address := pgconn.NetworkAddress(host, port)
+		if len(servers) == 0 || servers[len(servers)-1] != address {
+			servers = append(servers, address)
+		}
+	}
+	add(s.config.Host, s.config.Port)
+	for _, f := range s.config.Fallbacks {
+		add(f.Host, f.Port)
+	}
+	return fmt.Sprintf("PostgreSQL at %s, database %s, schema %s", strings.Join(servers, ", "),
+		pgx.Identifier{s.config.Database}.Sanitize(), pgx.Identifier{s.schema}.Sanitize())
+}

@@ -1,0 +1,359 @@
+package postgres_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history/postgres"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/observation"
+	server "github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/postgres"
+)
+
+// observed returns an observation of a cluster that runs a version.
+func observed(hour int, version string) *observation.Observation {
+	return &observation.Observation{Environment: "prod", Repo: "https://acme.io/gitops", Branch: "prod", Path: ".",
+		ObservedAt: time.Date(2026, 1, 1, hour, 0, 0, 0, time.UTC), Verdict: "success",
+		Groups: []observation.Group{{ClusterType: "large", Target: "web", State: "current",
+			Version: observation.Version{Version: version, Content: version}, Members: []observation.Member{{Cluster: "c1"}}}}}
+}
+
+func open(t *testing.T, url string) *postgres.Store {
+	t.Helper()
+	s, err := postgres.Open(postgres.Settings{URL: url})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func record(t *testing.T, s *postgres.Store, was, now *observation.Observation) (history.Recorded, error) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	return s.Record(ctx, history.Recording{Was: was, Now: now})
+}
+
+func mustRecord(t *testing.T, s *postgres.Store, was, now *observation.Observation) {
+	t.Helper()
+	if _, err := record(t, s, was, now); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// expectError checks what an error says, and that it has no password.
+func expectError(t *testing.T, err error, says ...string) {
+	t.Helper()
+	if err == nil {
+		t.Errorf("no error that says %q", says)
+		return
+	}
+	for _, text := range says {
+		if !strings.Contains(err.Error(), text) {
+			t.Errorf("%v\ndoes not say %q", err, text)
+		}
+	}
+	if strings.Contains(err.Error(), server.Password) || strings.Contains(err.Error(), "canary") {
+		t.Errorf("the password is in %v", err)
+	}
+}
+
+func TestSettings(t *testing.T) {
+	for _, name := range []string{"PGSSLMODE", "PGHOST", "PGPASSWORD", "PGSSLROOTCERT", "PGSERVICE"} {
+		t.Setenv(name, "")
+		_ = os.Unsetenv(name)
+	}
+	const user = "postgres://me:canary-password@"
+	for _, test := range []struct {
+		url, sslmode string // of PGSSLMODE
+		want         error
+	}{
+		{user + "db.acme.io/kalypso", "", nil},
+		{user + "db.acme.io/kalypso?application_name=x", "", nil},
+		{user + "db.acme.io/kalypso?sslmode=verify-full", "", nil},
+		{user + "db.acme.io/kalypso?sslmode=verify-ca", "", nil},
+		{user + "db.acme.io/kalypso", "verify-ca", nil},
+		{user + "db.acme.io/kalypso?sslmode=disable", "", postgres.ErrInsecure},
+		{user + "db.acme.io/kalypso?sslmode=allow", "", postgres.ErrInsecure},
+		{user + "db.acme.io/kalypso?sslmode=prefer", "", postgres.ErrInsecure},
+		{user + "db.acme.io/kalypso?sslmode=require", "", postgres.ErrInsecure},
+		{user + "db.acme.io/kalypso?ssl=true", "", postgres.ErrInsecure},
+		{user + "db.acme.io/kalypso?sslmode=verify-full&sslmode=disable", "", postgres.ErrInsecure},
+		{user + "db.acme.io/kalypso", "require", postgres.ErrInsecure},
+		{user + "127.0.0.1,db.acme.io/kalypso?sslmode=disable", "", postgres.ErrInsecure},
+		{user + "127.0.0.1/kalypso?sslmode=disable&host=db.acme.io", "", postgres.ErrInsecure},
+		{user + "127.0.0.1/kalypso?sslmode=disable", "", nil},
+		{user + "localhost/kalypso?sslmode=prefer", "", nil},
+		{user + "[::1]:5432/kalypso?sslmode=disable", "", nil},
+		{"postgresql:///kalypso?host=/run/postgresql&sslmode=disable", "", nil},
+		{"host=db.acme.io password=canary-password", "", postgres.ErrURL},
+		{"https://me:canary-password@db.acme.io", "", postgres.ErrURL},
+		{user + "db.acme.io:port/kalypso", "", postgres.ErrURL},
+		{"postgres://me:canary-%zz@db.acme.io/kalypso", "", postgres.ErrURL},
+		{"postgres://me@db.acme.io/kalypso?password=canary-%zz", "", postgres.ErrURL},
+		{user + "db.acme.io/kalypso?sslmode=canary", "", postgres.ErrURL},
+		{"", "", postgres.ErrURL},
+	} {
+		t.Setenv("PGSSLMODE", test.sslmode)
+		if test.sslmode == "" {
+			_ = os.Unsetenv("PGSSLMODE")
+		}
+		_, err := postgres.Open(postgres.Settings{URL: test.url})
+		if !errors.Is(err, test.want) || err != nil && strings.Contains(err.Error(), "canary") {
+			t.Errorf("%s with PGSSLMODE=%s: %v", test.url, test.sslmode, err)
+		}
+	}
+	_, err := postgres.Open(postgres.Settings{URL: user + "db.acme.io/kalypso?sslrootcert=/none/ca.pem"})
+	expectError(t, err, "can't be read", "/none/ca.pem")
+	for _, schema := range []string{"pg_catalog", strings.Repeat("x", 64), "a\x00b"} {
+		_, err := postgres.Open(postgres.Settings{URL: user + "db.acme.io/k", Schema: schema})
+		if !errors.Is(err, postgres.ErrSchema) {
+			t.Errorf("schema %q: %v", schema, err)
+		}
+	}
+}
+
+// What users run by hand is what the first record runs.
+func TestSchemaFile(t *testing.T) {
+	own, err := os.ReadFile("schema.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	example, err := os.ReadFile("../../../../" + postgres.SchemaFile)
+	if err != nil || string(own) != string(example) {
+		t.Errorf("%s differs from schema.sql, %v: cp internal/kalypso/history/postgres/schema.sql %[1]s",
+			postgres.SchemaFile, err)
+	}
+}
+
+// Each way to a server works: TLS that is verified, a socket, and a pool that keeps nothing between transactions.
+func TestConnections(t *testing.T) {
+	t.Parallel()
+	db := server.Start(t)
+	loopback := db.Database(t)
+	for _, url := range []string{
+		loopback, db.TLSURL(loopback), db.SocketURL(loopback), db.PgBouncer(t, loopback),
+	} {
+		s := open(t, url)
+		last, err := s.Last(t.Context(), "prod")
+		if err != nil {
+			t.Fatal(err)
+		}
+		hour := last.ObservedAt.Hour() + 1
+		mustRecord(t, s, nil, observed(hour, url))
+		if last, err = s.Last(t.Context(), "prod"); err != nil || last.ObservedAt.Hour() != hour {
+			t.Errorf("%s: %v, %v", url, last, err)
+		}
+	}
+	// The certificate is for 127.0.0.1, and of an authority that nobody knows.
+	unverified := strings.Replace(loopback, "?sslmode=disable", "", 1)
+	begun := time.Now()
+	_, err := open(t, unverified).Last(t.Context(), "prod")
+	expectError(t, err, "PostgreSQL at 127.0.0.1:"+db.Port, "certificate can't be verified", "sslrootcert")
+	other := strings.Replace(db.TLSURL(loopback), "127.0.0.1", "localhost", 1)
+	_, err = open(t, other).Last(t.Context(), "prod")
+	expectError(t, err, "certificate can't be verified")
+	if took := time.Since(begun); took > 10*time.Second {
+		t.Errorf("a certificate was tried for %s", took)
+	}
+}
+
+// Errors say what to do about each refusal of a server.
+func TestRefusals(t *testing.T) {
+	t.Parallel()
+	db := server.Start(t)
+	loopback := db.Database(t)
+	s := open(t, loopback)
+	as := func(user, password string) string {
+		return strings.Replace(loopback, server.User+":"+server.Password, user+":"+password, 1)
+	}
+	server.Exec(t, loopback, "CREATE ROLE guest LOGIN PASSWORD 'canary-guest'",
+		"CREATE ROLE writer LOGIN PASSWORD 'canary-writer'")
+
+	_, err := record(t, open(t, as(server.User, "canary-wrong")), nil, observed(1, "a"))
+	expectError(t, err, "PostgreSQL at 127.0.0.1:"+db.Port, `database "db1"`, "Check the user and the password", "28P01")
+	_, err = record(t, open(t, strings.Replace(loopback, "/db1", "/nowhere", 1)), nil, observed(1, "a"))
+	expectError(t, err, "Create the database")
+	_, err = record(t, open(t, as("guest", "canary-guest")), nil, observed(1, "a"))
+	expectError(t, err, "permission denied for database", postgres.SchemaFile)
+
+	// Another user creates the schema as the file says. Then the writer writes, and the reader reads the views alone.
+	text, err := os.ReadFile("schema.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	server.Exec(t, loopback, "CREATE SCHEMA kalypso; SET search_path = kalypso; "+string(text),
+		"GRANT USAGE ON SCHEMA kalypso TO writer, guest", "GRANT SELECT ON kalypso.runs, kalypso.deployments TO guest",
+		"GRANT SELECT, INSERT, UPDATE ON ALL TABLES IN SCHEMA kalypso TO writer")
+	mustRecord(t, open(t, as("writer", "canary-writer")), nil, observed(1, "a"))
+	mustRecord(t, open(t, as("writer", "canary-writer")), observed(1, "a"), observed(2, "b"))
+	rows := server.Select(t, as("guest", "canary-guest"), "SELECT version FROM kalypso.runs ORDER BY since")
+	if strings.Join(rows, " ") != "a b" {
+		t.Errorf("the reader sees %v", rows)
+	}
+	_, err = record(t, open(t, as("guest", "canary-guest")), nil, observed(3, "a"))
+	expectError(t, err, "permission denied", postgres.SchemaFile)
+
+	// A newer provider may raise the version, and must not if older ones would write wrong rows.
+	server.Exec(t, loopback, "UPDATE kalypso.schema_version SET version = 2; ALTER TABLE kalypso.run ADD COLUMN more text")
+	mustRecord(t, s, observed(2, "b"), observed(3, "c"))
+	server.Exec(t, loopback, "UPDATE kalypso.schema_version SET min_writer = 2")
+	_, err = record(t, s, nil, observed(4, "d"))
+	expectError(t, err, "the schema has version 2", "use a newer provider")
+	if last, err := s.Last(t.Context(), "prod"); err != nil || last.ObservedAt.Hour() != 3 {
+		t.Errorf("reading a newer schema: %v, %v", last, err)
+	}
+	server.Exec(t, loopback, "UPDATE kalypso.schema_version SET min_writer = 1", "DROP TABLE kalypso.delivery CASCADE")
+	deliveries := []history.DeliveryRow{{FirstCommit: "f"}}
+	_, err = s.Record(t.Context(), history.Recording{Now: observed(4, "d"), Deliveries: deliveries})
+	expectError(t, err, "delivery", "does not exist", "what is missing of "+postgres.SchemaFile)
+
+	db.Standby(t)
+	_, err = record(t, s, observed(3, "c"), observed(4, "d"))
+	expectError(t, err, "read-write mode during recovery", "the primary server")
+	if last, err := s.Last(t.Context(), "prod"); err != nil || last.ObservedAt.Hour() != 3 {
+		t.Errorf("reading a standby: %v, %v", last, err)
+	}
+}
+
+// A delivery is a row, which changes with what is known of it. Those that nobody passes any more stay.
+func TestDeliveries(t *testing.T) {
+	t.Parallel()
+	db := server.Start(t)
+	loopback := db.Database(t)
+	s := open(t, loopback)
+	at, commits, lead := observed(1, "a").ObservedAt, int64(3), int64(90)
+	first := history.DeliveryRow{FirstCommit: "f1", Commit: "c1", Started: at, Kind: "first"}
+	second := history.DeliveryRow{FirstCommit: "f2", Commit: "c2", Started: at, Delivered: at, Author: "A <a@acme.io>",
+		Kind: "promotion", PromotedCommit: "p2", PreviousCommit: "p1", Reason: "why", Commits: &commits, Running: at,
+		LeadTimeSeconds: &lead, FailedAt: at, Restored: at, Failed: true}
+	steps := [][]history.DeliveryRow{{first}, {second, first}, {second}}
+	for i, rows := range steps {
+		now := observed(i+1, "a")
+		if _, err := s.Record(t.Context(), history.Recording{Now: now, Deliveries: rows}); err != nil {
+			t.Fatal(err)
+		}
+		if i == 1 {
+			first.Delivered, first.Commit = at, "c1b"
+			steps[2] = append(steps[2], first)
+		}
+	}
+	got := server.Select(t, loopback, "SELECT xmin = (SELECT min(xmin::text)::xid FROM kalypso.delivery), "+
+		"to_jsonb(d) - 'environment_id' FROM kalypso.delivery d ORDER BY first_commit")
+	const moment = "2026-01-01T01:00:00+00:00"
+	want := []string{
+		"false map[author:<nil> commit:c1b commits:<nil> delivered_at:" + moment + " failed:false failed_at:<nil> " +
+			"first_commit:f1 kind:first lead_time_seconds:<nil> previous_commit:<nil> promoted_commit:<nil> reason:<nil> " +
+			"restored_at:<nil> running_at:<nil> started_at:" + moment + "]",
+		"true map[author:A <a@acme.io> commit:c2 commits:3 delivered_at:" + moment + " failed:true failed_at:" + moment +
+			" first_commit:f2 kind:promotion lead_time_seconds:90 previous_commit:p1 promoted_commit:p2 reason:why " +
+			"restored_at:" + moment + " running_at:" + moment + " started_at:" + moment + "]",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	columns := "first_commit, commit, failed"
+	view := server.Select(t, loopback, "SELECT environment, "+columns+" FROM kalypso.deployments ORDER BY first_commit")
+	if strings.Join(view, ", ") != "prod f1 c1b false, prod f2 c2 true" {
+		t.Errorf("the view has %v", view)
+	}
+}
+
+// A server that restarts in the middle is asked again. One that is down or slow is an error within the time.
+func TestUnavailable(t *testing.T) {
+	t.Parallel()
+	db := server.Start(t)
+	loopback := db.Database(t)
+	s := open(t, loopback)
+	mustRecord(t, s, nil, observed(1, "a"))
+
+	// Somebody holds the environment's row.
+	tx, err := server.Connect(t, loopback).Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := tx.Exec(t.Context(), "SELECT * FROM kalypso.environment FOR UPDATE"); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	_, err = s.Record(ctx, history.Recording{Was: observed(1, "a"), Now: observed(2, "b")})
+	if !errors.Is(err, history.ErrUnavailable) || !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("a locked row: %v", err)
+	}
+	expectError(t, err, "PostgreSQL at 127.0.0.1:"+db.Port, "does not answer in time")
+	// Other environments do not wait, also for a version that both add.
+	other := observed(2, "b")
+	other.Environment = "dev"
+	mustRecord(t, s, nil, other)
+
+	// The server restarts while the record waits.
+	recorded := make(chan error)
+	go func() {
+		_, err := s.Record(context.Background(), history.Recording{Was: observed(1, "a"), Now: observed(2, "b")})
+		recorded <- err
+	}()
+	waiting := "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
+	for end := time.Now().Add(20 * time.Second); server.Select(t, loopback, waiting)[0] == "0"; {
+		if time.Now().After(end) {
+			t.Fatal("the record does not wait")
+		}
+	}
+	db.Kill()
+	db.Run(t)
+	if err := <-recorded; err != nil {
+		t.Error(err)
+	}
+	runs := server.Select(t, loopback, "SELECT version FROM kalypso.runs WHERE environment = 'prod' ORDER BY since")
+	if strings.Join(runs, " ") != "a b" {
+		t.Errorf("runs %v", runs)
+	}
+
+	db.Kill()
+	_, err = record(t, s, observed(2, "b"), observed(3, "c"))
+	if !errors.Is(err, history.ErrUnavailable) {
+		t.Error(err)
+	}
+	expectError(t, err, "PostgreSQL at 127.0.0.1:"+db.Port, "connection refused")
+	_, err = s.Last(t.Context(), "prod")
+	expectError(t, err, "connection refused")
+	_, err = s.Read(t.Context(), history.Query{Environment: "prod"})
+	expectError(t, err, "connection refused")
+}
+
+// The answer of a commit is lost: another attempt finds out that the record is there.
+func TestCommitWithoutAnswer(t *testing.T) {
+	t.Parallel()
+	db := server.Start(t)
+	loopback := db.Database(t)
+	mustRecord(t, open(t, loopback), nil, observed(1, "a"))
+	for _, before := range []bool{true, false} {
+		proxy := db.CutAt(t, "commit", before)
+		behind, err := url.Parse(loopback)
+		if err != nil {
+			t.Fatal(err)
+		}
+		behind.Host = proxy.Address
+		last, err := open(t, loopback).Last(t.Context(), "prod")
+		if err != nil {
+			t.Fatal(err)
+		}
+		hour := last.ObservedAt.Hour() + 1
+		done, err := record(t, open(t, behind.String()), nil, observed(hour, behind.Host))
+		if err != nil || !done.Newer.IsZero() || proxy.Cuts() != 1 {
+			t.Errorf("cut before the commit %t: %+v, %v, %d cuts", before, done, err, proxy.Cuts())
+		}
+		counts := server.Select(t, loopback, "SELECT count(*), (SELECT count(*) FROM kalypso.run) FROM kalypso.observation")
+		if want := fmt.Sprint(hour, " ", hour); counts[0] != want {
+			t.Errorf("cut before the commit %t: %s observations and runs, want %s", before, counts[0], want)
+		}
+	}
+}

@@ -1,0 +1,137 @@
+package postgres
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history"
+)
+
+// Read implements [history.Store]. It changes nothing.
+func (s *Store) Read(ctx context.Context, q history.Query) (history.Past, error) {
+	var past history.Past
+	err := s.transact(ctx, pgx.ReadOnly, func(tx pgx.Tx) error {
+		past = history.Past{}
+		if there, err := s.exists(ctx, tx); !there {
+			return err
+		}
+		e, err := findEnvironment(ctx, tx, q)
+		if err != nil || e.Hash == "" {
+			return err
+		}
+		past.Environment, past.RecordedUntil = e.name, e.ObservedAt
+		for _, read := range []func(context.Context, pgx.Tx, int32, history.Query, *history.Past) error{
+			readRuns, readVersions, readObserved,
+		} {
+			if err := read(ctx, tx, e.id, q, &past); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return history.Past{}, err
+	}
+	return past, nil
+}
+
+// findEnvironment returns the environment that a query names, else the one at its place that was recorded last.
+func findEnvironment(ctx context.Context, tx pgx.Tx, q history.Query) (found environment, err error) {
+	const named = " WHERE observation IS NOT NULL AND ($1 = '' OR name = $1)"
+	rows, err := tx.Query(ctx, selectEnvironment+named, q.Environment)
+	if err != nil {
+		return found, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		e, err := scanEnvironment(rows)
+		if err != nil {
+			return found, err
+		}
+		if (q.Environment != "" || e.IsAt(q.Repo, q.Branch, q.Path)) && e.ObservedAt.After(found.ObservedAt) {
+			found = e
+		}
+	}
+	return found, rows.Err()
+}
+
+// filter selects the runs of an environment that a query asks for. The arguments are the environment, the cluster, the
+// deployment target, and times.
+const filter = ` FROM run r JOIN instance i ON i.id = r.instance_id LEFT JOIN version v ON v.id = r.version_id
+	WHERE i.environment_id = $1 AND ($2::text IS NULL OR i.cluster = $2)
+		AND ($3::text IS NULL OR i.deployment_target = $3)`
+
+func readRuns(ctx context.Context, tx pgx.Tx, id int32, q history.Query, past *history.Past) error {
+	rows, err := tx.Query(ctx, `SELECT i.cluster, i.cluster_type, i.deployment_target, v.version, v.content, v.commit,
+			v.workload, v.workspace, r.state, r.since, r.until, r.message`+filter+`
+			AND r.since < $4 AND (r.until IS NULL OR r.until > $5)
+		ORDER BY r.since DESC, i.cluster_type COLLATE "C", i.deployment_target COLLATE "C", i.cluster COLLATE "C"
+		LIMIT $6`, id, q.Cluster, q.Target, q.Until, q.Since, q.Limit+1)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var r history.Run
+		var version, content, commit, workload, workspace, message *string
+		var until *time.Time
+		if err := rows.Scan(&r.Cluster, &r.ClusterType, &r.Target, &version, &content, &commit, &workload, &workspace,
+			&r.State, &r.Since, &until, &message); err != nil {
+			return err
+		}
+		r.Version.Version, r.Version.Content, r.Version.Commit = value(version), value(content), value(commit)
+		r.Version.Workload, r.Version.Workspace = value(workload), value(workspace)
+		r.Since, r.Message = r.Since.UTC(), value(message)
+		if until != nil {
+			r.Until = until.UTC()
+		}
+		past.Runs = append(past.Runs, r)
+	}
+	if past.Truncated = len(past.Runs) > q.Limit; past.Truncated {
+		past.Runs = past.Runs[:q.Limit]
+	}
+	return rows.Err()
+}
+
+func readVersions(ctx context.Context, tx pgx.Tx, id int32, q history.Query, past *history.Past) error {
+	rows, err := tx.Query(ctx, `SELECT i.deployment_target, coalesce(v.version, ''), r.state,
+			count(DISTINCT i.cluster), min(r.since), coalesce(max(v.workload COLLATE "C"), ''),
+			coalesce(max(v.workspace COLLATE "C"), '')`+filter+`
+			AND r.since <= $4 AND (r.until IS NULL OR r.until > $4)
+		GROUP BY 1, 2, 3`, id, q.Cluster, q.Target, q.Until)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var v history.VersionCount
+		if err := rows.Scan(&v.Target, &v.Version, &v.State, &v.Clusters, &v.Since, &v.Workload, &v.Workspace); err != nil {
+			return err
+		}
+		v.Since = v.Since.UTC()
+		past.Versions = append(past.Versions, v)
+	}
+	slices.SortFunc(past.Versions, history.VersionCount.Compare)
+	return rows.Err()
+}
+
+func readObserved(ctx context.Context, tx pgx.Tx, id int32, q history.Query, past *history.Past) error {
+	rows, err := tx.Query(ctx, `SELECT observed_at, head, coalesce(promoted_commit, ''), verdict, verdict_since
+		FROM observation WHERE environment_id = $1 AND observed_at >= $2 ORDER BY observed_at`, id, q.Since)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var o history.Observed
+		if err := rows.Scan(&o.At, &o.Head, &o.PromotedCommit, &o.Verdict, &o.VerdictSince); err != nil {
+			return err
+		}
+		o.At, o.VerdictSince = o.At.UTC(), o.VerdictSince.UTC()
+		past.Observed = append(past.Observed, o)
+	}
+	return rows.Err()
+}

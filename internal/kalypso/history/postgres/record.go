@@ -1,0 +1,388 @@
+// Package postgres keeps what ran in PostgreSQL, for SQL and dashboards. See schema.sql.
+package postgres
+
+import (
+	"context"
+	_ "embed" // for the schema
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/observation"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/redact"
+)
+
+// schemaVersion is the version of the schema that this package writes.
+const schemaVersion = 1
+
+// batch is the number of instances in one statement.
+const batch = 10_000
+
+//go:embed schema.sql
+var schema string
+
+var _ history.Store = (*Store)(nil)
+
+// Store is a schema of a database. Its errors name the server and the database.
+type Store struct {
+	config  *pgx.ConnConfig
+	schema  string
+	secrets *redact.Secrets
+}
+
+// environment is a row of the table.
+type environment struct {
+	id   int32
+	name string
+	history.Last
+}
+
+const selectEnvironment = `SELECT id, name, repo, branch, path, observed_at, observation FROM environment`
+
+func scanEnvironment(row pgx.Row) (e environment, err error) {
+	var at *time.Time
+	var hash *string
+	err = row.Scan(&e.id, &e.name, &e.Repo, &e.Branch, &e.Path, &at, &hash)
+	if at != nil && hash != nil {
+		e.ObservedAt, e.Hash = at.UTC(), *hash
+	}
+	return e, err
+}
+
+// Last implements [history.Store].
+func (s *Store) Last(ctx context.Context, name string) (history.Last, error) {
+	var found environment
+	err := s.transact(ctx, pgx.ReadOnly, func(tx pgx.Tx) error {
+		found = environment{}
+		if there, err := s.exists(ctx, tx); !there {
+			return err
+		}
+		var err error
+		found, err = scanEnvironment(tx.QueryRow(ctx, selectEnvironment+" WHERE name = $1", name))
+		if errors.Is(err, pgx.ErrNoRows) {
+			return nil
+		}
+		return err
+	})
+	return found.Last, err
+}
+
+// exists reports whether the schema has our tables.
+func (s *Store) exists(ctx context.Context, tx pgx.Tx) (there bool, err error) {
+	err = tx.QueryRow(ctx, `SELECT EXISTS (SELECT 1 FROM pg_catalog.pg_class c
+		JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = $1 AND c.relname = 'schema_version')`,
+		s.schema).Scan(&there)
+	return there, err
+}
+
+// Record implements [history.Store]. The first record creates the schema.
+func (s *Store) Record(ctx context.Context, r history.Recording) (history.Recorded, error) {
+	prepared := r.Prepare()
+	for {
+		var done history.Recorded
+		var missing []observation.Version
+		err := s.transact(ctx, pgx.ReadWrite, func(tx pgx.Tx) error {
+			there, err := s.exists(ctx, tx)
+			switch {
+			case err != nil:
+				return err
+			case !there:
+				return &refusal{errSchemaMissing}
+			}
+			w := writer{Tx: tx, ctx: ctx}
+			done, missing, err = w.record(prepared)
+			return err
+		})
+		switch {
+		case errors.Is(err, errSchemaMissing):
+			err = s.transact(ctx, pgx.ReadWrite, func(tx pgx.Tx) error { return s.create(ctx, tx) })
+		case errors.Is(err, errVersionsMissing):
+			// They have a transaction of their own, which is short, since two environments may add the same ones.
+			err = s.transact(ctx, pgx.ReadWrite, func(tx pgx.Tx) error { return insertVersions(ctx, tx, missing) })
+		default:
+			return done, err
+		}
+		if err != nil {
+			return history.Recorded{}, err
+		}
+	}
+}
+
+// What a transaction needs first.
+var (
+	errSchemaMissing   = errors.New("the schema is missing")
+	errVersionsMissing = errors.New("versions are missing")
+)
+
+// create creates the schema, unless somebody else just did.
+func (s *Store) create(ctx context.Context, tx pgx.Tx) error {
+	there, err := s.exists(ctx, tx)
+	if there || err != nil {
+		return err
+	}
+	var made bool
+	const find = "SELECT EXISTS (SELECT 1 FROM pg_catalog.pg_namespace WHERE nspname = $1)"
+	if err := tx.QueryRow(ctx, find, s.schema).Scan(&made); err != nil {
+		return err
+	}
+	if !made {
+		if _, err := tx.Exec(ctx, "CREATE SCHEMA "+pgx.Identifier{s.schema}.Sanitize()); err != nil {
+			return err
+		}
+	}
+	_, err = tx.Conn().PgConn().Exec(ctx, schema).ReadAll() // which takes several statements
+	return err
+}
+
+// writer writes a record in one transaction.
+type writer struct {
+	pgx.Tx
+	ctx         context.Context
+	environment int32
+	versions    map[versionKey]int64
+}
+
+func (w *writer) record(r *history.Prepared) (done history.Recorded, missing []observation.Version, err error) {
+	if err := w.checkVersion(); err != nil {
+		return done, nil, err
+	}
+	if _, err := w.Exec(w.ctx, `INSERT INTO environment (name, repo, branch, path) VALUES ($1, $2, $3, $4)
+		ON CONFLICT (name) DO NOTHING`, r.Now.Environment, r.Now.Repo, r.Now.Branch, r.Now.Path); err != nil {
+		return done, nil, err
+	}
+	// Others that record the same environment wait here.
+	e, err := scanEnvironment(w.QueryRow(w.ctx, selectEnvironment+" WHERE name = $1 FOR UPDATE", r.Now.Environment))
+	if err != nil {
+		return done, nil, err
+	}
+	w.environment = e.id
+	n, err := r.Next(e.Last, w.load)
+	done = n.Done
+	var place *history.PlaceError
+	switch {
+	case errors.As(err, &place):
+		return done, nil, &refusal{err}
+	case err != nil || !n.Write:
+		return done, nil, err
+	}
+	if missing, err = w.findVersions(n.Changes); err != nil {
+		return done, nil, err
+	}
+	if len(missing) > 0 {
+		return done, missing, &refusal{errVersionsMissing}
+	}
+	for _, c := range n.Changes {
+		if err := w.change(c); err != nil {
+			return done, nil, err
+		}
+	}
+	if err := w.deliveries(r.Deliveries); err != nil {
+		return done, nil, err
+	}
+	return done, nil, w.observation(r.Now, n)
+}
+
+// checkVersion returns an error if this version of the provider must not write.
+func (w *writer) checkVersion() error {
+	var version, minWriter int
+	if err := w.QueryRow(w.ctx, "SELECT version, min_writer FROM schema_version").Scan(&version, &minWriter); err != nil {
+		return err
+	}
+	if minWriter > schemaVersion {
+		return &refusal{fmt.Errorf("the schema has version %d, and this version of the provider writes up to version %d; "+
+			"use a newer provider", minWriter, schemaVersion)}
+	}
+	return nil
+}
+
+func (w *writer) observation(o *observation.Observation, n history.Next) error {
+	since := o.VerdictSince
+	if since.IsZero() {
+		since = o.ObservedAt
+	}
+	_, err := w.Exec(w.ctx, `INSERT INTO observation
+		(environment_id, observed_at, head, promoted_commit, verdict, verdict_since, changes)
+		VALUES ($1, $2, $3, $4, $5, $6, $7)`,
+		w.environment, o.ObservedAt, o.Head, orNull(o.PromotedCommit), o.Verdict, since, n.Done.Changes)
+	if err == nil {
+		_, err = w.Exec(w.ctx, "UPDATE environment SET observed_at = $2, observation = $3 WHERE id = $1",
+			w.environment, o.ObservedAt, n.Hash)
+	}
+	return err
+}
+
+// load returns the last conditions of instances, see [history.Prepared.Next].
+func (w *writer) load(some []history.InstanceChange) (*observation.Observation, error) {
+	found := present{groups: map[presentKey]*observation.Group{}}
+	if some == nil {
+		err := found.read(w.Query(w.ctx, selectLast+" WHERE i.environment_id = $1", w.environment))
+		return found.observation(), err
+	}
+	for _, c := range some {
+		for from := 0; from < len(c.Members); from += batch {
+			rows, err := w.Query(w.ctx, selectLast+` WHERE i.environment_id = $1 AND i.cluster_type = $2
+				AND i.deployment_target = $3 AND i.cluster = ANY ($4::text[])`,
+				w.environment, c.ClusterType, c.Target, clusters(c.Members[from:min(from+batch, len(c.Members))]))
+			if err := found.read(rows, err); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return found.observation(), nil
+}
+
+// selectLast selects the last run of instances.
+const selectLast = `SELECT i.cluster, i.cluster_type, i.deployment_target, r.since, r.until, r.state, r.version_id,
+		v.content, v.version, v.commit
+	FROM instance i
+	CROSS JOIN LATERAL (SELECT * FROM run WHERE instance_id = i.id ORDER BY since DESC LIMIT 1) r
+	LEFT JOIN version v ON v.id = r.version_id`
+
+// presentKey tells groups apart: a place, a state and a version.
+type presentKey struct {
+	clusterType, target, state string
+	version                    int64
+}
+
+// present collects the last conditions of instances.
+type present struct {
+	groups map[presentKey]*observation.Group
+}
+
+func (p *present) read(rows pgx.Rows, err error) error {
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var cluster string
+		var key presentKey
+		var since time.Time
+		var until *time.Time
+		var version *int64
+		var content, text, commit *string
+		if err := rows.Scan(&cluster, &key.clusterType, &key.target, &since, &until, &key.state, &version, &content, &text,
+			&commit); err != nil {
+			return err
+		}
+		if until != nil {
+			key.state, since, version = history.Removed, *until, nil
+		}
+		if version != nil {
+			key.version = *version
+		}
+		g := p.groups[key]
+		if g == nil {
+			g = &observation.Group{ClusterType: key.clusterType, Target: key.target, State: key.state}
+			if version != nil {
+				g.Version = observation.Version{Content: value(content), Version: value(text), Commit: value(commit)}
+			}
+			p.groups[key] = g
+		}
+		g.Members = append(g.Members, observation.Member{Cluster: cluster, Since: observation.Millis(since)})
+	}
+	return rows.Err()
+}
+
+func (p *present) observation() *observation.Observation {
+	o := &observation.Observation{}
+	for _, g := range p.groups {
+		o.Groups = append(o.Groups, *g)
+	}
+	o.Sort()
+	return o
+}
+
+// change closes and opens runs.
+func (w *writer) change(c history.InstanceChange) error {
+	version := w.versionID(c.To.Version)
+	for from := 0; from < len(c.Members); from += batch {
+		members := c.Members[from:min(from+batch, len(c.Members))]
+		names := clusters(members)
+		sinces, messages := make([]time.Time, len(members)), make([]string, len(members))
+		for i, m := range members {
+			sinces[i], messages[i] = observation.Time(m.Since), m.Message
+		}
+		if c.From.State == "" {
+			if _, err := w.Exec(w.ctx, `INSERT INTO instance (environment_id, cluster_type, deployment_target, cluster)
+				SELECT $1, $2, $3, cluster FROM unnest($4::text[]) AS x (cluster)
+				ON CONFLICT (environment_id, deployment_target, cluster, cluster_type) DO NOTHING`,
+				w.environment, c.ClusterType, c.Target, names); err != nil {
+				return err
+			}
+		} else if _, err := w.Exec(w.ctx, `UPDATE run SET until = x.since
+			FROM unnest($4::text[], $5::timestamptz[]) AS x (cluster, since)
+			JOIN instance i ON i.environment_id = $1 AND i.cluster_type = $2 AND i.deployment_target = $3
+				AND i.cluster = x.cluster
+			WHERE run.instance_id = i.id AND run.until IS NULL`,
+			w.environment, c.ClusterType, c.Target, names, sinces); err != nil {
+			return err
+		}
+		if c.To.State == history.Removed {
+			continue
+		}
+		if _, err := w.Exec(w.ctx, `INSERT INTO run (instance_id, since, version_id, state, message)
+			SELECT i.id, x.since, $6, $7, nullif(x.message, '')
+			FROM unnest($4::text[], $5::timestamptz[], $8::text[]) AS x (cluster, since, message)
+			JOIN instance i ON i.environment_id = $1 AND i.cluster_type = $2 AND i.deployment_target = $3
+				AND i.cluster = x.cluster`,
+			w.environment, c.ClusterType, c.Target, names, sinces, version, c.To.State, messages); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func clusters(members []observation.Member) []string {
+	names := make([]string, len(members))
+	for i, m := range members {
+		names[i] = m.Cluster
+	}
+	return names
+}
+
+// deliveries writes deliveries that are new or differ.
+func (w *writer) deliveries(all []history.DeliveryRow) error {
+	const columns = `commit, started_at, delivered_at, author, kind, promoted_commit, previous_commit, commits, reason,
+		lead_time_seconds, running_at, failed_at, failed, restored_at`
+	for _, d := range all {
+		if _, err := w.Exec(w.ctx, `INSERT INTO delivery AS d (environment_id, first_commit, `+columns+`)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)
+			ON CONFLICT (environment_id, first_commit) DO UPDATE SET (`+columns+`) = (excluded.commit, excluded.started_at,
+				excluded.delivered_at, excluded.author, excluded.kind, excluded.promoted_commit, excluded.previous_commit,
+				excluded.commits, excluded.reason, excluded.lead_time_seconds, excluded.running_at, excluded.failed_at,
+				excluded.failed, excluded.restored_at)
+			WHERE (d.*) IS DISTINCT FROM (excluded.*)`,
+			w.environment, d.FirstCommit, d.Commit, d.Started, timeOrNull(d.Delivered), orNull(d.Author), d.Kind,
+			orNull(d.PromotedCommit), orNull(d.PreviousCommit), d.Commits, orNull(d.Reason), d.LeadTimeSeconds,
+			timeOrNull(d.Running),
+			timeOrNull(d.FailedAt), d.Failed, timeOrNull(d.Restored)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func orNull(text string) *string {
+	if text == "" {
+		return nil
+	}
+	return &text
+}
+
+func timeOrNull(t time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	return &t
+}
+
+func value(text *string) string {
+	if text == nil {
+		return ""
+	}
+	return *text
+}

@@ -1,0 +1,360 @@
+package history_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history/gitstore"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history/postgres"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/observation"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
+	server "github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/postgres"
+)
+
+// place is where a store of a kind keeps its data.
+type place interface {
+	open(t *testing.T) history.Store
+	// snapshot returns how to bring the present data back.
+	snapshot(t *testing.T) (restore func())
+	// size changes with each row and commit that is written.
+	size(t *testing.T) string
+}
+
+// stores are the kinds of stores. Each call of new is an empty place.
+func stores(t *testing.T) map[string]func(*testing.T) place {
+	t.Helper()
+	db := server.Start(t)
+	return map[string]func(*testing.T) place{
+		"git": func(t *testing.T) place { return gitPlace{gitserver.InitBare(t)} },
+		"postgres": func(t *testing.T) place {
+			return &databasePlace{server: db, url: db.Database(t)}
+		},
+	}
+}
+
+type gitPlace struct{ repo string }
+
+func (p gitPlace) open(t *testing.T) history.Store {
+	t.Helper()
+	client, err := gitremote.NewClient(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := gitstore.Open(client, "file://"+p.repo, "history", ".", gitops.Author{Name: "K", Email: "k@acme.io"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func (p gitPlace) snapshot(t *testing.T) func() {
+	t.Helper()
+	head := gitserver.Rev(t, p.repo, "history")
+	return func() {
+		if head == "" {
+			gitserver.Git(t, p.repo, "update-ref", "-d", "refs/heads/history")
+		} else {
+			gitserver.Git(t, p.repo, "update-ref", "refs/heads/history", head)
+		}
+	}
+}
+
+func (p gitPlace) size(t *testing.T) string {
+	t.Helper()
+	return gitserver.Rev(t, p.repo, "history")
+}
+
+type databasePlace struct {
+	server *server.Server
+	url    string
+}
+
+func (p *databasePlace) open(t *testing.T) history.Store {
+	t.Helper()
+	s, err := postgres.Open(postgres.Settings{URL: p.url})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// name returns the name of the database.
+func (p *databasePlace) name() string {
+	name, _, _ := strings.Cut(p.url[strings.LastIndex(p.url, "/")+1:], "?")
+	return name
+}
+
+func (p *databasePlace) snapshot(t *testing.T) func() {
+	t.Helper()
+	kept := p.server.Database(t)
+	copyTo := func(from, to string) {
+		name := (&databasePlace{url: to}).name()
+		server.Exec(t, p.server.URL("postgres"), "DROP DATABASE "+name,
+			"CREATE DATABASE "+name+" TEMPLATE "+(&databasePlace{url: from}).name())
+	}
+	copyTo(p.url, kept)
+	return func() { copyTo(kept, p.url) }
+}
+
+// size returns the rows of all tables: how many, and which transaction wrote last.
+func (p *databasePlace) size(t *testing.T) string {
+	t.Helper()
+	var counts []string
+	for _, table := range []string{"run", "instance", "version", "observation", "environment", "delivery"} {
+		counts = append(counts, "SELECT '"+table+"', count(*), max(xmin::text::bigint) FROM kalypso."+table)
+	}
+	return strings.Join(server.Select(t, p.url, strings.Join(counts, " UNION ALL ")), ", ")
+}
+
+// eachStore runs a test on each kind of store.
+func eachStore(t *testing.T, test func(t *testing.T, p place)) {
+	t.Helper()
+	t.Parallel()
+	for name, empty := range stores(t) {
+		t.Run(name, func(t *testing.T) { test(t, empty(t)) })
+	}
+}
+
+// mustRecord records an observation.
+func mustRecord(t *testing.T, s history.Store, was, now *observation.Observation) history.Recorded {
+	t.Helper()
+	done, err := s.Record(t.Context(), history.Recording{Was: was, Now: now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return done
+}
+
+// everything asks for all that an environment ran.
+func everything(environment string) history.Query {
+	return history.Query{Environment: environment, Until: minute(1e9), Limit: 1 << 30}
+}
+
+// runsOf returns the runs in a store as texts, oldest first.
+func runsOf(t *testing.T, s history.Store, environment string) []string {
+	t.Helper()
+	past, err := s.Read(t.Context(), everything(environment))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var runs []string
+	for _, r := range past.Runs {
+		until := ""
+		if !r.Until.IsZero() {
+			until = fmt.Sprint(r.Until.Sub(minute(0)).Minutes())
+		}
+		runs = append([]string{fmt.Sprintf("%s/%s %s %s %v-%s", r.Cluster, r.Target, r.Version.Version, r.State,
+			r.Since.Sub(minute(0)).Minutes(), until)}, runs...)
+	}
+	return runs
+}
+
+func TestRecordTwice(t *testing.T) {
+	eachStore(t, func(t *testing.T, p place) {
+		s := p.open(t)
+		if last, err := s.Last(t.Context(), "prod"); err != nil || last != (history.Last{}) {
+			t.Fatalf("an empty store has %v, %v", last, err)
+		}
+		first := observed(100, map[string]int{"c1 web a current": 50})
+		mustRecord(t, s, nil, first)
+		second := observed(200, map[string]int{"c1 web b failed": 150})
+		if done := mustRecord(t, s, first, second); done.Changes != 1 || !done.Newer.IsZero() {
+			t.Errorf("%+v", done)
+		}
+		before := p.size(t)
+		for name, was := range map[string]*observation.Observation{"again": first, "after lost state": nil, "same": second} {
+			if done := mustRecord(t, s, was, second); done.Changes != 0 || !done.Newer.IsZero() || p.size(t) != before {
+				t.Errorf("%s: %+v, from %s to %s", name, done, before, p.size(t))
+			}
+		}
+		older := observed(150, map[string]int{"c1 web c failed": 0})
+		if done := mustRecord(t, s, first, older); !done.Newer.Equal(minute(200)) || !done.Differs || p.size(t) != before {
+			t.Errorf("an older observation: %+v, from %s to %s", done, before, p.size(t))
+		}
+		want := "c1/web va current 50-150, c1/web vb failed 150-"
+		if got := strings.Join(runsOf(t, s, "prod"), ", "); got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+		last, err := s.Last(t.Context(), "prod")
+		if err != nil || last.Hash != second.Hash() || !last.ObservedAt.Equal(second.ObservedAt) ||
+			!last.IsAt(first.Repo, first.Branch, first.Path) {
+			t.Errorf("%+v, %v", last, err)
+		}
+	})
+}
+
+// An environment has one place. A query finds it by its place, too.
+func TestPlaces(t *testing.T) {
+	eachStore(t, func(t *testing.T, p place) {
+		s := p.open(t)
+		now := observed(100, map[string]int{"c1 web a current": 50})
+		mustRecord(t, s, nil, now)
+		moved := observed(200, map[string]int{"c1 web b current": 50})
+		moved.Path = "elsewhere"
+		_, err := s.Record(t.Context(), history.Recording{Was: now, Now: moved})
+		if err == nil || !strings.Contains(err.Error(), `environment "prod" in the store is of branch "prod", path "."`) {
+			t.Errorf("%v", err)
+		}
+		moved.Environment = "prod-elsewhere"
+		mustRecord(t, s, nil, moved)
+		for path, environment := range map[string]string{".": "prod", "elsewhere": "prod-elsewhere", "nowhere": ""} {
+			q := everything("")
+			q.Repo, q.Branch, q.Path = now.Repo+".git", now.Branch, path
+			past, err := s.Read(t.Context(), q)
+			if err != nil || past.Environment != environment || (len(past.Runs) == 1) != (environment != "") {
+				t.Errorf("%s: %+v, %v", path, past, err)
+			}
+		}
+	})
+}
+
+// Records of one environment at once never overlap, and those of several never wait for each other.
+func TestConcurrentRecords(t *testing.T) {
+	eachStore(t, func(t *testing.T, p place) {
+		const writers, rounds = 4, 12
+		errs := make(chan error, writers)
+		for w := range writers {
+			go func() {
+				s := p.open(t)
+				var was *observation.Observation
+				for round := range rounds {
+					now := observed(1000+round*writers+w, map[string]int{
+						fmt.Sprintf("c1 web %d current", w): 0, fmt.Sprintf("c2 web %d current", round): 0})
+					done, err := s.Record(context.Background(), history.Recording{Was: was, Now: now})
+					if err != nil {
+						errs <- err
+						return
+					}
+					was = done.Present
+				}
+				errs <- nil
+			}()
+		}
+		for range writers {
+			if err := <-errs; err != nil {
+				t.Fatal(err)
+			}
+		}
+		checkRuns(t, p.open(t), "prod")
+		// The newest observation is always recorded, whoever comes when.
+		past, err := p.open(t).Read(t.Context(), everything("prod"))
+		if err != nil || !past.RecordedUntil.Equal(minute(1000+rounds*writers-1)) {
+			t.Errorf("recorded until %v, %v", past.RecordedUntil, err)
+		}
+	})
+}
+
+// checkRuns checks that no instance runs two things at once, and each has one run that goes on at most.
+func checkRuns(t *testing.T, s history.Store, environment string) {
+	t.Helper()
+	past, err := s.Read(t.Context(), everything(environment))
+	if err != nil || len(past.Runs) == 0 {
+		t.Fatalf("%d runs, %v", len(past.Runs), err)
+	}
+	next := map[string]history.Run{} // by instance: the run after
+	for _, r := range past.Runs {
+		instance := r.Cluster + "/" + r.ClusterType + "/" + r.Target
+		after, met := next[instance]
+		if met && (r.Until.IsZero() || r.Until.After(after.Since)) || !r.Until.IsZero() && !r.Until.After(r.Since) {
+			t.Errorf("%s: %s to %s overlaps %s to %s", instance, r.Since, r.Until, after.Since, after.Until)
+		}
+		next[instance] = r
+	}
+}
+
+func TestEnvironmentsAtOnce(t *testing.T) {
+	eachStore(t, func(t *testing.T, p place) {
+		errs := make(chan error)
+		for i := range 10 {
+			go func() {
+				s := p.open(t)
+				now := observed(100, map[string]int{"c1 web a current": 50, "c2 db b current": 0})
+				now.Environment = fmt.Sprint("prod-", i)
+				_, err := s.Record(context.Background(), history.Recording{Now: now})
+				errs <- err
+			}()
+		}
+		for range 10 {
+			if err := <-errs; err != nil {
+				t.Error(err)
+			}
+		}
+		for i := range 10 {
+			if got := runsOf(t, p.open(t), fmt.Sprint("prod-", i)); len(got) != 2 {
+				t.Errorf("environment %d: %v", i, got)
+			}
+		}
+	})
+}
+
+// A limit leaves out the oldest runs, and filters choose.
+func TestQuery(t *testing.T) {
+	eachStore(t, func(t *testing.T, p place) {
+		s := p.open(t)
+		var was *observation.Observation
+		for i := range 5 {
+			now := observed(100*(i+1), map[string]int{fmt.Sprintf("c1 web %d current", i): 0, "c2 db x failed": 0,
+				"c3 web 0 current": 0})
+			now.Head = fmt.Sprint("head ", i)
+			was = mustRecord(t, s, was, now).Present
+		}
+		c1, web := "c1", "web"
+		for name, test := range map[string]struct {
+			q                history.Query
+			runs             int
+			truncated        bool
+			versions, states int
+		}{
+			"all":     {history.Query{Until: minute(1000), Limit: 10}, 7, false, 3, 5},
+			"limit":   {history.Query{Until: minute(1000), Limit: 6}, 6, true, 3, 5},
+			"cluster": {history.Query{Until: minute(1000), Limit: 10, Cluster: &c1}, 5, false, 1, 5},
+			"target":  {history.Query{Until: minute(1000), Limit: 10, Target: &web}, 6, false, 2, 5},
+			"window":  {history.Query{Since: minute(200), Until: minute(300), Limit: 10}, 3, false, 3, 4},
+			"then":    {history.Query{Since: minute(150), Until: minute(200), Limit: 10}, 3, false, 3, 4},
+			"before":  {history.Query{Until: minute(100), Limit: 10}, 0, false, 2, 5},
+		} {
+			test.q.Environment = "prod"
+			past, err := s.Read(t.Context(), test.q)
+			if err != nil || len(past.Runs) != test.runs || past.Truncated != test.truncated ||
+				len(past.Versions) != test.versions || len(past.Observed) != test.states {
+				t.Errorf("%s: %d runs, truncated %t, versions %v, %d records, %v", name, len(past.Runs), past.Truncated,
+					past.Versions, len(past.Observed), err)
+			}
+		}
+	})
+}
+
+// A run and a version name the workload and the workspace of their deployment target, if a descriptor does.
+func TestOwners(t *testing.T) {
+	eachStore(t, func(t *testing.T, p place) {
+		s := p.open(t)
+		now := observed(100, map[string]int{"c1 web 1 current": 0, "c2 web 1 current": 0, "c1 db x current": 0})
+		for i := range now.Groups {
+			if g := &now.Groups[i]; g.Target == "web" {
+				g.Version.Workload, g.Version.Workspace = "shop", "sales"
+			}
+		}
+		mustRecord(t, s, nil, now)
+		past, err := s.Read(t.Context(), history.Query{Environment: "prod", Until: minute(1000), Limit: 10})
+		if err != nil {
+			t.Fatal(err)
+		}
+		owners := map[string]bool{}
+		for _, v := range past.Versions {
+			owners[fmt.Sprintf("%s: %q %q", v.Target, v.Workspace, v.Workload)] = true
+		}
+		for _, r := range past.Runs {
+			owners[fmt.Sprintf("%s: %q %q", r.Target, r.Version.Workspace, r.Version.Workload)] = true
+		}
+		if diff := cmp.Diff(map[string]bool{`web: "sales" "shop"`: true, `db: "" ""`: true}, owners); diff != "" {
+			t.Errorf("owners (-want +got)\n%s", diff)
+		}
+	})
+}

@@ -1,0 +1,227 @@
+package history
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/observation"
+)
+
+// Start says that instances began to run a condition at a time, or that they ended, with the state [Removed].
+type Start struct {
+	ClusterType, Target string
+	Condition
+	Since    time.Time
+	Message  string
+	Clusters []string // sorted
+}
+
+// Starts returns what begins or ends with changes, sorted.
+func Starts(changes []InstanceChange) []Start {
+	var starts []Start
+	for _, c := range changes {
+		for _, m := range c.Members {
+			starts = append(starts, Start{
+				ClusterType: c.ClusterType, Target: c.Target, Condition: c.To, Since: observation.Time(m.Since),
+				Message: m.Message, Clusters: []string{m.Cluster},
+			})
+		}
+	}
+	return merge(starts)
+}
+
+// merge sorts starts, and merges those that only their clusters tell apart.
+func merge(starts []Start) []Start {
+	slices.SortFunc(starts, func(a, b Start) int { return cmp.Or(a.compare(b), slices.Compare(a.Clusters, b.Clusters)) })
+	var merged []Start
+	for _, s := range starts {
+		if n := len(merged); n > 0 && merged[n-1].compare(s) == 0 {
+			merged[n-1].Clusters = append(merged[n-1].Clusters, s.Clusters...)
+		} else {
+			merged = append(merged, s)
+		}
+	}
+	return merged
+}
+
+func (s Start) compare(other Start) int {
+	return cmp.Or(
+		place{s.ClusterType, s.Target}.compare(place{other.ClusterType, other.Target}),
+		s.Condition.compare(other.Condition), s.Since.Compare(other.Since), cmp.Compare(s.Message, other.Message),
+		cmp.Compare(s.Version.Commit, other.Version.Commit), cmp.Compare(s.Version.Repo, other.Version.Repo),
+		cmp.Compare(s.Version.Path, other.Version.Path),
+	)
+}
+
+// Run says what an instance ran from Since until Until.
+type Run struct {
+	Cluster, ClusterType, Target string
+	Condition
+	Since, Until time.Time // Until is zero if the run goes on
+	Message      string
+}
+
+// span is a run of a [Timeline]. An instance that ended before its first known run has a span of [Removed].
+type span struct {
+	start *Start
+	until time.Time
+}
+
+// Timeline builds runs out of starts. The zero value has none.
+type Timeline struct {
+	instances map[place]map[string][]span // by cluster, oldest first
+}
+
+// Add adds what a record holds. Records are added in their order. A start that is known already is none.
+func (t *Timeline) Add(starts []Start) {
+	if t.instances == nil {
+		t.instances = map[place]map[string][]span{}
+	}
+	for i := range starts {
+		s := &starts[i]
+		at := place{s.ClusterType, s.Target}
+		if t.instances[at] == nil {
+			t.instances[at] = map[string][]span{}
+		}
+		for _, cluster := range s.Clusters {
+			t.instances[at][cluster] = addSpan(t.instances[at][cluster], s)
+		}
+	}
+}
+
+func addSpan(spans []span, s *Start) []span {
+	var last *span
+	if len(spans) > 0 {
+		last = &spans[len(spans)-1]
+	}
+	switch {
+	case last != nil && !s.Since.After(last.latest()):
+		return spans
+	case last != nil && last.until.IsZero():
+		last.until = s.Since
+	}
+	switch {
+	case s.running():
+		spans = append(spans, span{start: s})
+	case last == nil:
+		spans = append(spans, span{start: s, until: s.Since})
+	}
+	return spans
+}
+
+// latest returns the latest time that a span tells.
+func (s *span) latest() time.Time {
+	if s.until.IsZero() {
+		return s.start.Since
+	}
+	return s.until
+}
+
+// Present returns the last known condition of each instance, with its latest time, as [Compare] takes it. Instances
+// that ended have the state [Removed].
+func (t *Timeline) Present() *observation.Observation {
+	var o observation.Observation
+	for _, s := range t.Last() {
+		g := observation.Group{ClusterType: s.ClusterType, Target: s.Target, Version: s.Version, State: s.State}
+		for _, cluster := range s.Clusters {
+			g.Members = append(g.Members, observation.Member{
+				Cluster: cluster, Since: observation.Millis(s.Since), Message: s.Message,
+			})
+		}
+		o.Groups = append(o.Groups, g)
+	}
+	o.Sort()
+	return &o
+}
+
+// Last returns the last start of each instance, sorted. All that came before is not needed to go on.
+func (t *Timeline) Last() []Start {
+	var starts []Start
+	for at, clusters := range t.instances {
+		for cluster, spans := range clusters {
+			last := spans[len(spans)-1]
+			s := *last.start
+			if !last.until.IsZero() {
+				s = Start{ClusterType: at.clusterType, Target: at.target, Condition: Condition{State: Removed},
+					Since: last.until}
+			}
+			s.Clusters = []string{cluster}
+			starts = append(starts, s)
+		}
+	}
+	return merge(starts)
+}
+
+// Select sets the runs and the versions that a query asks for.
+func (t *Timeline) Select(q Query, past *Past) {
+	versions := versionCounts{}
+	for at, clusters := range t.instances {
+		for cluster, spans := range clusters {
+			if !q.wants(at, cluster) {
+				continue
+			}
+			for _, s := range spans {
+				r := Run{Cluster: cluster, ClusterType: at.clusterType, Target: at.target, Condition: s.start.Condition,
+					Since: s.start.Since, Until: s.until, Message: s.start.Message}
+				if r.running() && r.Since.Before(q.Until) && (r.Until.IsZero() || r.Until.After(q.Since)) {
+					past.Runs = append(past.Runs, r)
+				}
+				if r.running() && !r.Since.After(q.Until) && (r.Until.IsZero() || r.Until.After(q.Until)) {
+					versions.add(r)
+				}
+			}
+		}
+	}
+	past.Versions = versions.sorted()
+	slices.SortFunc(past.Runs, compareRuns)
+	if past.Truncated = len(past.Runs) > q.Limit; past.Truncated {
+		past.Runs = past.Runs[:q.Limit]
+	}
+}
+
+// wants reports whether a query asks for an instance.
+func (q Query) wants(at place, cluster string) bool {
+	return (q.Target == nil || *q.Target == at.target) && (q.Cluster == nil || *q.Cluster == cluster)
+}
+
+// versionCounts counts clusters by what tells versions apart: the fields of a key that are set.
+type versionCounts map[VersionCount]*versionClusters
+
+type versionClusters struct {
+	names               map[string]bool
+	since               time.Time
+	workload, workspace string
+}
+
+func (v versionCounts) add(r Run) {
+	key := VersionCount{Target: r.Target, Version: r.Version.Version, State: r.State}
+	found := v[key]
+	if found == nil {
+		found = &versionClusters{names: map[string]bool{}, since: r.Since}
+		v[key] = found
+	}
+	found.names[r.Cluster] = true
+	if r.Since.Before(found.since) {
+		found.since = r.Since
+	}
+	found.workload = max(found.workload, r.Version.Workload)
+	found.workspace = max(found.workspace, r.Version.Workspace)
+}
+
+func (v versionCounts) sorted() []VersionCount {
+	var all []VersionCount
+	for key, clusters := range v {
+		key.Clusters, key.Since = len(clusters.names), clusters.since
+		key.Workload, key.Workspace = clusters.workload, clusters.workspace
+		all = append(all, key)
+	}
+	slices.SortFunc(all, VersionCount.Compare)
+	return all
+}
+
+// compareRuns sorts the newest first, then by instance.
+func compareRuns(a, b Run) int {
+	return cmp.Or(b.Since.Compare(a.Since), cmp.Compare(a.ClusterType, b.ClusterType), cmp.Compare(a.Target, b.Target),
+		cmp.Compare(a.Cluster, b.Cluster))
+}

@@ -1,0 +1,376 @@
+package page_test
+
+import (
+	"flag"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/page"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/chromium"
+)
+
+var (
+	update = flag.Bool("update", false, "write the picture of the docs anew")
+	shots  = flag.String("shots", "", "a folder for screenshots in light and dark, on paper and on a phone")
+)
+
+// picture is what the docs show.
+const picture = "../../../examples/functions/fleet_page/fleet.png"
+
+var desktop = chromium.View{Width: 1360, Height: 1000, Zone: "Europe/Berlin"}
+
+// serve serves the page, and fails the test if anything else is requested.
+func serve(t *testing.T, histories []page.History, states []page.State) string {
+	t.Helper()
+	html, err := page.HTML(histories, states)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/page" {
+			t.Errorf("the page requests %s", r.URL)
+		}
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		_, _ = w.Write(html)
+	}))
+	t.Cleanup(server.Close)
+	return server.URL + "/page"
+}
+
+// quiet fails the test if the page logged anything, or requested anything but itself.
+func quiet(t *testing.T, p *chromium.Page) {
+	t.Helper()
+	if logged := p.Console(); len(logged) > 0 {
+		t.Errorf("the console: %s", strings.Join(logged, "\n"))
+	}
+	if requests := p.Requests(); len(requests) != 1 {
+		t.Errorf("requests: %s", requests)
+	}
+}
+
+// visible evaluates to the texts of the visible elements that a selector names.
+func visible(t *testing.T, p *chromium.Page, selector string) (texts []string) {
+	t.Helper()
+	p.Eval(t, `[...document.querySelectorAll('`+selector+`')].filter((e) => e.checkVisibility()).map((e) => `+
+		`e.innerText.replace(/\s+/g, " ").trim())`, &texts)
+	return texts
+}
+
+// TestBrowser looks at pages with a real browser.
+func TestBrowser(t *testing.T) {
+	b := chromium.Start(t)
+	t.Run("filters, cells, keys", func(t *testing.T) { testUse(t, b) })
+	t.Run("without script", func(t *testing.T) { testWithoutScript(t, b) })
+	t.Run("hostile names", func(t *testing.T) { testHostile(t, b) })
+	t.Run("accessible", func(t *testing.T) { testAccessible(t, b) })
+	t.Run("picture", func(t *testing.T) { testPicture(t, b) })
+}
+
+// A real browser shows the page: filters, cells, keys and times work, nothing is logged or requested.
+func testUse(t *testing.T, b *chromium.Browser) {
+	t.Helper()
+	histories, states := shop()
+	url := serve(t, histories, states)
+	p := b.Open(t, url, desktop)
+
+	const targets, names = ".fleet tbody:first-of-type th[scope=row]", ".fleet th[scope=row]"
+	if got := visible(t, p, names); len(got) != 20 || got[0] != "cart-web" {
+		t.Errorf("rows: %s", got)
+	}
+	if diff := cmp.Diff([]string{"As of 20 Nov 17:30. Times are of Europe/Berlin, with UTC on hover."},
+		visible(t, p, "header p")); diff != "" {
+		t.Errorf("the reader's zone (-want +got)\n%s", diff)
+	}
+	var title string
+	if p.Eval(t, `document.querySelector("header time").title`, &title); title != "2026-11-20 16:30 UTC" {
+		t.Errorf("the title of a time: %s", title)
+	}
+
+	for _, tt := range []struct{ set, want, output string }{
+		{`form.state.value = "failed"`, "checkout-api, store", "2 of 20 rows"},
+		{`form.reset(); form.name.value = " Catalog"`, "catalog-api, catalog-sync", "2 of 20 rows"},
+		{`form.workspace.value = "backoffice"`, "catalog-api", "1 of 20 rows"},
+		{`form.reset(); form.workload.value = "checkout"; form.differs.checked = true`, "checkout-api", "1 of 20 rows"},
+		{`form.reset(); form.type.value = "hub"; form.state.value = "progressing"`, "", "0 of 20 rows"},
+		{`form.state.value = ""; form.name.value = "hub"`, "hub", "1 of 20 rows"},
+	} {
+		p.Eval(t, `{ const form = document.forms[0]; `+tt.set+`; form.dispatchEvent(new Event("input")) }`, nil)
+		if diff := cmp.Diff(tt.want, strings.Join(visible(t, p, names), ", ")); diff != "" {
+			t.Errorf("%s (-want +got)\n%s", tt.set, diff)
+		}
+		if got := visible(t, p, "output"); len(got) != 1 || got[0] != tt.output {
+			t.Errorf("%s: %s", tt.set, got)
+		}
+	}
+	if heads := visible(t, p, ".fleet th[scope=rowgroup]"); len(heads) != 1 || heads[0] != "Cluster types 4" {
+		t.Errorf("headlines of shown rows: %s", heads)
+	}
+	p.Eval(t, `document.querySelector("form button").click()`, nil)
+	p.Eval(t, `new Promise((done) => setTimeout(done, 50))`, nil)
+	if got := visible(t, p, targets); len(got) != 16 {
+		t.Errorf("after Clear: %s", got)
+	}
+
+	// Keys alone: into the table, to the failed target of prod, open, close.
+	var focused string
+	at := func(want string) {
+		t.Helper()
+		p.Eval(t, `document.activeElement.closest("tr")?.cells[0].innerText + " " + `+
+			`document.activeElement.closest("td")?.cellIndex`, &focused)
+		if focused != want {
+			t.Errorf("the focus is at %s, want %s", focused, want)
+		}
+	}
+	p.Eval(t, `document.querySelector("form button").focus()`, nil)
+	p.Press(t, "Tab")
+	at("cart-web 1")
+	for _, key := range []string{"ArrowRight", "ArrowRight", "ArrowDown", "ArrowDown", "ArrowDown"} {
+		p.Press(t, key)
+	}
+	at("checkout-api 3")
+	const card = ".fleet details[open] > div"
+	p.Press(t, "Enter")
+	if got := visible(t, p, card); len(got) != 1 || !strings.Contains(got[0], "edge-14, edge-15") ||
+		!strings.Contains(got[0], "Before 1.7.3 15 clusters, 12 Nov 13:30 – 18 Nov 13:30") {
+		t.Errorf("the opened cell: %s", got)
+	}
+	p.Press(t, "ArrowUp")
+	p.Press(t, "Enter")
+	if got := visible(t, p, card); len(got) != 1 || !strings.Contains(got[0], "1.6.7") {
+		t.Errorf("another opened cell: %s", got)
+	}
+	p.Press(t, "Escape")
+	at("catalog-sync 3")
+	if got := visible(t, p, card); len(got) != 0 {
+		t.Errorf("after Escape: %s", got)
+	}
+	for range 3 { // kiosk-till does not run in prod: the focus skips it
+		p.Press(t, "ArrowDown")
+	}
+	p.Press(t, "ArrowDown")
+	at("loyalty-points 3")
+	const filter = `{ const form = document.forms[0]; form.name.value = "%s"; form.dispatchEvent(new Event("input")) }`
+	p.Eval(t, fmt.Sprintf(filter, "sync"), nil) // the focus skips hidden rows
+	p.Eval(t, `document.querySelector(".fleet tr:not([hidden]) summary").focus()`, nil)
+	p.Press(t, "ArrowDown")
+	at("stock-sync 1")
+	p.Eval(t, fmt.Sprintf(filter, ""), nil)
+	p.Eval(t, `document.querySelector(".fleet summary").click()`, nil)
+	p.Eval(t, `document.querySelector("h1").click()`, nil)
+	if got := visible(t, p, card); len(got) != 0 {
+		t.Errorf("after a click elsewhere: %s", got)
+	}
+
+	// The table of deliveries opens.
+	if got := visible(t, p, "[aria-labelledby=e1] tbody tr"); len(got) != 10 {
+		t.Errorf("%d deliveries", len(got))
+	}
+	p.Eval(t, `document.querySelector("[aria-labelledby=e1] details").open = true`, nil)
+	if got := visible(t, p, "[aria-labelledby=e1] tbody tr"); len(got) != 29 {
+		t.Errorf("%d deliveries after opening", len(got))
+	}
+	quiet(t, p)
+}
+
+// Without JavaScript the page shows everything, in UTC, and cells open. Filters, which need it, are hidden.
+func testWithoutScript(t *testing.T, b *chromium.Browser) {
+	t.Helper()
+	histories, states := shop()
+	view := desktop
+	view.NoScript = true
+	p := b.Open(t, serve(t, histories, states), view)
+	if got := visible(t, p, "form"); len(got) != 0 {
+		t.Errorf("there are filters: %s", got)
+	}
+	if got := visible(t, p, "header p"); len(got) != 1 || got[0] != "As of 2026-11-20 16:30Z. Times are UTC." {
+		t.Errorf("the headline: %s", got)
+	}
+	p.Eval(t, `[...document.querySelectorAll(".fleet summary")].find((s) => s.innerText.includes("failed")).focus()`, nil)
+	p.Press(t, "Enter")
+	if got := visible(t, p, ".fleet details[open] > div"); len(got) != 1 || !strings.Contains(got[0], "edge-14") {
+		t.Errorf("the opened cell: %s", got)
+	}
+	quiet(t, p)
+}
+
+// Names that attack the page are text on it.
+func testHostile(t *testing.T, b *chromium.Browser) {
+	t.Helper()
+	for _, hostile := range []page.Text{
+		`<script>alert(1)</script>`, `"><img src=x onerror=alert(1)>`, `</style></script><svg onload=alert(1)>`,
+		`' onmouseover='alert(1)`, `javascript:alert(1)`, `{{.}}${alert(1)}`, "a\x00b", "`-alert(1)-`",
+	} {
+		histories, states := shop()
+		histories, states = histories[2:], states[2:]
+		h, s := &histories[0], &states[0]
+		h.Deployments, h.Versions, h.Runs = h.Deployments[:2], h.Versions[:3], h.Runs[:60]
+		h.Environment, s.Verdict, s.Summary = hostile, hostile, hostile
+		for i := range h.Deployments {
+			d := &h.Deployments[i]
+			d.Commit, d.PromotedCommit, d.CompareURL, d.Kind = hostile, hostile, hostile, hostile
+			d.Author, d.Reason, d.Folders = hostile, hostile, []page.Text{hostile}
+		}
+		for i := range h.Versions {
+			v := &h.Versions[i]
+			v.Version, v.State, v.Owner = hostile, hostile, page.Owner{Workspace: hostile, Workload: hostile}
+			v.DeploymentTarget += hostile
+		}
+		for i := range h.Runs {
+			r := &h.Runs[i]
+			r.Cluster, r.ClusterType, r.Version, r.State, r.Message = hostile, hostile, hostile, hostile, hostile
+			r.DeploymentTarget += hostile
+		}
+		for i := range s.Problems {
+			s.Problems[i] = page.Problem{Cluster: hostile, Folder: hostile, State: hostile, Message: hostile}
+		}
+		s.Folders[hostile] = page.Folder{Total: 1}
+		s.Clusters = map[page.Text][]page.Followed{hostile: {{Folder: hostile, State: hostile}}}
+		h.ControlPlane.Repo = "https://acme.io/" + hostile
+		p := b.Open(t, serve(t, histories, states), desktop)
+		p.Eval(t, `for (const e of document.querySelectorAll("details")) e.open = true;`+
+			`for (const e of document.querySelectorAll("*")) e.dispatchEvent(new Event("mouseover"))`, nil)
+		var links []string
+		p.Eval(t, `[...document.links].map((a) => a.protocol).filter((p) => !/^https?:$/.test(p))`, &links)
+		if len(links) > 0 {
+			t.Errorf("%q makes links %s", hostile, links)
+		}
+		var scripts int
+		if p.Eval(t, `document.scripts.length + document.images.length`, &scripts); scripts != 1 {
+			t.Errorf("%q: %d scripts and images", hostile, scripts)
+		}
+		if got := visible(t, p, "h3"); !strings.Contains(strings.Join(got, "\n"), strings.TrimSpace(string(hostile[:1]))) {
+			t.Errorf("%q is no text: %s", hostile, got)
+		}
+		quiet(t, p)
+	}
+}
+
+// contrasts evaluates to the texts on the page whose contrast with what is behind them is below that of WCAG AA.
+const contrasts = `(() => {
+  const parse = (colour) => colour.match(/[\d.]+/g).map(Number);
+  const luminance = (rgb) => {
+    const [r, g, b] = rgb.slice(0, 3).map((c) => (c /= 255) <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4);
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  const bad = [];
+  let seen = 0;
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (walker.nextNode()) {
+    const element = walker.currentNode.parentElement;
+    if (!walker.currentNode.data.trim() || !element.checkVisibility() || element.matches("script, option")) continue;
+    let behind = element;
+    while (behind && parse(getComputedStyle(behind).backgroundColor)[3] === 0) behind = behind.parentElement;
+    const style = getComputedStyle(element);
+    const pair = [element instanceof SVGElement ? style.fill : style.color, getComputedStyle(behind).backgroundColor];
+    const [x, y] = pair.map((c) => luminance(parse(c))).sort((a, b) => b - a);
+    seen++;
+    if ((x + 0.05) / (y + 0.05) < 4.5) bad.push(element.outerHTML.slice(0, 80) + " " + pair);
+  }
+  return { seen, bad };
+})()`
+
+// Every text has the contrast of WCAG AA on what is behind it, in light, dark and print. Screen readers get headers,
+// names and roles. The page fits a phone but for its tables.
+func testAccessible(t *testing.T, b *chromium.Browser) {
+	t.Helper()
+	histories, states := shop()
+	url := serve(t, histories, states)
+	for name, change := range map[string]func(*chromium.View){
+		"light": func(*chromium.View) {}, "dark": func(v *chromium.View) { v.Dark = true },
+		"print": func(v *chromium.View) { v.Dark, v.Print = true, true },
+		"phone": func(v *chromium.View) { v.Width, v.Height = 390, 844 },
+	} {
+		view := desktop
+		change(&view)
+		p := b.Open(t, url, view)
+		if *shots != "" {
+			if err := os.WriteFile(filepath.Join(*shots, name+".png"), p.Screenshot(t, true), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		p.Eval(t, `for (const e of document.querySelectorAll("details")) { e.removeAttribute("name"); e.open = true }`, nil)
+		var got struct {
+			Seen int
+			Bad  []string
+		}
+		if p.Eval(t, contrasts, &got); got.Seen < 1000 || len(got.Bad) > 0 {
+			t.Errorf("%s: %d texts, without contrast:\n%s", name, got.Seen, strings.Join(got.Bad, "\n"))
+		}
+		var background string
+		p.Eval(t, `getComputedStyle(document.body).backgroundColor`, &background)
+		if dark := background == "rgb(15, 18, 24)"; dark != (name == "dark") {
+			t.Errorf("%s: the background is %s", name, background)
+		}
+		if got := visible(t, p, "form, nav"); (len(got) == 0) != (name == "print") {
+			t.Errorf("%s: controls: %s", name, got)
+		}
+		quiet(t, p)
+	}
+	p := b.Open(t, url, desktop)
+	var tree struct {
+		Nodes []struct {
+			Ignored    bool
+			Role, Name struct{ Value string }
+		}
+	}
+	p.Call(t, "Accessibility.getFullAXTree", nil, &tree)
+	roles := map[string][]string{}
+	for _, n := range tree.Nodes {
+		if !n.Ignored {
+			roles[n.Role.Value] = append(roles[n.Role.Value], n.Name.Value)
+		}
+	}
+	has := func(role, name string) {
+		t.Helper()
+		for _, n := range roles[role] {
+			if strings.Contains(n, name) {
+				return
+			}
+		}
+		t.Errorf("no %s is called %q: %q", role, name, roles[role])
+	}
+	has("banner", "")
+	has("main", "")
+	has("navigation", "Parts of the page")
+	has("search", "Filter the table")
+	has("region", "Wrong now")
+	has("region", "Fleet")
+	has("columnheader", "prod")
+	has("rowheader", "checkout-api")
+	has("searchbox", "Name")
+	has("combobox", "Cluster type")
+	has("checkbox", "versions differ")
+	has("image", "46 current, 2 failed, 1 missing, 1 offline")
+	has("image", "prod: 8 deliveries, 1 failed")
+	has("DisclosureTriangleGrouped", "1.7.4 ×15 20 Nov failed 2 behind")
+	has("DisclosureTriangleGrouped", "1.5.8 ×3 20 Nov current") // hidden from those who see its colour
+}
+
+// The picture of the docs is what Chromium shows of the shop: the upper part of the page, with an open cell. -update
+// makes it anew.
+func testPicture(t *testing.T, b *chromium.Browser) {
+	t.Helper()
+	histories, states := shop()
+	view := desktop
+	view.Height = 1240
+	p := b.Open(t, serve(t, histories, states), view)
+	p.Eval(t, `[...document.querySelectorAll(".fleet summary")].find((s) => s.innerText.includes("1.7.4")).click()`, nil)
+	image := p.Screenshot(t, false)
+	if *update {
+		if err := os.WriteFile(picture, image, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	kept, err := os.ReadFile(picture)
+	if err != nil || !strings.HasPrefix(string(kept), "\x89PNG\r\n") || len(kept) > 300<<10 {
+		t.Errorf("the picture has %d bytes: %v", len(kept), err)
+	}
+	quiet(t, p)
+}

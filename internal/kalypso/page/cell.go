@@ -1,0 +1,194 @@
+package page
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
+)
+
+// cell is what an environment runs of a deployment target or a cluster type.
+type cell struct {
+	State   Text // the worst
+	Version Text // the one that most clusters run
+	More    int  // number of other versions
+	Count   string
+	Since   stamp
+	Lead    string // "ahead", "2 behind"
+
+	Groups  []versionGroup
+	Lines   []line
+	Past    []past
+	Changes []*delivery
+
+	seen sequence
+	own  bool // the version is a commit of the environment's own branch, which other environments never run
+}
+
+// Class returns the name of the state in the style. Most cells are current, and need none.
+func (c *cell) Class() string {
+	if c.State == Text(deployment.StateCurrent) {
+		return ""
+	}
+	return class(c.State)
+}
+
+// Opens reports whether there is more to show.
+func (c *cell) Opens() bool { return len(c.Groups) > 1 || len(c.Lines)+len(c.Past)+len(c.Changes) > 0 }
+
+// versionGroup counts clusters of one version in one state.
+type versionGroup struct {
+	Version, State Text
+	Clusters       int
+	Since          stamp
+}
+
+// Class returns the name of the state in the style.
+func (g versionGroup) Class() string { return class(g.State) }
+
+// Count returns the number of clusters in words.
+func (g versionGroup) Count() string { return problem.Count(g.Clusters, "cluster") }
+
+// line is clusters with the same version, state and message.
+type line struct {
+	Version, State, Message Text
+	Clusters                string
+}
+
+// Class returns the name of the state in the style.
+func (l line) Class() string { return class(l.State) }
+
+// past is a version that clusters ran before.
+type past struct {
+	Version      Text
+	Clusters     string
+	Since, Until stamp
+}
+
+// Bounds of what a cell lists.
+const (
+	shownClusters = 40
+	shownPast     = 8
+)
+
+// worst returns the worst state of the folder's clusters; "": it has none.
+func (f Folder) worst() Text {
+	for _, s := range slices.Concat(stateOrder[1:], stateOrder[:1]) {
+		if f.count(s) > 0 {
+			return Text(s)
+		}
+	}
+	return ""
+}
+
+func fraction(n, of int) string {
+	if n == of {
+		return fmt.Sprint(of)
+	}
+	return fmt.Sprintf("%d of %d", n, of)
+}
+
+// addTarget adds the counts of a state.
+func (c *cell) addTarget(t Target) {
+	switch {
+	case t.Current < t.Total:
+		c.State = Text(deployment.StateProgressing)
+	case t.Total > 0:
+		c.State = Text(deployment.StateCurrent)
+	}
+	var groups []versionGroup
+	for version, n := range t.Versions {
+		groups = append(groups, versionGroup{Version: version, State: c.State, Clusters: n})
+	}
+	if len(groups) > 0 {
+		c.setGroups(groups)
+	}
+	c.Count = fraction(t.Current, t.Total)
+}
+
+// setGroups makes the version of most clusters that of the cell, and the worst state its state.
+// Since is when that state began.
+func (c *cell) setGroups(groups []versionGroup) {
+	slices.SortFunc(groups, func(a, b versionGroup) int {
+		return cmp.Or(cmp.Compare(b.Clusters, a.Clusters), cmp.Compare(a.Version, b.Version), cmp.Compare(a.State, b.State))
+	})
+	c.Groups, c.Version, c.Since, c.State = groups, groups[0].Version, groups[0].Since, groups[0].State
+	versions, total := map[Text]bool{}, 0
+	for _, g := range groups {
+		versions[g.Version] = true
+		total += g.Clusters
+		if rank(g.State) > rank(c.State) {
+			c.State, c.Since = g.State, g.Since
+		}
+	}
+	c.More, c.Count = len(versions)-1, fmt.Sprint(total)
+}
+
+// addRuns adds the clusters that run the target, and what they ran before. Their number and worst state become the
+// cell's if it has none.
+func (c *cell) addRuns(runs []Run) {
+	var open, closed []Run
+	for _, r := range runs {
+		if r.Until.IsZero() {
+			open = append(open, r)
+		} else {
+			closed = append(closed, r)
+		}
+	}
+	c.addLines(open)
+	c.addPast(closed)
+	if c.Count == "" && len(open) > 0 {
+		c.State, c.Count = c.Lines[0].State, fmt.Sprint(len(open))
+	}
+}
+
+// addLines lists clusters by what they run, the worst state first.
+func (c *cell) addLines(open []Run) {
+	names := map[line][]string{}
+	for _, r := range open {
+		l := line{Version: r.Version, State: r.State, Message: r.Message}
+		names[l] = append(names[l], string(r.Cluster))
+	}
+	for l, clusters := range names {
+		slices.Sort(clusters)
+		l.Clusters = problem.First(clusters, shownClusters)
+		c.Lines = append(c.Lines, l)
+	}
+	slices.SortFunc(c.Lines, func(a, b line) int {
+		return cmp.Or(cmp.Compare(rank(b.State), rank(a.State)), cmp.Compare(a.State, b.State),
+			cmp.Compare(a.Version, b.Version), cmp.Compare(a.Message, b.Message), cmp.Compare(a.Clusters, b.Clusters))
+	})
+}
+
+// addPast lists the versions that clusters ran before, newest first.
+func (c *cell) addPast(closed []Run) {
+	type period struct {
+		since, until time.Time
+		clusters     map[Text]bool
+	}
+	periods := map[Text]*period{}
+	for _, r := range closed {
+		p := periods[r.Version]
+		if p == nil {
+			p = &period{since: r.Since, until: r.Until, clusters: map[Text]bool{}}
+			periods[r.Version] = p
+		}
+		p.clusters[r.Cluster] = true
+		if r.Since.Before(p.since) {
+			p.since = r.Since
+		}
+		if r.Until.After(p.until) {
+			p.until = r.Until
+		}
+	}
+	for version, p := range periods {
+		c.Past = append(c.Past, past{version, problem.Count(len(p.clusters), "cluster"), stamp(p.since), stamp(p.until)})
+	}
+	slices.SortFunc(c.Past, func(a, b past) int {
+		return cmp.Or(time.Time(b.Until).Compare(time.Time(a.Until)), cmp.Compare(a.Version, b.Version))
+	})
+	c.Past = c.Past[:min(len(c.Past), shownPast)]
+}

@@ -1,0 +1,280 @@
+package page
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
+)
+
+// delivery is a row of a timeline.
+type delivery struct {
+	*Deployment
+	Promoted, GitOps commit
+	Class            string // the kind, or failed
+	X                string // where it lies on the axis
+	By               string // the author without the address
+	Changed          string // the folders
+	Count            string // of commits
+	Took             string // the lead time
+}
+
+func newDelivery(h *History, d *Deployment) *delivery {
+	row := &delivery{
+		Deployment: d,
+		Promoted:   commit{d.PromotedCommit, commitURL(h.ControlPlane.Repo, d.PromotedCommit)},
+		GitOps:     commit{d.Commit, commitURL(h.GitOpsRepo.Repo, d.Commit)},
+		Class:      kindClass(d.Kind),
+	}
+	name, _, _ := strings.Cut(string(d.Author), "<")
+	row.By = strings.TrimSpace(name)
+	if d.Failed {
+		row.Class = "failed"
+	}
+	var folders []string
+	for _, f := range d.Folders {
+		folders = append(folders, string(f))
+	}
+	row.Changed = problem.First(folders, 4)
+	if d.Commits != nil && *d.Commits > 0 {
+		row.Count = problem.Count(*d.Commits, "commit")
+	}
+	if d.LeadTimeSeconds != nil {
+		row.Took = span(float64(*d.LeadTimeSeconds))
+	}
+	return row
+}
+
+// kindClass returns the name of a kind in the style.
+func kindClass(kind Text) string {
+	if kind == "first" || kind == "promotion" || kind == "rollback" {
+		return string(kind)
+	}
+	return "change"
+}
+
+// Complete reports whether all of the delivery is on the branch.
+func (d *delivery) Complete() bool { return !d.DeliveredAt.IsZero() }
+
+// Outcome describes how the delivery ended.
+func (d *delivery) Outcome() string {
+	switch {
+	case d.Failed && !d.RestoredAt.IsZero() && !d.FailedAt.IsZero():
+		return "failed, restored after " + span(d.RestoredAt.Sub(d.FailedAt).Seconds())
+	case d.Failed && !d.RestoredAt.IsZero():
+		return "failed, restored"
+	case d.Failed:
+		return "failed"
+	case !d.Complete():
+		return "not complete"
+	}
+	return "delivered"
+}
+
+// Started returns when the delivery started.
+func (d *delivery) Started() stamp { return stamp(d.StartedAt) }
+
+// shownDeliveries are shown without opening the rest.
+const shownDeliveries = 10
+
+// Recent returns the newest deliveries.
+func (e *environment) Recent() []*delivery {
+	return e.Deliveries[:min(shownDeliveries, len(e.Deliveries))]
+}
+
+// Older returns the deliveries after the recent ones.
+func (e *environment) Older() []*delivery { return e.Deliveries[len(e.Recent()):] }
+
+// Tally counts the deliveries by what became of them, for people who don't see the lane.
+func (e *environment) Tally() string {
+	failed := 0
+	for _, d := range e.Deliveries {
+		if d.Failed {
+			failed++
+		}
+	}
+	text := fmt.Sprintf("%s: %d deliveries", e.Name, len(e.Deliveries))
+	if failed > 0 {
+		text += fmt.Sprintf(", %d failed", failed)
+	}
+	return text + ". The table below lists them."
+}
+
+// tick is a day on the axis of the lanes.
+type tick struct{ X, Label string }
+
+// axis gives all histories one window, and returns its days: at most 8, each the same number of days apart.
+func axis(all []*environment) []tick {
+	var whole window
+	for _, e := range all {
+		if e.History == nil {
+			continue
+		}
+		if !whole.From.Known() || time.Time(e.Window.From).Before(time.Time(whole.From)) {
+			whole.From = e.Window.From
+		}
+		if time.Time(e.Window.To).After(time.Time(whole.To)) {
+			whole.To = e.Window.To
+		}
+	}
+	if !whole.To.Known() {
+		return nil
+	}
+	for _, e := range all {
+		for _, d := range e.Deliveries {
+			d.X = fmt.Sprintf("%.2f%%", 100*whole.part(d.StartedAt))
+		}
+	}
+	const most, day = 8, 24 * time.Hour
+	from, to := time.Time(whole.From).UTC().Truncate(day).Add(day), time.Time(whole.To)
+	step := day * time.Duration(math.Ceil(float64(to.Sub(from))/float64(day)/most))
+	var ticks []tick
+	for t := from; step > 0 && t.Before(to); t = t.Add(step) {
+		if part := whole.part(t); part < 0.96 { // the text stays within the page
+			ticks = append(ticks, tick{fmt.Sprintf("%.2f%%", 100*part), t.Format("2 Jan")})
+		}
+	}
+	return ticks
+}
+
+// metric is one of the four metrics, with its trend.
+type metric struct {
+	Label, Value string
+	Bars         string // the path of the trend
+	Halves       string // the trend in words
+}
+
+// parts is the number of bars of a trend.
+const parts = 12
+
+// newMetrics returns the four metrics. A trend is of the deliveries that started in each part of the window: their
+// number, the medians of their times, and the part of them that failed.
+func newMetrics(m Metrics, deliveries []*delivery, w window) []metric {
+	none := "–"
+	value := func(p *int64) string {
+		if p == nil {
+			return none
+		}
+		return span(float64(*p))
+	}
+	all := []metric{
+		{Label: "Deployments", Value: fmt.Sprint(m.Deployments)},
+		{Label: "Lead time", Value: value(m.LeadTimeSeconds)},
+		{Label: "Change failure rate", Value: none},
+		{Label: "Time to restore", Value: value(m.TimeToRestoreSeconds)},
+	}
+	if m.DeploymentsPerDay != nil {
+		all[0].Value = fmt.Sprintf("%d · %.2g a day", m.Deployments, *m.DeploymentsPerDay)
+	}
+	if m.ChangeFailureRate != nil {
+		all[2].Value = fmt.Sprintf("%.1f %%", 100**m.ChangeFailureRate)
+	}
+	for i, measure := range []struct {
+		of   func([]*delivery) (float64, bool)
+		text func(float64) string
+	}{
+		{deployed, func(n float64) string { return fmt.Sprint(n) }},
+		{leadTime, span},
+		{failureRate, func(rate float64) string { return fmt.Sprintf("%.0f %%", 100*rate) }},
+		{restoreTime, span},
+	} {
+		var heights []float64
+		for _, group := range split(deliveries, w, parts) {
+			height, _ := measure.of(group)
+			heights = append(heights, height)
+		}
+		all[i].Bars = trend(heights)
+		halves := split(deliveries, w, 2)
+		before, known := measure.of(halves[0])
+		after, known2 := measure.of(halves[1])
+		switch {
+		case known && known2:
+			all[i].Halves = fmt.Sprintf("%s → %s", measure.text(before), measure.text(after))
+		case known:
+			all[i].Halves = fmt.Sprintf("%s → %s", measure.text(before), none)
+		case known2:
+			all[i].Halves = fmt.Sprintf("%s → %s", none, measure.text(after))
+		}
+	}
+	return all
+}
+
+// split groups deliveries by the equal parts of the window in which they started.
+func split(deliveries []*delivery, w window, n int) [][]*delivery {
+	groups := make([][]*delivery, n)
+	for _, d := range deliveries {
+		i := min(int(w.part(d.StartedAt)*float64(n)), n-1)
+		groups[i] = append(groups[i], d)
+	}
+	return groups
+}
+
+func deployed(all []*delivery) (float64, bool) {
+	n := 0
+	for _, d := range all {
+		if d.Complete() {
+			n++
+		}
+	}
+	return float64(n), true
+}
+
+func leadTime(all []*delivery) (float64, bool) {
+	var times []float64
+	for _, d := range all {
+		if d.LeadTimeSeconds != nil {
+			times = append(times, float64(*d.LeadTimeSeconds))
+		}
+	}
+	return median(times)
+}
+
+// failureRate counts as change_failure_rate does: of the deliveries that completed or failed.
+func failureRate(all []*delivery) (float64, bool) {
+	failed, counted := 0, 0
+	for _, d := range all {
+		if d.Failed {
+			failed++
+		}
+		if d.Failed || d.Complete() {
+			counted++
+		}
+	}
+	if counted == 0 {
+		return 0, false
+	}
+	return float64(failed) / float64(counted), true
+}
+
+func restoreTime(all []*delivery) (float64, bool) {
+	var times []float64
+	for _, d := range all {
+		if !d.FailedAt.IsZero() && !d.RestoredAt.IsZero() {
+			times = append(times, d.RestoredAt.Sub(d.FailedAt).Seconds())
+		}
+	}
+	return median(times)
+}
+
+func median(values []float64) (float64, bool) {
+	if len(values) == 0 {
+		return 0, false
+	}
+	slices.Sort(values)
+	return (values[(len(values)-1)/2] + values[len(values)/2]) / 2, true
+}
+
+// trend draws bars of these heights, 10 wide each, in a box of 20 units height. Zero is a thin line.
+func trend(heights []float64) string {
+	var b strings.Builder
+	most := cmp.Or(slices.Max(heights), 1)
+	for i, h := range heights {
+		top := 19 - math.Round(18*h/most)
+		fmt.Fprintf(&b, "M%d 20V%gh8V20z", 10*i+1, top)
+	}
+	return b.String()
+}

@@ -1,0 +1,280 @@
+package page
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
+)
+
+// environment is a column of the matrix, and a part of the timeline.
+type environment struct {
+	Name    Text
+	ID      string // of the timeline, in links
+	History *History
+	State   *State
+
+	Window     window
+	Verdict    Text
+	Promoted   commit
+	Last       *delivery // the newest
+	Bar        []bar
+	Counts     string
+	Deliveries []*delivery // newest first
+	Metrics    []metric
+}
+
+// bar is a part of a bar, in per cent.
+type bar struct {
+	Class string
+	X, W  string
+}
+
+// window is the time that a history shows.
+type window struct{ From, To stamp }
+
+// defaultWindow is that of kalypso_deployment_history.
+const defaultWindow = 720 * time.Hour
+
+// newEnvironments joins histories and states: by their names, else by their locations.
+func newEnvironments(histories []History, states []State) ([]*environment, error) {
+	var all []*environment
+	named, located := map[Text]*environment{}, map[Location]*environment{}
+	for i := range histories {
+		h := &histories[i]
+		e := &environment{Name: cmp.Or(h.Name.line(), h.Environment, h.GitOpsRepo.Branch), History: h}
+		if named[e.Name] != nil {
+			return nil, twice("histories", e.Name)
+		}
+		named[e.Name], located[h.GitOpsRepo.key()] = e, e
+		all = append(all, e)
+	}
+	for i := range states {
+		s := &states[i]
+		e := located[s.GitOpsRepo.key()]
+		if name := cmp.Or(s.Name.line(), s.Environment, s.GitOpsRepo.Branch); s.Name != "" || e == nil {
+			if e = named[name]; e == nil {
+				e = &environment{Name: name}
+				named[name] = e
+				all = append(all, e)
+			}
+		}
+		if e.State != nil {
+			return nil, twice("states", e.Name)
+		}
+		e.State = s
+	}
+	for i, e := range all {
+		e.ID = fmt.Sprintf("e%d", i+1)
+	}
+	return all, nil
+}
+
+func twice(argument string, environment Text) error {
+	return fmt.Errorf("two %s are of the environment %q. Pass a map whose keys name the environments",
+		argument, environment)
+}
+
+// Observed returns when the state was read.
+func (s *State) Observed() stamp { return stamp(s.ObservedAt) }
+
+// key returns the location, equal for equal folders.
+func (l Location) key() Location {
+	return Location{Repo: l.Repo, Branch: l.Branch, Path: Text(strings.Trim(strings.TrimPrefix(string(l.Path), "."), "/"))}
+}
+
+// asOf returns the latest time in the data.
+func asOf(histories []History, states []State) stamp {
+	var latest time.Time
+	see := func(times ...time.Time) {
+		for _, t := range times {
+			if t.After(latest) {
+				latest = t
+			}
+		}
+	}
+	for _, h := range histories {
+		see(timeOf(h.Until), h.RecordedUntil)
+		for _, d := range h.Deployments {
+			see(d.StartedAt, d.DeliveredAt)
+		}
+		for _, r := range h.Runs {
+			see(r.Since, r.Until)
+		}
+		for _, v := range h.Versions {
+			see(v.Since)
+		}
+	}
+	for _, s := range states {
+		see(s.ObservedAt)
+	}
+	return stamp(latest)
+}
+
+// timeOf parses a time. A text that is none gives the zero time.
+func timeOf(text Text) time.Time {
+	t, _ := time.Parse(time.RFC3339, string(text))
+	return t
+}
+
+// describe fills in what the page shows of the environment.
+func (e *environment) describe(now stamp) {
+	if s := e.State; s != nil {
+		e.Verdict = s.Verdict
+		e.Promoted = commit{Hash: s.PromotedAt}
+		e.Bar, e.Counts = bars(s.Folders)
+	}
+	h := e.History
+	if h == nil {
+		return
+	}
+	e.Window = h.window(now)
+	for i := range h.Deployments {
+		e.Deliveries = append(e.Deliveries, newDelivery(h, &h.Deployments[i]))
+	}
+	slices.SortStableFunc(e.Deliveries, func(a, b *delivery) int { return b.StartedAt.Compare(a.StartedAt) })
+	if len(e.Deliveries) > 0 {
+		e.Last = e.Deliveries[0]
+		e.Promoted.Hash = cmp.Or(e.Promoted.Hash, e.Last.PromotedCommit)
+	}
+	e.Promoted.URL = commitURL(h.ControlPlane.Repo, e.Promoted.Hash)
+	listed := e.Window
+	if h.cut() {
+		listed.From = e.Deliveries[len(e.Deliveries)-1].Started()
+	}
+	e.Metrics = newMetrics(h.Metrics, e.Deliveries, listed)
+}
+
+// cut reports whether limit cut the deployments.
+func (h *History) cut() bool {
+	complete := 0
+	for _, d := range h.Deployments {
+		if !d.DeliveredAt.IsZero() {
+			complete++
+		}
+	}
+	return len(h.Deployments) > 0 && complete < h.Metrics.Deployments
+}
+
+// window returns the time of the history. Without until it ends with the data.
+func (h *History) window(now stamp) window {
+	to := timeOf(h.Until)
+	if to.IsZero() {
+		to = time.Time(now)
+	}
+	from := timeOf(h.Since)
+	if from.IsZero() {
+		length, err := time.ParseDuration(string(h.Since))
+		if err != nil || length <= 0 {
+			length = defaultWindow
+		}
+		from = to.Add(-length)
+	}
+	return window{stamp(from), stamp(to)}
+}
+
+// part returns where in the window a time lies, 0 to 1.
+func (w window) part(t time.Time) float64 {
+	length := time.Time(w.To).Sub(time.Time(w.From))
+	if length <= 0 {
+		return 1
+	}
+	return min(max(float64(t.Sub(time.Time(w.From)))/float64(length), 0), 1)
+}
+
+// count returns the number of clusters in a state.
+func (f Folder) count(state deployment.State) int {
+	return map[deployment.State]int{
+		deployment.StateCurrent: f.Current, deployment.StateFailed: f.Failed, deployment.StateMissing: f.Missing,
+		deployment.StateOffline: f.Offline, deployment.StateStale: f.Stale, deployment.StateSuspended: f.Suspended,
+		deployment.StateProgressing: f.Progressing,
+	}[state]
+}
+
+// bars returns the states of all clusters as parts of a bar, and in words.
+func bars(folders map[Text]Folder) ([]bar, string) {
+	counts, total := map[deployment.State]int{}, 0
+	for _, f := range folders {
+		for _, s := range stateOrder {
+			counts[s] += f.count(s)
+			total += f.count(s)
+		}
+	}
+	if total == 0 {
+		return nil, ""
+	}
+	var all []bar
+	var words []string
+	done := 0
+	for _, s := range stateOrder {
+		n := counts[s]
+		if n == 0 {
+			continue
+		}
+		all = append(all, bar{Class: string(s), X: percent(done, total), W: percent(n, total)})
+		words = append(words, fmt.Sprintf("%d %s", n, s))
+		done += n
+	}
+	return all, strings.Join(words, ", ")
+}
+
+func percent(n, of int) string { return fmt.Sprintf("%.2f%%", 100*float64(n)/float64(of)) }
+
+// stateOrder lists the states of clusters: current, then those of problems, the worst first.
+var stateOrder = append([]deployment.State{deployment.StateCurrent}, deployment.ProblemOrder...)
+
+// rank returns the weight of a state: 0 for current and for none. An unknown one comes after failed.
+func rank(state Text) int {
+	switch i := slices.Index(stateOrder, deployment.State(state)); {
+	case i == 0 || state == "":
+		return 0
+	case i < 0:
+		return 2*len(stateOrder) - 3 // after failed
+	default:
+		return 2 * (len(stateOrder) - i)
+	}
+}
+
+// class returns the name of a state in the style.
+func class(state Text) string {
+	switch {
+	case state == "":
+		return "none"
+	case slices.Contains(stateOrder, deployment.State(state)):
+		return string(state)
+	}
+	return "other"
+}
+
+// notes describes what the data lacks.
+func notes(all []*environment) []string {
+	var lines []string
+	list := func(text string, lacks func(e *environment) bool) {
+		var names []string
+		for _, e := range all {
+			if lacks(e) {
+				names = append(names, string(e.Name))
+			}
+		}
+		if len(names) > 0 {
+			lines = append(lines, fmt.Sprintf(text, strings.Join(names, ", ")))
+		}
+	}
+	list("%s: no data on what clusters run, only on deliveries.", func(e *environment) bool {
+		return e.State == nil && len(e.History.Versions)+len(e.History.Runs) == 0
+	})
+	list("%s: no history, so deliveries are not known.", func(e *environment) bool { return e.History == nil })
+	list("%s: the branch has more commits than were read, so older deliveries are missing.", func(e *environment) bool {
+		return e.History != nil && !e.History.Complete
+	})
+	list("%s: limit cut the older deliveries, so the trends begin later than the metrics.", func(e *environment) bool {
+		return e.History != nil && e.History.cut()
+	})
+	list("%s: older runs of clusters are missing, limit cut them.", func(e *environment) bool {
+		return e.History != nil && e.History.Truncated
+	})
+	return lines
+}

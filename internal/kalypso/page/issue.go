@@ -1,0 +1,158 @@
+package page
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
+)
+
+// issue is something that is wrong now, or in progress.
+type issue struct {
+	Environment *environment
+	State       Text
+	Where       Text // cluster type or deployment target; "": the environment
+	What        string
+	Clusters    string
+	Since       stamp
+}
+
+// Class returns the name of the state in the style.
+func (i issue) Class() string { return class(i.State) }
+
+// issues lists what is wrong, the worst first.
+type issues struct{ all []issue }
+
+// The page shows the first issues at once, and more of them after a click. The matrix has all of them.
+const (
+	shownIssues = 12
+	mostIssues  = 200
+)
+
+// Count returns the number of all issues.
+func (i issues) Count() int { return len(i.all) }
+
+// First returns those that are shown at once.
+func (i issues) First() []issue { return i.all[:min(shownIssues, len(i.all))] }
+
+// Rest returns those that are shown after a click.
+func (i issues) Rest() []issue { return i.Listed()[len(i.First()):] }
+
+// Listed returns those that are shown at once or after a click.
+func (i issues) Listed() []issue { return i.all[:min(mostIssues, len(i.all))] }
+
+// Left returns how many are shown in the matrix only.
+func (i issues) Left() int { return max(len(i.all)-mostIssues, 0) }
+
+// findIssues lists what the data reports: problems of clusters, targets that are not current, deliveries that failed or
+// did not complete.
+func findIssues(all []*environment) (wrong, progressing issues) {
+	var found []issue
+	for _, e := range all {
+		found = append(found, e.clusterIssues()...)
+		found = append(found, e.targetIssues()...)
+		found = append(found, e.deliveryIssues()...)
+	}
+	place := map[*environment]int{}
+	for i, e := range all {
+		place[e] = i
+	}
+	slices.SortFunc(found, func(a, b issue) int {
+		return cmp.Or(cmp.Compare(rank(b.State), rank(a.State)), cmp.Compare(place[a.Environment], place[b.Environment]),
+			cmp.Compare(a.Where, b.Where), cmp.Compare(a.What, b.What), cmp.Compare(a.Clusters, b.Clusters),
+			cmp.Compare(a.State, b.State))
+	})
+	for _, i := range found {
+		if i.State == Text(deployment.StateProgressing) {
+			progressing.all = append(progressing.all, i)
+		} else {
+			wrong.all = append(wrong.all, i)
+		}
+	}
+	return wrong, progressing
+}
+
+// clusterIssues joins the problems of a folder that only differ in their clusters. A verdict that is no success and has
+// no problems is one, too.
+func (e *environment) clusterIssues() []issue {
+	if e.State == nil {
+		return nil
+	}
+	type key struct{ folder, state, message Text }
+	clusters := map[key][]string{}
+	for _, p := range e.State.Problems {
+		k := key{p.Folder, p.State, p.Message}
+		clusters[k] = append(clusters[k], string(p.Cluster))
+	}
+	var all []issue
+	if len(clusters) == 0 && e.State.Verdict != Text(deployment.Success) { // a source did not answer, for example
+		all = append(all, issue{Environment: e, State: e.State.Verdict, What: string(e.State.Summary)})
+	}
+	for k, names := range clusters {
+		slices.Sort(names)
+		all = append(all, issue{
+			Environment: e, State: k.state, Where: k.folder, What: string(k.message), Clusters: problem.First(names, 6),
+			Since: stamp(e.State.Folders[k.folder].Since),
+		})
+	}
+	return all
+}
+
+// targetIssues lists the versions of deployment targets that are not current.
+func (e *environment) targetIssues() []issue {
+	if e.History == nil {
+		return nil
+	}
+	type key struct{ target, version, state Text }
+	clusters, messages := map[key][]string{}, map[key]Text{}
+	for _, r := range e.History.Runs {
+		if r.Until.IsZero() {
+			k := key{r.DeploymentTarget, r.Version, r.State}
+			clusters[k] = append(clusters[k], string(r.Cluster))
+			if r.Message != "" && (messages[k] == "" || r.Message < messages[k]) {
+				messages[k] = r.Message
+			}
+		}
+	}
+	var all []issue
+	for _, v := range e.History.Versions {
+		if rank(v.State) == 0 || v.DeploymentTarget == "" && e.State != nil {
+			continue // the state has the problems of cluster types
+		}
+		k := key{v.DeploymentTarget, v.Version, v.State}
+		slices.Sort(clusters[k])
+		what := string(messages[k])
+		if v.Version != "" {
+			what = strings.TrimSuffix("version "+string(v.Version)+": "+what, ": ")
+		}
+		names := problem.First(clusters[k], 6)
+		if len(clusters[k]) < v.Clusters { // limit cut the runs
+			names = problem.Count(v.Clusters, "cluster")
+		}
+		all = append(all, issue{Environment: e, State: v.State, Where: v.DeploymentTarget, What: what, Clusters: names,
+			Since: stamp(v.Since)})
+	}
+	return all
+}
+
+// deliveryIssues returns the newest delivery that failed, unless a later one restored the environment, and the newest
+// of all if it is under way.
+func (e *environment) deliveryIssues() []issue {
+	var all []issue
+	for i, d := range e.Deliveries {
+		name := "Delivery of " + cmp.Or(d.Promoted.Short(), d.GitOps.Short())
+		switch {
+		case d.Failed && d.RestoredAt.IsZero():
+			return append(all, issue{Environment: e, State: Text(deployment.StateFailed),
+				What: name + " failed: " + string(d.Reason), Since: stamp(cmp.Or(d.FailedAt, d.StartedAt))})
+		case d.Failed || d.Complete():
+			return all
+		case i == 0:
+			all = append(all, issue{Environment: e, State: Text(deployment.StateProgressing),
+				What: name + " is not complete: " + string(d.Reason), Since: d.Started()})
+		}
+	}
+	return all
+}

@@ -1,0 +1,274 @@
+package page
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// matrix shows what runs: deployment targets and cluster types down, environments across.
+type matrix struct {
+	Groups  []group
+	Filters []filter
+	Total   int // of rows
+}
+
+// group is a part of the rows with a headline.
+type group struct {
+	Name string
+	Rows []*row
+}
+
+// filter narrows the rows by one value.
+type filter struct {
+	Name, Label string
+	Values      []string
+}
+
+// row is what the environments run of a deployment target or a cluster type.
+type row struct {
+	Name    Text
+	Owner   Owner
+	Types   string // cluster types, separated by line breaks
+	Differs bool   // the environments run different versions
+	Cells   []*cell
+}
+
+// newMatrix returns the rows, sorted by name.
+func newMatrix(all []*environment) matrix {
+	targets, types := map[Text]*row{}, map[Text]*row{}
+	at := func(rows map[Text]*row, name Text, i int) *cell {
+		r := rows[name]
+		if r == nil {
+			r = &row{Name: name, Cells: make([]*cell, len(all))}
+			rows[name] = r
+		}
+		if r.Cells[i] == nil {
+			r.Cells[i] = &cell{seen: sequence{}}
+		}
+		return r.Cells[i]
+	}
+	for i, e := range all {
+		e.addTypes(func(name Text) *cell {
+			c := at(types, name, i)
+			types[name].Types = string(name)
+			return c
+		})
+		for name, r := range types {
+			if c := r.Cells[i]; c != nil {
+				c.Version, c.own = e.reached(name)
+			}
+		}
+		e.addTargets(func(name Text, owner Owner) *cell {
+			c := at(targets, name, i)
+			targets[name].own(owner)
+			return c
+		})
+	}
+	for _, e := range all {
+		e.addTypesOfTargets(targets)
+	}
+	var m matrix
+	for _, g := range []struct {
+		name string
+		rows map[Text]*row
+	}{{"Deployment targets", targets}, {"Cluster types", types}} {
+		if len(g.rows) == 0 {
+			continue
+		}
+		rows := slices.SortedFunc(maps.Values(g.rows), func(a, b *row) int { return cmp.Compare(a.Name, b.Name) })
+		for _, r := range rows {
+			r.compare()
+		}
+		m.Groups = append(m.Groups, group{g.name, rows})
+		m.Total += len(rows)
+	}
+	m.Filters = m.filters()
+	return m
+}
+
+func (r *row) own(o Owner) {
+	r.Owner = Owner{Workspace: cmp.Or(r.Owner.Workspace, o.Workspace), Workload: cmp.Or(r.Owner.Workload, o.Workload)}
+}
+
+// addTypes adds what the environment runs of the folders of cluster types.
+func (e *environment) addTypes(at func(name Text) *cell) {
+	if e.History != nil {
+		e.addChanges(at)
+		runs := map[Text][]Run{}
+		for _, r := range e.History.Runs {
+			if r.DeploymentTarget == "" {
+				runs[r.ClusterType] = append(runs[r.ClusterType], r)
+			}
+		}
+		for name, all := range runs {
+			at(name).addRuns(all)
+		}
+	}
+	if e.State == nil {
+		return
+	}
+	clusters := e.State.followers()
+	for name, f := range e.State.Folders {
+		c := at(name)
+		c.State, c.Count = f.worst(), fraction(f.Current, f.Total)
+		if !f.Since.IsZero() {
+			c.Since = stamp(f.Since)
+		}
+		if all := clusters[name]; len(all) > 0 {
+			c.Lines = nil
+			c.addLines(all)
+		}
+	}
+}
+
+// addChanges adds the deliveries that changed the folders of cluster types.
+func (e *environment) addChanges(at func(name Text) *cell) {
+	seen := sequence{}
+	for _, d := range e.Deliveries {
+		if d.PromotedCommit != "" && d.Kind != "rollback" && !e.History.cut() {
+			seen.add(Text(d.Promoted.Short()), d.StartedAt)
+		}
+		for _, name := range d.Folders {
+			c := at(name)
+			c.seen = seen
+			if len(c.Changes) == 0 {
+				c.Since = stamp(cmp.Or(d.DeliveredAt, d.StartedAt))
+			}
+			if len(c.Changes) < shownPast {
+				c.Changes = append(c.Changes, d)
+			}
+		}
+	}
+}
+
+// followers returns the clusters that follow each folder, with their problems.
+func (s *State) followers() map[Text][]Run {
+	type key struct{ cluster, folder Text }
+	messages := map[key]Text{}
+	for _, p := range s.Problems {
+		messages[key{p.Cluster, p.Folder}] = p.Message
+	}
+	all := map[Text][]Run{}
+	for name, follows := range s.Clusters {
+		for _, f := range follows {
+			all[f.Folder] = append(all[f.Folder], Run{Cluster: name, State: f.State, Message: messages[key{name, f.Folder}]})
+		}
+	}
+	return all
+}
+
+// reached returns the version of a cluster type's folder: the promoted commit of the newest delivery that reached it. A
+// rollout that is under way reached the folders that it changed. Without promotion it is the last commit of the
+// environment's own branch that changed the folder.
+func (e *environment) reached(folder Text) (version Text, own bool) {
+	for _, d := range e.Deliveries {
+		changed := slices.Contains(d.Folders, folder)
+		switch {
+		case d.PromotedCommit != "" && (changed || d.Complete()):
+			return Text(d.Promoted.Short()), false
+		case d.PromotedCommit == "" && changed:
+			return Text(d.GitOps.Short()), true
+		}
+	}
+	if e.State != nil && e.State.Complete {
+		return Text(short(e.State.PromotedAt)), false
+	}
+	return "", false
+}
+
+// addTargets adds what the environment runs of the deployment targets.
+func (e *environment) addTargets(at func(name Text, owner Owner) *cell) {
+	if e.State != nil {
+		for name, t := range e.State.Targets {
+			at(name, t.Owner).addTarget(t)
+		}
+	}
+	if e.History == nil {
+		return
+	}
+	runs := map[Text][]Run{}
+	for _, r := range e.History.Runs {
+		if r.DeploymentTarget != "" {
+			runs[r.DeploymentTarget] = append(runs[r.DeploymentTarget], r)
+			at(r.DeploymentTarget, r.Owner)
+		}
+	}
+	groups := map[Text][]versionGroup{}
+	for _, v := range e.History.Versions {
+		if v.DeploymentTarget != "" {
+			groups[v.DeploymentTarget] = append(groups[v.DeploymentTarget],
+				versionGroup{v.Version, v.State, v.Clusters, stamp(v.Since)})
+			at(v.DeploymentTarget, v.Owner)
+		}
+	}
+	for name, all := range groups {
+		at(name, Owner{}).setGroups(all)
+	}
+	for name, all := range runs {
+		c := at(name, Owner{})
+		c.addRuns(all)
+		if !e.History.Truncated { // else the first runs of a version may be missing
+			for _, r := range all {
+				c.seen.add(r.Version, r.Since)
+			}
+		}
+	}
+}
+
+// addTypesOfTargets adds the cluster types that ran the targets.
+func (e *environment) addTypesOfTargets(targets map[Text]*row) {
+	if e.History == nil {
+		return
+	}
+	types := map[Text]map[string]bool{}
+	for _, r := range e.History.Runs {
+		if r.DeploymentTarget == "" || r.ClusterType == "" {
+			continue
+		}
+		if types[r.DeploymentTarget] == nil {
+			types[r.DeploymentTarget] = map[string]bool{}
+		}
+		types[r.DeploymentTarget][string(r.ClusterType)] = true
+	}
+	for name, set := range types {
+		r := targets[name]
+		for t := range strings.SplitSeq(r.Types, "\n") {
+			if t != "" {
+				set[t] = true
+			}
+		}
+		r.Types = strings.Join(slices.Sorted(maps.Keys(set)), "\n")
+	}
+}
+
+// filters returns those that have a choice.
+func (m matrix) filters() []filter {
+	sets := map[string]map[string]bool{"workspace": {}, "workload": {}, "type": {}, "state": {}}
+	for _, g := range m.Groups {
+		for _, r := range g.Rows {
+			sets["workspace"][string(r.Owner.Workspace)] = true
+			sets["workload"][string(r.Owner.Workload)] = true
+			for _, t := range strings.Split(r.Types, "\n") {
+				sets["type"][t] = true
+			}
+			for _, c := range r.Cells {
+				if c != nil {
+					sets["state"][string(c.State)] = true
+				}
+			}
+		}
+	}
+	var all []filter
+	for _, f := range []filter{
+		{Name: "workspace", Label: "Workspace"}, {Name: "workload", Label: "Workload"},
+		{Name: "type", Label: "Cluster type"}, {Name: "state", Label: "State"},
+	} {
+		delete(sets[f.Name], "")
+		if f.Values = slices.Sorted(maps.Keys(sets[f.Name])); len(f.Values) > 1 {
+			all = append(all, f)
+		}
+	}
+	return all
+}

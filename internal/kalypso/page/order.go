@@ -1,0 +1,119 @@
+package page
+
+import (
+	"cmp"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// sequence maps each version to when an environment first ran it.
+type sequence map[Text]time.Time
+
+func (s sequence) add(version Text, at time.Time) {
+	if first, there := s[version]; !there || at.Before(first) {
+		s[version] = at
+	}
+}
+
+// comparable reports whether the version is one that other environments may run.
+func (c *cell) comparable() bool { return c != nil && c.Version != "" && !c.own }
+
+// compare marks the cells that are ahead of others, and those that are behind.
+func (r *row) compare() {
+	var versions []Text
+	var seen []sequence
+	for _, c := range r.Cells {
+		if c.comparable() {
+			versions, seen = append(versions, c.Version), append(seen, c.seen)
+		}
+	}
+	for _, c := range r.Cells {
+		if !c.comparable() {
+			continue
+		}
+		newer, older := map[Text]bool{}, false
+		for _, v := range versions {
+			r.Differs = r.Differs || v != c.Version
+			switch order := compareVersions(v, c.Version, seen); {
+			case order > 0:
+				newer[v] = true
+			case order < 0:
+				older = true
+			}
+		}
+		switch {
+		case len(newer) > 0:
+			c.Lead = fmt.Sprintf("%d behind", len(newer))
+		case older:
+			c.Lead = "ahead"
+		}
+	}
+}
+
+// compareVersions returns 1 if a is newer than b, -1 if it is older, and 0 if that is not known. Numbers decide, else
+// the order in an environment that ran both.
+func compareVersions(a, b Text, seen []sequence) int {
+	if a == b {
+		return 0
+	}
+	if x, y := numbersOf(a), numbersOf(b); x != nil && y != nil {
+		return cmp.Or(compareNumbers(x, y), comparePre(a, b))
+	}
+	for _, s := range seen {
+		first, there := s[a]
+		second, there2 := s[b]
+		if there && there2 {
+			return first.Compare(second)
+		}
+	}
+	return 0
+}
+
+// numbered matches a version of two or more numbers, with a pre-release and build metadata of Semantic Versioning. One
+// number alone may be digits of a commit.
+var numbered = regexp.MustCompile(`^v?(\d{1,9}(?:\.\d{1,9})+)(-[0-9A-Za-z.-]+)?(?:\+[0-9A-Za-z.-]+)?$`)
+
+func numbersOf(version Text) []int {
+	match := numbered.FindStringSubmatch(string(version))
+	if match == nil {
+		return nil
+	}
+	var all []int
+	for part := range strings.SplitSeq(match[1], ".") {
+		n, _ := strconv.Atoi(part) // at most nine digits
+		all = append(all, n)
+	}
+	return all
+}
+
+func compareNumbers(a, b []int) int {
+	for i := range max(len(a), len(b)) {
+		var x, y int
+		if i < len(a) {
+			x = a[i]
+		}
+		if i < len(b) {
+			y = b[i]
+		}
+		if x != y {
+			return cmp.Compare(x, y)
+		}
+	}
+	return 0
+}
+
+// comparePre compares versions of the same numbers: a pre-release is older than the release. The order of two
+// pre-releases is not known.
+func comparePre(a, b Text) int {
+	x, y := numbered.FindStringSubmatch(string(a))[2], numbered.FindStringSubmatch(string(b))[2]
+	switch {
+	case x == "" && y != "":
+		return 1
+	case x != "" && y == "":
+		return -1
+	}
+	return 0
+}

@@ -1,0 +1,73 @@
+package page_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/page"
+)
+
+// Numbers decide which version is ahead, else the order in an environment that ran both. Otherwise no cell is marked.
+func TestAhead(t *testing.T) {
+	at := func(days int) time.Time { return ago(time.Duration(days) * day) }
+	ran := func(version page.Text, since, until int) page.Run {
+		r := page.Run{Cluster: "a", DeploymentTarget: "web", Version: version, State: "current", Since: at(since)}
+		if until > 0 {
+			r.Until = at(until)
+		}
+		return r
+	}
+	type environment struct {
+		version   page.Text
+		runs      []page.Run
+		truncated bool
+	}
+	for _, tt := range []struct {
+		name string
+		of   []environment
+		want []string
+	}{
+		{"the same", []environment{{version: "1.2"}, {version: "1.2"}}, []string{"", ""}},
+		{"numbers", []environment{{version: "1.10.0"}, {version: "v1.9.3"}, {version: "1.2.9"}},
+			[]string{"ahead", "1 behind", "2 behind"}},
+		{"prod is ahead after a rollback in dev", []environment{{version: "1.2"}, {version: "1.3"}},
+			[]string{"1 behind", "ahead"}},
+		{"more numbers", []environment{{version: "1.2.1"}, {version: "1.2"}}, []string{"ahead", "1 behind"}},
+		{"equal but for their form", []environment{{version: "v1.2"}, {version: "1.2.0"}}, []string{"", ""}},
+		{"a pre-release", []environment{{version: "1.2.0-rc.1"}, {version: "1.2.0"}}, []string{"1 behind", "ahead"}},
+		{"two pre-releases", []environment{{version: "1.2.0-rc.1"}, {version: "1.2.0-rc.2"}}, []string{"", ""}},
+		{"digits of commits", []environment{{version: "12345678"}, {version: "23456789"}}, []string{"", ""}},
+		{"an environment ran both", []environment{
+			{version: "f00", runs: []page.Run{ran("bad", 9, 5), ran("f00", 5, 0)}}, {version: "bad"}},
+			[]string{"ahead", "1 behind"}},
+		{"it returned to the older one", []environment{
+			{version: "bad", runs: []page.Run{ran("bad", 9, 5), ran("f00", 5, 2), ran("bad", 2, 0)}}, {version: "f00"}},
+			[]string{"1 behind", "ahead"}},
+		{"its first runs are missing", []environment{
+			{version: "bad", runs: []page.Run{ran("f00", 5, 2), ran("bad", 2, 0)}, truncated: true}, {version: "f00"}},
+			[]string{"", ""}},
+		{"no environment ran both", []environment{{version: "f00", runs: []page.Run{ran("f00", 5, 0)}},
+			{version: "bad", runs: []page.Run{ran("bad", 9, 0)}}}, []string{"", ""}},
+		{"one has none", []environment{{version: "1.2"}, {}}, []string{"", ""}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var histories []page.History
+			for i, e := range tt.of {
+				h := page.History{Name: page.Text(string(rune('a' + i))), Complete: true, Runs: e.runs, Truncated: e.truncated}
+				if e.version != "" {
+					h.Versions = []page.Version{{DeploymentTarget: "web", Version: e.version, State: "current", Clusters: 1}}
+				}
+				histories = append(histories, h)
+			}
+			var got []string
+			for _, c := range read(t, histories, nil).cells("web") {
+				got = append(got, c.text("em"))
+			}
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Errorf("(-want +got)\n%s", diff)
+			}
+		})
+	}
+}

@@ -1,0 +1,91 @@
+// Package page writes what runs where, and what was delivered, as one HTML file. It is a pure function of the data of
+// kalypso_deployment_history and kalypso_deployment_state: the times are those of the data.
+//
+// The file makes no request, which its Content-Security-Policy enforces, and reads without JavaScript. The script adds
+// filters, the reader's time zone and arrow keys.
+package page
+
+import (
+	"bytes"
+	"crypto/sha256"
+	_ "embed"
+	"encoding/base64"
+	"html/template"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
+)
+
+var (
+	//go:embed page.html
+	markup string
+	//go:embed page.css
+	style string
+	//go:embed page.js
+	script string
+
+	document = template.Must(template.New("page").Parse(markup))
+)
+
+// policy is the Content-Security-Policy: nothing but this style, this script and the icon in the page.
+var policy = "default-src 'none'; style-src '" + hash(style) + "'; script-src '" + hash(script) +
+	"'; img-src data:; base-uri 'none'; form-action 'none'"
+
+// hash returns the hash of an inline style or script, as a Content-Security-Policy names it.
+func hash(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
+}
+
+// view is what the template shows.
+type view struct {
+	Policy       string
+	Style        template.CSS
+	Script       template.JS
+	AsOf         stamp
+	Title        string
+	Environments []*environment
+	Wrong        issues
+	Progressing  issues
+	Matrix       matrix
+	Axis         []tick
+	Kinds        []string // of deliveries, for the legend
+	Notes        []string
+}
+
+// HTML returns the page. The environments come in the order of the histories, then of the states without one. It is an
+// error if two histories or two states have the same environment.
+func HTML(histories []History, states []State) ([]byte, error) {
+	environments, err := newEnvironments(histories, states)
+	if err != nil {
+		return nil, err
+	}
+	v := view{
+		Policy: policy, Style: template.CSS(style), Script: template.JS(script), //nolint:gosec // files of this package
+		Environments: environments, AsOf: asOf(histories, states),
+		Kinds: []string{"promotion", "change", "rollback", "first", "failed"},
+	}
+	v.describe()
+	var b bytes.Buffer
+	if err := document.Execute(&b, &v); err != nil {
+		return nil, err
+	}
+	return b.Bytes(), nil
+}
+
+// Columns returns the number of the matrix's columns.
+func (v *view) Columns() int { return len(v.Environments) + 1 }
+
+// describe fills in what the page shows of the environments.
+func (v *view) describe() {
+	for _, e := range v.Environments {
+		e.describe(v.AsOf)
+	}
+	v.Axis = axis(v.Environments)
+	v.Matrix = newMatrix(v.Environments)
+	v.Wrong, v.Progressing = findIssues(v.Environments)
+	v.Title = "What runs where"
+	if len(v.Wrong.all) > 0 {
+		v.Title = problem.Count(len(v.Wrong.all), "problem") + " – " + v.Title
+	}
+	v.Notes = notes(v.Environments)
+}

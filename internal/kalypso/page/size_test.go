@@ -1,0 +1,70 @@
+package page_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/page"
+)
+
+// big is a fleet of 2,000 deployment targets in 5 environments, with 500 clusters of 20 cluster types each, as much
+// history as the default limit keeps, and every third target on different versions.
+func big() ([]page.History, []page.State) {
+	var histories []page.History
+	var states []page.State
+	for i, env := range []page.Text{"dev", "test", "stage", "prod-eu", "prod-us"} {
+		at := page.Location{Repo: "https://github.com/acme/gitops", Branch: env}
+		h := page.History{Environment: env, GitOpsRepo: at, Complete: true, RecordedUntil: now, ControlPlane: at}
+		h.Deployments = shopDeployments(0)
+		for len(h.Deployments) < 100 {
+			h.Deployments = append(h.Deployments, h.Deployments[:min(29, 100-len(h.Deployments))]...)
+		}
+		h.Metrics = shopMetrics(h.Deployments)
+		s := page.State{Environment: env, GitOpsRepo: at, ObservedAt: now, Verdict: "pending",
+			Targets: map[page.Text]page.Target{}, Folders: map[page.Text]page.Folder{},
+			Clusters: map[page.Text][]page.Followed{}}
+		for c := range 500 {
+			folder := page.Text(fmt.Sprintf("cluster-type-%02d", c%20))
+			s.Clusters[page.Text(fmt.Sprintf("cluster-%s-%04d", env, c))] = []page.Followed{{Folder: folder, State: "current"}}
+			s.Folders[folder] = page.Folder{Total: 25, Current: 25, Verdict: "success", Since: now}
+		}
+		for k := range 2000 {
+			target := page.Text(fmt.Sprintf("workload-%03d-target-%d", k/4, k%4))
+			version := page.Text(fmt.Sprintf("1.%d.%d", k%30, 20-i*((k+2)%3/2)))
+			since := ago(time.Duration(k) * time.Hour / 3)
+			h.Versions = append(h.Versions, page.Version{DeploymentTarget: target, Version: version, State: "current",
+				Clusters: 5 + k%20, Since: since, Owner: page.Owner{Workload: target[:12], Workspace: target[:10]}})
+			s.Targets[target] = page.Target{Current: 5 + k%20, Total: 5 + k%20, Versions: map[page.Text]int{version: 5 + k%20}}
+			if k < 100 {
+				h.Runs = append(h.Runs, page.Run{Cluster: "cluster-" + env, ClusterType: "cluster-type-01", Version: version,
+					DeploymentTarget: target, State: "current", Since: since})
+			}
+		}
+		histories, states = append(histories, h), append(states, s)
+	}
+	return histories, states
+}
+
+// The page of 2,000 targets in 5 environments has at most 2 MiB.
+func TestHTMLSize(t *testing.T) {
+	html, err := page.HTML(big())
+	if err != nil {
+		t.Fatal(err)
+	}
+	const bound = 2 << 20
+	if t.Logf("%d bytes", len(html)); len(html) > bound {
+		t.Errorf("the page has %d bytes, more than %d", len(html), bound)
+	}
+}
+
+// The page of 2,000 targets in 5 environments takes less than a second.
+func BenchmarkHTML(b *testing.B) {
+	histories, states := big()
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := page.HTML(histories, states); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,64 @@
+package page
+
+import (
+	"fmt"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/repourl"
+)
+
+// stamp is a time as the page shows it. The zero one is unknown.
+type stamp time.Time
+
+// Known reports whether there is a time.
+func (s stamp) Known() bool { return !time.Time(s).IsZero() }
+
+// UTC returns the time as HTML reads it in the element time. The script replaces it with the reader's.
+func (s stamp) UTC() string { return time.Time(s).UTC().Format("2006-01-02 15:04Z") }
+
+// commit is a commit with its web page.
+type commit struct {
+	Hash Text
+	URL  string // "": unknown
+}
+
+// Short returns the first 7 digits.
+func (c commit) Short() string { return short(c.Hash) }
+
+func short(hash Text) string {
+	digits := []rune(hash)
+	return string(digits[:min(len(digits), 7)])
+}
+
+// commitURL returns the web page of a commit: GitHub, GitLab, Gitea, Forgejo and Azure Repos have it below the repo's.
+// A repo that is not at HTTPS has none.
+func commitURL(repo, hash Text) string {
+	at, err := repourl.Parse(string(repo))
+	if err != nil || at.Scheme != repourl.SchemeHTTPS || hash == "" {
+		return ""
+	}
+	return strings.TrimSuffix(at.String(), ".git") + "/commit/" + url.PathEscape(string(hash))
+}
+
+// span returns a duration in its two largest units, rounded down.
+func span(seconds float64) string {
+	d := time.Duration(seconds) * time.Second
+	days, hours, minutes := int(d/(24*time.Hour)), int(d/time.Hour)%24, int(d/time.Minute)%60
+	two := func(a int, of string, b int, more string) string {
+		if b == 0 {
+			return fmt.Sprintf("%d %s", a, of)
+		}
+		return fmt.Sprintf("%d %s %d %s", a, of, b, more)
+	}
+	switch {
+	case days > 0:
+		return two(days, "d", hours, "h")
+	case hours > 0:
+		return two(hours, "h", minutes, "min")
+	case minutes > 0:
+		return two(minutes, "min", 0, "")
+	}
+	return two(int(d/time.Second), "s", 0, "")
+}
