@@ -81,6 +81,7 @@ func (r *baseRepo) ModifyPlan(
 		return
 	}
 	diags := &resp.Diagnostics
+	defer r.data.inWords(ctx, req.Plan, path.Root("repo"), diags)
 	var plan baseRepoModel
 	diags.Append(req.Plan.Get(ctx, &plan)...)
 	var state *baseRepoModel
@@ -151,7 +152,7 @@ func (r *baseRepo) check(
 		return
 	}
 	if d.Strategy == delivery.PullRequest {
-		if r.data.checkGitHubCredential(diags); diags.HasError() {
+		if r.data.checkCredential(d.At.Repo, diags); diags.HasError() {
 			return
 		}
 	}
@@ -177,12 +178,14 @@ func (r *baseRepo) remote() baserepo.Remote {
 
 // Create makes the BaseRepo pin the commit. If it fails, it leaves no state; the next create finds what it wrote.
 func (r *baseRepo) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
+	defer r.data.inWords(ctx, req.Plan, path.Root("repo"), &resp.Diagnostics)
 	defer baseRepoIdentity.set(ctx, &resp.State, resp.Identity, &resp.Diagnostics)
 	r.apply(ctx, req.Plan, nil, nil, timeouts.Value.Create, &resp.State, resp.Private, &resp.Diagnostics)
 }
 
 // Update makes the BaseRepo pin another commit. A plan without an unknown result writes nothing.
 func (r *baseRepo) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
+	defer r.data.inWords(ctx, req.Plan, path.Root("repo"), &resp.Diagnostics)
 	defer baseRepoIdentity.set(ctx, &resp.State, resp.Identity, &resp.Diagnostics)
 	var state baseRepoModel
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
@@ -234,6 +237,7 @@ func (r *baseRepo) apply(
 func (r *baseRepo) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
 	baseRepoIdentity.set(ctx, &req.State, resp.Identity, &resp.Diagnostics)
 	diags := &resp.Diagnostics
+	defer r.data.inWords(ctx, req.State, path.Root("repo"), diags)
 	var state baseRepoModel
 	diags.Append(req.State.Get(ctx, &state)...)
 	if diags.HasError() || r.data == nil || !r.data.known {
@@ -263,6 +267,7 @@ func (r *baseRepo) Read(ctx context.Context, req resource.ReadRequest, resp *res
 
 // Delete closes an open pull request. The file stays: the operator renders the environment from it.
 func (r *baseRepo) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
+	defer r.data.inWords(ctx, req.State, path.Root("repo"), &resp.Diagnostics)
 	var state baseRepoModel
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
 	if resp.Diagnostics.HasError() {
@@ -308,23 +313,27 @@ func (r *baseRepo) ImportState(
 		appendBaseRepoError(diags, at, err)
 		return
 	}
-	diags.Append(resp.State.SetAttribute(ctx, path.Root("repo"), at.Repo)...)
-	diags.Append(resp.State.SetAttribute(ctx, path.Root("branch"), at.Branch)...)
-	diags.Append(resp.State.SetAttribute(ctx, path.Root("promotion").AtName("commit"), nullable(found.Commit))...)
+	setImportedBaseRepo(ctx, &resp.State, found, diags)
+	writeBaseRepo(ctx, resp.Private, found, diags)
+}
+
+// setImportedBaseRepo sets what a branch tells about a BaseRepo. The other arguments stay null.
+func setImportedBaseRepo(ctx context.Context, to importedResource, found *baserepo.State, diags *diag.Diagnostics) {
+	diags.Append(to.SetAttribute(ctx, path.Root("repo"), found.At.Repo)...)
+	diags.Append(to.SetAttribute(ctx, path.Root("branch"), found.At.Branch)...)
+	diags.Append(to.SetAttribute(ctx, path.Root("promotion").AtName("commit"), nullable(found.Commit))...)
 	var state baseRepoModel
-	diags.Append(resp.State.Get(ctx, &state)...)
+	diags.Append(to.Get(ctx, &state)...)
 	state.PullRequest = types.ObjectNull(pullRequestTypes)
 	state.setResult(&baserepo.Result{State: found, Commit: found.Head})
-	diags.Append(resp.State.Set(ctx, state)...)
-	writeBaseRepo(ctx, resp.Private, found, diags)
+	diags.Append(to.Set(ctx, state)...)
 }
 
 // appendBaseRepoError reports an error of reading or writing a branch, or of its host.
 func appendBaseRepoError(diags *diag.Diagnostics, at baserepo.Branch, err error) {
 	var host *hosting.Error
 	switch {
-	case errors.Is(err, errGitHubSettings):
-		diags.AddError("GitHub can't be used", problem.Sentence(err))
+	case appendHostSettingsError(diags, err):
 	case errors.As(err, &host):
 		appendHostError(diags, path.Root("repo"), err)
 	default:

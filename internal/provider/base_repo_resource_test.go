@@ -155,10 +155,10 @@ func TestAccBaseRepoDrift(t *testing.T) {
 	r.promote(2)
 	r.apply()
 	drift := gitserver.Seed(t, r.at, "stage", map[string]string{"base-repo.yaml": r.file(4)})
-	r.expectError([]string{"Others changed the BaseRepo", commitOf(2) + " after the last apply, and pins " + commitOf(4),
-		"commit " + drift, "on_drift"}, "plan", "-no-color")
+	r.expectError([]string{"Drift: BaseRepo changed outside Terraform",
+		commitOf(2) + " after the last apply, and pins " + commitOf(4), "commit " + drift, "on_drift"}, "plan", "-no-color")
 	r.set("on_drift", "overwrite")
-	wantText(t, r.succeed("plan", "-no-color").text(), "Changes of others are overwritten", "commit "+drift)
+	wantText(t, r.succeed("plan", "-no-color").text(), "Changes made outside Terraform are overwritten", "commit "+drift)
 	r.apply()
 	r.expectHeld(2)
 	r.set("on_drift", "fail")
@@ -210,7 +210,7 @@ func TestAccBaseRepoBadInput(t *testing.T) {
 			[]string{"Invalid promoted commit", "full commit hash"}},
 		"a commit of elsewhere": {map[string]any{"promotion": promotion("control_plane",
 			map[string]any{"repo": "https://git.acme.io/other", "branch": "main"})},
-			[]string{"Promotion of another repo", "https://git.acme.io/other"}},
+			[]string{"Promotion from another repo", "https://git.acme.io/other"}},
 		"no branch": {map[string]any{"branch": "prod"}, []string{"Branch not found", `"prod"`}},
 		"no file": {map[string]any{"branch": "empty"},
 			[]string{"No BaseRepo on the branch", "pass a kalypso_promotion as a whole"}},
@@ -218,8 +218,12 @@ func TestAccBaseRepoBadInput(t *testing.T) {
 		"a blank message": {map[string]any{"commit_message": " \n"}, []string{"Invalid commit message"}},
 		"a reviewer": {map[string]any{"delivery": map[string]any{"reviewers": []string{"a b"}}},
 			[]string{"Invalid reviewer"}},
-		"no GitHub": {map[string]any{"delivery": map[string]any{"strategy": "pull_request"}},
-			[]string{"No credential for GitHub"}},
+		"no host": {map[string]any{"delivery": map[string]any{"strategy": "pull_request"}},
+			[]string{"Repo is on no configured host",
+				"the GitHub server https://github.com or the GitLab server https://gitlab.com"}},
+		"no credential": {map[string]any{"repo": "https://gitlab.com/acme/control-plane",
+			"delivery": map[string]any{"strategy": "pull_request"}},
+			[]string{"No credential for GitLab", "or the environment variable GITLAB_TOKEN."}},
 	} {
 		vars := map[string]any{"repo": r.url, "promotion": promotion()}
 		for name, v := range tc.vars {
@@ -333,6 +337,10 @@ func TestAccBaseRepoPullRequest(t *testing.T) {
 	t.Parallel()
 	r := newBaseRepoOnGitHub(t)
 	r.promote(2)
+	r.set("delivery", map[string]any{"strategy": "pull_request", "reviewers": []string{"other/team"}})
+	r.expectError([]string{"Cannot request reviewers", "team other/team does not belong to acme"}, "plan",
+		"-no-color")
+	r.set("delivery", map[string]any{"strategy": "pull_request"})
 	r.apply()
 	r.expectEmptyPlan()
 	state := func(wants ...string) {

@@ -20,7 +20,7 @@ func baseRepoSchema(ctx context.Context) schema.Schema {
 	settings := deliveryAttributes()
 	delete(settings, "describe")
 	settings["strategy"] = baseRepoStrategies.attribute("`push` commits to the branch. `pull_request` commits to a " +
-		"branch of its own and opens a pull request on GitHub. The other attributes are for `pull_request`.")
+		"branch of its own and opens a pull request on the repo's host. The other attributes are for `pull_request`.")
 	return schema.Schema{
 		MarkdownDescription: "Promotes a commit to an environment that the Kalypso operator still renders: sets `commit` " +
 			"of the BaseRepo in `" + document.File + "`, at the root of the environment's branch of the control plane, by " +

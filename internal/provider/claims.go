@@ -16,8 +16,8 @@ import (
 
 // claim claims the destination of a planned rendering for this run. It returns an error if another rendering has
 // claimed an equal or nested path.
-func (d *providerData) claim(desired *delivery.Desired, create bool) error {
-	return d.claims.Plan(desired, create)
+func (d *providerData) claim(applied *delivery.AppliedTree, create bool) error {
+	return d.claims.Plan(applied, create)
 }
 
 // configClaims records what the resources of one run manage outside of renderings. It finds two that manage the same.

@@ -23,6 +23,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6/tf6server"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitea"
 )
 
 // factories serve the provider within the test, for terraform-plugin-testing.
@@ -50,6 +51,7 @@ func TestMain(m *testing.M) {
 	}
 	isolate(home)
 	code := m.Run()
+	gitea.Stop()
 	os.RemoveAll(home)
 	if built.folder != "" {
 		os.RemoveAll(built.folder)
@@ -105,7 +107,8 @@ func build() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	cmd := exec.Command("go", "build", "-o", filepath.Join(folder, "terraform-provider-kalypso"), "../..")
+	binary := filepath.Join(folder, "terraform-provider-kalypso")
+	cmd := exec.Command("go", "build", "-ldflags=-s -w", "-o", binary, "../..")
 	cmd.Env = userEnv
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return folder, fmt.Errorf("go build: %w\n%s", err, out)

@@ -50,8 +50,8 @@ func (m *commitStatusModel) arguments(ctx context.Context) status.Arguments {
 }
 
 // observe sets the attributes that a read status may have changed.
-func (m *commitStatusModel) observe(ctx context.Context, found hosting.Status) {
-	a := m.arguments(ctx).Observe(found)
+func (m *commitStatusModel) observe(ctx context.Context, found hosting.Status, same status.Same) {
+	a := m.arguments(ctx).Observe(found, same)
 	m.TargetURL, m.SetAt = nullable(a.TargetURL), nullableTime(found.SetAt)
 	if a.Deployment == nil {
 		m.State, m.Description = types.StringValue(a.State), nullable(a.Description)

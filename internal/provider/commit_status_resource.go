@@ -101,8 +101,11 @@ func (r *commitStatus) ModifyPlan(
 	if r.data != nil {
 		appendProblems(&resp.Diagnostics, r.data.claimStatus(wanted, req.Config.Raw, req.State.Raw.IsNull()))
 	}
+	same := hosting.EqualStatus
 	if r.data != nil && r.data.known && plan.Repo.ValueString() != "" {
-		r.data.hostedRepo(plan.Repo.ValueString(), path.Root("repo"), &resp.Diagnostics)
+		if repo := r.data.hostedRepo(plan.Repo.ValueString(), path.Root("repo"), &resp.Diagnostics); repo != nil {
+			same = repo.SameStatus
+		}
 	}
 	if req.State.Raw.IsNull() {
 		return
@@ -115,7 +118,7 @@ func (r *commitStatus) ModifyPlan(
 		return
 	}
 	plan.SetAt = types.StringUnknown()
-	if !wanted.Due(state.arguments(ctx), status.ParseTimes(times)) {
+	if !wanted.Due(state.arguments(ctx), status.ParseTimes(times), same) {
 		plan.SetAt = state.SetAt
 		if wanted.Deployment != nil {
 			plan.Deployment = state.Deployment
@@ -224,13 +227,13 @@ func (r *commitStatus) Read(ctx context.Context, req resource.ReadRequest, resp 
 	case found == nil:
 		resp.State.RemoveResource(ctx)
 	default:
-		state.observe(ctx, *found)
+		state.observe(ctx, *found, repo.SameStatus)
 		resp.Diagnostics.Append(resp.State.Set(ctx, state)...)
 		resp.Diagnostics.Append(resp.Private.SetKey(ctx, statusTimesKey, status.TimesOf(*found).Encode())...)
 	}
 }
 
-// Delete does nothing, because GitHub keeps statuses forever.
+// Delete does nothing, because GitHub lets nobody delete statuses.
 func (r *commitStatus) Delete(ctx context.Context, _ resource.DeleteRequest, _ *resource.DeleteResponse) {
 	tflog.Info(ctx, "left the commit's status unchanged: statuses can't be deleted")
 }

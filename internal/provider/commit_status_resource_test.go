@@ -262,7 +262,7 @@ func TestAccCommitStatusInvalid(t *testing.T) {
 	s.set("repo", "https://github.com/acme/control-plane", "commit", nil, "context", "x", "state", "success",
 		"description", nil, "target_url", nil, "renew_after", nil)
 	s.expectError([]string{
-		"Repo is not on the GitHub server",
+		"Repo is on no configured host",
 		"Find https://github.com/acme/control-plane on the GitHub server " + s.fake.URL,
 		"Missing commit", "Set commit and state, or deployment",
 	}, "plan", "-no-color")

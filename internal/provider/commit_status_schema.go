@@ -24,17 +24,21 @@ func commitStatusSchema(ctx context.Context) schema.Schema {
 	}
 	times := timeouts.Attributes(ctx, timeouts.Opts{Create: true, Read: true, Update: true})
 	return schema.Schema{
-		MarkdownDescription: "Sets the status of a commit on GitHub in one context, such as `kalypso/dev`. A promotion " +
-			"flow sets it, and branch rules read it.\n\nGitHub keeps all statuses, and the last one of a context counts. So a " +
-			"change of the resource adds a status, and so does an apply after somebody else set another state, description or " +
-			"URL for the context. **Destroying the resource leaves the commit's status unchanged:** statuses can't be " +
-			"deleted. GitHub allows 1,000 statuses per commit and context.\n\nThe token or app needs permission to write " +
-			"commit statuses in the repo.",
+		MarkdownDescription: "Sets the status of a commit on GitHub or GitLab in one context, such as `kalypso/dev`. A " +
+			"promotion flow sets it, and branch rules read it.\n\nThe last status of a context counts. So a change of the " +
+			"resource adds a status, and so does an apply after the state, the description or the URL for the context was " +
+			"changed outside Terraform. **Destroying the resource leaves the commit's status unchanged:** statuses can't be " +
+			"deleted. GitHub removes old ones by its retention settings, and allows 1,000 statuses per commit and context. " +
+			"`kalypso_deployment_history` needs none of them.\n\nOn GitLab, a status is a job of an external " +
+			"pipeline, with the context as its name: `failure` can block merge requests of the commit. `error` is `canceled` " +
+			"there. A `pending` status stays as it is until the next state: neither its text nor its age changes.\n\nThe " +
+			"credential needs permission to write commit statuses in the repo; on GitLab the role Developer.",
 		Attributes: map[string]schema.Attribute{
 			"repo": schema.StringAttribute{
 				Required: true,
 				MarkdownDescription: "URL of the repo, such as `https://github.com/acme/gitops`, or one of its SSH forms. The " +
-					"repo must be on the server of the provider's `github.base_url`.",
+					"repo must be on github.com, on gitlab.com, or on the server of `base_url` in `github` or `gitlab` of the " +
+					"provider.",
 				Validators: []validator.String{valid{"repo URL", func(s string) error {
 					_, err := repourl.Parse(s)
 					return err
@@ -97,7 +101,7 @@ func commitStatusSchema(ctx context.Context) schema.Schema {
 			},
 			"set_at": schema.StringAttribute{
 				Computed:            true,
-				MarkdownDescription: "When GitHub received the last status, by its clock. Null if no status was set.",
+				MarkdownDescription: "When the host received the last status, by its clock. Null if no status was set.",
 			},
 			"timeouts": times,
 		},

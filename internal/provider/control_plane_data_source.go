@@ -67,26 +67,17 @@ func checkControlPlane(d decoder) {
 	if directory != "" && repo == "" {
 		for _, name := range []string{"branch", "commit", "path"} {
 			if value := d.string(name); value != "" && !unknown.Is(value) {
-				d.report("Argument of a repo",
+				d.report("Conflicting arguments",
 					name+" is for a control plane in Git, but directory is a folder. Remove one of them.", problem.Attr(name))
 			}
 		}
 	}
 	if base := d.string("base_directory"); base != "" && repo != "" && !anyUnknown(base, repo) {
-		d.report("Argument of a folder", "base_directory needs directory. In Git, the BaseRepo names the base.",
+		d.report("Conflicting arguments", "base_directory needs directory. In Git, the BaseRepo names the base.",
 			problem.Attr("base_directory"))
 	}
 	if d.promotes() {
-		if follow, known := d.bool("follow_base_repo"); known && !follow && !isNull(d.arguments["follow_base_repo"]) {
-			d.report("Promotion without a base",
-				"promotion chooses the commit of the base, and follow_base_repo = false leaves the base out. Remove one of them.",
-				problem.Attr("promotion"))
-		}
-		if base := d.string("base_directory"); base != "" {
-			d.report("Promotion without a base",
-				"promotion chooses the commit of the base, and base_directory reads a folder instead. Remove one of them.",
-				problem.Attr("promotion"))
-		}
+		checkPromotedBase(d)
 	}
 	if repo != "" && !unknown.Is(repo) {
 		if _, err := repourl.Parse(repo); err != nil {
@@ -97,6 +88,20 @@ func checkControlPlane(d decoder) {
 		if err := gitops.CheckName(branch); err != nil {
 			d.report("Invalid branch name", problem.Sentence(err), problem.Attr("branch"))
 		}
+	}
+}
+
+// checkPromotedBase checks the arguments about the base of a control plane whose commit the promotion chooses.
+func checkPromotedBase(d decoder) {
+	if follow, known := d.bool("follow_base_repo"); known && !follow && !isNull(d.arguments["follow_base_repo"]) {
+		d.report("Promotion without a base",
+			"promotion chooses the commit of the base, and follow_base_repo = false leaves the base out. Remove one of them.",
+			problem.Attr("promotion"))
+	}
+	if base := d.string("base_directory"); base != "" {
+		d.report("Promotion without a base",
+			"promotion chooses the commit of the base, and base_directory reads a folder instead. Remove one of them.",
+			problem.Attr("promotion"))
 	}
 }
 

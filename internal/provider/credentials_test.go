@@ -146,15 +146,15 @@ func gitHubDotCom(t *testing.T) *private {
 	}}
 }
 
-// certificateFor returns a certificate for a host, and the file of the authority that signed it.
-func certificateFor(t *testing.T, host string) (tls.Certificate, string) {
+// certificateFor returns a certificate for hosts, and the file of the authority that signed it.
+func certificateFor(t *testing.T, hosts ...string) (tls.Certificate, string) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		t.Fatal(err)
 	}
 	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1), DNSNames: []string{host},
+		SerialNumber: big.NewInt(1), DNSNames: hosts,
 		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
 		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
 	}

@@ -100,6 +100,8 @@ func sourceAttributes(text func(string) schema.StringAttribute) map[string]schem
 		) + "`. `current` means that everything synced is healthy. Required.",
 	)
 	state.Validators = []validator.String{stringvalidator.OneOf(states...)}
+	targetState := text("State of the deployment target, as `state` of the report, which is the default.")
+	targetState.Validators = state.Validators
 	names := func(description string) schema.ListAttribute {
 		return schema.ListAttribute{Optional: true, ElementType: types.StringType, MarkdownDescription: description}
 	}
@@ -133,6 +135,21 @@ func sourceAttributes(text func(string) schema.StringAttribute) map[string]schem
 					"When the cluster reported, such as `2026-01-31T12:00:00Z`. A report without a time counts as stale.",
 				),
 				"message": text("Message for people."),
+				"targets": schema.ListNestedAttribute{
+					Optional: true,
+					MarkdownDescription: "What the cluster runs of deployment targets, for `versions`. The verdict does not depend " +
+						"on it.",
+					NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
+						"name": text("Name of the deployment target: that of its folder. Required."),
+						"revision": text(
+							"Revision of the target's own repo that was applied, as in `revision` of the report, or version of its " +
+								"chart or artifact, such as `1.2.3@sha256:…`.",
+						),
+						"version": text("Version for people. Without it, it is found by `revision`."),
+						"state":   targetState,
+						"message": text("Message for people."),
+					}},
+				},
 			}},
 		},
 	}
@@ -294,7 +311,40 @@ func readReports(d decoder) observe.Recorded {
 			}
 			report.Time = at
 		}
+		report.Targets = readTargetReports(r)
 		kept = append(kept, report)
 	}
 	return kept
+}
+
+// readTargetReports reads the argument targets of a report.
+func readTargetReports(d decoder) *deployment.TargetReports {
+	if d.isUnknown("targets") {
+		return nil
+	}
+	given := d.objects("targets")
+	if len(given) == 0 {
+		return nil
+	}
+	all := deployment.TargetReports{}
+	named := map[string]bool{}
+	for _, t := range given {
+		target := deployment.TargetReport{
+			Name:     t.string("name"),
+			Revision: t.string("revision"),
+			Version:  t.string("version"),
+			Health:   deployment.Health(t.string("state")),
+			Message:  t.string("message"),
+		}
+		switch {
+		case target.Name == "":
+			t.report("Incomplete report", "A report of a deployment target needs name; it is not set.", problem.Attr("name"))
+		case named[target.Name] && !unknown.Is(target.Name):
+			t.report("Deployment target reported twice", fmt.Sprintf("The report has %q twice in targets.", target.Name),
+				problem.Attr("name"))
+		}
+		named[target.Name] = true
+		all = append(all, target)
+	}
+	return &all
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 	"github.com/hashicorp/terraform-plugin-log/tflog"
 
@@ -111,7 +112,7 @@ func (g *deploymentGate) read(
 	if len(request.Sources) == 1 {
 		if _, kept := request.Sources[0].(observe.Recorded); kept {
 			d.report(
-				"Reports do not change",
+				"Gate needs a live source",
 				"source contains only reports, which don't change while the gate waits. Use kalypso_deployment_state for them, "+
 					"or add another source.",
 				problem.Attr("source"),
@@ -125,24 +126,25 @@ func (g *deploymentGate) read(
 // Create waits for the deployment.
 func (g *deploymentGate) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
 	defer deploymentGateIdentity.set(ctx, &resp.State, resp.Identity, &resp.Diagnostics)
-	var times timeouts.Value
-	resp.Diagnostics.Append(req.Plan.GetAttribute(ctx, path.Root("timeouts"), &times)...)
-	limit, ds := times.Create(ctx, defaultGateTimeout)
-	resp.Diagnostics.Append(ds...)
-	if passed := g.wait(ctx, req.Plan, limit, &resp.Diagnostics); passed != nil {
-		resp.Diagnostics.Append(setObject(ctx, &resp.State, passed)...)
-	}
+	g.apply(ctx, req.Plan, timeouts.Value.Create, &resp.State, &resp.Diagnostics)
 }
 
 // Update waits again, for another tree or with other expectations.
 func (g *deploymentGate) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
 	defer deploymentGateIdentity.set(ctx, &resp.State, resp.Identity, &resp.Diagnostics)
+	g.apply(ctx, req.Plan, timeouts.Value.Update, &resp.State, &resp.Diagnostics)
+}
+
+// apply waits for the deployment as long as the timeout of an operation allows, and sets the state.
+func (g *deploymentGate) apply(
+	ctx context.Context, plan tfsdk.Plan, of timeoutGetter, state *tfsdk.State, diags *diag.Diagnostics,
+) {
 	var times timeouts.Value
-	resp.Diagnostics.Append(req.Plan.GetAttribute(ctx, path.Root("timeouts"), &times)...)
-	limit, ds := times.Update(ctx, defaultGateTimeout)
-	resp.Diagnostics.Append(ds...)
-	if passed := g.wait(ctx, req.Plan, limit, &resp.Diagnostics); passed != nil {
-		resp.Diagnostics.Append(setObject(ctx, &resp.State, passed)...)
+	diags.Append(plan.GetAttribute(ctx, path.Root("timeouts"), &times)...)
+	limit, ds := of(times, ctx, defaultGateTimeout)
+	diags.Append(ds...)
+	if passed := g.wait(ctx, plan, limit, diags); passed != nil {
+		diags.Append(setObject(ctx, state, passed)...)
 	}
 }
 

@@ -201,7 +201,7 @@ func TestAccDeploymentGateInvalid(t *testing.T) {
 	g.expectError([]string{"Invalid commit"}, "plan", "-no-color")
 	g.set("goal", map[string]any{"commit": commit})
 	g.reports(report("a", commit))
-	g.expectError([]string{"Reports do not change"}, "plan", "-no-color")
+	g.expectError([]string{"Gate needs a live source"}, "plan", "-no-color")
 	if n := len(g.fake.Queries()); n != 0 {
 		t.Errorf("Azure was asked %d times", n)
 	}

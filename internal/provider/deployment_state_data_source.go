@@ -1,9 +1,12 @@
 package provider
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"maps"
+	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -13,6 +16,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/observe"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/observation"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
 )
@@ -70,6 +75,7 @@ func (s *deploymentState) Read(ctx context.Context, req datasource.ReadRequest, 
 	request := s.data.readDeployment(d)
 	detail := details.or(d.string("detail"))
 	request.Targets = detail != detailFolders
+	request.Versions, _ = d.bool("versions")
 	if times, given := d.object("timeouts"); given {
 		request.Wait = readDuration(times, "read", request.Wait)
 	}
@@ -104,7 +110,7 @@ func (p *providerData) observeDeployment(
 			At:      p.now(),
 		}
 	}
-	request.Client = p.Client
+	request.Client, request.AllowLocal = p.Client, p.allowLocal
 	seen, err := observe.Look(ctx, request.Request, p.now)
 	if err != nil {
 		appendDeploymentError(diags, request.At, err)
@@ -114,10 +120,33 @@ func (p *providerData) observeDeployment(
 		diags.AddAttributeWarning(path.Root("source"), "A source did not answer", problem.Sentence(silent)+
 			" The verdict is pending. The next run asks again.")
 	}
+	appendUnreadVersions(diags, seen.Versions)
 	tflog.Info(ctx, "read the deployment state", map[string]any{
 		"head": seen.Head, "verdict": string(seen.Verdict), "summary": seen.Summary, "problems": len(seen.Problems),
 	})
 	return seen
+}
+
+// shownPlaces limits how many places a warning lists.
+const shownPlaces = 5
+
+// appendUnreadVersions warns of the places whose versions can't be read.
+func appendUnreadVersions(diags *diag.Diagnostics, versions *observe.Versions) {
+	if versions == nil || len(versions.Unread) == 0 {
+		return
+	}
+	var lines []string
+	for _, place := range versions.Unread[:min(shownPlaces, len(versions.Unread))] {
+		lines = append(lines, printable.Line(fmt.Sprintf("- %s, path %q at %s: %s", cmp.Or(place.Repo, "a repo"),
+			place.Path, observation.Short(place.Commit), place.Err)))
+	}
+	if more := len(versions.Unread) - shownPlaces; more > 0 {
+		lines = append(lines, fmt.Sprintf("- and %d more", more))
+	}
+	diags.AddAttributeWarning(path.Root("versions"), "Versions can't be read",
+		"The clusters run commits of these repos, and their versions can't be read. The commits stand in their place. The "+
+			"verdict does not depend on it. Check the repos, and git_credentials of the provider.\n\n"+
+			strings.Join(lines, "\n"))
 }
 
 // appendDeploymentError turns an error of the repo or of a source into a diagnostic.

@@ -2,12 +2,14 @@ package provider_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/observation"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
@@ -78,6 +80,7 @@ func (d *deploymentRoot) look() deploymentSeen {
 type deploymentSeen struct {
 	Head           *string
 	PromotedCommit *string `json:"promoted_commit"`
+	Environment    *string
 	Complete       *bool
 	Verdict        string
 	Summary        string
@@ -89,7 +92,10 @@ type deploymentSeen struct {
 		Since                                                                   *string
 	}
 	Problems []struct{ Cluster, Folder, State, Revision, Message string }
-	Targets  map[string]struct{ Current, Total int }
+	Targets  map[string]struct {
+		Current, Total int
+		Versions       map[string]int
+	}
 	Clusters map[string][]struct{ Folder, Revision, State string }
 }
 
@@ -144,10 +150,7 @@ func TestAccDeploymentState(t *testing.T) {
 		len(seen.Problems) != 0 {
 		t.Errorf("deployed: %+v", seen)
 	}
-	if diff := cmp.Diff(
-		map[string]struct{ Current, Total int }{"shop-web": {2, 2}},
-		seen.Targets,
-	); diff != "" ||
+	if shop := seen.Targets["shop-web"]; shop.Current != 2 || shop.Total != 2 || len(seen.Targets) != 1 ||
 		len(seen.Clusters["a"]) != 1 {
 		t.Errorf("the details: %+v", seen)
 	}
@@ -204,6 +207,11 @@ func TestAccDeploymentStateRows(t *testing.T) {
 		`"this" {`, "\"this\" {\n  for_each = var.options\n",
 		"= var.source_of_reports", "= { reports = each.value.reports }",
 		"lookup(var.options,", "lookup(each.value.options,",
+		`{ for name, value in data.kalypso_deployment_state.this : name => value if name != "observation" }`,
+		`{ for row, all in data.kalypso_deployment_state.this : row => {
+		    for name, value in all : name => value if name != "observation"
+		  } }`,
+		"data.kalypso_deployment_state.this.observation", "null",
 	).Replace(readFile(t, "testdata/TestAccDeploymentState/main.tf")))
 	head := d.render(nil, map[string]string{"large": "one", "small": "one"})
 	small := func(r map[string]any) map[string]any { r["folder"] = "small"; return r }
@@ -366,4 +374,91 @@ func TestAccDeploymentStateManyProblems(t *testing.T) {
 		seen.Problems[99].Cluster != "c099" {
 		t.Errorf("%d problems, %+v", len(seen.Problems), seen.Folders)
 	}
+}
+
+// With versions, the data source tells which version each cluster runs, and in the observation. A repo that can't be
+// read is a warning. Without versions, nothing of this is known.
+func TestAccDeploymentStateVersions(t *testing.T) {
+	t.Parallel()
+	d := newDeploymentRoot(t)
+	apps := gitserver.InitBare(t)
+	app := func(version string) string {
+		return gitserver.Seed(t, apps, "prod", map[string]string{
+			"web/app.yaml": "kind: ConfigMap\nmetadata: {labels: {app.kubernetes.io/version: " + version + "}}\n",
+		})
+	}
+	one, two := app("1.0"), app("2.0")
+	head := d.render(nil, map[string]string{"large": fmt.Sprintf(`apiVersion: argoproj.io/v1alpha1
+kind: Application
+metadata: {name: shop-web, namespace: argocd}
+spec: {source: {repoURL: "file://%s", path: web, targetRevision: prod}}
+`, apps)})
+	runs := func(cluster, revision, version, state string) map[string]any {
+		r := report(cluster, head)
+		target := map[string]any{"name": "shop-web", "revision": revision, "state": state}
+		if version != "" {
+			target["version"] = version
+		}
+		r["targets"] = []any{target}
+		return r
+	}
+	d.reports(runs("a", one, "", "current"), runs("b", two, "", "failed"), runs("c", two, "2.0-hotfix", "current"))
+	d.set("options", map[string]any{"detail": "targets"})
+	if seen := d.look(); seen.Targets["shop-web"].Versions != nil ||
+		*seen.Environment != "stage" || seen.Verdict != "success" {
+		t.Errorf("without versions: %+v", seen)
+	}
+
+	d.set("options", map[string]any{"detail": "targets", "versions": true})
+	out := d.apply().text()
+	for _, said := range []string{"Versions can't be read", "path \"web\" at " + one[:12], "allow_local_repos"} {
+		if !strings.Contains(strings.Join(strings.Fields(out), " "), said) {
+			t.Errorf("the warning does not say %q:\n%s", said, out)
+		}
+	}
+	var seen deploymentSeen
+	d.output("state", &seen)
+	want := map[string]int{one[:12]: 1, two[:12]: 1, "2.0-hotfix": 1}
+	if diff := cmp.Diff(want, seen.Targets["shop-web"].Versions); diff != "" {
+		t.Errorf("unreadable (-want +got):\n%s", diff)
+	}
+
+	d.write("provider.tf", "provider \"kalypso\" {\n  allow_local_repos = true\n}\n")
+	seen = d.look()
+	want = map[string]int{"1.0": 1, "2.0": 1, "2.0-hotfix": 1}
+	if diff := cmp.Diff(want, seen.Targets["shop-web"].Versions); diff != "" {
+		t.Errorf("versions (-want +got):\n%s", diff)
+	}
+	if seen.Verdict != "success" || seen.Folders["large"].Current != 3 {
+		t.Errorf("the state of a target changes the verdict: %+v", seen)
+	}
+	var text string
+	d.output("observation", &text)
+	observed, err := observation.Parse(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, g := range observed.Groups {
+		for _, m := range g.Members {
+			got = append(got, fmt.Sprintf("%s %q %s %s", m.Cluster, g.Target, g.Version.Version, g.State))
+		}
+	}
+	slices.Sort(got)
+	tree := (*seen.Folders["large"].TreeHash)[:12]
+	if diff := cmp.Diff([]string{
+		`a "" ` + tree + ` current`, `a "shop-web" 1.0 current`, `b "" ` + tree + ` current`, `b "shop-web" 2.0 failed`,
+		`c "" ` + tree + ` current`, `c "shop-web" 2.0-hotfix current`,
+	}, got); diff != "" {
+		t.Errorf("observation (-want +got):\n%s", diff)
+	}
+
+	bad := runs("a", one, "", "current")
+	bad["targets"] = []any{map[string]any{"revision": one}}
+	d.reports(bad)
+	d.expectError([]string{"Incomplete report", "needs name"}, "plan", "-no-color")
+	twice := map[string]any{"name": "shop-web"}
+	bad["targets"] = []any{twice, twice}
+	d.reports(bad)
+	d.expectError([]string{"Deployment target reported twice", `"shop-web" twice`}, "plan", "-no-color")
 }

@@ -31,6 +31,12 @@ func deploymentStateSchema() schema.Schema {
 		"How much to return: the folders of cluster types; with `targets` also deployment targets; with `clusters` also " +
 			"targets and clusters.",
 	)
+	arguments["versions"] = resource.BoolAttribute{
+		Optional: true,
+		MarkdownDescription: "Whether to read which version of each deployment target runs. The default is `false`. The " +
+			"repos that the targets take their manifests from are read with the provider's `git_credentials`. One that can't " +
+			"be read is a warning, and costs its versions alone.",
+	}
 	arguments["timeouts"] = resource.SingleNestedAttribute{
 		Optional: true, MarkdownDescription: "Time limits.",
 		Attributes: map[string]resource.Attribute{"read": resource.StringAttribute{
@@ -60,6 +66,13 @@ func deploymentStateComputed() map[string]schema.Attribute {
 		"head": computedText(
 			"The commit at the branch's head. Null if the branch or the rendering's record on it does not exist.",
 		),
+		"environment": computedText("The environment in the record. Null without a head."),
+		"observation": schema.StringAttribute{
+			Computed: true, Sensitive: true,
+			MarkdownDescription: "What each cluster runs of each deployment target, as compressed JSON in one text, for a " +
+				"record of deployments. Null without `versions` or a head. It is marked sensitive so that no plan prints it; it " +
+				"holds no secrets.",
+		},
 		"promoted_commit": computedText("The promoted commit in the record at this path. Null if there is none."),
 		"complete": schema.BoolAttribute{
 			Computed:            true,
@@ -113,6 +126,12 @@ func deploymentStateComputed() map[string]schema.Attribute {
 			NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
 				"current": computedNumber("Number of clusters on which the target's folder is current."),
 				"total":   computedNumber("Number of clusters that should run it."),
+				"versions": schema.MapAttribute{
+					Computed:    true,
+					ElementType: types.Int64Type,
+					MarkdownDescription: "The versions that run, each with its number of clusters. A cluster that reports no " +
+						"version is left out. Null without `versions`.",
+				},
 			}},
 		},
 		"clusters": schema.MapAttribute{
@@ -137,6 +156,7 @@ func deploymentValues(seen *observe.Observation, detail string) map[string]attr.
 		"head": orNil(
 			seen.Head,
 		),
+		"environment":     orNil(seen.Environment),
 		"promoted_commit": orNil(seen.PromotedCommit),
 		"verdict":         string(seen.Verdict),
 		"summary":         seen.Summary,
@@ -149,10 +169,20 @@ func deploymentValues(seen *observe.Observation, detail string) map[string]attr.
 	if seen.Head != "" {
 		all["complete"] = seen.Complete
 	}
+	if seen.Versions != nil {
+		all["observation"] = seen.Versions.Encode()
+	}
 	if detail != detailFolders {
+		var running map[string]map[string]int
+		if seen.Versions != nil {
+			running = seen.Versions.Targets()
+		}
 		targets := map[string]values{}
 		for name, c := range seen.Targets {
 			targets[name] = values{"current": c.Current, "total": c.Total}
+			if running != nil {
+				targets[name]["versions"] = counts(running[name])
+			}
 		}
 		all["targets"] = targets
 	}
@@ -164,6 +194,15 @@ func deploymentValues(seen *observe.Observation, detail string) map[string]attr.
 		results[name] = result(attribute.GetType(), all[name])
 	}
 	return results
+}
+
+// counts converts numbers by name.
+func counts(numbers map[string]int) attr.Value {
+	all := map[string]attr.Value{}
+	for name, n := range numbers {
+		all[name] = types.Int64Value(int64(n))
+	}
+	return types.MapValueMust(types.Int64Type, all)
 }
 
 // timestamp formats a time, or returns nil for the zero time.

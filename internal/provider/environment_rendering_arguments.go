@@ -19,17 +19,22 @@ import (
 // defaultBranchPrefix is the default of delivery.branch_prefix.
 const defaultBranchPrefix = "deployment/"
 
-// rendering is the rendering that a plan asks for, and how much of it the plan shows.
+// rendering is the tree that an apply leaves at its destination, and how much of it the plan shows.
 type rendering struct {
-	*delivery.Desired
+	*delivery.AppliedTree
 	preview string
 }
 
-// desired converts the arguments of a plan or a state, without the fleet.
-func (m *environmentRenderingModel) desired(ctx context.Context) *delivery.Desired {
+// rendering returns a tree as the plan shows it.
+func (m *environmentRenderingModel) rendering(t *delivery.AppliedTree) *rendering {
+	return &rendering{t, previews.or(text(m.Preview))}
+}
+
+// arguments converts the arguments of a plan or a state, without the fleet.
+func (m *environmentRenderingModel) arguments(ctx context.Context) *delivery.Arguments {
 	repo, guardrails := nested[gitOpsRepoModel](ctx, m.GitOpsRepo), nested[guardrailsModel](ctx, m.Guardrails)
 	given := nested[deliveryModel](ctx, m.Delivery)
-	return &delivery.Desired{
+	return &delivery.Arguments{
 		Strategy:          delivery.Strategy(strategies.or(text(given.Strategy))),
 		Destination:       record.NewDestination(text(repo.Repo), text(repo.Branch), text(repo.Path)),
 		Environment:       text(m.Environment),
@@ -79,10 +84,13 @@ func (m pullRequestModel) settings() pullrequest.Settings {
 	}
 }
 
-// rendering converts all arguments of a plan. It reports the invalid ones; it does not validate the fleet.
-func (m *environmentRenderingModel) rendering(ctx context.Context, data *providerData) (*rendering, problem.Problems) {
-	r := &rendering{Desired: m.desired(ctx), preview: previews.or(text(m.Preview))}
-	ps := r.Validate()
+// readArguments converts all arguments of a plan. It reports the invalid ones; it does not validate the fleet. It drops
+// the sources that contain no origin.
+func (m *environmentRenderingModel) readArguments(
+	ctx context.Context, data *providerData,
+) (*delivery.Arguments, problem.Problems) {
+	a := m.arguments(ctx)
+	ps := a.Validate()
 	limits, invalid := nested[limitsModel](ctx, m.Limits).limits()
 	ps = append(ps, invalid...)
 	d := decoder{problems: &ps, arguments: map[string]attr.Value{
@@ -90,18 +98,21 @@ func (m *environmentRenderingModel) rendering(ctx context.Context, data *provide
 		"config_schemas": m.ConfigSchemas, "scheduling_policies": m.SchedulingPolicies, "workloads": m.Workloads,
 		"secrets": m.Secrets, yamlAttribute: m.Manifests, "rollout": m.Rollout, "promotion": m.Promotion,
 	}}
-	r.Fleet, r.Origins = readFleet(ctx, d, limits)
-	r.readRollout(d)
-	r.readPromotion(d, m.PromotedCommit)
-	r.Review = data.review(r.Destination.Repo, r.Review.Detail)
-	if data != nil {
-		r.Author = data.committer(r.Trailers)
+	a.Fleet, a.Origins = readFleet(ctx, d, limits)
+	if !unknown.Any(a.Sources) {
+		a.Sources = a.Sources.Of(a.Origins)
 	}
-	return r, ps
+	a.Rollout = readRollout(d, a)
+	readPromotionArguments(d, a, m.PromotedCommit)
+	a.Review = data.review(a.Destination.Repo, a.Review.Detail)
+	if data != nil {
+		a.Author = data.committer(a.Trailers)
+	}
+	return a, ps
 }
 
-// readPromotion reads the reason of the promoted commit.
-func (r *rendering) readPromotion(d decoder, promotedCommit types.String) {
+// readPromotionArguments reads the reason of the promoted commit.
+func readPromotionArguments(d decoder, a *delivery.Arguments, promotedCommit types.String) {
 	p := readPromotion(d)
 	if p == nil {
 		return
@@ -110,10 +121,10 @@ func (r *rendering) readPromotion(d decoder, promotedCommit types.String) {
 		d.report("Two promoted commits", "Both promoted_commit and promotion name the promoted commit. Remove one of them.",
 			problem.Attr("promoted_commit"))
 	}
-	r.Promotion.Reason, r.NoCommit = p.Reason, p.Commit == ""
-	r.PromotionUnknown = unknown.Is(p.Commit) || unknown.Is(string(p.Decision))
+	a.Promotion.Reason, a.NoCommit = p.Reason, p.Commit == ""
+	a.PromotionUnknown = unknown.Is(p.Commit) || unknown.Is(string(p.Decision))
 	given, _ := d.object("promotion")
-	r.Rejected = slices.Sorted(maps.Keys(readRejected(given)))
+	a.Rejected = slices.Sorted(maps.Keys(readRejected(given)))
 }
 
 // prior converts what a state says about the last delivery.
@@ -121,13 +132,13 @@ func (m *environmentRenderingModel) prior(ctx context.Context) *delivery.Prior {
 	if m == nil {
 		return nil
 	}
-	d := m.desired(ctx)
+	a := m.arguments(ctx)
 	return &delivery.Prior{
-		Strategy:       d.Strategy,
-		Destination:    d.Destination,
-		Environment:    d.Environment,
-		PullRequest:    d.PullRequest,
-		PromotedCommit: d.Promotion.Commit,
+		Strategy:       a.Strategy,
+		Destination:    a.Destination,
+		Environment:    a.Environment,
+		PullRequest:    a.PullRequest,
+		PromotedCommit: a.Promotion.Commit,
 		TreeHash:       m.TreeHash.ValueString(),
 		TargetTreeHash: m.TargetTreeHash.ValueString(),
 		Commit:         m.CommitSHA.ValueString(),

@@ -119,7 +119,7 @@ func TestAccBrokenTeams(t *testing.T) {
 	r.options("on_assignment_error", nil)
 	r.expectRefused([]string{"Template rendering failed", "large / app-b"}, "plan")
 	r.keep("guardrails", nil)
-	r.expectRefused([]string{"Guardrails stop the change", "1 of 3 deployment target folders fail to render",
+	r.expectRefused([]string{"Change exceeds guardrails", "1 of 3 deployment target folders fail to render",
 		`guardrails.max_kept is "10%"`, "large / app-b"}, "plan")
 	r.keep("guardrails", map[string]any{"max_kept": "0.5"})
 	r.expectRefused([]string{"Invalid limit", "0.5"}, "plan")
@@ -225,7 +225,7 @@ func TestAccBrokenNew(t *testing.T) {
 	// Where the branch holds its folder, a create can't keep it.
 	r.emptyState()
 	r.set("broken", map[string]string{"c": "data", "d": "schema"})
-	r.expectRefused([]string{"Deployment targets that can't be kept", "small / app-c",
+	r.expectRefused([]string{"Cannot keep deployment targets", "small / app-c",
 		"import the rendering with the ID", "dev@file://" + r.repo}, "plan")
 	// An import can, and so can adoption.
 	r.succeed("import", renderingAddress, "dev@file://"+r.repo+"?ref=dev")
@@ -326,7 +326,7 @@ func TestAccBrokenDrift(t *testing.T) {
 	gitserver.Seed(t, r.repo, "dev", map[string]string{"large/app-b/reconciler.yaml": "another\n"})
 	r.expectCommits(0)
 	gitserver.Seed(t, r.repo, "dev", map[string]string{"large/app-a/reconciler.yaml": "drift\n"})
-	r.expectRefused([]string{"Others changed the rendered folders", "large/app-a/reconciler.yaml"}, "plan")
+	r.expectRefused([]string{"Drift: rendered folders changed outside Terraform", "large/app-a/reconciler.yaml"}, "plan")
 	r.keep("on_drift", "overwrite")
 	r.expectCommits(1)
 	if got := r.files("large/app-b")["large/app-b/reconciler.yaml"]; got != "another\n" {
@@ -348,7 +348,7 @@ func TestAccBrokenMove(t *testing.T) {
 	anyway := map[string]any{"max_removed": "100%", "allow_empty": true, "max_kept": "50%"}
 	r.keep("guardrails", anyway)
 	r.setDestination("path", "clusters")
-	said := []string{"Deployment targets that can't be kept", "The rendering moves to", "large / app-b"}
+	said := []string{"Cannot keep deployment targets", "The rendering moves to", "large / app-b"}
 	for _, reaction := range []any{"remove", "keep"} {
 		r.options("on_move", reaction)
 		r.expectRefused(said, "plan")

@@ -16,8 +16,7 @@ import (
 func appendDeliveryError(diags *diag.Diagnostics, at record.Destination, err error) {
 	var host *hosting.Error
 	switch {
-	case errors.Is(err, errGitHubSettings):
-		diags.AddError("GitHub can't be used", problem.Sentence(err))
+	case appendHostSettingsError(diags, err):
 	case errors.As(err, &host):
 		appendHostError(diags, path.Root("gitops_repo"), err)
 	default:

@@ -29,7 +29,7 @@ func TestAccRenderingDrift(t *testing.T) {
 	elsewhere := gitserver.Seed(t, r.repo, "dev", map[string]string{"team/large/README.md": "Still theirs.\n"})
 	gone := gitserver.SeedFiles(t, r.repo, "dev", "Away with small", map[string]gitserver.File{"small": {}})
 	said := []string{
-		"Others changed the rendered folders", `on_drift = "overwrite"`,
+		"Drift: rendered folders changed outside Terraform", `on_drift = "overwrite"`,
 		"commit " + hotfix + " by Somebody <somebody@acme.io> at 2023-11-14T22:13:20Z Hotfix of app-a " +
 			"- large/app-a/new.yaml - large/app-a/reconciler.yaml",
 		"commit " + gone, "Away with small - small/README.md - small/app-c/namespace.yaml",
@@ -42,7 +42,7 @@ func TestAccRenderingDrift(t *testing.T) {
 		t.Errorf("a commit that is no drift is reported:\n%s", out.stderr)
 	}
 	r.options("on_drift", "overwrite")
-	if out := r.expectCommits(1); !strings.Contains(out.text(), "Changes of others are overwritten") {
+	if out := r.expectCommits(1); !strings.Contains(out.text(), "Changes made outside Terraform are overwritten") {
 		t.Errorf("apply says nothing of what it overwrites:\n%s", out.stdout)
 	}
 	now := gitserver.Modes(t, r.repo, "dev")
@@ -84,8 +84,8 @@ func TestAccRenderingRewritten(t *testing.T) {
 	r.set("value", "2")
 	r.expectCommits(1)
 	force("dev~1^{tree}")
-	r.expectRefused([]string{"Others changed the rendered folders", "Squashed", "large/app-a/reconciler.yaml",
-		"not in the history of the branch"}, "plan")
+	r.expectRefused([]string{"Drift: rendered folders changed outside Terraform", "Squashed",
+		"large/app-a/reconciler.yaml", "not in the history of the branch"}, "plan")
 
 	// A deleted branch is planned again.
 	gitserver.Git(t, r.repo, "update-ref", "-d", "refs/heads/dev")
@@ -117,7 +117,7 @@ func TestAccRenderingRecordObstructed(t *testing.T) {
 		gitserver.SeedFiles(t, r.repo, "dev", "Mine", edit)
 		for _, command := range [][]string{{"plan"}, {"apply", "-auto-approve"}} {
 			r.printed.Reset()
-			r.expectRefused([]string{"Destination is not this rendering's", said, "Others changed the rendered folders",
+			r.expectRefused([]string{"Destination is occupied", said, "Drift: rendered folders changed outside Terraform",
 				"Away with the record"}, command...)
 			if strings.Contains(r.printed.String(), "puts the rendered tree back") {
 				t.Errorf("%s: terraform %s promises to put the tree back:\n%s", said, command[0], r.printed.String())

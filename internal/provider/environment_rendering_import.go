@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/types"
@@ -57,15 +58,28 @@ func (r *environmentRendering) ImportState(
 		appendDeliveryError(&resp.Diagnostics, at, err)
 		return
 	}
+	setImported(ctx, &resp.State, state, &resp.Diagnostics)
+	writeDelivery(ctx, resp.Private, state, &resp.Diagnostics)
+}
+
+// importedResource is the state of a resource that an import creates, or that a list shows.
+type importedResource interface {
+	getter
+	Set(ctx context.Context, value any) diag.Diagnostics
+	SetAttribute(ctx context.Context, at path.Path, value any) diag.Diagnostics
+}
+
+// setImported sets what a record tells about a rendering. The other arguments stay null.
+func setImported(ctx context.Context, to importedResource, state *delivery.State, diags *diag.Diagnostics) {
+	at := state.Destination
 	repo := map[string]attr.Value{
 		"repo": types.StringValue(at.Repo), "branch": types.StringValue(at.Branch), "path": types.StringValue(at.Path),
 	}
 	if at.Path == "." {
 		repo["path"] = types.StringNull()
 	}
-	// the others stay null
-	resp.Diagnostics.Append(resp.State.SetAttribute(ctx, path.Root("environment"), environment)...)
-	imported := readModel(ctx, resp.State, &resp.Diagnostics)
+	diags.Append(to.SetAttribute(ctx, path.Root("environment"), state.Environment)...)
+	imported := readModel(ctx, to, diags)
 	if imported == nil {
 		return
 	}
@@ -78,6 +92,5 @@ func (r *environmentRendering) ImportState(
 		imported.TargetTreeHash, imported.RolloutStatus = nullable(r.TargetTreeHash), nullable(r.Status())
 	}
 	imported.setDelivery(state.Base, !state.Rollout.UnderWay(), nil)
-	resp.Diagnostics.Append(resp.State.Set(ctx, imported)...)
-	writeDelivery(ctx, resp.Private, state, &resp.Diagnostics)
+	diags.Append(to.Set(ctx, imported)...)
 }

@@ -110,7 +110,7 @@ func TestAccRenderingMoves(t *testing.T) {
 	r.expectCommits(1)
 	others := r.others()
 	r.setDestination("path", "clusters")
-	r.expectRefused([]string{"Guardrails stop the change", "moves away from path \".\" on branch \"dev\"",
+	r.expectRefused([]string{"Change exceeds guardrails", "moves away from path \".\" on branch \"dev\"",
 		"all 3 deployment target folders",
 		"Clusters that still sync from there would delete", `Set on_move = "keep"`, "large/app-a"}, "plan")
 	r.options("guardrails", anyRemoval)
@@ -168,7 +168,7 @@ func TestAccRenderingMoveKeeps(t *testing.T) {
 	r.setDestination("path", "old")
 	r.expectCommits(1)
 	r.setDestination("branch", "stage")
-	r.expectRefused([]string{"Guardrails stop the change", `branch "dev"`, "would delete"}, "plan")
+	r.expectRefused([]string{"Change exceeds guardrails", `branch "dev"`, "would delete"}, "plan")
 	r.options("on_move", "keep")
 	r.expectUpdate(0)
 	r.expectFiles("dev", defaultPaths("old")...)
@@ -214,7 +214,7 @@ func TestAccRenderingSameRepo(t *testing.T) {
 	r.setDestination("repo", url)
 	r.options("guardrails", anyRemoval)
 	out := r.expectUpdate(0)
-	if !strings.Contains(out.text(), "The old location was not cleaned up") {
+	if !strings.Contains(out.text(), "Previous location was not cleaned up") {
 		t.Errorf("apply says nothing of the old place:\n%s", out.stdout)
 	}
 	r.setDestination("repo", "file://"+r.repo)
@@ -300,7 +300,7 @@ func TestAccRenderingGuardrails(t *testing.T) {
 
 	refused := func(texts ...string) {
 		t.Helper()
-		r.expectRefused(append(texts, "Guardrails stop the change"), "plan")
+		r.expectRefused(append(texts, "Change exceeds guardrails"), "plan")
 	}
 	r.set("targets", map[string]string{"a": "large"})
 	refused(`removes 3 of 4`, `"50%"`, "large/app-b", "small/app-c", "small/app-d")

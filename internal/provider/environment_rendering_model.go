@@ -132,47 +132,44 @@ func (m *environmentRenderingModel) within(
 	return context.WithTimeout(ctx, d)
 }
 
-// planResults plans the results of the apply. before is the state that the decision was made from.
+// planResults plans the results of the apply.
 func (m *environmentRenderingModel) planResults(
-	ctx context.Context,
-	d *delivery.Desired,
-	decision *delivery.Decision,
-	state *environmentRenderingModel,
-	before *delivery.State,
+	ctx context.Context, decision *delivery.Decision, state *environmentRenderingModel,
 ) {
+	applied := decision.Applied
 	switch decision.Action {
 	case delivery.Keep:
-		m.keep(state, d, before)
+		m.keep(state, decision)
 		m.keepRollout(ctx, state)
 		return
 	case delivery.RemoveOld, delivery.Withhold:
-		m.keep(state, d, before)
+		m.keep(state, decision)
 		m.PullRequest = types.ObjectUnknown(pullRequestTypes) // Terraform doesn't apply a plan without a change
 		return
 	}
 	m.CommitSHA, m.Delivered = types.StringUnknown(), types.BoolUnknown()
 	m.PullRequest, m.Description = types.ObjectUnknown(pullRequestTypes), types.StringUnknown()
-	switch d.Strategy {
+	switch applied.Strategy {
 	case delivery.ComputeOnly:
 		m.setComputedOnly()
 	case delivery.Push:
 		m.PullRequest = types.ObjectNull(pullRequestTypes)
-		if d.Certain() {
-			m.Delivered = types.BoolValue(d.Complete())
+		if applied.Certain() {
+			m.Delivered = types.BoolValue(applied.Complete())
 		}
 	}
-	if decision.Describable || d.Review.Detail == delivery.NoDescription {
-		m.describe(d, before)
+	if decision.Describable || applied.Review.Detail == delivery.NoDescription {
+		m.describe(applied, decision.Before)
 	}
 }
 
-// keep plans what an apply keeps if it writes nothing: the results, and where the last apply that wrote read the
-// objects. Terraform accepts the prior value of an argument instead of the configured one, if neither is null and the
-// configured one is known.
+// keep copies the computed results from the prior state, since the apply writes nothing, and the arguments that say
+// where the objects were read. Terraform accepts the prior value of an argument instead of the configured one, if
+// neither is null and the configured one is known.
 func (m *environmentRenderingModel) keep(
-	state *environmentRenderingModel, d *delivery.Desired, before *delivery.State,
+	state *environmentRenderingModel, decision *delivery.Decision,
 ) {
-	m.keepResults(state, d, before)
+	m.keepResults(state, decision)
 	if m.Preview.IsUnknown() || m.Description.IsUnknown() { // the apply renders again, from these
 		return
 	}
@@ -204,7 +201,7 @@ func (m *environmentRenderingModel) rest(state *environmentRenderingModel, decis
 	} {
 		same = same && kept
 	}
-	if decision.Rollout == nil || pauses(state.Rollout) { // else the apply decides again, by the pause
+	if decision.Step == nil || pauses(state.Rollout) { // else the apply decides again, by the pause
 		same = keepArgument(&m.Rollout, state.Rollout) && same
 	}
 	if same && decision.Action == delivery.Keep { // else the apply decides again, by the promotion
@@ -227,22 +224,22 @@ func (m *environmentRenderingModel) keepComputed(state *environmentRenderingMode
 }
 
 // setNothing sets the computed attributes of a rendering that has delivered nothing yet.
-func (m *environmentRenderingModel) setNothing(r *rendering) {
+func (m *environmentRenderingModel) setNothing(a *delivery.Arguments) {
 	m.Assignments, m.Files = types.MapNull(mapOfStrings), types.MapNull(types.StringType)
-	switch {
-	case unknown.Is(r.preview):
+	switch preview := previews.or(text(m.Preview)); {
+	case unknown.Is(preview):
 		m.Assignments, m.Files = types.MapUnknown(mapOfStrings), types.MapUnknown(types.StringType)
-	case r.preview == previewManifests:
+	case preview == previewManifests:
 		m.Files = types.MapValueMust(types.StringType, nil)
 		fallthrough
-	case r.preview != previewNone:
+	case preview != previewNone:
 		m.Assignments = types.MapValueMust(mapOfStrings, nil)
 	}
 	m.Folders, m.AssignmentCount = types.MapValueMust(folderType, nil), types.Int64Value(0)
 	m.Unscheduled = stringListOf(nil)
 	m.TreeHash, m.TargetTreeHash = types.StringNull(), types.StringNull()
 	m.deliveryResults = deliveryResults{PullRequest: types.ObjectNull(pullRequestTypes), Delivered: types.BoolValue(false)}
-	if r.Strategy == delivery.ComputeOnly {
+	if a.Strategy == delivery.ComputeOnly {
 		m.Delivered = types.BoolNull()
 	}
 }
@@ -262,16 +259,16 @@ func (m *environmentRenderingModel) promoted() types.String {
 // keepResults keeps the results of the last apply that wrote. It keeps the description only if delivery.describe asks
 // for one.
 func (m *environmentRenderingModel) keepResults(
-	state *environmentRenderingModel, d *delivery.Desired, before *delivery.State,
+	state *environmentRenderingModel, decision *delivery.Decision,
 ) {
 	m.deliveryResults = state.deliveryResults
 	switch {
 	case m.Rollout.IsNull():
 		m.RolloutStatus = types.StringNull()
-	case d.Delivers():
-		m.Delivered = types.BoolValue(d.ReachedBy(before))
+	case decision.Applied.Delivers():
+		m.Delivered = types.BoolValue(decision.Applied.ReachedBy(decision.Before))
 	}
-	switch detail := d.Review.Detail; {
+	switch detail := decision.Applied.Review.Detail; {
 	case detail == delivery.NoDescription:
 		m.Description = types.StringNull()
 	case unknown.Is(string(detail)) && !m.Description.IsNull():
@@ -284,7 +281,7 @@ func (m *environmentRenderingModel) keepResults(
 func (m *environmentRenderingModel) kept(ctx context.Context, state *environmentRenderingModel) bool {
 	kept := m.TreeHash.Equal(state.TreeHash) && m.CommitSHA.Equal(state.CommitSHA) &&
 		m.PullRequest.Equal(state.PullRequest)
-	if !m.Rollout.IsNull() && m.desired(ctx).Delivers() { // the target may change while it waits
+	if !m.Rollout.IsNull() && m.arguments(ctx).Delivers() { // the target may change while it waits
 		return kept
 	}
 	return kept && m.promoted().Equal(state.promoted()) && m.Delivered.Equal(state.Delivered)
@@ -292,20 +289,19 @@ func (m *environmentRenderingModel) kept(ctx context.Context, state *environment
 
 // setResult sets the results of an apply. planned holds the planned results.
 func (m *environmentRenderingModel) setResult(
-	d *delivery.Desired, result *delivery.Result, planned deliveryResults, state *environmentRenderingModel,
-	before *delivery.State,
+	decision *delivery.Decision, result *delivery.Result, planned deliveryResults, state *environmentRenderingModel,
 ) {
 	switch {
 	case result.Action == delivery.Keep || result.Action == delivery.RemoveOld || result.Action == delivery.Withhold:
-		m.keepResults(state, d, before)
+		m.keepResults(state, decision)
 		return
-	case d.Strategy == delivery.ComputeOnly:
+	case result.Applied.Strategy == delivery.ComputeOnly:
 		m.setComputedOnly()
 	default:
-		m.setDelivery(result.Commit, d.ReachedBy(result.State), result.PullRequest)
+		m.setDelivery(result.Commit, result.Applied.ReachedBy(result.State), result.PullRequest)
 	}
 	if m.Description = planned.Description; m.Description.IsUnknown() {
-		m.describe(d, result.Before)
+		m.describe(result.Applied, result.Before)
 	}
 }
 
@@ -362,10 +358,10 @@ func (m *environmentRenderingModel) setReverted(ctx context.Context, s *delivery
 }
 
 // describe sets the description of a change if delivery.describe asks for one.
-func (r *deliveryResults) describe(d *delivery.Desired, before *delivery.State) {
+func (r *deliveryResults) describe(applied *delivery.AppliedTree, before *delivery.State) {
 	r.Description = types.StringNull()
-	if d.Review.Detail != delivery.NoDescription {
-		r.Description = types.StringValue(d.Describe(before))
+	if applied.Review.Detail != delivery.NoDescription {
+		r.Description = types.StringValue(applied.Describe(before))
 	}
 }
 

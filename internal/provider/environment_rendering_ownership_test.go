@@ -41,8 +41,8 @@ func TestAccRenderingAdopt(t *testing.T) {
 
 	fleet.Existing = false // adopt
 	r.write("fleets.json", toJSON(t, map[string]goldenFleet{"dev": fleet}))
-	r.expectRefused([]string{"Folders are not this rendering's", "command-center, drone, large, small", "adopt = true"},
-		"plan")
+	r.expectRefused([]string{"Folders are not owned by this rendering", "command-center, drone, large, small",
+		"adopt = true"}, "plan")
 	fleet.Existing = true
 	r.write("fleets.json", toJSON(t, map[string]goldenFleet{"dev": fleet}))
 	expectText(
@@ -88,7 +88,7 @@ func TestAccRenderingForeignFolder(t *testing.T) {
 	r.apply()
 	others := r.others()
 	r.set("types", []string{"large", "small", "team"})
-	r.expectRefused([]string{"Folders are not this rendering's", "team"}, "plan")
+	r.expectRefused([]string{"Folders are not owned by this rendering", "team"}, "plan")
 	r.set("types", []string{"large", "small", "link"})
 	r.expectRefused([]string{"these exist but are not directories", "link"}, "plan")
 	r.set("types", []string{"large", "small", "team"})
@@ -162,7 +162,7 @@ func TestAccRenderingPlaces(t *testing.T) {
 	first := newRenderings(t, repo)
 	for _, paths := range []string{`["a", "a/b"]`, `["a", "."]`} {
 		first.expectError(
-			[]string{"Two renderings at one destination", "equal or nested paths"},
+			[]string{"Overlapping destinations", "equal or nested paths"},
 			"plan",
 			"-no-color",
 			"-var=paths="+paths,
@@ -171,7 +171,7 @@ func TestAccRenderingPlaces(t *testing.T) {
 	first.apply(`-var=paths=["a", "b/c"]`, "-var=environment=dev")
 	// The same holds for one environment, whether or not the other rendering exists already.
 	first.expectError(
-		[]string{"Two renderings at one destination"},
+		[]string{"Overlapping destinations"},
 		"plan",
 		"-no-color",
 		`-var=paths=["a", "b/c", "./a"]`,
@@ -180,7 +180,7 @@ func TestAccRenderingPlaces(t *testing.T) {
 
 	second := newRenderings(t, repo)
 	second.expectError(
-		[]string{"Two renderings at one destination"},
+		[]string{"Overlapping destinations"},
 		"plan",
 		"-no-color",
 		`-var=paths=["d", "./d"]`,
@@ -193,7 +193,7 @@ func TestAccRenderingPlaces(t *testing.T) {
 		"b/c/d": `another rendering writes to path "b/c"`,
 	} {
 		second.expectError(
-			[]string{"Destination is not this rendering's", said},
+			[]string{"Destination is occupied", said},
 			"plan",
 			"-no-color",
 			`-var=paths=["`+path+`"]`,

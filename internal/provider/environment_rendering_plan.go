@@ -9,6 +9,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/rollout"
 )
 
@@ -19,6 +20,7 @@ func (r *environmentRendering) ModifyPlan(
 	ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse,
 ) {
 	diags := &resp.Diagnostics
+	defer r.data.inWords(ctx, either(req.Plan, req.State), gitopsRepoURL, diags)
 	var state *environmentRenderingModel
 	if !req.State.Raw.IsNull() {
 		state = readModel(ctx, req.State, diags)
@@ -27,11 +29,7 @@ func (r *environmentRendering) ModifyPlan(
 		return
 	}
 	if req.Plan.Raw.IsNull() {
-		if state != nil {
-			before := readDelivery(ctx, req.Private, state, diags)
-			appendProblems(diags, state.desired(ctx).PlanDestroy(before))
-			state.explainStateErrors(ctx, diags, before)
-		}
+		planDestroy(ctx, state, req.Private, diags)
 		return
 	}
 	plan := readModel(ctx, req.Plan, diags)
@@ -54,76 +52,104 @@ func (r *environmentRendering) ModifyPlan(
 	}
 	ctx, cancel := plan.within(ctx, limit, writeTimeout, diags) // a plan takes no longer than its apply may take
 	defer cancel()
-	prior := state.prior(ctx)
-	rendering, ps := plan.rendering(ctx, r.data)
-	if !rendering.NoCommit {
-		found := rendering.Render(ctx, prior, before, logProgress(ctx, logEvery))
-		if rendering.Rests(prior) {
-			found = found.AsWarnings() // nothing of it is written now
-		}
-		ps = rendering.CheckSecrets(append(ps, found...), prior, before)
-	}
-	appendProblems(diags, ps)
-	if diags.HasError() {
+	decision, ps := r.decide(ctx, plan, state.prior(ctx), before)
+	if appendProblems(diags, ps); diags.HasError() {
 		return
 	}
-	before = rendering.Accept(prior, before)
-	decision := delivery.Decide(rendering.Desired, prior, before) // first, since it decides on the tree of this apply
-	step = decision.Rollout
-	problems := decision.Problems(rendering.Desired, before)
-	switch {
-	case decision.Action == delivery.Nothing:
-		appendProblems(diags, problems)
-		plan.setNothing(rendering)
-	case rendering.Rests(prior):
-		appendProblems(diags, problems)
-		plan.rest(state, decision)
-	default:
-		if err := plan.setRendered(ctx, rendering, state); err != nil {
-			diags.AddAttributeError(path.Root("preview"), "File can't be shown", err.Error()+".")
-			return
-		}
-		appendRollout(diags, rendering.Desired, decision)
-		appendProblems(diags, problems)
-		plan.planResults(ctx, rendering.Desired, decision, state, before)
-	}
-	r.check(ctx, rendering.Desired, prior, before, decision, diags)
-	if diags.HasError() {
+	before, step = decision.Before, decision.Step
+	plan.plan(ctx, decision, state, diags)
+	if r.check(ctx, decision, diags); diags.HasError() {
 		return
 	}
 	diags.Append(resp.Plan.Set(ctx, plan)...)
 	if r.data != nil {
-		r.data.lastPlan.keep(plan, rendering)
+		r.data.lastPlan.keep(plan, decision)
+	}
+}
+
+// planDestroy reports what a destroy removes, or why it must not. state may be nil after an error.
+func planDestroy(
+	ctx context.Context, state *environmentRenderingModel, private privateState, diags *diag.Diagnostics,
+) {
+	if state == nil {
+		return
+	}
+	before := readDelivery(ctx, private, state, diags)
+	appendProblems(diags, state.arguments(ctx).PlanDestroy(before))
+	state.explainStateErrors(ctx, diags, before)
+}
+
+// decide converts the arguments of a plan, renders the fleet, and decides what the apply does. The decision is nil if
+// there are errors.
+func (r *environmentRendering) decide(
+	ctx context.Context, plan *environmentRenderingModel, prior *delivery.Prior, before *delivery.State,
+) (*delivery.Decision, problem.Problems) {
+	arguments, ps := plan.readArguments(ctx, r.data)
+	rendered := delivery.NewRendered(arguments, nil)
+	if !arguments.NoCommit {
+		var found problem.Problems
+		rendered, found = delivery.Render(ctx, arguments, prior, before, logProgress(ctx, logEvery))
+		if arguments.Rests(prior) {
+			found = found.AsWarnings() // nothing of it is written now
+		}
+		ps = append(ps, found...)
+	}
+	rendered.HideSecrets(ps)
+	if ps.HasErrors() {
+		return nil, append(ps, rendered.ClearSecrets(before)...)
+	}
+	decision := delivery.Decide(rendered, prior, before)
+	return decision, append(ps, decision.ClearSecrets(before)...)
+}
+
+// plan plans every computed attribute, and reports what a reviewer of the plan has to know.
+func (m *environmentRenderingModel) plan(
+	ctx context.Context, decision *delivery.Decision, state *environmentRenderingModel, diags *diag.Diagnostics,
+) {
+	problems := decision.Problems()
+	switch {
+	case decision.Action == delivery.Nothing:
+		appendProblems(diags, problems)
+		m.setNothing(decision.Applied.Arguments)
+	case decision.Rests != "":
+		appendProblems(diags, problems)
+		m.rest(state, decision)
+	default:
+		if err := m.setRendered(ctx, m.rendering(decision.Applied), state); err != nil {
+			diags.AddAttributeError(path.Root("preview"), "File can't be shown", err.Error()+".")
+			return
+		}
+		appendRollout(diags, decision)
+		appendProblems(diags, problems)
+		m.planResults(ctx, decision, state)
 	}
 }
 
 // check reports what the state does not know about the apply: other renderings, missing credentials, and the contents
 // of the branch.
-func (r *environmentRendering) check(
-	ctx context.Context, d *delivery.Desired, prior *delivery.Prior, before *delivery.State, decision *delivery.Decision,
-	diags *diag.Diagnostics,
-) {
+func (r *environmentRendering) check(ctx context.Context, decision *delivery.Decision, diags *diag.Diagnostics) {
 	if r.data == nil {
 		return
 	}
+	applied := decision.Applied
 	fail := func(err error) {
 		if err != nil {
-			appendDeliveryError(diags, d.Destination, err)
+			appendDeliveryError(diags, applied.Destination, err)
 		}
 	}
-	fail(r.data.claim(d, prior == nil))
+	fail(r.data.claim(applied, decision.Prior == nil))
 	if !r.data.known {
 		return
 	}
 	remote := r.remote(ctx)
-	fail(remote.CheckReviewers(d))
-	if d.Strategy == delivery.PullRequest && decision.Action != delivery.Keep {
-		r.data.checkGitHubCredential(diags)
+	fail(remote.CheckHost(applied.Arguments))
+	if applied.Strategy == delivery.PullRequest && decision.Action != delivery.Keep {
+		r.data.checkCredential(applied.Destination.Repo, diags)
 	}
 	if diags.HasError() {
 		return
 	}
-	warnings, err := remote.Check(ctx, d, prior, before, decision)
+	warnings, err := remote.Check(ctx, decision)
 	appendProblems(diags, warnings)
 	fail(err)
 }

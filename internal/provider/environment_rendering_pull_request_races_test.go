@@ -103,7 +103,7 @@ func TestAccPullRequestCreateWaits(t *testing.T) {
 		"apply", "-no-color", "-auto-approve")
 	r.on.Edit(t, 1, r.last().Body+"\nLooks good to me.\n")
 	r.set("value", "2")
-	if o := r.succeed("plan", "-no-color"); !strings.Contains(o.text(), "A pull request is open already") ||
+	if o := r.succeed("plan", "-no-color"); !strings.Contains(o.text(), "A pull request is already open") ||
 		!strings.Contains(o.text(), "Pull request 1 (") {
 		t.Errorf("the plan: %s", o.text())
 	}

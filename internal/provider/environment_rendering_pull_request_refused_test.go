@@ -26,6 +26,8 @@ func TestAccPullRequestNoCredential(t *testing.T) {
 		t.Errorf("a plan names GITHUB_TOKEN:\n%s", r.printed.String())
 	}
 	r.set("github", nil)
+	r.expectError([]string{"Repo is on no configured host", "base_url in github"}, "plan", "-no-color")
+	r.set("place", map[string]any{"repo": "https://github.com/acme/gitops", "branch": "dev"})
 	r.expectError([]string{"No credential for GitHub", "or the environment variable GITHUB_TOKEN."}, "plan", "-no-color")
 	if len(r.pulls()) > 0 {
 		t.Error("there is a pull request")

@@ -46,7 +46,7 @@ func (r *reviewed) expectRemoval(from string) int {
 	r.t.Helper()
 	count := len(r.pulls())
 	o := r.terraform("plan", "-no-color", "-detailed-exitcode")
-	if o.code != 2 || !strings.Contains(o.text(), "The old location is due to be removed") ||
+	if o.code != 2 || !strings.Contains(o.text(), "Previous location will be removed") ||
 		!strings.Contains(o.text(), `branch "`+from+`"`) {
 		r.t.Errorf("the plan (exit code %d) does not say what is due:\n%s\n%s", o.code, o.stdout, o.stderr)
 	}

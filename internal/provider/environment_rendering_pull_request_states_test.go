@@ -18,10 +18,10 @@ func TestAccPullRequestPushedTo(t *testing.T) {
 	r.apply()
 	first := r.expectPulls("open")
 	gitserver.Seed(t, r.on.Path, first.Head, map[string]string{"large/app-a/reconciler.yaml": "hotfix\n"})
-	r.expectError([]string{"Others changed the rendered folders", "branch \"" + first.Head + "\"",
+	r.expectError([]string{"Drift: rendered folders changed outside Terraform", "branch \"" + first.Head + "\"",
 		"large/app-a/reconciler.yaml", "Somebody"}, "plan", "-no-color")
 	r.options("on_drift", "overwrite")
-	if o := r.apply(); !strings.Contains(o.text(), "Changes of others are overwritten") {
+	if o := r.apply(); !strings.Contains(o.text(), "Changes made outside Terraform are overwritten") {
 		t.Errorf("the apply: %s", o.text())
 	}
 	r.expectEmptyPlan()
@@ -35,8 +35,8 @@ func TestAccPullRequestPushedTo(t *testing.T) {
 	r.apply()
 	gitserver.Seed(t, r.on.Path, first.Head, map[string]string{"large/app-a/reconciler.yaml": "hotfix\n"})
 	r.on.Merge(t, first.Number, "squash")
-	r.expectError([]string{"Others changed the rendered folders", "branch \"dev\"", "merged with changes of others",
-		"- large"}, "plan", "-no-color")
+	r.expectError([]string{"Drift: rendered folders changed outside Terraform", "branch \"dev\"",
+		"merged with changes of others", "- large"}, "plan", "-no-color")
 }
 
 // TestAccPullRequestClosed: a pull request that people closed stays closed, its branch or without it, until there is
@@ -193,11 +193,11 @@ func TestAccPullRequestInput(t *testing.T) {
 	r.delivery("auto_merge", "fast-forward")
 	r.expectError([]string{`"merge" "squash" "rebase"`}, "plan", "-no-color")
 	r.delivery("reviewers", []string{"octocat", "other/team"})
-	r.expectError([]string{"Reviewers that can't be asked", "team other/team does not belong to acme"}, "plan",
+	r.expectError([]string{"Cannot request reviewers", "team other/team does not belong to acme"}, "plan",
 		"-no-color")
 	r.delivery()
 	r.setDestination("repo", "file://"+r.on.Path)
-	r.expectError([]string{"Repo is not on the GitHub server"}, "plan", "-no-color")
+	r.expectError([]string{"Repo is on no configured host"}, "plan", "-no-color")
 	r.setDestination("repo", r.fake.URL+"/acme/other")
 	r.expectError([]string{"Repo not found, or not visible"}, "plan", "-no-color")
 	r.setDestination("repo", r.on.URL, "branch", "nowhere")

@@ -19,10 +19,10 @@ type reviewed struct {
 	on   *githubfake.Repo
 }
 
-func newReviewed(t *testing.T) *reviewed {
+func newReviewed(t *testing.T, options ...githubfake.Option) *reviewed {
 	t.Helper()
 	needTerraform(t)
-	fake := githubfake.New(t)
+	fake := githubfake.New(t, options...)
 	on := fake.AddRepo(t, "acme/gitops")
 	gitserver.Seed(t, on.Path, "dev", map[string]string{"README.md": "hello\n", "apps/a.yaml": "a: 1\n"})
 	on.Protect(t, "dev")
@@ -137,7 +137,7 @@ func (r *reviewed) expectTree(rev, target, value string) {
 // The whole life of a rendering that people review.
 func TestAccPullRequestLife(t *testing.T) {
 	t.Parallel()
-	r := newReviewed(t)
+	r := newReviewed(t, githubfake.WithGitBackend())
 	r.delivery("labels", []string{"platform"}, "reviewers", []string{"octocat", "acme/platform"})
 	r.on.AddTeam("platform")
 	before := r.head()
@@ -200,8 +200,8 @@ func TestAccPullRequestLife(t *testing.T) {
 	// Others change the target under it: drift, until they take it back.
 	was := gitserver.Tree(t, r.on.Path, "dev")["large/app-a/reconciler.yaml"]
 	gitserver.Seed(t, r.on.Path, "dev", map[string]string{"large/app-a/reconciler.yaml": "hotfix\n"})
-	r.expectError([]string{"Others changed the rendered folders", "branch \"dev\"", "large/app-a/reconciler.yaml"},
-		"plan", "-no-color")
+	r.expectError([]string{"Drift: rendered folders changed outside Terraform", "branch \"dev\"",
+		"large/app-a/reconciler.yaml"}, "plan", "-no-color")
 	gitserver.Seed(t, r.on.Path, "dev", map[string]string{"large/app-a/reconciler.yaml": was})
 	r.expectEmptyPlan()
 	r.on.Close(t, third.Number)
@@ -220,8 +220,8 @@ func TestAccPullRequestLife(t *testing.T) {
 
 	// Edited by hand: drift, put right.
 	gitserver.Seed(t, r.on.Path, "dev", map[string]string{"large/app-a/reconciler.yaml": "hotfix\n"})
-	r.expectError([]string{"Others changed the rendered folders", "large/app-a/reconciler.yaml", "Somebody"}, "plan",
-		"-no-color")
+	r.expectError([]string{"Drift: rendered folders changed outside Terraform", "large/app-a/reconciler.yaml",
+		"Somebody"}, "plan", "-no-color")
 	r.options("on_drift", "overwrite")
 	r.apply()
 	fifth := r.expectPulls("merged", "closed", "merged", "open")

@@ -101,7 +101,7 @@ func TestAccRenderingOvertaken(t *testing.T) {
 	// A create: in the way, and beside.
 	plan()
 	theirs("large/x.txt")()
-	overtaken("Folders are not this rendering's", "large")
+	overtaken("Folders are not owned by this rendering", "large")
 	gitserver.SeedFiles(t, r.repo, "dev", "Seed", map[string]gitserver.File{"large": {}})
 	plan()
 	server.BeforeReceive(theirs("b.txt"))
@@ -122,7 +122,7 @@ func TestAccRenderingOvertaken(t *testing.T) {
 	plan()
 	theirs("small/e.txt")()
 	overtaken(moved...)
-	r.expectError([]string{"Others changed the rendered folders", "small/e.txt"}, "plan", "-no-color")
+	r.expectError([]string{"Drift: rendered folders changed outside Terraform", "small/e.txt"}, "plan", "-no-color")
 	r.options("on_drift", "overwrite")
 	plan()
 	server.BeforeReceive(theirs("small/f.txt"))

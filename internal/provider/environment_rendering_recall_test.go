@@ -22,7 +22,7 @@ func TestAccRenderingOtherVersion(t *testing.T) {
 	hotfix := gitserver.Seed(t, r.repo, "dev", map[string]string{"large/app-a/reconciler.yaml": "by hand\n"})
 	r.forget()
 	said := []string{
-		"Others changed the rendered folders",
+		"Drift: rendered folders changed outside Terraform",
 		"commit " + hotfix,
 		"- large/app-a/reconciler.yaml",
 		`on_drift = "overwrite"`,
@@ -62,7 +62,7 @@ func TestAccRenderingOtherVersion(t *testing.T) {
 		},
 	)
 	r.forget()
-	r.expectRefused([]string{"Others changed the rendered folders", "commit " + r.head(), "Away with all",
+	r.expectRefused([]string{"Drift: rendered folders changed outside Terraform", "commit " + r.head(), "Away with all",
 		"- .kalypso/rendering.json"}, "plan")
 	gitserver.Git(t, r.repo, "update-ref", "refs/heads/dev", delivered)
 

@@ -61,6 +61,7 @@ func (r *environmentRendering) Configure(
 
 // Create delivers the tree. If it fails, it leaves no state; the next create finds what it wrote.
 func (r *environmentRendering) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
+	defer r.data.inWords(ctx, req.Plan, gitopsRepoURL, &resp.Diagnostics)
 	defer renderingIdentity.set(ctx, &resp.State, resp.Identity, &resp.Diagnostics)
 	if created := r.apply(ctx, &req.Plan, nil, nil, resp.Private, &resp.Diagnostics); created != nil {
 		resp.Diagnostics.Append(resp.State.Set(ctx, created)...)
@@ -69,6 +70,7 @@ func (r *environmentRendering) Create(ctx context.Context, req resource.CreateRe
 
 // Update delivers a changed tree. If it fails, the state stays.
 func (r *environmentRendering) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
+	defer r.data.inWords(ctx, req.Plan, gitopsRepoURL, &resp.Diagnostics)
 	defer renderingIdentity.set(ctx, &resp.State, resp.Identity, &resp.Diagnostics)
 	state := readModel(ctx, req.State, &resp.Diagnostics)
 	if state == nil {
@@ -95,7 +97,7 @@ func (r *environmentRendering) apply(
 	}
 	if state != nil && plan.Raw.IsFullyKnown() && next.kept(ctx, state) {
 		writeDelivery(ctx, private,
-			before.WithInputs(r.planned(ctx, next).Desired).WithTarget(next.TargetTreeHash.ValueString()), diags)
+			before.WithInputs(r.planned(ctx, next)).WithTarget(next.TargetTreeHash.ValueString()), diags)
 		return next
 	}
 	defer func() { next.explainErrors(ctx, diags, before, nil) }()
@@ -106,14 +108,14 @@ func (r *environmentRendering) apply(
 	ctx, cancel := next.within(ctx, limit, writeTimeout, diags)
 	defer cancel()
 	prior := state.prior(ctx)
-	o := r.rendered(ctx, next, prior, before, diags)
+	decision := r.decision(ctx, next, prior, before, diags)
 	if diags.HasError() {
 		return nil
 	}
 	planned := next.deliveryResults
-	result, err := r.remote(ctx).Apply(ctx, o.Desired, prior, before)
+	result, err := r.remote(ctx).Apply(ctx, decision)
 	if err != nil {
-		appendDeliveryError(diags, o.Destination, err)
+		appendDeliveryError(diags, decision.Applied.Destination, err)
 		return nil
 	}
 	tflog.Info(ctx, "delivered the tree", map[string]any{"commit": result.Commit, "pushed": result.Pushed})
@@ -121,47 +123,41 @@ func (r *environmentRendering) apply(
 	writeDelivery(ctx, private, result.State, diags)
 	switch {
 	case result.Action == delivery.Nothing:
-		next.setNothing(o)
+		next.setNothing(result.Applied.Arguments)
 		return next
-	case o.Rests(prior):
+	case decision.Rests != "":
 		next.keepComputed(state)
 		return next
 	}
-	// After the apply, which may have read what the tree depends on.
-	if err := next.setRendered(ctx, o, state); err != nil {
+	if err := next.setRendered(ctx, next.rendering(result.Applied), state); err != nil {
 		diags.AddAttributeError(path.Root("preview"), "File can't be shown", err.Error()+".")
 	}
-	next.setResult(o.Desired, result, planned, state, before)
+	next.setResult(decision, result, planned, state)
 	return next
 }
 
-// planned returns the last planned rendering if it belongs to this plan. Otherwise it returns the arguments alone,
-// without the tree.
-func (r *environmentRendering) planned(ctx context.Context, plan *environmentRenderingModel) *rendering {
-	if o := r.data.lastPlan.take(plan); o != nil {
-		return o
+// planned returns the arguments of a plan.
+func (r *environmentRendering) planned(ctx context.Context, plan *environmentRenderingModel) *delivery.Arguments {
+	if decision := r.data.lastPlan.take(plan); decision != nil {
+		return decision.Applied.Arguments
 	}
-	o, _ := plan.rendering(ctx, r.data) // the plan has reported the problems
-	return o
+	a, _ := plan.readArguments(ctx, r.data) // the plan has reported the problems
+	return a
 }
 
-// rendered returns the last planned rendering if it belongs to this plan. Otherwise it renders the fleet.
-func (r *environmentRendering) rendered(
+// decision returns the decision of the last plan if it belongs to this one. Otherwise it renders the fleet and decides.
+func (r *environmentRendering) decision(
 	ctx context.Context, plan *environmentRenderingModel, prior *delivery.Prior, before *delivery.State,
 	diags *diag.Diagnostics,
-) *rendering {
-	if o := r.data.lastPlan.take(plan); o != nil {
-		return o
+) *delivery.Decision {
+	if decision := r.data.lastPlan.take(plan); decision != nil {
+		return decision
 	}
-	o, ps := plan.rendering(ctx, r.data)
-	if o.Rests(prior) {
-		return o
-	}
-	ps = append(ps, o.Render(ctx, prior, before, logProgress(ctx, logEvery))...)
+	decision, ps := r.decide(ctx, plan, prior, before)
 	appendProblems(diags, slices.DeleteFunc(ps, func(p problem.Problem) bool {
 		return p.Severity == problem.Warning // the plan has shown it
 	}))
-	return o
+	return decision
 }
 
 // remote returns the access to the branch.
@@ -175,6 +171,7 @@ func (r *environmentRendering) remote(ctx context.Context) delivery.Remote {
 func (r *environmentRendering) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
 	renderingIdentity.set(ctx, &req.State, resp.Identity, &resp.Diagnostics)
 	diags := &resp.Diagnostics
+	defer r.data.inWords(ctx, req.State, gitopsRepoURL, diags)
 	state := readModel(ctx, req.State, diags)
 	if state == nil {
 		return
@@ -226,13 +223,14 @@ func (r *environmentRendering) revertedFiles(
 // Delete removes the rendering's folders from the branch.
 func (r *environmentRendering) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
 	diags := &resp.Diagnostics
+	defer r.data.inWords(ctx, req.State, gitopsRepoURL, diags)
 	state := readModel(ctx, req.State, diags)
 	if state == nil {
 		return
 	}
 	before := readDelivery(ctx, req.Private, state, diags)
 	defer func() { state.explainStateErrors(ctx, diags, before) }()
-	d := state.desired(ctx)
+	d := state.arguments(ctx)
 	appendProblems(diags, d.ValidateDestroy())
 	if diags.HasError() {
 		return

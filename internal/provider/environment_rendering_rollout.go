@@ -24,40 +24,41 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
 )
 
-// readRollout reads the argument rollout.
-func (r *rendering) readRollout(d decoder) {
+// readRollout reads the argument rollout, or returns nil. It needs the fleet and the destination.
+func readRollout(d decoder, a *delivery.Arguments) *rollout.Rollout {
 	given, ok := d.object("rollout")
 	if !ok {
-		return
+		return nil
 	}
-	r.Rollout = &rollout.Rollout{
-		StagesUnknown: given.isUnknown("stages") || r.Fleet.Incomplete, Skip: given.string("skip"),
+	r := &rollout.Rollout{
+		StagesUnknown: given.isUnknown("stages") || a.Fleet.Incomplete, Skip: given.string("skip"),
 		Pause: given.string("pause"),
 	}
-	r.Rollout.PauseUnknown = unknown.Is(r.Rollout.Pause)
+	r.PauseUnknown = unknown.Is(r.Pause)
 	if given.blank("pause") {
 		given.report("Missing reason", "pause says why no further wave follows, and it is blank. Write the reason, or "+
 			"remove it.",
 			problem.Attr("pause"))
 	}
-	if r.Rollout.SkipUnknown = unknown.Is(r.Rollout.Skip); r.Rollout.SkipUnknown {
-		r.Rollout.Skip = ""
+	if r.SkipUnknown = unknown.Is(r.Skip); r.SkipUnknown {
+		r.Skip = ""
 	}
-	if skip := r.Rollout.Skip; skip != "" && !treeHash.MatchString(skip) {
+	if skip := r.Skip; skip != "" && !treeHash.MatchString(skip) {
 		given.report("Invalid hash",
 			fmt.Sprintf("%q is not the hash of a tree. Set the target_tree_hash that all cluster types get at once.", skip),
 			problem.Attr("skip"))
 	}
 	before := len(*d.problems)
 	for _, stage := range given.objects("stages") {
-		r.Rollout.Stages = append(r.Rollout.Stages, readStage(stage))
-		r.Rollout.StagesUnknown = r.Rollout.StagesUnknown || stage.unknown ||
+		r.Stages = append(r.Stages, readStage(stage))
+		r.StagesUnknown = r.StagesUnknown || stage.unknown ||
 			stage.isUnknown("soak") || stage.isUnknown("max_concurrency")
 	}
 	if len(*d.problems) == before {
-		*d.problems = append(*d.problems, r.Rollout.Validate(r.Fleet.ClusterTypes, problem.Attr("rollout"))...)
+		*d.problems = append(*d.problems, r.Validate(a.Fleet.ClusterTypes, problem.Attr("rollout"))...)
 	}
-	r.readObserved(given)
+	readObserved(given, a, r)
+	return r
 }
 
 var treeHash = regexp.MustCompile(`^[0-9a-f]{40}$`)
@@ -86,24 +87,24 @@ func readStage(d decoder) rollout.Stage {
 }
 
 // readObserved reads the observation of the clusters. It reports an observation of another location.
-func (r *rendering) readObserved(d decoder) {
+func readObserved(d decoder, a *delivery.Arguments, r *rollout.Rollout) {
 	given, ok := d.object("observed")
 	v, _ := d.argument("observed")
 	switch {
 	case !ok:
 		return
 	case given.unknown || !whollyKnown(v):
-		r.Rollout.ObservedUnknown = true
+		r.ObservedUnknown = true
 		return
 	}
 	if at := readDestination(given); at.Repo == "" {
 		given.report("Missing GitOps repo", "observed lacks gitops_repo. Pass a kalypso_deployment_state as a whole, or "+
 			"its gitops_repo, observed_at, folders and problems.",
 			problem.Attr("gitops_repo"))
-	} else if r.Delivers() && r.Located() && !at.Same(r.Destination) {
+	} else if a.Delivers() && a.Located() && !at.Same(a.Destination) {
 		given.report("Observation of another location",
 			fmt.Sprintf("observed describes %s, but the rendering writes to %s. Pass the kalypso_deployment_state of the "+
-				"latter.", at, r.Destination), problem.Attr("gitops_repo"))
+				"latter.", at, a.Destination), problem.Attr("gitops_repo"))
 	}
 	seen := &rollout.Observation{At: readTime(given, "observed_at"), Folders: map[string]deployment.FolderState{}}
 	if text := given.string("observed_at"); text == "" {
@@ -122,7 +123,7 @@ func (r *rendering) readObserved(d decoder) {
 			Message: p.string("message"),
 		})
 	}
-	r.Rollout.Observed = seen
+	r.Observed = seen
 }
 
 var verdicts = []deployment.Verdict{deployment.Success, deployment.Pending, deployment.Failure}
@@ -220,8 +221,8 @@ func (m *environmentRenderingModel) keepRollout(ctx context.Context, state *envi
 }
 
 // appendRollout reports what a rollout waits for, and what stopped it.
-func appendRollout(diags *diag.Diagnostics, o *delivery.Desired, decision *delivery.Decision) {
-	step := decision.Rollout
+func appendRollout(diags *diag.Diagnostics, decision *delivery.Decision) {
+	step := decision.Step
 	if step == nil {
 		return
 	}
@@ -234,11 +235,11 @@ func appendRollout(diags *diag.Diagnostics, o *delivery.Desired, decision *deliv
 		diags.AddAttributeWarning(at, "The rollout stopped", fmt.Sprintf("In stage %q, clusters fail with the change:\n%s\n"+
 			"No further wave follows. The rollout continues once these clusters are current, or once the fleet changes "+
 			"these folders. To write all folders at once, set rollout.skip = %q.",
-			step.Stage, problem.IndentedList(step.Stopped, shown), o.TargetTreeHash()))
+			step.Stage, problem.IndentedList(step.Stopped, shown), decision.Applied.TargetTreeHash()))
 	case (decision.Action == delivery.Keep || decision.Action == delivery.Withhold) && len(step.Waiting) > 0:
 		diags.AddAttributeWarning(at, "The rollout waits", fmt.Sprintf("Stage %q waits for:\n%s\n"+
 			"Until then nothing is written. Plan again later. To write all folders at once, set rollout.skip = %q.",
-			step.Stage, problem.IndentedList(step.Waiting, shown), o.TargetTreeHash()))
+			step.Stage, problem.IndentedList(step.Waiting, shown), decision.Applied.TargetTreeHash()))
 	}
 }
 
@@ -251,7 +252,7 @@ func keptFiles(
 	if state == nil || state.Files.IsNull() || state.Files.IsUnknown() {
 		return kept
 	}
-	from := state.desired(ctx).Destination.Join(folder) + "/"
+	from := state.arguments(ctx).Destination.Join(folder) + "/"
 	for name, content := range state.Files.Elements() {
 		if below, ok := strings.CutPrefix(name, from); ok {
 			kept[to.Join(folder+"/"+below)] = content

@@ -82,7 +82,7 @@ func TestAccRolloutGuardrails(t *testing.T) {
 	r.set("value", "2")
 	r.set("targets", map[string]string{"canary": "canary"})
 	r.expectRefused(
-		[]string{"Guardrails stop the change", "removes 4 of 5 deployment target folders", "west/app-west"},
+		[]string{"Change exceeds guardrails", "removes 4 of 5 deployment target folders", "west/app-west"},
 		"plan",
 	)
 	r.options("guardrails", map[string]any{"max_removed": "80%"})
@@ -92,7 +92,7 @@ func TestAccRolloutGuardrails(t *testing.T) {
 	r.succeed("import", renderingAddress, "dev@file://"+r.repo+"//.?ref=dev")
 	r.options("guardrails", nil)
 	r.report("current", "canary")
-	r.expectRefused([]string{"Guardrails stop the change", "removes 4 of 5"}, "plan")
+	r.expectRefused([]string{"Change exceeds guardrails", "removes 4 of 5"}, "plan")
 	r.options("guardrails", map[string]any{"max_removed": "80%"})
 	r.wave("2 - - - -") // nothing is on the others any more, so nothing is awaited
 }
@@ -127,7 +127,7 @@ func TestAccRolloutDrift(t *testing.T) {
 		"west/app-west/reconciler.yaml": {Mode: "100644", Content: "value: theirs\n"}, "east": {},
 		"canary/app-canary/reconciler.yaml": {Mode: "100644", Content: "value: theirs\n"},
 	})
-	r.expectRefused([]string{"Others changed the rendered folders", "west/app-west", "A hotfix"}, "plan")
+	r.expectRefused([]string{"Drift: rendered folders changed outside Terraform", "west/app-west", "A hotfix"}, "plan")
 	r.options("on_drift", "overwrite")
 	r.wave("2 1 1 1 1")
 	gitserver.Fsck(t, r.repo)
@@ -271,7 +271,7 @@ func TestAccRolloutAdopts(t *testing.T) {
 	gitserver.Seed(t, r.repo, "dev", theirs)
 	r.stages(canaryThenAll...)
 	r.report("current")
-	r.expectRefused([]string{"Folders are not this rendering's"}, "plan")
+	r.expectRefused([]string{"Folders are not owned by this rendering"}, "plan")
 	r.options("adopt", true, "guardrails", anyRemoval)
 	out := r.succeed("plan", "-no-color")
 	for _, text := range []string{
@@ -436,7 +436,7 @@ func TestAccRolloutWithheld(t *testing.T) {
 
 			// Marked once it fails while the pull request is open.
 			r.report("failed", "canary")
-			says := []string{"A pull request must wait", "An earlier wave of the rollout is not current, in stage",
+			says := []string{"Pull request must not be merged yet", "An earlier wave of the rollout is not current, in stage",
 				"Pull request 3 is a draft, if the host has drafts"}
 			plan := r.succeed("plan", "-no-color")
 			for _, text := range append([]string{"The rollout stopped", "0 to add, 1 to change"}, says...) {

@@ -194,25 +194,26 @@ func deliveryAttributes() map[string]schema.Attribute {
 		merges[i] = string(m)
 	}
 	autoMerge := enumeration(merges).attribute("")
-	autoMerge.MarkdownDescription = "Request from GitHub to merge the pull request once its checks have passed, by " +
-		"`merge`, `squash` or `rebase`. If no check is required, GitHub merges it at once. By default, people merge."
+	autoMerge.MarkdownDescription = "Request from the host to merge the pull request once its checks have passed, by " +
+		"`merge`, `squash` or `rebase`; GitLab has no `rebase`. If no check is required, the host merges it at once. By " +
+		"default, people merge."
 	return map[string]schema.Attribute{
 		"strategy": strategies.attribute(
-			"`push` commits to the branch. `pull_request` commits to a branch of its own and opens a pull request on GitHub. " +
-				"`none` only computes: it contacts no server and writes nothing. The other attributes except `describe` are for " +
-				"`pull_request`."),
+			"`push` commits to the branch. `pull_request` commits to a branch of its own and opens a pull request on the " +
+				"repo's host: GitHub or GitLab, where it is a merge request. `none` only computes: it contacts no server " +
+				"and writes nothing. The other attributes except `describe` are for `pull_request`."),
 		"branch_prefix": optionalString(
 			"The start of the name of the pull request's branch. The rest of the name depends on environment, branch and " +
 				"path. The default is `" + defaultBranchPrefix + "`."),
 		"labels": schema.SetAttribute{
 			Optional: true, ElementType: types.StringType,
 			MarkdownDescription: "Labels of the pull request. It also has the label `" + pullrequest.PromotedLabel +
-				"`, if it changes the promoted commit.",
+				"`, if it changes the promoted commit. On GitLab, a label has no comma.",
 		},
 		"reviewers": schema.SetAttribute{
 			Optional: true, ElementType: types.StringType,
-			MarkdownDescription: "Requested reviewers: users, and teams of the organisation that owns the repo, such as " +
-				"`acme/platform`.",
+			MarkdownDescription: "Requested reviewers: users, and on GitHub teams of the organisation that owns the repo, " +
+				"such as `acme/platform`.",
 		},
 		"draft":      optionalBool("Open the pull request as a draft."),
 		"auto_merge": autoMerge,

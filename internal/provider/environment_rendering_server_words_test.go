@@ -43,7 +43,7 @@ func TestAccRenderingServerWords(t *testing.T) {
 		Body: []byte(gitserver.FalseReport("dev")),
 	}
 	server.Fail(push)
-	r.expectRefused([]string{"The branch doesn't hold the push", "apply again"}, "apply", "-auto-approve")
+	r.expectRefused([]string{"Pushed commit not found on the branch", "apply again"}, "apply", "-auto-approve")
 
 	push.Status = http.StatusInsufficientStorage
 	server.Fail(push)

@@ -276,7 +276,7 @@ func TestAccUnknownRefused(t *testing.T) {
 
 	r.env = append(r.env, "TF_VAR_round=three", "TF_VAR_purpose=none")
 	r.plan()
-	r.expectError([]string{"Guardrails stop the change", "large/hello-test"}, "apply", "-no-color", "plan")
+	r.expectError([]string{"Change exceeds guardrails", "large/hello-test"}, "apply", "-no-color", "plan")
 	if diff := cmp.Diff(before, r.state()["kalypso_environment_rendering.this"]); diff != "" {
 		t.Errorf("state (-before +after):\n%s", diff)
 	}
@@ -284,14 +284,14 @@ func TestAccUnknownRefused(t *testing.T) {
 		t.Errorf("something was pushed: the head was %s and is %s", head, now)
 	}
 	// With all known, the plan says so.
-	r.expectError([]string{"Guardrails stop the change", "large/hello-test"}, "plan", "-no-color")
+	r.expectError([]string{"Change exceeds guardrails", "large/hello-test"}, "plan", "-no-color")
 
 	// So it is with a change of others, where on_drift is not known.
 	gitserver.Seed(t, repo, "dev", map[string]string{"large/hello-test/namespace.yaml": "name: by hand\n"})
 	r.env = append(r.env, "TF_VAR_round=four", "TF_VAR_purpose=test", "TF_VAR_on_drift=fail")
 	r.plan()
 	r.expectError(
-		[]string{"Others changed the rendered folders", "large/hello-test/namespace.yaml"},
+		[]string{"Drift: rendered folders changed outside Terraform", "large/hello-test/namespace.yaml"},
 		"apply",
 		"-no-color",
 		"plan",

@@ -13,7 +13,7 @@ func TestAccRenderingFirstIsEmpty(t *testing.T) {
 	r := newRendering(t, gitserver.InitBare(t))
 	r.options("create_branch", true)
 	r.set("targets", map[string]string{})
-	refused := []string{"Guardrails stop the change", "The tree would be empty", "guardrails.allow_empty = true"}
+	refused := []string{"Change exceeds guardrails", "The tree would be empty", "guardrails.allow_empty = true"}
 	r.expectRefused(refused, "plan")
 	r.set("targets", map[string]string{"a": "large"})
 	r.set("value", "''")

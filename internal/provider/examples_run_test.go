@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -212,10 +213,54 @@ func TestAccExamplePromotion(t *testing.T) {
 		"drone version: five kiosk version: two")
 	wants("Version five: the second wave in prod", "drone version: five kiosk version: five")
 	wants("Why prod runs it", `environment "stage" runs it: success`, "Promoted commit: ")
-	wants("Break-glass: revert the last wave on the GitOps branch", "Others changed the rendered folders",
+	wants("Break-glass: revert the last wave on the GitOps branch", "Drift: rendered folders changed outside Terraform",
 		"The promotion would ")
 	wants("Reject version five: the first wave goes back, too", `Roll back environment "prod"`,
 		"drone version: two kiosk version: two")
+}
+
+// fixedHashes replaces the hashes of commits in a text, which depend on the folder of the run, and removes the space at
+// the ends of its lines.
+func fixedHashes(text string) string {
+	text = regexp.MustCompile(`\b[0-9a-f]{7,40}\b`).ReplaceAllString(text, "HASH")
+	return strings.TrimSpace(regexp.MustCompile(`(?m) +$`).ReplaceAllString(text, ""))
+}
+
+// examples/observability plays a week of promotions, of which one fails, and shows the versions that clusters run and
+// the history of prod. The guide What ran where shows its output.
+func TestAccExampleObservability(t *testing.T) {
+	t.Parallel()
+	temp := t.TempDir()
+	sections := runExample(t, "observability", temp, "1")
+	buildBranches(t, temp)
+	wantInSection(t, sections, "Monday: prod runs 1.0", `"shop-web" = tomap({ "1.0" = 2 })`)
+	wantInSection(t, sections, "Thursday: platform two failed and is rolled back, and the shop stays",
+		`"shop-web" = tomap({ "1.1" = 2 })`)
+	guide := fixedHashes(readFile(t, "../../docs/guides/what-ran-where.md"))
+	for headline, language := range map[string]string{
+		"Tuesday: the first cluster runs 1.1, without a commit of the platform": "text",
+		"The week": "markdown",
+	} {
+		printed := fixedHashes(strings.TrimSuffix(sections[headline], "Kept: "+keptFolder(t, temp)))
+		if !strings.Contains(guide, "```"+language+"\n"+printed+"\n```") {
+			t.Errorf("under %q the guide does not show\n%s", headline, printed)
+		}
+	}
+	for _, row := range []string{"| promotion |", "| rollback |", "failed, restored 2025-03-06T09:00:00Z", "| first |"} {
+		if !strings.Contains(sections["The week"], row) {
+			t.Errorf("the history has no %s:\n%s", row, sections["The week"])
+		}
+	}
+}
+
+// keptFolder returns the folder that a run left.
+func keptFolder(t *testing.T, temp string) string {
+	t.Helper()
+	found, err := filepath.Glob(filepath.Join(temp, "kalypso-example.*"))
+	if err != nil || len(found) != 1 {
+		t.Fatalf("the run left %v (%v)", found, err)
+	}
+	return found[0]
 }
 
 // examples/broken-teams keeps what two of three teams break, while the third changes, until they mend it.

@@ -61,7 +61,7 @@ func newFluxFleet(t *testing.T) *fluxFleet {
 			"two": map[string]any{"kubeconfig": two.Kubeconfig(apiserver.Reader)},
 		},
 	}
-	for folder, cluster := range map[string]*apiserver.Flux{"canary": one, "large": two} {
+	for folder, cluster := range map[string]*apiserver.Kubernetes{"canary": one, "large": two} {
 		cluster.Write(t, fmt.Sprintf(`apiVersion: source.toolkit.fluxcd.io/v1
 kind: GitRepository
 metadata: {name: fleet, namespace: flux-system}

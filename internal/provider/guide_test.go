@@ -42,7 +42,7 @@ func (g *guide) acme(text string) string {
 
 var (
 	fenced    = regexp.MustCompile("(?s)```(terraform|sh)\n(.*?)\n *```\n")
-	namedFile = regexp.MustCompile("`([a-z-]+\\.tf)`[^`]*\n\n$")
+	namedFile = regexp.MustCompile("`([a-z-]+\\.(?:tf|tfquery\\.hcl))`[^`]*\n\n$")
 )
 
 // next runs the next block of the guide, which must contain want, without the skipped lines, and returns its output.

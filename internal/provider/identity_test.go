@@ -14,8 +14,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
-// knowsIdentity reports whether the CLI knows the identity of resources: Terraform and OpenTofu do from 1.12 on.
-func (r *root) knowsIdentity() bool {
+// minorVersion returns the minor version of the CLI: Terraform and OpenTofu are at 1.
+func (r *root) minorVersion() int {
 	r.t.Helper()
 	found := regexp.MustCompile(`v1\.(\d+)\.`).FindStringSubmatch(r.succeed("version").stdout)
 	if found == nil {
@@ -25,7 +25,13 @@ func (r *root) knowsIdentity() bool {
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	return minor >= 12
+	return minor
+}
+
+// knowsIdentity reports whether the CLI knows the identity of resources: Terraform and OpenTofu do from 1.12 on.
+func (r *root) knowsIdentity() bool {
+	r.t.Helper()
+	return r.minorVersion() >= 12
 }
 
 // expectIdentity fails the test unless the state holds an identity of a resource. A CLI that knows no identities keeps
@@ -110,6 +116,11 @@ func TestAccRenderingIdentity(t *testing.T) {
 	}
 }
 
+// modelIdentity is the identity of an object in a state, which doesn't keep where an import read it.
+func modelIdentity(name string) map[string]any {
+	return map[string]any{"name": name, "file": nil, "repo": nil, "branch": nil, "commit": nil}
+}
+
 // The identity of an object is its name. An import takes it with the file.
 func TestAccModelIdentity(t *testing.T) {
 	t.Parallel()
@@ -120,10 +131,10 @@ func TestAccModelIdentity(t *testing.T) {
 	r := newRoot(t, map[string]string{"terraform.tf": terraformBlock, "main.tf": object("first")})
 	r.ownProcess() // the import ID is a path in the working directory
 	r.apply()
-	r.expectIdentity(address, map[string]any{"name": "first", "file": nil})
+	r.expectIdentity(address, modelIdentity("first"))
 	r.write("main.tf", object("second"))
 	r.apply()
-	r.expectIdentity(address, map[string]any{"name": "second", "file": nil})
+	r.expectIdentity(address, modelIdentity("second"))
 	r.expectEmptyPlan()
 
 	r.emptyState()
@@ -139,6 +150,6 @@ data: {region: west}
 `)
 	if r.importByIdentity(address, `{ name = "second", file = "objects.yaml" }`) {
 		r.expectEmptyPlan()
-		r.expectIdentity(address, map[string]any{"name": "second", "file": nil})
+		r.expectIdentity(address, modelIdentity("second"))
 	}
 }

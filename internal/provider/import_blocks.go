@@ -58,21 +58,20 @@ type imported struct {
 
 // importable returns the objects that become resources, and the reasons why others stay in YAML.
 func importable(found *source.ControlPlane) (all []imported, staying []string) {
-	taken := map[string]bool{}
+	taken := addresses{}
 	for _, m := range models {
 		for _, o := range found.Objects {
 			if o.Kind() != m.kind {
 				continue
 			}
-			name := o.Metadata().Name
-			if m.importable != nil {
-				if err := m.importable(o.Object); err != nil {
-					reason := strings.Join(strings.Fields(err.Error()), " ")
-					staying = append(staying, fmt.Sprintf("%s %q of %q stays in YAML: %s", m.kind, name, importID(found, o), reason))
-					continue
-				}
+			resource, err := taken.importable(m, o)
+			if err != nil {
+				reason := strings.Join(strings.Fields(err.Error()), " ")
+				staying = append(staying, fmt.Sprintf("%s %q of %q stays in YAML: %s", m.kind, o.Metadata().Name,
+					importID(found, o), reason))
+				continue
 			}
-			all = append(all, imported{o, m, freeAddress("kalypso_"+m.name, name, taken)})
+			all = append(all, resource)
 		}
 	}
 	return all, staying
@@ -186,8 +185,22 @@ func importID(found *source.ControlPlane, o source.FoundObject) string {
 
 var notOfIdentifier = regexp.MustCompile(`[^a-z0-9_]+`)
 
-// freeAddress returns a unique address for an object, in snake case.
-func freeAddress(resource, name string, taken map[string]bool) string {
+// addresses holds the addresses of resources that are taken.
+type addresses map[string]bool
+
+// importable returns an object as a resource of the model, with an address that nothing else has. An error says why it
+// stays in YAML.
+func (taken addresses) importable(m *model, o source.FoundObject) (imported, error) {
+	if m.importable != nil {
+		if err := m.importable(o.Object); err != nil {
+			return imported{}, err
+		}
+	}
+	return imported{o, m, taken.free("kalypso_"+m.name, o.Metadata().Name)}, nil
+}
+
+// free returns a free address for an object, in snake case, and takes it.
+func (taken addresses) free(resource, name string) string {
 	name = notOfIdentifier.ReplaceAllString(strings.ToLower(name), "_")
 	if name == "" || name[0] >= '0' && name[0] <= '9' {
 		name = "_" + name

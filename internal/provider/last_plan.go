@@ -1,31 +1,35 @@
 package provider
 
-import "sync"
+import (
+	"sync"
 
-// lastPlan holds the rendering that was planned last and its result. Terraform plans a resource again right before it
-// applies it, in the same process, so the same values need not be rendered twice. It holds only one, because trees are
-// large.
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+)
+
+// lastPlan holds the plan that was made last, and its decision. Terraform plans a resource again right before it
+// applies it, in the same process, so the apply does what this plan decided, and renders nothing again. It holds only
+// one, because trees are large.
 type lastPlan struct {
-	mu        sync.Mutex
-	plan      environmentRenderingModel
-	rendering *rendering
+	mu       sync.Mutex
+	plan     environmentRenderingModel
+	decision *delivery.Decision
 }
 
-// keep stores a planned rendering.
-func (l *lastPlan) keep(plan *environmentRenderingModel, r *rendering) {
+// keep stores a plan.
+func (l *lastPlan) keep(plan *environmentRenderingModel, decision *delivery.Decision) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.plan, l.rendering = *plan, r
+	l.plan, l.decision = *plan, decision
 }
 
-// take returns and removes the stored rendering, or nil if another plan was stored.
-func (l *lastPlan) take(plan *environmentRenderingModel) *rendering {
+// take returns and removes the decision of a plan, or nil if another plan was stored.
+func (l *lastPlan) take(plan *environmentRenderingModel) *delivery.Decision {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.rendering == nil || !l.plan.sameAs(plan) {
+	if l.decision == nil || !l.plan.sameAs(plan) {
 		return nil
 	}
-	r := l.rendering
-	l.plan, l.rendering = environmentRenderingModel{}, nil
-	return r
+	decision := l.decision
+	l.plan, l.decision = environmentRenderingModel{}, nil
+	return decision
 }

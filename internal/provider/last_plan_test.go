@@ -5,6 +5,8 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 )
 
 // A plan serves the apply of the same values alone, and once.
@@ -21,7 +23,7 @@ func TestLastPlan(t *testing.T) {
 	if l.take(values(dev, "1")) != nil {
 		t.Error("there is a plan before the first")
 	}
-	one, two := &rendering{}, &rendering{}
+	one, two := &delivery.Decision{}, &delivery.Decision{}
 	l.keep(values(dev, "1"), one)
 	more := values(dev, "1")
 	more.Preview = types.StringValue("none")

@@ -10,40 +10,79 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/source"
 )
 
 // ImportState implements resource.ResourceWithImportState. The ID is the path of a Kalypso YAML file, relative to
-// Terraform's working directory, followed by #name if the file contains several objects of the kind.
+// Terraform's working directory, followed by #name if the file contains several objects of the kind. An identity may
+// name a file of a repo too.
 func (r *modelResource) ImportState(
 	ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse,
 ) {
+	diags := &resp.Diagnostics
 	id := req.ID
-	if given := modelIdentity.imported(ctx, req, &resp.Diagnostics); given != nil {
+	var found fleet.Object
+	var err error
+	switch given := modelIdentity.imported(ctx, req, diags); {
+	case given == nil:
+		found, err = r.find(ctx, id)
+	case given["repo"] != "":
+		id = given["file"]
+		found, err = r.findInRepo(ctx, given)
+	default:
 		if id = given["file"]; given["name"] != "" {
 			id += "#" + given["name"]
 		}
+		found, err = r.find(ctx, id)
 	}
-	found, err := r.find(ctx, id)
 	if err != nil {
-		resp.Diagnostics.AddError("Cannot import "+id, printable.Text(err.Error()))
+		diags.AddError("Cannot import "+id, printable.Text(err.Error()))
 		return
 	}
+	state := r.state(found, diags)
+	if diags.HasError() {
+		return
+	}
+	diags.Append(resp.State.Set(ctx, state)...)
+	modelIdentity.set(ctx, &resp.State, resp.Identity, diags)
+}
+
+// state returns the state of a resource with an object: its arguments, and the manifest that is computed from them as
+// in every plan.
+func (r *modelResource) state(found fleet.Object, diags *diag.Diagnostics) types.Object {
 	arguments := r.values(found)
-	// The manifest is computed from the arguments, as in every plan.
 	o, ps := r.object(problem.Origin{}, types.ObjectValueMust(r.argumentTypes(), arguments))
 	if err := ps.Err(); err != nil {
-		resp.Diagnostics.AddError("Cannot import "+id, printable.Text(err.Error()))
-		return
+		diags.AddError(fmt.Sprintf("Cannot import %s %q", r.kind, found.Metadata().Name), printable.Text(err.Error()))
+		return types.ObjectNull(nil)
 	}
-	manifest := r.manifest(o, &resp.Diagnostics)
-	resp.Diagnostics.Append(resp.State.Set(ctx, r.withManifest(arguments, manifest))...)
-	modelIdentity.set(ctx, &resp.State, resp.Identity, &resp.Diagnostics)
+	return r.withManifest(arguments, r.manifest(o, diags))
+}
+
+// findInRepo reads the object of the kind that an identity with a repo names.
+func (r *modelResource) findInRepo(ctx context.Context, identity map[string]string) (fleet.Object, error) {
+	if identity["branch"] == "" && identity["commit"] == "" {
+		return nil, errors.New("the identity names a repo, and neither a branch nor a commit. Add one of them")
+	}
+	if r.data == nil || !r.data.known {
+		return nil, errors.New("this import reads a repo, and the provider's credentials are known after apply")
+	}
+	ctx, cancel := context.WithTimeout(ctx, sourceTimeout)
+	defer cancel()
+	text, err := r.data.sources.File(ctx, source.Location{
+		Repo: identity["repo"], Branch: identity["branch"], Commit: identity["commit"],
+	}, identity["file"])
+	if err != nil {
+		return nil, err
+	}
+	return r.choose(ctx, identity["file"], identity["name"], text)
 }
 
 // find reads the object of the kind that an import ID names.
@@ -52,6 +91,12 @@ func (m *model) find(ctx context.Context, id string) (fleet.Object, error) {
 	if err != nil {
 		return nil, err
 	}
+	return m.choose(ctx, file, name, text)
+}
+
+// choose returns the object of the kind in the text of a file. It must be the only one with the name, or if name is
+// empty, the only one.
+func (m *model) choose(ctx context.Context, file, name, text string) (fleet.Object, error) {
 	// Errors in other documents of the file don't matter if the object is found.
 	objects, _, ps := fleet.ParseYAML(ctx, problem.Origin{Key: file}, text)
 	broken := ps.Err()

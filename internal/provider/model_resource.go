@@ -17,17 +17,27 @@ import (
 )
 
 var (
+	_ resource.ResourceWithConfigure      = (*modelResource)(nil)
 	_ resource.ResourceWithValidateConfig = (*modelResource)(nil)
 	_ resource.ResourceWithModifyPlan     = (*modelResource)(nil)
 	_ resource.ResourceWithImportState    = (*modelResource)(nil)
 	_ resource.ResourceWithIdentity       = (*modelResource)(nil)
 )
 
-// modelResource is the resource of one kind of Kalypso object. It exists in state only and contacts nothing.
-type modelResource struct{ *model }
+// modelResource is the resource of one kind of Kalypso object. It exists in state only and contacts nothing, but an
+// import may read a repo.
+type modelResource struct {
+	*model
+	data *providerData
+}
 
 func newModelResource(m *model) func() resource.Resource {
-	return func() resource.Resource { return &modelResource{m} }
+	return func() resource.Resource { return &modelResource{model: m} }
+}
+
+// Configure stores the provider's configuration.
+func (r *modelResource) Configure(_ context.Context, req resource.ConfigureRequest, resp *resource.ConfigureResponse) {
+	r.data = providerDataOf(req.ProviderData, &resp.Diagnostics)
 }
 
 func (r *modelResource) Metadata(_ context.Context, req resource.MetadataRequest, resp *resource.MetadataResponse) {
@@ -39,8 +49,12 @@ var modelIdentity = resourceIdentity{
 	{name: "name", state: path.Root("name"),
 		description: "Name of the object. An import needs it only if the file holds several objects of the kind."},
 	{name: "file", required: true,
-		description: "Path of the file with Kalypso YAML that an import reads, relative to Terraform's working directory. " +
-			"The state does not keep it."},
+		description: "Path of the file with Kalypso YAML that an import reads, relative to Terraform's working directory, " +
+			"or to the root of repo. The state does not keep it."},
+	{name: "repo", description: "URL of the repo with the file. Null for a file on this machine."},
+	{name: "branch", description: "Branch of the repo, whose head is read unless commit is set."},
+	{name: "commit", description: "Full hash of the commit to read. With branch, servers that serve no commit by its " +
+		"hash can be read too."},
 }
 
 // IdentitySchema implements resource.ResourceWithIdentity.

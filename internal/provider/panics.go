@@ -8,9 +8,14 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 )
 
-// panicReporter answers a request with an error if a resource, data source or function panics. Terraform adds the
+// panicReporter answers a request with an error if a resource, data source, list or function panics. Terraform adds the
 // address. Without it, the provider's process ends, and all other resources fail too.
-type panicReporter struct{ tfprotov6.ProviderServer }
+type panicReporter struct {
+	tfprotov6.ProviderServer
+	lists tfprotov6.ListResourceServer // of the same provider
+}
+
+var _ tfprotov6.ListResourceServer = panicReporter{}
 
 // reportPanic passes a panic to answer as diagnostics. Defer it.
 func reportPanic(answer func([]*tfprotov6.Diagnostic)) {

@@ -72,8 +72,8 @@ func extremeValues(r *rand.Rand, of tftypes.Type) (all []tftypes.Value) {
 	return all
 }
 
-// TestNoPanic plans each resource, and reads the data sources that need no repo, with extreme values in all arguments.
-// Plans fail, but the provider does not panic.
+// TestNoPanic plans each resource, reads each list and the data sources that need no repo, with extreme values in all
+// arguments. Plans fail, but the provider does not panic.
 func TestNoPanic(t *testing.T) {
 	t.Parallel()
 	server := provider.NewServer("test")
@@ -119,6 +119,12 @@ func TestNoPanic(t *testing.T) {
 			if p != nil {
 				planned++
 			}
+		}
+		for _, name := range slices.Sorted(maps.Keys(schemas.ListResourceSchemas)) {
+			_, ds, err := session.List(ctx, protocol.ListRequest{
+				Type: name, Config: arguments(r, schemas.ListResourceSchemas[name]), Limit: 3, IncludeResource: true,
+			})
+			check("list "+name, ds, err)
 		}
 		name := "kalypso_assignments"
 		_, ds, err := session.ReadData(ctx, name, arguments(r, schemas.DataSourceSchemas[name]))

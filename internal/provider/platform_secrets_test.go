@@ -236,7 +236,7 @@ func TestAccClearSecrets(t *testing.T) {
 		t.Helper()
 		out := r.terraform(args...)
 		outputs = append(outputs, out.text())
-		want = append(want, "Secret in clear", `ConfigMap "c"`, `configs["c"].data["TOKEN"]`, "kalypso_secret",
+		want = append(want, "Plain-text secret", `ConfigMap "c"`, `configs["c"].data["TOKEN"]`, "kalypso_secret",
 			"guardrails.secrets")
 		for _, text := range want {
 			if out.code == 0 || !strings.Contains(out.text(), text) {
@@ -261,7 +261,7 @@ func TestAccClearSecrets(t *testing.T) {
 	refused(as("plan", "value="+token), "Values violate their schema", "Template rendering failed", "(secret)")
 	r.write("main.tf", root("", 1000))
 
-	passes(as("apply", "value="+token, "guardrail=warn"), "Warning: Secret in clear")
+	passes(as("apply", "value="+token, "guardrail=warn"), "Warning: Plain-text secret")
 	passes(as("plan", "value="+token, "guardrail=warn"), "No changes.")
 	passes(as("plan", "value="+token, "other=y"), "OTHER", "now")
 	refused(as("plan", "value="+other), "a GitLab token")

@@ -20,6 +20,7 @@ import (
 // TestPrintableDiagnostics: a diagnostic escapes every name and text of others, wherever it comes from.
 func TestPrintableDiagnostics(t *testing.T) {
 	const evil, shown = "a\x1b[2J\u202eb", `a\x1b[2J\u202eb`
+	none := &delivery.AppliedTree{Rendered: delivery.NewRendered(&delivery.Arguments{}, nil)}
 	host := &hosting.Error{Op: evil, Kind: hosting.ErrRejected, Message: evil, Cause: errors.New(evil)}
 	for name, add := range map[string]func(*diag.Diagnostics){
 		"file of a registration": func(d *diag.Diagnostics) {
@@ -39,12 +40,12 @@ func TestPrintableDiagnostics(t *testing.T) {
 		},
 		"drift": func(d *diag.Diagnostics) {
 			drift := delivery.Drift{Commit: "c", Author: evil, Subject: evil, Paths: []string{evil}}
-			decision := delivery.Decision{Drift: []*delivery.State{{Drift: []delivery.Drift{drift}}}}
-			appendProblems(d, decision.Problems(&delivery.Desired{}, nil))
+			decision := delivery.Decision{Applied: none, Drift: []*delivery.State{{Drift: []delivery.Drift{drift}}}}
+			appendProblems(d, decision.Problems())
 		},
 		"adoption": func(d *diag.Diagnostics) {
-			decision := delivery.Decision{Adoption: delivery.Adoption{Adopted: []string{evil}}}
-			appendProblems(d, decision.Problems(&delivery.Desired{}, nil))
+			decision := delivery.Decision{Applied: none, Adoption: delivery.Adoption{Adopted: []string{evil}}}
+			appendProblems(d, decision.Problems())
 		},
 	} {
 		var diags diag.Diagnostics

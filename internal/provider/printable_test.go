@@ -29,7 +29,7 @@ func TestAccPrintable(t *testing.T) {
 
 	// File names: in errors, in warnings and in the commit that removes them.
 	r.options("adopt", true)
-	r.expectError([]string{"Guardrails stop the change", shownEvil + "/a"}, "plan", "-no-color")
+	r.expectError([]string{"Change exceeds guardrails", shownEvil + "/a"}, "plan", "-no-color")
 	r.options("guardrails", map[string]any{"max_removed": 10, "allow_empty": true})
 	r.options("delivery", map[string]any{"strategy": "push", "describe": "keys"})
 	out := r.apply().text()

@@ -204,7 +204,7 @@ func readGate(d decoder, name string) promotion.Gate {
 	for _, name := range []string{"soak", "context", "by", "renewed_within"} {
 		if d.string(name) != "" {
 			d.report(
-				"Argument of a status",
+				"Conflicting arguments",
 				fmt.Sprintf("%s belongs to a status, but deployed passes a state instead. Remove one of them.", name),
 				problem.Attr(name),
 			)

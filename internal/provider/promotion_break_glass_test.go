@@ -41,7 +41,8 @@ func TestAccPromotionBreakGlass(t *testing.T) {
 					p.expect("promote", bad)
 					revert := p.revert(p.gitAt)
 					if drift == "fail" {
-						p.expectError([]string{"Others changed the rendered folders", "commit " + revert}, "plan", "-no-color")
+						p.expectError([]string{"Drift: rendered folders changed outside Terraform", "commit " + revert},
+							"plan", "-no-color")
 					}
 					p.rules("rejected", map[string]any{bad: nil})
 					p.expectNoPlan()
@@ -72,7 +73,7 @@ func TestAccPromotionBreakGlassOwn(t *testing.T) {
 		p.ownChange("small")
 		p.expect("up_to_date", first)
 		p.revert(p.gitAt)
-		p.expectError([]string{"Others changed the rendered folders"}, "plan", "-no-color")
+		p.expectError([]string{"Drift: rendered folders changed outside Terraform"}, "plan", "-no-color")
 		own := gitserver.Rev(t, p.controlPlaneAt, "prod")
 		p.revert(p.controlPlaneAt)
 		p.expectUnchanged()
@@ -83,12 +84,12 @@ func TestAccPromotionBreakGlassOwn(t *testing.T) {
 		}
 
 		p.revert(p.gitAt)
-		p.expectError([]string{"Others changed the rendered folders"}, "plan", "-no-color")
+		p.expectError([]string{"Drift: rendered folders changed outside Terraform"}, "plan", "-no-color")
 		p.revert(p.controlPlaneAt)
 		p.expectUnchanged()
 		gitserver.Git(t, p.controlPlaneAt, "update-ref", "refs/heads/prod", own)
 		p.ownChange("huge") // small and huge: what was reverted comes back with it
-		p.expectError([]string{"Others changed the rendered folders"}, "plan", "-no-color")
+		p.expectError([]string{"Drift: rendered folders changed outside Terraform"}, "plan", "-no-color")
 	})
 }
 
@@ -117,7 +118,7 @@ func TestAccPromotionBreakGlassNextChange(t *testing.T) {
 				}
 				target("next")
 				if !applied {
-					p.expectError([]string{"Others changed the rendered folders", "this is a revert",
+					p.expectError([]string{"Drift: rendered folders changed outside Terraform", "this is a revert",
 						"Apply that plan before the next change", `set on_drift = "overwrite" for one apply`}, "plan", "-no-color")
 					p.set("on_drift", "overwrite")
 				}
@@ -153,7 +154,7 @@ func TestAccPromotionBreakGlassInWaves(t *testing.T) {
 					}
 					p.revertTo(p.gitAt, reverts)
 					p.inWaves()
-					p.expectError([]string{"Others changed the rendered folders"}, "plan", "-no-color")
+					p.expectError([]string{"Drift: rendered folders changed outside Terraform"}, "plan", "-no-color")
 					p.rules("rejected", map[string]any{bad: nil})
 					if reverts == waves { // the branch holds what is wanted
 						p.expectUnchanged()
@@ -200,7 +201,7 @@ func TestAccPromotionRecordOfOthers(t *testing.T) {
 	forged := gitserver.SeedFiles(t, p.gitAt, "prod", "Mine", map[string]gitserver.File{
 		recordPath: {Mode: "100644", Content: strings.ReplaceAll(text, first, ungated)},
 	})
-	says := []string{"Others changed the record of the rendering", `it promotes commit "` + ungated + `"`,
+	says := []string{"Drift: the rendering's record changed outside Terraform", `it promotes commit "` + ungated + `"`,
 		"Revert the change on the branch"}
 	p.expectError(says, "plan", "-no-color")
 	p.expectError(says, "apply", "-auto-approve", "-no-color")

@@ -72,7 +72,7 @@ func (p *promotionData) Read(ctx context.Context, req datasource.ReadRequest, re
 		return
 	}
 	request.Client, request.Host = p.data.Client, p.data.hostFor(diags)
-	request.Credential = p.data.github.Token != "" || p.data.github.App != nil
+	request.Credential = p.data.hasCredential(request.ControlPlane.Repo, request.GitOps.Repo)
 	if diags.HasError() {
 		return
 	}
@@ -106,8 +106,8 @@ func appendPromotionError(diags *diag.Diagnostics, request lookup.Request, err e
 				"was merged to the branch, and not one of a pull request or a fork.")
 	case errors.Is(err, lookup.ErrNoHost) && errors.Is(err, hosting.ErrOtherHost):
 		diags.AddAttributeError(controlPlane, "No statuses in this repo", fmt.Sprintf(
-			"after, statuses, soak and dwell read commit statuses, and %s is not on the GitHub server of the provider. Pass "+
-				"the state of the previous environment as deployed, or set base_url in github of the provider.",
+			"after, statuses, soak and dwell read commit statuses, and %s is on no configured host. Pass the state of the "+
+				"previous environment as deployed, or set base_url of its host in the provider.",
 			request.ControlPlane.Repo))
 	case errors.As(err, &current) && errors.As(err, &remote):
 		appendDeliveryError(diags, request.GitOps, remote)

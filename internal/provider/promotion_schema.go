@@ -72,7 +72,8 @@ func promotionArguments() map[string]resource.Attribute {
 				"soak": span("How long the environment must have run the commit, such as `4h`. The time counts from the first " +
 					"good status of the present run to the first status of the context on another commit. A status that is not good " +
 					"restarts it, and so does a gap, see `renewed_within`. The newest status must be good and not older than the " +
-					"end of the soak, so set `renew_after` where the status is set."),
+					"end of the soak, so set `renew_after` where the status is set. Hosts remove old statuses, so a soak that is " +
+					"longer than they are kept never ends."),
 				"renewed_within": span("How long a good status proves that the environment runs the commit, such as `1h`, the " +
 					"default. If no other good status came in time, the soak restarts with the next one: in between, the " +
 					"environment may have run a commit that nobody reads. Set `renew_after` to less."),

@@ -364,7 +364,7 @@ func TestAccPromotionErrorsExplain(t *testing.T) {
 		// An error of the branch: the decision of the waves is known.
 		gitserver.Git(t, p.controlPlaneAt, "update-ref", "refs/heads/prod", "refs/heads/prod~1")
 		gitserver.Seed(t, p.gitAt, "prod", map[string]string{"large/x.yaml": "theirs"})
-		p.expectError(append(says, "Others changed the rendered folders"), "plan", "-no-color")
+		p.expectError(append(says, "Drift: rendered folders changed outside Terraform"), "plan", "-no-color")
 		// An observation that does not say how many clusters there are proves nothing.
 		p.inWaves()
 		rollout, _ := p.vars["rollout"].(map[string]any)

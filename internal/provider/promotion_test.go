@@ -389,7 +389,7 @@ func TestAccPromotionBadInput(t *testing.T) {
 			says:         []string{"No statuses in this repo", "deployed"}},
 		"soak beside deployed": {rules: []any{"after", after("stage", "soak", "4h", "deployed",
 			map[string]any{"verdict": "success", "promoted_commit": newer})},
-			says: []string{"Argument of a status", "soak belongs to a status"}},
+			says: []string{"Conflicting arguments", "soak belongs to a status"}},
 		"a blank by": {rules: []any{"after", after("stage", "by", "")}, says: []string{"Blank argument", "by is blank"}},
 		"a blank context": {rules: []any{"after", after("stage", "context", " ")},
 			says: []string{"Blank argument", "context is blank"}},
@@ -442,7 +442,7 @@ func TestAccPromotionBadInput(t *testing.T) {
 	}
 	p.controlPlane.SetStatusAs("eve", first, "prod environment", "success", "")
 	p.rules("hold", "freeze")
-	wantText(t, p.apply().text(), "Somebody else reports this environment", "by eve at")
+	wantText(t, p.apply().text(), "Unexpected reporter of the environment's status", "by eve at")
 	if got := gitserver.Rev(t, p.gitAt, "prod"); got != head {
 		t.Errorf("something was written: %s", gitserver.Git(t, p.gitAt, "log", "--oneline", "prod"))
 	}

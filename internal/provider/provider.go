@@ -8,6 +8,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/function"
+	"github.com/hashicorp/terraform-plugin-framework/list"
 	"github.com/hashicorp/terraform-plugin-framework/provider"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/types"
@@ -16,6 +17,7 @@ import (
 var (
 	_ provider.ProviderWithValidateConfig = (*kalypsoProvider)(nil)
 	_ provider.ProviderWithFunctions      = (*kalypsoProvider)(nil)
+	_ provider.ProviderWithListResources  = (*kalypsoProvider)(nil)
 )
 
 type kalypsoProvider struct {
@@ -68,7 +70,7 @@ func (p *kalypsoProvider) Configure(
 			"The configuration of provider kalypso depends on values that are known after apply. Everything that needs no "+
 				"repo is planned. No repo is contacted, so errors of a repo, such as a missing branch, appear only during apply.")
 	}
-	resp.ResourceData, resp.DataSourceData = data, data
+	resp.ResourceData, resp.DataSourceData, resp.ListResourceData = data, data, data
 }
 
 func (p *kalypsoProvider) read(ctx context.Context, config getter, diags *diag.Diagnostics) *providerData {
@@ -81,7 +83,8 @@ func (p *kalypsoProvider) read(ctx context.Context, config getter, diags *diag.D
 }
 
 func (p *kalypsoProvider) Resources(context.Context) []func() resource.Resource {
-	all := []func() resource.Resource{newEnvironmentRendering, newBaseRepo, newCommitStatus, newDeploymentGate}
+	all := []func() resource.Resource{newEnvironmentRendering, newBaseRepo, newCommitStatus, newDeploymentGate,
+		newDeploymentRecord}
 	for _, m := range models {
 		all = append(all, newModelResource(m))
 	}
@@ -89,7 +92,19 @@ func (p *kalypsoProvider) Resources(context.Context) []func() resource.Resource 
 }
 
 func (p *kalypsoProvider) DataSources(context.Context) []func() datasource.DataSource {
-	return []func() datasource.DataSource{newAssignments, newControlPlane, newDeploymentState, newPromotion, newWorkloads}
+	return []func() datasource.DataSource{
+		newAssignments, newControlPlane, newDeploymentHistory, newDeploymentState, newPromotion, newWorkloads,
+	}
+}
+
+// ListResources implements provider.ProviderWithListResources. Gates and commit statuses have no list: nobody has them
+// before Terraform does.
+func (p *kalypsoProvider) ListResources(context.Context) []func() list.ListResource {
+	all := []func() list.ListResource{newRenderingList, newBaseRepoList}
+	for _, m := range models {
+		all = append(all, newModelList(m))
+	}
+	return all
 }
 
 func (p *kalypsoProvider) Functions(context.Context) []func() function.Function {
@@ -98,5 +113,6 @@ func (p *kalypsoProvider) Functions(context.Context) []func() function.Function 
 		newSelectorMatchesFunction,
 		newRenderTemplateFunction,
 		newClusterSyncFunction,
+		newFleetPageFunction,
 	}
 }

@@ -14,7 +14,8 @@ import (
 // azureAttribute configures access to Azure.
 var azureAttribute = schema.SingleNestedAttribute{
 	Optional: true,
-	MarkdownDescription: "How `source.azure_resource_graph` of `kalypso_deployment_state` reaches Azure. Without a " +
+	MarkdownDescription: "How `source.azure_resource_graph` of `kalypso_deployment_state` reaches Azure, and as whom " +
+		"`azure_devops.entra` signs in. Without a " +
 		"client, the credential comes from the environment, as for other Azure tools: `AZURE_*` variables, a managed " +
 		"identity, or `az login`. To trust other certificates than the system's, set the environment variable " +
 		"`SSL_CERT_FILE` to a file with them.",

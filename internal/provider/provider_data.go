@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
@@ -32,10 +33,13 @@ type providerData struct {
 	allowLocal bool
 	author     gitops.Author // without a time
 	now        func() time.Time
-	github     githubSettings
+	hosts      []hostSettings
 	host       hostOnce
 	clusters   clusterSettings
 	azure      azureSettings
+	// postgresURL is [unknown.Text] if it is unknown, "" if it is not set.
+	postgresURL string
+	entra       *entraLogins // nil: none
 	// secrets are redacted from all server messages.
 	secrets redact.Secrets
 	claims  delivery.Claims
@@ -58,13 +62,15 @@ var defaultAuthor = gitops.Author{Name: "Kalypso", Email: "kalypso@localhost"}
 func readProviderData(v attr.Value, now func() time.Time, diags *diag.Diagnostics) *providerData {
 	var ps problem.Problems
 	d := newDecoder(v, &ps)
-	data := &providerData{author: readAuthor(d, now()), now: now, github: readGitHub(d)}
+	data := &providerData{author: readAuthor(d, now()), now: now, hosts: readHosts(d)}
 	credentials := readCredentials(d)
 	mirrors, mirrorsKnown := readMirrors(d)
 	var allowLocalKnown bool
 	data.allowLocal, allowLocalKnown = d.bool("allow_local_repos")
-	data.clusters, data.azure = readClusters(d), readAzure(d)
-	data.known = allowLocalKnown && mirrorsKnown && !data.github.unknown()
+	data.clusters, data.azure, data.postgresURL = readClusters(d), readAzure(d), readPostgres(d)
+	entra, entraKnown := readEntra(d, data.azure)
+	data.known = allowLocalKnown && mirrorsKnown && entraKnown &&
+		!slices.ContainsFunc(data.hosts, func(h hostSettings) bool { return h.unknown })
 	for _, c := range credentials {
 		data.known = data.known && !credentialUnknown(c)
 	}
@@ -73,8 +79,11 @@ func readProviderData(v attr.Value, now func() time.Time, diags *diag.Diagnostic
 	if !data.known {
 		return data
 	}
+	if entra {
+		data.entra = newEntraLogins(data.azure.Config, now, &data.secrets)
+	}
 	client, err := gitremote.NewClient(credentials, gitremote.WithGitHubToken(os.Getenv(githubTokenVariable)),
-		gitremote.WithPasswordFunc(data.hostPassword), gitremote.WithSecrets(&data.secrets), gitremote.WithMirrors(mirrors))
+		gitremote.WithLoginFunc(data.gitLogin), gitremote.WithSecrets(&data.secrets), gitremote.WithMirrors(mirrors))
 	appendCredentialErrors(diags, err)
 	data.Client = client
 	data.sources = source.NewReader(client, source.DefaultLimits)

@@ -7,7 +7,10 @@ import (
 	"os"
 	"strconv"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting/github"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/redact"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
 )
 
@@ -39,7 +42,7 @@ func readGitHub(d decoder) githubSettings {
 	var g githubSettings
 	if given, ok := d.object("github"); ok {
 		g.Token, g.BaseURL = given.string("token"), given.string("base_url")
-		checkBaseURL(given, g.BaseURL)
+		checkBaseURL(given, g.BaseURL, "https://github.acme.io/")
 		if app, ok := given.object("app"); ok {
 			g.App = readApp(app)
 		}
@@ -79,15 +82,36 @@ func readApp(d decoder) *githubApp {
 	return app
 }
 
-// checkBaseURL reports a URL that must not receive a token.
-func checkBaseURL(d decoder, text string) {
+// settings returns GitHub as one of the hosts.
+func (g githubSettings) settings() hostSettings {
+	return hostSettings{
+		name: "GitHub", block: "github", noun: pullRequestNoun, credential: g.credential(), source: "token or app",
+		hasCredential: g.Token != "" || g.App != nil, unknown: g.unknown(), serverUnknown: unknown.Is(g.BaseURL),
+		server: g.BaseURL, public: "https://github.com",
+		open: func(anonymous bool, secrets *redact.Secrets) (hosting.Host, error) {
+			c := github.Config{
+				Credential: g.credential(), BaseURL: g.BaseURL, UserAgent: userAgent, Secrets: secrets, OnRetry: logWait,
+			}
+			if !anonymous {
+				c.Token = g.Token
+			}
+			if g.App != nil && !anonymous {
+				c.App = &github.App{ID: g.App.ID, InstallationID: g.App.InstallationID, PrivateKey: g.App.PrivateKey}
+			}
+			return github.New(c)
+		},
+	}
+}
+
+// checkBaseURL reports a URL that must not receive a token. example is a valid one.
+func checkBaseURL(d decoder, text, example string) {
 	if text == "" || unknown.Is(text) {
 		return
 	}
 	u, err := url.Parse(text)
 	switch {
 	case err != nil || u.Host == "":
-		d.report("Invalid base URL", "base_url is not an absolute URL, such as https://github.acme.io/.",
+		d.report("Invalid base URL", "base_url is not an absolute URL, such as "+example+".",
 			problem.Attr("base_url"))
 	case u.User != nil:
 		d.report("Invalid base URL", "base_url holds a user name or a password. Set token instead.", problem.Attr("base_url"))

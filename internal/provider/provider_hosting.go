@@ -1,94 +1,204 @@
 package provider
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
+	"github.com/hashicorp/terraform-plugin-framework/types"
 	"github.com/hashicorp/terraform-plugin-log/tflog"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting/github"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/redact"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/repourl"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
 )
 
-// hostOnce creates the host once. All resources share it and its tokens.
+// userAgent is what hosts know the provider by.
+const userAgent = "terraform-provider-kalypso"
+
+// hostSettings configures one host of repos.
+type hostSettings struct {
+	name, block   string // see [hosting.Host]
+	noun          string // what the host calls a pull request
+	credential    string // names where users configure the credential
+	source        string // names the argument of the credential
+	hasCredential bool
+	unknown       bool // a value in the block is not known yet
+	serverUnknown bool // base_url is not known yet
+	// server is base_url, and public the server if it is empty.
+	server, public string
+	// open creates the host, without the credential if it is anonymous. It contacts no server.
+	open func(anonymous bool, secrets *redact.Secrets) (hosting.Host, error)
+	// anonymous is the host without the credential; nil: it can't be created.
+	anonymous hosting.Host
+}
+
+// readHosts reads the hosts. Each of them is always one: the servers that everybody uses need no block.
+func readHosts(d decoder) []hostSettings {
+	hosts := append([]hostSettings{readGitHub(d).settings(), readGitLab(d).settings()}, readGitea(d)...)
+	blocks := map[string][]string{}
+	for i, h := range hosts {
+		if h.serverUnknown {
+			continue
+		}
+		blocks[h.address()] = append(blocks[h.address()], h.block)
+		hosts[i].anonymous, _ = h.open(true, nil) // openHosts reports the error
+	}
+	for _, h := range hosts {
+		if same := blocks[h.address()]; len(same) > 1 && !h.serverUnknown {
+			d.report("Two hosts on one server", strings.Join(same, " and ")+" have the same server. The server of a repo's "+
+				"URL chooses the host. Remove one of the blocks, or change its base_url.", problem.Attr(h.block))
+		}
+	}
+	return hosts
+}
+
+// address returns what the URLs of one server have in common.
+func (h hostSettings) address() string {
+	server := strings.TrimRight(cmp.Or(h.server, h.public), "/")
+	for _, api := range []string{"/api/v1", "/api/v3", "/api/v4"} {
+		server = strings.TrimRight(strings.TrimSuffix(server, api), "/")
+	}
+	return repourl.AddressKey(server)
+}
+
+// hostOnce creates the hosts once. All resources share them and their tokens.
 type hostOnce struct {
 	once sync.Once
 	host hosting.Host
 	err  error
 }
 
-var errGitHubSettings = errors.New("in github of provider kalypso")
+// hostSettingsError says that a host can't be created from its block.
+type hostSettingsError struct {
+	name, block string
+	err         error
+}
 
-// hosting returns the host that the provider is configured for. The configuration must be known.
+func (e *hostSettingsError) Error() string {
+	return "in " + e.block + " of provider kalypso: " + e.err.Error()
+}
+
+func (e *hostSettingsError) Unwrap() error { return e.err }
+
+// appendHostSettingsError reports a *hostSettingsError, and returns whether the error is one.
+func appendHostSettingsError(diags *diag.Diagnostics, err error) bool {
+	var e *hostSettingsError
+	if !errors.As(err, &e) {
+		return false
+	}
+	diags.AddError(e.name+" can't be used", problem.Sentence(err))
+	return true
+}
+
+// hosting returns the hosts that the provider is configured for. The configuration must be known.
 func (d *providerData) hosting() (hosting.Host, error) {
-	d.host.once.Do(func() {
-		d.host.host, d.host.err = newHost(d.github, &d.secrets)
-		if d.host.err != nil {
-			d.host.err = fmt.Errorf("%w: %w", errGitHubSettings, d.host.err)
-		}
-	})
+	d.host.once.Do(func() { d.host.host, d.host.err = openHosts(d.hosts, &d.secrets) })
 	return d.host.host, d.host.err
 }
 
-// review returns how a change of a repo is described: with links to the configured host. It contacts no server. d is
+func openHosts(all []hostSettings, secrets *redact.Secrets) (hosting.Host, error) {
+	var hosts hosting.Hosts
+	for _, settings := range all {
+		host, err := settings.open(false, secrets)
+		if err != nil {
+			return nil, &hostSettingsError{settings.name, settings.block, err}
+		}
+		hosts = append(hosts, host)
+	}
+	return hosts, nil
+}
+
+// hostOf returns the settings of the host of a repo, or nil if it is on none.
+func (d *providerData) hostOf(repo string) *hostSettings {
+	if d == nil || unknown.Is(repo) {
+		return nil
+	}
+	i := slices.IndexFunc(d.hosts, func(h hostSettings) bool {
+		if h.anonymous == nil {
+			return false
+		}
+		_, err := h.anonymous.Repo(repo)
+		return err == nil
+	})
+	if i < 0 {
+		return nil
+	}
+	return &d.hosts[i]
+}
+
+// hasCredential reports whether there is a credential for the host of any of these repos.
+func (d *providerData) hasCredential(repos ...string) bool {
+	return slices.ContainsFunc(repos, func(repo string) bool {
+		host := d.hostOf(repo)
+		return host != nil && host.hasCredential
+	})
+}
+
+// review returns how a change of a repo is described: with links to the configured hosts. It contacts no server. d is
 // nil before the provider is configured.
 func (d *providerData) review(repo string, detail delivery.Detail) delivery.Review {
-	if d == nil || unknown.Is(d.github.BaseURL) {
+	if d == nil || slices.ContainsFunc(d.hosts, func(h hostSettings) bool { return h.serverUnknown }) {
 		return delivery.Review{Detail: detail, Incomplete: true}
 	}
-	host, err := newHost(githubSettings{BaseURL: d.github.BaseURL}, nil)
-	if err != nil {
-		host = nil // without links
+	var hosts hosting.Hosts
+	for _, h := range d.hosts {
+		if h.anonymous != nil { // otherwise without links
+			hosts = append(hosts, h.anonymous)
+		}
 	}
-	return delivery.NewReview(host, repo, detail)
+	return delivery.NewReview(hosts, repo, detail)
 }
 
-// hostPassword returns user name and password for a repo on the host, from the credential of its API. Both are empty
-// for any other repo.
-func (d *providerData) hostPassword(ctx context.Context, repo string) (username, password string, err error) {
-	host, err := d.hosting()
+// gitLogin returns the login for Git over HTTPS with a repo that no git_credentials serve: a token of Entra on Azure
+// Repos, or the credential of the host's API. It is zero for any other repo.
+func (d *providerData) gitLogin(ctx context.Context, repo string, refused gitremote.Login) (gitremote.Login, error) {
+	if d.entra.serves(repo) {
+		return d.entra.login(ctx, refused)
+	}
+	hosts, err := d.hosting()
 	if err != nil {
-		return "", "", err
+		return gitremote.Login{}, err
 	}
-	hosted, err := host.Repo(repo)
+	settings := d.hostOf(repo)
+	if settings == nil {
+		return gitremote.Login{}, nil // another host
+	}
+	hosted, err := hosts.Repo(repo)
 	if err != nil {
-		return "", "", nil //nolint:nilerr // another host
+		return gitremote.Login{}, err
 	}
-	return hosted.GitPassword(ctx)
-}
-
-// newHost creates the host of repos.
-func newHost(g githubSettings, secrets *redact.Secrets) (hosting.Host, error) {
-	c := github.Config{
-		Token: g.Token, Credential: g.credential(), BaseURL: g.BaseURL, UserAgent: "terraform-provider-kalypso",
-		Secrets: secrets, OnRetry: logWait,
+	login := gitremote.Login{Source: "the provider's " + settings.block + " " + settings.source}
+	login.Username, login.Password, login.Bearer, err = hosted.GitCredential(ctx)
+	if err == nil && login.IsZero() {
+		return gitremote.Login{}, nil
 	}
-	if g.App != nil {
-		c.App = &github.App{ID: g.App.ID, InstallationID: g.App.InstallationID, PrivateKey: g.App.PrivateKey}
-	}
-	return github.New(c)
+	return login, err
 }
 
 func logWait(ctx context.Context, reason error, wait time.Duration) {
 	tflog.Info(ctx,
-		"waiting before asking GitHub again", map[string]any{"reason": reason.Error(), "seconds": wait.Seconds()})
+		"waiting before asking the host again", map[string]any{"reason": reason.Error(), "seconds": wait.Seconds()})
 }
 
 // hostFor returns the host, or nil after it reported an error.
 func (d *providerData) hostFor(diags *diag.Diagnostics) hosting.Host {
 	host, err := d.hosting()
 	if err != nil {
-		diags.AddError("GitHub can't be used", problem.Sentence(err))
+		appendHostSettingsError(diags, err)
 		return nil
 	}
 	return host
@@ -108,62 +218,104 @@ func (d *providerData) hostedRepo(url string, at path.Path, diags *diag.Diagnost
 	return repo
 }
 
-// checkGitHubCredential reports a missing credential: without one, GitHub opens no pull request.
-func (d *providerData) checkGitHubCredential(diags *diag.Diagnostics) {
-	if d.github.Token != "" || d.github.App != nil {
+// checkCredential reports a missing credential for a repo's host: without one, no host opens a pull request. A repo on
+// no host is another error.
+func (d *providerData) checkCredential(repo string, diags *diag.Diagnostics) {
+	host := d.hostOf(repo)
+	if host == nil || host.hasCredential {
 		return
 	}
-	diags.AddAttributeError(path.Root("delivery"), "No credential for GitHub",
-		"The strategy pull_request opens a pull request, but the provider has neither token nor app for GitHub. "+
-			"Set "+d.github.credential()+".")
+	diags.AddAttributeError(path.Root("delivery"), "No credential for "+host.name, fmt.Sprintf(
+		"The strategy pull_request opens a %s, but the provider has no %s for %s. Set %s.", host.noun,
+		strings.Replace(host.source, " or ", " and no ", 1), host.name, host.credential))
 }
+
+// attributes are a plan or a state.
+type attributes interface {
+	GetAttribute(ctx context.Context, at path.Path, target any) diag.Diagnostics
+}
+
+// either returns the state if there is no plan, as for a destroy.
+func either(plan tfsdk.Plan, state tfsdk.State) attributes {
+	if plan.Raw.IsNull() {
+		return state
+	}
+	return plan
+}
+
+// gitopsRepoURL is the argument of a rendering that names its repo.
+var gitopsRepoURL = path.Root("gitops_repo").AtName("repo")
+
+// inWords has the diagnostics of a resource call a pull request as the host of its repo does.
+func (d *providerData) inWords(ctx context.Context, of attributes, repo path.Path, diags *diag.Diagnostics) {
+	var url types.String
+	if len(*diags) == 0 || of.GetAttribute(ctx, repo, &url).HasError() {
+		return
+	}
+	host := d.hostOf(url.ValueString())
+	if host == nil || host.noun == pullRequestNoun {
+		return
+	}
+	capital := func(noun string) string { return strings.ToUpper(noun[:1]) + noun[1:] }
+	words := strings.NewReplacer(pullRequestNoun, host.noun, capital(pullRequestNoun), capital(host.noun))
+	for i, one := range *diags {
+		summary, detail := words.Replace(one.Summary()), words.Replace(one.Detail())
+		var said diag.Diagnostic = diag.NewErrorDiagnostic(summary, detail)
+		if one.Severity() == diag.SeverityWarning {
+			said = diag.NewWarningDiagnostic(summary, detail)
+		}
+		if at, ok := one.(diag.DiagnosticWithPath); ok {
+			said = diag.WithPath(at.Path(), said)
+		}
+		(*diags)[i] = said
+	}
+}
+
+// pullRequestNoun is what most hosts call it.
+const pullRequestNoun = "pull request"
 
 // appendHostError turns an error of a host into a diagnostic: what happened, how to fix it, and the host's message.
 // It is shown on the argument that the host refuses, else on that of the repo.
 func appendHostError(diags *diag.Diagnostics, repo path.Path, err error) {
-	credential, attribute := "Check token or app in github of the provider.", ""
-	var e *hosting.Error
-	if errors.As(err, &e) {
-		if e.Credential != "" {
-			credential = "Check " + e.Credential + "."
-		}
-		if e.Field != "" {
-			repo = path.Root("delivery") // Terraform names the resource's attribute alone
-			attribute = "\n\nAttribute: " + repo.AtName(string(e.Field)).String()
-		}
+	var e hosting.Error
+	if as := (*hosting.Error)(nil); errors.As(err, &as) {
+		e = *as
+	}
+	name := cmp.Or(e.Host, "The host")
+	block := cmp.Or(e.Block, "the host's block") + " of the provider"
+	credential, attribute := "Check "+cmp.Or(e.Credential, "the credential in "+block)+".", ""
+	if e.Field != "" {
+		repo = path.Root("delivery") // Terraform names the resource's attribute alone
+		attribute = "\n\nAttribute: " + repo.AtName(string(e.Field)).String()
 	}
 	say := func(summary, advice string) {
 		diags.AddAttributeError(repo, summary, problem.Sentence(err)+" "+advice+attribute)
 	}
 	switch {
 	case errors.Is(err, hosting.ErrOtherHost):
-		say("Repo is not on the GitHub server",
-			"Check the repo's URL, and base_url in github of the provider. The default server is github.com.")
+		say("Repo is on no configured host", "Check the repo's URL, and base_url in "+block+".")
 	case errors.Is(err, hosting.ErrUnauthenticated):
-		say("GitHub does not accept the credential", credential)
+		say(name+" does not accept the credential", credential)
 	case errors.Is(err, hosting.ErrForbidden):
-		permission := "this permission"
-		if e != nil && e.Permission != "" {
-			permission = "the permission " + printable.Line(e.Permission)
-		}
-		say("GitHub denies the request", "Grant the token or app "+permission+" in the repo. A classic token needs the "+
-			"scope repo.")
+		say(name+" denies the request", printable.Line(cmp.Or(e.Grant, "Grant the credential the permission in the repo.")))
 	case errors.Is(err, hosting.ErrNotVisible):
 		say("Repo not found, or not visible",
-			"GitHub gives the same answer for both. Check the repo's URL, and that the token or app may use the "+
+			name+" gives the same answer for both. Check the repo's URL, and that the token or app may use the "+
 				"repo. "+credential)
+	case errors.Is(err, hosting.ErrCommitOnNoBranch):
+		say("Commit not found, or on no branch", "Check the hash, and that the commit was pushed to a branch.")
 	case errors.Is(err, hosting.ErrCommitNotFound):
 		say("Commit not found", "Check the hash, and that the commit was pushed.")
 	case errors.Is(err, hosting.ErrBranchNotFound), errors.Is(err, hosting.ErrNothingToMerge):
-		say("GitHub has not seen the push yet", "Apply again: the next apply continues from what was pushed.")
+		say(name+" has not seen the push yet", "Apply again: the next apply continues from what was pushed.")
 	case errors.Is(err, hosting.ErrExists): // whose it is, and what to do, is in the error
 		diags.AddAttributeError(repo, "The branch has another pull request", problem.Sentence(err))
 	case errors.Is(err, hosting.ErrRateLimited):
-		say("GitHub's rate limit", "Apply again later, or raise timeouts.")
+		say(name+"'s rate limit", "Apply again later, or raise timeouts.")
 	case errors.Is(err, hosting.ErrUnavailable):
-		say("GitHub can't be reached", "Check base_url in github of the provider, the network and the server, and try again.")
+		say(name+" can't be reached", "Check base_url in "+block+", the network and the server, and try again.")
 	case errors.Is(err, hosting.ErrRejected):
-		say("GitHub refused", "Fix what GitHub names, and apply again: the next apply continues from what is done.")
+		say(name+" refused", "Fix what "+name+" names, and apply again: the next apply continues from what is done.")
 	default:
 		say("Repo can't be used", "Check the repo's URL.")
 	}

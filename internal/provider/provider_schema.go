@@ -17,8 +17,10 @@ var providerSchema = schema.Schema{
 			MarkdownDescription: "Credentials for Git repos. A credential serves a repo if scheme, host and port of its `url` " +
 				"equal the repo's, and its path equals the repo's path or is a prefix of it in whole segments; the longest path " +
 				"wins. No credential is sent over plain http, except to this machine, and none to a URL that only a redirect " +
-				"names. If none serves a repo over HTTPS, `github` does for the repos on its server, and the environment " +
-				"variable `GITHUB_TOKEN` for those on github.com.",
+				"names. If none serves a repo over HTTPS, `github`, `gitlab`, `gitea` and `azure_devops` do for the repos on " +
+				"their servers, and the environment variable `GITHUB_TOKEN` for those on github.com. The guide " +
+				"[Git servers](https://registry.terraform.io/providers/terraform-kalypso/kalypso/latest/docs/guides/git-servers) " +
+				"shows what each server needs.",
 			NestedObject: schema.NestedAttributeObject{Attributes: credentialAttributes},
 		},
 		"commit_author": schema.SingleNestedAttribute{
@@ -41,8 +43,9 @@ var providerSchema = schema.Schema{
 			ElementType:         types.StringType,
 			MarkdownDescription: trailersDescription + " All commits get them.",
 		},
-		"azure":    azureAttribute,
-		"clusters": clustersAttribute,
+		"azure":        azureAttribute,
+		"azure_devops": azureDevOpsAttribute,
+		"clusters":     clustersAttribute,
 		"github": schema.SingleNestedAttribute{
 			Optional: true,
 			MarkdownDescription: "Access to the GitHub API, and to the repos on its server over HTTPS: with a token or as an " +
@@ -66,6 +69,9 @@ var providerSchema = schema.Schema{
 				},
 			},
 		},
+		"gitlab":   gitlabAttribute,
+		"postgres": postgresAttribute,
+		"gitea":    giteaAttribute,
 		"git_mirrors": schema.MapAttribute{
 			Optional:    true,
 			ElementType: types.StringType,
@@ -73,8 +79,8 @@ var providerSchema = schema.Schema{
 				"the prefix of a repo's URL → its replacement, such as `\"https://github.com/\" = " +
 				"\"https://mirror.acme.io/github/\"`. The longest prefix wins; it covers whole segments of the path. A mirror " +
 				"can be a `file://` URL or a path. `git_credentials` are chosen by the mirror's URL. Everything else keeps the " +
-				"repo's own URL: the record on the branch, the state, the objects that clusters sync, and requests to the GitHub " +
-				"API.",
+				"repo's own URL: the record on the branch, the state, the objects that clusters sync, and requests to the API " +
+				"of a Git host.",
 		},
 		"allow_local_repos": schema.BoolAttribute{
 			Optional: true,
@@ -102,9 +108,10 @@ var credentialAttributes = map[string]schema.Attribute{
 		MarkdownDescription: "Password or token over HTTPS.",
 	},
 	"bearer_token": schema.StringAttribute{
-		Optional:            true,
-		Sensitive:           true,
-		MarkdownDescription: "Token that is sent over HTTPS as `Authorization: Bearer`, instead of user name and password.",
+		Optional:  true,
+		Sensitive: true,
+		MarkdownDescription: "Token that is sent over HTTPS as `Authorization: Bearer`, instead of user name and password. " +
+			"Azure Repos takes tokens of Entra and a pipeline's `System.AccessToken` so.",
 	},
 	"private_key": schema.StringAttribute{
 		Optional:            true,

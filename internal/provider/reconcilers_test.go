@@ -88,32 +88,43 @@ func buildBranches(t *testing.T, temp string) {
 	}
 }
 
-// builtExamples are the examples that render folders of a fleet of their own, with the tests that build these.
+// builtExamples are the examples that render folders, with the tests that build these.
 var builtExamples = map[string]string{
-	"application-team": "TestAccExampleApplicationTeam",
-	"broken-teams":     "TestAccExampleBrokenTeams",
-	"control-plane":    "TestAccExamplesBuild",
-	"deployment-state": "TestAccExampleDeploymentState",
-	"promotion":        "TestAccExamplePromotion",
-	"quickstart":       "TestAccExamplesBuild",
-	"reconcilers":      "TestAccExampleReconcilers",
+	"application-team":                        "TestAccExampleApplicationTeam",
+	"broken-teams":                            "TestAccExampleBrokenTeams",
+	"control-plane":                           "TestAccExamplesBuild",
+	"data-sources/kalypso_control_plane":      "TestAccExamplesOfReadersBuild",
+	"data-sources/kalypso_promotion":          "TestAccExamplesOfReadersBuild",
+	"data-sources/kalypso_workloads":          "TestAccExamplesOfReadersBuild",
+	"deployment-state":                        "TestAccExampleDeploymentState",
+	"observability":                           "TestAccExampleObservability",
+	"promotion":                               "TestAccExamplePromotion",
+	"modules/environment":                     "TestAccModuleEnvironment",
+	"quickstart":                              "TestAccExamplesBuild",
+	"reconcilers":                             "TestAccExampleReconcilers",
+	"renderings/chain":                        "TestAccExamplesOfReadersBuild",
+	"renderings/large":                        "TestAccExamplesOfReadersBuild",
+	"renderings/manifests":                    "TestAccExamplesOfReadersBuild",
+	"renderings/none":                         "TestAccExamplesOfReadersBuild",
+	"renderings/operator-adopt":               "TestAccExamplesOfReadersBuild",
+	"renderings/operator-shadow":              "TestAccExamplesOfReadersBuild",
+	"renderings/promotion":                    "TestAccExamplesOfReadersBuild",
+	"renderings/review":                       "TestAccExamplesOfReadersBuild",
 	"resources/kalypso_environment_rendering": "TestAccExamplesBuild",
-	"rollout":                        "TestAccExampleRollout",
-	"schedulers/placement-decisions": "TestAccSchedulerPlacementDecisions",
-	"schedulers/program":             "TestAccSchedulerProgram",
-	"schedulers/simulation":          "TestAccSchedulerSimulation",
-	"secrets":                        "TestAccSOPS",
-	"testing":                        "TestAccExamplesBuild",
+	"rollout":                                 "TestAccExampleRollout",
+	"schedulers/placement-decisions":          "TestAccSchedulerPlacementDecisions",
+	"schedulers/program":                      "TestAccSchedulerProgram",
+	"schedulers/simulation":                   "TestAccSchedulerSimulation",
+	"secrets":                                 "TestAccSOPS",
+	"testing":                                 "TestAccExamplesBuild",
 }
 
 var (
 	rendersFolders = regexp.MustCompile(`(?m)^ *resource "kalypso_environment_rendering"`)
 	buildsFolders  = regexp.MustCompile(`(buildFolders|buildBranches|expectClusterTypes)\(`)
-	readsRepos     = regexp.MustCompile(`(?m)^data "kalypso_(workloads|control_plane)"`)
-	hasFleet       = regexp.MustCompile(`(?m)^ *(templates +=|resource "kalypso_template")`)
 )
 
-// Each example that renders folders of a fleet of its own is built. Others render the files or repos of the reader.
+// Each example that renders folders is built.
 func TestExamplesThatRenderAreBuilt(t *testing.T) {
 	rendering := map[string]bool{}
 	for _, folder := range exampleFolders(t) {
@@ -121,21 +132,14 @@ func TestExamplesThatRenderAreBuilt(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		text := ""
 		for _, file := range files {
-			text += readFile(t, file)
-		}
-		runs, err := filepath.Glob(filepath.Join(folder, "run.sh"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if rendersFolders.MatchString(text) &&
-			(hasFleet.MatchString(text) && !readsRepos.MatchString(text) || len(runs) > 0) {
-			name, err := filepath.Rel(examples, folder)
-			if err != nil {
-				t.Fatal(err)
+			if rendersFolders.MatchString(readFile(t, file)) {
+				name, err := filepath.Rel(examples, folder)
+				if err != nil {
+					t.Fatal(err)
+				}
+				rendering[filepath.ToSlash(name)] = true
 			}
-			rendering[filepath.ToSlash(name)] = true
 		}
 	}
 	built := slices.Sorted(maps.Keys(builtExamples))
@@ -177,6 +181,103 @@ func TestAccExamplesBuild(t *testing.T) {
 		t.Fatal(err)
 	}
 	buildFolders(t, operator)
+}
+
+// readersFleet returns the objects of examples/control-plane for an environment, each file under its path.
+func readersFleet(t *testing.T, environment string) map[string]string {
+	t.Helper()
+	fleet := map[string]string{}
+	for _, part := range []string{"control-plane/main/templates", "control-plane/dev/cluster-types",
+		"control-plane/dev/configs", "control-plane/dev/scheduling", "shop/main/workload"} {
+		files, err := golden.Files(filepath.Join(examples, "control-plane", "repos", filepath.FromSlash(part)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for path, content := range files {
+			fleet[part+"/"+path] = strings.ReplaceAll(content, "environment: dev", "environment: "+environment)
+		}
+	}
+	return fleet
+}
+
+// readersExamples are the examples that render the reader's files or repos.
+var readersExamples = []struct {
+	folder, name, environment string
+	files                     string // the folder of the reader's files
+	override                  string // what names the reader's repo, here as REPO
+}{
+	{folder: "renderings/review", name: "prod", environment: "prod", files: "fleet"},
+	{folder: "renderings/none", name: "dev", environment: "dev", files: "fleet"},
+	{folder: "renderings/large", name: "prod", environment: "prod", files: "fleet"},
+	{folder: "renderings/manifests", name: "dev", environment: "dev", files: "control-plane/main"},
+	{folder: "renderings/promotion", name: "stage", environment: "stage", files: "control-plane/main"},
+	{folder: "renderings/operator-shadow", name: "dev", environment: "dev", override: controlPlaneOfReader("dev")},
+	{folder: "renderings/operator-adopt", name: "dev", environment: "dev", override: controlPlaneOfReader("dev")},
+	{folder: "renderings/chain", name: "this", environment: "default", override: controlPlaneOfReader("this")},
+	{
+		folder: "data-sources/kalypso_control_plane", name: "this", environment: "default",
+		override: controlPlaneOfReader("this"),
+	},
+	{
+		folder: "data-sources/kalypso_promotion", name: "prod", environment: "prod", override: controlPlaneOfReader("prod"),
+	},
+	{folder: "data-sources/kalypso_workloads", name: "dev", environment: "dev", override: `
+resource "kalypso_workload_registration" "all" {
+  for_each = { hello-world-app = { repo = "REPO", workspace = "kaizen-app-team" } }
+  workload = { repo = each.value.repo, branch = "main", path = "shop/main/workload" }
+}
+
+data "kalypso_workloads" "dev" {
+  on_error    = null
+  gitops_repo = null
+}
+
+provider "kalypso" {
+  allow_local_repos = true
+}
+`},
+}
+
+// controlPlaneOfReader lets a rendering read REPO, whatever is promoted.
+func controlPlaneOfReader(rendering string) string {
+	return strings.ReplaceAll(`
+data "kalypso_control_plane" "NAME" {
+  repo      = "REPO"
+  branch    = "main"
+  promotion = null
+}
+
+resource "kalypso_environment_rendering" "NAME" {
+  gitops_repo     = null
+  promotion       = null
+  promoted_commit = null
+}
+`, "NAME", rendering)
+}
+
+// Clusters can apply the folders of the examples that render the reader's files or repos, with the fleet of
+// examples/control-plane in their place.
+func TestAccExamplesOfReadersBuild(t *testing.T) {
+	t.Parallel()
+	for _, tt := range readersExamples {
+		t.Run(tt.folder, func(t *testing.T) {
+			t.Parallel()
+			r := newExample(t, filepath.Join(examples, filepath.FromSlash(tt.folder)))
+			fleet := readersFleet(t, tt.environment)
+			repo := gitserver.InitBare(t)
+			gitserver.Seed(t, repo, "main", fleet)
+			if tt.files != "" {
+				for path, content := range fleet {
+					r.write(tt.files+"/"+path, content)
+				}
+			}
+			r.write("reader_override.tf", strings.ReplaceAll(tt.override, "REPO", "file://"+repo))
+			r.showFiles(tt.name)
+			r.env = append(r.env, "TF_VAR_github_token=none", "TF_VAR_promoted_commit="+strings.Repeat("1", 40))
+			r.apply("-target=kalypso_environment_rendering." + tt.name)
+			buildFolders(t, renderedFiles(r.state()["kalypso_environment_rendering."+tt.name]))
+		})
+	}
 }
 
 // definitionsOf returns the JSON Schemas of custom resources by apiVersion and kind, from their definitions.

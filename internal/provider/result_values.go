@@ -22,6 +22,8 @@ func result(t attr.Type, v any) attr.Value {
 		return types.BoolValue(v)
 	case int:
 		return types.Int64Value(int64(v))
+	case float64:
+		return types.Float64Value(v)
 	case []int:
 		all := make([]attr.Value, len(v))
 		for i, n := range v {
@@ -78,6 +80,8 @@ func nullOf(t attr.Type) attr.Value {
 		return types.StringNull()
 	case basetypes.Int64Type:
 		return types.Int64Null()
+	case basetypes.Float64Type:
+		return types.Float64Null()
 	case basetypes.BoolType:
 		return types.BoolNull()
 	case types.MapType:

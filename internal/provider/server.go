@@ -11,7 +11,12 @@ import (
 
 // NewServer returns the provider as a server of Terraform's protocol 6.
 func NewServer(version string, options ...Option) tfprotov6.ProviderServer {
-	return panicReporter{privateStateChecker{providerserver.NewProtocol6(New(version, options...)())()}}
+	served := providerserver.NewProtocol6(New(version, options...)())()
+	lists, ok := served.(tfprotov6.ListResourceServer)
+	if !ok {
+		panic("the framework serves no list resources")
+	}
+	return panicReporter{privateStateChecker{served}, lists}
 }
 
 // privateStateChecker rejects a damaged private state. The framework does so too, but reports a bug in the provider

@@ -83,7 +83,7 @@ func newShard(t *testing.T, schemas *protocol.Schemas) *shard {
 	t.Helper()
 	sh := &shard{schemas: schemas, git: gitserver.New(t, t.TempDir(), gitserver.InProcess())}
 	clock := func() time.Time { return sh.now }
-	sh.fake = githubfake.New(t, githubfake.WithClock(clock), githubfake.WithGitInProcess())
+	sh.fake = githubfake.New(t, githubfake.WithClock(clock))
 	sh.provider = provider.NewServer("test", provider.WithClock(clock))
 	return sh
 }

@@ -13,14 +13,14 @@ data "kalypso_control_plane" "no_branch" { # error: Missing branch
 
 data "kalypso_control_plane" "of_a_repo" {
   directory = "cp"
-  branch    = "dev" # error: Argument of a repo
-  path      = "env" # error: Argument of a repo
+  branch    = "dev" # error: Conflicting arguments
+  path      = "env" # error: Conflicting arguments
 }
 
 data "kalypso_control_plane" "of_a_folder" {
   repo           = "https://me:pw@acme.io/cp" # error: Invalid repo URL
   branch         = "refs/heads/dev"           # error: Invalid branch name
-  base_directory = "base"                     # error: Argument of a folder
+  base_directory = "base"                     # error: Conflicting arguments
   on_error       = "ignore"                   # error: Invalid Attribute Value Match
 }
 

@@ -20,9 +20,16 @@ data "kalypso_deployment_state" "this" {
   max_failed        = lookup(var.options, "max_failed", null)
   max_unavailable   = lookup(var.options, "max_unavailable", null)
   detail            = lookup(var.options, "detail", null)
+  versions          = lookup(var.options, "versions", null)
   timeouts          = lookup(var.options, "timeouts", null)
 }
 
+# The observation is sensitive.
 output "state" {
-  value = data.kalypso_deployment_state.this
+  value = { for name, value in data.kalypso_deployment_state.this : name => value if name != "observation" }
+}
+
+output "observation" {
+  value     = data.kalypso_deployment_state.this.observation
+  sensitive = true
 }

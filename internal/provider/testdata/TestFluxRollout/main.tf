@@ -133,8 +133,9 @@ data "kalypso_deployment_state" "prod" {
   progress_deadline = "12s"
 }
 
+# The observation is sensitive.
 output "state" {
-  value = data.kalypso_deployment_state.prod
+  value = { for name, value in data.kalypso_deployment_state.prod : name => value if name != "observation" }
 }
 
 output "delivered" {

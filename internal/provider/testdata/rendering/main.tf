@@ -78,9 +78,15 @@ variable "github" {
   default = null
 }
 
+variable "gitlab" {
+  type    = any
+  default = null
+}
+
 provider "kalypso" {
   git_credentials = var.git_credentials
   github          = var.github
+  gitlab          = var.gitlab
   commit_author   = { name = "Platform", email = "platform@acme.io" }
 }
 

@@ -1,0 +1,159 @@
+package provider_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/hashicorp/terraform-plugin-go/tftypes"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/protocol"
+)
+
+const bringGuide = "../../docs/guides/bring-what-exists.md"
+
+// bringExcerpts are what the guide shows of outputs, in its order.
+type bringExcerpts struct{ assignments, query, queryPlan, comments, importPlan, resource string }
+
+func readBringExcerpts(t *testing.T) bringExcerpts {
+	t.Helper()
+	all := shown.FindAllStringSubmatch(readFile(t, bringGuide), -1)
+	if len(all) != 6 {
+		t.Fatalf("the guide has %d excerpts", len(all))
+	}
+	return bringExcerpts{all[0][1], all[1][1], all[2][1], all[3][1], all[4][1], all[5][1]}
+}
+
+// expectShown fails the test unless an output contains what the guide shows of it.
+func (g *guide) expectShown(want, out string) {
+	g.t.Helper()
+	if out = g.host.shown(out); !strings.Contains(out, want) {
+		g.t.Errorf("the guide shows\n%s\nand the output is\n%s", want, out)
+	}
+}
+
+// skipUpTo skips the blocks of the guide before that with a text.
+func (g *guide) skipUpTo(want string) {
+	g.t.Helper()
+	for {
+		at := fenced.FindStringSubmatchIndex(g.text)
+		if at == nil {
+			g.t.Fatalf("the guide has no block with %q", want)
+		}
+		if strings.Contains(g.text[at[4]:at[5]], want) {
+			return
+		}
+		g.text = g.text[at[1]:]
+	}
+}
+
+// Follows the guide "Bring what exists" on Microsoft's sample: the YAML as it is, and import blocks.
+func TestAccBringWhatExists(t *testing.T) {
+	t.Parallel()
+	h := newGitHost(t)
+	h.sample()
+	g := newGuide(t, bringGuide, h)
+	g.ownProcess() // the import IDs are paths in the working directory
+	excerpts := readBringExcerpts(t)
+	g.next(`data "kalypso_control_plane" "dev"`)
+	g.expectShown(excerpts.assignments, g.next("terraform apply", "terraform init"))
+
+	g.skipUpTo("import_blocks")
+	g.next("import_blocks")
+	g.next("terraform output -raw import_blocks")
+	model := readFile(t, filepath.Join(g.folder, "model.tf"))
+	g.expectShown(excerpts.comments, model)
+	g.expectShown(excerpts.resource, model)
+	for line := range strings.Lines(model) {
+		if command, ok := strings.CutPrefix(line, "#   git clone "); ok {
+			g.shell("git clone " + command)
+		}
+	}
+	g.expectShown(excerpts.importPlan, g.next("terraform plan"))
+	if fenced.MatchString(g.text) {
+		t.Errorf("the test does not follow all of the guide; left: %s", g.text)
+	}
+	g.shell("terraform apply")
+	g.expectEmptyPlan()
+}
+
+// Follows the guide's query with Terraform 1.14 or newer.
+func TestAccQueryBringWhatExists(t *testing.T) {
+	t.Parallel()
+	newRoot(t, nil).needQuery()
+	h := newGitHost(t)
+	h.sample()
+	g := newGuide(t, bringGuide, h)
+	excerpts := readBringExcerpts(t)
+	g.next(`data "kalypso_control_plane" "dev"`)
+	g.next("terraform apply", "terraform init")
+	g.next(`list "kalypso_cluster_type"`)
+	g.expectShownResults(excerpts.query, h.shown(g.next("terraform query")))
+	g.expectShown(excerpts.queryPlan, g.next("terraform plan"))
+	g.shell("terraform apply")
+	if err := os.Remove(filepath.Join(g.folder, "dev.tfquery.hcl")); err != nil {
+		t.Fatal(err)
+	}
+	g.expectEmptyPlan()
+}
+
+// expectShownResults fails the test unless the guide shows all results of two lists, in their order.
+func (g *guide) expectShownResults(want, out string) {
+	g.t.Helper()
+	var lists []string
+	for _, of := range []string{"list.kalypso_cluster_type.", "list.kalypso_template."} {
+		for line := range strings.Lines(out) {
+			if strings.HasPrefix(line, of) {
+				lists = append(lists, strings.Join(strings.Fields(line), " "))
+			}
+		}
+	}
+	diff := cmp.Diff(strings.Fields(want), strings.Fields(strings.Join(lists, "\n")))
+	if diff != "" || len(lists) != 8 {
+		g.t.Errorf("%d results (-guide +query):\n%s", len(lists), diff)
+	}
+}
+
+// What the guide shows of the query is what the lists return, also with a Terraform that has no queries.
+func TestListBringWhatExists(t *testing.T) {
+	t.Parallel()
+	h := newGitHost(t)
+	h.sample()
+	l := newLists(t, h.access())
+	var lines []string
+	for _, list := range regexp.MustCompile(`(?m)^list "(\w+)" "dev"`).FindAllStringSubmatch(readFile(t, bringGuide), -1) {
+		for _, r := range l.read(list[1], map[string]any{"repo": h.url("kalypso-control-plane"), "branch": "dev"}) {
+			lines = append(lines, fmt.Sprintf("list.%s.dev   %s   %s\n", list[1], identityText(t, r), r.DisplayName))
+		}
+	}
+	if len(lines) != 20 {
+		t.Errorf("%d results", len(lines))
+	}
+	(&guide{root: &root{t: t}}).expectShownResults(readBringExcerpts(t).query, h.shown(strings.Join(lines, "")))
+}
+
+// identityText returns an identity as Terraform prints it.
+func identityText(t *testing.T, r protocol.ListResult) string {
+	t.Helper()
+	var attributes map[string]tftypes.Value
+	if err := r.Identity.As(&attributes); err != nil {
+		t.Fatal(err)
+	}
+	var parts []string
+	for name, v := range attributes {
+		text := "<null>"
+		if !v.IsNull() {
+			if err := v.As(&text); err != nil {
+				t.Fatal(err)
+			}
+		}
+		parts = append(parts, name+"="+text)
+	}
+	slices.Sort(parts)
+	return strings.Join(parts, ",")
+}

@@ -1,0 +1,353 @@
+package provider_test
+
+import (
+	"fmt"
+	"maps"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/observation"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/postgres"
+)
+
+// recordRoot is a root module that records into a store.
+type recordRoot struct {
+	*root
+	gitops string
+	vars   map[string]any
+	// size changes with each row and commit in the store.
+	size func() string
+	// restore empties the store.
+	empty func()
+	clock int // minutes of January 2026
+}
+
+// newRecordRoots returns a module for each kind of store.
+func newRecordRoots(t *testing.T) map[string]func(t *testing.T) *recordRoot {
+	t.Helper()
+	needTerraform(t)
+	db := postgres.Start(t)
+	begin := func(t *testing.T, vars map[string]any) *recordRoot {
+		t.Helper()
+		r := &recordRoot{root: newRootFrom(t, "testdata/TestAccDeploymentRecord"), gitops: gitserver.InitBare(t), vars: vars}
+		r.write("terraform.tf", terraformBlock)
+		r.vars["gitops"] = "file://" + r.gitops
+		r.vars["arguments"] = map[string]any{}
+		return r
+	}
+	return map[string]func(*testing.T) *recordRoot{
+		"git": func(t *testing.T) *recordRoot {
+			t.Helper()
+			repo := gitserver.InitBare(t)
+			r := begin(t, map[string]any{"store": map[string]any{"git": map[string]any{
+				"repo": "file://" + repo, "branch": "history", "path": "fleet"}}})
+			r.size = func() string { return gitserver.Rev(t, repo, "history") }
+			r.empty = func() { gitserver.Git(t, repo, "update-ref", "-d", "refs/heads/history") }
+			return r
+		},
+		"postgres": func(t *testing.T) *recordRoot {
+			t.Helper()
+			url := db.Database(t)
+			r := begin(t, map[string]any{"store": map[string]any{"postgres": map[string]any{"schema": "hub"}},
+				"postgres_url": url})
+			r.size = func() string {
+				return strings.Join(postgres.Select(t, url, "SELECT max(xmin::text::bigint) FROM hub.run UNION ALL "+
+					"SELECT max(xmin::text::bigint) FROM hub.observation UNION ALL SELECT count(*) FROM hub.version"), " ")
+			}
+			r.empty = func() { postgres.Exec(t, url, "DROP SCHEMA hub CASCADE") }
+			return r
+		},
+	}
+}
+
+// eachRecordRoot runs a test with each kind of store.
+func eachRecordRoot(t *testing.T, test func(t *testing.T, r *recordRoot)) {
+	t.Helper()
+	t.Parallel()
+	for name, begin := range newRecordRoots(t) {
+		t.Run(name, func(t *testing.T) { test(t, begin(t)) })
+	}
+}
+
+// observe sets what the clusters run, ten minutes later: cluster → "version state".
+func (r *recordRoot) observe(clusters map[string]string, changes ...func(*observation.Observation)) {
+	r.t.Helper()
+	r.clock += 10
+	o := observation.Observation{Environment: "prod", Repo: "file://" + r.gitops, Branch: "prod", Path: ".",
+		ObservedAt: time.Date(2026, 1, 1, 0, r.clock, 0, 0, time.UTC), Head: "head", Verdict: "success"}
+	for cluster, text := range clusters {
+		version, state, _ := strings.Cut(text, " ")
+		g := observation.Group{ClusterType: "large", Target: "shop-web", State: state,
+			Members: []observation.Member{{Cluster: cluster}}}
+		if version != "" {
+			g.Version = observation.Version{Version: version, Content: "tree of " + version, Commit: "commit of " + version}
+		}
+		o.Groups = append(o.Groups, g)
+	}
+	for _, change := range changes {
+		change(&o)
+	}
+	r.set("deployment", map[string]any{"head": "head", "observation": o.Encode(), "verdict": "success"})
+}
+
+// set sets a variable.
+func (r *recordRoot) set(name string, value any) {
+	r.t.Helper()
+	r.vars[name] = value
+	r.write("terraform.tfvars.json", toJSON(r.t, r.vars))
+}
+
+// argument sets an argument of the record or of the history.
+func (r *recordRoot) argument(name string, value any) {
+	r.t.Helper()
+	arguments, _ := r.vars["arguments"].(map[string]any)
+	arguments = maps.Clone(arguments)
+	arguments[name] = value
+	r.set("arguments", arguments)
+}
+
+// expectRecord compares what the record tells.
+func (r *recordRoot) expectRecord(minute, changes int, summary string) {
+	r.t.Helper()
+	var got struct {
+		At      string
+		Changes int
+		Summary string
+	}
+	r.output("record", &got)
+	at := time.Date(2026, 1, 1, 0, minute, 0, 0, time.UTC).Format(time.RFC3339)
+	if got.At != at || got.Changes != changes || got.Summary != summary {
+		r.t.Errorf("recorded at %s: %d changes: %s\nwant %s: %d: %s", got.At, got.Changes, got.Summary, at, changes, summary)
+	}
+}
+
+// runs returns the runs in the store as the data source tells them, newest first.
+func (r *recordRoot) runs() []string {
+	r.t.Helper()
+	var got struct {
+		Runs []struct {
+			Cluster, Version, State, Since string
+			Until                          *string
+		}
+	}
+	r.output("history", &got)
+	var runs []string
+	for _, run := range got.Runs {
+		until := ""
+		if run.Until != nil {
+			until = (*run.Until)[11:16]
+		}
+		runs = append(runs, fmt.Sprintf("%s %s %s %s-%s", run.Cluster, run.Version, run.State, run.Since[11:16], until))
+	}
+	return runs
+}
+
+// expectRuns compares the runs in the store.
+func (r *recordRoot) expectRuns(want ...string) {
+	r.t.Helper()
+	if diff := cmp.Diff(want, r.runs()); diff != "" {
+		r.t.Errorf("runs (-want +got)\n%s", diff)
+	}
+}
+
+// A record is planned with what it adds, writes exactly that, and nothing twice. Destroy leaves the history, and
+// creating the resource again finds it.
+func TestAccDeploymentRecord(t *testing.T) {
+	eachRecordRoot(t, func(t *testing.T, r *recordRoot) {
+		r.observe(map[string]string{"c1": "1.0 current", "c2": "1.0 current"})
+		plan := r.succeed("plan", "-no-color").text()
+		const first = "2 changes on 2 clusters\nlarge/shop-web: none → 1.0 on 2 clusters (current)"
+		for _, text := range []string{`recorded_at = "2026-01-01T00:10:00Z"`, "changes = 2",
+			"large/shop-web: none → 1.0 on 2 clusters (current)"} {
+			if !strings.Contains(strings.Join(strings.Fields(plan), " "), text) {
+				t.Errorf("the plan does not say %s: %s", text, plan)
+			}
+		}
+		r.apply()
+		r.expectRecord(10, 2, first)
+		r.expectEmptyPlan()
+		size := r.size()
+
+		// Nothing changes: another head, another time, and a commit with the same content.
+		r.observe(map[string]string{"c1": "1.0 current", "c2": "1.0 current"}, func(o *observation.Observation) {
+			o.Head = "another"
+		})
+		r.expectEmptyPlan()
+		r.expectNoChanges()
+		if r.size() != size {
+			t.Errorf("the store was written: %s, then %s", size, r.size())
+		}
+
+		r.observe(map[string]string{"c1": "1.1 failed", "c2": "1.0 current"})
+		r.apply()
+		r.expectRecord(30, 1, "1 change on 1 cluster\nlarge/shop-web: 1.0 → 1.1 on 1 cluster (failed)")
+		r.expectRuns("c1 1.1 failed 00:30-", "c1 1.0 current 00:10-00:30", "c2 1.0 current 00:10-")
+
+		// What a silent source would report goes on, also in the records after that.
+		silent := func(o *observation.Observation) { o.Unanswered, o.Verdict = []string{"azure"}, "pending" }
+		r.observe(map[string]string{"c1": "1.1 current"}, silent)
+		r.apply()
+		r.expectRecord(40, 1, "1 change on 1 cluster\nlarge/shop-web: 1.1 → 1.1 on 1 cluster (current)")
+		r.expectEmptyPlan()
+		r.observe(map[string]string{"c1": "1.1 current"})
+		r.apply()
+		r.expectRecord(50, 1, "1 change on 1 cluster\nlarge/shop-web: 1.0 → none on 1 cluster (removed)")
+		want := []string{"c1 1.1 current 00:40-", "c1 1.1 failed 00:30-00:40", "c1 1.0 current 00:10-00:30",
+			"c2 1.0 current 00:10-00:50"}
+		r.expectRuns(want...)
+
+		r.argument("cluster", "c2")
+		r.apply()
+		r.expectRuns(want[3])
+		r.argument("cluster", nil)
+
+		size = r.size()
+		r.succeed("destroy", "-no-color", "-auto-approve")
+		r.apply() // the same observation: the store has it
+		if r.size() != size {
+			t.Errorf("the store was written: %s, then %s", size, r.size())
+		}
+		r.expectRuns(want...)
+
+		// The record is renewed when it is old enough.
+		r.argument("renew_after", "20m")
+		r.apply()
+		r.observe(map[string]string{"c1": "1.1 current"})
+		r.expectEmptyPlan()
+		r.observe(map[string]string{"c1": "1.1 current"})
+		r.apply()
+		r.expectRecord(70, 0, "0 changes on 0 clusters")
+		r.expectRuns(want...)
+		r.expectEmptyPlan()
+
+		// The store loses everything. The next apply records what runs now.
+		r.empty()
+		r.observe(map[string]string{"c1": "1.1 current", "c3": "1.1 current"})
+		r.apply()
+		r.expectRecord(80, 2, "2 changes on 2 clusters\nlarge/shop-web: none → 1.1 on 2 clusters (current)")
+		r.expectRuns("c1 1.1 current 01:20-", "c3 1.1 current 01:20-")
+		r.expectEmptyPlan()
+
+		// The state is lost. The past stays, and the present is right.
+		r.emptyState()
+		r.observe(map[string]string{"c1": "1.2 current", "c3": "1.1 current"})
+		r.apply()
+		r.expectRuns("c1 1.2 current 01:30-", "c1 1.1 current 01:20-01:30", "c3 1.1 current 01:20-")
+
+		// An observation that is older than the record is not recorded.
+		r.clock -= 50
+		size = r.size()
+		r.observe(map[string]string{"c1": "0.9 current"})
+		if o := r.apply(); !strings.Contains(o.text(), "A newer observation is recorded already") {
+			t.Errorf("no warning: %s", o.text())
+		}
+		if r.size() != size {
+			t.Errorf("the store was written: %s, then %s", size, r.size())
+		}
+		r.clock += 50
+		// What the clusters run now is compared with the store, though the state tells the same.
+		r.observe(map[string]string{"c1": "0.9 current"})
+		r.apply()
+		r.expectRuns("c1 0.9 current 01:50-", "c1 1.2 current 01:30-01:50", "c1 1.1 current 01:20-01:30",
+			"c3 1.1 current 01:20-01:50")
+		r.expectEmptyPlan()
+
+		// Another place has another name.
+		r.observe(map[string]string{"c1": "2.0 current"}, func(o *observation.Observation) { o.Path = "elsewhere" })
+		r.expectError([]string{"The record can't be stored", `"prod" in the store is of branch "prod"`,
+			"set environment to another name"}, "apply", "-no-color", "-auto-approve")
+		r.argument("environment", "prod-elsewhere")
+		r.apply()
+		r.expectRecord(120, 1, "1 change on 1 cluster\nlarge/shop-web: none → 2.0 on 1 cluster (current)")
+	})
+}
+
+// Errors in arguments fail the plan.
+func TestAccDeploymentRecordErrors(t *testing.T) {
+	t.Parallel()
+	r := newRecordRoots(t)["postgres"](t)
+	r.set("deployment", map[string]any{"head": "head", "verdict": "success"})
+	r.expectError([]string{"No observation", "Set versions = true"}, "plan", "-no-color")
+	r.set("deployment", map[string]any{"head": "head", "observation": "canary"})
+	r.expectError([]string{"Invalid observation", "must come from kalypso_deployment_state"}, "plan", "-no-color")
+
+	// Without a head nothing is recorded, and the store is not needed.
+	r.set("deployment", map[string]any{"head": nil, "observation": nil})
+	r.apply("-target=kalypso_deployment_record.this")
+	var got map[string]any
+	r.output("record", &got)
+	if diff := cmp.Diff(map[string]any{"at": nil, "changes": 0.0, "summary": nil}, got); diff != "" {
+		t.Errorf("without a head (-want +got)\n%s", diff)
+	}
+
+	r.observe(map[string]string{"c1": "1.0 current"})
+	url := r.vars["postgres_url"]
+	for bad, says := range map[string]string{
+		"postgres://me:canary-me@db.acme.io/k?sslmode=require": "would not verify the server",
+		"host=db.acme.io password=canary-me":                   "can't be parsed",
+	} {
+		r.set("postgres_url", bad)
+		r.expectError([]string{"Invalid URL of PostgreSQL", says}, "plan", "-no-color")
+	}
+	r.set("postgres_url", nil)
+	r.expectError([]string{"PostgreSQL is not configured", "KALYPSO_POSTGRES_URL"}, "apply", "-no-color", "-auto-approve")
+	r.set("postgres_url", url)
+	r.set("store", map[string]any{"postgres": map[string]any{"schema": "pg_own"}})
+	r.expectError([]string{"Invalid schema"}, "plan", "-no-color")
+	r.set("store", map[string]any{"postgres": map[string]any{},
+		"git": map[string]any{"repo": "file:///none", "branch": "history"}})
+	r.expectError([]string{"Invalid Attribute Combination"}, "plan", "-no-color")
+	r.set("store", map[string]any{"git": map[string]any{"repo": "file:///none", "branch": "history"}})
+	r.argument("history", map[string]any{"deployments": []any{}})
+	r.expectError([]string{"Conflicting arguments", "remove history"}, "plan", "-no-color")
+	if strings.Contains(r.printed.String(), "canary") {
+		t.Error("a secret was printed")
+	}
+}
+
+// The table of what fails, with a database: no output, state or plan has the password.
+func TestAccDeploymentRecordUnavailable(t *testing.T) {
+	t.Parallel()
+	db := postgres.Start(t)
+	r := &recordRoot{root: newRootFrom(t, "testdata/TestAccDeploymentRecord"), gitops: gitserver.InitBare(t),
+		vars: map[string]any{"store": map[string]any{"postgres": map[string]any{}}, "arguments": map[string]any{}}}
+	r.write("terraform.tf", terraformBlock)
+	r.vars["gitops"], r.vars["postgres_url"] = "file://"+r.gitops, db.Database(t)
+	r.env = append(r.env, "TF_LOG=TRACE")
+	at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC).Format(time.RFC3339)
+	r.argument("history", map[string]any{"deployments": []any{map[string]any{"first_commit": "f", "commit": "c",
+		"started_at": at, "kind": "first", "failed": false, "folders": []string{"large"}}}})
+	r.observe(map[string]string{"c1": "1.0 current"})
+	r.apply()
+	r.expectEmptyPlan()
+	deployments := postgres.Select(t, fmt.Sprint(r.vars["postgres_url"]),
+		"SELECT environment, first_commit, kind FROM kalypso.deployments")
+	if strings.Join(deployments, ", ") != "prod f first" {
+		t.Errorf("deployments %v", deployments)
+	}
+
+	db.Kill()
+	r.observe(map[string]string{"c1": "1.1 current"})
+	targeted := "-target=kalypso_deployment_record.this"
+	o := r.terraform("plan", "-no-color", "-detailed-exitcode", targeted)
+	if o.code != 2 || !strings.Contains(o.stdout, "The store can't be read") {
+		t.Errorf("the plan without a store ended with %d: %s", o.code, o.stdout)
+	}
+	r.expectError([]string{"The record can't be stored", "PostgreSQL at 127.0.0.1:" + db.Port, "Nothing was recorded"},
+		"apply", "-no-color", "-auto-approve", targeted)
+	db.Run(t)
+	r.observe(map[string]string{"c1": "1.1 current"})
+	r.apply()
+	r.expectRuns("c1 1.1 current 00:30-", "c1 1.0 current 00:10-00:30")
+
+	state := toJSON(t, r.stateFile())
+	for name, text := range map[string]string{"the output": r.printed.String(), "the state": state} {
+		if strings.Contains(text, postgres.Password) {
+			t.Errorf("%s has the password", name)
+		}
+	}
+}

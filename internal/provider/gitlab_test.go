@@ -1,0 +1,215 @@
+package provider_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitlabfake"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
+)
+
+// gitlabChain is a chain of dev, which is rendered by merge request, and stage, whose BaseRepo is.
+type gitlabChain struct {
+	*root
+	fake                 *gitlabfake.Server
+	controlPlane, gitops *gitlabfake.Project
+	vars                 map[string]any
+	now                  time.Time
+}
+
+func newGitLabChain(t *testing.T, options ...gitlabfake.Option) *gitlabChain {
+	t.Helper()
+	c := &gitlabChain{root: newRootFrom(t, "testdata/TestAccGitLab"), now: time.Now().UTC().Truncate(time.Second)}
+	c.fake = gitlabfake.New(t, append(options, gitlabfake.WithClock(func() time.Time { return c.now }))...)
+	c.controlPlane, c.gitops = c.fake.AddProject(t, "acme/platform/control-plane"), c.fake.AddProject(t, "acme/gitops")
+	c.write("terraform.tf", terraformBlock)
+	c.vars = map[string]any{
+		"gitlab":        map[string]any{"base_url": c.fake.URL + "/api/v4/", "token": c.fake.Token},
+		"control_plane": c.controlPlane.URL, "gitops": c.gitops.URL + ".git",
+	}
+	c.set("verdict", "pending")
+	own := map[string]string{"fleet.yaml": kalypsoYAML("ClusterType", "large",
+		"{reconciler: flux, namespaceService: namespace}") + "---\n" +
+		kalypsoYAML("SchedulingPolicy", "all", "{deploymentTargetSelector: {}, clusterTypeSelector: {}}")}
+	for _, environment := range []string{"dev", "stage"} {
+		gitserver.Seed(t, c.controlPlane.Dir, environment, own)
+		gitserver.Seed(t, c.gitops.Dir, environment, map[string]string{"README.md": "GitOps\n"})
+	}
+	gitserver.Seed(t, c.controlPlane.Dir, "stage", map[string]string{"base-repo.yaml": "apiVersion: " +
+		"scheduler.kalypso.io/v1alpha1\nkind: BaseRepo\nmetadata:\n  name: main\nspec:\n  repo: " + c.controlPlane.URL +
+		"\n  branch: main\n  path: .\n"})
+	return c
+}
+
+func (c *gitlabChain) set(name string, value any) {
+	c.t.Helper()
+	c.vars[name] = value
+	c.write("terraform.tfvars.json", toJSON(c.t, c.vars))
+}
+
+// merge pushes a commit to main.
+func (c *gitlabChain) merge(version int) string {
+	c.t.Helper()
+	return gitserver.Seed(c.t, c.controlPlane.Dir, "main", map[string]string{"main.yaml": strings.Join([]string{
+		kalypsoYAML("Template", "flux", `{type: reconciler, manifests: ["kind: R"]}`),
+		kalypsoYAML("Template", "namespace", fmt.Sprintf(`{type: namespace, manifests: ["kind: N%d"]}`, version)),
+		kalypsoYAML("Workload", "shop",
+			"{deploymentTargets: [{name: web, environment: dev, manifests: {repo: r, branch: b, path: p}}]}"),
+	}, "---\n")})
+}
+
+// run applies a minute later, and compares the promoted commits of dev and stage; "": none.
+func (c *gitlabChain) run(dev, stage string) {
+	c.t.Helper()
+	c.now = c.now.Add(time.Minute)
+	c.apply()
+	var got map[string]string
+	c.output("commits", &got)
+	if diff := cmp.Diff(map[string]string{"dev": dev, "stage": stage}, got); diff != "" {
+		c.t.Errorf("the commits (-want +got):\n%s", diff)
+	}
+}
+
+// requests are the merge requests of a project.
+func (c *gitlabChain) requests(of *gitlabfake.Project) string {
+	var all []string
+	for _, m := range of.MergeRequests() {
+		all = append(all, fmt.Sprintf("%d %s to %s", m.Number, m.State, m.Target))
+	}
+	return strings.Join(all, ", ")
+}
+
+func (c *gitlabChain) expectRequests(of *gitlabfake.Project, want string) {
+	c.t.Helper()
+	if got := c.requests(of); got != want {
+		c.t.Errorf("the merge requests are %q, want %q", got, want)
+	}
+}
+
+// A chain on GitLab: a rendering by merge request, the status of its commit, the gate that reads it, and the merge
+// request of kalypso_base_repo. Git over HTTPS takes the API's token, and nothing else has it. It is the same while
+// GitLab lags behind.
+func TestAccGitLab(t *testing.T) {
+	t.Parallel()
+	for name, lag := range map[string]int{"prompt": 0, "lags": 2} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := newGitLabChain(t, gitlabfake.WithLag(lag))
+			first := c.merge(1)
+			c.run(first, "")
+			c.expectEmptyPlan()
+			c.expectRequests(c.gitops, "1 opened to dev")
+			opened := c.gitops.MergeRequests()[0]
+			if strings.Join(opened.Labels, " ") != "platform promoted" || strings.Join(opened.Reviewers, " ") != "ann" ||
+				!strings.Contains(opened.Body, c.controlPlane.URL+"/-/commit/"+first) || len(opened.Commands) > 0 {
+				t.Errorf("opened: %+v", opened)
+			}
+			if state, _ := c.controlPlane.Status(first, "dev environment"); state != "pending" {
+				t.Errorf("the status is %q", state)
+			}
+			c.gitops.Merge(t, 1, true)
+			c.now = c.now.Add(2 * time.Hour) // a pending status can't be renewed
+			c.expectEmptyPlan()
+
+			c.set("verdict", "success")
+			c.run(first, "") // the status is set by this run, so the next one reads it
+			c.run(first, first)
+			c.expectRequests(c.controlPlane, "1 opened to stage")
+			c.expectEmptyPlan()
+
+			// What people do is told in GitLab's words.
+			c.controlPlane.Close(t, 1)
+			if out := c.succeed("plan", "-no-color").text(); !strings.Contains(out, "The merge request was closed") ||
+				!strings.Contains(out, "People closed merge request 1") {
+				t.Errorf("the plan:\n%s", out)
+			}
+			second := c.merge(2)
+			c.run(second, first)
+			c.expectRequests(c.gitops, "1 merged to dev, 2 opened to dev")
+			for _, request := range c.fake.Requests() {
+				if request.Authorization != "Bearer "+c.fake.Token {
+					t.Errorf("%s %s was sent %q", request.Method, request.Path, request.Authorization)
+				}
+			}
+		})
+	}
+}
+
+// What GitLab can't do is an error of the plan, in its words and at its argument, before a request.
+func TestAccGitLabRefused(t *testing.T) {
+	t.Parallel()
+	fake := gitlabfake.New(t)
+	on := fake.AddProject(t, "acme/gitops")
+	gitserver.Seed(t, on.Dir, "dev", map[string]string{"README.md": "hello\n"})
+	r := newRendering(t, on.Dir)
+	r.setDestination("repo", on.URL)
+	r.options("delivery", map[string]any{"strategy": "pull_request"})
+	r.set("gitlab", map[string]any{"base_url": fake.URL})
+	r.set("git_credentials", []any{map[string]any{"url": fake.URL, "username": "oauth2", "password": fake.Token}})
+	r.expectError([]string{"No credential for GitLab", "opens a merge request", "the provider has no token for GitLab.",
+		"Set token in gitlab of the provider."}, "plan", "-no-color")
+	r.set("gitlab", map[string]any{"base_url": fake.URL, "token": fake.Token})
+	for argument, refused := range map[string]struct {
+		value any
+		said  []string
+	}{
+		"labels": {[]string{"a,b"}, []string{
+			`label "a,b" has a comma, which divides labels on GitLab`, "Attribute: delivery.labels"}},
+		"reviewers": {[]string{"acme/platform"}, []string{"GitLab asks users for reviews, not groups"}},
+		"auto_merge": {"rebase", []string{
+			`GitLab can't merge by "rebase" on request`, "Attribute: delivery.auto_merge"}},
+	} {
+		r.options("delivery", map[string]any{"strategy": "pull_request", argument: refused.value})
+		r.expectError(refused.said, "plan", "-no-color")
+	}
+	if all := fake.Requests(); len(all) > 0 {
+		t.Errorf("GitLab was asked: %v", all)
+	}
+	r.options("delivery", map[string]any{"strategy": "pull_request"})
+	r.set("github", map[string]any{"base_url": fake.URL + "/", "token": "canary"})
+	r.expectError([]string{"Two hosts on one server", "github and gitlab have the same server"}, "plan", "-no-color")
+	r.set("github", nil)
+	r.set("gitlab", map[string]any{"base_url": "http://gitlab.acme.io", "token": "canary"})
+	r.expectError([]string{"base_url is not an https URL"}, "plan", "-no-color")
+}
+
+// A plan of 100 renderings that do not change makes at most three requests for each, and looks their project up once.
+func TestAccGitLabRequests(t *testing.T) {
+	t.Parallel()
+	const renderings = 100
+	fake := gitlabfake.New(t)
+	on := fake.AddProject(t, "acme/gitops")
+	for n := range renderings {
+		gitserver.Seed(t, on.Dir, fmt.Sprint("env-", n), map[string]string{"README.md": "hello\n"})
+	}
+	r := newRootFrom(t, "testdata/TestAccGitLabRequests")
+	r.write("terraform.tf", terraformBlock)
+	r.write("terraform.tfvars.json", toJSON(t, map[string]any{
+		"gitlab": map[string]any{"base_url": fake.URL, "token": fake.Token}, "gitops": on.URL, "environments": renderings,
+	}))
+	count := func() (all, lookups int) {
+		for _, request := range fake.Requests() {
+			if all++; strings.HasPrefix(request.Path, "/projects/acme") {
+				lookups++
+			}
+		}
+		fake.ResetLog()
+		return all, lookups
+	}
+	r.apply("-parallelism=1") // the Git server in the test's process serves no push beside others
+	all, lookups := count()
+	t.Logf("the apply made %d requests, %d of them look-ups", all, lookups)
+	if lookups != 2 { // Terraform configures the provider for the plan, and again to apply it
+		t.Errorf("%d look-ups of the project by an apply", lookups)
+	}
+	r.expectEmptyPlan()
+	all, lookups = count()
+	t.Logf("the empty plan made %d requests, %d of them look-ups", all, lookups)
+	if all > 3*renderings+1 || lookups != 1 {
+		t.Errorf("%d requests and %d look-ups for %d renderings", all, lookups, renderings)
+	}
+}

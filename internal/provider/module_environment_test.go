@@ -1,0 +1,241 @@
+package provider_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/githubfake"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
+)
+
+const environmentModule = examples + "/modules/environment"
+
+// The module passes its own tests, and they notice a module that passes something else on.
+func TestAccModuleTerraformTest(t *testing.T) {
+	t.Parallel()
+	r := newExample(t, environmentModule)
+	if out := r.succeed("test", "-no-color").text(); !strings.Contains(out, "Success! 4 passed, 0 failed.") {
+		t.Errorf("not all tests ran:\n%s", out)
+	}
+	main := readFile(t, filepath.Join(r.folder, "main.tf"))
+	for was, is := range map[string]string{
+		`lookup(var.overrides, "hold", null)`: "null", "dwell    = var.dwell": "dwell = null",
+		"${var.environment} environment": "environment",
+	} {
+		if !strings.Contains(main, was) {
+			t.Fatalf("the module has no %s", was)
+		}
+		r.write("main.tf", strings.Replace(main, was, is, 1))
+		r.expectError([]string{"3 passed, 1 failed."}, "test", "-no-color")
+	}
+}
+
+// moduleCall returns a call of the module for an environment, which reports what a file has.
+func (c *promotionChain) moduleCall(environment, arguments string) string {
+	c.t.Helper()
+	module, err := filepath.Abs(environmentModule)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return fmt.Sprintf(`
+module %[1]q {
+  source        = %[2]q
+  environment   = %[1]q
+  control_plane = { repo = %[3]q }
+  gitops_repo   = { repo = %[4]q }
+  report        = { source = { reports = jsondecode(file("${path.root}/%[1]s.json")) } }
+  preview       = "manifests"
+  %[5]s
+}
+
+output %[1]q {
+  value = module.%[1]s.commit
+}
+`, environment, module, c.controlPlane.URL, c.gitops.URL, arguments)
+}
+
+// Two calls of the module are a chain: dev takes each commit, its clusters report, and stage takes what dev runs.
+func TestAccModuleEnvironment(t *testing.T) {
+	t.Parallel()
+	now := time.Now().UTC().Truncate(time.Second)
+	fake := githubfake.New(t, githubfake.WithClock(func() time.Time { return now }))
+	c := &promotionChain{
+		controlPlane: fake.AddRepo(t, "acme/control-plane"), gitops: fake.AddRepo(t, "acme/gitops"),
+	}
+	c.root = newRoot(t, map[string]string{"main.tf": terraformBlock + fmt.Sprintf("provider \"kalypso\" {\n"+
+		"  github = { base_url = %[1]q, token = %[2]q }\n"+
+		"  git_credentials = [{ url = %[1]q, username = \"x\", password = %[2]q }]\n}\n", fake.URL, fake.Token)})
+	own, base := map[string]string{}, map[string]string{}
+	for name, text := range exampleFleet(t) {
+		into := own
+		if strings.HasPrefix(name, "main/") {
+			into = base
+		}
+		into[filepath.Base(name)], _ = text.(string)
+	}
+	for name, arguments := range map[string]string{
+		"dev":   "",
+		"stage": `after = { dev = {} }`,
+	} {
+		c.write(name+".tf", c.moduleCall(name, arguments))
+		c.write(name+".json", "[]")
+		gitserver.Seed(t, c.controlPlane.Path, name, own)
+		gitserver.Seed(t, c.gitops.Path, name, map[string]string{"README.md": "GitOps\n"})
+	}
+	c.succeed("get")
+	run := func(dev, stage string) {
+		t.Helper()
+		now = now.Add(time.Minute)
+		c.apply()
+		var got [2]string
+		for i, name := range []string{"dev", "stage"} {
+			if _, promoted := c.stateFile().Outputs[name]; promoted {
+				c.output(name, &got[i])
+			}
+		}
+		if diff := cmp.Diff([2]string{dev, stage}, got); diff != "" {
+			t.Errorf("the commits (-want +got):\n%s", diff)
+		}
+	}
+	first := gitserver.Seed(t, c.controlPlane.Path, "main", base)
+	run(first, "")
+	report, err := json.Marshal([]map[string]string{{
+		"cluster": "drone-1", "folder": "drone", "state": "current", "time": now.Format(time.RFC3339),
+		"revision": "dev@sha1:" + gitserver.Rev(t, c.gitops.Path, "dev"),
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.write("dev.json", string(report))
+	run(first, "") // the status is set by this run, so the next one reads it
+	if state, _ := c.controlPlane.Status(first, "dev environment"); state != "success" {
+		t.Errorf("the status of dev is %q", state)
+	}
+	run(first, first)
+	run(first, first) // which reads the branch of stage
+	c.expectEmptyPlan()
+	for _, name := range []string{"dev", "stage"} {
+		tree := gitserver.Tree(t, c.gitops.Path, name)
+		if len(tree["drone/shop-web/namespace.yaml"]) == 0 {
+			t.Errorf("the branch %s has %v", name, slices.Sorted(maps.Keys(tree)))
+		}
+		buildFolders(t, rendered(t, c.gitops.Path, name))
+	}
+}
+
+const (
+	beginDocs = "<!-- BEGIN_TF_DOCS -->\n"
+	endDocs   = "<!-- END_TF_DOCS -->\n"
+)
+
+// The module's README has the tables that terraform-docs writes (markdown table). With -update, the test writes them.
+func TestModuleReadme(t *testing.T) {
+	file := filepath.Join(environmentModule, "README.md")
+	text := readFile(t, file)
+	before, rest, found := strings.Cut(text, beginDocs)
+	_, after, ended := strings.Cut(rest, endDocs)
+	if !found || !ended {
+		t.Fatalf("%s has no part between %s and %s", file, beginDocs, endDocs)
+	}
+	want := before + beginDocs + moduleTables(t, environmentModule) + endDocs + after
+	if *update {
+		if err := os.WriteFile(file, []byte(want), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if diff := cmp.Diff(want, text); diff != "" {
+		t.Errorf("run go test ./internal/provider -run TestModuleReadme -update (-want +got):\n%s", diff)
+	}
+}
+
+// moduleTables returns the tables of a module in the form of terraform-docs.
+func moduleTables(t *testing.T, folder string) string {
+	t.Helper()
+	var resources, inputs, outputs []string
+	version := "n/a"
+	for _, file := range globAny(t, filepath.Join(folder, "*.tf")) {
+		source := []byte(readFile(t, file))
+		parsed, problems := hclsyntax.ParseConfig(source, file, hcl.InitialPos)
+		if problems.HasErrors() {
+			t.Fatal(problems)
+		}
+		body, _ := parsed.Body.(*hclsyntax.Body)
+		text := func(b *hclsyntax.Block, name string) string {
+			a := b.Body.Attributes[name]
+			if a == nil {
+				return ""
+			}
+			return string(a.Expr.Range().SliceBytes(source))
+		}
+		description := func(b *hclsyntax.Block) string {
+			v, problems := b.Body.Attributes["description"].Expr.Value(nil)
+			if problems.HasErrors() {
+				t.Fatal(problems)
+			}
+			return v.AsString()
+		}
+		for _, b := range body.Blocks {
+			switch b.Type {
+			case "terraform":
+				version = strings.Trim(text(b, "required_version"), `"`)
+			case "resource", "data":
+				kind, page := "resource", "resources"
+				if b.Type == "data" {
+					kind, page = "data source", "data-sources"
+				}
+				resources = append(resources, fmt.Sprintf("| [%s.%s](%s/%s/%s) | %s |\n", b.Labels[0], b.Labels[1], registry, page,
+					strings.TrimPrefix(b.Labels[0], "kalypso_"), kind))
+			case "variable":
+				value, required := text(b, "default"), "no"
+				if value == "" {
+					value, required = "n/a", "yes"
+				} else {
+					value = "`" + value + "`"
+				}
+				inputs = append(inputs, fmt.Sprintf("| %s | %s | %s | %s | %s |\n", named("input", b.Labels[0]), description(b),
+					typeText(text(b, "type")), value, required))
+			case "output":
+				outputs = append(outputs, fmt.Sprintf("| %s | %s |\n", named("output", b.Labels[0]), description(b)))
+			}
+		}
+	}
+	for _, rows := range [][]string{resources, inputs, outputs} {
+		slices.Sort(rows)
+	}
+	return "## Requirements\n\n| Name | Version |\n|------|---------|\n" +
+		"| " + named("requirement", "terraform") + " | " + version + " |\n" +
+		"| " + named("requirement", "kalypso") + " | n/a |\n\n" +
+		"## Providers\n\n| Name | Version |\n|------|---------|\n| " + named("provider", "kalypso") + " | n/a |\n\n" +
+		"## Modules\n\nNo modules.\n\n" +
+		"## Resources\n\n| Name | Type |\n|------|------|\n" + strings.Join(resources, "") + "\n" +
+		"## Inputs\n\n| Name | Description | Type | Default | Required |\n" +
+		"|------|-------------|------|---------|:--------:|\n" +
+		strings.Join(inputs, "") + "\n" +
+		"## Outputs\n\n| Name | Description |\n|------|-------------|\n" + strings.Join(outputs, "")
+}
+
+// named returns a name with its anchor.
+func named(kind, name string) string {
+	escaped := strings.ReplaceAll(name, "_", `\_`)
+	return fmt.Sprintf(`<a name="%s_%s"></a> [%s](#%s\_%s)`, kind, name, escaped, kind, escaped)
+}
+
+// typeText returns a type, on several lines if it is written so.
+func typeText(of string) string {
+	if !strings.Contains(of, "\n") {
+		return "`" + of + "`"
+	}
+	return "<pre>" + strings.ReplaceAll(of, "\n", "<br/>") + "</pre>"
+}

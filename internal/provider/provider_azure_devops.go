@@ -1,0 +1,65 @@
+package provider
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/hashicorp/terraform-plugin-framework/provider/schema"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/azure"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/redact"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/repourl"
+)
+
+// azureDevOpsAttribute configures access to Azure DevOps.
+var azureDevOpsAttribute = schema.SingleNestedAttribute{
+	Optional:            true,
+	MarkdownDescription: "Access to the repos of Azure DevOps Services (dev.azure.com and visualstudio.com) over HTTPS.",
+	Attributes: map[string]schema.Attribute{
+		"entra": schema.BoolAttribute{
+			Optional: true,
+			MarkdownDescription: "Whether to sign in with a token of Microsoft Entra, for which the credential of `azure` " +
+				"asks: a client with a secret, the pipeline's token, a managed identity, or `az login`. Only repos that no " +
+				"`git_credentials` serve get it. The default is `false`.",
+		},
+	},
+}
+
+// readEntra reads azure_devops.entra. It is known only if the credential is.
+func readEntra(d decoder, credential azureSettings) (entra, known bool) {
+	given, ok := d.object("azure_devops")
+	if !ok {
+		return false, true
+	}
+	entra, known = given.bool("entra")
+	return entra, known && (!entra || !credential.unknown)
+}
+
+// entraLogins signs in to Azure Repos with tokens of Entra.
+type entraLogins struct{ tokens *azure.TokenSource }
+
+func newEntraLogins(config azure.Config, now func() time.Time, secrets *redact.Secrets) *entraLogins {
+	return &entraLogins{azure.NewTokenSource(config, azure.DevOpsScope, now, secrets)}
+}
+
+// serves reports whether a repo gets a token: it is on Azure DevOps Services, over HTTPS.
+func (e *entraLogins) serves(repo string) bool {
+	at, err := repourl.Parse(repo)
+	return e != nil && err == nil && at.Scheme == repourl.SchemeHTTPS && at.IsAzure()
+}
+
+func (e *entraLogins) login(ctx context.Context, refused gitremote.Login) (gitremote.Login, error) {
+	token, err := e.tokens.Token(ctx, refused.Bearer)
+	if err != nil {
+		kind := gitremote.ErrUnauthorized
+		if errors.Is(err, deployment.ErrNoAnswer) {
+			kind = gitremote.ErrUnreachable
+		}
+		err = fmt.Errorf("%w: Microsoft Entra: %w", kind, err)
+	}
+	return gitremote.Login{Bearer: token, Source: "azure_devops.entra of the provider"}, err
+}
