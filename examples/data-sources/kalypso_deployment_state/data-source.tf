@@ -1,4 +1,4 @@
-# What the clusters say lies in a file, where they, or whoever visits them, put it.
+# The clusters' reports are read from a file.
 data "kalypso_deployment_state" "stage" {
   gitops_repo = { repo = "https://github.com/acme/gitops", branch = "stage" }
 

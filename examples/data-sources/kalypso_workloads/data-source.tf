@@ -42,8 +42,12 @@ resource "kalypso_environment_rendering" "dev" {
   }
 
   templates = {
-    flux      = { name = "flux", type = "reconciler", manifests = ["path: {{ .Manifests.path }}"] }
-    namespace = { name = "namespace", type = "namespace", manifests = ["name: {{ .Namespace }}"] }
+    flux = { name = "flux", type = "reconciler", manifests = [file("${path.module}/templates/flux.yaml")] }
+    namespace = {
+      name      = "namespace"
+      type      = "namespace"
+      manifests = ["{apiVersion: v1, kind: Namespace, metadata: {name: '{{ .Namespace }}'}}"]
+    }
   }
 
   scheduling_policies = {

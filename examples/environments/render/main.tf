@@ -1,0 +1,39 @@
+# One root module for dev, stage and prod. Each is a workspace with a state of its own.
+variable "account" {
+  description = "Who sets the statuses of the chain: a login, or an app."
+  type        = string
+  default     = "acme-ci[bot]"
+}
+
+locals {
+  chain = {
+    dev   = { dwell = "1h" } # the soak of stage
+    stage = { dwell = "4h", after = { dev = { soak = "1h", by = var.account } } }
+    prod  = { after = { stage = { soak = "4h", by = var.account } } }
+  }
+
+  # hold, pinned_commit, approved, rejected: people change them by pull request.
+  overrides = "${path.module}/overrides/${terraform.workspace}.yaml"
+}
+
+module "environment" {
+  source = "../../modules/environment"
+
+  environment   = terraform.workspace
+  control_plane = { repo = "https://github.com/acme/control-plane" }
+  gitops_repo   = { repo = "https://github.com/acme/gitops" }
+
+  after     = try(local.chain[terraform.workspace].after, null)
+  dwell     = try(local.chain[terraform.workspace].dwell, null)
+  statuses  = { ci = { by = "github-actions[bot]" } }
+  overrides = fileexists(local.overrides) ? yamldecode(file(local.overrides)) : {}
+}
+
+# Both change with a promotion alone, so the plan after it is empty.
+output "commit" {
+  value = module.environment.commit
+}
+
+output "reason" {
+  value = module.environment.reason
+}

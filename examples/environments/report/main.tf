@@ -1,0 +1,24 @@
+# What an environment runs, as a status that the next one reads: a root module of its own, so that no hotfix waits for
+# it.
+variable "tenant_id" { type = string }
+variable "client_id" { type = string }
+
+variable "subscription_id" {
+  description = "The Azure subscription of the environment's clusters."
+  type        = string
+}
+
+provider "kalypso" {
+  azure = { tenant_id = var.tenant_id, client_id = var.client_id, use_oidc = true }
+}
+
+module "environment" {
+  source = "../../modules/environment"
+
+  environment   = terraform.workspace
+  control_plane = { repo = "https://github.com/acme/control-plane" }
+  gitops_repo   = { repo = "https://github.com/acme/gitops" }
+
+  render = false
+  report = { source = { azure_resource_graph = { subscriptions = [var.subscription_id] } } }
+}

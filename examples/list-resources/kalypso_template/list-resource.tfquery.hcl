@@ -1,0 +1,18 @@
+# All objects of the kind in a control plane and its base, at the head of the branch.
+list "kalypso_template" "control_plane" {
+  provider = kalypso
+
+  config {
+    repo   = "https://github.com/acme/control-plane"
+    branch = "dev"
+  }
+}
+
+# Those in YAML files next to the configuration.
+list "kalypso_template" "files" {
+  provider = kalypso
+
+  config {
+    manifests = { for f in fileset(path.root, "fleet/**/*.yaml") : f => file(f) }
+  }
+}

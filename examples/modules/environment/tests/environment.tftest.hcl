@@ -1,0 +1,178 @@
+# The real rendering, with the strategy "none". What needs a server is overridden: the commit that is promoted, the
+# control plane, and what clusters run.
+override_data {
+  target = data.kalypso_promotion.this
+  values = {
+    commit = "0123456789abcdef0123456789abcdef01234567"
+    reason = "no gates"
+  }
+}
+
+override_data {
+  target = data.kalypso_control_plane.this
+  values = {
+    sources = {}
+    manifests = {
+      "fleet.yaml" = <<-EOT
+        apiVersion: scheduler.kalypso.io/v1alpha1
+        kind: ClusterType
+        metadata: { name: large }
+        spec: { reconciler: flux, namespaceService: namespace }
+        ---
+        apiVersion: scheduler.kalypso.io/v1alpha1
+        kind: Template
+        metadata: { name: flux }
+        spec:
+          type: reconciler
+          manifests:
+            - |
+              apiVersion: kustomize.toolkit.fluxcd.io/v1
+              kind: Kustomization
+              metadata: { name: {{ .DeploymentTargetName }}, namespace: flux-system }
+        ---
+        apiVersion: scheduler.kalypso.io/v1alpha1
+        kind: Template
+        metadata: { name: namespace }
+        spec:
+          type: namespace
+          manifests:
+            - |
+              apiVersion: v1
+              kind: Namespace
+              metadata: { name: {{ .Namespace }} }
+        ---
+        apiVersion: scheduler.kalypso.io/v1alpha1
+        kind: SchedulingPolicy
+        metadata: { name: all }
+        spec: { deploymentTargetSelector: {}, clusterTypeSelector: {} }
+        ---
+        apiVersion: scheduler.kalypso.io/v1alpha1
+        kind: Workload
+        metadata: { name: shop }
+        spec:
+          deploymentTargets:
+            - { name: web, environment: prod }
+      EOT
+    }
+  }
+}
+
+override_data {
+  target = data.kalypso_deployment_state.this
+  values = {
+    promoted_commit = "0123456789abcdef0123456789abcdef01234567"
+    verdict         = "success"
+    summary         = "1 of 1 cluster types deployed"
+  }
+}
+
+override_resource {
+  target = kalypso_commit_status.this
+}
+
+variables {
+  environment   = "prod"
+  control_plane = { repo = "https://git.acme.io/control-plane" }
+  gitops_repo   = { repo = "https://git.acme.io/gitops" }
+  delivery      = { strategy = "none" }
+  preview       = "assignments"
+}
+
+run "renders_the_environment" {
+  variables {
+    after = { stage = { soak = "4h", by = "acme-ci[bot]" } }
+    dwell = "1h"
+  }
+
+  assert {
+    condition     = kalypso_environment_rendering.this[0].assignments["large"] != null
+    error_message = "The tree lacks the cluster type."
+  }
+
+  assert {
+    condition     = keys(kalypso_environment_rendering.this[0].assignments["large"]) == tolist(["shop-web"])
+    error_message = "The target of the environment is not placed."
+  }
+
+  assert {
+    condition     = kalypso_environment_rendering.this[0].gitops_repo.branch == "prod"
+    error_message = "The branch does not have the name of the environment."
+  }
+
+  assert {
+    condition = (
+      data.kalypso_promotion.this[0].control_plane.branch == "main"
+      && data.kalypso_promotion.this[0].after["stage"].soak == "4h"
+      && data.kalypso_promotion.this[0].after["stage"].by == "acme-ci[bot]"
+      && data.kalypso_promotion.this[0].dwell == "1h"
+    )
+    error_message = "The promotion has other gates."
+  }
+
+  assert {
+    condition     = output.commit == "0123456789abcdef0123456789abcdef01234567" && output.reason == "no gates"
+    error_message = "The outputs do not show what is promoted."
+  }
+
+  assert {
+    condition     = keys(output.folders) == tolist(["large"]) && output.delivered == null && output.pull_request == null
+    error_message = "The outputs do not show the rendering."
+  }
+
+  assert {
+    condition     = length(kalypso_commit_status.this) == 0
+    error_message = "A module without report sets a status."
+  }
+}
+
+run "takes_overrides" {
+  variables {
+    overrides = {
+      hold          = "an incident"
+      pinned_commit = "0123456789abcdef0123456789abcdef01234567"
+      rejected      = { "89abcdef0123456789abcdef0123456789abcdef" = null }
+    }
+  }
+
+  assert {
+    condition = (
+      data.kalypso_promotion.this[0].hold == "an incident"
+      && data.kalypso_promotion.this[0].pinned_commit == "0123456789abcdef0123456789abcdef01234567"
+      && contains(keys(data.kalypso_promotion.this[0].rejected), "89abcdef0123456789abcdef0123456789abcdef")
+      && data.kalypso_promotion.this[0].approved == null
+    )
+    error_message = "The promotion does not get the overrides."
+  }
+}
+
+run "refuses_other_overrides" {
+  command = plan
+
+  variables {
+    overrides = { holds = "a typo" }
+  }
+
+  expect_failures = [var.overrides]
+}
+
+run "reports_alone" {
+  variables {
+    render = false
+    report = { source = { reports = [] } }
+  }
+
+  assert {
+    condition     = length(kalypso_environment_rendering.this) == 0 && length(data.kalypso_promotion.this) == 0
+    error_message = "A module that only reports renders too."
+  }
+
+  assert {
+    condition = (
+      kalypso_commit_status.this[0].context == "prod environment"
+      && kalypso_commit_status.this[0].repo == "https://git.acme.io/control-plane"
+      && kalypso_commit_status.this[0].renew_after == "30m"
+      && kalypso_commit_status.this[0].deployment.verdict == "success"
+    )
+    error_message = "The status is another one."
+  }
+}

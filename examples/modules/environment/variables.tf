@@ -1,0 +1,110 @@
+variable "environment" {
+  description = "Name of the environment. Its own objects are on the branch of this name of the control plane."
+  type        = string
+}
+
+variable "control_plane" {
+  description = "The control plane, and its branch whose commits are promoted."
+  type = object({
+    repo   = string
+    branch = optional(string, "main")
+  })
+}
+
+variable "gitops_repo" {
+  description = "Where the environment's tree goes. By default, the branch has the name of the environment."
+  type = object({
+    repo   = string
+    branch = optional(string)
+    path   = optional(string)
+  })
+}
+
+variable "after" {
+  description = "The environments that must run a commit first, as in `kalypso_promotion`. Null for the first one."
+  type = map(object({
+    soak           = optional(string)
+    renewed_within = optional(string)
+    by             = optional(string)
+    context        = optional(string)
+  }))
+  default = null
+}
+
+variable "statuses" {
+  description = "Statuses and check runs that a commit needs, as in `kalypso_promotion`."
+  type        = any
+  default     = null
+}
+
+variable "dwell" {
+  description = "How long a commit stays at least: the soak of the next environment."
+  type        = string
+  default     = null
+}
+
+variable "overrides" {
+  description = "What people decide: `hold`, `pinned_commit`, `approved` and `rejected`, as in `kalypso_promotion`."
+  type        = any
+  default     = {}
+
+  validation {
+    condition = alltrue([
+      for name in keys(var.overrides) : contains(["hold", "pinned_commit", "approved", "rejected"], name)
+    ])
+    error_message = "overrides has hold, pinned_commit, approved and rejected, and nothing else."
+  }
+}
+
+variable "render" {
+  description = "Whether to render the environment. A root module that only reports sets `false`."
+  type        = bool
+  default     = true
+}
+
+variable "delivery" {
+  description = "As in `kalypso_environment_rendering`. By default, an apply pushes to the branch."
+  type        = any
+  default     = null
+}
+
+variable "rollout" {
+  description = "Waves, as in `kalypso_environment_rendering`, with what was observed."
+  type        = any
+  default     = null
+}
+
+variable "guardrails" {
+  description = "As in `kalypso_environment_rendering`."
+  type        = any
+  default     = null
+}
+
+variable "on_drift" {
+  description = "As in `kalypso_environment_rendering`."
+  type        = string
+  default     = null
+}
+
+variable "on_assignment_error" {
+  description = "As in `kalypso_environment_rendering`."
+  type        = string
+  default     = null
+}
+
+variable "preview" {
+  description = "How much of the tree a plan shows: `none`, `assignments` or `manifests`."
+  type        = string
+  default     = "none"
+}
+
+variable "report" {
+  description = "What sets the status: `source` of `kalypso_deployment_state`, and more. Null sets none."
+  type = object({
+    source            = any
+    progress_deadline = optional(string)
+    renew_after       = optional(string, "30m")
+    target_url        = optional(string)
+  })
+  default = null
+}
