@@ -76,7 +76,7 @@ func checkControlPlane(d decoder) {
 		d.report("Conflicting arguments", "base_directory needs directory. In Git, the BaseRepo names the base.",
 			problem.Attr("base_directory"))
 	}
-	if d.promotes() {
+	if promotes(d) {
 		checkPromotedBase(d)
 	}
 	if repo != "" && !unknown.Is(repo) {
@@ -130,7 +130,7 @@ func (c *controlPlane) Read(ctx context.Context, req datasource.ReadRequest, res
 		"registrations": len(found.WorkloadCommits),
 	})
 	results := controlPlaneValues(found)
-	if d.promotes() && request.Promotion.Commit == "" {
+	if promotes(d) && request.Promotion.Commit == "" {
 		// Nothing is promoted yet. Terraform takes the prior value of an argument only where the configured one is not null.
 		results["manifests"], results[sourcesAttribute] = stringMapOf(nil), stringMapOf(nil)
 		results["import_blocks"] = types.StringValue("")

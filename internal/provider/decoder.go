@@ -68,6 +68,16 @@ func (d decoder) blank(name string) bool {
 	return given && !d.isUnknown(name) && strings.TrimSpace(d.string(name)) == ""
 }
 
+// reportBlank reports the given arguments that are blank.
+func (d decoder) reportBlank(names ...string) {
+	for _, name := range names {
+		if d.blank(name) {
+			d.report("Blank argument", name+" is blank, which would count as not set. Write a value, or remove it.",
+				problem.Attr(name))
+		}
+	}
+}
+
 // string reads a string.
 func (d decoder) string(name string) string {
 	if d.isUnknown(name) {

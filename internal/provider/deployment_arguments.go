@@ -161,8 +161,8 @@ type deploymentRequest struct {
 	configUnknown bool // the provider's configuration for a source is known after apply
 }
 
-// readDeployment reads the arguments. It reports errors and skips unknown values.
-func (p *providerData) readDeployment(d decoder) deploymentRequest {
+// readDeployment reads the [deploymentArguments]. It reports errors and skips unknown values. p is nil during validate.
+func readDeployment(p *providerData, d decoder) deploymentRequest {
 	request := deploymentRequest{Request: observe.Request{At: readDestination(d), Wait: defaultReadTimeout}}
 	request.Rules = deployment.Rules{
 		Deadline:       readDuration(d, "progress_deadline", deployment.DefaultDeadline),
@@ -182,7 +182,7 @@ func (p *providerData) readDeployment(d decoder) deploymentRequest {
 		request.Rules.Expected[name] = expected
 	}
 	if source, given := d.object("source"); given && !source.unknown {
-		p.readDeploymentSources(source, &request)
+		readDeploymentSources(p, source, &request)
 	}
 	return request
 }
@@ -214,7 +214,7 @@ func readLimit(d decoder, name string) limit.Limit {
 }
 
 // readDeploymentSources reads the sources. It reports an error if there is none.
-func (p *providerData) readDeploymentSources(d decoder, request *deploymentRequest) {
+func readDeploymentSources(p *providerData, d decoder, request *deploymentRequest) {
 	if given, ok := d.object("azure_resource_graph"); ok {
 		scope := azure.Scope{
 			Subscriptions:    given.strings("subscriptions"),
@@ -231,7 +231,7 @@ func (p *providerData) readDeploymentSources(d decoder, request *deploymentReque
 		request.Sources = append(request.Sources, source)
 	}
 	if given, ok := d.object("kubernetes"); ok {
-		request.Sources = append(request.Sources, p.readKubernetes(given, request))
+		request.Sources = append(request.Sources, readKubernetes(p, given, request))
 	}
 	if v, known := d.argument("reports"); known || v != nil && v.IsUnknown() {
 		request.Sources = append(request.Sources, readReports(d))
@@ -242,7 +242,7 @@ func (p *providerData) readDeploymentSources(d decoder, request *deploymentReque
 }
 
 // readKubernetes returns the connections of the listed clusters from the provider's configuration, once it is known.
-func (p *providerData) readKubernetes(d decoder, request *deploymentRequest) kubernetes.Source {
+func readKubernetes(p *providerData, d decoder, request *deploymentRequest) kubernetes.Source {
 	source := kubernetes.Source{}
 	if d.unknown {
 		return source

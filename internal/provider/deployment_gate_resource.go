@@ -99,7 +99,7 @@ func (g *deploymentGate) read(
 	var ps problem.Problems
 	arguments := getObject(ctx, from, diags)
 	d := decoder{arguments: arguments, problems: &ps}
-	request := gateRequest{g.data.readDeployment(d), readDuration(d, "poll_interval", defaultPollInterval)}
+	request := gateRequest{readDeployment(g.data, d), readDuration(d, "poll_interval", defaultPollInterval)}
 	request.Goal = observe.Goal{TreeHash: d.string("tree_hash"), Commit: d.string("commit")}
 	if request.Goal == (observe.Goal{}) {
 		d.report(

@@ -82,7 +82,7 @@ func (h *deploymentHistory) Read(ctx context.Context, req datasource.ReadRequest
 	limited, cancel := withinRead(ctx, arguments, diags)
 	defer cancel()
 	limit := d.numberOr("limit", historyLimit)
-	past := h.data.readStore(limited, arguments, request, limit, diags)
+	past := readStore(limited, h.data, arguments, request, limit, diags)
 	if diags.HasError() {
 		return
 	}
@@ -97,13 +97,14 @@ func (h *deploymentHistory) Read(ctx context.Context, req datasource.ReadRequest
 	tflog.Info(ctx, "read the deployment history", map[string]any{
 		"environment": found.Environment, "deployments": len(found.Deliveries), "complete": found.Complete,
 	})
-	maps.Copy(arguments, historyValues(found, past, limit, h.data.compareURL(request)))
+	maps.Copy(arguments, historyValues(found, past, limit, compareURL(h.data, request)))
 	diags.Append(setObject(ctx, &resp.State, arguments)...)
 }
 
 // readStore reads what ran from the store in the arguments; nil: there is none.
-func (p *providerData) readStore(
-	ctx context.Context, arguments map[string]attr.Value, request lookup.Request, limit int, diags *diag.Diagnostics,
+func readStore(
+	ctx context.Context, p *providerData, arguments map[string]attr.Value, request lookup.Request, limit int,
+	diags *diag.Diagnostics,
 ) *history.Past {
 	given, ok := arguments["store"].(types.Object)
 	if !ok || given.IsNull() {
@@ -133,7 +134,7 @@ func (p *providerData) readStore(
 }
 
 // compareURL returns how to link to the comparison of two commits of the control plane, or nil if the host is unknown.
-func (p *providerData) compareURL(request lookup.Request) func(from, to string) string {
+func compareURL(p *providerData, request lookup.Request) func(from, to string) string {
 	host, err := p.hosting()
 	if err != nil || host == nil || request.ControlPlane.Repo == "" {
 		return nil

@@ -60,7 +60,7 @@ func (s *deploymentState) ValidateConfig(
 	resp *datasource.ValidateConfigResponse,
 ) {
 	var ps problem.Problems
-	s.data.readDeployment(decoder{arguments: getObject(ctx, req.Config, &resp.Diagnostics), problems: &ps})
+	readDeployment(s.data, decoder{arguments: getObject(ctx, req.Config, &resp.Diagnostics), problems: &ps})
 	appendProblems(&resp.Diagnostics, ps)
 }
 
@@ -72,7 +72,7 @@ func (s *deploymentState) Read(ctx context.Context, req datasource.ReadRequest, 
 	}
 	var ps problem.Problems
 	d := decoder{arguments: arguments, problems: &ps}
-	request := s.data.readDeployment(d)
+	request := readDeployment(s.data, d)
 	detail := details.or(d.string("detail"))
 	request.Targets = detail != detailFolders
 	request.Versions, _ = d.bool("versions")
@@ -83,7 +83,7 @@ func (s *deploymentState) Read(ctx context.Context, req datasource.ReadRequest, 
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	seen := s.data.observeDeployment(ctx, request, &resp.Diagnostics)
+	seen := observeDeployment(ctx, s.data, request, &resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
 		return
 	}
@@ -93,10 +93,8 @@ func (s *deploymentState) Read(ctx context.Context, req datasource.ReadRequest, 
 
 // observeDeployment observes a deployment. If the provider's configuration is unknown, it contacts nothing and returns
 // a pending verdict.
-func (p *providerData) observeDeployment(
-	ctx context.Context,
-	request deploymentRequest,
-	diags *diag.Diagnostics,
+func observeDeployment(
+	ctx context.Context, p *providerData, request deploymentRequest, diags *diag.Diagnostics,
 ) *observe.Observation {
 	if !p.known || request.configUnknown {
 		diags.AddWarning(

@@ -63,7 +63,7 @@ func (r *environmentRendering) ModifyPlan(
 	}
 	diags.Append(resp.Plan.Set(ctx, plan)...)
 	if r.data != nil {
-		r.data.lastPlan.keep(plan, decision)
+		r.data.lastPlan.keep(*plan, decision)
 	}
 }
 

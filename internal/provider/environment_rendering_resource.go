@@ -138,7 +138,7 @@ func (r *environmentRendering) apply(
 
 // planned returns the arguments of a plan.
 func (r *environmentRendering) planned(ctx context.Context, plan *environmentRenderingModel) *delivery.Arguments {
-	if decision := r.data.lastPlan.take(plan); decision != nil {
+	if decision := r.data.lastPlan.take(*plan); decision != nil {
 		return decision.Applied.Arguments
 	}
 	a, _ := plan.readArguments(ctx, r.data) // the plan has reported the problems
@@ -150,7 +150,7 @@ func (r *environmentRendering) decision(
 	ctx context.Context, plan *environmentRenderingModel, prior *delivery.Prior, before *delivery.State,
 	diags *diag.Diagnostics,
 ) *delivery.Decision {
-	if decision := r.data.lastPlan.take(plan); decision != nil {
+	if decision := r.data.lastPlan.take(*plan); decision != nil {
 		return decision
 	}
 	decision, ps := r.decide(ctx, plan, prior, before)

@@ -1,6 +1,7 @@
 package provider
 
 import (
+	"reflect"
 	"sync"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
@@ -11,25 +12,25 @@ import (
 // one, because trees are large.
 type lastPlan struct {
 	mu       sync.Mutex
-	plan     environmentRenderingModel
+	plan     any
 	decision *delivery.Decision
 }
 
-// keep stores a plan.
-func (l *lastPlan) keep(plan *environmentRenderingModel, decision *delivery.Decision) {
+// keep stores the values of a plan, which must not change any more, and its decision.
+func (l *lastPlan) keep(plan any, decision *delivery.Decision) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.plan, l.decision = *plan, decision
+	l.plan, l.decision = plan, decision
 }
 
-// take returns and removes the decision of a plan, or nil if another plan was stored.
-func (l *lastPlan) take(plan *environmentRenderingModel) *delivery.Decision {
+// take returns and removes the decision of the plan with equal values, or nil if another plan was stored.
+func (l *lastPlan) take(plan any) *delivery.Decision {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.decision == nil || !l.plan.sameAs(plan) {
+	if l.decision == nil || !reflect.DeepEqual(l.plan, plan) {
 		return nil
 	}
 	decision := l.decision
-	l.plan, l.decision = environmentRenderingModel{}, nil
+	l.plan, l.decision = nil, nil
 	return decision
 }

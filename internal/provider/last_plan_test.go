@@ -11,8 +11,8 @@ import (
 
 // A plan serves the apply of the same values alone, and once.
 func TestLastPlan(t *testing.T) {
-	values := func(environment types.String, manifest string) *environmentRenderingModel {
-		return &environmentRenderingModel{
+	values := func(environment types.String, manifest string) environmentRenderingModel {
+		return environmentRenderingModel{
 			Environment: environment,
 			Manifests:   types.MapValueMust(types.StringType, map[string]attr.Value{"a.yaml": types.StringValue(manifest)}),
 			Unscheduled: types.ListNull(types.StringType),
@@ -27,7 +27,7 @@ func TestLastPlan(t *testing.T) {
 	l.keep(values(dev, "1"), one)
 	more := values(dev, "1")
 	more.Preview = types.StringValue("none")
-	for name, other := range map[string]*environmentRenderingModel{
+	for name, other := range map[string]environmentRenderingModel{
 		"another text": values(dev, "2"), "an unknown environment": values(types.StringUnknown(), "1"),
 		"no environment":  values(types.StringNull(), "1"),
 		"another preview": more, "nothing": {},

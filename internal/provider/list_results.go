@@ -98,11 +98,3 @@ func (l *listResults) send(result list.ListResult) bool {
 	l.done = !l.push(result)
 	return !l.done
 }
-
-// checkListable reports that a list reads repos, and the provider's credentials are not known yet.
-func (d *providerData) checkListable(diags *diag.Diagnostics) {
-	if d == nil || !d.known {
-		diags.AddError("Provider configuration not known yet",
-			"A list reads repos, and the provider's credentials are known after apply.")
-	}
-}

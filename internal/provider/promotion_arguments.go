@@ -79,7 +79,7 @@ func promotionLocationArgument(description string) schema.SingleNestedAttribute 
 }
 
 // promotes reports whether the argument promotion is set, or may be.
-func (d decoder) promotes() bool {
+func promotes(d decoder) bool {
 	_, given := d.object("promotion")
 	return given
 }
@@ -168,16 +168,6 @@ func readStatuses(d decoder) []promotion.StatusGate {
 		all = append(all, promotion.StatusGate{Name: name, By: set[name].string("by")})
 	}
 	return all
-}
-
-// reportBlank reports the given arguments that are blank.
-func (d decoder) reportBlank(names ...string) {
-	for _, name := range names {
-		if d.blank(name) {
-			d.report("Blank argument", name+" is blank, which would count as not set. Write a value, or remove it.",
-				problem.Attr(name))
-		}
-	}
 }
 
 // defaultRenewedWithin is the default of renewed_within.

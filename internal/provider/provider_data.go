@@ -199,3 +199,11 @@ func providerDataOf(given any, diags *diag.Diagnostics) *providerData {
 	}
 	return data
 }
+
+// checkListable reports that a list reads repos, and the provider's credentials are not known yet.
+func (d *providerData) checkListable(diags *diag.Diagnostics) {
+	if d == nil || !d.known {
+		diags.AddError("Provider configuration not known yet",
+			"A list reads repos, and the provider's credentials are known after apply.")
+	}
+}

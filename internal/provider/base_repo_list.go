@@ -1,0 +1,47 @@
+package provider
+
+import (
+	"context"
+
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/list"
+	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/baserepo"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/baserepo/document"
+)
+
+var _ list.ListResourceWithConfigure = (*baseRepoList)(nil)
+
+// baseRepoList lists the BaseRepos on the branches of a control plane.
+type baseRepoList struct{ baseRepo }
+
+func newBaseRepoList() list.ListResource { return &baseRepoList{} }
+
+// ListResourceConfigSchema implements list.ListResource.
+func (*baseRepoList) ListResourceConfigSchema(
+	_ context.Context, _ list.ListResourceSchemaRequest, resp *list.ListResourceSchemaResponse,
+) {
+	resp.Schema = branchListSchema("Lists the branches of a control plane that have a `"+document.File+"`, as resources "+
+		"that an import by identity takes over. A file that can't be read is a warning, and the others are listed. Replace "+
+		"`promotion` of a generated configuration by a `kalypso_promotion`.", "URL of the control plane's repo.", "")
+}
+
+// List implements list.ListResource.
+func (l *baseRepoList) List(ctx context.Context, req list.ListRequest, stream *list.ListResultsStream) {
+	stream.Results = listBranches(ctx, req, l.data, func(
+		ctx context.Context, repo string, globs []string, results *listResults,
+	) error {
+		return l.remote().Each(ctx, repo, globs, func(at baserepo.Branch, found *baserepo.State, err error) bool {
+			if err != nil {
+				return results.warnOfBranch(at.Repo, at.Branch, err, func(diags *diag.Diagnostics) {
+					appendBaseRepoError(diags, at, err)
+				})
+			}
+			identity := map[string]string{"repo": at.Repo, "branch": at.Branch}
+			return results.add(ctx, at.Branch, identity, func(resource *tfsdk.Resource, diags *diag.Diagnostics) {
+				setImportedBaseRepo(ctx, resource, found, diags)
+			})
+		})
+	})
+}
