@@ -8,6 +8,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/types"
+	"github.com/hashicorp/terraform-plugin-go/tftypes"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/engine"
@@ -192,7 +193,8 @@ func TestModelUnknownArguments(t *testing.T) {
 			for k, v := range known {
 				arguments[k] = v
 			}
-			unknown, err := argumentType.ValueFromTerraform(t.Context(), unknownOf(t, argumentType))
+			unknown, err := argumentType.ValueFromTerraform(t.Context(),
+				tftypes.NewValue(argumentType.TerraformType(t.Context()), tftypes.UnknownValue))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -262,14 +264,6 @@ func TestSchemas(t *testing.T) {
 		}
 		if m.description == "" {
 			t.Errorf("%s is not described", m.name)
-		}
-	}
-	if diags := providerSchema.ValidateImplementation(t.Context()); diags.HasError() {
-		t.Error(diags)
-	}
-	for name, a := range providerSchema.Attributes {
-		if a.GetMarkdownDescription() == "" {
-			t.Errorf("the provider's %s is not described", name)
 		}
 	}
 }

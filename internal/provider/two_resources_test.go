@@ -1,0 +1,64 @@
+package provider_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/protocol"
+)
+
+// TestClaims: two resources of one configuration that set the same status, or write the same BaseRepo, are an error at
+// plan. A resource that is replaced is not two.
+func TestClaims(t *testing.T) {
+	t.Parallel()
+	server := provider.NewServer("test")
+	schemas, err := protocol.ReadSchemas(t.Context(), server)
+	if err != nil {
+		t.Fatal(err)
+	}
+	commit := strings.Repeat("0a1b2c3d", 5)
+	status := func(repo, context, description string) map[string]any {
+		return map[string]any{"repo": repo, "commit": commit, "context": context, "state": "success",
+			"description": description}
+	}
+	base := func(repo, branch string) map[string]any {
+		return map[string]any{"repo": repo, "branch": branch, "promotion": map[string]any{"commit": commit, "summary": "s"}}
+	}
+	const a, b = "https://github.com/acme/a", "https://github.com/acme/b"
+	for name, c := range map[string]struct {
+		kind          string
+		first, second map[string]any
+		want          string
+	}{
+		"one status twice": {"kalypso_commit_status", status(a, "dev", "x"), status(a+".git", "DEV", "y"),
+			"Two statuses with one context"},
+		"another context": {"kalypso_commit_status", status(a, "dev", "x"), status(a, "qa", "x"), ""},
+		"another repo":    {"kalypso_commit_status", status(a, "dev", "x"), status(b, "dev", "x"), ""},
+		"one branch twice": {"kalypso_base_repo", base(a, "dev"), base(a+"/", "dev"),
+			"Two base repos on one branch"},
+		"another branch": {"kalypso_base_repo", base(a, "dev"), base(a, "qa"), ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			session, ds, err := schemas.Start(t.Context(), provider.NewServer("test"), nil)
+			if err != nil || ds.HasErrors() {
+				t.Fatal(err, ds)
+			}
+			var all string
+			for _, config := range []map[string]any{c.first, c.second} {
+				if strings.Contains(all, "Two ") {
+					t.Errorf("the first alone: %s", all)
+				}
+				_, ds, err := session.Plan(t.Context(), &protocol.Resource{Type: c.kind}, config)
+				if err != nil {
+					t.Fatal(err)
+				}
+				all += ds.String()
+			}
+			if has := strings.Contains(all, "Two "); has != (c.want != "") || !strings.Contains(all, c.want) {
+				t.Errorf("want %q:\n%s", c.want, all)
+			}
+		})
+	}
+}
