@@ -37,14 +37,14 @@ func baseRepoSchema(ctx context.Context) schema.Schema {
 		Attributes: map[string]schema.Attribute{
 			"repo": schema.StringAttribute{
 				Required: true, MarkdownDescription: "URL of the control plane's repo.",
-				Validators: []validator.String{valid{"repo URL", func(url string) error {
+				Validators: []validator.String{valid("repo URL", func(url string) error {
 					_, err := repourl.Parse(url)
 					return err
-				}}},
+				})},
 			},
 			"branch": schema.StringAttribute{
 				Required: true, MarkdownDescription: "Branch of the environment. It must exist.",
-				Validators: []validator.String{valid{"branch name", gitops.CheckName}},
+				Validators: []validator.String{valid("branch name", gitops.CheckName)},
 			},
 			"promotion": promotionLocationArgument("Required. A `kalypso_promotion` as a whole: its commit, and why it was " +
 				"taken. The reason goes into the commit message and the pull request. While nothing is written, the plan keeps " +

@@ -30,21 +30,21 @@ func branchListSchema(description, repo, advice string) schema.Schema {
 		Attributes: map[string]schema.Attribute{
 			"repo": schema.StringAttribute{
 				Required: true, MarkdownDescription: repo,
-				Validators: []validator.String{valid{"repo URL", func(url string) error {
+				Validators: []validator.String{valid("repo URL", func(url string) error {
 					_, err := repourl.Parse(url)
 					return err
-				}}},
+				})},
 			},
 			"branches": schema.ListAttribute{
 				Required: true, MarkdownDescription: globs, ElementType: types.StringType,
-				Validators: []validator.List{eachValid{valid{"branch glob", gitops.CheckGlob}}},
+				Validators: []validator.List{eachValid{valid("branch glob", gitops.CheckGlob)}},
 			},
 		},
 	}
 }
 
 // eachValid validates the strings of a list.
-type eachValid struct{ valid }
+type eachValid struct{ validString }
 
 // ValidateList implements validator.List.
 func (v eachValid) ValidateList(ctx context.Context, req validator.ListRequest, resp *validator.ListResponse) {

@@ -39,15 +39,15 @@ func commitStatusSchema(ctx context.Context) schema.Schema {
 				MarkdownDescription: "URL of the repo, such as `https://github.com/acme/gitops`, or one of its SSH forms. The " +
 					"repo must be on github.com, on gitlab.com, or on the server of `base_url` in `github` or `gitlab` of the " +
 					"provider.",
-				Validators: []validator.String{valid{"repo URL", func(s string) error {
+				Validators: []validator.String{valid("repo URL", func(s string) error {
 					_, err := repourl.Parse(s)
 					return err
-				}}},
+				})},
 			},
 			"commit": schema.StringAttribute{
 				Optional:            true,
 				MarkdownDescription: "Full hash of the commit. Required without `deployment`.",
-				Validators:          []validator.String{valid{"commit", hosting.CheckCommit}},
+				Validators:          []validator.String{valid("commit", hosting.CheckCommit)},
 			},
 			"context": schema.StringAttribute{
 				Required: true,
@@ -76,7 +76,7 @@ func commitStatusSchema(ctx context.Context) schema.Schema {
 			"target_url": schema.StringAttribute{
 				Optional:            true,
 				MarkdownDescription: "URL of a page with details, such as the pipeline's run.",
-				Validators:          []validator.String{valid{"target URL", status.CheckTargetURL}},
+				Validators:          []validator.String{valid("target URL", status.CheckTargetURL)},
 			},
 			"deployment": schema.SingleNestedAttribute{
 				Optional: true,
@@ -97,7 +97,7 @@ func commitStatusSchema(ctx context.Context) schema.Schema {
 				MarkdownDescription: "Set the status again if the last one was older than this when refresh read it, such as " +
 					"`1h`. Whoever requires a fresh status then sees that the check still runs. GitHub allows 1,000 statuses per " +
 					"commit and context.",
-				Validators: []validator.String{valid{"duration", checkDuration}},
+				Validators: []validator.String{valid("duration", checkDuration)},
 			},
 			"set_at": schema.StringAttribute{
 				Computed:            true,

@@ -32,13 +32,13 @@ func deploymentArguments() map[string]schema.Attribute {
 	limit := func(description string) schema.StringAttribute {
 		a := text(description + " A number, or a percentage of the folder's clusters. The default is `0`.")
 		a.Validators = []validator.String{
-			valid{"limit", func(s string) error { _, err := limit.Parse(s); return err }},
+			valid("limit", func(s string) error { _, err := limit.Parse(s); return err }),
 		}
 		return a
 	}
 	span := func(description string) schema.StringAttribute {
 		a := text(description)
-		a.Validators = []validator.String{valid{"duration", checkDuration}}
+		a.Validators = []validator.String{valid("duration", checkDuration)}
 		return a
 	}
 	return map[string]schema.Attribute{

@@ -24,18 +24,18 @@ func deploymentGateSchema(ctx context.Context) schema.Schema {
 		Optional: true,
 		MarkdownDescription: "The tree that the branch must contain: `tree_hash` of the rendering. This or `commit` is " +
 			"required.",
-		Validators: []validator.String{valid{"tree hash", hosting.CheckCommit}},
+		Validators: []validator.String{valid("tree hash", hosting.CheckCommit)},
 	}
 	attributes["commit"] = schema.StringAttribute{
 		Optional: true,
 		MarkdownDescription: "The commit that the branch must contain: `commit_sha` of the rendering, which is null until " +
 			"its pull request is merged. Null is an error without `tree_hash`.",
-		Validators: []validator.String{valid{"commit", hosting.CheckCommit}},
+		Validators: []validator.String{valid("commit", hosting.CheckCommit)},
 	}
 	attributes["poll_interval"] = schema.StringAttribute{
 		Optional:            true,
 		MarkdownDescription: fmt.Sprintf("How long to wait between two checks. The default is `%s`.", defaultPollInterval),
-		Validators:          []validator.String{valid{"duration", checkDuration}},
+		Validators:          []validator.String{valid("duration", checkDuration)},
 	}
 	attributes["timeouts"] = timeouts.Attributes(ctx, timeouts.Opts{
 		Create:            true,

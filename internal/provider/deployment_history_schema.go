@@ -52,12 +52,12 @@ func deploymentHistoryArguments() map[string]resource.Attribute {
 		"gitops_repo":   rendering,
 		"control_plane": branch,
 		"until": resource.StringAttribute{
-			Optional: true, Validators: []validator.String{valid{"time", checkTime}},
+			Optional: true, Validators: []validator.String{valid("time", checkTime)},
 			MarkdownDescription: "End of the window, as a time of RFC 3339 such as `2026-01-31T12:00:00Z`. The default is " +
 				"now. What happened later still tells which deployments failed.",
 		},
 		"since": resource.StringAttribute{
-			Optional: true, Validators: []validator.String{valid{"time or duration", checkTimeOrDuration}},
+			Optional: true, Validators: []validator.String{valid("time or duration", checkTimeOrDuration)},
 			MarkdownDescription: "Start of the window: a time of RFC 3339, or a duration before `until`. The default is " +
 				"`720h`, 30 days. A deployment belongs to the window in which it started.",
 		},

@@ -56,7 +56,7 @@ func deploymentRecordSchema(ctx context.Context) schema.Schema {
 			},
 			"store": storeArgument(true),
 			"renew_after": schema.StringAttribute{
-				Optional: true, Validators: []validator.String{valid{"duration", checkDuration}},
+				Optional: true, Validators: []validator.String{valid("duration", checkDuration)},
 				MarkdownDescription: "Record again without a change when the last record is this old, such as `24h`. Whoever " +
 					"watches the store then sees that somebody still observes.",
 			},
@@ -93,20 +93,20 @@ func storeArgument(required bool) schema.SingleNestedAttribute {
 				Attributes: map[string]schema.Attribute{
 					"repo": schema.StringAttribute{
 						Required: true, MarkdownDescription: "URL of the repo.",
-						Validators: []validator.String{valid{"repo URL", func(s string) error {
+						Validators: []validator.String{valid("repo URL", func(s string) error {
 							_, err := repourl.Parse(s)
 							return err
-						}}},
+						})},
 					},
 					"branch": schema.StringAttribute{
 						Required: true, MarkdownDescription: "Branch for the history alone. The first record creates it.",
 					},
 					"path": schema.StringAttribute{
 						Optional: true, MarkdownDescription: "Folder. The default is the root.",
-						Validators: []validator.String{valid{"path", func(s string) error {
+						Validators: []validator.String{valid("path", func(s string) error {
 							_, err := record.CleanPath(s)
 							return err
-						}}},
+						})},
 					},
 				},
 			},
@@ -118,7 +118,7 @@ func storeArgument(required bool) schema.SingleNestedAttribute {
 				Attributes: map[string]schema.Attribute{
 					"schema": schema.StringAttribute{
 						Optional: true, MarkdownDescription: "Schema of the tables. The default is `" + postgres.DefaultSchema + "`.",
-						Validators: []validator.String{valid{"schema", postgres.CheckSchema}},
+						Validators: []validator.String{valid("schema", postgres.CheckSchema)},
 					},
 				},
 			},

@@ -46,7 +46,7 @@ func deploymentStateSchema() schema.Schema {
 					"time, the verdict is `pending`.",
 				"5m",
 			),
-			Validators: []validator.String{valid{"duration", checkDuration}},
+			Validators: []validator.String{valid("duration", checkDuration)},
 		}},
 	}
 	attributes := dataSourceArguments(arguments)

@@ -40,7 +40,7 @@ func promotionArguments() map[string]resource.Attribute {
 	}
 	span := func(description string) resource.StringAttribute {
 		a := text(description)
-		a.Validators = []validator.String{valid{"duration", checkDuration}}
+		a.Validators = []validator.String{valid("duration", checkDuration)}
 		return a
 	}
 	return map[string]resource.Attribute{

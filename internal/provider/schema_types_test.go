@@ -8,14 +8,14 @@ import (
 
 // The types that are worked out once are those that the framework would put together, on every level.
 func TestTyped(t *testing.T) {
-	schemas := map[string]map[string]schema.Attribute{"rendering": {}}
+	kinds := map[string]map[string]schema.Attribute{"rendering": {}}
 	for _, m := range models {
-		schemas[m.name] = m.attributes()
+		kinds[m.name] = m.attributes()
 		if m.attribute != "" {
-			schemas["rendering"][m.attribute] = nestedAttributes(m.attribute, "")
+			kinds["rendering"][m.attribute] = nestedAttributes(m.attribute, "")
 		}
 	}
-	for name, attributes := range schemas {
+	for name, attributes := range kinds {
 		all := typed(attributes)
 		if len(all) != len(attributes) {
 			t.Errorf("%s has other attributes: %d", name, len(all))

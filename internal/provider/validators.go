@@ -10,17 +10,20 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 )
 
-// valid validates a string with a function of the domain.
-type valid struct {
+// validString validates a string with a function of the domain.
+type validString struct {
 	what  string
 	check func(string) error
 }
 
-func (v valid) Description(context.Context) string { return "value must be a valid " + v.what }
+// valid returns a validator for what check accepts. what names it in errors.
+func valid(what string, check func(string) error) validString { return validString{what, check} }
 
-func (v valid) MarkdownDescription(context.Context) string { return "value must be a valid " + v.what }
+func (v validString) Description(context.Context) string { return "value must be a valid " + v.what }
 
-func (v valid) ValidateString(_ context.Context, req validator.StringRequest, resp *validator.StringResponse) {
+func (v validString) MarkdownDescription(context.Context) string { return "value must be a valid " + v.what }
+
+func (v validString) ValidateString(_ context.Context, req validator.StringRequest, resp *validator.StringResponse) {
 	if req.ConfigValue.IsNull() || req.ConfigValue.IsUnknown() {
 		return
 	}
