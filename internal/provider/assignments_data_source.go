@@ -17,6 +17,7 @@ import (
 // assignments returns the schedule of a fleet with its reasons. It contacts nothing.
 type assignments struct{}
 
+// newAssignments returns the data source kalypso_assignments.
 func newAssignments() datasource.DataSource { return assignments{} }
 
 func (assignments) Metadata(_ context.Context, req datasource.MetadataRequest, resp *datasource.MetadataResponse) {

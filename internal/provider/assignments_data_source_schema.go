@@ -155,6 +155,7 @@ func computedReference(more map[string]schema.Attribute) map[string]schema.Attri
 	return all
 }
 
+// computedObjects returns a computed list of objects.
 func computedObjects(description string, attributes map[string]schema.Attribute) schema.ListNestedAttribute {
 	return schema.ListNestedAttribute{
 		Computed:            true,
@@ -163,14 +164,17 @@ func computedObjects(description string, attributes map[string]schema.Attribute)
 	}
 }
 
+// computedText returns a computed string of a data source.
 func computedText(description string) schema.StringAttribute {
 	return schema.StringAttribute{Computed: true, MarkdownDescription: description}
 }
 
+// computedTexts returns a computed list of strings of a data source.
 func computedTexts(description string) schema.ListAttribute {
 	return schema.ListAttribute{Computed: true, ElementType: types.StringType, MarkdownDescription: description}
 }
 
+// computedNumber returns a computed whole number of a data source.
 func computedNumber(description string) schema.Int64Attribute {
 	return schema.Int64Attribute{Computed: true, MarkdownDescription: description}
 }

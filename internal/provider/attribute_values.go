@@ -17,6 +17,7 @@ func nullable(text string) types.String {
 	return types.StringValue(text)
 }
 
+// stringMapOf returns a map of strings.
 func stringMapOf(m map[string]string) types.Map {
 	all := make(map[string]attr.Value, len(m))
 	for k, v := range m {
@@ -25,6 +26,7 @@ func stringMapOf(m map[string]string) types.Map {
 	return types.MapValueMust(types.StringType, all)
 }
 
+// stringListOf returns a list of strings.
 func stringListOf(texts []string) types.List {
 	all := make([]attr.Value, len(texts))
 	for i, s := range texts {
@@ -47,6 +49,7 @@ func scalarText(v attr.Value) (text string, ok bool) {
 	return "", false
 }
 
+// isNull reports whether v is null, or missing.
 func isNull(v attr.Value) bool { return v == nil || v.IsNull() }
 
 // underlying unwraps a value of a dynamic type.
@@ -81,6 +84,7 @@ func elements(v attr.Value) ([]attr.Value, bool) {
 	return nil, false
 }
 
+// nullableTime returns a time as RFC 3339 in UTC, or null if it is zero.
 func nullableTime(t time.Time) types.String {
 	if t.IsZero() {
 		return types.StringNull()

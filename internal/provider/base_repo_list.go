@@ -16,6 +16,7 @@ var _ list.ListResourceWithConfigure = (*baseRepoList)(nil)
 // baseRepoList lists the BaseRepos on the branches of a control plane.
 type baseRepoList struct{ baseRepo }
 
+// newBaseRepoList returns the list of the BaseRepos on the branches of a control plane.
 func newBaseRepoList() list.ListResource { return &baseRepoList{} }
 
 // ListResourceConfigSchema implements list.ListResource.

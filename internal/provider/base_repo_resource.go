@@ -33,6 +33,7 @@ var (
 // baseRepo makes the BaseRepo of an environment pin the promoted commit.
 type baseRepo struct{ data *providerData }
 
+// newBaseRepo returns the resource kalypso_base_repo.
 func newBaseRepo() resource.Resource { return &baseRepo{} }
 
 func (r *baseRepo) Metadata(_ context.Context, req resource.MetadataRequest, resp *resource.MetadataResponse) {

@@ -15,6 +15,7 @@ import (
 
 type clusterSyncFunction struct{}
 
+// newClusterSyncFunction returns the function cluster_sync.
 func newClusterSyncFunction() function.Function { return clusterSyncFunction{} }
 
 func (clusterSyncFunction) Metadata(_ context.Context, _ function.MetadataRequest, resp *function.MetadataResponse) {

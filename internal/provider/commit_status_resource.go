@@ -29,6 +29,7 @@ const statusTimeout = 10 * time.Minute
 // commitStatus manages the status of a commit in a context.
 type commitStatus struct{ data *providerData }
 
+// newCommitStatus returns the resource kalypso_commit_status.
 func newCommitStatus() resource.Resource { return &commitStatus{} }
 
 func (r *commitStatus) Metadata(_ context.Context, req resource.MetadataRequest, resp *resource.MetadataResponse) {

@@ -25,6 +25,7 @@ var (
 // controlPlane reads a control plane in Kalypso YAML, from Git or a folder.
 type controlPlane struct{ data *providerData }
 
+// newControlPlane returns the data source kalypso_control_plane.
 func newControlPlane() datasource.DataSource { return &controlPlane{} }
 
 func (c *controlPlane) Metadata(_ context.Context, req datasource.MetadataRequest, resp *datasource.MetadataResponse) {

@@ -46,6 +46,7 @@ func (d decoder) report(summary, detail string, steps ...problem.Step) {
 	*d.problems = append(*d.problems, problem.Problem{Summary: summary, Detail: detail, Path: d.at(steps...)})
 }
 
+// at returns the path of a part of the object.
 func (d decoder) at(steps ...problem.Step) []problem.Step {
 	return append(slices.Clone(d.path), steps...)
 }

@@ -8,17 +8,11 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/types"
-	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
 )
-
-func unknownOf(t *testing.T, argumentType attr.Type) tftypes.Value {
-	t.Helper()
-	return tftypes.NewValue(argumentType.TerraformType(t.Context()), tftypes.UnknownValue)
-}
 
 func stringList(all ...attr.Value) types.List { return types.ListValueMust(types.StringType, all) }
 

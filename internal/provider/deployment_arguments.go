@@ -198,6 +198,7 @@ func readDestination(d decoder) record.Destination {
 	return at
 }
 
+// readDuration reads a duration, or returns a default if it is not set or not valid.
 func readDuration(d decoder, name string, otherwise time.Duration) time.Duration {
 	if given, err := time.ParseDuration(d.string(name)); err == nil && given > 0 {
 		return given

@@ -30,6 +30,7 @@ var (
 // deploymentGate waits until clusters run a rendering.
 type deploymentGate struct{ data *providerData }
 
+// newDeploymentGate returns the resource kalypso_deployment_gate.
 func newDeploymentGate() resource.Resource { return &deploymentGate{} }
 
 func (g *deploymentGate) Metadata(_ context.Context, req resource.MetadataRequest, resp *resource.MetadataResponse) {

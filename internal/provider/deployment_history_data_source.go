@@ -31,6 +31,7 @@ var (
 // deploymentHistory tells what was delivered to an environment, and when.
 type deploymentHistory struct{ data *providerData }
 
+// newDeploymentHistory returns the data source kalypso_deployment_history.
 func newDeploymentHistory() datasource.DataSource { return &deploymentHistory{} }
 
 func (h *deploymentHistory) Metadata(

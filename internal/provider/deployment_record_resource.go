@@ -27,6 +27,7 @@ const recordTimeout = 10 * time.Minute
 // deploymentRecord records what the clusters of an environment run.
 type deploymentRecord struct{ data *providerData }
 
+// newDeploymentRecord returns the resource kalypso_deployment_record.
 func newDeploymentRecord() resource.Resource { return &deploymentRecord{} }
 
 func (r *deploymentRecord) Metadata(

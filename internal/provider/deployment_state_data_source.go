@@ -30,6 +30,7 @@ var (
 // deploymentState tells whether the clusters run what a branch contains.
 type deploymentState struct{ data *providerData }
 
+// newDeploymentState returns the data source kalypso_deployment_state.
 func newDeploymentState() datasource.DataSource { return &deploymentState{} }
 
 func (s *deploymentState) Metadata(

@@ -20,6 +20,7 @@ var _ list.ListResourceWithConfigure = (*renderingList)(nil)
 // renderingList lists the renderings that the branches of a GitOps repo hold.
 type renderingList struct{ environmentRendering }
 
+// newRenderingList returns the list of the renderings on the branches of a repo.
 func newRenderingList() list.ListResource { return &renderingList{} }
 
 // ListResourceConfigSchema implements list.ListResource.

@@ -34,6 +34,7 @@ const (
 // environmentRendering delivers the rendered tree of an environment to its branch.
 type environmentRendering struct{ data *providerData }
 
+// newEnvironmentRendering returns the resource kalypso_environment_rendering.
 func newEnvironmentRendering() resource.Resource { return &environmentRendering{} }
 
 func (r *environmentRendering) Metadata(

@@ -22,12 +22,9 @@ import (
 type enumeration []string
 
 var (
-	strategies       = enumeration{string(delivery.Push), string(delivery.PullRequest), string(delivery.ComputeOnly)}
-	driftReactions   = enumeration{string(delivery.DriftFail), string(delivery.DriftOverwrite)}
 	previews         = enumeration{previewAssignments, previewNone, previewManifests}
 	reactions        = enumeration(problem.Reactions)
 	clearSecrets     = enumeration{string(problem.Fail), string(problem.Warn), string(problem.Ignore)}
-	descriptions     = enumeration{string(delivery.NoDescription), string(delivery.Keys), string(delivery.Values)}
 	destructions     = enumeration{destroyRemove, destroyKeep}
 	moves            = enumeration{moveRemove, moveKeep}
 	assignmentErrors = enumeration{string(delivery.AssignmentErrorFail), string(delivery.AssignmentErrorKeep)}
@@ -45,6 +42,15 @@ const (
 	moveKeep   = "keep"
 )
 
+// strategies lists how a tree or a file reaches its branch.
+var strategies = enumeration{string(delivery.Push), string(delivery.PullRequest), string(delivery.ComputeOnly)}
+
+// driftReactions lists the reactions to a branch that others changed.
+var driftReactions = enumeration{string(delivery.DriftFail), string(delivery.DriftOverwrite)}
+
+// descriptions lists what a description of the changes tells.
+var descriptions = enumeration{string(delivery.NoDescription), string(delivery.Keys), string(delivery.Values)}
+
 // or returns the value, or the default if it is empty.
 func (e enumeration) or(value string) string {
 	if value == "" {
@@ -53,6 +59,7 @@ func (e enumeration) or(value string) string {
 	return value
 }
 
+// attribute returns an optional argument that takes these values. The first is the default.
 func (e enumeration) attribute(description string) schema.StringAttribute {
 	quoted := make([]string, len(e))
 	for i, v := range e {
@@ -69,6 +76,7 @@ func (e enumeration) attribute(description string) schema.StringAttribute {
 // pullRequestTypes are the types of the attributes of a pull request.
 var pullRequestTypes = objectOf(pullRequestAttributes()).AttrTypes
 
+// listOfStrings is the type of a list of strings.
 var listOfStrings = types.ListType{ElemType: types.StringType}
 
 func environmentRenderingSchema(ctx context.Context) schema.Schema {
@@ -188,6 +196,7 @@ func environmentRenderingSchema(ctx context.Context) schema.Schema {
 	}
 }
 
+// deliveryAttributes returns the arguments that say how a commit reaches a branch.
 func deliveryAttributes() map[string]schema.Attribute {
 	merges := make([]string, len(hosting.MergeMethods))
 	for i, m := range hosting.MergeMethods {
@@ -229,6 +238,7 @@ func deliveryAttributes() map[string]schema.Attribute {
 	}
 }
 
+// pullRequestAttributes returns the arguments of the pull request that a delivery opens.
 func pullRequestAttributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
 		"number":       schema.Int64Attribute{Computed: true, MarkdownDescription: "The number."},
@@ -294,6 +304,7 @@ func environmentRenderingComputed() map[string]schema.Attribute {
 	}
 }
 
+// optionalString returns an optional string argument.
 func optionalString(description string) schema.StringAttribute {
 	return schema.StringAttribute{Optional: true, MarkdownDescription: description}
 }
@@ -303,6 +314,7 @@ func optionalBool(description string) schema.BoolAttribute {
 	return schema.BoolAttribute{Optional: true, MarkdownDescription: description + " The default is `false`."}
 }
 
+// computedString returns a computed string of a resource.
 func computedString(description string) schema.StringAttribute {
 	return schema.StringAttribute{Computed: true, MarkdownDescription: description}
 }

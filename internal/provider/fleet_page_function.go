@@ -17,6 +17,7 @@ import (
 
 type fleetPageFunction struct{}
 
+// newFleetPageFunction returns the function fleet_page.
 func newFleetPageFunction() function.Function { return fleetPageFunction{} }
 
 func (fleetPageFunction) Metadata(_ context.Context, _ function.MetadataRequest, resp *function.MetadataResponse) {

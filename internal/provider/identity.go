@@ -26,6 +26,7 @@ type identityAttribute struct {
 // mutableIdentity lets the identity change with the arguments: no argument replaces a resource.
 var mutableIdentity = resource.ResourceBehavior{MutableIdentity: true}
 
+// schema returns the identity's schema.
 func (identity resourceIdentity) schema() identityschema.Schema {
 	attributes := make(map[string]identityschema.Attribute, len(identity))
 	for _, a := range identity {

@@ -57,6 +57,7 @@ func modelOf(attribute string) *model {
 	return models[i]
 }
 
+// manifestAttribute is the computed attribute with the Kalypso document.
 const manifestAttribute = "manifest"
 
 // attributes returns the schema of the kind's resource.

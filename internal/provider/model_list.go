@@ -29,6 +29,7 @@ var (
 // modelList lists the objects of one kind in Kalypso YAML, as resources that don't exist yet.
 type modelList struct{ *modelResource }
 
+// newModelList returns the list of the resources of a kind.
 func newModelList(m *model) func() list.ListResource {
 	return func() list.ListResource { return &modelList{&modelResource{model: m}} }
 }

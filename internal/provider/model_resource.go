@@ -31,6 +31,7 @@ type modelResource struct {
 	data *providerData
 }
 
+// newModelResource returns the resource of a kind.
 func newModelResource(m *model) func() resource.Resource {
 	return func() resource.Resource { return &modelResource{model: m} }
 }

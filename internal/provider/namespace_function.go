@@ -10,6 +10,7 @@ import (
 
 type namespaceFunction struct{}
 
+// newNamespaceFunction returns the function namespace.
 func newNamespaceFunction() function.Function { return namespaceFunction{} }
 
 func (namespaceFunction) Metadata(_ context.Context, _ function.MetadataRequest, resp *function.MetadataResponse) {

@@ -21,6 +21,7 @@ func nestedAttributes(attribute, description string) schema.MapNestedAttribute {
 	}
 }
 
+// optional returns the attributes as optional ones without validators, on every level.
 func optional(attributes map[string]schema.Attribute) map[string]schema.Attribute {
 	all := maps.Clone(attributes)
 	for name, a := range all {

@@ -28,6 +28,7 @@ func optionalObjects(description string, attributes map[string]schema.Attribute)
 	}
 }
 
+// taintsArgument returns the argument taints of a cluster type.
 func taintsArgument() schema.ListNestedAttribute {
 	return optionalObjects("Taints. A policy that does not tolerate them places nothing on the cluster type.",
 		map[string]schema.Attribute{
@@ -38,6 +39,7 @@ func taintsArgument() schema.ListNestedAttribute {
 		})
 }
 
+// propertiesArgument returns the argument properties of a cluster type.
 func propertiesArgument() schema.MapAttribute {
 	return schema.MapAttribute{
 		ElementType: types.StringType,
@@ -47,6 +49,7 @@ func propertiesArgument() schema.MapAttribute {
 	}
 }
 
+// placementArgument returns the argument placement of a scheduling policy.
 func placementArgument() schema.SingleNestedAttribute {
 	return schema.SingleNestedAttribute{
 		Optional: true,
@@ -94,6 +97,7 @@ func placementArgument() schema.SingleNestedAttribute {
 	}
 }
 
+// decodeTaints reads the [taintsArgument].
 func decodeTaints(d decoder) (taints []placement.Taint) {
 	for _, t := range d.objects("taints") {
 		t.allow("key", "value", "effect")
@@ -102,6 +106,7 @@ func decodeTaints(d decoder) (taints []placement.Taint) {
 	return taints
 }
 
+// encodeTaints is the reverse of [decodeTaints].
 func encodeTaints(taints []placement.Taint) (all []values) {
 	for _, t := range taints {
 		all = append(all, values{"key": t.Key, "value": t.Value, "effect": t.Effect})
@@ -109,6 +114,7 @@ func encodeTaints(taints []placement.Taint) (all []values) {
 	return all
 }
 
+// decodePlacement reads the [placementArgument].
 func decodePlacement(d decoder) *placement.Spec {
 	given, ok := d.object("placement")
 	if !ok {
@@ -144,6 +150,7 @@ func decodePlacement(d decoder) *placement.Spec {
 	return s
 }
 
+// encodePlacement is the reverse of [decodePlacement].
 func encodePlacement(s *placement.Spec) values {
 	if s == nil {
 		return nil

@@ -203,6 +203,7 @@ func readGate(d decoder, name string) promotion.Gate {
 	return g
 }
 
+// readControlPlaneBranch reads the argument control_plane.
 func readControlPlaneBranch(d decoder) lookup.ControlPlane {
 	given, ok := d.object("control_plane")
 	if !ok || given.unknown {

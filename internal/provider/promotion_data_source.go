@@ -27,6 +27,7 @@ var (
 // promotionData chooses the commit that an environment renders.
 type promotionData struct{ data *providerData }
 
+// newPromotion returns the data source kalypso_promotion.
 func newPromotion() datasource.DataSource { return &promotionData{} }
 
 func (p *promotionData) Metadata(_ context.Context, req datasource.MetadataRequest, resp *datasource.MetadataResponse) {

@@ -34,6 +34,7 @@ func promotionSchema(ctx context.Context) schema.Schema {
 	}
 }
 
+// promotionArguments returns the arguments that choose a commit to promote.
 func promotionArguments() map[string]resource.Attribute {
 	text := func(description string) resource.StringAttribute {
 		return resource.StringAttribute{Optional: true, MarkdownDescription: description}
@@ -120,6 +121,7 @@ func promotionArguments() map[string]resource.Attribute {
 	}
 }
 
+// promotionComputed returns what a promotion tells.
 func promotionComputed() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
 		"commit":    computedText("The commit to render. Null if nothing is promoted yet and no commit's gates hold."),

@@ -160,6 +160,7 @@ func credentialUnknown(c gitremote.Credential) bool {
 	)
 }
 
+// anyUnknown reports whether any of these texts is [unknown.Text].
 func anyUnknown(all ...string) bool {
 	for _, s := range all {
 		if unknown.Is(s) {

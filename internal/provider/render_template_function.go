@@ -18,6 +18,7 @@ import (
 
 type renderTemplateFunction struct{}
 
+// newRenderTemplateFunction returns the function render_template.
 func newRenderTemplateFunction() function.Function { return renderTemplateFunction{} }
 
 func (renderTemplateFunction) Metadata(_ context.Context, _ function.MetadataRequest, resp *function.MetadataResponse) {

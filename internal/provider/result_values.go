@@ -94,6 +94,7 @@ func nullOf(t attr.Type) attr.Value {
 	panic(fmt.Sprintf("a data source returns no null of type %s", t))
 }
 
+// objectTypeOf returns t as an object type. It panics if t is no object type.
 func objectTypeOf(t attr.Type) types.ObjectType {
 	o, ok := t.(types.ObjectType)
 	if !ok {
@@ -102,6 +103,7 @@ func objectTypeOf(t attr.Type) types.ObjectType {
 	return o
 }
 
+// elementTypeOf returns the type of the elements of t. It panics if t has none.
 func elementTypeOf(t attr.Type) attr.Type {
 	c, ok := t.(attr.TypeWithElementType)
 	if !ok {

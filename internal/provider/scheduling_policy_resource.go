@@ -51,7 +51,7 @@ var schedulingPolicyModel = &model{
 		return values{
 			"name":                       p.Name,
 			"labels":                     p.Labels,
-			"deployment_target_selector": encodeSelector(selector{p.Workspace, p.DeploymentTargets}),
+			"deployment_target_selector": encodeSelector(selector{workspace: p.Workspace, labels: p.DeploymentTargets}),
 			"cluster_type_selector":      encodeSelector(selector{labels: p.ClusterTypes}),
 			"placement":                  encodePlacement(p.Placement),
 		}

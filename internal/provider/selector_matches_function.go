@@ -15,6 +15,7 @@ import (
 
 type selectorMatchesFunction struct{}
 
+// newSelectorMatchesFunction returns the function selector_matches.
 func newSelectorMatchesFunction() function.Function { return selectorMatchesFunction{} }
 
 func (selectorMatchesFunction) Metadata(

@@ -67,6 +67,7 @@ func followArguments(ctx context.Context, record string) map[string]schema.Attri
 	return arguments
 }
 
+// computedStrings returns a computed map of strings.
 func computedStrings(description string) schema.MapAttribute {
 	return schema.MapAttribute{Computed: true, ElementType: types.StringType, MarkdownDescription: description}
 }
@@ -74,6 +75,7 @@ func computedStrings(description string) schema.MapAttribute {
 // sourcesAttribute names the argument of a rendering, and the output of data sources, with the commits that were read.
 const sourcesAttribute = "sources"
 
+// sourcesOutput returns the attribute that tells which commits a data source read.
 func sourcesOutput() schema.MapAttribute {
 	return computedStrings("The commits that were read, for `sources` of a `kalypso_environment_rendering`: " +
 		"`repo@branch:folder` → the full hash. Keys of `manifests` contain only the branch, so that a commit that changes " +

@@ -21,7 +21,9 @@ func valid(what string, check func(string) error) validString { return validStri
 
 func (v validString) Description(context.Context) string { return "value must be a valid " + v.what }
 
-func (v validString) MarkdownDescription(context.Context) string { return "value must be a valid " + v.what }
+func (v validString) MarkdownDescription(context.Context) string {
+	return "value must be a valid " + v.what
+}
 
 func (v validString) ValidateString(_ context.Context, req validator.StringRequest, resp *validator.StringResponse) {
 	if req.ConfigValue.IsNull() || req.ConfigValue.IsUnknown() {
@@ -32,6 +34,7 @@ func (v validString) ValidateString(_ context.Context, req validator.StringReque
 	}
 }
 
+// checkDuration returns an error if text is not a duration greater than 0.
 func checkDuration(text string) error {
 	d, err := time.ParseDuration(text)
 	switch {

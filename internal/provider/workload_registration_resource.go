@@ -6,6 +6,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 )
 
+// workloadRegistrationModel is the kind WorkloadRegistration.
 var workloadRegistrationModel = &model{
 	kind: fleet.KindWorkloadRegistration,
 	name: "workload_registration",

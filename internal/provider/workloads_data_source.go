@@ -24,6 +24,7 @@ var (
 // workloads reads the Workload documents behind registrations.
 type workloads struct{ data *providerData }
 
+// newWorkloads returns the data source kalypso_workloads.
 func newWorkloads() datasource.DataSource { return &workloads{} }
 
 func (w *workloads) Metadata(_ context.Context, req datasource.MetadataRequest, resp *datasource.MetadataResponse) {
