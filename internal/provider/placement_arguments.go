@@ -168,7 +168,11 @@ func encodePlacement(s *placement.Spec) values {
 		})
 	}
 	return values{
-		"number_of_cluster_types": s.Number, "names": exactStrings(s.Names), "tolerations": tolerations, "prefer": prefer,
-		"spread": spreads, "generation": s.Generation,
+		"number_of_cluster_types": s.Number,
+		"names":                   exactStrings(s.Names),
+		"tolerations":             tolerations,
+		"prefer":                  prefer,
+		"spread":                  spreads,
+		"generation":              s.Generation,
 	}
 }

@@ -27,10 +27,12 @@ func TestPrintableDiagnostics(t *testing.T) {
 			appendSourceProblems(d, source.Problems{{Registration: evil, File: evil, Summary: "Invalid YAML", Detail: evil}})
 		},
 		"problem of an object": func(d *diag.Diagnostics) {
-			appendProblems(d, problem.Problems{{Kind: string(fleet.KindWorkload), Name: evil, Summary: "Wrong", Detail: evil}})
+			p := problem.Problem{Kind: string(fleet.KindWorkload), Name: evil, Summary: "Wrong", Detail: evil}
+			appendProblems(d, problem.Problems{p})
 		},
 		"problem with a list": func(d *diag.Diagnostics) {
-			appendProblems(d, problem.Problems{{Summary: "Wrong", Detail: problem.IndentedList([]string{evil, "x\ny"}, 5)}})
+			p := problem.Problem{Summary: "Wrong", Detail: problem.IndentedList([]string{evil, "x\ny"}, 5)}
+			appendProblems(d, problem.Problems{p})
 		},
 		"API":            func(d *diag.Diagnostics) { appendHostError(d, path.Root("repo"), host) },
 		"API, delivery":  func(d *diag.Diagnostics) { appendDeliveryError(d, record.Destination{}, host) },

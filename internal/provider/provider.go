@@ -93,7 +93,12 @@ func (p *kalypsoProvider) Resources(context.Context) []func() resource.Resource 
 
 func (p *kalypsoProvider) DataSources(context.Context) []func() datasource.DataSource {
 	return []func() datasource.DataSource{
-		newAssignments, newControlPlane, newDeploymentHistory, newDeploymentState, newPromotion, newWorkloads,
+		newAssignments,
+		newControlPlane,
+		newDeploymentHistory,
+		newDeploymentState,
+		newPromotion,
+		newWorkloads,
 	}
 }
 
