@@ -4,8 +4,6 @@ import (
 	"fmt"
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
-	"github.com/hashicorp/terraform-plugin-framework/types"
-	"github.com/hashicorp/terraform-plugin-framework/types/basetypes"
 )
 
 // values holds the arguments of one object as Go values: string, bool, *int, []string, exactStrings, map[string]string,
@@ -15,79 +13,66 @@ type values map[string]any
 // exactStrings is a list of strings in which empty and null differ.
 type exactStrings []string
 
-// encode converts v, which has a type of [values], to a value of type t. It makes absent and empty values null, so that
-// generated configuration leaves them out. See [terraformJSON] for strings.
-func encode(t attr.Type, v any) attr.Value {
-	switch t := t.(type) {
-	case basetypes.StringType:
-		if s, _ := v.(string); s != "" {
-			return types.StringValue(terraformJSON(s))
-		}
-		return types.StringNull()
-	case basetypes.BoolType:
-		if b, _ := v.(bool); b {
-			return types.BoolValue(true)
-		}
-		return types.BoolNull()
-	case basetypes.Int64Type:
-		if n, _ := v.(*int); n != nil {
-			return types.Int64Value(int64(*n))
-		}
-		return types.Int64Null()
-	case types.MapType:
-		return encodeMap(t, v)
-	case types.ListType:
-		return encodeList(t, v)
-	case types.ObjectType:
-		object, _ := v.(values)
-		if object == nil {
-			return types.ObjectNull(t.AttrTypes)
-		}
-		all := make(map[string]attr.Value, len(t.AttrTypes))
-		for name, attribute := range t.AttrTypes {
-			all[name] = encode(attribute, object[name])
-		}
-		return types.ObjectValueMust(t.AttrTypes, all)
-	}
-	panic(fmt.Sprintf("no model has an argument of type %s", t))
-}
+// encode converts v, which has a type of [values], to a value of type t as a configuration has it: absent and empty
+// values are null, so that generated configuration leaves them out. See [terraformJSON] for strings.
+func encode(t attr.Type, v any) attr.Value { return result(t, configured(v)) }
 
-func encodeMap(t types.MapType, v any) attr.Value {
-	all := map[string]attr.Value{}
-	switch set := v.(type) {
-	case map[string]string:
-		for k, s := range set {
-			all[k] = types.StringValue(s)
+// configured returns v for [result], with nil for what a configuration leaves out.
+func configured(v any) any {
+	switch v := v.(type) {
+	case nil:
+	case string:
+		return orNil(terraformJSON(v))
+	case bool:
+		if v {
+			return v
 		}
-	case map[string]values:
-		for k, object := range set {
-			all[k] = encode(t.ElemType, object)
-		}
-	}
-	if len(all) == 0 {
-		return types.MapNull(t.ElemType)
-	}
-	return types.MapValueMust(t.ElemType, all)
-}
-
-func encodeList(t types.ListType, v any) attr.Value {
-	var all []attr.Value
-	switch list := v.(type) {
-	case []string:
-		for _, s := range list {
-			all = append(all, types.StringValue(s))
+	case *int:
+		if v != nil {
+			return *v
 		}
 	case exactStrings:
-		if list != nil {
-			return stringListOf(list)
+		if v != nil {
+			return []string(v)
+		}
+	case []string:
+		if len(v) > 0 {
+			return v
+		}
+	case map[string]string:
+		if len(v) > 0 {
+			return v
+		}
+	case values:
+		if v != nil {
+			return configuredObject(v)
 		}
 	case []values:
-		for _, object := range list {
-			all = append(all, encode(t.ElemType, object))
+		var all []values
+		for _, object := range v {
+			all = append(all, configuredObject(object))
 		}
+		if len(all) > 0 {
+			return all
+		}
+	case map[string]values:
+		all := make(map[string]values, len(v))
+		for key, object := range v {
+			all[key] = configuredObject(object)
+		}
+		if len(all) > 0 {
+			return all
+		}
+	default:
+		panic(fmt.Sprintf("no model has a %T", v))
 	}
-	if len(all) == 0 {
-		return types.ListNull(t.ElemType)
+	return nil
+}
+
+func configuredObject(object values) values {
+	all := make(values, len(object))
+	for name, v := range object {
+		all[name] = configured(v)
 	}
-	return types.ListValueMust(t.ElemType, all)
+	return all
 }
