@@ -1,5 +1,5 @@
-# One root module for two environments, dev and prod, each in its workspace. It renders the environment, and tells what
-# ran there and when.
+# One root module for two environments, dev and prod, each in its workspace. It renders the environment, and records and
+# tells what ran there and when.
 terraform {
   required_version = ">= 1.8"
 
@@ -55,6 +55,7 @@ locals {
   before        = local.environment == "prod" ? ["dev"] : []
   control_plane = { repo = var.control_plane_url, branch = "main" }
   gitops_repo   = { repo = var.gitops_url, branch = local.environment }
+  store         = { git = { repo = var.gitops_url, branch = "history" } }
 }
 
 # Whether the environment before runs its commit.
@@ -93,6 +94,12 @@ data "kalypso_deployment_state" "this" {
   source      = { reports = try(jsondecode(file("${var.reports}/${local.environment}.json")), []) }
   detail      = "targets"
   versions    = true
+}
+
+# Each apply keeps what changed on the clusters since the last one.
+resource "kalypso_deployment_record" "this" {
+  deployment = data.kalypso_deployment_state.this
+  store      = local.store
 }
 
 # What was delivered in the last week.

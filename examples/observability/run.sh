@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Plays a week of dev and prod: promotions, a release of the application that needs no commit of the platform, a promotion
-# that fails and is rolled back, and the next one. Then it shows what was delivered to prod. Clusters report by files. The
-# commits get the dates of the week. See ../control-plane/local.sh for KALYPSO_PROVIDER and KEEP.
+# that fails and is rolled back, and the next one. Then it shows what was delivered to prod, and what its clusters ran.
+# Clusters report by files. The commits get the dates of the week. See ../control-plane/local.sh for KALYPSO_PROVIDER and KEEP.
 set -euo pipefail
 # shellcheck source=SCRIPTDIR/../control-plane/local.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../control-plane/local.sh"
@@ -41,12 +41,17 @@ replaced() {
   head=$(in_repo "$1" rev-parse "$2")
 }
 
+# pipeline ENVIRONMENT: its pipeline runs.
+pipeline() {
+  tf workspace select -or-create "$1" >"$work/log"
+  tf apply "${plain[@]}" -auto-approve -compact-warnings >"$work/log" || { cat "$work/log"; exit 1; }
+}
+
 # deliver ENVIRONMENT TIME: its pipeline runs then, and the commit that it makes gets this date.
 deliver() {
   local made
   at "$2"
-  tf workspace select -or-create "$1" >"$work/log"
-  tf apply "${plain[@]}" -auto-approve -compact-warnings >"$work/log" || { cat "$work/log"; exit 1; }
+  pipeline "$1"
   made=$(in_repo gitops log -1 --format=%B "$1" | in_repo gitops commit-tree -p "$1~1" -F - "$1^{tree}")
   in_repo gitops update-ref "refs/heads/$1" "$made"
 }
@@ -70,9 +75,16 @@ report() {
 # show OUTPUT HEADLINE: an output of prod, as it is now.
 show() {
   headline "$2"
-  tf workspace select prod >"$work/log"
-  tf apply "${plain[@]}" -auto-approve -compact-warnings >"$work/log" || { cat "$work/log"; exit 1; }
+  pipeline prod
   if [ "$1" = history ]; then tf output -raw "$1"; else tf output "${plain[@]}" "$1"; fi
+}
+
+# alerts HEADLINE: the checks of prod that fail now.
+alerts() {
+  headline "$1"
+  tf workspace select prod >"$work/log"
+  tf plan "${plain[@]}" >"$work/log" || { cat "$work/log"; exit 1; }
+  sed -n '/Warning: Check block assertion failed/,/^╵/p' "$work/log" | sed -n 's/^[│ ]*\(.*\.\)$/\1/p'
 }
 
 at 2025-03-03T08:00:00Z
@@ -91,6 +103,8 @@ replaced shop main "$repos/shop" 1.1 "Release 1.1"
 release2=$head
 report prod current "$release2" "$release1"
 show versions "Tuesday: the first cluster runs 1.1, without a commit of the platform"
+pipeline dev
+show discrepancies "Tuesday: dev and prod run different versions"
 report prod current "$release2" "$release2"
 
 at 2025-03-05T09:00:00Z
@@ -100,6 +114,8 @@ deliver dev 2025-03-05T10:00:00Z
 report dev current "$release2"
 deliver prod 2025-03-05T15:00:00Z
 report prod failed "$release2" "$release2"
+show environments_state "Wednesday: platform two fails in prod"
+alerts "Wednesday: what the checks say"
 
 export TF_VAR_rejected="{\"$two\" = null}"
 deliver prod 2025-03-06T09:00:00Z
@@ -116,3 +132,5 @@ report dev current "$release2"
 deliver prod 2025-03-07T12:00:00Z
 report prod current "$release2" "$release2"
 show history "The week"
+show cluster_state "What a cluster runs"
+show environment_history "What the clusters ran"

@@ -226,8 +226,8 @@ func fixedHashes(text string) string {
 	return strings.TrimSpace(regexp.MustCompile(`(?m) +$`).ReplaceAllString(text, ""))
 }
 
-// examples/observability plays a week of promotions, of which one fails, and shows the versions that clusters run and
-// the history of prod. The guide What ran where shows its output.
+// examples/observability plays a week of promotions, of which one fails, and shows the versions that clusters run, the
+// history of prod, and dashboards and checks of what was recorded. The guide What ran where shows its output.
 func TestAccExampleObservability(t *testing.T) {
 	t.Parallel()
 	temp := t.TempDir()
@@ -239,13 +239,22 @@ func TestAccExampleObservability(t *testing.T) {
 	guide := fixedHashes(readFile(t, "../../docs/guides/what-ran-where.md"))
 	for headline, language := range map[string]string{
 		"Tuesday: the first cluster runs 1.1, without a commit of the platform": "text",
-		"The week": "markdown",
+		"Wednesday: platform two fails in prod":                                 "text",
+		"The week":                                                              "markdown",
 	} {
 		printed := fixedHashes(strings.TrimSuffix(sections[headline], "Kept: "+keptFolder(t, temp)))
 		if !strings.Contains(guide, "```"+language+"\n"+printed+"\n```") {
 			t.Errorf("under %q the guide does not show\n%s", headline, printed)
 		}
 	}
+	wantInSection(t, sections, "Tuesday: dev and prod run different versions",
+		`"shop-web" = { "dev" = [ "1.0", ] "prod" = [ "1.0", "1.1", ] }`)
+	if got := sections["Wednesday: what the checks say"]; got != "shop-web 1.1 fails on 2 clusters of prod." {
+		t.Errorf("the checks say %q", got)
+	}
+	wantInSection(t, sections, "What a cluster runs", `"shop-web" = { "state" = "current" "version" = "1.1" }`)
+	wantInSection(t, sections, "What the clusters ran", `"prod-1: 1.1 current", "prod-2: 1.1 current", "prod-1: 1.1 failed",`,
+		`"prod-1: 1.0 current", "prod-2: 1.0 current", ]`)
 	for _, row := range []string{"| promotion |", "| rollback |", "failed, restored 2025-03-06T09:00:00Z", "| first |"} {
 		if !strings.Contains(sections["The week"], row) {
 			t.Errorf("the history has no %s:\n%s", row, sections["The week"])

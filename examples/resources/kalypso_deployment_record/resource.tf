@@ -1,6 +1,7 @@
 data "kalypso_deployment_state" "prod" {
   gitops_repo = { repo = "https://github.com/acme/gitops", branch = "prod" }
   source      = { azure_resource_graph = { subscriptions = ["00000000-0000-0000-0000-000000000000"] } }
+  versions    = true
 }
 
 # On a branch of its own: no server is needed.

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/jackc/pgx/v5/pgtype"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/observation"
@@ -21,12 +22,10 @@ import (
 // day returns a time of January 2026.
 func day(n int) time.Time { return time.Date(2026, 1, n, 0, 0, 0, 0, time.UTC) }
 
-// fleet records some days of three environments: dev, prod, where a promotion fails on the second day and is rolled
-// back on the fourth, and live, which is recorded now. It returns the URL of the database.
-func fleet(t *testing.T, db *server.Server) string {
+// recordFleet records some days of three environments: dev, prod, where a promotion fails on the second day and is
+// rolled back on the fourth, and live, which is recorded now.
+func recordFleet(t *testing.T, s history.Store) {
 	t.Helper()
-	url := db.Database(t)
-	s := open(t, url)
 	last := map[string]*observation.Observation{}
 	observe := func(environment string, at time.Time, deliveries []history.DeliveryRow, clusters ...string) {
 		t.Helper()
@@ -63,9 +62,8 @@ func fleet(t *testing.T, db *server.Server) string {
 	observe("prod", day(3), []history.DeliveryRow{first, failed}, "p1 shop-web 1.1 failed no such image",
 		"o'hare shop-web 1.0 current", "p1  v0 failed shop-web fails")
 	observe("prod", day(4), []history.DeliveryRow{first, failed, back}, "p1 shop-web 1.0 current",
-		"o'hare shop-web 1.0 offline")
+		"o'hare shop-web 1.0 offline", "p2 shop-web 1.0 current")
 	observe("live", time.Now().Truncate(time.Second), nil, "l1 shop-web 2.0 current")
-	return url
 }
 
 // grid runs a query. It returns the names of the columns, and the rows.
@@ -93,6 +91,8 @@ func grid(t *testing.T, url, query string) []string {
 			switch v := v.(type) {
 			case nil:
 				cells = append(cells, "-")
+			case pgtype.Interval:
+				cells = append(cells, fmt.Sprintf("%d days", v.Days))
 			case time.Time:
 				cells = append(cells, v.UTC().Format("01-02T15:04"))
 			default:
@@ -162,13 +162,13 @@ func (g grafana) expand(t *testing.T, query string) string {
 // Each query of the dashboard tells what the clusters ran when the time range ends.
 func TestDashboard(t *testing.T) {
 	t.Parallel()
-	db := server.Start(t)
-	url := fleet(t, db)
+	url := server.Start(t).Database(t)
+	recordFleet(t, open(t, url))
 	g := grafana{from: day(1), to: day(3).Add(12 * time.Hour), variables: map[string][]string{
 		"target": {"shop-web"}, "cluster": {"o'hare"}}}
 	d := readDashboard(t)
 	variables := map[string][]string{"environment": {"environment", "dev", "live", "prod"},
-		"target": {"deployment_target", "shop-db", "shop-web"}, "cluster": {"cluster", "d1", "l1", "o'hare", "p1"}}
+		"target": {"deployment_target", "shop-db", "shop-web"}, "cluster": {"cluster", "d1", "l1", "o'hare", "p1", "p2"}}
 	for _, v := range d.Templating.List {
 		if v.Type == "textbox" {
 			g.variables[v.Name] = []string{v.Query}
@@ -274,7 +274,7 @@ func TestDashboard(t *testing.T) {
 		}
 		got := grid(t, url, g.expand(t, p.Targets[0].RawSQL))[1:]
 		later := map[string][]string{"Failing": {},
-			"Versions compared": {"shop-db | dev | 9 on 1", "shop-web | dev | 1.2 on 1", "shop-web | prod | 1.0 on 2"}}
+			"Versions compared": {"shop-db | dev | 9 on 1", "shop-web | dev | 1.2 on 1", "shop-web | prod | 1.0 on 3"}}
 		if diff := cmp.Diff(later[p.Title], got); diff != "" {
 			t.Errorf("%s, on the fifth day (-want +got)\n%s", p.Title, diff)
 		}
