@@ -46,6 +46,7 @@ type sight struct {
 	head    int // commit
 	verdict string
 	since   int // minutes
+	at      int
 }
 
 // plan is a rollout under way: the folders that it still has to write.
@@ -168,7 +169,7 @@ func (p *pipeline) step() {
 	p.now += p.IntN(600)
 	if n := len(p.branch); n > 0 && p.IntN(2) == 0 {
 		p.seen = append(p.seen, sight{max(0, n-1-p.IntN(3)*p.IntN(2)), []string{"success", "failure", "pending",
-			"success"}[p.IntN(4)], max(0, p.now-p.IntN(300))})
+			"success"}[p.IntN(4)], max(0, p.now-p.IntN(300)), p.now})
 	}
 	if p.IntN(2) == 0 {
 		p.sources = append(p.sources, p.now)

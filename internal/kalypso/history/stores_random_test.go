@@ -45,7 +45,8 @@ type report struct {
 	since                   int64
 }
 
-func (m model) record(reports map[string]report, answered bool, at int64) {
+// record adds what sources tell, and returns whether that changes anything.
+func (m model) record(reports map[string]report, answered bool, at int64) (changes bool) {
 	for instance, r := range reports {
 		if !answered && r.state == "missing" {
 			continue
@@ -69,13 +70,14 @@ func (m model) record(reports map[string]report, answered bool, at int64) {
 		if open {
 			runs[len(runs)-1].until = since
 		}
-		m[instance] = append(runs, ran{what, r.version, r.state, since, 0})
+		m[instance], changes = append(runs, ran{what, r.version, r.state, since, 0}), true
 	}
 	for instance, runs := range m {
 		if _, there := reports[instance]; !there && answered && runs[len(runs)-1].until == 0 {
-			runs[len(runs)-1].until = at
+			runs[len(runs)-1].until, changes = at, true
 		}
 	}
+	return changes
 }
 
 // texts returns the runs, sorted.
@@ -131,6 +133,11 @@ type clusters struct {
 
 func (c *clusters) step() {
 	c.now += []int64{1, 400, 60_000, 3_600_000, 9 * 86_400_000}[c.IntN(5)] + c.Int64N(1000)
+	c.change()
+}
+
+// change changes what some clusters run.
+func (c *clusters) change() {
 	for range c.IntN(4) {
 		instance := fmt.Sprintf("c%d %s/%s", c.IntN(5), []string{"edge", "large"}[c.IntN(2)],
 			[]string{"", "db", "web"}[c.IntN(3)])
@@ -160,7 +167,7 @@ func (c *clusters) observe() (reports map[string]report, o *observation.Observat
 	reports = maps.Clone(c.run)
 	if c.IntN(4) == 0 {
 		o.Unanswered = []string{"azure"}
-		for instance := range reports {
+		for _, instance := range slices.Sorted(maps.Keys(reports)) {
 			switch c.IntN(3) {
 			case 0:
 				delete(reports, instance)

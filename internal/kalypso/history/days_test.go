@@ -1,0 +1,304 @@
+package history_test
+
+import (
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history/lookup"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/observation"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/rollout"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
+	server "github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/postgres"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/seeds"
+)
+
+// look is one run of the pipeline that observes the clusters.
+type look struct {
+	sight
+	now  *observation.Observation
+	lost bool // the state is lost
+	due  bool // it tells something new
+}
+
+// days simulates an environment whose pipeline delivers, and looks at the clusters.
+type days struct {
+	*pipeline
+	truth  model
+	looks  []look
+	gitops string // repos
+	source string
+	// real and made translate between the hashes of the simulation and those of Git.
+	real, made map[string]string
+}
+
+// simulate lets some days pass.
+func simulate(random *rand.Rand, n int) *days {
+	d := &days{pipeline: &pipeline{Rand: random, sources: []int{0}}, truth: model{}}
+	c := &clusters{Rand: random, run: map[string]report{}}
+	verdict, promoted := "", ""
+	for d.now < n*24*60 {
+		seen := len(d.seen)
+		d.step()
+		if len(d.seen) == seen {
+			continue
+		}
+		l := look{sight: d.seen[seen], lost: len(d.looks) == 0 || random.IntN(30) == 0}
+		// Two looks in one minute are one second apart.
+		c.now = max(c.now+1000, observation.Millis(minute(l.at)))
+		c.change()
+		var reports map[string]report
+		reports, l.now = c.observe()
+		l.now.Verdict, l.now.VerdictSince, l.now.PromotedCommit = l.verdict, minute(l.since), ""
+		if r := d.branch[l.head].Record; r != nil {
+			l.now.PromotedCommit = r.PromotedCommit
+		}
+		changes := d.truth.record(reports, len(l.now.Unanswered) == 0, c.now)
+		l.due = l.lost || changes || verdict != l.verdict || promoted != l.now.PromotedCommit
+		if l.due {
+			verdict, promoted = l.verdict, l.now.PromotedCommit
+		} else {
+			d.seen = d.seen[:seen] // nobody records it
+		}
+		d.looks = append(d.looks, l)
+	}
+	return d
+}
+
+// write writes the branches of the simulation to repos.
+func (d *days) write(t *testing.T) {
+	t.Helper()
+	d.gitops, d.source = gitserver.InitBare(t), gitserver.InitBare(t)
+	d.real, d.made = map[string]string{"": ""}, map[string]string{"": ""}
+	script := func(repo, branch string, commits []string) []string {
+		gitserver.FastImport(t, repo, strings.Join(commits, ""))
+		return strings.Fields(gitserver.Git(t, repo, "rev-list", "--reverse", branch))
+	}
+	head := func(branch, author string, at time.Time, message string) string {
+		return fmt.Sprintf("commit refs/heads/%s\nauthor %s 0 +0000\ncommitter Bot <bot@acme.io> %d +0000\ndata %d\n%s\n",
+			branch, author, at.Unix(), len(message), message)
+	}
+	var commits []string
+	for n, at := range d.sources {
+		commits = append(commits, head("main", "Ann <ann@acme.io>", minute(at), fmt.Sprint("source ", n)))
+	}
+	for n, hash := range script(d.source, "main", commits) {
+		d.real[sourceHash(n)], d.made[hash] = hash, sourceHash(n)
+	}
+	commits = nil
+	for _, c := range d.branch {
+		text := head("prod", c.Author, c.Time, c.Subject) + "deleteall\n"
+		if c.Record != nil {
+			r := record.New(c.Record.Environment, slices.Collect(maps.Keys(c.Folders)), d.real[c.Record.PromotedCommit], nil, nil)
+			r.Promotion = record.Reason{Decision: c.Record.Decision, Reason: c.Record.Reason,
+				RolledBack: d.real[c.Record.RolledBack]}
+			if c.Record.Target != "" {
+				r.Rollout = &rollout.Progress{TargetTreeHash: c.Record.Target, Complete: !c.Record.UnderWay}
+			}
+			files := map[string]string{record.File: string(r.Marshal())}
+			for name, content := range c.Folders {
+				files[name+"/web.yaml"] = content
+			}
+			for name, content := range files {
+				text += fmt.Sprintf("M 100644 inline %s\ndata %d\n%s\n", name, len(content), content)
+			}
+		}
+		commits = append(commits, text)
+	}
+	for n, hash := range script(d.gitops, "prod", commits) {
+		d.real[d.branch[n].Hash], d.made[hash] = hash, d.branch[n].Hash
+	}
+}
+
+// read reads the history as the data source does, with what a store knows.
+func (d *days) read(t *testing.T, s history.Store, since, until int) history.History {
+	t.Helper()
+	client, err := gitremote.NewClient(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	request := lookup.Request{Client: client, GitOps: record.NewDestination("file://"+d.gitops, "prod", "."),
+		Since: minute(since), Until: minute(until)}
+	request.ControlPlane.Repo, request.ControlPlane.Branch = "file://"+d.source, "main"
+	past, err := s.Read(t.Context(), history.Query{Repo: "https://acme.io/gitops", Branch: "prod", Path: ".",
+		Since: request.Since, Until: request.Until, Limit: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Observed = past.Observed
+	h, err := lookup.Read(t.Context(), request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+// told returns a history in the form of the simulation.
+func (d *days) told(h history.History) ([]expectation, string) {
+	deliveries, metrics := got(h)
+	for i := range deliveries {
+		e := &deliveries[i]
+		for _, hash := range []*string{&e.First, &e.Last, &e.Promoted, &e.Previous} {
+			*hash = d.made[*hash]
+		}
+	}
+	return deliveries, metrics
+}
+
+// rows returns what the record gets of a history.
+func rows(h history.History) (rows []history.DeliveryRow) {
+	for _, d := range h.Deliveries {
+		r := history.DeliveryRow{FirstCommit: d.FirstCommit, Commit: d.Commit, Started: d.Started, Delivered: d.Delivered,
+			Author: d.Author, Kind: string(d.Kind), PromotedCommit: d.PromotedCommit, PreviousCommit: d.PreviousCommit,
+			Reason: d.Reason, Running: d.Running, FailedAt: d.FailedAt, Restored: d.Restored, Failed: d.Failed}
+		if d.Known {
+			n := int64(len(d.Commits))
+			r.Commits = &n
+		}
+		if lead := d.LeadTime(); lead != nil {
+			n := int64(*lead / time.Second)
+			r.LeadTimeSeconds = &n
+		}
+		rows = append(rows, r)
+	}
+	return rows
+}
+
+// play records all looks, each twice. Now and then a record gets the deliveries, as far as the branch was.
+func (d *days) play(t *testing.T, p place) {
+	t.Helper()
+	s := p.open(t)
+	var was *observation.Observation
+	for i, l := range d.looks {
+		now := *l.now
+		now.Head, now.PromotedCommit = d.real[d.branch[l.head].Hash], d.real[now.PromotedCommit]
+		if l.lost {
+			was = nil
+		}
+		if due := history.Due(was, &now, 0); due != l.due {
+			t.Fatalf("look %d is due: %t", i, due)
+		}
+		if !l.due {
+			continue
+		}
+		r := history.Recording{Was: was, Now: &now}
+		if i%40 == 20 {
+			gitserver.Git(t, d.gitops, "update-ref", "refs/heads/prod", now.Head)
+			r.Deliveries = rows(d.read(t, s, 0, d.now+1))
+		}
+		done, err := s.Record(t.Context(), r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		was = done.Present
+		before := p.size(t)
+		if r.Was = was; i%3 == 0 {
+			r.Was = nil
+		}
+		if again, err := s.Record(t.Context(), r); err != nil || again.Changes != 0 || p.size(t) != before {
+			t.Fatalf("look %d, recorded twice: %+v, %v, from %s to %s", i, again, err, before, p.size(t))
+		}
+	}
+	// What the last look told of the deliveries is news for the next apply.
+	gitserver.Git(t, d.gitops, "update-ref", "refs/heads/prod", d.real[d.branch[len(d.branch)-1].Hash])
+	last := *was
+	last.ObservedAt = last.ObservedAt.Add(time.Second)
+	_, err := s.Record(t.Context(), history.Recording{Was: was, Now: &last, Deliveries: rows(d.read(t, s, 0, d.now+1))})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Many days of deliveries, rollbacks, abandoned rollouts and clusters that come, go and sleep are told as they were, by
+// both stores and by SQL: every delivery, metric and run, and what ran at random moments.
+func TestDays(t *testing.T) {
+	t.Parallel()
+	n, moments := 20, 20
+	if seeds.Long() {
+		n, moments = 200, 500
+	}
+	for name, empty := range stores(t) {
+		t.Run(name, func(t *testing.T) {
+			for seed := range seeds.Of(t, 1, 3) {
+				d := simulate(rand.New(rand.NewPCG(seed, 200)), n)
+				d.write(t)
+				p := empty(t)
+				d.play(t, p)
+				d.check(t, p, moments)
+				t.Logf("%d days: %d commits, %d deliveries, %d looks, %d runs", n, len(d.branch), len(d.pipeline.made),
+					len(d.looks), len(d.truth.texts()))
+			}
+		})
+	}
+}
+
+// check compares what a store and Git tell with what the simulation did.
+func (d *days) check(t *testing.T, p place, moments int) {
+	t.Helper()
+	s := p.open(t)
+	past, err := s.Read(t.Context(), everything("prod"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(d.truth.texts(), textsOf(past.Runs)); diff != "" {
+		t.Fatalf("runs (-want +got)\n%s", diff)
+	}
+	for i := range 8 {
+		since := d.IntN(d.now)
+		until := since + 1 + d.IntN(d.now)
+		if i == 0 {
+			since, until = 0, d.now+1
+		}
+		want, metrics := d.want(since, until)
+		deliveries, gotMetrics := d.told(d.read(t, s, since, until))
+		if diff := cmp.Diff(want, deliveries); diff != "" || metrics != gotMetrics {
+			t.Fatalf("%d to %d (-want +got)\n%s\nmetrics %s, want %s", since, until, diff, gotMetrics, metrics)
+		}
+	}
+	for range moments {
+		checkMoment(t, p, s, d.truth, observation.Millis(minute(d.IntN(d.now))))
+	}
+	if db, ok := p.(*databasePlace); ok {
+		d.checkViews(t, db.url)
+	}
+}
+
+// checkViews compares the views with what the simulation did.
+func (d *days) checkViews(t *testing.T, url string) {
+	t.Helper()
+	runs := server.Select(t, url, `SELECT cluster, cluster_type || '/' || deployment_target, coalesce(version, ''), state,
+		(extract(epoch FROM since) * 1000)::bigint || '-' || coalesce((extract(epoch FROM until) * 1000)::bigint, 0)
+		FROM kalypso.runs WHERE environment = 'prod'`)
+	slices.Sort(runs)
+	if diff := cmp.Diff(d.truth.texts(), runs); diff != "" {
+		t.Errorf("the view runs (-want +got)\n%s", diff)
+	}
+	want, _ := d.want(0, d.now+1)
+	var texts []string
+	for _, e := range want {
+		commits, _, _ := strings.Cut(e.Commits, " ")
+		texts = append(texts, fmt.Sprint(strings.Join([]string{d.real[e.First], d.real[e.Last], e.Started, e.Delivered, e.Kind,
+			d.real[e.Promoted], d.real[e.Previous], commits, e.Reason, e.Lead, e.Running, e.Failed, e.Restored}, "|")))
+	}
+	slices.Sort(texts)
+	const stamp = `coalesce(to_char(%s AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'), '')`
+	columns := []string{"first_commit", "commit", fmt.Sprintf(stamp, "started_at"), fmt.Sprintf(stamp, "delivered_at"), "kind",
+		"coalesce(promoted_commit, '')", "coalesce(previous_commit, '')", "commits::text", "reason",
+		"coalesce(lead_time_seconds::text, 'none')", fmt.Sprintf(stamp, "running_at"), fmt.Sprintf(stamp, "failed_at"),
+		fmt.Sprintf(stamp, "restored_at")}
+	deployments := server.Select(t, url, "SELECT concat_ws('|', "+strings.Join(columns, ", ")+
+		") FROM kalypso.deployments WHERE environment = 'prod'")
+	slices.Sort(deployments)
+	if diff := cmp.Diff(texts, deployments); diff != "" {
+		t.Errorf("the view deployments (-want +got)\n%s", diff)
+	}
+}
