@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/observation"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/postgres"
@@ -20,9 +21,10 @@ type recordRoot struct {
 	gitops string
 	vars   map[string]any
 	// size changes with each row and commit in the store.
-	size func() string
-	// restore empties the store.
-	empty func()
+	size  func() string
+	empty func() // empties the store
+	// open opens the store beside Terraform.
+	open  func() history.Store
 	clock int // minutes of January 2026
 }
 
@@ -45,6 +47,7 @@ func newRecordRoots(t *testing.T) map[string]func(t *testing.T) *recordRoot {
 			repo := gitserver.InitBare(t)
 			r := begin(t, map[string]any{"store": map[string]any{"git": map[string]any{
 				"repo": "file://" + repo, "branch": "history", "path": "fleet"}}})
+			r.open = func() history.Store { return openGit(t, repo, "history", "fleet") }
 			r.size = func() string { return gitserver.Rev(t, repo, "history") }
 			r.empty = func() { gitserver.Git(t, repo, "update-ref", "-d", "refs/heads/history") }
 			return r
@@ -54,6 +57,7 @@ func newRecordRoots(t *testing.T) map[string]func(t *testing.T) *recordRoot {
 			url := db.Database(t)
 			r := begin(t, map[string]any{"store": map[string]any{"postgres": map[string]any{"schema": "hub"}},
 				"postgres_url": url})
+			r.open = func() history.Store { return openPostgres(t, url, "hub") }
 			r.size = func() string {
 				return strings.Join(postgres.Select(t, url, "SELECT max(xmin::text::bigint) FROM hub.run UNION ALL "+
 					"SELECT max(xmin::text::bigint) FROM hub.observation UNION ALL SELECT count(*) FROM hub.version"), " ")

@@ -1,0 +1,328 @@
+package provider_test
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history/gitstore"
+	postgresstore "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history/postgres"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/postgres"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/seeds"
+)
+
+// openPostgres opens the store in a schema.
+func openPostgres(t *testing.T, url, schema string) history.Store {
+	t.Helper()
+	s, err := postgresstore.Open(postgresstore.Settings{URL: url, Schema: schema})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// openGit opens the store on a branch.
+func openGit(t *testing.T, repo, branch, path string) history.Store {
+	t.Helper()
+	client, err := gitremote.NewClient(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := gitstore.Open(client, "file://"+repo, branch, path, gitops.Author{Name: "K", Email: "k@acme.io"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// stored returns the runs in the store, oldest first, and checks that no cluster runs two things at once.
+func (r *recordRoot) stored() (runs []history.Run) {
+	r.t.Helper()
+	past, err := r.open().Read(r.t.Context(), history.Query{Environment: "prod", Until: time.Now().AddDate(100, 0, 0),
+		Limit: 1 << 30})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	ends := map[string]time.Time{} // by cluster
+	for i := range past.Runs {
+		run := past.Runs[len(past.Runs)-1-i]
+		if end, met := ends[run.Cluster]; met && (end.IsZero() || end.After(run.Since)) {
+			r.t.Errorf("%s runs two things at %s", run.Cluster, run.Since)
+		}
+		ends[run.Cluster] = run.Until
+		runs = append(runs, run)
+	}
+	return runs
+}
+
+// expectPast checks that runs that were stored before are as they were, but for the end of those that went on.
+func (r *recordRoot) expectPast(before, after []history.Run) {
+	r.t.Helper()
+	kept := map[string]history.Run{}
+	key := func(run history.Run) string { return run.Cluster + run.Since.String() }
+	for _, run := range after {
+		kept[key(run)] = run
+	}
+	for _, run := range before {
+		now := kept[key(run)]
+		if run.Until.IsZero() {
+			now.Until = time.Time{}
+		}
+		if diff := cmp.Diff(run, now); diff != "" {
+			r.t.Errorf("the past changed (-before +after)\n%s", diff)
+		}
+	}
+}
+
+// An apply that is killed at any moment leaves a whole record or none. The next one makes the present right, and
+// leaves the past untouched.
+func TestAccDeploymentRecordKilled(t *testing.T) {
+	kills := 3
+	if seeds.Long() {
+		kills = 30
+	}
+	eachRecordRoot(t, func(t *testing.T, r *recordRoot) {
+		r.observe(map[string]string{"c1": "0 current", "c2": "same current"})
+		begun := time.Now()
+		first := r.killable("apply", "-no-color", "-auto-approve")
+		if out, err := first.CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		usual, before := time.Since(begun), r.stored()
+		for i := range kills {
+			r.observe(map[string]string{"c1": fmt.Sprint(i+1, " current"), "c2": "same current"})
+			cmd := r.killable("apply", "-no-color", "-auto-approve")
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			ended := make(chan error, 1)
+			go func() { ended <- cmd.Wait() }()
+			select {
+			case <-ended:
+			case <-time.After(time.Duration(rand.Int64N(int64(usual)))):
+				kill(t, cmd)
+				<-ended
+			}
+			after := r.stored()
+			r.expectPast(before, after)
+			if n := len(after) - len(before); n < 0 || n > 1 {
+				t.Errorf("one change added %d runs", n)
+			}
+			before = after
+		}
+		r.observe(map[string]string{"c1": "last current", "c2": "same current"})
+		r.apply()
+		r.expectEmptyPlan()
+		after := r.stored()
+		r.expectPast(before, after)
+		if last := after[len(after)-1]; last.Version.Version != "last" || !last.Until.IsZero() {
+			t.Errorf("the present is %+v", last)
+		}
+		for _, run := range after { // each record holds what was observed then
+			minute := int(run.Since.Sub(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)).Minutes())
+			if want := fmt.Sprint(minute/10 - 1); run.Cluster == "c1" && run.Version.Version != want && minute != r.clock {
+				t.Errorf("at minute %d c1 ran %s, and %s was observed", minute, run.Version.Version, want)
+			}
+		}
+	})
+}
+
+// beside returns another module, with a state of its own, that records into the same store.
+func (r *recordRoot) beside() *recordRoot {
+	r.t.Helper()
+	other := &recordRoot{root: newRootFrom(r.t, "testdata/TestAccDeploymentRecord"), gitops: r.gitops,
+		vars: maps.Clone(r.vars), open: r.open}
+	other.write("terraform.tf", terraformBlock)
+	return other
+}
+
+// Two pipelines apply at once for one environment. What was observed last is right in the end, and nothing that was
+// recorded is lost or overlaps.
+func TestAccDeploymentRecordAtOnce(t *testing.T) {
+	rounds := 3
+	if seeds.Long() {
+		rounds = 50
+	}
+	eachRecordRoot(t, func(t *testing.T, r *recordRoot) {
+		other := r.beside()
+		var before []history.Run
+		for round := range rounds {
+			version := func(of string) map[string]string {
+				return map[string]string{"c1": fmt.Sprintf("%s%d current", of, round), "c2": of + " current", of: "1 current"}
+			}
+			r.observe(version("a"))
+			other.clock = r.clock
+			other.observe(version("b"))
+			r.clock = other.clock
+			var wait sync.WaitGroup
+			for _, one := range []*recordRoot{r, other} {
+				cmd := one.command("apply", "-no-color", "-auto-approve")
+				wait.Go(func() {
+					if out, err := cmd.CombinedOutput(); err != nil {
+						t.Errorf("%v\n%s", err, out)
+					}
+				})
+			}
+			wait.Wait()
+			after := r.stored()
+			r.expectPast(before, after)
+			before = after
+			var present []string
+			for _, run := range after {
+				if run.Until.IsZero() {
+					present = append(present, run.Cluster+" "+run.Version.Version)
+				}
+			}
+			// The newer observation wins, whoever comes first.
+			want := map[string]bool{fmt.Sprint("c1 b", round): true, "c2 b": true, "b 1": true}
+			for _, text := range present {
+				delete(want, text)
+			}
+			if len(want) > 0 || len(present) != 3 {
+				t.Errorf("round %d: the present is %q", round, present)
+			}
+		}
+	})
+}
+
+// databaseRoot returns a module that records into PostgreSQL, whose URL only the environment has, so that each command
+// starts the provider.
+func databaseRoot(t *testing.T, url string) *recordRoot {
+	t.Helper()
+	needTerraform(t)
+	r := &recordRoot{root: newRootFrom(t, "testdata/TestAccDeploymentRecord"), gitops: gitserver.InitBare(t),
+		vars: map[string]any{"store": map[string]any{"postgres": map[string]any{}}, "arguments": map[string]any{}}}
+	r.write("terraform.tf", terraformBlock)
+	r.vars["gitops"] = "file://" + r.gitops
+	r.open = func() history.Store { return openPostgres(t, url, postgresstore.DefaultSchema) }
+	r.startProviders()
+	r.env = append(r.env, "TF_LOG=TRACE")
+	r.url(url)
+	return r
+}
+
+// url changes the URL of the database.
+func (r *recordRoot) url(url string) {
+	r.env = append(r.env, "KALYPSO_POSTGRES_URL="+url)
+}
+
+// The server restarts while an apply waits for it, and the apply goes on.
+func TestAccDeploymentRecordRestart(t *testing.T) {
+	t.Parallel()
+	db := postgres.Start(t)
+	url := db.Database(t)
+	r := databaseRoot(t, url)
+	r.observe(map[string]string{"c1": "1.0 current"})
+	r.apply()
+	r.observe(map[string]string{"c1": "1.1 current"})
+	tx, err := postgres.Connect(t, url).Begin(t.Context())
+	if err == nil {
+		_, err = tx.Exec(t.Context(), "SELECT * FROM kalypso.environment FOR UPDATE")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := r.command("apply", "-no-color", "-auto-approve")
+	ended := make(chan string, 1)
+	go func() {
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			ended <- string(out)
+		}
+		close(ended)
+	}()
+	for end := time.Now().Add(30 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+		if postgres.Select(t, url, "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'")[0] != "0" {
+			break
+		}
+		if time.Now().After(end) {
+			t.Fatal("the apply does not wait")
+		}
+	}
+	db.Kill()
+	db.Run(t)
+	if out := <-ended; out != "" {
+		t.Fatalf("the apply failed:\n%s", out)
+	}
+	r.expectEmptyPlan()
+	if runs := r.stored(); len(runs) != 2 || runs[1].Version.Version != "1.1" {
+		t.Errorf("runs %+v", runs)
+	}
+}
+
+// Whatever a server refuses is an error with its name, within the time. Neither output, log, plan nor state has a
+// password, and a pool between the two changes nothing.
+func TestAccDeploymentRecordRefused(t *testing.T) {
+	t.Parallel()
+	db := postgres.Start(t)
+	url := db.Database(t)
+	r := databaseRoot(t, url)
+	as := func(user, password string) string {
+		return strings.Replace(url, postgres.User+":"+postgres.Password, user+":"+password, 1)
+	}
+	postgres.Exec(t, url, "CREATE ROLE guest LOGIN PASSWORD 'canary-guest'")
+	apply := []string{"apply", "-no-color", "-auto-approve"}
+	r.observe(map[string]string{"c1": "1.0 current"})
+	for wrong, says := range map[string]string{
+		as(postgres.User, "canary-wrong"):     "Check the user and the password",
+		as("guest", "canary-guest"):           "examples/observability/schema.sql",
+		strings.Replace(url, "/db", "/no", 1): "Create the database",
+	} {
+		r.url(wrong)
+		r.expectError([]string{"The record can't be stored", "PostgreSQL at 127.0.0.1:" + db.Port, says, "Nothing was recorded"},
+			apply...)
+	}
+	r.url(db.PgBouncer(t, url))
+	r.succeed("plan", "-no-color", "-out=plan")
+	r.succeed("apply", "-no-color", "plan")
+	r.url(url)
+	r.expectEmptyPlan()
+
+	// The server is slow: somebody holds the row. The plan only reads, and the apply ends in time.
+	tx, err := postgres.Connect(t, url).Begin(t.Context())
+	if err == nil {
+		_, err = tx.Exec(t.Context(), "SELECT * FROM kalypso.environment FOR UPDATE")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.write("main.tf", strings.Replace(readFile(t, filepath.Join(r.folder, "main.tf")), `update = "30s"`, `update = "2s"`, 1))
+	r.observe(map[string]string{"c1": "1.1 current"})
+	r.expectError([]string{"The record can't be stored", "does not answer in time", "Nothing was recorded"}, apply...)
+	if err := tx.Rollback(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	r.apply()
+	if runs := r.stored(); len(runs) != 2 || runs[1].Version.Version != "1.1" {
+		t.Errorf("runs %+v", runs)
+	}
+
+	db.Standby(t)
+	r.expectEmptyPlan()
+	r.observe(map[string]string{"c1": "1.2 current"})
+	r.expectError([]string{"The record can't be stored", "Let the URL name the primary server"}, apply...)
+	texts := filesBelow(t, r.folder) // the plan, which is an archive, the state and others
+	texts["the output and the log"] = []byte(r.printed.String())
+	for _, name := range []string{"plan/tfplan", "terraform.tfstate", "the output and the log"} {
+		if len(texts[name]) == 0 {
+			t.Errorf("there is no %s", name)
+		}
+	}
+	for name, text := range texts {
+		if bytes.Contains(text, []byte("canary-")) {
+			t.Errorf("%s has a password", name)
+		}
+	}
+}
