@@ -67,6 +67,16 @@ func (r Recording) Prepare() *Prepared {
 	return p
 }
 
+// Expected returns the changes that a store writes after its last record if the state holds what the store does; none
+// if it does not. They tell what the store needs before it is asked for the conditions of instances.
+func (p *Prepared) Expected(last Last) []InstanceChange {
+	if p.wasHash == "" || p.wasHash != last.Hash || !p.Now.ObservedAt.After(last.ObservedAt) ||
+		!last.IsAt(p.Now.Repo, p.Now.Branch, p.Now.Path) {
+		return nil
+	}
+	return p.changes
+}
+
 // Next is what a store writes.
 type Next struct {
 	Write   bool   // false: the store has the observation already, or a newer one

@@ -105,6 +105,26 @@ func (s *Server) Standby(t testing.TB) {
 // Kill stops the server at once: it closes all connections, and recovers its data when it starts again.
 func (s *Server) Kill() { s.process.stop(syscall.SIGQUIT) }
 
+// Processor returns the processor time that the server has taken, without what its open connections take.
+func (s *Server) Processor(t testing.TB) time.Duration {
+	t.Helper()
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", s.process.cmd.Process.Pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	// After the name in parentheses, the fields 14 to 17 are the times of the process and its children, in 1/100 s.
+	fields := strings.Fields(string(stat[strings.LastIndexByte(string(stat), ')')+1:]))
+	var total time.Duration
+	for _, field := range fields[11:15] {
+		ticks, err := strconv.Atoi(field)
+		if err != nil {
+			t.Fatal(err)
+		}
+		total += time.Duration(ticks) * 10 * time.Millisecond
+	}
+	return total
+}
+
 // Database creates an empty database, and returns its URL on loopback without TLS.
 func (s *Server) Database(t testing.TB) string {
 	t.Helper()

@@ -159,6 +159,10 @@ func (w *writer) record(r *history.Prepared) (done history.Recorded, missing []o
 		return done, nil, err
 	}
 	w.environment = e.id
+	// New versions need another attempt, so look for them before anything that takes long.
+	if missing, err = w.findVersions(r.Expected(e.Last)); err != nil {
+		return done, missing, err
+	}
 	n, err := r.Next(e.Last, w.load)
 	done = n.Done
 	var place *history.PlaceError
@@ -169,10 +173,7 @@ func (w *writer) record(r *history.Prepared) (done history.Recorded, missing []o
 		return done, nil, err
 	}
 	if missing, err = w.findVersions(n.Changes); err != nil {
-		return done, nil, err
-	}
-	if len(missing) > 0 {
-		return done, missing, &refusal{errVersionsMissing}
+		return done, missing, err
 	}
 	for _, c := range n.Changes {
 		if err := w.change(c); err != nil {

@@ -17,7 +17,8 @@ type versionKey struct{ repo, path, content, version string }
 
 func keyOf(v observation.Version) versionKey { return versionKey{v.Repo, v.Path, v.Content, v.Version} }
 
-// findVersions looks up the versions that changes bring, and returns those that the table lacks, sorted.
+// findVersions looks up the versions that changes bring. If the table lacks some, it returns these, sorted, with
+// [errVersionsMissing].
 func (w *writer) findVersions(changes []history.InstanceChange) (missing []observation.Version, err error) {
 	wanted := map[versionKey]observation.Version{}
 	for _, c := range changes {
@@ -33,8 +34,11 @@ func (w *writer) findVersions(changes []history.InstanceChange) (missing []obser
 			missing = append(missing, v)
 		}
 	}
-	slices.SortFunc(missing, func(a, b observation.Version) int { return keyOf(a).compare(keyOf(b)) })
-	return missing, nil
+	if len(missing) > 0 {
+		slices.SortFunc(missing, func(a, b observation.Version) int { return keyOf(a).compare(keyOf(b)) })
+		return missing, &refusal{errVersionsMissing}
+	}
+	return nil, nil
 }
 
 func (k versionKey) compare(other versionKey) int {
