@@ -118,7 +118,7 @@ type dashboard struct {
 	}
 }
 
-func readDashboard(t *testing.T) (d dashboard) {
+func readDashboard(t testing.TB) (d dashboard) {
 	t.Helper()
 	text, err := os.ReadFile("../../../../examples/observability/grafana.json")
 	if err == nil {
@@ -138,7 +138,7 @@ type grafana struct {
 
 var reference = regexp.MustCompile(`\$\{(\w+):sqlstring\}`)
 
-func (g grafana) expand(t *testing.T, query string) string {
+func (g grafana) expand(t testing.TB, query string) string {
 	t.Helper()
 	moment := func(at time.Time) string { return at.Format("'2006-01-02T15:04:05Z'") }
 	query = strings.NewReplacer("$__timeFrom()", moment(g.from), "$__timeTo()", moment(g.to)).Replace(query)

@@ -119,7 +119,8 @@ func readVersions(ctx context.Context, tx pgx.Tx, id int32, q history.Query, pas
 }
 
 func readObserved(ctx context.Context, tx pgx.Tx, id int32, q history.Query, past *history.Past) error {
-	rows, err := tx.Query(ctx, `SELECT observed_at, head, coalesce(promoted_commit, ''), verdict, verdict_since
+	rows, err := tx.Query(ctx, `SELECT observed_at, head, coalesce(promoted_commit, ''), verdict,
+		coalesce(verdict_since, observed_at)
 		FROM observation WHERE environment_id = $1 AND observed_at >= $2 ORDER BY observed_at`, id, q.Since)
 	if err != nil {
 		return err
