@@ -107,8 +107,11 @@ func TestAccDeploymentRecordKilled(t *testing.T) {
 			if err := cmd.Start(); err != nil {
 				t.Fatal(err)
 			}
-			ended := make(chan error, 1)
-			go func() { ended <- cmd.Wait() }()
+			ended := make(chan struct{})
+			go func() {
+				_ = cmd.Wait() // it may be killed
+				close(ended)
+			}()
 			select {
 			case <-ended:
 			case <-time.After(time.Duration(rand.Int64N(int64(usual)))):
@@ -281,8 +284,8 @@ func TestAccDeploymentRecordRefused(t *testing.T) {
 		strings.Replace(url, "/db", "/no", 1): "Create the database",
 	} {
 		r.url(wrong)
-		r.expectError([]string{"The record can't be stored", "PostgreSQL at 127.0.0.1:" + db.Port, says, "Nothing was recorded"},
-			apply...)
+		r.expectError([]string{"The record can't be stored", "PostgreSQL at 127.0.0.1:" + db.Port, says,
+			"Nothing was recorded"}, apply...)
 	}
 	r.url(db.PgBouncer(t, url))
 	r.succeed("plan", "-no-color", "-out=plan")
@@ -298,7 +301,8 @@ func TestAccDeploymentRecordRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.write("main.tf", strings.Replace(readFile(t, filepath.Join(r.folder, "main.tf")), `update = "30s"`, `update = "2s"`, 1))
+	module := readFile(t, filepath.Join(r.folder, "main.tf"))
+	r.write("main.tf", strings.Replace(module, `update = "30s"`, `update = "2s"`, 1))
 	r.observe(map[string]string{"c1": "1.1 current"})
 	r.expectError([]string{"The record can't be stored", "does not answer in time", "Nothing was recorded"}, apply...)
 	if err := tx.Rollback(t.Context()); err != nil {

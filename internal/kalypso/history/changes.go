@@ -227,5 +227,6 @@ func Due(was, now *observation.Observation, renewAfter time.Duration) bool {
 
 // SamePlace reports whether two observations are of one environment, at one place of the GitOps repo.
 func SamePlace(a, b *observation.Observation) bool {
-	return a.Environment == b.Environment && Last{Repo: a.Repo, Branch: a.Branch, Path: a.Path}.IsAt(b.Repo, b.Branch, b.Path)
+	return a.Environment == b.Environment &&
+		Last{Repo: a.Repo, Branch: a.Branch, Path: a.Path}.IsAt(b.Repo, b.Branch, b.Path)
 }

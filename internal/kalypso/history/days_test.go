@@ -98,7 +98,8 @@ func (d *days) write(t *testing.T) {
 	for _, c := range d.branch {
 		text := head("prod", c.Author, c.Time, c.Subject) + "deleteall\n"
 		if c.Record != nil {
-			r := record.New(c.Record.Environment, slices.Collect(maps.Keys(c.Folders)), d.real[c.Record.PromotedCommit], nil, nil)
+			folders := slices.Collect(maps.Keys(c.Folders))
+			r := record.New(c.Record.Environment, folders, d.real[c.Record.PromotedCommit], nil, nil)
 			r.Promotion = record.Reason{Decision: c.Record.Decision, Reason: c.Record.Reason,
 				RolledBack: d.real[c.Record.RolledBack]}
 			if c.Record.Target != "" {
@@ -286,13 +287,13 @@ func (d *days) checkViews(t *testing.T, url string) {
 	var texts []string
 	for _, e := range want {
 		commits, _, _ := strings.Cut(e.Commits, " ")
-		texts = append(texts, fmt.Sprint(strings.Join([]string{d.real[e.First], d.real[e.Last], e.Started, e.Delivered, e.Kind,
-			d.real[e.Promoted], d.real[e.Previous], commits, e.Reason, e.Lead, e.Running, e.Failed, e.Restored}, "|")))
+		texts = append(texts, strings.Join([]string{d.real[e.First], d.real[e.Last], e.Started, e.Delivered, e.Kind,
+			d.real[e.Promoted], d.real[e.Previous], commits, e.Reason, e.Lead, e.Running, e.Failed, e.Restored}, "|"))
 	}
 	slices.Sort(texts)
 	const stamp = `coalesce(to_char(%s AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'), '')`
-	columns := []string{"first_commit", "commit", fmt.Sprintf(stamp, "started_at"), fmt.Sprintf(stamp, "delivered_at"), "kind",
-		"coalesce(promoted_commit, '')", "coalesce(previous_commit, '')", "commits::text", "reason",
+	columns := []string{"first_commit", "commit", fmt.Sprintf(stamp, "started_at"), fmt.Sprintf(stamp, "delivered_at"),
+		"kind", "coalesce(promoted_commit, '')", "coalesce(previous_commit, '')", "commits::text", "reason",
 		"coalesce(lead_time_seconds::text, 'none')", fmt.Sprintf(stamp, "running_at"), fmt.Sprintf(stamp, "failed_at"),
 		fmt.Sprintf(stamp, "restored_at")}
 	deployments := server.Select(t, url, "SELECT concat_ws('|', "+strings.Join(columns, ", ")+

@@ -42,8 +42,8 @@ func Summary(changes []InstanceChange) string {
 			texts = append(texts, fmt.Sprintf("and %d more lines", len(lines)-i))
 			break
 		}
-		texts = append(texts, fmt.Sprintf("%s: %s → %s on %s (%s)", l.target, l.from, l.to, problem.Count(counts[l], "cluster"),
-			l.state))
+		texts = append(texts, fmt.Sprintf("%s: %s → %s on %s (%s)", l.target, l.from, l.to,
+			problem.Count(counts[l], "cluster"), l.state))
 	}
 	for i, text := range texts {
 		texts[i] = printable.Line(text)

@@ -105,10 +105,17 @@ func (s *Server) Standby(t testing.TB) {
 // Kill stops the server at once: it closes all connections, and recovers its data when it starts again.
 func (s *Server) Kill() { s.process.stop(syscall.SIGQUIT) }
 
-// Processor returns the processor time that the server has taken, without what its open connections take.
+// Processor returns the processor time that the server has taken. It waits until all connections are closed, since
+// those that are open do not count.
 func (s *Server) Processor(t testing.TB) time.Duration {
 	t.Helper()
-	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", s.process.cmd.Process.Pid))
+	pid := s.process.cmd.Process.Pid
+	for end := time.Now().Add(time.Minute); serves(pid); time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("a connection stays open")
+		}
+	}
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -123,6 +130,20 @@ func (s *Server) Processor(t testing.TB) time.Duration {
 		total += time.Duration(ticks) * 10 * time.Millisecond
 	}
 	return total
+}
+
+// serves reports whether a child of the server serves a connection, or has ended and not been waited for.
+func serves(pid int) bool {
+	children, _ := os.ReadFile(fmt.Sprintf("/proc/%d/task/%[1]d/children", pid))
+	for child := range strings.FieldsSeq(string(children)) {
+		title, _ := os.ReadFile("/proc/" + child + "/cmdline")
+		for _, text := range []string{" 127.0.0.1(", " [local]", "parallel worker"} {
+			if len(title) == 0 || strings.Contains(string(title), text) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // Database creates an empty database, and returns its URL on loopback without TLS.
