@@ -1,14 +1,17 @@
 package provider_test
 
 import (
+	"fmt"
 	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/observation"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/githubfake"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
@@ -105,6 +108,32 @@ func TestSignedByPush(t *testing.T) {
 		"Render environment dev", "Render environment dev", "Render environment dev",
 	}, ourCommits(t, repo, key)); diff != "" {
 		t.Errorf("commits (-want +got):\n%s", diff)
+	}
+}
+
+// TestSignedRecord: the commits of a record's branch are signed, the first one and the next, and have the trailers.
+func TestSignedRecord(t *testing.T) {
+	t.Parallel()
+	key := signingkey.NewSSH(t)
+	repo := gitserver.InitBare(t)
+	p := signedRun(t, "kalypso_deployment_record", key, nil)
+	for n := range 2 {
+		o := observation.Observation{Environment: "prod", Repo: "https://acme.io/gitops", Branch: "prod", Path: ".",
+			ObservedAt: time.Date(2026, 1, 1, n, 0, 0, 0, time.UTC), Head: "head", Verdict: "success",
+			Groups: []observation.Group{{ClusterType: "large", Target: "web", State: "current",
+				Version: observation.Version{Version: fmt.Sprint(n), Content: fmt.Sprint(n)},
+				Members: []observation.Member{{Cluster: "c1"}}}}}
+		given := map[string]any{"deployment": map[string]any{"head": "head", "observation": o.Encode()},
+			"store": map[string]any{"git": map[string]any{"repo": "file://" + repo, "branch": "history"}}}
+		p.run(given, given)
+	}
+	if diff := cmp.Diff([]string{"Record what ran in prod: 1 change", "Record what ran in prod: 1 change"},
+		ourCommits(t, repo, key)); diff != "" {
+		t.Errorf("commits (-want +got):\n%s", diff)
+	}
+	got := gitserver.Git(t, repo, "log", "-1", "--format=%(trailers:only)", "history")
+	if want := "Signed-off-by: Platform <platform@acme.io>\nTicket: ACME-1"; strings.TrimSpace(got) != want {
+		t.Errorf("the trailers are %q, want %q", got, want)
 	}
 }
 
