@@ -254,7 +254,8 @@ func TestAccExampleObservability(t *testing.T) {
 	}
 	wantInSection(t, sections, "What a cluster runs", `"shop-web" = { "state" = "current" "version" = "1.1" }`)
 	wantInSection(t, sections, "What the clusters ran",
-		`"prod-1: 1.1 current", "prod-2: 1.1 current", "prod-1: 1.1 failed",`, `"prod-1: 1.0 current", "prod-2: 1.0 current", ]`)
+		`"prod-1: 1.1 current", "prod-2: 1.1 current", "prod-1: 1.1 failed",`,
+		`"prod-1: 1.0 current", "prod-2: 1.0 current", ]`)
 	for _, row := range []string{"| promotion |", "| rollback |", "failed, restored 2025-03-06T09:00:00Z", "| first |"} {
 		if !strings.Contains(sections["The week"], row) {
 			t.Errorf("the history has no %s:\n%s", row, sections["The week"])

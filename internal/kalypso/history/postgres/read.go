@@ -58,15 +58,22 @@ func findEnvironment(ctx context.Context, tx pgx.Tx, q history.Query) (found env
 	return found, rows.Err()
 }
 
-// filter selects the runs of an environment that a query asks for. The arguments are the environment, the cluster, the
-// deployment target, and times.
-const filter = ` FROM run r JOIN instance i ON i.id = r.instance_id LEFT JOIN version v ON v.id = r.version_id
-	WHERE i.environment_id = $1 AND ($2::text IS NULL OR i.cluster = $2)
-		AND ($3::text IS NULL OR i.deployment_target = $3)`
+// filter returns how to select the runs of an environment that a query asks for. The arguments are the environment, the
+// cluster, the deployment target, and times.
+func filter(q history.Query) string {
+	from := "run r JOIN instance i ON i.id = r.instance_id"
+	if q.Cluster != nil || q.Target != nil {
+		// Few instances are asked for. OFFSET has the server look up their runs one by one, instead of reading all runs.
+		from = "instance i CROSS JOIN LATERAL (SELECT * FROM run WHERE instance_id = i.id OFFSET 0) r"
+	}
+	return " FROM " + from + ` LEFT JOIN version v ON v.id = r.version_id
+		WHERE i.environment_id = $1 AND ($2::text IS NULL OR i.cluster = $2)
+			AND ($3::text IS NULL OR i.deployment_target = $3)`
+}
 
 func readRuns(ctx context.Context, tx pgx.Tx, id int32, q history.Query, past *history.Past) error {
 	rows, err := tx.Query(ctx, `SELECT i.cluster, i.cluster_type, i.deployment_target, v.version, v.content, v.commit,
-			v.workload, v.workspace, r.state, r.since, r.until, r.message`+filter+`
+			v.workload, v.workspace, r.state, r.since, r.until, r.message`+filter(q)+`
 			AND r.since < $4 AND (r.until IS NULL OR r.until > $5)
 		ORDER BY r.since DESC, i.cluster_type COLLATE "C", i.deployment_target COLLATE "C", i.cluster COLLATE "C"
 		LIMIT $6`, id, q.Cluster, q.Target, q.Until, q.Since, q.Limit+1)
@@ -99,7 +106,7 @@ func readRuns(ctx context.Context, tx pgx.Tx, id int32, q history.Query, past *h
 func readVersions(ctx context.Context, tx pgx.Tx, id int32, q history.Query, past *history.Past) error {
 	rows, err := tx.Query(ctx, `SELECT i.deployment_target, coalesce(v.version, ''), r.state,
 			count(DISTINCT i.cluster), min(r.since), coalesce(max(v.workload COLLATE "C"), ''),
-			coalesce(max(v.workspace COLLATE "C"), '')`+filter+`
+			coalesce(max(v.workspace COLLATE "C"), '')`+filter(q)+`
 			AND r.since <= $4 AND (r.until IS NULL OR r.until > $4)
 		GROUP BY 1, 2, 3`, id, q.Cluster, q.Target, q.Until)
 	if err != nil {
