@@ -35,8 +35,8 @@ go build -trimpath -o bin/bench/terraform-provider-kalypso .
         printf "- %s, %s: %.1f s, %.1f s of CPU, %d MiB\n", package, $1, $3 / 1e9, $5, $7 }'
   echo
   echo "Recording 10,000 clusters with 100 deployment targets each in PostgreSQL: all of it (bound 5 min), 10,000"
-  echo "changes (30 s), and the same without the state (1 min). CPU is that of the provider and the server. The bound for"
-  echo "memory is 600 MiB:"
+  echo "changes (30 s), and the same without the state (1 min). CPU is that of the provider and the server. The bound"
+  echo "for memory is 600 MiB:"
   go test -run '^$' -bench '^BenchmarkRecord$' -benchtime 1x ./internal/kalypso/history |
     awk '/^BenchmarkRecord.*op/ { sub("^BenchmarkRecord/", "", $1); sub("-[0-9]+$", "", $1)
       printf "- %s: %.1f s, %.1f s of CPU, %d MiB\n", $1, $3 / 1e9, $5, $7 }'
