@@ -22,7 +22,7 @@ func (r *root) onGitea(token string) {
 // send pushes all branches of a local repo to Gitea.
 func send(t *testing.T, local string, to *gitea.Repo) {
 	t.Helper()
-	gitserver.Git(t, local, "push", "--quiet", "--all", to.Remote())
+	gitserver.Git(t, local, "push", "--quiet", "--force", "--all", to.Remote())
 }
 
 // receive has a local repo hold the branches of Gitea.

@@ -31,7 +31,7 @@ func newGiteaWorld(t *testing.T) (*world, *server.Repo) {
 	w.settings.BranchPrefix = "ours/"
 	local := gitserver.InitBare(t)
 	gitserver.Seed(t, local, "main", map[string]string{"README.md": "hello\n"})
-	gitserver.Git(t, local, "push", "--quiet", on.Remote(), "refs/heads/main")
+	gitserver.Git(t, local, "push", "--quiet", "--force", on.Remote(), "refs/heads/main")
 	on.Require(t, "main", "ci")
 	var err error
 	w.git, err = gitremote.NewClient([]gitremote.Credential{{URL: on.URL, Username: "x", Password: on.Token}})

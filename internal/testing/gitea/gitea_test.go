@@ -22,7 +22,7 @@ func TestServer(t *testing.T) {
 	repo := gitea.Shared(t).AddRepo(t, "gitops", "ann")
 	local := gitserver.InitBare(t)
 	commit := gitserver.Seed(t, local, "main", map[string]string{"README.md": "hello\n"})
-	gitserver.Git(t, local, "push", "--quiet", repo.Remote(), "refs/heads/main")
+	gitserver.Git(t, local, "push", "--quiet", "--force", repo.Remote(), "refs/heads/main")
 	if refs := gitserver.Git(t, local, "ls-remote", repo.Remote()); !strings.Contains(refs, commit) {
 		t.Errorf("Git sees %s", refs)
 	}

@@ -65,8 +65,20 @@ type Repo struct {
 	server *Server
 }
 
-// AddRepo creates an empty repo. The users may write to it, as members of the team platform.
+// AddRepo creates a repo. The users may write to it, as members of the team platform. Its branch main has a commit, since
+// Gitea takes an empty repo for empty until some time after the first push. Push with force.
 func (s *Server) AddRepo(t testing.TB, name string, users ...string) *Repo {
+	t.Helper()
+	return s.addRepo(t, name, true, users...)
+}
+
+// AddEmptyRepo is AddRepo without a commit.
+func (s *Server) AddEmptyRepo(t testing.TB, name string, users ...string) *Repo {
+	t.Helper()
+	return s.addRepo(t, name, false, users...)
+}
+
+func (s *Server) addRepo(t testing.TB, name string, commit bool, users ...string) *Repo {
 	t.Helper()
 	s.mu.Lock()
 	s.repos++
@@ -78,7 +90,7 @@ func (s *Server) AddRepo(t testing.TB, name string, users ...string) *Repo {
 	r.AddTeam(t, "machines", r.Login)
 	r.AddTeam(t, "platform", users...)
 	s.call(t, s.admin, http.MethodPost, "/orgs/"+r.Owner+"/repos",
-		object{"name": r.Name, "private": true, "default_branch": "main"}, nil)
+		object{"name": r.Name, "private": true, "default_branch": "main", "auto_init": commit}, nil)
 	return r
 }
 

@@ -52,8 +52,10 @@ func newPlace(t *testing.T, world World) *place {
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	t.Cleanup(cancel)
 	p.ctx = ctx
-	p.push("main")
-	p.branch("change")
+	p.commit("main")
+	p.git("branch", "change", "main")
+	p.commit("change")
+	p.send("main", "change")
 	p.repo = p.as(Writer)
 	return p
 }
@@ -71,11 +73,17 @@ func (p *place) as(c Credential) hosting.Repo {
 // push puts one more commit on a branch, and returns it.
 func (p *place) push(branch string) string {
 	p.Helper()
-	name := strings.ReplaceAll(branch, "/", "-") + ".txt"
-	commit := gitserver.Seed(p, p.local, branch,
-		map[string]string{name: "after " + gitserver.Rev(p, p.local, branch) + "\n"})
+	commit := p.commit(branch)
 	p.send(branch)
 	return commit
+}
+
+// commit puts one more commit on the test's own branch.
+func (p *place) commit(branch string) string {
+	p.Helper()
+	name := strings.ReplaceAll(branch, "/", "-") + ".txt"
+	return gitserver.Seed(p, p.local, branch,
+		map[string]string{name: "after " + gitserver.Rev(p, p.local, branch) + "\n"})
 }
 
 // branch creates a branch with a commit on top of main as the test last pushed it.
@@ -85,10 +93,14 @@ func (p *place) branch(name string) string {
 	return p.push(name)
 }
 
-func (p *place) send(branch string) {
+// send pushes branches at once.
+func (p *place) send(branches ...string) {
 	p.Helper()
-	ref := "refs/heads/" + branch
-	p.git("push", "--quiet", "--force", p.people.Remote(), ref+":"+ref)
+	args := []string{"push", "--quiet", "--force", p.people.Remote()}
+	for _, branch := range branches {
+		args = append(args, "refs/heads/"+branch)
+	}
+	p.git(args...)
 }
 
 // pull has the test's own branch follow the host's.

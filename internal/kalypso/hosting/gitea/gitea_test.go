@@ -42,9 +42,10 @@ func newPlace(t *testing.T) *place {
 	t.Helper()
 	p := &place{T: t, on: server.Shared(t).AddRepo(t, "gitops", "ann"), local: gitserver.InitBare(t),
 		clock: hostingtest.NewClockNow()}
-	p.push("main", "README.md", "hello\n")
+	gitserver.Seed(t, p.local, "main", map[string]string{"README.md": "hello\n"})
 	gitserver.Git(t, p.local, "branch", "change", "main")
-	p.push("change", "change.txt", "a\n")
+	gitserver.Seed(t, p.local, "change", map[string]string{"change.txt": "a\n"})
+	gitserver.Git(t, p.local, "push", "--quiet", "--force", p.on.Remote(), "refs/heads/main", "refs/heads/change")
 	p.repo = p.as(gitea.Config{Token: p.on.Token})
 	return p
 }
@@ -260,7 +261,7 @@ func TestEmptyRepo(t *testing.T) {
 	if found := p.got(p.repo.Find(t.Context(), query)); found.Number != opened.Number {
 		t.Errorf("found %+v", found)
 	}
-	p.on = server.Shared(t).AddRepo(t, "empty")
+	p.on = server.Shared(t).AddEmptyRepo(t, "empty")
 	found, err := p.as(gitea.Config{Token: p.on.Token}).Find(t.Context(), query)
 	if found != nil || err != nil {
 		t.Errorf("found %v, %v", found, err)
