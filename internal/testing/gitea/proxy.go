@@ -41,6 +41,31 @@ type proxy struct {
 	mu       sync.Mutex
 	log      []Request
 	failures []*failing
+	before   []*hook
+}
+
+// hook runs before a request. The path has a part, and the repo.
+type hook struct {
+	method, path, repo string
+	run                func()
+}
+
+// runBefore runs the hooks of a request, each once.
+func (p *proxy) runBefore(req *http.Request) {
+	path := req.URL.Path
+	p.mu.Lock()
+	var due []*hook
+	p.before = slices.DeleteFunc(p.before, func(h *hook) bool {
+		if h.method != req.Method || !strings.Contains(path, h.path) || !strings.Contains(path, h.repo) {
+			return false
+		}
+		due = append(due, h)
+		return true
+	})
+	p.mu.Unlock()
+	for _, h := range due {
+		h.run()
+	}
 }
 
 // failing is a failure of the next requests.
@@ -67,6 +92,7 @@ const Folder = "/forge"
 // ServeHTTP implements [http.Handler].
 func (p *proxy) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	req.URL.Path, req.URL.RawPath = strings.TrimPrefix(req.URL.Path, Folder), strings.TrimPrefix(req.URL.RawPath, Folder)
+	p.runBefore(req)
 	path, isAPI := strings.CutPrefix(req.URL.EscapedPath(), apiPrefix)
 	if !isAPI {
 		p.gitea.ServeHTTP(w, req)

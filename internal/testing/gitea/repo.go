@@ -35,6 +35,13 @@ func (s *Server) Token(t testing.TB, login string) string {
 	return s.users[login]
 }
 
+// tokenOf returns the token of a user who exists.
+func (s *Server) tokenOf(login string) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.users[login]
+}
+
 // ReadToken returns a token of a user that may read, and not write.
 func (s *Server) ReadToken(t testing.TB, login string) string {
 	t.Helper()
@@ -110,7 +117,12 @@ func (r *Repo) AddTeam(t testing.TB, name string, users ...string) {
 
 // Remote returns the repo's URL with the credential of its user, for Git.
 func (r *Repo) Remote() string {
-	return strings.Replace(r.URL, "://", "://"+r.Login+":"+r.Token+"@", 1)
+	return r.RemoteAs(r.Login)
+}
+
+// RemoteAs returns the repo's URL with the credential of a user, for Git.
+func (r *Repo) RemoteAs(login string) string {
+	return strings.Replace(r.URL, "://", "://"+login+":"+r.server.tokenOf(login)+"@", 1)
 }
 
 // Requests returns the requests of the provider with the repo's token so far.
@@ -158,8 +170,9 @@ func (r *Repo) Open(t testing.TB, login, branch, target, title, body string) int
 func (r *Repo) Fork(t testing.TB, login string) (remote string) {
 	t.Helper()
 	r.post(t, login, "/forks", object{"name": r.Owner + "-" + r.Name}, nil)
-	address := strings.Replace(r.server.URL, "://", "://"+login+":"+r.server.Token(t, login)+"@", 1)
-	return address + "/" + login + "/" + r.Owner + "-" + r.Name
+	fork := *r
+	fork.URL = r.server.URL + "/" + login + "/" + r.Owner + "-" + r.Name
+	return fork.RemoteAs(login)
 }
 
 // AddOwn creates a repo of the user of a repo, who is no organisation.
@@ -207,17 +220,26 @@ func (r *Repo) Review(t testing.TB, number int, login string) {
 		object{"event": "APPROVED", "body": "Fine"}, nil)
 }
 
-// Merge merges at once, by a method. It waits until Gitea has checked for conflicts.
-func (r *Repo) Merge(t testing.TB, number int, method string) {
+// Merge merges at once, by a method, and returns the new head of main. It waits until Gitea has checked for conflicts.
+func (r *Repo) Merge(t testing.TB, number int, method string) string {
 	t.Helper()
 	for range 300 {
 		if r.admin(t, http.MethodPost, r.path("/pulls/%d/merge", number), object{"Do": method, "force_merge": true}, nil,
 			http.StatusMethodNotAllowed) != http.StatusMethodNotAllowed {
-			return
+			return r.Head(t, "main")
 		}
 		time.Sleep(100 * time.Millisecond)
 	}
 	t.Fatalf("pull request %d can't be merged", number)
+	return ""
+}
+
+// Head returns the commit of a branch.
+func (r *Repo) Head(t testing.TB, branch string) string {
+	t.Helper()
+	var ref struct{ Object struct{ SHA string } }
+	r.admin(t, http.MethodGet, r.path("/git/refs/heads/%s", branch), nil, &ref)
+	return ref.Object.SHA
 }
 
 // CancelMerge cancels a scheduled merge.

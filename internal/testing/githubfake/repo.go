@@ -54,39 +54,17 @@ func (s *Server) AddRepo(t testing.TB, name string) *Repo {
 	return r
 }
 
-// protected is the file in a repo's folder that lists its protected branches.
-const protected = "protected-branches"
-
-// installProtection rejects pushes as GitHub does.
-func installProtection(t testing.TB, path string) {
-	t.Helper()
-	script := `#!/bin/sh
-if grep -qxF "$1" ` + protected + ` 2>/dev/null; then
-	echo "error: GH006: Protected branch update failed for $1." >&2
-	echo "error: Changes must be made through a pull request." >&2
-	exit 1
-fi
-`
-	hooks := filepath.Join(path, "hooks")
-	if err := os.MkdirAll(hooks, 0o750); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(hooks, "update"), []byte(script), 0o700); err != nil {
-		t.Fatal(err)
-	}
-}
-
 // Protect rejects pushes to branches; merges of pull requests still work.
 func (r *Repo) Protect(t testing.TB, branches ...string) {
 	t.Helper()
-	installProtection(t, r.Path)
-	var b strings.Builder
-	for _, branch := range branches {
-		fmt.Fprintf(&b, "refs/heads/%s\n", branch)
-	}
-	if err := os.WriteFile(filepath.Join(r.Path, protected), []byte(b.String()), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	gitserver.Protect(t, r.Path, "error: GH006: Protected branch update failed for $1.\n"+
+		"error: Changes must be made through a pull request.", branches...)
+}
+
+// DeleteBranch deletes a branch as a person does.
+func (r *Repo) DeleteBranch(t testing.TB, branch string) {
+	t.Helper()
+	gitserver.Git(t, r.Path, "update-ref", "-d", "refs/heads/"+branch)
 }
 
 // RequireStatus requires successful statuses in these contexts for merges into a branch.

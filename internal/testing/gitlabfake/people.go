@@ -106,6 +106,22 @@ func (p *Project) Edit(t testing.TB, number int, title, body string) {
 	m.title, m.description = title, body
 }
 
+// Retarget changes the target branch as a person does.
+func (p *Project) Retarget(t testing.TB, number int, target string) {
+	t.Helper()
+	m := p.known(t, number)
+	defer p.server.mu.Unlock()
+	m.target, m.base = target, p.rev(target)
+}
+
+// AutoMerge enables auto-merge of the commit that GitLab sees, as a person does.
+func (p *Project) AutoMerge(t testing.TB, number int, squash bool) {
+	t.Helper()
+	m := p.known(t, number)
+	defer p.server.mu.Unlock()
+	m.autoMerge, m.squash = m.sha, squash
+}
+
 // Label adds a label as a person does.
 func (p *Project) Label(t testing.TB, number int, label string) {
 	t.Helper()

@@ -88,6 +88,19 @@ func (p *Project) OneReviewer() {
 	p.oneReviewer = true
 }
 
+// Protect rejects pushes to branches; merges of merge requests still work.
+func (p *Project) Protect(t testing.TB, branches ...string) {
+	t.Helper()
+	gitserver.Protect(t, p.Dir, "GitLab: You are not allowed to push code to protected branches on this project.",
+		branches...)
+}
+
+// DeleteBranch deletes a branch as a person does.
+func (p *Project) DeleteBranch(t testing.TB, branch string) {
+	t.Helper()
+	gitserver.Git(t, p.Dir, "update-ref", "-d", "refs/heads/"+branch)
+}
+
 // NoMerge has nobody have the right to merge.
 func (p *Project) NoMerge() {
 	p.server.mu.Lock()

@@ -104,7 +104,7 @@ func New(t testing.TB, options ...Option) *Server {
 	s := &Server{
 		Token: "glpat-canaryTokenOfTheFake", t: t, root: t.TempDir(),
 		gitOptions: []gitserver.Option{gitserver.InProcess()}, now: time.Now,
-		users: []string{botLogin, "ann", "bob", "eve", "outsider"}, tokens: map[string]*token{},
+		users: []string{botLogin, "ann", "bob", "eve", "outsider", "cora"}, tokens: map[string]*token{},
 	}
 	for _, o := range options {
 		o(s)
@@ -125,6 +125,13 @@ func (s *Server) AddToken(value, login string, projects map[string]Access) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.tokens[value] = &token{login: login, projects: projects}
+}
+
+// Revoke revokes a token.
+func (s *Server) Revoke(value string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.tokens, value)
 }
 
 // AddReadToken creates a token for all projects whose scope is read_api.

@@ -225,6 +225,23 @@ func Hook(t testing.TB, repo, name, text string, code int) {
 	writeHook(t, repo, name, fmt.Sprintf("cat >/dev/null\ncat >&2 <<'END'\n%s\nEND\nexit %d\n", text, code))
 }
 
+// protected is the file in a repo's folder that lists its protected branches.
+const protected = "protected-branches"
+
+// Protect has a repo reject pushes to branches with a text, in which $1 is the branch.
+func Protect(t testing.TB, repo, text string, branches ...string) {
+	t.Helper()
+	var names strings.Builder
+	for _, branch := range branches {
+		fmt.Fprintf(&names, "refs/heads/%s\n", branch)
+	}
+	if err := os.WriteFile(filepath.Join(repo, protected), []byte(names.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	writeHook(t, repo, "update", fmt.Sprintf("grep -qxF \"$1\" %s || exit 0\ncat >&2 <<END\n%s\nEND\nexit 1\n",
+		protected, text))
+}
+
 func writeHook(t testing.TB, repo, name, script string) {
 	t.Helper()
 	dir := filepath.Join(repo, "hooks")

@@ -24,7 +24,8 @@ const (
 type World interface {
 	// Host returns the host as the provider configures it.
 	Host(t testing.TB, as Credential) hosting.Host
-	// AddRepo creates an empty repo. Ann and Bob ([Ann], [Bob]) may review and write in it, and so may [Traits.Team].
+	// AddRepo creates a repo, to whose branches the test pushes with force. Ann, Bob and Cora ([Ann], [Bob], [Cora]) may
+	// review and write in it, and are [Traits.Team].
 	AddRepo(t testing.TB) Repo
 	Traits() Traits
 	// Requests is the number of requests to the API by hosts of this world so far.
@@ -36,8 +37,9 @@ type World interface {
 
 // Logins of people. They do nothing but what the test has them do.
 const (
-	Ann = "ann"
-	Bob = "bob"
+	Ann  = "ann"
+	Bob  = "bob"
+	Cora = "cora"
 	// Outsider can't be asked for a review.
 	Outsider = "outsider"
 )

@@ -169,7 +169,7 @@ func TestFolder(t *testing.T) {
 	p := newPlace(t)
 	repo := p.as(gitea.Config{Token: p.on.Token, BaseURL: server.Shared(t).URL + server.Folder})
 	opened := p.got(repo.Open(t.Context(), proposal()))
-	if read := p.got(repo.Read(t.Context(), opened.Number)); read.HeadCommit != rev(t, p.on, "change") {
+	if read := p.got(repo.Read(t.Context(), opened.Number)); read.HeadCommit != p.on.Head(t, "change") {
 		t.Errorf("it is %+v", read)
 	}
 }
@@ -590,7 +590,7 @@ func TestStrangeAnswers(t *testing.T) {
 func TestStates(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
-	commit := rev(t, p.on, "change")
+	commit := p.on.Head(t, "change")
 	for _, state := range []string{"success", "warning", "skipped", "whatever"} {
 		p.on.SetStatus(t, "ann", commit, "CI", state)
 		got, err := p.repo.Status(t.Context(), commit, "ci")

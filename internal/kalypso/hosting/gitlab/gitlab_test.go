@@ -18,21 +18,25 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitlabfake"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hostingtest"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts"
 )
 
 // place is a project of a fake with a commit on main and one more on change.
 type place struct {
 	*testing.T
-	world
+	*hosts.GitLabWorld
 	on   *gitlabfake.Project
 	repo hosting.Repo
 }
 
+// projectPath is the path of a place's project.
+const projectPath = "acme/platform/gitops"
+
 func newPlace(t *testing.T, options ...gitlabfake.Option) *place {
 	t.Helper()
-	p := &place{T: t, world: world{clock: hostingtest.NewClockNow()}}
-	p.fake = gitlabfake.New(t, append(options, gitlabfake.WithClock(p.clock.Now))...)
-	p.on = p.fake.AddProject(t, projectPath)
+	p := &place{T: t}
+	p.GitLabWorld, _ = hosts.GitLab(options...)(t).(*hosts.GitLabWorld)
+	p.on = p.Fake.AddProject(t, projectPath)
 	gitserver.Seed(t, p.on.Dir, "main", map[string]string{"README.md": "hello\n"})
 	p.branch("change")
 	p.repo = p.as(hostingtest.Writer)
@@ -59,7 +63,7 @@ func (p *place) as(c hostingtest.Credential) hosting.Repo {
 
 // within is a context that ends after so much of the clock's time.
 func (p *place) within(d time.Duration) context.Context {
-	ctx, cancel := context.WithDeadline(p.Context(), p.clock.Now().Add(d))
+	ctx, cancel := context.WithDeadline(p.Context(), p.Clock.Now().Add(d))
 	p.Cleanup(cancel)
 	return ctx
 }
@@ -85,10 +89,10 @@ func (p *place) must(pr *hosting.PullRequest, err error) hosting.PullRequest {
 // calls are the requests to the API so far: method and path below the project.
 func (p *place) calls() []string {
 	var all []string
-	for _, r := range p.fake.Requests() {
+	for _, r := range p.Fake.Requests() {
 		all = append(all, r.Method+" "+strings.TrimPrefix(r.Path, "/projects/100"))
 	}
-	p.fake.ResetLog()
+	p.Fake.ResetLog()
 	return all
 }
 
@@ -141,7 +145,7 @@ func TestRequests(t *testing.T) {
 func TestParallelLookup(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
-	p.fake.Fail("GET", "/projects/acme", 1, gitlabfake.Error(http.StatusForbidden, "403 Forbidden"))
+	p.Fake.Fail("GET", "/projects/acme", 1, gitlabfake.Error(http.StatusForbidden, "403 Forbidden"))
 	host := p.Host(t, hostingtest.Writer)
 	find := func() error {
 		repo, err := host.Repo(p.on.URL)
@@ -250,7 +254,7 @@ func TestErrors(t *testing.T) {
 			hosting.ErrRejected, `"b x: title is too long (maximum is 255 characters)"`},
 		{gitlabfake.RateLimit(4000), hosting.ErrRateLimited, ""},
 		{gitlabfake.Failure{Status: 429, Header: map[string]string{
-			"RateLimit-Reset": fmt.Sprint(p.clock.Now().Add(time.Hour).Unix())}}, hosting.ErrRateLimited, ""},
+			"RateLimit-Reset": fmt.Sprint(p.Clock.Now().Add(time.Hour).Unix())}}, hosting.ErrRateLimited, ""},
 		{gitlabfake.Failure{Status: 302, Header: map[string]string{"Location": "/users/sign_in"}},
 			hosting.ErrUnauthenticated, "a page to sign in"},
 		{gitlabfake.Failure{Status: 302, Header: map[string]string{"Location": "https://evil.io/api/v4/x"}},
@@ -259,9 +263,9 @@ func TestErrors(t *testing.T) {
 		{gitlabfake.Failure{Status: 400, Body: `{"message":"Bearer glpat-canaryTokenOfTheFake"}`}, hosting.ErrRejected,
 			"(secret)"},
 	} {
-		p.fake.Fail("GET", "/merge_requests/1", 1, tt.answer)
+		p.Fake.Fail("GET", "/merge_requests/1", 1, tt.answer)
 		p.refused(read(), tt.kind, "", "read merge request 1 of "+projectPath)
-		p.fake.Fail("GET", "/merge_requests/1", 1, tt.answer)
+		p.Fake.Fail("GET", "/merge_requests/1", 1, tt.answer)
 		p.refused(read(), tt.kind, "", tt.said)
 	}
 	if err := read(); err != nil {
@@ -273,7 +277,7 @@ func TestErrors(t *testing.T) {
 func TestReadScope(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
-	p.fake.AddReadToken("canaryReader", "bob")
+	p.Fake.AddReadToken("canaryReader", "bob")
 	_, err := p.as(hostingtest.Reader).Open(t.Context(), proposal())
 	p.refused(err, hosting.ErrForbidden, "", "insufficient_scope")
 	var e *hosting.Error
@@ -290,7 +294,7 @@ func TestRetries(t *testing.T) {
 		"answer lost": gitlabfake.AnswerLost(),
 	} {
 		p := newPlace(t)
-		p.fake.Fail("POST", "/merge_requests", 2, failure)
+		p.Fake.Fail("POST", "/merge_requests", 2, failure)
 		wanted := proposal()
 		wanted.Draft, wanted.Labels = true, []string{"platform"}
 		opened := p.must(p.repo.Open(p.within(time.Hour), wanted))
@@ -298,7 +302,7 @@ func TestRetries(t *testing.T) {
 			opened.Number != 1 || opened.Title != "Title" {
 			t.Errorf("%s: %+v", name, all)
 		}
-		if diff := cmp.Diff([]time.Duration{time.Second, 2 * time.Second}, p.clock.Waited()); diff != "" && name == "busy" {
+		if diff := cmp.Diff([]time.Duration{time.Second, 2 * time.Second}, p.Clock.Waited()); diff != "" && name == "busy" {
 			t.Errorf("waits (-want +got):\n%s", diff)
 		}
 	}
@@ -331,12 +335,12 @@ func TestLocked(t *testing.T) {
 	wanted.Branch = "other"
 	p.must(p.repo.Open(t.Context(), wanted))
 	p.on.Lock(t, 2, 1000)
-	p.clock.Waited()
+	p.Clock.Waited()
 	if now := p.must(p.repo.Read(t.Context(), 2)); now.State != hosting.Open {
 		t.Errorf("it is %+v", now)
 	}
 	var waited time.Duration
-	for _, d := range p.clock.Waited() {
+	for _, d := range p.Clock.Waited() {
 		waited += d
 	}
 	if waited < 30*time.Second || waited > time.Minute {
@@ -399,14 +403,14 @@ func TestMergeRefused(t *testing.T) {
 	} {
 		p := newPlace(t)
 		opened := p.must(p.repo.Open(t.Context(), proposal()))
-		p.fake.Fail("PUT", "/merge_requests/1/merge", 5, failure)
+		p.Fake.Fail("PUT", "/merge_requests/1/merge", 5, failure)
 		_, err := p.repo.MergeWhenReady(t.Context(), opened, hosting.Merge)
 		p.refused(err, hosting.ErrRejected, hosting.FieldAutoMerge, `its state is "mergeable"`)
 		want := []time.Duration{time.Second, 2 * time.Second, 4 * time.Second, 8 * time.Second}
-		if diff := cmp.Diff(want, p.clock.Waited()); diff != "" {
+		if diff := cmp.Diff(want, p.Clock.Waited()); diff != "" {
 			t.Errorf("waits (-want +got):\n%s", diff)
 		}
-		p.fake.Fail("PUT", "/merge_requests/1/merge", 4, failure)
+		p.Fake.Fail("PUT", "/merge_requests/1/merge", 4, failure)
 		if now := p.must(p.repo.MergeWhenReady(t.Context(), opened, hosting.Squash)); now.State != hosting.Merged {
 			t.Errorf("it is %+v", now)
 		}
@@ -419,7 +423,7 @@ func TestMergeRefused(t *testing.T) {
 	opened.AutoMerge = hosting.Merge
 	_, err = p.repo.MergeWhenReady(t.Context(), opened, "")
 	p.refused(err, hosting.ErrForbidden, hosting.FieldAutoMerge, "disable auto-merge of merge request 1")
-	if waits := p.clock.Waited(); len(waits) > 0 {
+	if waits := p.Clock.Waited(); len(waits) > 0 {
 		t.Errorf("it waited %v", waits)
 	}
 }
@@ -447,7 +451,7 @@ func TestCancelTwice(t *testing.T) {
 		p := newPlace(t)
 		now := p.must(p.repo.Open(t.Context(), proposal()))
 		now.AutoMerge = hosting.Merge
-		p.fake.Fail("POST", "/cancel_merge", 1, failure)
+		p.Fake.Fail("POST", "/cancel_merge", 1, failure)
 		if off := p.must(p.repo.MergeWhenReady(t.Context(), now, "")); off.AutoMerge != "" || off.State != hosting.Open {
 			t.Errorf("it is %+v", off)
 		}
@@ -455,7 +459,7 @@ func TestCancelTwice(t *testing.T) {
 	p := newPlace(t)
 	p.on.RequirePipeline(true)
 	now := p.must(p.repo.MergeWhenReady(t.Context(), p.must(p.repo.Open(t.Context(), proposal())), hosting.Merge))
-	p.fake.Fail("POST", "/cancel_merge", 1, gitlabfake.Error(405, "405 Method Not Allowed"))
+	p.Fake.Fail("POST", "/cancel_merge", 1, gitlabfake.Error(405, "405 Method Not Allowed"))
 	_, err := p.repo.MergeWhenReady(t.Context(), now, "")
 	p.refused(err, hosting.ErrRejected, hosting.FieldAutoMerge, "disable auto-merge of merge request 1")
 }
@@ -555,7 +559,7 @@ func TestManyStatuses(t *testing.T) {
 	if calls := p.calls(); len(calls) != 2+500+3 {
 		t.Errorf("%d requests", len(calls))
 	}
-	if most := p.fake.MostAtOnce(); most > 8 || most < 2 {
+	if most := p.Fake.MostAtOnce(); most > 8 || most < 2 {
 		t.Errorf("%d requests at the same time", most)
 	}
 	history, more, err := p.repo.StatusHistory(t.Context(), commit)

@@ -1,0 +1,58 @@
+package hostingtest
+
+import (
+	"testing"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+)
+
+// BusyRepo is a [Repo] in which people act at a given moment, and whose host fails: for tests of what lies above hosts.
+type BusyRepo interface {
+	Repo
+	// PullRequests returns all pull requests as people see them, oldest first. Reviewers are all who were asked, twice if
+	// they were asked twice. A draft's title has no prefix.
+	PullRequests(t testing.TB) []hosting.PullRequest
+	// Retarget changes the target branch.
+	Retarget(t testing.TB, number int, target string)
+	// AutoMerge enables auto-merge as Ann does.
+	AutoMerge(t testing.TB, number int, method hosting.MergeMethod)
+	// Protect has the host refuse pushes of [Writer] to branches. Merges work.
+	Protect(t testing.TB, branches ...string)
+	// DeleteBranch deletes a branch, which may be the default one.
+	DeleteBranch(t testing.TB, branch string)
+	// KeepOpen has pull requests stay open for some time after their branch was deleted, if the host allows that.
+	KeepOpen()
+	// Revoke revokes the token of [Writer].
+	Revoke(t testing.TB)
+	// Before runs f once, before the next request for an operation.
+	Before(op Operation, f func())
+	// Fail has the next requests for an operation fail; -1: all. It does nothing if the host has no such request.
+	Fail(t testing.TB, op Operation, times int, how Fault)
+}
+
+// Operation is what the provider asks of a host.
+type Operation string
+
+// The operations.
+const (
+	Open      Operation = "open"
+	Edit      Operation = "edit"
+	Read      Operation = "read"
+	Close     Operation = "close"
+	AutoMerge Operation = "auto-merge"
+	Label     Operation = "label"
+	Push      Operation = "push"
+)
+
+// Fault is how a request fails.
+type Fault string
+
+// The faults.
+const (
+	Dropped    Fault = "dropped"     // the request is lost
+	AnswerLost Fault = "answer lost" // the request takes effect
+	Forbidden  Fault = "forbidden"
+	NotSeen    Fault = "not seen"  // the host has not seen a push to the head branch yet
+	NotReady   Fault = "not ready" // the host can't tell yet whether the branch can be merged
+	Refused    Fault = "refused"   // by the repo's settings
+)

@@ -1,0 +1,160 @@
+package hosts
+
+import (
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting/gitea"
+	server "github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitea"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hostingtest"
+)
+
+// Gitea returns a repo on a real Gitea, which the tests of a package share. Their TestMain stops it.
+func Gitea(t *testing.T) hostingtest.World {
+	t.Helper()
+	s := server.Shared(t)
+	s.Token(t, hostingtest.Outsider)
+	return &giteaWorld{s, s.AddRepo(t, "gitops", hostingtest.Ann, hostingtest.Bob, hostingtest.Cora)}
+}
+
+// giteaWorld is a repo on the server that tests share.
+type giteaWorld struct {
+	server *server.Server
+	repo   *server.Repo
+}
+
+func (w *giteaWorld) Host(t testing.TB, as hostingtest.Credential) hosting.Host {
+	t.Helper()
+	token := ""
+	switch as {
+	case hostingtest.Writer:
+		token = w.repo.Token
+	case hostingtest.Reader:
+		token = w.server.ReadToken(t, hostingtest.Bob)
+	case hostingtest.Foreign:
+		token = w.server.Token(t, "eve")
+	case hostingtest.Wrong:
+		token = "canaryWrong"
+	}
+	host, err := gitea.New(gitea.Config{Token: token, BaseURL: w.server.URL, Credential: "token"})
+	return hostOf(t, host, err)
+}
+
+func (w *giteaWorld) AddRepo(testing.TB) hostingtest.Repo { return giteaRepo{w.repo} }
+
+func (w *giteaWorld) Traits() hostingtest.Traits {
+	return hostingtest.Traits{
+		Login: w.repo.Login, Team: w.repo.Owner + "/platform", HidesMethod: true, OpensEmpty: true, KeepsPushed: true,
+		Grant: "write:repository",
+	}
+}
+
+func (w *giteaWorld) Requests() int { return len(w.repo.Requests()) }
+
+func (w *giteaWorld) Pause(testing.TB) { time.Sleep(100 * time.Millisecond) }
+
+// giteaRepo is a repo as people use it.
+type giteaRepo struct{ *server.Repo }
+
+func (r giteaRepo) URL() string { return r.Repo.URL }
+
+func (r giteaRepo) Remote() string { return r.RemoteAs(hostingtest.Ann) }
+
+func (r giteaRepo) Open(t testing.TB, branch, target, title, body string) int {
+	t.Helper()
+	return r.Repo.Open(t, hostingtest.Ann, branch, target, title, body)
+}
+
+func (r giteaRepo) Edit(t testing.TB, number int, title, body string) {
+	t.Helper()
+	r.Change(t, number, map[string]any{"title": title, "body": body})
+}
+
+func (r giteaRepo) Close(t testing.TB, number int) {
+	t.Helper()
+	r.Change(t, number, map[string]any{"state": "closed"})
+}
+
+func (r giteaRepo) Reopen(t testing.TB, number int) {
+	t.Helper()
+	r.Change(t, number, map[string]any{"state": "open"})
+}
+
+func (r giteaRepo) Merge(t testing.TB, number int, method hosting.MergeMethod) string {
+	t.Helper()
+	return r.Repo.Merge(t, number, string(method))
+}
+
+func (r giteaRepo) Require(t testing.TB, branch, context string) {
+	t.Helper()
+	r.Repo.Require(t, branch, context)
+}
+
+func (r giteaRepo) SetStatus(t testing.TB, commit, context string, state hosting.StatusState) {
+	t.Helper()
+	r.Repo.SetStatus(t, hostingtest.Ann, commit, context, string(state))
+}
+
+func (r giteaRepo) PullRequests(t testing.TB) (all []hosting.PullRequest) {
+	t.Helper()
+	for _, p := range r.Repo.PullRequests(t) {
+		pr := hosting.PullRequest{
+			Number: p.Number, State: hosting.State(p.State), Title: p.Title, Body: p.Body, Branch: p.Branch, Target: p.Target,
+			Draft: p.Draft, Labels: p.Labels, Reviewers: p.Asked,
+		}
+		if p.AutoMerge && p.State == "open" {
+			pr.AutoMerge = hosting.UnknownMethod
+		}
+		all = append(all, pr)
+	}
+	return all
+}
+
+func (r giteaRepo) Retarget(t testing.TB, number int, target string) {
+	t.Helper()
+	r.Change(t, number, map[string]any{"base": target})
+}
+
+func (r giteaRepo) AutoMerge(t testing.TB, number int, method hosting.MergeMethod) {
+	t.Helper()
+	r.ScheduleMerge(t, hostingtest.Ann, number, string(method))
+}
+
+func (r giteaRepo) Protect(t testing.TB, branches ...string) {
+	t.Helper()
+	r.Repo.Protect(t, hostingtest.Ann, branches...)
+}
+
+// KeepOpen does nothing: nobody can have Gitea wait.
+func (r giteaRepo) KeepOpen() {}
+
+var giteaRequests = requests{
+	hostingtest.Open: {http.MethodPost, "/pulls"}, hostingtest.Edit: {http.MethodPatch, "/pulls/"},
+	hostingtest.Read: {http.MethodGet, "/pulls/"}, hostingtest.Close: {http.MethodPatch, "/pulls/"},
+	hostingtest.AutoMerge: {http.MethodPost, "/merge"}, hostingtest.Label: {http.MethodPost, "/labels"},
+	hostingtest.Push: {http.MethodPost, "/git-receive-pack"},
+}
+
+func (r giteaRepo) Before(op hostingtest.Operation, f func()) {
+	r.Repo.Before(giteaRequests[op][0], giteaRequests[op][1], f)
+}
+
+func (r giteaRepo) Fail(t testing.TB, op hostingtest.Operation, times int, how hostingtest.Fault) {
+	t.Helper()
+	if op == hostingtest.AutoMerge && how == hostingtest.Refused {
+		r.Set(t, map[string]any{"allow_squash_merge": false})
+		return
+	}
+	if times < 0 {
+		times = 1000
+	}
+	r.Repo.Fail(giteaRequests[op][0], giteaRequests[op][1], times, map[hostingtest.Fault]server.Failure{
+		hostingtest.Dropped: {}, hostingtest.AnswerLost: {After: true},
+		hostingtest.Forbidden: {Status: http.StatusForbidden, Body: `{"message": "no"}`},
+		hostingtest.NotSeen:   {Status: http.StatusNotFound, Body: `{"message": "not found"}`},
+		hostingtest.NotReady:  {Status: http.StatusMethodNotAllowed, Body: `{"message": "Please try again later"}`},
+		hostingtest.Refused:   {Status: http.StatusUnprocessableEntity, Body: `{"message": "no"}`},
+	}[how])
+}

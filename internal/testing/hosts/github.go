@@ -1,0 +1,159 @@
+package hosts
+
+import (
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting/github"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/githubfake"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hostingtest"
+)
+
+// GitHub returns what creates a fake GitHub, with a clock of its own.
+func GitHub(options ...githubfake.Option) func(*testing.T) hostingtest.World {
+	return func(t *testing.T) hostingtest.World {
+		t.Helper()
+		w := &GitHubWorld{clock: hostingtest.NewClockNow()}
+		w.Fake = githubfake.New(t, append([]githubfake.Option{githubfake.WithClock(w.clock.Now)}, options...)...)
+		w.Fake.AddToken("canaryForeign", "eve", nil)
+		w.Fake.AddToken("canaryReader", "bob", map[string]githubfake.Access{"acme/gitops": githubfake.Read})
+		return w
+	}
+}
+
+// GitHubWorld is a fake GitHub.
+type GitHubWorld struct {
+	Fake  *githubfake.Server
+	clock *hostingtest.Clock
+}
+
+// Host implements [hostingtest.World].
+func (w *GitHubWorld) Host(t testing.TB, as hostingtest.Credential) hosting.Host {
+	t.Helper()
+	token := map[hostingtest.Credential]string{hostingtest.Writer: w.Fake.Token, hostingtest.Reader: "canaryReader",
+		hostingtest.Foreign: "canaryForeign", hostingtest.Wrong: "canaryWrong"}[as]
+	host, err := github.New(github.Config{Token: token, BaseURL: w.Fake.URL, Clock: w.clock, Credential: "token"})
+	return hostOf(t, host, err)
+}
+
+// AddRepo implements [hostingtest.World].
+func (w *GitHubWorld) AddRepo(t testing.TB) hostingtest.Repo {
+	t.Helper()
+	repo := w.Fake.AddRepo(t, "acme/gitops")
+	repo.AddTeam("platform")
+	repo.AddOutsider(hostingtest.Outsider)
+	return gitHubRepo{repo, w.Fake}
+}
+
+// Traits implements [hostingtest.World].
+func (w *GitHubWorld) Traits() hostingtest.Traits {
+	return hostingtest.Traits{
+		Login: "kalypso-bot", Team: "acme/platform", FoldsLabels: true, Grant: "the permission statuses: write",
+	}
+}
+
+// Requests implements [hostingtest.World].
+func (w *GitHubWorld) Requests() int { return len(w.Fake.Requests()) }
+
+// Pause implements [hostingtest.World].
+func (w *GitHubWorld) Pause(testing.TB) { w.clock.Pass(time.Second) }
+
+// gitHubRepo is a repo of the fake as people use it.
+type gitHubRepo struct {
+	*githubfake.Repo
+	fake *githubfake.Server
+}
+
+func (r gitHubRepo) URL() string { return r.Repo.URL }
+
+func (r gitHubRepo) Remote() string { return r.Path }
+
+func (r gitHubRepo) Open(t testing.TB, branch, target, title, body string) int {
+	t.Helper()
+	return r.Repo.Open(t, hostingtest.Ann, branch, target, title, body)
+}
+
+func (r gitHubRepo) Edit(t testing.TB, number int, title, body string) {
+	t.Helper()
+	r.Rename(t, number, title)
+	r.Repo.Edit(t, number, body)
+}
+
+// Review is by a member of the team.
+func (r gitHubRepo) Review(t testing.TB, number int, login string) {
+	t.Helper()
+	r.Repo.Review(t, number, login, "platform")
+}
+
+func (r gitHubRepo) Merge(t testing.TB, number int, method hosting.MergeMethod) string {
+	t.Helper()
+	return r.Repo.Merge(t, number, string(method))
+}
+
+func (r gitHubRepo) Require(_ testing.TB, branch, context string) { r.RequireStatus(branch, context) }
+
+func (r gitHubRepo) SetStatus(_ testing.TB, commit, context string, state hosting.StatusState) {
+	r.SetStatusAs(hostingtest.Ann, commit, context, string(state), "")
+}
+
+func (r gitHubRepo) PullRequests(t testing.TB) (all []hosting.PullRequest) {
+	t.Helper()
+	for _, p := range r.Repo.PullRequests() {
+		var asked []string
+		for _, name := range r.ReviewRequests(t, p.Number) {
+			if name == "team:platform" {
+				name = "acme/platform"
+			}
+			asked = append(asked, name)
+		}
+		all = append(all, hosting.PullRequest{
+			Number: p.Number, State: hosting.State(p.State), Title: p.Title, Body: p.Body, Branch: p.Head, Target: p.Base,
+			Draft: p.Draft, AutoMerge: hosting.MergeMethod(p.AutoMerge), Labels: p.Labels, Reviewers: asked,
+		})
+	}
+	return all
+}
+
+func (r gitHubRepo) AutoMerge(t testing.TB, number int, method hosting.MergeMethod) {
+	t.Helper()
+	r.Repo.AutoMerge(t, number, string(method))
+}
+
+func (r gitHubRepo) Revoke(testing.TB) { r.fake.Revoke(r.fake.Token) }
+
+var gitHubRequests = requests{
+	hostingtest.Open: {http.MethodPost, "/pulls"}, hostingtest.Edit: {http.MethodPatch, "/pulls/"},
+	hostingtest.Read: {http.MethodGet, "/pulls/"}, hostingtest.Close: {http.MethodPatch, "/pulls/"},
+	hostingtest.AutoMerge: {http.MethodPost, "/graphql"}, hostingtest.Label: {http.MethodPost, "/labels"},
+}
+
+func (r gitHubRepo) Before(op hostingtest.Operation, f func()) {
+	if op == hostingtest.Push {
+		r.fake.Git.BeforeReceive(f)
+		return
+	}
+	r.fake.Before(gitHubRequests[op][0], gitHubRequests[op][1], func() bool { f(); return true })
+}
+
+// noAutoMerge is how GitHub refuses auto-merge in a repo that does not allow it.
+const noAutoMerge = `{"errors":[{"type":"UNPROCESSABLE",` +
+	`"message":"Pull request Auto merge is not allowed for this repository"}]}`
+
+func (r gitHubRepo) Fail(_ testing.TB, op hostingtest.Operation, times int, how hostingtest.Fault) {
+	method, path := gitHubRequests[op][0], gitHubRequests[op][1]
+	failure := map[hostingtest.Fault]githubfake.Failure{
+		hostingtest.Dropped: githubfake.Dropped(), hostingtest.AnswerLost: githubfake.AnswerLost(),
+		hostingtest.Forbidden: githubfake.Forbidden("no"), hostingtest.NotSeen: githubfake.HeadNotSeen(),
+		hostingtest.NotReady: githubfake.BaseMoved(),
+		hostingtest.Refused:  {Status: http.StatusUnprocessableEntity, Body: `{"message":"Validation Failed"}`},
+	}[how]
+	switch {
+	case op == hostingtest.AutoMerge && how == hostingtest.NotReady: // it merges at once, and auto-merge waits
+		method, path = http.MethodPut, "/merge"
+	case op == hostingtest.AutoMerge && how == hostingtest.Refused:
+		failure = githubfake.Failure{Status: http.StatusOK, Body: noAutoMerge}
+	}
+	r.fake.Fail(method, path, times, failure)
+}

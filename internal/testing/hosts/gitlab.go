@@ -1,0 +1,161 @@
+package hosts
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting/gitlab"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitlabfake"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hostingtest"
+)
+
+const projectPath = "acme/platform/gitops"
+
+// GitLab returns what creates a fake GitLab, with a clock of its own.
+func GitLab(options ...gitlabfake.Option) func(*testing.T) hostingtest.World {
+	return func(t *testing.T) hostingtest.World {
+		t.Helper()
+		w := &GitLabWorld{Clock: hostingtest.NewClockNow()}
+		w.Fake = gitlabfake.New(t, append([]gitlabfake.Option{gitlabfake.WithClock(w.Clock.Now)}, options...)...)
+		w.Fake.AddToken("canaryForeign", "eve", nil)
+		w.Fake.AddToken("canaryReader", "bob", map[string]gitlabfake.Access{projectPath: gitlabfake.Reporter})
+		return w
+	}
+}
+
+// GitLabWorld is a fake GitLab.
+type GitLabWorld struct {
+	Fake  *gitlabfake.Server
+	Clock *hostingtest.Clock
+}
+
+// Host implements [hostingtest.World].
+func (w *GitLabWorld) Host(t testing.TB, as hostingtest.Credential) hosting.Host {
+	t.Helper()
+	token := map[hostingtest.Credential]string{hostingtest.Writer: w.Fake.Token, hostingtest.Reader: "canaryReader",
+		hostingtest.Foreign: "canaryForeign", hostingtest.Wrong: "canaryWrong"}[as]
+	host, err := gitlab.New(gitlab.Config{Token: token, BaseURL: w.Fake.URL, Clock: w.Clock, Credential: "token"})
+	return hostOf(t, host, err)
+}
+
+// AddRepo implements [hostingtest.World].
+func (w *GitLabWorld) AddRepo(t testing.TB) hostingtest.Repo {
+	t.Helper()
+	return gitLabProject{w.Fake.AddProject(t, projectPath), w.Fake}
+}
+
+// Traits implements [hostingtest.World].
+func (w *GitLabWorld) Traits() hostingtest.Traits {
+	return hostingtest.Traits{
+		Login: "kalypso-bot", NoTeam: "acme/platform is no user name", NoLabel: `label "a,b" has a comma`,
+		NoMethod:   map[hosting.MergeMethod]string{hosting.Rebase: `GitLab can't merge by "rebase" on request`},
+		OpensEmpty: true, StopsOnPush: true, AsksAgain: true, UpdatesPending: true, Grant: "the role Developer",
+	}
+}
+
+// Requests implements [hostingtest.World].
+func (w *GitLabWorld) Requests() int { return len(w.Fake.Requests()) }
+
+// Pause implements [hostingtest.World].
+func (w *GitLabWorld) Pause(testing.TB) { w.Clock.Pass(time.Second) }
+
+// gitLabProject is a project of the fake as people use it.
+type gitLabProject struct {
+	*gitlabfake.Project
+	fake *gitlabfake.Server
+}
+
+func (p gitLabProject) URL() string { return p.Project.URL }
+
+func (p gitLabProject) Remote() string { return p.Dir }
+
+func (p gitLabProject) Open(t testing.TB, branch, target, title, body string) int {
+	t.Helper()
+	return p.Project.Open(t, hostingtest.Ann, branch, target, title, body)
+}
+
+// Merge by rebase is a fast-forward: it is the project that chooses.
+func (p gitLabProject) Merge(t testing.TB, number int, method hosting.MergeMethod) string {
+	t.Helper()
+	if method == hosting.Rebase {
+		p.FastForward()
+	}
+	return p.Project.Merge(t, number, method == hosting.Squash)
+}
+
+func (p gitLabProject) Require(_ testing.TB, _, context string) { p.RequirePipeline(context != "") }
+
+func (p gitLabProject) SetStatus(_ testing.TB, commit, context string, state hosting.StatusState) {
+	p.Project.SetStatus(hostingtest.Ann, commit, context, string(state))
+}
+
+func (p gitLabProject) PullRequests(t testing.TB) (all []hosting.PullRequest) {
+	t.Helper()
+	for _, m := range p.MergeRequests() {
+		if len(m.Commands) > 0 {
+			t.Errorf("GitLab ran the quick actions %q", m.Commands)
+		}
+		pr := hosting.PullRequest{
+			Number: m.Number, State: hosting.State(m.State), Title: m.Title, Body: m.Body, Branch: m.Source, Target: m.Target,
+			Draft: m.Draft, Labels: m.Labels, Reviewers: m.Reviewers,
+		}
+		if pr.State == "opened" {
+			pr.State = hosting.Open
+		}
+		if m.Draft {
+			pr.Title = strings.TrimPrefix(m.Title, "Draft: ")
+		}
+		if m.AutoMerge {
+			pr.AutoMerge = map[bool]hosting.MergeMethod{false: hosting.Merge, true: hosting.Squash}[m.Squash]
+		}
+		all = append(all, pr)
+	}
+	return all
+}
+
+func (p gitLabProject) AutoMerge(t testing.TB, number int, method hosting.MergeMethod) {
+	t.Helper()
+	p.Project.AutoMerge(t, number, method == hosting.Squash)
+}
+
+// KeepOpen does nothing: the fake closes a merge request with the next request. GitLab is as quick or not.
+func (p gitLabProject) KeepOpen() {}
+
+func (p gitLabProject) Revoke(testing.TB) { p.fake.Revoke(p.fake.Token) }
+
+var gitLabRequests = requests{
+	hostingtest.Open: {http.MethodPost, "/merge_requests"}, hostingtest.Edit: {http.MethodPut, "/merge_requests/"},
+	hostingtest.Read: {http.MethodGet, "/merge_requests/"}, hostingtest.Close: {http.MethodPut, "/merge_requests/"},
+	hostingtest.AutoMerge: {http.MethodPut, "/merge"},
+}
+
+func (p gitLabProject) Before(op hostingtest.Operation, f func()) {
+	if op == hostingtest.Push {
+		p.fake.Git.BeforeReceive(f)
+		return
+	}
+	p.fake.Before(gitLabRequests[op][0], gitLabRequests[op][1], func() bool { f(); return true })
+}
+
+// Fail does nothing for labels, which GitLab sets with the rest of a merge request.
+func (p gitLabProject) Fail(_ testing.TB, op hostingtest.Operation, times int, how hostingtest.Fault) {
+	request, there := gitLabRequests[op]
+	if !there {
+		return
+	}
+	failure := map[hostingtest.Fault]gitlabfake.Failure{
+		hostingtest.Dropped: {Drop: true}, hostingtest.AnswerLost: {Drop: true, After: true},
+		hostingtest.Forbidden: {Status: http.StatusForbidden, Body: `{"message":"403 Forbidden"}`},
+		hostingtest.NotSeen: {Status: http.StatusUnprocessableEntity,
+			Body: `{"message":["Source branch \"x\" does not exist"]}`},
+		hostingtest.NotReady: {Status: http.StatusMethodNotAllowed, Body: `{"message":"405 Method Not Allowed"}`},
+		hostingtest.Refused:  {Status: http.StatusUnprocessableEntity, Body: `{"message":"Branch cannot be merged"}`},
+	}[how]
+	if how == hostingtest.Refused { // GitLab answers alike while it checks, so it is asked again
+		times = -1
+	}
+	p.fake.Fail(request[0], request[1], times, failure)
+}

@@ -1,0 +1,49 @@
+// Package hosts has the Git hosts that tests run over, each as a [hostingtest.World]: GitHub's and GitLab's fakes, and a
+// real Gitea.
+package hosts
+
+import (
+	"testing"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitlabfake"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hostingtest"
+)
+
+// Host is a host that tests run over.
+type Host struct {
+	Name string // as [hosting.Host.Name]
+	Case string // what tells it apart from others of that name; "": nothing
+	New  func(t *testing.T) hostingtest.World
+}
+
+// String names a subtest.
+func (h Host) String() string { return h.Name + h.Case }
+
+// All returns all hosts. Their repos are [hostingtest.BusyRepo].
+func All() []Host {
+	return []Host{
+		{Name: "GitHub", New: GitHub()},
+		{Name: "GitLab", New: GitLab()},
+		{Name: "GitLab", Case: ", which lags", New: GitLab(gitlabfake.WithLag(2))},
+		{Name: "Gitea", New: Gitea},
+	}
+}
+
+var (
+	_ hostingtest.BusyRepo = gitHubRepo{}
+	_ hostingtest.BusyRepo = gitLabProject{}
+	_ hostingtest.BusyRepo = giteaRepo{}
+)
+
+// requests are those for an operation: method, and a part of the path.
+type requests map[hostingtest.Operation][2]string
+
+// hostOf returns the host of a test, or ends it.
+func hostOf(t testing.TB, host hosting.Host, err error) hosting.Host {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return host
+}
