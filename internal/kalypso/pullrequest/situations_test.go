@@ -3,40 +3,66 @@ package pullrequest_test
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/githubfake"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hostingtest"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts"
 )
 
-// TestSituations specifies what a run does with a branch of ours and its pull request, on a real repo and a fake
-// GitHub. A row says what people, the host and earlier runs did before it. want is what there is after it: all pull
-// requests, the value on both branches with other files, the requests to the host, and the error. The desired value
-// is 1, unless a row says otherwise.
+// situation is what people, the host and earlier runs did before a run.
+type situation struct {
+	rule string
+	with func(*world)
+	// want is what there is after the run: all pull requests, the value on both branches with other files, the requests
+	// to GitHub, and the error.
+	want string
+	// but has what differs on hosts, by name, and why.
+	but map[string]difference
+}
+
+// difference is what a host does otherwise.
+type difference struct {
+	why  string
+	want string
+}
+
+// wantOn returns what there is after the run on a host.
+func (s situation) wantOn(host hosts.Host) string {
+	for _, name := range []string{host.String(), host.Name} {
+		if other, differs := s.but[name]; differs {
+			return other.want
+		}
+	}
+	return s.want
+}
+
+// The names of hosts that differ from GitHub.
+const (
+	onGitLab     = "GitLab"
+	onGitLabLags = "GitLab, which lags"
+	onGitea      = "Gitea"
+)
+
+// TestSituations specifies what a run does with a branch of ours and its pull request, on a real repo of each host. The
+// desired value is 1, unless a row says otherwise.
 func TestSituations(t *testing.T) {
 	t.Parallel()
-	for _, test := range []struct {
-		rule string
-		with func(*world)
-		want string
-	}{
+	for _, test := range []situation{
 		// None, or nobody did anything.
 		{"there is none", func(*world) {}, `
 1 open "Set 1"
 main: nothing
 ours: 1, 1 ahead, 0 behind
-host: list open, list closed, list open, open`},
+host: list open, list closed, list open, open`, nil},
 		{"it is open and equal", func(w *world) { w.must() }, `
 1 open "Set 1"
 main: nothing
 ours: 1, 1 ahead, 0 behind
-host: list open, read`},
+host: list open, read`, nil},
 		{"it is open and stale", func(w *world) { w.must(); w.value = "2" }, `
 1 open "Set 2"
 main: nothing
 ours: 2, 1 ahead, 0 behind
-host: list open, read, edit`},
+host: list open, read, edit`, nil},
 		{"it changes labels of people and ours", func(w *world) {
 			w.settings.Labels, w.promoted = []string{"a", "b"}, true
 			w.must()
@@ -45,7 +71,7 @@ host: list open, read, edit`},
 1 open "Set 1" labels [a b c]
 main: nothing
 ours: 1, 1 ahead, 0 behind
-host: list open, read, label, unlabel`},
+host: list open, read, label, unlabel`, nil},
 		{"it is promoted, and people chose that label too", func(w *world) {
 			w.settings.Labels, w.promoted = []string{"promoted"}, true
 			w.must()
@@ -54,7 +80,7 @@ host: list open, read, label, unlabel`},
 1 open "Set 1" labels [promoted]
 main: nothing
 ours: 1, 1 ahead, 0 behind
-host: list open, read`},
+host: list open, read`, nil},
 		{"it asks one more reviewer", func(w *world) {
 			w.settings.Reviewers = []string{"ann"}
 			w.must()
@@ -63,77 +89,84 @@ host: list open, read`},
 1 open "Set 1" asked [ann bob]
 main: nothing
 ours: 1, 1 ahead, 0 behind
-host: list open, read, ask`},
+host: list open, read, ask`, nil},
 		{"a reviewer has reviewed, and is not asked again", func(w *world) {
 			w.settings.Reviewers = []string{"ann"}
 			w.must()
-			w.repo.Review(w, 1, "ann", "")
+			w.people.Review(w, 1, "ann")
 			w.value = "2"
 		}, `
 1 open "Set 2" asked [ann]
 main: nothing
 ours: 2, 1 ahead, 0 behind
-host: list open, read, edit`},
+host: list open, read, edit`, nil},
 		{"a reviewer has reviewed, and the state is lost", func(w *world) {
 			w.settings.Reviewers = []string{"ann", "bob"}
 			w.must()
-			w.repo.Review(w, 1, "ann", "")
+			w.people.Review(w, 1, "ann")
 			w.loseState()
-			w.settings.Reviewers = []string{"ann", "bob", "eve"}
+			w.settings.Reviewers = []string{"ann", "bob", "cora"}
 		}, `
-1 open "Set 1" asked [ann bob eve]
+1 open "Set 1" asked [ann bob cora]
 main: nothing
 ours: 1, 1 ahead, 0 behind
-host: list open, read, reviews, timeline, ask`},
+host: list open, read, reviews, timeline, ask`, nil},
 		{"a team has reviewed, and the state is lost", func(w *world) {
-			w.repo.AddTeam("platform")
-			w.settings.Reviewers = []string{"acme/platform"}
+			w.settings.Reviewers = []string{w.team()}
+			if w.on.Traits().Team == "" {
+				return
+			}
 			w.must()
-			w.repo.Review(w, 1, "ann", "platform")
+			w.people.Review(w, 1, "ann")
 			w.loseState()
 		}, `
-1 open "Set 1" asked [team:platform]
+1 open "Set 1" asked [the team]
 main: nothing
 ours: 1, 1 ahead, 0 behind
-host: list open, read, reviews, timeline`},
+host: list open, read, reviews, timeline`, map[string]difference{
+			onGitLab: {"teams can't review", `
+main: nothing
+ours: none
+error: the host rejected the request at reviewers`},
+		}},
 		{"it becomes a draft", func(w *world) { w.must(); w.settings.Draft = true }, `
 1 open "Set 1" draft
 main: nothing
 ours: 1, 1 ahead, 0 behind
-host: list open, read, convertPullRequestToDraft`},
+host: list open, read, convertPullRequestToDraft`, nil},
 		{"it becomes ready", func(w *world) { w.settings.Draft = true; w.must(); w.settings.Draft = false }, `
 1 open "Set 1"
 main: nothing
 ours: 1, 1 ahead, 0 behind
-host: list open, read, markPullRequestReadyForReview`},
+host: list open, read, markPullRequestReadyForReview`, nil},
 		{"another prefix is another branch", func(w *world) { w.must(); w.settings.BranchPrefix = "new/" }, `
 1 open "Set 1"
 2 open "Set 1"
 main: nothing
 ours: 1, 1 ahead, 0 behind
-host: list open, list closed, list open, open`},
+host: list open, list closed, list open, open`, nil},
 
 		// Text edited by people.
 		{"people added to the text", func(w *world) {
 			w.must()
-			w.repo.Edit(w, 1, w.repo.PullRequests()[0].Body+"\nLooks good.\n")
+			w.people.Edit(w, 1, "Set 1", w.people.PullRequests(w)[0].Body+"\nLooks good.\n")
 		}, `
 1 open "Set 1"
 main: nothing
 ours: 1, 1 ahead, 0 behind
-host: list open, read, edit`},
+host: list open, read, edit`, nil},
 		{"people replaced the text, and its number is known", func(w *world) {
 			w.must()
-			w.repo.Edit(w, 1, "Mine")
+			w.people.Edit(w, 1, "Set 1", "Mine")
 			w.value = "2"
 		}, `
 1 open "Set 2"
 main: nothing
 ours: 2, 1 ahead, 0 behind
-host: list open, list closed, list open, read, edit`},
+host: list open, list closed, list open, read, edit`, nil},
 		{"people replaced the text, and the state is lost", func(w *world) {
 			w.must()
-			w.repo.Edit(w, 1, "Mine")
+			w.people.Edit(w, 1, "Set 1", "Mine")
 			w.loseState()
 			w.value = "2"
 		}, `
@@ -141,17 +174,17 @@ host: list open, list closed, list open, read, edit`},
 main: nothing
 ours: 1, 1 ahead, 0 behind
 host: list open, list closed, list open
-error: an open pull request of these branches already exists`},
+error: an open pull request of these branches already exists`, nil},
 		{"a text only quotes the marker", func(w *world) {
 			w.must()
-			w.repo.Edit(w, 1, "> "+marker)
+			w.people.Edit(w, 1, "Set 1", "> "+marker)
 			w.loseState()
 		}, `
 1 open "Set 1" unmarked
 main: nothing
 ours: 1, 1 ahead, 0 behind
 host: list open, list closed, list open
-error: an open pull request of these branches already exists`},
+error: an open pull request of these branches already exists`, nil},
 
 		// The head moved by others.
 		{"people pushed after the plan", func(w *world) {
@@ -163,7 +196,7 @@ error: an open pull request of these branches already exists`},
 main: nothing
 ours: 1 note.txt, 2 ahead, 0 behind
 host: list open
-error: others pushed after the plan`},
+error: others pushed after the plan`, nil},
 		{"people pushed, and the plan listed it", func(w *world) {
 			w.must()
 			w.push(w.branch(), "note.txt", "theirs")
@@ -173,7 +206,7 @@ error: others pushed after the plan`},
 1 open "Set 2"
 main: nothing
 ours: 2, 1 ahead, 0 behind
-host: list open, read, edit`},
+host: list open, read, edit`, nil},
 		{"people pushed, and the state is lost", func(w *world) {
 			w.must()
 			w.push(w.branch(), "note.txt", "theirs")
@@ -184,7 +217,7 @@ host: list open, read, edit`},
 main: nothing
 ours: 1 note.txt, 2 ahead, 0 behind
 host: list open
-error: people pushed to the branch`},
+error: people pushed to the branch`, nil},
 		{"people pushed another value, and the state is lost", func(w *world) {
 			w.must()
 			w.push(w.branch(), file, "theirs")
@@ -194,11 +227,11 @@ error: people pushed to the branch`},
 main: nothing
 ours: theirs, 2 ahead, 0 behind
 host: list open
-error: people pushed to the branch`},
+error: people pushed to the branch`, nil},
 		{"people pushed, and closed it; the state is lost", func(w *world) {
 			w.must()
 			w.push(w.branch(), "note.txt", "theirs")
-			w.repo.Close(w, 1)
+			w.people.Close(w, 1)
 			w.loseState()
 			w.value = "2"
 		}, `
@@ -206,10 +239,16 @@ error: people pushed to the branch`},
 2 open "Set 2"
 main: nothing
 ours: 2, 1 ahead, 0 behind
-host: list open, list closed, list open, open`},
+host: list open, list closed, list open, open`, map[string]difference{
+			onGitLabLags: {"it did not see what people pushed", `
+1 closed "Set 1"
+main: nothing
+ours: 1 note.txt, 2 ahead, 0 behind
+error: the branch is not ours`},
+		}},
 		{"people closed it, and pushed; the state is lost", func(w *world) {
 			w.must()
-			w.repo.Close(w, 1)
+			w.people.Close(w, 1)
 			w.push(w.branch(), "note.txt", "theirs")
 			w.loseState()
 			w.value = "2"
@@ -218,17 +257,17 @@ host: list open, list closed, list open, open`},
 main: nothing
 ours: 1 note.txt, 2 ahead, 0 behind
 host: list open, list closed, list open
-error: the branch is not ours`},
+error: the branch is not ours`, nil},
 		{"people push while we push", func(w *world) {
 			w.must()
 			w.value = "2"
-			w.fake.Git.BeforeReceive(func() { w.push(w.branch(), "note.txt", "theirs") })
+			w.people.Before(hostingtest.Push, func() { w.push(w.branch(), "note.txt", "theirs") })
 		}, `
 1 open "Set 1"
 main: nothing
 ours: 1 note.txt, 2 ahead, 0 behind
 host: list open
-error: others pushed after the plan`},
+error: others pushed after the plan`, nil},
 		{"people rebased our commit onto one of theirs, and the state is lost", func(w *world) {
 			w.must()
 			w.push("main", "apps.txt", "1")
@@ -240,7 +279,7 @@ error: others pushed after the plan`},
 main: nothing apps.txt
 ours: 1 apps.txt, 2 ahead, 0 behind
 host: list open
-error: people pushed to the branch`},
+error: people pushed to the branch`, nil},
 		{"people merged the target into it, and the plan listed that", func(w *world) {
 			w.must()
 			w.push("main", "apps.txt", "1")
@@ -251,12 +290,12 @@ error: people pushed to the branch`},
 1 open "Set 2"
 main: nothing apps.txt
 ours: 2 apps.txt, 1 ahead, 0 behind
-host: list open, read, edit`},
+host: list open, read, edit`, nil},
 		{"others have a branch of our name", func(w *world) { w.push(w.branch(), "note.txt", "theirs") }, `
 main: nothing
 ours: nothing note.txt, 1 ahead, 1 behind
 host: list open, list closed, list open
-error: the branch is not ours`},
+error: the branch is not ours`, nil},
 
 		// The head branch deleted.
 		{"people deleted our branch, and the host closed it", func(w *world) {
@@ -268,51 +307,67 @@ error: the branch is not ours`},
 2 open "Set 1"
 main: nothing
 ours: 1, 1 ahead, 0 behind
-host: list open, list closed, list open, open`},
+host: list open, list closed, list open, open`, nil},
 		{"people deleted our branch, and it is still open", func(w *world) {
 			w.must()
-			w.repo.KeepOpen()
+			w.people.KeepOpen()
 			w.deleteBranch(w.branch())
 			w.plan()
 		}, `
 1 open "Set 1"
 main: nothing
 ours: 1, 1 ahead, 0 behind
-host: list open, read`},
+host: list open, read`, map[string]difference{
+			onGitLab: {"it closes it with the branch", `
+1 closed "Set 1"
+2 open "Set 1"
+main: nothing
+ours: 1, 1 ahead, 0 behind`},
+			onGitea: {"it closes it with the branch", `
+1 closed "Set 1"
+2 open "Set 1"
+main: nothing
+ours: 1, 1 ahead, 0 behind`},
+		}},
 
 		// The base moved.
 		{"the target moved", func(w *world) { w.must(); w.push("main", "apps.txt", "1") }, `
 1 open "Set 1"
 main: nothing apps.txt
 ours: 1 apps.txt, 1 ahead, 0 behind
-host: list open, read`},
+host: list open, read`, nil},
 		{"the target moved, in conflict with it", func(w *world) { w.must(); w.push("main", file, "theirs") }, `
 1 open "Set 1"
 main: theirs
 ours: 1, 1 ahead, 0 behind
-host: list open, read`},
+host: list open, read`, nil},
 		{"the target moves while we push", func(w *world) {
 			w.must()
 			w.value = "2"
-			w.fake.Git.BeforeReceive(func() { w.push("main", "apps.txt", "1") })
+			w.people.Before(hostingtest.Push, func() { w.push("main", "apps.txt", "1") })
 		}, `
 1 open "Set 2"
 main: nothing apps.txt
 ours: 2, 1 ahead, 1 behind
-host: list open, read, edit`},
+host: list open, read, edit`, nil},
 		{"people pushed the change to the target", func(w *world) { w.must(); w.push("main", file, "1") }, `
 1 closed "Set 1"
 main: 1
 ours: none
-host: list open, close`},
+host: list open, close`, nil},
 		{"people pushed our commit to the target", func(w *world) {
 			w.must()
-			gitserver.Git(w, w.repo.Path, "update-ref", "refs/heads/main", w.head())
+			w.pushOurs()
 		}, `
 1 merged "Set 1"
 main: 1
 ours: 1, 0 ahead, 0 behind
-host: list open, list closed, list open`},
+host: list open, list closed, list open`, map[string]difference{
+			onGitea: {"it stays open, so we close it", `
+1 closed "Set 1"
+main: 1
+ours: none`},
+		}},
 		{"the value is back to what the target holds", func(w *world) {
 			w.push("main", file, "0")
 			w.must()
@@ -321,7 +376,7 @@ host: list open, list closed, list open`},
 1 closed "Set 1"
 main: 0
 ours: none
-host: list open, close`},
+host: list open, close`, nil},
 		{"the value is back, and people pushed to our branch", func(w *world) {
 			w.push("main", file, "0")
 			w.must()
@@ -331,7 +386,7 @@ host: list open, close`},
 1 closed "Set 1"
 main: 0
 ours: 1 note.txt, 2 ahead, 0 behind
-host: list open, close`},
+host: list open, close`, nil},
 		{"the value is back, and the state is lost", func(w *world) {
 			w.push("main", file, "0")
 			w.must()
@@ -341,7 +396,7 @@ host: list open, close`},
 1 closed "Set 1"
 main: 0
 ours: none
-host: list open, close`},
+host: list open, close`, nil},
 		{"the value is back, the state is lost, and people pushed to our branch", func(w *world) {
 			w.push("main", file, "0")
 			w.must()
@@ -352,69 +407,69 @@ host: list open, close`},
 1 closed "Set 1"
 main: 0
 ours: theirs, 2 ahead, 0 behind
-host: list open, close`},
+host: list open, close`, nil},
 		{"the target is gone", func(w *world) { w.must(); w.deleteBranch("main") }, `
 1 closed "Set 1"
 main: none
 ours: 1
 host: list open, list closed, list open
-error: branch not found`},
+error: branch not found`, nil},
 
 		// Closed by people.
-		{"people closed it", func(w *world) { w.must(); w.repo.Close(w, 1) }, `
+		{"people closed it", func(w *world) { w.must(); w.people.Close(w, 1) }, `
 1 closed "Set 1"
 main: nothing
 ours: 1, 1 ahead, 0 behind
-host: list open, list closed, list open`},
+host: list open, list closed, list open`, nil},
 		{"people closed it, and the apply waits", func(w *world) {
 			w.must()
-			w.repo.Close(w, 1)
+			w.people.Close(w, 1)
 			w.settings.Wait = true
 		}, `
 1 closed "Set 1"
 main: nothing
 ours: 1, 1 ahead, 0 behind
 host: list open, list closed, list open
-error: closed without being merged`},
+error: closed without being merged`, nil},
 		{"people closed it, and reopen is set", func(w *world) {
 			w.must()
-			w.repo.Close(w, 1)
+			w.people.Close(w, 1)
 			w.settings.Reopen = true
 		}, `
 1 closed "Set 1"
 2 open "Set 1"
 main: nothing
 ours: 1, 1 ahead, 0 behind
-host: list open, list closed, list open, open`},
+host: list open, list closed, list open, open`, nil},
 		{"people closed it, and another value is desired", func(w *world) {
 			w.must()
-			w.repo.Close(w, 1)
+			w.people.Close(w, 1)
 			w.value = "2"
 		}, `
 1 closed "Set 1"
 2 open "Set 2"
 main: nothing
 ours: 2, 1 ahead, 0 behind
-host: list open, list closed, list open, open`},
-		{"people closed it, and the state is lost", func(w *world) { w.must(); w.repo.Close(w, 1); w.loseState() }, `
+host: list open, list closed, list open, open`, nil},
+		{"people closed it, and the state is lost", func(w *world) { w.must(); w.people.Close(w, 1); w.loseState() }, `
 1 closed "Set 1"
 main: nothing
 ours: 1, 1 ahead, 0 behind
-host: list open, list closed, list open`},
+host: list open, list closed, list open`, nil},
 		{"people closed it, and the value is back", func(w *world) {
 			w.push("main", file, "0")
 			w.must()
-			w.repo.Close(w, 1)
+			w.people.Close(w, 1)
 			w.value = "0"
 		}, `
 1 closed "Set 1"
 main: 0
 ours: none
-host: list open, list closed, list open`},
+host: list open, list closed, list open`, nil},
 		{"people closed it, the value was back, and is desired again", func(w *world) {
 			w.push("main", file, "0")
 			w.must()
-			w.repo.Close(w, 1)
+			w.people.Close(w, 1)
 			w.propose("0")
 			w.value = "1"
 		}, `
@@ -422,387 +477,436 @@ host: list open, list closed, list open`},
 2 open "Set 1"
 main: 0
 ours: 1, 1 ahead, 0 behind
-host: list open, list closed, list open, open`},
+host: list open, list closed, list open, open`, nil},
 		{"people closed one of two values, and and the second value too", func(w *world) {
 			w.must()
-			w.repo.Close(w, 1)
+			w.people.Close(w, 1)
 			w.propose("2")
-			w.repo.Close(w, 2)
+			w.people.Close(w, 2)
 		}, `
 1 closed "Set 1"
 2 closed "Set 2"
 main: nothing
 ours: 2, 1 ahead, 0 behind
-host: list open, list closed, list open`},
+host: list open, list closed, list open`, nil},
 		{"people closed it, and opened it again", func(w *world) {
 			w.must()
-			w.repo.Close(w, 1)
+			w.people.Close(w, 1)
 			w.must()
-			w.repo.Reopen(w, 1)
+			w.people.Reopen(w, 1)
 		}, `
 1 open "Set 1"
 main: nothing
 ours: 1, 1 ahead, 0 behind
-host: list open, read`},
+host: list open, read`, nil},
 		{"people made it one to another branch", func(w *world) {
 			w.must()
-			gitserver.Git(w, w.repo.Path, "branch", "live", "main")
-			w.repo.Retarget(w, 1, "live")
+			w.branchOff("live")
+			w.people.Retarget(w, 1, "live")
 			w.value = "2"
 		}, `
 1 open "Set 1" to live
 2 open "Set 2"
 main: nothing
 ours: 2, 1 ahead, 0 behind
-host: list open, list closed, list open, open`},
+host: list open, list closed, list open, open`, nil},
 
 		// Merged.
-		{"it was merged", func(w *world) { w.must(); w.repo.Merge(w, 1, "merge") }, `
+		{"it was merged", func(w *world) { w.must(); w.people.Merge(w, 1, "merge") }, `
 1 merged "Set 1"
 main: 1
 ours: 1, 0 ahead, 1 behind
-host: list open, list closed, list open`},
-		{"it was squashed", func(w *world) { w.must(); w.repo.Merge(w, 1, "squash") }, `
+host: list open, list closed, list open`, nil},
+		{"it was squashed", func(w *world) { w.must(); w.people.Merge(w, 1, "squash") }, `
 1 merged "Set 1"
 main: 1
 ours: 1, 1 ahead, 1 behind
-host: list open, list closed, list open`},
-		{"it was rebased", func(w *world) { w.must(); w.repo.Merge(w, 1, "rebase") }, `
+host: list open, list closed, list open`, nil},
+		{"it was rebased", func(w *world) { w.must(); w.people.Merge(w, 1, "rebase") }, `
 1 merged "Set 1"
 main: 1
 ours: 1, 1 ahead, 1 behind
-host: list open, list closed, list open`},
+host: list open, list closed, list open`, map[string]difference{
+			onGitLab: {"a branch on top of the target is not rebased", `
+1 merged "Set 1"
+main: 1
+ours: 1, 0 ahead, 0 behind`},
+			onGitea: {"a branch on top of the target is not rebased", `
+1 merged "Set 1"
+main: 1
+ours: 1, 0 ahead, 0 behind`},
+		}},
 		{"it was merged, and another value is desired", func(w *world) {
 			w.must()
-			w.repo.Merge(w, 1, "merge")
+			w.people.Merge(w, 1, "merge")
 			w.value = "2"
 		}, `
 1 merged "Set 1"
 2 open "Set 2"
 main: 1
 ours: 2, 1 ahead, 0 behind
-host: list open, list closed, list open, open`},
+host: list open, list closed, list open, open`, nil},
 		{"it was squashed, and another value is desired", func(w *world) {
 			w.must()
-			w.repo.Merge(w, 1, "squash")
+			w.people.Merge(w, 1, "squash")
 			w.value = "2"
 		}, `
 1 merged "Set 1"
 2 open "Set 2"
 main: 1
 ours: 2, 1 ahead, 0 behind
-host: list open, list closed, list open, open`},
+host: list open, list closed, list open, open`, nil},
 		{"it was rebased, and another value is desired", func(w *world) {
 			w.must()
-			w.repo.Merge(w, 1, "rebase")
+			w.people.Merge(w, 1, "rebase")
 			w.value = "2"
 		}, `
 1 merged "Set 1"
 2 open "Set 2"
 main: 1
 ours: 2, 1 ahead, 0 behind
-host: list open, list closed, list open, open`},
+host: list open, list closed, list open, open`, nil},
 		{"it was merged, and reverted", func(w *world) {
 			w.must()
-			w.repo.Merge(w, 1, "squash")
+			w.people.Merge(w, 1, "squash")
 			w.push("main", file, "0")
 		}, `
 1 merged "Set 1"
 2 open "Set 1"
 main: 0
 ours: 1, 1 ahead, 0 behind
-host: list open, list closed, list open, open`},
+host: list open, list closed, list open, open`, nil},
 		{"it is merged while we push", func(w *world) {
 			w.must()
 			w.value = "2"
-			w.fake.Git.BeforeReceive(func() { w.repo.Merge(w, 1, "merge") })
+			w.people.Before(hostingtest.Push, func() { w.people.Merge(w, 1, "merge") })
 		}, `
 1 merged "Set 1"
 2 open "Set 2"
 main: 1
 ours: 2, 1 ahead, 0 behind
-host: list open, read, list open, list closed, list open, open`},
+host: list open, read, list open, list closed, list open, open`, nil},
 		{"it is squashed while we push", func(w *world) {
 			w.must()
 			w.value = "2"
-			w.fake.Git.BeforeReceive(func() { w.repo.Merge(w, 1, "squash") })
+			w.people.Before(hostingtest.Push, func() { w.people.Merge(w, 1, "squash") })
 		}, `
 1 merged "Set 1"
 2 open "Set 2"
 main: 1
 ours: 2, 1 ahead, 0 behind
-host: list open, read, list open, list closed, list open, open`},
+host: list open, read, list open, list closed, list open, open`, nil},
 		{"it is rebased while we push", func(w *world) {
 			w.must()
 			w.value = "2"
-			w.fake.Git.BeforeReceive(func() { w.repo.Merge(w, 1, "rebase") })
+			w.people.Before(hostingtest.Push, func() { w.people.Merge(w, 1, "rebase") })
 		}, `
 1 merged "Set 1"
 2 open "Set 2"
 main: 1
 ours: 2, 1 ahead, 0 behind
-host: list open, read, list open, list closed, list open, open`},
+host: list open, read, list open, list closed, list open, open`, nil},
 		{"it is merged after the push, before we edit it", func(w *world) {
 			w.must()
 			w.value = "2"
-			w.before("GET", "/pulls/1", func() { w.repo.Merge(w, 1, "squash") })
+			w.afterPush = w.once(func() { w.people.Merge(w, 1, "squash") })
 		}, `
 1 merged "Set 1"
 main: 2
 ours: 2, 1 ahead, 1 behind
-host: list open, read, list open, list closed, list open`},
+host: list open, read, list open, list closed, list open`, map[string]difference{
+			onGitLabLags: {"it merges what it sees", `
+1 merged "Set 1"
+2 open "Set 2"
+main: 1
+ours: 2, 1 ahead, 0 behind`},
+		}},
 		{"it is merged while we edit it", func(w *world) {
 			w.must()
 			w.value = "2"
-			w.before("PATCH", "/pulls/1", func() { w.repo.Merge(w, 1, "squash") })
+			w.people.Before(hostingtest.Edit, func() { w.people.Merge(w, 1, "squash") })
 		}, `
 1 merged "Set 2"
 main: 2
 ours: 2, 1 ahead, 1 behind
-host: list open, read, edit, list open, list closed, list open`},
+host: list open, read, edit, list open, list closed, list open`, map[string]difference{
+			onGitLabLags: {"it merges what it sees", `
+1 merged "Set 2"
+2 open "Set 2"
+main: 1
+ours: 2, 1 ahead, 0 behind`},
+		}},
 		{"it is closed while we push", func(w *world) {
 			w.must()
 			w.value = "2"
-			w.fake.Git.BeforeReceive(func() { w.repo.Close(w, 1) })
+			w.people.Before(hostingtest.Push, func() { w.people.Close(w, 1) })
 		}, `
 1 closed "Set 1"
 2 open "Set 2"
 main: nothing
 ours: 2, 1 ahead, 0 behind
-host: list open, read, list open, list closed, list open, open`},
+host: list open, read, list open, list closed, list open, open`, nil},
 		{"it is made one to another branch while we push", func(w *world) {
 			w.must()
-			gitserver.Git(w, w.repo.Path, "branch", "live", "main")
+			w.branchOff("live")
 			w.value = "2"
-			w.fake.Git.BeforeReceive(func() { w.repo.Retarget(w, 1, "live") })
+			w.people.Before(hostingtest.Push, func() { w.people.Retarget(w, 1, "live") })
 		}, `
 1 open "Set 1" to live
 2 open "Set 2"
 main: nothing
 ours: 2, 1 ahead, 0 behind
-host: list open, read, list open, list closed, list open, open`},
+host: list open, read, list open, list closed, list open, open`, nil},
 		{"it is merged while we close it", func(w *world) {
 			w.push("main", file, "0")
 			w.must()
 			w.value = "0"
-			w.before("PATCH", "/pulls/1", func() { w.repo.Merge(w, 1, "squash") })
+			w.people.Before(hostingtest.Edit, func() { w.people.Merge(w, 1, "squash") })
 		}, `
 1 merged "Set 1"
 2 open "Set 0"
 main: 1
 ours: 0, 1 ahead, 0 behind
-host: list open, close, list open, list closed, list open, open`},
+host: list open, close, list open, list closed, list open, open`, nil},
 
 		// Waiting.
 		{"the apply waits, and people merge it", func(w *world) {
 			w.settings.Wait = true
-			w.sleep = w.onSecond(func() { w.repo.Merge(w, 1, "squash") })
+			w.sleep = w.onSecond(func() { w.people.Merge(w, 1, "squash") })
 		}, `
 1 merged "Set 1"
 main: 1
 ours: 1, 1 ahead, 1 behind
-host: list open, list closed, list open, open, read, read`},
+host: list open, list closed, list open, open, read, read`, nil},
 		{"the apply waits, and people close it", func(w *world) {
 			w.settings.Wait = true
-			w.sleep = w.onSecond(func() { w.repo.Close(w, 1) })
+			w.sleep = w.onSecond(func() { w.people.Close(w, 1) })
 		}, `
 1 closed "Set 1"
 main: nothing
 ours: 1, 1 ahead, 0 behind
 host: list open, list closed, list open, open, read, read
-error: closed without being merged`},
+error: closed without being merged`, nil},
 		{"the apply waits, and people merge it into another branch", func(w *world) {
-			gitserver.Git(w, w.repo.Path, "branch", "live", "main")
+			w.branchOff("live")
 			w.settings.Wait = true
-			w.sleep = w.onSecond(func() { w.repo.Retarget(w, 1, "live"); w.repo.Merge(w, 1, "squash") })
+			w.sleep = w.onSecond(func() { w.people.Retarget(w, 1, "live"); w.people.Merge(w, 1, "squash") })
 		}, `
 1 merged "Set 1" to live
 main: nothing
 ours: 1, 1 ahead, 0 behind
 host: list open, list closed, list open, open, read, read
-error: closed without being merged`},
+error: closed without being merged`, nil},
 		{"the apply waits until its time is up", func(w *world) { w.settings.Wait, w.sleep = true, w.timeUp(nil) }, `
 1 open "Set 1"
 main: nothing
 ours: 1, 1 ahead, 0 behind
 host: list open, list closed, list open, open, read, read
-error: not merged yet`},
+error: not merged yet`, nil},
 		{"the apply waits, and people merge it when its time is up", func(w *world) {
-			w.settings.Wait, w.sleep = true, w.timeUp(func() { w.repo.Merge(w, 1, "squash") })
+			w.settings.Wait, w.sleep = true, w.timeUp(func() { w.people.Merge(w, 1, "squash") })
 		}, `
 1 merged "Set 1"
 main: 1
 ours: 1, 1 ahead, 1 behind
-host: list open, list closed, list open, open, read, read`},
+host: list open, list closed, list open, open, read, read`, nil},
 		{"the apply waited in vain, and the next one goes on", func(w *world) {
 			w.settings.Wait, w.sleep = true, w.timeUp(nil)
 			if w.run() == nil {
 				w.Fatal("it did not wait")
 			}
 			w.ctx = w.Context()
-			w.sleep = w.onSecond(func() { w.repo.Merge(w, 1, "squash") })
+			w.sleep = w.onSecond(func() { w.people.Merge(w, 1, "squash") })
 		}, `
 1 merged "Set 1"
 main: 1
 ours: 1, 1 ahead, 1 behind
-host: list open, read, read, read`},
+host: list open, read, read, read`, nil},
 
 		// Auto-merge.
 		{"the host merges at once", func(w *world) { w.settings.AutoMerge = "squash" }, `
 1 merged "Set 1"
 main: 1
 ours: 1, 1 ahead, 1 behind
-host: list open, list closed, list open, open, enablePullRequestAutoMerge, merge, read`},
-		{"the host merges once the checks have passed",
-			func(w *world) { w.settings.AutoMerge = "squash"; w.repo.RequireStatus("main", "ci") }, `
+host: list open, list closed, list open, open, enablePullRequestAutoMerge, merge, read`, nil},
+		{"the host merges once the checks have passed", func(w *world) { w.settings.AutoMerge = "squash"; w.people.Require(w, "main", "ci") }, `
 1 open "Set 1" auto-merge squash
 main: nothing
 ours: 1, 1 ahead, 0 behind
-host: list open, list closed, list open, open, enablePullRequestAutoMerge`},
+host: list open, list closed, list open, open, enablePullRequestAutoMerge`, nil},
+		{"the host merges by rebase", func(w *world) { w.settings.AutoMerge = "rebase" }, `
+1 merged "Set 1"
+main: 1
+ours: 1, 1 ahead, 1 behind
+host: list open, list closed, list open, open, enablePullRequestAutoMerge, merge, read`, map[string]difference{
+			onGitLab: {"its project chooses how to merge", `
+main: nothing
+ours: none
+error: the host rejected the request at auto_merge`},
+			onGitea: {"a branch on top of the target is not rebased", `
+1 merged "Set 1"
+main: 1
+ours: 1, 0 ahead, 0 behind`},
+		}},
 		{"the host merges, and the apply waits", func(w *world) {
-			w.settings.AutoMerge, w.settings.Wait = "rebase", true
-			w.repo.RequireStatus("main", "ci")
-			w.sleep = w.onSecond(func() { w.repo.SetStatus(w.head(), "ci", "success") })
+			w.settings.AutoMerge, w.settings.Wait = "squash", true
+			w.people.Require(w, "main", "ci")
+			w.sleep = w.onSecond(func() { w.people.SetStatus(w, w.head(), "ci", hosting.Success) })
 		}, `
 1 merged "Set 1"
 main: 1
 ours: 1, 1 ahead, 1 behind
-host: list open, list closed, list open, open, enablePullRequestAutoMerge, read, read`},
+host: list open, list closed, list open, open, enablePullRequestAutoMerge, read, read`, nil},
 		{"we enabled auto-merge, and people are to merge now", func(w *world) {
 			w.settings.AutoMerge = "squash"
-			w.repo.RequireStatus("main", "ci")
+			w.people.Require(w, "main", "ci")
 			w.must()
 			w.settings.AutoMerge = ""
 		}, `
 1 open "Set 1"
 main: nothing
 ours: 1, 1 ahead, 0 behind
-host: list open, read, disablePullRequestAutoMerge`},
+host: list open, read, disablePullRequestAutoMerge`, nil},
 		{"we enabled auto-merge, and people changed its method", func(w *world) {
 			w.settings.AutoMerge = "squash"
-			w.repo.RequireStatus("main", "ci")
+			w.people.Require(w, "main", "ci")
 			w.must()
-			w.repo.AutoMerge(w, 1, "rebase")
+			w.people.AutoMerge(w, 1, "merge")
 			w.settings.AutoMerge = ""
 		}, `
-1 open "Set 1" auto-merge rebase
+1 open "Set 1" auto-merge merge
 main: nothing
 ours: 1, 1 ahead, 0 behind
-host: list open, read`},
+host: list open, read`, nil},
 		{"we enabled auto-merge, with another method now", func(w *world) {
 			w.settings.AutoMerge = "squash"
-			w.repo.RequireStatus("main", "ci")
+			w.people.Require(w, "main", "ci")
 			w.must()
-			w.settings.AutoMerge = "rebase"
+			w.settings.AutoMerge = "merge"
 		}, `
-1 open "Set 1" auto-merge rebase
+1 open "Set 1" auto-merge merge
 main: nothing
 ours: 1, 1 ahead, 0 behind
-host: list open, read, disablePullRequestAutoMerge, enablePullRequestAutoMerge`},
+host: list open, read, disablePullRequestAutoMerge, enablePullRequestAutoMerge`, nil},
 		{"people enabled auto-merge", func(w *world) {
-			w.repo.RequireStatus("main", "ci")
+			w.people.Require(w, "main", "ci")
 			w.must()
-			w.repo.AutoMerge(w, 1, "merge")
+			w.people.AutoMerge(w, 1, "merge")
 			w.value = "2"
 		}, `
 1 open "Set 2" auto-merge merge
 main: nothing
 ours: 2, 1 ahead, 0 behind
-host: list open, read, edit`},
+host: list open, read, edit`, map[string]difference{
+			onGitLab: {"a push disables what people enabled", `
+1 open "Set 2"
+main: nothing
+ours: 2, 1 ahead, 0 behind`},
+			onGitLabLags: {"it has not seen the push yet", `
+1 open "Set 2" auto-merge merge
+main: nothing
+ours: 2, 1 ahead, 0 behind`},
+		}},
 		{"people enabled auto-merge, and it merges while we push", func(w *world) {
-			w.repo.RequireStatus("main", "ci")
+			w.people.Require(w, "main", "ci")
 			w.must()
-			w.repo.AutoMerge(w, 1, "merge")
+			w.people.AutoMerge(w, 1, "merge")
 			w.value = "2"
-			w.fake.Git.BeforeReceive(func() { w.repo.SetStatus(w.head(), "ci", "success") })
+			w.people.Before(hostingtest.Push, func() {
+				w.people.SetStatus(w, w.head(), "ci", hosting.Success)
+				w.awaitState(1, hosting.Merged)
+			})
 		}, `
 1 merged "Set 1"
 2 open "Set 2"
 main: 1
 ours: 2, 1 ahead, 0 behind
-host: list open, read, list open, list closed, list open, open`},
+host: list open, read, list open, list closed, list open, open`, map[string]difference{
+			onGitLabLags: {"it merges once it has checked that it can", `
+1 merged "Set 2"
+2 open "Set 2"
+main: 1
+ours: 2, 1 ahead, 0 behind`},
+		}},
 		{"the host refuses auto-merge", func(w *world) {
 			w.settings.AutoMerge = "squash"
-			w.repo.RequireStatus("main", "ci")
-			w.fake.Fail("POST", "/graphql", 1, notAllowed)
+			w.people.Require(w, "main", "ci")
+			w.people.Fail(w, hostingtest.AutoMerge, 1, hostingtest.Refused)
 		}, `
 1 open "Set 1"
 main: nothing
 ours: 1, 1 ahead, 0 behind
 host: list open, list closed, list open, open, enablePullRequestAutoMerge, read
-error: the host rejected the request at auto_merge`},
+error: the host rejected the request at auto_merge`, nil},
 		{"people merge it before the host may", func(w *world) {
 			w.settings.AutoMerge = "squash"
-			w.repo.RequireStatus("main", "ci")
-			w.before("POST", "/graphql", func() { w.repo.Merge(w, 1, "merge") })
+			w.people.Require(w, "main", "ci")
+			w.people.Before(hostingtest.AutoMerge, func() { w.people.Merge(w, 1, "merge") })
 		}, `
 1 merged "Set 1"
 main: 1
 ours: 1, 0 ahead, 1 behind
-host: list open, list closed, list open, open, enablePullRequestAutoMerge, read`},
+host: list open, list closed, list open, open, enablePullRequestAutoMerge, read`, nil},
 		{"the host has not seen the push to the target yet", func(w *world) {
 			w.settings.AutoMerge = "squash"
-			w.fake.Fail("PUT", "/merge", 2, githubfake.BaseMoved())
+			w.people.Fail(w, hostingtest.AutoMerge, 2, hostingtest.NotReady)
 		}, `
 1 merged "Set 1"
 main: 1
 ours: 1, 1 ahead, 1 behind
-host: list open, list closed, list open, open, enablePullRequestAutoMerge, merge, merge, merge, read`},
+host: list open, list closed, list open, open, enablePullRequestAutoMerge, merge, merge, merge, read`, nil},
 
 		// Answers lost and late, and applies that were killed.
-		{"the answer of the create is lost",
-			func(w *world) { w.fake.Fail("POST", "/pulls", 1, githubfake.AnswerLost()) }, `
+		{"the answer of the create is lost", func(w *world) { w.people.Fail(w, hostingtest.Open, 1, hostingtest.AnswerLost) }, `
 1 open "Set 1"
 main: nothing
 ours: 1, 1 ahead, 0 behind
-host: list open, list closed, list open, open, open, list open`},
-		{"the create is lost", func(w *world) { w.fake.Fail("POST", "/pulls", 1, githubfake.Dropped()) }, `
+host: list open, list closed, list open, open, open, list open`, nil},
+		{"the create is lost", func(w *world) { w.people.Fail(w, hostingtest.Open, 1, hostingtest.Dropped) }, `
 1 open "Set 1"
 main: nothing
 ours: 1, 1 ahead, 0 behind
-host: list open, list closed, list open, open, open`},
+host: list open, list closed, list open, open, open`, nil},
 		{"the answer of the edit is lost", func(w *world) {
 			w.must()
 			w.value = "2"
-			w.fake.Fail("PATCH", "/pulls/1", 1, githubfake.AnswerLost())
+			w.people.Fail(w, hostingtest.Edit, 1, hostingtest.AnswerLost)
 		}, `
 1 open "Set 2"
 main: nothing
 ours: 2, 1 ahead, 0 behind
-host: list open, read, edit, edit`},
+host: list open, read, edit, edit`, nil},
 		{"the answer of the close is lost", func(w *world) {
 			w.push("main", file, "0")
 			w.must()
 			w.value = "0"
-			w.fake.Fail("PATCH", "/pulls/1", 1, githubfake.AnswerLost())
+			w.people.Fail(w, hostingtest.Edit, 1, hostingtest.AnswerLost)
 		}, `
 1 closed "Set 1"
 main: 0
 ours: none
-host: list open, close, close`},
-		{"the host has not seen our push yet",
-			func(w *world) { w.fake.Fail("POST", "/pulls", 1, githubfake.HeadNotSeen()) }, `
+host: list open, close, close`, nil},
+		{"the host has not seen our push yet", func(w *world) { w.people.Fail(w, hostingtest.Open, 1, hostingtest.NotSeen) }, `
 1 open "Set 1"
 main: nothing
 ours: 1, 1 ahead, 0 behind
-host: 2 times list open, list closed, list open, open`},
-		{"the host never sees our push",
-			func(w *world) { w.fake.Fail("POST", "/pulls", -1, githubfake.HeadNotSeen()) }, `
+host: 2 times list open, list closed, list open, open`, nil},
+		{"the host never sees our push", func(w *world) { w.people.Fail(w, hostingtest.Open, -1, hostingtest.NotSeen) }, `
 main: nothing
 ours: 1, 1 ahead, 0 behind
 host: 5 times list open, list closed, list open, open
-error: the host does not know the branch to be merged`},
+error: the host does not know the branch to be merged`, nil},
 		{"the apply was killed before it opened it", func(w *world) {
-			w.fake.Fail("POST", "/pulls", 1, githubfake.Forbidden("killed"))
+			w.people.Fail(w, hostingtest.Open, 1, hostingtest.Forbidden)
 			_ = w.run()
 			w.loseState()
 		}, `
 1 open "Set 1"
 main: nothing
 ours: 1, 1 ahead, 0 behind
-host: list open, list closed, list open, open`},
+host: list open, list closed, list open, open`, nil},
 		{"the apply was killed before it opened it, and another value is desired", func(w *world) {
-			w.fake.Fail("POST", "/pulls", 1, githubfake.Forbidden("killed"))
+			w.people.Fail(w, hostingtest.Open, 1, hostingtest.Forbidden)
 			_ = w.run()
 			w.loseState()
 			w.value = "2"
@@ -810,156 +914,260 @@ host: list open, list closed, list open, open`},
 1 open "Set 2"
 main: nothing
 ours: 2, 1 ahead, 0 behind
-host: list open, list closed, list open, open`},
+host: list open, list closed, list open, open`, nil},
 		{"the apply was killed after it opened it", func(w *world) { w.must(); w.loseState() }, `
 1 open "Set 1"
 main: nothing
 ours: 1, 1 ahead, 0 behind
-host: list open, read`},
-		{"the apply was killed after it opened it, and another value is desired",
-			func(w *world) { w.must(); w.loseState(); w.value = "2" }, `
+host: list open, read`, nil},
+		{"the apply was killed after it opened it, and another value is desired", func(w *world) { w.must(); w.loseState(); w.value = "2" }, `
 1 open "Set 2"
 main: nothing
 ours: 2, 1 ahead, 0 behind
-host: list open, read, edit`},
+host: list open, read, edit`, nil},
 
 		// Duplicates, and pull requests of others.
 		{"people open one from our branch before we do", func(w *world) {
-			w.before("POST", "/pulls", func() { w.repo.Open(w, "eve", w.branch(), "main", "Theirs", "Mine") })
+			w.people.Before(hostingtest.Open, func() { w.people.Open(w, w.branch(), "main", "Theirs", "Mine") })
 		}, `
 1 open "Theirs" unmarked
 main: nothing
 ours: 1, 1 ahead, 0 behind
 host: list open, list closed, list open, open, list open, list open, list closed, list open
-error: an open pull request of these branches already exists`},
+error: an open pull request of these branches already exists`, nil},
 		{"people open one with our marker before we do", func(w *world) {
-			w.before("POST", "/pulls", func() { w.repo.Open(w, "eve", w.branch(), "main", "Theirs", marker) })
+			w.people.Before(hostingtest.Open, func() { w.people.Open(w, w.branch(), "main", "Theirs", marker) })
 		}, `
 1 open "Set 1"
 main: nothing
 ours: 1, 1 ahead, 0 behind
-host: list open, list closed, list open, open, list open, list open, read, edit`},
+host: list open, list closed, list open, open, list open, list open, read, edit`, nil},
 		{"people push our commit to the target before we open one", func(w *world) {
-			w.before("POST", "/pulls", func() {
-				gitserver.Git(w, w.repo.Path, "update-ref", "refs/heads/main", w.head())
+			w.people.Before(hostingtest.Open, func() {
+				w.pushOurs()
 			})
 		}, `
 main: 1
 ours: 1, 0 ahead, 0 behind
-host: list open, list closed, list open, open, list open, list closed, list open`},
+host: list open, list closed, list open, open, list open, list closed, list open`, map[string]difference{
+			onGitLab: {"it opens an empty one, which we close", `
+1 closed "Set 1"
+main: 1
+ours: none`},
+			onGitea: {"it opens an empty one, which we close", `
+1 closed "Set 1"
+main: 1
+ours: none`},
+		}},
 		{"a foreign one is open from our branch", func(w *world) {
 			w.push(w.branch(), "note.txt", "theirs")
-			w.repo.Open(w, "eve", w.branch(), "main", "Theirs", "Mine")
+			w.people.Open(w, w.branch(), "main", "Theirs", "Mine")
 		}, `
 1 open "Theirs" unmarked
 main: nothing
 ours: nothing note.txt, 1 ahead, 1 behind
 host: list open, list closed, list open
-error: an open pull request of these branches already exists`},
+error: an open pull request of these branches already exists`, nil},
 		{"a foreign one from our branch was closed", func(w *world) {
 			w.must()
-			w.repo.Edit(w, 1, "Mine")
-			w.repo.Close(w, 1)
+			w.people.Edit(w, 1, "Set 1", "Mine")
+			w.people.Close(w, 1)
 			w.loseState()
 		}, `
 1 closed "Set 1" unmarked
 2 open "Set 1"
 main: nothing
 ours: 1, 1 ahead, 0 behind
-host: list open, list closed, list open, open`},
+host: list open, list closed, list open, open`, nil},
 		{"ours was closed, and a foreign one is open from our branch", func(w *world) {
 			w.must()
-			w.repo.Close(w, 1)
-			w.repo.Open(w, "eve", w.branch(), "main", "Theirs", "Mine")
+			w.people.Close(w, 1)
+			w.people.Open(w, w.branch(), "main", "Theirs", "Mine")
 		}, `
 1 closed "Set 1"
 2 open "Theirs" unmarked
 main: nothing
 ours: 1, 1 ahead, 0 behind
 host: list open, list closed, list open
-error: an open pull request of these branches already exists`},
+error: an open pull request of these branches already exists`, nil},
 		{"a foreign one from our branch goes to another target", func(w *world) {
 			w.must()
-			gitserver.Git(w, w.repo.Path, "branch", "live", "main")
-			w.repo.Open(w, "eve", w.branch(), "live", "Theirs", marker)
+			w.branchOff("live")
+			w.people.Open(w, w.branch(), "live", "Theirs", marker)
 			w.value = "2"
 		}, `
 1 open "Set 2"
 2 open "Theirs" to live
 main: nothing
 ours: 2, 1 ahead, 0 behind
-host: list open, read, edit`},
+host: list open, read, edit`, nil},
 
 		// Rights.
 		{"the host does not show the repo", func(w *world) {
-			w.fake.AddToken("blind", "bot", nil)
-			w.as("blind", hostingtest.NewClockNow())
+			w.as(hostingtest.Foreign)
 		}, `
 main: nothing
 ours: none
 host: list open
-error: not found, or not visible to the credential`},
+error: not found, or not visible to the credential`, nil},
 		{"we may read only", func(w *world) {
-			w.fake.AddToken("reader", "bot", map[string]githubfake.Access{"acme/gitops": githubfake.Read})
-			w.as("reader", hostingtest.NewClockNow())
+			w.as(hostingtest.Reader)
 		}, `
 main: nothing
 ours: none
 host: list open, list closed, list open
-error: not authorized`},
-		{"the right to open is lost after the push",
-			func(w *world) { w.fake.Fail("POST", "/pulls", -1, githubfake.Forbidden("no")) }, `
+error: not authorized`, nil},
+		{"the right to open is lost after the push", func(w *world) { w.people.Fail(w, hostingtest.Open, -1, hostingtest.Forbidden) }, `
 main: nothing
 ours: 1, 1 ahead, 0 behind
 host: list open, list closed, list open, open
-error: the host does not allow this`},
+error: the host does not allow this`, nil},
 		{"the right to edit is lost after the push", func(w *world) {
 			w.must()
 			w.value = "2"
-			w.fake.Fail("PATCH", "/pulls/1", -1, githubfake.Forbidden("no"))
+			w.people.Fail(w, hostingtest.Edit, -1, hostingtest.Forbidden)
 		}, `
 1 open "Set 1"
 main: nothing
 ours: 2, 1 ahead, 0 behind
 host: list open, read, edit
-error: the host does not allow this`},
+error: the host does not allow this`, nil},
 		{"the token is revoked after the push", func(w *world) {
 			w.must()
 			w.value = "2"
-			w.before("GET", "/pulls/1", func() { w.fake.Revoke(w.fake.Token) })
+			w.afterPush = func() error { w.people.Revoke(w); return nil }
 		}, `
 1 open "Set 1"
 main: nothing
 ours: 2, 1 ahead, 0 behind
 host: list open, read
-error: the host does not accept the credential`},
-		{"the push is refused", func(w *world) { w.must(); w.value = "2"; w.repo.Protect(w, "main", w.branch()) }, `
+error: the host does not accept the credential`, nil},
+		{"the push is refused", func(w *world) { w.must(); w.value = "2"; w.people.Protect(w, "main", w.branch()) }, `
 1 open "Set 1"
 main: nothing
 ours: 1, 1 ahead, 0 behind
 host: list open
-error: push rejected`},
+error: push rejected`, nil},
 		{"a label is refused, and the pull request is there", func(w *world) {
 			w.settings.Labels = []string{"a"}
-			w.fake.Fail("POST", "/labels", 1, githubfake.Failure{Status: 422, Body: `{"message":"Validation Failed"}`})
+			w.people.Fail(w, hostingtest.Label, 1, hostingtest.Refused)
 		}, `
 1 open "Set 1"
 main: nothing
 ours: 1, 1 ahead, 0 behind
 host: list open, list closed, list open, open, label
-error: the host rejected the request at labels`},
+error: the host rejected the request at labels`, map[string]difference{
+			onGitLab: {"labels are set with the rest", `
+1 open "Set 1" labels [a]
+main: nothing
+ours: 1, 1 ahead, 0 behind`},
+		}},
+
+		// What differs between hosts.
+		{"the target takes the change before it is opened", func(w *world) {
+			w.people.Before(hostingtest.Open, func() { w.push("main", file, "1") })
+		}, `
+1 open "Set 1"
+main: 1
+ours: 1, 1 ahead, 1 behind
+host: list open, list closed, list open, open`, map[string]difference{
+			onGitLab: {"it opens empty ones, so we look, and close it", `
+1 closed "Set 1"
+main: 1
+ours: none`},
+			onGitea: {"it opens empty ones, so we look, and close it", `
+1 closed "Set 1"
+main: 1
+ours: none`},
+		}},
+		{"the target takes another change before it is opened", func(w *world) {
+			w.people.Before(hostingtest.Open, func() { w.push("main", "note.txt", "theirs") })
+		}, `
+1 open "Set 1"
+main: nothing note.txt
+ours: 1, 1 ahead, 1 behind
+host: list open, list closed, list open, open`, nil},
+		{"the target took the change, and back", func(w *world) {
+			w.people.Before(hostingtest.Open, func() { w.push("main", file, "1") })
+			w.must()
+			w.push("main", file, "0")
+		}, `
+1 open "Set 1"
+main: 0
+ours: 1, 1 ahead, 0 behind
+host: list open, read`, map[string]difference{
+			onGitLab: {"it opens empty ones, so we look, and close it", `
+1 closed "Set 1"
+2 open "Set 1"
+main: 0
+ours: 1, 1 ahead, 0 behind`},
+			onGitea: {"it opens empty ones, so we look, and close it", `
+1 closed "Set 1"
+2 open "Set 1"
+main: 0
+ours: 1, 1 ahead, 0 behind`},
+		}},
+		{"it was interrupted between push and open, after an older one was closed", func(w *world) {
+			w.must()
+			w.people.Close(w, 1)
+			w.must()
+			w.value, w.afterPush = "2", func() error { return errStep }
+			if err := w.run(); err == nil {
+				w.Error("the step did not fail")
+			}
+			w.afterPush = nil
+		}, `
+1 closed "Set 1"
+2 open "Set 2"
+main: nothing
+ours: 2, 1 ahead, 0 behind
+host: list open, list closed, list open, open`, nil},
+		{"it was interrupted between push and open, after an older one was merged", func(w *world) {
+			w.must()
+			w.people.Merge(w, 1, "squash")
+			w.value, w.afterPush = "2", func() error { return errStep }
+			if err := w.run(); err == nil {
+				w.Error("the step did not fail")
+			}
+			w.afterPush = nil
+		}, `
+1 merged "Set 1"
+2 open "Set 2"
+main: 1
+ours: 2, 1 ahead, 0 behind
+host: list open, list closed, list open, open`, nil},
+		{"it is a draft with all, and no longer", func(w *world) {
+			w.settings.Draft, w.settings.Labels, w.settings.Reviewers = true, []string{"a"}, []string{"ann"}
+			w.promoted = true
+			w.must()
+			w.settings.Draft, w.settings.Reviewers, w.promoted = false, []string{"ann", "bob"}, false
+		}, `
+1 open "Set 1" labels [a] asked [ann bob]
+main: nothing
+ours: 1, 1 ahead, 0 behind
+host: list open, read, markPullRequestReadyForReview, unlabel, ask`, nil},
+		{"a push does not disable auto-merge", func(w *world) {
+			w.people.Require(w, "main", "ci")
+			w.settings.AutoMerge = hosting.Merge
+			w.must()
+			w.value = "2"
+		}, `
+1 open "Set 2" auto-merge merge
+main: nothing
+ours: 2, 1 ahead, 0 behind
+host: list open, read, edit`, nil},
 
 		// Removals.
 		{"a removal", func(w *world) { w.push("main", file, "0"); w.value = "" }, `
 1 open "Remove the value"
 main: 0
 ours: nothing, 1 ahead, 0 behind
-host: list open, list closed, list open, open`},
+host: list open, list closed, list open, open`, nil},
 		{"a removal is open and equal", func(w *world) { w.push("main", file, "0"); w.propose("") }, `
 1 open "Remove the value"
 main: 0
 ours: nothing, 1 ahead, 0 behind
-host: list open, read`},
+host: list open, read`, nil},
 		{"a removal of what is gone", func(w *world) {
 			w.push("main", file, "0")
 			w.propose("")
@@ -968,7 +1176,7 @@ host: list open, read`},
 1 closed "Remove the value"
 main: nothing
 ours: none
-host: list open, close`},
+host: list open, close`, nil},
 		{"a removal from a target that is gone", func(w *world) {
 			w.push("main", file, "0")
 			w.propose("")
@@ -977,7 +1185,12 @@ host: list open, close`},
 1 closed "Remove the value"
 main: none
 ours: none
-host: list open, list closed, list open`},
+host: list open, list closed, list open`, map[string]difference{
+			onGitea: {"it makes it one to the default branch", `
+1 closed "Remove the value" to default
+main: none
+ours: none`},
+		}},
 		{"a removal, and others have a branch of our name", func(w *world) {
 			w.push("main", file, "0")
 			w.push(w.branch(), "note.txt", "theirs")
@@ -986,14 +1199,14 @@ host: list open, list closed, list open`},
 main: 0
 ours: nothing note.txt, 1 ahead, 2 behind
 host: list open, list closed, list open
-error: the branch is not ours`},
+error: the branch is not ours`, nil},
 
 		// The caller's step between the push and the pull request.
 		{"the caller's step fails", func(w *world) { w.afterPush = func() error { return errStep } }, `
 main: nothing
 ours: 1, 1 ahead, 0 behind
 host: list open, list closed, list open
-error: the step of the caller failed`},
+error: the step of the caller failed`, nil},
 		{"the caller's step fails, and nothing is needed", func(w *world) {
 			w.push("main", file, "1")
 			w.afterPush = func() error { return errStep }
@@ -1001,16 +1214,15 @@ error: the step of the caller failed`},
 main: 1
 ours: none
 host: list open, list closed, list open
-error: the step of the caller failed`},
+error: the step of the caller failed`, nil},
 	} {
 		t.Run(test.rule, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t)
-			test.with(w)
-			w.fake.ResetLog()
-			if diff := cmp.Diff(test.want, w.see(w.run())); diff != "" {
-				t.Errorf("(-want +got)\n%s", diff)
-			}
+			onAll(t, func(w *world) {
+				test.with(w)
+				w.resetLog()
+				w.expect(test.wantOn(w.which), w.run())
+			})
 		})
 	}
 }

@@ -20,12 +20,12 @@ func TestCommit(t *testing.T) {
 	w := newWorld(t)
 	w.value = strings.Repeat("ü 𝄞 ", 100)
 	w.must()
-	message := gitserver.Git(t, w.repo.Path, "log", "-1", "--format=%B", w.branch())
+	message := gitserver.Git(t, w.local, "log", "-1", "--format=%B", w.branch())
 	want := "Set " + w.value + "\n\nMore.\n\n" + pullrequest.Trailer(marker, w.value)
 	if diff := cmp.Diff(want, strings.TrimSpace(message)); diff != "" {
 		t.Errorf("message (-want +got)\n%s", diff)
 	}
-	p := w.repo.PullRequests()[0]
+	p := w.people.PullRequests(w)[0]
 	if n := len([]rune(p.Title)); n > 256 || n < 190 || !strings.HasPrefix(p.Title, "Set ü 𝄞") ||
 		!strings.HasSuffix(p.Title, "…") {
 		t.Errorf("the title has %d characters: %s", n, p.Title)
@@ -114,28 +114,29 @@ func TestCheck(t *testing.T) {
 	} {
 		t.Run(test.rule, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t)
-			test.with(w)
-			before := w.head()
-			topic := w.topic()
-			found, err := topic.Find(t.Context(), nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			w.fake.ResetLog()
-			err = topic.Check(t.Context(), found, func(ctx context.Context, s *gitops.Snapshot) (pullrequest.Edit, error) {
-				return w.edit(ctx, topic, s, "")
+			onAll(t, func(w *world) {
+				test.with(w)
+				before := w.head()
+				topic := w.topic()
+				found, err := topic.Find(w.ctx, nil)
+				if err != nil {
+					w.Fatal(err)
+				}
+				requests := w.on.Requests()
+				err = topic.Check(w.ctx, found, func(ctx context.Context, s *gitops.Snapshot) (pullrequest.Edit, error) {
+					return w.edit(ctx, topic, s, "")
+				})
+				got := ""
+				if err != nil {
+					got = errorText(err)
+				}
+				if got != test.want {
+					w.Errorf("got %q, want %q", got, test.want)
+				}
+				if w.on.Requests() != requests || w.head() != before {
+					w.Error("the check asked the host, or moved our branch")
+				}
 			})
-			got := ""
-			if err != nil {
-				got = errorText(err)
-			}
-			if got != test.want {
-				t.Errorf("got %q, want %q", got, test.want)
-			}
-			if requests := w.requests(); requests != "" || w.head() != before {
-				t.Errorf("the check asked the host (%s), or moved our branch", requests)
-			}
 		})
 	}
 }
@@ -153,7 +154,7 @@ func TestClose(t *testing.T) {
 main: nothing
 ours: none
 host: close`},
-		{"people closed it", func(w *world) { w.repo.Close(w, 1); w.known.Open = false }, `
+		{"people closed it", func(w *world) { w.people.Close(w, 1); w.known.Open = false }, `
 1 closed "Set 1"
 main: nothing
 ours: none
@@ -171,7 +172,7 @@ host: close`},
 main: nothing
 ours: none
 host: close`},
-		{"people merged it", func(w *world) { w.repo.Merge(w, 1, "squash") }, `
+		{"people merged it", func(w *world) { w.people.Merge(w, 1, "squash") }, `
 1 merged "Set 1"
 main: 1
 ours: 1, 1 ahead, 1 behind
@@ -185,13 +186,12 @@ host: close`},
 	} {
 		t.Run(test.rule, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t)
-			w.must()
-			test.with(w)
-			w.fake.ResetLog()
-			if diff := cmp.Diff(test.want, w.see(w.topic().Close(t.Context(), nil, w.known))); diff != "" {
-				t.Errorf("(-want +got)\n%s", diff)
-			}
+			onAll(t, func(w *world) {
+				w.must()
+				test.with(w)
+				w.resetLog()
+				w.expect(test.want, w.topic().Close(w.ctx, nil, w.known))
+			})
 		})
 	}
 }
@@ -199,23 +199,25 @@ host: close`},
 // TestRead: a pull request that goes to another branch by now is closed for us, whatever the host says.
 func TestRead(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.must()
-	gitserver.Git(t, w.repo.Path, "branch", "live", "main")
-	expect := func(want hosting.State) {
-		t.Helper()
-		pr, err := w.topic().Read(t.Context(), 1)
-		if err != nil || pr.State != want {
-			t.Errorf("got %+v, %v, want %s", pr, err, want)
+	onAll(t, func(w *world) {
+		w.must()
+		w.branchOff("live")
+		expect := func(want hosting.State) {
+			w.Helper()
+			pr, err := w.topic().Read(w.ctx, 1)
+			if err != nil || pr.State != want {
+				w.Errorf("got %+v, %v, want %s", pr, err, want)
+			}
 		}
-	}
-	expect(hosting.Open)
-	w.repo.Retarget(t, 1, "live")
-	expect(hosting.Closed)
-	w.repo.Merge(t, 1, "squash")
-	expect(hosting.Closed)
-	w.repo.Retarget(t, 1, "main")
-	expect(hosting.Merged)
+		expect(hosting.Open)
+		w.people.Retarget(w, 1, "live")
+		expect(hosting.Closed)
+		w.people.Retarget(w, 1, "main")
+		expect(hosting.Open)
+		w.people.Retarget(w, 1, "live")
+		w.people.Merge(w, 1, "squash")
+		expect(hosting.Closed)
+	})
 }
 
 // TestBranchName: a name is Git's, the same for one marker always, another one for each, and in no other one's way.

@@ -1,23 +1,29 @@
 package pullrequest_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	gocmp "github.com/google/go-cmp/cmp"
+
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting/github"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/pullrequest"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitea"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/githubfake"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hostingtest"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts"
 )
 
 const (
@@ -25,15 +31,23 @@ const (
 	marker = "<!-- kalypso-rendering: dev -->"
 )
 
-// world is a repo on a fake GitHub, and a rendering of one file that goes to its branch main by pull request.
+func TestMain(m *testing.M) {
+	code := m.Run()
+	gitea.Stop()
+	os.Exit(code)
+}
+
+// world is a repo on a host, and a rendering of one file that goes to its branch main by pull request.
 type world struct {
 	*testing.T
-	fake *githubfake.Server
-	repo *githubfake.Repo
-	url  string // of the repo
-	git  *gitremote.Client
-	host hosting.Host
-	ctx  context.Context
+	which  hosts.Host
+	on     hostingtest.World
+	people hostingtest.BusyRepo
+	local  string // the repo, or a bare clone of it
+	url    string // of the repo
+	git    *gitremote.Client
+	host   hosting.Host
+	ctx    context.Context
 
 	settings  pullrequest.Settings
 	value     string              // desired content of the file; "": the file is to go
@@ -45,29 +59,93 @@ type world struct {
 	afterPush func() error        // runs before the pull request is opened or edited
 }
 
+// newWorld returns a world on GitHub.
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	c := hostingtest.NewClockNow()
-	w := &world{T: t, fake: githubfake.New(t, githubfake.WithClock(c.Now)), ctx: t.Context(), value: "1"}
+	return newWorldOn(t, hosts.All()[0])
+}
+
+func newWorldOn(t *testing.T, host hosts.Host) *world {
+	t.Helper()
+	w := &world{T: t, which: host, on: host.New(t), ctx: t.Context(), value: "1"}
+	w.people, _ = w.on.AddRepo(t).(hostingtest.BusyRepo)
 	w.settings.BranchPrefix = "ours/"
-	w.repo = w.fake.AddRepo(t, "acme/gitops")
-	w.url = w.repo.URL
-	gitserver.Seed(t, w.repo.Path, "main", map[string]string{"README.md": "hello\n"})
-	w.repo.Protect(t, "main")
-	w.as(w.fake.Token, c)
+	w.url = w.people.URL()
+	if w.local = w.people.Remote(); w.remote() {
+		w.local = gitserver.InitBare(t)
+	}
+	gitserver.Seed(t, w.local, "main", map[string]string{"README.md": "hello\n"})
+	w.send("main")
+	w.people.Protect(t, "main")
+	w.as(hostingtest.Writer)
 	return w
 }
 
-// as uses a token for Git and the API.
-func (w *world) as(token string, c *hostingtest.Clock) {
+// onAll runs a test on each host.
+func onAll(t *testing.T, test func(*world)) {
+	t.Helper()
+	for _, host := range hosts.All() {
+		t.Run(host.String(), func(t *testing.T) {
+			t.Parallel()
+			test(newWorldOn(t, host))
+		})
+	}
+}
+
+// as uses a credential for Git and the API.
+func (w *world) as(c hostingtest.Credential) {
 	w.Helper()
-	var err error
-	w.git, err = gitremote.NewClient([]gitremote.Credential{{URL: w.fake.URL, Username: "x", Password: token}})
+	w.host = w.on.Host(w, c)
+	repo, err := w.host.Repo(w.url)
 	if err != nil {
 		w.Fatal(err)
 	}
-	if w.host, err = github.New(github.Config{Token: token, BaseURL: w.fake.URL, Clock: c}); err != nil {
+	user, password, _, err := repo.GitCredential(w.ctx)
+	if err != nil {
 		w.Fatal(err)
+	}
+	if w.git, err = gitremote.NewClient([]gitremote.Credential{{URL: w.url, Username: user, Password: password}}); err != nil {
+		w.Fatal(err)
+	}
+}
+
+// team is one that can review, or what looks like one.
+func (w *world) team() string {
+	return cmp.Or(w.on.Traits().Team, "acme/platform")
+}
+
+// fake is GitHub's fake, of a test that runs on GitHub alone; else nil.
+func (w *world) fake() *githubfake.Server {
+	if on, is := w.on.(*hosts.GitHubWorld); is {
+		return on.Fake
+	}
+	return nil
+}
+
+// resetLog forgets the requests so far.
+func (w *world) resetLog() {
+	if fake := w.fake(); fake != nil {
+		fake.ResetLog()
+	}
+}
+
+// remote reports whether the host's repo is on a server, and not a folder of this machine.
+func (w *world) remote() bool { return strings.Contains(w.people.Remote(), "://") }
+
+// fetch has the clone be as the host's repo.
+func (w *world) fetch() {
+	w.Helper()
+	if w.remote() {
+		gitserver.Git(w, w.local, "fetch", "--quiet", "--prune", "--no-auto-maintenance", w.people.Remote(),
+			"+refs/heads/*:refs/heads/*")
+	}
+}
+
+// send pushes a branch of the clone as people do.
+func (w *world) send(branch string) {
+	w.Helper()
+	if w.remote() {
+		gitserver.Git(w, w.local, "push", "--quiet", "--force", w.people.Remote(), "refs/heads/"+branch)
 	}
 }
 
@@ -90,6 +168,7 @@ func (w *world) topic() *pullrequest.Topic {
 				return err
 			}
 		}
+		w.on.Pause(w)
 		if try > maxWaits {
 			return errTooLong
 		}
@@ -99,7 +178,7 @@ func (w *world) topic() *pullrequest.Topic {
 }
 
 // maxWaits ends a run that would wait forever.
-const maxWaits = 20
+const maxWaits = 100
 
 func content(s *gitops.Snapshot) (string, error) {
 	if s.Commit.IsZero() {
@@ -147,6 +226,10 @@ func (w *world) title() string {
 func (w *world) run() error {
 	w.Helper()
 	t := w.topic()
+	if err := errors.Join(t.Host().CheckReviewers(w.settings.Reviewers), t.Host().CheckLabels(w.settings.Labels),
+		t.Host().CheckAutoMerge(w.settings.AutoMerge)); err != nil { // as a plan does
+		return err
+	}
 	result, err := t.Run(w.ctx, w.known,
 		func(_ context.Context, found *hosting.PullRequest) (pullrequest.Change, error) {
 			c := pullrequest.Change{Removes: w.value == ""}
@@ -207,17 +290,47 @@ func (w *world) plan() { w.listed = w.head() }
 func (w *world) loseState() { w.known, w.pushed, w.listed = nil, "", "" }
 
 // head is the head of our branch.
-func (w *world) head() string { return gitserver.Rev(w, w.repo.Path, w.branch()) }
-
-// push has people push a file to a branch.
-func (w *world) push(branch, path, text string) string {
+func (w *world) head() string {
 	w.Helper()
-	return gitserver.Seed(w, w.repo.Path, branch, map[string]string{path: text})
+	w.fetch()
+	return gitserver.Rev(w, w.local, w.branch())
 }
 
+// push has people push a file to a branch.
+func (w *world) push(branch, path, text string) {
+	w.Helper()
+	w.fetch()
+	gitserver.Seed(w, w.local, branch, map[string]string{path: text})
+	w.send(branch)
+}
+
+// branchOff has people create a branch from main.
+func (w *world) branchOff(name string) {
+	w.Helper()
+	w.fetch()
+	gitserver.Git(w, w.local, "branch", name, "main")
+	w.send(name)
+}
+
+// pushOurs has people push our commit to main.
+func (w *world) pushOurs() {
+	w.Helper()
+	gitserver.Git(w, w.local, "update-ref", "refs/heads/main", w.head())
+	w.send("main")
+}
+
+// deleteBranch has people delete a branch. The host closes the pull requests of it, or keeps them open if it may.
 func (w *world) deleteBranch(name string) {
 	w.Helper()
-	gitserver.Git(w, w.repo.Path, "update-ref", "-d", "refs/heads/"+name)
+	w.people.DeleteBranch(w, name)
+	for range maxWaits {
+		if !w.remote() || !slices.ContainsFunc(w.people.PullRequests(w), func(pr hosting.PullRequest) bool {
+			return pr.State == hosting.Open && (pr.Branch == name || pr.Target == name)
+		}) {
+			return
+		}
+		w.on.Pause(w)
+	}
 }
 
 // rebase has people put our commit on top of one of theirs, which is on top of main.
@@ -226,30 +339,28 @@ func (w *world) rebase() { w.Helper(); w.rebaseOn("main", true) }
 // rebaseOn has people rebase our branch, with a commit of theirs below ours or without.
 func (w *world) rebaseOn(branch string, theirs bool) {
 	w.Helper()
+	w.fetch()
 	folder := filepath.Join(w.TempDir(), "tree")
-	gitserver.Git(w, w.repo.Path, "worktree", "add", "--quiet", "--detach", folder, branch)
+	gitserver.Git(w, w.local, "worktree", "add", "--quiet", "--detach", folder, branch)
 	if theirs {
 		gitserver.Git(w, folder, "commit", "--quiet", "--allow-empty", "-m", "Theirs")
 	}
 	gitserver.Git(w, folder, "cherry-pick", w.branch())
 	commit := strings.TrimSpace(gitserver.Git(w, folder, "rev-parse", "HEAD"))
-	gitserver.Git(w, w.repo.Path, "worktree", "remove", "--force", folder)
-	gitserver.Git(w, w.repo.Path, "update-ref", "refs/heads/"+w.branch(), commit)
+	gitserver.Git(w, w.local, "worktree", "remove", "--force", folder)
+	gitserver.Git(w, w.local, "update-ref", "refs/heads/"+w.branch(), commit)
+	w.send(w.branch())
 }
 
-// before has something happen once, before the next request of a kind.
-func (w *world) before(method, path string, do func()) {
-	w.fake.Before(method, path, func() bool { do(); return true })
-}
-
-// see describes the repo, the requests to the host since the log was reset, and the error.
+// see describes the repo, the requests to GitHub since the log was reset, and the error.
 func (w *world) see(err error) string {
 	w.Helper()
+	w.fetch()
 	var lines []string
-	for _, p := range w.repo.PullRequests() {
+	for _, p := range w.people.PullRequests(w) {
 		line := fmt.Sprintf("%d %s %q", p.Number, p.State, p.Title)
-		if p.Base != "main" {
-			line += " to " + p.Base
+		if p.Target != "main" {
+			line += " to " + p.Target
 		}
 		if !hosting.HasMarker(p.Body, marker) {
 			line += " unmarked"
@@ -258,21 +369,54 @@ func (w *world) see(err error) string {
 			line += " draft"
 		}
 		if len(p.Labels) > 0 {
-			line += fmt.Sprintf(" labels %v", p.Labels)
+			line += fmt.Sprintf(" labels %v", slices.Sorted(slices.Values(p.Labels)))
 		}
-		if asked := w.repo.ReviewRequests(w, p.Number); len(asked) > 0 {
-			line += fmt.Sprintf(" asked %v", asked)
+		if len(p.Reviewers) > 0 {
+			asked := fmt.Sprintf(" asked %v", slices.Sorted(slices.Values(p.Reviewers)))
+			line += strings.Replace(asked, w.team(), "the team", 1)
 		}
 		if p.AutoMerge != "" {
-			line += " auto-merge " + p.AutoMerge
+			line += " auto-merge " + string(p.AutoMerge)
 		}
 		lines = append(lines, line)
 	}
-	lines = append(lines, "main: "+w.holds("main"), "ours: "+w.holds(w.branch()), "host: "+w.requests())
+	lines = append(lines, "main: "+w.holds("main"), "ours: "+w.holds(w.branch()))
+	if fake := w.fake(); fake != nil {
+		lines = append(lines, requestsPrefix+w.requests(fake))
+	}
 	if err != nil {
 		lines = append(lines, "error: "+errorText(err))
 	}
 	return "\n" + strings.Join(lines, "\n")
+}
+
+// requestsPrefix begins the line with the requests to GitHub.
+const requestsPrefix = "host: "
+
+// anyMethod matches auto-merge by a method.
+var anyMethod = regexp.MustCompile(`(?m)auto-merge (merge|squash|rebase)$`)
+
+// expect compares what there is after a run with what is wanted on GitHub. It waits for what the host does on its own.
+func (w *world) expect(want string, err error) {
+	w.Helper()
+	if w.fake() == nil {
+		lines := strings.Split(want, "\n")
+		want = strings.Join(slices.DeleteFunc(lines, func(l string) bool { return strings.HasPrefix(l, requestsPrefix) }), "\n")
+	}
+	if w.on.Traits().HidesMethod {
+		want = anyMethod.ReplaceAllString(want, "auto-merge "+string(hosting.UnknownMethod))
+	}
+	got := w.see(err)
+	for range maxWaits {
+		if got == want || !w.remote() {
+			break
+		}
+		w.on.Pause(w)
+		got = w.see(err)
+	}
+	if diff := gocmp.Diff(want, got); diff != "" {
+		w.Errorf("(-want +got)\n%s", diff)
+	}
 }
 
 // errorText describes an error by its kind.
@@ -301,13 +445,14 @@ func errorText(err error) string {
 	return err.Error()
 }
 
-// holds describes a branch: the value and other files, and what it is on top of.
+// holds describes a branch: the value and other files, and what it is on top of. A merge is one commit of the target,
+// however many it brings.
 func (w *world) holds(branch string) string {
 	w.Helper()
-	if gitserver.Rev(w, w.repo.Path, branch) == "" {
+	if gitserver.Rev(w, w.local, branch) == "" {
 		return "none"
 	}
-	tree := gitserver.Tree(w, w.repo.Path, branch)
+	tree := gitserver.Tree(w, w.local, branch)
 	text := tree[file]
 	if text == "" {
 		text = "nothing"
@@ -317,17 +462,17 @@ func (w *world) holds(branch string) string {
 	for path := range tree {
 		text += " " + path
 	}
-	if branch == "main" || gitserver.Rev(w, w.repo.Path, "main") == "" {
+	if branch == "main" || gitserver.Rev(w, w.local, "main") == "" {
 		return text
 	}
-	ahead := strings.Fields(gitserver.Git(w, w.repo.Path, "rev-list", "--left-right", "--count", "main..."+branch))
+	ahead := strings.Fields(gitserver.Git(w, w.local, "rev-list", "--first-parent", "--left-right", "--count", "main..."+branch))
 	return fmt.Sprintf("%s, %s ahead, %s behind", text, ahead[1], ahead[0])
 }
 
-// requests lists the requests to the host.
-func (w *world) requests() string {
+// requests lists the requests to GitHub.
+func (w *world) requests(fake *githubfake.Server) string {
 	var all []string
-	for _, r := range w.fake.Requests() {
+	for _, r := range fake.Requests() {
 		path := strings.TrimPrefix(r.Path, "/repos/acme/gitops/")
 		name := r.Method + " " + path
 		switch {
@@ -375,9 +520,31 @@ func repeated(all []string) string {
 // mergeTarget has people merge the target into our branch, as GitHub's button does.
 func (w *world) mergeTarget() {
 	w.Helper()
-	tree, _, _ := strings.Cut(gitserver.Git(w, w.repo.Path, "merge-tree", "--write-tree", w.branch(), "main"), "\n")
-	merge := gitserver.Git(w, w.repo.Path, "commit-tree", tree, "-m", "Merge", "-p", w.branch(), "-p", "main")
-	gitserver.Git(w, w.repo.Path, "update-ref", "refs/heads/"+w.branch(), strings.TrimSpace(merge))
+	w.fetch()
+	tree, _, _ := strings.Cut(gitserver.Git(w, w.local, "merge-tree", "--write-tree", w.branch(), "main"), "\n")
+	merge := gitserver.Git(w, w.local, "commit-tree", tree, "-m", "Merge", "-p", w.branch(), "-p", "main")
+	gitserver.Git(w, w.local, "update-ref", "refs/heads/"+w.branch(), strings.TrimSpace(merge))
+	w.send(w.branch())
+}
+
+// once returns a step after the push that runs once.
+func (w *world) once(do func()) func() error {
+	return func() error {
+		w.afterPush = nil
+		do()
+		return nil
+	}
+}
+
+// awaitState waits until a real host shows a pull request in a state. A fake does at once what it does.
+func (w *world) awaitState(number int, state hosting.State) {
+	w.Helper()
+	for range maxWaits {
+		if w.people.PullRequests(w)[number-1].State == state || !w.remote() {
+			return
+		}
+		w.on.Pause(w)
+	}
 }
 
 // onSecond has something happen in the second wait.
@@ -400,12 +567,6 @@ func (w *world) timeUp(do func()) func(int) error {
 		}
 		cancel()
 	})
-}
-
-// notAllowed is how GitHub refuses auto-merge in a repo that does not allow it.
-var notAllowed = githubfake.Failure{
-	Status: 200,
-	Body:   `{"errors":[{"type":"UNPROCESSABLE","message":"Pull request Auto merge is not allowed for this repository"}]}`,
 }
 
 var (

@@ -237,9 +237,17 @@ func (r *Repo) Merge(t testing.TB, number int, method string) string {
 // Head returns the commit of a branch.
 func (r *Repo) Head(t testing.TB, branch string) string {
 	t.Helper()
-	var ref struct{ Object struct{ SHA string } }
-	r.admin(t, http.MethodGet, r.path("/git/refs/heads/%s", branch), nil, &ref)
-	return ref.Object.SHA
+	var refs []struct {
+		Ref    string
+		Object struct{ SHA string }
+	}
+	r.admin(t, http.MethodGet, r.path("/git/refs/heads/%s", branch), nil, &refs)
+	for _, ref := range refs {
+		if ref.Ref == "refs/heads/"+branch {
+			return ref.Object.SHA
+		}
+	}
+	return ""
 }
 
 // CancelMerge cancels a scheduled merge.

@@ -127,6 +127,9 @@ func (p *Project) sync() {
 			continue
 		}
 		head, base := p.rev(m.source), p.rev(m.target)
+		if p.server.lag == 0 && head != "" && head != m.sha {
+			p.moveTo(m, head)
+		}
 		switch {
 		case head == "", base == "":
 			m.end("closed", p.server.now())

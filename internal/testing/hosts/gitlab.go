@@ -129,7 +129,7 @@ func (p gitLabProject) Revoke(testing.TB) { p.fake.Revoke(p.fake.Token) }
 var gitLabRequests = requests{
 	hostingtest.Open: {http.MethodPost, "/merge_requests"}, hostingtest.Edit: {http.MethodPut, "/merge_requests/"},
 	hostingtest.Read: {http.MethodGet, "/merge_requests/"}, hostingtest.Close: {http.MethodPut, "/merge_requests/"},
-	hostingtest.AutoMerge: {http.MethodPut, "/merge"},
+	hostingtest.AutoMerge: {http.MethodPut, "/1/merge"}, // of the first one
 }
 
 func (p gitLabProject) Before(op hostingtest.Operation, f func()) {
