@@ -220,6 +220,32 @@ func TestRead(t *testing.T) {
 	})
 }
 
+// TestWithhold: a pull request that must not be merged is a draft without our auto-merge, and says why. What people wrote
+// comes back from us without running as a quick action of GitLab with our rights, wherever the slash is: behind our
+// marker, or indented. The next run undoes it.
+func TestWithhold(t *testing.T) {
+	t.Parallel()
+	onAll(t, func(w *world) {
+		w.people.Require(w, "main", "ci")
+		w.settings.AutoMerge = hosting.Squash
+		w.must()
+		w.people.Edit(w, 1, "Mine", "  /merge\n"+marker+"/close\n"+marker+"\n\r/approve\nfine")
+		if _, err := w.topic().Withhold(w.ctx, w.known, "/merge is not due"); err != nil {
+			w.Fatal(err)
+		}
+		now := w.people.PullRequests(w)[0]
+		if !now.Draft || now.State != hosting.Open || now.AutoMerge != "" || !strings.Contains(now.Body, "fine") ||
+			!strings.HasPrefix(now.Body, "**Do not merge") {
+			w.Errorf("withheld: %+v", now)
+		}
+		w.must()
+		now = w.people.PullRequests(w)[0]
+		if now.Draft || now.AutoMerge == "" || strings.Contains(now.Body, "Do not merge") || now.Title != "Set 1" {
+			w.Errorf("after the next run: %+v", now)
+		}
+	})
+}
+
 // TestBranchName: a name is Git's, the same for one marker always, another one for each, and in no other one's way.
 func TestBranchName(t *testing.T) {
 	seen := map[string]bool{}

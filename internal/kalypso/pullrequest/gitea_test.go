@@ -1,0 +1,73 @@
+package pullrequest_test
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitea"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts"
+)
+
+// giteaRepo is what only a repo on Gitea has.
+type giteaRepo interface {
+	CancelMerge(t testing.TB, number int)
+	Requests(tokens ...string) []gitea.Request
+}
+
+// merges returns the methods of the requests that schedule and cancel merges. One is repeated while Gitea checks.
+func merges(on giteaRepo, since int) (methods []string) {
+	for _, r := range on.Requests()[since:] {
+		if strings.HasSuffix(r.Path, "/merge") {
+			methods = append(methods, r.Method)
+		}
+	}
+	return slices.Compact(methods)
+}
+
+// TestHiddenMethod: where the host does not show the method of auto-merge, the one that the state knows counts.
+func TestHiddenMethod(t *testing.T) {
+	t.Parallel()
+	w := newWorldOn(t, hosts.Host{New: hosts.Gitea})
+	w.people.Require(t, "main", "ci")
+	on, _ := w.people.(giteaRepo)
+	const schedule, cancel = http.MethodPost, http.MethodDelete
+	for _, step := range []struct {
+		name   string
+		before func()
+		method hosting.MergeMethod
+		want   []string
+	}{
+		{"enabled", nil, hosting.Squash, []string{schedule}},
+		{"as the state knows", nil, hosting.Squash, nil},
+		{"people disabled it", func() { on.CancelMerge(t, 1) }, hosting.Squash, []string{schedule}},
+		{"another method", nil, hosting.Merge, []string{cancel, schedule}},
+		{"without the state", w.loseState, hosting.Merge, []string{cancel, schedule}},
+		{"no more", nil, "", []string{cancel}},
+		{"people enabled it", func() { w.people.AutoMerge(t, 1, "merge") }, "", nil},
+		{"ours in place of theirs", nil, hosting.Squash, []string{cancel, schedule}},
+		{"it must not be merged now", func() {
+			at := len(on.Requests())
+			if _, err := w.topic().Withhold(w.ctx, w.known, "Wait."); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff([]string{cancel}, merges(on, at)); diff != "" {
+				t.Errorf("withheld (-want +got):\n%s", diff)
+			}
+		}, hosting.Squash, []string{schedule}},
+	} {
+		if step.before != nil {
+			step.before()
+		}
+		at := len(on.Requests())
+		w.settings.AutoMerge = step.method
+		w.propose(step.name)
+		if diff := cmp.Diff(step.want, merges(on, at)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", step.name, diff)
+		}
+	}
+}
