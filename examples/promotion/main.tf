@@ -69,7 +69,7 @@ locals {
   gitops_repo = { repo = var.gitops_url, branch = local.environment }
 }
 
-# Whether the environment before runs its commit. On GitHub, its pipeline sets a status, and this is not needed.
+# Whether the environment before runs its commit. On a host, its pipeline sets a status, and this is not needed.
 data "kalypso_deployment_state" "before" {
   for_each          = toset(local.before)
   gitops_repo       = { repo = var.gitops_url, branch = each.key }

@@ -209,8 +209,8 @@ func deliveryAttributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
 		"strategy": strategies.attribute(
 			"`push` commits to the branch. `pull_request` commits to a branch of its own and opens a pull request on the " +
-				"repo's host: GitHub or GitLab, where it is a merge request. `none` only computes: it contacts no server " +
-				"and writes nothing. The other attributes except `describe` are for `pull_request`."),
+				"repo's host: GitHub, Gitea, or GitLab, where it is a merge request. `none` only computes: it contacts no " +
+				"server and writes nothing. The other attributes except `describe` are for `pull_request`."),
 		"branch_prefix": optionalString(
 			"The start of the name of the pull request's branch. The rest of the name depends on environment, branch and " +
 				"path. The default is `" + defaultBranchPrefix + "`."),
@@ -221,8 +221,8 @@ func deliveryAttributes() map[string]schema.Attribute {
 		},
 		"reviewers": schema.SetAttribute{
 			Optional: true, ElementType: types.StringType,
-			MarkdownDescription: "Requested reviewers: users, and on GitHub teams of the organisation that owns the repo, " +
-				"such as `acme/platform`.",
+			MarkdownDescription: "Requested reviewers: users, and on GitHub and Gitea teams of the organisation that owns " +
+				"the repo, such as `acme/platform`.",
 		},
 		"draft":      optionalBool("Open the pull request as a draft."),
 		"auto_merge": autoMerge,

@@ -1,0 +1,137 @@
+package main
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// gitHubNames takes what only GitHub has out of a text.
+var gitHubNames = strings.NewReplacer("GitHub Actions", "", "GitHub App", "", "GitHub API", "", "GitHub Enterprise", "",
+	"GitHub environment", "", "GitHub token", "", "| GitHub |", "")
+
+// gitHubTexts are the parts of texts that mean GitHub alone, by file. All others that name GitHub name other hosts too.
+var gitHubTexts = map[string][]string{
+	"internal/kalypso/gitremote/credential.go":  {`"x-access-token" for GitHub`},
+	"internal/provider/commit_status_schema.go": {"GitHub allows 1,000 statuses"},
+	"internal/provider/provider_github.go":      {"GitHub"},
+	"templates/guides/ci.md":                    {"GitHub passes no secrets to a pull request from a fork"},
+	"templates/guides/fleet-page.md":            {"On GitHub:", "GitHub publishes the pages of a private repo to everybody"},
+	"templates/guides/promotion.md.tmpl":        {"GitHub removes old statuses", "GitHub has no drafts in private"},
+	"templates/guides/review.md.tmpl":           {"On GitHub, the repo must allow auto-merge"},
+	"templates/guides/what-ran-where.md.tmpl":   {"GitHub removes after a while"},
+	"templates/index.md.tmpl":                   {"GitHub accepts `x-access-token` as the name"},
+}
+
+// TestHostTexts: a text of the interface that means all hosts does not say GitHub: schemas, diagnostics, guides,
+// examples.
+func TestHostTexts(t *testing.T) {
+	t.Parallel()
+	seen := map[string]map[string]bool{}
+	check := func(file, text string) {
+		if !strings.Contains(gitHubNames.Replace(text), "GitHub") || strings.Contains(text, "GitLab") || strings.Contains(text, "Gitea") {
+			return
+		}
+		for _, part := range gitHubTexts[file] {
+			if strings.Contains(text, part) {
+				if seen[file] == nil {
+					seen[file] = map[string]bool{}
+				}
+				seen[file][part] = true
+				return
+			}
+		}
+		t.Errorf("%s names GitHub alone: %s", file, text)
+	}
+	for _, file := range textFiles(t) {
+		switch filepath.Ext(file) {
+		case ".go":
+			for _, text := range literals(t, file) {
+				check(file, text)
+			}
+		default:
+			content, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for line := range strings.Lines(string(content)) {
+				check(file, strings.TrimSpace(line))
+			}
+		}
+	}
+	for _, file := range slices.Sorted(maps.Keys(gitHubTexts)) {
+		for _, part := range gitHubTexts[file] {
+			if !seen[file][part] {
+				t.Errorf("%s no longer says %q", file, part)
+			}
+		}
+	}
+}
+
+// textFiles are the files with texts for users. What is about GitHub alone is not among them.
+func textFiles(t *testing.T) (files []string) {
+	t.Helper()
+	skipped := []string{"internal/testing", "internal/kalypso/hosting/github", "internal/provider/corpus"}
+	for _, folder := range []string{"internal", "templates", "examples"} {
+		err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
+			switch {
+			case err != nil:
+				return err
+			case entry.IsDir() && (entry.Name() == "testdata" || slices.Contains(skipped, filepath.ToSlash(path))):
+				return filepath.SkipDir
+			case entry.IsDir() || strings.HasSuffix(path, "_test.go"):
+				return nil
+			case folder != "internal" || strings.HasSuffix(path, ".go"):
+				files = append(files, filepath.ToSlash(path))
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return files
+}
+
+// literals returns the texts of a Go file. A sum of texts is one.
+func literals(t *testing.T, file string) (texts []string) {
+	t.Helper()
+	parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ast.Inspect(parsed, func(n ast.Node) bool {
+		expression, is := n.(ast.Expr)
+		if !is {
+			return true
+		}
+		text, whole := sum(expression)
+		if whole {
+			texts = append(texts, text)
+		}
+		return !whole
+	})
+	return texts
+}
+
+// sum returns the text of literals that are added, without what else is in the sum.
+func sum(e ast.Expr) (text string, whole bool) {
+	switch e := e.(type) {
+	case *ast.BasicLit:
+		text, err := strconv.Unquote(e.Value)
+		return text, err == nil && e.Kind == token.STRING
+	case *ast.BinaryExpr:
+		left, isLeft := sum(e.X)
+		right, isRight := sum(e.Y)
+		return left + right, e.Op == token.ADD && (isLeft || isRight)
+	}
+	return "", false
+}
