@@ -1,0 +1,86 @@
+package pullrequest_test
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/githubfake"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitlabfake"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts"
+)
+
+// TestConcurrent: 20 pull requests of one repo and the statuses of their commits go through one client at once, as those
+// of Terraform's resources do. The race detector watches.
+func TestConcurrent(t *testing.T) {
+	t.Parallel()
+	const resources = 20
+	for _, host := range []hosts.Host{
+		{Name: "GitHub", New: hosts.GitHub(githubfake.WithGitBackend())},
+		{Name: "GitLab", New: hosts.GitLab(gitlabfake.WithGitBackend(), gitlabfake.WithLag(1))},
+		{Name: "Gitea", New: hosts.Gitea},
+	} {
+		t.Run(host.Name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorldOn(t, host)
+			w.settings.Labels = []string{"platform"}
+			var all [resources]world
+			for i := range all {
+				all[i] = *w
+				all[i].settings.BranchPrefix, all[i].value = fmt.Sprintf("ours-%d/", i), fmt.Sprint(i)
+			}
+			for range 2 { // the second time, nothing changes
+				var wait sync.WaitGroup
+				for i := range all {
+					wait.Go(func() {
+						if err := all[i].deliver(); err != nil {
+							t.Errorf("%d: %v", i, err)
+						}
+					})
+				}
+				wait.Wait()
+			}
+			open := map[string]bool{}
+			for _, pr := range w.people.PullRequests(t) {
+				if pr.State == hosting.Open && len(pr.Labels) == 1 {
+					open[pr.Branch] = true
+				}
+			}
+			var commits []string
+			for i := range all {
+				commits = append(commits, all[i].pushed)
+				if !open[all[i].branch()] {
+					t.Errorf("%s has no open pull request", all[i].branch())
+				}
+			}
+			if requests := len(w.people.PullRequests(t)); requests != resources {
+				t.Errorf("there are %d pull requests", requests)
+			}
+			latest, err := w.topic().Host().LatestStatuses(w.ctx, commits, []string{"dev"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, commit := range commits {
+				if got := latest.ByCommit[commit]; len(got) != 1 || got[0].State != hosting.Success {
+					t.Errorf("the statuses of %s are %+v", commit, got)
+				}
+			}
+		})
+	}
+}
+
+// deliver proposes the change, and sets the status of its commit.
+func (w *world) deliver() error {
+	w.Helper()
+	if err := w.run(); err != nil {
+		return err
+	}
+	want := hosting.Status{Context: "dev", State: hosting.Success}
+	repo := w.topic().Host()
+	have, err := repo.Status(w.ctx, w.pushed, want.Context)
+	if err == nil && (have == nil || !repo.SameStatus(want, *have)) {
+		_, err = repo.SetStatus(w.ctx, w.pushed, want)
+	}
+	return err
+}
