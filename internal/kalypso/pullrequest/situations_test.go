@@ -413,7 +413,13 @@ host: list open, close`, nil},
 main: none
 ours: 1
 host: list open, list closed, list open
-error: branch not found`, nil},
+error: branch not found`, map[string]difference{
+			onGitea: {"it makes it one to the default branch", `
+1 open "Set 1" to default
+main: none
+ours: 1
+error: branch not found`},
+		}},
 
 		// Closed by people.
 		{"people closed it", func(w *world) { w.must(); w.people.Close(w, 1) }, `
@@ -777,7 +783,12 @@ host: list open, read, disablePullRequestAutoMerge`, nil},
 1 open "Set 1" auto-merge merge
 main: nothing
 ours: 1, 1 ahead, 0 behind
-host: list open, read`, nil},
+host: list open, read`, map[string]difference{
+			onGitea: {"it hides the method", `
+1 open "Set 1"
+main: nothing
+ours: 1, 1 ahead, 0 behind`},
+		}},
 		{"we enabled auto-merge, with another method now", func(w *world) {
 			w.settings.AutoMerge = "squash"
 			w.people.Require(w, "main", "ci")

@@ -250,10 +250,10 @@ func (r *Repo) Head(t testing.TB, branch string) string {
 	return ""
 }
 
-// CancelMerge cancels a scheduled merge.
+// CancelMerge cancels a scheduled merge, if there is one.
 func (r *Repo) CancelMerge(t testing.TB, number int) {
 	t.Helper()
-	r.admin(t, http.MethodDelete, r.path("/pulls/%d/merge", number), nil, nil)
+	r.admin(t, http.MethodDelete, r.path("/pulls/%d/merge", number), nil, nil, http.StatusNotFound)
 }
 
 // AllowMerge has only some users merge into a branch.

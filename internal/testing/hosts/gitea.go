@@ -119,6 +119,7 @@ func (r giteaRepo) Retarget(t testing.TB, number int, target string) {
 
 func (r giteaRepo) AutoMerge(t testing.TB, number int, method hosting.MergeMethod) {
 	t.Helper()
+	r.CancelMerge(t, number) // Gitea refuses another method
 	r.ScheduleMerge(t, hostingtest.Ann, number, string(method))
 }
 
