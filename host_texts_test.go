@@ -37,7 +37,8 @@ func TestHostTexts(t *testing.T) {
 	t.Parallel()
 	seen := map[string]map[string]bool{}
 	check := func(file, text string) {
-		if !strings.Contains(gitHubNames.Replace(text), "GitHub") || strings.Contains(text, "GitLab") || strings.Contains(text, "Gitea") {
+		if !strings.Contains(gitHubNames.Replace(text), "GitHub") || strings.Contains(text, "GitLab") ||
+			strings.Contains(text, "Gitea") {
 			return
 		}
 		for _, part := range gitHubTexts[file] {

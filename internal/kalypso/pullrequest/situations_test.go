@@ -134,12 +134,19 @@ error: the host rejected the request at reviewers`},
 main: nothing
 ours: 1, 1 ahead, 0 behind
 host: list open, read, convertPullRequestToDraft`, nil},
-		{"it becomes ready", func(w *world) { w.settings.Draft = true; w.must(); w.settings.Draft = false }, `
+		{"it becomes ready", func(w *world) {
+			w.settings.Draft = true
+			w.must()
+			w.settings.Draft = false
+		}, `
 1 open "Set 1"
 main: nothing
 ours: 1, 1 ahead, 0 behind
 host: list open, read, markPullRequestReadyForReview`, nil},
-		{"another prefix is another branch", func(w *world) { w.must(); w.settings.BranchPrefix = "new/" }, `
+		{"another prefix is another branch", func(w *world) {
+			w.must()
+			w.settings.BranchPrefix = "new/"
+		}, `
 1 open "Set 1"
 2 open "Set 1"
 main: nothing
@@ -291,7 +298,9 @@ error: people pushed to the branch`, nil},
 main: nothing apps.txt
 ours: 2 apps.txt, 1 ahead, 0 behind
 host: list open, read, edit`, nil},
-		{"others have a branch of our name", func(w *world) { w.push(w.branch(), "note.txt", "theirs") }, `
+		{"others have a branch of our name", func(w *world) {
+			w.push(w.branch(), "note.txt", "theirs")
+		}, `
 main: nothing
 ours: nothing note.txt, 1 ahead, 1 behind
 host: list open, list closed, list open
@@ -336,7 +345,10 @@ ours: 1, 1 ahead, 0 behind`},
 main: nothing apps.txt
 ours: 1 apps.txt, 1 ahead, 0 behind
 host: list open, read`, nil},
-		{"the target moved, in conflict with it", func(w *world) { w.must(); w.push("main", file, "theirs") }, `
+		{"the target moved, in conflict with it", func(w *world) {
+			w.must()
+			w.push("main", file, "theirs")
+		}, `
 1 open "Set 1"
 main: theirs
 ours: 1, 1 ahead, 0 behind
@@ -350,7 +362,10 @@ host: list open, read`, nil},
 main: nothing apps.txt
 ours: 2, 1 ahead, 1 behind
 host: list open, read, edit`, nil},
-		{"people pushed the change to the target", func(w *world) { w.must(); w.push("main", file, "1") }, `
+		{"people pushed the change to the target", func(w *world) {
+			w.must()
+			w.push("main", file, "1")
+		}, `
 1 closed "Set 1"
 main: 1
 ours: none
@@ -457,7 +472,11 @@ host: list open, list closed, list open, open`, nil},
 main: nothing
 ours: 2, 1 ahead, 0 behind
 host: list open, list closed, list open, open`, nil},
-		{"people closed it, and the state is lost", func(w *world) { w.must(); w.people.Close(w, 1); w.loseState() }, `
+		{"people closed it, and the state is lost", func(w *world) {
+			w.must()
+			w.people.Close(w, 1)
+			w.loseState()
+		}, `
 1 closed "Set 1"
 main: nothing
 ours: 1, 1 ahead, 0 behind
@@ -703,7 +722,9 @@ main: nothing
 ours: 1, 1 ahead, 0 behind
 host: list open, list closed, list open, open, read, read
 error: closed without being merged`, nil},
-		{"the apply waits until its time is up", func(w *world) { w.settings.Wait, w.sleep = true, w.timeUp(nil) }, `
+		{"the apply waits until its time is up", func(w *world) {
+			w.settings.Wait, w.sleep = true, w.timeUp(nil)
+		}, `
 1 open "Set 1"
 main: nothing
 ours: 1, 1 ahead, 0 behind
@@ -735,7 +756,10 @@ host: list open, read, read, read`, nil},
 main: 1
 ours: 1, 1 ahead, 1 behind
 host: list open, list closed, list open, open, enablePullRequestAutoMerge, merge, read`, nil},
-		{"the host merges once the checks have passed", func(w *world) { w.settings.AutoMerge = "squash"; w.people.Require(w, "main", "ci") }, `
+		{"the host merges once the checks have passed", func(w *world) {
+			w.settings.AutoMerge = "squash"
+			w.people.Require(w, "main", "ci")
+		}, `
 1 open "Set 1" auto-merge squash
 main: nothing
 ours: 1, 1 ahead, 0 behind
@@ -868,12 +892,16 @@ ours: 1, 1 ahead, 1 behind
 host: list open, list closed, list open, open, enablePullRequestAutoMerge, merge, merge, merge, read`, nil},
 
 		// Answers lost and late, and applies that were killed.
-		{"the answer of the create is lost", func(w *world) { w.people.Fail(w, hostingtest.Open, 1, hostingtest.AnswerLost) }, `
+		{"the answer of the create is lost", func(w *world) {
+			w.people.Fail(w, hostingtest.Open, 1, hostingtest.AnswerLost)
+		}, `
 1 open "Set 1"
 main: nothing
 ours: 1, 1 ahead, 0 behind
 host: list open, list closed, list open, open, open, list open`, nil},
-		{"the create is lost", func(w *world) { w.people.Fail(w, hostingtest.Open, 1, hostingtest.Dropped) }, `
+		{"the create is lost", func(w *world) {
+			w.people.Fail(w, hostingtest.Open, 1, hostingtest.Dropped)
+		}, `
 1 open "Set 1"
 main: nothing
 ours: 1, 1 ahead, 0 behind
@@ -897,12 +925,16 @@ host: list open, read, edit, edit`, nil},
 main: 0
 ours: none
 host: list open, close, close`, nil},
-		{"the host has not seen our push yet", func(w *world) { w.people.Fail(w, hostingtest.Open, 1, hostingtest.NotSeen) }, `
+		{"the host has not seen our push yet", func(w *world) {
+			w.people.Fail(w, hostingtest.Open, 1, hostingtest.NotSeen)
+		}, `
 1 open "Set 1"
 main: nothing
 ours: 1, 1 ahead, 0 behind
 host: 2 times list open, list closed, list open, open`, nil},
-		{"the host never sees our push", func(w *world) { w.people.Fail(w, hostingtest.Open, -1, hostingtest.NotSeen) }, `
+		{"the host never sees our push", func(w *world) {
+			w.people.Fail(w, hostingtest.Open, -1, hostingtest.NotSeen)
+		}, `
 main: nothing
 ours: 1, 1 ahead, 0 behind
 host: 5 times list open, list closed, list open, open
@@ -931,7 +963,11 @@ host: list open, list closed, list open, open`, nil},
 main: nothing
 ours: 1, 1 ahead, 0 behind
 host: list open, read`, nil},
-		{"the apply was killed after it opened it, and another value is desired", func(w *world) { w.must(); w.loseState(); w.value = "2" }, `
+		{"the apply was killed after it opened it, and another value is desired", func(w *world) {
+			w.must()
+			w.loseState()
+			w.value = "2"
+		}, `
 1 open "Set 2"
 main: nothing
 ours: 2, 1 ahead, 0 behind
@@ -1028,7 +1064,9 @@ main: nothing
 ours: none
 host: list open, list closed, list open
 error: not authorized`, nil},
-		{"the right to open is lost after the push", func(w *world) { w.people.Fail(w, hostingtest.Open, -1, hostingtest.Forbidden) }, `
+		{"the right to open is lost after the push", func(w *world) {
+			w.people.Fail(w, hostingtest.Open, -1, hostingtest.Forbidden)
+		}, `
 main: nothing
 ours: 1, 1 ahead, 0 behind
 host: list open, list closed, list open, open
@@ -1053,7 +1091,11 @@ main: nothing
 ours: 2, 1 ahead, 0 behind
 host: list open, read
 error: the host does not accept the credential`, nil},
-		{"the push is refused", func(w *world) { w.must(); w.value = "2"; w.people.Protect(w, "main", w.branch()) }, `
+		{"the push is refused", func(w *world) {
+			w.must()
+			w.value = "2"
+			w.people.Protect(w, "main", w.branch())
+		}, `
 1 open "Set 1"
 main: nothing
 ours: 1, 1 ahead, 0 behind

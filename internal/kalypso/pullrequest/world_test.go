@@ -104,7 +104,8 @@ func (w *world) as(c hostingtest.Credential) {
 	if err != nil {
 		w.Fatal(err)
 	}
-	if w.git, err = gitremote.NewClient([]gitremote.Credential{{URL: w.url, Username: user, Password: password}}); err != nil {
+	w.git, err = gitremote.NewClient([]gitremote.Credential{{URL: w.url, Username: user, Password: password}})
+	if err != nil {
 		w.Fatal(err)
 	}
 }
@@ -401,7 +402,8 @@ func (w *world) expect(want string, err error) {
 	w.Helper()
 	if w.fake() == nil {
 		lines := strings.Split(want, "\n")
-		want = strings.Join(slices.DeleteFunc(lines, func(l string) bool { return strings.HasPrefix(l, requestsPrefix) }), "\n")
+		lines = slices.DeleteFunc(lines, func(l string) bool { return strings.HasPrefix(l, requestsPrefix) })
+		want = strings.Join(lines, "\n")
 	}
 	if w.on.Traits().HidesMethod {
 		want = anyMethod.ReplaceAllString(want, "auto-merge "+string(hosting.UnknownMethod))
@@ -465,7 +467,8 @@ func (w *world) holds(branch string) string {
 	if branch == "main" || gitserver.Rev(w, w.local, "main") == "" {
 		return text
 	}
-	ahead := strings.Fields(gitserver.Git(w, w.local, "rev-list", "--first-parent", "--left-right", "--count", "main..."+branch))
+	ahead := strings.Fields(gitserver.Git(w, w.local, "rev-list", "--first-parent", "--left-right", "--count",
+		"main..."+branch))
 	return fmt.Sprintf("%s, %s ahead, %s behind", text, ahead[1], ahead[0])
 }
 

@@ -72,8 +72,8 @@ type Repo struct {
 	server *Server
 }
 
-// AddRepo creates a repo. The users may write to it, as members of the team platform. Its branch main has a commit, since
-// Gitea takes an empty repo for empty until some time after the first push. Push with force.
+// AddRepo creates a repo. The users may write to it, as members of the team platform. Its branch main has a commit,
+// since Gitea takes an empty repo for empty until some time after the first push. Push with force.
 func (s *Server) AddRepo(t testing.TB, name string, users ...string) *Repo {
 	t.Helper()
 	return s.addRepo(t, name, true, users...)

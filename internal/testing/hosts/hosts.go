@@ -1,5 +1,5 @@
-// Package hosts has the Git hosts that tests run over, each as a [hostingtest.World]: GitHub's and GitLab's fakes, and a
-// real Gitea.
+// Package hosts has the Git hosts that tests run over, each as a [hostingtest.World]: the fakes of GitHub and GitLab,
+// and a real Gitea.
 package hosts
 
 import (
