@@ -24,7 +24,7 @@ var gitHubTexts = map[string][]string{
 	"internal/provider/commit_status_schema.go": {"GitHub allows 1,000 statuses"},
 	"internal/provider/provider_github.go":      {"GitHub"},
 	"templates/guides/ci.md":                    {"GitHub passes no secrets to a pull request from a fork"},
-	"templates/guides/fleet-page.md":            {"On GitHub:", "GitHub publishes the pages of a private repo to everybody"},
+	"templates/guides/fleet-page.md":            {"On GitHub:", "GitHub publishes the pages of a private repo"},
 	"templates/guides/promotion.md.tmpl":        {"GitHub removes old statuses", "GitHub has no drafts in private"},
 	"templates/guides/review.md.tmpl":           {"On GitHub, the repo must allow auto-merge"},
 	"templates/guides/what-ran-where.md.tmpl":   {"GitHub removes after a while"},

@@ -221,8 +221,8 @@ func TestRead(t *testing.T) {
 }
 
 // TestWithhold: a pull request that must not be merged is a draft without our auto-merge, and says why. What people
-// wrote comes back from us without running as a quick action of GitLab with our rights, wherever the slash is: behind our
-// marker, or indented. The next run undoes it.
+// wrote comes back from us without running as a quick action of GitLab with our rights, wherever the slash is: behind
+// our marker, or indented. The next run undoes it.
 func TestWithhold(t *testing.T) {
 	t.Parallel()
 	onAll(t, func(w *world) {
