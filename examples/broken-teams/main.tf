@@ -120,7 +120,7 @@ resource "kalypso_environment_rendering" "prod" {
   workloads           = local.workloads
   gitops_repo         = { repo = var.gitops_url, branch = "prod" }
 
-  # What a team breaks stays as the branch holds it: here at most two folders of three.
+  # What a team breaks stays as it is on the branch: here at most two folders of three.
   on_assignment_error = "keep"
   guardrails          = { max_kept = 2 }
 }

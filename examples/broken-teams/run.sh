@@ -12,7 +12,7 @@ commit gitops prod "$work/first" "Begin"
 use_example broken-teams
 export TF_VAR_gitops_url="file://$work/gitops"
 
-# step HEADLINE: shows the warning of the apply, and what the branch holds of each team then.
+# step HEADLINE: shows the warning of the apply, and what the branch contains of each team then.
 step() {
   headline "$1"
   tf apply "${plain[@]}" -auto-approve >"$work/log" || { cat "$work/log"; exit 1; }

@@ -45,7 +45,7 @@ tf() {
   terraform -chdir="$work/example" "$@"
 }
 
-# commit REPO BRANCH FOLDER MESSAGE [PARENT]: a commit of what the folder holds becomes the head of the branch.
+# commit REPO BRANCH FOLDER MESSAGE [PARENT]: a commit of what the folder contains becomes the head of the branch.
 commit() {
   local tree made
   rm -f "$work/index"

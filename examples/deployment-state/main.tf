@@ -93,7 +93,7 @@ resource "kalypso_environment_rendering" "stage" {
   }
 }
 
-# Whether it runs: what the branch holds now, by what the clusters said last.
+# Whether it runs: what the branch contains now, by what the clusters said last.
 data "kalypso_deployment_state" "stage" {
   gitops_repo = local.gitops_repo
   source      = { reports = fileexists(var.reports) ? jsondecode(file(var.reports)) : [] }

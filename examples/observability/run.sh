@@ -57,7 +57,7 @@ deliver() {
 }
 
 # report ENVIRONMENT STATE COMMIT…: one cluster for each commit of the shop says that it runs this commit, and what the
-# GitOps branch holds now.
+# GitOps branch contains now.
 report() {
   local environment=$1 state=$2 separator="[" n=0 commit
   shift 2

@@ -48,7 +48,7 @@ run() {
   done
 }
 
-# report ENVIRONMENT STATE: the environment's clusters say that they run what the branch holds now.
+# report ENVIRONMENT STATE: the environment's clusters say that they run what the branch contains now.
 report() {
   local folder separator="["
   for folder in $(in_repo gitops ls-tree -d --name-only "$1" | grep -v '^\.'); do

@@ -16,7 +16,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
 )
 
-// assignmentsOutcome holds the data source's result for a fleet.
+// assignmentsOutcome contains the data source's result for a fleet.
 type assignmentsOutcome struct {
 	*explain.Explanation
 	fleet   *fleet.Fleet

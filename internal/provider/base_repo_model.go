@@ -32,7 +32,7 @@ type baseRepoModel struct {
 	baseRepoResults
 }
 
-// baseRepoResults holds the computed attributes.
+// baseRepoResults contains the computed attributes.
 type baseRepoResults struct {
 	Content     types.String `tfsdk:"content"`
 	CommitSHA   types.String `tfsdk:"commit_sha"`

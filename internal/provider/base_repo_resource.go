@@ -40,7 +40,7 @@ func (r *baseRepo) Metadata(_ context.Context, req resource.MetadataRequest, res
 	resp.TypeName, resp.ResourceBehavior = req.ProviderTypeName+"_base_repo", mutableIdentity
 }
 
-// baseRepoIdentity identifies a BaseRepo by the branch that holds it.
+// baseRepoIdentity identifies a BaseRepo by the branch that contains it.
 var baseRepoIdentity = resourceIdentity{
 	{name: "repo", state: path.Root("repo"), required: true, description: "URL of the control plane's repo."},
 	{name: "branch", state: path.Root("branch"), required: true, description: "Branch of the environment."},

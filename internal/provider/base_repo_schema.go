@@ -24,7 +24,7 @@ func baseRepoSchema(ctx context.Context) schema.Schema {
 	return schema.Schema{
 		MarkdownDescription: "Promotes a commit to an environment that the Kalypso operator still renders: sets `commit` " +
 			"of the BaseRepo in `" + document.File + "`, at the root of the environment's branch of the control plane, by " +
-			"push or by pull request. All other bytes of the file stay. So one chain may hold environments of the operator " +
+			"push or by pull request. All other bytes of the file stay. So one chain may have environments of the operator " +
 			"and of `kalypso_environment_rendering`. It takes the place of the part of Kalypso's workflows that writes the " +
 			"file; stop them for this environment.\n\nIf the branch has no such file, the apply writes one, with the repo " +
 			"and the branch of the promotion. **Destroying the resource leaves the file as it is**, because the operator " +

@@ -21,7 +21,7 @@ func (d *providerData) claim(applied *delivery.AppliedTree, create bool) error {
 }
 
 // configClaims records what the resources of one run manage outside of renderings. It finds two that manage the same.
-// The zero value holds no claims.
+// The zero value has no claims.
 type configClaims struct {
 	mu    sync.Mutex
 	taken map[string]configClaim

@@ -12,14 +12,14 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/status"
 )
 
-// commitStatusDeployment holds the attributes of the argument deployment.
+// commitStatusDeployment contains the attributes of the argument deployment.
 type commitStatusDeployment struct {
 	PromotedCommit types.String `tfsdk:"promoted_commit"`
 	Verdict        types.String `tfsdk:"verdict"`
 	Summary        types.String `tfsdk:"summary"`
 }
 
-// commitStatusModel holds the attributes of a commit status.
+// commitStatusModel contains the attributes of a commit status.
 type commitStatusModel struct {
 	Repo        types.String   `tfsdk:"repo"`
 	Commit      types.String   `tfsdk:"commit"`

@@ -26,7 +26,7 @@ var configModel = &model{
 	nameDescription: "Name of the config: a DNS-1123 subdomain. Configs apply in the byte order of their names. One " +
 		"that starts with `" + fleet.AzureAppConfigPrefix +
 		"` has keys that contain what they apply to, `<label>.<value>.….<key>`, and applies last.",
-	labelsDescription: "What the config applies to: assignments for which all of these hold. `cluster-type`, " +
+	labelsDescription: "What the config applies to: assignments for which all of these match. `cluster-type`, " +
 		"`deployment-target` and `workload` are compared with the names, any other label with those of the cluster type " +
 		"and of the deployment target. Without labels it applies to all. The label `" + fleet.PlatformConfigLabel +
 		"` is added, unless it is set or the name starts with `" +

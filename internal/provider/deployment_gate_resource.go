@@ -149,7 +149,7 @@ func (g *deploymentGate) apply(
 	}
 }
 
-// Read keeps the result of the last wait. kalypso_deployment_state tells whether it still holds.
+// Read keeps the result of the last wait. kalypso_deployment_state tells whether it is still true.
 func (g *deploymentGate) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
 	deploymentGateIdentity.set(ctx, &req.State, resp.Identity, &resp.Diagnostics)
 }

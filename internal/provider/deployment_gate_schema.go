@@ -55,7 +55,7 @@ func deploymentGateSchema(ctx context.Context) schema.Schema {
 			"when it is committed. It takes the arguments of `kalypso_deployment_state` and checks until the verdict is " +
 			"`success`. A `failure` or a timeout is an error that lists the problems; the next apply waits again.\n\nRefresh " +
 			"contacts nothing, and destroy only removes the gate from state. Put the gate into its own root module, with the " +
-			"status that it allows: while the gate waits, it holds the state lock, and no hotfix should wait for that.",
+			"status that it allows: while the gate waits, it keeps the state lock, and no hotfix should wait for that.",
 		Attributes: attributes,
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
-// What a GitOps branch holds is told as deployments: a first one, a promotion that a rollback takes back, and a wave.
+// The commits of a GitOps branch become deployments: a first one, a promotion that a rollback takes back, and a wave.
 // The commits of gitserver all have the time 2023-11-14T22:13:20Z.
 func TestAccDeploymentHistory(t *testing.T) {
 	t.Parallel()

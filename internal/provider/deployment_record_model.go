@@ -16,7 +16,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 )
 
-// deploymentRecordModel holds the attributes of a record.
+// deploymentRecordModel contains the attributes of a record.
 type deploymentRecordModel struct {
 	Deployment  types.Object   `tfsdk:"deployment"`
 	History     types.Object   `tfsdk:"history"`
@@ -29,13 +29,13 @@ type deploymentRecordModel struct {
 	Timeouts    timeouts.Value `tfsdk:"timeouts"`
 }
 
-// recordedState holds the attributes of the argument deployment.
+// recordedState contains the attributes of the argument deployment.
 type recordedState struct {
 	Head        types.String `tfsdk:"head"`
 	Observation types.String `tfsdk:"observation"`
 }
 
-// recordedHistory holds the attributes of the argument history.
+// recordedHistory contains the attributes of the argument history.
 type recordedHistory struct {
 	Deployments types.List `tfsdk:"deployments"`
 }
@@ -72,7 +72,7 @@ func parseRecordMemory(text []byte) (m recordMemory) {
 func (m recordMemory) encode() []byte {
 	text, err := json.Marshal(m)
 	if err != nil {
-		panic(err) // it holds texts
+		panic(err) // it contains texts
 	}
 	return text
 }
@@ -137,7 +137,7 @@ func (m *deploymentRecordModel) rename(o *observation.Observation) {
 	}
 }
 
-// recorded returns what the state tells that a store holds; nil: nothing.
+// recorded returns what the state tells that a store contains; nil: nothing.
 func (m *deploymentRecordModel) recorded(
 	ctx context.Context, memory recordMemory, store types.Object,
 ) *observation.Observation {

@@ -22,7 +22,7 @@ func deploymentRecordSchema(ctx context.Context) schema.Schema {
 			"`kalypso_deployment_history` and SQL tell from it what ran where and when.\n\nEach apply adds what changed since " +
 			"the last record: a deployment target on a cluster that is new or gone, or has another content, version or state. " +
 			"Without a change the plan is empty. The plan compares the observation with the last one in the state, and " +
-			"contacts no store. If the store holds something else than the state, such as after a lost state or a restored " +
+			"contacts no store. If the store contains something else than the state, such as after a lost state or a restored " +
 			"backup, the next apply compares everything with the store, and makes the present right.\n\n" +
 			"**Destroying the resource leaves the history unchanged.** There is no import: creating the resource finds what " +
 			"is there.",

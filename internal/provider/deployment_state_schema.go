@@ -53,7 +53,8 @@ func deploymentStateSchema() schema.Schema {
 	maps.Copy(attributes, deploymentStateComputed())
 	return schema.Schema{
 		MarkdownDescription: "Tells whether the clusters run what a branch of the GitOps repo contains. It checks once per " +
-			"run and does not wait: a deployment in progress is `pending`.\n\nA cluster is current if two things hold. It " +
+			"run and does not wait: a deployment in progress is `pending`.\n\nA cluster is current if two conditions are true. " +
+			"It " +
 			"reports that everything it synced is healthy. And its folder has not changed from the commit that it reports up " +
 			"to the branch's head. So a commit that does not change a folder makes no cluster wait. An unclear state is never " +
 			"a success: it is `pending` and listed in `problems`. The guide *Does it run?* has the full table.",
@@ -71,7 +72,7 @@ func deploymentStateComputed() map[string]schema.Attribute {
 			Computed: true, Sensitive: true,
 			MarkdownDescription: "What each cluster runs of each deployment target, as compressed JSON in one text, for a " +
 				"record of deployments. Null without `versions` or a head. It is marked sensitive so that no plan prints it; it " +
-				"holds no secrets.",
+				"contains no secrets.",
 		},
 		"promoted_commit": computedText("The promoted commit in the record at this path. Null if there is none."),
 		"complete": schema.BoolAttribute{

@@ -6,8 +6,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 )
 
-// values holds the arguments of one object as Go values: string, bool, *int, []string, exactStrings, map[string]string,
-// values, []values, map[string]values.
+// values contains the arguments of one object as Go values: string, bool, *int, []string, exactStrings,
+// map[string]string, values, []values, map[string]values.
 type values map[string]any
 
 // exactStrings is a list of strings in which empty and null differ.

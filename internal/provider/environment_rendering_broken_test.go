@@ -12,7 +12,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
-// breaking is a rendering whose teams break deployment targets. It keeps what the branch holds of them.
+// breaking is a rendering whose teams break deployment targets. It keeps what the branch contains of them.
 type breaking struct{ *rendering }
 
 // newBreaking makes a rendering of value 1 that is on the branch "dev".
@@ -222,7 +222,7 @@ func TestAccBrokenNew(t *testing.T) {
 	r.expectCommits(1)
 	r.expectFailing("", "small/app-d")
 
-	// Where the branch holds its folder, a create can't keep it.
+	// Where the branch contains its folder, a create can't keep it.
 	r.emptyState()
 	r.set("broken", map[string]string{"c": "data", "d": "schema"})
 	r.expectRefused([]string{"Cannot keep deployment targets", "small / app-c",
@@ -339,7 +339,7 @@ func TestAccBrokenDrift(t *testing.T) {
 	}
 }
 
-// TestAccBrokenMove: another destination does not hold what is kept.
+// TestAccBrokenMove: another destination does not contain what is kept.
 func TestAccBrokenMove(t *testing.T) {
 	t.Parallel()
 	r := newBreaking(t)
@@ -408,8 +408,8 @@ func TestAccBrokenFiles(t *testing.T) {
 	}
 }
 
-// TestAccBrokenUnknown: a target whose data are known after apply and that fails then is kept if the branch holds it. A
-// new one is an error: the plan has shown it.
+// TestAccBrokenUnknown: a target whose data are known after apply and that fails then is kept if the branch contains
+// it. A new one is an error: the plan has shown it.
 func TestAccBrokenUnknown(t *testing.T) {
 	t.Parallel()
 	r := newBreaking(t)
@@ -431,7 +431,7 @@ func TestAccBrokenUnknown(t *testing.T) {
 	}
 }
 
-// TestAccBrokenPullRequest: a pull request proposes the others, and what is kept is what its target holds.
+// TestAccBrokenPullRequest: a pull request proposes the others, and what is kept is what its target contains.
 func TestAccBrokenPullRequest(t *testing.T) {
 	t.Parallel()
 	r := newReviewed(t)
@@ -457,7 +457,7 @@ func TestAccBrokenPullRequest(t *testing.T) {
 	since, _ := r.failing()
 	r.expectWarned("large / app-b: kept, fails since " + since["large/app-b"])
 
-	// A target that breaks while its next version is proposed stays as the target branch holds it.
+	// A target that breaks while its next version is proposed stays as it is on the target branch.
 	r.set("value", "3")
 	r.set("broken", map[string]string{})
 	r.apply()

@@ -40,7 +40,7 @@ func (r *root) expectDescription(known bool, texts ...string) {
 		}
 	}
 	if strings.Contains(text, "canary") || strings.Contains(text, "unknown") {
-		r.t.Errorf("the description holds a value:\n%s", text)
+		r.t.Errorf("the description contains a value:\n%s", text)
 	}
 }
 
@@ -275,7 +275,7 @@ func document(kind, name, spec string) string {
 }
 
 // manyDocuments are a fleet that places two targets of each workload on each of five cluster types, with configs that
-// hold a value.
+// contain a value.
 func manyDocuments(value string, workloads int) []string {
 	all := []string{
 		document("Template", "file", `{type: reconciler, manifests: ["{{ toYaml .ConfigData }}"]}`),

@@ -68,7 +68,7 @@ func TestAccRenderingDrift(t *testing.T) {
 	}
 }
 
-// TestAccRenderingRewritten: a branch that others forced is compared by what it holds, not by its history.
+// TestAccRenderingRewritten: a branch that others forced is compared by what it contains, not by its history.
 func TestAccRenderingRewritten(t *testing.T) {
 	t.Parallel()
 	r := newRendering(t, gitserver.InitBare(t))

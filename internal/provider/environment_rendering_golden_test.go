@@ -26,11 +26,11 @@ const (
 	promotedCommitPath = ".github/tracking/Promoted_Commit_Id"
 )
 
-// goldenFleet holds the inputs of a root module for a golden fleet, besides its documents.
+// goldenFleet contains the inputs of a root module for a golden fleet, besides its documents.
 type goldenFleet struct {
 	Environment string `json:"environment"`
 	Promoted    string `json:"promoted_commit"` // empty: none
-	Existing    bool   `json:"existing"`        // the branch holds something before
+	Existing    bool   `json:"existing"`        // the branch contains something before
 	Preview     string `json:"preview"`
 }
 

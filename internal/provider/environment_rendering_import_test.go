@@ -30,7 +30,7 @@ func TestAccRenderingImport(t *testing.T) {
 	}
 	r.succeed("import", address, "dev@"+id)
 	same := []string{"tree_hash", "folders", "commit_sha", "assignments", "assignment_count", "promoted_commit"}
-	before["commit_sha"] = r.head() // the branch's head holds the tree too
+	before["commit_sha"] = r.head() // the branch's head contains the tree too
 	r.expectSame(before, same...)
 	r.expectUpdate(0)
 	r.expectSame(before, append(same, "unscheduled")...)

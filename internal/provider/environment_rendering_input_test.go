@@ -22,7 +22,7 @@ import (
 
 var update = flag.Bool("update", false, "write the diagnostics in testdata anew")
 
-// Bad input is an error of the plan. The files diagnostics.txt hold what the user reads of each, to the letter: the
+// Bad input is an error of the plan. The files diagnostics.txt contain what the user reads of each, to the letter: the
 // resource, the line, the object and where it came from, what is wrong and what to do. All of a configuration's errors
 // come from one plan.
 func TestAccBadInput(t *testing.T) {

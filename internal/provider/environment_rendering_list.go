@@ -17,7 +17,7 @@ import (
 
 var _ list.ListResourceWithConfigure = (*renderingList)(nil)
 
-// renderingList lists the renderings that the branches of a GitOps repo hold.
+// renderingList lists the renderings that the branches of a GitOps repo contain.
 type renderingList struct{ environmentRendering }
 
 // newRenderingList returns the list of the renderings on the branches of a repo.

@@ -59,7 +59,7 @@ type environmentRenderingModel struct {
 	deliveryResults
 }
 
-// deliveryResults holds the computed attributes that an apply keeps if it writes nothing.
+// deliveryResults contains the computed attributes that an apply keeps if it writes nothing.
 type deliveryResults struct {
 	Description types.String `tfsdk:"description"`
 	CommitSHA   types.String `tfsdk:"commit_sha"`
@@ -287,7 +287,7 @@ func (m *environmentRenderingModel) kept(ctx context.Context, state *environment
 	return kept && m.promoted().Equal(state.promoted()) && m.Delivered.Equal(state.Delivered)
 }
 
-// setResult sets the results of an apply. planned holds the planned results.
+// setResult sets the results of an apply. planned contains the planned results.
 func (m *environmentRenderingModel) setResult(
 	decision *delivery.Decision, result *delivery.Result, planned deliveryResults, state *environmentRenderingModel,
 ) {
@@ -322,7 +322,7 @@ func (m *environmentRenderingModel) setRefreshed(
 	return !m.sameAs(&before)
 }
 
-// setReverted sets what the branch holds after others put it back to an earlier delivery. If the fleet renders that
+// setReverted sets what the branch contains after others put it back to an earlier delivery. If the fleet renders that
 // again, there is nothing to change.
 func (m *environmentRenderingModel) setReverted(ctx context.Context, s *delivery.State) {
 	ours, record := s.Ours(), s.Seen.Record
@@ -371,7 +371,7 @@ func (r *deliveryResults) setComputedOnly() {
 	r.Delivered = types.BoolNull()
 }
 
-// setDelivery sets the results of a delivery. commit is empty if the branch does not hold the tree.
+// setDelivery sets the results of a delivery. commit is empty if the branch does not contain the tree.
 func (r *deliveryResults) setDelivery(commit string, delivered bool, pr *hosting.PullRequest) {
 	r.CommitSHA, r.Delivered = nullable(commit), types.BoolValue(delivered)
 	r.PullRequest = pullRequestValue(pr)

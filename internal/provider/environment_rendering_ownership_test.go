@@ -169,7 +169,7 @@ func TestAccRenderingPlaces(t *testing.T) {
 		)
 	}
 	first.apply(`-var=paths=["a", "b/c"]`, "-var=environment=dev")
-	// The same holds for one environment, whether or not the other rendering exists already.
+	// The same applies to one environment, whether or not the other rendering exists already.
 	first.expectError(
 		[]string{"Overlapping destinations"},
 		"plan",

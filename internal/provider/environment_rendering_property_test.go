@@ -299,7 +299,7 @@ func (r *root) state() map[string]map[string]any {
 	return all
 }
 
-// expectOnBranch compares the values of a rendering with what its branch holds, by git.
+// expectOnBranch compares the values of a rendering with what its branch contains, by git.
 func expectOnBranch(t *testing.T, repo, branch, at string, state map[string]any) {
 	t.Helper()
 	files := archive(t, repo, branch)
@@ -312,7 +312,7 @@ func expectOnBranch(t *testing.T, repo, branch, at string, state map[string]any)
 		delete(files, promotedCommitPath) // of an earlier one; it is not ours to remove
 	}
 	assignments, folders, targets := map[string]any{}, map[string]any{}, 0
-	var entries strings.Builder // of a tree that holds our folders alone
+	var entries strings.Builder // of a tree that contains our folders alone
 	for line := range strings.SplitSeq(gitserver.Git(t, repo, "ls-tree", branch+":"+strings.TrimPrefix(at, ".")), "\n") {
 		_, name, _ := strings.Cut(line, "\t")
 		if !strings.Contains(line, " tree ") || strings.HasPrefix(name, ".") {

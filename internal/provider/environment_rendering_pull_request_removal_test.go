@@ -25,7 +25,7 @@ func moving(t *testing.T, delivery ...any) *reviewed {
 	return r
 }
 
-// expectPlaces fails the test unless just these branches hold the tree.
+// expectPlaces fails the test unless just these branches contain the tree.
 func (r *reviewed) expectPlaces(want ...string) {
 	r.t.Helper()
 	var got []string
@@ -67,7 +67,7 @@ func (r *reviewed) expectRemoval(from string) int {
 }
 
 // TestAccPullRequestRemovalWaits: with auto-merge, a rendering that moves is removed from its old branch only once
-// the new one holds it, and by people.
+// the new one contains it, and by people.
 func TestAccPullRequestRemovalWaits(t *testing.T) {
 	t.Parallel()
 	r := moving(t, "auto_merge", "squash", "reviewers", []string{"octocat"})

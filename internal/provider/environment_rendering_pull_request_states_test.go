@@ -30,7 +30,7 @@ func TestAccPullRequestPushedTo(t *testing.T) {
 	}
 	r.expectTree(first.Head, "large/app-a", "1")
 
-	// Merged with what people pushed: the target does not hold what was proposed.
+	// Merged with what people pushed: the target does not contain what was proposed.
 	r.options("on_drift", "fail")
 	r.apply()
 	gitserver.Seed(t, r.on.Path, first.Head, map[string]string{"large/app-a/reconciler.yaml": "hotfix\n"})

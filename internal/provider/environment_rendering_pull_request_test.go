@@ -125,7 +125,7 @@ func (r *reviewed) expectWarning(texts ...string) {
 	}
 }
 
-// expectTree fails the test unless the folder of a cluster type's target holds this value.
+// expectTree fails the test unless the folder of a cluster type's target contains this value.
 func (r *reviewed) expectTree(rev, target, value string) {
 	r.t.Helper()
 	if got := gitserver.Tree(r.t, r.on.Path, rev)[target+"/reconciler.yaml"]; !strings.HasPrefix(got,

@@ -13,7 +13,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// arguments holds all arguments of an object; unset ones are null.
+// arguments contains all arguments of an object; unset ones are null.
 type arguments map[string]any
 
 // object is a Kalypso object of a random fleet.
@@ -21,7 +21,7 @@ type object struct {
 	attribute string // of a rendering, that takes such objects
 	arguments arguments
 	form      string // the way in which it comes: each, single, in_place, or a file of manifests
-	key       string // in the map that holds it
+	key       string // in the map that contains it
 }
 
 func (o *object) name() string { return as[string](o.arguments["name"]) }

@@ -211,7 +211,7 @@ func (r *environmentRendering) Read(ctx context.Context, req resource.ReadReques
 	}
 }
 
-// revertedFiles returns the files that the branch holds after a revert, if the state shows those from before.
+// revertedFiles returns the files that the branch contains after a revert, if the state shows those from before.
 func (r *environmentRendering) revertedFiles(
 	ctx context.Context, state *environmentRenderingModel, now *delivery.State,
 ) (map[string][]byte, error) {

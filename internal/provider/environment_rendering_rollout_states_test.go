@@ -258,7 +258,7 @@ func TestAccRolloutDestroy(t *testing.T) {
 	r.expectFiles("dev", ".github/tracking/Promoted_Commit_Id")
 }
 
-// With adopt, what the branch holds of others decides the first wave: its hashes are known after the apply.
+// With adopt, what the branch contains of others decides the first wave: its hashes are known after the apply.
 func TestAccRolloutAdopts(t *testing.T) {
 	t.Parallel()
 	r := &rolling{newRendering(t, gitserver.InitBare(t))}

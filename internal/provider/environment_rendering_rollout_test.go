@@ -83,7 +83,7 @@ func (r *rolling) report(state string, types ...string) {
 	r.set("reports", reports)
 }
 
-// values returns what the branch holds for each cluster type, in their order.
+// values returns what the branch contains for each cluster type, in their order.
 func (r *rolling) values() string {
 	r.t.Helper()
 	files := gitserver.Tree(r.t, r.repo, "dev")
@@ -100,7 +100,7 @@ func (r *rolling) values() string {
 	return strings.Join(all, " ")
 }
 
-// expectValues fails the test unless the branch holds these values.
+// expectValues fails the test unless the branch contains these values.
 func (r *rolling) expectValues(want string) {
 	r.t.Helper()
 	if got := r.values(); got != want {

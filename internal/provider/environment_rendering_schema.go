@@ -146,7 +146,7 @@ func environmentRenderingSchema(ctx context.Context) schema.Schema {
 						"passwords in URLs. Git would contain them in plain text; see the guide Secrets."),
 				"duplicate_objects": reactions.attribute(
 					"The reaction to Kubernetes objects that several deployment targets of a cluster type render. Flux applies " +
-						"nothing of a folder that holds an object twice. If one deployment target renders an object twice, it is an " +
+						"nothing of a folder that contains an object twice. If one deployment target renders an object twice, it is an " +
 						"error. In the folders that change, it also warns of documents that are no Kubernetes objects, and of objects " +
 						"outside of their assignment's namespace. `ignore` turns all of this off."),
 				"moved": reactions.attribute(
@@ -180,8 +180,8 @@ func environmentRenderingSchema(ctx context.Context) schema.Schema {
 		"on_assignment_error": assignmentErrors.attribute(
 			"The reaction to deployment targets that fail to render by a fault of their team: a template that fails on their " +
 				"data, values that their own schema rejects, text that is refused, files that text changes, or a Workload with " +
-				"too many targets. `fail` the plan; or `keep` what the branch holds of them, leave out those that it does not " +
-				"hold, and warn with all of them. Faults of platform objects always fail: see the guide When a " +
+				"too many targets. `fail` the plan; or `keep` what the branch contains of them, leave out those that it does not " +
+				"contain, and warn with all of them. Faults of platform objects always fail: see the guide When a " +
 				"team breaks something."),
 		"timeouts": timeouts.Attributes(ctx, timeouts.Opts{Create: true, Read: true, Update: true, Delete: true}),
 	}
@@ -290,16 +290,17 @@ func environmentRenderingComputed() map[string]schema.Attribute {
 		"rollout_status": computedString("With `rollout`: the stage and the wave of the last commit. Null if there is none " +
 			"yet."),
 		"commit_sha": computedString(
-			"The commit on the branch that holds the tree. Null until there is one, and with the strategy `none`."),
+			"The commit on the branch that contains the tree. Null until there is one, and with the strategy `none`."),
 		"delivered": schema.BoolAttribute{
 			Computed: true,
-			MarkdownDescription: "Whether the branch holds the tree: after a push, or once the pull request is merged. Null " +
+			MarkdownDescription: "Whether the branch contains the tree: after a push, or once the pull request is merged. " +
+				"Null " +
 				"with the strategy `none`.",
 		},
 		"pull_request": schema.SingleNestedAttribute{
 			Computed: true, Attributes: pullRequestAttributes(),
 			MarkdownDescription: "The pull request that proposes the tree, or proposed it. Null without the strategy " +
-				"`pull_request`, and if the branch already held the tree.",
+				"`pull_request`, and if the branch already contained the tree.",
 		},
 	}
 }

@@ -166,7 +166,7 @@ func (r *rendering) files(ctx context.Context, state *environmentRenderingModel)
 	return types.MapValueMust(types.StringType, all), nil
 }
 
-// setFiles sets what the branch holds. If files is nil, or one of them is no text, those of the last apply stay.
+// setFiles sets what the branch contains. If files is nil, or one of them is no text, those of the last apply stay.
 func (m *environmentRenderingModel) setFiles(files map[string][]byte, promotedCommit string) {
 	if files == nil {
 		return

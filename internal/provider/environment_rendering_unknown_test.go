@@ -93,8 +93,8 @@ var unknownCases = map[string]unknowns{
 }
 
 // What is not known at plan leaves open what depends on it and no more; what was planned as known is what is applied
-// and what the branch holds; the plan after is empty. The first round creates, the second changes what was not known,
-// and where that changes nothing, writes nothing.
+// and what the branch contains; the plan after is empty. The first round creates, the second changes what was not
+// known, and where that changes nothing, writes nothing.
 func TestAccUnknown(t *testing.T) {
 	t.Parallel()
 	r := newRootFrom(t, "testdata/TestAccUnknown")

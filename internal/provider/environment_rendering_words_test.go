@@ -7,7 +7,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
-// TestAccRenderingFirstIsEmpty: a first delivery that holds nothing has to be allowed, unless nothing is written.
+// TestAccRenderingFirstIsEmpty: a first delivery that contains nothing has to be allowed, unless nothing is written.
 func TestAccRenderingFirstIsEmpty(t *testing.T) {
 	t.Parallel()
 	r := newRendering(t, gitserver.InitBare(t))

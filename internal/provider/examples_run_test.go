@@ -179,7 +179,7 @@ func TestAccExampleRollout(t *testing.T) {
 	wantInSection(t, sections, "It is reverted at once", "delivered = true", "canary region: south east region: south")
 }
 
-// examples/promotion promotes two commits from dev to prod, and holds one that fails in stage while prod's own change
+// examples/promotion promotes two commits from dev to prod, and stops one that fails in stage while prod's own change
 // goes out. It takes a hotfix past the closed gate, and rolls back. The rolled back commits stay out, but a newer one
 // comes.
 func TestAccExamplePromotion(t *testing.T) {

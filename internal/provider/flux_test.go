@@ -126,7 +126,7 @@ func (f *fluxFleet) regions() string {
 	return strings.Join(all, " ")
 }
 
-// until applies until a condition holds, and returns when it first did.
+// until applies until a condition is true, and returns when it first did.
 func (f *fluxFleet) until(what string, is func(fluxState, string) bool) (time.Time, fluxState, string) {
 	f.t.Helper()
 	for end := time.Now().Add(fluxPatience); ; time.Sleep(300 * time.Millisecond) {

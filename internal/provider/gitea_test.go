@@ -25,7 +25,7 @@ func send(t *testing.T, local string, to *gitea.Repo) {
 	gitserver.Git(t, local, "push", "--quiet", "--force", "--all", to.Remote())
 }
 
-// receive has a local repo hold the branches of Gitea.
+// receive copies the branches into a local repo of Gitea.
 func receive(t *testing.T, local string, from *gitea.Repo) {
 	t.Helper()
 	gitserver.Git(t, local, "fetch", "--quiet", "--prune", from.Remote(), "+refs/heads/*:refs/heads/*")

@@ -11,7 +11,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 )
 
-// resourceIdentity holds the attributes by which Terraform identifies a resource, from Terraform and OpenTofu 1.12 on.
+// resourceIdentity contains the attributes by which Terraform identifies a resource, from Terraform and OpenTofu 1.12
+// on.
 type resourceIdentity []identityAttribute
 
 // identityAttribute is one attribute of a resource's identity.

@@ -34,8 +34,8 @@ func (r *root) knowsIdentity() bool {
 	return r.minorVersion() >= 12
 }
 
-// expectIdentity fails the test unless the state holds an identity of a resource. A CLI that knows no identities keeps
-// none.
+// expectIdentity fails the test unless the state contains an identity of a resource. A CLI that knows no identities
+// keeps none.
 func (r *root) expectIdentity(address string, want map[string]any) {
 	r.t.Helper()
 	if !r.knowsIdentity() {

@@ -185,7 +185,7 @@ func importID(found *source.ControlPlane, o source.FoundObject) string {
 
 var notOfIdentifier = regexp.MustCompile(`[^a-z0-9_]+`)
 
-// addresses holds the addresses of resources that are taken.
+// addresses contains the addresses of resources that are taken.
 type addresses map[string]bool
 
 // importable returns an object as a resource of the model, with an address that nothing else has. An error says why it

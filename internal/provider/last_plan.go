@@ -7,9 +7,9 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 )
 
-// lastPlan holds the plan that was made last, and its decision. Terraform plans a resource again right before it
-// applies it, in the same process, so the apply does what this plan decided, and renders nothing again. It holds only
-// one, because trees are large.
+// lastPlan contains the plan that was made last, and its decision. Terraform plans a resource again right before it
+// applies it, in the same process, so the apply does what this plan decided, and renders nothing again. It contains
+// only one, because trees are large.
 type lastPlan struct {
 	mu       sync.Mutex
 	plan     any

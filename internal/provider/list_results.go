@@ -39,7 +39,7 @@ func listStream(request list.ListRequest, find func(*listResults)) iter.Seq[list
 	}
 }
 
-// add adds a result, and reports whether Terraform wants more. identity holds the identity's attributes; "" is null.
+// add adds a result, and reports whether Terraform wants more. identity contains the identity's attributes; "" is null.
 // resource sets the whole resource, if the request asks for it. If it fails, the result is left out, with warnings.
 func (l *listResults) add(
 	ctx context.Context, name string, identity map[string]string, resource func(*tfsdk.Resource, *diag.Diagnostics),

@@ -448,7 +448,7 @@ func TestListBranches(t *testing.T) {
 	l.expectImports(baseRepo, results)
 }
 
-// exampleFleet holds the objects of examples/promotion, for the environments dev, stage and prod.
+// exampleFleet contains the objects of examples/promotion, for the environments dev, stage and prod.
 func exampleFleet(t *testing.T) map[string]any {
 	t.Helper()
 	manifests := map[string]any{}

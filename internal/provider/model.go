@@ -23,7 +23,7 @@ type model struct {
 	nameDescription   string // Markdown
 	labelsDescription string // Markdown
 
-	// arguments holds the arguments other than name and labels.
+	// arguments contains the arguments other than name and labels.
 	arguments map[string]schema.Attribute
 
 	// decode builds the object from its arguments. m has name and labels.

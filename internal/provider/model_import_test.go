@@ -171,8 +171,8 @@ func saidJSON(s string) string {
 	return norm.NFC.String(string(text))
 }
 
-// An import that finds no object of the kind, or several, is an error that names what the file holds. One plan imports
-// them all.
+// An import that finds no object of the kind, or several, is an error that names what the file contains. One plan
+// imports them all.
 func TestAccImportErrors(t *testing.T) {
 	const two = `apiVersion: scheduler.kalypso.io/v1alpha1
 kind: ClusterType

@@ -45,10 +45,10 @@ func (r *modelResource) Metadata(_ context.Context, req resource.MetadataRequest
 	resp.TypeName, resp.ResourceBehavior = req.ProviderTypeName+"_"+r.name, mutableIdentity
 }
 
-// modelIdentity identifies an object by its name. Like an import ID, an import names the file that holds it.
+// modelIdentity identifies an object by its name. Like an import ID, an import names the file that contains it.
 var modelIdentity = resourceIdentity{
 	{name: "name", state: path.Root("name"),
-		description: "Name of the object. An import needs it only if the file holds several objects of the kind."},
+		description: "Name of the object. An import needs it only if the file contains several objects of the kind."},
 	{name: "file", required: true,
 		description: "Path of the file with Kalypso YAML that an import reads, relative to Terraform's working directory, " +
 			"or to the root of repo. The state does not keep it."},

@@ -25,7 +25,7 @@ func meta(name string, labels map[string]string) fleet.Meta {
 	return fleet.Meta{Name: name, Labels: labels}
 }
 
-// objects holds for each kind one object with nothing optional, and one with everything.
+// objects contains for each kind one object with nothing optional, and one with everything.
 var objects = map[string][]fleet.Object{
 	"cluster_type": {
 		&fleet.ClusterType{Meta: meta("a", nil), Reconciler: "r", NamespaceService: "n"},

@@ -35,7 +35,7 @@ func taintsArgument() schema.ListNestedAttribute {
 			"key":   optionalText("Key of the taint. Required."),
 			"value": optionalText("Value of the taint."),
 			"effect": optionalText("`NoSelect` repels every deployment target, `NoSelectIfNew` only those that the cluster " +
-				"type does not hold yet. Required."),
+				"type does not have yet. Required."),
 		})
 }
 
@@ -77,7 +77,7 @@ func placementArgument() schema.SingleNestedAttribute {
 				"property": optionalText("A property of the cluster types: the greatest value scores 100, the least -100, none 0."),
 				"balance": schema.BoolAttribute{
 					Optional: true,
-					MarkdownDescription: "Score a cluster type by how few deployment targets it holds of policies with " +
+					MarkdownDescription: "Score a cluster type by how few deployment targets it has of policies with " +
 						"`number_of_cluster_types`. Set it instead of `property`.",
 				},
 				"weight": optionalNumber(fmt.Sprintf("From %d to %d, and not 0; a negative weight reverses the preference. The "+

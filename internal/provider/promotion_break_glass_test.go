@@ -22,8 +22,9 @@ func (p *promotionRoot) expectNoPlan() {
 }
 
 // The break-glass of the guide: somebody reverts the last commit on the GitOps branch. The next plan stops and names
-// the revert. With the bad commit in rejected, the branch holds what is wanted: the plan is empty, nothing is written,
-// and nothing comes back. What was reverted may also come from the environment's own branch: it is reverted there too.
+// the revert. With the bad commit in rejected, the branch contains what is wanted: the plan is empty, nothing is
+// written, and nothing comes back. What was reverted may also come from the environment's own branch: it is reverted
+// there too.
 func TestAccPromotionBreakGlass(t *testing.T) {
 	t.Parallel()
 	for _, applied := range []bool{true, false} { // a pipeline may skip the apply of an empty plan
@@ -156,7 +157,7 @@ func TestAccPromotionBreakGlassInWaves(t *testing.T) {
 					p.inWaves()
 					p.expectError([]string{"Drift: rendered folders changed outside Terraform"}, "plan", "-no-color")
 					p.rules("rejected", map[string]any{bad: nil})
-					if reverts == waves { // the branch holds what is wanted
+					if reverts == waves { // the branch contains what is wanted
 						p.expectUnchanged()
 					} else {
 						p.run()
@@ -178,7 +179,7 @@ func TestAccPromotionBreakGlassInWaves(t *testing.T) {
 	}
 }
 
-// revertTo has somebody put the branch back to what it held this number of commits ago, in one commit.
+// revertTo has somebody put the branch back to what it contained this number of commits ago, in one commit.
 func (p *promotionRoot) revertTo(repo string, n int) string {
 	p.t.Helper()
 	tree := strings.TrimSpace(gitserver.Git(p.t, repo, "rev-parse", fmt.Sprintf("prod~%d^{tree}", n)))

@@ -8,7 +8,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
-// inWaves has a change reach one cluster type after the other, and says that all of them run what the branch holds.
+// inWaves has a change reach one cluster type after the other, and says that all of them run what the branch contains.
 func (p *promotionRoot) inWaves() {
 	p.t.Helper()
 	folders := map[string]any{}

@@ -24,7 +24,8 @@ func promotionSchema(ctx context.Context) schema.Schema {
 	})
 	return schema.Schema{
 		MarkdownDescription: "Chooses the commit of a control plane that an environment renders: the newest commit after " +
-			"the current one whose gates hold. A gate never raises an error. While it is closed, the environment keeps its " +
+			"the current one whose gates are open. A gate never raises an error. While it is closed, the " +
+			"environment keeps its " +
 			"commit, and its own changes go out. Every run looks once and waits for nothing.\n\nThe gates are commit statuses " +
 			"on the commits of the control plane, as Kalypso's workflows and `kalypso_commit_status` set them, or states of " +
 			"environments that you pass. What is unclear never promotes: `waiting` and `summary` say why. The guide *From dev " +
@@ -84,7 +85,7 @@ func promotionArguments() map[string]resource.Attribute {
 					"good, and so does `pending` with the description `Deployed`, which Kalypso's workflows set."),
 				"deployed": resource.SingleNestedAttribute{
 					Optional: true,
-					MarkdownDescription: "A `kalypso_deployment_state` as a whole, instead of a status. The gate holds for its " +
+					MarkdownDescription: "A `kalypso_deployment_state` as a whole, instead of a status. The gate is open for its " +
 						"`promoted_commit` if its verdict is `success`. It excludes the other arguments.",
 					Attributes: map[string]resource.Attribute{
 						"verdict":         text("The verdict."),

@@ -39,7 +39,7 @@ var clustersAttribute = schema.MapNestedAttribute{
 	}},
 }
 
-// clusterSettings holds the clusters of the provider, by name.
+// clusterSettings contains the clusters of the provider, by name.
 type clusterSettings struct {
 	known map[string]kubernetes.Connection
 	// unknown lists clusters with unknown values. allUnknown means that even the names are unknown.

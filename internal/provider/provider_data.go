@@ -23,7 +23,7 @@ import (
 // githubTokenVariable names the environment variable with the token for github.com if none is configured.
 const githubTokenVariable = "GITHUB_TOKEN"
 
-// providerData holds the provider's configuration for resources and data sources.
+// providerData contains the provider's configuration for resources and data sources.
 type providerData struct {
 	known  bool              // the credentials are known; otherwise nothing may be contacted
 	Client *gitremote.Client // nil unless known
@@ -43,9 +43,9 @@ type providerData struct {
 	// secrets are redacted from all server messages.
 	secrets redact.Secrets
 	claims  delivery.Claims
-	// configClaims holds what the other resources manage.
+	// configClaims contains what the other resources manage.
 	configClaims configClaims
-	// lastPlan holds the rendering that was planned last, for the following apply.
+	// lastPlan contains the rendering that was planned last, for the following apply.
 	lastPlan lastPlan
 }
 

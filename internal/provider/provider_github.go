@@ -21,7 +21,7 @@ type githubSettings struct {
 	App     *githubApp // nil: with the token
 }
 
-// credential names the arguments that hold GitHub's credential.
+// credential names the arguments that contain GitHub's credential.
 func (g githubSettings) credential() string {
 	if g.BaseURL != "" {
 		return "token or app in github of the provider"

@@ -46,7 +46,7 @@ type gitlabSettings struct {
 	BaseURL string // empty: gitlab.com
 }
 
-// credential names the arguments that hold GitLab's credential.
+// credential names the arguments that contain GitLab's credential.
 func (g gitlabSettings) credential() string {
 	if g.BaseURL != "" {
 		return "token in gitlab of the provider"

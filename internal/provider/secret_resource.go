@@ -14,9 +14,9 @@ var secretModel = &model{
 		"and deployment target have the labels of the object. References apply in the order of the objects' names. A later " +
 		"reference merges onto an earlier reference of the same key.\n\nBy default, [External " +
 		"Secrets](https://external-secrets.io) fetches the secrets in the cluster: each assignment with references gets an " +
-		"`ExternalSecret`. Terraform, its state and Git hold the references alone, never a secret.",
+		"`ExternalSecret`. Terraform, its state and Git contain the references alone, never a secret.",
 	nameDescription: "Name of the object: a DNS-1123 subdomain. References apply in the byte order of these names.",
-	labelsDescription: "What the references apply to: assignments for which all of these hold. `cluster-type`, " +
+	labelsDescription: "What the references apply to: assignments for which all of these match. `cluster-type`, " +
 		"`deployment-target` and `workload` are compared with the names, any other label with those of the cluster type " +
 		"and of the deployment target. Without labels they apply to all.",
 	arguments: map[string]schema.Attribute{
@@ -45,7 +45,7 @@ var secretModel = &model{
 var referenceArguments = map[string]schema.Attribute{
 	"store": schema.StringAttribute{
 		Optional:            true,
-		MarkdownDescription: "Name of the `ClusterSecretStore` that holds the secret. Required.",
+		MarkdownDescription: "Name of the `ClusterSecretStore` that contains the secret. Required.",
 	},
 	"key": schema.StringAttribute{
 		Optional:            true,
@@ -53,7 +53,8 @@ var referenceArguments = map[string]schema.Attribute{
 	},
 	"property": schema.StringAttribute{
 		Optional: true,
-		MarkdownDescription: "Which value to take of a secret that holds several. Without it, the property of an earlier " +
+		MarkdownDescription: "Which value to take of a secret that contains several. Without it, the " +
+			"property of an earlier " +
 			"reference of the same key stays.",
 	},
 }

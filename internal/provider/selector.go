@@ -30,7 +30,7 @@ func selectorArguments(things string, more map[string]schema.Attribute) map[stri
 		},
 		"match_expressions": schema.ListNestedAttribute{
 			Optional:            true,
-			MarkdownDescription: "Requirements on labels, as in a Kubernetes label selector. All of them hold.",
+			MarkdownDescription: "Requirements on labels, as in a Kubernetes label selector. All of them must match.",
 			NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
 				"key": schema.StringAttribute{
 					Optional:            true,

@@ -52,7 +52,7 @@ func readPostgres(d decoder) string {
 	return url
 }
 
-// storeModel holds the attributes of the argument store.
+// storeModel contains the attributes of the argument store.
 type storeModel struct {
 	Git      types.Object `tfsdk:"git"`
 	Postgres types.Object `tfsdk:"postgres"`

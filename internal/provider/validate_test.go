@@ -16,7 +16,7 @@ func TestAccValidate(t *testing.T) {
 	expectDiagnostics(t, filepath.Join("testdata", "TestAccValidate"))
 }
 
-// The same holds for the provider's own configuration, and no error contains a secret.
+// The same applies to the provider's own configuration, and no error contains a secret.
 func TestAccValidateProvider(t *testing.T) {
 	text := expectDiagnostics(t, filepath.Join("testdata", "TestAccValidateProvider"))
 	if strings.Contains(text, "canary") {

@@ -53,8 +53,8 @@ var workloadModel = &model{
 	},
 }
 
-// targetArguments holds the arguments of a list element. Name and environment are optional in the schema, because the
-// framework treats an unknown element as an object of nulls. The domain checks them.
+// targetArguments contains the arguments of a list element. Name and environment are optional in the schema, because
+// the framework treats an unknown element as an object of nulls. The domain checks them.
 var targetArguments = map[string]schema.Attribute{
 	"name": schema.StringAttribute{
 		Optional:            true,

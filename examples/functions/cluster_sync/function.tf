@@ -4,7 +4,7 @@ locals {
 
   flux = provider::kalypso::cluster_sync("flux", local.gitops_repo, "large", {
     secret     = "gitops-token" # the credential of a private repo
-    decryption = "sops-age"     # only if the folder holds ciphertext of SOPS
+    decryption = "sops-age"     # only if the folder contains ciphertext of SOPS
   })
 }
 

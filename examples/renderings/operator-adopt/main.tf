@@ -15,6 +15,6 @@ resource "kalypso_environment_rendering" "dev" {
   }
   promoted_commit = data.kalypso_control_plane.dev.base_commit
 
-  # The branch holds the tree that the Kalypso operator wrote.
+  # The branch contains the tree that the Kalypso operator wrote.
   adopt = true
 }

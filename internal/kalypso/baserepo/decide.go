@@ -61,7 +61,7 @@ type Proposal struct {
 	Number int           `json:"number"`
 	State  hosting.State `json:"state"`
 	Head   string        `json:"head"` // our commit
-	// Broken says that our branch does not hold our commit any more.
+	// Broken says that our branch does not contain our commit any more.
 	Broken             bool                 `json:"broken,omitempty"`
 	AutoMerge          hosting.MergeMethod  `json:"auto_merge,omitempty"`
 	RequestedReviewers []string             `json:"requested_reviewers,omitempty"`

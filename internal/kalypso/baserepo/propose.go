@@ -122,7 +122,7 @@ func (r Remote) propose(ctx context.Context, d *Desired, s *State) (*Result, err
 	switch {
 	case err != nil:
 		return nil, err
-	case run.PullRequest == nil: // the branch holds the file
+	case run.PullRequest == nil: // the branch contains the file
 		return &Result{State: now, Commit: now.Head}, nil
 	}
 	pr := run.PullRequest

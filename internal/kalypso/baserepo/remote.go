@@ -21,7 +21,7 @@ type Remote struct {
 // Result is what an apply did.
 type Result struct {
 	State  *State
-	Commit string // on the branch, that holds the file; "": it does not hold it yet
+	Commit string // on the branch, that contains the file; "": it does not contain it yet
 	// PullRequest proposes the file; nil: none does.
 	PullRequest *hosting.PullRequest
 	// NoDraft warns that the host does not make the withheld pull request a draft; "": nothing to warn of.
@@ -56,7 +56,7 @@ func read(snapshot *gitops.Snapshot, at Branch) (*State, error) {
 	return s, nil
 }
 
-// Check reads the branch, and returns what it holds and an error if the apply would fail. It writes nothing.
+// Check reads the branch, and returns what it contains and an error if the apply would fail. It writes nothing.
 func (r Remote) Check(ctx context.Context, d *Desired, s *State) (*State, error) {
 	now, err := r.Read(ctx, d.At)
 	if err != nil {

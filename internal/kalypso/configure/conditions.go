@@ -103,8 +103,8 @@ func (c *conditions) matching(value func(label string) (string, bool)) matchedCo
 	return h
 }
 
-// matchedConditions holds the numbers of the conditions that a cluster type or a deployment target meets, and of those
-// that it may meet because of unknown labels.
+// matchedConditions contains the numbers of the conditions that a cluster type or a deployment target meets, and of
+// those that it may meet because of unknown labels.
 type matchedConditions struct{ met, maybe []int }
 
 // mapKey encodes the conditions as a map key.

@@ -18,7 +18,7 @@ type Configuration struct {
 	placements [][]AssignmentConfig // by placement and assignment of the schedule
 }
 
-// AssignmentConfig holds the values of an assignment, the schemas they must satisfy, and its references to secrets.
+// AssignmentConfig contains the values of an assignment, the schemas they must satisfy, and its references to secrets.
 type AssignmentConfig struct {
 	*applicable
 	target *fleet.DeploymentTarget

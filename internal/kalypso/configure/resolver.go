@@ -32,7 +32,7 @@ type resolver struct {
 	conflicts conflicts
 }
 
-// sourceSet holds the sources of one kind of values.
+// sourceSet contains the sources of one kind of values.
 type sourceSet struct {
 	sources []*source // in merge order
 	index   *conditionIndex
@@ -125,7 +125,7 @@ type invalidSchema struct {
 	used    bool
 }
 
-// applicable holds what applies to assignments that meet the same conditions.
+// applicable contains what applies to assignments that meet the same conditions.
 type applicable struct {
 	Values   *Values
 	Secrets  *Values

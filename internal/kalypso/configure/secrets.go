@@ -99,7 +99,7 @@ func keyConflict(secret *fleet.Secret, key string, values *Values) (conflict, bo
 	return conflict{}, false
 }
 
-// conflicts holds the assignments of each conflict, as cluster type / deployment target.
+// conflicts contains the assignments of each conflict, as cluster type / deployment target.
 type conflicts map[conflict][]string
 
 func (c conflicts) add(found []conflict, a *schedule.Assignment) {

@@ -68,7 +68,7 @@ func TestMergeReferences(t *testing.T) {
 		"a later property": {[]*fleet.Secret{secretOf("a", nil, references{"K": "s k p"}),
 			secretOf("b", west, references{"K": "t l q"})},
 			references{"K": "t l q"}},
-		"labels that do not hold": {[]*fleet.Secret{secretOf("a", nil, references{"K": "s k"}),
+		"labels that do not match": {[]*fleet.Secret{secretOf("a", nil, references{"K": "s k"}),
 			secretOf("b", east, references{"K": "t k"})},
 			references{"K": "s k"}},
 		"names of all three": {[]*fleet.Secret{

@@ -9,7 +9,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
 )
 
-// Values holds the platform configuration values of a set of configs, or the references of a set of secrets.
+// Values contains the platform configuration values of a set of configs, or the references of a set of secrets.
 // Assignments with the same objects share it, so it must not be changed.
 type Values struct {
 	Objects []fleet.Object // the configs or secrets, in merge order
@@ -27,16 +27,16 @@ type Values struct {
 	checked map[*compiledSchema][]string
 }
 
-// Merged holds the merged values of configs, or the merged references of secrets.
+// Merged contains the merged values of configs, or the merged references of secrets.
 type Merged struct {
 	// Data maps keys to values: strings, maps (map[string]any) and lists ([]any) of YAML's types. A reference is a map
 	// with the keys store, key and property.
 	Data map[string]any
-	// Unknown holds the keys whose values or presence are unknown. If it contains [unknown.Text], nothing is known.
+	// Unknown contains the keys whose values or presence are unknown. If it contains [unknown.Text], nothing is known.
 	Unknown map[string]bool
 	// Certain reports whether there is at least one key, whatever the unknown values will be.
 	Certain bool
-	// Base, if there is one, holds the values that other assignments have too. The values of all keys but Own are its.
+	// Base, if there is one, contains the values that other assignments have too. The values of all keys but Own are its.
 	Base *Values
 	Own  []string
 }
@@ -51,7 +51,7 @@ type source struct {
 	references map[string]any
 	// optional means that it is unknown whether the source applies.
 	optional bool
-	// unknown holds the keys with unknown values. If it contains unknown.Text, any key may exist.
+	// unknown contains the keys with unknown values. If it contains unknown.Text, any key may exist.
 	unknown []string
 
 	once   sync.Once

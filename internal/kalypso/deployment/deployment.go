@@ -36,10 +36,10 @@ const (
 // ReportStates lists the values of [Health] that a user may set as the state of a report.
 var ReportStates = []Health{Healthy, Progressing, Failed, Suspended}
 
-// Report holds what a source says about one object on one cluster.
+// Report contains what a source says about one object on one cluster.
 type Report struct {
 	Cluster string
-	// Folder holds the path of the cluster type's folder that the cluster follows, relative to the rendering's path. It
+	// Folder contains the path of the cluster type's folder that the cluster follows, relative to the rendering's path. It
 	// is "" with Offline if the source can't tell.
 	Folder string
 	// Object names the reporting object on the cluster, such as "Kustomization flux-system/fleet". "" means the whole
@@ -62,7 +62,7 @@ type Report struct {
 	// Since tells from when on the object is as Health says. It does not move while a controller reconciles or retries.
 	// Zero means unknown, or since the folder's last commit.
 	Since time.Time
-	// Now holds the present time of the clock that set Time and Since.
+	// Now is the present time of the clock that set Time and Since.
 	Now time.Time
 }
 
@@ -128,7 +128,7 @@ type Rules struct {
 	MaxUnavailable limit.Limit            // of a folder's clusters: stale, offline, suspended or missing
 }
 
-// Branch holds what a GitOps branch contains of a rendering.
+// Branch describes the part of a GitOps branch that belongs to a rendering.
 type Branch struct {
 	Name           string
 	Environment    string // from the record
@@ -145,7 +145,7 @@ type Folder struct {
 	Targets []string // deployment targets, sorted
 }
 
-// Input holds everything that decides the verdicts.
+// Input contains everything that decides the verdicts.
 type Input struct {
 	Branch     Branch
 	Reports    []Report
@@ -162,12 +162,12 @@ type Input struct {
 	listed   map[string]map[string]bool // for Instances: the keys of the expected clusters, by folder
 }
 
-// Counts holds the number of a folder's clusters in each state.
+// Counts contains the number of a folder's clusters in each state.
 type Counts struct {
 	Total, Current, Progressing, Failed, Suspended, Stale, Offline, Missing int
 }
 
-// FolderState holds the verdict of a folder and the counts that led to it.
+// FolderState contains the verdict of a folder and the counts that led to it.
 type FolderState struct {
 	Tree string
 	Counts
@@ -191,10 +191,10 @@ type Followed struct {
 	State    State
 }
 
-// TargetCount holds on how many of its clusters a deployment target is current.
+// TargetCount contains on how many of its clusters a deployment target is current.
 type TargetCount struct{ Current, Total int }
 
-// Outcome holds the state of a deployment.
+// Outcome contains the state of a deployment.
 type Outcome struct {
 	Verdict  Verdict
 	Summary  string

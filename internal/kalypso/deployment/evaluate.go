@@ -327,7 +327,7 @@ func (w *Input) countMissing(name string, expected Expectation, reason string, s
 	}
 }
 
-// setVerdict decides the verdict of a folder and since when it holds.
+// setVerdict decides the verdict of a folder and since when.
 func (w *Input) setVerdict(expected Expectation, members []clusterState, state *FolderState) {
 	c := state.Counts
 	unavailable := c.Stale + c.Offline + c.Suspended + c.Missing

@@ -54,8 +54,8 @@ func branchOf(commits ...commit) deployment.Branch {
 	return b
 }
 
-// line returns a branch without merges that holds these trees of the folder drone, newest first. The head is 90 minutes
-// old.
+// line returns a branch without merges that contains these trees of the folder drone, newest first. The head is 90
+// minutes old.
 func line(trees ...string) deployment.Branch {
 	var commits []commit
 	for i, tree := range trees {

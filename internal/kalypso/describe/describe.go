@@ -37,8 +37,8 @@ type Change struct {
 	Secrets  []ConfigChange // references to secrets
 	Promoted Promotion      // zero if the promoted commit is unchanged
 	Sources  []SourceChange // see [SourceChanges]
-	// Kept and LeftOut list the assignments that fail to render, as cluster type / deployment target. The branch holds and
-	// keeps the former, and does not hold the latter.
+	// Kept and LeftOut list the assignments that fail to render, as cluster type / deployment target. The branch contains
+	// and keeps the former, and does not contain the latter.
 	Kept, LeftOut []string
 	// NotCompared lists the parts of the previous state that are unknown, such as "configuration". Their changes are
 	// unknown too.

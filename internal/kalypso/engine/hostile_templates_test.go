@@ -16,7 +16,7 @@ const (
 	passes = "after 8 more passes"
 )
 
-// self is a map that holds itself, shared one of 40 levels that each hold the next twice.
+// self is a map that contains itself, shared one of 40 levels that each contain the next twice.
 const (
 	self   = `{{ $d := dict }}{{ $_ := set $d "a" $d }}`
 	shared = `{{ $d := list 1 }}{{ range 40 }}{{ $d = list $d $d }}{{ end }}`

@@ -161,7 +161,7 @@ func (c hostileCase) measure() (result hostileResult) {
 	return result
 }
 
-// ownMemory is the memory that Go holds, bytes. It gives memory back so slowly that right after a case this is the peak
+// ownMemory is the memory that Go uses, bytes. It gives memory back so slowly that right after a case this is the peak
 // of the case.
 func ownMemory() int64 {
 	samples := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}

@@ -287,7 +287,7 @@ func TestUnknownReferences(t *testing.T) {
 		"a label": {func(s *fleet.Secret) { s.Labels = map[string]string{"size": unknown.Text} }, "platform-secret.yaml?"},
 		"all data": {func(s *fleet.Secret) { s.Data = map[string]fleet.SecretReference{unknown.Text: {}} },
 			"platform-secret.yaml?"},
-		"a label that is known not to hold": {func(s *fleet.Secret) {
+		"a label that is known not to match": {func(s *fleet.Secret) {
 			s.Labels = map[string]string{"size": "small"}
 			s.Data["A"] = fleet.SecretReference{Store: "v", Key: unknown.Text}
 		}, ""},

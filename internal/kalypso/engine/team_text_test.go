@@ -84,7 +84,7 @@ func TestTeamTextKeepsTheFile(t *testing.T) {
 			"contains a template that it does not contain with plain texts",
 			true,
 		},
-		{"beside a value that holds a template", again, "", "a } b", "", "t: large", false},
+		{"beside a value that contains a template", again, "", "a } b", "", "t: large", false},
 		{"inside a template of the platform", inside, "", `" .ConfigData.SECRET "`, "",
 			"contains a template that it does not contain with plain texts", true},
 		{"a plain text there", inside, "", "abc", "", "spec: abc", false},

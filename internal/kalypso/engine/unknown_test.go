@@ -17,7 +17,7 @@ import (
 )
 
 // TestUnknownsTellTheTruth makes parts of random fleets unknown, and compares the known part of the tree with the trees
-// of the fleets in which those parts have become known. Everything that was known must hold in each of them.
+// of the fleets in which those parts have become known. Everything that was known must be true in each of them.
 func TestUnknownsTellTheTruth(t *testing.T) {
 	const concretisations = 4
 	fleets, decided, partly, compared, sure := 0, 0, 0, 0, 0

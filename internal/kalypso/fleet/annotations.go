@@ -22,7 +22,7 @@ const (
 // FileNameAnnotation contains the name of the file that a Template renders. The operator ignores it.
 const FileNameAnnotation = "kalypso.io/file-name"
 
-// annotations holds the annotations of a document that Kalypso interprets.
+// annotations contains the annotations of a document that Kalypso interprets.
 type annotations map[string]string
 
 // annotation parses the YAML of an annotation into a value. If the annotation is missing, it leaves the value alone.

@@ -61,7 +61,7 @@ const (
 	ContentShell = "sh"
 )
 
-// Meta holds the fields that every object has.
+// Meta contains the fields that every object has.
 type Meta struct {
 	Name   string
 	Labels map[string]string
@@ -200,7 +200,7 @@ func (*Workload) Kind() Kind { return KindWorkload }
 // Kind implements [Object].
 func (*WorkloadRegistration) Kind() Kind { return KindWorkloadRegistration }
 
-// Fleet holds the objects of one environment.
+// Fleet contains the objects of one environment.
 type Fleet struct {
 	Environment   string
 	ClusterTypes  []*ClusterType
@@ -212,7 +212,7 @@ type Fleet struct {
 	Workloads     []*Workload
 	Registrations []*WorkloadRegistration
 	Limits        Limits
-	// Earlier holds the placement decisions of earlier runs.
+	// Earlier contains the placement decisions of earlier runs.
 	Earlier placement.Earlier
 	// Incomplete means that some YAML is not known yet, so there may be more objects.
 	Incomplete bool

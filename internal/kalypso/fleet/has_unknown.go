@@ -13,7 +13,7 @@ func HasUnknown(o Object) bool {
 	if unknown.Is(m.Name) || unknown.Any(m.Labels) {
 		return true
 	}
-	switch o := o.(type) { // their annotations hold YAML, which escapes the sentinel
+	switch o := o.(type) { // their annotations contain YAML, which escapes the sentinel
 	case *ClusterType:
 		if o.placementUnknown() {
 			return true

@@ -19,7 +19,7 @@ func MarshalYAML(o Object) (string, error) {
 	return string(text), err
 }
 
-// escapeUnprintable escapes the characters that JSON may hold unescaped, but YAML forbids or treats as line breaks.
+// escapeUnprintable escapes the characters that JSON may contain unescaped, but YAML forbids or treats as line breaks.
 func escapeUnprintable(data []byte) []byte {
 	return unprintable.ReplaceAllFunc(data, func(c []byte) []byte {
 		r, _ := utf8.DecodeRune(c)

@@ -9,7 +9,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 )
 
-// JSON holds characters as they stand that YAML wants escaped.
+// JSON contains characters as they stand that YAML wants escaped.
 func TestMarshalYAMLUnprintable(t *testing.T) {
 	want := &fleet.Config{
 		Meta: fleet.Meta{Name: "c"},

@@ -11,7 +11,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
 )
 
-// Secret holds references to secrets in external stores, for the assignments that match its labels. It holds no secret.
+// Secret contains references to secrets in external stores, for the assignments that match its labels. It contains no
+// secret.
 type Secret struct {
 	Meta
 	Data map[string]SecretReference

@@ -27,7 +27,7 @@ func (m *Meta) field(attribute string) string {
 	return attribute
 }
 
-// YAMLPath is the path of a problem in the document that holds the object, such as spec.deploymentTargets[0].name.
+// YAMLPath is the path of a problem in the document that contains the object, such as spec.deploymentTargets[0].name.
 // It is empty if the object is not from YAML, or the problem is with all of it.
 func YAMLPath(p problem.Problem) string {
 	if p.Origin.Document == 0 || len(p.Path) == 0 {

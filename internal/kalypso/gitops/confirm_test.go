@@ -121,7 +121,7 @@ func TestUpdateFalseOK(t *testing.T) {
 		server.Fail(fault)
 		fails(t, open(t, url, "main").Delete(t.Context(), plumbing.NewHash(head)), gitops.ErrPushLost)
 
-		// Nor is it what another commit on the branch holds.
+		// Nor is it what another commit on the branch contains.
 		fault.Then = func() { gitserver.Seed(t, repo, "main", map[string]string{"theirs": "1"}) }
 		server.Fail(fault)
 		_, err = open(t, url, "main").Update(t.Context(), noBackoff, always(edit("ours", folder("large", first))))

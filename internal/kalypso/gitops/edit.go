@@ -29,7 +29,7 @@ type Folder struct {
 	// Folders are the direct subfolders, in addition to those that Files imply; each path is a single name. Subfolders
 	// that the branch already has are not read.
 	Folders []Folder
-	// Stored says that the repo holds the tree already, such as in the branch's history. It is written by its hash, and
+	// Stored says that the repo contains the tree already, such as in the branch's history. It is written by its hash, and
 	// Files and Folders are not used. The server rejects the push if the tree is missing.
 	Stored bool
 }

@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// locks holds one slot per branch for the whole process.
+// locks contains one slot per branch for the whole process.
 var (
 	locksMu sync.Mutex
 	locks   = map[string]chan struct{}{}

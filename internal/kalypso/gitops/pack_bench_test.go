@@ -46,7 +46,7 @@ func benchContent(n, target int, name, mark string) []byte {
 	return b.Bytes()
 }
 
-// benchFiles holds the files, so that making them is not measured.
+// benchFiles contains the files, so that making them is not measured.
 var benchFiles = sync.OnceValue(func() []gitops.Folder {
 	var folders []gitops.Folder
 	for n := range benchTypes {

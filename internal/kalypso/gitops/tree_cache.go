@@ -9,8 +9,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
 )
 
-// TreeCache holds a commit and its trees from the root down to a path, in Git's format. If it is kept between runs, a
-// branch that has not moved is read without fetching them again. The zero value is an empty cache; a cache of another
+// TreeCache contains a commit and its trees from the root down to a path, in Git's format. If it is kept between runs,
+// a branch that has not moved is read without fetching them again. The zero value is an empty cache; a cache of another
 // commit is ignored.
 type TreeCache struct {
 	Commit []byte   `json:"commit,omitempty"`

@@ -21,7 +21,7 @@ const (
 	StagePush = "push" // done: bytes sent
 )
 
-// UpdateOptions configure [Branch.Update]. The zero value holds the defaults.
+// UpdateOptions configure [Branch.Update]. The zero value has the defaults.
 type UpdateOptions struct {
 	// CreateBranch creates an absent branch with the edit as its first commit.
 	CreateBranch bool
@@ -33,7 +33,7 @@ type UpdateOptions struct {
 	CachePath string
 	// Cache is the tree cache of an earlier result.
 	Cache TreeCache
-	// PackBuffer bounds the part of the pack that is held in memory, in bytes; 0: 16 MiB. The rest is packed while it is
+	// PackBuffer bounds the part of the pack that is kept in memory, in bytes; 0: 16 MiB. The rest is packed while it is
 	// sent.
 	PackBuffer int
 	// Backoff waits before another attempt; the first one is 1. It returns early if ctx is done. Nil: a random time that
@@ -63,7 +63,7 @@ func (b *Branch) Update(
 	return b.retryOnMoved(ctx, opts, func() (Result, error) { return b.attempt(ctx, opts, build) })
 }
 
-// lockedAttempts limits how often a push to a locked branch is tried. A running push holds the lock for some
+// lockedAttempts limits how often a push to a locked branch is tried. A running push has the lock for some
 // milliseconds, and Git itself waits for that long.
 const lockedAttempts = 3
 

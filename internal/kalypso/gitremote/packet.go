@@ -26,7 +26,7 @@ const (
 
 const maxPacket = 65520
 
-// readPacket reads one packet that holds a line. A packet that starts with "ERR " becomes a [protocolError].
+// readPacket reads one packet that contains a line. A packet that starts with "ERR " becomes a [protocolError].
 func readPacket(r *bufio.Reader) (packet, error) {
 	p, err := readRawPacket(r)
 	if err != nil {

@@ -53,7 +53,7 @@ type pipe struct {
 	stop   func() error // stops the program and releases its resources
 
 	once        sync.Once
-	input       sync.Mutex // held while in is written or closed: an SSH channel allows one writer at a time
+	input       sync.Mutex // locked while in is written or closed: an SSH channel allows one writer at a time
 	inputClosed sync.Once  // in
 	closing     atomic.Bool
 	writing     sync.WaitGroup
@@ -82,7 +82,7 @@ func (p *pipe) exchange(request io.Reader, _ int64, last bool) (*bufio.Reader, e
 	return p.out, nil
 }
 
-// closeInput closes the input once. The caller must hold the lock input.
+// closeInput closes the input once. The caller must have locked input.
 func (p *pipe) closeInput() { p.inputClosed.Do(func() { _ = p.in.Close() }) }
 
 func (p *pipe) Close() error {

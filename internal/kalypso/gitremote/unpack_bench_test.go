@@ -50,7 +50,7 @@ func BenchmarkUnpack(b *testing.B) {
 	}
 }
 
-// renderedBranch is a bare repo whose branch main holds such a tree.
+// renderedBranch is a bare repo whose branch main contains such a tree.
 func renderedBranch(b *testing.B) string {
 	b.Helper()
 	dir := b.TempDir()

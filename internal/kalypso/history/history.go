@@ -25,7 +25,7 @@ const (
 // Kinds lists all kinds.
 var Kinds = []Kind{First, Rollback, Promotion, Change}
 
-// Input holds all that a history depends on.
+// Input contains all that a history depends on.
 type Input struct {
 	// Branch is the first-parent history of the GitOps branch, newest first.
 	Branch []Commit
@@ -47,7 +47,7 @@ type Commit struct {
 	Subject string    // the first line of the message
 	// Record is what the record of the rendering says; nil: there is none.
 	Record *Record
-	// Folders holds the hash of the tree of each cluster type's folder that the record lists. The values are not used
+	// Folders contains the hash of the tree of each cluster type's folder that the record lists. The values are not used
 	// without a record.
 	Folders map[string]string
 }
@@ -167,7 +167,7 @@ func deliveriesOf(branch []Commit, whole bool) []*delivery {
 	return all
 }
 
-// sameTree reports whether a commit holds the tree and the promoted commit of its parent.
+// sameTree reports whether a commit contains the tree and the promoted commit of its parent.
 func sameTree(parent, c Commit) bool {
 	return parent.Record != nil && parent.Record.PromotedCommit == c.Record.PromotedCommit &&
 		maps.Equal(parent.Folders, c.Folders)

@@ -32,7 +32,7 @@ type Last struct {
 // Recording is an observation to record.
 type Recording struct {
 	Now *observation.Observation
-	// Was is what the state holds of the last record; nil: it holds nothing.
+	// Was is what the state contains of the last record; nil: it contains nothing.
 	Was        *observation.Observation
 	Deliveries []DeliveryRow // for a store with a table of deliveries
 }
@@ -53,7 +53,7 @@ type Prepared struct {
 	Recording
 	present *observation.Observation // as far as the state tells
 	hash    string                   // of present
-	wasHash string                   // "": the state holds nothing
+	wasHash string                   // "": the state contains nothing
 	changes []InstanceChange         // between Was and present
 }
 
@@ -80,7 +80,7 @@ func (p *Prepared) Expected(last Last) []InstanceChange {
 // Next is what a store writes.
 type Next struct {
 	Write   bool   // false: the store has the observation already, or a newer one
-	Whole   bool   // the store did not hold what the state holds, so everything was compared
+	Whole   bool   // the store did not contain what the state contains, so everything was compared
 	Hash    string // of the observation
 	Changes []InstanceChange
 	Done    Recorded
@@ -89,7 +89,7 @@ type Next struct {
 // Next tells what a store writes after its last record. load returns the last conditions of instances with their
 // latest times, see [Compare]: of those of some changes, or of all if it gets nil.
 //
-// If the state holds what the store holds, only the instances that change are compared. Else all are.
+// If the state contains what the store contains, only the instances that change are compared. Else all are.
 func (p *Prepared) Next(
 	last Last, load func(some []InstanceChange) (*observation.Observation, error),
 ) (Next, error) {
@@ -195,7 +195,7 @@ func (e *PlaceError) Error() string {
 
 // Errors of stores.
 var (
-	// ErrTooLarge means that a store can't hold as much.
+	// ErrTooLarge means that a store has no room for as much.
 	ErrTooLarge = errors.New("too large for this store; use the store postgres")
 	// ErrUnavailable means that a store does not answer.
 	ErrUnavailable = errors.New("the store does not answer")

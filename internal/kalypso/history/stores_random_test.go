@@ -232,7 +232,7 @@ func (m *memoryStore) Read(_ context.Context, q history.Query) (past history.Pas
 	return past, nil
 }
 
-// The rules alone hold what the model does.
+// The rules alone do what the model does.
 func TestRandomChanges(t *testing.T) {
 	t.Parallel()
 	for seed := range seeds.Of(t, 200, 5000) {
@@ -240,7 +240,7 @@ func TestRandomChanges(t *testing.T) {
 	}
 }
 
-// Both stores hold what an independent model does, which compares everything each time: whether the state is lost or
+// Both stores contain what an independent model does, which compares everything each time: whether the state is lost or
 // old, sources do not answer, or the store is emptied or restored from an older copy.
 func TestRandomRecords(t *testing.T) {
 	t.Parallel()

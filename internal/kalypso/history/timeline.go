@@ -73,7 +73,7 @@ type Timeline struct {
 	instances map[place]map[string][]span // by cluster, oldest first
 }
 
-// Add adds what a record holds. Records are added in their order. A start that is known already is none.
+// Add adds what a record contains. Records are added in their order. A start that is known already is none.
 func (t *Timeline) Add(starts []Start) {
 	if t.instances == nil {
 		t.instances = map[place]map[string][]span{}

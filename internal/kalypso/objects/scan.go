@@ -1,4 +1,4 @@
-// Package objects reads which Kubernetes objects a rendered file holds, as a cluster that syncs the file identifies
+// Package objects reads which Kubernetes objects a rendered file contains, as a cluster that syncs the file identifies
 // them, and finds documents that no cluster can apply.
 package objects
 

@@ -15,8 +15,8 @@ import (
 	"time"
 )
 
-// MaxText is the length up to which a text holds all times. In a longer one, old times are left out, because they say
-// nothing of what changed since the last observation.
+// MaxText is the length up to which a text contains all times. In a longer one, old times are left out, because they
+// say nothing of what changed since the last observation.
 const MaxText = 1 << 20
 
 // Limits of a text.
@@ -50,7 +50,7 @@ type document struct {
 	Folders        []folder  `json:"folders,omitempty"`
 }
 
-// folder holds the instances of a cluster type.
+// folder contains the instances of a cluster type.
 type folder struct {
 	ClusterType string `json:"cluster_type"`
 	// Clusters marks those of the document that the cluster type has: lengths of runs without and with, in turn.
@@ -58,7 +58,7 @@ type folder struct {
 	Targets  []target `json:"targets"`
 }
 
-// target holds the instances of a deployment target. Its columns have a value for each of the folder's clusters, as
+// target contains the instances of a deployment target. Its columns have a value for each of the folder's clusters, as
 // runs: value, length, value, length …
 type target struct {
 	Name   string    `json:"target"`
@@ -102,7 +102,7 @@ func (o *Observation) Encode() string {
 	return compress(newDocument(&sorted, 1<<62))
 }
 
-// writable returns a time in UTC, or zero if JSON can't hold it.
+// writable returns a time in UTC, or zero if JSON can't express it.
 func writable(t time.Time) time.Time {
 	if t = t.UTC(); t.Year() < 1 || t.Year() > 9999 {
 		return time.Time{}
@@ -134,7 +134,7 @@ func encodeJSON(w io.Writer, d document) {
 	e := json.NewEncoder(w)
 	e.SetEscapeHTML(false)
 	if err := e.Encode(d); err != nil {
-		panic(err) // the document holds texts and numbers, and the writers never fail
+		panic(err) // the document contains texts and numbers, and the writers never fail
 	}
 }
 
@@ -371,7 +371,7 @@ func (o *Observation) decode(d *document, f folder, left *int) error {
 	return nil
 }
 
-// decode returns the groups of a target. last holds the time of the last target that has one, by cluster.
+// decode returns the groups of a target. last contains the time of the last target that has one, by cluster.
 func (t target) decode(d *document, clusterType string, clusters []string, last []int64) ([]Group, error) {
 	n := len(clusters)
 	column, ok1 := expand(t.Column, n, len(t.Groups))

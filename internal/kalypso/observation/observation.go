@@ -1,4 +1,4 @@
-// Package observation holds what the clusters of an environment ran at a moment: which version of each deployment
+// Package observation contains what the clusters of an environment ran at a moment: which version of each deployment
 // target, and in which state. It encodes that as a short text, so that Terraform handles one value instead of one for
 // each cluster and target. It is a pure function of its input.
 package observation
@@ -21,13 +21,13 @@ type Observation struct {
 	VerdictSince       time.Time // zero: unknown
 	// Unanswered lists the sources that did not answer, sorted. What they would report is missing, not gone.
 	Unanswered []string
-	// Groups hold the instances. An instance is one deployment target on one cluster, through one cluster type. It is in
-	// one group; of several, the encoding keeps the first.
+	// Groups contain the instances. An instance is one deployment target on one cluster, through one cluster type. It is
+	// in one group; of several, the encoding keeps the first.
 	Groups []Group
 }
 
-// Group holds the instances of one deployment target, through one cluster type, that run the same version in the same
-// state.
+// Group contains the instances of one deployment target, through one cluster type, that run the same version in the
+// same state.
 type Group struct {
 	ClusterType string
 	Target      string // "": the folder of the cluster type itself

@@ -21,7 +21,8 @@ import (
 
 var now = time.Date(2026, 11, 22, 12, 0, 0, 123e6, time.UTC)
 
-// TestRoundTrip encodes random observations in two orders: the texts are equal, and what they hold is what was encoded.
+// TestRoundTrip encodes random observations in two orders: the texts are equal, and what they contain is what was
+// encoded.
 func TestRoundTrip(t *testing.T) {
 	for seed := range seeds.Of(t, 200, 20_000) {
 		r := rand.New(rand.NewPCG(seed, 1))
@@ -297,7 +298,7 @@ func TestBadTexts(t *testing.T) {
 	}
 }
 
-// TestTimesOutOfRange leaves out times that JSON can't hold.
+// TestTimesOutOfRange leaves out times that JSON can't express.
 func TestTimesOutOfRange(t *testing.T) {
 	o := &observation.Observation{Groups: []observation.Group{{
 		Version: observation.Version{CommittedAt: time.Unix(1<<40, 0)},

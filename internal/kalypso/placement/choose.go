@@ -54,7 +54,7 @@ func (c *chooser) named(i int) bool {
 	return c.names == nil || c.names.Has(c.pass.ClusterTypes[i].Name)
 }
 
-// fits reports whether a cluster type fits for a new deployment target, and for a target that it already holds.
+// fits reports whether a cluster type fits for a new deployment target, and for a target that it already has.
 func (c *chooser) fits(i int32) (asNew, asHeld bool) {
 	if slices.ContainsFunc(c.spreads, func(d *domains) bool { return d.hard() && d.of[i] < 0 }) {
 		return false, false
@@ -78,7 +78,7 @@ type choice struct {
 	fit, kept []int32
 }
 
-// choose returns the cluster types for a deployment target, ascending. prior lists the cluster types that hold the
+// choose returns the cluster types for a deployment target, ascending. prior lists the cluster types that have the
 // target. The result is incomplete if ctx is done.
 func (c *chooser) choose(ctx context.Context, target int, prior []int32) []int32 {
 	d := &choice{c, target, c.fit, nil}

@@ -21,14 +21,14 @@ type PolicyDecisions struct {
 	Targets    map[string][]string
 }
 
-// Earlier holds what a pass knows about earlier passes.
+// Earlier contains what a pass knows about earlier passes.
 type Earlier struct {
 	Decisions Decisions
-	// Holds maps each deployment target to the cluster types that hold it, sorted, whichever policy placed it there.
+	// Contains maps each deployment target to the cluster types that have it, sorted, whichever policy placed it there.
 	Holds map[string][]string
 }
 
-// Equal reports whether both hold the same decisions.
+// Equal reports whether both contain the same decisions.
 func (d Decisions) Equal(other Decisions) bool {
 	return maps.EqualFunc(d, other, func(a, b PolicyDecisions) bool {
 		return a.Generation == b.Generation &&

@@ -30,7 +30,7 @@ type decision struct {
 	Prefer      []placement.Preference `json:"prefer"`
 	Tolerations []placement.Toleration `json:"tolerations"`
 	Prior       []string               `json:"prior"` // what the target had
-	Load        map[string]int         `json:"load"`  // how many targets of others each cluster type holds
+	Load        map[string]int         `json:"load"`  // how many targets of others each cluster type has
 	Decision    []string               `json:"decision"`
 }
 
@@ -82,7 +82,7 @@ func unzipped(t *testing.T, path string) []byte {
 	return text
 }
 
-// decide returns our decision. What the cluster types hold of others is the decisions of another policy.
+// decide returns our decision. What the cluster types have of others is the decisions of another policy.
 func (c *decision) decide(t *testing.T) []string {
 	t.Helper()
 	f := &placement.Fleet{Targets: []string{"the-target"}}
@@ -118,7 +118,7 @@ func (c *decision) decide(t *testing.T) []string {
 }
 
 // addLoad adds a policy that decides after the one of the case, with a deployment target for each that a cluster type
-// holds.
+// contains.
 func (c *decision) addLoad(f *placement.Fleet) {
 	others := placement.Policy{Name: "others", Spec: &placement.Spec{Number: new(1)}}
 	earlier := placement.PolicyDecisions{Targets: map[string][]string{}}

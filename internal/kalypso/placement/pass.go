@@ -39,7 +39,7 @@ type Fleet struct {
 // Outcome is the result of a pass.
 type Outcome struct {
 	fleet *Fleet
-	// chosen holds the cluster types for each policy and each of its deployment targets, ascending. It is empty for a
+	// chosen contains the cluster types for each policy and each of its deployment targets, ascending. It is empty for a
 	// policy that the pass did not reach.
 	chosen [][][]int32
 	// Exceeds is the first policy that chose more than [Fleet.Most], and Chosen how many it chose by then; -1: none.
@@ -160,8 +160,8 @@ func (p *pass) addLoad(clusterTypes []int32, n int) {
 }
 
 // prior returns the cluster types that the policy chose for a deployment target before, ascending. If the policy has no
-// decision for it, prior returns those that hold it and that no other policy's decisions explain. If the generation
-// changed, it returns none. A policy that places on all that fit has no decisions: all that hold the target count.
+// decision for it, prior returns those that have it and that no other policy's decisions explain. If the generation
+// changed, it returns none. A policy that places on all that fit has no decisions: all that have the target count.
 func (p *pass) prior(policy, target int) []int32 {
 	name := p.Targets[target]
 	spec := p.Policies[policy].Spec

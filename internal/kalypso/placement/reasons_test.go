@@ -49,7 +49,7 @@ func TestReasons(t *testing.T) {
 	}
 }
 
-// TestGeneration forgets what was decided, and what holds the target.
+// TestGeneration forgets what was decided, and what has the target.
 func TestGeneration(t *testing.T) {
 	f := &Fleet{
 		ClusterTypes: []ClusterType{{Name: "a"}, {Name: "b"}}, Targets: []string{"known", "held"},

@@ -59,7 +59,7 @@ func (c *chooser) property(name string, fit []int32) func(int32) int {
 	}
 }
 
-// balance scores by the number of deployment targets that a cluster type holds, relative to the maximum. It does not
+// balance scores by the number of deployment targets that a cluster type has, relative to the maximum. It does not
 // count the target itself.
 func (c *chooser) balance() func(int32) int {
 	most := 0

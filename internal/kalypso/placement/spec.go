@@ -11,7 +11,7 @@ import (
 const (
 	// NoSelect repels every deployment target that does not tolerate the taint.
 	NoSelect = "NoSelect"
-	// NoSelectIfNew repels only those that the cluster type does not hold yet.
+	// NoSelectIfNew repels only those that the cluster type does not have yet.
 	NoSelectIfNew = "NoSelectIfNew"
 )
 
@@ -66,7 +66,7 @@ const (
 	DefaultWeight = 1
 )
 
-// Preference prefers cluster types by a property, or by how few deployment targets they hold.
+// Preference prefers cluster types by a property, or by how few deployment targets they have.
 type Preference struct {
 	Property string // empty: Balance
 	Balance  bool

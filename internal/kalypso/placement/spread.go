@@ -164,8 +164,8 @@ func (d *choice) fillSpread(ctx context.Context, missing int) []int32 {
 	return chosen
 }
 
-// candidates holds the cluster types to fill up with. Those that lie in the same domains of all spreads form a group:
-// they always cost the same, so that only the best of a group is compared with other groups.
+// candidates contains the cluster types to fill up with. Those that lie in the same domains of all spreads form a
+// group: they always cost the same, so that only the best of a group is compared with other groups.
 type candidates struct {
 	ordered []int32 // best first
 	groups  [][]int // positions in ordered

@@ -41,13 +41,13 @@ func Decide(w World) (*Decision, error) {
 	return d, nil
 }
 
-// NeedsDeliveries reports whether the decision depends on [Current.Delivered]: folders hold a rejected commit, or the
-// branch lost the current one, and a newer one may be approved.
+// NeedsDeliveries reports whether the decision depends on [Current.Delivered]: folders contain a rejected commit, or
+// the branch lost the current one, and a newer one may be approved.
 func (w *World) NeedsDeliveries() bool {
 	return w.Pinned == "" && w.Hold == "" && (len(w.rejected()) > 0 || w.lost() && len(w.Approved) > 0)
 }
 
-// rejected returns the rejected commits that folders of the environment may hold.
+// rejected returns the rejected commits that folders of the environment may contain.
 func (w *World) rejected() (all []string) {
 	for _, commit := range append([]string{w.Current.Commit}, w.Current.Others...) {
 		if commit != "" && w.rejection(commit) != "" {
@@ -100,11 +100,11 @@ type choice struct {
 	*World
 	*Decision
 	count int // of commits after the current one
-	// found holds the latest statuses, by context in lower case and commit.
+	// found contains the latest statuses, by context in lower case and commit.
 	found map[string]map[string][]hosting.Status
 	// events caches [choice.eventsOf] by context.
 	events map[string][]*event
-	// hinted holds the names whose spelling was questioned.
+	// hinted contains the names whose spelling was questioned.
 	hinted map[string]bool
 	taken  proof
 	// waits counts the commits newer than the chosen one that only a gate keeps from being candidates.
@@ -192,8 +192,8 @@ const (
 	gateHold    = "hold"
 	gateDwell   = "dwell"
 	gateRollout = "rollout"
-	// gateRollback waits for people: the branch lost the commit that was rolled back, and may still hold commits that came
-	// before it there.
+	// gateRollback waits for people: the branch lost the commit that was rolled back, and may still contain commits that
+	// came before it there.
 	gateRollback = "rollback"
 )
 
@@ -216,7 +216,7 @@ func (c *choice) rollbackLost() bool {
 	return back != "" && !c.History.Has(back)
 }
 
-// lost reports whether the branch lost the current commit, and holds none with its tree.
+// lost reports whether the branch lost the current commit, and contains none with its tree.
 func (w *World) lost() bool {
 	return w.Current.Commit != "" && !w.History.Has(w.Current.Commit) && w.rewritten() == ""
 }
@@ -284,7 +284,7 @@ func (c *choice) reason() string {
 
 // rolledBack returns the newest commit that a rollback removed and that the choice does not bring back. The commit that
 // a pin replaces counts if the pinned commit is older, and so do rejected ones. A commit that the branch lost is kept
-// until the newest commit is chosen: until then, the branch may hold commits that were rolled back with it.
+// until the newest commit is chosen: until then, the branch may contain commits that were rolled back with it.
 func (c *choice) rolledBack() string {
 	back, at := c.World.Current.RolledBack, c.History.index(c.Commit)
 	if c.rollbackLost() && at != 0 {

@@ -111,16 +111,16 @@ func TestDecide(t *testing.T) {
 	}{
 		"no newer commit": {prod(func(w *promotion.World) { w.Current.Commit = hash(5) }), "up_to_date", 5, "",
 			"no newer commit waits", ""},
-		"the newest commit whose gates hold": {
+		"the newest commit whose gates are open": {
 			prod(nil, ok(2, 1), ok(3, 2), no(4, 3, hosting.Pending)), "promote", 3,
 			`c004: stage: status "stage environment" is pending by ci[bot]`, "Promote", "",
 		},
-		"no gate holds": {prod(nil), "hold", 1, "no status", "no newer commit may be promoted yet",
+		"no gate is open": {prod(nil), "hold", 1, "no status", "no newer commit may be promoted yet",
 			""},
 		"no gates at all": {prod(func(w *promotion.World) { w.After = nil }), "promote", 5, "", "", ""},
 		"nothing promoted yet": {prod(func(w *promotion.World) { w.Current.Commit = "" }, ok(2, 1)),
 			"promote", 2, "", "after nothing", ""},
-		"nothing promoted and no gate holds": {prod(func(w *promotion.World) { w.Current.Commit = "" }), "hold", -1,
+		"nothing promoted and no gate is open": {prod(func(w *promotion.World) { w.Current.Commit = "" }), "hold", -1,
 			"no status", "has no promoted commit", ""},
 		"Kalypso's pending Deployed is good": {prod(nil, status{commit: 2, context: stage, state: hosting.Pending,
 			text: "Deployed"}), "promote", 2, "", "", ""},
@@ -230,7 +230,7 @@ func TestDecide(t *testing.T) {
 				ok(2, 60)), "hold", 1, "from 2026-03-01T13:00:00Z on", "", "",
 		},
 
-		"deployed holds for its own commit alone": {
+		"deployed counts for its own commit alone": {
 			prod(func(w *promotion.World) {
 				w.After[0].Deployed = &promotion.Deployed{Verdict: "success", Commit: hash(3)}
 			}), "promote", 3, "environment \"stage\" is at", "", "",

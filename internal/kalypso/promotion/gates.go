@@ -13,7 +13,7 @@ import (
 
 // proof is the reason why a commit may be chosen.
 type proof struct {
-	Gates    []string // a line for each gate that holds
+	Gates    []string // a line for each open gate
 	Override string   // set instead of gates
 }
 
@@ -29,7 +29,7 @@ func isGood(s hosting.Status) bool {
 	return s.State == hosting.Success || s.State == pending && s.Description == descriptionDeployed
 }
 
-// judge returns why a commit may be chosen, or the gates that do not hold.
+// judge returns why a commit may be chosen, or the closed gates.
 func (c *choice) judge(commit string) (proof, []Waiting) {
 	var p proof
 	var waiting []Waiting
@@ -41,7 +41,7 @@ func (c *choice) judge(commit string) (proof, []Waiting) {
 			p.Gates = append(p.Gates, line)
 		}
 	}
-	// Reading the time of a status takes a request, so gates with a soak are judged in full only if all others hold.
+	// Reading the time of a status takes a request, so gates with a soak are judged in full only if all others are open.
 	var soaks []Gate
 	for _, g := range c.After {
 		line, w := c.judgeGate(g, commit)

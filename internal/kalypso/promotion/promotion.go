@@ -2,7 +2,7 @@
 // plane's branch, the statuses on its commits, and the record of the environment give a [Decision] with its reasons.
 // The package does no I/O, and takes the time from the host. Package lookup reads what a decision depends on.
 //
-// A gate never raises an error: it holds, or it waits with a reason. If something is unclear, nothing is promoted.
+// A gate never raises an error: it is open, or it waits with a reason. If something is unclear, nothing is promoted.
 package promotion
 
 import (
@@ -43,10 +43,10 @@ const (
 	MaxDeliveries = 512
 )
 
-// Rules holds the arguments that decide.
+// Rules contains the arguments that decide.
 type Rules struct {
 	Environment string
-	After       []Gate // all must hold; sorted by Name
+	After       []Gate // all must be open; sorted by Name
 	Statuses    []StatusGate
 	Dwell       time.Duration
 	Hold        string // why the environment is frozen; "": it is not
@@ -110,8 +110,8 @@ type Current struct {
 	Reason     string // why it was promoted, as the record says; "": unknown
 	RolledBack string // the newest commit that a rollback removed; "": none
 	Rollout    bool   // a rollout is under way
-	// Others are the other commits that folders may hold during a rollout: the one before it, and those of rollouts that
-	// it interrupted.
+	// Others are the other commits that folders may contain during a rollout: the one before it, and those of rollouts
+	// that it interrupted.
 	Others []string
 	// Delivered are the promoted commits of the deliveries so far, newest first, as the history of the GitOps branch says.
 	// They are read only if [World.NeedsDeliveries].
@@ -127,7 +127,7 @@ type Proposal struct {
 	Reason string // why it was chosen; "": unknown
 }
 
-// Ledger holds what the host knows about the commits.
+// Ledger contains what the host knows about the commits.
 type Ledger struct {
 	hosting.Statuses
 	Histories map[string]StatusHistory // by commit, as far as they were read
@@ -135,13 +135,13 @@ type Ledger struct {
 	Silence string
 }
 
-// StatusHistory holds all statuses of a commit, newest first.
+// StatusHistory contains all statuses of a commit, newest first.
 type StatusHistory struct {
 	Statuses []hosting.Status
 	Partial  bool // older ones exist and were not read
 }
 
-// World holds everything that a decision depends on.
+// World contains everything that a decision depends on.
 type World struct {
 	Rules
 	History History
@@ -153,7 +153,7 @@ type World struct {
 type Decision struct {
 	Commit    string // "": none
 	Current   string // "": none
-	Candidate string // the newest commit that may be promoted once its gates hold; "": none
+	Candidate string // the newest commit that may be promoted once its gates are open; "": none
 	Kind      Kind
 	Waiting   []Waiting // at most [MaxWaiting], newest commits first
 	Skipped   []Skipped // likewise
@@ -169,7 +169,7 @@ type Decision struct {
 	Unread []string
 }
 
-// Waiting is a gate that does not hold.
+// Waiting is a closed gate.
 type Waiting struct {
 	Commit string
 	Gate   string // an environment, a status, or "hold", "dwell", "rollout"

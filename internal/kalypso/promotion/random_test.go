@@ -29,7 +29,7 @@ type environment struct {
 	waves             bool
 }
 
-// folders are the commits that some folder holds.
+// folders are the commits that some folder contains.
 func (e *environment) folders() []string {
 	return append([]string{e.current.Commit}, e.current.Others...)
 }
@@ -247,7 +247,7 @@ func (e *environment) deliver(d *promotion.Decision, partly bool) {
 	e.backs = append([]string{d.RolledBack}, e.backs...)
 }
 
-// revert has people revert the last delivery on the GitOps branch, and reject it: the branch holds the one before.
+// revert has people revert the last delivery on the GitOps branch, and reject it: the branch contains the one before.
 func (c *chain) revert(e *environment) {
 	if e.current.Rollout || len(e.deliveries) < 2 || e.deliveries[0] != e.current.Commit ||
 		e.deliveries[1] == e.current.Commit {
@@ -264,7 +264,7 @@ func (c *chain) revert(e *environment) {
 	e.backs = append([]string{e.current.RolledBack}, e.backs...)
 }
 
-// check holds a decision against the plain model.
+// check compares a decision with the plain model.
 func (c *chain) check(e *environment, d *promotion.Decision) {
 	fail := func(format string, args ...any) {
 		c.t.Helper()
@@ -545,7 +545,7 @@ func (c *chain) turns(most int) {
 	}
 }
 
-// TestRandomChains drives simulated chains through random events, and holds every decision against a plain model. Then
+// TestRandomChains drives simulated chains through random events, and compares every decision with a plain model. Then
 // all becomes calm: the chain ends where it should, and with a dwell nothing starves however often people commit.
 func TestRandomChains(t *testing.T) {
 	for seed := range seeds.Of(t, 60, 2000) {

@@ -43,7 +43,7 @@ func CheckBranchPrefix(prefix string) error {
 // trailerKey starts the last line of our commit messages.
 const trailerKey = "Kalypso-Rendering: "
 
-// Trailer returns the last line of the message of a commit of ours. contents identifies what the commit holds of the
+// Trailer returns the last line of the message of a commit of ours. contents identifies what the commit contains of the
 // change. The line proves that a branch is ours and unchanged, even without a state, as after an apply that was killed.
 func Trailer(marker, contents string) string {
 	sum := sha256.Sum256([]byte(marker + "\n" + contents))
@@ -60,8 +60,8 @@ type Branch struct {
 // OnTopOf reports whether the branch is one commit ahead of a commit.
 func (b Branch) OnTopOf(commit string) bool { return slices.Equal(b.Parents, []string{commit}) }
 
-// ReadBranch reads the head of our branch. contents is what the branch holds of the change. Commits of others may lie
-// below the head.
+// ReadBranch reads the head of our branch. contents is what the branch contains of the change. Commits of others may
+// lie below the head.
 func (t *Topic) ReadBranch(ours *gitops.Snapshot, contents string) (Branch, error) {
 	if ours.Commit.IsZero() {
 		return Branch{}, nil

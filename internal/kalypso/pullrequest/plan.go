@@ -7,10 +7,10 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
 )
 
-// Edit is a change of the target branch, and what our branch holds of it, as both were read.
+// Edit is a change of the target branch, and what our branch contains of it, as both were read.
 type Edit struct {
 	Needed bool   // the target lacks the change
-	Held   bool   // our branch holds the change
+	Held   bool   // our branch contains the change
 	Ours   Branch // our branch
 	// Listed says that a plan has listed what others pushed to our branch, so that a push may replace it. Moved is the
 	// error if they pushed more since; nil: they did not.
@@ -18,8 +18,8 @@ type Edit struct {
 	Moved  error
 	// Discard says that our branch goes if the change is not needed.
 	Discard bool
-	// Commit returns the commit on top of the target, without the trailer. Contents is what our branch holds of the change
-	// after it.
+	// Commit returns the commit on top of the target, without the trailer. Contents is what our branch contains of the
+	// change after it.
 	Commit   func() *gitops.Edit
 	Contents string
 }
@@ -58,7 +58,7 @@ type Action string
 
 // The actions.
 const (
-	Push      Action = "push"       // one commit on top of the target, in place of what our branch holds
+	Push      Action = "push"       // one commit on top of the target, in place of what our branch contains
 	Create    Action = "open"       // a pull request
 	Update    Action = "edit"       // the open pull request: its text, labels, reviewers, draft
 	AutoMerge Action = "auto-merge" // lets the host merge it, or no longer

@@ -12,7 +12,7 @@ import (
 )
 
 // The table below specifies what a run does. A row changes one part of the usual case: the target lacks the change, our
-// branch holds it on top of the target, in a commit of ours, and the pull request 7 from it is open.
+// branch contains it on top of the target, in a commit of ours, and the pull request 7 from it is open.
 
 var errMoved = errors.New("others pushed after the plan")
 
@@ -31,7 +31,7 @@ func usual() *pullrequest.Situation {
 	}
 }
 
-// other has our branch hold another change, in a commit of ours or of others.
+// other puts another change, in a commit of ours or of others.
 func other(s *pullrequest.Situation, ours bool) {
 	s.Held, s.Ours.Ours = false, ours
 }
@@ -85,7 +85,7 @@ func TestPlan(t *testing.T) {
 		with func(*situation)
 		want string
 	}{
-		{"our branch holds the change on top of the target", func(*situation) {}, "edit"},
+		{"our branch contains the change on top of the target", func(*situation) {}, "edit"},
 		{"there is nothing yet", func(s *situation) {
 			s.PullRequest, s.Known, s.Held, s.Ours = nil, nil, false, pullrequest.Branch{}
 		}, "push, open"},
@@ -99,7 +99,7 @@ func TestPlan(t *testing.T) {
 		{"the target moved", func(s *situation) { s.Ours.Parents = []string{"older"} }, "push, edit"},
 		{"people merged the target into our branch", func(s *situation) { s.Ours.Parents = []string{"target", "other"} },
 			"push, edit"},
-		{"our branch holds an older change of ours", func(s *situation) { other(s, true) }, "push, edit"},
+		{"our branch contains an older change of ours", func(s *situation) { other(s, true) }, "push, edit"},
 		{"our branch is gone", func(s *situation) { s.Held, s.Ours = false, pullrequest.Branch{} }, "push, edit"},
 		{"people pushed to our branch, and the plan listed it", func(s *situation) { other(s, false); s.Listed = true },
 			"push, edit"},
@@ -166,29 +166,29 @@ func TestPlan(t *testing.T) {
 		{"the host merges, and the apply waits", func(s *situation) { s.AutoMerge, s.Wait = "rebase", true },
 			"edit, auto-merge rebase, wait"},
 
-		// The target holds the change.
-		{"the target holds it, and the pull request is open", func(s *situation) { s.Needed = false },
+		// The target contains the change.
+		{"the target contains it, and the pull request is open", func(s *situation) { s.Needed = false },
 			"close 7, delete at head"},
-		{"the target holds it, and the apply waits", func(s *situation) {
+		{"the target contains it, and the apply waits", func(s *situation) {
 			s.Needed, s.Wait, s.AutoMerge = false, true, "merge"
 		}, "close 7, delete at head"},
-		{"the target holds it, and people closed the pull request", func(s *situation) {
+		{"the target contains it, and people closed the pull request", func(s *situation) {
 			s.Needed = false
 			closed(s, "head")
 		}, "delete at head"},
-		{"the target holds it, and no state tells", func(s *situation) { s.Needed, s.Known = false, nil },
+		{"the target contains it, and no state tells", func(s *situation) { s.Needed, s.Known = false, nil },
 			"close 7, delete if ours"},
-		{"the target holds it, and the branch is kept", func(s *situation) { s.Needed, s.Discard = false, false }, "close 7"},
-		{"the target holds it by the merge", func(s *situation) {
+		{"the target has it, and the branch is kept", func(s *situation) { s.Needed, s.Discard = false, false }, "close 7"},
+		{"the target contains it by the merge", func(s *situation) {
 			s.Needed, s.Discard, s.PullRequest.State = false, false, hosting.Merged
 		}, "nothing"},
-		{"the target holds it, and the state knows another open pull request",
+		{"the target contains it, and the state knows another open pull request",
 			func(s *situation) { s.Needed, s.Known.Number = false, 6 }, "close 7, close 6, delete at head"},
-		{"the target holds it, and only the state knows a pull request",
+		{"the target contains it, and only the state knows a pull request",
 			func(s *situation) { s.Needed, s.PullRequest = false, nil }, "close 7, delete at head"},
-		{"the target holds it, and the apply was killed before it opened one",
+		{"the target contains it, and the apply was killed before it opened one",
 			func(s *situation) { s.Needed, s.PullRequest, s.Known.Number = false, nil, 0 }, "delete at head"},
-		{"the target holds it, and others have our branch", func(s *situation) { s.Needed = false; other(s, false) },
+		{"the target contains it, and others have our branch", func(s *situation) { s.Needed = false; other(s, false) },
 			"close 7, delete at head"},
 	} {
 		t.Run(test.rule, func(t *testing.T) {
@@ -201,7 +201,7 @@ func TestPlan(t *testing.T) {
 	}
 }
 
-// TestPlanOfAll: what holds in every situation, over all combinations of what a plan follows from.
+// TestPlanOfAll: what is true in every situation, over all combinations of what a plan follows from.
 func TestPlanOfAll(t *testing.T) {
 	count := 0
 	for s := range situations {

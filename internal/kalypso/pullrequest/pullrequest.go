@@ -34,7 +34,7 @@ func (s Settings) Equal(other Settings) bool {
 type Topic struct {
 	Location
 	Settings
-	// Contents returns what our branch holds of the change, for the [Trailer].
+	// Contents returns what our branch contains of the change, for the [Trailer].
 	Contents func(ours *gitops.Snapshot) (string, error)
 	// Sleep waits before the pull request is read again. try starts at 1. If it is nil, the wait doubles from one second
 	// to half a minute.

@@ -18,18 +18,18 @@ type Change struct {
 	Options gitops.UpdateOptions
 	// Edit reads both branches. Run calls it again if one of them moves.
 	Edit func(ctx context.Context, target, ours *gitops.Snapshot) (Edit, error)
-	// Removes says that the change only removes, so that an absent target holds it.
+	// Removes says that the change only removes, so that an absent target contains it.
 	Removes bool
-	// Pushed runs after our branch holds the change, or the target, and before the pull request is opened or edited. It
+	// Pushed runs after our branch contains the change, or the target, and before the pull request is opened or edited. It
 	// may be nil.
 	Pushed func(ctx context.Context) error
-	// Text is called once our branch holds the change.
+	// Text is called once our branch contains the change.
 	Text func() Text
 }
 
 // Result is what a run did.
 type Result struct {
-	// PullRequest proposes the change, or proposed it until people closed it. It is nil if the target holds the change.
+	// PullRequest proposes the change, or proposed it until people closed it. It is nil if the target contains the change.
 	PullRequest *hosting.PullRequest
 	Head        string // of our branch
 	Pushed      bool
@@ -59,7 +59,7 @@ var ErrChanged = errors.New("the pull request was opened, merged or closed meanw
 const retries = 5
 
 // Run finds the pull request, asks for the change, and takes the steps of its [Plan]: our branch becomes one commit on
-// top of the target, and one pull request is opened or edited. If the target holds the change, Run closes the open
+// top of the target, and one pull request is opened or edited. If the target contains the change, Run closes the open
 // pull request. After an error, running again completes it. If the pull request is known by then, the result has it.
 //
 // known is what the state knows, or nil. change gets the pull request that was found, or nil. Run calls it again if
@@ -334,7 +334,7 @@ func FinishContext(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(ctx), finishTimeout)
 }
 
-// Check returns an error if a run must not replace our branch. read returns what it holds: [Edit.Needed] does not
+// Check returns an error if a run must not replace our branch. read returns what it contains: [Edit.Needed] does not
 // matter. pr is the pull request that was found, or nil. Check writes nothing.
 func (t *Topic) Check(
 	ctx context.Context, pr *hosting.PullRequest, read func(context.Context, *gitops.Snapshot) (Edit, error),

@@ -100,7 +100,7 @@ func (p Promotion) reasonAfter(before *Record) Reason {
 	return p.Reason
 }
 
-// Others returns the other commits that folders may hold during a rollout, besides that of [Record.Taken].
+// Others returns the other commits that folders may contain during a rollout, besides that of [Record.Taken].
 func (r *Record) Others() (all []string) {
 	if !r.Rollout.UnderWay() {
 		return nil

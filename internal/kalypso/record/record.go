@@ -44,8 +44,8 @@ type Record struct {
 	Decisions placement.Decisions `json:"decisions,omitempty"`
 	// Rollout is how far the tree reached the cluster types in waves; nil: all of it is on the branch.
 	Rollout *rollout.Progress `json:"rollout,omitempty"`
-	// Kept are the assignments that fail to render and are as the branch held them before. LeftOut are those that fail
-	// and that it did not hold.
+	// Kept are the assignments that fail to render and are as they were on the branch before. LeftOut are those that fail
+	// and that it did not contain.
 	Kept    []FailedAssignment `json:"kept,omitempty"`
 	LeftOut []FailedAssignment `json:"left_out,omitempty"`
 }

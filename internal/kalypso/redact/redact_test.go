@@ -17,7 +17,7 @@ func TestRedact(t *testing.T) {
 		"one":                             {[]string{"token"}, "a token, a token", "a (secret), a (secret)"},
 		"one that begins with another":    {[]string{"tok", "token"}, "a token, a tok", "a (secret), a (secret)"},
 		"the same, in another order":      {[]string{"token", "tok"}, "a token, a tok", "a (secret), a (secret)"},
-		"one that holds another":          {[]string{"ok", "token"}, "a token, ok", "a (secret), (secret)"},
+		"one that contains another":       {[]string{"ok", "token"}, "a token, ok", "a (secret), (secret)"},
 		"a key":                           {[]string{key}, key, "(secret)"},
 		"a line of a key":                 {[]string{key}, "line 2 is MIIEvQIBADANBgkqhkiG", "line 2 is (secret)"},
 		"what is no secret in a key":      {[]string{key}, "-----BEGIN KEY----- AgEA", "-----BEGIN KEY----- AgEA"},

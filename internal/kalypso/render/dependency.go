@@ -39,7 +39,7 @@ var fields = map[string]scope{
 
 const everything = ofClusterType | ofTarget | ofValues | ofSecrets | ofAssignment
 
-// needs holds the maps that a template reads, and their keys. nil means that it may read any key.
+// needs contains the maps that a template reads, and their keys. nil means that it may read any key.
 type needs map[string]map[string]bool
 
 func (n needs) whole(field string) { n[field] = nil }

@@ -78,7 +78,7 @@ func TestPiecesAreTheWhole(t *testing.T) {
 	}
 }
 
-// plainly is what text/template makes of the text, rendered as often as it holds templates.
+// plainly is what text/template makes of the text, rendered as often as it contains templates.
 func plainly(text string, data Data) (string, error) {
 	for range maxPasses + 1 {
 		if !strings.Contains(text, "{{") {

@@ -74,9 +74,9 @@ type Renderer struct {
 	schedule    *schedule.Schedule
 	config      *configure.Configuration
 	templates   map[*fleet.ClusterType][len(fileNames)]*parsed
-	// assignedTwice holds the deployment targets that are assigned to more than one cluster type.
+	// assignedTwice contains the deployment targets that are assigned to more than one cluster type.
 	assignedTwice map[*fleet.DeploymentTarget]bool
-	// notPlain holds the deployment targets with text that YAML may not treat as data.
+	// notPlain contains the deployment targets with text that YAML may not treat as data.
 	notPlain  map[*fleet.DeploymentTarget]bool
 	cache     sync.Map // pieceKey → renderedPiece
 	executors sync.Pool

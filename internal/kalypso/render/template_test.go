@@ -241,7 +241,7 @@ func TestTextFails(t *testing.T) {
 	}
 }
 
-// TestPassesAreCounted renders chains of values that hold templates, up to the last rendering that is allowed.
+// TestPassesAreCounted renders chains of values that contain templates, up to the last rendering that is allowed.
 func TestPassesAreCounted(t *testing.T) {
 	chain := func(n int) (string, error) {
 		data := testData()

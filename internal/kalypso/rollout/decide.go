@@ -19,7 +19,7 @@ type Folder struct {
 	Labels      map[string]string // of the cluster type
 }
 
-// Situation holds everything that the next wave depends on. Hashes are those of folders, by cluster type; an absent
+// Situation contains everything that the next wave depends on. Hashes are those of folders, by cluster type; an absent
 // cluster type has no folder.
 type Situation struct {
 	Target         map[string]Folder
@@ -27,8 +27,8 @@ type Situation struct {
 	PromotedCommit string // of the target; "": none
 	// Rollback says that the target is an earlier delivery, which all folders get at once.
 	Rollback bool
-	// Delivered is what the last apply left on the branch. Seen is the part of it that the branch still held when it was
-	// last read.
+	// Delivered is what the last apply left on the branch. Seen is the part of it that the branch still contained when it
+	// was last read.
 	Delivered, Seen map[string]string
 	Before          *State // of the last commit; nil: no rollout was begun
 }
@@ -54,7 +54,7 @@ type Step struct {
 	Paused string
 }
 
-// Complete reports whether the branch holds the target after the apply.
+// Complete reports whether the branch contains the target after the apply.
 func (s *Step) Complete() bool { return len(s.Stay) == 0 && !s.Uncertain }
 
 // Next decides which folders the next apply takes from the fleet. It is a pure function: it takes the time from the
@@ -87,14 +87,14 @@ type wave struct {
 	*Rollout
 	Situation
 	step    *Step
-	held    map[string]string // what the branch holds before the apply
+	held    map[string]string // what the branch contains before the apply
 	wrong   map[string]bool   // the cluster types whose folder still differs from the target
 	unknown bool              // for some cluster types, this is not known yet
 	stage   string            // of the last taken cluster type; "": unknown
 }
 
-// compare finds what the branch holds and how that differs from the target. It restores what others changed, unless the
-// fleet renders the same.
+// compare finds what the branch contains and how that differs from the target. It restores what others changed, unless
+// the fleet renders the same.
 func (w *wave) compare() {
 	for name := range w.Seen {
 		if f, wanted := w.Target[name]; wanted && !f.Unknown && f.Hash == w.Seen[name] {
@@ -302,7 +302,7 @@ func (w *wave) stateOf(name string) clusterTypeState {
 	return stateWaiting
 }
 
-// needsNoReport reports whether a cluster type settles with the commit: it holds nothing. A folder that no cluster
+// needsNoReport reports whether a cluster type settles with the commit: it contains nothing. A folder that no cluster
 // follows, and none has to, is observed like any other: with the right tree, after the wave.
 func (w *wave) needsNoReport(name string) bool {
 	f, known := w.Target[name]
@@ -369,7 +369,7 @@ func (w *wave) after() *State {
 	return now
 }
 
-// interruptedAfter returns the promoted commits that folders may hold of rollouts that did not complete.
+// interruptedAfter returns the promoted commits that folders may contain of rollouts that did not complete.
 func (w *wave) interruptedAfter() []string {
 	if !w.Before.UnderWay() {
 		return nil
@@ -383,8 +383,8 @@ func (w *wave) interruptedAfter() []string {
 	return all
 }
 
-// interrupted reports whether the branch holds folders of the target that no state knows: an apply was killed after its
-// push.
+// interrupted reports whether the branch contains folders of the target that no state knows: an apply was killed after
+// its push.
 func (w *wave) interrupted() bool {
 	for name, hash := range w.held {
 		if w.Delivered[name] != hash {

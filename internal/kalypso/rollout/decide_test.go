@@ -17,8 +17,8 @@ import (
 
 var noon = time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC)
 
-// world is a canary and two others, of which the branch holds tree 1 and the fleet renders tree 2. All was observed to
-// run.
+// world is a canary and two others, of which the branch contains tree 1 and the fleet renders tree 2. All was observed
+// to run.
 func world() (*rollout.Rollout, *rollout.Situation) {
 	r := &rollout.Rollout{
 		Stages: []rollout.Stage{
@@ -199,7 +199,7 @@ func TestNext(t *testing.T) {
 			},
 			"takes [a]; canary, wave 1; from map[]; paused: an incident",
 		},
-		"paused, and the branch holds the target": {
+		"paused, and the branch contains the target": {
 			func(r *rollout.Rollout, s *rollout.Situation) {
 				r.Pause = "an incident"
 				for name := range s.Target {

@@ -39,7 +39,7 @@ type branchState struct {
 	branch   map[string]string
 	before   *rollout.State
 	original map[string]string // the branch as it was when the rollout began
-	good     []delivery        // what the branch held as a whole, oldest first
+	good     []delivery        // what the branch contained as a whole, oldest first
 	wrote    map[string]string // the promoted commit that each folder comes from
 }
 
@@ -49,7 +49,7 @@ func (b branchState) clone() branchState {
 	return b
 }
 
-// delivery is a target that the branch held as a whole.
+// delivery is a target that the branch contained as a whole.
 type delivery struct {
 	commit string
 	target map[string]rollout.Folder
@@ -105,7 +105,7 @@ func (s *simulation) edit() {
 	}
 }
 
-// report lets clusters sync what the branch holds, each in its own time, and some of them fail.
+// report lets clusters sync what the branch contains, each in its own time, and some of them fail.
 func (s *simulation) report(healthy bool) {
 	for _, name := range slices.Sorted(maps.Keys(s.branch)) {
 		hash := s.branch[name]
@@ -158,8 +158,8 @@ func (s *simulation) commit() string {
 	return fmt.Sprint("commit ", s.version)
 }
 
-// people hold, pause, go on, and reject what is under way: the target is what the branch held as a whole before. Or
-// they revert the last commit, and reject what it brought.
+// people hold, pause, go on, and reject what is under way: the target is what the branch contained as a whole before.
+// Or they revert the last commit, and reject what it brought.
 func (s *simulation) people() {
 	switch s.random.IntN(20) {
 	case 0:
@@ -195,7 +195,7 @@ func (s *simulation) revert() {
 }
 
 // checkPeople checks that nothing moves while paused, that a rollback is done at once, and that the record names every
-// commit that some folder holds.
+// commit that some folder contains.
 func (s *simulation) checkPeople(step *rollout.Step) {
 	s.Helper()
 	for _, name := range step.Taken {
@@ -237,7 +237,7 @@ func (s *simulation) hashes() map[string]string {
 	return all
 }
 
-// apply takes the next step, and checks all that it must hold.
+// apply takes the next step, and checks all that must be true of it.
 func (s *simulation) apply() {
 	s.Helper()
 	if s.held {
@@ -312,7 +312,7 @@ func (s *simulation) goesBack(name string) bool {
 	return s.before.UnderWay() && s.branch[name] != s.original[name] && s.target[name].Hash == s.original[name]
 }
 
-// check holds a step against plain rules.
+// check compares a step with plain rules.
 func (s *simulation) check(step *rollout.Step) {
 	s.Helper()
 	taken := map[string]bool{}

@@ -43,23 +43,23 @@ type Observation struct {
 	Problems []deployment.Problem
 }
 
-// Progress is the progress of a rollout. The record on the branch holds it.
+// Progress is the progress of a rollout. The record on the branch contains it.
 type Progress struct {
 	TargetTreeHash string `json:"target_tree_hash"` // what the fleet renders to
 	PromotedCommit string `json:"promoted_commit,omitempty"`
 	Stage          string `json:"stage"` // of the last commit; "": all cluster types got it at once
-	// Complete says that the branch holds the target.
+	// Complete says that the branch contains the target.
 	Complete bool `json:"complete"`
-	// From holds the earlier hashes of the folders that the rollout has written; "": the folder was absent.
+	// From contains the earlier hashes of the folders that the rollout has written; "": the folder was absent.
 	From map[string]string `json:"from,omitempty"`
-	// Interrupted are the promoted commits of earlier rollouts that did not complete: folders may still hold them.
+	// Interrupted are the promoted commits of earlier rollouts that did not complete: folders may still contain them.
 	Interrupted []string `json:"interrupted,omitempty"`
 }
 
-// UnderWay reports whether the branch holds a part of the target alone.
+// UnderWay reports whether the branch contains a part of the target alone.
 func (p *Progress) UnderWay() bool { return p != nil && !p.Complete }
 
-// State is a rollout's progress, with facts that only the private state holds.
+// State is a rollout's progress, with facts that only the private state contains.
 type State struct {
 	Progress
 	Wave int       `json:"wave,omitempty"` // of the stage, counted from 1; 0: not known
@@ -79,10 +79,10 @@ func (s *State) Status() string {
 	return fmt.Sprintf("%s, wave %d", s.Stage, s.Wave)
 }
 
-// UnderWay reports whether the branch holds a part of the target alone.
+// UnderWay reports whether the branch contains a part of the target alone.
 func (s *State) UnderWay() bool { return s.Record().UnderWay() }
 
-// Record returns the progress of s as the record holds it, or nil if there is none.
+// Record returns the progress of s as the record contains it, or nil if there is none.
 func (s *State) Record() *Progress {
 	if s == nil {
 		return nil

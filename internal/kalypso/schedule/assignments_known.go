@@ -117,7 +117,7 @@ func (u *unknownInputs) addLabels(o fleet.Object, attribute string, labels map[s
 	}
 }
 
-// selectedKeys holds the keys of the labels that policies select by, and [unknown.Text] if one is unknown.
+// selectedKeys contains the keys of the labels that policies select by, and [unknown.Text] if one is unknown.
 type selectedKeys map[string]bool
 
 func (k *selectedKeys) add(s *fleet.Selector) {

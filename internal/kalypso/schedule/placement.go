@@ -166,7 +166,7 @@ func keepsUnknown(p *fleet.SchedulingPolicy) bool {
 	return unknown.Is(p.Name) || !surely
 }
 
-// adoptsPlacement reports whether the policy has no earlier decision for a deployment target that a cluster type holds.
+// adoptsPlacement reports whether the policy has no earlier decision for a deployment target that a cluster type has.
 // Then it takes those cluster types that the decisions of no other policy explain.
 func (s *Schedule) adoptsPlacement(f *fleet.Fleet, p *fleet.SchedulingPolicy, selected *selection) bool {
 	return p.Placement.Decides() && slices.ContainsFunc(selected.targets, func(target int) bool {
@@ -180,7 +180,7 @@ func hasNumber(p *fleet.SchedulingPolicy) bool {
 	return p.Placement != nil && p.Placement.Number != nil
 }
 
-// hasBalance reports whether the policy chooses by how many deployment targets the cluster types hold.
+// hasBalance reports whether the policy chooses by how many deployment targets the cluster types have.
 func hasBalance(p *fleet.SchedulingPolicy) bool {
 	return p.Placement.Decides() &&
 		slices.ContainsFunc(p.Placement.Prefer, func(p placement.Preference) bool { return p.Balance })

@@ -15,7 +15,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 )
 
-// Schedule holds the assignments of a fleet, sorted by cluster type and deployment target.
+// Schedule contains the assignments of a fleet, sorted by cluster type and deployment target.
 type Schedule struct {
 	Placements      []Placement               // one for each cluster type, also without assignments
 	Targets         []*fleet.DeploymentTarget // all targets of the environment
@@ -32,7 +32,7 @@ type Schedule struct {
 	decisionsUnknown bool
 }
 
-// Placement holds the assignments of one cluster type.
+// Placement contains the assignments of one cluster type.
 type Placement struct {
 	ClusterType *fleet.ClusterType
 	Assignments []Assignment

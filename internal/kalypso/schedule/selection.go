@@ -55,7 +55,7 @@ func (s *selection) on(clusterType labelSet) (sure, unsure []int) {
 	return nil, nil
 }
 
-// certainty says whether a selector matches. If two conditions must hold, the lesser one counts.
+// certainty says whether a selector matches. If two conditions must be met, the lesser one counts.
 type certainty int
 
 const (
@@ -109,7 +109,7 @@ func requirementUnknown(r metav1.LabelSelectorRequirement) bool {
 	return unknown.Is(r.Key) || unknown.Is(string(r.Operator)) || slices.ContainsFunc(r.Values, unknown.Is)
 }
 
-// labelSet holds labels, some of which may not be known yet.
+// labelSet contains labels, some of which may not be known yet.
 type labelSet struct {
 	labels.Set
 	partial bool // some are not known

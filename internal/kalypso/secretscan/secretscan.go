@@ -23,7 +23,7 @@ type rule struct {
 	is func(text string, match []string) bool
 }
 
-// shortest is the length in bytes of the shortest text that may hold a secret: a URL with a password.
+// shortest is the length in bytes of the shortest text that may contain a secret: a URL with a password.
 const shortest = len("a://:b@c")
 
 // Find returns the kind of secret in a text, such as "a GitHub token", or "" if it recognizes none. key is the name of

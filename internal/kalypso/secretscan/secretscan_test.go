@@ -9,7 +9,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/secretscan"
 )
 
-// The secrets are invented, and made of parts: no scanner of a Git host takes this file for one that holds secrets.
+// The secrets are invented, and made of parts: no scanner of a Git host takes this file for one that contains secrets.
 
 // chars returns n characters of the sort that tokens have.
 func chars(n int) string { return strings.Repeat("Ab1Cd2Ef3Gh4", n/12+1)[:n] }

@@ -42,7 +42,7 @@ type operatorObject struct {
 func (o *operatorObject) Kind() fleet.Kind           { return o.kind }
 func (o *operatorObject) Validate() problem.Problems { return nil }
 
-// controlPlaneKinds decode the kinds that a control plane may hold beside the objects of its fleet.
+// controlPlaneKinds decode the kinds that a control plane may contain beside the objects of its fleet.
 var controlPlaneKinds = func() map[fleet.Kind]fleet.Decoder {
 	all := map[fleet.Kind]fleet.Decoder{}
 	for _, kind := range fleet.OperatorKinds {

@@ -196,7 +196,7 @@ func TestSameStatus(t *testing.T) {
 	}
 }
 
-// TestObserve: the observed arguments hold what the host says, and leave the given ones as they are.
+// TestObserve: the observed arguments contain what the host says, and leave the given ones as they are.
 func TestObserve(t *testing.T) {
 	found := hosting.Status{Context: "KALYPSO/dev", State: hosting.Failure, Description: "Overruled", Creator: "eve"}
 	want := with(given(), func(a *status.Arguments) {
@@ -257,7 +257,7 @@ func TestStatus(t *testing.T) {
 	}
 }
 
-// TestTimes: times that are kept are read back. Text that holds none gives none.
+// TestTimes: times that are kept are read back. Text that contains none gives none.
 func TestTimes(t *testing.T) {
 	at := time.Date(2025, 3, 1, 12, 0, 0, 0, time.UTC)
 	times := status.TimesOf(hosting.Status{SetAt: at, SeenAt: at.Add(time.Minute)})

@@ -163,7 +163,7 @@ func (w *world) planned() args {
 	return planned
 }
 
-// hide returns an object with an unknown part, if it has the part that is to hold it.
+// hide returns an object with an unknown part, if it has the part that is to contain it.
 func hide(object args, path []string) args {
 	next := maps.Clone(object)
 	part, isObject := next[path[0]].(args)

@@ -9,7 +9,8 @@ import (
 	"time"
 )
 
-// rolloutArgument has each wave commit the folder of one cluster type. All clusters run what the branch held before.
+// rolloutArgument has each wave commit the folder of one cluster type. All clusters run what the branch contained
+// before.
 const rolloutArgument = `  rollout = {
     stages   = [{ name = "all", cluster_type_selector = { match_all = true }, max_concurrency = "1" }]
     observed = {

@@ -180,7 +180,7 @@ func (r *Repo) AddCheckRun(commit, name, conclusion, app string) {
 	r.checkRuns[commit] = append(r.checkRuns[commit], checkRun{name, conclusion, app, now})
 }
 
-// known returns a pull request, with the lock held.
+// known returns a pull request, under the lock.
 func (r *Repo) known(t testing.TB, number int) *pull {
 	t.Helper()
 	r.server.mu.Lock()

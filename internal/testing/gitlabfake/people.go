@@ -157,7 +157,7 @@ func (p *Project) Status(commit, context string) (state string, posted int) {
 	return state, posted
 }
 
-// known returns a merge request, with the lock held.
+// known returns a merge request, under the lock.
 func (p *Project) known(t testing.TB, number int) *mergeRequest {
 	t.Helper()
 	p.server.mu.Lock()

@@ -21,7 +21,7 @@ func Measure(b *testing.B, f func()) {
 	b.ReportMetric(float64(peak>>20), "peak-MiB")
 }
 
-// Peak runs f and returns the most memory that the process held meanwhile, in bytes, without what was free before. It
+// Peak runs f and returns the most memory that the process used meanwhile, in bytes, without what was free before. It
 // includes garbage that is not collected yet.
 func Peak(f func()) (peak uint64) {
 	runtime.GC()

@@ -37,7 +37,7 @@ func TestPgBouncer(t *testing.T) {
 	t.Parallel()
 	s := postgres.Start(t)
 	behind := s.PgBouncer(t, s.Database(t))
-	// Each connection holds a transaction, so that the second one gets another connection to the server.
+	// Each connection has an open transaction, so that the second one gets another connection to the server.
 	first, second := postgres.Connect(t, behind), postgres.Connect(t, behind)
 	if _, err := first.Exec(t.Context(), "SET search_path = elsewhere"); err != nil {
 		t.Fatal(err)

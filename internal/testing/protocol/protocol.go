@@ -69,7 +69,7 @@ func (ds Diagnostics) String() string {
 	return b.String()
 }
 
-// Start configures a provider that has the schemas. config holds the arguments of the provider's block, see [Value].
+// Start configures a provider that has the schemas. config contains the arguments of the provider's block, see [Value].
 func (schemas *Schemas) Start(
 	ctx context.Context, server tfprotov6.ProviderServer, config map[string]any,
 ) (*Session, Diagnostics, error) {
@@ -94,7 +94,7 @@ func (schemas *Schemas) Start(
 	return s, append(Diagnostics(validated.Diagnostics), configured.Diagnostics...), nil
 }
 
-// Resource is what Terraform's state holds of a resource. Without a state (null or zero), there is none.
+// Resource is what Terraform's state contains of a resource. Without a state (null or zero), there is none.
 type Resource struct {
 	Type     string
 	State    tftypes.Value
@@ -102,7 +102,7 @@ type Resource struct {
 	identity *tfprotov6.ResourceIdentityData
 }
 
-// Exists reports whether the state holds the resource.
+// Exists reports whether the state contains the resource.
 func (r *Resource) Exists() bool { return r.State.Type() != nil && !r.State.IsNull() }
 
 func (s *Session) schema(typeName string) (*tfprotov6.Schema, error) {

@@ -22,7 +22,7 @@ const MaxSize = 1 << 20
 
 // Errors of a file. Tell them apart with [errors.Is].
 var (
-	// ErrNoBaseRepo: the file holds no BaseRepo, or several.
+	// ErrNoBaseRepo: the file contains no BaseRepo, or several.
 	ErrNoBaseRepo = errors.New("the file must hold one BaseRepo")
 	// ErrInPlace: the commit can't be changed without changing something else, such as an alias or a block scalar.
 	ErrInPlace = errors.New("spec.commit can't be changed in place; write it as a plain text on one line")
@@ -239,8 +239,8 @@ func offset(text string, line, column int) int {
 
 const byteOrderMark = "\ufeff"
 
-// differInCommitAlone reports whether two files hold the same documents, except for the commit of the BaseRepo, which
-// the second one has.
+// differInCommitAlone reports whether two files contain the same documents, except for the commit of the BaseRepo,
+// which the second one has.
 func differInCommitAlone(was, is []byte, commit string) bool {
 	_, found, err := parse(is)
 	if err != nil || found.Commit != commit {

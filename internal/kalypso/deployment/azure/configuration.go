@@ -168,7 +168,7 @@ const maxOwnerDepth = 16
 
 // isBelow reports whether a status counts for the folder of a Kustomization. The objects that it applied count,
 // directly or through others, and so do sources and objects without a known owner. Other Kustomizations of the
-// configuration have their own folders. owners holds the Kustomizations by lower-case name.
+// configuration have their own folders. owners contains the Kustomizations by lower-case name.
 func (s status) isBelow(own *status, owners map[string]*status) bool {
 	for range maxOwnerDepth {
 		switch {

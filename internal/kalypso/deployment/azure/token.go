@@ -23,7 +23,7 @@ type TokenSource struct {
 	now     func() time.Time
 	secrets *redact.Secrets
 
-	turn    chan struct{} // holds one value while no goroutine uses the fields below
+	turn    chan struct{} // contains one value while no goroutine uses the fields below
 	token   string
 	renewAt time.Time
 }

@@ -166,7 +166,7 @@ type client struct {
 	dynamic.Interface
 	rest *rest.RESTClient
 	date *serverDate
-	// secrets holds the credentials that were sent to the cluster, which may echo them.
+	// secrets contains the credentials that were sent to the cluster, which may echo them.
 	secrets *redact.Secrets
 	plugin  *rest.Config // if not nil, a program gets the credential; see login
 }
@@ -223,7 +223,7 @@ func newClient(config *rest.Config, err error) (*client, error) {
 	return &client{Interface: objects, rest: plain, date: date, secrets: secrets}, nil
 }
 
-// serverDate holds the time of a server as of its last response.
+// serverDate contains the time of a server as of its last response.
 type serverDate struct {
 	mu sync.Mutex
 	at time.Time

@@ -325,7 +325,7 @@ func TestTimelines(t *testing.T) {
 // since that takes most of the processor time of the package.
 var onAPIServer = []string{"source-is-deleted", "helm-release", "argocd-sync-fails"}
 
-// A real API server that holds what was recorded leads to the same verdicts as the recorded cluster, at each state.
+// A real API server that contains what was recorded leads to the same verdicts as the recorded cluster, at each state.
 func TestTimelinesOnAPIServer(t *testing.T) {
 	t.Parallel()
 	server := apiserver.Start(t,

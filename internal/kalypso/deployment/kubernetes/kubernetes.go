@@ -122,7 +122,7 @@ type cluster struct {
 	reports  []deployment.Report
 }
 
-// resourceList holds all objects of one resource.
+// resourceList contains all objects of one resource.
 type resourceList struct {
 	there   bool // the cluster serves the resource
 	objects []unstructured.Unstructured

@@ -169,7 +169,7 @@ func (id identity) String() string {
 	return nestedKinds[id.group].kind + " " + id.namespace + "/" + id.name
 }
 
-// folderObjects holds the objects in the folders at head, which are read once for all clusters.
+// folderObjects contains the objects in the folders at head, which are read once for all clusters.
 type folderObjects struct {
 	of   deployment.Rendering
 	mu   sync.Mutex

@@ -20,7 +20,8 @@ import (
 
 const (
 	maxPluginOutput = 1 << 20
-	// pluginWait is how long the output may stay open after a program has ended: another one that it started holds it.
+	// pluginWait is how long the output may stay open after a program has ended: another one that it started keeps it
+	// open.
 	pluginWait = time.Second
 )
 

@@ -18,7 +18,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/kubernetes"
 )
 
-// withProgram returns a kubeconfig whose credential a shell script prints. more holds further fields of the program.
+// withProgram returns a kubeconfig whose credential a shell script prints. more contains further fields of the program.
 func withProgram(t *testing.T, server, script, more string) kubernetes.Connection {
 	t.Helper()
 	quoted, err := json.Marshal(script)

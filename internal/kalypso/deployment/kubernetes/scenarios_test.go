@@ -345,7 +345,7 @@ func (p *player) watching() (stop func() []moment) {
 	return func() []moment { end(); return moments }
 }
 
-// recorded returns what the player's cluster and branch held up to now, with names of servers in place of ports.
+// recorded returns what the player's cluster and branch contained up to now, with names of servers in place of ports.
 func (p *player) recorded() timeline {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -28,15 +28,15 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/apiserver"
 )
 
-// timeline holds all that Flux's controllers wrote in one scenario: each version of each object, whole, and the branch
-// that the cluster followed. testdata/timelines holds one of each scenario, as [TestFlux] recorded it.
+// timeline contains all that Flux's controllers wrote in one scenario: each version of each object, whole, and the
+// branch that the cluster followed. testdata/timelines contains one of each scenario, as [TestFlux] recorded it.
 type timeline struct {
 	Deadline time.Duration // progress_deadline
 	Commits  []folderCommit
 	Events   []objectEvent
 }
 
-// folderCommit is a commit of the GitOps branch, which holds one folder.
+// folderCommit is a commit of the GitOps branch, which contains one folder.
 type folderCommit struct {
 	At    time.Time // pushed
 	Hash  string
@@ -197,7 +197,7 @@ func readTimeline(t *testing.T, name string) timeline {
 	return line
 }
 
-// whole turns JSON numbers into the integers that unstructured objects hold.
+// whole turns JSON numbers into the integers that unstructured objects contain.
 func whole(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
@@ -278,8 +278,8 @@ func (p *clockProxy) change(t *testing.T, e objectEvent) {
 	p.behind.Replay(t, e.Type, &unstructured.Unstructured{Object: e.Object})
 }
 
-// recordedCluster is the world without an API server. It serves what a cluster held at a moment, and that moment as its
-// time.
+// recordedCluster is the world without an API server. It serves what a cluster contained at a moment, and that moment
+// as its time.
 type recordedCluster struct {
 	address string
 	now     time.Time

@@ -10,9 +10,9 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
 )
 
-// Await calls [Look] every interval until the branch holds the goal and its verdict is success or failure. It returns
-// the last observation, or nil if there was none, and the context's error if that ended first. It retries if the repo
-// can't be reached, and calls progress after each attempt that did not end the wait.
+// Await calls [Look] every interval until the branch contains the goal and its verdict is success or failure. It
+// returns the last observation, or nil if there was none, and the context's error if that ended first. It retries if
+// the repo can't be reached, and calls progress after each attempt that did not end the wait.
 func Await(
 	ctx context.Context,
 	req Request,

@@ -44,7 +44,7 @@ type Goal struct {
 	Commit   string // head or one of its ancestors; "": any
 }
 
-// Observation holds the state of a deployment at one moment.
+// Observation contains the state of a deployment at one moment.
 type Observation struct {
 	deployment.Branch
 	deployment.Outcome

@@ -20,7 +20,7 @@ import (
 // Versions says which versions run.
 type Versions struct {
 	observation.Observation
-	// Unread holds the places whose versions can't be read, sorted.
+	// Unread contains the places whose versions can't be read, sorted.
 	Unread []UnreadPlace
 }
 
@@ -52,7 +52,7 @@ type place struct{ folder, name string }
 type collector struct {
 	branch  *branch
 	objects map[place][]versions.Object // of each deployment target
-	// targets holds the deployment target of each object, by its name in lower case, and by its kind and name alone.
+	// targets contains the deployment target of each object, by its name in lower case, and by its kind and name alone.
 	targets map[place]string
 	groups  map[reported]*group
 }
@@ -283,7 +283,7 @@ func (c *collector) appliedVersion(
 	return v
 }
 
-// folderVersion returns the version of what the GitOps repo itself holds: of a cluster type's folder, or of a target
+// folderVersion returns the version of what the GitOps repo itself contains: of a cluster type's folder, or of a target
 // that takes manifests from nowhere else.
 func (c *collector) folderVersion(i deployment.Instance, trees map[place]map[string]string) observation.Version {
 	commit := deployment.ParseRevision(i.Revision).Hash

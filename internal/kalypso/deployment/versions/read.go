@@ -43,7 +43,7 @@ type At struct {
 	Commit string // full hash
 }
 
-// Result is what a place holds at a commit. Tree and Err are both set if the folder is known and its files can't be
+// Result is what a place contains at a commit. Tree and Err are both set if the folder is known and its files can't be
 // read.
 type Result struct {
 	Manifests

@@ -27,7 +27,7 @@ type header struct {
 	Path           string    `json:"path"`
 	ObservedAt     time.Time `json:"observed_at"`
 	Observation    string    `json:"observation"`
-	After          string    `json:"after"` // "": the file holds everything
+	After          string    `json:"after"` // "": the file contains everything
 	Verdict        string    `json:"verdict"`
 	VerdictSince   time.Time `json:"verdict_since"`
 	Head           string    `json:"head"`

@@ -178,8 +178,8 @@ func (l *log) last() (history.Last, error) {
 	return files[len(files)-1].last(), nil
 }
 
-// since returns the files from the last one on that holds everything and was observed at a time or before, else all. It
-// reads month by month.
+// since returns the files from the last one on that contains everything and was observed at a time or before, else all.
+// It reads month by month.
 func (l *log) since(at time.Time) ([]*file, error) {
 	var files []*file
 	for end := len(l.files); end > 0; {
@@ -229,7 +229,7 @@ func (l *log) next(r history.Recording) (*file, history.Recorded, error) {
 	return f, n.Done, nil
 }
 
-// continuous reports whether files begin with one that holds everything, and each one continues the one before.
+// continuous reports whether files begin with one that contains everything, and each one continues the one before.
 func continuous(files []*file) bool {
 	for i, f := range files {
 		if i == 0 && f.After != "" || i > 0 && f.After != "" && f.After != files[i-1].Observation {

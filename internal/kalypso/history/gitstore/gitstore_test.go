@@ -123,7 +123,7 @@ func TestFormat(t *testing.T) {
 	gitserver.Fsck(t, repo)
 }
 
-// The first file of a month holds everything, and one after which the state does not hold what the store does.
+// The first file of a month contains everything, and one after which the state does not contain what the store does.
 func TestWholeFiles(t *testing.T) {
 	t.Parallel()
 	repo := gitserver.InitBare(t)
@@ -177,7 +177,7 @@ func TestWholeFiles(t *testing.T) {
 	}
 }
 
-// A file in the middle is removed: nothing hides that, so the next record holds everything.
+// A file in the middle is removed: nothing hides that, so the next record contains everything.
 func TestGap(t *testing.T) {
 	t.Parallel()
 	repo := gitserver.InitBare(t)

@@ -275,7 +275,7 @@ func TestUnavailable(t *testing.T) {
 	s := open(t, loopback)
 	mustRecord(t, s, nil, observed(1, "a"))
 
-	// Somebody holds the environment's row.
+	// Another transaction has locked the environment's row.
 	tx, err := server.Connect(t, loopback).Begin(t.Context())
 	if err != nil {
 		t.Fatal(err)
