@@ -93,7 +93,7 @@ done
 mkdir -p "$output"
 cp -r "$built/." "$output/"
 
-# A cache that can't be written is none. Builds that nobody used for a month go.
+# A cache that can't be written is none. Builds that were not used for a month go.
 if mkdir -p "$cache" 2>/dev/null && temporary=$(mktemp -d "$cache/.flux.XXXXXX" 2>/dev/null); then
   if cp -r "$built/." "$temporary/" && chmod 755 "$temporary" && mv -T "$temporary" "$cached"; then
     find "$cache" -maxdepth 1 -type d -name 'flux-*' -mtime +30 -exec rm -rf {} +

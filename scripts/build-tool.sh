@@ -29,7 +29,7 @@ fi
 go build -C "$module" -o "$output.new" "${flags[@]}" "$package"
 mv "$output.new" "$output"
 
-# A cache that can't be written is none. Builds that nobody used for a month go.
+# A cache that can't be written is none. Builds that were not used for a month go.
 if mkdir -p "$cache" 2>/dev/null && temporary=$(mktemp "$cache/.$name.XXXXXX" 2>/dev/null); then
   if cp "$output" "$temporary" && chmod 755 "$temporary"; then
     mv "$temporary" "$cached"

@@ -28,7 +28,7 @@ headline "Deliver"
 tf apply "${plain[@]}" -auto-approve
 first=$(tf output -raw commit)
 
-look "Nobody has reported"
+look "No cluster has reported"
 
 echo "[$(report drone-7 current "$first")]" >"$work/reports.json"
 look "One cluster runs it"

@@ -415,7 +415,7 @@ func (r *baseRepoRoot) expectEmptyPlanText() string {
 	return out.text()
 }
 
-// A pull request that GitHub merges at once is delivered by the same apply. One that nobody merges in time is an error,
+// A pull request that GitHub merges at once is delivered by the same apply. One that is not merged in time is an error,
 // and the next apply goes on with it.
 func TestAccBaseRepoPullRequestMerges(t *testing.T) {
 	t.Parallel()

@@ -196,7 +196,7 @@ func (r *commitStatus) set(
 	return status.TimesOf(set).Encode()
 }
 
-// Read reads the last status in the context, whoever posted it. It removes the resource from state if there is no
+// Read reads the last status in the context, by any account. It removes the resource from state if there is no
 // status or the commit no longer exists. It reports an error if the repo is not visible.
 func (r *commitStatus) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
 	r.identify(ctx, &req.State, resp.Identity, &resp.Diagnostics)
@@ -234,7 +234,7 @@ func (r *commitStatus) Read(ctx context.Context, req resource.ReadRequest, resp 
 	}
 }
 
-// Delete does nothing, because GitHub lets nobody delete statuses.
+// Delete does nothing, because GitHub does not let statuses be deleted.
 func (r *commitStatus) Delete(ctx context.Context, _ resource.DeleteRequest, _ *resource.DeleteResponse) {
 	tflog.Info(ctx, "left the commit's status unchanged: statuses can't be deleted")
 }

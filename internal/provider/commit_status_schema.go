@@ -96,7 +96,8 @@ func commitStatusSchema(ctx context.Context) schema.Schema {
 			"renew_after": schema.StringAttribute{
 				Optional: true,
 				MarkdownDescription: "Set the status again if the last one was older than this when refresh read it, such as " +
-					"`1h`. Whoever requires a fresh status then sees that the check still runs. GitHub allows 1,000 statuses per " +
+					"`1h`. A rule that requires a fresh status then sees that the check still runs. GitHub allows " +
+					"1,000 statuses per " +
 					"commit and context.",
 				Validators: []validator.String{valid("duration", checkDuration)},
 			},

@@ -20,7 +20,7 @@ func TestAccDataSourceTimeouts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = silent.Close() }() // nobody takes the connections
+	defer func() { _ = silent.Close() }() // it accepts no connections
 	key := gitserver.NewSSH(t)
 	at := silent.Addr().String()
 	_, port, _ := strings.Cut(at, ":")

@@ -87,7 +87,7 @@ func TestAccDeploymentHistory(t *testing.T) {
 	}
 	r.expectEmptyPlan()
 
-	// The limit does not cut the metrics. Without the control plane, nobody knows the commits.
+	// The limit does not cut the metrics. Without the control plane, the commits are unknown.
 	window["limit"] = 1
 	set(window, "")
 	r.apply()

@@ -57,8 +57,8 @@ func deploymentRecordSchema(ctx context.Context) schema.Schema {
 			"store": storeArgument(true),
 			"renew_after": schema.StringAttribute{
 				Optional: true, Validators: []validator.String{valid("duration", checkDuration)},
-				MarkdownDescription: "Record again without a change when the last record is this old, such as `24h`. Whoever " +
-					"watches the store then sees that somebody still observes.",
+				MarkdownDescription: "Record again without a change when the last record is this old, such as `24h`. Readers " +
+					"of the store then see that observation still runs.",
 			},
 			"recorded_at": schema.StringAttribute{
 				Computed:            true,

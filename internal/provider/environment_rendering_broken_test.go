@@ -156,14 +156,14 @@ func TestAccBrokenTeams(t *testing.T) {
 		t.Errorf("assignments shows %v for what is kept, want %v", got, hash)
 	}
 	if got := r.files("large/app-a")["large/app-a/reconciler.yaml"]; got != "value: 2 in dev-large-app-a\n" {
-		t.Errorf("what nobody broke is %q", got)
+		t.Errorf("the target that was not broken is %q", got)
 	}
 	again, _ := r.failing()
 	if again["large/app-b"] != since["large/app-b"] {
 		t.Errorf("since %q, before since %q", again["large/app-b"], since["large/app-b"])
 	}
 
-	// Mended, it is as if nobody had ever broken it.
+	// Once fixed, the tree is as if it had never been broken.
 	r.set("broken", map[string]string{})
 	r.expectCommits(1)
 	r.expectFailing("", "")

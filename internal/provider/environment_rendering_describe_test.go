@@ -181,7 +181,7 @@ func TestAccDescriptionPullRequest(t *testing.T) {
 	at("5", "5")
 	r.apply()
 	if got := r.rendered()["description"]; got != nil {
-		t.Errorf("nobody asked for the description %v", got)
+		t.Errorf("unexpected description %v", got)
 	}
 	if body := r.last().Body; !strings.Contains(body, "`all` on 3 deployment targets of `large`, `small`: `value`\n") ||
 		!strings.Contains(body, "```mermaid\n") {

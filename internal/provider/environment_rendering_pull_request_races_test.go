@@ -9,7 +9,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
-// TestAccPullRequestAskedOnce: the private state knows who was asked for a review, so that nobody is asked again.
+// TestAccPullRequestAskedOnce: the private state knows who was asked for a review, so that no reviewer is asked again.
 func TestAccPullRequestAskedOnce(t *testing.T) {
 	t.Parallel()
 	r := newReviewed(t)

@@ -128,7 +128,7 @@ func TestAccExampleDeploymentState(t *testing.T) {
 	temp := t.TempDir()
 	sections := runExample(t, "deployment-state", temp, "1")
 	buildBranches(t, temp)
-	wantInSection(t, sections, "Nobody has reported", `verdict = "pending"`, "missing: drone-7", "missing: drone-8")
+	wantInSection(t, sections, "No cluster has reported", `verdict = "pending"`, "missing: drone-7", "missing: drone-8")
 	wantInSection(
 		t,
 		sections,

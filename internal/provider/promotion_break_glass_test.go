@@ -188,7 +188,7 @@ func (p *promotionRoot) revertTo(repo string, n int) string {
 	return commit
 }
 
-// Whoever writes another promoted commit into the record promotes nothing, even where drift is overwritten.
+// An outside change of the promoted commit in the record promotes nothing, even where drift is overwritten.
 func TestAccPromotionRecordOfOthers(t *testing.T) {
 	t.Parallel()
 	p := newPromotionRoot(t)

@@ -78,7 +78,7 @@ func promotionArguments() map[string]resource.Attribute {
 					"longer than they are kept never ends."),
 				"renewed_within": span("How long a good status proves that the environment runs the commit, such as `1h`, the " +
 					"default. If no other good status came in time, the soak restarts with the next one: in between, the " +
-					"environment may have run a commit that nobody reads. Set `renew_after` to less."),
+					"environment may have run a commit that no status shows. Set `renew_after` to less."),
 				"by": text("Who may have set the status: a login such as `octocat`, or an app such as `acme-ci[bot]`. Without " +
 					"it, anyone who may write statuses can open the gate."),
 				"context": text("The context of the status. The default is `<environment> environment`. `success` counts as " +

@@ -266,7 +266,7 @@ func (p *promotionRoot) soaks(commit string) {
 	}
 }
 
-// The drill of the guide: promote, fail in stage, a hotfix past the closed gate, the fix, a rollback and its release. A
+// The walkthrough of the guide: promote, fail in stage, a hotfix past the closed gate, the fix, a rollback and its release. A
 // closed gate never stops the environment's own changes, and what a run has decided, a second one leaves.
 func TestAccPromotionDrill(t *testing.T) {
 	t.Parallel()

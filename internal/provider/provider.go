@@ -102,8 +102,8 @@ func (p *kalypsoProvider) DataSources(context.Context) []func() datasource.DataS
 	}
 }
 
-// ListResources implements provider.ProviderWithListResources. Gates and commit statuses have no list: nobody has them
-// before Terraform does.
+// ListResources implements provider.ProviderWithListResources. Gates and commit statuses have no list: they exist in
+// Terraform alone.
 func (p *kalypsoProvider) ListResources(context.Context) []func() list.ListResource {
 	all := []func() list.ListResource{newRenderingList, newBaseRepoList}
 	for _, m := range models {

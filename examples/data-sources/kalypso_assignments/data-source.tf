@@ -65,8 +65,8 @@ resource "kalypso_scheduling_policy" "all" {
   cluster_type_selector      = { match_labels = { size = "large" } }
 }
 
-# Through a local, the plan that changes the policies tells the schedule that they give. Were the resource named in the
-# data source, Terraform would wait for its change to be applied.
+# The local makes the new schedule part of the plan that changes the policies. If the data source referred to the
+# resource directly, Terraform would wait until the change is applied.
 locals {
   policies = kalypso_scheduling_policy.all
 }

@@ -3,7 +3,7 @@ variable "github_token" {
   sensitive = true
 }
 
-# The token, or an app in its place, opens the API, and the repos over HTTPS where git_credentials has none for them.
+# The token (or GitHub App) authenticates to the API, and to repos over HTTPS without an entry in git_credentials.
 provider "kalypso" {
   github        = { token = var.github_token }
   commit_author = { name = "Kalypso", email = "kalypso@acme.io" }
@@ -29,7 +29,7 @@ output "pull_request" {
   value = one(kalypso_environment_rendering.prod.pull_request[*].url)
 }
 
-# Whatever must not begin before the tree is on the branch looks at this.
+# Make anything that must wait for the merge depend on this output.
 output "delivered" {
   value = kalypso_environment_rendering.prod.delivered
 }

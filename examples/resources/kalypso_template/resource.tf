@@ -1,4 +1,4 @@
-# What has a cluster fetch a deployment target's manifests, here with Flux.
+# Tells a cluster where to fetch a deployment target's manifests, here with Flux.
 resource "kalypso_template" "flux" {
   name = "flux"
   type = "reconciler"

@@ -89,7 +89,7 @@ func TestInstances(t *testing.T) {
 			`a "" offline 1m0s c2 no answer`, `a "shop" offline 1m0s c2 no answer`,
 			`a "web" offline 1m0s c2 Kustomization apps/web=x no answer`,
 		}},
-		"offline, and nobody knows where": {rules(), []deployment.Report{
+		"offline, in an unknown place": {rules(), []deployment.Report{
 			{Cluster: "b", Health: deployment.Offline}, with(at("a", "c2"), folder("not-at-head")),
 		}, nil},
 	} {

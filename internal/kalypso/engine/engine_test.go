@@ -88,7 +88,7 @@ func TestRun(t *testing.T) {
 	})
 }
 
-// TestUnused: a template or a schema that nothing uses stops nobody. Where it may be used, it does.
+// TestUnused: an unused template or schema causes no error. Where it may be used, it does.
 func TestUnused(t *testing.T) {
 	const used = "error"
 	unused := func(why string) string { return "warning: It is a warning, since " + why + "." }

@@ -197,7 +197,7 @@ func TestHeaderTimeout(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = silent.Close() }() // nobody takes the connections
+	defer func() { _ = silent.Close() }() // it accepts no connections
 	ssh := gitserver.NewSSH(t)
 	known := strings.ReplaceAll(ssh.KnownHosts, ssh.Host[len("127.0.0.1:"):], silent.Addr().String()[len("127.0.0.1:"):])
 	r := open(t, "ssh://"+silent.Addr().String()+repo, []gitremote.Credential{
@@ -267,7 +267,7 @@ func TestEmptyAnswer(t *testing.T) {
 		"no byte to ls-refs":      {[]gitserver.Fault{post}, gitremote.ErrUnreachable},
 		"no reference to ls-refs": {[]gitserver.Fault{saying(post, "0000")}, gitremote.ErrEmptyAnswer},
 		"no end of ls-refs":       {[]gitserver.Fault{saying(post, "0001")}, nil},
-		"nobody may push":         {[]gitserver.Fault{saying(post, "0000"), denied}, gitremote.ErrEmptyAnswer},
+		"pushes are rejected":     {[]gitserver.Fault{saying(post, "0000"), denied}, gitremote.ErrEmptyAnswer},
 	} {
 		t.Run(name, func(t *testing.T) {
 			server, url := gitserver.Serve(t, repo)

@@ -6,7 +6,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/repourl"
 )
 
-// TestLocate: the longest prefix wins, whole segments count, and nobody who names a repo leads out of a mirror.
+// TestLocate: the longest prefix wins, whole segments count, and no name of a repo leads out of a mirror.
 func TestLocate(t *testing.T) {
 	mirrors, err := ParseMirrors(map[string]string{
 		"https://github.com/":             "https://mirror.acme.io/github/",

@@ -43,7 +43,7 @@ func TestSSHWithoutKey(t *testing.T) {
 	is(t, err, gitremote.ErrUnauthorized)
 }
 
-// TestUnreachable: nobody listens.
+// TestUnreachable: no server listens on the port.
 func TestUnreachable(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -81,7 +81,7 @@ func TestKinds(t *testing.T) {
 	}
 }
 
-// Without the control plane, or if it lost a commit, nobody knows which commits a delivery brings.
+// Without the control plane, or if it lost a commit, the commits of a delivery are unknown.
 func TestUnknownCommits(t *testing.T) {
 	branch := branchOf("a 1", "b 2")
 	for name, test := range map[string]struct {

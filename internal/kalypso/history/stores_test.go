@@ -243,7 +243,7 @@ func TestConcurrentRecords(t *testing.T) {
 			}
 		}
 		checkRuns(t, p.open(t), "prod")
-		// The newest observation is always recorded, whoever comes when.
+		// The newest observation is always recorded, in any order of writers.
 		past, err := p.open(t).Read(t.Context(), everything("prod"))
 		if err != nil || !past.RecordedUntil.Equal(minute(1000+rounds*writers-1)) {
 			t.Errorf("recorded until %v, %v", past.RecordedUntil, err)

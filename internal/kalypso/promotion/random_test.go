@@ -257,7 +257,7 @@ func (c *chain) revert(e *environment) {
 	e.ran = append(e.ran, span{e.current.Commit, e.since, c.now, false})
 	e.current.Commit, e.current.RolledBack, e.since = e.deliveries[1], e.backs[1], c.now
 	back := slices.Index(c.main, e.current.RolledBack)
-	e.banned = slices.DeleteFunc(e.banned, func(b string) bool { // whoever reverts a rollback wants back what it banned
+	e.banned = slices.DeleteFunc(e.banned, func(b string) bool { // to revert a rollback brings back what it banned
 		return b == e.current.Commit || back < 0 || slices.Index(c.main, b) < back
 	})
 	e.deliveries = append([]string{e.current.Commit}, e.deliveries...)
@@ -291,7 +291,7 @@ func (c *chain) check(e *environment, d *promotion.Decision) {
 		return
 	case d.Kind == promotion.Rollback:
 		if !slices.ContainsFunc(e.folders(), func(commit string) bool { return c.rejects(e, commit) }) {
-			fail("it goes back from %v, which nobody rejects", e.folders())
+			fail("it goes back from %v, which is not rejected", e.folders())
 		}
 		if !slices.Contains(e.deliveries, d.Commit) || is < 0 || is < was || c.rejects(e, d.Commit) {
 			fail("it goes back to %s, of %v", d.Commit, e.deliveries)
@@ -304,7 +304,7 @@ func (c *chain) check(e *environment, d *promotion.Decision) {
 		return
 	case d.Kind == promotion.Frozen:
 		if !slices.ContainsFunc(e.folders(), func(commit string) bool { return c.rejects(e, commit) }) {
-			fail("it is frozen, and nobody holds it")
+			fail("it is frozen without a hold")
 		}
 		if d.Commit != e.current.Commit {
 			fail("it is frozen, and takes %s", d.Commit)
@@ -361,7 +361,7 @@ func (c *chain) checkLost(e *environment, d *promotion.Decision, fail func(strin
 		return
 	}
 	if !slices.Contains(e.rules.Approved, d.Commit) {
-		fail("nobody approved %s", d.Commit)
+		fail("%s is not approved", d.Commit)
 	}
 	for _, delivered := range e.deliveries {
 		if at := slices.Index(c.main, delivered); at >= 0 && at <= is {
@@ -400,7 +400,7 @@ func (c *chain) reads(e *environment, commit string) bool {
 	return at >= 0 && (current < 0 || at <= current+promotion.LookBehind)
 }
 
-// reported reports whether a status says that an environment ran a commit. Nobody sees what a dead pipeline hides.
+// reported reports whether a status says that an environment ran a commit. What a dead pipeline hides is not seen.
 func (c *chain) reported(e *environment, s span) bool {
 	return slices.ContainsFunc(c.log[s.commit], func(status hosting.Status) bool {
 		minute := int(status.SetAt.Sub(at(0)).Minutes())

@@ -207,7 +207,7 @@ func TestNext(t *testing.T) {
 				}
 			}, "takes []; canary, wave 1; from map[]; complete",
 		},
-		"nobody knows yet whether it is paused": {
+		"whether it is paused is not known yet": {
 			func(r *rollout.Rollout, _ *rollout.Situation) { r.PauseUnknown = true }, "uncertain",
 		},
 		"a rollback, with a change of the environment's own": {

@@ -142,7 +142,7 @@ func TestPlacementOfPolicies(t *testing.T) {
 			},
 			map[string][]string{"?": {"a", "b"}, "y-web": {"c"}},
 		},
-		"an unknown property that nobody looks at": {
+		"an unknown property that no rule reads": {
 			func(f *fleet.Fleet) {
 				f.ClusterTypes[0].Properties["cost"] = unknown.Text
 				f.Policies[0].Placement = &placement.Spec{Number: new(1)}

@@ -86,7 +86,7 @@ func (a Arguments) compared() hosting.Status {
 	return s
 }
 
-// Observe returns the arguments that ask for a status as the host has it, whoever set it: what differs is drift. The
+// Observe returns the arguments that ask for a status as the host has it, by any account: what differs is drift. The
 // case of the context and, of a deployment, the description are none, nor is what the host calls the same.
 func (a Arguments) Observe(found hosting.Status, same Same) Arguments {
 	if same(a.Status(), found) {

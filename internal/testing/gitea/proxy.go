@@ -144,7 +144,7 @@ func (r *recorder) WriteHeader(status int) {
 	r.ResponseWriter.WriteHeader(status)
 }
 
-// discard is an answer that nobody gets.
+// discard is an answer that is thrown away.
 type discard struct{ header http.Header }
 
 func (d discard) Header() http.Header          { return d.header }

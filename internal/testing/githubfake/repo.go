@@ -95,7 +95,7 @@ func (r *Repo) AddTeam(slug string) {
 	r.teams = append(r.teams, slug)
 }
 
-// AddOutsider has a user not be a collaborator, so that nobody can ask for a review by the user.
+// AddOutsider has a user not be a collaborator, so that no review by the user can be requested.
 func (r *Repo) AddOutsider(login string) {
 	r.server.mu.Lock()
 	defer r.server.mu.Unlock()

@@ -90,7 +90,7 @@ func TestCheck(t *testing.T) {
 		t.Errorf("all that is wrong at once: %v", err)
 	}
 	if _, err := os.Stat(ran); err == nil {
-		t.Error("the program ran though nobody allowed it")
+		t.Error("the program ran without being allowed")
 	}
 	if _, err := (kubernetes.Source{"a": {Kubeconfig: exec, AllowExec: true}}).Reports(
 		withTimeout(t, 5*time.Second),

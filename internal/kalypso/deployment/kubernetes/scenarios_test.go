@@ -24,7 +24,7 @@ import (
 
 var record = flag.Bool("record", false, "TestFlux and TestArgoCD write what they play to testdata/timelines")
 
-// The intervals of the scenarios. A retry comes so late that nobody takes it for a reconciliation of a busy controller.
+// The intervals of the scenarios. A retry comes so late that a busy controller's reconciliation is not one.
 const (
 	syncInterval  = 5 * time.Second
 	retryInterval = 14 * time.Second

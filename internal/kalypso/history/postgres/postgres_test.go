@@ -153,7 +153,7 @@ func TestConnections(t *testing.T) {
 			t.Errorf("%s: %v, %v", url, last, err)
 		}
 	}
-	// The certificate is for 127.0.0.1, and of an authority that nobody knows.
+	// The certificate is for 127.0.0.1, and of an unknown authority.
 	unverified := strings.Replace(loopback, "?sslmode=disable", "", 1)
 	begun := time.Now()
 	_, err := open(t, unverified).Last(t.Context(), "prod")
@@ -224,7 +224,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// A delivery is a row, which changes with what is known of it. Those that nobody passes any more stay.
+// A delivery is a row, which changes with what is known of it. Those that are no longer passed stay.
 func TestDeliveries(t *testing.T) {
 	t.Parallel()
 	db := server.Start(t)

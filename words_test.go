@@ -1,0 +1,154 @@
+package main
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+var (
+	// refusedTitle matches a diagnostic's title that needs its body.
+	refusedTitle = regexp.MustCompile(`^(What|Who|Whose)\b`)
+	// refusedWords match what no comment and no guide says. "canary-nobody" and the like are names.
+	refusedWords = map[string]*regexp.Regexp{
+		"nobody, whoever: name the people, or say what does not happen": regexp.MustCompile(
+			`(?:^|[^-/\w])(?:[Nn]obody|[Ww]hoever)\b`),
+		"others as a subject: name the people or things": regexp.MustCompile(
+			`^Others [a-z]+(?:ed|d)\b|[.:] Others (?:pushed|changed|wrote|put)\b`),
+		"hold outside of promotion: write contain, keep, have or own": regexp.MustCompile(
+			`\b(?:[Bb]ranch(?:es)?|[Ff]iles?|[Ff]olders?|[Rr]epos?|[Tt]rees?|[Ss]tates?|[Tt]arget|[Rr]ecord|[Ss]tore|` +
+				`[Tt]ype|[Rr]esource|[Mm]odel|value|[Ii]t|text|[Gg]ates?) (?:(?:does|do|did|can|may|must)(?: not|n't)? )?` +
+				`(?:hold|holds|held)\b`),
+	}
+	// heading matches a title in Markdown.
+	heading = regexp.MustCompile(`^#+ +(Who|Whose)\b`)
+	// quoted matches code and quotations, which repeat texts of programs.
+	quoted = regexp.MustCompile("`[^`]*`|\"[^\"]*\"")
+)
+
+// unread are folders whose texts TestWords does not read: generated or recorded ones, and those that are being revised.
+var unread = regexp.MustCompile(`(^|/)(testdata|docs|bin)/|^internal/kalypso/(delivery|hosting)/|` +
+	`^internal/testing/hostingtest/`)
+
+// TestWords reads the comments and diagnostics' titles of the code, and the guides, for constructions that
+// CONTRIBUTING.md refuses.
+func TestWords(t *testing.T) {
+	t.Parallel()
+	out, err := exec.CommandContext(t.Context(), "git", "ls-files", "-z", "--cached", "--others",
+		"--exclude-standard").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	read := map[string]int{}
+	for name := range strings.SplitSeq(strings.TrimSuffix(string(out), "\x00"), "\x00") {
+		if unread.MatchString(name) || name == "CONTRIBUTING.md" || name == "words_test.go" {
+			continue
+		}
+		text, err := os.ReadFile(filepath.Clean(name))
+		if os.IsNotExist(err) {
+			continue // removed, and not committed yet
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch filepath.Ext(name) {
+		case ".go":
+			read["Go"]++
+			checkSource(t, name, text)
+		case ".md", ".tmpl":
+			read["Markdown"]++
+			checkGuide(t, name, string(text))
+		}
+	}
+	if read["Go"] == 0 || read["Markdown"] == 0 {
+		t.Errorf("the test read %v files", read)
+	}
+}
+
+// checkSource checks the comments and the titles of a Go file.
+func checkSource(t *testing.T, name string, text []byte) {
+	t.Helper()
+	files := token.NewFileSet()
+	parsed, err := parser.ParseFile(files, name, text, parser.ParseComments)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, group := range parsed.Comments {
+		for _, comment := range group.List {
+			checkWords(t, files.Position(comment.Pos()).String(), strings.TrimLeft(comment.Text, "/ "))
+		}
+	}
+	ast.Inspect(parsed, func(n ast.Node) bool {
+		for _, title := range titles(n) {
+			literal, ok := title.(*ast.BasicLit)
+			if !ok || literal.Kind != token.STRING {
+				continue
+			}
+			if text, err := strconv.Unquote(literal.Value); err == nil && refusedTitle.MatchString(text) {
+				t.Errorf("%s: a title that begins with What, Who or Whose: %q", files.Position(title.Pos()), text)
+			}
+		}
+		return true
+	})
+}
+
+// titles returns the expressions that are titles of diagnostics: the field Summary, and the argument of Terraform's
+// functions.
+func titles(n ast.Node) []ast.Expr {
+	switch n := n.(type) {
+	case *ast.KeyValueExpr:
+		if key, ok := n.Key.(*ast.Ident); ok && key.Name == "Summary" {
+			return []ast.Expr{n.Value}
+		}
+	case *ast.CallExpr:
+		function, ok := n.Fun.(*ast.SelectorExpr)
+		if !ok {
+			return nil
+		}
+		switch function.Sel.Name {
+		case "AddError", "AddWarning", "NewErrorDiagnostic", "NewWarningDiagnostic", "report":
+			return n.Args[:min(1, len(n.Args))]
+		case "AddAttributeError", "AddAttributeWarning", "NewAttributeErrorDiagnostic":
+			return n.Args[min(1, len(n.Args)):min(2, len(n.Args))]
+		}
+	}
+	return nil
+}
+
+// checkGuide checks the lines of a Markdown file outside of its code blocks.
+func checkGuide(t *testing.T, name, text string) {
+	t.Helper()
+	code := false
+	for i, line := range strings.Split(text, "\n") {
+		if strings.HasPrefix(strings.TrimSpace(line), "```") {
+			code = !code
+			continue
+		}
+		if code {
+			continue
+		}
+		at := name + ":" + strconv.Itoa(i+1)
+		checkWords(t, at, line)
+		if heading.MatchString(line) {
+			t.Errorf("%s: a heading that begins with Who or Whose: %s", at, line)
+		}
+	}
+}
+
+// checkWords checks a line of a comment or a guide.
+func checkWords(t *testing.T, at, line string) {
+	t.Helper()
+	plain := quoted.ReplaceAllString(line, "")
+	for why, refused := range refusedWords {
+		if found := refused.FindString(plain); found != "" {
+			t.Errorf("%s: %q: %s", at, strings.TrimSpace(found), why)
+		}
+	}
+}
