@@ -6,6 +6,7 @@ import (
 	"go/token"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"regexp"
 	"strconv"
@@ -23,9 +24,7 @@ var (
 		"others as a subject: name the people or things": regexp.MustCompile(
 			`^Others [a-z]+(?:ed|d)\b|[.:] Others (?:pushed|changed|wrote|put)\b`),
 		"hold outside of promotion: write contain, keep, have or own": regexp.MustCompile(
-			`\b(?:[Bb]ranch(?:es)?|[Ff]iles?|[Ff]olders?|[Rr]epos?|[Tt]rees?|[Ss]tates?|[Tt]arget|[Rr]ecord|[Ss]tore|` +
-				`[Tt]ype|[Rr]esource|[Mm]odel|value|[Ii]t|text|[Gg]ates?) (?:(?:does|do|did|can|may|must)(?: not|n't)? )?` +
-				`(?:hold|holds|held)\b`),
+			`\b(?:held|holding)\b|\w+ holds\b|\b(?:do|does|did|to|can|could|may|must|will|would|not|n't|that|which) hold\b`),
 	}
 	// heading matches a title in Markdown.
 	heading = regexp.MustCompile(`^#+ +(Who|Whose)\b`)
@@ -133,6 +132,9 @@ func checkGuide(t *testing.T, name, text string) {
 		}
 		if code {
 			continue
+		}
+		if _, rest, row := strings.Cut(strings.TrimPrefix(line, "| "), " | "); row && path.Base(name) == "errors.md" {
+			line = rest // the first cell is a title, which the code's check reads
 		}
 		at := name + ":" + strconv.Itoa(i+1)
 		checkWords(t, at, line)

@@ -31,7 +31,7 @@ func (p *promotionRoot) expectUnchanged(texts ...string) {
 	}
 }
 
-// holds returns what the branch holds of the promoted template in the folders large and small.
+// holds returns what the branch contains of the promoted template in the folders large and small.
 func (p *promotionRoot) holds() string {
 	p.t.Helper()
 	var all []string
