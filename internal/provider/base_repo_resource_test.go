@@ -83,8 +83,8 @@ func (r *baseRepoRoot) file(digit int) string {
 	return fmt.Sprintf(baseRepoFile, commitOf(digit), r.url)
 }
 
-// held returns the file on the branch; the provider writes the commit without quotes.
-func (r *baseRepoRoot) expectHeld(digit int) {
+// expectPinned fails the test unless the file on the branch pins the commit; the provider writes the commit without quotes.
+func (r *baseRepoRoot) expectPinned(digit int) {
 	r.t.Helper()
 	want := r.file(digit)
 	if got := gitserver.Tree(r.t, r.at, "stage"); got["base-repo.yaml"] != want || got["stage.yaml"] != "a: b\n" {
@@ -107,7 +107,7 @@ func TestAccBaseRepo(t *testing.T) {
 		t.Errorf("the plan does not tell what it replaces:\n%s", out)
 	}
 	r.apply()
-	r.expectHeld(2)
+	r.expectPinned(2)
 	r.expectEmptyPlan()
 	head := gitserver.Rev(t, r.at, "stage")
 	if r.attribute("commit_sha") != head || r.attribute("delivered") != true || r.attribute("pull_request") != nil {
@@ -135,7 +135,7 @@ func TestAccBaseRepo(t *testing.T) {
 	wantText(t, plan, "-   commit: '"+commitOf(2), "+   commit: '"+commitOf(3),
 		"Plan: 0 to add, 1 to change, 0 to destroy.")
 	r.apply()
-	r.expectHeld(3)
+	r.expectPinned(3)
 	r.expectEmptyPlan()
 	if log := gitserver.Log(t, r.at, "stage"); len(log) != 4 {
 		t.Errorf("the branch has the commits %q", log)
@@ -160,7 +160,7 @@ func TestAccBaseRepoDrift(t *testing.T) {
 	r.set("on_drift", "overwrite")
 	wantText(t, r.succeed("plan", "-no-color").text(), "Changes made outside Terraform are overwritten", "commit "+drift)
 	r.apply()
-	r.expectHeld(2)
+	r.expectPinned(2)
 	r.set("on_drift", "fail")
 	r.expectEmptyPlanAfterApply()
 
@@ -169,7 +169,7 @@ func TestAccBaseRepoDrift(t *testing.T) {
 	r.expectEmptyPlanAfterApply()
 	r.promote(6)
 	r.apply()
-	r.expectHeld(6)
+	r.expectPinned(6)
 
 	gitserver.Seed(t, r.at, "stage", map[string]string{"base-repo.yaml": "a: b\n"})
 	r.expectError([]string{"The BaseRepo can't be changed", "must hold one BaseRepo"}, "plan", "-no-color")
@@ -248,7 +248,7 @@ func TestAccBaseRepoUnknown(t *testing.T) {
 	wantText(t, r.succeed("plan", "-no-color").stdout, "+ content      = (known after apply)",
 		"+ promotion    = (known after apply)")
 	r.apply()
-	r.expectHeld(2)
+	r.expectPinned(2)
 	r.expectEmptyPlan()
 
 	r.promote(3)
@@ -256,10 +256,10 @@ func TestAccBaseRepoUnknown(t *testing.T) {
 	gitserver.Hook(t, r.at, "pre-receive", "protected branch", 1)
 	r.expectError([]string{"The server refused the push", "protected branch", "pull_request"},
 		"apply", "-no-color", "-auto-approve")
-	r.expectHeld(2)
+	r.expectPinned(2)
 	gitserver.Hook(t, r.at, "pre-receive", "", 0)
 	r.apply()
-	r.expectHeld(3)
+	r.expectPinned(3)
 	r.expectEmptyPlan()
 }
 
@@ -373,7 +373,7 @@ func TestAccBaseRepoPullRequest(t *testing.T) {
 	r.promote(3)
 	merged := r.pulls.Merge(t, 1, "squash")
 	r.apply("-refresh-only")
-	r.expectHeld(3)
+	r.expectPinned(3)
 	r.expectEmptyPlan()
 	if r.attribute("delivered") != true || r.attribute("commit_sha") != merged {
 		t.Errorf("the state is %v", r.attributesOf("kalypso_base_repo"))
@@ -390,7 +390,7 @@ func TestAccBaseRepoPullRequest(t *testing.T) {
 	state("merged", "closed", "open")
 	r.set("delivery", map[string]any{"strategy": "push"})
 	r.apply()
-	r.expectHeld(5)
+	r.expectPinned(5)
 	r.expectEmptyPlan()
 	state("merged", "closed", "closed")
 
@@ -399,7 +399,7 @@ func TestAccBaseRepoPullRequest(t *testing.T) {
 	r.apply()
 	r.succeed("destroy", "-no-color", "-auto-approve")
 	state("merged", "closed", "closed", "closed")
-	r.expectHeld(5)
+	r.expectPinned(5)
 	if branches := gitserver.Git(t, r.at, "branch", "--list", "deployment/*"); strings.TrimSpace(branches) != "" {
 		t.Errorf("it left the branches %s", branches)
 	}
@@ -423,7 +423,7 @@ func TestAccBaseRepoPullRequestMerges(t *testing.T) {
 	r.set("delivery", map[string]any{"strategy": "pull_request", "auto_merge": "squash"})
 	r.promote(2)
 	r.apply()
-	r.expectHeld(2)
+	r.expectPinned(2)
 	r.expectEmptyPlan()
 	if r.attributesOf("kalypso_base_repo")["delivered"] != true {
 		t.Errorf("the state is %v", r.attributesOf("kalypso_base_repo"))
@@ -436,7 +436,7 @@ func TestAccBaseRepoPullRequestMerges(t *testing.T) {
 		"apply", "-no-color", "-auto-approve")
 	r.pulls.Merge(t, 2, "merge")
 	r.apply()
-	r.expectHeld(3)
+	r.expectPinned(3)
 	r.expectEmptyPlan()
 	if pulls := r.pulls.PullRequests(); len(pulls) != 2 {
 		t.Errorf("%d pull requests", len(pulls))
@@ -515,7 +515,7 @@ func testBaseRepoStops(t *testing.T, r *baseRepoRoot, drafts bool) {
 	expect(false)
 	r.pulls.Merge(t, 1, "squash")
 	r.expectEmptyPlan()
-	r.expectHeld(2)
+	r.expectPinned(2)
 	stays(frozen, "No changes.", "An incident.")
-	r.expectHeld(2)
+	r.expectPinned(2)
 }

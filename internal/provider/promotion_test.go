@@ -450,7 +450,7 @@ func TestAccPromotionBadInput(t *testing.T) {
 	p.expectError([]string{"The promoted commit can't be read"}, "plan", "-no-color", "-refresh=false")
 }
 
-// A host that does not answer holds with a warning, and the environment's own changes go out.
+// While a host does not answer, the promotion waits with a warning, and the environment's own changes go out.
 func TestAccPromotionSilentHost(t *testing.T) {
 	t.Parallel()
 	p := newPromotionRoot(t)

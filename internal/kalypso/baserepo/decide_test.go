@@ -31,10 +31,10 @@ func TestDecide(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	held, wanted := string(file), strings.Replace(string(file), older, newer, 1)
+	current, wanted := string(file), strings.Replace(string(file), older, newer, 1)
 	pull := pullrequest.Settings{BranchPrefix: "deployment/"}
 	state := func(change func(*baserepo.State)) *baserepo.State {
-		s := &baserepo.State{At: at, Head: "head", File: held, Commit: older, Delivered: older, Since: "head"}
+		s := &baserepo.State{At: at, Head: "head", File: current, Commit: older, Delivered: older, Since: "head"}
 		if change != nil {
 			change(s)
 		}
@@ -43,7 +43,7 @@ func TestDecide(t *testing.T) {
 	proposed := func(state hosting.State, change func(*baserepo.Proposal)) func(*baserepo.State) {
 		return func(s *baserepo.State) {
 			s.Proposal = &baserepo.Proposal{
-				Number: 7, State: state, Commit: newer, From: held, File: wanted, Settings: pull,
+				Number: 7, State: state, Commit: newer, From: current, File: wanted, Settings: pull,
 			}
 			if change != nil {
 				change(s.Proposal)
@@ -55,7 +55,7 @@ func TestDecide(t *testing.T) {
 		d.Promotion.Reason = record.Reason{Decision: promotion.Frozen, Summary: "An incident.\nMore."}
 	}
 	writes := baserepo.Decision{Write: true, File: wanted, FileKnown: true}
-	keeps, stays := baserepo.Decision{File: wanted, FileKnown: true}, baserepo.Decision{File: held, FileKnown: true}
+	keeps, stays := baserepo.Decision{File: wanted, FileKnown: true}, baserepo.Decision{File: current, FileKnown: true}
 	for name, tc := range map[string]struct {
 		desired func(*baserepo.Desired)
 		state   *baserepo.State
@@ -86,7 +86,7 @@ func TestDecide(t *testing.T) {
 			baserepo.Decision{Write: true, File: wanted, FileKnown: true, Drifted: true}},
 		"others pinned the one": {func(d *baserepo.Desired) { d.Promotion.Commit = older },
 			state(func(s *baserepo.State) { s.Delivered = other }),
-			baserepo.Decision{Write: true, File: held, FileKnown: true}},
+			baserepo.Decision{Write: true, File: current, FileKnown: true}},
 		"an open pull request":     {nil, open(nil), keeps},
 		"one whose branch is gone": {nil, open(func(p *baserepo.Proposal) { p.Broken = true }), writes},
 		"one of another commit":    {nil, open(func(p *baserepo.Proposal) { p.Commit = other }), writes},
@@ -99,7 +99,7 @@ func TestDecide(t *testing.T) {
 		},
 		"one to wait for": {func(d *baserepo.Desired) { d.PullRequest.Wait = true }, open(nil), writes},
 		"one to close": {func(d *baserepo.Desired) { d.Promotion.Commit = older }, open(nil),
-			baserepo.Decision{Write: true, File: held, FileKnown: true}},
+			baserepo.Decision{Write: true, File: current, FileKnown: true}},
 		"one by push instead": {func(d *baserepo.Desired) { d.Strategy = delivery.Push }, open(nil), writes},
 		"a closed one": {nil, state(proposed(hosting.Closed, nil)),
 			baserepo.Decision{File: wanted, FileKnown: true, Closed: 7}},

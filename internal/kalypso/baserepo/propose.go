@@ -106,8 +106,8 @@ func (r Remote) propose(ctx context.Context, d *Desired, s *State) (*Result, err
 			if file = string(after); err != nil || file == now.File {
 				return pullrequest.Edit{Discard: found != nil && found.State == hosting.Open}, err
 			}
-			edit, held, err := readTopic(t, ours)
-			edit.Needed, edit.Held, edit.Contents = true, edit.Ours.Ours && held == file, file
+			edit, contents, err := readTopic(t, ours)
+			edit.Needed, edit.Held, edit.Contents = true, edit.Ours.Ours && contents == file, file
 			edit.Commit = func() *gitops.Edit {
 				return &gitops.Edit{Files: map[string][]byte{document.File: after}, Message: d.message(), Author: d.Author}
 			}

@@ -14,9 +14,9 @@ type chooser struct {
 	policy *Policy
 	names  sets.Set[string] // the names of the policy; nil: no restriction
 	// selected lists the cluster types that the selector and the names allow. fit lists those without a taint that counts.
-	// held lists those that fit only targets that are already there.
-	selected, fit, held []int32
-	spreads             []*domains
+	// onlyEarlier lists those that fit only targets that are already there.
+	selected, fit, onlyEarlier []int32
+	spreads                    []*domains
 	// order is fit sorted by score, as far as the score does not depend on the deployment target; nil: not computed yet.
 	order  []int32
 	scores []int // by cluster type, of the last call of score
@@ -43,7 +43,7 @@ func (p *pass) newChooser(policy *Policy) *chooser {
 		case asNew:
 			c.fit = append(c.fit, i)
 		case asHeld:
-			c.held = append(c.held, i)
+			c.onlyEarlier = append(c.onlyEarlier, i)
 		}
 	}
 	return c
@@ -82,7 +82,7 @@ type choice struct {
 // target. The result is incomplete if ctx is done.
 func (c *chooser) choose(ctx context.Context, target int, prior []int32) []int32 {
 	d := &choice{c, target, c.fit, nil}
-	if extra := intersection(prior, c.held); len(extra) > 0 {
+	if extra := intersection(prior, c.onlyEarlier); len(extra) > 0 {
 		d.fit = slices.Concat(c.fit, extra)
 		slices.Sort(d.fit)
 	}

@@ -175,8 +175,8 @@ func (p *pass) prior(policy, target int) []int32 {
 	if chosen, decided := earlier.Targets[name]; decided {
 		return p.indexes(chosen)
 	}
-	held := slices.Clone(p.indexes(p.Earlier.Holds[name]))
-	if len(held) == 0 {
+	hosts := slices.Clone(p.indexes(p.Earlier.Holds[name]))
+	if len(hosts) == 0 {
 		return nil
 	}
 	if p.explained == nil {
@@ -184,9 +184,9 @@ func (p *pass) prior(policy, target int) []int32 {
 	}
 	for _, chosen := range p.explained[name] {
 		others := p.indexes(chosen)
-		held = slices.DeleteFunc(held, func(c int32) bool { return contains(others, c) })
+		hosts = slices.DeleteFunc(hosts, func(c int32) bool { return contains(others, c) })
 	}
-	return held
+	return hosts
 }
 
 // indexes returns the indexes of cluster types, ascending. It skips those that no longer exist.

@@ -37,7 +37,7 @@ func keyOf(repo string, key func(URL) string) string {
 // that are not URLs are the same if they are equal. Compare with [SameAcrossTransports].
 func Same(a, b string) bool { return a == b || Key(a) == Key(b) }
 
-// SameAcrossTransports reports whether two URLs refer to the same repository, as far as the URLs tell. Others wrote one
+// SameAcrossTransports reports whether two URLs refer to the same repository, as far as the URLs tell. Teams write one
 // of them, so it ignores the transport, the user, upper and lower case, and a trailing ".git" or slash. A text that is
 // not a URL is never the same.
 func SameAcrossTransports(a, b string) bool {
