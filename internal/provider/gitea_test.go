@@ -200,7 +200,7 @@ func TestAccGiteaBaseRepo(t *testing.T) {
 	on.Merge(t, 1, "rebase")
 	r.apply("-refresh-only")
 	receive(t, r.at, on)
-	r.expectHeld(2)
+	r.expectPinned(2)
 	r.expectEmptyPlan()
 	if r.attribute("delivered") != true || r.attribute("commit_sha") != gitserver.Rev(t, r.at, "stage") {
 		t.Errorf("the state is %v", r.attributesOf("kalypso_base_repo"))
@@ -215,7 +215,7 @@ func TestAccGiteaBaseRepo(t *testing.T) {
 	r.expectEmptyPlan()
 	r.succeed("destroy", "-no-color", "-auto-approve")
 	receive(t, r.at, on)
-	r.expectHeld(2)
+	r.expectPinned(2)
 	if branches := gitserver.Git(t, r.at, "branch", "--list", "deployment/*"); strings.TrimSpace(branches) != "" {
 		t.Errorf("it left the branches %s", branches)
 	}
