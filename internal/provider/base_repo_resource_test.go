@@ -83,7 +83,8 @@ func (r *baseRepoRoot) file(digit int) string {
 	return fmt.Sprintf(baseRepoFile, commitOf(digit), r.url)
 }
 
-// expectPinned fails the test unless the file on the branch pins the commit; the provider writes the commit without quotes.
+// expectPinned fails the test unless the file on the branch pins the commit. The provider writes the commit without
+// quotes.
 func (r *baseRepoRoot) expectPinned(digit int) {
 	r.t.Helper()
 	want := r.file(digit)

@@ -26,8 +26,8 @@ func baseRepoSchema(ctx context.Context) schema.Schema {
 			"of the BaseRepo in `" + document.File + "`, at the root of the environment's branch of the control plane, by " +
 			"push or by pull request. All other bytes of the file stay. A promotion chain can mix environments that " +
 			"the operator renders and those of `kalypso_environment_rendering`. It takes the place of the part " +
-			"of Kalypso's workflows that writes the file; stop them for this environment.\n\nIf the branch has no such file, the apply writes one, with the repo " +
-			"and the branch of the promotion. **Destroying the resource leaves the file as it is**, because the operator " +
+			"of Kalypso's workflows that writes the file; stop them for this environment.\n\nIf the branch has no such " +
+			"file, the apply writes one, with the repo and the branch of the promotion. **Destroying the resource leaves the file as it is**, because the operator " +
 			"renders the environment from it. It closes an open pull request.\n\nWhile the decision of the promotion is " +
 			"`hold` or `up_to_date`, the pinned commit is left alone, even while the operator's own pull request is open. " +
 			"While it is `frozen`, nothing is written, and an open pull request is a draft. Without a " +

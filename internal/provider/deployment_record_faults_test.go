@@ -133,7 +133,7 @@ func TestAccDeploymentRecordKilled(t *testing.T) {
 		if last := after[len(after)-1]; last.Version.Version != "last" || !last.Until.IsZero() {
 			t.Errorf("the present is %+v", last)
 		}
-		for _, run := range after { // each record holds what was observed then
+		for _, run := range after { // each record has what was observed then
 			minute := int(run.Since.Sub(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)).Minutes())
 			if want := fmt.Sprint(minute/10 - 1); run.Cluster == "c1" && run.Version.Version != want && minute != r.clock {
 				t.Errorf("at minute %d c1 ran %s, and %s was observed", minute, run.Version.Version, want)
@@ -188,7 +188,7 @@ func TestAccDeploymentRecordAtOnce(t *testing.T) {
 					present = append(present, run.Cluster+" "+run.Version.Version)
 				}
 			}
-			// The newer observation wins, whoever comes first.
+			// The newer observation wins, in either order.
 			want := map[string]bool{fmt.Sprint("c1 b", round): true, "c2 b": true, "b 1": true}
 			for _, text := range present {
 				delete(want, text)
@@ -293,7 +293,7 @@ func TestAccDeploymentRecordRefused(t *testing.T) {
 	r.url(url)
 	r.expectEmptyPlan()
 
-	// The server is slow: somebody holds the row. The plan only reads, and the apply ends in time.
+	// The server is slow: another transaction has locked the row. The plan only reads, and the apply ends in time.
 	tx, err := postgres.Connect(t, url).Begin(t.Context())
 	if err == nil {
 		_, err = tx.Exec(t.Context(), "SELECT * FROM kalypso.environment FOR UPDATE")

@@ -266,8 +266,8 @@ func (p *promotionRoot) soaks(commit string) {
 	}
 }
 
-// The walkthrough of the guide: promote, fail in stage, a hotfix past the closed gate, the fix, a rollback and its release. A
-// closed gate never stops the environment's own changes, and what a run has decided, a second one leaves.
+// The walkthrough of the guide: promote, fail in stage, a hotfix past the closed gate, the fix, a rollback and its
+// release. A closed gate never stops the environment's own changes, and what a run has decided, a second one leaves.
 func TestAccPromotionDrill(t *testing.T) {
 	t.Parallel()
 	p := newPromotionRoot(t)

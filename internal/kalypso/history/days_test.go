@@ -67,7 +67,7 @@ func simulate(random *rand.Rand, n int) *days {
 		if l.due {
 			verdict, promoted = l.verdict, l.now.PromotedCommit
 		} else {
-			d.seen = d.seen[:seen] // nobody records it
+			d.seen = d.seen[:seen] // it is not recorded
 		}
 		d.looks = append(d.looks, l)
 	}

@@ -67,7 +67,7 @@ func (r Recording) Prepare() *Prepared {
 	return p
 }
 
-// Expected returns the changes that a store writes after its last record if the state holds what the store does; none
+// Expected returns the changes that a store writes after its last record if the state agrees with the store; none
 // if it does not. They tell what the store needs before it is asked for the conditions of instances.
 func (p *Prepared) Expected(last Last) []InstanceChange {
 	if p.wasHash == "" || p.wasHash != last.Hash || !p.Now.ObservedAt.After(last.ObservedAt) ||

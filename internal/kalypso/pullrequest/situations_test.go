@@ -47,7 +47,7 @@ const (
 func TestSituations(t *testing.T) {
 	t.Parallel()
 	for _, test := range []situation{
-		// None, or nobody did anything.
+		// None, or no change by people.
 		{"there is none", func(*world) {}, `
 1 open "Set 1"
 main: nothing

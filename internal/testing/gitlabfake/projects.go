@@ -101,7 +101,7 @@ func (p *Project) DeleteBranch(t testing.TB, branch string) {
 	gitserver.Git(t, p.Dir, "update-ref", "-d", "refs/heads/"+branch)
 }
 
-// NoMerge has nobody have the right to merge.
+// NoMerge takes the right to merge from all people.
 func (p *Project) NoMerge() {
 	p.server.mu.Lock()
 	defer p.server.mu.Unlock()

@@ -128,7 +128,7 @@ func (r giteaRepo) Protect(t testing.TB, branches ...string) {
 	r.Repo.Protect(t, hostingtest.Ann, branches...)
 }
 
-// KeepOpen does nothing: nobody can have Gitea wait.
+// KeepOpen does nothing: Gitea has no way to wait.
 func (r giteaRepo) KeepOpen() {}
 
 var giteaRequests = requests{
