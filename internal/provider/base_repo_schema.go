@@ -27,13 +27,13 @@ func baseRepoSchema(ctx context.Context) schema.Schema {
 			"push or by pull request. All other bytes of the file stay. A promotion chain can mix environments that " +
 			"the operator renders and those of `kalypso_environment_rendering`. It takes the place of the part " +
 			"of Kalypso's workflows that writes the file; stop them for this environment.\n\nIf the branch has no such " +
-			"file, the apply writes one, with the repo and the branch of the promotion. **Destroying the resource leaves the file as it is**, because the operator " +
-			"renders the environment from it. It closes an open pull request.\n\nWhile the decision of the promotion is " +
-			"`hold` or `up_to_date`, the pinned commit is left alone, even while the operator's own pull request is open. " +
-			"While it is `frozen`, nothing is written, and an open pull request is a draft. Without a " +
-			"commit, nothing is promoted yet, and nothing is written either.\n\nA pinned commit that somebody else changed " +
-			"is an error of the plan, with commit and author, unless `on_drift` says otherwise. The operator keeps no record " +
-			"of a rollback: once `pinned_commit` of the promotion is removed, name the bad commits in `rejected`.",
+			"file, the apply writes one, with the repo and the branch of the promotion. **Destroying the resource leaves the " +
+			"file as it is**, because the operator renders the environment from it. It closes an open pull request.\n\nWhile " +
+			"the decision of the promotion is `hold` or `up_to_date`, the pinned commit is left alone, even while the " +
+			"operator's own pull request is open. While it is `frozen`, nothing is written, and an open pull request is a " +
+			"draft. Without a commit, nothing is promoted yet, and nothing is written either.\n\nA pinned commit that " +
+			"somebody else changed is an error of the plan, with commit and author, unless `on_drift` says otherwise. The " +
+			"operator keeps no record of a rollback: once `pinned_commit` of the promotion is removed, name the bad commits in `rejected`.",
 		Attributes: map[string]schema.Attribute{
 			"repo": schema.StringAttribute{
 				Required: true, MarkdownDescription: "URL of the control plane's repo.",

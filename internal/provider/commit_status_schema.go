@@ -24,16 +24,16 @@ func commitStatusSchema(ctx context.Context) schema.Schema {
 	}
 	times := timeouts.Attributes(ctx, timeouts.Opts{Create: true, Read: true, Update: true})
 	return schema.Schema{
-		MarkdownDescription: "Sets the status of a commit on GitHub, GitLab or Gitea in one context, such as `kalypso/dev`. A " +
-			"promotion flow sets it, and branch rules read it.\n\nThe last status of a context counts. So a change of the " +
-			"resource adds a status, and so does an apply after the state, the description or the URL for the context was " +
-			"changed outside Terraform. **Destroying the resource leaves the commit's status unchanged:** statuses can't be " +
-			"deleted. GitHub removes old ones by its retention settings, and allows 1,000 statuses per commit and context. " +
-			"`kalypso_deployment_history` needs none of them.\n\nOn GitLab, a status is a job of an external " +
-			"pipeline, with the context as its name: `failure` can block merge requests of the commit. `error` is `canceled` " +
-			"there. A `pending` status stays as it is until the next state: neither its text nor its age changes.\n\nThe " +
-			"credential needs permission to write commit statuses in the repo; on GitLab the role Developer, on " +
-			"Gitea the scope `write:repository`.",
+		MarkdownDescription: "Sets the status of a commit on GitHub, GitLab or Gitea in one context, such as " +
+			"`kalypso/dev`. A promotion flow sets it, and branch rules read it.\n\nThe last status of a context counts. So a " +
+			"change of the resource adds a status, and so does an apply after the state, the description or the URL for the " +
+			"context was changed outside Terraform. **Destroying the resource leaves the commit's status unchanged:** " +
+			"statuses can't be deleted. GitHub removes old ones by its retention settings, and allows 1,000 statuses per " +
+			"commit and context. `kalypso_deployment_history` needs none of them.\n\nOn GitLab, a status is a job of an " +
+			"external pipeline, with the context as its name: `failure` can block merge requests of the commit. `error` is " +
+			"`canceled` there. A `pending` status stays as it is until the next state: neither its text nor its age " +
+			"changes.\n\nThe credential needs permission to write commit statuses in the repo; on GitLab the role Developer, " +
+			"on Gitea the scope `write:repository`.",
 		Attributes: map[string]schema.Attribute{
 			"repo": schema.StringAttribute{
 				Required: true,

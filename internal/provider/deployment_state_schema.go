@@ -53,10 +53,10 @@ func deploymentStateSchema() schema.Schema {
 	maps.Copy(attributes, deploymentStateComputed())
 	return schema.Schema{
 		MarkdownDescription: "Tells whether the clusters run what a branch of the GitOps repo contains. It checks once per " +
-			"run and does not wait: a deployment in progress is `pending`.\n\nA cluster is current if two conditions are true. It " +
-			"reports that everything it synced is healthy. And its folder has not changed from the commit that it reports up " +
-			"to the branch's head. So a commit that does not change a folder makes no cluster wait. An unclear state is never " +
-			"a success: it is `pending` and listed in `problems`. The guide *Does it run?* has the full table.",
+			"run and does not wait: a deployment in progress is `pending`.\n\nA cluster is current if two conditions are " +
+			"true. It reports that everything it synced is healthy. And its folder has not changed from the commit that it " +
+			"reports up to the branch's head. So a commit that does not change a folder makes no cluster wait. An unclear " +
+			"state is never a success: it is `pending` and listed in `problems`. The guide *Does it run?* has the full table.",
 		Attributes: attributes,
 	}
 }
