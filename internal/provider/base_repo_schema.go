@@ -33,7 +33,8 @@ func baseRepoSchema(ctx context.Context) schema.Schema {
 			"operator's own pull request is open. While it is `frozen`, nothing is written, and an open pull request is a " +
 			"draft. Without a commit, nothing is promoted yet, and nothing is written either.\n\nA pinned commit that " +
 			"somebody else changed is an error of the plan, with commit and author, unless `on_drift` says otherwise. The " +
-			"operator keeps no record of a rollback: once `pinned_commit` of the promotion is removed, name the bad commits in `rejected`.",
+			"operator keeps no record of a rollback: once `pinned_commit` of the promotion is removed, name the bad commits " +
+			"in `rejected`.",
 		Attributes: map[string]schema.Attribute{
 			"repo": schema.StringAttribute{
 				Required: true, MarkdownDescription: "URL of the control plane's repo.",
