@@ -26,6 +26,7 @@ require (
 	github.com/hashicorp/terraform-plugin-testing v1.16.0
 	github.com/hiddeco/sshsig v0.2.0
 	github.com/jackc/pgx/v5 v5.12.0
+	github.com/microsoft/azure-devops-go-api/azuredevops/v7 v7.1.1-0.20241014080628-3045bdf43455
 	github.com/mitchellh/hashstructure/v2 v2.0.2
 	github.com/pjbgf/sha1cd v0.7.0
 	github.com/santhosh-tekuri/jsonschema/v6 v6.0.3

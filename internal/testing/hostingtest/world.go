@@ -74,6 +74,8 @@ type Traits struct {
 	Login string // of [Writer], as statuses report it
 	// Team can review, as "organisation/team". "": users only, and NoTeam is a part of the error.
 	Team, NoTeam string
+	// AnyTeam says that teams of any name may exist, so that only the host can tell.
+	AnyTeam bool
 	// NoMethod has a part of the error for each merge method that auto_merge can't have.
 	NoMethod map[hosting.MergeMethod]string
 	// HidesMethod says that the host shows that auto-merge is on, and not by which method.
@@ -82,6 +84,8 @@ type Traits struct {
 	OpensEmpty bool
 	// KeepsPushed says that a pull request stays open when a push brings its commits to the target.
 	KeepsPushed bool
+	// KeepsDeleted says that a pull request stays open when its branch is deleted.
+	KeepsDeleted bool
 	// FoldsLabels says that labels which differ in case alone are the same.
 	FoldsLabels bool
 	// StopsOnPush says that a push disables auto-merge.

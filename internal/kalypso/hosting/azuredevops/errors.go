@@ -1,0 +1,187 @@
+package azuredevops
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting/httpapi"
+)
+
+// answers is a transport whose errors are Azure's too, with all that it says. It notes the time of answers.
+type answers struct{ http.RoundTripper }
+
+// refusal is an answer of Azure's that is an error.
+type refusal struct {
+	status  int
+	message string
+}
+
+func (r *refusal) Error() string { return fmt.Sprintf("%s (HTTP %d)", r.message, r.status) }
+
+func (t answers) RoundTrip(req *http.Request) (*http.Response, error) {
+	resp, err := t.RoundTripper.RoundTrip(req)
+	if err != nil {
+		return nil, err
+	}
+	if seen, ok := req.Context().Value(seenKey{}).(*time.Time); ok {
+		*seen, _ = http.ParseTime(resp.Header.Get("Date"))
+	}
+	if resp.StatusCode < http.StatusMultipleChoices {
+		return resp, nil
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return nil, err
+	}
+	return nil, &refusal{resp.StatusCode, cmp.Or(parseError(body).Message, http.StatusText(resp.StatusCode))}
+}
+
+// seenKey is the key of the time of the last answer in a context: the library hides the headers.
+type seenKey struct{}
+
+// noting returns a context whose requests note the time of their answers, by Azure's clock.
+func noting(ctx context.Context) (_ context.Context, seen *time.Time) {
+	if seen, ok := ctx.Value(seenKey{}).(*time.Time); ok {
+		return ctx, seen
+	}
+	seen = &time.Time{}
+	return context.WithValue(ctx, seenKey{}, seen), seen
+}
+
+// said is what an error answer says.
+type said struct{ Message string }
+
+// parseError returns what an error answer says, on one line. It may begin with a byte order mark.
+func parseError(body []byte) (s said) {
+	var answer struct {
+		said
+		Value said
+	}
+	_ = json.Unmarshal(bytes.TrimPrefix(body, []byte("\ufeff")), &answer) // not Azure's: no message
+	s.Message = strings.Join(strings.Fields(cmp.Or(answer.Message, answer.Value.Message)), " ")
+	return s
+}
+
+// wrapError converts an error of a request to a *[hosting.Error].
+func (r *repo) wrapError(op string, err error) error {
+	if err == nil {
+		return nil
+	}
+	// By default, the answer is not Azure's, for example a proxy's page.
+	e := &hosting.Error{
+		Op: op, Kind: hosting.ErrRejected, Cause: err, Host: hostName, Block: hostBlock, Credential: r.client.Credential,
+	}
+	var failed *httpapi.Failure
+	var refused *refusal
+	var ours *hosting.Error
+	var wrapped *url.Error
+	switch {
+	case errors.As(err, &ours): // of the credential
+		e.Kind, e.Cause = ours.Kind, ours.Cause
+	case errors.As(err, &failed):
+		e.Kind, e.Status, e.Message, e.Cause = failed.Kind, failed.Status, failed.Message, failed.Cause
+		if errors.As(e.Cause, &wrapped) {
+			e.Cause = wrapped.Err
+		}
+	case errors.As(err, &refused):
+		e.Kind, e.Status, e.Message, e.Cause = kindOf(refused.status, refused.message), refused.status, refused.message, nil
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		e.Kind = hosting.ErrUnavailable
+	}
+	if errors.Is(e.Kind, hosting.ErrForbidden) {
+		e.Permission, e.Grant = "Code (read, write, status)", grant
+	}
+	return e
+}
+
+// grant tells how to give the permissions that the provider needs.
+const grant = "Give the token the scopes Code (read, write, status), and Identity (read) to ask for reviews. Give its " +
+	"user the permissions Contribute, Create branch and Contribute to pull requests in the repo."
+
+// The codes in Azure's messages that distinguish errors.
+var codes = []struct {
+	code, text string // both are in the message
+	kind       error
+}{
+	{"TF401019", "", hosting.ErrNotVisible}, {"TF200016", "", hosting.ErrNotVisible},
+	{"VS800075", "", hosting.ErrNotVisible},
+	{"TF400813", "", hosting.ErrUnauthenticated}, {"TF401027", "", hosting.ErrForbidden},
+	{"TF401179", "", hosting.ErrExists},
+	{"TF401398", "", hosting.ErrBranchNotFound}, {"TF401028", "does not exist", hosting.ErrBranchNotFound},
+	{tooFast, "", hosting.ErrRateLimited},
+}
+
+// kindOfCode returns the kind that a code in a message says; nil: the message has none.
+func kindOfCode(words string) error {
+	for _, c := range codes {
+		if strings.Contains(words, c.code) && strings.Contains(words, c.text) {
+			return c.kind
+		}
+	}
+	return nil
+}
+
+func kindOf(status int, words string) error {
+	if kind := kindOfCode(words); kind != nil {
+		return kind
+	}
+	switch status {
+	case http.StatusUnauthorized:
+		return hosting.ErrUnauthenticated
+	case http.StatusForbidden:
+		return hosting.ErrForbidden
+	case http.StatusNotFound:
+		return hosting.ErrNotVisible
+	}
+	return hosting.ErrRejected
+}
+
+// tooFast is the code of Azure's rate limit.
+const tooFast = "TF400733"
+
+// limited reports whether an answer signals a rate limit. Its end is in Retry-After.
+func limited(resp *http.Response, body []byte) (time.Time, bool) {
+	return time.Time{}, resp.StatusCode == http.StatusTooManyRequests ||
+		resp.StatusCode >= http.StatusBadRequest && bytes.Contains(body, []byte(tooFast))
+}
+
+// isSignIn reports whether an answer is a page to sign in.
+func isSignIn(resp *http.Response) bool {
+	return resp.StatusCode == http.StatusNonAuthoritativeInfo || strings.Contains(resp.Header.Get("Location"), "/_signin")
+}
+
+// rejected returns an error of our own about a field.
+func (r *repo) rejected(op string, field hosting.Field, reason error) *hosting.Error {
+	return &hosting.Error{
+		Op: op, Kind: hosting.ErrRejected, Field: field, Cause: reason, Host: hostName, Block: hostBlock,
+		Credential: r.client.Credential,
+	}
+}
+
+// about sets the field of an error.
+func about(field hosting.Field, err error) error {
+	var e *hosting.Error
+	if errors.As(err, &e) {
+		e.Field = field
+	}
+	return err
+}
+
+// deref returns what a pointer of the library points to; nil: the zero value.
+func deref[T any](p *T) (value T) {
+	if p != nil {
+		value = *p
+	}
+	return value
+}

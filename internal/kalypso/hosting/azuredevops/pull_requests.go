@@ -1,0 +1,278 @@
+package azuredevops
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf16"
+
+	"github.com/microsoft/azure-devops-go-api/azuredevops/v7/core"
+	"github.com/microsoft/azure-devops-go-api/azuredevops/v7/git"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+)
+
+const (
+	// listed is the number of pull requests of a list that are read.
+	listed = 100
+	// listedBody is the length at which lists cut descriptions, in UTF-16 units.
+	listedBody = 400
+	// maxSingles bounds the pull requests that are read one by one, for the whole description.
+	maxSingles = 10
+
+	branchPrefix = "refs/heads/"
+)
+
+// Find implements [hosting.Repo]. It lists the open pull requests, then the newest of all.
+func (r *repo) Find(ctx context.Context, q hosting.Query) (*hosting.PullRequest, error) {
+	op := "find the pull request of branch " + q.Branch + " in " + r.String()
+	for _, status := range []git.PullRequestStatus{git.PullRequestStatusValues.Active, git.PullRequestStatusValues.All} {
+		if q.Open && status == git.PullRequestStatusValues.All {
+			break
+		}
+		found, err := r.search(ctx, op, q, status)
+		if err != nil || found != nil {
+			return found, err
+		}
+	}
+	return nil, nil //nolint:nilnil // nil means none
+}
+
+// search returns the newest pull request of a status that is as asked, or nil. Those of forks are not.
+func (r *repo) search(
+	ctx context.Context, op string, q hosting.Query, status git.PullRequestStatus,
+) (*hosting.PullRequest, error) {
+	criteria := git.GitPullRequestSearchCriteria{Status: &status, TargetRefName: new(branchPrefix + q.Target)}
+	if q.Branch != "" {
+		criteria.SourceRefName = new(branchPrefix + q.Branch)
+	}
+	all, err := r.git.GetPullRequests(ctx, git.GetPullRequestsArgs{
+		RepositoryId: &r.name, Project: &r.project, SearchCriteria: &criteria, Top: new(listed),
+	})
+	if err != nil {
+		return nil, r.wrapError(op, err)
+	}
+	slices.SortFunc(*all, func(a, b git.GitPullRequest) int { return deref(b.PullRequestId) - deref(a.PullRequestId) })
+	singles := 0
+	for _, p := range *all {
+		body := deref(p.Description)
+		has := q.Marker == "" || hosting.HasMarker(body, q.Marker)
+		cut := len(utf16.Encode([]rune(body))) >= listedBody
+		if p.ForkSource != nil || !has && (!cut || singles == maxSingles) {
+			continue
+		}
+		if !has {
+			singles++
+		}
+		// A list may lack more than the end of the description.
+		one, err := r.read(ctx, op, deref(p.PullRequestId))
+		if err != nil {
+			return nil, err
+		}
+		if has || hosting.HasMarker(deref(one.Description), q.Marker) {
+			return r.convert(one), nil
+		}
+	}
+	return nil, nil //nolint:nilnil // nil means none
+}
+
+// Read implements [hosting.Repo].
+func (r *repo) Read(ctx context.Context, number int) (*hosting.PullRequest, error) {
+	p, err := r.read(ctx, r.op("read", number), number)
+	if err != nil {
+		return nil, err
+	}
+	return r.convert(p), nil
+}
+
+func (r *repo) read(ctx context.Context, op string, number int) (*git.GitPullRequest, error) {
+	p, err := r.git.GetPullRequest(ctx, git.GetPullRequestArgs{
+		RepositoryId: &r.name, Project: &r.project, PullRequestId: &number,
+	})
+	return p, r.wrapError(op, err)
+}
+
+func (r *repo) op(what string, number int) string {
+	return fmt.Sprintf("%s pull request %d of %s", what, number, r)
+}
+
+// Open implements [hosting.Repo].
+func (r *repo) Open(ctx context.Context, p hosting.Proposal) (*hosting.PullRequest, error) {
+	op := fmt.Sprintf("open a pull request from %s to %s in %s", p.Branch, p.Target, r)
+	labels := []core.WebApiTagDefinition{}
+	for _, name := range p.Labels {
+		labels = append(labels, core.WebApiTagDefinition{Name: &name})
+	}
+	created, err := r.git.CreatePullRequest(ctx, git.CreatePullRequestArgs{
+		RepositoryId: &r.name, Project: &r.project, GitPullRequestToCreate: &git.GitPullRequest{
+			SourceRefName: new(branchPrefix + p.Branch), TargetRefName: new(branchPrefix + p.Target), Title: &p.Title,
+			Description: &p.Body, IsDraft: &p.Draft, Labels: &labels,
+		},
+	})
+	if err != nil {
+		err = r.wrapError(op, err)
+		if errors.Is(err, hosting.ErrExists) {
+			if found := r.findOpened(ctx, p); found != nil {
+				return r.syncMetadata(ctx, *found, p)
+			}
+		}
+		return nil, err
+	}
+	return r.syncMetadata(ctx, *r.convert(created), p)
+}
+
+// OpensEmpty reports that Azure opens a pull request of branches that do not differ. It contacts no server.
+func (r *repo) OpensEmpty() bool { return true }
+
+// findOpened returns the pull request that an earlier attempt opened but whose answer was lost: its title and body
+// equal the proposal's.
+func (r *repo) findOpened(ctx context.Context, p hosting.Proposal) *hosting.PullRequest {
+	found, err := r.Find(ctx, hosting.Query{Branch: p.Branch, Target: p.Target, Open: true})
+	if err != nil || found == nil || found.Title != p.Title || found.Body != p.Body {
+		return nil
+	}
+	return found
+}
+
+// Edit implements [hosting.Repo].
+func (r *repo) Edit(ctx context.Context, now hosting.PullRequest, p hosting.Proposal) (*hosting.PullRequest, error) {
+	change, differs := git.GitPullRequest{}, false
+	if now.Title != p.Title {
+		change.Title, differs = &p.Title, true
+	}
+	if now.Body != p.Body {
+		change.Description, differs = &p.Body, true
+	}
+	if now.Draft != p.Draft {
+		change.IsDraft, differs = &p.Draft, true
+	}
+	if differs {
+		edited, err := r.update(ctx, r.op("edit", now.Number), now.Number, change)
+		if err != nil {
+			return nil, err
+		}
+		if now = *r.convert(edited); now.State != hosting.Open {
+			return &now, nil
+		}
+	}
+	return r.syncMetadata(ctx, now, p)
+}
+
+func (r *repo) update(
+	ctx context.Context, op string, number int, change git.GitPullRequest,
+) (*git.GitPullRequest, error) {
+	p, err := r.git.UpdatePullRequest(ctx, git.UpdatePullRequestArgs{
+		RepositoryId: &r.name, Project: &r.project, PullRequestId: &number, GitPullRequestToUpdate: &change,
+	})
+	return p, r.wrapError(op, err)
+}
+
+// syncMetadata sets labels and reviewers. An error does not stop the rest.
+func (r *repo) syncMetadata(
+	ctx context.Context, now hosting.PullRequest, p hosting.Proposal,
+) (*hosting.PullRequest, error) {
+	return &now, errors.Join(about(hosting.FieldLabels, r.syncLabels(ctx, &now, p)),
+		about(hosting.FieldReviewers, r.syncReviewers(ctx, &now, p.Reviewers)))
+}
+
+// CheckLabels allows any labels. It contacts no server.
+func (r *repo) CheckLabels([]string) error { return nil }
+
+// withoutFold returns the names that are not among others, ignoring case as Azure does.
+func withoutFold(names, others []string) []string {
+	var all []string
+	for _, name := range names {
+		if !slices.ContainsFunc(others, func(other string) bool { return strings.EqualFold(name, other) }) {
+			all = append(all, name)
+		}
+	}
+	return all
+}
+
+// syncLabels adds and removes labels of a pull request. Azure creates those that it does not know.
+func (r *repo) syncLabels(ctx context.Context, now *hosting.PullRequest, p hosting.Proposal) error {
+	op := r.op("label", now.Number)
+	for _, name := range withoutFold(p.Labels, now.Labels) {
+		_, err := r.git.CreatePullRequestLabel(ctx, git.CreatePullRequestLabelArgs{
+			RepositoryId: &r.name, Project: &r.project, PullRequestId: &now.Number,
+			Label: &core.WebApiCreateTagRequestData{Name: &name},
+		})
+		if err != nil {
+			return r.wrapError(op, err)
+		}
+		now.Labels = append(slices.Clone(now.Labels), name)
+	}
+	left := withoutFold(now.Labels, p.RemoveLabels)
+	if len(left) == len(now.Labels) {
+		return nil
+	}
+	stored, err := r.read(ctx, op, now.Number)
+	if err != nil {
+		return err
+	}
+	for _, label := range deref(stored.Labels) { // by id, since a name may have any character
+		if label.Id == nil || len(withoutFold([]string{deref(label.Name)}, p.RemoveLabels)) > 0 {
+			continue
+		}
+		err := r.git.DeletePullRequestLabels(ctx, git.DeletePullRequestLabelsArgs{
+			RepositoryId: &r.name, Project: &r.project, PullRequestId: &now.Number, LabelIdOrName: new(label.Id.String()),
+		})
+		if err != nil {
+			return r.wrapError(op, err)
+		}
+	}
+	now.Labels = left
+	return nil
+}
+
+// Close implements [hosting.Repo].
+func (r *repo) Close(ctx context.Context, number int) (*hosting.PullRequest, error) {
+	op := r.op("close", number)
+	stored, err := r.read(ctx, op, number)
+	if err != nil {
+		return nil, err
+	}
+	if now := r.convert(stored); now.State != hosting.Open {
+		return now, nil
+	}
+	abandoned := git.PullRequestStatusValues.Abandoned
+	closed, err := r.update(ctx, op, number, git.GitPullRequest{Status: &abandoned})
+	if errors.Is(err, hosting.ErrRejected) { // it may have been merged meanwhile
+		if now, failed := r.Read(ctx, number); failed == nil && now.State != hosting.Open {
+			return now, nil
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return r.convert(closed), nil
+}
+
+// convert converts a pull request.
+func (r *repo) convert(p *git.GitPullRequest) *hosting.PullRequest {
+	number := deref(p.PullRequestId)
+	c := &hosting.PullRequest{
+		Number: number, URL: r.page("pullrequest/" + strconv.Itoa(number)), State: hosting.Open, Title: deref(p.Title),
+		Body: deref(p.Description), Branch: strings.TrimPrefix(deref(p.SourceRefName), branchPrefix),
+		Target:     strings.TrimPrefix(deref(p.TargetRefName), branchPrefix),
+		HeadCommit: deref(deref(p.LastMergeSourceCommit).CommitId), Draft: deref(p.IsDraft), AutoMerge: autoMerge(p),
+	}
+	switch deref(p.Status) {
+	case git.PullRequestStatusValues.Abandoned:
+		c.State = hosting.Closed
+	case git.PullRequestStatusValues.Completed: // before, the merge commit is that of a test
+		c.State, c.MergeCommit = hosting.Merged, deref(deref(p.LastMergeCommit).CommitId)
+	}
+	for _, l := range deref(p.Labels) {
+		if l.Active == nil || *l.Active {
+			c.Labels = append(c.Labels, deref(l.Name))
+		}
+	}
+	for _, v := range deref(p.Reviewers) {
+		c.Reviewers = append(c.Reviewers, reviewerName(v))
+	}
+	return c
+}

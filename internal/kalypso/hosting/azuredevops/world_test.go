@@ -1,0 +1,22 @@
+package azuredevops_test
+
+import (
+	"testing"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/azuredevopsfake"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hostingtest"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts"
+)
+
+// TestHost: Azure DevOps does what all hosts do, also while it lags behind.
+func TestHost(t *testing.T) {
+	t.Parallel()
+	for name, options := range map[string][]azuredevopsfake.Option{
+		"prompt": nil, "lags": {azuredevopsfake.WithLag(2)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			hostingtest.Run(t, hosts.AzureDevOps(options...))
+		})
+	}
+}

@@ -1,0 +1,142 @@
+package azuredevopsfake
+
+import (
+	"bytes"
+	"fmt"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
+)
+
+const projectID = "00000000-0000-4000-8000-00000000aaaa"
+
+// Repo is a private repository of a [Server].
+type Repo struct {
+	Name string
+	Dir  string // of the bare repository
+	URL  string // for Git over HTTP
+
+	server   *Server
+	id       string
+	pulls    []*pull
+	statuses []*status
+	policies []*policy
+}
+
+// policy has pull requests into a branch wait for a successful status of the pull request. An optional one has nobody
+// wait but auto-complete, unless that ignores it (peer).
+type policy struct {
+	id       int
+	branch   string
+	context  string
+	optional bool
+}
+
+// AddRepo creates an empty repository.
+func (s *Server) AddRepo(t testing.TB, name string) *Repo {
+	t.Helper()
+	dir := filepath.Join(s.root, name)
+	if err := os.Rename(gitserver.InitBare(t), dir); err != nil {
+		t.Fatal(err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r := &Repo{
+		Name: name, Dir: dir, URL: s.URL + "/" + url.PathEscape(project) + "/_git/" + name, server: s,
+		id: fmt.Sprintf("00000000-0000-4000-8000-00000000b%03d", len(s.repos)),
+	}
+	s.repos = append(s.repos, r)
+	return r
+}
+
+// repo returns the repo of an id or a name, whose case does not matter; nil: there is none.
+func (s *Server) repo(name string) *Repo {
+	i := slices.IndexFunc(s.repos, func(r *Repo) bool { return r.id == name || strings.EqualFold(r.Name, name) })
+	if i < 0 {
+		return nil
+	}
+	return s.repos[i]
+}
+
+func (r *Repo) show() object {
+	return object{
+		"id": r.id, "name": r.Name, "webUrl": r.URL, "remoteUrl": r.URL, "url": r.server.URL + "/_apis/git/" + r.id,
+		"project": object{"id": projectID, "name": project, "state": "wellFormed", "visibility": "private"},
+	}
+}
+
+// Require has pull requests into a branch wait for a status of the pull request.
+func (r *Repo) Require(branch, context string) { r.addPolicy(branch, context, false) }
+
+// Expect adds an optional policy.
+func (r *Repo) Expect(branch, context string) { r.addPolicy(branch, context, true) }
+
+// addPolicy replaces the policies of a branch of that kind; "": by none.
+func (r *Repo) addPolicy(branch, context string, optional bool) {
+	r.server.mu.Lock()
+	defer r.server.mu.Unlock()
+	id := 40 + len(r.policies)
+	r.policies = slices.DeleteFunc(r.policies, func(p *policy) bool { return p.branch == branch && p.optional == optional })
+	if context != "" {
+		r.policies = append(r.policies, &policy{id, branch, context, optional})
+	}
+}
+
+// policiesOf returns the policies of a reference in the API's format.
+func (r *Repo) policiesOf(ref string) (all []object) {
+	for _, p := range r.policies {
+		if "refs/heads/"+p.branch == ref {
+			all = append(all, object{
+				"id": p.id, "isEnabled": true, "isBlocking": !p.optional, "isDeleted": false, "revision": 1,
+				"type":     object{"id": "cbdc66da-9728-4af8-aada-9a5a32e4a226", "displayName": "Status"},
+				"settings": object{"statusName": p.context},
+			})
+		}
+	}
+	return all
+}
+
+// Protect has the server refuse pushes to branches; pull requests into them still work.
+func (r *Repo) Protect(branches ...string) {
+	for _, branch := range branches {
+		r.server.Git.Azure.Protect(branch)
+	}
+}
+
+// DeleteBranch deletes a branch as a person does.
+func (r *Repo) DeleteBranch(t testing.TB, branch string) {
+	t.Helper()
+	gitserver.Git(t, r.Dir, "update-ref", "-d", "refs/heads/"+branch)
+}
+
+// run runs git in the repo for requests. It does not end the test.
+func (r *Repo) run(args ...string) (string, error) {
+	cmd := exec.Command("git", args...)
+	cmd.Dir, cmd.Env = r.Dir, gitserver.Env()
+	var out, errOut bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errOut
+	if err := cmd.Run(); err != nil {
+		return "", fmt.Errorf("git %s: %w\n%s", strings.Join(args, " "), err, errOut.String())
+	}
+	return strings.TrimSpace(out.String()), nil
+}
+
+// git runs git where a failure means "no".
+func (r *Repo) git(args ...string) string {
+	out, err := r.run(args...)
+	if err != nil {
+		return ""
+	}
+	return out
+}
+
+// rev returns the commit of a branch, or "".
+func (r *Repo) rev(branch string) string {
+	return r.git("rev-parse", "--verify", "--quiet", "--end-of-options", "refs/heads/"+branch)
+}

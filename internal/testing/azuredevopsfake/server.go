@@ -1,0 +1,341 @@
+// Package azuredevopsfake is a fake Azure DevOps Server for tests: Azure Repos over HTTP and the REST API of one
+// collection, on one listener. Its repositories are real ones, and a merge is a merge in Git. It checks each request
+// and each answer against testdata/git-7.1.json, but those that Microsoft does not describe: OPTIONS, connectionData.
+//
+// It only implements what this provider uses, as Azure DevOps does. Where the description does not say how Azure
+// behaves, a comment says how sure we are: (docs) in its documentation, (peer) measured by others, or (unsure).
+package azuredevopsfake
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
+)
+
+// The collection and the project of all repos. The project's name has a space, as many have.
+const (
+	collection = "/acme"
+	project    = "My Project"
+)
+
+// Server is an Azure DevOps on loopback.
+type Server struct {
+	URL   string            // of the collection: http://127.0.0.1:port/acme, also the base_url of the provider
+	Token string            // a token of kalypso-bot, who may do everything
+	Git   *gitserver.Server // the Git side, with its log and its faults
+
+	t    testing.TB
+	root string
+	git  http.Handler
+	lag  int
+
+	mu     sync.Mutex
+	now    func() time.Time
+	repos  []*Repo
+	people []*identity
+	tokens map[string]*token
+	faults []*fault
+	log    []Request
+}
+
+// Request is one request to the API.
+type Request struct {
+	Method        string
+	Path          string // below the collection, as it was escaped
+	Query         string
+	Authorization string
+	Body          string
+	Status        int // 0 where the connection was dropped
+}
+
+// Option changes a [Server].
+type Option func(*Server)
+
+// WithClock sets the clock of all times.
+func WithClock(now func() time.Time) Option { return func(s *Server) { s.now = now } }
+
+// WithLag has the API show a push, and end a merge, only after that many requests about a pull request: Azure does both
+// in the background (peer).
+func WithLag(requests int) Option { return func(s *Server) { s.lag = requests } }
+
+// Access is what a token's user may do with the repos.
+type Access int
+
+// The accesses. All repos are private.
+const (
+	NoAccess Access = iota
+	Reader
+	Contributor
+)
+
+type token struct {
+	login  string
+	access Access
+}
+
+// botLogin is the user of [Server.Token].
+const botLogin = "kalypso-bot"
+
+// New starts a server without repos.
+func New(t testing.TB, options ...Option) *Server {
+	t.Helper()
+	s := &Server{
+		Token: "canaryTokenOfTheAzureFake", t: t, root: t.TempDir(), now: time.Now, people: identities(),
+		tokens: map[string]*token{},
+	}
+	for _, o := range options {
+		o(s)
+	}
+	s.tokens[s.Token] = &token{botLogin, Contributor}
+	s.Git, s.git = gitserver.Handler(t, s.root, gitserver.Azure())
+	server := httptest.NewServer(http.HandlerFunc(s.serve))
+	t.Cleanup(func() {
+		server.CloseClientConnections()
+		server.Close()
+	})
+	s.URL = server.URL + collection
+	return s
+}
+
+// AddToken creates a token of a user for all repos.
+func (s *Server) AddToken(value, login string, access Access) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.tokens[value] = &token{login, access}
+}
+
+// Revoke revokes a token.
+func (s *Server) Revoke(value string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.tokens, value)
+}
+
+// Requests returns all requests to the API so far, in the order of their answers.
+func (s *Server) Requests() []Request {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.log)
+}
+
+func (s *Server) serve(w http.ResponseWriter, req *http.Request) {
+	if !strings.Contains(req.URL.Path, "/_apis") {
+		s.serveGit(w, req)
+		return
+	}
+	body, err := io.ReadAll(req.Body)
+	if err != nil {
+		panic(http.ErrAbortHandler)
+	}
+	entry := Request{
+		Method: req.Method, Path: strings.TrimPrefix(req.URL.EscapedPath(), collection), Query: req.URL.RawQuery,
+		Authorization: req.Header.Get("Authorization"), Body: string(body),
+	}
+	failure := s.faultFor(&entry)
+	answer := httptest.NewRecorder()
+	if failure == nil || failure.After {
+		s.answer(answer, req, body)
+	}
+	if failure != nil && !failure.answer(answer) {
+		s.record(entry)
+		panic(http.ErrAbortHandler)
+	}
+	entry.Status = answer.Code
+	s.record(entry)
+	for name, values := range answer.Header() {
+		w.Header()[name] = values
+	}
+	w.Header().Set("X-Tfs-Session", "00000000-0000-4000-8000-0000000000ff")
+	w.Header().Set("Date", s.now().UTC().Format(http.TimeFormat))
+	w.WriteHeader(answer.Code)
+	_, _ = answer.Body.WriteTo(w)
+}
+
+func (s *Server) record(entry Request) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.log = append(s.log, entry)
+}
+
+// answer answers a request that the description has, or one of the two that it has not.
+func (s *Server) answer(w *httptest.ResponseRecorder, req *http.Request, body []byte) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c := &call{Request: req, body: body}
+	for _, segment := range strings.Split(strings.TrimPrefix(req.URL.EscapedPath(), collection+"/"), "/") {
+		name, _ := url.PathUnescape(segment)
+		c.path = append(c.path, name)
+	}
+	switch {
+	case req.Method == http.MethodOptions && req.URL.Path == collection+"/_apis":
+		list(w, routes)
+		return
+	case !s.authenticate(w, c):
+		return
+	case req.Method == http.MethodGet && strings.EqualFold(req.URL.Path, collection+"/_apis/connectionData"):
+		me := s.person(c.by.login)
+		reply(w, http.StatusOK, object{"authenticatedUser": object{
+			"id": me.id, "providerDisplayName": me.login,
+			"properties": object{"Account": object{"$type": "System.String", "$value": me.login}},
+		}})
+		return
+	}
+	op := spec.operationOf(req)
+	if op == nil {
+		s.t.Errorf("Azure's description has no request %s %s", req.Method, req.URL.EscapedPath())
+		fail(w, http.StatusNotFound, "", "The controller for path was not found.")
+		return
+	}
+	for _, problem := range op.checkRequest(req, body) {
+		s.t.Errorf("%s %s: %s", req.Method, req.URL.EscapedPath(), problem)
+	}
+	s.dispatch(w, c)
+	if w.Code < http.StatusMultipleChoices {
+		for _, problem := range op.checkAnswer(w.Body.Bytes()) {
+			s.t.Errorf("the fake's answer to %s %s: %s", req.Method, req.URL.EscapedPath(), problem)
+		}
+	}
+}
+
+// call is a request to the API.
+type call struct {
+	*http.Request
+	body []byte
+	path []string // the segments below the collection
+	by   *token
+}
+
+// authenticate finds the token of a request, or refuses it: with a page to sign in, unless the client asks for none
+// (docs). A change is refused with 401 in any case (peer).
+func (s *Server) authenticate(w http.ResponseWriter, c *call) bool {
+	if c.by = s.tokens[credential(c.Request)]; c.by != nil {
+		return true
+	}
+	if c.Header.Get("X-TFS-FedAuthRedirect") != "Suppress" && c.Method != http.MethodPatch {
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		w.WriteHeader(http.StatusNonAuthoritativeInfo)
+		_, _ = io.WriteString(w, "<html><title>Azure DevOps Services | Sign In</title></html>")
+		return false
+	}
+	fail(w, http.StatusUnauthorized, "UnauthorizedRequestException",
+		"TF400813: The user '' is not authorized to access this resource.")
+	return false
+}
+
+// credential returns the password of a request, or its bearer token.
+func credential(req *http.Request) string {
+	if _, password, basic := req.BasicAuth(); basic {
+		return password
+	}
+	bearer, _ := strings.CutPrefix(req.Header.Get("Authorization"), "Bearer ")
+	return bearer
+}
+
+// dispatch has the right part answer a request. Of repos, the path is {project}/_apis/git/repositories/{repo}/….
+func (s *Server) dispatch(w http.ResponseWriter, c *call) {
+	if c.path[0] == "_apis" {
+		s.serveIdentities(w, c)
+		return
+	}
+	name := c.URL.Query().Get("repositoryId")
+	if c.path[3] == "repositories" {
+		name = c.path[4]
+	}
+	r := s.repo(name)
+	switch {
+	case !strings.EqualFold(c.path[0], project) && c.path[0] != projectID:
+		fail(w, http.StatusNotFound, "ProjectDoesNotExistWithNameException",
+			"TF200016: The following project does not exist: "+c.path[0]+". Verify that the name of the project is correct.")
+	case r == nil || c.by.access == NoAccess:
+		fail(w, http.StatusNotFound, "GitRepositoryNotFoundException", "TF401019: The Git repository with name or "+
+			"identifier "+name+" does not exist or you do not have permissions for the operation you are attempting.")
+	case c.Method != http.MethodGet && c.by.access < Contributor:
+		fail(w, http.StatusForbidden, "GitNeedsPermissionException",
+			"TF401027: You need the Git 'GenericContribute' permission to perform this action.")
+	case c.path[3] == "policy":
+		list(w, r.policiesOf(c.URL.Query().Get("refName")))
+	case len(c.path) == 5:
+		reply(w, http.StatusOK, r.show())
+	case c.path[5] == "commits":
+		r.serveStatuses(w, c)
+	default:
+		r.servePullRequests(w, c)
+	}
+}
+
+// serveGit authorizes Git with the same tokens.
+func (s *Server) serveGit(w http.ResponseWriter, req *http.Request) {
+	s.mu.Lock()
+	t := s.tokens[credential(req)]
+	s.mu.Unlock()
+	push := strings.Contains(req.URL.Path+req.URL.RawQuery, "git-receive-pack")
+	switch {
+	case t == nil:
+		w.Header().Set("WWW-Authenticate", `Basic realm="`+s.URL+`"`)
+		http.Error(w, "TF400813: The user '' is not authorized to access this resource.", http.StatusUnauthorized)
+	case t.access == NoAccess:
+		http.Error(w, "TF401019: The Git repository does not exist or you do not have permissions.", http.StatusNotFound)
+	case push && t.access < Contributor:
+		http.Error(w, "TF401027: You need the Git 'GenericContribute' permission.", http.StatusForbidden)
+	default:
+		s.git.ServeHTTP(w, req)
+	}
+}
+
+// object is a JSON object.
+type object = map[string]any
+
+func reply(w http.ResponseWriter, status int, body any) {
+	w.Header().Set("Content-Type", "application/json; charset=utf-8; api-version=7.1-preview.1")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(body)
+}
+
+func list(w http.ResponseWriter, all []object) {
+	reply(w, http.StatusOK, object{"count": len(all), "value": append([]object{}, all...)})
+}
+
+// fail answers with an error, behind a byte order mark as some of Azure's have.
+func fail(w http.ResponseWriter, status int, key, message string) {
+	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	w.WriteHeader(status)
+	text, _ := json.Marshal(object{"$id": "1", "message": message, "typeKey": cmp.Or(key, "VssServiceException"),
+		"errorCode": 0, "eventId": 3000})
+	_, _ = fmt.Fprintf(w, "\ufeff%s", text)
+}
+
+// decode parses the body of a request.
+func (c *call) decode(into any) { _ = json.NewDecoder(bytes.NewReader(c.body)).Decode(into) } // it was checked
+
+// route is where the library finds a resource.
+func route(id, area, resource, template string) object {
+	return object{"id": id, "area": area, "resourceName": resource, "routeTemplate": template, "resourceVersion": 1,
+		"minVersion": "1.0", "maxVersion": "7.1", "releasedVersion": "7.1"}
+}
+
+const atRepo = "{project}/_apis/{area}/repositories/{repositoryId}/"
+
+var routes = []object{
+	route("225f7195-f9c7-4d14-ab28-a83f7ff77e1f", "git", "repositories", "{project}/_apis/{area}/{resource}/{repositoryId}"),
+	route("9946fd70-0d40-406e-b686-b4744cbbcc37", "git", "pullRequests", atRepo+"{resource}/{pullRequestId}"),
+	route("f22387e3-984e-4c52-9c6d-fbb8f14c812d", "git", "labels",
+		atRepo+"pullRequests/{pullRequestId}/{resource}/{labelIdOrName}"),
+	route("4b6702c7-aa35-4b89-9c96-b9abf6d3e540", "git", "reviewers",
+		atRepo+"pullRequests/{pullRequestId}/{resource}/{reviewerId}"),
+	route("428dd4fb-fda5-4722-af02-9313b80305da", "git", "statuses", atRepo+"commits/{commitId}/{resource}"),
+	route("2c420070-a0a2-49cc-9639-c9f271c5ff07", "git", "configurations", "{project}/_apis/{area}/policy/{resource}"),
+	route("28010c54-d0c0-4c89-a5b0-1c9e188b9fb7", "IMS", "identities", "_apis/{resource}/{identityId}"),
+	route("00d9565f-ed9c-4a06-9a50-00e7896ccab4", "Location", "connectionData", "_apis/{resource}"),
+}

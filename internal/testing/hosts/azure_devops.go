@@ -1,0 +1,152 @@
+package hosts
+
+import (
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting/azuredevops"
+	fake "github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/azuredevopsfake"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hostingtest"
+)
+
+// AzureDevOps returns what creates a fake Azure DevOps, with a clock of its own.
+func AzureDevOps(options ...fake.Option) func(*testing.T) hostingtest.World {
+	return func(t *testing.T) hostingtest.World {
+		t.Helper()
+		w := &AzureDevOpsWorld{Clock: hostingtest.NewClockNow()}
+		w.Fake = fake.New(t, append([]fake.Option{fake.WithClock(w.Clock.Now)}, options...)...)
+		w.Fake.AddToken("canaryForeign", "eve", fake.NoAccess)
+		w.Fake.AddToken("canaryReader", "bob", fake.Reader)
+		return w
+	}
+}
+
+// AzureDevOpsWorld is a fake Azure DevOps.
+type AzureDevOpsWorld struct {
+	Fake  *fake.Server
+	Clock *hostingtest.Clock
+}
+
+// Host implements [hostingtest.World].
+func (w *AzureDevOpsWorld) Host(t testing.TB, as hostingtest.Credential) hosting.Host {
+	t.Helper()
+	token := map[hostingtest.Credential]string{hostingtest.Writer: w.Fake.Token, hostingtest.Reader: "canaryReader",
+		hostingtest.Foreign: "canaryForeign", hostingtest.Wrong: "canaryWrong"}[as]
+	host, err := azuredevops.New(azuredevops.Config{Token: token, BaseURL: w.Fake.URL, Clock: w.Clock, Credential: "token"})
+	return hostOf(t, host, err)
+}
+
+// AddRepo implements [hostingtest.World].
+func (w *AzureDevOpsWorld) AddRepo(t testing.TB) hostingtest.Repo {
+	t.Helper()
+	return azureDevOpsRepo{w.Fake.AddRepo(t, "gitops"), w.Fake}
+}
+
+// Traits implements [hostingtest.World].
+func (w *AzureDevOpsWorld) Traits() hostingtest.Traits {
+	return hostingtest.Traits{
+		Login: "kalypso-bot", Team: fake.Team, AnyTeam: true, OpensEmpty: true, KeepsPushed: true, KeepsDeleted: true,
+		FoldsLabels: true, Grant: "Contribute to pull requests",
+	}
+}
+
+// Requests implements [hostingtest.World].
+func (w *AzureDevOpsWorld) Requests() int { return len(w.Fake.Requests()) }
+
+// Pause implements [hostingtest.World].
+func (w *AzureDevOpsWorld) Pause(testing.TB) { w.Clock.Pass(time.Second) }
+
+// azureDevOpsRepo is a repo of the fake as people use it.
+type azureDevOpsRepo struct {
+	*fake.Repo
+	fake *fake.Server
+}
+
+func (r azureDevOpsRepo) URL() string { return r.Repo.URL }
+
+func (r azureDevOpsRepo) Remote() string { return r.Dir }
+
+func (r azureDevOpsRepo) Open(t testing.TB, branch, target, title, body string) int {
+	t.Helper()
+	return r.Repo.Open(t, hostingtest.Ann, branch, target, title, body)
+}
+
+var azureStrategies = map[hosting.MergeMethod]string{
+	hosting.Merge: "noFastForward", hosting.Squash: "squash", hosting.Rebase: "rebase",
+}
+
+func (r azureDevOpsRepo) Merge(t testing.TB, number int, method hosting.MergeMethod) string {
+	t.Helper()
+	return r.Complete(t, number, azureStrategies[method])
+}
+
+func (r azureDevOpsRepo) Require(_ testing.TB, branch, context string) {
+	r.Repo.Require(branch, context)
+}
+
+func (r azureDevOpsRepo) SetStatus(_ testing.TB, commit, context string, state hosting.StatusState) {
+	theirs := map[hosting.StatusState]string{hosting.Success: "succeeded", hosting.Failure: "failed"}[state]
+	if theirs == "" {
+		theirs = string(state)
+	}
+	r.Repo.SetStatus(hostingtest.Ann, commit, context, theirs)
+}
+
+func (r azureDevOpsRepo) PullRequests(testing.TB) (all []hosting.PullRequest) {
+	for _, p := range r.Repo.PullRequests() {
+		pr := hosting.PullRequest{
+			Number: p.Number, Title: p.Title, Body: p.Body, Branch: p.Source, Target: p.Target, Draft: p.Draft,
+			Labels: p.Labels, Reviewers: p.Reviewers,
+			State: map[string]hosting.State{
+				"active": hosting.Open, "abandoned": hosting.Closed, "completed": hosting.Merged}[p.Status],
+		}
+		for method, strategy := range azureStrategies {
+			if p.Strategy == strategy {
+				pr.AutoMerge = method
+			}
+		}
+		all = append(all, pr)
+	}
+	return all
+}
+
+func (r azureDevOpsRepo) AutoMerge(t testing.TB, number int, method hosting.MergeMethod) {
+	t.Helper()
+	r.AutoComplete(t, number, hostingtest.Ann, azureStrategies[method])
+}
+
+func (r azureDevOpsRepo) Protect(_ testing.TB, branches ...string) { r.Repo.Protect(branches...) }
+
+// KeepOpen does nothing: Azure keeps a pull request whose branch was deleted open for ever.
+func (r azureDevOpsRepo) KeepOpen() {}
+
+func (r azureDevOpsRepo) Revoke(testing.TB) { r.fake.Revoke(r.fake.Token) }
+
+var azureRequests = requests{
+	hostingtest.Open: {http.MethodPost, "/pullRequests"}, hostingtest.Edit: {http.MethodPatch, "/pullRequests/"},
+	hostingtest.Read: {http.MethodGet, "/pullRequests/"}, hostingtest.Close: {http.MethodPatch, "/pullRequests/"},
+	hostingtest.AutoMerge: {http.MethodPatch, "/pullRequests/"}, hostingtest.Label: {http.MethodPost, "/labels"},
+}
+
+func (r azureDevOpsRepo) Before(op hostingtest.Operation, f func()) {
+	if op == hostingtest.Push {
+		r.fake.Git.Azure.BeforePush(f)
+		return
+	}
+	r.fake.Before(azureRequests[op][0], azureRequests[op][1], f)
+}
+
+func (r azureDevOpsRepo) Fail(_ testing.TB, op hostingtest.Operation, times int, how hostingtest.Fault) {
+	failure := map[hostingtest.Fault]fake.Failure{
+		hostingtest.Dropped: {Drop: true}, hostingtest.AnswerLost: {Drop: true, After: true},
+		hostingtest.Forbidden: fake.Error(http.StatusForbidden, "", "TF401027: You need the Git 'PullRequestContribute' "+
+			"permission to perform this action."),
+		hostingtest.NotSeen: fake.Error(http.StatusBadRequest, "", "TF401398: The pull request cannot be activated because "+
+			"the source and/or the target branch no longer exists."),
+		hostingtest.NotReady: fake.Error(http.StatusServiceUnavailable, "", "TF400898: The service is not available."),
+		hostingtest.Refused:  fake.Error(http.StatusBadRequest, "", "The merge strategy is not allowed by a policy."),
+	}[how]
+	r.fake.Fail(azureRequests[op][0], azureRequests[op][1], times, failure)
+}
