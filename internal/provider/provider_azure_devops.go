@@ -17,21 +17,35 @@ import (
 
 // azureDevOpsAttribute configures access to Azure DevOps.
 var azureDevOpsAttribute = schema.SingleNestedAttribute{
-	Optional:            true,
-	MarkdownDescription: "Access to the repos of Azure DevOps Services (dev.azure.com and visualstudio.com) over HTTPS.",
+	Optional: true,
+	MarkdownDescription: "Access to the API of Azure DevOps, and to its repos over HTTPS. Without `token`, `entra` and " +
+		"`base_url`, the environment variable `AZDO_PERSONAL_ACCESS_TOKEN`, or else `SYSTEM_ACCESSTOKEN`, is the token for " +
+		"Azure DevOps Services (dev.azure.com and visualstudio.com). If `AZDO_ORG_SERVICE_URL` or `SYSTEM_COLLECTIONURI` " +
+		"names an organisation, only that one gets it.",
 	Attributes: map[string]schema.Attribute{
+		"token": schema.StringAttribute{
+			Optional:  true,
+			Sensitive: true,
+			MarkdownDescription: "A personal access token with the scopes Code (read, write, status) and, to ask for reviews, " +
+				"Identity (read); or the token of a pipeline, `System.AccessToken`.",
+		},
+		"base_url": schema.StringAttribute{
+			Optional: true,
+			MarkdownDescription: "URL of a collection of an Azure DevOps Server, such as `https://tfs.acme.io/tfs/Main`, " +
+				"version 2022.1 or newer. The default is Azure DevOps Services.",
+		},
 		"entra": schema.BoolAttribute{
 			Optional: true,
 			MarkdownDescription: "Whether to sign in with a token of Microsoft Entra, for which the credential of `azure` " +
-				"asks: a client with a secret, the pipeline's token, a managed identity, or `az login`. Only repos that no " +
-				"`git_credentials` serve get it. The default is `false`.",
+				"asks: a client with a secret, the pipeline's token, a managed identity, or `az login`. Over Git, only repos that " +
+				"no `git_credentials` serve get it. `token` may not be set too. The default is `false`.",
 		},
 	},
 }
 
 // readEntra reads azure_devops.entra. It is known only if the credential is.
 func readEntra(d decoder, credential azureSettings) (entra, known bool) {
-	given, ok := d.object("azure_devops")
+	given, ok := d.object(azureDevOpsBlock)
 	if !ok {
 		return false, true
 	}

@@ -1,6 +1,7 @@
 package provider
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
@@ -58,6 +59,35 @@ func TestEntraServes(t *testing.T) {
 		}
 		if (*entraLogins)(nil).serves(repo) {
 			t.Errorf("%s gets a token without entra", repo)
+		}
+	}
+}
+
+// TestAzureDevOpsEnvironment: the environment's token goes to Azure DevOps Services, and to the organisation that a
+// variable names alone.
+func TestAzureDevOpsEnvironment(t *testing.T) {
+	t.Parallel()
+	type variables map[string]string
+	for _, tt := range []struct {
+		variables           variables
+		token, organization string
+	}{
+		{variables{}, "", ""},
+		{variables{"AZDO_PERSONAL_ACCESS_TOKEN": "a", "SYSTEM_ACCESSTOKEN": "b"}, "a", ""},
+		{variables{"SYSTEM_ACCESSTOKEN": "b", "SYSTEM_COLLECTIONURI": "https://dev.azure.com/acme/"}, "b", "acme"},
+		{variables{"SYSTEM_ACCESSTOKEN": "b", "SYSTEM_COLLECTIONURI": "https://acme.visualstudio.com/"}, "b", "acme"},
+		{variables{"SYSTEM_ACCESSTOKEN": "b", "SYSTEM_COLLECTIONURI": "https://acme.visualstudio.com/",
+			"AZDO_ORG_SERVICE_URL": "https://dev.azure.com/Acme"}, "b", "Acme acme"},
+		{variables{"SYSTEM_ACCESSTOKEN": "b", "SYSTEM_COLLECTIONURI": "https://dev.azure.com/acme",
+			"AZDO_ORG_SERVICE_URL": "https://dev.azure.com/other"}, "", ""},
+		{variables{"SYSTEM_ACCESSTOKEN": "b", "SYSTEM_COLLECTIONURI": "https://tfs.acme.io/tfs/Main/"}, "", ""},
+		{variables{"SYSTEM_ACCESSTOKEN": "b", "SYSTEM_COLLECTIONURI": "http://dev.azure.com/acme/"}, "", ""},
+		{variables{"AZDO_PERSONAL_ACCESS_TOKEN": "a", "AZDO_ORG_SERVICE_URL": "https://dev.azure.com.evil.io/acme"}, "", ""},
+		{variables{"AZDO_PERSONAL_ACCESS_TOKEN": "a", "AZDO_ORG_SERVICE_URL": "://"}, "", ""},
+	} {
+		token, organizations := azureDevOpsEnvironment(func(name string) string { return tt.variables[name] })
+		if got := strings.Join(organizations, " "); token != tt.token || got != tt.organization {
+			t.Errorf("%v: the token is %q, for %q", tt.variables, token, got)
 		}
 	}
 }

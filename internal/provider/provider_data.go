@@ -62,13 +62,17 @@ var defaultAuthor = gitops.Author{Name: "Kalypso", Email: "kalypso@localhost"}
 func readProviderData(v attr.Value, now func() time.Time, diags *diag.Diagnostics) *providerData {
 	var ps problem.Problems
 	d := newDecoder(v, &ps)
-	data := &providerData{author: readAuthor(d, now()), now: now, hosts: readHosts(d)}
+	data := &providerData{author: readAuthor(d, now()), now: now}
 	credentials := readCredentials(d)
 	mirrors, mirrorsKnown := readMirrors(d)
 	var allowLocalKnown bool
 	data.allowLocal, allowLocalKnown = d.bool("allow_local_repos")
 	data.clusters, data.azure, data.postgresURL = readClusters(d), readAzure(d), readPostgres(d)
 	entra, entraKnown := readEntra(d, data.azure)
+	if entra && entraKnown {
+		data.entra = newEntraLogins(data.azure.Config, now, &data.secrets)
+	}
+	data.hosts = readHosts(d, data.entra)
 	data.known = allowLocalKnown && mirrorsKnown && entraKnown &&
 		!slices.ContainsFunc(data.hosts, func(h hostSettings) bool { return h.unknown })
 	for _, c := range credentials {
@@ -78,9 +82,6 @@ func readProviderData(v attr.Value, now func() time.Time, diags *diag.Diagnostic
 	data.sources = source.NewReader(nil, source.DefaultLimits)
 	if !data.known {
 		return data
-	}
-	if entra {
-		data.entra = newEntraLogins(data.azure.Config, now, &data.secrets)
 	}
 	client, err := gitremote.NewClient(credentials, gitremote.WithGitHubToken(os.Getenv(githubTokenVariable)),
 		gitremote.WithLoginFunc(data.gitLogin), gitremote.WithSecrets(&data.secrets), gitremote.WithMirrors(mirrors))

@@ -53,14 +53,16 @@ func hostBlocks(t *testing.T, blocks map[string][2]string) ([]hostSettings, prob
 			map[string]attr.Value{"token": text(b[0]), "base_url": text(b[1])})
 	}
 	var ps problem.Problems
-	return readHosts(decoder{arguments: arguments, problems: &ps}), ps
+	return readHosts(decoder{arguments: arguments, problems: &ps}, nil), ps
 }
 
 // TestHostLogins: the credential of a host serves Git over HTTPS on its own server, and no other gets it.
 func TestHostLogins(t *testing.T) {
 	t.Setenv("GITHUB_TOKEN", "github-environment")
 	t.Setenv("GITLAB_TOKEN", "gitlab-environment")
-	for _, name := range gitlabServerVariables {
+	t.Setenv("AZDO_PERSONAL_ACCESS_TOKEN", "azure-environment")
+	t.Setenv("AZDO_ORG_SERVICE_URL", "https://dev.azure.com/acme")
+	for _, name := range append(gitlabServerVariables, "SYSTEM_ACCESSTOKEN", "SYSTEM_COLLECTIONURI") {
 		t.Setenv(name, "")
 	}
 	const none = ""
@@ -84,7 +86,17 @@ func TestHostLogins(t *testing.T) {
 		{blocks{"gitlab": {"own", ""}}, "https://xgitlab.com/acme/gitops", none},
 		{blocks{"gitlab": {"own", ""}}, "https://gitlab.com:8443/acme/gitops", none},
 		{blocks{"gitlab": {"own", ""}}, "http://gitlab.com/acme/gitops", none},
-		{blocks{"gitlab": {"own", ""}}, "https://dev.azure.com/acme/p/_git/gitops", none},
+		{blocks{"azure_devops": {"", "https://tfs.acme.io/c"}}, "https://dev.azure.com/acme/p/_git/gitops", none},
+		{nil, "https://dev.azure.com/Acme/My%20Project/_git/gitops", "kalypso:azure-environment"},
+		{nil, "https://acme.visualstudio.com/p/_git/gitops", "kalypso:azure-environment"},
+		{blocks{"azure_devops": {"own", ""}}, "https://dev.azure.com/other/p/_git/gitops", "kalypso:own"},
+		{blocks{"azure_devops": {"own", ""}}, "https://dev.azure.com.evil.io/acme/p/_git/gitops", none},
+		{blocks{"azure_devops": {"own", ""}}, "https://xvisualstudio.com/acme/p/_git/gitops", none},
+		{blocks{"azure_devops": {"own", ""}}, "http://dev.azure.com/acme/p/_git/gitops", none},
+		{blocks{"azure_devops": {"own", ""}}, "https://gitlab.acme.io/acme/p/_git/gitops", none},
+		{blocks{"azure_devops": {"own", "https://tfs.acme.io/tfs/Main"}}, "https://tfs.acme.io/tfs/Main/p/_git/r", "kalypso:own"},
+		{blocks{"azure_devops": {"own", "https://tfs.acme.io/tfs/Main"}}, "https://tfs.acme.io/tfs/Other/p/_git/r", none},
+		{blocks{"azure_devops": {"own", "https://tfs.acme.io/tfs/Main"}}, "https://dev.azure.com/acme/p/_git/r", none},
 	} {
 		hosts, ps := hostBlocks(t, tt.blocks)
 		if len(ps) > 0 {

@@ -46,9 +46,12 @@ type hostSettings struct {
 	anonymous hosting.Host
 }
 
-// readHosts reads the hosts. Each of them is always one: the servers that everybody uses need no block.
-func readHosts(d decoder) []hostSettings {
-	hosts := append([]hostSettings{readGitHub(d).settings(), readGitLab(d).settings()}, readGitea(d)...)
+// readHosts reads the hosts. Each of them is always one: the servers that everybody uses need no block. entra
+// signs in to Azure DevOps; nil: it is not asked for.
+func readHosts(d decoder, entra *entraLogins) []hostSettings {
+	hosts := append([]hostSettings{
+		readGitHub(d).settings(), readGitLab(d).settings(), readAzureDevOps(d, entra).settings(),
+	}, readGitea(d)...)
 	blocks := map[string][]string{}
 	for i, h := range hosts {
 		if h.serverUnknown {
@@ -174,8 +177,11 @@ func (d *providerData) gitLogin(ctx context.Context, repo string, refused gitrem
 		return gitremote.Login{}, err
 	}
 	settings := d.hostOf(repo)
-	if settings == nil {
+	switch {
+	case settings == nil:
 		return gitremote.Login{}, nil // another host
+	case settings.block == azureDevOpsBlock && d.entra != nil: // a server of one's own
+		return d.entra.login(ctx, refused)
 	}
 	hosted, err := hosts.Repo(repo)
 	if err != nil {

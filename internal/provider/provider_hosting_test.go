@@ -62,30 +62,30 @@ func TestHosts(t *testing.T) {
 		problems  string // summaries and paths
 		hosts     string // blocks with what is known of them
 	}{
-		"none": {nil, "", "github, gitlab"},
+		"none": {nil, "", "github, gitlab, azure_devops"},
 		"gitea": {map[string]attr.Value{"gitea": block("https://git.acme.io/forge", token)}, "",
-			"github, gitlab, gitea with a credential"},
-		"without a token": {map[string]attr.Value{"gitea": block("https://git.acme.io", none)}, "", "github, gitlab, gitea"},
+			"github, gitlab, azure_devops, gitea with a credential"},
+		"without a token": {map[string]attr.Value{"gitea": block("https://git.acme.io", none)}, "", "github, gitlab, azure_devops, gitea"},
 		"unknown token": {map[string]attr.Value{"gitea": block("https://git.acme.io", types.StringUnknown())}, "",
-			"github, gitlab, gitea unknown with a credential"},
+			"github, gitlab, azure_devops, gitea unknown with a credential"},
 		"unknown server": {map[string]attr.Value{"gitea": block(nil, token)}, "",
-			"github, gitlab, gitea unknown server unknown with a credential"},
+			"github, gitlab, azure_devops, gitea unknown server unknown with a credential"},
 		"no server": {map[string]attr.Value{"gitea": block("", token)}, "Gitea without a server at gitea.base_url",
-			"github, gitlab"},
+			"github, gitlab, azure_devops"},
 		"plain http": {map[string]attr.Value{"gitea": block("http://git.acme.io", token)},
-			"Invalid base URL at gitea.base_url", "github, gitlab, gitea with a credential"},
+			"Invalid base URL at gitea.base_url", "github, gitlab, azure_devops, gitea with a credential"},
 		"a password": {map[string]attr.Value{"gitea": block("https://x:canary@git.acme.io", token)},
-			"Invalid base URL at gitea.base_url", "github, gitlab, gitea with a credential"},
+			"Invalid base URL at gitea.base_url", "github, gitlab, azure_devops, gitea with a credential"},
 		"of GitHub": {map[string]attr.Value{"gitea": block("https://GitHub.com:443/", none)},
-			"Two hosts on one server at github, Two hosts on one server at gitea", "github, gitlab, gitea"},
+			"Two hosts on one server at github, Two hosts on one server at gitea", "github, gitlab, azure_devops, gitea"},
 		"of a server of GitHub": {map[string]attr.Value{"gitea": block("https://git.acme.io/", none),
 			"github": block("https://git.acme.io", none)},
-			"Two hosts on one server at github, Two hosts on one server at gitea", "github, gitlab, gitea"},
+			"Two hosts on one server at github, Two hosts on one server at gitea", "github, gitlab, azure_devops, gitea"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var ps problem.Problems
 			var hosts, problems []string
-			for _, h := range readHosts(decoder{arguments: tt.arguments, problems: &ps}) {
+			for _, h := range readHosts(decoder{arguments: tt.arguments, problems: &ps}, nil) {
 				text := h.block
 				if h.unknown {
 					text += " unknown"
@@ -125,7 +125,7 @@ func TestGiteaLogin(t *testing.T) {
 	gitea := types.ObjectValueMust(map[string]attr.Type{"token": types.StringType, "base_url": types.StringType},
 		map[string]attr.Value{"token": types.StringValue("canary"),
 			"base_url": types.StringValue("https://git.acme.io/forge/")})
-	d := &providerData{hosts: readHosts(decoder{arguments: map[string]attr.Value{"gitea": gitea}, problems: &ps})}
+	d := &providerData{hosts: readHosts(decoder{arguments: map[string]attr.Value{"gitea": gitea}, problems: &ps}, nil)}
 	for repo, served := range map[string]bool{
 		"https://git.acme.io/forge/acme/gitops.git":      true,
 		"https://GIT.acme.io:443/forge/acme/gitops":      true,

@@ -131,8 +131,9 @@ var word = regexp.MustCompile(`^\S+$`)
 
 func oneWord(text string) bool { return unknown.Is(text) || word.MatchString(text) }
 
-// matches a user, or a team of an organisation.
-var reviewer = regexp.MustCompile(`^[A-Za-z0-9_.-]+(\[bot\])?(/[A-Za-z0-9_.-]+)?$`)
+// matches a user, the mail of one, or a team of an organisation or a project, whose names may have spaces inside.
+var reviewer = regexp.MustCompile(`^(?:[A-Za-z0-9_.-]+(?:\[bot\])?|[^\s/@\pC]+@[^\s/@\pC]+|` +
+	`[^\s/\pC](?:[^/\pC]*[^\s/\pC])?/[^\s/\pC](?:[^/\pC]*[^\s/\pC])?)$`)
 
 const maxLabel = 50 // characters, as GitHub allows
 

@@ -27,6 +27,8 @@ import (
 type Config struct {
 	// Token is a personal access token, or the token of a pipeline. Without it, Azure only serves public projects.
 	Token string
+	// Organizations are the only ones that get the token, in any case; none: all.
+	Organizations []string
 	// Entra returns a token of Microsoft Entra that is not the refused one. An error that wraps [hosting.ErrUnavailable]
 	// says that Entra did not answer. Nil: Token is the credential.
 	Entra func(ctx context.Context, refused string) (string, error)
@@ -49,6 +51,8 @@ type Client struct {
 	Config
 	web  *url.URL // of the collection, without a slash at its end; nil: Azure DevOps Services
 	http *http.Client
+	// others is the client for organisations that do not get the token; nil: all get it.
+	others *Client
 
 	mu      sync.Mutex
 	refused string // the last token of Entra that Azure did not accept
@@ -72,6 +76,14 @@ const (
 // New returns a client. It contacts no server.
 func New(c Config) (*Client, error) {
 	client := &Client{Config: c, all: map[string]*organization{}}
+	if len(c.Organizations) > 0 {
+		anonymous := c
+		anonymous.Token, anonymous.Organizations = "", nil
+		var err error
+		if client.others, err = New(anonymous); err != nil {
+			return nil, err
+		}
+	}
 	roots := []*url.URL{
 		{Scheme: "https", Host: "dev.azure.com", Path: "/"}, {Scheme: "https", Host: "vssps.dev.azure.com", Path: "/"},
 	}
@@ -157,6 +169,9 @@ func (c *Client) Repo(repoURL string) (hosting.Repo, error) {
 		return nil, err
 	}
 	at, ok := loc.AzureRepo()
+	if ok && c.others != nil && len(withoutFold([]string{at.Organization}, c.Organizations)) > 0 {
+		return c.others.Repo(repoURL)
+	}
 	if ok && loc.Scheme != repourl.SchemeHTTP {
 		base := "/" + url.PathEscape(strings.ToLower(at.Organization))
 		return &repo{

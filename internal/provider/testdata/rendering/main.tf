@@ -83,10 +83,16 @@ variable "gitlab" {
   default = null
 }
 
+variable "azure_devops" {
+  type    = any
+  default = null
+}
+
 provider "kalypso" {
   git_credentials = var.git_credentials
   github          = var.github
   gitlab          = var.gitlab
+  azure_devops    = var.azure_devops
   commit_author   = { name = "Platform", email = "platform@acme.io" }
 }
 

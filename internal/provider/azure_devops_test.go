@@ -1,0 +1,188 @@
+package provider_test
+
+import (
+	"encoding/base64"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	fake "github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/azuredevopsfake"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/azurefake"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
+)
+
+// azureDevOpsChain is a chain of dev, which is rendered by pull request, and stage, whose BaseRepo is.
+type azureDevOpsChain struct {
+	*root
+	fake                 *fake.Server
+	controlPlane, gitops *fake.Repo
+	vars                 map[string]any
+	now                  time.Time
+}
+
+func newAzureDevOpsChain(t *testing.T, options ...fake.Option) *azureDevOpsChain {
+	t.Helper()
+	c := &azureDevOpsChain{
+		root: newRootFrom(t, "testdata/TestAccAzureDevOps"), now: time.Now().UTC().Truncate(time.Second),
+	}
+	c.fake = fake.New(t, append(options, fake.WithClock(func() time.Time { return c.now }))...)
+	c.controlPlane, c.gitops = c.fake.AddRepo(t, "control-plane"), c.fake.AddRepo(t, "gitops")
+	c.write("terraform.tf", terraformBlock)
+	c.vars = map[string]any{
+		"azure_devops":  map[string]any{"base_url": c.fake.URL, "token": c.fake.Token},
+		"control_plane": c.controlPlane.URL, "gitops": c.gitops.URL,
+	}
+	c.set("verdict", "pending")
+	for _, environment := range []string{"dev", "stage"} {
+		gitserver.Seed(t, c.controlPlane.Dir, environment, map[string]string{
+			"fleet.yaml": kalypsoYAML("ClusterType", "large", "{reconciler: flux, namespaceService: namespace}") + "---\n" +
+				kalypsoYAML("SchedulingPolicy", "all", "{deploymentTargetSelector: {}, clusterTypeSelector: {}}")})
+		gitserver.Seed(t, c.gitops.Dir, environment, map[string]string{"README.md": "GitOps\n"})
+	}
+	gitserver.Seed(t, c.controlPlane.Dir, "stage", map[string]string{"base-repo.yaml": "apiVersion: " +
+		"scheduler.kalypso.io/v1alpha1\nkind: BaseRepo\nmetadata:\n  name: main\nspec:\n  repo: " + c.controlPlane.URL +
+		"\n  branch: main\n  path: .\n"})
+	return c
+}
+
+func (c *azureDevOpsChain) set(name string, value any) {
+	c.t.Helper()
+	c.vars[name] = value
+	c.write("terraform.tfvars.json", toJSON(c.t, c.vars))
+}
+
+// merge pushes a commit to main.
+func (c *azureDevOpsChain) merge(version int) string {
+	c.t.Helper()
+	return gitserver.Seed(c.t, c.controlPlane.Dir, "main", map[string]string{"main.yaml": strings.Join([]string{
+		kalypsoYAML("Template", "flux", `{type: reconciler, manifests: ["kind: R"]}`),
+		kalypsoYAML("Template", "namespace", fmt.Sprintf(`{type: namespace, manifests: ["kind: N%d"]}`, version)),
+		kalypsoYAML("Workload", "shop",
+			"{deploymentTargets: [{name: web, environment: dev, manifests: {repo: r, branch: b, path: p}}]}"),
+	}, "---\n")})
+}
+
+// run applies a minute later, and compares the promoted commits of dev and stage; "": none.
+func (c *azureDevOpsChain) run(dev, stage string) {
+	c.t.Helper()
+	c.now = c.now.Add(time.Minute)
+	c.apply()
+	var got map[string]string
+	c.output("commits", &got)
+	if diff := cmp.Diff(map[string]string{"dev": dev, "stage": stage}, got); diff != "" {
+		c.t.Errorf("the commits (-want +got):\n%s", diff)
+	}
+}
+
+func (c *azureDevOpsChain) expectRequests(of *fake.Repo, want string) {
+	c.t.Helper()
+	var all []string
+	for _, p := range of.PullRequests() {
+		all = append(all, fmt.Sprintf("%d %s to %s", p.Number, p.Status, p.Target))
+	}
+	if got := strings.Join(all, ", "); got != want {
+		c.t.Errorf("the pull requests are %q, want %q", got, want)
+	}
+}
+
+// A chain on Azure DevOps: a rendering by pull request, auto-complete that waits for a policy, the status of its commit,
+// the gate that reads it, and the pull request of kalypso_base_repo. Git over HTTPS takes the API's token, and nothing
+// else has it.
+func TestAccAzureDevOps(t *testing.T) {
+	t.Parallel()
+	c := newAzureDevOpsChain(t, fake.WithLag(1))
+	c.gitops.Require("dev", "ci")
+	c.gitops.Expect("dev", "spelling")
+	first := c.merge(1)
+	c.run(first, "")
+	c.expectEmptyPlan()
+	c.expectRequests(c.gitops, "1 active to dev")
+	opened := c.gitops.PullRequests()[0]
+	if strings.Join(opened.Labels, " ") != "platform promoted" || opened.Strategy != "squash" || opened.DeletesBranch ||
+		strings.Join(opened.Reviewers, ", ") != "My Project/platform, ann" ||
+		!strings.Contains(opened.Body, c.controlPlane.URL+"/commit/"+first) || !strings.HasPrefix(opened.Body, "<!-- ") {
+		t.Errorf("opened: %+v", opened)
+	}
+	if state := c.controlPlane.Status(first, "dev environment"); state != "pending" {
+		t.Errorf("the status is %q", state)
+	}
+	c.gitops.SetStatus("ann", gitserver.Rev(t, c.gitops.Dir, opened.Source), "ci", "succeeded")
+	for range 3 { // Azure completes in the background
+		c.succeed("plan", "-no-color")
+	}
+	c.set("verdict", "success")
+	c.run(first, "") // the status is set by a run, so the next one reads it
+	c.run(first, first)
+	c.expectRequests(c.gitops, "1 completed to dev")
+	c.expectRequests(c.controlPlane, "2 active to stage")
+	c.expectEmptyPlan()
+	want := "Basic " + base64.StdEncoding.EncodeToString([]byte(":"+c.fake.Token))
+	for _, request := range c.fake.Requests() {
+		if request.Authorization != want {
+			t.Errorf("%s %s was sent %q", request.Method, request.Path, request.Authorization)
+		}
+	}
+}
+
+// Tokens of Entra open pull requests and push. One that Azure refuses is replaced.
+func TestAccAzureDevOpsEntra(t *testing.T) {
+	t.Parallel()
+	c := newAzureDevOpsChain(t)
+	entra := azurefake.New(t)
+	trusted := filepath.Join(t.TempDir(), "trusted.pem")
+	if err := os.WriteFile(trusted, []byte(readFile(t, entra.CA)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c.env = append(c.env, "SSL_CERT_FILE="+trusted)
+	c.startProviders()        // which read the variable
+	for n := 2; n < 40; n++ { // the first is refused
+		c.fake.AddToken(fmt.Sprint("canary-devops-token-", n), "kalypso-bot", fake.Contributor)
+	}
+	c.set("azure", map[string]any{
+		"tenant_id": azurefake.Tenant, "client_id": azurefake.Client, "client_secret": azurefake.Secret,
+		"disable_instance_discovery": true, "endpoint": map[string]any{"active_directory_authority_host": entra.URL},
+	})
+	c.set("azure_devops", map[string]any{"base_url": c.fake.URL, "entra": true})
+	first := c.merge(1)
+	c.run(first, "")
+	c.expectRequests(c.gitops, "1 completed to dev")
+	for _, request := range c.fake.Requests() {
+		if !strings.HasPrefix(request.Authorization, "Bearer canary-devops-token-") {
+			t.Errorf("%s %s was sent %q", request.Method, request.Path, request.Authorization)
+		}
+	}
+	if strings.Contains(readFile(t, filepath.Join(c.folder, "terraform.tfstate")), "canary-devops") {
+		t.Error("a token is in the state")
+	}
+	c.set("azure_devops", map[string]any{"base_url": c.fake.URL, "entra": true, "token": "canary"})
+	c.expectError([]string{"Two credentials for Azure DevOps", "token and entra are both set"}, "plan", "-no-color")
+}
+
+// What Azure DevOps can't do is an error of the plan, at its argument, before a request.
+func TestAccAzureDevOpsRefused(t *testing.T) {
+	t.Parallel()
+	server := fake.New(t)
+	on := server.AddRepo(t, "gitops")
+	gitserver.Seed(t, on.Dir, "dev", map[string]string{"README.md": "hello\n"})
+	r := newRendering(t, on.Dir)
+	r.setDestination("repo", on.URL)
+	r.options("delivery", map[string]any{"strategy": "pull_request"})
+	r.set("azure_devops", map[string]any{"base_url": server.URL})
+	r.set("git_credentials", []any{map[string]any{"url": server.URL, "username": "x", "password": server.Token}})
+	r.expectError([]string{"No credential for Azure DevOps", "opens a pull request", "no token and no entra for Azure DevOps"},
+		"plan", "-no-color")
+	r.set("azure_devops", map[string]any{"base_url": server.URL, "token": server.Token})
+	r.options("delivery", map[string]any{"strategy": "pull_request", "reviewers": []string{"a/b/c"}})
+	r.expectError([]string{`"a/b/c" is neither a user`}, "plan", "-no-color")
+	if all := server.Requests(); len(all) > 0 {
+		t.Errorf("Azure DevOps was asked: %v", all)
+	}
+	r.options("delivery", map[string]any{"strategy": "pull_request"})
+	r.set("azure_devops", map[string]any{"base_url": "http://tfs.acme.io/c", "token": "canary"})
+	r.expectError([]string{"base_url is not an https URL"}, "plan", "-no-color")
+}
