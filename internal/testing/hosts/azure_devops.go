@@ -58,6 +58,8 @@ func (w *AzureDevOpsWorld) Requests() int { return len(w.Fake.Requests()) }
 // Pause implements [hostingtest.World].
 func (w *AzureDevOpsWorld) Pause(testing.TB) { w.Clock.Pass(time.Second) }
 
+var _ hostingtest.BusyRepo = azureDevOpsRepo{}
+
 // azureDevOpsRepo is a repo of the fake as people use it.
 type azureDevOpsRepo struct {
 	*fake.Repo
