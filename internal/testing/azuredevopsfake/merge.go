@@ -62,7 +62,8 @@ func (r *Repo) merge(p *pull, strategy string) error {
 	if p.options.Message != "" {
 		message = p.options.Message
 	}
-	commit, err := "", error(nil)
+	var commit string
+	var err error
 	switch strategy {
 	case "squash":
 		commit, err = r.commit(message, "", base, p.sha, base)

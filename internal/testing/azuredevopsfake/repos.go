@@ -82,7 +82,9 @@ func (r *Repo) addPolicy(branch, context string, optional bool) {
 	r.server.mu.Lock()
 	defer r.server.mu.Unlock()
 	id := 40 + len(r.policies)
-	r.policies = slices.DeleteFunc(r.policies, func(p *policy) bool { return p.branch == branch && p.optional == optional })
+	r.policies = slices.DeleteFunc(r.policies, func(p *policy) bool {
+		return p.branch == branch && p.optional == optional
+	})
 	if context != "" {
 		r.policies = append(r.policies, &policy{id, branch, context, optional})
 	}

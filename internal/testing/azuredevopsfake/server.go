@@ -328,7 +328,8 @@ func route(id, area, resource, template string) object {
 const atRepo = "{project}/_apis/{area}/repositories/{repositoryId}/"
 
 var routes = []object{
-	route("225f7195-f9c7-4d14-ab28-a83f7ff77e1f", "git", "repositories", "{project}/_apis/{area}/{resource}/{repositoryId}"),
+	route("225f7195-f9c7-4d14-ab28-a83f7ff77e1f", "git", "repositories",
+		"{project}/_apis/{area}/{resource}/{repositoryId}"),
 	route("9946fd70-0d40-406e-b686-b4744cbbcc37", "git", "pullRequests", atRepo+"{resource}/{pullRequestId}"),
 	route("f22387e3-984e-4c52-9c6d-fbb8f14c812d", "git", "labels",
 		atRepo+"pullRequests/{pullRequestId}/{resource}/{labelIdOrName}"),

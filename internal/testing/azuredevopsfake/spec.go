@@ -158,7 +158,7 @@ func (d *document) check(name string, s *schema, value any) (problems []string) 
 	if s.Type == "" && s.Enum == nil {
 		return nil
 	}
-	ok := true
+	var ok bool
 	switch value := value.(type) {
 	case string:
 		_, notTime := time.Parse(time.RFC3339, value)

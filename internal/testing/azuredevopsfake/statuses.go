@@ -35,7 +35,8 @@ func (r *Repo) serveStatuses(w http.ResponseWriter, c *call) {
 		}
 		c.decode(&asked)
 		if asked.Context.Name == "" {
-			fail(w, http.StatusBadRequest, "InvalidArgumentValueException", "A status needs a name. Parameter name: context.name")
+			fail(w, http.StatusBadRequest, "InvalidArgumentValueException",
+				"A status needs a name. Parameter name: context.name")
 			return
 		}
 		s := r.post(c.by.login, sha, asked.Context.Genre, asked.Context.Name, asked.State, asked.Description, asked.TargetURL)

@@ -34,7 +34,9 @@ func (w *AzureDevOpsWorld) Host(t testing.TB, as hostingtest.Credential) hosting
 	t.Helper()
 	token := map[hostingtest.Credential]string{hostingtest.Writer: w.Fake.Token, hostingtest.Reader: "canaryReader",
 		hostingtest.Foreign: "canaryForeign", hostingtest.Wrong: "canaryWrong"}[as]
-	host, err := azuredevops.New(azuredevops.Config{Token: token, BaseURL: w.Fake.URL, Clock: w.Clock, Credential: "token"})
+	host, err := azuredevops.New(azuredevops.Config{
+		Token: token, BaseURL: w.Fake.URL, Clock: w.Clock, Credential: "token",
+	})
 	return hostOf(t, host, err)
 }
 

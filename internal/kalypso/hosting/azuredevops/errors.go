@@ -106,8 +106,8 @@ func (r *repo) wrapError(op string, err error) error {
 }
 
 // grant tells how to give the permissions that the provider needs.
-const grant = "Give the token the scopes Code (read, write, status), and Identity (read) to ask for reviews. Give its " +
-	"user the permissions Contribute, Create branch and Contribute to pull requests in the repo."
+const grant = "Give the token the scopes Code (read, write, status), and Identity (read) to ask for reviews. Give " +
+	"its user the permissions Contribute, Create branch and Contribute to pull requests in the repo."
 
 // The codes in Azure's messages that distinguish errors.
 var codes = []struct {

@@ -91,7 +91,9 @@ const (
 )
 
 // statuses reads the statuses of a commit, newest first: all of them, or the latest of each context.
-func (r *repo) statuses(ctx context.Context, op, commit string, latest bool) (all []hosting.Status, more bool, err error) {
+func (r *repo) statuses(
+	ctx context.Context, op, commit string, latest bool,
+) (all []hosting.Status, more bool, err error) {
 	ctx, seen := noting(ctx)
 	var read []git.GitStatus
 	for page := range statusPages {
