@@ -174,8 +174,9 @@ func TestAccAzureDevOpsRefused(t *testing.T) {
 	r.options("delivery", map[string]any{"strategy": "pull_request"})
 	r.set("azure_devops", map[string]any{"base_url": server.URL})
 	r.set("git_credentials", []any{map[string]any{"url": server.URL, "username": "x", "password": server.Token}})
-	r.expectError([]string{"No credential for Azure DevOps", "opens a pull request", "no token and no entra for Azure DevOps"},
-		"plan", "-no-color")
+	r.expectError([]string{
+		"No credential for Azure DevOps", "opens a pull request", "no token and no entra for Azure DevOps",
+	}, "plan", "-no-color")
 	r.set("azure_devops", map[string]any{"base_url": server.URL, "token": server.Token})
 	r.options("delivery", map[string]any{"strategy": "pull_request", "reviewers": []string{"a/b/c"}})
 	r.expectError([]string{`"a/b/c" is neither a user`}, "plan", "-no-color")

@@ -35,7 +35,7 @@ type azureDevOpsSettings struct {
 	entra         *entraLogins // nil: Token is the credential
 }
 
-// credential names the arguments that hold the credential.
+// credential names the arguments with the credential.
 func (a azureDevOpsSettings) credential() string {
 	switch {
 	case a.entra != nil:

@@ -65,7 +65,7 @@ func TestHostLogins(t *testing.T) {
 	for _, name := range append(gitlabServerVariables, "SYSTEM_ACCESSTOKEN", "SYSTEM_COLLECTIONURI") {
 		t.Setenv(name, "")
 	}
-	const none = ""
+	const none, tfs = "", "https://tfs.acme.io/tfs/Main"
 	type blocks map[string][2]string
 	for _, tt := range []struct {
 		blocks     blocks
@@ -94,9 +94,9 @@ func TestHostLogins(t *testing.T) {
 		{blocks{"azure_devops": {"own", ""}}, "https://xvisualstudio.com/acme/p/_git/gitops", none},
 		{blocks{"azure_devops": {"own", ""}}, "http://dev.azure.com/acme/p/_git/gitops", none},
 		{blocks{"azure_devops": {"own", ""}}, "https://gitlab.acme.io/acme/p/_git/gitops", none},
-		{blocks{"azure_devops": {"own", "https://tfs.acme.io/tfs/Main"}}, "https://tfs.acme.io/tfs/Main/p/_git/r", "kalypso:own"},
-		{blocks{"azure_devops": {"own", "https://tfs.acme.io/tfs/Main"}}, "https://tfs.acme.io/tfs/Other/p/_git/r", none},
-		{blocks{"azure_devops": {"own", "https://tfs.acme.io/tfs/Main"}}, "https://dev.azure.com/acme/p/_git/r", none},
+		{blocks{"azure_devops": {"own", tfs}}, tfs + "/p/_git/r", "kalypso:own"},
+		{blocks{"azure_devops": {"own", tfs}}, "https://tfs.acme.io/tfs/Other/p/_git/r", none},
+		{blocks{"azure_devops": {"own", tfs}}, "https://dev.azure.com/acme/p/_git/r", none},
 	} {
 		hosts, ps := hostBlocks(t, tt.blocks)
 		if len(ps) > 0 {

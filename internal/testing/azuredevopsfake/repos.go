@@ -29,8 +29,8 @@ type Repo struct {
 	policies []*policy
 }
 
-// policy has pull requests into a branch wait for a successful status of the pull request. An optional one has nobody
-// wait but auto-complete, unless that ignores it (peer).
+// policy has pull requests into a branch wait for a successful status of the pull request. Only
+// auto-complete waits for an optional one, unless it ignores it (peer).
 type policy struct {
 	id       int
 	branch   string
