@@ -20,15 +20,15 @@ var gitHubNames = strings.NewReplacer("GitHub Actions", "", "GitHub App", "", "G
 
 // gitHubTexts are the parts of texts that mean GitHub alone, by file. All others that name GitHub name other hosts too.
 var gitHubTexts = map[string][]string{
-	"internal/kalypso/gitremote/credential.go":  {`"x-access-token" for GitHub`},
-	"internal/provider/commit_status_schema.go": {"GitHub allows 1,000 statuses"},
-	"internal/provider/provider_github.go":      {"GitHub"},
-	"templates/guides/ci.md":                    {"GitHub passes no secrets to a pull request from a fork"},
-	"templates/guides/fleet-page.md":            {"On GitHub:", "GitHub publishes the pages of a private repo"},
-	"templates/guides/promotion.md.tmpl":        {"GitHub removes old statuses", "GitHub has no drafts in private"},
-	"templates/guides/review.md.tmpl":           {"On GitHub, the repo must allow auto-merge"},
-	"templates/guides/what-ran-where.md.tmpl":   {"GitHub removes after a while"},
-	"templates/index.md.tmpl":                   {"GitHub accepts `x-access-token` as the name"},
+	"internal/kalypso/gitremote/credential.go":            {`"x-access-token" for GitHub`},
+	"internal/provider/promotion/commit_status_schema.go": {"GitHub allows 1,000 statuses"},
+	"internal/provider/configuration/github.go":           {"GitHub"},
+	"templates/guides/ci.md":                              {"GitHub passes no secrets to a pull request from a fork"},
+	"templates/guides/fleet-page.md":                      {"On GitHub:", "GitHub publishes the pages of a private repo"},
+	"templates/guides/promotion.md.tmpl":                  {"GitHub removes old statuses", "GitHub has no drafts"},
+	"templates/guides/review.md.tmpl":                     {"On GitHub, the repo must allow auto-merge"},
+	"templates/guides/what-ran-where.md.tmpl":             {"GitHub removes after a while"},
+	"templates/index.md.tmpl":                             {"GitHub accepts `x-access-token` as the name"},
 }
 
 // TestHostTexts: a text of the interface that means all hosts does not say GitHub: schemas, diagnostics, guides,

@@ -341,7 +341,8 @@ func TestAccAssignmentsBadInput(t *testing.T) {
 			for _, d := range strings.Split(told, "\n\n\n") {
 				d = strings.NewReplacer("data.kalypso_assignments", "kalypso_environment_rendering", `data "kalypso_assignments"`,
 					`resource "kalypso_environment_rendering"`,
-					"local.failing", "kalypso_template.failing").Replace(d)
+					"local.failing", "kalypso_template.failing").
+					Replace(d)
 				const added = "\n\nA rendering of this fleet fails with this error. The schedule and the values shown are the " +
 					"ones it fails with."
 				if strings.Contains(d, "\nwarning: ") && strings.Contains(d, added) {

@@ -90,7 +90,7 @@ func (c *azureDevOpsChain) expectRequests(of *fake.Repo, want string) {
 	}
 }
 
-// A chain on Azure DevOps: a rendering by pull request, auto-complete that waits for a policy, the status of its commit,
+// A chain on Azure DevOps: a rendering by pull request, auto-complete that waits for a policy, the commit status,
 // the gate that reads it, and the pull request of kalypso_base_repo. Git over HTTPS takes the API's token, and nothing
 // else has it.
 func TestAccAzureDevOps(t *testing.T) {

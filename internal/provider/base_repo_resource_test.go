@@ -104,7 +104,10 @@ func TestAccBaseRepo(t *testing.T) {
 	t.Parallel()
 	r := newBaseRepoRoot(t)
 	r.promote(2)
-	if out := r.succeed("plan", "-no-color").text(); !strings.Contains(out, "pins "+commitOf(1)+". The apply sets it to") {
+	if out := r.succeed("plan", "-no-color").text(); !strings.Contains(
+		out,
+		"pins "+commitOf(1)+". The apply sets it to",
+	) {
 		t.Errorf("the plan does not tell what it replaces:\n%s", out)
 	}
 	r.apply()
@@ -276,7 +279,9 @@ func TestAccBaseRepoNew(t *testing.T) {
 	r.apply()
 	r.expectEmptyPlan()
 	want := "apiVersion: scheduler.kalypso.io/v1alpha1\nkind: BaseRepo\nmetadata:\n  name: main\nspec:\n  repo: " + r.url +
-		"\n  branch: main\n  path: .\n  commit: " + commitOf(2) + "\n"
+		"\n  branch: main\n  path: .\n  commit: " + commitOf(
+		2,
+	) + "\n"
 	if got := gitserver.Tree(t, r.at, "empty")["base-repo.yaml"]; got != want {
 		t.Errorf("the file is\n%s", got)
 	}

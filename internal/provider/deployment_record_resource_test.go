@@ -35,7 +35,11 @@ func newRecordRoots(t *testing.T) map[string]func(t *testing.T) *recordRoot {
 	db := postgres.Start(t)
 	begin := func(t *testing.T, vars map[string]any) *recordRoot {
 		t.Helper()
-		r := &recordRoot{root: newRootFrom(t, "testdata/TestAccDeploymentRecord"), gitops: gitserver.InitBare(t), vars: vars}
+		r := &recordRoot{
+			root:   newRootFrom(t, "testdata/TestAccDeploymentRecord"),
+			gitops: gitserver.InitBare(t),
+			vars:   vars,
+		}
 		r.write("terraform.tf", terraformBlock)
 		r.vars["gitops"] = "file://" + r.gitops
 		r.vars["arguments"] = map[string]any{}
@@ -125,7 +129,15 @@ func (r *recordRoot) expectRecord(minute, changes int, summary string) {
 	r.output("record", &got)
 	at := time.Date(2026, 1, 1, 0, minute, 0, 0, time.UTC).Format(time.RFC3339)
 	if got.At != at || got.Changes != changes || got.Summary != summary {
-		r.t.Errorf("recorded at %s: %d changes: %s\nwant %s: %d: %s", got.At, got.Changes, got.Summary, at, changes, summary)
+		r.t.Errorf(
+			"recorded at %s: %d changes: %s\nwant %s: %d: %s",
+			got.At,
+			got.Changes,
+			got.Summary,
+			at,
+			changes,
+			summary,
+		)
 	}
 }
 

@@ -160,7 +160,14 @@ func TestAccRenderingCorruptState(t *testing.T) {
 	r.succeed("state", "rm", address)
 	var blocks strings.Builder
 	for _, name := range names {
-		fmt.Fprintf(&blocks, "import {\n  to = %s[%q]\n  id = \"dev@file://%s//.?ref=%s\"\n}\n", address, name, r.repo, name)
+		fmt.Fprintf(
+			&blocks,
+			"import {\n  to = %s[%q]\n  id = \"dev@file://%s//.?ref=%s\"\n}\n",
+			address,
+			name,
+			r.repo,
+			name,
+		)
 	}
 	r.write("import.tf", blocks.String())
 	if out := r.apply().text(); !strings.Contains(out, fmt.Sprintf("%d imported, 0 added", len(names))) {

@@ -161,7 +161,11 @@ func TestAccDescriptionPullRequest(t *testing.T) {
 	r.options("commit_message", "Another") // an apply that writes nothing
 	r.apply()
 	at("2", "2")
-	expect(true, "2 added, 0 removed, 1 changed", "because it is not known here: the configuration and the sources before")
+	expect(
+		true,
+		"2 added, 0 removed, 1 changed",
+		"because it is not known here: the configuration and the sources before",
+	)
 	r.on.Merge(t, r.last().Number, "squash")
 	at("3", "3")
 	expect(true, "0 added, 0 removed, 3 changed", page+"/compare/"+commit("2")+"..."+commit("3"),

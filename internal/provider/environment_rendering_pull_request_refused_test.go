@@ -18,7 +18,11 @@ func TestAccPullRequestNoCredential(t *testing.T) {
 		[]any{map[string]any{"url": r.on.URL, "username": "x-access-token", "password": r.fake.Token}},
 	)
 	r.set("github", map[string]any{"base_url": r.fake.URL})
-	r.expectError([]string{"No credential for GitHub", "Set token or app in github of the provider."}, "plan", "-no-color")
+	r.expectError(
+		[]string{"No credential for GitHub", "Set token or app in github of the provider."},
+		"plan",
+		"-no-color",
+	)
 	r.set("github", map[string]any{"base_url": r.fake.URL, "token": "wrong"})
 	r.expectError([]string{"GitHub does not accept the credential", "Check token or app in github of the provider."},
 		"plan", "-no-color")

@@ -95,7 +95,12 @@ func TestAccPullRequestWaits(t *testing.T) {
 	r.options("timeouts", map[string]any{"update": "3s"})
 	short()
 	r.on.Close(t, r.last().Number)
-	r.expectError([]string{"The pull request was closed", "delivery.reopen = true"}, "apply", "-no-color", "-auto-approve")
+	r.expectError(
+		[]string{"The pull request was closed", "delivery.reopen = true"},
+		"apply",
+		"-no-color",
+		"-auto-approve",
+	)
 	r.expectPulls("merged", "closed")
 	// Merged between two runs.
 	r.delivery("wait_for_merge", true, "reopen", true)

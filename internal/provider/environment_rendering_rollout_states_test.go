@@ -22,7 +22,12 @@ func TestAccRolloutFails(t *testing.T) {
 	r.wave("2 1 1 1 1")
 	r.report("failed", "canary")
 	r.options("progress_deadline", "1ms") // what fails, has failed
-	r.expectWarning("The rollout stopped", "canary: 0 of 1 cluster current", "of-canary failed: ", "failed since the test")
+	r.expectWarning(
+		"The rollout stopped",
+		"canary: 0 of 1 cluster current",
+		"of-canary failed: ",
+		"failed since the test",
+	)
 
 	// A fixed fleet continues there.
 	r.set("value", "3")
@@ -446,7 +451,8 @@ func TestAccRolloutWithheld(t *testing.T) {
 			}
 			noDraft := strings.Contains(r.apply().text(), "The pull request is no draft")
 			marked := reviewed.expectPulls("merged", "merged", "open")
-			if noDraft == drafts || marked.Draft != drafts || marked.AutoMerge != "" || marked.HeadCommit != open.HeadCommit ||
+			if noDraft == drafts || marked.Draft != drafts || marked.AutoMerge != "" ||
+				marked.HeadCommit != open.HeadCommit ||
 				!strings.HasPrefix(marked.Body, "**Do not merge this pull request now.**") ||
 				!strings.Contains(marked.Body, "An earlier wave of the rollout is not current, in stage \"canary\".") {
 				t.Errorf("the marked pull request: %+v, warned %t", marked, noDraft)

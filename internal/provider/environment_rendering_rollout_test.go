@@ -19,7 +19,11 @@ var (
 	canaryThenAll = []any{
 		map[string]any{"name": "canary",
 			"cluster_type_selector": map[string]any{"match_labels": map[string]any{"type": "canary"}}},
-		map[string]any{"name": "rest", "cluster_type_selector": map[string]any{"match_all": true}, "max_concurrency": "50%"},
+		map[string]any{
+			"name":                  "rest",
+			"cluster_type_selector": map[string]any{"match_all": true},
+			"max_concurrency":       "50%",
+		},
 	}
 )
 

@@ -209,8 +209,13 @@ func TestAccLeavingTheOperator(t *testing.T) {
 	unchanged("all moved")
 	if after := g.state()[rendering]; after["tree_hash"] != before["tree_hash"] ||
 		after["promoted_commit"] != before["promoted_commit"] {
-		t.Errorf("the tree was %v of %v, and is %v of %v", before["tree_hash"], before["promoted_commit"], after["tree_hash"],
-			after["promoted_commit"])
+		t.Errorf(
+			"the tree was %v of %v, and is %v of %v",
+			before["tree_hash"],
+			before["promoted_commit"],
+			after["tree_hash"],
+			after["promoted_commit"],
+		)
 	}
 
 	g.shell("terraform destroy -auto-approve")

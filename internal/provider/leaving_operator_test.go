@@ -23,21 +23,34 @@ func TestAccMoveFromYAMLToHCL(t *testing.T) {
 			strings.TrimSuffix(file, ".yaml"), file)
 	}
 	kalypso := func(kind, name, labels, spec string) string {
-		return fmt.Sprintf("apiVersion: scheduler.kalypso.io/v1alpha1\nkind: %s\nmetadata: {name: %s, labels: {%s}}\nspec: "+
-			"%s\n", kind, name, labels, spec)
+		return fmt.Sprintf(
+			"apiVersion: scheduler.kalypso.io/v1alpha1\nkind: %s\nmetadata: {name: %s, labels: {%s}}\nspec: "+
+				"%s\n",
+			kind,
+			name,
+			labels,
+			spec,
+		)
 	}
 	add("cluster_type", "large.yaml", kalypso("ClusterType", "large", "region: west",
 		"{reconciler: flux, namespaceService: ns}"))
 	add("template", "flux.yaml", kalypso("Template", "flux", "",
 		`{type: reconciler, manifests: ["path: {{ .Manifests.path }}\n"]}`))
-	add("template", "ns.yaml", kalypso("Template", "ns", "", `{type: namespace, manifests: ["name: {{ .Namespace }}\n"]}`))
+	add(
+		"template",
+		"ns.yaml",
+		kalypso("Template", "ns", "", `{type: namespace, manifests: ["name: {{ .Namespace }}\n"]}`),
+	)
 	add("scheduling_policy", "team.yaml", kalypso("SchedulingPolicy", "team", "",
 		"{deploymentTargetSelector: {workspace: team, labelSelector: {}}, clusterTypeSelector: {labelSelector: {}}}"))
 	add("workload", "app.yaml", kalypso("Workload", "app", "workspace: team",
 		"{deploymentTargets: [{name: test, environment: dev, manifests: {path: ./test}}]}"))
-	add("config", "west.yaml",
+	add(
+		"config",
+		"west.yaml",
 		"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: west, labels: {platform-config: \"true\", region: west}}\ndata: "+
-			"{REGION: West, PORTS: \"[80, 443]\"}\n")
+			"{REGION: West, PORTS: \"[80, 443]\"}\n",
+	)
 
 	r := newRoot(t, map[string]string{"terraform.tf": terraformBlock})
 	r.ownProcess() // the import IDs are paths in the working directory

@@ -240,7 +240,10 @@ func TestListManifests(t *testing.T) {
 	for _, r := range results {
 		var lines []string
 		for name, value := range protocol.Lines(r.Identity) {
-			lines = append(lines, name+"="+strings.NewReplacer(folder+"/", "", h.URL+"/", "", commit, "COMMIT").Replace(value))
+			lines = append(
+				lines,
+				name+"="+strings.NewReplacer(folder+"/", "", h.URL+"/", "", commit, "COMMIT").Replace(value),
+			)
 		}
 		slices.Sort(lines)
 		got[r.DisplayName] = strings.Join(lines, " ")
@@ -308,7 +311,9 @@ func TestListErrors(t *testing.T) {
 	h.commit("control-plane", "dev", map[string]string{"a.yaml": "kind: [\n"})
 	h.commit("half", "dev", map[string]string{"a.yaml": "kind: [\n", "b.yaml": configMap("b", "1"),
 		"base-repo.yaml": "apiVersion: scheduler.kalypso.io/v1alpha1\nkind: BaseRepo\nmetadata: {name: base}\nspec: {repo: " +
-			h.url("gone") + ", branch: main, path: .}\n"})
+			h.url(
+				"gone",
+			) + ", branch: main, path: .}\n"})
 	l := newLists(t, h.access())
 	at := func(repo, branch string) map[string]any { return map[string]any{"repo": h.url(repo), "branch": branch} }
 	over := func(repo string, globs ...any) map[string]any {

@@ -27,7 +27,10 @@ func TestAccLogs(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			logs := filepath.Join(t.TempDir(), "logs")
-			r := newRoot(t, map[string]string{"main.tf": terraformBlock + fmt.Sprintf(logsConfiguration, gitserver.InitBare(t))})
+			r := newRoot(
+				t,
+				map[string]string{"main.tf": terraformBlock + fmt.Sprintf(logsConfiguration, gitserver.InitBare(t))},
+			)
 			r.startProviders()
 			r.env = append(r.env, "TF_CLI_CONFIG_FILE="+recording(t, logs))
 			r.env = append(r.env, c.env...)

@@ -195,8 +195,11 @@ func moduleTables(t *testing.T, folder string) string {
 				if b.Type == "data" {
 					kind, page = "data source", "data-sources"
 				}
-				resources = append(resources, fmt.Sprintf("| [%s.%s](%s/%s/%s) | %s |\n", b.Labels[0], b.Labels[1], registry, page,
-					strings.TrimPrefix(b.Labels[0], "kalypso_"), kind))
+				resources = append(
+					resources,
+					fmt.Sprintf("| [%s.%s](%s/%s/%s) | %s |\n", b.Labels[0], b.Labels[1], registry, page,
+						strings.TrimPrefix(b.Labels[0], "kalypso_"), kind),
+				)
 			case "variable":
 				value, required := text(b, "default"), "no"
 				if value == "" {

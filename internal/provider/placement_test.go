@@ -357,7 +357,9 @@ func (f *placedFleet) edit(r *rand.Rand, step int) (names []string) {
 				names = append(names, "remove cluster type "+gone)
 			}
 		case 2:
-			anyType().Taints = []map[string]string{{"key": "pci", "value": "true", "effect": pick("NoSelect", "NoSelectIfNew")}}
+			anyType().Taints = []map[string]string{
+				{"key": "pci", "value": "true", "effect": pick("NoSelect", "NoSelectIfNew")},
+			}
 			names = append(names, "taint")
 		case 3:
 			anyType().Taints = nil

@@ -46,8 +46,12 @@ func newPromotionChain(t *testing.T) *promotionChain {
 
 // kalypsoYAML returns a document.
 func kalypsoYAML(kind, name, spec string) string {
-	return fmt.Sprintf("apiVersion: scheduler.kalypso.io/v1alpha1\nkind: %s\nmetadata: {name: %s}\nspec: %s\n", kind, name,
-		spec)
+	return fmt.Sprintf(
+		"apiVersion: scheduler.kalypso.io/v1alpha1\nkind: %s\nmetadata: {name: %s}\nspec: %s\n",
+		kind,
+		name,
+		spec,
+	)
 }
 
 func (c *promotionChain) set(name string, value any) {

@@ -419,7 +419,9 @@ func TestAccPromotionForcePush(t *testing.T) {
 		second := p.commit()
 		p.expect("promote", second)
 		rewrite := func(tree string) string {
-			commit := strings.TrimSpace(gitserver.Git(t, p.controlPlaneAt, "commit-tree", tree, "-p", "main~1", "-m", "Amended"))
+			commit := strings.TrimSpace(
+				gitserver.Git(t, p.controlPlaneAt, "commit-tree", tree, "-p", "main~1", "-m", "Amended"),
+			)
 			gitserver.Git(t, p.controlPlaneAt, "update-ref", "refs/heads/main", commit)
 			return commit
 		}

@@ -12,6 +12,16 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/provider"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/assignments"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/configuration"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/deployment"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/functions"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/model"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/promotion"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/rendering"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/source"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
 
 var (
@@ -47,7 +57,7 @@ func (p *kalypsoProvider) Metadata(_ context.Context, _ provider.MetadataRequest
 }
 
 func (p *kalypsoProvider) Schema(_ context.Context, _ provider.SchemaRequest, resp *provider.SchemaResponse) {
-	resp.Schema = providerSchema
+	resp.Schema = configuration.Schema
 }
 
 // ValidateConfig reports errors in the known part of the configuration.
@@ -65,7 +75,7 @@ func (p *kalypsoProvider) Configure(
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	if !data.known {
+	if !data.Known {
 		resp.Diagnostics.AddWarning("Provider configuration not known yet",
 			"The configuration of provider kalypso depends on values that are known after apply. Everything that needs no "+
 				"repo is planned. No repo is contacted, so errors of a repo, such as a missing branch, appear only during apply.")
@@ -73,51 +83,60 @@ func (p *kalypsoProvider) Configure(
 	resp.ResourceData, resp.DataSourceData, resp.ListResourceData = data, data, data
 }
 
-func (p *kalypsoProvider) read(ctx context.Context, config getter, diags *diag.Diagnostics) *providerData {
+func (p *kalypsoProvider) read(
+	ctx context.Context,
+	config tfvalue.Getter,
+	diags *diag.Diagnostics,
+) *configuration.Data {
 	var v types.Object
 	diags.Append(config.Get(ctx, &v)...)
 	if diags.HasError() {
 		return nil
 	}
-	return readProviderData(v, p.now, diags)
+	return configuration.Read(v, p.now, diags)
 }
 
 func (p *kalypsoProvider) Resources(context.Context) []func() resource.Resource {
-	all := []func() resource.Resource{newEnvironmentRendering, newBaseRepo, newCommitStatus, newDeploymentGate,
-		newDeploymentRecord}
-	for _, m := range models {
-		all = append(all, newModelResource(m))
+	all := []func() resource.Resource{
+		rendering.NewResource,
+		source.NewBaseRepo,
+		promotion.NewCommitStatus,
+		promotion.NewGate,
+		deployment.NewRecord,
+	}
+	for _, m := range model.All {
+		all = append(all, model.NewResource(m))
 	}
 	return all
 }
 
 func (p *kalypsoProvider) DataSources(context.Context) []func() datasource.DataSource {
 	return []func() datasource.DataSource{
-		newAssignments,
-		newControlPlane,
-		newDeploymentHistory,
-		newDeploymentState,
-		newPromotion,
-		newWorkloads,
+		assignments.NewDataSource,
+		source.NewControlPlane,
+		deployment.NewHistory,
+		deployment.NewState,
+		promotion.NewDataSource,
+		source.NewWorkloads,
 	}
 }
 
 // ListResources implements provider.ProviderWithListResources. Gates and commit statuses have no list: they exist in
 // Terraform alone.
 func (p *kalypsoProvider) ListResources(context.Context) []func() list.ListResource {
-	all := []func() list.ListResource{newRenderingList, newBaseRepoList}
-	for _, m := range models {
-		all = append(all, newModelList(m))
+	all := []func() list.ListResource{rendering.NewList, source.NewBaseRepoList}
+	for _, m := range model.All {
+		all = append(all, model.NewList(m))
 	}
 	return all
 }
 
 func (p *kalypsoProvider) Functions(context.Context) []func() function.Function {
 	return []func() function.Function{
-		newNamespaceFunction,
-		newSelectorMatchesFunction,
-		newRenderTemplateFunction,
-		newClusterSyncFunction,
-		newFleetPageFunction,
+		functions.NewNamespace,
+		functions.NewSelectorMatches,
+		functions.NewRenderTemplate,
+		functions.NewClusterSync,
+		functions.NewFleetPage,
 	}
 }

@@ -26,8 +26,11 @@ var queryResult = regexp.MustCompile(`(?m)^list\.kalypso_\w+\.\w+ {3}`)
 
 // provider returns the block of a provider that reads the host's repos.
 func (h *gitHost) provider() string {
-	return fmt.Sprintf("provider \"kalypso\" {\n  git_credentials = [{ url = %q, username = \"me\", password = %q }]\n}\n",
-		h.URL, gitHostPassword)
+	return fmt.Sprintf(
+		"provider \"kalypso\" {\n  git_credentials = [{ url = %q, username = \"me\", password = %q }]\n}\n",
+		h.URL,
+		gitHostPassword,
+	)
 }
 
 // One query writes a whole control plane, with its base and every difficult value, as configuration with imports. The

@@ -328,7 +328,10 @@ func definitionsOf(t *testing.T) map[string]*jsonschema.Schema {
 			"properties": map[string]any{
 				"repo": map[string]any{"type": "string", "minLength": 1.0}, "branch": map[string]any{"type": "string",
 					"minLength": 1.0},
-				"paths":           map[string]any{"type": "array", "items": map[string]any{"type": "string", "pattern": "^[^.]"}},
+				"paths": map[string]any{
+					"type":  "array",
+					"items": map[string]any{"type": "string", "pattern": "^[^.]"},
+				},
 				"targetNamespace": map[string]any{"type": "string"}, "clientSecretName": map[string]any{"type": "string"},
 				"targets": map[string]any{"type": "array"},
 			},

@@ -249,7 +249,11 @@ var ofReviewers = []edit{
 		w.push("dev", ".github/tracking/Promoted_Commit_Id", hash(w.name("theirs"))+"\n")
 	}},
 	{"a kill", 1, func(w *world) { w.killed = true }},
-	{"GitHub takes no pull request", 2, func(w *world) { w.fake.Fail("POST", "/pulls", 1, githubfake.Forbidden("Nope")) }},
+	{
+		"GitHub takes no pull request",
+		2,
+		func(w *world) { w.fake.Fail("POST", "/pulls", 1, githubfake.Forbidden("Nope")) },
+	},
 	{"GitHub's answer is lost", 1, func(w *world) { w.fake.Fail("POST", "/pulls", 1, githubfake.AnswerLost()) }},
 	{"GitHub takes no edit", 1, func(w *world) { w.fake.Fail("PATCH", "/pulls/", 1, githubfake.Forbidden("Nope")) }},
 	{"GitHub takes no labels", 1, func(w *world) { w.fake.Fail("POST", "/labels", 1, githubfake.Forbidden("Nope")) }},

@@ -1,0 +1,354 @@
+package assignments
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/hashicorp/terraform-plugin-framework/attr"
+	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/configure"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/explain"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/render"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
+)
+
+func computedFailed() schema.ListNestedAttribute {
+	return schemas.ComputedObjects(
+		"The deployment targets that fail to render by faults of their teams, by object. With "+
+			"`on_assignment_error = \"keep\"`, a rendering keeps what the branch holds of them.",
+		map[string]schema.Attribute{
+			"cluster_type":      schemas.ComputedText("The cluster type. Null if the deployment target fails on all."),
+			"deployment_target": schemas.ComputedText("The deployment target, `<workload>-<target>`."),
+			"kind": schemas.ComputedText(
+				"The kind of the object that shows the fault, such as `Workload` or `Template`.",
+			),
+			"object": schemas.ComputedText("The name of that object."),
+			"origin": schemas.ComputedText(
+				"Its source: its key in an argument, such as `workloads` or `manifests`.",
+			),
+			"reason": schemas.ComputedText("What is wrong and what to do."),
+			"since": schemas.ComputedText(
+				"The time of the commit whose `record` listed it first. Null without a `record`, and if that " +
+					"does not list it.",
+			),
+		},
+	)
+}
+
+func (o *assignmentsOutcome) failed() []tfvalue.Values {
+	all := []tfvalue.Values{}
+	for _, p := range o.Failed {
+		for _, target := range p.Affects {
+			all = append(all, tfvalue.Values{
+				"cluster_type":      tfvalue.OrNil(target.ClusterType),
+				"deployment_target": target.Name,
+				"kind":              p.Kind,
+				"object":            p.Name,
+				"origin":            p.Origin.Key,
+				"reason":            p.Summary + ": " + cmp.Or(p.Cause, p.Detail),
+				"since":             tfvalue.OrNil(o.record.FailsSince(target.ClusterType, target.Name)),
+			})
+		}
+	}
+	return all
+}
+
+// assignmentsOutcome contains the data source's result for a fleet.
+type assignmentsOutcome struct {
+	*explain.Explanation
+	fleet   *fleet.Fleet
+	explain bool     // return the values too
+	only    []string // deployment targets whose values to return; empty: all
+	answers []*explain.Answer
+	record  record.Record
+}
+
+// checkTargets reports explained targets that don't exist.
+func (o *assignmentsOutcome) checkTargets() (ps problem.Problems) {
+	for i, name := range o.only {
+		there := slices.ContainsFunc(o.Schedule.Targets, func(t *fleet.DeploymentTarget) bool { return t.Name == name })
+		if !there && !unknown.Is(name) { // null is reported already
+			ps = append(ps, problem.Problem{
+				Path:    []problem.Step{problem.Attr("explain_targets"), problem.Index(i)},
+				Summary: "No such deployment target",
+				Detail: fmt.Sprintf("Environment %q has no deployment target %q. The name has the form <workload>-<target>.",
+					o.fleet.Environment, name),
+			})
+		}
+	}
+	return ps
+}
+
+// explains reports whether the values of a deployment target are requested.
+func (o *assignmentsOutcome) explains(target string) bool {
+	return o.explain && (len(o.only) == 0 || slices.Contains(o.only, target))
+}
+
+// values returns the computed attributes.
+func (o *assignmentsOutcome) values(ctx context.Context) (map[string]attr.Value, error) {
+	assignments, err := o.assignments()
+	if err != nil {
+		return nil, err
+	}
+	placements, err := o.placements(ctx)
+	if err != nil {
+		return nil, err
+	}
+	all := map[string]attr.Value{}
+	for name, v := range (tfvalue.Values{
+		"assignments":   assignments,
+		"answers":       o.answerValues(),
+		"placements":    placements,
+		"unscheduled":   o.unscheduled(),
+		"failed":        o.failed(),
+		"idle_policies": o.idlePolicies(),
+		"counts": tfvalue.Values{
+			"assignments":        o.Schedule.AssignmentCount,
+			"cluster_types":      len(o.Schedule.Placements),
+			"deployment_targets": len(o.Schedule.Targets),
+			"unscheduled":        len(o.Unscheduled),
+			"policies":           len(o.fleet.Policies),
+			"idle_policies":      len(o.IdlePolicies),
+		},
+	}) {
+		all[name] = tfvalue.Result(assignmentsComputed()[name].GetType(), v)
+	}
+	return all, nil
+}
+
+// maxExplained limits the number of returned values, including their overridden and merged parts. Terraform accepts at
+// most 256 MiB and keeps several copies.
+const maxExplained = 1_000_000
+
+func (o *assignmentsOutcome) assignments() ([]tfvalue.Values, error) {
+	all := make([]tfvalue.Values, 0, o.Schedule.AssignmentCount)
+	configs, secrets := newExplainer(valuesType, explainedValues), newExplainer(referencesType, explainedReferences)
+	size := 0
+	for i, p := range o.Schedule.Placements {
+		for n, a := range p.Assignments {
+			config, references := o.Values(i, n), o.Secrets(i, n)
+			told := tfvalue.Values{
+				"cluster_type":      a.ClusterType.Name,
+				"deployment_target": a.Target.Name,
+				"workload":          a.Target.Workload.Name,
+				"workspace":         tfvalue.OrNil(a.Target.Workspace),
+				"namespace":         a.Namespace,
+				"policies":          namesOf(a.Policies),
+				"configs":           configs.names(config),
+				"secrets":           secrets.names(references),
+			}
+			if o.explains(a.Target.Name) {
+				var err error
+				if told["values"], err = configs.explain(config, &size); err == nil {
+					told["references"], err = secrets.explain(references, &size)
+				}
+				if err != nil {
+					return nil, fmt.Errorf("on %s / %s: %w", a.ClusterType.Name, a.Target.Name, err)
+				}
+			}
+			if size > maxExplained {
+				return nil, fmt.Errorf(
+					"the assignments have more than %d values, including overridden ones, which is more than "+
+						"Terraform accepts: set explain_targets to the deployment targets to explain",
+					maxExplained,
+				)
+			}
+			all = append(all, told)
+		}
+	}
+	return all, nil
+}
+
+var (
+	assignmentTypes = tfvalue.ObjectTypeOf(
+		tfvalue.ElementTypeOf(assignmentsComputed()["assignments"].GetType()),
+	).AttrTypes
+	valuesType     = assignmentTypes["values"]
+	referencesType = assignmentTypes["references"]
+)
+
+// explainer converts values with their provenance. It converts those that assignments share once.
+type explainer struct {
+	to        attr.Type
+	convert   func(map[string]*configure.Provenance) (map[string]tfvalue.Values, error)
+	named     map[*configure.Values]attr.Value
+	explained map[*configure.Values]attr.Value
+	sizes     map[*configure.Values]int
+}
+
+func newExplainer(
+	to attr.Type,
+	convert func(map[string]*configure.Provenance) (map[string]tfvalue.Values, error),
+) *explainer {
+	return &explainer{to, convert, map[*configure.Values]attr.Value{}, map[*configure.Values]attr.Value{},
+		map[*configure.Values]int{}}
+}
+
+// names returns the names of the objects that the values are from.
+func (e *explainer) names(v *configure.Values) attr.Value {
+	if _, ok := e.named[v]; !ok {
+		e.named[v] = tfvalue.StringListOf(namesOf(v.Objects))
+	}
+	return e.named[v]
+}
+
+// explain returns the values with their provenance, and adds to size how many contributions they have.
+func (e *explainer) explain(v *configure.Values, size *int) (attr.Value, error) {
+	if _, ok := e.explained[v]; !ok {
+		provenance := v.Provenance()
+		told, err := e.convert(provenance)
+		if err != nil {
+			return nil, err
+		}
+		e.explained[v] = tfvalue.Result(e.to, told)
+		for _, p := range provenance {
+			e.sizes[v] += len(p.Contributions) + len(p.Overridden)
+		}
+	}
+	*size += e.sizes[v]
+	return e.explained[v], nil
+}
+
+// explainedReferences converts the references of an assignment with their provenance.
+func explainedReferences(provenance map[string]*configure.Provenance) (map[string]tfvalue.Values, error) {
+	all := make(map[string]tfvalue.Values, len(provenance))
+	for key, p := range provenance {
+		last := len(p.Contributions) - 1
+		told := referenceOf(p.Contributions[last])
+		earlier := make([]tfvalue.Values, last)
+		for i, c := range p.Contributions[:last] {
+			earlier[i] = referenceOf(c)
+		}
+		merged, _ := p.Value.(map[string]any)
+		told["property"], told["merged"] = merged["property"], earlier
+		all[key] = told
+	}
+	return all, nil
+}
+
+func referenceOf(c configure.Contribution) tfvalue.Values {
+	reference, _ := c.Value.(map[string]any)
+	m := c.Object.Metadata()
+	return tfvalue.Values{
+		"store": reference["store"], "key": reference["key"], "property": reference["property"],
+		"secret": m.Name, "origin": m.Origin.Key,
+	}
+}
+
+func explainedValues(provenance map[string]*configure.Provenance) (map[string]tfvalue.Values, error) {
+	all := make(map[string]tfvalue.Values, len(provenance))
+	for key, p := range provenance {
+		text, err := render.ValueText(p.Value)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", key, err)
+		}
+		last := len(p.Contributions) - 1
+		merged, err := contributionsOf(p.Contributions[:last])
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", key, err)
+		}
+		replaced, err := contributionsOf(p.Overridden)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", key, err)
+		}
+		all[key] = tfvalue.Values{
+			"value":    text,
+			"config":   p.Contributions[last].Object.Metadata().Name,
+			"origin":   p.Contributions[last].Object.Metadata().Origin.Key,
+			"key":      p.Contributions[last].Key,
+			"merged":   merged,
+			"replaced": replaced,
+		}
+	}
+	return all, nil
+}
+
+func contributionsOf(given []configure.Contribution) ([]tfvalue.Values, error) {
+	all := make([]tfvalue.Values, len(given))
+	for i, c := range given {
+		text, err := render.ValueText(c.Value)
+		if err != nil {
+			return nil, err
+		}
+		all[i] = tfvalue.Values{"config": c.Object.Metadata().Name, "origin": c.Object.Metadata().Origin.Key, "key": c.Key,
+			"value": text}
+	}
+	return all, nil
+}
+
+func (o *assignmentsOutcome) unscheduled() []tfvalue.Values {
+	all := make([]tfvalue.Values, len(o.Unscheduled))
+	for i, u := range o.Unscheduled {
+		reasons := make([]tfvalue.Values, len(u.Rejections))
+		for n, r := range u.Rejections {
+			reasons[n] = tfvalue.Values{
+				"policy":                r.Policy.Name,
+				"reason":                r.Reason,
+				"mismatches":            mismatchesOf(r.Mismatches),
+				"selects_cluster_types": !r.NoClusterTypes,
+			}
+		}
+		if len(o.fleet.Policies) == 0 {
+			reasons = []tfvalue.Values{
+				{"reason": explain.NoPolicies, "mismatches": []tfvalue.Values{}, "selects_cluster_types": false},
+			}
+		}
+		all[i] = tfvalue.Values{
+			"deployment_target": u.Target.Name,
+			"workload":          u.Target.Workload.Name,
+			"workspace":         tfvalue.OrNil(u.Target.Workspace),
+			"labels":            u.Target.Labels,
+			"reasons":           reasons,
+		}
+	}
+	return all
+}
+
+func mismatchesOf(mismatches []explain.Mismatch) []tfvalue.Values {
+	all := make([]tfvalue.Values, len(mismatches))
+	for i, m := range mismatches {
+		all[i] = tfvalue.Values{"label": m.Key, "operator": string(m.Operator), "values": m.Values}
+		if !m.Missing {
+			all[i]["found"] = m.Found
+		}
+	}
+	return all
+}
+
+func (o *assignmentsOutcome) idlePolicies() []tfvalue.Values {
+	all := make([]tfvalue.Values, len(o.IdlePolicies))
+	for i, idle := range o.IdlePolicies {
+		empty := emptyBoth
+		switch {
+		case !idle.NoClusterTypes:
+			empty = emptyTargets
+		case !idle.NoDeploymentTargets:
+			empty = emptyClusterTypes
+		}
+		all[i] = tfvalue.Values{
+			"policy":                    idle.Policy.Name,
+			"origin":                    idle.Policy.Origin.Key,
+			"empty":                     empty,
+			"reason":                    idle.Reason,
+			"nearest_deployment_target": tfvalue.OrNil(idle.NearestDeploymentTarget),
+			"nearest_cluster_type":      tfvalue.OrNil(idle.NearestClusterType),
+		}
+	}
+	return all
+}
+
+func namesOf[O fleet.Object](all []O) []string {
+	texts := make([]string, len(all))
+	for i, o := range all {
+		texts[i] = o.Metadata().Name
+	}
+	return texts
+}

@@ -1,0 +1,101 @@
+package assignments
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
+)
+
+const recordAttribute = "record"
+
+func recordArgument() schema.StringAttribute {
+	return schema.StringAttribute{
+		Optional: true,
+		MarkdownDescription: "The text of `" + record.File +
+			"` on the branch, whose decisions placement keeps. Without it, placement " +
+			"decides as for a fleet that was never rendered. It also says since when deployment targets fail to render.",
+	}
+}
+
+func computedPlacements() schema.ListNestedAttribute {
+	truth := func(description string) schema.BoolAttribute {
+		return schema.BoolAttribute{Computed: true, MarkdownDescription: description}
+	}
+	return schemas.ComputedObjects(
+		"The outcome of placement for each deployment target and each cluster type that a policy "+
+			"selects, by policy, then by deployment target, then by cluster type. Null unless `explain` asks for it; empty if "+
+			"no policy has a `placement` and no cluster type has a taint.",
+		map[string]schema.Attribute{
+			"policy":            schemas.ComputedText("The policy."),
+			"deployment_target": schemas.ComputedText("The deployment target."),
+			"cluster_type":      schemas.ComputedText("The cluster type."),
+			"placed":            truth("Whether the policy places the deployment target there."),
+			"kept":              truth("Whether it stays because it was there before."),
+			"score":             schemas.ComputedNumber("The sum of `scores`. Null if the cluster type does not fit."),
+			"scores": schema.ListAttribute{
+				Computed: true, ElementType: types.Int64Type,
+				MarkdownDescription: "The scores of `placement.prefer`, in its order, each times its weight. Null if the cluster " +
+					"type does not fit.",
+			},
+			"reason": schemas.ComputedText(
+				"Why it is not placed: the taint, the names, the spread or the number. Null if it is placed.",
+			),
+		},
+	)
+}
+
+// readRecord reads the argument record. Without it, the record is empty.
+func readRecord(d tfvalue.Decoder) record.Record {
+	text := d.String(recordAttribute)
+	if text == "" {
+		return record.Record{}
+	}
+	given, err := record.Parse([]byte(text))
+	if err != nil {
+		d.Report("Invalid record", fmt.Sprintf("The text is not the record of a rendering: %s.", err),
+			problem.Attr(recordAttribute))
+	}
+	return given
+}
+
+// targetsInWhy returns the deployment targets in why.
+func targetsInWhy(d tfvalue.Decoder) (names []string) {
+	quiet := d
+	quiet.Problems = new(problem.Problems) // the answers report them
+	for _, asked := range quiet.Objects("why") {
+		if !asked.Unknown {
+			names = append(names, asked.String("target"))
+		}
+	}
+	return names
+}
+
+// placements returns the outcome of placement for the explained targets, or nil if explain is not set.
+func (o *assignmentsOutcome) placements(ctx context.Context) (any, error) {
+	if !o.explain {
+		return nil, nil //nolint:nilnil // null
+	}
+	reasons := o.Placements(ctx, o.fleet, o.only)
+	if len(reasons) > maxExplained {
+		return nil, fmt.Errorf("placement has more than %d reasons, which is more than Terraform accepts: name in "+
+			"explain_targets the deployment targets to be explained", maxExplained)
+	}
+	all := make([]tfvalue.Values, len(reasons))
+	for i, r := range reasons {
+		all[i] = tfvalue.Values{
+			"policy": r.Policy.Name, "deployment_target": r.Target.Name, "cluster_type": r.ClusterType.Name,
+			"placed": r.Placed, "kept": r.Kept, "reason": tfvalue.OrNil(r.Off),
+		}
+		if r.Fits {
+			all[i]["score"], all[i]["scores"] = r.Score, r.Scores
+		}
+	}
+	return all, nil
+}

@@ -1,0 +1,176 @@
+package assignments
+
+import (
+	"fmt"
+	"maps"
+
+	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/explain"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/model"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
+)
+
+// The values of empty: what an idle policy does not select.
+const (
+	emptyTargets      = "deployment_targets"
+	emptyClusterTypes = "cluster_types"
+	emptyBoth         = "both"
+)
+
+func assignmentsSchema() schema.Schema {
+	attributes := schemas.DataSourceArguments(model.FleetArguments())
+	attributes["explain"] = schema.BoolAttribute{
+		Optional: true,
+		MarkdownDescription: "Whether to return the config that set each value of each assignment, and the outcome of " +
+			"placement for each cluster type that a policy selects. The default is `false`: a large fleet has a large result. " +
+			"Plan and state then contain the values in plain text, even those that come from sensitive values.",
+	}
+	attributes["explain_targets"] = schema.ListAttribute{
+		Optional:            true,
+		ElementType:         types.StringType,
+		MarkdownDescription: "The deployment targets that `explain` applies to. The default is all.",
+	}
+	attributes["why"] = whyArgument()
+	attributes["record"] = recordArgument()
+	maps.Copy(attributes, assignmentsComputed())
+	return schema.Schema{
+		MarkdownDescription: "Returns the schedule of an environment with its reasons: which policies chose each " +
+			"assignment and which configs it gets, why a deployment target is not placed, or not on one cluster type (`why`), " +
+			"which policies place nothing, and where each value comes from. It takes the same fleet arguments as " +
+			"`kalypso_environment_rendering`, contacts nothing and writes nothing.\n\nErrors in the fleet are errors here " +
+			"too. A template that fails, values that a schema rejects and other faults of teams are warnings: the schedule " +
+			"and the values are still returned, and `failed` lists them.\n\nTerraform defers reading a data source until " +
+			"apply if an argument is unknown, or if resources that it refers to directly have pending changes. If they are " +
+			"passed through `locals`, as in the example, the plan that changes the fleet shows its schedule too.",
+		Attributes: attributes,
+	}
+}
+
+func assignmentsComputed() map[string]schema.Attribute {
+	return map[string]schema.Attribute{
+		"assignments": schemas.ComputedObjects(
+			"Every deployment target on every cluster type that hosts it, by cluster type, "+
+				"then by deployment target.",
+			map[string]schema.Attribute{
+				"cluster_type":      schemas.ComputedText("The cluster type."),
+				"deployment_target": schemas.ComputedText("The deployment target, `<workload>-<target>`."),
+				"workload":          schemas.ComputedText("The workload that it is a target of."),
+				"workspace":         schemas.ComputedText("The workspace of the workload. Null if it has none."),
+				"namespace": schemas.ComputedText(
+					"The namespace of the assignment, `<environment>-<cluster type>-<deployment " +
+						"target>`.",
+				),
+				"policies": schemas.ComputedTexts("The policies that chose it, sorted by name."),
+				"configs":  schemas.ComputedTexts("The configs that apply to it, in the order in which they merge."),
+				"secrets": schemas.ComputedTexts(
+					"The `kalypso_secret` objects that apply to it, in the order in which their references " +
+						"merge.",
+				),
+				"references": schema.MapNestedAttribute{
+					Computed: true,
+					MarkdownDescription: "The references to secrets: each by its key, with its source. Null unless `explain` asks " +
+						"for it.",
+					NestedObject: schema.NestedAttributeObject{Attributes: computedReference(map[string]schema.Attribute{
+						"merged": schemas.ComputedObjects("The earlier references that this one was merged onto, in order.",
+							computedReference(nil)),
+					})},
+				},
+				"values": schema.MapNestedAttribute{
+					Computed: true,
+					MarkdownDescription: "The platform configuration: each value by its key, with its source. Null unless `explain` " +
+						"asks for it.",
+					NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
+						"value":  schemas.ComputedText("The merged value: text unchanged, an object or a list as YAML."),
+						"config": schemas.ComputedText("The config that set the value, or its last part."),
+						"origin": schemas.ComputedText("Source of that config: its key in `configs` or `manifests`."),
+						"key":    schemas.ComputedText("Its key in that config; in an `azure-app-config`, the whole path."),
+						"merged": computedContributions(
+							"The earlier parts of an object or a list that this value was merged onto, " +
+								"in order.",
+						),
+						"replaced": computedContributions("Overridden values, in order."),
+					}},
+				},
+			},
+		),
+		"unscheduled": schemas.ComputedObjects("The deployment targets that no policy places, by name, with the reasons.",
+			map[string]schema.Attribute{
+				"deployment_target": schemas.ComputedText("The deployment target, `<workload>-<target>`."),
+				"workload":          schemas.ComputedText("The workload that it is a target of."),
+				"workspace":         schemas.ComputedText("The workspace of the workload. Null if it has none."),
+				"labels": schema.MapAttribute{Computed: true, ElementType: types.StringType,
+					MarkdownDescription: "The labels that policies select it by: its own, overridden by the workload's, `workload` " +
+						"and `workspace`."},
+				"reasons": schemas.ComputedObjects(
+					fmt.Sprintf("Why each policy does not place it, fewest mismatches first. If there is "+
+						"no policy, the only reason says so. "+
+						"If all deployment targets together had more than %d reasons, only the policies with the fewest mismatches are "+
+						"listed.", explain.MaxRejections),
+					map[string]schema.Attribute{
+						"policy": schemas.ComputedText("The policy. Null if there is none."),
+						"reason": schemas.ComputedText("What did not match, as text."),
+						"mismatches": computedMismatches(
+							"The requirements on labels and workspace that the deployment target does not " +
+								"meet.",
+						),
+						"selects_cluster_types": schema.BoolAttribute{Computed: true,
+							MarkdownDescription: "Whether the policy selects any cluster type."},
+					},
+				),
+			}),
+		"failed":     computedFailed(),
+		"answers":    computedAnswers(),
+		"placements": computedPlacements(),
+		"idle_policies": schemas.ComputedObjects("The policies that place nothing, by name.", map[string]schema.Attribute{
+			"policy": schemas.ComputedText("The policy."),
+			"origin": schemas.ComputedText("Its source: the key in `scheduling_policies` or `manifests`."),
+			"empty": schemas.ComputedText("What it does not select: `" + emptyTargets + "`, `" + emptyClusterTypes +
+				"` or `" + emptyBoth + "`."),
+			"reason": schemas.ComputedText("The reason as text, with the closest candidate and its mismatches."),
+			"nearest_deployment_target": schemas.ComputedText(
+				"The deployment target with the fewest mismatches. Null if some are " +
+					"selected, or if there is none.",
+			),
+			"nearest_cluster_type": schemas.ComputedText(
+				"The cluster type with the fewest mismatches. Null if some are selected, or " +
+					"if there is none.",
+			),
+		}),
+		"counts": schema.SingleNestedAttribute{
+			Computed:            true,
+			MarkdownDescription: "Counts for the environment.",
+			Attributes: map[string]schema.Attribute{
+				"assignments":        schemas.ComputedNumber("Assignments."),
+				"cluster_types":      schemas.ComputedNumber("Cluster types."),
+				"deployment_targets": schemas.ComputedNumber("Deployment targets."),
+				"unscheduled":        schemas.ComputedNumber("Deployment targets that no policy places."),
+				"policies":           schemas.ComputedNumber("Scheduling policies."),
+				"idle_policies":      schemas.ComputedNumber("Scheduling policies that place nothing."),
+			},
+		},
+	}
+}
+
+func computedContributions(description string) schema.ListNestedAttribute {
+	return schemas.ComputedObjects(description, map[string]schema.Attribute{
+		"config": schemas.ComputedText("The config."),
+		"origin": schemas.ComputedText("Its key in `configs`, or in `manifests`."),
+		"key":    schemas.ComputedText("The value's key in it."),
+		"value":  schemas.ComputedText("The value that it set."),
+	})
+}
+
+// computedReference returns the attributes of a reference to a secret, plus more.
+func computedReference(more map[string]schema.Attribute) map[string]schema.Attribute {
+	all := map[string]schema.Attribute{
+		"store":    schemas.ComputedText("The `ClusterSecretStore`."),
+		"key":      schemas.ComputedText("The key of the secret in the store."),
+		"property": schemas.ComputedText("The value of a secret that holds several. Null if there is none."),
+		"secret":   schemas.ComputedText("The object that set the reference, or its last part."),
+		"origin":   schemas.ComputedText("Where that object came from: its key in `secrets`, or in `manifests`."),
+	}
+	maps.Copy(all, more)
+	return all
+}

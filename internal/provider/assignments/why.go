@@ -1,0 +1,114 @@
+package assignments
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/hashicorp/terraform-plugin-framework-validators/listvalidator"
+	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/explain"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
+)
+
+// maxWhy limits the pairs in why.
+const maxWhy = 1000
+
+func whyArgument() schema.ListNestedAttribute {
+	return schema.ListNestedAttribute{
+		Optional: true,
+		MarkdownDescription: fmt.Sprintf("Deployment targets and cluster types to answer for in `answers`: why the target "+
+			"is on the cluster type, or why not. At most %d.", maxWhy),
+		Validators: []validator.List{listvalidator.SizeAtMost(maxWhy)},
+		NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
+			"target": schema.StringAttribute{
+				Required: true, MarkdownDescription: "The deployment target, `<workload>-<target>`.",
+			},
+			"cluster_type": schema.StringAttribute{Required: true, MarkdownDescription: "The cluster type."},
+		}},
+	}
+}
+
+func computedAnswers() schema.ListNestedAttribute {
+	return schemas.ComputedObjects("The answers to `why`, in its order.", map[string]schema.Attribute{
+		"target":       schemas.ComputedText("The deployment target."),
+		"cluster_type": schemas.ComputedText("The cluster type."),
+		"assigned": schema.BoolAttribute{
+			Computed: true, MarkdownDescription: "Whether the deployment target is on the cluster type.",
+		},
+		"policies": schemas.ComputedTexts("The policies that place it there, by name."),
+		"reason": schemas.ComputedText(
+			"The answer as text. If no policy places it there, it says why the closest one does not.",
+		),
+		"nearest": schemas.ComputedObjects(
+			fmt.Sprintf("The policies that come closest to placing it there, fewest mismatches "+
+				"first, at most %d. Empty if a policy places it there.", explain.MaxNearest),
+			map[string]schema.Attribute{
+				"policy": schemas.ComputedText("The policy."),
+				"reason": schemas.ComputedText("What did not match, as text."),
+				"target_mismatches": computedMismatches(
+					"The requirements on labels and workspace that the deployment target does not meet."),
+				"cluster_type_mismatches": computedMismatches(
+					"The requirements on labels that the cluster type does not meet.",
+				),
+			},
+		),
+	})
+}
+
+func computedMismatches(description string) schema.ListNestedAttribute {
+	return schemas.ComputedObjects(description, map[string]schema.Attribute{
+		"label": schemas.ComputedText("Key of the label; `workspace` also for the selector's `workspace`."),
+		"operator": schemas.ComputedText(
+			"The requirement: `In` (also for `match_labels` and `workspace`), `NotIn`, `Exists` or " +
+				"`DoesNotExist`.",
+		),
+		"values": schemas.ComputedTexts("The values for `In` and `NotIn`."),
+		"found":  schemas.ComputedText("The label's value. Null if the label is missing."),
+	})
+}
+
+// answer answers the pairs of the argument, and reports pairs that do not exist.
+func (o *assignmentsOutcome) answer(d tfvalue.Decoder) {
+	for _, asked := range d.Objects("why") {
+		if asked.Unknown { // a null element, which is reported
+			continue
+		}
+		target, clusterType := asked.String("target"), asked.String("cluster_type")
+		answer, err := o.Why(target, clusterType)
+		switch {
+		case errors.Is(err, explain.ErrNoTarget):
+			asked.Report("No such deployment target", fmt.Sprintf(
+				"Environment %q has no deployment target %q. Its name is the workload's, a dash, and the target's.",
+				o.fleet.Environment, target), problem.Attr("target"))
+		case err != nil:
+			asked.Report("No such cluster type", fmt.Sprintf("There is no cluster type %q.", clusterType),
+				problem.Attr("cluster_type"))
+		default:
+			o.answers = append(o.answers, answer)
+		}
+	}
+}
+
+// answerValues converts the answers to values of the data source.
+func (o *assignmentsOutcome) answerValues() []tfvalue.Values {
+	all := make([]tfvalue.Values, len(o.answers))
+	for i, a := range o.answers {
+		nearest := make([]tfvalue.Values, len(a.Nearest))
+		for n, r := range a.Nearest {
+			nearest[n] = tfvalue.Values{
+				"policy": r.Policy.Name, "reason": r.Reason,
+				"target_mismatches":       mismatchesOf(r.TargetMismatches),
+				"cluster_type_mismatches": mismatchesOf(r.ClusterTypeMismatches),
+			}
+		}
+		all[i] = tfvalue.Values{
+			"target": a.Target.Name, "cluster_type": a.ClusterType.Name, "assigned": len(a.Policies) > 0,
+			"policies": namesOf(a.Policies), "reason": a.Reason, "nearest": nearest,
+		}
+	}
+	return all
+}

@@ -1,0 +1,112 @@
+package configuration
+
+import (
+	"strings"
+
+	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
+	"github.com/hashicorp/terraform-plugin-framework/provider/schema"
+	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/azure"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
+)
+
+// azureAttribute configures access to Azure.
+var azureAttribute = schema.SingleNestedAttribute{
+	Optional: true,
+	MarkdownDescription: "How `source.azure_resource_graph` of `kalypso_deployment_state` reaches Azure, and as whom " +
+		"`azure_devops.entra` signs in. Without a " +
+		"client, the credential comes from the environment, as for other Azure tools: `AZURE_*` variables, a managed " +
+		"identity, or `az login`. To trust other certificates than the system's, set the environment variable " +
+		"`SSL_CERT_FILE` to a file with them.",
+	Attributes: map[string]schema.Attribute{
+		"tenant_id": azureText("ID of the tenant."),
+		"client_id": azureText("ID of the client (the application). With `client_secret` or `use_oidc`."),
+		"client_secret": schema.StringAttribute{
+			Optional:            true,
+			Sensitive:           true,
+			MarkdownDescription: "Secret of the client.",
+		},
+		"use_oidc": schema.BoolAttribute{
+			Optional: true,
+			MarkdownDescription: "Whether to use the pipeline's token instead of a secret: from the file in " +
+				"`AZURE_FEDERATED_TOKEN_FILE`, from `ARM_OIDC_TOKEN`, or from GitHub Actions for a job with the permission " +
+				"`id-token: write`.",
+		},
+		"environment": schema.StringAttribute{
+			Optional: true,
+			MarkdownDescription: "The cloud. One of `" + strings.Join(
+				azure.Environments,
+				"`, `",
+			) + "`; the default is `" + azure.Environments[0] + "`.",
+			Validators: []validator.String{stringvalidator.OneOf(azure.Environments...)},
+		},
+		"endpoint": schema.SingleNestedAttribute{
+			Optional:            true,
+			MarkdownDescription: "URLs that differ from the cloud's, as in a private cloud.",
+			Attributes: map[string]schema.Attribute{
+				"active_directory_authority_host": azureText(
+					"URL of the authority, such as `https://login.microsoftonline.com/`.",
+				),
+				"resource_manager_endpoint": azureText(
+					"URL of the resource manager, such as `https://management.azure.com/`.",
+				),
+				"resource_manager_audience": azureText(
+					"Audience of its tokens. The default is `resource_manager_endpoint`, else the cloud's audience.",
+				),
+			},
+		},
+		"disable_instance_discovery": schema.BoolAttribute{
+			Optional: true,
+			MarkdownDescription: "Whether to skip asking Microsoft about the authority, as private clouds need. The default " +
+				"is `false`.",
+		},
+	},
+}
+
+func azureText(description string) schema.StringAttribute {
+	return schema.StringAttribute{Optional: true, MarkdownDescription: description}
+}
+
+// azureSettings configures access to Azure.
+type azureSettings struct {
+	azure.Config
+	Unknown bool // some value is not known yet
+}
+
+// readAzure reads the argument azure.
+func readAzure(d tfvalue.Decoder) azureSettings {
+	given, ok := d.Object("azure")
+	if !ok {
+		return azureSettings{}
+	}
+	var all azureSettings
+	known := true
+	flag := func(name string) bool {
+		value, is := given.Bool(name)
+		known = known && is
+		return value
+	}
+	all.TenantID, all.ClientID = given.String("tenant_id"), given.String("client_id")
+	all.ClientSecret = given.String("client_secret")
+	all.UseOIDC, all.DisableInstanceDiscovery = flag("use_oidc"), flag("disable_instance_discovery")
+	all.Environment = given.String("environment")
+	if endpoint, there := given.Object("endpoint"); there {
+		all.Endpoint = azure.Endpoint{
+			ActiveDirectoryAuthorityHost: endpoint.String("active_directory_authority_host"),
+			ResourceManagerEndpoint:      endpoint.String("resource_manager_endpoint"),
+			ResourceManagerAudience:      endpoint.String("resource_manager_audience"),
+		}
+	}
+	e := all.Endpoint
+	all.Unknown = !known || AnyUnknown(all.TenantID, all.ClientID, all.ClientSecret, all.Environment,
+		e.ActiveDirectoryAuthorityHost, e.ResourceManagerEndpoint, e.ResourceManagerAudience)
+	if all.Unknown {
+		return all
+	}
+	if err := all.Check(); err != nil {
+		given.Report("Azure can't be used", problem.Sentence(err))
+	}
+	return all
+}

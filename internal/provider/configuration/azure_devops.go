@@ -1,0 +1,80 @@
+package configuration
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/hashicorp/terraform-plugin-framework/provider/schema"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/azure"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/redact"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/repourl"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
+)
+
+// azureDevOpsAttribute configures access to Azure DevOps.
+var azureDevOpsAttribute = schema.SingleNestedAttribute{
+	Optional: true,
+	MarkdownDescription: "Access to the API of Azure DevOps, and to its repos over HTTPS. Without `token`, `entra` and " +
+		"`base_url`, the environment variable `AZDO_PERSONAL_ACCESS_TOKEN`, or else `SYSTEM_ACCESSTOKEN`, is the token for " +
+		"Azure DevOps Services (dev.azure.com and visualstudio.com). If `AZDO_ORG_SERVICE_URL` or `SYSTEM_COLLECTIONURI` " +
+		"names an organisation, only that one gets it.",
+	Attributes: map[string]schema.Attribute{
+		"token": schema.StringAttribute{
+			Optional:  true,
+			Sensitive: true,
+			MarkdownDescription: "A personal access token with the scopes Code (read, write, status) and, to ask for reviews, " +
+				"Identity (read); or the token of a pipeline, `System.AccessToken`.",
+		},
+		"base_url": schema.StringAttribute{
+			Optional: true,
+			MarkdownDescription: "URL of a collection of an Azure DevOps Server, such as `https://tfs.acme.io/tfs/Main`, " +
+				"version 2022.1 or newer. The default is Azure DevOps Services.",
+		},
+		"entra": schema.BoolAttribute{
+			Optional: true,
+			MarkdownDescription: "Whether to sign in with a token of Microsoft Entra, for which the credential of `azure` " +
+				"asks: a client with a secret, the pipeline's token, a managed identity, or `az login`. Over Git, only repos " +
+				"that no `git_credentials` serve get it. `token` may not be set too. The default is `false`.",
+		},
+	},
+}
+
+// readEntra reads azure_devops.entra. It is known only if the credential is.
+func readEntra(d tfvalue.Decoder, credential azureSettings) (entra, known bool) {
+	given, ok := d.Object(azureDevOpsBlock)
+	if !ok {
+		return false, true
+	}
+	entra, known = given.Bool("entra")
+	return entra, known && (!entra || !credential.Unknown)
+}
+
+// entraLogins signs in to Azure Repos with tokens of Entra.
+type entraLogins struct{ tokens *azure.TokenSource }
+
+func newEntraLogins(config azure.Config, now func() time.Time, secrets *redact.Secrets) *entraLogins {
+	return &entraLogins{azure.NewTokenSource(config, azure.DevOpsScope, now, secrets)}
+}
+
+// serves reports whether a repo gets a token: it is on Azure DevOps Services, over HTTPS.
+func (e *entraLogins) serves(repo string) bool {
+	at, err := repourl.Parse(repo)
+	return e != nil && err == nil && at.Scheme == repourl.SchemeHTTPS && at.IsAzure()
+}
+
+func (e *entraLogins) login(ctx context.Context, refused gitremote.Login) (gitremote.Login, error) {
+	token, err := e.tokens.Token(ctx, refused.Bearer)
+	if err != nil {
+		kind := gitremote.ErrUnauthorized
+		if errors.Is(err, deployment.ErrNoAnswer) {
+			kind = gitremote.ErrUnreachable
+		}
+		err = fmt.Errorf("%w: Microsoft Entra: %w", kind, err)
+	}
+	return gitremote.Login{Bearer: token, Source: "azure_devops.entra of the provider"}, err
+}

@@ -1,0 +1,128 @@
+package configuration
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting/azuredevops"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/redact"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/repourl"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
+)
+
+// azureDevOpsBlock is the argument's name.
+const azureDevOpsBlock = "azure_devops"
+
+// The environment variables with the token for Azure DevOps Services if none is configured, in their order, and those
+// that name the organisation that it is for.
+var (
+	azureDevOpsTokenVariables  = []string{"AZDO_PERSONAL_ACCESS_TOKEN", "SYSTEM_ACCESSTOKEN"}
+	azureDevOpsServerVariables = []string{"AZDO_ORG_SERVICE_URL", "SYSTEM_COLLECTIONURI"}
+)
+
+// azureDevOpsSettings configures the API of Azure DevOps.
+type azureDevOpsSettings struct {
+	Token   string
+	BaseURL string // empty: Azure DevOps Services
+	// Organizations are the only ones that get the token; none: all.
+	Organizations []string
+	entra         *entraLogins // nil: Token is the credential
+}
+
+// credential names the arguments with the credential.
+func (a azureDevOpsSettings) credential() string {
+	switch {
+	case a.entra != nil:
+		return "the block azure of the provider, which azure_devops.entra uses"
+	case a.BaseURL != "":
+		return "token in azure_devops of the provider"
+	}
+	return "token or entra in azure_devops of the provider, or the environment variable " + azureDevOpsTokenVariables[0]
+}
+
+// readAzureDevOps reads the argument azure_devops. Without token, entra and base_url, it takes the token of the
+// environment.
+func readAzureDevOps(d tfvalue.Decoder, logins *entraLogins) azureDevOpsSettings {
+	a := azureDevOpsSettings{entra: logins}
+	signsIn := false
+	if given, ok := d.Object(azureDevOpsBlock); ok {
+		a.Token, a.BaseURL = given.String("token"), given.String("base_url")
+		checkBaseURL(given, a.BaseURL, "https://tfs.acme.io/tfs/Main")
+		entra, known := given.Bool("entra")
+		signsIn = entra || !known
+		if a.Token != "" && entra {
+			for _, argument := range []string{"token", "entra"} {
+				given.Report("Two credentials for Azure DevOps", "token and entra are both set. Remove one of them.",
+					problem.Attr(argument))
+			}
+		}
+	}
+	if a.Token == "" && a.BaseURL == "" && !signsIn {
+		a.Token, a.Organizations = azureDevOpsEnvironment(os.Getenv)
+	}
+	return a
+}
+
+// azureDevOpsEnvironment returns the token of the environment, and the organisations that it is for; none: all. If a
+// variable names another server, there is no token.
+func azureDevOpsEnvironment(variable func(string) string) (token string, organizations []string) {
+	for _, name := range azureDevOpsServerVariables {
+		text := variable(name)
+		if text == "" {
+			continue
+		}
+		at, err := repourl.Parse(strings.TrimRight(text, "/") + "/project/_git/repo")
+		repo, ok := at.AzureRepo()
+		if err != nil || !ok || at.Scheme != repourl.SchemeHTTPS {
+			return "", nil
+		}
+		organizations = append(organizations, repo.Organization)
+	}
+	if len(organizations) == 2 && !strings.EqualFold(organizations[0], organizations[1]) {
+		return "", nil // each says that the other's is another one
+	}
+	for _, name := range azureDevOpsTokenVariables {
+		if token = variable(name); token != "" {
+			return token, organizations
+		}
+	}
+	return "", nil
+}
+
+// settings returns Azure DevOps as one of the hosts.
+func (a azureDevOpsSettings) settings() hostSettings {
+	return hostSettings{
+		name: "Azure DevOps", block: azureDevOpsBlock, noun: pullRequestNoun, credential: a.credential(),
+		source: "token or entra", hasCredential: a.Token != "" || a.entra != nil,
+		unknown: AnyUnknown(a.Token, a.BaseURL), serverUnknown: unknown.Is(a.BaseURL), server: a.BaseURL,
+		public: "https://dev.azure.com",
+		open: func(anonymous bool, secrets *redact.Secrets) (hosting.Host, error) {
+			c := azuredevops.Config{
+				Credential: a.credential(), BaseURL: a.BaseURL, UserAgent: userAgent, Secrets: secrets, OnRetry: logWait,
+			}
+			if !anonymous {
+				c.Token, c.Organizations = a.Token, a.Organizations
+			}
+			if !anonymous && a.entra != nil {
+				c.Entra = a.entra.token
+			}
+			return azuredevops.New(c)
+		},
+	}
+}
+
+// token returns a token for the API that is not the refused one.
+func (e *entraLogins) token(ctx context.Context, refused string) (string, error) {
+	token, err := e.tokens.Token(ctx, refused)
+	if errors.Is(err, deployment.ErrNoAnswer) {
+		err = fmt.Errorf("%w: %w", hosting.ErrUnavailable, err)
+	}
+	return token, err
+}

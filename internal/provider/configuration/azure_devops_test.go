@@ -1,0 +1,97 @@
+package configuration
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/hashicorp/terraform-plugin-framework/attr"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
+)
+
+// TestReadEntra: the provider knows who signs in only if it knows the argument and, if it is true, the credential.
+func TestReadEntra(t *testing.T) {
+	block := map[string]attr.Type{"entra": types.BoolType}
+	given := func(entra types.Bool) types.Object {
+		return types.ObjectValueMust(block, map[string]attr.Value{"entra": entra})
+	}
+	for name, test := range map[string]struct {
+		block        types.Object
+		later        bool // the credential
+		entra, known bool
+	}{
+		"absent":             {types.ObjectNull(block), true, false, true},
+		"null":               {given(types.BoolNull()), true, false, true},
+		"false":              {given(types.BoolValue(false)), true, false, true},
+		"true":               {given(types.BoolValue(true)), false, true, true},
+		"unknown credential": {given(types.BoolValue(true)), true, true, false},
+		"unknown":            {given(types.BoolUnknown()), false, false, false},
+		"unknown block":      {types.ObjectUnknown(block), false, false, false},
+	} {
+		var ps problem.Problems
+		d := tfvalue.NewDecoder(
+			types.ObjectValueMust(map[string]attr.Type{"azure_devops": types.ObjectType{AttrTypes: block}},
+				map[string]attr.Value{"azure_devops": test.block}),
+			&ps,
+		)
+		entra, known := readEntra(d, azureSettings{Unknown: test.later})
+		if entra != test.entra || known != test.known || len(ps) > 0 {
+			t.Errorf("%s: entra is %t, known is %t, %v", name, entra, known, ps)
+		}
+	}
+}
+
+// TestEntraServes: the token of Entra goes to Azure's own servers, over HTTPS.
+func TestEntraServes(t *testing.T) {
+	for repo, want := range map[string]bool{
+		"https://dev.azure.com/acme/p/_git/r":         true,
+		"https://acme.visualstudio.com/p/_git/r":      true,
+		"https://DEV.azure.com:443/acme":              true,
+		"http://dev.azure.com/acme/p/_git/r":          false,
+		"https://dev.azure.com:8443/acme/p/_git/r":    false,
+		"https://dev.azure.com.evil.io/acme/p/_git/r": false,
+		"https://xvisualstudio.com/acme/p/_git/r":     false,
+		"https://a.acme.visualstudio.com/p/_git/r":    false,
+		"git@ssh.dev.azure.com:v3/acme/p/r":           false,
+		"https://github.com/acme/gitops":              false,
+		"https://tfs.acme.io/tfs/Main/p/_git/r":       false,
+	} {
+		if got := (&entraLogins{}).serves(repo); got != want {
+			t.Errorf("%s: got %t", repo, got)
+		}
+		if (*entraLogins)(nil).serves(repo) {
+			t.Errorf("%s gets a token without entra", repo)
+		}
+	}
+}
+
+// TestAzureDevOpsEnvironment: the environment's token goes to Azure DevOps Services, and to the organisation that a
+// variable names alone.
+func TestAzureDevOpsEnvironment(t *testing.T) {
+	t.Parallel()
+	type variables map[string]string
+	for _, tt := range []struct {
+		variables           variables
+		token, organization string
+	}{
+		{variables{}, "", ""},
+		{variables{"AZDO_PERSONAL_ACCESS_TOKEN": "a", "SYSTEM_ACCESSTOKEN": "b"}, "a", ""},
+		{variables{"SYSTEM_ACCESSTOKEN": "b", "SYSTEM_COLLECTIONURI": "https://dev.azure.com/acme/"}, "b", "acme"},
+		{variables{"SYSTEM_ACCESSTOKEN": "b", "SYSTEM_COLLECTIONURI": "https://acme.visualstudio.com/"}, "b", "acme"},
+		{variables{"SYSTEM_ACCESSTOKEN": "b", "SYSTEM_COLLECTIONURI": "https://acme.visualstudio.com/",
+			"AZDO_ORG_SERVICE_URL": "https://dev.azure.com/Acme"}, "b", "Acme acme"},
+		{variables{"SYSTEM_ACCESSTOKEN": "b", "SYSTEM_COLLECTIONURI": "https://dev.azure.com/acme",
+			"AZDO_ORG_SERVICE_URL": "https://dev.azure.com/other"}, "", ""},
+		{variables{"SYSTEM_ACCESSTOKEN": "b", "SYSTEM_COLLECTIONURI": "https://tfs.acme.io/tfs/Main/"}, "", ""},
+		{variables{"SYSTEM_ACCESSTOKEN": "b", "SYSTEM_COLLECTIONURI": "http://dev.azure.com/acme/"}, "", ""},
+		{variables{"AZDO_PERSONAL_ACCESS_TOKEN": "a", "AZDO_ORG_SERVICE_URL": "https://dev.azure.com.evil.io/acme"}, "", ""},
+		{variables{"AZDO_PERSONAL_ACCESS_TOKEN": "a", "AZDO_ORG_SERVICE_URL": "://"}, "", ""},
+	} {
+		token, organizations := azureDevOpsEnvironment(func(name string) string { return tt.variables[name] })
+		if got := strings.Join(organizations, " "); token != tt.token || got != tt.organization {
+			t.Errorf("%v: the token is %q, for %q", tt.variables, token, got)
+		}
+	}
+}

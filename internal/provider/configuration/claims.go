@@ -1,0 +1,75 @@
+package configuration
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+
+	"github.com/hashicorp/terraform-plugin-go/tftypes"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/baserepo"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/repourl"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/status"
+)
+
+// Claim claims the destination of a planned rendering for this run. It returns an error if another rendering has
+// claimed an equal or nested path.
+func (d *Data) Claim(applied *delivery.AppliedTree, create bool) error {
+	return d.Claims.Plan(applied, create)
+}
+
+// configClaims records what the resources of one run manage outside of renderings. It finds two that manage the same.
+// The zero value has no claims.
+type configClaims struct {
+	mu    sync.Mutex
+	taken map[string]configClaim
+}
+
+type configClaim struct {
+	config string
+	create bool
+}
+
+// take claims what a key identifies for a resource, and reports whether no other resource has claimed it. A resource
+// that is replaced is planned twice with the same configuration: as an update, and as a create.
+func (c *configClaims) take(key string, config tftypes.Value, create bool) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	own := configClaim{config.String(), create}
+	other, taken := c.taken[key]
+	if !taken {
+		if c.taken == nil {
+			c.taken = map[string]configClaim{}
+		}
+		c.taken[key] = own
+	}
+	return !taken || other == configClaim{own.config, !own.create}
+}
+
+// ClaimStatus returns an error if another resource of this run sets the same status.
+func (d *Data) ClaimStatus(a status.Arguments, config tftypes.Value, create bool) problem.Problems {
+	if AnyUnknown(a.Repo, a.Context, a.Target()) || a.Repo == "" || a.Context == "" || a.Target() == "" {
+		return nil
+	}
+	key := strings.Join([]string{"status", repourl.Key(a.Repo), a.Target(), strings.ToLower(a.Context)}, "\x00")
+	if d.configClaims.take(key, config, create) {
+		return nil
+	}
+	return problem.Problems{problem.At("Two statuses with one context", fmt.Sprintf(
+		"Another kalypso_commit_status of this configuration sets the status %q of commit %s of %s too. Each would "+
+			"replace the other. Remove one of them, or give each a context of its own.", a.Context, a.Target(), a.Repo),
+		"context")}
+}
+
+// ClaimBaseRepo returns an error if another resource of this run writes the BaseRepo of the same branch.
+func (d *Data) ClaimBaseRepo(at baserepo.Branch, config tftypes.Value, create bool) problem.Problems {
+	if AnyUnknown(at.Repo, at.Branch) ||
+		d.configClaims.take(strings.Join([]string{"base", repourl.Key(at.Repo), at.Branch}, "\x00"), config, create) {
+		return nil
+	}
+	return problem.Problems{problem.At("Two base repos on one branch", fmt.Sprintf(
+		"Another kalypso_base_repo of this configuration writes the BaseRepo on the %s too. Each would replace the "+
+			"commit of the other. Remove one of them, or give each a branch of its own.", at), "branch")}
+}

@@ -1,0 +1,212 @@
+package configuration
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/hashicorp/terraform-plugin-framework/attr"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/redact"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/source"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
+)
+
+// githubTokenVariable names the environment variable with the token for github.com if none is configured.
+const githubTokenVariable = "GITHUB_TOKEN"
+
+// Data contains the provider's configuration for resources and data sources.
+type Data struct {
+	Known  bool              // the credentials are known; otherwise nothing may be contacted
+	Client *gitremote.Client // nil unless known
+	// Sources reads control planes and workloads, for all data sources of a run.
+	Sources *source.Reader
+	// AllowLocal lets registrations name repos of this machine.
+	AllowLocal bool
+	author     gitops.Author // without a time
+	Now        func() time.Time
+	hosts      []hostSettings
+	host       hostOnce
+	Clusters   clusterSettings
+	Azure      azureSettings
+	// postgresURL is [unknown.Text] if it is unknown, "" if it is not set.
+	postgresURL string
+	entra       *entraLogins // nil: none
+	// secrets are redacted from all server messages.
+	secrets redact.Secrets
+	Claims  delivery.Claims
+	// configClaims contains what the other resources manage.
+	configClaims configClaims
+	// LastPlan contains the rendering that was planned last, for the following apply.
+	LastPlan LastPlan
+}
+
+// Committer returns the author of a commit that is made now, with trailers beside the provider's.
+func (d *Data) Committer(trailers map[string]string) gitops.Author {
+	author := d.author
+	author.When, author.Trailers = d.Now(), gitops.MergeTrailers(author.Trailers, trailers)
+	return author
+}
+
+var defaultAuthor = gitops.Author{Name: "Kalypso", Email: "kalypso@localhost"}
+
+// Read reads the provider's configuration. It reports errors on their attributes, without the values.
+func Read(v attr.Value, now func() time.Time, diags *diag.Diagnostics) *Data {
+	var ps problem.Problems
+	d := tfvalue.NewDecoder(v, &ps)
+	data := &Data{author: readAuthor(d, now()), Now: now}
+	credentials := readCredentials(d)
+	mirrors, mirrorsKnown := readMirrors(d)
+	var allowLocalKnown bool
+	data.AllowLocal, allowLocalKnown = d.Bool("allow_local_repos")
+	data.Clusters, data.Azure, data.postgresURL = readClusters(d), readAzure(d), readPostgres(d)
+	entra, entraKnown := readEntra(d, data.Azure)
+	if entra && entraKnown {
+		data.entra = newEntraLogins(data.Azure.Config, now, &data.secrets)
+	}
+	data.hosts = readHosts(d, data.entra)
+	data.Known = allowLocalKnown && mirrorsKnown && entraKnown &&
+		!slices.ContainsFunc(data.hosts, func(h hostSettings) bool { return h.unknown })
+	for _, c := range credentials {
+		data.Known = data.Known && !credentialUnknown(c)
+	}
+	tfvalue.AppendProblems(diags, ps)
+	data.Sources = source.NewReader(nil, source.DefaultLimits)
+	if !data.Known {
+		return data
+	}
+	client, err := gitremote.NewClient(credentials, gitremote.WithGitHubToken(os.Getenv(githubTokenVariable)),
+		gitremote.WithLoginFunc(data.gitLogin), gitremote.WithSecrets(&data.secrets), gitremote.WithMirrors(mirrors))
+	appendCredentialErrors(diags, err)
+	data.Client = client
+	data.Sources = source.NewReader(client, source.DefaultLimits)
+	return data
+}
+
+func readAuthor(d tfvalue.Decoder, now time.Time) gitops.Author {
+	author := defaultAuthor
+	author.Signer = readSigner(d, now)
+	author.Trailers = d.StringMap("commit_trailers")
+	*d.Problems = append(*d.Problems, delivery.ValidateTrailers(author.Trailers)...)
+	given, ok := d.Object("commit_author")
+	if !ok {
+		return author
+	}
+	for attribute, field := range map[string]*string{"name": &author.Name, "email": &author.Email} {
+		value := given.String(attribute)
+		if value == "" {
+			continue
+		}
+		if err := gitops.CheckAuthor(value); err != nil && !unknown.Is(value) {
+			given.Report("Invalid commit author", problem.Sentence(err), problem.Attr(attribute))
+		}
+		*field = value
+	}
+	return author
+}
+
+func readCredentials(d tfvalue.Decoder) []gitremote.Credential {
+	var credentials []gitremote.Credential
+	for _, c := range d.Objects("git_credentials") {
+		credentials = append(credentials, gitremote.Credential{
+			URL:                  c.String(string(gitremote.FieldURL)),
+			Username:             c.String(string(gitremote.FieldUsername)),
+			Password:             c.String(string(gitremote.FieldPassword)),
+			BearerToken:          c.String(string(gitremote.FieldBearerToken)),
+			PrivateKey:           c.String(string(gitremote.FieldPrivateKey)),
+			PrivateKeyPassphrase: c.String(string(gitremote.FieldPrivateKeyPassphrase)),
+			KnownHosts:           c.String(string(gitremote.FieldKnownHosts)),
+			CACertificate:        c.String(string(gitremote.FieldCACertificate)),
+		})
+	}
+	return credentials
+}
+
+// readMirrors reads the argument git_mirrors, and reports whether all of it is known.
+func readMirrors(d tfvalue.Decoder) (mirrors gitremote.Mirrors, known bool) {
+	urls := d.StringMap("git_mirrors")
+	for prefix, url := range urls {
+		if AnyUnknown(prefix, url) {
+			return nil, false
+		}
+	}
+	mirrors, err := gitremote.ParseMirrors(urls)
+	var all gitremote.MirrorErrors
+	if errors.As(err, &all) {
+		for _, e := range all { // the path has no key, which may be a URL with a password
+			d.Report("Invalid mirror", problem.Sentence(e), problem.Attr("git_mirrors"))
+		}
+	}
+	return mirrors, true
+}
+
+func credentialUnknown(c gitremote.Credential) bool {
+	return AnyUnknown(
+		c.URL,
+		c.Username,
+		c.Password,
+		c.BearerToken,
+		c.PrivateKey,
+		c.PrivateKeyPassphrase,
+		c.KnownHosts,
+		c.CACertificate,
+	)
+}
+
+// AnyUnknown reports whether any of these texts is [unknown.Text].
+func AnyUnknown(all ...string) bool {
+	for _, s := range all {
+		if unknown.Is(s) {
+			return true
+		}
+	}
+	return false
+}
+
+// appendCredentialErrors reports each error on its attribute.
+func appendCredentialErrors(diags *diag.Diagnostics, err error) {
+	var all gitremote.CredentialErrors
+	switch {
+	case err == nil:
+	case errors.As(err, &all):
+		for _, e := range all {
+			tfvalue.AppendProblems(diags, problem.Problems{{
+				Summary: "Invalid credential",
+				Detail:  string(e.Field) + ": " + e.Reason + ".",
+				Path:    []problem.Step{problem.Attr("git_credentials"), problem.Index(e.Index), problem.Attr(string(e.Field))},
+				Err:     e,
+			}})
+		}
+	default:
+		diags.AddAttributeError(path.Root("git_credentials"), "Invalid credentials", err.Error())
+	}
+}
+
+// DataOf returns the provider's data in Configure, or nil before the provider is configured.
+func DataOf(given any, diags *diag.Diagnostics) *Data {
+	if given == nil {
+		return nil
+	}
+	data, ok := given.(*Data)
+	if !ok {
+		diags.AddError("Unexpected provider data", fmt.Sprintf("It is a %T. This is a bug in the provider.", given))
+	}
+	return data
+}
+
+// CheckListable reports that a list reads repos, and the provider's credentials are not known yet.
+func (d *Data) CheckListable(diags *diag.Diagnostics) {
+	if d == nil || !d.Known {
+		diags.AddError("Provider configuration not known yet",
+			"A list reads repos, and the provider's credentials are known after apply.")
+	}
+}

@@ -1,0 +1,66 @@
+package configuration
+
+import (
+	"github.com/hashicorp/terraform-plugin-framework/provider/schema"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting/gitea"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/redact"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
+)
+
+// giteaAttribute configures access to a Gitea server.
+var giteaAttribute = schema.SingleNestedAttribute{
+	Optional: true,
+	MarkdownDescription: "Access to the API of a Gitea server, and to the repos on it over HTTPS. Forgejo has the same " +
+		"API: it is meant to work, and is not tested.",
+	Attributes: map[string]schema.Attribute{
+		"token": schema.StringAttribute{
+			Optional:  true,
+			Sensitive: true,
+			MarkdownDescription: "A token with the scopes `write:repository`, `write:issue` and `read:user`. No environment " +
+				"variable replaces it.",
+		},
+		"base_url": schema.StringAttribute{
+			Optional: true,
+			MarkdownDescription: "URL of the server, such as `https://git.acme.io/`, also with a folder. Required: there is " +
+				"no default server.",
+		},
+	},
+}
+
+// giteaBlock is the argument's name.
+const giteaBlock = "gitea"
+
+// readGitea reads the argument gitea, as one of the hosts if it is set.
+func readGitea(d tfvalue.Decoder) []hostSettings {
+	given, ok := d.Object(giteaBlock)
+	if !ok {
+		return nil
+	}
+	token, server := given.String("token"), given.String("base_url")
+	if checkBaseURL(given, server, "https://git.acme.io/"); server == "" {
+		given.Report(
+			"Gitea without a server",
+			"base_url is not set. Gitea has no default server.",
+			problem.Attr("base_url"),
+		)
+		return nil
+	}
+	const credential = "token in gitea of the provider"
+	return []hostSettings{{
+		name: "Gitea", block: giteaBlock, noun: pullRequestNoun, credential: credential, source: "token",
+		hasCredential: token != "", unknown: AnyUnknown(token, server), serverUnknown: unknown.Is(server), server: server,
+		open: func(anonymous bool, secrets *redact.Secrets) (hosting.Host, error) {
+			c := gitea.Config{
+				Credential: credential, BaseURL: server, UserAgent: userAgent, Secrets: secrets, OnRetry: logWait,
+			}
+			if !anonymous {
+				c.Token = token
+			}
+			return gitea.New(c)
+		},
+	}}
+}

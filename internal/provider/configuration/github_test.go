@@ -1,0 +1,38 @@
+package configuration
+
+import (
+	"testing"
+
+	"github.com/hashicorp/terraform-plugin-framework/attr"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
+)
+
+// TestGitHubTokenOfTheEnvironment says where GITHUB_TOKEN stands in: never where a token would go to another host.
+func TestGitHubTokenOfTheEnvironment(t *testing.T) {
+	t.Setenv(githubTokenVariable, "of the environment")
+	for name, test := range map[string]struct{ token, baseURL, want string }{
+		"nothing is configured": {want: "of the environment"},
+		"a token is":            {token: "given", want: "given"},
+		"another host is":       {baseURL: "https://github.acme.io/", want: ""},
+		"both are":              {token: "given", baseURL: "https://github.acme.io/", want: "given"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			text := func(s string) attr.Value {
+				if s == "" {
+					return types.StringNull()
+				}
+				return types.StringValue(s)
+			}
+			var ps problem.Problems
+			github := types.ObjectValueMust(map[string]attr.Type{"token": types.StringType, "base_url": types.StringType},
+				map[string]attr.Value{"token": text(test.token), "base_url": text(test.baseURL)})
+			got := readGitHub(tfvalue.Decoder{Arguments: map[string]attr.Value{"github": github}, Problems: &ps})
+			if got.Token != test.want || len(ps) > 0 {
+				t.Errorf("the token is %q (%v), want %q", got.Token, ps, test.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,342 @@
+package configuration
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+	"github.com/hashicorp/terraform-plugin-log/tflog"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/redact"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/repourl"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
+)
+
+// AppendDeliveryError reports an error of reading or writing a destination, or of its host.
+func AppendDeliveryError(diags *diag.Diagnostics, at record.Destination, err error) {
+	var host *hosting.Error
+	switch {
+	case AppendHostSettingsError(diags, err):
+	case errors.As(err, &host):
+		AppendHostError(diags, path.Root("gitops_repo"), err)
+	default:
+		tfvalue.AppendProblems(diags, problem.Problems{delivery.NewProblem(at, err)})
+	}
+}
+
+// userAgent is what hosts know the provider by.
+const userAgent = "terraform-provider-kalypso"
+
+// hostSettings configures one host of repos.
+type hostSettings struct {
+	name, block   string // see [hosting.Host]
+	noun          string // what the host calls a pull request
+	credential    string // names where users configure the credential
+	source        string // names the argument of the credential
+	hasCredential bool
+	unknown       bool // a value in the block is not known yet
+	serverUnknown bool // base_url is not known yet
+	// server is base_url, and public the server if it is empty.
+	server, public string
+	// open creates the host, without the credential if it is anonymous. It contacts no server.
+	open func(anonymous bool, secrets *redact.Secrets) (hosting.Host, error)
+	// anonymous is the host without the credential; nil: it can't be created.
+	anonymous hosting.Host
+}
+
+// readHosts reads the hosts. Each of them is always one: the servers that everybody uses need no block. entra
+// signs in to Azure DevOps; nil: it is not asked for.
+func readHosts(d tfvalue.Decoder, entra *entraLogins) []hostSettings {
+	hosts := append([]hostSettings{
+		readGitHub(d).settings(), readGitLab(d).settings(), readAzureDevOps(d, entra).settings(),
+	}, readGitea(d)...)
+	blocks := map[string][]string{}
+	for i, h := range hosts {
+		if h.serverUnknown {
+			continue
+		}
+		blocks[h.address()] = append(blocks[h.address()], h.block)
+		hosts[i].anonymous, _ = h.open(true, nil) // openHosts reports the error
+	}
+	for _, h := range hosts {
+		if same := blocks[h.address()]; len(same) > 1 && !h.serverUnknown {
+			d.Report("Two hosts on one server", strings.Join(same, " and ")+" have the same server. The server of a repo's "+
+				"URL chooses the host. Remove one of the blocks, or change its base_url.", problem.Attr(h.block))
+		}
+	}
+	return hosts
+}
+
+// address returns what the URLs of one server have in common.
+func (h hostSettings) address() string {
+	server := strings.TrimRight(cmp.Or(h.server, h.public), "/")
+	for _, api := range []string{"/api/v1", "/api/v3", "/api/v4"} {
+		server = strings.TrimRight(strings.TrimSuffix(server, api), "/")
+	}
+	return repourl.AddressKey(server)
+}
+
+// hostOnce creates the hosts once. All resources share them and their tokens.
+type hostOnce struct {
+	once sync.Once
+	host hosting.Host
+	err  error
+}
+
+// hostSettingsError says that a host can't be created from its block.
+type hostSettingsError struct {
+	name, block string
+	err         error
+}
+
+func (e *hostSettingsError) Error() string {
+	return "in " + e.block + " of provider kalypso: " + e.err.Error()
+}
+
+func (e *hostSettingsError) Unwrap() error { return e.err }
+
+// AppendHostSettingsError reports a *hostSettingsError, and returns whether the error is one.
+func AppendHostSettingsError(diags *diag.Diagnostics, err error) bool {
+	var e *hostSettingsError
+	if !errors.As(err, &e) {
+		return false
+	}
+	diags.AddError(e.name+" can't be used", problem.Sentence(err))
+	return true
+}
+
+// Hosting returns the hosts that the provider is configured for. The configuration must be known.
+func (d *Data) Hosting() (hosting.Host, error) {
+	d.host.once.Do(func() { d.host.host, d.host.err = openHosts(d.hosts, &d.secrets) })
+	return d.host.host, d.host.err
+}
+
+func openHosts(all []hostSettings, secrets *redact.Secrets) (hosting.Host, error) {
+	var hosts hosting.Hosts
+	for _, settings := range all {
+		host, err := settings.open(false, secrets)
+		if err != nil {
+			return nil, &hostSettingsError{settings.name, settings.block, err}
+		}
+		hosts = append(hosts, host)
+	}
+	return hosts, nil
+}
+
+// hostOf returns the settings of the host of a repo, or nil if it is on none.
+func (d *Data) hostOf(repo string) *hostSettings {
+	if d == nil || unknown.Is(repo) {
+		return nil
+	}
+	i := slices.IndexFunc(d.hosts, func(h hostSettings) bool {
+		if h.anonymous == nil {
+			return false
+		}
+		_, err := h.anonymous.Repo(repo)
+		return err == nil
+	})
+	if i < 0 {
+		return nil
+	}
+	return &d.hosts[i]
+}
+
+// HasCredential reports whether there is a credential for the host of any of these repos.
+func (d *Data) HasCredential(repos ...string) bool {
+	return slices.ContainsFunc(repos, func(repo string) bool {
+		host := d.hostOf(repo)
+		return host != nil && host.hasCredential
+	})
+}
+
+// Review returns how a change of a repo is described: with links to the configured hosts. It contacts no server. d is
+// nil before the provider is configured.
+func (d *Data) Review(repo string, detail delivery.Detail) delivery.Review {
+	if d == nil || slices.ContainsFunc(d.hosts, func(h hostSettings) bool { return h.serverUnknown }) {
+		return delivery.Review{Detail: detail, Incomplete: true}
+	}
+	var hosts hosting.Hosts
+	for _, h := range d.hosts {
+		if h.anonymous != nil { // otherwise without links
+			hosts = append(hosts, h.anonymous)
+		}
+	}
+	return delivery.NewReview(hosts, repo, detail)
+}
+
+// gitLogin returns the login for Git over HTTPS with a repo that no git_credentials serve: a token of Entra on Azure
+// Repos, or the credential of the host's API. It is zero for any other repo.
+func (d *Data) gitLogin(ctx context.Context, repo string, refused gitremote.Login) (gitremote.Login, error) {
+	if d.entra.serves(repo) {
+		return d.entra.login(ctx, refused)
+	}
+	hosts, err := d.Hosting()
+	if err != nil {
+		return gitremote.Login{}, err
+	}
+	settings := d.hostOf(repo)
+	switch {
+	case settings == nil:
+		return gitremote.Login{}, nil // another host
+	case settings.block == azureDevOpsBlock && d.entra != nil: // a server of one's own
+		return d.entra.login(ctx, refused)
+	}
+	hosted, err := hosts.Repo(repo)
+	if err != nil {
+		return gitremote.Login{}, err
+	}
+	login := gitremote.Login{Source: "the provider's " + settings.block + " " + settings.source}
+	login.Username, login.Password, login.Bearer, err = hosted.GitCredential(ctx)
+	if err == nil && login.IsZero() {
+		return gitremote.Login{}, nil
+	}
+	return login, err
+}
+
+func logWait(ctx context.Context, reason error, wait time.Duration) {
+	tflog.Info(ctx,
+		"waiting before asking the host again", map[string]any{"reason": reason.Error(), "seconds": wait.Seconds()})
+}
+
+// HostFor returns the host, or nil after it reported an error.
+func (d *Data) HostFor(diags *diag.Diagnostics) hosting.Host {
+	host, err := d.Hosting()
+	if err != nil {
+		AppendHostSettingsError(diags, err)
+		return nil
+	}
+	return host
+}
+
+// HostedRepo returns the repo that a URL names on the host, or nil after it reported an error at the argument.
+func (d *Data) HostedRepo(url string, at path.Path, diags *diag.Diagnostics) hosting.Repo {
+	host := d.HostFor(diags)
+	if host == nil {
+		return nil
+	}
+	repo, err := host.Repo(url)
+	if err != nil {
+		AppendHostError(diags, at, err)
+		return nil
+	}
+	return repo
+}
+
+// CheckCredential reports a missing credential for a repo's host: without one, no host opens a pull request. A repo on
+// no host is another error.
+func (d *Data) CheckCredential(repo string, diags *diag.Diagnostics) {
+	host := d.hostOf(repo)
+	if host == nil || host.hasCredential {
+		return
+	}
+	diags.AddAttributeError(path.Root("delivery"), "No credential for "+host.name, fmt.Sprintf(
+		"The strategy pull_request opens a %s, but the provider has no %s for %s. Set %s.", host.noun,
+		strings.Replace(host.source, " or ", " and no ", 1), host.name, host.credential))
+}
+
+// attributes are a plan or a state.
+type attributes interface {
+	GetAttribute(ctx context.Context, at path.Path, target any) diag.Diagnostics
+}
+
+// Either returns the state if there is no plan, as for a destroy.
+func Either(plan tfsdk.Plan, state tfsdk.State) attributes {
+	if plan.Raw.IsNull() {
+		return state
+	}
+	return plan
+}
+
+// GitopsRepoURL is the argument of a rendering that names its repo.
+var GitopsRepoURL = path.Root("gitops_repo").AtName("repo")
+
+// InWords has the diagnostics of a resource call a pull request as the host of its repo does.
+func (d *Data) InWords(ctx context.Context, of attributes, repo path.Path, diags *diag.Diagnostics) {
+	var url types.String
+	if len(*diags) == 0 || of.GetAttribute(ctx, repo, &url).HasError() {
+		return
+	}
+	host := d.hostOf(url.ValueString())
+	if host == nil || host.noun == pullRequestNoun {
+		return
+	}
+	capital := func(noun string) string { return strings.ToUpper(noun[:1]) + noun[1:] }
+	words := strings.NewReplacer(pullRequestNoun, host.noun, capital(pullRequestNoun), capital(host.noun))
+	for i, one := range *diags {
+		summary, detail := words.Replace(one.Summary()), words.Replace(one.Detail())
+		var said diag.Diagnostic = diag.NewErrorDiagnostic(summary, detail)
+		if one.Severity() == diag.SeverityWarning {
+			said = diag.NewWarningDiagnostic(summary, detail)
+		}
+		if at, ok := one.(diag.DiagnosticWithPath); ok {
+			said = diag.WithPath(at.Path(), said)
+		}
+		(*diags)[i] = said
+	}
+}
+
+// pullRequestNoun is what most hosts call it.
+const pullRequestNoun = "pull request"
+
+// AppendHostError turns an error of a host into a diagnostic: what happened, how to fix it, and the host's message.
+// It is shown on the argument that the host refuses, else on that of the repo.
+func AppendHostError(diags *diag.Diagnostics, repo path.Path, err error) {
+	var e hosting.Error
+	if as := (*hosting.Error)(nil); errors.As(err, &as) {
+		e = *as
+	}
+	name := cmp.Or(e.Host, "The host")
+	block := cmp.Or(e.Block, "the host's block") + " of the provider"
+	credential, attribute := "Check "+cmp.Or(e.Credential, "the credential in "+block)+".", ""
+	if e.Field != "" {
+		repo = path.Root("delivery") // Terraform names the resource's attribute alone
+		attribute = "\n\nAttribute: " + repo.AtName(string(e.Field)).String()
+	}
+	say := func(summary, advice string) {
+		diags.AddAttributeError(repo, summary, problem.Sentence(err)+" "+advice+attribute)
+	}
+	switch {
+	case errors.Is(err, hosting.ErrOtherHost):
+		say("Repo is on no configured host", "Check the repo's URL, and base_url in "+block+".")
+	case errors.Is(err, hosting.ErrUnauthenticated):
+		say(name+" does not accept the credential", credential)
+	case errors.Is(err, hosting.ErrForbidden):
+		say(name+" denies the request", printable.Line(cmp.Or(e.Grant, "Grant the credential the permission in the repo.")))
+	case errors.Is(err, hosting.ErrNotVisible):
+		say("Repo not found, or not visible",
+			name+" gives the same answer for both. Check the repo's URL, and that the token or app may use the "+
+				"repo. "+credential)
+	case errors.Is(err, hosting.ErrCommitOnNoBranch):
+		say("Commit not found, or on no branch", "Check the hash, and that the commit was pushed to a branch.")
+	case errors.Is(err, hosting.ErrCommitNotFound):
+		say("Commit not found", "Check the hash, and that the commit was pushed.")
+	case errors.Is(err, hosting.ErrBranchNotFound), errors.Is(err, hosting.ErrNothingToMerge):
+		say(name+" has not seen the push yet", "Apply again: the next apply continues from what was pushed.")
+	case errors.Is(err, hosting.ErrExists): // whose it is, and what to do, is in the error
+		diags.AddAttributeError(repo, "The branch has another pull request", problem.Sentence(err))
+	case errors.Is(err, hosting.ErrRateLimited):
+		say(name+"'s rate limit", "Apply again later, or raise timeouts.")
+	case errors.Is(err, hosting.ErrUnavailable):
+		say(name+" can't be reached", "Check base_url in "+block+", the network and the server, and try again.")
+	case errors.Is(err, hosting.ErrRejected):
+		say(name+" refused", "Fix what "+name+" names, and apply again: the next apply continues from what is done.")
+	default:
+		say("Repo can't be used", "Check the repo's URL.")
+	}
+}

@@ -1,0 +1,151 @@
+package configuration
+
+import (
+	"github.com/hashicorp/terraform-plugin-framework/provider/schema"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+)
+
+// Schema defines the provider's configuration. All arguments are optional. Arguments that depend on each other
+// are checked when they are read, because the framework treats an unknown object as one of nulls.
+var Schema = schema.Schema{
+	MarkdownDescription: "Manages a fleet of [Kalypso](https://github.com/microsoft/kalypso) in Terraform: cluster " +
+		"types, workloads, scheduling policies and platform configuration are resources, `terraform plan` shows which " +
+		"cluster type hosts which deployment target, and `terraform apply` commits the GitOps tree.",
+	Attributes: map[string]schema.Attribute{
+		"git_credentials": schema.ListNestedAttribute{
+			Optional: true,
+			MarkdownDescription: "Credentials for Git repos. A credential serves a repo if scheme, host and port of its `url` " +
+				"equal the repo's, and its path equals the repo's path or is a prefix of it in whole segments; the longest path " +
+				"wins. No credential is sent over plain http, except to this machine, and none to a URL that only a redirect " +
+				"names. If none serves a repo over HTTPS, `github`, `gitlab`, `gitea` and `azure_devops` do for the repos on " +
+				"their servers, and the environment variable `GITHUB_TOKEN` for those on github.com. The guide " +
+				"[Git servers](https://registry.terraform.io/providers/terraform-kalypso/kalypso/latest/docs/guides/git-servers) " +
+				"shows what each server needs.",
+			NestedObject: schema.NestedAttributeObject{Attributes: credentialAttributes},
+		},
+		"commit_author": schema.SingleNestedAttribute{
+			Optional:            true,
+			MarkdownDescription: "Author and committer of the commits.",
+			Attributes: map[string]schema.Attribute{
+				"name": schema.StringAttribute{
+					Optional:            true,
+					MarkdownDescription: "Name of the author. The default is `" + defaultAuthor.Name + "`.",
+				},
+				"email": schema.StringAttribute{
+					Optional:            true,
+					MarkdownDescription: "Email address of the author. The default is `" + defaultAuthor.Email + "`.",
+				},
+			},
+		},
+		"commit_signing": signingAttribute,
+		"commit_trailers": schema.MapAttribute{
+			Optional:            true,
+			ElementType:         types.StringType,
+			MarkdownDescription: TrailersDescription + " All commits get them.",
+		},
+		"azure":        azureAttribute,
+		"azure_devops": azureDevOpsAttribute,
+		"clusters":     clustersAttribute,
+		"github": schema.SingleNestedAttribute{
+			Optional: true,
+			MarkdownDescription: "Access to the GitHub API, and to the repos on its server over HTTPS: with a token or as an " +
+				"app. Without either, the environment variable `GITHUB_TOKEN` is the token for github.com; it is never sent to a " +
+				"`base_url`.",
+			Attributes: map[string]schema.Attribute{
+				"token": schema.StringAttribute{
+					Optional:            true,
+					Sensitive:           true,
+					MarkdownDescription: "A token for the API.",
+				},
+				"base_url": schema.StringAttribute{
+					Optional: true,
+					MarkdownDescription: "URL of a GitHub Enterprise server, such as `https://github.acme.io/`. The default is " +
+						"github.com.",
+				},
+				"app": schema.SingleNestedAttribute{
+					Optional:            true,
+					MarkdownDescription: "A GitHub App to act as.",
+					Attributes:          appAttributes,
+				},
+			},
+		},
+		"gitlab":   gitlabAttribute,
+		"postgres": postgresAttribute,
+		"gitea":    giteaAttribute,
+		"git_mirrors": schema.MapAttribute{
+			Optional:    true,
+			ElementType: types.StringType,
+			MarkdownDescription: "URLs to use instead of a repo's own URL for reading and pushing, like Git's `insteadOf`: " +
+				"the prefix of a repo's URL → its replacement, such as `\"https://github.com/\" = " +
+				"\"https://mirror.acme.io/github/\"`. The longest prefix wins; it covers whole segments of the path. A mirror " +
+				"can be a `file://` URL or a path. `git_credentials` are chosen by the mirror's URL. Everything else keeps the " +
+				"repo's own URL: the record on the branch, the state, the objects that clusters sync, and requests to the API " +
+				"of a Git host.",
+		},
+		"allow_local_repos": schema.BoolAttribute{
+			Optional: true,
+			MarkdownDescription: "Whether a workload registration may name a repo on the machine that runs Terraform: a " +
+				"`file://` URL or a path. The author of a registration would choose what is read there, so by default such a " +
+				"registration is rejected. A repo that `git_mirrors` maps to this machine is not local: its own URL counts. " +
+				"Repos in the configuration itself may always be local: a `gitops_repo`, a control plane and its base.",
+		},
+	},
+}
+
+var credentialAttributes = map[string]schema.Attribute{
+	"url": schema.StringAttribute{
+		Optional: true,
+		MarkdownDescription: "URL of the repos that the credential is for: a host, a path on it, or a repo, such as " +
+			"`https://github.com/acme`. Required.",
+	},
+	"username": schema.StringAttribute{
+		Optional:            true,
+		MarkdownDescription: "User name over HTTPS, with `password`, or over SSH if the repo's URL names none.",
+	},
+	"password": schema.StringAttribute{
+		Optional:            true,
+		Sensitive:           true,
+		MarkdownDescription: "Password or token over HTTPS.",
+	},
+	"bearer_token": schema.StringAttribute{
+		Optional:  true,
+		Sensitive: true,
+		MarkdownDescription: "Token that is sent over HTTPS as `Authorization: Bearer`, instead of user name and password. " +
+			"Azure Repos takes tokens of Entra and a pipeline's `System.AccessToken` so.",
+	},
+	"private_key": schema.StringAttribute{
+		Optional:            true,
+		Sensitive:           true,
+		MarkdownDescription: "Private key for SSH, in PEM or OpenSSH format.",
+	},
+	"private_key_passphrase": schema.StringAttribute{
+		Optional:            true,
+		Sensitive:           true,
+		MarkdownDescription: "Passphrase of the private key, if it has one.",
+	},
+	"known_hosts": schema.StringAttribute{
+		Optional: true,
+		MarkdownDescription: "Host keys that SSH accepts, as the content of a `known_hosts` file. The default is the " +
+			"user's own file. A host that is not listed is rejected.",
+	},
+	"ca_certificate": schema.StringAttribute{
+		Optional:            true,
+		MarkdownDescription: "Certificates, in PEM format, of an authority that HTTPS trusts in addition to the system's.",
+	},
+}
+
+var appAttributes = map[string]schema.Attribute{
+	"id": schema.StringAttribute{
+		Optional:            true,
+		MarkdownDescription: "ID of the app. Required.",
+	},
+	"installation_id": schema.StringAttribute{
+		Optional:            true,
+		MarkdownDescription: "ID of its installation in the organisation. Required.",
+	},
+	"private_key": schema.StringAttribute{
+		Optional:            true,
+		Sensitive:           true,
+		MarkdownDescription: "Private key of the app, in PEM format. Required.",
+	},
+}

@@ -1,0 +1,94 @@
+package configuration
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/hashicorp/terraform-plugin-framework/provider/schema"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/signing"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
+)
+
+// Environment variables for arguments of commit_signing that are not set.
+const (
+	signingKeyVariable        = "KALYPSO_SIGNING_KEY"
+	signingPassphraseVariable = "KALYPSO_SIGNING_PASSPHRASE"
+)
+
+// TrailersDescription describes commit_trailers.
+const TrailersDescription = "Lines at the end of each commit message, as `git interpret-trailers` reads them: a key, " +
+	"such as `Signed-off-by` or `Ticket` → its value, in one line. Keys consist of letters, digits and hyphens; those " +
+	"that start with `Kalypso-` are the provider's own, and come last."
+
+// signingAttribute configures signatures of commits.
+var signingAttribute = schema.SingleNestedAttribute{
+	Optional: true,
+	MarkdownDescription: "Signs all commits with a key, as `git commit -S` does. The environment variables `" +
+		signingKeyVariable + "` and `" + signingPassphraseVariable + "` serve for what is not set here, and alone too. " +
+		"The key is used for commits only: a plan needs none, and another key alone makes no commit.",
+	Attributes: map[string]schema.Attribute{
+		"private_key": schema.StringAttribute{
+			Optional:  true,
+			Sensitive: true,
+			MarkdownDescription: "Content of the private key: in OpenSSH's format or PEM for an SSH signature, in OpenPGP's " +
+				"armour for an OpenPGP signature.",
+		},
+		"passphrase": schema.StringAttribute{
+			Optional:            true,
+			Sensitive:           true,
+			MarkdownDescription: "Passphrase of the key, if it is encrypted.",
+		},
+		"format": schema.StringAttribute{
+			Optional:  true,
+			Sensitive: true,
+			MarkdownDescription: "The kind of key that is expected, as in Git's `gpg.format`: `ssh` or `openpgp`. By default " +
+				"the key tells it.",
+		},
+	},
+}
+
+// readSigner reads the argument commit_signing. It returns nil if commits are not signed, and if the key is not known
+// yet: a plan needs none.
+func readSigner(d tfvalue.Decoder, now time.Time) signing.Signer {
+	given, ok := d.Object("commit_signing")
+	s := signing.Settings{
+		PrivateKey: given.String(string(signing.FieldPrivateKey)),
+		Passphrase: given.String(string(signing.FieldPassphrase)),
+		Format:     signing.Format(given.String(string(signing.FieldFormat))),
+	}
+	from := map[signing.Field]string{} // the variable that a field is from
+	for field, v := range map[signing.Field]struct {
+		value    *string
+		variable string
+	}{
+		signing.FieldPrivateKey: {&s.PrivateKey, signingKeyVariable},
+		signing.FieldPassphrase: {&s.Passphrase, signingPassphraseVariable},
+	} {
+		if *v.value == "" {
+			*v.value, from[field] = os.Getenv(v.variable), v.variable
+		}
+	}
+	switch {
+	case AnyUnknown(s.PrivateKey, s.Passphrase, string(s.Format)), !ok && s.PrivateKey == "":
+		return nil
+	case s.PrivateKey == "":
+		given.Report("Missing signing key", fmt.Sprintf(
+			"commit_signing needs private_key, or the environment variable %s.", signingKeyVariable),
+			problem.Attr(string(signing.FieldPrivateKey)))
+		return nil
+	}
+	signer, err := signing.New(s, now)
+	var invalid *signing.FieldError
+	if errors.As(err, &invalid) {
+		detail := problem.Sentence(err)
+		if variable := from[invalid.Field]; variable != "" {
+			detail += fmt.Sprintf(" It is read from the environment variable %s.", variable)
+		}
+		given.Report("Invalid signing key", detail, problem.Attr(string(invalid.Field)))
+	}
+	return signer
+}

@@ -1,0 +1,299 @@
+package deployment
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"time"
+
+	"github.com/hashicorp/terraform-plugin-framework/attr"
+	"github.com/hashicorp/terraform-plugin-framework/datasource"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+	"github.com/hashicorp/terraform-plugin-log/tflog"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/describe"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history/lookup"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/configuration"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
+)
+
+var (
+	_ datasource.DataSourceWithConfigure      = (*deploymentHistory)(nil)
+	_ datasource.DataSourceWithValidateConfig = (*deploymentHistory)(nil)
+)
+
+// deploymentHistory tells what was delivered to an environment, and when.
+type deploymentHistory struct{ data *configuration.Data }
+
+// NewHistory returns the data source kalypso_deployment_history.
+func NewHistory() datasource.DataSource { return &deploymentHistory{} }
+
+func (h *deploymentHistory) Metadata(
+	_ context.Context, req datasource.MetadataRequest, resp *datasource.MetadataResponse,
+) {
+	resp.TypeName = req.ProviderTypeName + "_deployment_history"
+}
+
+func (h *deploymentHistory) Schema(ctx context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
+	resp.Schema = deploymentHistorySchema(ctx)
+}
+
+// Configure stores the provider's configuration.
+func (h *deploymentHistory) Configure(
+	_ context.Context, req datasource.ConfigureRequest, resp *datasource.ConfigureResponse,
+) {
+	h.data = configuration.DataOf(req.ProviderData, &resp.Diagnostics)
+}
+
+// ValidateConfig reports errors in the known arguments.
+func (h *deploymentHistory) ValidateConfig(
+	ctx context.Context, req datasource.ValidateConfigRequest, resp *datasource.ValidateConfigResponse,
+) {
+	var ps problem.Problems
+	readHistoryRequest(
+		tfvalue.Decoder{Arguments: tfvalue.GetObject(ctx, req.Config, &resp.Diagnostics), Problems: &ps},
+		time.Time{},
+	)
+	tfvalue.AppendProblems(&resp.Diagnostics, ps)
+}
+
+// Read reads the history. Terraform calls it when all arguments are known.
+func (h *deploymentHistory) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
+	diags := &resp.Diagnostics
+	arguments := tfvalue.GetObject(ctx, req.Config, diags)
+	if diags.HasError() {
+		return
+	}
+	var ps problem.Problems
+	d := tfvalue.Decoder{Arguments: arguments, Problems: &ps}
+	request := readHistoryRequest(d, h.data.Now())
+	tfvalue.AppendProblems(diags, ps)
+	if diags.HasError() {
+		return
+	}
+	if !h.data.Known {
+		diags.AddError("Provider configuration not known yet",
+			"The provider reads the history from Git, and its credentials are known after apply.")
+		return
+	}
+	request.Client = h.data.Client
+	limited, cancel := schemas.WithinRead(ctx, arguments, diags)
+	defer cancel()
+	limit := d.NumberOr("limit", historyLimit)
+	past := readStore(limited, h.data, arguments, request, limit, diags)
+	if diags.HasError() {
+		return
+	}
+	if past != nil {
+		request.Observed = past.Observed
+	}
+	found, err := lookup.Read(limited, request)
+	if err != nil {
+		appendHistoryError(diags, request, err)
+		return
+	}
+	tflog.Info(ctx, "read the deployment history", map[string]any{
+		"environment": found.Environment, "deployments": len(found.Deliveries), "complete": found.Complete,
+	})
+	maps.Copy(arguments, historyValues(found, past, limit, compareURL(h.data, request)))
+	diags.Append(tfvalue.SetObject(ctx, &resp.State, arguments)...)
+}
+
+// readStore reads what ran from the store in the arguments; nil: there is none.
+func readStore(
+	ctx context.Context, p *configuration.Data, arguments map[string]attr.Value, request lookup.Request, limit int,
+	diags *diag.Diagnostics,
+) *history.Past {
+	given, ok := arguments["store"].(types.Object)
+	if !ok || given.IsNull() {
+		return nil
+	}
+	store := p.OpenStore(ctx, given, diags)
+	if diags.HasError() {
+		return nil
+	}
+	filter := func(name string) *string {
+		text, ok := arguments[name].(types.String)
+		if !ok {
+			return nil
+		}
+		return text.ValueStringPointer()
+	}
+	at := request.GitOps
+	past, err := store.Read(ctx, history.Query{
+		Repo: at.Repo, Branch: at.Branch, Path: at.Path, Since: request.Since, Until: request.Until,
+		Cluster: filter("cluster"), Target: filter("deployment_target"), Limit: limit,
+	})
+	if err != nil {
+		diags.AddAttributeError(path.Root("store"), "The store can't be read", problem.Sentence(err))
+		return nil
+	}
+	return &past
+}
+
+// compareURL returns how to link to the comparison of two commits of the control plane, or nil if the host is unknown.
+func compareURL(p *configuration.Data, request lookup.Request) func(from, to string) string {
+	host, err := p.Hosting()
+	if err != nil || host == nil || request.ControlPlane.Repo == "" {
+		return nil
+	}
+	repo, err := host.Repo(request.ControlPlane.Repo)
+	if err != nil {
+		return nil
+	}
+	return repo.CompareURL
+}
+
+const (
+	historyWindow = 720 * time.Hour
+	historyLimit  = 100
+)
+
+// readHistoryRequest reads the arguments, and reports invalid ones. What is unknown is not compared.
+func readHistoryRequest(d tfvalue.Decoder, now time.Time) lookup.Request {
+	request := lookup.Request{GitOps: schemas.ReadDestination(d), Until: now}
+	at := schemas.ReadControlPlaneBranch(d)
+	request.ControlPlane.Repo, request.ControlPlane.Branch = at.Repo, at.Branch
+	since, until := d.String("since"), d.String("until")
+	if unknown.Is(since) || unknown.Is(until) {
+		return request
+	}
+	if given, err := time.Parse(time.RFC3339, until); err == nil {
+		request.Until = given
+	}
+	request.Since = request.Until.Add(-schemas.ReadDuration(d, "since", historyWindow))
+	if given, err := time.Parse(time.RFC3339, since); err == nil {
+		request.Since = given
+		if !given.Before(request.Until) && !request.Until.IsZero() {
+			d.Report("Empty window", fmt.Sprintf("The history begins at %s and ends at %s. Set since to an earlier time.",
+				given.Format(time.RFC3339), request.Until.UTC().Format(time.RFC3339)), problem.Attr("since"))
+		}
+	}
+	return request
+}
+
+// checkTime reports a text that is no time of RFC 3339.
+func checkTime(text string) error {
+	if _, err := time.Parse(time.RFC3339, text); err != nil {
+		return fmt.Errorf("%q is not a time such as \"2026-01-31T12:00:00Z\"", text)
+	}
+	return nil
+}
+
+// checkTimeOrDuration reports a text that is neither a time nor a duration.
+func checkTimeOrDuration(text string) error {
+	if checkTime(text) != nil && schemas.CheckDuration(text) != nil {
+		return fmt.Errorf("%q is neither a time such as \"2026-01-31T12:00:00Z\" nor a duration such as \"720h\"", text)
+	}
+	return nil
+}
+
+// appendHistoryError turns an error of a repo into a diagnostic.
+func appendHistoryError(diags *diag.Diagnostics, request lookup.Request, err error) {
+	var controlPlane *lookup.ControlPlaneError
+	var remote *gitremote.Error
+	switch {
+	case errors.As(err, &controlPlane):
+		diags.AddAttributeError(path.Root("control_plane"), "The control plane can't be read",
+			problem.Sentence(controlPlane.Err))
+	case errors.As(err, &remote):
+		configuration.AppendDeliveryError(diags, request.GitOps, err)
+	default:
+		diags.AddAttributeError(path.Root("gitops_repo"), "The branch can't be read", problem.Sentence(err))
+	}
+}
+
+// historyValues returns the computed attributes. It lists at most limit deliveries. past is nil without a store.
+func historyValues(
+	h history.History, past *history.Past, limit int, compare func(from, to string) string,
+) map[string]attr.Value {
+	deployments := []tfvalue.Values{}
+	for _, d := range h.Deliveries[:min(limit, len(h.Deliveries))] {
+		v := tfvalue.Values{
+			"commit": d.Commit, "first_commit": d.FirstCommit, "started_at": timeOrNil(d.Started),
+			"delivered_at": timeOrNil(d.Delivered), "author": d.Author, "kind": string(d.Kind),
+			"promoted_commit": tfvalue.OrNil(d.PromotedCommit), "previous_commit": tfvalue.OrNil(d.PreviousCommit),
+			"folders": append([]string{}, d.Folders...), "reason": tfvalue.OrNil(d.Reason), "failed": d.Failed,
+			"running_at": timeOrNil(d.Running), "failed_at": timeOrNil(d.FailedAt), "restored_at": timeOrNil(d.Restored),
+			"lead_time_seconds": secondsOrNil(d.LeadTime()),
+		}
+		if d.Known {
+			v["commits"] = len(d.Commits)
+		}
+		if compare != nil && d.PreviousCommit != "" && d.PromotedCommit != "" && d.PreviousCommit != d.PromotedCommit {
+			v["compare_url"] = compare(d.PreviousCommit, d.PromotedCommit)
+		}
+		deployments = append(deployments, v)
+	}
+	metrics := tfvalue.Values{
+		"deployments": h.Metrics.Deployments, "deployments_per_day": h.Metrics.DeploymentsPerDay,
+		"lead_time_seconds":       secondsOrNil(h.Metrics.LeadTime),
+		"time_to_restore_seconds": secondsOrNil(h.Metrics.TimeToRestore),
+	}
+	if rate := h.Metrics.ChangeFailureRate; rate != nil {
+		metrics["change_failure_rate"] = *rate
+	}
+	all := tfvalue.Values{
+		"environment": tfvalue.OrNil(h.Environment), "deployments": deployments, "metrics": metrics, "complete": h.Complete,
+		"summary": describe.Deployments(h, limit),
+	}
+	if past != nil {
+		maps.Copy(all, pastValues(past))
+	}
+	results := map[string]attr.Value{}
+	for name, attribute := range deploymentHistoryComputed() {
+		results[name] = tfvalue.Result(attribute.GetType(), all[name])
+	}
+	return results
+}
+
+// pastValues returns what a store knows.
+func pastValues(past *history.Past) tfvalue.Values {
+	versions, runs := []tfvalue.Values{}, []tfvalue.Values{}
+	for _, v := range past.Versions {
+		versions = append(
+			versions,
+			tfvalue.Values{"deployment_target": v.Target, "version": tfvalue.OrNil(printable.Line(v.Version)),
+				"state": v.State, "clusters": v.Clusters, "since": timeOrNil(v.Since),
+				"workload": tfvalue.OrNil(printable.Line(v.Workload)), "workspace": tfvalue.OrNil(printable.Line(v.Workspace))},
+		)
+	}
+	for _, r := range past.Runs {
+		runs = append(
+			runs,
+			tfvalue.Values{"cluster": r.Cluster, "cluster_type": r.ClusterType, "deployment_target": r.Target,
+				"version": tfvalue.OrNil(
+					printable.Line(r.Version.Version),
+				), "commit": tfvalue.OrNil(r.Version.Commit), "state": r.State,
+				"since": timeOrNil(r.Since), "until": timeOrNil(r.Until), "message": tfvalue.OrNil(printable.Line(r.Message)),
+				"workload":  tfvalue.OrNil(printable.Line(r.Version.Workload)),
+				"workspace": tfvalue.OrNil(printable.Line(r.Version.Workspace))},
+		)
+	}
+	return tfvalue.Values{"versions": versions, "runs": runs, "truncated": past.Truncated,
+		"recorded_until": timeOrNil(past.RecordedUntil)}
+}
+
+// timeOrNil returns a time as text, or nil, which [tfvalue.Result] makes null, for the zero time.
+func timeOrNil(t time.Time) any {
+	if t.IsZero() {
+		return nil
+	}
+	return t.UTC().Format(time.RFC3339)
+}
+
+func secondsOrNil(d *time.Duration) any {
+	if d == nil {
+		return nil
+	}
+	return int(*d / time.Second)
+}

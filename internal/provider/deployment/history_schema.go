@@ -1,0 +1,189 @@
+package deployment
+
+import (
+	"context"
+	"fmt"
+	"maps"
+
+	"github.com/hashicorp/terraform-plugin-framework-timeouts/datasource/timeouts"
+	"github.com/hashicorp/terraform-plugin-framework-validators/int64validator"
+	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
+	resource "github.com/hashicorp/terraform-plugin-framework/resource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history/lookup"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
+)
+
+func deploymentHistorySchema(ctx context.Context) schema.Schema {
+	attributes := schemas.DataSourceArguments(deploymentHistoryArguments())
+	maps.Copy(attributes, deploymentHistoryComputed())
+	attributes["timeouts"] = timeouts.AttributesWithOpts(ctx, timeouts.Opts{
+		ReadDescription: "How long reading may take, as a [duration](https://pkg.go.dev/time#ParseDuration) such as `30s` " +
+			"or `10m`. The default is `5m`.",
+	})
+	return schema.Schema{
+		MarkdownDescription: "Tells what was delivered to an environment and when, from the history of its GitOps branch: " +
+			"each commit there has the record of the rendering. That needs no store, and knows the time before it was " +
+			"introduced, too. With the `store` of a `kalypso_deployment_record` it also tells what clusters ran.\n\nA " +
+			"deployment is a commit that changes the tree of the rendering or the promoted commit, or " +
+			"all commits of one rollout. Times are those of the committers. A deployment counts as failed if the next one " +
+			"rolls it back, or with a store if it was observed to fail.\n\n" +
+			"`metrics` has the four metrics of [DORA](https://dora.dev/guides/dora-metrics-four-keys/), and `summary` a table " +
+			"for the job summary of a pipeline.",
+		Attributes: attributes,
+	}
+}
+
+func deploymentHistoryArguments() map[string]resource.Attribute {
+	controlPlane, gitops := schemas.PromotionArguments()["control_plane"], schemas.PromotionArguments()["gitops_repo"]
+	branch, ok := controlPlane.(resource.SingleNestedAttribute)
+	rendering, ok2 := gitops.(resource.SingleNestedAttribute)
+	if !ok || !ok2 {
+		panic("control_plane and gitops_repo are objects")
+	}
+	branch.Required, branch.Optional = false, true
+	branch.MarkdownDescription = "The branch whose commits are promoted, for `commits` and lead times. Its first-parent " +
+		"history counts."
+	store := storeArgument(false)
+	store.MarkdownDescription = "The store of a `kalypso_deployment_record`, for what ran. Exactly one of `git` and " +
+		"`postgres`."
+	rendering.MarkdownDescription = "Where the environment's rendering goes, as in its `gitops_repo`."
+	return map[string]resource.Attribute{
+		"gitops_repo":   rendering,
+		"control_plane": branch,
+		"until": resource.StringAttribute{
+			Optional: true, Validators: []validator.String{schemas.Valid("time", checkTime)},
+			MarkdownDescription: "End of the window, as a time of RFC 3339 such as `2026-01-31T12:00:00Z`. The default is " +
+				"now. What happened later still tells which deployments failed.",
+		},
+		"since": resource.StringAttribute{
+			Optional: true, Validators: []validator.String{schemas.Valid("time or duration", checkTimeOrDuration)},
+			MarkdownDescription: "Start of the window: a time of RFC 3339, or a duration before `until`. The default is " +
+				"`720h`, 30 days. A deployment belongs to the window in which it started.",
+		},
+		"store": store,
+		"cluster": resource.StringAttribute{
+			Optional: true, MarkdownDescription: "A cluster: `runs` and `versions` are of it alone.",
+		},
+		"deployment_target": resource.StringAttribute{
+			Optional: true, MarkdownDescription: "A deployment target: `runs` and `versions` are of it alone.",
+		},
+		"limit": resource.Int64Attribute{
+			Optional: true, Validators: []validator.Int64{int64validator.Between(1, 1000)},
+			MarkdownDescription: fmt.Sprintf(
+				"Most entries of `deployments` and of `runs`, 1 to 1000. The default is %d. The "+
+					"metrics count all deployments.",
+				historyLimit,
+			),
+		},
+	}
+}
+
+func deploymentHistoryComputed() map[string]schema.Attribute {
+	number := func(description string) schema.Float64Attribute {
+		return schema.Float64Attribute{Computed: true, MarkdownDescription: description}
+	}
+	return map[string]schema.Attribute{
+		"environment": schemas.ComputedText(
+			"The environment that the newest record names. Null if nothing was delivered yet.",
+		),
+		"deployments": schemas.ComputedObjects("The deployments that started in the window, newest first.",
+			map[string]schema.Attribute{
+				"commit":       schemas.ComputedText("The last commit on the GitOps branch."),
+				"first_commit": schemas.ComputedText("The first commit. A rollout in waves has several."),
+				"started_at":   schemas.ComputedText("Time of the first commit."),
+				"delivered_at": schemas.ComputedText("Time of the last commit. Null if the rollout never completed."),
+				"author":       schemas.ComputedText("Author of the last commit: `Name <mail>`."),
+				"kind": schemas.ComputedText(
+					"`first`; `rollback` if it brings back what was there before the last deployment; " +
+						"`promotion` if the promoted commit changes; else `change`.",
+				),
+				"promoted_commit": schemas.ComputedText("The promoted commit. Null if there is none."),
+				"previous_commit": schemas.ComputedText("The promoted commit of the deployment before. Null if there is none."),
+				"compare_url": schemas.ComputedText(
+					"Web page that compares both. Null if they are equal, and without a host that " +
+						"the provider knows.",
+				),
+				"commits": schemas.ComputedNumber(
+					"The number of commits of the control plane that this deployment is the first to " +
+						"bring. Null without `control_plane`, and if its branch lost one of the two commits.",
+				),
+				"folders": schemas.ComputedTexts("The cluster types whose folders changed, sorted."),
+				"reason":  schemas.ComputedText("Why the commit was promoted, else the subject of the commit message."),
+				"lead_time_seconds": schemas.ComputedNumber(
+					"Median time from these commits to `delivered_at`, in seconds. Null if " +
+						"there is none.",
+				),
+				"running_at": schemas.ComputedText(
+					"When it was first observed to succeed. Null without a store, and if it was not.",
+				),
+				"failed": schema.BoolAttribute{Computed: true,
+					MarkdownDescription: "The next deployment is a rollback, or this one was observed to fail."},
+				"failed_at": schemas.ComputedText(
+					"When it was first observed to fail, else `delivered_at`, else `started_at`. Null if " +
+						"it did not fail.",
+				),
+				"restored_at": schemas.ComputedText(
+					"Of the first later deployment that is complete and did not fail: `running_at`, " +
+						"else `delivered_at`. Null if there is none.",
+				),
+			}),
+		"metrics": schema.SingleNestedAttribute{
+			Computed: true, MarkdownDescription: "The metrics of the deployments that started in the window. A value is null " +
+				"if there is nothing to count.",
+			Attributes: map[string]schema.Attribute{
+				"deployments":             schemas.ComputedNumber("The number of complete deployments."),
+				"deployments_per_day":     number("The same per day of the window."),
+				"lead_time_seconds":       schemas.ComputedNumber("Median lead time of all their commits, in seconds."),
+				"change_failure_rate":     number("The part of the deployments that failed, 0 to 1."),
+				"time_to_restore_seconds": schemas.ComputedNumber("Median time from `failed_at` to `restored_at`, in seconds."),
+			},
+		},
+		"complete": schema.BoolAttribute{Computed: true, MarkdownDescription: fmt.Sprintf("Whether the history reaches "+
+			"`since`. At most %d commits are read.", lookup.MaxCommits)},
+		"summary": schemas.ComputedText("The metrics and the deployments as Markdown."),
+		"versions": schemas.ComputedObjects(
+			"What ran at `until`, from the store. Null without one.",
+			map[string]schema.Attribute{
+				"deployment_target": schemas.ComputedText(
+					"The deployment target. Empty for the folder of a cluster type itself.",
+				),
+				"version":   schemas.ComputedText("The version. Null if none was reported."),
+				"state":     schemas.ComputedText("State of the deployment target on these clusters."),
+				"clusters":  schemas.ComputedNumber("The number of clusters."),
+				"since":     schemas.ComputedText("Since when the first of them ran it in this state."),
+				"workload":  schemas.ComputedText(historyWorkload),
+				"workspace": schemas.ComputedText(historyWorkspace),
+			},
+		),
+		"runs": schemas.ComputedObjects("What ran in the window, newest first, from the store. Null without one.",
+			map[string]schema.Attribute{
+				"cluster":      schemas.ComputedText("The cluster."),
+				"cluster_type": schemas.ComputedText("The cluster type."),
+				"deployment_target": schemas.ComputedText(
+					"The deployment target. Empty for the folder of the cluster type itself.",
+				),
+				"version":   schemas.ComputedText("The version. Null if none was reported."),
+				"commit":    schemas.ComputedText("A commit with this content. Null if it is unknown."),
+				"state":     schemas.ComputedText("The state."),
+				"since":     schemas.ComputedText("When it began."),
+				"until":     schemas.ComputedText("When it ended. Null if it goes on."),
+				"message":   schemas.ComputedText("Why it is not current. Null if nothing was reported."),
+				"workload":  schemas.ComputedText(historyWorkload),
+				"workspace": schemas.ComputedText(historyWorkspace),
+			}),
+		"truncated": schema.BoolAttribute{
+			Computed: true,
+			MarkdownDescription: "Whether there are more runs than `limit`. " +
+				"Null without a store.",
+		},
+		"recorded_until": schemas.ComputedText("Time of the last record in the store. Null without one."),
+	}
+}
+
+// Descriptions of attributes that both a version and a run have.
+const (
+	historyWorkload  = "The workload, as its `DeploymentDescriptor` names it. Null if none does."
+	historyWorkspace = "The workspace, as its `DeploymentDescriptor` names it. Null if none does."
+)

@@ -1,0 +1,227 @@
+package deployment
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+	"github.com/hashicorp/terraform-plugin-log/tflog"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/configuration"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
+)
+
+var (
+	_ resource.ResourceWithConfigure  = (*deploymentRecord)(nil)
+	_ resource.ResourceWithModifyPlan = (*deploymentRecord)(nil)
+	_ resource.ResourceWithIdentity   = (*deploymentRecord)(nil)
+)
+
+// recordTimeout is the default of all timeouts.
+const recordTimeout = 10 * time.Minute
+
+// deploymentRecord records what the clusters of an environment run.
+type deploymentRecord struct{ data *configuration.Data }
+
+// NewRecord returns the resource kalypso_deployment_record.
+func NewRecord() resource.Resource { return &deploymentRecord{} }
+
+func (r *deploymentRecord) Metadata(
+	_ context.Context, req resource.MetadataRequest, resp *resource.MetadataResponse,
+) {
+	resp.TypeName, resp.ResourceBehavior = req.ProviderTypeName+"_deployment_record", schemas.MutableIdentity
+}
+
+// deploymentRecordIdentity identifies a record by its environment in the store. Records are not imported.
+var deploymentRecordIdentity = schemas.Identity{
+	{Name: "environment", Required: true, Description: "Name of the environment in the store."},
+}
+
+// IdentitySchema implements resource.ResourceWithIdentity.
+func (r *deploymentRecord) IdentitySchema(
+	_ context.Context, _ resource.IdentitySchemaRequest, resp *resource.IdentitySchemaResponse,
+) {
+	resp.IdentitySchema = deploymentRecordIdentity.Schema()
+}
+
+// setIdentity sets the identity of a state. Without an environment in the state, it is the recorded one; "" before the
+// first record.
+func (m *deploymentRecordModel) setIdentity(
+	ctx context.Context, memory recordMemory, to *tfsdk.ResourceIdentity, diags *diag.Diagnostics,
+) {
+	if to == nil || diags.HasError() {
+		return
+	}
+	name := m.Environment.ValueString()
+	if recorded := m.recorded(ctx, recordMemory{Present: memory.Present}, m.Store); name == "" && recorded != nil {
+		name = recorded.Environment
+	}
+	diags.Append(to.SetAttribute(ctx, path.Root("environment"), name)...)
+}
+
+func (r *deploymentRecord) Schema(ctx context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
+	resp.Schema = deploymentRecordSchema(ctx)
+}
+
+// Configure stores the provider's configuration.
+func (r *deploymentRecord) Configure(_ context.Context, req resource.ConfigureRequest, _ *resource.ConfigureResponse) {
+	r.data, _ = req.ProviderData.(*configuration.Data)
+}
+
+// ModifyPlan plans a record if one is due. Otherwise it keeps the state, including the observation. It contacts
+// nothing.
+func (r *deploymentRecord) ModifyPlan(
+	ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse,
+) {
+	if req.Plan.Raw.IsNull() {
+		return
+	}
+	diags := &resp.Diagnostics
+	var plan deploymentRecordModel
+	diags.Append(req.Plan.Get(ctx, &plan)...)
+	var last *deploymentRecordModel
+	if !req.State.Raw.IsNull() {
+		last = &deploymentRecordModel{}
+		diags.Append(req.State.Get(ctx, last)...)
+	}
+	memory, ds := req.Private.GetKey(ctx, recordMemoryKey)
+	diags.Append(ds...)
+	if diags.HasError() {
+		return
+	}
+	d := plan.decide(ctx, last, parseRecordMemory(memory), diags)
+	switch {
+	case diags.HasError():
+		return
+	case d.unknown:
+		plan.RecordedAt, plan.Changes, plan.Summary = types.StringUnknown(), types.Int64Unknown(), types.StringUnknown()
+	case d.due:
+		plan.set(d)
+	default:
+		plan.keep(last)
+		if last != nil {
+			plan.Deployment, plan.History = last.Deployment, last.History
+		}
+	}
+	diags.Append(resp.Plan.Set(ctx, plan)...)
+}
+
+// Create records everything that the store does not have yet.
+func (r *deploymentRecord) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
+	var plan deploymentRecordModel
+	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	limit, ds := plan.Timeouts.Create(ctx, recordTimeout)
+	resp.Diagnostics.Append(ds...)
+	memory := r.record(ctx, &plan, nil, recordMemory{}, limit, &resp.Diagnostics)
+	if !resp.Diagnostics.HasError() {
+		resp.Diagnostics.Append(resp.State.Set(ctx, plan)...)
+		resp.Diagnostics.Append(resp.Private.SetKey(ctx, recordMemoryKey, memory.encode())...)
+		plan.setIdentity(ctx, memory, resp.Identity, &resp.Diagnostics)
+	}
+}
+
+// Update records what changed.
+func (r *deploymentRecord) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
+	var plan, last deploymentRecordModel
+	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
+	resp.Diagnostics.Append(req.State.Get(ctx, &last)...)
+	memory, ds := req.Private.GetKey(ctx, recordMemoryKey)
+	resp.Diagnostics.Append(ds...)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	limit, ds := plan.Timeouts.Update(ctx, recordTimeout)
+	resp.Diagnostics.Append(ds...)
+	kept := r.record(ctx, &plan, &last, parseRecordMemory(memory), limit, &resp.Diagnostics)
+	if !resp.Diagnostics.HasError() {
+		resp.Diagnostics.Append(resp.State.Set(ctx, plan)...)
+		resp.Diagnostics.Append(resp.Private.SetKey(ctx, recordMemoryKey, kept.encode())...)
+		plan.setIdentity(ctx, kept, resp.Identity, &resp.Diagnostics)
+	}
+}
+
+// record makes a record if one is due, sets the computed attributes, and returns what private state keeps.
+func (r *deploymentRecord) record(
+	ctx context.Context, plan, last *deploymentRecordModel, memory recordMemory, limit time.Duration,
+	diags *diag.Diagnostics,
+) recordMemory {
+	d := plan.decide(ctx, last, memory, diags)
+	if diags.HasError() {
+		return memory
+	}
+	if !d.due {
+		plan.keep(last)
+		return memory
+	}
+	store := r.data.OpenStore(ctx, plan.Store, diags)
+	if diags.HasError() {
+		return memory
+	}
+	limited, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	done, err := store.Record(limited, d.recording)
+	if err != nil {
+		diags.AddAttributeError(path.Root("store"), "The record can't be stored", problem.Sentence(err)+
+			" Nothing was recorded. The next apply records everything since the last record.")
+		return memory
+	}
+	if !done.Newer.IsZero() {
+		diags.AddAttributeWarning(path.Root("deployment"), "A newer observation is recorded already",
+			fmt.Sprintf("The observation of %s was not recorded: the store has one of %s, of another run.",
+				d.recording.Now.ObservedAt.UTC().Format(time.RFC3339Nano), done.Newer.UTC().Format(time.RFC3339Nano)))
+	}
+	plan.set(d)
+	tflog.Info(ctx, "recorded what the clusters run", map[string]any{
+		"environment": d.recording.Now.Environment, "changes": done.Changes,
+	})
+	memory = recordMemory{Skipped: done.Differs}
+	if done.Present != d.recording.Now {
+		memory.Present = done.Present.Encode()
+	}
+	return memory
+}
+
+// Read asks the store for its last record. If it has none, or an older one than the state, the next apply compares
+// everything. A store that does not answer changes nothing.
+func (r *deploymentRecord) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
+	var state deploymentRecordModel
+	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
+	text, ds := req.Private.GetKey(ctx, recordMemoryKey)
+	resp.Diagnostics.Append(ds...)
+	limit, ds := state.Timeouts.Read(ctx, recordTimeout)
+	resp.Diagnostics.Append(ds...)
+	memory := parseRecordMemory(text)
+	state.setIdentity(ctx, memory, resp.Identity, &resp.Diagnostics)
+	recorded := state.recorded(ctx, recordMemory{Present: memory.Present}, state.Store)
+	if resp.Diagnostics.HasError() || recorded == nil || !r.data.StoreKnown(ctx, state.Store) {
+		return
+	}
+	store := r.data.OpenStore(ctx, state.Store, &resp.Diagnostics)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	limited, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	last, err := store.Last(limited, recorded.Environment)
+	if err != nil {
+		resp.Diagnostics.AddAttributeWarning(path.Root("store"), "The store can't be read", problem.Sentence(err)+
+			" The plan is made without it.")
+		return
+	}
+	memory.Lost = last.ObservedAt.Before(recorded.ObservedAt)
+	resp.Diagnostics.Append(resp.Private.SetKey(ctx, recordMemoryKey, memory.encode())...)
+}
+
+// Delete leaves the history, and contacts nothing.
+func (r *deploymentRecord) Delete(ctx context.Context, _ resource.DeleteRequest, _ *resource.DeleteResponse) {
+	tflog.Info(ctx, "left the recorded history unchanged")
+}

@@ -1,0 +1,145 @@
+package deployment
+
+import (
+	"context"
+
+	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
+	"github.com/hashicorp/terraform-plugin-framework-validators/objectvalidator"
+	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history/postgres"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/repourl"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
+)
+
+func deploymentRecordSchema(ctx context.Context) schema.Schema {
+	return schema.Schema{
+		MarkdownDescription: "Records what the clusters of an environment run, on a Git branch or in PostgreSQL. " +
+			"`kalypso_deployment_history` and SQL tell from it what ran where and when.\n\nEach apply adds what changed since " +
+			"the last record: a deployment target on a cluster that is new or gone, or has another content, version or state. " +
+			"Without a change the plan is empty. The plan compares the observation with the last one in the state, and " +
+			"contacts no store. If the store contains something else than the state, such as after a lost state or a restored " +
+			"backup, the next apply compares everything with the store, and makes the present right.\n\n" +
+			"**Destroying the resource leaves the history unchanged.** There is no import: creating the resource finds what " +
+			"is there.",
+		Attributes: schemas.Typed(map[string]schema.Attribute{
+			"deployment": schema.SingleNestedAttribute{
+				Required: true,
+				MarkdownDescription: "A whole `kalypso_deployment_state` with `versions = true`. Nothing is recorded while it " +
+					"has no `head`.",
+				Attributes: map[string]schema.Attribute{
+					"head": schema.StringAttribute{Optional: true, MarkdownDescription: "The commit at the branch's head."},
+					"observation": schema.StringAttribute{
+						Optional: true, Sensitive: true, MarkdownDescription: "What the clusters run.",
+					},
+				},
+			},
+			"history": schema.SingleNestedAttribute{
+				Optional: true,
+				MarkdownDescription: "A whole `kalypso_deployment_history`. Its deployments go to the table `delivery`, so that " +
+					"SQL has them too. Not with `store.git`: Git has them.",
+				Attributes: map[string]schema.Attribute{
+					"deployments": schema.ListNestedAttribute{
+						Optional: true, MarkdownDescription: "The deployments.",
+						NestedObject: schema.NestedAttributeObject{Attributes: recordedDeploymentAttributes()},
+					},
+				},
+			},
+			"environment": schema.StringAttribute{
+				Optional: true, Validators: []validator.String{stringvalidator.LengthAtLeast(1)},
+				MarkdownDescription: "Name of the environment in the store. The default is the one in the record on the branch. " +
+					"An environment in a store is of one repo, branch and path.",
+			},
+			"store": storeArgument(true),
+			"renew_after": schema.StringAttribute{
+				Optional: true, Validators: []validator.String{schemas.Valid("duration", schemas.CheckDuration)},
+				MarkdownDescription: "Record again without a change when the last record is this old, such as `24h`. Readers " +
+					"of the store then see that observation still runs.",
+			},
+			"recorded_at": schema.StringAttribute{
+				Computed:            true,
+				MarkdownDescription: "When the last observation that was recorded was made. Null if there is none.",
+			},
+			"changes": schema.Int64Attribute{
+				Computed: true, MarkdownDescription: "The number of changes in the last record.",
+			},
+			"summary": schema.StringAttribute{
+				Computed: true,
+				MarkdownDescription: "The changes in the last record, for people: their number, then at most 50 lines by cluster " +
+					"type and deployment target. Known in the plan. After a lost state it may list more than the store lacks.",
+			},
+			"timeouts": timeouts.Attributes(ctx, timeouts.Opts{Create: true, Read: true, Update: true}),
+		}),
+	}
+}
+
+// storeArgument returns the argument that chooses a store.
+func storeArgument(required bool) schema.SingleNestedAttribute {
+	other := func(name string) []validator.Object {
+		return []validator.Object{objectvalidator.ExactlyOneOf(path.MatchRelative().AtParent().AtName(name))}
+	}
+	return schema.SingleNestedAttribute{
+		Required: required, Optional: !required,
+		MarkdownDescription: "Where the record is kept. Exactly one of `git` and `postgres`.",
+		Attributes: map[string]schema.Attribute{
+			"git": schema.SingleNestedAttribute{
+				Optional: true, Validators: other("postgres"),
+				MarkdownDescription: "A branch of a Git repo: one file and one commit a record. It takes up to some 250,000 " +
+					"deployment targets on clusters.",
+				Attributes: map[string]schema.Attribute{
+					"repo": schema.StringAttribute{
+						Required: true, MarkdownDescription: "URL of the repo.",
+						Validators: []validator.String{schemas.Valid("repo URL", func(s string) error {
+							_, err := repourl.Parse(s)
+							return err
+						})},
+					},
+					"branch": schema.StringAttribute{
+						Required: true, MarkdownDescription: "Branch for the history alone. The first record creates it.",
+					},
+					"path": schema.StringAttribute{
+						Optional: true, MarkdownDescription: "Folder. The default is the root.",
+						Validators: []validator.String{schemas.Valid("path", func(s string) error {
+							_, err := record.CleanPath(s)
+							return err
+						})},
+					},
+				},
+			},
+			"postgres": schema.SingleNestedAttribute{
+				Optional: true, Validators: other("git"),
+				MarkdownDescription: "The PostgreSQL of the provider's `postgres`, 13 or newer. Its views `runs` and " +
+					"`deployments` are for SQL and dashboards. The first record creates the schema; `" + postgres.SchemaFile +
+					"` has its SQL.",
+				Attributes: map[string]schema.Attribute{
+					"schema": schema.StringAttribute{
+						Optional: true, MarkdownDescription: "Schema of the tables. The default is `" + postgres.DefaultSchema + "`.",
+						Validators: []validator.String{schemas.Valid("schema", postgres.CheckSchema)},
+					},
+				},
+			},
+		},
+	}
+}
+
+// recordedDeploymentAttributes returns the attributes of a deployment that a store keeps.
+func recordedDeploymentAttributes() map[string]schema.Attribute {
+	all := map[string]schema.Attribute{}
+	for name, attribute := range recordedDeploymentTypes {
+		const description = "As in `kalypso_deployment_history`."
+		switch attribute {
+		case types.Int64Type:
+			all[name] = schema.Int64Attribute{Optional: true, MarkdownDescription: description}
+		case types.BoolType:
+			all[name] = schema.BoolAttribute{Optional: true, MarkdownDescription: description}
+		default:
+			all[name] = schema.StringAttribute{Optional: true, MarkdownDescription: description}
+		}
+	}
+	return all
+}

@@ -1,0 +1,256 @@
+package deployment
+
+import (
+	"fmt"
+	"maps"
+
+	"github.com/hashicorp/terraform-plugin-framework/attr"
+	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
+	resource "github.com/hashicorp/terraform-plugin-framework/resource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/observe"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
+)
+
+// The values of detail.
+const (
+	detailFolders  = "folders"
+	detailTargets  = "targets"
+	detailClusters = "clusters"
+)
+
+var details = schemas.Enumeration{detailFolders, detailTargets, detailClusters}
+
+func deploymentStateSchema() schema.Schema {
+	arguments := schemas.ObservedArguments()
+	arguments["detail"] = details.Attribute(
+		"How much to return: the folders of cluster types; with `targets` also deployment targets; with `clusters` also " +
+			"targets and clusters.",
+	)
+	arguments["versions"] = resource.BoolAttribute{
+		Optional: true,
+		MarkdownDescription: "Whether to read which version of each deployment target runs. The default is `false`. The " +
+			"repos that the targets take their manifests from are read with the provider's `git_credentials`. One that can't " +
+			"be read is a warning, and costs its versions alone.",
+	}
+	arguments["timeouts"] = resource.SingleNestedAttribute{
+		Optional: true, MarkdownDescription: "Time limits.",
+		Attributes: map[string]resource.Attribute{"read": resource.StringAttribute{
+			Optional: true,
+			MarkdownDescription: fmt.Sprintf(
+				"How long the sources may take to answer, as a duration. The default is `%s`. If a source does not answer in "+
+					"time, the verdict is `pending`.",
+				"5m",
+			),
+			Validators: []validator.String{schemas.Valid("duration", schemas.CheckDuration)},
+		}},
+	}
+	attributes := schemas.DataSourceArguments(arguments)
+	maps.Copy(attributes, deploymentStateComputed())
+	return schema.Schema{
+		MarkdownDescription: "Tells whether the clusters run what a branch of the GitOps repo contains. It checks once per " +
+			"run and does not wait: a deployment in progress is `pending`.\n\nA cluster is current if two conditions are " +
+			"true. It reports that everything it synced is healthy. And its folder has not changed from the commit that it " +
+			"reports up to the branch's head. So a commit that does not change a folder makes no cluster wait. An unclear " +
+			"state is never a success: it is `pending` and listed in `problems`. The guide *Does it run?* has the full table.",
+		Attributes: attributes,
+	}
+}
+
+func deploymentStateComputed() map[string]schema.Attribute {
+	return map[string]schema.Attribute{
+		"head": schemas.ComputedText(
+			"The commit at the branch's head. Null if the branch or the rendering's record on it does not exist.",
+		),
+		"environment": schemas.ComputedText("The environment in the record. Null without a head."),
+		"observation": schema.StringAttribute{
+			Computed: true, Sensitive: true,
+			MarkdownDescription: "What each cluster runs of each deployment target, as compressed JSON in one text, for a " +
+				"record of deployments. Null without `versions` or a head. It is marked sensitive so that no plan prints it; it " +
+				"contains no secrets.",
+		},
+		"promoted_commit": schemas.ComputedText("The promoted commit in the record at this path. Null if there is none."),
+		"complete": schema.BoolAttribute{
+			Computed:            true,
+			MarkdownDescription: "Whether the record shows no rollout in progress. Null without a head.",
+		},
+		"verdict": schemas.ComputedText(
+			"`success` if all folders have succeeded, `failure` if one has failed, else `pending`. Never `success` during a " +
+				"rollout.",
+		),
+		"summary":     schemas.ComputedText("The state in one line, for people."),
+		"observed_at": schemas.ComputedText("When the state was read, by this machine's clock."),
+		"folders": schema.MapNestedAttribute{
+			Computed:            true,
+			MarkdownDescription: "The folders of the cluster types in the record, by cluster type.",
+			NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
+				"tree_hash": schemas.ComputedText(
+					"Hash of the folder's tree at head. Null if the record lists the folder but the branch does not contain it.",
+				),
+				"total":       schemas.ComputedNumber("Number of clusters that follow the folder or are expected to."),
+				"current":     schemas.ComputedNumber("Number that run the folder as at head and are healthy."),
+				"progressing": schemas.ComputedNumber("Number that are in progress or unclear."),
+				"failed": schemas.ComputedNumber(
+					"Number that run an older tree or are unhealthy for longer than `progress_deadline`.",
+				),
+				"suspended": schemas.ComputedNumber("Number that are suspended."),
+				"stale":     schemas.ComputedNumber("Number whose reports are all older than `stale_after`."),
+				"offline":   schemas.ComputedNumber("Number that are disconnected or do not answer."),
+				"missing": schemas.ComputedNumber(
+					"Number that are expected but don't report, or that are missing from `minimum`.",
+				),
+				"verdict": schemas.ComputedText("`success`, `pending` or `failure`."),
+				"since": schemas.ComputedText(
+					"When the folder reached its verdict, as far as the reports' own times tell, else null.",
+				),
+			}},
+		},
+		"problems": schemas.ComputedObjects(
+			fmt.Sprintf("What is wrong, the most important first, at most %d.", deployment.MaxProblems),
+			map[string]schema.Attribute{
+				"cluster": schemas.ComputedText("The cluster. Null if the problem concerns the whole folder."),
+				"folder":  schemas.ComputedText("The folder. Null if it is unknown."),
+				"state": schemas.ComputedText(
+					"State of the cluster: `failed`, `missing`, `offline`, `stale`, `suspended`, `progressing`, or `unexpected`, " +
+						"which is not counted.",
+				),
+				"revision": schemas.ComputedText("The revision that the cluster reports."),
+				"message":  schemas.ComputedText("What is wrong, with the cluster's own message."),
+			},
+		),
+		"targets": schema.MapNestedAttribute{
+			Computed:            true,
+			MarkdownDescription: "The deployment targets, over all folders. Null unless `detail` asks for it.",
+			NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
+				"current": schemas.ComputedNumber("Number of clusters on which the target's folder is current."),
+				"total":   schemas.ComputedNumber("Number of clusters that should run it."),
+				"versions": schema.MapAttribute{
+					Computed:    true,
+					ElementType: types.Int64Type,
+					MarkdownDescription: "The versions that run, each with its number of clusters. A cluster that reports no " +
+						"version is left out. Null without `versions`.",
+				},
+			}},
+		},
+		"clusters": schema.MapAttribute{
+			Computed:    true,
+			ElementType: types.ListType{ElemType: types.ObjectType{AttrTypes: followedTypes}},
+			MarkdownDescription: "The clusters, each with the folders that it follows, the revision that it reports and its " +
+				"state. Null unless `detail` asks for it.",
+		},
+	}
+}
+
+// followedTypes lists the attributes of a folder that a cluster follows.
+var followedTypes = map[string]attr.Type{
+	"folder":   types.StringType,
+	"revision": types.StringType,
+	"state":    types.StringType,
+}
+
+// deploymentValues returns the computed attributes.
+func deploymentValues(seen *observe.Observation, detail string) map[string]attr.Value {
+	all := tfvalue.Values{
+		"head": tfvalue.OrNil(
+			seen.Head,
+		),
+		"environment":     tfvalue.OrNil(seen.Environment),
+		"promoted_commit": tfvalue.OrNil(seen.PromotedCommit),
+		"verdict":         string(seen.Verdict),
+		"summary":         seen.Summary,
+		"observed_at": schemas.Timestamp(
+			seen.At,
+		),
+		"folders":  folderValues(seen.Outcome.Folders),
+		"problems": problemValues(seen.Problems),
+	}
+	if seen.Head != "" {
+		all["complete"] = seen.Complete
+	}
+	if seen.Versions != nil {
+		all["observation"] = seen.Versions.Encode()
+	}
+	if detail != detailFolders {
+		var running map[string]map[string]int
+		if seen.Versions != nil {
+			running = seen.Versions.Targets()
+		}
+		targets := map[string]tfvalue.Values{}
+		for name, c := range seen.Targets {
+			targets[name] = tfvalue.Values{"current": c.Current, "total": c.Total}
+			if running != nil {
+				targets[name]["versions"] = counts(running[name])
+			}
+		}
+		all["targets"] = targets
+	}
+	if detail == detailClusters {
+		all["clusters"] = clusterValues(seen.Clusters)
+	}
+	results := map[string]attr.Value{}
+	for name, attribute := range deploymentStateComputed() {
+		results[name] = tfvalue.Result(attribute.GetType(), all[name])
+	}
+	return results
+}
+
+// counts converts numbers by name.
+func counts(numbers map[string]int) attr.Value {
+	all := map[string]attr.Value{}
+	for name, n := range numbers {
+		all[name] = types.Int64Value(int64(n))
+	}
+	return types.MapValueMust(types.Int64Type, all)
+}
+
+func folderValues(folders map[string]deployment.FolderState) map[string]tfvalue.Values {
+	all := map[string]tfvalue.Values{}
+	for name, f := range folders {
+		all[name] = tfvalue.Values{
+			"tree_hash":   tfvalue.OrNil(f.Tree),
+			"total":       f.Total,
+			"current":     f.Current,
+			"progressing": f.Progressing,
+			"failed":      f.Failed,
+			"suspended":   f.Suspended,
+			"stale":       f.Stale,
+			"offline":     f.Offline,
+			"missing":     f.Missing,
+			"verdict":     string(f.Verdict),
+			"since":       schemas.Timestamp(f.Since),
+		}
+	}
+	return all
+}
+
+func clusterValues(clusters map[string][]deployment.Followed) map[string][]tfvalue.Values {
+	all := map[string][]tfvalue.Values{}
+	for name, follows := range clusters {
+		for _, f := range follows {
+			all[name] = append(
+				all[name],
+				tfvalue.Values{"folder": f.Folder, "revision": tfvalue.OrNil(f.Revision), "state": string(f.State)},
+			)
+		}
+	}
+	return all
+}
+
+func problemValues(problems []deployment.Problem) []tfvalue.Values {
+	all := []tfvalue.Values{}
+	for _, p := range problems[:min(len(problems), deployment.MaxProblems)] {
+		all = append(all, tfvalue.Values{
+			"cluster":  tfvalue.OrNil(printable.Line(p.Cluster)),
+			"folder":   tfvalue.OrNil(printable.Line(p.Folder)),
+			"state":    string(p.State),
+			"revision": tfvalue.OrNil(p.Revision),
+			"message":  tfvalue.OrNil(p.Message),
+		})
+	}
+	return all
+}

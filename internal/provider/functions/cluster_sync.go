@@ -1,0 +1,136 @@
+package functions
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/hashicorp/terraform-plugin-framework/attr"
+	"github.com/hashicorp/terraform-plugin-framework/function"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/clustersync"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
+)
+
+type clusterSyncFunction struct{}
+
+// NewClusterSync returns the function cluster_sync.
+func NewClusterSync() function.Function { return clusterSyncFunction{} }
+
+func (clusterSyncFunction) Metadata(_ context.Context, _ function.MetadataRequest, resp *function.MetadataResponse) {
+	resp.Name = "cluster_sync"
+}
+
+func (clusterSyncFunction) Definition(
+	_ context.Context, _ function.DefinitionRequest, resp *function.DefinitionResponse,
+) {
+	resp.Definition = function.Definition{
+		Summary: "The objects that have a cluster sync its folder",
+		MarkdownDescription: "Returns the Kubernetes objects that have a cluster sync the folder of its cluster type, as a " +
+			"list: for `flux` a GitRepository and a Kustomization, for `argocd` an Application, for `fleet` a GitRepo of " +
+			"Rancher Fleet. Hand them to `kubernetes_manifest`, or write them to a file with `yamlencode`. See the guide " +
+			"[Attach clusters](https://registry.terraform.io/providers/terraform-kalypso/kalypso/latest/docs/guides/" +
+			"attach-clusters).",
+		Parameters: []function.Parameter{
+			function.StringParameter{
+				Name: "kind", MarkdownDescription: "The reconciler: " + schemas.Alternatives(clustersync.Kinds) + ".",
+			},
+			function.DynamicParameter{
+				Name: "gitops_repo",
+				MarkdownDescription: "The GitOps repo: an object with `repo` and `branch`, such as the argument of that name of " +
+					"the rendering.",
+			},
+			function.StringParameter{
+				Name: "folder",
+				MarkdownDescription: "The folder of the cluster type, from the repo's root, such as " +
+					"`kalypso_environment_rendering.dev.folders[\"large\"].path`.",
+			},
+		},
+		VariadicParameter: function.DynamicParameter{
+			Name: "options",
+			MarkdownDescription: "An object with any of `name` (of the objects; the default is the last element of the " +
+				"folder), `namespace` (of the objects; the defaults are `flux-system`, `argocd` and `fleet-default`), `interval` " +
+				"(how often Flux reads the branch; the default is `1m`), `secret` (the Secret with the credential of a private " +
+				"repo; Argo CD finds its own by the repo's URL), `decryption` (the Secret with the keys for SOPS; Flux alone) " +
+				"and `cluster_labels` (the clusters that Rancher Fleet deploys to; the default is " +
+				"`{ cluster-type = <name> }`, and in the namespace `fleet-local` the cluster itself).",
+		},
+		Return: function.DynamicReturn{},
+	}
+}
+
+func (clusterSyncFunction) Run(ctx context.Context, req function.RunRequest, resp *function.RunResponse) {
+	var kind, folder string
+	var repoValue types.Dynamic
+	var more []types.Dynamic
+	if resp.Error = req.Arguments.Get(ctx, &kind, &repoValue, &folder, &more); resp.Error != nil {
+		return
+	}
+	if len(more) > 1 {
+		resp.Error = function.NewArgumentFuncError(3, "There is at most one object of options.")
+		return
+	}
+	var ps problem.Problems
+	repo := tfvalue.NewDecoder(repoValue, &ps)
+	of := clustersync.Folder{Repo: repo.String("repo"), Branch: repo.String("branch"), Path: folder}
+	if resp.Error = argumentError(1, ps); resp.Error != nil {
+		return
+	}
+	ps = nil
+	var o clustersync.Options
+	if len(more) == 1 {
+		d := tfvalue.NewDecoder(more[0], &ps)
+		d.Allow("name", "namespace", "interval", "secret", "decryption", "cluster_labels")
+		o = clustersync.Options{
+			Name: d.String("name"), Namespace: d.String("namespace"), Interval: d.String("interval"),
+			Secret: d.String("secret"), Decryption: d.String("decryption"), ClusterLabels: d.StringMap("cluster_labels"),
+		}
+		if resp.Error = argumentError(3, ps); resp.Error != nil {
+			return
+		}
+	}
+	for _, text := range []string{of.Repo, of.Branch, o.Name, o.Namespace, o.Interval, o.Secret, o.Decryption} {
+		if unknown.Is(text) || unknown.Any(o.ClusterLabels) {
+			resp.Error = resp.Result.Set(ctx, types.DynamicUnknown())
+			return
+		}
+	}
+	all, err := clustersync.Objects(kind, of, o)
+	if err != nil {
+		resp.Error = function.NewFuncError(sentence(err.Error()))
+		return
+	}
+	objects := make([]any, len(all))
+	for i, object := range all {
+		objects[i] = object
+	}
+	resp.Error = resp.Result.Set(ctx, types.DynamicValue(dynamicOf(objects)))
+}
+
+// dynamicOf converts JSON-like data to an object, a tuple or a scalar.
+func dynamicOf(v any) attr.Value {
+	switch v := v.(type) {
+	case string:
+		return types.StringValue(v)
+	case bool:
+		return types.BoolValue(v)
+	case []any:
+		elements, elementTypes := make([]attr.Value, len(v)), make([]attr.Type, len(v))
+		for i, e := range v {
+			elements[i] = dynamicOf(e)
+			elementTypes[i] = elements[i].Type(context.Background())
+		}
+		return types.TupleValueMust(elementTypes, elements)
+	case map[string]any:
+		attributes, attributeTypes := make(map[string]attr.Value, len(v)), make(map[string]attr.Type, len(v))
+		for name, a := range v {
+			attributes[name] = dynamicOf(a)
+			attributeTypes[name] = attributes[name].Type(context.Background())
+		}
+		return types.ObjectValueMust(attributeTypes, attributes)
+	}
+	panic(fmt.Sprintf("no object of a cluster has a %T", v))
+}

@@ -1,0 +1,2 @@
+// Package functions has the functions of the provider.
+package functions

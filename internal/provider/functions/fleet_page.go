@@ -1,0 +1,153 @@
+package functions
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/hashicorp/terraform-plugin-framework/attr"
+	"github.com/hashicorp/terraform-plugin-framework/function"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/page"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
+)
+
+type fleetPageFunction struct{}
+
+// NewFleetPage returns the function fleet_page.
+func NewFleetPage() function.Function { return fleetPageFunction{} }
+
+func (fleetPageFunction) Metadata(_ context.Context, _ function.MetadataRequest, resp *function.MetadataResponse) {
+	resp.Name = "fleet_page"
+}
+
+func (fleetPageFunction) Definition(
+	_ context.Context, _ function.DefinitionRequest, resp *function.DefinitionResponse,
+) {
+	resp.Definition = function.Definition{
+		Summary: "One HTML page with what runs where, and what was delivered",
+		MarkdownDescription: "Returns one HTML file for people without Terraform: what is wrong now, what each environment " +
+			"runs of each deployment target and cluster type, and the deliveries with their metrics. A pipeline publishes it " +
+			"as a page, a file of a bucket, or an artifact; it also opens from disk.\n\n" +
+			"The file makes no request to anywhere. It reads without JavaScript, which adds filters, the reader's time zone " +
+			"and arrow keys. It has names of authors, but not their mail addresses. Commits are links if their repo's URL " +
+			"begins with `https://`. The page depends on its arguments alone: its times are those of the data. With 2,000 " +
+			"deployment targets, 5 environments and the default `limit`, it has at most 2 MiB.\n\n" +
+			"The versions of deployment targets come from `versions` and `runs` of a history, or `targets` of a state. " +
+			"Without them, the page shows the cluster types: their clusters, and the promoted commit that reached them. " +
+			"The page filters by `workspace` and `workload` where these have them. A version is ahead of another " +
+			"if its numbers are higher, or if an environment that ran both ran it later for the first time.\n\n" +
+			"If an argument is sensitive, so is the page. It shows no `source` and no `observation`, so " +
+			"[nonsensitive](https://developer.hashicorp.com/terraform/language/functions/nonsensitive) is safe if nothing " +
+			"else is sensitive.",
+		Parameters: []function.Parameter{
+			function.DynamicParameter{
+				Name: "histories",
+				MarkdownDescription: "Objects of `data.kalypso_deployment_history`, whole, as a list or a map; or a single one. " +
+					"The columns have the order of the list. The keys of a map name the environments, and sort the columns.",
+			},
+		},
+		VariadicParameter: function.DynamicParameter{
+			Name: "states",
+			MarkdownDescription: "At most one list or map of objects of `data.kalypso_deployment_state`, whole, or a single " +
+				"object. They add what the clusters run. A state belongs to the history of the same `gitops_repo`; the keys of " +
+				"a map name its environment. `detail = \"clusters\"` adds the names of clusters.",
+		},
+		Return: function.StringReturn{},
+	}
+}
+
+func (fleetPageFunction) Run(ctx context.Context, req function.RunRequest, resp *function.RunResponse) {
+	var given types.Dynamic
+	var more []types.Dynamic
+	if resp.Error = req.Arguments.Get(ctx, &given, &more); resp.Error != nil {
+		return
+	}
+	if len(more) > 1 {
+		resp.Error = function.NewArgumentFuncError(2, "There is at most one list of states. Join several with concat")
+		return
+	}
+	for _, v := range append([]types.Dynamic{given}, more...) {
+		if !tfvalue.WhollyKnown(v) {
+			resp.Error = resp.Result.Set(ctx, types.StringUnknown())
+			return
+		}
+	}
+	histories, err := pageData("histories", "deployments", given, func(h *page.History, name page.Text) { h.Name = name })
+	if err != nil {
+		resp.Error = function.NewArgumentFuncError(0, sentence(err.Error()))
+		return
+	}
+	var states []page.State
+	if len(more) == 1 {
+		states, err = pageData("states", "folders", more[0], func(s *page.State, name page.Text) { s.Name = name })
+		if err != nil {
+			resp.Error = function.NewArgumentFuncError(1, sentence(err.Error()))
+			return
+		}
+	}
+	html, err := page.HTML(histories, states)
+	if err != nil {
+		resp.Error = function.NewFuncError(sentence(err.Error()))
+		return
+	}
+	resp.Error = resp.Result.Set(ctx, string(html))
+}
+
+// pageData reads the objects of a data source: of a list, of a map whose keys name them, or a single one. wanted is an
+// attribute that all objects of the data source have.
+func pageData[T any](argument, wanted string, v attr.Value, name func(*T, page.Text)) ([]T, error) {
+	v = tfvalue.Underlying(v)
+	set, named := tfvalue.Members(v)
+	list, listed := tfvalue.Elements(v)
+	var keys []string
+	switch _, single := set["gitops_repo"]; {
+	case tfvalue.IsNull(v):
+	case single:
+		list, named = []attr.Value{v}, false
+	case named:
+		keys = slices.Sorted(maps.Keys(set))
+		for _, key := range keys {
+			list = append(list, set[key])
+		}
+	case !listed:
+		return nil, fmt.Errorf("%s is neither a list nor a map of objects", argument)
+	}
+	all := make([]T, len(list))
+	for i, e := range list {
+		at := fmt.Sprintf("%s[%d]", argument, i)
+		if named {
+			at = fmt.Sprintf("%s[%q]", argument, keys[i])
+		}
+		object, ok := tfvalue.Members(tfvalue.Underlying(e))
+		if _, there := object[wanted]; !ok || !there {
+			return nil, fmt.Errorf("%s has no attribute %s. Pass whole objects of the data source", at, wanted)
+		}
+		if err := recode(plain(e), &all[i]); err != nil {
+			return nil, fmt.Errorf("%s%w", at, err)
+		}
+		if named {
+			name(&all[i], page.Text(keys[i]))
+		}
+	}
+	return all, nil
+}
+
+// recode reads data of Terraform into a structure with JSON tags. The error begins with the path of what is wrong.
+func recode(data, to any) error {
+	text, err := json.Marshal(data)
+	if err != nil {
+		return fmt.Errorf(": %w", err)
+	}
+	var wrong *json.UnmarshalTypeError
+	if err := json.Unmarshal(text, to); errors.As(err, &wrong) {
+		return fmt.Errorf(".%s: a %s is not possible here", wrong.Field, wrong.Value)
+	} else if err != nil {
+		return fmt.Errorf(": %w", err)
+	}
+	return nil
+}

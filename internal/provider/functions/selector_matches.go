@@ -1,0 +1,100 @@
+package functions
+
+import (
+	"context"
+	"strings"
+
+	"github.com/hashicorp/terraform-plugin-framework/attr"
+	"github.com/hashicorp/terraform-plugin-framework/function"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
+)
+
+type selectorMatchesFunction struct{}
+
+// NewSelectorMatches returns the function selector_matches.
+func NewSelectorMatches() function.Function { return selectorMatchesFunction{} }
+
+func (selectorMatchesFunction) Metadata(
+	_ context.Context, _ function.MetadataRequest, resp *function.MetadataResponse,
+) {
+	resp.Name = "selector_matches"
+}
+
+func (selectorMatchesFunction) Definition(
+	_ context.Context, _ function.DefinitionRequest, resp *function.DefinitionResponse,
+) {
+	resp.Definition = function.Definition{
+		Summary: "Tells whether a selector selects an object with these labels",
+		MarkdownDescription: "Reports whether a selector of a scheduling policy selects a deployment target or cluster " +
+			"type with these labels. Use it to test policies with `check` blocks and `terraform test`.",
+		Parameters: []function.Parameter{
+			function.DynamicParameter{
+				Name: "selector",
+				MarkdownDescription: "The selector: an object with `workspace`, `match_labels`, `match_expressions` and " +
+					"`match_all`, each as in `kalypso_scheduling_policy`. One that selects everything must say `match_all = true`.",
+			},
+			function.DynamicParameter{
+				Name: "labels",
+				MarkdownDescription: "The labels: a map of strings. The selector's `workspace` is compared with the label `" +
+					fleet.WorkspaceLabel + "`, which every deployment target has.",
+			},
+		},
+		Return: function.BoolReturn{},
+	}
+}
+
+func (selectorMatchesFunction) Run(ctx context.Context, req function.RunRequest, resp *function.RunResponse) {
+	var selectorValue, labelsValue types.Dynamic
+	if resp.Error = req.Arguments.Get(ctx, &selectorValue, &labelsValue); resp.Error != nil {
+		return
+	}
+	var ps problem.Problems
+	s := schemas.DecodeSelector(tfvalue.NewDecoder(selectorValue, &ps), true)
+	ps = append(ps, fleet.ValidateSelector(&s.Labels)...)
+	if resp.Error = argumentError(0, ps); resp.Error != nil {
+		return
+	}
+	var labelProblems problem.Problems
+	labels := labelsOf(labelsValue, &labelProblems)
+	if resp.Error = argumentError(1, labelProblems); resp.Error != nil {
+		return
+	}
+	matches, err := fleet.SelectorMatches(s.Workspace, &s.Labels, labels)
+	if err != nil {
+		resp.Error = function.NewArgumentFuncError(0, sentence(err.Error()))
+		return
+	}
+	resp.Error = resp.Result.Set(ctx, matches)
+}
+
+// labelsOf reads labels from an argument.
+func labelsOf(v types.Dynamic, ps *problem.Problems) map[string]string {
+	const name = "labels"
+	d := tfvalue.Decoder{Arguments: map[string]attr.Value{name: v}, Problems: ps}
+	return d.StringMap(name)
+}
+
+// argumentError returns all errors of a function's argument as one, or nil.
+func argumentError(argument int64, ps problem.Problems) *function.FuncError {
+	if !ps.HasErrors() {
+		return nil
+	}
+	var texts []string
+	for _, p := range ps {
+		text := p.Summary + ": " + p.Detail
+		if at := tfvalue.PathOf(p).String(); at != "" {
+			text = at + ": " + text
+		}
+		texts = append(texts, text)
+	}
+	return function.NewArgumentFuncError(argument, sentence(strings.Join(texts, "\n")))
+}
+
+// sentence removes the full stop, which Terraform adds to the error of a function.
+func sentence(text string) string { return printable.Text(strings.TrimSuffix(text, ".")) }

@@ -1,0 +1,2 @@
+// Package hclexport writes values as Terraform configuration.
+package hclexport

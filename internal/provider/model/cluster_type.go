@@ -1,0 +1,70 @@
+package model
+
+import (
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
+)
+
+var clusterTypeModel = &model{
+	Kind:      fleet.KindClusterType,
+	name:      "cluster_type",
+	attribute: "cluster_types",
+	description: "A cluster type: a set of similar clusters that host the same workloads with the same platform " +
+		"configuration. Scheduling policies assign deployment targets to it; its templates render what is assigned.",
+	nameDescription: "Name of the cluster type: a DNS-1123 subdomain. It is the name of the folder in the GitOps repo " +
+		"that the clusters of this type follow.",
+	labelsDescription: "Labels that scheduling policies and configs select the cluster type by, such as `{ region = " +
+		"\"west-us\" }`. Keys and values follow the Kubernetes rules.",
+	arguments: map[string]schema.Attribute{
+		"reconciler": schema.StringAttribute{
+			Required: true,
+			MarkdownDescription: "Name of the template, of type `reconciler`, that renders the Flux or Argo CD object that " +
+				"syncs the deployment target's manifests: `reconciler.yaml`.",
+		},
+		"namespace_service": schema.StringAttribute{
+			Required: true,
+			MarkdownDescription: "Name of the template, of type `namespace`, that renders the deployment target's namespace: " +
+				"`namespace.yaml`.",
+		},
+		"config_type": schema.StringAttribute{
+			Optional: true,
+			MarkdownDescription: "Name of the template, of type `config`, that renders the platform configuration: " +
+				"`platform-config.yaml`. The default renders a ConfigMap `platform-config` with the values.",
+		},
+		"secret_type": schema.StringAttribute{
+			Optional: true,
+			MarkdownDescription: "Name of the template, of type `secret`, that renders the references to secrets: " +
+				"`platform-secret.yaml`. The default renders an `ExternalSecret` `platform-secret`. Without references there is " +
+				"no file.",
+		},
+		"taints":     schemas.TaintsArgument(),
+		"properties": schemas.PropertiesArgument(),
+	},
+	decode: func(m fleet.Meta, d tfvalue.Decoder) fleet.Object {
+		return &fleet.ClusterType{
+			Meta:             m,
+			Reconciler:       d.String("reconciler"),
+			NamespaceService: d.String("namespace_service"),
+			ConfigType:       d.String("config_type"),
+			SecretType:       d.String("secret_type"),
+			Taints:           schemas.DecodeTaints(d),
+			Properties:       d.StringMap("properties"),
+		}
+	},
+	encode: func(o fleet.Object) tfvalue.Values {
+		ct := As[*fleet.ClusterType](o)
+		return tfvalue.Values{
+			"name":              ct.Name,
+			"labels":            ct.Labels,
+			"reconciler":        ct.Reconciler,
+			"namespace_service": ct.NamespaceService,
+			"config_type":       ct.ConfigType,
+			"secret_type":       ct.SecretType,
+			"taints":            schemas.EncodeTaints(ct.Taints),
+			"properties":        ct.Properties,
+		}
+	},
+}

@@ -1,0 +1,82 @@
+package model
+
+import (
+	"errors"
+	"maps"
+	"strings"
+
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
+)
+
+// isPlatformConfig is the label value that marks a ConfigMap as platform configuration.
+const isPlatformConfig = "true"
+
+var configModel = &model{
+	Kind:      fleet.KindConfig,
+	name:      "config",
+	attribute: "configs",
+	description: "Platform configuration: values for the assignments whose cluster type and deployment target have the " +
+		"labels of the config. Configs apply in the order of their names. A later value merges onto an earlier value of " +
+		"the same key.\n\n~> The values are committed to the GitOps repo in plain text. Don't use secrets or sensitive " +
+		"values here: use `kalypso_secret`. A rendering refuses values that are plainly secrets; see the guide Secrets.",
+	nameDescription: "Name of the config: a DNS-1123 subdomain. Configs apply in the byte order of their names. One " +
+		"that starts with `" + fleet.AzureAppConfigPrefix +
+		"` has keys that contain what they apply to, `<label>.<value>.….<key>`, and applies last.",
+	labelsDescription: "What the config applies to: assignments for which all of these match. `cluster-type`, " +
+		"`deployment-target` and `workload` are compared with the names, any other label with those of the cluster type " +
+		"and of the deployment target. Without labels it applies to all. The label `" + fleet.PlatformConfigLabel +
+		"` is added, unless it is set or the name starts with `" +
+		fleet.AzureAppConfigPrefix + "`.",
+	arguments: map[string]schema.Attribute{
+		"data": schema.MapAttribute{
+			ElementType: types.StringType,
+			Optional:    true,
+			MarkdownDescription: "The values. A value that parses as a YAML or JSON object or list becomes one, such as the " +
+				"results of `yamlencode` and `jsonencode`; any other value is a string. Single quotes make a value the string " +
+				"between them, whatever it looks like.",
+		},
+	},
+	decode: func(m fleet.Meta, d tfvalue.Decoder) fleet.Object {
+		m.Labels = withPlatformConfigLabel(m.Name, m.Labels)
+		return &fleet.Config{Meta: m, Data: d.StringMap("data")}
+	},
+	encode: func(o fleet.Object) tfvalue.Values {
+		c := As[*fleet.Config](o)
+		labels := maps.Clone(c.Labels)
+		if !c.IsAzureAppConfig() && c.IsPlatformConfig() {
+			delete(labels, fleet.PlatformConfigLabel)
+		}
+		return tfvalue.Values{"name": c.Name, "labels": labels, "data": c.Data}
+	},
+	importable: func(o fleet.Object) error {
+		c := As[*fleet.Config](o)
+		if _, given := c.Labels[fleet.PlatformConfigLabel]; !given && !c.IsAzureAppConfig() {
+			return errors.New("it has no label " + fleet.PlatformConfigLabel +
+				`: "true", so it is not platform configuration, ` +
+				"but the resource would make it one. Add the label to the document if that is intended")
+		}
+		return nil
+	},
+}
+
+// withPlatformConfigLabel adds the label that marks a ConfigMap as platform configuration, unless the label is set or
+// the name marks it. It adds nothing to unknown labels. With an unknown name, the label's value is unknown.
+func withPlatformConfigLabel(name string, labels map[string]string) map[string]string {
+	_, given := labels[fleet.PlatformConfigLabel]
+	_, maybe := labels[unknown.Text]
+	if given || maybe || strings.HasPrefix(name, fleet.AzureAppConfigPrefix) {
+		return labels
+	}
+	all := map[string]string{}
+	maps.Copy(all, labels)
+	all[fleet.PlatformConfigLabel] = isPlatformConfig
+	if unknown.Is(name) {
+		all[fleet.PlatformConfigLabel] = unknown.Text
+	}
+	return all
+}

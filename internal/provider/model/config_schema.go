@@ -1,0 +1,34 @@
+package model
+
+import (
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
+)
+
+var configSchemaModel = &model{
+	Kind:      fleet.KindConfigSchema,
+	name:      "config_schema",
+	attribute: "config_schemas",
+	description: "A JSON Schema for the platform configuration of the assignments that its labels match. The merged " +
+		"configs are validated by every schema that applies; strings that look like a number count as one.",
+	nameDescription: "Name of the schema: a DNS-1123 subdomain.",
+	labelsDescription: "What the schema applies to: assignments for which all of these match. `cluster-type`, " +
+		"`deployment-target` and `workload` are compared with the names, any other label with those of the cluster type " +
+		"and of the deployment target. Without labels it applies to all.",
+	arguments: map[string]schema.Attribute{
+		"schema": schema.StringAttribute{
+			Required: true,
+			MarkdownDescription: "The JSON Schema, for example with `jsonencode` or `file`. It is checked at plan. References " +
+				"to other documents are not allowed.",
+		},
+	},
+	decode: func(m fleet.Meta, d tfvalue.Decoder) fleet.Object {
+		return &fleet.ConfigSchema{Meta: m, Schema: d.String("schema")}
+	},
+	encode: func(o fleet.Object) tfvalue.Values {
+		s := As[*fleet.ConfigSchema](o)
+		return tfvalue.Values{"name": s.Name, "labels": s.Labels, "schema": s.Schema}
+	},
+}

@@ -1,0 +1,90 @@
+package model
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/origin"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
+)
+
+// FleetArguments returns the arguments that make up a fleet.
+func FleetArguments() map[string]schema.Attribute {
+	return map[string]schema.Attribute{
+		"environment": schema.StringAttribute{
+			Required: true,
+			MarkdownDescription: "The environment to render, usually `terraform.workspace`. Deployment targets of other " +
+				"environments are ignored.",
+		},
+		"cluster_types": nestedAttributes("cluster_types", "The cluster types, by keys of your choice: "+
+			"`kalypso_cluster_type.all` if that has `for_each`, or a map of single resources or of objects written inline."),
+		"templates": nestedAttributes("templates", "The templates that the cluster types name, in the same form."),
+		"configs": nestedAttributes("configs", "The platform configuration, in the same form. Config values "+
+			"are committed in plain text, even if marked sensitive."),
+		"config_schemas": nestedAttributes("config_schemas",
+			"The JSON Schemas that the configuration must satisfy, in the same form."),
+		"secrets": nestedAttributes("secrets", "The references to secrets in external stores, in the same "+
+			"form. A secret and a config that apply to the same assignment share no key."),
+		"scheduling_policies": nestedAttributes("scheduling_policies",
+			"The policies that place deployment targets on cluster types, in the same form."),
+		"workloads": nestedAttributes("workloads", "The workloads with their deployment targets, in the same form."),
+		"manifests": schema.MapAttribute{
+			ElementType: types.StringType,
+			Optional:    true,
+			MarkdownDescription: "Kalypso objects as YAML, by the source of each text: `{ for f in fileset(path.module, " +
+				"\"fleet/**/*.yaml\") : f => file(\"${path.module}/${f}\") }`. A text may contain several documents; documents " +
+				"of other kinds are skipped. Recommended for large fleets.",
+		},
+	}
+}
+
+// ReadFleet reads the [FleetArguments]. It reports values of a wrong type; it does not validate the fleet. origins
+// lists the keys of manifests that refer to Git. Once ctx is done, it leaves the rest out, and the run reports that it
+// was stopped.
+func ReadFleet(ctx context.Context, d tfvalue.Decoder, limits fleet.Limits) (f *fleet.Fleet, origins []string) {
+	f = &fleet.Fleet{Environment: d.String("environment"), Limits: limits}
+	for _, m := range All {
+		if m.attribute == "" {
+			continue
+		}
+		set, ok := d.Arguments[m.attribute].(types.Map)
+		if !ok || set.IsNull() {
+			continue
+		}
+		objects, ps := objectsOf(m.attribute, set)
+		f.Add(objects...)
+		*d.Problems = append(*d.Problems, ps...)
+	}
+	texts := d.StringMap(tfvalue.ManifestsAttribute)
+	if ps := limits.CheckManifests(texts); len(ps) > 0 {
+		*d.Problems = append(*d.Problems, ps...)
+		f.Incomplete = true
+		return f, nil
+	}
+	var passedOver []*fleet.Config
+	for _, key := range slices.Sorted(maps.Keys(texts)) {
+		if unknown.Is(key) || unknown.Is(texts[key]) {
+			f.Incomplete = true
+			continue
+		}
+		objects, _, ps := fleet.ParseYAML(ctx, problem.Origin{Attribute: tfvalue.ManifestsAttribute, Key: key}, texts[key])
+		if ctx.Err() != nil {
+			f.Incomplete = true
+			break
+		}
+		passedOver = append(passedOver, f.Add(objects...)...)
+		*d.Problems = append(*d.Problems, ps...)
+		if _, ok := origin.Parse(key); ok {
+			origins = append(origins, key)
+		}
+	}
+	*d.Problems = append(*d.Problems, fleet.CheckPassedOver(passedOver)...)
+	return f, origins
+}

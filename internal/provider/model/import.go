@@ -1,0 +1,160 @@
+package model
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/source"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
+)
+
+// ImportState implements resource.ResourceWithImportState. The ID is the path of a Kalypso YAML file, relative to
+// Terraform's working directory, followed by #name if the file contains several objects of the kind. An identity may
+// name a file of a repo too.
+func (r *modelResource) ImportState(
+	ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse,
+) {
+	diags := &resp.Diagnostics
+	id := req.ID
+	var found fleet.Object
+	var err error
+	switch given := modelIdentity.Imported(ctx, req, diags); {
+	case given == nil:
+		found, err = r.find(ctx, id)
+	case given["repo"] != "":
+		id = given["file"]
+		found, err = r.findInRepo(ctx, given)
+	default:
+		if id = given["file"]; given["name"] != "" {
+			id += "#" + given["name"]
+		}
+		found, err = r.find(ctx, id)
+	}
+	if err != nil {
+		diags.AddError("Cannot import "+id, printable.Text(err.Error()))
+		return
+	}
+	state := r.state(found, diags)
+	if diags.HasError() {
+		return
+	}
+	diags.Append(resp.State.Set(ctx, state)...)
+	modelIdentity.Set(ctx, &resp.State, resp.Identity, diags)
+}
+
+// state returns the state of a resource with an object: its arguments, and the manifest that is computed from them as
+// in every plan.
+func (r *modelResource) state(found fleet.Object, diags *diag.Diagnostics) types.Object {
+	arguments := r.values(found)
+	o, ps := r.Object(problem.Origin{}, types.ObjectValueMust(r.argumentTypes(), arguments))
+	if err := ps.Err(); err != nil {
+		diags.AddError(fmt.Sprintf("Cannot import %s %q", r.Kind, found.Metadata().Name), printable.Text(err.Error()))
+		return types.ObjectNull(nil)
+	}
+	return r.withManifest(arguments, r.manifest(o, diags))
+}
+
+// findInRepo reads the object of the kind that an identity with a repo names.
+func (r *modelResource) findInRepo(ctx context.Context, identity map[string]string) (fleet.Object, error) {
+	if identity["branch"] == "" && identity["commit"] == "" {
+		return nil, errors.New("the identity names a repo, and neither a branch nor a commit. Add one of them")
+	}
+	if r.data == nil || !r.data.Known {
+		return nil, errors.New("this import reads a repo, and the provider's credentials are known after apply")
+	}
+	ctx, cancel := context.WithTimeout(ctx, schemas.SourceTimeout)
+	defer cancel()
+	text, err := r.data.Sources.File(ctx, source.Location{
+		Repo: identity["repo"], Branch: identity["branch"], Commit: identity["commit"],
+	}, identity["file"])
+	if err != nil {
+		return nil, err
+	}
+	return r.choose(ctx, identity["file"], identity["name"], text)
+}
+
+// find reads the object of the kind that an import ID names.
+func (m *model) find(ctx context.Context, id string) (fleet.Object, error) {
+	file, name, text, err := readImport(id)
+	if err != nil {
+		return nil, err
+	}
+	return m.choose(ctx, file, name, text)
+}
+
+// choose returns the object of the kind in the text of a file. It must be the only one with the name, or if name is
+// empty, the only one.
+func (m *model) choose(ctx context.Context, file, name, text string) (fleet.Object, error) {
+	// Errors in other documents of the file don't matter if the object is found.
+	objects, _, ps := fleet.ParseYAML(ctx, problem.Origin{Key: file}, text)
+	broken := ps.Err()
+	ofKind := slices.DeleteFunc(slices.Clone(objects), func(o fleet.Object) bool { return o.Kind() != m.Kind })
+	candidates := ofKind
+	if name != "" {
+		candidates = slices.DeleteFunc(slices.Clone(ofKind), func(o fleet.Object) bool { return o.Metadata().Name != name })
+	}
+	switch {
+	case len(candidates) == 0 && broken != nil:
+		return nil, broken
+	case len(ofKind) == 0:
+		return nil, fmt.Errorf("%s contains no %s. It contains: %s", file, m.Kind, listed(objects))
+	case len(candidates) == 0:
+		return nil, fmt.Errorf("%s contains no %s named %q. It contains: %s", file, m.Kind, name, listed(ofKind))
+	case len(candidates) > 1 && name != "":
+		return nil, fmt.Errorf("%s contains %d objects of kind %s named %q. Remove all but one", file, len(candidates),
+			m.Kind, name)
+	case len(candidates) > 1:
+		return nil, fmt.Errorf("%s contains several objects of the kind. Select one with %s#NAME. It contains: %s", file,
+			file, listed(ofKind))
+	}
+	if m.importable != nil {
+		if err := m.importable(candidates[0]); err != nil {
+			return nil, fmt.Errorf("%s %q can't be imported: %w", m.Kind, candidates[0].Metadata().Name, err)
+		}
+	}
+	return candidates[0], nil
+}
+
+// readImport splits an import ID into file and name, and reads the file. The file name may contain a #.
+func readImport(id string) (file, name, text string, err error) {
+	file = id
+	data, err := os.ReadFile(file)
+	if i := strings.LastIndex(id, "#"); errors.Is(err, fs.ErrNotExist) && i >= 0 {
+		file, name = id[:i], id[i+1:]
+		data, err = os.ReadFile(file)
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		at, absErr := filepath.Abs(file)
+		if absErr != nil {
+			at = file
+		}
+		return "", "", "", fmt.Errorf("there is no file %s. The ID is the path of a Kalypso YAML file, relative to "+
+			"Terraform's working directory, followed by #NAME if the file contains several objects of the kind", at)
+	}
+	return file, name, string(data), err
+}
+
+// listed lists objects with their kinds.
+func listed(objects []fleet.Object) string {
+	if len(objects) == 0 {
+		return "no Kalypso object"
+	}
+	names := make([]string, len(objects))
+	for i, o := range objects {
+		names[i] = fmt.Sprintf("%s %q", o.Kind(), o.Metadata().Name)
+	}
+	return strings.Join(names, ", ")
+}

@@ -1,0 +1,209 @@
+package model
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/list"
+	"github.com/hashicorp/terraform-plugin-framework/list/schema"
+	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/origin"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/source"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
+)
+
+var (
+	_ list.ListResourceWithConfigure      = (*modelList)(nil)
+	_ list.ListResourceWithValidateConfig = (*modelList)(nil)
+)
+
+// modelList lists the objects of one kind in Kalypso YAML, as resources that don't exist yet.
+type modelList struct{ *modelResource }
+
+// NewList returns the list of the resources of a kind.
+func NewList(m *model) func() list.ListResource {
+	return func() list.ListResource { return &modelList{&modelResource{model: m}} }
+}
+
+// ListResourceConfigSchema implements list.ListResource.
+func (l *modelList) ListResourceConfigSchema(
+	_ context.Context, _ list.ListResourceSchemaRequest, resp *list.ListResourceSchemaResponse,
+) {
+	text := func(description string) schema.StringAttribute {
+		return schema.StringAttribute{Optional: true, MarkdownDescription: description}
+	}
+	resp.Schema = schema.Schema{
+		MarkdownDescription: "Lists the objects of the kind " + string(l.Kind) + " in Kalypso YAML, as resources that an " +
+			"import by identity creates. A document that can't be read is a warning, and the others are listed. The display " +
+			"name is the name that `import_blocks` of `kalypso_control_plane` gives the resource.",
+		Attributes: map[string]schema.Attribute{
+			tfvalue.ManifestsAttribute: schema.MapAttribute{
+				ElementType: types.StringType, Optional: true,
+				MarkdownDescription: "Kalypso YAML by its origin: the path of a file, relative to Terraform's working directory, " +
+					"or a key of `manifests` of `kalypso_control_plane`. This or `repo` is required. An import reads the origin " +
+					"again: for a key with a branch, the branch's head.",
+			},
+			"repo": text("URL of the control plane's repo. The objects of the base that its BaseRepo names are listed too. " +
+				"Workloads behind registrations are not: they belong to the teams."),
+			"branch": text("Branch of the repo, whose head is read. Required with `repo`. An import reads the same commit."),
+			"path":   text("Folder of the repo. The default is the root."),
+		},
+	}
+}
+
+// ValidateListResourceConfig reports contradictory arguments.
+func (l *modelList) ValidateListResourceConfig(
+	ctx context.Context, req list.ValidateConfigRequest, resp *list.ValidateConfigResponse,
+) {
+	var ps problem.Problems
+	d := tfvalue.Decoder{Arguments: tfvalue.GetObject(ctx, req.Config, &resp.Diagnostics), Problems: &ps}
+	_, known := d.Argument(tfvalue.ManifestsAttribute)
+	given := known || d.IsUnknown(tfvalue.ManifestsAttribute)
+	repo, branch := d.String("repo"), d.String("branch")
+	switch {
+	case !given && repo == "":
+		d.Report("Missing control plane", "Neither manifests nor repo is set. Set repo and branch for a control plane in "+
+			"Git, or manifests for YAML at hand.")
+	case known && repo != "" && !unknown.Is(repo):
+		d.Report("Two control planes", "Both manifests and repo are set. Remove one of them.", problem.Attr("repo"))
+	case repo != "" && branch == "":
+		d.Report("Missing branch", "Set branch, whose head is read.", problem.Attr("branch"))
+	}
+	for _, name := range []string{"branch", "path"} {
+		if value := d.String(name); repo == "" && value != "" && known {
+			d.Report("Conflicting arguments",
+				name+" is for a control plane in Git. Remove it, or set repo instead of manifests.", problem.Attr(name))
+		}
+	}
+	tfvalue.AppendProblems(&resp.Diagnostics, ps)
+}
+
+// List implements list.ListResource.
+func (l *modelList) List(ctx context.Context, req list.ListRequest, stream *list.ListResultsStream) {
+	stream.Results = schemas.ListStream(req, func(results *schemas.ListResults) {
+		var diags diag.Diagnostics
+		var ps problem.Problems
+		d := tfvalue.Decoder{Arguments: tfvalue.GetObject(ctx, req.Config, &diags), Problems: &ps}
+		repo, texts := d.String("repo"), d.StringMap(tfvalue.ManifestsAttribute)
+		tfvalue.AppendProblems(&diags, ps)
+		if repo != "" {
+			l.data.CheckListable(&diags)
+		}
+		if diags.HasError() {
+			results.Fail(diags)
+			return
+		}
+		found := &foundObjects{modelList: l, results: results, addresses: addresses{}, listed: map[origin.Origin]bool{}}
+		if repo == "" {
+			found.addManifests(ctx, texts)
+			return
+		}
+		found.addControlPlane(ctx, source.Location{Repo: repo, Branch: d.String("branch"), Path: d.String("path")})
+	})
+}
+
+// foundObjects adds the objects of the kind to the results, as they are found.
+type foundObjects struct {
+	*modelList
+	results   *schemas.ListResults
+	addresses addresses
+	listed    map[origin.Origin]bool
+}
+
+// addManifests adds the objects of YAML texts, by their keys, and stops when Terraform wants no more.
+func (f *foundObjects) addManifests(ctx context.Context, texts map[string]string) {
+	for _, key := range slices.Sorted(maps.Keys(texts)) {
+		objects, _, ps := fleet.ParseYAML(ctx, problem.Origin{Key: key}, texts[key])
+		var diags diag.Diagnostics
+		tfvalue.AppendProblems(&diags, ps)
+		if !f.results.Warn(diags) {
+			return
+		}
+		for _, o := range objects {
+			if !f.add(ctx, source.FoundObject{Object: o, File: key}, manifestOrigin(key, o)) {
+				return
+			}
+		}
+	}
+}
+
+// manifestOrigin returns the origin of an object from the key of the YAML text that contains it.
+func manifestOrigin(key string, o fleet.Object) origin.Origin {
+	at, ok := origin.Parse(key)
+	if !ok {
+		at.Path = key
+	}
+	file := at.File()
+	for _, suffix := range []string{string(o.Kind()) + "/" + o.Metadata().Name, o.Metadata().Name} {
+		file = strings.TrimSuffix(file, "#"+suffix)
+	}
+	return origin.Origin{Repo: at.Repo, Branch: at.Branch, Commit: at.Commit, Path: file}
+}
+
+// addControlPlane adds the objects of a control plane and of its bases.
+func (f *foundObjects) addControlPlane(ctx context.Context, at source.Location) {
+	ctx, cancel := context.WithTimeout(ctx, schemas.SourceTimeout)
+	defer cancel()
+	found := f.data.Sources.ControlPlane(ctx, source.ControlPlaneRequest{
+		Location: at, FollowBase: true, AllowLocal: f.data.AllowLocal,
+	})
+	var diags diag.Diagnostics
+	schemas.AppendSourceProblems(&diags, found.Problems)
+	pass := f.results.Warn
+	if len(found.Objects) == 0 { // so no result is lost by an error
+		pass = f.results.Fail
+	}
+	if !pass(diags) {
+		return
+	}
+	for _, o := range found.Objects {
+		layer := found.Layers[o.Layer]
+		from := origin.Origin{Repo: layer.Repo, Branch: layer.Branch, Commit: layer.Commit, Path: o.File}
+		if !f.add(ctx, o, from) {
+			return
+		}
+	}
+}
+
+// add adds an object if it is of the kind.
+func (f *foundObjects) add(ctx context.Context, o source.FoundObject, at origin.Origin) bool {
+	if o.Kind() != f.Kind {
+		return true
+	}
+	var diags diag.Diagnostics
+	name := o.Metadata().Name
+	at.Name = name // tells the objects of a file apart
+	if f.listed[at] {
+		diags.AddWarning("Duplicate object", printable.Text(fmt.Sprintf(
+			"%s contains several objects of kind %s named %q. One is listed. Rename or remove the others.", at.Path, f.Kind,
+			name)))
+		return f.results.Warn(diags)
+	}
+	f.listed[at] = true
+	found, err := f.addresses.importable(f.model, o)
+	if err != nil {
+		diags.AddWarning("An object stays in YAML", printable.Text(fmt.Sprintf("%s %q of %s: %s", f.Kind, name, at.Path,
+			problem.Sentence(err))))
+		return f.results.Warn(diags)
+	}
+	_, label, _ := strings.Cut(found.address, ".")
+	identity := map[string]string{
+		"name": name, "file": at.Path, "repo": at.Repo, "branch": at.Branch, "commit": at.Commit,
+	}
+	return f.results.Add(ctx, label, identity, func(resource *tfsdk.Resource, diags *diag.Diagnostics) {
+		if state := f.state(found.Object, diags); !diags.HasError() {
+			diags.Append(resource.Set(ctx, state)...)
+		}
+	})
+}

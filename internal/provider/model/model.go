@@ -1,0 +1,150 @@
+package model
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/hashicorp/terraform-plugin-framework/attr"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
+)
+
+// model describes one kind of Kalypso object: its schema, and the two conversions between Terraform's values and the
+// domain's object. The kind's resource and the objects nested in a rendering use it.
+type model struct {
+	Kind        fleet.Kind
+	name        string // of the resource, without the provider's
+	attribute   string // of a rendering that takes a map of such objects; "": none
+	description string // Markdown
+
+	nameDescription   string // Markdown
+	labelsDescription string // Markdown
+
+	// arguments contains the arguments other than name and labels.
+	arguments map[string]schema.Attribute
+
+	// decode builds the object from its arguments. m has name and labels.
+	decode func(m fleet.Meta, d tfvalue.Decoder) fleet.Object
+	// encode returns the arguments of the object, with name and labels.
+	encode func(o fleet.Object) tfvalue.Values
+	// argument maps a problem's path in the domain to the argument; may be nil.
+	argument func(d tfvalue.Decoder, path []problem.Step) []problem.Step
+	// importable returns why a document can't be imported; may be nil.
+	importable func(o fleet.Object) error
+}
+
+// All lists all kinds, in the order of the documentation.
+var All = []*model{
+	clusterTypeModel,
+	templateModel,
+	configModel,
+	configSchemaModel,
+	secretModel,
+	schedulingPolicyModel,
+	workloadModel,
+	WorkloadRegistrationModel,
+}
+
+// modelOf returns the model whose objects an attribute of a rendering takes.
+func modelOf(attribute string) *model {
+	i := slices.IndexFunc(All, func(m *model) bool { return m.attribute == attribute })
+	if attribute == "" || i < 0 {
+		panic("no model has the attribute " + attribute)
+	}
+	return All[i]
+}
+
+// ManifestAttribute is the computed attribute with the Kalypso document.
+const ManifestAttribute = "manifest"
+
+// Attributes returns the schema of the kind's resource.
+func (m *model) Attributes() map[string]schema.Attribute {
+	all := maps.Clone(m.arguments)
+	all["name"] = schema.StringAttribute{
+		Required:            true,
+		MarkdownDescription: m.nameDescription,
+	}
+	all["labels"] = schema.MapAttribute{
+		ElementType:         types.StringType,
+		Optional:            true,
+		MarkdownDescription: m.labelsDescription,
+	}
+	all[ManifestAttribute] = schema.StringAttribute{
+		Computed: true,
+		MarkdownDescription: "The Kalypso document of this " + string(m.Kind) +
+			" as YAML. Known at plan when the arguments are. " +
+			"It holds the arguments in plain text, even if they are marked sensitive.",
+	}
+	return all
+}
+
+// argumentTypes returns the types of the arguments, with name and labels.
+func (m *model) argumentTypes() map[string]attr.Type {
+	all := map[string]attr.Type{}
+	for name, a := range m.Attributes() {
+		if name != ManifestAttribute {
+			all[name] = a.GetType()
+		}
+	}
+	return all
+}
+
+// Object converts the arguments v, of a resource or nested, into the domain's object. It returns only problems of the
+// conversion; [engine.Check] validates the object.
+func (m *model) Object(origin problem.Origin, v attr.Value) (fleet.Object, problem.Problems) {
+	var ps problem.Problems
+	d := tfvalue.NewDecoder(v, &ps)
+	o := m.decode(fleet.Meta{Name: d.String("name"), Labels: d.StringMap("labels"), Origin: origin}, d)
+	return o, fleet.ProblemsOf(o, ps)
+}
+
+// values converts the domain's object into the arguments of its resource.
+func (m *model) values(o fleet.Object) map[string]attr.Value {
+	arguments := m.encode(o)
+	all := map[string]attr.Value{}
+	for name, t := range m.argumentTypes() {
+		all[name] = tfvalue.Encode(t, arguments[name])
+	}
+	return all
+}
+
+// objectsOf converts the objects of a rendering's argument, in the order of their keys. An unknown map has one unknown
+// object. The problems are those of the conversion only.
+func objectsOf(attribute string, v types.Map) ([]fleet.Object, problem.Problems) {
+	m := modelOf(attribute)
+	if v.IsUnknown() {
+		o, ps := m.Object(problem.Origin{Attribute: attribute}, types.ObjectUnknown(m.argumentTypes()))
+		return []fleet.Object{o}, ps
+	}
+	var objects []fleet.Object
+	var ps problem.Problems
+	set := v.Elements()
+	for _, key := range slices.Sorted(maps.Keys(set)) {
+		origin := problem.Origin{Attribute: attribute, Key: key}
+		if tfvalue.IsNull(set[key]) {
+			ps = append(ps, problem.Problem{
+				Origin:  origin,
+				Kind:    string(m.Kind),
+				Summary: "Null object",
+				Detail:  "This element is null. Give it a value, or remove it.",
+			})
+			continue
+		}
+		o, problems := m.Object(origin, set[key])
+		objects, ps = append(objects, o), append(ps, problems...)
+	}
+	return objects, ps
+}
+
+// As returns the object as the type of its kind.
+func As[O fleet.Object](o fleet.Object) O {
+	typed, ok := o.(O)
+	if !ok {
+		panic("a " + string(o.Kind()) + " where another kind is meant")
+	}
+	return typed
+}

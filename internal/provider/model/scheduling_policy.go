@@ -1,0 +1,63 @@
+package model
+
+import (
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
+)
+
+var schedulingPolicyModel = &model{
+	Kind:      fleet.KindSchedulingPolicy,
+	name:      "scheduling_policy",
+	attribute: "scheduling_policies",
+	description: "A scheduling policy assigns every deployment target that it selects to every cluster type that it " +
+		"selects, or with `placement` to some of them. If several policies choose the same pair, it is one assignment.\n\n" +
+		"A selector that selects everything must say `match_all = true`, so that a variable that happens to be null or " +
+		"empty never does.",
+	nameDescription:   "Name of the policy: a DNS-1123 subdomain.",
+	labelsDescription: "Labels of the policy. They select nothing. Keys and values follow the Kubernetes rules.",
+	arguments: map[string]schema.Attribute{
+		"deployment_target_selector": schema.SingleNestedAttribute{
+			Required:            true,
+			MarkdownDescription: "Which deployment targets the policy places: those that meet all requirements below.",
+			Attributes: schemas.SelectorArguments("deployment targets", map[string]schema.Attribute{
+				"workspace": schema.StringAttribute{
+					Optional: true,
+					MarkdownDescription: "The workspace of the deployment targets. On its own, it selects all targets of that " +
+						"workspace.",
+				},
+			}),
+		},
+		"cluster_type_selector": schema.SingleNestedAttribute{
+			Required:            true,
+			MarkdownDescription: "Which cluster types they are assigned to: those that meet all requirements below.",
+			Attributes:          schemas.SelectorArguments("cluster types", map[string]schema.Attribute{}),
+		},
+		"placement": schemas.PlacementArgument(),
+	},
+	decode: func(m fleet.Meta, d tfvalue.Decoder) fleet.Object {
+		targets := schemas.RequiredSelector(d, "deployment_target_selector", true)
+		clusterTypes := schemas.RequiredSelector(d, "cluster_type_selector", false)
+		return &fleet.SchedulingPolicy{
+			Meta:              m,
+			Workspace:         targets.Workspace,
+			DeploymentTargets: targets.Labels,
+			ClusterTypes:      clusterTypes.Labels,
+			Placement:         schemas.DecodePlacement(d),
+		}
+	},
+	encode: func(o fleet.Object) tfvalue.Values {
+		p := As[*fleet.SchedulingPolicy](o)
+		return tfvalue.Values{
+			"name":   p.Name,
+			"labels": p.Labels,
+			"deployment_target_selector": schemas.EncodeSelector(
+				schemas.Selector{Workspace: p.Workspace, Labels: p.DeploymentTargets},
+			),
+			"cluster_type_selector": schemas.EncodeSelector(schemas.Selector{Labels: p.ClusterTypes}),
+			"placement":             schemas.EncodePlacement(p.Placement),
+		}
+	},
+}

@@ -1,0 +1,73 @@
+package model
+
+import (
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
+)
+
+var secretModel = &model{
+	Kind:      fleet.KindSecret,
+	name:      "secret",
+	attribute: "secrets",
+	description: "Platform secrets: references to secrets in external stores, for the assignments whose cluster type " +
+		"and deployment target have the labels of the object. References apply in the order of the objects' names. A later " +
+		"reference merges onto an earlier reference of the same key.\n\nBy default, [External " +
+		"Secrets](https://external-secrets.io) fetches the secrets in the cluster: each assignment with references gets an " +
+		"`ExternalSecret`. Terraform, its state and Git contain the references alone, never a secret.",
+	nameDescription: "Name of the object: a DNS-1123 subdomain. References apply in the byte order of these names.",
+	labelsDescription: "What the references apply to: assignments for which all of these match. `cluster-type`, " +
+		"`deployment-target` and `workload` are compared with the names, any other label with those of the cluster type " +
+		"and of the deployment target. Without labels they apply to all.",
+	arguments: map[string]schema.Attribute{
+		"data": schema.MapNestedAttribute{
+			Optional: true,
+			MarkdownDescription: "The references, by the key that the secret gets in the cluster. No config that applies to " +
+				"the same assignment may have the key.",
+			NestedObject: schema.NestedAttributeObject{Attributes: referenceArguments},
+		},
+	},
+	decode: func(m fleet.Meta, d tfvalue.Decoder) fleet.Object {
+		return &fleet.Secret{Meta: m, Data: decodeReferences(d)}
+	},
+	encode: func(o fleet.Object) tfvalue.Values {
+		s := As[*fleet.Secret](o)
+		data := make(map[string]tfvalue.Values, len(s.Data))
+		for k, r := range s.Data {
+			data[k] = tfvalue.Values{"store": r.Store, "key": r.Key, "property": r.Property}
+		}
+		return tfvalue.Values{"name": s.Name, "labels": s.Labels, "data": data}
+	},
+}
+
+// referenceArguments returns the arguments of an element of a map. Store and key are optional in the schema, because
+// the framework treats an unknown element as an object of nulls. The domain checks them.
+var referenceArguments = map[string]schema.Attribute{
+	"store": schema.StringAttribute{
+		Optional:            true,
+		MarkdownDescription: "Name of the `ClusterSecretStore` that contains the secret. Required.",
+	},
+	"key": schema.StringAttribute{
+		Optional:            true,
+		MarkdownDescription: "Key of the secret in the store. Required.",
+	},
+	"property": schema.StringAttribute{
+		Optional: true,
+		MarkdownDescription: "Which value to take of a secret that contains several. Without it, the " +
+			"property of an earlier " +
+			"reference of the same key stays.",
+	},
+}
+
+func decodeReferences(d tfvalue.Decoder) map[string]fleet.SecretReference {
+	set := d.ObjectMap("data")
+	if len(set) == 0 {
+		return nil
+	}
+	data := make(map[string]fleet.SecretReference, len(set))
+	for k, r := range set {
+		data[k] = fleet.SecretReference{Store: r.String("store"), Key: r.String("key"), Property: r.String("property")}
+	}
+	return data
+}

@@ -1,0 +1,74 @@
+package model
+
+import (
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
+)
+
+var templateModel = &model{
+	Kind:      fleet.KindTemplate,
+	name:      "template",
+	attribute: "templates",
+	description: "A template renders one part of an assignment, which is a deployment target on a cluster type. Cluster " +
+		"types refer to the templates they use.\n\nThe manifests are Go templates with the Sprig functions that use " +
+		"neither clock nor network, and with `toYaml`, `stringify`, `hash` and `unquote`. The data are " +
+		"`.DeploymentTargetName`, `.Namespace`, `.Environment`, `.Workspace`, `.Workload`, `.ClusterType`, " +
+		"`.ClusterTypeLabels`, `.Labels` (of the deployment target), `.Manifests` (where the team's manifests lie: " +
+		"`.Manifests.repo`, `.Manifests.branch`, `.Manifests.path`), `.ConfigData` (the platform configuration) and " +
+		"`.SecretData` (the references to secrets by key, each with `store`, `key` and, if it has one, `property`). " +
+		"Printing a missing value is an error. They are parsed at plan. To try one out, use the function " +
+		"`provider::kalypso::render_template`.",
+	nameDescription:   "Name of the template, which cluster types use: a DNS-1123 subdomain.",
+	labelsDescription: "Labels of the template. They select nothing. Keys and values follow the Kubernetes rules.",
+	arguments: map[string]schema.Attribute{
+		"type": schema.StringAttribute{
+			Required:            true,
+			MarkdownDescription: "What the template renders: " + schemas.Alternatives(fleet.TemplateTypes) + ".",
+		},
+		"content_type": schema.StringAttribute{
+			Optional: true,
+			MarkdownDescription: "Type of the rendered file, which decides its extension: " + schemas.Alternatives(
+				fleet.ContentTypes,
+			) +
+				". The default is `" + fleet.ContentYAML + "`.",
+		},
+		"file_name": schema.StringAttribute{
+			Optional: true,
+			MarkdownDescription: "Name of the rendered file, such as `zarf.yaml`, if a tool asks for it: letters, digits, " +
+				"`.`, `_` and `-`. The templates of a cluster type must render files of different names. The default is " +
+				"`reconciler`, `namespace`, `platform-config` or `platform-secret`, by the template's use, with the extension. " +
+				"In YAML it is the annotation `" + fleet.FileNameAnnotation + "`.",
+		},
+		"manifests": schema.ListAttribute{
+			ElementType: types.StringType,
+			Required:    true,
+			MarkdownDescription: "Go templates, one for each manifest of the file. A manifest that renders to the empty " +
+				"string is omitted. Terraform interprets `${` and `%{` in a string; write `$${` and `%%{`, or read the text from " +
+				"a file with `file`.",
+		},
+	},
+	decode: func(m fleet.Meta, d tfvalue.Decoder) fleet.Object {
+		return &fleet.Template{
+			Meta:        m,
+			Type:        d.String("type"),
+			ContentType: d.String("content_type"),
+			FileName:    d.String("file_name"),
+			Manifests:   d.Strings("manifests"),
+		}
+	},
+	encode: func(o fleet.Object) tfvalue.Values {
+		t := As[*fleet.Template](o)
+		return tfvalue.Values{
+			"name":         t.Name,
+			"labels":       t.Labels,
+			"type":         t.Type,
+			"content_type": t.ContentType,
+			"file_name":    t.FileName,
+			"manifests":    t.Manifests,
+		}
+	},
+}

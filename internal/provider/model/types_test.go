@@ -1,0 +1,35 @@
+package model
+
+import (
+	"testing"
+
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
+)
+
+// The types that are worked out once are those that the framework would put together, on every level.
+func TestTyped(t *testing.T) {
+	kinds := map[string]map[string]schema.Attribute{"rendering": {}}
+	for _, m := range All {
+		kinds[m.name] = m.Attributes()
+		if m.attribute != "" {
+			kinds["rendering"][m.attribute] = nestedAttributes(m.attribute, "")
+		}
+	}
+	for name, attributes := range kinds {
+		all := schemas.Typed(attributes)
+		if len(all) != len(attributes) {
+			t.Errorf("%s has other attributes: %d", name, len(all))
+		}
+		for attribute, a := range attributes {
+			if got, want := all[attribute].GetType(), a.GetType(); !got.Equal(want) {
+				t.Errorf("%s of %s is %s, want %s", attribute, name, got, want)
+			}
+			nested, ok := all[attribute].(schema.MapNestedAttribute)
+			if ok && (nested.CustomType == nil || nested.NestedObject.CustomType == nil) {
+				t.Errorf("%s of %s is put together each time", attribute, name)
+			}
+		}
+	}
+}

@@ -1,0 +1,144 @@
+package model
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
+)
+
+var workloadModel = &model{
+	Kind:      fleet.KindWorkload,
+	name:      "workload",
+	attribute: "workloads",
+	description: "A workload: an application with its deployment targets. A target is rendered only in its own " +
+		"environment, where it is called `<workload>-<target>`.",
+	nameDescription: "Name of the workload: a DNS-1123 subdomain. The name of a deployment target consists of the " +
+		"workload's and the target's.",
+	labelsDescription: "Labels of the workload. They override those of its targets. Keys and values follow the " +
+		"Kubernetes rules.",
+	arguments: map[string]schema.Attribute{
+		"workspace": schema.StringAttribute{
+			Optional: true,
+			MarkdownDescription: "Workspace of the team that owns the workload, for " +
+				"`deployment_target_selector.workspace` of scheduling policies. It is the label `" + fleet.WorkspaceLabel +
+				"` of the document.",
+		},
+		"deployment_targets": schema.ListNestedAttribute{
+			Optional:            true,
+			MarkdownDescription: "The deployment targets of all environments.",
+			NestedObject:        schema.NestedAttributeObject{Attributes: targetArguments},
+		},
+		"config_schemas": schema.ListAttribute{
+			ElementType: types.StringType,
+			Optional:    true,
+			MarkdownDescription: "JSON Schemas for the platform configuration of all targets, each for example with " +
+				"`jsonencode`.",
+		},
+	},
+	decode: decodeWorkload,
+	encode: encodeWorkload,
+	argument: func(d tfvalue.Decoder, path []problem.Step) []problem.Step {
+		if slices.Equal(path, []problem.Step{problem.Attr("labels"), problem.Key(fleet.WorkspaceLabel)}) &&
+			d.String("workspace") != "" {
+			return []problem.Step{problem.Attr("workspace")}
+		}
+		return path
+	},
+}
+
+// targetArguments contains the arguments of a list element. Name and environment are optional in the schema, because
+// the framework treats an unknown element as an object of nulls. The domain checks them.
+var targetArguments = map[string]schema.Attribute{
+	"name": schema.StringAttribute{
+		Optional:            true,
+		MarkdownDescription: "Name of the target. The deployment target's name is `<workload>-<name>`. Required.",
+	},
+	"environment": schema.StringAttribute{
+		Optional:            true,
+		MarkdownDescription: "The environment in which the target exists. Required.",
+	},
+	"labels": schema.MapAttribute{
+		ElementType: types.StringType,
+		Optional:    true,
+		MarkdownDescription: "Labels of the target, which scheduling policies and configs select it by. The workload's " +
+			"labels override them, and then `workload` and `workspace`, which always exist.",
+	},
+	"manifests": schema.MapAttribute{
+		ElementType: types.StringType,
+		Optional:    true,
+		MarkdownDescription: "Location of the team's manifests, which templates read as `.Manifests`. Usually `repo`, " +
+			"`branch` and `path`, or whatever the templates read.",
+	},
+	"config_schemas": schema.ListAttribute{
+		ElementType: types.StringType,
+		Optional:    true,
+		MarkdownDescription: "JSON Schemas for the platform configuration of this target, each for example with " +
+			"`jsonencode`.",
+	},
+}
+
+func decodeWorkload(m fleet.Meta, d tfvalue.Decoder) fleet.Object {
+	m.Labels = withWorkspaceLabel(m.Labels, d)
+	w := &fleet.Workload{Meta: m, ConfigSchemas: d.Strings("config_schemas")}
+	for _, t := range d.Objects("deployment_targets") {
+		w.Targets = append(w.Targets, fleet.Target{
+			Name:          t.String("name"),
+			Labels:        t.StringMap("labels"),
+			Environment:   t.String("environment"),
+			Manifests:     t.StringMap("manifests"),
+			ConfigSchemas: t.Strings("config_schemas"),
+		})
+	}
+	return w
+}
+
+// withWorkspaceLabel adds the workspace as a label, as the document has it.
+func withWorkspaceLabel(labels map[string]string, d tfvalue.Decoder) map[string]string {
+	workspace := d.String("workspace")
+	if _, maybe := labels[unknown.Text]; maybe || workspace == "" {
+		return labels
+	}
+	given, twice := labels[fleet.WorkspaceLabel]
+	if twice && given != workspace && !unknown.Is(given) && !unknown.Is(workspace) {
+		d.Report("Two workspaces", fmt.Sprintf("The workspace is %q and the label %s is %q. Remove one of them.",
+			workspace, fleet.WorkspaceLabel, given), problem.Attr("workspace"))
+	}
+	all := map[string]string{}
+	maps.Copy(all, labels)
+	all[fleet.WorkspaceLabel] = workspace
+	return all
+}
+
+func encodeWorkload(o fleet.Object) tfvalue.Values {
+	w := As[*fleet.Workload](o)
+	labels := maps.Clone(w.Labels)
+	workspace := labels[fleet.WorkspaceLabel]
+	if workspace != "" {
+		delete(labels, fleet.WorkspaceLabel)
+	}
+	var targets []tfvalue.Values
+	for _, t := range w.Targets {
+		targets = append(targets, tfvalue.Values{
+			"name":           t.Name,
+			"labels":         t.Labels,
+			"environment":    t.Environment,
+			"manifests":      t.Manifests,
+			"config_schemas": t.ConfigSchemas,
+		})
+	}
+	return tfvalue.Values{
+		"name":               w.Name,
+		"labels":             labels,
+		"workspace":          workspace,
+		"deployment_targets": targets,
+		"config_schemas":     w.ConfigSchemas,
+	}
+}

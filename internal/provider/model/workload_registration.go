@@ -1,0 +1,59 @@
+package model
+
+import (
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
+)
+
+// WorkloadRegistrationModel is the kind WorkloadRegistration.
+var WorkloadRegistrationModel = &model{
+	Kind: fleet.KindWorkloadRegistration,
+	name: "workload_registration",
+	description: "A workload registration tells where in Git an application team keeps its Workload documents, and who " +
+		"owns them. Its manifest belongs with the others in the control plane.",
+	nameDescription:   "Name of the registration: a DNS-1123 subdomain.",
+	labelsDescription: "Labels of the registration. They select nothing. Keys and values follow the Kubernetes rules.",
+	arguments: map[string]schema.Attribute{
+		"workload": schema.SingleNestedAttribute{
+			Required:            true,
+			MarkdownDescription: "Location of the Workload documents.",
+			Attributes: map[string]schema.Attribute{
+				"repo": schema.StringAttribute{
+					Required:            true,
+					MarkdownDescription: "URL of the Git repo.",
+				},
+				"branch": schema.StringAttribute{
+					Required:            true,
+					MarkdownDescription: "Branch of the repo.",
+				},
+				"path": schema.StringAttribute{
+					Optional:            true,
+					MarkdownDescription: "Folder in the repo that contains the documents. The default is the root.",
+				},
+			},
+		},
+		"workspace": schema.StringAttribute{
+			Optional: true,
+			MarkdownDescription: "Workspace of the team, for `deployment_target_selector.workspace` of scheduling policies. " +
+				"It is a label value.",
+		},
+	},
+	decode: func(m fleet.Meta, d tfvalue.Decoder) fleet.Object {
+		r := &fleet.WorkloadRegistration{Meta: m, Workspace: d.String("workspace")}
+		if workload, ok := d.Object("workload"); ok {
+			r.Repo, r.Branch, r.Path = workload.String("repo"), workload.String("branch"), workload.String("path")
+		}
+		return r
+	},
+	encode: func(o fleet.Object) tfvalue.Values {
+		r := As[*fleet.WorkloadRegistration](o)
+		return tfvalue.Values{
+			"name":      r.Name,
+			"labels":    r.Labels,
+			"workload":  tfvalue.Values{"repo": r.Repo, "branch": r.Branch, "path": r.Path},
+			"workspace": r.Workspace,
+		}
+	},
+}

@@ -1,0 +1,269 @@
+package promotion
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+	"github.com/hashicorp/terraform-plugin-log/tflog"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/status"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/configuration"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
+)
+
+var (
+	_ resource.ResourceWithConfigure   = (*commitStatus)(nil)
+	_ resource.ResourceWithModifyPlan  = (*commitStatus)(nil)
+	_ resource.ResourceWithImportState = (*commitStatus)(nil)
+)
+
+// statusTimeout is the default of all timeouts.
+const statusTimeout = 10 * time.Minute
+
+// commitStatus manages the status of a commit in a context.
+type commitStatus struct{ data *configuration.Data }
+
+// NewCommitStatus returns the resource kalypso_commit_status.
+func NewCommitStatus() resource.Resource { return &commitStatus{} }
+
+func (r *commitStatus) Metadata(_ context.Context, req resource.MetadataRequest, resp *resource.MetadataResponse) {
+	resp.TypeName, resp.ResourceBehavior = req.ProviderTypeName+"_commit_status", schemas.MutableIdentity
+}
+
+// commitStatusIdentity identifies a status.
+var commitStatusIdentity = schemas.Identity{
+	{Name: "repo", State: path.Root("repo"), Required: true, Description: "URL of the repo."},
+	{
+		Name:        "commit",
+		State:       path.Root("commit"),
+		Required:    true,
+		Description: "Full hash of the commit. Null if the deployment has none yet.",
+	},
+	{Name: "context", State: path.Root("context"), Required: true, Description: "Context of the status."},
+}
+
+func (r *commitStatus) IdentitySchema(
+	_ context.Context,
+	_ resource.IdentitySchemaRequest,
+	resp *resource.IdentitySchemaResponse,
+) {
+	resp.IdentitySchema = commitStatusIdentity.Schema()
+}
+
+// identify sets the identity by a state. The commit may be the deployment's.
+func (r *commitStatus) identify(
+	ctx context.Context,
+	state *tfsdk.State,
+	to *tfsdk.ResourceIdentity,
+	diags *diag.Diagnostics,
+) {
+	commitStatusIdentity.Set(ctx, state, to, diags)
+	if to == nil || state.Raw.IsNull() {
+		return
+	}
+	var m commitStatusModel
+	diags.Append(state.Get(ctx, &m)...)
+	if commit := m.arguments(ctx).Target(); commit != "" {
+		diags.Append(to.SetAttribute(ctx, path.Root("commit"), commit)...)
+	}
+}
+
+func (r *commitStatus) Schema(ctx context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
+	resp.Schema = commitStatusSchema(ctx)
+}
+
+func (r *commitStatus) Configure(_ context.Context, req resource.ConfigureRequest, _ *resource.ConfigureResponse) {
+	r.data, _ = req.ProviderData.(*configuration.Data)
+}
+
+// ModifyPlan reports errors that it can find without a request. It plans a new status if one is due. Otherwise it keeps
+// the state, including the deployment.
+func (r *commitStatus) ModifyPlan(
+	ctx context.Context,
+	req resource.ModifyPlanRequest,
+	resp *resource.ModifyPlanResponse,
+) {
+	if req.Plan.Raw.IsNull() {
+		return
+	}
+	var plan commitStatusModel
+	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	wanted := plan.arguments(ctx)
+	tfvalue.AppendProblems(&resp.Diagnostics, wanted.Check())
+	if r.data != nil {
+		tfvalue.AppendProblems(&resp.Diagnostics, r.data.ClaimStatus(wanted, req.Config.Raw, req.State.Raw.IsNull()))
+	}
+	same := hosting.EqualStatus
+	if r.data != nil && r.data.Known && plan.Repo.ValueString() != "" {
+		if repo := r.data.HostedRepo(plan.Repo.ValueString(), path.Root("repo"), &resp.Diagnostics); repo != nil {
+			same = repo.SameStatus
+		}
+	}
+	if req.State.Raw.IsNull() {
+		return
+	}
+	var state commitStatusModel
+	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
+	times, ds := req.Private.GetKey(ctx, statusTimesKey)
+	resp.Diagnostics.Append(ds...)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	plan.SetAt = types.StringUnknown()
+	if !wanted.Due(state.arguments(ctx), status.ParseTimes(times), same) {
+		plan.SetAt = state.SetAt
+		if wanted.Deployment != nil {
+			plan.Deployment = state.Deployment
+		}
+	}
+	resp.Diagnostics.Append(resp.Plan.Set(ctx, plan)...)
+}
+
+// statusTimesKey is the key of [status.Times] in private state.
+const statusTimesKey = "times"
+
+func (r *commitStatus) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
+	defer r.identify(ctx, &resp.State, resp.Identity, &resp.Diagnostics)
+	var plan commitStatusModel
+	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	limit, ds := plan.Timeouts.Create(ctx, statusTimeout)
+	resp.Diagnostics.Append(ds...)
+	times := r.set(ctx, &plan, limit, &resp.Diagnostics)
+	if !resp.Diagnostics.HasError() {
+		resp.Diagnostics.Append(resp.State.Set(ctx, plan)...)
+		resp.Diagnostics.Append(resp.Private.SetKey(ctx, statusTimesKey, times)...)
+	}
+}
+
+// Update posts a new status, also for a new commit or context. The old status stays, because it can't be deleted.
+func (r *commitStatus) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
+	defer r.identify(ctx, &resp.State, resp.Identity, &resp.Diagnostics)
+	var plan commitStatusModel
+	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	limit, ds := plan.Timeouts.Update(ctx, statusTimeout)
+	resp.Diagnostics.Append(ds...)
+	if plan.SetAt.IsUnknown() {
+		times := r.set(ctx, &plan, limit, &resp.Diagnostics)
+		if !resp.Diagnostics.HasError() {
+			resp.Diagnostics.Append(resp.Private.SetKey(ctx, statusTimesKey, times)...)
+		}
+	}
+	if !resp.Diagnostics.HasError() {
+		resp.Diagnostics.Append(resp.State.Set(ctx, plan)...)
+	}
+}
+
+// set sets the status if there is a commit, and returns its times for private state.
+func (r *commitStatus) set(
+	ctx context.Context,
+	plan *commitStatusModel,
+	limit time.Duration,
+	diags *diag.Diagnostics,
+) []byte {
+	plan.SetAt = types.StringNull()
+	wanted := plan.arguments(ctx)
+	tfvalue.AppendProblems(diags, wanted.Check())
+	repo := r.data.HostedRepo(wanted.Repo, path.Root("repo"), diags)
+	if diags.HasError() || wanted.Target() == "" {
+		return status.Times{}.Encode()
+	}
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	set, err := repo.SetStatus(ctx, wanted.Target(), wanted.Status())
+	if err != nil {
+		configuration.AppendHostError(diags, path.Root("repo"), err)
+		return nil
+	}
+	plan.SetAt = tfvalue.NullableTime(set.SetAt)
+	tflog.Info(ctx, "set the commit's status", map[string]any{
+		"commit": wanted.Target(), "context": wanted.Context, "state": string(wanted.Status().State),
+	})
+	return status.TimesOf(set).Encode()
+}
+
+// Read reads the last status in the context, by any account. It removes the resource from state if there is no
+// status or the commit no longer exists. It reports an error if the repo is not visible.
+func (r *commitStatus) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
+	r.identify(ctx, &req.State, resp.Identity, &resp.Diagnostics)
+	var state commitStatusModel
+	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
+	last := state.arguments(ctx)
+	if resp.Diagnostics.HasError() || !r.data.Known || last.Target() == "" {
+		return
+	}
+	repo := r.data.HostedRepo(last.Repo, path.Root("repo"), &resp.Diagnostics)
+	limit, ds := state.Timeouts.Read(ctx, statusTimeout)
+	resp.Diagnostics.Append(ds...)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	found, err := repo.Status(ctx, last.Target(), last.Context)
+	switch {
+	case errors.Is(err, hosting.ErrCommitNotFound):
+		resp.Diagnostics.AddAttributeWarning(
+			path.Root("commit"),
+			"The commit is gone",
+			problem.Sentence(err)+" A new status is planned.",
+		)
+		resp.State.RemoveResource(ctx)
+	case err != nil:
+		configuration.AppendHostError(&resp.Diagnostics, path.Root("repo"), err)
+	case found == nil:
+		resp.State.RemoveResource(ctx)
+	default:
+		state.observe(ctx, *found, repo.SameStatus)
+		resp.Diagnostics.Append(resp.State.Set(ctx, state)...)
+		resp.Diagnostics.Append(resp.Private.SetKey(ctx, statusTimesKey, status.TimesOf(*found).Encode())...)
+	}
+}
+
+// Delete does nothing, because GitHub does not let statuses be deleted.
+func (r *commitStatus) Delete(ctx context.Context, _ resource.DeleteRequest, _ *resource.DeleteResponse) {
+	tflog.Info(ctx, "left the commit's status unchanged: statuses can't be deleted")
+}
+
+func (r *commitStatus) ImportState(
+	ctx context.Context,
+	req resource.ImportStateRequest,
+	resp *resource.ImportStateResponse,
+) {
+	id := req.ID
+	if given := commitStatusIdentity.Imported(ctx, req, &resp.Diagnostics); given != nil {
+		id = status.ImportID(given["repo"], given["commit"], given["context"])
+	}
+	repo, commit, statusContext, err := status.ParseImportID(id)
+	if err != nil {
+		resp.Diagnostics.AddError("Invalid import ID", problem.Sentence(err))
+		return
+	}
+	if !r.data.Known {
+		resp.Diagnostics.AddError(
+			"Provider configuration not known yet",
+			"Import reads the status, but the provider's credentials are known after apply.",
+		)
+		return
+	}
+	resp.Diagnostics.Append(resp.State.SetAttribute(ctx, path.Root("repo"), repo)...)
+	resp.Diagnostics.Append(resp.State.SetAttribute(ctx, path.Root("commit"), commit)...)
+	resp.Diagnostics.Append(resp.State.SetAttribute(ctx, path.Root("context"), statusContext)...)
+}

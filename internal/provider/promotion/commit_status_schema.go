@@ -1,0 +1,119 @@
+package promotion
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
+	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
+	"github.com/hashicorp/terraform-plugin-framework/attr"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/repourl"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/status"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
+)
+
+func commitStatusSchema(ctx context.Context) schema.Schema {
+	var states, quoted []string
+	for _, s := range hosting.StatusStates {
+		states, quoted = append(states, string(s)), append(quoted, "`"+string(s)+"`")
+	}
+	times := timeouts.Attributes(ctx, timeouts.Opts{Create: true, Read: true, Update: true})
+	return schema.Schema{
+		MarkdownDescription: "Sets the status of a commit on GitHub, GitLab or Gitea in one context, such as " +
+			"`kalypso/dev`. A promotion flow sets it, and branch rules read it.\n\nThe last status of a context counts. So a " +
+			"change of the resource adds a status, and so does an apply after the state, the description or the URL for the " +
+			"context was changed outside Terraform. **Destroying the resource leaves the commit's status unchanged:** " +
+			"statuses can't be deleted. GitHub removes old ones by its retention settings, and allows 1,000 statuses per " +
+			"commit and context. `kalypso_deployment_history` needs none of them.\n\nOn GitLab, a status is a job of an " +
+			"external pipeline, with the context as its name: `failure` can block merge requests of the commit. `error` is " +
+			"`canceled` there. A `pending` status stays as it is until the next state: neither its text nor its age " +
+			"changes.\n\nThe credential needs permission to write commit statuses in the repo; on GitLab the role Developer, " +
+			"on Gitea the scope `write:repository`.",
+		Attributes: map[string]schema.Attribute{
+			"repo": schema.StringAttribute{
+				Required: true,
+				MarkdownDescription: "URL of the repo, such as `https://github.com/acme/gitops`, or one of its SSH forms. The " +
+					"repo must be on github.com, on gitlab.com, or on the server of `base_url` in `github` or `gitlab` of the " +
+					"provider.",
+				Validators: []validator.String{schemas.Valid("repo URL", func(s string) error {
+					_, err := repourl.Parse(s)
+					return err
+				})},
+			},
+			"commit": schema.StringAttribute{
+				Optional:            true,
+				MarkdownDescription: "Full hash of the commit. Required without `deployment`.",
+				Validators:          []validator.String{schemas.Valid("commit", hosting.CheckCommit)},
+			},
+			"context": schema.StringAttribute{
+				Required: true,
+				MarkdownDescription: fmt.Sprintf(
+					"Name of the status, unique per commit. GitHub and Gitea ignore its case. At most %d characters.",
+					status.MaxContext,
+				),
+				Validators: []validator.String{stringvalidator.UTF8LengthBetween(1, status.MaxContext)},
+			},
+			"state": schema.StringAttribute{
+				Optional: true,
+				MarkdownDescription: "The state of the commit. One of " + strings.Join(
+					quoted,
+					", ",
+				) + ". Required without `deployment`.",
+				Validators: []validator.String{stringvalidator.OneOf(states...)},
+			},
+			"description": schema.StringAttribute{
+				Optional: true,
+				MarkdownDescription: fmt.Sprintf(
+					"A short text shown with the state. At most %d characters.",
+					status.MaxDescription,
+				),
+				Validators: []validator.String{stringvalidator.UTF8LengthBetween(1, status.MaxDescription)},
+			},
+			"target_url": schema.StringAttribute{
+				Optional:            true,
+				MarkdownDescription: "URL of a page with details, such as the pipeline's run.",
+				Validators:          []validator.String{schemas.Valid("target URL", status.CheckTargetURL)},
+			},
+			"deployment": schema.SingleNestedAttribute{
+				Optional: true,
+				MarkdownDescription: "A whole `kalypso_deployment_state`, instead of `commit`, `state` and `description`. Its " +
+					"verdict becomes the state of its `promoted_commit`. Another verdict or another commit sets a new status; new " +
+					"counts alone don't. Without a promoted commit, no status is set.",
+				Attributes: map[string]schema.Attribute{
+					"promoted_commit": schema.StringAttribute{Optional: true, MarkdownDescription: "The commit."},
+					"verdict":         schema.StringAttribute{Optional: true, MarkdownDescription: "The state."},
+					"summary": schema.StringAttribute{
+						Optional:            true,
+						MarkdownDescription: "The description, shortened if needed.",
+					},
+				},
+			},
+			"renew_after": schema.StringAttribute{
+				Optional: true,
+				MarkdownDescription: "Set the status again if the last one was older than this when refresh read it, such as " +
+					"`1h`. A rule that requires a fresh status then sees that the check still runs. GitHub allows " +
+					"1,000 statuses per " +
+					"commit and context.",
+				Validators: []validator.String{schemas.Valid("duration", schemas.CheckDuration)},
+			},
+			"set_at": schema.StringAttribute{
+				Computed:            true,
+				MarkdownDescription: "When the host received the last status, by its clock. Null if no status was set.",
+			},
+			"timeouts": times,
+		},
+	}
+}
+
+// deploymentTypes lists the attributes of the argument deployment.
+var deploymentTypes = map[string]attr.Type{
+	"promoted_commit": types.StringType,
+	"verdict":         types.StringType,
+	"summary":         types.StringType,
+}

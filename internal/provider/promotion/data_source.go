@@ -1,0 +1,128 @@
+package promotion
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+
+	"github.com/hashicorp/terraform-plugin-framework/datasource"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-log/tflog"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion/lookup"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/configuration"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
+)
+
+var (
+	_ datasource.DataSourceWithConfigure      = (*promotionData)(nil)
+	_ datasource.DataSourceWithValidateConfig = (*promotionData)(nil)
+)
+
+// promotionData chooses the commit that an environment renders.
+type promotionData struct{ data *configuration.Data }
+
+// NewDataSource returns the data source kalypso_promotion.
+func NewDataSource() datasource.DataSource { return &promotionData{} }
+
+func (p *promotionData) Metadata(_ context.Context, req datasource.MetadataRequest, resp *datasource.MetadataResponse) {
+	resp.TypeName = req.ProviderTypeName + "_promotion"
+}
+
+func (p *promotionData) Schema(ctx context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
+	resp.Schema = promotionSchema(ctx)
+}
+
+// Configure stores the provider's configuration.
+func (p *promotionData) Configure(
+	_ context.Context, req datasource.ConfigureRequest, resp *datasource.ConfigureResponse,
+) {
+	p.data = configuration.DataOf(req.ProviderData, &resp.Diagnostics)
+}
+
+// ValidateConfig reports errors in the known arguments.
+func (p *promotionData) ValidateConfig(
+	ctx context.Context, req datasource.ValidateConfigRequest, resp *datasource.ValidateConfigResponse,
+) {
+	var ps problem.Problems
+	schemas.ReadPromotionRequest(
+		tfvalue.Decoder{Arguments: tfvalue.GetObject(ctx, req.Config, &resp.Diagnostics), Problems: &ps},
+	)
+	tfvalue.AppendProblems(&resp.Diagnostics, ps)
+}
+
+// Read decides on the promotion. Terraform calls it when all arguments are known.
+func (p *promotionData) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
+	diags := &resp.Diagnostics
+	arguments := tfvalue.GetObject(ctx, req.Config, diags)
+	if diags.HasError() {
+		return
+	}
+	var ps problem.Problems
+	request := schemas.ReadPromotionRequest(tfvalue.Decoder{Arguments: arguments, Problems: &ps})
+	tfvalue.AppendProblems(diags, ps)
+	if diags.HasError() {
+		return
+	}
+	if !p.data.Known {
+		diags.AddError("Provider configuration not known yet",
+			"The provider reads the promoted commit from Git, and its credentials are known after apply.")
+		return
+	}
+	request.Client, request.Host = p.data.Client, p.data.HostFor(diags)
+	request.Credential = p.data.HasCredential(request.ControlPlane.Repo, request.GitOps.Repo)
+	if diags.HasError() {
+		return
+	}
+	limited, cancel := schemas.WithinRead(ctx, arguments, diags)
+	defer cancel()
+	found, err := lookup.Decide(limited, request)
+	if err != nil {
+		appendPromotionError(diags, request, err)
+		return
+	}
+	for _, w := range found.Warnings {
+		diags.AddWarning(w.Summary, printable.Text(w.Detail))
+	}
+	tflog.Info(ctx, "decided on a promotion", map[string]any{
+		"environment": request.Rules.Environment, "decision": string(found.Kind), "commit": found.Commit,
+		"current": found.Current,
+	})
+	maps.Copy(arguments, schemas.PromotionValues(found))
+	diags.Append(tfvalue.SetObject(ctx, &resp.State, arguments)...)
+}
+
+// appendPromotionError turns an error of a decision into a diagnostic.
+func appendPromotionError(diags *diag.Diagnostics, request lookup.Request, err error) {
+	var current *lookup.CurrentError
+	var remote *gitremote.Error
+	controlPlane := path.Root("control_plane")
+	switch {
+	case errors.Is(err, promotion.ErrNotOnBranch):
+		diags.AddAttributeError(path.Root("pinned_commit"), "Pinned commit not on the branch",
+			problem.Sentence(err)+" Name the full hash of a commit that "+
+				"was merged to the branch, and not one of a pull request or a fork.")
+	case errors.Is(err, lookup.ErrNoHost) && errors.Is(err, hosting.ErrOtherHost):
+		diags.AddAttributeError(controlPlane, "No statuses in this repo", fmt.Sprintf(
+			"after, statuses, soak and dwell read commit statuses, and %s is on no configured host. Pass the state of the "+
+				"previous environment as deployed, or set base_url of its host in the provider.",
+			request.ControlPlane.Repo))
+	case errors.As(err, &current) && errors.As(err, &remote):
+		configuration.AppendDeliveryError(diags, request.GitOps, remote)
+	case errors.As(err, &current):
+		diags.AddAttributeError(path.Root("gitops_repo"), "The promoted commit can't be read", problem.Sentence(err)+
+			" Nothing is promoted from there: restore it from the branch's history.")
+	case errors.As(err, &remote):
+		diags.AddAttributeError(controlPlane, "The control plane can't be read", problem.Sentence(err))
+	default:
+		diags.AddAttributeError(controlPlane, "No promotion can be decided", problem.Sentence(err))
+	}
+}

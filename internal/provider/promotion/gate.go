@@ -1,0 +1,258 @@
+package promotion
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
+	"github.com/hashicorp/terraform-plugin-framework/attr"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+	"github.com/hashicorp/terraform-plugin-log/tflog"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/observe"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/configuration"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
+)
+
+var (
+	_ resource.ResourceWithConfigure      = (*deploymentGate)(nil)
+	_ resource.ResourceWithValidateConfig = (*deploymentGate)(nil)
+	_ resource.ResourceWithModifyPlan     = (*deploymentGate)(nil)
+	_ resource.ResourceWithIdentity       = (*deploymentGate)(nil)
+)
+
+// deploymentGate waits until clusters run a rendering.
+type deploymentGate struct{ data *configuration.Data }
+
+// NewGate returns the resource kalypso_deployment_gate.
+func NewGate() resource.Resource { return &deploymentGate{} }
+
+func (g *deploymentGate) Metadata(_ context.Context, req resource.MetadataRequest, resp *resource.MetadataResponse) {
+	resp.TypeName, resp.ResourceBehavior = req.ProviderTypeName+"_deployment_gate", schemas.MutableIdentity
+}
+
+// deploymentGateIdentity identifies a gate by the rendering that it waits for. Gates are not imported.
+var deploymentGateIdentity = schemas.Identity{
+	{
+		Name:        "repo",
+		State:       path.Root("gitops_repo").AtName("repo"),
+		Required:    true,
+		Description: "URL of the GitOps repo.",
+	},
+	{
+		Name:        "branch",
+		State:       path.Root("gitops_repo").AtName("branch"),
+		Required:    true,
+		Description: "Branch of the repo.",
+	},
+	{
+		Name:        "path",
+		State:       path.Root("gitops_repo").AtName("path"),
+		Description: "Path of the rendering in the repo. Null for the root.",
+	},
+}
+
+func (g *deploymentGate) IdentitySchema(
+	_ context.Context,
+	_ resource.IdentitySchemaRequest,
+	resp *resource.IdentitySchemaResponse,
+) {
+	resp.IdentitySchema = deploymentGateIdentity.Schema()
+}
+
+func (g *deploymentGate) Schema(ctx context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
+	resp.Schema = deploymentGateSchema(ctx)
+}
+
+// Configure stores the provider's configuration.
+func (g *deploymentGate) Configure(_ context.Context, req resource.ConfigureRequest, resp *resource.ConfigureResponse) {
+	g.data = configuration.DataOf(req.ProviderData, &resp.Diagnostics)
+}
+
+// ValidateConfig reports errors in the known arguments.
+func (g *deploymentGate) ValidateConfig(
+	ctx context.Context,
+	req resource.ValidateConfigRequest,
+	resp *resource.ValidateConfigResponse,
+) {
+	g.read(ctx, req.Config, &resp.Diagnostics)
+}
+
+// ModifyPlan checks the arguments against the provider's configuration. It contacts nothing.
+func (g *deploymentGate) ModifyPlan(
+	ctx context.Context,
+	req resource.ModifyPlanRequest,
+	resp *resource.ModifyPlanResponse,
+) {
+	if !req.Plan.Raw.IsNull() {
+		g.read(ctx, req.Plan, &resp.Diagnostics)
+	}
+}
+
+// gateRequest tells what to wait for, and how often to check.
+type gateRequest struct {
+	schemas.ObservedRequest
+	interval time.Duration
+}
+
+// read reads the arguments and reports errors in the known ones.
+func (g *deploymentGate) read(
+	ctx context.Context,
+	from tfvalue.Getter,
+	diags *diag.Diagnostics,
+) (map[string]attr.Value, gateRequest) {
+	var ps problem.Problems
+	arguments := tfvalue.GetObject(ctx, from, diags)
+	d := tfvalue.Decoder{Arguments: arguments, Problems: &ps}
+	request := gateRequest{schemas.ReadObserved(g.data, d), schemas.ReadDuration(d, "poll_interval", defaultPollInterval)}
+	request.Goal = observe.Goal{TreeHash: d.String("tree_hash"), Commit: d.String("commit")}
+	if request.Goal == (observe.Goal{}) {
+		d.Report(
+			"Nothing to wait for",
+			"Both tree_hash and commit are null. The rendering's commit_sha is null until its pull request is "+
+				"merged: create the gate after that, such as with count.",
+			problem.Attr("commit"),
+		)
+	}
+	if len(request.Sources) == 1 {
+		if _, kept := request.Sources[0].(observe.Recorded); kept {
+			d.Report(
+				"Gate needs a live source",
+				"source contains only reports, which don't change while the gate waits. Use kalypso_deployment_state for them, "+
+					"or add another source.",
+				problem.Attr("source"),
+			)
+		}
+	}
+	tfvalue.AppendProblems(diags, ps)
+	return arguments, request
+}
+
+// Create waits for the deployment.
+func (g *deploymentGate) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
+	defer deploymentGateIdentity.Set(ctx, &resp.State, resp.Identity, &resp.Diagnostics)
+	g.apply(ctx, req.Plan, timeouts.Value.Create, &resp.State, &resp.Diagnostics)
+}
+
+// Update waits again, for another tree or with other expectations.
+func (g *deploymentGate) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
+	defer deploymentGateIdentity.Set(ctx, &resp.State, resp.Identity, &resp.Diagnostics)
+	g.apply(ctx, req.Plan, timeouts.Value.Update, &resp.State, &resp.Diagnostics)
+}
+
+// apply waits for the deployment as long as the timeout of an operation allows, and sets the state.
+func (g *deploymentGate) apply(
+	ctx context.Context, plan tfsdk.Plan, of schemas.TimeoutGetter, state *tfsdk.State, diags *diag.Diagnostics,
+) {
+	var times timeouts.Value
+	diags.Append(plan.GetAttribute(ctx, path.Root("timeouts"), &times)...)
+	limit, ds := of(times, ctx, defaultGateTimeout)
+	diags.Append(ds...)
+	if passed := g.wait(ctx, plan, limit, diags); passed != nil {
+		diags.Append(tfvalue.SetObject(ctx, state, passed)...)
+	}
+}
+
+// Read keeps the result of the last wait. kalypso_deployment_state tells whether it is still true.
+func (g *deploymentGate) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
+	deploymentGateIdentity.Set(ctx, &req.State, resp.Identity, &resp.Diagnostics)
+}
+
+// Delete removes the gate from state only.
+func (g *deploymentGate) Delete(context.Context, resource.DeleteRequest, *resource.DeleteResponse) {}
+
+// wait waits for a success and returns the state. If it reported an error, it returns nil.
+func (g *deploymentGate) wait(
+	ctx context.Context,
+	plan tfvalue.Getter,
+	limit time.Duration,
+	diags *diag.Diagnostics,
+) map[string]attr.Value {
+	arguments, request := g.read(ctx, plan, diags)
+	if diags.HasError() {
+		return nil
+	}
+	if !g.data.Known || request.ConfigUnknown {
+		diags.AddError(
+			"Provider configuration not known",
+			"The gate asks clusters, but the provider's configuration for that is not known.",
+		)
+		return nil
+	}
+	request.Client = g.data.Client
+	bounded, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	seen, err := observe.Await(
+		bounded,
+		request.Request,
+		request.interval,
+		g.data.Now,
+		func(seen *observe.Observation, err error) {
+			logWaiting(ctx, seen, err)
+		},
+	)
+	switch {
+	case ctx.Err() != nil:
+		diags.AddError("The gate was interrupted", "The next apply waits again.")
+	case errors.Is(err, context.DeadlineExceeded):
+		diags.AddError(
+			"The deployment is not complete in time",
+			fmt.Sprintf(
+				"After %s: %s The next apply waits again. To wait longer, raise timeouts.",
+				limit,
+				describeState(seen),
+			),
+		)
+	case err != nil:
+		schemas.AppendDeploymentError(diags, request.At, err)
+	case seen.Verdict != deployment.Success:
+		diags.AddError("The deployment failed", describeState(seen)+" Fix this; the next apply waits again.")
+	default:
+		tflog.Info(ctx, "the deployment is complete", map[string]any{"head": seen.Head, "summary": seen.Summary})
+		arguments["head"], arguments["summary"] = types.StringValue(seen.Head), types.StringValue(seen.Summary)
+		arguments["observed_at"] = tfvalue.Result(types.StringType, schemas.Timestamp(seen.At))
+		return arguments
+	}
+	return nil
+}
+
+func logWaiting(ctx context.Context, seen *observe.Observation, err error) {
+	fields := map[string]any{}
+	if err != nil {
+		fields["error"] = err.Error()
+	} else {
+		fields["summary"], fields["awaits"] = seen.Summary, seen.Awaits
+	}
+	tflog.Info(ctx, "waiting for the deployment", fields)
+}
+
+// describeState describes the state and its problems for an error.
+func describeState(seen *observe.Observation) string {
+	if seen == nil {
+		return "the deployment could not be read."
+	}
+	text := seen.Summary
+	if seen.Awaits != "" {
+		text += " " + problem.Sentence(errors.New(seen.Awaits))
+	}
+	var lines []string
+	for _, p := range seen.Problems {
+		lines = append(lines, fmt.Sprintf("%s: %s %s: %s", p.State, p.Folder, p.Cluster, p.Message))
+	}
+	if len(lines) > 0 {
+		text += "\n" + problem.IndentedList(lines, maxGateProblems) + "\n"
+	}
+	return text
+}
+
+// maxGateProblems limits how many problems an error shows.
+const maxGateProblems = 20

@@ -1,0 +1,123 @@
+package rendering
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/hashicorp/terraform-plugin-framework/attr"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/rollout"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
+)
+
+// explainErrors ends every error of a rendering with what the promotion would do, and with the state of the waves: an
+// error hides the plan that would show them. step is the step of the rollout, or nil if it is not known.
+func (m *environmentRenderingModel) explainErrors(
+	ctx context.Context, diags *diag.Diagnostics, before *delivery.State, step *rollout.Step,
+) {
+	if diags.HasError() {
+		endErrors(diags, m.explainPromotion(ctx, wouldDo)+m.explainRollout(before, step))
+	}
+}
+
+// explainStateErrors is [environmentRenderingModel.explainErrors] of the state, for a refresh and a destroy: they do
+// not know the promotion of this run.
+func (m *environmentRenderingModel) explainStateErrors(
+	ctx context.Context, diags *diag.Diagnostics, before *delivery.State,
+) {
+	if diags.HasError() {
+		endErrors(diags, m.explainPromotion(ctx, did)+m.explainRollout(before, nil))
+	}
+}
+
+// endErrors ends every error with a text.
+func endErrors(diags *diag.Diagnostics, more string) {
+	if more == "" {
+		return
+	}
+	for i, d := range *diags {
+		if d.Severity() != diag.SeverityError {
+			continue
+		}
+		detail := strings.TrimRight(strings.TrimRight(d.Detail(), "\n")+"\n"+more, "\n")
+		if at, ok := d.(diag.DiagnosticWithPath); ok {
+			(*diags)[i] = diag.NewAttributeErrorDiagnostic(at.Path(), d.Summary(), detail)
+		} else {
+			(*diags)[i] = diag.NewErrorDiagnostic(d.Summary(), detail)
+		}
+	}
+}
+
+// verbs are what a promotion does with a commit. begin is the begin of the sentence.
+type verbs struct{ begin, stay, take, goBack, pin string }
+
+var (
+	wouldDo = verbs{"The promotion would", "stay at", "take", "go back to", "be pinned to"}
+	did     = verbs{"In the state, the promotion", "stayed at", "took", "went back to", "was pinned to"}
+)
+
+func (m *environmentRenderingModel) explainPromotion(ctx context.Context, verbs verbs) string {
+	if m.Promotion.IsNull() || !tfvalue.FullyKnown(ctx, m.Promotion) {
+		return ""
+	}
+	var ps problem.Problems
+	p := schemas.ReadPromotion(tfvalue.Decoder{Arguments: map[string]attr.Value{"promotion": m.Promotion}, Problems: &ps})
+	if p == nil || p.Summary == "" {
+		return ""
+	}
+	verb, commit := verbs.stay, "commit "+printable.Line(p.Commit)
+	switch p.Decision {
+	case promotion.Promote:
+		verb = verbs.take
+	case promotion.Rollback:
+		verb = verbs.goBack
+	case promotion.Pinned:
+		verb = verbs.pin
+	case promotion.Frozen, promotion.Hold, promotion.UpToDate:
+	}
+	if p.Commit == "" {
+		verb, commit = verbs.take, "no commit"
+	}
+	lines := strings.Split(strings.TrimSpace(printable.Text(p.Summary)), "\n")
+	return fmt.Sprintf("\n%s %s %s:\n%s", verbs.begin, verb, commit, problem.IndentedList(lines, shown))
+}
+
+func (m *environmentRenderingModel) explainRollout(before *delivery.State, step *rollout.Step) string {
+	if m.Rollout.IsNull() {
+		return ""
+	}
+	text := "no wave was written yet"
+	switch status := m.RolloutStatus.ValueString(); {
+	case before == nil && status != "": // the private state can't be read
+		text = "the last commit was of " + printable.Line(status)
+	case before != nil && before.Rollout != nil:
+		text = "the last commit was of " + printable.Line(before.Rollout.Status())
+		if before.Rollout.UnderWay() {
+			text += ", and the rollout is under way"
+		} else {
+			text += ", and the rollout is complete"
+		}
+	}
+	text = "\nThe waves: " + text + ".\n"
+	if step == nil {
+		return text
+	}
+	lines := append(append([]string{}, step.Stopped...), step.Waiting...)
+	if step.Paused != "" {
+		lines = append(lines, "paused: "+printable.Line(step.Paused))
+	}
+	if len(step.Taken) > 0 {
+		lines = append(lines, "the next wave: "+strings.Join(step.Taken, ", "))
+	}
+	if len(lines) == 0 {
+		return text
+	}
+	return text + problem.IndentedList(lines, shown)
+}

@@ -1,0 +1,102 @@
+package rendering
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/hashicorp/terraform-plugin-framework/attr"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/configuration"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
+)
+
+// renderingIdentity identifies a rendering by its environment and destination.
+var renderingIdentity = schemas.Identity{
+	{Name: "environment", State: path.Root("environment"), Required: true, Description: "The environment."},
+	{
+		Name:        "repo",
+		State:       path.Root("gitops_repo").AtName("repo"),
+		Required:    true,
+		Description: "URL of the GitOps repo.",
+	},
+	{
+		Name:        "branch",
+		State:       path.Root("gitops_repo").AtName("branch"),
+		Required:    true,
+		Description: "Branch of the repo.",
+	},
+	{Name: "path", State: path.Root("gitops_repo").AtName("path"),
+		Description: "Path of the rendering in the repo. Null for the root."},
+}
+
+// ImportState reads a rendering's record from its branch.
+func (r *environmentRendering) ImportState(
+	ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse,
+) {
+	environment, at, err := record.ParseImportID(req.ID)
+	if given := renderingIdentity.Imported(ctx, req, &resp.Diagnostics); given != nil {
+		environment, at = given["environment"], record.Destination{Repo: given["repo"], Branch: given["branch"]}
+		at.Path, err = record.CleanPath(given["path"])
+	}
+	if err != nil {
+		resp.Diagnostics.AddError("Invalid import ID", problem.Sentence(err))
+		return
+	}
+	if !r.data.Known {
+		resp.Diagnostics.AddError("Provider configuration not known yet",
+			"An import reads the GitOps repo, and the provider's credentials are known after apply.")
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, schemas.ReadTimeout)
+	defer cancel()
+	state, err := delivery.Import(ctx, r.data.Client, at, environment)
+	if errors.Is(err, gitops.ErrBranchNotFound) {
+		resp.Diagnostics.AddError("Branch not found",
+			fmt.Sprintf(
+				"The repo %s has no branch %q. Check ref in the ID: an import reads a rendering that is there.",
+				at.Repo, at.Branch))
+		return
+	}
+	if err != nil {
+		configuration.AppendDeliveryError(&resp.Diagnostics, at, err)
+		return
+	}
+	setImported(ctx, &resp.State, state, &resp.Diagnostics)
+	writeDelivery(ctx, resp.Private, state, &resp.Diagnostics)
+}
+
+// setImported sets what a record tells about a rendering. The other arguments stay null.
+func setImported(ctx context.Context, to schemas.ImportedResource, state *delivery.State, diags *diag.Diagnostics) {
+	at := state.Destination
+	repo := map[string]attr.Value{
+		"repo": types.StringValue(at.Repo), "branch": types.StringValue(at.Branch), "path": types.StringValue(at.Path),
+	}
+	if at.Path == "." {
+		repo["path"] = types.StringNull()
+	}
+	diags.Append(to.SetAttribute(ctx, path.Root("environment"), state.Environment)...)
+	imported := readModel(ctx, to, diags)
+	if imported == nil {
+		return
+	}
+	imported.GitOpsRepo = types.ObjectValueMust(imported.GitOpsRepo.AttributeTypes(ctx), repo)
+	imported.PromotedCommit = tfvalue.Nullable(state.PromotedCommit)
+	imported.Assignments, imported.Folders = assignmentsOf(state.Delivered), foldersOf(at, state.Delivered)
+	imported.AssignmentCount = types.Int64Value(int64(state.Delivered.Count()))
+	imported.TreeHash = types.StringValue(state.Delivered.TreeHash().String())
+	if r := state.Rollout; r != nil {
+		imported.TargetTreeHash, imported.RolloutStatus = tfvalue.Nullable(r.TargetTreeHash), tfvalue.Nullable(r.Status())
+	}
+	imported.setDelivery(state.Base, !state.Rollout.UnderWay(), nil)
+	diags.Append(to.Set(ctx, imported)...)
+}

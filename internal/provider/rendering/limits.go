@@ -1,0 +1,94 @@
+package rendering
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
+)
+
+var _ resource.ResourceWithValidateConfig = (*environmentRendering)(nil)
+
+func limitsAttribute() schema.SingleNestedAttribute {
+	count := func(what string, most int) schema.Int64Attribute {
+		return schema.Int64Attribute{
+			Optional:            true,
+			MarkdownDescription: fmt.Sprintf("%s The default is `%d`.", what, most),
+		}
+	}
+	size := func(what string, most int64) schema.StringAttribute {
+		return schema.StringAttribute{
+			Optional:            true,
+			MarkdownDescription: fmt.Sprintf("%s A Kubernetes quantity. The default is `%s`.", what, fleet.FormatBytes(most)),
+		}
+	}
+	most := fleet.DefaultLimits
+	return schema.SingleNestedAttribute{
+		Optional: true,
+		MarkdownDescription: "Limits the size of the fleet, so that one team can't block the others. A larger fleet is an " +
+			"error of the plan. The defaults are far above the size of any real fleet.",
+		Attributes: map[string]schema.Attribute{
+			"assignments": count("The number of assignments in the environment.", most.Assignments),
+			"targets_per_workload": count(
+				"The number of deployment targets of one workload in the environment.", most.TargetsPerWorkload),
+			"file_size": size("The size of one rendered file, and of any value in it, in bytes.", most.FileSize),
+			"manifests": size("The size of all texts of `manifests` together, in bytes.", most.Manifests),
+		},
+	}
+}
+
+type limitsModel struct {
+	Assignments        types.Int64  `tfsdk:"assignments"`
+	TargetsPerWorkload types.Int64  `tfsdk:"targets_per_workload"`
+	FileSize           types.String `tfsdk:"file_size"`
+	Manifests          types.String `tfsdk:"manifests"`
+}
+
+func (m limitsModel) limits() (fleet.Limits, problem.Problems) {
+	return fleet.ParseLimits(
+		tfvalue.Number(m.Assignments),
+		tfvalue.Number(m.TargetsPerWorkload),
+		tfvalue.Text(m.FileSize),
+		tfvalue.Text(m.Manifests),
+	)
+}
+
+// maxMessage is gRPC's limit for a message between Terraform and a provider, in bytes. copies is how often a message
+// contains an argument: as configured, as planned, and in the state.
+const (
+	maxMessage = 256 << 20
+	copies     = 3
+)
+
+// ValidateConfig reports YAML that is too large for Terraform's messages. Terraform's own error, at a later plan, says
+// neither what is too large nor what to do, and blocks an apply that removes it.
+func (r *environmentRendering) ValidateConfig(
+	ctx context.Context, req resource.ValidateConfigRequest, resp *resource.ValidateConfigResponse,
+) {
+	var manifests types.Map
+	resp.Diagnostics.Append(req.Config.GetAttribute(ctx, path.Root(tfvalue.ManifestsAttribute), &manifests)...)
+	size := 0
+	for _, v := range manifests.Elements() {
+		if text, ok := v.(types.String); ok {
+			size += len(text.ValueString())
+		}
+	}
+	if size > maxMessage/copies {
+		resp.Diagnostics.AddAttributeError(
+			path.Root(tfvalue.ManifestsAttribute),
+			"Too much YAML for Terraform",
+			fmt.Sprintf(
+				"The texts in manifests have %d MB. Terraform passes them to the provider %d times in one message: as "+
+					"configured, planned, and in the state. A message has at most 256 MiB (gRPC's limit), which leaves %d MB. Leave "+
+					"out what this environment does not use, or split the fleet into several renderings, each with its own path.",
+				size/1_000_000, copies, maxMessage/copies/1_000_000),
+		)
+	}
+}

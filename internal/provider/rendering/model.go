@@ -1,0 +1,368 @@
+package rendering
+
+import (
+	"context"
+	"maps"
+	"reflect"
+	"time"
+
+	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
+	"github.com/hashicorp/terraform-plugin-framework/attr"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
+)
+
+// environmentRenderingModel is a plan or a state of the resource. Large collections keep the framework's own types. So
+// do nested objects, because they may be unknown.
+type environmentRenderingModel struct {
+	Environment        types.String   `tfsdk:"environment"`
+	ClusterTypes       types.Map      `tfsdk:"cluster_types"`
+	Templates          types.Map      `tfsdk:"templates"`
+	Configs            types.Map      `tfsdk:"configs"`
+	ConfigSchemas      types.Map      `tfsdk:"config_schemas"`
+	Secrets            types.Map      `tfsdk:"secrets"`
+	SchedulingPolicies types.Map      `tfsdk:"scheduling_policies"`
+	Workloads          types.Map      `tfsdk:"workloads"`
+	Manifests          types.Map      `tfsdk:"manifests"`
+	Sources            types.Map      `tfsdk:"sources"`
+	GitOpsRepo         types.Object   `tfsdk:"gitops_repo"`
+	PromotedCommit     types.String   `tfsdk:"promoted_commit"`
+	Promotion          types.Object   `tfsdk:"promotion"`
+	Delivery           types.Object   `tfsdk:"delivery"`
+	Adopt              types.Bool     `tfsdk:"adopt"`
+	OnDrift            types.String   `tfsdk:"on_drift"`
+	Guardrails         types.Object   `tfsdk:"guardrails"`
+	Limits             types.Object   `tfsdk:"limits"`
+	Rollout            types.Object   `tfsdk:"rollout"`
+	Preview            types.String   `tfsdk:"preview"`
+	CreateBranch       types.Bool     `tfsdk:"create_branch"`
+	CommitMessage      types.String   `tfsdk:"commit_message"`
+	CommitTrailers     types.Map      `tfsdk:"commit_trailers"`
+	DeletionProtection types.Bool     `tfsdk:"deletion_protection"`
+	OnDestroy          types.String   `tfsdk:"on_destroy"`
+	OnMove             types.String   `tfsdk:"on_move"`
+	OnAssignmentError  types.String   `tfsdk:"on_assignment_error"`
+	Timeouts           timeouts.Value `tfsdk:"timeouts"`
+
+	Assignments     types.Map    `tfsdk:"assignments"`
+	AssignmentCount types.Int64  `tfsdk:"assignment_count"`
+	Unscheduled     types.List   `tfsdk:"unscheduled"`
+	Folders         types.Map    `tfsdk:"folders"`
+	Files           types.Map    `tfsdk:"files"`
+	TreeHash        types.String `tfsdk:"tree_hash"`
+	TargetTreeHash  types.String `tfsdk:"target_tree_hash"`
+
+	deliveryResults
+}
+
+// deliveryResults contains the computed attributes that an apply keeps if it writes nothing.
+type deliveryResults struct {
+	Description types.String `tfsdk:"description"`
+	CommitSHA   types.String `tfsdk:"commit_sha"`
+	Delivered   types.Bool   `tfsdk:"delivered"`
+	PullRequest types.Object `tfsdk:"pull_request"`
+	// RolloutStatus describes the last commit.
+	RolloutStatus types.String `tfsdk:"rollout_status"`
+}
+
+type gitOpsRepoModel struct {
+	Repo   types.String `tfsdk:"repo"`
+	Branch types.String `tfsdk:"branch"`
+	Path   types.String `tfsdk:"path"`
+}
+
+type deliveryModel struct {
+	schemas.PullRequestModel
+	Describe types.String `tfsdk:"describe"`
+}
+
+type guardrailsModel struct {
+	MaxRemoved   types.String `tfsdk:"max_removed"`
+	MaxKept      types.String `tfsdk:"max_kept"`
+	AllowEmpty   types.Bool   `tfsdk:"allow_empty"`
+	RequireKnown types.Bool   `tfsdk:"require_known"`
+	Unscheduled  types.String `tfsdk:"unscheduled"`
+	Unsatisfied  types.String `tfsdk:"unsatisfied"`
+	Moved        types.String `tfsdk:"moved"`
+	Secrets      types.String `tfsdk:"secrets"`
+
+	DuplicateObjects types.String `tfsdk:"duplicate_objects"`
+}
+
+// sameAs reports whether both have the same values.
+func (m *environmentRenderingModel) sameAs(other *environmentRenderingModel) bool {
+	return reflect.DeepEqual(m, other)
+}
+
+// readModel reads a plan or a state, or returns nil after an error.
+func readModel(ctx context.Context, from tfvalue.Getter, diags *diag.Diagnostics) *environmentRenderingModel {
+	m := &environmentRenderingModel{}
+	diags.Append(from.Get(ctx, m)...)
+	if diags.HasError() {
+		return nil
+	}
+	return m
+}
+
+// within limits ctx by the timeout of an operation, or by fallback if timeouts does not set it.
+func (m *environmentRenderingModel) within(
+	ctx context.Context, of schemas.TimeoutGetter, fallback time.Duration, diags *diag.Diagnostics,
+) (context.Context, context.CancelFunc) {
+	d, ds := of(m.Timeouts, ctx, fallback)
+	diags.Append(ds...)
+	return context.WithTimeout(ctx, d)
+}
+
+// planResults plans the results of the apply.
+func (m *environmentRenderingModel) planResults(
+	ctx context.Context, decision *delivery.Decision, state *environmentRenderingModel,
+) {
+	applied := decision.Applied
+	switch decision.Action {
+	case delivery.Keep:
+		m.keep(state, decision)
+		m.keepRollout(ctx, state)
+		return
+	case delivery.RemoveOld, delivery.Withhold:
+		m.keep(state, decision)
+		m.PullRequest = types.ObjectUnknown(schemas.PullRequestTypes) // Terraform doesn't apply a plan without a change
+		return
+	}
+	m.CommitSHA, m.Delivered = types.StringUnknown(), types.BoolUnknown()
+	m.PullRequest, m.Description = types.ObjectUnknown(schemas.PullRequestTypes), types.StringUnknown()
+	switch applied.Strategy {
+	case delivery.ComputeOnly:
+		m.setComputedOnly()
+	case delivery.Push:
+		m.PullRequest = types.ObjectNull(schemas.PullRequestTypes)
+		if applied.Certain() {
+			m.Delivered = types.BoolValue(applied.Complete())
+		}
+	}
+	if decision.Describable || applied.Review.Detail == delivery.NoDescription {
+		m.describe(applied, decision.Before)
+	}
+}
+
+// keep copies the computed results from the prior state, since the apply writes nothing, and the arguments that say
+// where the objects were read. Terraform accepts the prior value of an argument instead of the configured one, if
+// neither is null and the configured one is known.
+func (m *environmentRenderingModel) keep(
+	state *environmentRenderingModel, decision *delivery.Decision,
+) {
+	m.keepResults(state, decision)
+	if m.Preview.IsUnknown() || m.Description.IsUnknown() { // the apply renders again, from these
+		return
+	}
+	keepArgument(&m.Sources, state.Sources)
+	keepArgument(&m.Manifests, state.Manifests)
+	keepArgument(&m.Promotion, state.Promotion)
+}
+
+// keepArgument plans the prior value of an argument where Terraform accepts that. It reports whether it did.
+func keepArgument[T attr.Value](planned *T, prior T) bool {
+	if (*planned).IsNull() || prior.IsNull() || !tfvalue.WhollyKnown(*planned) {
+		return (*planned).IsNull() && prior.IsNull()
+	}
+	*planned = prior
+	return true
+}
+
+// rest plans an apply that writes nothing: all that decides what is delivered, and all that was delivered, stays.
+func (m *environmentRenderingModel) rest(state *environmentRenderingModel, decision *delivery.Decision) {
+	same := true
+	for _, kept := range []bool{
+		keepArgument(&m.Environment, state.Environment), keepArgument(&m.ClusterTypes, state.ClusterTypes),
+		keepArgument(&m.Templates, state.Templates), keepArgument(&m.Configs, state.Configs),
+		keepArgument(&m.ConfigSchemas, state.ConfigSchemas), keepArgument(&m.Secrets, state.Secrets),
+		keepArgument(&m.SchedulingPolicies, state.SchedulingPolicies), keepArgument(&m.Workloads, state.Workloads),
+		keepArgument(&m.Manifests, state.Manifests), keepArgument(&m.Sources, state.Sources),
+		keepArgument(&m.GitOpsRepo, state.GitOpsRepo), keepArgument(&m.PromotedCommit, state.PromotedCommit),
+		keepArgument(&m.Delivery, state.Delivery), keepArgument(&m.Preview, state.Preview),
+	} {
+		same = same && kept
+	}
+	if decision.Step == nil || pauses(state.Rollout) { // else the apply decides again, by the pause
+		same = keepArgument(&m.Rollout, state.Rollout) && same
+	}
+	if same && decision.Action == delivery.Keep { // else the apply decides again, by the promotion
+		keepArgument(&m.Promotion, state.Promotion)
+	}
+	m.keepComputed(state)
+	if decision.Action == delivery.Withhold {
+		m.PullRequest = types.ObjectUnknown(schemas.PullRequestTypes) // Terraform doesn't apply a plan without a change
+	}
+}
+
+// pauses reports whether the argument rollout has a pause.
+func pauses(rollout types.Object) bool { return !tfvalue.IsNull(rollout.Attributes()["pause"]) }
+
+// keepComputed keeps all computed attributes.
+func (m *environmentRenderingModel) keepComputed(state *environmentRenderingModel) {
+	m.Assignments, m.AssignmentCount, m.Unscheduled = state.Assignments, state.AssignmentCount, state.Unscheduled
+	m.Folders, m.Files, m.TreeHash, m.TargetTreeHash = state.Folders, state.Files, state.TreeHash, state.TargetTreeHash
+	m.deliveryResults = state.deliveryResults
+}
+
+// setNothing sets the computed attributes of a rendering that has delivered nothing yet.
+func (m *environmentRenderingModel) setNothing(a *delivery.Arguments) {
+	m.Assignments, m.Files = types.MapNull(mapOfStrings), types.MapNull(types.StringType)
+	switch preview := previews.Or(tfvalue.Text(m.Preview)); {
+	case unknown.Is(preview):
+		m.Assignments, m.Files = types.MapUnknown(mapOfStrings), types.MapUnknown(types.StringType)
+	case preview == previewManifests:
+		m.Files = types.MapValueMust(types.StringType, nil)
+		fallthrough
+	case preview != previewNone:
+		m.Assignments = types.MapValueMust(mapOfStrings, nil)
+	}
+	m.Folders, m.AssignmentCount = types.MapValueMust(folderType, nil), types.Int64Value(0)
+	m.Unscheduled = tfvalue.StringListOf(nil)
+	m.TreeHash, m.TargetTreeHash = types.StringNull(), types.StringNull()
+	m.deliveryResults = deliveryResults{
+		PullRequest: types.ObjectNull(schemas.PullRequestTypes),
+		Delivered:   types.BoolValue(false),
+	}
+	if a.Strategy == delivery.ComputeOnly {
+		m.Delivered = types.BoolNull()
+	}
+}
+
+// promoted returns the promoted commit, whichever argument names it.
+func (m *environmentRenderingModel) promoted() types.String {
+	switch {
+	case m.Promotion.IsNull():
+		return m.PromotedCommit
+	case m.Promotion.IsUnknown():
+		return types.StringUnknown()
+	}
+	commit, _ := m.Promotion.Attributes()["commit"].(types.String)
+	return commit
+}
+
+// keepResults keeps the results of the last apply that wrote. It keeps the description only if delivery.describe asks
+// for one.
+func (m *environmentRenderingModel) keepResults(
+	state *environmentRenderingModel, decision *delivery.Decision,
+) {
+	m.deliveryResults = state.deliveryResults
+	switch {
+	case m.Rollout.IsNull():
+		m.RolloutStatus = types.StringNull()
+	case decision.Applied.Delivers():
+		m.Delivered = types.BoolValue(decision.Applied.ReachedBy(decision.Before))
+	}
+	switch detail := decision.Applied.Review.Detail; {
+	case detail == delivery.NoDescription:
+		m.Description = types.StringNull()
+	case unknown.Is(string(detail)) && !m.Description.IsNull():
+		m.Description = types.StringUnknown()
+	}
+}
+
+// kept reports whether a fully known plan keeps the results of the state. It does not look at the arguments:
+// [environmentRenderingModel.keep] may have planned those of the state.
+func (m *environmentRenderingModel) kept(ctx context.Context, state *environmentRenderingModel) bool {
+	kept := m.TreeHash.Equal(state.TreeHash) && m.CommitSHA.Equal(state.CommitSHA) &&
+		m.PullRequest.Equal(state.PullRequest)
+	if !m.Rollout.IsNull() && m.arguments(ctx).Delivers() { // the target may change while it waits
+		return kept
+	}
+	return kept && m.promoted().Equal(state.promoted()) && m.Delivered.Equal(state.Delivered)
+}
+
+// setResult sets the results of an apply. planned contains the planned results.
+func (m *environmentRenderingModel) setResult(
+	decision *delivery.Decision, result *delivery.Result, planned deliveryResults, state *environmentRenderingModel,
+) {
+	switch {
+	case result.Action == delivery.Keep || result.Action == delivery.RemoveOld || result.Action == delivery.Withhold:
+		m.keepResults(state, decision)
+		return
+	case result.Applied.Strategy == delivery.ComputeOnly:
+		m.setComputedOnly()
+	default:
+		m.setDelivery(result.Commit, result.Applied.ReachedBy(result.State), result.PullRequest)
+	}
+	if m.Description = planned.Description; m.Description.IsUnknown() {
+		m.describe(result.Applied, result.Before)
+	}
+}
+
+// setRefreshed sets the results of a refresh, and reports whether anything changed. files are those of the branch after
+// a revert; nil: they stay.
+func (m *environmentRenderingModel) setRefreshed(
+	ctx context.Context, found *delivery.Refreshed, files map[string][]byte,
+) bool {
+	before := *m
+	m.setDelivery(found.Commit, found.Delivered, found.PullRequest)
+	if found.PullRequest == nil {
+		m.PullRequest = before.PullRequest
+	}
+	if found.State.Reverted() {
+		m.setReverted(ctx, found.State)
+		m.setFiles(files, found.State.Seen.Record.PromotedCommit)
+	}
+	return !m.sameAs(&before)
+}
+
+// setReverted sets what the branch contains after others put it back to an earlier delivery. If the fleet renders that
+// again, there is nothing to change.
+func (m *environmentRenderingModel) setReverted(ctx context.Context, s *delivery.State) {
+	ours, record := s.Ours(), s.Seen.Record
+	m.TreeHash = types.StringValue(ours.TreeHash().String())
+	m.AssignmentCount = types.Int64Value(int64(ours.Count()))
+	m.Folders = foldersOf(s.Destination, ours)
+	if !m.Assignments.IsNull() {
+		m.Assignments = assignmentsOf(ours)
+	}
+	m.CommitSHA, m.Delivered = types.StringValue(s.Seen.Head), types.BoolValue(!record.Rollout.UnderWay())
+	if !m.TargetTreeHash.IsNull() {
+		m.TargetTreeHash = m.TreeHash
+		if record.Rollout != nil {
+			m.TargetTreeHash = types.StringValue(record.Rollout.TargetTreeHash)
+		}
+		m.RolloutStatus = tfvalue.Nullable(s.SeenRollout().Status())
+	}
+	promoted := record.Taken()
+	if !m.PromotedCommit.IsNull() {
+		m.PromotedCommit = tfvalue.Nullable(promoted.Commit)
+	}
+	if m.Promotion.IsNull() {
+		return
+	}
+	given := maps.Clone(m.Promotion.Attributes())
+	for name, value := range map[string]string{
+		"commit": promoted.Commit, "decision": string(promoted.Decision), "reason": promoted.Reason.Reason,
+		"summary": promoted.Summary, "rolled_back": promoted.RolledBack,
+	} {
+		given[name] = tfvalue.Nullable(value)
+	}
+	m.Promotion = types.ObjectValueMust(m.Promotion.AttributeTypes(ctx), given)
+}
+
+// describe sets the description of a change if delivery.describe asks for one.
+func (r *deliveryResults) describe(applied *delivery.AppliedTree, before *delivery.State) {
+	r.Description = types.StringNull()
+	if applied.Review.Detail != delivery.NoDescription {
+		r.Description = types.StringValue(applied.Describe(before))
+	}
+}
+
+// setComputedOnly sets the results of a rendering that is not delivered.
+func (r *deliveryResults) setComputedOnly() {
+	r.setDelivery("", false, nil)
+	r.Delivered = types.BoolNull()
+}
+
+// setDelivery sets the results of a delivery. commit is empty if the branch does not contain the tree.
+func (r *deliveryResults) setDelivery(commit string, delivered bool, pr *hosting.PullRequest) {
+	r.CommitSHA, r.Delivered = tfvalue.Nullable(commit), types.BoolValue(delivered)
+	r.PullRequest = schemas.PullRequestValue(pr)
+}

@@ -1,0 +1,158 @@
+package rendering
+
+import (
+	"context"
+
+	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/rollout"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/configuration"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
+)
+
+// ModifyPlan plans every computed attribute. Terraform calls it again during apply. So planned values that are known
+// depend on the configuration, the prior state and the private state alone. It reads the branch only for errors and
+// warnings.
+func (r *environmentRendering) ModifyPlan(
+	ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse,
+) {
+	diags := &resp.Diagnostics
+	defer r.data.InWords(ctx, configuration.Either(req.Plan, req.State), configuration.GitopsRepoURL, diags)
+	var state *environmentRenderingModel
+	if !req.State.Raw.IsNull() {
+		state = readModel(ctx, req.State, diags)
+	}
+	if diags.HasError() {
+		return
+	}
+	if req.Plan.Raw.IsNull() {
+		planDestroy(ctx, state, req.Private, diags)
+		return
+	}
+	plan := readModel(ctx, req.Plan, diags)
+	if plan == nil {
+		return
+	}
+	var before *delivery.State
+	var step *rollout.Step
+	configured := *plan
+	defer func() { configured.explainErrors(ctx, diags, before, step) }()
+	if state != nil { // after a refresh that found nothing, Terraform still passes the private state
+		before = readDelivery(ctx, req.Private, state, diags)
+	}
+	if diags.HasError() {
+		return
+	}
+	limit := timeouts.Value.Create
+	if state != nil {
+		limit = timeouts.Value.Update
+	}
+	ctx, cancel := plan.within(ctx, limit, schemas.WriteTimeout, diags) // a plan takes no longer than its apply may take
+	defer cancel()
+	decision, ps := r.decide(ctx, plan, state.prior(ctx), before)
+	if tfvalue.AppendProblems(diags, ps); diags.HasError() {
+		return
+	}
+	before, step = decision.Before, decision.Step
+	plan.plan(ctx, decision, state, diags)
+	if r.check(ctx, decision, diags); diags.HasError() {
+		return
+	}
+	diags.Append(resp.Plan.Set(ctx, plan)...)
+	if r.data != nil {
+		r.data.LastPlan.Keep(*plan, decision)
+	}
+}
+
+// planDestroy reports what a destroy removes, or why it must not. state may be nil after an error.
+func planDestroy(
+	ctx context.Context, state *environmentRenderingModel, private schemas.PrivateState, diags *diag.Diagnostics,
+) {
+	if state == nil {
+		return
+	}
+	before := readDelivery(ctx, private, state, diags)
+	tfvalue.AppendProblems(diags, state.arguments(ctx).PlanDestroy(before))
+	state.explainStateErrors(ctx, diags, before)
+}
+
+// decide converts the arguments of a plan, renders the fleet, and decides what the apply does. The decision is nil if
+// there are errors.
+func (r *environmentRendering) decide(
+	ctx context.Context, plan *environmentRenderingModel, prior *delivery.Prior, before *delivery.State,
+) (*delivery.Decision, problem.Problems) {
+	arguments, ps := plan.readArguments(ctx, r.data)
+	rendered := delivery.NewRendered(arguments, nil)
+	if !arguments.NoCommit {
+		var found problem.Problems
+		rendered, found = delivery.Render(ctx, arguments, prior, before, logProgress(ctx, logEvery))
+		if arguments.Rests(prior) {
+			found = found.AsWarnings() // nothing of it is written now
+		}
+		ps = append(ps, found...)
+	}
+	rendered.HideSecrets(ps)
+	if ps.HasErrors() {
+		return nil, append(ps, rendered.ClearSecrets(before)...)
+	}
+	decision := delivery.Decide(rendered, prior, before)
+	return decision, append(ps, decision.ClearSecrets(before)...)
+}
+
+// plan plans every computed attribute, and reports what a reviewer of the plan has to know.
+func (m *environmentRenderingModel) plan(
+	ctx context.Context, decision *delivery.Decision, state *environmentRenderingModel, diags *diag.Diagnostics,
+) {
+	problems := decision.Problems()
+	switch {
+	case decision.Action == delivery.Nothing:
+		tfvalue.AppendProblems(diags, problems)
+		m.setNothing(decision.Applied.Arguments)
+	case decision.Rests != "":
+		tfvalue.AppendProblems(diags, problems)
+		m.rest(state, decision)
+	default:
+		if err := m.setRendered(ctx, m.rendering(decision.Applied), state); err != nil {
+			diags.AddAttributeError(path.Root("preview"), "File can't be shown", err.Error()+".")
+			return
+		}
+		appendRollout(diags, decision)
+		tfvalue.AppendProblems(diags, problems)
+		m.planResults(ctx, decision, state)
+	}
+}
+
+// check reports what the state does not know about the apply: other renderings, missing credentials, and the contents
+// of the branch.
+func (r *environmentRendering) check(ctx context.Context, decision *delivery.Decision, diags *diag.Diagnostics) {
+	if r.data == nil {
+		return
+	}
+	applied := decision.Applied
+	fail := func(err error) {
+		if err != nil {
+			configuration.AppendDeliveryError(diags, applied.Destination, err)
+		}
+	}
+	fail(r.data.Claim(applied, decision.Prior == nil))
+	if !r.data.Known {
+		return
+	}
+	remote := r.remote(ctx)
+	fail(remote.CheckHost(applied.Arguments))
+	if applied.Strategy == delivery.PullRequest && decision.Action != delivery.Keep {
+		r.data.CheckCredential(applied.Destination.Repo, diags)
+	}
+	if diags.HasError() {
+		return
+	}
+	warnings, err := remote.Check(ctx, decision)
+	tfvalue.AppendProblems(diags, warnings)
+	fail(err)
+}

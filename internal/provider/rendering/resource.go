@@ -1,0 +1,309 @@
+package rendering
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
+	"github.com/hashicorp/terraform-plugin-log/tflog"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/configuration"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
+)
+
+var (
+	_ resource.ResourceWithConfigure   = (*environmentRendering)(nil)
+	_ resource.ResourceWithModifyPlan  = (*environmentRendering)(nil)
+	_ resource.ResourceWithImportState = (*environmentRendering)(nil)
+	_ resource.ResourceWithIdentity    = (*environmentRendering)(nil)
+)
+
+// environmentRendering delivers the rendered tree of an environment to its branch.
+type environmentRendering struct{ data *configuration.Data }
+
+// NewResource returns the resource kalypso_environment_rendering.
+func NewResource() resource.Resource { return &environmentRendering{} }
+
+func (r *environmentRendering) Metadata(
+	_ context.Context, req resource.MetadataRequest, resp *resource.MetadataResponse,
+) {
+	resp.TypeName, resp.ResourceBehavior = req.ProviderTypeName+"_environment_rendering", schemas.MutableIdentity
+}
+
+// IdentitySchema implements resource.ResourceWithIdentity.
+func (r *environmentRendering) IdentitySchema(
+	_ context.Context, _ resource.IdentitySchemaRequest, resp *resource.IdentitySchemaResponse,
+) {
+	resp.IdentitySchema = renderingIdentity.Schema()
+}
+
+func (r *environmentRendering) Schema(ctx context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
+	resp.Schema = environmentRenderingSchema(ctx)
+}
+
+func (r *environmentRendering) Configure(
+	_ context.Context, req resource.ConfigureRequest, _ *resource.ConfigureResponse,
+) {
+	r.data, _ = req.ProviderData.(*configuration.Data)
+}
+
+// Create delivers the tree. If it fails, it leaves no state; the next create finds what it wrote.
+func (r *environmentRendering) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
+	defer r.data.InWords(ctx, req.Plan, configuration.GitopsRepoURL, &resp.Diagnostics)
+	defer renderingIdentity.Set(ctx, &resp.State, resp.Identity, &resp.Diagnostics)
+	if created := r.apply(ctx, &req.Plan, nil, nil, resp.Private, &resp.Diagnostics); created != nil {
+		resp.Diagnostics.Append(resp.State.Set(ctx, created)...)
+	}
+}
+
+// Update delivers a changed tree. If it fails, the state stays.
+func (r *environmentRendering) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
+	defer r.data.InWords(ctx, req.Plan, configuration.GitopsRepoURL, &resp.Diagnostics)
+	defer renderingIdentity.Set(ctx, &resp.State, resp.Identity, &resp.Diagnostics)
+	state := readModel(ctx, req.State, &resp.Diagnostics)
+	if state == nil {
+		return
+	}
+	before := readDelivery(ctx, req.Private, state, &resp.Diagnostics)
+	if resp.Diagnostics.HasError() {
+		state.explainStateErrors(ctx, &resp.Diagnostics, before)
+		return
+	}
+	if updated := r.apply(ctx, &req.Plan, state, before, resp.Private, &resp.Diagnostics); updated != nil {
+		resp.Diagnostics.Append(resp.State.Set(ctx, updated)...)
+	}
+}
+
+// apply applies a plan, and returns the new state, or nil if it fails. state is nil for a create.
+func (r *environmentRendering) apply(
+	ctx context.Context,
+	plan *tfsdk.Plan,
+	state *environmentRenderingModel,
+	before *delivery.State,
+	private schemas.PrivateState,
+	diags *diag.Diagnostics,
+) *environmentRenderingModel {
+	next := readModel(ctx, plan, diags)
+	if next == nil {
+		return nil
+	}
+	if state != nil && plan.Raw.IsFullyKnown() && next.kept(ctx, state) {
+		writeDelivery(ctx, private,
+			before.WithInputs(r.planned(ctx, next)).WithTarget(next.TargetTreeHash.ValueString()), diags)
+		return next
+	}
+	defer func() { next.explainErrors(ctx, diags, before, nil) }()
+	limit := timeouts.Value.Create
+	if state != nil {
+		limit = timeouts.Value.Update
+	}
+	ctx, cancel := next.within(ctx, limit, schemas.WriteTimeout, diags)
+	defer cancel()
+	prior := state.prior(ctx)
+	decision := r.decision(ctx, next, prior, before, diags)
+	if diags.HasError() {
+		return nil
+	}
+	planned := next.deliveryResults
+	result, err := r.remote(ctx).Apply(ctx, decision)
+	if err != nil {
+		configuration.AppendDeliveryError(diags, decision.Applied.Destination, err)
+		return nil
+	}
+	tflog.Info(ctx, "delivered the tree", map[string]any{"commit": result.Commit, "pushed": result.Pushed})
+	tfvalue.AppendProblems(diags, result.Warnings)
+	writeDelivery(ctx, private, result.State, diags)
+	switch {
+	case result.Action == delivery.Nothing:
+		next.setNothing(result.Applied.Arguments)
+		return next
+	case decision.Rests != "":
+		next.keepComputed(state)
+		return next
+	}
+	if err := next.setRendered(ctx, next.rendering(result.Applied), state); err != nil {
+		diags.AddAttributeError(path.Root("preview"), "File can't be shown", err.Error()+".")
+	}
+	next.setResult(decision, result, planned, state)
+	return next
+}
+
+// planned returns the arguments of a plan.
+func (r *environmentRendering) planned(ctx context.Context, plan *environmentRenderingModel) *delivery.Arguments {
+	if decision := r.data.LastPlan.Take(*plan); decision != nil {
+		return decision.Applied.Arguments
+	}
+	a, _ := plan.readArguments(ctx, r.data) // the plan has reported the problems
+	return a
+}
+
+// decision returns the decision of the last plan if it belongs to this one. Otherwise it renders the fleet and decides.
+func (r *environmentRendering) decision(
+	ctx context.Context, plan *environmentRenderingModel, prior *delivery.Prior, before *delivery.State,
+	diags *diag.Diagnostics,
+) *delivery.Decision {
+	if decision := r.data.LastPlan.Take(*plan); decision != nil {
+		return decision
+	}
+	decision, ps := r.decide(ctx, plan, prior, before)
+	tfvalue.AppendProblems(diags, slices.DeleteFunc(ps, func(p problem.Problem) bool {
+		return p.Severity == problem.Warning // the plan has shown it
+	}))
+	return decision
+}
+
+// remote returns the access to the branch.
+func (r *environmentRendering) remote(ctx context.Context) delivery.Remote {
+	return delivery.Remote{
+		Git: r.data.Client, Host: r.data.Hosting, Claims: &r.data.Claims, Progress: logProgress(ctx, logEvery),
+	}
+}
+
+// Read compares the branch with the last delivery, and keeps the result in the private state.
+func (r *environmentRendering) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
+	renderingIdentity.Set(ctx, &req.State, resp.Identity, &resp.Diagnostics)
+	diags := &resp.Diagnostics
+	defer r.data.InWords(ctx, req.State, configuration.GitopsRepoURL, diags)
+	state := readModel(ctx, req.State, diags)
+	if state == nil {
+		return
+	}
+	before := readDelivery(ctx, req.Private, state, diags)
+	defer func() { state.explainStateErrors(ctx, diags, before) }()
+	if diags.HasError() || r.data == nil || !r.data.Known {
+		return
+	}
+	ctx, cancel := state.within(ctx, timeouts.Value.Read, schemas.ReadTimeout, diags)
+	defer cancel()
+	prior := state.prior(ctx)
+	found, err := r.remote(ctx).Refresh(ctx, prior, before)
+	switch {
+	case err != nil:
+		configuration.AppendDeliveryError(diags, prior.Destination, err)
+		return
+	case found == nil:
+		return
+	}
+	tfvalue.AppendProblems(diags, found.Warnings)
+	if found.Gone {
+		resp.State.RemoveResource(ctx)
+		return
+	}
+	if found.Changed {
+		writeDelivery(ctx, resp.Private, found.State, diags)
+	}
+	files, err := r.revertedFiles(ctx, state, found.State)
+	if err != nil {
+		configuration.AppendDeliveryError(diags, prior.Destination, err)
+		return
+	}
+	if state.setRefreshed(ctx, found, files) {
+		diags.Append(resp.State.Set(ctx, state)...)
+	}
+}
+
+// revertedFiles returns the files that the branch contains after a revert, if the state shows those from before.
+func (r *environmentRendering) revertedFiles(
+	ctx context.Context, state *environmentRenderingModel, now *delivery.State,
+) (map[string][]byte, error) {
+	if state.Files.IsNull() || !now.Reverted() || state.TreeHash.ValueString() == now.Ours().TreeHash().String() {
+		return nil, nil
+	}
+	return r.remote(ctx).Files(ctx, now)
+}
+
+// Delete removes the rendering's folders from the branch.
+func (r *environmentRendering) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
+	diags := &resp.Diagnostics
+	defer r.data.InWords(ctx, req.State, configuration.GitopsRepoURL, diags)
+	state := readModel(ctx, req.State, diags)
+	if state == nil {
+		return
+	}
+	before := readDelivery(ctx, req.Private, state, diags)
+	defer func() { state.explainStateErrors(ctx, diags, before) }()
+	d := state.arguments(ctx)
+	tfvalue.AppendProblems(diags, d.ValidateDestroy())
+	if diags.HasError() {
+		return
+	}
+	ctx, cancel := state.within(ctx, timeouts.Value.Delete, schemas.WriteTimeout, diags)
+	defer cancel()
+	d.Author = r.data.Committer(d.Trailers)
+	after, warnings, err := r.remote(ctx).Destroy(ctx, d, state.prior(ctx), before)
+	tfvalue.AppendProblems(diags, warnings)
+	if err != nil {
+		writeDelivery(ctx, resp.Private, after, diags)
+		configuration.AppendDeliveryError(diags, d.Destination, err)
+	}
+}
+
+// deliveryKey is the key of the delivery's state in private state.
+const deliveryKey = "delivery"
+
+// readDelivery returns what the last run kept in the private state. It returns nil if this version of the provider can
+// read nothing of it. It reports a private state of another rendering.
+func readDelivery(
+	ctx context.Context, private schemas.PrivateState, state *environmentRenderingModel, diags *diag.Diagnostics,
+) *delivery.State {
+	data, ds := private.GetKey(ctx, deliveryKey)
+	diags.Append(ds...)
+	if len(data) == 0 {
+		return nil
+	}
+	s, err := delivery.DecodeState(data)
+	if err != nil {
+		return nil // of another version: Read recovers it from the branch
+	}
+	if p := state.prior(ctx); s.Current() && !s.Of(p) {
+		diags.AddError("Private state of another rendering", fmt.Sprintf(
+			"The state is of environment %q at %s. Its private part is of environment %q at %s. A part of the state was "+
+				"edited or restored. Nothing was read or written. Restore the state from a backup. Or remove the rendering from "+
+				"the state with \"terraform state rm\", and import it again with \"terraform import\" and the ID %s.",
+			p.Environment, p.Destination, s.Environment, s.Destination, p.Destination.ImportID(p.Environment)))
+		return nil
+	}
+	return s
+}
+
+// writeDelivery keeps s in the private state for the next run. A nil s changes nothing.
+func writeDelivery(ctx context.Context, private schemas.PrivateState, s *delivery.State, diags *diag.Diagnostics) {
+	if s == nil {
+		return
+	}
+	data, err := s.Encode()
+	if err != nil {
+		diags.AddError("Private state can't be written", err.Error())
+		return
+	}
+	diags.Append(private.SetKey(ctx, deliveryKey, data)...)
+}
+
+// logEvery is the interval at which long work logs its progress.
+const logEvery = 3 * time.Second
+
+// logProgress logs the progress of long work: rendered folders of cluster types, packed folders, sent bytes. A total of
+// 0 is unknown.
+func logProgress(ctx context.Context, every time.Duration) func(stage string, done, total int) {
+	last := time.Now()
+	return func(stage string, done, total int) {
+		if now := time.Now(); now.Sub(last) >= every {
+			last = now
+			fields := map[string]any{"done": strconv.Itoa(done)} // Terraform would show the number as 4.1e+07
+			if total > 0 {
+				fields["total"] = strconv.Itoa(total)
+			}
+			tflog.Info(ctx, stage, fields)
+		}
+	}
+}

@@ -1,0 +1,262 @@
+package rendering
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/hashicorp/terraform-plugin-framework/attr"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/limit"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/rollout"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
+)
+
+// readRollout reads the argument rollout, or returns nil. It needs the fleet and the destination.
+func readRollout(d tfvalue.Decoder, a *delivery.Arguments) *rollout.Rollout {
+	given, ok := d.Object("rollout")
+	if !ok {
+		return nil
+	}
+	r := &rollout.Rollout{
+		StagesUnknown: given.IsUnknown("stages") || a.Fleet.Incomplete, Skip: given.String("skip"),
+		Pause: given.String("pause"),
+	}
+	r.PauseUnknown = unknown.Is(r.Pause)
+	if given.Blank("pause") {
+		given.Report("Missing reason", "pause says why no further wave follows, and it is blank. Write the reason, or "+
+			"remove it.",
+			problem.Attr("pause"))
+	}
+	if r.SkipUnknown = unknown.Is(r.Skip); r.SkipUnknown {
+		r.Skip = ""
+	}
+	if skip := r.Skip; skip != "" && !treeHash.MatchString(skip) {
+		given.Report("Invalid hash",
+			fmt.Sprintf("%q is not the hash of a tree. Set the target_tree_hash that all cluster types get at once.", skip),
+			problem.Attr("skip"))
+	}
+	before := len(*d.Problems)
+	for _, stage := range given.Objects("stages") {
+		r.Stages = append(r.Stages, readStage(stage))
+		r.StagesUnknown = r.StagesUnknown || stage.Unknown ||
+			stage.IsUnknown("soak") || stage.IsUnknown("max_concurrency")
+	}
+	if len(*d.Problems) == before {
+		*d.Problems = append(*d.Problems, r.Validate(a.Fleet.ClusterTypes, problem.Attr("rollout"))...)
+	}
+	readObserved(given, a, r)
+	return r
+}
+
+var treeHash = regexp.MustCompile(`^[0-9a-f]{40}$`)
+
+func readStage(d tfvalue.Decoder) rollout.Stage {
+	stage := rollout.Stage{
+		Name:     d.String("name"),
+		Selector: schemas.RequiredSelector(d, "cluster_type_selector", false).Labels,
+	}
+	if text := d.String("max_concurrency"); text != "" && !unknown.Is(text) {
+		most, err := limit.Parse(text)
+		if err != nil {
+			d.Report("Invalid limit", problem.Sentence(err), problem.Attr("max_concurrency"))
+		}
+		stage.MaxConcurrency = &most
+	}
+	if text := d.String("soak"); text != "" && !unknown.Is(text) {
+		soak, err := time.ParseDuration(text)
+		switch {
+		case err != nil:
+			d.Report("Invalid duration", fmt.Sprintf("%q is not a duration, such as \"90s\", \"15m\" or \"1h\".", text),
+				problem.Attr("soak"))
+		case soak < 0:
+			d.Report(
+				"Invalid duration",
+				fmt.Sprintf("%q is negative. Set a duration from \"0s\".", text),
+				problem.Attr("soak"),
+			)
+		}
+		stage.Soak = soak
+	}
+	return stage
+}
+
+// readObserved reads the observation of the clusters. It reports an observation of another location.
+func readObserved(d tfvalue.Decoder, a *delivery.Arguments, r *rollout.Rollout) {
+	given, ok := d.Object("observed")
+	v, _ := d.Argument("observed")
+	switch {
+	case !ok:
+		return
+	case given.Unknown || !tfvalue.WhollyKnown(v):
+		r.ObservedUnknown = true
+		return
+	}
+	if at := schemas.ReadDestination(given); at.Repo == "" {
+		given.Report("Missing GitOps repo", "observed lacks gitops_repo. Pass a kalypso_deployment_state as a whole, or "+
+			"its gitops_repo, observed_at, folders and problems.",
+			problem.Attr("gitops_repo"))
+	} else if a.Delivers() && a.Located() && !at.Same(a.Destination) {
+		given.Report("Observation of another location",
+			fmt.Sprintf("observed describes %s, but the rendering writes to %s. Pass the kalypso_deployment_state of the "+
+				"latter.", at, a.Destination), problem.Attr("gitops_repo"))
+	}
+	seen := &rollout.Observation{At: readTime(given, "observed_at"), Folders: map[string]deployment.FolderState{}}
+	if text := given.String("observed_at"); text == "" {
+		given.Report("Missing time", "observed lacks observed_at, the time of the observation.",
+			problem.Attr("observed_at"))
+	}
+	folders, _ := given.Argument("folders")
+	all, _ := tfvalue.Members(folders)
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		seen.Folders[name] = readFolderState(tfvalue.NewDecoder(all[name], d.Problems, given.At(problem.Attr("folders"),
+			problem.Key(name))...))
+	}
+	for _, p := range given.Objects("problems") {
+		seen.Problems = append(seen.Problems, deployment.Problem{
+			Cluster: p.String("cluster"), Folder: p.String("folder"), State: deployment.State(p.String("state")),
+			Message: p.String("message"),
+		})
+	}
+	r.Observed = seen
+}
+
+var verdicts = []deployment.Verdict{deployment.Success, deployment.Pending, deployment.Failure}
+
+func readFolderState(d tfvalue.Decoder) deployment.FolderState {
+	count := func(name string) int {
+		if n := d.Int(name); n != nil {
+			return *n
+		}
+		return 0
+	}
+	f := deployment.FolderState{
+		Tree: d.String("tree_hash"), Verdict: deployment.Verdict(d.String("verdict")), Since: readTime(d, "since"),
+		Counts: deployment.Counts{Total: count("total"), Current: count("current")},
+	}
+	if d.Int("total") == nil {
+		d.Report("Missing total", "The folder lacks total, the number of clusters that follow it. Pass a "+
+			"kalypso_deployment_state as a whole.", problem.Attr("total"))
+	}
+	if !slices.Contains(verdicts, f.Verdict) {
+		d.Report("Invalid verdict", fmt.Sprintf("%q is not one of success, pending, failure.", f.Verdict),
+			problem.Attr("verdict"))
+	}
+	return f
+}
+
+// readTime reads a time, or returns the zero time if there is none.
+func readTime(d tfvalue.Decoder, name string) time.Time {
+	text := d.String(name)
+	if text == "" {
+		return time.Time{}
+	}
+	at, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		d.Report("Invalid time", fmt.Sprintf("%q is not a time, such as 2026-01-31T12:00:00Z.", text), problem.Attr(name))
+	}
+	return at
+}
+
+// setRollout sets the computed attributes of a rollout. Without a rollout they are null.
+func (m *environmentRenderingModel) setRollout(r *rendering) {
+	m.TargetTreeHash, m.RolloutStatus = types.StringNull(), types.StringNull()
+	switch {
+	case m.Rollout.IsNull():
+	case m.Rollout.IsUnknown() || r.TargetTreeHash() == "":
+		m.TargetTreeHash, m.RolloutStatus = types.StringUnknown(), types.StringUnknown()
+	default:
+		m.TargetTreeHash = types.StringValue(r.TargetTreeHash())
+	}
+	switch {
+	case m.Rollout.IsNull() || m.Rollout.IsUnknown() || r.Tree == nil:
+	case !r.Certain():
+		m.RolloutStatus = types.StringUnknown()
+	default:
+		m.RolloutStatus = tfvalue.Nullable(r.RolloutStatus())
+	}
+}
+
+// keepRollout plans the observation of the last apply that wrote something: a new observation alone changes nothing.
+// Neither does a pause, which only stops what would be written.
+func (m *environmentRenderingModel) keepRollout(ctx context.Context, state *environmentRenderingModel) {
+	if m.Rollout.IsNull() || m.Rollout.IsUnknown() || state.Rollout.IsNull() || m.Preview.IsUnknown() ||
+		m.Description.IsUnknown() {
+		return
+	}
+	given, prior := m.Rollout.Attributes(), state.Rollout.Attributes()
+	if observed := given["observed"]; !tfvalue.IsNull(observed) && !tfvalue.IsNull(prior["observed"]) &&
+		tfvalue.WhollyKnown(observed) {
+		given["observed"] = prior["observed"]
+		m.Rollout = types.ObjectValueMust(m.Rollout.AttributeTypes(ctx), maps.Clone(given))
+	}
+	if given["pause"] = prior["pause"]; types.ObjectValueMust(m.Rollout.AttributeTypes(ctx), given).Equal(state.Rollout) {
+		m.Rollout = state.Rollout
+	}
+}
+
+// appendRollout reports what a rollout waits for, and what stopped it.
+func appendRollout(diags *diag.Diagnostics, decision *delivery.Decision) {
+	step := decision.Step
+	if step == nil {
+		return
+	}
+	at := path.Root("rollout")
+	switch {
+	case step.Paused != "":
+		diags.AddAttributeWarning(
+			at,
+			"The rollout is paused",
+			fmt.Sprintf("rollout.pause says: %s\nNo further wave follows "+
+				"until it is removed.", printable.Line(step.Paused)),
+		)
+	case len(step.Stopped) > 0:
+		diags.AddAttributeWarning(
+			at,
+			"The rollout stopped",
+			fmt.Sprintf("In stage %q, clusters fail with the change:\n%s\n"+
+				"No further wave follows. The rollout continues once these clusters are current, or once the fleet changes "+
+				"these folders. To write all folders at once, set rollout.skip = %q.",
+				step.Stage, problem.IndentedList(step.Stopped, shown), decision.Applied.TargetTreeHash()),
+		)
+	case (decision.Action == delivery.Keep || decision.Action == delivery.Withhold) && len(step.Waiting) > 0:
+		diags.AddAttributeWarning(at, "The rollout waits", fmt.Sprintf("Stage %q waits for:\n%s\n"+
+			"Until then nothing is written. Plan again later. To write all folders at once, set rollout.skip = %q.",
+			step.Stage, problem.IndentedList(step.Waiting, shown), decision.Applied.TargetTreeHash()))
+	}
+}
+
+// keptFiles returns the files, by path, that the last apply left in a folder that stays as it is: the one of a cluster
+// type, or of a deployment target in it. It returns none if the last apply showed none.
+func keptFiles(
+	ctx context.Context, state *environmentRenderingModel, folder string, to record.Destination,
+) map[string]attr.Value {
+	kept := map[string]attr.Value{}
+	if state == nil || state.Files.IsNull() || state.Files.IsUnknown() {
+		return kept
+	}
+	from := state.arguments(ctx).Destination.Join(folder) + "/"
+	for name, content := range state.Files.Elements() {
+		if below, ok := strings.CutPrefix(name, from); ok {
+			kept[to.Join(folder+"/"+below)] = content
+		}
+	}
+	return kept
+}
+
+// shown limits the lines of a list in a diagnostic.
+const shown = 20

@@ -1,0 +1,97 @@
+package rendering
+
+import (
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
+)
+
+// rolloutAttribute is the argument rollout.
+func rolloutAttribute() schema.SingleNestedAttribute {
+	text := func(description string) schema.StringAttribute {
+		return schema.StringAttribute{Optional: true, MarkdownDescription: description}
+	}
+	return schema.SingleNestedAttribute{
+		Optional: true,
+		MarkdownDescription: "Changes the cluster types stage by stage, in waves: each apply commits the folders of the " +
+			"next wave, and leaves the others as they are. Without it, one commit changes all folders.",
+		Attributes: map[string]schema.Attribute{
+			"stages": schema.ListNestedAttribute{
+				Optional: true,
+				MarkdownDescription: "The stages, in their order. A cluster type belongs to the first stage that selects it; one " +
+					"that no stage selects is an error. A stage without cluster types is skipped. Required.",
+				NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
+					"name": text("Name of the stage, for plans and commit messages. Required."),
+					"cluster_type_selector": schema.SingleNestedAttribute{
+						Optional:            true,
+						MarkdownDescription: "The cluster types of the stage. Required.",
+						Attributes:          schemas.SelectorArguments("cluster types", nil),
+					},
+					"max_concurrency": text(
+						"How many cluster types of the stage may be changed and not settled yet: a number, or a " +
+							"percentage of the stage's cluster types, rounded up. The default is all of them.",
+					),
+					"soak": text(
+						"How long the clusters of the stage run the change before the next stage begins, such as `30m`. " +
+							"The default is no time.",
+					),
+				}},
+			},
+			"observed": observedAttribute(text),
+			"pause": text(
+				"A text that stops further waves, and says why. Folders that go back to their tree from before the " +
+					"rollout are written. An open pull request of a wave becomes a draft. A rendering that has delivered " +
+					"nothing yet writes nothing. `skip` does not change that.",
+			),
+			"skip": text("A `target_tree_hash`: this tree goes to all cluster types at once. Another tree goes in waves " +
+				"again, so it may stay in the configuration."),
+		},
+	}
+}
+
+func observedAttribute(text func(string) schema.StringAttribute) schema.SingleNestedAttribute {
+	count := func(description string) schema.Int64Attribute {
+		return schema.Int64Attribute{Optional: true, MarkdownDescription: description}
+	}
+	return schema.SingleNestedAttribute{
+		Optional: true,
+		MarkdownDescription: "What the clusters run: a `kalypso_deployment_state` of this `gitops_repo` as a whole. A new " +
+			"observation alone changes nothing: the plan keeps the one of the last change.",
+		Attributes: map[string]schema.Attribute{
+			"gitops_repo": schema.SingleNestedAttribute{
+				Optional:            true,
+				MarkdownDescription: "The observed location: the `gitops_repo` of the rendering. Required.",
+				Attributes: map[string]schema.Attribute{
+					"repo":   text("URL of the GitOps repo. Required."),
+					"branch": text("Branch of the repo. Required."),
+					"path":   text("Path of the rendering in the repo. The default is the root."),
+				},
+			},
+			"observed_at": text(
+				"When the clusters were observed. After an observation that is older than the rollout's last " +
+					"commit, no wave follows. Required.",
+			),
+			"folders": schema.MapNestedAttribute{
+				Optional:            true,
+				MarkdownDescription: "The folders by cluster type.",
+				NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
+					"tree_hash": text("The hash of the folder when it was observed."),
+					"verdict":   text("`success`, `pending` or `failure`. Required."),
+					"since":     text("When the folder reached its verdict. The soak counts from then."),
+					"total":     count("How many clusters follow the folder. Required."),
+					"current":   count("How many of them are current."),
+				}},
+			},
+			"problems": schema.ListNestedAttribute{
+				Optional:            true,
+				MarkdownDescription: "The problems that warnings list.",
+				NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
+					"cluster": text("The cluster."),
+					"folder":  text("The cluster type."),
+					"state":   text("State of the cluster."),
+					"message": text("What it says."),
+				}},
+			},
+		},
+	}
+}

@@ -1,0 +1,226 @@
+package rendering
+
+import (
+	"context"
+	"maps"
+
+	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/configuration"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/model"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
+)
+
+var (
+	previews         = schemas.Enumeration{previewAssignments, previewNone, previewManifests}
+	reactions        = schemas.Enumeration(problem.Reactions)
+	clearSecrets     = schemas.Enumeration{string(problem.Fail), string(problem.Warn), string(problem.Ignore)}
+	destructions     = schemas.Enumeration{destroyRemove, destroyKeep}
+	moves            = schemas.Enumeration{moveRemove, moveKeep}
+	assignmentErrors = schemas.Enumeration{string(delivery.AssignmentErrorFail), string(delivery.AssignmentErrorKeep)}
+)
+
+const (
+	previewAssignments = "assignments"
+	previewNone        = "none"
+	previewManifests   = "manifests"
+
+	destroyRemove = "remove"
+	destroyKeep   = "keep"
+
+	moveRemove = "remove"
+	moveKeep   = "keep"
+)
+
+func environmentRenderingSchema(ctx context.Context) schema.Schema {
+	attributes := map[string]schema.Attribute{
+		"gitops_repo": schema.SingleNestedAttribute{
+			Optional: true,
+			MarkdownDescription: "The destination of the tree. Required unless `delivery.strategy` is `none`. Another " +
+				"destination is an update: the apply writes the tree there, then removes it here, as `on_move` and the " +
+				"guardrails allow.",
+			Attributes: map[string]schema.Attribute{
+				"repo": schemas.OptionalString(
+					"The URL of the repo: `https://`, `ssh://` (or `git@host:path`) or `file://`. Credentials belong to the " +
+						"provider's `git_credentials`. Required."),
+				"branch": schemas.OptionalString("The branch, usually the environment's name. Required."),
+				"path": schemas.OptionalString(
+					"The folder of the cluster type folders, from the repo's root. The default is `.`. Two renderings on one " +
+						"branch need paths beside each other."),
+			},
+		},
+		schemas.SourcesAttribute: schema.MapAttribute{
+			ElementType: types.StringType,
+			Optional:    true,
+			MarkdownDescription: "The commits at which the objects of `manifests` were read: the output `sources` of a data " +
+				"source, or several of them merged. The record on the branch, `description` and its links name them. A commit " +
+				"that changes no object changes nothing: the plan keeps `sources` and `manifests` of the last change.",
+		},
+		"promoted_commit": schemas.OptionalString(
+			"The commit of the common objects that this environment renders. The apply writes it to " +
+				"`.github/tracking/Promoted_Commit_Id`, at the repo's root."),
+		"promotion": schemas.PromotionArgument(
+			"A `kalypso_promotion` as a whole, instead of `promoted_commit`: its commit, and " +
+				"the reason for it. The reason goes into the commit message, the pull request and the record on the branch. " +
+				"While nothing is written, the plan keeps the value of the last change.",
+		),
+		"delivery": schema.SingleNestedAttribute{
+			Optional:            true,
+			MarkdownDescription: "How the tree is delivered to the branch.",
+			Attributes:          schemas.DeliveryAttributes(),
+		},
+		"adopt": schemas.OptionalBool(
+			"Adopt existing folders that are not this rendering's: those of the cluster types, and those with the Kalypso " +
+				"operator's README. Otherwise they are an error. So is a rendering of this environment that the state does not " +
+				"know, unless it has the same tree."),
+		"on_drift": schemas.DriftReactions.Attribute(
+			"The reaction of a plan to changes of others in this rendering's folders: `fail` with their paths, commits and " +
+				"authors, or warn and let the apply `overwrite` them."),
+		"guardrails": schema.SingleNestedAttribute{
+			Optional:            true,
+			MarkdownDescription: "Limits what a change may do.",
+			Attributes: map[string]schema.Attribute{
+				"max_removed": schemas.OptionalString(
+					"How many deployment target folders one change may remove: a number, or a percentage of this rendering's " +
+						"folders on the branch. A folder whose files all become empty counts as removed. The " +
+						"default is `" + string(delivery.DefaultLimit) + "`."),
+				"max_kept": schemas.OptionalString(
+					"How many deployment target folders the branch may keep with `on_assignment_error = \"keep\"`: a number, or a " +
+						"percentage of this rendering's folders on the branch. New deployment targets that are left out do not count. " +
+						"The default is `" + string(
+						delivery.DefaultMaxKept,
+					) + "`: a fault of more is rarely a team's.",
+				),
+				"allow_empty": schemas.OptionalBool(
+					"Allow a change to remove all of them, if `max_removed` allows it too, and " +
+						"allow the first delivery to contain none."),
+				"require_known": schemas.OptionalBool(
+					"Refuse a plan in which the assignments of a cluster type are not known yet.",
+				),
+				"unscheduled": reactions.Attribute("The reaction to deployment targets that no policy places."),
+				"unsatisfied": reactions.Attribute(
+					"The reaction to deployment targets that get fewer cluster types than `placement.number_of_cluster_types`. A " +
+						"target that was placed before and fits no cluster type any more is an error, unless this is `ignore`.",
+				),
+				"secrets": clearSecrets.Attribute(
+					"The reaction to new and changed config values that are plainly secrets, such as private keys, tokens, and " +
+						"passwords in URLs. Git would contain them in plain text; see the guide Secrets."),
+				"duplicate_objects": reactions.Attribute(
+					"The reaction to Kubernetes objects that several deployment targets of a cluster type render. Flux applies " +
+						"nothing of a folder that contains an object twice. If one deployment target renders an object twice, it is an " +
+						"error. In the folders that change, it also warns of documents that are no Kubernetes objects, and of objects " +
+						"outside of their assignment's namespace. `ignore` turns all of this off."),
+				"moved": reactions.Attribute(
+					"The reaction to deployment targets that leave a cluster type while they join another."),
+			},
+		},
+		"limits":  limitsAttribute(),
+		"rollout": rolloutAttribute(),
+		"preview": previews.Attribute(
+			"How much of the tree the plan and the state show: the assignments; with `manifests` all rendered files too; " +
+				"with `none` neither, for large fleets."),
+		"create_branch": schemas.OptionalBool(
+			"Create the branch if it does not exist. Otherwise, a missing branch is an error.",
+		),
+		"commit_message": schemas.OptionalString(
+			"The message of the commit. The default lists the changes. Another message alone makes no commit."),
+		"commit_trailers": schema.MapAttribute{
+			Optional:    true,
+			ElementType: types.StringType,
+			MarkdownDescription: configuration.TrailersDescription + " They are added to those of the provider; a key that " +
+				"both have is taken from here. Other trailers alone make no commit.",
+		},
+		"deletion_protection": schema.BoolAttribute{
+			Optional: true,
+			MarkdownDescription: "Refuse to destroy the rendering. To destroy it, apply `false` first. The default is " +
+				"`true`. The strategy `none` needs no protection.",
+		},
+		"on_destroy": destructions.Attribute(
+			"Whether a destroy removes the folders and the record from the branch, in one commit, or keeps them."),
+		"on_move": moves.Attribute(
+			"Whether another `gitops_repo` (repo, branch or path) removes the folders and the record at the old location, or " +
+				"keeps them there. All removed folders count for the guardrails.",
+		),
+		"on_assignment_error": assignmentErrors.Attribute(
+			"The reaction to deployment targets that fail to render by a fault of their team: a template that fails on their " +
+				"data, values that their own schema rejects, text that is refused, files that text changes, or a Workload with " +
+				"too many targets. `fail` the plan; or `keep` what the branch contains of them, leave out those that it does not " +
+				"contain, and warn with all of them. Faults of platform objects always fail: see the guide When a " +
+				"team breaks something.",
+		),
+		"timeouts": timeouts.Attributes(ctx, timeouts.Opts{Create: true, Read: true, Update: true, Delete: true}),
+	}
+	maps.Copy(attributes, model.FleetArguments())
+	maps.Copy(attributes, environmentRenderingComputed())
+	return schema.Schema{
+		MarkdownDescription: "Renders an environment: schedules the deployment targets of the workloads on the cluster " +
+			"types, merges the platform configuration, renders the templates, and commits the tree to the environment's " +
+			"branch of the GitOps repo.\n\nThe plan shows what the apply commits. **Everything in the tree is committed in " +
+			"plain text**, even if it comes from sensitive values.",
+		Attributes: schemas.Typed(attributes),
+	}
+}
+
+func environmentRenderingComputed() map[string]schema.Attribute {
+	return map[string]schema.Attribute{
+		"assignments": schema.MapAttribute{
+			Computed: true, ElementType: mapOfStrings,
+			MarkdownDescription: "Every cluster type with its deployment targets, each with the first 12 digits of its " +
+				"folder's hash. Terraform's diff shows what is added, removed and changed, and where. One that " +
+				"`on_assignment_error` keeps has the hash of the folder on the branch. Null with `preview = \"none\"`.",
+		},
+		"assignment_count": schema.Int64Attribute{Computed: true, MarkdownDescription: "The number of assignments."},
+		"unscheduled": schema.ListAttribute{
+			Computed: true, ElementType: types.StringType,
+			MarkdownDescription: "The deployment targets that no policy places.",
+		},
+		"folders": schema.MapNestedAttribute{
+			Computed:            true,
+			MarkdownDescription: "Every cluster type with its folder, with any `preview`.",
+			NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
+				"path":      schemas.ComputedString("The path from the repo's root, for the configuration of clusters."),
+				"tree_hash": schemas.ComputedString("The hash of the folder's Git tree."),
+				"assignments": schema.Int64Attribute{
+					Computed:            true,
+					MarkdownDescription: "The number of its deployment targets.",
+				},
+			}},
+		},
+		"files": schema.MapAttribute{
+			Computed: true, ElementType: types.StringType,
+			MarkdownDescription: "Every rendered file by its path from the repo's root, except the record. Null unless " +
+				"`preview` is `manifests`.",
+		},
+		"description": schemas.ComputedString(
+			"Describes the last change in Markdown, for reviewers: the hashes of the tree before and after, a graph of the " +
+				"assignments that change, the deployment targets of each cluster type, the promoted commit, the commits that the " +
+				"objects come from, the policies that place the changed targets, and the configs and references to secrets that " +
+				"changed. Null unless `delivery.describe` is set. Known in the plan of an update. At most 16,384 characters."),
+		"tree_hash": schemas.ComputedString(
+			"The hash of a Git tree that contains only the cluster type folders. Equal hashes mean equal trees. " +
+				"With `rollout`, this and `assignments`, `folders` and `files` are what the apply leaves on the branch."),
+		"target_tree_hash": schemas.ComputedString(
+			"With `rollout`: the hash of the fleet's tree, which the last wave reaches. Otherwise null."),
+		"rollout_status": schemas.ComputedString(
+			"With `rollout`: the stage and the wave of the last commit. Null if there is none " +
+				"yet.",
+		),
+		"commit_sha": schemas.ComputedString(
+			"The commit on the branch that contains the tree. Null until there is one, and with the strategy `none`."),
+		"delivered": schema.BoolAttribute{
+			Computed: true,
+			MarkdownDescription: "Whether the branch contains the tree: after a push, or once the pull request is merged. " +
+				"Null " +
+				"with the strategy `none`.",
+		},
+		"pull_request": schema.SingleNestedAttribute{
+			Computed: true, Attributes: schemas.PullRequestAttributes(),
+			MarkdownDescription: "The pull request that proposes the tree, or proposed it. Null without the strategy " +
+				"`pull_request`, and if the branch already contained the tree.",
+		},
+	}
+}

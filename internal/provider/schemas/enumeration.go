@@ -1,0 +1,62 @@
+package schemas
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+)
+
+// Enumeration lists the values of a string argument. The first one is the default.
+type Enumeration []string
+
+// Strategies lists how a tree or a file reaches its branch.
+var Strategies = Enumeration{string(delivery.Push), string(delivery.PullRequest), string(delivery.ComputeOnly)}
+
+// DriftReactions lists the reactions to a branch that others changed.
+var DriftReactions = Enumeration{string(delivery.DriftFail), string(delivery.DriftOverwrite)}
+
+// Or returns the value, or the default if it is empty.
+func (e Enumeration) Or(value string) string {
+	if value == "" {
+		return e[0]
+	}
+	return value
+}
+
+// Attribute returns an optional argument that takes these values. The first is the default.
+func (e Enumeration) Attribute(description string) schema.StringAttribute {
+	quoted := make([]string, len(e))
+	for i, v := range e {
+		quoted[i] = "`" + v + "`"
+	}
+	return schema.StringAttribute{
+		Optional: true,
+		MarkdownDescription: fmt.Sprintf("%s One of %s; the default is `%s`.",
+			description, strings.Join(quoted, ", "), e[0]),
+		Validators: []validator.String{stringvalidator.OneOf(e...)},
+	}
+}
+
+// ListOfStrings is the type of a list of strings.
+var ListOfStrings = types.ListType{ElemType: types.StringType}
+
+// OptionalString returns an optional string argument.
+func OptionalString(description string) schema.StringAttribute {
+	return schema.StringAttribute{Optional: true, MarkdownDescription: description}
+}
+
+// OptionalBool returns an argument whose default is false.
+func OptionalBool(description string) schema.BoolAttribute {
+	return schema.BoolAttribute{Optional: true, MarkdownDescription: description + " The default is `false`."}
+}
+
+// ComputedString returns a computed string of a resource.
+func ComputedString(description string) schema.StringAttribute {
+	return schema.StringAttribute{Computed: true, MarkdownDescription: description}
+}

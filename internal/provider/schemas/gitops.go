@@ -1,0 +1,119 @@
+package schemas
+
+import (
+	"github.com/hashicorp/terraform-plugin-framework/attr"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/pullrequest"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
+)
+
+// defaultBranchPrefix is the default of delivery.branch_prefix.
+const defaultBranchPrefix = "deployment/"
+
+// Settings converts the settings of pull requests.
+func (m PullRequestModel) Settings() pullrequest.Settings {
+	prefix := tfvalue.Text(m.BranchPrefix)
+	if m.BranchPrefix.IsNull() {
+		prefix = defaultBranchPrefix
+	}
+	return pullrequest.Settings{
+		BranchPrefix: prefix,
+		Labels:       tfvalue.Texts(m.Labels),
+		Reviewers:    tfvalue.Texts(m.Reviewers),
+		Draft:        m.Draft.ValueBool(),
+		AutoMerge:    hosting.MergeMethod(tfvalue.Text(m.AutoMerge)),
+		Wait:         m.WaitForMerge.ValueBool(),
+		Reopen:       m.Reopen.ValueBool(),
+	}
+}
+
+// PullRequestModel is the strategy of a delivery, with the settings of its pull requests.
+type PullRequestModel struct {
+	Strategy     types.String `tfsdk:"strategy"`
+	BranchPrefix types.String `tfsdk:"branch_prefix"`
+	Labels       types.Set    `tfsdk:"labels"`
+	Reviewers    types.Set    `tfsdk:"reviewers"`
+	Draft        types.Bool   `tfsdk:"draft"`
+	AutoMerge    types.String `tfsdk:"auto_merge"`
+	WaitForMerge types.Bool   `tfsdk:"wait_for_merge"`
+	Reopen       types.Bool   `tfsdk:"reopen"`
+}
+
+// PullRequestValue returns the attribute pull_request; null if there is none.
+func PullRequestValue(pr *hosting.PullRequest) types.Object {
+	if pr == nil {
+		return types.ObjectNull(PullRequestTypes)
+	}
+	return types.ObjectValueMust(PullRequestTypes, map[string]attr.Value{
+		"number": types.Int64Value(int64(pr.Number)), "url": types.StringValue(pr.URL),
+		"state": types.StringValue(string(pr.State)), "branch": types.StringValue(pr.Branch),
+		"head_commit": types.StringValue(pr.HeadCommit), "merge_commit": tfvalue.Nullable(pr.MergeCommit),
+	})
+}
+
+// Descriptions lists what a description of the changes tells.
+var Descriptions = Enumeration{string(delivery.NoDescription), string(delivery.Keys), string(delivery.Values)}
+
+// PullRequestTypes are the types of the attributes of a pull request.
+var PullRequestTypes = objectOf(PullRequestAttributes()).AttrTypes
+
+// DeliveryAttributes returns the arguments that say how a commit reaches a branch.
+func DeliveryAttributes() map[string]schema.Attribute {
+	merges := make([]string, len(hosting.MergeMethods))
+	for i, m := range hosting.MergeMethods {
+		merges[i] = string(m)
+	}
+	autoMerge := Enumeration(merges).Attribute("")
+	autoMerge.MarkdownDescription = "Request from the host to merge the pull request once its checks have passed, by " +
+		"`merge`, `squash` or `rebase`; GitLab has no `rebase`. If no check is required, the host merges it at once. By " +
+		"default, people merge."
+	return map[string]schema.Attribute{
+		"strategy": Strategies.Attribute(
+			"`push` commits to the branch. `pull_request` commits to a branch of its own and opens a pull request on the " +
+				"repo's host: GitHub, Gitea, or GitLab, where it is a merge request. `none` only computes: it contacts no " +
+				"server and writes nothing. The other attributes except `describe` are for `pull_request`."),
+		"branch_prefix": OptionalString(
+			"The start of the name of the pull request's branch. The rest of the name depends on environment, branch and " +
+				"path. The default is `" + defaultBranchPrefix + "`."),
+		"labels": schema.SetAttribute{
+			Optional: true, ElementType: types.StringType,
+			MarkdownDescription: "Labels of the pull request. It also has the label `" + pullrequest.PromotedLabel +
+				"`, if it changes the promoted commit. On GitLab, a label has no comma.",
+		},
+		"reviewers": schema.SetAttribute{
+			Optional: true, ElementType: types.StringType,
+			MarkdownDescription: "Requested reviewers: users, and on GitHub and Gitea teams of the organisation that owns " +
+				"the repo, such as `acme/platform`.",
+		},
+		"draft":      OptionalBool("Open the pull request as a draft."),
+		"auto_merge": autoMerge,
+		"wait_for_merge": OptionalBool(
+			"Let the apply wait until the pull request is merged. It fails if the pull request is closed or `timeouts` runs " +
+				"out; the next apply continues to wait.",
+		),
+		"describe": Descriptions.Attribute(
+			"How much `description` shows of the configs and references to secrets that change: `keys`, or also the old and " +
+				"new `values`, even sensitive ones. They are then in the plan, in the pull request and wherever the text is " +
+				"posted. With `none` there is no `description`; a pull request has the `keys`.",
+		),
+		"reopen": OptionalBool(
+			"Open a new pull request for a tree whose pull request people closed. Otherwise, the next different tree gets one.",
+		),
+	}
+}
+
+// PullRequestAttributes returns the arguments of the pull request that a delivery opens.
+func PullRequestAttributes() map[string]schema.Attribute {
+	return map[string]schema.Attribute{
+		"number":       schema.Int64Attribute{Computed: true, MarkdownDescription: "The number."},
+		"url":          ComputedString("The URL of its page."),
+		"state":        ComputedString("`open`, `merged`, or `closed` without being merged."),
+		"branch":       ComputedString("The head branch."),
+		"head_commit":  ComputedString("The commit at its head."),
+		"merge_commit": ComputedString("The commit on the branch that merged it. Null until then."),
+	}
+}

@@ -1,0 +1,71 @@
+package schemas
+
+import (
+	"context"
+
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/resource/identityschema"
+	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+)
+
+// Identity contains the attributes by which Terraform identifies a resource, from Terraform and OpenTofu 1.12
+// on.
+type Identity []identityAttribute
+
+// identityAttribute is one attribute of a resource's identity.
+type identityAttribute struct {
+	Name string
+	// State is the state's attribute with the same value. The zero value means that only an import uses the attribute.
+	State       path.Path
+	Required    bool // for an import
+	Description string
+}
+
+// MutableIdentity lets the identity change with the arguments: no argument replaces a resource.
+var MutableIdentity = resource.ResourceBehavior{MutableIdentity: true}
+
+// Schema returns the identity's schema.
+func (identity Identity) Schema() identityschema.Schema {
+	attributes := make(map[string]identityschema.Attribute, len(identity))
+	for _, a := range identity {
+		attributes[a.Name] = identityschema.StringAttribute{
+			RequiredForImport: a.Required, OptionalForImport: !a.Required, Description: a.Description,
+		}
+	}
+	return identityschema.Schema{Attributes: attributes}
+}
+
+// Set copies the identity from a state. It leaves the identity alone if there is no state.
+func (identity Identity) Set(
+	ctx context.Context, state *tfsdk.State, to *tfsdk.ResourceIdentity, diags *diag.Diagnostics,
+) {
+	if to == nil || state.Raw.IsNull() {
+		return
+	}
+	for _, a := range identity {
+		value := types.StringNull()
+		if len(a.State.Steps()) > 0 {
+			diags.Append(state.GetAttribute(ctx, a.State, &value)...)
+		}
+		diags.Append(to.SetAttribute(ctx, path.Root(a.Name), value)...)
+	}
+}
+
+// Imported returns the attributes of the identity that an import gives, or nil if it gives an ID.
+func (identity Identity) Imported(
+	ctx context.Context, req resource.ImportStateRequest, diags *diag.Diagnostics,
+) map[string]string {
+	if req.ID != "" || req.Identity == nil {
+		return nil
+	}
+	values := make(map[string]string, len(identity))
+	for _, a := range identity {
+		var value types.String
+		diags.Append(req.Identity.GetAttribute(ctx, path.Root(a.Name), &value)...)
+		values[a.Name] = value.ValueString()
+	}
+	return values
+}

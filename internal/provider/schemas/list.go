@@ -1,0 +1,102 @@
+package schemas
+
+import (
+	"context"
+	"fmt"
+	"iter"
+
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/list"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
+)
+
+// ListResults passes what a list finds to Terraform, one result at a time.
+//
+// Terraform drops all results of a list if it gets an error. So a problem with one of many things is a warning, and an
+// error means that nothing can be found.
+type ListResults struct {
+	request list.ListRequest
+	push    func(list.ListResult) bool
+	count   int64
+	// last is the result with which the limit is reached. It waits until it's known whether there are more, because
+	// Terraform reads nothing after it.
+	last *list.ListResult
+	done bool // Terraform wants no more
+}
+
+// ListStream returns the results that find adds.
+func ListStream(request list.ListRequest, find func(*ListResults)) iter.Seq[list.ListResult] {
+	return func(push func(list.ListResult) bool) {
+		if request.Limit <= 0 {
+			return
+		}
+		l := &ListResults{request: request, push: push}
+		find(l)
+		if l.last != nil && !l.done {
+			l.push(*l.last)
+		}
+	}
+}
+
+// Add adds a result, and reports whether Terraform wants more. identity contains the identity's attributes; "" is null.
+// resource sets the whole resource, if the request asks for it. If it fails, the result is left out, with warnings.
+func (l *ListResults) Add(
+	ctx context.Context, name string, identity map[string]string, resource func(*tfsdk.Resource, *diag.Diagnostics),
+) bool {
+	if l.done {
+		return false
+	}
+	if l.last != nil {
+		l.last.Diagnostics.AddWarning("The list ends at its limit", fmt.Sprintf(
+			"There are more than %d results. Raise limit to get them: it is an argument of the list block, beside config.",
+			l.request.Limit))
+		l.push(*l.last)
+		l.done = true
+		return false
+	}
+	result := l.request.NewListResult(ctx)
+	result.DisplayName = name
+	for attribute, value := range identity {
+		result.Diagnostics.Append(result.Identity.SetAttribute(ctx, path.Root(attribute), tfvalue.Nullable(value))...)
+	}
+	if l.request.IncludeResource {
+		resource(result.Resource, &result.Diagnostics)
+	}
+	if result.Diagnostics.HasError() {
+		return l.Warn(result.Diagnostics)
+	}
+	if l.count++; l.count == l.request.Limit {
+		l.last = &result
+		return true
+	}
+	return l.send(result)
+}
+
+// Warn passes diagnostics as warnings, and reports whether Terraform wants more.
+func (l *ListResults) Warn(diags diag.Diagnostics) bool {
+	var warnings diag.Diagnostics
+	for _, d := range diags {
+		warning := diag.Diagnostic(diag.NewWarningDiagnostic(d.Summary(), d.Detail()))
+		if located, ok := d.(diag.DiagnosticWithPath); ok {
+			warning = diag.WithPath(located.Path(), warning)
+		}
+		warnings.Append(warning)
+	}
+	return l.Fail(warnings)
+}
+
+// Fail passes diagnostics. An error ends the list.
+func (l *ListResults) Fail(diags diag.Diagnostics) bool {
+	if l.done || len(diags) == 0 {
+		return !l.done
+	}
+	return l.send(list.ListResult{Diagnostics: diags})
+}
+
+func (l *ListResults) send(result list.ListResult) bool {
+	l.done = !l.push(result)
+	return !l.done
+}

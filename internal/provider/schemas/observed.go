@@ -1,0 +1,377 @@
+package schemas
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/azure"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/kubernetes"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/observe"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/limit"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/configuration"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
+)
+
+// defaultReadTimeout is the default of timeouts.read of kalypso_deployment_state.
+const defaultReadTimeout = 5 * time.Minute
+
+// ObservedArguments returns the arguments that select a deployment and configure its verdict.
+func ObservedArguments() map[string]schema.Attribute {
+	text := func(description string) schema.StringAttribute {
+		return schema.StringAttribute{Optional: true, MarkdownDescription: description}
+	}
+	limit := func(description string) schema.StringAttribute {
+		a := text(description + " A number, or a percentage of the folder's clusters. The default is `0`.")
+		a.Validators = []validator.String{
+			Valid("limit", func(s string) error { _, err := limit.Parse(s); return err }),
+		}
+		return a
+	}
+	span := func(description string) schema.StringAttribute {
+		a := text(description)
+		a.Validators = []validator.String{Valid("duration", CheckDuration)}
+		return a
+	}
+	return map[string]schema.Attribute{
+		"gitops_repo": schema.SingleNestedAttribute{
+			Required:            true,
+			MarkdownDescription: "Destination of the rendering, as in its `gitops_repo`.",
+			Attributes: map[string]schema.Attribute{
+				"repo":   text("URL of the GitOps repo. Required."),
+				"branch": text("Branch of the repo. Required."),
+				"path":   text("Path of the rendering in the repo. The default is the root."),
+			},
+		},
+		"source": schema.SingleNestedAttribute{
+			Required: true,
+			MarkdownDescription: "What reports the state of the clusters. Set at least one; the reports of several are " +
+				"combined.",
+			Attributes: sourceAttributes(text),
+		},
+		"expected": schema.MapNestedAttribute{
+			Optional: true,
+			MarkdownDescription: "The clusters that must follow a folder, by cluster type. A cluster type that is not listed " +
+				"here needs one current cluster.",
+			NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
+				"clusters": schema.ListAttribute{
+					Optional:    true,
+					ElementType: types.StringType,
+					MarkdownDescription: "Names of the clusters, as the source names them. Other clusters that follow the folder " +
+						"are listed as problems but not counted.",
+				},
+				"minimum": schema.Int64Attribute{
+					Optional: true,
+					MarkdownDescription: "Number of clusters that must be current. The default is `1`; with `0`, a folder that no " +
+						"cluster follows is a success.",
+				},
+			}},
+		},
+		"progress_deadline": span(
+			"How long a cluster may progress or be unhealthy before it counts as failed, counted from the latest of the " +
+				"folder's last commit, the time at which the cluster fetched what it fails with, and the last success. A retry " +
+				"does not start it anew. The default is `1h`.",
+		),
+		"stale_after": span("Maximum age of a report in `source.reports`. The default is `1h`."),
+		"max_failed":  limit("How many clusters of a folder may fail before the folder's verdict becomes `failure`."),
+		"max_unavailable": limit(
+			"How many clusters of a folder may be stale, offline, suspended or missing before the folder becomes `pending`.",
+		),
+	}
+}
+
+func sourceAttributes(text func(string) schema.StringAttribute) map[string]schema.Attribute {
+	var states []string
+	for _, s := range deployment.ReportStates {
+		states = append(states, string(s))
+	}
+	state := text(
+		"State of the cluster: " + "`" + strings.Join(
+			states,
+			"`, `",
+		) + "`. `current` means that everything synced is healthy. Required.",
+	)
+	state.Validators = []validator.String{stringvalidator.OneOf(states...)}
+	targetState := text("State of the deployment target, as `state` of the report, which is the default.")
+	targetState.Validators = state.Validators
+	names := func(description string) schema.ListAttribute {
+		return schema.ListAttribute{Optional: true, ElementType: types.StringType, MarkdownDescription: description}
+	}
+	return map[string]schema.Attribute{
+		"azure_resource_graph": schema.SingleNestedAttribute{
+			Optional: true,
+			MarkdownDescription: "Asks Azure Resource Graph what the Flux configurations of Arc and AKS clusters sync. A " +
+				"cluster's name is its ARM ID. Set at least one of these.",
+			Attributes: map[string]schema.Attribute{
+				"subscriptions":     names("IDs of subscriptions."),
+				"management_groups": names("Names of management groups."),
+			},
+		},
+		"kubernetes": schema.SingleNestedAttribute{
+			Optional:            true,
+			MarkdownDescription: "Asks the clusters themselves what Flux and Argo CD sync.",
+			Attributes: map[string]schema.Attribute{
+				"clusters": names("Names from `clusters` of the provider. Required."),
+			},
+		},
+		"reports": schema.ListNestedAttribute{
+			Optional: true,
+			MarkdownDescription: "Stored reports, such as those in a file, of clusters that are connected rarely or never. " +
+				"Any Terraform value works, such as `jsondecode(file(\"reports.json\"))`.",
+			NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
+				"cluster": text("Name of the cluster. Required."),
+				"folder": text(
+					"Folder that the cluster follows, below the rendering's path: the cluster type's name. Required.",
+				),
+				"revision": text("Synced revision: `branch@sha1:hash`, `branch/hash` or the full hash of a commit."),
+				"state":    state,
+				"time": text(
+					"When the cluster reported, such as `2026-01-31T12:00:00Z`. A report without a time counts as stale.",
+				),
+				"message": text("Message for people."),
+				"targets": schema.ListNestedAttribute{
+					Optional: true,
+					MarkdownDescription: "What the cluster runs of deployment targets, for `versions`. The verdict does not depend " +
+						"on it.",
+					NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
+						"name": text("Name of the deployment target: that of its folder. Required."),
+						"revision": text(
+							"Revision of the target's own repo that was applied, as in `revision` of the report, or version of its " +
+								"chart or artifact, such as `1.2.3@sha256:…`.",
+						),
+						"version": text("Version for people. Without it, it is found by `revision`."),
+						"state":   targetState,
+						"message": text("Message for people."),
+					}},
+				},
+			}},
+		},
+	}
+}
+
+// ObservedRequest tells which deployment to observe, and how.
+type ObservedRequest struct {
+	observe.Request
+	ConfigUnknown bool // the provider's configuration for a source is known after apply
+}
+
+// ReadObserved reads the [ObservedArguments]. It reports errors and skips unknown values. p is nil during validate.
+func ReadObserved(p *configuration.Data, d tfvalue.Decoder) ObservedRequest {
+	request := ObservedRequest{Request: observe.Request{At: ReadDestination(d), Wait: defaultReadTimeout}}
+	request.Rules = deployment.Rules{
+		Deadline:       ReadDuration(d, "progress_deadline", deployment.DefaultDeadline),
+		StaleAfter:     ReadDuration(d, "stale_after", deployment.DefaultStaleAfter),
+		MaxFailed:      readLimit(d, "max_failed"),
+		MaxUnavailable: readLimit(d, "max_unavailable"),
+		Expected:       map[string]deployment.Expectation{},
+	}
+	v, _ := d.Argument("expected")
+	set, _ := tfvalue.Members(v)
+	for name, e := range set {
+		at := tfvalue.NewDecoder(e, d.Problems, d.At(problem.Attr("expected"), problem.Key(name))...)
+		expected := deployment.Expectation{Clusters: at.Strings("clusters"), Minimum: at.Int("minimum")}
+		if expected.Minimum != nil && *expected.Minimum < 0 {
+			at.Report("Invalid minimum", "minimum must be 0 or more.", problem.Attr("minimum"))
+		}
+		request.Rules.Expected[name] = expected
+	}
+	if source, given := d.Object("source"); given && !source.Unknown {
+		readDeploymentSources(p, source, &request)
+	}
+	return request
+}
+
+// ReadDestination reads the argument gitops_repo.
+func ReadDestination(d tfvalue.Decoder) record.Destination {
+	repo, given := d.Object("gitops_repo")
+	if !given || repo.Unknown {
+		return record.Destination{}
+	}
+	at := record.NewDestination(repo.String("repo"), repo.String("branch"), repo.String("path"))
+	*d.Problems = append(*d.Problems, at.Validate(true)...)
+	return at
+}
+
+// ReadDuration reads a duration, or returns a default if it is not set or not valid.
+func ReadDuration(d tfvalue.Decoder, name string, otherwise time.Duration) time.Duration {
+	if given, err := time.ParseDuration(d.String(name)); err == nil && given > 0 {
+		return given
+	}
+	return otherwise // the validator reports an invalid value
+}
+
+func readLimit(d tfvalue.Decoder, name string) limit.Limit {
+	parsed, err := limit.Parse(d.String(name))
+	if err != nil {
+		return limit.Limit{} // the validator reports an invalid value
+	}
+	return parsed
+}
+
+// readDeploymentSources reads the sources. It reports an error if there is none.
+func readDeploymentSources(p *configuration.Data, d tfvalue.Decoder, request *ObservedRequest) {
+	if given, ok := d.Object("azure_resource_graph"); ok {
+		scope := azure.Scope{
+			Subscriptions:    given.Strings("subscriptions"),
+			ManagementGroups: given.Strings("management_groups"),
+		}
+		if !given.Unknown && len(scope.Subscriptions)+len(scope.ManagementGroups) == 0 {
+			given.Report("Missing scope", "azure_resource_graph needs subscriptions or management_groups.")
+		}
+		source := azure.Source{Scope: scope}
+		if p != nil {
+			source.Config = p.Azure.Config
+			request.ConfigUnknown = request.ConfigUnknown || p.Azure.Unknown
+		}
+		request.Sources = append(request.Sources, source)
+	}
+	if given, ok := d.Object("kubernetes"); ok {
+		request.Sources = append(request.Sources, readKubernetes(p, given, request))
+	}
+	if v, known := d.Argument("reports"); known || v != nil && v.IsUnknown() {
+		request.Sources = append(request.Sources, readReports(d))
+	}
+	if len(request.Sources) == 0 {
+		d.Report("Missing source", "source is empty: set at least one of its arguments.")
+	}
+}
+
+// readKubernetes returns the connections of the listed clusters from the provider's configuration, once it is known.
+func readKubernetes(p *configuration.Data, d tfvalue.Decoder, request *ObservedRequest) kubernetes.Source {
+	source := kubernetes.Source{}
+	if d.Unknown {
+		return source
+	}
+	named := d.Strings("clusters")
+	if len(named) == 0 {
+		d.Report("Missing clusters", "kubernetes lists no clusters. List names from clusters of the provider.",
+			problem.Attr("clusters"))
+	}
+	for i, name := range named {
+		if unknown.Is(name) || p == nil {
+			continue
+		}
+		at := []problem.Step{problem.Attr("clusters"), problem.Index(i)}
+		connection, there := p.Clusters.Known[name]
+		switch {
+		case p.Clusters.AllUnknown || p.Clusters.Unknown[name]:
+			request.ConfigUnknown = true
+			continue
+		case !there:
+			names := strings.Join(p.Clusters.Names(), ", ")
+			d.Report(
+				"No such cluster",
+				fmt.Sprintf("clusters of the provider has no %q. It has: %s.", name, cmp.Or(names, "none")),
+				at...)
+			continue
+		}
+		if err := connection.Check(); err != nil {
+			d.Report("The cluster can't be used", fmt.Sprintf("Cluster %q: %s", name, problem.Sentence(err)), at...)
+		}
+		source[name] = connection
+	}
+	return source
+}
+
+// readReports reads the argument reports.
+func readReports(d tfvalue.Decoder) observe.Recorded {
+	kept := observe.Recorded{}
+	if d.IsUnknown("reports") {
+		return kept
+	}
+	for _, r := range d.Objects("reports") {
+		report := deployment.Report{
+			Cluster:  r.String("cluster"),
+			Folder:   strings.TrimPrefix(strings.TrimSuffix(r.String("folder"), "/"), "./"),
+			Revision: r.String("revision"),
+			Health:   deployment.Health(r.String("state")),
+			Message:  r.String("message"),
+			Recorded: true,
+		}
+		for _, argument := range []struct{ name, value string }{
+			{"cluster", report.Cluster}, {"folder", report.Folder}, {"state", string(report.Health)},
+		} {
+			if argument.value == "" {
+				r.Report(
+					"Incomplete report",
+					"A report needs cluster, folder and state; "+argument.name+" is not set.",
+					problem.Attr(argument.name),
+				)
+			}
+		}
+		if text := r.String("time"); text != "" && !unknown.Is(text) {
+			at, err := time.Parse(time.RFC3339, text)
+			if err != nil {
+				r.Report(
+					"Invalid time",
+					fmt.Sprintf("%q is not a time, such as 2026-01-31T12:00:00Z.", text),
+					problem.Attr("time"),
+				)
+			}
+			report.Time = at
+		}
+		report.Targets = readTargetReports(r)
+		kept = append(kept, report)
+	}
+	return kept
+}
+
+// readTargetReports reads the argument targets of a report.
+func readTargetReports(d tfvalue.Decoder) *deployment.TargetReports {
+	if d.IsUnknown("targets") {
+		return nil
+	}
+	given := d.Objects("targets")
+	if len(given) == 0 {
+		return nil
+	}
+	all := deployment.TargetReports{}
+	named := map[string]bool{}
+	for _, t := range given {
+		target := deployment.TargetReport{
+			Name:     t.String("name"),
+			Revision: t.String("revision"),
+			Version:  t.String("version"),
+			Health:   deployment.Health(t.String("state")),
+			Message:  t.String("message"),
+		}
+		switch {
+		case target.Name == "":
+			t.Report("Incomplete report", "A report of a deployment target needs name; it is not set.", problem.Attr("name"))
+		case named[target.Name] && !unknown.Is(target.Name):
+			t.Report("Deployment target reported twice", fmt.Sprintf("The report has %q twice in targets.", target.Name),
+				problem.Attr("name"))
+		}
+		named[target.Name] = true
+		all = append(all, target)
+	}
+	return &all
+}
+
+// AppendDeploymentError turns an error of the repo or of a source into a diagnostic.
+func AppendDeploymentError(diags *diag.Diagnostics, at record.Destination, err error) {
+	var remote *gitremote.Error
+	var source *observe.SourceError
+	switch {
+	case errors.As(err, &source):
+		diags.AddAttributeError(path.Root("source"), "A source can't be used", problem.Sentence(err))
+	case errors.As(err, &remote):
+		configuration.AppendDeliveryError(diags, at, err)
+	default:
+		diags.AddAttributeError(path.Root("gitops_repo"), "The branch can't be read", problem.Sentence(err))
+	}
+}

@@ -1,0 +1,194 @@
+package schemas
+
+import (
+	"fmt"
+
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/placement"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
+)
+
+func optionalText(description string) schema.StringAttribute {
+	return schema.StringAttribute{Optional: true, MarkdownDescription: description}
+}
+
+func optionalNumber(description string) schema.Int64Attribute {
+	return schema.Int64Attribute{Optional: true, MarkdownDescription: description}
+}
+
+// optionalObjects returns a list of objects. What an element requires is optional in the schema; see
+// [SelectorArguments].
+func optionalObjects(description string, attributes map[string]schema.Attribute) schema.ListNestedAttribute {
+	return schema.ListNestedAttribute{
+		Optional:            true,
+		MarkdownDescription: description,
+		NestedObject:        schema.NestedAttributeObject{Attributes: attributes},
+	}
+}
+
+// TaintsArgument returns the argument taints of a cluster type.
+func TaintsArgument() schema.ListNestedAttribute {
+	return optionalObjects("Taints. A policy that does not tolerate them places nothing on the cluster type.",
+		map[string]schema.Attribute{
+			"key":   optionalText("Key of the taint. Required."),
+			"value": optionalText("Value of the taint."),
+			"effect": optionalText("`NoSelect` repels every deployment target, `NoSelectIfNew` only those that the cluster " +
+				"type does not have yet. Required."),
+		})
+}
+
+// PropertiesArgument returns the argument properties of a cluster type.
+func PropertiesArgument() schema.MapAttribute {
+	return schema.MapAttribute{
+		ElementType: types.StringType,
+		Optional:    true,
+		MarkdownDescription: "Kubernetes quantities that policies prefer cluster types by, such as `{ cpu = \"64\", memory " +
+			"= \"256Gi\", cost = \"3\" }`. Placement compares them; deployment targets do not use them up.",
+	}
+}
+
+// PlacementArgument returns the argument placement of a scheduling policy.
+func PlacementArgument() schema.SingleNestedAttribute {
+	return schema.SingleNestedAttribute{
+		Optional: true,
+		MarkdownDescription: "Places on some of the cluster types that the policy selects. Without it, the policy places " +
+			"on all of them whose taints allow it.",
+		Attributes: map[string]schema.Attribute{
+			"number_of_cluster_types": optionalNumber(
+				"How many cluster types each deployment target gets. The default is all " +
+					"that fit. A decision stays as long as it fits: the next run reads it from the record on the branch.",
+			),
+			"names": schema.ListAttribute{
+				ElementType: types.StringType,
+				Optional:    true,
+				MarkdownDescription: "The only cluster types that the policy may choose, of those that `cluster_type_selector` " +
+					"selects: a scheduler of your own can set them. An empty list selects none.",
+			},
+			"tolerations": optionalObjects("Taints that the policy tolerates.", map[string]schema.Attribute{
+				"key": optionalText("Key of the taint. Without it, the policy tolerates all taints, and the operator is " +
+					"`Exists`."),
+				"operator": optionalText("`Equal` compares the value, `Exists` accepts any. The default is `Equal`."),
+				"value":    optionalText("Value of the taint, for `Equal`."),
+				"effect":   optionalText("`NoSelect` or `NoSelectIfNew`. Without it, both."),
+			}),
+			"prefer": optionalObjects("What to prefer cluster types by. Each element scores from -100 to 100; the scores "+
+				"times the weights "+
+				"add up.", map[string]schema.Attribute{
+				"property": optionalText(
+					"A property of the cluster types: the greatest value scores 100, the least -100, none 0.",
+				),
+				"balance": schema.BoolAttribute{
+					Optional: true,
+					MarkdownDescription: "Score a cluster type by how few deployment targets it has of policies with " +
+						"`number_of_cluster_types`. Set it instead of `property`.",
+				},
+				"weight": optionalNumber(
+					fmt.Sprintf("From %d to %d, and not 0; a negative weight reverses the preference. The "+
+						"default is `%d`.",
+						placement.MinWeight, placement.MaxWeight, placement.DefaultWeight),
+				),
+			}),
+			"spread": optionalObjects("Labels of the cluster types over whose values each deployment target is spread.",
+				map[string]schema.Attribute{
+					"key": optionalText("Key of the label. Required."),
+					"max_skew": optionalNumber(
+						fmt.Sprintf("The maximum difference between the numbers of chosen cluster types of "+
+							"any two values. The default is `%d`.", placement.DefaultMaxSkew),
+					),
+					"when_unsatisfiable": optionalText(
+						"`DoNotSchedule` skips cluster types without the label, and those that would " +
+							"exceed the skew. `ScheduleAnyway` prefers those that would not. The default is `DoNotSchedule`.",
+					),
+				}),
+			"generation": optionalText(
+				"Any text. If it changes, the policy forgets its earlier decisions and decides again.",
+			),
+		},
+	}
+}
+
+// DecodeTaints reads the [TaintsArgument].
+func DecodeTaints(d tfvalue.Decoder) (taints []placement.Taint) {
+	for _, t := range d.Objects("taints") {
+		t.Allow("key", "value", "effect")
+		taints = append(taints, placement.Taint{Key: t.String("key"), Value: t.String("value"), Effect: t.String("effect")})
+	}
+	return taints
+}
+
+// EncodeTaints is the reverse of [DecodeTaints].
+func EncodeTaints(taints []placement.Taint) (all []tfvalue.Values) {
+	for _, t := range taints {
+		all = append(all, tfvalue.Values{"key": t.Key, "value": t.Value, "effect": t.Effect})
+	}
+	return all
+}
+
+// DecodePlacement reads the [PlacementArgument].
+func DecodePlacement(d tfvalue.Decoder) *placement.Spec {
+	given, ok := d.Object("placement")
+	if !ok {
+		return nil
+	}
+	s := &placement.Spec{
+		Number: given.Number("number_of_cluster_types"), Names: given.Strings("names"),
+		Generation: given.String("generation"),
+	}
+	if _, set := given.Argument("names"); set && s.Names == nil {
+		s.Names = []string{}
+	}
+	for _, t := range given.Objects("tolerations") {
+		s.Tolerations = append(s.Tolerations, placement.Toleration{
+			Key: t.String("key"), Operator: t.String("operator"), Value: t.String("value"), Effect: t.String("effect"),
+		})
+	}
+	for _, p := range given.Objects("prefer") {
+		preference := placement.Preference{Property: p.String("property"),
+			Weight: p.NumberOr("weight", placement.DefaultWeight)}
+		balance, known := p.Bool("balance")
+		if preference.Balance = balance; !known {
+			preference.Property = unknown.Text
+		}
+		s.Prefer = append(s.Prefer, preference)
+	}
+	for _, spread := range given.Objects("spread") {
+		s.Spread = append(s.Spread, placement.Spread{
+			Key: spread.String("key"), MaxSkew: spread.NumberOr("max_skew", placement.DefaultMaxSkew),
+			WhenUnsatisfiable: spread.String("when_unsatisfiable"),
+		})
+	}
+	return s
+}
+
+// EncodePlacement is the reverse of [DecodePlacement].
+func EncodePlacement(s *placement.Spec) tfvalue.Values {
+	if s == nil {
+		return nil
+	}
+	var tolerations, prefer, spreads []tfvalue.Values
+	for _, t := range s.Tolerations {
+		tolerations = append(
+			tolerations,
+			tfvalue.Values{"key": t.Key, "operator": t.Operator, "value": t.Value, "effect": t.Effect},
+		)
+	}
+	for _, p := range s.Prefer {
+		prefer = append(prefer, tfvalue.Values{"property": p.Property, "balance": p.Balance, "weight": &p.Weight})
+	}
+	for _, spread := range s.Spread {
+		spreads = append(spreads, tfvalue.Values{
+			"key": spread.Key, "max_skew": &spread.MaxSkew, "when_unsatisfiable": spread.WhenUnsatisfiable,
+		})
+	}
+	return tfvalue.Values{
+		"number_of_cluster_types": s.Number,
+		"names":                   tfvalue.ExactStrings(s.Names),
+		"tolerations":             tolerations,
+		"prefer":                  prefer,
+		"spread":                  spreads,
+		"generation":              s.Generation,
+	}
+}

@@ -1,0 +1,68 @@
+package schemas
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/source"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/configuration"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
+)
+
+// TestPrintableDiagnostics: a diagnostic escapes every name and text of others, wherever it comes from.
+func TestPrintableDiagnostics(t *testing.T) {
+	const evil, shown = "a\x1b[2J\u202eb", `a\x1b[2J\u202eb`
+	none := &delivery.AppliedTree{Rendered: delivery.NewRendered(&delivery.Arguments{}, nil)}
+	host := &hosting.Error{Op: evil, Kind: hosting.ErrRejected, Message: evil, Cause: errors.New(evil)}
+	for name, add := range map[string]func(*diag.Diagnostics){
+		"file of a registration": func(d *diag.Diagnostics) {
+			AppendSourceProblems(d, source.Problems{{Registration: evil, File: evil, Summary: "Invalid YAML", Detail: evil}})
+		},
+		"problem of an object": func(d *diag.Diagnostics) {
+			p := problem.Problem{Kind: string(fleet.KindWorkload), Name: evil, Summary: "Wrong", Detail: evil}
+			tfvalue.AppendProblems(d, problem.Problems{p})
+		},
+		"problem with a list": func(d *diag.Diagnostics) {
+			p := problem.Problem{Summary: "Wrong", Detail: problem.IndentedList([]string{evil, "x\ny"}, 5)}
+			tfvalue.AppendProblems(d, problem.Problems{p})
+		},
+		"API":           func(d *diag.Diagnostics) { configuration.AppendHostError(d, path.Root("repo"), host) },
+		"API, delivery": func(d *diag.Diagnostics) { configuration.AppendDeliveryError(d, record.Destination{}, host) },
+		"other delivery": func(d *diag.Diagnostics) {
+			configuration.AppendDeliveryError(d, record.Destination{}, errors.New(evil))
+		},
+		"no rendering": func(d *diag.Diagnostics) {
+			configuration.AppendDeliveryError(d, record.Destination{}, fmt.Errorf("%w: %s", delivery.ErrNoRendering, evil))
+		},
+		"drift": func(d *diag.Diagnostics) {
+			drift := delivery.Drift{Commit: "c", Author: evil, Subject: evil, Paths: []string{evil}}
+			decision := delivery.Decision{Applied: none, Drift: []*delivery.State{{Drift: []delivery.Drift{drift}}}}
+			tfvalue.AppendProblems(d, decision.Problems())
+		},
+		"adoption": func(d *diag.Diagnostics) {
+			decision := delivery.Decision{Applied: none, Adoption: delivery.Adoption{Adopted: []string{evil}}}
+			tfvalue.AppendProblems(d, decision.Problems())
+		},
+	} {
+		var diags diag.Diagnostics
+		add(&diags)
+		for _, d := range diags {
+			if text := d.Summary() + d.Detail(); strings.ContainsAny(text, "\x1b\u202e") || !strings.Contains(text, shown) {
+				t.Errorf("%s: %q", name, text)
+			}
+		}
+		if len(diags) == 0 {
+			t.Errorf("%s: no diagnostic", name)
+		}
+	}
+}

@@ -1,0 +1,287 @@
+package schemas
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/hashicorp/terraform-plugin-framework/attr"
+	datasource "github.com/hashicorp/terraform-plugin-framework/datasource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion/lookup"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/repourl"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
+)
+
+// PromotionArgument is the argument that takes a kalypso_promotion.
+func PromotionArgument(description string) schema.SingleNestedAttribute {
+	text := func(description string) schema.StringAttribute {
+		return schema.StringAttribute{Optional: true, MarkdownDescription: description}
+	}
+	return schema.SingleNestedAttribute{
+		Optional:            true,
+		MarkdownDescription: description + " An object with `commit` alone is enough.",
+		Attributes: map[string]schema.Attribute{
+			"commit": text(
+				"The commit. Without one, nothing is promoted yet: nothing is planned, and what was delivered or " +
+					"proposed stays.",
+			),
+			"decision": text(
+				"How the commit was chosen. While it is `frozen`, nothing is written, and an open pull request " +
+					"is a draft.",
+			),
+			"reason":      text("Why the commit was chosen."),
+			"summary":     text("The decision of this run, for people."),
+			"rolled_back": text("The newest commit that a rollback removed."),
+			"rejected": schema.MapAttribute{
+				Optional: true, ElementType: types.StringType,
+				MarkdownDescription: "The rejected commits. What others reverted of them on the branch is no drift.",
+			},
+		},
+	}
+}
+
+// PromotionDataArgument is the same argument for a data source that reads the commit, with the location of the commit.
+func PromotionDataArgument(description string) datasource.Attribute {
+	return dataSourceArgument("promotion", PromotionLocationArgument(description))
+}
+
+// PromotionLocationArgument is the argument with the location of the commit, without the attributes that only a record
+// needs.
+func PromotionLocationArgument(description string) schema.SingleNestedAttribute {
+	argument := PromotionArgument(description)
+	delete(argument.Attributes, "rolled_back")
+	delete(argument.Attributes, "rejected")
+	argument.Attributes["commit"] = schema.StringAttribute{
+		Optional:            true,
+		MarkdownDescription: "The commit. Without one, nothing is promoted yet, and nothing is read or written for it.",
+	}
+	argument.Attributes["control_plane"] = schema.SingleNestedAttribute{
+		Optional: true, MarkdownDescription: "Location of the commit.",
+		Attributes: map[string]schema.Attribute{
+			"repo": schema.StringAttribute{
+				Optional:            true,
+				MarkdownDescription: "URL of the repo. A BaseRepo must name the same one.",
+			},
+			"branch": schema.StringAttribute{
+				Optional:            true,
+				MarkdownDescription: "Branch of the repo. The keys of `manifests` name it if there is no BaseRepo.",
+			},
+		},
+	}
+	return argument
+}
+
+// Promotes reports whether the argument promotion is set, or may be.
+func Promotes(d tfvalue.Decoder) bool {
+	_, given := d.Object("promotion")
+	return given
+}
+
+var oneLine = regexp.MustCompile(`^\S+$`)
+
+// ReadPromotion reads the argument promotion, or returns nil if it is not set.
+func ReadPromotion(d tfvalue.Decoder) *record.Promotion {
+	given, ok := d.Object("promotion")
+	if !ok {
+		return nil
+	}
+	p := &record.Promotion{Commit: given.String("commit"), Reason: record.Reason{
+		Decision:   promotion.Kind(given.String("decision")),
+		Reason:     given.String("reason"),
+		Summary:    given.String("summary"),
+		RolledBack: given.String("rolled_back"),
+	}}
+	if at, ok := given.Object("control_plane"); ok {
+		p.Repo, p.Branch = at.String("repo"), at.String("branch")
+	}
+	if p.Commit != "" && !unknown.Is(p.Commit) && !oneLine.MatchString(p.Commit) {
+		given.Report(
+			"Invalid promoted commit",
+			"promotion.commit must be one line without spaces. Usually it is a commit's hash.",
+			problem.Attr("commit"),
+		)
+	}
+	return p
+}
+
+// ReadPromotionRequest reads the arguments of kalypso_promotion, and reports invalid ones.
+func ReadPromotionRequest(d tfvalue.Decoder) lookup.Request {
+	request := lookup.Request{GitOps: ReadDestination(d), ControlPlane: ReadControlPlaneBranch(d)}
+	request.Rules = promotion.Rules{
+		Environment: d.String("environment"), Statuses: readStatuses(d), Dwell: ReadDuration(d, "dwell", 0),
+		Hold: d.String(
+			"hold",
+		), Pinned: d.String("pinned_commit"), Approved: d.Strings("approved"), Rejected: ReadRejected(d),
+	}
+	if d.Blank("hold") {
+		d.Report("Missing reason", "hold says why the environment is frozen, and it is blank. Write the reason, or "+
+			"remove it.",
+			problem.Attr("hold"))
+	}
+	v, _ := d.Argument("after")
+	set, _ := tfvalue.Members(v)
+	for _, name := range slices.Sorted(maps.Keys(set)) {
+		at := tfvalue.NewDecoder(set[name], d.Problems, d.At(problem.Attr("after"), problem.Key(name))...)
+		request.Rules.After = append(request.Rules.After, readGate(at, name))
+	}
+	for _, p := range request.Rules.Check() {
+		p.Path = d.At(p.Path...)
+		*d.Problems = append(*d.Problems, p)
+	}
+	return request
+}
+
+// readStatuses reads a list of names, or a map of names and who may set them.
+func readStatuses(d tfvalue.Decoder) []promotion.StatusGate {
+	blank := func(step problem.Step) {
+		d.Report("Invalid status", "The name of a status is blank.", problem.Attr("statuses"), step)
+	}
+	v, known := d.Argument("statuses")
+	if _, list := tfvalue.Elements(v); list || !known {
+		var all []promotion.StatusGate
+		for i, name := range d.Strings("statuses") {
+			if strings.TrimSpace(name) == "" {
+				blank(problem.Index(i))
+			}
+			all = append(all, promotion.StatusGate{Name: name})
+		}
+		return all
+	}
+	if _, ok := tfvalue.Members(v); !ok {
+		d.Report("Wrong type", "Expected a list of names, or a map of names, as in { ci = { by = \"acme-ci[bot]\" } }.",
+			problem.Attr("statuses"))
+		return nil
+	}
+	set := d.ObjectMap("statuses")
+	var all []promotion.StatusGate
+	for _, name := range slices.Sorted(maps.Keys(set)) {
+		if strings.TrimSpace(name) == "" {
+			blank(problem.Key(name))
+		}
+		set[name].Allow("by")
+		set[name].ReportBlank("by")
+		all = append(all, promotion.StatusGate{Name: name, By: set[name].String("by")})
+	}
+	return all
+}
+
+// defaultRenewedWithin is the default of renewed_within.
+const defaultRenewedWithin = time.Hour
+
+func readGate(d tfvalue.Decoder, name string) promotion.Gate {
+	g := promotion.Gate{
+		Name:          name,
+		Context:       cmp.Or(d.String("context"), promotion.ContextOf(name)),
+		Soak:          ReadDuration(d, "soak", 0),
+		RenewedWithin: ReadDuration(d, "renewed_within", defaultRenewedWithin),
+		By:            d.String("by"),
+	}
+	d.ReportBlank("context", "soak", "by", "renewed_within")
+	if d.String("soak") == "" && d.String("renewed_within") != "" {
+		d.Report(
+			"Missing soak",
+			"renewed_within says how often a soak needs a good status, and there is no soak. Set soak, "+
+				"or remove renewed_within.",
+			problem.Attr("renewed_within"),
+		)
+	}
+	deployed, given := d.Object("deployed")
+	if !given {
+		return g
+	}
+	g.Deployed = &promotion.Deployed{Verdict: deployed.String("verdict"), Commit: deployed.String("promoted_commit")}
+	for _, name := range []string{"soak", "context", "by", "renewed_within"} {
+		if d.String(name) != "" {
+			d.Report(
+				"Conflicting arguments",
+				fmt.Sprintf("%s belongs to a status, but deployed passes a state instead. Remove one of them.", name),
+				problem.Attr(name),
+			)
+		}
+	}
+	return g
+}
+
+// ReadControlPlaneBranch reads the argument control_plane.
+func ReadControlPlaneBranch(d tfvalue.Decoder) lookup.ControlPlane {
+	given, ok := d.Object("control_plane")
+	if !ok || given.Unknown {
+		return lookup.ControlPlane{}
+	}
+	at := lookup.ControlPlane{Repo: given.String("repo"), Branch: given.String("branch")}
+	if at.Repo == "" {
+		given.Report("Missing repo", "control_plane needs repo and branch.", problem.Attr("repo"))
+	} else if !unknown.Is(at.Repo) {
+		if _, err := repourl.Parse(at.Repo); err != nil {
+			given.Report("Invalid repo URL", problem.Sentence(err), problem.Attr("repo"))
+		}
+	}
+	if at.Branch == "" {
+		given.Report("Missing branch", "control_plane needs repo and branch.", problem.Attr("branch"))
+	} else if !unknown.Is(at.Branch) {
+		if err := gitops.CheckName(at.Branch); err != nil {
+			given.Report("Invalid branch name", problem.Sentence(err), problem.Attr("branch"))
+		}
+	}
+	return at
+}
+
+// ReadRejected reads a map whose elements may be null.
+func ReadRejected(d tfvalue.Decoder) map[string]string {
+	v, known := d.Argument("rejected")
+	if !known {
+		return nil
+	}
+	rejected := map[string]string{}
+	set, _ := tfvalue.Members(v)
+	for commit, good := range set {
+		rejected[commit] = ""
+		if !tfvalue.IsNull(good) {
+			rejected[commit] = d.Text(good, problem.Attr("rejected"), problem.Key(commit))
+		}
+	}
+	return rejected
+}
+
+// PromotionValues returns the computed attributes of kalypso_promotion.
+func PromotionValues(found *promotion.Decision) map[string]attr.Value {
+	waiting, skipped := []tfvalue.Values{}, []tfvalue.Values{}
+	for _, w := range found.Waiting {
+		waiting = append(
+			waiting,
+			tfvalue.Values{"commit": w.Commit, "gate": w.Gate, "reason": w.Reason, "by": tfvalue.OrNil(w.By)},
+		)
+	}
+	for _, s := range found.Skipped {
+		skipped = append(skipped, tfvalue.Values{"commit": s.Commit, "reason": s.Reason})
+	}
+	all := tfvalue.Values{
+		"commit":          tfvalue.OrNil(found.Commit),
+		"current":         tfvalue.OrNil(found.Current),
+		"candidate":       tfvalue.OrNil(found.Candidate),
+		"decision":        string(found.Kind),
+		"waiting":         waiting,
+		"skipped":         skipped,
+		"proposed_commit": tfvalue.OrNil(found.Proposed),
+		"reason":          tfvalue.OrNil(found.Reason),
+		"summary":         found.Summary,
+		"rolled_back":     tfvalue.OrNil(found.RolledBack),
+	}
+	results := map[string]attr.Value{}
+	for name, attribute := range PromotionComputed() {
+		results[name] = tfvalue.Result(attribute.GetType(), all[name])
+	}
+	return results
+}

@@ -1,0 +1,139 @@
+package schemas
+
+import (
+	"fmt"
+
+	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
+	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
+	resource "github.com/hashicorp/terraform-plugin-framework/resource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion"
+)
+
+// PromotionArguments returns the arguments that choose a commit to promote.
+func PromotionArguments() map[string]resource.Attribute {
+	text := func(description string) resource.StringAttribute {
+		return resource.StringAttribute{Optional: true, MarkdownDescription: description}
+	}
+	span := func(description string) resource.StringAttribute {
+		a := text(description)
+		a.Validators = []validator.String{Valid("duration", CheckDuration)}
+		return a
+	}
+	return map[string]resource.Attribute{
+		"environment": resource.StringAttribute{
+			Required: true, MarkdownDescription: "The environment. Its own status has the context `<environment> environment`.",
+			Validators: []validator.String{stringvalidator.LengthAtLeast(1)},
+		},
+		"control_plane": resource.SingleNestedAttribute{
+			Required: true,
+			MarkdownDescription: "The branch whose commits are promoted. Its first-parent history counts: the commits that " +
+				"were merged or pushed to it.",
+			Attributes: map[string]resource.Attribute{
+				"repo": text("URL of the control plane's repo. Required."), "branch": text("Branch, usually `main`. Required."),
+			},
+		},
+		"gitops_repo": resource.SingleNestedAttribute{
+			Required: true,
+			MarkdownDescription: "Where the environment's rendering goes, as in its `gitops_repo`. The record there names " +
+				"what is promoted now, else `.github/tracking/Promoted_Commit_Id`.",
+			Attributes: map[string]resource.Attribute{
+				"repo": text("URL of the GitOps repo. Required."), "branch": text("Branch of the repo. Required."),
+				"path": text("Path of the rendering in the repo. The default is the root."),
+			},
+		},
+		"after": resource.MapNestedAttribute{
+			Optional:            true,
+			MarkdownDescription: "The environments that must run a commit first, by name. All of them must.",
+			NestedObject: resource.NestedAttributeObject{Attributes: map[string]resource.Attribute{
+				"soak": span(
+					"How long the environment must have run the commit, such as `4h`. The time counts from the first " +
+						"good status of the present run to the first status of the context on another commit. A status that is not " +
+						"good restarts it, and so does a gap, see `renewed_within`. The newest status must be good and not older than " +
+						"the end of the soak, so set `renew_after` where the status is set. Hosts remove old statuses, so a soak that " +
+						"is longer than they are kept never ends.",
+				),
+				"renewed_within": span(
+					"How long a good status proves that the environment runs the commit, such as `1h`, the " +
+						"default. If no other good status came in time, the soak restarts with the next one: in between, the " +
+						"environment may have run a commit that no status shows. Set `renew_after` to less.",
+				),
+				"by": text(
+					"Who may have set the status: a login such as `octocat`, or an app such as `acme-ci[bot]`. Without " +
+						"it, anyone who may write statuses can open the gate.",
+				),
+				"context": text("The context of the status. The default is `<environment> environment`. `success` counts as " +
+					"good, and so does `pending` with the description `Deployed`, which Kalypso's workflows set."),
+				"deployed": resource.SingleNestedAttribute{
+					Optional: true,
+					MarkdownDescription: "A `kalypso_deployment_state` as a whole, instead of a status. The gate is open for its " +
+						"`promoted_commit` if its verdict is `success`. It excludes the other arguments.",
+					Attributes: map[string]resource.Attribute{
+						"verdict":         text("The verdict."),
+						"promoted_commit": text("The commit that the verdict is about."),
+					},
+				},
+			}},
+		},
+		"statuses": resource.DynamicAttribute{
+			Optional: true,
+			MarkdownDescription: "Statuses and check runs that must be successful on the commit: a map of their names to who " +
+				"may have set them, such as `{ ci = { by = \"github-actions[bot]\" }, qa-signoff = {} }`, or a list of names. " +
+				"Without `by`, anyone who may write statuses can open the gate. With it, what others set does not count. A " +
+				"skipped or neutral check run is not successful.",
+		},
+		"dwell": span("How long the current commit stays at least, such as `4h`, unless it failed. The time counts from " +
+			"the first good status in the environment's own context. Set it to the `soak` of the next environment, so that " +
+			"newer commits do not cut every soak short."),
+		"hold": text(
+			"A text that freezes the environment, and says why: nothing is written there, neither a promotion nor " +
+				"a wave nor a change of the environment's own, and an open pull request becomes a draft. `pinned_commit` has " +
+				"precedence: to let the environment's own changes go out, pin the current commit instead.",
+		),
+		"pinned_commit": text("The commit to render until the argument is removed, for a rollback: the full hash of a " +
+			"commit on the branch. It needs no gate."),
+		"approved": resource.ListAttribute{
+			Optional: true, ElementType: types.StringType,
+			MarkdownDescription: "Full hashes of commits that need no gate, for a hotfix.",
+		},
+		"rejected": resource.MapAttribute{
+			Optional: true, ElementType: types.StringType,
+			MarkdownDescription: "Bad commits, each with the first good commit after it, or null. No commit from the bad one " +
+				"on to the one before the good one is taken. `approved` does not change that. If the environment has one of " +
+				"them, also during a rollout, it goes back to the newest earlier delivery that is good: at once, without waves.",
+		},
+	}
+}
+
+// PromotionComputed returns what a promotion tells.
+func PromotionComputed() map[string]schema.Attribute {
+	return map[string]schema.Attribute{
+		"commit":    ComputedText("The commit to render. Null if nothing is promoted yet and no commit's gates hold."),
+		"current":   ComputedText("The commit that is promoted now. Null if there is none."),
+		"candidate": ComputedText("The newest commit that can be promoted once its gates hold. Null if there is none."),
+		"proposed_commit": ComputedText("The commit that the open pull request of the rendering would promote. Null if " +
+			"there is none."),
+		"decision": ComputedText("`pinned` if `pinned_commit` is set; `frozen` if `hold` is set, or if a rejected commit " +
+			"has no good delivery before it; `rollback` if the current commit is rejected; `promote` if `commit` differs from " +
+			"`current`; `hold` if a rollout is under way or newer commits wait; else `up_to_date`."),
+		"waiting": ComputedObjects(fmt.Sprintf("The gates that newer commits wait for, newest commit first, at most %d.",
+			promotion.MaxWaiting), map[string]schema.Attribute{
+			"commit": ComputedText("The commit."),
+			"gate":   ComputedText("The environment or status, or `hold`, `dwell`, `rollout` or `rollback`."),
+			"reason": ComputedText("Why the gate does not hold, with the status, its creator and its time."),
+			"by":     ComputedText("Who set that status. Null if there is none."),
+		}),
+		"skipped": ComputedObjects(fmt.Sprintf("The commits that can't be promoted, newest first, at most %d.",
+			promotion.MaxWaiting), map[string]schema.Attribute{
+			"commit": ComputedText("The commit."),
+			"reason": ComputedText("Why: it was rejected, or rolled back."),
+		}),
+		"reason": ComputedText("Why `commit` was chosen: gates with who opened them, or overrides. It is the same before " +
+			"and after the commit is promoted, so outputs that show it do not change by themselves. Null if unknown."),
+		"summary": ComputedText("The decision of this run, with its gates, overrides and what waits, for people."),
+		"rolled_back": ComputedText("The newest commit that a rollback removed, for the record. It never returns by " +
+			"itself. Null if there is none."),
+	}
+}

@@ -1,0 +1,34 @@
+package schemas
+
+import (
+	"context"
+	"time"
+
+	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
+)
+
+// ImportedResource is the state of a resource that an import creates, or that a list shows.
+type ImportedResource interface {
+	tfvalue.Getter
+	Set(ctx context.Context, value any) diag.Diagnostics
+	SetAttribute(ctx context.Context, at path.Path, value any) diag.Diagnostics
+}
+
+// TimeoutGetter returns the timeout of one operation.
+type TimeoutGetter func(timeouts.Value, context.Context, time.Duration) (time.Duration, diag.Diagnostics)
+
+// The default timeouts of the operations.
+const (
+	ReadTimeout  = 10 * time.Minute
+	WriteTimeout = 30 * time.Minute
+)
+
+// PrivateState is Terraform's private state of a resource.
+type PrivateState interface {
+	GetKey(ctx context.Context, key string) ([]byte, diag.Diagnostics)
+	SetKey(ctx context.Context, key string, value []byte) diag.Diagnostics
+}

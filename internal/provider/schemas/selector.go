@@ -1,0 +1,128 @@
+package schemas
+
+import (
+	"maps"
+
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
+)
+
+// Selector is a selector in HCL form.
+type Selector struct {
+	Workspace string // empty: any
+	Labels    fleet.Selector
+}
+
+// SelectorArguments returns the arguments of a selector of things, plus more. Required arguments of list elements are
+// optional in the schema, because the framework treats an unknown element as an object of nulls. The domain checks
+// them.
+func SelectorArguments(things string, more map[string]schema.Attribute) map[string]schema.Attribute {
+	all := map[string]schema.Attribute{
+		"match_labels": schema.MapAttribute{
+			ElementType:         types.StringType,
+			Optional:            true,
+			MarkdownDescription: "Labels that the " + things + " have, with these values.",
+		},
+		"match_expressions": schema.ListNestedAttribute{
+			Optional:            true,
+			MarkdownDescription: "Requirements on labels, as in a Kubernetes label selector. All of them must match.",
+			NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
+				"key": schema.StringAttribute{
+					Optional:            true,
+					MarkdownDescription: "Key of the label. Required.",
+				},
+				"operator": schema.StringAttribute{
+					Optional: true,
+					MarkdownDescription: "`In`: the value is one of `values`. `NotIn`: it is none of them, or the label is missing. " +
+						"`Exists` and `DoesNotExist`: the label exists or does not. Required.",
+				},
+				"values": schema.ListAttribute{
+					ElementType:         types.StringType,
+					Optional:            true,
+					MarkdownDescription: "Values for `In` and `NotIn`.",
+				},
+			}},
+		},
+		"match_all": schema.BoolAttribute{
+			Optional: true,
+			MarkdownDescription: "Whether to select all " + things +
+				". A selector without labels and expressions must say so; one with them " +
+				"must not.",
+		},
+	}
+	maps.Copy(all, more)
+	return all
+}
+
+// RequiredSelector reads a nested selector. A missing selector is a problem.
+func RequiredSelector(d tfvalue.Decoder, name string, workspaces bool) Selector {
+	nested, ok := d.Object(name)
+	if !ok {
+		d.Report("Missing selector", name+" is not set. Set what to select, or match_all = true to select everything.",
+			problem.Attr(name))
+	}
+	if !ok {
+		return Selector{}
+	}
+	return DecodeSelector(nested, workspaces)
+}
+
+// DecodeSelector reads a selector. A selector that selects everything must say so: it may come from a null variable. If
+// that is not known yet, it reports nothing, and what the selector selects is unknown.
+func DecodeSelector(d tfvalue.Decoder, workspaces bool) Selector {
+	before := len(*d.Problems)
+	d.Allow("workspace", "match_labels", "match_expressions", "match_all")
+	var s Selector
+	if workspaces {
+		s.Workspace = d.String("workspace")
+	}
+	s.Labels.MatchLabels = d.StringMap("match_labels")
+	for _, e := range d.Objects("match_expressions") {
+		e.Allow("key", "operator", "values")
+		s.Labels.MatchExpressions = append(s.Labels.MatchExpressions, metav1.LabelSelectorRequirement{
+			Key:      e.String("key"),
+			Operator: metav1.LabelSelectorOperator(e.String("operator")),
+			Values:   e.Strings("values"),
+		})
+	}
+	all, known := d.Bool("match_all")
+	empty := len(s.Labels.MatchLabels) == 0 && len(s.Labels.MatchExpressions) == 0
+	certain := len(s.Labels.MatchLabels) > 0 && !d.IsUnknown("match_labels") ||
+		len(s.Labels.MatchExpressions) > 0 && !d.IsUnknown("match_expressions")
+	switch {
+	case len(*d.Problems) > before:
+	case !known && empty && s.Workspace == "":
+		s.Labels.MatchLabels = map[string]string{unknown.Text: unknown.Text}
+	case !known:
+	case all && certain:
+		d.Report("Contradictory selector",
+			"match_all = true selects everything, but match_labels or match_expressions do not. Remove one of them.",
+			problem.Attr("match_all"))
+	case !all && empty && s.Workspace == "":
+		d.Report("Selector selects everything",
+			"The selector has no labels and no expressions, so it would select everything. If that is intended, "+
+				"set match_all = true; if not, see whether a variable in it is null or empty.")
+	}
+	return s
+}
+
+// EncodeSelector writes a selector in HCL form. A selector that selects everything says so.
+func EncodeSelector(s Selector) tfvalue.Values {
+	var expressions []tfvalue.Values
+	for _, e := range s.Labels.MatchExpressions {
+		expressions = append(expressions, tfvalue.Values{"key": e.Key, "operator": string(e.Operator), "values": e.Values})
+	}
+	empty := s.Workspace == "" && len(s.Labels.MatchLabels) == 0 && len(expressions) == 0
+	return tfvalue.Values{
+		"workspace":         s.Workspace,
+		"match_labels":      s.Labels.MatchLabels,
+		"match_expressions": expressions,
+		"match_all":         empty,
+	}
+}

@@ -1,0 +1,45 @@
+package schemas
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/source"
+)
+
+// AppendSourceProblems turns problems into diagnostics: one for each registration, so that every broken registration is
+// shown, and one for each problem of the control plane itself.
+func AppendSourceProblems(diags *diag.Diagnostics, fs source.Problems) {
+	for len(fs) > 0 {
+		first := fs[0]
+		n := 1
+		for first.Registration != "" && n < len(fs) && fs[n].Registration == first.Registration &&
+			fs[n].Severity == first.Severity {
+			n++
+		}
+		same := fs[:n]
+		fs = fs[n:]
+		summary, details := first.Summary, []string{}
+		for _, f := range same {
+			text := f.Detail
+			if n > 1 {
+				text = f.Summary + ": " + text
+			}
+			details = append(details, strings.Join(append([]string{text + "\n"}, f.Facts()...), "\n"))
+		}
+		if n > 1 && slices.ContainsFunc(same, func(f source.Problem) bool { return f.Summary != first.Summary }) {
+			summary = fmt.Sprintf("%d problems with registration %q", n, first.Registration)
+		}
+		detail := printable.Text(strings.Join(details, "\n\n"))
+		if first.Severity == problem.Warning {
+			diags.AddWarning(summary, detail)
+		} else {
+			diags.AddError(summary, detail)
+		}
+	}
+}

@@ -1,0 +1,117 @@
+package schemas
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"time"
+
+	"github.com/hashicorp/terraform-plugin-framework-timeouts/datasource/timeouts"
+	"github.com/hashicorp/terraform-plugin-framework/attr"
+	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	resource "github.com/hashicorp/terraform-plugin-framework/resource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/origin"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/source"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
+)
+
+// The values of on_error.
+const (
+	errorsFail     = "fail"
+	ErrorsLastGood = "last_good"
+)
+
+var errorReactions = Enumeration{errorsFail, ErrorsLastGood}
+
+// SourceTimeout is the default of timeouts.read of data sources.
+const SourceTimeout = 5 * time.Minute
+
+// WithinRead limits ctx by timeouts.read of a data source.
+func WithinRead(
+	ctx context.Context, arguments map[string]attr.Value, diags *diag.Diagnostics,
+) (context.Context, context.CancelFunc) {
+	limit := SourceTimeout
+	if given, ok := arguments["timeouts"].(timeouts.Value); ok {
+		var ds diag.Diagnostics
+		limit, ds = given.Read(ctx, SourceTimeout)
+		diags.Append(ds...)
+	}
+	return context.WithTimeout(ctx, limit)
+}
+
+// FollowArguments returns the arguments of a data source that follows registrations.
+func FollowArguments(ctx context.Context, record string) map[string]schema.Attribute {
+	arguments := DataSourceArguments(map[string]resource.Attribute{
+		"pins": resource.MapAttribute{
+			ElementType: types.StringType,
+			Optional:    true,
+			MarkdownDescription: "Commits to read instead of branch heads, by the names of registrations. With pins, an " +
+				"environment stays on what was promoted, and an application's pipeline plans its own pull request. Each is a " +
+				"full hash; null pins nothing.",
+		},
+		"on_error": errorReactions.Attribute(
+			"What to do about a broken registration: its branch or folder does not exist, " +
+				"it has no Workload or two with the same name, or a Workload can't be read, is invalid or has the name of " +
+				"another team's. Every broken registration is reported. With `last_good`, it is read at the commit in " + record +
+				", with a warning. If there is no such commit, " +
+				"or the registration is pinned, that is an error.",
+		),
+	})
+	arguments["timeouts"] = timeouts.AttributesWithOpts(ctx, timeouts.Opts{
+		ReadDescription: "Time limit for reading all repos, as a [duration](https://pkg.go.dev/time#ParseDuration) " +
+			"such as `30s` or `10m`. The default is `5m`.",
+	})
+	return arguments
+}
+
+// ComputedStrings returns a computed map of strings.
+func ComputedStrings(description string) schema.MapAttribute {
+	return schema.MapAttribute{Computed: true, ElementType: types.StringType, MarkdownDescription: description}
+}
+
+// SourcesAttribute names the argument of a rendering, and the output of data sources, with the commits that were read.
+const SourcesAttribute = "sources"
+
+// SourcesOutput returns the attribute that tells which commits a data source read.
+func SourcesOutput() schema.MapAttribute {
+	return ComputedStrings("The commits that were read, for `sources` of a `kalypso_environment_rendering`: " +
+		"`repo@branch:folder` → the full hash. Keys of `manifests` contain only the branch, so that a commit that changes " +
+		"no object changes no key. If a folder is read at several commits, both keys contain `~` and the name of the " +
+		"registration or BaseRepo after the branch.")
+}
+
+// ReadPins reads the pins, without the null ones.
+func ReadPins(d tfvalue.Decoder) map[string]string {
+	v, known := d.Argument("pins")
+	if !known {
+		return nil
+	}
+	set, _ := tfvalue.Members(v)
+	given := maps.Clone(set)
+	maps.DeleteFunc(given, func(_ string, commit attr.Value) bool { return tfvalue.IsNull(commit) })
+	return tfvalue.Decoder{
+		Arguments: map[string]attr.Value{"pins": types.MapValueMust(types.StringType, given)},
+		Path:      d.Path,
+		Problems:  d.Problems,
+	}.StringMap(
+		"pins",
+	)
+}
+
+// DeliveredOrigins returns the origins of the tree that was last delivered to a destination.
+func DeliveredOrigins(ctx context.Context, client *gitremote.Client, at source.GitOpsRepo) ([]origin.Origin, error) {
+	if client == nil {
+		return nil, errors.New("the provider's configuration is not known yet, so the GitOps repo can't be read")
+	}
+	clean, err := record.CleanPath(at.Path)
+	if err != nil {
+		return nil, err
+	}
+	return delivery.Origins(ctx, client, record.Destination{Repo: at.Repo, Branch: at.Branch, Path: clean})
+}

@@ -1,0 +1,185 @@
+package source
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"reflect"
+
+	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
+	"github.com/hashicorp/terraform-plugin-framework/attr"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/baserepo"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/baserepo/document"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
+)
+
+// baseRepoModel is a plan or a state of kalypso_base_repo.
+type baseRepoModel struct {
+	Repo          types.String   `tfsdk:"repo"`
+	Branch        types.String   `tfsdk:"branch"`
+	Promotion     types.Object   `tfsdk:"promotion"`
+	Delivery      types.Object   `tfsdk:"delivery"`
+	OnDrift       types.String   `tfsdk:"on_drift"`
+	CommitMessage types.String   `tfsdk:"commit_message"`
+	Timeouts      timeouts.Value `tfsdk:"timeouts"`
+	baseRepoResults
+}
+
+// baseRepoResults contains the computed attributes.
+type baseRepoResults struct {
+	Content     types.String `tfsdk:"content"`
+	CommitSHA   types.String `tfsdk:"commit_sha"`
+	Delivered   types.Bool   `tfsdk:"delivered"`
+	PullRequest types.Object `tfsdk:"pull_request"`
+}
+
+// known reports whether all arguments that decide are known.
+func (m *baseRepoModel) known(ctx context.Context) bool {
+	return tfvalue.FullyKnown(ctx, m.Repo, m.Branch, m.Promotion, m.Delivery, m.OnDrift, m.CommitMessage)
+}
+
+// desired converts the arguments, and reports errors in the known ones.
+func (m *baseRepoModel) desired(ctx context.Context, diags *diag.Diagnostics) *baserepo.Desired {
+	var ps problem.Problems
+	promotion := schemas.ReadPromotion(
+		tfvalue.Decoder{Arguments: map[string]attr.Value{"promotion": m.Promotion}, Problems: &ps},
+	)
+	given := tfvalue.Nested[schemas.PullRequestModel](ctx, m.Delivery)
+	d := &baserepo.Desired{
+		At:          baserepo.Branch{Repo: tfvalue.Text(m.Repo), Branch: tfvalue.Text(m.Branch)},
+		Message:     tfvalue.Text(m.CommitMessage),
+		Strategy:    delivery.Strategy(baseRepoStrategies.Or(tfvalue.Text(given.Strategy))),
+		OnDrift:     delivery.OnDrift(schemas.DriftReactions.Or(tfvalue.Text(m.OnDrift))),
+		PullRequest: given.Settings(),
+	}
+	if promotion == nil {
+		ps = append(ps, problem.Problem{
+			Summary: "Missing promotion",
+			Detail:  "promotion names the commit to promote. Pass a kalypso_promotion, or an object with commit.",
+			Path:    []problem.Step{problem.Attr("promotion")},
+		})
+	} else {
+		d.Promotion = *promotion
+	}
+	ps = append(ps, d.Validate()...)
+	tfvalue.AppendProblems(diags, ps)
+	return d
+}
+
+// plan plans the computed attributes.
+func (m *baseRepoModel) plan(d *baserepo.Desired, decision baserepo.Decision, state *baseRepoModel) {
+	switch {
+	case decision.Withhold:
+		m.baseRepoResults = state.baseRepoResults
+		m.PullRequest = types.ObjectUnknown(schemas.PullRequestTypes) // Terraform doesn't apply a plan without a change
+		return
+	case !decision.Write:
+		if m.keepResults(state); state != nil {
+			m.Promotion = state.Promotion
+		}
+		return
+	}
+	m.unknownResults()
+	if decision.FileKnown {
+		m.Content = types.StringValue(decision.File)
+	}
+	if d.Strategy == delivery.Push {
+		m.Delivered, m.PullRequest = types.BoolValue(true), types.ObjectNull(schemas.PullRequestTypes)
+	}
+}
+
+// keepResults keeps the results of the last apply, or says that there was none.
+func (m *baseRepoModel) keepResults(state *baseRepoModel) {
+	m.baseRepoResults = baseRepoResults{
+		Delivered: types.BoolValue(false), PullRequest: types.ObjectNull(schemas.PullRequestTypes),
+	}
+	if state != nil {
+		m.baseRepoResults = state.baseRepoResults
+	}
+}
+
+func (m *baseRepoModel) unknownResults() {
+	m.baseRepoResults = baseRepoResults{
+		types.StringUnknown(), types.StringUnknown(), types.BoolUnknown(), types.ObjectUnknown(schemas.PullRequestTypes),
+	}
+}
+
+// commit returns the promoted commit; "" if there is none.
+func (m *baseRepoModel) commit() string {
+	commit, _ := m.Promotion.Attributes()["commit"].(types.String)
+	return commit.ValueString()
+}
+
+// setResult sets the results of an apply or a refresh, and reports whether anything changed.
+func (m *baseRepoModel) setResult(found *baserepo.Result) bool {
+	before := m.baseRepoResults
+	file := found.State.File
+	if p := found.State.Proposal; p != nil && p.State == hosting.Open {
+		file = p.File
+	}
+	m.Content, m.CommitSHA, m.Delivered = tfvalue.Nullable(
+		file,
+	), tfvalue.Nullable(
+		found.Commit,
+	), types.BoolValue(
+		found.Commit != "",
+	)
+	if m.PullRequest = schemas.PullRequestValue(found.PullRequest); found.PullRequest == nil &&
+		!before.PullRequest.IsUnknown() {
+		m.PullRequest = before.PullRequest
+	}
+	return !reflect.DeepEqual(before, m.baseRepoResults)
+}
+
+// baseRepoKey is the key in private state of what was read of the branch.
+const baseRepoKey = "base_repo"
+
+// readBaseRepo returns what the last run kept in the private state, or else what the state itself says.
+func readBaseRepo(
+	ctx context.Context, private schemas.PrivateState, state *baseRepoModel, diags *diag.Diagnostics,
+) *baserepo.State {
+	data, ds := private.GetKey(ctx, baseRepoKey)
+	diags.Append(ds...)
+	var s baserepo.State
+	if len(data) > 0 && json.Unmarshal(data, &s) == nil && s.Head != "" {
+		return &s
+	}
+	s = baserepo.State{
+		At:    baserepo.Branch{Repo: state.Repo.ValueString(), Branch: state.Branch.ValueString()},
+		Since: state.CommitSHA.ValueString(), Delivered: state.commit(),
+	}
+	return &s
+}
+
+func writeBaseRepo(ctx context.Context, private schemas.PrivateState, s *baserepo.State, diags *diag.Diagnostics) {
+	data, err := json.Marshal(s)
+	if err != nil {
+		diags.AddError("Private state can't be written", err.Error())
+		return
+	}
+	diags.Append(private.SetKey(ctx, baseRepoKey, data)...)
+}
+
+// baseRepoImportForm is the form of an import ID.
+const baseRepoImportForm = "<repo>?ref=<branch>"
+
+// parseBaseRepoID parses an import ID.
+func parseBaseRepoID(id string) (baserepo.Branch, error) {
+	at, err := record.ParseDestination(id)
+	if err == nil && at.Path != "." {
+		err = fmt.Errorf("it names a path, and %s lies at the root", document.File)
+	}
+	if err != nil {
+		err = fmt.Errorf("%q: %w; the form is %s", cmp.Or(id, "the ID"), err, baseRepoImportForm)
+	}
+	return baserepo.Branch{Repo: at.Repo, Branch: at.Branch}, err
+}

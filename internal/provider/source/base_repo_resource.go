@@ -1,0 +1,357 @@
+package source
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+	"github.com/hashicorp/terraform-plugin-log/tflog"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/baserepo"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/baserepo/document"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/configuration"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
+)
+
+var (
+	_ resource.ResourceWithConfigure      = (*baseRepo)(nil)
+	_ resource.ResourceWithValidateConfig = (*baseRepo)(nil)
+	_ resource.ResourceWithModifyPlan     = (*baseRepo)(nil)
+	_ resource.ResourceWithImportState    = (*baseRepo)(nil)
+	_ resource.ResourceWithIdentity       = (*baseRepo)(nil)
+)
+
+// baseRepo makes the BaseRepo of an environment pin the promoted commit.
+type baseRepo struct{ data *configuration.Data }
+
+// NewBaseRepo returns the resource kalypso_base_repo.
+func NewBaseRepo() resource.Resource { return &baseRepo{} }
+
+func (r *baseRepo) Metadata(_ context.Context, req resource.MetadataRequest, resp *resource.MetadataResponse) {
+	resp.TypeName, resp.ResourceBehavior = req.ProviderTypeName+"_base_repo", schemas.MutableIdentity
+}
+
+// baseRepoIdentity identifies a BaseRepo by the branch that contains it.
+var baseRepoIdentity = schemas.Identity{
+	{Name: "repo", State: path.Root("repo"), Required: true, Description: "URL of the control plane's repo."},
+	{Name: "branch", State: path.Root("branch"), Required: true, Description: "Branch of the environment."},
+}
+
+func (r *baseRepo) IdentitySchema(
+	_ context.Context, _ resource.IdentitySchemaRequest, resp *resource.IdentitySchemaResponse,
+) {
+	resp.IdentitySchema = baseRepoIdentity.Schema()
+}
+
+func (r *baseRepo) Schema(ctx context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
+	resp.Schema = baseRepoSchema(ctx)
+}
+
+// Configure stores the provider's configuration.
+func (r *baseRepo) Configure(_ context.Context, req resource.ConfigureRequest, resp *resource.ConfigureResponse) {
+	r.data = configuration.DataOf(req.ProviderData, &resp.Diagnostics)
+}
+
+// ValidateConfig reports errors in a commit message and in a configured promotion. Other errors need the plan.
+func (r *baseRepo) ValidateConfig(
+	ctx context.Context, req resource.ValidateConfigRequest, resp *resource.ValidateConfigResponse,
+) {
+	var m baseRepoModel
+	resp.Diagnostics.Append(req.Config.Get(ctx, &m)...)
+	if !resp.Diagnostics.HasError() && m.known(ctx) {
+		m.desired(ctx, &resp.Diagnostics)
+	}
+}
+
+// ModifyPlan plans every computed attribute. Terraform calls it again during apply. So planned values that are known
+// depend on the configuration, the prior state and the private state alone. It reads the branch only for errors and
+// warnings.
+func (r *baseRepo) ModifyPlan(
+	ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse,
+) {
+	if req.Plan.Raw.IsNull() {
+		return
+	}
+	diags := &resp.Diagnostics
+	defer r.data.InWords(ctx, req.Plan, path.Root("repo"), diags)
+	var plan baseRepoModel
+	diags.Append(req.Plan.Get(ctx, &plan)...)
+	var state *baseRepoModel
+	if !req.State.Raw.IsNull() {
+		state = &baseRepoModel{}
+		diags.Append(req.State.Get(ctx, state)...)
+	}
+	if diags.HasError() {
+		return
+	}
+	d := plan.desired(ctx, diags)
+	if diags.HasError() {
+		return
+	}
+	if r.data != nil {
+		tfvalue.AppendProblems(diags, r.data.ClaimBaseRepo(d.At, req.Config.Raw, state == nil))
+	}
+	if !plan.known(ctx) {
+		plan.unknownResults()
+		diags.Append(resp.Plan.Set(ctx, plan)...)
+		return
+	}
+	var before *baserepo.State
+	if state != nil {
+		before = readBaseRepo(ctx, req.Private, state, diags)
+	}
+	decision := baserepo.Decide(d, before)
+	r.report(d, before, decision, diags)
+	plan.plan(d, decision, state)
+	if decision.Write && !decision.Withhold && !diags.HasError() {
+		r.check(ctx, plan, d, before, diags)
+	}
+	if !diags.HasError() {
+		diags.Append(resp.Plan.Set(ctx, plan)...)
+	}
+}
+
+// report reports the problems of a decision.
+func (r *baseRepo) report(
+	d *baserepo.Desired, before *baserepo.State, decision baserepo.Decision, diags *diag.Diagnostics,
+) {
+	if decision.Err != nil {
+		appendBaseRepoError(diags, d.At, decision.Err)
+	}
+	if decision.Drifted {
+		tfvalue.AppendProblems(diags, problem.Problems{baserepo.DriftProblem(d, before)})
+	}
+	if decision.Rests != "" {
+		text := decision.Rests + " The BaseRepo keeps the commit that it pins."
+		if before != nil && before.Proposal != nil && before.Proposal.State == hosting.Open && d.Promotion.Frozen() != "" {
+			text += fmt.Sprintf(" Pull request %d is a draft, if the host has drafts: it must not be merged now. It comes "+
+				"back by itself.", before.Proposal.Number)
+		}
+		diags.AddAttributeWarning(path.Root("promotion"), "The BaseRepo stays", text)
+	}
+	if decision.Closed != 0 {
+		diags.AddAttributeWarning(path.Root("delivery"), "The pull request was closed", fmt.Sprintf(
+			"People closed pull request %d, which promotes %s to %s. Another commit opens a new one. delivery.reopen = true "+
+				"opens one for the same commit.", decision.Closed, d.Promotion.Commit, d.At))
+	}
+}
+
+// check reports what the state does not know about the apply: missing credentials, and the contents of the branch.
+func (r *baseRepo) check(
+	ctx context.Context, plan baseRepoModel, d *baserepo.Desired, before *baserepo.State, diags *diag.Diagnostics,
+) {
+	if r.data == nil || !r.data.Known {
+		return
+	}
+	if d.Strategy == delivery.PullRequest {
+		if r.data.CheckCredential(d.At.Repo, diags); diags.HasError() {
+			return
+		}
+	}
+	limit, ds := plan.Timeouts.Read(ctx, schemas.ReadTimeout)
+	diags.Append(ds...)
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	now, err := r.remote().Check(ctx, d, before)
+	if err != nil {
+		appendBaseRepoError(diags, d.At, err)
+		return
+	}
+	if before == nil && now.Commit != d.Promotion.Commit && !d.Promotion.Stays() {
+		diags.AddAttributeWarning(path.Root("promotion"), "The BaseRepo gets another commit", fmt.Sprintf(
+			"%s on %s pins %s. The apply sets it to %s.", document.File, d.At, cmp.Or(now.Commit, "no commit"),
+			d.Promotion.Commit))
+	}
+}
+
+func (r *baseRepo) remote() baserepo.Remote {
+	return baserepo.Remote{Git: r.data.Client, Host: r.data.Hosting}
+}
+
+// Create makes the BaseRepo pin the commit. If it fails, it leaves no state; the next create finds what it wrote.
+func (r *baseRepo) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
+	defer r.data.InWords(ctx, req.Plan, path.Root("repo"), &resp.Diagnostics)
+	defer baseRepoIdentity.Set(ctx, &resp.State, resp.Identity, &resp.Diagnostics)
+	r.apply(ctx, req.Plan, nil, nil, timeouts.Value.Create, &resp.State, resp.Private, &resp.Diagnostics)
+}
+
+// Update makes the BaseRepo pin another commit. A plan without an unknown result writes nothing.
+func (r *baseRepo) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
+	defer r.data.InWords(ctx, req.Plan, path.Root("repo"), &resp.Diagnostics)
+	defer baseRepoIdentity.Set(ctx, &resp.State, resp.Identity, &resp.Diagnostics)
+	var state baseRepoModel
+	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
+	before := readBaseRepo(ctx, req.Private, &state, &resp.Diagnostics)
+	if !resp.Diagnostics.HasError() {
+		r.apply(ctx, req.Plan, &state, before, timeouts.Value.Update, &resp.State, resp.Private, &resp.Diagnostics)
+	}
+}
+
+func (r *baseRepo) apply(
+	ctx context.Context,
+	from tfsdk.Plan,
+	state *baseRepoModel,
+	before *baserepo.State,
+	of schemas.TimeoutGetter,
+	to *tfsdk.State,
+	private schemas.PrivateState,
+	diags *diag.Diagnostics,
+) {
+	var plan baseRepoModel
+	diags.Append(from.Get(ctx, &plan)...)
+	d := plan.desired(ctx, diags)
+	limit, ds := of(plan.Timeouts, ctx, schemas.WriteTimeout)
+	diags.Append(ds...)
+	if diags.HasError() {
+		return
+	}
+	if !plan.CommitSHA.IsUnknown() && !plan.PullRequest.IsUnknown() {
+		diags.Append(to.Set(ctx, plan)...)
+		return
+	}
+	if decision := baserepo.Decide(d, before); !decision.Write { // known since the plan
+		plan.keepResults(state)
+		diags.Append(to.Set(ctx, plan)...)
+		return
+	}
+	d.Author = r.data.Committer(nil)
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	result, err := r.remote().Apply(ctx, d, before)
+	if err != nil {
+		appendBaseRepoError(diags, d.At, err)
+		return
+	}
+	if result.NoDraft != "" {
+		diags.AddAttributeWarning(path.Root("delivery"), "The pull request is no draft", result.NoDraft)
+	}
+	tflog.Info(ctx, "set the commit of the BaseRepo", map[string]any{"commit": d.Promotion.Commit, "branch": d.At.Branch})
+	plan.setResult(result)
+	diags.Append(to.Set(ctx, plan)...)
+	writeBaseRepo(ctx, private, result.State, diags)
+}
+
+// Read reads the file and the pull request, and keeps the result in the private state.
+func (r *baseRepo) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
+	baseRepoIdentity.Set(ctx, &req.State, resp.Identity, &resp.Diagnostics)
+	diags := &resp.Diagnostics
+	defer r.data.InWords(ctx, req.State, path.Root("repo"), diags)
+	var state baseRepoModel
+	diags.Append(req.State.Get(ctx, &state)...)
+	if diags.HasError() || r.data == nil || !r.data.Known {
+		return
+	}
+	before := readBaseRepo(ctx, req.Private, &state, diags)
+	limit, ds := state.Timeouts.Read(ctx, schemas.ReadTimeout)
+	diags.Append(ds...)
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	found, err := r.remote().Refresh(ctx, before)
+	switch {
+	case errors.Is(err, gitops.ErrBranchNotFound):
+		diags.AddAttributeWarning(path.Root("branch"), "The branch is gone", fmt.Sprintf(
+			"The repo %s has no branch %q any more. The plan creates the resource again, and fails until the branch exists.",
+			before.At.Repo, before.At.Branch))
+		resp.State.RemoveResource(ctx)
+	case err != nil:
+		appendBaseRepoError(diags, before.At, err)
+	default:
+		if state.setResult(found) {
+			diags.Append(resp.State.Set(ctx, state)...)
+		}
+		writeBaseRepo(ctx, resp.Private, found.State, diags)
+	}
+}
+
+// Delete closes an open pull request. The file stays: the operator renders the environment from it.
+func (r *baseRepo) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
+	defer r.data.InWords(ctx, req.State, path.Root("repo"), &resp.Diagnostics)
+	var state baseRepoModel
+	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	before := readBaseRepo(ctx, req.Private, &state, &resp.Diagnostics)
+	limit, ds := state.Timeouts.Delete(ctx, schemas.WriteTimeout)
+	resp.Diagnostics.Append(ds...)
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	if err := r.remote().Forget(ctx, before); err != nil {
+		appendBaseRepoError(&resp.Diagnostics, before.At, err)
+	}
+}
+
+// ImportState reads a BaseRepo from its branch.
+func (r *baseRepo) ImportState(
+	ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse,
+) {
+	diags := &resp.Diagnostics
+	var at baserepo.Branch
+	if given := baseRepoIdentity.Imported(ctx, req, diags); given != nil {
+		at = baserepo.Branch{Repo: given["repo"], Branch: given["branch"]}
+	} else {
+		var err error
+		if at, err = parseBaseRepoID(req.ID); err != nil {
+			diags.AddError("Invalid import ID", problem.Sentence(err))
+			return
+		}
+	}
+	if !r.data.Known {
+		diags.AddError("Provider configuration not known yet",
+			"An import reads the control plane, and the provider's credentials are known after apply.")
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, schemas.ReadTimeout)
+	defer cancel()
+	found, err := r.remote().Read(ctx, at)
+	if err == nil && found.Commit == "" {
+		_, err = document.Parse([]byte(found.File))
+	}
+	if err != nil {
+		appendBaseRepoError(diags, at, err)
+		return
+	}
+	setImportedBaseRepo(ctx, &resp.State, found, diags)
+	writeBaseRepo(ctx, resp.Private, found, diags)
+}
+
+// setImportedBaseRepo sets what a branch tells about a BaseRepo. The other arguments stay null.
+func setImportedBaseRepo(
+	ctx context.Context,
+	to schemas.ImportedResource,
+	found *baserepo.State,
+	diags *diag.Diagnostics,
+) {
+	diags.Append(to.SetAttribute(ctx, path.Root("repo"), found.At.Repo)...)
+	diags.Append(to.SetAttribute(ctx, path.Root("branch"), found.At.Branch)...)
+	diags.Append(to.SetAttribute(ctx, path.Root("promotion").AtName("commit"), tfvalue.Nullable(found.Commit))...)
+	var state baseRepoModel
+	diags.Append(to.Get(ctx, &state)...)
+	state.PullRequest = types.ObjectNull(schemas.PullRequestTypes)
+	state.setResult(&baserepo.Result{State: found, Commit: found.Head})
+	diags.Append(to.Set(ctx, state)...)
+}
+
+// appendBaseRepoError reports an error of reading or writing a branch, or of its host.
+func appendBaseRepoError(diags *diag.Diagnostics, at baserepo.Branch, err error) {
+	var host *hosting.Error
+	switch {
+	case configuration.AppendHostSettingsError(diags, err):
+	case errors.As(err, &host):
+		configuration.AppendHostError(diags, path.Root("repo"), err)
+	default:
+		tfvalue.AppendProblems(diags, problem.Problems{baserepo.NewProblem(at, err)})
+	}
+}

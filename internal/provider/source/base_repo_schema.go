@@ -1,0 +1,83 @@
+package source
+
+import (
+	"context"
+
+	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/baserepo/document"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/repourl"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
+)
+
+// baseRepoStrategies lists the strategies of a BaseRepo. The first one is the default.
+var baseRepoStrategies = schemas.Enumeration{string(delivery.Push), string(delivery.PullRequest)}
+
+func baseRepoSchema(ctx context.Context) schema.Schema {
+	settings := schemas.DeliveryAttributes()
+	delete(settings, "describe")
+	settings["strategy"] = baseRepoStrategies.Attribute("`push` commits to the branch. `pull_request` commits to a " +
+		"branch of its own and opens a pull request on the repo's host. The other attributes are for `pull_request`.")
+	return schema.Schema{
+		MarkdownDescription: "Promotes a commit to an environment that the Kalypso operator still renders: sets `commit` " +
+			"of the BaseRepo in `" + document.File + "`, at the root of the environment's branch of the control plane, by " +
+			"push or by pull request. All other bytes of the file stay. A promotion chain can mix environments that " +
+			"the operator renders and those of `kalypso_environment_rendering`. It takes the place of the part " +
+			"of Kalypso's workflows that writes the file; stop them for this environment.\n\nIf the branch has no such " +
+			"file, the apply writes one, with the repo and the branch of the promotion. **Destroying the resource leaves the " +
+			"file as it is**, because the operator renders the environment from it. It closes an open pull request.\n\nWhile " +
+			"the decision of the promotion is `hold` or `up_to_date`, the pinned commit is left alone, even while the " +
+			"operator's own pull request is open. While it is `frozen`, nothing is written, and an open pull request is a " +
+			"draft. Without a commit, nothing is promoted yet, and nothing is written either.\n\nA pinned commit that " +
+			"somebody else changed is an error of the plan, with commit and author, unless `on_drift` says otherwise. The " +
+			"operator keeps no record of a rollback: once `pinned_commit` of the promotion is removed, name the bad commits " +
+			"in `rejected`.",
+		Attributes: map[string]schema.Attribute{
+			"repo": schema.StringAttribute{
+				Required: true, MarkdownDescription: "URL of the control plane's repo.",
+				Validators: []validator.String{schemas.Valid("repo URL", func(url string) error {
+					_, err := repourl.Parse(url)
+					return err
+				})},
+			},
+			"branch": schema.StringAttribute{
+				Required: true, MarkdownDescription: "Branch of the environment. It must exist.",
+				Validators: []validator.String{schemas.Valid("branch name", gitops.CheckName)},
+			},
+			"promotion": schemas.PromotionLocationArgument(
+				"Required. A `kalypso_promotion` as a whole: its commit, and why it was " +
+					"taken. The reason goes into the commit message and the pull request. While nothing is written, the plan keeps " +
+					"the value of the last change.",
+			),
+			"delivery": schema.SingleNestedAttribute{
+				Optional: true, MarkdownDescription: "How the file is delivered to the branch.", Attributes: settings,
+			},
+			"on_drift": schemas.DriftReactions.Attribute(
+				"What to do if somebody else pinned another commit: `fail`, or `overwrite` " +
+					"it.",
+			),
+			"commit_message": schemas.OptionalString(
+				"The commit message, and the title of the pull request. By default it names the " +
+					"commit and says why it was promoted.",
+			),
+			"timeouts": timeouts.Attributes(ctx, timeouts.Opts{Create: true, Read: true, Update: true, Delete: true}),
+			"content": schemas.ComputedString(
+				"The file after the apply: on the branch, or as the pull request proposes it. A change " +
+					"is known at plan; a create reads the file during apply.",
+			),
+			"commit_sha": schemas.ComputedString("The commit on the branch that pins the promoted commit. Null until then."),
+			"delivered": schema.BoolAttribute{
+				Computed: true, MarkdownDescription: "Whether the branch pins the promoted commit.",
+			},
+			"pull_request": schema.SingleNestedAttribute{
+				Computed: true, Attributes: schemas.PullRequestAttributes(),
+				MarkdownDescription: "The pull request that proposes the change, or proposed it. Null without the strategy " +
+					"`pull_request`, and if the branch already pinned the commit.",
+			},
+		},
+	}
+}

@@ -1,0 +1,204 @@
+package source
+
+import (
+	"context"
+	"maps"
+
+	"github.com/hashicorp/terraform-plugin-framework/attr"
+	"github.com/hashicorp/terraform-plugin-framework/datasource"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+	"github.com/hashicorp/terraform-plugin-log/tflog"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/origin"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/repourl"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/source"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/configuration"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/model"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
+)
+
+var (
+	_ datasource.DataSourceWithConfigure      = (*controlPlane)(nil)
+	_ datasource.DataSourceWithValidateConfig = (*controlPlane)(nil)
+)
+
+// controlPlane reads a control plane in Kalypso YAML, from Git or a folder.
+type controlPlane struct{ data *configuration.Data }
+
+// NewControlPlane returns the data source kalypso_control_plane.
+func NewControlPlane() datasource.DataSource { return &controlPlane{} }
+
+func (c *controlPlane) Metadata(_ context.Context, req datasource.MetadataRequest, resp *datasource.MetadataResponse) {
+	resp.TypeName = req.ProviderTypeName + "_control_plane"
+}
+
+func (c *controlPlane) Schema(ctx context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
+	resp.Schema = controlPlaneSchema(ctx)
+}
+
+// Configure stores the provider's configuration.
+func (c *controlPlane) Configure(
+	_ context.Context, req datasource.ConfigureRequest, resp *datasource.ConfigureResponse,
+) {
+	c.data = configuration.DataOf(req.ProviderData, &resp.Diagnostics)
+}
+
+// ValidateConfig reports contradictory arguments and invalid values among the known arguments.
+func (c *controlPlane) ValidateConfig(
+	ctx context.Context, req datasource.ValidateConfigRequest, resp *datasource.ValidateConfigResponse,
+) {
+	var ps problem.Problems
+	d := tfvalue.Decoder{Arguments: tfvalue.GetObject(ctx, req.Config, &resp.Diagnostics), Problems: &ps}
+	checkControlPlane(d)
+	tfvalue.AppendProblems(&resp.Diagnostics, ps)
+}
+
+func checkControlPlane(d tfvalue.Decoder) {
+	repo, branch, commit, directory := d.String("repo"), d.String("branch"), d.String("commit"), d.String("directory")
+	switch {
+	case repo == "" && directory == "":
+		d.Report(
+			"Missing control plane",
+			"Neither repo nor directory is set. Set repo for a control plane in Git, with branch or commit, or directory for "+
+				"a folder.",
+		)
+	case repo != "" && directory != "" && !configuration.AnyUnknown(repo, directory):
+		d.Report("Two control planes", "Both repo and directory are set. Remove one of them.", problem.Attr("directory"))
+	case repo != "" && branch == "" && commit == "":
+		d.Report("Missing branch", "Set branch, whose head is read, or commit.", problem.Attr("branch"))
+	}
+	if directory != "" && repo == "" {
+		for _, name := range []string{"branch", "commit", "path"} {
+			if value := d.String(name); value != "" && !unknown.Is(value) {
+				d.Report("Conflicting arguments",
+					name+" is for a control plane in Git, but directory is a folder. Remove one of them.", problem.Attr(name))
+			}
+		}
+	}
+	if base := d.String("base_directory"); base != "" && repo != "" && !configuration.AnyUnknown(base, repo) {
+		d.Report("Conflicting arguments", "base_directory needs directory. In Git, the BaseRepo names the base.",
+			problem.Attr("base_directory"))
+	}
+	if schemas.Promotes(d) {
+		checkPromotedBase(d)
+	}
+	if repo != "" && !unknown.Is(repo) {
+		if _, err := repourl.Parse(repo); err != nil {
+			d.Report("Invalid repo URL", problem.Sentence(err), problem.Attr("repo"))
+		}
+	}
+	if branch != "" && !unknown.Is(branch) {
+		if err := gitops.CheckName(branch); err != nil {
+			d.Report("Invalid branch name", problem.Sentence(err), problem.Attr("branch"))
+		}
+	}
+}
+
+// checkPromotedBase checks the arguments about the base of a control plane whose commit the promotion chooses.
+func checkPromotedBase(d tfvalue.Decoder) {
+	if follow, known := d.Bool("follow_base_repo"); known && !follow && !tfvalue.IsNull(d.Arguments["follow_base_repo"]) {
+		d.Report("Promotion without a base",
+			"promotion chooses the commit of the base, and follow_base_repo = false leaves the base out. Remove one of them.",
+			problem.Attr("promotion"))
+	}
+	if base := d.String("base_directory"); base != "" {
+		d.Report("Promotion without a base",
+			"promotion chooses the commit of the base, and base_directory reads a folder instead. Remove one of them.",
+			problem.Attr("promotion"))
+	}
+}
+
+// Read reads the control plane. Terraform calls it when all arguments are known.
+func (c *controlPlane) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
+	arguments := tfvalue.GetObject(ctx, req.Config, &resp.Diagnostics)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	var ps problem.Problems
+	d := tfvalue.Decoder{Arguments: arguments, Problems: &ps}
+	request := c.request(d)
+	tfvalue.AppendProblems(&resp.Diagnostics, ps)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	limited, cancel := schemas.WithinRead(ctx, arguments, &resp.Diagnostics)
+	defer cancel()
+	found := c.data.Sources.ControlPlane(limited, request)
+	schemas.AppendSourceProblems(&resp.Diagnostics, found.Problems)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	tflog.Info(ctx, "read a control plane", map[string]any{
+		"commit": found.Commit, "base_commit": found.BaseCommit, "objects": len(found.Manifests), "skipped": found.Skipped,
+		"registrations": len(found.WorkloadCommits),
+	})
+	results := controlPlaneValues(found)
+	if schemas.Promotes(d) && request.Promotion.Commit == "" {
+		// Nothing is promoted yet. Terraform takes the prior value of an argument only where the configured one is not null.
+		results["manifests"], results[schemas.SourcesAttribute] = tfvalue.StringMapOf(nil), tfvalue.StringMapOf(nil)
+		results["import_blocks"] = types.StringValue("")
+	}
+	maps.Copy(arguments, results)
+	resp.Diagnostics.Append(tfvalue.SetObject(ctx, &resp.State, arguments)...)
+}
+
+func (c *controlPlane) request(d tfvalue.Decoder) source.ControlPlaneRequest {
+	request := source.ControlPlaneRequest{
+		Location: source.Location{
+			Repo: d.String("repo"), Branch: d.String("branch"), Commit: d.String("commit"), Path: d.String("path"),
+			Directory: d.String("directory"),
+		},
+		BaseDirectory:       d.String("base_directory"),
+		FollowBase:          unlessFalse(d, "follow_base_repo"),
+		FollowRegistrations: unlessFalse(d, "follow_registrations"),
+		Pins:                schemas.ReadPins(d),
+		AllowLocal:          c.data.AllowLocal,
+	}
+	if p := schemas.ReadPromotion(d); p != nil {
+		request.Promotion = *p
+		if p.Commit == "" { // the environment's branch alone says where the tree goes
+			request.FollowBase, request.FollowRegistrations = false, false
+		}
+	}
+	if d.String("on_error") == schemas.ErrorsLastGood {
+		request.LastGood = func(ctx context.Context, at source.GitOpsRepo) ([]origin.Origin, error) {
+			return schemas.DeliveredOrigins(ctx, c.data.Client, at)
+		}
+	}
+	return request
+}
+
+// unlessFalse returns a bool whose default is true.
+func unlessFalse(d tfvalue.Decoder, name string) bool {
+	value, _ := d.Bool(name)
+	return value || tfvalue.IsNull(d.Arguments[name])
+}
+
+// controlPlaneValues returns the computed attributes.
+func controlPlaneValues(found *source.ControlPlane) map[string]attr.Value {
+	names := map[string]attr.Value{}
+	for _, m := range model.All {
+		names[string(m.Kind)] = tfvalue.StringListOf(found.Names[m.Kind])
+	}
+	gitopsRepo := types.ObjectNull(gitopsRepoTypes)
+	if at := found.GitOpsRepo; at != nil {
+		gitopsRepo = types.ObjectValueMust(gitopsRepoTypes, map[string]attr.Value{
+			"repo": types.StringValue(at.Repo), "branch": types.StringValue(at.Branch), "path": types.StringValue(at.Path),
+		})
+	}
+	return map[string]attr.Value{
+		"manifests":              tfvalue.StringMapOf(found.Manifests),
+		schemas.SourcesAttribute: tfvalue.StringMapOf(found.Sources),
+		"commit":                 tfvalue.Nullable(found.Commit),
+		"base_commit":            tfvalue.Nullable(found.BaseCommit),
+		"workload_commits":       tfvalue.StringMapOf(found.WorkloadCommits),
+		"gitops_repo":            gitopsRepo,
+		"names":                  types.MapValueMust(schemas.ListOfStrings, names),
+		"skipped":                types.Int64Value(int64(found.Skipped)),
+		"import_blocks":          types.StringValue(model.ImportBlocks(found)),
+	}
+}

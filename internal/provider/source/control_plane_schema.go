@@ -1,0 +1,105 @@
+package source
+
+import (
+	"context"
+	"maps"
+
+	"github.com/hashicorp/terraform-plugin-framework/attr"
+	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
+	resource "github.com/hashicorp/terraform-plugin-framework/resource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
+)
+
+var gitopsRepoTypes = map[string]attr.Type{"repo": types.StringType, "branch": types.StringType,
+	"path": types.StringType}
+
+func controlPlaneSchema(ctx context.Context) schema.Schema {
+	return schema.Schema{
+		MarkdownDescription: "Reads an existing Kalypso control plane: the objects of an environment, those of the base " +
+			"that its BaseRepo pins, and the Workloads behind its registrations, ready for a `kalypso_environment_rendering`. " +
+			"Terraform reads it at plan and keeps it in the plan, so apply renders what plan showed. Pass `sources` to the " +
+			"rendering too: a plan that changes something then shows from which commit to which each repo moved, and a commit " +
+			"that changes no object causes no change.\n\nIt reads files that end in `.yaml` or `.yml`. It skips dot folders " +
+			"and whatever a `.sourceignore` lists (in the root, in the folder, and in those below it; with the syntax of " +
+			"`.gitignore`). It warns about symbolic links and submodules, which it does not follow. It does not build " +
+			"Kustomizations. A file may have at most 10 MiB, and all manifests together 64 MiB. Every run reads everything " +
+			"again: Terraform gives a data source nothing from the previous run.",
+		Attributes: controlPlaneAttributes(ctx),
+	}
+}
+
+func controlPlaneAttributes(ctx context.Context) map[string]schema.Attribute {
+	text := func(description string) resource.StringAttribute {
+		return resource.StringAttribute{Optional: true, MarkdownDescription: description}
+	}
+	flag := func(description string) resource.BoolAttribute {
+		return resource.BoolAttribute{Optional: true, MarkdownDescription: description}
+	}
+	attributes := schemas.DataSourceArguments(map[string]resource.Attribute{
+		"repo": text("URL of the control plane's Git repo. This or `directory` is required."),
+		"branch": text("Branch of the repo, whose head is read. In Kalypso it has the name of the environment. With " +
+			"`commit`, the branch that contains it."),
+		"path": text("Folder of the repo. The default is the root."),
+		"directory": text("A folder on this machine, for a pipeline that runs in the checkout: relative to Terraform's " +
+			"working directory, or below `path.module`. It is read as is, committed or not."),
+		"base_directory": text("With `directory`, another folder that contains the objects of the base. By default, they " +
+			"are read from the repo that the BaseRepo names."),
+		"follow_base_repo": flag(
+			"Whether to read the base that the BaseRepo names, at the commit that it pins, or at its " +
+				"branch's head if it pins none. The default is `true`.",
+		),
+		"follow_registrations": flag("Whether to read the Workloads behind the registrations. The default is `true`."),
+	})
+	attributes["promotion"] = schemas.PromotionDataArgument(
+		"The commit of the base to read instead of the one that the " +
+			"BaseRepo pins. Without a BaseRepo, the base is the same folder of this repo. If the promotion has no commit yet, " +
+			"`manifests` and `sources` are empty.",
+	)
+	maps.Copy(attributes, schemas.FollowArguments(ctx, "the record on the branch of the control plane's GitOpsRepo"))
+	attributes["commit"] = schema.StringAttribute{
+		Optional: true,
+		Computed: true,
+		MarkdownDescription: "Full hash of the commit that is read. Set it to read that commit instead of the branch's " +
+			"head. Null for a folder.",
+	}
+	attributes["manifests"] = schemas.ComputedStrings(
+		"The objects, for `manifests` of a `kalypso_environment_rendering`. Keys " +
+			"are `repo@branch:path`, `repo@commit:path` without a branch, or for a folder the path; values are YAML. If a " +
+			"file contains several objects, `#name` follows, or `#kind/name` if two of them share a name. Workloads behind " +
+			"registrations get the workspace of their registration, whatever their own labels claim.",
+	)
+	attributes[schemas.SourcesAttribute] = schemas.SourcesOutput()
+	attributes["base_commit"] = schemas.ComputedText(
+		"The commit that the BaseRepo pins, which was promoted to the environment, " +
+			"for `promoted_commit` of the rendering. Null if it pins none.",
+	)
+	attributes["workload_commits"] = schemas.ComputedStrings(
+		"The commit at which each registration was read, by its name.",
+	)
+	attributes["gitops_repo"] = schema.SingleNestedAttribute{
+		Computed: true,
+		MarkdownDescription: "Destination in the control plane's GitOpsRepo, for `gitops_repo` of the rendering. Null if " +
+			"there is none.",
+		Attributes: map[string]schema.Attribute{
+			"repo": schemas.ComputedText("URL of the repo."), "branch": schemas.ComputedText("Branch of the repo."),
+			"path": schemas.ComputedText("Path in the repo."),
+		},
+	}
+	attributes["names"] = schema.MapAttribute{
+		Computed: true, ElementType: schemas.ListOfStrings,
+		MarkdownDescription: "The names of the objects that were found, sorted, by kind as in YAML: " +
+			"`names[\"ClusterType\"]`. Every kind has an element.",
+	}
+	attributes["skipped"] = schemas.ComputedNumber(
+		"Number of YAML documents that were skipped because they are not Kalypso " +
+			"objects.",
+	)
+	attributes["import_blocks"] = schemas.ComputedText(
+		"The control plane as HCL: a resource for each object, an `import` block " +
+			"that reads its state from the YAML, and comments with the commands to run and the rendering that takes the " +
+			"resources. Workloads behind registrations are not included, because they belong to the teams.",
+	)
+	return attributes
+}

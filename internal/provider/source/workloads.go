@@ -1,0 +1,159 @@
+package source
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"github.com/hashicorp/terraform-plugin-framework/datasource"
+	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
+	resource "github.com/hashicorp/terraform-plugin-framework/resource/schema"
+	"github.com/hashicorp/terraform-plugin-log/tflog"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/origin"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/source"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/configuration"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/model"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
+)
+
+var (
+	_ datasource.DataSourceWithConfigure      = (*workloads)(nil)
+	_ datasource.DataSourceWithValidateConfig = (*workloads)(nil)
+)
+
+// workloads reads the Workload documents behind registrations.
+type workloads struct{ data *configuration.Data }
+
+// NewWorkloads returns the data source kalypso_workloads.
+func NewWorkloads() datasource.DataSource { return &workloads{} }
+
+func (w *workloads) Metadata(_ context.Context, req datasource.MetadataRequest, resp *datasource.MetadataResponse) {
+	resp.TypeName = req.ProviderTypeName + "_workloads"
+}
+
+func (w *workloads) Schema(ctx context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
+	arguments := model.WorkloadRegistrationModel.Attributes()
+	delete(arguments, model.ManifestAttribute)
+	attributes := schemas.DataSourceArguments(map[string]resource.Attribute{
+		"registrations": resource.MapNestedAttribute{
+			Required: true,
+			MarkdownDescription: "The registrations: a `kalypso_workload_registration` with `for_each`, a map of several " +
+				"resources, or objects written inline.",
+			NestedObject: resource.NestedAttributeObject{Attributes: model.Optional(arguments)},
+		},
+		"gitops_repo": resource.SingleNestedAttribute{
+			Optional: true,
+			MarkdownDescription: "Destination of the rendering that gets these manifests, as in its `gitops_repo`. `on_error " +
+				"= \"last_good\"` reads its record there.",
+			Attributes: map[string]resource.Attribute{
+				"repo":   resource.StringAttribute{Optional: true, MarkdownDescription: "URL of the GitOps repo."},
+				"branch": resource.StringAttribute{Optional: true, MarkdownDescription: "Branch of the repo."},
+				"path": resource.StringAttribute{Optional: true,
+					MarkdownDescription: "Path of the rendering in the repo. The default is the root."},
+			},
+		},
+	})
+	maps.Copy(attributes, schemas.FollowArguments(ctx, "the record on `gitops_repo`"))
+	attributes["manifests"] = schemas.ComputedStrings("The Workload documents, for `manifests` of a " +
+		"`kalypso_environment_rendering`: `repo@branch:path#name` → YAML. Each gets the workspace of its registration, " +
+		"whatever its own labels claim.")
+	attributes[schemas.SourcesAttribute] = schemas.SourcesOutput()
+	attributes["commits"] = schemas.ComputedStrings("The commit at which each registration was read, by its name.")
+	resp.Schema = schema.Schema{
+		MarkdownDescription: "Reads the Workload documents behind workload registrations from the application teams' " +
+			"repos. Terraform reads them at plan and keeps them in the plan, so apply renders the commits that plan showed. " +
+			"Pass `sources` to the rendering too: a plan that changes something then shows from which commit to which each " +
+			"repo moved, and a commit that changes no object causes no change.\n\nA repo is read once for all its " +
+			"registrations. If the server can filter, only the files in their folders are transferred. Dot folders and " +
+			"whatever a `.sourceignore` lists are skipped. Symbolic links and submodules are not followed. A file may have at " +
+			"most 10 MiB, and all documents together 64 MiB. Between runs, Terraform keeps only the result of a data source, " +
+			"which the provider can't see, so every run reads the documents again.\n\nTerraform defers reading a data source " +
+			"until apply if an argument is unknown, or if resources that it refers to directly have pending changes. If " +
+			"registrations are passed through `locals`, as in the example, the plan that adds one shows its deployment targets.",
+		Attributes: attributes,
+	}
+}
+
+// Configure stores the provider's configuration.
+func (w *workloads) Configure(_ context.Context, req datasource.ConfigureRequest, resp *datasource.ConfigureResponse) {
+	w.data = configuration.DataOf(req.ProviderData, &resp.Diagnostics)
+}
+
+// ValidateConfig reports errors in the known arguments.
+func (w *workloads) ValidateConfig(
+	ctx context.Context, req datasource.ValidateConfigRequest, resp *datasource.ValidateConfigResponse,
+) {
+	var ps problem.Problems
+	d := tfvalue.Decoder{Arguments: tfvalue.GetObject(ctx, req.Config, &resp.Diagnostics), Problems: &ps}
+	if repo, ok := d.Object("gitops_repo"); ok {
+		for _, name := range []string{"repo", "branch"} {
+			if repo.String(name) == "" {
+				repo.Report("Missing "+name, "gitops_repo needs repo and branch.", problem.Attr(name))
+			}
+		}
+	} else if d.String("on_error") == schemas.ErrorsLastGood {
+		d.Report(
+			"Missing GitOps repo",
+			`on_error = "last_good" needs gitops_repo: the branch with the record of the last delivery.`,
+			problem.Attr("gitops_repo"),
+		)
+	}
+	tfvalue.AppendProblems(&resp.Diagnostics, ps)
+}
+
+// Read follows the registrations. Terraform calls it when all arguments are known.
+func (w *workloads) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
+	arguments := tfvalue.GetObject(ctx, req.Config, &resp.Diagnostics)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	var ps problem.Problems
+	d := tfvalue.Decoder{Arguments: arguments, Problems: &ps}
+	registrations := readRegistrations(d)
+	follow := source.FollowOptions{Pins: schemas.ReadPins(d), AllowLocal: w.data.AllowLocal}
+	if repo, ok := d.Object("gitops_repo"); ok && d.String("on_error") == schemas.ErrorsLastGood {
+		at := source.GitOpsRepo{Repo: repo.String("repo"), Branch: repo.String("branch"), Path: repo.String("path")}
+		follow.LastGood = func(ctx context.Context) ([]origin.Origin,
+			error) {
+			return schemas.DeliveredOrigins(ctx, w.data.Client, at)
+		}
+	}
+	tfvalue.AppendProblems(&resp.Diagnostics, ps)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	limited, cancel := schemas.WithinRead(ctx, arguments, &resp.Diagnostics)
+	defer cancel()
+	found := w.data.Sources.Workloads(limited, registrations, follow)
+	schemas.AppendSourceProblems(&resp.Diagnostics, found.Problems)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	tflog.Info(ctx, "read workloads", map[string]any{"registrations": len(found.Commits), "workloads": len(found.Names)})
+	arguments["manifests"] = tfvalue.StringMapOf(found.Manifests)
+	arguments[schemas.SourcesAttribute] = tfvalue.StringMapOf(found.Sources)
+	arguments["commits"] = tfvalue.StringMapOf(found.Commits)
+	resp.Diagnostics.Append(tfvalue.SetObject(ctx, &resp.State, arguments)...)
+}
+
+func readRegistrations(d tfvalue.Decoder) []*fleet.WorkloadRegistration {
+	v, _ := d.Argument("registrations")
+	set, _ := tfvalue.Members(v)
+	var all []*fleet.WorkloadRegistration
+	for _, key := range slices.Sorted(maps.Keys(set)) {
+		origin := problem.Origin{Attribute: "registrations", Key: key}
+		if tfvalue.IsNull(set[key]) {
+			d.Report("Null object", "This element is null. Give it a value, or remove it.", problem.Attr("registrations"),
+				problem.Key(key))
+			continue
+		}
+		o, ps := model.WorkloadRegistrationModel.Object(origin, set[key])
+		*d.Problems = append(*d.Problems, ps...)
+		all = append(all, model.As[*fleet.WorkloadRegistration](o))
+	}
+	return all
+}

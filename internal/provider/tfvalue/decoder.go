@@ -1,0 +1,285 @@
+package tfvalue
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/terraform-plugin-framework/attr"
+	"github.com/hashicorp/terraform-plugin-framework/types/basetypes"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
+)
+
+// Decoder reads the arguments of one object: of a resource, of an object nested in a map, or of a value of a dynamic
+// type. An unknown value becomes [unknown.Text], a null one the zero value. A value of a wrong type becomes a
+// problem at its path.
+type Decoder struct {
+	Arguments map[string]attr.Value
+	Unknown   bool // nothing of the object is known
+	Path      []problem.Step
+	Problems  *problem.Problems
+}
+
+// NewDecoder reads the object v, or a map of one type. It adds what is wrong to problems.
+func NewDecoder(v attr.Value, problems *problem.Problems, path ...problem.Step) Decoder {
+	d := Decoder{Path: path, Problems: problems}
+	v = Underlying(v)
+	switch {
+	case IsNull(v):
+	case v.IsUnknown():
+		d.Unknown = true
+	default:
+		arguments, ok := Members(v)
+		if !ok {
+			d.Report("Wrong type", "Expected an object.")
+		}
+		d.Arguments = arguments
+	}
+	return d
+}
+
+// Report adds an error at the path below the object.
+func (d Decoder) Report(summary, detail string, steps ...problem.Step) {
+	*d.Problems = append(*d.Problems, problem.Problem{Summary: summary, Detail: detail, Path: d.At(steps...)})
+}
+
+// At returns the path of a part of the object.
+func (d Decoder) At(steps ...problem.Step) []problem.Step {
+	return append(slices.Clone(d.Path), steps...)
+}
+
+// Argument returns a value, unwrapped from a dynamic type, and whether it is set and known.
+func (d Decoder) Argument(name string) (v attr.Value, known bool) {
+	v = Underlying(d.Arguments[name])
+	return v, !IsNull(v) && !v.IsUnknown()
+}
+
+// IsUnknown reports whether an argument is unknown.
+func (d Decoder) IsUnknown(name string) bool {
+	v, _ := d.Argument(name)
+	return d.Unknown || v != nil && v.IsUnknown()
+}
+
+// Blank reports whether a string is set, and known to be empty or blank.
+func (d Decoder) Blank(name string) bool {
+	_, given := d.Argument(name)
+	return given && !d.IsUnknown(name) && strings.TrimSpace(d.String(name)) == ""
+}
+
+// ReportBlank reports the given arguments that are blank.
+func (d Decoder) ReportBlank(names ...string) {
+	for _, name := range names {
+		if d.Blank(name) {
+			d.Report("Blank argument", name+" is blank, which would count as not set. Write a value, or remove it.",
+				problem.Attr(name))
+		}
+	}
+}
+
+// String reads a string.
+func (d Decoder) String(name string) string {
+	if d.IsUnknown(name) {
+		return unknown.Text
+	}
+	v, ok := d.Argument(name)
+	if !ok {
+		return ""
+	}
+	return d.Text(v, problem.Attr(name))
+}
+
+// Bool reads a bool, and whether it is known.
+func (d Decoder) Bool(name string) (value, known bool) {
+	if d.IsUnknown(name) {
+		return false, false
+	}
+	v, ok := d.Argument(name)
+	if !ok {
+		return false, true
+	}
+	b, ok := v.(basetypes.BoolValue)
+	if !ok {
+		d.Report("Wrong type", "Expected a bool.", problem.Attr(name))
+	}
+	return b.ValueBool(), true
+}
+
+// Int reads a whole number. It returns nil for a null or an unknown one.
+func (d Decoder) Int(name string) *int {
+	v, ok := d.Argument(name)
+	if !ok {
+		return nil
+	}
+	number, ok := v.(basetypes.Int64Value)
+	if !ok {
+		d.Report("Wrong type", "Expected a whole number.", problem.Attr(name))
+		return nil
+	}
+	n := int(number.ValueInt64())
+	if err := unknown.CheckNumber(n); err != nil {
+		d.Report("Invalid number", problem.Sentence(err), problem.Attr(name))
+	}
+	return &n
+}
+
+// Number is int for a domain that marks an unknown number by [unknown.Number].
+func (d Decoder) Number(name string) *int {
+	if d.IsUnknown(name) {
+		return new(unknown.Number)
+	}
+	return d.Int(name)
+}
+
+// NumberOr is number with a default for null.
+func (d Decoder) NumberOr(name string, otherwise int) int {
+	if n := d.Number(name); n != nil {
+		return *n
+	}
+	return otherwise
+}
+
+// Strings reads a list of strings.
+func (d Decoder) Strings(name string) []string {
+	if d.IsUnknown(name) {
+		return []string{unknown.Text}
+	}
+	v, ok := d.Argument(name)
+	if !ok {
+		return nil
+	}
+	list, ok := Elements(v)
+	if !ok {
+		d.Report("Wrong type", "Expected a list of strings.", problem.Attr(name))
+	}
+	var all []string
+	for i, e := range list {
+		all = append(all, d.Text(e, problem.Attr(name), problem.Index(i)))
+	}
+	return all
+}
+
+// StringMap reads a map of strings.
+func (d Decoder) StringMap(name string) map[string]string {
+	if d.IsUnknown(name) {
+		return map[string]string{unknown.Text: unknown.Text}
+	}
+	v, ok := d.Argument(name)
+	if !ok {
+		return nil
+	}
+	set, ok := Members(v)
+	if !ok {
+		d.Report("Wrong type", "Expected a map of strings.", problem.Attr(name))
+	}
+	if len(set) == 0 {
+		return nil
+	}
+	all := make(map[string]string, len(set))
+	for _, k := range slices.Sorted(maps.Keys(set)) {
+		all[k] = d.Text(set[k], problem.Attr(name), problem.Key(k))
+	}
+	return all
+}
+
+// Object reads a nested object. ok is false if it is null.
+func (d Decoder) Object(name string) (nested Decoder, ok bool) {
+	if d.IsUnknown(name) {
+		return Decoder{Unknown: true, Path: d.At(problem.Attr(name)), Problems: d.Problems}, true
+	}
+	v, ok := d.Argument(name)
+	return NewDecoder(v, d.Problems, d.At(problem.Attr(name))...), ok
+}
+
+// Objects reads a list of objects. An unknown list has one unknown element.
+func (d Decoder) Objects(name string) []Decoder {
+	if d.IsUnknown(name) {
+		return []Decoder{{Unknown: true, Path: d.At(problem.Attr(name), problem.Index(0)), Problems: d.Problems}}
+	}
+	v, ok := d.Argument(name)
+	if !ok {
+		return nil
+	}
+	list, ok := Elements(v)
+	if !ok {
+		d.Report("Wrong type", "Expected a list of objects.", problem.Attr(name))
+	}
+	var all []Decoder
+	for i, e := range list {
+		if IsNull(Underlying(e)) {
+			d.reportNull(problem.Attr(name), problem.Index(i))
+			// It keeps its index, and causes no further problems.
+			all = append(all, Decoder{Unknown: true, Path: d.At(problem.Attr(name), problem.Index(i)), Problems: d.Problems})
+			continue
+		}
+		all = append(all, NewDecoder(e, d.Problems, d.At(problem.Attr(name), problem.Index(i))...))
+	}
+	return all
+}
+
+// ObjectMap reads a map of objects. An unknown map has one unknown element.
+func (d Decoder) ObjectMap(name string) map[string]Decoder {
+	nested, _ := d.Object(name)
+	if nested.Unknown {
+		return map[string]Decoder{unknown.Text: nested}
+	}
+	all := make(map[string]Decoder, len(nested.Arguments))
+	for _, k := range slices.Sorted(maps.Keys(nested.Arguments)) {
+		e := Decoder{Unknown: true, Path: nested.At(problem.Key(k)), Problems: d.Problems}
+		if IsNull(Underlying(nested.Arguments[k])) {
+			nested.reportNull(problem.Key(k)) // the element causes no further problems
+		} else {
+			e = NewDecoder(nested.Arguments[k], d.Problems, e.Path...)
+		}
+		all[k] = e
+	}
+	return all
+}
+
+// Allow reports every argument that is not one of names. Terraform does this itself for arguments with a schema.
+func (d Decoder) Allow(names ...string) {
+	for _, k := range slices.Sorted(maps.Keys(d.Arguments)) {
+		if !slices.Contains(names, k) {
+			d.Report(
+				"Unsupported argument",
+				fmt.Sprintf("%q is not one of %s.", k, strings.Join(names, ", ")),
+				problem.Attr(k),
+			)
+		}
+	}
+}
+
+// Text reads a string, or a value that Terraform converts to one. It reports any other value, and returns
+// [unknown.Text].
+func (d Decoder) Text(v attr.Value, steps ...problem.Step) string {
+	v = Underlying(v)
+	switch v := v.(type) {
+	case nil:
+	case basetypes.StringValue:
+		if v.IsUnknown() {
+			return unknown.Text
+		}
+		if !v.IsNull() {
+			return v.ValueString()
+		}
+	default:
+		if v.IsUnknown() {
+			return unknown.Text
+		}
+		if text, ok := ScalarText(v); ok {
+			return text
+		}
+		if !v.IsNull() {
+			d.Report("Wrong type", "Expected a string.", steps...)
+			return unknown.Text
+		}
+	}
+	d.reportNull(steps...)
+	return unknown.Text
+}
+
+func (d Decoder) reportNull(steps ...problem.Step) {
+	d.Report("Null element", "An element of this list or map is null. Give it a value, or remove it.", steps...)
+}

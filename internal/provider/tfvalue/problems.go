@@ -1,0 +1,126 @@
+package tfvalue
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
+)
+
+// ManifestsAttribute names the argument that takes Kalypso YAML.
+const ManifestsAttribute = "manifests"
+
+// maxProblems limits how many problems are shown. Terraform prints several lines for each.
+const maxProblems = 50
+
+// AppendProblems turns problems into diagnostics, errors first. Each points to its attribute: of the resource, of an
+// object in a map of a rendering, or of the YAML text that contains the object. Beyond [maxProblems], one more counts
+// the rest.
+func AppendProblems(diags *diag.Diagnostics, ps problem.Problems) {
+	ps = slices.Clone(ps)
+	ps.Sort()
+	for _, p := range ps[:min(len(ps), maxProblems)] {
+		diags.Append(diagnostic(p))
+	}
+	if len(ps) > maxProblems {
+		rest := ps[maxProblems:]
+		diags.Append(diagnostic(problem.Problem{
+			Severity: rest[0].Severity,
+			Summary:  problem.Count(len(rest), "more problem"),
+			Detail: fmt.Sprintf("The first %d of %d are shown. Fix them, and plan again to see the rest.", maxProblems,
+				len(ps)),
+		}))
+	}
+}
+
+func diagnostic(p problem.Problem) diag.Diagnostic {
+	at := shownPath(p)
+	var facts []string
+	switch subject := p.Subject(); {
+	case subject == "":
+	case p.Kind == "":
+		facts = append(facts, "From: "+subject)
+	default:
+		facts = append(facts, "Object: "+subject)
+	}
+	if field := fleet.YAMLPath(p); field != "" {
+		facts = append(facts, "Field: "+field)
+	}
+	if whole := PathOf(p); len(whole.Steps()) > 1 { // Terraform names the resource's attribute alone
+		facts = append(facts, "Attribute: "+whole.String())
+	}
+	detail := p.Detail
+	if len(facts) > 0 {
+		detail = strings.Join(append([]string{detail + "\n"}, facts...), "\n")
+	}
+	detail = printable.Text(detail)
+	warning, nowhere := p.Severity == problem.Warning, at.Equal(path.Empty())
+	switch {
+	case warning && nowhere:
+		return diag.NewWarningDiagnostic(p.Summary, detail)
+	case warning:
+		return diag.NewAttributeWarningDiagnostic(at, p.Summary, detail)
+	case nowhere:
+		return diag.NewErrorDiagnostic(p.Summary, detail)
+	}
+	return diag.NewAttributeErrorDiagnostic(at, p.Summary, detail)
+}
+
+// PathOf returns the path of the attribute that p is about.
+func PathOf(p problem.Problem) path.Path {
+	at, steps := rootOf(p)
+	for _, s := range steps {
+		if s.Key == unknown.Text {
+			break
+		}
+		at = step(at, s)
+	}
+	return at
+}
+
+// shownPath returns the part of [PathOf] that Terraform can show: the attribute of the resource, and the element in it.
+// For a path to a nested attribute, Terraform would show the resource's own attribute of the same name, or none.
+func shownPath(p problem.Problem) path.Path {
+	at, steps := rootOf(p)
+	for _, s := range steps {
+		nested := false
+		s.Visit(func(string) { nested = !at.Equal(path.Empty()) }, func(int) {}, func(string) {})
+		if nested || s.Key == unknown.Text {
+			break
+		}
+		at = step(at, s)
+	}
+	return at
+}
+
+// rootOf returns the argument that the object came from, and the remaining steps of the path.
+func rootOf(p problem.Problem) (path.Path, []problem.Step) {
+	o := p.Origin
+	switch {
+	case o.Document > 0 && o.Attribute == "":
+		return path.Root(ManifestsAttribute).AtMapKey(o.Key), nil // the arguments of a document are in its text
+	case o.Document > 0:
+		return path.Root(o.Attribute).AtMapKey(o.Key), nil
+	case o.Attribute != "" && o.Key != "":
+		return path.Root(o.Attribute).AtMapKey(o.Key), p.Path
+	case o.Attribute != "":
+		return path.Root(o.Attribute), p.Path
+	}
+	return path.Empty(), p.Path
+}
+
+func step(at path.Path, s problem.Step) path.Path {
+	s.Visit(
+		func(name string) { at = at.AtName(name) },
+		func(i int) { at = at.AtListIndex(i) },
+		func(key string) { at = at.AtMapKey(key) },
+	)
+	return at
+}

@@ -1,0 +1,113 @@
+package tfvalue
+
+import (
+	"fmt"
+
+	"github.com/hashicorp/terraform-plugin-framework/attr"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+	"github.com/hashicorp/terraform-plugin-framework/types/basetypes"
+)
+
+// Result converts v to a value of type t for a data source. v is nil for null, an [attr.Value], or a type of [Values];
+// int, map[string]values and map[string][]values are allowed too. Unlike [Encode], it keeps empty values empty.
+func Result(t attr.Type, v any) attr.Value {
+	switch v := v.(type) {
+	case nil:
+		return nullOf(t)
+	case attr.Value:
+		return v
+	case string:
+		return types.StringValue(v)
+	case bool:
+		return types.BoolValue(v)
+	case int:
+		return types.Int64Value(int64(v))
+	case float64:
+		return types.Float64Value(v)
+	case []int:
+		all := make([]attr.Value, len(v))
+		for i, n := range v {
+			all[i] = types.Int64Value(int64(n))
+		}
+		return types.ListValueMust(types.Int64Type, all)
+	case []string:
+		return StringListOf(v)
+	case map[string]string:
+		return StringMapOf(v)
+	case Values:
+		o := ObjectTypeOf(t)
+		all := make(map[string]attr.Value, len(o.AttrTypes))
+		for name, attribute := range o.AttrTypes {
+			all[name] = Result(attribute, v[name])
+		}
+		return types.ObjectValueMust(o.AttrTypes, all)
+	case []Values:
+		element := ElementTypeOf(t)
+		all := make([]attr.Value, len(v))
+		for i, e := range v {
+			all[i] = Result(element, e)
+		}
+		return types.ListValueMust(element, all)
+	case map[string][]Values:
+		element := ElementTypeOf(t)
+		all := make(map[string]attr.Value, len(v))
+		for key, e := range v {
+			all[key] = Result(element, e)
+		}
+		return types.MapValueMust(element, all)
+	case map[string]Values:
+		element := ElementTypeOf(t)
+		all := make(map[string]attr.Value, len(v))
+		for key, e := range v {
+			all[key] = Result(element, e)
+		}
+		return types.MapValueMust(element, all)
+	}
+	panic(fmt.Sprintf("a data source returns no %T", v))
+}
+
+// OrNil returns nil, which [Result] makes null, for the empty string.
+func OrNil(s string) any {
+	if s == "" {
+		return nil
+	}
+	return s
+}
+
+func nullOf(t attr.Type) attr.Value {
+	switch t := t.(type) {
+	case basetypes.StringType:
+		return types.StringNull()
+	case basetypes.Int64Type:
+		return types.Int64Null()
+	case basetypes.Float64Type:
+		return types.Float64Null()
+	case basetypes.BoolType:
+		return types.BoolNull()
+	case types.MapType:
+		return types.MapNull(t.ElemType)
+	case types.ListType:
+		return types.ListNull(t.ElemType)
+	case types.ObjectType:
+		return types.ObjectNull(t.AttrTypes)
+	}
+	panic(fmt.Sprintf("a data source returns no null of type %s", t))
+}
+
+// ObjectTypeOf returns t as an object type. It panics if t is no object type.
+func ObjectTypeOf(t attr.Type) types.ObjectType {
+	o, ok := t.(types.ObjectType)
+	if !ok {
+		panic(fmt.Sprintf("%s is not an object type", t))
+	}
+	return o
+}
+
+// ElementTypeOf returns the type of the elements of t. It panics if t has none.
+func ElementTypeOf(t attr.Type) attr.Type {
+	c, ok := t.(attr.TypeWithElementType)
+	if !ok {
+		panic(fmt.Sprintf("%s has no elements", t))
+	}
+	return c.ElementType()
+}

@@ -1,0 +1,115 @@
+package tfvalue
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/hashicorp/terraform-plugin-framework/attr"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+	"github.com/hashicorp/terraform-plugin-framework/types/basetypes"
+)
+
+// Nullable returns a string, or null if it is empty.
+func Nullable(text string) types.String {
+	if text == "" {
+		return types.StringNull()
+	}
+	return types.StringValue(text)
+}
+
+// StringMapOf returns a map of strings.
+func StringMapOf(m map[string]string) types.Map {
+	all := make(map[string]attr.Value, len(m))
+	for k, v := range m {
+		all[k] = types.StringValue(v)
+	}
+	return types.MapValueMust(types.StringType, all)
+}
+
+// StringListOf returns a list of strings.
+func StringListOf(texts []string) types.List {
+	all := make([]attr.Value, len(texts))
+	for i, s := range texts {
+		all[i] = types.StringValue(s)
+	}
+	return types.ListValueMust(types.StringType, all)
+}
+
+// ScalarText returns a number or a bool as Terraform converts it to a string.
+func ScalarText(v attr.Value) (text string, ok bool) {
+	if IsNull(v) {
+		return "", false
+	}
+	switch v := v.(type) {
+	case basetypes.BoolValue:
+		return fmt.Sprint(v.ValueBool()), true
+	case basetypes.NumberValue:
+		return v.ValueBigFloat().Text('f', -1), true
+	}
+	return "", false
+}
+
+// IsNull reports whether v is null, or missing.
+func IsNull(v attr.Value) bool { return v == nil || v.IsNull() }
+
+// Underlying unwraps a value of a dynamic type.
+func Underlying(v attr.Value) attr.Value {
+	if d, ok := v.(types.Dynamic); ok && !d.IsNull() && !d.IsUnknown() {
+		return d.UnderlyingValue()
+	}
+	return v
+}
+
+// Members returns the attributes of an object, or the elements of a map.
+func Members(v attr.Value) (map[string]attr.Value, bool) {
+	switch v := v.(type) {
+	case basetypes.ObjectValue:
+		return v.Attributes(), true
+	case basetypes.MapValue:
+		return v.Elements(), true
+	}
+	return nil, false
+}
+
+// Elements returns the elements of a list, a tuple or a set.
+func Elements(v attr.Value) ([]attr.Value, bool) {
+	switch v := v.(type) {
+	case basetypes.ListValue:
+		return v.Elements(), true
+	case basetypes.TupleValue:
+		return v.Elements(), true
+	case basetypes.SetValue:
+		return v.Elements(), true
+	}
+	return nil, false
+}
+
+// NullableTime returns a time as RFC 3339 in UTC, or null if it is zero.
+func NullableTime(t time.Time) types.String {
+	if t.IsZero() {
+		return types.StringNull()
+	}
+	return types.StringValue(t.UTC().Format(time.RFC3339))
+}
+
+// WhollyKnown reports whether a value and all values in it are known.
+func WhollyKnown(v attr.Value) bool {
+	if v == nil {
+		return true
+	}
+	if v = Underlying(v); v.IsUnknown() {
+		return false
+	}
+	if all, ok := Members(v); ok {
+		for _, e := range all {
+			if !WhollyKnown(e) {
+				return false
+			}
+		}
+	}
+	if all, ok := Elements(v); ok {
+		return !slices.ContainsFunc(all, func(e attr.Value) bool { return !WhollyKnown(e) })
+	}
+	return true
+}
