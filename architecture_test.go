@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -61,6 +62,22 @@ func TestArchitecture(t *testing.T) {
 	}
 	if err := os.WriteFile(file, []byte(want), 0o600); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// A package is small enough to be read: it has at most 40 files that are no tests.
+func TestPackageSizes(t *testing.T) {
+	t.Parallel()
+	const most = 40
+	out, err := exec.CommandContext(t.Context(), "go", "list", "-f", "{{.ImportPath}}\t{{len .GoFiles}}", "./...").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(out)) {
+		name, count, _ := strings.Cut(strings.TrimSpace(line), "\t")
+		if files, err := strconv.Atoi(count); err != nil || files > most {
+			t.Errorf("%s has %s files, more than %d (%v): divide it", name, count, most, err)
+		}
 	}
 }
 
