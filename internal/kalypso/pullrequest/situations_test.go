@@ -40,6 +40,7 @@ const (
 	onGitLab     = "GitLab"
 	onGitLabLags = "GitLab, which lags"
 	onGitea      = "Gitea"
+	onAzure      = "Azure DevOps"
 )
 
 // TestSituations specifies what a run does with a branch of ours and its pull request, on a real repo of each host. The
@@ -128,6 +129,10 @@ host: list open, read, reviews, timeline`, map[string]difference{
 main: nothing
 ours: none
 error: the host rejected the request at reviewers`},
+			onAzure: {"who has reviewed is a reviewer", `
+1 open "Set 1" asked [the team ann]
+main: nothing
+ours: 1, 1 ahead, 0 behind`},
 		}},
 		{"it becomes a draft", func(w *world) { w.must(); w.settings.Draft = true }, `
 1 open "Set 1" draft
@@ -252,6 +257,11 @@ host: list open, list closed, list open, open`, map[string]difference{
 main: nothing
 ours: 1 note.txt, 2 ahead, 0 behind
 error: the branch is not ours`},
+			onAzure: {"it did not see what people pushed", `
+1 closed "Set 1"
+main: nothing
+ours: 1 note.txt, 2 ahead, 0 behind
+error: the branch is not ours`},
 		}},
 		{"people closed it, and pushed; the state is lost", func(w *world) {
 			w.must()
@@ -316,7 +326,12 @@ error: the branch is not ours`, nil},
 2 open "Set 1"
 main: nothing
 ours: 1, 1 ahead, 0 behind
-host: list open, list closed, list open, open`, nil},
+host: list open, list closed, list open, open`, map[string]difference{
+			onAzure: {"it keeps it open", `
+1 open "Set 1"
+main: nothing
+ours: 1, 1 ahead, 0 behind`},
+		}},
 		{"people deleted our branch, and it is still open", func(w *world) {
 			w.must()
 			w.people.KeepOpen()
@@ -382,6 +397,10 @@ host: list open, list closed, list open`, map[string]difference{
 1 closed "Set 1"
 main: 1
 ours: none`},
+			onAzure: {"it stays open, so we close it", `
+1 closed "Set 1"
+main: 1
+ours: none`},
 		}},
 		{"the value is back to what the target holds", func(w *world) {
 			w.push("main", file, "0")
@@ -431,6 +450,11 @@ host: list open, list closed, list open
 error: branch not found`, map[string]difference{
 			onGitea: {"it makes it one to the default branch", `
 1 open "Set 1" to default
+main: none
+ours: 1
+error: branch not found`},
+			onAzure: {"it keeps it open", `
+1 open "Set 1"
 main: none
 ours: 1
 error: branch not found`},
@@ -557,6 +581,10 @@ host: list open, list closed, list open`, map[string]difference{
 main: 1
 ours: 1, 0 ahead, 0 behind`},
 			onGitea: {"a branch on top of the target is not rebased", `
+1 merged "Set 1"
+main: 1
+ours: 1, 0 ahead, 0 behind`},
+			onAzure: {"a branch on top of the target is not rebased", `
 1 merged "Set 1"
 main: 1
 ours: 1, 0 ahead, 0 behind`},
@@ -777,6 +805,10 @@ error: the host rejected the request at auto_merge`},
 1 merged "Set 1"
 main: 1
 ours: 1, 0 ahead, 0 behind`},
+			onAzure: {"a branch on top of the target is not rebased", `
+1 merged "Set 1"
+main: 1
+ours: 1, 0 ahead, 0 behind`},
 		}},
 		{"the host merges, and the apply waits", func(w *world) {
 			w.settings.AutoMerge, w.settings.Wait = "squash", true
@@ -861,6 +893,10 @@ host: list open, read, list open, list closed, list open, open`, map[string]diff
 1 merged "Set 2"
 2 open "Set 2"
 main: 1
+ours: 2, 1 ahead, 0 behind`},
+			onAzure: {"it merges in the background, and sees our push before", `
+1 open "Set 2" auto-merge merge
+main: nothing
 ours: 2, 1 ahead, 0 behind`},
 		}},
 		{"the host refuses auto-merge", func(w *world) {
@@ -1005,6 +1041,10 @@ ours: none`},
 1 closed "Set 1"
 main: 1
 ours: none`},
+			onAzure: {"it opens an empty one, which we close", `
+1 closed "Set 1"
+main: 1
+ours: none`},
 		}},
 		{"a foreign one is open from our branch", func(w *world) {
 			w.push(w.branch(), "note.txt", "theirs")
@@ -1114,6 +1154,10 @@ error: the host rejected the request at labels`, map[string]difference{
 1 open "Set 1" labels [a]
 main: nothing
 ours: 1, 1 ahead, 0 behind`},
+			onAzure: {"labels are set with the rest", `
+1 open "Set 1" labels [a]
+main: nothing
+ours: 1, 1 ahead, 0 behind`},
 		}},
 
 		// What differs between hosts.
@@ -1129,6 +1173,10 @@ host: list open, list closed, list open, open`, map[string]difference{
 main: 1
 ours: none`},
 			onGitea: {"it opens empty ones, so we look, and close it", `
+1 closed "Set 1"
+main: 1
+ours: none`},
+			onAzure: {"it opens empty ones, so we look, and close it", `
 1 closed "Set 1"
 main: 1
 ours: none`},
@@ -1155,6 +1203,11 @@ host: list open, read`, map[string]difference{
 main: 0
 ours: 1, 1 ahead, 0 behind`},
 			onGitea: {"it opens empty ones, so we look, and close it", `
+1 closed "Set 1"
+2 open "Set 1"
+main: 0
+ours: 1, 1 ahead, 0 behind`},
+			onAzure: {"it opens empty ones, so we look, and close it", `
 1 closed "Set 1"
 2 open "Set 1"
 main: 0

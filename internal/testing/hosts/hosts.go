@@ -1,5 +1,5 @@
-// Package hosts has the Git hosts that tests run over, each as a [hostingtest.World]: the fakes of GitHub and GitLab,
-// and a real Gitea.
+// Package hosts has the Git hosts that tests run over, each as a [hostingtest.World]: the fakes of GitHub, GitLab and
+// Azure DevOps, and a real Gitea.
 package hosts
 
 import (
@@ -26,6 +26,7 @@ func All() []Host {
 		{Name: "GitHub", New: GitHub()},
 		{Name: "GitLab", New: GitLab()},
 		{Name: "GitLab", Case: ", which lags", New: GitLab(gitlabfake.WithLag(2))},
+		{Name: "Azure DevOps", New: AzureDevOps()},
 		{Name: "Gitea", New: Gitea},
 	}
 }
