@@ -112,6 +112,7 @@ replaced control-plane main "$repos/main" two "Platform two"
 two=$head
 deliver dev 2025-03-05T10:00:00Z
 report dev current "$release2"
+pipeline dev
 deliver prod 2025-03-05T15:00:00Z
 report prod failed "$release2" "$release2"
 show environments_state "Wednesday: platform two fails in prod"
