@@ -85,10 +85,12 @@ func hasValue(after string) bool {
 // ofName returns what a value is by its name, or "": the name is one of a secret, and the value is no word, number,
 // reference or placeholder.
 func ofName(name, value string) string {
-	kind := kindOf(name)
 	value = strings.TrimSpace(value)
-	if kind == "" || len(value) < shortestPassword || strings.ContainsAny(value, " \t\r\n") || refersTo(value) ||
-		isWords(value) {
+	if len(value) < shortestPassword || strings.ContainsAny(value, " \t\r\n") || strings.Contains(value, "://") {
+		return "" // at the least cost, for most values
+	}
+	kind := kindOf(name)
+	if kind == "" || refersTo(value) || isWords(value) {
 		return ""
 	}
 	if kind == keyByName && !isRandom(value) || len(value) == shortestPassword && isNumber(value) {

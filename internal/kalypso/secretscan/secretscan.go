@@ -74,7 +74,7 @@ const shortestEncoded = 24
 func base64Runs(text string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for from, to := 0, 0; to <= len(text); to++ {
-			if to < len(text) && isBase64(text[to]) {
+			if to < len(text) && isBase64[text[to]] {
 				continue
 			}
 			if to-from >= shortestEncoded {
@@ -88,9 +88,13 @@ func base64Runs(text string) iter.Seq[string] {
 	}
 }
 
-func isBase64(c byte) bool {
-	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '+' || c == '/'
-}
+// isBase64 says of each byte whether base64 has it.
+var isBase64 = func() (is [256]bool) {
+	for _, c := range []byte("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/") {
+		is[c] = true
+	}
+	return is
+}()
 
 func isPrintable(data []byte) bool {
 	return !slices.ContainsFunc(data, func(c byte) bool { return c < '\t' || c > '\r' && c < ' ' || c > '~' })
