@@ -28,17 +28,13 @@ func (o *Object) Check(namespace string, anywhere bool) (Defect, string) {
 	if string(o.Group()) == "kustomize.config.k8s.io" { // read by kustomize, and never applied
 		return None, ""
 	}
-	for _, field := range [...]struct {
-		name  string
-		value []byte
-	}{
-		{"apiVersion", o.APIVersion}, {"kind", o.Kind}, {"metadata.name", o.Name},
-	} {
-		if len(field.value) == 0 {
-			return NoObject, "it has no " + field.name
-		}
-	}
 	switch {
+	case len(o.APIVersion) == 0:
+		return NoObject, "it has no apiVersion"
+	case len(o.Kind) == 0:
+		return NoObject, "it has no kind"
+	case len(o.Name) == 0:
+		return NoObject, "it has no metadata.name"
 	case len(o.Namespace) == 0 && o.namespaced():
 		return OtherNamespace, o.String() + " has no namespace"
 	case !anywhere && len(o.Namespace) > 0 && string(o.Namespace) != namespace:

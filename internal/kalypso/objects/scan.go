@@ -4,14 +4,9 @@ package objects
 
 import (
 	"bytes"
-	"errors"
-	"fmt"
 	"hash/maphash"
-	"io"
 	"strings"
 	"unicode/utf8"
-
-	"go.yaml.in/yaml/v3"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
 )
@@ -35,8 +30,8 @@ func Scan(found []Object, text []byte) []Object {
 		case d.irregular:
 			found = parse(found, text[:len(text)-len(rest)], &n)
 		case d.keys:
-			d.Document = n
 			found = append(found, d.Object)
+			found[len(found)-1].Document = n
 			n++
 		}
 		text = rest
@@ -65,12 +60,11 @@ var seed = maphash.MakeSeed()
 
 // Hash returns a hash of what identifies the object. It differs between processes.
 func (o *Object) Hash() uint64 {
-	const usual = 256 // bytes
-	key := make([]byte, 0, usual)
-	for _, part := range [...][]byte{o.Group(), o.Kind, o.namespace(), o.Name} {
-		key = append(append(key, part...), 0)
-	}
-	return maphash.Bytes(seed, key)
+	const odd = 0x9e3779b97f4a7c15 // so that the order of the parts counts
+	hash := maphash.Bytes(seed, o.Name)
+	hash = hash*odd + maphash.Bytes(seed, o.namespace())
+	hash = hash*odd + maphash.Bytes(seed, o.Kind)
+	return hash*odd + maphash.Bytes(seed, o.Group())
 }
 
 // String returns what identifies the object as kubectl writes it, such as "GitRepository.source.toolkit.fluxcd.io
@@ -112,6 +106,10 @@ func (d *document) scan(text []byte) (rest []byte) {
 				continue
 			}
 		}
+		if n := d.usualLine(text[start:]); n > 0 {
+			start += n
+			continue
+		}
 		line, next := text[start:], len(text)
 		if end := bytes.IndexByte(line, '\n'); end >= 0 {
 			line, next = line[:end], start+end+1
@@ -139,6 +137,53 @@ func (d *document) scan(text []byte) (rest []byte) {
 		start = next
 	}
 	return nil
+}
+
+// usualLine reads the first line of a text if it has a key that identifies an object and a name as its value, as nearly
+// all such lines have. It returns where the next line begins, or 0 if the line is another one. It does nothing that
+// topLine and metadataLine do not do, but does it faster.
+func (d *document) usualLine(text []byte) (next int) {
+	field, start := d.usualKey(text)
+	if field == nil || *field != nil {
+		return 0
+	}
+	end := start
+	for end < len(text) && classes[text[end]]&ofName != 0 {
+		end++
+	}
+	value := text[start:end]
+	if end == len(text) || text[end] != '\n' || !isPlain(value) || field == &d.Kind && isList(value) {
+		return 0
+	}
+	*field = value
+	if text[0] == ' ' {
+		d.indent = usualIndent
+		d.complete = len(d.Namespace) > 0 && d.identified()
+	} else {
+		d.keys, d.inMetadata, d.valueBelow = true, false, false
+	}
+	return end + 1
+}
+
+// usualIndent is the indentation of metadata's keys in templates.
+const usualIndent = 2
+
+// usualKey returns the field for the key that a text begins with, and where its value begins.
+func (d *document) usualKey(text []byte) (field *[]byte, start int) {
+	const name, namespace, kind, apiVersion = "  name: ", "  namespace: ", "kind: ", "apiVersion: "
+	switch {
+	case text[0] == ' ' && (!d.inMetadata || d.indent != 0 && d.indent != usualIndent):
+		return nil, 0
+	case bytes.HasPrefix(text, []byte(name)):
+		return &d.Name, len(name)
+	case bytes.HasPrefix(text, []byte(namespace)):
+		return &d.Namespace, len(namespace)
+	case bytes.HasPrefix(text, []byte(kind)):
+		return &d.Kind, len(kind)
+	case bytes.HasPrefix(text, []byte(apiVersion)):
+		return &d.APIVersion, len(apiVersion)
+	}
+	return nil, 0
 }
 
 // skipLines returns where the next line begins that may say something: 0 if this one may, -1 if none does.
@@ -189,9 +234,7 @@ func (d *document) topLine(line []byte) {
 		d.set(&d.APIVersion, value)
 	case "kind":
 		d.set(&d.Kind, value)
-		if bytes.HasSuffix(d.Kind, []byte("List")) {
-			d.irregular = true
-		}
+		d.irregular = d.irregular || isList(d.Kind)
 	case "metadata":
 		d.inMetadata = true
 		d.irregular = d.irregular || !d.valueBelow || d.indent > 0
@@ -304,8 +347,16 @@ func isName(value []byte) bool {
 			return false
 		}
 	}
+	return isPlain(value)
+}
+
+// isPlain reports whether a value that has only the bytes of names is plain text in YAML.
+func isPlain(value []byte) bool {
 	return len(value) > 0 && classes[value[0]]&ofNameOnly == 0 && !isNull(value)
 }
+
+// isList reports whether a kind is one of lists of objects.
+func isList(kind []byte) bool { return bytes.HasSuffix(kind, []byte("List")) }
 
 func isNull(value []byte) bool {
 	return len(value) == len("null") && bytes.EqualFold(value, []byte("null"))
@@ -353,74 +404,4 @@ func (d *document) set(field *[]byte, value []byte) {
 		return
 	}
 	*field = value
-}
-
-// header is the part of an object that identifies it.
-type header struct {
-	APIVersion string   `yaml:"apiVersion"`
-	Kind       string   `yaml:"kind"`
-	Metadata   metadata `yaml:"metadata"`
-	Items      []header `yaml:"items"`
-}
-
-type metadata struct {
-	Name      string `yaml:"name"`
-	Namespace string `yaml:"namespace"`
-}
-
-func (h *header) object(number int) Object {
-	return Object{
-		[]byte(h.APIVersion), []byte(h.Kind), []byte(h.Metadata.Namespace), []byte(h.Metadata.Name), number, nil,
-	}
-}
-
-// parse appends the objects in the documents of a text. n is the number of the next document.
-func parse(found []Object, text []byte, n *int) []Object {
-	decoder := yaml.NewDecoder(bytes.NewReader(text))
-	for {
-		var node yaml.Node
-		err := decoder.Decode(&node)
-		switch {
-		case errors.Is(err, io.EOF):
-			return found
-		case err != nil:
-			found = append(found, Object{Document: *n, Err: oneLine(err)})
-			*n++
-			return found
-		case node.Content[0].Tag == "!!null" && node.Content[0].Value == "":
-			continue
-		}
-		found = appendObjects(found, node.Content[0], *n)
-		*n++
-	}
-}
-
-func appendObjects(found []Object, root *yaml.Node, number int) []Object {
-	var h header
-	if root.Kind != yaml.MappingNode {
-		return append(found, Object{Document: number, Err: fmt.Errorf("it is a %s, not a map", kindOf(root))})
-	}
-	if err := root.Decode(&h); err != nil {
-		return append(found, Object{Document: number, Err: oneLine(err)})
-	}
-	if !strings.HasSuffix(h.Kind, "List") || len(h.Items) == 0 {
-		return append(found, h.object(number))
-	}
-	for _, item := range h.Items {
-		found = append(found, item.object(number))
-	}
-	return found
-}
-
-// oneLine returns an error of the parser without its prefixes and line breaks.
-func oneLine(err error) error {
-	text := strings.TrimPrefix(strings.TrimPrefix(err.Error(), "yaml: "), "unmarshal errors:")
-	return errors.New(strings.Join(strings.Fields(text), " "))
-}
-
-func kindOf(node *yaml.Node) string {
-	if node.Kind == yaml.SequenceNode {
-		return "list"
-	}
-	return "scalar"
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"os"
@@ -36,11 +35,6 @@ func timed(f func() error) (sample, error) {
 	start := time.Now()
 	err := f()
 	return sample{time: time.Since(start)}, err
-}
-
-// leastCPU returns the least processor time of the samples of a name.
-func (b *bench) leastCPU(name string) time.Duration {
-	return slices.MinFunc(b.samples[name], func(a, s sample) int { return cmp.Compare(a.cpu, s.cpu) }).cpu
 }
 
 // median returns the median times of the samples of a name, and the largest peak.
