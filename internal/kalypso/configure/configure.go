@@ -74,22 +74,27 @@ func (c AssignmentConfig) Check(m Merged) (violations []Violation) {
 		return nil
 	}
 	found := make(map[*compiledSchema][]string, 1) // objects may have the same schema
-	add := func(name string, o fleet.Object, schema *compiledSchema) {
+	violated := func(schema *compiledSchema) []string {
 		keys, ok := found[schema]
 		if !ok {
 			keys = c.Values.violations(m, schema)
 			found[schema] = keys
 		}
-		if len(keys) > 0 {
-			violations = append(violations, Violation{name, o, keys})
-		}
+		return keys
 	}
 	for _, s := range c.schemas {
-		add(fmt.Sprintf("ConfigSchema %q", s.object.Name), s.object, s.schema)
+		if keys := violated(s.schema); len(keys) > 0 {
+			violations = append(violations, Violation{fmt.Sprintf("ConfigSchema %q", s.object.Name), s.object, keys})
+		}
 	}
 	for i, text := range c.target.ConfigSchemas {
-		if schema := c.compiled[text]; schema != nil {
-			add(fmt.Sprintf("Config schema %d of deployment target %q", i+1, c.target.Name), c.target.Workload, schema)
+		schema := c.compiled[text]
+		if schema == nil {
+			continue
+		}
+		if keys := violated(schema); len(keys) > 0 {
+			name := fmt.Sprintf("Config schema %d of deployment target %q", i+1, c.target.Name)
+			violations = append(violations, Violation{name, c.target.Workload, keys})
 		}
 	}
 	return violations

@@ -121,7 +121,7 @@ func (s *source) values() map[string]any {
 }
 
 func newValues(sources []*source) *Values {
-	v := &Values{sources: sources}
+	v := &Values{sources: sources, Objects: make([]fleet.Object, 0, len(sources))}
 	for _, s := range sources {
 		if n := len(v.Objects); n == 0 || v.Objects[n-1] != s.object {
 			v.Objects = append(v.Objects, s.object)
@@ -146,11 +146,15 @@ func (v *Values) merge() Merged {
 		m.Data, m.Unknown, m.Base, m.Own = maps.Clone(m.Data), maps.Clone(m.Unknown), v.base, nil
 	}
 	for _, s := range more {
-		if m.Base != nil {
-			m.Own = slices.AppendSeq(m.Own, maps.Keys(s.values()))
-		}
 		m.Certain = m.Certain || s.hasKey()
-		for k, later := range s.values() {
+		values := s.values()
+		if m.Base != nil {
+			m.Own = slices.Grow(m.Own, len(values))
+		}
+		for k, later := range values {
+			if m.Base != nil {
+				m.Own = append(m.Own, k)
+			}
 			if _, isText := later.(string); isText {
 				delete(m.Unknown, k) // a string replaces any earlier value
 			}

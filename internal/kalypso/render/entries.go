@@ -3,7 +3,6 @@ package render
 import (
 	"cmp"
 	"fmt"
-	"iter"
 	"maps"
 	"slices"
 	"strconv"
@@ -92,12 +91,14 @@ func pipeline(p *parse.PipeNode) (words []string, ok bool) {
 	return words, true
 }
 
-// entriesKey is the cache key of the results of a piece for each key of shared values.
+// entriesKey is the cache key of the results of a piece for each key of shared values. The piece itself is the key of
+// its result for all of them.
 type entriesKey struct{ piece *piece }
 
 // renderedEntries are the results of a piece for each key, in the order of the piece, with their cost.
 type renderedEntries struct {
 	keys, texts []string
+	size        int // of all texts in bytes
 	cost        cost
 }
 
@@ -109,7 +110,7 @@ func (w *worker) entries(p *piece, s *assignmentInput) (text string, ok bool) {
 	if base == nil || !w.chargeCached(base.cost) {
 		return "", false
 	}
-	if own := w.eachEntry(p, s, s.data.ConfigData, slices.Values(s.own)); own != nil {
+	if own := w.eachEntry(p, s, s.data.ConfigData, slices.Clone(s.own)); own != nil {
 		text, ok = p.entrywise.join(base, own)
 	}
 	if !ok {
@@ -123,12 +124,11 @@ func (e *entrywise) join(base, own *renderedEntries) (string, bool) {
 	if len(base.keys)+len(own.keys) == 0 {
 		return "", false
 	}
-	size, sum := 0, uint64(0)
-	for _, text := range slices.Concat(base.texts, own.texts) {
-		size += len(text) + len(e.separator)
-	}
+	var sum uint64
 	var b strings.Builder
-	b.Grow(size)
+	if !e.sum {
+		b.Grow(base.size + own.size + (len(base.keys)+len(own.keys))*len(e.separator))
+	}
 	for i, n := 0, 0; i < len(base.keys) || n < len(own.keys); {
 		order := -1 // of the next key of base and the next own one
 		if i == len(base.keys) {
@@ -172,7 +172,7 @@ func (w *worker) entriesOfBase(p *piece, s *assignmentInput) *renderedEntries {
 	}
 	before := w.spent
 	data := s.base.Merge().Data
-	rendered := w.eachEntry(p, s, data, maps.Keys(data))
+	rendered := w.eachEntry(p, s, data, slices.Collect(maps.Keys(data)))
 	if rendered != nil {
 		rendered.cost = cost{w.spent.steps - before.steps, w.spent.work - before.work}
 	}
@@ -181,23 +181,23 @@ func (w *worker) entriesOfBase(p *piece, s *assignmentInput) *renderedEntries {
 	return rendered
 }
 
-// eachEntry renders a piece for each of the keys alone. It returns nil if that fails, or if the order of the keys is
-// not certain.
-func (w *worker) eachEntry(
-	p *piece, s *assignmentInput, values map[string]any, keys iter.Seq[string],
-) *renderedEntries {
-	r := &renderedEntries{keys: slices.SortedFunc(keys, p.entrywise.compare)}
-	r.texts = make([]string, len(r.keys))
-	data := s.data
-	data.ConfigData = make(map[string]any, 1)
+// eachEntry renders a piece for each of the keys alone, which it sorts. It returns nil if that fails, or if the order
+// of the keys is not certain.
+func (w *worker) eachEntry(p *piece, s *assignmentInput, values map[string]any, keys []string) *renderedEntries {
+	slices.SortFunc(keys, p.entrywise.compare)
+	r := &renderedEntries{keys: keys, texts: make([]string, len(keys))}
+	all := s.data.ConfigData
+	defer func() { s.data.ConfigData = all }()
+	s.data.ConfigData = w.single
 	for i, k := range r.keys {
-		clear(data.ConfigData)
-		data.ConfigData[k] = values[k]
-		text, err := w.entry(p, &data)
+		clear(w.single)
+		w.single[k] = values[k]
+		text, err := w.entry(p, &s.data)
 		if err != nil || !printableASCII(k, ' ') {
 			return nil
 		}
 		r.texts[i] = text
+		r.size += len(text)
 	}
 	return r
 }

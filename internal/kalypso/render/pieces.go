@@ -4,13 +4,6 @@ import (
 	"sync"
 )
 
-// pieceKey is the cache key of a piece: the piece and the name of the cluster type or deployment target that it
-// depends on.
-type pieceKey struct {
-	piece *piece
-	of    string
-}
-
 // renderedPiece is the result of a piece and its cost.
 type renderedPiece struct {
 	text string
@@ -47,16 +40,15 @@ func (w *worker) piece(p *piece, s *assignmentInput, keep bool) error {
 // cluster type or the target.
 func (w *worker) shared(p *piece, s *assignmentInput, keep bool) (string, error) {
 	var kept *sync.Map
-	key := pieceKey{piece: p}
 	switch {
 	case keep && p.scope == ofValues && s.values.Shared:
 		kept = &s.values.Cache
 	case keep && p.scope == ofSecrets && s.secrets.Shared:
 		kept = &s.secrets.Cache
 	case keep && p.scope&^ofClusterType == 0:
-		kept, key.of = &w.cache, s.data.ClusterType
-	case keep && p.scope == ofTarget && w.assignedTwice[s.target]:
-		kept, key.of = &w.cache, s.target.Name
+		kept = &s.ofType.cache
+	case keep && p.scope == ofTarget && s.ofTarget.again:
+		kept = &s.ofTarget.cache
 	default:
 		if p.entrywise != nil && keep && s.base != nil {
 			if text, ok := w.entries(p, s); ok {
@@ -65,7 +57,7 @@ func (w *worker) shared(p *piece, s *assignmentInput, keep bool) (string, error)
 		}
 		return w.execute(p, &s.data, keep)
 	}
-	if found, ok := kept.Load(key); ok {
+	if found, ok := kept.Load(p); ok {
 		if done := found.(renderedPiece); w.chargeCached(done.cost) { //nolint:forcetypeassert // nothing else is stored
 			return done.text, nil
 		}
@@ -73,7 +65,7 @@ func (w *worker) shared(p *piece, s *assignmentInput, keep bool) (string, error)
 	before := w.spent
 	text, err := w.execute(p, &s.data, keep)
 	if err == nil {
-		kept.Store(key, renderedPiece{text, cost{w.spent.steps - before.steps, w.spent.work - before.work}})
+		kept.Store(p, renderedPiece{text, cost{w.spent.steps - before.steps, w.spent.work - before.work}})
 	}
 	return text, err
 }

@@ -30,11 +30,13 @@ func TestPiecesAreTheWhole(t *testing.T) {
 			}
 			continue
 		}
-		r := &Renderer{assignedTwice: map[*fleet.DeploymentTarget]bool{}, fileSize: fleet.DefaultLimits.FileSize}
-		subjects := subjectsOf(r)
+		r := &Renderer{fileSize: fleet.DefaultLimits.FileSize}
+		subjects := subjectsOf()
 		for _, clusterType := range []string{"large", "small"} {
 			w := r.worker(t.Context())
+			ofType := &clusterTypeInput{}
 			for _, s := range subjects {
+				s.ofType = ofType
 				s.data.ClusterType = clusterType
 				s.data.Namespace = "dev-" + clusterType + "-" + s.data.DeploymentTargetName
 				want, wantErr := plainly(text, s.data.clone())
@@ -104,7 +106,7 @@ func plainly(text string, data Data) (string, error) {
 }
 
 // subjectsOf are assignments that share values and targets with each other.
-func subjectsOf(r *Renderer) []*assignmentInput {
+func subjectsOf() []*assignmentInput {
 	shared := &configure.Values{Shared: true}
 	own := &configure.Values{}
 	config := func(s string) map[string]any {
@@ -122,8 +124,8 @@ func subjectsOf(r *Renderer) []*assignmentInput {
 			data = config("own")
 		}
 		target := &fleet.DeploymentTarget{Name: fmt.Sprintf("app-%d", i)}
-		r.assignedTwice[target] = i != 1
-		subjects = append(subjects, &assignmentInput{target: target, values: values, data: Data{
+		ofTarget := &targetInput{again: i != 1}
+		subjects = append(subjects, &assignmentInput{target: target, ofTarget: ofTarget, values: values, data: Data{
 			DeploymentTargetName: target.Name,
 			Environment:          "dev",
 			Workspace:            "team",

@@ -55,7 +55,7 @@ func (w *worker) renderPlaceholders(p *parsed, s *assignmentInput) []*placeholde
 	target := s.target.WithPlaceholders()
 	plain := *s
 	plain.data.Labels, plain.data.Manifests = target.Labels, target.Manifests
-	plain.target = target // its pieces are not cached
+	plain.target, plain.ofTarget = target, &targetInput{} // its pieces are not cached
 	w.spent = cost{}
 	all := make([]*placeholderRendering, len(p.manifests))
 	for i, m := range p.manifests {

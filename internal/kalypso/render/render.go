@@ -69,17 +69,28 @@ type File struct {
 
 // Renderer renders the assignments of a schedule.
 type Renderer struct {
-	environment string
-	fileSize    int64 // the limit in bytes
-	schedule    *schedule.Schedule
-	config      *configure.Configuration
-	templates   map[*fleet.ClusterType][len(fileNames)]*parsed
-	// assignedTwice contains the deployment targets that are assigned to more than one cluster type.
-	assignedTwice map[*fleet.DeploymentTarget]bool
-	// notPlain contains the deployment targets with text that YAML may not treat as data.
-	notPlain  map[*fleet.DeploymentTarget]bool
-	cache     sync.Map // pieceKey → renderedPiece
-	executors sync.Pool
+	environment  string
+	fileSize     int64 // the limit in bytes
+	schedule     *schedule.Schedule
+	config       *configure.Configuration
+	clusterTypes map[*fleet.ClusterType]*clusterTypeInput
+	targets      map[*fleet.DeploymentTarget]*targetInput
+	executors    sync.Pool
+}
+
+// clusterTypeInput is what the assignments of a cluster type have in common.
+type clusterTypeInput struct {
+	templates [len(fileNames)]*parsed
+	unknown   bool     // is a label
+	cache     sync.Map // *piece → renderedPiece
+}
+
+// targetInput is what the assignments of a deployment target have in common.
+type targetInput struct {
+	again    bool     // it is assigned to more than one cluster type
+	notPlain bool     // it has text that YAML may not treat as data
+	unknown  bool     // is a value of manifests, or a label
+	cache    sync.Map // *piece → renderedPiece
 }
 
 // New prepares the rendering of a valid fleet's schedule with its configuration. It parses each template once, and
@@ -92,18 +103,12 @@ func New(
 ) (*Renderer, problem.Problems) {
 	var problems problem.Problems
 	r := &Renderer{
-		environment:   f.Environment,
-		fileSize:      f.Limits.WithDefaults().FileSize,
-		schedule:      s,
-		config:        config,
-		templates:     map[*fleet.ClusterType][len(fileNames)]*parsed{},
-		assignedTwice: map[*fleet.DeploymentTarget]bool{},
-		notPlain:      map[*fleet.DeploymentTarget]bool{},
-	}
-	for _, t := range s.Targets {
-		if !t.HasPlainScalars() {
-			r.notPlain[t] = true
-		}
+		environment:  f.Environment,
+		fileSize:     f.Limits.WithDefaults().FileSize,
+		schedule:     s,
+		config:       config,
+		clusterTypes: make(map[*fleet.ClusterType]*clusterTypeInput, len(s.Placements)),
+		targets:      make(map[*fleet.DeploymentTarget]*targetInput, len(s.Targets)),
 	}
 	byTemplate := map[*fleet.Template]*parsed{}
 	parse := func(t *fleet.Template) *parsed {
@@ -138,21 +143,28 @@ func New(
 		if ct.SecretType != "" {
 			templates[3] = f.Template(ct.SecretType)
 		}
-		var parts [len(fileNames)]*parsed
+		input := &clusterTypeInput{unknown: unknown.Any(ct.Labels)}
 		for i, t := range templates {
 			if t != nil {
-				parts[i] = parse(t)
+				input.templates[i] = parse(t)
 			}
 		}
-		r.templates[ct] = parts
+		r.clusterTypes[ct] = input
 		for i := range p.Assignments {
-			t := p.Assignments[i].Target
-			_, again := r.assignedTwice[t]
-			r.assignedTwice[t] = again
+			r.addTarget(p.Assignments[i].Target)
 		}
 	}
 	problems.Sort()
 	return r, problems
+}
+
+// addTarget adds what the assignments of a target have in common. It is called for each of them.
+func (r *Renderer) addTarget(t *fleet.DeploymentTarget) {
+	if known, ok := r.targets[t]; ok {
+		known.again = true
+		return
+	}
+	r.targets[t] = &targetInput{notPlain: !t.HasPlainScalars(), unknown: unknown.Any(t.Manifests) || unknown.Any(t.Labels)}
 }
 
 // Placement renders the assignments [from, to) of placement i, in order. It is safe for concurrent use. Each result
@@ -184,7 +196,7 @@ func (r *Renderer) worker(ctx context.Context) *worker {
 		x = newExecutor(r.fileSize)
 	}
 	x.ctx = ctx
-	return &worker{Renderer: r, executor: x}
+	return &worker{Renderer: r, executor: x, single: map[string]any{}}
 }
 
 // Result is the result of rendering an assignment.
@@ -204,13 +216,16 @@ type Failure struct {
 type worker struct {
 	*Renderer
 	*executor
-	buf bytes.Buffer
+	buf    bytes.Buffer
+	single map[string]any // for values with one key
 }
 
 // assignmentInput is the input for rendering an assignment.
 type assignmentInput struct {
 	data       Data
 	target     *fleet.DeploymentTarget
+	ofTarget   *targetInput
+	ofType     *clusterTypeInput
 	values     *configure.Values
 	secrets    *configure.Values
 	base       *configure.Values          // those of the values that others have too; nil: all or none
@@ -225,7 +240,9 @@ func (w *worker) assignment(a *schedule.Assignment, c configure.AssignmentConfig
 	for _, violation := range c.Check(merged) {
 		out.Failures = append(out.Failures, Failure{Violation: violation})
 	}
-	s := assignmentInput{target: a.Target, values: c.Values, secrets: c.Secrets, data: Data{
+	ofTarget, ofType := w.targets[a.Target], w.clusterTypes[a.ClusterType]
+	s := assignmentInput{target: a.Target, ofTarget: ofTarget, ofType: ofType, values: c.Values, secrets: c.Secrets}
+	s.data = Data{
 		DeploymentTargetName: a.Target.Name,
 		Namespace:            a.Namespace,
 		Environment:          w.environment,
@@ -236,13 +253,12 @@ func (w *worker) assignment(a *schedule.Assignment, c configure.AssignmentConfig
 		Manifests:            a.Target.Manifests,
 		ConfigData:           merged.Data,
 		more:                 More{ClusterTypeLabels: a.ClusterType.Labels, SecretData: references.Data},
-	}}
+	}
 	if !c.Values.Shared && merged.Base != nil && merged.Base.Continued >= worthEntries {
 		s.base, s.own = merged.Base, merged.Own
 	}
-	t, ct := a.Target, a.ClusterType
-	if len(merged.Unknown)+len(references.Unknown) > 0 || unknown.Any(t.Manifests) || unknown.Any(t.Labels) ||
-		unknown.Any(ct.Labels) {
+	if t, ct := a.Target, a.ClusterType; len(merged.Unknown)+len(references.Unknown) > 0 ||
+		ofTarget.unknown || ofType.unknown {
 		s.unknown = map[string]map[string]bool{
 			"ConfigData": merged.Unknown, "SecretData": references.Unknown, "Manifests": unknownKeys(t.Manifests),
 			"Labels": unknownKeys(t.Labels), "ClusterTypeLabels": unknownKeys(ct.Labels),
@@ -251,12 +267,11 @@ func (w *worker) assignment(a *schedule.Assignment, c configure.AssignmentConfig
 			s.unknown["Workspace"] = map[string]bool{unknown.Text: true}
 		}
 	}
-	parts := w.templates[a.ClusterType]
 	for i, name := range fileNames {
-		if parts[i] == nil || name == PlatformSecretFile && len(references.Data)+len(references.Unknown) == 0 {
+		if ofType.templates[i] == nil || name == PlatformSecretFile && len(references.Data)+len(references.Unknown) == 0 {
 			continue // a missing template is reported
 		}
-		file, failures := w.file(name, parts[i], &s)
+		file, failures := w.file(name, ofType.templates[i], &s)
 		out.Failures = append(out.Failures, failures...)
 		if name == PlatformSecretFile && !references.Certain {
 			file.Unknown, file.MayBeAbsent = true, true
@@ -300,7 +315,7 @@ func (w *worker) file(name string, p *parsed, s *assignmentInput) (File, []Failu
 	var failures []Failure
 	exists := !mayBeAbsent(name)
 	var placeholders []*placeholderRendering
-	if w.notPlain[s.target] {
+	if s.ofTarget.notPlain {
 		placeholders = w.renderPlaceholders(p, s)
 	}
 	w.buf.Reset()
@@ -391,7 +406,7 @@ func Text(ctx context.Context, t *fleet.Template, data Data) (string, error) {
 	}
 	w := (&Renderer{fileSize: fleet.DefaultLimits.FileSize}).worker(ctx)
 	file, failures := w.file(ReconcilerFile, p, &assignmentInput{data: data, values: &configure.Values{},
-		secrets: &configure.Values{}})
+		secrets: &configure.Values{}, ofTarget: &targetInput{}, ofType: &clusterTypeInput{}})
 	if len(failures) > 0 {
 		return "", fmt.Errorf("manifest %d, %w", failures[0].Manifest+1, failures[0].Err)
 	}
