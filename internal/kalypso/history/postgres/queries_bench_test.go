@@ -49,8 +49,8 @@ func fill(b *testing.B, url string, runs int) {
 }
 
 // BenchmarkQueries runs the queries of the dashboard and those of the provider over many runs: 1,000,000, or as many as
-// KALYPSO_RUNS says. The bounds are for 10,000,000: 0.1 s for a cluster, 2 s for a deployment target, and 5 s for an
-// environment. What counts is the server's processor time.
+// KALYPSO_RUNS says. The bounds are for 10,000,000 on two idle cores: 0.1 s for a cluster, 2 s for a deployment target,
+// and 5 s for an environment. It reports the server's processor time too, which says more on a machine with other work.
 func BenchmarkQueries(b *testing.B) {
 	runs := 1_000_000
 	if text := os.Getenv(runsVariable); text != "" {
@@ -68,13 +68,15 @@ func BenchmarkQueries(b *testing.B) {
 	measure := func(name string, bound time.Duration, query func() int) {
 		b.Run(strings.ReplaceAll(name, " ", "_"), func(b *testing.B) {
 			query() // warm
-			least, rows := time.Hour, 0
+			least, cpu, rows := time.Hour, time.Hour, 0
 			for range 3 {
-				begun := db.Processor(b)
+				spent, start := db.Processor(b), time.Now()
 				rows = query()
-				least = min(least, db.Processor(b)-begun)
+				least = min(least, time.Since(start))
+				cpu = min(cpu, db.Processor(b)-spent)
 			}
-			b.ReportMetric(least.Seconds(), "cpu-s")
+			b.ReportMetric(least.Seconds(), "s")
+			b.ReportMetric(cpu.Seconds(), "cpu-s")
 			b.ReportMetric(float64(rows), "rows")
 			if rows == 0 || least > bound {
 				b.Errorf("%d rows in %s; the bound is %s", rows, least, bound)
