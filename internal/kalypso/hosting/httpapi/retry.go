@@ -39,13 +39,6 @@ func (a *API) decideRetry(resp *http.Response, err error, attempt int) retryDeci
 	v := retryDecision{status: resp.StatusCode}
 	reset, limited := a.Limited(resp, bodyOf(resp))
 	switch code := resp.StatusCode; {
-	case code == http.StatusInternalServerError, code == http.StatusBadGateway, code == http.StatusServiceUnavailable,
-		code == http.StatusGatewayTimeout:
-		v.kind, v.message = hosting.ErrUnavailable, a.Message(bodyOf(resp))
-		if v.message == "" {
-			v.message = http.StatusText(code)
-		}
-		v.wait = Backoff(attempt)
 	case limited:
 		v.kind, v.message = hosting.ErrRateLimited, a.Message(bodyOf(resp))
 		v.wait = backoff(limitWait, maxLimitWait, attempt)
@@ -53,6 +46,13 @@ func (a *API) decideRetry(resp *http.Response, err error, attempt int) retryDeci
 			// Hosts give whole seconds.
 			v.wait = max(reset.Sub(now), 0) + time.Second
 		}
+	case code == http.StatusInternalServerError, code == http.StatusBadGateway, code == http.StatusServiceUnavailable,
+		code == http.StatusGatewayTimeout:
+		v.kind, v.message = hosting.ErrUnavailable, a.Message(bodyOf(resp))
+		if v.message == "" {
+			v.message = http.StatusText(code)
+		}
+		v.wait = Backoff(attempt)
 	}
 	if asked, says := RetryAfter(resp.Header, now); says {
 		v.wait = max(asked, serverWait)

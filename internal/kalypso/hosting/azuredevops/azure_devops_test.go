@@ -1,0 +1,402 @@
+package azuredevops_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting/azuredevops"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/azuredevopsfake"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hostingtest"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts"
+)
+
+// place is a repo of a fake with a commit on main and one more on change.
+type place struct {
+	*testing.T
+	*hosts.AzureDevOpsWorld
+	on   *azuredevopsfake.Repo
+	repo hosting.Repo
+}
+
+func newPlace(t *testing.T, options ...azuredevopsfake.Option) *place {
+	t.Helper()
+	p := &place{T: t}
+	p.AzureDevOpsWorld, _ = hosts.AzureDevOps(options...)(t).(*hosts.AzureDevOpsWorld)
+	p.on = p.Fake.AddRepo(t, "gitops")
+	gitserver.Seed(t, p.on.Dir, "main", map[string]string{"README.md": "hello\n"})
+	p.branch("change")
+	repo, err := p.Host(t, hostingtest.Writer).Repo(p.on.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.repo = repo
+	return p
+}
+
+// branch puts a commit on a new branch, which starts where main is.
+func (p *place) branch(name string) string {
+	p.Helper()
+	gitserver.Git(p, p.on.Dir, "branch", name, "main")
+	return gitserver.Seed(p, p.on.Dir, name, map[string]string{name: name})
+}
+
+// within is a context that ends after so much of the clock's time.
+func (p *place) within(d time.Duration) context.Context {
+	ctx, cancel := context.WithDeadline(p.Context(), p.Clock.Now().Add(d))
+	p.Cleanup(cancel)
+	return ctx
+}
+
+var (
+	marker = hosting.Marker("dev", "main", ".")
+	query  = hosting.Query{Branch: "change", Target: "main", Marker: marker}
+)
+
+func proposal() hosting.Proposal {
+	return hosting.Proposal{Branch: "change", Target: "main", Title: "Title", Body: marker + "\n\nText"}
+}
+
+// must returns a pull request that was asked for without error.
+func (p *place) must(pr *hosting.PullRequest, err error) hosting.PullRequest {
+	p.Helper()
+	if err != nil || pr == nil {
+		p.Fatalf("%v, %v", pr, err)
+	}
+	return *pr
+}
+
+// refused fails the test unless the error is of that kind, at that field, and says so.
+func (p *place) refused(err, kind error, field hosting.Field, said string) {
+	p.Helper()
+	var e *hosting.Error
+	if !errors.Is(err, kind) || !errors.As(err, &e) || e.Field != field || !strings.Contains(err.Error(), said) ||
+		strings.Contains(err.Error(), "canary") {
+		p.Errorf("the error is %v, want %v at %q that says %q", err, kind, field, said)
+	}
+}
+
+// TestErrors: each answer of Azure is the kind of error that users are told what to do about.
+func TestErrors(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	number := p.must(p.repo.Open(t.Context(), proposal())).Number
+	read := func() error { _, err := p.repo.Read(p.within(time.Minute), number); return err }
+	moved := func(to string) azuredevopsfake.Failure {
+		return azuredevopsfake.Failure{Status: 302, Header: map[string]string{"Location": to}}
+	}
+	for _, tt := range []struct {
+		answer azuredevopsfake.Failure
+		kind   error
+		said   string
+	}{
+		{azuredevopsfake.SignIn(), hosting.ErrUnauthenticated, "a page to sign in"},
+		{moved("https://acme.visualstudio.com/_signin?realm=x"), hosting.ErrUnauthenticated, "a page to sign in"},
+		{moved("https://evil.io/acme/_apis/git"), hosting.ErrRejected, "outside its API"},
+		{azuredevopsfake.Error(401, "UnauthorizedRequestException", "TF400813: The user is not authorized."),
+			hosting.ErrUnauthenticated, "TF400813"},
+		{azuredevopsfake.Error(403, "", "TF401027: You need the Git 'GenericRead' permission."), hosting.ErrForbidden,
+			"TF401027"},
+		{azuredevopsfake.Error(403, "", "A policy of the organization denies it."), hosting.ErrForbidden, "policy"},
+		{azuredevopsfake.Error(404, "GitRepositoryNotFoundException", "TF401019: The Git repository does not exist."),
+			hosting.ErrNotVisible, "TF401019"},
+		{azuredevopsfake.Error(404, "", "TF200016: The following project does not exist."), hosting.ErrNotVisible, ""},
+		{azuredevopsfake.Error(404, "", "VS800075: The project does not exist."), hosting.ErrNotVisible, ""},
+		{azuredevopsfake.Error(409, "", "TF401179: An active pull request already exists."), hosting.ErrExists, ""},
+		{azuredevopsfake.Error(400, "", "TF401398: The pull request cannot be activated."), hosting.ErrBranchNotFound, ""},
+		{azuredevopsfake.Error(400, "", "TF401028: The reference 'x' does not exist."), hosting.ErrBranchNotFound, ""},
+		{azuredevopsfake.Error(400, "", "TF401028: The reference 'x' has moved."), hosting.ErrRejected, "has moved"},
+		{azuredevopsfake.Failure{Status: 429, Header: map[string]string{"Retry-After": "4000"}}, hosting.ErrRateLimited, ""},
+		{azuredevopsfake.Failure{Status: 503, Header: map[string]string{"Retry-After": "4000"},
+			Body: `{"message":"TF400733: The request was canceled: it exceeds its usage."}`}, hosting.ErrRateLimited, ""},
+		{azuredevopsfake.Failure{Status: 200, Body: "<html>"}, hosting.ErrRejected, ""},
+		{azuredevopsfake.Failure{Status: 400, Body: "\ufeff{\"value\":{\"Message\":\"No such thing.\"}}"},
+			hosting.ErrRejected, "No such thing."},
+		{azuredevopsfake.Error(400, "", "Bearer canaryTokenOfTheAzureFake"), hosting.ErrRejected, "(secret)"},
+	} {
+		p.Fake.Fail("GET", "/pullRequests/1", 1, tt.answer)
+		p.refused(read(), tt.kind, "", "read pull request 1 of My Project/gitops")
+		p.Fake.Fail("GET", "/pullRequests/1", 1, tt.answer)
+		p.refused(read(), tt.kind, "", tt.said)
+	}
+	if err := read(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestRepoURLs: a repo has the addresses of today and of before. What only looks like Azure is another server.
+func TestRepoURLs(t *testing.T) {
+	t.Parallel()
+	const none, page = "", "https://dev.azure.com/acme/shop/_git/gitops/commit/abc"
+	for _, tt := range []struct{ base, url, page string }{
+		{"", "https://dev.azure.com/acme/shop/_git/gitops", page},
+		{"", "https://acme.visualstudio.com/shop/_git/gitops", page},
+		{"", "https://acme.visualstudio.com/DefaultCollection/shop/_git/gitops", page},
+		{"", "git@ssh.dev.azure.com:v3/acme/shop/gitops", page},
+		{"https://tfs.acme.io/tfs/Main/", "https://tfs.acme.io/tfs/Main/shop/_git/gitops",
+			"https://tfs.acme.io/tfs/Main/shop/_git/gitops/commit/abc"},
+		{"https://tfs.acme.io/tfs/Main", "https://tfs.acme.io/tfs/Main/_git/shop",
+			"https://tfs.acme.io/tfs/Main/shop/_git/shop/commit/abc"},
+		{"https://tfs.acme.io/tfs/Main", "https://tfs.acme.io/tfs/Other/shop/_git/gitops", none},
+		{"https://tfs.acme.io/tfs/Main", "https://dev.azure.com/acme/shop/_git/gitops", none},
+		{"", "https://dev.azure.com.evil.io/acme/shop/_git/gitops", none},
+		{"", "https://xvisualstudio.com/shop/_git/gitops", none},
+		{"", "https://dev.azure.com:8443/acme/shop/_git/gitops", none},
+		{"", "http://dev.azure.com/acme/shop/_git/gitops", none},
+		{"", "https://dev.azure.com/acme/shop/gitops", none},
+		{"", "https://dev.azure.com/acme/../shop/_git/gitops", none},
+		{"", "/srv/dev.azure.com/acme/shop/_git/gitops", none},
+	} {
+		host, err := azuredevops.New(azuredevops.Config{BaseURL: tt.base})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := none
+		if repo, err := host.Repo(tt.url); err == nil {
+			got = repo.CommitURL("abc")
+		}
+		if got != tt.page {
+			t.Errorf("%s on %q: the page is %q, want %q", tt.url, tt.base, got, tt.page)
+		}
+	}
+	for _, base := range []string{"tfs.acme.io", "ftp://acme.io/tfs", "https://acme.io", "https://acme.io/", ":"} {
+		if _, err := azuredevops.New(azuredevops.Config{BaseURL: base}); err == nil {
+			t.Errorf("%q is a base URL", base)
+		}
+	}
+}
+
+// services serves the servers of Azure DevOps Services from the fake, and notes which got a credential.
+type services struct {
+	to *url.URL
+
+	mu   sync.Mutex
+	seen map[string]bool // by server: whether a request to it had a credential
+}
+
+func (s *services) RoundTrip(req *http.Request) (*http.Response, error) {
+	s.mu.Lock()
+	s.seen[req.URL.Host] = s.seen[req.URL.Host] || req.Header.Get("Authorization") != ""
+	s.mu.Unlock()
+	to := req.Clone(req.Context())
+	to.URL.Scheme, to.URL.Host, to.Host = s.to.Scheme, s.to.Host, s.to.Host
+	return http.DefaultTransport.RoundTrip(to)
+}
+
+// TestServices: of Azure DevOps Services, two servers get the token, of the named organisations alone; no redirect
+// leads it elsewhere.
+func TestServices(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	to, err := url.Parse(p.Fake.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		name, organization, redirect string
+		want                         map[string]bool
+	}{
+		{"named", "Acme", "", map[string]bool{"dev.azure.com": true, "vssps.dev.azure.com": true}},
+		{"another", "other", "", map[string]bool{"dev.azure.com": false}},
+		{"redirected", "acme", "https://app.vssps.visualstudio.com/acme/_apis/identities",
+			map[string]bool{"dev.azure.com": true, "vssps.dev.azure.com": true}},
+	} {
+		s := &services{to: to, seen: map[string]bool{}}
+		host, err := azuredevops.New(azuredevops.Config{
+			Token: p.Fake.Token, Organizations: []string{tt.organization}, Transport: s, Clock: p.Clock,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		repo, err := host.Repo("https://dev.azure.com/acme/My%20Project/_git/gitops")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if tt.redirect != "" {
+			p.Fake.Fail("GET", "/_apis/identities", 1,
+				azuredevopsfake.Failure{Status: 302, Header: map[string]string{"Location": tt.redirect}})
+		}
+		wanted := proposal()
+		wanted.Reviewers = []string{"ann"}
+		opened, err := repo.Open(t.Context(), wanted)
+		switch {
+		case tt.name == "another":
+			p.refused(err, hosting.ErrUnauthenticated, "", "TF400813")
+		case tt.redirect != "":
+			p.refused(err, hosting.ErrRejected, hosting.FieldReviewers, "outside its API")
+		case err != nil:
+			t.Error(err)
+		}
+		if diff := cmp.Diff(tt.want, s.seen); diff != "" {
+			t.Errorf("%s: servers with a credential (-want +got):\n%s", tt.name, diff)
+		}
+		if opened != nil {
+			p.must(p.repo.Close(t.Context(), opened.Number))
+		}
+	}
+}
+
+// TestRetries: a request that failed on its way is sent again whole, and one that took effect opens nothing twice.
+func TestRetries(t *testing.T) {
+	t.Parallel()
+	for name, failure := range map[string]azuredevopsfake.Failure{
+		"busy": azuredevopsfake.Error(503, "", "TF400898: The service is not available."), "dropped": {Drop: true},
+		"limit":       {Status: 429, Header: map[string]string{"Retry-After": "1"}},
+		"answer lost": {Drop: true, After: true},
+	} {
+		p := newPlace(t)
+		p.Fake.Fail("POST", "/pullRequests", 2, failure)
+		wanted := proposal()
+		wanted.Draft, wanted.Labels = true, []string{"platform"}
+		opened := p.must(p.repo.Open(p.within(time.Hour), wanted))
+		if all := p.on.PullRequests(); len(all) != 1 || !all[0].Draft || len(all[0].Labels) != 1 || opened.Number != 1 ||
+			opened.Body != wanted.Body {
+			t.Errorf("%s: %+v", name, all)
+		}
+	}
+}
+
+// TestSlowedDown: an answer may ask to slow down; the next request waits for as long.
+func TestSlowedDown(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	p.must(p.repo.Open(t.Context(), proposal()))
+	p.Clock.Waited()
+	p.Fake.Fail("GET", "/pullRequests/1", 1, azuredevopsfake.Failure{After: true,
+		Header: map[string]string{"Retry-After": "7"}})
+	p.must(p.repo.Read(t.Context(), 1))
+	if waits := p.Clock.Waited(); len(waits) > 0 {
+		t.Errorf("the answer came after %v", waits)
+	}
+	p.must(p.repo.Read(t.Context(), 1))
+	if diff := cmp.Diff([]time.Duration{7 * time.Second}, p.Clock.Waited()); diff != "" {
+		t.Errorf("waits (-want +got):\n%s", diff)
+	}
+}
+
+// TestLongDescriptions: lists cut descriptions. The whole of at most ten is read to find ours, whose marker is at the
+// start: any number of long ones of people does not hide it.
+func TestLongDescriptions(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	wanted := proposal()
+	wanted.Body = marker + "\n\n" + strings.Repeat("ö", 3000)
+	opened := p.must(p.repo.Open(t.Context(), wanted))
+	for i := range 12 {
+		name := fmt.Sprint("theirs-", i)
+		p.branch(name)
+		p.on.Open(t, hostingtest.Ann, name, "main", name, strings.Repeat("text ", 700))
+	}
+	before := len(p.Fake.Requests())
+	found := p.must(p.repo.Find(t.Context(), hosting.Query{Target: "main", Marker: marker}))
+	if found.Number != opened.Number || found.Body != wanted.Body {
+		t.Errorf("found %d with %d bytes", found.Number, len(found.Body))
+	}
+	if n := len(p.Fake.Requests()) - before; n > 1+10+1 {
+		t.Errorf("%d requests", n)
+	}
+	p.must(p.repo.Close(t.Context(), opened.Number))
+	other := hosting.Query{Target: "main", Marker: hosting.Marker("prod", "main", ".")}
+	if none, err := p.repo.Find(t.Context(), other); none != nil || err != nil {
+		t.Errorf("found %+v, %v", none, err)
+	}
+}
+
+// TestForks: pull requests of forks are none of ours, though their branches have our names.
+func TestForks(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	p.on.OpenFromFork(t, "eve", "change", "main", "Title", marker+"\n\nText")
+	if found, err := p.repo.Find(t.Context(), query); found != nil || err != nil {
+		t.Errorf("found %+v, %v", found, err)
+	}
+}
+
+// TestMergeRefused: what Azure fails to merge in the background is an error that says why, and auto-complete with it.
+func TestMergeRefused(t *testing.T) {
+	t.Parallel()
+	for _, status := range []string{"rejectedByPolicy", "failure", "conflicts"} {
+		p := newPlace(t, azuredevopsfake.WithLag(2))
+		opened := p.must(p.repo.Open(t.Context(), proposal()))
+		// The last thing that is read before auto-complete is set.
+		p.Fake.Before("GET", "/_apis/git/policy", func() {
+			p.Fake.Before("GET", "/pullRequests/1", func() { p.on.FailMerge(t, 1, status) })
+		})
+		_, err := p.repo.MergeWhenReady(t.Context(), opened, hosting.Squash)
+		p.refused(err, hosting.ErrRejected, hosting.FieldAutoMerge, "its merge status is \""+status+"\"")
+	}
+	p := newPlace(t)
+	opened := p.must(p.repo.Open(t.Context(), proposal()))
+	p.Fake.Fail("PATCH", "/pullRequests/1", 1, azuredevopsfake.Error(http.StatusForbidden, "",
+		"TF401027: You need the Git 'PullRequestContribute' permission to perform this action."))
+	_, err := p.repo.MergeWhenReady(t.Context(), opened, hosting.Merge)
+	p.refused(err, hosting.ErrForbidden, hosting.FieldAutoMerge, "enable auto-merge of pull request 1")
+}
+
+// TestOptionalPolicies: auto-complete waits for the policies that are required, and for no other.
+func TestOptionalPolicies(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	p.on.Expect("main", "advice")
+	merged := p.must(p.repo.MergeWhenReady(t.Context(), p.must(p.repo.Open(t.Context(), proposal())), hosting.Squash))
+	if merged.State != hosting.Merged || merged.MergeCommit != gitserver.Rev(t, p.on.Dir, "main") {
+		t.Errorf("it is %+v", merged)
+	}
+	p.on.Require("main", "ci")
+	p.branch("more")
+	wanted := proposal()
+	wanted.Branch = "more"
+	now := p.must(p.repo.MergeWhenReady(t.Context(), p.must(p.repo.Open(t.Context(), wanted)), hosting.Merge))
+	if now.State != hosting.Open || now.AutoMerge != hosting.Merge {
+		t.Errorf("it is %+v", now)
+	}
+	p.on.SetStatus(hostingtest.Ann, gitserver.Rev(t, p.on.Dir, "more"), "ci", "succeeded")
+	if now := p.must(p.repo.Read(t.Context(), now.Number)); now.State != hosting.Merged {
+		t.Errorf("it is %+v", now)
+	}
+}
+
+// TestManyStatuses: 500 commits take a request each. The latest of each context counts.
+func TestManyStatuses(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	commit := gitserver.Rev(t, p.on.Dir, "change")
+	for _, state := range []string{"pending", "failed", "notApplicable", "succeeded"} {
+		p.on.SetStatus(hostingtest.Ann, commit, "ci/build", state)
+	}
+	commits := slices.Repeat([]string{gitserver.Rev(t, p.on.Dir, "main")}, 499)
+	before := len(p.Fake.Requests())
+	got, err := p.repo.LatestStatuses(t.Context(), append(commits, commit), []string{"ci/build", "none"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if all := got.ByCommit[commit]; len(all) != 1 || all[0].State != hosting.Success || all[0].Context != "ci/build" ||
+		len(got.Unread) > 0 || got.Viewer != "kalypso-bot" {
+		t.Errorf("%+v", got)
+	}
+	if n := len(p.Fake.Requests()) - before; n > 500+3 {
+		t.Errorf("%d requests", n)
+	}
+	history, more, err := p.repo.StatusHistory(t.Context(), commit)
+	if err != nil || more {
+		t.Fatal(err, more)
+	}
+	var states []string
+	for _, s := range history {
+		states = append(states, string(s.State))
+	}
+	if diff := cmp.Diff([]string{"success", "error", "failure", "pending"}, states); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
