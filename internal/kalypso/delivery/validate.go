@@ -131,8 +131,10 @@ var word = regexp.MustCompile(`^\S+$`)
 
 func oneWord(text string) bool { return unknown.Is(text) || word.MatchString(text) }
 
-// matches a user, the mail of one, or a team of an organisation or a project, whose names may have spaces inside.
+// matches a user, the mail of one, one of a Windows domain, or a team of an organisation or a project, whose names may
+// have spaces inside.
 var reviewer = regexp.MustCompile(`^(?:[A-Za-z0-9_.-]+(?:\[bot\])?|[^\s/@\pC]+@[^\s/@\pC]+|` +
+	`[A-Za-z0-9_.-]+\\[A-Za-z0-9_.-]+|` +
 	`[^\s/\pC](?:[^/\pC]*[^\s/\pC])?/[^\s/\pC](?:[^/\pC]*[^\s/\pC])?)$`)
 
 const maxLabel = 50 // characters, as GitHub allows

@@ -75,8 +75,9 @@ func TestValidate(t *testing.T) {
 		"long label": {func(d *Arguments) { d.PullRequest.Labels = []string{strings.Repeat("ä", 51)} },
 			[]string{"error delivery.labels: Invalid label"}},
 		"longest label": {func(d *Arguments) { d.PullRequest.Labels = []string{strings.Repeat("ä", 50)} }, nil},
-		"reviewers": {func(d *Arguments) { d.PullRequest.Reviewers = []string{"octocat", "acme/platform", "bot[bot]"} },
-			nil},
+		"reviewers": {func(d *Arguments) {
+			d.PullRequest.Reviewers = []string{"octocat", "acme/platform", "bot[bot]", "ann@acme.io", `ACME\ann`}
+		}, nil},
 		"invalid reviewer": {func(d *Arguments) { d.PullRequest.Reviewers = []string{"a/b/c"} },
 			[]string{"error delivery.reviewers: Invalid reviewer"}},
 		"draft that merges": {func(d *Arguments) { d.PullRequest.Draft, d.PullRequest.AutoMerge = true, "squash" },

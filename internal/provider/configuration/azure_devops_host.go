@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
@@ -100,7 +101,7 @@ func azureDevOpsEnvironment(variable func(string) string) (token string, organiz
 func (a azureDevOpsSettings) settings() hostSettings {
 	return hostSettings{
 		name: "Azure DevOps", block: azureDevOpsBlock, noun: pullRequestNoun, credential: a.credential(),
-		source: "token or entra", hasCredential: a.Token != "" || a.entra != nil,
+		source: "token or entra", hasCredential: a.Token != "" || a.entra != nil, withheld: a.withheld,
 		unknown: AnyUnknown(a.Token, a.BaseURL), serverUnknown: unknown.Is(a.BaseURL), server: a.BaseURL,
 		public: "https://dev.azure.com",
 		open: func(anonymous bool, secrets *redact.Secrets) (hosting.Host, error) {
@@ -116,6 +117,20 @@ func (a azureDevOpsSettings) settings() hostSettings {
 			return azuredevops.New(c)
 		},
 	}
+}
+
+// withheld returns why a repo does not get the token: it is for other organisations.
+func (a azureDevOpsSettings) withheld(repo string) string {
+	at, err := repourl.Parse(repo)
+	if err != nil || len(a.Organizations) == 0 {
+		return ""
+	}
+	of, _ := at.AzureRepo()
+	if slices.ContainsFunc(a.Organizations, func(one string) bool { return strings.EqualFold(one, of.Organization) }) {
+		return ""
+	}
+	return fmt.Sprintf("the token of the environment is for the organisation %s alone, and the repo is in %s",
+		a.Organizations[0], of.Organization)
 }
 
 // token returns a token for the API that is not the refused one.

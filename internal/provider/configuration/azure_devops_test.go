@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
@@ -92,6 +94,34 @@ func TestAzureDevOpsEnvironment(t *testing.T) {
 		token, organizations := azureDevOpsEnvironment(func(name string) string { return tt.variables[name] })
 		if got := strings.Join(organizations, " "); token != tt.token || got != tt.organization {
 			t.Errorf("%v: the token is %q, for %q", tt.variables, token, got)
+		}
+	}
+}
+
+// TestAzureDevOpsWithheld: a repo of another organisation than the token's is an error of the plan, which says so.
+func TestAzureDevOpsWithheld(t *testing.T) {
+	t.Parallel()
+	host := azureDevOpsSettings{Token: "canary", Organizations: []string{"acme", "Acme"}}.settings()
+	var err error
+	if host.anonymous, err = host.open(true, nil); err != nil {
+		t.Fatal(err)
+	}
+	d := &Data{hosts: []hostSettings{host}}
+	for repo, want := range map[string]string{
+		"https://dev.azure.com/ACME/shop/_git/gitops": "", "git@ssh.dev.azure.com:v3/acme/shop/gitops": "",
+		"https://other.visualstudio.com/shop/_git/gitops": "the token of the environment is for the organisation acme " +
+			"alone, and the repo is in other. Set token or entra in azure_devops",
+	} {
+		var diags diag.Diagnostics
+		d.CheckCredential(repo, &diags)
+		if got := diags.HasError(); got != (want != "") || d.HasCredential(repo) == got {
+			t.Errorf("%s: %v", repo, diags)
+		}
+		for _, one := range diags {
+			if at, ok := one.(diag.DiagnosticWithPath); !ok || !at.Path().Equal(path.Root("delivery")) ||
+				!strings.Contains(one.Detail(), want) || strings.Contains(one.Detail(), "canary") {
+				t.Errorf("%s: %v", repo, one)
+			}
 		}
 	}
 }

@@ -50,6 +50,8 @@ type hostSettings struct {
 	credential    string // names where users configure the credential
 	source        string // names the argument of the credential
 	hasCredential bool
+	// withheld returns why a repo of the host does not get the credential; "": it gets it. Nil: each repo gets it.
+	withheld      func(repo string) string
 	unknown       bool // a value in the block is not known yet
 	serverUnknown bool // base_url is not known yet
 	// server is base_url, and public the server if it is empty.
@@ -161,8 +163,16 @@ func (d *Data) hostOf(repo string) *hostSettings {
 func (d *Data) HasCredential(repos ...string) bool {
 	return slices.ContainsFunc(repos, func(repo string) bool {
 		host := d.hostOf(repo)
-		return host != nil && host.hasCredential
+		return host != nil && host.hasCredential && host.whyWithheld(repo) == ""
 	})
+}
+
+// whyWithheld returns why a repo of the host does not get the credential; "": it gets it.
+func (h *hostSettings) whyWithheld(repo string) string {
+	if h.withheld == nil {
+		return ""
+	}
+	return h.withheld(repo)
 }
 
 // Review returns how a change of a repo is described: with links to the configured hosts. It contacts no server. d is
@@ -242,12 +252,17 @@ func (d *Data) HostedRepo(url string, at path.Path, diags *diag.Diagnostics) hos
 // no host is another error.
 func (d *Data) CheckCredential(repo string, diags *diag.Diagnostics) {
 	host := d.hostOf(repo)
-	if host == nil || host.hasCredential {
+	if host == nil {
 		return
 	}
+	why := fmt.Sprintf("the provider has no %s for %s", strings.Replace(host.source, " or ", " and no ", 1), host.name)
+	if host.hasCredential {
+		if why = host.whyWithheld(repo); why == "" {
+			return
+		}
+	}
 	diags.AddAttributeError(path.Root("delivery"), "No credential for "+host.name, fmt.Sprintf(
-		"The strategy pull_request opens a %s, but the provider has no %s for %s. Set %s.", host.noun,
-		strings.Replace(host.source, " or ", " and no ", 1), host.name, host.credential))
+		"The strategy pull_request opens a %s, but %s. Set %s.", host.noun, why, host.credential))
 }
 
 // attributes are a plan or a state.
