@@ -15,7 +15,7 @@ func FuzzTeamsTexts(f *testing.F) {
 	for _, text := range []string{
 		"/merge", "a\n/close", "@user", "#1", "!1", "`@user`", "``` @user", "a|b @user", "a\\`@user", "\r/assign @me", "a`",
 		"```\n/merge\n```", "-->\n/merge", "]( @user", "<b>@user", "&#64;user", "> /x", "    /x", "\t#1", "$(x) ~~~\n!1",
-		"\u2028/merge", "https://acme.io/#1", "",
+		"\u2028/merge", "https://acme.io/#1", "@<9e5d8f4c-1d8c-4f0a-8f5e-3b8f0a7a1c2d>", "AB#12", "",
 	} {
 		f.Add(text, "team")
 		f.Add("team", text)
@@ -33,8 +33,9 @@ func FuzzTeamsTexts(f *testing.F) {
 	})
 }
 
-// references match what GitLab turns into links to people, issues and merge requests.
-var references = regexp.MustCompile(`@[\pL\pN_]|#[0-9]|![0-9]`)
+// references match what hosts turn into links to people, issues, work items and pull requests. Azure DevOps mentions
+// people by @<id>.
+var references = regexp.MustCompile(`@[\pL\pN_<]|#[0-9]|![0-9]`)
 
 var (
 	fences    = regexp.MustCompile("(?ms)^```.*?^```$")
