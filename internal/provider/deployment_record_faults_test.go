@@ -86,6 +86,24 @@ func (r *recordRoot) expectPast(before, after []history.Run) {
 	}
 }
 
+// A store that is restored from an older copy has the past until then. The next apply makes the present right.
+func TestAccDeploymentRecordRestored(t *testing.T) {
+	eachRecordRoot(t, func(t *testing.T, r *recordRoot) {
+		r.observe(map[string]string{"c1": "1.0 current"})
+		r.apply()
+		restore, before := r.backup(), r.stored()
+		r.observe(map[string]string{"c1": "1.1 current", "c2": "1.0 current"})
+		r.apply()
+		r.expectRuns("c1 1.1 current 00:20-", "c2 1.0 current 00:20-", "c1 1.0 current 00:10-00:20")
+		restore()
+		r.observe(map[string]string{"c1": "1.1 current", "c2": "1.0 current"})
+		r.apply()
+		r.expectRuns("c1 1.1 current 00:30-", "c2 1.0 current 00:30-", "c1 1.0 current 00:10-00:30")
+		r.expectPast(before, r.stored())
+		r.expectEmptyPlan()
+	})
+}
+
 // An apply that is killed at any moment leaves a whole record or none. The next one makes the present right, and
 // leaves the past untouched.
 func TestAccDeploymentRecordKilled(t *testing.T) {

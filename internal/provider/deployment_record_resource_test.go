@@ -21,8 +21,9 @@ type recordRoot struct {
 	gitops string
 	vars   map[string]any
 	// size changes with each row and commit in the store.
-	size  func() string
-	empty func() // empties the store
+	size   func() string
+	empty  func()                  // empties the store
+	backup func() (restore func()) // of the store as it is
 	// open opens the store beside Terraform.
 	open  func() history.Store
 	clock int // minutes of January 2026
@@ -54,6 +55,10 @@ func newRecordRoots(t *testing.T) map[string]func(t *testing.T) *recordRoot {
 			r.open = func() history.Store { return openGit(t, repo, "history", "fleet") }
 			r.size = func() string { return gitserver.Rev(t, repo, "history") }
 			r.empty = func() { gitserver.Git(t, repo, "update-ref", "-d", "refs/heads/history") }
+			r.backup = func() func() {
+				head := r.size()
+				return func() { gitserver.Git(t, repo, "update-ref", "refs/heads/history", head) }
+			}
 			return r
 		},
 		"postgres": func(t *testing.T) *recordRoot {
@@ -67,6 +72,7 @@ func newRecordRoots(t *testing.T) map[string]func(t *testing.T) *recordRoot {
 					"SELECT max(xmin::text::bigint) FROM hub.observation UNION ALL SELECT count(*) FROM hub.version"), " ")
 			}
 			r.empty = func() { postgres.Exec(t, url, "DROP SCHEMA hub CASCADE") }
+			r.backup = func() func() { return db.Dump(t, url, "hub") }
 			return r
 		},
 	}

@@ -3,6 +3,7 @@
 package postgres
 
 import (
+	"bytes"
 	"context"
 	"crypto/x509"
 	"encoding/pem"
@@ -14,6 +15,7 @@ import (
 	"os/exec"
 	"os/user"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -167,6 +169,20 @@ func (s *Server) TLSURL(loopback string) string {
 // SocketURL returns the URL of the same database on the socket.
 func (s *Server) SocketURL(loopback string) string {
 	return strings.Replace(loopback, "127.0.0.1:"+s.Port, url.QueryEscape(s.Folder)+":"+s.Port, 1)
+}
+
+// Dump dumps a schema with pg_dump, and returns what restores the dump in place of the schema.
+func (s *Server) Dump(t testing.TB, url, schema string) (restore func()) {
+	t.Helper()
+	cmd := exec.Command(filepath.Join(filepath.Dir(s.postgres), "pg_dump"), "--inserts", "--schema="+schema, url)
+	var out, errOut bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errOut
+	if err := cmd.Run(); err != nil {
+		t.Fatalf("pg_dump: %v\n%s", err, errOut.String())
+	}
+	// psql's own commands are for psql alone.
+	text := regexp.MustCompile(`(?m)^\\.*$`).ReplaceAllString(out.String(), "")
+	return func() { t.Helper(); Exec(t, url, "DROP SCHEMA "+schema+" CASCADE", text) }
 }
 
 // Exec runs statements on a database.
