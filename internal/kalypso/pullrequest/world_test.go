@@ -84,30 +84,14 @@ func newWorldOn(t *testing.T, host hosts.Host) *world {
 // onAll runs a test on each host.
 func onAll(t *testing.T, test func(*world)) {
 	t.Helper()
-	for _, host := range hosts.All() {
-		t.Run(host.String(), func(t *testing.T) {
-			t.Parallel()
-			test(newWorldOn(t, host))
-		})
-	}
+	hosts.Each(t, func(t *testing.T, on hosts.Host) { test(newWorldOn(t, on)) })
 }
 
 // as uses a credential for Git and the API.
 func (w *world) as(c hostingtest.Credential) {
 	w.Helper()
 	w.host = w.on.Host(w, c)
-	repo, err := w.host.Repo(w.url)
-	if err != nil {
-		w.Fatal(err)
-	}
-	user, password, _, err := repo.GitCredential(w.ctx)
-	if err != nil {
-		w.Fatal(err)
-	}
-	w.git, err = gitremote.NewClient([]gitremote.Credential{{URL: w.url, Username: user, Password: password}})
-	if err != nil {
-		w.Fatal(err)
-	}
+	w.git = hosts.GitClient(w, w.host, w.url)
 }
 
 // team is one that can review, or what looks like one.

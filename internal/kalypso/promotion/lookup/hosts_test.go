@@ -1,0 +1,379 @@
+package lookup_test
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion/lookup"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitea"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hostingtest"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts"
+)
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	gitea.Stop()
+	os.Exit(code)
+}
+
+const (
+	stageContext = "stage environment"
+	maxPauses    = 600 // for one thing
+)
+
+// chain is a repo on a host. Its branch main is the control plane, and prod is the GitOps branch of environment prod,
+// to which [chain.initial] is promoted.
+type chain struct {
+	*testing.T
+	world   hostingtest.World
+	people  hostingtest.Repo
+	local   string // a bare repo, from which branches are pushed
+	git     *gitremote.Client
+	host    hosting.Host
+	repo    hosting.Repo // as the provider's own pipeline uses it
+	initial string
+	rules   promotion.Rules
+}
+
+func newChain(t *testing.T, on hosts.Host) *chain {
+	t.Helper()
+	c := &chain{T: t, world: on.New(t), local: gitserver.InitBare(t)}
+	c.people = c.world.AddRepo(t)
+	c.initial = gitserver.Seed(t, c.local, "main", map[string]string{"version": "initial"})
+	c.deliver("prod", c.initial)
+	c.send("main")
+	c.use(hostingtest.Writer)
+	c.git = hosts.GitClient(t, c.host, c.people.URL())
+	c.rules.Environment = "prod"
+	return c
+}
+
+// use has the promotion ask the host with a credential. Git keeps its own.
+func (c *chain) use(credential hostingtest.Credential) {
+	c.Helper()
+	c.host = c.world.Host(c, credential)
+	repo, err := c.host.Repo(c.people.URL())
+	if err != nil {
+		c.Fatal(err)
+	}
+	c.repo = repo
+}
+
+func (c *chain) send(branch string) {
+	c.Helper()
+	gitserver.Git(c, c.local, "push", "--quiet", "--force", c.people.Remote(), "refs/heads/"+branch)
+}
+
+// commit pushes a commit to main.
+func (c *chain) commit(version string) string {
+	c.Helper()
+	commit := gitserver.Seed(c, c.local, "main", map[string]string{"version": version})
+	c.send("main")
+	return commit
+}
+
+// deliver has a GitOps branch say that a commit is promoted.
+func (c *chain) deliver(branch, commit string) {
+	c.Helper()
+	gitserver.Seed(c, c.local, branch, map[string]string{record.PromotedCommitFile: commit})
+	c.send(branch)
+}
+
+// set sets a status as the provider does.
+func (c *chain) set(commit, context string, state hosting.StatusState) {
+	c.Helper()
+	c.describe(commit, hosting.Status{Context: context, State: state})
+}
+
+// describe sets a status with a description.
+func (c *chain) describe(commit string, status hosting.Status) {
+	c.Helper()
+	if _, err := c.repo.SetStatus(c.Context(), commit, status); err != nil {
+		c.Fatal(err)
+	}
+}
+
+// pass passes time on the host.
+func (c *chain) pass(d time.Duration) {
+	c.Helper()
+	now := func() time.Time {
+		read, err := c.repo.LatestStatuses(c.Context(), []string{c.initial}, []string{stageContext})
+		if err != nil {
+			c.Fatal(err)
+		}
+		return read.SeenAt
+	}
+	for until, n := now().Add(d), 0; now().Before(until); n++ {
+		if n == maxPauses {
+			c.Fatalf("the host's clock does not pass %s", d)
+		}
+		c.world.Pause(c)
+	}
+}
+
+func (c *chain) decide() *promotion.Decision {
+	c.Helper()
+	found, err := lookup.Decide(c.Context(), lookup.Request{
+		Client: c.git, Host: c.host, Credential: true, Rules: c.rules,
+		ControlPlane: lookup.ControlPlane{Repo: c.people.URL(), Branch: "main"},
+		GitOps:       record.Destination{Repo: c.people.URL(), Branch: "prod", Path: "."},
+	})
+	if err != nil {
+		c.Fatal(err)
+	}
+	return found
+}
+
+// expect decides, and compares the kind, the commit and what the decision says.
+func (c *chain) expect(kind promotion.Kind, commit string, says ...string) *promotion.Decision {
+	c.Helper()
+	found := c.decide()
+	if found.Kind != kind || found.Commit != commit {
+		c.Errorf("it is %s %s, want %s %s", found.Kind, found.Commit, kind, commit)
+	}
+	text := found.Summary + "\n" + found.Reason
+	for _, want := range says {
+		if want = strings.ReplaceAll(want, "LOGIN", c.world.Traits().Login); !strings.Contains(text, want) {
+			c.Errorf("it does not say %q", want)
+		}
+	}
+	if strings.Contains(text, "canary") {
+		c.Error("it says a secret")
+	}
+	if c.Failed() {
+		c.Fatalf("the decision:\n%s", text)
+	}
+	return found
+}
+
+// afterStage is the gate of an environment that must run a commit first.
+func afterStage(soak, renewedWithin time.Duration, by string) []promotion.Gate {
+	return []promotion.Gate{{Name: "stage", Context: stageContext, Soak: soak, RenewedWithin: renewedWithin, By: by}}
+}
+
+// gates are what people and pipelines report of commits, and what the promotion to prod does.
+var gates = []struct {
+	rule string
+	test func(*chain)
+}{
+	{"the status of the environment before", func(c *chain) {
+		c.rules.After = afterStage(0, 0, "")
+		commit := c.commit("1")
+		c.expect(promotion.Hold, c.initial, "1 newer commit waits")
+		for _, state := range []hosting.StatusState{hosting.Pending, hosting.Failure, hosting.Errored} {
+			c.set(commit, stageContext, state)
+			c.expect(promotion.Hold, c.initial, fmt.Sprintf(`status "stage environment" is %s by LOGIN`, state))
+		}
+		c.set(commit, stageContext, hosting.Success)
+		c.expect(promotion.Promote, commit, `status "stage environment" is success by LOGIN`)
+		c.deliver("prod", commit)
+		c.expect(promotion.UpToDate, commit)
+	}},
+	{"the status of the environment before, by Kalypso's workflows", func(c *chain) {
+		c.rules.After = afterStage(0, 0, "")
+		first, second := c.commit("1"), ""
+		deployed := hosting.Status{Context: stageContext, State: hosting.Pending, Description: "Deployed"}
+		c.describe(first, deployed)
+		c.expect(promotion.Promote, first, `status "stage environment" is pending by LOGIN`)
+		second = c.commit("2")
+		c.set(second, stageContext, hosting.Pending)
+		c.describe(second, deployed)
+		want := second
+		if c.world.Traits().UpdatesPending { // which says that the second pending status changes nothing
+			want = first
+		}
+		c.expect(promotion.Promote, want)
+	}},
+	{"the newest commit whose gates are open", func(c *chain) {
+		c.rules.After, c.rules.Statuses = afterStage(0, 0, ""), []promotion.StatusGate{{Name: "ci"}}
+		good, bad, none := c.commit("1"), c.commit("2"), c.commit("3")
+		for _, commit := range []string{good, bad} {
+			c.set(commit, stageContext, hosting.Success)
+			c.set(commit, "ci", hosting.Success)
+		}
+		c.set(none, stageContext, hosting.Success)
+		c.set(bad, "ci", hosting.Failure)
+		found := c.expect(promotion.Promote, good, "2 newer commits wait", `status "ci" is failure by LOGIN`)
+		if len(found.Waiting) != 2 || found.Waiting[0].Commit != none || found.Waiting[1].By != c.world.Traits().Login {
+			c.Errorf("it waits for %+v", found.Waiting)
+		}
+	}},
+	{"a context in another case", func(c *chain) {
+		c.rules.Statuses = []promotion.StatusGate{{Name: "CI"}}
+		commit := c.commit("1")
+		c.set(commit, "ci", hosting.Success)
+		c.expect(promotion.Promote, commit)
+	}},
+	{"a context with a slash", func(c *chain) {
+		c.rules.Statuses = []promotion.StatusGate{{Name: "ci/build/linux"}}
+		commit := c.commit("1")
+		c.set(commit, "linux", hosting.Success)
+		c.expect(promotion.Hold, c.initial)
+		c.set(commit, "ci/build/linux", hosting.Success)
+		c.expect(promotion.Promote, commit, `status "ci/build/linux" is success by LOGIN`)
+	}},
+	{"a status by somebody else", func(c *chain) {
+		c.rules.Statuses = []promotion.StatusGate{{Name: "ci", By: hostingtest.Ann}, {Name: "qa"}}
+		commit := c.commit("1")
+		c.set(commit, "ci", hosting.Success)
+		c.people.SetStatus(c, commit, "qa", hosting.Success)
+		c.expect(promotion.Hold, c.initial, `status "ci" is success by LOGIN`, `only one by "ann" counts`)
+		c.people.SetStatus(c, commit, "ci", hosting.Success)
+		c.expect(promotion.Promote, commit, `status "ci" is success by ann`, `status "qa" is success by ann`)
+		c.set(commit, "ci", hosting.Success)
+		c.expect(promotion.Hold, c.initial, `only one by "ann" counts`)
+	}},
+	{"the environment before, by somebody else", func(c *chain) {
+		c.rules.After = afterStage(0, 0, c.world.Traits().Login)
+		commit := c.commit("1")
+		c.people.SetStatus(c, commit, stageContext, hosting.Success)
+		c.expect(promotion.Hold, c.initial, `is success by ann`, `only one by "LOGIN" counts`)
+		c.set(commit, stageContext, hosting.Success)
+		c.expect(promotion.Promote, commit)
+	}},
+	{"a soak", func(c *chain) {
+		const soak = 2 * time.Second // Gitea has a real clock
+		c.rules.After = afterStage(soak, 0, "")
+		commit := c.commit("1")
+		c.set(commit, stageContext, hosting.Success)
+		c.expect(promotion.Hold, c.initial, "it soaks 2s from ")
+		c.pass(soak + time.Second)
+		c.expect(promotion.Hold, c.initial, "it soaks 2s from ") // until the environment says so again
+		c.set(commit, stageContext, hosting.Success)
+		c.expect(promotion.Promote, commit, `status "stage environment" is success by LOGIN`, "soaked 2s since ")
+		c.set(commit, stageContext, hosting.Failure)
+		c.set(commit, stageContext, hosting.Success) // in the same second
+		c.expect(promotion.Hold, c.initial, "it soaks 2s from ")
+	}},
+	{"a soak that another commit ends", func(c *chain) {
+		const soak = 2 * time.Second
+		c.rules.After = afterStage(soak, 0, "")
+		first := c.commit("1")
+		c.set(first, stageContext, hosting.Success)
+		second := c.commit("2")
+		c.pass(time.Second)
+		c.set(second, stageContext, hosting.Success)
+		c.pass(soak + time.Second)
+		c.set(first, stageContext, hosting.Success)
+		c.expect(promotion.Hold, c.initial, "2 newer commits wait")
+	}},
+	{"a soak with a gap", func(c *chain) {
+		c.rules.After = afterStage(2*time.Second, 2*time.Second, "")
+		commit := c.commit("1")
+		c.set(commit, stageContext, hosting.Success)
+		c.pass(4 * time.Second)
+		c.set(commit, stageContext, hosting.Success)
+		c.expect(promotion.Hold, c.initial, "its soak began anew, since no good status came from ")
+	}},
+	{"what the open pull request would promote", func(c *chain) {
+		commit := c.commit("1")
+		c.deliver("ours", commit)
+		c.people.Open(c, "ours", "prod", "Promote", "Text\n\n"+hosting.Marker("prod", "prod", "."))
+		found := c.expect(promotion.Promote, commit)
+		if found.Proposed != commit {
+			c.Errorf("it is proposed: %q", found.Proposed)
+		}
+	}},
+	{"a host that does not accept the credential", func(c *chain) {
+		c.silent(hostingtest.Wrong, "does not accept the credential")
+	}},
+	{"a host that does not show the repo", func(c *chain) {
+		c.silent(hostingtest.Foreign, "not found, or not visible to the credential")
+	}},
+	{"a commit that is gone from the host", func(c *chain) {
+		c.rules.After = afterStage(0, 0, "")
+		lost := c.commit("1")
+		c.deliver("prod", lost)
+		gitserver.Git(c, c.local, "update-ref", "refs/heads/main", c.initial)
+		commit := c.commit("2")
+		c.set(commit, stageContext, hosting.Success)
+		if found := c.decide(); found.Kind != promotion.Hold || found.Commit != lost {
+			c.Errorf("it is %s %s: %s", found.Kind, found.Commit, found.Summary)
+		}
+	}},
+}
+
+// silent has the host give no statuses: the promotion waits, and says why. The next run that may read them goes on.
+func (c *chain) silent(credential hostingtest.Credential, why string) {
+	c.Helper()
+	c.rules.After = afterStage(0, 0, "")
+	commit := c.commit("1")
+	c.set(commit, stageContext, hosting.Success)
+	c.use(credential)
+	found := c.expect(promotion.Hold, c.initial)
+	if len(found.Warnings) == 0 || !strings.Contains(fmt.Sprint(found.Warnings), why) {
+		c.Errorf("it warns %+v, want %q", found.Warnings, why)
+	}
+	c.use(hostingtest.Writer)
+	c.expect(promotion.Promote, commit)
+}
+
+// TestManyCommits: with 500 commits behind, a promotion with a soak reads the statuses of each host in its minute. Only
+// GitHub answers for many commits at once.
+func TestManyCommits(t *testing.T) {
+	t.Parallel()
+	const behind = 500
+	hosts.Each(t, func(t *testing.T, on hosts.Host) {
+		c := newChain(t, on)
+		commits := c.history(behind)
+		c.rules.After = afterStage(time.Second, 0, "")
+		good := commits[behind-100]
+		c.set(good, stageContext, hosting.Success)
+		for i := range 10 {
+			c.set(good, fmt.Sprintf("other-%d environment", i), hosting.Success)
+			c.set(commits[behind-1-i], "ci", hosting.Failure)
+		}
+		c.pass(2 * time.Second)
+		c.set(good, stageContext, hosting.Success)
+		most := behind + 12 // one for each, and the look-ups of the repo, the user, the pull request and the history
+		if on.Name == "GitHub" {
+			most = 4
+		}
+		before, start := c.world.Requests(), time.Now()
+		c.expect(promotion.Promote, good, "soaked 1s since ")
+		requests := c.world.Requests() - before
+		t.Logf("%d requests to the API, at most %d; %s", requests, most, time.Since(start))
+		if requests > most {
+			t.Errorf("%d requests, want at most %d", requests, most)
+		}
+	})
+}
+
+// history pushes commits to main, and returns them, oldest first.
+func (c *chain) history(n int) (commits []string) {
+	c.Helper()
+	var stream strings.Builder
+	for i := range n {
+		fmt.Fprintf(&stream, "commit refs/heads/main\ncommitter Ann <ann@acme.io> %d +0000\ndata 1\nx\n", 1700000000+i)
+		if i == 0 {
+			fmt.Fprintf(&stream, "from %s\n", c.initial)
+		}
+	}
+	cmd := exec.CommandContext(c.Context(), "git", "fast-import", "--quiet")
+	cmd.Dir, cmd.Stdin = c.local, strings.NewReader(stream.String())
+	if out, err := cmd.CombinedOutput(); err != nil {
+		c.Fatalf("%v: %s", err, out)
+	}
+	c.send("main")
+	return strings.Fields(gitserver.Git(c, c.local, "rev-list", "--reverse", c.initial+"..main"))
+}
+
+// TestGates specifies what the statuses of each host open.
+func TestGates(t *testing.T) {
+	t.Parallel()
+	for _, row := range gates {
+		t.Run(row.rule, func(t *testing.T) {
+			t.Parallel()
+			hosts.Each(t, func(t *testing.T, on hosts.Host) { row.test(newChain(t, on)) })
+		})
+	}
+}
