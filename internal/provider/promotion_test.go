@@ -337,20 +337,6 @@ func TestAccPromotionDrill(t *testing.T) {
 	}
 }
 
-// A status counts only if the account set it that the rule names, whether as a status or as a check run.
-func TestAccPromotionStatusBy(t *testing.T) {
-	t.Parallel()
-	p := newPromotionRoot(t)
-	p.rules("statuses", map[string]any{"ci": map[string]any{"by": "acme-ci[bot]"}, "qa": map[string]any{}})
-	first := p.commit()
-	p.controlPlane.SetStatusAs("eve", first, "ci", "success", "")
-	p.controlPlane.SetStatusAs("eve", first, "qa", "success", "")
-	wantText(t, p.expect("hold", "").Summary, `status "ci" is success by eve`, `only one by "acme-ci[bot]" counts`)
-	p.controlPlane.SetStatusAs("acme-ci[bot]", first, "ci", "success", "")
-	wantText(t, p.expect("promote", first).Reason, `status "ci" is success by acme-ci[bot]`,
-		`status "qa" is success by eve`)
-}
-
 // promotionBlock is the data source of testdata/TestAccPromotion.
 var promotionBlock = regexp.MustCompile(`(?s)data "kalypso_promotion" .*?\n}\n`)
 

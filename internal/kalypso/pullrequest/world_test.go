@@ -84,7 +84,7 @@ func newWorldOn(t *testing.T, host hosts.Host) *world {
 // onAll runs a test on each host.
 func onAll(t *testing.T, test func(*world)) {
 	t.Helper()
-	hosts.Each(t, func(t *testing.T, on hosts.Host) { test(newWorldOn(t, on)) })
+	hosts.Each(t, hosts.All(), func(t *testing.T, on hosts.Host) { test(newWorldOn(t, on)) })
 }
 
 // as uses a credential for Git and the API.

@@ -24,6 +24,8 @@ const (
 type World interface {
 	// Host returns the host as the provider configures it.
 	Host(t testing.TB, as Credential) hosting.Host
+	// Arguments are what configures the host in its block of the provider.
+	Arguments(t testing.TB, as Credential) map[string]any
 	// AddRepo creates a repo, to whose branches the test pushes with force. Ann, Bob and Cora ([Ann], [Bob], [Cora]) may
 	// review and write in it, and are [Traits.Team].
 	AddRepo(t testing.TB) Repo

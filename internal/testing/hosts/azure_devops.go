@@ -32,12 +32,20 @@ type AzureDevOpsWorld struct {
 // Host implements [hostingtest.World].
 func (w *AzureDevOpsWorld) Host(t testing.TB, as hostingtest.Credential) hosting.Host {
 	t.Helper()
-	token := map[hostingtest.Credential]string{hostingtest.Writer: w.Fake.Token, hostingtest.Reader: "canaryReader",
-		hostingtest.Foreign: "canaryForeign", hostingtest.Wrong: "canaryWrong"}[as]
 	host, err := azuredevops.New(azuredevops.Config{
-		Token: token, BaseURL: w.Fake.URL, Clock: w.Clock, Credential: "token",
+		Token: w.token(as), BaseURL: w.Fake.URL, Clock: w.Clock, Credential: "token",
 	})
 	return hostOf(t, host, err)
+}
+
+// Arguments implements [hostingtest.World].
+func (w *AzureDevOpsWorld) Arguments(_ testing.TB, as hostingtest.Credential) map[string]any {
+	return map[string]any{"base_url": w.Fake.URL, "token": w.token(as)}
+}
+
+func (w *AzureDevOpsWorld) token(as hostingtest.Credential) string {
+	return map[hostingtest.Credential]string{hostingtest.Writer: w.Fake.Token, hostingtest.Reader: "canaryReader",
+		hostingtest.Foreign: "canaryForeign", hostingtest.Wrong: "canaryWrong"}[as]
 }
 
 // AddRepo implements [hostingtest.World].

@@ -27,19 +27,28 @@ type giteaWorld struct {
 
 func (w *giteaWorld) Host(t testing.TB, as hostingtest.Credential) hosting.Host {
 	t.Helper()
-	token := ""
+	host, err := gitea.New(gitea.Config{Token: w.token(t, as), BaseURL: w.server.URL, Credential: "token"})
+	return hostOf(t, host, err)
+}
+
+func (w *giteaWorld) Arguments(t testing.TB, as hostingtest.Credential) map[string]any {
+	t.Helper()
+	return map[string]any{"base_url": w.server.URL, "token": w.token(t, as)}
+}
+
+func (w *giteaWorld) token(t testing.TB, as hostingtest.Credential) string {
+	t.Helper()
 	switch as {
 	case hostingtest.Writer:
-		token = w.repo.Token
+		return w.repo.Token
 	case hostingtest.Reader:
-		token = w.server.ReadToken(t, hostingtest.Bob)
+		return w.server.ReadToken(t, hostingtest.Bob)
 	case hostingtest.Foreign:
-		token = w.server.Token(t, "eve")
+		return w.server.Token(t, "eve")
 	case hostingtest.Wrong:
-		token = "canaryWrong"
+		return "canaryWrong"
 	}
-	host, err := gitea.New(gitea.Config{Token: token, BaseURL: w.server.URL, Credential: "token"})
-	return hostOf(t, host, err)
+	return ""
 }
 
 func (w *giteaWorld) AddRepo(testing.TB) hostingtest.Repo { return giteaRepo{w.repo} }

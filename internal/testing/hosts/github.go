@@ -32,10 +32,18 @@ type GitHubWorld struct {
 // Host implements [hostingtest.World].
 func (w *GitHubWorld) Host(t testing.TB, as hostingtest.Credential) hosting.Host {
 	t.Helper()
-	token := map[hostingtest.Credential]string{hostingtest.Writer: w.Fake.Token, hostingtest.Reader: "canaryReader",
-		hostingtest.Foreign: "canaryForeign", hostingtest.Wrong: "canaryWrong"}[as]
-	host, err := github.New(github.Config{Token: token, BaseURL: w.Fake.URL, Clock: w.clock, Credential: "token"})
+	host, err := github.New(github.Config{Token: w.token(as), BaseURL: w.Fake.URL, Clock: w.clock, Credential: "token"})
 	return hostOf(t, host, err)
+}
+
+// Arguments implements [hostingtest.World].
+func (w *GitHubWorld) Arguments(_ testing.TB, as hostingtest.Credential) map[string]any {
+	return map[string]any{"base_url": w.Fake.URL, "token": w.token(as)}
+}
+
+func (w *GitHubWorld) token(as hostingtest.Credential) string {
+	return map[hostingtest.Credential]string{hostingtest.Writer: w.Fake.Token, hostingtest.Reader: "canaryReader",
+		hostingtest.Foreign: "canaryForeign", hostingtest.Wrong: "canaryWrong"}[as]
 }
 
 // AddRepo implements [hostingtest.World].

@@ -35,10 +35,18 @@ type GitLabWorld struct {
 // Host implements [hostingtest.World].
 func (w *GitLabWorld) Host(t testing.TB, as hostingtest.Credential) hosting.Host {
 	t.Helper()
-	token := map[hostingtest.Credential]string{hostingtest.Writer: w.Fake.Token, hostingtest.Reader: "canaryReader",
-		hostingtest.Foreign: "canaryForeign", hostingtest.Wrong: "canaryWrong"}[as]
-	host, err := gitlab.New(gitlab.Config{Token: token, BaseURL: w.Fake.URL, Clock: w.Clock, Credential: "token"})
+	host, err := gitlab.New(gitlab.Config{Token: w.token(as), BaseURL: w.Fake.URL, Clock: w.Clock, Credential: "token"})
 	return hostOf(t, host, err)
+}
+
+// Arguments implements [hostingtest.World].
+func (w *GitLabWorld) Arguments(_ testing.TB, as hostingtest.Credential) map[string]any {
+	return map[string]any{"base_url": w.Fake.URL, "token": w.token(as)}
+}
+
+func (w *GitLabWorld) token(as hostingtest.Credential) string {
+	return map[hostingtest.Credential]string{hostingtest.Writer: w.Fake.Token, hostingtest.Reader: "canaryReader",
+		hostingtest.Foreign: "canaryForeign", hostingtest.Wrong: "canaryWrong"}[as]
 }
 
 // AddRepo implements [hostingtest.World].

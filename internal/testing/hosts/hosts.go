@@ -3,6 +3,7 @@
 package hosts
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
@@ -36,6 +37,11 @@ var (
 	_ hostingtest.BusyRepo = gitLabProject{}
 	_ hostingtest.BusyRepo = giteaRepo{}
 )
+
+// Prompt returns the hosts without those that see pushes late: for tests of what does not depend on it.
+func Prompt() []Host {
+	return slices.DeleteFunc(All(), func(h Host) bool { return h.Case != "" })
+}
 
 // requests are those for an operation: method, and a part of the path.
 type requests map[hostingtest.Operation][2]string

@@ -7,10 +7,10 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
 )
 
-// Each runs a test on each of [All].
-func Each(t *testing.T, test func(t *testing.T, on Host)) {
+// Each runs a test on each host.
+func Each(t *testing.T, all []Host, test func(t *testing.T, on Host)) {
 	t.Helper()
-	for _, host := range All() {
+	for _, host := range all {
 		t.Run(host.String(), func(t *testing.T) {
 			t.Parallel()
 			test(t, host)

@@ -322,7 +322,7 @@ func (c *chain) silent(credential hostingtest.Credential, why string) {
 func TestManyCommits(t *testing.T) {
 	t.Parallel()
 	const behind = 500
-	hosts.Each(t, func(t *testing.T, on hosts.Host) {
+	hosts.Each(t, hosts.Prompt(), func(t *testing.T, on hosts.Host) {
 		c := newChain(t, on)
 		commits := c.history(behind)
 		c.rules.After = afterStage(time.Second, 0, "")
@@ -373,7 +373,7 @@ func TestGates(t *testing.T) {
 	for _, row := range gates {
 		t.Run(row.rule, func(t *testing.T) {
 			t.Parallel()
-			hosts.Each(t, func(t *testing.T, on hosts.Host) { row.test(newChain(t, on)) })
+			hosts.Each(t, hosts.Prompt(), func(t *testing.T, on hosts.Host) { row.test(newChain(t, on)) })
 		})
 	}
 }

@@ -1,0 +1,315 @@
+package baserepo_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/baserepo"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/baserepo/document"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/pullrequest"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitea"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hostingtest"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts"
+)
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	gitea.Stop()
+	os.Exit(code)
+}
+
+// maxPauses limits the wait for one thing.
+const maxPauses = 100
+
+// pinned is a control plane on a host, whose branch stage pins a commit by a BaseRepo, with what an apply wants and
+// knows.
+type pinned struct {
+	*testing.T
+	world  hostingtest.World
+	people hostingtest.BusyRepo
+	local  string // a bare clone
+	remote baserepo.Remote
+	want   *baserepo.Desired
+	state  *baserepo.State
+}
+
+// commitOf returns a hash of one digit.
+func commitOf(digit int) string { return strings.Repeat(fmt.Sprint(digit), 40) }
+
+func newPinned(t *testing.T, on hosts.Host) *pinned {
+	t.Helper()
+	p := &pinned{T: t, world: on.New(t), local: gitserver.InitBare(t)}
+	p.people, _ = p.world.AddRepo(t).(hostingtest.BusyRepo)
+	url := p.people.URL()
+	gitserver.Seed(t, p.local, "main", map[string]string{"README.md": "hello\n"})
+	p.send("main")
+	file, err := document.New(document.BaseRepo{Name: "main", Repo: url, Branch: "main", Path: ".", Commit: commitOf(1)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.push("stage", string(file))
+	host := p.world.Host(t, hostingtest.Writer)
+	p.remote = baserepo.Remote{
+		Git: hosts.GitClient(t, host, url), Host: func() (hosting.Host, error) { return host, nil },
+	}
+	p.want = &baserepo.Desired{
+		At: baserepo.Branch{Repo: url, Branch: "stage"}, Strategy: delivery.PullRequest,
+		PullRequest: pullrequest.Settings{BranchPrefix: "ours/"},
+		Author:      gitops.Author{Name: "Kalypso", Email: "kalypso@acme.io", When: time.Unix(1700000000, 0)},
+	}
+	p.promote(2)
+	return p
+}
+
+// push pushes a commit with a file to a branch.
+func (p *pinned) push(branch, file string) {
+	p.Helper()
+	gitserver.Seed(p, p.local, branch, map[string]string{document.File: file})
+	p.send(branch)
+}
+
+func (p *pinned) send(branch string) {
+	p.Helper()
+	gitserver.Git(p, p.local, "push", "--quiet", "--force", p.people.Remote(), "refs/heads/"+branch)
+}
+
+// fetch has the clone follow the host.
+func (p *pinned) fetch() {
+	p.Helper()
+	gitserver.Git(p, p.local, "fetch", "--quiet", "--prune", "--update-head-ok", p.people.Remote(),
+		"+refs/heads/*:refs/heads/*")
+}
+
+// promote has the promotion choose a commit.
+func (p *pinned) promote(digit int) { p.want.Promotion = record.Promotion{Commit: commitOf(digit)} }
+
+// plan refreshes the state, and decides as a plan does.
+func (p *pinned) plan() baserepo.Decision {
+	p.Helper()
+	if p.state != nil {
+		read, err := p.remote.Refresh(p.Context(), p.state)
+		if err != nil {
+			p.Fatal(err)
+		}
+		p.state = read.State
+	}
+	planned := baserepo.Decide(p.want, p.state)
+	if planned.Err != nil {
+		p.Fatal(planned.Err)
+	}
+	return planned
+}
+
+// apply plans and applies. After it, nothing is left to write.
+func (p *pinned) apply() {
+	p.Helper()
+	if p.plan().Write {
+		if _, err := p.remote.Check(p.Context(), p.want, p.state); err != nil {
+			p.Fatal(err)
+		}
+		done, err := p.remote.Apply(p.Context(), p.want, p.state)
+		if err != nil {
+			p.Fatal(err)
+		}
+		p.state = done.State
+	}
+	if again := p.plan(); again.Write {
+		p.Errorf("the plan after the apply writes: %+v, knowing %+v", again, p.state.Proposal)
+	}
+}
+
+// await refreshes until what the host does on its own is seen.
+func (p *pinned) await(what string, seen func() bool) {
+	p.Helper()
+	for range maxPauses {
+		if p.plan(); seen() {
+			return
+		}
+		p.world.Pause(p)
+	}
+	p.Fatalf("the host never shows %s: %+v", what, p.state)
+}
+
+// expect compares the commit that the branch pins, the one that the state calls delivered, and the pull requests.
+func (p *pinned) expect(branch, delivered int, pullRequests ...string) {
+	p.Helper()
+	p.fetch()
+	file, err := document.Parse([]byte(gitserver.Tree(p, p.local, "stage")[document.File]))
+	if err != nil {
+		p.Fatal(err)
+	}
+	got := append([]string{file.Commit[:1], p.state.Delivered[:1]}, p.see()...)
+	want := append([]string{fmt.Sprint(branch), fmt.Sprint(delivered)}, pullRequests...)
+	if diff := cmp.Diff(want, got); diff != "" {
+		p.Fatalf("the commit on the branch, the delivered one, the pull requests (-want +got):\n%s", diff)
+	}
+}
+
+// see describes the pull requests.
+func (p *pinned) see() (all []string) {
+	p.Helper()
+	for _, pr := range p.people.PullRequests(p) {
+		text := fmt.Sprintf("%s to %s: %s", pr.State, pr.Target, strings.TrimRight(pr.Title, "0123456789"))
+		text += pr.Title[len(pr.Title)-1:]
+		if pr.Draft {
+			text += ", draft"
+		}
+		if strings.Contains(pr.Body, "Do not merge") {
+			text += ", withheld"
+		}
+		if pr.AutoMerge != "" {
+			text += ", auto-merge"
+		}
+		if !slices.Contains(pr.Labels, "promoted") {
+			text += ", unlabelled"
+		}
+		all = append(all, text)
+	}
+	return all
+}
+
+// pins are what becomes of the commit that an environment's BaseRepo pins.
+var pins = []struct {
+	rule string
+	test func(*pinned)
+}{
+	{"one pull request follows the promotion until it is merged", func(p *pinned) {
+		var want []string
+		for i, method := range hosting.MergeMethods {
+			first, second := 2*(i+1), 2*(i+1)+1
+			p.state, p.want.PullRequest.BranchPrefix = nil, string(method)+"/"
+			for _, digit := range []int{first, second} {
+				p.promote(digit)
+				p.apply()
+				p.expect(max(1, first-1), max(1, first-1), append(slices.Clone(want), opened(digit))...)
+			}
+			p.people.Merge(p, i+1, method)
+			p.await("the merge", func() bool { return p.state.Proposal == nil })
+			want = append(want, strings.Replace(opened(second), "open", "merged", 1))
+			p.expect(second, second, want...)
+			if head := gitserver.Rev(p, p.local, "stage"); p.state.Since != head || p.plan().Write {
+				p.Errorf("by %s, the state is %+v, and the head %s", method, p.state, head)
+			}
+		}
+	}},
+	{"auto-merge waits for the check", func(p *pinned) {
+		p.people.Require(p, "stage", "ci")
+		p.want.PullRequest.AutoMerge = hosting.Squash
+		p.apply()
+		p.expect(1, 1, opened(2)+", auto-merge")
+		p.promote(3)
+		p.apply()
+		p.expect(1, 1, opened(3)+", auto-merge")
+		p.people.SetStatus(p, p.state.Proposal.Head, "ci", hosting.Success)
+		p.await("the merge", func() bool { return p.state.Proposal == nil })
+		p.expect(3, 3, strings.Replace(opened(3), "open", "merged", 1))
+	}},
+	{"people close it", func(p *pinned) {
+		p.apply()
+		p.people.Close(p, 1)
+		if planned := p.plan(); planned.Write || planned.Closed != 1 {
+			p.Errorf("the plan is %+v", planned)
+		}
+		p.promote(3)
+		p.apply()
+		closed := strings.Replace(opened(2), "open", "closed", 1)
+		p.expect(1, 1, closed, opened(3))
+		p.people.Close(p, 2)
+		p.want.PullRequest.Reopen = true
+		p.apply()
+		p.expect(1, 1, closed, strings.Replace(opened(3), "open", "closed", 1), opened(3))
+	}},
+	{"people push the commit", func(p *pinned) {
+		p.apply()
+		p.push("stage", strings.ReplaceAll(p.state.File, commitOf(1), commitOf(2)))
+		p.apply()
+		p.expect(2, 2, strings.Replace(opened(2), "open", "closed", 1))
+	}},
+	{"people push another commit", func(p *pinned) {
+		p.apply()
+		p.push("stage", strings.ReplaceAll(p.state.File, commitOf(1), commitOf(9)))
+		if planned := p.plan(); !planned.Drifted || len(p.state.Drift) != 1 {
+			p.Errorf("the plan is %+v, the state %+v", planned, p.state)
+		}
+	}},
+	{"the environment is frozen", func(p *pinned) {
+		p.apply()
+		p.want.Promotion.Reason = record.Reason{Decision: promotion.Frozen, Summary: "An incident."}
+		p.apply()
+		p.expect(1, 1, opened(2)+", draft, withheld")
+		p.promote(2)
+		p.apply()
+		p.expect(1, 1, opened(2))
+	}},
+	{"nothing is promoted yet", func(p *pinned) {
+		p.want.Promotion.Commit = ""
+		if planned := p.plan(); planned.Write || planned.Rests == "" {
+			p.Errorf("the plan is %+v", planned)
+		}
+	}},
+	{"it is pushed from now on", func(p *pinned) {
+		p.apply()
+		p.want.Strategy = delivery.Push
+		p.promote(3)
+		p.apply()
+		p.expect(3, 3, strings.Replace(opened(2), "open", "closed", 1))
+	}},
+	{"it is destroyed", func(p *pinned) {
+		p.apply()
+		for range 2 { // the second time, there is nothing to close
+			if err := p.remote.Forget(p.Context(), p.state); err != nil {
+				p.Fatal(err)
+			}
+		}
+		p.expect(1, 1, strings.Replace(opened(2), "open", "closed", 1))
+		if left := gitserver.Git(p, p.local, "branch", "--list", "ours/*"); left != "" {
+			p.Errorf("it left the branches %s", left)
+		}
+	}},
+	{"the state is lost", func(p *pinned) {
+		p.apply()
+		p.state = nil
+		p.promote(3)
+		p.apply()
+		p.expect(1, 1, opened(3))
+	}},
+	{"the state is lost, and people pushed to our branch", func(p *pinned) {
+		p.apply()
+		p.state = nil
+		p.fetch()
+		p.push(p.people.PullRequests(p)[0].Branch, "theirs")
+		var foreign *pullrequest.ForeignError
+		if _, err := p.remote.Check(p.Context(), p.want, nil); !errors.As(err, &foreign) {
+			p.Errorf("the error is %v", err)
+		}
+	}},
+}
+
+// opened describes an open pull request.
+func opened(digit int) string {
+	return fmt.Sprintf("open to stage: Set the base of stage to %d", digit)
+}
+
+// TestHosts specifies how the pull request of a BaseRepo goes on each host.
+func TestHosts(t *testing.T) {
+	t.Parallel()
+	for _, row := range pins {
+		t.Run(row.rule, func(t *testing.T) {
+			t.Parallel()
+			hosts.Each(t, hosts.All(), func(t *testing.T, on hosts.Host) { row.test(newPinned(t, on)) })
+		})
+	}
+}

@@ -1,0 +1,216 @@
+package provider_test
+
+import (
+	"maps"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hostingtest"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/protocol"
+)
+
+// hostStatus is a kalypso_commit_status on a host, with what its configuration sets.
+type hostStatus struct {
+	protocolRun
+	world  hostingtest.World
+	people hostingtest.Repo
+	repo   hosting.Repo
+	local  string // a bare repo, from which commits are pushed
+	given  map[string]any
+}
+
+func newHostStatus(t *testing.T, on hosts.Host) *hostStatus {
+	t.Helper()
+	s := &hostStatus{world: on.New(t), local: gitserver.InitBare(t)}
+	s.t, s.resource = t, protocol.Resource{Type: "kalypso_commit_status"}
+	s.people = s.world.AddRepo(t)
+	repo, err := s.as(hostingtest.Writer).Repo(s.people.URL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.repo = repo
+	s.given = map[string]any{
+		"repo": s.people.URL(), "commit": s.commit("1"), "context": "kalypso/dev", "state": "success",
+		"description": "Rolled out", "target_url": "https://acme.io/runs/1",
+	}
+	return s
+}
+
+// as has the provider use a credential.
+func (s *hostStatus) as(credential hostingtest.Credential) hosting.Host {
+	s.t.Helper()
+	host := s.world.Host(s.t, credential)
+	s.config = map[string]any{host.Block(): s.world.Arguments(s.t, credential)}
+	return host
+}
+
+// commit pushes a commit.
+func (s *hostStatus) commit(text string) string {
+	s.t.Helper()
+	commit := gitserver.Seed(s.t, s.local, "main", map[string]string{"a": text})
+	gitserver.Git(s.t, s.local, "push", "--quiet", "--force", s.people.Remote(), "refs/heads/main")
+	return commit
+}
+
+// target is the commit of the configuration.
+func (s *hostStatus) target() string {
+	commit, _ := s.given["commit"].(string)
+	return commit
+}
+
+// set changes arguments: name, value, and so on.
+func (s *hostStatus) set(pairs ...any) {
+	for i := 0; i < len(pairs); i += 2 {
+		name, _ := pairs[i].(string)
+		s.given[name] = pairs[i+1]
+	}
+}
+
+// apply applies, and expects that nothing is left to do.
+func (s *hostStatus) apply() {
+	s.t.Helper()
+	s.run(maps.Clone(s.given), s.given)
+	after := s.resource.State
+	if s.run(maps.Clone(s.given), s.given); !after.Equal(s.resource.State) {
+		s.t.Errorf("the next apply changes the state from %v to %v", protocol.Lines(after), protocol.Lines(s.resource.State))
+	}
+}
+
+// expect compares the last status, and how many there were.
+func (s *hostStatus) expect(state hosting.StatusState, description string, posted int) {
+	s.t.Helper()
+	all, _, err := s.repo.StatusHistory(s.t.Context(), s.target())
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	if len(all) != posted || all[0].State != state || all[0].Description != description ||
+		all[0].Creator != s.world.Traits().Login {
+		s.t.Fatalf("the host has %+v, want %s %q by %s after %d", all, state, description, s.world.Traits().Login, posted)
+	}
+	if posted > 0 && s.attribute("set_at") != all[0].SetAt.UTC().Format(time.RFC3339) {
+		s.t.Errorf("it was set at %q, and the host says %s", s.attribute("set_at"), all[0].SetAt)
+	}
+}
+
+// attribute returns an attribute of the state.
+func (s *hostStatus) attribute(name string) string {
+	return strings.Trim(protocol.Lines(s.resource.State)[name], `"`)
+}
+
+// refused fails the test unless an apply fails and says so.
+func (s *hostStatus) refused(says ...string) {
+	s.t.Helper()
+	_, ds := s.tryRun(s.given)
+	if !ds.HasErrors() {
+		s.t.Error("it is applied")
+	}
+	wantText(s.t, ds.String(), says...)
+	if strings.Contains(ds.String(), "canary") {
+		s.t.Errorf("a secret is in %s", ds)
+	}
+}
+
+// statusesOfHosts are what becomes of the status that a resource manages.
+var statusesOfHosts = []struct {
+	rule string
+	test func(*hostStatus)
+}{
+	{"it is created, changed, and left", func(s *hostStatus) {
+		s.apply()
+		s.expect(hosting.Success, "Rolled out", 1)
+		s.set("state", "failure", "description", nil, "target_url", nil)
+		s.apply()
+		s.expect(hosting.Failure, "", 2)
+		first := s.target()
+		s.set("commit", s.commit("2"), "state", "error")
+		s.apply()
+		s.expect(hosting.Errored, "", 1)
+		s.destroy()
+		if now, err := s.repo.Status(s.t.Context(), first, "kalypso/dev"); err != nil || now.State != hosting.Failure {
+			s.t.Errorf("the old commit has %+v, %v", now, err)
+		}
+	}},
+	{"a pending one is described anew", func(s *hostStatus) {
+		s.set("state", "pending", "description", "1 of 2")
+		s.apply()
+		s.set("description", "2 of 2")
+		s.apply()
+		if s.world.Traits().UpdatesPending {
+			s.expect(hosting.Pending, "1 of 2", 1)
+		} else {
+			s.expect(hosting.Pending, "2 of 2", 2)
+		}
+		s.set("state", "success")
+		s.apply()
+		want := 3
+		if s.world.Traits().UpdatesPending {
+			want = 1
+		}
+		s.expect(hosting.Success, "2 of 2", want)
+	}},
+	{"people change it", func(s *hostStatus) {
+		s.set("context", "dev", "description", nil, "target_url", nil)
+		s.apply()
+			s.people.SetStatus(s.t, s.target(), "dev", hosting.Failure)
+		s.apply()
+		s.expect(hosting.Success, "", 3)
+		s.people.SetStatus(s.t, s.target(), "dev", hosting.Success) // as it is to be
+		s.run(maps.Clone(s.given), s.given)
+		if now, err := s.repo.Status(s.t.Context(), s.target(), "dev"); err != nil || now.Creator != hostingtest.Ann {
+			s.t.Errorf("it is set again: %+v, %v", now, err)
+		}
+	}},
+	{"it is imported", func(s *hostStatus) {
+		s.apply()
+		want := s.resource.State
+			imported, ds, err := s.start().Import(s.t.Context(), s.resource.Type, s.people.URL()+"@"+s.target()+"#kalypso/dev")
+		if err != nil || ds.HasErrors() || imported == nil {
+			s.t.Fatal(err, ds)
+		}
+		if !imported.State.Equal(want) {
+			s.t.Errorf("imported %v, want %v", protocol.Lines(imported.State), protocol.Lines(want))
+		}
+	}},
+	{"it is renewed", func(s *hostStatus) {
+		s.set("renew_after", "2s")
+		s.apply()
+		set := s.attribute("set_at")
+		for n := 0; s.attribute("set_at") == set; n++ {
+			if n == 100 {
+				s.t.Fatal("it is never renewed")
+			}
+			s.world.Pause(s.t)
+			s.run(maps.Clone(s.given), s.given)
+		}
+		s.expect(hosting.Success, "Rolled out", 2)
+	}},
+	{"the host does not have the commit", func(s *hostStatus) {
+		s.set("commit", strings.Repeat("ab", 20))
+		s.refused("Commit not found", "Set status kalypso/dev of commit abab")
+	}},
+	{"the credential does not allow it", func(s *hostStatus) {
+		for credential, says := range map[hostingtest.Credential]string{
+			hostingtest.Reader: " denies the request", hostingtest.Wrong: " does not accept the credential",
+			hostingtest.Foreign: "Repo not found, or not visible",
+		} {
+			host := s.as(credential)
+			s.refused(strings.ReplaceAll(says, " d", host.Name()+" d"), "Set status kalypso/dev of commit "+
+				s.target())
+		}
+	}},
+}
+
+// TestCommitStatusOnHosts specifies what a kalypso_commit_status does on each host.
+func TestCommitStatusOnHosts(t *testing.T) {
+	t.Parallel()
+	for _, row := range statusesOfHosts {
+		t.Run(row.rule, func(t *testing.T) {
+			t.Parallel()
+			hosts.Each(t, hosts.Prompt(), func(t *testing.T, on hosts.Host) { row.test(newHostStatus(t, on)) })
+		})
+	}
+}
