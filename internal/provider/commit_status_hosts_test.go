@@ -155,7 +155,7 @@ var statusesOfHosts = []struct {
 	{"people change it", func(s *hostStatus) {
 		s.set("context", "dev", "description", nil, "target_url", nil)
 		s.apply()
-			s.people.SetStatus(s.t, s.target(), "dev", hosting.Failure)
+		s.people.SetStatus(s.t, s.target(), "dev", hosting.Failure)
 		s.apply()
 		s.expect(hosting.Success, "", 3)
 		s.people.SetStatus(s.t, s.target(), "dev", hosting.Success) // as it is to be
@@ -167,7 +167,7 @@ var statusesOfHosts = []struct {
 	{"it is imported", func(s *hostStatus) {
 		s.apply()
 		want := s.resource.State
-			imported, ds, err := s.start().Import(s.t.Context(), s.resource.Type, s.people.URL()+"@"+s.target()+"#kalypso/dev")
+		imported, ds, err := s.start().Import(s.t.Context(), s.resource.Type, s.people.URL()+"@"+s.target()+"#kalypso/dev")
 		if err != nil || ds.HasErrors() || imported == nil {
 			s.t.Fatal(err, ds)
 		}

@@ -31,12 +31,10 @@ type Repo interface {
 	// Read returns a pull request by number.
 	Read(ctx context.Context, number int) (*PullRequest, error)
 	// Open opens a pull request. The error is [ErrExists] if the branches already have an open one, and
-	// [ErrNothingToMerge] if they do not differ. If the pull request was opened but its labels or reviewers could not be
-	// set, Open returns both the pull request and the error; Edit sets them.
+	// [ErrNothingToMerge] if the host refuses it because the branch has no commit that the target lacks. Most hosts open
+	// it. If the pull request was opened but its labels or reviewers could not be set, Open returns both the pull request
+	// and the error; Edit sets them.
 	Open(ctx context.Context, proposal Proposal) (*PullRequest, error)
-	// OpensEmpty reports whether Open opens a pull request of branches that do not differ, without [ErrNothingToMerge].
-	// It contacts no server.
-	OpensEmpty() bool
 	// Edit changes an open pull request, as last read, to match a proposal. It makes requests only for differences, and
 	// keeps labels and reviewers that the proposal does not list. It does not change the branches.
 	Edit(ctx context.Context, now PullRequest, proposal Proposal) (*PullRequest, error)

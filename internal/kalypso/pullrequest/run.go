@@ -171,19 +171,18 @@ func (t *Topic) open(ctx context.Context, p hosting.Proposal) (*hosting.PullRequ
 }
 
 // checkNotEmpty returns [hosting.ErrNothingToMerge] if the target took the change since we pushed on top of a commit of
-// it: the new pull request is empty, and the next attempt closes it. Some hosts refuse to open such a one.
+// it: the new pull request is empty, and the next attempt closes it. No host refuses one whose branch has a commit that
+// the target lacks. If the target did not move, one look-up of its head says so.
 func (t *Topic) checkNotEmpty(ctx context.Context, pushedOn string, c Change) error {
-	if !t.repo.OpensEmpty() {
-		return nil
+	head, err := t.target.Head(ctx)
+	if err != nil || head.String() == pushedOn {
+		return err
 	}
 	target, err := t.target.Snapshot(ctx)
 	if err != nil {
 		return err
 	}
 	defer target.Close()
-	if target.Commit.String() == pushedOn {
-		return nil
-	}
 	ours, err := t.ours.Snapshot(ctx)
 	if err != nil {
 		return err

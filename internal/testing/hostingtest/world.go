@@ -82,7 +82,7 @@ type Traits struct {
 	NoMethod map[hosting.MergeMethod]string
 	// HidesMethod says that the host shows that auto-merge is on, and not by which method.
 	HidesMethod bool
-	// OpensEmpty says that the host opens a pull request without a difference, which others refuse.
+	// OpensEmpty says that the host opens a pull request whose branch has no commit of its own, which others refuse.
 	OpensEmpty bool
 	// KeepsPushed says that a pull request stays open when a push brings its commits to the target.
 	KeepsPushed bool

@@ -160,9 +160,6 @@ func (r *repo) Open(ctx context.Context, p hosting.Proposal) (*hosting.PullReque
 	return r.syncMetadata(ctx, opened, *r.convert(opened), p)
 }
 
-// OpensEmpty reports that Gitea opens a pull request of branches that do not differ. It contacts no server.
-func (r *repo) OpensEmpty() bool { return true }
-
 // findOpened returns the pull request that an earlier attempt opened but whose answer was lost: its title and body
 // equal the proposal's.
 func (r *repo) findOpened(ctx context.Context, p hosting.Proposal) *pull {

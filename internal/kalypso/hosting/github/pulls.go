@@ -75,9 +75,6 @@ func (r *repo) Open(ctx context.Context, p hosting.Proposal) (*hosting.PullReque
 	return r.syncMetadata(ctx, *r.convert(opened), p)
 }
 
-// OpensEmpty implements [hosting.Repo].
-func (r *repo) OpensEmpty() bool { return false }
-
 // findOpened returns the pull request that an earlier attempt opened but whose answer was lost: its title and body
 // equal the proposal's.
 func (r *repo) findOpened(ctx context.Context, p hosting.Proposal) *github.PullRequest {

@@ -135,9 +135,6 @@ func (r *repo) Open(ctx context.Context, p hosting.Proposal) (*hosting.PullReque
 	return now, errors.Join(unknown, r.checkAsked(*now, p.Reviewers, unknown == nil))
 }
 
-// OpensEmpty implements [hosting.Repo].
-func (r *repo) OpensEmpty() bool { return true }
-
 // findOpened returns the merge request that an earlier attempt opened but whose answer was lost: its title and body
 // equal the proposal's.
 func (r *repo) findOpened(ctx context.Context, op string, p hosting.Proposal) *hosting.PullRequest {
