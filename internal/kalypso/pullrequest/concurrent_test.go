@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/azuredevopsfake"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/githubfake"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitlabfake"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts"
@@ -19,6 +20,7 @@ func TestConcurrent(t *testing.T) {
 	for _, host := range []hosts.Host{
 		{Name: "GitHub", New: hosts.GitHub(githubfake.WithGitBackend())},
 		{Name: "GitLab", New: hosts.GitLab(gitlabfake.WithGitBackend(), gitlabfake.WithLag(1))},
+		{Name: "Azure DevOps", New: hosts.AzureDevOps(azuredevopsfake.WithLag(1))},
 		{Name: "Gitea", New: hosts.Gitea},
 	} {
 		t.Run(host.Name, func(t *testing.T) {
