@@ -154,8 +154,8 @@ func TestDocsPipelines(t *testing.T) {
 			}
 		}
 	}
-	if pipelines != 3 || steps != 1 {
-		t.Errorf("%d pipelines, want 3, and %d lists of steps, want 1", pipelines, steps)
+	if pipelines != 4 || steps != 1 {
+		t.Errorf("%d pipelines, want 4, and %d lists of steps, want 1", pipelines, steps)
 	}
 }
 

@@ -1,0 +1,130 @@
+package provider_test
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"testing"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
+)
+
+// pipelineOf returns the pipeline of the guide "In CI" that has a text.
+func pipelineOf(t *testing.T, has string, into any) {
+	t.Helper()
+	for _, block := range yamlBlock.FindAllStringSubmatch(docsPages(t)["guides/ci"], -1) {
+		if strings.Contains(block[1], has) {
+			if err := yaml.Unmarshal([]byte(block[1]), into); err != nil {
+				t.Fatal(err)
+			}
+			return
+		}
+	}
+	t.Fatalf("no pipeline has %q", has)
+}
+
+// giteaComment returns the commands by which Gitea's pipeline posts the description.
+func giteaComment(t *testing.T) string {
+	t.Helper()
+	var pipeline struct {
+		Jobs map[string]struct {
+			Steps []struct{ Name, Run string }
+		}
+	}
+	pipelineOf(t, "gitea_token", &pipeline)
+	for _, step := range pipeline.Jobs["plan"].Steps {
+		if step.Name == "Comment" {
+			return step.Run
+		}
+	}
+	t.Fatal("no step posts a comment")
+	return ""
+}
+
+// gitlabComment returns those of GitLab's. What it posts with is installed here.
+func gitlabComment(t *testing.T) string {
+	t.Helper()
+	var pipeline struct {
+		Plan struct{ Script []string }
+	}
+	pipelineOf(t, "CI_PIPELINE_SOURCE", &pipeline)
+	_, script, found := strings.Cut(strings.Join(pipeline.Plan.Script, "\n"), "apk add --no-cache curl jq\n")
+	if !found {
+		t.Fatal("the job does not install what it posts with")
+	}
+	return script
+}
+
+// TestAccPipelineComments runs the steps of the guide "In CI" that post what a pull request changes: the description of
+// a rendering that changes is the comment, and without a change there is none.
+func TestAccPipelineComments(t *testing.T) {
+	t.Parallel()
+	repo := gitserver.InitBare(t)
+	gitserver.Seed(t, repo, "dev", map[string]string{"README.md": "hello\n"})
+	r := newRendering(t, repo)
+	r.options("delivery", map[string]any{"describe": "keys"})
+
+	var mu sync.Mutex
+	var posted []string
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		body, _ := io.ReadAll(req.Body)
+		credential := req.Header.Get("Authorization") + req.Header.Get("PRIVATE-TOKEN")
+		mu.Lock()
+		defer mu.Unlock()
+		posted = append(posted, req.Method+" "+req.URL.Path+" "+credential, string(body))
+		w.WriteHeader(http.StatusCreated)
+	}))
+	defer server.Close()
+	run := func(script string) []string {
+		t.Helper()
+		r.succeed("plan", "-no-color", "-out=plan")
+		like := r.command("plan")
+		cmd := exec.CommandContext(t.Context(), "bash", "-eo", "pipefail", "-c", script)
+		cmd.Dir, cmd.Env = like.Dir, append(like.Env, "JOB_TOKEN=job", "COMMENT_TOKEN=comment",
+			"COMMENTS="+server.URL+"/api/v1/repos/acme/fleet/issues/7/comments", "CI_API_V4_URL="+server.URL+"/api/v4",
+			"CI_PROJECT_ID=3", "CI_MERGE_REQUEST_IID=7",
+			"PATH="+terraformFolder(t)+string(os.PathListSeparator)+os.Getenv("PATH"))
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%s\n%v\n%s", script, err, out)
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		got := posted
+		posted = nil
+		return got
+	}
+	r.apply()
+	r.set("value", "2")
+	want, _ := r.plan()[renderingAddress].After["description"].(string)
+	if want == "" {
+		t.Fatal("the plan has no description")
+	}
+	want += "\n"
+	got := run(giteaComment(t))
+	var comment struct{ Body string }
+	if len(got) != 2 || got[0] != "POST /api/v1/repos/acme/fleet/issues/7/comments token job" ||
+		json.Unmarshal([]byte(got[1]), &comment) != nil || comment.Body != want {
+		t.Errorf("Gitea got %q, want %q", got, want)
+	}
+	got = run(gitlabComment(t))
+	if len(got) != 2 || got[0] != "POST /api/v4/projects/3/merge_requests/7/notes comment" {
+		t.Fatalf("GitLab got %q", got)
+	}
+	if form, err := url.ParseQuery(got[1]); err != nil || form.Get("body") != want {
+		t.Errorf("GitLab got %q, want %q", form, want)
+	}
+	r.apply()
+	for _, script := range []string{giteaComment(t), gitlabComment(t)} {
+		if got := run(script); len(got) > 0 {
+			t.Errorf("without a change, %q is posted", got)
+		}
+	}
+}
