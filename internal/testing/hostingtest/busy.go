@@ -42,6 +42,7 @@ const (
 	AutoMerge Operation = "auto-merge"
 	Label     Operation = "label"
 	Push      Operation = "push"
+	Statuses  Operation = "statuses" // to read those of many commits
 )
 
 // Fault is how a request fails.
@@ -55,4 +56,5 @@ const (
 	NotSeen    Fault = "not seen"  // the host has not seen a push to the head branch yet
 	NotReady   Fault = "not ready" // the host can't tell yet whether the branch can be merged
 	Refused    Fault = "refused"   // by the repo's settings
+	Down       Fault = "down"      // the server is there, and does not serve
 )

@@ -140,6 +140,7 @@ var azureRequests = requests{
 	hostingtest.Open: {http.MethodPost, "/pullRequests"}, hostingtest.Edit: {http.MethodPatch, "/pullRequests/"},
 	hostingtest.Read: {http.MethodGet, "/pullRequests/"}, hostingtest.Close: {http.MethodPatch, "/pullRequests/"},
 	hostingtest.AutoMerge: {http.MethodPatch, "/pullRequests/"}, hostingtest.Label: {http.MethodPost, "/labels"},
+	hostingtest.Statuses: {http.MethodGet, "/statuses"},
 }
 
 func (r azureDevOpsRepo) Before(op hostingtest.Operation, f func()) {
@@ -158,6 +159,7 @@ func (r azureDevOpsRepo) Fail(_ testing.TB, op hostingtest.Operation, times int,
 		hostingtest.NotSeen: fake.Error(http.StatusBadRequest, "", "TF401398: The pull request cannot be activated because "+
 			"the source and/or the target branch no longer exists."),
 		hostingtest.NotReady: fake.Error(http.StatusServiceUnavailable, "", "TF400898: The service is not available."),
+		hostingtest.Down:     fake.Error(http.StatusServiceUnavailable, "", "TF400898: The service is not available."),
 		hostingtest.Refused:  fake.Error(http.StatusBadRequest, "", "The merge strategy is not allowed by a policy."),
 	}[how]
 	r.fake.Fail(azureRequests[op][0], azureRequests[op][1], times, failure)

@@ -144,7 +144,7 @@ var giteaRequests = requests{
 	hostingtest.Open: {http.MethodPost, "/pulls"}, hostingtest.Edit: {http.MethodPatch, "/pulls/"},
 	hostingtest.Read: {http.MethodGet, "/pulls/"}, hostingtest.Close: {http.MethodPatch, "/pulls/"},
 	hostingtest.AutoMerge: {http.MethodPost, "/merge"}, hostingtest.Label: {http.MethodPost, "/labels"},
-	hostingtest.Push: {http.MethodPost, "/git-receive-pack"},
+	hostingtest.Push: {http.MethodPost, "/git-receive-pack"}, hostingtest.Statuses: {http.MethodGet, "/statuses"},
 }
 
 func (r giteaRepo) Before(op hostingtest.Operation, f func()) {
@@ -165,6 +165,7 @@ func (r giteaRepo) Fail(t testing.TB, op hostingtest.Operation, times int, how h
 		hostingtest.Forbidden: {Status: http.StatusForbidden, Body: `{"message": "no"}`},
 		hostingtest.NotSeen:   {Status: http.StatusNotFound, Body: `{"message": "not found"}`},
 		hostingtest.NotReady:  {Status: http.StatusMethodNotAllowed, Body: `{"message": "Please try again later"}`},
+		hostingtest.Down:      {Status: http.StatusServiceUnavailable, Body: `{"message": "no"}`},
 		hostingtest.Refused:   {Status: http.StatusUnprocessableEntity, Body: `{"message": "no"}`},
 	}[how])
 }

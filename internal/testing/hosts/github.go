@@ -135,6 +135,7 @@ var gitHubRequests = requests{
 	hostingtest.Open: {http.MethodPost, "/pulls"}, hostingtest.Edit: {http.MethodPatch, "/pulls/"},
 	hostingtest.Read: {http.MethodGet, "/pulls/"}, hostingtest.Close: {http.MethodPatch, "/pulls/"},
 	hostingtest.AutoMerge: {http.MethodPost, "/graphql"}, hostingtest.Label: {http.MethodPost, "/labels"},
+	hostingtest.Statuses: {http.MethodPost, "/graphql"},
 }
 
 func (r gitHubRepo) Before(op hostingtest.Operation, f func()) {
@@ -155,6 +156,7 @@ func (r gitHubRepo) Fail(_ testing.TB, op hostingtest.Operation, times int, how 
 		hostingtest.Dropped: githubfake.Dropped(), hostingtest.AnswerLost: githubfake.AnswerLost(),
 		hostingtest.Forbidden: githubfake.Forbidden("no"), hostingtest.NotSeen: githubfake.HeadNotSeen(),
 		hostingtest.NotReady: githubfake.BaseMoved(),
+		hostingtest.Down:     githubfake.ServerError(http.StatusServiceUnavailable, 0),
 		hostingtest.Refused:  {Status: http.StatusUnprocessableEntity, Body: `{"message":"Validation Failed"}`},
 	}[how]
 	switch {

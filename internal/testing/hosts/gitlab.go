@@ -138,6 +138,7 @@ var gitLabRequests = requests{
 	hostingtest.Open: {http.MethodPost, "/merge_requests"}, hostingtest.Edit: {http.MethodPut, "/merge_requests/"},
 	hostingtest.Read: {http.MethodGet, "/merge_requests/"}, hostingtest.Close: {http.MethodPut, "/merge_requests/"},
 	hostingtest.AutoMerge: {http.MethodPut, "/1/merge"}, // of the first one
+	hostingtest.Statuses:  {http.MethodGet, "/statuses"},
 }
 
 func (p gitLabProject) Before(op hostingtest.Operation, f func()) {
@@ -160,6 +161,7 @@ func (p gitLabProject) Fail(_ testing.TB, op hostingtest.Operation, times int, h
 		hostingtest.NotSeen: {Status: http.StatusUnprocessableEntity,
 			Body: `{"message":["Source branch \"x\" does not exist"]}`},
 		hostingtest.NotReady: {Status: http.StatusMethodNotAllowed, Body: `{"message":"405 Method Not Allowed"}`},
+		hostingtest.Down:     {Status: http.StatusServiceUnavailable, Body: `{"message":"503 Service Unavailable"}`},
 		hostingtest.Refused:  {Status: http.StatusUnprocessableEntity, Body: `{"message":"Branch cannot be merged"}`},
 	}[how]
 	if how == hostingtest.Refused { // GitLab answers alike while it checks, so it is asked again

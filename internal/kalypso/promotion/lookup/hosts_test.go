@@ -1,6 +1,7 @@
 package lookup_test
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"os/exec"
@@ -35,7 +36,7 @@ const (
 type chain struct {
 	*testing.T
 	world   hostingtest.World
-	people  hostingtest.Repo
+	people  hostingtest.BusyRepo
 	local   string // a bare repo, from which branches are pushed
 	git     *gitremote.Client
 	host    hosting.Host
@@ -47,7 +48,7 @@ type chain struct {
 func newChain(t *testing.T, on hosts.Host) *chain {
 	t.Helper()
 	c := &chain{T: t, world: on.New(t), local: gitserver.InitBare(t)}
-	c.people = c.world.AddRepo(t)
+	c.people, _ = c.world.AddRepo(t).(hostingtest.BusyRepo)
 	c.initial = gitserver.Seed(t, c.local, "main", map[string]string{"version": "initial"})
 	c.deliver("prod", c.initial)
 	c.send("main")
@@ -120,9 +121,11 @@ func (c *chain) pass(d time.Duration) {
 	}
 }
 
-func (c *chain) decide() *promotion.Decision {
+func (c *chain) decide() *promotion.Decision { c.Helper(); return c.decideIn(c.Context()) }
+
+func (c *chain) decideIn(ctx context.Context) *promotion.Decision {
 	c.Helper()
-	found, err := lookup.Decide(c.Context(), lookup.Request{
+	found, err := lookup.Decide(ctx, lookup.Request{
 		Client: c.git, Host: c.host, Credential: true, Rules: c.rules,
 		ControlPlane: lookup.ControlPlane{Repo: c.people.URL(), Branch: "main"},
 		GitOps:       record.Destination{Repo: c.people.URL(), Branch: "prod", Path: "."},
@@ -137,6 +140,12 @@ func (c *chain) decide() *promotion.Decision {
 func (c *chain) expect(kind promotion.Kind, commit string, says ...string) *promotion.Decision {
 	c.Helper()
 	found := c.decide()
+	c.check(found, kind, commit, says...)
+	return found
+}
+
+func (c *chain) check(found *promotion.Decision, kind promotion.Kind, commit string, says ...string) {
+	c.Helper()
 	if found.Kind != kind || found.Commit != commit {
 		c.Errorf("it is %s %s, want %s %s", found.Kind, found.Commit, kind, commit)
 	}
@@ -152,7 +161,6 @@ func (c *chain) expect(kind promotion.Kind, commit string, says ...string) *prom
 	if c.Failed() {
 		c.Fatalf("the decision:\n%s", text)
 	}
-	return found
 }
 
 // afterStage is the gate of an environment that must run a commit first.
@@ -281,6 +289,21 @@ var gates = []struct {
 		found := c.expect(promotion.Promote, commit)
 		if found.Proposed != commit {
 			c.Errorf("it is proposed: %q", found.Proposed)
+		}
+	}},
+	{"a host that does not answer", func(c *chain) {
+		c.rules.After = afterStage(0, 0, "")
+		commit := c.commit("1")
+		c.set(commit, stageContext, hosting.Success)
+		for _, fault := range []hostingtest.Fault{hostingtest.Down, hostingtest.Dropped} {
+			c.people.Fail(c, hostingtest.Statuses, -1, fault)
+			ctx, cancel := context.WithTimeout(c.Context(), 5*time.Second) // the next attempt would come too late
+			found := c.decideIn(ctx)
+			cancel()
+			c.check(found, promotion.Hold, c.initial)
+			if len(found.Warnings) == 0 || !strings.Contains(fmt.Sprint(found.Warnings), "the host is not available") {
+				c.Errorf("after %s, it warns %+v", fault, found.Warnings)
+			}
 		}
 	}},
 	{"a host that does not accept the credential", func(c *chain) {

@@ -1,0 +1,43 @@
+package gitlabfake
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+)
+
+// TestSpec: a request or an answer that differs from the table of requests is a problem.
+func TestSpec(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ method, path, body, want string }{
+		{"GET", "/api/v4/projects/acme%2Fgitops", "", ""},
+		{"DELETE", "/api/v4/projects/3", "", "no such request"},
+		{"GET", "/api/v4/projects/3/merge_requests?state=opened&source_branch=x", "", ""},
+		{"GET", "/api/v4/projects/3/merge_requests?head=x", "", "query head is unknown"},
+		{"GET", "/api/v4/projects/3/merge_requests?per_page=many", "", "query per_page"},
+		{"POST", "/api/v4/projects/3/statuses/abc", `{"state": "success", "name": "dev"}`, ""},
+		{"POST", "/api/v4/projects/3/statuses/abc", `{"state": "succeeded"}`, "state is succeeded"},
+		{"POST", "/api/v4/projects/3/statuses/abc", `{"context": 1}`, "context"},
+		{"PUT", "/api/v4/projects/3/merge_requests/1", `{"body": "x"}`, "body is unknown"},
+	} {
+		req := httptest.NewRequest(tt.method, tt.path, http.NoBody)
+		op := requests.operationOf(req)
+		var got string
+		if op == nil {
+			got = "no such request"
+		} else {
+			got = strings.Join(op.checkRequest(req, []byte(tt.body)), ", ")
+		}
+		if (got == "") != (tt.want == "") || !strings.Contains(got, tt.want) {
+			t.Errorf("%s %s %s: %q, want %q", tt.method, tt.path, tt.body, got, tt.want)
+		}
+	}
+	op := requests.operationOf(httptest.NewRequest(http.MethodGet, "/api/v4/user", http.NoBody))
+	if op == nil || len(op.checkAnswer(http.StatusOK, []byte(`{"id": 1, "username": "ann"}`))) > 0 {
+		t.Errorf("a good answer has problems: %v", op)
+	}
+	if len(op.checkAnswer(http.StatusOK, []byte(`{"id": "one", "username": "ann"}`))) == 0 {
+		t.Error("an answer with another type has none")
+	}
+}
