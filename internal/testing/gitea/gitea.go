@@ -6,8 +6,8 @@ package gitea
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -39,7 +39,10 @@ type Server struct {
 	direct  *http.Client  // past the proxy
 	proxy   *proxy
 	front   *httptest.Server
-	admin   string // token
+	hooks   *httptest.Server // what Git's hooks ask
+	admin   string           // token
+	// The token of Gitea's internal API.
+	internal string
 
 	mu    sync.Mutex
 	users map[string]string // tokens by login
@@ -80,7 +83,8 @@ func Stop() {
 	}
 }
 
-// settings is app.ini. Cheap passwords and no queues on disk make tests fast.
+// settings is app.ini. Cheap passwords, tokens that are hashed once instead of with each request, and no queues on disk
+// make tests fast.
 const settings = `APP_NAME = Gitea
 RUN_MODE = prod
 RUN_USER = %[1]s
@@ -109,6 +113,8 @@ SQLITE_JOURNAL_MODE = WAL
 
 [security]
 INSTALL_LOCK = true
+INTERNAL_TOKEN = %[5]s
+SUCCESSFUL_TOKENS_CACHE_SIZE = 100000
 PASSWORD_HASH_ALGO = pbkdf2$1$1
 
 [queue]
@@ -137,26 +143,6 @@ ENABLED = false
 ENABLED = false
 `
 
-// hooks are Gitea's own Git hooks, but for two starts of the program, which take most of a push's time: the hook update
-// does nothing, and of a push by Gitea itself, such as to refs/pull, the others only update the server's information.
-var hooks = map[string]string{
-	"pre-receive": `[ "$GITEA_INTERNAL_PUSH" = true ] && exit 0
-exec '%[1]s' hook --config='%[2]s' pre-receive`,
-	"post-receive": `[ "$GITEA_INTERNAL_PUSH" = true ] && exec git update-server-info
-exec '%[1]s' hook --config='%[2]s' post-receive`,
-}
-
-// writeHooks writes the hooks of all repos.
-func (s *Server) writeHooks(binary, config string) error {
-	folder := filepath.Join(s.dir, "hooks")
-	err := os.Mkdir(folder, 0o700)
-	for name, script := range hooks {
-		text := fmt.Sprintf("#!/bin/sh\n"+script+"\n", binary, config)
-		err = errors.Join(err, os.WriteFile(filepath.Join(folder, name), []byte(text), 0o700))
-	}
-	return err
-}
-
 // start starts a server.
 func start(binary string) (*Server, error) {
 	static, err := moduleFolder()
@@ -171,14 +157,14 @@ func start(binary string) (*Server, error) {
 		return (&net.Dialer{}).DialContext(ctx, "unix", filepath.Join(dir, "socket"))
 	}
 	s := &Server{
-		dir: dir, exited: make(chan struct{}), users: map[string]string{},
+		dir: dir, exited: make(chan struct{}), users: map[string]string{}, internal: rand.Text(),
 		direct: &http.Client{Transport: &http.Transport{DialContext: dial}},
 	}
 	if s.proxy, err = newProxy(&http.Transport{DialContext: dial, MaxIdleConnsPerHost: 16}); err != nil {
 		return nil, err
 	}
 	s.front = httptest.NewServer(s.proxy)
-	s.URL = s.front.URL
+	s.URL, s.hooks = s.front.URL, httptest.NewServer(http.HandlerFunc(s.serveHook))
 	if err := s.run(binary, static); err != nil {
 		s.stop()
 		return nil, err
@@ -205,10 +191,10 @@ func (s *Server) run(binary, static string) error {
 		user = "root"
 	}
 	config := filepath.Join(s.dir, "app.ini")
-	if err := os.WriteFile(config, fmt.Appendf(nil, settings, user, s.dir, s.URL, static), 0o600); err != nil {
+	if err := os.WriteFile(config, fmt.Appendf(nil, settings, user, s.dir, s.URL, static, s.internal), 0o600); err != nil {
 		return err
 	}
-	if err := s.writeHooks(binary, config); err != nil {
+	if err := s.writeHooks(); err != nil {
 		return err
 	}
 	log, err := os.Create(s.log())
@@ -217,7 +203,6 @@ func (s *Server) run(binary, static string) error {
 	}
 	defer log.Close()
 	s.command = exec.Command(binary, "web", "--config", config)
-	// The hooks end before they would have to collect garbage.
 	s.command.Env = append(slices.Clone(environment), "GOGC=400")
 	s.command.Dir, s.command.Stdout, s.command.Stderr = s.dir, log, log
 	if err := s.command.Start(); err != nil {
@@ -274,6 +259,7 @@ func (s *Server) stop() {
 	}
 	s.front.CloseClientConnections()
 	s.front.Close()
+	s.hooks.Close()
 	_ = os.RemoveAll(s.dir)
 }
 

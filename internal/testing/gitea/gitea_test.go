@@ -3,6 +3,7 @@ package gitea_test
 import (
 	"net/http"
 	"os"
+	"os/exec"
 	"strings"
 	"testing"
 
@@ -35,6 +36,36 @@ func TestServer(t *testing.T) {
 	want := gitea.Request{Method: http.MethodGet, Path: path, Token: repo.Token, Status: http.StatusOK}
 	if got := repo.Requests(); len(got) != 2 || got[0] != want || got[1] != want {
 		t.Errorf("got %+v", got)
+	}
+}
+
+// TestHooks: Git asks Gitea about each push. It refuses one to a protected branch, prints why, and learns of the others.
+func TestHooks(t *testing.T) {
+	t.Parallel()
+	repo := gitea.Shared(t).AddRepo(t, "gitops", "ann")
+	local := gitserver.InitBare(t)
+	commit := gitserver.Seed(t, local, "main", map[string]string{"README.md": "hello\n"})
+	push := func(to string) string {
+		cmd := exec.Command("git", "push", "--force", repo.Remote(), "main:"+to)
+		cmd.Dir, cmd.Env = local, gitserver.Env()
+		out, err := cmd.CombinedOutput()
+		if refused := err != nil; refused != (to == "main") {
+			t.Errorf("the push to %s: %v: %s", to, err, out)
+		}
+		return string(out)
+	}
+	repo.Protect(t, "ann", "main")
+	if said := push("main"); !strings.Contains(said, "remote: error: Not allowed to") {
+		t.Errorf("Git prints %s", said)
+	}
+	if head := repo.Head(t, "main"); head == commit {
+		t.Error("the branch has the commit that was refused")
+	}
+	if said := push("next"); !strings.Contains(said, "remote: next: "+repo.URL) {
+		t.Errorf("Git prints %s", said)
+	}
+	if head := repo.Head(t, "next"); head != commit {
+		t.Errorf("the branch has %q, want %s", head, commit)
 	}
 }
 
