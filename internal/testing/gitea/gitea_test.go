@@ -39,7 +39,7 @@ func TestServer(t *testing.T) {
 	}
 }
 
-// TestHooks: Git asks Gitea about each push. It refuses one to a protected branch, prints why, and learns of the others.
+// TestHooks: Git asks Gitea about each push. Gitea refuses one to a protected branch, and the push prints why.
 func TestHooks(t *testing.T) {
 	t.Parallel()
 	repo := gitea.Shared(t).AddRepo(t, "gitops", "ann")
