@@ -400,3 +400,99 @@ func TestManyStatuses(t *testing.T) {
 		t.Errorf("-want +got:\n%s", diff)
 	}
 }
+
+// TestDescriptionLimit: Azure refuses what is too long. Our limit keeps title and description below its own.
+func TestDescriptionLimit(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	long := proposal()
+	long.Body = marker + "\n\n" + strings.Repeat("😀", 2000)
+	_, err := p.repo.Open(t.Context(), long)
+	p.refused(err, hosting.ErrRejected, "", "must not be longer than 4000 characters")
+	if units := p.repo.MaxBody() + p.repo.MaxTitle(); units > 4000 {
+		t.Errorf("title and description have up to %d units", units)
+	}
+}
+
+// TestBackgroundMerge: without policies, the merge that Azure makes in the background is waited for, up to a minute.
+func TestBackgroundMerge(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		lag  int
+		want hosting.State
+	}{{3, hosting.Merged}, {1000, hosting.Open}} {
+		p := newPlace(t, azuredevopsfake.WithLag(tt.lag))
+		opened := p.must(p.repo.Open(t.Context(), proposal()))
+		p.Clock.Waited()
+		now := p.must(p.repo.MergeWhenReady(t.Context(), opened, hosting.Squash))
+		var waited time.Duration
+		for _, d := range p.Clock.Waited() {
+			waited += d
+		}
+		if now.State != tt.want || waited == 0 || waited > 2*time.Minute {
+			t.Errorf("a lag of %d: it is %s after %s", tt.lag, now.State, waited)
+		}
+		if (now.MergeCommit == "") != (tt.want == hosting.Open) {
+			t.Errorf("a lag of %d: the merge commit is %q", tt.lag, now.MergeCommit)
+		}
+	}
+}
+
+// TestRedirects: the token follows no redirect to what only looks like a server of Azure.
+func TestRedirects(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	number := p.must(p.repo.Open(t.Context(), proposal())).Number
+	to, err := url.Parse(p.Fake.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, address := range []string{
+		"https://dev.azure.com.evil.io/acme/_apis", "https://xdev.azure.com/acme/_apis",
+		"https://vssps.dev.azure.com.evil.io/acme/_apis", "https://app.vssps.visualstudio.com/acme/_apis",
+		"http://dev.azure.com/acme/_apis", "https://dev.azure.com:8443/acme/_apis", "//evil.io/acme/_apis",
+	} {
+		s := &services{to: to, seen: map[string]bool{}}
+		host, err := azuredevops.New(azuredevops.Config{Token: p.Fake.Token, Transport: s, Clock: p.Clock})
+		if err != nil {
+			t.Fatal(err)
+		}
+		repo, err := host.Repo("https://dev.azure.com/acme/My%20Project/_git/gitops")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, status := range []int{301, 302, 307, 308} {
+			p.Fake.Fail("GET", "/pullRequests/1", 1,
+				azuredevopsfake.Failure{Status: status, Header: map[string]string{"Location": address}})
+			_, err = repo.Read(t.Context(), number)
+			p.refused(err, hosting.ErrRejected, "", "outside its API")
+		}
+		if diff := cmp.Diff(map[string]bool{"dev.azure.com": true}, s.seen); diff != "" {
+			t.Errorf("%s: servers with a credential (-want +got):\n%s", address, diff)
+		}
+	}
+}
+
+// TestReviewerNames: a reviewer is a mail or project/team.
+func TestReviewerNames(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	for name, ok := range map[string]bool{
+		"ann@acme.io": true, "My Project/platform": true, "/platform": false, "project/": false, "a/b/c": false,
+	} {
+		err := p.repo.CheckReviewers([]string{name})
+		if ok && err != nil {
+			t.Error(err)
+		}
+		if !ok {
+			p.refused(err, hosting.ErrRejected, hosting.FieldReviewers, "is neither the mail of a user nor project/team")
+		}
+	}
+	wanted := proposal()
+	wanted.Reviewers = []string{"an", "nobody", "ann"}
+	opened, err := p.repo.Open(t.Context(), wanted)
+	p.refused(err, hosting.ErrRejected, hosting.FieldReviewers, `0 identities "nobody"`)
+	if opened == nil || strings.Join(opened.Reviewers, " ") != "ann" {
+		t.Errorf("asked: %+v", opened)
+	}
+}
