@@ -25,8 +25,9 @@ func commitStatusSchema(ctx context.Context) schema.Schema {
 	}
 	times := timeouts.Attributes(ctx, timeouts.Opts{Create: true, Read: true, Update: true})
 	return schema.Schema{
-		MarkdownDescription: "Sets the status of a commit on GitHub, GitLab or Gitea in one context, such as " +
-			"`kalypso/dev`. A promotion flow sets it, and branch rules read it.\n\nThe last status of a context counts. So a " +
+		MarkdownDescription: "Sets the status of a commit on GitHub, GitLab, Gitea or Azure DevOps in one context, " +
+			"such as `kalypso/dev`. A promotion flow sets it, and branch rules read it.\n\n" +
+			"The last status of a context counts. So a " +
 			"change of the resource adds a status, and so does an apply after the state, the description or the URL for the " +
 			"context was changed outside Terraform. **Destroying the resource leaves the commit's status unchanged:** " +
 			"statuses can't be deleted. GitHub removes old ones by its retention settings, and allows 1,000 statuses per " +

@@ -87,7 +87,7 @@ func DeliveryAttributes() map[string]schema.Attribute {
 		"reviewers": schema.SetAttribute{
 			Optional: true, ElementType: types.StringType,
 			MarkdownDescription: "Requested reviewers: users, and on GitHub and Gitea teams of the organisation that owns " +
-				"the repo, such as `acme/platform`.",
+				"the repo, such as `acme/platform`. On Azure DevOps: users by mail, and teams as `project/team`.",
 		},
 		"draft":      OptionalBool("Open the pull request as a draft."),
 		"auto_merge": autoMerge,
