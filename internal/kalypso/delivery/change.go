@@ -286,7 +286,7 @@ func (e *ExistsError) Error() string {
 	return fmt.Sprintf(
 		"At %s, the record %s names a rendering of environment %q. The state does not know it, and this configuration "+
 			"renders another tree. Deployment targets that would be added (+), removed (-) and changed (~):\n%s",
-		e.Destination, e.Destination.RecordPath(), e.Environment, problem.IndentedList(lines, maxListed))
+		e.Destination, e.Destination.RecordPath(), e.Environment, problem.IndentedList(lines, MaxListed))
 }
 
 // MovedError says that folders of ours changed on the branch after the plan was made.

@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/pullrequest"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/rollout"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
@@ -30,25 +29,6 @@ const (
 	// Nothing delivers nothing: a create before anything is promoted, or while the environment is frozen.
 	Nothing
 )
-
-// Prior is what Terraform's state says about a rendering, besides the private state.
-type Prior struct {
-	Strategy       Strategy
-	Destination    record.Destination
-	Environment    string
-	TreeHash       string
-	TargetTreeHash string // of the fleet's tree; empty if there is no rollout
-	PromotedCommit string // empty if there is none
-	Commit         string // on the branch that holds the tree; empty if none does
-	Delivered      bool
-	Holders        map[string][]string // the cluster types of each deployment target, sorted
-	PullRequest    pullrequest.Settings
-}
-
-// delivered reports whether something was delivered or proposed.
-func (p *Prior) delivered() bool {
-	return p.Strategy == PullRequest && p.TreeHash != "" || p.Strategy == Push && p.Commit != ""
-}
 
 // Decision is what an apply does, and what its plan reports. It depends on what is rendered, on the state, and on what
 // the last run read of the branch. [Check] and the deliveries apply the same rules to the branch that they read: see

@@ -80,7 +80,7 @@ func unknownProblem(f *fleet.Fleet) problem.Problem {
 	return problem.At("Assignments not known", fmt.Sprintf(
 		"The assignments depend on values that are known after apply:\n%s\nguardrails.require_known refuses such a plan. "+
 			"Apply the resources that give these values first, or use values that are known.",
-		problem.IndentedList(schedule.UnknownInputs(f), maxListed)), "guardrails", "require_known")
+		problem.IndentedList(schedule.UnknownInputs(f), MaxListed)), "guardrails", "require_known")
 }
 
 // checkUnscheduled reports the deployment targets that no policy assigns, each with the policy that comes nearest, and
@@ -91,12 +91,12 @@ func (g Guardrails) checkUnscheduled(ctx context.Context, f *fleet.Fleet, s *sch
 	}
 	why, idle := whyUnscheduled(ctx, f, s)
 	if why != "" {
-		p := warning("Deployment targets that no policy places", why, "unscheduled")
+		p := problem.WarningAt("Deployment targets that no policy places", why, "unscheduled")
 		p.Severity = g.Unscheduled.Severity()
 		ps = append(ps, p)
 	}
 	if idle != "" {
-		ps = append(ps, warning("Policies that place nothing", idle, "unscheduled"))
+		ps = append(ps, problem.WarningAt("Policies that place nothing", idle, "unscheduled"))
 	}
 	return ps
 }
@@ -106,7 +106,7 @@ func (g Guardrails) checkUnscheduled(ctx context.Context, f *fleet.Fleet, s *sch
 func whyUnscheduled(ctx context.Context, f *fleet.Fleet, s *schedule.Schedule) (targets, policies string) {
 	unscheduled, idle := []explain.UnscheduledTarget(nil), []explain.IdlePolicy(nil)
 	if _, all := s.Known(); all {
-		unscheduled, idle = explain.Brief(ctx, f, s, maxListed)
+		unscheduled, idle = explain.Brief(ctx, f, s, MaxListed)
 	}
 	if names := unscheduledNames(s); len(names) > 0 {
 		for i, u := range unscheduled {
@@ -114,7 +114,7 @@ func whyUnscheduled(ctx context.Context, f *fleet.Fleet, s *schedule.Schedule) (
 				names[i] += fmt.Sprintf(": the nearest policy is %q. %s", u.Rejections[0].Policy.Name, u.Rejections[0].Reason)
 			}
 		}
-		list := problem.IndentedList(names, maxListed)
+		list := problem.IndentedList(names, MaxListed)
 		targets = fmt.Sprintf(
 			"No scheduling policy places %d of %s of environment %q:\n%s\nCompare their labels and workspace with the "+
 				"policies' %s, and the labels of the cluster types with %s.",
@@ -131,7 +131,7 @@ func whyUnscheduled(ctx context.Context, f *fleet.Fleet, s *schedule.Schedule) (
 	}
 	if len(lines) > 0 {
 		policies = fmt.Sprintf("These policies select no deployment target, or no cluster type:\n%s",
-			problem.IndentedList(lines, maxListed))
+			problem.IndentedList(lines, MaxListed))
 	}
 	return targets, policies
 }
@@ -164,14 +164,15 @@ type GuardrailError struct {
 	Reason  string
 }
 
-const maxListed = 20
+// MaxListed limits the objects that a text lists.
+const MaxListed = 20
 
 // Error implements error.
 func (e *GuardrailError) Error() string {
 	if len(e.Removed) == 0 {
 		return e.Reason
 	}
-	return fmt.Sprintf("%s It would remove:\n%s", e.Reason, problem.IndentedList(e.Removed, maxListed))
+	return fmt.Sprintf("%s It would remove:\n%s", e.Reason, problem.IndentedList(e.Removed, MaxListed))
 }
 
 // CheckFirstDelivery returns a *GuardrailError if the first delivery of a tree would contain no file with content. why

@@ -60,6 +60,47 @@ type keptTree struct {
 	lost []record.FailedAssignment
 }
 
+// Failing is what an apply leaves of the deployment targets that fail to render.
+type Failing struct {
+	Problems  problem.Problems // why they fail
+	Targets   int              // on cluster types: those that the branch keeps, and those left out
+	Uncertain bool             // the apply reads whether the branch holds them
+	Moves     bool             // the tree moves to a destination that can't keep them all
+	tree      *keptTree
+}
+
+// Affected is what becomes of the deployment targets that one problem affects. Lost are those that stay at an old
+// location.
+type Affected struct{ Kept, Lost, LeftOut []record.FailedAssignment }
+
+// Failing returns what fails to render, or nil.
+func (t *AppliedTree) Failing() *Failing {
+	k := t.kept
+	if k == nil {
+		return nil
+	}
+	return &Failing{t.failed, len(k.kept) + len(k.leftOut), t.uncertain, len(k.lost) > 0, k}
+}
+
+// By returns what becomes of the deployment targets that a problem affects.
+func (f *Failing) By(p problem.Problem) Affected {
+	k, affected, names := f.tree, failuresOf(problem.Problems{p}), map[string]bool{}
+	for _, t := range p.Affects {
+		names[t.Name] = true
+	}
+	of := func(all []record.FailedAssignment) (found []record.FailedAssignment) {
+		for _, f := range all {
+			// A target that can't join a cluster type is kept on others.
+			joins := k.waiting[f.DeploymentTarget] && !k.failures.include(f.ClusterType, f.DeploymentTarget)
+			if affected.include(f.ClusterType, f.DeploymentTarget) || joins && names[f.DeploymentTarget] {
+				found = append(found, f)
+			}
+		}
+		return found
+	}
+	return Affected{of(k.kept), of(k.lost), of(k.leftOut)}
+}
+
 // keep adds the failing targets on the branch to the rendered tree. held is our folders on the branch as they were last
 // read, and delivered is what the last apply left there.
 func (f failures) keep(rendered, held, delivered Inventory) *keptTree {
@@ -270,7 +311,7 @@ func (t *AppliedTree) keptErrors() (errs []error) {
 			"%d of %s fail to render and would be kept, and guardrails.max_kept is %q. A team rarely breaks that many: check "+
 				"the templates and the configs. If the teams did break them, raise the limit.\n%s",
 			len(k.kept), problem.Count(k.held, "deployment target folder"), most,
-			problem.IndentedList(texts(k.kept), maxListed))})
+			problem.IndentedList(texts(k.kept), MaxListed))})
 	}
 	return errs
 }
@@ -336,7 +377,7 @@ type KeptMoveError struct {
 func (e *KeptMoveError) Error() string {
 	return fmt.Sprintf("the rendering moves to %s, and these deployment targets fail to render:\n%s\nThe old location "+
 		"holds them, and the new one can't keep them. Fix them first, or remove them from their Workloads",
-		e.To, problem.IndentedList(texts(e.Kept), maxListed))
+		e.To, problem.IndentedList(texts(e.Kept), MaxListed))
 }
 
 // LeftOutError means that a new rendering finds folders of deployment targets on the branch that fail to render.
@@ -350,5 +391,5 @@ type LeftOutError struct {
 func (e *LeftOutError) Error() string {
 	return fmt.Sprintf("At %s, the branch holds the folders of these deployment targets, which fail to render:\n%s\n"+
 		"A create does not know the branch, so it would remove them.",
-		e.Destination, strings.TrimRight(problem.IndentedList(texts(e.Held), maxListed), "\n"))
+		e.Destination, strings.TrimRight(problem.IndentedList(texts(e.Held), MaxListed), "\n"))
 }

@@ -2,7 +2,6 @@ package delivery
 
 import (
 	"crypto/sha1" // as Git does
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -294,19 +293,6 @@ func TestWholeHashesInState(t *testing.T) {
 		got, want := read.Seen.Folders["ct-000"].Targets[7], inv["ct-000"].Targets[7]
 		if got.Hash != want.Hash || (got.Whole == want.Whole) != keep {
 			t.Errorf("whole hashes %t: read as %+v", keep, got)
-		}
-	}
-}
-
-// Both errors name the targets, and what to do.
-func TestKeptErrors(t *testing.T) {
-	t.Parallel()
-	all := []record.FailedAssignment{{ClusterType: "large", DeploymentTarget: "a"}}
-	for _, err := range []error{&KeptMoveError{usualDestination, all}, &LeftOutError{usualDestination, "dev", all}} {
-		p := NewProblem(usualDestination, err)
-		if !strings.Contains(p.Detail, "large / a") || p.Severity != problem.Error || !errors.Is(p, err) ||
-			strings.Contains(p.Summary, "can't be used") {
-			t.Errorf("%T: %v", err, p)
 		}
 	}
 }

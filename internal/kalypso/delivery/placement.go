@@ -10,7 +10,6 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
 )
 
 // setEarlier passes the earlier decisions of placement to the fleet. If they can't be read, it refuses a fleet that
@@ -169,44 +168,4 @@ func (decision *Decision) renamedClusterTypes() (lines []string) {
 		}
 	}
 	return lines
-}
-
-// checkMoves reports moves as a warning or an error, depending on the guardrail. It may also ignore them.
-// inWaves says that a rollout commits them wave by wave. renamed lists the folders of renamed cluster types.
-func checkMoves(moves []Move, reaction problem.Reaction, inWaves bool, renamed []string) problem.Problems {
-	if len(moves) == 0 || reaction == problem.Ignore || unknown.Is(string(reaction)) {
-		return nil
-	}
-	lines := make([]string, len(moves))
-	for i, m := range moves {
-		lines[i] = fmt.Sprintf("%s: from %s to %s", m.Target, strings.Join(m.From, ", "), strings.Join(m.To, ", "))
-	}
-	when := "Both happen in one commit. Clusters follow at their own pace, so a target may be nowhere for a while."
-	if inWaves {
-		when = "Each happens with the wave of its cluster type. A target that leaves with an early wave and joins with a " +
-			"late one is nowhere in between."
-	}
-	advice := "To move in two steps, let the target join first: select both cluster types, or raise " +
-		"number_of_cluster_types. Apply, wait until the clusters report the new one, and then let it leave the old one."
-	if len(renamed) > 0 {
-		advice += "\nThese cluster types have other names now, and so have their folders:\n" +
-			problem.IndentedList(renamed, maxListed) + "\nClusters that sync from the old folder delete its objects, and " +
-			"nothing " +
-			"tells them of the new one. Point them at the new folder first: apply with both cluster types, have the clusters " +
-			"sync from the new folder, and then remove the old cluster type."
-	}
-	return problem.Problems{{
-		Severity: reaction.Severity(),
-		Path:     []problem.Step{problem.Attr("guardrails"), problem.Attr("moved")},
-		Summary:  "Deployment targets move between cluster types",
-		Detail: fmt.Sprintf(
-			"%s while joining others:\n%s\n%s %s", leaves(len(moves)), problem.IndentedList(lines, maxListed), when, advice),
-	}}
-}
-
-func leaves(n int) string {
-	if n == 1 {
-		return "1 deployment target leaves cluster types"
-	}
-	return fmt.Sprintf("%d deployment targets leave cluster types", n)
 }

@@ -13,7 +13,6 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
 )
 
@@ -36,8 +35,10 @@ type Result struct {
 	// Kept is the old location, if it is a copy of the new one. Then it was not cleaned up.
 	Kept *record.Destination
 	// NoDraft warns that the host does not make the withheld pull request a draft; "": nothing to warn of.
-	NoDraft  string
-	Warnings problem.Problems
+	NoDraft string
+	// Recovered is the state that was read from the branch because the private state could not be, if others changed the
+	// branch meanwhile. The apply overwrites that. It is nil otherwise.
+	Recovered *State
 }
 
 // Check reads the branch. It returns what the apply would change there that the state does not know, and an error if
@@ -295,8 +296,8 @@ func (p *plannedChange) commitMessage() string {
 		b.WriteString("\n")
 	}
 	for i, name := range names {
-		if i == maxListed {
-			fmt.Fprintf(&b, "and %d more cluster types\n", len(names)-maxListed)
+		if i == MaxListed {
+			fmt.Fprintf(&b, "and %d more cluster types\n", len(names)-MaxListed)
 			break
 		}
 		fmt.Fprintf(&b, "%s: %s\n", printable.Line(name), changes[name])

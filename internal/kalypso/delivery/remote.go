@@ -3,15 +3,14 @@ package delivery
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/go-git/go-git/v5/plumbing/object"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/pullrequest"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
 )
 
@@ -71,43 +70,45 @@ func CheckHost(repo hosting.Repo, s pullrequest.Settings) error {
 	return repo.CheckAutoMerge(s.AutoMerge)
 }
 
-// Check reads from the branch what the decision needs and the state does not know. It returns warnings about what the
-// apply would change there, and an error if the apply would fail. It writes nothing.
-func (r Remote) Check(ctx context.Context, decision *Decision) (ps problem.Problems, err error) {
+// Checked is what a plan read from the branch.
+type Checked struct {
+	// Recovered is a branch that others changed while the private state could not be read: see [Result].
+	Recovered *State
+	// Open is a pull request that an unfinished apply opened and that this one continues with, or nil.
+	Open   *hosting.PullRequest
+	Change *BranchChange // what the apply changes there; nil if the state knows that
+}
+
+// Check reads from the branch what the decision needs and the state does not know. It returns an error if the apply
+// would fail, with what it read before. It writes nothing.
+func (r Remote) Check(ctx context.Context, decision *Decision) (checked Checked, err error) {
 	applied, s := decision.Applied, decision.Before
 	if decision.Unreadable {
-		if s, ps, err = r.recoverForChange(ctx, decision); err != nil {
-			return ps, err
+		if s, checked.Recovered, err = r.recoverForChange(ctx, decision); err != nil {
+			return checked, err
 		}
 	}
 	if !decision.Check || len(decision.Errors) > 0 {
-		return ps, nil
+		return checked, nil
 	}
 	if applied.Strategy == PullRequest {
 		pulls, err := r.pullRequests(applied.Arguments)
 		if err != nil {
-			return ps, err
+			return checked, err
 		}
-		open, err := pulls.Check(ctx, applied, s)
-		if err != nil {
-			return ps, err
-		}
-		if open != nil {
-			ps = append(ps, openProblem(applied.Destination, open))
+		if checked.Open, err = pulls.Check(ctx, applied, s); err != nil {
+			return checked, err
 		}
 	}
-	change, err := Check(ctx, r.Git, applied, s)
-	if err != nil {
-		return ps, err
-	}
-	return append(ps, change.Problems(applied.Destination)...), nil
+	checked.Change, err = Check(ctx, r.Git, applied, s)
+	return checked, err
 }
 
 // Apply does what was decided. With an error, it may have written a part of it: then applying again completes it.
 func (r Remote) Apply(ctx context.Context, decision *Decision) (*Result, error) {
 	applied, s := decision.Applied, decision.Before
-	var recovered problem.Problems
 	var result *Result
+	var recovered *State
 	var err error
 	switch {
 	case decision.Action == Nothing:
@@ -140,10 +141,7 @@ func (r Remote) Apply(ctx context.Context, decision *Decision) (*Result, error) 
 	if result.Applied == nil {
 		result.Applied = applied
 	}
-	if result.Action == Keep || result.Action == Nothing {
-		return result, nil
-	}
-	result.Warnings = append(recovered, result.warnings()...)
+	result.Recovered = recovered
 	return result, nil
 }
 
@@ -194,10 +192,10 @@ type Refreshed struct {
 	State       *State               // to keep from now on; nil if the branch holds no record of the rendering
 	Changed     bool                 // State differs from the state before
 	Gone        bool                 // nothing of the rendering is left
+	BranchGone  bool                 // nor is its branch
 	Commit      string               // the commit on the branch that holds the tree; empty if none does
 	Delivered   bool                 // the branch still holds the tree
 	PullRequest *hosting.PullRequest // nil if none was read
-	Warnings    problem.Problems
 }
 
 // Refresh reads the current state of the branch and of the pull request. It returns nil if nothing was.
@@ -221,9 +219,7 @@ func (r Remote) Refresh(ctx context.Context, p *Prior, s *State) (*Refreshed, er
 	case errors.Is(err, ErrRemoved):
 		return &Refreshed{Gone: true}, nil
 	case errors.Is(err, gitops.ErrBranchNotFound):
-		return &Refreshed{Gone: true, Warnings: problem.Problems{warning("The branch of a rendering is gone", fmt.Sprintf(
-			"Environment %q was rendered to %s. That branch no longer exists. The plan creates the rendering again.",
-			p.Environment, p.Destination))}}, nil
+		return &Refreshed{Gone: true, BranchGone: true}, nil
 	case errors.Is(err, ErrNoRendering):
 		return nil, nil // the plan delivers it again
 	case err != nil:
@@ -272,53 +268,55 @@ func (r Remote) follow(ctx context.Context, s *State) (*State, *hosting.PullRequ
 	return Follow(ctx, r.Git, host, s)
 }
 
-// Destroy removes what was delivered. It returns warnings, and with an error the state to keep, or nil.
-func (r Remote) Destroy(ctx context.Context, a *Arguments, p *Prior, s *State) (*State, problem.Problems, error) {
+// Destroyed is what a destroy left.
+type Destroyed struct {
+	// Taken is the destination if another rendering of the configuration writes there. Then nothing was removed.
+	Taken    *record.Destination
+	Removals []Removal // the pull requests that remove what was delivered
+}
+
+// Destroy removes what was delivered. With an error, it returns the state to keep, or nil.
+func (r Remote) Destroy(ctx context.Context, a *Arguments, p *Prior, s *State) (*State, Destroyed, error) {
 	if a.KeepOnDestroy || !p.delivered() {
-		return nil, nil, nil
+		return nil, Destroyed{}, nil
 	}
 	if !s.Current() {
 		s = &State{Destination: a.Destination, Environment: a.Environment}
 	}
 	if r.Claims.taken(s.Destination) {
 		// A resource that was renamed without a moved block, or is replaced with create_before_destroy.
-		detail := fmt.Sprintf(
-			"Another rendering of this configuration writes to %s. Nothing was removed there.", s.Destination)
-		return nil, problem.Problems{warning("Files kept: another rendering now owns them", detail, "gitops_repo")}, nil
+		return nil, Destroyed{Taken: &s.Destination}, nil
 	}
 	if a.Strategy == Push {
-		return nil, nil, Remove(ctx, r.Git, s, removalMessage(s), a.Author)
+		return nil, Destroyed{}, Remove(ctx, r.Git, s, removalMessage(s), a.Author)
 	}
 	pulls, err := r.pullRequests(a)
 	if err != nil {
-		return nil, nil, err
+		return nil, Destroyed{}, err
 	}
 	after, removals, err := pulls.Destroy(ctx, a, s)
 	if err != nil {
-		return after, nil, err
+		return after, Destroyed{}, err
 	}
-	return nil, removalProblems(removals), nil
+	return nil, Destroyed{Removals: removals}, nil
 }
 
-// recoverForChange is [Remote.recoverPrior] for a change. What others changed meanwhile is a warning, or a
-// *DriftError if the apply does not overwrite drift. The state is nil if nothing of the rendering is left.
-func (r Remote) recoverForChange(ctx context.Context, decision *Decision) (*State, problem.Problems, error) {
-	s, err := r.recoverPrior(ctx, decision.Prior)
-	gone := errors.Is(err, gitops.ErrBranchNotFound) || errors.Is(err, ErrNoRendering)
-	if err != nil && !gone {
+// recoverForChange is [Remote.recoverPrior] for a change. drifted is the same state if others changed the branch
+// meanwhile. That is a *DriftError if the apply does not overwrite drift. The state is nil if nothing of the rendering
+// is left.
+func (r Remote) recoverForChange(ctx context.Context, decision *Decision) (s, drifted *State, err error) {
+	s, err = r.recoverPrior(ctx, decision.Prior)
+	switch reaction := decision.Applied.OnDrift; {
+	case errors.Is(err, gitops.ErrBranchNotFound), errors.Is(err, ErrNoRendering):
+		return nil, nil, nil
+	case err != nil:
 		return nil, nil, err
+	case s == nil || !s.Drifted():
+		return s, nil, nil
+	case reaction != DriftOverwrite && !unknown.Is(string(reaction)):
+		return nil, nil, &DriftError{s}
 	}
-	var ps problem.Problems
-	if s != nil && s.Drifted() {
-		ps = problem.Problems{s.driftProblem(decision.Applied.OnDrift)}
-		if ps.HasErrors() {
-			return nil, nil, &DriftError{s}
-		}
-	}
-	if gone {
-		s = nil
-	}
-	return s, ps, nil
+	return s, s, nil
 }
 
 // recoverPrior reads from the branch what the private state would say. It is needed if another version of the provider

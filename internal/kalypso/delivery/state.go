@@ -10,6 +10,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/placement"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/pullrequest"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/rollout"
 )
@@ -69,6 +70,25 @@ type Drift struct {
 	Subject string   `json:"subject,omitempty"`
 	Paths   []string `json:"paths"`
 	More    int      `json:"more,omitempty"` // the number of paths that are not listed
+}
+
+// Prior is what Terraform's state says about a rendering, besides the private state.
+type Prior struct {
+	Strategy       Strategy
+	Destination    record.Destination
+	Environment    string
+	TreeHash       string
+	TargetTreeHash string // of the fleet's tree; empty if there is no rollout
+	PromotedCommit string // empty if there is none
+	Commit         string // on the branch that holds the tree; empty if none does
+	Delivered      bool
+	Holders        map[string][]string // the cluster types of each deployment target, sorted
+	PullRequest    pullrequest.Settings
+}
+
+// delivered reports whether something was delivered or proposed.
+func (p *Prior) delivered() bool {
+	return p.Strategy == PullRequest && p.TreeHash != "" || p.Strategy == Push && p.Commit != ""
 }
 
 // newState returns a state of this version of the provider.

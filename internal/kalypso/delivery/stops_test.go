@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/report"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/limit"
@@ -365,7 +366,7 @@ func TestStopsAreNamed(t *testing.T) {
 		r.Helper()
 		r.refresh()
 		var texts []string
-		for _, p := range r.decide().Problems() {
+		for _, p := range report.Decision(r.decide()) {
 			texts = append(texts, p.Summary+": "+p.Detail)
 		}
 		return strings.Join(texts, "\n")

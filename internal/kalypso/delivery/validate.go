@@ -100,7 +100,7 @@ func (a *Arguments) PlanDestroy(s *State) problem.Problems {
 			}
 		}
 	}
-	return problem.Problems{warning("Folders will be removed", fmt.Sprintf(
+	return problem.Problems{problem.WarningAt("Folders will be removed", fmt.Sprintf(
 		"%s these paths from %s. Clusters that sync from the folders delete their objects. To keep them, set on_destroy = "+
 			"\"keep\", apply, and then destroy:\n%s",
 		does, s.Destination, problem.IndentedList(paths, maxPathsListed)), "on_destroy")}
@@ -118,13 +118,6 @@ func (a *Arguments) ValidateDestroy() problem.Problems {
 	return problem.Problems{problem.At("The rendering is protected", fmt.Sprintf(
 		"The rendering of environment %q must not be destroyed: clusters sync from its folders. If this is intended, set "+
 			"deletion_protection = false, apply, and then destroy.", a.Environment), "deletion_protection")}
-}
-
-// warning is [problem.At] with the severity of a warning.
-func warning(summary, detail string, argument ...string) problem.Problem {
-	p := problem.At(summary, detail, argument...)
-	p.Severity = problem.Warning
-	return p
 }
 
 var word = regexp.MustCompile(`^\S+$`)

@@ -46,6 +46,13 @@ func At(summary, detail string, attributes ...string) Problem {
 	return p
 }
 
+// WarningAt is [At] with the severity of a warning.
+func WarningAt(summary, detail string, attributes ...string) Problem {
+	p := At(summary, detail, attributes...)
+	p.Severity = Warning
+	return p
+}
+
 // Unused makes warnings of the errors of an object that nothing uses: it has no effect, so it stops no plan.
 func Unused(ps Problems, why string) {
 	for i := range ps {

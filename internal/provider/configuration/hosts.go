@@ -17,6 +17,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-log/tflog"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/report"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
@@ -36,7 +37,7 @@ func AppendDeliveryError(diags *diag.Diagnostics, at record.Destination, err err
 	case errors.As(err, &host):
 		AppendHostError(diags, path.Root("gitops_repo"), err)
 	default:
-		tfvalue.AppendProblems(diags, problem.Problems{delivery.NewProblem(at, err)})
+		tfvalue.AppendProblems(diags, problem.Problems{report.Error(at, err)})
 	}
 }
 

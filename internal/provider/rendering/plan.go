@@ -9,6 +9,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/report"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/rollout"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/configuration"
@@ -109,7 +110,7 @@ func (r *environmentRendering) decide(
 func (m *environmentRenderingModel) plan(
 	ctx context.Context, decision *delivery.Decision, state *environmentRenderingModel, diags *diag.Diagnostics,
 ) {
-	problems := decision.Problems()
+	problems := report.Decision(decision)
 	switch {
 	case decision.Action == delivery.Nothing:
 		tfvalue.AppendProblems(diags, problems)
@@ -152,7 +153,7 @@ func (r *environmentRendering) check(ctx context.Context, decision *delivery.Dec
 	if diags.HasError() {
 		return
 	}
-	warnings, err := remote.Check(ctx, decision)
-	tfvalue.AppendProblems(diags, warnings)
+	checked, err := remote.Check(ctx, decision)
+	tfvalue.AppendProblems(diags, report.Checked(applied, checked))
 	fail(err)
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-log/tflog"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/report"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/configuration"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
@@ -121,7 +122,7 @@ func (r *environmentRendering) apply(
 		return nil
 	}
 	tflog.Info(ctx, "delivered the tree", map[string]any{"commit": result.Commit, "pushed": result.Pushed})
-	tfvalue.AppendProblems(diags, result.Warnings)
+	tfvalue.AppendProblems(diags, report.Result(result))
 	writeDelivery(ctx, private, result.State, diags)
 	switch {
 	case result.Action == delivery.Nothing:
@@ -194,7 +195,7 @@ func (r *environmentRendering) Read(ctx context.Context, req resource.ReadReques
 	case found == nil:
 		return
 	}
-	tfvalue.AppendProblems(diags, found.Warnings)
+	tfvalue.AppendProblems(diags, report.Refreshed(prior, found))
 	if found.Gone {
 		resp.State.RemoveResource(ctx)
 		return
@@ -240,8 +241,8 @@ func (r *environmentRendering) Delete(ctx context.Context, req resource.DeleteRe
 	ctx, cancel := state.within(ctx, timeouts.Value.Delete, schemas.WriteTimeout, diags)
 	defer cancel()
 	d.Author = r.data.Committer(d.Trailers)
-	after, warnings, err := r.remote(ctx).Destroy(ctx, d, state.prior(ctx), before)
-	tfvalue.AppendProblems(diags, warnings)
+	after, destroyed, err := r.remote(ctx).Destroy(ctx, d, state.prior(ctx), before)
+	tfvalue.AppendProblems(diags, report.Destroyed(destroyed))
 	if err != nil {
 		writeDelivery(ctx, resp.Private, after, diags)
 		configuration.AppendDeliveryError(diags, d.Destination, err)

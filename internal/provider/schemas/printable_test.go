@@ -10,6 +10,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/path"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/report"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
@@ -47,11 +48,11 @@ func TestPrintableDiagnostics(t *testing.T) {
 		"drift": func(d *diag.Diagnostics) {
 			drift := delivery.Drift{Commit: "c", Author: evil, Subject: evil, Paths: []string{evil}}
 			decision := delivery.Decision{Applied: none, Drift: []*delivery.State{{Drift: []delivery.Drift{drift}}}}
-			tfvalue.AppendProblems(d, decision.Problems())
+			tfvalue.AppendProblems(d, report.Decision(&decision))
 		},
 		"adoption": func(d *diag.Diagnostics) {
 			decision := delivery.Decision{Applied: none, Adoption: delivery.Adoption{Adopted: []string{evil}}}
-			tfvalue.AppendProblems(d, decision.Problems())
+			tfvalue.AppendProblems(d, report.Decision(&decision))
 		},
 	} {
 		var diags diag.Diagnostics

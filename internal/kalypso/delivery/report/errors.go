@@ -1,4 +1,4 @@
-package delivery
+package report
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
@@ -14,10 +15,10 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
 )
 
-// NewProblem returns an error of a check, a delivery, a refresh or a removal as a problem of the argument that fixes
+// Error returns an error of a check, a delivery, a refresh or a removal as a problem of the argument that fixes
 // it. at is the destination. Errors of a host of pull requests are not its concern.
-func NewProblem(at record.Destination, err error) problem.Problem {
-	p := ownProblem(at, err)
+func Error(at record.Destination, err error) problem.Problem {
+	p := deliveryProblem(at, err)
 	if p.Summary == "" {
 		p = repoProblem(at, err)
 	}
@@ -25,24 +26,24 @@ func NewProblem(at record.Destination, err error) problem.Problem {
 	return p
 }
 
-// ownProblem returns an error of this package as a problem. For another error, its Summary is empty.
-func ownProblem(at record.Destination, err error) problem.Problem {
+// deliveryProblem returns an error of package delivery as a problem. For another error, its Summary is empty.
+func deliveryProblem(at record.Destination, err error) problem.Problem {
 	text := printable.Text(err.Error())
 	var (
-		exists    *ExistsError
-		decisions *DecisionsError
-		ownership *OwnershipError
-		moved     *MovedError
-		drifted   *DriftError
-		guardrail *GuardrailError
+		exists    *delivery.ExistsError
+		decisions *delivery.DecisionsError
+		ownership *delivery.OwnershipError
+		moved     *delivery.MovedError
+		drifted   *delivery.DriftError
+		guardrail *delivery.GuardrailError
 		foreign   *pullrequest.ForeignError
 		review    *pullrequest.ReviewError
-		nested    *NestedError
-		moves     *RolloutMoveError
-		reviewers *ReviewersError
-		keptMove  *KeptMoveError
-		leftOut   *LeftOutError
-		unknown   *UnknownRecordError
+		nested    *delivery.NestedError
+		moves     *delivery.RolloutMoveError
+		reviewers *delivery.ReviewersError
+		keptMove  *delivery.KeptMoveError
+		leftOut   *delivery.LeftOutError
+		unknown   *delivery.UnknownRecordError
 	)
 	switch {
 	case errors.As(err, &exists):
@@ -68,7 +69,7 @@ func ownProblem(at record.Destination, err error) problem.Problem {
 	case errors.As(err, &moved):
 		return problem.At("The branch moved after the plan was made", problem.Sentence(err))
 	case errors.As(err, &drifted):
-		return drifted.State.driftProblem(DriftFail)
+		return drift(drifted.State, delivery.DriftFail)
 	case errors.As(err, &guardrail):
 		return problem.At("Change exceeds guardrails", fmt.Sprintf("At %s: %s", at, text), "guardrails")
 	case errors.As(err, &review):
@@ -85,7 +86,7 @@ func ownProblem(at record.Destination, err error) problem.Problem {
 			text, leftOut.Destination.ImportID(leftOut.Environment)), "on_assignment_error")
 	case errors.As(err, &nested):
 		return problem.At("Overlapping destinations", text, "gitops_repo")
-	case errors.Is(err, ErrNoRendering):
+	case errors.Is(err, delivery.ErrNoRendering):
 		return problem.At("No rendering at the destination", fmt.Sprintf("At %s: %s.", at, strings.TrimRight(text, ".")),
 			"gitops_repo")
 	}

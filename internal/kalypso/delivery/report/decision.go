@@ -1,0 +1,234 @@
+// Package report tells people about deliveries: why an apply can't be made, and what a reviewer of a plan, or the
+// reader of an apply, has to know.
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
+)
+
+// Decision returns why the apply can't be made, and what a reviewer of the plan has to know besides what changes.
+func Decision(decision *delivery.Decision) (ps problem.Problems) {
+	t, before := decision.Applied, decision.Before
+	for _, err := range decision.Errors {
+		ps = append(ps, Error(t.Destination, err))
+	}
+	for _, s := range decision.Drift {
+		reaction := t.OnDrift
+		if decision.Rests != "" || reaction == delivery.DriftOverwrite && len(decision.Errors) > 0 {
+			reaction = driftNamed // the apply overwrites nothing
+		}
+		ps = append(ps, drift(s, reaction))
+	}
+	ps = append(ps, restProblems(decision)...)
+	if decision.Rests != "" {
+		return ps
+	}
+	ps = append(ps, failureProblems(decision)...)
+	ps = append(ps, adoption(t.Destination, decision.Adoption, "")...)
+	ps = append(ps, moves(decision.Moves, t.Guardrails.Moved, t.Rollout != nil, decision.Renamed)...)
+	if decision.Replaced != "" && t.Delivers() {
+		folders := problem.Count(before.Ours().Count(), "deployment target folder")
+		ps = append(ps, problem.WarningAt("The environment is replaced", fmt.Sprintf(
+			"The rendering of environment %q at %s is removed, with %s. The rendering of environment %q replaces it. "+
+				"Clusters that sync from its folders get the objects of the new environment, in namespaces with other names. To "+
+				"keep both, give each environment its own rendering.",
+			decision.Replaced, before.Destination, folders, t.Environment),
+			"environment"))
+	}
+	if decision.ClosedPullRequest != 0 && decision.Action == delivery.Keep {
+		ps = append(ps, closed(before))
+	}
+	return slices.Concat(ps, oldLocationProblems(decision), computeOnlyProblems(decision))
+}
+
+// restProblems warns that the apply writes nothing, with what waits, and that a pull request must not be merged.
+func restProblems(decision *delivery.Decision) (ps problem.Problems) {
+	at := ""
+	if decision.Withheld != "" {
+		at = fmt.Sprintf("Pull request %d is a draft, if the host has drafts, and our auto-merge is off: it must not be "+
+			"merged now. It comes back by itself.", decision.Before.Proposal.Number)
+	}
+	switch {
+	case decision.Rests == "" && at != "":
+		return problem.Problems{problem.WarningAt("Pull request must not be merged yet", decision.Withheld+" "+at, "delivery")}
+	case decision.Rests == "":
+		return nil
+	case decision.Applied.NoCommit:
+		return problem.Problems{problem.WarningAt("Nothing is promoted yet", "The promotion has no commit, so nothing is written, and "+
+			"nothing of the rendering is planned. What was delivered or proposed stays.\n\n"+strings.TrimSpace(
+			printable.Text(decision.Applied.Promotion.Summary)), "promotion")}
+	case decision.Step != nil:
+		return problem.Problems{problem.WarningAt("The rollout is paused", fmt.Sprintf("rollout.pause says: %s\nNothing was delivered "+
+			"yet, so nothing is written until it is removed.", printable.Line(decision.Step.Paused)), "rollout")}
+	}
+	lines := make([]string, 0, len(decision.Waiting))
+	for _, name := range slices.Sorted(maps.Keys(decision.Waiting)) {
+		lines = append(lines, printable.Line(name)+": "+decision.Waiting[name])
+	}
+	text := decision.Rests + " This rendering writes nothing, neither a promotion nor a change of the environment's own."
+	if len(lines) > 0 {
+		text += fmt.Sprintf("\n%s to change, with deployment targets added (+), removed (-) and changed (~):\n%s",
+			waits(len(lines)), problem.IndentedList(lines, delivery.MaxListed))
+	}
+	if at != "" {
+		text += "\n" + at
+	}
+	return problem.Problems{problem.WarningAt("The environment is frozen", text, "promotion")}
+}
+
+func waits(n int) string {
+	if n == 1 {
+		return "1 cluster type waits"
+	}
+	return fmt.Sprintf("%d cluster types wait", n)
+}
+
+// oldLocationProblems warns about what other branches keep for now, or lose.
+func oldLocationProblems(decision *delivery.Decision) (ps problem.Problems) {
+	destination := decision.Applied.Destination
+	for _, at := range decision.OldRemoved {
+		ps = append(ps, problem.WarningAt("Previous location will be removed", fmt.Sprintf(
+			"%s now holds the tree. The apply opens a pull request that removes what was delivered to %s. Merge it once no "+
+				"cluster syncs from there.", destination, at), "gitops_repo"))
+	}
+	for _, at := range decision.OldKept {
+		ps = append(ps, problem.WarningAt("Previous location is kept", fmt.Sprintf(
+			"What was delivered to %s stays there. The apply closes the pull request that removes it.", at), "on_move"))
+	}
+	for _, at := range decision.OldKeptForNow {
+		ps = append(ps, problem.WarningAt("Previous location is kept for now", fmt.Sprintf(
+			"What was delivered to %s stays until %s holds the tree. Then an apply opens a pull request that removes it.",
+			at, destination), "gitops_repo"))
+	}
+	return ps
+}
+
+// computeOnlyProblems warns about what stays behind once a delivered tree is only computed.
+func computeOnlyProblems(decision *delivery.Decision) (ps problem.Problems) {
+	before := decision.Before
+	if n := decision.LeftPullRequest; n != 0 {
+		ps = append(ps, problem.WarningAt("The pull request stays open", fmt.Sprintf(
+			"With the strategy none, the provider ignores pull request %d to %s from now on. Close it, or merge it.",
+			n, before.Destination), "delivery"))
+	}
+	if decision.LeftTree == nil {
+		return ps
+	}
+	left := []record.Destination{*decision.LeftTree}
+	for _, old := range before.OldLocations {
+		left = append(left, old.State.Destination)
+	}
+	for _, at := range left {
+		ps = append(ps, problem.WarningAt("The delivered tree stays on the branch", fmt.Sprintf(
+			"With the strategy none, neither an apply nor a destroy nor a later move changes or removes what was delivered "+
+				"to %s. Delivering another tree to the same location again needs adopt = true.", at), "delivery"))
+	}
+	return ps
+}
+
+// moves reports moves as a warning or an error, depending on the guardrail. It may also ignore them.
+// inWaves says that a rollout commits them wave by wave. renamed lists the folders of renamed cluster types.
+func moves(all []delivery.Move, reaction problem.Reaction, inWaves bool, renamed []string) problem.Problems {
+	if len(all) == 0 || reaction == problem.Ignore || unknown.Is(string(reaction)) {
+		return nil
+	}
+	lines := make([]string, len(all))
+	for i, m := range all {
+		lines[i] = fmt.Sprintf("%s: from %s to %s", m.Target, strings.Join(m.From, ", "), strings.Join(m.To, ", "))
+	}
+	when := "Both happen in one commit. Clusters follow at their own pace, so a target may be nowhere for a while."
+	if inWaves {
+		when = "Each happens with the wave of its cluster type. A target that leaves with an early wave and joins with a " +
+			"late one is nowhere in between."
+	}
+	advice := "To move in two steps, let the target join first: select both cluster types, or raise " +
+		"number_of_cluster_types. Apply, wait until the clusters report the new one, and then let it leave the old one."
+	if len(renamed) > 0 {
+		advice += "\nThese cluster types have other names now, and so have their folders:\n" +
+			problem.IndentedList(renamed, delivery.MaxListed) + "\nClusters that sync from the old folder delete its objects, and " +
+			"nothing " +
+			"tells them of the new one. Point them at the new folder first: apply with both cluster types, have the clusters " +
+			"sync from the new folder, and then remove the old cluster type."
+	}
+	return problem.Problems{{
+		Severity: reaction.Severity(),
+		Path:     []problem.Step{problem.Attr("guardrails"), problem.Attr("moved")},
+		Summary:  "Deployment targets move between cluster types",
+		Detail: fmt.Sprintf(
+			"%s while joining others:\n%s\n%s %s", leaves(len(all)), problem.IndentedList(lines, delivery.MaxListed), when, advice),
+	}}
+}
+
+func leaves(n int) string {
+	if n == 1 {
+		return "1 deployment target leaves cluster types"
+	}
+	return fmt.Sprintf("%d deployment targets leave cluster types", n)
+}
+
+// maxFailedListed limits the assignments and the reasons that the warning lists.
+const maxFailedListed = 100
+
+// failureProblems warns about the deployment targets that fail to render: one warning lists all of them with object,
+// reason and time.
+func failureProblems(decision *delivery.Decision) problem.Problems {
+	failing := decision.Applied.Failing()
+	if failing == nil {
+		return nil
+	}
+	var b strings.Builder
+	b.WriteString("What fails to render stays as the branch holds it, or stays out if the branch does not hold it. " +
+		"The next good render puts it right.\n")
+	for i, p := range failing.Problems {
+		if i == maxFailedListed {
+			fmt.Fprintf(&b, "\nAnd %s.\n", problem.Count(len(failing.Problems)-i, "more reason"))
+			break
+		}
+		reason := strings.TrimRight(cmp.Or(p.Cause, p.Detail), "\n")
+		fmt.Fprintf(&b, "\n%s: %s: %s\n%s\n", p.Subject(), p.Summary, reason,
+			problem.IndentedList(failureLines(failing, p), maxFailedListed))
+	}
+	return problem.Problems{problem.WarningAt(fmt.Sprintf("%s to render", fails(failing.Targets)), b.String(),
+		"on_assignment_error")}
+}
+
+func fails(n int) string {
+	if n == 1 {
+		return "A deployment target fails"
+	}
+	return fmt.Sprintf("%d deployment targets fail", n)
+}
+
+// failureLines describes what happens to the assignments that a problem affects.
+func failureLines(failing *delivery.Failing, p problem.Problem) (lines []string) {
+	affected := failing.By(p)
+	add := func(all []record.FailedAssignment, becomes string) {
+		for _, f := range all {
+			line := fmt.Sprintf("%s: %s", f, becomes)
+			if f.Since != "" {
+				line += ", fails since " + printable.Line(f.Since)
+			}
+			lines = append(lines, line)
+		}
+	}
+	add(affected.Kept, "kept")
+	add(affected.Lost, "the old location holds it, and the new one can't keep it")
+	switch {
+	case failing.Moves:
+	case failing.Uncertain:
+		add(affected.LeftOut, "the apply reads whether the branch holds it")
+	default:
+		add(affected.LeftOut, "left out")
+	}
+	return lines
+}

@@ -1,0 +1,87 @@
+package report_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/report"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
+)
+
+var destination = record.Destination{Repo: "https://git.example/gitops", Branch: "dev", Path: "."}
+
+// Both errors name the targets, and what to do.
+func TestKeptErrors(t *testing.T) {
+	t.Parallel()
+	all := []record.FailedAssignment{{ClusterType: "large", DeploymentTarget: "a"}}
+	for _, err := range []error{
+		&delivery.KeptMoveError{To: destination, Kept: all},
+		&delivery.LeftOutError{Destination: destination, Environment: "dev", Held: all},
+	} {
+		p := report.Error(destination, err)
+		if !strings.Contains(p.Detail, "large / a") || p.Severity != problem.Error || !errors.Is(p, err) ||
+			strings.Contains(p.Summary, "can't be used") {
+			t.Errorf("%T: %v", err, p)
+		}
+	}
+}
+
+// decided returns a decision about an apply that moves targets.
+func decided(reaction problem.Reaction, moves []delivery.Move, renamed []string) *delivery.Decision {
+	a := &delivery.Arguments{Destination: destination, Guardrails: delivery.Guardrails{Moved: reaction}}
+	return &delivery.Decision{
+		Applied: &delivery.AppliedTree{Rendered: delivery.NewRendered(a, nil)}, Action: delivery.Write,
+		Moves: moves, Renamed: renamed,
+	}
+}
+
+// Moves are reported as the guardrail says. If cluster types have new names, the text says what clusters of the old
+// folder need.
+func TestMoves(t *testing.T) {
+	t.Parallel()
+	moves := []delivery.Move{{Target: "a", From: []string{"large"}, To: []string{"small"}}}
+	for _, tt := range []struct {
+		name     string
+		moves    []delivery.Move
+		reaction problem.Reaction
+		count    int
+		fails    bool
+	}{
+		{"none", nil, problem.Fail, 0, false},
+		{"warned of", moves, problem.Warn, 1, false},
+		{"refused", moves, problem.Fail, 1, true},
+		{"ignored", moves, problem.Ignore, 0, false},
+	} {
+		for _, renamed := range [][]string{nil, {"large → big"}} {
+			ps := report.Decision(decided(tt.reaction, tt.moves, renamed))
+			if len(ps) != tt.count || ps.HasErrors() != tt.fails {
+				t.Errorf("%s: %v", tt.name, ps)
+			}
+			for _, p := range ps {
+				for _, line := range []string{"large → big", "Point them at the new folder first"} {
+					if strings.Contains(p.Detail, line) != (renamed != nil) {
+						t.Errorf("%s, renamed %v: %q in\n%s", tt.name, renamed, line, p.Detail)
+					}
+				}
+				if !strings.Contains(p.Detail, "a: from large to small") {
+					t.Errorf("%s: the move is not in\n%s", tt.name, p.Detail)
+				}
+			}
+		}
+	}
+}
+
+// A destroy beside another rendering of the same destination removed nothing, and says so.
+func TestDestroyed(t *testing.T) {
+	t.Parallel()
+	if ps := report.Destroyed(delivery.Destroyed{}); len(ps) > 0 {
+		t.Errorf("of a removal: %v", ps)
+	}
+	ps := report.Destroyed(delivery.Destroyed{Taken: &destination})
+	if len(ps) != 1 || ps.HasErrors() || !strings.Contains(ps[0].Detail, destination.String()) {
+		t.Errorf("of another's files: %v", ps)
+	}
+}

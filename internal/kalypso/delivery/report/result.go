@@ -1,0 +1,177 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
+)
+
+// Result returns what the apply left undone, and what people did meanwhile.
+func Result(r *delivery.Result) (ps problem.Problems) {
+	if r.Action == delivery.Keep || r.Action == delivery.Nothing {
+		return nil
+	}
+	if r.Recovered != nil {
+		ps = append(ps, drift(r.Recovered, r.Applied.OnDrift))
+	}
+	if r.Kept != nil {
+		ps = append(ps, problem.WarningAt("Previous location was not cleaned up", fmt.Sprintf(
+			"%s holds the commit %s too: it is the same branch under another URL, or a copy of it. Nothing was removed there.",
+			r.Kept, r.Commit), "gitops_repo"))
+	}
+	if r.NoDraft != "" {
+		ps = append(ps, problem.WarningAt("The pull request is no draft", r.NoDraft, "delivery"))
+	}
+	ps = append(ps, removals(r.Removals)...)
+	if r.State.ClosedPullRequest() != 0 && r.Applied.Strategy == delivery.PullRequest {
+		ps = append(ps, closed(r.State))
+	}
+	if r.PullRequest != nil && r.PullRequest.State == hosting.Merged && r.State.Drifted() {
+		ps = append(ps, problem.WarningAt("The pull request was merged with changes of others", fmt.Sprintf(
+			"Pull request %d was merged, but %s differs from the rendered tree: others pushed to the pull request, or later "+
+				"to the branch. The next plan names their commits.", r.PullRequest.Number, r.State.Destination), "delivery"))
+	}
+	return ps
+}
+
+// closed warns that people closed the pull request.
+func closed(s *delivery.State) problem.Problem {
+	return problem.WarningAt("The pull request was closed", fmt.Sprintf(
+		"Pull request %d to %s was closed without being merged, or was changed to merge into another branch. The branch "+
+			"does not hold the tree. The next different tree opens a new pull request; "+
+			"delivery.reopen = true opens one for this tree.",
+		s.ClosedPullRequest(), s.Destination), "delivery")
+}
+
+// removals warns about pull requests that remove what was delivered and that are not merged yet.
+func removals(all []delivery.Removal) (ps problem.Problems) {
+	for _, removal := range all {
+		if pr := removal.PullRequest; pr.State != hosting.Merged {
+			ps = append(ps, problem.WarningAt("A pull request removes the rendering", fmt.Sprintf(
+				"What was delivered to %s stays there until pull request %d is merged: %s",
+				removal.From, pr.Number, pr.URL), "delivery"))
+		}
+	}
+	return ps
+}
+
+// open warns that the apply of a create continues with a pull request that the state does not know.
+func open(at record.Destination, pr *hosting.PullRequest) problem.Problem {
+	return problem.WarningAt("A pull request is already open", fmt.Sprintf(
+		"Pull request %d (%s) proposes this rendering for %s. An unfinished apply opened it. This apply continues with it.",
+		pr.Number, pr.URL, at), "delivery")
+}
+
+// driftNamed is the reaction of an apply that overwrites nothing: a warning names the changes.
+const driftNamed delivery.OnDrift = "named"
+
+// drift returns the drift of s with its commits and paths.
+func drift(s *delivery.State, reaction delivery.OnDrift) problem.Problem {
+	var b strings.Builder
+	fmt.Fprintf(&b, "At %s, others changed what this rendering delivered:\n", s.Destination)
+	for _, d := range s.Drift {
+		if d.Commit != "" {
+			author, subject := printable.Line(d.Author), printable.Line(d.Subject)
+			fmt.Fprintf(&b, "\ncommit %s\n  by %s at %s\n  %s\n", d.Commit, author, d.Time, subject)
+		} else {
+			fmt.Fprintf(&b, "\n%s:\n", d.Subject)
+		}
+		for _, path := range d.Paths {
+			fmt.Fprintf(&b, "  - %s\n", printable.Line(path))
+		}
+		if d.More > 0 {
+			fmt.Fprintf(&b, "  - and %d more\n", d.More)
+		}
+	}
+	const summary = "Drift: rendered folders changed outside Terraform"
+	switch {
+	case reaction == delivery.DriftOverwrite:
+		return problem.WarningAt("Changes made outside Terraform are overwritten",
+			b.String()+"\nThe apply puts the rendered tree back.", "on_drift")
+	case reaction == driftNamed:
+		return problem.WarningAt(summary, b.String(), "on_drift")
+	case unknown.Is(string(reaction)):
+		return problem.WarningAt(summary, b.String()+
+			"\non_drift is known after apply. It decides whether the apply stops, or puts the rendered tree back.", "on_drift")
+	}
+	if s.Reverted() {
+		return problem.At(summary, b.String()+"\nThe branch holds exactly what an earlier apply left there: this is a "+
+			"revert. Take the change back where it came from, too. If a promotion brought it, name its commit in rejected of "+
+			"kalypso_promotion. Then the plan is empty. Apply that plan before the next change. If the next change is there "+
+			"already, and the fleet no longer renders what was reverted, set on_drift = \"overwrite\" for one apply.",
+			"on_drift")
+	}
+	return problem.At(summary, b.String()+"\nThis may be a hotfix or a revert. Bring it into the fleet's objects, "+
+		"or set on_drift = \"overwrite\" to put the rendered tree back.", "on_drift")
+}
+
+// adoption warns about the folders of others that the rendering adopts. rest continues the text.
+func adoption(at record.Destination, a delivery.Adoption, rest string) problem.Problems {
+	if len(a.Adopted) == 0 {
+		return nil
+	}
+	detail := fmt.Sprintf(
+		"At %s, this rendering adopts these folders. The apply removes what is in them and not rendered:\n%s",
+		at, problem.IndentedList(a.Adopted, delivery.MaxListed))
+	if len(a.Removed) > 0 {
+		detail += "\nThese belong to no cluster type and are removed:\n" + problem.IndentedList(a.Removed, delivery.MaxListed)
+	}
+	return problem.Problems{problem.WarningAt("Folders are adopted", detail+rest, "adopt")}
+}
+
+// branchChange warns about a change of a branch of which the state knows nothing.
+func branchChange(at record.Destination, c *delivery.BranchChange) problem.Problems {
+	told := ""
+	if lines := c.Lines(delivery.MaxListed); len(lines) > 0 {
+		told = "What the apply changes there, by cluster type, in deployment targets:\n" +
+			problem.IndentedList(lines, len(lines))
+	}
+	switch {
+	case told == "":
+		return adoption(at, c.Adoption, "")
+	case len(c.Adoption.Adopted) > 0:
+		return adoption(at, c.Adoption, "\n"+told)
+	}
+	return problem.Problems{problem.WarningAt("The branch holds folders of this rendering", fmt.Sprintf(
+		"At %s, the branch holds folders that belong to this rendering by their record. The state does not know them. %s",
+		at, told), "gitops_repo")}
+}
+
+// Checked returns what a plan found on the branch that the state does not know.
+func Checked(t *delivery.AppliedTree, checked delivery.Checked) (ps problem.Problems) {
+	if checked.Recovered != nil {
+		ps = append(ps, drift(checked.Recovered, t.OnDrift))
+	}
+	if checked.Open != nil {
+		ps = append(ps, open(t.Destination, checked.Open))
+	}
+	if checked.Change != nil {
+		ps = append(ps, branchChange(t.Destination, checked.Change)...)
+	}
+	return ps
+}
+
+// Refreshed returns what a refresh found missing.
+func Refreshed(p *delivery.Prior, found *delivery.Refreshed) problem.Problems {
+	if !found.BranchGone {
+		return nil
+	}
+	return problem.Problems{problem.WarningAt("The branch of a rendering is gone", fmt.Sprintf(
+		"Environment %q was rendered to %s. That branch no longer exists. The plan creates the rendering again.",
+		p.Environment, p.Destination))}
+}
+
+// Destroyed returns what a destroy left.
+func Destroyed(left delivery.Destroyed) problem.Problems {
+	if left.Taken == nil {
+		return removals(left.Removals)
+	}
+	return problem.Problems{problem.WarningAt("Files kept: another rendering now owns them", fmt.Sprintf(
+		"Another rendering of this configuration writes to %s. Nothing was removed there.", left.Taken), "gitops_repo")}
+}
