@@ -106,13 +106,13 @@ func (t *AppliedTree) Describe(before *State) string {
 	known := before.Inputs != nil || len(found) == 0 // the branch held nothing before
 	if known {
 		c.Sources = describe.SourceChanges(was.origins(), is.origins())
-		t.nameRegistrations(c.Sources)
+		nameRegistrations(t.Fleet.Registrations, c.Sources)
 	}
 	if was.Configs != nil {
-		c.Configs = t.configChanges(was.Configs, is.Configs)
+		c.Configs = configChanges(was.Configs, is.Configs, t.Review.Detail == Values)
 		t.reach(c.Configs, &fleet.Fleet{Configs: changedOf(t.Fleet.Configs, c.Configs)},
 			func(c configure.AssignmentConfig) *configure.Values { return c.Values })
-		c.Secrets = t.configChanges(was.Secrets, is.Secrets)
+		c.Secrets = configChanges(was.Secrets, is.Secrets, t.Review.Detail == Values)
 		t.reach(c.Secrets, &fleet.Fleet{Secrets: changedOf(t.Fleet.Secrets, c.Secrets)},
 			func(c configure.AssignmentConfig) *configure.Values { return c.Secrets })
 	} else if len(found) > 0 {
@@ -132,12 +132,12 @@ func (t *AppliedTree) Describe(before *State) string {
 }
 
 // nameRegistrations adds the registrations that read the repos of moves.
-func (a *Arguments) nameRegistrations(moves []describe.SourceChange) {
+func nameRegistrations(registrations []*fleet.WorkloadRegistration, moves []describe.SourceChange) {
 	if len(moves) == 0 {
 		return
 	}
 	byRepo := map[string][]*fleet.WorkloadRegistration{}
-	for _, r := range a.Fleet.Registrations {
+	for _, r := range registrations {
 		key := repourl.Key(r.Repo)
 		byRepo[key] = append(byRepo[key], r)
 	}
@@ -194,15 +194,15 @@ func (r *Rendered) policies() func(clusterType, target string) []string {
 	}
 }
 
-// configChanges compares the configs, or the references to secrets.
-func (a *Arguments) configChanges(was, is map[string]configInputs) (changed []describe.ConfigChange) {
+// configChanges compares the configs, or the references to secrets. values shows their values too.
+func configChanges(was, is map[string]configInputs, values bool) (changed []describe.ConfigChange) {
 	for name := range merged(was, is) {
 		old, before := was[name]
 		now, after := is[name]
 		c := describe.ConfigChange{
 			Name:          name,
 			LabelsChanged: before && after && old.Labels != now.Labels,
-			Keys:          keyChanges(old.Keys, now.Keys, a.Review.Detail == Values),
+			Keys:          keyChanges(old.Keys, now.Keys, values),
 		}
 		switch {
 		case !before:

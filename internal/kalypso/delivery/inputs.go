@@ -37,7 +37,7 @@ type keyInput struct {
 func (a *Arguments) inputs() *inputs {
 	in := &inputs{Origins: a.Origins, Sources: a.Sources, Configs: make(map[string]configInputs, len(a.Fleet.Configs))}
 	for _, config := range a.Fleet.Configs {
-		in.Configs[config.Name] = a.objectInputs(&config.Meta, config.Data, shownValue)
+		in.Configs[config.Name] = objectInputs(&config.Meta, config.Data, a.Review.Detail, shownValue)
 	}
 	if len(a.Fleet.Secrets) > 0 {
 		in.Secrets = make(map[string]configInputs, len(a.Fleet.Secrets))
@@ -47,14 +47,14 @@ func (a *Arguments) inputs() *inputs {
 		for key, reference := range secret.Data {
 			texts[key] = reference.String()
 		}
-		in.Secrets[secret.Name] = a.objectInputs(&secret.Meta, texts, shownReference)
+		in.Secrets[secret.Name] = objectInputs(&secret.Meta, texts, a.Review.Detail, shownReference)
 	}
 	return in
 }
 
 // objectInputs returns the labels and the data of an object. shown returns what descriptions show of a value.
-func (a *Arguments) objectInputs(
-	m *fleet.Meta, data map[string]string, shown func(key, value string) string,
+func objectInputs(
+	m *fleet.Meta, data map[string]string, detail Detail, shown func(key, value string) string,
 ) configInputs {
 	c := configInputs{Keys: make(map[string]keyInput, len(data))}
 	if len(m.Labels) > 0 {
@@ -66,7 +66,7 @@ func (a *Arguments) objectInputs(
 	}
 	for name, value := range data {
 		key := keyInput{Value: fingerprint(m.Name, name, value)}
-		if a.Review.Detail == Values {
+		if detail == Values {
 			key.Shown = new(shown(name, value))
 		}
 		c.Keys[name] = key

@@ -1,4 +1,8 @@
 // Package github implements [hosting.Host] for GitHub: github.com or a GitHub Enterprise server.
+//
+// It stays on v53 of go-github, which has every REST field that is used here; GraphQL needs requests of our own in any
+// version. The faults of v53 in rate limits have no effect, because our transport handles limits before the library
+// sees an answer.
 package github
 
 import (
