@@ -60,16 +60,19 @@ func restProblems(decision *delivery.Decision) (ps problem.Problems) {
 	}
 	switch {
 	case decision.Rests == "" && at != "":
-		return problem.Problems{problem.WarningAt("Pull request must not be merged yet", decision.Withheld+" "+at, "delivery")}
+		return problem.Problems{problem.WarningAt("Pull request must not be merged yet",
+			decision.Withheld+" "+at, "delivery")}
 	case decision.Rests == "":
 		return nil
 	case decision.Applied.NoCommit:
-		return problem.Problems{problem.WarningAt("Nothing is promoted yet", "The promotion has no commit, so nothing is written, and "+
-			"nothing of the rendering is planned. What was delivered or proposed stays.\n\n"+strings.TrimSpace(
-			printable.Text(decision.Applied.Promotion.Summary)), "promotion")}
+		return problem.Problems{problem.WarningAt("Nothing is promoted yet",
+			"The promotion has no commit, so nothing is written, and "+
+				"nothing of the rendering is planned. What was delivered or proposed stays.\n\n"+strings.TrimSpace(
+				printable.Text(decision.Applied.Promotion.Summary)), "promotion")}
 	case decision.Step != nil:
-		return problem.Problems{problem.WarningAt("The rollout is paused", fmt.Sprintf("rollout.pause says: %s\nNothing was delivered "+
-			"yet, so nothing is written until it is removed.", printable.Line(decision.Step.Paused)), "rollout")}
+		return problem.Problems{problem.WarningAt("The rollout is paused", fmt.Sprintf(
+			"rollout.pause says: %s\nNothing was delivered "+
+				"yet, so nothing is written until it is removed.", printable.Line(decision.Step.Paused)), "rollout")}
 	}
 	lines := make([]string, 0, len(decision.Waiting))
 	for _, name := range slices.Sorted(maps.Keys(decision.Waiting)) {
@@ -155,9 +158,8 @@ func moves(all []delivery.Move, reaction problem.Reaction, inWaves bool, renamed
 		"number_of_cluster_types. Apply, wait until the clusters report the new one, and then let it leave the old one."
 	if len(renamed) > 0 {
 		advice += "\nThese cluster types have other names now, and so have their folders:\n" +
-			problem.IndentedList(renamed, delivery.MaxListed) + "\nClusters that sync from the old folder delete its objects, and " +
-			"nothing " +
-			"tells them of the new one. Point them at the new folder first: apply with both cluster types, have the clusters " +
+			problem.IndentedList(renamed, delivery.MaxListed) + "\nClusters that sync from the old folder delete its " +
+			"objects, and nothing tells them of the new one. Point them at the new folder first: apply with both cluster types, have the clusters " +
 			"sync from the new folder, and then remove the old cluster type."
 	}
 	return problem.Problems{{
@@ -165,7 +167,8 @@ func moves(all []delivery.Move, reaction problem.Reaction, inWaves bool, renamed
 		Path:     []problem.Step{problem.Attr("guardrails"), problem.Attr("moved")},
 		Summary:  "Deployment targets move between cluster types",
 		Detail: fmt.Sprintf(
-			"%s while joining others:\n%s\n%s %s", leaves(len(all)), problem.IndentedList(lines, delivery.MaxListed), when, advice),
+			"%s while joining others:\n%s\n%s %s",
+			leaves(len(all)), problem.IndentedList(lines, delivery.MaxListed), when, advice),
 	}}
 }
 
