@@ -159,8 +159,8 @@ func moves(all []delivery.Move, reaction problem.Reaction, inWaves bool, renamed
 	if len(renamed) > 0 {
 		advice += "\nThese cluster types have other names now, and so have their folders:\n" +
 			problem.IndentedList(renamed, delivery.MaxListed) + "\nClusters that sync from the old folder delete its " +
-			"objects, and nothing tells them of the new one. Point them at the new folder first: apply with both cluster types, have the clusters " +
-			"sync from the new folder, and then remove the old cluster type."
+			"objects, and nothing tells them of the new one. Point them at the new folder first: apply with both cluster " +
+			"types, have the clusters sync from the new folder, and then remove the old cluster type."
 	}
 	return problem.Problems{{
 		Severity: reaction.Severity(),
