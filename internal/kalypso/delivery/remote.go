@@ -306,17 +306,20 @@ func (r Remote) Destroy(ctx context.Context, a *Arguments, p *Prior, s *State) (
 // is left.
 func (r Remote) recoverForChange(ctx context.Context, decision *Decision) (s, drifted *State, err error) {
 	s, err = r.recoverPrior(ctx, decision.Prior)
-	switch reaction := decision.Applied.OnDrift; {
-	case errors.Is(err, gitops.ErrBranchNotFound), errors.Is(err, ErrNoRendering):
-		return nil, nil, nil
-	case err != nil:
+	gone := errors.Is(err, gitops.ErrBranchNotFound) || errors.Is(err, ErrNoRendering)
+	if err != nil && !gone {
 		return nil, nil, err
-	case s == nil || !s.Drifted():
-		return s, nil, nil
-	case reaction != DriftOverwrite && !unknown.Is(string(reaction)):
-		return nil, nil, &DriftError{s}
 	}
-	return s, s, nil
+	if s != nil && s.Drifted() {
+		drifted = s // also if others removed the record
+		if on := decision.Applied.OnDrift; on != DriftOverwrite && !unknown.Is(string(on)) {
+			return nil, nil, &DriftError{s}
+		}
+	}
+	if gone {
+		s = nil
+	}
+	return s, drifted, nil
 }
 
 // recoverPrior reads from the branch what the private state would say. It is needed if another version of the provider
