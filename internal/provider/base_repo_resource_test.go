@@ -498,7 +498,7 @@ func testBaseRepoStops(t *testing.T, r *baseRepoRoot, drafts bool) {
 			t.Errorf("the pull request is %+v, withheld %t", pull, withheld)
 		}
 	}
-	stays(map[string]any{"commit": nil, "summary": "No gate holds."}, "The BaseRepo stays", "1 to add")
+	stays(map[string]any{"commit": nil, "summary": "No gate holds."}, "The BaseRepo is not changed", "1 to add")
 	if len(r.pulls.PullRequests()) > 0 || r.attribute("delivered") != false || r.attribute("content") != nil {
 		t.Errorf("the state is %v", r.attributesOf("kalypso_base_repo"))
 	}
@@ -506,11 +506,11 @@ func testBaseRepoStops(t *testing.T, r *baseRepoRoot, drafts bool) {
 	r.apply()
 	r.expectEmptyPlan()
 	expect(false)
-	stays(map[string]any{"commit": nil}, "The BaseRepo stays", "No changes.")
+	stays(map[string]any{"commit": nil}, "The BaseRepo is not changed", "No changes.")
 	expect(false)
 	frozen := map[string]any{"commit": commitOf(1), "decision": "frozen", "summary": "An incident."}
-	out := stays(frozen, "The BaseRepo stays", "An incident.", "Pull request 1 is a draft", "1 to change").text()
-	if strings.Contains(out, "The pull request is no draft") == drafts {
+	out := stays(frozen, "The BaseRepo is not changed", "An incident.", "Pull request 1 is a draft", "1 to change").text()
+	if strings.Contains(out, "The pull request is not a draft") == drafts {
 		t.Errorf("the apply with drafts %t:\n%s", drafts, out)
 	}
 	expect(true)

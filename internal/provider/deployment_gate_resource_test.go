@@ -134,7 +134,7 @@ func TestAccDeploymentGateTimeout(t *testing.T) {
 	g.report(first, "Pending")
 	g.expectError(
 		[]string{
-			"The deployment is not complete in time",
+			"The deployment did not complete in time",
 			"After 2s",
 			"progressing: large " + azurefake.AKS("a") + ": Kustomization fleet-cluster: not ready",
 		},

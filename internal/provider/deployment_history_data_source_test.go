@@ -118,8 +118,8 @@ func TestAccDeploymentHistory(t *testing.T) {
 		{map[string]any{"since": "soon"}, []string{"Invalid time or duration", "neither a time"}},
 		{map[string]any{"until": "yesterday"}, []string{"Invalid time", "is not a time such as"}},
 		{map[string]any{"limit": 0}, []string{"between 1 and 1000"}},
-		{map[string]any{"since": "2026-01-02T00:00:00Z", "until": "2026-01-01T00:00:00Z"}, []string{"Empty window"}},
-		{map[string]any{"since": "2999-01-02T00:00:00Z"}, []string{"Empty window"}},
+		{map[string]any{"since": "2026-01-02T00:00:00Z", "until": "2026-01-01T00:00:00Z"}, []string{"Empty time window"}},
+		{map[string]any{"since": "2999-01-02T00:00:00Z"}, []string{"Empty time window"}},
 	} {
 		set(invalid.arguments, "")
 		r.expectError(invalid.says, "plan")

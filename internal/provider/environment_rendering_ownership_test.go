@@ -55,7 +55,7 @@ func TestAccRenderingAdopt(t *testing.T) {
 		t.Errorf("the recipe of a review prints:\n%s", told)
 	}
 	out := r.succeed("plan", "-no-color")
-	for _, said := range []string{"Folders are adopted", "These belong to no cluster type and are removed: legacy"} {
+	for _, said := range []string{"Existing folders will be adopted", "These belong to no cluster type and are removed: legacy"} {
 		if !strings.Contains(out.text(), said) {
 			t.Errorf("the plan does not say %q:\n%s", said, out.stdout)
 		}
@@ -93,7 +93,7 @@ func TestAccRenderingForeignFolder(t *testing.T) {
 	r.expectRefused([]string{"these exist but are not directories", "link"}, "plan")
 	r.set("types", []string{"large", "small", "team"})
 	r.options("adopt", true)
-	if out := r.expectCommits(1); !strings.Contains(out.text(), "Folders are adopted") {
+	if out := r.expectCommits(1); !strings.Contains(out.text(), "Existing folders will be adopted") {
 		t.Errorf("apply says nothing of what it takes over:\n%s", out.stdout)
 	}
 	maps.DeleteFunc(others, func(path, _ string) bool { return strings.HasPrefix(path, "team/") })
@@ -127,7 +127,7 @@ func TestAccRenderingStateLost(t *testing.T) {
 	r.options("adopt", nil)
 	r.set("targets", map[string]string{"a": "large", "c": "small"})
 	refused := []string{
-		"The branch holds a rendering of this environment: import it, or adopt", `rendering of environment "dev"`,
+		"The branch contains a rendering of this environment: import it, or adopt", `rendering of environment "dev"`,
 		"large: +0 -1 ~0", "dev@file://" + r.repo + "//clusters/dev?ref=dev", "adopt = true",
 	}
 	r.expectRefused(refused, "plan")
@@ -136,7 +136,7 @@ func TestAccRenderingStateLost(t *testing.T) {
 	r.set("targets", map[string]string{"c": "small"})
 	r.expectRefused([]string{"removes 2 of 3"}, "plan")
 	r.set("targets", map[string]string{"a": "large", "c": "small"})
-	said := "The branch holds folders of this rendering"
+	said := "The branch contains folders of this rendering"
 	if out := r.expectCommits(1).text(); !strings.Contains(out, said) ||
 		!strings.Contains(out, "large: 0 added, 1 removed, 0 changed removed: app-b") {
 		t.Errorf("apply does not say what it changes:\n%s", out)
@@ -219,7 +219,7 @@ func TestAccRenderingRenamed(t *testing.T) {
 	r.apply(`-var=paths=["a"]`, "-var=environment=dev")
 	// Without a moved block Terraform knows it for another one, whose tree is not the one there.
 	r.expectError(
-		[]string{"The branch holds a rendering of this environment: import it, or adopt", "moved block"},
+		[]string{"The branch contains a rendering of this environment: import it, or adopt", "moved block"},
 		"plan",
 		"-no-color",
 		`-var=paths=["./a"]`,

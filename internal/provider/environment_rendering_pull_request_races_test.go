@@ -84,7 +84,7 @@ func TestAccPullRequestMergedWhileWaiting(t *testing.T) {
 		r.on.Merge(t, 2, "squash")
 		return true
 	})
-	if o := r.apply(); !strings.Contains(o.text(), "The pull request was merged with changes of others") {
+	if o := r.apply(); !strings.Contains(o.text(), "The pull request was merged with changes made outside Terraform") {
 		t.Errorf("the apply: %s", o.text())
 	}
 }

@@ -153,7 +153,7 @@ func TestAccRolloutImport(t *testing.T) {
 	r.wave("2 1 1 1 1")
 	before := r.rendered()
 	r.emptyState()
-	r.expectError([]string{"The branch holds a rendering of this environment"}, "plan", "-no-color")
+	r.expectError([]string{"The branch contains a rendering of this environment"}, "plan", "-no-color")
 	r.succeed("import", renderingAddress, "dev@file://"+r.repo+"//.?ref=dev")
 	now := r.rendered()
 	if now["rollout_status"] != "canary" || now["delivered"] != false ||
@@ -280,7 +280,7 @@ func TestAccRolloutAdopts(t *testing.T) {
 	r.options("adopt", true, "guardrails", anyRemoval)
 	out := r.succeed("plan", "-no-color")
 	for _, text := range []string{
-		"+ tree_hash = (known after apply)", "+ folders = (known after apply)", "Folders are adopted",
+		"+ tree_hash = (known after apply)", "+ folders = (known after apply)", "Existing folders will be adopted",
 	} {
 		if !strings.Contains(out.text(), text) {
 			t.Errorf("the plan does not say %q:\n%s", text, out.stdout)
@@ -449,7 +449,7 @@ func TestAccRolloutWithheld(t *testing.T) {
 					t.Errorf("the plan does not say %q:\n%s", text, plan.text())
 				}
 			}
-			noDraft := strings.Contains(r.apply().text(), "The pull request is no draft")
+			noDraft := strings.Contains(r.apply().text(), "The pull request is not a draft")
 			marked := reviewed.expectPulls("merged", "merged", "open")
 			if noDraft == drafts || marked.Draft != drafts || marked.AutoMerge != "" ||
 				marked.HeadCommit != open.HeadCommit ||

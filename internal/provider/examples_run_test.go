@@ -80,7 +80,7 @@ func TestAccExampleControlPlane(t *testing.T) {
 	if strings.Contains(sections["What became of the operator's"], "deletion") {
 		t.Errorf("the operator's files have changed:\n%s", sections["What became of the operator's"])
 	}
-	wantInSection(t, sections, "Plan", "Plan: 1 to add, 0 to change, 0 to destroy.", "Folders are adopted")
+	wantInSection(t, sections, "Plan", "Plan: 1 to add, 0 to change, 0 to destroy.", "Existing folders will be adopted")
 	wantInSection(t, sections, "A plan with nothing changed", "No changes.")
 
 	if left, err := os.ReadDir(temp); err != nil || len(left) > 0 {

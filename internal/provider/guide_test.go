@@ -144,7 +144,7 @@ func TestAccLeavingTheOperator(t *testing.T) {
 
 	g.skip("flux")
 	taken := g.shell("terraform apply")
-	if !strings.Contains(taken, "Folders are adopted") {
+	if !strings.Contains(taken, "Existing folders will be adopted") {
 		t.Errorf("nothing is taken over:\n%s", taken)
 	}
 	branch := rendered(t, gitops, "dev")

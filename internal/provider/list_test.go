@@ -266,7 +266,7 @@ func TestListManifests(t *testing.T) {
 		t.Errorf("a control character reaches the terminal:\n%q", ds)
 	}
 	for _, text := range []string{"Invalid YAML", "broken.yaml", "Duplicate object", "twice.yaml",
-		"An object stays in YAML", `has no label platform-config: "true"`, "other.yaml"} {
+		"The object can only be written in YAML", `has no label platform-config: "true"`, "other.yaml"} {
 		if !strings.Contains(ds.String(), text) {
 			t.Errorf("no %q in:\n%s", text, ds)
 		}
@@ -290,7 +290,7 @@ func TestListLimit(t *testing.T) {
 		manifests[name+".yaml"] = configMap(name, "1")
 	}
 	for limit, want := range map[int64]string{
-		0: " 0", 1: "a 1 The list ends at its limit", 3: "a b c 1 The list ends at its limit", 4: "a b c d 1 Invalid YAML",
+		0: " 0", 1: "a 1 The list is truncated at its limit", 3: "a b c 1 The list is truncated at its limit", 4: "a b c d 1 Invalid YAML",
 		100: "a b c d 1 Invalid YAML",
 	} {
 		results, ds := l.try("kalypso_config", limit, map[string]any{"manifests": manifests})
@@ -441,7 +441,7 @@ func TestListBranches(t *testing.T) {
 		t.Errorf("identity (-want +got):\n%s", diff)
 	}
 	if results, ds := l.try(rendering, 1, over("gitops", "*")); len(results) != 1 ||
-		!strings.Contains(ds.String(), "The list ends at its limit") {
+		!strings.Contains(ds.String(), "The list is truncated at its limit") {
 		t.Errorf("limit 1: %v, %s", namesOf(results), ds)
 	}
 

@@ -213,7 +213,7 @@ func TestAccPlacementKeeps(t *testing.T) {
 	for _, adopt := range []bool{false, true} {
 		f.Adopt = adopt
 		r.fleet(f)
-		texts := []string{"holds other placement decisions: import the rendering", "?ref=dev"}
+		texts := []string{"contains other placement decisions: import the rendering", "?ref=dev"}
 		if !adopt {
 			texts = nil // the trees differ too, and that is reported first
 		}

@@ -153,13 +153,13 @@ func TestAccSecretsBadInput(t *testing.T) {
 			"A reference names one ClusterSecretStore."},
 		secret(`"a b" = { store = "own", key = "k" }`): {"Invalid secret key", `secrets["inline"].data["a b"]`},
 		secret(`PASSWORD = { store = "own", key = "k" }`): {
-			"Reference to two stores", `secrets["inline"].data["PASSWORD"].property`, `PlatformSecret "z"`, "small / app-web",
+			"Secret references two stores", `secrets["inline"].data["PASSWORD"].property`, `PlatformSecret "z"`, "small / app-web",
 		},
 		strings.Replace(secretsRoot, `name = "z"`, `name = "Z"`, 1): {"Invalid name", `secrets["inline"].name`,
 			`"Z" is not valid`},
 		strings.Replace(secretsRoot, "preview             =", `configs = { c = { name = "c", data = { TOKEN = "x" } } }
   preview =`, 1): {
-			"Secret and config of one key", `secrets["base"].data["TOKEN"]`,
+			"Key set by a secret and a config", `secrets["base"].data["TOKEN"]`,
 			`The key "TOKEN" is a secret here and a value in the config "c"`,
 			"large / app-web", "small / app-web",
 		},

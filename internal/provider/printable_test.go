@@ -33,7 +33,7 @@ func TestAccPrintable(t *testing.T) {
 	r.options("guardrails", map[string]any{"max_removed": 10, "allow_empty": true})
 	r.options("delivery", map[string]any{"strategy": "push", "describe": "keys"})
 	out := r.apply().text()
-	if !strings.Contains(out, "Folders are adopted") || !strings.Contains(out, shownEvil) {
+	if !strings.Contains(out, "Existing folders will be adopted") || !strings.Contains(out, shownEvil) {
 		t.Errorf("apply says nothing of what it takes over:\n%s", out)
 	}
 	message := gitserver.Git(t, r.repo, "log", "-1", "--format=%B", "dev")

@@ -120,7 +120,7 @@ list "kalypso_config" "all" {
 	}
 	r.write("query.tfquery.hcl", query)
 	out = r.succeed("query", "-no-color", "-var=most=1").text()
-	if strings.Count(out, "name=") != 1 || !strings.Contains(out, "Warning: The list ends at its limit") {
+	if strings.Count(out, "name=") != 1 || !strings.Contains(out, "Warning: The list is truncated at its limit") {
 		t.Errorf("with limit 1:\n%s", out)
 	}
 }

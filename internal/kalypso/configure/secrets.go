@@ -116,8 +116,8 @@ func (c conflicts) problems() (all problem.Problems) {
 		slices.Sort(assignments)
 		p := fleet.ProblemOf(one.secret, problem.Problem{
 			Path: []problem.Step{problem.Attr("data"), problem.Key(one.key)},
-			Summary: cmp.Or(map[string]string{propertyField: "Reference to two stores"}[one.field],
-				"Secret and config of one key"),
+			Summary: cmp.Or(map[string]string{propertyField: "Secret references two stores"}[one.field],
+				"Key set by a secret and a config"),
 			Detail: fmt.Sprintf("%s\n\nAffected assignments (%d), as cluster type / deployment target:\n%s",
 				one.detail, len(assignments), problem.IndentedList(assignments, maxListedAssignments)),
 		})

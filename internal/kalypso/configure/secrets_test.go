@@ -121,7 +121,7 @@ func TestReferenceConflicts(t *testing.T) {
 		"a config of the key": {fleet.Fleet{
 			Secrets: []*fleet.Secret{secretOf("s", nil, references{"K": "s k", "L": "s l"})},
 			Configs: []*fleet.Config{config("c", map[string]string{}, map[string]string{"K": "v", "M": "v"})},
-		}, []string{`PlatformSecret "s": Secret and config of one key: The key "K" is a secret here and a value in the ` +
+		}, []string{`PlatformSecret "s": Key set by a secret and a config: The key "K" is a secret here and a value in the ` +
 			`config "c" from configs["c"]. Remove one of them, or rename it.` + on}},
 		"a config of the key elsewhere": {fleet.Fleet{
 			Secrets: []*fleet.Secret{secretOf("s", nil, references{"K": "s k"})},
@@ -131,11 +131,11 @@ func TestReferenceConflicts(t *testing.T) {
 			Secrets: []*fleet.Secret{secretOf("s", nil, references{"K": "s k"})},
 			Configs: []*fleet.Config{{Meta: fleet.Meta{Name: "azure-app-config"},
 				Data: map[string]string{"region.west.K": "v"}}},
-		}, []string{`PlatformSecret "s": Secret and config of one key: The key "K" is a secret here and a value in the ` +
+		}, []string{`PlatformSecret "s": Key set by a secret and a config: The key "K" is a secret here and a value in the ` +
 			`config "azure-app-config". Remove one of them, or rename it.` + on}},
 		"two stores": {fleet.Fleet{Secrets: []*fleet.Secret{
 			secretOf("a", nil, references{"K": "vault k p"}), secretOf("b", nil, references{"K": "azure l"}),
-		}}, []string{`PlatformSecret "b": Reference to two stores: The reference "K" names the store "azure" and no ` +
+		}}, []string{`PlatformSecret "b": Secret references two stores: The reference "K" names the store "azure" and no ` +
 			`property, and would merge with a property of the store "vault" from PlatformSecret "a". Set a property here too, ` +
 			`or let the two objects apply to different assignments.` + on}},
 		"a config that may not apply": {fleet.Fleet{

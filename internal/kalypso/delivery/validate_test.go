@@ -81,7 +81,7 @@ func TestValidate(t *testing.T) {
 		"invalid reviewer": {func(d *Arguments) { d.PullRequest.Reviewers = []string{"a/b/c"} },
 			[]string{"error delivery.reviewers: Invalid reviewer"}},
 		"draft that merges": {func(d *Arguments) { d.PullRequest.Draft, d.PullRequest.AutoMerge = true, "squash" },
-			[]string{"error delivery.auto_merge: Draft and auto-merge"}},
+			[]string{"error delivery.auto_merge: Conflicting arguments: draft and auto-merge"}},
 		"source": {func(d *Arguments) { d.Sources = origin.Sources{"https://acme.io/a@main:x": "abc"} }, nil},
 		"source of no place": {func(d *Arguments) { d.Sources = origin.Sources{"x": "abc"} },
 			[]string{"error sources.[x]: Invalid source"}},

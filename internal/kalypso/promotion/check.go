@@ -23,10 +23,10 @@ func (r Rules) Check() (ps problem.Problems) {
 		switch {
 		case unknown.Is(g.Name) || unknown.Is(r.Environment):
 		case g.Name == r.Environment:
-			report("Environment after itself",
+			report("Environment is its own predecessor",
 				fmt.Sprintf("Environment %q can't come after itself. Name the environment before it.", g.Name), at...)
 		case g.Deployed == nil && strings.EqualFold(g.Context, own):
-			report("Environment after itself",
+			report("Environment is its own predecessor",
 				fmt.Sprintf("The context %q is the one of environment %q itself. Name that of the environment before it.",
 					g.Context, r.Environment), append(at, problem.Attr("context"))...)
 		}

@@ -172,7 +172,7 @@ func newRegistrationResults(registrations []*fleet.WorkloadRegistration, f Follo
 		if byName[name] == nil && f.Pins[name] != "" {
 			all = append(all, &registrationResult{registration: &fleet.WorkloadRegistration{}, problems: Problems{
 				{
-					Summary: "Pin without registration",
+					Summary: "Pinned commit without a registration",
 					Detail: fmt.Sprintf(
 						"pins names the registration %q, which does not exist. Existing registrations: %s.",
 						name,

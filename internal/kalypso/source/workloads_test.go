@@ -150,7 +150,7 @@ func TestWorkloadsBroken(t *testing.T) {
 	wants(t,
 		got.Problems,
 		[]string{
-			"error Pin without registration",
+			"error Pinned commit without a registration",
 			"error a-file Folder not found",
 			"error a-link Folder not found",
 			"error a-module Folder not found",

@@ -304,7 +304,7 @@ func problemsOfObjects(f *fleet.Fleet, folders []found) (problems problem.Proble
 
 func defectProblem(class objects.Defect) problem.Problem {
 	if class == objects.NoObject {
-		return problem.Problem{Summary: "Rendered documents that are no Kubernetes objects", Detail: "A cluster that syncs " +
+		return problem.Problem{Summary: "Rendered documents are not Kubernetes objects", Detail: "A cluster that syncs " +
 			"the folder fails on these documents, and applies nothing of it:\n%s"}
 	}
 	return problem.Problem{Summary: "Rendered objects outside of their namespace", Detail: "These objects belong to an " +

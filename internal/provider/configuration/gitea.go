@@ -43,7 +43,7 @@ func readGitea(d tfvalue.Decoder) []hostSettings {
 	token, server := given.String("token"), given.String("base_url")
 	if checkBaseURL(given, server, "https://git.acme.io/"); server == "" {
 		given.Report(
-			"Gitea without a server",
+			"Missing server of Gitea",
 			"base_url is not set. Gitea has no default server.",
 			problem.Attr("base_url"),
 		)

@@ -72,7 +72,7 @@ func TestHosts(t *testing.T) {
 			"github, gitlab, azure_devops, gitea unknown with a credential"},
 		"unknown server": {map[string]attr.Value{"gitea": block(nil, token)}, "",
 			"github, gitlab, azure_devops, gitea unknown server unknown with a credential"},
-		"no server": {map[string]attr.Value{"gitea": block("", token)}, "Gitea without a server at gitea.base_url",
+		"no server": {map[string]attr.Value{"gitea": block("", token)}, "Missing server of Gitea at gitea.base_url",
 			"github, gitlab, azure_devops"},
 		"plain http": {map[string]attr.Value{"gitea": block("http://git.acme.io", token)},
 			"Invalid base URL at gitea.base_url", "github, gitlab, azure_devops, gitea with a credential"},

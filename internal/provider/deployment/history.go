@@ -174,7 +174,7 @@ func readHistoryRequest(d tfvalue.Decoder, now time.Time) lookup.Request {
 	if given, err := time.Parse(time.RFC3339, since); err == nil {
 		request.Since = given
 		if !given.Before(request.Until) && !request.Until.IsZero() {
-			d.Report("Empty window", fmt.Sprintf("The history begins at %s and ends at %s. Set since to an earlier time.",
+			d.Report("Empty time window", fmt.Sprintf("The history begins at %s and ends at %s. Set since to an earlier time.",
 				given.Format(time.RFC3339), request.Until.UTC().Format(time.RFC3339)), problem.Attr("since"))
 		}
 	}

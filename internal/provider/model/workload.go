@@ -108,7 +108,7 @@ func withWorkspaceLabel(labels map[string]string, d tfvalue.Decoder) map[string]
 	}
 	given, twice := labels[fleet.WorkspaceLabel]
 	if twice && given != workspace && !unknown.Is(given) && !unknown.Is(workspace) {
-		d.Report("Two workspaces", fmt.Sprintf("The workspace is %q and the label %s is %q. Remove one of them.",
+		d.Report("Conflicting workspaces", fmt.Sprintf("The workspace is %q and the label %s is %q. Remove one of them.",
 			workspace, fleet.WorkspaceLabel, given), problem.Attr("workspace"))
 	}
 	all := map[string]string{}

@@ -205,7 +205,7 @@ func (g *deploymentGate) wait(
 		diags.AddError("The gate was interrupted", "The next apply waits again.")
 	case errors.Is(err, context.DeadlineExceeded):
 		diags.AddError(
-			"The deployment is not complete in time",
+			"The deployment did not complete in time",
 			fmt.Sprintf(
 				"After %s: %s The next apply waits again. To wait longer, raise timeouts.",
 				limit,

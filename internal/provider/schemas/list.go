@@ -50,7 +50,7 @@ func (l *ListResults) Add(
 		return false
 	}
 	if l.last != nil {
-		l.last.Diagnostics.AddWarning("The list ends at its limit", fmt.Sprintf(
+		l.last.Diagnostics.AddWarning("The list is truncated at its limit", fmt.Sprintf(
 			"There are more than %d results. Raise limit to get them: it is an argument of the list block, beside config.",
 			l.request.Limit))
 		l.push(*l.last)

@@ -139,7 +139,7 @@ func (r *baseRepo) report(
 			text += fmt.Sprintf(" Pull request %d is a draft, if the host has drafts: it must not be merged now. It comes "+
 				"back by itself.", before.Proposal.Number)
 		}
-		diags.AddAttributeWarning(path.Root("promotion"), "The BaseRepo stays", text)
+		diags.AddAttributeWarning(path.Root("promotion"), "The BaseRepo is not changed", text)
 	}
 	if decision.Closed != 0 {
 		diags.AddAttributeWarning(path.Root("delivery"), "The pull request was closed", fmt.Sprintf(
@@ -170,7 +170,7 @@ func (r *baseRepo) check(
 		return
 	}
 	if before == nil && now.Commit != d.Promotion.Commit && !d.Promotion.Stays() {
-		diags.AddAttributeWarning(path.Root("promotion"), "The BaseRepo gets another commit", fmt.Sprintf(
+		diags.AddAttributeWarning(path.Root("promotion"), "The commit of the BaseRepo will change", fmt.Sprintf(
 			"%s on %s pins %s. The apply sets it to %s.", document.File, d.At, cmp.Or(now.Commit, "no commit"),
 			d.Promotion.Commit))
 	}
@@ -235,7 +235,7 @@ func (r *baseRepo) apply(
 		return
 	}
 	if result.NoDraft != "" {
-		diags.AddAttributeWarning(path.Root("delivery"), "The pull request is no draft", result.NoDraft)
+		diags.AddAttributeWarning(path.Root("delivery"), "The pull request is not a draft", result.NoDraft)
 	}
 	tflog.Info(ctx, "set the commit of the BaseRepo", map[string]any{"commit": d.Promotion.Commit, "branch": d.At.Branch})
 	plan.setResult(result)
