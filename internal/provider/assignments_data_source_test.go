@@ -142,7 +142,7 @@ func expectRecordedValues(t *testing.T, tree map[string]string, all []returnedAs
 			t.Fatal(err)
 		}
 		if len(recorded.Data) < 40 {
-			t.Fatalf("%s holds %d values", file, len(recorded.Data))
+			t.Fatalf("%s contains %d values", file, len(recorded.Data))
 		}
 		got := map[string]any{}
 		for key, v := range a.Values {

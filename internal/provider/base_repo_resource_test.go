@@ -89,7 +89,7 @@ func (r *baseRepoRoot) expectPinned(digit int) {
 	r.t.Helper()
 	want := r.file(digit)
 	if got := gitserver.Tree(r.t, r.at, "stage"); got["base-repo.yaml"] != want || got["stage.yaml"] != "a: b\n" {
-		r.t.Fatalf("the branch holds\n%s\nwant\n%s", got, want)
+		r.t.Fatalf("the branch contains\n%s\nwant\n%s", got, want)
 	}
 }
 
@@ -176,7 +176,7 @@ func TestAccBaseRepoDrift(t *testing.T) {
 	r.expectPinned(6)
 
 	gitserver.Seed(t, r.at, "stage", map[string]string{"base-repo.yaml": "a: b\n"})
-	r.expectError([]string{"The BaseRepo can't be changed", "must hold one BaseRepo"}, "plan", "-no-color")
+	r.expectError([]string{"The BaseRepo can't be changed", "must contain one BaseRepo"}, "plan", "-no-color")
 	gitserver.Git(t, r.at, "update-ref", "-d", "refs/heads/stage")
 	r.expectError([]string{"The branch is gone", "Branch not found"}, "plan", "-no-color")
 }

@@ -95,7 +95,7 @@ func TestAccCommitStatusLife(t *testing.T) {
 
 	was := s.attributes()
 	if was["state"] != "success" {
-		t.Errorf("the state holds %v", was)
+		t.Errorf("the state contains %v", was)
 	}
 	s.emptyState()
 	for id, said := range map[string]string{
@@ -319,7 +319,7 @@ func deployment(commit any, verdict, summary string) map[string]any {
 func TestAccCommitStatusDeployment(t *testing.T) {
 	t.Parallel()
 	s := newStatusRoot(t)
-	s.set("commit", nil, "state", nil, "deployment", deployment(nil, "pending", "The branch holds no rendering."))
+	s.set("commit", nil, "state", nil, "deployment", deployment(nil, "pending", "The branch contains no rendering."))
 	if out := s.apply().text(); !strings.Contains(out, "No status is set") {
 		t.Errorf("the apply: %s", out)
 	}

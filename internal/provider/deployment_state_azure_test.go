@@ -127,7 +127,7 @@ func TestAccDeploymentStateAzure(t *testing.T) {
 
 	for name, data := range filesBelow(t, d.folder) {
 		if name != "terraform.tfvars.json" && strings.Contains(string(data), "canary") {
-			t.Errorf("%s holds a secret", name)
+			t.Errorf("%s contains a secret", name)
 		}
 	}
 	if strings.Contains(d.printed.String(), "canary") {

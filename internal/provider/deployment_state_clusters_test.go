@@ -128,7 +128,7 @@ provider "kalypso" {
 
 	for name, data := range filesBelow(t, d.folder) {
 		if name != "terraform.tfvars.json" && strings.Contains(string(data), "canary") {
-			t.Errorf("%s holds a credential", name)
+			t.Errorf("%s contains a credential", name)
 		}
 	}
 	if strings.Contains(d.printed.String(), "canary") {

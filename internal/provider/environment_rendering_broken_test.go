@@ -213,7 +213,7 @@ func TestAccBrokenNew(t *testing.T) {
 	r.expectCommits(1)
 	r.expectFailing("", "small/app-c small/app-d")
 	if found := r.files("small/app-c", "small/app-d"); len(found) > 0 {
-		t.Errorf("the branch holds %v", found)
+		t.Errorf("the branch contains %v", found)
 	}
 	if count := r.rendered()["assignment_count"]; count != float64(2) {
 		t.Errorf("%v assignments, want 2", count)
@@ -234,7 +234,7 @@ func TestAccBrokenNew(t *testing.T) {
 	r.emptyState()
 	r.keep("adopt", true)
 	plan := r.succeed("plan", "-no-color")
-	r.expectSays(plan, "the apply reads whether the branch holds it")
+	r.expectSays(plan, "the apply reads whether the branch contains it")
 	r.expectCommits(0)
 	r.expectFailing("small/app-c", "small/app-d")
 }
@@ -445,7 +445,7 @@ func TestAccBrokenPullRequest(t *testing.T) {
 	out := r.apply()
 	r.expectSays(out, "large / app-b: kept")
 	r.expectEmptyPlan()
-	if body := r.last().Body; !strings.Contains(body, "- `large / app-b`: kept as the branch holds it") {
+	if body := r.last().Body; !strings.Contains(body, "- `large / app-b`: kept as it is on the branch") {
 		t.Errorf("the pull request does not say what is kept:\n%s", body)
 	}
 	r.on.Merge(t, r.last().Number, "merge")

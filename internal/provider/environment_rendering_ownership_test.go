@@ -213,7 +213,7 @@ func TestAccRenderingRenamed(t *testing.T) {
 	expect := func(content string) {
 		t.Helper()
 		if got := gitserver.Tree(t, repo, "all")["a/large/app-a/reconciler.yaml"]; got != content {
-			t.Errorf("the branch holds %q, want %q", got, content)
+			t.Errorf("the branch contains %q, want %q", got, content)
 		}
 	}
 	r.apply(`-var=paths=["a"]`, "-var=environment=dev")

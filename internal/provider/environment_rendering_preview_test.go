@@ -96,7 +96,7 @@ func TestAccPreview(t *testing.T) {
 			t.Errorf("promoted: paths of the commit (-want +got):\n%s", diff)
 		}
 		if got := archive(t, repo, "dev")[promotedCommitPath]; got != promoted {
-			t.Errorf("%s holds %q, want %q", promotedCommitPath, got, promoted)
+			t.Errorf("%s contains %q, want %q", promotedCommitPath, got, promoted)
 		}
 	}
 	if log := gitserver.Log(t, repo, "dev"); len(log) != 3 {

@@ -224,7 +224,7 @@ func TestAccPullRequestSecrets(t *testing.T) {
 	for _, p := range r.on.PullRequests() {
 		for _, secret := range []string{"canary", "ghs_", "PRIVATE KEY"} {
 			if strings.Contains(p.Body+p.Title, secret) {
-				t.Errorf("pull request %d holds %q:\n%s", p.Number, secret, p.Body)
+				t.Errorf("pull request %d contains %q:\n%s", p.Number, secret, p.Body)
 			}
 		}
 	}

@@ -222,7 +222,7 @@ func TestAccRolloutMoves(t *testing.T) {
 	r.options("guardrails", anyRemoval, "create_branch", true)
 	r.setDestination("repo", "file://"+other)
 	r.expectRefused([]string{"A rollout is under way",
-		"holds folders that no wave has reached yet: east, north, south, west", "rollout.skip = "}, "plan")
+		"contains folders that no wave has reached yet: east, north, south, west", "rollout.skip = "}, "plan")
 	r.setDestination("repo", "file://"+r.repo, "path", "clusters")
 	r.expectCommits(1)
 	r.expectSame(before, "tree_hash", "target_tree_hash", "assignments")
@@ -524,7 +524,7 @@ func TestAccRolloutPausedFirst(t *testing.T) {
 			files := gitserver.Tree(t, r.repo, branch)
 			if !strings.HasPrefix(files["canary/app-canary/reconciler.yaml"], "value: 2 in ") ||
 				files["east/app-east/reconciler.yaml"] != "" {
-				t.Errorf("the branch holds %v", slices.Sorted(maps.Keys(files)))
+				t.Errorf("the branch contains %v", slices.Sorted(maps.Keys(files)))
 			}
 		})
 	}

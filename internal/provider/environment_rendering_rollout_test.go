@@ -108,7 +108,7 @@ func (r *rolling) values() string {
 func (r *rolling) expectValues(want string) {
 	r.t.Helper()
 	if got := r.values(); got != want {
-		r.t.Fatalf("%s hold %s, want %s", strings.Join(rollingTypes, " "), got, want)
+		r.t.Fatalf("%s contain %s, want %s", strings.Join(rollingTypes, " "), got, want)
 	}
 }
 

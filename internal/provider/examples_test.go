@@ -90,7 +90,7 @@ func TestAccExamplesAreComplete(t *testing.T) {
 		t.Helper()
 		text := strings.ReplaceAll(readFile(t, filepath.Join(examples, file)), "'", "")
 		if !strings.Contains(text, want) {
-			t.Errorf("%s does not hold %s", file, want)
+			t.Errorf("%s does not contain %s", file, want)
 		}
 	}
 	for name := range schema.ResourceSchemas {

@@ -140,7 +140,7 @@ func (f *fluxFleet) until(what string, is func(fluxState, string) bool) (time.Ti
 	}
 }
 
-func (f *fluxFleet) holds(regions string) func(fluxState, string) bool {
+func (f *fluxFleet) contains(regions string) func(fluxState, string) bool {
 	return func(fluxState, string) bool { return f.regions() == regions }
 }
 
@@ -159,7 +159,7 @@ func TestFluxRollout(t *testing.T) {
 			return s.Folders["canary"].Verdict == "success"
 		})
 		since := state.Folders["canary"].Since
-		at, state, _ := f.until("the rest", f.holds("2 2"))
+		at, state, _ := f.until("the rest", f.contains("2 2"))
 		if took := at.Sub(since); took < fluxSoak || took > fluxSoak+10*time.Second {
 			t.Errorf("the rest was written %s after %s", took, since)
 		}
@@ -175,7 +175,7 @@ func TestFluxRollout(t *testing.T) {
 		f.until("the fault", func(s fluxState, _ string) bool { return s.Folders["canary"].Verdict != "success" })
 		mended := time.Now()
 		f.push(fluxConfigMap("3"))
-		at, _, _ := f.until("the rest", f.holds("3 3"))
+		at, _, _ := f.until("the rest", f.contains("3 3"))
 		if took := at.Sub(mended); took < fluxSoak {
 			t.Errorf("the rest was written %s after the canary was mended", took)
 		}
@@ -199,7 +199,7 @@ func TestFluxRollout(t *testing.T) {
 			time.Sleep(time.Second)
 		}
 		f.step("app_branch", "main")
-		f.until("the rest", f.holds("4 4"))
+		f.until("the rest", f.contains("4 4"))
 		f.until("the rest to run", succeeds)
 		delivered := false
 		if f.output("delivered", &delivered); !delivered {

@@ -87,7 +87,7 @@ func TestAccGiteaRendering(t *testing.T) {
 	}
 	r.expectEmptyPlan()
 	if got := gitserver.Tree(t, local, "dev"); len(got) < 5 {
-		t.Errorf("the branch holds %v", got)
+		t.Errorf("the branch contains %v", got)
 	}
 
 	on.Require(t, "dev")

@@ -60,7 +60,7 @@ func (r *root) expectIdentity(address string, want map[string]any) {
 			return
 		}
 	}
-	r.t.Errorf("the state holds no %s", address)
+	r.t.Errorf("the state contains no %s", address)
 }
 
 // importByIdentity imports a resource that the configuration has, and reports whether the CLI can. An older one refuses

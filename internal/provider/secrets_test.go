@@ -158,7 +158,7 @@ func (s *secrets) expectNone(t *testing.T, servers []*gitserver.Server, repos ..
 	for place, data := range places {
 		for _, canary := range s.canaries {
 			if i := bytes.Index(data, []byte(canary)); i >= 0 {
-				t.Errorf("%s holds %q: …%q…", place, canary, data[max(0, i-200):min(len(data), i+100)])
+				t.Errorf("%s contains %q: …%q…", place, canary, data[max(0, i-200):min(len(data), i+100)])
 			}
 		}
 	}

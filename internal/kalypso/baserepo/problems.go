@@ -31,7 +31,7 @@ func NewProblem(at Branch, err error) problem.Problem {
 		return p("branch", "Branch not found", "The repo %s has no branch %q. Check the name, or push the branch.", at.Repo,
 			at.Branch)
 	case errors.Is(err, ErrNoFile):
-		return p("promotion", "No BaseRepo on the branch", "The root of %s holds no %s, and promotion does not name the "+
+		return p("promotion", "No BaseRepo on the branch", "The root of %s contains no %s, and promotion does not name the "+
 			"base. Add the file with a BaseRepo, or pass a kalypso_promotion as a whole.", at, document.File)
 	case errors.Is(err, ErrOtherBase):
 		return p("promotion", "Promotion from another repo", "At %s: %s Make both the same repo.", at, text)

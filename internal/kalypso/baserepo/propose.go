@@ -107,7 +107,7 @@ func (r Remote) propose(ctx context.Context, d *Desired, s *State) (*Result, err
 				return pullrequest.Edit{Discard: found != nil && found.State == hosting.Open}, err
 			}
 			edit, contents, err := readTopic(t, ours)
-			edit.Needed, edit.Held, edit.Contents = true, edit.Ours.Ours && contents == file, file
+			edit.Needed, edit.Existing, edit.Contents = true, edit.Ours.Ours && contents == file, file
 			edit.Commit = func() *gitops.Edit {
 				return &gitops.Edit{Files: map[string][]byte{document.File: after}, Message: d.message(), Author: d.Author}
 			}

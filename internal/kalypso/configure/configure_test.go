@@ -112,19 +112,19 @@ func TestWhatApplies(t *testing.T) {
 
 func applies(labels map[string]string, a *schedule.Assignment) bool {
 	for k, v := range labels {
-		holds := true
+		contains := true
 		switch k {
 		case fleet.PlatformConfigLabel, fleet.FluxOwnerLabel, fleet.FluxNamespaceLabel:
 		case fleet.ClusterTypeLabel:
-			holds = v == a.ClusterType.Name
+			contains = v == a.ClusterType.Name
 		case fleet.DeploymentTargetLabel:
-			holds = v == a.Target.Name
+			contains = v == a.Target.Name
 		case fleet.WorkloadLabel:
-			holds = v == a.Target.Workload.Name
+			contains = v == a.Target.Workload.Name
 		default:
-			holds = a.ClusterType.Labels[k] == v || a.Target.Labels[k] == v
+			contains = a.ClusterType.Labels[k] == v || a.Target.Labels[k] == v
 		}
-		if !holds {
+		if !contains {
 			return false
 		}
 	}

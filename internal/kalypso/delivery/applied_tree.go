@@ -24,7 +24,7 @@ type AppliedTree struct {
 	kept      *keptTree // nil if nothing fails to render
 	inventory Inventory
 	// uncertain says that the inventory depends on values that are not known yet, or on a branch that was not read. Then
-	// it is the fleet's. unread says that the state does not tell what the branch holds.
+	// it is the fleet's. unread says that the state does not tell what the branch contains.
 	uncertain, unread bool
 	// step is the step of the rollout that the apply takes; nil: none.
 	step *rollout.Step
@@ -72,7 +72,8 @@ func newAppliedTree(r *Rendered, p *Prior, s *State) *AppliedTree {
 	return next
 }
 
-// on returns the tree that the apply leaves on a branch that was read, where the state does not tell what that holds.
+// on returns the tree that the apply leaves on a branch that was read, where the state does not tell what that
+// contains.
 func (t *AppliedTree) on(s *State, at *BranchState) *AppliedTree {
 	if !t.unread {
 		return t
@@ -241,7 +242,7 @@ func nextWave(t *AppliedTree, s *State) *AppliedTree {
 	if len(step.Stay) > 0 {
 		next.inventory = maps.Clone(t.inventory)
 		for _, name := range step.Stay {
-			if folder, held := delivered[name]; held {
+			if folder, existing := delivered[name]; existing {
 				next.inventory[name] = folder
 			} else {
 				delete(next.inventory, name)
@@ -260,8 +261,8 @@ func (inv Inventory) hashTexts() map[string]string {
 	return texts
 }
 
-// rolloutAfter returns the progress of the rollout once the branch holds the tree of this apply. written says that this
-// took a commit.
+// rolloutAfter returns the progress of the rollout once the branch contains the tree of this apply. written says that
+// this took a commit.
 func (t *AppliedTree) rolloutAfter(written bool) *rollout.State {
 	if t.rollout == nil || !written && !t.begun {
 		return t.rollout
@@ -291,12 +292,12 @@ func (s *State) WithTarget(target string) *State {
 	return &now
 }
 
-// ReachedBy reports whether the branch of a state holds what the fleet renders to.
+// ReachedBy reports whether the branch of a state contains what the fleet renders to.
 func (t *AppliedTree) ReachedBy(s *State) bool {
 	return s.Current() && s.Proposal == nil && !s.Drifted() && t.complete
 }
 
-// Partial reports whether the tree is known to hold a part of the fleet's alone, with all its targets.
+// Partial reports whether the tree is known to contain a part of the fleet's alone, with all its targets.
 func (t *AppliedTree) Partial() bool {
 	if t.Tree == nil || !t.Certain() || t.complete {
 		return false
@@ -309,7 +310,7 @@ func (t *AppliedTree) Partial() bool {
 	return true
 }
 
-// Stored returns the folders of the tree that the fleet does not render to: only the repo holds their
+// Stored returns the folders of the tree that the fleet does not render to: only the repo contains their
 // content.
 func (t *AppliedTree) Stored() []string {
 	var names []string
@@ -322,7 +323,7 @@ func (t *AppliedTree) Stored() []string {
 	return names
 }
 
-// mayStay returns why folders can't stay as they were delivered, or nil: another repo does not hold them.
+// mayStay returns why folders can't stay as they were delivered, or nil: another repo does not contain them.
 func (c *comparison) mayStay() error {
 	if !c.moves(c.before) || repourl.Same(c.before.Destination.Repo, c.Destination.Repo) {
 		return nil
@@ -333,8 +334,8 @@ func (c *comparison) mayStay() error {
 	return nil
 }
 
-// RolloutMoveError means that a rendering moves to another repo during a rollout. Only the old repo holds the folders
-// whose wave has not come yet.
+// RolloutMoveError means that a rendering moves to another repo during a rollout. Only the old repo contains the
+// folders whose wave has not come yet.
 type RolloutMoveError struct {
 	From    record.Destination
 	Folders []string
@@ -347,7 +348,7 @@ func (e *RolloutMoveError) Error() string {
 	if e.Target != "" {
 		skip = fmt.Sprintf(", or set rollout.skip = %q", e.Target)
 	}
-	return fmt.Sprintf("the rendering moves to another repo, and %s holds folders that no wave has reached yet: %s. "+
+	return fmt.Sprintf("the rendering moves to another repo, and %s contains folders that no wave has reached yet: %s. "+
 		"Finish the rollout first%s.", e.From, strings.Join(e.Folders, ", "), skip)
 }
 

@@ -18,7 +18,7 @@ import (
 type BranchChange struct {
 	Adoption     Adoption
 	Undecided    []string            // cluster types whose changes are not known yet
-	ClusterTypes []ClusterTypeChange // sorted by name; empty if the branch holds no folders of ours
+	ClusterTypes []ClusterTypeChange // sorted by name; empty if the branch contains no folders of ours
 }
 
 // ClusterTypeChange is the change of a cluster type's folder.
@@ -41,10 +41,10 @@ const maxCompared = 200
 // changeOf returns what a planned change changes on the branch.
 func (p *plannedChange) branchChange(snapshot *gitops.Snapshot) (*BranchChange, error) {
 	change := &BranchChange{Adoption: p.Adoption}
-	if len(p.Held) == 0 {
+	if len(p.Existing) == 0 {
 		return change, nil
 	}
-	all := p.Held.changesTo(p.Wanted)
+	all := p.Existing.changesTo(p.Wanted)
 	for _, name := range p.Wanted.Names() {
 		if p.Wanted[name].Undecided {
 			change.Undecided = append(change.Undecided, name)
@@ -58,7 +58,7 @@ func (p *plannedChange) branchChange(snapshot *gitops.Snapshot) (*BranchChange, 
 		}
 	}
 	compared = compared[:min(len(compared), maxCompared)]
-	held, err := readTargets(snapshot, p.tree.Destination, compared)
+	existing, err := readTargets(snapshot, p.tree.Destination, compared)
 	if err != nil {
 		return nil, err
 	}
@@ -66,7 +66,7 @@ func (p *plannedChange) branchChange(snapshot *gitops.Snapshot) (*BranchChange, 
 		one := ClusterTypeChange{ClusterType: ct, NotCompared: len(ct.Changed)}
 		counts := map[string]int{}
 		for _, target := range ct.Changed {
-			files, ok := held[ct.Name+"/"+target]
+			files, ok := existing[ct.Name+"/"+target]
 			wanted, known := p.filesOf(ct.Name, target)
 			if !ok || !known {
 				continue

@@ -17,7 +17,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
 )
 
-// BranchState is what a branch holds at a destination, as far as decisions need it. The state keeps it, so that the
+// BranchState is what a branch contains at a destination, as far as decisions need it. The state keeps it, so that the
 // next plan decides without contacting a server.
 type BranchState struct {
 	Head string    `json:"head"`          // the commit that was read; empty if the branch does not exist
@@ -82,7 +82,7 @@ type branchReader struct {
 	known map[tree.Hash][]Target
 }
 
-// readBranch reads what a branch holds at a destination, with the targets of our folders. before is the state of the
+// readBranch reads what a branch contains at a destination, with the targets of our folders. before is the state of the
 // last run, or nil. wanted lists the folders of the new tree, or is nil. If it is not nil, readBranch also reads
 // folders of others: for other renderings, for the operator's README, and for the targets of wanted folders.
 func readBranch(

@@ -13,13 +13,13 @@ import (
 
 // Change is what an apply changes on a branch.
 type Change struct {
-	Wanted   Inventory // what the destination will hold
-	Held     Inventory // what it holds now: our folders and the adopted ones
+	Wanted   Inventory // what the destination will contain
+	Existing Inventory // what it contains now: our folders and the adopted ones
 	Adoption Adoption
 	// Reason says why another promoted commit is taken: with the first wave of a rollout, and with the last one. It is
 	// zero if none is taken, or no reason was recorded.
 	Reason record.Reason
-	// Needed says that the branch does not hold what is desired yet.
+	// Needed says that the branch does not contain what is desired yet.
 	Needed bool
 	// Remove lists the paths to remove, from the repo's root.
 	Remove []string
@@ -43,7 +43,7 @@ type comparison struct {
 }
 
 // change decides what the apply changes on the branch, and returns why it must not. If the rendering moves within the
-// branch, old is what the branch holds at its old path; it may be nil.
+// branch, old is what the branch contains at its old path; it may be nil.
 func (c *comparison) change(old *BranchState) (*Change, []error) {
 	change := &Change{Record: c.recordOn(c.branch), RecordHash: c.branch.RecordHash, Wanted: c.inventory}
 	change.Reason = change.Record.NewReason(c.branch.Record)
@@ -60,19 +60,19 @@ func (c *comparison) change(old *BranchState) (*Change, []error) {
 		errs = append(errs, err)
 	}
 	ours := union(owned, change.Adoption.Adopted)
-	change.Held = c.branch.Folders.only(ours)
-	if errs = append(errs, c.checkRemovals(change.Held)...); len(errs) > 0 {
+	change.Existing = c.branch.Folders.only(ours)
+	if errs = append(errs, c.checkRemovals(change.Existing)...); len(errs) > 0 {
 		return change, errs
 	}
 	change.Needed = c.moves(c.before) || c.branch.Record == nil || !c.branch.Record.Same(change.Record) ||
-		!change.Held.Equal(change.Wanted)
+		!change.Existing.Equal(change.Wanted)
 	if !change.Needed {
 		return change, nil
 	}
 	change.RecordHash = change.Record.Hash()
 	for _, name := range ours {
 		_, keep := change.Wanted[name]
-		_, folder := change.Held[name]
+		_, folder := change.Existing[name]
 		if !keep || !folder { // something else that replaced a folder of ours is removed
 			change.Remove = append(change.Remove, c.Destination.Join(name))
 		}
@@ -95,15 +95,15 @@ func (c *comparison) checkBranch(wanted Inventory) error {
 	if err := c.checkLeftOut(); err != nil {
 		return err
 	}
-	held := c.branch.Folders.only(c.branch.recordedFolders())
-	if !c.before.Current() && c.branch.Record != nil && !c.Adopt && !held.mayEqual(wanted) {
-		return &ExistsError{c.Destination, c.Environment, Changes(held, wanted)}
+	existing := c.branch.Folders.only(c.branch.recordedFolders())
+	if !c.before.Current() && c.branch.Record != nil && !c.Adopt && !existing.mayEqual(wanted) {
+		return &ExistsError{c.Destination, c.Environment, Changes(existing, wanted)}
 	}
 	if err := c.checkDecisions(); err != nil {
 		return err
 	}
 	if c.updates(c.before) {
-		if moved := c.branch.changedSince(c.before); len(moved) > 0 && !c.isHeldBy(c.branch) {
+		if moved := c.branch.changedSince(c.before); len(moved) > 0 && !c.isContainedBy(c.branch) {
 			return &MovedError{c.Destination, moved}
 		}
 		if err := c.checkRecord(); err != nil {
@@ -118,9 +118,9 @@ func (c *comparison) checkBranch(wanted Inventory) error {
 
 // checkRemovals returns the errors of what the change takes from the branch, now or with a later wave. held is what is
 // ours there.
-func (c *comparison) checkRemovals(held Inventory) (errs []error) {
+func (c *comparison) checkRemovals(existing Inventory) (errs []error) {
 	replaced := c.before.Current() && c.before.Environment != c.Environment
-	all := []error{c.Guardrails.Check(held, c.Target(), replaced), c.checkMove(), c.mayStay()}
+	all := []error{c.Guardrails.Check(existing, c.Target(), replaced), c.checkMove(), c.mayStay()}
 	if !c.before.Current() && c.branch.Record == nil {
 		all = append(all, c.Guardrails.CheckFirstDelivery(c.Target(), c.whyEmpty))
 	}
@@ -183,8 +183,8 @@ func (c *comparison) checkMove() error {
 	return c.Guardrails.CheckMove(c.before.Destination, c.before.Ours())
 }
 
-// isHeldBy reports whether a branch holds what is desired, by this apply or another writer.
-func (t *AppliedTree) isHeldBy(at *BranchState) bool {
+// isContainedBy reports whether a branch contains what is desired, by this apply or another writer.
+func (t *AppliedTree) isContainedBy(at *BranchState) bool {
 	return at.Record != nil && at.Record.Same(t.record()) && at.Folders.only(at.recordedFolders()).Equal(t.inventory)
 }
 
@@ -269,8 +269,9 @@ func (e *OwnershipError) Error() string {
 	return fmt.Sprintf("At %s: %s", e.Destination, e.Reason)
 }
 
-// ExistsError says that the destination holds a rendering of the environment that the state does not know, with another
-// tree. If the trees are equal, it is no error: the state was lost, or a create was killed, and nothing is lost.
+// ExistsError says that the destination contains a rendering of the environment that the state does not know, with
+// another tree. If the trees are equal, it is no error: the state was lost, or a create was killed, and nothing is
+// lost.
 type ExistsError struct {
 	Destination record.Destination
 	Environment string
@@ -302,5 +303,5 @@ func (e *MovedError) Error() string {
 			"change them. Make a new plan: it shows what changed.", e.Destination, strings.Join(e.Folders, ", "))
 }
 
-// ErrNoRendering says that a path holds no record of a rendering.
+// ErrNoRendering says that a path contains no record of a rendering.
 var ErrNoRendering = errors.New("no rendering")

@@ -11,7 +11,7 @@ import (
 )
 
 // Claims records the destinations of the renderings of one run of Terraform. It finds two renderings that would write
-// to each other's folders. The zero value holds no claims.
+// to each other's folders. The zero value has no claims.
 type Claims struct {
 	mu        sync.Mutex
 	planned   []claim

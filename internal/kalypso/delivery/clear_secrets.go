@@ -50,7 +50,7 @@ func (s ClearSecrets) Problems(before *State) (ps problem.Problems) {
 		ps = append(ps, fleet.ProblemOf(c.config, problem.Problem{
 			Path:    []problem.Step{problem.Attr("data"), problem.Key(c.key)},
 			Summary: "Plain-text secret",
-			Detail: fmt.Sprintf("The value of %q holds %s, and config values are committed to Git in plain text. Put it into "+
+			Detail: fmt.Sprintf("The value of %q contains %s, and config values are committed to Git in plain text. Put it into "+
 				"a secret store, and refer to it by kalypso_secret. Or encrypt it: SOPS ciphertext and SealedSecrets pass. If "+
 				"Git may contain it, set guardrails.secrets to \"warn\" or \"ignore\".", c.key, c.is),
 		}))
@@ -58,8 +58,8 @@ func (s ClearSecrets) Problems(before *State) (ps problem.Problems) {
 	return ps
 }
 
-// ClearSecrets returns the problems of config values that are plainly secrets, unless the branch already holds them by
-// the state s.
+// ClearSecrets returns the problems of config values that are plainly secrets, unless the branch already contains them
+// by the state s.
 func (r *Rendered) ClearSecrets(s *State) problem.Problems {
 	reaction := r.Guardrails.Secrets
 	if reaction == problem.Ignore || unknown.Is(string(reaction)) {

@@ -105,18 +105,18 @@ func rendered(entries string) *tree.Tree {
 	return t
 }
 
-func held(entries string) Inventory { return InventoryOf(rendered(entries)) }
+func existing(entries string) Inventory { return InventoryOf(rendered(entries)) }
 
-// holding is a branch that holds a rendering with its record.
-func holding(entries string) *BranchState {
-	inventory := held(entries)
+// containing is a branch that contains a rendering with its record.
+func containing(entries string) *BranchState {
+	inventory := existing(entries)
 	written := record.New("dev", inventory.Names(), "", nil, nil)
 	return &BranchState{Head: "head", Folders: inventory, Record: &written, RecordHash: written.Hash()}
 }
 
 func usualState(entries string) *State {
 	s := newState(usualDestination, "dev")
-	s.Seen = *holding(entries)
+	s.Seen = *containing(entries)
 	s.Delivered, s.DeliveredRecord, s.Base = s.Seen.Folders, s.Seen.RecordHash, "head"
 	return &s
 }
@@ -129,25 +129,25 @@ func usualSituation() *situation {
 		}},
 		prior:  &Prior{TreeHash: rendered(delivered).Hash.String(), Commit: "commit", Delivered: true},
 		state:  usualState(delivered),
-		branch: holding(delivered),
+		branch: containing(delivered),
 	}
 }
 
 // edited has others change the branch that the state has seen.
 func (s *State) edited(entries string) {
-	s.Seen.Folders = held(entries)
+	s.Seen.Folders = existing(entries)
 	s.Drift = []Drift{{Commit: "theirs"}}
 }
 
-// reverted has the last delivery put back on the branch by others: the branch holds what was delivered before it.
+// reverted has the last delivery put back on the branch by others: the branch contains what was delivered before it.
 func (s *situation) reverted(last string) {
 	before := s.state.delivery()
 	s.state = usualState(last)
 	s.state.Past = []Delivery{before}
-	s.state.Seen, s.state.Drift = *holding(delivered), []Drift{{Commit: "revert"}}
+	s.state.Seen, s.state.Drift = *containing(delivered), []Drift{{Commit: "revert"}}
 }
 
-// proposed has the tree proposed by the pull request 7, while the destination holds what was delivered.
+// proposed has the tree proposed by the pull request 7, while the destination contains what was delivered.
 func (s *situation) proposed(entries string) *Proposal {
 	s.desired.Strategy, s.desired.Tree = PullRequest, rendered(entries)
 	s.prior.TreeHash = s.desired.Tree.Hash.String()
@@ -320,24 +320,24 @@ func TestDecide(t *testing.T) {
 			s.desired.Destination.Branch, s.desired.KeepOld = "live", true
 			s.desired.Guardrails = Guardrails{}
 		}, "write, changes map[], reads the branch"},
-		{"a place that holds nothing is left", func(s *situation) {
+		{"a place that contains nothing is left", func(s *situation) {
 			s.proposed("large/a=2")
 			s.state.Delivered, s.state.Seen.Folders, s.state.Seen.Record = Inventory{}, Inventory{}, nil
 			s.desired.Destination.Branch = "live"
 		}, "write, changes map[large:+1 -0 ~0], reads the branch"},
 		{"a folder of others is not written", func(s *situation) {
 			s.desired.Tree = rendered(delivered + " team/d=1")
-			s.state.Seen.Folders = held(delivered + " team/x=1")
+			s.state.Seen.Folders = existing(delivered + " team/x=1")
 		}, "write, changes map[team:+1 -0 ~0], refuses: not ours [team]"},
 		{"a folder of others is adopted", func(s *situation) {
 			s.desired.Tree, s.desired.Adopt = rendered(delivered+" team/d=1"), true
-			s.state.Seen.Folders = held(delivered + " team")
+			s.state.Seen.Folders = existing(delivered + " team")
 		}, "write, changes map[team:+1 -0 ~0], adopts [team]"},
 		{"a file stands in the way of a folder", func(s *situation) {
 			s.desired.Tree, s.state.Seen.Files = rendered(delivered+" team/d=1"), []string{"team"}
 		}, "write, changes map[team:+1 -0 ~0], refuses: not directories"},
 		{"what is on the branch of others stops nothing that needs it not", func(s *situation) {
-			s.state.Seen.Folders, s.state.Seen.Files = held(delivered+" team/x=1"), []string{"README.md"}
+			s.state.Seen.Folders, s.state.Seen.Files = existing(delivered+" team/x=1"), []string{"README.md"}
 		}, "keep"},
 
 		// Drift.
@@ -352,7 +352,7 @@ func TestDecide(t *testing.T) {
 		}, "write, changes map[], overwrites others on dev"},
 		{"an apply that was killed after its push overwrites nothing", func(s *situation) {
 			s.desired.Tree = rendered("large/a=2 new/d=1")
-			s.state.Seen, s.state.Drift = *holding("large/a=2 new/d=1"), []Drift{{}}
+			s.state.Seen, s.state.Drift = *containing("large/a=2 new/d=1"), []Drift{{}}
 		}, "write, changes map[]"},
 		{"a move overwrites what others changed at the old place", func(s *situation) {
 			s.state.edited("large/a=9 large/b=1 small/c=1")
@@ -391,7 +391,7 @@ func TestDecide(t *testing.T) {
 		// Old locations on other branches.
 		{"a push removes an old location that is left over", func(s *situation) { s.moved() }, "write, changes map[]"},
 		{"on_move keeps it", func(s *situation) { s.moved(); s.desired.KeepOld = true }, "keep"},
-		{"by pull request, it is removed once the destination holds the tree", func(s *situation) {
+		{"by pull request, it is removed once the destination contains the tree", func(s *situation) {
 			s.moved()
 			s.desired.Strategy = PullRequest
 		}, "remove old, removes old"},
@@ -423,7 +423,7 @@ func TestDecide(t *testing.T) {
 
 		{"a target that leaves a cluster type and joins another moves", func(s *situation) {
 			s.desired.Tree = rendered("large/b=1 small/a=1 small/c=1")
-			s.prior.Holders = map[string][]string{"a": {"large"}, "b": {"large"}, "c": {"small"}}
+			s.prior.Placed = map[string][]string{"a": {"large"}, "b": {"large"}, "c": {"small"}}
 		}, "write, changes map[large:+0 -1 ~0 small:+1 -0 ~0], moves a"},
 
 		// Decisions of placement.
@@ -469,7 +469,7 @@ func TestDecide(t *testing.T) {
 		}, "write, changes map[large:+0 -1 ~1 small:+0 -1 ~0], leaves pull request 7"},
 
 		// Pull requests: the rows of the guide, "What a plan finds".
-		{"open, and its branch holds the tree", func(s *situation) { s.proposed("large/a=2 large/b=1 small/c=1") }, "keep"},
+		{"open, and its branch contains the tree", func(s *situation) { s.proposed("large/a=2 large/b=1 small/c=1") }, "keep"},
 		{"open, and people pushed to its branch what changes the tree", func(s *situation) {
 			s.proposed("large/a=2 large/b=1 small/c=1").Head.edited("large/a=9 large/b=1 small/c=1")
 		}, "write, changes map[large:+0 -0 ~1], overwrites others on deployment/dev"},
@@ -526,9 +526,9 @@ func TestDecide(t *testing.T) {
 			s.desired.Environment = "stage"
 		}, "keep"},
 		{"what a proposal adopts is compared with", func(s *situation) {
-			s.proposed(delivered + " team/d=2").Adopted = held("team/d=1")
+			s.proposed(delivered + " team/d=2").Adopted = existing("team/d=1")
 			s.desired.Tree = rendered(delivered + " team/d=3")
-			s.desired.Adopt, s.state.Seen.Folders = true, held(delivered+" team/d=1")
+			s.desired.Adopt, s.state.Seen.Folders = true, existing(delivered+" team/d=1")
 		}, "write, changes map[team:+0 -0 ~1], adopts [team]"},
 	} {
 		t.Run(test.rule, func(t *testing.T) {
@@ -548,7 +548,7 @@ func TestChange(t *testing.T) {
 		with func(*situation)
 		want string
 	}{
-		{"the branch holds what is desired", func(*situation) {}, "nothing"},
+		{"the branch contains what is desired", func(*situation) {}, "nothing"},
 		{"it does so for whoever has lost the state", func(s *situation) { s.state = nil }, "nothing"},
 		{"other origins alone are no reason for a commit", func(s *situation) { s.desired.Origins = []string{"repo@main:x"} },
 			"nothing"},
@@ -593,21 +593,21 @@ func TestChange(t *testing.T) {
 			s.desired.Destination.Path, s.branch.OtherRenderings, s.state = "a/b", []string{"a/c"}, nil
 		}, "nothing"},
 		{"the path that is left is no other rendering", func(s *situation) {
-			s.desired.Destination.Path, s.old = "clusters", holding(delivered)
+			s.desired.Destination.Path, s.old = "clusters", containing(delivered)
 			s.branch = &BranchState{Head: "head", OtherRenderings: []string{"."}}
 			s.desired.Guardrails = free
 		}, "write, remove .kalypso/rendering.json, remove large, remove small"},
 		{"the path that is left and kept is another rendering", func(s *situation) {
-			s.desired.Destination.Path, s.old = "clusters", holding(delivered)
+			s.desired.Destination.Path, s.old = "clusters", containing(delivered)
 			s.branch = &BranchState{Head: "head", OtherRenderings: []string{"."}}
 			s.desired.KeepOld = true
 		}, "refuses: leaves this rendering"},
 		{"a path beside it is not", func(s *situation) {
 			s.state.Destination.Path, s.desired.Destination.Path, s.desired.KeepOld = "old", "new", true
-			s.branch, s.old = &BranchState{Head: "head"}, holding(delivered)
+			s.branch, s.old = &BranchState{Head: "head"}, containing(delivered)
 		}, "write"},
 		{"the path that is left may not go", func(s *situation) {
-			s.desired.Destination.Path, s.branch, s.old = "clusters", &BranchState{Head: "head"}, holding(delivered)
+			s.desired.Destination.Path, s.branch, s.old = "clusters", &BranchState{Head: "head"}, containing(delivered)
 		}, "refuses: removes [large/a large/b small/c]"},
 		{"the record of another environment", func(s *situation) { s.branch.Record.Environment = "stage" },
 			"refuses: of environment"},
@@ -629,21 +629,21 @@ func TestChange(t *testing.T) {
 		{"a rendering that no state tells of, with another tree", func(s *situation) {
 			s.state, s.desired.Tree = nil, rendered("large/a=2 large/b=1 new/d=1")
 		}, "refuses: exists map[large:+0 -0 ~1 new:+1 -0 ~0 small:+0 -1 ~0]"},
-		{"it holds the same tree, and others took a folder of it away", func(s *situation) {
+		{"it contains the same tree, and others took a folder of it away", func(s *situation) {
 			s.state = nil
 			delete(s.branch.Folders, "small")
 		}, "refuses: exists map[small:+1 -0 ~0]"},
-		{"it holds the same tree of another promoted commit",
+		{"it contains the same tree of another promoted commit",
 			func(s *situation) { s.state, s.desired.Promotion.Commit = nil, "v2" }, "write"},
 		{"it is adopted", func(s *situation) {
 			s.state, s.desired.Adopt, s.desired.Tree = nil, true, rendered("large/a=2 large/b=1")
 		}, "write, remove small"},
-		{"it may hold the same tree, of which some is not known yet", func(s *situation) {
+		{"it may contain the same tree, of which some is not known yet", func(s *situation) {
 			s.state, s.desired.Tree = nil, rendered(delivered)
 			s.desired.Tree.Unknown, s.desired.Tree.Folders[0].Unknown = true, true
 			s.desired.Tree.Folders[0].Hash, s.desired.Tree.Folders[0].Targets[0].Unknown = tree.Hash{}, true
 		}, "write"},
-		{"what is known of the tree is not what it holds", func(s *situation) {
+		{"what is known of the tree is not what it contains", func(s *situation) {
 			s.state, s.desired.Tree = nil, rendered("large/a=1 large/b=2 small/c=1")
 			s.desired.Tree.Unknown, s.desired.Tree.Folders[0].Unknown = true, true
 			s.desired.Tree.Folders[0].Targets[0].Unknown = true
@@ -655,32 +655,32 @@ func TestChange(t *testing.T) {
 
 		// What moved between plan and apply.
 		{"our folders moved since the plan", func(s *situation) {
-			s.branch.Folders = held("large/a=9 large/b=1 small/c=1")
+			s.branch.Folders = existing("large/a=9 large/b=1 small/c=1")
 		}, "refuses: moved [large]"},
 		{"our record moved since the plan",
 			func(s *situation) { s.branch.RecordHash = "theirs"; s.branch.Record.PromotedCommit = "v9" },
 			"refuses: moved [.kalypso/rendering.json]"},
 		{"they moved to what is desired", func(s *situation) {
-			s.desired.Tree, s.branch = rendered("large/a=2"), holding("large/a=2")
+			s.desired.Tree, s.branch = rendered("large/a=2"), containing("large/a=2")
 			s.desired.Guardrails = free
 		}, "nothing"},
 		{"folders of others moved since the plan", func(s *situation) { s.branch.Folders["team"] = Folder{} }, "nothing"},
 		{"the path that is left moved since the plan", func(s *situation) {
-			s.desired.Destination.Path, s.branch, s.old = "clusters", &BranchState{Head: "head"}, holding("large/a=9 "+
+			s.desired.Destination.Path, s.branch, s.old = "clusters", &BranchState{Head: "head"}, containing("large/a=9 "+
 				"large/b=1 small/c=1")
 			s.desired.Guardrails = free
 		}, "refuses: moved [large]"},
 
 		// Adoption.
 		{"a folder of others is needed", func(s *situation) {
-			s.state, s.branch.Record, s.branch.Folders = nil, nil, held("large/x=1")
+			s.state, s.branch.Record, s.branch.Folders = nil, nil, existing("large/x=1")
 		}, "refuses: not ours [large]"},
 		{"a folder of others is adopted", func(s *situation) {
-			s.state, s.branch.Record, s.branch.Folders = nil, nil, held("large/a=9")
+			s.state, s.branch.Record, s.branch.Folders = nil, nil, existing("large/a=9")
 			s.desired.Adopt = true
 		}, "write, adopt large"},
 		{"what the operator left is adopted, and goes", func(s *situation) {
-			s.state, s.branch.Record, s.branch.Folders = nil, nil, held("large/a=1 legacy/x=1 team/y=1")
+			s.state, s.branch.Record, s.branch.Folders = nil, nil, existing("large/a=1 legacy/x=1 team/y=1")
 			s.branch.OperatorFolders, s.desired.Adopt, s.desired.Guardrails = []string{"large", "legacy"}, true, free
 		}, "write, adopt large, adopt legacy, remove legacy"},
 		{"what the operator leaves later is not", func(s *situation) {
@@ -694,14 +694,14 @@ func TestChange(t *testing.T) {
 		{"too much would go", func(s *situation) { s.desired.Tree = rendered("large/a=1") },
 			"refuses: removes [large/b small/c]"},
 		{"adopted folders count where they go", func(s *situation) {
-			s.state, s.branch.Record, s.branch.Folders = nil, nil, held("legacy/x=1")
+			s.state, s.branch.Record, s.branch.Folders = nil, nil, existing("legacy/x=1")
 			s.branch.OperatorFolders, s.desired.Adopt = []string{"legacy"}, true
 		}, "adopt legacy, refuses: removes [legacy/x]"},
 		{"an empty tree is the first", func(s *situation) {
 			s.state, s.branch, s.desired.Tree = nil, &BranchState{Head: "head"}, rendered("large")
 		}, "refuses: empty"},
 		{"an empty tree is there already", func(s *situation) {
-			s.state, s.branch, s.desired.Tree = nil, holding("large"), rendered("large")
+			s.state, s.branch, s.desired.Tree = nil, containing("large"), rendered("large")
 		}, "nothing"},
 		{"another environment takes all of the one before away", func(s *situation) { s.desired.Environment = "stage" },
 			"refuses: removes [large/a large/b small/c]"},
@@ -757,7 +757,7 @@ func TestPathsToRemove(t *testing.T) {
 		{"a folder that is gone is skipped", func(s *situation) { delete(s.branch.Folders, "small") },
 			".kalypso/rendering.json large"},
 		{"without the record, what is still as it was delivered", func(s *situation) {
-			s.branch.Record, s.branch.Folders = nil, held("large/a=9 small/c=1")
+			s.branch.Record, s.branch.Folders = nil, existing("large/a=9 small/c=1")
 		}, "small"},
 		{"a record that can't be used", func(s *situation) { s.branch.Record, s.branch.RecordError = nil, "it is not JSON" },
 			"refuses: can't be used"},

@@ -40,7 +40,7 @@ func newBranch(t *testing.T) *branch {
 	return &branch{t, gitserver.InitBare(t), client}
 }
 
-// build renders an environment whose cluster types have the targets named, each with files that hold the value.
+// build renders an environment whose cluster types have the targets named, each with files that contain the value.
 func build(t testing.TB, environment, value string, targets map[string][]string) *tree.Tree {
 	t.Helper()
 	var text strings.Builder
@@ -347,8 +347,8 @@ func TestTakenByAnother(t *testing.T) {
 	}
 }
 
-// What the branch holds as the fleet wants it is not overwritten: the push of an apply that was killed, and a change of
-// others that came into the fleet.
+// What the branch contains as the fleet wants it is not overwritten: the push of an apply that was killed, and a change
+// of others that came into the fleet.
 func TestOverwritesNothing(t *testing.T) {
 	t.Parallel()
 	more := map[string][]string{"large": {"a", "b", "d"}, "drone": {}, "small": {"c"}}

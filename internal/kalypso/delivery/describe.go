@@ -103,7 +103,7 @@ func (t *AppliedTree) Describe(before *State) string {
 	if before.Inputs != nil {
 		was = *before.Inputs
 	}
-	known := before.Inputs != nil || len(found) == 0 // the branch held nothing before
+	known := before.Inputs != nil || len(found) == 0 // the branch contained nothing before
 	if known {
 		c.Sources = describe.SourceChanges(was.origins(), is.origins())
 		nameRegistrations(t.Fleet.Registrations, c.Sources)
@@ -151,9 +151,9 @@ func nameRegistrations(registrations []*fleet.WorkloadRegistration, moves []desc
 	}
 }
 
-// DescribeRemoval describes the removal of what a destination holds of an environment, as [AppliedTree.Describe] does
-// for a change.
-func DescribeRemoval(at record.Destination, environment string, held Inventory, r Review) string {
+// DescribeRemoval describes the removal of what a destination contains of an environment, as [AppliedTree.Describe]
+// does for a change.
+func DescribeRemoval(at record.Destination, environment string, existing Inventory, r Review) string {
 	c := describe.Change{
 		Environment: environment,
 		Branch:      at.Branch,
@@ -163,8 +163,8 @@ func DescribeRemoval(at record.Destination, environment string, held Inventory, 
 		Marker:      hosting.RemovalMarker(environment, at.Branch, at.Path),
 		MaxLength:   r.max(),
 	}
-	c.Before = held.shownHash()
-	c.ClusterTypes = held.changesTo(nil)
+	c.Before = existing.shownHash()
+	c.ClusterTypes = existing.changesTo(nil)
 	return describe.Markdown(c)
 }
 
@@ -254,7 +254,7 @@ func changedOf[T fleet.Object](objects []T, changed []describe.ConfigChange) (fo
 	return found
 }
 
-// reach finds the assignments to which the changed objects apply. f holds them, and of returns their values of an
+// reach finds the assignments to which the changed objects apply. f contains them, and of returns their values of an
 // assignment.
 func (r *Rendered) reach(
 	changed []describe.ConfigChange, f *fleet.Fleet, of func(configure.AssignmentConfig) *configure.Values,

@@ -7,7 +7,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
 )
 
-// edit returns the commit of a change. It neither contains nor renders folders that the branch already holds.
+// edit returns the commit of a change. It neither contains nor renders folders that the branch already contains.
 func (p *plannedChange) edit() *gitops.Edit {
 	t := p.tree
 	promoted := ""
@@ -26,7 +26,7 @@ func (p *plannedChange) edit() *gitops.Edit {
 	}
 	for _, name := range p.Wanted.Names() {
 		hash, at := p.Wanted[name].Hash, t.Destination.Join(name)
-		if p.Held[name].Hash == hash {
+		if p.Existing[name].Hash == hash {
 			continue
 		}
 		if i, ok := rendered[name]; ok && t.Target()[name].Hash == hash {
@@ -39,7 +39,7 @@ func (p *plannedChange) edit() *gitops.Edit {
 }
 
 // clusterTypeFolder returns folder i of the fleet's tree, at a path, with what the branch keeps in it. Only targets
-// that the branch does not hold are rendered.
+// that the branch does not contain are rendered.
 func (p *plannedChange) clusterTypeFolder(i int, at string) gitops.Folder {
 	whole := p.tree.Tree
 	target := p.tree.Target()[whole.Folders[i].ClusterType]

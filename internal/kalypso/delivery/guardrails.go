@@ -218,8 +218,8 @@ func (g Guardrails) Check(before, after Inventory, replaced bool) error {
 }
 
 // CheckMove returns a *GuardrailError if a move must not remove all folders from the old location.
-func (g Guardrails) CheckMove(from record.Destination, held Inventory) error {
-	removed, total := held.removedBy(nil, true)
+func (g Guardrails) CheckMove(from record.Destination, existing Inventory) error {
+	removed, total := existing.removedBy(nil, true)
 	if total == 0 || g.AllowEmpty && g.MaxRemoved.allows(total, total) {
 		return nil
 	}

@@ -91,7 +91,7 @@ func (s *State) WithInputs(a *Arguments) *State {
 		return s
 	}
 	now := *s
-	if s.Proposal != nil { // which holds the tree
+	if s.Proposal != nil { // which contains the tree
 		p := *s.Proposal
 		p.Head = p.Head.WithInputs(a)
 		now.Proposal = &p

@@ -238,14 +238,14 @@ func (inv Inventory) unchangedIn(after Inventory, most int) []describe.ClusterTy
 func (inv Inventory) changesTo(after Inventory) []describe.ClusterType {
 	var changes []describe.ClusterType
 	for _, name := range inv.differing(after) {
-		was, held := inv[name]
+		was, existing := inv[name]
 		is, wanted := after[name]
 		if is.Undecided {
 			continue
 		}
 		ct := describe.ClusterType{Name: name}
 		switch {
-		case !held:
+		case !existing:
 			ct.Kind = describe.Added
 		case !wanted:
 			ct.Kind = describe.Removed

@@ -78,7 +78,7 @@ func (s *situation) keptText() string {
 	return strings.Join(parts, "; ")
 }
 
-// TestKept specifies what happens to deployment targets that fail to render. The branch holds large/a=1 large/b=1
+// TestKept specifies what happens to deployment targets that fail to render. The branch contains large/a=1 large/b=1
 // small/c=1.
 func TestKept(t *testing.T) {
 	t.Parallel()
@@ -87,10 +87,10 @@ func TestKept(t *testing.T) {
 		change func(*situation)
 		want   string
 	}{
-		{"one that the branch holds", func(s *situation) {
+		{"one that the branch contains", func(s *situation) {
 			s.fail("large/b=1 small/c=1", "large/a")
 		}, "write; kept large / a"}, // the record lists it
-		{"one that the branch holds, while others change", func(s *situation) {
+		{"one that the branch contains, while others change", func(s *situation) {
 			s.fail("large/b=2 small/c=1", "large/a")
 		}, "write; kept large / a"},
 		{"one that is new", func(s *situation) {
@@ -105,8 +105,8 @@ func TestKept(t *testing.T) {
 		{"one that moves to a cluster type where it fails stays where it was", func(s *situation) {
 			s.fail("large/b=1 small/c=1", "small/a")
 		}, "write; kept large / a; left out small / a"},
-		{"one that leaves a cluster type, and fails on one that holds it", func(s *situation) {
-			s.state, s.branch = usualState("large/a=1 small/a=1"), holding("large/a=1 small/a=1")
+		{"one that leaves a cluster type, and fails on one that has it", func(s *situation) {
+			s.state, s.branch = usualState("large/a=1 small/a=1"), containing("large/a=1 small/a=1")
 			s.fail("large small", "small/a")
 		}, "write; kept small / a"},
 		{"of a cluster type that is removed", func(s *situation) {
@@ -115,7 +115,7 @@ func TestKept(t *testing.T) {
 		{"the same again", func(s *situation) {
 			s.fail("large/b=1 small/c=1", "large/a")
 			s.state.Seen.Record.Kept = []record.FailedAssignment{{ClusterType: "large", DeploymentTarget: "a"}}
-			s.prior.TreeHash = Inventory{"large": realHashes(held(delivered))["large"], "small": held(delivered)["small"]}.
+			s.prior.TreeHash = Inventory{"large": realHashes(existing(delivered))["large"], "small": existing(delivered)["small"]}.
 				TreeHash().String()
 		}, "keep; kept large / a"},
 		{"drift of what is kept", func(s *situation) {
@@ -142,7 +142,7 @@ func TestKept(t *testing.T) {
 			s.prior, s.state, s.branch = nil, nil, &BranchState{Head: "head"}
 			s.fail("large/b=1 small/c=1", "large/a")
 		}, "write; left out large / a"},
-		{"a create where the branch holds its folder", func(s *situation) {
+		{"a create where the branch contains its folder", func(s *situation) {
 			s.prior, s.state = nil, nil
 			s.fail("large/b=1 small/c=1", "large/a")
 		}, "write; left out large / a; the apply: LeftOutError"},
@@ -216,18 +216,18 @@ func twoStages() *rollout.Rollout {
 	return &rollout.Rollout{Stages: []rollout.Stage{{Name: "all", MaxConcurrency: &limit.Limit{Number: 1}}}}
 }
 
-// The folder of a later wave stays as it was delivered, and what is kept in it as the branch holds it.
+// The folder of a later wave stays as it was delivered, and what is kept in it as it is on the branch.
 func TestKeptInALaterWave(t *testing.T) {
 	t.Parallel()
 	s := usualSituation()
 	s.state.Delivered = realHashes(s.state.Delivered)
-	s.state.Seen.Folders = realHashes(held("large/a=1 large/b=1 small/c=theirs small/d=1"))
-	s.state.Delivered = realHashes(held("large/a=1 large/b=1 small/c=1 small/d=1"))
+	s.state.Seen.Folders = realHashes(existing("large/a=1 large/b=1 small/c=theirs small/d=1"))
+	s.state.Delivered = realHashes(existing("large/a=1 large/b=1 small/c=1 small/d=1"))
 	s.state.Drift = []Drift{{Commit: "theirs"}}
 	s.desired.Rollout = twoStages()
 	s.fail("large/a=2 large/b=1 small/d=2", "small/c")
 	decision := Decide(s.desired.rendered(), s.prior, s.state)
-	if diff := cmp.Diff(realHashes(held("small/c=theirs small/d=1"))["small"].Hash,
+	if diff := cmp.Diff(realHashes(existing("small/c=theirs small/d=1"))["small"].Hash,
 		decision.Applied.Inventory()["small"].Hash); diff != "" {
 		t.Errorf("the folder of the later wave (-want +got):\n%s", diff)
 	}

@@ -265,8 +265,8 @@ func (m *keptModel) want() map[string]tree.Hash {
 		}
 		waits := false
 		for _, ct := range modelClusterTypes[t.on] {
-			_, held := m.branch[ct+"/"+key]
-			waits = waits || t.fails(ct) && !held
+			_, existing := m.branch[ct+"/"+key]
+			waits = waits || t.fails(ct) && !existing
 			if t.fails(ct) {
 				continue
 			}
@@ -277,10 +277,10 @@ func (m *keptModel) want() map[string]tree.Hash {
 		}
 		_, all := everywhere[t.fault]
 		for _, ct := range []string{"edge", "large", "small"} {
-			hash, held := m.branch[ct+"/"+key]
+			hash, existing := m.branch[ct+"/"+key]
 			_, renders := want[ct+"/"+key]
 			waitsHere := waits && !all && t.fault != quotaFault
-			if held && !renders && (t.fails(ct) || waitsHere) {
+			if existing && !renders && (t.fails(ct) || waitsHere) {
 				want[ct+"/"+key] = hash
 			}
 		}

@@ -15,7 +15,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
 )
 
-// Observe reads the branch and returns the state with what the branch holds now. If the head did not change, it only
+// Observe reads the branch and returns the state with what the branch contains now. If the head did not change, it only
 // lists the references. It returns [gitops.ErrBranchNotFound] if the branch does not exist.
 func Observe(ctx context.Context, client *gitremote.Client, s *State) (*State, error) {
 	branch, err := gitops.Open(client, s.Destination.Repo, s.Destination.Branch)
@@ -101,7 +101,7 @@ func drifts(commits []gitops.Change) []Drift {
 var ErrRemoved = errors.New("the pull request that removes the rendering is merged")
 
 // Follow is [Observe] for a state with pull requests. It also reads the pull request of the proposal and returns it.
-// If the state has no proposal, it returns nil. Once the destination holds what was proposed, the state is the one
+// If the state has no proposal, it returns nil. Once the destination contains what was proposed, the state is the one
 // after a push. If a destroy waited for a removal that is merged now, the error is [ErrRemoved]. host may be nil
 // unless [State.Reviewed].
 func Follow(
@@ -133,7 +133,7 @@ func (s *State) follow(
 	if err != nil {
 		return nil, nil, err
 	}
-	// The pull request is read first: the branch, which is read later, then holds what was merged.
+	// The pull request is read first: the branch, which is read later, then contains what was merged.
 	pr, err := t.Read(ctx, p.Number)
 	if err != nil {
 		return nil, nil, err
@@ -146,7 +146,7 @@ func (s *State) follow(
 	if err != nil {
 		return nil, nil, err
 	}
-	if now.holds(p) {
+	if now.contains(p) {
 		// It was merged since the first read, or the host has not seen its own merge yet, or it was pushed without the
 		// pull request.
 		if pr, err = t.Read(ctx, p.Number); err != nil {
@@ -173,13 +173,13 @@ func (s *State) removed(ctx context.Context, host hosting.Host) error {
 	return err
 }
 
-// holds reports whether the branch holds what was proposed.
-func (s *State) holds(p *Proposal) bool {
+// contains reports whether the branch contains what was proposed.
+func (s *State) contains(p *Proposal) bool {
 	return s.Seen.RecordHash == p.Head.DeliveredRecord && s.Seen.Folders.only(s.owned(&s.Seen)).Equal(p.Head.Delivered)
 }
 
-// merged returns the state of a destination that holds what was proposed, at a commit. It contains no later changes of
-// others.
+// merged returns the state of a destination that contains what was proposed, at a commit. It contains no later changes
+// of others.
 func (s *State) merged(p *Proposal, commit string) *State {
 	now := newState(s.Destination, p.Head.Environment)
 	now.Delivered, now.DeliveredRecord = p.Head.Delivered, p.Head.DeliveredRecord
@@ -189,22 +189,23 @@ func (s *State) merged(p *Proposal, commit string) *State {
 	return &now
 }
 
-// found returns the commit on the branch that holds the tree, or "", and whether the branch still holds the tree. now
-// is the state after a refresh, and pr the pull request that was read, or nil.
+// found returns the commit on the branch that contains the tree, or "", and whether the branch still contains the tree.
+// now is the state after a refresh, and pr the pull request that was read, or nil.
 func (p *Prior) found(now *State, pr *hosting.PullRequest) (commit string, delivered bool) {
-	holds := now.Proposal == nil && now.Delivered.TreeHash().String() == p.TreeHash
+	contains := now.Proposal == nil && now.Delivered.TreeHash().String() == p.TreeHash
 	commit = p.Commit
-	if holds && commit == "" {
+	if contains && commit == "" {
 		commit = now.Base
 		if pr != nil && pr.State == hosting.Merged {
 			commit = pr.MergeCommit
 		}
 	}
-	target := p.TargetTreeHash == "" || p.TargetTreeHash == p.TreeHash // of a rollout, the branch may hold a part
-	return commit, holds && !now.Drifted() && target
+	target := p.TargetTreeHash == "" || p.TargetTreeHash == p.TreeHash // of a rollout, the branch may contain a part
+	return commit, contains && !now.Drifted() && target
 }
 
-// observe reads the current state of a proposal that its target does not hold. target is the state of the target now.
+// observe reads the current state of a proposal that its target does not contain. target is the state of the target
+// now.
 func (p *Proposal) observe(
 	ctx context.Context, client *gitremote.Client, t *pullrequest.Topic, target *State, pr *hosting.PullRequest,
 ) (*Proposal, error) {

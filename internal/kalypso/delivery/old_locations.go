@@ -10,8 +10,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
 )
 
-// OldLocation is a location on another branch that still holds what was delivered before a move. A pull request of
-// its own removes that. An apply opens it only once the destination holds the tree. Otherwise people could merge it
+// OldLocation is a location on another branch that still contains what was delivered before a move. A pull request of
+// its own removes that. An apply opens it only once the destination contains the tree. Otherwise people could merge it
 // first, and clusters would find the tree at neither location.
 type OldLocation struct {
 	State  *State `json:"state"`            // what was delivered there
@@ -22,7 +22,7 @@ type OldLocation struct {
 // open reports whether the pull request that removes the old location is open.
 func (o *OldLocation) open() bool { return o.Number != 0 && !o.Closed }
 
-// oldLocations returns the locations on other branches to remove once the destination holds the tree. It skips a
+// oldLocations returns the locations on other branches to remove once the destination contains the tree. It skips a
 // location that the rendering moves back to.
 func (a *Arguments) oldLocations(s *State) []*OldLocation {
 	if !s.Current() || a.KeepOld {
@@ -34,7 +34,7 @@ func (a *Arguments) oldLocations(s *State) []*OldLocation {
 			all = append(all, old)
 		}
 	}
-	if a.moves(s) && !a.movesWithin(s) && s.holdsOurs() {
+	if a.moves(s) && !a.movesWithin(s) && s.containsOurs() {
 		left := *s
 		left.Proposal, left.OldLocations = nil, nil
 		all = append(all, &OldLocation{State: &left})
@@ -43,7 +43,7 @@ func (a *Arguments) oldLocations(s *State) []*OldLocation {
 }
 
 // removals returns the old locations for which the apply opens a pull request, and those whose pull request it closes.
-// delivered says that the destination holds the tree.
+// delivered says that the destination contains the tree.
 func (a *Arguments) removals(s *State, delivered bool) (open, closing []*OldLocation) {
 	if !s.Current() {
 		return nil, nil
@@ -74,8 +74,8 @@ func contains(all []*OldLocation, one *OldLocation) bool {
 	return false
 }
 
-// holdsOurs reports whether the branch, as it was last read, holds anything to remove.
-func (s *State) holdsOurs() bool {
+// containsOurs reports whether the branch, as it was last read, contains anything to remove.
+func (s *State) containsOurs() bool {
 	paths, err := pathsToRemove(s, &s.Seen)
 	return len(paths) > 0 || err != nil && s.Seen.RecordError != ""
 }
@@ -93,7 +93,7 @@ func (s *State) Reviewed() bool {
 	return false
 }
 
-// observeOldLocations returns the old locations that still hold something to remove.
+// observeOldLocations returns the old locations that still contain something to remove.
 func (s *State) observeOldLocations(
 	ctx context.Context, client *gitremote.Client, host hosting.Host,
 ) ([]*OldLocation, error) {
@@ -130,7 +130,7 @@ func (o *OldLocation) observe(ctx context.Context, client *gitremote.Client, hos
 	var err error
 	now.State, err = Observe(ctx, client, o.State)
 	switch {
-	case errors.Is(err, gitops.ErrBranchNotFound), err == nil && !now.State.holdsOurs():
+	case errors.Is(err, gitops.ErrBranchNotFound), err == nil && !now.State.containsOurs():
 		return nil, nil
 	case err != nil:
 		return nil, err
@@ -168,7 +168,7 @@ func (r *PullRequests) RemoveOld(ctx context.Context, a *Arguments, s *State) (*
 			next.Number, next.Closed = pr.Number, pr.State == hosting.Closed
 			removals = append(removals, Removal{old.State.Destination, pr})
 		case err == nil:
-			continue // it holds nothing of ours
+			continue // it contains nothing of ours
 		}
 		now.OldLocations = append(now.OldLocations, &next)
 	}

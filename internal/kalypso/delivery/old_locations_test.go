@@ -29,7 +29,7 @@ func TestOldLocations(t *testing.T) {
 		with func(*situation)
 		want string
 	}{
-		{"the destination holds the tree", func(s *situation) { s.leftBehind("old", 0) }, "remove old, removes [old]"},
+		{"the destination contains the tree", func(s *situation) { s.leftBehind("old", 0) }, "remove old, removes [old]"},
 		{"a pull request is open", func(s *situation) { s.leftBehind("old", 8) }, "keep"},
 		{"people closed it", func(s *situation) { s.leftBehind("old", 8).Closed = true }, "keep"},
 		{"people closed it, and reopen", func(s *situation) {

@@ -31,7 +31,7 @@ func setEarlier(f *fleet.Fleet, p *Prior, s *State) problem.Problems {
 				"state rm\" and import it.",
 		}}
 	default:
-		f.Earlier = placement.Earlier{Holds: p.Holders}
+		f.Earlier = placement.Earlier{Placed: p.Placed}
 	}
 	return nil
 }
@@ -42,15 +42,15 @@ func (s *State) Earlier() (e placement.Earlier, known bool) {
 	if s == nil || s.Version != stateVersion || s.Engine != engineVersion {
 		return e, false
 	}
-	held := s.Delivered
+	existing := s.Delivered
 	if s.BaselineUnknown() {
-		held = s.Ours()
+		existing = s.Ours()
 	}
-	return placement.Earlier{Decisions: s.Decisions, Holds: held.holders()}, true
+	return placement.Earlier{Decisions: s.Decisions, Placed: existing.placed()}, true
 }
 
-// holders returns the cluster types of each deployment target, sorted.
-func (inv Inventory) holders() map[string][]string {
+// placed returns the cluster types of each deployment target, sorted.
+func (inv Inventory) placed() map[string][]string {
 	all := map[string][]string{}
 	for _, name := range inv.Names() {
 		for _, target := range inv[name].Targets {
@@ -99,7 +99,7 @@ func (c *comparison) checkDecisions() error {
 	return &DecisionsError{c.Destination, c.Environment}
 }
 
-// DecisionsError says that the destination holds a rendering that the state does not know, with other decisions of
+// DecisionsError says that the destination contains a rendering that the state does not know, with other decisions of
 // placement.
 type DecisionsError struct {
 	Destination record.Destination
@@ -109,7 +109,7 @@ type DecisionsError struct {
 // Error implements error.
 func (e *DecisionsError) Error() string {
 	return fmt.Sprintf(
-		"At %s, the record %s holds placement decisions that the state does not know. Placement decided without them, so "+
+		"At %s, the record %s contains placement decisions that the state does not know. Placement decided without them, so "+
 			"the apply would move deployment targets.", e.Destination, e.Destination.RecordPath())
 }
 
@@ -128,17 +128,17 @@ func (decision *Decision) moves() (all []Move) {
 		return nil
 	}
 	wanted := t.Target()
-	after := wanted.holders()
+	after := wanted.placed()
 	undecided := func(name string) bool { return wanted[name].Undecided }
-	before := s.Delivered.holders()
-	for target, held := range before {
+	before := s.Delivered.placed()
+	for target, existing := range before {
 		is, ok := after[target]
 		if !ok {
 			continue
 		}
-		m := Move{Target: target, To: without(is, held), From: slices.DeleteFunc(without(held, is), undecided)}
+		m := Move{Target: target, To: without(is, existing), From: slices.DeleteFunc(without(existing, is), undecided)}
 		if len(m.From) > 0 && len(m.To) > 0 {
-			m.Remaining = without(held, m.From)
+			m.Remaining = without(existing, m.From)
 			all = append(all, m)
 		}
 	}

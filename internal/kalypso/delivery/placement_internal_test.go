@@ -51,7 +51,7 @@ func TestDecisionsOfState(t *testing.T) {
 	s.DeliveredRecord, s.Decisions = written.Hash(), written.Decisions
 	s.Seen = BranchState{Head: "1", Record: &written, RecordHash: written.Hash()}
 	if packed := s.withoutRepeats(); packed.Seen.Record.Decisions != nil || s.Seen.Record.Decisions == nil {
-		t.Error("the state holds the decisions twice, or loses them")
+		t.Error("the state contains the decisions twice, or loses them")
 	}
 	data, err := s.Encode()
 	if err != nil {
@@ -65,7 +65,7 @@ func TestDecisionsOfState(t *testing.T) {
 		t.Errorf("record (-want +got):\n%s", diff)
 	}
 	earlier, known := read.Earlier()
-	want := placement.Earlier{Decisions: decided("large"), Holds: map[string][]string{"hello-web": {"large", "small"}}}
+	want := placement.Earlier{Decisions: decided("large"), Placed: map[string][]string{"hello-web": {"large", "small"}}}
 	if diff := cmp.Diff(want, earlier); diff != "" || !known {
 		t.Errorf("earlier, known: %t (-want +got):\n%s", known, diff)
 	}
@@ -76,7 +76,7 @@ func TestDecisionsOfState(t *testing.T) {
 	}
 }
 
-// TestDecisionsOfRecord: the record holds the decisions, and other decisions alone make it another.
+// TestDecisionsOfRecord: the record contains the decisions, and other decisions alone make it another.
 func TestDecisionsOfRecord(t *testing.T) {
 	t.Parallel()
 	d := placed(t)
@@ -151,8 +151,8 @@ func TestMoves(t *testing.T) {
 	// A rollout that commits a part of that alone changes nothing.
 	d.inventory, d.complete = Inventory{"small": {Targets: target}}, false
 	for name, c := range map[string]struct {
-		held Inventory
-		want int
+		existing Inventory
+		want     int
 	}{
 		"moved":                      {Inventory{"small": {Targets: target}}, 1},
 		"stays":                      {Inventory{"large": {Targets: target}}, 0},
@@ -160,7 +160,7 @@ func TestMoves(t *testing.T) {
 		"leaves":                     {Inventory{"large": {Targets: target}, "small": {Targets: target}}, 0},
 		"leaves what is not decided": {Inventory{"new": {Targets: target}}, 0},
 	} {
-		moves := (&Decision{Applied: d, Before: &State{Delivered: c.held}}).moves()
+		moves := (&Decision{Applied: d, Before: &State{Delivered: c.existing}}).moves()
 		if len(moves) != c.want {
 			t.Errorf("%s: %v", name, moves)
 		}

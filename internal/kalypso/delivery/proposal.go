@@ -14,7 +14,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
 )
 
-// Proposal is a tree that a pull request proposes, and that its target branch does not hold yet.
+// Proposal is a tree that a pull request proposes, and that its target branch does not contain yet.
 type Proposal struct {
 	// Head is the state of our branch: what was proposed was delivered to it, and what others push to it is drift.
 	Head   *State `json:"head"`
@@ -29,7 +29,7 @@ type Proposal struct {
 	// changed the file of the promoted commit on the target branch.
 	Lost  bool `json:"lost,omitempty"`
 	Stale bool `json:"stale,omitempty"`
-	// Adopted are the folders of others that the proposal adopts, as the destination held them.
+	// Adopted are the folders of others that the proposal adopts, as the destination contained them.
 	Adopted Inventory `json:"adopted,omitempty"`
 	// OtherCommits are commits of others on top of ours that do not change what is proposed. The next push removes them.
 	OtherCommits []Drift `json:"foreign,omitempty"`
@@ -124,7 +124,7 @@ func (k key) nameParts() []string {
 	return parts
 }
 
-// contents identifies what a branch holds of a rendering: the hash of its record, and its folders.
+// contents identifies what a branch contains of a rendering: the hash of its record, and its folders.
 func contents(record string, folders map[string]tree.Hash) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n", record)
@@ -184,8 +184,8 @@ func (r *PullRequests) proposalTopic(s *State) (*pullrequest.Topic, error) {
 	return r.topic(k, k.marker(), head.Repo, head.Branch)
 }
 
-// readTopic reads our branch, and whether it holds the rendering. target is the head of the target branch; empty: it is
-// not known.
+// readTopic reads our branch, and whether it contains the rendering. target is the head of the target branch; empty: it
+// is not known.
 func (t *AppliedTree) readTopic(
 	ctx context.Context, topic *pullrequest.Topic, now *gitops.Snapshot, s *State, target string,
 ) (*BranchState, pullrequest.Edit, error) {
@@ -197,7 +197,7 @@ func (t *AppliedTree) readTopic(
 	if edit.Ours, err = topic.ReadOwnBranch(ctx, now, ours.contents(), s.pushed(), target); err != nil {
 		return nil, edit, err
 	}
-	edit.Held = t.isHeldBy(ours)
+	edit.Existing = t.isContainedBy(ours)
 	if s.known(topic) != nil {
 		edit.Listed, edit.Moved = true, s.Proposal.moved(destinationOf(topic), ours)
 	}
@@ -233,14 +233,14 @@ func (p *plannedChange) promotes(s *State) bool {
 	return at.promotedCommit() != promoted
 }
 
-// targetState returns the state of the target branch of a pull request, which does not hold the proposed tree yet.
+// targetState returns the state of the target branch of a pull request, which does not contain the proposed tree yet.
 func (p *plannedChange) targetState() *State {
 	t := p.tree
 	s := newState(t.Destination, t.Environment)
 	if p.at.Record != nil {
 		s.Environment = p.at.Record.Environment
 	}
-	s.Delivered = p.Held.only(without(p.Held.Names(), p.Adoption.Adopted))
+	s.Delivered = p.Existing.only(without(p.Existing.Names(), p.Adoption.Adopted))
 	s.DeliveredRecord, s.PromotedCommit = p.at.RecordHash, p.at.promotedCommit()
 	if p.at.Record != nil {
 		s.Decisions = p.at.Record.Decisions

@@ -68,7 +68,7 @@ func TestOthersOnOurBranch(t *testing.T) {
 		want string
 	}{
 		{"the plan listed them", func(*Proposal, *BranchState) {}, ""},
-		{"people pushed after the plan", func(_ *Proposal, ours *BranchState) { ours.Folders = held("large/a=8") },
+		{"people pushed after the plan", func(_ *Proposal, ours *BranchState) { ours.Folders = existing("large/a=8") },
 			"moved [large]"},
 		{"people pushed beside our folders after the plan", func(_ *Proposal, ours *BranchState) { ours.Head = "theirs" },
 			"moved [commits beside our folders]"},
@@ -76,7 +76,7 @@ func TestOthersOnOurBranch(t *testing.T) {
 			func(p *Proposal, _ *BranchState) { p.Head.Destination.Branch = "old-prefix/dev" }, "unknown"},
 	} {
 		t.Run(test.rule, func(t *testing.T) {
-			s, ours, at := usualState(delivered), holding("large/a=9"), usualDestination
+			s, ours, at := usualState(delivered), containing("large/a=9"), usualDestination
 			at.Branch = "deployment/dev"
 			s.Proposal = &Proposal{Head: usualState("large/a=9")}
 			s.Proposal.Head.Destination = at

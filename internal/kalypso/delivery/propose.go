@@ -12,7 +12,7 @@ import (
 )
 
 // Propose pushes the tree to our branch, as one commit on top of the destination's branch, and opens or updates one
-// pull request. If the destination already holds the tree, it proposes nothing, and opens the pull requests that
+// pull request. If the destination already contains the tree, it proposes nothing, and opens the pull requests that
 // remove old locations. After an error, proposing again completes it.
 func (r *PullRequests) Propose(
 	ctx context.Context, applied *AppliedTree, s *State, progress Progress,
@@ -37,7 +37,7 @@ func (r *PullRequests) Propose(
 	return result, nil
 }
 
-// finishMove closes the pull request that the rendering opened for another destination. Once the destination holds
+// finishMove closes the pull request that the rendering opened for another destination. Once the destination contains
 // the tree, it removes the old locations. now is the destination on our branch.
 func (r *PullRequests) finishMove(
 	ctx context.Context, a *Arguments, s *State, now record.Destination, result *Result,
@@ -137,7 +137,7 @@ func (r *PullRequests) proposed(
 		State: planned.targetState(), Applied: planned.tree, Before: planned.before,
 		Adoption: planned.Adoption, Pushed: run.Pushed, PullRequest: pr,
 	}
-	if pr == nil { // the target holds the tree
+	if pr == nil { // the target contains the tree
 		result.State.Delivered, result.State.Inputs = planned.Wanted, planned.inputsAfter()
 		result.State.Rollout = planned.tree.rolloutAfter(false)
 		result.Commit = result.State.Seen.Head
@@ -153,7 +153,7 @@ func (r *PullRequests) proposed(
 	head.Base, head.Seen.Head = run.Head, run.Head
 	proposal := &Proposal{
 		Head: head, Pushed: run.Head, Number: pr.Number, State: pr.State,
-		Adopted: planned.Held.only(planned.Adoption.Adopted), Tracking: planned.at.PromotedCommitFile,
+		Adopted: planned.Existing.only(planned.Adoption.Adopted), Tracking: planned.at.PromotedCommitFile,
 	}
 	result.State.Proposal = proposal
 	if pr.State == hosting.Closed { // by people, who are not asked again

@@ -147,7 +147,7 @@ plan: nothing, 1 was closed`},
 1 open: dev to live
 ours/dev: 1
 plan: nothing, 1 was closed`},
-		{"people closed it, and the tree is what the target holds", func(r *reviewed) error {
+		{"people closed it, and the tree is what the target contains", func(r *reviewed) error {
 			r.delivered()
 			r.set("2")
 			r.on.Close(r, 2)
@@ -254,7 +254,7 @@ plan: write`},
 		}, `
 1 open: dev to dev
 ours/dev: 1
-plan: write, drift "the branch was rebased, and holds commits of others on top of ours" []`},
+plan: write, drift "the branch was rebased, and contains commits of others on top of ours" []`},
 		{"it was merged with what people pushed", func(r *reviewed) error {
 			r.apply()
 			r.push(r.ours(), "large/a-x/reconciler.yaml", "hotfix")
@@ -627,7 +627,7 @@ plan: write`},
 dev: 1
 ours/dev: 2
 plan: nothing`},
-		{"it is created again as the branch holds it, while its removal is open", func(r *reviewed) error {
+		{"it is created again as it is on the branch, while its removal is open", func(r *reviewed) error {
 			r.delivered()
 			if err := r.destroy(); err != nil {
 				return err

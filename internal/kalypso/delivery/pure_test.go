@@ -51,12 +51,12 @@ func kept(t *testing.T, s *delivery.State) *delivery.State {
 	return next
 }
 
-// seen is a branch that holds folders.
+// seen is a branch that contains folders.
 func seen(inv delivery.Inventory) delivery.BranchState {
 	return delivery.BranchState{Head: "1", Folders: inv}
 }
 
-// A state is the same once it was in private state, also where the branch holds something else than was delivered.
+// A state is the same once it was in private state, also where the branch contains something else than was delivered.
 func TestState(t *testing.T) {
 	one, two := inventory("large/a=1", "large/b=1", "small/c=2"), inventory("large/a=1", "small/c=2", "theirs/d=1")
 	for name, want := range map[string]*delivery.State{

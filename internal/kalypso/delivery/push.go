@@ -23,8 +23,8 @@ type Progress func(stage string, done, total int)
 type Result struct {
 	Action   Action
 	State    *State
-	Commit   string       // the commit on the branch that holds the tree
-	Pushed   bool         // false if the branch already held the tree
+	Commit   string       // the commit on the branch that contains the tree
+	Pushed   bool         // false if the branch already contained the tree
 	Applied  *AppliedTree // the tree of the apply, once the branch was read that it depends on
 	Before   *State       // the state before the change, for [AppliedTree.Describe]
 	Adoption Adoption
@@ -76,10 +76,10 @@ func Check(ctx context.Context, client *gitremote.Client, t *AppliedTree, s *Sta
 // plannedChange is a change of a branch that was read.
 type plannedChange struct {
 	*Change
-	tree *AppliedTree // that the branch is to hold
+	tree *AppliedTree // that the branch must contain
 	at   *BranchState
 	// before is the state before the change, for [AppliedTree.Describe]. If the last apply is not known, it is what the
-	// branch holds: our folders and the adopted ones.
+	// branch contains: our folders and the adopted ones.
 	before *State
 	cache  gitops.TreeCache
 }
@@ -111,14 +111,14 @@ func planChange(t *AppliedTree, snapshot *gitops.Snapshot, s *State) (*plannedCh
 	}
 	p := &plannedChange{Change: change, tree: t, at: at, before: s, cache: snapshot.TreeCache(t.Destination.RecordPath())}
 	if !s.Current() {
-		p.before = at.asState(t.Destination, change.Held)
+		p.before = at.asState(t.Destination, change.Existing)
 	}
 	return p, nil
 }
 
 // asState returns the state of a destination whose last apply is not known.
-func (b *BranchState) asState(at record.Destination, held Inventory) *State {
-	s := &State{Destination: at, Delivered: held, Seen: *b}
+func (b *BranchState) asState(at record.Destination, existing Inventory) *State {
+	s := &State{Destination: at, Delivered: existing, Seen: *b}
 	if b.Record != nil {
 		s.PromotedCommit, s.Inputs = b.Record.PromotedCommit, inputsOf(b.Record)
 	}
@@ -133,13 +133,13 @@ func (p *plannedChange) after(head string) BranchState {
 		return b
 	}
 	b.Folders = Inventory{}
-	for _, name := range without(p.at.Folders.Names(), p.Held.Names()) {
+	for _, name := range without(p.at.Folders.Names(), p.Existing.Names()) {
 		b.Folders[name] = p.at.Folders[name]
 	}
 	for name, folder := range p.Wanted {
 		b.Folders[name] = folder
 	}
-	ours := union(p.Held.Names(), p.Wanted.Names())
+	ours := union(p.Existing.Names(), p.Wanted.Names())
 	b.Files = without(b.Files, ours)
 	b.OperatorFolders = without(b.OperatorFolders, ours)
 	b.Record, b.RecordHash, b.RecordError = &p.Record, p.RecordHash, ""
@@ -205,7 +205,7 @@ func Deliver(
 }
 
 // removeFromOldBranch removes the rendering from the branch that it moves away from. If a branch of the same name
-// holds the new commit too, it is the same branch under another URL, or a copy. Then it keeps the old location and
+// contains the new commit too, it is the same branch under another URL, or a copy. Then it keeps the old location and
 // returns it.
 func (a *Arguments) removeFromOldBranch(
 	ctx context.Context, client *gitremote.Client, s *State, delivered plumbing.Hash,
@@ -284,7 +284,7 @@ func (p *plannedChange) commitMessage() string {
 	if t.Message != "" {
 		return t.Message
 	}
-	changes := Changes(p.Held, p.Wanted)
+	changes := Changes(p.Existing, p.Wanted)
 	var b strings.Builder
 	fmt.Fprintf(&b, "Render environment %s\n", t.Environment)
 	names := make([]string, 0, len(changes))

@@ -55,7 +55,7 @@ func importFrom(snapshot *gitops.Snapshot, at record.Destination, environment st
 }
 
 // Recover is [Import] for a rendering whose private state can't be read, because another version of the provider
-// wrote it. It needs the hash of the delivered tree, and a commit of the branch that holds it. Changes of others
+// wrote it. It needs the hash of the delivered tree, and a commit of the branch that contains it. Changes of others
 // since then are drift, and the state is [State.BaselineUnknown]. If others removed our record, the error is
 // [ErrNoRendering], and the state contains the drift only.
 func Recover(
@@ -79,7 +79,7 @@ func Recover(
 	}
 	s.Base, s.Delivered, s.Inputs = commit, Inventory{}, nil
 	paths := []string{at.RecordPath()}
-	for _, name := range s.Seen.recordedFolders() { // which include all that it holds
+	for _, name := range s.Seen.recordedFolders() { // which include all that it contains
 		s.Delivered[name] = Folder{}
 		paths = append(paths, at.Join(name))
 	}

@@ -109,7 +109,7 @@ func (r *PullRequests) removeAll(ctx context.Context, s *State, a *Arguments, al
 }
 
 // Remove opens a pull request that removes what was delivered, and returns it. People have to merge it, even with
-// auto-merge. It returns nil if the destination holds nothing of ours.
+// auto-merge. It returns nil if the destination contains nothing of ours.
 func (r *PullRequests) Remove(
 	ctx context.Context, s *State, message string, author gitops.Author,
 ) (*hosting.PullRequest, error) {
@@ -118,7 +118,7 @@ func (r *PullRequests) Remove(
 		return nil, err
 	}
 	t.AutoMerge, t.Reopen = "", true
-	var held Inventory
+	var existing Inventory
 	c := pullrequest.Change{Removes: true}
 	c.Edit = func(ctx context.Context, target, now *gitops.Snapshot) (pullrequest.Edit, error) {
 		edit := pullrequest.Edit{Discard: true, Contents: contents("", nil)}
@@ -134,14 +134,14 @@ func (r *PullRequests) Remove(
 		if err != nil {
 			return edit, err
 		}
-		held = at.Folders.only(at.recordedFolders())
+		existing = at.Folders.only(at.recordedFolders())
 		edit.Ours, err = t.ReadOwnBranch(ctx, now, ours.contents(), "", at.Head)
-		edit.Needed, edit.Held = true, edit.Ours.Ours && ours.Record == nil
+		edit.Needed, edit.Existing = true, edit.Ours.Ours && ours.Record == nil
 		edit.Commit = func() *gitops.Edit { return &gitops.Edit{Remove: paths, Message: message, Author: author} }
 		return edit, err
 	}
 	c.Text = func() pullrequest.Text {
-		body := DescribeRemoval(s.Destination, s.Environment, held, Review{Max: t.Host().MaxBody()})
+		body := DescribeRemoval(s.Destination, s.Environment, existing, Review{Max: t.Host().MaxBody()})
 		return pullrequest.Text{Message: message, Body: body}
 	}
 	run, err := t.Run(ctx, nil, func(context.Context, *hosting.PullRequest) (pullrequest.Change, error) { return c, nil })

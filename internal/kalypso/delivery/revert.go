@@ -38,7 +38,7 @@ func (s *State) Reverted() bool {
 		slices.Contains(s.Past, Delivery{s.Seen.RecordHash, s.Ours().TreeHash().String()})
 }
 
-// asSeen returns the state after a delivery of what the branch holds.
+// asSeen returns the state after a delivery of what the branch contains.
 func (s *State) asSeen() *State {
 	now, r := *s, s.Seen.Record
 	now.Delivered, now.DeliveredRecord, now.Decisions = s.Ours(), s.Seen.RecordHash, r.Decisions

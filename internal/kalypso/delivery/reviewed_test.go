@@ -260,19 +260,19 @@ func (r *reviewed) see(err error) string {
 		lines = append(lines, line)
 	}
 	for _, branch := range strings.Fields(gitserver.Git(r, r.on.Path, "branch", "--format=%(refname:short)")) {
-		var held []string
+		var existing []string
 		for path, text := range gitserver.Tree(r, r.on.Path, branch) {
 			if folder, ok := strings.CutSuffix(path, "large/a-x/reconciler.yaml"); ok {
-				held = append(held, folder+text)
+				existing = append(existing, folder+text)
 			}
 		}
-		slices.Sort(held)
+		slices.Sort(existing)
 		name := branch
 		if strings.HasPrefix(branch, "ours/") {
 			name = branch[:strings.LastIndex(branch, "-")]
 		}
-		if len(held) > 0 || name != branch {
-			lines = append(lines, strings.TrimSpace(name+": "+strings.Join(held, " ")))
+		if len(existing) > 0 || name != branch {
+			lines = append(lines, strings.TrimSpace(name+": "+strings.Join(existing, " ")))
 		}
 	}
 	if err != nil {
@@ -291,7 +291,7 @@ func (r *reviewed) see(err error) string {
 }
 
 // reviewCase is a row of a specification: what happens to a rendering that people review, in turn. want is what there
-// is after it: all pull requests, what each branch holds of the rendering, the error, and the next plan.
+// is after it: all pull requests, what each branch contains of the rendering, the error, and the next plan.
 type reviewCase struct {
 	rule string
 	do   func(*reviewed) error

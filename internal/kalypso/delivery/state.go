@@ -35,22 +35,22 @@ type State struct {
 	PromotedCommit  string    `json:"promoted_commit,omitempty"` // in the record
 	// Decisions are the decisions of placement in that record.
 	Decisions placement.Decisions `json:"decisions,omitempty"`
-	// Rollout is the progress of a rollout. It is nil if the branch holds the whole tree.
+	// Rollout is the progress of a rollout. It is nil if the branch contains the whole tree.
 	Rollout *rollout.State `json:"rollout,omitempty"`
 	// Inputs is what the delivered tree was rendered from. It is nil if that is not known.
 	Inputs *inputs `json:"inputs,omitempty"`
-	// Base is the last commit of the branch at which it held what was delivered.
+	// Base is the last commit of the branch at which it contained what was delivered.
 	Base string `json:"base"`
 	// Seen is the branch as it was last read.
 	Seen BranchState `json:"seen"`
-	// Cache holds the Git trees above our folders, as read at Seen.Head. The next delivery does not read them again.
+	// Cache contains the Git trees above our folders, as read at Seen.Head. The next delivery does not read them again.
 	Cache gitops.TreeCache `json:"cache"`
 	Drift []Drift          `json:"drift,omitempty"`
 	// Past are the deliveries before that one, newest first. RevertKnown says that a run before found that others put
 	// the branch back to one of them, and went well.
 	Past        []Delivery `json:"past,omitempty"`
 	RevertKnown bool       `json:"revert_known,omitempty"`
-	// Proposal is the tree that a pull request proposes. It is nil if the branch holds the tree, or none was proposed.
+	// Proposal is the tree that a pull request proposes. It is nil if the branch contains the tree, or none was proposed.
 	Proposal *Proposal `json:"proposal,omitempty"`
 	// OldLocations are the previous locations of the rendering that pull requests still have to remove.
 	OldLocations []*OldLocation `json:"previous_locations,omitempty"`

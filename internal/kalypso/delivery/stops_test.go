@@ -44,7 +44,7 @@ func (r *reviewed) inWaves() {
 	r.value = "2"
 }
 
-// observe has clusters of large report a verdict of what the branch dev holds.
+// observe has clusters of large report a verdict of what the branch dev contains.
 func (r *reviewed) observe(verdict deployment.Verdict) {
 	r.Helper()
 	o := &rollout.Observation{At: time.Now().Add(time.Hour), Folders: map[string]deployment.FolderState{}}

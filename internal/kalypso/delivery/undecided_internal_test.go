@@ -17,17 +17,17 @@ func TestUndecided(t *testing.T) {
 		return f
 	}
 	undecided := Folder{Unknown: true, Undecided: true}
-	held := Inventory{"a": folder(1, target("x", 1), target("y", 2)), "b": folder(2, target("x", 3))}
+	existing := Inventory{"a": folder(1, target("x", 1), target("y", 2)), "b": folder(2, target("x", 3))}
 	strict := Guardrails{MaxRemoved: "0"}
 
-	same := Inventory{"a": held["a"], "b": undecided}
-	if !held.mayEqual(same) {
+	same := Inventory{"a": existing["a"], "b": undecided}
+	if !existing.mayEqual(same) {
 		t.Error("a tree that may be the same is taken for another")
 	}
-	if err := strict.Check(held, same, false); err != nil {
+	if err := strict.Check(existing, same, false); err != nil {
 		t.Errorf("nothing is known to go: %v", err)
 	}
-	if changes := Changes(held, same); len(changes) > 0 {
+	if changes := Changes(existing, same); len(changes) > 0 {
 		t.Errorf("nothing is known to change: %v", changes)
 	}
 	if err := strict.CheckFirstDelivery(Inventory{"b": undecided}, nil); err != nil {
@@ -35,13 +35,13 @@ func TestUndecided(t *testing.T) {
 	}
 
 	fewer := Inventory{"a": folder(3, target("x", 1)), "b": undecided}
-	if held.mayEqual(fewer) {
+	if existing.mayEqual(fewer) {
 		t.Error("another tree is taken for the same")
 	}
-	if err := strict.Check(held, fewer, false); err == nil {
+	if err := strict.Check(existing, fewer, false); err == nil {
 		t.Error("a target that goes is not seen")
 	}
-	if diff := cmp.Diff(map[string]string{"a": "+0 -1 ~0"}, Changes(held, fewer)); diff != "" {
+	if diff := cmp.Diff(map[string]string{"a": "+0 -1 ~0"}, Changes(existing, fewer)); diff != "" {
 		t.Errorf("changes (-want +got):\n%s", diff)
 	}
 	change := &BranchChange{Undecided: []string{"b"}}

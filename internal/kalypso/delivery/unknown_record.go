@@ -25,10 +25,10 @@ func (e *UnknownRecordError) Error() string {
 }
 
 // checkRecord returns an *UnknownRecordError for a record that this rendering did not write. An apply that was killed
-// after its push may have written it unknown to the state: then the branch holds what is desired, or an earlier wave of
-// it.
+// after its push may have written it unknown to the state: then the branch contains what is desired, or an earlier wave
+// of it.
 func (c *comparison) checkRecord() error {
-	if c.isHeldBy(c.branch) || c.continues(c.branch.Record) {
+	if c.isContainedBy(c.branch) || c.continues(c.branch.Record) {
 		return nil
 	}
 	return c.before.checkRecord(c.branch)

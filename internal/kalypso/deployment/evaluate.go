@@ -19,7 +19,7 @@ func Evaluate(ctx context.Context, w Input) (Outcome, error) {
 		Clusters: map[string][]Followed{},
 	}
 	if w.Branch.Head == "" {
-		o.Summary = fmt.Sprintf("The branch %q holds no rendering at this path yet.", w.Branch.Name)
+		o.Summary = fmt.Sprintf("The branch %q contains no rendering at this path yet.", w.Branch.Name)
 		return o, nil
 	}
 	all, elsewhere := w.groupReports(ctx)

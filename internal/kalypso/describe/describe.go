@@ -251,7 +251,7 @@ func (w *writer) failed() {
 		return
 	}
 	for _, name := range first(w.Kept, w.rows) {
-		w.line("- %s: kept as the branch holds it", code(name))
+		w.line("- %s: kept as it is on the branch", code(name))
 	}
 	for _, name := range first(w.LeftOut, max(0, w.rows-len(w.Kept))) {
 		w.line("- %s: left out", code(name))

@@ -235,7 +235,7 @@ func TestUnprintable(t *testing.T) {
 	}
 	for _, name := range []string{"type", "target"} {
 		if graph := strings.ReplaceAll(name+shown, `\`, "#92;"); !strings.Contains(got, `"`+graph+`"`) {
-			t.Errorf("the graph does not hold %q", graph)
+			t.Errorf("the graph does not contain %q", graph)
 		}
 	}
 	if t.Failed() || strings.ContainsAny(got, evil[:1]+"\u202e\u200b\x00") {
@@ -421,7 +421,7 @@ func TestFailed(t *testing.T) {
 	c.Kept, c.LeftOut = []string{"large / shop`web"}, []string{"large / new", "small / new"}
 	got := describe.Markdown(c)
 	for _, want := range []string{
-		"### Fails to render\n\n- ``large / shop`web``: kept as the branch holds it\n- `large / new`: left out\n",
+		"### Fails to render\n\n- ``large / shop`web``: kept as it is on the branch\n- `large / new`: left out\n",
 		"- `small / new`: left out\n",
 	} {
 		if !strings.Contains(got, want) {

@@ -68,7 +68,7 @@ func TestConfiguration(t *testing.T) {
 			"BLUE: x",
 		},
 		{
-			"an empty value holds where the label is missing",
+			"an empty value matches where the label is missing",
 			config("1", platform+", edge: ''", "  NONE: x\n") + config("2", platform+", region: ''", "  TARGET_HAS_NONE: x\n") +
 				config(
 					"3",

@@ -31,9 +31,9 @@ func hostileValues() (all []hostileCase) {
 			hostileCase{name: name, run: ofTemplate(template, map[string]string{"V": value}), want: want, renders: true},
 		)
 	}
-	config("a value that holds itself", show, "{{ .ConfigData.V }}", passes)
-	config("a value that holds itself twice", show, "{{ .ConfigData.V }}{{ .ConfigData.V }}", passes)
-	config("a value that holds itself 100 times", show, strings.Repeat("{{ .ConfigData.V }}", 100), "")
+	config("a value that contains itself", show, "{{ .ConfigData.V }}", passes)
+	config("a value that contains itself twice", show, "{{ .ConfigData.V }}{{ .ConfigData.V }}", passes)
+	config("a value that contains itself 100 times", show, strings.Repeat("{{ .ConfigData.V }}", 100), "")
 	config("a value that loops", show, "{{ range 9000000000 }}{{ end }}", steps)
 	config("a value that grows", show, `{{ "{{" }} repeat 2000000000 "x" {{ "}}" }}`, size)
 	config("a value of braces", show, strings.Repeat("{{", 100_000), "actions; at most 10000")

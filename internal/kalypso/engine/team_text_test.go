@@ -89,7 +89,7 @@ func TestTeamTextKeepsTheFile(t *testing.T) {
 			"contains a template that it does not contain with plain texts", true},
 		{"a plain text there", inside, "", "abc", "", "spec: abc", false},
 		{
-			"by a value that holds a template",
+			"by a value that contains a template",
 			"kind: K\nspec:\n  a: {{ .ConfigData.F }}\n",
 			"",
 			"x",
@@ -133,7 +133,7 @@ func TestTeamTextKeepsTheFile(t *testing.T) {
 				files.Write(f.Content)
 			}
 			if !strings.Contains(files.String(), tt.want) {
-				t.Errorf("%s\ndoes not hold %q", files.String(), tt.want)
+				t.Errorf("%s\ndoes not contain %q", files.String(), tt.want)
 			}
 		})
 	}

@@ -114,7 +114,7 @@ func TestReasons(t *testing.T) {
 				`"team-b" and must be "team-a"; label "a" is missing and must be "b".`},
 		},
 		{
-			"expressions, those that hold left out",
+			"expressions, those that match left out",
 			[]string{
 				large,
 				target("", "tier: silver, edge: 'true', empty: ''"),

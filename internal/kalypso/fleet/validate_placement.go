@@ -130,7 +130,9 @@ func validateToleration(t placement.Toleration, at []problem.Step) (ps objectPro
 	return ps
 }
 
-func anyOf(holds func(string) bool, texts ...string) bool { return slices.ContainsFunc(texts, holds) }
+func anyOf(contains func(string) bool, texts ...string) bool {
+	return slices.ContainsFunc(texts, contains)
+}
 
 func validatePreference(p placement.Preference, at []problem.Step) (ps objectProblems) {
 	below := func(name string) []problem.Step { return append(slices.Clone(at), problem.Attr(name)) }
@@ -178,8 +180,8 @@ func (f *Fleet) checkPlacements() (ps problem.Problems) {
 	if f.Incomplete || slices.ContainsFunc(f.ClusterTypes, (*ClusterType).unnamed) {
 		return nil
 	}
-	has := func(holds func(*ClusterType) bool) bool {
-		return len(f.ClusterTypes) == 0 || slices.ContainsFunc(f.ClusterTypes, holds)
+	has := func(contains func(*ClusterType) bool) bool {
+		return len(f.ClusterTypes) == 0 || slices.ContainsFunc(f.ClusterTypes, contains)
 	}
 	for _, p := range f.Policies {
 		if p.Placement == nil {

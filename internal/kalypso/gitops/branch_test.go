@@ -138,7 +138,7 @@ func fails(t testing.TB, err, kind error) {
 		t.Fatalf("got error %v, want %v", err, kind)
 	}
 	if strings.Contains(err.Error(), "canary") {
-		t.Errorf("the error holds a secret: %v", err)
+		t.Errorf("the error contains a secret: %v", err)
 	}
 }
 

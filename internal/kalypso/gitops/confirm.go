@@ -50,9 +50,9 @@ func (b *Branch) confirm(ctx context.Context, push sentPush) error {
 	case head == push.old:
 		return fmt.Errorf("%s is still at %s: %w", b, formatHead(head), ErrPushLost)
 	}
-	held, err := b.historyHolds(ctx, head, push.pushed)
+	existing, err := b.historyContains(ctx, head, push.pushed)
 	switch {
-	case held, err != nil && push.err == nil:
+	case existing, err != nil && push.err == nil:
 		return nil
 	case push.err == nil:
 		return fmt.Errorf("%s is at %s, whose history does not contain %s: %w",
@@ -83,17 +83,17 @@ func (b *Branch) currentHead(ctx context.Context, open gitremote.Reader) (plumbi
 	return open.CurrentRef(b.ref)
 }
 
-// historyHolds reports whether a commit is among the latest commits of a history, along all parents: another push may
-// be on top of it.
-func (b *Branch) historyHolds(ctx context.Context, head, commit plumbing.Hash) (bool, error) {
+// historyContains reports whether a commit is among the latest commits of a history, along all parents: another push
+// may be on top of it.
+func (b *Branch) historyContains(ctx context.Context, head, commit plumbing.Hash) (bool, error) {
 	if head.IsZero() || commit.IsZero() {
 		return false, nil
 	}
 	last := gitremote.Objects{}
 	want := gitremote.FetchRequest{Wants: []plumbing.Hash{head}, Depth: MaxHistory, Filter: filterAll}
 	err := b.remote.Fetch(ctx, want, last)
-	_, held := last[commit]
-	return held, err
+	_, existing := last[commit]
+	return existing, err
 }
 
 func formatHead(h plumbing.Hash) string {

@@ -50,12 +50,12 @@ func benchContent(n, target int, name, mark string) []byte {
 var benchFiles = sync.OnceValue(func() []gitops.Folder {
 	var folders []gitops.Folder
 	for n := range benchTypes {
-		folders = append(folders, held(n, ""))
+		folders = append(folders, existing(n, ""))
 	}
 	return folders
 })
 
-func held(n int, mark string) gitops.Folder {
+func existing(n int, mark string) gitops.Folder {
 	var files []gitops.File
 	contents := map[string]string{}
 	for f, err := range benchFolder(n, mark) {
@@ -109,7 +109,7 @@ func BenchmarkPushOne(b *testing.B) {
 	for b.Loop() {
 		b.StopTimer()
 		n++
-		folders[0] = held(0, fmt.Sprint(n))
+		folders[0] = existing(0, fmt.Sprint(n))
 		b.StartTimer()
 		update(b, branch, gitops.UpdateOptions{}, edit("one", folders...))
 	}

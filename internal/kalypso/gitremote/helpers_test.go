@@ -23,7 +23,7 @@ func is(t *testing.T, err, kind error) {
 	}
 	for e := err; e != nil; e = errors.Unwrap(e) {
 		if strings.Contains(e.Error(), "canary") {
-			t.Errorf("the error holds a secret: %v", e)
+			t.Errorf("the error contains a secret: %v", e)
 		}
 	}
 }

@@ -25,7 +25,7 @@ type PolicyDecisions struct {
 type Earlier struct {
 	Decisions Decisions
 	// Contains maps each deployment target to the cluster types that have it, sorted, whichever policy placed it there.
-	Holds map[string][]string
+	Placed map[string][]string
 }
 
 // Equal reports whether both contain the same decisions.

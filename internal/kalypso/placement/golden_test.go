@@ -104,7 +104,7 @@ func (c *decision) decide(t *testing.T) []string {
 	f.Policies = []placement.Policy{policy}
 	f.Earlier.Decisions = placement.Decisions{"policy": {Targets: map[string][]string{"the-target": c.Prior}}}
 	if c.Number == nil {
-		f.Earlier = placement.Earlier{Holds: map[string][]string{"the-target": c.Prior}}
+		f.Earlier = placement.Earlier{Placed: map[string][]string{"the-target": c.Prior}}
 	}
 	c.addLoad(f)
 	var names []string

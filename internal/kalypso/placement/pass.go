@@ -166,7 +166,7 @@ func (p *pass) prior(policy, target int) []int32 {
 	name := p.Targets[target]
 	spec := p.Policies[policy].Spec
 	if !spec.Decides() {
-		return p.indexes(p.Earlier.Holds[name])
+		return p.indexes(p.Earlier.Placed[name])
 	}
 	earlier, known := p.Earlier.Decisions[p.Policies[policy].Name]
 	if known && earlier.Generation != spec.Generation {
@@ -175,7 +175,7 @@ func (p *pass) prior(policy, target int) []int32 {
 	if chosen, decided := earlier.Targets[name]; decided {
 		return p.indexes(chosen)
 	}
-	hosts := slices.Clone(p.indexes(p.Earlier.Holds[name]))
+	hosts := slices.Clone(p.indexes(p.Earlier.Placed[name]))
 	if len(hosts) == 0 {
 		return nil
 	}

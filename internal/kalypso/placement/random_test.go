@@ -24,12 +24,12 @@ func TestRandomPasses(t *testing.T) {
 			t.Fatalf("seed %d: %s", seed, problem)
 		}
 		again := *f
-		again.Earlier = Earlier{Decisions: roundTrip(t, first.Decisions()), Holds: held(f, first)}
+		again.Earlier = Earlier{Decisions: roundTrip(t, first.Decisions()), Placed: existing(f, first)}
 		second := Decide(t.Context(), &again)
 		if diff := cmp.Diff(first.Decisions(), second.Decisions()); diff != "" {
 			t.Fatalf("seed %d: decisions of the second pass (-first +second):\n%s", seed, diff)
 		}
-		if diff := cmp.Diff(again.Earlier.Holds, held(&again, second)); diff != "" {
+		if diff := cmp.Diff(again.Earlier.Placed, existing(&again, second)); diff != "" {
 			t.Fatalf("seed %d: cluster types of each target after the second pass (-first +second):\n%s", seed, diff)
 		}
 	}
@@ -50,7 +50,7 @@ func roundTrip(t *testing.T, d Decisions) (read Decisions) {
 	return read
 }
 
-func held(f *Fleet, o *Outcome) map[string][]string {
+func existing(f *Fleet, o *Outcome) map[string][]string {
 	all := map[string][]string{}
 	for i := range f.Policies {
 		o.Each(i, func(target int, clusterTypes []int32) {
@@ -156,7 +156,7 @@ func names(spec *Spec, name string) bool {
 func priorOf(f *Fleet, policy int, target string) []string {
 	p := f.Policies[policy]
 	if !p.Spec.Decides() {
-		return f.Earlier.Holds[target]
+		return f.Earlier.Placed[target]
 	}
 	earlier, known := f.Earlier.Decisions[p.Name]
 	if known && earlier.Generation != p.Spec.Generation {
@@ -165,7 +165,7 @@ func priorOf(f *Fleet, policy int, target string) []string {
 	if chosen, ok := earlier.Targets[target]; ok {
 		return chosen
 	}
-	return slices.DeleteFunc(slices.Clone(f.Earlier.Holds[target]), func(name string) bool {
+	return slices.DeleteFunc(slices.Clone(f.Earlier.Placed[target]), func(name string) bool {
 		for i, other := range f.Policies {
 			if i != policy && other.Spec.Decides() &&
 				slices.Contains(f.Earlier.Decisions[other.Name].Targets[target], name) {
@@ -284,7 +284,7 @@ func randomPolicy(r *rand.Rand, f *Fleet, name string) Policy {
 
 // randomEarlier returns decisions of existing policies and targets, and of some that no longer exist.
 func randomEarlier(r *rand.Rand, f *Fleet) Earlier {
-	e := Earlier{Decisions: Decisions{}, Holds: map[string][]string{}}
+	e := Earlier{Decisions: Decisions{}, Placed: map[string][]string{}}
 	some := func() []string {
 		chosen := []string{}
 		for _, ct := range append(slices.Clone(f.ClusterTypes), ClusterType{Name: "gone"}) {
@@ -308,7 +308,7 @@ func randomEarlier(r *rand.Rand, f *Fleet) Earlier {
 	}
 	for _, target := range f.Targets {
 		if r.IntN(2) == 0 {
-			e.Holds[target] = some()
+			e.Placed[target] = some()
 		}
 	}
 	return e

@@ -57,7 +57,7 @@ func TestGeneration(t *testing.T) {
 			Spec: &Spec{Number: new(1), Generation: "1"}}},
 		Earlier: Earlier{
 			Decisions: Decisions{"p": {Generation: "1", Targets: map[string][]string{"known": {"b"}}}},
-			Holds:     map[string][]string{"known": {"b"}, "held": {"b"}},
+			Placed:    map[string][]string{"known": {"b"}, "held": {"b"}},
 		},
 	}
 	for generation, want := range map[string]string{"1": "b", "2": "a", "": "a"} {

@@ -141,12 +141,12 @@ func (t *Topic) OtherCommits(ctx context.Context, pushed string) (others []gitop
 	case err != nil:
 		return nil, "", err
 	case !b.Ours:
-		return nil, "the branch was rebased, and holds commits of others on top of ours", nil
+		return nil, "the branch was rebased, and contains commits of others on top of ours", nil
 	}
 	if alone, err := t.onTopOfAny(ctx, b); err != nil || alone {
 		return nil, "", err
 	}
-	return nil, "the branch was rebased, and holds commits of others below ours", nil
+	return nil, "the branch was rebased, and contains commits of others below ours", nil
 }
 
 // delete deletes our branch if its head is a commit; empty: any commit of ours. It keeps a branch to which others

@@ -9,9 +9,9 @@ import (
 
 // Edit is a change of the target branch, and what our branch contains of it, as both were read.
 type Edit struct {
-	Needed bool   // the target lacks the change
-	Held   bool   // our branch contains the change
-	Ours   Branch // our branch
+	Needed   bool   // the target lacks the change
+	Existing bool   // our branch contains the change
+	Ours     Branch // our branch
 	// Listed says that a plan has listed what others pushed to our branch, so that a push may replace it. Moved is the
 	// error if they pushed more since; nil: they did not.
 	Listed bool
@@ -94,7 +94,7 @@ func Plan(s Situation) ([]Step, error) {
 	}
 	var steps []Step
 	switch {
-	case !s.Held:
+	case !s.Existing:
 		if err := s.checkPush(); err != nil {
 			return nil, err
 		}

@@ -25,7 +25,7 @@ func usual() *pullrequest.Situation {
 		},
 		Head: "target",
 		Edit: pullrequest.Edit{
-			Needed: true, Held: true, Discard: true,
+			Needed: true, Existing: true, Discard: true,
 			Ours: pullrequest.Branch{Head: "head", Parents: []string{"target"}, Ours: true},
 		},
 	}
@@ -33,7 +33,7 @@ func usual() *pullrequest.Situation {
 
 // other puts another change, in a commit of ours or of others.
 func other(s *pullrequest.Situation, ours bool) {
-	s.Held, s.Ours.Ours = false, ours
+	s.Existing, s.Ours.Ours = false, ours
 }
 
 func closed(s *pullrequest.Situation, head string) {
@@ -87,7 +87,7 @@ func TestPlan(t *testing.T) {
 	}{
 		{"our branch contains the change on top of the target", func(*situation) {}, "edit"},
 		{"there is nothing yet", func(s *situation) {
-			s.PullRequest, s.Known, s.Held, s.Ours = nil, nil, false, pullrequest.Branch{}
+			s.PullRequest, s.Known, s.Existing, s.Ours = nil, nil, false, pullrequest.Branch{}
 		}, "push, open"},
 		{"an apply was killed after its push", func(s *situation) { s.PullRequest, s.Known = nil, nil }, "open"},
 		{"an apply was killed after its push, and the fleet moved on", func(s *situation) {
@@ -100,7 +100,7 @@ func TestPlan(t *testing.T) {
 		{"people merged the target into our branch", func(s *situation) { s.Ours.Parents = []string{"target", "other"} },
 			"push, edit"},
 		{"our branch contains an older change of ours", func(s *situation) { other(s, true) }, "push, edit"},
-		{"our branch is gone", func(s *situation) { s.Held, s.Ours = false, pullrequest.Branch{} }, "push, edit"},
+		{"our branch is gone", func(s *situation) { s.Existing, s.Ours = false, pullrequest.Branch{} }, "push, edit"},
 		{"people pushed to our branch, and the plan listed it", func(s *situation) { other(s, false); s.Listed = true },
 			"push, edit"},
 		{"people pushed to our branch after the plan", func(s *situation) {
@@ -240,7 +240,7 @@ func situations(yield func(pullrequest.Situation) bool) {
 					s := pullrequest.Situation{
 						Head: "target", PullRequest: pr, Known: k,
 						Edit: pullrequest.Edit{
-							Needed: flag(0), Held: flag(1) && branch.Head != "", Ours: branch, Listed: flag(2), Discard: flag(4),
+							Needed: flag(0), Existing: flag(1) && branch.Head != "", Ours: branch, Listed: flag(2), Discard: flag(4),
 						},
 						Settings: pullrequest.Settings{Wait: flag(5), Reopen: flag(6)},
 					}
@@ -270,11 +270,11 @@ func check(s pullrequest.Situation, steps []pullrequest.Step, err error) string 
 	switch {
 	case err != nil && len(steps) > 0:
 		return "a plan that is refused has steps"
-	case err != nil && (!s.Needed || s.Held || s.Ours.Ours || s.Ours.Head == ""):
+	case err != nil && (!s.Needed || s.Existing || s.Ours.Ours || s.Ours.Head == ""):
 		return "nothing of others is in the way"
 	case !s.Needed && (has(pullrequest.Push) || has(pullrequest.Create) || has(pullrequest.Update)),
 		!s.Needed && has(pullrequest.Wait):
-		return "something is proposed that the target holds"
+		return "something is proposed that the target contains"
 	case !s.Needed && open && !has(pullrequest.Close):
 		return "a pull request stays open that changes nothing"
 	case !s.Needed && has(pullrequest.Delete) != s.Discard:
@@ -289,9 +289,9 @@ func check(s pullrequest.Situation, steps []pullrequest.Step, err error) string 
 		return "a pull request is edited that is not open"
 	case has(pullrequest.Push) && !has(pullrequest.Create) && !has(pullrequest.Update):
 		return "a push without a pull request"
-	case has(pullrequest.Push) && !s.Held && s.Ours.Head != "" && !s.Ours.Ours && s.Listed && s.Moved != nil:
+	case has(pullrequest.Push) && !s.Existing && s.Ours.Head != "" && !s.Ours.Ours && s.Listed && s.Moved != nil:
 		return "a push replaces what no plan listed"
-	case has(pullrequest.Push) && !s.Held && s.Ours.Head != "" && !s.Ours.Ours && !s.Listed &&
+	case has(pullrequest.Push) && !s.Existing && s.Ours.Head != "" && !s.Ours.Ours && !s.Listed &&
 		(s.PullRequest == nil || open || s.PullRequest.HeadCommit != s.Ours.Head):
 		return "a push replaces a branch of others"
 	case err == nil && s.Needed && s.Wait && (last < 0 || steps[last].Action != pullrequest.Wait):

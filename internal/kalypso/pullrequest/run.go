@@ -192,7 +192,7 @@ func (t *Topic) checkNotEmpty(ctx context.Context, pushedOn string, c Change) er
 	if err == nil && !now.Needed {
 		err = &hosting.Error{
 			Op: "open a pull request of branch " + t.Branch, Kind: hosting.ErrNothingToMerge,
-			Cause: fmt.Errorf("branch %s holds the change", t.Target),
+			Cause: fmt.Errorf("branch %s contains the change", t.Target),
 		}
 	}
 	return err

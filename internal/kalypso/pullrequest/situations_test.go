@@ -402,7 +402,7 @@ ours: none`},
 main: 1
 ours: none`},
 		}},
-		{"the value is back to what the target holds", func(w *world) {
+		{"the value is back to what the target contains", func(w *world) {
 			w.push("main", file, "0")
 			w.must()
 			w.value = "0"

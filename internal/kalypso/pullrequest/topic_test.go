@@ -54,12 +54,12 @@ func TestOtherCommits(t *testing.T) {
 		}, ""},
 		{"people rebased it onto a commit of theirs",
 			func(w *world) { w.push("main", "apps.txt", "1"); w.rebase() },
-			"the branch was rebased, and holds commits of others below ours"},
+			"the branch was rebased, and contains commits of others below ours"},
 		{"people rebased it, and pushed", func(w *world) {
 			w.push("main", "apps.txt", "1")
 			w.rebaseOn("main", false)
 			w.push(w.branch(), file, "9")
-		}, "the branch was rebased, and holds commits of others on top of ours"},
+		}, "the branch was rebased, and contains commits of others on top of ours"},
 	} {
 		t.Run(test.rule, func(t *testing.T) {
 			t.Parallel()

@@ -178,11 +178,11 @@ func (w *world) edit(ctx context.Context, t *pullrequest.Topic, ours *gitops.Sna
 	pullrequest.Edit, error,
 ) {
 	var e pullrequest.Edit
-	held, err := content(ours)
+	existing, err := content(ours)
 	if err == nil {
-		e.Ours, err = t.ReadOwnBranch(ctx, ours, held, w.pushed, head)
+		e.Ours, err = t.ReadOwnBranch(ctx, ours, existing, w.pushed, head)
 	}
-	e.Held = e.Ours.Head != "" && held == w.value && (w.value != "" || e.Ours.Ours)
+	e.Existing = e.Ours.Head != "" && existing == w.value && (w.value != "" || e.Ours.Ours)
 	e.Contents = w.value
 	e.Commit = func() *gitops.Edit {
 		author := gitops.Author{Name: "Kalypso", Email: "kalypso@acme.io", When: time.Unix(1700000000, 0)}
@@ -365,7 +365,7 @@ func (w *world) see(err error) string {
 		}
 		lines = append(lines, line)
 	}
-	lines = append(lines, "main: "+w.holds("main"), "ours: "+w.holds(w.branch()))
+	lines = append(lines, "main: "+w.contains("main"), "ours: "+w.contains(w.branch()))
 	if fake := w.fake(); fake != nil {
 		lines = append(lines, requestsPrefix+w.requests(fake))
 	}
@@ -431,9 +431,9 @@ func errorText(err error) string {
 	return err.Error()
 }
 
-// holds describes a branch: the value and other files, and what it is on top of. A merge is one commit of the target,
-// however many it brings.
-func (w *world) holds(branch string) string {
+// contains describes a branch: the value and other files, and what it is on top of. A merge is one commit of the
+// target, however many it brings.
+func (w *world) contains(branch string) string {
 	w.Helper()
 	if gitserver.Rev(w, w.local, branch) == "" {
 		return "none"

@@ -70,7 +70,7 @@ func TestText(t *testing.T) {
 		},
 		{"blanks are kept", "", []string{" ", "\n", "a"}, " \n---\n\n---\na"},
 		{"nothing but definitions", "", []string{`{{ define "x" }}x{{ end }}`, "a"}, "a"},
-		{"values that hold templates", "", []string{"v: {{ .ConfigData.T }}"}, "v: large-text"},
+		{"values that contain templates", "", []string{"v: {{ .ConfigData.T }}"}, "v: large-text"},
 		{"braces that are printed render again", "", []string{"{{ `{{ .ClusterType }}` }}"}, "large"},
 		{"defined templates", "", []string{`{{ define "l" }}<{{ . }}>{{ end }}{{ template "l" .ClusterType }}{{ block "b" ` +
 			`.Labels }}{{ .purpose }}{{ end }}`}, "<large>test"},
@@ -252,10 +252,10 @@ func TestPassesAreCounted(t *testing.T) {
 		return Text(t.Context(), &fleet.Template{Manifests: []string{"{{ .ConfigData.V" + string(rune('0'+n)) + " }}"}}, data)
 	}
 	if got, err := chain(maxPasses); got != "end" || err != nil {
-		t.Errorf("%d values that hold each other give %q, %v", maxPasses, got, err)
+		t.Errorf("%d values that contain each other give %q, %v", maxPasses, got, err)
 	}
 	if _, err := chain(maxPasses + 1); !errors.Is(err, ErrTooManyPasses) {
-		t.Errorf("%d values that hold each other give the error %v", maxPasses+1, err)
+		t.Errorf("%d values that contain each other give the error %v", maxPasses+1, err)
 	}
 }
 

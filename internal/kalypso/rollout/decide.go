@@ -60,7 +60,7 @@ func (s *Step) Complete() bool { return len(s.Stay) == 0 && !s.Uncertain }
 // Next decides which folders the next apply takes from the fleet. It is a pure function: it takes the time from the
 // observation.
 func (r *Rollout) Next(s Situation) *Step {
-	w := &wave{Rollout: r, Situation: s, step: &Step{}, held: map[string]string{}, wrong: map[string]bool{}}
+	w := &wave{Rollout: r, Situation: s, step: &Step{}, existing: map[string]string{}, wrong: map[string]bool{}}
 	w.compare()
 	switch {
 	case len(w.wrong) == 0 && !w.unknown:
@@ -86,11 +86,11 @@ func (r *Rollout) Next(s Situation) *Step {
 type wave struct {
 	*Rollout
 	Situation
-	step    *Step
-	held    map[string]string // what the branch contains before the apply
-	wrong   map[string]bool   // the cluster types whose folder still differs from the target
-	unknown bool              // for some cluster types, this is not known yet
-	stage   string            // of the last taken cluster type; "": unknown
+	step     *Step
+	existing map[string]string // what the branch contains before the apply
+	wrong    map[string]bool   // the cluster types whose folder still differs from the target
+	unknown  bool              // for some cluster types, this is not known yet
+	stage    string            // of the last taken cluster type; "": unknown
 }
 
 // compare finds what the branch contains and how that differs from the target. It restores what others changed, unless
@@ -98,24 +98,24 @@ type wave struct {
 func (w *wave) compare() {
 	for name := range w.Seen {
 		if f, wanted := w.Target[name]; wanted && !f.Unknown && f.Hash == w.Seen[name] {
-			w.held[name] = f.Hash
+			w.existing[name] = f.Hash
 		}
 	}
 	for name, hash := range w.Delivered {
-		_, done := w.held[name]
+		_, done := w.existing[name]
 		_, wanted := w.Target[name]
 		_, there := w.Seen[name]
 		if !done && (wanted || there) { // others removed a folder that the fleet removes too
-			w.held[name] = hash
+			w.existing[name] = hash
 		}
 	}
 	for name, f := range w.Target {
 		w.unknown = w.unknown || f.Unknown
-		if !f.Unknown && w.held[name] != f.Hash {
+		if !f.Unknown && w.existing[name] != f.Hash {
 			w.wrong[name] = true
 		}
 	}
-	for name := range w.held {
+	for name := range w.existing {
 		if _, wanted := w.Target[name]; !wanted {
 			w.wrong[name] = true
 		}
@@ -386,7 +386,7 @@ func (w *wave) interruptedAfter() []string {
 // interrupted reports whether the branch contains folders of the target that no state knows: an apply was killed after
 // its push.
 func (w *wave) interrupted() bool {
-	for name, hash := range w.held {
+	for name, hash := range w.existing {
 		if w.Delivered[name] != hash {
 			return true
 		}
@@ -401,14 +401,14 @@ func (w *wave) fromAfter() map[string]string {
 	if w.Before.UnderWay() {
 		maps.Copy(from, w.Before.From)
 	}
-	for name, hash := range w.held {
+	for name, hash := range w.existing {
 		if _, written := from[name]; !written && w.Delivered[name] != hash {
 			from[name] = w.Delivered[name]
 		}
 	}
 	for _, name := range w.step.Taken {
 		if _, written := from[name]; !written {
-			from[name] = w.held[name]
+			from[name] = w.existing[name]
 		}
 	}
 	maps.DeleteFunc(from, func(name, hash string) bool { return !w.wrong[name] && hash == w.Target[name].Hash })

@@ -172,7 +172,7 @@ func (s *Schedule) adoptsPlacement(f *fleet.Fleet, p *fleet.SchedulingPolicy, se
 	return p.Placement.Decides() && slices.ContainsFunc(selected.targets, func(target int) bool {
 		name := s.Targets[target].Name
 		_, decided := f.Earlier.Decisions[p.Name].Targets[name]
-		return !decided && len(f.Earlier.Holds[name]) > 0
+		return !decided && len(f.Earlier.Placed[name]) > 0
 	})
 }
 

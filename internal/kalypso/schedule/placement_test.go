@@ -78,7 +78,7 @@ func TestPlacementOfPolicies(t *testing.T) {
 		"a taint for new ones": {
 			func(f *fleet.Fleet) {
 				f.ClusterTypes[0].Taints = []placement.Taint{{Key: "old", Effect: placement.NoSelectIfNew}}
-				f.Earlier.Holds = map[string][]string{"x-web": {"a"}}
+				f.Earlier.Placed = map[string][]string{"x-web": {"a"}}
 			},
 			map[string][]string{"x-web": {"a", "b", "c"}, "y-web": {"b", "c"}},
 		},

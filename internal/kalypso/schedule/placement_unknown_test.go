@@ -108,10 +108,10 @@ func fleetWithHistory(t *testing.T, seed uint64) *fleet.Fleet {
 	if r.IntN(4) == 0 {
 		return f
 	}
-	f.Earlier.Decisions, f.Earlier.Holds = s.Decisions(), map[string][]string{}
+	f.Earlier.Decisions, f.Earlier.Placed = s.Decisions(), map[string][]string{}
 	for _, p := range s.Placements {
 		for _, a := range p.Assignments {
-			f.Earlier.Holds[a.Target.Name] = append(f.Earlier.Holds[a.Target.Name], p.ClusterType.Name)
+			f.Earlier.Placed[a.Target.Name] = append(f.Earlier.Placed[a.Target.Name], p.ClusterType.Name)
 		}
 	}
 	for _, p := range f.Policies {

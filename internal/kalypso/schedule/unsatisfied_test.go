@@ -42,7 +42,7 @@ func TestLostTargets(t *testing.T) {
 				ClusterTypes: []*fleet.ClusterType{clusterType("east", "e"), clusterType("west", "w")},
 				Policies:     []*fleet.SchedulingPolicy{policyOf("a", &placement.Spec{Number: &one})},
 				Workloads:    []*fleet.Workload{workload("shop", "a")},
-				Earlier:      placement.Earlier{Holds: map[string][]string{"shop-web": {"east"}}},
+				Earlier:      placement.Earlier{Placed: map[string][]string{"shop-web": {"east"}}},
 			}
 			tt.change(f)
 			s, ps := schedule.New(t.Context(), f)

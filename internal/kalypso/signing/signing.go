@@ -136,7 +136,7 @@ func newOpenPGP(key, passphrase string, now time.Time) (Signer, error) {
 	case err != nil || len(all) == 0: // the parser's message may be about the bytes of the key
 		return nil, damaged
 	case len(all) > 1:
-		return nil, &FieldError{FieldPrivateKey, fmt.Sprintf("holds %d keys. Export one of them", len(all))}
+		return nil, &FieldError{FieldPrivateKey, fmt.Sprintf("contains %d keys. Export one of them", len(all))}
 	}
 	entity := all[0]
 	self, _ := entity.PrimarySelfSignature()

@@ -264,7 +264,7 @@ func TestNewErrors(t *testing.T) {
 		"OpenPGP: revoked": {key: signingkey.Armoured(t, revoked), want: "private_key is revoked"},
 		"OpenPGP: not for signatures": {key: signingkey.Armoured(t, noSigner),
 			want: "private_key has no key that may sign now"},
-		"OpenPGP: two keys": {key: armoured(openpgp.PrivateKeyType, two), want: "private_key holds 2 keys"},
+		"OpenPGP: two keys": {key: armoured(openpgp.PrivateKeyType, two), want: "private_key contains 2 keys"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -283,7 +283,7 @@ func (cp *ControlPlane) promotedBase(req ControlPlaneRequest) *Location {
 	if req.Repo == "" {
 		cp.Problems = append(cp.Problems, Problem{
 			Location: req.Location, Summary: "Missing BaseRepo",
-			Detail: "promotion chooses the commit of the base, and the folder holds no BaseRepo that names its repo. Add one, " +
+			Detail: "promotion chooses the commit of the base, and the folder contains no BaseRepo that names its repo. Add one, " +
 				"or remove promotion.",
 		})
 		return nil

@@ -23,7 +23,7 @@ import (
 func computedFailed() schema.ListNestedAttribute {
 	return schemas.ComputedObjects(
 		"The deployment targets that fail to render by faults of their teams, by object. With "+
-			"`on_assignment_error = \"keep\"`, a rendering keeps what the branch holds of them.",
+			"`on_assignment_error = \"keep\"`, a rendering keeps what the branch contains of them.",
 		map[string]schema.Attribute{
 			"cluster_type":      schemas.ComputedText("The cluster type. Null if the deployment target fails on all."),
 			"deployment_target": schemas.ComputedText("The deployment target, `<workload>-<target>`."),

@@ -167,7 +167,7 @@ func computedReference(more map[string]schema.Attribute) map[string]schema.Attri
 	all := map[string]schema.Attribute{
 		"store":    schemas.ComputedText("The `ClusterSecretStore`."),
 		"key":      schemas.ComputedText("The key of the secret in the store."),
-		"property": schemas.ComputedText("The value of a secret that holds several. Null if there is none."),
+		"property": schemas.ComputedText("The value of a secret that contains several. Null if there is none."),
 		"secret":   schemas.ComputedText("The object that set the reference, or its last part."),
 		"origin":   schemas.ComputedText("Where that object came from: its key in `secrets`, or in `manifests`."),
 	}

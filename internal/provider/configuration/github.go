@@ -117,7 +117,7 @@ func checkBaseURL(d tfvalue.Decoder, text, example string) {
 	case u.User != nil:
 		d.Report(
 			"Invalid base URL",
-			"base_url holds a user name or a password. Set token instead.",
+			"base_url contains a user name or a password. Set token instead.",
 			problem.Attr("base_url"),
 		)
 	case u.Scheme != "https" && (u.Scheme != "http" || !loopback(u.Hostname())):

@@ -77,7 +77,7 @@ func (m *model) Attributes() map[string]schema.Attribute {
 		Computed: true,
 		MarkdownDescription: "The Kalypso document of this " + string(m.Kind) +
 			" as YAML. Known at plan when the arguments are. " +
-			"It holds the arguments in plain text, even if they are marked sensitive.",
+			"It contains the arguments in plain text, even if they are marked sensitive.",
 	}
 	return all
 }

@@ -135,6 +135,6 @@ func (m *environmentRenderingModel) prior(ctx context.Context) *delivery.Prior {
 		TargetTreeHash: m.TargetTreeHash.ValueString(),
 		Commit:         m.CommitSHA.ValueString(),
 		Delivered:      m.Delivered.ValueBool(),
-		Holders:        m.holders(),
+		Placed:         m.placed(),
 	}
 }

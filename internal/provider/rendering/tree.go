@@ -17,8 +17,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
 
-// holders returns the cluster types of each deployment target in a state.
-func (m *environmentRenderingModel) holders() map[string][]string {
+// placed returns the cluster types of each deployment target in a state.
+func (m *environmentRenderingModel) placed() map[string][]string {
 	all := map[string][]string{}
 	for clusterType, v := range m.Assignments.Elements() {
 		if targets, ok := v.(types.Map); ok {

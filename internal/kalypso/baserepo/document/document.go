@@ -23,7 +23,7 @@ const MaxSize = 1 << 20
 // Errors of a file. Tell them apart with [errors.Is].
 var (
 	// ErrNoBaseRepo: the file contains no BaseRepo, or several.
-	ErrNoBaseRepo = errors.New("the file must hold one BaseRepo")
+	ErrNoBaseRepo = errors.New("the file must contain one BaseRepo")
 	// ErrInPlace: the commit can't be changed without changing something else, such as an alias or a block scalar.
 	ErrInPlace = errors.New("spec.commit can't be changed in place; write it as a plain text on one line")
 )
@@ -83,7 +83,7 @@ func parse(text []byte) (*yaml.Node, BaseRepo, error) {
 		case errors.Is(err, io.EOF) && count == 1:
 			return document, found, nil
 		case errors.Is(err, io.EOF):
-			return nil, found, fmt.Errorf("%w, and it holds %d", ErrNoBaseRepo, count)
+			return nil, found, fmt.Errorf("%w, and it contains %d", ErrNoBaseRepo, count)
 		case err != nil:
 			return nil, found, err
 		}

@@ -113,7 +113,7 @@ func (c Connection) checkFiles(config *api.Config, at *api.Context) error {
 		return nil
 	}
 	return fmt.Errorf("the kubeconfig is given as its content, but %s of it names a file of this machine; embed what the "+
-		"file holds, or set allow_files = true", strings.Join(fields, ", "))
+		"file contains, or set allow_files = true", strings.Join(fields, ", "))
 }
 
 // isPath reports whether the kubeconfig is a path rather than its content.
@@ -127,7 +127,7 @@ func (c Connection) load() (*api.Config, error) {
 		}
 		config, err := clientcmd.LoadFromFile(c.Kubeconfig)
 		if err != nil || clientcmd.ResolveLocalPaths(config) != nil {
-			return nil, errors.New("the file does not hold a kubeconfig")
+			return nil, errors.New("the file does not contain a kubeconfig")
 		}
 		return config, nil
 	}

@@ -128,7 +128,7 @@ func (o *Observation) awaits(goal Goal) string {
 		return fmt.Sprintf("the branch %q does not contain the commit %s", o.Name, goal.Commit)
 	case goal.TreeHash != "" && goal.TreeHash != o.TreeHash:
 		return fmt.Sprintf(
-			"the branch %q holds the tree %s instead of %s",
+			"the branch %q contains the tree %s instead of %s",
 			o.Name,
 			cmp.Or(o.TreeHash, "of no rendering"),
 			goal.TreeHash,

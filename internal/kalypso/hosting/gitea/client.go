@@ -40,7 +40,7 @@ type Client struct {
 	http *http.Client
 	web  *url.URL // without a slash at the end
 
-	// creating is held while labels are created: Gitea keeps several labels of one name.
+	// creating is locked while labels are created: Gitea keeps several labels of one name.
 	creating sync.Mutex
 	mu       sync.Mutex
 	user     string // that the token belongs to; "": not read yet
@@ -165,5 +165,5 @@ func (r *repo) MaxTitle() int { return maxTitle }
 
 func (r *repo) MaxBody() int { return maxBody }
 
-// MarkerFirst implements [hosting.Repo]: Gitea's lists hold whole descriptions.
+// MarkerFirst implements [hosting.Repo]: Gitea's lists contain whole descriptions.
 func (r *repo) MarkerFirst() bool { return false }

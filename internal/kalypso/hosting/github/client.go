@@ -95,8 +95,8 @@ func newServer(c Config, at endpoints) server {
 		Host: hostName, Roots: []*url.URL{at.rest, at.graphql},
 		Message: func(body []byte) string { return parseAnswer(body).text() }, Limited: limited,
 		// GraphQL returns errors with status 200.
-		MayHoldErrors: func(u *url.URL) bool { return u.Path == at.graphql.Path },
-		Transport:     c.Transport, Clock: c.Clock, HeaderTimeout: c.HeaderTimeout, Secrets: c.Secrets, OnRetry: c.OnRetry,
+		MayContainErrors: func(u *url.URL) bool { return u.Path == at.graphql.Path },
+		Transport:        c.Transport, Clock: c.Clock, HeaderTimeout: c.HeaderTimeout, Secrets: c.Secrets, OnRetry: c.OnRetry,
 	})}
 }
 
@@ -226,5 +226,5 @@ func (r *repo) MaxTitle() int { return maxTitle }
 
 func (r *repo) MaxBody() int { return maxBody }
 
-// MarkerFirst implements [hosting.Repo]: GitHub's lists hold whole descriptions.
+// MarkerFirst implements [hosting.Repo]: GitHub's lists contain whole descriptions.
 func (r *repo) MarkerFirst() bool { return false }

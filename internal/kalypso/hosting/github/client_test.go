@@ -105,15 +105,15 @@ func TestApp(t *testing.T) {
 	must(t)(repo.Open(t.Context(), p.proposal()))
 	p.fake.ResetLog()
 	if n := tokens(); n != 0 {
-		t.Errorf("a token that holds was replaced %d times", n)
+		t.Errorf("a valid token was replaced %d times", n)
 	}
 	p.clock.Pass(49 * time.Minute)
 	if n := tokens(); n != 0 {
-		t.Errorf("a token that holds for 11 minutes was replaced %d times", n)
+		t.Errorf("a token that is valid for 11 minutes was replaced %d times", n)
 	}
 	p.clock.Pass(2 * time.Minute)
 	if n := tokens(); n != 1 {
-		t.Errorf("a token that holds for 9 minutes was replaced %d times", n)
+		t.Errorf("a token that is valid for 9 minutes was replaced %d times", n)
 	}
 	must(t)(repo.Read(t.Context(), 1))
 	p.fake.Revoke(p.authorization())

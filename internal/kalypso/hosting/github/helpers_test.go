@@ -89,7 +89,7 @@ func (p *place) calls() []string {
 	return all
 }
 
-// expectError fails the test unless the error is of that kind and says so, and holds no secret of the fake.
+// expectError fails the test unless the error is of that kind and says so, and contains no secret of the fake.
 func expectError(t *testing.T, err, kind error, said string) {
 	t.Helper()
 	var e *hosting.Error

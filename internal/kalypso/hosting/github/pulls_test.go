@@ -214,7 +214,7 @@ func TestMergeWhenReady(t *testing.T) {
 	expectError(t, err, hosting.ErrRejected, "Head branch was modified")
 	expectWaits(t, p, seconds(1, 2, 4, 8))
 	opened = must(t)(p.repo.Read(t.Context(), opened.Number))
-	// A check that nothing asks for does not hold it up; and GitHub sees what was just pushed a little later.
+	// A check that nothing asks for does not delay it; and GitHub sees what was just pushed a little later.
 	p.on.SetStatus(opened.HeadCommit, "other", "pending")
 	p.fake.Fail("PUT", "/merge", 2, githubfake.HeadNotMoved())
 	if got := must(t)(p.repo.MergeWhenReady(t.Context(), opened, hosting.Squash)); got.State != hosting.Merged {

@@ -225,5 +225,5 @@ func (r *repo) MaxTitle() int { return maxTitle }
 
 func (r *repo) MaxBody() int { return maxBody }
 
-// MarkerFirst implements [hosting.Repo]: GitLab's lists hold whole descriptions.
+// MarkerFirst implements [hosting.Repo]: GitLab's lists contain whole descriptions.
 func (r *repo) MarkerFirst() bool { return false }

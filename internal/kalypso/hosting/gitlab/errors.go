@@ -138,7 +138,7 @@ func kindOf(status int, words string) (kind, cause error) {
 	return hosting.ErrRejected, nil
 }
 
-// says reports whether GitLab answered with an error that holds a text.
+// says reports whether GitLab answered with an error that contains a text.
 func says(err error, text string) bool {
 	var e *hosting.Error
 	return errors.As(err, &e) && strings.Contains(e.Message, text)

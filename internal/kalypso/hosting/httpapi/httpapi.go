@@ -28,8 +28,9 @@ type Config struct {
 	// IsSignIn reports whether an answer is a page to sign in, which means that the credential is not accepted. Nil: the
 	// host sends no such page.
 	IsSignIn func(*http.Response) bool
-	// MayHoldErrors reports whether a successful answer of an address may hold errors, which are then redacted. Nil: no.
-	MayHoldErrors func(*url.URL) bool
+	// MayContainErrors reports whether a successful answer of an address may contain errors, which are then redacted. Nil:
+	// no.
+	MayContainErrors func(*url.URL) bool
 
 	Transport http.RoundTripper // nil: the network, with the proxies of the environment
 	Clock     Clock             // nil: the machine's

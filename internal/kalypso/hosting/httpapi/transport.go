@@ -142,7 +142,7 @@ func (t *transport) attempt(req *http.Request) (resp *http.Response, credential 
 		if err != nil {
 			return nil, credential, &redactedError{t.Secrets.Redact(err.Error()), err}
 		}
-		if resp.StatusCode >= http.StatusMultipleChoices || t.MayHoldErrors != nil && t.MayHoldErrors(to) {
+		if resp.StatusCode >= http.StatusMultipleChoices || t.MayContainErrors != nil && t.MayContainErrors(to) {
 			resp.Body = t.redacted(bodyOf(resp))
 		}
 		if !redirected(resp.StatusCode) || t.isSignIn(resp) {
