@@ -50,7 +50,8 @@ func (s ClearSecrets) Problems(before *State) (ps problem.Problems) {
 		ps = append(ps, fleet.ProblemOf(c.config, problem.Problem{
 			Path:    []problem.Step{problem.Attr("data"), problem.Key(c.key)},
 			Summary: "Plain-text secret",
-			Detail: fmt.Sprintf("The value of %q contains %s, and config values are committed to Git in plain text. Put it into "+
+			Detail: fmt.Sprintf("The value of %q contains %s, and config values are committed to Git in plain text. Put it "+
+				"into "+
 				"a secret store, and refer to it by kalypso_secret. Or encrypt it: SOPS ciphertext and SealedSecrets pass. If "+
 				"Git may contain it, set guardrails.secrets to \"warn\" or \"ignore\".", c.key, c.is),
 		}))

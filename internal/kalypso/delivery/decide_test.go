@@ -469,7 +469,8 @@ func TestDecide(t *testing.T) {
 		}, "write, changes map[large:+0 -1 ~1 small:+0 -1 ~0], leaves pull request 7"},
 
 		// Pull requests: the rows of the guide, "What a plan finds".
-		{"open, and its branch contains the tree", func(s *situation) { s.proposed("large/a=2 large/b=1 small/c=1") }, "keep"},
+		{"open, and its branch contains the tree",
+			func(s *situation) { s.proposed("large/a=2 large/b=1 small/c=1") }, "keep"},
 		{"open, and people pushed to its branch what changes the tree", func(s *situation) {
 			s.proposed("large/a=2 large/b=1 small/c=1").Head.edited("large/a=9 large/b=1 small/c=1")
 		}, "write, changes map[large:+0 -0 ~1], overwrites others on deployment/dev"},

@@ -152,7 +152,8 @@ func ValidatePullRequests(s pullrequest.Settings) (ps problem.Problems) {
 		}
 	}
 	if s.Draft && s.AutoMerge != "" && !unknown.Is(string(s.AutoMerge)) {
-		add("auto_merge", "Conflicting arguments: draft and auto-merge", "No host merges drafts. Set draft or auto_merge, not both.")
+		add("auto_merge", "Conflicting arguments: draft and auto-merge",
+			"No host merges drafts. Set draft or auto_merge, not both.")
 	}
 	return ps
 }
