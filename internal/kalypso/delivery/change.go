@@ -116,7 +116,7 @@ func (c *comparison) checkBranch(wanted Inventory) error {
 	return c.checkPromotedCommit(c.Target())
 }
 
-// checkRemovals returns the errors of what the change takes from the branch, now or with a later wave. held is what is
+// checkRemovals returns the errors of what the change takes from the branch, now or with a later wave. existing is what is
 // ours there.
 func (c *comparison) checkRemovals(existing Inventory) (errs []error) {
 	replaced := c.before.Current() && c.before.Environment != c.Environment

@@ -550,7 +550,7 @@ func TestChange(t *testing.T) {
 		want string
 	}{
 		{"the branch contains what is desired", func(*situation) {}, "nothing"},
-		{"it does so for whoever has lost the state", func(s *situation) { s.state = nil }, "nothing"},
+		{"it does so for an apply that has lost the state", func(s *situation) { s.state = nil }, "nothing"},
 		{"other origins alone are no reason for a commit", func(s *situation) { s.desired.Origins = []string{"repo@main:x"} },
 			"nothing"},
 		{"another promoted commit is", func(s *situation) { s.desired.Promotion.Commit = "v2" }, "write"},
@@ -612,13 +612,13 @@ func TestChange(t *testing.T) {
 		}, "refuses: removes [large/a large/b small/c]"},
 		{"the record of another environment", func(s *situation) { s.branch.Record.Environment = "stage" },
 			"refuses: of environment"},
-		{"the record of another environment, for whoever has no state", func(s *situation) {
+		{"the record of another environment, for an apply that has no state", func(s *situation) {
 			s.state, s.branch.Record.Environment = nil, "stage"
 		}, "refuses: of environment"},
 		{"the record of the environment before", func(s *situation) {
 			s.desired.Environment, s.desired.Guardrails = "stage", free
 		}, "write"},
-		{"a record that can't be used, for whoever has no state", func(s *situation) {
+		{"a record that can't be used, for an apply that has no state", func(s *situation) {
 			s.state, s.branch.Record, s.branch.RecordError = nil, nil, "it is of a later version"
 		}, "refuses: can't be used"},
 		{"a record that others broke is written anew", func(s *situation) {

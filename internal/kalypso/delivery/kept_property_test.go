@@ -78,7 +78,7 @@ func (m *keptModel) place() string {
 	return slices.Sorted(maps.Keys(modelClusterTypes))[m.random.IntN(len(modelClusterTypes))]
 }
 
-// fleet returns the fleet: as it is, without the targets that fail, or as if nobody had ever broken anything.
+// fleet returns the fleet: as it is, without the targets that fail, or as if nothing had ever been broken.
 func (m *keptModel) fleet(which string) *fleet.Fleet {
 	f := &fleet.Fleet{
 		Environment: "dev", Limits: fleet.Limits{TargetsPerWorkload: 3},

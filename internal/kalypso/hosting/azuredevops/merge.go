@@ -23,8 +23,8 @@ var strategies = map[hosting.MergeMethod]git.GitPullRequestMergeStrategy{
 	hosting.Rebase: git.GitPullRequestMergeStrategyValues.Rebase,
 }
 
-// nobody is the identity that disables auto-complete.
-const nobody = "00000000-0000-0000-0000-000000000000"
+// noIdentity is the identity that disables auto-complete.
+const noIdentity = "00000000-0000-0000-0000-000000000000"
 
 // CheckAutoMerge implements [hosting.Repo].
 func (r *repo) CheckAutoMerge(method hosting.MergeMethod) error {
@@ -37,7 +37,7 @@ func (r *repo) CheckAutoMerge(method hosting.MergeMethod) error {
 
 // autoMerge returns the method of auto-complete; "": it is off.
 func autoMerge(p *git.GitPullRequest) hosting.MergeMethod {
-	if by := deref(deref(p.AutoCompleteSetBy).Id); by == "" || by == nobody ||
+	if by := deref(deref(p.AutoCompleteSetBy).Id); by == "" || by == noIdentity ||
 		deref(p.Status) != git.PullRequestStatusValues.Active {
 		return ""
 	}
@@ -62,7 +62,7 @@ func (r *repo) MergeWhenReady(
 		return &now, nil
 	case method == "":
 		off, err := r.update(ctx, r.op("disable auto-merge of", now.Number), now.Number, git.GitPullRequest{
-			AutoCompleteSetBy: &webapi.IdentityRef{Id: new(nobody)},
+			AutoCompleteSetBy: &webapi.IdentityRef{Id: new(noIdentity)},
 		})
 		if err != nil {
 			return nil, about(hosting.FieldAutoMerge, err)

@@ -13,7 +13,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
-// One request returns the statuses and check runs of many commits, whoever set them, with GitHub's own time.
+// One request returns the statuses and check runs of many commits, set by any account, with GitHub's own time.
 func TestLatestStatuses(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)

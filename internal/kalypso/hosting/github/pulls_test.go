@@ -136,7 +136,7 @@ func TestNoDrafts(t *testing.T) {
 	expectError(t, err, hosting.ErrRejected, "Draft pull requests are not supported in this repository.")
 }
 
-// TestUnasked: nobody who was asked before, or has reviewed, is asked again, however long ago that was.
+// TestUnasked: a reviewer who was asked before, or has reviewed, is not asked again, however long ago that was.
 func TestUnasked(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)

@@ -308,7 +308,7 @@ func TestRetries(t *testing.T) {
 	}
 }
 
-// TestForks: merge requests of forks are nobody's, though their branches have our names.
+// TestForks: merge requests of forks are not ours, though their branches have our names.
 func TestForks(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)

@@ -49,7 +49,7 @@ func (r *repo) Find(ctx context.Context, q hosting.Query) (*hosting.PullRequest,
 	return nil, nil //nolint:nilnil // nil means none
 }
 
-// list lists the newest merge requests to a branch. Those of forks are nobody's: their branches have our names too.
+// list lists the newest merge requests to a branch. Those of forks are not ours, although their branches have our names.
 func (r *repo) list(ctx context.Context, op, state, branch, target string) ([]*gitlab.BasicMergeRequest, error) {
 	id, err := r.id(ctx)
 	if err != nil {

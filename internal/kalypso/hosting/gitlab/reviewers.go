@@ -72,8 +72,8 @@ func (r *repo) reviewerIDs(ctx context.Context, number int) (ids []int64, err er
 	return ids, nil
 }
 
-// checkAsked returns an error for reviewers whom GitLab dropped without a word: its Free plan keeps one, and nobody
-// reviews who can't see the project. allKnown is false if another error names some of them.
+// checkAsked returns an error for reviewers whom GitLab dropped without a word: its Free plan keeps one, and people who
+// cannot see the project do not review. allKnown is false if another error names some of them.
 func (r *repo) checkAsked(now hosting.PullRequest, reviewers []string, allKnown bool) error {
 	dropped := missingFold(reviewers, now.Reviewers)
 	if len(dropped) == 0 || !allKnown {
