@@ -63,7 +63,7 @@ type Decision struct {
 	// Replaced is the environment whose rendering this one replaces. It is empty if there is none.
 	Replaced string
 	// OldRemoved are the old locations that a pull request of this apply removes. OldKept are those whose pull request
-	// this apply closes. OldKeptForNow are those that a later apply removes, once the destination holds the tree.
+	// this apply closes. OldKeptForNow are those that a later apply removes, once the destination contains the tree.
 	OldRemoved, OldKept, OldKeptForNow []record.Destination
 	// Unreadable says that a tree was delivered, but that the private state can't be read. [Recover] reads the branch
 	// instead.
@@ -362,7 +362,7 @@ func (decision *Decision) overwrittenDrift() []*State {
 }
 
 // overwrites reports whether the apply overwrites changes of others on the branch of s. It overwrites nothing if the
-// branch holds what is desired: because the fleet took over the change, or because an apply was killed after its
+// branch contains what is desired: because the fleet took over the change, or because an apply was killed after its
 // push.
 func (t *AppliedTree) overwrites(s *State, updates bool) bool {
 	if !s.Current() || !s.Drifted() {

@@ -18,7 +18,7 @@ type OnAssignmentError string
 // The reactions.
 const (
 	AssignmentErrorFail OnAssignmentError = "fail" // the plan fails
-	AssignmentErrorKeep OnAssignmentError = "keep" // the branch keeps what it holds of them
+	AssignmentErrorKeep OnAssignmentError = "keep" // the branch keeps what it contains of them
 )
 
 // failures lists the deployment targets that fail to render: cluster type → names. Those below "" fail on every cluster
@@ -47,12 +47,12 @@ func (f failures) include(clusterType, target string) bool {
 type keptTree struct {
 	inventory Inventory
 	failures  failures
-	// Kept lists the folders that the branch keeps, and leftOut the targets that it does not hold. Both are sorted.
+	// Kept lists the folders that the branch keeps, and leftOut the targets that it does not contain. Both are sorted.
 	kept, leftOut []record.FailedAssignment
 	// waiting lists the targets that can't join a cluster type. Until then they also stay in their current cluster
 	// types.
-	waiting map[string]bool
-	held    int // the number of our deployment target folders on the branch
+	waiting  map[string]bool
+	existing int // the number of our deployment target folders on the branch
 	// incomplete says that the hashes of folders are unknown until the branch is read: the state only has the first bytes
 	// of the hashes of their targets.
 	incomplete bool
@@ -64,7 +64,7 @@ type keptTree struct {
 type Failing struct {
 	Problems  problem.Problems // why they fail
 	Targets   int              // on cluster types: those that the branch keeps, and those left out
-	Uncertain bool             // the apply reads whether the branch holds them
+	Uncertain bool             // the apply reads whether the branch contains them
 	Moves     bool             // the tree moves to a destination that can't keep them all
 	tree      *keptTree
 }
@@ -103,12 +103,12 @@ func (f *Failing) By(p problem.Problem) Affected {
 
 // keep adds the failing targets on the branch to the rendered tree. held is our folders on the branch as they were last
 // read, and delivered is what the last apply left there.
-func (f failures) keep(rendered, held, delivered Inventory) *keptTree {
-	k := &keptTree{inventory: make(Inventory, len(rendered)), failures: f, waiting: map[string]bool{}, held: held.Count()}
-	holders := held.holders()
+func (f failures) keep(rendered, existing, delivered Inventory) *keptTree {
+	k := &keptTree{inventory: make(Inventory, len(rendered)), failures: f, waiting: map[string]bool{}, existing: existing.Count()}
+	placed := existing.placed()
 	for clusterType, names := range f {
 		for name := range names {
-			if clusterType == "" && len(holders[name]) > 0 || slices.Contains(holders[name], clusterType) {
+			if clusterType == "" && len(placed[name]) > 0 || slices.Contains(placed[name], clusterType) {
 				continue
 			}
 			k.leftOut = append(k.leftOut, record.FailedAssignment{ClusterType: clusterType, DeploymentTarget: name})
@@ -116,7 +116,7 @@ func (f failures) keep(rendered, held, delivered Inventory) *keptTree {
 		}
 	}
 	for name, folder := range rendered {
-		k.inventory[name] = k.keepIn(name, folder, held[name], delivered[name])
+		k.inventory[name] = k.keepIn(name, folder, existing[name], delivered[name])
 	}
 	slices.SortFunc(k.kept, record.FailedAssignment.Compare)
 	slices.SortFunc(k.leftOut, record.FailedAssignment.Compare)
@@ -124,13 +124,13 @@ func (f failures) keep(rendered, held, delivered Inventory) *keptTree {
 }
 
 // keepIn adds the failing targets on the branch to the folder of a cluster type.
-func (k *keptTree) keepIn(clusterType string, folder, held, delivered Folder) Folder {
+func (k *keptTree) keepIn(clusterType string, folder, existing, delivered Folder) Folder {
 	if folder.Undecided {
 		return folder
 	}
 	targets := make([]Target, 0, len(folder.Targets))
 	kept := len(k.kept)
-	for was, is := range pairs(held.Targets, folder.Targets) {
+	for was, is := range pairs(existing.Targets, folder.Targets) {
 		switch {
 		case is != nil:
 			targets = append(targets, *is)
@@ -150,8 +150,8 @@ func (k *keptTree) keepIn(clusterType string, folder, held, delivered Folder) Fo
 	switch {
 	case ok:
 		folder.Hash = hash
-	case held.Hash == delivered.Hash && slices.EqualFunc(targets, held.Targets, Target.sameHash):
-		folder.Hash = held.Hash
+	case existing.Hash == delivered.Hash && slices.EqualFunc(targets, existing.Targets, Target.sameHash):
+		folder.Hash = existing.Hash
 	default:
 		folder.Unknown, k.incomplete = true, true
 	}
@@ -184,9 +184,9 @@ func (k *keptTree) isKept(clusterType, target string) bool {
 
 // baseline returns what was delivered, with the failing targets as on the branch: changes of others in these are not
 // drift, because the apply keeps them.
-func (k *keptTree) baseline(delivered, held Inventory) Inventory {
+func (k *keptTree) baseline(delivered, existing Inventory) Inventory {
 	return delivered.replace(func(clusterType string, folder Folder) Folder {
-		now, ok := held[clusterType]
+		now, ok := existing[clusterType]
 		if !ok || now.Hash == folder.Hash {
 			return folder
 		}
@@ -256,8 +256,8 @@ func (t *AppliedTree) keptOn(s *State, at *BranchState) *keptTree {
 	} else if t.Adopt {
 		names = union(union(names, at.OperatorFolders), t.Rendered.inventory.Names())
 	}
-	held := at.Folders.only(names)
-	kept := t.kept.failures.keep(t.Rendered.inventory, held, held)
+	existing := at.Folders.only(names)
+	kept := t.kept.failures.keep(t.Rendered.inventory, existing, existing)
 	kept.setSince(append(s.records(), at.Record)...)
 	return kept
 }
@@ -306,11 +306,11 @@ func (t *AppliedTree) keptErrors() (errs []error) {
 	if len(k.lost) > 0 {
 		errs = append(errs, &KeptMoveError{t.Destination, k.lost})
 	}
-	if most := t.Guardrails.maxKept(); !most.allows(len(k.kept), k.held) {
+	if most := t.Guardrails.maxKept(); !most.allows(len(k.kept), k.existing) {
 		errs = append(errs, &GuardrailError{Reason: fmt.Sprintf(
 			"%d of %s fail to render and would be kept, and guardrails.max_kept is %q. A team rarely breaks that many: check "+
 				"the templates and the configs. If the teams did break them, raise the limit.\n%s",
-			len(k.kept), problem.Count(k.held, "deployment target folder"), most,
+			len(k.kept), problem.Count(k.existing, "deployment target folder"), most,
 			problem.IndentedList(texts(k.kept), MaxListed))})
 	}
 	return errs
@@ -334,17 +334,17 @@ func (c *comparison) keptMoved() (moved []string) {
 	return moved
 }
 
-// checkLeftOut returns a *LeftOutError if the rendering is created where the branch holds targets that fail to render.
+// checkLeftOut returns a *LeftOutError if the rendering is created where the branch contains targets that fail to render.
 func (c *comparison) checkLeftOut() error {
 	k := c.kept
 	if k == nil || c.before.Current() || c.unread {
 		return nil
 	}
-	held := k.failures.keep(c.Rendered.inventory, c.branch.Folders.only(c.branch.recordedFolders()), nil).kept
-	if len(held) == 0 {
+	existing := k.failures.keep(c.Rendered.inventory, c.branch.Folders.only(c.branch.recordedFolders()), nil).kept
+	if len(existing) == 0 {
 		return nil
 	}
-	return &LeftOutError{c.Destination, c.Environment, held}
+	return &LeftOutError{c.Destination, c.Environment, existing}
 }
 
 // failuresChange reports whether the record has to list other failing assignments.
@@ -367,7 +367,7 @@ func texts(all []record.FailedAssignment) []string {
 }
 
 // KeptMoveError means that a rendering moves to another destination while deployment targets fail to render. The new
-// destination does not hold what the old one keeps of them.
+// destination does not contain what the old one keeps of them.
 type KeptMoveError struct {
 	To   record.Destination
 	Kept []record.FailedAssignment
@@ -376,7 +376,7 @@ type KeptMoveError struct {
 // Error implements error.
 func (e *KeptMoveError) Error() string {
 	return fmt.Sprintf("the rendering moves to %s, and these deployment targets fail to render:\n%s\nThe old location "+
-		"holds them, and the new one can't keep them. Fix them first, or remove them from their Workloads",
+		"contains them, and the new one can't keep them. Fix them first, or remove them from their Workloads",
 		e.To, problem.IndentedList(texts(e.Kept), MaxListed))
 }
 
@@ -384,12 +384,12 @@ func (e *KeptMoveError) Error() string {
 type LeftOutError struct {
 	Destination record.Destination
 	Environment string
-	Held        []record.FailedAssignment
+	Existing    []record.FailedAssignment
 }
 
 // Error implements error.
 func (e *LeftOutError) Error() string {
-	return fmt.Sprintf("At %s, the branch holds the folders of these deployment targets, which fail to render:\n%s\n"+
+	return fmt.Sprintf("At %s, the branch contains the folders of these deployment targets, which fail to render:\n%s\n"+
 		"A create does not know the branch, so it would remove them.",
-		e.Destination, strings.TrimRight(problem.IndentedList(texts(e.Held), MaxListed), "\n"))
+		e.Destination, strings.TrimRight(problem.IndentedList(texts(e.Existing), MaxListed), "\n"))
 }

@@ -189,12 +189,12 @@ func (r Remote) deliver(ctx context.Context, applied *AppliedTree, s *State) (*R
 
 // Refreshed is what a refresh found.
 type Refreshed struct {
-	State       *State               // to keep from now on; nil if the branch holds no record of the rendering
+	State       *State               // to keep from now on; nil if the branch contains no record of the rendering
 	Changed     bool                 // State differs from the state before
 	Gone        bool                 // nothing of the rendering is left
 	BranchGone  bool                 // nor is its branch
-	Commit      string               // the commit on the branch that holds the tree; empty if none does
-	Delivered   bool                 // the branch still holds the tree
+	Commit      string               // the commit on the branch that contains the tree; empty if none does
+	Delivered   bool                 // the branch still contains the tree
 	PullRequest *hosting.PullRequest // nil if none was read
 }
 

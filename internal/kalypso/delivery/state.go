@@ -80,9 +80,9 @@ type Prior struct {
 	TreeHash       string
 	TargetTreeHash string // of the fleet's tree; empty if there is no rollout
 	PromotedCommit string // empty if there is none
-	Commit         string // on the branch that holds the tree; empty if none does
+	Commit         string // on the branch that contains the tree; empty if none does
 	Delivered      bool
-	Holders        map[string][]string // the cluster types of each deployment target, sorted
+	Placed         map[string][]string // the cluster types of each deployment target, sorted
 	PullRequest    pullrequest.Settings
 }
 

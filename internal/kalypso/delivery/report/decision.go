@@ -101,7 +101,7 @@ func oldLocationProblems(decision *delivery.Decision) (ps problem.Problems) {
 	destination := decision.Applied.Destination
 	for _, at := range decision.OldRemoved {
 		ps = append(ps, problem.WarningAt("Previous location will be removed", fmt.Sprintf(
-			"%s now holds the tree. The apply opens a pull request that removes what was delivered to %s. Merge it once no "+
+			"%s now contains the tree. The apply opens a pull request that removes what was delivered to %s. Merge it once no "+
 				"cluster syncs from there.", destination, at), "gitops_repo"))
 	}
 	for _, at := range decision.OldKept {
@@ -110,7 +110,7 @@ func oldLocationProblems(decision *delivery.Decision) (ps problem.Problems) {
 	}
 	for _, at := range decision.OldKeptForNow {
 		ps = append(ps, problem.WarningAt("Previous location is kept for now", fmt.Sprintf(
-			"What was delivered to %s stays until %s holds the tree. Then an apply opens a pull request that removes it.",
+			"What was delivered to %s stays until %s contains the tree. Then an apply opens a pull request that removes it.",
 			at, destination), "gitops_repo"))
 	}
 	return ps
@@ -190,7 +190,7 @@ func failureProblems(decision *delivery.Decision) problem.Problems {
 		return nil
 	}
 	var b strings.Builder
-	b.WriteString("What fails to render stays as the branch holds it, or stays out if the branch does not hold it. " +
+	b.WriteString("Targets that fail to render keep the files that they have on the branch; new targets are left out. " +
 		"The next good render puts it right.\n")
 	for i, p := range failing.Problems {
 		if i == maxFailedListed {
@@ -225,11 +225,11 @@ func failureLines(failing *delivery.Failing, p problem.Problem) (lines []string)
 		}
 	}
 	add(affected.Kept, "kept")
-	add(affected.Lost, "the old location holds it, and the new one can't keep it")
+	add(affected.Lost, "it is at the old location, and the new one can't keep it")
 	switch {
 	case failing.Moves:
 	case failing.Uncertain:
-		add(affected.LeftOut, "the apply reads whether the branch holds it")
+		add(affected.LeftOut, "the apply reads whether the branch contains it")
 	default:
 		add(affected.LeftOut, "left out")
 	}

@@ -19,7 +19,7 @@ func TestKeptErrors(t *testing.T) {
 	all := []record.FailedAssignment{{ClusterType: "large", DeploymentTarget: "a"}}
 	for _, err := range []error{
 		&delivery.KeptMoveError{To: destination, Kept: all},
-		&delivery.LeftOutError{Destination: destination, Environment: "dev", Held: all},
+		&delivery.LeftOutError{Destination: destination, Environment: "dev", Existing: all},
 	} {
 		p := report.Error(destination, err)
 		if !strings.Contains(p.Detail, "large / a") || p.Severity != problem.Error || !errors.Is(p, err) ||

@@ -22,18 +22,18 @@ func Result(r *delivery.Result) (ps problem.Problems) {
 	}
 	if r.Kept != nil {
 		ps = append(ps, problem.WarningAt("Previous location was not cleaned up", fmt.Sprintf(
-			"%s holds the commit %s too: it is the same branch under another URL, or a copy of it. Nothing was removed there.",
+			"%s contains the commit %s too: it is the same branch under another URL, or a copy of it. Nothing was removed there.",
 			r.Kept, r.Commit), "gitops_repo"))
 	}
 	if r.NoDraft != "" {
-		ps = append(ps, problem.WarningAt("The pull request is no draft", r.NoDraft, "delivery"))
+		ps = append(ps, problem.WarningAt("The pull request is not a draft", r.NoDraft, "delivery"))
 	}
 	ps = append(ps, removals(r.Removals)...)
 	if r.State.ClosedPullRequest() != 0 && r.Applied.Strategy == delivery.PullRequest {
 		ps = append(ps, closed(r.State))
 	}
 	if r.PullRequest != nil && r.PullRequest.State == hosting.Merged && r.State.Drifted() {
-		ps = append(ps, problem.WarningAt("The pull request was merged with changes of others", fmt.Sprintf(
+		ps = append(ps, problem.WarningAt("The pull request was merged with changes made outside Terraform", fmt.Sprintf(
 			"Pull request %d was merged, but %s differs from the rendered tree: others pushed to the pull request, or later "+
 				"to the branch. The next plan names their commits.", r.PullRequest.Number, r.State.Destination), "delivery"))
 	}
@@ -44,7 +44,7 @@ func Result(r *delivery.Result) (ps problem.Problems) {
 func closed(s *delivery.State) problem.Problem {
 	return problem.WarningAt("The pull request was closed", fmt.Sprintf(
 		"Pull request %d to %s was closed without being merged, or was changed to merge into another branch. The branch "+
-			"does not hold the tree. The next different tree opens a new pull request; "+
+			"does not contain the tree. The next different tree opens a new pull request; "+
 			"delivery.reopen = true opens one for this tree.",
 		s.ClosedPullRequest(), s.Destination), "delivery")
 }
@@ -101,7 +101,7 @@ func drift(s *delivery.State, reaction delivery.OnDrift) problem.Problem {
 			"\non_drift is known after apply. It decides whether the apply stops, or puts the rendered tree back.", "on_drift")
 	}
 	if s.Reverted() {
-		return problem.At(summary, b.String()+"\nThe branch holds exactly what an earlier apply left there: this is a "+
+		return problem.At(summary, b.String()+"\nThe branch contains exactly what an earlier apply left there: this is a "+
 			"revert. Take the change back where it came from, too. If a promotion brought it, name its commit in rejected of "+
 			"kalypso_promotion. Then the plan is empty. Apply that plan before the next change. If the next change is there "+
 			"already, and the fleet no longer renders what was reverted, set on_drift = \"overwrite\" for one apply.",
@@ -122,7 +122,7 @@ func adoption(at record.Destination, a delivery.Adoption, rest string) problem.P
 	if len(a.Removed) > 0 {
 		detail += "\nThese belong to no cluster type and are removed:\n" + problem.IndentedList(a.Removed, delivery.MaxListed)
 	}
-	return problem.Problems{problem.WarningAt("Folders are adopted", detail+rest, "adopt")}
+	return problem.Problems{problem.WarningAt("Existing folders will be adopted", detail+rest, "adopt")}
 }
 
 // branchChange warns about a change of a branch of which the state knows nothing.
@@ -138,8 +138,8 @@ func branchChange(at record.Destination, c *delivery.BranchChange) problem.Probl
 	case len(c.Adoption.Adopted) > 0:
 		return adoption(at, c.Adoption, "\n"+told)
 	}
-	return problem.Problems{problem.WarningAt("The branch holds folders of this rendering", fmt.Sprintf(
-		"At %s, the branch holds folders that belong to this rendering by their record. The state does not know them. %s",
+	return problem.Problems{problem.WarningAt("The branch contains folders of this rendering", fmt.Sprintf(
+		"At %s, the branch contains folders that belong to this rendering by their record. The state does not know them. %s",
 		at, told), "gitops_repo")}
 }
 
