@@ -405,7 +405,7 @@ func TestAccExampleReconcilers(t *testing.T) {
 
 // What cluster_sync returns has the fields that the definitions require, and no others.
 func TestClusterSyncDefinitions(t *testing.T) {
-	folder := clustersync.Folder{Repo: "https://github.com/acme/gitops", Branch: "dev", Path: "large"}
+	folder := clustersync.SyncedFolder{Repo: "https://github.com/acme/gitops", Branch: "dev", Path: "large"}
 	definitions := definitionsOf(t)
 	for _, kind := range clustersync.Kinds {
 		options := clustersync.Options{Secret: "key"}

@@ -19,7 +19,7 @@ import (
 
 // Desired is the commit that the BaseRepo of an environment's branch should pin, and how to set it.
 type Desired struct {
-	At Branch
+	At EnvironmentBranch
 	// Promotion has the commit. If it stays, it takes no other commit, and the BaseRepo keeps the one that it pins: the
 	// commit is the one that the GitOps branch tracks, which follows once people merge what the operator proposes.
 	Promotion   record.Promotion
@@ -30,27 +30,27 @@ type Desired struct {
 	Author      gitops.Author
 }
 
-// Branch is a branch of a control plane.
-type Branch struct {
+// EnvironmentBranch is a branch of a control plane.
+type EnvironmentBranch struct {
 	Repo   string `json:"repo"`
 	Branch string `json:"branch"`
 }
 
 // String names the branch in messages.
-func (b Branch) String() string { return fmt.Sprintf("branch %q of %s", b.Branch, b.Repo) }
+func (b EnvironmentBranch) String() string { return fmt.Sprintf("branch %q of %s", b.Branch, b.Repo) }
 
-func (b Branch) same(other Branch) bool {
+func (b EnvironmentBranch) same(other EnvironmentBranch) bool {
 	return b.Branch == other.Branch && repourl.Same(b.Repo, other.Repo)
 }
 
 // State is what the provider wrote to a branch, and what it last read of it.
 type State struct {
-	At        Branch `json:"location"`
-	Head      string `json:"head"`      // as last read
-	File      string `json:"file"`      // there; "": none
-	Commit    string `json:"commit"`    // that the file pins; "": none
-	Delivered string `json:"delivered"` // the commit that the last apply left there
-	Since     string `json:"since"`     // the head at that time
+	At        EnvironmentBranch `json:"location"`
+	Head      string            `json:"head"`      // as last read
+	File      string            `json:"file"`      // there; "": none
+	Commit    string            `json:"commit"`    // that the file pins; "": none
+	Delivered string            `json:"delivered"` // the commit that the last apply left there
+	Since     string            `json:"since"`     // the head at that time
 	// Drift lists the commits of others that changed the file. It is not empty if Commit differs from Delivered.
 	Drift    []delivery.Drift `json:"drift,omitempty"`
 	Proposal *Proposal        `json:"proposal,omitempty"`
@@ -58,9 +58,9 @@ type State struct {
 
 // Proposal is a pull request that is not merged yet, or was closed.
 type Proposal struct {
-	Number int           `json:"number"`
-	State  hosting.State `json:"state"`
-	Head   string        `json:"head"` // our commit
+	Number int                      `json:"number"`
+	State  hosting.PullRequestState `json:"state"`
+	Head   string                   `json:"head"` // our commit
 	// Broken says that our branch does not contain our commit any more.
 	Broken             bool                 `json:"broken,omitempty"`
 	AutoMerge          hosting.MergeMethod  `json:"auto_merge,omitempty"`

@@ -24,7 +24,7 @@ const (
 // Decide: what an apply does, from what the state knows.
 func TestDecide(t *testing.T) {
 	const other = "1111111111111111111111111111111111111111"
-	at := baserepo.Branch{Repo: "https://github.com/acme/control-plane", Branch: "stage"}
+	at := baserepo.EnvironmentBranch{Repo: "https://github.com/acme/control-plane", Branch: "stage"}
 	file, err := document.New(document.BaseRepo{
 		Name: "main", Repo: "https://github.com/acme/control-plane", Branch: "main", Path: ".", Commit: older,
 	})
@@ -40,7 +40,7 @@ func TestDecide(t *testing.T) {
 		}
 		return s
 	}
-	proposed := func(state hosting.State, change func(*baserepo.Proposal)) func(*baserepo.State) {
+	proposed := func(state hosting.PullRequestState, change func(*baserepo.Proposal)) func(*baserepo.State) {
 		return func(s *baserepo.State) {
 			s.Proposal = &baserepo.Proposal{
 				Number: 7, State: state, Commit: newer, From: current, File: wanted, Settings: pull,

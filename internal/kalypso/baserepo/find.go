@@ -11,7 +11,7 @@ import (
 // false. For the globs, and for what it returns, see [gitops.Repo.EachBranch]. If a branch or its file can't be read,
 // visit gets why, and no state.
 func (r Remote) Each(
-	ctx context.Context, url string, globs []string, visit func(at Branch, s *State, err error) (next bool),
+	ctx context.Context, url string, globs []string, visit func(at EnvironmentBranch, s *State, err error) (next bool),
 ) (err error) {
 	repo, err := gitops.OpenRepo(r.Git, url, gitops.Limits{})
 	if err != nil {
@@ -19,7 +19,7 @@ func (r Remote) Each(
 	}
 	repo.WithConnection(ctx, func() {
 		err = repo.EachBranch(globs, func(name string, snapshot *gitops.Snapshot, err error) bool {
-			at := Branch{Repo: url, Branch: name}
+			at := EnvironmentBranch{Repo: url, Branch: name}
 			var s *State
 			if err == nil {
 				s, err = read(snapshot, at)

@@ -32,7 +32,7 @@ func TestEach(t *testing.T) {
 	url := "file://" + repo
 	got := map[string]string{}
 	err = baserepo.Remote{Git: client}.Each(t.Context(), url, []string{"*", "none"},
-		func(at baserepo.Branch, s *baserepo.State, err error) bool {
+		func(at baserepo.EnvironmentBranch, s *baserepo.State, err error) bool {
 			switch {
 			case errors.Is(err, gitops.ErrBranchNotFound):
 				got[at.Branch] = "no branch"

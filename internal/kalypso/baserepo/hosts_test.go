@@ -66,7 +66,7 @@ func newPinned(t *testing.T, on hosts.Host) *pinned {
 		Git: hosts.GitClient(t, host, url), Host: func() (hosting.Host, error) { return host, nil },
 	}
 	p.want = &baserepo.Desired{
-		At: baserepo.Branch{Repo: url, Branch: "stage"}, Strategy: delivery.PullRequest,
+		At: baserepo.EnvironmentBranch{Repo: url, Branch: "stage"}, Strategy: delivery.PullRequest,
 		PullRequest: pullrequest.Settings{BranchPrefix: "ours/"},
 		Author:      gitops.Author{Name: "Kalypso", Email: "kalypso@acme.io", When: time.Unix(1700000000, 0)},
 	}

@@ -9,7 +9,7 @@ import (
 
 // The message names the commit, whatever people pinned before: the last apply may have left a tag or a short hash.
 func TestMessage(t *testing.T) {
-	at := Branch{Repo: "https://acme.io/control-plane", Branch: "prod"}
+	at := EnvironmentBranch{Repo: "https://acme.io/control-plane", Branch: "prod"}
 	kept := Desired{At: at, Promotion: record.Promotion{
 		Commit: "42f2c201b96055faead8da72a126ec3e8fe30296", Reason: record.Reason{Decision: promotion.Hold},
 	}}

@@ -15,7 +15,7 @@ import (
 )
 
 // NewProblem returns an error of a branch as a problem of the argument that fixes it.
-func NewProblem(at Branch, err error) problem.Problem {
+func NewProblem(at EnvironmentBranch, err error) problem.Problem {
 	p := func(argument, summary, format string, args ...any) problem.Problem {
 		return problem.Problem{
 			Summary: summary, Detail: fmt.Sprintf(format, args...), Path: []problem.Step{problem.Attr(argument)}, Err: err,

@@ -14,7 +14,7 @@ func TestRejectedPush(t *testing.T) {
 		"pre-receive hook declined",
 		"TF402455: Pushes to this branch are not permitted; you must use a pull request to update this branch.",
 	} {
-		p := baserepo.NewProblem(baserepo.Branch{}, &gitremote.RejectedError{Branch: "main", Reason: reason})
+		p := baserepo.NewProblem(baserepo.EnvironmentBranch{}, &gitremote.RejectedError{Branch: "main", Reason: reason})
 		if p.Summary != "The server refused the push" || !strings.Contains(p.Detail, reason) ||
 			strings.Count(p.Detail, `delivery.strategy = "pull_request"`) != 1 {
 			t.Errorf("%s: %s", p.Summary, p.Detail)

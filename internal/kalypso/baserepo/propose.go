@@ -15,13 +15,13 @@ import (
 )
 
 // topic returns the topic branch that proposes a change of the file.
-func (r Remote) topic(at Branch, s pullrequest.Settings) (*pullrequest.Topic, error) {
+func (r Remote) topic(at EnvironmentBranch, s pullrequest.Settings) (*pullrequest.Topic, error) {
 	host, err := r.Host()
 	if err != nil {
 		return nil, err
 	}
 	marker := hosting.FileMarker(at.Branch, document.File)
-	t, err := pullrequest.Open(r.Git, host, pullrequest.Location{
+	t, err := pullrequest.Open(r.Git, host, pullrequest.TopicLocation{
 		Repo: at.Repo, Branch: pullrequest.BranchName(s.BranchPrefix, marker, "base-repo-"+at.Branch),
 		Target: at.Branch, Path: document.File, Marker: marker,
 	}, s)
@@ -42,7 +42,7 @@ func readFile(snapshot *gitops.Snapshot) (string, error) {
 }
 
 // proposalAt returns the proposal if it is one for the branch, or nil.
-func (s *State) proposalAt(at Branch) *Proposal {
+func (s *State) proposalAt(at EnvironmentBranch) *Proposal {
 	if s == nil || !s.At.same(at) {
 		return nil
 	}
@@ -96,8 +96,8 @@ func (r Remote) propose(ctx context.Context, d *Desired, s *State) (*Result, err
 	}
 	var now *State // with the file on the target branch
 	var file string
-	change := func(_ context.Context, found *hosting.PullRequest) (pullrequest.Change, error) {
-		var c pullrequest.Change
+	change := func(_ context.Context, found *hosting.PullRequest) (pullrequest.ProposedChange, error) {
+		var c pullrequest.ProposedChange
 		c.Edit = func(_ context.Context, target, ours *gitops.Snapshot) (edit pullrequest.Edit, err error) {
 			if now, err = read(target, d.At); err != nil {
 				return edit, err
@@ -214,7 +214,7 @@ func (d *Desired) message() string {
 
 // describe returns the description of the pull request. was is the previous commit; "": none.
 func (d *Desired) describe(host hosting.Host, was string) string {
-	return describe.Promote(document.File, d.At.Branch, describe.Promotion{
+	return describe.Promote(document.File, d.At.Branch, describe.PromotionChange{
 		Repo: d.Promotion.Repo, From: was, To: d.Promotion.Commit, Why: d.Promotion.Summary,
 	}, delivery.NewReview(host, d.At.Repo, delivery.NoDescription).Links)
 }

@@ -30,7 +30,7 @@ type Result struct {
 
 // Read reads the branch. It returns [gitops.ErrBranchNotFound] if there is none. A file that can't be read as a
 // BaseRepo pins nothing.
-func (r Remote) Read(ctx context.Context, at Branch) (*State, error) {
+func (r Remote) Read(ctx context.Context, at EnvironmentBranch) (*State, error) {
 	branch, err := gitops.Open(r.Git, at.Repo, at.Branch)
 	if err != nil {
 		return nil, err
@@ -46,7 +46,7 @@ func (r Remote) Read(ctx context.Context, at Branch) (*State, error) {
 	return read(snapshot, at)
 }
 
-func read(snapshot *gitops.Snapshot, at Branch) (*State, error) {
+func read(snapshot *gitops.Snapshot, at EnvironmentBranch) (*State, error) {
 	file, err := readFile(snapshot)
 	if err != nil {
 		return nil, err

@@ -23,8 +23,8 @@ const (
 	Fleet  = "fleet"  // a GitRepo of Rancher Fleet
 )
 
-// Folder is the folder of a cluster type on a branch.
-type Folder struct {
+// SyncedFolder is the folder of a cluster type on a branch.
+type SyncedFolder struct {
 	Repo, Branch string
 	Path         string // from the repo's root
 }
@@ -52,7 +52,7 @@ var defaults = map[string]struct{ namespace, interval string }{
 }
 
 // Objects returns the Kubernetes objects that have a cluster sync a folder.
-func Objects(kind string, of Folder, o Options) ([]map[string]any, error) {
+func Objects(kind string, of SyncedFolder, o Options) ([]map[string]any, error) {
 	if !slices.Contains(Kinds, kind) {
 		return nil, fmt.Errorf("%w: kind is %q, not one of %s", ErrInvalid, kind, strings.Join(Kinds, ", "))
 	}

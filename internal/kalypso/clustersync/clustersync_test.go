@@ -12,10 +12,10 @@ import (
 )
 
 func TestObjects(t *testing.T) {
-	folder := clustersync.Folder{Repo: "https://github.com/acme/gitops", Branch: "dev", Path: "fleet/large"}
+	folder := clustersync.SyncedFolder{Repo: "https://github.com/acme/gitops", Branch: "dev", Path: "fleet/large"}
 	for _, tt := range []struct {
 		name, kind string
-		folder     clustersync.Folder
+		folder     clustersync.SyncedFolder
 		options    clustersync.Options
 		want       string
 	}{
@@ -31,7 +31,7 @@ metadata: {name: large, namespace: flux-system}
 spec: {interval: 10m, retryInterval: 1m, path: ./fleet/large, prune: true,
   sourceRef: {kind: GitRepository, name: large}}
 `},
-		{"Flux with all", "flux", clustersync.Folder{Repo: "git@github.com:acme/gitops.git", Branch: "dev", Path: "./large/"},
+		{"Flux with all", "flux", clustersync.SyncedFolder{Repo: "git@github.com:acme/gitops.git", Branch: "dev", Path: "./large/"},
 			clustersync.Options{Name: "dev", Namespace: "gitops", Interval: "30s", Secret: "key", Decryption: "sops-age"}, `
 apiVersion: source.toolkit.fluxcd.io/v1
 kind: GitRepository
@@ -103,20 +103,20 @@ spec:
 }
 
 func TestObjectsInvalid(t *testing.T) {
-	good := clustersync.Folder{Repo: "https://github.com/acme/gitops", Branch: "dev", Path: "large"}
+	good := clustersync.SyncedFolder{Repo: "https://github.com/acme/gitops", Branch: "dev", Path: "large"}
 	for _, tt := range []struct {
 		kind    string
-		change  func(*clustersync.Folder)
+		change  func(*clustersync.SyncedFolder)
 		options clustersync.Options
 		want    string
 	}{
 		{"Flux", nil, clustersync.Options{}, `kind is "Flux", not one of flux, argocd, fleet`},
-		{"flux", func(f *clustersync.Folder) { f.Repo = "file:///srv/gitops" }, clustersync.Options{},
+		{"flux", func(f *clustersync.SyncedFolder) { f.Repo = "file:///srv/gitops" }, clustersync.Options{},
 			"a cluster can't read"},
-		{"flux", func(f *clustersync.Folder) { f.Repo = "" }, clustersync.Options{}, "repo"},
-		{"flux", func(f *clustersync.Folder) { f.Branch = " " }, clustersync.Options{}, "the branch is missing"},
-		{"flux", func(f *clustersync.Folder) { f.Path = "." }, clustersync.Options{}, `the folder "." is not`},
-		{"flux", func(f *clustersync.Folder) { f.Path = "a/../.." }, clustersync.Options{}, "is not the folder"},
+		{"flux", func(f *clustersync.SyncedFolder) { f.Repo = "" }, clustersync.Options{}, "repo"},
+		{"flux", func(f *clustersync.SyncedFolder) { f.Branch = " " }, clustersync.Options{}, "the branch is missing"},
+		{"flux", func(f *clustersync.SyncedFolder) { f.Path = "." }, clustersync.Options{}, `the folder "." is not`},
+		{"flux", func(f *clustersync.SyncedFolder) { f.Path = "a/../.." }, clustersync.Options{}, "is not the folder"},
 		{"flux", nil, clustersync.Options{Name: "A"}, `name is "A"`},
 		{"flux", nil, clustersync.Options{Secret: "a b"}, `secret is "a b"`},
 		{"argocd", nil, clustersync.Options{Decryption: "a"}, "decryption is only possible with flux"},

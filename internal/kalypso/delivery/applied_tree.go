@@ -33,7 +33,7 @@ type AppliedTree struct {
 	// promotedCommit is the commit that the record names until the inventory is complete.
 	promotedCommit string
 	// rollout is the progress of the rollout after the apply; nil: none was begun. begun says that this apply began it.
-	rollout *rollout.State
+	rollout *rollout.StoredProgress
 	begun   bool
 	// withheld says why the pull request that proposes the tree must not be merged now; "": it may be.
 	withheld string
@@ -225,9 +225,9 @@ func nextWave(t *AppliedTree, s *State) *AppliedTree {
 	for _, ct := range t.Fleet.ClusterTypes {
 		labels[ct.Name] = ct.Labels
 	}
-	target := map[string]rollout.Folder{}
+	target := map[string]rollout.RenderedFolder{}
 	for name, folder := range t.Target() {
-		target[name] = rollout.Folder{
+		target[name] = rollout.RenderedFolder{
 			Hash: folder.Hash.String(), Assignments: len(folder.Targets), Unknown: folder.Unknown, Labels: labels[name],
 		}
 	}
@@ -263,7 +263,7 @@ func (inv Inventory) hashTexts() map[string]string {
 
 // rolloutAfter returns the progress of the rollout once the branch contains the tree of this apply. written says that
 // this took a commit.
-func (t *AppliedTree) rolloutAfter(written bool) *rollout.State {
+func (t *AppliedTree) rolloutAfter(written bool) *rollout.StoredProgress {
 	if t.rollout == nil || !written && !t.begun {
 		return t.rollout
 	}
@@ -274,11 +274,11 @@ func (t *AppliedTree) rolloutAfter(written bool) *rollout.State {
 
 // rolloutOf returns the rollout that a record describes, or nil if it describes none. at is the time of its commit, or
 // later.
-func rolloutOf(r *record.Record, at time.Time) *rollout.State {
+func rolloutOf(r *record.Record, at time.Time) *rollout.StoredProgress {
 	if r == nil || r.Rollout == nil {
 		return nil
 	}
-	return &rollout.State{Progress: *r.Rollout, At: at}
+	return &rollout.StoredProgress{Progress: *r.Rollout, At: at}
 }
 
 // WithTarget returns s whose proposal names the hash of another target: of the tree that the fleet renders to now.

@@ -79,7 +79,7 @@ type branchReader struct {
 	*gitops.Snapshot
 	at record.Destination
 	// known maps the hash of a folder to its targets. Known folders are not fetched.
-	known map[tree.Hash][]Target
+	known map[tree.Hash][]InventoryTarget
 }
 
 // readBranch reads what a branch contains at a destination, with the targets of our folders. before is the state of the
@@ -88,7 +88,7 @@ type branchReader struct {
 func readBranch(
 	snapshot *gitops.Snapshot, at record.Destination, before *State, wanted []string,
 ) (*BranchState, error) {
-	r := branchReader{snapshot, at, map[tree.Hash][]Target{}}
+	r := branchReader{snapshot, at, map[tree.Hash][]InventoryTarget{}}
 	if before != nil {
 		for _, inventory := range []Inventory{before.Delivered, before.Seen.Folders} {
 			for _, folder := range inventory {
@@ -173,7 +173,7 @@ func (r *branchReader) entries(b *BranchState, _ *State) (err error) {
 	b.Folders = Inventory{}
 	for name, hash := range folders {
 		if !strings.HasPrefix(name, ".") {
-			b.Folders[name] = Folder{Hash: tree.Hash(hash)}
+			b.Folders[name] = InventoryFolder{Hash: tree.Hash(hash)}
 		}
 	}
 	if b.Files, err = r.NonFolders(r.at.Path); err != nil {
@@ -293,12 +293,12 @@ func (r *branchReader) targets(b *BranchState, names []string) error {
 
 var emptyBlob = plumbing.ComputeHash(plumbing.BlobObject, nil)
 
-func (r *branchReader) targetsIn(folder string) ([]Target, error) {
+func (r *branchReader) targetsIn(folder string) ([]InventoryTarget, error) {
 	hashes, err := r.Folders(folder)
 	if err != nil {
 		return nil, err
 	}
-	targets := make([]Target, 0, len(hashes))
+	targets := make([]InventoryTarget, 0, len(hashes))
 	for name, hash := range hashes {
 		empty := true
 		err := r.Walk(path.Join(folder, name), func(_ string, e object.TreeEntry) error {
@@ -310,7 +310,7 @@ func (r *branchReader) targetsIn(folder string) ([]Target, error) {
 		}
 		targets = append(targets, newTarget(name, tree.Hash(hash), empty))
 	}
-	slices.SortFunc(targets, func(a, b Target) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(targets, func(a, b InventoryTarget) int { return strings.Compare(a.Name, b.Name) })
 	return targets, nil
 }
 

@@ -82,7 +82,7 @@ var usualDestination = record.Destination{Repo: "https://acme.io/gitops", Branch
 
 // rendered is a tree of "cluster type/deployment target=content"; a target with the content "-" is empty.
 func rendered(entries string) *tree.Tree {
-	folders := map[string][]tree.Target{}
+	folders := map[string][]tree.TargetFolder{}
 	for _, entry := range strings.Fields(entries) {
 		at, content, _ := strings.Cut(entry, "=")
 		name, target, ok := strings.Cut(at, "/")
@@ -90,7 +90,7 @@ func rendered(entries string) *tree.Tree {
 		if ok {
 			folders[name] = append(
 				folders[name],
-				tree.Target{Name: target, Hash: sha1.Sum([]byte(content)), Empty: content == "-"},
+				tree.TargetFolder{Name: target, Hash: sha1.Sum([]byte(content)), Empty: content == "-"},
 			)
 		}
 	}
@@ -567,7 +567,7 @@ func TestChange(t *testing.T) {
 		}, "write, remove small"},
 		{"folders and files of others stay", func(s *situation) {
 			s.desired.Tree = rendered("large/a=2 large/b=1 small/c=1")
-			s.branch.Folders["team"], s.branch.Files = Folder{}, []string{"README.md"}
+			s.branch.Folders["team"], s.branch.Files = InventoryFolder{}, []string{"README.md"}
 		}, "write"},
 
 		// Whose the destination is.
@@ -665,7 +665,7 @@ func TestChange(t *testing.T) {
 			s.desired.Tree, s.branch = rendered("large/a=2"), containing("large/a=2")
 			s.desired.Guardrails = free
 		}, "nothing"},
-		{"folders of others moved since the plan", func(s *situation) { s.branch.Folders["team"] = Folder{} }, "nothing"},
+		{"folders of others moved since the plan", func(s *situation) { s.branch.Folders["team"] = InventoryFolder{} }, "nothing"},
 		{"the path that is left moved since the plan", func(s *situation) {
 			s.desired.Destination.Path, s.branch, s.old = "clusters", &BranchState{Head: "head"}, containing("large/a=9 "+
 				"large/b=1 small/c=1")
@@ -685,7 +685,7 @@ func TestChange(t *testing.T) {
 			s.branch.OperatorFolders, s.desired.Adopt, s.desired.Guardrails = []string{"large", "legacy"}, true, free
 		}, "write, adopt large, adopt legacy, remove legacy"},
 		{"what the operator leaves later is not", func(s *situation) {
-			s.branch.Folders["legacy"], s.branch.OperatorFolders, s.desired.Adopt = Folder{}, []string{"legacy"}, true
+			s.branch.Folders["legacy"], s.branch.OperatorFolders, s.desired.Adopt = InventoryFolder{}, []string{"legacy"}, true
 		}, "nothing"},
 		{"a file stands in the way", func(s *situation) {
 			s.desired.Tree, s.branch.Files = rendered(delivered+" team/d=1"), []string{"team"}
@@ -751,9 +751,9 @@ func TestPathsToRemove(t *testing.T) {
 		with func(*situation)
 		want string
 	}{
-		{"what the record lists, to the last file", func(s *situation) { s.branch.Folders["large"] = Folder{} },
+		{"what the record lists, to the last file", func(s *situation) { s.branch.Folders["large"] = InventoryFolder{} },
 			".kalypso/rendering.json large small"},
-		{"folders of others stay", func(s *situation) { s.branch.Folders["team"] = Folder{} },
+		{"folders of others stay", func(s *situation) { s.branch.Folders["team"] = InventoryFolder{} },
 			".kalypso/rendering.json large small"},
 		{"a folder that is gone is skipped", func(s *situation) { delete(s.branch.Folders, "small") },
 			".kalypso/rendering.json large"},

@@ -74,7 +74,7 @@ func (t *AppliedTree) Describe(before *State) string {
 	if t.Strategy == ComputeOnly { // no branch gets the tree
 		at = record.Destination{}
 	}
-	c := describe.Change{
+	c := describe.RenderingChange{
 		Environment: t.Environment,
 		Branch:      at.Branch,
 		Path:        at.Path,
@@ -90,7 +90,7 @@ func (t *AppliedTree) Describe(before *State) string {
 		c.Kept, c.LeftOut = texts(k.kept), texts(k.leftOut)
 	}
 	if was := before.Destination; was.Branch != "" && at.Branch != "" && !was.Same(at) {
-		c.MovedFrom = describe.Location{Repo: was.Repo, Branch: was.Branch, Path: was.Path}
+		c.MovedFrom = describe.Destination{Repo: was.Repo, Branch: was.Branch, Path: was.Path}
 		if repourl.Same(was.Repo, at.Repo) {
 			c.MovedFrom.Repo = ""
 		}
@@ -122,7 +122,7 @@ func (t *AppliedTree) Describe(before *State) string {
 		c.NotCompared = append(c.NotCompared, "sources")
 	}
 	if promoted := t.AppliedPromotedCommit(); before.PromotedCommit != promoted {
-		c.Promoted = describe.Promotion{
+		c.Promoted = describe.PromotionChange{
 			Repo: repoOf(before.PromotedCommit, promoted, was.origins(), is.origins()),
 			From: before.PromotedCommit, To: promoted,
 		}
@@ -154,7 +154,7 @@ func nameRegistrations(registrations []*fleet.WorkloadRegistration, moves []desc
 // DescribeRemoval describes the removal of what a destination contains of an environment, as [AppliedTree.Describe]
 // does for a change.
 func DescribeRemoval(at record.Destination, environment string, existing Inventory, r Review) string {
-	c := describe.Change{
+	c := describe.RenderingChange{
 		Environment: environment,
 		Branch:      at.Branch,
 		Path:        at.Path,

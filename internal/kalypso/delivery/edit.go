@@ -33,17 +33,17 @@ func (p *plannedChange) edit() *gitops.Edit {
 			edit.Folders = append(edit.Folders, p.clusterTypeFolder(i, at))
 			continue
 		}
-		edit.Folders = append(edit.Folders, gitops.Folder{Path: at, Hash: plumbing.Hash(hash), Stored: true})
+		edit.Folders = append(edit.Folders, gitops.FolderContent{Path: at, Hash: plumbing.Hash(hash), Stored: true})
 	}
 	return edit
 }
 
 // clusterTypeFolder returns folder i of the fleet's tree, at a path, with what the branch keeps in it. Only targets
 // that the branch does not contain are rendered.
-func (p *plannedChange) clusterTypeFolder(i int, at string) gitops.Folder {
+func (p *plannedChange) clusterTypeFolder(i int, at string) gitops.FolderContent {
 	whole := p.tree.Tree
 	target := p.tree.Target()[whole.Folders[i].ClusterType]
-	folder := gitops.Folder{
+	folder := gitops.FolderContent{
 		Path: at,
 		Hash: plumbing.Hash(target.Hash),
 		Files: func(yield func(gitops.File, error) bool) {
@@ -51,7 +51,7 @@ func (p *plannedChange) clusterTypeFolder(i int, at string) gitops.Folder {
 		},
 	}
 	for n, target := range whole.Folders[i].Targets {
-		folder.Folders = append(folder.Folders, gitops.Folder{
+		folder.Folders = append(folder.Folders, gitops.FolderContent{
 			Path: target.Name,
 			Hash: plumbing.Hash(target.Hash),
 			Files: func(yield func(gitops.File, error) bool) {
@@ -65,7 +65,7 @@ func (p *plannedChange) clusterTypeFolder(i int, at string) gitops.Folder {
 	}
 	for was, is := range pairs(target.Targets, p.tree.Rendered.inventory[whole.Folders[i].ClusterType].Targets) {
 		if is == nil {
-			folder.Folders = append(folder.Folders, gitops.Folder{Path: was.Name, Hash: plumbing.Hash(was.Whole), Stored: true})
+			folder.Folders = append(folder.Folders, gitops.FolderContent{Path: was.Name, Hash: plumbing.Hash(was.Whole), Stored: true})
 		}
 	}
 	return folder

@@ -14,19 +14,19 @@ import (
 )
 
 // Inventory lists the folders of a rendering in a tree or on a branch, by cluster type.
-type Inventory map[string]Folder
+type Inventory map[string]InventoryFolder
 
-// Folder is the folder of a cluster type.
-type Folder struct {
-	Hash    tree.Hash `json:"hash"`
-	Targets []Target  `json:"targets,omitempty"` // by name
-	Unknown bool      `json:"-"`                 // Hash is not known yet; only in the tree of a plan
+// InventoryFolder is the folder of a cluster type.
+type InventoryFolder struct {
+	Hash    tree.Hash         `json:"hash"`
+	Targets []InventoryTarget `json:"targets,omitempty"` // by name
+	Unknown bool              `json:"-"`                 // Hash is not known yet; only in the tree of a plan
 	// Undecided says that the targets are not known yet. Then Targets is empty, and Hash is unknown too.
 	Undecided bool `json:"-"`
 }
 
-// Target is the folder of a deployment target, inside the folder of a cluster type.
-type Target struct {
+// InventoryTarget is the folder of a deployment target, inside the folder of a cluster type.
+type InventoryTarget struct {
 	Name    string
 	Hash    ShortHash
 	Whole   tree.Hash // the whole hash; zero if the state does not have it
@@ -43,7 +43,7 @@ func (h ShortHash) String() string { return hex.EncodeToString(h[:]) }
 
 // MarshalText implements encoding.TextMarshaler. It writes the hash, the whole one if it is known, a dash if all files
 // are empty, and the name.
-func (t Target) MarshalText() ([]byte, error) {
+func (t InventoryTarget) MarshalText() ([]byte, error) {
 	hash, mark := t.Hash.String(), ""
 	if t.Whole != (tree.Hash{}) {
 		hash = t.Whole.String()
@@ -55,7 +55,7 @@ func (t Target) MarshalText() ([]byte, error) {
 }
 
 // UnmarshalText implements encoding.TextUnmarshaler.
-func (t *Target) UnmarshalText(text []byte) error {
+func (t *InventoryTarget) UnmarshalText(text []byte) error {
 	hash, name, ok := strings.Cut(string(text), " ")
 	hash, t.Empty = strings.CutSuffix(hash, "-")
 	decoded, err := hex.DecodeString(hash)
@@ -76,8 +76,8 @@ var errTarget = errors.New("not the hash and the name of a deployment target")
 func InventoryOf(t *tree.Tree) Inventory {
 	inventory := make(Inventory, len(t.Folders))
 	for _, folder := range t.Folders {
-		f := Folder{
-			Hash: folder.Hash, Targets: make([]Target, len(folder.Targets)),
+		f := InventoryFolder{
+			Hash: folder.Hash, Targets: make([]InventoryTarget, len(folder.Targets)),
 			Unknown: folder.Unknown, Undecided: folder.Undecided,
 		}
 		for i, target := range folder.Targets {
@@ -89,17 +89,19 @@ func InventoryOf(t *tree.Tree) Inventory {
 	return inventory
 }
 
-func newTarget(name string, hash tree.Hash, empty bool) Target {
-	t := Target{Name: name, Empty: empty, Whole: hash}
+func newTarget(name string, hash tree.Hash, empty bool) InventoryTarget {
+	t := InventoryTarget{Name: name, Empty: empty, Whole: hash}
 	copy(t.Hash[:], hash[:])
 	return t
 }
 
 // sameHash reports whether both targets have the same name and files.
-func (t Target) sameHash(other Target) bool { return t.Name == other.Name && t.Hash == other.Hash }
+func (t InventoryTarget) sameHash(other InventoryTarget) bool {
+	return t.Name == other.Name && t.Hash == other.Hash
+}
 
 // withoutWholeHashes returns a folder without the whole hashes of its targets.
-func withoutWholeHashes(_ string, folder Folder) Folder {
+func withoutWholeHashes(_ string, folder InventoryFolder) InventoryFolder {
 	folder.Targets = slices.Clone(folder.Targets) // nil stays nil
 	for i := range folder.Targets {
 		folder.Targets[i].Whole = tree.Hash{}
@@ -124,7 +126,7 @@ func (inv Inventory) shortHash(clusterType, target string) []byte {
 	if target == "" {
 		return folder.Hash[:]
 	}
-	n, ok := slices.BinarySearchFunc(folder.Targets, target, func(t Target, name string) int {
+	n, ok := slices.BinarySearchFunc(folder.Targets, target, func(t InventoryTarget, name string) int {
 		return cmp.Compare(t.Name, name)
 	})
 	if !ok {
@@ -135,12 +137,12 @@ func (inv Inventory) shortHash(clusterType, target string) []byte {
 
 // Equal reports whether both have the same files.
 func (inv Inventory) Equal(other Inventory) bool {
-	return maps.EqualFunc(inv, other, func(a, b Folder) bool { return a.Hash == b.Hash })
+	return maps.EqualFunc(inv, other, func(a, b InventoryFolder) bool { return a.Hash == b.Hash })
 }
 
 // mayEqual reports whether wanted has the same files, as far as they are known.
 func (inv Inventory) mayEqual(wanted Inventory) bool {
-	return maps.EqualFunc(inv, wanted, func(was, is Folder) bool {
+	return maps.EqualFunc(inv, wanted, func(was, is InventoryFolder) bool {
 		switch {
 		case is.Undecided:
 			return true
@@ -268,10 +270,10 @@ func (inv Inventory) changesTo(after Inventory) []describe.ClusterType {
 }
 
 // pairs yields the targets of both lists by name. If only one list has the name, the other target is nil.
-func pairs(was, is []Target) func(yield func(was, is *Target) bool) {
-	return func(yield func(was, is *Target) bool) {
+func pairs(was, is []InventoryTarget) func(yield func(was, is *InventoryTarget) bool) {
+	return func(yield func(was, is *InventoryTarget) bool) {
 		for i, j := 0, 0; i < len(was) || j < len(is); {
-			var old, current *Target
+			var old, current *InventoryTarget
 			if j == len(is) || i < len(was) && was[i].Name <= is[j].Name {
 				old = &was[i]
 			}

@@ -124,11 +124,11 @@ func (f failures) keep(rendered, existing, delivered Inventory) *keptTree {
 }
 
 // keepIn adds the failing targets on the branch to the folder of a cluster type.
-func (k *keptTree) keepIn(clusterType string, folder, existing, delivered Folder) Folder {
+func (k *keptTree) keepIn(clusterType string, folder, existing, delivered InventoryFolder) InventoryFolder {
 	if folder.Undecided {
 		return folder
 	}
-	targets := make([]Target, 0, len(folder.Targets))
+	targets := make([]InventoryTarget, 0, len(folder.Targets))
 	kept := len(k.kept)
 	for was, is := range pairs(existing.Targets, folder.Targets) {
 		switch {
@@ -150,7 +150,7 @@ func (k *keptTree) keepIn(clusterType string, folder, existing, delivered Folder
 	switch {
 	case ok:
 		folder.Hash = hash
-	case existing.Hash == delivered.Hash && slices.EqualFunc(targets, existing.Targets, Target.sameHash):
+	case existing.Hash == delivered.Hash && slices.EqualFunc(targets, existing.Targets, InventoryTarget.sameHash):
 		folder.Hash = existing.Hash
 	default:
 		folder.Unknown, k.incomplete = true, true
@@ -159,7 +159,7 @@ func (k *keptTree) keepIn(clusterType string, folder, existing, delivered Folder
 }
 
 // folderHash returns the hash of a cluster type's folder with these targets, if their whole hashes are known.
-func folderHash(targets []Target) (tree.Hash, bool) {
+func folderHash(targets []InventoryTarget) (tree.Hash, bool) {
 	hashes := make(map[string]tree.Hash, len(targets))
 	for _, t := range targets {
 		if t.Whole == (tree.Hash{}) {
@@ -185,12 +185,12 @@ func (k *keptTree) isKept(clusterType, target string) bool {
 // baseline returns what was delivered, with the failing targets as on the branch: changes of others in these are not
 // drift, because the apply keeps them.
 func (k *keptTree) baseline(delivered, existing Inventory) Inventory {
-	return delivered.replace(func(clusterType string, folder Folder) Folder {
+	return delivered.replace(func(clusterType string, folder InventoryFolder) InventoryFolder {
 		now, ok := existing[clusterType]
 		if !ok || now.Hash == folder.Hash {
 			return folder
 		}
-		var targets []Target
+		var targets []InventoryTarget
 		for was, is := range pairs(folder.Targets, now.Targets) {
 			t := was
 			if was == nil && k.keeps(clusterType, is.Name) || was != nil && k.keeps(clusterType, was.Name) {
@@ -201,10 +201,10 @@ func (k *keptTree) baseline(delivered, existing Inventory) Inventory {
 			}
 		}
 		hash, ok := folderHash(targets)
-		if slices.EqualFunc(targets, folder.Targets, Target.sameHash) || !ok {
+		if slices.EqualFunc(targets, folder.Targets, InventoryTarget.sameHash) || !ok {
 			return folder
 		}
-		return Folder{Hash: hash, Targets: targets}
+		return InventoryFolder{Hash: hash, Targets: targets}
 	})
 }
 

@@ -199,7 +199,7 @@ func TestKept(t *testing.T) {
 
 // realHashes returns folders with the hashes that Git gives them.
 func realHashes(inv Inventory) Inventory {
-	return inv.replace(func(_ string, folder Folder) Folder {
+	return inv.replace(func(_ string, folder InventoryFolder) InventoryFolder {
 		folder.Hash, _ = folderHash(folder.Targets)
 		return folder
 	})
@@ -269,7 +269,7 @@ func TestWholeHashesInState(t *testing.T) {
 	inv := Inventory{}
 	const clusterTypes, targets = 100, 1000
 	for c := range clusterTypes {
-		folder := Folder{Hash: sha1.Sum(fmt.Append(nil, c))}
+		folder := InventoryFolder{Hash: sha1.Sum(fmt.Append(nil, c))}
 		for n := range targets {
 			hash := sha1.Sum(fmt.Append(nil, c, n))
 			folder.Targets = append(folder.Targets, newTarget(fmt.Sprintf("workload-%04d-target", n), hash, false))

@@ -228,7 +228,7 @@ func (m *keptModel) inventory() Inventory {
 	inv := Inventory{}
 	for _, ct := range []string{"edge", "large", "small"} {
 		hashes := map[string]tree.Hash{}
-		folder := Folder{}
+		folder := InventoryFolder{}
 		for _, key := range slices.Sorted(maps.Keys(m.branch)) {
 			if name, ok := strings.CutPrefix(key, ct+"/"); ok {
 				hashes[name] = m.branch[key]

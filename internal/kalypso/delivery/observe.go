@@ -82,7 +82,7 @@ func DriftSince(ctx context.Context, branch *gitops.Branch, base string, changed
 	return all, nil
 }
 
-func drifts(commits []gitops.Change) []Drift {
+func drifts(commits []gitops.ChangingCommit) []Drift {
 	var all []Drift
 	for _, c := range commits {
 		all = append(all, Drift{

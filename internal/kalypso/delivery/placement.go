@@ -149,7 +149,7 @@ func (decision *Decision) moves() (all []Move) {
 // renamedClusterTypes describes the cluster types that are gone while a new one has the same deployment targets.
 func (decision *Decision) renamedClusterTypes() (lines []string) {
 	t, s := decision.Applied, decision.Before
-	names := func(f Folder) (all []string) {
+	names := func(f InventoryFolder) (all []string) {
 		for _, t := range f.Targets {
 			all = append(all, t.Name)
 		}

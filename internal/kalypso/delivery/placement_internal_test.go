@@ -46,7 +46,7 @@ func TestDecisionsOfState(t *testing.T) {
 	written := record.New("dev", []string{"large"}, "", nil, nil)
 	written.Decisions = decided("large")
 	s := newState(record.Destination{Repo: "file:///repo", Branch: "dev", Path: "."}, "dev")
-	folder := Folder{Hash: tree.Hash{1}, Targets: []Target{{Name: "hello-web"}}}
+	folder := InventoryFolder{Hash: tree.Hash{1}, Targets: []InventoryTarget{{Name: "hello-web"}}}
 	s.Delivered = Inventory{"large": folder, "small": folder}
 	s.DeliveredRecord, s.Decisions = written.Hash(), written.Decisions
 	s.Seen = BranchState{Head: "1", Record: &written, RecordHash: written.Hash()}
@@ -146,7 +146,7 @@ func TestDecisionsDecide(t *testing.T) {
 func TestMoves(t *testing.T) {
 	t.Parallel()
 	d := placed(t)
-	target := []Target{{Name: "hello-web"}}
+	target := []InventoryTarget{{Name: "hello-web"}}
 	d.Rendered.inventory = Inventory{"large": {Targets: target}, "small": {}, "new": {Undecided: true}}
 	// A rollout that commits a part of that alone changes nothing.
 	d.inventory, d.complete = Inventory{"small": {Targets: target}}, false

@@ -23,8 +23,8 @@ type Proposal struct {
 	// AutoMerge is the merge method that we requested from the host. It is empty if we requested none.
 	AutoMerge hosting.MergeMethod `json:"auto_merge,omitempty"`
 	// RequestedReviewers are the reviewers that we requested. The host forgets them once they have reviewed.
-	RequestedReviewers []string      `json:"requested_reviewers,omitempty"`
-	State              hosting.State `json:"state"`
+	RequestedReviewers []string                 `json:"requested_reviewers,omitempty"`
+	State              hosting.PullRequestState `json:"state"`
 	// Lost says that our branch does not exist any more. Stale says that the pull request can't be merged, because others
 	// changed the file of the promoted commit on the target branch.
 	Lost  bool `json:"lost,omitempty"`
@@ -59,7 +59,7 @@ func (s *State) Found() Inventory {
 	found := s.Ours()
 	if s.Proposal != nil {
 		adopted := maps.Clone(s.Proposal.Adopted)
-		maps.DeleteFunc(adopted, func(name string, _ Folder) bool { _, ours := found[name]; return ours })
+		maps.DeleteFunc(adopted, func(name string, _ InventoryFolder) bool { _, ours := found[name]; return ours })
 		maps.Copy(found, adopted)
 	}
 	return found
@@ -140,7 +140,7 @@ func (b *BranchState) contents() string {
 
 // topic returns the topic branch of a name that changes the rendering of a key.
 func (r *PullRequests) topic(k key, marker, repo, name string) (*pullrequest.Topic, error) {
-	t, err := pullrequest.Open(r.Git, r.Host, pullrequest.Location{
+	t, err := pullrequest.Open(r.Git, r.Host, pullrequest.TopicLocation{
 		Repo: repo, Branch: name, Target: k.branch, Path: k.path, Marker: marker,
 	}, r.Settings)
 	if err != nil {

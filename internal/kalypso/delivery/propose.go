@@ -81,10 +81,10 @@ func (r *PullRequests) propose(
 ) (*Result, error) {
 	var last proposing
 	run, err := t.Run(ctx, s.known(t),
-		func(ctx context.Context, found *hosting.PullRequest) (pullrequest.Change, error) {
+		func(ctx context.Context, found *hosting.PullRequest) (pullrequest.ProposedChange, error) {
 			after, err := r.afterMerge(ctx, t, s, found)
 			if err != nil {
-				return pullrequest.Change{}, err
+				return pullrequest.ProposedChange{}, err
 			}
 			last = proposing{found: found, s: after}
 			return r.change(t, applied, &last, progress), nil
@@ -98,8 +98,8 @@ func (r *PullRequests) propose(
 // change returns the change that the pull request proposes. Its attempt keeps what it read.
 func (r *PullRequests) change(
 	t *pullrequest.Topic, applied *AppliedTree, p *proposing, progress Progress,
-) pullrequest.Change {
-	c := pullrequest.Change{Options: gitops.UpdateOptions{Progress: progress}}
+) pullrequest.ProposedChange {
+	c := pullrequest.ProposedChange{Options: gitops.UpdateOptions{Progress: progress}}
 	if applied.updates(p.s) {
 		c.Options.Cache = p.s.Cache
 	}
@@ -130,7 +130,7 @@ func (r *PullRequests) change(
 
 // proposed returns the result of a run.
 func (r *PullRequests) proposed(
-	ctx context.Context, t *pullrequest.Topic, p *proposing, run *pullrequest.Result,
+	ctx context.Context, t *pullrequest.Topic, p *proposing, run *pullrequest.Outcome,
 ) (*Result, error) {
 	planned, pr := p.planned, run.PullRequest
 	result := &Result{

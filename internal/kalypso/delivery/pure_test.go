@@ -29,7 +29,7 @@ func inventory(entries ...string) delivery.Inventory {
 		if ok {
 			sum := sha1.Sum([]byte(hash))
 			folder.Targets = append(folder.Targets,
-				delivery.Target{Name: target, Hash: delivery.ShortHash(sum[:6]), Empty: hash == "-"})
+				delivery.InventoryTarget{Name: target, Hash: delivery.ShortHash(sum[:6]), Empty: hash == "-"})
 		}
 		folder.Hash = sha1.Sum([]byte(folder.Hash.String() + entry))
 		inv[name] = folder
@@ -117,7 +117,7 @@ func TestStateBroken(t *testing.T) {
 	for _, text := range []string{
 		"", "0123456789ab", "0123456789 a", "0123456789abc a", "0123456789ag a", "0123456789ab-- a",
 	} {
-		if err := new(delivery.Target).UnmarshalText([]byte(text)); err == nil {
+		if err := new(delivery.InventoryTarget).UnmarshalText([]byte(text)); err == nil {
 			t.Errorf("%q is taken for a target", text)
 		}
 	}

@@ -26,7 +26,7 @@ func play(runs ...promotionRun) *record.Record {
 		}, nil)
 		d := &AppliedTree{
 			Rendered: r, complete: !run.partial, promotedCommit: at.promotedCommit(), begun: true,
-			rollout: &rollout.State{Progress: rollout.Progress{PromotedCommit: run.commit, Complete: !run.partial}},
+			rollout: &rollout.StoredProgress{Progress: rollout.Progress{PromotedCommit: run.commit, Complete: !run.partial}},
 		}
 		next := d.recordOn(at)
 		last = &next

@@ -80,7 +80,7 @@ func Recover(
 	s.Base, s.Delivered, s.Inputs = commit, Inventory{}, nil
 	paths := []string{at.RecordPath()}
 	for _, name := range s.Seen.recordedFolders() { // which include all that it contains
-		s.Delivered[name] = Folder{}
+		s.Delivered[name] = InventoryFolder{}
 		paths = append(paths, at.Join(name))
 	}
 	s.Drift, err = DriftSince(ctx, branch, commit, paths)

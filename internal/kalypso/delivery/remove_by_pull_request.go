@@ -119,7 +119,7 @@ func (r *PullRequests) Remove(
 	}
 	t.AutoMerge, t.Reopen = "", true
 	var existing Inventory
-	c := pullrequest.Change{Removes: true}
+	c := pullrequest.ProposedChange{Removes: true}
 	c.Edit = func(ctx context.Context, target, now *gitops.Snapshot) (pullrequest.Edit, error) {
 		edit := pullrequest.Edit{Discard: true, Contents: contents("", nil)}
 		at, err := readBranch(target, s.Destination, s, nil)
@@ -144,7 +144,7 @@ func (r *PullRequests) Remove(
 		body := DescribeRemoval(s.Destination, s.Environment, existing, Review{Max: t.Host().MaxBody()})
 		return pullrequest.Text{Message: message, Body: body}
 	}
-	run, err := t.Run(ctx, nil, func(context.Context, *hosting.PullRequest) (pullrequest.Change, error) { return c, nil })
+	run, err := t.Run(ctx, nil, func(context.Context, *hosting.PullRequest) (pullrequest.ProposedChange, error) { return c, nil })
 	if run == nil {
 		return nil, err
 	}

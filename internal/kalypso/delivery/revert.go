@@ -71,7 +71,7 @@ func (t *AppliedTree) accept(p *Prior, s *State) *State {
 }
 
 // SeenRollout returns the rollout that the record on the branch describes, or nil.
-func (s *State) SeenRollout() *rollout.State { return rolloutOf(s.Seen.Record, s.Seen.Time) }
+func (s *State) SeenRollout() *rollout.StoredProgress { return rolloutOf(s.Seen.Record, s.Seen.Time) }
 
 // commits returns the promoted commits that the last delivery brought to some folder.
 func (s *State) commits() []string {

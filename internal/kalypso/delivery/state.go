@@ -36,7 +36,7 @@ type State struct {
 	// Decisions are the decisions of placement in that record.
 	Decisions placement.Decisions `json:"decisions,omitempty"`
 	// Rollout is the progress of a rollout. It is nil if the branch contains the whole tree.
-	Rollout *rollout.State `json:"rollout,omitempty"`
+	Rollout *rollout.StoredProgress `json:"rollout,omitempty"`
 	// Inputs is what the delivered tree was rendered from. It is nil if that is not known.
 	Inputs *inputs `json:"inputs,omitempty"`
 	// Base is the last commit of the branch at which it contained what was delivered.
@@ -217,7 +217,7 @@ func (s *State) withoutRepeats() *State {
 		record.Decisions = nil
 		packed.Seen.Record = &record
 	}
-	packed.Seen.Folders = s.Seen.Folders.replace(func(name string, folder Folder) Folder {
+	packed.Seen.Folders = s.Seen.Folders.replace(func(name string, folder InventoryFolder) InventoryFolder {
 		if was, ok := s.Delivered[name]; ok && was.Hash == folder.Hash {
 			folder.Targets = nil
 		}
@@ -245,7 +245,7 @@ func (s *State) withRepeats() *State {
 	if s.Seen.Record != nil && s.Seen.RecordHash == s.DeliveredRecord {
 		s.Seen.Record.Decisions = s.Decisions
 	}
-	s.Seen.Folders = s.Seen.Folders.replace(func(name string, folder Folder) Folder {
+	s.Seen.Folders = s.Seen.Folders.replace(func(name string, folder InventoryFolder) InventoryFolder {
 		if was, ok := s.Delivered[name]; ok && was.Hash == folder.Hash {
 			folder.Targets = was.Targets
 		}
@@ -260,7 +260,7 @@ func (s *State) withRepeats() *State {
 	return s
 }
 
-func (inv Inventory) replace(with func(name string, folder Folder) Folder) Inventory {
+func (inv Inventory) replace(with func(name string, folder InventoryFolder) InventoryFolder) Inventory {
 	if inv == nil {
 		return nil
 	}
@@ -273,7 +273,7 @@ func (inv Inventory) replace(with func(name string, folder Folder) Folder) Inven
 
 // withoutTargets returns s without the targets of its folders, which are read again then.
 func (s *State) withoutTargets() *State {
-	drop := func(_ string, folder Folder) Folder {
+	drop := func(_ string, folder InventoryFolder) InventoryFolder {
 		folder.Targets = nil
 		return folder
 	}

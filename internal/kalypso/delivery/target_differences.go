@@ -21,7 +21,7 @@ func (p *plannedChange) filesOf(clusterType, target string) (map[string][]byte, 
 	if i < 0 || applied.Target()[clusterType].Hash != applied.inventory[clusterType].Hash {
 		return nil, false // its wave did not come yet
 	}
-	n := slices.IndexFunc(applied.Tree.Folders[i].Targets, func(t tree.Target) bool { return t.Name == target })
+	n := slices.IndexFunc(applied.Tree.Folders[i].Targets, func(t tree.TargetFolder) bool { return t.Name == target })
 	if n < 0 { // it fails to render
 		return nil, false
 	}

@@ -10,13 +10,15 @@ import (
 // fail. The other folders are judged as usual.
 func TestUndecided(t *testing.T) {
 	t.Parallel()
-	target := func(name string, hash byte) Target { return Target{Name: name, Hash: ShortHash{hash}} }
-	folder := func(hash byte, targets ...Target) Folder {
-		f := Folder{Targets: targets}
+	target := func(name string, hash byte) InventoryTarget {
+		return InventoryTarget{Name: name, Hash: ShortHash{hash}}
+	}
+	folder := func(hash byte, targets ...InventoryTarget) InventoryFolder {
+		f := InventoryFolder{Targets: targets}
 		f.Hash[0] = hash
 		return f
 	}
-	undecided := Folder{Unknown: true, Undecided: true}
+	undecided := InventoryFolder{Unknown: true, Undecided: true}
 	existing := Inventory{"a": folder(1, target("x", 1), target("y", 2)), "b": folder(2, target("x", 3))}
 	strict := Guardrails{MaxRemoved: "0"}
 

@@ -78,20 +78,20 @@ type TargetReport struct {
 	Message  string
 }
 
-// State tells how one cluster counts in one folder.
-type State string
+// ClusterState tells how one cluster counts in one folder.
+type ClusterState string
 
-// The values of [State]. [Counts] counts all but StateUnexpected.
+// The values of [ClusterState]. [Counts] counts all but StateUnexpected.
 const (
-	StateCurrent     State = "current"
-	StateProgressing State = "progressing"
-	StateFailed      State = "failed"
-	StateSuspended   State = "suspended"
-	StateStale       State = "stale"
-	StateOffline     State = "offline"
-	StateMissing     State = "missing"
+	StateCurrent     ClusterState = "current"
+	StateProgressing ClusterState = "progressing"
+	StateFailed      ClusterState = "failed"
+	StateSuspended   ClusterState = "suspended"
+	StateStale       ClusterState = "stale"
+	StateOffline     ClusterState = "offline"
+	StateMissing     ClusterState = "missing"
 	// StateUnexpected marks a cluster that is listed as a problem but not counted.
-	StateUnexpected State = "unexpected"
+	StateUnexpected ClusterState = "unexpected"
 )
 
 // Verdict tells whether a folder, or all of them, are deployed.
@@ -128,26 +128,26 @@ type Rules struct {
 	MaxUnavailable limit.Limit            // of a folder's clusters: stale, offline, suspended or missing
 }
 
-// Branch describes the part of a GitOps branch that belongs to a rendering.
-type Branch struct {
+// GitOpsBranch describes the part of a GitOps branch that belongs to a rendering.
+type GitOpsBranch struct {
 	Name           string
 	Environment    string // from the record
 	Head           string // full hash; "": the branch or its record does not exist
 	PromotedCommit string // from the record; "": none
 	Complete       bool   // no rollout is in progress
-	Folders        map[string]Folder
+	Folders        map[string]ExpectedFolder
 	History        *History // of the folders; nil without a head
 }
 
-// Folder describes the folder of a cluster type at the branch's head.
-type Folder struct {
+// ExpectedFolder describes the folder of a cluster type at the branch's head.
+type ExpectedFolder struct {
 	Tree    string   // hash; "": the record lists the folder but the branch lacks it
 	Targets []string // deployment targets, sorted
 }
 
 // Input contains everything that decides the verdicts.
 type Input struct {
-	Branch     Branch
+	Branch     GitOpsBranch
 	Reports    []Report
 	Unanswered []string // display names of the sources that did not answer
 	Rules      Rules
@@ -179,7 +179,7 @@ type FolderState struct {
 type Problem struct {
 	Cluster  string // "": the whole folder
 	Folder   string // "": the whole cluster
-	State    State
+	State    ClusterState
 	Revision string
 	Message  string
 }
@@ -188,7 +188,7 @@ type Problem struct {
 type Followed struct {
 	Folder   string
 	Revision string
-	State    State
+	State    ClusterState
 }
 
 // TargetCount contains on how many of its clusters a deployment target is current.

@@ -37,7 +37,7 @@ func TestSince(t *testing.T) {
 	quiet := func(r *deployment.Report) { r.Recorded, r.Time = false, time.Time{} }
 	for _, test := range []struct {
 		name    string
-		branch  deployment.Branch
+		branch  deployment.GitOpsBranch
 		rules   deployment.Rules
 		reports []deployment.Report
 		want    time.Time
@@ -72,8 +72,8 @@ func TestSince(t *testing.T) {
 // Evaluate sorts problems by weight, counts targets and clusters, and writes a summary of one line.
 func TestOutcome(t *testing.T) {
 	b := line("B", "A")
-	b.Folders["drone"] = deployment.Folder{Tree: "B", Targets: []string{"shop-web"}}
-	b.Folders["large"] = deployment.Folder{Tree: "L", Targets: []string{"shop-db", "shop-web"}}
+	b.Folders["drone"] = deployment.ExpectedFolder{Tree: "B", Targets: []string{"shop-web"}}
+	b.Folders["large"] = deployment.ExpectedFolder{Tree: "L", Targets: []string{"shop-db", "shop-web"}}
 	got := evaluate(t, deployment.Input{Branch: b, Rules: rules(), Reports: []deployment.Report{
 		with(at("z", "c2"), health(deployment.Suspended)), at("b", "c1"), at("a", "c2"), with(at("a", "c2"), folder("gone")),
 	}})
@@ -111,7 +111,7 @@ func TestOutcome(t *testing.T) {
 // The summary counts a cluster once, though it is offline and may follow any folder that does not list its clusters.
 func TestSummaryCountsClustersOnce(t *testing.T) {
 	b := line("B", "A")
-	b.Folders["large"], b.Folders["idle"] = deployment.Folder{Tree: "L"}, deployment.Folder{Tree: "I"}
+	b.Folders["large"], b.Folders["idle"] = deployment.ExpectedFolder{Tree: "L"}, deployment.ExpectedFolder{Tree: "I"}
 	offline := func(cluster string) deployment.Report {
 		return with(at(cluster, ""), health(deployment.Offline), folder(""))
 	}

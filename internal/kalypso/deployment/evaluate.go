@@ -99,7 +99,7 @@ func (c *clusterTally) add(state FolderState, members map[string]clusterState) {
 type clusterState struct {
 	cluster  string
 	folder   string // "": unknown
-	state    State
+	state    ClusterState
 	since    time.Time
 	revision string
 	why      string
@@ -297,8 +297,8 @@ func (w *Input) evaluateFolder(
 	return state, members
 }
 
-func (c *Counts) add(s State) {
-	for state, n := range map[State]*int{
+func (c *Counts) add(s ClusterState) {
+	for state, n := range map[ClusterState]*int{
 		StateCurrent: &c.Current, StateProgressing: &c.Progressing, StateFailed: &c.Failed, StateSuspended: &c.Suspended,
 		StateStale: &c.Stale, StateOffline: &c.Offline, StateMissing: &c.Missing,
 	} {
@@ -349,7 +349,7 @@ func (w *Input) setVerdict(expected Expectation, members []clusterState, state *
 // since returns when a folder reached its verdict. Success began with the last cluster that became current, failure
 // with the first one over the limit, and pending with the first cluster that is pending.
 func (w *Input) since(members []clusterState, state *FolderState) time.Time {
-	of := func(states ...State) []time.Time {
+	of := func(states ...ClusterState) []time.Time {
 		var times []time.Time
 		for _, s := range members {
 			if slices.Contains(states, s.state) && !s.since.IsZero() {
@@ -403,7 +403,7 @@ func (w *Input) verdict(o Outcome) Verdict {
 }
 
 // ProblemOrder lists the states of problems: those that weigh most for the verdict come first.
-var ProblemOrder = []State{
+var ProblemOrder = []ClusterState{
 	StateFailed, StateMissing, StateOffline, StateStale, StateSuspended, StateProgressing, StateUnexpected,
 }
 

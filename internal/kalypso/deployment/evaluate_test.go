@@ -31,7 +31,7 @@ type commit struct {
 }
 
 // branchOf returns a branch whose head is the first commit.
-func branchOf(commits ...commit) deployment.Branch {
+func branchOf(commits ...commit) deployment.GitOpsBranch {
 	trees := map[string]map[string]string{}
 	var all []deployment.Commit
 	for _, c := range commits {
@@ -41,22 +41,22 @@ func branchOf(commits ...commit) deployment.Branch {
 		}
 		all, trees[made.Hash] = append(all, made), c.trees
 	}
-	b := deployment.Branch{
+	b := deployment.GitOpsBranch{
 		Name:     "stage",
 		Head:     hash(commits[0].name),
 		Complete: true,
-		Folders:  map[string]deployment.Folder{},
+		Folders:  map[string]deployment.ExpectedFolder{},
 	}
 	b.History = deployment.NewHistory(b.Head, all, func(commit, folder string) string { return trees[commit][folder] })
 	for name, tree := range commits[0].trees {
-		b.Folders[name] = deployment.Folder{Tree: tree}
+		b.Folders[name] = deployment.ExpectedFolder{Tree: tree}
 	}
 	return b
 }
 
 // line returns a branch without merges that contains these trees of the folder drone, newest first. The head is 90
 // minutes old.
-func line(trees ...string) deployment.Branch {
+func line(trees ...string) deployment.GitOpsBranch {
 	var commits []commit
 	for i, tree := range trees {
 		c := commit{
@@ -73,7 +73,7 @@ func line(trees ...string) deployment.Branch {
 }
 
 // fresh returns a branch whose head changed the folder drone ten minutes ago.
-func fresh() deployment.Branch {
+func fresh() deployment.GitOpsBranch {
 	return branchOf(
 		commit{"c2", "c1", 10 * time.Minute, map[string]string{"drone": "B"}},
 		commit{"c1", "", 5 * time.Hour, map[string]string{"drone": "A"}},
@@ -144,7 +144,7 @@ func TestRows(t *testing.T) {
 	rewritten := line("B", "A")
 	for _, test := range []struct {
 		row, name string
-		branch    deployment.Branch
+		branch    deployment.GitOpsBranch
 		reports   []deployment.Report
 		rules     deployment.Rules
 		silent    []string
@@ -316,10 +316,10 @@ func TestRows(t *testing.T) {
 			reports: []deployment.Report{with(at("a", ""), revision("v1.2"))},
 			want:    "progressing 1, pending; pending", says: "progressing a: it names no commit"},
 
-		{row: "the branch or the record is not there", branch: deployment.Branch{Name: "stage"},
+		{row: "the branch or the record is not there", branch: deployment.GitOpsBranch{Name: "stage"},
 			reports: []deployment.Report{at("a", "c2")}, want: "; pending"},
 		{row: "a rollout is under way: never success, folders keep theirs",
-			branch:  func() deployment.Branch { b := line("B", "A"); b.Complete = false; return b }(),
+			branch:  func() deployment.GitOpsBranch { b := line("B", "A"); b.Complete = false; return b }(),
 			reports: []deployment.Report{at("a", "c2")}, want: "current 1, success; pending"},
 		{row: "a source that does not answer in time: pending", branch: line("B", "A"),
 			silent:  []string{"Azure Resource Graph"},

@@ -15,11 +15,11 @@ func BenchmarkFleet(b *testing.B) {
 	const clusters, folders = 100_000, 300
 	now := time.Now()
 	w := deployment.Input{
-		Branch: deployment.Branch{Name: "stage", Head: "head", Complete: true, Folders: map[string]deployment.Folder{}},
+		Branch: deployment.GitOpsBranch{Name: "stage", Head: "head", Complete: true, Folders: map[string]deployment.ExpectedFolder{}},
 		Rules:  deployment.Rules{Deadline: time.Hour, StaleAfter: time.Hour},
 	}
 	for i := range folders {
-		w.Branch.Folders[fmt.Sprintf("ct-%03d", i)] = deployment.Folder{Tree: "tree"}
+		w.Branch.Folders[fmt.Sprintf("ct-%03d", i)] = deployment.ExpectedFolder{Tree: "tree"}
 	}
 	for i := range 3 * clusters {
 		r := deployment.Report{

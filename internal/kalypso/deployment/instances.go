@@ -11,7 +11,7 @@ type Instance struct {
 	Cluster string
 	Folder  string // of the cluster type
 	Target  string // "": the folder itself
-	State   State
+	State   ClusterState
 	// Since is when the state began, or else when the cluster reported; zero: unknown.
 	Since    time.Time
 	Message  string
@@ -35,7 +35,7 @@ type folderRun struct {
 
 type targetRun struct {
 	target  string
-	state   State // "": that of the folder
+	state   ClusterState // "": that of the folder
 	since   time.Time
 	message string
 	applied []Applied
@@ -173,4 +173,6 @@ func (w *Input) silentInstances(folder string, members map[string]clusterState, 
 }
 
 // decidesTargets reports whether the state of a folder is the one of all of its targets: nothing newer is known.
-func decidesTargets(s State) bool { return s == StateStale || s == StateOffline || s == StateMissing }
+func decidesTargets(s ClusterState) bool {
+	return s == StateStale || s == StateOffline || s == StateMissing
+}

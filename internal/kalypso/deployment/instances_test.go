@@ -96,7 +96,7 @@ func TestInstances(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := line("B", "A")
-			b.Folders["drone"] = deployment.Folder{Tree: "B", Targets: []string{"shop", "web"}}
+			b.Folders["drone"] = deployment.ExpectedFolder{Tree: "B", Targets: []string{"shop", "web"}}
 			var got []string
 			in := deployment.Input{Branch: b, Rules: test.rules, Reports: test.reports}
 			plain, err := deployment.Evaluate(t.Context(), in)

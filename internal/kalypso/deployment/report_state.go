@@ -12,7 +12,7 @@ import (
 // evaluatedReport is a report with the state that it counts as.
 type evaluatedReport struct {
 	Report
-	state State
+	state ClusterState
 	since time.Time // when it reached its state; zero: unknown
 	why   string
 }
@@ -53,8 +53,8 @@ func OneLine(text string) string {
 }
 
 // stateOf returns the state of a report and its reason. from is when the deadline began.
-func (w *Input) stateOf(r Report, from time.Time) (State, string) {
-	overdue := func(why string) (State, string) {
+func (w *Input) stateOf(r Report, from time.Time) (ClusterState, string) {
+	overdue := func(why string) (ClusterState, string) {
 		if !from.IsZero() && r.Now.Sub(from) > w.Rules.Deadline {
 			return StateFailed, fmt.Sprintf("%s for longer than %s", why, clock.Format(w.Rules.Deadline))
 		}
@@ -96,7 +96,7 @@ func (w *Input) stateOf(r Report, from time.Time) (State, string) {
 
 // revisionState returns the state that the synced revision decides. done is false if the health decides: the cluster
 // synced the folder at head, or it synced nothing and is unhealthy.
-func (w *Input) revisionState(r Report, overdue func(string) (State, string)) (state State, why string, done bool) {
+func (w *Input) revisionState(r Report, overdue func(string) (ClusterState, string)) (state ClusterState, why string, done bool) {
 	revision := ParseRevision(r.Revision)
 	switch {
 	case revision.Branch != "" && revision.Branch != w.Branch.Name && revision.Branch != "HEAD":
@@ -132,7 +132,7 @@ func (w *Input) revisionState(r Report, overdue func(string) (State, string)) (s
 }
 
 // severity orders the states of the objects on a cluster. The cluster counts as the worst of them.
-var severity = map[State]int{
+var severity = map[ClusterState]int{
 	StateCurrent: 0, StateProgressing: 1, StateSuspended: 2, StateStale: 3, StateOffline: 4, StateFailed: 5,
 }
 

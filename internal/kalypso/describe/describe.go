@@ -14,14 +14,14 @@ import (
 // every plan prints it.
 const DefaultMaxLength = 16384
 
-// Change is a change of a rendering.
-type Change struct {
+// RenderingChange is a change of a rendering.
+type RenderingChange struct {
 	Environment  string
 	Branch, Path string // of the destination; "" if the tree is only computed
 	Removal      bool   // the rendering is removed
 	// MovedFrom is the previous destination and ReplacedEnvironment the previous environment. Both are zero if
 	// unchanged.
-	MovedFrom           Location
+	MovedFrom           Destination
 	ReplacedEnvironment string
 
 	// Before and After are the hashes of the tree; "" if there is none.
@@ -34,9 +34,9 @@ type Change struct {
 	Policies func(clusterType, target string) []string
 
 	Configs  []ConfigChange
-	Secrets  []ConfigChange // references to secrets
-	Promoted Promotion      // zero if the promoted commit is unchanged
-	Sources  []SourceChange // see [SourceChanges]
+	Secrets  []ConfigChange  // references to secrets
+	Promoted PromotionChange // zero if the promoted commit is unchanged
+	Sources  []SourceChange  // see [SourceChanges]
 	// Kept and LeftOut list the assignments that fail to render, as cluster type / deployment target. The branch contains
 	// and keeps the former, and does not contain the latter.
 	Kept, LeftOut []string
@@ -50,13 +50,13 @@ type Change struct {
 	MaxLength int    // in characters; 0: unlimited
 }
 
-// Location is the destination of a tree.
-type Location struct {
+// Destination is the destination of a tree.
+type Destination struct {
 	Repo         string // "" if unchanged
 	Branch, Path string
 }
 
-func (p Location) String() string {
+func (p Destination) String() string {
 	text := "branch " + code(p.Branch)
 	if p.Path != "" && p.Path != "." {
 		text += ", path " + code(p.Path)
@@ -101,7 +101,7 @@ var detailLevels = []struct{ rows, names, nodes int }{
 }
 
 // Markdown returns the description of a change.
-func Markdown(c Change) string {
+func Markdown(c RenderingChange) string {
 	var text string
 	c.Configs, c.Secrets = byName(c.Configs), byName(c.Secrets)
 	c.Sources = slices.SortedFunc(slices.Values(c.Sources), func(a, b SourceChange) int {
@@ -111,7 +111,7 @@ func Markdown(c Change) string {
 	c.ClusterTypes, same = split(c.ClusterTypes)
 	placed := c.policyTargets()
 	for _, l := range detailLevels {
-		w := &writer{Change: c, same: same, rows: l.rows, names: l.names, nodes: l.nodes}
+		w := &writer{RenderingChange: c, same: same, rows: l.rows, names: l.names, nodes: l.nodes}
 		if text = w.write(placed); c.MaxLength == 0 || length(text) <= c.MaxLength {
 			break
 		}
@@ -120,8 +120,8 @@ func Markdown(c Change) string {
 }
 
 // Promote returns the description of a change that is a promotion alone: a file on a branch names another commit.
-func Promote(file, branch string, p Promotion, links Links) string {
-	w := &writer{Change: Change{Promoted: p, Links: links}}
+func Promote(file, branch string, p PromotionChange, links Links) string {
+	w := &writer{RenderingChange: RenderingChange{Promoted: p, Links: links}}
 	w.line("Sets the commit of the base in %s on branch %s.", code(file), code(branch))
 	w.promoted()
 	return w.b.String()
@@ -150,7 +150,7 @@ func split(all []ClusterType) (changed, same []ClusterType) {
 func length(s string) int { return len(utf16.Encode([]rune(s))) }
 
 type writer struct {
-	Change
+	RenderingChange
 	same               []ClusterType // those that do not change, for the graph
 	rows, names, nodes int
 	b                  strings.Builder
@@ -190,7 +190,7 @@ func (w *writer) tree() {
 
 func (w *writer) summary() {
 	w.line("")
-	at := Location{Branch: w.Branch, Path: w.Path}
+	at := Destination{Branch: w.Branch, Path: w.Path}
 	switch {
 	case w.Removal:
 		w.line("Removes what was rendered for environment %s from %s.", code(w.Environment), at)
@@ -299,7 +299,7 @@ func (w *writer) more(n int, what string) {
 const maxReasons = 25
 
 func (w *writer) promoted() {
-	if p := w.Promoted; p != (Promotion{}) {
+	if p := w.Promoted; p != (PromotionChange{}) {
 		w.line("\n**Promoted commit:** %s", w.move(p.Repo, p.From, p.To))
 		if p.Why != "" {
 			w.line("")

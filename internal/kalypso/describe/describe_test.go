@@ -39,8 +39,8 @@ var links = describe.Links{
 	},
 }
 
-func changed() describe.Change {
-	return describe.Change{
+func changed() describe.RenderingChange {
+	return describe.RenderingChange{
 		Environment: "dev", Branch: "dev", Path: "clusters", Before: commit("e"), After: commit("f"),
 		ClusterTypes: []describe.ClusterType{
 			{Name: "same", Unchanged: []string{"hello-one"}},
@@ -88,7 +88,7 @@ func changed() describe.Change {
 			}}},
 			{Name: "idle", LabelsChanged: true},
 		},
-		Promoted: describe.Promotion{Repo: "https://github.com/acme/control-plane", From: commit("a"), To: commit("b")},
+		Promoted: describe.PromotionChange{Repo: "https://github.com/acme/control-plane", From: commit("a"), To: commit("b")},
 		Sources: []describe.SourceChange{
 			{
 				Repo:          "https://github.com/acme/hello",
@@ -122,16 +122,16 @@ func TestGolden(t *testing.T) {
 		},
 		{Name: "same", Kind: describe.Added, Added: []string{"hello-one"}},
 	}
-	created := describe.Change{
+	created := describe.RenderingChange{
 		Environment:  "dev",
 		Branch:       "dev",
 		Path:         ".",
 		After:        commit("f"),
 		ClusterTypes: added,
-		Promoted:     describe.Promotion{To: "v1.2.3"},
+		Promoted:     describe.PromotionChange{To: "v1.2.3"},
 		Marker:       marker,
 	}
-	removed := describe.Change{
+	removed := describe.RenderingChange{
 		Environment: "dev",
 		Branch:      "dev",
 		Removal:     true,
@@ -154,12 +154,12 @@ func TestGolden(t *testing.T) {
 	}
 	short := hide(changed())
 	short.MaxLength = 900
-	for name, c := range map[string]describe.Change{
+	for name, c := range map[string]describe.RenderingChange{
 		"changed": hidden, "values": changed(), "created": created, "removed": removed, "short": short,
 		"nothing": {Environment: "dev", Branch: "dev", ClusterTypes: []describe.ClusterType{{Name: "same"}}, Marker: marker},
 		"moved": {
 			Environment: "stage", Branch: "stage", ReplacedEnvironment: "dev", Marker: marker,
-			MovedFrom: describe.Location{Repo: "https://me:canary@git.acme.io/gitops", Branch: "dev", Path: "clusters"},
+			MovedFrom: describe.Destination{Repo: "https://me:canary@git.acme.io/gitops", Branch: "dev", Path: "clusters"},
 		},
 		"computed": {Environment: "dev", ClusterTypes: added, Marker: marker},
 		"uncompared": {
@@ -185,7 +185,7 @@ func TestGolden(t *testing.T) {
 }
 
 // hide takes the values away.
-func hide(c describe.Change) describe.Change {
+func hide(c describe.RenderingChange) describe.RenderingChange {
 	for _, changed := range slices.Concat(c.Configs, c.Secrets) {
 		for n := range changed.Keys {
 			changed.Keys[n].Old, changed.Keys[n].New = nil, nil
@@ -214,7 +214,7 @@ func TestValues(t *testing.T) {
 func TestUnprintable(t *testing.T) {
 	const evil = "\x1b[2J\u202e\u200b\x00"
 	const shown = `\x1b[2J\u202e\u200b\x00`
-	c := describe.Change{
+	c := describe.RenderingChange{
 		Environment: "env" + evil, Branch: "dev" + evil, Path: "path" + evil,
 		ClusterTypes: []describe.ClusterType{{Name: "type" + evil, Added: []string{"target" + evil}}},
 		Policies:     func(string, string) []string { return []string{"policy" + evil} },
@@ -254,7 +254,7 @@ func TestRepoNames(t *testing.T) {
 		"https://me:canary@git.acme.io":        "`https://git.acme.io/`",
 	} {
 		if got := describe.Markdown(
-			describe.Change{Sources: []describe.SourceChange{{Repo: url, To: commit("1")}}},
+			describe.RenderingChange{Sources: []describe.SourceChange{{Repo: url, To: commit("1")}}},
 		); !strings.Contains(got, "- "+want+": ") ||
 			strings.Contains(got, "canary") {
 			t.Errorf("%s is shown as\n%s", url, got)
@@ -264,7 +264,7 @@ func TestRepoNames(t *testing.T) {
 
 // An added or removed cluster type is listed even if it hosts nothing; an unchanged one is not.
 func TestNothingPlaced(t *testing.T) {
-	got := describe.Markdown(describe.Change{ClusterTypes: []describe.ClusterType{
+	got := describe.Markdown(describe.RenderingChange{ClusterTypes: []describe.ClusterType{
 		{Name: "comes", Kind: describe.Added}, {Name: "goes", Kind: describe.Removed}, {Name: "stays"},
 	}})
 	for text, said := range map[string]bool{

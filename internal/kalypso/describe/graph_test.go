@@ -58,7 +58,7 @@ func TestGraph(t *testing.T) {
 		"by cluster type": {many(40, 3), drawn{40, 0, 0, "Yellow: changed."}},
 		"too many":        {many(41, 3), drawn{}},
 	} {
-		text := describe.Markdown(describe.Change{Environment: "dev", ClusterTypes: test.clusterTypes})
+		text := describe.Markdown(describe.RenderingChange{Environment: "dev", ClusterTypes: test.clusterTypes})
 		got := drawn{
 			len(
 				clusterTypeNode.FindAllString(text, -1),
@@ -109,7 +109,7 @@ func TestGraphRandom(t *testing.T) {
 			}
 			all = append(all, ct)
 		}
-		text := describe.Markdown(describe.Change{Environment: "dev", ClusterTypes: all})
+		text := describe.Markdown(describe.RenderingChange{Environment: "dev", ClusterTypes: all})
 		nodes := append(clusterTypeNode.FindAllString(text, -1), targetNode.FindAllString(text, -1)...)
 		ids := map[string]bool{}
 		for _, node := range nodes {

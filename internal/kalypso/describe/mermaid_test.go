@@ -63,7 +63,7 @@ func TestMermaid(t *testing.T) {
 	} {
 		graphs = append(
 			graphs,
-			graphsOf(describe.Markdown(describe.Change{Environment: "dev", ClusterTypes: []describe.ClusterType{
+			graphsOf(describe.Markdown(describe.RenderingChange{Environment: "dev", ClusterTypes: []describe.ClusterType{
 				{
 					Name:      name,
 					Added:     []string{name},
@@ -78,7 +78,7 @@ func TestMermaid(t *testing.T) {
 		dense[i].Added = numbered("t", 20)
 	}
 	for _, clusterTypes := range [][]describe.ClusterType{many40, dense, many(1, 39)} {
-		found := graphsOf(describe.Markdown(describe.Change{Environment: "dev", ClusterTypes: clusterTypes}))
+		found := graphsOf(describe.Markdown(describe.RenderingChange{Environment: "dev", ClusterTypes: clusterTypes}))
 		if len(found) != 1 {
 			t.Errorf("there are %d graphs of %d cluster types", len(found), len(clusterTypes))
 		}

@@ -10,7 +10,7 @@ type placement struct{ policy, clusterType string }
 
 // policyTargets counts the added and changed targets by the policy and cluster type that they belong to. Removed
 // targets have no policy.
-func (c *Change) policyTargets() map[placement]int {
+func (c *RenderingChange) policyTargets() map[placement]int {
 	targets := map[placement]int{}
 	if c.Policies == nil {
 		return targets

@@ -72,14 +72,14 @@ func outsideCode(text string) string {
 }
 
 // changeOf is a change in which teams wrote two texts wherever they can.
-func changeOf(one, two string, length int) describe.Change {
+func changeOf(one, two string, length int) describe.RenderingChange {
 	link := func(repo, commit string) string { return "https://gitlab.com/acme/gitops/-/commit/" + commit }
 	values := []describe.ConfigKey{{Name: one, Old: &one, New: &two}, {Name: two, Kind: describe.Added, New: &one}}
 	configs := []describe.ConfigChange{
 		{Name: one, Targets: 1, ClusterTypes: []string{two}, LabelsChanged: true, Keys: values},
 	}
-	return describe.Change{
-		Environment: one, Branch: two, Path: one, MovedFrom: describe.Location{Repo: two, Branch: one, Path: two},
+	return describe.RenderingChange{
+		Environment: one, Branch: two, Path: one, MovedFrom: describe.Destination{Repo: two, Branch: one, Path: two},
 		ReplacedEnvironment: two, Before: one, After: two,
 		ClusterTypes: []describe.ClusterType{
 			{Name: one, Kind: describe.Added, Added: []string{one, two}, Unchanged: []string{two}},
@@ -87,7 +87,7 @@ func changeOf(one, two string, length int) describe.Change {
 		},
 		Policies: func(string, string) []string { return []string{one, two} },
 		Configs:  configs, Secrets: configs,
-		Promoted: describe.Promotion{Repo: one, From: one, To: two, Why: one + "\n- " + two + "\n" + one},
+		Promoted: describe.PromotionChange{Repo: one, From: one, To: two, Why: one + "\n- " + two + "\n" + one},
 		Sources: []describe.SourceChange{
 			{Repo: one, From: one, To: two, Paths: []string{one, two}, Registrations: []string{two}},
 		},

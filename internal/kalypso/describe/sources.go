@@ -8,8 +8,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/origin"
 )
 
-// Promotion is a change of the promoted commit. "" means none.
-type Promotion struct {
+// PromotionChange is a change of the promoted commit. "" means none.
+type PromotionChange struct {
 	Repo     string // the repo of the commits; "" if unknown
 	From, To string
 	Why      string // of several lines; "": not recorded

@@ -12,8 +12,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
 )
 
-// Result is the result of the stages.
-type Result struct {
+// Output is the result of the stages.
+type Output struct {
 	// AssignmentsKnown reports whether the assignments of all cluster types are known.
 	AssignmentsKnown bool
 	// Schedule and Configuration are nil unless the assignments of a cluster type are known and the fleet is valid.
@@ -33,9 +33,9 @@ type Result struct {
 // problems. A panic of a stage is an error too.
 func Run(
 	ctx context.Context, f *fleet.Fleet, progress func(done, total int),
-) (result *Result, problems problem.Problems) {
+) (result *Output, problems problem.Problems) {
 	defer problem.ReportPanic(func(p *problem.Panic) {
-		result, problems = &Result{}, append(problems, fleet.PanicProblem(f.Objects(), p))
+		result, problems = &Output{}, append(problems, fleet.PanicProblem(f.Objects(), p))
 		problems.Sort()
 	})
 	problems = f.Validate(ctx)
@@ -60,7 +60,7 @@ func Run(
 	files, ps := tree.Build(
 		ctx, f, assignments, renderer, ofTeams.AffectedEverywhere(), valid && !ps.HasErrors(), progress)
 
-	result = &Result{AssignmentsKnown: all}
+	result = &Output{AssignmentsKnown: all}
 	if err := ctx.Err(); err != nil { // running stages fail only because of that
 		return result, append(problems, fleet.StoppedProblem(err))
 	}

@@ -168,7 +168,7 @@ func addSchema(f *fleet.Fleet, name, text string) {
 }
 
 // made names what a result has.
-func made(r *engine.Result) string {
+func made(r *engine.Output) string {
 	var parts []string
 	add := func(name string, there bool) {
 		if there {

@@ -164,7 +164,7 @@ func affected(ps problem.Problems) string {
 	return strings.Join(all, " ")
 }
 
-func targetsOf(r *engine.Result) string {
+func targetsOf(r *engine.Output) string {
 	var all []string
 	for _, folder := range r.Tree.Folders {
 		for _, target := range folder.Targets {

@@ -59,8 +59,8 @@ func open(t testing.TB, url, branch string, credentials ...gitremote.Credential)
 var author = gitops.Author{Name: "Kalypso", Email: "kalypso@acme.io", When: time.Unix(1700000000, 0).UTC()}
 
 // folder returns a folder of files. It computes the hash independently of the package.
-func folder(path string, files map[string]string) gitops.Folder {
-	return gitops.Folder{Path: path, Hash: treeHash(files), Files: stream(files)}
+func folder(path string, files map[string]string) gitops.FolderContent {
+	return gitops.FolderContent{Path: path, Hash: treeHash(files), Files: stream(files)}
 }
 
 func stream(files map[string]string) iter.Seq2[gitops.File, error] {
@@ -108,11 +108,11 @@ func named(kind, content string) plumbing.Hash {
 	return sha1.Sum(fmt.Appendf(nil, "%s %d\x00%s", kind, len(content), content))
 }
 
-func edit(message string, folders ...gitops.Folder) *gitops.Edit {
+func edit(message string, folders ...gitops.FolderContent) *gitops.Edit {
 	return &gitops.Edit{Folders: folders, Message: message, Author: author}
 }
 
-func update(t testing.TB, b *gitops.Branch, opts gitops.UpdateOptions, e *gitops.Edit) gitops.Result {
+func update(t testing.TB, b *gitops.Branch, opts gitops.UpdateOptions, e *gitops.Edit) gitops.UpdateResult {
 	t.Helper()
 	r, err := b.Update(t.Context(), opts, always(e))
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 
 // changedFolder is a folder of an edit that differs on the branch.
 type changedFolder struct {
-	Folder
+	FolderContent
 	old plumbing.Hash // the tree on the branch; zero: none
 }
 
@@ -20,10 +20,10 @@ const (
 )
 
 // changedFolders finds the folders that differ from the branch, and their differing subfolders, level by level. It
-// leaves out folders that are [Folder.Stored]. It
+// leaves out folders that are [FolderContent.Stored]. It
 // also fetches the trees of these folders on the branch, so that the objects in them are not packed again.
-func (s *Snapshot) changedFolders(folders []Folder) ([]Folder, error) {
-	var all []Folder
+func (s *Snapshot) changedFolders(folders []FolderContent) ([]FolderContent, error) {
+	var all []FolderContent
 	var level []changedFolder
 	for _, f := range folders {
 		if f.Stored {
@@ -43,7 +43,7 @@ func (s *Snapshot) changedFolders(folders []Folder) ([]Folder, error) {
 			return nil, err
 		}
 		for _, d := range level {
-			all = append(all, d.Folder)
+			all = append(all, d.FolderContent)
 		}
 		if level, children, err = s.changedSubfolders(level); err != nil {
 			return nil, err
@@ -104,7 +104,7 @@ func (s *Snapshot) changedSubfolders(level []changedFolder) (next []changedFolde
 	return next, children, nil
 }
 
-func appendChanged(all []changedFolder, f Folder, at entry, there bool) []changedFolder {
+func appendChanged(all []changedFolder, f FolderContent, at entry, there bool) []changedFolder {
 	switch {
 	case there && at.IsTree() && at.Hash == f.Hash:
 		return all

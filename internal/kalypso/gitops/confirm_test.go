@@ -44,7 +44,7 @@ func TestUpdateLostAnswer(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			equal(t, "result", r, gitops.Result{Commit: plumbing.NewHash(gitserver.Rev(t, repo, "main")), Pushed: true})
+			equal(t, "result", r, gitops.UpdateResult{Commit: plumbing.NewHash(gitserver.Rev(t, repo, "main")), Pushed: true})
 			equal(t, "log", gitserver.Log(t, repo, "main"), []string{"ours", "Seed"})
 		})
 	}
@@ -54,7 +54,7 @@ func TestUpdateLostAnswer(t *testing.T) {
 		gitserver.Seed(t, repo, "main", map[string]string{"x": "1"})
 		server.DropAnswer(t, repo)
 		r := update(t, b, noBackoff, edit("ours", folder("large", first)))
-		equal(t, "result", r, gitops.Result{Commit: plumbing.NewHash(gitserver.Rev(t, repo, "main")), Pushed: true})
+		equal(t, "result", r, gitops.UpdateResult{Commit: plumbing.NewHash(gitserver.Rev(t, repo, "main")), Pushed: true})
 		equal(t, "log", gitserver.Log(t, repo, "main"), []string{"ours", "Seed"})
 	})
 }

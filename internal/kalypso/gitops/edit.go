@@ -13,14 +13,14 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/signing"
 )
 
-// File is a file of a [Folder].
+// File is a file of a [FolderContent].
 type File struct {
 	Path    string // relative to the folder
 	Content []byte // must not be modified
 }
 
-// Folder is the desired content of a folder: these files and folders, and nothing else.
-type Folder struct {
+// FolderContent is the desired content of a folder: these files and folders, and nothing else.
+type FolderContent struct {
 	Path string        // relative to the repository root or to the parent folder
 	Hash plumbing.Hash // of the resulting tree
 	// Files yields the files in byte order of their paths. It is called only if the folder on the branch differs, twice
@@ -28,7 +28,7 @@ type Folder struct {
 	Files iter.Seq2[File, error]
 	// Folders are the direct subfolders, in addition to those that Files imply; each path is a single name. Subfolders
 	// that the branch already has are not read.
-	Folders []Folder
+	Folders []FolderContent
 	// Stored says that the repo contains the tree already, such as in the branch's history. It is written by its hash, and
 	// Files and Folders are not used. The server rejects the push if the tree is missing.
 	Stored bool
@@ -47,7 +47,7 @@ type Author struct {
 // Edit is one change to a branch: it removes paths, then sets folders and files. All other paths stay. Paths are
 // relative to the repository root.
 type Edit struct {
-	Folders []Folder
+	Folders []FolderContent
 	Files   map[string][]byte
 	Remove  []string // files or folders; missing ones are skipped
 	Message string

@@ -22,10 +22,10 @@ var emptyTree = plumbing.Hash(gitobject.NewHasher().Object(gitobject.Tree, nil))
 // packFolders packs folders on all CPUs: their files, the trees of these, and their own tree. It passes the chunks to
 // out.
 func packFolders(
-	ctx context.Context, folders []Folder, p *pack, out func([]byte) error,
-	folder func(*packWriter, context.Context, Folder) error,
+	ctx context.Context, folders []FolderContent, p *pack, out func([]byte) error,
+	folder func(*packWriter, context.Context, FolderContent) error,
 ) error {
-	jobs := make(chan Folder)
+	jobs := make(chan FolderContent)
 	errs := make([]error, min(runtime.GOMAXPROCS(0), len(folders)))
 	var wg sync.WaitGroup
 	for i := range errs {
@@ -50,7 +50,7 @@ func packFolders(
 }
 
 // folder packs one folder without its subfolders.
-func (w *packWriter) folder(ctx context.Context, f Folder) error {
+func (w *packWriter) folder(ctx context.Context, f FolderContent) error {
 	builder := &treeBuilder{packWriter: w}
 	if f.Files != nil {
 		for file, err := range f.Files {
@@ -80,4 +80,4 @@ func (w *packWriter) folder(ctx context.Context, f Folder) error {
 }
 
 // isEmpty reports whether the folder is to be absent: Git stores no empty folders.
-func (f Folder) isEmpty() bool { return f.Hash.IsZero() || f.Hash == emptyTree }
+func (f FolderContent) isEmpty() bool { return f.Hash.IsZero() || f.Hash == emptyTree }

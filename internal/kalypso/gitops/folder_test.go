@@ -9,8 +9,8 @@ import (
 )
 
 // nested is a folder of n folders, each with a file of the text.
-func nested(path string, n int, text string) gitops.Folder {
-	f := gitops.Folder{Path: path}
+func nested(path string, n int, text string) gitops.FolderContent {
+	f := gitops.FolderContent{Path: path}
 	files := map[string]string{}
 	for i := range n {
 		name := fmt.Sprintf("t-%04d", i)
@@ -23,7 +23,7 @@ func nested(path string, n int, text string) gitops.Folder {
 
 // TestUpdateFetchesAlong: a small change fetches its trees in one round trip, no matter how many folders are new.
 func TestUpdateFetchesAlong(t *testing.T) {
-	reads := func(beside ...gitops.Folder) int {
+	reads := func(beside ...gitops.FolderContent) int {
 		repo := gitserver.InitBare(t)
 		server, url := gitserver.Serve(t, repo, gitserver.WithFilter())
 		branch := open(t, url, "main")

@@ -15,26 +15,26 @@ import (
 func (b *Branch) ForceWithLease(
 	ctx context.Context, base *Branch, opts UpdateOptions,
 	build func(ctx context.Context, base, now *Snapshot) (*Edit, error),
-) (Result, error) {
+) (UpdateResult, error) {
 	opts = opts.withDefaults()
-	return b.retryOnMoved(ctx, opts, func() (Result, error) {
+	return b.retryOnMoved(ctx, opts, func() (UpdateResult, error) {
 		opts.Progress(StageRead, 0, 0)
 		onto, err := base.open(ctx, opts.Cache)
 		if err != nil {
-			return Result{}, err
+			return UpdateResult{}, err
 		}
 		defer onto.Close()
 		if onto.Commit.IsZero() {
-			return Result{}, fmt.Errorf("%s: %w", base, ErrBranchNotFound)
+			return UpdateResult{}, fmt.Errorf("%s: %w", base, ErrBranchNotFound)
 		}
 		now, err := b.Snapshot(ctx)
 		if err != nil {
-			return Result{}, err
+			return UpdateResult{}, err
 		}
 		defer now.Close()
 		edit, err := build(ctx, onto, now)
 		if err != nil || edit == nil {
-			return Result{Commit: now.Commit}, err
+			return UpdateResult{Commit: now.Commit}, err
 		}
 		return b.commitAndPush(ctx, opts, onto, edit, now.Commit)
 	})

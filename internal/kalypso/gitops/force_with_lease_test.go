@@ -41,7 +41,7 @@ func checkForceWithLease(t *testing.T, repo string, base, ours *gitops.Branch) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	equal(t, "without an edit", same, gitops.Result{Commit: one.Commit})
+	equal(t, "without an edit", same, gitops.UpdateResult{Commit: one.Commit})
 	// The target moves, and our branch moves while it is read: the attempt is repeated.
 	target = gitserver.Seed(t, repo, "main", map[string]string{"theirs.txt": "2\n"})
 	seen := 0

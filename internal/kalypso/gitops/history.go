@@ -18,8 +18,8 @@ const (
 	MaxHistoryPaths = 20
 )
 
-// Change is a commit that changed something below the requested folders.
-type Change struct {
+// ChangingCommit is a commit that changed something below the requested folders.
+type ChangingCommit struct {
 	Commit  plumbing.Hash
 	Author  Author
 	Subject string
@@ -31,14 +31,14 @@ type Change struct {
 // History returns the changes below the folders in the commits after since, newest first, along first parents, at
 // most [MaxHistory] commits back. It also reports whether it found since: if not, there may be more commits, or the
 // branch was rewritten. Without folders it reads only commits, no trees.
-func (b *Branch) History(ctx context.Context, since plumbing.Hash, folders []string) ([]Change, bool, error) {
+func (b *Branch) History(ctx context.Context, since plumbing.Hash, folders []string) ([]ChangingCommit, bool, error) {
 	head, err := b.Head(ctx)
 	if err != nil || head.IsZero() {
 		return nil, false, err
 	}
 	// Most often the last commits cause the drift. A server without filters sends their contents each time, so it is
 	// asked once.
-	var changes []Change
+	var changes []ChangingCommit
 	for _, depth := range []int{8, MaxHistory + 1} {
 		var found, whole bool
 		changes, found, whole, err = b.history(ctx, head, since, depth, folders)
@@ -53,7 +53,7 @@ func (b *Branch) History(ctx context.Context, since plumbing.Hash, folders []str
 // more to read.
 func (b *Branch) history(
 	ctx context.Context, head, since plumbing.Hash, depth int, folders []string,
-) (changes []Change, found, whole bool, err error) {
+) (changes []ChangingCommit, found, whole bool, err error) {
 	reader, err := b.remote.Reader(ctx)
 	if err != nil {
 		return nil, false, false, err
@@ -105,8 +105,8 @@ func (b *Branch) history(
 	return changes, false, last, nil
 }
 
-func (s *Snapshot) commitChange(c *object.Commit, before plumbing.Hash, folders []string) (Change, error) {
-	change := Change{Commit: c.Hash, Subject: subjectOf(c), Merge: len(c.ParentHashes) > 1, Author: authorOf(c)}
+func (s *Snapshot) commitChange(c *object.Commit, before plumbing.Hash, folders []string) (ChangingCommit, error) {
+	change := ChangingCommit{Commit: c.Hash, Subject: subjectOf(c), Merge: len(c.ParentHashes) > 1, Author: authorOf(c)}
 	if len(folders) == 0 {
 		return change, nil
 	}
@@ -142,7 +142,7 @@ func authorOf(c *object.Commit) Author {
 }
 
 // diff adds the paths that differ between two entries. The zero entry means absent.
-func (s *Snapshot) diff(path string, old, now entry, change *Change) error {
+func (s *Snapshot) diff(path string, old, now entry, change *ChangingCommit) error {
 	if old.Hash == now.Hash && old.Mode == now.Mode {
 		return nil
 	}
@@ -170,7 +170,7 @@ func (s *Snapshot) diff(path string, old, now entry, change *Change) error {
 }
 
 // add adds a path that differs. It lists the first [MaxHistoryPaths] and counts all.
-func (c *Change) add(path string) {
+func (c *ChangingCommit) add(path string) {
 	if c.Count++; len(c.Paths) < MaxHistoryPaths {
 		c.Paths = append(c.Paths, path)
 	}

@@ -30,7 +30,7 @@ type pack struct {
 	added    map[plumbing.Hash]bool // true: in chunks; false: only counted
 	chunks   [][]byte
 	size     int
-	deferred []Folder // only counted so far
+	deferred []FolderContent // only counted so far
 }
 
 func newPack(known map[plumbing.Hash]struct{}, room int) *pack {
@@ -61,7 +61,7 @@ func (p *pack) appendChunk(chunk []byte) error {
 }
 
 // hasRoom reports whether to pack a folder now. If not, it defers the folder.
-func (p *pack) hasRoom(f Folder) bool {
+func (p *pack) hasRoom(f FolderContent) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.size < p.room {

@@ -47,15 +47,15 @@ func benchContent(n, target int, name, mark string) []byte {
 }
 
 // benchFiles contains the files, so that making them is not measured.
-var benchFiles = sync.OnceValue(func() []gitops.Folder {
-	var folders []gitops.Folder
+var benchFiles = sync.OnceValue(func() []gitops.FolderContent {
+	var folders []gitops.FolderContent
 	for n := range benchTypes {
 		folders = append(folders, existing(n, ""))
 	}
 	return folders
 })
 
-func existing(n int, mark string) gitops.Folder {
+func existing(n int, mark string) gitops.FolderContent {
 	var files []gitops.File
 	contents := map[string]string{}
 	for f, err := range benchFolder(n, mark) {
@@ -65,7 +65,7 @@ func existing(n int, mark string) gitops.Folder {
 		files = append(files, f)
 		contents[f.Path] = string(f.Content)
 	}
-	return gitops.Folder{
+	return gitops.FolderContent{
 		Path: fmt.Sprintf("cluster-%03d", n), Hash: treeHash(contents),
 		Files: func(yield func(gitops.File, error) bool) {
 			for _, f := range files {
@@ -99,7 +99,7 @@ func BenchmarkPushFirst(b *testing.B) {
 // BenchmarkPushOne changes one file of those and pushes it, and prints the
 // ratio to the first push.
 func BenchmarkPushOne(b *testing.B) {
-	folders := append([]gitops.Folder(nil), benchFiles()...)
+	folders := append([]gitops.FolderContent(nil), benchFiles()...)
 	repo := gitserver.InitBare(b)
 	branch := open(b, "file://"+repo, "main")
 	start := time.Now()
@@ -130,7 +130,7 @@ func BenchmarkSnapshot(b *testing.B) {
 
 // fastImport is the time that git takes for the same: fast-import into a
 // repository, push from there to an empty one.
-func fastImport(b *testing.B, folders []gitops.Folder) time.Duration {
+func fastImport(b *testing.B, folders []gitops.FolderContent) time.Duration {
 	var stream bytes.Buffer
 	stream.WriteString("commit refs/heads/main\ncommitter A <a@b> 0 +0000\ndata 1\nx\n")
 	for _, f := range folders {

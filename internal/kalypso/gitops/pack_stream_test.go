@@ -24,7 +24,7 @@ func noise(seed uint64, n int) string {
 }
 
 // noisy are folders of a megabyte each; one file is the same in all of them.
-func noisy(n int) (folders []gitops.Folder, files map[string]string) {
+func noisy(n int) (folders []gitops.FolderContent, files map[string]string) {
 	files = map[string]string{}
 	for i := range n {
 		these := map[string]string{"a": noise(uint64(i), 1<<20), "b": fmt.Sprint(i), "same": "same", "deep/er": "x"}

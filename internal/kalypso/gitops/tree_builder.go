@@ -81,7 +81,7 @@ func (t *treeBuilder) write(l openTree) (plumbing.Hash, error) {
 }
 
 // finish adds folders to the files and returns the hash of the whole tree, or zero if it is empty.
-func (t *treeBuilder) finish(folders []Folder) (plumbing.Hash, error) {
+func (t *treeBuilder) finish(folders []FolderContent) (plumbing.Hash, error) {
 	if t.open == nil {
 		t.open = []openTree{{}}
 	}

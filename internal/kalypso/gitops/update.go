@@ -41,8 +41,8 @@ type UpdateOptions struct {
 	Backoff func(ctx context.Context, attempt int) error
 }
 
-// Result is the result of an update.
-type Result struct {
+// UpdateResult is the result of an update.
+type UpdateResult struct {
 	Commit plumbing.Hash // the head with the edit; zero: the branch is absent and the edit empty
 	Pushed bool          // false: the branch already had the edit
 	Cache  TreeCache     // of Commit, as far as it was read or written
@@ -58,9 +58,9 @@ type Result struct {
 // reported success but the branch does not contain the commit, the error is [ErrPushLost].
 func (b *Branch) Update(
 	ctx context.Context, opts UpdateOptions, build func(context.Context, *Snapshot) (*Edit, error),
-) (Result, error) {
+) (UpdateResult, error) {
 	opts = opts.withDefaults()
-	return b.retryOnMoved(ctx, opts, func() (Result, error) { return b.attempt(ctx, opts, build) })
+	return b.retryOnMoved(ctx, opts, func() (UpdateResult, error) { return b.attempt(ctx, opts, build) })
 }
 
 // lockedAttempts limits how often a push to a locked branch is tried. A running push has the lock for some
@@ -68,10 +68,10 @@ func (b *Branch) Update(
 const lockedAttempts = 3
 
 // retryOnMoved runs an update, one at a time in this process, until no other push gets in between.
-func (b *Branch) retryOnMoved(ctx context.Context, opts UpdateOptions, update func() (Result, error)) (Result, error) {
+func (b *Branch) retryOnMoved(ctx context.Context, opts UpdateOptions, update func() (UpdateResult, error)) (UpdateResult, error) {
 	unlock, err := lock(ctx, b.Key())
 	if err != nil {
-		return Result{}, err
+		return UpdateResult{}, err
 	}
 	defer unlock()
 	for attempt := 1; ; attempt++ {
@@ -79,15 +79,15 @@ func (b *Branch) retryOnMoved(ctx context.Context, opts UpdateOptions, update fu
 		locked := errors.Is(err, gitremote.ErrBranchLocked)
 		switch {
 		case locked && attempt >= min(lockedAttempts, opts.Attempts):
-			return Result{}, err
+			return UpdateResult{}, err
 		case locked: // perhaps by a running push
 		case !errors.Is(err, gitremote.ErrBranchMoved):
 			return result, err
 		case attempt >= opts.Attempts:
-			return Result{}, fmt.Errorf("%s kept moving during %d attempts: %w", b, attempt, err)
+			return UpdateResult{}, fmt.Errorf("%s kept moving during %d attempts: %w", b, attempt, err)
 		}
 		if err := opts.Backoff(ctx, attempt); err != nil {
-			return Result{}, err
+			return UpdateResult{}, err
 		}
 	}
 }
@@ -116,22 +116,22 @@ func backoff(ctx context.Context, attempt int) error {
 
 func (b *Branch) attempt(
 	ctx context.Context, opts UpdateOptions, build func(context.Context, *Snapshot) (*Edit, error),
-) (Result, error) {
+) (UpdateResult, error) {
 	opts.Progress(StageRead, 0, 0)
 	s, err := b.open(ctx, opts.Cache)
 	if err != nil {
-		return Result{}, err
+		return UpdateResult{}, err
 	}
 	defer s.Close()
 	edit, err := build(ctx, s)
 	if err != nil {
-		return Result{}, err
+		return UpdateResult{}, err
 	}
 	if edit == nil {
 		return opts.result(s, false), nil
 	}
 	if s.Commit.IsZero() && !opts.CreateBranch {
-		return Result{}, fmt.Errorf("%s: %w", b, ErrBranchNotFound)
+		return UpdateResult{}, fmt.Errorf("%s: %w", b, ErrBranchNotFound)
 	}
 	return b.commitAndPush(ctx, opts, s, edit, s.Commit)
 }
@@ -139,31 +139,31 @@ func (b *Branch) attempt(
 // commitAndPush moves the branch from old to one commit on top of a snapshot.
 func (b *Branch) commitAndPush(
 	ctx context.Context, opts UpdateOptions, s *Snapshot, edit *Edit, old plumbing.Hash,
-) (Result, error) {
+) (UpdateResult, error) {
 	open, done := b.startPush(ctx)
 	defer done()
 	after, p, err := s.commit(ctx, edit, opts)
 	if err != nil {
-		return Result{}, err
+		return UpdateResult{}, err
 	}
 	if after == s {
 		return opts.result(s, false), nil
 	}
 	w, err := open()
 	if err != nil {
-		return Result{}, err
+		return UpdateResult{}, err
 	}
 	pack := p.stream(ctx, func(sent int) { opts.Progress(StagePush, sent, 0) })
 	err = w.Push(gitremote.PushRequest{Branch: b.ref, Old: old, New: after.Commit, Pack: pack, Size: pack.size})
 	if failed := pack.stop(); failed != nil {
-		return Result{}, failed // the server's error only reports an incomplete pack
+		return UpdateResult{}, failed // the server's error only reports an incomplete pack
 	}
 	if w.Sent() {
 		reader, _ := s.reader.(gitremote.Reader)
 		err = b.confirm(ctx, sentPush{old: old, pushed: after.Commit, err: err, open: reader, backoff: opts.Backoff})
 	}
 	if err != nil {
-		return Result{}, err
+		return UpdateResult{}, err
 	}
 	return opts.result(after, true), nil
 }
@@ -191,8 +191,8 @@ func (b *Branch) startPush(ctx context.Context) (open func() (gitremote.Writer, 
 }
 
 // result returns the result of an update that left the branch at s.
-func (o UpdateOptions) result(s *Snapshot, pushed bool) Result {
-	r := Result{Commit: s.Commit, Pushed: pushed}
+func (o UpdateOptions) result(s *Snapshot, pushed bool) UpdateResult {
+	r := UpdateResult{Commit: s.Commit, Pushed: pushed}
 	if o.CachePath != "" {
 		r.Cache = s.TreeCache(o.CachePath)
 	}

@@ -87,10 +87,10 @@ func TestUpdateErrors(t *testing.T) {
 		change(e)
 		return e
 	}
-	unsorted := gitops.Folder{Path: "large", Hash: treeHash(first), Files: func(yield func(gitops.File, error) bool) {
+	unsorted := gitops.FolderContent{Path: "large", Hash: treeHash(first), Files: func(yield func(gitops.File, error) bool) {
 		_ = yield(gitops.File{Path: "b"}, nil) && yield(gitops.File{Path: "a"}, nil)
 	}}
-	broken := gitops.Folder{Path: "large", Hash: treeHash(first), Files: func(yield func(gitops.File, error) bool) {
+	broken := gitops.FolderContent{Path: "large", Hash: treeHash(first), Files: func(yield func(gitops.File, error) bool) {
 		yield(gitops.File{}, errRender)
 	}}
 	for name, test := range map[string]struct {
@@ -112,7 +112,7 @@ func TestUpdateErrors(t *testing.T) {
 		"no message": {edit(" ", folder("a", first)), nil},
 		"author": {with(func(e *gitops.Edit) {
 			e.Author.Email = "a>b"
-			e.Folders = []gitops.Folder{folder("a", first)}
+			e.Folders = []gitops.FolderContent{folder("a", first)}
 		}), nil},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -29,9 +29,9 @@ func TestUpdateLife(t *testing.T) {
 		equal(t, "head", gitserver.Rev(t, repo, "main"), made.Commit.String())
 
 		again := update(t, b, gitops.UpdateOptions{}, edit("two", folder("large", first)))
-		equal(t, "unchanged", again, gitops.Result{Commit: made.Commit})
+		equal(t, "unchanged", again, gitops.UpdateResult{Commit: made.Commit})
 		nothing := update(t, b, gitops.UpdateOptions{}, nil)
-		equal(t, "no edit", nothing, gitops.Result{Commit: made.Commit})
+		equal(t, "no edit", nothing, gitops.UpdateResult{Commit: made.Commit})
 
 		e := edit("three", folder("large", map[string]string{"app/config.yaml": "a: 3\n"}), folder("deep/er", first))
 		e.Files = map[string][]byte{"Promoted_Commit_Id": []byte("abc"), ".kalypso/rendering.json": []byte("{}\n")}
@@ -150,7 +150,7 @@ func TestUpdateBrokenAnswer(t *testing.T) {
 	server, url := gitserver.Serve(t, repo)
 	server.DropAnswer()
 	r := update(t, open(t, url, "main"), gitops.UpdateOptions{CreateBranch: true}, edit("ours", folder("large", first)))
-	equal(t, "result", r, gitops.Result{Commit: plumbing.NewHash(gitserver.Rev(t, repo, "main")), Pushed: true})
+	equal(t, "result", r, gitops.UpdateResult{Commit: plumbing.NewHash(gitserver.Rev(t, repo, "main")), Pushed: true})
 	equal(t, "log", gitserver.Log(t, repo, "main"), []string{"ours"})
 }
 

@@ -34,10 +34,10 @@ type Repo interface {
 	// [ErrNothingToMerge] if the host refuses it because the branch has no commit that the target lacks. Most hosts open
 	// it. If the pull request was opened but its labels or reviewers could not be set, Open returns both the pull request
 	// and the error; Edit sets them.
-	Open(ctx context.Context, proposal Proposal) (*PullRequest, error)
+	Open(ctx context.Context, proposal PullRequestContent) (*PullRequest, error)
 	// Edit changes an open pull request, as last read, to match a proposal. It makes requests only for differences, and
 	// keeps labels and reviewers that the proposal does not list. It does not change the branches.
-	Edit(ctx context.Context, now PullRequest, proposal Proposal) (*PullRequest, error)
+	Edit(ctx context.Context, now PullRequest, proposal PullRequestContent) (*PullRequest, error)
 	// Unasked returns the reviewers who have neither reviewed an open pull request, as last read, nor been asked to.
 	// Some hosts drop reviewers from the list once they have reviewed, and [Repo.Edit] would ask them again.
 	Unasked(ctx context.Context, now PullRequest, reviewers []string) ([]string, error)
@@ -79,14 +79,14 @@ type Repo interface {
 	MarkerFirst() bool
 }
 
-// State is the state of a pull request.
-type State string
+// PullRequestState is the state of a pull request.
+type PullRequestState string
 
 // The states of a pull request. A merged one is not Closed.
 const (
-	Open   State = "open"
-	Closed State = "closed"
-	Merged State = "merged"
+	Open   PullRequestState = "open"
+	Closed PullRequestState = "closed"
+	Merged PullRequestState = "merged"
 )
 
 // MergeMethod is how a pull request is merged.
@@ -110,7 +110,7 @@ type PullRequest struct {
 	Number     int
 	ID         string // the host's internal ID
 	URL        string // web page
-	State      State
+	State      PullRequestState
 	Title      string
 	Body       string
 	Branch     string // branch to be merged
@@ -133,8 +133,8 @@ type Query struct {
 	Open   bool   // ignore pull requests that are merged or closed
 }
 
-// Proposal is the desired content of a pull request.
-type Proposal struct {
+// PullRequestContent is the desired content of a pull request.
+type PullRequestContent struct {
 	Branch       string
 	Target       string
 	Title        string

@@ -27,7 +27,7 @@ const picture = "../../../examples/functions/fleet_page/fleet.png"
 var desktop = chromium.View{Width: 1360, Height: 1000, Zone: "Europe/Berlin"}
 
 // serve serves the page, and fails the test if anything else is requested.
-func serve(t *testing.T, histories []page.History, states []page.State) string {
+func serve(t *testing.T, histories []page.History, states []page.DeploymentState) string {
 	t.Helper()
 	html, err := page.HTML(histories, states)
 	if err != nil {
@@ -230,7 +230,7 @@ func testHostile(t *testing.T, b *chromium.Browser) {
 		for i := range s.Problems {
 			s.Problems[i] = page.Problem{Cluster: hostile, Folder: hostile, State: hostile, Message: hostile}
 		}
-		s.Folders[hostile] = page.Folder{Total: 1}
+		s.Folders[hostile] = page.FolderCounts{Total: 1}
 		s.Clusters = map[page.Text][]page.Followed{hostile: {{Folder: hostile, State: hostile}}}
 		h.ControlPlane.Repo = "https://acme.io/" + hostile
 		p := b.Open(t, serve(t, histories, states), desktop)

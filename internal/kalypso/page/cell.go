@@ -75,7 +75,7 @@ const (
 )
 
 // worst returns the worst state of the folder's clusters; "": it has none.
-func (f Folder) worst() Text {
+func (f FolderCounts) worst() Text {
 	for _, s := range slices.Concat(stateOrder[1:], stateOrder[:1]) {
 		if f.count(s) > 0 {
 			return Text(s)
@@ -92,7 +92,7 @@ func fraction(n, of int) string {
 }
 
 // addTarget adds the counts of a state.
-func (c *cell) addTarget(t Target) {
+func (c *cell) addTarget(t TargetCounts) {
 	switch {
 	case t.Current < t.Total:
 		c.State = Text(deployment.StateProgressing)

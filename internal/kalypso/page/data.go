@@ -23,8 +23,8 @@ type History struct {
 	// Name is the name of the environment; "": Environment, else the branch.
 	Name          Text         `json:"-"`
 	Environment   Text         `json:"environment"`
-	GitOpsRepo    Location     `json:"gitops_repo"`
-	ControlPlane  Location     `json:"control_plane"`
+	GitOpsRepo    Destination  `json:"gitops_repo"`
+	ControlPlane  Destination  `json:"control_plane"`
 	Since         Text         `json:"since"` // RFC 3339, a duration before Until, or "": 720h
 	Until         Text         `json:"until"` // RFC 3339, or "": when the data was read
 	Deployments   []Deployment `json:"deployments"`
@@ -36,8 +36,8 @@ type History struct {
 	RecordedUntil time.Time    `json:"recorded_until"`
 }
 
-// Location is a folder on a branch of a repo.
-type Location struct {
+// Destination is a folder on a branch of a repo.
+type Destination struct {
 	Repo   Text `json:"repo"`
 	Branch Text `json:"branch"`
 	Path   Text `json:"path"`
@@ -99,26 +99,26 @@ type Owner struct {
 	Workload  Text `json:"workload"`
 }
 
-// State is what the data source kalypso_deployment_state returns, with its attributes as JSON.
-type State struct {
+// DeploymentState is what the data source kalypso_deployment_state returns, with its attributes as JSON.
+type DeploymentState struct {
 	// Name is the name of the environment; "": that of the history of the same location, else Environment, else the
 	// branch.
-	Name        Text                `json:"-"`
-	Environment Text                `json:"environment"`
-	GitOpsRepo  Location            `json:"gitops_repo"`
-	PromotedAt  Text                `json:"promoted_commit"`
-	Complete    bool                `json:"complete"` // no rollout is in progress
-	Verdict     Text                `json:"verdict"`
-	Summary     Text                `json:"summary"`
-	ObservedAt  time.Time           `json:"observed_at"`
-	Folders     map[Text]Folder     `json:"folders"`
-	Problems    []Problem           `json:"problems"`
-	Targets     map[Text]Target     `json:"targets"`
-	Clusters    map[Text][]Followed `json:"clusters"`
+	Name        Text                  `json:"-"`
+	Environment Text                  `json:"environment"`
+	GitOpsRepo  Destination           `json:"gitops_repo"`
+	PromotedAt  Text                  `json:"promoted_commit"`
+	Complete    bool                  `json:"complete"` // no rollout is in progress
+	Verdict     Text                  `json:"verdict"`
+	Summary     Text                  `json:"summary"`
+	ObservedAt  time.Time             `json:"observed_at"`
+	Folders     map[Text]FolderCounts `json:"folders"`
+	Problems    []Problem             `json:"problems"`
+	Targets     map[Text]TargetCounts `json:"targets"`
+	Clusters    map[Text][]Followed   `json:"clusters"`
 }
 
-// Folder counts the clusters that follow the folder of a cluster type, by their states.
-type Folder struct {
+// FolderCounts counts the clusters that follow the folder of a cluster type, by their states.
+type FolderCounts struct {
 	Total       int       `json:"total"`
 	Current     int       `json:"current"`
 	Progressing int       `json:"progressing"`
@@ -139,8 +139,8 @@ type Problem struct {
 	Message Text `json:"message"`
 }
 
-// Target counts the clusters of a deployment target.
-type Target struct {
+// TargetCounts counts the clusters of a deployment target.
+type TargetCounts struct {
 	Current  int          `json:"current"`
 	Total    int          `json:"total"`
 	Versions map[Text]int `json:"versions"`

@@ -15,7 +15,7 @@ type environment struct {
 	Name    Text
 	ID      string // of the timeline, in links
 	History *History
-	State   *State
+	State   *DeploymentState
 
 	Window     window
 	Verdict    Text
@@ -40,9 +40,9 @@ type window struct{ From, To stamp }
 const defaultWindow = 720 * time.Hour
 
 // newEnvironments joins histories and states: by their names, else by their locations.
-func newEnvironments(histories []History, states []State) ([]*environment, error) {
+func newEnvironments(histories []History, states []DeploymentState) ([]*environment, error) {
 	var all []*environment
-	named, located := map[Text]*environment{}, map[Location]*environment{}
+	named, located := map[Text]*environment{}, map[Destination]*environment{}
 	for i := range histories {
 		h := &histories[i]
 		e := &environment{Name: cmp.Or(h.Name.line(), h.Environment, h.GitOpsRepo.Branch), History: h}
@@ -79,15 +79,15 @@ func twice(argument string, environment Text) error {
 }
 
 // Observed returns when the state was read.
-func (s *State) Observed() stamp { return stamp(s.ObservedAt) }
+func (s *DeploymentState) Observed() stamp { return stamp(s.ObservedAt) }
 
 // key returns the location, equal for equal folders.
-func (l Location) key() Location {
-	return Location{Repo: l.Repo, Branch: l.Branch, Path: Text(strings.Trim(strings.TrimPrefix(string(l.Path), "."), "/"))}
+func (l Destination) key() Destination {
+	return Destination{Repo: l.Repo, Branch: l.Branch, Path: Text(strings.Trim(strings.TrimPrefix(string(l.Path), "."), "/"))}
 }
 
 // asOf returns the latest time in the data.
-func asOf(histories []History, states []State) stamp {
+func asOf(histories []History, states []DeploymentState) stamp {
 	var latest time.Time
 	see := func(times ...time.Time) {
 		for _, t := range times {
@@ -186,8 +186,8 @@ func (w window) part(t time.Time) float64 {
 }
 
 // count returns the number of clusters in a state.
-func (f Folder) count(state deployment.State) int {
-	return map[deployment.State]int{
+func (f FolderCounts) count(state deployment.ClusterState) int {
+	return map[deployment.ClusterState]int{
 		deployment.StateCurrent: f.Current, deployment.StateFailed: f.Failed, deployment.StateMissing: f.Missing,
 		deployment.StateOffline: f.Offline, deployment.StateStale: f.Stale, deployment.StateSuspended: f.Suspended,
 		deployment.StateProgressing: f.Progressing,
@@ -195,8 +195,8 @@ func (f Folder) count(state deployment.State) int {
 }
 
 // bars returns the states of all clusters as parts of a bar, and in words.
-func bars(folders map[Text]Folder) ([]bar, string) {
-	counts, total := map[deployment.State]int{}, 0
+func bars(folders map[Text]FolderCounts) ([]bar, string) {
+	counts, total := map[deployment.ClusterState]int{}, 0
 	for _, f := range folders {
 		for _, s := range stateOrder {
 			counts[s] += f.count(s)
@@ -224,11 +224,11 @@ func bars(folders map[Text]Folder) ([]bar, string) {
 func percent(n, of int) string { return fmt.Sprintf("%.2f%%", 100*float64(n)/float64(of)) }
 
 // stateOrder lists the states of clusters: current, then those of problems, the worst first.
-var stateOrder = append([]deployment.State{deployment.StateCurrent}, deployment.ProblemOrder...)
+var stateOrder = append([]deployment.ClusterState{deployment.StateCurrent}, deployment.ProblemOrder...)
 
 // rank returns the weight of a state: 0 for current and for none. An unknown one comes after failed.
 func rank(state Text) int {
-	switch i := slices.Index(stateOrder, deployment.State(state)); {
+	switch i := slices.Index(stateOrder, deployment.ClusterState(state)); {
 	case i == 0 || state == "":
 		return 0
 	case i < 0:
@@ -243,7 +243,7 @@ func class(state Text) string {
 	switch {
 	case state == "":
 		return "none"
-	case slices.Contains(stateOrder, deployment.State(state)):
+	case slices.Contains(stateOrder, deployment.ClusterState(state)):
 		return string(state)
 	}
 	return "other"

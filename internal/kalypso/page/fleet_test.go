@@ -25,27 +25,27 @@ func commit(n int) page.Text {
 }
 
 // shop is a shop's fleet: three environments, of which prod has a failed target and a lost cluster.
-func shop() ([]page.History, []page.State) {
-	gitops := func(branch page.Text) page.Location {
-		return page.Location{Repo: "https://github.com/acme/gitops", Branch: branch, Path: "."}
+func shop() ([]page.History, []page.DeploymentState) {
+	gitops := func(branch page.Text) page.Destination {
+		return page.Destination{Repo: "https://github.com/acme/gitops", Branch: branch, Path: "."}
 	}
 	var histories []page.History
-	var states []page.State
+	var states []page.DeploymentState
 	for i, env := range []page.Text{"dev", "stage", "prod"} {
 		h := page.History{
 			Environment: env, GitOpsRepo: gitops(env), Complete: true, RecordedUntil: now,
-			ControlPlane: page.Location{Repo: "https://github.com/acme/control-plane", Branch: "main"},
+			ControlPlane: page.Destination{Repo: "https://github.com/acme/control-plane", Branch: "main"},
 		}
 		h.Deployments = shopDeployments(i)
 		h.Metrics = shopMetrics(h.Deployments)
-		s := page.State{
+		s := page.DeploymentState{
 			Environment: env, GitOpsRepo: gitops(env), ObservedAt: now, Verdict: "success",
-			PromotedAt: h.Deployments[0].PromotedCommit, Folders: map[page.Text]page.Folder{},
+			PromotedAt: h.Deployments[0].PromotedCommit, Folders: map[page.Text]page.FolderCounts{},
 			Summary: "4 of 4 cluster types deployed",
 		}
 		for k, name := range []page.Text{"edge", "hub", "lab", "store"} {
 			n := []int{3, 2, 1, 4}[k] * (1 + 2*i)
-			s.Folders[name] = page.Folder{Total: n, Current: n, Verdict: "success",
+			s.Folders[name] = page.FolderCounts{Total: n, Current: n, Verdict: "success",
 				Since: ago(time.Duration(5+11*i+3*k) * hour)}
 		}
 		shopTargets(&h, i)
@@ -53,16 +53,16 @@ func shop() ([]page.History, []page.State) {
 	}
 	stage, prod := &states[1], &states[2]
 	stage.Verdict, stage.Summary = "pending", "3 of 4 cluster types deployed, store is in progress"
-	stage.Folders["store"] = page.Folder{Total: 12, Current: 10, Progressing: 2, Verdict: "pending",
+	stage.Folders["store"] = page.FolderCounts{Total: 12, Current: 10, Progressing: 2, Verdict: "pending",
 		Since: ago(20 * time.Minute)}
 	for _, cluster := range []page.Text{"store-ber-2", "store-ham-1"} {
 		stage.Problems = append(stage.Problems, page.Problem{Cluster: cluster, Folder: "store", State: "progressing",
 			Message: "it runs an older tree of the folder"})
 	}
 	prod.Verdict, prod.Summary = "failure", "2 of 4 cluster types deployed, store failed"
-	prod.Folders["store"] = page.Folder{Total: 20, Current: 17, Failed: 2, Offline: 1,
+	prod.Folders["store"] = page.FolderCounts{Total: 20, Current: 17, Failed: 2, Offline: 1,
 		Verdict: "failure", Since: ago(95 * time.Minute)}
-	prod.Folders["edge"] = page.Folder{Total: 15, Current: 14, Missing: 1, Verdict: "pending",
+	prod.Folders["edge"] = page.FolderCounts{Total: 15, Current: 14, Missing: 1, Verdict: "pending",
 		Since: ago(9 * hour)}
 	prod.Problems = []page.Problem{
 		{Cluster: "store-ber-1", Folder: "store", State: "failed", Message: "unhealthy: Deployment shop-checkout/api: " +

@@ -144,7 +144,7 @@ func (e *environment) addChanges(at func(name Text) *cell) {
 }
 
 // followers returns the clusters that follow each folder, with their problems.
-func (s *State) followers() map[Text][]Run {
+func (s *DeploymentState) followers() map[Text][]Run {
 	type key struct{ cluster, folder Text }
 	messages := map[key]Text{}
 	for _, p := range s.Problems {

@@ -54,7 +54,7 @@ type view struct {
 
 // HTML returns the page. The environments come in the order of the histories, then of the states without one. It is an
 // error if two histories or two states have the same environment.
-func HTML(histories []History, states []State) ([]byte, error) {
+func HTML(histories []History, states []DeploymentState) ([]byte, error) {
 	environments, err := newEnvironments(histories, states)
 	if err != nil {
 		return nil, err

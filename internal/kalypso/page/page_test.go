@@ -24,9 +24,9 @@ func TestCellsWithoutStore(t *testing.T) {
 	for i := range histories {
 		histories[i].Versions, histories[i].Runs = nil, nil
 	}
-	states[0].Targets = map[page.Text]page.Target{"web": {}}
-	states[1].Targets = map[page.Text]page.Target{"web": {Current: 2, Total: 3}}
-	states[2].Targets = map[page.Text]page.Target{
+	states[0].Targets = map[page.Text]page.TargetCounts{"web": {}}
+	states[1].Targets = map[page.Text]page.TargetCounts{"web": {Current: 2, Total: 3}}
+	states[2].Targets = map[page.Text]page.TargetCounts{
 		"web": {Current: 9, Total: 9, Versions: map[page.Text]int{"1.0": 7, "1.1": 2}}}
 	states[2].Clusters = map[page.Text][]page.Followed{
 		"store-ber-1": {{Folder: "store", State: "failed"}}, "store-ber-2": {{Folder: "store", State: "current"}},
@@ -153,7 +153,7 @@ func TestWrongNow(t *testing.T) {
 
 // A verdict that is no success is wrong, also without problems. An unknown state comes after failed.
 func TestWrongStates(t *testing.T) {
-	states := []page.State{{Name: "a", Verdict: "pending", Summary: "no answer"}, {Name: "b", Verdict: "failure"},
+	states := []page.DeploymentState{{Name: "a", Verdict: "pending", Summary: "no answer"}, {Name: "b", Verdict: "failure"},
 		{Name: "c", Verdict: "success"}, {Name: "d", Verdict: "failure", Problems: []page.Problem{
 			{State: "offline", Folder: "x"}, {State: "exploded", Folder: "y"}, {State: "failed", Folder: "z"}}}}
 	var got []string
@@ -170,16 +170,16 @@ func TestWrongStates(t *testing.T) {
 // Cluster types have the promoted commit of the state if there is no history, and commits of their own branches are
 // not compared.
 func TestVersionsOfClusterTypes(t *testing.T) {
-	folders := map[page.Text]page.Folder{"large": {Total: 1, Current: 1, Verdict: "success"}}
-	state := func(name page.Text, complete bool) page.State {
-		return page.State{Name: name, Folders: folders, PromotedAt: commit(1), Complete: complete, Verdict: "success"}
+	folders := map[page.Text]page.FolderCounts{"large": {Total: 1, Current: 1, Verdict: "success"}}
+	state := func(name page.Text, complete bool) page.DeploymentState {
+		return page.DeploymentState{Name: name, Folders: folders, PromotedAt: commit(1), Complete: complete, Verdict: "success"}
 	}
 	history := func(name page.Text, n int) page.History {
 		return page.History{Name: name, Complete: true, Deployments: []page.Deployment{
 			{Commit: commit(n), StartedAt: now, DeliveredAt: now, Kind: "change", Folders: []page.Text{"large"}}}}
 	}
 	cells := read(t, []page.History{history("a", 5), history("b", 6)},
-		[]page.State{state("c", true), state("d", false)}).cells("large")
+		[]page.DeploymentState{state("c", true), state("d", false)}).cells("large")
 	if row := cells[0].Parent; len(row.Attr) != 1 || row.Attr[0].Key != "data-type" {
 		t.Errorf("versions differ: %v", row.Attr)
 	}
@@ -199,11 +199,11 @@ func TestVersionsOfClusterTypes(t *testing.T) {
 
 // Many problems are shown in part: some at once, more after a click, and the rest is counted.
 func TestManyProblems(t *testing.T) {
-	state := page.State{Name: "a", Verdict: "failure"}
+	state := page.DeploymentState{Name: "a", Verdict: "failure"}
 	for i := range 250 {
 		state.Problems = append(state.Problems, page.Problem{State: "failed", Folder: page.Text("f" + strconv.Itoa(i))})
 	}
-	wrong := read(t, nil, []page.State{state}).section("wrong")
+	wrong := read(t, nil, []page.DeploymentState{state}).section("wrong")
 	tables := wrong.all("table")
 	if len(tables) != 2 || len(tables[0].rows()) != 13 || len(tables[1].rows()) != 189 {
 		t.Errorf("%d tables", len(tables))
@@ -403,28 +403,28 @@ func TestMetrics(t *testing.T) {
 
 // A state belongs to the history of its location; names of maps come first. Notes describe what the data lacks.
 func TestEnvironments(t *testing.T) {
-	location := func(branch page.Text) page.Location {
-		return page.Location{Repo: "https://acme.io/r", Branch: branch, Path: "."}
+	location := func(branch page.Text) page.Destination {
+		return page.Destination{Repo: "https://acme.io/r", Branch: branch, Path: "."}
 	}
 	history := func(name, environment, branch page.Text) page.History {
 		return page.History{Name: name, Environment: environment, GitOpsRepo: location(branch), Complete: true}
 	}
-	state := func(name, branch page.Text) page.State {
+	state := func(name, branch page.Text) page.DeploymentState {
 		at := location(branch)
 		at.Path = ""
-		return page.State{Name: name, GitOpsRepo: at, Verdict: "success", Summary: "state of " + branch}
+		return page.DeploymentState{Name: name, GitOpsRepo: at, Verdict: "success", Summary: "state of " + branch}
 	}
 	for _, tt := range []struct {
 		name      string
 		histories []page.History
-		states    []page.State
+		states    []page.DeploymentState
 		want      string
 	}{
 		{"by location", []page.History{history("", "prod", "b"), history("", "", "c")},
-			[]page.State{state("", "c"), state("", "b")}, "prod: state of b; c: state of c"},
+			[]page.DeploymentState{state("", "c"), state("", "b")}, "prod: state of b; c: state of c"},
 		{"by name", []page.History{history("x", "prod", "b"), history("y", "prod", "b2")},
-			[]page.State{state("y", "b"), state("x", "b2")}, "x: state of b2; y: state of b"},
-		{"a state alone", []page.History{history("", "prod", "b")}, []page.State{state("", "c")}, "prod: ; c: state of c"},
+			[]page.DeploymentState{state("y", "b"), state("x", "b2")}, "x: state of b2; y: state of b"},
+		{"a state alone", []page.History{history("", "prod", "b")}, []page.DeploymentState{state("", "c")}, "prod: ; c: state of c"},
 		{"an escaped name", []page.History{history("a\u202eb", "", "b")}, nil, `a\u202eb: `},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -440,7 +440,7 @@ func TestEnvironments(t *testing.T) {
 	for want, err := range map[string]error{
 		`two histories are of the environment "prod"`: second(page.HTML([]page.History{history("", "prod", "b"),
 			history("prod", "", "c")}, nil)),
-		`two states are of the environment "b"`: second(page.HTML(nil, []page.State{state("", "b"), state("", "b")})),
+		`two states are of the environment "b"`: second(page.HTML(nil, []page.DeploymentState{state("", "b"), state("", "b")})),
 	} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)
@@ -449,7 +449,7 @@ func TestEnvironments(t *testing.T) {
 	lacking := history("", "old", "b")
 	lacking.Complete, lacking.Truncated = false, true
 	lacking.Metrics.Deployments, lacking.Deployments = 2, []page.Deployment{{DeliveredAt: now}}
-	got := read(t, []page.History{lacking}, []page.State{state("", "c")}).section("wrong").text()
+	got := read(t, []page.History{lacking}, []page.DeploymentState{state("", "c")}).section("wrong").text()
 	want := "Wrong now Nothing in the data is wrong. " +
 		"old: no data on what clusters run, only on deliveries. " +
 		"c: no history, so deliveries are not known. " +
@@ -574,7 +574,7 @@ func TestDecode(t *testing.T) {
 	if diff := cmp.Diff(want, h); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
-	var s page.State
+	var s page.DeploymentState
 	if err := json.Unmarshal([]byte(`{"clusters": {"a\u0000": [{"folder": "f", "revision": "x"}]}}`), &s); err != nil {
 		t.Fatal(err)
 	}
@@ -630,8 +630,8 @@ func TestRunsOfClusterTypes(t *testing.T) {
 		t.Errorf("rows: %s", rows)
 	}
 	// A state has the present clusters.
-	got = read(t, []page.History{{Name: "a", Complete: true, Runs: []page.Run{run}}}, []page.State{{Name: "a",
-		Folders:  map[page.Text]page.Folder{"large": {Total: 1, Current: 1}},
+	got = read(t, []page.History{{Name: "a", Complete: true, Runs: []page.Run{run}}}, []page.DeploymentState{{Name: "a",
+		Folders:  map[page.Text]page.FolderCounts{"large": {Total: 1, Current: 1}},
 		Clusters: map[page.Text][]page.Followed{"edge-2": {{Folder: "large", State: "current"}}}}})
 	if card := got.cells("large")[0].all("div")[0].text(); card != "Clusters current edge-2" {
 		t.Errorf("with a state: %s", card)

@@ -14,7 +14,7 @@ import (
 type node struct{ *html.Node }
 
 // read parses the page as a browser does.
-func read(t *testing.T, histories []page.History, states []page.State) node {
+func read(t *testing.T, histories []page.History, states []page.DeploymentState) node {
 	t.Helper()
 	text, err := page.HTML(histories, states)
 	if err != nil {

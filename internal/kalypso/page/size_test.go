@@ -10,24 +10,24 @@ import (
 
 // big is a fleet of 2,000 deployment targets in 5 environments, with 500 clusters of 20 cluster types each, as much
 // history as the default limit keeps, and every third target on different versions.
-func big() ([]page.History, []page.State) {
+func big() ([]page.History, []page.DeploymentState) {
 	var histories []page.History
-	var states []page.State
+	var states []page.DeploymentState
 	for i, env := range []page.Text{"dev", "test", "stage", "prod-eu", "prod-us"} {
-		at := page.Location{Repo: "https://github.com/acme/gitops", Branch: env}
+		at := page.Destination{Repo: "https://github.com/acme/gitops", Branch: env}
 		h := page.History{Environment: env, GitOpsRepo: at, Complete: true, RecordedUntil: now, ControlPlane: at}
 		h.Deployments = shopDeployments(0)
 		for len(h.Deployments) < 100 {
 			h.Deployments = append(h.Deployments, h.Deployments[:min(29, 100-len(h.Deployments))]...)
 		}
 		h.Metrics = shopMetrics(h.Deployments)
-		s := page.State{Environment: env, GitOpsRepo: at, ObservedAt: now, Verdict: "pending",
-			Targets: map[page.Text]page.Target{}, Folders: map[page.Text]page.Folder{},
+		s := page.DeploymentState{Environment: env, GitOpsRepo: at, ObservedAt: now, Verdict: "pending",
+			Targets: map[page.Text]page.TargetCounts{}, Folders: map[page.Text]page.FolderCounts{},
 			Clusters: map[page.Text][]page.Followed{}}
 		for c := range 500 {
 			folder := page.Text(fmt.Sprintf("cluster-type-%02d", c%20))
 			s.Clusters[page.Text(fmt.Sprintf("cluster-%s-%04d", env, c))] = []page.Followed{{Folder: folder, State: "current"}}
-			s.Folders[folder] = page.Folder{Total: 25, Current: 25, Verdict: "success", Since: now}
+			s.Folders[folder] = page.FolderCounts{Total: 25, Current: 25, Verdict: "success", Since: now}
 		}
 		for k := range 2000 {
 			target := page.Text(fmt.Sprintf("workload-%03d-target-%d", k/4, k%4))
@@ -35,7 +35,7 @@ func big() ([]page.History, []page.State) {
 			since := ago(time.Duration(k) * time.Hour / 3)
 			h.Versions = append(h.Versions, page.Version{DeploymentTarget: target, Version: version, State: "current",
 				Clusters: 5 + k%20, Since: since, Owner: page.Owner{Workload: target[:12], Workspace: target[:10]}})
-			s.Targets[target] = page.Target{Current: 5 + k%20, Total: 5 + k%20, Versions: map[page.Text]int{version: 5 + k%20}}
+			s.Targets[target] = page.TargetCounts{Current: 5 + k%20, Total: 5 + k%20, Versions: map[page.Text]int{version: 5 + k%20}}
 			if k < 100 {
 				h.Runs = append(h.Runs, page.Run{Cluster: "cluster-" + env, ClusterType: "cluster-type-01", Version: version,
 					DeploymentTarget: target, State: "current", Since: since})

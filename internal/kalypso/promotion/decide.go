@@ -14,8 +14,8 @@ var ErrNotOnBranch = errors.New("not on the first-parent history of the branch")
 
 // Decide chooses the commit to render. If the result has Unread commits, read their status histories and decide again.
 // The only error is [ErrNotOnBranch], for a pin.
-func Decide(w World) (*Decision, error) {
-	d := &Decision{Commit: w.Current.Commit, Current: w.Current.Commit}
+func Decide(w World) (*Choice, error) {
+	d := &Choice{Commit: w.Current.Commit, Current: w.Current.Commit}
 	if w.Current.Proposal != nil {
 		d.Proposed = w.Current.Proposal.Commit
 	}
@@ -98,7 +98,7 @@ func (c *choice) goBack() {
 // choice is a decision in progress.
 type choice struct {
 	*World
-	*Decision
+	*Choice
 	count int // of commits after the current one
 	// found contains the latest statuses, by context in lower case and commit.
 	found map[string]map[string][]hosting.Status
@@ -113,9 +113,9 @@ type choice struct {
 	skips int
 }
 
-func newChoice(w *World, d *Decision) *choice {
+func newChoice(w *World, d *Choice) *choice {
 	c := &choice{
-		World: w, Decision: d, count: w.candidates(),
+		World: w, Choice: d, count: w.candidates(),
 		found: map[string]map[string][]hosting.Status{}, events: map[string][]*event{}, hinted: map[string]bool{},
 	}
 	for commit, statuses := range w.Ledger.ByCommit {

@@ -528,7 +528,7 @@ func TestUnread(t *testing.T) {
 // The reason of a commit is the same before and after it is promoted, and while its pull request waits, however often
 // its status is renewed.
 func TestReasonIsStable(t *testing.T) {
-	decide := func(change func(*promotion.World), at int) *promotion.Decision {
+	decide := func(change func(*promotion.World), at int) *promotion.Choice {
 		t.Helper()
 		d, err := promotion.Decide(prod(change, status{commit: 2, context: stage, state: hosting.Success, at: at, by: "ci",
 			text: "closes #12"}))
@@ -543,12 +543,12 @@ func TestReasonIsStable(t *testing.T) {
 	}
 	after := decide(func(w *promotion.World) { w.Current.Commit, w.Current.Reason = first.Commit, first.Reason }, 30)
 	proposed := decide(func(w *promotion.World) {
-		w.Current.Proposal = &promotion.Proposal{Number: 7, Commit: first.Commit, Reason: first.Reason}
+		w.Current.Proposal = &promotion.PendingPromotion{Number: 7, Commit: first.Commit, Reason: first.Reason}
 	}, 30)
 	pinned := decide(func(w *promotion.World) {
 		w.Current.Commit, w.Current.Reason, w.Pinned = first.Commit, first.Reason, first.Commit
 	}, 30)
-	for name, d := range map[string]*promotion.Decision{"after": after, "proposed": proposed, "pinned there": pinned} {
+	for name, d := range map[string]*promotion.Choice{"after": after, "proposed": proposed, "pinned there": pinned} {
 		if d.Reason != first.Reason {
 			t.Errorf("%s: the reason is %q", name, d.Reason)
 		}
@@ -583,7 +583,7 @@ func TestRemovedStatuses(t *testing.T) {
 				}[r.IntN(6)],
 			})
 		}
-		decide := func(statuses []status) *promotion.Decision {
+		decide := func(statuses []status) *promotion.Choice {
 			w := prod(nil, statuses...)
 			pick := rand.New(rand.NewPCG(seed, 38))
 			w.After[0].Soak = time.Duration(pick.IntN(5)) * time.Hour

@@ -1,5 +1,5 @@
 // Package promotion chooses the commit of a control plane that an environment renders. The history of the control
-// plane's branch, the statuses on its commits, and the record of the environment give a [Decision] with its reasons.
+// plane's branch, the statuses on its commits, and the record of the environment give a [Choice] with its reasons.
 // The package does no I/O, and takes the time from the host. Package lookup reads what a decision depends on.
 //
 // A gate never raises an error: it is open, or it waits with a reason. If something is unclear, nothing is promoted.
@@ -117,11 +117,11 @@ type Current struct {
 	// They are read only if [World.NeedsDeliveries].
 	Delivered []string
 	// Proposal is the open pull request of the environment's rendering, or nil.
-	Proposal *Proposal
+	Proposal *PendingPromotion
 }
 
-// Proposal is an open pull request that would promote a commit.
-type Proposal struct {
+// PendingPromotion is an open pull request that would promote a commit.
+type PendingPromotion struct {
 	Number int
 	Commit string
 	Reason string // why it was chosen; "": unknown
@@ -149,8 +149,8 @@ type World struct {
 	Ledger  Ledger
 }
 
-// Decision is the commit to render, and why.
-type Decision struct {
+// Choice is the commit to render, and why.
+type Choice struct {
 	Commit    string // "": none
 	Current   string // "": none
 	Candidate string // the newest commit that may be promoted once its gates are open; "": none

@@ -165,7 +165,7 @@ func (c *chain) world(e *environment, read []string) promotion.World {
 }
 
 // decide decides as the provider does: it reads what is asked for, and decides again.
-func (c *chain) decide(e *environment) *promotion.Decision {
+func (c *chain) decide(e *environment) *promotion.Choice {
 	var read []string
 	for {
 		d, err := promotion.Decide(c.world(e, read))
@@ -226,7 +226,7 @@ func (c *chain) run(e *environment) {
 }
 
 // deliver has the folders take what was decided: all of them, or the first ones alone.
-func (e *environment) deliver(d *promotion.Decision, partly bool) {
+func (e *environment) deliver(d *promotion.Choice, partly bool) {
 	was := e.current
 	if d.Kind == promotion.Frozen || d.Commit == "" {
 		return
@@ -265,7 +265,7 @@ func (c *chain) revert(e *environment) {
 }
 
 // check compares a decision with the plain model.
-func (c *chain) check(e *environment, d *promotion.Decision) {
+func (c *chain) check(e *environment, d *promotion.Choice) {
 	fail := func(format string, args ...any) {
 		c.t.Helper()
 		c.t.Fatalf("seed %d, minute %d, %s at %s: %s\n%s", c.seed, c.now, e.name, e.current.Commit,
@@ -350,7 +350,7 @@ func (c *chain) check(e *environment, d *promotion.Decision) {
 
 // checkLost checks a promotion of an environment whose current commit is not on the branch any more: to a commit with
 // the same tree or a newer one, or to one that people approved and that is newer than all deliveries.
-func (c *chain) checkLost(e *environment, d *promotion.Decision, fail func(string, ...any)) {
+func (c *chain) checkLost(e *environment, d *promotion.Choice, fail func(string, ...any)) {
 	is := slices.Index(c.main, d.Commit)
 	tree, there := c.trees[e.current.Commit]
 	same := slices.IndexFunc(c.main, func(commit string) bool { return c.trees[commit] == tree })

@@ -67,15 +67,15 @@ func singular(n int) string {
 // headline describes the choice in one line.
 func (c *choice) headline() string {
 	from := "nothing"
-	if c.Decision.Current != "" {
-		from = short(c.Decision.Current)
+	if c.Choice.Current != "" {
+		from = short(c.Choice.Current)
 	}
 	at := fmt.Sprintf("Environment %q stays at %s", c.Environment, from)
-	if c.Decision.Current == "" {
+	if c.Choice.Current == "" {
 		at = fmt.Sprintf("Environment %q has no promoted commit", c.Environment)
 	}
 	switch {
-	case c.Kind == Pinned && c.Commit == c.Decision.Current:
+	case c.Kind == Pinned && c.Commit == c.Choice.Current:
 		return at + ": pinned_commit holds it there."
 	case c.Kind == Pinned:
 		return fmt.Sprintf("Pin environment %q to %s by pinned_commit, after %s.", c.Environment, short(c.Commit), from)
@@ -98,7 +98,7 @@ func (c *choice) headline() string {
 		return at + " while its rollout is under way."
 	case c.Kind == Hold:
 		return at + ": no newer commit may be promoted yet."
-	case c.Decision.Current == "":
+	case c.Choice.Current == "":
 		return at + ", and no commit can be promoted."
 	}
 	return at + ", and no newer commit waits."

@@ -50,27 +50,27 @@ func Trailer(marker, contents string) string {
 	return trailerKey + hex.EncodeToString(sum[:20])
 }
 
-// Branch is our branch as it was read.
-type Branch struct {
+// OwnBranch is our branch as it was read.
+type OwnBranch struct {
 	Head    string   // commit; empty if the branch does not exist
 	Parents []string // of the head
 	Ours    bool     // the head is a commit of ours, with the contents that we pushed
 }
 
 // OnTopOf reports whether the branch is one commit ahead of a commit.
-func (b Branch) OnTopOf(commit string) bool { return slices.Equal(b.Parents, []string{commit}) }
+func (b OwnBranch) OnTopOf(commit string) bool { return slices.Equal(b.Parents, []string{commit}) }
 
 // ReadBranch reads the head of our branch. contents is what the branch contains of the change. Commits of others may
 // lie below the head.
-func (t *Topic) ReadBranch(ours *gitops.Snapshot, contents string) (Branch, error) {
+func (t *Topic) ReadBranch(ours *gitops.Snapshot, contents string) (OwnBranch, error) {
 	if ours.Commit.IsZero() {
-		return Branch{}, nil
+		return OwnBranch{}, nil
 	}
 	message, parents, err := ours.CommitInfo()
 	if err != nil {
-		return Branch{}, err
+		return OwnBranch{}, err
 	}
-	b := Branch{Head: ours.Commit.String()}
+	b := OwnBranch{Head: ours.Commit.String()}
 	b.Ours = strings.HasSuffix(strings.TrimRight(message, "\n"), "\n"+Trailer(t.Marker, contents))
 	for _, parent := range parents {
 		b.Parents = append(b.Parents, parent.String())
@@ -82,7 +82,7 @@ func (t *Topic) ReadBranch(ours *gitops.Snapshot, contents string) (Branch, erro
 // the last commit that the state knows as ours, and target the head of the target branch; either may be empty.
 func (t *Topic) ReadOwnBranch(
 	ctx context.Context, ours *gitops.Snapshot, contents, pushed, target string,
-) (Branch, error) {
+) (OwnBranch, error) {
 	b, err := t.ReadBranch(ours, contents)
 	if err != nil || !b.Ours || b.Head == pushed || b.OnTopOf(target) {
 		return b, err
@@ -92,7 +92,7 @@ func (t *Topic) ReadOwnBranch(
 }
 
 // onTopOfAny reports whether the branch is one commit ahead of some commit of the target.
-func (t *Topic) onTopOfAny(ctx context.Context, b Branch) (bool, error) {
+func (t *Topic) onTopOfAny(ctx context.Context, b OwnBranch) (bool, error) {
 	if len(b.Parents) != 1 {
 		return false, nil
 	}
@@ -101,18 +101,18 @@ func (t *Topic) onTopOfAny(ctx context.Context, b Branch) (bool, error) {
 }
 
 // ReadHead opens our branch and reads its head, as [Topic.ReadBranch] does.
-func (t *Topic) ReadHead(ctx context.Context) (Branch, error) {
+func (t *Topic) ReadHead(ctx context.Context) (OwnBranch, error) {
 	snapshot, err := t.ours.Snapshot(ctx)
 	if err != nil {
-		return Branch{}, err
+		return OwnBranch{}, err
 	}
 	defer snapshot.Close()
 	if snapshot.Commit.IsZero() {
-		return Branch{}, nil
+		return OwnBranch{}, nil
 	}
 	contents, err := t.Contents(snapshot)
 	if err != nil {
-		return Branch{}, err
+		return OwnBranch{}, err
 	}
 	return t.ReadBranch(snapshot, contents)
 }
@@ -128,13 +128,13 @@ func (t *Topic) Head(ctx context.Context) (string, error) {
 
 // OtherCommits returns the commits on top of ours, except merge commits. If the branch does not contain our commit,
 // people rebased it. Then rebased says where commits of others lie; empty: nowhere.
-func (t *Topic) OtherCommits(ctx context.Context, pushed string) (others []gitops.Change, rebased string, err error) {
+func (t *Topic) OtherCommits(ctx context.Context, pushed string) (others []gitops.ChangingCommit, rebased string, err error) {
 	commits, found, err := t.ours.History(ctx, plumbing.NewHash(pushed), []string{"."})
 	switch {
 	case err != nil:
 		return nil, "", err
 	case found:
-		return slices.DeleteFunc(commits, func(c gitops.Change) bool { return c.Merge }), "", nil
+		return slices.DeleteFunc(commits, func(c gitops.ChangingCommit) bool { return c.Merge }), "", nil
 	}
 	b, err := t.ReadHead(ctx)
 	switch {
@@ -157,7 +157,7 @@ func (t *Topic) delete(ctx context.Context, commit string) error {
 	if commit != "" {
 		head, err = t.Head(ctx)
 	} else {
-		var b Branch
+		var b OwnBranch
 		if b, err = t.ReadHead(ctx); b.Ours {
 			head, commit = b.Head, b.Head
 		}

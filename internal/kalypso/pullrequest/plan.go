@@ -9,9 +9,9 @@ import (
 
 // Edit is a change of the target branch, and what our branch contains of it, as both were read.
 type Edit struct {
-	Needed   bool   // the target lacks the change
-	Existing bool   // our branch contains the change
-	Ours     Branch // our branch
+	Needed   bool      // the target lacks the change
+	Existing bool      // our branch contains the change
+	Ours     OwnBranch // our branch
 	// Listed says that a plan has listed what others pushed to our branch, so that a push may replace it. Moved is the
 	// error if they pushed more since; nil: they did not.
 	Listed bool
@@ -45,7 +45,7 @@ func (k *Known) of(pr *hosting.PullRequest) *Known {
 
 // Situation is what a plan follows from.
 type Situation struct {
-	Location
+	TopicLocation
 	Settings
 	Known       *Known               // nil: nothing
 	PullRequest *hosting.PullRequest // from our branch: the open one, else the newest one, else nil
@@ -79,7 +79,7 @@ type Step struct {
 
 // ForeignError says that our branch is not ours.
 type ForeignError struct {
-	At     Location
+	At     TopicLocation
 	Reason string
 }
 
@@ -158,10 +158,10 @@ func (s *Situation) checkPush() error {
 	case pr != nil && pr.State != hosting.Open && pr.HeadCommit == s.Ours.Head:
 		return nil
 	case pr != nil && pr.State == hosting.Open: // no plan has shown what they pushed
-		return &ForeignError{s.Location, fmt.Sprintf(
+		return &ForeignError{s.TopicLocation, fmt.Sprintf(
 			"people pushed to the branch of pull request %d (%s), and the state does not know what. Merge it, or close it: "+
 				"then the next apply replaces the branch.", pr.Number, pr.URL)}
 	}
-	return &ForeignError{s.Location, "the branch exists and is not this rendering's. Choose another " +
+	return &ForeignError{s.TopicLocation, "the branch exists and is not this rendering's. Choose another " +
 		"delivery.branch_prefix, or remove the branch."}
 }

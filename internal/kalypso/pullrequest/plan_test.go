@@ -18,15 +18,15 @@ var errMoved = errors.New("others pushed after the plan")
 
 func usual() *pullrequest.Situation {
 	return &pullrequest.Situation{
-		Location: pullrequest.Location{Repo: "https://acme.io/gitops", Branch: "ours/dev", Target: "dev", Path: "."},
-		Known:    &pullrequest.Known{Number: 7, Open: true, Head: "head"},
+		TopicLocation: pullrequest.TopicLocation{Repo: "https://acme.io/gitops", Branch: "ours/dev", Target: "dev", Path: "."},
+		Known:         &pullrequest.Known{Number: 7, Open: true, Head: "head"},
 		PullRequest: &hosting.PullRequest{
 			Number: 7, URL: "https://acme.io/7", State: hosting.Open, HeadCommit: "head",
 		},
 		Head: "target",
 		Edit: pullrequest.Edit{
 			Needed: true, Existing: true, Discard: true,
-			Ours: pullrequest.Branch{Head: "head", Parents: []string{"target"}, Ours: true},
+			Ours: pullrequest.OwnBranch{Head: "head", Parents: []string{"target"}, Ours: true},
 		},
 	}
 }
@@ -87,7 +87,7 @@ func TestPlan(t *testing.T) {
 	}{
 		{"our branch contains the change on top of the target", func(*situation) {}, "edit"},
 		{"there is nothing yet", func(s *situation) {
-			s.PullRequest, s.Known, s.Existing, s.Ours = nil, nil, false, pullrequest.Branch{}
+			s.PullRequest, s.Known, s.Existing, s.Ours = nil, nil, false, pullrequest.OwnBranch{}
 		}, "push, open"},
 		{"an apply was killed after its push", func(s *situation) { s.PullRequest, s.Known = nil, nil }, "open"},
 		{"an apply was killed after its push, and the fleet moved on", func(s *situation) {
@@ -100,7 +100,7 @@ func TestPlan(t *testing.T) {
 		{"people merged the target into our branch", func(s *situation) { s.Ours.Parents = []string{"target", "other"} },
 			"push, edit"},
 		{"our branch contains an older change of ours", func(s *situation) { other(s, true) }, "push, edit"},
-		{"our branch is gone", func(s *situation) { s.Existing, s.Ours = false, pullrequest.Branch{} }, "push, edit"},
+		{"our branch is gone", func(s *situation) { s.Existing, s.Ours = false, pullrequest.OwnBranch{} }, "push, edit"},
 		{"people pushed to our branch, and the plan listed it", func(s *situation) { other(s, false); s.Listed = true },
 			"push, edit"},
 		{"people pushed to our branch after the plan", func(s *situation) {
@@ -217,12 +217,12 @@ func TestPlanOfAll(t *testing.T) {
 // situations yields every situation.
 func situations(yield func(pullrequest.Situation) bool) {
 	bools := []bool{false, true}
-	branches := []pullrequest.Branch{
+	branches := []pullrequest.OwnBranch{
 		{}, {Head: "head", Parents: []string{"target"}, Ours: true}, {Head: "head", Parents: []string{"older"}, Ours: true},
 		{Head: "head", Parents: []string{"target"}}, {Head: "head", Parents: []string{"older"}},
 	}
 	pulls := []*hosting.PullRequest{nil}
-	for _, state := range []hosting.State{hosting.Open, hosting.Closed, hosting.Merged} {
+	for _, state := range []hosting.PullRequestState{hosting.Open, hosting.Closed, hosting.Merged} {
 		for _, head := range []string{"head", "older"} {
 			pulls = append(pulls, &hosting.PullRequest{Number: 7, State: state, HeadCommit: head})
 		}

@@ -32,7 +32,7 @@ func (s Settings) Equal(other Settings) bool {
 
 // Topic is a branch of ours with its pull request.
 type Topic struct {
-	Location
+	TopicLocation
 	Settings
 	// Contents returns what our branch contains of the change, for the [Trailer].
 	Contents func(ours *gitops.Snapshot) (string, error)
@@ -44,8 +44,8 @@ type Topic struct {
 	repo         hosting.Repo
 }
 
-// Location locates a topic.
-type Location struct {
+// TopicLocation locates a topic.
+type TopicLocation struct {
 	Repo   string // URL
 	Branch string // ours; see [BranchName]
 	Target string // the branch that the pull request changes
@@ -54,13 +54,13 @@ type Location struct {
 }
 
 // String names our branch in messages.
-func (l Location) String() string {
+func (l TopicLocation) String() string {
 	return fmt.Sprintf("path %q on branch %q of %s", l.Path, l.Branch, l.Repo)
 }
 
 // Open returns a topic. It contacts no server. The error is [hosting.ErrOtherHost], or concerns the URL or a name.
-func Open(client *gitremote.Client, host hosting.Host, at Location, s Settings) (*Topic, error) {
-	t := &Topic{Location: at, Settings: s}
+func Open(client *gitremote.Client, host hosting.Host, at TopicLocation, s Settings) (*Topic, error) {
+	t := &Topic{TopicLocation: at, Settings: s}
 	var err error
 	if t.repo, err = host.Repo(at.Repo); err != nil {
 		return nil, err

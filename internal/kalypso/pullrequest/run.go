@@ -13,8 +13,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
 )
 
-// Change is what a pull request proposes.
-type Change struct {
+// ProposedChange is what a pull request proposes.
+type ProposedChange struct {
 	Options gitops.UpdateOptions
 	// Edit reads both branches. Run calls it again if one of them moves.
 	Edit func(ctx context.Context, target, ours *gitops.Snapshot) (Edit, error)
@@ -27,8 +27,8 @@ type Change struct {
 	Text func() Text
 }
 
-// Result is what a run did.
-type Result struct {
+// Outcome is what a run did.
+type Outcome struct {
 	// PullRequest proposes the change, or proposed it until people closed it. It is nil if the target contains the change.
 	PullRequest *hosting.PullRequest
 	Head        string // of our branch
@@ -65,8 +65,8 @@ const retries = 5
 // known is what the state knows, or nil. change gets the pull request that was found, or nil. Run calls it again if
 // people opened, merged or closed the pull request meanwhile.
 func (t *Topic) Run(
-	ctx context.Context, known *Known, change func(context.Context, *hosting.PullRequest) (Change, error),
-) (*Result, error) {
+	ctx context.Context, known *Known, change func(context.Context, *hosting.PullRequest) (ProposedChange, error),
+) (*Outcome, error) {
 	for try := 1; ; try++ {
 		result, err := t.attempt(ctx, known, change)
 		early := errors.Is(err, hosting.ErrNothingToMerge) || errors.Is(err, hosting.ErrBranchNotFound) ||
@@ -78,8 +78,8 @@ func (t *Topic) Run(
 }
 
 func (t *Topic) attempt(
-	ctx context.Context, known *Known, change func(context.Context, *hosting.PullRequest) (Change, error),
-) (*Result, error) {
+	ctx context.Context, known *Known, change func(context.Context, *hosting.PullRequest) (ProposedChange, error),
+) (*Outcome, error) {
 	found, err := t.Find(ctx, known)
 	if err != nil {
 		return nil, err
@@ -88,7 +88,7 @@ func (t *Topic) attempt(
 	if err != nil {
 		return nil, err
 	}
-	s := Situation{Location: t.Location, Settings: t.Settings, Known: known, PullRequest: found}
+	s := Situation{TopicLocation: t.TopicLocation, Settings: t.Settings, Known: known, PullRequest: found}
 	var steps []Step
 	pushed, err := t.ours.ForceWithLease(ctx, t.target, c.Options,
 		func(ctx context.Context, target, ours *gitops.Snapshot) (*gitops.Edit, error) {
@@ -119,7 +119,7 @@ func (t *Topic) attempt(
 			return nil, err
 		}
 	}
-	result := &Result{Head: pushed.Commit.String(), Pushed: pushed.Pushed}
+	result := &Outcome{Head: pushed.Commit.String(), Pushed: pushed.Pushed}
 	if s.Needed {
 		result.PullRequest = found
 	}
@@ -131,7 +131,7 @@ func pushes(steps []Step) bool {
 }
 
 // take takes the steps after the push. It sets the pull request of the result.
-func (t *Topic) take(ctx context.Context, steps []Step, s *Situation, c Change, result *Result) error {
+func (t *Topic) take(ctx context.Context, steps []Step, s *Situation, c ProposedChange, result *Outcome) error {
 	for _, step := range steps {
 		pr, err := result.PullRequest, error(nil)
 		switch step.Action {
@@ -162,7 +162,7 @@ func (t *Topic) take(ctx context.Context, steps []Step, s *Situation, c Change, 
 }
 
 // open opens the pull request. If people opened one after we looked for it, the error is [ErrChanged].
-func (t *Topic) open(ctx context.Context, p hosting.Proposal) (*hosting.PullRequest, error) {
+func (t *Topic) open(ctx context.Context, p hosting.PullRequestContent) (*hosting.PullRequest, error) {
 	opened, err := t.repo.Open(ctx, p)
 	if errors.Is(err, hosting.ErrExists) {
 		err = fmt.Errorf("%w: %w", ErrChanged, err)
@@ -173,7 +173,7 @@ func (t *Topic) open(ctx context.Context, p hosting.Proposal) (*hosting.PullRequ
 // checkNotEmpty returns [hosting.ErrNothingToMerge] if the target took the change since we pushed on top of a commit of
 // it: the new pull request is empty, and the next attempt closes it. No host refuses one whose branch has a commit that
 // the target lacks. If the target did not move, one look-up of its head says so.
-func (t *Topic) checkNotEmpty(ctx context.Context, pushedOn string, c Change) error {
+func (t *Topic) checkNotEmpty(ctx context.Context, pushedOn string, c ProposedChange) error {
 	head, err := t.target.Head(ctx)
 	if err != nil || head.String() == pushedOn {
 		return err
@@ -200,7 +200,7 @@ func (t *Topic) checkNotEmpty(ctx context.Context, pushedOn string, c Change) er
 
 // edit edits our open pull request. If it was merged or closed after it was found, the error is [ErrChanged].
 func (t *Topic) edit(
-	ctx context.Context, number int, p hosting.Proposal, known *Known,
+	ctx context.Context, number int, p hosting.PullRequestContent, known *Known,
 ) (*hosting.PullRequest, error) {
 	now, err := t.Read(ctx, number)
 	switch {
@@ -253,7 +253,7 @@ func (t *Topic) Withhold(ctx context.Context, known *Known, reason string) (With
 			return Withheld{PullRequest: pr}, err
 		}
 	}
-	edited, err := t.repo.Edit(ctx, *pr, hosting.Proposal{
+	edited, err := t.repo.Edit(ctx, *pr, hosting.PullRequestContent{
 		Branch: t.Branch, Target: t.Target, Title: pr.Title, Draft: true,
 		Body: t.body(withheld(pr.Body, reason)),
 	})
@@ -348,7 +348,7 @@ func (t *Topic) Check(
 		return err
 	}
 	edit.Needed = true
-	_, err = Plan(Situation{Location: t.Location, Settings: t.Settings, PullRequest: pr, Edit: edit})
+	_, err = Plan(Situation{TopicLocation: t.TopicLocation, Settings: t.Settings, PullRequest: pr, Edit: edit})
 	return err
 }
 
@@ -359,7 +359,7 @@ func (t *Topic) Close(ctx context.Context, pr *hosting.PullRequest, known *Known
 	if err != nil {
 		return err
 	}
-	return t.take(ctx, steps, nil, Change{}, &Result{})
+	return t.take(ctx, steps, nil, ProposedChange{}, &Outcome{})
 }
 
 func (t *Topic) close(ctx context.Context, number int) error {

@@ -20,9 +20,9 @@ type Text struct {
 }
 
 // proposal returns the desired pull request.
-func (t *Topic) proposal(text Text) hosting.Proposal {
+func (t *Topic) proposal(text Text) hosting.PullRequestContent {
 	title, _, _ := strings.Cut(strings.TrimSpace(printable.Text(text.Message)), "\n")
-	p := hosting.Proposal{
+	p := hosting.PullRequestContent{
 		Branch: t.Branch, Target: t.Target,
 		Title: cut(title, t.repo.MaxTitle(), "…"), Body: t.body(text.Body),
 		Labels: t.Labels, Reviewers: t.Reviewers, Draft: t.Draft,

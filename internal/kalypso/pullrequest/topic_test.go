@@ -202,7 +202,7 @@ func TestRead(t *testing.T) {
 	onAll(t, func(w *world) {
 		w.must()
 		w.branchOff("live")
-		expect := func(want hosting.State) {
+		expect := func(want hosting.PullRequestState) {
 			w.Helper()
 			pr, err := w.topic().Read(w.ctx, 1)
 			if err != nil || pr.State != want {

@@ -140,7 +140,7 @@ func (w *world) branch() string {
 
 func (w *world) topic() *pullrequest.Topic {
 	w.Helper()
-	t, err := pullrequest.Open(w.git, w.host, pullrequest.Location{
+	t, err := pullrequest.Open(w.git, w.host, pullrequest.TopicLocation{
 		Repo: w.url, Branch: w.branch(), Target: "main", Path: ".", Marker: marker,
 	}, w.settings)
 	if err != nil {
@@ -216,8 +216,8 @@ func (w *world) run() error {
 		return err
 	}
 	result, err := t.Run(w.ctx, w.known,
-		func(_ context.Context, found *hosting.PullRequest) (pullrequest.Change, error) {
-			c := pullrequest.Change{Removes: w.value == ""}
+		func(_ context.Context, found *hosting.PullRequest) (pullrequest.ProposedChange, error) {
+			c := pullrequest.ProposedChange{Removes: w.value == ""}
 			c.Edit = func(ctx context.Context, target, ours *gitops.Snapshot) (pullrequest.Edit, error) {
 				now, err := content(target)
 				if err != nil {
@@ -524,7 +524,7 @@ func (w *world) once(do func()) func() error {
 }
 
 // awaitState waits until a real host shows a pull request in a state. A fake does at once what it does.
-func (w *world) awaitState(number int, state hosting.State) {
+func (w *world) awaitState(number int, state hosting.PullRequestState) {
 	w.Helper()
 	for range maxWaits {
 		if w.people.PullRequests(w)[number-1].State == state || !w.remote() {

@@ -169,8 +169,8 @@ func (r *Renderer) addTarget(t *fleet.DeploymentTarget) {
 
 // Placement renders the assignments [from, to) of placement i, in order. It is safe for concurrent use. Each result
 // has the failures of its assignment. A failed assignment has no files. It stops once ctx is done.
-func (r *Renderer) Placement(ctx context.Context, i, from, to int) iter.Seq2[*schedule.Assignment, Result] {
-	return func(yield func(*schedule.Assignment, Result) bool) {
+func (r *Renderer) Placement(ctx context.Context, i, from, to int) iter.Seq2[*schedule.Assignment, AssignmentFiles] {
+	return func(yield func(*schedule.Assignment, AssignmentFiles) bool) {
 		w := r.worker(ctx)
 		defer r.executors.Put(w.executor)
 		p := r.schedule.Placements[i]
@@ -183,7 +183,7 @@ func (r *Renderer) Placement(ctx context.Context, i, from, to int) iter.Seq2[*sc
 }
 
 // Assignment renders assignment n of placement i. It is safe for concurrent use.
-func (r *Renderer) Assignment(ctx context.Context, i, n int) Result {
+func (r *Renderer) Assignment(ctx context.Context, i, n int) AssignmentFiles {
 	w := r.worker(ctx)
 	defer r.executors.Put(w.executor)
 	return w.assignment(&r.schedule.Placements[i].Assignments[n], r.config.Of(i, n))
@@ -199,8 +199,8 @@ func (r *Renderer) worker(ctx context.Context) *worker {
 	return &worker{Renderer: r, executor: x, single: map[string]any{}}
 }
 
-// Result is the result of rendering an assignment.
-type Result struct {
+// AssignmentFiles is the result of rendering an assignment.
+type AssignmentFiles struct {
 	Files    []File // sorted by name
 	Failures []Failure
 }
@@ -234,9 +234,9 @@ type assignmentInput struct {
 	beforePass func(text string) error    // checks a result before the next pass; may be nil
 }
 
-func (w *worker) assignment(a *schedule.Assignment, c configure.AssignmentConfig) Result {
+func (w *worker) assignment(a *schedule.Assignment, c configure.AssignmentConfig) AssignmentFiles {
 	merged, references := c.Values.Merge(), c.Secrets.Merge()
-	var out Result
+	var out AssignmentFiles
 	for _, violation := range c.Check(merged) {
 		out.Failures = append(out.Failures, Failure{Violation: violation})
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
 )
 
-// Folder is the folder of a cluster type as the fleet renders it.
-type Folder struct {
+// RenderedFolder is the folder of a cluster type as the fleet renders it.
+type RenderedFolder struct {
 	Hash        string
 	Assignments int
 	Unknown     bool              // Hash is not known yet
@@ -22,7 +22,7 @@ type Folder struct {
 // Situation contains everything that the next wave depends on. Hashes are those of folders, by cluster type; an absent
 // cluster type has no folder.
 type Situation struct {
-	Target         map[string]Folder
+	Target         map[string]RenderedFolder
 	TargetTreeHash string // of the whole; "": not known yet
 	PromotedCommit string // of the target; "": none
 	// Rollback says that the target is an earlier delivery, which all folders get at once.
@@ -30,7 +30,7 @@ type Situation struct {
 	// Delivered is what the last apply left on the branch. Seen is the part of it that the branch still contained when it
 	// was last read.
 	Delivered, Seen map[string]string
-	Before          *State // of the last commit; nil: no rollout was begun
+	Before          *StoredProgress // of the last commit; nil: no rollout was begun
 }
 
 // Step is the part of a rollout that one apply does.
@@ -43,7 +43,7 @@ type Step struct {
 	// Uncertain says that Stay depends on values that are not known yet.
 	Uncertain bool
 	// After is the state after the apply; nil: no rollout was begun.
-	After *State
+	After *StoredProgress
 	// Waiting lists what the rollout waits for, one line each, if the apply changes no folder and the target is not
 	// reached. Stage is the waiting stage.
 	Waiting []string
@@ -338,13 +338,13 @@ func (w *wave) finish() *Step {
 }
 
 // after returns the state of the rollout after the apply. If the apply only waits, the state stays.
-func (w *wave) after() *State {
+func (w *wave) after() *StoredProgress {
 	before, complete := w.Before, len(w.step.Stay) == 0
 	underWay := before.UnderWay()
 	if len(w.step.Taken) == 0 && (!underWay || !complete) && (complete || !w.interrupted()) {
 		return before
 	}
-	now := &State{Progress: Progress{
+	now := &StoredProgress{Progress: Progress{
 		TargetTreeHash: w.TargetTreeHash, PromotedCommit: w.PromotedCommit, Stage: w.stage, Complete: complete,
 	}}
 	if before != nil {

@@ -28,11 +28,11 @@ func world() (*rollout.Rollout, *rollout.Situation) {
 		Observed: &rollout.Observation{At: noon, Folders: map[string]deployment.FolderState{}},
 	}
 	s := &rollout.Situation{
-		Target: map[string]rollout.Folder{}, TargetTreeHash: "target", Delivered: map[string]string{},
+		Target: map[string]rollout.RenderedFolder{}, TargetTreeHash: "target", Delivered: map[string]string{},
 		Seen: map[string]string{},
 	}
 	for name, ring := range map[string]string{"a": "0", "b": "1", "c": "1"} {
-		s.Target[name] = rollout.Folder{Hash: "2", Assignments: 1, Labels: map[string]string{"ring": ring}}
+		s.Target[name] = rollout.RenderedFolder{Hash: "2", Assignments: 1, Labels: map[string]string{"ring": ring}}
 		s.Delivered[name], s.Seen[name] = "1", "1"
 		r.Observed.Folders[name] = state("1", deployment.Success)
 	}
@@ -48,7 +48,7 @@ func state(tree string, verdict deployment.Verdict) deployment.FolderState {
 // canaryRuns has the canary run tree 2, after the commit of its wave.
 func canaryRuns(r *rollout.Rollout, s *rollout.Situation) {
 	s.Delivered["a"], s.Seen["a"] = "2", "2"
-	s.Before = &rollout.State{
+	s.Before = &rollout.StoredProgress{
 		Progress: rollout.Progress{TargetTreeHash: "target", Stage: "canary", From: map[string]string{"a": "1"}},
 		Wave:     1, At: noon.Add(-3 * time.Hour),
 	}
@@ -127,7 +127,7 @@ func TestNext(t *testing.T) {
 		"the fleet changes what fails": {
 			func(r *rollout.Rollout, s *rollout.Situation) {
 				r.Observed.Folders["a"] = state("2", deployment.Failure)
-				s.Target["a"] = rollout.Folder{Hash: "3", Assignments: 1, Labels: map[string]string{"ring": "0"}}
+				s.Target["a"] = rollout.RenderedFolder{Hash: "3", Assignments: 1, Labels: map[string]string{"ring": "0"}}
 				s.TargetTreeHash = "another"
 			},
 			"takes [a]; canary, wave 1; from map[a:1]",
@@ -135,7 +135,7 @@ func TestNext(t *testing.T) {
 		"what fails goes back": {
 			func(r *rollout.Rollout, s *rollout.Situation) {
 				r.Observed.Folders["a"] = state("2", deployment.Failure)
-				s.Target["a"] = rollout.Folder{Hash: "1", Assignments: 1, Labels: map[string]string{"ring": "0"}}
+				s.Target["a"] = rollout.RenderedFolder{Hash: "1", Assignments: 1, Labels: map[string]string{"ring": "0"}}
 			},
 			"takes [a]; canary, wave 1; from map[]",
 		},
@@ -195,7 +195,7 @@ func TestNext(t *testing.T) {
 		"paused, and the canary goes back": {
 			func(r *rollout.Rollout, s *rollout.Situation) {
 				r.Pause = "an incident"
-				s.Target["a"] = rollout.Folder{Hash: "1", Assignments: 1, Labels: map[string]string{"ring": "0"}}
+				s.Target["a"] = rollout.RenderedFolder{Hash: "1", Assignments: 1, Labels: map[string]string{"ring": "0"}}
 			},
 			"takes [a]; canary, wave 1; from map[]; paused: an incident",
 		},
@@ -215,14 +215,14 @@ func TestNext(t *testing.T) {
 				r.Pause, s.Rollback, s.TargetTreeHash = "an incident", true, "another"
 				r.Observed = nil
 				for name, hash := range map[string]string{"a": "1", "b": "1", "c": "3"} {
-					s.Target[name] = rollout.Folder{Hash: hash, Assignments: 1, Labels: map[string]string{"ring": "1"}}
+					s.Target[name] = rollout.RenderedFolder{Hash: hash, Assignments: 1, Labels: map[string]string{"ring": "1"}}
 				}
 			}, "takes [a c]; all at once; from map[]; complete",
 		},
 		"a rollback of which a tree is not known": {
 			func(_ *rollout.Rollout, s *rollout.Situation) {
 				s.Rollback = true
-				s.Target["c"] = rollout.Folder{Assignments: 1, Unknown: true}
+				s.Target["c"] = rollout.RenderedFolder{Assignments: 1, Unknown: true}
 			}, "uncertain",
 		},
 		"nothing differs": {
@@ -235,14 +235,14 @@ func TestNext(t *testing.T) {
 		"a tree of a later stage is not known": {
 			func(_ *rollout.Rollout, s *rollout.Situation) {
 				s.Before.At, s.TargetTreeHash = noon.Add(time.Minute), ""
-				s.Target["c"] = rollout.Folder{Assignments: 1, Unknown: true, Labels: map[string]string{"ring": "1"}}
+				s.Target["c"] = rollout.RenderedFolder{Assignments: 1, Unknown: true, Labels: map[string]string{"ring": "1"}}
 			},
 			"takes []; canary, wave 1; from map[a:1]; a: it was last observed at 2026-01-31T12:00:00Z, before the last " +
 				"commit of the rollout",
 		},
 		"a tree of this stage is not known": {
 			func(_ *rollout.Rollout, s *rollout.Situation) {
-				s.Target["c"] = rollout.Folder{Assignments: 1, Unknown: true, Labels: map[string]string{"ring": "1"}}
+				s.Target["c"] = rollout.RenderedFolder{Assignments: 1, Unknown: true, Labels: map[string]string{"ring": "1"}}
 			}, "uncertain",
 		},
 		"the observation is not known": {
@@ -250,7 +250,7 @@ func TestNext(t *testing.T) {
 		},
 		"a label is not known": {
 			func(_ *rollout.Rollout, s *rollout.Situation) {
-				s.Target["c"] = rollout.Folder{Hash: "2", Assignments: 1, Labels: map[string]string{"ring": unknown.Text}}
+				s.Target["c"] = rollout.RenderedFolder{Hash: "2", Assignments: 1, Labels: map[string]string{"ring": unknown.Text}}
 			}, "uncertain",
 		},
 	} {

@@ -24,7 +24,7 @@ type simulation struct {
 	random   *rand.Rand
 	rollout  rollout.Rollout
 	clock    time.Time
-	target   map[string]rollout.Folder
+	target   map[string]rollout.RenderedFolder
 	clusters map[string]deployment.FolderState
 	observed []*rollout.Observation // all of them, as late ones come back
 	version  int
@@ -37,7 +37,7 @@ type simulation struct {
 // branchState is a branch with its history, as the last apply left it.
 type branchState struct {
 	branch   map[string]string
-	before   *rollout.State
+	before   *rollout.StoredProgress
 	original map[string]string // the branch as it was when the rollout began
 	good     []delivery        // what the branch contained as a whole, oldest first
 	wrote    map[string]string // the promoted commit that each folder comes from
@@ -52,7 +52,7 @@ func (b branchState) clone() branchState {
 // delivery is a target that the branch contained as a whole.
 type delivery struct {
 	commit string
-	target map[string]rollout.Folder
+	target map[string]rollout.RenderedFolder
 }
 
 var rings = []string{"0", "1", "2"}
@@ -60,7 +60,7 @@ var rings = []string{"0", "1", "2"}
 func newSimulation(t *testing.T, seed uint64) *simulation {
 	s := &simulation{
 		T: t, seed: seed, random: rand.New(rand.NewPCG(seed, 18)), clock: time.Unix(1_800_000_000, 0),
-		target: map[string]rollout.Folder{}, clusters: map[string]deployment.FolderState{},
+		target: map[string]rollout.RenderedFolder{}, clusters: map[string]deployment.FolderState{},
 		branchState: branchState{branch: map[string]string{}, wrote: map[string]string{}},
 	}
 	for _, ring := range rings[:1+s.random.IntN(len(rings))] {
@@ -83,7 +83,7 @@ func (s *simulation) add() {
 	s.version++
 	name := fmt.Sprintf("type-%d", s.random.IntN(10))
 	was, there := s.target[name]
-	f := rollout.Folder{
+	f := rollout.RenderedFolder{
 		Hash: fmt.Sprint("tree ", s.random.IntN(4)), Assignments: s.random.IntN(5), // a tree may come back
 		Labels: map[string]string{"ring": rings[s.random.IntN(len(rings))]},
 	}

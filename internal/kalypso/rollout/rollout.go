@@ -59,15 +59,15 @@ type Progress struct {
 // UnderWay reports whether the branch contains a part of the target alone.
 func (p *Progress) UnderWay() bool { return p != nil && !p.Complete }
 
-// State is a rollout's progress, with facts that only the private state contains.
-type State struct {
+// StoredProgress is a rollout's progress, with facts that only the private state contains.
+type StoredProgress struct {
 	Progress
 	Wave int       `json:"wave,omitempty"` // of the stage, counted from 1; 0: not known
 	At   time.Time `json:"at,omitzero"`    // time of the last commit
 }
 
 // Status returns the stage and the wave of the last commit, or "" without a rollout.
-func (s *State) Status() string {
+func (s *StoredProgress) Status() string {
 	switch {
 	case s == nil:
 		return ""
@@ -80,10 +80,10 @@ func (s *State) Status() string {
 }
 
 // UnderWay reports whether the branch contains a part of the target alone.
-func (s *State) UnderWay() bool { return s.Record().UnderWay() }
+func (s *StoredProgress) UnderWay() bool { return s.Record().UnderWay() }
 
 // Record returns the progress of s as the record contains it, or nil if there is none.
-func (s *State) Record() *Progress {
+func (s *StoredProgress) Record() *Progress {
 	if s == nil {
 		return nil
 	}

@@ -43,14 +43,14 @@ type Hash = gitobject.Hash
 // Folder is the folder of a cluster type.
 type Folder struct {
 	ClusterType string
-	Hash        Hash     // meaningless if Unknown is set
-	Targets     []Target // sorted by name
+	Hash        Hash           // meaningless if Unknown is set
+	Targets     []TargetFolder // sorted by name
 	Unknown     bool
 	Undecided   bool // the targets are not known yet, so there are none here
 }
 
-// Target is the folder of a deployment target.
-type Target struct {
+// TargetFolder is the folder of a deployment target.
+type TargetFolder struct {
 	Name    string
 	Hash    Hash
 	Empty   bool // all its files are empty
@@ -132,7 +132,7 @@ func (t *Tree) folder(i int, rendered []renderedTarget) Folder {
 	p := &t.Schedule.Placements[i]
 	folder := Folder{
 		ClusterType: p.ClusterType.Name,
-		Targets:     make([]Target, 0, len(rendered)),
+		Targets:     make([]TargetFolder, 0, len(rendered)),
 		Unknown:     p.Undecided,
 		Undecided:   p.Undecided,
 	}
@@ -143,7 +143,7 @@ func (t *Tree) folder(i int, rendered []renderedTarget) Folder {
 			continue
 		}
 		folder.Unknown = folder.Unknown || r.Unknown
-		folder.Targets = append(folder.Targets, r.Target)
+		folder.Targets = append(folder.Targets, r.TargetFolder)
 		entries = append(entries, folderEntry(r.Name, r.Hash))
 	}
 	folder.Hash = gitobject.NewHasher().Tree(entries)
@@ -151,7 +151,7 @@ func (t *Tree) folder(i int, rendered []renderedTarget) Folder {
 }
 
 type renderedTarget struct {
-	Target
+	TargetFolder
 	failures []failure
 	leftOut  bool
 	files    []render.File // until their objects are read; nil if they are not read
@@ -170,7 +170,7 @@ func (t *Tree) renderTargets(ctx context.Context, i int) []renderedTarget {
 		h := gitobject.NewHasher()
 		reader := objectReader{placement: &t.Schedule.Placements[i]}
 		for a, rendered := range t.renderer.Placement(ctx, i, chunk*targetsPerChunk, min(n, (chunk+1)*targetsPerChunk)) {
-			r := renderedTarget{Target: Target{Name: a.Target.Name, Empty: true}}
+			r := renderedTarget{TargetFolder: TargetFolder{Name: a.Target.Name, Empty: true}}
 			for _, f := range rendered.Failures {
 				r.failures = append(r.failures, failure{f, a})
 			}

@@ -64,7 +64,7 @@ func (d *Data) ClaimStatus(a status.Arguments, config tftypes.Value, create bool
 }
 
 // ClaimBaseRepo returns an error if another resource of this run writes the BaseRepo of the same branch.
-func (d *Data) ClaimBaseRepo(at baserepo.Branch, config tftypes.Value, create bool) problem.Problems {
+func (d *Data) ClaimBaseRepo(at baserepo.EnvironmentBranch, config tftypes.Value, create bool) problem.Problems {
 	if AnyUnknown(at.Repo, at.Branch) ||
 		d.configClaims.take(strings.Join([]string{"base", repourl.Key(at.Repo), at.Branch}, "\x00"), config, create) {
 		return nil

@@ -107,7 +107,7 @@ func observeDeployment(
 				"is pending.",
 		)
 		return &observe.Observation{
-			Branch: deployment.Branch{Name: request.At.Branch},
+			GitOpsBranch: deployment.GitOpsBranch{Name: request.At.Branch},
 			Outcome: deployment.Outcome{
 				Verdict: deployment.Pending,
 				Summary: "The provider's configuration is not known yet.",

@@ -75,7 +75,7 @@ func (clusterSyncFunction) Run(ctx context.Context, req function.RunRequest, res
 	}
 	var ps problem.Problems
 	repo := tfvalue.NewDecoder(repoValue, &ps)
-	of := clustersync.Folder{Repo: repo.String("repo"), Branch: repo.String("branch"), Path: folder}
+	of := clustersync.SyncedFolder{Repo: repo.String("repo"), Branch: repo.String("branch"), Path: folder}
 	if resp.Error = argumentError(1, ps); resp.Error != nil {
 		return
 	}

@@ -82,9 +82,9 @@ func (fleetPageFunction) Run(ctx context.Context, req function.RunRequest, resp 
 		resp.Error = function.NewArgumentFuncError(0, sentence(err.Error()))
 		return
 	}
-	var states []page.State
+	var states []page.DeploymentState
 	if len(more) == 1 {
-		states, err = pageData("states", "folders", more[0], func(s *page.State, name page.Text) { s.Name = name })
+		states, err = pageData("states", "folders", more[0], func(s *page.DeploymentState, name page.Text) { s.Name = name })
 		if err != nil {
 			resp.Error = function.NewArgumentFuncError(1, sentence(err.Error()))
 			return

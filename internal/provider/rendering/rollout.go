@@ -128,7 +128,7 @@ func readObserved(d tfvalue.Decoder, a *delivery.Arguments, r *rollout.Rollout) 
 	}
 	for _, p := range given.Objects("problems") {
 		seen.Problems = append(seen.Problems, deployment.Problem{
-			Cluster: p.String("cluster"), Folder: p.String("folder"), State: deployment.State(p.String("state")),
+			Cluster: p.String("cluster"), Folder: p.String("folder"), State: deployment.ClusterState(p.String("state")),
 			Message: p.String("message"),
 		})
 	}

@@ -256,7 +256,7 @@ func ReadRejected(d tfvalue.Decoder) map[string]string {
 }
 
 // PromotionValues returns the computed attributes of kalypso_promotion.
-func PromotionValues(found *promotion.Decision) map[string]attr.Value {
+func PromotionValues(found *promotion.Choice) map[string]attr.Value {
 	waiting, skipped := []tfvalue.Values{}, []tfvalue.Values{}
 	for _, w := range found.Waiting {
 		waiting = append(

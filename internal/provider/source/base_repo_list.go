@@ -38,7 +38,7 @@ func (l *baseRepoList) List(ctx context.Context, req list.ListRequest, stream *l
 	stream.Results = schemas.ListBranches(ctx, req, l.data, func(
 		ctx context.Context, repo string, globs []string, results *schemas.ListResults,
 	) error {
-		return l.remote().Each(ctx, repo, globs, func(at baserepo.Branch, found *baserepo.State, err error) bool {
+		return l.remote().Each(ctx, repo, globs, func(at baserepo.EnvironmentBranch, found *baserepo.State, err error) bool {
 			if err != nil {
 				return results.WarnOfBranch(at.Repo, at.Branch, err, func(diags *diag.Diagnostics) {
 					appendBaseRepoError(diags, at, err)

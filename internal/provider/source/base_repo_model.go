@@ -55,7 +55,7 @@ func (m *baseRepoModel) desired(ctx context.Context, diags *diag.Diagnostics) *b
 	)
 	given := tfvalue.Nested[schemas.PullRequestModel](ctx, m.Delivery)
 	d := &baserepo.Desired{
-		At:          baserepo.Branch{Repo: tfvalue.Text(m.Repo), Branch: tfvalue.Text(m.Branch)},
+		At:          baserepo.EnvironmentBranch{Repo: tfvalue.Text(m.Repo), Branch: tfvalue.Text(m.Branch)},
 		Message:     tfvalue.Text(m.CommitMessage),
 		Strategy:    delivery.Strategy(baseRepoStrategies.Or(tfvalue.Text(given.Strategy))),
 		OnDrift:     delivery.OnDrift(schemas.DriftReactions.Or(tfvalue.Text(m.OnDrift))),
@@ -154,7 +154,7 @@ func readBaseRepo(
 		return &s
 	}
 	s = baserepo.State{
-		At:    baserepo.Branch{Repo: state.Repo.ValueString(), Branch: state.Branch.ValueString()},
+		At:    baserepo.EnvironmentBranch{Repo: state.Repo.ValueString(), Branch: state.Branch.ValueString()},
 		Since: state.CommitSHA.ValueString(), Delivered: state.commit(),
 	}
 	return &s
@@ -173,7 +173,7 @@ func writeBaseRepo(ctx context.Context, private schemas.PrivateState, s *baserep
 const baseRepoImportForm = "<repo>?ref=<branch>"
 
 // parseBaseRepoID parses an import ID.
-func parseBaseRepoID(id string) (baserepo.Branch, error) {
+func parseBaseRepoID(id string) (baserepo.EnvironmentBranch, error) {
 	at, err := record.ParseDestination(id)
 	if err == nil && at.Path != "." {
 		err = fmt.Errorf("it names a path, and %s lies at the root", document.File)
@@ -181,5 +181,5 @@ func parseBaseRepoID(id string) (baserepo.Branch, error) {
 	if err != nil {
 		err = fmt.Errorf("%q: %w; the form is %s", cmp.Or(id, "the ID"), err, baseRepoImportForm)
 	}
-	return baserepo.Branch{Repo: at.Repo, Branch: at.Branch}, err
+	return baserepo.EnvironmentBranch{Repo: at.Repo, Branch: at.Branch}, err
 }

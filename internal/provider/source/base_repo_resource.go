@@ -298,9 +298,9 @@ func (r *baseRepo) ImportState(
 	ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse,
 ) {
 	diags := &resp.Diagnostics
-	var at baserepo.Branch
+	var at baserepo.EnvironmentBranch
 	if given := baseRepoIdentity.Imported(ctx, req, diags); given != nil {
-		at = baserepo.Branch{Repo: given["repo"], Branch: given["branch"]}
+		at = baserepo.EnvironmentBranch{Repo: given["repo"], Branch: given["branch"]}
 	} else {
 		var err error
 		if at, err = parseBaseRepoID(req.ID); err != nil {
@@ -345,7 +345,7 @@ func setImportedBaseRepo(
 }
 
 // appendBaseRepoError reports an error of reading or writing a branch, or of its host.
-func appendBaseRepoError(diags *diag.Diagnostics, at baserepo.Branch, err error) {
+func appendBaseRepoError(diags *diag.Diagnostics, at baserepo.EnvironmentBranch, err error) {
 	var host *hosting.Error
 	switch {
 	case configuration.AppendHostSettingsError(diags, err):

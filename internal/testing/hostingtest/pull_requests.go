@@ -295,7 +295,7 @@ var pullRequests = []row{
 }
 
 // full is a proposal with everything that all hosts can do.
-func (p *place) full() hosting.Proposal {
+func (p *place) full() hosting.PullRequestContent {
 	wanted := proposal()
 	wanted.Draft, wanted.Labels, wanted.Reviewers = true, []string{"platform", "promoted"}, []string{Ann}
 	return wanted

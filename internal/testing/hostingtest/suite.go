@@ -147,7 +147,7 @@ func (p *place) untilRead(number int, what string, is func(hosting.PullRequest) 
 }
 
 // untilState reads a pull request until it is in a state.
-func (p *place) untilState(number int, state hosting.State) hosting.PullRequest {
+func (p *place) untilState(number int, state hosting.PullRequestState) hosting.PullRequest {
 	p.Helper()
 	return p.untilRead(number, string(state), func(pr hosting.PullRequest) bool { return pr.State == state })
 }
@@ -157,8 +157,8 @@ var marker = hosting.Marker("dev", "main", ".")
 // query finds ours.
 var query = hosting.Query{Branch: "change", Target: "main", Marker: marker}
 
-func proposal() hosting.Proposal {
-	return hosting.Proposal{Branch: "change", Target: "main", Title: "Title", Body: "Text\n\n" + marker}
+func proposal() hosting.PullRequestContent {
+	return hosting.PullRequestContent{Branch: "change", Target: "main", Title: "Title", Body: "Text\n\n" + marker}
 }
 
 // open opens ours.

@@ -111,7 +111,7 @@ func (r azureDevOpsRepo) PullRequests(testing.TB) (all []hosting.PullRequest) {
 		pr := hosting.PullRequest{
 			Number: p.Number, Title: p.Title, Body: p.Body, Branch: p.Source, Target: p.Target, Draft: p.Draft,
 			Labels: p.Labels, Reviewers: p.Reviewers,
-			State: map[string]hosting.State{
+			State: map[string]hosting.PullRequestState{
 				"active": hosting.Open, "abandoned": hosting.Closed, "completed": hosting.Merged}[p.Status],
 		}
 		for method, strategy := range azureStrategies {

@@ -63,12 +63,12 @@ func BenchmarkFleet(b *testing.B) {
 		Endpoint:                 azure.Endpoint{ActiveDirectoryAuthorityHost: s.URL, ResourceManagerEndpoint: s.URL},
 	}}
 	of := rendering
-	branch := deployment.Branch{Name: "stage", Head: sha, Complete: true, Folders: map[string]deployment.Folder{}}
+	branch := deployment.GitOpsBranch{Name: "stage", Head: sha, Complete: true, Folders: map[string]deployment.ExpectedFolder{}}
 	of.Folders = nil
 	for i := range fleetFolders {
 		name := fmt.Sprintf("ct-%03d", i)
 		of.Folders = append(of.Folders, name)
-		branch.Folders[name] = deployment.Folder{Tree: "tree"}
+		branch.Folders[name] = deployment.ExpectedFolder{Tree: "tree"}
 	}
 	for b.Loop() {
 		s.Instead(pages...)

@@ -86,9 +86,9 @@ func evaluate(
 	t.Helper()
 	head := commits[len(commits)-1]
 	o, err := deployment.Evaluate(context.WithoutCancel(t.Context()), deployment.Input{
-		Branch: deployment.Branch{
+		Branch: deployment.GitOpsBranch{
 			Name: "prod", Head: head.Hash, Complete: true,
-			Folders: map[string]deployment.Folder{recordedFolder: {Tree: head.Tree}},
+			Folders: map[string]deployment.ExpectedFolder{recordedFolder: {Tree: head.Tree}},
 			History: deployment.NewHistory(head.Hash, history, func(commit, _ string) string { return trees[commit] }),
 		},
 		Reports: reports,

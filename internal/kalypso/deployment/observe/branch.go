@@ -25,7 +25,7 @@ var depths = []int{64, 1024}
 
 // branch reads one branch in one session with its server.
 type branch struct {
-	deployment.Branch
+	deployment.GitOpsBranch
 	at       record.Destination
 	snapshot *gitops.Snapshot
 	names    []string // cluster types in the record, sorted
@@ -72,9 +72,9 @@ func (b *branch) readRecord() error {
 	b.Head, b.PromotedCommit = b.snapshot.Commit.String(), found.PromotedCommit
 	b.Environment = found.Environment
 	b.Complete, b.names = !found.Rollout.UnderWay(), found.ClusterTypes
-	b.Folders = map[string]deployment.Folder{}
+	b.Folders = map[string]deployment.ExpectedFolder{}
 	for _, name := range b.names {
-		folder := deployment.Folder{}
+		folder := deployment.ExpectedFolder{}
 		if hash, there := folders[name]; there {
 			folder.Tree = hash.String()
 		}

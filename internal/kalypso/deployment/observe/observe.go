@@ -46,7 +46,7 @@ type Goal struct {
 
 // Observation contains the state of a deployment at one moment.
 type Observation struct {
-	deployment.Branch
+	deployment.GitOpsBranch
 	deployment.Outcome
 	TreeHash   string // tree_hash of kalypso_environment_rendering; "" without a head
 	At         time.Time
@@ -64,9 +64,9 @@ func Look(ctx context.Context, req Request, now func() time.Time) (*Observation,
 		return nil, err
 	}
 	defer b.close()
-	world := deployment.Input{Branch: b.Branch, Rules: req.Rules}
+	world := deployment.Input{Branch: b.GitOpsBranch, Rules: req.Rules}
 	if b.Head == "" {
-		none := &Observation{Branch: b.Branch, At: now()}
+		none := &Observation{GitOpsBranch: b.GitOpsBranch, At: now()}
 		if none.Outcome, err = deployment.Evaluate(ctx, world); err != nil {
 			return nil, err
 		}
@@ -99,8 +99,8 @@ func Look(ctx context.Context, req Request, now func() time.Time) (*Observation,
 			world.Reports[i].Now = seen.At
 		}
 	}
-	world.Branch = b.Branch
-	seen.Branch = b.Branch
+	world.Branch = b.GitOpsBranch
+	seen.GitOpsBranch = b.GitOpsBranch
 	var found *collector
 	if req.Versions {
 		if found, err = newCollector(b); err != nil {

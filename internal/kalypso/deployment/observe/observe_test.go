@@ -116,7 +116,7 @@ func TestLookAtFleet(t *testing.T) {
 		}
 		begin = time.Now()
 		world := deployment.Input{
-			Branch:  seen.Branch,
+			Branch:  seen.GitOpsBranch,
 			Reports: test.reports,
 			Rules:   deployment.Rules{Deadline: time.Hour, StaleAfter: time.Hour},
 		}

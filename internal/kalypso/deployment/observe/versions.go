@@ -60,7 +60,7 @@ type collector struct {
 // reported is what tells groups apart before any repo is read.
 type reported struct {
 	folder, target, applied string
-	state                   deployment.State
+	state                   deployment.ClusterState
 }
 
 type group struct {
@@ -237,7 +237,7 @@ func (c *collector) object(i deployment.Instance, a deployment.Applied) versions
 
 // version returns what an instance runs.
 func (c *collector) version(
-	i deployment.Instance, read map[versions.At]*versions.Result, trees map[place]map[string]string,
+	i deployment.Instance, read map[versions.At]*versions.Content, trees map[place]map[string]string,
 ) observation.Version {
 	if len(i.Applied) == 0 {
 		return c.folderVersion(i, trees)
@@ -259,7 +259,7 @@ func (c *collector) version(
 }
 
 func (c *collector) appliedVersion(
-	i deployment.Instance, a deployment.Applied, read map[versions.At]*versions.Result,
+	i deployment.Instance, a deployment.Applied, read map[versions.At]*versions.Content,
 ) observation.Version {
 	v := observation.Version{Version: a.Version}
 	from := c.object(i, a).Place

@@ -43,23 +43,23 @@ type At struct {
 	Commit string // full hash
 }
 
-// Result is what a place contains at a commit. Tree and Err are both set if the folder is known and its files can't be
+// Content is what a place contains at a commit. Tree and Err are both set if the folder is known and its files can't be
 // read.
-type Result struct {
+type Content struct {
 	Manifests
 	Err error
 }
 
 // Read reads places, several repos at a time. A repo that can't be read is the error of its places alone. allowLocal
 // says that places may be on this machine.
-func Read(ctx context.Context, client *gitremote.Client, places []At, allowLocal bool) map[At]*Result {
-	results := map[At]*Result{}
+func Read(ctx context.Context, client *gitremote.Client, places []At, allowLocal bool) map[At]*Content {
+	results := map[At]*Content{}
 	byRepo := map[string][]At{}
 	for _, at := range places {
 		if results[at] != nil {
 			continue
 		}
-		results[at] = &Result{}
+		results[at] = &Content{}
 		if key, err := check(at, allowLocal); err != nil {
 			results[at].Err = err
 		} else {
@@ -68,7 +68,7 @@ func Read(ctx context.Context, client *gitremote.Client, places []At, allowLocal
 	}
 	keys := slices.Sorted(maps.Keys(byRepo))
 	parallel.Limited(len(keys), maxRepos, func(i int) {
-		r := &reader{client: client, results: results, read: map[string]*Result{}}
+		r := &reader{client: client, results: results, read: map[string]*Content{}}
 		commits := map[string][]At{}
 		for _, at := range byRepo[keys[i]] {
 			commits[at.Commit] = append(commits[at.Commit], at)
@@ -101,8 +101,8 @@ func check(at At, allowLocal bool) (key string, err error) {
 // reader reads the places of one repo.
 type reader struct {
 	client  *gitremote.Client
-	results map[At]*Result
-	read    map[string]*Result // by the hash of the tree
+	results map[At]*Content
+	read    map[string]*Content // by the hash of the tree
 }
 
 // commit reads the places of one commit. What a server sends is dropped after it.
@@ -141,7 +141,7 @@ func (r *reader) place(snapshot *gitops.Snapshot, at At) {
 	tree := folder.Hash.String()
 	known := r.read[tree]
 	if known == nil {
-		known = &Result{}
+		known = &Content{}
 		var files map[string][]byte
 		if files, known.Err = filesBelow(snapshot, at.Path); known.Err == nil {
 			known.Manifests, known.Err = parse(files)

@@ -64,8 +64,8 @@ var (
 	query  = hosting.Query{Branch: "change", Target: "main", Marker: marker}
 )
 
-func proposal() hosting.Proposal {
-	return hosting.Proposal{Branch: "change", Target: "main", Title: "Title", Body: marker + "\n\nText"}
+func proposal() hosting.PullRequestContent {
+	return hosting.PullRequestContent{Branch: "change", Target: "main", Title: "Title", Body: marker + "\n\nText"}
 }
 
 // must returns a pull request that was asked for without error.
@@ -419,7 +419,7 @@ func TestBackgroundMerge(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		lag  int
-		want hosting.State
+		want hosting.PullRequestState
 	}{{3, hosting.Merged}, {1000, hosting.Open}} {
 		p := newPlace(t, azuredevopsfake.WithLag(tt.lag))
 		opened := p.must(p.repo.Open(t.Context(), proposal()))

@@ -100,7 +100,7 @@ func (r *repo) op(what string, number int) string {
 }
 
 // Open implements [hosting.Repo].
-func (r *repo) Open(ctx context.Context, p hosting.Proposal) (*hosting.PullRequest, error) {
+func (r *repo) Open(ctx context.Context, p hosting.PullRequestContent) (*hosting.PullRequest, error) {
 	op := fmt.Sprintf("open a pull request from %s to %s in %s", p.Branch, p.Target, r)
 	labels := []core.WebApiTagDefinition{}
 	for _, name := range p.Labels {
@@ -126,7 +126,7 @@ func (r *repo) Open(ctx context.Context, p hosting.Proposal) (*hosting.PullReque
 
 // findOpened returns the pull request that an earlier attempt opened but whose answer was lost: its title and body
 // equal the proposal's.
-func (r *repo) findOpened(ctx context.Context, p hosting.Proposal) *hosting.PullRequest {
+func (r *repo) findOpened(ctx context.Context, p hosting.PullRequestContent) *hosting.PullRequest {
 	found, err := r.Find(ctx, hosting.Query{Branch: p.Branch, Target: p.Target, Open: true})
 	if err != nil || found == nil || found.Title != p.Title || found.Body != p.Body {
 		return nil
@@ -135,7 +135,7 @@ func (r *repo) findOpened(ctx context.Context, p hosting.Proposal) *hosting.Pull
 }
 
 // Edit implements [hosting.Repo].
-func (r *repo) Edit(ctx context.Context, now hosting.PullRequest, p hosting.Proposal) (*hosting.PullRequest, error) {
+func (r *repo) Edit(ctx context.Context, now hosting.PullRequest, p hosting.PullRequestContent) (*hosting.PullRequest, error) {
 	change, differs := git.GitPullRequest{}, false
 	if now.Title != p.Title {
 		change.Title, differs = &p.Title, true
@@ -169,7 +169,7 @@ func (r *repo) update(
 
 // syncMetadata sets labels and reviewers. An error does not stop the rest.
 func (r *repo) syncMetadata(
-	ctx context.Context, now hosting.PullRequest, p hosting.Proposal,
+	ctx context.Context, now hosting.PullRequest, p hosting.PullRequestContent,
 ) (*hosting.PullRequest, error) {
 	return &now, errors.Join(about(hosting.FieldLabels, r.syncLabels(ctx, &now, p)),
 		about(hosting.FieldReviewers, r.syncReviewers(ctx, &now, p.Reviewers)))
@@ -190,7 +190,7 @@ func withoutFold(names, others []string) []string {
 }
 
 // syncLabels adds and removes labels of a pull request. Azure creates those that it does not know.
-func (r *repo) syncLabels(ctx context.Context, now *hosting.PullRequest, p hosting.Proposal) error {
+func (r *repo) syncLabels(ctx context.Context, now *hosting.PullRequest, p hosting.PullRequestContent) error {
 	op := r.op("label", now.Number)
 	for _, name := range withoutFold(p.Labels, now.Labels) {
 		_, err := r.git.CreatePullRequestLabel(ctx, git.CreatePullRequestLabelArgs{

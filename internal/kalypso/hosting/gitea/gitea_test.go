@@ -77,8 +77,8 @@ func (p *place) as(c gitea.Config) hosting.Repo {
 
 var marker = hosting.Marker("dev", "main", ".")
 
-func proposal() hosting.Proposal {
-	return hosting.Proposal{Branch: "change", Target: "main", Title: "Title", Body: "Text\n\n" + marker}
+func proposal() hosting.PullRequestContent {
+	return hosting.PullRequestContent{Branch: "change", Target: "main", Title: "Title", Body: "Text\n\n" + marker}
 }
 
 // got returns a pull request that was asked for without error.

@@ -22,7 +22,7 @@ const labelColor = "#cccccc"
 func (r *repo) CheckLabels([]string) error { return nil }
 
 // syncLabels adds and removes labels of a pull request. Names are case-sensitive.
-func (r *repo) syncLabels(ctx context.Context, now *hosting.PullRequest, p hosting.Proposal) error {
+func (r *repo) syncLabels(ctx context.Context, now *hosting.PullRequest, p hosting.PullRequestContent) error {
 	var errs []error
 	if add := without(p.Labels, now.Labels); len(add) > 0 {
 		err := r.addLabels(ctx, now.Number, add)

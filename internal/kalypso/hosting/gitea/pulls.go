@@ -141,7 +141,7 @@ func (r *repo) op(what string, number int) string {
 func pullPath(number int) string { return fmt.Sprintf("/pulls/%d", number) }
 
 // Open implements [hosting.Repo].
-func (r *repo) Open(ctx context.Context, p hosting.Proposal) (*hosting.PullRequest, error) {
+func (r *repo) Open(ctx context.Context, p hosting.PullRequestContent) (*hosting.PullRequest, error) {
 	op := fmt.Sprintf("open a pull request from %s to %s in %s", p.Branch, p.Target, r)
 	var opened pull
 	_, err := r.call(ctx, op, http.MethodPost, "/pulls", map[string]any{
@@ -162,7 +162,7 @@ func (r *repo) Open(ctx context.Context, p hosting.Proposal) (*hosting.PullReque
 
 // findOpened returns the pull request that an earlier attempt opened but whose answer was lost: its title and body
 // equal the proposal's.
-func (r *repo) findOpened(ctx context.Context, p hosting.Proposal) *pull {
+func (r *repo) findOpened(ctx context.Context, p hosting.PullRequestContent) *pull {
 	found, err := r.find(ctx, list{
 		path: "/pulls", pages: openPages, query: url.Values{"state": {"open"}, "base_branch": {p.Target}},
 	}, hosting.Query{Branch: p.Branch, Target: p.Target})
@@ -173,7 +173,7 @@ func (r *repo) findOpened(ctx context.Context, p hosting.Proposal) *pull {
 }
 
 // Edit implements [hosting.Repo].
-func (r *repo) Edit(ctx context.Context, now hosting.PullRequest, p hosting.Proposal) (*hosting.PullRequest, error) {
+func (r *repo) Edit(ctx context.Context, now hosting.PullRequest, p hosting.PullRequestContent) (*hosting.PullRequest, error) {
 	if now.Title == p.Title && now.Body == p.Body && now.Draft == p.Draft {
 		return r.syncMetadata(ctx, pull{Draft: now.Draft}, now, p)
 	}
@@ -197,7 +197,7 @@ func (r *repo) patch(ctx context.Context, op string, number int, fields map[stri
 
 // syncMetadata sets labels and reviewers. An error does not stop the rest.
 func (r *repo) syncMetadata(
-	ctx context.Context, stored pull, now hosting.PullRequest, p hosting.Proposal,
+	ctx context.Context, stored pull, now hosting.PullRequest, p hosting.PullRequestContent,
 ) (*hosting.PullRequest, error) {
 	var errs []error
 	if stored.Draft != p.Draft { // the server's settings have other prefixes of drafts

@@ -46,7 +46,7 @@ func withoutFold(names, others []string) []string {
 }
 
 // syncReviewers asks for the reviews of those who were not asked yet.
-func (r *repo) syncReviewers(ctx context.Context, now *hosting.PullRequest, p hosting.Proposal) error {
+func (r *repo) syncReviewers(ctx context.Context, now *hosting.PullRequest, p hosting.PullRequestContent) error {
 	ask := withoutFold(p.Reviewers, now.Reviewers)
 	if len(ask) == 0 {
 		return nil

@@ -70,8 +70,8 @@ func (p *place) within(d time.Duration) context.Context {
 	return ctx
 }
 
-func (p *place) proposal() hosting.Proposal {
-	return hosting.Proposal{Branch: "change", Target: "main", Title: "Title", Body: "Text\n" + marker}
+func (p *place) proposal() hosting.PullRequestContent {
+	return hosting.PullRequestContent{Branch: "change", Target: "main", Title: "Title", Body: "Text\n" + marker}
 }
 
 var (

@@ -58,7 +58,7 @@ func (r *repo) op(what string, number int) string {
 	return fmt.Sprintf("%s pull request %d of %s", what, number, r)
 }
 
-func (r *repo) Open(ctx context.Context, p hosting.Proposal) (*hosting.PullRequest, error) {
+func (r *repo) Open(ctx context.Context, p hosting.PullRequestContent) (*hosting.PullRequest, error) {
 	ctx = r.pulls(ctx)
 	opened, _, err := r.client.api.PullRequests.Create(ctx, r.owner, r.name, &github.NewPullRequest{
 		Title: &p.Title, Body: &p.Body, Head: &p.Branch, Base: &p.Target, Draft: &p.Draft,
@@ -77,7 +77,7 @@ func (r *repo) Open(ctx context.Context, p hosting.Proposal) (*hosting.PullReque
 
 // findOpened returns the pull request that an earlier attempt opened but whose answer was lost: its title and body
 // equal the proposal's.
-func (r *repo) findOpened(ctx context.Context, p hosting.Proposal) *github.PullRequest {
+func (r *repo) findOpened(ctx context.Context, p hosting.PullRequestContent) *github.PullRequest {
 	list, _, err := r.client.api.PullRequests.List(ctx, r.owner, r.name, &github.PullRequestListOptions{
 		State: "open", Head: r.owner + ":" + p.Branch, Base: p.Target,
 	})
@@ -87,7 +87,7 @@ func (r *repo) findOpened(ctx context.Context, p hosting.Proposal) *github.PullR
 	return list[0]
 }
 
-func (r *repo) Edit(ctx context.Context, now hosting.PullRequest, p hosting.Proposal) (*hosting.PullRequest, error) {
+func (r *repo) Edit(ctx context.Context, now hosting.PullRequest, p hosting.PullRequestContent) (*hosting.PullRequest, error) {
 	ctx = r.pulls(ctx)
 	if now.Title != p.Title || now.Body != p.Body {
 		edited, _, err := r.client.api.PullRequests.Edit(ctx, r.owner, r.name, now.Number,
@@ -107,7 +107,7 @@ func (r *repo) Edit(ctx context.Context, now hosting.PullRequest, p hosting.Prop
 }
 
 // syncMetadata sets labels and reviewers. An error does not stop the rest.
-func (r *repo) syncMetadata(ctx context.Context, now hosting.PullRequest, p hosting.Proposal) (*hosting.PullRequest,
+func (r *repo) syncMetadata(ctx context.Context, now hosting.PullRequest, p hosting.PullRequestContent) (*hosting.PullRequest,
 	error) {
 	var errs []error
 	if add := missingFold(p.Labels, now.Labels); len(add) > 0 {

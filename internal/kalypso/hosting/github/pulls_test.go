@@ -83,19 +83,19 @@ func TestRefused(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	gitserver.Git(t, p.on.Path, "branch", "same", "main")
-	open := func(change func(*hosting.Proposal)) error {
+	open := func(change func(*hosting.PullRequestContent)) error {
 		w := p.proposal()
 		change(&w)
 		_, err := p.repo.Open(t.Context(), w)
 		return err
 	}
-	expectError(t, open(func(w *hosting.Proposal) { w.Branch = "same" }), hosting.ErrNothingToMerge,
+	expectError(t, open(func(w *hosting.PullRequestContent) { w.Branch = "same" }), hosting.ErrNothingToMerge,
 		`"Validation Failed: No commits between main and same" (HTTP 422)`)
-	expectError(t, open(func(w *hosting.Proposal) { w.Branch = "unknown" }), hosting.ErrBranchNotFound,
+	expectError(t, open(func(w *hosting.PullRequestContent) { w.Branch = "unknown" }), hosting.ErrBranchNotFound,
 		"open a pull request from unknown to main in acme/gitops")
-	expectError(t, open(func(w *hosting.Proposal) { w.Title = strings.Repeat("ü", p.repo.MaxTitle()+1) }),
+	expectError(t, open(func(w *hosting.PullRequestContent) { w.Title = strings.Repeat("ü", p.repo.MaxTitle()+1) }),
 		hosting.ErrRejected, "title is too long")
-	expectError(t, open(func(w *hosting.Proposal) { w.Body = strings.Repeat("ü", p.repo.MaxBody()+1) }),
+	expectError(t, open(func(w *hosting.PullRequestContent) { w.Body = strings.Repeat("ü", p.repo.MaxBody()+1) }),
 		hosting.ErrRejected, "body is too long")
 
 	// The pull request exists although its reviewer could not be asked.

@@ -73,8 +73,8 @@ var (
 	query  = hosting.Query{Branch: "change", Target: "main", Marker: marker}
 )
 
-func proposal() hosting.Proposal {
-	return hosting.Proposal{Branch: "change", Target: "main", Title: "Title", Body: "Text\n\n" + marker}
+func proposal() hosting.PullRequestContent {
+	return hosting.PullRequestContent{Branch: "change", Target: "main", Title: "Title", Body: "Text\n\n" + marker}
 }
 
 // must returns a merge request that was asked for without error.

@@ -102,7 +102,7 @@ func (r *repo) read(ctx context.Context, op string, number int) (*gitlab.BasicMe
 	}
 }
 
-func (r *repo) Open(ctx context.Context, p hosting.Proposal) (*hosting.PullRequest, error) {
+func (r *repo) Open(ctx context.Context, p hosting.PullRequestContent) (*hosting.PullRequest, error) {
 	op := fmt.Sprintf("open a merge request from %s to %s in %s", p.Branch, p.Target, r)
 	id, err := r.id(ctx)
 	if err != nil {
@@ -137,7 +137,7 @@ func (r *repo) Open(ctx context.Context, p hosting.Proposal) (*hosting.PullReque
 
 // findOpened returns the merge request that an earlier attempt opened but whose answer was lost: its title and body
 // equal the proposal's.
-func (r *repo) findOpened(ctx context.Context, op string, p hosting.Proposal) *hosting.PullRequest {
+func (r *repo) findOpened(ctx context.Context, op string, p hosting.PullRequestContent) *hosting.PullRequest {
 	list, err := r.list(ctx, op, stateOpened, p.Branch, p.Target)
 	if err != nil || len(list) != 1 {
 		return nil
@@ -150,7 +150,7 @@ func (r *repo) findOpened(ctx context.Context, op string, p hosting.Proposal) *h
 }
 
 // Edit sends all differences in one request.
-func (r *repo) Edit(ctx context.Context, now hosting.PullRequest, p hosting.Proposal) (*hosting.PullRequest, error) {
+func (r *repo) Edit(ctx context.Context, now hosting.PullRequest, p hosting.PullRequestContent) (*hosting.PullRequest, error) {
 	op := r.op("edit", now.Number)
 	id, err := r.id(ctx)
 	if err != nil {

@@ -121,9 +121,9 @@ func (c *chain) pass(d time.Duration) {
 	}
 }
 
-func (c *chain) decide() *promotion.Decision { c.Helper(); return c.decideIn(c.Context()) }
+func (c *chain) decide() *promotion.Choice { c.Helper(); return c.decideIn(c.Context()) }
 
-func (c *chain) decideIn(ctx context.Context) *promotion.Decision {
+func (c *chain) decideIn(ctx context.Context) *promotion.Choice {
 	c.Helper()
 	found, err := lookup.Decide(ctx, lookup.Request{
 		Client: c.git, Host: c.host, Credential: true, Rules: c.rules,
@@ -137,14 +137,14 @@ func (c *chain) decideIn(ctx context.Context) *promotion.Decision {
 }
 
 // expect decides, and compares the kind, the commit and what the decision says.
-func (c *chain) expect(kind promotion.Kind, commit string, says ...string) *promotion.Decision {
+func (c *chain) expect(kind promotion.Kind, commit string, says ...string) *promotion.Choice {
 	c.Helper()
 	found := c.decide()
 	c.check(found, kind, commit, says...)
 	return found
 }
 
-func (c *chain) check(found *promotion.Decision, kind promotion.Kind, commit string, says ...string) {
+func (c *chain) check(found *promotion.Choice, kind promotion.Kind, commit string, says ...string) {
 	c.Helper()
 	if found.Kind != kind || found.Commit != commit {
 		c.Errorf("it is %s %s, want %s %s", found.Kind, found.Commit, kind, commit)

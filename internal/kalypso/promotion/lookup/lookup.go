@@ -59,7 +59,7 @@ func (e *CurrentError) Unwrap() error { return e.Err }
 // Decide reads, and decides. It asks the host for the history of a commit's statuses only if the decision depends on
 // it. If the host does not answer, the decision says so. The errors are those of Git, [promotion.ErrNotOnBranch] and
 // [ErrNoHost].
-func Decide(ctx context.Context, req Request) (*promotion.Decision, error) {
+func Decide(ctx context.Context, req Request) (*promotion.Choice, error) {
 	world := promotion.World{Rules: req.Rules}
 	var err error
 	if world.Current, err = readCurrent(ctx, req.Client, req.GitOps); err != nil {
@@ -126,7 +126,7 @@ func Decide(ctx context.Context, req Request) (*promotion.Decision, error) {
 
 // readProposal finds what the open pull request of the environment's rendering would promote, or returns nil if there
 // is none, it can't be found or it promotes nothing. Nothing but the reason of the chosen commit depends on it.
-func (req Request) readProposal(ctx context.Context, current string) (*promotion.Proposal, error) {
+func (req Request) readProposal(ctx context.Context, current string) (*promotion.PendingPromotion, error) {
 	if req.Host == nil || !req.Credential {
 		return nil, nil //nolint:nilnil // no host to ask
 	}
@@ -148,7 +148,7 @@ func (req Request) readProposal(ctx context.Context, current string) (*promotion
 	if err != nil || proposed.Commit == "" || proposed.Commit == current {
 		return nil, ctx.Err()
 	}
-	return &promotion.Proposal{Number: pr.Number, Commit: proposed.Commit, Reason: proposed.Reason}, nil
+	return &promotion.PendingPromotion{Number: pr.Number, Commit: proposed.Commit, Reason: proposed.Reason}, nil
 }
 
 // repo returns the control plane's repo on the host, or nil if nothing needs it.
