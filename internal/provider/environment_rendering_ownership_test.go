@@ -55,7 +55,9 @@ func TestAccRenderingAdopt(t *testing.T) {
 		t.Errorf("the recipe of a review prints:\n%s", told)
 	}
 	out := r.succeed("plan", "-no-color")
-	for _, said := range []string{"Existing folders will be adopted", "These belong to no cluster type and are removed: legacy"} {
+	for _, said := range []string{
+		"Existing folders will be adopted", "These belong to no cluster type and are removed: legacy",
+	} {
 		if !strings.Contains(out.text(), said) {
 			t.Errorf("the plan does not say %q:\n%s", said, out.stdout)
 		}

@@ -188,8 +188,11 @@ func TestAccPullRequestInput(t *testing.T) {
 	r := newReviewed(t)
 	r.delivery("branch_prefix", "no blanks ", "labels", []string{""}, "reviewers", []string{"a b"}, "draft", true,
 		"auto_merge", "squash")
-	r.expectError([]string{"Invalid branch prefix", "Invalid label", "Invalid reviewer", "Conflicting arguments: draft and auto-merge"}, "plan",
-		"-no-color")
+	r.expectError(
+		[]string{"Invalid branch prefix", "Invalid label", "Invalid reviewer", "Conflicting arguments: draft and auto-merge"},
+		"plan",
+		"-no-color",
+	)
 	r.delivery("auto_merge", "fast-forward")
 	r.expectError([]string{`"merge" "squash" "rebase"`}, "plan", "-no-color")
 	r.delivery("reviewers", []string{"octocat", "other/team"})

@@ -290,7 +290,8 @@ func TestListLimit(t *testing.T) {
 		manifests[name+".yaml"] = configMap(name, "1")
 	}
 	for limit, want := range map[int64]string{
-		0: " 0", 1: "a 1 The list is truncated at its limit", 3: "a b c 1 The list is truncated at its limit", 4: "a b c d 1 Invalid YAML",
+		0: " 0", 1: "a 1 The list is truncated at its limit", 3: "a b c 1 The list is truncated at its limit",
+		4:   "a b c d 1 Invalid YAML",
 		100: "a b c d 1 Invalid YAML",
 	} {
 		results, ds := l.try("kalypso_config", limit, map[string]any{"manifests": manifests})

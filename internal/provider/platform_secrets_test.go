@@ -153,7 +153,8 @@ func TestAccSecretsBadInput(t *testing.T) {
 			"A reference names one ClusterSecretStore."},
 		secret(`"a b" = { store = "own", key = "k" }`): {"Invalid secret key", `secrets["inline"].data["a b"]`},
 		secret(`PASSWORD = { store = "own", key = "k" }`): {
-			"Secret references two stores", `secrets["inline"].data["PASSWORD"].property`, `PlatformSecret "z"`, "small / app-web",
+			"Secret references two stores", `secrets["inline"].data["PASSWORD"].property`, `PlatformSecret "z"`,
+			"small / app-web",
 		},
 		strings.Replace(secretsRoot, `name = "z"`, `name = "Z"`, 1): {"Invalid name", `secrets["inline"].name`,
 			`"Z" is not valid`},

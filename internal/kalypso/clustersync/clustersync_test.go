@@ -31,7 +31,8 @@ metadata: {name: large, namespace: flux-system}
 spec: {interval: 10m, retryInterval: 1m, path: ./fleet/large, prune: true,
   sourceRef: {kind: GitRepository, name: large}}
 `},
-		{"Flux with all", "flux", clustersync.SyncedFolder{Repo: "git@github.com:acme/gitops.git", Branch: "dev", Path: "./large/"},
+		{"Flux with all", "flux",
+			clustersync.SyncedFolder{Repo: "git@github.com:acme/gitops.git", Branch: "dev", Path: "./large/"},
 			clustersync.Options{Name: "dev", Namespace: "gitops", Interval: "30s", Secret: "key", Decryption: "sops-age"}, `
 apiVersion: source.toolkit.fluxcd.io/v1
 kind: GitRepository

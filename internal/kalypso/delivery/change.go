@@ -116,8 +116,8 @@ func (c *comparison) checkBranch(wanted Inventory) error {
 	return c.checkPromotedCommit(c.Target())
 }
 
-// checkRemovals returns the errors of what the change takes from the branch, now or with a later wave. existing is what is
-// ours there.
+// checkRemovals returns the errors of what the change takes from the branch, now or with a later wave. existing is what
+// is ours there.
 func (c *comparison) checkRemovals(existing Inventory) (errs []error) {
 	replaced := c.before.Current() && c.before.Environment != c.Environment
 	all := []error{c.Guardrails.Check(existing, c.Target(), replaced), c.checkMove(), c.mayStay()}

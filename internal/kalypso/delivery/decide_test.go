@@ -665,7 +665,8 @@ func TestChange(t *testing.T) {
 			s.desired.Tree, s.branch = rendered("large/a=2"), containing("large/a=2")
 			s.desired.Guardrails = free
 		}, "nothing"},
-		{"folders of others moved since the plan", func(s *situation) { s.branch.Folders["team"] = InventoryFolder{} }, "nothing"},
+		{"folders of others moved since the plan",
+			func(s *situation) { s.branch.Folders["team"] = InventoryFolder{} }, "nothing"},
 		{"the path that is left moved since the plan", func(s *situation) {
 			s.desired.Destination.Path, s.branch, s.old = "clusters", &BranchState{Head: "head"}, containing("large/a=9 "+
 				"large/b=1 small/c=1")

@@ -65,7 +65,9 @@ func (p *plannedChange) clusterTypeFolder(i int, at string) gitops.FolderContent
 	}
 	for was, is := range pairs(target.Targets, p.tree.Rendered.inventory[whole.Folders[i].ClusterType].Targets) {
 		if is == nil {
-			folder.Folders = append(folder.Folders, gitops.FolderContent{Path: was.Name, Hash: plumbing.Hash(was.Whole), Stored: true})
+			folder.Folders = append(
+				folder.Folders, gitops.FolderContent{Path: was.Name, Hash: plumbing.Hash(was.Whole), Stored: true},
+			)
 		}
 	}
 	return folder

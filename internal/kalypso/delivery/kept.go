@@ -101,10 +101,12 @@ func (f *Failing) By(p problem.Problem) Affected {
 	return Affected{of(k.kept), of(k.lost), of(k.leftOut)}
 }
 
-// keep adds the failing targets on the branch to the rendered tree. held is our folders on the branch as they were last
+// keep adds the failing targets on the branch to the rendered tree. existing is our folders on the branch as they were last
 // read, and delivered is what the last apply left there.
 func (f failures) keep(rendered, existing, delivered Inventory) *keptTree {
-	k := &keptTree{inventory: make(Inventory, len(rendered)), failures: f, waiting: map[string]bool{}, existing: existing.Count()}
+	k := &keptTree{
+		inventory: make(Inventory, len(rendered)), failures: f, waiting: map[string]bool{}, existing: existing.Count(),
+	}
 	placed := existing.placed()
 	for clusterType, names := range f {
 		for name := range names {
@@ -334,7 +336,8 @@ func (c *comparison) keptMoved() (moved []string) {
 	return moved
 }
 
-// checkLeftOut returns a *LeftOutError if the rendering is created where the branch contains targets that fail to render.
+// checkLeftOut returns a *LeftOutError if the rendering is created where the branch contains targets that fail to
+// render.
 func (c *comparison) checkLeftOut() error {
 	k := c.kept
 	if k == nil || c.before.Current() || c.unread {

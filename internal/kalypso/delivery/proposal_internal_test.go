@@ -81,7 +81,9 @@ func TestOthersOnOurBranch(t *testing.T) {
 			s.Proposal = &Proposal{Head: usualState("large/a=9")}
 			s.Proposal.Head.Destination = at
 			test.with(s.Proposal, ours)
-			topic := &pullrequest.Topic{TopicLocation: pullrequest.TopicLocation{Repo: at.Repo, Branch: at.Branch, Path: at.Path}}
+			topic := &pullrequest.Topic{
+				TopicLocation: pullrequest.TopicLocation{Repo: at.Repo, Branch: at.Branch, Path: at.Path},
+			}
 			got := "unknown"
 			if s.known(topic) != nil {
 				got = ""

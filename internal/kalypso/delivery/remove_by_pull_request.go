@@ -144,7 +144,9 @@ func (r *PullRequests) Remove(
 		body := DescribeRemoval(s.Destination, s.Environment, existing, Review{Max: t.Host().MaxBody()})
 		return pullrequest.Text{Message: message, Body: body}
 	}
-	run, err := t.Run(ctx, nil, func(context.Context, *hosting.PullRequest) (pullrequest.ProposedChange, error) { return c, nil })
+	run, err := t.Run(
+		ctx, nil, func(context.Context, *hosting.PullRequest) (pullrequest.ProposedChange, error) { return c, nil },
+	)
 	if run == nil {
 		return nil, err
 	}

@@ -15,8 +15,13 @@ func BenchmarkFleet(b *testing.B) {
 	const clusters, folders = 100_000, 300
 	now := time.Now()
 	w := deployment.Input{
-		Branch: deployment.GitOpsBranch{Name: "stage", Head: "head", Complete: true, Folders: map[string]deployment.ExpectedFolder{}},
-		Rules:  deployment.Rules{Deadline: time.Hour, StaleAfter: time.Hour},
+		Branch: deployment.GitOpsBranch{
+			Name:     "stage",
+			Head:     "head",
+			Complete: true,
+			Folders:  map[string]deployment.ExpectedFolder{},
+		},
+		Rules: deployment.Rules{Deadline: time.Hour, StaleAfter: time.Hour},
 	}
 	for i := range folders {
 		w.Branch.Folders[fmt.Sprintf("ct-%03d", i)] = deployment.ExpectedFolder{Tree: "tree"}

@@ -96,7 +96,9 @@ func (w *Input) stateOf(r Report, from time.Time) (ClusterState, string) {
 
 // revisionState returns the state that the synced revision decides. done is false if the health decides: the cluster
 // synced the folder at head, or it synced nothing and is unhealthy.
-func (w *Input) revisionState(r Report, overdue func(string) (ClusterState, string)) (state ClusterState, why string, done bool) {
+func (w *Input) revisionState(
+	r Report, overdue func(string) (ClusterState, string),
+) (state ClusterState, why string, done bool) {
 	revision := ParseRevision(r.Revision)
 	switch {
 	case revision.Branch != "" && revision.Branch != w.Branch.Name && revision.Branch != "HEAD":

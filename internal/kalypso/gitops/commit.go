@@ -69,7 +69,9 @@ func (s *Snapshot) commit(ctx context.Context, e *Edit, opts UpdateOptions) (*Sn
 }
 
 // packChanged packs the changed folders until the pack buffer is full. It defers the rest.
-func packChanged(ctx context.Context, folders []FolderContent, p *pack, progress func(stage string, done, total int)) error {
+func packChanged(
+	ctx context.Context, folders []FolderContent, p *pack, progress func(stage string, done, total int),
+) error {
 	var mu sync.Mutex
 	done := 0
 	return packFolders(ctx, folders, p, p.appendChunk, func(w *packWriter, ctx context.Context, f FolderContent) error {

@@ -68,7 +68,9 @@ func (b *Branch) Update(
 const lockedAttempts = 3
 
 // retryOnMoved runs an update, one at a time in this process, until no other push gets in between.
-func (b *Branch) retryOnMoved(ctx context.Context, opts UpdateOptions, update func() (UpdateResult, error)) (UpdateResult, error) {
+func (b *Branch) retryOnMoved(
+	ctx context.Context, opts UpdateOptions, update func() (UpdateResult, error),
+) (UpdateResult, error) {
 	unlock, err := lock(ctx, b.Key())
 	if err != nil {
 		return UpdateResult{}, err

@@ -87,9 +87,13 @@ func TestUpdateErrors(t *testing.T) {
 		change(e)
 		return e
 	}
-	unsorted := gitops.FolderContent{Path: "large", Hash: treeHash(first), Files: func(yield func(gitops.File, error) bool) {
-		_ = yield(gitops.File{Path: "b"}, nil) && yield(gitops.File{Path: "a"}, nil)
-	}}
+	unsorted := gitops.FolderContent{
+		Path: "large",
+		Hash: treeHash(first),
+		Files: func(yield func(gitops.File, error) bool) {
+			_ = yield(gitops.File{Path: "b"}, nil) && yield(gitops.File{Path: "a"}, nil)
+		},
+	}
 	broken := gitops.FolderContent{Path: "large", Hash: treeHash(first), Files: func(yield func(gitops.File, error) bool) {
 		yield(gitops.File{}, errRender)
 	}}

@@ -83,7 +83,11 @@ func (s *DeploymentState) Observed() stamp { return stamp(s.ObservedAt) }
 
 // key returns the location, equal for equal folders.
 func (l Destination) key() Destination {
-	return Destination{Repo: l.Repo, Branch: l.Branch, Path: Text(strings.Trim(strings.TrimPrefix(string(l.Path), "."), "/"))}
+	return Destination{
+		Repo:   l.Repo,
+		Branch: l.Branch,
+		Path:   Text(strings.Trim(strings.TrimPrefix(string(l.Path), "."), "/")),
+	}
 }
 
 // asOf returns the latest time in the data.

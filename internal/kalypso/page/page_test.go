@@ -153,9 +153,13 @@ func TestWrongNow(t *testing.T) {
 
 // A verdict that is no success is wrong, also without problems. An unknown state comes after failed.
 func TestWrongStates(t *testing.T) {
-	states := []page.DeploymentState{{Name: "a", Verdict: "pending", Summary: "no answer"}, {Name: "b", Verdict: "failure"},
-		{Name: "c", Verdict: "success"}, {Name: "d", Verdict: "failure", Problems: []page.Problem{
-			{State: "offline", Folder: "x"}, {State: "exploded", Folder: "y"}, {State: "failed", Folder: "z"}}}}
+	states := []page.DeploymentState{
+		{Name: "a", Verdict: "pending", Summary: "no answer"},
+		{Name: "b", Verdict: "failure"},
+		{Name: "c", Verdict: "success"},
+		{Name: "d", Verdict: "failure", Problems: []page.Problem{
+			{State: "offline", Folder: "x"}, {State: "exploded", Folder: "y"}, {State: "failed", Folder: "z"}}},
+	}
 	var got []string
 	unknown := []page.History{{Name: "c", Complete: true, Versions: []page.Version{{DeploymentTarget: "web"}}}}
 	for _, r := range read(t, unknown, states).section("wrong").all("table")[0].rows()[1:] {
@@ -172,7 +176,13 @@ func TestWrongStates(t *testing.T) {
 func TestVersionsOfClusterTypes(t *testing.T) {
 	folders := map[page.Text]page.FolderCounts{"large": {Total: 1, Current: 1, Verdict: "success"}}
 	state := func(name page.Text, complete bool) page.DeploymentState {
-		return page.DeploymentState{Name: name, Folders: folders, PromotedAt: commit(1), Complete: complete, Verdict: "success"}
+		return page.DeploymentState{
+			Name:       name,
+			Folders:    folders,
+			PromotedAt: commit(1),
+			Complete:   complete,
+			Verdict:    "success",
+		}
 	}
 	history := func(name page.Text, n int) page.History {
 		return page.History{Name: name, Complete: true, Deployments: []page.Deployment{
@@ -424,7 +434,8 @@ func TestEnvironments(t *testing.T) {
 			[]page.DeploymentState{state("", "c"), state("", "b")}, "prod: state of b; c: state of c"},
 		{"by name", []page.History{history("x", "prod", "b"), history("y", "prod", "b2")},
 			[]page.DeploymentState{state("y", "b"), state("x", "b2")}, "x: state of b2; y: state of b"},
-		{"a state alone", []page.History{history("", "prod", "b")}, []page.DeploymentState{state("", "c")}, "prod: ; c: state of c"},
+		{"a state alone", []page.History{history("", "prod", "b")}, []page.DeploymentState{state("", "c")},
+			"prod: ; c: state of c"},
 		{"an escaped name", []page.History{history("a\u202eb", "", "b")}, nil, `a\u202eb: `},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -440,7 +451,8 @@ func TestEnvironments(t *testing.T) {
 	for want, err := range map[string]error{
 		`two histories are of the environment "prod"`: second(page.HTML([]page.History{history("", "prod", "b"),
 			history("prod", "", "c")}, nil)),
-		`two states are of the environment "b"`: second(page.HTML(nil, []page.DeploymentState{state("", "b"), state("", "b")})),
+		`two states are of the environment "b"`: second(
+			page.HTML(nil, []page.DeploymentState{state("", "b"), state("", "b")})),
 	} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)

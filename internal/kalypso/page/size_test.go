@@ -35,7 +35,11 @@ func big() ([]page.History, []page.DeploymentState) {
 			since := ago(time.Duration(k) * time.Hour / 3)
 			h.Versions = append(h.Versions, page.Version{DeploymentTarget: target, Version: version, State: "current",
 				Clusters: 5 + k%20, Since: since, Owner: page.Owner{Workload: target[:12], Workspace: target[:10]}})
-			s.Targets[target] = page.TargetCounts{Current: 5 + k%20, Total: 5 + k%20, Versions: map[page.Text]int{version: 5 + k%20}}
+			s.Targets[target] = page.TargetCounts{
+				Current:  5 + k%20,
+				Total:    5 + k%20,
+				Versions: map[page.Text]int{version: 5 + k%20},
+			}
 			if k < 100 {
 				h.Runs = append(h.Runs, page.Run{Cluster: "cluster-" + env, ClusterType: "cluster-type-01", Version: version,
 					DeploymentTarget: target, State: "current", Since: since})

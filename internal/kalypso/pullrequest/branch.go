@@ -128,7 +128,9 @@ func (t *Topic) Head(ctx context.Context) (string, error) {
 
 // OtherCommits returns the commits on top of ours, except merge commits. If the branch does not contain our commit,
 // people rebased it. Then rebased says where commits of others lie; empty: nowhere.
-func (t *Topic) OtherCommits(ctx context.Context, pushed string) (others []gitops.ChangingCommit, rebased string, err error) {
+func (t *Topic) OtherCommits(
+	ctx context.Context, pushed string,
+) (others []gitops.ChangingCommit, rebased string, err error) {
 	commits, found, err := t.ours.History(ctx, plumbing.NewHash(pushed), []string{"."})
 	switch {
 	case err != nil:

@@ -18,8 +18,13 @@ var errMoved = errors.New("others pushed after the plan")
 
 func usual() *pullrequest.Situation {
 	return &pullrequest.Situation{
-		TopicLocation: pullrequest.TopicLocation{Repo: "https://acme.io/gitops", Branch: "ours/dev", Target: "dev", Path: "."},
-		Known:         &pullrequest.Known{Number: 7, Open: true, Head: "head"},
+		TopicLocation: pullrequest.TopicLocation{
+			Repo:   "https://acme.io/gitops",
+			Branch: "ours/dev",
+			Target: "dev",
+			Path:   ".",
+		},
+		Known: &pullrequest.Known{Number: 7, Open: true, Head: "head"},
 		PullRequest: &hosting.PullRequest{
 			Number: 7, URL: "https://acme.io/7", State: hosting.Open, HeadCommit: "head",
 		},

@@ -283,8 +283,8 @@ func (cp *ControlPlane) promotedBase(req ControlPlaneRequest) *Location {
 	if req.Repo == "" {
 		cp.Problems = append(cp.Problems, Problem{
 			Location: req.Location, Summary: "Missing BaseRepo",
-			Detail: "promotion chooses the commit of the base, and the folder contains no BaseRepo that names its repo. Add one, " +
-				"or remove promotion.",
+			Detail: "promotion chooses the commit of the base, and the folder contains no BaseRepo that names its repo. Add " +
+				"one, or remove promotion.",
 		})
 		return nil
 	}

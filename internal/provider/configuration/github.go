@@ -48,7 +48,9 @@ func readGitHub(d tfvalue.Decoder) githubSettings {
 			g.App = readApp(app)
 		}
 		if g.App != nil && g.Token != "" && !given.Unknown {
-			given.Report("Conflicting credentials: token and app", "Both token and app are set. Remove one of them.", problem.Attr("app"))
+			given.Report(
+				"Conflicting credentials: token and app", "Both token and app are set. Remove one of them.", problem.Attr("app"),
+			)
 		}
 	}
 	if g.Token == "" && g.App == nil && g.BaseURL == "" {

@@ -193,8 +193,11 @@ func (f *foundObjects) add(ctx context.Context, o source.FoundObject, at origin.
 	f.listed[at] = true
 	found, err := f.addresses.importable(f.model, o)
 	if err != nil {
-		diags.AddWarning("The object can only be written in YAML", printable.Text(fmt.Sprintf("%s %q of %s: %s", f.Kind, name, at.Path,
-			problem.Sentence(err))))
+		diags.AddWarning(
+			"The object can only be written in YAML",
+			printable.Text(fmt.Sprintf("%s %q of %s: %s", f.Kind, name, at.Path,
+				problem.Sentence(err))),
+		)
 		return f.results.Warn(diags)
 	}
 	_, label, _ := strings.Cut(found.address, ".")

@@ -110,8 +110,11 @@ func readPromotionArguments(d tfvalue.Decoder, a *delivery.Arguments, promotedCo
 		return
 	}
 	if tfvalue.Text(promotedCommit) != "" {
-		d.Report("Conflicting promoted commits", "Both promoted_commit and promotion name the promoted commit. Remove one of them.",
-			problem.Attr("promoted_commit"))
+		d.Report(
+			"Conflicting promoted commits",
+			"Both promoted_commit and promotion name the promoted commit. Remove one of them.",
+			problem.Attr("promoted_commit"),
+		)
 	}
 	a.Promotion.Reason, a.NoCommit = p.Reason, p.Commit == ""
 	a.PromotionUnknown = unknown.Is(p.Commit) || unknown.Is(string(p.Decision))

@@ -122,7 +122,7 @@ func PromotionComputed() map[string]schema.Attribute {
 			promotion.MaxWaiting), map[string]schema.Attribute{
 			"commit": ComputedText("The commit."),
 			"gate":   ComputedText("The environment or status, or `hold`, `dwell`, `rollout` or `rollback`."),
-			"reason": ComputedText("Why the gate does not contain, with the status, its creator and its time."),
+			"reason": ComputedText("Why the gate is closed, with the status, its creator and its time."),
 			"by":     ComputedText("Who set that status. Null if there is none."),
 		}),
 		"skipped": ComputedObjects(fmt.Sprintf("The commits that can't be promoted, newest first, at most %d.",

@@ -110,7 +110,8 @@ func (r giteaRepo) PullRequests(t testing.TB) (all []hosting.PullRequest) {
 	t.Helper()
 	for _, p := range r.Repo.PullRequests(t) {
 		pr := hosting.PullRequest{
-			Number: p.Number, State: hosting.PullRequestState(p.State), Title: p.Title, Body: p.Body, Branch: p.Branch, Target: p.Target,
+			Number: p.Number, State: hosting.PullRequestState(p.State), Title: p.Title, Body: p.Body,
+			Branch: p.Branch, Target: p.Target,
 			Draft: p.Draft, Labels: p.Labels, Reviewers: p.Asked,
 		}
 		if p.AutoMerge && p.State == "open" {

@@ -117,7 +117,8 @@ func (r gitHubRepo) PullRequests(t testing.TB) (all []hosting.PullRequest) {
 			asked = append(asked, name)
 		}
 		all = append(all, hosting.PullRequest{
-			Number: p.Number, State: hosting.PullRequestState(p.State), Title: p.Title, Body: p.Body, Branch: p.Head, Target: p.Base,
+			Number: p.Number, State: hosting.PullRequestState(p.State), Title: p.Title, Body: p.Body,
+			Branch: p.Head, Target: p.Base,
 			Draft: p.Draft, AutoMerge: hosting.MergeMethod(p.AutoMerge), Labels: p.Labels, Reviewers: asked,
 		})
 	}

@@ -107,7 +107,8 @@ func (p gitLabProject) PullRequests(t testing.TB) (all []hosting.PullRequest) {
 			t.Errorf("GitLab ran the quick actions %q", m.Commands)
 		}
 		pr := hosting.PullRequest{
-			Number: m.Number, State: hosting.PullRequestState(m.State), Title: m.Title, Body: m.Body, Branch: m.Source, Target: m.Target,
+			Number: m.Number, State: hosting.PullRequestState(m.State), Title: m.Title, Body: m.Body,
+			Branch: m.Source, Target: m.Target,
 			Draft: m.Draft, Labels: m.Labels, Reviewers: m.Reviewers,
 		}
 		if pr.State == "opened" {

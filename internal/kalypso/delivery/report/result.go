@@ -22,8 +22,11 @@ func Result(r *delivery.Result) (ps problem.Problems) {
 	}
 	if r.Kept != nil {
 		ps = append(ps, problem.WarningAt("Previous location was not cleaned up", fmt.Sprintf(
-			"%s contains the commit %s too: it is the same branch under another URL, or a copy of it. Nothing was removed there.",
-			r.Kept, r.Commit), "gitops_repo"))
+			"%s contains the commit %s too: it is the same branch under another URL, or a copy of it. Nothing was "+
+				"removed there.",
+			r.Kept,
+			r.Commit,
+		), "gitops_repo"))
 	}
 	if r.NoDraft != "" {
 		ps = append(ps, problem.WarningAt("The pull request is not a draft", r.NoDraft, "delivery"))

@@ -63,7 +63,12 @@ func BenchmarkFleet(b *testing.B) {
 		Endpoint:                 azure.Endpoint{ActiveDirectoryAuthorityHost: s.URL, ResourceManagerEndpoint: s.URL},
 	}}
 	of := rendering
-	branch := deployment.GitOpsBranch{Name: "stage", Head: sha, Complete: true, Folders: map[string]deployment.ExpectedFolder{}}
+	branch := deployment.GitOpsBranch{
+		Name:     "stage",
+		Head:     sha,
+		Complete: true,
+		Folders:  map[string]deployment.ExpectedFolder{},
+	}
 	of.Folders = nil
 	for i := range fleetFolders {
 		name := fmt.Sprintf("ct-%03d", i)

@@ -135,7 +135,9 @@ func (r *repo) findOpened(ctx context.Context, p hosting.PullRequestContent) *ho
 }
 
 // Edit implements [hosting.Repo].
-func (r *repo) Edit(ctx context.Context, now hosting.PullRequest, p hosting.PullRequestContent) (*hosting.PullRequest, error) {
+func (r *repo) Edit(
+	ctx context.Context, now hosting.PullRequest, p hosting.PullRequestContent,
+) (*hosting.PullRequest, error) {
 	change, differs := git.GitPullRequest{}, false
 	if now.Title != p.Title {
 		change.Title, differs = &p.Title, true

@@ -173,7 +173,9 @@ func (r *repo) findOpened(ctx context.Context, p hosting.PullRequestContent) *pu
 }
 
 // Edit implements [hosting.Repo].
-func (r *repo) Edit(ctx context.Context, now hosting.PullRequest, p hosting.PullRequestContent) (*hosting.PullRequest, error) {
+func (r *repo) Edit(
+	ctx context.Context, now hosting.PullRequest, p hosting.PullRequestContent,
+) (*hosting.PullRequest, error) {
 	if now.Title == p.Title && now.Body == p.Body && now.Draft == p.Draft {
 		return r.syncMetadata(ctx, pull{Draft: now.Draft}, now, p)
 	}

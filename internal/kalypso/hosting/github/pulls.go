@@ -87,7 +87,9 @@ func (r *repo) findOpened(ctx context.Context, p hosting.PullRequestContent) *gi
 	return list[0]
 }
 
-func (r *repo) Edit(ctx context.Context, now hosting.PullRequest, p hosting.PullRequestContent) (*hosting.PullRequest, error) {
+func (r *repo) Edit(
+	ctx context.Context, now hosting.PullRequest, p hosting.PullRequestContent,
+) (*hosting.PullRequest, error) {
 	ctx = r.pulls(ctx)
 	if now.Title != p.Title || now.Body != p.Body {
 		edited, _, err := r.client.api.PullRequests.Edit(ctx, r.owner, r.name, now.Number,
@@ -107,7 +109,9 @@ func (r *repo) Edit(ctx context.Context, now hosting.PullRequest, p hosting.Pull
 }
 
 // syncMetadata sets labels and reviewers. An error does not stop the rest.
-func (r *repo) syncMetadata(ctx context.Context, now hosting.PullRequest, p hosting.PullRequestContent) (*hosting.PullRequest,
+func (r *repo) syncMetadata(
+	ctx context.Context, now hosting.PullRequest, p hosting.PullRequestContent,
+) (*hosting.PullRequest,
 	error) {
 	var errs []error
 	if add := missingFold(p.Labels, now.Labels); len(add) > 0 {

@@ -49,7 +49,8 @@ func (r *repo) Find(ctx context.Context, q hosting.Query) (*hosting.PullRequest,
 	return nil, nil //nolint:nilnil // nil means none
 }
 
-// list lists the newest merge requests to a branch. Those of forks are not ours, although their branches have our names.
+// list lists the newest merge requests to a branch. Those of forks are not ours, although their branches have our
+// names.
 func (r *repo) list(ctx context.Context, op, state, branch, target string) ([]*gitlab.BasicMergeRequest, error) {
 	id, err := r.id(ctx)
 	if err != nil {
@@ -150,7 +151,9 @@ func (r *repo) findOpened(ctx context.Context, op string, p hosting.PullRequestC
 }
 
 // Edit sends all differences in one request.
-func (r *repo) Edit(ctx context.Context, now hosting.PullRequest, p hosting.PullRequestContent) (*hosting.PullRequest, error) {
+func (r *repo) Edit(
+	ctx context.Context, now hosting.PullRequest, p hosting.PullRequestContent,
+) (*hosting.PullRequest, error) {
 	op := r.op("edit", now.Number)
 	id, err := r.id(ctx)
 	if err != nil {
