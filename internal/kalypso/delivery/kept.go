@@ -101,8 +101,8 @@ func (f *Failing) By(p problem.Problem) Affected {
 	return Affected{of(k.kept), of(k.lost), of(k.leftOut)}
 }
 
-// keep adds the failing targets on the branch to the rendered tree. existing is our folders on the branch as they were last
-// read, and delivered is what the last apply left there.
+// keep adds the failing targets on the branch to the rendered tree. existing is our folders on the branch as they were
+// last read, and delivered is what the last apply left there.
 func (f failures) keep(rendered, existing, delivered Inventory) *keptTree {
 	k := &keptTree{
 		inventory: make(Inventory, len(rendered)), failures: f, waiting: map[string]bool{}, existing: existing.Count(),

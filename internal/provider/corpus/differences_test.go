@@ -6,7 +6,19 @@ import (
 )
 
 // differences lists what differs on purpose from the recorded corpus.
-var differences = []difference{}
+var differences = []difference{
+	{wording, "The BaseRepo gets another commit", "The commit of the BaseRepo will change"},
+	{wording, "Rendered documents that are no Kubernetes objects", "Rendered documents are not Kubernetes objects"},
+	{wording, "What fails to render stays as the branch holds it, or stays out if the branch does not hold it.",
+		"Targets that fail to render keep the files that they have on the branch; new targets are left out."},
+	{wording, "Two promoted commits", "Conflicting promoted commits"},
+	{wording, "holds no rendering at this path yet", "contains no rendering at this path yet"},
+	{wording, "the old location holds it", "it is at the old location"},
+	{wording, "holds a GitHub token, and config values", "contains a GitHub token, and config values"},
+}
+
+// wording is the reason of a text that says the same in words that a stranger understands, see CONTRIBUTING.
+const wording = "wording"
 
 // difference is a text of the recorded corpus that is another one now.
 type difference struct{ reason, recorded, now string }
