@@ -14,7 +14,7 @@ import (
 // pinned matches an action that is pinned by its commit, with the version as a comment.
 var (
 	action = regexp.MustCompile(`(?m)^\s*-?\s*uses:\s*(\S+)(.*)$`)
-	pinned = regexp.MustCompile(`^[\w./-]+@[0-9a-f]{40}$`)
+	pinned = regexp.MustCompile(`^(?:https://github\.com/)?[\w./-]+@[0-9a-f]{40}$`)
 )
 
 // TestActionsArePinned: the workflows of this repo, and those of the guides and examples, pin actions by commit.

@@ -136,7 +136,7 @@ func TestDuplicateObjects(t *testing.T) {
 		{name: "a shell script", object: colliding, tree: all, change: func(_ *testing.T, f *fleet.Fleet) {
 			f.Templates[0].ContentType = fleet.ContentShell
 		}},
-		{name: "no objects", object: "", tree: all, texts: []string{"no Kubernetes objects",
+		{name: "no objects", object: "", tree: all, texts: []string{"not Kubernetes objects",
 			"large / shop-blue/reconciler.yaml, document 1: it has no metadata.name", "namespace.yaml, document 1: line 1: " +
 				"did not find expected key"},
 			change: func(_ *testing.T, f *fleet.Fleet) { f.Templates[1].Manifests = []string{"a: b\n- c\n"} }},

@@ -1,8 +1,6 @@
 package azuredevops_test
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -24,7 +22,7 @@ import (
 
 // place is a repo of a fake with a commit on main and one more on change.
 type place struct {
-	*testing.T
+	hostingtest.Test
 	*hosts.AzureDevOpsWorld
 	on   *azuredevopsfake.Repo
 	repo hosting.Repo
@@ -32,8 +30,9 @@ type place struct {
 
 func newPlace(t *testing.T, options ...azuredevopsfake.Option) *place {
 	t.Helper()
-	p := &place{T: t}
+	p := &place{}
 	p.AzureDevOpsWorld, _ = hosts.AzureDevOps(options...)(t).(*hosts.AzureDevOpsWorld)
+	p.Test = hostingtest.NewTest(t, p.Clock)
 	p.on = p.Fake.AddRepo(t, "gitops")
 	gitserver.Seed(t, p.on.Dir, "main", map[string]string{"README.md": "hello\n"})
 	p.branch("change")
@@ -52,47 +51,12 @@ func (p *place) branch(name string) string {
 	return gitserver.Seed(p, p.on.Dir, name, map[string]string{name: name})
 }
 
-// within is a context that ends after so much of the clock's time.
-func (p *place) within(d time.Duration) context.Context {
-	ctx, cancel := context.WithDeadline(p.Context(), p.Clock.Now().Add(d))
-	p.Cleanup(cancel)
-	return ctx
-}
-
-var (
-	marker = hosting.Marker("dev", "main", ".")
-	query  = hosting.Query{Branch: "change", Target: "main", Marker: marker}
-)
-
-func proposal() hosting.PullRequestContent {
-	return hosting.PullRequestContent{Branch: "change", Target: "main", Title: "Title", Body: marker + "\n\nText"}
-}
-
-// must returns a pull request that was asked for without error.
-func (p *place) must(pr *hosting.PullRequest, err error) hosting.PullRequest {
-	p.Helper()
-	if err != nil || pr == nil {
-		p.Fatalf("%v, %v", pr, err)
-	}
-	return *pr
-}
-
-// refused fails the test unless the error is of that kind, at that field, and says so.
-func (p *place) refused(err, kind error, field hosting.Field, said string) {
-	p.Helper()
-	var e *hosting.Error
-	if !errors.Is(err, kind) || !errors.As(err, &e) || e.Field != field || !strings.Contains(err.Error(), said) ||
-		strings.Contains(err.Error(), "canary") {
-		p.Errorf("the error is %v, want %v at %q that says %q", err, kind, field, said)
-	}
-}
-
 // TestErrors: each answer of Azure is the kind of error that users are told what to do about.
 func TestErrors(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
-	number := p.must(p.repo.Open(t.Context(), proposal())).Number
-	read := func() error { _, err := p.repo.Read(p.within(time.Minute), number); return err }
+	number := p.Must(p.repo.Open(t.Context(), hostingtest.Proposal())).Number
+	read := func() error { _, err := p.repo.Read(p.Within(time.Minute), number); return err }
 	moved := func(to string) azuredevopsfake.Failure {
 		return azuredevopsfake.Failure{Status: 302, Header: map[string]string{"Location": to}}
 	}
@@ -126,9 +90,9 @@ func TestErrors(t *testing.T) {
 		{azuredevopsfake.Error(400, "", "Bearer canaryTokenOfTheAzureFake"), hosting.ErrRejected, "(secret)"},
 	} {
 		p.Fake.Fail("GET", "/pullRequests/1", 1, tt.answer)
-		p.refused(read(), tt.kind, "", "read pull request 1 of My Project/gitops")
+		p.Refused(read(), tt.kind, "", "read pull request 1 of My Project/gitops")
 		p.Fake.Fail("GET", "/pullRequests/1", 1, tt.answer)
-		p.refused(read(), tt.kind, "", tt.said)
+		p.Refused(read(), tt.kind, "", tt.said)
 	}
 	if err := read(); err != nil {
 		t.Error(err)
@@ -227,14 +191,14 @@ func TestServices(t *testing.T) {
 			p.Fake.Fail("GET", "/_apis/identities", 1,
 				azuredevopsfake.Failure{Status: 302, Header: map[string]string{"Location": tt.redirect}})
 		}
-		wanted := proposal()
+		wanted := hostingtest.Proposal()
 		wanted.Reviewers = []string{"ann"}
 		opened, err := repo.Open(t.Context(), wanted)
 		switch {
 		case tt.name == "another":
-			p.refused(err, hosting.ErrUnauthenticated, "", "TF400813")
+			p.Refused(err, hosting.ErrUnauthenticated, "", "TF400813")
 		case tt.redirect != "":
-			p.refused(err, hosting.ErrRejected, hosting.FieldReviewers, "outside its API")
+			p.Refused(err, hosting.ErrRejected, hosting.FieldReviewers, "outside its API")
 		case err != nil:
 			t.Error(err)
 		}
@@ -242,7 +206,7 @@ func TestServices(t *testing.T) {
 			t.Errorf("%s: servers with a credential (-want +got):\n%s", tt.name, diff)
 		}
 		if opened != nil {
-			p.must(p.repo.Close(t.Context(), opened.Number))
+			p.Must(p.repo.Close(t.Context(), opened.Number))
 		}
 	}
 }
@@ -257,9 +221,9 @@ func TestRetries(t *testing.T) {
 	} {
 		p := newPlace(t)
 		p.Fake.Fail("POST", "/pullRequests", 2, failure)
-		wanted := proposal()
+		wanted := hostingtest.Proposal()
 		wanted.Draft, wanted.Labels = true, []string{"platform"}
-		opened := p.must(p.repo.Open(p.within(time.Hour), wanted))
+		opened := p.Must(p.repo.Open(p.Within(time.Hour), wanted))
 		if all := p.on.PullRequests(); len(all) != 1 || !all[0].Draft || len(all[0].Labels) != 1 || opened.Number != 1 ||
 			opened.Body != wanted.Body {
 			t.Errorf("%s: %+v", name, all)
@@ -271,42 +235,42 @@ func TestRetries(t *testing.T) {
 func TestSlowedDown(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
-	p.must(p.repo.Open(t.Context(), proposal()))
+	p.Must(p.repo.Open(t.Context(), hostingtest.Proposal()))
 	p.Clock.Waited()
 	p.Fake.Fail("GET", "/pullRequests/1", 1, azuredevopsfake.Failure{After: true,
 		Header: map[string]string{"Retry-After": "7"}})
-	p.must(p.repo.Read(t.Context(), 1))
+	p.Must(p.repo.Read(t.Context(), 1))
 	if waits := p.Clock.Waited(); len(waits) > 0 {
 		t.Errorf("the answer came after %v", waits)
 	}
-	p.must(p.repo.Read(t.Context(), 1))
+	p.Must(p.repo.Read(t.Context(), 1))
 	if diff := cmp.Diff([]time.Duration{7 * time.Second}, p.Clock.Waited()); diff != "" {
 		t.Errorf("waits (-want +got):\n%s", diff)
 	}
 }
 
-// TestLongDescriptions: lists cut descriptions. The whole of at most ten is read to find ours, whose marker is at the
+// TestLongDescriptions: lists cut descriptions. The whole of at most ten is read to find ours, whose hostingtest.Marker is at the
 // start: any number of long ones of people does not hide it.
 func TestLongDescriptions(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
-	wanted := proposal()
-	wanted.Body = marker + "\n\n" + strings.Repeat("ö", 3000)
-	opened := p.must(p.repo.Open(t.Context(), wanted))
+	wanted := hostingtest.Proposal()
+	wanted.Body = hostingtest.Marker + "\n\n" + strings.Repeat("ö", 3000)
+	opened := p.Must(p.repo.Open(t.Context(), wanted))
 	for i := range 12 {
 		name := fmt.Sprint("theirs-", i)
 		p.branch(name)
 		p.on.Open(t, hostingtest.Ann, name, "main", name, strings.Repeat("text ", 700))
 	}
 	before := len(p.Fake.Requests())
-	found := p.must(p.repo.Find(t.Context(), hosting.Query{Target: "main", Marker: marker}))
+	found := p.Must(p.repo.Find(t.Context(), hosting.Query{Target: "main", Marker: hostingtest.Marker}))
 	if found.Number != opened.Number || found.Body != wanted.Body {
 		t.Errorf("found %d with %d bytes", found.Number, len(found.Body))
 	}
 	if n := len(p.Fake.Requests()) - before; n > 1+10+1 {
 		t.Errorf("%d requests", n)
 	}
-	p.must(p.repo.Close(t.Context(), opened.Number))
+	p.Must(p.repo.Close(t.Context(), opened.Number))
 	other := hosting.Query{Target: "main", Marker: hosting.Marker("prod", "main", ".")}
 	if none, err := p.repo.Find(t.Context(), other); none != nil || err != nil {
 		t.Errorf("found %+v, %v", none, err)
@@ -317,8 +281,8 @@ func TestLongDescriptions(t *testing.T) {
 func TestForks(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
-	p.on.OpenFromFork(t, "eve", "change", "main", "Title", marker+"\n\nText")
-	if found, err := p.repo.Find(t.Context(), query); found != nil || err != nil {
+	p.on.OpenFromFork(t, "eve", "change", "main", "Title", hostingtest.Marker+"\n\nText")
+	if found, err := p.repo.Find(t.Context(), hostingtest.Query); found != nil || err != nil {
 		t.Errorf("found %+v, %v", found, err)
 	}
 }
@@ -328,20 +292,20 @@ func TestMergeRefused(t *testing.T) {
 	t.Parallel()
 	for _, status := range []string{"rejectedByPolicy", "failure", "conflicts"} {
 		p := newPlace(t, azuredevopsfake.WithLag(2))
-		opened := p.must(p.repo.Open(t.Context(), proposal()))
+		opened := p.Must(p.repo.Open(t.Context(), hostingtest.Proposal()))
 		// The last thing that is read before auto-complete is set.
 		p.Fake.Before("GET", "/_apis/git/policy", func() {
 			p.Fake.Before("GET", "/pullRequests/1", func() { p.on.FailMerge(t, 1, status) })
 		})
 		_, err := p.repo.MergeWhenReady(t.Context(), opened, hosting.Squash)
-		p.refused(err, hosting.ErrRejected, hosting.FieldAutoMerge, "its merge status is \""+status+"\"")
+		p.Refused(err, hosting.ErrRejected, hosting.FieldAutoMerge, "its merge status is \""+status+"\"")
 	}
 	p := newPlace(t)
-	opened := p.must(p.repo.Open(t.Context(), proposal()))
+	opened := p.Must(p.repo.Open(t.Context(), hostingtest.Proposal()))
 	p.Fake.Fail("PATCH", "/pullRequests/1", 1, azuredevopsfake.Error(http.StatusForbidden, "",
 		"TF401027: You need the Git 'PullRequestContribute' permission to perform this action."))
 	_, err := p.repo.MergeWhenReady(t.Context(), opened, hosting.Merge)
-	p.refused(err, hosting.ErrForbidden, hosting.FieldAutoMerge, "enable auto-merge of pull request 1")
+	p.Refused(err, hosting.ErrForbidden, hosting.FieldAutoMerge, "enable auto-merge of pull request 1")
 }
 
 // TestOptionalPolicies: auto-complete waits for the policies that are required, and for no other.
@@ -349,20 +313,20 @@ func TestOptionalPolicies(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	p.on.Expect("main", "advice")
-	merged := p.must(p.repo.MergeWhenReady(t.Context(), p.must(p.repo.Open(t.Context(), proposal())), hosting.Squash))
+	merged := p.Must(p.repo.MergeWhenReady(t.Context(), p.Must(p.repo.Open(t.Context(), hostingtest.Proposal())), hosting.Squash))
 	if merged.State != hosting.Merged || merged.MergeCommit != gitserver.Rev(t, p.on.Dir, "main") {
 		t.Errorf("it is %+v", merged)
 	}
 	p.on.Require("main", "ci")
 	p.branch("more")
-	wanted := proposal()
+	wanted := hostingtest.Proposal()
 	wanted.Branch = "more"
-	now := p.must(p.repo.MergeWhenReady(t.Context(), p.must(p.repo.Open(t.Context(), wanted)), hosting.Merge))
+	now := p.Must(p.repo.MergeWhenReady(t.Context(), p.Must(p.repo.Open(t.Context(), wanted)), hosting.Merge))
 	if now.State != hosting.Open || now.AutoMerge != hosting.Merge {
 		t.Errorf("it is %+v", now)
 	}
 	p.on.SetStatus(hostingtest.Ann, gitserver.Rev(t, p.on.Dir, "more"), "ci", "succeeded")
-	if now := p.must(p.repo.Read(t.Context(), now.Number)); now.State != hosting.Merged {
+	if now := p.Must(p.repo.Read(t.Context(), now.Number)); now.State != hosting.Merged {
 		t.Errorf("it is %+v", now)
 	}
 }
@@ -405,10 +369,10 @@ func TestManyStatuses(t *testing.T) {
 func TestDescriptionLimit(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
-	long := proposal()
-	long.Body = marker + "\n\n" + strings.Repeat("😀", 2000)
+	long := hostingtest.Proposal()
+	long.Body = hostingtest.Marker + "\n\n" + strings.Repeat("😀", 2000)
 	_, err := p.repo.Open(t.Context(), long)
-	p.refused(err, hosting.ErrRejected, "", "must not be longer than 4000 characters")
+	p.Refused(err, hosting.ErrRejected, "", "must not be longer than 4000 characters")
 	if units := p.repo.MaxBody() + p.repo.MaxTitle(); units > 4000 {
 		t.Errorf("title and description have up to %d units", units)
 	}
@@ -422,9 +386,9 @@ func TestBackgroundMerge(t *testing.T) {
 		want hosting.PullRequestState
 	}{{3, hosting.Merged}, {1000, hosting.Open}} {
 		p := newPlace(t, azuredevopsfake.WithLag(tt.lag))
-		opened := p.must(p.repo.Open(t.Context(), proposal()))
+		opened := p.Must(p.repo.Open(t.Context(), hostingtest.Proposal()))
 		p.Clock.Waited()
-		now := p.must(p.repo.MergeWhenReady(t.Context(), opened, hosting.Squash))
+		now := p.Must(p.repo.MergeWhenReady(t.Context(), opened, hosting.Squash))
 		var waited time.Duration
 		for _, d := range p.Clock.Waited() {
 			waited += d
@@ -442,7 +406,7 @@ func TestBackgroundMerge(t *testing.T) {
 func TestRedirects(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
-	number := p.must(p.repo.Open(t.Context(), proposal())).Number
+	number := p.Must(p.repo.Open(t.Context(), hostingtest.Proposal())).Number
 	to, err := url.Parse(p.Fake.URL)
 	if err != nil {
 		t.Fatal(err)
@@ -465,7 +429,7 @@ func TestRedirects(t *testing.T) {
 			p.Fake.Fail("GET", "/pullRequests/1", 1,
 				azuredevopsfake.Failure{Status: status, Header: map[string]string{"Location": address}})
 			_, err = repo.Read(t.Context(), number)
-			p.refused(err, hosting.ErrRejected, "", "outside its API")
+			p.Refused(err, hosting.ErrRejected, "", "outside its API")
 		}
 		if diff := cmp.Diff(map[string]bool{"dev.azure.com": true}, s.seen); diff != "" {
 			t.Errorf("%s: servers with a credential (-want +got):\n%s", address, diff)
@@ -485,13 +449,13 @@ func TestReviewerNames(t *testing.T) {
 			t.Error(err)
 		}
 		if !ok {
-			p.refused(err, hosting.ErrRejected, hosting.FieldReviewers, "is neither the mail of a user nor project/team")
+			p.Refused(err, hosting.ErrRejected, hosting.FieldReviewers, "is neither the mail of a user nor project/team")
 		}
 	}
-	wanted := proposal()
+	wanted := hostingtest.Proposal()
 	wanted.Reviewers = []string{"an", "nobody", "ann"}
 	opened, err := p.repo.Open(t.Context(), wanted)
-	p.refused(err, hosting.ErrRejected, hosting.FieldReviewers, `0 identities "nobody"`)
+	p.Refused(err, hosting.ErrRejected, hosting.FieldReviewers, `0 identities "nobody"`)
 	if opened == nil || strings.Join(opened.Reviewers, " ") != "ann" {
 		t.Errorf("asked: %+v", opened)
 	}

@@ -23,7 +23,7 @@ import (
 
 // place is a repo with a commit on main, and one more on change.
 type place struct {
-	*testing.T
+	hostingtest.Test
 	on    *server.Repo
 	clock *hostingtest.Clock
 	repo  hosting.Repo
@@ -40,8 +40,11 @@ func (p *place) waited() (seconds []float64) {
 
 func newPlace(t *testing.T) *place {
 	t.Helper()
-	p := &place{T: t, on: server.Shared(t).AddRepo(t, "gitops", "ann"), local: gitserver.InitBare(t),
-		clock: hostingtest.NewClockNow()}
+	clock := hostingtest.NewClockNow()
+	p := &place{
+		Test: hostingtest.NewTest(t, clock), clock: clock, on: server.Shared(t).AddRepo(t, "gitops", "ann"),
+		local: gitserver.InitBare(t),
+	}
 	gitserver.Seed(t, p.local, "main", map[string]string{"README.md": "hello\n"})
 	gitserver.Git(t, p.local, "branch", "change", "main")
 	gitserver.Seed(t, p.local, "change", map[string]string{"change.txt": "a\n"})
@@ -75,24 +78,9 @@ func (p *place) as(c gitea.Config) hosting.Repo {
 	return repo
 }
 
-var marker = hosting.Marker("dev", "main", ".")
-
-func proposal() hosting.PullRequestContent {
-	return hosting.PullRequestContent{Branch: "change", Target: "main", Title: "Title", Body: "Text\n\n" + marker}
-}
-
-// got returns a pull request that was asked for without error.
-func (p *place) got(pr *hosting.PullRequest, err error) hosting.PullRequest {
-	p.Helper()
-	if err != nil || pr == nil {
-		p.Fatalf("%v, %v", pr, err)
-	}
-	return *pr
-}
-
 func (p *place) open() hosting.PullRequest {
 	p.Helper()
-	return p.got(p.repo.Open(p.Context(), proposal()))
+	return p.Must(p.repo.Open(p.Context(), hostingtest.Proposal()))
 }
 
 // refused fails the test unless an error is of a kind and says something, and returns it.
@@ -168,8 +156,8 @@ func TestFolder(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	repo := p.as(gitea.Config{Token: p.on.Token, BaseURL: server.Shared(t).URL + server.Folder})
-	opened := p.got(repo.Open(t.Context(), proposal()))
-	if read := p.got(repo.Read(t.Context(), opened.Number)); read.HeadCommit != p.on.Head(t, "change") {
+	opened := p.Must(repo.Open(t.Context(), hostingtest.Proposal()))
+	if read := p.Must(repo.Read(t.Context(), opened.Number)); read.HeadCommit != p.on.Head(t, "change") {
 		t.Errorf("it is %+v", read)
 	}
 }
@@ -178,32 +166,32 @@ func TestFolder(t *testing.T) {
 func TestRequests(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
-	wanted := proposal()
+	wanted := hostingtest.Proposal()
 	wanted.Labels, wanted.Reviewers = []string{"env", "promoted"}, []string{"ann", p.on.Owner + "/platform"}
-	opened := p.got(p.repo.Open(t.Context(), wanted))
+	opened := p.Must(p.repo.Open(t.Context(), wanted))
 	p.expectCalls(0, "POST /pulls", "POST /issues/1/labels", "POST /issues/1/labels", "POST /labels", "POST /labels",
 		"POST /issues/1/labels", "POST /pulls/1/requested_reviewers", "GET /pulls/1")
 	at := len(p.on.Requests())
-	p.got(p.repo.Edit(t.Context(), opened, wanted))
+	p.Must(p.repo.Edit(t.Context(), opened, wanted))
 	p.expectCalls(at)
-	wanted.Labels, wanted.RemoveLabels, wanted.Body = []string{"env"}, []string{"promoted", "Env"}, "Other\n\n"+marker
-	edited := p.got(p.repo.Edit(t.Context(), opened, wanted))
+	wanted.Labels, wanted.RemoveLabels, wanted.Body = []string{"env"}, []string{"promoted", "Env"}, "Other\n\n"+hostingtest.Marker
+	edited := p.Must(p.repo.Edit(t.Context(), opened, wanted))
 	p.expectCalls(at, "PATCH /pulls/1", "GET /pulls/1", "DELETE /issues/1/labels/ID")
 	if !slices.Equal(edited.Labels, []string{"env"}) {
 		t.Errorf("labels: %v", edited.Labels)
 	}
 	at = len(p.on.Requests())
-	p.got(p.repo.Read(t.Context(), 1))
+	p.Must(p.repo.Read(t.Context(), 1))
 	p.expectCalls(at, "GET /pulls/1", "GET /issues/1/timeline", "GET /issues/1/timeline")
 	at = len(p.on.Requests())
-	if _, err := p.repo.Find(t.Context(), hosting.Query{Branch: "change", Target: "main", Marker: marker}); err != nil {
+	if _, err := p.repo.Find(t.Context(), hosting.Query{Branch: "change", Target: "main", Marker: hostingtest.Marker}); err != nil {
 		t.Fatal(err)
 	}
 	p.expectCalls(at, "GET /pulls", "GET /pulls/1", "GET /issues/1/timeline", "GET /issues/1/timeline")
-	p.got(p.repo.Close(t.Context(), 1))
+	p.Must(p.repo.Close(t.Context(), 1))
 	for range 2 { // the login is read once
 		at = len(p.on.Requests())
-		if _, err := p.repo.Find(t.Context(), hosting.Query{Branch: "change", Target: "main", Marker: marker}); err != nil {
+		if _, err := p.repo.Find(t.Context(), hosting.Query{Branch: "change", Target: "main", Marker: hostingtest.Marker}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -220,7 +208,7 @@ func TestLabels(t *testing.T) {
 		gitserver.Git(t, p.local, "branch", branch, "main")
 		p.push(branch, "a.txt", branch)
 		wait.Go(func() {
-			wanted := proposal()
+			wanted := hostingtest.Proposal()
 			wanted.Branch, wanted.Labels = branch, []string{"Env: dev, stage", "promoted"}
 			if pr, err := p.repo.Open(t.Context(), wanted); err != nil || !slices.Equal(pr.Labels, wanted.Labels) {
 				t.Errorf("opened %+v, %v", pr, err)
@@ -238,9 +226,9 @@ func TestForks(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	gitserver.Git(t, p.local, "push", "--quiet", p.on.Fork(t, "ann"), "refs/heads/change")
-	number := p.on.Open(t, "ann", "ann:change", "main", "From a fork", marker)
+	number := p.on.Open(t, "ann", "ann:change", "main", "From a fork", hostingtest.Marker)
 	for _, query := range []hosting.Query{
-		{Branch: "change", Target: "main", Marker: marker}, {Target: "main", Marker: marker},
+		{Branch: "change", Target: "main", Marker: hostingtest.Marker}, {Target: "main", Marker: hostingtest.Marker},
 	} {
 		if found, err := p.repo.Find(t.Context(), query); found != nil || err != nil {
 			t.Errorf("found %v, %v", found, err)
@@ -255,10 +243,10 @@ func TestForks(t *testing.T) {
 func TestEmptyRepo(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
-	query := hosting.Query{Target: "main", Marker: marker}
+	query := hosting.Query{Target: "main", Marker: hostingtest.Marker}
 	opened := p.open()
 	p.on.Fail(http.MethodGet, "/pulls", 1, server.Failure{Status: http.StatusNotFound})
-	if found := p.got(p.repo.Find(t.Context(), query)); found.Number != opened.Number {
+	if found := p.Must(p.repo.Find(t.Context(), query)); found.Number != opened.Number {
 		t.Errorf("found %+v", found)
 	}
 	p.on = server.Shared(t).AddEmptyRepo(t, "empty")
@@ -274,9 +262,9 @@ func TestRenamed(t *testing.T) {
 	p := newPlace(t)
 	p.on.Set(t, map[string]any{"name": "renamed"})
 	opened := p.open()
-	wanted := proposal()
+	wanted := hostingtest.Proposal()
 	wanted.Title = "Other"
-	if edited := p.got(p.repo.Edit(t.Context(), opened, wanted)); edited.Title != "Other" {
+	if edited := p.Must(p.repo.Edit(t.Context(), opened, wanted)); edited.Title != "Other" {
 		t.Errorf("it is %+v", edited)
 	}
 	status := hosting.Status{Context: "dev", State: hosting.Success}
@@ -299,7 +287,7 @@ func TestReviewers(t *testing.T) {
 		"unknown": "User 'unknown' not exist", p.on.Owner + "/unknown": "Team 'unknown' not exist",
 		p.on.Login: "poster of pr can't be reviewer",
 	} {
-		wanted := proposal()
+		wanted := hostingtest.Proposal()
 		wanted.Reviewers = []string{reviewer}
 		_, err := p.repo.Edit(t.Context(), opened, wanted)
 		if e := p.refused(err, hosting.ErrRejected, said); e.Field != hosting.FieldReviewers {
@@ -309,7 +297,7 @@ func TestReviewers(t *testing.T) {
 	p.on = p.on.AddOwn(t, "own")
 	p.push("main", "b.txt", "b\n")
 	gitserver.Git(t, p.local, "push", "--quiet", p.on.Remote(), "refs/heads/change")
-	wanted := proposal()
+	wanted := hostingtest.Proposal()
 	wanted.Reviewers = []string{p.on.Owner + "/platform"}
 	_, err := p.as(gitea.Config{Token: p.on.Token}).Open(t.Context(), wanted)
 	p.refused(err, hosting.ErrRejected, "the server did not ask "+p.on.Owner+"/platform; "+p.on.Owner+" may be a user")
@@ -321,11 +309,11 @@ func TestUnasked(t *testing.T) {
 	p := newPlace(t)
 	team := p.on.Owner + "/platform"
 	p.on.AddTeam(t, "others")
-	wanted := proposal()
+	wanted := hostingtest.Proposal()
 	wanted.Reviewers = []string{team}
-	opened := p.got(p.repo.Open(t.Context(), wanted))
+	opened := p.Must(p.repo.Open(t.Context(), wanted))
 	p.on.Review(t, opened.Number, "ann")
-	now := p.got(p.repo.Read(t.Context(), opened.Number))
+	now := p.Must(p.repo.Read(t.Context(), opened.Number))
 	unasked, err := p.repo.Unasked(t.Context(), now, []string{strings.ToUpper(team), "Ann", p.on.Owner + "/others"})
 	if err != nil || !slices.Equal(unasked, []string{p.on.Owner + "/others"}) {
 		t.Errorf("to be asked: %v (%v)", unasked, err)
@@ -345,17 +333,17 @@ func TestDrafts(t *testing.T) {
 		"- Title": {"- Title", false}, "Work": {"Work", false}, "- - WIP: Title": {"- WIP: Title", false},
 	} {
 		p.on.Change(t, opened.Number, map[string]any{"title": stored})
-		read := p.got(p.repo.Read(t.Context(), opened.Number))
+		read := p.Must(p.repo.Read(t.Context(), opened.Number))
 		if read.Title != want.title || read.Draft != want.draft {
 			t.Errorf("%q is %q, draft %v", stored, read.Title, read.Draft)
 		}
 	}
 	for _, title := range []string{"WIP: x", "- WIP: x", "- - [wip]", "- x", "wip"} {
 		for _, draft := range []bool{true, false} {
-			wanted := proposal()
+			wanted := hostingtest.Proposal()
 			wanted.Title, wanted.Draft = title, draft
-			p.got(p.repo.Edit(t.Context(), p.got(p.repo.Read(t.Context(), opened.Number)), wanted))
-			if read := p.got(p.repo.Read(t.Context(), opened.Number)); read.Title != title || read.Draft != draft {
+			p.Must(p.repo.Edit(t.Context(), p.Must(p.repo.Read(t.Context(), opened.Number)), wanted))
+			if read := p.Must(p.repo.Read(t.Context(), opened.Number)); read.Title != title || read.Draft != draft {
 				t.Errorf("%q, draft %v, is %q, draft %v", title, draft, read.Title, read.Draft)
 			}
 		}
@@ -367,7 +355,7 @@ func TestOtherDrafts(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	p.on.Fail(http.MethodPost, "/pulls", 1, server.Failure{Status: http.StatusCreated, Body: `{"number": 1}`})
-	wanted := proposal()
+	wanted := hostingtest.Proposal()
 	wanted.Draft = true
 	opened, err := p.repo.Open(t.Context(), wanted)
 	if e := p.refused(err, hosting.ErrRejected, `a title with "WIP: "`); e.Field != hosting.FieldDraft || opened == nil {
@@ -382,24 +370,24 @@ func TestAutoMerge(t *testing.T) {
 	p.on.Require(t, "main", "ci")
 	opened := p.open()
 	p.on.ScheduleMerge(t, "ann", opened.Number, "squash")
-	now := p.got(p.repo.Read(t.Context(), opened.Number))
+	now := p.Must(p.repo.Read(t.Context(), opened.Number))
 	if now.AutoMerge != hosting.UnknownMethod {
 		t.Errorf("auto-merge is %q", now.AutoMerge)
 	}
 	at := len(p.on.Requests())
-	now = p.got(p.repo.MergeWhenReady(t.Context(), now, hosting.Merge))
+	now = p.Must(p.repo.MergeWhenReady(t.Context(), now, hosting.Merge))
 	if now.AutoMerge != hosting.Merge || !slices.Contains(p.calls(at), "DELETE /pulls/1/merge") {
 		t.Errorf("auto-merge is %q after %v", now.AutoMerge, p.calls(at))
 	}
 	p.on.CancelMerge(t, opened.Number)
-	if now := p.got(p.repo.Read(t.Context(), opened.Number)); now.AutoMerge != "" {
+	if now := p.Must(p.repo.Read(t.Context(), opened.Number)); now.AutoMerge != "" {
 		t.Errorf("auto-merge is %q", now.AutoMerge)
 	}
 	// It is off already: to disable it changes nothing, and another method is enabled.
-	p.got(p.repo.MergeWhenReady(t.Context(), now, ""))
-	now = p.got(p.repo.MergeWhenReady(t.Context(), now, hosting.Squash))
+	p.Must(p.repo.MergeWhenReady(t.Context(), now, ""))
+	now = p.Must(p.repo.MergeWhenReady(t.Context(), now, hosting.Squash))
 	p.on.SetStatus(t, "ann", now.HeadCommit, "ci", "success")
-	p.until(func() bool { return p.got(p.repo.Read(t.Context(), 1)).State == hosting.Merged })
+	p.until(func() bool { return p.Must(p.repo.Read(t.Context(), 1)).State == hosting.Merged })
 	if parents := gitserver.Git(t, p.fetched(), "rev-list", "--parents", "-1", "main"); len(strings.Fields(parents)) != 2 {
 		t.Errorf("it was not squashed: %s", parents)
 	}
@@ -430,7 +418,7 @@ func TestScheduledTwice(t *testing.T) {
 	p.on.Require(t, "main", "ci")
 	opened := p.open()
 	p.on.ScheduleMerge(t, "ann", opened.Number, "squash")
-	if now := p.got(p.repo.MergeWhenReady(t.Context(), opened, hosting.Squash)); now.AutoMerge != hosting.Squash {
+	if now := p.Must(p.repo.MergeWhenReady(t.Context(), opened, hosting.Squash)); now.AutoMerge != hosting.Squash {
 		t.Errorf("auto-merge is %q", now.AutoMerge)
 	}
 }
@@ -442,7 +430,7 @@ func TestOutOfDate(t *testing.T) {
 	p.on.Require(t, "main", "ci")
 	opened := p.open()
 	p.on.Fail(http.MethodPost, "/merge", 2, server.Failure{Status: 409, Body: `{"message": "head out of date"}`})
-	if now := p.got(p.repo.MergeWhenReady(t.Context(), opened, hosting.Merge)); now.AutoMerge != hosting.Merge {
+	if now := p.Must(p.repo.MergeWhenReady(t.Context(), opened, hosting.Merge)); now.AutoMerge != hosting.Merge {
 		t.Errorf("auto-merge is %q", now.AutoMerge)
 	}
 	if waits := p.waited(); len(waits) < 2 || waits[0] != 1 || waits[1] != 2 {
@@ -483,13 +471,13 @@ func TestConflict(t *testing.T) {
 func TestMergeRefused(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
-	wanted := proposal()
+	wanted := hostingtest.Proposal()
 	wanted.Draft = true
-	opened := p.got(p.repo.Open(t.Context(), wanted))
+	opened := p.Must(p.repo.Open(t.Context(), wanted))
 	_, err := p.repo.MergeWhenReady(t.Context(), opened, hosting.Merge)
 	p.refused(err, hosting.ErrRejected, "Work in progress PRs cannot be merged")
 	wanted.Draft = false
-	opened = p.got(p.repo.Edit(t.Context(), opened, wanted))
+	opened = p.Must(p.repo.Edit(t.Context(), opened, wanted))
 	p.on.AllowMerge(t, "main", "ann")
 	_, err = p.repo.MergeWhenReady(t.Context(), opened, hosting.Merge)
 	if e := p.refused(err, hosting.ErrForbidden, "User not allowed to merge PR"); e.Grant == "" ||
@@ -518,24 +506,24 @@ func TestRetries(t *testing.T) {
 			p := newPlace(t)
 			p.on.Require(t, "main", "ci")
 			p.on.Fail(http.MethodPost, "/pulls", 2, tt.failure)
-			wanted := proposal()
+			wanted := hostingtest.Proposal()
 			wanted.Reviewers = []string{p.on.Owner + "/platform"}
-			opened := p.got(p.repo.Open(t.Context(), wanted))
+			opened := p.Must(p.repo.Open(t.Context(), wanted))
 			p.expectWaits(tt.want)
 			if opened.Number != 1 {
 				t.Errorf("opened %+v", opened)
 			}
 			p.on.Fail(http.MethodPost, "/merge", 2, tt.failure)
-			if now := p.got(p.repo.MergeWhenReady(t.Context(), opened, hosting.Squash)); now.AutoMerge != hosting.Squash {
+			if now := p.Must(p.repo.MergeWhenReady(t.Context(), opened, hosting.Squash)); now.AutoMerge != hosting.Squash {
 				t.Errorf("it is %+v", now)
 			}
 			p.on.Fail(http.MethodDelete, "/merge", 2, tt.failure)
-			now := p.got(p.repo.Read(t.Context(), 1))
-			if now := p.got(p.repo.MergeWhenReady(t.Context(), now, "")); now.AutoMerge != "" {
+			now := p.Must(p.repo.Read(t.Context(), 1))
+			if now := p.Must(p.repo.MergeWhenReady(t.Context(), now, "")); now.AutoMerge != "" {
 				t.Errorf("it is %+v", now)
 			}
 			p.on.Fail(http.MethodPatch, "/pulls/1", 2, tt.failure)
-			if closed := p.got(p.repo.Close(t.Context(), 1)); closed.State != hosting.Closed {
+			if closed := p.Must(p.repo.Close(t.Context(), 1)); closed.State != hosting.Closed {
 				t.Errorf("it is %+v", closed)
 			}
 		})

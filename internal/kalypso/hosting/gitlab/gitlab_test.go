@@ -1,7 +1,6 @@
 package gitlab_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -23,7 +22,7 @@ import (
 
 // place is a project of a fake with a commit on main and one more on change.
 type place struct {
-	*testing.T
+	hostingtest.Test
 	*hosts.GitLabWorld
 	on   *gitlabfake.Project
 	repo hosting.Repo
@@ -34,8 +33,9 @@ const projectPath = "acme/platform/gitops"
 
 func newPlace(t *testing.T, options ...gitlabfake.Option) *place {
 	t.Helper()
-	p := &place{T: t}
+	p := &place{}
 	p.GitLabWorld, _ = hosts.GitLab(options...)(t).(*hosts.GitLabWorld)
+	p.Test = hostingtest.NewTest(t, p.Clock)
 	p.on = p.Fake.AddProject(t, projectPath)
 	gitserver.Seed(t, p.on.Dir, "main", map[string]string{"README.md": "hello\n"})
 	p.branch("change")
@@ -61,31 +61,6 @@ func (p *place) as(c hostingtest.Credential) hosting.Repo {
 	return repo
 }
 
-// within is a context that ends after so much of the clock's time.
-func (p *place) within(d time.Duration) context.Context {
-	ctx, cancel := context.WithDeadline(p.Context(), p.Clock.Now().Add(d))
-	p.Cleanup(cancel)
-	return ctx
-}
-
-var (
-	marker = hosting.Marker("dev", "main", ".")
-	query  = hosting.Query{Branch: "change", Target: "main", Marker: marker}
-)
-
-func proposal() hosting.PullRequestContent {
-	return hosting.PullRequestContent{Branch: "change", Target: "main", Title: "Title", Body: "Text\n\n" + marker}
-}
-
-// must returns a merge request that was asked for without error.
-func (p *place) must(pr *hosting.PullRequest, err error) hosting.PullRequest {
-	p.Helper()
-	if err != nil || pr == nil {
-		p.Fatalf("%v, %v", pr, err)
-	}
-	return *pr
-}
-
 // calls are the requests to the API so far: method and path below the project.
 func (p *place) calls() []string {
 	var all []string
@@ -103,41 +78,31 @@ func (p *place) expectCalls(want ...string) {
 	}
 }
 
-// refused fails the test unless the error is of that kind, at that field, and says so.
-func (p *place) refused(err, kind error, field hosting.Field, said string) {
-	p.Helper()
-	var e *hosting.Error
-	if !errors.Is(err, kind) || !errors.As(err, &e) || e.Field != field || !strings.Contains(err.Error(), said) ||
-		strings.Contains(err.Error(), "canary") {
-		p.Errorf("the error is %v, want %v at %q that says %q", err, kind, field, said)
-	}
-}
-
 const lookup = "GET /projects/acme%2Fplatform%2Fgitops"
 
 // TestRequests: the project and each user are looked up once. An edit is one request, and none if it changes nothing.
 func TestRequests(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
-	wanted := proposal()
+	wanted := hostingtest.Proposal()
 	wanted.Draft, wanted.Labels, wanted.Reviewers = true, []string{"platform"}, []string{"ann"}
-	opened := p.must(p.repo.Open(t.Context(), wanted))
+	opened := p.Must(p.repo.Open(t.Context(), wanted))
 	p.expectCalls(lookup, "GET /users", "POST /merge_requests")
-	p.must(p.repo.Edit(t.Context(), opened, wanted))
+	p.Must(p.repo.Edit(t.Context(), opened, wanted))
 	p.expectCalls()
-	wanted.Title, wanted.Body, wanted.Draft = "Other", "Other\n\n"+marker, false
+	wanted.Title, wanted.Body, wanted.Draft = "Other", "Other\n\n"+hostingtest.Marker, false
 	wanted.Labels, wanted.RemoveLabels, wanted.Reviewers = []string{"urgent"}, []string{"platform"}, []string{"Ann", "bob"}
-	edited := p.must(p.repo.Edit(t.Context(), opened, wanted))
+	edited := p.Must(p.repo.Edit(t.Context(), opened, wanted))
 	p.expectCalls("GET /users", "GET /merge_requests/1", "PUT /merge_requests/1")
 	if edited.Title != "Other" || edited.Draft || strings.Join(edited.Labels, " ") != "urgent" ||
 		strings.Join(edited.Reviewers, " ") != "ann bob" {
 		t.Errorf("edited: %+v", edited)
 	}
-	p.must(p.repo.Find(t.Context(), query))
+	p.Must(p.repo.Find(t.Context(), hostingtest.Query))
 	p.expectCalls("GET /merge_requests")
-	p.must(p.repo.Close(t.Context(), 1))
+	p.Must(p.repo.Close(t.Context(), 1))
 	p.expectCalls("GET /merge_requests/1", "PUT /merge_requests/1")
-	p.must(p.repo.Find(t.Context(), query))
+	p.Must(p.repo.Find(t.Context(), hostingtest.Query))
 	p.expectCalls("GET /merge_requests", "GET /merge_requests")
 }
 
@@ -150,11 +115,11 @@ func TestParallelLookup(t *testing.T) {
 	find := func() error {
 		repo, err := host.Repo(p.on.URL)
 		if err == nil {
-			_, err = repo.Find(t.Context(), query)
+			_, err = repo.Find(t.Context(), hostingtest.Query)
 		}
 		return err
 	}
-	p.refused(find(), hosting.ErrForbidden, "", "find the merge request of branch change")
+	p.Refused(find(), hosting.ErrForbidden, "", "find the merge request of branch change")
 	var wait sync.WaitGroup
 	for range 20 {
 		wait.Go(func() {
@@ -180,7 +145,7 @@ func TestMoved(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	p.on.Move("acme/moved")
-	p.must(p.repo.Open(t.Context(), proposal()))
+	p.Must(p.repo.Open(t.Context(), hostingtest.Proposal()))
 	p.expectCalls(lookup, "GET ", "POST /merge_requests")
 }
 
@@ -227,8 +192,8 @@ func TestRepoURLs(t *testing.T) {
 func TestErrors(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
-	number := p.must(p.repo.Open(t.Context(), proposal())).Number
-	read := func() error { _, err := p.repo.Read(p.within(time.Minute), number); return err }
+	number := p.Must(p.repo.Open(t.Context(), hostingtest.Proposal())).Number
+	read := func() error { _, err := p.repo.Read(p.Within(time.Minute), number); return err }
 	for _, tt := range []struct {
 		answer gitlabfake.Failure
 		kind   error
@@ -264,9 +229,9 @@ func TestErrors(t *testing.T) {
 			"(secret)"},
 	} {
 		p.Fake.Fail("GET", "/merge_requests/1", 1, tt.answer)
-		p.refused(read(), tt.kind, "", "read merge request 1 of "+projectPath)
+		p.Refused(read(), tt.kind, "", "read merge request 1 of "+projectPath)
 		p.Fake.Fail("GET", "/merge_requests/1", 1, tt.answer)
-		p.refused(read(), tt.kind, "", tt.said)
+		p.Refused(read(), tt.kind, "", tt.said)
 	}
 	if err := read(); err != nil {
 		t.Error(err)
@@ -278,8 +243,8 @@ func TestReadScope(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	p.Fake.AddReadToken("canaryReader", "bob")
-	_, err := p.as(hostingtest.Reader).Open(t.Context(), proposal())
-	p.refused(err, hosting.ErrForbidden, "", "insufficient_scope")
+	_, err := p.as(hostingtest.Reader).Open(t.Context(), hostingtest.Proposal())
+	p.Refused(err, hosting.ErrForbidden, "", "insufficient_scope")
 	var e *hosting.Error
 	if errors.As(err, &e) && !strings.Contains(e.Grant, "the scope api") {
 		t.Errorf("it advises %q", e.Grant)
@@ -295,9 +260,9 @@ func TestRetries(t *testing.T) {
 	} {
 		p := newPlace(t)
 		p.Fake.Fail("POST", "/merge_requests", 2, failure)
-		wanted := proposal()
+		wanted := hostingtest.Proposal()
 		wanted.Draft, wanted.Labels = true, []string{"platform"}
-		opened := p.must(p.repo.Open(p.within(time.Hour), wanted))
+		opened := p.Must(p.repo.Open(p.Within(time.Hour), wanted))
 		if all := p.on.MergeRequests(); len(all) != 1 || all[0].Title != "Draft: Title" || len(all[0].Labels) != 1 ||
 			opened.Number != 1 || opened.Title != "Title" {
 			t.Errorf("%s: %+v", name, all)
@@ -312,11 +277,11 @@ func TestRetries(t *testing.T) {
 func TestForks(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
-	p.on.OpenFromFork("change", "main", "Text\n\n"+marker)
-	if found, err := p.repo.Find(t.Context(), query); found != nil || err != nil {
+	p.on.OpenFromFork("change", "main", "Text\n\n"+hostingtest.Marker)
+	if found, err := p.repo.Find(t.Context(), hostingtest.Query); found != nil || err != nil {
 		t.Errorf("found %+v, %v", found, err)
 	}
-	if opened := p.must(p.repo.Open(t.Context(), proposal())); opened.Number != 2 {
+	if opened := p.Must(p.repo.Open(t.Context(), hostingtest.Proposal())); opened.Number != 2 {
 		t.Errorf("opened %+v", opened)
 	}
 }
@@ -325,18 +290,18 @@ func TestForks(t *testing.T) {
 func TestLocked(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
-	p.must(p.repo.Open(t.Context(), proposal()))
+	p.Must(p.repo.Open(t.Context(), hostingtest.Proposal()))
 	p.on.Lock(t, 1, 4)
-	if now := p.must(p.repo.Close(t.Context(), 1)); now.State != hosting.Merged || now.MergeCommit == "" {
+	if now := p.Must(p.repo.Close(t.Context(), 1)); now.State != hosting.Merged || now.MergeCommit == "" {
 		t.Errorf("it is %+v", now)
 	}
 	p.branch("other")
-	wanted := proposal()
+	wanted := hostingtest.Proposal()
 	wanted.Branch = "other"
-	p.must(p.repo.Open(t.Context(), wanted))
+	p.Must(p.repo.Open(t.Context(), wanted))
 	p.on.Lock(t, 2, 1000)
 	p.Clock.Waited()
-	if now := p.must(p.repo.Read(t.Context(), 2)); now.State != hosting.Open {
+	if now := p.Must(p.repo.Read(t.Context(), 2)); now.State != hosting.Open {
 		t.Errorf("it is %+v", now)
 	}
 	var waited time.Duration
@@ -346,7 +311,7 @@ func TestLocked(t *testing.T) {
 	if waited < 30*time.Second || waited > time.Minute {
 		t.Errorf("it waited %s", waited)
 	}
-	found := p.must(p.repo.Find(t.Context(), hosting.Query{Branch: "other", Target: "main", Marker: marker}))
+	found := p.Must(p.repo.Find(t.Context(), hosting.Query{Branch: "other", Target: "main", Marker: hostingtest.Marker}))
 	if found.State != hosting.Open {
 		t.Errorf("found %+v", found)
 	}
@@ -357,23 +322,23 @@ func TestReviewersDropped(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	p.on.OneReviewer()
-	wanted := proposal()
+	wanted := hostingtest.Proposal()
 	wanted.Reviewers = []string{"ann", "bob"}
 	opened, err := p.repo.Open(t.Context(), wanted)
-	p.refused(err, hosting.ErrRejected, hosting.FieldReviewers,
+	p.Refused(err, hosting.ErrRejected, hosting.FieldReviewers,
 		"GitLab keeps one reviewer on this plan, and asks ann, not bob")
 	_, err = p.repo.Edit(t.Context(), *opened, wanted)
-	p.refused(err, hosting.ErrRejected, hosting.FieldReviewers, "GitLab keeps one reviewer on this plan")
+	p.Refused(err, hosting.ErrRejected, hosting.FieldReviewers, "GitLab keeps one reviewer on this plan")
 	wanted.Reviewers = []string{"ann", "nobody"}
 	now, err := p.repo.Edit(t.Context(), *opened, wanted)
-	p.refused(err, hosting.ErrRejected, hosting.FieldReviewers, "GitLab has no user nobody")
+	p.Refused(err, hosting.ErrRejected, hosting.FieldReviewers, "GitLab has no user nobody")
 	if strings.Join(now.Reviewers, " ") != "ann" {
 		t.Errorf("asked: %v", now.Reviewers)
 	}
 	p = newPlace(t)
 	wanted.Reviewers = []string{"outsider"}
 	_, err = p.repo.Open(t.Context(), wanted)
-	p.refused(err, hosting.ErrRejected, hosting.FieldReviewers, "GitLab did not ask outsider: the user may not see")
+	p.Refused(err, hosting.ErrRejected, hosting.FieldReviewers, "GitLab did not ask outsider: the user may not see")
 }
 
 // TestMergeCommit: however the project merges, the merge commit is what the target got.
@@ -385,9 +350,9 @@ func TestMergeCommit(t *testing.T) {
 			if fast {
 				p.on.FastForward()
 			}
-			p.must(p.repo.Open(t.Context(), proposal()))
+			p.Must(p.repo.Open(t.Context(), hostingtest.Proposal()))
 			head := p.on.Merge(t, 1, squash)
-			if now := p.must(p.repo.Read(t.Context(), 1)); now.State != hosting.Merged || now.MergeCommit != head {
+			if now := p.Must(p.repo.Read(t.Context(), 1)); now.State != hosting.Merged || now.MergeCommit != head {
 				t.Errorf("squash %v, fast-forward %v: %+v, main is %s", squash, fast, now, head)
 			}
 		}
@@ -402,27 +367,27 @@ func TestMergeRefused(t *testing.T) {
 		gitlabfake.Error(409, "SHA does not match HEAD of source branch: abc"),
 	} {
 		p := newPlace(t)
-		opened := p.must(p.repo.Open(t.Context(), proposal()))
+		opened := p.Must(p.repo.Open(t.Context(), hostingtest.Proposal()))
 		p.Fake.Fail("PUT", "/merge_requests/1/merge", 5, failure)
 		_, err := p.repo.MergeWhenReady(t.Context(), opened, hosting.Merge)
-		p.refused(err, hosting.ErrRejected, hosting.FieldAutoMerge, `its state is "mergeable"`)
+		p.Refused(err, hosting.ErrRejected, hosting.FieldAutoMerge, `its state is "mergeable"`)
 		want := []time.Duration{time.Second, 2 * time.Second, 4 * time.Second, 8 * time.Second}
 		if diff := cmp.Diff(want, p.Clock.Waited()); diff != "" {
 			t.Errorf("waits (-want +got):\n%s", diff)
 		}
 		p.Fake.Fail("PUT", "/merge_requests/1/merge", 4, failure)
-		if now := p.must(p.repo.MergeWhenReady(t.Context(), opened, hosting.Squash)); now.State != hosting.Merged {
+		if now := p.Must(p.repo.MergeWhenReady(t.Context(), opened, hosting.Squash)); now.State != hosting.Merged {
 			t.Errorf("it is %+v", now)
 		}
 	}
 	p := newPlace(t)
-	opened := p.must(p.repo.Open(t.Context(), proposal()))
+	opened := p.Must(p.repo.Open(t.Context(), hostingtest.Proposal()))
 	p.on.NoMerge()
 	_, err := p.repo.MergeWhenReady(t.Context(), opened, hosting.Merge)
-	p.refused(err, hosting.ErrForbidden, hosting.FieldAutoMerge, "enable auto-merge of merge request 1")
+	p.Refused(err, hosting.ErrForbidden, hosting.FieldAutoMerge, "enable auto-merge of merge request 1")
 	opened.AutoMerge = hosting.Merge
 	_, err = p.repo.MergeWhenReady(t.Context(), opened, "")
-	p.refused(err, hosting.ErrForbidden, hosting.FieldAutoMerge, "disable auto-merge of merge request 1")
+	p.Refused(err, hosting.ErrForbidden, hosting.FieldAutoMerge, "disable auto-merge of merge request 1")
 	if waits := p.Clock.Waited(); len(waits) > 0 {
 		t.Errorf("it waited %v", waits)
 	}
@@ -433,9 +398,9 @@ func TestMergeMethods(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	p.on.RequirePipeline(true)
-	now := p.must(p.repo.Open(t.Context(), proposal()))
+	now := p.Must(p.repo.Open(t.Context(), hostingtest.Proposal()))
 	for _, method := range []hosting.MergeMethod{hosting.Squash, hosting.Merge} {
-		now = p.must(p.repo.MergeWhenReady(t.Context(), now, method))
+		now = p.Must(p.repo.MergeWhenReady(t.Context(), now, method))
 		if all := p.on.MergeRequests(); all[0].Squash != (method == hosting.Squash) || !all[0].AutoMerge ||
 			now.AutoMerge != method {
 			t.Errorf("%s: %+v, %+v", method, all[0], now)
@@ -449,19 +414,19 @@ func TestCancelTwice(t *testing.T) {
 	for _, failure := range []gitlabfake.Failure{{After: true}, gitlabfake.Error(406, "406 Not Acceptable"),
 		gitlabfake.Error(405, "405 Method Not Allowed")} {
 		p := newPlace(t)
-		now := p.must(p.repo.Open(t.Context(), proposal()))
+		now := p.Must(p.repo.Open(t.Context(), hostingtest.Proposal()))
 		now.AutoMerge = hosting.Merge
 		p.Fake.Fail("POST", "/cancel_merge", 1, failure)
-		if off := p.must(p.repo.MergeWhenReady(t.Context(), now, "")); off.AutoMerge != "" || off.State != hosting.Open {
+		if off := p.Must(p.repo.MergeWhenReady(t.Context(), now, "")); off.AutoMerge != "" || off.State != hosting.Open {
 			t.Errorf("it is %+v", off)
 		}
 	}
 	p := newPlace(t)
 	p.on.RequirePipeline(true)
-	now := p.must(p.repo.MergeWhenReady(t.Context(), p.must(p.repo.Open(t.Context(), proposal())), hosting.Merge))
+	now := p.Must(p.repo.MergeWhenReady(t.Context(), p.Must(p.repo.Open(t.Context(), hostingtest.Proposal())), hosting.Merge))
 	p.Fake.Fail("POST", "/cancel_merge", 1, gitlabfake.Error(405, "405 Method Not Allowed"))
 	_, err := p.repo.MergeWhenReady(t.Context(), now, "")
-	p.refused(err, hosting.ErrRejected, hosting.FieldAutoMerge, "disable auto-merge of merge request 1")
+	p.Refused(err, hosting.ErrRejected, hosting.FieldAutoMerge, "disable auto-merge of merge request 1")
 }
 
 // TestPending: a pending status is not set to pending again, and nothing of it is left in the next one.
@@ -500,7 +465,7 @@ func TestNoBranch(t *testing.T) {
 	commit := p.branch("gone")
 	gitserver.Git(t, p.on.Dir, "update-ref", "-d", "refs/heads/gone")
 	_, err := p.repo.SetStatus(t.Context(), commit, hosting.Status{Context: "dev", State: hosting.Success})
-	p.refused(err, hosting.ErrCommitNotFound, "", "the commit is on no branch")
+	p.Refused(err, hosting.ErrCommitNotFound, "", "the commit is on no branch")
 	if !errors.Is(err, hosting.ErrCommitOnNoBranch) {
 		t.Error(err)
 	}

@@ -98,7 +98,7 @@ resource "kalypso_scheduling_policy" "invalid" {
 resource "kalypso_workload" "invalid" {
   name           = "w"
   labels         = { workspace = "one" }
-  workspace      = "two"          # error: Two workspaces
+  workspace      = "two"          # error: Conflicting workspaces
   config_schemas = ["true", "[]"] # error: Invalid JSON Schema
   deployment_targets = [
     { environment = "dev" },               # error: Missing name

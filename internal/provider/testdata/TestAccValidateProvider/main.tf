@@ -9,7 +9,7 @@ provider "kalypso" {
     { url = "https://example.com/e", bearer_token = "canary", ca_certificate = "none" },           # error: Invalid credential: ca_certificate:
   ]
   commit_author = { name = "A <b>", email = "a@b" } # error: Invalid commit author
-  github = {                                        # error: Invalid base URL; Invalid installation ID; Invalid private key; Token and app
+  github = {                                        # error: Invalid base URL; Invalid installation ID; Invalid private key; Conflicting credentials: token and app
     token    = "canary"
     base_url = "http://github.acme.io"
     app      = { id = "1", installation_id = "one", private_key = "canary" }

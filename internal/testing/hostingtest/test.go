@@ -1,0 +1,61 @@
+package hostingtest
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+)
+
+// Test is a test of what one host alone does.
+type Test struct {
+	*testing.T
+	clock *Clock
+}
+
+// NewTest returns a test of a host with a clock.
+func NewTest(t *testing.T, clock *Clock) Test {
+	t.Helper()
+	return Test{t, clock}
+}
+
+// Marker is that of the pull request that [Proposal] proposes, and Query finds it.
+var (
+	Marker = hosting.Marker("dev", "main", ".")
+	Query  = hosting.Query{Branch: "change", Target: "main", Marker: Marker}
+)
+
+// Proposal proposes the branch change for main.
+func Proposal() hosting.PullRequestContent {
+	return hosting.PullRequestContent{Branch: "change", Target: "main", Title: "Title", Body: Marker + "\n\nText"}
+}
+
+// Within returns a context that ends after so much of the clock's time.
+func (t Test) Within(d time.Duration) context.Context {
+	ctx, cancel := context.WithDeadline(t.Context(), t.clock.Now().Add(d))
+	t.Cleanup(cancel)
+	return ctx
+}
+
+// Must returns a pull request that was asked for without error.
+func (t Test) Must(pr *hosting.PullRequest, err error) hosting.PullRequest {
+	t.Helper()
+	if err != nil || pr == nil {
+		t.Fatalf("%v, %v", pr, err)
+	}
+	return *pr
+}
+
+// Refused fails the test unless an error is of a kind and about a field, and says so. It must not contain a token,
+// which has the word canary.
+func (t Test) Refused(err, kind error, field hosting.Field, said string) {
+	t.Helper()
+	var e *hosting.Error
+	if !errors.Is(err, kind) || !errors.As(err, &e) || e.Field != field || !strings.Contains(err.Error(), said) ||
+		strings.Contains(err.Error(), "canary") {
+		t.Errorf("the error is %v, want %v at %q that says %q", err, kind, field, said)
+	}
+}
