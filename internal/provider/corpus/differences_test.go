@@ -15,6 +15,13 @@ var differences = []difference{
 	{wording, "holds no rendering at this path yet", "contains no rendering at this path yet"},
 	{wording, "the old location holds it", "it is at the old location"},
 	{wording, "holds a GitHub token, and config values", "contains a GitHub token, and config values"},
+	{wording, "The branch does not hold the tree.", "The branch does not contain the tree."},
+	{wording, "holds the tree. Then an apply", "contains the tree. Then an apply"},
+	{wording, "now holds the tree. The apply", "now contains the tree. The apply"},
+	{wording, "The branch holds a rendering", "The branch contains a rendering"},
+	{wording, "The branch holds folders", "The branch contains folders"},
+	{wording, "the branch holds folders", "the branch contains folders"},
+	{wording, "The old location holds them", "The old location contains them"},
 }
 
 // wording is the reason of a text that says the same in words that a stranger understands, see CONTRIBUTING.

@@ -249,7 +249,7 @@ func TestSlowedDown(t *testing.T) {
 	}
 }
 
-// TestLongDescriptions: lists cut descriptions. The whole of at most ten is read to find ours, whose hostingtest.Marker is at the
+// TestLongDescriptions: lists cut descriptions. The whole of at most ten is read to find ours, whose marker is at the
 // start: any number of long ones of people does not hide it.
 func TestLongDescriptions(t *testing.T) {
 	t.Parallel()
@@ -313,7 +313,8 @@ func TestOptionalPolicies(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	p.on.Expect("main", "advice")
-	merged := p.Must(p.repo.MergeWhenReady(t.Context(), p.Must(p.repo.Open(t.Context(), hostingtest.Proposal())), hosting.Squash))
+	opened := p.Must(p.repo.Open(t.Context(), hostingtest.Proposal()))
+	merged := p.Must(p.repo.MergeWhenReady(t.Context(), opened, hosting.Squash))
 	if merged.State != hosting.Merged || merged.MergeCommit != gitserver.Rev(t, p.on.Dir, "main") {
 		t.Errorf("it is %+v", merged)
 	}

@@ -174,7 +174,8 @@ func TestRequests(t *testing.T) {
 	at := len(p.on.Requests())
 	p.Must(p.repo.Edit(t.Context(), opened, wanted))
 	p.expectCalls(at)
-	wanted.Labels, wanted.RemoveLabels, wanted.Body = []string{"env"}, []string{"promoted", "Env"}, "Other\n\n"+hostingtest.Marker
+	wanted.Labels, wanted.RemoveLabels = []string{"env"}, []string{"promoted", "Env"}
+	wanted.Body = "Other\n\n" + hostingtest.Marker
 	edited := p.Must(p.repo.Edit(t.Context(), opened, wanted))
 	p.expectCalls(at, "PATCH /pulls/1", "GET /pulls/1", "DELETE /issues/1/labels/ID")
 	if !slices.Equal(edited.Labels, []string{"env"}) {
@@ -184,14 +185,14 @@ func TestRequests(t *testing.T) {
 	p.Must(p.repo.Read(t.Context(), 1))
 	p.expectCalls(at, "GET /pulls/1", "GET /issues/1/timeline", "GET /issues/1/timeline")
 	at = len(p.on.Requests())
-	if _, err := p.repo.Find(t.Context(), hosting.Query{Branch: "change", Target: "main", Marker: hostingtest.Marker}); err != nil {
+	if _, err := p.repo.Find(t.Context(), hostingtest.Query); err != nil {
 		t.Fatal(err)
 	}
 	p.expectCalls(at, "GET /pulls", "GET /pulls/1", "GET /issues/1/timeline", "GET /issues/1/timeline")
 	p.Must(p.repo.Close(t.Context(), 1))
 	for range 2 { // the login is read once
 		at = len(p.on.Requests())
-		if _, err := p.repo.Find(t.Context(), hosting.Query{Branch: "change", Target: "main", Marker: hostingtest.Marker}); err != nil {
+		if _, err := p.repo.Find(t.Context(), hostingtest.Query); err != nil {
 			t.Fatal(err)
 		}
 	}

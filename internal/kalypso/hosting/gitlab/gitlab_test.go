@@ -423,7 +423,8 @@ func TestCancelTwice(t *testing.T) {
 	}
 	p := newPlace(t)
 	p.on.RequirePipeline(true)
-	now := p.Must(p.repo.MergeWhenReady(t.Context(), p.Must(p.repo.Open(t.Context(), hostingtest.Proposal())), hosting.Merge))
+	opened := p.Must(p.repo.Open(t.Context(), hostingtest.Proposal()))
+	now := p.Must(p.repo.MergeWhenReady(t.Context(), opened, hosting.Merge))
 	p.Fake.Fail("POST", "/cancel_merge", 1, gitlabfake.Error(405, "405 Method Not Allowed"))
 	_, err := p.repo.MergeWhenReady(t.Context(), now, "")
 	p.Refused(err, hosting.ErrRejected, hosting.FieldAutoMerge, "disable auto-merge of merge request 1")
