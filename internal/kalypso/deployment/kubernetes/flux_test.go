@@ -28,15 +28,16 @@ type scenario struct {
 	phases   []deployment.Verdict // the verdicts, in order
 	says     []string             // what problems say at some time
 	never    []string             // what they never say
+	reads    int                  // at least so many while it is played; 0: any number
 }
 
 // scenarios lists what is recorded from real Flux, see [TestTimelines] and [TestFlux].
 var scenarios = []scenario{
 	{
-		name: "healthy", phases: []deployment.Verdict{pending, success},
+		name: "healthy", phases: []deployment.Verdict{pending, success}, reads: 200,
 		play: func(p *player) {
 			p.start(target{spec: "wait: true,"})
-			p.settle(8)
+			p.settle(14)
 		},
 	},
 	{
@@ -375,6 +376,9 @@ func (s scenario) run(t *testing.T, cluster *apiserver.Kubernetes, kinds ...stri
 	stop := p.watching()
 	s.play(p)
 	reads, line := stop(), p.recorded()
+	if len(reads) < s.reads {
+		t.Errorf("%d reads, want at least %d", len(reads), s.reads)
+	}
 	if *record {
 		writeTimeline(t, s.name, line)
 	}
