@@ -147,12 +147,9 @@ func (d *document) usualLine(text []byte) (next int) {
 	if field == nil || *field != nil {
 		return 0
 	}
-	end := start
-	for end < len(text) && classes[text[end]]&ofName != 0 {
-		end++
-	}
-	value := text[start:end]
-	if end == len(text) || text[end] != '\n' || !isPlain(value) || field == &d.Kind && isList(value) {
+	value, end := usualValue(text[start:])
+	end += start
+	if value == nil || end == len(text) || text[end] != '\n' || field == &d.Kind && isList(value) {
 		return 0
 	}
 	*field = value
@@ -171,17 +168,42 @@ const usualIndent = 2
 // usualKey returns the field for the key that a text begins with, and where its value begins.
 func (d *document) usualKey(text []byte) (field *[]byte, start int) {
 	const name, namespace, kind, apiVersion = "  name: ", "  namespace: ", "kind: ", "apiVersion: "
-	switch {
-	case text[0] == ' ' && (!d.inMetadata || d.indent != 0 && d.indent != usualIndent):
-		return nil, 0
-	case bytes.HasPrefix(text, []byte(name)):
-		return &d.Name, len(name)
-	case bytes.HasPrefix(text, []byte(namespace)):
-		return &d.Namespace, len(namespace)
-	case bytes.HasPrefix(text, []byte(kind)):
-		return &d.Kind, len(kind)
-	case bytes.HasPrefix(text, []byte(apiVersion)):
-		return &d.APIVersion, len(apiVersion)
+	switch text[0] {
+	case ' ':
+		switch {
+		case !d.inMetadata || d.indent != 0 && d.indent != usualIndent:
+		case len(text) > len(name) && string(text[:len(name)]) == name:
+			return &d.Name, len(name)
+		case len(text) > len(namespace) && string(text[:len(namespace)]) == namespace:
+			return &d.Namespace, len(namespace)
+		}
+	case 'k':
+		if len(text) > len(kind) && string(text[:len(kind)]) == kind {
+			return &d.Kind, len(kind)
+		}
+	case 'a':
+		if len(text) > len(apiVersion) && string(text[:len(apiVersion)]) == apiVersion {
+			return &d.APIVersion, len(apiVersion)
+		}
+	}
+	return nil, 0
+}
+
+// usualValue returns the name that a text begins with, plain or in quotes, and where it ends: nil if there is none.
+func usualValue(text []byte) (name []byte, end int) {
+	start := 0
+	if len(text) > 0 && text[0] == '"' {
+		start = 1
+	}
+	end = start
+	for end < len(text) && classes[text[end]]&ofName != 0 {
+		end++
+	}
+	switch name = text[start:end]; {
+	case start == 0 && isPlain(name):
+		return name, end
+	case start == 1 && len(name) > 0 && end < len(text) && text[end] == '"':
+		return name, end + 1
 	}
 	return nil, 0
 }

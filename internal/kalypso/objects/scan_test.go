@@ -94,12 +94,12 @@ func TestScanIsParse(t *testing.T) {
 		"spec:\n  a: b\n", "spec:\n- a\n- b: c\n", "data: {a: b}\n", "data: [a,\n b]\n", "text: \"a\n  b\"\n",
 		"text: |\n  ---\n  kind: X\n", "metadata: {name: z}\n", "metadata: {}\n", "metadata:\n", "x: 'it''s'\n", "---\n",
 		"--- # b\n",
-		"? y\n", "\"kind\": Q\n",
+		"? y\n", "\"kind\": Q\n", "kind: \"null\"\n", "kind: \"DList\"\n", "apiVersion: \"\"\n",
 	}
 	below := []string{
 		"  name: a\n", "  namespace: b # c\n", "  name: \"q\"\n", "  labels:\n    name: c\n", "  annotations: {a: b}\n",
 		"  annotations:\n    a: \"b\n      c\"\n", "  # comment\n", "\n", "  finalizers:\n  - a\n", "  name: !!str t\n",
-		"  n: don't\n",
+		"  n: don't\n", "  name: \"r s\"\n", "  namespace: \"t\" # u\n", "  name: \"v\n    w\"\n",
 	}
 	regular := 0
 	for seed := range uint64(20_000) {

@@ -169,6 +169,7 @@ func (t *Tree) renderTargets(ctx context.Context, i int) []renderedTarget {
 	return slices.Concat(parallel.Map((n+targetsPerChunk-1)/targetsPerChunk, func(chunk int) (all []renderedTarget) {
 		h := gitobject.NewHasher()
 		reader := objectReader{placement: &t.Schedule.Placements[i]}
+		all = make([]renderedTarget, 0, min(n, targetsPerChunk))
 		for a, rendered := range t.renderer.Placement(ctx, i, chunk*targetsPerChunk, min(n, (chunk+1)*targetsPerChunk)) {
 			r := renderedTarget{TargetFolder: TargetFolder{Name: a.Target.Name, Empty: true}}
 			for _, f := range rendered.Failures {
