@@ -24,15 +24,17 @@ type Object struct {
 // any other form there.
 func Scan(found []Object, text []byte) []Object {
 	for n := 1; len(text) > 0; {
-		d := document{}
+		found = append(found, Object{Document: n})
+		last := len(found) - 1
+		d := document{Object: &found[last]}
 		rest := d.scan(text)
 		switch {
 		case d.irregular:
-			found = parse(found, text[:len(text)-len(rest)], &n)
+			found = parse(found[:last], text[:len(text)-len(rest)], &n)
 		case d.keys:
-			found = append(found, d.Object)
-			found[len(found)-1].Document = n
 			n++
+		default:
+			found = found[:last]
 		}
 		text = rest
 	}
@@ -83,7 +85,7 @@ func (o *Object) String() string {
 
 // document is what the lines of a document say.
 type document struct {
-	Object
+	*Object
 
 	keys       bool // it has a key
 	irregular  bool // it has lines of a form that scan does not read
@@ -222,20 +224,18 @@ func (d *document) skipLines(text []byte) int {
 	return -1
 }
 
-// separatorIn returns where the first line begins that ends the document, or -1. It looks at every third byte: of three
-// dashes in a row, one is there.
+// separatorIn returns where the first line begins that ends the document, or -1.
 func separatorIn(text []byte) int {
-	for i := 2; i < len(text); i += 3 {
-		if text[i] != '-' {
-			continue
+	for start := 0; ; start++ {
+		dash := bytes.IndexByte(text[start:], '-')
+		if dash < 0 {
+			return -1
 		}
-		for start := i - 2; start <= i; start++ {
-			if (start == 0 || text[start-1] == '\n') && isSeparator(text[start:]) {
-				return start
-			}
+		start += dash
+		if (start == 0 || text[start-1] == '\n') && isSeparator(text[start:]) {
+			return start
 		}
 	}
-	return -1
 }
 
 func isSeparator(line []byte) bool {

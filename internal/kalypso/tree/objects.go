@@ -115,6 +115,9 @@ func (o *objectReader) read(n int, r *renderedTarget) {
 	if r.files == nil {
 		return
 	}
+	if o.hashes == nil {
+		o.hashes = make([]uint64, 0, 4*targetsPerChunk)
+	}
 	first := len(o.hashes)
 	for _, f := range r.files {
 		if !holdsObjects(f) {
@@ -154,7 +157,11 @@ func (t *Tree) checkObjects(ctx context.Context, i int, rendered []renderedTarge
 		}
 	})
 	all := found{defects: map[defect]*examples{}, unserved: map[unservedVersion]bool{}}
-	var hashes []uint64
+	count := 0
+	for n := range rendered {
+		count += len(rendered[n].objects.hashes)
+	}
+	hashes := make([]uint64, 0, count)
 	for n := range rendered {
 		if rendered[n].leftOut {
 			continue
