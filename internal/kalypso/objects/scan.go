@@ -4,30 +4,32 @@ package objects
 
 import (
 	"bytes"
-	"hash/maphash"
 	"strings"
 	"unicode/utf8"
-
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
 )
 
-// Object is an object in a document of a rendered file. Its fields are parts of the text that was scanned.
-type Object struct {
-	APIVersion, Kind, Namespace, Name []byte // Namespace is empty if the document has none
+// Scanner reads objects from YAML texts. The zero value is ready. It is fast at texts that begin alike, as what one
+// template renders does: it reads what comes before the metadata once.
+type Scanner struct {
+	begins [8]begin
+	next   int // the one to try first: templates take turns
+}
 
-	Document int   // its number in the file, from 1; empty documents do not count
-	Err      error // the document is no YAML map; then the fields above are empty
+// begin is how a document begins: the lines up to those of its metadata, and what they say.
+type begin struct {
+	lines            []byte
+	apiVersion, kind []byte
 }
 
 // Scan appends the objects in the documents of a YAML text to found, in order. The items of a list count as objects. It
 // reads only the lines that identify an object, in the form in which templates write them. It parses a document with
 // any other form there.
-func Scan(found []Object, text []byte) []Object {
+func (s *Scanner) Scan(found []Object, text []byte) []Object {
 	for n := 1; len(text) > 0; {
 		found = append(found, Object{Document: n})
 		last := len(found) - 1
 		d := document{Object: &found[last]}
-		rest := d.scan(text)
+		rest := d.scan(text, s)
 		switch {
 		case d.irregular:
 			found = parse(found[:last], text[:len(text)-len(rest)], &n)
@@ -41,46 +43,21 @@ func Scan(found []Object, text []byte) []Object {
 	return found
 }
 
-// Group returns the API group of the object. The core group is empty.
-func (o *Object) Group() []byte { return o.APIVersion[:max(0, bytes.IndexByte(o.APIVersion, '/'))] }
-
-// namespace returns the namespace for comparisons: default is none.
-func (o *Object) namespace() []byte {
-	if string(o.Namespace) == "default" {
-		return nil
+// recall returns how a text begins, if a text before it began so.
+func (s *Scanner) recall(text []byte) *begin {
+	for range s.begins {
+		b := &s.begins[s.next]
+		s.next = (s.next + 1) % len(s.begins)
+		if len(b.lines) > 0 && bytes.HasPrefix(text, b.lines) {
+			return b
+		}
 	}
-	return o.Namespace
+	return nil
 }
 
-// Same reports whether a cluster identifies both objects as one: by group, kind, namespace and name.
-func (o *Object) Same(other *Object) bool {
-	return bytes.Equal(o.Name, other.Name) && bytes.Equal(o.namespace(), other.namespace()) &&
-		bytes.Equal(o.Kind, other.Kind) && bytes.Equal(o.Group(), other.Group())
-}
-
-var seed = maphash.MakeSeed()
-
-// Hash returns a hash of what identifies the object. It differs between processes.
-func (o *Object) Hash() uint64 {
-	const odd = 0x9e3779b97f4a7c15 // so that the order of the parts counts
-	hash := maphash.Bytes(seed, o.Name)
-	hash = hash*odd + maphash.Bytes(seed, o.namespace())
-	hash = hash*odd + maphash.Bytes(seed, o.Kind)
-	return hash*odd + maphash.Bytes(seed, o.Group())
-}
-
-// String returns what identifies the object as kubectl writes it, such as "GitRepository.source.toolkit.fluxcd.io
-// flux-system/shop".
-func (o *Object) String() string {
-	text := string(o.Kind)
-	if group := o.Group(); len(group) > 0 {
-		text += "." + string(group)
-	}
-	text += " "
-	if len(o.Namespace) > 0 {
-		text += string(o.Namespace) + "/"
-	}
-	return printable.Line(text + string(o.Name))
+func (s *Scanner) remember(b begin) {
+	s.begins[s.next] = b
+	s.next = (s.next + 1) % len(s.begins)
 }
 
 // document is what the lines of a document say.
@@ -96,8 +73,14 @@ type document struct {
 }
 
 // scan reads the first document of a text, and returns the text after it.
-func (d *document) scan(text []byte) (rest []byte) {
-	for start := 0; start < len(text); {
+func (d *document) scan(text []byte, s *Scanner) (rest []byte) {
+	start := 0
+	if b := s.recall(text); b != nil {
+		start = len(b.lines)
+		d.APIVersion, d.Kind = b.apiVersion, b.kind
+		d.keys, d.inMetadata, d.valueBelow = true, true, true
+	}
+	for start < len(text) {
 		if !d.inMetadata || d.complete {
 			i := d.skipLines(text[start:])
 			if i < 0 {
@@ -124,7 +107,9 @@ func (d *document) scan(text []byte) (rest []byte) {
 		case c == ' ':
 			d.metadataLine(line)
 		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z':
-			d.topLine(line)
+			if d.topLine(line); d.inMetadata && !d.irregular && text[next-1] == '\n' {
+				s.remember(begin{text[:next], d.APIVersion, d.Kind})
+			}
 		case c == '#', c == '%' && !d.keys, string(line) == "\r":
 		case isSeparator(line):
 			if d.keys || d.irregular {

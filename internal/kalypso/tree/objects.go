@@ -106,6 +106,7 @@ func changes(f *fleet.Fleet, clusterType, target string, hash Hash) bool {
 // objectReader reads the objects of the targets of a folder, one after another.
 type objectReader struct {
 	placement *schedule.Placement
+	scanner   objects.Scanner
 	buffer    []objects.Object
 	hashes    []uint64 // of all targets
 }
@@ -124,7 +125,7 @@ func (o *objectReader) read(n int, r *renderedTarget) {
 			continue
 		}
 		a := &o.placement.Assignments[n]
-		o.buffer = objects.Scan(o.buffer[:0], f.Content)
+		o.buffer = o.scanner.Scan(o.buffer[:0], f.Content)
 		for k := range o.buffer {
 			object := &o.buffer[k]
 			class, why := object.Check(a.Namespace, f.Template.Type == fleet.TemplateReconciler)
@@ -248,11 +249,12 @@ func (t *Tree) collideTarget(
 	i, n int, name string, twice map[uint64]bool, owners map[uint64][]owner,
 ) (own []owner, all []collision) {
 	clusterType := t.Schedule.Placements[i].ClusterType.Name
+	var scanner objects.Scanner
 	for _, f := range t.renderer.Assignment(context.Background(), i, n).Files {
 		if !holdsObjects(f) {
 			continue
 		}
-		for _, object := range objects.Scan(nil, f.Content) {
+		for _, object := range scanner.Scan(nil, f.Content) {
 			if !twice[object.Hash()] {
 				continue
 			}

@@ -1,0 +1,58 @@
+package objects
+
+import (
+	"bytes"
+	"hash/maphash"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
+)
+
+// Object is an object in a document of a rendered file. Its fields are parts of texts that were scanned.
+type Object struct {
+	APIVersion, Kind, Namespace, Name []byte // Namespace is empty if the document has none
+
+	Document int   // its number in the file, from 1; empty documents do not count
+	Err      error // the document is no YAML map; then the fields above are empty
+}
+
+// Group returns the API group of the object. The core group is empty.
+func (o *Object) Group() []byte { return o.APIVersion[:max(0, bytes.IndexByte(o.APIVersion, '/'))] }
+
+// namespace returns the namespace for comparisons: default is none.
+func (o *Object) namespace() []byte {
+	if string(o.Namespace) == "default" {
+		return nil
+	}
+	return o.Namespace
+}
+
+// Same reports whether a cluster identifies both objects as one: by group, kind, namespace and name.
+func (o *Object) Same(other *Object) bool {
+	return bytes.Equal(o.Name, other.Name) && bytes.Equal(o.namespace(), other.namespace()) &&
+		bytes.Equal(o.Kind, other.Kind) && bytes.Equal(o.Group(), other.Group())
+}
+
+var seed = maphash.MakeSeed()
+
+// Hash returns a hash of what identifies the object. It differs between processes.
+func (o *Object) Hash() uint64 {
+	const odd = 0x9e3779b97f4a7c15 // so that the order of the parts counts
+	hash := maphash.Bytes(seed, o.Name)
+	hash = hash*odd + maphash.Bytes(seed, o.namespace())
+	hash = hash*odd + maphash.Bytes(seed, o.Kind)
+	return hash*odd + maphash.Bytes(seed, o.Group())
+}
+
+// String returns what identifies the object as kubectl writes it, such as "GitRepository.source.toolkit.fluxcd.io
+// flux-system/shop".
+func (o *Object) String() string {
+	text := string(o.Kind)
+	if group := o.Group(); len(group) > 0 {
+		text += "." + string(group)
+	}
+	text += " "
+	if len(o.Namespace) > 0 {
+		text += string(o.Namespace) + "/"
+	}
+	return printable.Line(text + string(o.Name))
+}
