@@ -38,8 +38,8 @@ type Difference struct {
 // maxCompared limits the number of changed targets that are compared file by file.
 const maxCompared = 200
 
-// changeOf returns what a planned change changes on the branch.
-func (p *plannedChange) branchChange(snapshot *gitops.Snapshot) (*BranchChange, error) {
+// branchChange returns what a planned change changes on the branch.
+func branchChange(p *plannedChange, snapshot *gitops.Snapshot) (*BranchChange, error) {
 	change := &BranchChange{Adoption: p.Adoption}
 	if len(p.Existing) == 0 {
 		return change, nil
@@ -67,7 +67,7 @@ func (p *plannedChange) branchChange(snapshot *gitops.Snapshot) (*BranchChange, 
 		counts := map[string]int{}
 		for _, target := range ct.Changed {
 			files, ok := existing[ct.Name+"/"+target]
-			wanted, known := p.filesOf(ct.Name, target)
+			wanted, known := filesOf(p.tree, ct.Name, target)
 			if !ok || !known {
 				continue
 			}
@@ -186,4 +186,3 @@ func (ct *ClusterTypeChange) lines() []string {
 	return lines
 }
 
-// joinFirst joins the first names, and counts the rest.

@@ -42,7 +42,7 @@ func Observe(ctx context.Context, client *gitremote.Client, s *State) (*State, e
 	}
 	now := *s
 	now.Seen, now.Cache, now.Drift = *at, snapshot.TreeCache(s.Destination.RecordPath()), nil
-	changed := now.driftedPaths()
+	changed := driftedPaths(&now)
 	if len(changed) == 0 {
 		now.Base = at.Head
 		return &now, nil
@@ -52,7 +52,7 @@ func Observe(ctx context.Context, client *gitremote.Client, s *State) (*State, e
 }
 
 // driftedPaths returns the paths of our folders and of our record that differ from what was delivered.
-func (s *State) driftedPaths() []string {
+func driftedPaths(s *State) []string {
 	changed := s.Delivered.differing(s.Ours())
 	for i, name := range changed {
 		changed[i] = s.Destination.Join(name)
@@ -108,21 +108,21 @@ func Follow(
 	ctx context.Context, client *gitremote.Client, host hosting.Host, s *State,
 ) (*State, *hosting.PullRequest, error) {
 	if s.Removal != 0 {
-		if err := s.removed(ctx, host); err != nil {
+		if err := removed(ctx, host, s); err != nil {
 			return nil, nil, err
 		}
 	}
-	now, pr, err := s.follow(ctx, client, host)
+	now, pr, err := follow(ctx, client, host, s)
 	if err != nil || len(s.OldLocations) == 0 {
 		return now, pr, err
 	}
 	next := *now
-	next.OldLocations, err = s.observeOldLocations(ctx, client, host)
+	next.OldLocations, err = observeOldLocations(ctx, client, host, s)
 	return &next, pr, err
 }
 
-func (s *State) follow(
-	ctx context.Context, client *gitremote.Client, host hosting.Host,
+func follow(
+	ctx context.Context, client *gitremote.Client, host hosting.Host, s *State,
 ) (*State, *hosting.PullRequest, error) {
 	p := s.Proposal
 	if p == nil {
@@ -139,29 +139,29 @@ func (s *State) follow(
 		return nil, nil, err
 	}
 	if pr.State == hosting.Merged {
-		now, err := Observe(ctx, client, s.merged(p, pr.MergeCommit))
+		now, err := Observe(ctx, client, afterMerge(s, p, pr.MergeCommit))
 		return now, pr, err
 	}
 	now, err := Observe(ctx, client, s)
 	if err != nil {
 		return nil, nil, err
 	}
-	if now.contains(p) {
+	if containsProposal(now, p) {
 		// It was merged since the first read, or the host has not seen its own merge yet, or it was pushed without the
 		// pull request.
 		if pr, err = t.Read(ctx, p.Number); err != nil {
 			return nil, nil, err
 		}
-		merged := now.merged(p, now.Seen.Head)
+		merged := afterMerge(now, p, now.Seen.Head)
 		merged.Seen = now.Seen
 		return merged, pr, nil
 	}
 	next := *now
-	next.Proposal, err = p.observe(ctx, client, t, now, pr)
+	next.Proposal, err = observeProposal(ctx, client, t, p, now, pr)
 	return &next, pr, err
 }
 
-func (s *State) removed(ctx context.Context, host hosting.Host) error {
+func removed(ctx context.Context, host hosting.Host, s *State) error {
 	repo, err := host.Repo(s.Destination.Repo)
 	if err != nil {
 		return err
@@ -173,14 +173,14 @@ func (s *State) removed(ctx context.Context, host hosting.Host) error {
 	return err
 }
 
-// contains reports whether the branch contains what was proposed.
-func (s *State) contains(p *Proposal) bool {
+// containsProposal reports whether the branch contains what was proposed.
+func containsProposal(s *State, p *Proposal) bool {
 	return s.Seen.RecordHash == p.Head.DeliveredRecord && s.Seen.Folders.only(s.owned(&s.Seen)).Equal(p.Head.Delivered)
 }
 
-// merged returns the state of a destination that contains what was proposed, at a commit. It contains no later changes
+// afterMerge returns the state of a destination that contains what was proposed, at a commit. It contains no later changes
 // of others.
-func (s *State) merged(p *Proposal, commit string) *State {
+func afterMerge(s *State, p *Proposal, commit string) *State {
 	now := newState(s.Destination, p.Head.Environment)
 	now.Delivered, now.DeliveredRecord = p.Head.Delivered, p.Head.DeliveredRecord
 	now.PromotedCommit, now.Inputs, now.Base = p.Head.PromotedCommit, p.Head.Inputs, commit
@@ -189,9 +189,9 @@ func (s *State) merged(p *Proposal, commit string) *State {
 	return &now
 }
 
-// found returns the commit on the branch that contains the tree, or "", and whether the branch still contains the tree.
+// foundCommit returns the commit on the branch that contains the tree, or "", and whether the branch still contains the tree.
 // now is the state after a refresh, and pr the pull request that was read, or nil.
-func (p *Prior) found(now *State, pr *hosting.PullRequest) (commit string, delivered bool) {
+func foundCommit(p *Prior, now *State, pr *hosting.PullRequest) (commit string, delivered bool) {
 	contains := now.Proposal == nil && now.Delivered.TreeHash().String() == p.TreeHash
 	commit = p.Commit
 	if contains && commit == "" {
@@ -204,10 +204,11 @@ func (p *Prior) found(now *State, pr *hosting.PullRequest) (commit string, deliv
 	return commit, contains && !now.Drifted() && target
 }
 
-// observe reads the current state of a proposal that its target does not contain. target is the state of the target
+// observeProposal reads the current state of a proposal that its target does not contain. target is the state of the target
 // now.
-func (p *Proposal) observe(
-	ctx context.Context, client *gitremote.Client, t *pullrequest.Topic, target *State, pr *hosting.PullRequest,
+func observeProposal(
+	ctx context.Context, client *gitremote.Client, t *pullrequest.Topic, p *Proposal, target *State,
+	pr *hosting.PullRequest,
 ) (*Proposal, error) {
 	now := *p
 	now.Lost, now.State = false, pr.State
@@ -218,8 +219,8 @@ func (p *Proposal) observe(
 	case err != nil:
 		return nil, err
 	case head.Seen.Head != p.Head.Seen.Head:
-		if now.Head, err = head.adoptOwnCommit(ctx, t); err == nil {
-			now.OtherCommits, err = p.otherCommits(ctx, t)
+		if now.Head, err = adoptOwnCommit(ctx, head, t); err == nil {
+			now.OtherCommits, err = otherCommits(ctx, p, t)
 		}
 		if err != nil {
 			return nil, err
@@ -241,7 +242,7 @@ func (p *Proposal) promotedCommitChanged(target *State) bool {
 
 // adoptOwnCommit returns the state of our branch. If the last commit is ours, of an apply that failed after its push,
 // the state has no drift.
-func (s *State) adoptOwnCommit(ctx context.Context, t *pullrequest.Topic) (*State, error) {
+func adoptOwnCommit(ctx context.Context, s *State, t *pullrequest.Topic) (*State, error) {
 	if !s.Drifted() {
 		return s, nil
 	}
@@ -259,7 +260,7 @@ func (s *State) adoptOwnCommit(ctx context.Context, t *pullrequest.Topic) (*Stat
 }
 
 // otherCommits returns the commits of others on our branch that are not ours. Merge commits do not count.
-func (p *Proposal) otherCommits(ctx context.Context, t *pullrequest.Topic) ([]Drift, error) {
+func otherCommits(ctx context.Context, p *Proposal, t *pullrequest.Topic) ([]Drift, error) {
 	others, rebased, err := t.OtherCommits(ctx, p.Pushed)
 	if err == nil && rebased != "" {
 		return []Drift{{Subject: rebased}}, nil

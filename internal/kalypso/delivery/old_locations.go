@@ -94,12 +94,12 @@ func (s *State) Reviewed() bool {
 }
 
 // observeOldLocations returns the old locations that still contain something to remove.
-func (s *State) observeOldLocations(
-	ctx context.Context, client *gitremote.Client, host hosting.Host,
+func observeOldLocations(
+	ctx context.Context, client *gitremote.Client, host hosting.Host, s *State,
 ) ([]*OldLocation, error) {
 	var all []*OldLocation
 	for _, old := range s.OldLocations {
-		now, err := old.observe(ctx, client, host)
+		now, err := observeOldLocation(ctx, client, host, old)
 		if err != nil {
 			return nil, err
 		}
@@ -110,8 +110,10 @@ func (s *State) observeOldLocations(
 	return all, nil
 }
 
-// observe returns the current state of the old location, or nil if nothing is left to remove.
-func (o *OldLocation) observe(ctx context.Context, client *gitremote.Client, host hosting.Host) (*OldLocation, error) {
+// observeOldLocation returns the current state of the old location, or nil if nothing is left to remove.
+func observeOldLocation(
+	ctx context.Context, client *gitremote.Client, host hosting.Host, o *OldLocation,
+) (*OldLocation, error) {
 	now := *o
 	if o.Number != 0 {
 		repo, err := host.Repo(o.State.Destination.Repo)

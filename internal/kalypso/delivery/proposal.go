@@ -74,7 +74,7 @@ func (s *State) ClosedPullRequest() int {
 }
 
 // pushed returns the last commit that we pushed to our branch, or "".
-func (s *State) pushed() string {
+func pushed(s *State) string {
 	if s == nil || s.Proposal == nil {
 		return ""
 	}
@@ -82,7 +82,7 @@ func (s *State) pushed() string {
 }
 
 // known returns what the state knows about a topic, or nil.
-func (s *State) known(t *pullrequest.Topic) *pullrequest.Known {
+func known(s *State, t *pullrequest.Topic) *pullrequest.Known {
 	if s == nil || s.Proposal == nil || !s.Proposal.Head.Destination.Same(destinationOf(t)) {
 		return nil
 	}
@@ -95,7 +95,7 @@ func (s *State) known(t *pullrequest.Topic) *pullrequest.Known {
 // key identifies a rendering within a repo.
 type key struct{ environment, branch, path string }
 
-func (a *Arguments) key() key { return key{a.Environment, a.Destination.Branch, a.Destination.Path} }
+func keyOf(a *Arguments) key { return key{a.Environment, a.Destination.Branch, a.Destination.Path} }
 
 func (k key) marker() string { return hosting.Marker(k.environment, k.branch, k.path) }
 
@@ -134,7 +134,7 @@ func contents(record string, folders map[string]tree.Hash) string {
 	return b.String()
 }
 
-func (b *BranchState) contents() string {
+func contentsOf(b *BranchState) string {
 	return contents(b.RecordHash, b.Folders.only(b.recordedFolders()).hashes())
 }
 
@@ -151,7 +151,7 @@ func (r *PullRequests) topic(k key, marker, repo, name string) (*pullrequest.Top
 		if err != nil {
 			return "", err
 		}
-		return b.contents(), nil
+		return contentsOf(b), nil
 	}
 	return t, nil
 }
@@ -163,7 +163,7 @@ func destinationOf(t *pullrequest.Topic) record.Destination {
 
 // renderingTopic returns the topic branch that proposes the rendering.
 func (r *PullRequests) renderingTopic(a *Arguments) (*pullrequest.Topic, error) {
-	k := a.key()
+	k := keyOf(a)
 	return r.topic(k, k.marker(), a.Destination.Repo, branchName(r.BranchPrefix, k))
 }
 
@@ -186,34 +186,34 @@ func (r *PullRequests) proposalTopic(s *State) (*pullrequest.Topic, error) {
 
 // readTopic reads our branch, and whether it contains the rendering. target is the head of the target branch; empty: it
 // is not known.
-func (t *AppliedTree) readTopic(
-	ctx context.Context, topic *pullrequest.Topic, now *gitops.Snapshot, s *State, target string,
+func readTopic(
+	ctx context.Context, t *AppliedTree, topic *pullrequest.Topic, now *gitops.Snapshot, s *State, target string,
 ) (*BranchState, pullrequest.Edit, error) {
 	var edit pullrequest.Edit
 	ours, err := readBranch(now, destinationOf(topic), nil, nil)
 	if err != nil {
 		return nil, edit, err
 	}
-	if edit.Ours, err = topic.ReadOwnBranch(ctx, now, ours.contents(), s.pushed(), target); err != nil {
+	if edit.Ours, err = topic.ReadOwnBranch(ctx, now, contentsOf(ours), pushed(s), target); err != nil {
 		return nil, edit, err
 	}
 	edit.Existing = t.isContainedBy(ours)
-	if s.known(topic) != nil {
-		edit.Listed, edit.Moved = true, s.Proposal.moved(destinationOf(topic), ours)
+	if known(s, topic) != nil {
+		edit.Listed, edit.Moved = true, moved(s.Proposal, destinationOf(topic), ours)
 	}
 	return ours, edit, nil
 }
 
 // moved returns a *MovedError if others pushed to our branch after the plan was made.
-func (p *Proposal) moved(at record.Destination, ours *BranchState) error {
-	moved := ours.changedSince(p.Head)
-	if len(moved) == 0 && ours.Head != p.Head.Seen.Head {
-		moved = []string{"commits beside our folders"} // the push would remove them
+func moved(p *Proposal, at record.Destination, ours *BranchState) error {
+	paths := ours.changedSince(p.Head)
+	if len(paths) == 0 && ours.Head != p.Head.Seen.Head {
+		paths = []string{"commits beside our folders"} // the push would remove them
 	}
-	if len(moved) == 0 {
+	if len(paths) == 0 {
 		return nil
 	}
-	return &MovedError{at, moved}
+	return &MovedError{at, paths}
 }
 
 // promotes reports whether the change promotes another commit. After a move within the branch, and for folders

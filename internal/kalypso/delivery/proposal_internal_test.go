@@ -85,9 +85,9 @@ func TestOthersOnOurBranch(t *testing.T) {
 				TopicLocation: pullrequest.TopicLocation{Repo: at.Repo, Branch: at.Branch, Path: at.Path},
 			}
 			got := "unknown"
-			if s.known(topic) != nil {
+			if known(s, topic) != nil {
 				got = ""
-				if err := s.Proposal.moved(at, ours); err != nil {
+				if err := moved(s.Proposal, at, ours); err != nil {
 					got = kindOf(err)
 				}
 			}

@@ -80,7 +80,7 @@ func (r *PullRequests) propose(
 	ctx context.Context, t *pullrequest.Topic, applied *AppliedTree, s *State, progress Progress,
 ) (*Result, error) {
 	var last proposing
-	run, err := t.Run(ctx, s.known(t),
+	run, err := t.Run(ctx, known(s, t),
 		func(ctx context.Context, found *hosting.PullRequest) (pullrequest.ProposedChange, error) {
 			after, err := r.afterMerge(ctx, t, s, found)
 			if err != nil {
@@ -104,10 +104,10 @@ func (r *PullRequests) change(
 		c.Options.Cache = p.s.Cache
 	}
 	c.Edit = func(ctx context.Context, target, ours *gitops.Snapshot) (edit pullrequest.Edit, err error) {
-		if p.planned, err = planChange(applied, target, p.s); err != nil {
+		if p.planned, err = readChange(applied, target, p.s); err != nil {
 			return edit, err
 		}
-		if p.ours, edit, err = p.planned.tree.readTopic(ctx, t, ours, p.s, p.planned.at.Head); err != nil {
+		if p.ours, edit, err = readTopic(ctx, p.planned.tree, t, ours, p.s, p.planned.at.Head); err != nil {
 			return edit, err
 		}
 		edit.Needed = p.planned.Needed
@@ -176,8 +176,8 @@ func (r *PullRequests) proposed(
 func (r *PullRequests) afterMerge(
 	ctx context.Context, t *pullrequest.Topic, s *State, found *hosting.PullRequest,
 ) (*State, error) {
-	known := s.known(t)
-	if known == nil || found == nil || found.State != hosting.Merged || found.Number != known.Number {
+	before := known(s, t)
+	if before == nil || found == nil || found.State != hosting.Merged || found.Number != before.Number {
 		return s, nil
 	}
 	now, _, err := Follow(ctx, r.Git, r.Host, s)

@@ -23,7 +23,7 @@ func (r *PullRequests) Withhold(ctx context.Context, s *State, reason string) (*
 	if err != nil {
 		return nil, err
 	}
-	withheld, err := t.Withhold(ctx, s.known(t), reason)
+	withheld, err := t.Withhold(ctx, known(s, t), reason)
 	if err != nil {
 		return nil, err
 	}
@@ -45,13 +45,13 @@ func (r *PullRequests) Check(ctx context.Context, applied *AppliedTree, s *State
 	if err != nil {
 		return nil, err
 	}
-	found, err := t.Find(ctx, s.known(t))
+	found, err := t.Find(ctx, known(s, t))
 	if err != nil {
 		return nil, err
 	}
 	if applied.Tree != nil {
 		err := t.Check(ctx, found, func(ctx context.Context, ours *gitops.Snapshot) (pullrequest.Edit, error) {
-			_, edit, err := applied.readTopic(ctx, t, ours, s, "")
+			_, edit, err := readTopic(ctx, applied, t, ours, s, "")
 			return edit, err
 		})
 		if err != nil {

@@ -16,9 +16,6 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
 )
 
-// Progress receives the progress of long work. A total of 0 means that the total is not known.
-type Progress func(stage string, done, total int)
-
 // Result is what a delivery did.
 type Result struct {
 	Action   Action
@@ -63,14 +60,14 @@ func Check(ctx context.Context, client *gitremote.Client, t *AppliedTree, s *Sta
 		return nil, err
 	}
 	defer snapshot.Close()
-	planned, err := planChange(t, snapshot, s)
+	planned, err := readChange(t, snapshot, s)
 	if err != nil {
 		return nil, err
 	}
 	if t.updates(s) {
 		return &BranchChange{Adoption: planned.Adoption}, nil
 	}
-	return planned.branchChange(snapshot)
+	return branchChange(planned, snapshot)
 }
 
 // plannedChange is a change of a branch that was read.
@@ -84,9 +81,9 @@ type plannedChange struct {
 	cache  gitops.TreeCache
 }
 
-// planChange reads a branch, and decides what the apply changes there. It returns an error if the apply must not
+// readChange reads a branch, and decides what the apply changes there. It returns an error if the apply must not
 // change it.
-func planChange(t *AppliedTree, snapshot *gitops.Snapshot, s *State) (*plannedChange, error) {
+func readChange(t *AppliedTree, snapshot *gitops.Snapshot, s *State) (*plannedChange, error) {
 	before := s
 	if t.KeepsFailed() && s.Current() && !s.WholeHashes {
 		before = s.withoutTargets() // so that their whole hashes are read
@@ -95,21 +92,32 @@ func planChange(t *AppliedTree, snapshot *gitops.Snapshot, s *State) (*plannedCh
 	if err != nil {
 		return nil, err
 	}
-	t = t.on(s, at)
 	var old *BranchState
 	if t.movesWithin(s) {
 		if old, err = readBranch(snapshot, s.Destination, s, nil); err != nil {
 			return nil, err
 		}
 	}
+	p, err := planChange(t, s, at, old)
+	if err != nil {
+		return nil, err
+	}
+	if err := snapshot.Load(p.Remove...); err != nil { // so that moved folders are not sent again
+		return nil, err
+	}
+	p.cache = snapshot.TreeCache(t.Destination.RecordPath())
+	return p, nil
+}
+
+// planChange decides what the apply changes on a branch that contains at. old is what it contains at the destination
+// before a move within it, or nil. It returns an error if the apply must not change it.
+func planChange(t *AppliedTree, s *State, at, old *BranchState) (*plannedChange, error) {
+	t = t.on(s, at)
 	change, errs := (&comparison{t, s, at}).change(old)
 	if errs = append(t.keptErrors(), errs...); len(errs) > 0 {
 		return nil, errors.Join(errs...)
 	}
-	if err := snapshot.Load(change.Remove...); err != nil { // so that moved folders are not sent again
-		return nil, err
-	}
-	p := &plannedChange{Change: change, tree: t, at: at, before: s, cache: snapshot.TreeCache(t.Destination.RecordPath())}
+	p := &plannedChange{Change: change, tree: t, at: at, before: s}
 	if !s.Current() {
 		p.before = at.asState(t.Destination, change.Existing)
 	}
@@ -179,7 +187,7 @@ func Deliver(
 	}
 	pushed, err := branch.Update(ctx, opts, func(_ context.Context, snapshot *gitops.Snapshot) (*gitops.Edit, error) {
 		var err error
-		if last, err = planChange(t, snapshot, s); err != nil || !last.Needed {
+		if last, err = readChange(t, snapshot, s); err != nil || !last.Needed {
 			return nil, err
 		}
 		return last.edit(), nil
@@ -187,9 +195,9 @@ func Deliver(
 	if err != nil {
 		return nil, err
 	}
-	kept, err := t.removeFromOldBranch(ctx, client, s, pushed.Commit)
+	kept, err := removeFromOldBranch(ctx, client, t.Arguments, s, pushed.Commit)
 	if err == nil {
-		err = t.removeFromOldLocations(ctx, client, s)
+		err = removeFromOldLocations(ctx, client, t.Arguments, s)
 	}
 	if err != nil {
 		return nil, fmt.Errorf(
@@ -207,8 +215,8 @@ func Deliver(
 // removeFromOldBranch removes the rendering from the branch that it moves away from. If a branch of the same name
 // contains the new commit too, it is the same branch under another URL, or a copy. Then it keeps the old location and
 // returns it.
-func (a *Arguments) removeFromOldBranch(
-	ctx context.Context, client *gitremote.Client, s *State, delivered plumbing.Hash,
+func removeFromOldBranch(
+	ctx context.Context, client *gitremote.Client, a *Arguments, s *State, delivered plumbing.Hash,
 ) (*record.Destination, error) {
 	if !a.moves(s) || a.movesWithin(s) || a.KeepOld {
 		return nil, nil
@@ -227,7 +235,7 @@ func (a *Arguments) removeFromOldBranch(
 }
 
 // removeFromOldLocations removes the old locations whose removal had been proposed.
-func (a *Arguments) removeFromOldLocations(ctx context.Context, client *gitremote.Client, s *State) error {
+func removeFromOldLocations(ctx context.Context, client *gitremote.Client, a *Arguments, s *State) error {
 	if s == nil || a.KeepOld {
 		return nil
 	}

@@ -225,7 +225,7 @@ func (r Remote) Refresh(ctx context.Context, p *Prior, s *State) (*Refreshed, er
 	case err != nil:
 		return nil, err
 	}
-	found.Commit, found.Delivered = p.found(found.State, found.PullRequest)
+	found.Commit, found.Delivered = foundCommit(p, found.State, found.PullRequest)
 	return found, nil
 }
 

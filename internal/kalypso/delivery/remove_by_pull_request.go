@@ -27,7 +27,7 @@ func (r *PullRequests) closeProposal(ctx context.Context, s *State) error {
 	if err != nil {
 		return err
 	}
-	return t.Close(ctx, nil, s.known(t))
+	return t.Close(ctx, nil, known(s, t))
 }
 
 func (r *PullRequests) closeRemovals(ctx context.Context, places []*OldLocation) error {
@@ -63,12 +63,12 @@ func (r *PullRequests) Destroy(ctx context.Context, a *Arguments, s *State) (*St
 	if err != nil {
 		return s, nil, err
 	}
-	found, err := t.Find(ctx, s.known(t))
+	found, err := t.Find(ctx, known(s, t))
 	if err != nil {
 		return s, nil, err
 	}
 	// If it was merged meanwhile, it is removed like everything else that was delivered.
-	if err := t.Close(ctx, found, s.known(t)); err != nil && !errors.Is(err, pullrequest.ErrChanged) {
+	if err := t.Close(ctx, found, known(s, t)); err != nil && !errors.Is(err, pullrequest.ErrChanged) {
 		return s, nil, err
 	}
 	now := *s
@@ -135,7 +135,7 @@ func (r *PullRequests) Remove(
 			return edit, err
 		}
 		existing = at.Folders.only(at.recordedFolders())
-		edit.Ours, err = t.ReadOwnBranch(ctx, now, ours.contents(), "", at.Head)
+		edit.Ours, err = t.ReadOwnBranch(ctx, now, contentsOf(ours), "", at.Head)
 		edit.Needed, edit.Existing = true, edit.Ours.Ours && ours.Record == nil
 		edit.Commit = func() *gitops.Edit { return &gitops.Edit{Remove: paths, Message: message, Author: author} }
 		return edit, err

@@ -9,6 +9,9 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
 )
 
+// Progress receives the progress of long work. A total of 0 means that the total is not known.
+type Progress func(stage string, done, total int)
+
 // Rendered is what a fleet renders to. Nothing changes it.
 type Rendered struct {
 	*Arguments

@@ -15,8 +15,7 @@ import (
 )
 
 // filesOf renders the files of a target, by name. It returns false if a file is not known yet.
-func (p *plannedChange) filesOf(clusterType, target string) (map[string][]byte, bool) {
-	applied := p.tree
+func filesOf(applied *AppliedTree, clusterType, target string) (map[string][]byte, bool) {
 	i := slices.IndexFunc(applied.Tree.Folders, func(f tree.Folder) bool { return f.ClusterType == clusterType })
 	if i < 0 || applied.Target()[clusterType].Hash != applied.inventory[clusterType].Hash {
 		return nil, false // its wave did not come yet
