@@ -12,6 +12,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/repourl"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/rollout"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/sets"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
 )
@@ -87,7 +88,7 @@ func (t *AppliedTree) on(s *State, at *BranchState) *AppliedTree {
 		return nextTree(&whole, s)
 	}
 	found := &State{
-		Delivered: at.Folders.only(union(union(at.recordedFolders(), at.OperatorFolders), whole.Target().Names())),
+		Delivered: at.Folders.only(sets.Union(sets.Union(at.recordedFolders(), at.OperatorFolders), whole.Target().Names())),
 	}
 	found.PromotedCommit, found.Rollout = at.promotedCommit(), rolloutOf(at.Record, time.Time{})
 	found.Seen.Folders = found.Delivered

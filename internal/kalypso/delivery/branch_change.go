@@ -10,6 +10,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/sets"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
 )
 
@@ -89,7 +90,7 @@ func branchChange(p *plannedChange, snapshot *gitops.Snapshot) (*BranchChange, e
 		if err != nil {
 			return nil, err
 		}
-		one.Files = without(files, []string{tree.ReadmeFile})
+		one.Files = sets.Without(files, []string{tree.ReadmeFile})
 		change.ClusterTypes = append(change.ClusterTypes, one)
 	}
 	return change, nil
@@ -185,4 +186,3 @@ func (ct *ClusterTypeChange) lines() []string {
 	}
 	return lines
 }
-

@@ -14,6 +14,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/sets"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
 )
 
@@ -54,7 +55,9 @@ func (b *BranchState) recordedFolders() []string {
 }
 
 // foreign returns the folders that are not in owned, sorted.
-func (b *BranchState) foreign(owned []string) []string { return without(b.Folders.Names(), owned) }
+func (b *BranchState) foreign(owned []string) []string {
+	return sets.Without(b.Folders.Names(), owned)
+}
 
 // promotedCommit returns the promoted commit of the record, or "".
 func (b *BranchState) promotedCommit() string {
@@ -112,11 +115,11 @@ func readBranch(
 			return nil, err
 		}
 	}
-	names := union(b.recordedFolders(), wanted)
+	names := sets.Union(b.recordedFolders(), wanted)
 	if before != nil {
-		names = union(names, before.Delivered.Names())
+		names = sets.Union(names, before.Delivered.Names())
 	}
-	return b, r.targets(b, union(names, b.OperatorFolders))
+	return b, r.targets(b, sets.Union(names, b.OperatorFolders))
 }
 
 // commitName returns the hash of a commit, or "" for the zero hash.
@@ -312,16 +315,4 @@ func (r *branchReader) targetsIn(folder string) ([]InventoryTarget, error) {
 	}
 	slices.SortFunc(targets, func(a, b InventoryTarget) int { return strings.Compare(a.Name, b.Name) })
 	return targets, nil
-}
-
-// without returns the elements of list that are not in drop, in their order.
-func without(list, drop []string) []string {
-	return slices.DeleteFunc(slices.Clone(list), func(s string) bool { return slices.Contains(drop, s) })
-}
-
-// union returns the elements of both lists, sorted, each once.
-func union(a, b []string) []string {
-	both := slices.Concat(a, b)
-	slices.Sort(both)
-	return slices.Compact(both)
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/sets"
 )
 
 // Change is what an apply changes on a branch.
@@ -59,7 +60,7 @@ func (c *comparison) change(old *BranchState) (*Change, []error) {
 	if change.Adoption, err = c.adoption(owned, change.Wanted.Names()); err != nil {
 		errs = append(errs, err)
 	}
-	ours := union(owned, change.Adoption.Adopted)
+	ours := sets.Union(owned, change.Adoption.Adopted)
 	change.Existing = c.branch.Folders.only(ours)
 	if errs = append(errs, c.checkRemovals(change.Existing)...); len(errs) > 0 {
 		return change, errs
@@ -191,7 +192,7 @@ func (t *AppliedTree) isContainedBy(at *BranchState) bool {
 // adoption finds the folders to adopt: those that the tree needs, and those that the operator wrote.
 func (c *comparison) adoption(owned, wanted []string) (adopted Adoption, err error) {
 	var obstacles []string
-	for _, name := range without(wanted, owned) {
+	for _, name := range sets.Without(wanted, owned) {
 		if slices.Contains(c.branch.Files, name) {
 			obstacles = append(obstacles, name)
 		} else if _, ok := c.branch.Folders[name]; ok {
@@ -210,8 +211,8 @@ func (c *comparison) adoption(owned, wanted []string) (adopted Adoption, err err
 	case !c.Adopt || c.updates(c.before) && c.branch.Record != nil: // the first delivery adopted the operator's folders
 		return adopted, nil
 	}
-	adopted.Removed = without(c.branch.OperatorFolders, slices.Concat(owned, adopted.Adopted))
-	adopted.Adopted = union(adopted.Adopted, adopted.Removed)
+	adopted.Removed = sets.Without(c.branch.OperatorFolders, slices.Concat(owned, adopted.Adopted))
+	adopted.Adopted = sets.Union(adopted.Adopted, adopted.Removed)
 	return adopted, nil
 }
 
@@ -305,3 +306,15 @@ func (e *MovedError) Error() string {
 
 // ErrNoRendering says that a path contains no record of a rendering.
 var ErrNoRendering = errors.New("no rendering")
+
+// ErrNested says that the folders of two renderings would contain each other.
+var ErrNested = errors.New("two renderings at equal or nested paths")
+
+// NestedError says that two renderings of one run write to equal or nested paths of a branch.
+type NestedError struct{ Reason string }
+
+// Error implements error.
+func (e *NestedError) Error() string { return e.Reason }
+
+// Unwrap returns [ErrNested].
+func (e *NestedError) Unwrap() error { return ErrNested }

@@ -1,7 +1,6 @@
 package delivery
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -24,18 +23,6 @@ type claim struct {
 	tree        string // its hash; empty: not known yet
 	create      bool
 }
-
-// ErrNested says that the folders of two renderings would contain each other.
-var ErrNested = errors.New("two renderings at equal or nested paths")
-
-// NestedError says that two renderings of one run write to equal or nested paths of a branch.
-type NestedError struct{ Reason string }
-
-// Error implements error.
-func (e *NestedError) Error() string { return e.Reason }
-
-// Unwrap returns [ErrNested].
-func (e *NestedError) Unwrap() error { return ErrNested }
 
 // Plan claims the destination of a planned rendering. It returns a *NestedError if another rendering has claimed an
 // equal or nested path. It skips destinations that are not known yet.

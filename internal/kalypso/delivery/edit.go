@@ -1,6 +1,8 @@
 package delivery
 
 import (
+	"slices"
+
 	"github.com/go-git/go-git/v5/plumbing"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
@@ -71,4 +73,24 @@ func (p *plannedChange) clusterTypeFolder(i int, at string) gitops.FolderContent
 		}
 	}
 	return folder
+}
+
+// filesOf renders the files of a target, by name. It returns false if a file is not known yet.
+func filesOf(applied *AppliedTree, clusterType, target string) (map[string][]byte, bool) {
+	i := slices.IndexFunc(applied.Tree.Folders, func(f tree.Folder) bool { return f.ClusterType == clusterType })
+	if i < 0 || applied.Target()[clusterType].Hash != applied.inventory[clusterType].Hash {
+		return nil, false // its wave did not come yet
+	}
+	n := slices.IndexFunc(applied.Tree.Folders[i].Targets, func(t tree.TargetFolder) bool { return t.Name == target })
+	if n < 0 { // it fails to render
+		return nil, false
+	}
+	files := map[string][]byte{}
+	for f := range applied.Tree.TargetFiles(i, n) {
+		if f.Unknown {
+			return nil, false
+		}
+		files[f.Path] = f.Content
+	}
+	return files, true
 }

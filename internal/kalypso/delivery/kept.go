@@ -7,6 +7,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/sets"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
 )
@@ -256,7 +257,7 @@ func (t *AppliedTree) keptOn(s *State, at *BranchState) *keptTree {
 	if s.Current() {
 		names = s.owned(at)
 	} else if t.Adopt {
-		names = union(union(names, at.OperatorFolders), t.Rendered.inventory.Names())
+		names = sets.Union(sets.Union(names, at.OperatorFolders), t.Rendered.inventory.Names())
 	}
 	existing := at.Folders.only(names)
 	kept := t.kept.failures.keep(t.Rendered.inventory, existing, existing)

@@ -12,7 +12,6 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/pullrequest"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
 )
 
 // Observe reads the branch and returns the state with what the branch contains now. If the head did not change, it only
@@ -228,16 +227,6 @@ func observeProposal(
 	}
 	now.Stale = p.promotedCommitChanged(target)
 	return &now, nil
-}
-
-// promotedCommitChanged reports whether others changed the file of the promoted commit on the target branch since the
-// proposal.
-func (p *Proposal) promotedCommitChanged(target *State) bool {
-	if p.Head.PromotedCommit == "" {
-		return false
-	}
-	now, ours := target.Seen.PromotedCommitFile, record.PromotedCommitHash(p.Head.PromotedCommit)
-	return now != p.Tracking && now != ours
 }
 
 // adoptOwnCommit returns the state of our branch. If the last commit is ours, of an apply that failed after its push,

@@ -3,6 +3,7 @@ package delivery
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
@@ -50,7 +51,7 @@ func (a *Arguments) removals(s *State, delivered bool) (open, closing []*OldLoca
 	}
 	stay := a.oldLocations(s)
 	for _, old := range s.OldLocations {
-		if old.open() && !contains(stay, old) {
+		if old.open() && !slices.Contains(stay, old) {
 			closing = append(closing, old)
 		}
 	}
@@ -63,15 +64,6 @@ func (a *Arguments) removals(s *State, delivered bool) (open, closing []*OldLoca
 		}
 	}
 	return open, closing
-}
-
-func contains(all []*OldLocation, one *OldLocation) bool {
-	for _, old := range all {
-		if old == one {
-			return true
-		}
-	}
-	return false
 }
 
 // containsOurs reports whether the branch, as it was last read, contains anything to remove.
@@ -158,7 +150,7 @@ func (r *PullRequests) RemoveOld(ctx context.Context, a *Arguments, s *State) (*
 	var removals []Removal
 	var failed error
 	for _, old := range a.oldLocations(s) {
-		if !contains(open, old) || failed != nil {
+		if !slices.Contains(open, old) || failed != nil {
 			now.OldLocations = append(now.OldLocations, old)
 			continue
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/sets"
 )
 
 // setEarlier passes the earlier decisions of placement to the fleet. If they can't be read, it refuses a fleet that
@@ -136,9 +137,9 @@ func (decision *Decision) moves() (all []Move) {
 		if !ok {
 			continue
 		}
-		m := Move{Target: target, To: without(is, existing), From: slices.DeleteFunc(without(existing, is), undecided)}
+		m := Move{Target: target, To: sets.Without(is, existing), From: slices.DeleteFunc(sets.Without(existing, is), undecided)}
 		if len(m.From) > 0 && len(m.To) > 0 {
-			m.Remaining = without(existing, m.From)
+			m.Remaining = sets.Without(existing, m.From)
 			all = append(all, m)
 		}
 	}

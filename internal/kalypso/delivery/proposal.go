@@ -11,6 +11,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/pullrequest"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/sets"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
 )
 
@@ -199,13 +200,13 @@ func readTopic(
 	}
 	edit.Existing = t.isContainedBy(ours)
 	if known(s, topic) != nil {
-		edit.Listed, edit.Moved = true, moved(s.Proposal, destinationOf(topic), ours)
+		edit.Listed, edit.Moved = true, s.Proposal.moved(destinationOf(topic), ours)
 	}
 	return ours, edit, nil
 }
 
 // moved returns a *MovedError if others pushed to our branch after the plan was made.
-func moved(p *Proposal, at record.Destination, ours *BranchState) error {
+func (p *Proposal) moved(at record.Destination, ours *BranchState) error {
 	paths := ours.changedSince(p.Head)
 	if len(paths) == 0 && ours.Head != p.Head.Seen.Head {
 		paths = []string{"commits beside our folders"} // the push would remove them
@@ -240,7 +241,7 @@ func (p *plannedChange) targetState() *State {
 	if p.at.Record != nil {
 		s.Environment = p.at.Record.Environment
 	}
-	s.Delivered = p.Existing.only(without(p.Existing.Names(), p.Adoption.Adopted))
+	s.Delivered = p.Existing.only(sets.Without(p.Existing.Names(), p.Adoption.Adopted))
 	s.DeliveredRecord, s.PromotedCommit = p.at.RecordHash, p.at.promotedCommit()
 	if p.at.Record != nil {
 		s.Decisions = p.at.Record.Decisions
@@ -255,4 +256,14 @@ func (p *plannedChange) targetState() *State {
 	}
 	s.remember(p.before)
 	return &s
+}
+
+// promotedCommitChanged reports whether others changed the file of the promoted commit on the target branch since the
+// proposal.
+func (p *Proposal) promotedCommitChanged(target *State) bool {
+	if p.Head.PromotedCommit == "" {
+		return false
+	}
+	now, ours := target.Seen.PromotedCommitFile, record.PromotedCommitHash(p.Head.PromotedCommit)
+	return now != p.Tracking && now != ours
 }

@@ -87,7 +87,7 @@ func TestOthersOnOurBranch(t *testing.T) {
 			got := "unknown"
 			if known(s, topic) != nil {
 				got = ""
-				if err := moved(s.Proposal, at, ours); err != nil {
+				if err := s.Proposal.moved(at, ours); err != nil {
 					got = kindOf(err)
 				}
 			}

@@ -14,6 +14,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/sets"
 )
 
 // Result is what a delivery did.
@@ -88,7 +89,7 @@ func readChange(t *AppliedTree, snapshot *gitops.Snapshot, s *State) (*plannedCh
 	if t.KeepsFailed() && s.Current() && !s.WholeHashes {
 		before = s.withoutTargets() // so that their whole hashes are read
 	}
-	at, err := readBranch(snapshot, t.Destination, before, union(t.Target().Names(), t.Inventory().Names()))
+	at, err := readBranch(snapshot, t.Destination, before, sets.Union(t.Target().Names(), t.Inventory().Names()))
 	if err != nil {
 		return nil, err
 	}
@@ -141,15 +142,15 @@ func (p *plannedChange) after(head string) BranchState {
 		return b
 	}
 	b.Folders = Inventory{}
-	for _, name := range without(p.at.Folders.Names(), p.Existing.Names()) {
+	for _, name := range sets.Without(p.at.Folders.Names(), p.Existing.Names()) {
 		b.Folders[name] = p.at.Folders[name]
 	}
 	for name, folder := range p.Wanted {
 		b.Folders[name] = folder
 	}
-	ours := union(p.Existing.Names(), p.Wanted.Names())
-	b.Files = without(b.Files, ours)
-	b.OperatorFolders = without(b.OperatorFolders, ours)
+	ours := sets.Union(p.Existing.Names(), p.Wanted.Names())
+	b.Files = sets.Without(b.Files, ours)
+	b.OperatorFolders = sets.Without(b.OperatorFolders, ours)
 	b.Record, b.RecordHash, b.RecordError = &p.Record, p.RecordHash, ""
 	if p.Record.PromotedCommit != "" && !p.Record.Rollout.UnderWay() {
 		b.PromotedCommitFile = record.PromotedCommitHash(p.Record.PromotedCommit)

@@ -4,12 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
 )
 
 // Import reads the state of the rendering of an environment at a destination from its record.
@@ -85,12 +83,4 @@ func Recover(
 	}
 	s.Drift, err = DriftSince(ctx, branch, commit, paths)
 	return s, err
-}
-
-// BaselineUnknown reports whether others changed what was delivered, and s does not know what that was. Then every
-// run has to recover the state.
-func (s *State) BaselineUnknown() bool {
-	return s.Current() && slices.ContainsFunc(s.Delivered.Names(), func(name string) bool {
-		return s.Delivered[name].Hash == tree.Hash{}
-	})
 }

@@ -7,12 +7,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/placement"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/pullrequest"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/rollout"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/sets"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
 )
 
 // stateVersion is the version of State, and engineVersion the version of the rendering engine. A state of another
@@ -119,7 +122,7 @@ func (s *State) Drifted() bool { return len(s.Drift) > 0 }
 
 // owned returns the names of our folders on a branch: those in its record, and those that were delivered.
 func (s *State) owned(at *BranchState) []string {
-	return union(at.recordedFolders(), s.Delivered.Names())
+	return sets.Union(at.recordedFolders(), s.Delivered.Names())
 }
 
 // Ours returns our folders on the branch, as they were last read.
@@ -280,4 +283,12 @@ func (s *State) withoutTargets() *State {
 	now := *s
 	now.Delivered, now.Seen.Folders = s.Delivered.replace(drop), s.Seen.Folders.replace(drop)
 	return &now
+}
+
+// BaselineUnknown reports whether others changed what was delivered, and s does not know what that was. Then every
+// run has to recover the state.
+func (s *State) BaselineUnknown() bool {
+	return s.Current() && slices.ContainsFunc(s.Delivered.Names(), func(name string) bool {
+		return s.Delivered[name].Hash == tree.Hash{}
+	})
 }

@@ -11,28 +11,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/render"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
 )
-
-// filesOf renders the files of a target, by name. It returns false if a file is not known yet.
-func filesOf(applied *AppliedTree, clusterType, target string) (map[string][]byte, bool) {
-	i := slices.IndexFunc(applied.Tree.Folders, func(f tree.Folder) bool { return f.ClusterType == clusterType })
-	if i < 0 || applied.Target()[clusterType].Hash != applied.inventory[clusterType].Hash {
-		return nil, false // its wave did not come yet
-	}
-	n := slices.IndexFunc(applied.Tree.Folders[i].Targets, func(t tree.TargetFolder) bool { return t.Name == target })
-	if n < 0 { // it fails to render
-		return nil, false
-	}
-	files := map[string][]byte{}
-	for f := range applied.Tree.TargetFiles(i, n) {
-		if f.Unknown {
-			return nil, false
-		}
-		files[f.Path] = f.Content
-	}
-	return files, true
-}
 
 // differences lists what a reviewer looks for between the files of a target before and after: renamed files, removed
 // files, changed namespaces, and other kinds of reconcilers.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/sets"
 )
 
 // UnknownRecordError says that the record on a branch promotes another commit, or lists other folders, than this
@@ -48,13 +49,13 @@ func (s *State) checkRecord(at *BranchState) error {
 	if s.Rollout != nil {
 		ours = append(ours, s.Rollout.PromotedCommit)
 	}
-	for _, commit := range without(promoted, ours) {
+	for _, commit := range sets.Without(promoted, ours) {
 		differences = append(differences, fmt.Sprintf("it promotes commit %q", printable.Line(commit)))
 	}
-	if more := without(r.ClusterTypes, s.Delivered.Names()); len(more) > 0 {
+	if more := sets.Without(r.ClusterTypes, s.Delivered.Names()); len(more) > 0 {
 		differences = append(differences, "it also lists "+strings.Join(more, ", "))
 	}
-	if fewer := without(s.Delivered.Names(), r.ClusterTypes); len(fewer) > 0 {
+	if fewer := sets.Without(s.Delivered.Names(), r.ClusterTypes); len(fewer) > 0 {
 		differences = append(differences, "it does not list "+strings.Join(fewer, ", "))
 	}
 	if len(differences) == 0 {

@@ -11,6 +11,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/sets"
 )
 
 // ProposedChange is what a pull request proposes.
@@ -209,7 +210,7 @@ func (t *Topic) edit(
 	case now.State != hosting.Open:
 		return nil, ErrChanged
 	case known != nil:
-		p.Reviewers = without(p.Reviewers, known.Reviewers)
+		p.Reviewers = sets.Without(p.Reviewers, known.Reviewers)
 	default:
 		if p.Reviewers, err = t.repo.Unasked(ctx, *now, p.Reviewers); err != nil {
 			return nil, err

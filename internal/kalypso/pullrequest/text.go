@@ -7,6 +7,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/sets"
 )
 
 // PromotedLabel labels pull requests that promote another commit.
@@ -29,7 +30,7 @@ func (t *Topic) proposal(text Text) hosting.PullRequestContent {
 	}
 	switch {
 	case text.Promoted:
-		p.Labels = append(without(t.Labels, []string{PromotedLabel}), PromotedLabel)
+		p.Labels = append(sets.Without(t.Labels, []string{PromotedLabel}), PromotedLabel)
 	case !slices.Contains(t.Labels, PromotedLabel):
 		p.RemoveLabels = []string{PromotedLabel}
 	}
@@ -89,8 +90,3 @@ func cut(text string, most int, end string) string {
 
 // characters counts characters as UTF-16 code units, like the strictest host.
 func characters(s string) int { return len(utf16.Encode([]rune(s))) }
-
-// without returns the names that are not in others.
-func without(names, others []string) []string {
-	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return slices.Contains(others, name) })
-}

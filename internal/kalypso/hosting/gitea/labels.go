@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/sets"
 )
 
 type label struct {
@@ -24,32 +25,21 @@ func (r *repo) CheckLabels([]string) error { return nil }
 // syncLabels adds and removes labels of a pull request. Names are case-sensitive.
 func (r *repo) syncLabels(ctx context.Context, now *hosting.PullRequest, p hosting.PullRequestContent) error {
 	var errs []error
-	if add := without(p.Labels, now.Labels); len(add) > 0 {
+	if add := sets.Without(p.Labels, now.Labels); len(add) > 0 {
 		err := r.addLabels(ctx, now.Number, add)
 		if err == nil {
 			now.Labels = append(slices.Clone(now.Labels), add...)
 		}
 		errs = append(errs, err)
 	}
-	if remove := without(now.Labels, without(now.Labels, p.RemoveLabels)); len(remove) > 0 {
+	if remove := sets.Without(now.Labels, sets.Without(now.Labels, p.RemoveLabels)); len(remove) > 0 {
 		err := r.removeLabels(ctx, now.Number, remove)
 		if err == nil {
-			now.Labels = without(now.Labels, remove)
+			now.Labels = sets.Without(now.Labels, remove)
 		}
 		errs = append(errs, err)
 	}
 	return errors.Join(errs...)
-}
-
-// without returns the texts that are not among others.
-func without(texts, others []string) []string {
-	var all []string
-	for _, text := range texts {
-		if !slices.Contains(others, text) {
-			all = append(all, text)
-		}
-	}
-	return all
 }
 
 // addLabels adds labels to a pull request, and creates those that the repo and its organisation lack: Gitea ignores
@@ -82,7 +72,7 @@ func (r *repo) addKnown(ctx context.Context, number int, names []string) (absent
 	_, err = r.call(ctx, r.op("label", number), http.MethodPost, fmt.Sprintf("/issues/%d/labels", number),
 		map[string]any{"labels": names}, &has)
 	for _, l := range has {
-		names = without(names, []string{l.Name})
+		names = sets.Without(names, []string{l.Name})
 	}
 	return names, err
 }

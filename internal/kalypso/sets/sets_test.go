@@ -1,0 +1,25 @@
+package sets_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/sets"
+)
+
+func TestWithout(t *testing.T) {
+	list := []string{"c", "a", "b", "a"}
+	if diff := cmp.Diff([]string{"c", "b"}, sets.Without(list, []string{"a", "z"})); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]string{"c", "a", "b", "a"}, list); diff != "" {
+		t.Errorf("the list was changed: %s", diff)
+	}
+}
+
+func TestUnion(t *testing.T) {
+	if diff := cmp.Diff([]string{"a", "b", "c"}, sets.Union([]string{"c", "a"}, []string{"b", "a"})); diff != "" {
+		t.Error(diff)
+	}
+}
