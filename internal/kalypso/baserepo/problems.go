@@ -7,6 +7,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/baserepo/document"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/remote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
@@ -23,7 +24,7 @@ func NewProblem(at EnvironmentBranch, err error) problem.Problem {
 	}
 	var foreign *pullrequest.ForeignError
 	var review *pullrequest.ReviewError
-	var reviewers *delivery.ReviewersError
+	var reviewers *remote.ReviewersError
 	var rejected *gitremote.RejectedError
 	text := problem.Sentence(err)
 	switch {

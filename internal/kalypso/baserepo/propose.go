@@ -7,6 +7,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/baserepo/document"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/remote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/describe"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
@@ -64,7 +65,7 @@ func (r Remote) checkTopic(ctx context.Context, d *Desired, known *Proposal) err
 	if err != nil {
 		return err
 	}
-	if err := delivery.CheckHost(t.Host(), d.PullRequest); err != nil {
+	if err := remote.CheckHost(t.Host(), d.PullRequest); err != nil {
 		return err
 	}
 	found, err := t.Find(ctx, known.known())

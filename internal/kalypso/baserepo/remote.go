@@ -6,6 +6,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/baserepo/document"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/remote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
@@ -186,5 +187,5 @@ func (r Remote) drift(ctx context.Context, s *State) ([]delivery.Drift, error) {
 	if err != nil {
 		return nil, err
 	}
-	return delivery.DriftSince(ctx, branch, s.Since, []string{document.File})
+	return remote.DriftSince(ctx, branch, s.Since, []string{document.File})
 }

@@ -88,9 +88,9 @@ func (t *AppliedTree) on(s *State, at *BranchState) *AppliedTree {
 		return nextTree(&whole, s)
 	}
 	found := &State{
-		Delivered: at.Folders.only(sets.Union(sets.Union(at.recordedFolders(), at.OperatorFolders), whole.Target().Names())),
+		Delivered: at.Folders.Only(sets.Union(sets.Union(at.RecordedFolders(), at.OperatorFolders), whole.Target().Names())),
 	}
-	found.PromotedCommit, found.Rollout = at.promotedCommit(), rolloutOf(at.Record, time.Time{})
+	found.PromotedCommit, found.Rollout = at.promotedCommit(), RolloutOf(at.Record, time.Time{})
 	found.Seen.Folders = found.Delivered
 	found.Seen.Record = &record.Record{ClusterTypes: found.Delivered.Names()}
 	return nextWave(&whole, found)
@@ -195,7 +195,7 @@ func proposedTree(t *AppliedTree, s *State) *AppliedTree {
 	head, target := s.Proposal.Head, t.TargetTreeHash()
 	r := head.Rollout
 	switch {
-	case r.TargetTreeHash != target || !t.updates(s):
+	case r.TargetTreeHash != target || !t.Updates(s):
 		return nil
 	case r.Complete && head.PromotedCommit != t.Promotion.Commit:
 		return nil
@@ -262,9 +262,9 @@ func (inv Inventory) hashTexts() map[string]string {
 	return texts
 }
 
-// rolloutAfter returns the progress of the rollout once the branch contains the tree of this apply. written says that
+// RolloutAfter returns the progress of the rollout once the branch contains the tree of this apply. written says that
 // this took a commit.
-func (t *AppliedTree) rolloutAfter(written bool) *rollout.StoredProgress {
+func (t *AppliedTree) RolloutAfter(written bool) *rollout.StoredProgress {
 	if t.rollout == nil || !written && !t.begun {
 		return t.rollout
 	}
@@ -273,9 +273,9 @@ func (t *AppliedTree) rolloutAfter(written bool) *rollout.StoredProgress {
 	return &now
 }
 
-// rolloutOf returns the rollout that a record describes, or nil if it describes none. at is the time of its commit, or
+// RolloutOf returns the rollout that a record describes, or nil if it describes none. at is the time of its commit, or
 // later.
-func rolloutOf(r *record.Record, at time.Time) *rollout.StoredProgress {
+func RolloutOf(r *record.Record, at time.Time) *rollout.StoredProgress {
 	if r == nil || r.Rollout == nil {
 		return nil
 	}
@@ -326,7 +326,7 @@ func (t *AppliedTree) Stored() []string {
 
 // mayStay returns why folders can't stay as they were delivered, or nil: another repo does not contain them.
 func (c *comparison) mayStay() error {
-	if !c.moves(c.before) || repourl.Same(c.before.Destination.Repo, c.Destination.Repo) {
+	if !c.Moves(c.before) || repourl.Same(c.before.Destination.Repo, c.Destination.Repo) {
 		return nil
 	}
 	if names := c.Stored(); len(names) > 0 {

@@ -74,16 +74,16 @@ func (a *Arguments) frozen() bool { return a.NoCommit || a.Promotion.Frozen() !=
 // pausedFirst reports whether the rollout is paused before its first wave, and nothing was delivered before.
 func (a *Arguments) pausedFirst(p *Prior) bool {
 	return a.Delivers() && a.Rollout != nil && !a.Rollout.PauseUnknown && a.Rollout.Pause != "" &&
-		(p == nil || !p.delivered())
+		(p == nil || !p.DeliveredBefore())
 }
 
-// updates reports whether the last apply delivered to the same destination.
-func (a *Arguments) updates(s *State) bool { return s.Current() && s.Destination.Same(a.Destination) }
+// Updates reports whether the last apply delivered to the same destination.
+func (a *Arguments) Updates(s *State) bool { return s.Current() && s.Destination.Same(a.Destination) }
 
-// moves reports whether the last apply delivered to another destination.
-func (a *Arguments) moves(s *State) bool { return s.Current() && !s.Destination.Same(a.Destination) }
+// Moves reports whether the last apply delivered to another destination.
+func (a *Arguments) Moves(s *State) bool { return s.Current() && !s.Destination.Same(a.Destination) }
 
-// movesWithin reports whether the last apply delivered to another path of the same branch.
-func (a *Arguments) movesWithin(s *State) bool {
-	return a.moves(s) && s.Destination.SameBranch(a.Destination)
+// MovesWithin reports whether the last apply delivered to another path of the same branch.
+func (a *Arguments) MovesWithin(s *State) bool {
+	return a.Moves(s) && s.Destination.SameBranch(a.Destination)
 }

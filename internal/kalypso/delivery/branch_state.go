@@ -1,21 +1,10 @@
 package delivery
 
 import (
-	"errors"
-	"fmt"
-	"path"
-	"slices"
-	"strings"
 	"time"
 
-	"github.com/go-git/go-git/v5/plumbing"
-	"github.com/go-git/go-git/v5/plumbing/filemode"
-	"github.com/go-git/go-git/v5/plumbing/object"
-
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/sets"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
 )
 
 // BranchState is what a branch contains at a destination, as far as decisions need it. The state keeps it, so that the
@@ -46,16 +35,16 @@ type BranchState struct {
 	PromotedCommitFile string `json:"promoted_commit_file,omitempty"`
 }
 
-// recordedFolders returns the folders that the record lists as ours.
-func (b *BranchState) recordedFolders() []string {
+// RecordedFolders returns the folders that the record lists as ours.
+func (b *BranchState) RecordedFolders() []string {
 	if b.Record == nil {
 		return nil
 	}
 	return b.Record.ClusterTypes
 }
 
-// foreign returns the folders that are not in owned, sorted.
-func (b *BranchState) foreign(owned []string) []string {
+// Foreign returns the folders that are not in owned, sorted.
+func (b *BranchState) Foreign(owned []string) []string {
 	return sets.Without(b.Folders.Names(), owned)
 }
 
@@ -70,249 +59,9 @@ func (b *BranchState) promotedCommit() string {
 // changedSince returns which of our folders, and whether the record, differ from what the last run read.
 func (b *BranchState) changedSince(s *State) []string {
 	before := s.Ours()
-	names := b.Folders.only(before.Names()).differing(before)
+	names := b.Folders.Only(before.Names()).Differing(before)
 	if b.RecordHash != s.Seen.RecordHash {
 		names = append(names, record.File)
 	}
 	return names
-}
-
-// branchReader reads the state of a branch from a snapshot of it.
-type branchReader struct {
-	*gitops.Snapshot
-	at record.Destination
-	// known maps the hash of a folder to its targets. Known folders are not fetched.
-	known map[tree.Hash][]InventoryTarget
-}
-
-// readBranch reads what a branch contains at a destination, with the targets of our folders. before is the state of the
-// last run, or nil. wanted lists the folders of the new tree, or is nil. If it is not nil, readBranch also reads
-// folders of others: for other renderings, for the operator's README, and for the targets of wanted folders.
-func readBranch(
-	snapshot *gitops.Snapshot, at record.Destination, before *State, wanted []string,
-) (*BranchState, error) {
-	r := branchReader{snapshot, at, map[tree.Hash][]InventoryTarget{}}
-	if before != nil {
-		for _, inventory := range []Inventory{before.Delivered, before.Seen.Folders} {
-			for _, folder := range inventory {
-				if folder.Targets != nil {
-					r.known[folder.Hash] = folder.Targets
-				}
-			}
-		}
-	}
-	b := &BranchState{Head: commitName(snapshot.Commit)}
-	var err error
-	if b.Time, err = snapshot.CommitTime(); err != nil {
-		return nil, err
-	}
-	reads := []func(*BranchState, *State) error{r.obstacle, r.entries, r.record}
-	if wanted != nil {
-		reads = append(reads, r.otherRenderings, r.operatorFolders)
-	}
-	for _, read := range reads {
-		if err := read(b, before); err != nil {
-			return nil, err
-		}
-	}
-	names := sets.Union(b.recordedFolders(), wanted)
-	if before != nil {
-		names = sets.Union(names, before.Delivered.Names())
-	}
-	return b, r.targets(b, sets.Union(names, b.OperatorFolders))
-}
-
-// commitName returns the hash of a commit, or "" for the zero hash.
-func commitName(commit plumbing.Hash) string {
-	if commit.IsZero() {
-		return ""
-	}
-	return commit.String()
-}
-
-func (r *branchReader) obstacle(b *BranchState, _ *State) error {
-	var err error
-	if b.Obstacle, err = r.directoryObstacle(r.at.Path); err != nil || b.Obstacle != "" {
-		return err
-	}
-	if b.RecordObstacle, err = r.fileObstacle(r.at.RecordPath()); err != nil {
-		return err
-	}
-	b.PromotedCommitObstacle, err = r.fileObstacle(record.PromotedCommitFile)
-	return err
-}
-
-// directoryObstacle names what exists at or above a path but is not a directory, or returns "".
-func (r *branchReader) directoryObstacle(at string) (obstacle string, err error) {
-	for ; at != "."; at = path.Dir(at) {
-		entry, ok, err := r.Entry(at)
-		if err != nil {
-			return "", err
-		}
-		if ok && entry.Mode != filemode.Dir {
-			obstacle = fmt.Sprintf("%q (mode %s) exists but is not a directory", at, entry.Mode)
-		}
-	}
-	return obstacle, nil
-}
-
-// fileObstacle says why no file can be written at a path, or returns "".
-func (r *branchReader) fileObstacle(at string) (obstacle string, err error) {
-	if obstacle, err = r.directoryObstacle(path.Dir(at)); err != nil || obstacle != "" {
-		return obstacle, err
-	}
-	entry, ok, err := r.Entry(at)
-	if err == nil && ok && !entry.Mode.IsFile() {
-		obstacle = fmt.Sprintf("%q (mode %s) exists but is not a file", at, entry.Mode)
-	}
-	return obstacle, err
-}
-
-func (r *branchReader) entries(b *BranchState, _ *State) (err error) {
-	folders, err := r.Folders(r.at.Path)
-	if err != nil {
-		return err
-	}
-	b.Folders = Inventory{}
-	for name, hash := range folders {
-		if !strings.HasPrefix(name, ".") {
-			b.Folders[name] = InventoryFolder{Hash: tree.Hash(hash)}
-		}
-	}
-	if b.Files, err = r.NonFolders(r.at.Path); err != nil {
-		return err
-	}
-	entry, ok, err := r.Entry(record.PromotedCommitFile)
-	if ok && entry.Mode.IsFile() {
-		b.PromotedCommitFile = entry.Hash.String()
-	}
-	return err
-}
-
-// record reads the record. It does not read a record again that the last run has read.
-func (r *branchReader) record(b *BranchState, before *State) error {
-	entry, ok, err := r.Entry(r.at.RecordPath())
-	if err != nil || !ok || !entry.Mode.IsFile() {
-		return err
-	}
-	b.RecordHash = entry.Hash.String()
-	if before.Current() && before.Seen.RecordHash == b.RecordHash {
-		b.Record, b.RecordError = before.Seen.Record, before.Seen.RecordError
-		return nil
-	}
-	var unusable *record.Error
-	if b.Record, err = record.Read(r.Snapshot, r.at); errors.As(err, &unusable) {
-		b.RecordError = unusable.Error()
-		return nil
-	}
-	return err
-}
-
-// otherRenderings finds the other renderings above and below the path.
-func (r *branchReader) otherRenderings(b *BranchState, _ *State) error {
-	look := func(at string) error {
-		_, ok, err := r.Entry(path.Join(at, record.File))
-		if ok && at != r.at.Path {
-			b.OtherRenderings = append(b.OtherRenderings, at)
-		}
-		return err
-	}
-	for at := r.at.Path; at != "."; at = path.Dir(at) {
-		if err := look(path.Dir(at)); err != nil {
-			return err
-		}
-	}
-	foreign := b.foreign(b.recordedFolders()) // all files in recorded folders are ours
-	for i, name := range foreign {
-		foreign[i] = r.at.Join(name)
-	}
-	if err := r.Load(foreign...); err != nil {
-		return err
-	}
-	var visit func(folder string) error
-	visit = func(folder string) error {
-		if err := look(folder); err != nil {
-			return err
-		}
-		below, err := r.Folders(folder)
-		if err != nil {
-			return err
-		}
-		for name := range below {
-			if err := visit(path.Join(folder, name)); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-	for _, folder := range foreign {
-		if err := visit(folder); err != nil {
-			return err
-		}
-	}
-	slices.Sort(b.OtherRenderings)
-	return nil
-}
-
-func (r *branchReader) operatorFolders(b *BranchState, _ *State) error {
-	for _, name := range b.foreign(b.recordedFolders()) {
-		entry, ok, err := r.Entry(path.Join(r.at.Join(name), tree.ReadmeFile))
-		if err != nil {
-			return err
-		}
-		if ok && entry.Mode.IsFile() && tree.IsReadme(tree.Hash(entry.Hash)) {
-			b.OperatorFolders = append(b.OperatorFolders, name)
-		}
-	}
-	return nil
-}
-
-// targets reads the targets of the named folders. It fetches the unknown ones in one request.
-func (r *branchReader) targets(b *BranchState, names []string) error {
-	var missing, paths []string
-	for name, folder := range b.Folders.only(names) {
-		targets, ok := r.known[folder.Hash]
-		if !ok {
-			missing = append(missing, name)
-			paths = append(paths, r.at.Join(name))
-			continue
-		}
-		folder.Targets = targets
-		b.Folders[name] = folder
-	}
-	if err := r.Load(paths...); err != nil {
-		return err
-	}
-	for i, name := range missing {
-		folder := b.Folders[name]
-		var err error
-		if folder.Targets, err = r.targetsIn(paths[i]); err != nil {
-			return err
-		}
-		b.Folders[name] = folder
-	}
-	return nil
-}
-
-var emptyBlob = plumbing.ComputeHash(plumbing.BlobObject, nil)
-
-func (r *branchReader) targetsIn(folder string) ([]InventoryTarget, error) {
-	hashes, err := r.Folders(folder)
-	if err != nil {
-		return nil, err
-	}
-	targets := make([]InventoryTarget, 0, len(hashes))
-	for name, hash := range hashes {
-		empty := true
-		err := r.Walk(path.Join(folder, name), func(_ string, e object.TreeEntry) error {
-			empty = empty && e.Hash == emptyBlob
-			return nil
-		})
-		if err != nil {
-			return nil, err
-		}
-		targets = append(targets, newTarget(name, tree.Hash(hash), empty))
-	}
-	slices.SortFunc(targets, func(a, b InventoryTarget) int { return strings.Compare(a.Name, b.Name) })
-	return targets, nil
 }

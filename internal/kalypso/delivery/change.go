@@ -51,9 +51,9 @@ func (c *comparison) change(old *BranchState) (*Change, []error) {
 	if err := c.checkBranch(change.Wanted); err != nil {
 		return change, []error{err}
 	}
-	owned := c.branch.recordedFolders()
-	if c.updates(c.before) {
-		owned = c.before.owned(c.branch)
+	owned := c.branch.RecordedFolders()
+	if c.Updates(c.before) {
+		owned = c.before.Owned(c.branch)
 	}
 	var errs []error
 	var err error
@@ -61,11 +61,11 @@ func (c *comparison) change(old *BranchState) (*Change, []error) {
 		errs = append(errs, err)
 	}
 	ours := sets.Union(owned, change.Adoption.Adopted)
-	change.Existing = c.branch.Folders.only(ours)
+	change.Existing = c.branch.Folders.Only(ours)
 	if errs = append(errs, c.checkRemovals(change.Existing)...); len(errs) > 0 {
 		return change, errs
 	}
-	change.Needed = c.moves(c.before) || c.branch.Record == nil || !c.branch.Record.Same(change.Record) ||
+	change.Needed = c.Moves(c.before) || c.branch.Record == nil || !c.branch.Record.Same(change.Record) ||
 		!change.Existing.Equal(change.Wanted)
 	if !change.Needed {
 		return change, nil
@@ -79,7 +79,7 @@ func (c *comparison) change(old *BranchState) (*Change, []error) {
 		}
 	}
 	if old != nil && !c.KeepOld {
-		remove, err := pathsToRemoveUnchanged(c.before, old)
+		remove, err := PathsToRemoveUnchanged(c.before, old)
 		if err != nil {
 			return change, []error{err}
 		}
@@ -96,15 +96,15 @@ func (c *comparison) checkBranch(wanted Inventory) error {
 	if err := c.checkLeftOut(); err != nil {
 		return err
 	}
-	existing := c.branch.Folders.only(c.branch.recordedFolders())
+	existing := c.branch.Folders.Only(c.branch.RecordedFolders())
 	if !c.before.Current() && c.branch.Record != nil && !c.Adopt && !existing.mayEqual(wanted) {
 		return &ExistsError{c.Destination, c.Environment, Changes(existing, wanted)}
 	}
 	if err := c.checkDecisions(); err != nil {
 		return err
 	}
-	if c.updates(c.before) {
-		if moved := c.branch.changedSince(c.before); len(moved) > 0 && !c.isContainedBy(c.branch) {
+	if c.Updates(c.before) {
+		if moved := c.branch.changedSince(c.before); len(moved) > 0 && !c.IsContainedBy(c.branch) {
 			return &MovedError{c.Destination, moved}
 		}
 		if err := c.checkRecord(); err != nil {
@@ -144,10 +144,10 @@ func (c *comparison) checkOwnership() error {
 			c.branch.PromotedCommitObstacle, record.PromotedCommitFile)
 	}
 	for _, other := range c.branch.OtherRenderings {
-		removed := c.movesWithin(c.before) && !c.KeepOld && other == c.before.Destination.Path
+		removed := c.MovesWithin(c.before) && !c.KeepOld && other == c.before.Destination.Path
 		switch {
 		case removed || !record.Nested(other, c.Destination.Path):
-		case c.movesWithin(c.before) && other == c.before.Destination.Path:
+		case c.MovesWithin(c.before) && other == c.before.Destination.Path:
 			return refuse(
 				"on_move = \"keep\" also leaves this rendering at path %q of this branch: %s. Choose a path beside it.",
 				other, ErrNested)
@@ -156,37 +156,37 @@ func (c *comparison) checkOwnership() error {
 		}
 	}
 	if r := c.branch.Record; r != nil && r.Environment != c.Environment &&
-		(!c.updates(c.before) || r.Environment != c.before.Environment) {
+		(!c.Updates(c.before) || r.Environment != c.before.Environment) {
 		advice := "Choose another branch or path."
-		if c.updates(c.before) {
+		if c.Updates(c.before) {
 			advice += " If the record is wrong, restore it from the branch's history."
 		}
 		return refuse("the record %s says that this is the rendering of environment %q, not of %q. %s",
 			c.Destination.RecordPath(), r.Environment, c.Environment, advice)
 	}
-	if c.branch.RecordError != "" && !c.updates(c.before) {
-		return recordProblem(c.Destination, c.branch)
+	if c.branch.RecordError != "" && !c.Updates(c.before) {
+		return RecordProblem(c.Destination, c.branch)
 	}
 	return nil
 }
 
-// recordProblem returns why the record at a destination can't be used.
-func recordProblem(at record.Destination, b *BranchState) error {
+// RecordProblem returns why the record at a destination can't be used.
+func RecordProblem(at record.Destination, b *BranchState) error {
 	return &OwnershipError{Destination: at, Reason: fmt.Sprintf(
 		"the record %s can't be used: %s.", at.RecordPath(), b.RecordError)}
 }
 
 // checkMove returns a *GuardrailError if the guardrails forbid to remove the folders at the old location.
 func (c *comparison) checkMove() error {
-	if !c.moves(c.before) || c.KeepOld {
+	if !c.Moves(c.before) || c.KeepOld {
 		return nil
 	}
 	return c.Guardrails.CheckMove(c.before.Destination, c.before.Ours())
 }
 
-// isContainedBy reports whether a branch contains what is desired, by this apply or another writer.
-func (t *AppliedTree) isContainedBy(at *BranchState) bool {
-	return at.Record != nil && at.Record.Same(t.record()) && at.Folders.only(at.recordedFolders()).Equal(t.inventory)
+// IsContainedBy reports whether a branch contains what is desired, by this apply or another writer.
+func (t *AppliedTree) IsContainedBy(at *BranchState) bool {
+	return at.Record != nil && at.Record.Same(t.record()) && at.Folders.Only(at.RecordedFolders()).Equal(t.inventory)
 }
 
 // adoption finds the folders to adopt: those that the tree needs, and those that the operator wrote.
@@ -208,7 +208,7 @@ func (c *comparison) adoption(owned, wanted []string) (adopted Adoption, err err
 		return Adoption{}, &OwnershipError{Destination: c.Destination, Folders: adopted.Adopted, Reason: fmt.Sprintf(
 			"these folders exist and are not this rendering's: %s. Set adopt = true to adopt them: then the apply removes "+
 				"what is in them and not rendered.", strings.Join(adopted.Adopted, ", "))}
-	case !c.Adopt || c.updates(c.before) && c.branch.Record != nil: // the first delivery adopted the operator's folders
+	case !c.Adopt || c.Updates(c.before) && c.branch.Record != nil: // the first delivery adopted the operator's folders
 		return adopted, nil
 	}
 	adopted.Removed = sets.Without(c.branch.OperatorFolders, slices.Concat(owned, adopted.Adopted))
@@ -216,17 +216,17 @@ func (c *comparison) adoption(owned, wanted []string) (adopted Adoption, err err
 	return adopted, nil
 }
 
-// pathsToRemoveUnchanged returns the [pathsToRemove], or a *MovedError if they changed since the plan.
-func pathsToRemoveUnchanged(s *State, at *BranchState) ([]string, error) {
+// PathsToRemoveUnchanged returns the [PathsToRemove], or a *MovedError if they changed since the plan.
+func PathsToRemoveUnchanged(s *State, at *BranchState) ([]string, error) {
 	if moved := at.changedSince(s); len(moved) > 0 {
 		return nil, &MovedError{s.Destination, moved}
 	}
-	return pathsToRemove(s, at)
+	return PathsToRemove(s, at)
 }
 
-// pathsToRemove returns the paths of our folders at a destination, and of the record. The record lists our folders.
+// PathsToRemove returns the paths of our folders at a destination, and of the record. The record lists our folders.
 // Without a record, only folders that did not change since the delivery are ours.
-func pathsToRemove(s *State, at *BranchState) ([]string, error) {
+func PathsToRemove(s *State, at *BranchState) ([]string, error) {
 	var paths []string
 	join := func(inventory Inventory) {
 		for _, name := range inventory.Names() {
@@ -235,9 +235,9 @@ func pathsToRemove(s *State, at *BranchState) ([]string, error) {
 	}
 	switch r := at.Record; {
 	case at.RecordError != "":
-		return nil, recordProblem(s.Destination, at)
+		return nil, RecordProblem(s.Destination, at)
 	case r == nil:
-		ours := at.Folders.only(s.Delivered.Names())
+		ours := at.Folders.Only(s.Delivered.Names())
 		for name, folder := range ours {
 			if folder.Hash != s.Delivered[name].Hash {
 				delete(ours, name)
@@ -253,7 +253,7 @@ func pathsToRemove(s *State, at *BranchState) ([]string, error) {
 			return nil, err
 		}
 		paths = append(paths, s.Destination.RecordPath())
-		join(at.Folders.only(r.ClusterTypes))
+		join(at.Folders.Only(r.ClusterTypes))
 	}
 	return paths, nil
 }

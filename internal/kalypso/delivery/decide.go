@@ -31,7 +31,7 @@ const (
 )
 
 // Decision is what an apply does, and what its plan reports. It depends on what is rendered, on the state, and on what
-// the last run read of the branch. [Check] and the deliveries apply the same rules to the branch that they read: see
+// the last run read of the branch. [remote.Check] and the deliveries apply the same rules to the branch that they read: see
 // [comparison.change].
 type Decision struct {
 	// Applied is the tree that the apply leaves at the destination. Before is the state that the decision was made from,
@@ -65,7 +65,7 @@ type Decision struct {
 	// OldRemoved are the old locations that a pull request of this apply removes. OldKept are those whose pull request
 	// this apply closes. OldKeptForNow are those that a later apply removes, once the destination contains the tree.
 	OldRemoved, OldKept, OldKeptForNow []record.Destination
-	// Unreadable says that a tree was delivered, but that the private state can't be read. [Recover] reads the branch
+	// Unreadable says that a tree was delivered, but that the private state can't be read. [remote.Recover] reads the branch
 	// instead.
 	Unreadable bool
 	// Check says that the state does not know the destination. The plan reads the branch for errors.
@@ -117,7 +117,7 @@ func Decide(r *Rendered, p *Prior, s *State) *Decision {
 	switch decision.Action {
 	case Keep, Withhold:
 	case RemoveOld:
-		open, closing := t.removals(s, true)
+		open, closing := t.Removals(s, true)
 		decision.OldRemoved, decision.OldKept = destinations(open), destinations(closing)
 	default:
 		decision.write()
@@ -132,10 +132,10 @@ func (decision *Decision) write() {
 		decision.Renamed = decision.renamedClusterTypes()
 	}
 	if t.Strategy == PullRequest && t.Located() {
-		decision.OldKeptForNow = destinations(t.oldLocations(s))
+		decision.OldKeptForNow = destinations(t.OldLocations(s))
 	}
-	if s.Current() && !unknown.Is(t.Environment) && s.desiredEnvironment() != t.Environment {
-		decision.Replaced = s.desiredEnvironment()
+	if s.Current() && !unknown.Is(t.Environment) && s.DesiredEnvironment() != t.Environment {
+		decision.Replaced = s.DesiredEnvironment()
 	}
 	decision.Comparable = decision.Action == Write && t.Known() && decision.canCompare()
 	decision.Describable = decision.Comparable && decision.describable()
@@ -145,7 +145,7 @@ func (decision *Decision) write() {
 	case t.Delivers():
 		decision.Drift = decision.overwrittenDrift()
 		decision.Unreadable = p.Commit != "" && !s.Current()
-		decision.Check = !t.Incomplete && !t.updates(s)
+		decision.Check = !t.Incomplete && !t.Updates(s)
 		if s.Current() && !t.Incomplete && t.Tree != nil {
 			decision.checkState()
 		}
@@ -204,7 +204,7 @@ func (decision *Decision) action() Action {
 	case !t.Known(), !t.Tree.Unknown && !t.decisionsKnown(), !t.Located(), unknown.Is(t.AppliedPromotedCommit()):
 		return Undecided
 	case t.Strategy == PullRequest:
-		open, closing := t.removals(s, p.Commit != "" && s.Proposal == nil)
+		open, closing := t.Removals(s, p.Commit != "" && s.Proposal == nil)
 		switch {
 		case len(open)+len(closing) == 0:
 		case t.Incomplete:
@@ -222,7 +222,7 @@ func (decision *Decision) strategyWrites() bool {
 	t, p, s := decision.Applied, decision.Prior, decision.Before
 	switch t.Strategy {
 	case Push:
-		return p.Commit == "" || !s.Current() || s.Drifted() || t.Located() && len(t.oldLocations(s)) > 0
+		return p.Commit == "" || !s.Current() || s.Drifted() || t.Located() && len(t.OldLocations(s)) > 0
 	case PullRequest:
 		return !s.Current() || decision.needsProposal()
 	case ComputeOnly:
@@ -237,7 +237,7 @@ func (decision *Decision) treeChanges() bool {
 	t, s := decision.Applied, decision.Before
 	current := s.Current()
 	return t.Known() && decision.Prior.TreeHash != t.inventory.TreeHash().String() ||
-		current && !unknown.Is(t.Environment) && s.desiredEnvironment() != t.Environment ||
+		current && !unknown.Is(t.Environment) && s.DesiredEnvironment() != t.Environment ||
 		current && t.Located() && !s.Destination.Same(t.Destination) ||
 		(current || t.Strategy == ComputeOnly) && decision.decisionsChanged()
 }
@@ -325,7 +325,7 @@ func leftBehind(p *Prior, s *State) (at *record.Destination, pullRequest int) {
 // destination, it checks the guardrails of the move only.
 func (decision *Decision) checkState() {
 	c := comparison{decision.Applied, decision.Before, &decision.Before.Seen}
-	if !c.updates(c.before) {
+	if !c.Updates(c.before) {
 		for _, err := range []error{c.checkMove(), c.mayStay()} {
 			if err != nil {
 				decision.Errors = append(decision.Errors, err)
@@ -342,8 +342,8 @@ func (decision *Decision) checkState() {
 func (decision *Decision) overwrittenDrift() []*State {
 	t, s := decision.Applied, decision.Before
 	var all []*State
-	keeps := t.moves(s) && t.KeepOld
-	if t.overwrites(s, t.updates(s)) && !keeps {
+	keeps := t.Moves(s) && t.KeepOld
+	if t.overwrites(s, t.Updates(s)) && !keeps {
 		all = append(all, s)
 	}
 	if !s.Current() || s.Proposal == nil {
@@ -351,7 +351,7 @@ func (decision *Decision) overwrittenDrift() []*State {
 	}
 	p := s.Proposal
 	switch {
-	case t.overwrites(p.Head, t.updates(s)):
+	case t.overwrites(p.Head, t.Updates(s)):
 		all = append(all, p.Head)
 	case len(p.OtherCommits) > 0:
 		others := *p.Head
@@ -376,7 +376,7 @@ func (t *AppliedTree) overwrites(s *State, updates bool) bool {
 		wanted, hash = t.inventory, t.recordOn(&s.Seen).Hash()
 	}
 	ours := s.Ours()
-	for _, name := range t.baseline(s).differing(ours) {
+	for _, name := range t.baseline(s).Differing(ours) {
 		if ours[name].Hash != wanted[name].Hash {
 			return true
 		}

@@ -1,7 +1,7 @@
 package delivery
 
 import (
-	"crypto/sha1" // as Git does
+	"crypto/sha1"
 	"errors"
 	"fmt"
 	"maps"
@@ -115,7 +115,7 @@ func containing(entries string) *BranchState {
 }
 
 func usualState(entries string) *State {
-	s := newState(usualDestination, "dev")
+	s := NewState(usualDestination, "dev")
 	s.Seen = *containing(entries)
 	s.Delivered, s.DeliveredRecord, s.Base = s.Seen.Folders, s.Seen.RecordHash, "head"
 	return &s
@@ -769,7 +769,7 @@ func TestPathsToRemove(t *testing.T) {
 		t.Run(test.rule, func(t *testing.T) {
 			s := usualSituation()
 			test.with(s)
-			paths, err := pathsToRemove(s.state, s.branch)
+			paths, err := PathsToRemove(s.state, s.branch)
 			got := strings.Join(paths, " ")
 			if err != nil {
 				got = "refuses: " + kindOf(err)
@@ -817,10 +817,10 @@ func TestPromotes(t *testing.T) {
 			s := usualSituation()
 			s.adopted = []string{"large"}
 			test.with(s)
-			change := &plannedChange{
-				Change: &Change{Adoption: Adoption{Adopted: s.adopted}}, tree: s.applied(), at: s.branch,
+			change := &PlannedChange{
+				Change: &Change{Adoption: Adoption{Adopted: s.adopted}}, Tree: s.applied(), At: s.branch,
 			}
-			if got := change.promotes(s.state); got != test.want {
+			if got := change.Promotes(s.state); got != test.want {
 				t.Errorf("got %t", got)
 			}
 		})

@@ -67,7 +67,7 @@ func (r Review) max() int {
 }
 
 // Describe describes in Markdown what the apply changes, for reviewers. A pull request has it as its description, with
-// the marker that names the rendering. before is what was delivered, or found; see [Result]. The text depends on d and
+// the marker that names the rendering. before is what was delivered, or found; see [remote.Result]. The text depends on d and
 // before alone.
 func (t *AppliedTree) Describe(before *State) string {
 	at := t.Destination
@@ -85,7 +85,7 @@ func (t *AppliedTree) Describe(before *State) string {
 	}
 	found := before.Found()
 	c.Before, c.After = found.shownHash(), t.Inventory().shownHash()
-	c.ClusterTypes = append(found.changesTo(t.Inventory()), found.unchangedIn(t.Inventory(), describe.MaxNodes)...)
+	c.ClusterTypes = append(found.ChangesTo(t.Inventory()), found.unchangedIn(t.Inventory(), describe.MaxNodes)...)
 	if k := t.kept; k != nil {
 		c.Kept, c.LeftOut = texts(k.kept), texts(k.leftOut)
 	}
@@ -164,7 +164,7 @@ func DescribeRemoval(at record.Destination, environment string, existing Invento
 		MaxLength:   r.max(),
 	}
 	c.Before = existing.shownHash()
-	c.ClusterTypes = existing.changesTo(nil)
+	c.ClusterTypes = existing.ChangesTo(nil)
 	return describe.Markdown(c)
 }
 

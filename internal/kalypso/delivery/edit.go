@@ -9,9 +9,9 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
 )
 
-// edit returns the commit of a change. It neither contains nor renders folders that the branch already contains.
-func (p *plannedChange) edit() *gitops.Edit {
-	t := p.tree
+// Edit returns the commit of a change. It neither contains nor renders folders that the branch already contains.
+func (p *PlannedChange) Edit() *gitops.Edit {
+	t := p.Tree
 	promoted := ""
 	if t.complete {
 		promoted = t.Promotion.Commit
@@ -19,7 +19,7 @@ func (p *plannedChange) edit() *gitops.Edit {
 	edit := &gitops.Edit{
 		Files:   p.Record.Files(t.Destination, promoted),
 		Remove:  p.Remove,
-		Message: p.commitMessage(),
+		Message: p.CommitMessage(),
 		Author:  t.Author,
 	}
 	rendered := make(map[string]int, len(t.Tree.Folders))
@@ -42,9 +42,9 @@ func (p *plannedChange) edit() *gitops.Edit {
 
 // clusterTypeFolder returns folder i of the fleet's tree, at a path, with what the branch keeps in it. Only targets
 // that the branch does not contain are rendered.
-func (p *plannedChange) clusterTypeFolder(i int, at string) gitops.FolderContent {
-	whole := p.tree.Tree
-	target := p.tree.Target()[whole.Folders[i].ClusterType]
+func (p *PlannedChange) clusterTypeFolder(i int, at string) gitops.FolderContent {
+	whole := p.Tree.Tree
+	target := p.Tree.Target()[whole.Folders[i].ClusterType]
 	folder := gitops.FolderContent{
 		Path: at,
 		Hash: plumbing.Hash(target.Hash),
@@ -65,7 +65,7 @@ func (p *plannedChange) clusterTypeFolder(i int, at string) gitops.FolderContent
 			},
 		})
 	}
-	for was, is := range pairs(target.Targets, p.tree.Rendered.inventory[whole.Folders[i].ClusterType].Targets) {
+	for was, is := range pairs(target.Targets, p.Tree.Rendered.inventory[whole.Folders[i].ClusterType].Targets) {
 		if is == nil {
 			folder.Folders = append(
 				folder.Folders, gitops.FolderContent{Path: was.Name, Hash: plumbing.Hash(was.Whole), Stored: true},
@@ -75,8 +75,8 @@ func (p *plannedChange) clusterTypeFolder(i int, at string) gitops.FolderContent
 	return folder
 }
 
-// filesOf renders the files of a target, by name. It returns false if a file is not known yet.
-func filesOf(applied *AppliedTree, clusterType, target string) (map[string][]byte, bool) {
+// FilesOf renders the files of a target, by name. It returns false if a file is not known yet.
+func FilesOf(applied *AppliedTree, clusterType, target string) (map[string][]byte, bool) {
 	i := slices.IndexFunc(applied.Tree.Folders, func(f tree.Folder) bool { return f.ClusterType == clusterType })
 	if i < 0 || applied.Target()[clusterType].Hash != applied.inventory[clusterType].Hash {
 		return nil, false // its wave did not come yet

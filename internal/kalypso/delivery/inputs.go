@@ -74,13 +74,13 @@ func objectInputs(
 	return c
 }
 
-// inputsAfter returns the inputs of the tree of this apply. During a rollout, they are the inputs before it, so that
+// InputsAfter returns the inputs of the tree of this apply. During a rollout, they are the inputs before it, so that
 // each wave is described as a part of the same change.
-func (p *plannedChange) inputsAfter() *inputs {
-	if !p.tree.complete {
-		return p.before.Inputs
+func (p *PlannedChange) InputsAfter() *inputs {
+	if !p.Tree.complete {
+		return p.Before.Inputs
 	}
-	return p.tree.inputs()
+	return p.Tree.inputs()
 }
 
 // WithInputs returns s with the current inputs of the tree that was already delivered or proposed. It replaces inputs
@@ -122,8 +122,8 @@ func (c configInputs) same(other configInputs) bool {
 
 func shownReference(_, text string) string { return describe.Truncate(text) }
 
-// inputsOf returns the inputs that a record names.
-func inputsOf(r *record.Record) *inputs { return &inputs{Origins: r.Origins, Sources: r.Sources} }
+// InputsOf returns the inputs that a record names.
+func InputsOf(r *record.Record) *inputs { return &inputs{Origins: r.Origins, Sources: r.Sources} }
 
 // origins returns the files that the tree's objects were read from, with their commits.
 func (in *inputs) origins() []origin.Origin { return in.Sources.Resolve(in.Origins) }

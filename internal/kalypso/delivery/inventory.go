@@ -81,7 +81,7 @@ func InventoryOf(t *tree.Tree) Inventory {
 			Unknown: folder.Unknown, Undecided: folder.Undecided,
 		}
 		for i, target := range folder.Targets {
-			f.Targets[i] = newTarget(target.Name, target.Hash, target.Empty)
+			f.Targets[i] = NewTarget(target.Name, target.Hash, target.Empty)
 			f.Targets[i].Unknown = target.Unknown
 		}
 		inventory[folder.ClusterType] = f
@@ -89,7 +89,7 @@ func InventoryOf(t *tree.Tree) Inventory {
 	return inventory
 }
 
-func newTarget(name string, hash tree.Hash, empty bool) InventoryTarget {
+func NewTarget(name string, hash tree.Hash, empty bool) InventoryTarget {
 	t := InventoryTarget{Name: name, Empty: empty, Whole: hash}
 	copy(t.Hash[:], hash[:])
 	return t
@@ -159,7 +159,7 @@ func (inv Inventory) mayEqual(wanted Inventory) bool {
 }
 
 // TreeHash returns the hash of a Git tree whose entries are the folders alone.
-func (inv Inventory) TreeHash() tree.Hash { return tree.FolderHash(inv.hashes()) }
+func (inv Inventory) TreeHash() tree.Hash { return tree.FolderHash(inv.Hashes()) }
 
 // Count returns the number of deployment target folders.
 func (inv Inventory) Count() int {
@@ -170,7 +170,7 @@ func (inv Inventory) Count() int {
 	return n
 }
 
-func (inv Inventory) hashes() map[string]tree.Hash {
+func (inv Inventory) Hashes() map[string]tree.Hash {
 	hashes := make(map[string]tree.Hash, len(inv))
 	for name, folder := range inv {
 		hashes[name] = folder.Hash
@@ -178,8 +178,8 @@ func (inv Inventory) hashes() map[string]tree.Hash {
 	return hashes
 }
 
-// only returns the folders with the given names. It skips names without a folder.
-func (inv Inventory) only(names []string) Inventory {
+// Only returns the folders with the given names. It skips names without a folder.
+func (inv Inventory) Only(names []string) Inventory {
 	found := Inventory{}
 	for _, name := range names {
 		if folder, ok := inv[name]; ok {
@@ -189,8 +189,8 @@ func (inv Inventory) only(names []string) Inventory {
 	return found
 }
 
-// differing returns the cluster types whose folders differ, sorted.
-func (inv Inventory) differing(other Inventory) []string {
+// Differing returns the cluster types whose folders differ, sorted.
+func (inv Inventory) Differing(other Inventory) []string {
 	var names []string
 	for name := range inv {
 		if inv[name].Hash != other[name].Hash {
@@ -235,11 +235,11 @@ func (inv Inventory) unchangedIn(after Inventory, most int) []describe.ClusterTy
 	return same
 }
 
-// changesTo returns the cluster types whose folders differ, with their changed and unchanged targets. It skips
+// ChangesTo returns the cluster types whose folders differ, with their changed and unchanged targets. It skips
 // folders whose targets are not known yet.
-func (inv Inventory) changesTo(after Inventory) []describe.ClusterType {
+func (inv Inventory) ChangesTo(after Inventory) []describe.ClusterType {
 	var changes []describe.ClusterType
-	for _, name := range inv.differing(after) {
+	for _, name := range inv.Differing(after) {
 		was, existing := inv[name]
 		is, wanted := after[name]
 		if is.Undecided {
@@ -296,7 +296,7 @@ func pairs(was, is []InventoryTarget) func(yield func(was, is *InventoryTarget) 
 // Changes counts the changed targets per cluster type, as "+added -removed ~changed".
 func Changes(before, after Inventory) map[string]string {
 	changes := map[string]string{}
-	for _, ct := range before.changesTo(after) {
+	for _, ct := range before.ChangesTo(after) {
 		changes[ct.Name] = fmt.Sprintf("+%d -%d ~%d", len(ct.Added), len(ct.Removed), len(ct.Changed))
 	}
 	return changes

@@ -239,9 +239,9 @@ func (r *Rendered) keep(p *Prior, s *State) (kept *keptTree, unread bool) {
 	case unknown.Is(string(r.Strategy)), !r.Located() && s.Current(),
 		!s.Current() && (r.Adopt || r.Incomplete || recovers(p, s)):
 		return kept, true
-	case r.updates(s) && s.Environment == r.Environment:
+	case r.Updates(s) && s.Environment == r.Environment:
 		kept = f.keep(r.inventory, s.Ours(), s.Delivered)
-	case r.moves(s):
+	case r.Moves(s):
 		kept.lost = f.keep(r.inventory, s.Ours(), s.Delivered).kept
 	}
 	kept.setSince(s.records()...)
@@ -253,13 +253,13 @@ func (t *AppliedTree) keptOn(s *State, at *BranchState) *keptTree {
 	if t.kept == nil {
 		return nil
 	}
-	names := at.recordedFolders()
+	names := at.RecordedFolders()
 	if s.Current() {
-		names = s.owned(at)
+		names = s.Owned(at)
 	} else if t.Adopt {
 		names = sets.Union(sets.Union(names, at.OperatorFolders), t.Rendered.inventory.Names())
 	}
-	existing := at.Folders.only(names)
+	existing := at.Folders.Only(names)
 	kept := t.kept.failures.keep(t.Rendered.inventory, existing, existing)
 	kept.setSince(append(s.records(), at.Record)...)
 	return kept
@@ -294,7 +294,7 @@ func (k *keptTree) setSince(records ...*record.Record) {
 // branch.
 func (t *AppliedTree) baseline(s *State) Inventory {
 	k := t.kept
-	if k == nil || !t.updates(s) {
+	if k == nil || !t.Updates(s) {
 		return s.Delivered
 	}
 	return k.baseline(s.Delivered, s.Ours())
@@ -344,7 +344,7 @@ func (c *comparison) checkLeftOut() error {
 	if k == nil || c.before.Current() || c.unread {
 		return nil
 	}
-	existing := k.failures.keep(c.Rendered.inventory, c.branch.Folders.only(c.branch.recordedFolders()), nil).kept
+	existing := k.failures.keep(c.Rendered.inventory, c.branch.Folders.Only(c.branch.RecordedFolders()), nil).kept
 	if len(existing) == 0 {
 		return nil
 	}

@@ -1,7 +1,7 @@
 package delivery
 
 import (
-	"crypto/sha1" // as Git does
+	"crypto/sha1"
 	"fmt"
 	"slices"
 	"strings"
@@ -66,12 +66,12 @@ func (s *situation) keptText() string {
 		parts = append(parts, strings.TrimPrefix(fmt.Sprintf("%T", err), "*delivery."))
 	}
 	if s.branch != nil && len(decision.Errors) == 0 {
-		if read := d.on(s.state.current(), s.branch); !d.Certain() {
+		if read := d.on(s.state.OrNil(), s.branch); !d.Certain() {
 			list("on the branch kept", read.kept.kept)
 			list("left out there", read.kept.leftOut)
 			d = read
 		}
-		if _, errs := (&comparison{d, s.state.current(), s.branch}).change(nil); len(errs) > 0 {
+		if _, errs := (&comparison{d, s.state.OrNil(), s.branch}).change(nil); len(errs) > 0 {
 			parts = append(parts, "the apply: "+strings.TrimPrefix(fmt.Sprintf("%T", errs[0]), "*delivery."))
 		}
 	}
@@ -272,7 +272,7 @@ func TestWholeHashesInState(t *testing.T) {
 		folder := InventoryFolder{Hash: sha1.Sum(fmt.Append(nil, c))}
 		for n := range targets {
 			hash := sha1.Sum(fmt.Append(nil, c, n))
-			folder.Targets = append(folder.Targets, newTarget(fmt.Sprintf("workload-%04d-target", n), hash, false))
+			folder.Targets = append(folder.Targets, NewTarget(fmt.Sprintf("workload-%04d-target", n), hash, false))
 		}
 		inv[fmt.Sprintf("ct-%03d", c)] = folder
 	}

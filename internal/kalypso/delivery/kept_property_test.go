@@ -1,7 +1,7 @@
 package delivery
 
 import (
-	"crypto/sha1" // as Git does
+	"crypto/sha1"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -232,7 +232,7 @@ func (m *keptModel) inventory() Inventory {
 		for _, key := range slices.Sorted(maps.Keys(m.branch)) {
 			if name, ok := strings.CutPrefix(key, ct+"/"); ok {
 				hashes[name] = m.branch[key]
-				folder.Targets = append(folder.Targets, newTarget(name, m.branch[key], false))
+				folder.Targets = append(folder.Targets, NewTarget(name, m.branch[key], false))
 			}
 		}
 		folder.Hash = tree.ClusterTypeHash(hashes)
@@ -322,7 +322,7 @@ func (m *keptModel) apply() {
 	if before == nil {
 		before = &State{}
 	}
-	m.state = (&plannedChange{Change: change, tree: d, at: at, before: before}).delivered(d.Destination, "head")
+	m.state = (&PlannedChange{Change: change, Tree: d, At: at, Before: before}).Delivered(d.Destination, "head")
 	m.prior = &Prior{TreeHash: d.Inventory().TreeHash().String(), Commit: "commit", Delivered: true}
 	m.reload()
 	if Decide(rendered, m.prior, m.state).Action != Keep {

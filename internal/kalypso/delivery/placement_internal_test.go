@@ -45,7 +45,7 @@ func TestDecisionsOfState(t *testing.T) {
 	t.Parallel()
 	written := record.New("dev", []string{"large"}, "", nil, nil)
 	written.Decisions = decided("large")
-	s := newState(record.Destination{Repo: "file:///repo", Branch: "dev", Path: "."}, "dev")
+	s := NewState(record.Destination{Repo: "file:///repo", Branch: "dev", Path: "."}, "dev")
 	folder := InventoryFolder{Hash: tree.Hash{1}, Targets: []InventoryTarget{{Name: "hello-web"}}}
 	s.Delivered = Inventory{"large": folder, "small": folder}
 	s.DeliveredRecord, s.Decisions = written.Hash(), written.Decisions
@@ -109,7 +109,7 @@ func TestDecisionsDecide(t *testing.T) {
 	t.Parallel()
 	d := placed(t)
 	state := func(decisions placement.Decisions) *State {
-		s := newState(d.Destination, "dev")
+		s := NewState(d.Destination, "dev")
 		s.Decisions, s.Delivered, s.Seen.Head = decisions, Inventory{}, "1"
 		return &s
 	}

@@ -1,64 +1,10 @@
 package delivery
 
 import (
-	"strings"
 	"testing"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/pullrequest"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
 )
-
-// TestBranchName: a name is Git's, the same for one rendering always, another one for each, and in no other one's way.
-func TestBranchName(t *testing.T) {
-	if got, want := branchName("deployment/", key{"dev", "dev", "."}), "deployment/dev-7bf4c8d7"; got != want {
-		t.Errorf("got %q, want %q: what is open under the old name is not found", got, want)
-	}
-	seen := map[string]key{}
-	for _, k := range []key{
-		{"dev", "dev", "."}, {"dev", "main", "."}, {"dev", "main", "clusters"}, {"dev", "main", "clusters/a"},
-		{"dev", "main-clusters", "."},
-		{"dev-main", "clusters", "."}, {"a..b", "feature/ü", "..."}, {"ü", "ü", "."}, {"-", "@{", ".lock"}, {"é", "é", "."},
-		{strings.Repeat("e", 300), strings.Repeat("b", 300), "."}, {strings.Repeat("e", 300), strings.Repeat("b", 300), "p"},
-	} {
-		for _, prefix := range []string{"deployment/", "", "a/b-"} {
-			name := branchName(prefix, k)
-			if err := gitops.CheckName(name); err != nil || len(name) > 100 {
-				t.Errorf("%+v: %q, %v", k, name, err)
-			}
-			if other, twice := seen[name]; twice {
-				t.Errorf("%+v and %+v are both %q", k, other, name)
-			}
-			seen[name] = k
-			if strings.Contains(strings.TrimPrefix(name, prefix), "/") {
-				t.Errorf("%q may lie in another branch's name", name)
-			}
-		}
-	}
-}
-
-// TestContents: the trailer of a commit covers everything of ours on our branch.
-func TestContents(t *testing.T) {
-	folders, all := map[string]tree.Hash{"large": {1}, "small": {2}}, map[string]bool{}
-	for _, s := range []string{
-		contents("r", folders), contents("s", folders), contents("r", nil), contents("r", map[string]tree.Hash{"large": {1}}),
-		contents("r", map[string]tree.Hash{"large": {2}, "small": {1}}),
-	} {
-		if all[s] {
-			t.Errorf("%q is twice", s)
-		}
-		all[s] = true
-	}
-	if contents("", nil) != contents("", map[string]tree.Hash{}) {
-		t.Error("no folders are two things")
-	}
-	// Runs of earlier versions left commits with this trailer.
-	k := key{"dev", "dev", "."}
-	const want = "Kalypso-Rendering: 702d3ffc59efebcd228cddfd305d9cb727e090b3"
-	if got := pullrequest.Trailer(k.marker(), contents("r", folders)); got != want {
-		t.Errorf("got %q, want %q", got, want)
-	}
-}
 
 // TestOthersOnOurBranch: what the state says about commits of others on our branch.
 func TestOthersOnOurBranch(t *testing.T) {
@@ -85,9 +31,9 @@ func TestOthersOnOurBranch(t *testing.T) {
 				TopicLocation: pullrequest.TopicLocation{Repo: at.Repo, Branch: at.Branch, Path: at.Path},
 			}
 			got := "unknown"
-			if known(s, topic) != nil {
+			if Known(s, topic) != nil {
 				got = ""
-				if err := s.Proposal.moved(at, ours); err != nil {
+				if err := s.Proposal.Moved(at, ours); err != nil {
 					got = kindOf(err)
 				}
 			}

@@ -19,8 +19,8 @@ func (s *State) delivery() Delivery {
 	return Delivery{s.DeliveredRecord, s.Delivered.TreeHash().String()}
 }
 
-// remember keeps the deliveries before s, of which before is the last one.
-func (s *State) remember(before *State) {
+// Remember keeps the deliveries before s, of which before is the last one.
+func (s *State) Remember(before *State) {
 	if !before.Current() || !before.Destination.Same(s.Destination) || before.Environment != s.Environment {
 		return
 	}
@@ -42,9 +42,9 @@ func (s *State) Reverted() bool {
 func (s *State) asSeen() *State {
 	now, r := *s, s.Seen.Record
 	now.Delivered, now.DeliveredRecord, now.Decisions = s.Ours(), s.Seen.RecordHash, r.Decisions
-	now.PromotedCommit, now.Rollout, now.Inputs = r.PromotedCommit, rolloutOf(r, s.Seen.Time), inputsOf(r)
+	now.PromotedCommit, now.Rollout, now.Inputs = r.PromotedCommit, RolloutOf(r, s.Seen.Time), InputsOf(r)
 	now.Base, now.Drift, now.RevertKnown = s.Seen.Head, nil, false
-	now.remember(s)
+	now.Remember(s)
 	return &now
 }
 
@@ -53,11 +53,11 @@ func (s *State) asSeen() *State {
 // After a run that found the revert and wrote nothing, the fleet may also go on from there, unless it brings anything
 // back.
 func (t *AppliedTree) accept(p *Prior, s *State) *State {
-	if !s.Reverted() || !t.updates(s) || t.Tree == nil || t.Rests(p) {
+	if !s.Reverted() || !t.Updates(s) || t.Tree == nil || t.Rests(p) {
 		return s
 	}
 	ours, target := s.Ours(), t.Target()
-	back := slices.ContainsFunc(t.baseline(s).differing(ours), func(name string) bool {
+	back := slices.ContainsFunc(t.baseline(s).Differing(ours), func(name string) bool {
 		folder, rendered := target[name]
 		return folder.Unknown || rendered && folder.Hash == s.Delivered[name].Hash
 	})
@@ -71,7 +71,7 @@ func (t *AppliedTree) accept(p *Prior, s *State) *State {
 }
 
 // SeenRollout returns the rollout that the record on the branch describes, or nil.
-func (s *State) SeenRollout() *rollout.StoredProgress { return rolloutOf(s.Seen.Record, s.Seen.Time) }
+func (s *State) SeenRollout() *rollout.StoredProgress { return RolloutOf(s.Seen.Record, s.Seen.Time) }
 
 // commits returns the promoted commits that the last delivery brought to some folder.
 func (s *State) commits() []string {
@@ -82,8 +82,8 @@ func (s *State) commits() []string {
 	return all
 }
 
-// knownRevert returns now, which notes that the run before found the same revert and went well.
-func (s *State) knownRevert(now *State) *State {
+// KnownRevert returns now, which notes that the run before found the same revert and went well.
+func (s *State) KnownRevert(now *State) *State {
 	if now.RevertKnown || !s.Reverted() || !now.Reverted() || s.Seen.RecordHash != now.Seen.RecordHash ||
 		!s.Ours().Equal(now.Ours()) {
 		return now

@@ -89,13 +89,13 @@ type Prior struct {
 	PullRequest    pullrequest.Settings
 }
 
-// delivered reports whether something was delivered or proposed.
-func (p *Prior) delivered() bool {
+// DeliveredBefore reports whether something was delivered or proposed.
+func (p *Prior) DeliveredBefore() bool {
 	return p.Strategy == PullRequest && p.TreeHash != "" || p.Strategy == Push && p.Commit != ""
 }
 
-// newState returns a state of this version of the provider.
-func newState(at record.Destination, environment string) State {
+// NewState returns a state of this version of the provider.
+func NewState(at record.Destination, environment string) State {
 	return State{Version: stateVersion, Engine: engineVersion, Destination: at, Environment: environment}
 }
 
@@ -106,11 +106,11 @@ func (s *State) Current() bool {
 
 // Of reports whether s belongs to the rendering of p.
 func (s *State) Of(p *Prior) bool {
-	return s.Destination.Same(p.Destination) && s.desiredEnvironment() == p.Environment
+	return s.Destination.Same(p.Destination) && s.DesiredEnvironment() == p.Environment
 }
 
-// current returns s if it is [State.Current], else nil.
-func (s *State) current() *State {
+// OrNil returns s if it is [State.Current], else nil.
+func (s *State) OrNil() *State {
 	if !s.Current() {
 		return nil
 	}
@@ -120,13 +120,13 @@ func (s *State) current() *State {
 // Drifted reports whether our folders or our record on the branch differ from what was delivered.
 func (s *State) Drifted() bool { return len(s.Drift) > 0 }
 
-// owned returns the names of our folders on a branch: those in its record, and those that were delivered.
-func (s *State) owned(at *BranchState) []string {
-	return sets.Union(at.recordedFolders(), s.Delivered.Names())
+// Owned returns the names of our folders on a branch: those in its record, and those that were delivered.
+func (s *State) Owned(at *BranchState) []string {
+	return sets.Union(at.RecordedFolders(), s.Delivered.Names())
 }
 
 // Ours returns our folders on the branch, as they were last read.
-func (s *State) Ours() Inventory { return s.Seen.Folders.only(s.owned(&s.Seen)) }
+func (s *State) Ours() Inventory { return s.Seen.Folders.Only(s.Owned(&s.Seen)) }
 
 // lastTree returns the tree that was last delivered, proposed or computed. It is empty if this version of the provider
 // does not know it.
@@ -142,20 +142,12 @@ func (s *State) lastTree() Inventory {
 
 // Computed returns the state of a rendering that is only computed.
 func Computed(t *AppliedTree) *State {
-	s := newState(record.Destination{}, t.Environment)
+	s := NewState(record.Destination{}, t.Environment)
 	s.PromotedCommit, s.Inputs = t.Promotion.Commit, t.inputs()
 	s.Delivered, s.Decisions = t.inventory, t.decisions
 	s.Seen.Folders = s.Delivered
 	s.WholeHashes = t.KeepsFailed()
 	return &s
-}
-
-// Compute returns the result of a rendering that is only computed.
-func Compute(t *AppliedTree, before *State) *Result {
-	if before == nil {
-		before = &State{}
-	}
-	return &Result{State: Computed(t), Before: before}
 }
 
 // RenameTo sets the destination to at, if both are the same location under different URLs. It reports whether it
@@ -274,8 +266,8 @@ func (inv Inventory) replace(with func(name string, folder InventoryFolder) Inve
 	return replaced
 }
 
-// withoutTargets returns s without the targets of its folders, which are read again then.
-func (s *State) withoutTargets() *State {
+// WithoutTargets returns s without the targets of its folders, which are read again then.
+func (s *State) WithoutTargets() *State {
 	drop := func(_ string, folder InventoryFolder) InventoryFolder {
 		folder.Targets = nil
 		return folder

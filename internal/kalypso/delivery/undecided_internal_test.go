@@ -46,8 +46,4 @@ func TestUndecided(t *testing.T) {
 	if diff := cmp.Diff(map[string]string{"a": "+0 -1 ~0"}, Changes(existing, fewer)); diff != "" {
 		t.Errorf("changes (-want +got):\n%s", diff)
 	}
-	change := &BranchChange{Undecided: []string{"b"}}
-	if diff := cmp.Diff([]string{"not known before the apply: b"}, change.Lines(1)); diff != "" {
-		t.Errorf("lines (-want +got):\n%s", diff)
-	}
 }

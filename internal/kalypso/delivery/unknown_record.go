@@ -29,7 +29,7 @@ func (e *UnknownRecordError) Error() string {
 // after its push may have written it unknown to the state: then the branch contains what is desired, or an earlier wave
 // of it.
 func (c *comparison) checkRecord() error {
-	if c.isContainedBy(c.branch) || c.continues(c.branch.Record) {
+	if c.IsContainedBy(c.branch) || c.continues(c.branch.Record) {
 		return nil
 	}
 	return c.before.checkRecord(c.branch)

@@ -83,7 +83,7 @@ func (a *Arguments) PlanDestroy(s *State) problem.Problems {
 	if ps := a.ValidateDestroy(); len(ps) > 0 || !a.Delivers() || a.KeepOnDestroy || !s.Current() {
 		return ps
 	}
-	paths, err := pathsToRemove(s, &s.Seen)
+	paths, err := PathsToRemove(s, &s.Seen)
 	if err != nil || len(paths) == 0 {
 		return nil //nolint:nilerr // the destroy reads the branch, and reports its errors
 	}

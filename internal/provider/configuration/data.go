@@ -12,6 +12,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/path"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/remote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
@@ -43,7 +44,7 @@ type Data struct {
 	entra       *entraLogins // nil: none
 	// secrets are redacted from all server messages.
 	secrets redact.Secrets
-	Claims  delivery.Claims
+	Claims  remote.Claims
 	// configClaims contains what the other resources manage.
 	configClaims configClaims
 	// LastPlan contains the rendering that was planned last, for the following apply.

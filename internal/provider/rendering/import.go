@@ -12,6 +12,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/remote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
@@ -59,7 +60,7 @@ func (r *environmentRendering) ImportState(
 	}
 	ctx, cancel := context.WithTimeout(ctx, schemas.ReadTimeout)
 	defer cancel()
-	state, err := delivery.Import(ctx, r.data.Client, at, environment)
+	state, err := remote.Import(ctx, r.data.Client, at, environment)
 	if errors.Is(err, gitops.ErrBranchNotFound) {
 		resp.Diagnostics.AddError("Branch not found",
 			fmt.Sprintf(

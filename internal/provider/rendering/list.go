@@ -9,7 +9,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/list"
 	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/remote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
@@ -44,8 +44,8 @@ func (l *renderingList) List(ctx context.Context, req list.ListRequest, stream *
 	stream.Results = schemas.ListBranches(ctx, req, l.data, func(
 		ctx context.Context, repo string, globs []string, results *schemas.ListResults,
 	) error {
-		return delivery.EachRendering(ctx, l.data.Client, repo, globs,
-			func(at record.Destination, found *delivery.Rendering, err error) bool {
+		return remote.EachRendering(ctx, l.data.Client, repo, globs,
+			func(at record.Destination, found *remote.Rendering, err error) bool {
 				var unusable *record.Error
 				switch {
 				case errors.As(err, &unusable):

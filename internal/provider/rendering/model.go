@@ -12,6 +12,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/remote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
@@ -279,7 +280,7 @@ func (m *environmentRenderingModel) kept(ctx context.Context, state *environment
 
 // setResult sets the results of an apply. planned contains the planned results.
 func (m *environmentRenderingModel) setResult(
-	decision *delivery.Decision, result *delivery.Result, planned deliveryResults, state *environmentRenderingModel,
+	decision *delivery.Decision, result *remote.Result, planned deliveryResults, state *environmentRenderingModel,
 ) {
 	switch {
 	case result.Action == delivery.Keep || result.Action == delivery.RemoveOld || result.Action == delivery.Withhold:
@@ -298,7 +299,7 @@ func (m *environmentRenderingModel) setResult(
 // setRefreshed sets the results of a refresh, and reports whether anything changed. files are those of the branch after
 // a revert; nil: they stay.
 func (m *environmentRenderingModel) setRefreshed(
-	ctx context.Context, found *delivery.Refreshed, files map[string][]byte,
+	ctx context.Context, found *remote.Refreshed, files map[string][]byte,
 ) bool {
 	before := *m
 	m.setDelivery(found.Commit, found.Delivered, found.PullRequest)

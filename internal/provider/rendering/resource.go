@@ -15,6 +15,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-log/tflog"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/remote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/report"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/configuration"
@@ -164,8 +165,8 @@ func (r *environmentRendering) decision(
 }
 
 // remote returns the access to the branch.
-func (r *environmentRendering) remote(ctx context.Context) delivery.Remote {
-	return delivery.Remote{
+func (r *environmentRendering) remote(ctx context.Context) remote.Operations {
+	return remote.Operations{
 		Git: r.data.Client, Host: r.data.Hosting, Claims: &r.data.Claims, Progress: logProgress(ctx, logEvery),
 	}
 }

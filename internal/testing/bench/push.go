@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/remote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
@@ -143,7 +144,7 @@ func (b *bench) deliveries(ctx context.Context, name string, f *fleet.Fleet, t *
 		if err := b.measure(name, func() (sample, error) {
 			return timed(func() error {
 				decision := delivery.Decide(delivery.NewRendered(&arguments, t), nil, state)
-				result, err := delivery.Deliver(ctx, client, decision.Applied, state, nil)
+				result, err := remote.Deliver(ctx, client, decision.Applied, state, nil)
 				if err == nil && !result.Pushed {
 					err = errors.New("nothing was pushed")
 				}

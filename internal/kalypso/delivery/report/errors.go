@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/remote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
@@ -40,7 +41,7 @@ func deliveryProblem(at record.Destination, err error) problem.Problem {
 		review    *pullrequest.ReviewError
 		nested    *delivery.NestedError
 		moves     *delivery.RolloutMoveError
-		reviewers *delivery.ReviewersError
+		reviewers *remote.ReviewersError
 		keptMove  *delivery.KeptMoveError
 		leftOut   *delivery.LeftOutError
 		unknown   *delivery.UnknownRecordError

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/remote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/report"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
@@ -77,10 +78,10 @@ func TestMoves(t *testing.T) {
 // A destroy beside another rendering of the same destination removed nothing, and says so.
 func TestDestroyed(t *testing.T) {
 	t.Parallel()
-	if ps := report.Destroyed(delivery.Destroyed{}); len(ps) > 0 {
+	if ps := report.Destroyed(remote.Destroyed{}); len(ps) > 0 {
 		t.Errorf("of a removal: %v", ps)
 	}
-	ps := report.Destroyed(delivery.Destroyed{Taken: &destination})
+	ps := report.Destroyed(remote.Destroyed{Taken: &destination})
 	if len(ps) != 1 || ps.HasErrors() || !strings.Contains(ps[0].Detail, destination.String()) {
 		t.Errorf("of another's files: %v", ps)
 	}

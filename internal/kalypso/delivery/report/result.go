@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/remote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
@@ -13,7 +14,7 @@ import (
 )
 
 // Result returns what the apply left undone, and what people did meanwhile.
-func Result(r *delivery.Result) (ps problem.Problems) {
+func Result(r *remote.Result) (ps problem.Problems) {
 	if r.Action == delivery.Keep || r.Action == delivery.Nothing {
 		return nil
 	}
@@ -53,7 +54,7 @@ func closed(s *delivery.State) problem.Problem {
 }
 
 // removals warns about pull requests that remove what was delivered and that are not merged yet.
-func removals(all []delivery.Removal) (ps problem.Problems) {
+func removals(all []remote.Removal) (ps problem.Problems) {
 	for _, removal := range all {
 		if pr := removal.PullRequest; pr.State != hosting.Merged {
 			ps = append(ps, problem.WarningAt("A pull request removes the rendering", fmt.Sprintf(
@@ -129,7 +130,7 @@ func adoption(at record.Destination, a delivery.Adoption, rest string) problem.P
 }
 
 // branchChange warns about a change of a branch of which the state knows nothing.
-func branchChange(at record.Destination, c *delivery.BranchChange) problem.Problems {
+func branchChange(at record.Destination, c *remote.BranchChange) problem.Problems {
 	told := ""
 	if lines := c.Lines(delivery.MaxListed); len(lines) > 0 {
 		told = "What the apply changes there, by cluster type, in deployment targets:\n" +
@@ -147,7 +148,7 @@ func branchChange(at record.Destination, c *delivery.BranchChange) problem.Probl
 }
 
 // Checked returns what a plan found on the branch that the state does not know.
-func Checked(t *delivery.AppliedTree, checked delivery.Checked) (ps problem.Problems) {
+func Checked(t *delivery.AppliedTree, checked remote.Checked) (ps problem.Problems) {
 	if checked.Recovered != nil {
 		ps = append(ps, drift(checked.Recovered, t.OnDrift))
 	}
@@ -161,7 +162,7 @@ func Checked(t *delivery.AppliedTree, checked delivery.Checked) (ps problem.Prob
 }
 
 // Refreshed returns what a refresh found missing.
-func Refreshed(p *delivery.Prior, found *delivery.Refreshed) problem.Problems {
+func Refreshed(p *delivery.Prior, found *remote.Refreshed) problem.Problems {
 	if !found.BranchGone {
 		return nil
 	}
@@ -171,7 +172,7 @@ func Refreshed(p *delivery.Prior, found *delivery.Refreshed) problem.Problems {
 }
 
 // Destroyed returns what a destroy left.
-func Destroyed(left delivery.Destroyed) problem.Problems {
+func Destroyed(left remote.Destroyed) problem.Problems {
 	if left.Taken == nil {
 		return removals(left.Removals)
 	}

@@ -1,9 +1,10 @@
-package delivery
+package remote
 
 import (
 	"context"
 	"errors"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/pullrequest"
@@ -11,7 +12,7 @@ import (
 )
 
 // ClosePullRequests closes all pull requests of a rendering that is no longer delivered by pull request.
-func (r *PullRequests) ClosePullRequests(ctx context.Context, s *State) error {
+func (r *PullRequests) ClosePullRequests(ctx context.Context, s *delivery.State) error {
 	if s.Proposal != nil {
 		if err := r.closeProposal(ctx, s); err != nil {
 			return err
@@ -22,15 +23,15 @@ func (r *PullRequests) ClosePullRequests(ctx context.Context, s *State) error {
 
 // closeProposal closes the pull request that the state knows, and deletes our branch, unless others pushed to it. If
 // the pull request was merged meanwhile, the error is [pullrequest.ErrChanged].
-func (r *PullRequests) closeProposal(ctx context.Context, s *State) error {
+func (r *PullRequests) closeProposal(ctx context.Context, s *delivery.State) error {
 	t, err := r.proposalTopic(s)
 	if err != nil {
 		return err
 	}
-	return t.Close(ctx, nil, known(s, t))
+	return t.Close(ctx, nil, delivery.Known(s, t))
 }
 
-func (r *PullRequests) closeRemovals(ctx context.Context, places []*OldLocation) error {
+func (r *PullRequests) closeRemovals(ctx context.Context, places []*delivery.OldLocation) error {
 	for _, old := range places {
 		if err := r.closeRemoval(ctx, old.State.Destination, old.State.Environment); err != nil {
 			return err
@@ -58,17 +59,17 @@ func (r *PullRequests) closeRemoval(ctx context.Context, at record.Destination, 
 
 // Destroy closes the open pull request, and opens pull requests that remove what was delivered to the destination and
 // to old locations. It returns them, and the state to keep if it fails.
-func (r *PullRequests) Destroy(ctx context.Context, a *Arguments, s *State) (*State, []Removal, error) {
+func (r *PullRequests) Destroy(ctx context.Context, a *delivery.Arguments, s *delivery.State) (*delivery.State, []Removal, error) {
 	t, err := r.proposalTopic(s)
 	if err != nil {
 		return s, nil, err
 	}
-	found, err := t.Find(ctx, known(s, t))
+	found, err := t.Find(ctx, delivery.Known(s, t))
 	if err != nil {
 		return s, nil, err
 	}
 	// If it was merged meanwhile, it is removed like everything else that was delivered.
-	if err := t.Close(ctx, found, known(s, t)); err != nil && !errors.Is(err, pullrequest.ErrChanged) {
+	if err := t.Close(ctx, found, delivery.Known(s, t)); err != nil && !errors.Is(err, pullrequest.ErrChanged) {
 		return s, nil, err
 	}
 	now := *s
@@ -79,7 +80,7 @@ func (r *PullRequests) Destroy(ctx context.Context, a *Arguments, s *State) (*St
 	}
 	now.OldLocations = nil
 	var all []Removal
-	for _, old := range a.oldLocations(s) {
+	for _, old := range a.OldLocations(s) {
 		next := *old
 		if err == nil {
 			next.Number, err = r.removeAll(ctx, old.State, a, &all)
@@ -99,7 +100,7 @@ func (r *PullRequests) Destroy(ctx context.Context, a *Arguments, s *State) (*St
 
 // removeAll opens a pull request that removes what was delivered to a destination. It returns its number, or 0 if
 // there is nothing to remove.
-func (r *PullRequests) removeAll(ctx context.Context, s *State, a *Arguments, all *[]Removal) (int, error) {
+func (r *PullRequests) removeAll(ctx context.Context, s *delivery.State, a *delivery.Arguments, all *[]Removal) (int, error) {
 	pr, err := r.Remove(ctx, s, removalMessage(s), a.Author)
 	if pr == nil {
 		return 0, err
@@ -111,14 +112,14 @@ func (r *PullRequests) removeAll(ctx context.Context, s *State, a *Arguments, al
 // Remove opens a pull request that removes what was delivered, and returns it. People have to merge it, even with
 // auto-merge. It returns nil if the destination contains nothing of ours.
 func (r *PullRequests) Remove(
-	ctx context.Context, s *State, message string, author gitops.Author,
+	ctx context.Context, s *delivery.State, message string, author gitops.Author,
 ) (*hosting.PullRequest, error) {
 	t, err := r.removalTopic(s.Destination, s.Environment)
 	if err != nil {
 		return nil, err
 	}
 	t.AutoMerge, t.Reopen = "", true
-	var existing Inventory
+	var existing delivery.Inventory
 	c := pullrequest.ProposedChange{Removes: true}
 	c.Edit = func(ctx context.Context, target, now *gitops.Snapshot) (pullrequest.Edit, error) {
 		edit := pullrequest.Edit{Discard: true, Contents: contents("", nil)}
@@ -126,22 +127,22 @@ func (r *PullRequests) Remove(
 		if err != nil {
 			return edit, err
 		}
-		paths, err := pathsToRemove(s, at)
+		paths, err := delivery.PathsToRemove(s, at)
 		if err != nil || len(paths) == 0 {
 			return edit, err
 		}
-		ours, err := readBranch(now, destinationOf(t), nil, nil)
+		ours, err := readBranch(now, delivery.DestinationOf(t), nil, nil)
 		if err != nil {
 			return edit, err
 		}
-		existing = at.Folders.only(at.recordedFolders())
+		existing = at.Folders.Only(at.RecordedFolders())
 		edit.Ours, err = t.ReadOwnBranch(ctx, now, contentsOf(ours), "", at.Head)
 		edit.Needed, edit.Existing = true, edit.Ours.Ours && ours.Record == nil
 		edit.Commit = func() *gitops.Edit { return &gitops.Edit{Remove: paths, Message: message, Author: author} }
 		return edit, err
 	}
 	c.Text = func() pullrequest.Text {
-		body := DescribeRemoval(s.Destination, s.Environment, existing, Review{Max: t.Host().MaxBody()})
+		body := delivery.DescribeRemoval(s.Destination, s.Environment, existing, delivery.Review{Max: t.Host().MaxBody()})
 		return pullrequest.Text{Message: message, Body: body}
 	}
 	run, err := t.Run(

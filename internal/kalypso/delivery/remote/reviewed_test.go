@@ -1,4 +1,4 @@
-package delivery_test
+package remote_test
 
 import (
 	"context"
@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/remote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
@@ -30,7 +31,7 @@ type reviewed struct {
 	*testing.T
 	fake    *githubfake.Server
 	on      *githubfake.Repo
-	remote  delivery.Remote
+	remote  remote.Operations
 	ctx     context.Context
 	desired delivery.Arguments
 	value   string // in all files of the tree
@@ -54,7 +55,7 @@ func newReviewed(t *testing.T) *reviewed {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.remote = delivery.Remote{Git: client, Host: func() (hosting.Host, error) { return host, nil }}
+	r.remote = remote.Operations{Git: client, Host: func() (hosting.Host, error) { return host, nil }}
 	r.desired = delivery.Arguments{
 		Strategy:    delivery.PullRequest,
 		Destination: record.Destination{Repo: r.on.URL, Branch: "dev", Path: "."},
@@ -145,7 +146,7 @@ func (r *reviewed) plan() string {
 // applyPlanned applies what was planned before the last things happened.
 func (r *reviewed) applyPlanned() error {
 	r.Helper()
-	r.remote.Claims = &delivery.Claims{} // of one run
+	r.remote.Claims = &remote.Claims{} // of one run
 	result, err := r.remote.Apply(r.ctx, r.decide())
 	if err != nil {
 		return err

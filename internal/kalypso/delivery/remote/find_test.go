@@ -1,4 +1,4 @@
-package delivery_test
+package remote_test
 
 import (
 	"errors"
@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/remote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
@@ -33,8 +33,8 @@ func TestEachRendering(t *testing.T) {
 
 	const url = "file://"
 	var got []string
-	err := delivery.EachRendering(t.Context(), b.client, url+b.repo, []string{"dev", "pro*", "stage"},
-		func(at record.Destination, found *delivery.Rendering, err error) bool {
+	err := remote.EachRendering(t.Context(), b.client, url+b.repo, []string{"dev", "pro*", "stage"},
+		func(at record.Destination, found *remote.Rendering, err error) bool {
 			var unusable *record.Error
 			switch {
 			case errors.As(err, &unusable):
@@ -46,7 +46,7 @@ func TestEachRendering(t *testing.T) {
 			default:
 				got = append(got, at.Branch+" "+at.Path+": "+found.Environment)
 				state, err := found.State()
-				imported, failed := delivery.Import(t.Context(), b.client, found.At, found.Environment)
+				imported, failed := remote.Import(t.Context(), b.client, found.At, found.Environment)
 				if err != nil || failed != nil || state.Delivered.TreeHash() != imported.Delivered.TreeHash() ||
 					state.Base != imported.Base || state.Delivered.Count() != 1 {
 					t.Errorf("%s: the state differs from that of an import: %v, %v", at, err, failed)
@@ -61,8 +61,8 @@ func TestEachRendering(t *testing.T) {
 	}
 
 	got = nil
-	err = delivery.EachRendering(t.Context(), b.client, url+b.repo, []string{"*"},
-		func(at record.Destination, _ *delivery.Rendering, _ error) bool {
+	err = remote.EachRendering(t.Context(), b.client, url+b.repo, []string{"*"},
+		func(at record.Destination, _ *remote.Rendering, _ error) bool {
 			got = append(got, at.Branch)
 			return len(got) < 3
 		})

@@ -1,4 +1,4 @@
-package delivery
+package remote
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 
 	"github.com/go-git/go-git/v5/plumbing"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
@@ -16,7 +17,7 @@ import (
 
 // Observe reads the branch and returns the state with what the branch contains now. If the head did not change, it only
 // lists the references. It returns [gitops.ErrBranchNotFound] if the branch does not exist.
-func Observe(ctx context.Context, client *gitremote.Client, s *State) (*State, error) {
+func Observe(ctx context.Context, client *gitremote.Client, s *delivery.State) (*delivery.State, error) {
 	branch, err := gitops.Open(client, s.Destination.Repo, s.Destination.Branch)
 	if err != nil {
 		return nil, err
@@ -51,8 +52,8 @@ func Observe(ctx context.Context, client *gitremote.Client, s *State) (*State, e
 }
 
 // driftedPaths returns the paths of our folders and of our record that differ from what was delivered.
-func driftedPaths(s *State) []string {
-	changed := s.Delivered.differing(s.Ours())
+func driftedPaths(s *delivery.State) []string {
+	changed := s.Delivered.Differing(s.Ours())
 	for i, name := range changed {
 		changed[i] = s.Destination.Join(name)
 	}
@@ -64,7 +65,7 @@ func driftedPaths(s *State) []string {
 
 // DriftSince returns the commits after base that changed the paths. If it does not find them, it returns a drift
 // without a commit.
-func DriftSince(ctx context.Context, branch *gitops.Branch, base string, changed []string) ([]Drift, error) {
+func DriftSince(ctx context.Context, branch *gitops.Branch, base string, changed []string) ([]delivery.Drift, error) {
 	commits, found, err := branch.History(ctx, plumbing.NewHash(base), changed)
 	if err != nil {
 		return nil, err
@@ -72,19 +73,19 @@ func DriftSince(ctx context.Context, branch *gitops.Branch, base string, changed
 	all := drifts(commits)
 	switch {
 	case !found:
-		all = append(all, Drift{
+		all = append(all, delivery.Drift{
 			Paths: changed, Subject: "the last delivered commit is not in the history of the branch, as far as it was searched",
 		})
 	case len(all) == 0:
-		all = append(all, Drift{Paths: changed, Subject: "the pull request was merged with changes of others"})
+		all = append(all, delivery.Drift{Paths: changed, Subject: "the pull request was merged with changes of others"})
 	}
 	return all, nil
 }
 
-func drifts(commits []gitops.ChangingCommit) []Drift {
-	var all []Drift
+func drifts(commits []gitops.ChangingCommit) []delivery.Drift {
+	var all []delivery.Drift
 	for _, c := range commits {
-		all = append(all, Drift{
+		all = append(all, delivery.Drift{
 			Commit:  c.Commit.String(),
 			Author:  fmt.Sprintf("%s <%s>", c.Author.Name, c.Author.Email),
 			Time:    c.Author.When.UTC().Format(time.RFC3339),
@@ -104,8 +105,8 @@ var ErrRemoved = errors.New("the pull request that removes the rendering is merg
 // after a push. If a destroy waited for a removal that is merged now, the error is [ErrRemoved]. host may be nil
 // unless [State.Reviewed].
 func Follow(
-	ctx context.Context, client *gitremote.Client, host hosting.Host, s *State,
-) (*State, *hosting.PullRequest, error) {
+	ctx context.Context, client *gitremote.Client, host hosting.Host, s *delivery.State,
+) (*delivery.State, *hosting.PullRequest, error) {
 	if s.Removal != 0 {
 		if err := removed(ctx, host, s); err != nil {
 			return nil, nil, err
@@ -121,8 +122,8 @@ func Follow(
 }
 
 func follow(
-	ctx context.Context, client *gitremote.Client, host hosting.Host, s *State,
-) (*State, *hosting.PullRequest, error) {
+	ctx context.Context, client *gitremote.Client, host hosting.Host, s *delivery.State,
+) (*delivery.State, *hosting.PullRequest, error) {
 	p := s.Proposal
 	if p == nil {
 		now, err := Observe(ctx, client, s)
@@ -160,7 +161,7 @@ func follow(
 	return &next, pr, err
 }
 
-func removed(ctx context.Context, host hosting.Host, s *State) error {
+func removed(ctx context.Context, host hosting.Host, s *delivery.State) error {
 	repo, err := host.Repo(s.Destination.Repo)
 	if err != nil {
 		return err
@@ -173,24 +174,24 @@ func removed(ctx context.Context, host hosting.Host, s *State) error {
 }
 
 // containsProposal reports whether the branch contains what was proposed.
-func containsProposal(s *State, p *Proposal) bool {
-	return s.Seen.RecordHash == p.Head.DeliveredRecord && s.Seen.Folders.only(s.owned(&s.Seen)).Equal(p.Head.Delivered)
+func containsProposal(s *delivery.State, p *delivery.Proposal) bool {
+	return s.Seen.RecordHash == p.Head.DeliveredRecord && s.Seen.Folders.Only(s.Owned(&s.Seen)).Equal(p.Head.Delivered)
 }
 
 // afterMerge returns the state of a destination that contains what was proposed, at a commit. It contains no later changes
 // of others.
-func afterMerge(s *State, p *Proposal, commit string) *State {
-	now := newState(s.Destination, p.Head.Environment)
+func afterMerge(s *delivery.State, p *delivery.Proposal, commit string) *delivery.State {
+	now := delivery.NewState(s.Destination, p.Head.Environment)
 	now.Delivered, now.DeliveredRecord = p.Head.Delivered, p.Head.DeliveredRecord
 	now.PromotedCommit, now.Inputs, now.Base = p.Head.PromotedCommit, p.Head.Inputs, commit
 	now.Decisions, now.Rollout, now.WholeHashes = p.Head.Decisions, p.Head.Rollout, p.Head.WholeHashes
-	now.remember(s)
+	now.Remember(s)
 	return &now
 }
 
 // foundCommit returns the commit on the branch that contains the tree, or "", and whether the branch still contains the tree.
 // now is the state after a refresh, and pr the pull request that was read, or nil.
-func foundCommit(p *Prior, now *State, pr *hosting.PullRequest) (commit string, delivered bool) {
+func foundCommit(p *delivery.Prior, now *delivery.State, pr *hosting.PullRequest) (commit string, delivered bool) {
 	contains := now.Proposal == nil && now.Delivered.TreeHash().String() == p.TreeHash
 	commit = p.Commit
 	if contains && commit == "" {
@@ -206,9 +207,9 @@ func foundCommit(p *Prior, now *State, pr *hosting.PullRequest) (commit string, 
 // observeProposal reads the current state of a proposal that its target does not contain. target is the state of the target
 // now.
 func observeProposal(
-	ctx context.Context, client *gitremote.Client, t *pullrequest.Topic, p *Proposal, target *State,
+	ctx context.Context, client *gitremote.Client, t *pullrequest.Topic, p *delivery.Proposal, target *delivery.State,
 	pr *hosting.PullRequest,
-) (*Proposal, error) {
+) (*delivery.Proposal, error) {
 	now := *p
 	now.Lost, now.State = false, pr.State
 	head, err := Observe(ctx, client, p.Head)
@@ -225,13 +226,13 @@ func observeProposal(
 			return nil, err
 		}
 	}
-	now.Stale = p.promotedCommitChanged(target)
+	now.Stale = p.PromotedCommitChanged(target)
 	return &now, nil
 }
 
 // adoptOwnCommit returns the state of our branch. If the last commit is ours, of an apply that failed after its push,
 // the state has no drift.
-func adoptOwnCommit(ctx context.Context, s *State, t *pullrequest.Topic) (*State, error) {
+func adoptOwnCommit(ctx context.Context, s *delivery.State, t *pullrequest.Topic) (*delivery.State, error) {
 	if !s.Drifted() {
 		return s, nil
 	}
@@ -243,16 +244,16 @@ func adoptOwnCommit(ctx context.Context, s *State, t *pullrequest.Topic) (*State
 	now.Drift, now.Base = nil, s.Seen.Head
 	now.Delivered, now.DeliveredRecord, now.Inputs = s.Ours(), s.Seen.RecordHash, nil
 	if r := s.Seen.Record; r != nil {
-		now.PromotedCommit, now.Decisions, now.Rollout = r.PromotedCommit, r.Decisions, rolloutOf(r, time.Time{})
+		now.PromotedCommit, now.Decisions, now.Rollout = r.PromotedCommit, r.Decisions, delivery.RolloutOf(r, time.Time{})
 	}
 	return &now, nil
 }
 
 // otherCommits returns the commits of others on our branch that are not ours. Merge commits do not count.
-func otherCommits(ctx context.Context, p *Proposal, t *pullrequest.Topic) ([]Drift, error) {
+func otherCommits(ctx context.Context, p *delivery.Proposal, t *pullrequest.Topic) ([]delivery.Drift, error) {
 	others, rebased, err := t.OtherCommits(ctx, p.Pushed)
 	if err == nil && rebased != "" {
-		return []Drift{{Subject: rebased}}, nil
+		return []delivery.Drift{{Subject: rebased}}, nil
 	}
 	return drifts(others), err
 }

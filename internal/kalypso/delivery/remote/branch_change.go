@@ -1,4 +1,4 @@
-package delivery
+package remote
 
 import (
 	"fmt"
@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/describe"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
@@ -17,7 +18,7 @@ import (
 // BranchChange is what an apply changes in folders of the rendering, and in adopted ones, on a branch that the state
 // does not know.
 type BranchChange struct {
-	Adoption     Adoption
+	Adoption     delivery.Adoption
 	Undecided    []string            // cluster types whose changes are not known yet
 	ClusterTypes []ClusterTypeChange // sorted by name; empty if the branch contains no folders of ours
 }
@@ -40,12 +41,12 @@ type Difference struct {
 const maxCompared = 200
 
 // branchChange returns what a planned change changes on the branch.
-func branchChange(p *plannedChange, snapshot *gitops.Snapshot) (*BranchChange, error) {
+func branchChange(p *delivery.PlannedChange, snapshot *gitops.Snapshot) (*BranchChange, error) {
 	change := &BranchChange{Adoption: p.Adoption}
 	if len(p.Existing) == 0 {
 		return change, nil
 	}
-	all := p.Existing.changesTo(p.Wanted)
+	all := p.Existing.ChangesTo(p.Wanted)
 	for _, name := range p.Wanted.Names() {
 		if p.Wanted[name].Undecided {
 			change.Undecided = append(change.Undecided, name)
@@ -59,7 +60,7 @@ func branchChange(p *plannedChange, snapshot *gitops.Snapshot) (*BranchChange, e
 		}
 	}
 	compared = compared[:min(len(compared), maxCompared)]
-	existing, err := readTargets(snapshot, p.tree.Destination, compared)
+	existing, err := readTargets(snapshot, p.Tree.Destination, compared)
 	if err != nil {
 		return nil, err
 	}
@@ -68,7 +69,7 @@ func branchChange(p *plannedChange, snapshot *gitops.Snapshot) (*BranchChange, e
 		counts := map[string]int{}
 		for _, target := range ct.Changed {
 			files, ok := existing[ct.Name+"/"+target]
-			wanted, known := filesOf(p.tree, ct.Name, target)
+			wanted, known := delivery.FilesOf(p.Tree, ct.Name, target)
 			if !ok || !known {
 				continue
 			}
@@ -86,7 +87,7 @@ func branchChange(p *plannedChange, snapshot *gitops.Snapshot) (*BranchChange, e
 			}
 			return strings.Compare(a.Text, b.Text)
 		})
-		files, err := snapshot.NonFolders(p.tree.Destination.Join(ct.Name))
+		files, err := snapshot.NonFolders(p.Tree.Destination.Join(ct.Name))
 		if err != nil {
 			return nil, err
 		}

@@ -1,4 +1,4 @@
-package delivery_test
+package remote_test
 
 import (
 	"encoding/json"
@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/remote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/describe"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 )
@@ -177,7 +178,7 @@ func TestDescribeNotKnown(t *testing.T) {
 	s := b.deliver(o, 1)
 	const configuration = "Not compared, because it is not known here: the configuration before"
 	const both = "Not compared, because it is not known here: the configuration and the sources before"
-	imported, err := delivery.Import(t.Context(), b.client, s.Destination, "dev")
+	imported, err := remote.Import(t.Context(), b.client, s.Destination, "dev")
 	if err != nil {
 		t.Fatal(err)
 	}

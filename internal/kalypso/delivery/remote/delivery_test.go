@@ -1,4 +1,4 @@
-package delivery_test
+package remote_test
 
 import (
 	"errors"
@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/remote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/engine"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
@@ -121,7 +122,7 @@ func (b *branch) request(value string, targets map[string][]string, before *deli
 func (b *branch) deliver(o request, commits int) *delivery.State {
 	b.Helper()
 	before := len(gitserver.Log(b, b.repo, "dev"))
-	result, err := delivery.Deliver(b.Context(), b.client, o.applied(), o.before, nil)
+	result, err := remote.Deliver(b.Context(), b.client, o.applied(), o.before, nil)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -131,13 +132,13 @@ func (b *branch) deliver(o request, commits int) *delivery.State {
 	return result.State
 }
 
-func (b *branch) tryDeliver(o request) (*delivery.Result, error) {
-	return delivery.Deliver(b.Context(), b.client, o.applied(), o.before, nil)
+func (b *branch) tryDeliver(o request) (*remote.Result, error) {
+	return remote.Deliver(b.Context(), b.client, o.applied(), o.before, nil)
 }
 
 func (b *branch) observe(s *delivery.State) *delivery.State {
 	b.Helper()
-	now, err := delivery.Observe(b.Context(), b.client, s)
+	now, err := remote.Observe(b.Context(), b.client, s)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -238,7 +239,7 @@ func TestUnknownRecord(t *testing.T) {
 			gitserver.SeedFiles(t, b.repo, "dev", "Mine", test.edit)
 			want := gitserver.Modes(t, b.repo, "dev")
 			remove := func(s *delivery.State) error {
-				return delivery.Remove(t.Context(), b.client, s, "Away", gitops.Author{Name: "A", Email: "a@acme.io"})
+				return remote.Remove(t.Context(), b.client, s, "Away", gitops.Author{Name: "A", Email: "a@acme.io"})
 			}
 			now := b.observe(delivered)
 			for _, value := range []string{"1", "2"} {
@@ -410,7 +411,7 @@ func TestRemove(t *testing.T) {
 			gitserver.Seed(t, b.repo, "dev", theirs)
 			gitserver.SeedFiles(t, b.repo, "dev", "Mine", test.edit)
 			before := b.paths()
-			err := delivery.Remove(t.Context(), b.client, s, "Away", gitops.Author{Name: "A", Email: "a@acme.io"})
+			err := remote.Remove(t.Context(), b.client, s, "Away", gitops.Author{Name: "A", Email: "a@acme.io"})
 			want := slices.Sorted(slices.Values(append(test.left, slices.Collect(maps.Keys(theirs))...)))
 			if test.said != "" {
 				var ownership *delivery.OwnershipError
@@ -427,7 +428,7 @@ func TestRemove(t *testing.T) {
 			// Once more, and on a branch that is gone, there is nothing to do.
 			if test.said == "" {
 				gitserver.Git(t, b.repo, "update-ref", "-d", "refs/heads/dev")
-				if err := delivery.Remove(t.Context(), b.client, s, "Away",
+				if err := remote.Remove(t.Context(), b.client, s, "Away",
 					gitops.Author{Name: "A", Email: "a@acme.io"}); err != nil {
 					t.Errorf("on a branch that is gone: %v", err)
 				}
@@ -466,7 +467,7 @@ func TestAdopt(t *testing.T) {
 		t.Errorf("with adopt: %v", err)
 	}
 	o.Guardrails.MaxRemoved = "2"
-	found, err := delivery.Check(t.Context(), b.client, o.applied(), o.before)
+	found, err := remote.Check(t.Context(), b.client, o.applied(), o.before)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -586,4 +587,18 @@ func TestDeliverWaveWithoutState(t *testing.T) {
 	if changed := []bool{folder("large") != large, folder("small") != small}; changed[0] == changed[1] {
 		t.Errorf("the wave changed large: %t, small: %t", changed[0], changed[1])
 	}
+}
+
+// kept is the state as the next run finds it.
+func kept(t *testing.T, s *delivery.State) *delivery.State {
+	t.Helper()
+	text, err := s.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	next, err := delivery.DecodeState(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return next
 }

@@ -1,10 +1,11 @@
-package delivery
+package remote
 
 import (
 	"context"
 	"errors"
 	"fmt"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/pullrequest"
@@ -15,9 +16,9 @@ import (
 // pull request. If the destination already contains the tree, it proposes nothing, and opens the pull requests that
 // remove old locations. After an error, proposing again completes it.
 func (r *PullRequests) Propose(
-	ctx context.Context, applied *AppliedTree, s *State, progress Progress,
+	ctx context.Context, applied *delivery.AppliedTree, s *delivery.State, progress delivery.Progress,
 ) (*Result, error) {
-	s = s.current()
+	s = s.OrNil()
 	t, err := r.renderingTopic(applied.Arguments)
 	if err != nil {
 		return nil, err
@@ -30,7 +31,7 @@ func (r *PullRequests) Propose(
 	if err != nil {
 		return nil, err
 	}
-	if err := r.finishMove(ctx, applied.Arguments, s, destinationOf(t), result); err != nil {
+	if err := r.finishMove(ctx, applied.Arguments, s, delivery.DestinationOf(t), result); err != nil {
 		return nil, fmt.Errorf(
 			"the tree was proposed, but the old locations were not cleaned up; the next apply tries again: %w", err)
 	}
@@ -40,7 +41,7 @@ func (r *PullRequests) Propose(
 // finishMove closes the pull request that the rendering opened for another destination. Once the destination contains
 // the tree, it removes the old locations. now is the destination on our branch.
 func (r *PullRequests) finishMove(
-	ctx context.Context, a *Arguments, s *State, now record.Destination, result *Result,
+	ctx context.Context, a *delivery.Arguments, s *delivery.State, now record.Destination, result *Result,
 ) error {
 	if !s.Current() {
 		return nil
@@ -54,8 +55,8 @@ func (r *PullRequests) finishMove(
 			return err
 		}
 	}
-	result.State.OldLocations = a.oldLocations(s)
-	_, closing := a.removals(s, false)
+	result.State.OldLocations = a.OldLocations(s)
+	_, closing := a.Removals(s, false)
 	if err := r.closeRemovals(ctx, closing); err != nil {
 		return err
 	}
@@ -71,16 +72,16 @@ func (r *PullRequests) finishMove(
 // proposing is the last attempt of a proposal.
 type proposing struct {
 	found   *hosting.PullRequest // before the attempt, or nil
-	s       *State               // after the merge of the pull request
-	planned *plannedChange
-	ours    *BranchState // our branch before the push
+	s       *delivery.State      // after the merge of the pull request
+	planned *delivery.PlannedChange
+	ours    *delivery.BranchState // our branch before the push
 }
 
 func (r *PullRequests) propose(
-	ctx context.Context, t *pullrequest.Topic, applied *AppliedTree, s *State, progress Progress,
+	ctx context.Context, t *pullrequest.Topic, applied *delivery.AppliedTree, s *delivery.State, progress delivery.Progress,
 ) (*Result, error) {
 	var last proposing
-	run, err := t.Run(ctx, known(s, t),
+	run, err := t.Run(ctx, delivery.Known(s, t),
 		func(ctx context.Context, found *hosting.PullRequest) (pullrequest.ProposedChange, error) {
 			after, err := r.afterMerge(ctx, t, s, found)
 			if err != nil {
@@ -97,32 +98,32 @@ func (r *PullRequests) propose(
 
 // change returns the change that the pull request proposes. Its attempt keeps what it read.
 func (r *PullRequests) change(
-	t *pullrequest.Topic, applied *AppliedTree, p *proposing, progress Progress,
+	t *pullrequest.Topic, applied *delivery.AppliedTree, p *proposing, progress delivery.Progress,
 ) pullrequest.ProposedChange {
 	c := pullrequest.ProposedChange{Options: gitops.UpdateOptions{Progress: progress}}
-	if applied.updates(p.s) {
+	if applied.Updates(p.s) {
 		c.Options.Cache = p.s.Cache
 	}
 	c.Edit = func(ctx context.Context, target, ours *gitops.Snapshot) (edit pullrequest.Edit, err error) {
 		if p.planned, err = readChange(applied, target, p.s); err != nil {
 			return edit, err
 		}
-		if p.ours, edit, err = readTopic(ctx, p.planned.tree, t, ours, p.s, p.planned.at.Head); err != nil {
+		if p.ours, edit, err = readTopic(ctx, p.planned.Tree, t, ours, p.s, p.planned.At.Head); err != nil {
 			return edit, err
 		}
 		edit.Needed = p.planned.Needed
 		// Without our branch, the same tree can be proposed again later.
 		edit.Discard = p.found != nil && p.found.State != hosting.Merged
-		edit.Commit = func() *gitops.Edit { return p.planned.edit() }
-		edit.Contents = contents(p.planned.RecordHash, p.planned.Wanted.hashes())
+		edit.Commit = func() *gitops.Edit { return p.planned.Edit() }
+		edit.Contents = contents(p.planned.RecordHash, p.planned.Wanted.Hashes())
 		return edit, nil
 	}
 	// An open removal would remove what is desired again.
 	c.Pushed = func(ctx context.Context) error { return r.closeRemoval(ctx, applied.Destination, applied.Environment) }
 	c.Text = func() pullrequest.Text {
 		return pullrequest.Text{
-			Message: p.planned.commitMessage(), Body: p.planned.tree.Describe(p.planned.before),
-			Promoted: p.planned.promotes(p.s),
+			Message: p.planned.CommitMessage(), Body: p.planned.Tree.Describe(p.planned.Before),
+			Promoted: p.planned.Promotes(p.s),
 		}
 	}
 	return c
@@ -134,26 +135,26 @@ func (r *PullRequests) proposed(
 ) (*Result, error) {
 	planned, pr := p.planned, run.PullRequest
 	result := &Result{
-		State: planned.targetState(), Applied: planned.tree, Before: planned.before,
+		State: planned.TargetState(), Applied: planned.Tree, Before: planned.Before,
 		Adoption: planned.Adoption, Pushed: run.Pushed, PullRequest: pr,
 	}
 	if pr == nil { // the target contains the tree
-		result.State.Delivered, result.State.Inputs = planned.Wanted, planned.inputsAfter()
-		result.State.Rollout = planned.tree.rolloutAfter(false)
+		result.State.Delivered, result.State.Inputs = planned.Wanted, planned.InputsAfter()
+		result.State.Rollout = planned.Tree.RolloutAfter(false)
 		result.Commit = result.State.Seen.Head
 		if p.found != nil && p.found.State == hosting.Merged && p.found.MergeCommit == result.Commit {
 			result.PullRequest = p.found
 		}
 		return result, nil
 	}
-	head := planned.delivered(destinationOf(t), "")
+	head := planned.Delivered(delivery.DestinationOf(t), "")
 	if !run.Pushed {
 		head.DeliveredRecord, head.Seen = p.ours.RecordHash, *p.ours
 	}
 	head.Base, head.Seen.Head = run.Head, run.Head
-	proposal := &Proposal{
+	proposal := &delivery.Proposal{
 		Head: head, Pushed: run.Head, Number: pr.Number, State: pr.State,
-		Adopted: planned.Existing.only(planned.Adoption.Adopted), Tracking: planned.at.PromotedCommitFile,
+		Adopted: planned.Existing.Only(planned.Adoption.Adopted), Tracking: planned.At.PromotedCommitFile,
 	}
 	result.State.Proposal = proposal
 	if pr.State == hosting.Closed { // by people, who are not asked again
@@ -174,9 +175,9 @@ func (r *PullRequests) proposed(
 // afterMerge returns the state after the merge of the pull request, which people may merge at any time. If the merge
 // contains changes of others, it returns s, from which the plan was made.
 func (r *PullRequests) afterMerge(
-	ctx context.Context, t *pullrequest.Topic, s *State, found *hosting.PullRequest,
-) (*State, error) {
-	before := known(s, t)
+	ctx context.Context, t *pullrequest.Topic, s *delivery.State, found *hosting.PullRequest,
+) (*delivery.State, error) {
+	before := delivery.Known(s, t)
 	if before == nil || found == nil || found.State != hosting.Merged || found.Number != before.Number {
 		return s, nil
 	}

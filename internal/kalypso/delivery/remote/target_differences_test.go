@@ -1,4 +1,4 @@
-package delivery
+package remote
 
 import (
 	"fmt"
@@ -100,5 +100,12 @@ func TestBranchChangeLines(t *testing.T) {
 	)
 	if diff := cmp.Diff(want, c.Lines(3)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestUndecidedChangesAreNotKnown(t *testing.T) {
+	change := &BranchChange{Undecided: []string{"b"}}
+	if diff := cmp.Diff([]string{"not known before the apply: b"}, change.Lines(1)); diff != "" {
+		t.Errorf("lines (-want +got):\n%s", diff)
 	}
 }

@@ -1,17 +1,18 @@
-package delivery
+package remote
 
 import (
 	"context"
 	"errors"
 	"fmt"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
 )
 
 // Import reads the state of the rendering of an environment at a destination from its record.
-func Import(ctx context.Context, client *gitremote.Client, at record.Destination, environment string) (*State, error) {
+func Import(ctx context.Context, client *gitremote.Client, at record.Destination, environment string) (*delivery.State, error) {
 	branch, err := gitops.Open(client, at.Repo, at.Branch)
 	if err != nil {
 		return nil, err
@@ -25,7 +26,7 @@ func Import(ctx context.Context, client *gitremote.Client, at record.Destination
 }
 
 // importFrom is [Import] from a branch that was read.
-func importFrom(snapshot *gitops.Snapshot, at record.Destination, environment string) (*State, error) {
+func importFrom(snapshot *gitops.Snapshot, at record.Destination, environment string) (*delivery.State, error) {
 	if snapshot.Commit.IsZero() {
 		return nil, gitops.ErrBranchNotFound
 	}
@@ -34,21 +35,21 @@ func importFrom(snapshot *gitops.Snapshot, at record.Destination, environment st
 	case err != nil:
 		return nil, err
 	case found.RecordError != "":
-		return nil, recordProblem(at, found)
+		return nil, delivery.RecordProblem(at, found)
 	case found.Record == nil:
 		return nil, fmt.Errorf("%w: there is no record %s; to adopt a tree that the operator wrote, set adopt = true instead",
-			ErrNoRendering, at.RecordPath())
+			delivery.ErrNoRendering, at.RecordPath())
 	case found.Record.Environment != environment:
 		return nil, fmt.Errorf(
 			"%w of environment %q: the record %s says %q",
-			ErrNoRendering, environment, at.RecordPath(), found.Record.Environment)
+			delivery.ErrNoRendering, environment, at.RecordPath(), found.Record.Environment)
 	}
-	s := newState(at, environment)
-	s.Delivered, s.DeliveredRecord = found.Folders.only(found.recordedFolders()), found.RecordHash
+	s := delivery.NewState(at, environment)
+	s.Delivered, s.DeliveredRecord = found.Folders.Only(found.RecordedFolders()), found.RecordHash
 	s.Decisions = found.Record.Decisions
-	s.PromotedCommit, s.Inputs, s.Base = found.Record.PromotedCommit, inputsOf(found.Record), found.Head
+	s.PromotedCommit, s.Inputs, s.Base = found.Record.PromotedCommit, delivery.InputsOf(found.Record), found.Head
 	s.Seen, s.Cache = *found, snapshot.TreeCache(at.RecordPath())
-	s.Rollout = rolloutOf(found.Record, found.Time)
+	s.Rollout = delivery.RolloutOf(found.Record, found.Time)
 	return &s, nil
 }
 
@@ -58,9 +59,9 @@ func importFrom(snapshot *gitops.Snapshot, at record.Destination, environment st
 // [ErrNoRendering], and the state contains the drift only.
 func Recover(
 	ctx context.Context, client *gitremote.Client, at record.Destination, environment, delivered, commit string,
-) (*State, error) {
+) (*delivery.State, error) {
 	s, err := Import(ctx, client, at, environment)
-	gone := errors.Is(err, ErrNoRendering)
+	gone := errors.Is(err, delivery.ErrNoRendering)
 	if err != nil && !gone || !gone && s.Delivered.TreeHash().String() == delivered {
 		return s, err
 	}
@@ -69,16 +70,16 @@ func Recover(
 		return nil, failed
 	}
 	if gone {
-		s = &State{Destination: at, Environment: environment}
+		s = &delivery.State{Destination: at, Environment: environment}
 		if s.Drift, failed = DriftSince(ctx, branch, commit, []string{at.RecordPath()}); failed != nil {
 			return nil, failed
 		}
 		return s, err
 	}
-	s.Base, s.Delivered, s.Inputs = commit, Inventory{}, nil
+	s.Base, s.Delivered, s.Inputs = commit, delivery.Inventory{}, nil
 	paths := []string{at.RecordPath()}
-	for _, name := range s.Seen.recordedFolders() { // which include all that it contains
-		s.Delivered[name] = InventoryFolder{}
+	for _, name := range s.Seen.RecordedFolders() { // which include all that it contains
+		s.Delivered[name] = delivery.InventoryFolder{}
 		paths = append(paths, at.Join(name))
 	}
 	s.Drift, err = DriftSince(ctx, branch, commit, paths)

@@ -1,10 +1,11 @@
-package delivery
+package remote
 
 import (
 	"context"
 	"errors"
 	"fmt"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
@@ -18,7 +19,9 @@ type Rendering struct {
 }
 
 // State returns what [Import] returns for the rendering.
-func (r *Rendering) State() (*State, error) { return importFrom(r.snapshot, r.At, r.Environment) }
+func (r *Rendering) State() (*delivery.State, error) {
+	return importFrom(r.snapshot, r.At, r.Environment)
+}
 
 // EachRendering visits the renderings whose records are on the branches that the globs match, by branch and path, until
 // visit returns false. It skips branches without a record. For the globs, and for what it returns, see

@@ -1,4 +1,4 @@
-package delivery_test
+package remote_test
 
 import (
 	"strings"

@@ -1,4 +1,4 @@
-package delivery
+package remote
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 
 	"github.com/go-git/go-git/v5/plumbing/object"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
@@ -14,17 +15,17 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
 )
 
-// Remote reads and writes branches and pull requests for Terraform's operations: [Remote.Check] for a plan,
-// [Remote.Apply], [Remote.Refresh] and [Remote.Destroy].
-type Remote struct {
+// Operations reads and writes branches and pull requests for Terraform's operations: [Operations.Check] for a plan,
+// [Operations.Apply], [Operations.Refresh] and [Operations.Destroy].
+type Operations struct {
 	Git *gitremote.Client
 	// Host returns the host of the pull requests. It is called only if a pull request is read or written.
 	Host     func() (hosting.Host, error)
 	Claims   *Claims
-	Progress Progress
+	Progress delivery.Progress
 }
 
-func (r Remote) pullRequests(a *Arguments) (*PullRequests, error) {
+func (r Operations) pullRequests(a *delivery.Arguments) (*PullRequests, error) {
 	host, err := r.Host()
 	if err != nil {
 		return nil, err
@@ -40,8 +41,8 @@ func (e *ReviewersError) Error() string { return e.Reason }
 
 // CheckHost returns an error if the host can't do what the pull request is configured for: a *ReviewersError, or that
 // of [hosting.Repo.CheckLabels] or [hosting.Repo.CheckAutoMerge]. It contacts no server.
-func (r Remote) CheckHost(a *Arguments) error {
-	if a.Strategy != PullRequest || a.Incomplete {
+func (r Operations) CheckHost(a *delivery.Arguments) error {
+	if a.Strategy != delivery.PullRequest || a.Incomplete {
 		return nil
 	}
 	pulls, err := r.pullRequests(a)
@@ -59,7 +60,7 @@ func (r Remote) CheckHost(a *Arguments) error {
 }
 
 // CheckHost returns an error if the host of a repo can't do what pull requests are configured for, as
-// [Remote.CheckHost] does. It skips settings that are not known yet.
+// [Operations.CheckHost] does. It skips settings that are not known yet.
 func CheckHost(repo hosting.Repo, s pullrequest.Settings) error {
 	if err := repo.CheckReviewers(s.Reviewers); err != nil {
 		return &ReviewersError{err.Error()}
@@ -73,7 +74,7 @@ func CheckHost(repo hosting.Repo, s pullrequest.Settings) error {
 // Checked is what a plan read from the branch.
 type Checked struct {
 	// Recovered is a branch that others changed while the private state could not be read: see [Result].
-	Recovered *State
+	Recovered *delivery.State
 	// Open is a pull request that an unfinished apply opened and that this one continues with, or nil.
 	Open   *hosting.PullRequest
 	Change *BranchChange // what the apply changes there; nil if the state knows that
@@ -81,7 +82,7 @@ type Checked struct {
 
 // Check reads from the branch what the decision needs and the state does not know. It returns an error if the apply
 // would fail, with what it read before. It writes nothing.
-func (r Remote) Check(ctx context.Context, decision *Decision) (checked Checked, err error) {
+func (r Operations) Check(ctx context.Context, decision *delivery.Decision) (checked Checked, err error) {
 	applied, s := decision.Applied, decision.Before
 	if decision.Unreadable {
 		if s, checked.Recovered, err = r.recoverForChange(ctx, decision); err != nil {
@@ -91,7 +92,7 @@ func (r Remote) Check(ctx context.Context, decision *Decision) (checked Checked,
 	if !decision.Check || len(decision.Errors) > 0 {
 		return checked, nil
 	}
-	if applied.Strategy == PullRequest {
+	if applied.Strategy == delivery.PullRequest {
 		pulls, err := r.pullRequests(applied.Arguments)
 		if err != nil {
 			return checked, err
@@ -105,23 +106,23 @@ func (r Remote) Check(ctx context.Context, decision *Decision) (checked Checked,
 }
 
 // Apply does what was decided. With an error, it may have written a part of it: then applying again completes it.
-func (r Remote) Apply(ctx context.Context, decision *Decision) (*Result, error) {
+func (r Operations) Apply(ctx context.Context, decision *delivery.Decision) (*Result, error) {
 	applied, s := decision.Applied, decision.Before
 	var result *Result
-	var recovered *State
+	var recovered *delivery.State
 	var err error
 	switch {
-	case decision.Action == Nothing:
+	case decision.Action == delivery.Nothing:
 		result = &Result{}
-	case decision.Rests != "" && decision.Action == Keep:
+	case decision.Rests != "" && decision.Action == delivery.Keep:
 		result = &Result{State: s}
-	case decision.Action == Withhold:
+	case decision.Action == delivery.Withhold:
 		result, err = r.withhold(ctx, applied.Arguments, s, decision.Withheld)
-	case decision.Action == Keep:
+	case decision.Action == delivery.Keep:
 		result = &Result{State: s.WithInputs(applied.Arguments).WithTarget(applied.TargetTreeHash())}
-	case decision.Action == RemoveOld:
+	case decision.Action == delivery.RemoveOld:
 		result, err = r.removeOld(ctx, applied, s)
-	case applied.Strategy == ComputeOnly:
+	case applied.Strategy == delivery.ComputeOnly:
 		result = Compute(applied, s)
 	default:
 		if decision.Unreadable {
@@ -145,7 +146,7 @@ func (r Remote) Apply(ctx context.Context, decision *Decision) (*Result, error) 
 	return result, nil
 }
 
-func (r Remote) withhold(ctx context.Context, a *Arguments, s *State, reason string) (*Result, error) {
+func (r Operations) withhold(ctx context.Context, a *delivery.Arguments, s *delivery.State, reason string) (*Result, error) {
 	pulls, err := r.pullRequests(a)
 	if err != nil {
 		return nil, err
@@ -154,7 +155,7 @@ func (r Remote) withhold(ctx context.Context, a *Arguments, s *State, reason str
 }
 
 // removeOld removes what was delivered to other branches before.
-func (r Remote) removeOld(ctx context.Context, applied *AppliedTree, s *State) (*Result, error) {
+func (r Operations) removeOld(ctx context.Context, applied *delivery.AppliedTree, s *delivery.State) (*Result, error) {
 	pulls, err := r.pullRequests(applied.Arguments)
 	if err != nil {
 		return nil, err
@@ -168,16 +169,16 @@ func (r Remote) removeOld(ctx context.Context, applied *AppliedTree, s *State) (
 }
 
 // deliver delivers the tree by its strategy. After a change of the strategy to [Push], it closes the pull requests.
-func (r Remote) deliver(ctx context.Context, applied *AppliedTree, s *State) (*Result, error) {
+func (r Operations) deliver(ctx context.Context, applied *delivery.AppliedTree, s *delivery.State) (*Result, error) {
 	reviewed := s.Current() && s.Reviewed()
-	if applied.Strategy == Push && !reviewed {
+	if applied.Strategy == delivery.Push && !reviewed {
 		return Deliver(ctx, r.Git, applied, s, r.Progress)
 	}
 	pulls, err := r.pullRequests(applied.Arguments)
 	switch {
 	case err != nil:
 		return nil, err
-	case applied.Strategy == PullRequest:
+	case applied.Strategy == delivery.PullRequest:
 		return pulls.Propose(ctx, applied, s, r.Progress)
 	}
 	result, err := Deliver(ctx, r.Git, applied, s, r.Progress)
@@ -189,7 +190,7 @@ func (r Remote) deliver(ctx context.Context, applied *AppliedTree, s *State) (*R
 
 // Refreshed is what a refresh found.
 type Refreshed struct {
-	State       *State               // to keep from now on; nil if the branch contains no record of the rendering
+	State       *delivery.State      // to keep from now on; nil if the branch contains no record of the rendering
 	Changed     bool                 // State differs from the state before
 	Gone        bool                 // nothing of the rendering is left
 	BranchGone  bool                 // nor is its branch
@@ -199,8 +200,8 @@ type Refreshed struct {
 }
 
 // Refresh reads the current state of the branch and of the pull request. It returns nil if nothing was.
-func (r Remote) Refresh(ctx context.Context, p *Prior, s *State) (*Refreshed, error) {
-	if !p.delivered() {
+func (r Operations) Refresh(ctx context.Context, p *delivery.Prior, s *delivery.State) (*Refreshed, error) {
+	if !p.DeliveredBefore() {
 		return nil, nil
 	}
 	found := &Refreshed{}
@@ -211,7 +212,7 @@ func (r Remote) Refresh(ctx context.Context, p *Prior, s *State) (*Refreshed, er
 	} else {
 		renamed := s.RenameTo(p.Destination)
 		if found.State, found.PullRequest, err = r.follow(ctx, s); err == nil {
-			found.State = s.knownRevert(found.State)
+			found.State = s.KnownRevert(found.State)
 		}
 		found.Changed = renamed || found.State != s
 	}
@@ -220,7 +221,7 @@ func (r Remote) Refresh(ctx context.Context, p *Prior, s *State) (*Refreshed, er
 		return &Refreshed{Gone: true}, nil
 	case errors.Is(err, gitops.ErrBranchNotFound):
 		return &Refreshed{Gone: true, BranchGone: true}, nil
-	case errors.Is(err, ErrNoRendering):
+	case errors.Is(err, delivery.ErrNoRendering):
 		return nil, nil // the plan delivers it again
 	case err != nil:
 		return nil, err
@@ -231,7 +232,7 @@ func (r Remote) Refresh(ctx context.Context, p *Prior, s *State) (*Refreshed, er
 
 // Files returns the contents of the rendering's files on the branch, by path. They are nil if the branch moved after s
 // was read.
-func (r Remote) Files(ctx context.Context, s *State) (map[string][]byte, error) {
+func (r Operations) Files(ctx context.Context, s *delivery.State) (map[string][]byte, error) {
 	branch, err := gitops.Open(r.Git, s.Destination.Repo, s.Destination.Branch)
 	if err != nil {
 		return nil, err
@@ -257,7 +258,7 @@ func (r Remote) Files(ctx context.Context, s *State) (map[string][]byte, error) 
 	return snapshot.ReadFiles(paths)
 }
 
-func (r Remote) follow(ctx context.Context, s *State) (*State, *hosting.PullRequest, error) {
+func (r Operations) follow(ctx context.Context, s *delivery.State) (*delivery.State, *hosting.PullRequest, error) {
 	if !s.Reviewed() {
 		return Follow(ctx, r.Git, nil, s)
 	}
@@ -276,18 +277,18 @@ type Destroyed struct {
 }
 
 // Destroy removes what was delivered. With an error, it returns the state to keep, or nil.
-func (r Remote) Destroy(ctx context.Context, a *Arguments, p *Prior, s *State) (*State, Destroyed, error) {
-	if a.KeepOnDestroy || !p.delivered() {
+func (r Operations) Destroy(ctx context.Context, a *delivery.Arguments, p *delivery.Prior, s *delivery.State) (*delivery.State, Destroyed, error) {
+	if a.KeepOnDestroy || !p.DeliveredBefore() {
 		return nil, Destroyed{}, nil
 	}
 	if !s.Current() {
-		s = &State{Destination: a.Destination, Environment: a.Environment}
+		s = &delivery.State{Destination: a.Destination, Environment: a.Environment}
 	}
 	if r.Claims.taken(s.Destination) {
 		// A resource that was renamed without a moved block, or is replaced with create_before_destroy.
 		return nil, Destroyed{Taken: &s.Destination}, nil
 	}
-	if a.Strategy == Push {
+	if a.Strategy == delivery.Push {
 		return nil, Destroyed{}, Remove(ctx, r.Git, s, removalMessage(s), a.Author)
 	}
 	pulls, err := r.pullRequests(a)
@@ -301,19 +302,19 @@ func (r Remote) Destroy(ctx context.Context, a *Arguments, p *Prior, s *State) (
 	return nil, Destroyed{Removals: removals}, nil
 }
 
-// recoverForChange is [Remote.recoverPrior] for a change. drifted is the same state if others changed the branch
+// recoverForChange is [Operations.recoverPrior] for a change. drifted is the same state if others changed the branch
 // meanwhile. That is a *DriftError if the apply does not overwrite drift. The state is nil if nothing of the rendering
 // is left.
-func (r Remote) recoverForChange(ctx context.Context, decision *Decision) (s, drifted *State, err error) {
+func (r Operations) recoverForChange(ctx context.Context, decision *delivery.Decision) (s, drifted *delivery.State, err error) {
 	s, err = r.recoverPrior(ctx, decision.Prior)
-	gone := errors.Is(err, gitops.ErrBranchNotFound) || errors.Is(err, ErrNoRendering)
+	gone := errors.Is(err, gitops.ErrBranchNotFound) || errors.Is(err, delivery.ErrNoRendering)
 	if err != nil && !gone {
 		return nil, nil, err
 	}
 	if s != nil && s.Drifted() {
 		drifted = s // also if others removed the record
-		if on := decision.Applied.OnDrift; on != DriftOverwrite && !unknown.Is(string(on)) {
-			return nil, nil, &DriftError{s}
+		if on := decision.Applied.OnDrift; on != delivery.DriftOverwrite && !unknown.Is(string(on)) {
+			return nil, nil, &delivery.DriftError{State: s}
 		}
 	}
 	if gone {
@@ -323,10 +324,18 @@ func (r Remote) recoverForChange(ctx context.Context, decision *Decision) (s, dr
 }
 
 // recoverPrior reads from the branch what the private state would say. It is needed if another version of the provider
-// wrote the private state. [Remote.Refresh] writes it again; without a refresh, a change recovers it too.
-func (r Remote) recoverPrior(ctx context.Context, p *Prior) (*State, error) {
-	if p.Commit == "" || p.Strategy != Push && !p.Delivered { // the tree may only have been proposed
+// wrote the private state. [Operations.Refresh] writes it again; without a refresh, a change recovers it too.
+func (r Operations) recoverPrior(ctx context.Context, p *delivery.Prior) (*delivery.State, error) {
+	if p.Commit == "" || p.Strategy != delivery.Push && !p.Delivered { // the tree may only have been proposed
 		return Import(ctx, r.Git, p.Destination, p.Environment)
 	}
 	return Recover(ctx, r.Git, p.Destination, p.Environment, p.TreeHash, p.Commit)
+}
+
+// Compute returns the result of a rendering that is only computed.
+func Compute(t *delivery.AppliedTree, before *delivery.State) *Result {
+	if before == nil {
+		before = &delivery.State{}
+	}
+	return &Result{State: delivery.Computed(t), Before: before}
 }

@@ -1,10 +1,11 @@
-package delivery_test
+package remote_test
 
 import (
 	"errors"
 	"testing"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/remote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/pullrequest"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
@@ -33,7 +34,7 @@ func TestCheckHost(t *testing.T) {
 			d.Destination.Repo = tt.repo
 		}
 		err := r.remote.CheckHost(&d)
-		var reviewers *delivery.ReviewersError
+		var reviewers *remote.ReviewersError
 		var host *hosting.Error
 		autoMerge := errors.As(err, &host) && host.Field == hosting.FieldAutoMerge
 		if errors.As(err, &reviewers) != tt.reviewers || autoMerge != tt.autoMerge ||

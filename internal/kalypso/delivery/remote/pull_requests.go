@@ -1,8 +1,9 @@
-package delivery
+package remote
 
 import (
 	"context"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
@@ -18,12 +19,12 @@ type PullRequests struct {
 
 // Withhold makes the open pull request of the rendering a draft that must not be merged now, and returns the state
 // after it.
-func (r *PullRequests) Withhold(ctx context.Context, s *State, reason string) (*Result, error) {
+func (r *PullRequests) Withhold(ctx context.Context, s *delivery.State, reason string) (*Result, error) {
 	t, err := r.proposalTopic(s)
 	if err != nil {
 		return nil, err
 	}
-	withheld, err := t.Withhold(ctx, known(s, t), reason)
+	withheld, err := t.Withhold(ctx, delivery.Known(s, t), reason)
 	if err != nil {
 		return nil, err
 	}
@@ -39,13 +40,13 @@ func (r *PullRequests) Withhold(ctx context.Context, s *State, reason string) (*
 // Check returns an error if the change can't be proposed: the repo is on another host, the host does not show it, or
 // others own our branch or its pull request. It also returns the open pull request that the apply would continue
 // with, or nil. It writes nothing.
-func (r *PullRequests) Check(ctx context.Context, applied *AppliedTree, s *State) (*hosting.PullRequest, error) {
-	s = s.current()
+func (r *PullRequests) Check(ctx context.Context, applied *delivery.AppliedTree, s *delivery.State) (*hosting.PullRequest, error) {
+	s = s.OrNil()
 	t, err := r.renderingTopic(applied.Arguments)
 	if err != nil {
 		return nil, err
 	}
-	found, err := t.Find(ctx, known(s, t))
+	found, err := t.Find(ctx, delivery.Known(s, t))
 	if err != nil {
 		return nil, err
 	}

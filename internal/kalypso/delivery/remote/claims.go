@@ -1,10 +1,11 @@
-package delivery
+package remote
 
 import (
 	"fmt"
 	"slices"
 	"sync"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
 )
@@ -26,7 +27,7 @@ type claim struct {
 
 // Plan claims the destination of a planned rendering. It returns a *NestedError if another rendering has claimed an
 // equal or nested path. It skips destinations that are not known yet.
-func (c *Claims) Plan(t *AppliedTree, create bool) error {
+func (c *Claims) Plan(t *delivery.AppliedTree, create bool) error {
 	if !t.Delivers() || !t.Located() || unknown.Is(t.Environment) {
 		return nil
 	}
@@ -38,9 +39,9 @@ func (c *Claims) Plan(t *AppliedTree, create bool) error {
 	defer c.mu.Unlock()
 	for _, other := range c.planned {
 		if other.at.SameBranch(claimed.at) && other.at.Nested(claimed.at) && !other.replacedBy(claimed) {
-			return &NestedError{fmt.Sprintf(
+			return &delivery.NestedError{Reason: fmt.Sprintf(
 				"Another rendering of this configuration writes to path %q of the same branch, this one to %q: %s. Choose paths "+
-					"beside each other.", other.at.Path, t.Destination.Path, ErrNested)}
+					"beside each other.", other.at.Path, t.Destination.Path, delivery.ErrNested)}
 		}
 	}
 	c.planned = append(c.planned, claimed)
@@ -66,7 +67,7 @@ func (c *Claims) deliver(at record.Destination) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if slices.ContainsFunc(c.delivered, at.Same) {
-		return &NestedError{fmt.Sprintf(
+		return &delivery.NestedError{Reason: fmt.Sprintf(
 			"Another rendering of this configuration has just written to %s. Give each its own path.", at)}
 	}
 	c.delivered = append(c.delivered, at)

@@ -1,0 +1,97 @@
+package remote
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
+)
+
+// observeOldLocations returns the old locations that still contain something to remove.
+func observeOldLocations(
+	ctx context.Context, client *gitremote.Client, host hosting.Host, s *delivery.State,
+) ([]*delivery.OldLocation, error) {
+	var all []*delivery.OldLocation
+	for _, old := range s.OldLocations {
+		now, err := observeOldLocation(ctx, client, host, old)
+		if err != nil {
+			return nil, err
+		}
+		if now != nil {
+			all = append(all, now)
+		}
+	}
+	return all, nil
+}
+
+// observeOldLocation returns the current state of the old location, or nil if nothing is left to remove.
+func observeOldLocation(
+	ctx context.Context, client *gitremote.Client, host hosting.Host, o *delivery.OldLocation,
+) (*delivery.OldLocation, error) {
+	now := *o
+	if o.Number != 0 {
+		repo, err := host.Repo(o.State.Destination.Repo)
+		if err != nil {
+			return nil, err
+		}
+		pr, err := repo.Read(ctx, o.Number)
+		if err != nil {
+			return nil, err
+		}
+		if pr.State == hosting.Merged && pr.Target == o.State.Destination.Branch {
+			return nil, nil
+		}
+		now.Closed = pr.State != hosting.Open
+	}
+	var err error
+	now.State, err = Observe(ctx, client, o.State)
+	switch {
+	case errors.Is(err, gitops.ErrBranchNotFound), err == nil && !now.State.ContainsOurs():
+		return nil, nil
+	case err != nil:
+		return nil, err
+	}
+	return &now, nil
+}
+
+// Removal is a pull request that removes the folders and the record at a destination.
+type Removal struct {
+	From        record.Destination
+	PullRequest *hosting.PullRequest
+}
+
+// RemoveOld opens the pull requests that remove old locations, and closes those of locations that on_move keeps. It
+// returns the new state, even with an error.
+func (r *PullRequests) RemoveOld(ctx context.Context, a *delivery.Arguments, s *delivery.State) (*delivery.State, []Removal, error) {
+	now := *s
+	now.OldLocations = nil
+	open, closing := a.Removals(s, true)
+	if err := r.closeRemovals(ctx, closing); err != nil {
+		return s, nil, err
+	}
+	var removals []Removal
+	var failed error
+	for _, old := range a.OldLocations(s) {
+		if !slices.Contains(open, old) || failed != nil {
+			now.OldLocations = append(now.OldLocations, old)
+			continue
+		}
+		pr, err := r.Remove(ctx, old.State, moveMessage(old.State), a.Author)
+		failed = err
+		next := *old
+		switch {
+		case pr != nil && pr.State != hosting.Merged:
+			next.Number, next.Closed = pr.Number, pr.State == hosting.Closed
+			removals = append(removals, Removal{old.State.Destination, pr})
+		case err == nil:
+			continue // it contains nothing of ours
+		}
+		now.OldLocations = append(now.OldLocations, &next)
+	}
+	return &now, removals, failed
+}

@@ -1,0 +1,216 @@
+package remote
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/go-git/go-git/v5/plumbing"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/sets"
+)
+
+// Result is what a delivery did.
+type Result struct {
+	Action   delivery.Action
+	State    *delivery.State
+	Commit   string                // the commit on the branch that contains the tree
+	Pushed   bool                  // false if the branch already contained the tree
+	Applied  *delivery.AppliedTree // the tree of the apply, once the branch was read that it depends on
+	Before   *delivery.State       // the state before the change, for [AppliedTree.Describe]
+	Adoption delivery.Adoption
+	// PullRequest is the pull request that proposes the tree or proposed it, or nil. Removals are the pull requests that
+	// remove old locations.
+	PullRequest *hosting.PullRequest
+	Removals    []Removal
+	// Kept is the old location, if it is a copy of the new one. Then it was not cleaned up.
+	Kept *record.Destination
+	// NoDraft warns that the host does not make the withheld pull request a draft; "": nothing to warn of.
+	NoDraft string
+	// Recovered is the state that was read from the branch because the private state could not be, if others changed the
+	// branch meanwhile. The apply overwrites that. It is nil otherwise.
+	Recovered *delivery.State
+}
+
+// Check reads the branch. It returns what the apply would change there that the state does not know, and an error if
+// the apply would fail. It writes nothing. Without a tree, it only checks that the branch exists.
+func Check(ctx context.Context, client *gitremote.Client, t *delivery.AppliedTree, s *delivery.State) (*BranchChange, error) {
+	s = s.OrNil()
+	branch, err := gitops.Open(client, t.Destination.Repo, t.Destination.Branch)
+	if err != nil {
+		return nil, err
+	}
+	head, err := branch.Head(ctx)
+	switch {
+	case err != nil:
+		return nil, err
+	case head.IsZero() && (!t.CreateBranch || t.Strategy != delivery.Push):
+		return nil, gitops.ErrBranchNotFound
+	case head.IsZero() || t.Tree == nil:
+		return &BranchChange{}, nil
+	}
+	snapshot, err := branch.Snapshot(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer snapshot.Close()
+	planned, err := readChange(t, snapshot, s)
+	if err != nil {
+		return nil, err
+	}
+	if t.Updates(s) {
+		return &BranchChange{Adoption: planned.Adoption}, nil
+	}
+	return branchChange(planned, snapshot)
+}
+
+// readChange reads a branch, and decides what the apply changes there. It returns an error if the apply must not
+// change it.
+func readChange(t *delivery.AppliedTree, snapshot *gitops.Snapshot, s *delivery.State) (*delivery.PlannedChange, error) {
+	before := s
+	if t.KeepsFailed() && s.Current() && !s.WholeHashes {
+		before = s.WithoutTargets() // so that their whole hashes are read
+	}
+	at, err := readBranch(snapshot, t.Destination, before, sets.Union(t.Target().Names(), t.Inventory().Names()))
+	if err != nil {
+		return nil, err
+	}
+	var old *delivery.BranchState
+	if t.MovesWithin(s) {
+		if old, err = readBranch(snapshot, s.Destination, s, nil); err != nil {
+			return nil, err
+		}
+	}
+	p, err := delivery.PlanChange(t, s, at, old)
+	if err != nil {
+		return nil, err
+	}
+	if err := snapshot.Load(p.Remove...); err != nil { // so that moved folders are not sent again
+		return nil, err
+	}
+	p.Cache = snapshot.TreeCache(t.Destination.RecordPath())
+	return p, nil
+}
+
+// Deliver commits the tree to its destination, and removes what was delivered to old locations. If others push at the
+// same time, it retries on the new head. If it fails after the push, delivering again completes it.
+func Deliver(
+	ctx context.Context, client *gitremote.Client, t *delivery.AppliedTree, s *delivery.State, progress delivery.Progress,
+) (*Result, error) {
+	s = s.OrNil()
+	branch, err := gitops.Open(client, t.Destination.Repo, t.Destination.Branch)
+	if err != nil {
+		return nil, err
+	}
+	var last *delivery.PlannedChange
+	opts := gitops.UpdateOptions{CreateBranch: t.CreateBranch, Progress: progress, CachePath: t.Destination.RecordPath()}
+	if t.Updates(s) {
+		opts.Cache = s.Cache
+	}
+	pushed, err := branch.Update(ctx, opts, func(_ context.Context, snapshot *gitops.Snapshot) (*gitops.Edit, error) {
+		var err error
+		if last, err = readChange(t, snapshot, s); err != nil || !last.Needed {
+			return nil, err
+		}
+		return last.Edit(), nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	kept, err := removeFromOldBranch(ctx, client, t.Arguments, s, pushed.Commit)
+	if err == nil {
+		err = removeFromOldLocations(ctx, client, t.Arguments, s)
+	}
+	if err != nil {
+		return nil, fmt.Errorf(
+			"the tree was pushed to its destination, but the old location, %s, was not "+
+				"cleaned up; the next apply tries again: %w", s.Destination, err)
+	}
+	last.Cache = pushed.Cache
+	return &Result{
+		State:  last.Delivered(t.Destination, pushed.Commit.String()),
+		Commit: pushed.Commit.String(), Pushed: pushed.Pushed,
+		Applied: last.Tree, Before: last.Before, Adoption: last.Adoption, Kept: kept,
+	}, nil
+}
+
+// removeFromOldBranch removes the rendering from the branch that it moves away from. If a branch of the same name
+// contains the new commit too, it is the same branch under another URL, or a copy. Then it keeps the old location and
+// returns it.
+func removeFromOldBranch(
+	ctx context.Context, client *gitremote.Client, a *delivery.Arguments, s *delivery.State, delivered plumbing.Hash,
+) (*record.Destination, error) {
+	if !a.Moves(s) || a.MovesWithin(s) || a.KeepOld {
+		return nil, nil
+	}
+	old := s.Destination
+	if old.Branch == a.Destination.Branch && old.Path == a.Destination.Path {
+		branch, err := gitops.Open(client, old.Repo, old.Branch)
+		if err != nil {
+			return nil, err
+		}
+		if _, found, err := branch.History(ctx, delivered, nil); err != nil || found {
+			return &old, err
+		}
+	}
+	return nil, remove(ctx, client, s, moveMessage(s), a.Author, delivery.PathsToRemoveUnchanged)
+}
+
+// removeFromOldLocations removes the old locations whose removal had been proposed.
+func removeFromOldLocations(ctx context.Context, client *gitremote.Client, a *delivery.Arguments, s *delivery.State) error {
+	if s == nil || a.KeepOld {
+		return nil
+	}
+	for _, old := range s.OldLocations {
+		if old.State.Destination.Same(a.Destination) {
+			continue
+		}
+		if err := remove(ctx, client, old.State, moveMessage(old.State), a.Author, delivery.PathsToRemoveUnchanged); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func moveMessage(s *delivery.State) string {
+	return fmt.Sprintf("Move the rendering of environment %s away", s.Environment)
+}
+
+func removalMessage(s *delivery.State) string {
+	return "Remove the rendering of environment " + s.Environment
+}
+
+// Remove removes our folders and our record in one commit. It does nothing if the branch does not exist.
+func Remove(ctx context.Context, client *gitremote.Client, s *delivery.State, message string, author gitops.Author) error {
+	return remove(ctx, client, s, message, author, delivery.PathsToRemove)
+}
+
+func remove(ctx context.Context, client *gitremote.Client, s *delivery.State, message string, author gitops.Author,
+	paths func(*delivery.State, *delivery.BranchState) ([]string, error),
+) error {
+	branch, err := gitops.Open(client, s.Destination.Repo, s.Destination.Branch)
+	if err != nil {
+		return err
+	}
+	edit := func(_ context.Context, snapshot *gitops.Snapshot) (*gitops.Edit, error) {
+		at, err := readBranch(snapshot, s.Destination, s, nil)
+		if err != nil {
+			return nil, err
+		}
+		remove, err := paths(s, at)
+		if err != nil || len(remove) == 0 {
+			return nil, err
+		}
+		return &gitops.Edit{Remove: remove, Message: message, Author: author}, nil
+	}
+	_, err = branch.Update(ctx, gitops.UpdateOptions{}, edit)
+	if errors.Is(err, gitops.ErrBranchNotFound) {
+		return nil
+	}
+	return err
+}

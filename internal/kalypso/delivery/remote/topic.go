@@ -1,0 +1,133 @@
+package remote
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/pullrequest"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
+)
+
+// pushed returns the last commit that we pushed to our branch, or "".
+func pushed(s *delivery.State) string {
+	if s == nil || s.Proposal == nil {
+		return ""
+	}
+	return s.Proposal.Pushed
+}
+
+// key identifies a rendering within a repo.
+type key struct{ environment, branch, path string }
+
+func keyOf(a *delivery.Arguments) key {
+	return key{a.Environment, a.Destination.Branch, a.Destination.Path}
+}
+
+func (k key) marker() string { return hosting.Marker(k.environment, k.branch, k.path) }
+
+func (k key) removalMarker() string {
+	return hosting.RemovalMarker(k.environment, k.branch, k.path)
+}
+
+// branchName returns the name of our branch.
+func branchName(prefix string, k key) string {
+	return pullrequest.BranchName(prefix, k.marker(), k.nameParts()...)
+}
+
+// removalBranchName returns the name of the branch that removes a rendering.
+func removalBranchName(prefix string, k key) string {
+	return pullrequest.BranchName(prefix+"remove-", k.removalMarker(), k.nameParts()...)
+}
+
+func (k key) nameParts() []string {
+	parts := []string{k.environment}
+	if k.branch != k.environment {
+		parts = append(parts, k.branch)
+	}
+	if k.path != "." {
+		parts = append(parts, k.path)
+	}
+	return parts
+}
+
+// contents identifies what a branch contains of a rendering: the hash of its record, and its folders.
+func contents(record string, folders map[string]tree.Hash) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s\n", record)
+	for _, name := range slices.Sorted(maps.Keys(folders)) {
+		fmt.Fprintf(&b, "%s %s\n", folders[name], name)
+	}
+	return b.String()
+}
+
+func contentsOf(b *delivery.BranchState) string {
+	return contents(b.RecordHash, b.Folders.Only(b.RecordedFolders()).Hashes())
+}
+
+// topic returns the topic branch of a name that changes the rendering of a key.
+func (r *PullRequests) topic(k key, marker, repo, name string) (*pullrequest.Topic, error) {
+	t, err := pullrequest.Open(r.Git, r.Host, pullrequest.TopicLocation{
+		Repo: repo, Branch: name, Target: k.branch, Path: k.path, Marker: marker,
+	}, r.Settings)
+	if err != nil {
+		return nil, err
+	}
+	t.Contents = func(ours *gitops.Snapshot) (string, error) {
+		b, err := readBranch(ours, delivery.DestinationOf(t), nil, nil)
+		if err != nil {
+			return "", err
+		}
+		return contentsOf(b), nil
+	}
+	return t, nil
+}
+
+// renderingTopic returns the topic branch that proposes the rendering.
+func (r *PullRequests) renderingTopic(a *delivery.Arguments) (*pullrequest.Topic, error) {
+	k := keyOf(a)
+	return r.topic(k, k.marker(), a.Destination.Repo, branchName(r.BranchPrefix, k))
+}
+
+// removalTopic returns the topic branch that proposes the removal of a rendering. It differs from the one of the
+// rendering, because an approval of the rendering is no approval of its removal.
+func (r *PullRequests) removalTopic(at record.Destination, environment string) (*pullrequest.Topic, error) {
+	k := key{environment, at.Branch, at.Path}
+	return r.topic(k, k.removalMarker(), at.Repo, removalBranchName(r.BranchPrefix, k))
+}
+
+// proposalTopic returns the topic branch of the rendering that a state knows.
+func (r *PullRequests) proposalTopic(s *delivery.State) (*pullrequest.Topic, error) {
+	k := key{s.DesiredEnvironment(), s.Destination.Branch, s.Destination.Path}
+	if s.Proposal == nil {
+		return r.topic(k, k.marker(), s.Destination.Repo, branchName(r.BranchPrefix, k))
+	}
+	head := s.Proposal.Head.Destination
+	return r.topic(k, k.marker(), head.Repo, head.Branch)
+}
+
+// readTopic reads our branch, and whether it contains the rendering. target is the head of the target branch; empty: it
+// is not known.
+func readTopic(
+	ctx context.Context, t *delivery.AppliedTree, topic *pullrequest.Topic, now *gitops.Snapshot, s *delivery.State, target string,
+) (*delivery.BranchState, pullrequest.Edit, error) {
+	var edit pullrequest.Edit
+	ours, err := readBranch(now, delivery.DestinationOf(topic), nil, nil)
+	if err != nil {
+		return nil, edit, err
+	}
+	if edit.Ours, err = topic.ReadOwnBranch(ctx, now, contentsOf(ours), pushed(s), target); err != nil {
+		return nil, edit, err
+	}
+	edit.Existing = t.IsContainedBy(ours)
+	if delivery.Known(s, topic) != nil {
+		edit.Listed, edit.Moved = true, s.Proposal.Moved(delivery.DestinationOf(topic), ours)
+	}
+	return ours, edit, nil
+}
