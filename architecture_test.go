@@ -1,13 +1,17 @@
 package main
 
 import (
+	"bytes"
 	"flag"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"go/types"
 	"maps"
 	"os"
 	"os/exec"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 )
@@ -65,19 +69,73 @@ func TestArchitecture(t *testing.T) {
 	}
 }
 
-// A package is small enough to be read: it has at most 40 files that are no tests.
-func TestPackageSizes(t *testing.T) {
-	t.Parallel()
-	const most = 40
-	out, err := exec.CommandContext(t.Context(), "go", "list", "-f", "{{.ImportPath}}\t{{len .GoFiles}}", "./...").Output()
+// goFiles returns the Go files of each package that are no tests.
+func goFiles(t *testing.T) map[string][]string {
+	t.Helper()
+	out, err := exec.CommandContext(
+		t.Context(), "go", "list", "-f", "{{.ImportPath}}\t{{range .GoFiles}}{{$.Dir}}/{{.}}\t{{end}}", "./...").Output()
 	if err != nil {
 		t.Fatal(err)
 	}
+	files := map[string][]string{}
 	for line := range strings.Lines(string(out)) {
-		name, count, _ := strings.Cut(strings.TrimSpace(line), "\t")
-		if files, err := strconv.Atoi(count); err != nil || files > most {
-			t.Errorf("%s has %s files, more than %d (%v): divide it", name, count, most, err)
+		part := strings.Split(strings.TrimSpace(line), "\t")
+		files[part[0]] = part[1:]
+	}
+	return files
+}
+
+// TestPackageSizes fails if a package has grown too large to be read as one.
+func TestPackageSizes(t *testing.T) {
+	t.Parallel()
+	const mostFiles, mostLines = 40, 4_500
+	for name, files := range goFiles(t) {
+		lines := 0
+		for _, file := range files {
+			content, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			lines += bytes.Count(content, []byte("\n"))
 		}
+		if len(files) > mostFiles || lines > mostLines {
+			t.Errorf("%s has %d files and %d lines, more than %d or %d: divide it",
+				name, len(files), lines, mostFiles, mostLines)
+		}
+	}
+}
+
+// TestMethodCounts fails if a type of delivery has so many methods that it is several things.
+func TestMethodCounts(t *testing.T) {
+	t.Parallel()
+	const most = 20
+	counted := 0
+	for name, files := range goFiles(t) {
+		if !strings.Contains(name, "/internal/kalypso/delivery") {
+			continue
+		}
+		methods := map[string]int{}
+		for _, file := range files {
+			parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, d := range parsed.Decls {
+				if f, ok := d.(*ast.FuncDecl); ok && f.Recv != nil {
+					receiver := strings.TrimPrefix(types.ExprString(f.Recv.List[0].Type), "*")
+					methods[receiver]++
+					counted++
+				}
+			}
+		}
+		for receiver, count := range methods {
+			if count > most {
+				t.Errorf("%s.%s has %d methods, more than %d", name, receiver, count, most)
+			}
+		}
+	}
+	if counted == 0 {
+		t.Error("no method was counted")
 	}
 }
 

@@ -79,7 +79,7 @@ func (t *AppliedTree) on(s *State, at *BranchState) *AppliedTree {
 	if !t.unread {
 		return t
 	}
-	whole := AppliedTree{Rendered: t.Rendered, kept: t.keptOn(s, at), complete: true, unread: true}
+	whole := AppliedTree{Rendered: t.Rendered, kept: keptOn(t, s, at), complete: true, unread: true}
 	whole.inventory = whole.Target()
 	switch {
 	case !t.inWaves():
@@ -88,7 +88,9 @@ func (t *AppliedTree) on(s *State, at *BranchState) *AppliedTree {
 		return nextTree(&whole, s)
 	}
 	found := &State{
-		Delivered: at.Folders.Only(sets.Union(sets.Union(at.RecordedFolders(), at.OperatorFolders), whole.Target().Names())),
+		Delivered: at.Folders.Only(
+			sets.Union(sets.Union(at.RecordedFolders(), at.OperatorFolders), whole.Target().Names()),
+		),
 	}
 	found.PromotedCommit, found.Rollout = at.promotedCommit(), RolloutOf(at.Record, time.Time{})
 	found.Seen.Folders = found.Delivered
@@ -113,7 +115,7 @@ func (t *AppliedTree) Known() bool {
 	case t.Tree == nil || !t.Certain():
 		return false
 	case t.complete:
-		return t.targetKnown()
+		return targetKnown(t)
 	}
 	for _, folder := range t.inventory {
 		if folder.Unknown {
@@ -132,13 +134,13 @@ func (t *AppliedTree) Certain() bool {
 }
 
 // targetKnown reports whether the target is known to the last file.
-func (t *AppliedTree) targetKnown() bool {
+func targetKnown(t *AppliedTree) bool {
 	return !t.Tree.Unknown && (t.kept == nil || !t.kept.incomplete)
 }
 
 // TargetTreeHash returns the hash of the target, or "" if it is not known yet.
 func (t *AppliedTree) TargetTreeHash() string {
-	if t.Tree == nil || !t.targetKnown() {
+	if t.Tree == nil || !targetKnown(t) {
 		return ""
 	}
 	return t.Target().TreeHash().String()
@@ -204,7 +206,9 @@ func proposedTree(t *AppliedTree, s *State) *AppliedTree {
 	}
 	step := &rollout.Step{Stage: r.Stage}
 	if s.Proposal.Open() && s.Proposal.Withheld == "" {
-		step.Waiting = []string{fmt.Sprintf("pull request %d, which proposes the wave, is not merged yet", s.Proposal.Number)}
+		step.Waiting = []string{
+			fmt.Sprintf("pull request %d, which proposes the wave, is not merged yet", s.Proposal.Number),
+		}
 	}
 	proposed := *t
 	proposed.inventory, proposed.step, proposed.complete = head.Delivered, step, r.Complete

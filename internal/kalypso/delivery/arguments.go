@@ -1,5 +1,5 @@
-// Package delivery delivers a GitOps tree to its branch. It decides which folders there belong to the rendering, what
-// others changed, and what a change removes. It makes one commit.
+// Package delivery decides how a GitOps tree gets to its branch: which folders there belong to the rendering, what
+// others changed, and what the one commit of an apply changes and removes. Package remote reads and writes for it.
 package delivery
 
 import (

@@ -152,7 +152,11 @@ func (c *comparison) checkOwnership() error {
 				"on_move = \"keep\" also leaves this rendering at path %q of this branch: %s. Choose a path beside it.",
 				other, ErrNested)
 		default:
-			return refuse("another rendering writes to path %q of this branch: %s. Choose a path beside it.", other, ErrNested)
+			return refuse(
+				"another rendering writes to path %q of this branch: %s. Choose a path beside it.",
+				other,
+				ErrNested,
+			)
 		}
 	}
 	if r := c.branch.Record; r != nil && r.Environment != c.Environment &&
@@ -203,7 +207,8 @@ func (c *comparison) adoption(owned, wanted []string) (adopted Adoption, err err
 	case len(obstacles) > 0:
 		return Adoption{}, &OwnershipError{Destination: c.Destination, Reason: fmt.Sprintf(
 			"these exist but are not directories: %s. The folders of the cluster types can't be written. Move or remove them.",
-			strings.Join(obstacles, ", "))}
+			strings.Join(obstacles, ", "),
+		)}
 	case !c.Adopt && len(adopted.Adopted) > 0:
 		return Adoption{}, &OwnershipError{Destination: c.Destination, Folders: adopted.Adopted, Reason: fmt.Sprintf(
 			"these folders exist and are not this rendering's: %s. Set adopt = true to adopt them: then the apply removes "+
@@ -249,7 +254,7 @@ func PathsToRemove(s *State, at *BranchState) ([]string, error) {
 			"the record %s says that this is now the rendering of environment %q, not of %q. Nothing was removed.",
 			s.Destination.RecordPath(), r.Environment, s.Environment)}
 	default:
-		if err := s.checkRecord(at); err != nil {
+		if err := checkRecord(s, at); err != nil {
 			return nil, err
 		}
 		paths = append(paths, s.Destination.RecordPath())

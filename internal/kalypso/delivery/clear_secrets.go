@@ -44,7 +44,7 @@ func FindClearSecrets(configs []*fleet.Config) (found ClearSecrets) {
 // do not contain the values.
 func (s ClearSecrets) Problems(before *State) (ps problem.Problems) {
 	for _, c := range s {
-		if before.hasValue(c.config, c.key) {
+		if hasValue(before, c.config, c.key) {
 			continue
 		}
 		ps = append(ps, fleet.ProblemOf(c.config, problem.Problem{
@@ -82,11 +82,11 @@ func (decision *Decision) ClearSecrets(s *State) problem.Problems {
 }
 
 // hasValue reports whether the last delivery or proposal contains the value of a config's key.
-func (s *State) hasValue(config *fleet.Config, key string) bool {
+func hasValue(s *State, config *fleet.Config, key string) bool {
 	if s == nil {
 		return false
 	}
-	if s.Proposal != nil && s.Proposal.Head.hasValue(config, key) {
+	if s.Proposal != nil && hasValue(s.Proposal.Head, config, key) {
 		return true
 	}
 	if s.Inputs == nil {

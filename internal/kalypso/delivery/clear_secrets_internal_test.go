@@ -12,7 +12,10 @@ import (
 )
 
 func configWith(name string, data map[string]string) *fleet.Config {
-	return &fleet.Config{Meta: fleet.Meta{Name: name, Origin: problem.Origin{Attribute: "configs", Key: name}}, Data: data}
+	return &fleet.Config{
+		Meta: fleet.Meta{Name: name, Origin: problem.Origin{Attribute: "configs", Key: name}},
+		Data: data,
+	}
 }
 
 // TestClearSecrets: what is new or changed since the last delivery or proposal is reported, by config and key, and

@@ -31,8 +31,8 @@ const (
 )
 
 // Decision is what an apply does, and what its plan reports. It depends on what is rendered, on the state, and on what
-// the last run read of the branch. [remote.Check] and the deliveries apply the same rules to the branch that they read: see
-// [comparison.change].
+// the last run read of the branch. [remote.Check] and the deliveries apply the same rules to the branch that they read:
+// see [comparison.change].
 type Decision struct {
 	// Applied is the tree that the apply leaves at the destination. Before is the state that the decision was made from,
 	// or nil: a revert that it agrees with is what was delivered. Prior is nil for a create.
@@ -65,8 +65,8 @@ type Decision struct {
 	// OldRemoved are the old locations that a pull request of this apply removes. OldKept are those whose pull request
 	// this apply closes. OldKeptForNow are those that a later apply removes, once the destination contains the tree.
 	OldRemoved, OldKept, OldKeptForNow []record.Destination
-	// Unreadable says that a tree was delivered, but that the private state can't be read. [remote.Recover] reads the branch
-	// instead.
+	// Unreadable says that a tree was delivered, but that the private state can't be read. [remote.Recover] reads the
+	// branch instead.
 	Unreadable bool
 	// Check says that the state does not know the destination. The plan reads the branch for errors.
 	Check bool
@@ -86,7 +86,7 @@ type Decision struct {
 // contacts no server, and returns the same for a plan and for its apply.
 func Decide(r *Rendered, p *Prior, s *State) *Decision {
 	t := newAppliedTree(r, p, s)
-	if accepted := t.accept(p, s); accepted != s {
+	if accepted := accept(t, p, s); accepted != s {
 		s, t = accepted, newAppliedTree(r, p, accepted)
 	}
 	decision := &Decision{Action: Write, Applied: t, Before: s, Prior: p}
@@ -96,7 +96,7 @@ func Decide(r *Rendered, p *Prior, s *State) *Decision {
 	}
 	if t.Tree != nil {
 		decision.Step = t.step
-		decision.Errors = t.keptErrors()
+		decision.Errors = keptErrors(t)
 	}
 	if p == nil {
 		decision.Check = t.Delivers() && !t.Incomplete
@@ -343,7 +343,7 @@ func (decision *Decision) overwrittenDrift() []*State {
 	t, s := decision.Applied, decision.Before
 	var all []*State
 	keeps := t.Moves(s) && t.KeepOld
-	if t.overwrites(s, t.Updates(s)) && !keeps {
+	if overwrites(t, s, t.Updates(s)) && !keeps {
 		all = append(all, s)
 	}
 	if !s.Current() || s.Proposal == nil {
@@ -351,7 +351,7 @@ func (decision *Decision) overwrittenDrift() []*State {
 	}
 	p := s.Proposal
 	switch {
-	case t.overwrites(p.Head, t.Updates(s)):
+	case overwrites(t, p.Head, t.Updates(s)):
 		all = append(all, p.Head)
 	case len(p.OtherCommits) > 0:
 		others := *p.Head
@@ -364,7 +364,7 @@ func (decision *Decision) overwrittenDrift() []*State {
 // overwrites reports whether the apply overwrites changes of others on the branch of s. It overwrites nothing if the
 // branch contains what is desired: because the fleet took over the change, or because an apply was killed after its
 // push.
-func (t *AppliedTree) overwrites(s *State, updates bool) bool {
+func overwrites(t *AppliedTree, s *State, updates bool) bool {
 	if !s.Current() || !s.Drifted() {
 		return false
 	}
@@ -381,7 +381,7 @@ func (t *AppliedTree) overwrites(s *State, updates bool) bool {
 			return true
 		}
 	}
-	if updates && (t.continues(s.Seen.Record) || s.Reverted()) {
+	if updates && (continues(t, s.Seen.Record) || s.Reverted()) {
 		return false
 	}
 	return s.Seen.RecordHash != s.DeliveredRecord && s.Seen.RecordHash != hash
@@ -389,7 +389,7 @@ func (t *AppliedTree) overwrites(s *State, updates bool) bool {
 
 // continues reports whether a record is of an earlier wave of the same rollout: of an apply that was killed after its
 // push.
-func (t *AppliedTree) continues(r *record.Record) bool {
+func continues(t *AppliedTree, r *record.Record) bool {
 	return t.Rollout != nil && r != nil && r.Rollout != nil && r.Environment == t.Environment &&
 		t.TargetTreeHash() != "" && r.Rollout.TargetTreeHash == t.TargetTreeHash()
 }

@@ -141,7 +141,7 @@ func (s *State) edited(entries string) {
 
 // reverted has the last delivery put back on the branch by others: the branch contains what was delivered before it.
 func (s *situation) reverted(last string) {
-	before := s.state.delivery()
+	before := deliveryOf(s.state)
 	s.state = usualState(last)
 	s.state.Past = []Delivery{before}
 	s.state.Seen, s.state.Drift = *containing(delivered), []Drift{{Commit: "revert"}}
@@ -176,7 +176,7 @@ func (d *Decision) text(on *situation) string {
 		}
 	}
 	if d.Comparable {
-		add(true, "changes %v", Changes(on.state.Found(), d.Applied.Inventory()))
+		add(true, "changes %v", Changes(foundFolders(on.state), d.Applied.Inventory()))
 	}
 	add(d.Comparable && !d.Describable, "not describable yet")
 	add(len(d.Adoption.Adopted) > 0, "adopts %v", d.Adoption.Adopted)

@@ -67,8 +67,8 @@ func (r Review) max() int {
 }
 
 // Describe describes in Markdown what the apply changes, for reviewers. A pull request has it as its description, with
-// the marker that names the rendering. before is what was delivered, or found; see [remote.Result]. The text depends on d and
-// before alone.
+// the marker that names the rendering. before is what was delivered, or found; see [remote.Result]. The text depends on
+// d and before alone.
 func (t *AppliedTree) Describe(before *State) string {
 	at := t.Destination
 	if t.Strategy == ComputeOnly { // no branch gets the tree
@@ -83,7 +83,7 @@ func (t *AppliedTree) Describe(before *State) string {
 		Marker:      hosting.Marker(t.Environment, at.Branch, at.Path),
 		MaxLength:   t.Review.max(),
 	}
-	found := before.Found()
+	found := foundFolders(before)
 	c.Before, c.After = found.shownHash(), t.Inventory().shownHash()
 	c.ClusterTypes = append(found.ChangesTo(t.Inventory()), found.unchangedIn(t.Inventory(), describe.MaxNodes)...)
 	if k := t.kept; k != nil {
@@ -143,7 +143,10 @@ func nameRegistrations(registrations []*fleet.WorkloadRegistration, moves []desc
 	}
 	for i := range moves {
 		for _, r := range byRepo[repourl.Key(moves[i].Repo)] {
-			if slices.ContainsFunc(moves[i].Paths, func(file string) bool { return record.Nested(path.Clean(r.Path), file) }) {
+			if slices.ContainsFunc(
+				moves[i].Paths,
+				func(file string) bool { return record.Nested(path.Clean(r.Path), file) },
+			) {
 				moves[i].Registrations = append(moves[i].Registrations, r.Name)
 			}
 		}

@@ -89,6 +89,7 @@ func InventoryOf(t *tree.Tree) Inventory {
 	return inventory
 }
 
+// NewTarget returns the target of a folder with a whole hash.
 func NewTarget(name string, hash tree.Hash, empty bool) InventoryTarget {
 	t := InventoryTarget{Name: name, Empty: empty, Whole: hash}
 	copy(t.Hash[:], hash[:])
@@ -170,6 +171,7 @@ func (inv Inventory) Count() int {
 	return n
 }
 
+// Hashes returns the hash of each folder, by cluster type.
 func (inv Inventory) Hashes() map[string]tree.Hash {
 	hashes := make(map[string]tree.Hash, len(inv))
 	for name, folder := range inv {

@@ -181,7 +181,10 @@ func (k *keptTree) keeps(clusterType, target string) bool {
 // isKept reports whether the branch keeps the folder of a target.
 func (k *keptTree) isKept(clusterType, target string) bool {
 	_, found := slices.BinarySearchFunc(
-		k.kept, record.FailedAssignment{ClusterType: clusterType, DeploymentTarget: target}, record.FailedAssignment.Compare)
+		k.kept,
+		record.FailedAssignment{ClusterType: clusterType, DeploymentTarget: target},
+		record.FailedAssignment.Compare,
+	)
 	return found
 }
 
@@ -244,12 +247,12 @@ func (r *Rendered) keep(p *Prior, s *State) (kept *keptTree, unread bool) {
 	case r.Moves(s):
 		kept.lost = f.keep(r.inventory, s.Ours(), s.Delivered).kept
 	}
-	kept.setSince(s.records()...)
+	kept.setSince(recordsIn(s)...)
 	return kept, false
 }
 
 // keptOn returns the fleet's tree with the folders that a branch keeps that was read.
-func (t *AppliedTree) keptOn(s *State, at *BranchState) *keptTree {
+func keptOn(t *AppliedTree, s *State, at *BranchState) *keptTree {
 	if t.kept == nil {
 		return nil
 	}
@@ -261,12 +264,12 @@ func (t *AppliedTree) keptOn(s *State, at *BranchState) *keptTree {
 	}
 	existing := at.Folders.Only(names)
 	kept := t.kept.failures.keep(t.Rendered.inventory, existing, existing)
-	kept.setSince(append(s.records(), at.Record)...)
+	kept.setSince(append(recordsIn(s), at.Record)...)
 	return kept
 }
 
-// records returns the records of the branch and of the pull request, as they were last read.
-func (s *State) records() (all []*record.Record) {
+// recordsIn returns the records of the branch and of the pull request, as they were last read.
+func recordsIn(s *State) (all []*record.Record) {
 	if s == nil {
 		return nil
 	}
@@ -301,7 +304,7 @@ func (t *AppliedTree) baseline(s *State) Inventory {
 }
 
 // keptErrors returns why the apply must not keep targets that fail to render.
-func (t *AppliedTree) keptErrors() (errs []error) {
+func keptErrors(t *AppliedTree) (errs []error) {
 	k := t.kept
 	if k == nil || t.uncertain {
 		return nil
@@ -313,8 +316,11 @@ func (t *AppliedTree) keptErrors() (errs []error) {
 		errs = append(errs, &GuardrailError{Reason: fmt.Sprintf(
 			"%d of %s fail to render and would be kept, and guardrails.max_kept is %q. A team rarely breaks that many: check "+
 				"the templates and the configs. If the teams did break them, raise the limit.\n%s",
-			len(k.kept), problem.Count(k.existing, "deployment target folder"), most,
-			problem.IndentedList(texts(k.kept), MaxListed))})
+			len(k.kept),
+			problem.Count(k.existing, "deployment target folder"),
+			most,
+			problem.IndentedList(texts(k.kept), MaxListed),
+		)})
 	}
 	return errs
 }
@@ -357,7 +363,7 @@ func (decision *Decision) failuresChange() bool {
 	if !t.Delivers() || !s.Current() || !t.Known() {
 		return false
 	}
-	all := s.records()
+	all := recordsIn(s)
 	last := all[len(all)-1]
 	return last != nil && !last.SameFailures(t.record())
 }

@@ -71,7 +71,7 @@ func (r *Rendered) decisionsKnown() bool {
 }
 
 // desiredDecisions returns the decisions that were last delivered or proposed.
-func (s *State) desiredDecisions() placement.Decisions {
+func desiredDecisions(s *State) placement.Decisions {
 	if s == nil {
 		return nil
 	}
@@ -85,7 +85,7 @@ func (s *State) desiredDecisions() placement.Decisions {
 func (decision *Decision) decisionsChanged() bool {
 	t, s := decision.Applied, decision.Before
 	return t.Known() && !t.Tree.Unknown && t.decisionsKnown() && s != nil &&
-		!t.decisions.Equal(s.desiredDecisions())
+		!t.decisions.Equal(desiredDecisions(s))
 }
 
 // checkDecisions returns a *DecisionsError if the state does not know the decisions in the record, and the tree was
@@ -111,7 +111,10 @@ type DecisionsError struct {
 func (e *DecisionsError) Error() string {
 	return fmt.Sprintf(
 		"At %s, the record %s contains placement decisions that the state does not know. Placement decided without them, so "+
-			"the apply would move deployment targets.", e.Destination, e.Destination.RecordPath())
+			"the apply would move deployment targets.",
+		e.Destination,
+		e.Destination.RecordPath(),
+	)
 }
 
 // Move is a deployment target that leaves some cluster types while it joins others.
@@ -137,7 +140,11 @@ func (decision *Decision) moves() (all []Move) {
 		if !ok {
 			continue
 		}
-		m := Move{Target: target, To: sets.Without(is, existing), From: slices.DeleteFunc(sets.Without(existing, is), undecided)}
+		m := Move{
+			Target: target,
+			To:     sets.Without(is, existing),
+			From:   slices.DeleteFunc(sets.Without(existing, is), undecided),
+		}
 		if len(m.From) > 0 && len(m.To) > 0 {
 			m.Remaining = sets.Without(existing, m.From)
 			all = append(all, m)

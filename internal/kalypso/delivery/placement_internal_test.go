@@ -50,7 +50,7 @@ func TestDecisionsOfState(t *testing.T) {
 	s.Delivered = Inventory{"large": folder, "small": folder}
 	s.DeliveredRecord, s.Decisions = written.Hash(), written.Decisions
 	s.Seen = BranchState{Head: "1", Record: &written, RecordHash: written.Hash()}
-	if packed := s.withoutRepeats(); packed.Seen.Record.Decisions != nil || s.Seen.Record.Decisions == nil {
+	if packed := withoutRepeats(&s); packed.Seen.Record.Decisions != nil || s.Seen.Record.Decisions == nil {
 		t.Error("the state contains the decisions twice, or loses them")
 	}
 	data, err := s.Encode()

@@ -48,9 +48,9 @@ func (s *State) DesiredEnvironment() string {
 	return s.Environment
 }
 
-// Found returns the folders at the destination that are ours, and those that the proposal adopts. Changes are
+// foundFolders returns the folders at the destination that are ours, and those that the proposal adopts. Changes are
 // compared with them.
-func (s *State) Found() Inventory {
+func foundFolders(s *State) Inventory {
 	found := s.Ours()
 	if s.Proposal != nil {
 		adopted := maps.Clone(s.Proposal.Adopted)

@@ -15,7 +15,7 @@ type Delivery struct {
 	Tree   string `json:"tree"`   // hash of its tree
 }
 
-func (s *State) delivery() Delivery {
+func deliveryOf(s *State) Delivery {
 	return Delivery{s.DeliveredRecord, s.Delivered.TreeHash().String()}
 }
 
@@ -25,7 +25,7 @@ func (s *State) Remember(before *State) {
 		return
 	}
 	s.Past = before.Past
-	if was := before.delivery(); was != s.delivery() && was.Record != "" {
+	if was := deliveryOf(before); was != deliveryOf(s) && was.Record != "" {
 		others := slices.DeleteFunc(slices.Clone(s.Past), func(e Delivery) bool { return e == was })
 		s.Past = append([]Delivery{was}, others...)
 	}
@@ -39,7 +39,7 @@ func (s *State) Reverted() bool {
 }
 
 // asSeen returns the state after a delivery of what the branch contains.
-func (s *State) asSeen() *State {
+func asSeen(s *State) *State {
 	now, r := *s, s.Seen.Record
 	now.Delivered, now.DeliveredRecord, now.Decisions = s.Ours(), s.Seen.RecordHash, r.Decisions
 	now.PromotedCommit, now.Rollout, now.Inputs = r.PromotedCommit, RolloutOf(r, s.Seen.Time), InputsOf(r)
@@ -52,7 +52,7 @@ func (s *State) asSeen() *State {
 // is the last one from now on, and no drift: the fleet renders the same again, or they rejected what was delivered.
 // After a run that found the revert and wrote nothing, the fleet may also go on from there, unless it brings anything
 // back.
-func (t *AppliedTree) accept(p *Prior, s *State) *State {
+func accept(t *AppliedTree, p *Prior, s *State) *State {
 	if !s.Reverted() || !t.Updates(s) || t.Tree == nil || t.Rests(p) {
 		return s
 	}
@@ -63,9 +63,9 @@ func (t *AppliedTree) accept(p *Prior, s *State) *State {
 	})
 	switch {
 	case t.Known() && ours.Equal(t.inventory) && s.Seen.Record.Same(t.record()),
-		slices.ContainsFunc(s.commits(), func(commit string) bool { return slices.Contains(t.Rejected, commit) }),
+		slices.ContainsFunc(commitsOf(s), func(commit string) bool { return slices.Contains(t.Rejected, commit) }),
 		s.RevertKnown && !back:
-		return s.asSeen()
+		return asSeen(s)
 	}
 	return s
 }
@@ -73,22 +73,11 @@ func (t *AppliedTree) accept(p *Prior, s *State) *State {
 // SeenRollout returns the rollout that the record on the branch describes, or nil.
 func (s *State) SeenRollout() *rollout.StoredProgress { return RolloutOf(s.Seen.Record, s.Seen.Time) }
 
-// commits returns the promoted commits that the last delivery brought to some folder.
-func (s *State) commits() []string {
+// commitsOf returns the promoted commits that the last delivery brought to some folder.
+func commitsOf(s *State) []string {
 	all := []string{s.PromotedCommit}
 	if s.Rollout != nil {
 		all = append(append(all, s.Rollout.PromotedCommit), s.Rollout.Interrupted...)
 	}
 	return all
-}
-
-// KnownRevert returns now, which notes that the run before found the same revert and went well.
-func (s *State) KnownRevert(now *State) *State {
-	if now.RevertKnown || !s.Reverted() || !now.Reverted() || s.Seen.RecordHash != now.Seen.RecordHash ||
-		!s.Ours().Equal(now.Ours()) {
-		return now
-	}
-	noted := *now
-	noted.RevertKnown = true
-	return &noted
 }

@@ -130,7 +130,7 @@ func (s *State) Ours() Inventory { return s.Seen.Folders.Only(s.Owned(&s.Seen)) 
 
 // lastTree returns the tree that was last delivered, proposed or computed. It is empty if this version of the provider
 // does not know it.
-func (s *State) lastTree() Inventory {
+func lastTree(s *State) Inventory {
 	switch {
 	case s == nil || s.Version != stateVersion || s.Engine != engineVersion:
 		return nil
@@ -170,7 +170,7 @@ func (s *State) Encode() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := errors.Join(json.NewEncoder(z).Encode(s.withoutRepeats()), z.Close()); err != nil {
+	if err := errors.Join(json.NewEncoder(z).Encode(withoutRepeats(s)), z.Close()); err != nil {
 		return nil, err
 	}
 	return json.Marshal(packed.Bytes())
@@ -200,12 +200,12 @@ func DecodeState(data []byte) (*State, error) {
 	if err := json.Unmarshal(text, s); err != nil {
 		return nil, fmt.Errorf("%w: %w", errState, err)
 	}
-	return s.withRepeats(), nil
+	return withRepeats(s), nil
 }
 
 // withoutRepeats returns s without whole hashes that it does not need, and without the targets of seen folders, and the
 // decisions of the seen record, that equal the delivered ones. They would be stored twice.
-func (s *State) withoutRepeats() *State {
+func withoutRepeats(s *State) *State {
 	packed := *s
 	if s.Seen.Record != nil && s.Seen.RecordHash == s.DeliveredRecord {
 		record := *s.Seen.Record
@@ -224,19 +224,19 @@ func (s *State) withoutRepeats() *State {
 	}
 	if s.Proposal != nil {
 		p := *s.Proposal
-		p.Head = p.Head.withoutRepeats()
+		p.Head = withoutRepeats(p.Head)
 		packed.Proposal = &p
 	}
 	packed.OldLocations = nil
 	for _, old := range s.OldLocations {
 		o := *old
-		o.State = o.State.withoutRepeats()
+		o.State = withoutRepeats(o.State)
 		packed.OldLocations = append(packed.OldLocations, &o)
 	}
 	return &packed
 }
 
-func (s *State) withRepeats() *State {
+func withRepeats(s *State) *State {
 	if s.Seen.Record != nil && s.Seen.RecordHash == s.DeliveredRecord {
 		s.Seen.Record.Decisions = s.Decisions
 	}
@@ -247,10 +247,10 @@ func (s *State) withRepeats() *State {
 		return folder
 	})
 	if s.Proposal != nil && s.Proposal.Head != nil {
-		s.Proposal.Head.withRepeats()
+		withRepeats(s.Proposal.Head)
 	}
 	for _, old := range s.OldLocations {
-		old.State.withRepeats()
+		withRepeats(old.State)
 	}
 	return s
 }

@@ -29,16 +29,16 @@ func (e *UnknownRecordError) Error() string {
 // after its push may have written it unknown to the state: then the branch contains what is desired, or an earlier wave
 // of it.
 func (c *comparison) checkRecord() error {
-	if c.IsContainedBy(c.branch) || c.continues(c.branch.Record) {
+	if c.IsContainedBy(c.branch) || continues(c.AppliedTree, c.branch.Record) {
 		return nil
 	}
-	return c.before.checkRecord(c.branch)
+	return checkRecord(c.before, c.branch)
 }
 
 // checkRecord is [comparison.checkRecord] if it is not known what is desired.
-func (s *State) checkRecord(at *BranchState) error {
+func checkRecord(s *State, at *BranchState) error {
 	r := at.Record
-	if r == nil || !s.Current() || s.DeliveredRecord == "" || s.wrote(at.RecordHash) {
+	if r == nil || !s.Current() || s.DeliveredRecord == "" || wrote(s, at.RecordHash) {
 		return nil
 	}
 	var differences []string
@@ -66,7 +66,7 @@ func (s *State) checkRecord(at *BranchState) error {
 
 // wrote reports whether the state knows that this rendering wrote a record: with the last delivery, an earlier one, or
 // the pull request.
-func (s *State) wrote(hash string) bool {
+func wrote(s *State, hash string) bool {
 	return hash == s.DeliveredRecord || s.Proposal != nil && hash == s.Proposal.Head.DeliveredRecord ||
 		slices.ContainsFunc(s.Past, func(e Delivery) bool { return e.Record == hash })
 }

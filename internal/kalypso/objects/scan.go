@@ -55,6 +55,7 @@ func (s *Scanner) recall(text []byte) *begin {
 	return nil
 }
 
+// remember keeps how a document begins, in place of an earlier one.
 func (s *Scanner) remember(b begin) {
 	s.begins[s.next] = b
 	s.next = (s.next + 1) % len(s.begins)
@@ -103,27 +104,36 @@ func (d *document) scan(text []byte, s *Scanner) (rest []byte) {
 			start = next
 			continue
 		}
-		switch c := line[0]; {
-		case c == ' ':
-			d.metadataLine(line)
-		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z':
-			if d.topLine(line); d.inMetadata && !d.irregular && text[next-1] == '\n' {
-				s.remember(begin{text[:next], d.APIVersion, d.Kind})
-			}
-		case c == '#', c == '%' && !d.keys, string(line) == "\r":
-		case isSeparator(line):
-			if d.keys || d.irregular {
-				return text[start:]
-			}
-			rest := bytes.TrimSpace(line[len("---"):])
-			d.irregular = len(rest) > 0 && rest[0] != '#'
-		case c == '-' && d.valueBelow && !d.inMetadata: // a list
-		default:
-			d.irregular = true
+		if d.otherLine(line) {
+			return text[start:]
+		}
+		if d.inMetadata && d.indent == 0 && !d.irregular && text[next-1] == '\n' {
+			s.remember(begin{text[:next], d.APIVersion, d.Kind})
 		}
 		start = next
 	}
 	return nil
+}
+
+// otherLine reads a line of any form that is not empty. It reports whether the line ends the document.
+func (d *document) otherLine(line []byte) (ends bool) {
+	switch c := line[0]; {
+	case c == ' ':
+		d.metadataLine(line)
+	case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z':
+		d.topLine(line)
+	case c == '#', c == '%' && !d.keys, string(line) == "\r":
+	case isSeparator(line):
+		if d.keys || d.irregular {
+			return true
+		}
+		rest := bytes.TrimSpace(line[len("---"):])
+		d.irregular = len(rest) > 0 && rest[0] != '#'
+	case c == '-' && d.valueBelow && !d.inMetadata: // a list
+	default:
+		d.irregular = true
+	}
+	return false
 }
 
 // usualLine reads the first line of a text if it has a key that identifies an object and a name as its value, as nearly

@@ -13,7 +13,7 @@ import (
 	resource "github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/remote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/origin"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
@@ -113,5 +113,5 @@ func DeliveredOrigins(ctx context.Context, client *gitremote.Client, at source.G
 	if err != nil {
 		return nil, err
 	}
-	return delivery.Origins(ctx, client, record.Destination{Repo: at.Repo, Branch: at.Branch, Path: clean})
+	return remote.Origins(ctx, client, record.Destination{Repo: at.Repo, Branch: at.Branch, Path: clean})
 }

@@ -41,7 +41,11 @@ func (c *Claims) Plan(t *delivery.AppliedTree, create bool) error {
 		if other.at.SameBranch(claimed.at) && other.at.Nested(claimed.at) && !other.replacedBy(claimed) {
 			return &delivery.NestedError{Reason: fmt.Sprintf(
 				"Another rendering of this configuration writes to path %q of the same branch, this one to %q: %s. Choose paths "+
-					"beside each other.", other.at.Path, t.Destination.Path, delivery.ErrNested)}
+					"beside each other.",
+				other.at.Path,
+				t.Destination.Path,
+				delivery.ErrNested,
+			)}
 		}
 	}
 	c.planned = append(c.planned, claimed)

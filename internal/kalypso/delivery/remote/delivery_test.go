@@ -339,7 +339,8 @@ func TestTakenByAnother(t *testing.T) {
 		map[string]string{".kalypso/rendering.json": `{"version": 1, "environment": "stage", "cluster_types": ["large"]}`})
 	for _, before := range []*delivery.State{nil, b.observe(s)} {
 		var ownership *delivery.OwnershipError
-		if _, err := b.tryDeliver(b.request("2", usual, before)); !errors.As(err, &ownership) || len(ownership.Folders) > 0 {
+		if _, err := b.tryDeliver(b.request("2", usual, before)); !errors.As(err, &ownership) ||
+			len(ownership.Folders) > 0 {
 			t.Errorf("the error is %v", err)
 		}
 	}
@@ -373,7 +374,13 @@ func TestOverwritesNothing(t *testing.T) {
 	// One folder changed by others as the fleet has it now, another folder by the fleet alone.
 	second := b.deliver(b.request("2", more, b.observe(now)), 0)
 	hotfix := build(t, "dev", "2", map[string][]string{"large": {"a"}, "drone": {}, "small": {"c"}})
-	gitserver.SeedFiles(t, b.repo, "dev", "Away with b and d", map[string]gitserver.File{"large/b-x": {}, "large/d-x": {}})
+	gitserver.SeedFiles(
+		t,
+		b.repo,
+		"dev",
+		"Away with b and d",
+		map[string]gitserver.File{"large/b-x": {}, "large/d-x": {}},
+	)
 	o = b.request("2", map[string][]string{"large": {"a"}, "drone": {"e"}, "small": {"c"}}, b.observe(second))
 	if o.overwrites() || hotfix.Folders[1].Hash != o.Tree.Folders[1].Hash {
 		t.Error("the hotfix that came into the fleet is overwritten")

@@ -178,8 +178,8 @@ func containsProposal(s *delivery.State, p *delivery.Proposal) bool {
 	return s.Seen.RecordHash == p.Head.DeliveredRecord && s.Seen.Folders.Only(s.Owned(&s.Seen)).Equal(p.Head.Delivered)
 }
 
-// afterMerge returns the state of a destination that contains what was proposed, at a commit. It contains no later changes
-// of others.
+// afterMerge returns the state of a destination that contains what was proposed, at a commit. It contains no later
+// changes of others.
 func afterMerge(s *delivery.State, p *delivery.Proposal, commit string) *delivery.State {
 	now := delivery.NewState(s.Destination, p.Head.Environment)
 	now.Delivered, now.DeliveredRecord = p.Head.Delivered, p.Head.DeliveredRecord
@@ -189,8 +189,8 @@ func afterMerge(s *delivery.State, p *delivery.Proposal, commit string) *deliver
 	return &now
 }
 
-// foundCommit returns the commit on the branch that contains the tree, or "", and whether the branch still contains the tree.
-// now is the state after a refresh, and pr the pull request that was read, or nil.
+// foundCommit returns the commit on the branch that contains the tree, or "", and whether the branch still contains the
+// tree. now is the state after a refresh, and pr the pull request that was read, or nil.
 func foundCommit(p *delivery.Prior, now *delivery.State, pr *hosting.PullRequest) (commit string, delivered bool) {
 	contains := now.Proposal == nil && now.Delivered.TreeHash().String() == p.TreeHash
 	commit = p.Commit
@@ -204,8 +204,8 @@ func foundCommit(p *delivery.Prior, now *delivery.State, pr *hosting.PullRequest
 	return commit, contains && !now.Drifted() && target
 }
 
-// observeProposal reads the current state of a proposal that its target does not contain. target is the state of the target
-// now.
+// observeProposal reads the current state of a proposal that its target does not contain. target is the state of the
+// target now.
 func observeProposal(
 	ctx context.Context, client *gitremote.Client, t *pullrequest.Topic, p *delivery.Proposal, target *delivery.State,
 	pr *hosting.PullRequest,
@@ -256,4 +256,15 @@ func otherCommits(ctx context.Context, p *delivery.Proposal, t *pullrequest.Topi
 		return []delivery.Drift{{Subject: rebased}}, nil
 	}
 	return drifts(others), err
+}
+
+// knownRevert returns now, which notes that the run before found the same revert and went well.
+func knownRevert(s, now *delivery.State) *delivery.State {
+	if now.RevertKnown || !s.Reverted() || !now.Reverted() || s.Seen.RecordHash != now.Seen.RecordHash ||
+		!s.Ours().Equal(now.Ours()) {
+		return now
+	}
+	noted := *now
+	noted.RevertKnown = true
+	return &noted
 }

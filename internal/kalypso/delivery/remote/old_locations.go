@@ -67,7 +67,11 @@ type Removal struct {
 
 // RemoveOld opens the pull requests that remove old locations, and closes those of locations that on_move keeps. It
 // returns the new state, even with an error.
-func (r *PullRequests) RemoveOld(ctx context.Context, a *delivery.Arguments, s *delivery.State) (*delivery.State, []Removal, error) {
+func (r *PullRequests) RemoveOld(
+	ctx context.Context,
+	a *delivery.Arguments,
+	s *delivery.State,
+) (*delivery.State, []Removal, error) {
 	now := *s
 	now.OldLocations = nil
 	open, closing := a.Removals(s, true)

@@ -78,7 +78,11 @@ type proposing struct {
 }
 
 func (r *PullRequests) propose(
-	ctx context.Context, t *pullrequest.Topic, applied *delivery.AppliedTree, s *delivery.State, progress delivery.Progress,
+	ctx context.Context,
+	t *pullrequest.Topic,
+	applied *delivery.AppliedTree,
+	s *delivery.State,
+	progress delivery.Progress,
 ) (*Result, error) {
 	var last proposing
 	run, err := t.Run(ctx, delivery.Known(s, t),

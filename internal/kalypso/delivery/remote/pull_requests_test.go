@@ -568,7 +568,10 @@ plan: write`},
 dev: 1
 ours/remove-dev:
 plan: write, delivered`},
-		{"it is destroyed with an open removal of an old place", func(r *reviewed) error { r.moved(); return r.destroy() }, `
+		{
+			"it is destroyed with an open removal of an old place",
+			func(r *reviewed) error { r.moved(); return r.destroy() },
+			`
 1 merged: dev to dev
 2 merged: dev to live
 3 open: remove to dev
@@ -578,15 +581,20 @@ live: 1
 ours/dev: 1
 ours/remove-dev:
 ours/remove-dev-live:
-plan: write`},
-		{"it is destroyed before it arrived", func(r *reviewed) error { r.delivered(); r.move("live"); return r.destroy() }, `
+plan: write`,
+		},
+		{
+			"it is destroyed before it arrived",
+			func(r *reviewed) error { r.delivered(); r.move("live"); return r.destroy() },
+			`
 1 merged: dev to dev
 2 closed: dev to live
 3 open: remove to dev
 dev: 1
 ours/dev: 1
 ours/remove-dev:
-plan: write`},
+plan: write`,
+		},
 		{"its destroy waits in vain", func(r *reviewed) error {
 			r.delivered()
 			r.desired.PullRequest.Wait = true

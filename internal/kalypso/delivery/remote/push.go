@@ -39,7 +39,12 @@ type Result struct {
 
 // Check reads the branch. It returns what the apply would change there that the state does not know, and an error if
 // the apply would fail. It writes nothing. Without a tree, it only checks that the branch exists.
-func Check(ctx context.Context, client *gitremote.Client, t *delivery.AppliedTree, s *delivery.State) (*BranchChange, error) {
+func Check(
+	ctx context.Context,
+	client *gitremote.Client,
+	t *delivery.AppliedTree,
+	s *delivery.State,
+) (*BranchChange, error) {
 	s = s.OrNil()
 	branch, err := gitops.Open(client, t.Destination.Repo, t.Destination.Branch)
 	if err != nil {
@@ -71,7 +76,11 @@ func Check(ctx context.Context, client *gitremote.Client, t *delivery.AppliedTre
 
 // readChange reads a branch, and decides what the apply changes there. It returns an error if the apply must not
 // change it.
-func readChange(t *delivery.AppliedTree, snapshot *gitops.Snapshot, s *delivery.State) (*delivery.PlannedChange, error) {
+func readChange(
+	t *delivery.AppliedTree,
+	snapshot *gitops.Snapshot,
+	s *delivery.State,
+) (*delivery.PlannedChange, error) {
 	before := s
 	if t.KeepsFailed() && s.Current() && !s.WholeHashes {
 		before = s.WithoutTargets() // so that their whole hashes are read
@@ -162,7 +171,12 @@ func removeFromOldBranch(
 }
 
 // removeFromOldLocations removes the old locations whose removal had been proposed.
-func removeFromOldLocations(ctx context.Context, client *gitremote.Client, a *delivery.Arguments, s *delivery.State) error {
+func removeFromOldLocations(
+	ctx context.Context,
+	client *gitremote.Client,
+	a *delivery.Arguments,
+	s *delivery.State,
+) error {
 	if s == nil || a.KeepOld {
 		return nil
 	}
@@ -170,7 +184,8 @@ func removeFromOldLocations(ctx context.Context, client *gitremote.Client, a *de
 		if old.State.Destination.Same(a.Destination) {
 			continue
 		}
-		if err := remove(ctx, client, old.State, moveMessage(old.State), a.Author, delivery.PathsToRemoveUnchanged); err != nil {
+		err := remove(ctx, client, old.State, moveMessage(old.State), a.Author, delivery.PathsToRemoveUnchanged)
+		if err != nil {
 			return err
 		}
 	}
@@ -186,7 +201,13 @@ func removalMessage(s *delivery.State) string {
 }
 
 // Remove removes our folders and our record in one commit. It does nothing if the branch does not exist.
-func Remove(ctx context.Context, client *gitremote.Client, s *delivery.State, message string, author gitops.Author) error {
+func Remove(
+	ctx context.Context,
+	client *gitremote.Client,
+	s *delivery.State,
+	message string,
+	author gitops.Author,
+) error {
 	return remove(ctx, client, s, message, author, delivery.PathsToRemove)
 }
 

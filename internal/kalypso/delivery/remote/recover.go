@@ -12,7 +12,12 @@ import (
 )
 
 // Import reads the state of the rendering of an environment at a destination from its record.
-func Import(ctx context.Context, client *gitremote.Client, at record.Destination, environment string) (*delivery.State, error) {
+func Import(
+	ctx context.Context,
+	client *gitremote.Client,
+	at record.Destination,
+	environment string,
+) (*delivery.State, error) {
 	branch, err := gitops.Open(client, at.Repo, at.Branch)
 	if err != nil {
 		return nil, err
@@ -37,8 +42,11 @@ func importFrom(snapshot *gitops.Snapshot, at record.Destination, environment st
 	case found.RecordError != "":
 		return nil, delivery.RecordProblem(at, found)
 	case found.Record == nil:
-		return nil, fmt.Errorf("%w: there is no record %s; to adopt a tree that the operator wrote, set adopt = true instead",
-			delivery.ErrNoRendering, at.RecordPath())
+		return nil, fmt.Errorf(
+			"%w: there is no record %s; to adopt a tree that the operator wrote, set adopt = true instead",
+			delivery.ErrNoRendering,
+			at.RecordPath(),
+		)
 	case found.Record.Environment != environment:
 		return nil, fmt.Errorf(
 			"%w of environment %q: the record %s says %q",

@@ -146,7 +146,12 @@ func (r Operations) Apply(ctx context.Context, decision *delivery.Decision) (*Re
 	return result, nil
 }
 
-func (r Operations) withhold(ctx context.Context, a *delivery.Arguments, s *delivery.State, reason string) (*Result, error) {
+func (r Operations) withhold(
+	ctx context.Context,
+	a *delivery.Arguments,
+	s *delivery.State,
+	reason string,
+) (*Result, error) {
 	pulls, err := r.pullRequests(a)
 	if err != nil {
 		return nil, err
@@ -212,7 +217,7 @@ func (r Operations) Refresh(ctx context.Context, p *delivery.Prior, s *delivery.
 	} else {
 		renamed := s.RenameTo(p.Destination)
 		if found.State, found.PullRequest, err = r.follow(ctx, s); err == nil {
-			found.State = s.KnownRevert(found.State)
+			found.State = knownRevert(s, found.State)
 		}
 		found.Changed = renamed || found.State != s
 	}
@@ -277,7 +282,12 @@ type Destroyed struct {
 }
 
 // Destroy removes what was delivered. With an error, it returns the state to keep, or nil.
-func (r Operations) Destroy(ctx context.Context, a *delivery.Arguments, p *delivery.Prior, s *delivery.State) (*delivery.State, Destroyed, error) {
+func (r Operations) Destroy(
+	ctx context.Context,
+	a *delivery.Arguments,
+	p *delivery.Prior,
+	s *delivery.State,
+) (*delivery.State, Destroyed, error) {
 	if a.KeepOnDestroy || !p.DeliveredBefore() {
 		return nil, Destroyed{}, nil
 	}
@@ -305,7 +315,10 @@ func (r Operations) Destroy(ctx context.Context, a *delivery.Arguments, p *deliv
 // recoverForChange is [Operations.recoverPrior] for a change. drifted is the same state if others changed the branch
 // meanwhile. That is a *DriftError if the apply does not overwrite drift. The state is nil if nothing of the rendering
 // is left.
-func (r Operations) recoverForChange(ctx context.Context, decision *delivery.Decision) (s, drifted *delivery.State, err error) {
+func (r Operations) recoverForChange(
+	ctx context.Context,
+	decision *delivery.Decision,
+) (s, drifted *delivery.State, err error) {
 	s, err = r.recoverPrior(ctx, decision.Prior)
 	gone := errors.Is(err, gitops.ErrBranchNotFound) || errors.Is(err, delivery.ErrNoRendering)
 	if err != nil && !gone {

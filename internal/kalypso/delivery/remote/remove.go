@@ -59,7 +59,11 @@ func (r *PullRequests) closeRemoval(ctx context.Context, at record.Destination, 
 
 // Destroy closes the open pull request, and opens pull requests that remove what was delivered to the destination and
 // to old locations. It returns them, and the state to keep if it fails.
-func (r *PullRequests) Destroy(ctx context.Context, a *delivery.Arguments, s *delivery.State) (*delivery.State, []Removal, error) {
+func (r *PullRequests) Destroy(
+	ctx context.Context,
+	a *delivery.Arguments,
+	s *delivery.State,
+) (*delivery.State, []Removal, error) {
 	t, err := r.proposalTopic(s)
 	if err != nil {
 		return s, nil, err
@@ -100,7 +104,12 @@ func (r *PullRequests) Destroy(ctx context.Context, a *delivery.Arguments, s *de
 
 // removeAll opens a pull request that removes what was delivered to a destination. It returns its number, or 0 if
 // there is nothing to remove.
-func (r *PullRequests) removeAll(ctx context.Context, s *delivery.State, a *delivery.Arguments, all *[]Removal) (int, error) {
+func (r *PullRequests) removeAll(
+	ctx context.Context,
+	s *delivery.State,
+	a *delivery.Arguments,
+	all *[]Removal,
+) (int, error) {
 	pr, err := r.Remove(ctx, s, removalMessage(s), a.Author)
 	if pr == nil {
 		return 0, err

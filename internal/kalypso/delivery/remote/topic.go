@@ -115,7 +115,12 @@ func (r *PullRequests) proposalTopic(s *delivery.State) (*pullrequest.Topic, err
 // readTopic reads our branch, and whether it contains the rendering. target is the head of the target branch; empty: it
 // is not known.
 func readTopic(
-	ctx context.Context, t *delivery.AppliedTree, topic *pullrequest.Topic, now *gitops.Snapshot, s *delivery.State, target string,
+	ctx context.Context,
+	t *delivery.AppliedTree,
+	topic *pullrequest.Topic,
+	now *gitops.Snapshot,
+	s *delivery.State,
+	target string,
 ) (*delivery.BranchState, pullrequest.Edit, error) {
 	var edit pullrequest.Edit
 	ours, err := readBranch(now, delivery.DestinationOf(topic), nil, nil)

@@ -102,7 +102,10 @@ func oldLocationProblems(decision *delivery.Decision) (ps problem.Problems) {
 	for _, at := range decision.OldRemoved {
 		ps = append(ps, problem.WarningAt("Previous location will be removed", fmt.Sprintf(
 			"%s now contains the tree. The apply opens a pull request that removes what was delivered to %s. Merge it once no "+
-				"cluster syncs from there.", destination, at), "gitops_repo"))
+				"cluster syncs from there.",
+			destination,
+			at,
+		), "gitops_repo"))
 	}
 	for _, at := range decision.OldKept {
 		ps = append(ps, problem.WarningAt("Previous location is kept", fmt.Sprintf(

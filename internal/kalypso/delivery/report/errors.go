@@ -52,7 +52,9 @@ func deliveryProblem(at record.Destination, err error) problem.Problem {
 			"%s\nAnother configuration may own it, and this one would undo its changes. If this configuration owns it and its "+
 				"state was lost, import it with the ID\n  %s\nIf the resource was renamed, add a moved block. Or set adopt = true "+
 				"to adopt the rendering.",
-			text, exists.Destination.ImportID(exists.Environment)), "gitops_repo")
+			text,
+			exists.Destination.ImportID(exists.Environment),
+		), "gitops_repo")
 	case errors.As(err, &decisions):
 		return problem.At("The branch contains other placement decisions: import the rendering", fmt.Sprintf(
 			"%s\nImport the rendering: the import takes the decisions from the record. adopt = true can't. The ID of the "+

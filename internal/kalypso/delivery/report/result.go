@@ -124,7 +124,10 @@ func adoption(at record.Destination, a delivery.Adoption, rest string) problem.P
 		"At %s, this rendering adopts these folders. The apply removes what is in them and not rendered:\n%s",
 		at, problem.IndentedList(a.Adopted, delivery.MaxListed))
 	if len(a.Removed) > 0 {
-		detail += "\nThese belong to no cluster type and are removed:\n" + problem.IndentedList(a.Removed, delivery.MaxListed)
+		detail += "\nThese belong to no cluster type and are removed:\n" + problem.IndentedList(
+			a.Removed,
+			delivery.MaxListed,
+		)
 	}
 	return problem.Problems{problem.WarningAt("Existing folders will be adopted", detail+rest, "adopt")}
 }
@@ -144,7 +147,9 @@ func branchChange(at record.Destination, c *remote.BranchChange) problem.Problem
 	}
 	return problem.Problems{problem.WarningAt("The branch contains folders of this rendering", fmt.Sprintf(
 		"At %s, the branch contains folders that belong to this rendering by their record. The state does not know them. %s",
-		at, told), "gitops_repo")}
+		at,
+		told,
+	), "gitops_repo")}
 }
 
 // Checked returns what a plan found on the branch that the state does not know.

@@ -1,10 +1,11 @@
-package delivery
+package remote
 
 import (
 	"context"
 	"errors"
 	"fmt"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/origin"
@@ -31,7 +32,7 @@ func Origins(ctx context.Context, client *gitremote.Client, at record.Destinatio
 	case err != nil:
 		return nil, err
 	case found == nil:
-		return nil, fmt.Errorf("%w: at %s there is no record of a delivery", ErrNoRendering, at)
+		return nil, fmt.Errorf("%w: at %s there is no record of a delivery", delivery.ErrNoRendering, at)
 	}
 	return found.Sources.Resolve(found.Origins), nil
 }

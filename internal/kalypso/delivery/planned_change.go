@@ -28,7 +28,7 @@ type PlannedChange struct {
 func PlanChange(t *AppliedTree, s *State, at, old *BranchState) (*PlannedChange, error) {
 	t = t.on(s, at)
 	change, errs := (&comparison{t, s, at}).change(old)
-	if errs = append(t.keptErrors(), errs...); len(errs) > 0 {
+	if errs = append(keptErrors(t), errs...); len(errs) > 0 {
 		return nil, errors.Join(errs...)
 	}
 	p := &PlannedChange{Change: change, Tree: t, At: at, Before: s}
