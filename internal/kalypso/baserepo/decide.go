@@ -6,15 +6,15 @@ import (
 	"errors"
 	"fmt"
 
-	"k8s.io/apimachinery/pkg/util/validation"
-
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/baserepo/document"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/pullrequest"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/repourl"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
 )
 
 // Desired is the commit that the BaseRepo of an environment's branch should pin, and how to set it.
@@ -28,6 +28,21 @@ type Desired struct {
 	OnDrift     delivery.OnDrift
 	PullRequest pullrequest.Settings
 	Author      gitops.Author
+}
+
+// Validate reports what is invalid, each at its argument. An empty commit is none.
+func (d *Desired) Validate() problem.Problems {
+	ps := delivery.ValidatePullRequests(d.PullRequest)
+	if d.Message != "" && gitops.CheckMessage(d.Message) != nil {
+		ps = append(ps, problem.At("Invalid commit message",
+			"commit_message is blank. Write a message, or remove the argument.", "commit_message"))
+	}
+	commit := d.Promotion.Commit
+	if err := hosting.CheckCommit(commit); err != nil && commit != "" && !unknown.Is(commit) {
+		ps = append(ps, problem.At("Invalid promoted commit", fmt.Sprintf("%q: %s", commit, problem.Sentence(err)),
+			"promotion"))
+	}
+	return ps
 }
 
 // EnvironmentBranch is a branch of a control plane.
@@ -97,7 +112,7 @@ func Decide(d *Desired, s *State) Decision {
 	case s == nil || !s.At.same(d.At) || s.nothing():
 		return Decision{Write: true}
 	}
-	d = d.withKept(s)
+	d = d.KeepDelivered(s)
 	decision := Decision{Write: true, Drifted: s.Commit != s.Delivered && s.Commit != d.Promotion.Commit}
 	file, err := d.edit([]byte(s.File))
 	if err != nil {
@@ -141,8 +156,8 @@ var (
 	ErrMoved = errors.New("the file changed after the plan was made")
 )
 
-// withKept fills in the last delivered commit if the promotion keeps it.
-func (d *Desired) withKept(s *State) *Desired {
+// KeepDelivered returns d with the commit that the last apply delivered or proposed, if the promotion keeps it.
+func (d *Desired) KeepDelivered(s *State) *Desired {
 	if !d.Promotion.Stays() || s == nil || !s.At.same(d.At) || s.Delivered == "" {
 		return d
 	}
@@ -161,13 +176,7 @@ func (d *Desired) edit(now []byte) ([]byte, error) {
 		if of.Repo == "" {
 			return nil, ErrNoFile
 		}
-		name := of.Branch
-		if len(validation.IsDNS1123Subdomain(name)) > 0 {
-			name = "base"
-		}
-		return document.New(document.BaseRepo{
-			Name: name, Repo: of.Repo, Branch: of.Branch, Path: ".", Commit: of.Commit,
-		})
+		return document.New(document.BaseRepo{Repo: of.Repo, Branch: of.Branch, Path: ".", Commit: of.Commit})
 	}
 	found, err := document.Parse(now)
 	switch {
@@ -176,8 +185,7 @@ func (d *Desired) edit(now []byte) ([]byte, error) {
 	case of.Repo != "" && !repourl.Same(of.Repo, found.Repo):
 		return nil, fmt.Errorf("%w: it names %s, and the promotion chose a commit of %s", ErrOtherBase,
 			found.Repo, of.Repo)
-	}
-	if of.Stays() && found.Commit != "" {
+	case of.Stays() && found.Commit != "":
 		return now, nil
 	}
 	return document.SetCommit(now, of.Commit)

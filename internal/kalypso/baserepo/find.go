@@ -24,13 +24,13 @@ func (r Remote) Each(
 			if err == nil {
 				s, err = read(snapshot, at)
 			}
-			switch {
-			case err == nil && s.File == "":
-				return true
-			case err == nil && s.Commit == "":
+			if err == nil {
 				_, err = document.Parse([]byte(s.File))
 			}
-			if err != nil {
+			switch {
+			case s != nil && s.File == "":
+				return true
+			case err != nil:
 				s = nil
 			}
 			return visit(at, s, err)

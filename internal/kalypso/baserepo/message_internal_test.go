@@ -19,7 +19,7 @@ func TestMessage(t *testing.T) {
 		want string
 	}{
 		{&kept, "Set the base of prod to 42f2c201b960\n\nPromoted commit: 42f2c201b96055faead8da72a126ec3e8fe30296\n"},
-		{kept.withKept(&drifted), "Set the base of prod to v1\n\nPromoted commit: v1\n"},
+		{kept.KeepDelivered(&drifted), "Set the base of prod to v1\n\nPromoted commit: v1\n"},
 		{&Desired{Message: "Ours"}, "Ours"},
 	} {
 		if got := test.d.message(); got != test.want {

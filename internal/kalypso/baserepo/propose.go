@@ -1,9 +1,9 @@
 package baserepo
 
 import (
+	"cmp"
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/baserepo/document"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
@@ -11,7 +11,6 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/describe"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/pullrequest"
 )
 
@@ -35,32 +34,22 @@ func (r Remote) topic(at EnvironmentBranch, s pullrequest.Settings) (*pullreques
 
 // readFile reads the file from a branch; "": there is none.
 func readFile(snapshot *gitops.Snapshot) (string, error) {
-	if snapshot.Commit.IsZero() {
-		return "", nil
-	}
 	files, err := snapshot.ReadFiles([]string{document.File})
 	return string(files[document.File]), err
 }
 
-// proposalAt returns the proposal if it is one for the branch, or nil.
-func (s *State) proposalAt(at EnvironmentBranch) *Proposal {
-	if s == nil || !s.At.same(at) {
+// known returns what the state knows about the pull request for a branch; nil: nothing.
+func (s *State) known(at EnvironmentBranch) *pullrequest.Known {
+	if s == nil || s.Proposal == nil || !s.At.same(at) {
 		return nil
 	}
-	return s.Proposal
-}
-
-// known returns what the state knows about the last run.
-func (p *Proposal) known() *pullrequest.Known {
-	if p == nil {
-		return nil
-	}
+	p := s.Proposal
 	return &pullrequest.Known{Number: p.Number, AutoMerge: p.AutoMerge, Reviewers: p.RequestedReviewers}
 }
 
 // checkTopic returns an error if the change can't be proposed: the host does not show the repo, or others own our
 // branch or its pull request. It writes nothing.
-func (r Remote) checkTopic(ctx context.Context, d *Desired, known *Proposal) error {
+func (r Remote) checkTopic(ctx context.Context, d *Desired, s *State) error {
 	t, err := r.topic(d.At, d.PullRequest)
 	if err != nil {
 		return err
@@ -68,30 +57,18 @@ func (r Remote) checkTopic(ctx context.Context, d *Desired, known *Proposal) err
 	if err := remote.CheckHost(t.Host(), d.PullRequest); err != nil {
 		return err
 	}
-	found, err := t.Find(ctx, known.known())
+	found, err := t.Find(ctx, s.known(d.At))
 	if err != nil {
 		return err
 	}
-	return t.Check(ctx, found, func(_ context.Context, ours *gitops.Snapshot) (pullrequest.Edit, error) {
-		edit, _, err := readTopic(t, ours)
+	return t.Check(ctx, found, func(_ context.Context, ours *gitops.Snapshot) (edit pullrequest.Edit, err error) {
+		edit.Ours, err = t.ReadSnapshot(ours)
 		return edit, err
 	})
 }
 
-// readTopic reads our branch, and the file there.
-func readTopic(t *pullrequest.Topic, ours *gitops.Snapshot) (edit pullrequest.Edit, file string, err error) {
-	if file, err = readFile(ours); err == nil {
-		edit.Ours, err = t.ReadBranch(ours, file)
-	}
-	return edit, file, err
-}
-
 func (r Remote) propose(ctx context.Context, d *Desired, s *State) (*Result, error) {
 	t, err := r.topic(d.At, d.PullRequest)
-	if err != nil {
-		return nil, err
-	}
-	host, err := r.Host()
 	if err != nil {
 		return nil, err
 	}
@@ -100,26 +77,22 @@ func (r Remote) propose(ctx context.Context, d *Desired, s *State) (*Result, err
 	change := func(_ context.Context, found *hosting.PullRequest) (pullrequest.ProposedChange, error) {
 		var c pullrequest.ProposedChange
 		c.Edit = func(_ context.Context, target, ours *gitops.Snapshot) (edit pullrequest.Edit, err error) {
-			if now, err = read(target, d.At); err != nil {
-				return edit, err
-			}
-			after, err := d.checked(now, s)
-			if file = string(after); err != nil || file == now.File {
+			var commit *gitops.Edit
+			if now, commit, err = d.commit(target, s); err != nil || commit == nil {
 				return pullrequest.Edit{Discard: found != nil && found.State == hosting.Open}, err
 			}
-			edit, contents, err := readTopic(t, ours)
-			edit.Needed, edit.Existing, edit.Contents = true, edit.Ours.Ours && contents == file, file
-			edit.Commit = func() *gitops.Edit {
-				return &gitops.Edit{Files: map[string][]byte{document.File: after}, Message: d.message(), Author: d.Author}
-			}
+			file = string(commit.Files[document.File])
+			edit.Ours, err = t.ReadSnapshot(ours)
+			edit.Needed, edit.Existing, edit.Contents = true, edit.Ours.Ours && edit.Ours.Contents == file, file
+			edit.Commit = func() *gitops.Edit { return commit }
 			return edit, err
 		}
 		c.Text = func() pullrequest.Text {
-			return pullrequest.Text{Message: d.message(), Body: d.describe(host, now.Commit), Promoted: true}
+			return pullrequest.Text{Message: d.message(), Body: r.describe(d, now.Commit), Promoted: true}
 		}
 		return c, nil
 	}
-	run, err := t.Run(ctx, s.proposalAt(d.At).known(), change)
+	run, err := t.Run(ctx, s.known(d.At), change)
 	switch {
 	case err != nil:
 		return nil, err
@@ -140,8 +113,11 @@ func (r Remote) propose(ctx context.Context, d *Desired, s *State) (*Result, err
 	return r.Refresh(ctx, now)
 }
 
-// follow reads the pull request of the proposal, and returns the proposal with what became of it.
+// follow reads the pull request of the proposal, if there is one, and returns the proposal with what became of it.
 func (r Remote) follow(ctx context.Context, s *State) (*Proposal, *hosting.PullRequest, error) {
+	if s.Proposal == nil {
+		return nil, nil, nil
+	}
 	now := *s.Proposal
 	t, err := r.topic(s.At, now.Settings)
 	if err != nil {
@@ -152,13 +128,11 @@ func (r Remote) follow(ctx context.Context, s *State) (*Proposal, *hosting.PullR
 		return nil, nil, err
 	}
 	if now.State = pr.State; now.State == hosting.Open {
-		head, err := t.Head(ctx)
-		if err != nil {
-			return nil, nil, err
-		}
+		var head string
+		head, err = t.Head(ctx)
 		now.Broken = head != now.Head
 	}
-	return &now, pr, nil
+	return &now, pr, err
 }
 
 // withhold makes the open pull request a draft that must not be merged now.
@@ -167,7 +141,7 @@ func (r Remote) withhold(ctx context.Context, s *State, reason string) (*Result,
 	if err != nil {
 		return nil, err
 	}
-	withheld, err := t.Withhold(ctx, s.Proposal.known(), reason)
+	withheld, err := t.Withhold(ctx, s.known(s.At), reason)
 	if err != nil {
 		return nil, err
 	}
@@ -189,7 +163,7 @@ func (r Remote) Forget(ctx context.Context, s *State) error {
 	if err != nil {
 		return err
 	}
-	found, err := t.Find(ctx, s.Proposal.known())
+	found, err := t.Find(ctx, s.known(s.At))
 	if err != nil || found == nil || found.State != hosting.Open {
 		return err
 	}
@@ -201,20 +175,12 @@ func (r Remote) Forget(ctx context.Context, s *State) error {
 
 // message returns the message of the commit.
 func (d *Desired) message() string {
-	if d.Message != "" {
-		return d.Message
-	}
-	const digits = 12 // of the hash, in the first line
-	commit := printable.Line(d.Promotion.Commit)
-	text := fmt.Sprintf("Set the base of %s to %.*s\n\nPromoted commit: %s\n", d.At.Branch, digits, commit, commit)
-	if facts := d.Promotion.Facts(); facts != "" {
-		text += "\n" + facts
-	}
-	return text
+	return cmp.Or(d.Message, describe.PromotionMessage(d.At.Branch, d.Promotion.Commit, d.Promotion.Facts()))
 }
 
 // describe returns the description of the pull request. was is the previous commit; "": none.
-func (d *Desired) describe(host hosting.Host, was string) string {
+func (r Remote) describe(d *Desired, was string) string {
+	host, _ := r.Host() // without one, there are no links
 	return describe.Promote(document.File, d.At.Branch, describe.PromotionChange{
 		Repo: d.Promotion.Repo, From: was, To: d.Promotion.Commit, Why: d.Promotion.Summary,
 	}, delivery.NewReview(host, d.At.Repo, delivery.NoDescription).Links)

@@ -41,13 +41,13 @@ func (r Remote) Read(ctx context.Context, at EnvironmentBranch) (*State, error) 
 		return nil, err
 	}
 	defer snapshot.Close()
-	if snapshot.Commit.IsZero() {
-		return nil, gitops.ErrBranchNotFound
-	}
 	return read(snapshot, at)
 }
 
 func read(snapshot *gitops.Snapshot, at EnvironmentBranch) (*State, error) {
+	if snapshot.Commit.IsZero() {
+		return nil, gitops.ErrBranchNotFound
+	}
 	file, err := readFile(snapshot)
 	if err != nil {
 		return nil, err
@@ -60,16 +60,13 @@ func read(snapshot *gitops.Snapshot, at EnvironmentBranch) (*State, error) {
 // Check reads the branch, and returns what it contains and an error if the apply would fail. It writes nothing.
 func (r Remote) Check(ctx context.Context, d *Desired, s *State) (*State, error) {
 	now, err := r.Read(ctx, d.At)
-	if err != nil {
-		return nil, err
+	if err == nil {
+		_, err = d.edit([]byte(now.File))
 	}
-	if _, err := d.edit([]byte(now.File)); err != nil {
-		return nil, err
+	if err != nil || d.Strategy != delivery.PullRequest {
+		return now, err
 	}
-	if d.Strategy != delivery.PullRequest {
-		return now, nil
-	}
-	return now, r.checkTopic(ctx, d, s.proposalAt(d.At))
+	return now, r.checkTopic(ctx, d, s)
 }
 
 // Apply makes the BaseRepo pin the commit: by a commit on the branch, or by a pull request. s is nil for a create. If
@@ -79,7 +76,7 @@ func (r Remote) Apply(ctx context.Context, d *Desired, s *State) (*Result, error
 	if Decide(d, s).Withhold {
 		return r.withhold(ctx, s, d.rests())
 	}
-	d = d.withKept(s)
+	d = d.KeepDelivered(s)
 	write := r.push
 	if d.Strategy == delivery.PullRequest {
 		write = r.propose
@@ -103,22 +100,13 @@ func (r Remote) push(ctx context.Context, d *Desired, s *State) (*Result, error)
 		return nil, err
 	}
 	var now *State
-	edit := func(_ context.Context, snapshot *gitops.Snapshot) (*gitops.Edit, error) {
-		if snapshot.Commit.IsZero() {
-			return nil, gitops.ErrBranchNotFound
-		}
-		var err error
-		if now, err = read(snapshot, d.At); err != nil {
-			return nil, err
-		}
-		file, err := d.checked(now, s)
-		if err != nil || string(file) == now.File {
-			return nil, err
-		}
-		now.File = string(file)
-		return &gitops.Edit{Files: map[string][]byte{document.File: file}, Message: d.message(), Author: d.Author}, nil
-	}
-	pushed, err := branch.Update(ctx, gitops.UpdateOptions{}, edit)
+	pushed, err := branch.Update(ctx, gitops.UpdateOptions{},
+		func(_ context.Context, snapshot *gitops.Snapshot) (commit *gitops.Edit, err error) {
+			if now, commit, err = d.commit(snapshot, s); commit != nil {
+				now.File = string(commit.Files[document.File])
+			}
+			return commit, err
+		})
 	if err != nil {
 		return nil, err
 	}
@@ -127,12 +115,23 @@ func (r Remote) push(ctx context.Context, d *Desired, s *State) (*Result, error)
 	return &Result{State: now, Commit: now.Head}, nil
 }
 
-// checked returns the file to write. It returns an error if others changed the file after the plan was made.
-func (d *Desired) checked(now, s *State) ([]byte, error) {
-	if planned := Decide(d, s); planned.FileKnown && now.File != s.File && now.File != planned.File {
-		return nil, fmt.Errorf("%w: it pins %q now", ErrMoved, now.Commit)
+// commit returns what a branch contains that was read, and the commit that changes it; nil: it contains what is desired.
+// It returns [ErrMoved] if others changed the file after the plan was made.
+func (d *Desired) commit(snapshot *gitops.Snapshot, s *State) (*State, *gitops.Edit, error) {
+	now, err := read(snapshot, d.At)
+	if err != nil {
+		return nil, nil, err
 	}
-	return d.edit([]byte(now.File))
+	if planned := Decide(d, s); planned.FileKnown && now.File != s.File && now.File != planned.File {
+		return nil, nil, fmt.Errorf("%w: it pins %q now", ErrMoved, now.Commit)
+	}
+	file, err := d.edit([]byte(now.File))
+	if err != nil || string(file) == now.File {
+		return now, nil, err
+	}
+	return now, &gitops.Edit{
+		Files: map[string][]byte{document.File: file}, Message: d.message(), Author: d.Author,
+	}, nil
 }
 
 // setCommit sets the commit that the file pins, and treats it as delivered.
@@ -146,17 +145,12 @@ func (s *State) setCommit() {
 // Refresh reads the current state of a branch and its pull request. The error is [gitops.ErrBranchNotFound] if the
 // branch is gone.
 func (r Remote) Refresh(ctx context.Context, s *State) (*Result, error) {
-	result := &Result{}
 	if s.nothing() {
-		result.State = s
-		return result, nil
+		return &Result{State: s}, nil
 	}
-	proposal := s.Proposal
-	if proposal != nil { // read before the branch, which then includes a merge
-		var err error
-		if proposal, result.PullRequest, err = r.follow(ctx, s); err != nil {
-			return nil, err
-		}
+	proposal, pr, err := r.follow(ctx, s) // before the branch, which then includes a merge
+	if err != nil {
+		return nil, err
 	}
 	now, err := r.Read(ctx, s.At)
 	if err != nil {
@@ -166,20 +160,17 @@ func (r Remote) Refresh(ctx context.Context, s *State) (*Result, error) {
 	switch {
 	case proposal == nil:
 	case proposal.State == hosting.Merged:
-		now.Delivered, now.Since, now.Proposal = proposal.Commit, result.PullRequest.MergeCommit, nil
+		now.Delivered, now.Since, now.Proposal = proposal.Commit, pr.MergeCommit, nil
 	case now.Commit == proposal.Commit: // pushed without the pull request
 		now.Delivered, now.Since = now.Commit, now.Head
 	}
-	switch {
-	case now.Commit != now.Delivered:
-		if now.Drift, err = r.drift(ctx, now); err != nil {
-			return nil, err
-		}
-	case now.Proposal == nil || now.Commit == now.Proposal.Commit:
+	result := &Result{State: now, PullRequest: pr}
+	if now.Commit != now.Delivered {
+		now.Drift, err = r.drift(ctx, now)
+	} else if now.Proposal == nil || now.Commit == now.Proposal.Commit {
 		result.Commit = now.Since
 	}
-	result.State = now
-	return result, nil
+	return result, err
 }
 
 func (r Remote) drift(ctx context.Context, s *State) ([]delivery.Drift, error) {

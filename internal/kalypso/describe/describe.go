@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf16"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
 )
 
 // DefaultMaxLength is the default limit of a description, in characters. People read it, the state stores it and
@@ -125,6 +127,18 @@ func Promote(file, branch string, p PromotionChange, links Links) string {
 	w.line("Sets the commit of the base in %s on branch %s.", code(file), code(branch))
 	w.promoted()
 	return w.b.String()
+}
+
+// PromotionMessage returns the message of a commit that is a promotion alone: a branch gets another base. facts say why,
+// if not empty.
+func PromotionMessage(branch, commit, facts string) string {
+	const digits = 12 // of the hash, in the first line
+	commit = printable.Line(commit)
+	text := fmt.Sprintf("Set the base of %s to %.*s\n\nPromoted commit: %s\n", branch, digits, commit, commit)
+	if facts != "" {
+		text += "\n" + facts
+	}
+	return text
 }
 
 func byName(changes []ConfigChange) []ConfigChange {

@@ -52,9 +52,10 @@ func Trailer(marker, contents string) string {
 
 // OwnBranch is our branch as it was read.
 type OwnBranch struct {
-	Head    string   // commit; empty if the branch does not exist
-	Parents []string // of the head
-	Ours    bool     // the head is a commit of ours, with the contents that we pushed
+	Head     string   // commit; empty if the branch does not exist
+	Parents  []string // of the head
+	Contents string   // what the branch contains of the change
+	Ours     bool     // the head is a commit of ours, with the contents that we pushed
 }
 
 // OnTopOf reports whether the branch is one commit ahead of a commit.
@@ -70,7 +71,7 @@ func (t *Topic) ReadBranch(ours *gitops.Snapshot, contents string) (OwnBranch, e
 	if err != nil {
 		return OwnBranch{}, err
 	}
-	b := OwnBranch{Head: ours.Commit.String()}
+	b := OwnBranch{Head: ours.Commit.String(), Contents: contents}
 	b.Ours = strings.HasSuffix(strings.TrimRight(message, "\n"), "\n"+Trailer(t.Marker, contents))
 	for _, parent := range parents {
 		b.Parents = append(b.Parents, parent.String())
@@ -107,14 +108,19 @@ func (t *Topic) ReadHead(ctx context.Context) (OwnBranch, error) {
 		return OwnBranch{}, err
 	}
 	defer snapshot.Close()
-	if snapshot.Commit.IsZero() {
+	return t.ReadSnapshot(snapshot)
+}
+
+// ReadSnapshot is [Topic.ReadBranch] with the [Topic.Contents] of the branch.
+func (t *Topic) ReadSnapshot(ours *gitops.Snapshot) (OwnBranch, error) {
+	if ours.Commit.IsZero() {
 		return OwnBranch{}, nil
 	}
-	contents, err := t.Contents(snapshot)
+	contents, err := t.Contents(ours)
 	if err != nil {
 		return OwnBranch{}, err
 	}
-	return t.ReadBranch(snapshot, contents)
+	return t.ReadBranch(ours, contents)
 }
 
 // Head looks up the head of our branch; empty: there is none.

@@ -1,7 +1,6 @@
 package source
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,6 +15,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/baserepo"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/baserepo/document"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/baserepo/report"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
@@ -113,38 +113,13 @@ func (r *baseRepo) ModifyPlan(
 		before = readBaseRepo(ctx, req.Private, state, diags)
 	}
 	decision := baserepo.Decide(d, before)
-	r.report(d, before, decision, diags)
+	tfvalue.AppendProblems(diags, report.Decision(d, before, decision))
 	plan.plan(d, decision, state)
 	if decision.Write && !decision.Withhold && !diags.HasError() {
 		r.check(ctx, plan, d, before, diags)
 	}
 	if !diags.HasError() {
 		diags.Append(resp.Plan.Set(ctx, plan)...)
-	}
-}
-
-// report reports the problems of a decision.
-func (r *baseRepo) report(
-	d *baserepo.Desired, before *baserepo.State, decision baserepo.Decision, diags *diag.Diagnostics,
-) {
-	if decision.Err != nil {
-		appendBaseRepoError(diags, d.At, decision.Err)
-	}
-	if decision.Drifted {
-		tfvalue.AppendProblems(diags, problem.Problems{baserepo.DriftProblem(d, before)})
-	}
-	if decision.Rests != "" {
-		text := decision.Rests + " The BaseRepo keeps the commit that it pins."
-		if before != nil && before.Proposal != nil && before.Proposal.State == hosting.Open && d.Promotion.Frozen() != "" {
-			text += fmt.Sprintf(" Pull request %d is a draft, if the host has drafts: it must not be merged now. It comes "+
-				"back by itself.", before.Proposal.Number)
-		}
-		diags.AddAttributeWarning(path.Root("promotion"), "The BaseRepo is not changed", text)
-	}
-	if decision.Closed != 0 {
-		diags.AddAttributeWarning(path.Root("delivery"), "The pull request was closed", fmt.Sprintf(
-			"People closed pull request %d, which promotes %s to %s. Another commit opens a new one. delivery.reopen = true "+
-				"opens one for the same commit.", decision.Closed, d.Promotion.Commit, d.At))
 	}
 }
 
@@ -169,10 +144,8 @@ func (r *baseRepo) check(
 		appendBaseRepoError(diags, d.At, err)
 		return
 	}
-	if before == nil && now.Commit != d.Promotion.Commit && !d.Promotion.Stays() {
-		diags.AddAttributeWarning(path.Root("promotion"), "The commit of the BaseRepo will change", fmt.Sprintf(
-			"%s on %s pins %s. The apply sets it to %s.", document.File, d.At, cmp.Or(now.Commit, "no commit"),
-			d.Promotion.Commit))
+	if before == nil {
+		tfvalue.AppendProblems(diags, report.Created(d, now))
 	}
 }
 
@@ -352,6 +325,6 @@ func appendBaseRepoError(diags *diag.Diagnostics, at baserepo.EnvironmentBranch,
 	case errors.As(err, &host):
 		configuration.AppendHostError(diags, path.Root("repo"), err)
 	default:
-		tfvalue.AppendProblems(diags, problem.Problems{baserepo.NewProblem(at, err)})
+		tfvalue.AppendProblems(diags, problem.Problems{report.Error(at, err)})
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
+	"k8s.io/apimachinery/pkg/util/validation"
 	kyaml "sigs.k8s.io/yaml"
 )
 
@@ -34,7 +35,8 @@ type BaseRepo struct {
 	Commit                   string // "": none
 }
 
-// New returns the text of a file for a base that has no file yet.
+// New returns the text of a file for a base that has no file yet. Without a name, it is called after its branch, as far
+// as Kubernetes allows that.
 func New(b BaseRepo) ([]byte, error) {
 	type metadata struct {
 		Name string `yaml:"name"`
@@ -44,6 +46,12 @@ func New(b BaseRepo) ([]byte, error) {
 		Branch string `yaml:"branch"`
 		Path   string `yaml:"path"`
 		Commit string `yaml:"commit"`
+	}
+	if b.Name == "" {
+		b.Name = b.Branch
+		if len(validation.IsDNS1123Subdomain(b.Branch)) > 0 {
+			b.Name = "base"
+		}
 	}
 	var text bytes.Buffer
 	e := yaml.NewEncoder(&text)

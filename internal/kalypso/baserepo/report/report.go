@@ -1,26 +1,30 @@
-package baserepo
+// Package report tells people about BaseRepos: why an apply can't be made, and what a reviewer of a plan has to know.
+package report
 
 import (
 	"errors"
 	"fmt"
 	"strings"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/baserepo"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/baserepo/document"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/remote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/pullrequest"
 )
 
-// NewProblem returns an error of a branch as a problem of the argument that fixes it.
-func NewProblem(at EnvironmentBranch, err error) problem.Problem {
+// Error returns an error of a branch as a problem of the argument that fixes it. Errors of a host of pull requests are
+// not its concern.
+func Error(at baserepo.EnvironmentBranch, err error) problem.Problem {
 	p := func(argument, summary, format string, args ...any) problem.Problem {
-		return problem.Problem{
-			Summary: summary, Detail: fmt.Sprintf(format, args...), Path: []problem.Step{problem.Attr(argument)}, Err: err,
-		}
+		found := problem.At(summary, fmt.Sprintf(format, args...), argument)
+		found.Err = err
+		return found
 	}
 	var foreign *pullrequest.ForeignError
 	var review *pullrequest.ReviewError
@@ -31,12 +35,12 @@ func NewProblem(at EnvironmentBranch, err error) problem.Problem {
 	case errors.Is(err, gitops.ErrBranchNotFound):
 		return p("branch", "Branch not found", "The repo %s has no branch %q. Check the name, or push the branch.", at.Repo,
 			at.Branch)
-	case errors.Is(err, ErrNoFile):
+	case errors.Is(err, baserepo.ErrNoFile):
 		return p("promotion", "No BaseRepo on the branch", "The root of %s contains no %s, and promotion does not name the "+
 			"base. Add the file with a BaseRepo, or pass a kalypso_promotion as a whole.", at, document.File)
-	case errors.Is(err, ErrOtherBase):
+	case errors.Is(err, baserepo.ErrOtherBase):
 		return p("promotion", "Promotion from another repo", "At %s: %s Make both the same repo.", at, text)
-	case errors.Is(err, ErrMoved):
+	case errors.Is(err, baserepo.ErrMoved):
 		return p("branch", "The branch moved after the plan was made", "At %s: %s of %s. Nothing was written. Make a new "+
 			"plan: it shows what changed.", at, strings.TrimSuffix(text, "."), document.File)
 	case errors.Is(err, document.ErrNoBaseRepo), errors.Is(err, document.ErrInPlace):
@@ -63,9 +67,43 @@ func NewProblem(at EnvironmentBranch, err error) problem.Problem {
 	return p("repo", "The control plane can't be used", "At %s: %s", at, text)
 }
 
-// DriftProblem reports the changes of others: as an error, or as a warning if the apply overwrites them.
-func DriftProblem(d *Desired, s *State) problem.Problem {
-	d = d.withKept(s)
+// Decision returns why the apply can't be made, and what a reviewer of the plan has to know besides what changes. s is
+// the state that the decision was made from; nil for a create.
+func Decision(d *baserepo.Desired, s *baserepo.State, decision baserepo.Decision) (ps problem.Problems) {
+	if decision.Err != nil {
+		ps = append(ps, Error(d.At, decision.Err))
+	}
+	if decision.Drifted {
+		ps = append(ps, drift(d, s))
+	}
+	if decision.Rests != "" {
+		text := decision.Rests + " The BaseRepo keeps the commit that it pins."
+		if s != nil && s.Proposal != nil && s.Proposal.State == hosting.Open && d.Promotion.Frozen() != "" {
+			text += fmt.Sprintf(" Pull request %d is a draft, if the host has drafts: it must not be merged now. It comes "+
+				"back by itself.", s.Proposal.Number)
+		}
+		ps = append(ps, problem.WarningAt("The BaseRepo is not changed", text, "promotion"))
+	}
+	if decision.Closed != 0 {
+		ps = append(ps, problem.WarningAt("The pull request was closed", fmt.Sprintf(
+			"People closed pull request %d, which promotes %s to %s. Another commit opens a new one. delivery.reopen = true "+
+				"opens one for the same commit.", decision.Closed, d.Promotion.Commit, d.At), "delivery"))
+	}
+	return ps
+}
+
+// Created warns that a create sets another commit than the one that the branch pins now.
+func Created(d *baserepo.Desired, now *baserepo.State) (ps problem.Problems) {
+	if now.Commit == d.Promotion.Commit || d.Promotion.Stays() {
+		return nil
+	}
+	return problem.Problems{problem.WarningAt("The commit of the BaseRepo will change", fmt.Sprintf(
+		"%s on %s pins %s. The apply sets it to %s.", document.File, d.At, commitText(now.Commit), d.Promotion.Commit),
+		"promotion")}
+}
+
+// drift returns the changes of others: as an error, or as a warning if the apply overwrites them.
+func drift(d *baserepo.Desired, s *baserepo.State) problem.Problem {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s at the root of %s pinned %s after the last apply, and pins %s now:\n", document.File, s.At,
 		commitText(s.Delivered), commitText(s.Commit))
@@ -77,17 +115,13 @@ func DriftProblem(d *Desired, s *State) problem.Problem {
 		fmt.Fprintf(&b, "\ncommit %s\n  by %s at %s\n  %s\n", drift.Commit, printable.Line(drift.Author), drift.Time,
 			printable.Line(drift.Subject))
 	}
-	p := problem.Problem{
-		Summary: "Drift: BaseRepo changed outside Terraform", Path: []problem.Step{problem.Attr("on_drift")},
-	}
 	if d.OnDrift == delivery.DriftOverwrite {
-		p.Severity, p.Summary = problem.Warning, "Changes made outside Terraform are overwritten"
-		p.Detail = b.String() + fmt.Sprintf("\nThe apply sets it to %s.", d.Promotion.Commit)
-		return p
+		return problem.WarningAt("Changes made outside Terraform are overwritten",
+			b.String()+fmt.Sprintf("\nThe apply sets it to %s.", d.KeepDelivered(s).Promotion.Commit), "on_drift")
 	}
-	p.Detail = b.String() + "\nThis may be a revert, or Kalypso's workflows still run. Set pinned_commit of the " +
-		"promotion to keep that commit, or on_drift = \"overwrite\" to set the promoted one."
-	return p
+	return problem.At("Drift: BaseRepo changed outside Terraform", b.String()+
+		"\nThis may be a revert, or Kalypso's workflows still run. Set pinned_commit of the promotion to keep that commit, "+
+		"or on_drift = \"overwrite\" to set the promoted one.", "on_drift")
 }
 
 func commitText(commit string) string {

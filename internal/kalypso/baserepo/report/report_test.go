@@ -1,10 +1,11 @@
-package baserepo_test
+package report_test
 
 import (
 	"strings"
 	"testing"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/baserepo"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/baserepo/report"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
 )
 
@@ -14,7 +15,7 @@ func TestRejectedPush(t *testing.T) {
 		"pre-receive hook declined",
 		"TF402455: Pushes to this branch are not permitted; you must use a pull request to update this branch.",
 	} {
-		p := baserepo.NewProblem(baserepo.EnvironmentBranch{}, &gitremote.RejectedError{Branch: "main", Reason: reason})
+		p := report.Error(baserepo.EnvironmentBranch{}, &gitremote.RejectedError{Branch: "main", Reason: reason})
 		if p.Summary != "The server refused the push" || !strings.Contains(p.Detail, reason) ||
 			strings.Count(p.Detail, `delivery.strategy = "pull_request"`) != 1 {
 			t.Errorf("%s: %s", p.Summary, p.Detail)
