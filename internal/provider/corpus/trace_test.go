@@ -8,20 +8,20 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
-	"github.com/go-git/go-billy/v5/osfs"
 	"github.com/go-git/go-git/v5/plumbing"
-	"github.com/go-git/go-git/v5/plumbing/cache"
 	"github.com/go-git/go-git/v5/plumbing/filemode"
 	"github.com/go-git/go-git/v5/plumbing/object"
 	"github.com/go-git/go-git/v5/storage/filesystem"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/githubfake"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/protocol"
 )
 
@@ -164,35 +164,30 @@ func flatten(all map[string]string, at string, v any) {
 }
 
 // branches adds the commits and files of the branches of a repo.
-func (t *trace) branches(test *testing.T, path string) {
+func (t *trace) branches(test *testing.T, repo *filesystem.Storage) {
 	test.Helper()
-	repo := filesystem.NewStorage(osfs.New(path), cache.NewObjectLRUDefault())
-	refs, err := repo.IterReferences()
+	refs, err := gitserver.References(repo, "refs/heads/")
 	if err != nil {
 		test.Fatal(err)
 	}
 	all, heads := map[string]string{}, map[string]string{}
-	err = refs.ForEach(func(ref *plumbing.Reference) error {
-		if !ref.Name().IsBranch() {
-			return nil
-		}
-		branch := ref.Name().Short()
-		commit, err := object.GetCommit(repo, ref.Hash())
+	for name, hash := range refs {
+		branch := name.Short()
+		commit, err := object.GetCommit(repo, hash)
 		if err != nil {
-			return err
+			test.Fatal(err)
 		}
-		heads[branch] = short(ref.Hash()) + " " + commit.Author.Name + " " + commit.Author.When.UTC().Format("15:04:05") +
+		heads[branch] = short(hash) + " " + commit.Author.Name + " " + commit.Author.When.UTC().Format("15:04:05") +
 			parents(commit) + " " + strconv.Quote(commit.Message)
 		files, err := t.files(commit)
+		if err != nil {
+			test.Fatal(err)
+		}
 		for path, hash := range files {
 			all[branch+":"+path] = hash
 		}
-		return err
-	})
-	if err != nil {
-		test.Fatal(err)
 	}
-	name := path[strings.LastIndexByte(path, '/')+1:]
+	name := filepath.Base(repo.Filesystem().Root())
 	t.changes("branches of "+name, heads)
 	t.changes("files of "+name, all)
 }

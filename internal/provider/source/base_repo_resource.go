@@ -113,7 +113,9 @@ func (r *baseRepo) ModifyPlan(
 		before = readBaseRepo(ctx, req.Private, state, diags)
 	}
 	decision := baserepo.Decide(d, before)
-	tfvalue.AppendProblems(diags, report.Decision(d, before, decision))
+	for _, p := range report.Decision(d, before, decision) { // in their order
+		tfvalue.AppendProblems(diags, problem.Problems{p})
+	}
 	plan.plan(d, decision, state)
 	if decision.Write && !decision.Withhold && !diags.HasError() {
 		r.check(ctx, plan, d, before, diags)

@@ -10,6 +10,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/go-git/go-git/v5/plumbing"
+	gitobject "github.com/go-git/go-git/v5/plumbing/object"
+
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
@@ -133,13 +136,30 @@ func (r *Repo) rev(branch string) string {
 
 // commit returns the full hash of a commit, or "".
 func (r *Repo) commit(hash string) string {
+	if plumbing.IsHash(hash) {
+		if _, err := gitobject.GetCommit(r.server.Git.Storage(r.Path), plumbing.NewHash(hash)); err == nil {
+			return hash
+		}
+	}
 	return r.git("rev-parse", "--verify", "--quiet", "--end-of-options", hash+"^{commit}")
 }
 
 // contains reports whether a commit is an ancestor of another one, or equal to it.
 func (r *Repo) contains(descendant, ancestor string) bool {
-	_, err := r.run(r.Path, "merge-base", "--is-ancestor", ancestor, descendant)
-	return err == nil
+	if descendant == ancestor {
+		return true
+	}
+	store := r.server.Git.Storage(r.Path)
+	from, err := gitobject.GetCommit(store, plumbing.NewHash(ancestor))
+	if err != nil {
+		return false
+	}
+	to, err := gitobject.GetCommit(store, plumbing.NewHash(descendant))
+	if err != nil {
+		return false
+	}
+	contains, err := from.IsAncestor(to)
+	return err == nil && contains
 }
 
 // sync updates the pull requests from the branches.
@@ -173,7 +193,8 @@ func (r *Repo) sync() {
 func (r *Repo) moveTo(p *pull, head, base string) {
 	if head != p.headCommit {
 		p.updated = r.server.now()
-		r.git("update-ref", fmt.Sprintf("refs/pull/%d/head", p.number), head)
+		name := plumbing.ReferenceName(fmt.Sprintf("refs/pull/%d/head", p.number))
+		_ = r.server.Git.Storage(r.Path).SetReference(plumbing.NewHashReference(name, plumbing.NewHash(head)))
 	}
 	p.headCommit, p.baseCommit = head, base
 }

@@ -3,17 +3,21 @@ package gitserver
 import (
 	"bytes"
 	"compress/gzip"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 
 	"github.com/go-git/go-billy/v5/osfs"
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/cache"
+	"github.com/go-git/go-git/v5/plumbing/storer"
 	"github.com/go-git/go-git/v5/storage/filesystem"
 )
 
@@ -31,8 +35,89 @@ type inProcess struct {
 
 // store returns the storage of a repo.
 func (p *inProcess) store(repo string) *filesystem.Storage {
-	store, _ := p.stores.LoadOrStore(repo, filesystem.NewStorage(osfs.New(repo), cache.NewObjectLRUDefault()))
+	store, known := p.stores.Load(repo)
+	if !known {
+		store, _ = p.stores.LoadOrStore(repo, storageOf(repo))
+	}
 	return store.(*filesystem.Storage) //nolint:forcetypeassert // stored above
+}
+
+func storageOf(repo string) *filesystem.Storage {
+	return filesystem.NewStorage(osfs.New(repo), cache.NewObjectLRUDefault())
+}
+
+// Storage returns the storage of a repo, by its path: the one from which the server serves it, with the objects that it
+// has read, or a new one if git serves.
+func (s *Server) Storage(repo string) *filesystem.Storage {
+	if s.inProcess == nil {
+		return storageOf(repo)
+	}
+	return s.inProcess.store(repo)
+}
+
+// References returns the references of a repo whose names have a prefix, and their hashes. It reads the files of loose
+// references itself: it takes a third of the time that the storage takes.
+func References(
+	store *filesystem.Storage, prefixes ...string,
+) (map[plumbing.ReferenceName]plumbing.Hash, error) {
+	refs := map[plumbing.ReferenceName]plumbing.Hash{}
+	repo := store.Filesystem().Root()
+	if _, err := os.Stat(filepath.Join(repo, "packed-refs")); err == nil {
+		return refs, packedReferences(store, refs, prefixes)
+	}
+	return refs, looseReferences(repo, "refs", refs, prefixes)
+}
+
+func packedReferences(
+	store storer.ReferenceStorer, refs map[plumbing.ReferenceName]plumbing.Hash, prefixes []string,
+) error {
+	all, err := store.IterReferences()
+	if err != nil {
+		return err
+	}
+	return all.ForEach(func(ref *plumbing.Reference) error {
+		if ref.Type() == plumbing.HashReference && hasPrefix(ref.Name().String(), prefixes) {
+			refs[ref.Name()] = ref.Hash()
+		}
+		return nil
+	})
+}
+
+// looseReferences reads the references in a folder.
+func looseReferences(
+	repo, folder string, refs map[plumbing.ReferenceName]plumbing.Hash, prefixes []string,
+) error {
+	entries, err := os.ReadDir(filepath.Join(repo, folder))
+	if err != nil {
+		return err
+	}
+	for _, entry := range entries {
+		name := folder + "/" + entry.Name()
+		if entry.IsDir() {
+			if err := looseReferences(repo, name, refs, prefixes); err != nil {
+				return err
+			}
+			continue
+		}
+		if !hasPrefix(name, prefixes) || strings.HasSuffix(name, ".lock") {
+			continue
+		}
+		hash, err := os.ReadFile(filepath.Join(repo, name))
+		if errors.Is(err, fs.ErrNotExist) { // deleted meanwhile
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if text := strings.TrimSpace(string(hash)); plumbing.IsHash(text) {
+			refs[plumbing.ReferenceName(name)] = plumbing.NewHash(text)
+		}
+	}
+	return nil
+}
+
+func hasPrefix(name string, prefixes []string) bool {
+	return slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(name, p) })
 }
 
 // serve answers a request of the Git protocol.

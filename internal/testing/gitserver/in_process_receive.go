@@ -21,7 +21,7 @@ import (
 
 // advertise lists the references for a push.
 func advertise(w io.Writer, store *filesystem.Storage) error {
-	refs, err := references(store)
+	refs, err := References(store, "refs/")
 	if err != nil {
 		return err
 	}

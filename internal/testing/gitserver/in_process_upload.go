@@ -13,7 +13,6 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/format/packfile"
 	"github.com/go-git/go-git/v5/plumbing/object"
 	"github.com/go-git/go-git/v5/plumbing/protocol/packp/sideband"
-	"github.com/go-git/go-git/v5/plumbing/storer"
 	"github.com/go-git/go-git/v5/storage/filesystem"
 )
 
@@ -56,11 +55,11 @@ func listRefs(w io.Writer, store *filesystem.Storage, arguments []string) error 
 		}
 		unborn, symrefs = unborn || a == "unborn", symrefs || a == "symrefs"
 	}
-	refs, err := references(store)
+	head, err := store.Reference(plumbing.HEAD)
 	if err != nil {
 		return err
 	}
-	head, err := store.Reference(plumbing.HEAD)
+	refs, err := References(store, append(prefixes, head.Target().String())...)
 	if err != nil {
 		return err
 	}
@@ -75,25 +74,11 @@ func listRefs(w io.Writer, store *filesystem.Storage, arguments []string) error 
 		lines = append(lines, "unborn HEAD"+attribute+"\n")
 	}
 	for _, name := range sorted(refs) {
-		if slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(name.String(), p) }) {
+		if hasPrefix(name.String(), prefixes) {
 			lines = append(lines, refs[name].String()+" "+name.String()+"\n")
 		}
 	}
 	return packets(w, append(lines, "")...)
-}
-
-func references(store storer.ReferenceStorer) (map[plumbing.ReferenceName]plumbing.Hash, error) {
-	refs := map[plumbing.ReferenceName]plumbing.Hash{}
-	all, err := store.IterReferences()
-	if err != nil {
-		return nil, err
-	}
-	return refs, all.ForEach(func(ref *plumbing.Reference) error {
-		if ref.Type() == plumbing.HashReference {
-			refs[ref.Name()] = ref.Hash()
-		}
-		return nil
-	})
 }
 
 func sorted(refs map[plumbing.ReferenceName]plumbing.Hash) []plumbing.ReferenceName {
