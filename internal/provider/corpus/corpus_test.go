@@ -29,9 +29,12 @@ import (
 )
 
 const (
-	shards = 8
-	// storiesOfShard is how many stories of each kind a shard has.
+	shards = 9
+	// rareShard is the shard of the [rareStories].
+	rareShard = shards - 1
+	// storiesOfShard is how many stories of each kind a shard has. The one of the rare stories has rareRounds.
 	storiesOfShard = 2
+	rareRounds     = 3
 )
 
 // recordVariable is the environment variable that has the test record the corpus anew.
@@ -74,8 +77,12 @@ func TestCorpus(t *testing.T) {
 				t.Parallel()
 				sh := newShard(t, schemas)
 				var text strings.Builder
-				for round := range storiesOfShard {
-					for kind, s := range stories(repo) {
+				kinds, rounds := stories(repo), storiesOfShard
+				if i == rareShard {
+					kinds, rounds = rareStories(repo), rareRounds
+				}
+				for round := range rounds {
+					for kind, s := range kinds {
 						cases.Add(int64(s.steps))
 						text.WriteString(sh.tell(t, s, uint64((i*storiesOfShard+round)*100+kind)))
 					}

@@ -37,20 +37,25 @@ var ofPeople = []edit{
 	{"people make a folder of a cluster type", 1, func(w *world) {
 		w.push(w.branch(), filepath.Join(w.at(), w.anyKey(w.types()), "README.md"), pick(w, "theirs\n", operatorReadme))
 	}},
-	{"people reset the branch", 1, func(w *world) {
-		if head := w.head(w.destination()); head != "" {
-			parent := strings.TrimSpace(gitserver.TryGit(w.t, w.repo, "rev-parse", "--verify", "--quiet", head+"^1"))
-			if parent != "" {
-				w.runGit("update-ref", "refs/heads/"+w.branch(), parent)
-			}
-		}
-	}},
+	{"people reset the branch", 1, (*world).resetBranch},
 	{"people delete the branch", 1, func(w *world) { w.deleteBranch(w.branch()) }},
 	{"people make the branch again", 1, func(w *world) {
 		if w.head(w.destination()) == "" {
 			w.runGit("update-ref", "refs/heads/"+w.branch(), "refs/heads/live")
 		}
 	}},
+}
+
+// resetBranch resets the branch of the destination to the commit before its head.
+func (w *world) resetBranch() {
+	head := w.head(w.destination())
+	if head == "" {
+		return
+	}
+	parent := strings.TrimSpace(gitserver.TryGit(w.t, w.repo, "rev-parse", "--verify", "--quiet", head+"^1"))
+	if parent != "" {
+		w.runGit("update-ref", "refs/heads/"+w.branch(), parent)
+	}
 }
 
 // operatorReadme is the README that Kalypso's operator writes into the folder of a cluster type.

@@ -23,14 +23,7 @@ type story struct {
 
 // stories lists the kinds; a seed takes one after the other.
 func stories(template string) []story {
-	onGit := func(yaml []string, begin func(w *world)) func(w *world) {
-		return func(w *world) {
-			w.yaml = yaml
-			w.onGit(template)
-			w.rendering()
-			begin(w)
-		}
-	}
+	onGit := func(yaml []string, begin func(w *world)) func(w *world) { return renderingOnGit(template, yaml, begin) }
 	return []story{
 		{"push", 7, onGit(allKinds, func(*world) {}), slices.Concat(ofFleet, ofFleet, ofSettings, ofPeople), (*world).mend},
 		{"state", 7, onGit(allKinds, func(*world) {}),
@@ -61,6 +54,16 @@ func stories(template string) []story {
 		{"promotion", 8, promotion(template),
 			slices.Concat(ofPromotion, ofPromotion, ofPeople[:4], ofFleet[1:2]), (*world).mend},
 		{"commit status", 6, commitStatus(template), ofCommitStatus, func(w *world) { w.args["state"] = "success" }},
+	}
+}
+
+// renderingOnGit begins a rendering by push.
+func renderingOnGit(template string, yaml []string, begin func(w *world)) func(w *world) {
+	return func(w *world) {
+		w.yaml = yaml
+		w.onGit(template)
+		w.rendering()
+		begin(w)
 	}
 }
 
