@@ -22,10 +22,9 @@ func (r Remote) Each(
 			at := EnvironmentBranch{Repo: url, Branch: name}
 			var s *State
 			if err == nil {
-				s, err = read(snapshot, at)
-			}
-			if err == nil {
-				_, err = document.Parse([]byte(s.File))
+				if s, err = read(snapshot, at); err == nil {
+					_, err = document.Parse([]byte(s.File))
+				}
 			}
 			switch {
 			case s != nil && s.File == "":

@@ -25,11 +25,10 @@ func (r Remote) topic(at EnvironmentBranch, s pullrequest.Settings) (*pullreques
 		Repo: at.Repo, Branch: pullrequest.BranchName(s.BranchPrefix, marker, "base-repo-"+at.Branch),
 		Target: at.Branch, Path: document.File, Marker: marker,
 	}, s)
-	if err != nil {
-		return nil, err
+	if err == nil {
+		t.Contents = readFile
 	}
-	t.Contents = readFile
-	return t, nil
+	return t, err
 }
 
 // readFile reads the file from a branch; "": there is none.
