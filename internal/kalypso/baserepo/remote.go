@@ -115,8 +115,8 @@ func (r Remote) push(ctx context.Context, d *Desired, s *State) (*Result, error)
 	return &Result{State: now, Commit: now.Head}, nil
 }
 
-// commit returns what a branch contains that was read, and the commit that changes it; nil: it contains what is desired.
-// It returns [ErrMoved] if others changed the file after the plan was made.
+// commit returns what a branch contains that was read, and the commit that changes it, or nil if the branch contains
+// what is desired. It returns [ErrMoved] if others changed the file after the plan was made.
 func (d *Desired) commit(snapshot *gitops.Snapshot, s *State) (*State, *gitops.Edit, error) {
 	now, err := read(snapshot, d.At)
 	if err != nil {

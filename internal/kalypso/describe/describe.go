@@ -129,8 +129,8 @@ func Promote(file, branch string, p PromotionChange, links Links) string {
 	return w.b.String()
 }
 
-// PromotionMessage returns the message of a commit that is a promotion alone: a branch gets another base. facts say why,
-// if not empty.
+// PromotionMessage returns the message of a commit that is a promotion alone: a branch gets another base. facts, if not
+// empty, say why.
 func PromotionMessage(branch, commit, facts string) string {
 	const digits = 12 // of the hash, in the first line
 	commit = printable.Line(commit)
