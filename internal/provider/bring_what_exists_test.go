@@ -52,7 +52,7 @@ func (g *guide) skipUpTo(want string) {
 	}
 }
 
-// Follows the guide "Bring what exists" on Microsoft's sample: the YAML as it is, and import blocks.
+// Follows the guide "Import existing objects" on Microsoft's sample: the YAML as it is, and import blocks.
 func TestAccBringWhatExists(t *testing.T) {
 	t.Parallel()
 	h := newGitHost(t)

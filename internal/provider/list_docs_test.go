@@ -54,7 +54,7 @@ func listPage(t *testing.T, resource string, schema *tfprotov6.Schema) string {
 		resource, strings.TrimSuffix(summary, "."))
 	fmt.Fprintf(&b, "# %s (List Resource)\n\n%s\n\n", resource, schema.Block.Description)
 	fmt.Fprintf(&b, "`terraform query` of Terraform 1.14 or newer reads it from a file `*.tfquery.hcl`. It stops at 100 "+
-		"results, with a warning, unless the list block sets `limit`. The guide [Bring what exists](%s/guides/"+
+		"results, with a warning, unless the list block sets `limit`. The guide [Import existing objects](%s/guides/"+
 		"bring-what-exists) shows how.\n\n", registry)
 	fmt.Fprintf(&b, "## Example Usage\n\n```terraform\n%s\n```\n\n## Schema\n", strings.TrimRight(example, "\n"))
 	for _, group := range []string{"Required", "Optional"} {
