@@ -13,16 +13,16 @@ func TestLevelLogs(t *testing.T) {
 		env  map[string]string
 		want levels
 	}{
-		"nothing is shown":     {nil, levels{"OFF", "OFF", "OFF"}},
-		"what Terraform shows": {map[string]string{"TF_LOG": "info"}, levels{"INFO", "INFO", "INFO"}},
-		"what it shows of providers": {map[string]string{"TF_LOG": "TRACE", "TF_LOG_PROVIDER": "WARN"},
+		"no level is set":            {nil, levels{"OFF", "OFF", "OFF"}},
+		"a level of Terraform alone": {map[string]string{"TF_LOG": "info"}, levels{"INFO", "INFO", "INFO"}},
+		"a level of providers": {map[string]string{"TF_LOG": "TRACE", "TF_LOG_PROVIDER": "WARN"},
 			levels{"WARN", "WARN", "WARN"}},
-		"everything of providers":        {map[string]string{"TF_LOG": "WARN", "TF_LOG_PROVIDER": "TRACE"}, levels{}},
+		"level TRACE of providers":       {map[string]string{"TF_LOG": "WARN", "TF_LOG_PROVIDER": "TRACE"}, levels{}},
 		"everything":                     {map[string]string{"TF_LOG": "TRACE"}, levels{}},
-		"everything as JSON":             {map[string]string{"TF_LOG": "JSON"}, levels{}},
+		"all logs as JSON":               {map[string]string{"TF_LOG": "JSON"}, levels{}},
 		"a level that Terraform ignores": {map[string]string{"TF_LOG": "LOUD"}, levels{}},
-		"one is set":                     {map[string]string{"TF_LOG_SDK_FRAMEWORK": "DEBUG"}, levels{"OFF", "DEBUG", "OFF"}},
-		"the root of them is set": {map[string]string{"TF_LOG": "INFO", "TF_LOG_SDK": "ERROR"},
+		"one subsystem has a level":      {map[string]string{"TF_LOG_SDK_FRAMEWORK": "DEBUG"}, levels{"OFF", "DEBUG", "OFF"}},
+		"the root of the subsystems has a level": {map[string]string{"TF_LOG": "INFO", "TF_LOG_SDK": "ERROR"},
 			levels{"ERROR", "ERROR", "ERROR"}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -212,7 +212,7 @@ func TestAccBaseRepoBadInput(t *testing.T) {
 		"no promotion": {map[string]any{"promotion": nil}, []string{"Missing promotion"}},
 		"a short commit": {map[string]any{"promotion": promotion("commit", "abc")},
 			[]string{"Invalid promoted commit", "full commit hash"}},
-		"a commit of elsewhere": {map[string]any{"promotion": promotion("control_plane",
+		"a commit of another repo": {map[string]any{"promotion": promotion("control_plane",
 			map[string]any{"repo": "https://git.acme.io/other", "branch": "main"})},
 			[]string{"Promotion from another repo", "https://git.acme.io/other"}},
 		"no branch": {map[string]any{"branch": "prod"}, []string{"Branch not found", `"prod"`}},

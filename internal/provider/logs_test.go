@@ -18,11 +18,11 @@ func TestAccLogs(t *testing.T) {
 		env          []string
 		library, own bool
 	}{
-		"nothing asked for":                      {nil, false, true},
-		"what providers say of note":             {[]string{"TF_LOG_PROVIDER=INFO"}, false, true},
-		"everything":                             {[]string{"TF_LOG=TRACE"}, true, true},
-		"everything of the libraries":            {[]string{"TF_LOG_SDK=TRACE"}, true, true},
-		"everything of the libraries, not shown": {[]string{"TF_LOG_SDK=TRACE", "TF_LOG_PROVIDER=INFO"}, true, true},
+		"no log level":                 {nil, false, true},
+		"level INFO of providers":      {[]string{"TF_LOG_PROVIDER=INFO"}, false, true},
+		"everything":                   {[]string{"TF_LOG=TRACE"}, true, true},
+		"level TRACE of the libraries": {[]string{"TF_LOG_SDK=TRACE"}, true, true},
+		"level TRACE of the libraries, INFO of providers": {[]string{"TF_LOG_SDK=TRACE", "TF_LOG_PROVIDER=INFO"}, true, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

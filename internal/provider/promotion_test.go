@@ -380,17 +380,17 @@ func TestAccPromotionBadInput(t *testing.T) {
 		"a blank context": {rules: []any{"after", after("stage", "context", " ")},
 			says: []string{"Blank argument", "context is blank"}},
 		"a blank status": {rules: []any{"statuses", []string{" "}}, says: []string{"Invalid status", "is blank"}},
-		"a status by nobody": {rules: []any{"statuses", map[string]any{"ci": map[string]any{"by": " "}}},
+		"a status without by": {rules: []any{"statuses", map[string]any{"ci": map[string]any{"by": " "}}},
 			says: []string{"Blank argument", "by is blank"}},
 		"a status with another argument": {rules: []any{"statuses", map[string]any{"ci": map[string]any{"context": "x"}}},
 			says: []string{"Unsupported argument", `"context" is not one of by`}},
-		"a status that is no name": {rules: []any{"statuses", "ci"},
+		"an invalid name of a status": {rules: []any{"statuses", "ci"},
 			says: []string{"Wrong type", "a list of names, or a map"}},
 		"renewed without a soak": {rules: []any{"after", after("stage", "renewed_within", "1h")},
 			says: []string{"Missing soak", "renewed_within says how often"}},
-		"a blank hold":   {rules: []any{"hold", " "}, says: []string{"Missing reason", "hold says why"}},
-		"a short commit": {rules: []any{"approved", []string{"abc"}}, says: []string{"Invalid commit", "full commit hash"}},
-		"no duration":    {rules: []any{"dwell", "4 hours"}, says: []string{"Invalid duration"}},
+		"a blank hold":        {rules: []any{"hold", " "}, says: []string{"Missing reason", "hold says why"}},
+		"a short commit":      {rules: []any{"approved", []string{"abc"}}, says: []string{"Invalid commit", "full commit hash"}},
+		"an invalid duration": {rules: []any{"dwell", "4 hours"}, says: []string{"Invalid duration"}},
 	} {
 		at := map[string]any{"rules": rulesOf(tc.rules...)}
 		if tc.controlPlane != "" {
@@ -407,7 +407,7 @@ func TestAccPromotionBadInput(t *testing.T) {
 	}{
 		"an unknown context": {[]any{"after", after("stage", "context", "staging")},
 			[]string{"check the name: there are", "stage environment"}},
-		"a by that never wrote": {[]any{"after", after("stage", "by", "acme-cd[bot]")},
+		"a by that never set a status": {[]any{"after", after("stage", "by", "acme-cd[bot]")},
 			[]string{`"acme-cd[bot]" set none of the latest statuses`}},
 		"a control plane branch that is gone": {[]any{"branch", "trunk", "after", after("stage")},
 			[]string{`has no branch "trunk"`}},

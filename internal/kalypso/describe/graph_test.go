@@ -40,16 +40,16 @@ func TestGraph(t *testing.T) {
 		want         drawn
 	}{
 		"nothing changes": {[]describe.ClusterType{{Name: "a", Unchanged: numbered("t", 3)}}, drawn{}},
-		"all fits": {[]describe.ClusterType{
+		"the whole graph fits": {[]describe.ClusterType{
 			{Name: "a", Changed: []string{"t-000"}, Unchanged: []string{"x"}}, {Name: "b", Unchanged: numbered("t", 3)},
 		}, drawn{2, 4, 5, "Yellow: changed, grey: unchanged."}},
-		"just fits": {[]describe.ClusterType{{Name: "a", Added: numbered("t", 39)}},
+		"the graph has exactly the limit": {[]describe.ClusterType{{Name: "a", Added: numbered("t", 39)}},
 			drawn{1, 39, 39, "Green and thick: added."}},
-		"does not": {[]describe.ClusterType{{Name: "a", Added: numbered("t", 40)}}, drawn{1, 0, 0, "Yellow: changed."}},
+		"the graph exceeds the limit": {[]describe.ClusterType{{Name: "a", Added: numbered("t", 40)}}, drawn{1, 0, 0, "Yellow: changed."}},
 		"shared targets count once": {[]describe.ClusterType{
 			{Name: "a", Added: numbered("t", 30)}, {Name: "b", Removed: numbered("t", 30)},
 		}, drawn{2, 30, 60, "Green and thick: added, red and dotted: removed."}},
-		"what stays does not fit": {[]describe.ClusterType{
+		"the unchanged targets do not fit": {[]describe.ClusterType{
 			{Name: "a", Added: numbered("t", 30), Unchanged: numbered("u", 10)},
 			{Name: "b", Unchanged: numbered("t", 30)},
 			{Name: "c", Unchanged: numbered("v", 9)},

@@ -21,12 +21,12 @@ func TestFileName(t *testing.T) {
 		files, errors string
 	}{
 		{name: "none", files: def},
-		{name: "of the reconciler", flux: "zarf.yaml", files: "namespace.yaml platform-config.yaml zarf.yaml"},
-		{name: "both", flux: "a", ns: "b.txt", files: "a b.txt platform-config.yaml"},
-		{name: "exchanged", flux: "namespace.yaml", ns: "reconciler.yaml", files: def},
-		{name: "twice", flux: "a.yaml", ns: "a.yaml", errors: `both render the file "a.yaml"`},
-		{name: "twice in another case", flux: "a.yaml", ns: "A.yaml", errors: `both render the file "A.yaml"`},
-		{name: "another part's", flux: "namespace.yaml",
+		{name: "of the reconciler alone", flux: "zarf.yaml", files: "namespace.yaml platform-config.yaml zarf.yaml"},
+		{name: "of both parts", flux: "a", ns: "b.txt", files: "a b.txt platform-config.yaml"},
+		{name: "names of two parts exchanged", flux: "namespace.yaml", ns: "reconciler.yaml", files: def},
+		{name: "one name twice", flux: "a.yaml", ns: "a.yaml", errors: `both render the file "a.yaml"`},
+		{name: "one name twice, in another case", flux: "a.yaml", ns: "A.yaml", errors: `both render the file "A.yaml"`},
+		{name: "the name of another part", flux: "namespace.yaml",
 			errors: `The templates of reconciler and namespace_service both render`},
 		{name: "the built-in config's", flux: "platform-config.yaml", errors: `of reconciler and config_type both render`},
 		{name: "the built-in secret's", flux: "platform-secret.yaml", errors: `of reconciler and secret_type both render`},

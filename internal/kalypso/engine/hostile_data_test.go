@@ -94,17 +94,17 @@ func hostileTeamTexts() (all []hostileCase) {
 		)
 	}
 	refused := map[string]string{
-		"a template":          "{{ .ConfigData.SECRET }}",
-		"half a template":     "{{",
-		"a cycle":             `{{ $d := dict }}{{ $_ := set $d "a" $d }}{{ $d }}`,
-		"a loop":              "{{ range 9000000000 }}{{ end }}",
-		"a line":              "x\nkind: Secret",
-		"a carriage return":   "x\rkind: Secret",
-		"a separator":         "x\u2028kind: Secret",
-		"a tab":               "x\ty",
-		"a NUL":               "x\x00y",
-		"an escape sequence":  "\x1b]0;x\x07",
-		"bytes that are none": "x\xff\xfe",
+		"a template":         "{{ .ConfigData.SECRET }}",
+		"half a template":    "{{",
+		"a cycle":            `{{ $d := dict }}{{ $_ := set $d "a" $d }}{{ $d }}`,
+		"a loop":             "{{ range 9000000000 }}{{ end }}",
+		"a line":             "x\nkind: Secret",
+		"a carriage return":  "x\rkind: Secret",
+		"a separator":        "x\u2028kind: Secret",
+		"a tab":              "x\ty",
+		"a NUL":              "x\x00y",
+		"an escape sequence": "\x1b]0;x\x07",
+		"invalid UTF-8":      "x\xff\xfe",
 	}
 	for _, name := range slices.Sorted(maps.Keys(refused)) {
 		add(name+" of a team, quoted", quoted, refused[name], "in the manifests of deployment target", false)

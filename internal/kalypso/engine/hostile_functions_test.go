@@ -36,7 +36,7 @@ func hostileFunctions() (all []hostileCase) {
 		"printf with a width":         `{{ printf "%999999d%999999d" 1 2 }}`,
 		"printf with a precision":     `{{ printf "%.999999f%.999999f" 1.0 2.0 }}`,
 		"printf with a width given":   `{{ printf "%*d%*d" 999999 1 999999 2 }}`,
-		"printf of one again":         mega + `{{ printf "%[1]s%[1]s%[1]s" $t }}`,
+		"printf of a printed text":    mega + `{{ printf "%[1]s%[1]s%[1]s" $t }}`,
 		"printf of many widths":       `{{ $f := repeat 10000 "%99999d" }}{{ printf $f 1 }}`,
 		"until":                       `{{ until 2000000000 }}`,
 		"until below zero":            `{{ until -2000000000 }}`,
@@ -64,7 +64,7 @@ func hostileFunctions() (all []hostileCase) {
 			`toYaml $d }}`,
 		"lines that are indented": `{{ $l := until 20000 }}{{ $d := $l }}{{ range 90 }}{{ $d = list $d }}{{ end }}{{ ` +
 			`toPrettyJson $d }}`,
-		"the same of YAML": `{{ $l := until 20000 }}{{ $d := $l }}{{ range 90 }}{{ $d = list $d }}{{ end }}{{ ` +
+		"YAML in 30 levels": `{{ $l := until 20000 }}{{ $d := $l }}{{ range 90 }}{{ $d = list $d }}{{ end }}{{ ` +
 			`toYaml $d }}`,
 		"a set in a list in a loop": `{{ $d := dict }}{{ range 40 }}{{ $_ := set $d "a" (list $d.a $d.a) }}{{ end }}{{ ` +
 			`$d }}`,
@@ -88,18 +88,18 @@ func hostileFunctions() (all []hostileCase) {
 			`end }}`,
 		"chunk in a loop": `{{ $x := splitList "," (repeat 200000 "a,") }}{{ range 10000 }}{{ $_ := chunk 1 $x }}{{ ` +
 			`end }}`,
-		"a pattern of many ways": mega + `{{ regexMatch "(a?){500}$x" $t }}`,
-		"patterns in a loop":     `{{ range 900000 }}{{ $_ := regexMatch "^([a-z0-9]{1,63}[.-]){1,15}$" "x" }}{{ end }}`,
-		"classes in a loop":      `{{ $p := repeat 200 "\\pL" }}{{ range 10000 }}{{ $_ := regexMatch $p "x" }}{{ end }}`,
-		"regexFindAll":           mega + `{{ range 1000 }}{{ $_ := regexFindAll "" $t -1 }}{{ end }}`,
-		"regexSplit":             mega + `{{ range 1000 }}{{ $_ := regexSplit "a" $t -1 }}{{ end }}`,
-		"derivePassword":         `{{ range 1000 }}{{ $_ := derivePassword 1 "long" "p" "u" "s" }}{{ end }}`,
-		"sha512sum in a loop":    mega + `{{ range 900000 }}{{ $_ := sha512sum $t }}{{ end }}`,
-		"toYaml in a loop":       `{{ $d := dict "a" (until 5000) }}{{ range 10000 }}{{ $_ := toYaml $d }}{{ end }}`,
-		"stringify in a loop":    `{{ $d := dict "a" (until 5000) }}{{ range 10000 }}{{ $_ := stringify $d }}{{ end }}`,
-		"hash in a loop":         `{{ $d := dict "a" (until 5000) }}{{ range 10000 }}{{ $_ := hash $d }}{{ end }}`,
-		"deepCopy in a loop":     `{{ $d := dict "a" (until 5000) }}{{ range 10000 }}{{ $_ := deepCopy $d }}{{ end }}`,
-		"merge in a loop":        `{{ $d := dict "a" (until 5000) }}{{ range 10000 }}{{ $_ := merge (dict) $d }}{{ end }}`,
+		"a pattern that backtracks": mega + `{{ regexMatch "(a?){500}$x" $t }}`,
+		"patterns in a loop":        `{{ range 900000 }}{{ $_ := regexMatch "^([a-z0-9]{1,63}[.-]){1,15}$" "x" }}{{ end }}`,
+		"classes in a loop":         `{{ $p := repeat 200 "\\pL" }}{{ range 10000 }}{{ $_ := regexMatch $p "x" }}{{ end }}`,
+		"regexFindAll":              mega + `{{ range 1000 }}{{ $_ := regexFindAll "" $t -1 }}{{ end }}`,
+		"regexSplit":                mega + `{{ range 1000 }}{{ $_ := regexSplit "a" $t -1 }}{{ end }}`,
+		"derivePassword":            `{{ range 1000 }}{{ $_ := derivePassword 1 "long" "p" "u" "s" }}{{ end }}`,
+		"sha512sum in a loop":       mega + `{{ range 900000 }}{{ $_ := sha512sum $t }}{{ end }}`,
+		"toYaml in a loop":          `{{ $d := dict "a" (until 5000) }}{{ range 10000 }}{{ $_ := toYaml $d }}{{ end }}`,
+		"stringify in a loop":       `{{ $d := dict "a" (until 5000) }}{{ range 10000 }}{{ $_ := stringify $d }}{{ end }}`,
+		"hash in a loop":            `{{ $d := dict "a" (until 5000) }}{{ range 10000 }}{{ $_ := hash $d }}{{ end }}`,
+		"deepCopy in a loop":        `{{ $d := dict "a" (until 5000) }}{{ range 10000 }}{{ $_ := deepCopy $d }}{{ end }}`,
+		"merge in a loop":           `{{ $d := dict "a" (until 5000) }}{{ range 10000 }}{{ $_ := merge (dict) $d }}{{ end }}`,
 		"fromJson in a loop": `{{ $j := print "[" (repeat 300000 "1,") "1]" }}{{ range 10000 }}{{ $_ := fromJson $j ` +
 			`}}{{ end }}`,
 		"semver in a loop": `{{ range 900000 }}{{ $_ := semverCompare ">=1.0.0 <2.0.0 || >=3.0.0 <4.0.0 || >=5.0.0" ` +
@@ -119,27 +119,27 @@ func hostileFunctions() (all []hostileCase) {
 		"a long condition": mega + `{{ semverCompare $t "1.0.0" }}`,
 	})...)
 	all = append(all, fails("", map[string]string{
-		"untilStep past the end": `{{ untilStep 0 9223372036854775807 9223372036854775806 | len }}{{ fail "here" }}`,
-		"chunks of nothing":      `{{ chunk 0 (list 1 2) }}`,
-		"a division by zero":     `{{ div 1 0 }}`,
-		"a rest of zero":         `{{ mod 1 0 }}`,
-		"a substring beyond":     `{{ substr 5 2 "abc" }}`,
-		"a broken pattern":       `{{ regexFind "(" "x" }}`,
-		"an index beyond":        `{{ index (list 1) 5 }}`,
-		"a slice beyond":         `{{ slice "abc" 2 9 }}`,
-		"dig into text":          `{{ dig "a" "b" "d" (dict "a" "x") }}`,
-		"a key that is no text":  `{{ get (dict "a" 1) 1 }}`,
-		"a call of nothing":      `{{ call .Labels.none }}`,
-		"a long reason":          mega + `{{ fail $t }}`,
+		"untilStep past the end":     `{{ untilStep 0 9223372036854775807 9223372036854775806 | len }}{{ fail "here" }}`,
+		"chunks of nothing":          `{{ chunk 0 (list 1 2) }}`,
+		"a division by zero":         `{{ div 1 0 }}`,
+		"a modulo of zero":           `{{ mod 1 0 }}`,
+		"a substring past the end":   `{{ substr 5 2 "abc" }}`,
+		"a broken pattern":           `{{ regexFind "(" "x" }}`,
+		"an index past the end":      `{{ index (list 1) 5 }}`,
+		"a slice past the end":       `{{ slice "abc" 2 9 }}`,
+		"dig into text":              `{{ dig "a" "b" "d" (dict "a" "x") }}`,
+		"a key that is not a string": `{{ get (dict "a" 1) 1 }}`,
+		"a call of nothing":          `{{ call .Labels.none }}`,
+		"a long reason":              mega + `{{ fail $t }}`,
 	})...)
 	all = append(all, renders("x: ", map[string]string{
 		"seq at the end of numbers": `x: {{ seq 9223372036854775806 9223372036854775807 }}`,
-		"once of each": mega + `x: {{ len (title $t) }} {{ len (swapcase $t) }} {{ len (snakecase $t) }} {{ ` +
+		"each function once": mega + `x: {{ len (title $t) }} {{ len (swapcase $t) }} {{ len (snakecase $t) }} {{ ` +
 			`len (camelcase $t) }} {{ len (kebabcase $t) }} {{ len (initials $t) }} {{ len (wrap 1 $t) }} {{ len (nospace $t) ` +
 			`}} {{ len (sha256sum $t) }}`,
-		"a password":             `x: {{ derivePassword 1 "long" "p" "u" "s" }}`,
-		"uniq of every day":      `x: {{ uniq (splitList "," (repeat 1000 "a,b,")) }}`,
-		"a pattern of every day": `x: {{ regexReplaceAll "[^a-z0-9]+" (repeat 1000 "a_B") "-" | len }}`,
+		"a password":          `x: {{ derivePassword 1 "long" "p" "u" "s" }}`,
+		"an ordinary uniq":    `x: {{ uniq (splitList "," (repeat 1000 "a,b,")) }}`,
+		"an ordinary pattern": `x: {{ regexReplaceAll "[^a-z0-9]+" (repeat 1000 "a_B") "-" | len }}`,
 		"set of a part": `{{ $p := dict "a" 1 }}{{ $d := dict }}{{ $_ := set $d "p" $p }}{{ $_ := set $d "q" ` +
 			`$p }}x: {{ toJson $d }}`,
 		"round to many places": `x: {{ round 1.5 1000000000 }}{{ add 9223372036854775807 1 }}`,

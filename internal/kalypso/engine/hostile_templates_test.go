@@ -65,7 +65,7 @@ func hostileTemplates() (all []hostileCase) {
 		"long texts compared":    long + `{{ range 900000 }}{{ if eq $l $m }}{{ end }}{{ end }}`,
 		"long texts in order":    long + `{{ range 900000 }}{{ if lt $l $m }}{{ end }}{{ end }}`,
 		"long texts looked up":   long + `{{ range 900000 }}{{ if index $.Labels $l }}{{ end }}{{ end }}`,
-		"long texts handed on":   long + `{{ range 900000 }}{{ if $l | eq $m }}{{ end }}{{ end }}`,
+		"long texts passed on":   long + `{{ range 900000 }}{{ if $l | eq $m }}{{ end }}{{ end }}`,
 		"long texts in brackets": long + `{{ range 900000 }}{{ if (eq ($l) ($m)) }}{{ end }}{{ end }}`,
 	})...)
 	all = append(all, fails(depth, map[string]string{
@@ -73,17 +73,17 @@ func hostileTemplates() (all []hostileCase) {
 		"templates that call each other": `{{ define "a" }}{{ template "b" . }}{{ end }}{{ define "b" }}{{ template "a" . ` +
 			`}}{{ end }}{{ template "a" . }}`,
 		"a block that calls itself": `{{ block "a" . }}{{ template "a" . }}{{ end }}`,
-		"101 templates, one in the other": wordsOf(
+		"101 nested templates": wordsOf(
 			101,
 			`{{ define "t%[1]d" }}{{ template "t" }}{{ end }}`,
 		) + `{{ define "t" }}{{ template "t0" }}{{ end }}{{ template "t100" }}`,
 	})...)
 	all = append(all, fails(size, map[string]string{
-		"a long output":           `{{ range 1000 }}` + strings.Repeat("x", 2000) + `{{ end }}`,
-		"a text again and again":  `{{ $x := repeat 100000 "x" }}{{ range 100 }}{{ $x }}{{ end }}`,
-		"a text that doubles":     `{{ $x := "xx" }}{{ range 60 }}{{ $x = print $x $x }}{{ end }}`,
-		"a text handed to a call": `{{ define "a" }}{{ template "a" (print . .) }}{{ end }}{{ template "a" "xx" }}`,
-		"a text that escapes":     `{{ $x := "\"" }}{{ range 60 }}{{ $x = quote $x }}{{ end }}`,
+		"a long output":               `{{ range 1000 }}` + strings.Repeat("x", 2000) + `{{ end }}`,
+		"a text again and again":      `{{ $x := repeat 100000 "x" }}{{ range 100 }}{{ $x }}{{ end }}`,
+		"a text that doubles":         `{{ $x := "xx" }}{{ range 60 }}{{ $x = print $x $x }}{{ end }}`,
+		"a text passed to a template": `{{ define "a" }}{{ template "a" (print . .) }}{{ end }}{{ template "a" "xx" }}`,
+		"a text that escapes":         `{{ $x := "\"" }}{{ range 60 }}{{ $x = quote $x }}{{ end }}`,
 		"output of many calls": `{{ define "a" }}` + strings.Repeat("y", 2000) + `{{ end }}{{ range 600 }}{{ template ` +
 			`"a" }}{{ end }}`,
 	})...)
@@ -95,29 +95,29 @@ func hostileTemplates() (all []hostileCase) {
 		"many variables to declare": wordsOf(50_000, `{{ $v%d := 1 }}`),
 	})...)
 	all = append(all, fails("", map[string]string{
-		"many brackets":          `{{ ` + strings.Repeat("(", 200_000) + "1" + strings.Repeat(")", 200_000) + ` }}`,
-		"the environment":        `{{ env "HOME" }}`,
-		"the environment in it":  `{{ expandenv "$HOME" }}`,
-		"an address":             `{{ getHostByName "localhost" }}`,
-		"the clock":              `{{ now }}`,
-		"chance":                 `{{ randAlphaNum 5 }}`,
-		"a key":                  `{{ genPrivateKey "rsa" }}`,
-		"a hash that takes long": `{{ bcrypt "x" }}`,
-		"a template of no file":  `{{ template "/etc/passwd" }}`,
-		"a place in memory":      `{{ printf "%p" .Labels }}`,
-		"our own functions":      `{{ kalypso_leave }}`,
-		"a field of a field":     `{{ .Workload.Name.Secret }}`,
+		"many brackets":             `{{ ` + strings.Repeat("(", 200_000) + "1" + strings.Repeat(")", 200_000) + ` }}`,
+		"the environment":           `{{ env "HOME" }}`,
+		"the environment in it":     `{{ expandenv "$HOME" }}`,
+		"an address":                `{{ getHostByName "localhost" }}`,
+		"the clock":                 `{{ now }}`,
+		"chance":                    `{{ randAlphaNum 5 }}`,
+		"a key":                     `{{ genPrivateKey "rsa" }}`,
+		"a slow hash":               `{{ bcrypt "x" }}`,
+		"a template without a file": `{{ template "/etc/passwd" }}`,
+		"a place in memory":         `{{ printf "%p" .Labels }}`,
+		"our own functions":         `{{ kalypso_leave }}`,
+		"a field of a field":        `{{ .Workload.Name.Secret }}`,
 	})...)
 	all = append(all, renders("x: ", map[string]string{
-		"nested ifs":              "x: " + strings.Repeat(`{{ if true }}`, 4000) + strings.Repeat(`{{ end }}`, 4000),
-		"nested brackets":         "x: {{ " + strings.Repeat("(", 5000) + "1" + strings.Repeat(")", 5000) + " }}",
-		"a shared value, unread":  shared + `x: {{ len $d }}`,
-		"a shared value, handed":  shared + `{{ define "a" }}{{ len . }}{{ end }}x: {{ template "a" $d }}`,
-		"90 templates":            wordsOf(90, `{{ define "t%d" }}y{{ end }}`) + `x: {{ template "t89" }}`,
-		"a million bytes":         `x: {{ repeat 1000000 "y" }}`,
-		"a loop of every day":     `x: {{ range 20000 }}{{ if gt . 19998 }}{{ . }}{{ end }}{{ end }}`,
-		"many literal brackets":   "x: " + strings.Repeat("{", 1) + strings.Repeat("}", 5) + strings.Repeat(" { ", 100_000),
-		"lines without an action": "x: |\n" + strings.Repeat("  line\n", 100_000),
+		"nested ifs":                "x: " + strings.Repeat(`{{ if true }}`, 4000) + strings.Repeat(`{{ end }}`, 4000),
+		"nested brackets":           "x: {{ " + strings.Repeat("(", 5000) + "1" + strings.Repeat(")", 5000) + " }}",
+		"a shared value, unread":    shared + `x: {{ len $d }}`,
+		"a shared value, passed on": shared + `{{ define "a" }}{{ len . }}{{ end }}x: {{ template "a" $d }}`,
+		"90 templates":              wordsOf(90, `{{ define "t%d" }}y{{ end }}`) + `x: {{ template "t89" }}`,
+		"a million bytes":           `x: {{ repeat 1000000 "y" }}`,
+		"an ordinary loop":          `x: {{ range 20000 }}{{ if gt . 19998 }}{{ . }}{{ end }}{{ end }}`,
+		"many literal brackets":     "x: " + strings.Repeat("{", 1) + strings.Repeat("}", 5) + strings.Repeat(" { ", 100_000),
+		"lines without an action":   "x: |\n" + strings.Repeat("  line\n", 100_000),
 	})...)
 	return all
 }

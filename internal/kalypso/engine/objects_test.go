@@ -96,13 +96,13 @@ func TestDuplicateObjects(t *testing.T) {
 			tree:   "large/shop-blue",
 			change: func(_ *testing.T, f *fleet.Fleet) { f.Duplicates = problem.Fail },
 			texts:  []string{"is \"error\""}},
-		{name: "the first in the alphabet came later", object: colliding, errors: true, affects: "large/shop-blue " +
+		{name: "the newer target comes first in the alphabet", object: colliding, errors: true, affects: "large/shop-blue " +
 			"large/shop-red",
 			tree: "large/shop-green", change: func(t *testing.T, f *fleet.Fleet) {
 				deliver(t, f, "shop-blue", "shop-red")
 				f.Duplicates = problem.Fail
 			}},
-		{name: "the one that changes came later", object: colliding, errors: true,
+		{name: "the target that changes is the newer one", object: colliding, errors: true,
 			affects: "large/shop-blue large/shop-green",
 			tree:    "large/shop-red", change: func(t *testing.T, f *fleet.Fleet) {
 				deliver(t, f)

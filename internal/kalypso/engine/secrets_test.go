@@ -43,7 +43,7 @@ spec:
         key: app
         property: token.value
 `},
-		"several of a store, by key": {"b.c: {store: vault, key: two}\n    A_1: {store: vault, key: one}", "vault",
+		"several keys of a store, sorted": {"b.c: {store: vault, key: two}\n    A_1: {store: vault, key: one}", "vault",
 			`    - secretKey: A_1
       remoteRef:
         key: one
@@ -51,7 +51,7 @@ spec:
       remoteRef:
         key: two
 `},
-		"the store of most keys": {"A: {store: aws, key: a}\n    B: {store: vault, key: b, property: p}\n    C: {store: " +
+		"the store with the most keys is the default": {"A: {store: aws, key: a}\n    B: {store: vault, key: b, property: p}\n    C: {store: " +
 			"vault, key: c}", "vault",
 			`    - secretKey: A
       remoteRef:
@@ -68,7 +68,7 @@ spec:
       remoteRef:
         key: c
 `},
-		"the first store by name among equals": {"A: {store: vault.b, key: a}\n    B: {store: vault.a, key: b}", "vault.a",
+		"the first store by name is the default among equals": {"A: {store: vault.b, key: a}\n    B: {store: vault.a, key: b}", "vault.a",
 			`    - secretKey: A
       remoteRef:
         key: a
@@ -80,7 +80,7 @@ spec:
       remoteRef:
         key: b
 `},
-		"text that YAML would read otherwise": {`A: {store: "123", key: "true", property: "- x: #1"}`, `"123"`,
+		"text that YAML would read as another type": {`A: {store: "123", key: "true", property: "- x: #1"}`, `"123"`,
 			`    - secretKey: A
       remoteRef:
         key: "true"
@@ -213,7 +213,7 @@ spec: {reconciler: r, namespaceService: "n", secretType: s}
 		"of another region":     {secret("region: north", "A: {store: v, key: k}"), nil},
 		"of its cluster type": {secret("cluster-type: small",
 			"A: {store: v, key: k}, B: {store: v, key: k, property: p}"), map[string]string{"small": "A=v/k\nB=v/k#p\n"}},
-		"a template of no bytes": {secret("cluster-type: small", "A: {store: none, key: k}"), nil},
+		"an empty template": {secret("cluster-type: small", "A: {store: none, key: k}"), nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -152,11 +152,11 @@ func TestPlacementProblems(t *testing.T) {
 			policy(placement.Spec{Prefer: []placement.Preference{{Property: "cpu", Weight: 11}}}),
 			"Invalid weight", "].prefer[0].weight", "from -10 to 10",
 		},
-		"nothing preferred": {
+		"a preference for nothing": {
 			policy(placement.Spec{Prefer: []placement.Preference{{Weight: 1}}}), "Preference without a property", "].prefer[0]",
 			"",
 		},
-		"two things preferred": {
+		"a preference for two things": {
 			policy(placement.Spec{Prefer: []placement.Preference{{Property: "cpu", Balance: true, Weight: 1}}}),
 			"Preference with property and balance", "].prefer[0].balance", "",
 		},
@@ -172,7 +172,7 @@ func TestPlacementProblems(t *testing.T) {
 			policy(placement.Spec{Spread: []placement.Spread{{Key: "region", MaxSkew: 1, WhenUnsatisfiable: "Never"}}}),
 			"Invalid ", "].spread[0].whenUnsatisfiable", `"Never" is not one of DoNotSchedule, ScheduleAnyway`,
 		},
-		"toleration without key": {
+		"toleration without a key": {
 			policy(placement.Spec{Tolerations: []placement.Toleration{{Operator: placement.Equal}}}),
 			"Toleration without a key", "].tolerations[0].key", "Exists",
 		},
@@ -180,7 +180,7 @@ func TestPlacementProblems(t *testing.T) {
 			policy(placement.Spec{Tolerations: []placement.Toleration{{}}}),
 			"Toleration without a key", "].tolerations[0].key", "Exists",
 		},
-		"toleration of any value with a value": {
+		"a value in a toleration of any value": {
 			policy(placement.Spec{Tolerations: []placement.Toleration{{Key: "a", Operator: placement.Exists, Value: "b"}}}),
 			"Toleration with a value", "].tolerations[0].value", "",
 		},

@@ -24,15 +24,15 @@ func TestRedirectedCredential(t *testing.T) {
 		goes    bool
 		refused bool // a push
 	}{
-		"for the target alone, on another port": {url: target.URL, to: target.URL + "/private.git", refused: true},
-		"for the origin, on another port":       {url: origin.URL, to: target.URL + "/private.git", refused: true},
-		"for the target alone":                  {url: origin.URL + "/private", to: origin.URL + "/private.git"},
-		"for the origin alone":                  {url: origin.URL + "/team", to: origin.URL + "/private.git"},
-		"for both":                              {url: origin.URL, to: origin.URL + "/private.git", goes: true},
-		"for the origin, to its other name":     {url: origin.URL + "/team", to: origin.URL + "/team.git", goes: true},
-		"for both, to one that may climb":       {url: origin.URL, to: origin.URL + "/x/..%5Cprivate.git"},
-		"for both, to one that climbs later":    {url: origin.URL, to: origin.URL + "/x/%252e%252e/private.git"},
-		"for both, to one with escaped slashes": {url: origin.URL, to: origin.URL + "/x%2Fprivate.git"},
+		"a credential for the target alone, on another port":    {url: target.URL, to: target.URL + "/private.git", refused: true},
+		"a credential for the origin, on another port":          {url: origin.URL, to: target.URL + "/private.git", refused: true},
+		"a credential for the target alone":                     {url: origin.URL + "/private", to: origin.URL + "/private.git"},
+		"a credential for the origin alone":                     {url: origin.URL + "/team", to: origin.URL + "/private.git"},
+		"a credential for both":                                 {url: origin.URL, to: origin.URL + "/private.git", goes: true},
+		"a credential for the origin, to its other name":        {url: origin.URL + "/team", to: origin.URL + "/team.git", goes: true},
+		"a credential for both, to a path that may climb":       {url: origin.URL, to: origin.URL + "/x/..%5Cprivate.git"},
+		"a credential for both, to a path that climbs later":    {url: origin.URL, to: origin.URL + "/x/%252e%252e/private.git"},
+		"a credential for both, to a path with escaped slashes": {url: origin.URL, to: origin.URL + "/x%2Fprivate.git"},
 	} {
 		for kind, open := range map[string]func(url string) *gitremote.Remote{
 			"basic": func(url string) *gitremote.Remote {

@@ -48,20 +48,20 @@ func TestKinds(t *testing.T) {
 		commits []string
 		want    string // kinds, oldest first, with "!" after those that failed and "…" after those that are not complete
 	}{
-		"promotions and changes": {[]string{"a 1", "b 2", "c 2", "c 3"}, "first promotion change promotion"},
-		"nothing of it changes":  {[]string{"a 1", "a 1", "a 1"}, "first"},
-		"a revert":               {[]string{"a 1", "b 2", "a 1"}, "first promotion! rollback"},
-		"back and forth": {[]string{"a 1", "b 2", "a 1", "b 2", "a 1"},
+		"promotions and changes":                         {[]string{"a 1", "b 2", "c 2", "c 3"}, "first promotion change promotion"},
+		"a commit that changes nothing of the rendering": {[]string{"a 1", "a 1", "a 1"}, "first"},
+		"a revert": {[]string{"a 1", "b 2", "a 1"}, "first promotion! rollback"},
+		"a revert of a revert": {[]string{"a 1", "b 2", "a 1", "b 2", "a 1"},
 			"first promotion! rollback promotion! rollback"},
-		"a pin":                  {[]string{"a 1", "b 2", "c 3", "d 1 pin"}, "first promotion promotion! rollback"},
-		"a pin that goes on":     {[]string{"a 1", "b 2", "c 1 pin", "d 1 again"}, "first promotion! rollback change"},
-		"a commit without tree":  {[]string{"a 1", "b 2", "b 1"}, "first promotion promotion"},
-		"a bare record":          {[]string{"a 1", "b 2", "c 1 bare"}, "first promotion! rollback"},
-		"the environment goes":   {[]string{"a 1", "", "a 1"}, "first change"},
-		"waves":                  {[]string{"a 1", "b 1 wave", "c 1 wave", "c 2 done"}, "first promotion"},
-		"the last wave is empty": {[]string{"a 1", "b 1 wave", "b 1 done"}, "first change"},
-		"an abandoned rollout":   {[]string{"a 1", "b 1 wave", "a 1"}, "first change…! rollback"},
-		"a rollout under way":    {[]string{"a 1", "b 1 wave"}, "first change…"},
+		"a pin":                      {[]string{"a 1", "b 2", "c 3", "d 1 pin"}, "first promotion promotion! rollback"},
+		"a change after a pin":       {[]string{"a 1", "b 2", "c 1 pin", "d 1 again"}, "first promotion! rollback change"},
+		"a commit without tree":      {[]string{"a 1", "b 2", "b 1"}, "first promotion promotion"},
+		"a bare record":              {[]string{"a 1", "b 2", "c 1 bare"}, "first promotion! rollback"},
+		"the environment is removed": {[]string{"a 1", "", "a 1"}, "first change"},
+		"waves":                      {[]string{"a 1", "b 1 wave", "c 1 wave", "c 2 done"}, "first promotion"},
+		"the last wave is empty":     {[]string{"a 1", "b 1 wave", "b 1 done"}, "first change"},
+		"an abandoned rollout":       {[]string{"a 1", "b 1 wave", "a 1"}, "first change…! rollback"},
+		"a rollout under way":        {[]string{"a 1", "b 1 wave"}, "first change…"},
 	} {
 		h := history.Of(history.Input{Branch: branchOf(test.commits...), Whole: true, Until: minute(1e6)})
 		var got []string

@@ -16,7 +16,7 @@ func TestSkewChange(t *testing.T) {
 	}{
 		"one count only":                                {[]int{2, 2, 2}, 1, false, 1},
 		"one domain only":                               {[]int{7}, 1, false, 1},
-		"nothing chosen":                                {[]int{0, 0}, 1, false, 1},
+		"no cluster type chosen":                        {[]int{0, 0}, 1, false, 1},
 		"one smallest count":                            {[]int{1, 2, 2}, 1, false, -1},
 		"one smallest count, violated":                  {[]int{1, 4, 4}, 1, true, -1},
 		"several smallest counts":                       {[]int{1, 1, 2}, 1, false, 0},
@@ -68,14 +68,14 @@ func TestSpread(t *testing.T) {
 		"the number beyond the regions": {
 			twoOfEach, Spec{Number: new(4), Spread: []Spread{{Key: "region"}}}, nil, []string{"a1", "a2", "b1", "b2"},
 		},
-		"as far as the skew allows": {
+		"up to max_skew": {
 			twoOfEach, Spec{Number: new(9), Spread: []Spread{{Key: "region"}}}, nil, []string{"a1", "a2", "a3", "b1", "b2"},
 		},
-		"not beyond the skew": {
+		"not above max_skew": {
 			labelled([]string{"a1", "r", "a"}, []string{"a2", "r", "a"}, []string{"a3", "r", "a"}, []string{"b1", "r", "b"}),
 			Spec{Number: new(4), Spread: []Spread{{Key: "r", MaxSkew: 1}}}, nil, []string{"a1", "a2", "b1"},
 		},
-		"a wider skew": {
+		"a greater max_skew": {
 			labelled([]string{"a1", "r", "a"}, []string{"a2", "r", "a"}, []string{"a3", "r", "a"}, []string{"b1", "r", "b"}),
 			Spec{Number: new(4), Spread: []Spread{{Key: "r", MaxSkew: 2}}}, nil, []string{"a1", "a2", "a3", "b1"},
 		},
@@ -127,14 +127,14 @@ func TestSpread(t *testing.T) {
 			},
 			Spec{Number: new(2), Spread: []Spread{{Key: "r"}}}, nil, []string{"a1"},
 		},
-		"what is there stays, beyond the skew too": {
+		"earlier decisions stay, even above max_skew": {
 			twoOfEach, Spec{Number: new(3), Spread: []Spread{{Key: "region"}}}, []string{"a1", "a2", "a3"},
 			[]string{"a1", "a2", "a3"},
 		},
-		"the other region completes what is there": {
+		"the other region is added to earlier decisions": {
 			twoOfEach, Spec{Number: new(2), Spread: []Spread{{Key: "region"}}}, []string{"b2"}, []string{"a1", "b2"},
 		},
-		"without a number, all that the spread allows": {
+		"without a number, all cluster types that the spread allows": {
 			labelled([]string{"a1", "r", "a"}, []string{"a2", "r", "a"}, []string{"a3", "r", "a"}, []string{"b1", "r", "b"}),
 			Spec{Spread: []Spread{{Key: "r"}}}, nil, []string{"a1", "a2", "b1"},
 		},
@@ -146,7 +146,7 @@ func TestSpread(t *testing.T) {
 			Spec{Number: new(4), Spread: []Spread{{Key: "x", MaxSkew: 2}, {Key: "y", MaxSkew: 1}}},
 			[]string{"c2", "c3", "c4"}, []string{"c2", "c3", "c4"},
 		},
-		"two hard spreads, two violate, the better of the others": {
+		"two hard spreads, the best of the cluster types that violate neither": {
 			labelled(
 				[]string{"c1", "x", "1", "y", "3"}, []string{"c2", "x", "2", "y", "2"},
 				[]string{"c3", "x", "3", "y", "2"}, []string{"c4", "x", "2", "y", "1"},

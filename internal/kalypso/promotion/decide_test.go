@@ -130,11 +130,11 @@ func TestDecide(t *testing.T) {
 			"hold", 1, `check the name: there are ["stag"]`, "", ""},
 		"contexts ignore case": {prod(nil, status{commit: 2, context: "Stage Environment",
 			state: hosting.Success}), "promote", 2, "", "", ""},
-		"by another": {
+		"a status by another account keeps the gate closed": {
 			prod(func(w *promotion.World) { w.After[0].By = "acme-ci[bot]" }, ok(2, 1)), "hold", 1,
 			`"acme-ci[bot]" set none of the latest statuses`, "", "",
 		},
-		"by the right one": {prod(func(w *promotion.World) { w.After[0].By = "CI[bot]" }, ok(2, 1)), "promote", 2, "",
+		"a status by the right account opens the gate": {prod(func(w *promotion.World) { w.After[0].By = "CI[bot]" }, ok(2, 1)), "promote", 2, "",
 			"by ci[bot] at 2026-03-01T12:01:00Z", ""},
 		"a status in the future":  {prod(nil, ok(2, 606)), "hold", 1, "in the future", "", ""},
 		"a clock five minutes on": {prod(nil, ok(2, 605)), "promote", 2, "", "", ""},
@@ -147,12 +147,12 @@ func TestDecide(t *testing.T) {
 				status{commit: 3, context: "qa", state: hosting.Failure, by: "eve"}),
 			"promote", 2, `c003: qa: status "qa" is failure by eve`, "", "",
 		},
-		"a status by another": {
+		"a status by another account is ignored": {
 			prod(byCI, status{2, "ci", hosting.Success, 1, "eve", "", false}), "hold", 1,
 			`status "ci" is success by eve at 2026-03-01T12:01:00Z, and only one by "ci[bot]" counts; ` +
 				`"ci[bot]" set none of the latest statuses`, "", "",
 		},
-		"a status by the right one beside that of another": {
+		"a status by the right account counts beside one by another": {
 			prod(byCI, status{2, "ci", hosting.Success, 1, "CI[bot]", "", true},
 				status{2, "ci", hosting.Failure, 1, "eve", "", true}), "promote", 2, "", "by CI[bot]", "",
 		},
@@ -163,24 +163,24 @@ func TestDecide(t *testing.T) {
 			"hold", 1, `c002: ci: check run "ci" is error`, "", "",
 		},
 
-		"soak over": {prod(soak(4*time.Hour), ok(2, 0), ok(2, 240)), "promote", 2, "",
+		"the soak is over": {prod(soak(4*time.Hour), ok(2, 0), ok(2, 240)), "promote", 2, "",
 			"soaked 4h since 2026-03-01T12:00:00Z", ""},
-		"soak not over": {prod(soak(4*time.Hour), ok(2, 0), ok(2, 239)), "hold", 1,
+		"the soak is not over": {prod(soak(4*time.Hour), ok(2, 0), ok(2, 239)), "hold", 1,
 			"needs a good status at 2026-03-01T16:00:00Z or later", "", ""},
-		"a dead pipeline is no proof": {prod(soak(4*time.Hour), ok(2, 0)), "hold", 1, "needs a good status", "", ""},
-		"failure begins the soak anew": {prod(soak(4*time.Hour), ok(2, 0), no(2, 60, hosting.Failure), ok(2, 120),
+		"statuses of a dead pipeline do not count": {prod(soak(4*time.Hour), ok(2, 0)), "hold", 1, "needs a good status", "", ""},
+		"a failure restarts the soak": {prod(soak(4*time.Hour), ok(2, 0), no(2, 60, hosting.Failure), ok(2, 120),
 			ok(2, 300)), "hold", 1, "from 2026-03-01T14:00:00Z on", "", ""},
-		"pending begins the soak anew": {prod(soak(4*time.Hour), ok(2, 0), no(2, 60, hosting.Pending), ok(2, 120),
+		"a pending status restarts the soak": {prod(soak(4*time.Hour), ok(2, 0), no(2, 60, hosting.Pending), ok(2, 120),
 			ok(2, 300)), "hold", 1, "from 2026-03-01T14:00:00Z on, and needs a good status at 2026-03-01T18:00:00Z or later; " +
 			"its soak began anew, since it was pending at 2026-03-01T13:00:00Z", "", ""},
-		"a gap begins the soak anew": {prod(renewed(time.Hour), ok(2, 0), ok(2, 60), ok(2, 121), ok(2, 180), ok(2, 240)),
+		"a gap restarts the soak": {prod(renewed(time.Hour), ok(2, 0), ok(2, 60), ok(2, 121), ok(2, 180), ok(2, 240)),
 			"hold", 1, "no good status came from 2026-03-01T13:00:00Z to 2026-03-01T14:01:00Z, and one proves it for 1h",
 			"", ""},
-		"renewed in time": {prod(renewed(time.Hour), ok(2, 0), ok(2, 60), ok(2, 120), ok(2, 180), ok(2, 240)),
+		"statuses renewed in time leave no gap": {prod(renewed(time.Hour), ok(2, 0), ok(2, 60), ok(2, 120), ok(2, 180), ok(2, 240)),
 			"promote", 2, "", "soaked 4h since 2026-03-01T12:00:00Z", ""},
 		"a gap after the soak": {prod(renewed(2*time.Hour), ok(2, 0), ok(2, 120), ok(2, 240), ok(2, 500)), "promote", 2, "",
 			"soaked 4h since 2026-03-01T12:00:00Z", ""},
-		"a status of somebody else renews nothing": {prod(func(w *promotion.World) {
+		"a status by another account renews nothing": {prod(func(w *promotion.World) {
 			renewed(2 * time.Hour)(w)
 			w.After[0].By = "ci[bot]"
 		}, ok(2, 0), status{2, stage, hosting.Success, 120, "eve", "", false}, ok(2, 240)), "hold", 1,
@@ -201,11 +201,11 @@ func TestDecide(t *testing.T) {
 		"the host removed the first statuses of a soak": {prod(soak(4*time.Hour), ok(2, 240), ok(2, 300)), "hold", 1,
 			"it soaks 4h from 2026-03-01T16:00:00Z on, and needs a good status at 2026-03-01T20:00:00Z or later", "", ""},
 		"the host removed all statuses": {prod(soak(4 * time.Hour)), "hold", 1, `no status "stage environment"`, "", ""},
-		"the host lists none of the commit, and shows the latest": {prod(func(w *promotion.World) {
+		"the host lists no status of the commit, but shows the latest": {prod(func(w *promotion.World) {
 			soak(4 * time.Hour)(w)
 			w.Ledger.Histories[hash(2)] = promotion.StatusHistory{}
 		}, ok(2, 0), ok(2, 240)), "hold", 1, "it soaks 4h from 2026-03-01T16:00:00Z on", "", ""},
-		"the host lists none of a commit that was there meanwhile, and shows the latest": {prod(func(w *promotion.World) {
+		"the host lists no status of a commit between, but shows the latest": {prod(func(w *promotion.World) {
 			soak(4 * time.Hour)(w)
 			w.Ledger.Histories[hash(3)] = promotion.StatusHistory{}
 		}, ok(2, 0), no(3, 60, hosting.Pending), ok(2, 240)), "hold", 1, "it soaks 4h from 2026-03-01T16:00:00Z on", "", ""},
@@ -216,15 +216,15 @@ func TestDecide(t *testing.T) {
 			"hold", 1, "is pending", "", ""},
 		"a fix that replaced the commit": {prod(soak(4*time.Hour), ok(2, 0), no(3, 60, hosting.Pending), ok(2, 300)),
 			"hold", 1, "", "", ""},
-		"replaced after its soak": {prod(soak(time.Hour), ok(2, 0), ok(2, 60), no(3, 90, hosting.Pending)),
+		"a commit replaced after its soak": {prod(soak(time.Hour), ok(2, 0), ok(2, 60), no(3, 90, hosting.Pending)),
 			"promote", 2, "c003", "", ""},
-		"back after it was replaced": {prod(soak(time.Hour), ok(2, 0), no(3, 10, hosting.Pending), ok(2, 20),
+		"a commit that returned after it was replaced": {prod(soak(time.Hour), ok(2, 0), no(3, 10, hosting.Pending), ok(2, 20),
 			ok(2, 80)), "promote", 2, "c003", "soaked 1h since 2026-03-01T12:20:00Z", ""},
-		"replaced by an older commit": {prod(soak(time.Hour), ok(2, 0), ok(0, 30), ok(2, 70)), "hold", 1, "", "",
+		"a commit replaced by an older one": {prod(soak(time.Hour), ok(2, 0), ok(0, 30), ok(2, 70)), "hold", 1, "", "",
 			""},
-		"a failure takes earlier runs away": {prod(soak(time.Hour), ok(2, 0), ok(2, 70), no(2, 80, hosting.Failure),
+		"a failure discards earlier runs of the commit": {prod(soak(time.Hour), ok(2, 0), ok(2, 70), no(2, 80, hosting.Failure),
 			ok(2, 90)), "hold", 1, "", "", ""},
-		"soak by another": {
+		"a soak proven by another account": {
 			prod(func(w *promotion.World) { w.After[0].Soak, w.After[0].By = time.Hour, "ci[bot]" },
 				status{commit: 2, context: stage, state: hosting.Success, at: 0, by: "eve"},
 				ok(2, 60)), "hold", 1, "from 2026-03-01T13:00:00Z on", "", "",
@@ -242,13 +242,13 @@ func TestDecide(t *testing.T) {
 			w.After[0].Deployed = &promotion.Deployed{Verdict: "pending"}
 		}), "hold", 1, "no promoted commit", "", ""},
 
-		"dwell without a status": {prod(func(w *promotion.World) { w.Dwell = time.Hour }, ok(2, 1)), "hold", 1,
+		"no status ends the dwell": {prod(func(w *promotion.World) { w.Dwell = time.Hour }, ok(2, 1)), "hold", 1,
 			"has no status", "", ""},
 		"dwell from the first good status": {prod(func(w *promotion.World) { w.Dwell = time.Hour }, ok(2, 1), own(1, 550),
 			own(1, 590)), "hold", 1, "until 2026-03-01T22:10:00Z", "", ""},
 		"dwell over": {prod(func(w *promotion.World) { w.Dwell = time.Hour }, ok(2, 1), own(1, 540)),
 			"promote", 2, "", "", ""},
-		"what failed does not dwell": {prod(func(w *promotion.World) { w.Dwell = time.Hour }, ok(2, 1),
+		"a failed commit does not dwell": {prod(func(w *promotion.World) { w.Dwell = time.Hour }, ok(2, 1),
 			status{commit: 1, context: "prod environment", state: hosting.Failure, at: 590}), "promote", 2, "", "", ""},
 		"approved does not wait for a dwell": {prod(func(w *promotion.World) {
 			w.Dwell, w.Approved = time.Hour,
@@ -259,13 +259,13 @@ func TestDecide(t *testing.T) {
 			"Hold: freeze", ""},
 		"hold without newer commits": {prod(func(w *promotion.World) { w.Hold, w.Current.Commit = "freeze", hash(5) }),
 			"frozen", 5, "", "Hold: freeze", ""},
-		"hold beats approved": {prod(func(w *promotion.World) { w.Hold, w.Approved = "freeze", []string{hash(3)} }),
+		"hold takes precedence over approved": {prod(func(w *promotion.World) { w.Hold, w.Approved = "freeze", []string{hash(3)} }),
 			"frozen", 1, "freeze", "", ""},
 		"hold while a rollout": {prod(func(w *promotion.World) { w.Hold, w.Current.Rollout = "freeze", true }),
 			"frozen", 1, "freeze", "4 newer commits wait", ""},
 		"hold without a current commit": {prod(func(w *promotion.World) { w.Hold, w.Current.Commit = "freeze", "" }),
 			"frozen", -1, "freeze", "has no promoted commit", ""},
-		"hold beats rejected": {prod(func(w *promotion.World) {
+		"hold takes precedence over rejected": {prod(func(w *promotion.World) {
 			w.Hold, w.Rejected, w.Current.Delivered = "freeze", map[string]string{hash(1): ""}, hashes(1, 0)
 		}), "frozen", 1, "", "Hold: freeze", ""},
 		"the current commit is rejected": {prod(func(w *promotion.World) {
@@ -295,24 +295,24 @@ func TestDecide(t *testing.T) {
 				Delivered: []string{hash(1), hash(0)}}
 			w.Rejected = map[string]string{hash(1): hash(2)}
 		}), "rollback", 0, "", "is rejected", ""},
-		"a rejected commit that the branch lost": {prod(func(w *promotion.World) {
+		"a rejected commit that the branch no longer contains": {prod(func(w *promotion.World) {
 			w.Current = promotion.Current{Commit: "f00", Delivered: []string{"f00", hash(1)}}
 			w.Rejected = map[string]string{"f00": ""}
 		}), "rollback", 1, "", "", ""},
-		"a pin beats rejected": {prod(func(w *promotion.World) {
+		"a pin takes precedence over rejected": {prod(func(w *promotion.World) {
 			w.Pinned, w.Rejected = hash(2), map[string]string{hash(2): ""}
 		}), "pinned", 2, "", "which is rejected. The pin has precedence", ""},
 		"approved needs no gate": {prod(func(w *promotion.World) { w.Approved = []string{hash(3)} }), "promote", 3,
 			"c005", "approved: no gate is needed", ""},
-		"spent approvals are a note": {prod(func(w *promotion.World) { w.Approved = []string{hash(0)} }), "hold", 1, "",
+		"an approval without effect is a note": {prod(func(w *promotion.World) { w.Approved = []string{hash(0)} }), "hold", 1, "",
 			"Note: approved names", ""},
-		"a pin beats both": {
+		"a pin takes precedence over approved and rejected": {
 			prod(func(w *promotion.World) { w.Hold, w.Approved, w.Pinned = "freeze", []string{hash(3)}, hash(0) }), "pinned", 0,
 			"", "pinned_commit", "",
 		},
-		"a pin ahead": {prod(func(w *promotion.World) { w.Pinned = hash(4) }), "pinned", 4, "", "",
+		"a pin to a newer commit": {prod(func(w *promotion.World) { w.Pinned = hash(4) }), "pinned", 4, "", "",
 			""},
-		"a pin where it is": {prod(func(w *promotion.World) { w.Pinned = hash(1) }, ok(3, 1)), "pinned", 1,
+		"a pin to the current commit": {prod(func(w *promotion.World) { w.Pinned = hash(1) }, ok(3, 1)), "pinned", 1,
 			"", "holds it there", ""},
 		"rollout under way": {prod(func(w *promotion.World) { w.Current.Rollout = true }, ok(2, 1)), "hold",
 			1, "rollout", "rollout is under way", ""},
@@ -329,14 +329,14 @@ func TestDecide(t *testing.T) {
 		}), "pinned", 2, "", "", ""},
 		"rejected up to the good one": {prod(func(w *promotion.World) { w.Rejected = map[string]string{hash(2): hash(4)} },
 			ok(2, 1), ok(3, 1)), "hold", 1, "c005", "2 commits skipped", ""},
-		"the first good one": {prod(func(w *promotion.World) { w.Rejected = map[string]string{hash(2): hash(4)} },
+		"the first good commit is promoted": {prod(func(w *promotion.World) { w.Rejected = map[string]string{hash(2): hash(4)} },
 			ok(3, 1), ok(4, 1)), "promote", 4, "c005", "", ""},
 		"rejected without a good one": {prod(func(w *promotion.World) { w.Rejected = map[string]string{hash(2): ""} },
 			ok(2, 1), ok(5, 1)), "up_to_date", 1, "", "4 commits skipped", ""},
-		"rejected since before the current": {prod(func(w *promotion.World) {
+		"a rejected range that begins before the current commit": {prod(func(w *promotion.World) {
 			w.Rejected = map[string]string{hash(0): hash(5)}
 		}, ok(4, 1)), "frozen", 1, "", "no earlier delivery", ""},
-		"spent rejections are a note": {prod(func(w *promotion.World) { w.Rejected = map[string]string{hash(0): hash(1)} },
+		"a rejection without effect is a note": {prod(func(w *promotion.World) { w.Rejected = map[string]string{hash(0): hash(1)} },
 			ok(2, 1)), "promote", 2, "", "Note: rejected names", ""},
 		"a rejection of nothing is a note": {prod(func(w *promotion.World) { w.Rejected = map[string]string{hash(77): ""} },
 			ok(2, 1)), "promote", 2, "", "not on branch", ""},
@@ -365,7 +365,7 @@ func TestDecide(t *testing.T) {
 			w.Current = promotion.Current{Commit: "f00", Delivered: []string{"f00", hash(1)}}
 			w.Approved = []string{hash(1), hash(2)}
 		}), "promote", 2, "", "approved: no gate is needed", ""},
-		"a force-push, and an approval of before": {prod(func(w *promotion.World) {
+		"a force-push, and an approval from before it": {prod(func(w *promotion.World) {
 			w.Current = promotion.Current{Commit: "f00", Delivered: []string{"f00", hash(3)}}
 			w.Approved = []string{hash(2), hash(3)}
 		}), "hold", -2, "", "which is not on branch", ""},
@@ -381,7 +381,7 @@ func TestDecide(t *testing.T) {
 			w.Current, w.Rejected = promotion.Current{Commit: "f00"}, map[string]string{hash(3): ""}
 			w.History.Trees = map[string]string{"f00": "t", hash(3): "t"}
 		}), "up_to_date", -2, "", "3 commits skipped", ""},
-		"a force-push: without gates": {prod(func(w *promotion.World) {
+		"a force-push, without gates": {prod(func(w *promotion.World) {
 			w.Current, w.After = promotion.Current{Commit: "f00"}, nil
 			w.History.Trees = map[string]string{"f00": "t", hash(2): "t"}
 		}), "promote", 5, "", "no gates", ""},
@@ -391,14 +391,14 @@ func TestDecide(t *testing.T) {
 			w.Current.Commit, w.Pinned = hash(99),
 				hash(3)
 		}), "pinned", 3, "", "", ""},
-		"somebody else in our own context": {prod(func(w *promotion.World) { w.Ledger.Viewer = "us" }, ok(2, 1),
+		"another account sets our own context": {prod(func(w *promotion.World) { w.Ledger.Viewer = "us" }, ok(2, 1),
 			own(1, 2)), "promote", 2, "", "", "Unexpected reporter"},
-		"ourselves in our own context": {prod(func(w *promotion.World) { w.Ledger.Viewer = "ci[bot]" }, ok(2, 1),
+		"our account sets our own context": {prod(func(w *promotion.World) { w.Ledger.Viewer = "ci[bot]" }, ok(2, 1),
 			own(1, 2)), "promote", 2, "", "", ""},
-		"Kalypso's words in our own context": {prod(func(w *promotion.World) { w.Ledger.Viewer = "ci[bot]" }, ok(2, 1),
+		"Kalypso's descriptions in our own context": {prod(func(w *promotion.World) { w.Ledger.Viewer = "ci[bot]" }, ok(2, 1),
 			status{commit: 5, context: "prod environment", state: hosting.Pending, text: "Deploying",
 				by: "ci[bot]"}), "promote", 2, "", "", "Unexpected reporter"},
-		"more than 500 commits are said": {prod(func(w *promotion.World) { w.History.Commits = hashes(600, 0) },
+		"more than 500 commits are reported": {prod(func(w *promotion.World) { w.History.Commits = hashes(600, 0) },
 			ok(600, 1)), "promote", 600, "", "", "More commits than candidates"},
 		"the 501st commit is no candidate": {prod(func(w *promotion.World) { w.History.Commits = hashes(600, 0) },
 			ok(100, 1)), "hold", 1, "", "500 newer commits wait", "More commits"},
@@ -466,15 +466,15 @@ func TestRolledBack(t *testing.T) {
 		current, before, pinned, approved int
 		want                              string
 	}{
-		"a pin back":                {current: 4, before: -1, pinned: 2, approved: -1, want: hash(4)},
-		"a pin ahead":               {current: 2, before: -1, pinned: 4, approved: -1},
-		"a second pin, further":     {current: 2, before: 4, pinned: 1, approved: -1, want: hash(4)},
-		"a second pin, less far":    {current: 1, before: 4, pinned: 3, approved: -1, want: hash(4)},
-		"pinned to what was taken":  {current: 1, before: 4, pinned: 4, approved: -1},
-		"released":                  {current: 1, before: 4, pinned: -1, approved: -1, want: hash(4)},
-		"released to one before it": {current: 1, before: 4, pinned: -1, approved: 3, want: hash(4)},
-		"released to it":            {current: 1, before: 4, pinned: -1, approved: 4},
-		"released to a newer one":   {current: 1, before: 4, pinned: -1, approved: 5},
+		"a pin to an older commit":                         {current: 4, before: -1, pinned: 2, approved: -1, want: hash(4)},
+		"a pin to a newer commit":                          {current: 2, before: -1, pinned: 4, approved: -1},
+		"a second pin, to an older commit than the first":  {current: 2, before: 4, pinned: 1, approved: -1, want: hash(4)},
+		"a second pin, to a newer commit than the first":   {current: 1, before: 4, pinned: 3, approved: -1, want: hash(4)},
+		"a pin to the delivered commit":                    {current: 1, before: 4, pinned: 4, approved: -1},
+		"released":                                         {current: 1, before: 4, pinned: -1, approved: -1, want: hash(4)},
+		"a release to a commit before the rolled back one": {current: 1, before: 4, pinned: -1, approved: 3, want: hash(4)},
+		"a release to the rolled back commit":              {current: 1, before: 4, pinned: -1, approved: 4},
+		"a release to a newer commit":                      {current: 1, before: 4, pinned: -1, approved: 5},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d, err := promotion.Decide(prod(func(w *promotion.World) {
@@ -548,7 +548,7 @@ func TestReasonIsStable(t *testing.T) {
 	pinned := decide(func(w *promotion.World) {
 		w.Current.Commit, w.Current.Reason, w.Pinned = first.Commit, first.Reason, first.Commit
 	}, 30)
-	for name, d := range map[string]*promotion.Choice{"after": after, "proposed": proposed, "pinned there": pinned} {
+	for name, d := range map[string]*promotion.Choice{"after": after, "proposed": proposed, "a pin to this commit": pinned} {
 		if d.Reason != first.Reason {
 			t.Errorf("%s: the reason is %q", name, d.Reason)
 		}

@@ -106,7 +106,7 @@ func TestNext(t *testing.T) {
 			"takes []; canary, wave 1; from map[a:1]; a: rollout.observed is null, so nothing says whether its clusters run " +
 				"the change",
 		},
-		"nothing was ever reported": {
+		"no cluster has reported yet": {
 			func(r *rollout.Rollout, _ *rollout.Situation) { delete(r.Observed.Folders, "a") },
 			"takes []; canary, wave 1; from map[a:1]; a: no cluster has reported it yet",
 		},
@@ -124,7 +124,7 @@ func TestNext(t *testing.T) {
 			},
 			"takes []; canary, wave 1; from map[a:1]; a: it was observed with another tree on the branch",
 		},
-		"the fleet changes what fails": {
+		"the fleet changes the folder that fails": {
 			func(r *rollout.Rollout, s *rollout.Situation) {
 				r.Observed.Folders["a"] = state("2", deployment.Failure)
 				s.Target["a"] = rollout.RenderedFolder{Hash: "3", Assignments: 1, Labels: map[string]string{"ring": "0"}}
@@ -132,7 +132,7 @@ func TestNext(t *testing.T) {
 			},
 			"takes [a]; canary, wave 1; from map[a:1]",
 		},
-		"what fails goes back": {
+		"the folder that fails is reverted": {
 			func(r *rollout.Rollout, s *rollout.Situation) {
 				r.Observed.Folders["a"] = state("2", deployment.Failure)
 				s.Target["a"] = rollout.RenderedFolder{Hash: "1", Assignments: 1, Labels: map[string]string{"ring": "0"}}
@@ -146,19 +146,19 @@ func TestNext(t *testing.T) {
 		"skipped for another tree": {
 			func(r *rollout.Rollout, _ *rollout.Situation) { r.Skip = "other" }, "takes [b]; rest, wave 1; from map[a:1 b:1]",
 		},
-		"no cluster has to follow: its wave comes like any other": {
+		"a folder that needs no cluster is delivered in its wave": {
 			func(r *rollout.Rollout, _ *rollout.Situation) {
 				r.Observed.Folders["b"] = deployment.FolderState{Tree: "1", Verdict: deployment.Success}
 			},
 			"takes [b]; rest, wave 1; from map[a:1 b:1]",
 		},
-		"no cluster follows the canary, which was observed before the wave": {
+		"a canary without clusters, observed before the wave": {
 			func(r *rollout.Rollout, s *rollout.Situation) {
 				r.Observed.Folders["a"] = deployment.FolderState{Tree: "1", Verdict: deployment.Success}
 			},
 			"takes []; canary, wave 1; from map[a:1]; a: it was observed with another tree on the branch",
 		},
-		"no cluster follows the canary, and the observation is older": {
+		"a canary without clusters, and an older observation": {
 			func(r *rollout.Rollout, s *rollout.Situation) {
 				s.Before.At = noon.Add(time.Minute)
 				r.Observed.Folders["a"] = deployment.FolderState{Tree: "2", Verdict: deployment.Success}
@@ -166,17 +166,17 @@ func TestNext(t *testing.T) {
 			"takes []; canary, wave 1; from map[a:1]; a: it was last observed at 2026-01-31T12:00:00Z, before the last " +
 				"commit of the rollout",
 		},
-		"no cluster follows the canary, and it was observed after the wave": {
+		"a canary without clusters, observed after the wave": {
 			func(r *rollout.Rollout, _ *rollout.Situation) {
 				r.Observed.Folders["a"] = deployment.FolderState{Tree: "2", Verdict: deployment.Success}
 			},
 			"takes [b]; rest, wave 1; from map[a:1 b:1]",
 		},
-		"a removed cluster type goes last": {
+		"a removed cluster type is removed by the last wave": {
 			func(_ *rollout.Rollout, s *rollout.Situation) { delete(s.Target, "b") },
 			"takes [c]; rest, wave 1; from map[a:1 c:1]",
 		},
-		"others changed what stays": {
+		"a folder of a later wave was changed outside Terraform": {
 			func(_ *rollout.Rollout, s *rollout.Situation) { s.Seen["c"] = "theirs" },
 			"takes [b]; rest, wave 1; from map[a:1 b:1]",
 		},
@@ -192,7 +192,7 @@ func TestNext(t *testing.T) {
 			func(r *rollout.Rollout, _ *rollout.Situation) { r.Pause, r.Skip = "an incident", "target" },
 			"takes []; canary, wave 1; from map[a:1]; paused: an incident",
 		},
-		"paused, and the canary goes back": {
+		"paused, and the canary is reverted": {
 			func(r *rollout.Rollout, s *rollout.Situation) {
 				r.Pause = "an incident"
 				s.Target["a"] = rollout.RenderedFolder{Hash: "1", Assignments: 1, Labels: map[string]string{"ring": "0"}}
@@ -219,13 +219,13 @@ func TestNext(t *testing.T) {
 				}
 			}, "takes [a c]; all at once; from map[]; complete",
 		},
-		"a rollback of which a tree is not known": {
+		"a rollback with an unknown tree": {
 			func(_ *rollout.Rollout, s *rollout.Situation) {
 				s.Rollback = true
 				s.Target["c"] = rollout.RenderedFolder{Assignments: 1, Unknown: true}
 			}, "uncertain",
 		},
-		"nothing differs": {
+		"the branch contains the target": {
 			func(_ *rollout.Rollout, s *rollout.Situation) {
 				for name := range s.Target {
 					s.Delivered[name], s.Seen[name] = "2", "2"

@@ -64,18 +64,18 @@ func TestPlacementOfPolicies(t *testing.T) {
 		want   map[string][]string
 	}{
 		"nothing": {func(*fleet.Fleet) {}, map[string][]string{"x-web": {"a", "b", "c"}, "y-web": {"a", "b", "c"}}},
-		"a taint, of every policy": {
+		"a taint keeps out every policy": {
 			func(f *fleet.Fleet) { f.ClusterTypes[0].Taints = []placement.Taint{taint} },
 			map[string][]string{"x-web": {"b", "c"}, "y-web": {"b", "c"}},
 		},
-		"a taint that one tolerates": {
+		"a taint that one policy tolerates": {
 			func(f *fleet.Fleet) {
 				f.ClusterTypes[0].Taints = []placement.Taint{taint}
 				f.Policies[0].Placement = &placement.Spec{Tolerations: []placement.Toleration{{Operator: placement.Exists}}}
 			},
 			map[string][]string{"x-web": {"a", "b", "c"}, "y-web": {"b", "c"}},
 		},
-		"a taint for new ones": {
+		"a taint for new targets only": {
 			func(f *fleet.Fleet) {
 				f.ClusterTypes[0].Taints = []placement.Taint{{Key: "old", Effect: placement.NoSelectIfNew}}
 				f.Earlier.Placed = map[string][]string{"x-web": {"a"}}
@@ -105,7 +105,7 @@ func TestPlacementOfPolicies(t *testing.T) {
 			func(f *fleet.Fleet) { f.ClusterTypes[0].Taints = []placement.Taint{unknownTaint} },
 			map[string][]string{"?": {"a"}, "x-web": {"b", "c"}, "y-web": {"b", "c"}},
 		},
-		"an unknown taint that all tolerate": {
+		"an unknown taint that all policies tolerate": {
 			func(f *fleet.Fleet) {
 				f.ClusterTypes[0].Taints = []placement.Taint{unknownTaint}
 				for _, p := range f.Policies {
@@ -132,7 +132,7 @@ func TestPlacementOfPolicies(t *testing.T) {
 			},
 			map[string][]string{"?": {"a", "b"}, "y-web": {"c"}},
 		},
-		"an unknown property that one looks at": {
+		"an unknown property that one policy reads": {
 			func(f *fleet.Fleet) {
 				f.ClusterTypes[0].Properties["cost"] = unknown.Text
 				f.Policies[0].Placement = &placement.Spec{

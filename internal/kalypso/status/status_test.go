@@ -46,16 +46,16 @@ func TestDueAfterChange(t *testing.T) {
 		change func(*status.Arguments)
 		due    bool
 	}{
-		"nothing":         {given, func(*status.Arguments) {}, false},
-		"repo":            {given, func(a *status.Arguments) { a.Repo += ".git" }, true},
-		"commit":          {given, func(a *status.Arguments) { a.Commit = second }, true},
-		"context":         {given, func(a *status.Arguments) { a.Context = "kalypso/prod" }, true},
-		"case of context": {given, func(a *status.Arguments) { a.Context = "Kalypso/dev" }, true},
-		"state":           {given, func(a *status.Arguments) { a.State = "success" }, true},
-		"description":     {given, func(a *status.Arguments) { a.Description = "Rolled out" }, true},
-		"no description":  {given, func(a *status.Arguments) { a.Description = "" }, true},
-		"URL":             {given, func(a *status.Arguments) { a.TargetURL = "" }, true},
-		"age to renew at": {given, func(a *status.Arguments) { a.RenewAfter = time.Hour }, false},
+		"nothing":             {given, func(*status.Arguments) {}, false},
+		"repo":                {given, func(a *status.Arguments) { a.Repo += ".git" }, true},
+		"commit":              {given, func(a *status.Arguments) { a.Commit = second }, true},
+		"context":             {given, func(a *status.Arguments) { a.Context = "kalypso/prod" }, true},
+		"case of context":     {given, func(a *status.Arguments) { a.Context = "Kalypso/dev" }, true},
+		"state":               {given, func(a *status.Arguments) { a.State = "success" }, true},
+		"description":         {given, func(a *status.Arguments) { a.Description = "Rolled out" }, true},
+		"no description":      {given, func(a *status.Arguments) { a.Description = "" }, true},
+		"URL":                 {given, func(a *status.Arguments) { a.TargetURL = "" }, true},
+		"another renew_after": {given, func(a *status.Arguments) { a.RenewAfter = time.Hour }, false},
 
 		"unknown repo":        {given, func(a *status.Arguments) { a.Repo = unknown.Text }, true},
 		"unknown commit":      {given, func(a *status.Arguments) { a.Commit = unknown.Text }, true},
@@ -77,7 +77,7 @@ func TestDueAfterChange(t *testing.T) {
 		"unknown verdict": {deployed, func(a *status.Arguments) { a.Deployment.Verdict = unknown.Text }, true},
 		"unknown summary": {deployed, func(a *status.Arguments) { a.Deployment.Summary = unknown.Text }, true},
 
-		"a deployment that says the same": {
+		"a deployment with the same description": {
 			func() status.Arguments { return with(given(), func(a *status.Arguments) { a.Description = "" }) },
 			func(a *status.Arguments) { a.Commit, a.State, a.Deployment = "", "", deployed().Deployment }, false,
 		},
@@ -106,14 +106,14 @@ func TestDueByAge(t *testing.T) {
 		times status.Times
 		due   bool
 	}{
-		"younger":           {time.Hour, status.Times{SetAt: set, SeenAt: set.Add(59 * time.Minute)}, false},
-		"of that age":       {time.Hour, status.Times{SetAt: set, SeenAt: set.Add(time.Hour)}, false},
-		"older":             {time.Hour, status.Times{SetAt: set, SeenAt: set.Add(time.Hour + time.Second)}, true},
-		"never renewed":     {0, status.Times{SetAt: set, SeenAt: set.Add(1000 * time.Hour)}, false},
-		"no status":         {time.Hour, status.Times{}, false},
-		"no time of itself": {time.Hour, status.Times{SeenAt: set}, false},
-		"no time of answer": {time.Hour, status.Times{SetAt: set}, false},
-		"set in the future": {time.Hour, status.Times{SetAt: set.Add(2 * time.Hour), SeenAt: set}, false},
+		"younger":                  {time.Hour, status.Times{SetAt: set, SeenAt: set.Add(59 * time.Minute)}, false},
+		"exactly renew_after old":  {time.Hour, status.Times{SetAt: set, SeenAt: set.Add(time.Hour)}, false},
+		"older":                    {time.Hour, status.Times{SetAt: set, SeenAt: set.Add(time.Hour + time.Second)}, true},
+		"never renewed":            {0, status.Times{SetAt: set, SeenAt: set.Add(1000 * time.Hour)}, false},
+		"no status":                {time.Hour, status.Times{}, false},
+		"a status without a time":  {time.Hour, status.Times{SeenAt: set}, false},
+		"an answer without a time": {time.Hour, status.Times{SetAt: set}, false},
+		"set in the future":        {time.Hour, status.Times{SetAt: set.Add(2 * time.Hour), SeenAt: set}, false},
 	} {
 		for kind, a := range map[string]status.Arguments{"given": given(), "deployed": deployed()} {
 			t.Run(name+", "+kind, func(t *testing.T) {
@@ -236,11 +236,11 @@ func TestStatus(t *testing.T) {
 		target string
 		want   hosting.Status
 	}{
-		"given":        {given(), first, told("Rolling out")},
-		"given alone":  {status.Arguments{Commit: first, State: "error"}, first, hosting.Status{State: hosting.Errored}},
-		"deployed":     {deployed(), first, told("1 of 2 clusters current.")},
-		"full summary": {summed(full), first, told(full)},
-		"long summary": {summed(full + "ü"), first, told(strings.Repeat("ü", status.MaxDescription-1) + "…")},
+		"given":                           {given(), first, told("Rolling out")},
+		"a description without a summary": {status.Arguments{Commit: first, State: "error"}, first, hosting.Status{State: hosting.Errored}},
+		"deployed":                        {deployed(), first, told("1 of 2 clusters current.")},
+		"full summary":                    {summed(full), first, told(full)},
+		"long summary":                    {summed(full + "ü"), first, told(strings.Repeat("ü", status.MaxDescription-1) + "…")},
 		"nothing promoted": {
 			status.Arguments{Commit: second, Deployment: &status.Deployment{Verdict: "pending"}}, "",
 			hosting.Status{State: hosting.Pending},

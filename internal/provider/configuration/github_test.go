@@ -14,10 +14,10 @@ import (
 func TestGitHubTokenOfTheEnvironment(t *testing.T) {
 	t.Setenv(githubTokenVariable, "of the environment")
 	for name, test := range map[string]struct{ token, baseURL, want string }{
-		"nothing is configured": {want: "of the environment"},
-		"a token is":            {token: "given", want: "given"},
-		"another host is":       {baseURL: "https://github.acme.io/", want: ""},
-		"both are":              {token: "given", baseURL: "https://github.acme.io/", want: "given"},
+		"no argument is set":                 {want: "of the environment"},
+		"the token is set":                   {token: "given", want: "given"},
+		"another host is set":                {baseURL: "https://github.acme.io/", want: ""},
+		"the token and another host are set": {token: "given", baseURL: "https://github.acme.io/", want: "given"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			text := func(s string) attr.Value {

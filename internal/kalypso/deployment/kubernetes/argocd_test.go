@@ -390,16 +390,16 @@ func TestApplicationSince(t *testing.T) {
 			"sync-fails", func(o *unstructured.Unstructured) bool { return operation(o, "Running", true, true) },
 			deployment.Failed, begun,
 		},
-		"and during a retry": {
+		"an operation fails since it began, also during a retry": {
 			"sync-fails", func(o *unstructured.Unstructured) bool { return operation(o, "Running", false, true) },
 			deployment.Failed, begun,
 		},
-		"and for good": {
+		"an operation fails for good since it began": {
 			"sync-fails", func(o *unstructured.Unstructured) bool {
 				return operation(o, "Failed", true, true) && conditionOf(o, "SyncError") == nil
 			}, deployment.Failed, begun,
 		},
-		"automated sync refuses it since its condition": {
+		"automated sync refuses the commit since its condition": {
 			"sync-fails", func(o *unstructured.Unstructured) bool { return conditionOf(o, "SyncError") != nil },
 			deployment.Failed, []string{"SyncError", "lastTransitionTime"},
 		},

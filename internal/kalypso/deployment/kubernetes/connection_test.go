@@ -67,10 +67,10 @@ func TestCheck(t *testing.T) {
 		"an allowed program": {kubernetes.Connection{Kubeconfig: exec, AllowExec: true}, ""},
 		"an auth-provider": {kubernetes.Connection{Kubeconfig: strings.Replace(good, "{token: canary-token}",
 			"{auth-provider: {name: azure}}", 1)}, "auth-provider"},
-		"in clear":             {kubernetes.Connection{Kubeconfig: config("http://10.0.0.1")}, "does not use TLS"},
-		"in clear on loopback": {kubernetes.Connection{Kubeconfig: config("http://127.0.0.1:8080")}, ""},
-		"no server":            {kubernetes.Connection{Kubeconfig: config("canary")}, "not a URL"},
-		"a key that is not there": {kubernetes.Connection{Kubeconfig: strings.Replace(good, "token: canary-token",
+		"plain http":             {kubernetes.Connection{Kubeconfig: config("http://10.0.0.1")}, "does not use TLS"},
+		"plain http on loopback": {kubernetes.Connection{Kubeconfig: config("http://127.0.0.1:8080")}, ""},
+		"no server":              {kubernetes.Connection{Kubeconfig: config("canary")}, "not a URL"},
+		"a missing key file": {kubernetes.Connection{Kubeconfig: strings.Replace(good, "token: canary-token",
 			"client-certificate: /canary/a, client-key: /canary/b", 1), AllowFiles: true}, "can't be read"},
 	} {
 		err := test.connection.Check()

@@ -44,9 +44,9 @@ func message(ctx context.Context, t *testing.T, c kubernetes.Connection) string 
 func TestProgramEnds(t *testing.T) {
 	t.Parallel()
 	for name, script := range map[string]string{
-		"it waits for another":       "sleep 300 & echo $! > PID; wait",
-		"it ignores signals":         "trap '' INT TERM HUP; echo $$ > PID; while :; do sleep 1; done",
-		"it ends, the other one not": "sleep 300 & echo $! > PID",
+		"the program waits for a child":        "sleep 300 & echo $! > PID; wait",
+		"the program ignores signals":          "trap '' INT TERM HUP; echo $$ > PID; while :; do sleep 1; done",
+		"the program ends, its child does not": "sleep 300 & echo $! > PID",
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
