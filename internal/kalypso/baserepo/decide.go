@@ -66,7 +66,7 @@ type State struct {
 	Commit    string            `json:"commit"`    // that the file pins; "": none
 	Delivered string            `json:"delivered"` // the commit that the last apply left there
 	Since     string            `json:"since"`     // the head at that time
-	// Drift lists the commits of others that changed the file. It is not empty if Commit differs from Delivered.
+	// Drift lists the foreign commits that changed the file. It is not empty if Commit differs from Delivered.
 	Drift    []delivery.Drift `json:"drift,omitempty"`
 	Proposal *Proposal        `json:"proposal,omitempty"`
 }
@@ -152,7 +152,7 @@ var (
 	ErrNoFile = errors.New("there is no " + document.File)
 	// ErrOtherBase: the BaseRepo names another repo than the promotion.
 	ErrOtherBase = errors.New("the BaseRepo names another repo")
-	// ErrMoved: others changed the file after the plan was made.
+	// ErrMoved: the file was changed outside Terraform after the plan was made.
 	ErrMoved = errors.New("the file changed after the plan was made")
 )
 

@@ -70,8 +70,8 @@ func (r Remote) Check(ctx context.Context, d *Desired, s *State) (*State, error)
 }
 
 // Apply makes the BaseRepo pin the commit: by a commit on the branch, or by a pull request. s is nil for a create. If
-// others changed the file after the plan was made, the error is [ErrMoved]. After an error, applying again completes
-// it.
+// the file was changed outside Terraform after the plan was made, the error is [ErrMoved]. After an error, applying
+// again completes it.
 func (r Remote) Apply(ctx context.Context, d *Desired, s *State) (*Result, error) {
 	if Decide(d, s).Withhold {
 		return r.withhold(ctx, s, d.rests())

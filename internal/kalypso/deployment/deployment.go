@@ -18,7 +18,7 @@ import (
 // ErrNoAnswer means that a source did not answer in time, so its clusters are unknown.
 var ErrNoAnswer = errors.New("no answer in time")
 
-// Health tells how an object that syncs a folder to a cluster does, as its source reports it.
+// Health is the health of an object that syncs a folder to a cluster, as its source reports it.
 type Health string
 
 // The values of [Health].
@@ -57,10 +57,10 @@ type Report struct {
 	// Targets says what the cluster runs of deployment targets; nil: the report does not say.
 	Targets *TargetReports
 
-	// Time tells when the cluster reported. Zero means that the source was asked just now.
+	// Time is the time of the report. Zero means that the source was queried just now.
 	Time time.Time
-	// Since tells from when on the object is as Health says. It does not move while a controller reconciles or retries.
-	// Zero means unknown, or since the folder's last commit.
+	// Since is the time from which Health applies. It does not move while a controller reconciles or retries. Zero
+	// means unknown, or since the folder's last commit.
 	Since time.Time
 	// Now is the present time of the clock that set Time and Since.
 	Now time.Time
@@ -78,7 +78,7 @@ type TargetReport struct {
 	Message  string
 }
 
-// ClusterState tells how one cluster counts in one folder.
+// ClusterState is the state of one cluster in one folder.
 type ClusterState string
 
 // The values of [ClusterState]. [Counts] counts all but StateUnexpected.
@@ -94,7 +94,7 @@ const (
 	StateUnexpected ClusterState = "unexpected"
 )
 
-// Verdict tells whether a folder, or all of them, are deployed.
+// Verdict is the verdict on the deployment of one folder, or of all folders.
 type Verdict string
 
 // The values of [Verdict].
@@ -104,7 +104,7 @@ const (
 	Failure Verdict = "failure"
 )
 
-// Expectation tells which clusters must follow a folder.
+// Expectation lists the clusters that must follow a folder.
 type Expectation struct {
 	Clusters []string // their names; empty: any cluster that reports
 	Minimum  *int     // number of current clusters; nil: one
@@ -207,7 +207,7 @@ type Outcome struct {
 // MaxProblems limits how many problems are shown.
 const MaxProblems = 100
 
-// Rendering tells a source which folders to report on.
+// Rendering names the folders that a source reports on.
 type Rendering struct {
 	Repo    string // URL, in any form
 	Branch  string

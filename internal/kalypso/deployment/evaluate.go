@@ -455,7 +455,7 @@ func (w *Input) summary(o Outcome, clusters clusterTally) string {
 	return text + "."
 }
 
-// firstOf lists the first names and tells how many more there are.
+// firstOf lists the first names and counts the rest.
 func firstOf(names []string, most int) string {
 	if len(names) <= most {
 		return strings.Join(names, ", ")

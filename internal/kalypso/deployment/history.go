@@ -12,8 +12,8 @@ type Commit struct {
 	Time    time.Time // the committer's
 }
 
-// History contains the commits of a branch, as far back as they were read, and the trees of folders in them. It tells
-// whether a cluster synced what the branch contains.
+// History contains the commits of a branch, as far back as they were read, and the trees of folders in them. It shows
+// whether a cluster synced the current content of the branch.
 type History struct {
 	commits []Commit // head and its ancestors, each after its children
 	index   map[string]int
@@ -194,7 +194,7 @@ func (h *History) LastChange(folder string) time.Time {
 	return h.changes[folder]
 }
 
-// unchanged tells for each commit whether it and all commits between it and head contain the same folder as head. A
+// unchanged reports for each commit whether it and all commits between it and head contain the same folder as head. A
 // cluster that synced such a commit has synced nothing else since. Equal trees alone are not enough: if a folder went
 // from A to B and back to A, a cluster that reports the first A may run B.
 func (h *History) unchanged(folder string) []bool {

@@ -52,7 +52,7 @@ func SourceChanges(before, after []origin.Origin) []SourceChange {
 	return moves
 }
 
-// reading tells how a file was read: the branch, and the registration or base if the branch was read at several
+// reading describes how a file was read: the branch, and the registration or base if the branch was read at several
 // commits.
 type reading struct{ branch, via string }
 

@@ -33,8 +33,7 @@ func (e *Explanation) recordKeptOff(ctx context.Context, f *fleet.Fleet, targets
 	}
 }
 
-// keptOff returns why placement keeps a target off a cluster type, both of which the policy selects, or "" if it does
-// not.
+// keptOff returns why a policy does not place a target on a cluster type although it selects both, or "" if it does.
 func (e *Explanation) keptOff(p *fleet.SchedulingPolicy, t *fleet.DeploymentTarget, ct *fleet.ClusterType) string {
 	off := e.off[triple{p.Name, t.Name, ct.Name}]
 	if off == "" {
@@ -46,7 +45,7 @@ func (e *Explanation) keptOff(p *fleet.SchedulingPolicy, t *fleet.DeploymentTarg
 // mostKeptOff limits the cluster types that a rejection lists.
 const mostKeptOff = 5
 
-// keptOffAll returns why placement keeps a target off the cluster types, all of which the policy selects.
+// keptOffAll returns why a policy does not place a target on the cluster types that it selects.
 func (e *Explanation) keptOffAll(p *fleet.SchedulingPolicy, t *fleet.DeploymentTarget) string {
 	var all []string
 	for _, ct := range e.clusterTypes {

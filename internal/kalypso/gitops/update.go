@@ -27,7 +27,7 @@ type UpdateOptions struct {
 	CreateBranch bool
 	// Progress is called during each stage. A total of 0 means unknown.
 	Progress func(stage string, done, total int)
-	// Attempts bounds how often the update runs if others move the branch; 0: 10 times.
+	// Attempts bounds how often the update runs if other pushes move the branch; 0: 10 times.
 	Attempts int
 	// CachePath is the path for which the result returns a tree cache; empty: none.
 	CachePath string
@@ -52,10 +52,10 @@ type UpdateResult struct {
 // another commit came first. If the edit is nil or changes nothing, Update makes no commit. Updates of the same
 // branch in one process run one after another.
 //
-// The branch moves only from the head that build saw, never by force. The errors are [ErrBranchNotFound] if the
-// branch is absent and CreateBranch is not set, [gitremote.ErrRejected] if the server rejects the push, and
-// [gitremote.ErrBranchMoved] if others keep moving the branch. Update reads the branch after each push: if the server
-// reported success but the branch does not contain the commit, the error is [ErrPushLost].
+// The branch moves only from the head that build saw, never by force. The errors are [ErrBranchNotFound] if the branch
+// is absent and CreateBranch is not set, [gitremote.ErrRejected] if the server rejects the push, and
+// [gitremote.ErrBranchMoved] if other pushes keep moving the branch. Update reads the branch after each push: if the
+// server reported success but the branch does not contain the commit, the error is [ErrPushLost].
 func (b *Branch) Update(
 	ctx context.Context, opts UpdateOptions, build func(context.Context, *Snapshot) (*Edit, error),
 ) (UpdateResult, error) {

@@ -140,8 +140,8 @@ func (c Condition) compare(other Condition) int {
 	)
 }
 
-// Carry returns what runs as far as now tells: now itself if all sources answered. Else an instance that is not
-// reported, or only expected, is as was tells, since nothing newer is known.
+// Carry returns the present instances: now itself if all sources answered. Else an instance that is not reported, or
+// only expected, is copied from was, since nothing newer is known.
 func Carry(was, now *observation.Observation) *observation.Observation {
 	if len(now.Unanswered) == 0 {
 		return now

@@ -1,5 +1,5 @@
-// Package history tells what was delivered to an environment and when, from the commits of its GitOps branch and of its
-// control plane, and what clusters ran, from observations. It does no I/O: [Store] has its implementations below.
+// Package history computes what was delivered to an environment and when, from the commits of its GitOps branch and of
+// its control plane, and what clusters ran, from observations. It does no I/O: [Store] has its implementations below.
 package history
 
 import (
@@ -29,7 +29,7 @@ var Kinds = []Kind{First, Rollback, Promotion, Change}
 type Input struct {
 	// Branch is the first-parent history of the GitOps branch, newest first.
 	Branch []Commit
-	// Whole says that Branch reaches the first commit. Without it, the oldest commit only tells what was there before.
+	// Whole says that Branch reaches the first commit. Without it, the oldest commit only shows the state before.
 	Whole bool
 	// ControlPlane is the first-parent history of the control plane's branch, newest first. It may be cut off at its end.
 	ControlPlane []Source
@@ -99,7 +99,7 @@ type Delivery struct {
 // Complete reports whether all cluster types got the delivery.
 func (d *Delivery) Complete() bool { return !d.Delivered.IsZero() }
 
-// History is what a branch tells of an environment.
+// History is the history of an environment, as its branch contains it.
 type History struct {
 	Since, Until time.Time
 	Environment  string // as the newest record names it; "": there is none

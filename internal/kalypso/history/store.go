@@ -42,8 +42,8 @@ type Recorded struct {
 	// Present is what runs as far as the store knows: the observation, with what unanswered sources told before.
 	Present *observation.Observation
 	Changes int
-	// Newer is the time of the observation in the store, if that is not older. Then nothing was written. Differs says
-	// that it tells something else.
+	// Newer is the time of the observation in the store, if that is not older. Then nothing was written. Differs
+	// reports whether its content differs.
 	Newer   time.Time
 	Differs bool
 }
@@ -86,7 +86,7 @@ type Next struct {
 	Done    Recorded
 }
 
-// Next tells what a store writes after its last record. load returns the last conditions of instances with their
+// Next returns what a store writes after its last record. load returns the last conditions of instances with their
 // latest times, see [Compare]: of those of some changes, or of all if it gets nil.
 //
 // If the state contains what the store contains, only the instances that change are compared. Else all are.

@@ -110,7 +110,7 @@ func addSpan(spans []span, s *Start) []span {
 	return spans
 }
 
-// latest returns the latest time that a span tells.
+// latest returns the latest time in a span.
 func (s *span) latest() time.Time {
 	if s.until.IsZero() {
 		return s.start.Since
@@ -185,7 +185,7 @@ func (q Query) wants(at place, cluster string) bool {
 	return (q.Target == nil || *q.Target == at.target) && (q.Cluster == nil || *q.Cluster == cluster)
 }
 
-// versionCounts counts clusters by what tells versions apart: the fields of a key that are set.
+// versionCounts counts clusters by version: the fields of a key that are set.
 type versionCounts map[VersionCount]*versionClusters
 
 type versionClusters struct {

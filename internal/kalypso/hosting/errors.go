@@ -59,7 +59,7 @@ type Error struct {
 	Permission string
 	// Host and Block are the name of the host for people, and of the provider's block for it; "": unknown.
 	Host, Block string
-	// Grant tells users how to give the missing permission, for an [ErrForbidden]; "": unknown.
+	// Grant is advice for users on how to give the missing permission, for an [ErrForbidden]; "": unknown.
 	Grant string
 	// Credential names where users configure the credential that was used; "": unknown.
 	Credential string

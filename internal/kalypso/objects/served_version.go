@@ -3,8 +3,8 @@ package objects
 import "bytes"
 
 // ServedVersion returns the API version that Flux serves in place of the object's, or "" if Flux serves that, or the
-// object is none of Flux. Flux 2.8 removed the versions before v1 of sources and Kustomizations, and those before v2 of
-// HelmReleases: its custom resource definitions serve no others.
+// object is not one of Flux. Flux 2.8 removed the versions before v1 of sources and Kustomizations, and those before v2
+// of HelmReleases: its custom resource definitions serve no others.
 func (o *Object) ServedVersion() string {
 	served := ""
 	switch string(o.Group()) {

@@ -19,7 +19,7 @@ type Observation struct {
 	PromotedCommit     string    // "": none
 	Verdict            string    // success, pending or failure
 	VerdictSince       time.Time // zero: unknown
-	// Unanswered lists the sources that did not answer, sorted. What they would report is missing, not gone.
+	// Unanswered lists the sources that did not answer, sorted. Their objects are missing here, but they may still run.
 	Unanswered []string
 	// Groups contain the instances. An instance is one deployment target on one cluster, through one cluster type. It is
 	// in one group; of several, the encoding keeps the first.
@@ -105,7 +105,7 @@ func (o *Observation) Instances() int {
 	return n
 }
 
-// compareGroups orders groups by all that tells them apart.
+// compareGroups orders groups by all fields of their key.
 func compareGroups(a, b Group) int {
 	return cmp.Or(
 		cmp.Compare(a.ClusterType, b.ClusterType), cmp.Compare(a.Target, b.Target),

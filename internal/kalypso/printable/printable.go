@@ -1,5 +1,5 @@
-// Package printable escapes text from others before a person reads it: control characters can move the cursor or
-// clear the screen, and bidirectional or zero-width characters can disguise a line.
+// Package printable escapes untrusted text before a person reads it: control characters can move the cursor or clear
+// the screen, and bidirectional or zero-width characters can disguise a line.
 package printable
 
 import (

@@ -267,8 +267,8 @@ func (c *choice) finish() {
 	c.Summary = c.summary()
 }
 
-// reason returns why the commit was chosen. What the record or the open pull request says of it stays: statuses are
-// renewed.
+// reason returns why the commit was chosen. The reason in the record or in the open pull request stays, because
+// statuses are renewed.
 func (c *choice) reason() string {
 	current, proposal := c.World.Current, c.World.Current.Proposal
 	switch {

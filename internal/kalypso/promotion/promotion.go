@@ -30,9 +30,9 @@ const (
 const (
 	// MaxCandidates limits the commits that one decision considers.
 	MaxCandidates = 500
-	// LookBehind is the number of commits before the current one whose statuses are read too: an environment may have gone
-	// back to one of them. What it ran of older ones is not seen. A soak begins anew after the gap that they leave
-	// ([Gate.RenewedWithin]); a dwell goes on.
+	// LookBehind is the number of commits before the current one whose statuses are read too: an environment may have
+	// gone back to one of them. Runs of older commits are not seen. A soak restarts after the gap that they leave
+	// ([Gate.RenewedWithin]); a dwell continues.
 	LookBehind = 20
 	// MaxSkew limits how far a status may lie in the future of the host's clock, because the clocks of its machines
 	// differ.
@@ -80,7 +80,7 @@ type Deployed struct {
 	Commit  string // the promoted commit that the verdict is about; "": none
 }
 
-// ContextOf returns the context of the status that tells whether an environment runs a commit, as Kalypso's workflows
+// ContextOf returns the context of the status that shows whether an environment runs a commit, as Kalypso's workflows
 // use it.
 func ContextOf(environment string) string { return environment + " environment" }
 

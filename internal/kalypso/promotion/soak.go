@@ -30,10 +30,10 @@ type event struct {
 	commit string
 }
 
-// runs returns the periods in which an environment ran a commit, oldest first, as far as the read statuses tell. Hosts
-// remove old statuses: then a run begins with the first one that is left, and is shorter, never longer. A
-// failure of the commit discards all earlier runs: only later ones are proof. What ends a run is a status on another
-// commit, a status that is not good, and a good one that comes later than the gate allows, which begins the next run.
+// runs returns the periods in which an environment ran a commit, oldest first, as far as the read statuses show. Hosts
+// remove old statuses: then a run begins with the first one that is left, and is shorter, never longer. A failure of
+// the commit discards all earlier runs: only later ones are proof. A run ends with a status on another commit, with a
+// status that is not good, or with a good one that comes later than the gate allows; the latter begins the next run.
 // Hosts report whole seconds: a status on another commit in the same second counts as after a continuing run, and as
 // before a new one.
 func (c *choice) runs(g Gate, commit string) []run {

@@ -61,8 +61,8 @@ type OwnBranch struct {
 // OnTopOf reports whether the branch is one commit ahead of a commit.
 func (b OwnBranch) OnTopOf(commit string) bool { return slices.Equal(b.Parents, []string{commit}) }
 
-// ReadBranch reads the head of our branch. contents is what the branch contains of the change. Commits of others may
-// lie below the head.
+// ReadBranch reads the head of our branch. contents is what the branch contains of the change. Foreign commits may lie
+// below the head.
 func (t *Topic) ReadBranch(ours *gitops.Snapshot, contents string) (OwnBranch, error) {
 	if ours.Commit.IsZero() {
 		return OwnBranch{}, nil
@@ -79,7 +79,7 @@ func (t *Topic) ReadBranch(ours *gitops.Snapshot, contents string) (OwnBranch, e
 	return b, nil
 }
 
-// ReadOwnBranch is [Topic.ReadBranch] for a branch on which commits of others may not lie below ours either. pushed is
+// ReadOwnBranch is [Topic.ReadBranch] for a branch on which foreign commits may not lie below ours either. pushed is
 // the last commit that the state knows as ours, and target the head of the target branch; either may be empty.
 func (t *Topic) ReadOwnBranch(
 	ctx context.Context, ours *gitops.Snapshot, contents, pushed, target string,
@@ -133,7 +133,7 @@ func (t *Topic) Head(ctx context.Context) (string, error) {
 }
 
 // OtherCommits returns the commits on top of ours, except merge commits. If the branch does not contain our commit,
-// people rebased it. Then rebased says where commits of others lie; empty: nowhere.
+// people rebased it. Then rebased names the foreign commits; empty: there are none.
 func (t *Topic) OtherCommits(
 	ctx context.Context, pushed string,
 ) (others []gitops.ChangingCommit, rebased string, err error) {
@@ -157,8 +157,7 @@ func (t *Topic) OtherCommits(
 	return nil, "the branch was rebased, and contains commits of others below ours", nil
 }
 
-// delete deletes our branch if its head is a commit; empty: any commit of ours. It keeps a branch to which others
-// pushed.
+// delete deletes our branch if its head is a commit; empty: any commit of ours. It keeps a branch with foreign commits.
 func (t *Topic) delete(ctx context.Context, commit string) error {
 	var head string
 	var err error

@@ -12,8 +12,8 @@ type Edit struct {
 	Needed   bool      // the target lacks the change
 	Existing bool      // our branch contains the change
 	Ours     OwnBranch // our branch
-	// Listed says that a plan has listed what others pushed to our branch, so that a push may replace it. Moved is the
-	// error if they pushed more since; nil: they did not.
+	// Listed says that a plan has listed the foreign commits on our branch, so that a push may replace them. Moved is
+	// the error if more commits were pushed since; nil: none were.
 	Listed bool
 	Moved  error
 	// Discard says that our branch goes if the change is not needed.
@@ -146,8 +146,8 @@ func (s *Situation) finish() (steps []Step) {
 	return append(steps, Step{Action: Delete, Commit: known.Head})
 }
 
-// checkPush returns an error if a push must not replace our branch: it is not ours, or others pushed to it after the
-// plan was made.
+// checkPush returns an error if a push must not replace our branch: it is not ours, or foreign commits were pushed to
+// it after the plan was made.
 func (s *Situation) checkPush() error {
 	pr := s.PullRequest
 	switch {

@@ -75,8 +75,8 @@ func Open(client *gitremote.Client, host hosting.Host, at TopicLocation, s Setti
 // Host returns the repo of the topic on its host.
 func (t *Topic) Host() hosting.Repo { return t.repo }
 
-// Find returns the pull request from our branch: the open one, else the newest one, else nil. The marker identifies
-// it, or the number that the state knows, if people removed the marker. If others opened one, the error is
+// Find returns the pull request from our branch: the open one, else the newest one, else nil. The marker identifies it,
+// or the number that the state knows, if people removed the marker. If people opened another one, the error is
 // [hosting.ErrExists]: hosts allow only one.
 func (t *Topic) Find(ctx context.Context, known *Known) (*hosting.PullRequest, error) {
 	query := hosting.Query{Branch: t.Branch, Target: t.Target, Marker: t.Marker}

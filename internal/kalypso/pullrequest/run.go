@@ -353,8 +353,8 @@ func (t *Topic) Check(
 	return err
 }
 
-// Close closes an open pull request, and the one that the state knows as open. It deletes our branch, unless others
-// pushed to it. If a pull request was merged meanwhile, the error is [ErrChanged].
+// Close closes an open pull request, and the one that the state knows as open. It deletes our branch, unless it has
+// foreign commits. If a pull request was merged meanwhile, the error is [ErrChanged].
 func (t *Topic) Close(ctx context.Context, pr *hosting.PullRequest, known *Known) error {
 	steps, err := Plan(Situation{Known: known, PullRequest: pr, Edit: Edit{Discard: true}})
 	if err != nil {

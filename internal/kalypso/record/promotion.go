@@ -43,7 +43,7 @@ var harmless = strings.NewReplacer(
 )
 
 // Facts returns why the commit was chosen, for a commit message, as a list. Nothing in it means anything to a host,
-// even if a team wrote it. The summary is for descriptions alone: it has texts of others.
+// even if a team wrote it. The summary is only for descriptions: it contains untrusted texts.
 func (r Reason) Facts() string {
 	var b strings.Builder
 	for i, line := range strings.Split(strings.TrimSpace(r.Reason), "\n") {

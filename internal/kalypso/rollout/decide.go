@@ -93,8 +93,8 @@ type wave struct {
 	stage    string            // of the last taken cluster type; "": unknown
 }
 
-// compare finds what the branch contains and how that differs from the target. It restores what others changed, unless
-// the fleet renders the same.
+// compare finds what the branch contains and how that differs from the target. It restores files that were changed
+// outside Terraform, unless the fleet renders the same.
 func (w *wave) compare() {
 	for name := range w.Seen {
 		if f, wanted := w.Target[name]; wanted && !f.Unknown && f.Hash == w.Seen[name] {

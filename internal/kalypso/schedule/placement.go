@@ -281,8 +281,7 @@ func KeepsEarlier(f *fleet.Fleet) bool {
 		})
 }
 
-// Placed says why a policy places a deployment target on a cluster type, both of which its selectors select, or why
-// not.
+// Placed says why a policy places a deployment target on a cluster type, or why not, if its selectors select both.
 type Placed struct {
 	Policy      *fleet.SchedulingPolicy
 	Target      *fleet.DeploymentTarget

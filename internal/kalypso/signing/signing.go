@@ -57,7 +57,7 @@ type Signer interface {
 	Sign(text []byte, when time.Time) ([]byte, error)
 }
 
-// New reads the key. now tells whether it has expired. The error is a *[FieldError].
+// New reads the key, and checks at the time now that it has not expired. The error is a *[FieldError].
 func New(s Settings, now time.Time) (Signer, error) {
 	key := strings.TrimSpace(s.PrivateKey) + "\n" // heredocs and trimmed files may lack the last line break
 	format, err := formatOf(key)

@@ -1,5 +1,6 @@
-// Package status decides what the status of a commit says, when it is due, and which changes of others count. All of it
-// is pure functions of the arguments, of the last status that was read, and of its times. [hosting] reads and writes.
+// Package status decides what the status of a commit says, when it is due, and which changes from outside Terraform
+// count. All of it is pure functions of the arguments, of the last status that was read, and of its times. [hosting]
+// reads and writes.
 package status
 
 import (
@@ -22,7 +23,7 @@ type Arguments struct {
 	RenewAfter  time.Duration // the age from which on the status is set again; 0: never
 }
 
-// Deployment is the state of a deployment, as far as a status tells it.
+// Deployment is the part of the state of a deployment that a status shows.
 type Deployment struct {
 	PromotedCommit string // "": nothing was promoted yet
 	Verdict        string

@@ -31,7 +31,7 @@ var (
 	_ datasource.DataSourceWithValidateConfig = (*deploymentHistory)(nil)
 )
 
-// deploymentHistory tells what was delivered to an environment, and when.
+// deploymentHistory lists what was delivered to an environment, and when.
 type deploymentHistory struct{ data *configuration.Data }
 
 // NewHistory returns the data source kalypso_deployment_history.
@@ -158,7 +158,7 @@ const (
 	historyLimit  = 100
 )
 
-// readHistoryRequest reads the arguments, and reports invalid ones. What is unknown is not compared.
+// readHistoryRequest reads the arguments, and reports invalid ones. Unknown arguments are not compared.
 func readHistoryRequest(d tfvalue.Decoder, now time.Time) lookup.Request {
 	request := lookup.Request{GitOps: schemas.ReadDestination(d), Until: now}
 	at := schemas.ReadControlPlaneBranch(d)

@@ -55,9 +55,9 @@ var recordedDeploymentTypes = map[string]attr.Type{
 type recordMemory struct {
 	// Lost says that the store had none of the state's records when it was read.
 	Lost bool `json:"lost,omitempty"`
-	// Skipped says that the state's observation was not recorded, since the store had a newer one that tells otherwise.
+	// Skipped says that the state's observation was not recorded, since the store had a newer one with other content.
 	Skipped bool `json:"skipped,omitempty"`
-	// Present is what runs as far as the store knows, if that is more than the state's observation tells.
+	// Present is what runs as far as the store knows, if that is more than the state's observation contains.
 	Present string `json:"present,omitempty"`
 }
 
@@ -86,7 +86,7 @@ type recordDecision struct {
 	recording history.Recording
 }
 
-// changes returns what a due record adds, as far as the state tells.
+// changes returns what a due record adds, as far as the state shows.
 func (d recordDecision) changes() []history.InstanceChange {
 	return history.Compare(d.recording.Was, history.Carry(d.recording.Was, d.recording.Now))
 }
@@ -148,7 +148,7 @@ func (m *deploymentRecordModel) rename(o *observation.Observation) {
 	}
 }
 
-// recorded returns what the state tells that a store contains; nil: nothing.
+// recorded returns the store's content according to the state; nil: nothing.
 func (m *deploymentRecordModel) recorded(
 	ctx context.Context, memory recordMemory, store types.Object,
 ) *observation.Observation {

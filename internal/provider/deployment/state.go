@@ -27,7 +27,7 @@ var (
 	_ datasource.DataSourceWithValidateConfig = (*deploymentState)(nil)
 )
 
-// deploymentState tells whether the clusters run what a branch contains.
+// deploymentState reports whether the clusters run the tree of a branch.
 type deploymentState struct{ data *configuration.Data }
 
 // NewState returns the data source kalypso_deployment_state.

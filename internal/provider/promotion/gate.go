@@ -98,7 +98,7 @@ func (g *deploymentGate) ModifyPlan(
 	}
 }
 
-// gateRequest tells what to wait for, and how often to check.
+// gateRequest configures what to wait for, and how often to check.
 type gateRequest struct {
 	schemas.ObservedRequest
 	interval time.Duration
@@ -162,7 +162,7 @@ func (g *deploymentGate) apply(
 	}
 }
 
-// Read keeps the result of the last wait. kalypso_deployment_state tells whether it is still true.
+// Read keeps the result of the last wait. kalypso_deployment_state shows whether it is still true.
 func (g *deploymentGate) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
 	deploymentGateIdentity.Set(ctx, &req.State, resp.Identity, &resp.Diagnostics)
 }

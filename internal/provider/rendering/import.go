@@ -76,7 +76,7 @@ func (r *environmentRendering) ImportState(
 	writeDelivery(ctx, resp.Private, state, &resp.Diagnostics)
 }
 
-// setImported sets what a record tells about a rendering. The other arguments stay null.
+// setImported sets the arguments that a record contains. The other arguments stay null.
 func setImported(ctx context.Context, to schemas.ImportedResource, state *delivery.State, diags *diag.Diagnostics) {
 	at := state.Destination
 	repo := map[string]attr.Value{

@@ -313,7 +313,7 @@ func (m *environmentRenderingModel) setRefreshed(
 	return !m.sameAs(&before)
 }
 
-// setReverted sets what the branch contains after others put it back to an earlier delivery. If the fleet renders that
+// setReverted sets the tree of the branch after people reset it to an earlier delivery. If the fleet renders that
 // again, there is nothing to change.
 func (m *environmentRenderingModel) setReverted(ctx context.Context, s *delivery.State) {
 	ours, record := s.Ours(), s.Seen.Record

@@ -18,7 +18,7 @@ type Enumeration []string
 // Strategies lists how a tree or a file reaches its branch.
 var Strategies = Enumeration{string(delivery.Push), string(delivery.PullRequest), string(delivery.ComputeOnly)}
 
-// DriftReactions lists the reactions to a branch that others changed.
+// DriftReactions lists the reactions to a branch that was changed outside Terraform.
 var DriftReactions = Enumeration{string(delivery.DriftFail), string(delivery.DriftOverwrite)}
 
 // Or returns the value, or the default if it is empty.

@@ -55,7 +55,7 @@ func PullRequestValue(pr *hosting.PullRequest) types.Object {
 	})
 }
 
-// Descriptions lists what a description of the changes tells.
+// Descriptions lists the levels of detail of a description of the changes.
 var Descriptions = Enumeration{string(delivery.NoDescription), string(delivery.Keys), string(delivery.Values)}
 
 // PullRequestTypes are the types of the attributes of a pull request.

@@ -163,7 +163,7 @@ func sourceAttributes(text func(string) schema.StringAttribute) map[string]schem
 	}
 }
 
-// ObservedRequest tells which deployment to observe, and how.
+// ObservedRequest selects the deployment to observe, and configures how.
 type ObservedRequest struct {
 	observe.Request
 	ConfigUnknown bool // the provider's configuration for a source is known after apply

@@ -107,7 +107,7 @@ func PromotionArguments() map[string]resource.Attribute {
 	}
 }
 
-// PromotionComputed returns what a promotion tells.
+// PromotionComputed returns the computed attributes of a promotion.
 func PromotionComputed() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
 		"commit":    ComputedText("The commit to render. Null if nothing is promoted yet and no commit's gates hold."),

@@ -78,7 +78,7 @@ func ComputedStrings(description string) schema.MapAttribute {
 // SourcesAttribute names the argument of a rendering, and the output of data sources, with the commits that were read.
 const SourcesAttribute = "sources"
 
-// SourcesOutput returns the attribute that tells which commits a data source read.
+// SourcesOutput returns the attribute with the commits that a data source read.
 func SourcesOutput() schema.MapAttribute {
 	return ComputedStrings("The commits that were read, for `sources` of a `kalypso_environment_rendering`: " +
 		"`repo@branch:folder` → the full hash. Keys of `manifests` contain only the branch, so that a commit that changes " +

@@ -302,7 +302,7 @@ func (r *baseRepo) ImportState(
 	writeBaseRepo(ctx, resp.Private, found, diags)
 }
 
-// setImportedBaseRepo sets what a branch tells about a BaseRepo. The other arguments stay null.
+// setImportedBaseRepo sets the arguments that a branch contains. The other arguments stay null.
 func setImportedBaseRepo(
 	ctx context.Context,
 	to schemas.ImportedResource,

@@ -22,7 +22,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/redact"
 )
 
-// Config tells how to reach Azure, and with which credential.
+// Config configures the connection to Azure and its credential.
 type Config struct {
 	TenantID, ClientID, ClientSecret string
 	UseOIDC                          bool   // use the pipeline's token instead of a secret
@@ -133,7 +133,7 @@ func (c Config) credential(options azcore.ClientOptions, secrets *redact.Secrets
 // maxToken limits the response that contains a pipeline's token, in bytes.
 const maxToken = 1 << 20
 
-// errNoToken tells where a token was expected.
+// errNoToken names the places where a token was expected.
 var errNoToken = errors.New(
 	"use_oidc finds no token: none of AZURE_FEDERATED_TOKEN_FILE, ARM_OIDC_TOKEN and ACTIONS_ID_TOKEN_REQUEST_URL is " +
 		"set (GitHub Actions sets the last one for a job with permission id-token: write)",

@@ -22,7 +22,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/redact"
 )
 
-// Connection tells how to reach a cluster.
+// Connection configures the connection to a cluster.
 type Connection struct {
 	Kubeconfig string // content of a kubeconfig, or its path
 	Context    string // "": the kubeconfig's current context

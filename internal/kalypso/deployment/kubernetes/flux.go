@@ -128,8 +128,8 @@ func (k *cluster) withSource(
 	return own.with(source.sourceStatus(applied, k.date.now())), nil
 }
 
-// follows reports whether a source is the branch of the rendering or an artifact built from it. why tells what it
-// follows instead, if it is of the same repo.
+// follows reports whether a source is the branch of the rendering or an artifact built from it. why describes what it
+// follows instead, if the repo is the same.
 func (k *cluster) follows(source object) (follows bool, why string) {
 	if source.GetKind() == "OCIRepository" {
 		// If nothing names the repo it was built from, the commit decides.

@@ -56,7 +56,7 @@ func (s status) fill(r *deployment.Report) {
 	r.Health, r.Since, r.Message = s.health, s.since, s.message
 }
 
-// readyStatus returns what the condition Ready of a Flux object tells about the latest generation. since is only set
+// readyStatus returns the status of the latest generation of a Flux object from its condition Ready. since is only set
 // for what ends by itself in a moment.
 func (o object) readyStatus(now time.Time) status {
 	ready := o.condition("Ready")

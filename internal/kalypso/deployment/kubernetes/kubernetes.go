@@ -95,7 +95,7 @@ func ask(
 	return k.reports
 }
 
-// explain tells why a request to a cluster failed. The caller limits the length of the server's message.
+// explain returns why a request to a cluster failed. The caller limits the length of the server's message.
 func explain(err error) string {
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):

@@ -25,7 +25,7 @@ type Source interface {
 	Reports(ctx context.Context, of deployment.Rendering) ([]deployment.Report, error)
 }
 
-// Request tells which deployment to observe, and how.
+// Request selects the deployment to observe, and configures how.
 type Request struct {
 	Client  *gitremote.Client
 	At      record.Destination

@@ -57,7 +57,7 @@ type collector struct {
 	groups  map[reported]*group
 }
 
-// reported is what tells groups apart before any repo is read.
+// reported is the key of a group before any repo is read.
 type reported struct {
 	folder, target, applied string
 	state                   deployment.ClusterState

@@ -1,4 +1,4 @@
-// Package versions tells which version of a deployment target runs. It finds where the target's manifests come from in
+// Package versions finds the running version of a deployment target. It finds where the target's manifests come from in
 // the objects of its folder, and reads them at the commit that a cluster applied.
 package versions
 

@@ -147,7 +147,7 @@ func newName(folder string, f *file, digits int) string {
 	return path.Join(folder, f.ObservedAt.Format(layout)+"-"+f.Observation[:digits]+".jsonl")
 }
 
-// month tells months apart.
+// month identifies a month.
 func month(t time.Time) string { return t.UTC().Format("2006/01") }
 
 func compareFiles(a, b *file) int {

@@ -164,7 +164,7 @@ func (l *log) parse(references []reference) ([]*file, error) {
 	return files, nil
 }
 
-// last returns what the newest file tells.
+// last returns the content of the newest file.
 func (l *log) last() (history.Last, error) {
 	if len(l.files) == 0 {
 		return history.Last{}, nil

@@ -1,5 +1,5 @@
 // Package lookup reads what a history depends on: the commits of the GitOps branch with their records and folders, and
-// those of the control plane's branch. Then [history.Of] tells what was delivered.
+// those of the control plane's branch. Then [history.Of] computes what was delivered.
 package lookup
 
 import (

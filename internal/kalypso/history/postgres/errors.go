@@ -37,7 +37,7 @@ const (
 // SchemaFile names the file that creates the schema, in the provider's repo.
 const SchemaFile = "examples/observability/schema.sql"
 
-// advice tells what to do about a state of SQL.
+// advice returns what to do about an SQLSTATE.
 var advice = map[string]string{
 	insufficientPrivilege: "Grant the rights of a writer, or have another user create the schema: see " + SchemaFile + ".",
 	notSupported:          "Let the URL name the primary server.",
@@ -64,7 +64,7 @@ func mayRetry(err error) bool {
 	return !errors.As(err, &own) && !errors.As(err, &certificate)
 }
 
-// refusal is an error of ours, which no attempt mends.
+// refusal is an error of ours that a retry can't fix.
 type refusal struct{ error }
 
 func (e *refusal) Unwrap() error { return e.error }

@@ -117,7 +117,7 @@ var (
 	errVersionsMissing = errors.New("versions are missing")
 )
 
-// create creates the schema, unless somebody else just did.
+// create creates the schema, unless another process just did.
 func (s *Store) create(ctx context.Context, tx pgx.Tx) error {
 	there, err := s.exists(ctx, tx)
 	if there || err != nil {
@@ -242,7 +242,7 @@ const selectLast = `SELECT i.cluster, i.cluster_type, i.deployment_target, r.sin
 	CROSS JOIN LATERAL (SELECT * FROM run WHERE instance_id = i.id ORDER BY since DESC LIMIT 1) r
 	LEFT JOIN version v ON v.id = r.version_id`
 
-// presentKey tells groups apart: a place, a state and a version.
+// presentKey identifies a group: its place, state and version.
 type presentKey struct {
 	clusterType, target, state string
 	version                    int64

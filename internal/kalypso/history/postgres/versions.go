@@ -12,7 +12,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/observation"
 )
 
-// versionKey tells versions apart in the table.
+// versionKey identifies a version in the table.
 type versionKey struct{ repo, path, content, version string }
 
 func keyOf(v observation.Version) versionKey { return versionKey{v.Repo, v.Path, v.Content, v.Version} }

@@ -61,7 +61,7 @@ type Client struct {
 
 var _ hosting.Host = (*Client)(nil)
 
-// What users know the host by.
+// Names that users know the host by.
 const (
 	hostName  = "Azure DevOps"
 	hostBlock = "azure_devops"

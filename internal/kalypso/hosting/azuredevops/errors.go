@@ -105,7 +105,7 @@ func (r *repo) wrapError(op string, err error) error {
 	return e
 }
 
-// grant tells how to give the permissions that the provider needs.
+// grant returns how to give the permissions that the provider needs.
 const grant = "Give the token the scopes Code (read, write, status), and Identity (read) to ask for reviews. Give " +
 	"its user the permissions Contribute, Create branch and Contribute to pull requests in the repo."
 

@@ -96,7 +96,7 @@ func (c *Client) refused(op string, status int, words string) error {
 	return e
 }
 
-// grant tells how to give the permissions that the provider needs.
+// grant returns how to give the permissions that the provider needs.
 const grant = "Give the token the scopes write:repository, write:issue and read:user, and its user the right to " +
 	"write to the repo."
 

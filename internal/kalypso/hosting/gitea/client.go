@@ -80,7 +80,7 @@ func New(c Config) (*Client, error) {
 // apiPath is the path of the API below the server's address.
 const apiPath = "/api/v1"
 
-// What users know the host by.
+// Names that users know the host by.
 const (
 	hostName  = "Gitea"
 	hostBlock = "gitea"

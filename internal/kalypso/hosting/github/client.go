@@ -136,7 +136,7 @@ func endpointsOf(base string) (endpoints, error) {
 	return endpoints{at(u.Host, folder+"/api/v3/"), at(u.Host, folder+"/api/graphql"), at(host, folder)}, nil
 }
 
-// What users know the host by.
+// Names that users know the host by.
 const (
 	hostName  = "GitHub"
 	hostBlock = "github"

@@ -48,7 +48,7 @@ func wrapError(op string, err error) error {
 	return e
 }
 
-// grant tells how to give a permission; "": GitHub does not say which one is missing.
+// grant returns how to give a permission; "": GitHub does not say which one is missing.
 func grant(permission string) string {
 	what := "this permission"
 	if permission != "" {

@@ -52,7 +52,7 @@ type Client struct {
 
 var _ hosting.Host = (*Client)(nil)
 
-// What users know the host by.
+// Names that users know the host by.
 const (
 	hostName  = "GitLab"
 	hostBlock = "gitlab"

@@ -1,6 +1,5 @@
-// Package httpapi is the way to the HTTP API of a Git host, whichever it is. It adds the credential, retries what a
-// retry can mend until the deadline, follows redirects within the API alone, bounds answers, and redacts secrets in
-// errors.
+// Package httpapi sends requests to the HTTP API of any Git host. It adds the credential, retries passing failures
+// until the deadline, follows redirects only within the API, bounds answers, and redacts secrets in errors.
 package httpapi
 
 import (
@@ -42,7 +41,7 @@ type Config struct {
 	OnRetry func(ctx context.Context, reason error, wait time.Duration)
 }
 
-// Clock tells the time and waits.
+// Clock returns the time and waits.
 type Clock interface {
 	Now() time.Time
 	// Sleep waits for d or until ctx is done. If ctx is done first, it returns its error.
