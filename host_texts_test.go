@@ -77,7 +77,7 @@ func TestHostTexts(t *testing.T) {
 	}
 }
 
-// textFiles are the files with texts for users. What is about GitHub alone is not among them.
+// textFiles are the files with texts for users, except those about GitHub alone.
 func textFiles(t *testing.T) (files []string) {
 	t.Helper()
 	skipped := []string{"internal/testing", "internal/kalypso/hosting/github", "internal/provider/corpus"}

@@ -50,8 +50,8 @@ func pairsOf(all []returnedAssignment) (pairs []string) {
 	return pairs
 }
 
-// Of each golden fleet the assignments are those recorded, and its values those of the recorded ConfigMaps. What is
-// said of the fleets of workspaces and of layered configs is in testdata, to the letter.
+// Each golden fleet has its recorded assignments, and the values of its recorded ConfigMaps. The explanations of the
+// fleets with workspaces and with layered configs are in testdata.
 func TestAccAssignments(t *testing.T) {
 	t.Parallel()
 	all := golden.WithTree(t)

@@ -163,7 +163,7 @@ func TestAccAzureDevOpsEntra(t *testing.T) {
 	c.expectError([]string{"Two credentials for Azure DevOps", "token and entra are both set"}, "plan", "-no-color")
 }
 
-// What Azure DevOps can't do is an error of the plan, at its argument, before a request.
+// An argument that Azure DevOps does not support fails the plan at that argument, before any request.
 func TestAccAzureDevOpsRefused(t *testing.T) {
 	t.Parallel()
 	server := fake.New(t)

@@ -98,8 +98,7 @@ func (r *baseRepoRoot) attribute(name string) any {
 	return r.attributesOf("kalypso_base_repo")[name]
 }
 
-// By push, the commit changes in place and nothing else does, one commit an apply. What changes nothing makes no
-// commit.
+// By push, an apply changes only the pinned commit in place, in one commit. An apply without changes makes no commit.
 func TestAccBaseRepo(t *testing.T) {
 	t.Parallel()
 	r := newBaseRepoRoot(t)
@@ -152,7 +151,7 @@ func TestAccBaseRepo(t *testing.T) {
 	}
 }
 
-// A commit of others is an error that names it, or overwritten. The commit that is to be promoted is neither.
+// A foreign commit is an error that names it, or is overwritten. If it pins the commit to promote, it is accepted.
 func TestAccBaseRepoDrift(t *testing.T) {
 	t.Parallel()
 	r := newBaseRepoRoot(t)
@@ -192,7 +191,7 @@ func (r *baseRepoRoot) expectEmptyPlanAfterApply() {
 	}
 }
 
-// What is wrong fails the plan, on its argument, and nothing is written.
+// A wrong argument fails the plan at that argument, and nothing is written.
 func TestAccBaseRepoBadInput(t *testing.T) {
 	t.Parallel()
 	r := newBaseRepoRoot(t)
@@ -449,7 +448,7 @@ func TestAccBaseRepoPullRequestMerges(t *testing.T) {
 	}
 }
 
-// The branch of the pull request belongs to us: what others push there is not overwritten.
+// The branch of the pull request belongs to us: foreign commits on it are not overwritten.
 func TestAccBaseRepoPullRequestOfOthers(t *testing.T) {
 	t.Parallel()
 	r := newBaseRepoOnGitHub(t)
@@ -465,7 +464,7 @@ func TestAccBaseRepoPullRequestOfOthers(t *testing.T) {
 }
 
 // Nothing is promoted yet, or the environment is frozen: nothing is written, and an open pull request becomes a draft
-// until that ends. On a host without drafts, it gets the rest.
+// until that ends. On a host without drafts, everything but the draft is set.
 func TestAccBaseRepoStops(t *testing.T) {
 	t.Parallel()
 	for _, drafts := range []bool{true, false} {

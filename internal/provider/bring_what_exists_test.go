@@ -119,7 +119,7 @@ func (g *guide) expectShownResults(want, out string) {
 	}
 }
 
-// What the guide shows of the query is what the lists return, also with a Terraform that has no queries.
+// The lists return the results that the guide shows for the query, also with a Terraform without queries.
 func TestListBringWhatExists(t *testing.T) {
 	t.Parallel()
 	h := newGitHost(t)

@@ -75,9 +75,9 @@ func (s *statusRoot) changes() {
 	}
 }
 
-// A status is created, planned without changes, updated in place, imported and corrected after others changed it. A new
-// commit or context is an update too: nothing is replaced, and the old status stays. New timeouts set no status.
-// Destroy leaves it.
+// A status is created, planned without changes, updated in place, imported and corrected after drift. A new commit or
+// context is an update too: nothing is replaced, and the old status stays. New timeouts set no status. Destroy leaves
+// it.
 func TestAccCommitStatusLife(t *testing.T) {
 	t.Parallel()
 	s := newStatusRoot(t)
@@ -314,8 +314,8 @@ func deployment(commit any, verdict, summary string) map[string]any {
 }
 
 // The verdict of a deployment becomes the status of its promoted commit. Values that change with every check change
-// nothing. Another commit or a status of others sets a new one. Without a promoted commit, no status is set. Package
-// status has the rules; here they pass through plans, the state and GitHub.
+// nothing. Another commit, or a status by another account, sets a new one. Without a promoted commit, no status is set.
+// Package status has the rules; here they pass through plans, the state and GitHub.
 func TestAccCommitStatusDeployment(t *testing.T) {
 	t.Parallel()
 	s := newStatusRoot(t)

@@ -169,8 +169,8 @@ func (r *recordRoot) beside() *recordRoot {
 	return other
 }
 
-// Two pipelines apply at once for one environment. What was observed last is right in the end, and nothing that was
-// recorded is lost or overlaps.
+// Two pipelines apply at once for one environment. In the end the store has the last observation, and no recorded run
+// is lost or overlaps another.
 func TestAccDeploymentRecordAtOnce(t *testing.T) {
 	rounds := 3
 	if seeds.Long() {

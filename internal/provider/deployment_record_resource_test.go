@@ -124,7 +124,7 @@ func (r *recordRoot) argument(name string, value any) {
 	r.set("arguments", arguments)
 }
 
-// expectRecord compares what the record tells.
+// expectRecord compares the record.
 func (r *recordRoot) expectRecord(minute, changes int, summary string) {
 	r.t.Helper()
 	var got struct {
@@ -147,7 +147,7 @@ func (r *recordRoot) expectRecord(minute, changes int, summary string) {
 	}
 }
 
-// runs returns the runs in the store as the data source tells them, newest first.
+// runs returns the runs in the store as the data source returns them, newest first.
 func (r *recordRoot) runs() []string {
 	r.t.Helper()
 	var got struct {

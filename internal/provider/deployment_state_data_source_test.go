@@ -382,8 +382,8 @@ func TestAccDeploymentStateManyProblems(t *testing.T) {
 	}
 }
 
-// With versions, the data source tells which version each cluster runs, and in the observation. A repo that can't be
-// read is a warning. Without versions, nothing of this is known.
+// With versions, the data source and the observation contain the version that each cluster runs. A repo that can't be
+// read is a warning. Without versions, they contain none.
 func TestAccDeploymentStateVersions(t *testing.T) {
 	t.Parallel()
 	d := newDeploymentRoot(t)

@@ -49,7 +49,7 @@ func giteaComment(t *testing.T) string {
 	return ""
 }
 
-// gitlabComment returns those of GitLab's. What it posts with is installed here.
+// gitlabComment returns the comments of GitLab's pipeline. It installs the program that posts them.
 func gitlabComment(t *testing.T) string {
 	t.Helper()
 	var pipeline struct {

@@ -183,8 +183,8 @@ func TestDocsPromotionWorkflow(t *testing.T) {
 	}
 }
 
-// The README and the first guide say what to do while the provider is not in a registry, before anybody runs
-// terraform init.
+// The README and the first guide say what to do while the provider is not in a registry, before the step terraform
+// init.
 func TestDocsNotInRegistry(t *testing.T) {
 	for file, reference := range map[string]string{
 		"../../README.md":                  "CONTRIBUTING.md#try-a-build-with-your-own-configuration",

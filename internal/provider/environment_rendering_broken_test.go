@@ -109,7 +109,8 @@ func (r *rendering) hash(clusterType, target string) any {
 	return asMap(asMap(r.rendered()["assignments"])[clusterType])[target]
 }
 
-// TestAccBrokenTeams: what a team breaks stays as it is on the branch, while the others change, until it is mended.
+// TestAccBrokenTeams: targets that a team breaks stay as they are on the branch until they are fixed, while other
+// targets change.
 func TestAccBrokenTeams(t *testing.T) {
 	t.Parallel()
 	r := newBreaking(t)
@@ -200,7 +201,7 @@ func TestAccBrokenPlatform(t *testing.T) {
 	r.expectRefused([]string{"Values violate their schema", `ConfigSchema "strict"`}, "plan")
 }
 
-// TestAccBrokenNew: a new target that fails stays out, and joins once it is mended. A create does the same.
+// TestAccBrokenNew: a new target that fails is left out until it is fixed, also by a create.
 func TestAccBrokenNew(t *testing.T) {
 	t.Parallel()
 	r := newRendering(t, gitserver.InitBare(t))
@@ -303,7 +304,7 @@ func TestAccBrokenSwitch(t *testing.T) {
 	gitserver.Fsck(t, r.repo)
 }
 
-// TestAccBrokenDrift: what others change of a target that fails is kept, whatever on_drift says. Other drift is not.
+// TestAccBrokenDrift: foreign changes of a target that fails are kept with any on_drift. Other drift is not.
 func TestAccBrokenDrift(t *testing.T) {
 	t.Parallel()
 	r := newBreaking(t)
@@ -431,7 +432,8 @@ func TestAccBrokenUnknown(t *testing.T) {
 	}
 }
 
-// TestAccBrokenPullRequest: a pull request proposes the others, and what is kept is what its target contains.
+// TestAccBrokenPullRequest: a pull request proposes the other targets; kept targets stay as the target branch contains
+// them.
 func TestAccBrokenPullRequest(t *testing.T) {
 	t.Parallel()
 	r := newReviewed(t)

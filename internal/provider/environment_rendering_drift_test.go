@@ -11,8 +11,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
-// TestAccRenderingDrift: what others do to our folders stops the plan, with paths, commit and author, until it is in
-// the fleet or overwritten.
+// TestAccRenderingDrift: foreign changes of our folders stop the plan, with paths, commit and author, until the fleet
+// renders them or they are overwritten.
 func TestAccRenderingDrift(t *testing.T) {
 	t.Parallel()
 	r := newRendering(t, gitserver.InitBare(t))
@@ -68,7 +68,7 @@ func TestAccRenderingDrift(t *testing.T) {
 	}
 }
 
-// TestAccRenderingRewritten: a branch that others forced is compared by what it contains, not by its history.
+// TestAccRenderingRewritten: after a force-push, the branch is compared by its content, not by its history.
 func TestAccRenderingRewritten(t *testing.T) {
 	t.Parallel()
 	r := newRendering(t, gitserver.InitBare(t))

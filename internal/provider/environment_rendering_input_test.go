@@ -178,7 +178,7 @@ func TestAccBadPlaces(t *testing.T) {
 	}
 }
 
-// Of hundreds of problems, the first are shown completely, and the others are counted.
+// If there are hundreds of problems, the first are shown completely, and the rest are counted.
 func TestAccBadInputIsBounded(t *testing.T) {
 	t.Parallel()
 	r := newRoot(t, map[string]string{"main.tf": terraformBlock + `

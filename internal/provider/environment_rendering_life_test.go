@@ -13,7 +13,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
-// TestAccRenderingLife takes a rendering from an empty repo to its destruction, among files of others.
+// TestAccRenderingLife takes a rendering from an empty repo to its destruction, among foreign files.
 func TestAccRenderingLife(t *testing.T) {
 	t.Parallel()
 	const promoted = "7f1ed002ab5595859014ebf0951522d9d3e2b5b1"

@@ -15,7 +15,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/golden"
 )
 
-// TestAccRenderingAdopt takes a branch over from the operator, and leaves what others have there.
+// TestAccRenderingAdopt takes a branch over from the operator, and leaves foreign files there.
 func TestAccRenderingAdopt(t *testing.T) {
 	t.Parallel()
 	const name = "sample-dev-existing"
@@ -82,7 +82,7 @@ func TestAccRenderingAdopt(t *testing.T) {
 	gitserver.Fsck(t, r.repo)
 }
 
-// TestAccRenderingForeignFolder: a cluster type that is added where others have a folder is refused without adopt.
+// TestAccRenderingForeignFolder: adding a cluster type whose folder is foreign fails without adopt.
 func TestAccRenderingForeignFolder(t *testing.T) {
 	t.Parallel()
 	r := newRendering(t, gitserver.InitBare(t))

@@ -61,8 +61,8 @@ func TestAccPullRequestUnnamedCommits(t *testing.T) {
 	stays(commit)
 }
 
-// TestAccPullRequestMergedWhileWaiting: a merge is said as what it is, also where the time is up by then, and where it
-// has a change of others in it.
+// TestAccPullRequestMergedWhileWaiting: the apply reports the merge, even if the timeout has passed by then, and if the
+// merge contains foreign changes.
 func TestAccPullRequestMergedWhileWaiting(t *testing.T) {
 	t.Parallel()
 	r := newReviewed(t)

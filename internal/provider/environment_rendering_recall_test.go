@@ -7,7 +7,7 @@ import (
 )
 
 // TestAccRenderingOtherVersion: a private state of another version of the provider is read again from the branch. That
-// also finds what others did meanwhile, and a move still moves what was delivered.
+// also finds foreign changes since then, and a move still moves the delivered tree.
 func TestAccRenderingOtherVersion(t *testing.T) {
 	t.Parallel()
 	r := newRendering(t, gitserver.InitBare(t))

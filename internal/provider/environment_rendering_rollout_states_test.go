@@ -12,8 +12,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
-// A folder that fails stops the rollout, until the fleet changes it, or until it is skipped for that tree. What goes
-// back to before the rollout goes at once.
+// A folder that fails stops the rollout, until the fleet changes it, or until it is skipped for that tree. Folders that
+// return to their tree from before the rollout change at once.
 func TestAccRolloutFails(t *testing.T) {
 	t.Parallel()
 	r := newRolling(t)
@@ -122,7 +122,7 @@ func TestAccRolloutMoved(t *testing.T) {
 	r.expectRefused(said, "plan")
 }
 
-// What others change of folders whose wave did not come goes back to what was delivered, by its hash.
+// Foreign changes of folders whose wave is pending are reverted to the delivered tree, by its hash.
 func TestAccRolloutDrift(t *testing.T) {
 	t.Parallel()
 	r := newRolling(t)
@@ -263,7 +263,7 @@ func TestAccRolloutDestroy(t *testing.T) {
 	r.expectFiles("dev", ".github/tracking/Promoted_Commit_Id")
 }
 
-// With adopt, what the branch contains of others decides the first wave: its hashes are known after the apply.
+// With adopt, foreign files on the branch affect the first wave: its hashes are known after the apply.
 func TestAccRolloutAdopts(t *testing.T) {
 	t.Parallel()
 	r := &rolling{newRendering(t, gitserver.InitBare(t))}

@@ -11,7 +11,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
-// rolling is a rendering that reaches its cluster types in waves: first "canary", then half of the others at a time.
+// rolling is a rendering that reaches its cluster types in waves: first "canary", then half of the rest at a time.
 type rolling struct{ *rendering }
 
 var (
@@ -154,8 +154,8 @@ func (r *rolling) expectWarning(texts ...string) {
 	}
 }
 
-// A change reaches the canary first, then the rest by halves. What only waits makes no plan, and the promoted commit
-// moves with the last wave.
+// A change reaches the canary first, then the rest by halves. A rollout that waits has an empty plan, and the promoted
+// commit changes with the last wave.
 func TestAccRollout(t *testing.T) {
 	t.Parallel()
 	r := newRolling(t)

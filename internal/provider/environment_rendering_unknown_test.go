@@ -92,9 +92,9 @@ var unknownCases = map[string]unknowns{
 	"others":           nothing,
 }
 
-// What is not known at plan leaves open what depends on it and no more; what was planned as known is what is applied
-// and what the branch contains; the plan after is empty. The first round creates, the second changes what was not
-// known, and where that changes nothing, writes nothing.
+// If a value is unknown at plan, only values that depend on it are unknown. The apply and the branch match the known
+// part of the plan; the plan after is empty. The first round creates, the second changes what was not known, and where
+// that changes nothing, writes nothing.
 func TestAccUnknown(t *testing.T) {
 	t.Parallel()
 	r := newRootFrom(t, "testdata/TestAccUnknown")
@@ -248,8 +248,8 @@ func placed(assignments any) map[string]any {
 	return all
 }
 
-// What was not known at plan is judged before the push: assignments that turn out to take everything away stop the
-// apply. require_known refuses such a plan to begin with.
+// Values that were unknown at plan are checked before the push: assignments that turn out to remove everything stop the
+// apply. require_known refuses such a plan.
 func TestAccUnknownRefused(t *testing.T) {
 	t.Parallel()
 	r := newRootFrom(t, "testdata/TestAccUnknownRefused")

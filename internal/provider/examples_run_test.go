@@ -226,7 +226,7 @@ func fixedHashes(text string) string {
 	return strings.TrimSpace(regexp.MustCompile(`(?m) +$`).ReplaceAllString(text, ""))
 }
 
-// examples/observability plays a week of promotions, of which one fails, and shows the versions that clusters run, the
+// examples/observability runs a week of promotions, one of which fails, and shows the versions that clusters run, the
 // history of prod, and dashboards and checks of what was recorded. The guide What ran where shows its output.
 func TestAccExampleObservability(t *testing.T) {
 	t.Parallel()
@@ -273,7 +273,8 @@ func keptFolder(t *testing.T, temp string) string {
 	return found[0]
 }
 
-// examples/broken-teams keeps what two of three teams break, while the third changes, until they mend it.
+// examples/broken-teams keeps the targets that two of three teams break until they fix them, while those of the third
+// change.
 func TestAccExampleBrokenTeams(t *testing.T) {
 	t.Parallel()
 	temp := t.TempDir()

@@ -146,8 +146,8 @@ func (f *fluxFleet) contains(regions string) func(fluxState, string) bool {
 
 func succeeds(s fluxState, _ string) bool { return s.Verdict == "success" }
 
-// A rollout on real Flux: a soak of three intervals ends on time, a canary that breaks in between soaks anew, a broken
-// canary stops the rollout, and once it is mended, the rollout goes on.
+// A rollout on real Flux: a soak of three intervals ends on time, a canary that breaks in between restarts its soak, a
+// broken canary stops the rollout, and once it is fixed, the rollout continues.
 func TestFluxRollout(t *testing.T) {
 	f := newFluxFleet(t)
 	f.step()

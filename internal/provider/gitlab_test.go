@@ -139,7 +139,7 @@ func TestAccGitLab(t *testing.T) {
 	}
 }
 
-// What GitLab can't do is an error of the plan, in its words and at its argument, before a request.
+// An argument that GitLab does not support fails the plan at that argument, in GitLab's terms, before any request.
 func TestAccGitLabRefused(t *testing.T) {
 	t.Parallel()
 	fake := gitlabfake.New(t)

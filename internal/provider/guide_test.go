@@ -14,8 +14,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/golden"
 )
 
-// guide is somebody who follows a guide to the letter: files are written as it names them, and commands run in the
-// module's folder. The repos of https://github.com/acme are those of a host.
+// guide follows a guide literally: it writes the files that the guide names, and runs the commands in the module's
+// folder. The repos of https://github.com/acme are those of a host.
 type guide struct {
 	*root
 	text string // what of the guide is still to be done

@@ -20,8 +20,8 @@ func (panickingLists) ListResource(
 	}}, nil
 }
 
-// A panic while Terraform reads a list is an error at the end of its results. Nothing follows if Terraform wants no
-// more.
+// A panic while Terraform reads a list is an error at the end of its results. No result follows if Terraform has
+// stopped the list.
 func TestListPanics(t *testing.T) {
 	t.Parallel()
 	server := panicReporter{lists: panickingLists{}}

@@ -203,8 +203,8 @@ func configMap(name, value string) string {
 		"data: {v: %q}\n", name, value)
 }
 
-// Lists of YAML at hand name each object by the file that an import reads. What can't be read or imported is a warning,
-// and the others are listed.
+// Lists of YAML at hand name each object by the file that an import reads. Files that can't be read or imported cause a
+// warning, and the rest is listed.
 func TestListManifests(t *testing.T) {
 	t.Parallel()
 	h := newGitHost(t)
@@ -410,8 +410,8 @@ func TestImportIdentityErrors(t *testing.T) {
 	}
 }
 
-// The lists of branches find each record and each BaseRepo that a glob matches. What can't be read is a warning, and
-// the others are listed. An import by identity has the listed state.
+// The lists of branches find each record and each BaseRepo that a glob matches. Branches that can't be read cause a
+// warning, and the rest is listed. An import by identity has the listed state.
 func TestListBranches(t *testing.T) {
 	t.Parallel()
 	h := newGitHost(t)

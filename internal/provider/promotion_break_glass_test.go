@@ -10,7 +10,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
-// revert has somebody revert the last commit on the branch prod of a repo.
+// revert reverts, as a person would, the last commit on the branch prod of a repo.
 func (p *promotionRoot) revert(repo string) string { p.t.Helper(); return p.revertTo(repo, 1) }
 
 // expectNoPlan expects that the plan changes nothing but outputs.
@@ -21,10 +21,10 @@ func (p *promotionRoot) expectNoPlan() {
 	}
 }
 
-// The break-glass of the guide: somebody reverts the last commit on the GitOps branch. The next plan stops and names
-// the revert. With the bad commit in rejected, the branch contains what is wanted: the plan is empty, nothing is
-// written, and nothing comes back. What was reverted may also come from the environment's own branch: it is reverted
-// there too.
+// The break-glass of the guide: a person reverts the last commit on the GitOps branch. The next plan stops and names
+// the revert. With the bad commit in rejected, the branch matches the configuration: the plan is empty, nothing is
+// written, and the bad commit does not return. The reverted change may also come from the environment's own branch: it
+// is reverted there too.
 func TestAccPromotionBreakGlass(t *testing.T) {
 	t.Parallel()
 	for _, applied := range []bool{true, false} { // a pipeline may skip the apply of an empty plan
@@ -64,8 +64,8 @@ func TestAccPromotionBreakGlass(t *testing.T) {
 	}
 }
 
-// What was reverted came from the environment's own branch: the plan is empty once it is reverted there too, and the
-// next change goes out. A change that brings it back does not.
+// The reverted change came from the environment's own branch: the plan is empty once it is reverted there too, and the
+// next change is delivered. A change that restores it is not.
 func TestAccPromotionBreakGlassOwn(t *testing.T) {
 	t.Parallel()
 	byPushAndByPullRequest(t, func(t *testing.T, p *promotionRoot) {
@@ -94,9 +94,9 @@ func TestAccPromotionBreakGlassOwn(t *testing.T) {
 	})
 }
 
-// After a revert on both branches, the next change of the environment's own may come before any apply. Then nothing
-// tells it from one that brings back what was reverted: the plan stops, says so, and names the way on. After an apply
-// of the empty plan, it goes out.
+// After a revert on both branches, the next change of the environment's own may come before any apply. It can then not
+// be distinguished from one that restores the reverted files: the plan stops and says what to do. After an apply of the
+// empty plan, the change is delivered.
 func TestAccPromotionBreakGlassNextChange(t *testing.T) {
 	t.Parallel()
 	for _, applied := range []bool{true, false} {
@@ -179,7 +179,7 @@ func TestAccPromotionBreakGlassInWaves(t *testing.T) {
 	}
 }
 
-// revertTo has somebody put the branch back to what it contained this number of commits ago, in one commit.
+// revertTo resets, as a person would, the branch to its tree of this number of commits ago, in one commit.
 func (p *promotionRoot) revertTo(repo string, n int) string {
 	p.t.Helper()
 	tree := strings.TrimSpace(gitserver.Git(p.t, repo, "rev-parse", fmt.Sprintf("prod~%d^{tree}", n)))

@@ -51,8 +51,8 @@ func (p *promotionRoot) expectHolds(want string) {
 	}
 }
 
-// People stop what is under way, by push: hold freezes the environment, rejected takes back what is delivered, or what
-// is on its way, and pause stops the waves. Nothing comes back by itself.
+// People stop changes in progress, with the strategy push: hold freezes the environment, rejected reverts a delivery or
+// a rollout, and pause stops the waves. A rejected commit does not return by itself.
 func TestAccPromotionStops(t *testing.T) {
 	t.Parallel()
 	byPushAndByPullRequest(t, func(t *testing.T, p *promotionRoot) {
@@ -192,8 +192,8 @@ func TestAccPromotionWaitsForReview(t *testing.T) {
 	}
 }
 
-// A wave that is proposed stops, too: a pause and a hold mark its pull request until they go, and a rejection turns it
-// into the way back. Nothing comes back by itself.
+// A proposed wave stops, too: a pause and a hold mark its pull request until they are removed, and a rejection turns it
+// into the rollback. A rejected commit does not return by itself.
 func TestAccPromotionStopsWavesInReview(t *testing.T) {
 	t.Parallel()
 	p := newPromotionRoot(t)

@@ -340,7 +340,7 @@ func TestAccPromotionDrill(t *testing.T) {
 // promotionBlock is the data source of testdata/TestAccPromotion.
 var promotionBlock = regexp.MustCompile(`(?s)data "kalypso_promotion" .*?\n}\n`)
 
-// What is wrong with a promotion is a clear error, or a hold that says why, and nothing is written.
+// Wrong arguments of a promotion are a clear error, or a hold with a reason, and nothing is written.
 func TestAccPromotionBadInput(t *testing.T) {
 	t.Parallel()
 	p := newPromotionRoot(t)

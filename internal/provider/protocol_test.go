@@ -15,7 +15,7 @@ import (
 )
 
 // TestAccProtocol compares what package protocol does with what Terraform does: a rendering has the same plans and the
-// same states, when it is created, changed, changed by others, and made with values that are not known yet.
+// same states, when it is created, changed, changed outside Terraform, and made with values that are not known yet.
 func TestAccProtocol(t *testing.T) {
 	t.Parallel()
 	repo, other := gitserver.InitBare(t), gitserver.InitBare(t)

@@ -186,7 +186,7 @@ func TestSignedByPullRequest(t *testing.T) {
 	}
 }
 
-// TestUnsignedRefused: a server that takes signed commits alone gets an error that tells which arguments help.
+// TestUnsignedRefused: if a server accepts only signed commits, the error names the arguments to set.
 func TestUnsignedRefused(t *testing.T) {
 	t.Parallel()
 	for _, said := range []string{

@@ -403,7 +403,7 @@ func TestAccExampleReconcilers(t *testing.T) {
 	}
 }
 
-// What cluster_sync returns has the fields that the definitions require, and no others.
+// Objects of cluster_sync have the fields that the definitions require, and no more.
 func TestClusterSyncDefinitions(t *testing.T) {
 	folder := clustersync.SyncedFolder{Repo: "https://github.com/acme/gitops", Branch: "dev", Path: "large"}
 	definitions := definitionsOf(t)

@@ -36,7 +36,7 @@ func provenance(t *testing.T, configs ...*fleet.Config) (map[string]*configure.P
 	return values.Provenance(), values
 }
 
-// TestProvenance pins of which configs a value is made, and which gave way.
+// TestProvenance pins which configs a value comes from, and which values it overrides.
 func TestProvenance(t *testing.T) {
 	const text, other, dict, list = "text", "other", "{a: 1, b: 1}", "[1]"
 	azure := func(key string) string { return "azure " + key } // of the azure-app-config

@@ -32,7 +32,7 @@ func TestParseRevision(t *testing.T) {
 	}
 }
 
-// Since tells when a folder reached its verdict, as far as the reports' own times show.
+// Since is the time at which a folder reached its verdict, as far as the times of the reports show.
 func TestSince(t *testing.T) {
 	quiet := func(r *deployment.Report) { r.Recorded, r.Time = false, time.Time{} }
 	for _, test := range []struct {

@@ -209,8 +209,8 @@ func TestValues(t *testing.T) {
 	}
 }
 
-// No password in the URL of a repo is shown.
-// TestUnprintable: nothing that others named or wrote does anything to the one who reads it.
+// No password in the URL of a repo is shown. TestUnprintable: names and texts of teams have no effect in the terminal
+// or page of a reader.
 func TestUnprintable(t *testing.T) {
 	const evil = "\x1b[2J\u202e\u200b\x00"
 	const shown = `\x1b[2J\u202e\u200b\x00`
@@ -415,7 +415,7 @@ func TestMoves(t *testing.T) {
 	}
 }
 
-// What fails to render is listed, and counted where there is no room.
+// Targets that fail to render are listed, or counted if the list is too long.
 func TestFailed(t *testing.T) {
 	c := changed()
 	c.Kept, c.LeftOut = []string{"large / shop`web"}, []string{"large / new", "small / new"}

@@ -15,8 +15,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/secretscan"
 )
 
-// TestCiphertext: a document that SOPS encrypted, and a SealedSecret, come through a template to the byte, and their
-// values through a config. Nothing takes them for secrets in clear.
+// TestCiphertext: a document that SOPS encrypted, and a SealedSecret, are copied byte for byte by a template, and their
+// values by a config. They are not reported as plain-text secrets.
 func TestCiphertext(t *testing.T) {
 	t.Parallel()
 	for file, value := range map[string]*regexp.Regexp{

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// What the errors say of each bound.
+// The error text of each bound.
 const (
 	steps  = "takes more than 1000000 steps"
 	work   = "read and write more than 64Mi, 64 times limits.file_size (1Mi)"

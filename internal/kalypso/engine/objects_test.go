@@ -196,7 +196,7 @@ func TestDuplicateObjects(t *testing.T) {
 }
 
 // TestUnservedVersions: one warning names the templates that render what Flux no longer serves, and the version to use.
-// What a template mentions and does not render does not count.
+// Versions that a template mentions but does not render do not count.
 func TestUnservedVersions(t *testing.T) {
 	t.Parallel()
 	const flux = "source.toolkit.fluxcd.io/"

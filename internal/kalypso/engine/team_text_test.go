@@ -34,8 +34,8 @@ func teamFleet(template, contentType string, manifests map[string]string) *fleet
 	}
 }
 
-// TestTeamTextKeepsTheFile renders texts of a team that mean something in YAML, quoted or not. What they change of the
-// documents is an error on the target that names the texts; what they do not change is rendered.
+// TestTeamTextKeepsTheFile renders texts of a team that mean something in YAML, quoted or not. If they change the
+// structure of a document, that is an error on the target, which names the texts; else the document is rendered.
 func TestTeamTextKeepsTheFile(t *testing.T) {
 	const (
 		plain  = "kind: Kustomization\nmetadata:\n  name: x\n  namespace: flux-system\nspec:\n  path: {{ .Manifests.path }}\n"

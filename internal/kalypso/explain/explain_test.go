@@ -237,7 +237,8 @@ func summary(e *explain.Explanation) (all []string) {
 	return all
 }
 
-// TestReasonsAreBounded schedules fleets of which nothing is placed: of many reasons, each target has the nearest.
+// TestReasonsAreBounded schedules fleets in which nothing is placed: each target lists only the nearest of its many
+// reasons.
 func TestReasonsAreBounded(t *testing.T) {
 	const policies = 30
 	for targets, want := range map[int]int{

@@ -8,7 +8,7 @@ import (
 )
 
 // TestSimpleLabel requires that Kubernetes accepts each simple label as key and as value: all texts of up to two
-// characters, and long ones. What is valid as both must be simple.
+// characters, and long ones. Each text that is valid as both must be simple.
 func TestSimpleLabel(t *testing.T) {
 	texts := []string{strings.Repeat("a", 63), strings.Repeat("a", 64), "region", "a-b_c.D9", "x\n", "a\nb", "ü", "a/b"}
 	for n, last := 0, []string{""}; n < 3; n++ {

@@ -54,7 +54,7 @@ func TestTeamTextIsData(t *testing.T) {
 	}
 }
 
-// TestPlainText pins which texts mean nothing in YAML, and what stands in for the others.
+// TestPlainText pins which texts are plain in YAML, and what replaces those that are not.
 func TestPlainText(t *testing.T) {
 	for _, text := range []string{
 		"", "a", "https://example.com/a:b@c~d+e=f,g-h_i", "./x", "~/x", "two words", "1.2.3", "a:b",

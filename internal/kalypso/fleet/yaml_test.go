@@ -164,8 +164,8 @@ func TestParseYAMLFails(t *testing.T) {
 }
 
 // TestParseYAMLUnknownFields pins that names of fields count letter for letter, as for the API server, and that all
-// fields that no object of the kind has are warned of: one that is misspelt could select everything. What clusters add
-// to an object is no such field.
+// fields that no object of the kind has are warned of: one that is misspelt could select everything. Fields that
+// clusters add to an object are exempt.
 func TestParseYAMLUnknownFields(t *testing.T) {
 	const selector = "clusterTypeSelector: {labelSelector: {%s: {a: b}}}"
 	tests := []struct {
@@ -231,8 +231,8 @@ func TestParseYAMLUnknownFields(t *testing.T) {
 	}
 }
 
-// TestParseYAMLUnknownKind pins that a misspelt kind of Kalypso's, without which objects would go, is warned of, and
-// that kinds of the operator and of others are not.
+// TestParseYAMLUnknownKind pins that a misspelt kind of Kalypso's, which would remove objects, causes a warning, and
+// that kinds of the operator and of other software do not.
 func TestParseYAMLUnknownKind(t *testing.T) {
 	objects, skipped, problems := fleet.ParseYAML(t.Context(), problem.Origin{Attribute: "manifests", Key: "f.yaml"},
 		"apiVersion: apps/v1\nkind: ClusterTyp\n---\n"+kalypso+"kind: Environment\n---\n"+kalypso+"kind: ClusterTyp\n")

@@ -137,7 +137,7 @@ func TestSnapshotBytes(t *testing.T) {
 	}
 }
 
-// TestHistory lists what others did to our folders since our commit.
+// TestHistory lists the foreign changes of our folders since our commit.
 func TestHistory(t *testing.T) {
 	everywhere(t, func(t *testing.T, repo string, b *gitops.Branch) {
 		gitserver.Seed(t, repo, "main", map[string]string{"large/a.yaml": "1", "small/b.yaml": "1"})

@@ -81,7 +81,7 @@ type said string
 
 func (s said) Error() string { return string(s) }
 
-// TestFind is the table of which credential serves which repository.
+// TestFind pins which credential serves which repository.
 func TestFind(t *testing.T) {
 	for _, test := range []struct {
 		urls []string

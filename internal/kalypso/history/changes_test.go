@@ -73,7 +73,7 @@ func TestSince(t *testing.T) {
 	}
 }
 
-// What unanswered sources would report is as before. An expected cluster that was not queried is not missing.
+// Instances of sources that did not answer stay as before. An expected cluster that was not queried is not missing.
 func TestCarry(t *testing.T) {
 	was := observed(100, map[string]int{"c1 web a current": 0, "c2 web a current": 0, "c3 web a current": 0})
 	now := observed(200, map[string]int{"c1 web b current": 0, "c2 web x missing": 0, "c9 web x missing": 0})

@@ -407,7 +407,7 @@ func got(h history.History) ([]expectation, string) {
 		seconds(m.LeadTime), rate, seconds(m.TimeToRestore))
 }
 
-// TestRandomHistories simulates pipelines, and compares what the history tells with what they did.
+// TestRandomHistories simulates pipelines, and compares the history with what they did.
 func TestRandomHistories(t *testing.T) {
 	kinds := map[string]int{}
 	for seed := range seeds.Of(t, 1000, 20000) {

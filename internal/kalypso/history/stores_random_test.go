@@ -38,7 +38,7 @@ func (m model) clone() model {
 	return c
 }
 
-// report is what a source tells of an instance.
+// report is the report of a source on an instance.
 type report struct {
 	content, version, state string
 	ofCommit                bool // the version is the beginning of a commit

@@ -119,7 +119,7 @@ func TestCellsWithStore(t *testing.T) {
 
 func first[A, B any](a A, _ B) A { return a }
 
-// What is wrong comes first, the worst at the top: clusters, targets and deliveries. What is in progress is apart.
+// Failures come first, the worst at the top: clusters, targets and deliveries. Work in progress has its own section.
 func TestWrongNow(t *testing.T) {
 	histories, states := shop()
 	got := read(t, histories, states).section("wrong")

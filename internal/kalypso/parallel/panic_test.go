@@ -9,7 +9,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 )
 
-// TestPanic: a panic of one call does not end the process, nor keep the others from running. The first one counts. Its
+// TestPanic: a panic of one call does not end the process or stop the other calls. The first panic is returned. Its
 // text names the object and the place, and no value.
 func TestPanic(t *testing.T) {
 	ran := make([]bool, 100)

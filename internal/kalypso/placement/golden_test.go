@@ -82,7 +82,7 @@ func unzipped(t *testing.T, path string) []byte {
 	return text
 }
 
-// decide returns our decision. What the cluster types have of others is the decisions of another policy.
+// decide returns our decision. Targets that cluster types already have come from decisions of another policy.
 func (c *decision) decide(t *testing.T) []string {
 	t.Helper()
 	f := &placement.Fleet{Targets: []string{"the-target"}}

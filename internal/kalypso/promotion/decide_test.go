@@ -496,7 +496,7 @@ func TestRolledBack(t *testing.T) {
 	}
 }
 
-// A decision asks for the histories that it needs and for no others.
+// A decision requests only the histories that it needs.
 func TestUnread(t *testing.T) {
 	ok := func(commit, at int) status {
 		return status{commit: commit, context: stage, state: hosting.Success, at: at}

@@ -376,7 +376,7 @@ func (e *environment) outdate(older []string) {
 }
 
 // spans returns the times in which an environment ran a commit without a break, as far as the pipeline of reader sees
-// it. What ran of commits that it does not read is nowhere to be seen: the host lists statuses by commit.
+// it. Runs of commits that it does not read are invisible, because the host lists statuses by commit.
 func (c *chain) spans(reader, e *environment, commit string) []span {
 	var all []span
 	open := false
@@ -400,7 +400,7 @@ func (c *chain) reads(e *environment, commit string) bool {
 	return at >= 0 && (current < 0 || at <= current+promotion.LookBehind)
 }
 
-// reported reports whether a status says that an environment ran a commit. What a dead pipeline hides is not seen.
+// reported reports whether a status says that an environment ran a commit. Runs during a dead pipeline are invisible.
 func (c *chain) reported(e *environment, s span) bool {
 	return slices.ContainsFunc(c.log[s.commit], func(status hosting.Status) bool {
 		minute := int(status.SetAt.Sub(at(0)).Minutes())

@@ -36,7 +36,7 @@ func usual() *pullrequest.Situation {
 	}
 }
 
-// other puts another change, in a commit of ours or of others.
+// other makes another change, in a commit of ours or a foreign one.
 func other(s *pullrequest.Situation, ours bool) {
 	s.Existing, s.Ours.Ours = false, ours
 }

@@ -35,7 +35,7 @@ func TestCommit(t *testing.T) {
 	}
 }
 
-// TestOtherCommits: which commits of others are on our branch.
+// TestOtherCommits lists the foreign commits on our branch.
 func TestOtherCommits(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -141,7 +141,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// TestClose: what is no longer proposed is closed, and our branch goes, unless others pushed to it.
+// TestClose: the pull request of a dropped proposal is closed, and our branch deleted, unless it has foreign commits.
 func TestClose(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -220,9 +220,9 @@ func TestRead(t *testing.T) {
 	})
 }
 
-// TestWithhold: a pull request that must not be merged is a draft without our auto-merge, and says why. What people
-// wrote comes back from us without running as a quick action of GitLab with our rights, wherever the slash is: behind
-// our marker, or indented. The next run undoes it.
+// TestWithhold: a pull request that must not be merged is a draft without our auto-merge, and says why. When we write
+// text of people back, GitLab must not run it as a quick action with our rights, wherever the slash is: behind our
+// marker, or indented. The next run undoes the change.
 func TestWithhold(t *testing.T) {
 	t.Parallel()
 	onAll(t, func(w *world) {

@@ -8,8 +8,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
 )
 
-// TestFacts: a reason stands in a commit message as facts. Nothing in it makes a host act, and the summary is not
-// there.
+// TestFacts: a commit message contains a reason as facts. They trigger no action of a host, and the summary is left
+// out.
 func TestFacts(t *testing.T) {
 	for reason, want := range map[string]string{
 		"": "",

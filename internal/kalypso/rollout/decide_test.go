@@ -17,8 +17,8 @@ import (
 
 var noon = time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC)
 
-// world is a canary and two others, of which the branch contains tree 1 and the fleet renders tree 2. All was observed
-// to run.
+// world has a canary and two other cluster types. The branch contains their tree 1, and the fleet renders tree 2. The
+// clusters run tree 1.
 func world() (*rollout.Rollout, *rollout.Situation) {
 	r := &rollout.Rollout{
 		Stages: []rollout.Stage{

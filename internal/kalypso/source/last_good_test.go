@@ -73,8 +73,8 @@ func TestWorkloadsLastGood(t *testing.T) {
 		[]string{"error " + registrations[0].Name + " w/w.yaml:1 Invalid YAML"}, "No record.")
 }
 
-// Of two registrations with one folder of two branches, the names of the Workloads tell which commit was whose. Where
-// they don't, nothing is guessed.
+// If two registrations have the same folder of two branches, the names of the Workloads identify the commit of each. If
+// they do not, no commit is guessed.
 func TestWorkloadsLastGoodOfBranches(t *testing.T) {
 	s := serve(t, gitserver.WithFilter())
 	stable := s.commit("shop", "main", map[string]string{"w/w.yaml": workload("shop")})

@@ -88,7 +88,7 @@ func TestWorkloads(t *testing.T) {
 	}
 }
 
-// What is wrong with registrations comes together, with registration, repo, commit, file and line.
+// All problems of registrations are reported together, with registration, repo, commit, file and line.
 func TestWorkloadsBroken(t *testing.T) {
 	s := serve(t, gitserver.WithFilter())
 	good := workload("good")

@@ -39,7 +39,7 @@ func with(a status.Arguments, change func(*status.Arguments)) status.Arguments {
 }
 
 // TestDueAfterChange: a change of what identifies a status or of what it says sets a new one, and so does a value that
-// is not known yet. What changes with every check of a deployment does not.
+// is not known yet. Values that change with every check of a deployment do not.
 func TestDueAfterChange(t *testing.T) {
 	for name, tc := range map[string]struct {
 		prior  func() status.Arguments
@@ -137,8 +137,8 @@ func TestNotRenewable(t *testing.T) {
 	}
 }
 
-// TestDueAfterDrift: another state, description or URL that others set is drift. The case of the context and, of a
-// deployment, the description are none. Who set the status does not matter.
+// TestDueAfterDrift: a state, description or URL that another account changed is drift. Differences in the case of the
+// context, and in the description of a deployment, are not. The account does not matter.
 func TestDueAfterDrift(t *testing.T) {
 	for name, tc := range map[string]struct {
 		change          func(*hosting.Status)

@@ -37,7 +37,7 @@ const (
 	rareRounds     = 3
 )
 
-// recordVariable is the environment variable that has the test record the corpus anew.
+// recordVariable is the environment variable that makes the test record the corpus again.
 const recordVariable = "KALYPSO_RECORD_CORPUS"
 
 func TestMain(m *testing.M) {

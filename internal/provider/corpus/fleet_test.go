@@ -256,7 +256,7 @@ var ofSettings = []edit{
 	{"right arguments", 3, (*world).mend},
 }
 
-// mend makes wrong arguments right.
+// mend fixes wrong arguments.
 func (w *world) mend() {
 	d := w.destination()
 	if path, _ := d["path"].(string); path == "../up" {
@@ -275,7 +275,7 @@ func (w *world) mend() {
 	delete(w.configs(), "token")
 }
 
-// ofTeams are changes that break deployment targets, and mend them.
+// ofTeams are changes that break deployment targets, and fix them.
 var ofTeams = []edit{
 	{"a team breaks its data", 4, func(w *world) { w.target()["manifests"] = args{"breaks": "data"} }},
 	{"a team breaks its text", 2, func(w *world) { w.target()["manifests"] = args{"breaks": "{{"} }},

@@ -149,7 +149,7 @@ func (w *world) oursOn(branch string) string {
 	return pick(w, files...)
 }
 
-// push adds a commit of somebody to a branch of the repo that has it.
+// push adds a foreign commit to a branch of the repo that has it.
 func (w *world) push(branch, path, content string) {
 	w.t.Helper()
 	if path == "" || gitserver.LooseRef(w.repo, branch) == "" {

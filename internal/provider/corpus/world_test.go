@@ -43,7 +43,7 @@ type world struct {
 	unknown []string
 	// config changes the arguments before each plan, such as from a data source. It may be nil.
 	config func(s *protocol.Session)
-	// between is what others do between the plan and the apply. It may be nil.
+	// between is what people do between the plan and the apply. It may be nil.
 	between func()
 	failed  bool     // the last plan or apply
 	killed  bool     // the next apply is killed before it saves the state

@@ -118,7 +118,7 @@ func tagID(name string) string {
 	return fmt.Sprintf("00000000-0000-4000-8000-0000%08x", crc32.ChecksumIEEE([]byte(strings.ToLower(name))))
 }
 
-// ask has somebody review, with a vote: 0 takes the vote back.
+// ask sets a reviewer's vote: 0 takes the vote back.
 func (r *Repo) ask(w http.ResponseWriter, c *call, p *pull) {
 	at := slices.IndexFunc(r.server.people, func(i *identity) bool { return i.id == c.path[8] })
 	if at < 0 {
@@ -133,7 +133,7 @@ func (r *Repo) ask(w http.ResponseWriter, c *call, p *pull) {
 	reply(w, http.StatusOK, someone.show())
 }
 
-// reviewer returns somebody as a reviewer, who is added.
+// reviewer returns the reviewer of this name, and adds it.
 func (p *pull) reviewer(of *identity) *reviewer {
 	i := slices.IndexFunc(p.reviewers, func(o *reviewer) bool { return o.identity == of })
 	if i < 0 {

@@ -69,7 +69,7 @@ func TestHooks(t *testing.T) {
 	}
 }
 
-// TestProxy: a request that requests.yaml does not have is refused, and others fail as often as asked for.
+// TestProxy: a request that is not in requests.yaml is refused, and listed ones fail as often as the test asks for.
 func TestProxy(t *testing.T) {
 	t.Parallel()
 	repo := gitea.Shared(t).AddRepo(t, "gitops")

@@ -50,7 +50,7 @@ func (r *Repo) PullRequests(t testing.TB) (all []PullRequest) {
 	return all
 }
 
-// readTimeline reads what only the timeline of a pull request tells.
+// readTimeline reads what only the timeline of a pull request contains.
 func (r *Repo) readTimeline(t testing.TB, one *PullRequest) {
 	t.Helper()
 	var events []struct {

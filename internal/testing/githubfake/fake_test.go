@@ -93,7 +93,7 @@ func propose(head string) object {
 	return object{"title": "Change " + head, "head": head, "base": "main", "body": "Text"}
 }
 
-// What GitHub refuses to open is refused in its words.
+// The fake refuses pull requests that GitHub refuses, with GitHub's texts.
 func TestOpenRefuses(t *testing.T) {
 	c, r := start(t)
 	branch(t, r, "change", "a")
@@ -173,7 +173,7 @@ func TestMergeConflict(t *testing.T) {
 	}
 }
 
-// What people do with branches by hand shows on the pull requests.
+// Changes of branches by hand show on the pull requests.
 func TestBranchesByHand(t *testing.T) {
 	states := func(r *githubfake.Repo) (all []string) {
 		for _, p := range r.PullRequests() {

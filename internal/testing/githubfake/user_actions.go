@@ -156,7 +156,7 @@ func (r *Repo) Status(commit, context string) (state string, posted int) {
 	return state, posted
 }
 
-// SetStatus sets a state as somebody else does.
+// SetStatus sets a state as another account.
 func (r *Repo) SetStatus(commit, context, state string) {
 	r.server.mu.Lock()
 	defer r.server.mu.Unlock()

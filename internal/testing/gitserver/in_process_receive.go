@@ -90,7 +90,7 @@ type writerFunc func(p []byte) (int, error)
 
 func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
 
-// runHook runs a hook, if the repo has it, and reports whether it accepts. What it prints goes to said.
+// runHook runs a hook, if the repo has it, and reports whether it accepts. Its output is written to said.
 func runHook(said io.Writer, repo, name, stdin string, arguments ...string) bool {
 	hook := filepath.Join(repo, "hooks", name)
 	if _, err := os.Stat(hook); err != nil {

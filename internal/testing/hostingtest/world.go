@@ -1,5 +1,5 @@
-// Package hostingtest specifies what a Git host does for the provider, whichever it is. [Run] plays one table of
-// situations on a [World]: a fake host of a test, or a real server. What differs between hosts is in their [Traits].
+// Package hostingtest specifies what any Git host does for the provider. [Run] runs one table of situations on a
+// [World]: a fake host of a test, or a real server. What differs between hosts is in their [Traits].
 package hostingtest
 
 import (
@@ -71,7 +71,7 @@ type Repo interface {
 	SetStatus(t testing.TB, commit, context string, state hosting.StatusState)
 }
 
-// Traits are in what a host differs from others.
+// Traits are the differences of a host.
 type Traits struct {
 	Login string // of [Writer], as statuses report it
 	// Team can review, as "organisation/team". "": users only, and NoTeam is a part of the error.
@@ -96,8 +96,8 @@ type Traits struct {
 	AsksAgain bool
 	// NoLabel is a part of the error for a label with a comma; "": the host takes it.
 	NoLabel string
-	// UpdatesPending says that a status replaces the pending one before it, of which nothing is left, and that a pending
-	// one is not changed by another.
+	// UpdatesPending says that a status replaces the pending one before it, which leaves no trace, and that a pending
+	// status does not change a pending one.
 	UpdatesPending bool
 	// Grant is a part of what an [hosting.ErrForbidden] advises for [Reader]; see [hosting.Error].
 	Grant string

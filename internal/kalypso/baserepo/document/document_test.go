@@ -90,7 +90,7 @@ func TestSetCommitOfDigits(t *testing.T) {
 	}
 }
 
-// What can't be changed in place, or is no BaseRepo, is an error.
+// A file that can't be changed in place, or is no BaseRepo, is an error.
 func TestSetCommitRefuses(t *testing.T) {
 	head := "apiVersion: scheduler.kalypso.io/v1alpha1\nkind: BaseRepo\nspec:\n"
 	for text, want := range map[string]error{

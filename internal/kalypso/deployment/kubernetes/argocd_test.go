@@ -13,8 +13,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/apiserver"
 )
 
-// automated is the sync policy of the scenarios. An operation that fails is retried twice. Nothing collects garbage, so
-// what is removed goes at once.
+// automated is the sync policy of the scenarios. An operation that fails is retried twice. There is no garbage
+// collector, so removed objects vanish at once.
 const automated = `automated: {prune: true, selfHeal: true}, syncOptions: [PrunePropagationPolicy=background],
      retry: {limit: 2, backoff: {duration: 4s, factor: 1, maxDuration: 10s}}`
 
@@ -238,7 +238,7 @@ var argoScenarios = []scenario{
 	},
 }
 
-// broken is an object that can't be parsed. What does not look like an object is no error for Argo CD.
+// broken is an object that can't be parsed. Argo CD ignores files that do not look like an object.
 const broken = "apiVersion: v1\nkind: ConfigMap\nmetadata: [\n"
 
 // refused is an object that no API server accepts.

@@ -322,7 +322,7 @@ func TestTimelines(t *testing.T) {
 	}
 }
 
-// onAPIServer names scenarios with an object of each kind. Others are played on a real API server in a long run only,
+// onAPIServer names scenarios with an object of each kind. Other scenarios run on a real API server only in a long run,
 // since that takes most of the processor time of the package.
 var onAPIServer = []string{"source-is-deleted", "helm-release", "argocd-sync-fails"}
 

@@ -93,7 +93,7 @@ func TestProgramEnds(t *testing.T) {
 	}
 }
 
-// What a program prints is bounded, and is not part of an error.
+// The output of a program is bounded, and is not part of an error.
 func TestProgramFails(t *testing.T) {
 	t.Parallel()
 	credential := func(version, status string) string {

@@ -44,7 +44,7 @@ type folderCommit struct {
 	Files map[string]string // of the folder, by path from the repo's root
 }
 
-// objectEvent is a change of an object on the cluster, as a watch tells it: ADDED, MODIFIED or DELETED.
+// objectEvent is a change of an object on the cluster, as a watch reports it: ADDED, MODIFIED or DELETED.
 type objectEvent struct {
 	At     time.Time
 	Type   string

@@ -242,7 +242,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// What a read takes is bounded.
+// The memory and requests of a read are bounded.
 func TestTooMuch(t *testing.T) {
 	t.Parallel()
 	repo := gitserver.InitBare(t)

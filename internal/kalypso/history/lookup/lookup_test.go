@@ -81,8 +81,8 @@ func (r *repos) request(path string) lookup.Request {
 	return req
 }
 
-// What Git contains becomes the history: the record at the path, the folders that it lists, times and authors. A commit
-// whose record can't be parsed belongs to the next one.
+// The history is read from Git: the record at the path, the folders that it lists, times and authors. A commit whose
+// record can't be parsed belongs to the next one.
 func TestRead(t *testing.T) {
 	for _, options := range [][]gitserver.Option{nil, {gitserver.WithFilter()}} {
 		r := newRepos(t, options...)

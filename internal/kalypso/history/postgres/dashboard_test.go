@@ -159,7 +159,7 @@ func (g grafana) expand(t testing.TB, query string) string {
 	return query
 }
 
-// Each query of the dashboard tells what the clusters ran when the time range ends.
+// Each query of the dashboard returns what the clusters ran at the end of the time range.
 func TestDashboard(t *testing.T) {
 	t.Parallel()
 	url := server.Start(t).Database(t)

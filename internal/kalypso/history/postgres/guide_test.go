@@ -37,7 +37,7 @@ func guideSQL(t *testing.T) map[string]string {
 	return blocks
 }
 
-// The SQL of the guide runs, and tells what it says.
+// The SQL of the guide runs, and returns what the guide describes.
 func TestGuide(t *testing.T) {
 	t.Parallel()
 	url := server.Start(t).Database(t)

@@ -121,7 +121,7 @@ func TestSettings(t *testing.T) {
 	}
 }
 
-// What users run by hand is what the first record runs.
+// The schema file for users contains the same SQL as the first record.
 func TestSchemaFile(t *testing.T) {
 	own, err := os.ReadFile("schema.sql")
 	if err != nil {

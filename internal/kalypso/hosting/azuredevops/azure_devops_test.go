@@ -99,7 +99,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// TestRepoURLs: a repo has the addresses of today and of before. What only looks like Azure is another server.
+// TestRepoURLs: a repo has current and former addresses. A server whose name only resembles Azure's is a different one.
 func TestRepoURLs(t *testing.T) {
 	t.Parallel()
 	const none, page = "", "https://dev.azure.com/acme/shop/_git/gitops/commit/abc"

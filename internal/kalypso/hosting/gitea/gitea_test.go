@@ -538,7 +538,7 @@ func (p *place) expectWaits(want []float64) {
 	}
 }
 
-// TestUnavailable: until the deadline there is no answer, and the error tells which kind that is.
+// TestUnavailable: the server does not answer before the deadline, and the error is of that kind.
 func TestUnavailable(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)

@@ -62,8 +62,8 @@ func TestLatestStatuses(t *testing.T) {
 	}
 }
 
-// Of a commit with more than 100 statuses, those with the given names alone are read: with one request more, however
-// many such commits there are.
+// If a commit has more than 100 statuses, only those with the given names are read, with one more request for all such
+// commits.
 func TestLatestStatusesOfMany(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -101,7 +101,7 @@ func TestLatestStatusesOfMany(t *testing.T) {
 	}
 }
 
-// A commit with more check runs of a name than are read says so, and the others are read.
+// A commit with more check runs of a name than are read is reported, and the other commits are read.
 func TestLatestStatusesUnread(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)

@@ -25,7 +25,8 @@ func seconds(all ...int) (d []time.Duration) {
 	return d
 }
 
-// What passes is waited for as long as GitHub says, else longer each time; a read, a write and GraphQL all go on.
+// After a passing failure, the client waits as long as GitHub says, else longer each time. Reads, writes and GraphQL
+// are all retried.
 func TestRetries(t *testing.T) {
 	for name, tc := range map[string]struct {
 		failure func(now time.Time) githubfake.Failure

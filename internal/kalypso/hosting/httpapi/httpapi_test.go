@@ -138,8 +138,8 @@ func (h *host) ask(t *testing.T, auth httpapi.Authorization) (received, error) {
 	return received{resp.StatusCode, resp.Header, string(body)}, nil
 }
 
-// TestFaults: what a retry can mend is sent again, whole and with the credential, after the wait that the host asks
-// for; all else is an answer or a failure at once.
+// TestFaults: after a passing failure, the whole request is sent again with the credential, once the wait that the host
+// asks for is over. Any other response is returned at once, as an answer or an error.
 func TestFaults(t *testing.T) {
 	t.Parallel()
 	const canary = "POST /api/x canary1 text"
