@@ -22,7 +22,7 @@ go build -trimpath -o bin/bench/terraform-provider-kalypso .
   scripts/terraform.sh go run ./internal/testing/bench -provider bin/bench/terraform-provider-kalypso -runs "${RUNS:-3}"
   echo
   echo "Reading, from a server on loopback:"
-  go test -count=1 -v -run 'TestWorkloadsFetches|TestLookAtFleet|TestRequests' \
+  go test -count=1 -v -run 'TestWorkloadsFetches|TestObserveLargeFleet|TestRequests' \
     ./internal/kalypso/source ./internal/kalypso/deployment/observe ./internal/kalypso/promotion/lookup |
     sed -n 's/^.*_test.go:[0-9]*: /- /p'
   echo

@@ -93,7 +93,7 @@ resource "kalypso_environment_rendering" "stage" {
   }
 }
 
-# Whether it runs: what the branch contains now, by what the clusters said last.
+# Whether the clusters run the current tree of the branch, according to their last reports.
 data "kalypso_deployment_state" "stage" {
   gitops_repo = local.gitops_repo
   source      = { reports = fileexists(var.reports) ? jsondecode(file(var.reports)) : [] }

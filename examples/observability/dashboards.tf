@@ -1,4 +1,4 @@
-# The dashboards of Microsoft's hub as outputs, from what was recorded.
+# The dashboards of Microsoft's hub as outputs, from the recorded deployments.
 variable "cluster" {
   description = "The cluster that the output cluster_state shows."
   type        = string

@@ -1,5 +1,5 @@
 # One root module for two environments, dev and prod, each in its workspace. It renders the environment, and records and
-# tells what ran there and when.
+# shows what ran there and when.
 terraform {
   required_version = ">= 1.8"
 
@@ -96,7 +96,7 @@ data "kalypso_deployment_state" "this" {
   versions    = true
 }
 
-# Each apply keeps what changed on the clusters since the last one.
+# Each apply records the changes on the clusters since the last one.
 resource "kalypso_deployment_record" "this" {
   deployment = data.kalypso_deployment_state.this
   store      = local.store

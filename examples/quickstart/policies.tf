@@ -1,4 +1,4 @@
-# The functional test goes to the restricted clusters at the edge: drone.
+# The functional test runs on the restricted clusters at the edge: drone.
 resource "kalypso_scheduling_policy" "functional_test" {
   name = "functional-test-policy"
 
@@ -12,7 +12,7 @@ resource "kalypso_scheduling_policy" "functional_test" {
   }
 }
 
-# The performance test goes to the cluster types of the sizes in the variable.
+# The performance test runs on the cluster types of the sizes in the variable.
 resource "kalypso_scheduling_policy" "performance_test" {
   name = "performance-test-policy"
 
@@ -28,7 +28,7 @@ resource "kalypso_scheduling_policy" "performance_test" {
   }
 }
 
-# The acceptance test by users goes everywhere. A selector that selects everything must say so.
+# The acceptance test by users runs everywhere. A selector of everything must be explicit.
 resource "kalypso_scheduling_policy" "uat_test" {
   name = "uat-test-policy"
 

@@ -1,4 +1,4 @@
-# Flux on Arc-enabled clusters: a source and what to apply from it.
+# Flux on Arc-enabled clusters: a source, and a Kustomization that applies it.
 resource "kalypso_template" "arc_flux" {
   name = "arc-flux"
   type = "reconciler"

@@ -115,7 +115,7 @@ resource "kalypso_environment_rendering" "prod" {
   # The plan of a wave shows its folders, which is enough to review it.
   preview = "none"
 
-  # First the canary, then a quarter of the others at a time.
+  # First the canary, then a quarter of the rest at a time.
   rollout = var.in_waves ? {
     stages = [
       { name = "canary", cluster_type_selector = { match_labels = { ring = "0" } } },
@@ -126,7 +126,7 @@ resource "kalypso_environment_rendering" "prod" {
   } : null
 }
 
-# What the clusters run, by what they said last.
+# What the clusters run, according to their last reports.
 data "kalypso_deployment_state" "prod" {
   gitops_repo       = local.gitops_repo
   source            = { reports = [for f in fileset(var.reports, "*.json") : jsondecode(file("${var.reports}/${f}"))] }

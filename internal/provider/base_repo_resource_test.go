@@ -449,7 +449,7 @@ func TestAccBaseRepoPullRequestMerges(t *testing.T) {
 }
 
 // The branch of the pull request belongs to us: foreign commits on it are not overwritten.
-func TestAccBaseRepoPullRequestOfOthers(t *testing.T) {
+func TestAccBaseRepoPullRequestWithForeignCommits(t *testing.T) {
 	t.Parallel()
 	r := newBaseRepoOnGitHub(t)
 	r.promote(2)

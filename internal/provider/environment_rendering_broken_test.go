@@ -262,8 +262,8 @@ func TestAccBrokenImport(t *testing.T) {
 	}
 }
 
-// TestAccBrokenForgotten: with a private state of another version, the apply reads what to keep from the branch.
-func TestAccBrokenForgotten(t *testing.T) {
+// TestAccBrokenReadsKeptFromBranch: with a private state of another version, the apply reads what to keep from the branch.
+func TestAccBrokenReadsKeptFromBranch(t *testing.T) {
 	t.Parallel()
 	r := newBreaking(t)
 	r.set("broken", map[string]string{"b": "data"})
@@ -279,8 +279,8 @@ func TestAccBrokenForgotten(t *testing.T) {
 	}
 }
 
-// TestAccBrokenSwitch: the first plan that keeps works with a state that has only the start of the hashes.
-func TestAccBrokenSwitch(t *testing.T) {
+// TestAccBrokenFirstPlanWithKeep: the first plan that keeps works with a state that has only the start of the hashes.
+func TestAccBrokenFirstPlanWithKeep(t *testing.T) {
 	t.Parallel()
 	r := newRendering(t, gitserver.InitBare(t))
 	r.options("create_branch", true)

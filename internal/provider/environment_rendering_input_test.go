@@ -39,7 +39,7 @@ func TestAccBadInput(t *testing.T) {
 }
 
 // So is a place that can't be read or may not be written, and nothing is written to it.
-func TestAccBadPlaces(t *testing.T) {
+func TestAccUnreadableDestination(t *testing.T) {
 	t.Parallel()
 	type object = map[string]string
 	folder := filepath.Join("testdata", "TestAccBadInput", "places")

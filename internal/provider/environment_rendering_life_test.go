@@ -223,8 +223,8 @@ func TestAccRenderingSameRepo(t *testing.T) {
 	r.expectFiles("dev", defaultPaths("")...)
 }
 
-// TestAccRenderingNone: the strategy none needs no server and writes nothing, and push can follow it and go before it.
-func TestAccRenderingNone(t *testing.T) {
+// TestAccRenderingWithoutDelivery: the strategy none needs no server and writes nothing, and push can follow it and go before it.
+func TestAccRenderingWithoutDelivery(t *testing.T) {
 	t.Parallel()
 	repo := gitserver.InitBare(t)
 	r := newRendering(t, repo)

@@ -9,8 +9,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
-// TestAccPullRequestAskedOnce: the private state knows who was asked for a review, so that no reviewer is asked again.
-func TestAccPullRequestAskedOnce(t *testing.T) {
+// TestAccPullRequestAsksReviewersOnce: the private state knows who was asked for a review, so that no reviewer is asked again.
+func TestAccPullRequestAsksReviewersOnce(t *testing.T) {
 	t.Parallel()
 	r := newReviewed(t)
 	r.on.AddTeam("platform")

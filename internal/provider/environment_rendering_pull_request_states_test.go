@@ -78,9 +78,9 @@ func TestAccPullRequestClosed(t *testing.T) {
 	r.expectPulls("closed", "closed")
 }
 
-// TestAccPullRequestNeighbours: what is not this rendering's survives all: people's pull requests and branches, and
+// TestAccPullRequestLeavesForeignOnes: what is not this rendering's survives all: people's pull requests and branches, and
 // those of other renderings, of the same branch too.
-func TestAccPullRequestNeighbours(t *testing.T) {
+func TestAccPullRequestLeavesForeignOnes(t *testing.T) {
 	t.Parallel()
 	r := newReviewed(t)
 	gitserver.Git(t, r.on.Path, "branch", "theirs", "dev")
@@ -166,9 +166,9 @@ func TestAccPullRequestMoves(t *testing.T) {
 	r.expectEmptyPlan()
 }
 
-// TestAccPullRequestUnmarked: if people rewrite the description of a pull request and the state is lost, its owner is
+// TestAccPullRequestWithoutMarkerAndState: if people rewrite the description of a pull request and the state is lost, its owner is
 // unknown, and the plan fails before anything is pushed.
-func TestAccPullRequestUnmarked(t *testing.T) {
+func TestAccPullRequestWithoutMarkerAndState(t *testing.T) {
 	t.Parallel()
 	r := newReviewed(t)
 	r.apply()

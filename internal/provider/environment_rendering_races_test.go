@@ -56,9 +56,9 @@ func TestAccRenderingsAtOnce(t *testing.T) {
 	gitserver.Fsck(t, repo)
 }
 
-// TestAccRenderingOvertaken: people push between plan and apply, and between our read and our push. Their files stay;
+// TestAccRenderingPushedToMeanwhile: people push between plan and apply, and between our read and our push. Their files stay;
 // if they are in our folders, a new plan is needed.
-func TestAccRenderingOvertaken(t *testing.T) {
+func TestAccRenderingPushedToMeanwhile(t *testing.T) {
 	t.Parallel()
 	r := newRendering(t, gitserver.InitBare(t))
 	server, url := gitserver.Serve(t, r.repo)

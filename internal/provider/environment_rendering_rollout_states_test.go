@@ -400,7 +400,7 @@ func TestAccRolloutPullRequest(t *testing.T) {
 // A wave that must not go on, by pull request: while the canary fails, the pull request of the next wave is neither
 // opened nor reopened, and an open one is marked. It comes back by itself once the canary is current. Hosts without
 // drafts get all but the draft.
-func TestAccRolloutWithheld(t *testing.T) {
+func TestAccRolloutWithholdsNextWave(t *testing.T) {
 	t.Parallel()
 	for _, drafts := range []bool{true, false} {
 		t.Run(fmt.Sprintf("drafts %t", drafts), func(t *testing.T) {

@@ -18,9 +18,9 @@ func configDocument(name, value string) string {
 		"data: {value: '" + value + "'}\n"
 }
 
-// TestAccSourcesKept: while nothing is written, the plan keeps where the objects were read, each of sources and
+// TestAccSourcesKeptWithoutWrite: while nothing is written, the plan keeps where the objects were read, each of sources and
 // manifests as a whole, and is empty where nothing else changes.
-func TestAccSourcesKept(t *testing.T) {
+func TestAccSourcesKeptWithoutWrite(t *testing.T) {
 	t.Parallel()
 	r := newRendering(t, gitserver.InitBare(t))
 	r.set("value", "1")

@@ -27,9 +27,9 @@ func TestAccRenderingFirstIsEmpty(t *testing.T) {
 	r.expectCommits(0)
 }
 
-// TestAccRenderingWords: an environment that no workload names, and a missing template, are reported once, with the
+// TestAccRenderingReportsMissingNamesOnce: an environment that no workload names, and a missing template, are reported once, with the
 // names in the form of the objects.
-func TestAccRenderingWords(t *testing.T) {
+func TestAccRenderingReportsMissingNamesOnce(t *testing.T) {
 	t.Parallel()
 	r := newRoot(t, map[string]string{"main.tf": terraformBlock + `
 variable "environment" {

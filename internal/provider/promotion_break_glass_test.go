@@ -189,7 +189,7 @@ func (p *promotionRoot) revertTo(repo string, n int) string {
 }
 
 // An outside change of the promoted commit in the record promotes nothing, even where drift is overwritten.
-func TestAccPromotionRecordOfOthers(t *testing.T) {
+func TestAccPromotionIgnoresForeignRecord(t *testing.T) {
 	t.Parallel()
 	p := newPromotionRoot(t)
 	p.set("on_drift", "overwrite")

@@ -268,7 +268,7 @@ func (p *promotionRoot) soaks(commit string) {
 
 // The walkthrough of the guide: promote, fail in stage, a hotfix past the closed gate, the fix, a rollback and its
 // release. A closed gate never stops the environment's own changes, and what a run has decided, a second one leaves.
-func TestAccPromotionDrill(t *testing.T) {
+func TestAccPromotionWalkthrough(t *testing.T) {
 	t.Parallel()
 	p := newPromotionRoot(t)
 	gate := after("stage", "soak", "4h", "by", "acme-ci[bot]")
@@ -437,7 +437,7 @@ func TestAccPromotionBadInput(t *testing.T) {
 }
 
 // While a host does not answer, the promotion waits with a warning, and the environment's own changes go out.
-func TestAccPromotionSilentHost(t *testing.T) {
+func TestAccPromotionHostDoesNotAnswer(t *testing.T) {
 	t.Parallel()
 	p := newPromotionRoot(t)
 	first := p.commit()

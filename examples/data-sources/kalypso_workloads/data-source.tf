@@ -26,7 +26,7 @@ data "kalypso_workloads" "dev" {
   registrations = local.registrations
   pins          = { hello-world-app = var.hello_world_commit }
 
-  # A team that breaks its documents keeps what was last delivered of it.
+  # If a team breaks its documents, its last delivered commit is read.
   on_error    = "last_good"
   gitops_repo = local.gitops_repo
 }

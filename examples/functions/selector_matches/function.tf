@@ -4,7 +4,7 @@ resource "kalypso_scheduling_policy" "functional_test" {
   cluster_type_selector      = { match_labels = { restricted = "true" } }
 }
 
-# A test of a policy: what is restricted never hosts a performance test.
+# A test of a policy: restricted cluster types never host a performance test.
 check "performance_test" {
   assert {
     condition = !provider::kalypso::selector_matches(

@@ -1,6 +1,6 @@
 # Kalypso YAML that is there already: each file under its path, which errors name.
 locals {
-  # What all environments share, and what is this one's.
+  # The objects that all environments share, and those of this environment.
   common = { for f in fileset(path.module, "control-plane/main/**/*.yaml") : f => file("${path.module}/${f}") }
   dev    = { for f in fileset(path.module, "control-plane/dev/**/*.yaml") : f => file("${path.module}/${f}") }
 }

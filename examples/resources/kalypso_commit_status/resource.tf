@@ -13,7 +13,7 @@ resource "kalypso_commit_status" "dev" {
   target_url  = "https://ci.acme.io/runs/1"
 }
 
-# Whether it runs: the verdict goes onto the commit of the control plane that is deployed there.
+# The verdict on the deployment becomes the status of the deployed commit of the control plane.
 data "kalypso_deployment_state" "stage" {
   gitops_repo = { repo = "https://github.com/acme/gitops", branch = "stage" }
   source      = { azure_resource_graph = { subscriptions = ["00000000-0000-0000-0000-000000000000"] } }

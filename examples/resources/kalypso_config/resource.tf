@@ -20,7 +20,7 @@ resource "kalypso_config" "large" {
   data = { CLUSTER_NAME = "Large" }
 }
 
-# The keys say what they apply to.
+# The keys show the scope of each config.
 resource "kalypso_config" "azure" {
   name = "azure-app-config"
 

@@ -44,7 +44,7 @@ resource "kalypso_scheduling_policy" "functional_test" {
 resource "kalypso_environment_rendering" "dev" {
   environment = "dev"
 
-  # A resource with for_each is a map; a single one goes into one.
+  # A resource with for_each is a map; put a single one into a map.
   cluster_types       = kalypso_cluster_type.all
   templates           = { flux = kalypso_template.flux, namespace = kalypso_template.namespace }
   scheduling_policies = { functional_test = kalypso_scheduling_policy.functional_test }
@@ -68,7 +68,7 @@ resource "kalypso_environment_rendering" "dev" {
   preview    = "manifests"
 }
 
-# Where each type of cluster finds what to run.
+# The folder that each cluster type syncs.
 output "folders" {
   value = { for name, folder in kalypso_environment_rendering.dev.folders : name => folder.path }
 }

@@ -18,9 +18,9 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/seeds"
 )
 
-// TestWhatApplies compares the configs and secrets of each assignment of random fleets with a plain check of each label
+// TestConfigsApplyByLabels compares the configs and secrets of each assignment of random fleets with a plain check of each label
 // of each config.
-func TestWhatApplies(t *testing.T) {
+func TestConfigsApplyByLabels(t *testing.T) {
 	for seed := range seeds.Of(t, 60, 60) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		one := func(of ...string) string { return of[r.IntN(len(of))] }

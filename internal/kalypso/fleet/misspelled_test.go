@@ -37,8 +37,8 @@ func TestMisspelledGroup(t *testing.T) {
 	}
 }
 
-// TestPassedOver: ConfigMaps whose values would vanish are one warning.
-func TestPassedOver(t *testing.T) {
+// TestSkippedConfigMapsAreOneWarning: ConfigMaps whose values would vanish are one warning.
+func TestSkippedConfigMapsAreOneWarning(t *testing.T) {
 	objects, _, _ := fleet.ParseYAML(t.Context(), problem.Origin{Attribute: "manifests", Key: "a.yaml"}, `
 apiVersion: v1
 kind: ConfigMap

@@ -203,7 +203,7 @@ func TestPlacementProblems(t *testing.T) {
 	}
 }
 
-func TestPlacementNamesWhatIsThere(t *testing.T) {
+func TestPlacementErrorsListKnownNames(t *testing.T) {
 	f := &fleet.Fleet{
 		Environment: "dev",
 		ClusterTypes: []*fleet.ClusterType{{

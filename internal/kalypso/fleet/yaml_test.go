@@ -262,8 +262,8 @@ func TestParseYAMLKindInOtherCase(t *testing.T) {
 	}
 }
 
-// TestAddLeavesOthersConfigMapsOut pins which ConfigMaps are part of a fleet.
-func TestAddLeavesOthersConfigMapsOut(t *testing.T) {
+// TestAddSkipsForeignConfigMaps pins which ConfigMaps are part of a fleet.
+func TestAddSkipsForeignConfigMaps(t *testing.T) {
 	f := &fleet.Fleet{}
 	for name, labels := range map[string]map[string]string{
 		"platform": {"platform-config": "true"}, "no": {"platform-config": "false"}, "other": nil, "azure-app-config-1": nil,

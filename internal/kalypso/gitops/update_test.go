@@ -53,8 +53,8 @@ func TestUpdateLife(t *testing.T) {
 	})
 }
 
-// TestUpdateOthers: links, executables, submodules and files next to ours keep their bytes and modes.
-func TestUpdateOthers(t *testing.T) {
+// TestUpdateKeepsForeignFiles: links, executables, submodules and files next to ours keep their bytes and modes.
+func TestUpdateKeepsForeignFiles(t *testing.T) {
 	everywhere(t, func(t *testing.T, repo string, b *gitops.Branch) {
 		gitserver.Seed(t, repo, "main", map[string]string{"large/old.yaml": "old\n", "zone/large/theirs": "1\n", "a-b": "",
 			"a/b": ""})
@@ -127,8 +127,8 @@ func TestUpdateRaceAtServer(t *testing.T) {
 	}
 }
 
-// TestUpdateLosesForGood: the number of attempts is bounded.
-func TestUpdateLosesForGood(t *testing.T) {
+// TestUpdateStopsAfterAttempts: the number of attempts is bounded.
+func TestUpdateStopsAfterAttempts(t *testing.T) {
 	repo := gitserver.InitBare(t)
 	gitserver.Seed(t, repo, "main", map[string]string{"x": "1"})
 	opts := noBackoff

@@ -117,8 +117,8 @@ func TestUnpackBoundsObjects(t *testing.T) {
 	}
 }
 
-// TestUnpackBackwards: deltas whose bases come later, in a chain, are applied once each.
-func TestUnpackBackwards(t *testing.T) {
+// TestUnpackBasesAfterDeltas: deltas whose bases come later, in a chain, are applied once each.
+func TestUnpackBasesAfterDeltas(t *testing.T) {
 	const n = 20_000
 	text := func(i int) []byte { return fmt.Appendf(nil, "%09d", i) }
 	var p packWriter

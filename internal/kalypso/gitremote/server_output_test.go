@@ -12,9 +12,9 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
-// TestHookWords: a hook's output is shown escaped and without secrets, even if one secret is a prefix of another,
+// TestHookOutputIsRedacted: a hook's output is shown escaped and without secrets, even if one secret is a prefix of another,
 // over every transport.
-func TestHookWords(t *testing.T) {
+func TestHookOutputIsRedacted(t *testing.T) {
 	const printed = "\x1b[2J\x1b[1;1HApply complete! \u202egnp.exe\u2066 canary-and-longer canary \u009b31m\x07"
 	const want = `\x1b[2J\x1b[1;1HApply complete! \u202egnp.exe\u2066 (secret) (secret) \u009b31m\a`
 	for _, backend := range gitserver.Backends() {
@@ -41,8 +41,8 @@ func TestHookWords(t *testing.T) {
 	}
 }
 
-// TestServerWords: the same for messages in the protocol and on the progress channel.
-func TestServerWords(t *testing.T) {
+// TestServerMessagesAreRedacted: the same for messages in the protocol and on the progress channel.
+func TestServerMessagesAreRedacted(t *testing.T) {
 	for name, answer := range map[string]string{
 		"HTTP 403": "HTTP/1.1 403 \x1b[2J\r\nContent-Type: text/plain\r\nContent-Length: 13\r\n\r\n\x1b[2J no entry",
 		"ERR": "HTTP/1.1 200 OK\r\nContent-Type: application/x-git-upload-pack-advertisement\r\nConnection: close\r\n\r\n" +

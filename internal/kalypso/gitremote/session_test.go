@@ -16,8 +16,8 @@ type input struct {
 
 func (i *input) Close() error { i.closed++; return nil }
 
-// TestPipeShutsOnce: the input is closed once, even if the session ends while the last request is being written.
-func TestPipeShutsOnce(t *testing.T) {
+// TestPipeClosesOnce: the input is closed once, even if the session ends while the last request is being written.
+func TestPipeClosesOnce(t *testing.T) {
 	in := &input{}
 	p := &pipe{in: in, out: bufio.NewReader(strings.NewReader("")), stderr: &serverOutput{},
 		stop: func() error { return nil }}

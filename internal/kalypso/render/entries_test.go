@@ -14,9 +14,9 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/seeds"
 )
 
-// TestEntriesAreTheWhole renders random templates for assignments whose values have much in common, and compares the
+// TestEntriesRenderLikeTheWhole renders random templates for assignments whose values have much in common, and compares the
 // results with those of text/template for all values.
-func TestEntriesAreTheWhole(t *testing.T) {
+func TestEntriesRenderLikeTheWhole(t *testing.T) {
 	joined, whole := 0, 0
 	for seed := range seeds.Of(t, 200, 2000) {
 		r := rand.New(rand.NewPCG(seed, 11))

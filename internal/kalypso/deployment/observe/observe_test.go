@@ -71,7 +71,7 @@ func report(cluster, folder, commit string) deployment.Report {
 
 // Look evaluates 300 clusters that report one folder with 40 revisions, and 5,000 configurations of 200 cluster types,
 // within two seconds plus the time to read. It fetches all revisions together, without file contents.
-func TestLookAtFleet(t *testing.T) {
+func TestObserveLargeFleet(t *testing.T) {
 	repo, hashes := fleet(t, 100)
 	s, url := gitserver.Serve(t, repo, gitserver.WithFilter())
 	var one, many []deployment.Report
@@ -133,7 +133,7 @@ func TestLookAtFleet(t *testing.T) {
 }
 
 // Look finds a report between the two depths. A report beyond the second depth stays unclear.
-func TestLookBeyond(t *testing.T) {
+func TestObserveBeyondKnownHistory(t *testing.T) {
 	repo := gitserver.InitBare(t)
 	first := gitserver.Seed(t, repo, "stage", map[string]string{
 		"fleet/large/x.yaml":            "x",
@@ -170,7 +170,7 @@ func (b broken) Reports(context.Context, deployment.Rendering) ([]deployment.Rep
 }
 
 // A source that does not answer makes everything pending and is listed. An invalid answer is an error.
-func TestLookSources(t *testing.T) {
+func TestObserveFailingSources(t *testing.T) {
 	repo, hashes := fleet(t, 1)
 	req := request(t, "file://"+repo, report("a", "ct000", hashes[0]))
 	for _, err := range []error{fmt.Errorf("x: %w", deployment.ErrNoAnswer), context.DeadlineExceeded} {

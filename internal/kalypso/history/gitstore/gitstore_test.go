@@ -124,7 +124,7 @@ func TestFormat(t *testing.T) {
 }
 
 // The first file of a month contains everything, and one after which the state does not contain what the store does.
-func TestWholeFiles(t *testing.T) {
+func TestFirstFileOfMonthIsComplete(t *testing.T) {
 	t.Parallel()
 	repo := gitserver.InitBare(t)
 	s := open(t, repo, ".", gitops.Author{})

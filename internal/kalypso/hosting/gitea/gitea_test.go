@@ -552,8 +552,8 @@ func TestUnavailable(t *testing.T) {
 	}
 }
 
-// TestStrangeAnswers: an answer that is not Gitea's, and errors without a message.
-func TestStrangeAnswers(t *testing.T) {
+// TestInvalidAnswers: an answer that is not Gitea's, and errors without a message.
+func TestInvalidAnswers(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	for answer, want := range map[string]struct {

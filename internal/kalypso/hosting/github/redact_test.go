@@ -98,8 +98,8 @@ func escaped(text string) string {
 	return strings.NewReplacer("_", `\u005f`, "/", `\/`).Replace(text)
 }
 
-// TestTokenRequestWords: what a server says to an app that asks for its token is shown without what the app sent.
-func TestTokenRequestWords(t *testing.T) {
+// TestTokenRequestsAreRedacted: what a server says to an app that asks for its token is shown without what the app sent.
+func TestTokenRequestsAreRedacted(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusUnauthorized)
@@ -121,8 +121,8 @@ func TestTokenRequestWords(t *testing.T) {
 	expectError(t, err, hosting.ErrUnauthenticated, "refused: Bearer (secret)")
 }
 
-// TestNetworkWords: so is what is no answer.
-func TestNetworkWords(t *testing.T) {
+// TestNetworkErrorsAreRedacted: so is what is no answer.
+func TestNetworkErrorsAreRedacted(t *testing.T) {
 	t.Parallel()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -9,9 +9,9 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
-// TestAccRenderingServerWords: what a server can be out of is called that, with what to do; the state stays, and
+// TestAccRenderingServerOutOfSpace: the error names the resource that a server has run out of, with what to do; the state stays, and
 // the next apply works.
-func TestAccRenderingServerWords(t *testing.T) {
+func TestAccRenderingServerOutOfSpace(t *testing.T) {
 	t.Parallel()
 	r := newRendering(t, gitserver.InitBare(t))
 	server, url := gitserver.Serve(t, r.repo)
