@@ -17,10 +17,14 @@ import (
 var (
 	// refusedTitle matches a diagnostic's title that needs its body.
 	refusedTitle = regexp.MustCompile(`^(What|Who|Whose)\b`)
+	// refusedStart matches the start of a comment that hides its subject in a clause.
+	refusedStart = regexp.MustCompile(`^(?:What|Whose|Test\w+: what)\b`)
 	// refusedWords match what no comment and no guide says. "canary-nobody" and the like are names.
 	refusedWords = map[string]*regexp.Regexp{
 		"nobody, whoever: name the people, or say what does not happen": regexp.MustCompile(
-			`(?:^|[^-/\w])(?:[Nn]obody|[Ww]hoever)\b`),
+			`(?:^|[^-/\w])(?:(?:[Nn]o|[Ss]ome|[Aa]ny)body|[Ww]hoever)\b`),
+		"data does not tell: write shows, reports, lists or contains": regexp.MustCompile(
+			`\btells? (?:what|which|whether|how|where|when|why)\b`),
 		"others as a subject: name the people or things": regexp.MustCompile(
 			`^Others [a-z]+(?:ed|d)\b|[.:] Others (?:pushed|changed|wrote|put)\b`),
 		"hold outside of promotion: write contain, keep, have or own": regexp.MustCompile(
@@ -79,7 +83,10 @@ func checkSource(t *testing.T, name string, text []byte) {
 		t.Fatal(err)
 	}
 	for _, group := range parsed.Comments {
-		for _, comment := range group.List {
+		for i, comment := range group.List {
+			if start := strings.TrimLeft(comment.Text, "/ "); i == 0 && refusedStart.MatchString(start) {
+				t.Errorf("%s: a comment that begins with What or Whose: name the thing", files.Position(comment.Pos()))
+			}
 			checkWords(t, files.Position(comment.Pos()).String(), strings.TrimLeft(comment.Text, "/ "))
 		}
 	}

@@ -168,7 +168,7 @@ func TestAccBaseRepoDrift(t *testing.T) {
 	r.expectEmptyPlanAfterApply()
 
 	gitserver.Seed(t, r.at, "stage", map[string]string{"base-repo.yaml": r.file(5)})
-	r.promote(5) // which somebody else has set by now
+	r.promote(5) // which another person has set by now
 	r.expectEmptyPlanAfterApply()
 	r.promote(6)
 	r.apply()

@@ -109,7 +109,7 @@ func TestAccCommitStatusLife(t *testing.T) {
 		t.Errorf("the import (-was +got):\n%s", diff)
 	}
 
-	s.on.SetStatus(s.commit, "Kalypso/DEV", "failure") // somebody else, in different case
+	s.on.SetStatus(s.commit, "Kalypso/DEV", "failure") // another account, in different case
 	s.changes()
 	s.expectStatus("kalypso/dev", "success", 3)
 	s.expectEmptyPlan()
@@ -331,7 +331,7 @@ func TestAccCommitStatusDeployment(t *testing.T) {
 	s.set("deployment", deployment(s.commit, "pending", "2 of 3 clusters current."))
 	s.expectEmptyPlan()
 
-	s.on.SetStatus(s.commit, "kalypso/dev", "failure") // somebody else
+	s.on.SetStatus(s.commit, "kalypso/dev", "failure") // another account
 	s.apply()
 	s.expectStatus("kalypso/dev", "pending", 3)
 	first := s.commit

@@ -209,7 +209,7 @@ func TestAccDeploymentRecord(t *testing.T) {
 		r.expectRecord(30, 1, "1 change on 1 cluster\nlarge/shop-web: 1.0 → 1.1 on 1 cluster (failed)")
 		r.expectRuns("c1 1.1 failed 00:30-", "c1 1.0 current 00:10-00:30", "c2 1.0 current 00:10-")
 
-		// What a silent source would report goes on, also in the records after that.
+		// Instances of a silent source continue, also in the records after that.
 		silent := func(o *observation.Observation) { o.Unanswered, o.Verdict = []string{"azure"}, "pending" }
 		r.observe(map[string]string{"c1": "1.1 current"}, silent)
 		r.apply()
@@ -271,7 +271,7 @@ func TestAccDeploymentRecord(t *testing.T) {
 			t.Errorf("the store was written: %s, then %s", size, r.size())
 		}
 		r.clock += 50
-		// What the clusters run now is compared with the store, though the state tells the same.
+		// The observation is compared with the store, though the state contains the same.
 		r.observe(map[string]string{"c1": "0.9 current"})
 		r.apply()
 		r.expectRuns("c1 0.9 current 01:50-", "c1 1.2 current 01:30-01:50", "c1 1.1 current 01:20-01:30",

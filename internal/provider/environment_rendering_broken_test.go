@@ -262,7 +262,8 @@ func TestAccBrokenImport(t *testing.T) {
 	}
 }
 
-// TestAccBrokenReadsKeptFromBranch: with a private state of another version, the apply reads what to keep from the branch.
+// TestAccBrokenReadsKeptFromBranch: with a private state of another version, the apply reads what to keep from the
+// branch.
 func TestAccBrokenReadsKeptFromBranch(t *testing.T) {
 	t.Parallel()
 	r := newBreaking(t)
@@ -489,7 +490,7 @@ func TestAccBrokenPullRequest(t *testing.T) {
 	}
 }
 
-// TestAccBrokenWaves: what is kept stays through all waves, also in a folder whose wave comes later.
+// TestAccBrokenWaves: kept folders stay through all waves, also in a folder whose wave comes later.
 func TestAccBrokenWaves(t *testing.T) {
 	t.Parallel()
 	r := newRolling(t)

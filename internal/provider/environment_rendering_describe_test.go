@@ -44,8 +44,8 @@ func (r *root) expectDescription(known bool, texts ...string) {
 	}
 }
 
-// TestAccDescription: what changes is described in the plan of an update and after a create, with keys, and with values
-// where that was asked for alone.
+// TestAccDescription: changes are described in the plan of an update and after a create, with keys, and with values
+// only if describe is "values".
 func TestAccDescription(t *testing.T) {
 	t.Parallel()
 	commits := []string{strings.Repeat("a", 40), strings.Repeat("b", 40), strings.Repeat("c", 40)}

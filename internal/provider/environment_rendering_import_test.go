@@ -6,7 +6,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
-// TestAccRenderingImport: what is read from the branch is what was delivered, and the same configuration changes
+// TestAccRenderingImport: an import reads the delivered tree from the branch, and the same configuration changes
 // nothing.
 func TestAccRenderingImport(t *testing.T) {
 	t.Parallel()

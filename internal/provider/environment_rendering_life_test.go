@@ -223,7 +223,8 @@ func TestAccRenderingSameRepo(t *testing.T) {
 	r.expectFiles("dev", defaultPaths("")...)
 }
 
-// TestAccRenderingWithoutDelivery: the strategy none needs no server and writes nothing, and push can follow it and go before it.
+// TestAccRenderingWithoutDelivery: the strategy none needs no server and writes nothing, and push can follow it and go
+// before it.
 func TestAccRenderingWithoutDelivery(t *testing.T) {
 	t.Parallel()
 	repo := gitserver.InitBare(t)

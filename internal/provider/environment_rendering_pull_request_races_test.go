@@ -9,7 +9,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
-// TestAccPullRequestAsksReviewersOnce: the private state knows who was asked for a review, so that no reviewer is asked again.
+// TestAccPullRequestAsksReviewersOnce: the private state knows who was asked for a review, so that no reviewer is asked
+// again.
 func TestAccPullRequestAsksReviewersOnce(t *testing.T) {
 	t.Parallel()
 	r := newReviewed(t)

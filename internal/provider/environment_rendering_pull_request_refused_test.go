@@ -38,7 +38,7 @@ func TestAccPullRequestNoCredential(t *testing.T) {
 	}
 }
 
-// TestAccPullRequestFields: what GitHub refuses of a pull request is shown at its argument, and the next apply goes on.
+// TestAccPullRequestFields: an argument that GitHub refuses is the place of the error, and the next apply continues.
 func TestAccPullRequestFields(t *testing.T) {
 	t.Parallel()
 	r := newReviewed(t)

@@ -88,7 +88,7 @@ func TestAccPullRequestRemovalWaits(t *testing.T) {
 	r.expectPlaces("live")
 }
 
-// TestAccPullRequestRemovalAtOnce: what arrives within the apply has its removal opened by it.
+// TestAccPullRequestRemovalAtOnce: if the tree is merged within the apply, the same apply opens the removal.
 func TestAccPullRequestRemovalAtOnce(t *testing.T) {
 	t.Parallel()
 	r := moving(t, "auto_merge", "squash")

@@ -132,7 +132,7 @@ func TestAccPullRequestAutoMerge(t *testing.T) {
 	r.expectDelivered(true, "merged")
 	r.expectEmptyPlan()
 
-	// What the provider asked GitHub for it takes back: the private state knows it.
+	// The provider undoes its own requests to GitHub, which the private state lists.
 	r.on.RequireStatus("dev", "ci")
 	r.set("value", "2")
 	r.apply()

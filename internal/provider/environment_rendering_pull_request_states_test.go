@@ -11,7 +11,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
-// TestAccPullRequestPushedTo: what people push to our branch is drift where it changes what is proposed.
+// TestAccPullRequestPushedTo: foreign commits on our branch are drift if they change the proposed tree.
 func TestAccPullRequestPushedTo(t *testing.T) {
 	t.Parallel()
 	r := newReviewed(t)
@@ -78,8 +78,8 @@ func TestAccPullRequestClosed(t *testing.T) {
 	r.expectPulls("closed", "closed")
 }
 
-// TestAccPullRequestLeavesForeignOnes: what is not this rendering's survives all: people's pull requests and branches, and
-// those of other renderings, of the same branch too.
+// TestAccPullRequestLeavesForeignOnes: pull requests and branches of people and of other renderings are left alone,
+// also those for the same branch.
 func TestAccPullRequestLeavesForeignOnes(t *testing.T) {
 	t.Parallel()
 	r := newReviewed(t)
@@ -166,8 +166,8 @@ func TestAccPullRequestMoves(t *testing.T) {
 	r.expectEmptyPlan()
 }
 
-// TestAccPullRequestWithoutMarkerAndState: if people rewrite the description of a pull request and the state is lost, its owner is
-// unknown, and the plan fails before anything is pushed.
+// TestAccPullRequestWithoutMarkerAndState: if people rewrite the description of a pull request and the state is lost,
+// its owner is unknown, and the plan fails before anything is pushed.
 func TestAccPullRequestWithoutMarkerAndState(t *testing.T) {
 	t.Parallel()
 	r := newReviewed(t)
@@ -182,7 +182,8 @@ func TestAccPullRequestWithoutMarkerAndState(t *testing.T) {
 	}
 }
 
-// TestAccPullRequestInput: what is wrong is said at plan, at its argument; so is a repo that is not there or elsewhere.
+// TestAccPullRequestInput: wrong arguments fail the plan at the argument; so does a repo that does not exist, or is on
+// another host.
 func TestAccPullRequestInput(t *testing.T) {
 	t.Parallel()
 	r := newReviewed(t)

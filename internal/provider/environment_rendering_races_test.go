@@ -56,8 +56,8 @@ func TestAccRenderingsAtOnce(t *testing.T) {
 	gitserver.Fsck(t, repo)
 }
 
-// TestAccRenderingPushedToMeanwhile: people push between plan and apply, and between our read and our push. Their files stay;
-// if they are in our folders, a new plan is needed.
+// TestAccRenderingPushedToMeanwhile: people push between plan and apply, and between our read and our push. Their files
+// stay; if they are in our folders, a new plan is needed.
 func TestAccRenderingPushedToMeanwhile(t *testing.T) {
 	t.Parallel()
 	r := newRendering(t, gitserver.InitBare(t))

@@ -72,7 +72,7 @@ func TestAccRenderingOtherVersion(t *testing.T) {
 	r.expectCommits(1, "-refresh=false")
 	r.expectFiles("dev", defaultPaths("below")...)
 
-	// What is only computed from now on contacts nothing.
+	// A rendering that is only computed from now on contacts no server.
 	gitserver.Seed(t, r.repo, "dev", map[string]string{"below/large/app-a/reconciler.yaml": "by hand\n"})
 	r.forget()
 	r.options("delivery", map[string]any{"strategy": "none"})

@@ -159,7 +159,7 @@ func (r *rolling) expectWarning(texts ...string) {
 func TestAccRollout(t *testing.T) {
 	t.Parallel()
 	r := newRolling(t)
-	r.expectCommits(0) // with a rollout, and nothing to bring to anybody
+	r.expectCommits(0) // with a rollout, and nothing to deliver
 	if now := r.rendered(); now["target_tree_hash"] != now["tree_hash"] || now["rollout_status"] != nil ||
 		now["delivered"] != true {
 		t.Errorf("before the rollout: %v, %v, %v", now["target_tree_hash"], now["rollout_status"], now["delivered"])

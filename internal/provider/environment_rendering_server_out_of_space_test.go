@@ -9,8 +9,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
-// TestAccRenderingServerOutOfSpace: the error names the resource that a server has run out of, with what to do; the state stays, and
-// the next apply works.
+// TestAccRenderingServerOutOfSpace: the error names the resource that a server has run out of, with what to do; the
+// state stays, and the next apply works.
 func TestAccRenderingServerOutOfSpace(t *testing.T) {
 	t.Parallel()
 	r := newRendering(t, gitserver.InitBare(t))

@@ -18,8 +18,8 @@ func configDocument(name, value string) string {
 		"data: {value: '" + value + "'}\n"
 }
 
-// TestAccSourcesKeptWithoutWrite: while nothing is written, the plan keeps where the objects were read, each of sources and
-// manifests as a whole, and is empty where nothing else changes.
+// TestAccSourcesKeptWithoutWrite: while nothing is written, the plan keeps where the objects were read, each of sources
+// and manifests as a whole, and is empty where nothing else changes.
 func TestAccSourcesKeptWithoutWrite(t *testing.T) {
 	t.Parallel()
 	r := newRendering(t, gitserver.InitBare(t))
@@ -42,7 +42,7 @@ func TestAccSourcesKeptWithoutWrite(t *testing.T) {
 		t.Errorf("the state (-before +after):\n%s", diff)
 	}
 
-	// What else changes is an update that keeps them.
+	// Any other change is an update that keeps them.
 	r.options("commit_message", "Another")
 	r.expectUpdate(0)
 	r.expectSame(before, "sources", "manifests", "tree_hash", "commit_sha", "description")
@@ -53,7 +53,7 @@ func TestAccSourcesKeptWithoutWrite(t *testing.T) {
 	r.expectUpdate(0)
 	r.expectSame(before, "sources", "manifests", "tree_hash", "commit_sha")
 
-	// What is written has the commits of now.
+	// A tree that is written has the current commits.
 	r.set("values", map[string]string{"a": "y"})
 	r.expectCommits(1)
 	if got := asMap(r.rendered()["sources"])[acmeBase+"@main:."]; got != commit("3") {
@@ -78,7 +78,7 @@ func TestAccSourcesKeptWithoutWrite(t *testing.T) {
 		t.Errorf("after an import sources name the commit %v", got)
 	}
 
-	// What is not known at plan is kept by the apply.
+	// Values that are unknown at plan are kept by the apply.
 	r.write("later.tf", `resource "terraform_data" "later" { input = "`+commit("6")+`" }`)
 	r.write("override.tf", `resource "kalypso_environment_rendering" "this" {
   sources = { "`+acmeBase+`@main:." = terraform_data.later.output }
@@ -140,7 +140,7 @@ resource "kalypso_environment_rendering" "this" {
 	}
 }
 
-// TestAccSourcesInput: what is no place, or no commit, is an error on its element.
+// TestAccSourcesInput: an invalid location or commit is an error on its element.
 func TestAccSourcesInput(t *testing.T) {
 	t.Parallel()
 	r := newRendering(t, gitserver.InitBare(t))

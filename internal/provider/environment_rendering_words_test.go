@@ -27,8 +27,8 @@ func TestAccRenderingFirstIsEmpty(t *testing.T) {
 	r.expectCommits(0)
 }
 
-// TestAccRenderingReportsMissingNamesOnce: an environment that no workload names, and a missing template, are reported once, with the
-// names in the form of the objects.
+// TestAccRenderingReportsMissingNamesOnce: an environment that no workload names, and a missing template, are reported
+// once, with the names in the form of the objects.
 func TestAccRenderingReportsMissingNamesOnce(t *testing.T) {
 	t.Parallel()
 	r := newRoot(t, map[string]string{"main.tf": terraformBlock + `

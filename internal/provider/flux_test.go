@@ -12,7 +12,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
-// Of testdata/TestFluxRollout.
+// Names in testdata/TestFluxRollout.
 const (
 	fluxSoak     = 15 * time.Second // three intervals
 	fluxDeadline = 12 * time.Second

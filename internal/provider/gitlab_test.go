@@ -121,7 +121,7 @@ func TestAccGitLab(t *testing.T) {
 			c.expectRequests(c.controlPlane, "1 opened to stage")
 			c.expectEmptyPlan()
 
-			// What people do is told in GitLab's words.
+			// Actions of people are described in GitLab's terms.
 			c.controlPlane.Close(t, 1)
 			if out := c.succeed("plan", "-no-color").text(); !strings.Contains(out, "The merge request was closed") ||
 				!strings.Contains(out, "People closed merge request 1") {

@@ -85,7 +85,7 @@ func TestAccPlans(t *testing.T) {
 		shows(step.name)
 	}
 
-	// What stops a plan.
+	// Errors that stop a plan.
 	refuses := func(name string) {
 		t.Helper()
 		o := r.terraform("plan", "-no-color")
@@ -108,7 +108,7 @@ func TestAccPlans(t *testing.T) {
 	refuses("drift")
 }
 
-// TestGuidePlans: what guides show of plans is what the tests of plans saw.
+// TestGuidePlans: the plans in the guides are those that the tests of plans recorded.
 func TestGuidePlans(t *testing.T) {
 	t.Parallel()
 	var seen strings.Builder

@@ -136,7 +136,7 @@ func TestAccSecrets(t *testing.T) {
 	}
 }
 
-// TestAccSecretsBadInput: what no cluster could use is an error of the plan, on the object and its attribute.
+// TestAccSecretsBadInput: a reference that no cluster could use fails the plan, on the object and its attribute.
 func TestAccSecretsBadInput(t *testing.T) {
 	t.Parallel()
 	r := newRoot(t, map[string]string{"main.tf": secretsRoot})

@@ -181,7 +181,7 @@ func TestAccPromotionWaitsForReview(t *testing.T) {
 	p.gitops.Merge(t, 2, "squash")
 	p.expectUnchanged()
 
-	// What was merged is rejected: the way back is a pull request, too.
+	// The merged commit is rejected: the rollback is a pull request, too.
 	p.rules("after", gate, "rejected", map[string]any{second: nil})
 	p.run()
 	p.expectPullRequest(3, "open", false)

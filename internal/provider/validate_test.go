@@ -52,7 +52,7 @@ func expectDiagnostics(t *testing.T, folder string) string {
 		}
 	}
 	for at, want := range expected(t, folder) {
-		// Of what was found, keep what was wanted of it.
+		// Keep only the wanted part of each problem that was found.
 		texts := slices.Sorted(slices.Values(found[at]))
 		slices.Sort(want)
 		for j := range min(len(want), len(texts)) {

@@ -240,7 +240,7 @@ output "import_blocks" {
 			r.apply()
 			before := r.state()["kalypso_environment_rendering.this"]
 			blocks := r.succeed("output", "-raw", "import_blocks").stdout
-			// What the comments say to do.
+			// The edits that the comments describe.
 			for line := range strings.Lines(blocks) {
 				if f := strings.Fields(line); len(f) > 5 && f[1] == "git" {
 					gitserver.Git(t, "", "clone", "--quiet", h.dir("kalypso-control-plane"), filepath.Join(r.folder, f[4]))

@@ -95,8 +95,8 @@ type Decision struct {
 	File      string
 	FileKnown bool
 	Drifted   bool // others pinned another commit
-	// Rests says why nothing is written, whatever the promotion chose; "": it may be. Withhold says that the apply makes
-	// the open pull request a draft that must not be merged now.
+	// Rests says why nothing is written, whatever the promotion chose; "": it may be. Withhold says that the apply
+	// makes the open pull request a draft that must not be merged now.
 	Rests    string
 	Withhold bool
 	Closed   int // the number of the pull request that people closed and that keeps the apply from proposing; 0: none

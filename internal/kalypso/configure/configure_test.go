@@ -18,8 +18,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/seeds"
 )
 
-// TestConfigsApplyByLabels compares the configs and secrets of each assignment of random fleets with a plain check of each label
-// of each config.
+// TestConfigsApplyByLabels compares the configs and secrets of each assignment of random fleets with a plain check of
+// each label of each config.
 func TestConfigsApplyByLabels(t *testing.T) {
 	for seed := range seeds.Of(t, 60, 60) {
 		r := rand.New(rand.NewPCG(seed, 1))

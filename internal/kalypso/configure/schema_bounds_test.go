@@ -71,7 +71,8 @@ func TestSchemaBounds(t *testing.T) {
 	}
 }
 
-// TestSchemaReferencesAreBounded bounds what schemas that refer to themselves make of values, and lets through those that descend.
+// TestSchemaReferencesAreBounded bounds what schemas that refer to themselves make of values, and lets through those
+// that descend.
 func TestSchemaReferencesAreBounded(t *testing.T) {
 	nested := func(n int) map[string]any {
 		v := map[string]any{"leaf": "x"}

@@ -24,8 +24,8 @@ type AppliedTree struct {
 	*Rendered
 	kept      *keptTree // nil if nothing fails to render
 	inventory Inventory
-	// uncertain says that the inventory depends on values that are not known yet, or on a branch that was not read. Then
-	// it is the fleet's. unread says that the state does not tell what the branch contains.
+	// uncertain says that the inventory depends on values that are not known yet, or on a branch that was not read.
+	// Then it is the fleet's. unread says that the state does not contain the tree of the branch.
 	uncertain, unread bool
 	// step is the step of the rollout that the apply takes; nil: none.
 	step *rollout.Step
@@ -73,7 +73,7 @@ func newAppliedTree(r *Rendered, p *Prior, s *State) *AppliedTree {
 	return next
 }
 
-// on returns the tree that the apply leaves on a branch that was read, where the state does not tell what that
+// on returns the tree that the apply leaves on a branch that was read, where the state does not contain what that
 // contains.
 func (t *AppliedTree) on(s *State, at *BranchState) *AppliedTree {
 	if !t.unread {

@@ -18,8 +18,8 @@ func configWith(name string, data map[string]string) *fleet.Config {
 	}
 }
 
-// TestClearSecrets: what is new or changed since the last delivery or proposal is reported, by config and key, and
-// without the value.
+// TestClearSecrets: secrets that are new or changed since the last delivery or proposal are reported, by config and
+// key, and without the value.
 func TestClearSecrets(t *testing.T) {
 	t.Parallel()
 	token, url := "gh"+"p_"+strings.Repeat("aB3", 12), "https://me:"+"hunter2@acme.io"
@@ -108,7 +108,7 @@ func TestGoldenFleetsHoldNoSecret(t *testing.T) {
 	}
 }
 
-// What an apply keeps needs no report: nothing of it is delivered.
+// Files that an apply keeps need no report: nothing of it is delivered.
 func TestClearSecretsOfAction(t *testing.T) {
 	t.Parallel()
 	s := usualSituation()

@@ -235,7 +235,7 @@ func kindOf(err error) string {
 	return err.Error()
 }
 
-// TestDecide: what an apply does, by the configuration and by what the last run left.
+// TestDecide: the actions of an apply, by the configuration and the state of the last run.
 func TestDecide(t *testing.T) {
 	const unknown = unknown.Text
 	for _, test := range []struct {
@@ -268,7 +268,7 @@ func TestDecide(t *testing.T) {
 			s.prior, s.state, s.desired.Tree, s.desired.Strategy = nil, nil, rendered("large"), ComputeOnly
 		}, "write"},
 
-		// What changes.
+		// Changes.
 		{"another tree is written", func(s *situation) { s.desired.Tree = rendered("large/a=2 large/b=1 small/c=1") },
 			"write, changes map[large:+0 -0 ~1]"},
 		{"another promoted commit is written", func(s *situation) { s.desired.Promotion.Commit = "v2" },
@@ -286,7 +286,7 @@ func TestDecide(t *testing.T) {
 			s.desired.Strategy, s.state = PullRequest, nil
 		}, "write, recovers the state, reads the branch"},
 
-		// What is not known yet.
+		// Unknown values.
 		{"a strategy that is not known decides nothing", func(s *situation) { s.desired.Strategy = unknown }, "undecided"},
 		{"assignments that are not known decide nothing", func(s *situation) { s.desired.Tree = nil }, "undecided"},
 		{"another promoted commit is written whatever the assignments are", func(s *situation) {
@@ -431,7 +431,7 @@ func TestDecide(t *testing.T) {
 			s.state.Decisions = placement.Decisions{"p": {Targets: map[string][]string{"a": {"large"}}}}
 		}, "write, changes map[]"},
 
-		// What a description needs.
+		// Contents of a description.
 		{"a change is described once the commits of its sources are known", func(s *situation) {
 			s.desired.Tree = rendered("large/a=2 large/b=1 small/c=1")
 			s.desired.Sources = map[string]string{"https://acme.io/app@main:.": unknown}
@@ -542,7 +542,7 @@ func TestDecide(t *testing.T) {
 	}
 }
 
-// TestChange: what an apply makes of the branch that it reads.
+// TestChange: the change of an apply, by the branch that it reads.
 func TestChange(t *testing.T) {
 	for _, test := range []struct {
 		rule string
@@ -570,7 +570,7 @@ func TestChange(t *testing.T) {
 			s.branch.Folders["team"], s.branch.Files = InventoryFolder{}, []string{"README.md"}
 		}, "write"},
 
-		// Whose the destination is.
+		// The owner of the destination.
 		{"a file above the path", func(s *situation) { s.branch.Obstacle = `"a" exists but is not a directory` },
 			"refuses: not a directory"},
 		{"a file in place of the record's folder", func(s *situation) {
@@ -654,7 +654,7 @@ func TestChange(t *testing.T) {
 				"small/c=1"), free
 		}, "write"},
 
-		// What moved between plan and apply.
+		// Changes between plan and apply.
 		{"our folders moved since the plan", func(s *situation) {
 			s.branch.Folders = existing("large/a=9 large/b=1 small/c=1")
 		}, "refuses: moved [large]"},
@@ -745,7 +745,7 @@ func (c *Change) text(errs []error) string {
 	return strings.Join(parts, ", ")
 }
 
-// TestPathsToRemove: what a destroy or a move removes.
+// TestPathsToRemove: the paths that a destroy or a move removes.
 func TestPathsToRemove(t *testing.T) {
 	for _, test := range []struct {
 		rule string

@@ -6,7 +6,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/pullrequest"
 )
 
-// TestOthersOnOurBranch: what the state says about commits of others on our branch.
+// TestOthersOnOurBranch: the foreign commits on our branch, as the state has them.
 func TestOthersOnOurBranch(t *testing.T) {
 	for _, test := range []struct {
 		rule string

@@ -39,8 +39,8 @@ var ReportStates = []Health{Healthy, Progressing, Failed, Suspended}
 // Report contains what a source says about one object on one cluster.
 type Report struct {
 	Cluster string
-	// Folder contains the path of the cluster type's folder that the cluster follows, relative to the rendering's path. It
-	// is "" with Offline if the source can't tell.
+	// Folder contains the path of the cluster type's folder that the cluster follows, relative to the rendering's path.
+	// It is "" with Offline if the source can't tell.
 	Folder string
 	// Object names the reporting object on the cluster, such as "Kustomization flux-system/fleet". "" means the whole
 	// cluster.

@@ -27,8 +27,8 @@ var (
 	graphEdge       = regexp.MustCompile(`(?m)^  t\d+ (==>|-\.->|-->|---) c\d+$`)
 )
 
-// TestGraph: what changes is drawn whole, or by cluster type, or not; what stays is drawn where there is room for all
-// of a cluster type.
+// TestGraph: changes are drawn whole, or by cluster type, or not; unchanged targets are drawn if all of a cluster type
+// fit.
 func TestGraph(t *testing.T) {
 	t.Parallel()
 	type drawn struct {

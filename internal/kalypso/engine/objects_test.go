@@ -264,8 +264,8 @@ func TestUnservedVersions(t *testing.T) {
 	}
 }
 
-// TestManyDuplicateObjects: what is found in a fleet whose template is wrong for all is one problem of a bounded
-// length. The files of a folder that was delivered and changes wait to be read, up to 16 MiB of them.
+// TestManyDuplicateObjects: a template that is wrong for a whole fleet is one problem of a bounded length. The files of
+// a folder that was delivered and changes wait to be read, up to 16 MiB of them.
 func TestManyDuplicateObjects(t *testing.T) {
 	t.Parallel()
 	const targets = 400

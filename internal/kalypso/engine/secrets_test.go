@@ -273,7 +273,7 @@ spec:
 	}
 }
 
-// TestUnknownReferences: what is not known of a secret makes unknown the files that it reaches.
+// TestUnknownReferences: unknown parts of a secret make the files that depend on them unknown.
 func TestUnknownReferences(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {

@@ -121,7 +121,7 @@ func BenchmarkLargeRepo(b *testing.B) {
 			})
 		}
 	}
-	// What a server without filters cannot but send for one commit.
+	// The bytes that a server without filters has to send for one commit.
 	b.Run("read/git fetch --depth 1", func(b *testing.B) {
 		s, url := gitserver.Serve(b, repo, gitserver.WithProtocolV0())
 		for b.Loop() {

@@ -33,11 +33,11 @@ type UpdateOptions struct {
 	CachePath string
 	// Cache is the tree cache of an earlier result.
 	Cache TreeCache
-	// PackBuffer bounds the part of the pack that is kept in memory, in bytes; 0: 16 MiB. The rest is packed while it is
-	// sent.
+	// PackBuffer bounds the part of the pack that is kept in memory, in bytes; 0: 16 MiB. The rest is packed while it
+	// is sent.
 	PackBuffer int
-	// Backoff waits before another attempt; the first one is 1. It returns early if ctx is done. Nil: a random time that
-	// doubles, from 50 ms to 3 s.
+	// Backoff waits before another attempt; the first one is 1. It returns early if ctx is done. Nil: a random time
+	// that doubles, from 50 ms to 3 s.
 	Backoff func(ctx context.Context, attempt int) error
 }
 

@@ -60,7 +60,7 @@ func mirrors(t *testing.T, urls map[string]string) gitremote.Option {
 	return gitremote.WithMirrors(m)
 }
 
-// TestMirrorCredentials: what opens the original never goes to its mirror, whichever way it is configured.
+// TestMirrorCredentials: credentials of the original are never sent to its mirror, however they are configured.
 func TestMirrorCredentials(t *testing.T) {
 	repo := gitserver.InitBare(t)
 	gitserver.Seed(t, repo, "main", map[string]string{"a": "1"})

@@ -55,7 +55,7 @@ type Writer interface {
 	// Push sends the pack and moves the branch. If the branch is not at the expected head, the error is
 	// [ErrBranchMoved]; other rejections are [ErrRejected] with the server's output. A Writer pushes only once.
 	//
-	// If Sent returns true, the result of Push does not tell where the branch is: an answer can get lost, and a server
+	// If Sent returns true, the result of Push does not show where the branch is: an answer can get lost, and a server
 	// can report success falsely.
 	Push(req PushRequest) error
 	// Sent reports whether the push was sent, so that the server may have accepted it.

@@ -12,8 +12,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
-// TestHookOutputIsRedacted: a hook's output is shown escaped and without secrets, even if one secret is a prefix of another,
-// over every transport.
+// TestHookOutputIsRedacted: a hook's output is shown escaped and without secrets, even if one secret is a prefix of
+// another, over every transport.
 func TestHookOutputIsRedacted(t *testing.T) {
 	const printed = "\x1b[2J\x1b[1;1HApply complete! \u202egnp.exe\u2066 canary-and-longer canary \u009b31m\x07"
 	const want = `\x1b[2J\x1b[1;1HApply complete! \u202egnp.exe\u2066 (secret) (secret) \u009b31m\a`

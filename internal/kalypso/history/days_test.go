@@ -209,7 +209,7 @@ func (d *days) play(t *testing.T, p place) {
 			t.Fatalf("look %d, recorded twice: %+v, %v, from %s to %s", i, again, err, before, p.size(t))
 		}
 	}
-	// What the last look told of the deliveries is news for the next apply.
+	// The deliveries that the last refresh found are new to the next apply.
 	gitserver.Git(t, d.gitops, "update-ref", "refs/heads/prod", d.real[d.branch[len(d.branch)-1].Hash])
 	last := *was
 	last.ObservedAt = last.ObservedAt.Add(time.Second)

@@ -31,7 +31,8 @@ type Input struct {
 	Branch []Commit
 	// Whole says that Branch reaches the first commit. Without it, the oldest commit only shows the state before.
 	Whole bool
-	// ControlPlane is the first-parent history of the control plane's branch, newest first. It may be cut off at its end.
+	// ControlPlane is the first-parent history of the control plane's branch, newest first. It may be cut off at its
+	// end.
 	ControlPlane []Source
 	// Observed are the records of what clusters ran, oldest first; none without a store.
 	Observed []Observed
@@ -47,8 +48,8 @@ type Commit struct {
 	Subject string    // the first line of the message
 	// Record is what the record of the rendering says; nil: there is none.
 	Record *Record
-	// Folders contains the hash of the tree of each cluster type's folder that the record lists. The values are not used
-	// without a record.
+	// Folders contains the hash of the tree of each cluster type's folder that the record lists. The values are not
+	// used without a record.
 	Folders map[string]string
 }
 
@@ -90,8 +91,8 @@ type Delivery struct {
 	Reason  string
 	// Running is when it was first observed to succeed; zero: never.
 	Running time.Time
-	// Failed says that the next delivery rolled this one back, or that this one was observed to fail. FailedAt is when it
-	// began to count as failed, and Restored when the environment was good again; zero: not yet.
+	// Failed says that the next delivery rolled this one back, or that this one was observed to fail. FailedAt is when
+	// it began to count as failed, and Restored when the environment was good again; zero: not yet.
 	Failed             bool
 	FailedAt, Restored time.Time
 }

@@ -67,8 +67,8 @@ func (r Recording) Prepare() *Prepared {
 	return p
 }
 
-// Expected returns the changes that a store writes after its last record if the state agrees with the store; none
-// if it does not. They tell what the store needs before it is asked for the conditions of instances.
+// Expected returns the changes that a store writes after its last record if the state agrees with the store; none if it
+// does not. They contain what the store needs before it is asked for the conditions of instances.
 func (p *Prepared) Expected(last Last) []InstanceChange {
 	if p.wasHash == "" || p.wasHash != last.Hash || !p.Now.ObservedAt.After(last.ObservedAt) ||
 		!last.IsAt(p.Now.Repo, p.Now.Branch, p.Now.Path) {

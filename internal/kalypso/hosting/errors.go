@@ -15,7 +15,7 @@ var (
 	ErrUnauthenticated = errors.New("the host does not accept the credential")
 	// ErrForbidden: the credential lacks permission.
 	ErrForbidden = errors.New("the host does not allow this")
-	// ErrNotVisible: the object does not exist, or the credential may not see it; hosts do not tell which. Never treat
+	// ErrNotVisible: the object does not exist, or the credential may not see it; hosts do not say which. Never treat
 	// it as proof of absence.
 	ErrNotVisible = errors.New("not found, or not visible to the credential")
 	// ErrCommitNotFound: the repo was read and has no such commit.

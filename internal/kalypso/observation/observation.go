@@ -21,8 +21,8 @@ type Observation struct {
 	VerdictSince       time.Time // zero: unknown
 	// Unanswered lists the sources that did not answer, sorted. Their objects are missing here, but they may still run.
 	Unanswered []string
-	// Groups contain the instances. An instance is one deployment target on one cluster, through one cluster type. It is
-	// in one group; of several, the encoding keeps the first.
+	// Groups contain the instances. An instance is one deployment target on one cluster, through one cluster type. It
+	// is in one group; of several, the encoding keeps the first.
 	Groups []Group
 }
 

@@ -81,7 +81,7 @@ func (c *choice) goBack() {
 	c.Kind, c.Candidate = Frozen, c.newest()
 	newest := c.History.index(c.World.Current.Commit)
 	if newest < 0 && c.World.Current.RolledBack != "" {
-		return // nothing tells which of the earlier deliveries were rolled back
+		return // it is unknown which of the earlier deliveries were rolled back
 	}
 	for _, commit := range c.World.Current.Delivered {
 		at := c.History.index(commit)
@@ -192,8 +192,8 @@ const (
 	gateHold    = "hold"
 	gateDwell   = "dwell"
 	gateRollout = "rollout"
-	// gateRollback waits for people: the branch lost the commit that was rolled back, and may still contain commits that
-	// came before it there.
+	// gateRollback waits for people: the branch lost the commit that was rolled back, and may still contain commits
+	// that came before it there.
 	gateRollback = "rollback"
 )
 

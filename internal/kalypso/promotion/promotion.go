@@ -60,10 +60,10 @@ type Gate struct {
 	Name    string        // the environment
 	Context string        // of its status
 	Soak    time.Duration // 0: none
-	// RenewedWithin is how long a good status proves that the environment runs the commit: what runs between two statuses
-	// may be a commit whose status no promotion reads. 0: for ever.
+	// RenewedWithin is how long a good status proves that the environment runs the commit: what runs between two
+	// statuses may be a commit whose status no promotion reads. 0: for ever.
 	RenewedWithin time.Duration
-	By            string // who may have set the status; "": anybody
+	By            string // who may have set the status; "": any account
 	// Deployed is a state that replaces the status.
 	Deployed *Deployed
 }
@@ -71,7 +71,7 @@ type Gate struct {
 // StatusGate is a status or a check run that must be successful on a commit.
 type StatusGate struct {
 	Name string
-	By   string // who may have set it; "": anybody
+	By   string // who may have set it; "": any account
 }
 
 // Deployed is the state of an environment, as it was observed.
@@ -113,8 +113,8 @@ type Current struct {
 	// Others are the other commits that folders may contain during a rollout: the one before it, and those of rollouts
 	// that it interrupted.
 	Others []string
-	// Delivered are the promoted commits of the deliveries so far, newest first, as the history of the GitOps branch says.
-	// They are read only if [World.NeedsDeliveries].
+	// Delivered are the promoted commits of the deliveries so far, newest first, as the history of the GitOps branch
+	// says. They are read only if [World.NeedsDeliveries].
 	Delivered []string
 	// Proposal is the open pull request of the environment's rendering, or nil.
 	Proposal *PendingPromotion
@@ -164,8 +164,8 @@ type Choice struct {
 	Warnings []Warning
 	// RolledBack is the newest commit that must not return by itself once Commit is delivered; "": none.
 	RolledBack string
-	// Unread lists the commits whose status history the decision depends on. Unless it is empty, the other fields are not
-	// valid yet.
+	// Unread lists the commits whose status history the decision depends on. Unless it is empty, the other fields are
+	// not valid yet.
 	Unread []string
 }
 

@@ -23,8 +23,8 @@ type environment struct {
 	ran     []span // of all commits
 	banned  []string
 	takes   int // promotions
-	// deliveries are the commits that reached all folders, newest first. In waves, a promotion reaches them later. backs
-	// are what their records say of rollbacks.
+	// deliveries are the commits that reached all folders, newest first. In waves, a promotion reaches them later.
+	// backs are what their records say of rollbacks.
 	deliveries, backs []string
 	waves             bool
 }

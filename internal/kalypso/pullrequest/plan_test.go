@@ -206,7 +206,7 @@ func TestPlan(t *testing.T) {
 	}
 }
 
-// TestPlanOfAll: what is true in every situation, over all combinations of what a plan follows from.
+// TestPlanOfAll: the invariants of a plan, over all combinations of its inputs.
 func TestPlanOfAll(t *testing.T) {
 	count := 0
 	for s := range situations {

@@ -36,8 +36,8 @@ type Topic struct {
 	Settings
 	// Contents returns what our branch contains of the change, for the [Trailer].
 	Contents func(ours *gitops.Snapshot) (string, error)
-	// Sleep waits before the pull request is read again. try starts at 1. If it is nil, the wait doubles from one second
-	// to half a minute.
+	// Sleep waits before the pull request is read again. try starts at 1. If it is nil, the wait doubles from one
+	// second to half a minute.
 	Sleep func(ctx context.Context, try int) error
 
 	ours, target *gitops.Branch

@@ -21,8 +21,8 @@ type ProposedChange struct {
 	Edit func(ctx context.Context, target, ours *gitops.Snapshot) (Edit, error)
 	// Removes says that the change only removes, so that an absent target contains it.
 	Removes bool
-	// Pushed runs after our branch contains the change, or the target, and before the pull request is opened or edited. It
-	// may be nil.
+	// Pushed runs after our branch contains the change, or the target, and before the pull request is opened or edited.
+	// It may be nil.
 	Pushed func(ctx context.Context) error
 	// Text is called once our branch contains the change.
 	Text func() Text
@@ -30,7 +30,8 @@ type ProposedChange struct {
 
 // Outcome is what a run did.
 type Outcome struct {
-	// PullRequest proposes the change, or proposed it until people closed it. It is nil if the target contains the change.
+	// PullRequest proposes the change, or proposed it until people closed it. It is nil if the target contains the
+	// change.
 	PullRequest *hosting.PullRequest
 	Head        string // of our branch
 	Pushed      bool

@@ -1160,7 +1160,7 @@ main: nothing
 ours: 1, 1 ahead, 0 behind`},
 		}},
 
-		// What differs between hosts.
+		// Differences between hosts.
 		{"the target takes the change before it is opened", func(w *world) {
 			w.people.Before(hostingtest.Open, func() { w.push("main", file, "1") })
 		}, `

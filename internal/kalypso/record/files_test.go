@@ -13,7 +13,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
-// TestRead: what is written is read again. A branch without a record has none, and one that can't be used says why.
+// TestRead: a record that is written can be read. A branch without a record has none, and a record that can't be used
+// is an error with the reason.
 func TestRead(t *testing.T) {
 	client, err := gitremote.NewClient(nil)
 	if err != nil {

@@ -20,8 +20,8 @@ type Promotion struct {
 // zero value is an unknown reason.
 type Reason struct {
 	Decision promotion.Kind `json:"decision,omitempty"`
-	// Reason says why the commit was chosen: gates with who opened them, overrides. Summary describes the run that chose
-	// it.
+	// Reason says why the commit was chosen: gates with who opened them, overrides. Summary describes the run that
+	// chose it.
 	Reason  string `json:"reason,omitempty"`
 	Summary string `json:"summary,omitempty"`
 	// RolledBack is the newest commit that a rollback removed. It must not return by itself.

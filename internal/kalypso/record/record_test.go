@@ -41,7 +41,7 @@ func TestRecord(t *testing.T) {
 	if diff := cmp.Diff(written, got); diff != "" {
 		t.Errorf("after the round trip (-want +got):\n%s", diff)
 	}
-	// What an older version wrote has no sources; its origins name the commits.
+	// A record of an older version has no sources; its origins name the commits.
 	old := "https://a@" + strings.Repeat("1", 40) + ":x.yaml"
 	older := `{"version":1,"environment":"dev","cluster_types":[],"origins":["` + old + `"]}`
 	got, err = record.Parse([]byte(older))

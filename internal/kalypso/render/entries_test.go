@@ -14,8 +14,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/seeds"
 )
 
-// TestEntriesRenderLikeTheWhole renders random templates for assignments whose values have much in common, and compares the
-// results with those of text/template for all values.
+// TestEntriesRenderLikeTheWhole renders random templates for assignments whose values have much in common, and compares
+// the results with those of text/template for all values.
 func TestEntriesRenderLikeTheWhole(t *testing.T) {
 	joined, whole := 0, 0
 	for seed := range seeds.Of(t, 200, 2000) {

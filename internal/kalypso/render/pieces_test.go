@@ -15,8 +15,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/seeds"
 )
 
-// TestPiecesRenderLikeTheWhole renders random templates for several assignments, cut into pieces and with what they share, and
-// compares the results with those of text/template for the whole text and a fresh copy of the data.
+// TestPiecesRenderLikeTheWhole renders random templates for several assignments, cut into pieces and with what they
+// share, and compares the results with those of text/template for the whole text and a fresh copy of the data.
 func TestPiecesRenderLikeTheWhole(t *testing.T) {
 	templates, failed, missing, rendered := 0, 0, 0, 0
 	for seed := range seeds.Of(t, 500, 1500) {

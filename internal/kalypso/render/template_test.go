@@ -123,7 +123,7 @@ t: |
 		{"hash", "", []string{`{{ hash (dict) }} {{ hash "a" }} {{ hash 1 }} {{ hash (dict "a" 1 "b" (list 1 "x")) }} {{ ` +
 			`hash .ConfigData.none }} {{ hash (dict "M" (dict "k" 1.5 "n" .ConfigData.none) "L" (list true (dict "name" ` +
 			`"x"))) }}`},
-			// What github.com/mitchellh/hashstructure v1.1.0 says of the same values.
+			// The result of github.com/mitchellh/hashstructure v1.1.0 for the same values.
 			"0 12638153115695167422 16390143479181108970 3344758751922209537 12161962213042174405 15992462139616234727"},
 		{"keys and values are sorted", "", []string{`{{ keys .ConfigData.M | join "," }} {{ values (dict "z" .Workspace ` +
 			`"a" .ClusterType) | join "," }}`},

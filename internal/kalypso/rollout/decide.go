@@ -27,16 +27,16 @@ type Situation struct {
 	PromotedCommit string // of the target; "": none
 	// Rollback says that the target is an earlier delivery, which all folders get at once.
 	Rollback bool
-	// Delivered is what the last apply left on the branch. Seen is the part of it that the branch still contained when it
-	// was last read.
+	// Delivered is what the last apply left on the branch. Seen is the part of it that the branch still contained when
+	// it was last read.
 	Delivered, Seen map[string]string
 	Before          *StoredProgress // of the last commit; nil: no rollout was begun
 }
 
 // Step is the part of a rollout that one apply does.
 type Step struct {
-	// Stay lists the cluster types whose folders stay as delivered, sorted: their wave has not come yet. The apply writes
-	// all others as the fleet renders them.
+	// Stay lists the cluster types whose folders stay as delivered, sorted: their wave has not come yet. The apply
+	// writes all others as the fleet renders them.
 	Stay []string
 	// Taken lists the cluster types whose folders the apply changes, sorted.
 	Taken []string

@@ -121,7 +121,7 @@ func TestSecrets(t *testing.T) {
 	}
 }
 
-// TestNoSecrets: what only looks like one passes.
+// TestNoSecrets: texts that only look like secrets pass.
 func TestNoSecrets(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{

@@ -43,7 +43,7 @@ func TestControlPlane(t *testing.T) {
 		) + "---\nkind: Pod\n",
 		"registrations.yaml": document("WorkloadRegistration", "shop",
 			fmt.Sprintf("{workload: {repo: %q, branch: main, path: .}, workspace: team}", s.url("shop"))),
-		// What is left out, at the root and below, and taken in again.
+		// Patterns that exclude files, at the root and below, and include them again.
 		".sourceignore":           "# for Flux\n\n/drafts/*\n!/drafts/ready.yaml\n*.tmp.yaml\n",
 		"drafts/broken.yaml":      "{",
 		"drafts/ready.yaml":       document("Template", "ready", "{type: config}"),

@@ -165,8 +165,8 @@ func TestDueAfterDrift(t *testing.T) {
 	}
 }
 
-// TestSameStatus: what the host calls the same is neither drift nor due. A host that can't change a pending status says
-// so of any two that are pending; another commit, context or state is due there too.
+// TestSameStatus: a status that the host considers the same is neither drift nor due. A host that can't change a
+// pending status says so of any two that are pending; another commit, context or state is due there too.
 func TestSameStatus(t *testing.T) {
 	bothPending := func(want, have hosting.Status) bool {
 		return want.State == have.State && want.State == hosting.Pending || hosting.EqualStatus(want, have)

@@ -56,7 +56,7 @@ func readRules() ([]operation, error) {
 		}
 		all = append(all, o)
 	}
-	// Of several that a path matches, the most exact one counts.
+	// If a path matches several, the most exact one counts.
 	slices.SortFunc(all, func(a, b operation) int {
 		return cmp.Or(strings.Count(a.Path, "{")-strings.Count(b.Path, "{"), strings.Compare(a.Path, b.Path))
 	})

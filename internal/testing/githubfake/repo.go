@@ -176,7 +176,7 @@ func (r *Repo) sync() {
 		case head == "":
 			continue
 		case head == p.headCommit && base != p.baseCommit && r.contains(base, head):
-			// Somebody pushed the commits to the base: GitHub treats that as a merge.
+			// The commits were pushed to the base by hand: GitHub treats that as a merge.
 			p.baseCommit = base
 			r.merged(p, head)
 			continue

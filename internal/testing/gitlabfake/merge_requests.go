@@ -134,7 +134,7 @@ func (p *Project) sync() {
 		case head == "", base == "":
 			m.end("closed", p.server.now())
 		case base != m.base && !m.empty && p.contains(base, m.sha):
-			m.end("merged", p.server.now()) // somebody pushed the commits to the target
+			m.end("merged", p.server.now()) // the commits were pushed to the target by hand
 		default:
 			m.base = base
 			p.mergeWhenReady(m)

@@ -26,8 +26,8 @@ type World interface {
 	Host(t testing.TB, as Credential) hosting.Host
 	// Arguments are what configures the host in its block of the provider.
 	Arguments(t testing.TB, as Credential) map[string]any
-	// AddRepo creates a repo, to whose branches the test pushes with force. Ann, Bob and Cora ([Ann], [Bob], [Cora]) may
-	// review and write in it, and are [Traits.Team].
+	// AddRepo creates a repo, to whose branches the test pushes with force. Ann, Bob and Cora ([Ann], [Bob], [Cora])
+	// may review and write in it, and are [Traits.Team].
 	AddRepo(t testing.TB) Repo
 	Traits() Traits
 	// Requests is the number of requests to the API by hosts of this world so far.

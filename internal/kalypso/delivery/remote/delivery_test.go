@@ -283,8 +283,8 @@ func TestNothingToDo(t *testing.T) {
 	b.deliver(o, 1)
 }
 
-// What stands in the record's way is refused by the next plan already, which knows it from the last refresh, and by
-// the apply.
+// An entry in the record's way is refused by the next plan already, which knows it from the last refresh, and by the
+// apply.
 func TestRecordObstacle(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -349,8 +349,8 @@ func TestTakenByAnother(t *testing.T) {
 	}
 }
 
-// What the branch contains as the fleet wants it is not overwritten: the push of an apply that was killed, and a change
-// of others that came into the fleet.
+// Files that the branch already contains as rendered are not overwritten: the push of an apply that was killed, and a
+// change of others that came into the fleet.
 func TestOverwritesNothing(t *testing.T) {
 	t.Parallel()
 	more := map[string][]string{"large": {"a", "b", "d"}, "drone": {}, "small": {"c"}}
@@ -525,7 +525,7 @@ func TestRoundTrips(t *testing.T) {
 	gitserver.Fsck(t, b.repo)
 }
 
-// What moves is delivered whole where nothing of it is, and is gone where it was.
+// A moved tree is delivered whole to the new location, and removed from the previous one.
 func TestMoves(t *testing.T) {
 	t.Parallel()
 	b := newBranch(t)

@@ -164,7 +164,7 @@ var argoScenarios = []scenario{
 		},
 	},
 	{
-		// Somebody deletes what the target contains, again and again: Argo CD heals it.
+		// A person deletes the objects of the target, again and again: Argo CD heals it.
 		name: "argocd-self-heal", phases: []deployment.Verdict{pending, success, pending, success, pending, success},
 		play: func(p *player) {
 			p.startArgo(automated)

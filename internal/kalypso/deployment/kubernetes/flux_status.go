@@ -8,7 +8,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
 )
 
-// What Flux's controllers write, on which the rules below rest (kustomize-controller v1.9, source-controller v1.9,
+// Facts about Flux's controllers, on which the rules below rest (kustomize-controller v1.9, source-controller v1.9,
 // helm-controller v1.6, and the objects that testdata/timelines records from them):
 //
 //   - Each condition has the generation of the object that it was set for. status.observedGeneration moves only once a
@@ -133,8 +133,8 @@ func (o object) confirms(history []object) bool {
 	if text := o.text("spec", "retryInterval"); text != "" {
 		retry = parseDuration(text)
 	}
-	// Flux moves the interval by up to 5%, and its times are whole seconds. What begins later than the earliest retry of
-	// a failure may be one, so a controller that is late shows a reconciliation that takes its time.
+	// Flux moves the interval by up to 5%, and its times are whole seconds. What begins later than the earliest retry
+	// of a failure may be one, so a controller that is late shows a reconciliation that takes its time.
 	due := interval + interval/20 + busy
 	firstRetry := interval - interval/20 + retry - time.Second
 	return ready.time("lastTransitionTime").Sub(history[0].time("lastReconciled")) <= min(due, firstRetry)

@@ -33,12 +33,13 @@ type Request struct {
 	Rules   deployment.Rules
 	Targets bool          // count deployment targets
 	Wait    time.Duration // time that the sources have to answer, and again the repos of versions
-	// Versions asks which version of each deployment target runs. AllowLocal says that these may come from this machine.
+	// Versions asks which version of each deployment target runs. AllowLocal says that these may come from this
+	// machine.
 	Versions, AllowLocal bool
 	Goal                 Goal
 }
 
-// Goal tells what the branch must contain before a success counts. The zero value accepts anything.
+// Goal is what the branch must contain before a success counts. The zero value accepts anything.
 type Goal struct {
 	TreeHash string // of the rendering; "": any
 	Commit   string // head or one of its ancestors; "": any

@@ -194,8 +194,8 @@ func (c *collector) versions(
 	return found, nil
 }
 
-// unlocated returns the clusters that do not tell which folders they follow, and are not expected in any: what they
-// run is missing, not gone.
+// unlocated returns the clusters that do not report their folders, and are not expected in any: what they run is
+// missing, not gone.
 func unlocated(world deployment.Input) []string {
 	expected := map[string]bool{}
 	for _, e := range world.Rules.Expected {

@@ -188,7 +188,7 @@ func TestVersions(t *testing.T) {
 		v.Verdict != string(seen.Verdict) || !v.ObservedAt.Equal(seen.At) {
 		t.Errorf("%+v", v.Observation)
 	}
-	// The cluster e does not tell what it runs.
+	// The cluster e does not report what it runs.
 	if diff := cmp.Diff([]string{"cluster e"}, v.Unanswered); diff != "" {
 		t.Errorf("unanswered (-want +got):\n%s", diff)
 	}

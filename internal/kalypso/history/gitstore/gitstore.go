@@ -26,7 +26,7 @@ const (
 
 var _ history.Store = (*Store)(nil)
 
-// Store is a folder on a branch. The errors of its methods are those of Git, or tell what is wrong with a file.
+// Store is a folder on a branch. The errors of its methods are those of Git, or describe a broken file.
 type Store struct {
 	branch *gitops.Branch
 	path   string

@@ -110,7 +110,7 @@ func TestGuide(t *testing.T) {
 		t.Errorf("the reader sees %v", rows)
 	}
 
-	// What goes on is not too old, and neither is the last observation of an environment.
+	// A run that continues is not too old, and neither is the last observation of an environment.
 	server.Exec(t, url, "UPDATE kalypso.run SET since = since - interval '3 years', until = until - interval '3 years'",
 		"UPDATE kalypso.observation SET observed_at = observed_at - interval '3 years'",
 		"UPDATE kalypso.environment SET observed_at = observed_at - interval '3 years'", take("Retention of two years"))

@@ -111,7 +111,7 @@ func (s *Store) Record(ctx context.Context, r history.Recording) (history.Record
 	}
 }
 
-// What a transaction needs first.
+// The statements that begin a transaction.
 var (
 	errSchemaMissing   = errors.New("the schema is missing")
 	errVersionsMissing = errors.New("versions are missing")

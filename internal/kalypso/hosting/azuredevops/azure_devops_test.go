@@ -287,7 +287,7 @@ func TestForks(t *testing.T) {
 	}
 }
 
-// TestMergeRefused: what Azure fails to merge in the background is an error that says why, and auto-complete with it.
+// TestMergeRefused: a merge that fails in the background is an error with the reason, and so is its auto-complete.
 func TestMergeRefused(t *testing.T) {
 	t.Parallel()
 	for _, status := range []string{"rejectedByPolicy", "failure", "conflicts"} {

@@ -29,8 +29,8 @@ type Config struct {
 	Token string
 	// Organizations are the only ones that get the token, in any case; none: all.
 	Organizations []string
-	// Entra returns a token of Microsoft Entra that is not the refused one. An error that wraps [hosting.ErrUnavailable]
-	// says that Entra did not answer. Nil: Token is the credential.
+	// Entra returns a token of Microsoft Entra that is not the refused one. An error that wraps
+	// [hosting.ErrUnavailable] says that Entra did not answer. Nil: Token is the credential.
 	Entra func(ctx context.Context, refused string) (string, error)
 	// Credential names where users configure the credential, for errors.
 	Credential string

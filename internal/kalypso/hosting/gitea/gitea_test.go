@@ -364,7 +364,8 @@ func TestOtherDrafts(t *testing.T) {
 	}
 }
 
-// TestAutoMerge: what people schedule and cancel is seen, without the method. Another method replaces the one before.
+// TestAutoMerge: auto-merge that people schedule and cancel is seen, without its method. Another method replaces the
+// one before.
 func TestAutoMerge(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)

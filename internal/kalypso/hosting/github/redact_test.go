@@ -98,7 +98,7 @@ func escaped(text string) string {
 	return strings.NewReplacer("_", `\u005f`, "/", `\/`).Replace(text)
 }
 
-// TestTokenRequestsAreRedacted: what a server says to an app that asks for its token is shown without what the app sent.
+// TestTokenRequestsAreRedacted: the answer to an app that requests its token is shown without the request.
 func TestTokenRequestsAreRedacted(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -121,7 +121,7 @@ func TestTokenRequestsAreRedacted(t *testing.T) {
 	expectError(t, err, hosting.ErrUnauthenticated, "refused: Bearer (secret)")
 }
 
-// TestNetworkErrorsAreRedacted: so is what is no answer.
+// TestNetworkErrorsAreRedacted: so are errors without an answer.
 func TestNetworkErrorsAreRedacted(t *testing.T) {
 	t.Parallel()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

@@ -286,7 +286,7 @@ func TestForks(t *testing.T) {
 	}
 }
 
-// TestLocked: what GitLab is merging is read again, up to a minute, before it counts as open.
+// TestLocked: a merge request that GitLab is merging is read again, up to a minute, before it counts as open.
 func TestLocked(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)

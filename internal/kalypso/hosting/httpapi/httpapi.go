@@ -22,13 +22,14 @@ type Config struct {
 	Roots []*url.URL
 	// Message returns the host's error message in the body of an answer, or "".
 	Message func(body []byte) string
-	// Limited reports whether an answer signals a rate limit, and when the limit ends; zero: the answer does not say so.
+	// Limited reports whether an answer signals a rate limit, and when the limit ends; zero: the answer does not say
+	// so.
 	Limited func(*http.Response, []byte) (reset time.Time, limited bool)
-	// IsSignIn reports whether an answer is a page to sign in, which means that the credential is not accepted. Nil: the
-	// host sends no such page.
+	// IsSignIn reports whether an answer is a page to sign in, which means that the credential is not accepted. Nil:
+	// the host sends no such page.
 	IsSignIn func(*http.Response) bool
-	// MayContainErrors reports whether a successful answer of an address may contain errors, which are then redacted. Nil:
-	// no.
+	// MayContainErrors reports whether a successful answer of an address may contain errors, which are then redacted.
+	// Nil: no.
 	MayContainErrors func(*url.URL) bool
 
 	Transport http.RoundTripper // nil: the network, with the proxies of the environment
@@ -61,9 +62,11 @@ func (MachineClock) Sleep(ctx context.Context, d time.Duration) error { return c
 
 // Authorization authenticates requests.
 type Authorization struct {
-	// Credential returns the credential of a request; "": none. It can return a *[hosting.Error], which ends the request.
+	// Credential returns the credential of a request; "": none. It can return a *[hosting.Error], which ends the
+	// request.
 	Credential func(context.Context) (string, error)
-	// Renew drops a credential that the host did not accept; the request is then sent once more. Nil: it can't be renewed.
+	// Renew drops a credential that the host did not accept; the request is then sent once more. Nil: it can't be
+	// renewed.
 	Renew func(rejected string)
 	// Set adds a credential to the headers of a request, as [Bearer] does.
 	Set func(h http.Header, credential string)

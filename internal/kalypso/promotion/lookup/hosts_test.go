@@ -229,7 +229,7 @@ var gates = []struct {
 		c.set(commit, "ci/build/linux", hosting.Success)
 		c.expect(promotion.Promote, commit, `status "ci/build/linux" is success by LOGIN`)
 	}},
-	{"a status by somebody else", func(c *chain) {
+	{"a status by another account", func(c *chain) {
 		c.rules.Statuses = []promotion.StatusGate{{Name: "ci", By: hostingtest.Ann}, {Name: "qa"}}
 		commit := c.commit("1")
 		c.set(commit, "ci", hosting.Success)
@@ -240,7 +240,7 @@ var gates = []struct {
 		c.set(commit, "ci", hosting.Success)
 		c.expect(promotion.Hold, c.initial, `only one by "ann" counts`)
 	}},
-	{"the environment before, by somebody else", func(c *chain) {
+	{"the environment before, by another account", func(c *chain) {
 		c.rules.After = afterStage(0, 0, c.world.Traits().Login)
 		commit := c.commit("1")
 		c.people.SetStatus(c, commit, stageContext, hosting.Success)
