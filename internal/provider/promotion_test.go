@@ -388,8 +388,9 @@ func TestAccPromotionBadInput(t *testing.T) {
 			says: []string{"Wrong type", "a list of names, or a map"}},
 		"renewed without a soak": {rules: []any{"after", after("stage", "renewed_within", "1h")},
 			says: []string{"Missing soak", "renewed_within says how often"}},
-		"a blank hold":        {rules: []any{"hold", " "}, says: []string{"Missing reason", "hold says why"}},
-		"a short commit":      {rules: []any{"approved", []string{"abc"}}, says: []string{"Invalid commit", "full commit hash"}},
+		"a blank hold": {rules: []any{"hold", " "}, says: []string{"Missing reason", "hold says why"}},
+		"a short commit": {rules: []any{"approved", []string{"abc"}}, says: []string{"Invalid commit",
+			"full commit hash"}},
 		"an invalid duration": {rules: []any{"dwell", "4 hours"}, says: []string{"Invalid duration"}},
 	} {
 		at := map[string]any{"rules": rulesOf(tc.rules...)}

@@ -45,7 +45,8 @@ func TestGraph(t *testing.T) {
 		}, drawn{2, 4, 5, "Yellow: changed, grey: unchanged."}},
 		"the graph has exactly the limit": {[]describe.ClusterType{{Name: "a", Added: numbered("t", 39)}},
 			drawn{1, 39, 39, "Green and thick: added."}},
-		"the graph exceeds the limit": {[]describe.ClusterType{{Name: "a", Added: numbered("t", 40)}}, drawn{1, 0, 0, "Yellow: changed."}},
+		"the graph exceeds the limit": {[]describe.ClusterType{{Name: "a", Added: numbered("t", 40)}}, drawn{1, 0, 0,
+			"Yellow: changed."}},
 		"shared targets count once": {[]describe.ClusterType{
 			{Name: "a", Added: numbered("t", 30)}, {Name: "b", Removed: numbered("t", 30)},
 		}, drawn{2, 30, 60, "Green and thick: added, red and dotted: removed."}},

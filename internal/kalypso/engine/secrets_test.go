@@ -51,8 +51,9 @@ spec:
       remoteRef:
         key: two
 `},
-		"the store with the most keys is the default": {"A: {store: aws, key: a}\n    B: {store: vault, key: b, property: p}\n    C: {store: " +
-			"vault, key: c}", "vault",
+		"the store with the most keys is the default": {
+			"A: {store: aws, key: a}\n    B: {store: vault, key: b, property: p}\n    C: {store: " +
+				"vault, key: c}", "vault",
 			`    - secretKey: A
       remoteRef:
         key: a
@@ -68,7 +69,8 @@ spec:
       remoteRef:
         key: c
 `},
-		"the first store by name is the default among equals": {"A: {store: vault.b, key: a}\n    B: {store: vault.a, key: b}", "vault.a",
+		"the first store by name is the default among equals": {
+			"A: {store: vault.b, key: a}\n    B: {store: vault.a, key: b}", "vault.a",
 			`    - secretKey: A
       remoteRef:
         key: a

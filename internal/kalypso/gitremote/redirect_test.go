@@ -24,14 +24,20 @@ func TestRedirectedCredential(t *testing.T) {
 		goes    bool
 		refused bool // a push
 	}{
-		"a credential for the target alone, on another port":    {url: target.URL, to: target.URL + "/private.git", refused: true},
-		"a credential for the origin, on another port":          {url: origin.URL, to: target.URL + "/private.git", refused: true},
-		"a credential for the target alone":                     {url: origin.URL + "/private", to: origin.URL + "/private.git"},
-		"a credential for the origin alone":                     {url: origin.URL + "/team", to: origin.URL + "/private.git"},
-		"a credential for both":                                 {url: origin.URL, to: origin.URL + "/private.git", goes: true},
-		"a credential for the origin, to its other name":        {url: origin.URL + "/team", to: origin.URL + "/team.git", goes: true},
-		"a credential for both, to a path that may climb":       {url: origin.URL, to: origin.URL + "/x/..%5Cprivate.git"},
-		"a credential for both, to a path that climbs later":    {url: origin.URL, to: origin.URL + "/x/%252e%252e/private.git"},
+		"a credential for the target alone, on another port": {url: target.URL, to: target.URL + "/private.git",
+			refused: true},
+		"a credential for the origin, on another port": {url: origin.URL, to: target.URL + "/private.git",
+			refused: true},
+		"a credential for the target alone": {url: origin.URL + "/private",
+			to: origin.URL + "/private.git"},
+		"a credential for the origin alone": {url: origin.URL + "/team", to: origin.URL + "/private.git"},
+		"a credential for both": {url: origin.URL, to: origin.URL + "/private.git",
+			goes: true},
+		"a credential for the origin, to its other name": {url: origin.URL + "/team",
+			to: origin.URL + "/team.git", goes: true},
+		"a credential for both, to a path that may climb": {url: origin.URL, to: origin.URL + "/x/..%5Cprivate.git"},
+		"a credential for both, to a path that climbs later": {url: origin.URL,
+			to: origin.URL + "/x/%252e%252e/private.git"},
 		"a credential for both, to a path with escaped slashes": {url: origin.URL, to: origin.URL + "/x%2Fprivate.git"},
 	} {
 		for kind, open := range map[string]func(url string) *gitremote.Remote{

@@ -48,7 +48,8 @@ func TestKinds(t *testing.T) {
 		commits []string
 		want    string // kinds, oldest first, with "!" after those that failed and "…" after those that are not complete
 	}{
-		"promotions and changes":                         {[]string{"a 1", "b 2", "c 2", "c 3"}, "first promotion change promotion"},
+		"promotions and changes": {[]string{"a 1", "b 2", "c 2", "c 3"},
+			"first promotion change promotion"},
 		"a commit that changes nothing of the rendering": {[]string{"a 1", "a 1", "a 1"}, "first"},
 		"a revert": {[]string{"a 1", "b 2", "a 1"}, "first promotion! rollback"},
 		"a revert of a revert": {[]string{"a 1", "b 2", "a 1", "b 2", "a 1"},

@@ -134,7 +134,8 @@ func TestDecide(t *testing.T) {
 			prod(func(w *promotion.World) { w.After[0].By = "acme-ci[bot]" }, ok(2, 1)), "hold", 1,
 			`"acme-ci[bot]" set none of the latest statuses`, "", "",
 		},
-		"a status by the right account opens the gate": {prod(func(w *promotion.World) { w.After[0].By = "CI[bot]" }, ok(2, 1)), "promote", 2, "",
+		"a status by the right account opens the gate": {prod(func(w *promotion.World) { w.After[0].By = "CI[bot]" },
+			ok(2, 1)), "promote", 2, "",
 			"by ci[bot] at 2026-03-01T12:01:00Z", ""},
 		"a status in the future":  {prod(nil, ok(2, 606)), "hold", 1, "in the future", "", ""},
 		"a clock five minutes on": {prod(nil, ok(2, 605)), "promote", 2, "", "", ""},
@@ -167,7 +168,8 @@ func TestDecide(t *testing.T) {
 			"soaked 4h since 2026-03-01T12:00:00Z", ""},
 		"the soak is not over": {prod(soak(4*time.Hour), ok(2, 0), ok(2, 239)), "hold", 1,
 			"needs a good status at 2026-03-01T16:00:00Z or later", "", ""},
-		"statuses of a dead pipeline do not count": {prod(soak(4*time.Hour), ok(2, 0)), "hold", 1, "needs a good status", "", ""},
+		"statuses of a dead pipeline do not count": {prod(soak(4*time.Hour), ok(2, 0)), "hold", 1,
+			"needs a good status", "", ""},
 		"a failure restarts the soak": {prod(soak(4*time.Hour), ok(2, 0), no(2, 60, hosting.Failure), ok(2, 120),
 			ok(2, 300)), "hold", 1, "from 2026-03-01T14:00:00Z on", "", ""},
 		"a pending status restarts the soak": {prod(soak(4*time.Hour), ok(2, 0), no(2, 60, hosting.Pending), ok(2, 120),
@@ -176,7 +178,8 @@ func TestDecide(t *testing.T) {
 		"a gap restarts the soak": {prod(renewed(time.Hour), ok(2, 0), ok(2, 60), ok(2, 121), ok(2, 180), ok(2, 240)),
 			"hold", 1, "no good status came from 2026-03-01T13:00:00Z to 2026-03-01T14:01:00Z, and one proves it for 1h",
 			"", ""},
-		"statuses renewed in time leave no gap": {prod(renewed(time.Hour), ok(2, 0), ok(2, 60), ok(2, 120), ok(2, 180), ok(2, 240)),
+		"statuses renewed in time leave no gap": {prod(renewed(time.Hour), ok(2, 0), ok(2, 60), ok(2, 120), ok(2,
+			180), ok(2, 240)),
 			"promote", 2, "", "soaked 4h since 2026-03-01T12:00:00Z", ""},
 		"a gap after the soak": {prod(renewed(2*time.Hour), ok(2, 0), ok(2, 120), ok(2, 240), ok(2, 500)), "promote", 2, "",
 			"soaked 4h since 2026-03-01T12:00:00Z", ""},
@@ -218,11 +221,13 @@ func TestDecide(t *testing.T) {
 			"hold", 1, "", "", ""},
 		"a commit replaced after its soak": {prod(soak(time.Hour), ok(2, 0), ok(2, 60), no(3, 90, hosting.Pending)),
 			"promote", 2, "c003", "", ""},
-		"a commit that returned after it was replaced": {prod(soak(time.Hour), ok(2, 0), no(3, 10, hosting.Pending), ok(2, 20),
+		"a commit that returned after it was replaced": {prod(soak(time.Hour), ok(2, 0), no(3, 10, hosting.Pending),
+			ok(2, 20),
 			ok(2, 80)), "promote", 2, "c003", "soaked 1h since 2026-03-01T12:20:00Z", ""},
 		"a commit replaced by an older one": {prod(soak(time.Hour), ok(2, 0), ok(0, 30), ok(2, 70)), "hold", 1, "", "",
 			""},
-		"a failure discards earlier runs of the commit": {prod(soak(time.Hour), ok(2, 0), ok(2, 70), no(2, 80, hosting.Failure),
+		"a failure discards earlier runs of the commit": {prod(soak(time.Hour), ok(2, 0), ok(2, 70), no(2, 80,
+			hosting.Failure),
 			ok(2, 90)), "hold", 1, "", "", ""},
 		"a soak proven by another account": {
 			prod(func(w *promotion.World) { w.After[0].Soak, w.After[0].By = time.Hour, "ci[bot]" },
@@ -259,7 +264,10 @@ func TestDecide(t *testing.T) {
 			"Hold: freeze", ""},
 		"hold without newer commits": {prod(func(w *promotion.World) { w.Hold, w.Current.Commit = "freeze", hash(5) }),
 			"frozen", 5, "", "Hold: freeze", ""},
-		"hold takes precedence over approved": {prod(func(w *promotion.World) { w.Hold, w.Approved = "freeze", []string{hash(3)} }),
+		"hold takes precedence over approved": {prod(func(w *promotion.World) {
+			w.Hold, w.Approved = "freeze",
+				[]string{hash(3)}
+		}),
 			"frozen", 1, "freeze", "", ""},
 		"hold while a rollout": {prod(func(w *promotion.World) { w.Hold, w.Current.Rollout = "freeze", true }),
 			"frozen", 1, "freeze", "4 newer commits wait", ""},
@@ -304,7 +312,8 @@ func TestDecide(t *testing.T) {
 		}), "pinned", 2, "", "which is rejected. The pin has precedence", ""},
 		"approved needs no gate": {prod(func(w *promotion.World) { w.Approved = []string{hash(3)} }), "promote", 3,
 			"c005", "approved: no gate is needed", ""},
-		"an approval without effect is a note": {prod(func(w *promotion.World) { w.Approved = []string{hash(0)} }), "hold", 1, "",
+		"an approval without effect is a note": {prod(func(w *promotion.World) { w.Approved = []string{hash(0)} }),
+			"hold", 1, "",
 			"Note: approved names", ""},
 		"a pin takes precedence over approved and rejected": {
 			prod(func(w *promotion.World) { w.Hold, w.Approved, w.Pinned = "freeze", []string{hash(3)}, hash(0) }), "pinned", 0,
@@ -329,15 +338,17 @@ func TestDecide(t *testing.T) {
 		}), "pinned", 2, "", "", ""},
 		"rejected up to the good one": {prod(func(w *promotion.World) { w.Rejected = map[string]string{hash(2): hash(4)} },
 			ok(2, 1), ok(3, 1)), "hold", 1, "c005", "2 commits skipped", ""},
-		"the first good commit is promoted": {prod(func(w *promotion.World) { w.Rejected = map[string]string{hash(2): hash(4)} },
-			ok(3, 1), ok(4, 1)), "promote", 4, "c005", "", ""},
+		"the first good commit is promoted": {
+			prod(func(w *promotion.World) { w.Rejected = map[string]string{hash(2): hash(4)} },
+				ok(3, 1), ok(4, 1)), "promote", 4, "c005", "", ""},
 		"rejected without a good one": {prod(func(w *promotion.World) { w.Rejected = map[string]string{hash(2): ""} },
 			ok(2, 1), ok(5, 1)), "up_to_date", 1, "", "4 commits skipped", ""},
 		"a rejected range that begins before the current commit": {prod(func(w *promotion.World) {
 			w.Rejected = map[string]string{hash(0): hash(5)}
 		}, ok(4, 1)), "frozen", 1, "", "no earlier delivery", ""},
-		"a rejection without effect is a note": {prod(func(w *promotion.World) { w.Rejected = map[string]string{hash(0): hash(1)} },
-			ok(2, 1)), "promote", 2, "", "Note: rejected names", ""},
+		"a rejection without effect is a note": {
+			prod(func(w *promotion.World) { w.Rejected = map[string]string{hash(0): hash(1)} },
+				ok(2, 1)), "promote", 2, "", "Note: rejected names", ""},
 		"a rejection of nothing is a note": {prod(func(w *promotion.World) { w.Rejected = map[string]string{hash(77): ""} },
 			ok(2, 1)), "promote", 2, "", "not on branch", ""},
 		"a good commit that is older": {prod(func(w *promotion.World) { w.Rejected = map[string]string{hash(3): hash(2)} },
@@ -548,7 +559,8 @@ func TestReasonIsStable(t *testing.T) {
 	pinned := decide(func(w *promotion.World) {
 		w.Current.Commit, w.Current.Reason, w.Pinned = first.Commit, first.Reason, first.Commit
 	}, 30)
-	for name, d := range map[string]*promotion.Choice{"after": after, "proposed": proposed, "a pin to this commit": pinned} {
+	for name, d := range map[string]*promotion.Choice{"after": after, "proposed": proposed,
+		"a pin to this commit": pinned} {
 		if d.Reason != first.Reason {
 			t.Errorf("%s: the reason is %q", name, d.Reason)
 		}

@@ -78,9 +78,10 @@ func TestSign(t *testing.T) {
 		"Ed25519, PKCS #8":                   {encode("PRIVATE KEY", pkcs8), "", ed.Public()},
 		"no line break at the end":           {"\n " + strings.TrimSpace(openSSH(ed, "")), "", ed.Public()},
 		"ECDSA":                              {openSSH(p256, ""), "", p256.Public()},
-		"ECDSA, PEM":                         {encode("EC PRIVATE KEY", must(x509.MarshalECPrivateKey(p256))), "", p256.Public()},
-		"RSA":                                {openSSH(rsaKey, ""), "", rsaKey.Public()},
-		"RSA, PEM with a passphrase":         {string(pem.EncodeToMemory(legacy)), passphrase, rsaKey.Public()},
+		"ECDSA, PEM": {encode("EC PRIVATE KEY", must(x509.MarshalECPrivateKey(p256))), "",
+			p256.Public()},
+		"RSA":                        {openSSH(rsaKey, ""), "", rsaKey.Public()},
+		"RSA, PEM with a passphrase": {string(pem.EncodeToMemory(legacy)), passphrase, rsaKey.Public()},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -236,11 +236,13 @@ func TestStatus(t *testing.T) {
 		target string
 		want   hosting.Status
 	}{
-		"given":                           {given(), first, told("Rolling out")},
-		"a description without a summary": {status.Arguments{Commit: first, State: "error"}, first, hosting.Status{State: hosting.Errored}},
-		"deployed":                        {deployed(), first, told("1 of 2 clusters current.")},
-		"full summary":                    {summed(full), first, told(full)},
-		"long summary":                    {summed(full + "ü"), first, told(strings.Repeat("ü", status.MaxDescription-1) + "…")},
+		"given": {given(), first, told("Rolling out")},
+		"a description without a summary": {status.Arguments{Commit: first, State: "error"}, first,
+			hosting.Status{State: hosting.Errored}},
+		"deployed":     {deployed(), first, told("1 of 2 clusters current.")},
+		"full summary": {summed(full), first, told(full)},
+		"long summary": {summed(full + "ü"), first, told(strings.Repeat("ü",
+			status.MaxDescription-1) + "…")},
 		"nothing promoted": {
 			status.Arguments{Commit: second, Deployment: &status.Deployment{Verdict: "pending"}}, "",
 			hosting.Status{State: hosting.Pending},

@@ -53,15 +53,17 @@ func TestVersion(t *testing.T) {
 		files []string
 		want  observation.Version
 	}{
-		"nothing":                                    {nil, none},
-		"the application descriptor":                 {[]string{ours, deploymentYAML("4", "x:5")}, whole},
-		"one descriptor of several":                  {[]string{descriptor("hello", "web", "stage", "2"), ours}, whole},
-		"the only descriptor, with another name":     {[]string{descriptor("other", "x", "dev", "9")}, other},
-		"two descriptors with other names":           {[]string{descriptor("a", "b", "c", "1"), descriptor("d", "e", "f", "2")}, none},
+		"nothing":                                {nil, none},
+		"the application descriptor":             {[]string{ours, deploymentYAML("4", "x:5")}, whole},
+		"one descriptor of several":              {[]string{descriptor("hello", "web", "stage", "2"), ours}, whole},
+		"the only descriptor, with another name": {[]string{descriptor("other", "x", "dev", "9")}, other},
+		"two descriptors with other names": {[]string{descriptor("a", "b", "c", "1"), descriptor("d", "e",
+			"f", "2")}, none},
 		"two descriptors that contradict each other": {[]string{ours, descriptor("hello", "web", "prod", "2")}, none},
 		"two descriptors that agree":                 {[]string{ours, "# again\n" + ours}, whole},
 		"a later version of the kind":                {[]string{strings.Replace(ours, "v1alpha1", "v2", 1)}, whole},
-		"another group":                              {[]string{strings.Replace(ours, "hub.kalypso.io", "hub.acme.io", 1)}, none},
+		"another group": {[]string{strings.Replace(ours, "hub.kalypso.io", "hub.acme.io",
+			1)}, none},
 		"labels": {[]string{deploymentYAML("4.0", "x:5"), deploymentYAML("4.0"), deploymentYAML("")},
 			observation.Version{Version: "4.0"}},
 		"labels that differ, and images": {
