@@ -46,8 +46,8 @@ func (s *State) known(at EnvironmentBranch) *pullrequest.Known {
 	return &pullrequest.Known{Number: p.Number, AutoMerge: p.AutoMerge, Reviewers: p.RequestedReviewers}
 }
 
-// checkTopic returns an error if the change can't be proposed: the host does not show the repo, or others own our
-// branch or its pull request. It writes nothing.
+// checkTopic returns an error if the change can't be proposed: the host does not show the repo, or our branch or its
+// pull request is foreign. It writes nothing.
 func (r Remote) checkTopic(ctx context.Context, d *Desired, s *State) error {
 	t, err := r.topic(d.At, d.PullRequest)
 	if err != nil {

@@ -116,7 +116,7 @@ func (r Remote) push(ctx context.Context, d *Desired, s *State) (*Result, error)
 }
 
 // commit returns what a branch contains that was read, and the commit that changes it, or nil if the branch contains
-// what is desired. It returns [ErrMoved] if others changed the file after the plan was made.
+// what is desired. It returns [ErrMoved] if the file was changed outside Terraform after the plan was made.
 func (d *Desired) commit(snapshot *gitops.Snapshot, s *State) (*State, *gitops.Edit, error) {
 	now, err := read(snapshot, d.At)
 	if err != nil {

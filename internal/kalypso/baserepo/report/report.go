@@ -102,7 +102,7 @@ func Created(d *baserepo.Desired, now *baserepo.State) (ps problem.Problems) {
 		"promotion")}
 }
 
-// drift returns the changes of others: as an error, or as a warning if the apply overwrites them.
+// drift reports changes from outside Terraform: as an error, or as a warning if the apply overwrites them.
 func drift(d *baserepo.Desired, s *baserepo.State) problem.Problem {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s at the root of %s pinned %s after the last apply, and pins %s now:\n", document.File, s.At,
