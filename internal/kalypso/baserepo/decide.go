@@ -7,13 +7,14 @@ import (
 	"fmt"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/baserepo/document"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/drift"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/pullrequest"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/repourl"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/strategy"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
 )
 
@@ -24,15 +25,15 @@ type Desired struct {
 	// commit is the one that the GitOps branch tracks, which follows once people merge what the operator proposes.
 	Promotion   record.Promotion
 	Message     string // of the commit; "": the default
-	Strategy    delivery.Strategy
-	OnDrift     delivery.OnDrift
+	Strategy    strategy.Strategy
+	OnDrift     drift.Reaction
 	PullRequest pullrequest.Settings
 	Author      gitops.Author
 }
 
 // Validate reports what is invalid, each at its argument. An empty commit is none.
 func (d *Desired) Validate() problem.Problems {
-	ps := delivery.ValidatePullRequests(d.PullRequest)
+	ps := pullrequest.Validate(d.PullRequest)
 	if d.Message != "" && gitops.CheckMessage(d.Message) != nil {
 		ps = append(ps, problem.At("Invalid commit message",
 			"commit_message is blank. Write a message, or remove the argument.", "commit_message"))
@@ -67,8 +68,8 @@ type State struct {
 	Delivered string            `json:"delivered"` // the commit that the last apply left there
 	Since     string            `json:"since"`     // the head at that time
 	// Drift lists the foreign commits that changed the file. It is not empty if Commit differs from Delivered.
-	Drift    []delivery.Drift `json:"drift,omitempty"`
-	Proposal *Proposal        `json:"proposal,omitempty"`
+	Drift    []drift.Commit `json:"drift,omitempty"`
+	Proposal *Proposal      `json:"proposal,omitempty"`
 }
 
 // Proposal is a pull request that is not merged yet, or was closed.
@@ -124,7 +125,7 @@ func Decide(d *Desired, s *State) Decision {
 	switch {
 	case s.Commit == d.Promotion.Commit:
 		decision.Write = s.Delivered != s.Commit || p.open()
-	case d.Strategy != delivery.PullRequest || p == nil || p.Commit != d.Promotion.Commit || p.From != s.File:
+	case d.Strategy != strategy.PullRequest || p == nil || p.Commit != d.Promotion.Commit || p.From != s.File:
 	case p.open():
 		decision.Write = p.Broken || p.Withheld != "" || d.PullRequest.Wait || !p.Settings.Equal(d.PullRequest)
 	case !d.PullRequest.Reopen:

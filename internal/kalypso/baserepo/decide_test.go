@@ -9,11 +9,11 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/baserepo"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/baserepo/document"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/pullrequest"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/strategy"
 )
 
 const (
@@ -101,7 +101,7 @@ func TestDecide(t *testing.T) {
 		"a pull request to wait for": {func(d *baserepo.Desired) { d.PullRequest.Wait = true }, open(nil), writes},
 		"a pull request to close": {func(d *baserepo.Desired) { d.Promotion.Commit = older }, open(nil),
 			baserepo.Decision{Write: true, File: current, FileKnown: true}},
-		"push replaces the pull request": {func(d *baserepo.Desired) { d.Strategy = delivery.Push }, open(nil), writes},
+		"push replaces the pull request": {func(d *baserepo.Desired) { d.Strategy = strategy.Push }, open(nil), writes},
 		"a closed pull request": {nil, state(proposed(hosting.Closed, nil)),
 			baserepo.Decision{File: wanted, FileKnown: true, Closed: 7}},
 		"a closed pull request is reopened": {func(d *baserepo.Desired) { d.PullRequest.Reopen = true },
@@ -112,7 +112,7 @@ func TestDecide(t *testing.T) {
 			baserepo.Decision{Write: true, Err: baserepo.ErrOtherBase}},
 	} {
 		d := &baserepo.Desired{
-			At: at, Promotion: record.Promotion{Commit: newer}, Strategy: delivery.PullRequest, PullRequest: pull,
+			At: at, Promotion: record.Promotion{Commit: newer}, Strategy: strategy.PullRequest, PullRequest: pull,
 		}
 		if tc.desired != nil {
 			tc.desired(d)

@@ -13,12 +13,12 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/baserepo"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/baserepo/document"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/pullrequest"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/strategy"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitea"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hostingtest"
@@ -66,7 +66,7 @@ func newPinned(t *testing.T, on hosts.Host) *pinned {
 		Git: hosts.GitClient(t, host, url), Host: func() (hosting.Host, error) { return host, nil },
 	}
 	p.want = &baserepo.Desired{
-		At: baserepo.EnvironmentBranch{Repo: url, Branch: "stage"}, Strategy: delivery.PullRequest,
+		At: baserepo.EnvironmentBranch{Repo: url, Branch: "stage"}, Strategy: strategy.PullRequest,
 		PullRequest: pullrequest.Settings{BranchPrefix: "ours/"},
 		Author:      gitops.Author{Name: "Kalypso", Email: "kalypso@acme.io", When: time.Unix(1700000000, 0)},
 	}
@@ -262,7 +262,7 @@ var pins = []struct {
 	}},
 	{"it is pushed from now on", func(p *pinned) {
 		p.apply()
-		p.want.Strategy = delivery.Push
+		p.want.Strategy = strategy.Push
 		p.promote(3)
 		p.apply()
 		p.expect(3, 3, strings.Replace(opened(2), "open", "closed", 1))

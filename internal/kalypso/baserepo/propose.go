@@ -6,8 +6,6 @@ import (
 	"errors"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/baserepo/document"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/remote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/describe"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
@@ -53,7 +51,7 @@ func (r Remote) checkTopic(ctx context.Context, d *Desired, s *State) error {
 	if err != nil {
 		return err
 	}
-	if err := remote.CheckHost(t.Host(), d.PullRequest); err != nil {
+	if err := pullrequest.CheckHost(t.Host(), d.PullRequest); err != nil {
 		return err
 	}
 	found, err := t.Find(ctx, s.known(d.At))
@@ -182,5 +180,5 @@ func (r Remote) describe(d *Desired, was string) string {
 	host, _ := r.Host() // without one, there are no links
 	return describe.Promote(document.File, d.At.Branch, describe.PromotionChange{
 		Repo: d.Promotion.Repo, From: was, To: d.Promotion.Commit, Why: d.Promotion.Summary,
-	}, delivery.NewReview(host, d.At.Repo, delivery.NoDescription).Links)
+	}, pullrequest.Links(host))
 }

@@ -5,11 +5,11 @@ import (
 	"fmt"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/baserepo/document"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/remote"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/drift"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/strategy"
 )
 
 // Remote reads and writes branches and pull requests.
@@ -63,7 +63,7 @@ func (r Remote) Check(ctx context.Context, d *Desired, s *State) (*State, error)
 	if err == nil {
 		_, err = d.edit([]byte(now.File))
 	}
-	if err != nil || d.Strategy != delivery.PullRequest {
+	if err != nil || d.Strategy != strategy.PullRequest {
 		return now, err
 	}
 	return now, r.checkTopic(ctx, d, s)
@@ -78,14 +78,14 @@ func (r Remote) Apply(ctx context.Context, d *Desired, s *State) (*Result, error
 	}
 	d = d.KeepDelivered(s)
 	write := r.push
-	if d.Strategy == delivery.PullRequest {
+	if d.Strategy == strategy.PullRequest {
 		write = r.propose
 	}
 	result, err := write(ctx, d, s)
 	if err != nil {
 		return nil, err
 	}
-	if s != nil && s.Proposal.open() && (!s.At.same(d.At) || d.Strategy != delivery.PullRequest) {
+	if s != nil && s.Proposal.open() && (!s.At.same(d.At) || d.Strategy != strategy.PullRequest) {
 		if err := r.Forget(ctx, s); err != nil {
 			return nil, fmt.Errorf("%s is written, but the pull request from before is still open; the next apply tries "+
 				"again: %w", document.File, err)
@@ -173,10 +173,10 @@ func (r Remote) Refresh(ctx context.Context, s *State) (*Result, error) {
 	return result, err
 }
 
-func (r Remote) drift(ctx context.Context, s *State) ([]delivery.Drift, error) {
+func (r Remote) drift(ctx context.Context, s *State) ([]drift.Commit, error) {
 	branch, err := gitops.Open(r.Git, s.At.Repo, s.At.Branch)
 	if err != nil {
 		return nil, err
 	}
-	return remote.DriftSince(ctx, branch, s.Since, []string{document.File})
+	return drift.Since(ctx, branch, s.Since, []string{document.File})
 }

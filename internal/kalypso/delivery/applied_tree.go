@@ -13,6 +13,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/repourl"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/rollout"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/sets"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/strategy"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
 )
@@ -128,7 +129,7 @@ func (t *AppliedTree) Known() bool {
 // Certain reports whether it is known which folders the tree takes from the fleet.
 func (t *AppliedTree) Certain() bool {
 	if t.Tree == nil {
-		return t.Rollout == nil || t.Strategy == ComputeOnly
+		return t.Rollout == nil || t.Strategy == strategy.None
 	}
 	return !t.uncertain
 }
@@ -162,7 +163,7 @@ func (t *AppliedTree) Complete() bool { return t.complete }
 func (t *AppliedTree) RolloutStatus() string { return t.rollout.Status() }
 
 // inWaves reports whether a rollout brings the tree to a branch.
-func (a *Arguments) inWaves() bool { return a.Rollout != nil && a.Strategy != ComputeOnly }
+func (a *Arguments) inWaves() bool { return a.Rollout != nil && a.Strategy != strategy.None }
 
 // recovers reports whether the last delivery has to be read from the branch.
 func recovers(p *Prior, s *State) bool {

@@ -3,28 +3,20 @@
 package delivery
 
 import (
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/drift"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/origin"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/pullrequest"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/rollout"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/strategy"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
-)
-
-// Strategy says how the tree is delivered to its branch.
-type Strategy string
-
-// The strategies. [unknown.Text] says that the strategy is not known yet.
-const (
-	Push        Strategy = "push"         // commits to the branch
-	PullRequest Strategy = "pull_request" // commits to a branch of its own, and opens a pull request
-	ComputeOnly Strategy = "none"         // contacts no server and writes nothing
 )
 
 // Arguments is a rendering as it is configured. A string that is not known yet is [unknown.Text]. Nothing changes it.
 type Arguments struct {
-	Strategy    Strategy
+	Strategy    strategy.Strategy
 	Destination record.Destination
 	Environment string
 	Fleet       *fleet.Fleet
@@ -41,7 +33,7 @@ type Arguments struct {
 	KeepOld                    bool // a move keeps the folders and the record at the old location
 	KeepOnDestroy              bool // a destroy keeps the folders and the record on the branch
 	Protected                  bool // a destroy is an error
-	OnDrift                    OnDrift
+	OnDrift                    drift.Reaction
 	Guardrails                 Guardrails
 	PullRequest                pullrequest.Settings
 	Message                    string            // of the commit; empty for the default, which lists the changes
@@ -56,7 +48,9 @@ type Arguments struct {
 }
 
 // Delivers reports whether the strategy is known to bring the tree to a branch.
-func (a *Arguments) Delivers() bool { return a.Strategy == Push || a.Strategy == PullRequest }
+func (a *Arguments) Delivers() bool {
+	return a.Strategy == strategy.Push || a.Strategy == strategy.PullRequest
+}
 
 // Located reports whether the destination is known.
 func (a *Arguments) Located() bool {

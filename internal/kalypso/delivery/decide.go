@@ -6,6 +6,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/rollout"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/strategy"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
 )
 
@@ -18,7 +19,7 @@ const (
 	Keep Action = iota
 	// Undecided depends on values that are not known yet.
 	Undecided
-	// Write delivers the tree to its branch, or proposes it in a pull request. With [ComputeOnly], it changes the state
+	// Write delivers the tree to its branch, or proposes it in a pull request. With [strategy.None], it changes the state
 	// only.
 	Write
 	// RemoveOld writes nothing to the destination. It opens pull requests that remove the folders at old locations. If
@@ -108,7 +109,7 @@ func Decide(r *Rendered, p *Prior, s *State) *Decision {
 		return decision
 	}
 	decision.Action = decision.action()
-	if t.Strategy == PullRequest {
+	if t.Strategy == strategy.PullRequest {
 		decision.ClosedPullRequest = s.ClosedPullRequest()
 		if s.Current() && s.Proposal.Open() {
 			decision.Withheld = t.withheld
@@ -131,7 +132,7 @@ func (decision *Decision) write() {
 	if decision.Moves = decision.moves(); len(decision.Moves) > 0 {
 		decision.Renamed = decision.renamedClusterTypes()
 	}
-	if t.Strategy == PullRequest && t.Located() {
+	if t.Strategy == strategy.PullRequest && t.Located() {
 		decision.OldKeptForNow = destinations(t.OldLocations(s))
 	}
 	if s.Current() && !unknown.Is(t.Environment) && s.DesiredEnvironment() != t.Environment {
@@ -140,7 +141,7 @@ func (decision *Decision) write() {
 	decision.Comparable = decision.Action == Write && t.Known() && decision.canCompare()
 	decision.Describable = decision.Comparable && decision.describable()
 	switch {
-	case t.Strategy == ComputeOnly:
+	case t.Strategy == strategy.None:
 		decision.LeftTree, decision.LeftPullRequest = leftBehind(p, s)
 	case t.Delivers():
 		decision.Drift = decision.overwrittenDrift()
@@ -194,7 +195,7 @@ func (decision *Decision) action() Action {
 	switch {
 	case unknown.Is(string(t.Strategy)):
 		return Undecided
-	case t.Strategy == PullRequest && s.Current() && s.Proposal != nil && t.withheld != "":
+	case t.Strategy == strategy.PullRequest && s.Current() && s.Proposal != nil && t.withheld != "":
 		if s.Proposal.Open() && s.Proposal.Withheld != t.withheld {
 			return Withhold
 		}
@@ -203,7 +204,7 @@ func (decision *Decision) action() Action {
 		return Write
 	case !t.Known(), !t.Tree.Unknown && !t.decisionsKnown(), !t.Located(), unknown.Is(t.AppliedPromotedCommit()):
 		return Undecided
-	case t.Strategy == PullRequest:
+	case t.Strategy == strategy.PullRequest:
 		open, closing := t.Removals(s, p.Commit != "" && s.Proposal == nil)
 		switch {
 		case len(open)+len(closing) == 0:
@@ -221,11 +222,11 @@ func (decision *Decision) action() Action {
 func (decision *Decision) strategyWrites() bool {
 	t, p, s := decision.Applied, decision.Prior, decision.Before
 	switch t.Strategy {
-	case Push:
+	case strategy.Push:
 		return p.Commit == "" || !s.Current() || s.Drifted() || t.Located() && len(t.OldLocations(s)) > 0
-	case PullRequest:
+	case strategy.PullRequest:
 		return !s.Current() || decision.needsProposal()
-	case ComputeOnly:
+	case strategy.None:
 		return p.Commit != "" || s != nil && s.Proposal != nil
 	}
 	return false
@@ -239,7 +240,7 @@ func (decision *Decision) treeChanges() bool {
 	return t.Known() && decision.Prior.TreeHash != t.inventory.TreeHash().String() ||
 		current && !unknown.Is(t.Environment) && s.DesiredEnvironment() != t.Environment ||
 		current && t.Located() && !s.Destination.Same(t.Destination) ||
-		(current || t.Strategy == ComputeOnly) && decision.decisionsChanged()
+		(current || t.Strategy == strategy.None) && decision.decisionsChanged()
 }
 
 // recordChanges reports whether the record is to name another promoted commit, or a rollout that ends or begins.
@@ -293,7 +294,7 @@ func (decision *Decision) canCompare() bool {
 // describable reports whether everything is known that [AppliedTree.Describe] describes.
 func (decision *Decision) describable() bool {
 	t := decision.Applied
-	if !t.Known() || t.Strategy != ComputeOnly && !t.Located() || t.Review.Incomplete || unknown.Any(t.Sources) {
+	if !t.Known() || t.Strategy != strategy.None && !t.Located() || t.Review.Incomplete || unknown.Any(t.Sources) {
 		return false
 	}
 	for _, text := range []string{string(t.Strategy), t.Environment, t.Promotion.Commit, string(t.Review.Detail)} {

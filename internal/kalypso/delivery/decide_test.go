@@ -12,11 +12,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/drift"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/placement"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/strategy"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
 )
@@ -124,7 +126,7 @@ func usualState(entries string) *State {
 func usualSituation() *situation {
 	return &situation{
 		desired: &desired{Tree: rendered(delivered), Arguments: Arguments{
-			Strategy: Push, Destination: usualDestination, Environment: "dev", Fleet: &fleet.Fleet{},
+			Strategy: strategy.Push, Destination: usualDestination, Environment: "dev", Fleet: &fleet.Fleet{},
 			Guardrails: Guardrails{MaxRemoved: DefaultLimit},
 		}},
 		prior:  &Prior{TreeHash: rendered(delivered).Hash.String(), Commit: "commit", Delivered: true},
@@ -136,7 +138,7 @@ func usualSituation() *situation {
 // edited has others change the branch that the state has seen.
 func (s *State) edited(entries string) {
 	s.Seen.Folders = existing(entries)
-	s.Drift = []Drift{{Commit: "theirs"}}
+	s.Drift = []drift.Commit{{Commit: "theirs"}}
 }
 
 // reverted has the last delivery put back on the branch by others: the branch contains what was delivered before it.
@@ -144,12 +146,12 @@ func (s *situation) reverted(last string) {
 	before := deliveryOf(s.state)
 	s.state = usualState(last)
 	s.state.Past = []Delivery{before}
-	s.state.Seen, s.state.Drift = *containing(delivered), []Drift{{Commit: "revert"}}
+	s.state.Seen, s.state.Drift = *containing(delivered), []drift.Commit{{Commit: "revert"}}
 }
 
 // proposed has the tree proposed by the pull request 7, while the destination contains what was delivered.
 func (s *situation) proposed(entries string) *Proposal {
-	s.desired.Strategy, s.desired.Tree = PullRequest, rendered(entries)
+	s.desired.Strategy, s.desired.Tree = strategy.PullRequest, rendered(entries)
 	s.prior.TreeHash = s.desired.Tree.Hash.String()
 	head := usualState(entries)
 	head.Destination.Branch = "deployment/dev"
@@ -255,7 +257,7 @@ func TestDecide(t *testing.T) {
 			s.prior, s.state, s.desired.Incomplete = nil, nil, true
 		}, "write"},
 		{"a create that only computes contacts nothing", func(s *situation) {
-			s.prior, s.state, s.desired.Strategy = nil, nil, ComputeOnly
+			s.prior, s.state, s.desired.Strategy = nil, nil, strategy.None
 		}, "write"},
 
 		{"a create of an empty tree is refused", func(s *situation) {
@@ -265,7 +267,7 @@ func TestDecide(t *testing.T) {
 			s.prior, s.state, s.desired.Tree, s.desired.Guardrails.AllowEmpty = nil, nil, rendered("large"), true
 		}, "write, reads the branch"},
 		{"it is not where that is only computed", func(s *situation) {
-			s.prior, s.state, s.desired.Tree, s.desired.Strategy = nil, nil, rendered("large"), ComputeOnly
+			s.prior, s.state, s.desired.Tree, s.desired.Strategy = nil, nil, rendered("large"), strategy.None
 		}, "write"},
 
 		// Changes.
@@ -283,7 +285,7 @@ func TestDecide(t *testing.T) {
 			func(s *situation) { s.desired.Destination.Repo = "https://ACME.io:443/gitops.git" }, "keep"},
 		{"what was never delivered is", func(s *situation) { s.prior.Commit = ""; s.state = nil }, "write, reads the branch"},
 		{"a pull request whose private state can't be read looks at the branch", func(s *situation) {
-			s.desired.Strategy, s.state = PullRequest, nil
+			s.desired.Strategy, s.state = strategy.PullRequest, nil
 		}, "write, recovers the state, reads the branch"},
 
 		// Unknown values.
@@ -348,11 +350,11 @@ func TestDecide(t *testing.T) {
 			s.desired.Tree = rendered("large/a=2 large/b=1 small/c=1")
 		}, "write, changes map[]"},
 		{"a record that others changed is overwritten", func(s *situation) {
-			s.state.Seen.RecordHash, s.state.Drift = "theirs", []Drift{{}}
+			s.state.Seen.RecordHash, s.state.Drift = "theirs", []drift.Commit{{}}
 		}, "write, changes map[], overwrites others on dev"},
 		{"an apply that was killed after its push overwrites nothing", func(s *situation) {
 			s.desired.Tree = rendered("large/a=2 new/d=1")
-			s.state.Seen, s.state.Drift = *containing("large/a=2 new/d=1"), []Drift{{}}
+			s.state.Seen, s.state.Drift = *containing("large/a=2 new/d=1"), []drift.Commit{{}}
 		}, "write, changes map[]"},
 		{"a move overwrites what others changed at the old place", func(s *situation) {
 			s.state.edited("large/a=9 large/b=1 small/c=1")
@@ -381,11 +383,11 @@ func TestDecide(t *testing.T) {
 
 		{"what stands where the record was is not overwritten", func(s *situation) {
 			s.state.Seen.RecordObstacle, s.state.Seen.RecordHash = `".kalypso" exists but is not a directory`, ""
-			s.state.Seen.Record, s.state.Drift = nil, []Drift{{}}
+			s.state.Seen.Record, s.state.Drift = nil, []drift.Commit{{}}
 		}, "write, changes map[], overwrites others on dev, refuses: not a directory"},
 		{"nor is the record of another environment", func(s *situation) {
 			written := record.New("stage", []string{"large", "small"}, "", nil, nil)
-			s.state.Seen.Record, s.state.Seen.RecordHash, s.state.Drift = &written, written.Hash(), []Drift{{}}
+			s.state.Seen.Record, s.state.Seen.RecordHash, s.state.Drift = &written, written.Hash(), []drift.Commit{{}}
 		}, "write, changes map[], overwrites others on dev, refuses: of environment"},
 
 		// Old locations on other branches.
@@ -393,32 +395,32 @@ func TestDecide(t *testing.T) {
 		{"on_move keeps it", func(s *situation) { s.moved(); s.desired.KeepOld = true }, "keep"},
 		{"by pull request, it is removed once the destination contains the tree", func(s *situation) {
 			s.moved()
-			s.desired.Strategy = PullRequest
+			s.desired.Strategy = strategy.PullRequest
 		}, "remove old, removes old"},
 		{"and stays until then", func(s *situation) {
 			s.moved()
-			s.desired.Strategy, s.desired.Tree = PullRequest, rendered("large/a=2 large/b=1 small/c=1")
+			s.desired.Strategy, s.desired.Tree = strategy.PullRequest, rendered("large/a=2 large/b=1 small/c=1")
 		}, "write, changes map[large:+0 -0 ~1], keeps old for now"},
 		{"its pull request waits for people", func(s *situation) {
 			s.moved().Number = 3
-			s.desired.Strategy = PullRequest
+			s.desired.Strategy = strategy.PullRequest
 		}, "keep"},
 		{"one that people closed stays closed", func(s *situation) {
 			old := s.moved()
-			old.Number, old.Closed, s.desired.Strategy = 3, true, PullRequest
+			old.Number, old.Closed, s.desired.Strategy = 3, true, strategy.PullRequest
 		}, "keep"},
 		{"unless reopen asks for another", func(s *situation) {
 			old := s.moved()
-			old.Number, old.Closed, s.desired.Strategy, s.desired.PullRequest.Reopen = 3, true, PullRequest, true
+			old.Number, old.Closed, s.desired.Strategy, s.desired.PullRequest.Reopen = 3, true, strategy.PullRequest, true
 			s.prior.PullRequest.Reopen = true
 		}, "remove old, removes old"},
 		{"on_move closes it", func(s *situation) {
 			s.moved().Number = 3
-			s.desired.Strategy, s.desired.KeepOld = PullRequest, true
+			s.desired.Strategy, s.desired.KeepOld = strategy.PullRequest, true
 		}, "remove old, closes the removal of old"},
 		{"while on_move is not known, nothing is decided about it", func(s *situation) {
 			s.moved()
-			s.desired.Strategy, s.desired.Incomplete = PullRequest, true
+			s.desired.Strategy, s.desired.Incomplete = strategy.PullRequest, true
 		}, "undecided, keeps old for now"},
 
 		{"a target that leaves a cluster type and joins another moves", func(s *situation) {
@@ -443,29 +445,29 @@ func TestDecide(t *testing.T) {
 		{"so is one of another engine", func(s *situation) { s.state.Engine++ },
 			"write, recovers the state, reads the branch"},
 		{"nothing is recovered where nothing is delivered from now on", func(s *situation) {
-			s.state, s.desired.Strategy = nil, ComputeOnly
+			s.state, s.desired.Strategy = nil, strategy.None
 		}, "write"},
 
 		// Only computed.
 		{"what is only computed writes nothing", func(s *situation) {
-			s.desired.Strategy, s.prior.Commit = ComputeOnly, ""
+			s.desired.Strategy, s.prior.Commit = strategy.None, ""
 			s.state = Computed(newAppliedTree(s.desired.rendered(), s.prior, s.state))
 		}, "keep"},
 		{"another tree that is only computed changes the state", func(s *situation) {
-			s.desired.Strategy, s.prior.Commit = ComputeOnly, ""
+			s.desired.Strategy, s.prior.Commit = strategy.None, ""
 			s.state = Computed(newAppliedTree(s.desired.rendered(), s.prior, s.state))
 			s.desired.Tree = rendered("large/a=1")
 		}, "write, changes map[large:+0 -1 ~0 small:+0 -1 ~0]"},
 		{"another environment of the same tree, only computed, changes nothing that is kept", func(s *situation) {
-			s.desired.Strategy, s.prior.Commit = ComputeOnly, ""
+			s.desired.Strategy, s.prior.Commit = strategy.None, ""
 			s.state = Computed(newAppliedTree(s.desired.rendered(), s.prior, s.state))
 			s.desired.Environment = "stage"
 		}, "keep"},
-		{"a delivered tree stays where it is", func(s *situation) { s.desired.Strategy = ComputeOnly },
+		{"a delivered tree stays where it is", func(s *situation) { s.desired.Strategy = strategy.None },
 			"write, changes map[], leaves the tree"},
 		{"an open pull request stays too", func(s *situation) {
 			s.proposed("large/a=2")
-			s.desired.Strategy, s.prior.Commit = ComputeOnly, ""
+			s.desired.Strategy, s.prior.Commit = strategy.None, ""
 		}, "write, changes map[large:+0 -1 ~1 small:+0 -1 ~0], leaves pull request 7"},
 
 		// Pull requests: the rows of the guide, "What a plan finds".
@@ -483,9 +485,9 @@ func TestDecide(t *testing.T) {
 		{"open, and another rendering's promoted commit came first", func(s *situation) {
 			s.proposed("large/a=2 large/b=1 small/c=1").Stale = true
 		}, "write, changes map[large:+0 -0 ~1]"},
-		{"merged", func(s *situation) { s.desired.Strategy = PullRequest }, "keep"},
+		{"merged", func(s *situation) { s.desired.Strategy = strategy.PullRequest }, "keep"},
 		{"merged, and the branch changed later", func(s *situation) {
-			s.desired.Strategy = PullRequest
+			s.desired.Strategy = strategy.PullRequest
 			s.state.edited("large/a=9 large/b=1 small/c=1")
 		}, "write, changes map[large:+0 -0 ~1], overwrites others on dev"},
 		{"closed without being merged", func(s *situation) {
@@ -502,25 +504,25 @@ func TestDecide(t *testing.T) {
 
 		// More of pull requests.
 		{"what was never delivered is proposed", func(s *situation) {
-			s.desired.Strategy, s.prior.Commit = PullRequest, ""
+			s.desired.Strategy, s.prior.Commit = strategy.PullRequest, ""
 		}, "write, changes map[]"},
 		{"the settings of an open pull request changed", func(s *situation) {
 			s.proposed("large/a=2 large/b=1 small/c=1")
 			s.desired.PullRequest.Labels = []string{"platform"}
 		}, "write, changes map[large:+0 -0 ~1]"},
 		{"the settings of one that was merged are none of its business", func(s *situation) {
-			s.desired.Strategy, s.desired.PullRequest.Draft = PullRequest, true
+			s.desired.Strategy, s.desired.PullRequest.Draft = strategy.PullRequest, true
 		}, "keep"},
 		{"people pushed beside our folders, and there is something to write", func(s *situation) {
-			s.proposed("large/a=2 large/b=1 small/c=1").OtherCommits = []Drift{{Commit: "note"}}
+			s.proposed("large/a=2 large/b=1 small/c=1").OtherCommits = []drift.Commit{{Commit: "note"}}
 			s.desired.Tree = rendered("large/a=3 large/b=1 small/c=1")
 		}, "write, changes map[large:+0 -0 ~1], overwrites others on deployment/dev"},
 		{"people pushed beside our folders, and there is not", func(s *situation) {
-			s.proposed("large/a=2 large/b=1 small/c=1").OtherCommits = []Drift{{Commit: "note"}}
+			s.proposed("large/a=2 large/b=1 small/c=1").OtherCommits = []drift.Commit{{Commit: "note"}}
 		}, "keep"},
 		{"from pull requests to pushes, with one open", func(s *situation) {
 			s.proposed("large/a=2 large/b=1 small/c=1")
-			s.desired.Strategy, s.prior.Commit = Push, ""
+			s.desired.Strategy, s.prior.Commit = strategy.Push, ""
 		}, "write, changes map[large:+0 -0 ~1]"},
 		{"another environment, proposed already, is no other one", func(s *situation) {
 			s.proposed(delivered).Head.Environment = "stage"

@@ -11,8 +11,10 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/origin"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/pullrequest"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/repourl"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/strategy"
 )
 
 // Review configures how a change is described to reviewers.
@@ -39,20 +41,7 @@ func NewReview(host hosting.Host, repo string, detail Detail) Review {
 	if host == nil {
 		return r
 	}
-	r.Links = describe.Links{
-		Commit: func(repo, commit string) string {
-			if at, err := host.Repo(repo); err == nil {
-				return at.CommitURL(commit)
-			}
-			return ""
-		},
-		Compare: func(repo, from, to string) string {
-			if at, err := host.Repo(repo); err == nil {
-				return at.CompareURL(from, to)
-			}
-			return ""
-		},
-	}
+	r.Links = pullrequest.Links(host)
 	if at, err := host.Repo(repo); err == nil {
 		r.Max = at.MaxBody()
 	}
@@ -71,7 +60,7 @@ func (r Review) max() int {
 // d and before alone.
 func (t *AppliedTree) Describe(before *State) string {
 	at := t.Destination
-	if t.Strategy == ComputeOnly { // no branch gets the tree
+	if t.Strategy == strategy.None { // no branch gets the tree
 		at = record.Destination{}
 	}
 	c := describe.RenderingChange{

@@ -8,6 +8,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/sets"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/strategy"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
 )
@@ -235,7 +236,7 @@ func (r *Rendered) keep(p *Prior, s *State) (kept *keptTree, unread bool) {
 	f := failuresOf(r.failed)
 	kept = f.keep(r.inventory, nil, nil)
 	switch {
-	case r.Strategy == ComputeOnly:
+	case r.Strategy == strategy.None:
 		if s != nil && s.Version == stateVersion && s.Engine == engineVersion {
 			kept = f.keep(r.inventory, s.Ours(), s.Delivered)
 		}

@@ -10,10 +10,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/drift"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/limit"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/rollout"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/strategy"
 )
 
 // fail has assignments of "cluster type/deployment target" fail, that are not rendered; "*" is every cluster type.
@@ -176,7 +178,7 @@ func TestKept(t *testing.T) {
 			s.desired.Guardrails.MaxKept = "0"
 		}, "write; left out large / new"},
 		{"only computed", func(s *situation) {
-			s.desired.Strategy, s.prior.Commit, s.branch = ComputeOnly, "", nil
+			s.desired.Strategy, s.prior.Commit, s.branch = strategy.None, "", nil
 			s.fail("large/b=2 small/c=1", "large/a")
 		}, "write; kept large / a"},
 		{"with a rollout, in a folder whose wave comes later", func(s *situation) {
@@ -224,7 +226,7 @@ func TestKeptInALaterWave(t *testing.T) {
 	s.state.Delivered = realHashes(s.state.Delivered)
 	s.state.Seen.Folders = realHashes(existing("large/a=1 large/b=1 small/c=theirs small/d=1"))
 	s.state.Delivered = realHashes(existing("large/a=1 large/b=1 small/c=1 small/d=1"))
-	s.state.Drift = []Drift{{Commit: "theirs"}}
+	s.state.Drift = []drift.Commit{{Commit: "theirs"}}
 	s.desired.Rollout = twoStages()
 	s.fail("large/a=2 large/b=1 small/d=2", "small/c")
 	decision := Decide(s.desired.rendered(), s.prior, s.state)

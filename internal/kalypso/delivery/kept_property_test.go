@@ -12,9 +12,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/drift"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/engine"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/strategy"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/seeds"
 )
@@ -220,7 +222,7 @@ func (m *keptModel) drift() {
 		m.branch[key] = sha1.Sum(fmt.Append(nil, m.random.Uint64()))
 	}
 	m.state.Seen.Folders = m.inventory()
-	m.state.Drift = []Drift{{Commit: "theirs"}}
+	m.state.Drift = []drift.Commit{{Commit: "theirs"}}
 }
 
 // inventory returns the branch as it is read.
@@ -361,7 +363,8 @@ func (m *keptModel) reload() {
 func (m *keptModel) rendered(which string) *Rendered {
 	m.Helper()
 	a := &Arguments{
-		Strategy: Push, Destination: usualDestination, Environment: "dev", Fleet: m.fleet(which), OnDrift: DriftOverwrite,
+		Strategy:    strategy.Push,
+		Destination: usualDestination, Environment: "dev", Fleet: m.fleet(which), OnDrift: drift.Overwrite,
 		OnAssignmentError: AssignmentErrorKeep,
 		Guardrails:        Guardrails{MaxRemoved: "100%", AllowEmpty: true, MaxKept: "100%", Unscheduled: problem.Ignore},
 	}

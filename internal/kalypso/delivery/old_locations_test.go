@@ -9,12 +9,13 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/strategy"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
 )
 
 // left has what was delivered to a branch before wait for its removal, by a pull request of that number if it is open.
 func (s *situation) leftBehind(branch string, number int) *OldLocation {
-	s.desired.Strategy = PullRequest
+	s.desired.Strategy = strategy.PullRequest
 	old := &OldLocation{State: usualState(delivered), Number: number}
 	old.State.Destination.Branch = branch
 	s.state.OldLocations = append(s.state.OldLocations, old)
@@ -55,7 +56,7 @@ func TestOldLocations(t *testing.T) {
 			s.state.edited("large/a=9 large/b=1 small/c=1")
 		}, "write, leaves [old]"},
 		{"the rendering moves", func(s *situation) {
-			s.desired.Strategy, s.desired.Destination.Branch, s.desired.Guardrails = PullRequest, "new", free
+			s.desired.Strategy, s.desired.Destination.Branch, s.desired.Guardrails = strategy.PullRequest, "new", free
 		}, "write, leaves [dev]"},
 		{"the rendering moves on", func(s *situation) {
 			s.leftBehind("old", 0)
@@ -66,7 +67,7 @@ func TestOldLocations(t *testing.T) {
 			s.desired.Destination.Branch, s.desired.Guardrails = "old", free
 		}, "write, leaves [dev]"},
 		{"the rendering moves within its branch", func(s *situation) {
-			s.desired.Strategy, s.desired.Destination.Path, s.desired.Guardrails = PullRequest, "clusters", free
+			s.desired.Strategy, s.desired.Destination.Path, s.desired.Guardrails = strategy.PullRequest, "clusters", free
 		}, "write"},
 		{"the rendering moves from where it never arrived", func(s *situation) {
 			s.proposed("large/a=2")
@@ -80,10 +81,13 @@ func TestOldLocations(t *testing.T) {
 		}, "remove old, keeps [old]"},
 		{"whether it is to be kept is not known yet",
 			func(s *situation) { s.leftBehind("old", 0); s.desired.Incomplete = true }, "undecided, leaves [old]"},
-		{"pushes remove it at once", func(s *situation) { s.leftBehind("old", 8); s.desired.Strategy = Push }, "write"},
+		{"pushes remove it at once", func(s *situation) {
+			s.leftBehind("old", 8)
+			s.desired.Strategy = strategy.Push
+		}, "write"},
 		{"the strategy is not known yet", func(s *situation) { s.leftBehind("old", 0); s.desired.Strategy = unknown.Text },
 			"undecided"},
-		{"only computed", func(s *situation) { s.leftBehind("old", 0); s.desired.Strategy = ComputeOnly }, "write"},
+		{"only computed", func(s *situation) { s.leftBehind("old", 0); s.desired.Strategy = strategy.None }, "write"},
 	} {
 		t.Run(test.rule, func(t *testing.T) {
 			s := usualSituation()

@@ -11,6 +11,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/strategy"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
 )
 
@@ -36,7 +37,8 @@ func placed(t *testing.T) *AppliedTree {
 		t.Fatal(err)
 	}
 	return newAppliedTree(NewRendered(&Arguments{
-		Strategy: Push, Environment: "dev", Destination: record.Destination{Repo: "file:///repo", Branch: "dev", Path: "."},
+		Strategy: strategy.Push, Environment: "dev",
+		Destination: record.Destination{Repo: "file:///repo", Branch: "dev", Path: "."},
 	}, &tree.Tree{Schedule: s}), nil, nil)
 }
 

@@ -3,6 +3,8 @@ package delivery
 import (
 	"strings"
 	"testing"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/strategy"
 )
 
 // TestPlanDestroy lists what a destroy removes.
@@ -15,7 +17,7 @@ func TestPlanDestroy(t *testing.T) {
 	}{
 		{name: "by push", change: func(*situation) {}, want: []string{"The destroy removes these paths from",
 			"  .kalypso/rendering.json\n  large (2 deployment targets)\n  small (1 deployment target)"}},
-		{name: "by pull request", change: func(s *situation) { s.desired.Strategy = PullRequest },
+		{name: "by pull request", change: func(s *situation) { s.desired.Strategy = strategy.PullRequest },
 			want: []string{"opens a pull request that removes these paths"}},
 		{name: "below a path", change: func(s *situation) {
 			s.state.Destination.Path = "fleet"
@@ -23,7 +25,7 @@ func TestPlanDestroy(t *testing.T) {
 		{name: "protected", change: func(s *situation) { s.desired.Protected = true }, errors: true,
 			want: []string{"protected"}},
 		{name: "kept", change: func(s *situation) { s.desired.KeepOnDestroy = true }},
-		{name: "computed only", change: func(s *situation) { s.desired.Strategy = ComputeOnly }},
+		{name: "computed only", change: func(s *situation) { s.desired.Strategy = strategy.None }},
 		{name: "nothing known", change: func(s *situation) { s.state = nil }},
 		{name: "another's record", change: func(s *situation) { s.state.Seen.Record.Environment = "prod" }},
 	} {

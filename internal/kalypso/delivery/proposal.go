@@ -3,6 +3,7 @@ package delivery
 import (
 	"maps"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/drift"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/pullrequest"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
@@ -27,7 +28,7 @@ type Proposal struct {
 	// Adopted are the folders of others that the proposal adopts, as the destination contained them.
 	Adopted Inventory `json:"adopted,omitempty"`
 	// OtherCommits are commits of others on top of ours that do not change what is proposed. The next push removes them.
-	OtherCommits []Drift `json:"foreign,omitempty"`
+	OtherCommits []drift.Commit `json:"foreign,omitempty"`
 	// Withheld says why we made the pull request a draft that must not be merged now; "": we did not.
 	Withheld string `json:"withheld,omitempty"`
 	// Tracking is the target's [BranchState.PromotedCommitFile] at the time of the proposal.

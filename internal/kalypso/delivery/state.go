@@ -9,12 +9,14 @@ import (
 	"io"
 	"slices"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/drift"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/placement"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/pullrequest"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/rollout"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/sets"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/strategy"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
 )
 
@@ -48,7 +50,7 @@ type State struct {
 	Seen BranchState `json:"seen"`
 	// Cache contains the Git trees above our folders, as read at Seen.Head. The next delivery does not read them again.
 	Cache gitops.TreeCache `json:"cache"`
-	Drift []Drift          `json:"drift,omitempty"`
+	Drift []drift.Commit   `json:"drift,omitempty"`
 	// Past are the deliveries before that one, newest first. RevertKnown says that a run before found that others put
 	// the branch back to one of them, and went well.
 	Past        []Delivery `json:"past,omitempty"`
@@ -65,19 +67,9 @@ type State struct {
 	Removal int `json:"removal,omitempty"`
 }
 
-// Drift is a commit of others that changed our folders.
-type Drift struct {
-	Commit  string   `json:"commit,omitempty"` // empty if it was not found in the branch's history
-	Author  string   `json:"author,omitempty"` // name and email
-	Time    string   `json:"time,omitempty"`   // RFC 3339
-	Subject string   `json:"subject,omitempty"`
-	Paths   []string `json:"paths"`
-	More    int      `json:"more,omitempty"` // the number of paths that are not listed
-}
-
 // Prior is what Terraform's state says about a rendering, besides the private state.
 type Prior struct {
-	Strategy       Strategy
+	Strategy       strategy.Strategy
 	Destination    record.Destination
 	Environment    string
 	TreeHash       string
@@ -91,7 +83,7 @@ type Prior struct {
 
 // DeliveredBefore reports whether something was delivered or proposed.
 func (p *Prior) DeliveredBefore() bool {
-	return p.Strategy == PullRequest && p.TreeHash != "" || p.Strategy == Push && p.Commit != ""
+	return p.Strategy == strategy.PullRequest && p.TreeHash != "" || p.Strategy == strategy.Push && p.Commit != ""
 }
 
 // NewState returns a state of this version of the provider.

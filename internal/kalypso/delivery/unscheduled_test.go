@@ -7,6 +7,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/strategy"
 )
 
 // TestWhyUnscheduled pins what a plan says of targets without a policy, of policies that place nothing, and of a tree
@@ -64,7 +65,7 @@ func TestWhyUnscheduled(t *testing.T) {
 			f.ClusterTypes[0].Reconciler, f.ClusterTypes[0].NamespaceService = "r", "n"
 			f.Policies[0].DeploymentTargets.MatchLabels = map[string]string{"tier": "gold"}
 			tt.change(f)
-			a := &delivery.Arguments{Strategy: delivery.Push, Environment: "dev", Fleet: f,
+			a := &delivery.Arguments{Strategy: strategy.Push, Environment: "dev", Fleet: f,
 				Guardrails: delivery.Guardrails{Unscheduled: tt.reaction}}
 			d, problems := delivery.Render(t.Context(), a, nil, nil, func(string, int, int) {})
 			if problems.HasErrors() != (tt.reaction == problem.Fail) {

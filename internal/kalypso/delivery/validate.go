@@ -12,6 +12,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/pullrequest"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/strategy"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
 )
 
@@ -33,7 +34,7 @@ func (a *Arguments) Validate() problem.Problems {
 			"commit_message is blank. Write a message, or remove the argument: the default message says what changes.",
 			"commit_message"))
 	}
-	return slices.Concat(ps, ValidateTrailers(a.Trailers), ValidatePullRequests(a.PullRequest),
+	return slices.Concat(ps, ValidateTrailers(a.Trailers), pullrequest.Validate(a.PullRequest),
 		validateSources(a.Sources))
 }
 
@@ -88,7 +89,7 @@ func (a *Arguments) PlanDestroy(s *State) problem.Problems {
 		return nil //nolint:nilerr // the destroy reads the branch, and reports its errors
 	}
 	does := "The destroy removes"
-	if a.Strategy == PullRequest {
+	if a.Strategy == strategy.PullRequest {
 		does = "The destroy opens a pull request that removes"
 	}
 	slices.Sort(paths)
@@ -112,7 +113,7 @@ const maxPathsListed = 200
 // ValidateDestroy reports that the rendering must not be destroyed. A rendering that is only computed needs no
 // protection.
 func (a *Arguments) ValidateDestroy() problem.Problems {
-	if !a.Protected || a.Strategy == ComputeOnly {
+	if !a.Protected || a.Strategy == strategy.None {
 		return nil
 	}
 	return problem.Problems{problem.At("The rendering is protected", fmt.Sprintf(
@@ -123,40 +124,6 @@ func (a *Arguments) ValidateDestroy() problem.Problems {
 var word = regexp.MustCompile(`^\S+$`)
 
 func oneWord(text string) bool { return unknown.Is(text) || word.MatchString(text) }
-
-// matches a user, the mail of one, one of a Windows domain, or a team of an organisation or a project, whose names may
-// have spaces inside.
-var reviewer = regexp.MustCompile(`^(?:[A-Za-z0-9_.-]+(?:\[bot\])?|[^\s/@\pC]+@[^\s/@\pC]+|` +
-	`[A-Za-z0-9_.-]+\\[A-Za-z0-9_.-]+|` +
-	`[^\s/\pC](?:[^/\pC]*[^\s/\pC])?/[^\s/\pC](?:[^/\pC]*[^\s/\pC])?)$`)
-
-const maxLabel = 50 // characters, as GitHub allows
-
-// ValidatePullRequests reports invalid settings of the argument delivery. It skips settings that are not known yet.
-func ValidatePullRequests(s pullrequest.Settings) (ps problem.Problems) {
-	add := func(attribute, summary, detail string) {
-		ps = append(ps, problem.At(summary, detail, "delivery", attribute))
-	}
-	if err := pullrequest.CheckBranchPrefix(s.BranchPrefix); err != nil && !unknown.Is(s.BranchPrefix) {
-		add("branch_prefix", "Invalid branch prefix", problem.Sentence(err))
-	}
-	for _, label := range s.Labels {
-		if !unknown.Is(label) && (label == "" || len([]rune(label)) > maxLabel) {
-			add("labels", "Invalid label", fmt.Sprintf("%q is not a label. A label has 1 to %d characters.", label, maxLabel))
-		}
-	}
-	for _, name := range s.Reviewers {
-		if !unknown.Is(name) && !reviewer.MatchString(name) {
-			add("reviewers", "Invalid reviewer",
-				fmt.Sprintf("%q is neither a user, such as \"octocat\", nor a team, such as \"acme/platform\".", name))
-		}
-	}
-	if s.Draft && s.AutoMerge != "" && !unknown.Is(string(s.AutoMerge)) {
-		add("auto_merge", "Conflicting arguments: draft and auto-merge",
-			"No host merges drafts. Set draft or auto_merge, not both.")
-	}
-	return ps
-}
 
 // validateSources reports sources of another form than the data sources write.
 func validateSources(sources origin.Sources) (ps problem.Problems) {

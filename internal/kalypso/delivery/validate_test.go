@@ -13,6 +13,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/pullrequest"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/strategy"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
 )
@@ -54,7 +55,7 @@ func TestValidate(t *testing.T) {
 		"no repo": {func(d *Arguments) { d.Destination = record.Destination{Path: "."} },
 			[]string{"error gitops_repo: Missing GitOps repo"}},
 		"no repo needed": {func(d *Arguments) {
-			d.Strategy, d.Destination = ComputeOnly, record.Destination{Path: "."}
+			d.Strategy, d.Destination = strategy.None, record.Destination{Path: "."}
 		}, nil},
 		"no URL": {func(d *Arguments) { d.Destination.Repo = "" }, []string{"error gitops_repo.repo: Missing repo"}},
 		"no branch": {func(d *Arguments) { d.Destination.Branch = "" },

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"unicode/utf16"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/describe"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/sets"
@@ -90,3 +91,24 @@ func cut(text string, most int, end string) string {
 
 // characters counts characters as UTF-16 code units, like the strictest host.
 func characters(s string) int { return len(utf16.Encode([]rune(s))) }
+
+// Links returns the links to a host's pages that a description has. Without a host, it has none.
+func Links(host hosting.Host) describe.Links {
+	if host == nil {
+		return describe.Links{}
+	}
+	return describe.Links{
+		Commit: func(repo, commit string) string {
+			if at, err := host.Repo(repo); err == nil {
+				return at.CommitURL(commit)
+			}
+			return ""
+		},
+		Compare: func(repo, from, to string) string {
+			if at, err := host.Repo(repo); err == nil {
+				return at.CompareURL(from, to)
+			}
+			return ""
+		},
+	}
+}

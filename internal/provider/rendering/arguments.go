@@ -9,8 +9,10 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/drift"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/strategy"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/configuration"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/model"
@@ -40,7 +42,7 @@ func (m *environmentRenderingModel) arguments(ctx context.Context) *delivery.Arg
 	)
 	given := tfvalue.Nested[deliveryModel](ctx, m.Delivery)
 	return &delivery.Arguments{
-		Strategy: delivery.Strategy(schemas.Strategies.Or(tfvalue.Text(given.Strategy))),
+		Strategy: strategy.Strategy(schemas.Strategies.Or(tfvalue.Text(given.Strategy))),
 		Destination: record.NewDestination(
 			tfvalue.Text(repo.Repo),
 			tfvalue.Text(repo.Branch),
@@ -56,7 +58,7 @@ func (m *environmentRenderingModel) arguments(ctx context.Context) *delivery.Arg
 		KeepOld:           moves.Or(tfvalue.Text(m.OnMove)) == moveKeep,
 		KeepOnDestroy:     destructions.Or(tfvalue.Text(m.OnDestroy)) == destroyKeep,
 		Protected:         m.DeletionProtection.IsNull() || m.DeletionProtection.ValueBool(),
-		OnDrift:           delivery.OnDrift(schemas.DriftReactions.Or(tfvalue.Text(m.OnDrift))),
+		OnDrift:           drift.Reaction(schemas.DriftReactions.Or(tfvalue.Text(m.OnDrift))),
 		OnAssignmentError: delivery.OnAssignmentError(assignmentErrors.Or(tfvalue.Text(m.OnAssignmentError))),
 		Guardrails: delivery.Guardrails{
 			MaxRemoved:   delivery.Limit(tfvalue.Text(guardrails.MaxRemoved)),

@@ -14,6 +14,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/remote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/strategy"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
@@ -138,9 +139,9 @@ func (m *environmentRenderingModel) planResults(
 	m.CommitSHA, m.Delivered = types.StringUnknown(), types.BoolUnknown()
 	m.PullRequest, m.Description = types.ObjectUnknown(schemas.PullRequestTypes), types.StringUnknown()
 	switch applied.Strategy {
-	case delivery.ComputeOnly:
+	case strategy.None:
 		m.setComputedOnly()
-	case delivery.Push:
+	case strategy.Push:
 		m.PullRequest = types.ObjectNull(schemas.PullRequestTypes)
 		if applied.Certain() {
 			m.Delivered = types.BoolValue(applied.Complete())
@@ -230,7 +231,7 @@ func (m *environmentRenderingModel) setNothing(a *delivery.Arguments) {
 		PullRequest: types.ObjectNull(schemas.PullRequestTypes),
 		Delivered:   types.BoolValue(false),
 	}
-	if a.Strategy == delivery.ComputeOnly {
+	if a.Strategy == strategy.None {
 		m.Delivered = types.BoolNull()
 	}
 }
@@ -286,7 +287,7 @@ func (m *environmentRenderingModel) setResult(
 	case result.Action == delivery.Keep || result.Action == delivery.RemoveOld || result.Action == delivery.Withhold:
 		m.keepResults(state, decision)
 		return
-	case result.Applied.Strategy == delivery.ComputeOnly:
+	case result.Applied.Strategy == strategy.None:
 		m.setComputedOnly()
 	default:
 		m.setDelivery(result.Commit, result.Applied.ReachedBy(result.State), result.PullRequest)

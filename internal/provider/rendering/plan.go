@@ -12,6 +12,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/report"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/rollout"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/strategy"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/configuration"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
@@ -147,7 +148,7 @@ func (r *environmentRendering) check(ctx context.Context, decision *delivery.Dec
 	}
 	remote := r.remote(ctx)
 	fail(remote.CheckHost(applied.Arguments))
-	if applied.Strategy == delivery.PullRequest && decision.Action != delivery.Keep {
+	if applied.Strategy == strategy.PullRequest && decision.Action != delivery.Keep {
 		r.data.CheckCredential(applied.Destination.Repo, diags)
 	}
 	if diags.HasError() {

@@ -8,18 +8,18 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
-
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/drift"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/strategy"
 )
 
 // Enumeration lists the values of a string argument. The first one is the default.
 type Enumeration []string
 
 // Strategies lists how a tree or a file reaches its branch.
-var Strategies = Enumeration{string(delivery.Push), string(delivery.PullRequest), string(delivery.ComputeOnly)}
+var Strategies = Enumeration{string(strategy.Push), string(strategy.PullRequest), string(strategy.None)}
 
 // DriftReactions lists the reactions to a branch that was changed outside Terraform.
-var DriftReactions = Enumeration{string(delivery.DriftFail), string(delivery.DriftOverwrite)}
+var DriftReactions = Enumeration{string(drift.Fail), string(drift.Overwrite)}
 
 // Or returns the value, or the default if it is empty.
 func (e Enumeration) Or(value string) string {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/report"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/drift"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
@@ -46,8 +47,8 @@ func TestPrintableDiagnostics(t *testing.T) {
 			configuration.AppendDeliveryError(d, record.Destination{}, fmt.Errorf("%w: %s", delivery.ErrNoRendering, evil))
 		},
 		"drift": func(d *diag.Diagnostics) {
-			drift := delivery.Drift{Commit: "c", Author: evil, Subject: evil, Paths: []string{evil}}
-			decision := delivery.Decision{Applied: none, Drift: []*delivery.State{{Drift: []delivery.Drift{drift}}}}
+			by := drift.Commit{Commit: "c", Author: evil, Subject: evil, Paths: []string{evil}}
+			decision := delivery.Decision{Applied: none, Drift: []*delivery.State{{Drift: []drift.Commit{by}}}}
 			tfvalue.AppendProblems(d, report.Decision(&decision))
 		},
 		"adoption": func(d *diag.Diagnostics) {

@@ -14,10 +14,11 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/baserepo"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/baserepo/document"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/drift"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/strategy"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
@@ -57,8 +58,8 @@ func (m *baseRepoModel) desired(ctx context.Context, diags *diag.Diagnostics) *b
 	d := &baserepo.Desired{
 		At:          baserepo.EnvironmentBranch{Repo: tfvalue.Text(m.Repo), Branch: tfvalue.Text(m.Branch)},
 		Message:     tfvalue.Text(m.CommitMessage),
-		Strategy:    delivery.Strategy(baseRepoStrategies.Or(tfvalue.Text(given.Strategy))),
-		OnDrift:     delivery.OnDrift(schemas.DriftReactions.Or(tfvalue.Text(m.OnDrift))),
+		Strategy:    strategy.Strategy(baseRepoStrategies.Or(tfvalue.Text(given.Strategy))),
+		OnDrift:     drift.Reaction(schemas.DriftReactions.Or(tfvalue.Text(m.OnDrift))),
 		PullRequest: given.Settings(),
 	}
 	if promotion == nil {
@@ -92,7 +93,7 @@ func (m *baseRepoModel) plan(d *baserepo.Desired, decision baserepo.Decision, st
 	if decision.FileKnown {
 		m.Content = types.StringValue(decision.File)
 	}
-	if d.Strategy == delivery.Push {
+	if d.Strategy == strategy.Push {
 		m.Delivered, m.PullRequest = types.BoolValue(true), types.ObjectNull(schemas.PullRequestTypes)
 	}
 }

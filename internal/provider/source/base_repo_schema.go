@@ -8,14 +8,14 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/baserepo/document"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/repourl"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/strategy"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
 )
 
 // baseRepoStrategies lists the strategies of a BaseRepo. The first one is the default.
-var baseRepoStrategies = schemas.Enumeration{string(delivery.Push), string(delivery.PullRequest)}
+var baseRepoStrategies = schemas.Enumeration{string(strategy.Push), string(strategy.PullRequest)}
 
 func baseRepoSchema(ctx context.Context) schema.Schema {
 	settings := schemas.DeliveryAttributes()

@@ -18,6 +18,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/strategy"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
 )
 
@@ -88,7 +89,14 @@ func (b *bench) fastImport(ctx context.Context, t *tree.Tree) (s sample, err err
 	fmt.Fprint(&stream, "commit refs/heads/main\ncommitter bench <bench@localhost> 0 +0000\ndata 1\nx\n")
 	for i, folder := range t.Folders {
 		for f := range t.Files(i) {
-			fmt.Fprintf(&stream, "M 100644 inline %s/%s\ndata %d\n%s\n", folder.ClusterType, f.Path, len(f.Content), f.Content)
+			fmt.Fprintf(
+				&stream,
+				"M 100644 inline %s/%s\ndata %d\n%s\n",
+				folder.ClusterType,
+				f.Path,
+				len(f.Content),
+				f.Content,
+			)
 		}
 	}
 	work, bare := filepath.Join(dir, "work"), filepath.Join(dir, "bare.git")
@@ -131,7 +139,7 @@ func (b *bench) deliveries(ctx context.Context, name string, f *fleet.Fleet, t *
 		return err
 	}
 	arguments := delivery.Arguments{
-		Strategy:     delivery.Push,
+		Strategy:     strategy.Push,
 		Destination:  record.Destination{Repo: "file://" + bare, Branch: "main", Path: "."},
 		Environment:  f.Environment,
 		Fleet:        f,

@@ -8,8 +8,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/baserepo"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/baserepo/document"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/remote"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/drift"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
@@ -28,7 +27,7 @@ func Error(at baserepo.EnvironmentBranch, err error) problem.Problem {
 	}
 	var foreign *pullrequest.ForeignError
 	var review *pullrequest.ReviewError
-	var reviewers *remote.ReviewersError
+	var reviewers *pullrequest.ReviewersError
 	var rejected *gitremote.RejectedError
 	text := problem.Sentence(err)
 	switch {
@@ -36,8 +35,14 @@ func Error(at baserepo.EnvironmentBranch, err error) problem.Problem {
 		return p("branch", "Branch not found", "The repo %s has no branch %q. Check the name, or push the branch.", at.Repo,
 			at.Branch)
 	case errors.Is(err, baserepo.ErrNoFile):
-		return p("promotion", "No BaseRepo on the branch", "The root of %s contains no %s, and promotion does not name the "+
-			"base. Add the file with a BaseRepo, or pass a kalypso_promotion as a whole.", at, document.File)
+		return p(
+			"promotion",
+			"No BaseRepo on the branch",
+			"The root of %s contains no %s, and promotion does not name the "+
+				"base. Add the file with a BaseRepo, or pass a kalypso_promotion as a whole.",
+			at,
+			document.File,
+		)
 	case errors.Is(err, baserepo.ErrOtherBase):
 		return p("promotion", "Promotion from another repo", "At %s: %s Make both the same repo.", at, text)
 	case errors.Is(err, baserepo.ErrMoved):
@@ -56,7 +61,14 @@ func Error(at baserepo.EnvironmentBranch, err error) problem.Problem {
 		return p("delivery", "The pull request is not merged yet", "At %s: %s It stays open, and the next apply continues "+
 			"to wait. Merge it, or raise timeouts.", at, text)
 	case errors.Is(err, gitremote.ErrProtected) && errors.As(err, &rejected):
-		return p("branch", "The server refused the push", "At %s. %s\n\nNothing was written. %s", at, text, rejected.Advice())
+		return p(
+			"branch",
+			"The server refused the push",
+			"At %s. %s\n\nNothing was written. %s",
+			at,
+			text,
+			rejected.Advice(),
+		)
 	case errors.As(err, &rejected):
 		return p("branch", "The server refused the push", "At %s. %s\n\nNothing was written. %s With delivery.strategy = "+
 			"\"pull_request\", people merge the change.", at, text, rejected.Advice())
@@ -74,7 +86,7 @@ func Decision(d *baserepo.Desired, s *baserepo.State, decision baserepo.Decision
 		ps = append(ps, Error(d.At, decision.Err))
 	}
 	if decision.Drifted {
-		ps = append(ps, drift(d, s))
+		ps = append(ps, driftProblem(d, s))
 	}
 	if decision.Rests != "" {
 		text := decision.Rests + " The BaseRepo keeps the commit that it pins."
@@ -102,8 +114,8 @@ func Created(d *baserepo.Desired, now *baserepo.State) (ps problem.Problems) {
 		"promotion")}
 }
 
-// drift reports changes from outside Terraform: as an error, or as a warning if the apply overwrites them.
-func drift(d *baserepo.Desired, s *baserepo.State) problem.Problem {
+// driftProblem reports changes from outside Terraform: as an error, or as a warning if the apply overwrites them.
+func driftProblem(d *baserepo.Desired, s *baserepo.State) problem.Problem {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s at the root of %s pinned %s after the last apply, and pins %s now:\n", document.File, s.At,
 		commitText(s.Delivered), commitText(s.Commit))
@@ -115,7 +127,7 @@ func drift(d *baserepo.Desired, s *baserepo.State) problem.Problem {
 		fmt.Fprintf(&b, "\ncommit %s\n  by %s at %s\n  %s\n", drift.Commit, printable.Line(drift.Author), drift.Time,
 			printable.Line(drift.Subject))
 	}
-	if d.OnDrift == delivery.DriftOverwrite {
+	if d.OnDrift == drift.Overwrite {
 		return problem.WarningAt("Changes made outside Terraform are overwritten",
 			b.String()+fmt.Sprintf("\nThe apply sets it to %s.", d.KeepDelivered(s).Promotion.Commit), "on_drift")
 	}

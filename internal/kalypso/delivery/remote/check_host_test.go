@@ -4,10 +4,9 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/remote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/pullrequest"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/strategy"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
 )
 
@@ -29,12 +28,12 @@ func TestCheckHost(t *testing.T) {
 			repo: "https://git.acme.io/acme/gitops"}, // which is reported where the branch is read
 	} {
 		d := r.desired
-		d.Strategy, d.PullRequest = delivery.PullRequest, tt.settings
+		d.Strategy, d.PullRequest = strategy.PullRequest, tt.settings
 		if tt.repo != "" {
 			d.Destination.Repo = tt.repo
 		}
 		err := r.remote.CheckHost(&d)
-		var reviewers *remote.ReviewersError
+		var reviewers *pullrequest.ReviewersError
 		var host *hosting.Error
 		autoMerge := errors.As(err, &host) && host.Field == hosting.FieldAutoMerge
 		if errors.As(err, &reviewers) != tt.reviewers || autoMerge != tt.autoMerge ||

@@ -13,6 +13,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/remote"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/drift"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/engine"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
@@ -21,6 +22,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/rollout"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/strategy"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
@@ -108,7 +110,7 @@ func (o request) overwrites() bool {
 func (b *branch) request(value string, targets map[string][]string, before *delivery.State) request {
 	b.Helper()
 	return request{&delivery.Arguments{
-		Strategy:     delivery.Push,
+		Strategy:     strategy.Push,
 		Destination:  record.Destination{Repo: b.repo, Branch: "dev", Path: "."},
 		Environment:  "dev",
 		Fleet:        &fleet.Fleet{},
@@ -244,7 +246,7 @@ func TestUnknownRecord(t *testing.T) {
 			now := b.observe(delivered)
 			for _, value := range []string{"1", "2"} {
 				o := b.request(value, usual, now)
-				o.OnDrift = delivery.DriftOverwrite
+				o.OnDrift = drift.Overwrite
 				o.Guardrails = delivery.Guardrails{MaxRemoved: "100%"}
 				_, applied := b.tryDeliver(o)
 				for _, err := range []error{applied, remove(now)} {

@@ -3,12 +3,10 @@ package remote
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
-	"github.com/go-git/go-git/v5/plumbing"
-
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/drift"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
@@ -47,7 +45,7 @@ func Observe(ctx context.Context, client *gitremote.Client, s *delivery.State) (
 		now.Base = at.Head
 		return &now, nil
 	}
-	now.Drift, err = DriftSince(ctx, branch, s.Base, changed)
+	now.Drift, err = drift.Since(ctx, branch, s.Base, changed)
 	return &now, err
 }
 
@@ -61,40 +59,6 @@ func driftedPaths(s *delivery.State) []string {
 		changed = append(changed, s.Destination.RecordPath())
 	}
 	return changed
-}
-
-// DriftSince returns the commits after base that changed the paths. If it does not find them, it returns a drift
-// without a commit.
-func DriftSince(ctx context.Context, branch *gitops.Branch, base string, changed []string) ([]delivery.Drift, error) {
-	commits, found, err := branch.History(ctx, plumbing.NewHash(base), changed)
-	if err != nil {
-		return nil, err
-	}
-	all := drifts(commits)
-	switch {
-	case !found:
-		all = append(all, delivery.Drift{
-			Paths: changed, Subject: "the last delivered commit is not in the history of the branch, as far as it was searched",
-		})
-	case len(all) == 0:
-		all = append(all, delivery.Drift{Paths: changed, Subject: "the pull request was merged with changes of others"})
-	}
-	return all, nil
-}
-
-func drifts(commits []gitops.ChangingCommit) []delivery.Drift {
-	var all []delivery.Drift
-	for _, c := range commits {
-		all = append(all, delivery.Drift{
-			Commit:  c.Commit.String(),
-			Author:  fmt.Sprintf("%s <%s>", c.Author.Name, c.Author.Email),
-			Time:    c.Author.When.UTC().Format(time.RFC3339),
-			Subject: c.Subject,
-			Paths:   c.Paths,
-			More:    c.Count - len(c.Paths),
-		})
-	}
-	return all
 }
 
 // ErrRemoved says that the pull request that removes the rendering is merged.
@@ -250,12 +214,12 @@ func adoptOwnCommit(ctx context.Context, s *delivery.State, t *pullrequest.Topic
 }
 
 // otherCommits returns the commits of others on our branch that are not ours. Merge commits do not count.
-func otherCommits(ctx context.Context, p *delivery.Proposal, t *pullrequest.Topic) ([]delivery.Drift, error) {
+func otherCommits(ctx context.Context, p *delivery.Proposal, t *pullrequest.Topic) ([]drift.Commit, error) {
 	others, rebased, err := t.OtherCommits(ctx, p.Pushed)
 	if err == nil && rebased != "" {
-		return []delivery.Drift{{Subject: rebased}}, nil
+		return []drift.Commit{{Subject: rebased}}, nil
 	}
-	return drifts(others), err
+	return drift.Commits(others), err
 }
 
 // knownRevert returns now, which notes that the run before found the same revert and went well.

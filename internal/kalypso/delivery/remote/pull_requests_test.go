@@ -4,8 +4,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/drift"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/strategy"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/githubfake"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
@@ -188,7 +189,7 @@ plan: write, drift "Seed" [large/a-x/reconciler.yaml]`},
 		{"people pushed to our branch, and it is overwritten", func(r *reviewed) error {
 			r.apply()
 			r.push(r.ours(), "large/a-x/reconciler.yaml", "hotfix")
-			r.desired.OnDrift = delivery.DriftOverwrite
+			r.desired.OnDrift = drift.Overwrite
 			r.apply()
 			return nil
 		}, `
@@ -485,7 +486,7 @@ ours/dev-live: 1
 plan: nothing, delivered`},
 		{"it is pushed from now on, and its removal is open", func(r *reviewed) error {
 			r.moved()
-			r.desired.Strategy = delivery.Push
+			r.desired.Strategy = strategy.Push
 			r.apply()
 			return nil
 		}, `
@@ -499,7 +500,7 @@ plan: nothing, delivered`},
 		{"it is pushed from now on, and its pull request is open", func(r *reviewed) error {
 			r.delivered()
 			r.set("2")
-			r.desired.Strategy = delivery.Push
+			r.desired.Strategy = strategy.Push
 			r.apply()
 			return nil
 		}, `

@@ -13,6 +13,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/sets"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/strategy"
 )
 
 // Result is what a delivery did.
@@ -54,7 +55,7 @@ func Check(
 	switch {
 	case err != nil:
 		return nil, err
-	case head.IsZero() && (!t.CreateBranch || t.Strategy != delivery.Push):
+	case head.IsZero() && (!t.CreateBranch || t.Strategy != strategy.Push):
 		return nil, gitops.ErrBranchNotFound
 	case head.IsZero() || t.Tree == nil:
 		return &BranchChange{}, nil

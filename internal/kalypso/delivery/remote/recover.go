@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/drift"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
@@ -79,7 +80,7 @@ func Recover(
 	}
 	if gone {
 		s = &delivery.State{Destination: at, Environment: environment}
-		if s.Drift, failed = DriftSince(ctx, branch, commit, []string{at.RecordPath()}); failed != nil {
+		if s.Drift, failed = drift.Since(ctx, branch, commit, []string{at.RecordPath()}); failed != nil {
 			return nil, failed
 		}
 		return s, err
@@ -90,6 +91,6 @@ func Recover(
 		s.Delivered[name] = delivery.InventoryFolder{}
 		paths = append(paths, at.Join(name))
 	}
-	s.Drift, err = DriftSince(ctx, branch, commit, paths)
+	s.Drift, err = drift.Since(ctx, branch, commit, paths)
 	return s, err
 }

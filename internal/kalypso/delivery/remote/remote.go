@@ -7,11 +7,13 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/object"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/drift"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/pullrequest"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/strategy"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
 )
 
@@ -33,16 +35,11 @@ func (r Operations) pullRequests(a *delivery.Arguments) (*PullRequests, error) {
 	return &PullRequests{Git: r.Git, Host: host, Settings: a.PullRequest}, nil
 }
 
-// ReviewersError says which reviewers the host can't request a review from.
-type ReviewersError struct{ Reason string }
-
-// Error implements error.
-func (e *ReviewersError) Error() string { return e.Reason }
-
-// CheckHost returns an error if the host can't do what the pull request is configured for: a *ReviewersError, or that
-// of [hosting.Repo.CheckLabels] or [hosting.Repo.CheckAutoMerge]. It contacts no server.
+// CheckHost returns an error if the host can't do what the pull request is configured for: a
+// *[pullrequest.ReviewersError], or that of [hosting.Repo.CheckLabels] or [hosting.Repo.CheckAutoMerge]. It contacts no
+// server.
 func (r Operations) CheckHost(a *delivery.Arguments) error {
-	if a.Strategy != delivery.PullRequest || a.Incomplete {
+	if a.Strategy != strategy.PullRequest || a.Incomplete {
 		return nil
 	}
 	pulls, err := r.pullRequests(a)
@@ -56,19 +53,7 @@ func (r Operations) CheckHost(a *delivery.Arguments) error {
 	case err != nil:
 		return err
 	}
-	return CheckHost(repo, a.PullRequest)
-}
-
-// CheckHost returns an error if the host of a repo can't do what pull requests are configured for, as
-// [Operations.CheckHost] does. It skips settings that are not known yet.
-func CheckHost(repo hosting.Repo, s pullrequest.Settings) error {
-	if err := repo.CheckReviewers(s.Reviewers); err != nil {
-		return &ReviewersError{err.Error()}
-	}
-	if err := repo.CheckLabels(s.Labels); err != nil || unknown.Is(string(s.AutoMerge)) {
-		return err
-	}
-	return repo.CheckAutoMerge(s.AutoMerge)
+	return pullrequest.CheckHost(repo, a.PullRequest)
 }
 
 // Checked is what a plan read from the branch.
@@ -92,7 +77,7 @@ func (r Operations) Check(ctx context.Context, decision *delivery.Decision) (che
 	if !decision.Check || len(decision.Errors) > 0 {
 		return checked, nil
 	}
-	if applied.Strategy == delivery.PullRequest {
+	if applied.Strategy == strategy.PullRequest {
 		pulls, err := r.pullRequests(applied.Arguments)
 		if err != nil {
 			return checked, err
@@ -122,7 +107,7 @@ func (r Operations) Apply(ctx context.Context, decision *delivery.Decision) (*Re
 		result = &Result{State: s.WithInputs(applied.Arguments).WithTarget(applied.TargetTreeHash())}
 	case decision.Action == delivery.RemoveOld:
 		result, err = r.removeOld(ctx, applied, s)
-	case applied.Strategy == delivery.ComputeOnly:
+	case applied.Strategy == strategy.None:
 		result = Compute(applied, s)
 	default:
 		if decision.Unreadable {
@@ -176,14 +161,14 @@ func (r Operations) removeOld(ctx context.Context, applied *delivery.AppliedTree
 // deliver delivers the tree by its strategy. After a change of the strategy to [Push], it closes the pull requests.
 func (r Operations) deliver(ctx context.Context, applied *delivery.AppliedTree, s *delivery.State) (*Result, error) {
 	reviewed := s.Current() && s.Reviewed()
-	if applied.Strategy == delivery.Push && !reviewed {
+	if applied.Strategy == strategy.Push && !reviewed {
 		return Deliver(ctx, r.Git, applied, s, r.Progress)
 	}
 	pulls, err := r.pullRequests(applied.Arguments)
 	switch {
 	case err != nil:
 		return nil, err
-	case applied.Strategy == delivery.PullRequest:
+	case applied.Strategy == strategy.PullRequest:
 		return pulls.Propose(ctx, applied, s, r.Progress)
 	}
 	result, err := Deliver(ctx, r.Git, applied, s, r.Progress)
@@ -298,7 +283,7 @@ func (r Operations) Destroy(
 		// A resource that was renamed without a moved block, or is replaced with create_before_destroy.
 		return nil, Destroyed{Taken: &s.Destination}, nil
 	}
-	if a.Strategy == delivery.Push {
+	if a.Strategy == strategy.Push {
 		return nil, Destroyed{}, Remove(ctx, r.Git, s, removalMessage(s), a.Author)
 	}
 	pulls, err := r.pullRequests(a)
@@ -326,7 +311,7 @@ func (r Operations) recoverForChange(
 	}
 	if s != nil && s.Drifted() {
 		drifted = s // also if others removed the record
-		if on := decision.Applied.OnDrift; on != delivery.DriftOverwrite && !unknown.Is(string(on)) {
+		if on := decision.Applied.OnDrift; on != drift.Overwrite && !unknown.Is(string(on)) {
 			return nil, nil, &delivery.DriftError{State: s}
 		}
 	}
@@ -339,7 +324,7 @@ func (r Operations) recoverForChange(
 // recoverPrior reads from the branch what the private state would say. It is needed if another version of the provider
 // wrote the private state. [Operations.Refresh] writes it again; without a refresh, a change recovers it too.
 func (r Operations) recoverPrior(ctx context.Context, p *delivery.Prior) (*delivery.State, error) {
-	if p.Commit == "" || p.Strategy != delivery.Push && !p.Delivered { // the tree may only have been proposed
+	if p.Commit == "" || p.Strategy != strategy.Push && !p.Delivered { // the tree may only have been proposed
 		return Import(ctx, r.Git, p.Destination, p.Environment)
 	}
 	return Recover(ctx, r.Git, p.Destination, p.Environment, p.TreeHash, p.Commit)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/remote"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/drift"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
@@ -21,6 +22,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting/github"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/pullrequest"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/strategy"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/githubfake"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
@@ -57,11 +59,11 @@ func newReviewed(t *testing.T) *reviewed {
 	}
 	r.remote = remote.Operations{Git: client, Host: func() (hosting.Host, error) { return host, nil }}
 	r.desired = delivery.Arguments{
-		Strategy:    delivery.PullRequest,
+		Strategy:    strategy.PullRequest,
 		Destination: record.Destination{Repo: r.on.URL, Branch: "dev", Path: "."},
 		Environment: "dev",
 		Guardrails:  delivery.Guardrails{MaxRemoved: "100%", AllowEmpty: true},
-		OnDrift:     delivery.DriftFail,
+		OnDrift:     drift.Fail,
 		PullRequest: pullrequest.Settings{BranchPrefix: "ours/"},
 		Author:      gitops.Author{Name: "A", Email: "a@acme.io", When: time.Unix(1700000000, 0)},
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/drift"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
@@ -24,10 +25,10 @@ func Decision(decision *delivery.Decision) (ps problem.Problems) {
 	}
 	for _, s := range decision.Drift {
 		reaction := t.OnDrift
-		if decision.Rests != "" || reaction == delivery.DriftOverwrite && len(decision.Errors) > 0 {
+		if decision.Rests != "" || reaction == drift.Overwrite && len(decision.Errors) > 0 {
 			reaction = driftNamed // the apply overwrites nothing
 		}
-		ps = append(ps, drift(s, reaction))
+		ps = append(ps, driftProblem(s, reaction))
 	}
 	ps = append(ps, restProblems(decision)...)
 	if decision.Rests != "" {

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/remote"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/drift"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
@@ -41,7 +41,7 @@ func deliveryProblem(at record.Destination, err error) problem.Problem {
 		review    *pullrequest.ReviewError
 		nested    *delivery.NestedError
 		moves     *delivery.RolloutMoveError
-		reviewers *remote.ReviewersError
+		reviewers *pullrequest.ReviewersError
 		keptMove  *delivery.KeptMoveError
 		leftOut   *delivery.LeftOutError
 		unknown   *delivery.UnknownRecordError
@@ -72,7 +72,7 @@ func deliveryProblem(at record.Destination, err error) problem.Problem {
 	case errors.As(err, &moved):
 		return problem.At("The branch moved after the plan was made", problem.Sentence(err))
 	case errors.As(err, &drifted):
-		return drift(drifted.State, delivery.DriftFail)
+		return driftProblem(drifted.State, drift.Fail)
 	case errors.As(err, &guardrail):
 		return problem.At("Change exceeds guardrails", fmt.Sprintf("At %s: %s", at, text), "guardrails")
 	case errors.As(err, &review):

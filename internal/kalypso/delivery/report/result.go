@@ -6,10 +6,12 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/remote"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/drift"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/strategy"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
 )
 
@@ -19,7 +21,7 @@ func Result(r *remote.Result) (ps problem.Problems) {
 		return nil
 	}
 	if r.Recovered != nil {
-		ps = append(ps, drift(r.Recovered, r.Applied.OnDrift))
+		ps = append(ps, driftProblem(r.Recovered, r.Applied.OnDrift))
 	}
 	if r.Kept != nil {
 		ps = append(ps, problem.WarningAt("Previous location was not cleaned up", fmt.Sprintf(
@@ -33,7 +35,7 @@ func Result(r *remote.Result) (ps problem.Problems) {
 		ps = append(ps, problem.WarningAt("The pull request is not a draft", r.NoDraft, "delivery"))
 	}
 	ps = append(ps, removals(r.Removals)...)
-	if r.State.ClosedPullRequest() != 0 && r.Applied.Strategy == delivery.PullRequest {
+	if r.State.ClosedPullRequest() != 0 && r.Applied.Strategy == strategy.PullRequest {
 		ps = append(ps, closed(r.State))
 	}
 	if r.PullRequest != nil && r.PullRequest.State == hosting.Merged && r.State.Drifted() {
@@ -73,10 +75,10 @@ func open(at record.Destination, pr *hosting.PullRequest) problem.Problem {
 }
 
 // driftNamed is the reaction of an apply that overwrites nothing: a warning names the changes.
-const driftNamed delivery.OnDrift = "named"
+const driftNamed drift.Reaction = "named"
 
-// drift returns the drift of s with its commits and paths.
-func drift(s *delivery.State, reaction delivery.OnDrift) problem.Problem {
+// driftProblem returns the drift of s with its commits and paths.
+func driftProblem(s *delivery.State, reaction drift.Reaction) problem.Problem {
 	var b strings.Builder
 	fmt.Fprintf(&b, "At %s, others changed what this rendering delivered:\n", s.Destination)
 	for _, d := range s.Drift {
@@ -95,7 +97,7 @@ func drift(s *delivery.State, reaction delivery.OnDrift) problem.Problem {
 	}
 	const summary = "Drift: rendered folders changed outside Terraform"
 	switch {
-	case reaction == delivery.DriftOverwrite:
+	case reaction == drift.Overwrite:
 		return problem.WarningAt("Changes made outside Terraform are overwritten",
 			b.String()+"\nThe apply puts the rendered tree back.", "on_drift")
 	case reaction == driftNamed:
@@ -155,7 +157,7 @@ func branchChange(at record.Destination, c *remote.BranchChange) problem.Problem
 // Checked returns what a plan found on the branch that the state does not know.
 func Checked(t *delivery.AppliedTree, checked remote.Checked) (ps problem.Problems) {
 	if checked.Recovered != nil {
-		ps = append(ps, drift(checked.Recovered, t.OnDrift))
+		ps = append(ps, driftProblem(checked.Recovered, t.OnDrift))
 	}
 	if checked.Open != nil {
 		ps = append(ps, open(t.Destination, checked.Open))

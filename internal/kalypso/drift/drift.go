@@ -1,0 +1,64 @@
+// Package drift finds the commits that changed outside Terraform what an apply delivered.
+package drift
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/go-git/go-git/v5/plumbing"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
+)
+
+// Reaction is the reaction to changes from outside Terraform.
+type Reaction string
+
+// The reactions. [unknown.Text] says that the reaction is not known yet.
+const (
+	Fail      Reaction = "fail"      // the plan fails
+	Overwrite Reaction = "overwrite" // the apply overwrites the changes
+)
+
+// Commit is a commit of others that changed what we delivered.
+type Commit struct {
+	Commit  string   `json:"commit,omitempty"` // empty if it was not found in the branch's history
+	Author  string   `json:"author,omitempty"` // name and email
+	Time    string   `json:"time,omitempty"`   // RFC 3339
+	Subject string   `json:"subject,omitempty"`
+	Paths   []string `json:"paths"`
+	More    int      `json:"more,omitempty"` // the number of paths that are not listed
+}
+
+// Since returns the commits after base that changed the paths. If it does not find them, it returns one without a hash.
+func Since(ctx context.Context, branch *gitops.Branch, base string, changed []string) ([]Commit, error) {
+	commits, found, err := branch.History(ctx, plumbing.NewHash(base), changed)
+	if err != nil {
+		return nil, err
+	}
+	all := Commits(commits)
+	switch {
+	case !found:
+		all = append(all, Commit{
+			Paths: changed, Subject: "the last delivered commit is not in the history of the branch, as far as it was searched",
+		})
+	case len(all) == 0:
+		all = append(all, Commit{Paths: changed, Subject: "the pull request was merged with changes of others"})
+	}
+	return all, nil
+}
+
+// Commits returns commits of a branch in the form of a state.
+func Commits(commits []gitops.ChangingCommit) (all []Commit) {
+	for _, c := range commits {
+		all = append(all, Commit{
+			Commit:  c.Commit.String(),
+			Author:  fmt.Sprintf("%s <%s>", c.Author.Name, c.Author.Email),
+			Time:    c.Author.When.UTC().Format(time.RFC3339),
+			Subject: c.Subject,
+			Paths:   c.Paths,
+			More:    c.Count - len(c.Paths),
+		})
+	}
+	return all
+}

@@ -1,0 +1,63 @@
+package pullrequest
+
+import (
+	"fmt"
+	"regexp"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
+)
+
+const maxLabel = 50 // characters, as GitHub allows
+
+// reviewer matches a user, the mail of one, one of a Windows domain, or a team of an organisation or a project, whose
+// names may have spaces inside.
+var reviewer = regexp.MustCompile(`^(?:[A-Za-z0-9_.-]+(?:\[bot\])?|[^\s/@\pC]+@[^\s/@\pC]+|` +
+	`[A-Za-z0-9_.-]+\\[A-Za-z0-9_.-]+|` +
+	`[^\s/\pC](?:[^/\pC]*[^\s/\pC])?/[^\s/\pC](?:[^/\pC]*[^\s/\pC])?)$`)
+
+// Validate reports invalid settings of the argument delivery. It skips settings that are not known yet.
+func Validate(s Settings) (ps problem.Problems) {
+	add := func(attribute, summary, detail string) {
+		ps = append(ps, problem.At(summary, detail, "delivery", attribute))
+	}
+	if err := CheckBranchPrefix(s.BranchPrefix); err != nil && !unknown.Is(s.BranchPrefix) {
+		add("branch_prefix", "Invalid branch prefix", problem.Sentence(err))
+	}
+	for _, label := range s.Labels {
+		if !unknown.Is(label) && (label == "" || len([]rune(label)) > maxLabel) {
+			add("labels", "Invalid label", fmt.Sprintf("%q is not a label. A label has 1 to %d characters.", label, maxLabel))
+		}
+	}
+	for _, name := range s.Reviewers {
+		if !unknown.Is(name) && !reviewer.MatchString(name) {
+			add("reviewers", "Invalid reviewer",
+				fmt.Sprintf("%q is neither a user, such as \"octocat\", nor a team, such as \"acme/platform\".", name))
+		}
+	}
+	if s.Draft && s.AutoMerge != "" && !unknown.Is(string(s.AutoMerge)) {
+		add("auto_merge", "Conflicting arguments: draft and auto-merge",
+			"No host merges drafts. Set draft or auto_merge, not both.")
+	}
+	return ps
+}
+
+// ReviewersError says which reviewers the host can't request a review from.
+type ReviewersError struct{ Reason string }
+
+// Error implements error.
+func (e *ReviewersError) Error() string { return e.Reason }
+
+// CheckHost returns an error if the host of a repo can't do what pull requests are configured for: a *ReviewersError,
+// or that of [hosting.Repo.CheckLabels] or [hosting.Repo.CheckAutoMerge]. It contacts no server, and skips settings
+// that are not known yet.
+func CheckHost(repo hosting.Repo, s Settings) error {
+	if err := repo.CheckReviewers(s.Reviewers); err != nil {
+		return &ReviewersError{err.Error()}
+	}
+	if err := repo.CheckLabels(s.Labels); err != nil || unknown.Is(string(s.AutoMerge)) {
+		return err
+	}
+	return repo.CheckAutoMerge(s.AutoMerge)
+}
