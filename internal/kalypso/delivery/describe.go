@@ -88,7 +88,7 @@ func (t *AppliedTree) Describe(before *State) string {
 		c.ReplacedEnvironment = before.Environment
 	}
 	is := t.inputs()
-	was := inputs{}
+	was := Inputs{}
 	if before.Inputs != nil {
 		was = *before.Inputs
 	}

@@ -13,8 +13,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
 )
 
-// inputs is what a tree was rendered from, as far as descriptions compare it.
-type inputs struct {
+// Inputs is what a tree was rendered from, as far as descriptions compare it.
+type Inputs struct {
 	Origins []string                `json:"origins,omitempty"` // as in the record
 	Sources origin.Sources          `json:"sources,omitempty"` // likewise
 	Configs map[string]configInputs `json:"configs"`           // by name; null if they are not known
@@ -34,8 +34,8 @@ type keyInput struct {
 }
 
 // inputs returns what the tree is rendered from.
-func (a *Arguments) inputs() *inputs {
-	in := &inputs{Origins: a.Origins, Sources: a.Sources, Configs: make(map[string]configInputs, len(a.Fleet.Configs))}
+func (a *Arguments) inputs() *Inputs {
+	in := &Inputs{Origins: a.Origins, Sources: a.Sources, Configs: make(map[string]configInputs, len(a.Fleet.Configs))}
 	for _, config := range a.Fleet.Configs {
 		in.Configs[config.Name] = objectInputs(&config.Meta, config.Data, a.Review.Detail, shownValue)
 	}
@@ -76,7 +76,7 @@ func objectInputs(
 
 // InputsAfter returns the inputs of the tree of this apply. During a rollout, they are the inputs before it, so that
 // each wave is described as a part of the same change.
-func (p *PlannedChange) InputsAfter() *inputs {
+func (p *PlannedChange) InputsAfter() *Inputs {
 	if !p.Tree.complete {
 		return p.Before.Inputs
 	}
@@ -105,12 +105,12 @@ func (s *State) WithInputs(a *Arguments) *State {
 	case was == nil:
 		now.Inputs = is
 	case was.Configs == nil || was.sameData(is):
-		now.Inputs = &inputs{Origins: was.Origins, Sources: was.Sources, Configs: is.Configs, Secrets: is.Secrets}
+		now.Inputs = &Inputs{Origins: was.Origins, Sources: was.Sources, Configs: is.Configs, Secrets: is.Secrets}
 	}
 	return &now
 }
 
-func (in *inputs) sameData(other *inputs) bool {
+func (in *Inputs) sameData(other *Inputs) bool {
 	return maps.EqualFunc(in.Configs, other.Configs, configInputs.same) &&
 		maps.EqualFunc(in.Secrets, other.Secrets, configInputs.same)
 }
@@ -123,10 +123,10 @@ func (c configInputs) same(other configInputs) bool {
 func shownReference(_, text string) string { return describe.Truncate(text) }
 
 // InputsOf returns the inputs that a record names.
-func InputsOf(r *record.Record) *inputs { return &inputs{Origins: r.Origins, Sources: r.Sources} }
+func InputsOf(r *record.Record) *Inputs { return &Inputs{Origins: r.Origins, Sources: r.Sources} }
 
 // origins returns the files that the tree's objects were read from, with their commits.
-func (in *inputs) origins() []origin.Origin { return in.Sources.Resolve(in.Origins) }
+func (in *Inputs) origins() []origin.Origin { return in.Sources.Resolve(in.Origins) }
 
 // fingerprintSize is the size of a fingerprint in bytes.
 const fingerprintSize = 6

@@ -43,7 +43,7 @@ type State struct {
 	// Rollout is the progress of a rollout. It is nil if the branch contains the whole tree.
 	Rollout *rollout.StoredProgress `json:"rollout,omitempty"`
 	// Inputs is what the delivered tree was rendered from. It is nil if that is not known.
-	Inputs *inputs `json:"inputs,omitempty"`
+	Inputs *Inputs `json:"inputs,omitempty"`
 	// Base is the last commit of the branch at which it contained what was delivered.
 	Base string `json:"base"`
 	// Seen is the branch as it was last read.
