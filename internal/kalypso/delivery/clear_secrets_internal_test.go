@@ -87,8 +87,8 @@ func TestClearSecretsHidden(t *testing.T) {
 	}
 }
 
-// TestGoldenFleetsHoldNoSecret: no value of the golden fleets is taken for a secret.
-func TestGoldenFleetsHoldNoSecret(t *testing.T) {
+// TestGoldenFleetsContainNoSecret: no value of the golden fleets is taken for a secret.
+func TestGoldenFleetsContainNoSecret(t *testing.T) {
 	t.Parallel()
 	values := 0
 	for _, g := range golden.All(t) {
@@ -108,7 +108,7 @@ func TestGoldenFleetsHoldNoSecret(t *testing.T) {
 	}
 }
 
-// Files that an apply keeps need no report: nothing of it is delivered.
+// TestClearSecretsOfAction: an apply that keeps the files reports no secret, since it delivers nothing.
 func TestClearSecretsOfAction(t *testing.T) {
 	t.Parallel()
 	s := usualSituation()

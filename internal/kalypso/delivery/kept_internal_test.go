@@ -219,7 +219,8 @@ func twoStages() *rollout.Rollout {
 	return &rollout.Rollout{Stages: []rollout.Stage{{Name: "all", MaxConcurrency: &limit.Limit{Number: 1}}}}
 }
 
-// The folder of a later wave stays as it was delivered, and what is kept in it as it is on the branch.
+// TestKeptInALaterWave keeps a target in a folder whose wave did not come yet. The folder stays as it was delivered,
+// and the target as it is on the branch.
 func TestKeptInALaterWave(t *testing.T) {
 	t.Parallel()
 	s := usualSituation()
@@ -239,7 +240,7 @@ func TestKeptInALaterWave(t *testing.T) {
 	}
 }
 
-// The record lists what fails since the commit that listed it first.
+// TestFailingSince reads since when a target fails: since the commit whose record listed it first.
 func TestFailingSince(t *testing.T) {
 	t.Parallel()
 	s := usualSituation()
@@ -265,7 +266,8 @@ func TestFailingSince(t *testing.T) {
 	}
 }
 
-// With whole hashes the state is larger, and still small. They survive its encoding, and nothing else keeps them.
+// TestWholeHashesInState encodes a state with whole hashes. They survive, and the state stays small. Only
+// on_assignment_error = "keep" stores them.
 func TestWholeHashesInState(t *testing.T) {
 	t.Parallel()
 	inv := Inventory{}

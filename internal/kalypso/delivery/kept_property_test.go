@@ -376,10 +376,10 @@ func (m *keptModel) rendered(which string) *Rendered {
 	return r
 }
 
-// Teams break their targets in every way and fix them again, targets change and move, and others push to the branch.
+// TestTeamsBreakAndFix has teams break and fix their targets, change and move them, and push to the branch at random.
 // The files of the other targets are those of the fleet without the broken ones, kept files never change, and once
 // everything is fixed, the tree is the one of a fleet that never broke.
-func TestTeamsBreakAndMend(t *testing.T) {
+func TestTeamsBreakAndFix(t *testing.T) {
 	t.Parallel()
 	for seed := range seeds.Of(t, 40, 500) {
 		m := newKeptModel(t, seed)

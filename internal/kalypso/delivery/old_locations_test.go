@@ -22,8 +22,8 @@ func (s *situation) leftBehind(branch string, number int) *OldLocation {
 	return old
 }
 
-// TestOldPlaces: when an apply has what was delivered to another branch before removed by a pull request. A plan with
-// something to do is never empty.
+// TestOldLocations specifies when an apply opens a pull request that removes an earlier delivery to another branch. A
+// plan that has something to do is never empty.
 func TestOldLocations(t *testing.T) {
 	for _, test := range []struct {
 		rule string
@@ -116,7 +116,7 @@ func TestOldLocations(t *testing.T) {
 	}
 }
 
-// TestOldPlacesKept: the next run finds what is still to be removed.
+// TestOldLocationsAreKeptInState: the next run finds the locations that are still to be removed.
 func TestOldLocationsAreKeptInState(t *testing.T) {
 	s := usualSituation()
 	s.leftBehind("old", 8).Closed = true

@@ -6,8 +6,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/pullrequest"
 )
 
-// TestOthersOnOurBranch: the foreign commits on our branch, as the state has them.
-func TestOthersOnOurBranch(t *testing.T) {
+// TestForeignCommitsOnOurBranch: an apply refuses foreign commits on our branch unless the plan listed them.
+func TestForeignCommitsOnOurBranch(t *testing.T) {
 	for _, test := range []struct {
 		rule string
 		with func(*Proposal, *BranchState)

@@ -56,7 +56,7 @@ func seen(inv delivery.Inventory) delivery.BranchState {
 	return delivery.BranchState{Head: "1", Folders: inv}
 }
 
-// A state is the same once it was in private state, also where the branch contains something else than was delivered.
+// TestState encodes and decodes a state. Nothing is lost, even if the branch differs from the delivered tree.
 func TestState(t *testing.T) {
 	one, two := inventory("large/a=1", "large/b=1", "small/c=2"), inventory("large/a=1", "small/c=2", "theirs/d=1")
 	for name, want := range map[string]*delivery.State{
@@ -81,7 +81,7 @@ func TestState(t *testing.T) {
 	}
 }
 
-// Private state stays small on a large fleet: every step of a plan copies it.
+// TestStateSize measures the private state of a large fleet. It must be small, since every step of a plan copies it.
 func TestStateSize(t *testing.T) {
 	entries := make([]string, 100_000)
 	for i := range entries {
@@ -97,7 +97,7 @@ func TestStateSize(t *testing.T) {
 	}
 }
 
-// TestStateBroken reads what is no state, or only a part of one.
+// TestStateBroken decodes data that is not a state, or only a part of one. Each is an error.
 func TestStateBroken(t *testing.T) {
 	one := inventory("large/a=1", "large/b=-", "small/c=2")
 	whole, err := (&delivery.State{Delivered: one, Seen: seen(one)}).Encode()

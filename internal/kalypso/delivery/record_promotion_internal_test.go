@@ -34,8 +34,8 @@ func play(runs ...promotionRun) *record.Record {
 	return last
 }
 
-// While a rollout is under way, the record says why its commit is taken, and what was rolled back, also if the decision
-// says something else by then. A second run changes nothing of it.
+// TestRecordOfPromotion reads the record during a rollout. It has the reason for the promoted commit and the commits
+// that were rolled back, even if the promotion decides otherwise by then. A second run does not change it.
 func TestRecordOfPromotion(t *testing.T) {
 	promote := func(commit string) record.Reason { return record.Reason{Decision: "promote", Summary: "to " + commit} }
 	pin := func(back string) record.Reason {

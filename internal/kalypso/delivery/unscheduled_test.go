@@ -10,7 +10,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/strategy"
 )
 
-// TestWhyUnscheduled pins what a plan says of targets without a policy, of policies that place nothing, and of a tree
+// TestWhyUnscheduled pins the texts of a plan about targets without a policy, policies that place nothing, and a tree
 // that would be empty.
 func TestWhyUnscheduled(t *testing.T) {
 	const (

@@ -158,8 +158,8 @@ var (
 	plain = func(content string) gitserver.File { return gitserver.File{Mode: "100644", Content: content} }
 )
 
-// Every change of others in our folders and our record is drift, which one commit corrects, and it changes nothing
-// else.
+// TestDrift changes our folders and our record outside Terraform. Each such change is drift. One commit corrects it,
+// and changes nothing else.
 func TestDrift(t *testing.T) {
 	t.Parallel()
 	const record = ".kalypso/rendering.json"
@@ -211,8 +211,9 @@ func TestDrift(t *testing.T) {
 	}
 }
 
-// Neither an apply that overwrites drift nor a destroy believes a record with another promotion or other folders than
-// the state knows, and they change nothing. Once it is reverted, both go on.
+// TestUnknownRecord puts a record with another promoted commit, or with other folders, in place of the one in the
+// state. Neither an apply with on_drift = "overwrite" nor a destroy trusts it: both change nothing. After a revert,
+// both succeed.
 func TestUnknownRecord(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -268,7 +269,8 @@ func TestUnknownRecord(t *testing.T) {
 	}
 }
 
-// Other origins and another message of the same bytes make no commit, also where the state was lost.
+// TestNothingToDo applies the same files with other origins and another message, with and without a state. No commit is
+// made.
 func TestNothingToDo(t *testing.T) {
 	t.Parallel()
 	b := newBranch(t)
@@ -285,8 +287,8 @@ func TestNothingToDo(t *testing.T) {
 	b.deliver(o, 1)
 }
 
-// An entry in the record's way is refused by the next plan already, which knows it from the last refresh, and by the
-// apply.
+// TestRecordObstacle puts a directory or a file where the record belongs. The next plan fails, since it knows it from
+// the last refresh, and so does the apply.
 func TestRecordObstacle(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -332,7 +334,7 @@ func TestRecordObstacle(t *testing.T) {
 	}
 }
 
-// Where another environment's record is, the place is that one's now.
+// TestTakenByAnother replaces the record by one of another environment. The path belongs to that environment then.
 func TestTakenByAnother(t *testing.T) {
 	t.Parallel()
 	b := newBranch(t)
@@ -351,8 +353,8 @@ func TestTakenByAnother(t *testing.T) {
 	}
 }
 
-// Files that the branch already contains as rendered are not overwritten: the push of an apply that was killed, and a
-// change of others that came into the fleet.
+// TestOverwritesNothing delivers a tree that the branch already contains: an apply pushed it and was killed, or a
+// change on the branch was copied into the fleet. No file is written.
 func TestOverwritesNothing(t *testing.T) {
 	t.Parallel()
 	more := map[string][]string{"large": {"a", "b", "d"}, "drone": {}, "small": {"c"}}
@@ -390,7 +392,8 @@ func TestOverwritesNothing(t *testing.T) {
 	b.deliver(o, 1)
 }
 
-// The record says what to remove. Where it is gone, it is what still is as it was delivered.
+// TestRemove removes the folders that the record lists. Without a record, it removes the folders that are unchanged
+// since the delivery.
 func TestRemove(t *testing.T) {
 	t.Parallel()
 	theirs := map[string]string{"team/x": "theirs", "README.md": "theirs", "large.txt": "theirs"}
@@ -446,7 +449,8 @@ func TestRemove(t *testing.T) {
 	}
 }
 
-// Adoption takes over folders of our names and of the operator, and counts each target folder that goes with them.
+// TestAdopt adopts folders that have the names of ours, and folders of the operator. Each target folder that is removed
+// with them counts for the guardrails.
 func TestAdopt(t *testing.T) {
 	t.Parallel()
 	const readme = "This folder contains deployment targets scheduled on the cluster type"
@@ -507,8 +511,8 @@ func TestAdopt(t *testing.T) {
 	}
 }
 
-// A change is delivered with one look-up of the branch, one fetch of the trees that differ, and one look-up after the
-// push.
+// TestRoundTrips counts the requests of a delivery: one look-up of the branch, one fetch of the trees that differ, and
+// one look-up after the push.
 func TestRoundTrips(t *testing.T) {
 	t.Parallel()
 	b := newBranch(t)
@@ -527,7 +531,7 @@ func TestRoundTrips(t *testing.T) {
 	gitserver.Fsck(t, b.repo)
 }
 
-// A moved tree is delivered whole to the new location, and removed from the previous one.
+// TestMoves moves a tree. All of it is delivered to the new location and removed from the previous one.
 func TestMoves(t *testing.T) {
 	t.Parallel()
 	b := newBranch(t)
@@ -573,7 +577,7 @@ func TestMoves(t *testing.T) {
 	}
 }
 
-// Without a state, the wave follows from the branch that the apply reads.
+// TestDeliverWaveWithoutState delivers a wave without a state. The branch decides which wave is next.
 func TestDeliverWaveWithoutState(t *testing.T) {
 	t.Parallel()
 	b := newBranch(t)

@@ -63,7 +63,7 @@ func (b *branch) described(value string, commit int, before *delivery.State) req
 	return o
 }
 
-// The description shows what changed since the last delivery, regardless of the order of the input and of who delivers.
+// TestDescribe describes a change since the last delivery. The order of the input and the author do not matter.
 func TestDescribe(t *testing.T) {
 	t.Parallel()
 	b := newBranch(t)
@@ -130,7 +130,7 @@ func TestDescribe(t *testing.T) {
 	}
 }
 
-// The state contains no value unless descriptions may show it, and then only the part that they show.
+// TestInputsKeepNoValue looks for values in the state. It contains only those parts of values that descriptions show.
 func TestInputsKeepNoValue(t *testing.T) {
 	t.Parallel()
 	b := newBranch(t)
@@ -169,7 +169,7 @@ func TestInputsKeepNoValue(t *testing.T) {
 	}
 }
 
-// The description says what is not known about the previous state, and invents nothing: after an import, for an adopted
+// TestDescribeNotKnown describes a change without knowing all of the previous state: after an import, for an adopted
 // folder, and for a state of an older version.
 func TestDescribeNotKnown(t *testing.T) {
 	t.Parallel()
@@ -226,7 +226,7 @@ func TestDescribeNotKnown(t *testing.T) {
 	}
 }
 
-// However much changes, a description is short enough for a plan and a state, and for a host that allows less.
+// TestDescribeLimit describes very large changes. The text keeps within the limit of a plan, and of the host.
 func TestDescribeLimit(t *testing.T) {
 	t.Parallel()
 	b := newBranch(t)

@@ -12,8 +12,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
-// EachRendering finds every record of every branch that a glob matches, with the state that an import has. A record
-// that can't be used is an error of its place alone.
+// TestEachRendering finds every record on every branch that a glob matches, with the state that an import gives it. A
+// record that can't be used does not affect the others.
 func TestEachRendering(t *testing.T) {
 	t.Parallel()
 	b := newBranch(t)

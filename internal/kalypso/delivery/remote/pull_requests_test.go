@@ -30,7 +30,8 @@ func TestMergedBetweenReads(t *testing.T) {
 	}
 }
 
-// TestPullRequests specifies what becomes of a rendering that people review.
+// TestPullRequests specifies how merges, edits, moves and removals change a rendering that is delivered by pull
+// request.
 func TestPullRequests(t *testing.T) {
 	t.Parallel()
 	specify(t, []reviewCase{

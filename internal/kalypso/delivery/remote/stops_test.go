@@ -84,7 +84,7 @@ func (r *reviewed) failingWave() {
 	r.apply()
 }
 
-// TestStops specifies what people and clusters stop in the middle of a review.
+// TestStops freezes, pauses and withholds a rendering while its pull request is open.
 func TestStops(t *testing.T) {
 	t.Parallel()
 	specify(t, []reviewCase{
@@ -357,7 +357,8 @@ plan: nothing`},
 	})
 }
 
-// A plan that writes nothing says why, what waits, what others changed, and that the pull request must not be merged.
+// TestStopsAreNamed reads the warnings of a plan that writes nothing: the reason, the changes that wait, the drift, and
+// that the pull request must not be merged.
 func TestStopsAreNamed(t *testing.T) {
 	t.Parallel()
 	r := newReviewed(t)
@@ -399,7 +400,7 @@ func TestStopsAreNamed(t *testing.T) {
 	}
 }
 
-// Files are those of the head that the state has seen, and none if the branch moved since.
+// TestFilesOfTheBranch reads files of the head that the state names. It gets none if the branch moved since.
 func TestFilesOfTheBranch(t *testing.T) {
 	t.Parallel()
 	r := newReviewed(t)
