@@ -9,7 +9,7 @@ import (
 
 // Object is an object in a document of a rendered file. Its fields are parts of texts that were scanned.
 type Object struct {
-	APIVersion, Kind, Namespace, Name []byte // Namespace is empty if the document has none
+	APIVersion, Kind, Namespace, Name []byte // Namespace is empty if the document has none, and for a Namespace
 
 	Document int   // its number in the file, from 1; empty documents do not count
 	Err      error // the document is no YAML map; then the fields above are empty
@@ -17,6 +17,17 @@ type Object struct {
 
 // Group returns the API group of the object. The core group is empty.
 func (o *Object) Group() []byte { return o.APIVersion[:max(0, bytes.IndexByte(o.APIVersion, '/'))] }
+
+// isNamespace reports whether the object is a Namespace, which is in no namespace, whatever its metadata says.
+func (o *Object) isNamespace() bool {
+	return string(o.Kind) == "Namespace" && string(o.APIVersion) == "v1"
+}
+
+func (o *Object) clearNamespace() {
+	if o.isNamespace() {
+		o.Namespace = nil
+	}
+}
 
 // namespace returns the namespace for comparisons: default is none.
 func (o *Object) namespace() []byte {

@@ -24,9 +24,11 @@ type metadata struct {
 }
 
 func (h *header) object(number int) Object {
-	return Object{
+	o := Object{
 		[]byte(h.APIVersion), []byte(h.Kind), []byte(h.Metadata.Namespace), []byte(h.Metadata.Name), number, nil,
 	}
+	o.clearNamespace()
+	return o
 }
 
 // parse appends the objects in the documents of a text. n is the number of the next document.

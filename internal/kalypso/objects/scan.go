@@ -34,6 +34,7 @@ func (s *Scanner) Scan(found []Object, text []byte) []Object {
 		case d.irregular:
 			found = parse(found[:last], text[:len(text)-len(rest)], &n)
 		case d.keys:
+			d.clearNamespace()
 			n++
 		default:
 			found = found[:last]
@@ -152,7 +153,7 @@ func (d *document) usualLine(text []byte) (next int) {
 	*field = value
 	if text[0] == ' ' {
 		d.indent = usualIndent
-		d.complete = len(d.Namespace) > 0 && d.identified()
+		d.finish()
 	} else {
 		d.keys, d.inMetadata, d.valueBelow = true, false, false
 	}
@@ -266,6 +267,11 @@ func (d *document) identified() bool {
 	return !d.irregular && len(d.APIVersion) > 0 && len(d.Kind) > 0 && len(d.Name) > 0
 }
 
+// finish ends the search for keys when all were read that identify the object.
+func (d *document) finish() {
+	d.complete = (len(d.Namespace) > 0 || d.isNamespace()) && d.identified()
+}
+
 // metadataLine reads an indented line below metadata.
 func (d *document) metadataLine(line []byte) {
 	indent := 1
@@ -288,10 +294,10 @@ func (d *document) metadataLine(line []byte) {
 		d.irregular = true
 	case string(key) == "name":
 		d.set(&d.Name, value)
-		d.complete = len(d.Namespace) > 0 && d.identified()
+		d.finish()
 	case string(key) == "namespace":
 		d.set(&d.Namespace, value)
-		d.complete = len(d.Namespace) > 0 && d.identified()
+		d.finish()
 	default:
 		d.skip(value)
 	}

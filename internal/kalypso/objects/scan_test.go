@@ -76,6 +76,11 @@ func TestScan(t *testing.T) {
 			[]string{"1: line 3: mapping key \"kind\" already defined at line 2"}},
 		{"no end of a quote", "apiVersion: v1\nkind: \"A\nmetadata:\n  name: a\n",
 			[]string{"1: line 2: found unexpected end of stream"}},
+		{"a Namespace, which is in none, whatever comes first",
+			"apiVersion: v1\nkind: Namespace\nmetadata:\n  name: a\n  namespace: b\n---\n" +
+				"metadata:\n  namespace: b\n  name: a\nkind: Namespace\napiVersion: v1\n---\n" +
+				"{apiVersion: v1, kind: Namespace, metadata: {name: a, namespace: b}}\n",
+			[]string{"1: v1 Namespace /a", "2: v1 Namespace /a", "3: v1 Namespace /a"}},
 		{"null", "apiVersion: v1\nkind: A\nmetadata:\n  name: a\n  namespace:\n", []string{"1: v1 A /a"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -89,7 +94,7 @@ func TestScan(t *testing.T) {
 // TestScanIsParse builds documents of lines in any order, and compares what one scanner reads with the parser's result.
 func TestScanIsParse(t *testing.T) {
 	top := []string{
-		"apiVersion: v1\n", "apiVersion: \"g.io/v1\"\n", "kind: A\n", "kind: 'B' # b\n", "kind: |\n  C\n", "# comment\n",
+		"apiVersion: v1\n", "apiVersion: \"g.io/v1\"\n", "kind: A\n", "kind: 'B' # b\n", "kind: Namespace\n", "kind: |\n  C\n", "# comment\n",
 		"\n",
 		"spec:\n  a: b\n", "spec:\n- a\n- b: c\n", "data: {a: b}\n", "data: [a,\n b]\n", "text: \"a\n  b\"\n",
 		"text: |\n  ---\n  kind: X\n", "metadata: {name: z}\n", "metadata: {}\n", "metadata:\n", "x: 'it''s'\n", "---\n",

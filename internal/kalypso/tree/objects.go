@@ -111,20 +111,18 @@ type objectReader struct {
 	hashes    []uint64 // of all targets
 }
 
-// read reads the objects in the files of target n, unless that was done.
+// read reads the objects in the files of target n.
 func (o *objectReader) read(n int, r *renderedTarget) {
-	if r.files == nil {
-		return
-	}
 	if o.hashes == nil {
 		o.hashes = make([]uint64, 0, 4*targetsPerChunk)
 	}
 	first := len(o.hashes)
-	for _, f := range r.files {
+	a := &o.placement.Assignments[n]
+	for i := range r.files {
+		f := &r.files[i]
 		if !holdsObjects(f) {
 			continue
 		}
-		a := &o.placement.Assignments[n]
 		o.buffer = o.scanner.Scan(o.buffer[:0], f.Content)
 		for k := range o.buffer {
 			object := &o.buffer[k]
@@ -145,7 +143,7 @@ func (o *objectReader) read(n int, r *renderedTarget) {
 	r.files, r.objects.hashes = nil, slices.Clip(o.hashes[first:])
 }
 
-func holdsObjects(f render.File) bool {
+func holdsObjects(f *render.File) bool {
 	return !f.Unknown && f.Template.Extension() == fleet.ContentYAML
 }
 
@@ -154,7 +152,9 @@ func (t *Tree) checkObjects(ctx context.Context, i int, rendered []renderedTarge
 	parallel.Do((len(rendered)+targetsPerChunk-1)/targetsPerChunk, func(chunk int) {
 		reader := objectReader{placement: &t.Schedule.Placements[i]}
 		for n := chunk * targetsPerChunk; n < min(len(rendered), (chunk+1)*targetsPerChunk) && ctx.Err() == nil; n++ {
-			reader.read(n, &rendered[n])
+			if rendered[n].files != nil { // not read yet
+				reader.read(n, &rendered[n])
+			}
 		}
 	})
 	all := found{defects: map[defect]*examples{}, unserved: map[unservedVersion]bool{}}
@@ -251,7 +251,7 @@ func (t *Tree) collideTarget(
 	clusterType := t.Schedule.Placements[i].ClusterType.Name
 	var scanner objects.Scanner
 	for _, f := range t.renderer.Assignment(context.Background(), i, n).Files {
-		if !holdsObjects(f) {
+		if !holdsObjects(&f) {
 			continue
 		}
 		for _, object := range scanner.Scan(nil, f.Content) {
