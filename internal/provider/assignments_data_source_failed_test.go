@@ -7,7 +7,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// Faults of teams are warnings, and are listed with object and reason, and since when the record says.
+// Faults of teams are warnings. They are listed with the object, the reason, and the time since when the record lists
+// them.
 func TestAccAssignmentsFailed(t *testing.T) {
 	t.Parallel()
 	r := newRoot(t, map[string]string{"main.tf": terraformBlock + `

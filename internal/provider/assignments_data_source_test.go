@@ -101,7 +101,7 @@ func TestAccAssignments(t *testing.T) {
 	}
 }
 
-// computedOf leaves the outputs of the data source.
+// computedOf removes the arguments of the data source, so that its outputs remain.
 func computedOf(values map[string]any) map[string]any {
 	all := map[string]any{}
 	for _, name := range []string{"assignments", "unscheduled", "idle_policies", "counts"} {
@@ -110,7 +110,7 @@ func computedOf(values map[string]any) map[string]any {
 	return all
 }
 
-// provenanceOf is, of each value of an assignment, the configs it came from, and those that gave way.
+// provenanceOf returns the configs that each value of an assignment came from, and those that were overridden.
 func provenanceOf(all []returnedAssignment, namespace string) map[string]string {
 	from := map[string]string{}
 	for _, a := range all {
@@ -132,7 +132,7 @@ func provenanceOf(all []returnedAssignment, namespace string) map[string]string 
 }
 
 // expectRecordedValues compares the values of each assignment with the data of the ConfigMap that the operator wrote:
-// text as it is, else what it reads as.
+// texts are compared as they are, other values after decoding.
 func expectRecordedValues(t *testing.T, tree map[string]string, all []returnedAssignment) {
 	t.Helper()
 	for _, a := range all {

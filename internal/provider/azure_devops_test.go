@@ -139,7 +139,7 @@ func TestAccAzureDevOpsEntra(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.env = append(c.env, "SSL_CERT_FILE="+trusted)
-	c.startProviders()        // which read the variable
+	c.startProviders()        // since providers read the variable when they start
 	for n := 2; n < 40; n++ { // the first is refused
 		c.fake.AddToken(fmt.Sprint("canary-devops-token-", n), "kalypso-bot", fake.Contributor)
 	}

@@ -97,8 +97,8 @@ func (r *azureRoot) expectNoSecret() {
 	}
 }
 
-// TestAccAzureRepos plays the life of a rendering on Azure Repos, over each transport and with each credential: a first
-// apply, a change, drift, a lost race, a protected branch, the observation of clusters, a destroy.
+// TestAccAzureRepos runs the whole life of a rendering on Azure Repos, over each transport and with each credential: a
+// first apply, a change, drift, a lost race, a protected branch, the observation of clusters, a destroy.
 func TestAccAzureRepos(t *testing.T) {
 	t.Parallel()
 	needTerraform(t)

@@ -125,7 +125,7 @@ func TestAccBaseRepo(t *testing.T) {
 
 	r.set("promotion", map[string]any{"commit": commitOf(2), "summary": "Nothing newer."}) // no change
 	r.expectEmptyPlan()
-	gitserver.Seed(t, r.at, "stage", map[string]string{"other.yaml": "c: d\n"}) // nor commits of others beside it
+	gitserver.Seed(t, r.at, "stage", map[string]string{"other.yaml": "c: d\n"}) // and foreign commits to other files change nothing either
 	r.expectEmptyPlan()
 
 	// A promotion that takes no commit leaves what the file pins, though the GitOps branch does not track it yet.
@@ -168,7 +168,7 @@ func TestAccBaseRepoDrift(t *testing.T) {
 	r.expectEmptyPlanAfterApply()
 
 	gitserver.Seed(t, r.at, "stage", map[string]string{"base-repo.yaml": r.file(5)})
-	r.promote(5) // which another person has set by now
+	r.promote(5) // which another person has set in the meantime
 	r.expectEmptyPlanAfterApply()
 	r.promote(6)
 	r.apply()
@@ -286,7 +286,8 @@ func TestAccBaseRepoNew(t *testing.T) {
 	}
 }
 
-// An import takes what the branch pins. A move writes at the new place, and leaves the old one.
+// An import reads the pinned commit from the branch. A move writes at the new location and leaves the previous one as
+// it is.
 func TestAccBaseRepoImport(t *testing.T) {
 	t.Parallel()
 	r := newBaseRepoRoot(t)
@@ -310,7 +311,7 @@ func TestAccBaseRepoImport(t *testing.T) {
 	}
 	r.succeed("state", "rm", baseRepoAddress)
 	r.set("promotion", map[string]any{"commit": commitOf(1), "decision": "hold"})
-	r.apply() // nor does one whose state was lost
+	r.apply() // A resource whose state was lost makes no commit either
 	r.expectEmptyPlan()
 	if got := gitserver.Tree(t, r.at, "prod")["base-repo.yaml"]; !strings.Contains(got, commitOf(2)) {
 		t.Errorf("a promotion that holds changed the file:\n%s", got)
@@ -322,7 +323,7 @@ func TestAccBaseRepoImport(t *testing.T) {
 	}
 }
 
-// An apply whose plan is outdated stops, and writes nothing.
+// An apply with an outdated plan fails and writes nothing.
 func TestAccBaseRepoMoved(t *testing.T) {
 	t.Parallel()
 	r := newBaseRepoRoot(t)
@@ -337,7 +338,7 @@ func TestAccBaseRepoMoved(t *testing.T) {
 	}
 }
 
-// By pull request: one for each commit, followed through merge and close. A destroy closes it.
+// By pull request: each commit gets one, which is followed until it is merged or closed. A destroy closes it.
 func TestAccBaseRepoPullRequest(t *testing.T) {
 	t.Parallel()
 	r := newBaseRepoOnGitHub(t)
@@ -448,7 +449,7 @@ func TestAccBaseRepoPullRequestMerges(t *testing.T) {
 	}
 }
 
-// The branch of the pull request belongs to us: foreign commits on it are not overwritten.
+// The pull request's branch is ours, but foreign commits on it are not overwritten.
 func TestAccBaseRepoPullRequestWithForeignCommits(t *testing.T) {
 	t.Parallel()
 	r := newBaseRepoOnGitHub(t)

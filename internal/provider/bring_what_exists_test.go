@@ -37,7 +37,7 @@ func (g *guide) expectShown(want, out string) {
 	}
 }
 
-// skipUpTo skips the blocks of the guide before that with a text.
+// skipUpTo skips the guide's code blocks up to the first that contains a text.
 func (g *guide) skipUpTo(want string) {
 	g.t.Helper()
 	for {

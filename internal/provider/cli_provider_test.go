@@ -83,7 +83,7 @@ func isolate(home string) {
 }
 
 // collector is the environment of Terraform's garbage collector in tests. A command's heap is small, so the collector
-// would run often: that was a third of the processor time of a plan. Now it runs near a gigabyte alone.
+// would run often, which took a third of a plan's processor time. With these settings it runs only near a gigabyte.
 var collector = []string{"GOGC=off", "GOMEMLIMIT=1GiB"}
 
 // providerBinary builds the provider once for all tests, and returns its path.
@@ -127,8 +127,8 @@ provider_installation {
 `, folder)
 }
 
-// ownProcess serves the provider from a process of its own, with the environment that the module has by now and its
-// folder as working directory.
+// ownProcess serves the provider from a process of its own, with the module's current environment and its folder as
+// working directory.
 func (r *root) ownProcess() {
 	r.t.Helper()
 	cmd := exec.CommandContext(r.t.Context(), providerBinary(r.t), "-debug")
@@ -157,8 +157,8 @@ func (r *root) ownProcess() {
 	r.t.Fatal("the provider ended before it served")
 }
 
-// startProviders has each command start the provider's binary, as it does for users. Tests need it for what crosses the
-// border of a process: signals, logs and memory.
+// startProviders has each command start the provider's binary, as it does for users. Tests of signals, logs and memory
+// need it.
 func (r *root) startProviders() {
 	r.t.Helper()
 	delete(r.attached, ownAddress)

@@ -15,7 +15,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/programs"
 )
 
-// terraformBlock is what every configuration that the CLI runs by itself begins with.
+// terraformBlock begins every configuration that the CLI runs by itself.
 const terraformBlock = `terraform {
   required_providers {
     kalypso = { source = "terraform-kalypso/kalypso" }
@@ -44,7 +44,8 @@ func needTerraform(t *testing.T) {
 // newRoot creates a root module from files: name → content. It skips the test if acceptance tests are off.
 //
 // Its commands share a provider that this process serves, so the provider has the environment and the working directory
-// of the tests. A test that needs those of the module calls ownProcess; one of what crosses a process, startProviders.
+// of the tests. A test that needs those of the module calls ownProcess; a test of signals, logs or memory calls
+// startProviders.
 func newRoot(t *testing.T, files map[string]string) *root {
 	t.Helper()
 	needTerraform(t)
@@ -85,7 +86,7 @@ func (r *root) write(name, content string) {
 	}
 }
 
-// output is what a command printed, and how it ended.
+// output contains what a command printed, and its exit code.
 type output struct {
 	stdout, stderr string
 	code           int
@@ -120,8 +121,8 @@ func terraformCLI() string {
 	return "terraform"
 }
 
-// terraformWords returns a text of the CLI as Terraform 1.11 puts it. Other versions and OpenTofu differ in these
-// words.
+// terraformWords returns a text of the CLI in the words of Terraform 1.11. Other versions and OpenTofu use other words
+// for it.
 func terraformWords(text string) string {
 	return strings.NewReplacer(
 		"OpenTofu", "Terraform",

@@ -56,13 +56,13 @@ func (s *hostStatus) commit(text string) string {
 	return commit
 }
 
-// target is the commit of the configuration.
+// target returns the commit that the configuration names.
 func (s *hostStatus) target() string {
 	commit, _ := s.given["commit"].(string)
 	return commit
 }
 
-// set changes arguments: name, value, and so on.
+// set changes arguments. The parameters are names, each with its value.
 func (s *hostStatus) set(pairs ...any) {
 	for i := 0; i < len(pairs); i += 2 {
 		name, _ := pairs[i].(string)
@@ -101,7 +101,7 @@ func (s *hostStatus) attribute(name string) string {
 	return strings.Trim(protocol.Lines(s.resource.State)[name], `"`)
 }
 
-// refused fails the test unless an apply fails and says so.
+// refused fails the test unless an apply fails with these texts.
 func (s *hostStatus) refused(says ...string) {
 	s.t.Helper()
 	_, ds := s.tryRun(s.given)
@@ -114,7 +114,7 @@ func (s *hostStatus) refused(says ...string) {
 	}
 }
 
-// statusesOfHosts are what becomes of the status that a resource manages.
+// statusesOfHosts lists what happens to the status that a resource manages, host by host.
 var statusesOfHosts = []struct {
 	rule string
 	test func(*hostStatus)
@@ -158,7 +158,7 @@ var statusesOfHosts = []struct {
 		s.people.SetStatus(s.t, s.target(), "dev", hosting.Failure)
 		s.apply()
 		s.expect(hosting.Success, "", 3)
-		s.people.SetStatus(s.t, s.target(), "dev", hosting.Success) // as it is to be
+		s.people.SetStatus(s.t, s.target(), "dev", hosting.Success) // the expected status
 		s.run(maps.Clone(s.given), s.given)
 		if now, err := s.repo.Status(s.t.Context(), s.target(), "dev"); err != nil || now.Creator != hostingtest.Ann {
 			s.t.Errorf("it is set again: %+v, %v", now, err)

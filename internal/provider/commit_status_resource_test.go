@@ -40,7 +40,7 @@ func newStatusRoot(t *testing.T) *statusRoot {
 	return s
 }
 
-// set sets variables: name, value, name, value, and so on.
+// set sets variables. The parameters are names, each with its value.
 func (s *statusRoot) set(pairs ...any) {
 	s.t.Helper()
 	for i := 0; i < len(pairs); i += 2 {
@@ -171,8 +171,8 @@ func TestAccCommitStatusAbsence(t *testing.T) {
 	s.expectNoCanary()
 }
 
-// The resource waits for a failing backend as long as it asks, within timeouts. A failed update leaves the state
-// unchanged.
+// The resource waits for a failing backend as long as the backend asks for it, within timeouts. A failed update leaves
+// the state unchanged.
 func TestAccCommitStatusFailingBackend(t *testing.T) {
 	t.Parallel()
 	s := newStatusRoot(t)
@@ -203,7 +203,7 @@ func TestAccCommitStatusFailingBackend(t *testing.T) {
 	s.expectNoCanary()
 }
 
-// An app can set statuses too. Nothing that remains contains its key.
+// An app can set statuses too. Neither output nor state contains its key.
 func TestAccCommitStatusByApp(t *testing.T) {
 	t.Parallel()
 	s := newStatusRoot(t)

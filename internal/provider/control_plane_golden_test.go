@@ -14,7 +14,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/golden"
 )
 
-// gitHost is a Git server, behind a password, with bare repos that are made when they are first written to.
+// gitHost is a Git server, behind a password, with bare repos that are created by the first push.
 type gitHost struct {
 	*gitserver.Server
 	t *testing.T
@@ -179,7 +179,8 @@ func TestAccControlPlaneGoldenLarge(t *testing.T) {
 	}
 }
 
-// existing puts files on a branch that a tree is to be delivered to, and those that stay to what is wanted there.
+// existing commits files to the branch that a tree will be delivered to. It adds the files that must stay to the
+// expected ones.
 func (h *gitHost) existing(repo, branch string, files, wanted map[string]string) {
 	h.t.Helper()
 	h.commit(repo, branch, files)

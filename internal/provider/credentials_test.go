@@ -106,7 +106,7 @@ func TestAccCredentials(t *testing.T) {
 	}
 }
 
-// private is a private repo of the platform, with what opens it.
+// private is a private repo of the platform, with its credential.
 type private struct {
 	url  string
 	git  *gitserver.Server // that serves it; nil: over SSH
@@ -192,7 +192,7 @@ func (p *private) forget() {
 type teamServer struct {
 	*httptest.Server
 	mu  sync.Mutex
-	got []string // the credentials that it was shown, and what was asked of its API
+	got []string // the credentials in its requests, and the requests to its API
 }
 
 func newTeamServer(t *testing.T, to string) *teamServer {

@@ -41,7 +41,7 @@ func (g *gateRoot) report(commit, compliance string) {
 	g.fake.Set("kubernetesconfigurationresources", row)
 }
 
-// after runs f after that many more queries to Azure.
+// after runs f after n more queries to Azure.
 func (g *gateRoot) after(queries int, f func()) <-chan struct{} {
 	done := make(chan struct{})
 	from := len(g.fake.Queries())
@@ -55,8 +55,8 @@ func (g *gateRoot) after(queries int, f func()) <-chan struct{} {
 	return done
 }
 
-// A gate waits until the clusters run the tree. Refresh makes no request. A new tree makes the gate wait again. Destroy
-// only removes it from state.
+// A gate waits until the clusters run the tree. A refresh makes no request. With a new tree, the gate waits again. A
+// destroy only removes it from the state.
 func TestAccDeploymentGate(t *testing.T) {
 	t.Parallel()
 	g := newGateRoot(t)
@@ -123,8 +123,8 @@ func treeHashOf(t *testing.T, repo, commit string) string {
 	return gitserver.MkTree(t, repo, "040000 tree "+large+"\tlarge\n")
 }
 
-// A timeout is an error that lists the problems, and a failed create leaves no state. The gate waits for a branch that
-// lacks the goal, whatever the verdict.
+// A timeout is an error that lists the problems, and a failed create leaves no state. While the branch lacks the tree
+// to wait for, the gate waits with any verdict.
 func TestAccDeploymentGateTimeout(t *testing.T) {
 	t.Parallel()
 	g := newGateRoot(t)

@@ -11,8 +11,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
-// The commits of a GitOps branch become deployments: a first one, a promotion that a rollback takes back, and a wave.
-// The commits of gitserver all have the time 2023-11-14T22:13:20Z.
+// The commits of a GitOps branch become deployments: a first one, a promotion, its rollback, and a wave. The commits of
+// gitserver all have the time 2023-11-14T22:13:20Z.
 func TestAccDeploymentHistory(t *testing.T) {
 	t.Parallel()
 	r := newRootFrom(t, "testdata/TestAccDeploymentHistory")

@@ -86,7 +86,7 @@ func (r *recordRoot) expectPast(before, after []history.Run) {
 	}
 }
 
-// A store that is restored from an older copy has the past until then. The next apply makes the present right.
+// A store that is restored from an older copy lacks the runs since then. The next apply corrects the current ones.
 func TestAccDeploymentRecordRestored(t *testing.T) {
 	eachRecordRoot(t, func(t *testing.T, r *recordRoot) {
 		r.observe(map[string]string{"c1": "1.0 current"})
@@ -104,8 +104,8 @@ func TestAccDeploymentRecordRestored(t *testing.T) {
 	})
 }
 
-// An apply that is killed at any moment leaves a whole record or none. The next one makes the present right, and
-// leaves the past untouched.
+// An apply that is killed at any moment leaves a whole record or none. The next one corrects the current runs, and
+// changes no past run.
 func TestAccDeploymentRecordKilled(t *testing.T) {
 	kills := 3
 	if seeds.Long() {
@@ -151,7 +151,7 @@ func TestAccDeploymentRecordKilled(t *testing.T) {
 		if last := after[len(after)-1]; last.Version.Version != "last" || !last.Until.IsZero() {
 			t.Errorf("the present is %+v", last)
 		}
-		for _, run := range after { // each record has what was observed then
+		for _, run := range after { // each record has the observation of its time
 			minute := int(run.Since.Sub(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)).Minutes())
 			if want := fmt.Sprint(minute/10 - 1); run.Cluster == "c1" && run.Version.Version != want && minute != r.clock {
 				t.Errorf("at minute %d c1 ran %s, and %s was observed", minute, run.Version.Version, want)
@@ -283,8 +283,8 @@ func TestAccDeploymentRecordRestart(t *testing.T) {
 	}
 }
 
-// Whatever a server refuses is an error with its name, within the time. Neither output, log, plan nor state has a
-// password, and a pool between the two changes nothing.
+// Each refusal of a server is an error with the server's name, within the timeout. Neither output, log, plan nor state
+// has a password. A connection pool in between changes nothing.
 func TestAccDeploymentRecordRefused(t *testing.T) {
 	t.Parallel()
 	db := postgres.Start(t)
@@ -335,7 +335,7 @@ func TestAccDeploymentRecordRefused(t *testing.T) {
 	r.expectEmptyPlan()
 	r.observe(map[string]string{"c1": "1.2 current"})
 	r.expectError([]string{"The record can't be stored", "Let the URL name the primary server"}, apply...)
-	texts := filesBelow(t, r.folder) // the plan, which is an archive, the state and others
+	texts := filesBelow(t, r.folder) // the plan, which is an archive, the state and all other files
 	texts["the output and the log"] = []byte(r.printed.String())
 	for _, name := range []string{"plan/tfplan", "terraform.tfstate", "the output and the log"} {
 		if len(texts[name]) == 0 {

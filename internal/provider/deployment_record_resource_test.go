@@ -23,7 +23,7 @@ type recordRoot struct {
 	// size changes with each row and commit in the store.
 	size   func() string
 	empty  func()                  // empties the store
-	backup func() (restore func()) // of the store as it is
+	backup func() (restore func()) // of the store's current content
 	// open opens the store beside Terraform.
 	open  func() history.Store
 	clock int // minutes of January 2026
@@ -176,8 +176,8 @@ func (r *recordRoot) expectRuns(want ...string) {
 	}
 }
 
-// A record is planned with what it adds, writes exactly that, and nothing twice. Destroy leaves the history, and
-// creating the resource again finds it.
+// The plan of a record shows what it adds. The apply writes exactly that, and nothing twice. Destroy leaves the
+// history, and creating the resource again finds it.
 func TestAccDeploymentRecord(t *testing.T) {
 	eachRecordRoot(t, func(t *testing.T, r *recordRoot) {
 		r.observe(map[string]string{"c1": "1.0 current", "c2": "1.0 current"})
@@ -209,7 +209,7 @@ func TestAccDeploymentRecord(t *testing.T) {
 		r.expectRecord(30, 1, "1 change on 1 cluster\nlarge/shop-web: 1.0 → 1.1 on 1 cluster (failed)")
 		r.expectRuns("c1 1.1 failed 00:30-", "c1 1.0 current 00:10-00:30", "c2 1.0 current 00:10-")
 
-		// Instances of a silent source continue, also in the records after that.
+		// Runs of clusters that no longer report continue, also in later records.
 		silent := func(o *observation.Observation) { o.Unanswered, o.Verdict = []string{"azure"}, "pending" }
 		r.observe(map[string]string{"c1": "1.1 current"}, silent)
 		r.apply()
@@ -235,7 +235,7 @@ func TestAccDeploymentRecord(t *testing.T) {
 		}
 		r.expectRuns(want...)
 
-		// The record is renewed when it is old enough.
+		// The record is renewed at the age of renew_after.
 		r.argument("renew_after", "20m")
 		r.apply()
 		r.observe(map[string]string{"c1": "1.1 current"})
@@ -246,7 +246,7 @@ func TestAccDeploymentRecord(t *testing.T) {
 		r.expectRuns(want...)
 		r.expectEmptyPlan()
 
-		// The store loses everything. The next apply records what runs now.
+		// The store loses all rows. The next apply records the current runs.
 		r.empty()
 		r.observe(map[string]string{"c1": "1.1 current", "c3": "1.1 current"})
 		r.apply()
@@ -254,7 +254,7 @@ func TestAccDeploymentRecord(t *testing.T) {
 		r.expectRuns("c1 1.1 current 01:20-", "c3 1.1 current 01:20-")
 		r.expectEmptyPlan()
 
-		// The state is lost. The past stays, and the present is right.
+		// The state is lost. Past runs stay, and the current ones are right.
 		r.emptyState()
 		r.observe(map[string]string{"c1": "1.2 current", "c3": "1.1 current"})
 		r.apply()
@@ -278,7 +278,7 @@ func TestAccDeploymentRecord(t *testing.T) {
 			"c3 1.1 current 01:20-01:50")
 		r.expectEmptyPlan()
 
-		// Another place has another name.
+		// At another store, the record has another name.
 		r.observe(map[string]string{"c1": "2.0 current"}, func(o *observation.Observation) { o.Path = "elsewhere" })
 		r.expectError([]string{"The record can't be stored", `"prod" in the store is of branch "prod"`,
 			"set environment to another name"}, "apply", "-no-color", "-auto-approve")
@@ -331,7 +331,7 @@ func TestAccDeploymentRecordErrors(t *testing.T) {
 	}
 }
 
-// The table of what fails, with a database: no output, state or plan has the password.
+// The failures of a database: no output, state or plan has the password.
 func TestAccDeploymentRecordUnavailable(t *testing.T) {
 	t.Parallel()
 	db := postgres.Start(t)

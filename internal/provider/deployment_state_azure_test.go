@@ -44,8 +44,8 @@ provider "kalypso" {
 }
 
 // The Flux configurations in Azure Resource Graph decide the verdict, and without any there is no success. If Azure
-// does not answer, the verdict is pending with a warning; if it refuses, that is an error. Nothing that remains
-// contains the secret.
+// does not answer, the verdict is pending with a warning; if it refuses, that is an error. Neither output, log nor
+// state contains the secret.
 func TestAccDeploymentStateAzure(t *testing.T) {
 	t.Parallel()
 	d := newDeploymentRoot(t)

@@ -43,8 +43,8 @@ status:
 	}
 }
 
-// The Flux objects on clusters decide the verdict. A cluster that does not answer is offline. Nothing that remains
-// contains the credentials.
+// The Flux objects on clusters decide the verdict. A cluster that does not answer is offline. Neither output, log nor
+// state contains the credentials.
 func TestAccDeploymentStateClusters(t *testing.T) {
 	t.Parallel()
 	d := newDeploymentRoot(t)
@@ -136,8 +136,8 @@ provider "kalypso" {
 	}
 }
 
-// A cluster whose kubeconfig is known after apply is not asked: the verdict is pending, with a warning, and the rest is
-// planned.
+// A cluster whose kubeconfig is known only after apply gets no request: the verdict is pending, with a warning, and
+// everything else is planned.
 func TestAccDeploymentStateUnknownCluster(t *testing.T) {
 	t.Parallel()
 	d := newDeploymentRoot(t)

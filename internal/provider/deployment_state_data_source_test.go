@@ -68,7 +68,7 @@ func (d *deploymentRoot) render(record map[string]any, folders map[string]string
 	return gitserver.Seed(d.t, d.repo, "stage", files)
 }
 
-// look runs the data source and returns its attributes.
+// look reads the data source and returns its attributes.
 func (d *deploymentRoot) look() deploymentSeen {
 	d.t.Helper()
 	d.apply()
@@ -199,7 +199,7 @@ func TestAccDeploymentState(t *testing.T) {
 	}
 }
 
-// The data source implements the rows of the table that reports can show. One apply reads all of them.
+// The data source follows the rows of the table that reports can produce. One apply reads all of them.
 func TestAccDeploymentStateRows(t *testing.T) {
 	t.Parallel()
 	d := newDeploymentRoot(t)

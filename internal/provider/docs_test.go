@@ -159,8 +159,8 @@ func TestDocsPipelines(t *testing.T) {
 	}
 }
 
-// TestDocsPromotionWorkflow checks that the workflow of the guide "From dev to prod" is YAML, and that it serves each
-// environment by itself.
+// TestDocsPromotionWorkflow checks that the workflow of the guide "From dev to prod" is YAML, and that it runs for each
+// environment.
 func TestDocsPromotionWorkflow(t *testing.T) {
 	blocks := yamlBlock.FindAllStringSubmatch(docsPages(t)["guides/promotion"], -1)
 	if len(blocks) != 1 {

@@ -12,7 +12,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
-// breaking is a rendering whose teams break deployment targets. It keeps what the branch contains of them.
+// breaking is a rendering whose teams break deployment targets. It keeps their folders on the branch.
 type breaking struct{ *rendering }
 
 // newBreaking makes a rendering of value 1 that is on the branch "dev".
@@ -25,13 +25,13 @@ func newBreaking(t *testing.T) *breaking {
 	return r
 }
 
-// keep sets arguments of the rendering beside those that keep what fails.
+// keep sets arguments of the rendering, in addition to those that keep failing targets.
 func (r *rendering) keep(pairs ...any) {
 	r.t.Helper()
 	r.options(append([]any{"on_assignment_error", "keep", "guardrails", map[string]any{"max_kept": "50%"}}, pairs...)...)
 }
 
-// failing is what the record on the branch lists: cluster type/deployment target → the time since when.
+// failing returns the failing targets that the record lists: cluster type/deployment target → since when.
 func (r *rendering) failing() (kept, leftOut map[string]string) {
 	r.t.Helper()
 	type entry struct {
@@ -70,7 +70,7 @@ func (r *rendering) expectFailing(kept, leftOut string) {
 	}
 }
 
-// files are the files of folders on the branch.
+// files returns the files of folders on the branch.
 func (r *rendering) files(folders ...string) map[string]string {
 	r.t.Helper()
 	found := map[string]string{}
@@ -84,7 +84,7 @@ func (r *rendering) files(folders ...string) map[string]string {
 	return found
 }
 
-// expectWarned fails the test unless a plan has no change, and says all of the texts.
+// expectWarned fails the test unless a plan has no change and prints all of the texts.
 func (r *rendering) expectWarned(texts ...string) {
 	r.t.Helper()
 	out := r.terraform("plan", "-no-color", "-detailed-exitcode")
@@ -103,7 +103,7 @@ func (r *rendering) expectSays(out output, texts ...string) {
 	}
 }
 
-// hash is the hash of a deployment target in the attribute assignments.
+// hash returns the hash of a deployment target from the attribute assignments.
 func (r *rendering) hash(clusterType, target string) any {
 	r.t.Helper()
 	return asMap(asMap(r.rendered()["assignments"])[clusterType])[target]
@@ -125,7 +125,7 @@ func TestAccBrokenTeams(t *testing.T) {
 	r.keep("guardrails", map[string]any{"max_kept": "0.5"})
 	r.expectRefused([]string{"Invalid limit", "0.5"}, "plan")
 
-	// Alone, it is a commit of the record.
+	// Without other changes, only the record is committed.
 	r.keep()
 	out := r.expectCommits(1)
 	r.expectSays(out, "A deployment target fails to render", `Template "reconciler"`, "large / app-b: kept")
@@ -137,7 +137,7 @@ func TestAccBrokenTeams(t *testing.T) {
 		t.Errorf("the commit's message is %q", message)
 	}
 
-	// The others change beside it, by what the plan shows.
+	// Other targets change at the same time, as the plan shows.
 	r.set("value", "2")
 	r.set("broken", map[string]string{"b": "data", "c": "schema"})
 	r.keep("guardrails", map[string]any{"max_kept": 2})
@@ -164,7 +164,7 @@ func TestAccBrokenTeams(t *testing.T) {
 		t.Errorf("since %q, before since %q", again["large/app-b"], since["large/app-b"])
 	}
 
-	// Once fixed, the tree is as if it had never been broken.
+	// Once the target is fixed, the tree is as if it had never been broken.
 	r.set("broken", map[string]string{})
 	r.expectCommits(1)
 	r.expectFailing("", "")
@@ -223,12 +223,12 @@ func TestAccBrokenNew(t *testing.T) {
 	r.expectCommits(1)
 	r.expectFailing("", "small/app-d")
 
-	// Where the branch contains its folder, a create can't keep it.
+	// If the branch contains its folder, a create cannot keep it.
 	r.emptyState()
 	r.set("broken", map[string]string{"c": "data", "d": "schema"})
 	r.expectRefused([]string{"Cannot keep deployment targets", "small / app-c",
 		"import the rendering with the ID", "dev@file://" + r.repo}, "plan")
-	// An import can, and so can adoption.
+	// An import can keep it, and so can an adoption.
 	r.succeed("import", renderingAddress, "dev@file://"+r.repo+"?ref=dev")
 	r.expectSays(r.expectCommits(1), "small / app-c: kept", "small / app-d: left out, fails since")
 	r.expectFailing("small/app-c", "small/app-d")
@@ -240,7 +240,7 @@ func TestAccBrokenNew(t *testing.T) {
 	r.expectFailing("small/app-c", "small/app-d")
 }
 
-// TestAccBrokenImport: after an import, what fails is kept, since when the record says.
+// TestAccBrokenImport: after an import, failing targets are kept, with the time from the record.
 func TestAccBrokenImport(t *testing.T) {
 	t.Parallel()
 	r := newBreaking(t)
@@ -280,7 +280,8 @@ func TestAccBrokenReadsKeptFromBranch(t *testing.T) {
 	}
 }
 
-// TestAccBrokenFirstPlanWithKeep: the first plan that keeps works with a state that has only the start of the hashes.
+// TestAccBrokenFirstPlanWithKeep: the first plan with on_assignment_error = "keep" works with a state that has only
+// abbreviated hashes.
 func TestAccBrokenFirstPlanWithKeep(t *testing.T) {
 	t.Parallel()
 	r := newRendering(t, gitserver.InitBare(t))
@@ -334,14 +335,14 @@ func TestAccBrokenDrift(t *testing.T) {
 	if got := r.files("large/app-b")["large/app-b/reconciler.yaml"]; got != "another\n" {
 		t.Errorf("the hotfix is %q", got)
 	}
-	r.set("broken", map[string]string{}) // mended, the render replaces the hotfix
+	r.set("broken", map[string]string{}) // once fixed, the rendered files replace the hotfix
 	r.expectCommits(1)
 	if got := r.files("large/app-b")["large/app-b/reconciler.yaml"]; got != "value: 2 in dev-large-app-b\n" {
 		t.Errorf("the mended file is %q", got)
 	}
 }
 
-// TestAccBrokenMove: another destination does not contain what is kept.
+// TestAccBrokenMove: a new destination does not contain the kept folders.
 func TestAccBrokenMove(t *testing.T) {
 	t.Parallel()
 	r := newBreaking(t)
@@ -360,7 +361,8 @@ func TestAccBrokenMove(t *testing.T) {
 	r.expectCommits(1)
 }
 
-// TestAccBrokenKilled: an apply that keeps something and is killed right after its push is found by the next.
+// TestAccBrokenKilled: the next apply recognizes the commit of one that kept a target and was killed right after its
+// push.
 func TestAccBrokenKilled(t *testing.T) {
 	t.Parallel()
 	r := newRendering(t, gitserver.InitBare(t))
@@ -380,7 +382,7 @@ func TestAccBrokenKilled(t *testing.T) {
 	}
 }
 
-// TestAccBrokenFiles: files shows of what is kept what the last apply left.
+// TestAccBrokenFiles: the attribute files shows kept targets as the last apply left them.
 func TestAccBrokenFiles(t *testing.T) {
 	t.Parallel()
 	r := newBreaking(t)
@@ -401,7 +403,7 @@ func TestAccBrokenFiles(t *testing.T) {
 	if len(now) != len(want) || now["large/app-b/reconciler.yaml"] != before["large/app-b/reconciler.yaml"] {
 		t.Errorf("files has %v", slices.Sorted(maps.Keys(now)))
 	}
-	r.set("broken", map[string]string{"b": "data", "d": "data"}) // left out, it has none
+	r.set("broken", map[string]string{"b": "data", "d": "data"}) // a target that is left out has no files
 	r.set("targets", map[string]string{"a": "large", "b": "large", "c": "small", "d": "small"})
 	r.expectCommits(1)
 	after := asMap(r.rendered()["files"])
@@ -411,7 +413,7 @@ func TestAccBrokenFiles(t *testing.T) {
 }
 
 // TestAccBrokenUnknown: a target whose data are known after apply and that fails then is kept if the branch contains
-// it. A new one is an error: the plan has shown it.
+// it. A new target is an error, since the plan has shown it.
 func TestAccBrokenUnknown(t *testing.T) {
 	t.Parallel()
 	r := newBreaking(t)
@@ -476,7 +478,7 @@ func TestAccBrokenPullRequest(t *testing.T) {
 		t.Errorf("the mended file is %q", got)
 	}
 
-	// One that is merged after the plan was made changed what the plan keeps.
+	// A pull request that is merged after the plan has changed the folders that the plan keeps.
 	r.set("broken", map[string]string{})
 	r.apply()
 	r.set("broken", map[string]string{"a": "data"})
@@ -490,7 +492,7 @@ func TestAccBrokenPullRequest(t *testing.T) {
 	}
 }
 
-// TestAccBrokenWaves: kept folders stay through all waves, also in a folder whose wave comes later.
+// TestAccBrokenWaves: kept folders stay through all waves, also those of a cluster type of a later wave.
 func TestAccBrokenWaves(t *testing.T) {
 	t.Parallel()
 	r := newRolling(t)
@@ -516,7 +518,7 @@ func TestAccBrokenWaves(t *testing.T) {
 	r.expectFailing("", "")
 }
 
-// TestAccBrokenComputed: a rendering that is only computed keeps what it had computed.
+// TestAccBrokenComputed: a rendering that is only computed keeps its last results of failing targets.
 func TestAccBrokenComputed(t *testing.T) {
 	t.Parallel()
 	r := newRendering(t, gitserver.InitBare(t))
@@ -553,7 +555,7 @@ func (r *rendering) planned(file string) map[string]any {
 	return nil
 }
 
-// expectCommitsOf applies a plan file, and fails the test unless that makes so many commits and the next plan is empty.
+// expectCommitsOf applies a plan file, and fails the test unless it makes that many commits and the next plan is empty.
 func (r *rendering) expectCommitsOf(n int, file string) {
 	r.t.Helper()
 	before := len(gitserver.Log(r.t, r.repo, "dev"))

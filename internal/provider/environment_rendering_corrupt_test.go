@@ -16,7 +16,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
-// editPrivate changes the private state of all instances of the rendering that edits names.
+// editPrivate changes the private state of the instances that edits names.
 func (r *rendering) editPrivate(edits map[string]func([]byte) []byte) {
 	r.t.Helper()
 	path := filepath.Join(r.folder, "terraform.tfstate")
@@ -80,7 +80,7 @@ func newInstances(t *testing.T, names []string) *rendering {
 	return r
 }
 
-// heads are the commits of branches.
+// heads returns the heads of branches.
 func (r *rendering) heads(branches []string) (all []string) {
 	r.t.Helper()
 	for _, branch := range branches {
@@ -116,8 +116,8 @@ func TestAccRenderingUnreadState(t *testing.T) {
 	r.expectEmptyPlan()
 }
 
-// TestAccRenderingCorruptState: an unusable private state is an error that says what to do. It causes no write, and
-// what the error says helps.
+// TestAccRenderingCorruptState: an unusable private state is an error that says what to do. It causes no write, and the
+// advice in the error works.
 func TestAccRenderingCorruptState(t *testing.T) {
 	t.Parallel()
 	const address = "kalypso_environment_rendering.this"

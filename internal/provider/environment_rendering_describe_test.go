@@ -14,7 +14,7 @@ import (
 
 const renderingAddress = "kalypso_environment_rendering.this"
 
-// unknownDescription is how an apply shows a description that its plan does not know.
+// unknownDescription is what Terraform prints for a description that the plan does not know.
 var unknownDescription = regexp.MustCompile(`(?m)^ *([+~] description +=.*|EOT ->) \(known after apply\)$`)
 
 // describe applies the module, and returns the description and whether it was known in the plan. Terraform checks that
@@ -26,8 +26,8 @@ func (r *root) describe() (text string, known bool) {
 	return as[string](r.state()[renderingAddress]["description"]), !unknownDescription.MatchString(shown)
 }
 
-// expectDescription describes the module and fails the test unless the text was known in the plan or not, says all of
-// the texts, and nothing that begins with "canary".
+// expectDescription describes the module and fails the test unless it was known in the plan as expected and contains
+// all of the texts, and nothing that begins with "canary".
 func (r *root) expectDescription(known bool, texts ...string) {
 	r.t.Helper()
 	text, was := r.describe()
@@ -84,7 +84,7 @@ func TestAccDescription(t *testing.T) {
 		"- `https://github.com/acme/base`: "+move+" (`configs.yaml`)",
 		"- `base` on 1 deployment target of `small`: `commit`\n")
 
-	// Asking for values changes nothing; the old ones are known from then on.
+	// Setting describe = "values" changes nothing by itself. From then on, previous values are stored.
 	r.set("value", "1")
 	r.expectDescription(true, ": `value`\n")
 	r.options("delivery", map[string]any{"describe": "values"})
@@ -99,7 +99,7 @@ func TestAccDescription(t *testing.T) {
 		if got := r.rendered()["description"]; got != nil {
 			t.Errorf("with describe = %v the description is %v", describe, got)
 		}
-		r.options("delivery", map[string]any{"describe": "values"}) // what was written is not described any more
+		r.options("delivery", map[string]any{"describe": "values"}) // changes that are on the branch are no longer described
 		r.expectCommits(0)
 		if got := r.rendered()["description"]; got != nil {
 			t.Errorf("of what was written before there is a description: %v", got)
@@ -114,10 +114,10 @@ func TestAccDescription(t *testing.T) {
 	r.expectDescription(true, ": `value`\n")
 	r.options("delivery", map[string]any{"describe": "values"})
 	r.set("value", "6")
-	r.expectDescription(true, ": `value`, now `6`\n") // the old one was not to be kept
+	r.expectDescription(true, ": `value`, now `6`\n") // the previous value was not stored
 	r.options("delivery", map[string]any{"describe": "keys"})
 
-	// An import only knows the record, and says so. An apply over an existing tree knows that tree.
+	// An import knows only the record, and the text says so. An apply that adopts a tree knows that tree.
 	r.emptyState()
 	r.succeed("import", renderingAddress, "dev@file://"+r.repo+"?ref=dev")
 	r.set("value", "canary-6")
@@ -131,7 +131,7 @@ func TestAccDescription(t *testing.T) {
 	r.expectDescription(true, ": `value`\n")
 }
 
-// TestAccDescriptionPullRequest: the pull request has the attribute's text, and says what a merge does.
+// TestAccDescriptionPullRequest: the pull request has the attribute's text, and describes the effect of a merge.
 func TestAccDescriptionPullRequest(t *testing.T) {
 	t.Parallel()
 	r := newReviewed(t)
@@ -180,7 +180,7 @@ func TestAccDescriptionPullRequest(t *testing.T) {
 	expect(true, "0 added, 0 removed, 3 changed", page+"/compare/"+commit("2")+"..."+commit("4"),
 		"`all` on 3 deployment targets of `large`, `small`: `value`\n")
 
-	// A pull request has the keys, asked for or not; the attribute only if it is.
+	// A pull request lists the keys with any value of describe; the attribute lists them only if describe is set.
 	r.delivery()
 	at("5", "5")
 	r.apply()
@@ -193,8 +193,8 @@ func TestAccDescriptionPullRequest(t *testing.T) {
 	}
 }
 
-// TestAccDescriptionBytes: the same change is the same text however its input is ordered and spread, with the pages of
-// the host that is configured; what is not known yet makes it unknown, and nothing else.
+// TestAccDescriptionBytes: the same change gives the same text in any order of the input, with links to the configured
+// host. The text is unknown only if an input is.
 func TestAccDescriptionBytes(t *testing.T) {
 	t.Parallel()
 	const module = `
@@ -278,8 +278,8 @@ func document(kind, name, spec string) string {
 		name, spec)
 }
 
-// manyDocuments are a fleet that places two targets of each workload on each of five cluster types, with configs that
-// contain a value.
+// manyDocuments returns a fleet that places two targets of each workload on each of five cluster types, with configs
+// that contain a value.
 func manyDocuments(value string, workloads int) []string {
 	all := []string{
 		document("Template", "file", `{type: reconciler, manifests: ["{{ toYaml .ConfigData }}"]}`),

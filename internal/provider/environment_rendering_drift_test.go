@@ -21,7 +21,7 @@ func TestAccRenderingDrift(t *testing.T) {
 	others := r.others()
 	delivered := gitserver.Modes(t, r.repo, "dev")
 
-	// Two commits, with one between them that is no drift.
+	// Two commits of drift, with a commit between them that is none.
 	hotfix := gitserver.SeedFiles(t, r.repo, "dev", "Hotfix of app-a", map[string]gitserver.File{
 		"large/app-a/reconciler.yaml": {Mode: "100644", Content: "by hand\n"},
 		"large/app-a/new.yaml":        {Mode: "100644", Content: "by hand\n"},
@@ -35,7 +35,7 @@ func TestAccRenderingDrift(t *testing.T) {
 		"commit " + gone, "Away with small - small/README.md - small/app-c/namespace.yaml",
 	}
 	r.expectRefused(said, "plan")
-	r.set("value", "2") // so it is where the plan changes something anyway
+	r.set("value", "2") // a plan with other changes reports it too
 	r.expectRefused(said, "apply", "-auto-approve")
 	r.set("value", "1")
 	if out := r.terraform("plan", "-no-color"); strings.Contains(out.text(), elsewhere) {
@@ -52,7 +52,7 @@ func TestAccRenderingDrift(t *testing.T) {
 		t.Errorf("the branch (-delivered +now):\n%s", diff)
 	}
 
-	// A revert of our commit. The fleet that says so too needs no commit.
+	// A revert of our commit. If the fleet is reverted too, no commit is needed.
 	r.options("on_drift", nil)
 	r.set("value", "2")
 	r.expectCommits(1)
@@ -96,8 +96,8 @@ func TestAccRenderingRewritten(t *testing.T) {
 	r.expectCommits(1)
 }
 
-// TestAccRenderingRecordObstructed: a plan does not promise to put back what it can't: it names who took the record
-// away, and the way out, which works.
+// TestAccRenderingRecordObstructed: a plan does not promise to restore a record that it cannot write. It names the
+// commit that removed the record, and a way out that works.
 func TestAccRenderingRecordObstructed(t *testing.T) {
 	t.Parallel()
 	r := newRendering(t, gitserver.InitBare(t))
@@ -133,7 +133,7 @@ func TestAccRenderingRecordObstructed(t *testing.T) {
 	}
 }
 
-// TestAccRenderingUnreachable: a repo that can't be read is an error, and no absence.
+// TestAccRenderingUnreachable: a repo that cannot be read is an error, and does not count as empty.
 func TestAccRenderingUnreachable(t *testing.T) {
 	t.Parallel()
 	r := newRendering(t, gitserver.InitBare(t))

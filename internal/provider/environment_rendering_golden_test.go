@@ -30,7 +30,7 @@ const (
 type goldenFleet struct {
 	Environment string `json:"environment"`
 	Promoted    string `json:"promoted_commit"` // empty: none
-	Existing    bool   `json:"existing"`        // the branch contains something before
+	Existing    bool   `json:"existing"`        // the branch contains files before the apply
 	Preview     string `json:"preview"`
 }
 
@@ -85,7 +85,7 @@ func labelDocuments(t *testing.T, text string, labels map[string]string) string 
 	}
 }
 
-// readTree is every file of a folder: path → content.
+// readTree returns every file of a folder: path → content.
 func readTree(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	files, err := golden.Files(dir)
@@ -95,7 +95,7 @@ func readTree(t *testing.T, dir string) map[string]string {
 	return files
 }
 
-// rendered is every file of a branch but our record.
+// rendered returns every file of a branch except our record.
 func rendered(t *testing.T, repo, branch string) map[string]string {
 	t.Helper()
 	files := archive(t, repo, branch)
@@ -103,7 +103,7 @@ func rendered(t *testing.T, repo, branch string) map[string]string {
 	return files
 }
 
-// keepOthers adds what was on a branch before and is not ours to what is wanted there.
+// keepOthers adds the foreign files of a branch to the expected ones.
 func keepOthers(existing, wanted map[string]string) {
 	for path, content := range existing {
 		if _, ours := wanted[path[:strings.Index(path, "/")+1]+"README.md"]; !ours && path != promotedCommitPath {
@@ -112,7 +112,7 @@ func keepOthers(existing, wanted map[string]string) {
 	}
 }
 
-// TestAccGoldenFleets brings every small golden fleet to a branch of its own, and compares the branch to the byte.
+// TestAccGoldenFleets delivers every small golden fleet to a branch of its own, and compares the branch byte by byte.
 func TestAccGoldenFleets(t *testing.T) {
 	t.Parallel()
 	r := newRootFrom(t, "testdata/TestAccGoldenFleets")
@@ -155,7 +155,7 @@ func TestAccGoldenFleets(t *testing.T) {
 	}
 }
 
-// TestAccGoldenLarge brings a fleet of 10,000 assignments to its branch.
+// TestAccGoldenLarge delivers a fleet of 10,000 assignments.
 func TestAccGoldenLarge(t *testing.T) {
 	g := golden.Named(t, "large-10k")
 	r := newRootFrom(t, "testdata/TestAccGoldenFleets")

@@ -38,8 +38,7 @@ func TestAccRenderingImport(t *testing.T) {
 	r.expectCommits(1)
 }
 
-// TestAccRenderingImportBranch: ref names the branch as it stands in the configuration, a plus too, or with percent
-// signs.
+// TestAccRenderingImportBranch: ref is the branch as in the configuration, also with a plus sign, or percent-encoded.
 func TestAccRenderingImportBranch(t *testing.T) {
 	t.Parallel()
 	const address = "kalypso_environment_rendering.this"

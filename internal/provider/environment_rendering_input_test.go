@@ -22,9 +22,9 @@ import (
 
 var update = flag.Bool("update", false, "write the diagnostics in testdata anew")
 
-// Bad input is an error of the plan. The files diagnostics.txt contain what the user reads of each, to the letter: the
-// resource, the line, the object and where it came from, what is wrong and what to do. All of a configuration's errors
-// come from one plan.
+// Bad input is an error of the plan. The files diagnostics.txt contain each error as the user reads it: the resource,
+// the line, the object and its source, what is wrong and what to do. All of a configuration's errors come from one
+// plan.
 func TestAccBadInput(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"arguments", "fleet", "manifests", "paths", "placement", "placement_resources"} {
@@ -38,7 +38,7 @@ func TestAccBadInput(t *testing.T) {
 	}
 }
 
-// So is a place that can't be read or may not be written, and nothing is written to it.
+// A destination that cannot be read or written is an error of the plan too, and nothing is written to it.
 func TestAccUnreadableDestination(t *testing.T) {
 	t.Parallel()
 	type object = map[string]string
@@ -47,7 +47,7 @@ func TestAccUnreadableDestination(t *testing.T) {
 	r.write("terraform.tf", terraformBlock)
 
 	var repos []string
-	names := []string{} // what differs from run to run, and its name
+	names := []string{} // text that differs from run to run → a name for it
 	repo := func(name string, files map[string]string) string {
 		bare := gitserver.InitBare(t)
 		gitserver.Seed(t, bare, "dev", files)
@@ -202,7 +202,7 @@ resource "kalypso_environment_rendering" "test" {
 }
 
 // expectRefused applies the module, whose plan fails, and compares the diagnostics with the file, in which names
-// replace what differs between runs. It returns them.
+// replace texts that differ between runs. It returns the diagnostics.
 func expectRefused(t *testing.T, r *root, file string, names ...string) string {
 	t.Helper()
 	out := r.terraform("apply", "-auto-approve", "-json")
@@ -223,12 +223,12 @@ func expectRefused(t *testing.T, r *root, file string, names ...string) string {
 
 var (
 	blanks = regexp.MustCompile(`\s+`)
-	// found is what newer CLIs add to their own words on a type that does not fit: what it is instead.
+	// found matches what newer CLIs add to an error about a wrong type: the type that they found.
 	found = regexp.MustCompile(` required, but have [a-z ]+\.`)
 )
 
-// diagnostics are those in Terraform's JSON output as text: where, what, and why. They are sorted, as Terraform walks
-// its graph in any order.
+// diagnostics returns the diagnostics in Terraform's JSON output as text: place, title and body. They are sorted, as
+// Terraform walks its graph in any order.
 func diagnostics(t *testing.T, output string) string {
 	t.Helper()
 	var all []string

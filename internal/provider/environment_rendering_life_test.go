@@ -51,7 +51,7 @@ func TestAccRenderingLife(t *testing.T) {
 	expectChanges(t, map[string]any{"large": "+0 -0 ~2", "small": "+0 -0 ~1"}, first, r.rendered())
 	r.expectOthers(others)
 
-	// A change that renders the same bytes makes no commit, and keeps the results of the last one.
+	// A change that renders the same bytes makes no commit, and the results of the last commit stay.
 	before := r.rendered()
 	r.options("commit_message", "Another", "manifests", map[string]string{
 		"https://acme.io/base@" + promoted + ":configs.yaml": "apiVersion: v1\nkind: ConfigMap\n" +
@@ -83,7 +83,8 @@ func TestAccRenderingLife(t *testing.T) {
 	gitserver.Fsck(t, r.repo)
 }
 
-// TestAccRenderingPromotedCommit: a promoted commit alone is a commit, and its file is no part of drift.
+// TestAccRenderingPromotedCommit: a change of the promoted commit alone makes a commit. Its file does not count for
+// drift.
 func TestAccRenderingPromotedCommit(t *testing.T) {
 	t.Parallel()
 	r := newRendering(t, gitserver.InitBare(t))
@@ -102,7 +103,8 @@ func TestAccRenderingPromotedCommit(t *testing.T) {
 	r.expectCommits(1)
 }
 
-// TestAccRenderingMoves: another path, branch or repo is an update. The new place is written and the old one cleaned.
+// TestAccRenderingMoves: another path, branch or repo is an update. The new location is written and the previous one
+// cleaned.
 func TestAccRenderingMoves(t *testing.T) {
 	t.Parallel()
 	r := newRendering(t, gitserver.InitBare(t))
@@ -116,7 +118,7 @@ func TestAccRenderingMoves(t *testing.T) {
 	r.options("guardrails", anyRemoval)
 	mine := slices.Collect(maps.Keys(others))
 
-	// On one branch in one commit, into its own folder, deeper, beside and back.
+	// On one branch, each move is one commit: into a subfolder of its own, deeper, to a sibling, and back.
 	for _, path := range []string{"clusters", "clusters/dev", "./", "large/dev", "elsewhere/", "elsewhere"} {
 		r.setDestination("path", path)
 		if path == "elsewhere" {
@@ -133,13 +135,13 @@ func TestAccRenderingMoves(t *testing.T) {
 		}
 	}
 
-	// To another branch: what others have stays behind.
+	// To another branch: foreign files stay on the previous one.
 	r.setDestination("branch", "stage", "path", ".")
 	r.expectUpdate(1) // the clean-up
 	r.expectFiles("stage", defaultPaths("")...)
 	r.expectFiles("dev", mine...)
 
-	// To another repo, with another tree. A clean-up that fails is an error, and done by the next apply.
+	// To another repo, with another tree. A clean-up that fails is an error. The next apply repeats it.
 	gitserver.Hook(t, r.repo, "pre-receive", "stage is frozen", 1)
 	first := r.repo
 	r.repo = gitserver.InitBare(t)
@@ -159,8 +161,8 @@ func TestAccRenderingMoves(t *testing.T) {
 	r.expectFiles("stage")
 }
 
-// TestAccRenderingMoveKeeps: with on_move = "keep", a move does not empty a branch that clusters follow, whatever the
-// guardrails say. The rendering can move back, and destroys only the last location.
+// TestAccRenderingMoveKeeps: with on_move = "keep", a move does not empty a branch that clusters follow, with any
+// guardrails. The rendering can move back, and destroys only the last location.
 func TestAccRenderingMoveKeeps(t *testing.T) {
 	t.Parallel()
 	r := newRendering(t, gitserver.InitBare(t))
@@ -175,7 +177,7 @@ func TestAccRenderingMoveKeeps(t *testing.T) {
 	r.expectFiles("stage", defaultPaths("old")...)
 	r.setDestination("branch", "dev")
 	r.expectCommits(0)
-	// Within a branch too, but not into the path that is kept.
+	// This works within a branch too, but not into the path that is kept.
 	r.setDestination("path", "old/new")
 	r.expectRefused([]string{`on_move = "keep" also leaves this rendering at path "old"`, "Choose a path beside it"},
 		"plan")
@@ -187,7 +189,8 @@ func TestAccRenderingMoveKeeps(t *testing.T) {
 	r.expectFiles("stage", defaultPaths("old")...)
 }
 
-// TestAccRenderingPlanTimeout: the plan of an update has the time of an update, that of a create the time of a create.
+// TestAccRenderingPlanTimeout: the plan of an update is limited by timeouts.update, that of a create by
+// timeouts.create.
 func TestAccRenderingPlanTimeout(t *testing.T) {
 	t.Parallel()
 	r := newRendering(t, gitserver.InitBare(t))
@@ -195,14 +198,14 @@ func TestAccRenderingPlanTimeout(t *testing.T) {
 	r.expectRefused([]string{"Out of time"}, "plan")
 	r.options("timeouts", nil)
 	r.expectCommits(1)
-	r.setDestination("branch", "stage") // the plan looks at the new place
+	r.setDestination("branch", "stage") // the plan reads the new location
 	r.options("timeouts", map[string]any{"create": "1ns"})
 	expectInPlace(t, r.succeed("plan", "-no-color"))
 	r.options("timeouts", map[string]any{"update": "1ns"})
 	r.expectRefused([]string{"Out of time"}, "plan")
 }
 
-// TestAccRenderingSameRepo: another URL of the same repo is no other place, whether or not the URL shows it.
+// TestAccRenderingSameRepo: another URL of the same repo is the same destination, whether or not the URL shows it.
 func TestAccRenderingSameRepo(t *testing.T) {
 	t.Parallel()
 	r := newRendering(t, gitserver.InitBare(t))
@@ -223,8 +226,8 @@ func TestAccRenderingSameRepo(t *testing.T) {
 	r.expectFiles("dev", defaultPaths("")...)
 }
 
-// TestAccRenderingWithoutDelivery: the strategy none needs no server and writes nothing, and push can follow it and go
-// before it.
+// TestAccRenderingWithoutDelivery: the strategy none needs no server and writes nothing. A rendering can change from it
+// to push and back.
 func TestAccRenderingWithoutDelivery(t *testing.T) {
 	t.Parallel()
 	repo := gitserver.InitBare(t)
@@ -323,7 +326,7 @@ func TestAccRenderingGuardrails(t *testing.T) {
 	r.set("value", "1")
 	r.set("values", map[string]string{})
 
-	// Another environment at the same place removes all.
+	// Another environment at the same destination would remove everything.
 	r.set("environment", "stage")
 	r.expectRefused([]string{"removes all 4", "allow_empty", "The environment is replaced",
 		`The rendering of environment "dev" at`}, "plan")

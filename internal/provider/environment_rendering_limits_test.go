@@ -49,7 +49,8 @@ resource "kalypso_environment_rendering" "this" {
 	"reconciler.yaml": "kind: Kustomization\nspec: { path: {{ .Manifests.path | quote }} }\n",
 }
 
-// TestAccLimits sets each limit at what the fleet has, and one below: an error of the plan that names the limit.
+// TestAccLimits sets each limit to the fleet's size, which passes, and to one below, which is an error of the plan that
+// names the limit.
 func TestAccLimits(t *testing.T) {
 	t.Parallel()
 	r := newRoot(t, limitedRoot)
@@ -70,7 +71,7 @@ func TestAccLimits(t *testing.T) {
 	}
 }
 
-// TestAccTeamText plans texts of a team that are more than data.
+// TestAccTeamText plans texts of a team that would be harmful if they were more than data.
 func TestAccTeamText(t *testing.T) {
 	t.Parallel()
 	r := newRoot(t, limitedRoot)
@@ -86,8 +87,8 @@ func TestAccTeamText(t *testing.T) {
 		"plan", "-no-color", "-var", "path=a, kind: Secret")
 }
 
-// TestAccMessageLimit validates YAML that Terraform could hand over once and not three times: the second plan would
-// fail.
+// TestAccMessageLimit validates YAML that fits into one message of Terraform's protocol once but not three times:
+// without the check, the second plan would fail.
 func TestAccMessageLimit(t *testing.T) {
 	t.Parallel()
 	r := newRoot(t, limitedRoot)

@@ -15,7 +15,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/golden"
 )
 
-// TestAccRenderingAdopt takes a branch over from the operator, and leaves foreign files there.
+// TestAccRenderingAdopt adopts a branch of the operator, and leaves foreign files on it.
 func TestAccRenderingAdopt(t *testing.T) {
 	t.Parallel()
 	const name = "sample-dev-existing"
@@ -103,8 +103,8 @@ func TestAccRenderingForeignFolder(t *testing.T) {
 	r.expectFiles("dev", append(append(defaultPaths(""), "team/README.md"), slices.Collect(maps.Keys(others))...)...)
 }
 
-// TestAccRenderingStateLost: with the state gone, the record says whose the tree is. Destroying with on_destroy =
-// "keep" leaves it.
+// TestAccRenderingStateLost: without the state, the record identifies the owner of the tree. Destroying with on_destroy
+// = "keep" leaves it.
 func TestAccRenderingStateLost(t *testing.T) {
 	t.Parallel()
 	r := newRendering(t, gitserver.InitBare(t))
@@ -124,8 +124,8 @@ func TestAccRenderingStateLost(t *testing.T) {
 	if r.head() != head {
 		t.Error("on_destroy = keep moved the branch")
 	}
-	// A fleet that changed since is not taken over without a word, by this root or another. Adopted, it is an update
-	// like any other: the guardrails count what the record lists.
+	// A tree whose fleet has changed since is adopted only with adopt = true, by this root module or another. With it,
+	// the apply is an update like any other: the guardrails count the folders that the record lists.
 	r.options("adopt", nil)
 	r.set("targets", map[string]string{"a": "large", "c": "small"})
 	refused := []string{
@@ -145,7 +145,7 @@ func TestAccRenderingStateLost(t *testing.T) {
 	}
 }
 
-// expectSame compares attributes in the state with what they were.
+// expectSame compares attributes in the state with earlier ones.
 func (r *rendering) expectSame(before map[string]any, names ...string) {
 	r.t.Helper()
 	now := r.rendered()
@@ -171,7 +171,7 @@ func TestAccRenderingPlaces(t *testing.T) {
 		)
 	}
 	first.apply(`-var=paths=["a", "b/c"]`, "-var=environment=dev")
-	// The same applies to one environment, whether or not the other rendering exists already.
+	// Two renderings of one environment are refused too, whether or not the other one exists yet.
 	first.expectError(
 		[]string{"Overlapping destinations"},
 		"plan",
@@ -219,7 +219,7 @@ func TestAccRenderingRenamed(t *testing.T) {
 		}
 	}
 	r.apply(`-var=paths=["a"]`, "-var=environment=dev")
-	// Without a moved block Terraform knows it for another one, whose tree is not the one there.
+	// Without a moved block, Terraform takes it for another rendering, whose tree is not the one on the branch.
 	r.expectError(
 		[]string{"The branch contains a rendering of this environment: import it, or adopt", "moved block"},
 		"plan",
@@ -249,7 +249,7 @@ func newRenderings(t *testing.T, repo string) *root {
 	return r
 }
 
-// review runs the recipe by which a page of the docs has a plan reviewed, and returns what it prints.
+// review runs the commands of a page of the docs that prepare a plan for review, and returns what they print.
 func (r *root) review(page string) string {
 	r.t.Helper()
 	for _, block := range fenced.FindAllStringSubmatch(readFile(r.t, page), -1) {

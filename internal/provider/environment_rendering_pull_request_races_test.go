@@ -9,8 +9,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
-// TestAccPullRequestAsksReviewersOnce: the private state knows who was asked for a review, so that no reviewer is asked
-// again.
+// TestAccPullRequestAsksReviewersOnce: the private state lists the reviewers who were requested, so that none is
+// requested again.
 func TestAccPullRequestAsksReviewersOnce(t *testing.T) {
 	t.Parallel()
 	r := newReviewed(t)
@@ -31,8 +31,8 @@ func TestAccPullRequestAsksReviewersOnce(t *testing.T) {
 	r.expectEmptyPlan()
 }
 
-// TestAccPullRequestUnnamedCommits: a commit of people on our branch that no plan has listed is never removed, whatever
-// on_drift says: pushed between plan and apply, or with the state lost.
+// TestAccPullRequestUnnamedCommits: a commit of people on our branch that no plan has listed is never removed, with any
+// on_drift: neither a commit that was pushed between plan and apply, nor one that the lost state knew.
 func TestAccPullRequestUnnamedCommits(t *testing.T) {
 	t.Parallel()
 	r := newReviewed(t)
@@ -70,7 +70,7 @@ func TestAccPullRequestMergedWhileWaiting(t *testing.T) {
 	r.delivery("wait_for_merge", true)
 	r.options("timeouts", map[string]any{"create": "2500ms"})
 	go func() {
-		for !r.fake.HasAnswered("GET", "/pulls/1") { // the first look, after a second; the next one is when the time is up
+		for !r.fake.HasAnswered("GET", "/pulls/1") { // the first poll, after a second; the next one is at the timeout
 			time.Sleep(20 * time.Millisecond)
 		}
 		r.on.Merge(t, 1, "squash")
@@ -90,8 +90,8 @@ func TestAccPullRequestMergedWhileWaiting(t *testing.T) {
 	}
 }
 
-// TestAccPullRequestCreateWaits: a create that waits in vain says which pull request it leaves, and the next one
-// finds that, says so at plan, and goes on with it.
+// TestAccPullRequestCreateWaits: a create that waits in vain names the pull request that it leaves open. The plan of
+// the next create names it again, and the create continues with it.
 func TestAccPullRequestCreateWaits(t *testing.T) {
 	t.Parallel()
 	r := newReviewed(t)

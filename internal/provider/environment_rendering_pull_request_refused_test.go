@@ -38,7 +38,7 @@ func TestAccPullRequestNoCredential(t *testing.T) {
 	}
 }
 
-// TestAccPullRequestFields: an argument that GitHub refuses is the place of the error, and the next apply continues.
+// TestAccPullRequestFields: the error is at the argument that GitHub refuses, and the next apply continues.
 func TestAccPullRequestFields(t *testing.T) {
 	t.Parallel()
 	r := newReviewed(t)
@@ -69,7 +69,7 @@ func TestAccPullRequestFields(t *testing.T) {
 	}
 }
 
-// notAllowed is how GitHub refuses auto-merge in a repo that does not allow it.
+// notAllowed is GitHub's answer to auto-merge in a repo that does not allow it.
 var notAllowed = githubfake.Failure{
 	Status: 200,
 	Body:   `{"errors":[{"type":"UNPROCESSABLE","message":"Pull request Auto merge is not allowed for this repository"}]}`,

@@ -25,7 +25,7 @@ func moving(t *testing.T, delivery ...any) *reviewed {
 	return r
 }
 
-// expectPlaces fails the test unless just these branches contain the tree.
+// expectPlaces fails the test unless exactly these branches contain the tree.
 func (r *reviewed) expectPlaces(want ...string) {
 	r.t.Helper()
 	var got []string
@@ -40,8 +40,8 @@ func (r *reviewed) expectPlaces(want ...string) {
 	}
 }
 
-// expectRemoval applies. The test fails unless plan and apply say that this opens the pull request that removes the
-// rendering from a branch, and that it waits for people.
+// expectRemoval applies the module. The test fails unless plan and apply warn that this opens a pull request that
+// removes the rendering from a branch, and that people have to merge it.
 func (r *reviewed) expectRemoval(from string) int {
 	r.t.Helper()
 	count := len(r.pulls())
@@ -66,8 +66,8 @@ func (r *reviewed) expectRemoval(from string) int {
 	return last.Number
 }
 
-// TestAccPullRequestRemovalWaits: with auto-merge, a rendering that moves is removed from its old branch only once
-// the new one contains it, and by people.
+// TestAccPullRequestRemovalWaits: with auto-merge, a rendering that moves is removed from its previous branch only once
+// the new one contains it, and only people merge that.
 func TestAccPullRequestRemovalWaits(t *testing.T) {
 	t.Parallel()
 	r := moving(t, "auto_merge", "squash", "reviewers", []string{"octocat"})
@@ -102,7 +102,7 @@ func TestAccPullRequestRemovalAtOnce(t *testing.T) {
 	r.expectArrived("live", r.on.PullRequests()[1].Number)
 }
 
-// expectArrived fails the test unless the state is of a branch, and of that pull request.
+// expectArrived fails the test unless the state names that branch and that pull request.
 func (r *reviewed) expectArrived(branch string, number int) {
 	r.t.Helper()
 	now := r.rendered()

@@ -8,8 +8,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/githubfake"
 )
 
-// killAt kills the apply that makes a request of a method to a path, once that has taken effect and before it is
-// answered.
+// killAt kills the apply that makes this request, after the server has carried it out and before it answers.
 func (r *reviewed) killAt(method, path string) {
 	r.t.Helper()
 	r.fake.Fail(method, path, 1, githubfake.Failure{Delay: time.Hour, After: true})
@@ -31,7 +30,8 @@ func (r *reviewed) killAt(method, path string) {
 	r.fake.ClearFailures()
 }
 
-// TestAccPullRequestKilled: a create that is killed anywhere is taken up by the next one: never two pull requests.
+// TestAccPullRequestKilled: the next create continues one that was killed at any request. There are never two pull
+// requests.
 func TestAccPullRequestKilled(t *testing.T) {
 	t.Parallel()
 	r := newReviewed(t)
@@ -39,7 +39,7 @@ func TestAccPullRequestKilled(t *testing.T) {
 	if len(r.pulls()) > 0 {
 		t.Fatal("the apply was killed after it opened the pull request")
 	}
-	r.set("value", "2") // and the fleet moves on
+	r.set("value", "2") // and the fleet changes meanwhile
 	r.killAt("POST", "/pulls")
 	if r.rendered() != nil {
 		t.Fatal("the apply was killed after it wrote the state")
@@ -52,8 +52,8 @@ func TestAccPullRequestKilled(t *testing.T) {
 	}
 }
 
-// TestAccPullRequestWaits: an apply waits for the merge, and fails without it. The next one continues with the same
-// pull request, and nothing is replaced.
+// TestAccPullRequestWaits: an apply waits for the merge, and fails without it. The next apply continues with the same
+// pull request, and replaces nothing.
 func TestAccPullRequestWaits(t *testing.T) {
 	t.Parallel()
 	r := newReviewed(t)
@@ -122,7 +122,7 @@ func TestAccPullRequestWaits(t *testing.T) {
 	}
 }
 
-// TestAccPullRequestAutoMerge: GitHub merges by itself. Other settings reach the open pull request.
+// TestAccPullRequestAutoMerge: GitHub merges the pull request itself. Changed settings are applied to an open one.
 func TestAccPullRequestAutoMerge(t *testing.T) {
 	t.Parallel()
 	r := newReviewed(t)
@@ -132,7 +132,7 @@ func TestAccPullRequestAutoMerge(t *testing.T) {
 	r.expectDelivered(true, "merged")
 	r.expectEmptyPlan()
 
-	// The provider undoes its own requests to GitHub, which the private state lists.
+	// The provider withdraws only its own requests to GitHub, which the private state lists.
 	r.on.RequireStatus("dev", "ci")
 	r.set("value", "2")
 	r.apply()

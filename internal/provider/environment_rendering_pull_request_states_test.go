@@ -30,7 +30,7 @@ func TestAccPullRequestPushedTo(t *testing.T) {
 	}
 	r.expectTree(first.Head, "large/app-a", "1")
 
-	// Merged with what people pushed: the target does not contain what was proposed.
+	// Merged with commits of people: the target branch does not contain the proposed tree.
 	r.options("on_drift", "fail")
 	r.apply()
 	gitserver.Seed(t, r.on.Path, first.Head, map[string]string{"large/app-a/reconciler.yaml": "hotfix\n"})
@@ -39,8 +39,8 @@ func TestAccPullRequestPushedTo(t *testing.T) {
 		"merged with changes of others", "- large"}, "plan", "-no-color")
 }
 
-// TestAccPullRequestClosed: a pull request that people closed stays closed, its branch or without it, until there is
-// something else to propose or that is asked for; one that lost its branch is put right.
+// TestAccPullRequestClosed: a pull request that people closed stays closed, with or without its branch, until there is
+// something else to propose, or until reopen is set. An open one that lost its branch is repaired.
 func TestAccPullRequestClosed(t *testing.T) {
 	t.Parallel()
 	r := newReviewed(t)
@@ -55,7 +55,7 @@ func TestAccPullRequestClosed(t *testing.T) {
 	if second.Head != first.Head {
 		t.Errorf("another branch: %s, then %s", first.Head, second.Head)
 	}
-	// People open it again.
+	// People reopen it.
 	r.delivery()
 	r.apply()
 	r.on.Close(t, second.Number)
@@ -64,12 +64,12 @@ func TestAccPullRequestClosed(t *testing.T) {
 	r.expectEmptyPlan()
 	r.refresh()
 	r.expectDelivered(false, "open")
-	// People make it one to another branch: it is theirs.
+	// People change its target branch: it is foreign from then on.
 	gitserver.Git(t, r.on.Path, "branch", "live", "dev")
 	r.on.Retarget(t, second.Number, "live")
 	r.expectWarning("or was changed to merge into another branch")
 	r.on.Retarget(t, second.Number, "dev")
-	// With the state lost, what people closed stays closed, and the apply says so.
+	// With the state lost, a pull request that people closed stays closed, with a warning.
 	r.on.Close(t, second.Number)
 	r.succeed("state", "rm", renderingAddress)
 	if o := r.apply(); !strings.Contains(o.text(), "The pull request was closed") {
@@ -79,7 +79,7 @@ func TestAccPullRequestClosed(t *testing.T) {
 }
 
 // TestAccPullRequestLeavesForeignOnes: pull requests and branches of people and of other renderings are left alone,
-// also those for the same branch.
+// also those into the same branch.
 func TestAccPullRequestLeavesForeignOnes(t *testing.T) {
 	t.Parallel()
 	r := newReviewed(t)
@@ -104,7 +104,7 @@ func TestAccPullRequestLeavesForeignOnes(t *testing.T) {
 	}
 	r.expectEmptyPlan()
 	second.expectEmptyPlan()
-	// Both write the promoted commit: once one is merged, the other one is made to fit.
+	// Both write the promoted commit: once one is merged, the other one is updated.
 	r.on.Merge(t, ours.Number, "squash")
 	r.expectEmptyPlan()
 	second.apply()
@@ -130,7 +130,7 @@ func TestAccPullRequestLeavesForeignOnes(t *testing.T) {
 	}
 }
 
-// TestAccPullRequestMoves: another place, and another strategy, take what was proposed with them.
+// TestAccPullRequestMoves: a move, and a change of the strategy, include the tree that was proposed.
 func TestAccPullRequestMoves(t *testing.T) {
 	t.Parallel()
 	r := newReviewed(t)
@@ -143,7 +143,7 @@ func TestAccPullRequestMoves(t *testing.T) {
 	r.expectTree(moved.Head, "clusters/large/app-a", "1")
 	r.on.Merge(t, moved.Number, "squash")
 	r.expectEmptyPlan()
-	// Within a branch, one pull request writes there and removes here.
+	// Within a branch, one pull request writes the new location and removes the previous one.
 	r.setDestination("path", "fleet")
 	r.apply()
 	within := r.expectPulls("closed", "merged", "open")
@@ -156,7 +156,7 @@ func TestAccPullRequestMoves(t *testing.T) {
 		got["fleet/large/README.md"] == "" {
 		t.Error("the tree is not where it should be")
 	}
-	// Computed alone, it stays open with a warning.
+	// With the strategy none, it stays open with a warning.
 	r.set("value", "2")
 	r.apply()
 	r.options("delivery", map[string]any{"strategy": "none"})
@@ -182,7 +182,7 @@ func TestAccPullRequestWithoutMarkerAndState(t *testing.T) {
 	}
 }
 
-// TestAccPullRequestInput: wrong arguments fail the plan at the argument; so does a repo that does not exist, or is on
+// TestAccPullRequestInput: wrong arguments fail the plan at the argument. So does a repo that does not exist or is on
 // another host.
 func TestAccPullRequestInput(t *testing.T) {
 	t.Parallel()
@@ -209,8 +209,8 @@ func TestAccPullRequestInput(t *testing.T) {
 	r.expectError([]string{"Branch not found", "A pull request needs a branch that exists"}, "plan", "-no-color")
 }
 
-// TestAccPullRequestSecrets: by an App alone, Git too; and neither a credential nor a value is where people read it,
-// but for values that were asked for.
+// TestAccPullRequestSecrets: with an App as the only credential, Git included. No text for people contains a
+// credential, or a value unless describe = "values".
 func TestAccPullRequestSecrets(t *testing.T) {
 	t.Parallel()
 	r := newReviewed(t)
@@ -224,7 +224,7 @@ func TestAccPullRequestSecrets(t *testing.T) {
 	r.set("value", "canary-two")
 	r.apply()
 	r.delivery("describe", "values")
-	r.apply() // asking changes nothing of the proposal; from then on, the values are known
+	r.apply() // describe = "values" does not change the proposal; from then on, previous values are stored
 	for _, p := range r.on.PullRequests() {
 		for _, secret := range []string{"canary", "ghs_", "PRIVATE KEY"} {
 			if strings.Contains(p.Body+p.Title, secret) {
@@ -254,7 +254,8 @@ func TestAccPullRequestSecrets(t *testing.T) {
 	}
 }
 
-// TestAccPullRequestLarge: however much changes, GitHub takes the description, and is asked as often.
+// TestAccPullRequestLarge: with any number of changes, GitHub accepts the description, and the number of requests is
+// the same.
 func TestAccPullRequestLarge(t *testing.T) {
 	t.Parallel()
 	r := newReviewed(t)
@@ -268,7 +269,7 @@ func TestAccPullRequestLarge(t *testing.T) {
 			}
 		}
 		manifests := map[string]string{}
-		for part := range slices.Chunk(all, 2000) { // as many as limits allow one workload
+		for part := range slices.Chunk(all, 2000) { // as many as the default limits allow for one workload
 			name := fmt.Sprint("many-", len(manifests))
 			workload := map[string]any{
 				"apiVersion": "scheduler.kalypso.io/v1alpha1", "kind": "Workload", "metadata": map[string]any{"name": name},

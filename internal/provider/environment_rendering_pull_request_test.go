@@ -12,7 +12,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
-// reviewed is a rendering that goes to the branch "dev" of a repo on a fake GitHub by pull request.
+// reviewed is a rendering that is delivered by pull request to the branch "dev" of a repo on a fake GitHub.
 type reviewed struct {
 	*rendering
 	fake *githubfake.Server
@@ -44,7 +44,7 @@ func (r *reviewed) delivery(pairs ...any) {
 	r.options("delivery", all)
 }
 
-// pulls are the states of all pull requests, oldest first.
+// pulls returns the states of all pull requests, oldest first.
 func (r *reviewed) pulls() []string {
 	var states []string
 	for _, p := range r.on.PullRequests() {
@@ -53,7 +53,7 @@ func (r *reviewed) pulls() []string {
 	return states
 }
 
-// last is the newest pull request.
+// last returns the newest pull request.
 func (r *reviewed) last() githubfake.PullRequest {
 	r.t.Helper()
 	all := r.on.PullRequests()
@@ -72,7 +72,7 @@ func (r *reviewed) expectPulls(states ...string) githubfake.PullRequest {
 	return r.last()
 }
 
-// expectDelivered fails the test unless that is what the state says.
+// expectDelivered compares the attribute delivered.
 func (r *reviewed) expectDelivered(delivered bool, state string) {
 	r.t.Helper()
 	now := r.rendered()
@@ -111,7 +111,7 @@ func (r *reviewed) refresh() output {
 	return r.succeed("apply", "-no-color", "-auto-approve", "-refresh-only")
 }
 
-// expectWarning fails the test unless the plan is empty and says the texts.
+// expectWarning fails the test unless the plan is empty and prints the texts.
 func (r *reviewed) expectWarning(texts ...string) {
 	r.t.Helper()
 	o := r.terraform("plan", "-no-color", "-detailed-exitcode")
@@ -142,7 +142,7 @@ func TestAccPullRequestLife(t *testing.T) {
 	r.on.AddTeam("platform")
 	before := r.head()
 
-	// Open; GitHub sees the push a moment later.
+	// It is opened. GitHub notices the push a moment later.
 	r.fake.Fail("POST", "/pulls", 1, githubfake.HeadNotSeen())
 	r.apply()
 	r.expectEmptyPlan()
@@ -163,7 +163,7 @@ func TestAccPullRequestLife(t *testing.T) {
 	}
 	r.expectTree(first.Head, "large/app-a", "1")
 
-	// Update, in place; the target has moved under it.
+	// It is updated in place, after the target branch has moved.
 	gitserver.Seed(t, r.on.Path, "dev", map[string]string{"apps/a.yaml": "a: 2\n"})
 	r.expectEmptyPlan()
 	r.set("value", "2")
@@ -182,14 +182,14 @@ func TestAccPullRequestLife(t *testing.T) {
 		t.Errorf("the commit is on top of %s, and the target at %s", parent, r.head())
 	}
 
-	// Merge: the plan is empty, and the state knows.
+	// It is merged: the plan is empty, and the state has the result.
 	r.on.Merge(t, second.Number, "merge")
 	r.expectEmptyPlan()
 	r.refresh()
 	r.expectDelivered(true, "merged")
 	r.expectTree("dev", "large/app-a", "2")
 
-	// Change, open, closed by hand.
+	// After a change, another one is opened, which people close.
 	r.set("value", "3")
 	r.apply()
 	third := r.expectPulls("merged", "open")
@@ -197,7 +197,7 @@ func TestAccPullRequestLife(t *testing.T) {
 	if slices.Contains(third.Labels, "promoted") {
 		t.Errorf("the promoted commit did not change: %v", third.Labels)
 	}
-	// Others change the target under it: drift, until they take it back.
+	// People change the target branch: that is drift until they revert it.
 	was := gitserver.Tree(t, r.on.Path, "dev")["large/app-a/reconciler.yaml"]
 	gitserver.Seed(t, r.on.Path, "dev", map[string]string{"large/app-a/reconciler.yaml": "hotfix\n"})
 	r.expectError([]string{"Drift: rendered folders changed outside Terraform", "branch \"dev\"",
@@ -210,7 +210,7 @@ func TestAccPullRequestLife(t *testing.T) {
 	r.expectPulls("merged", "closed")
 	r.expectDelivered(false, "closed")
 
-	// Changed fleet, new one, merged by squash.
+	// The fleet changes: a new one, which is merged by squash.
 	r.set("value", "4")
 	r.apply()
 	fourth := r.expectPulls("merged", "closed", "open")
@@ -218,7 +218,7 @@ func TestAccPullRequestLife(t *testing.T) {
 	r.expectEmptyPlan()
 	r.expectTree("dev", "large/app-a", "4")
 
-	// Edited by hand: drift, put right.
+	// People edit the branch: drift, which is overwritten.
 	gitserver.Seed(t, r.on.Path, "dev", map[string]string{"large/app-a/reconciler.yaml": "hotfix\n"})
 	r.expectError([]string{"Drift: rendered folders changed outside Terraform", "large/app-a/reconciler.yaml",
 		"Somebody"}, "plan", "-no-color")
@@ -250,7 +250,7 @@ func TestAccPullRequestLife(t *testing.T) {
 	}
 }
 
-// Other labels are put on the open pull request, also where they read alike when they are written one after the other.
+// Other labels are put on the open pull request, also if two lists of labels look the same once they are joined.
 func TestAccPullRequestLabels(t *testing.T) {
 	t.Parallel()
 	r := newReviewed(t)

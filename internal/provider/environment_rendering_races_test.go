@@ -12,7 +12,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
-// TestAccRenderingsAtOnce: renderings on one branch, within one process and in two, all get there.
+// TestAccRenderingsAtOnce: all renderings on one branch are delivered, within one process and from two.
 func TestAccRenderingsAtOnce(t *testing.T) {
 	t.Parallel()
 	repo := gitserver.InitBare(t)
@@ -57,7 +57,7 @@ func TestAccRenderingsAtOnce(t *testing.T) {
 }
 
 // TestAccRenderingPushedToMeanwhile: people push between plan and apply, and between our read and our push. Their files
-// stay; if they are in our folders, a new plan is needed.
+// stay. If these are in our folders, a new plan is needed.
 func TestAccRenderingPushedToMeanwhile(t *testing.T) {
 	t.Parallel()
 	r := newRendering(t, gitserver.InitBare(t))
@@ -73,7 +73,7 @@ func TestAccRenderingPushedToMeanwhile(t *testing.T) {
 		before := r.rendered()
 		out := r.terraform("apply", "-no-color", "saved")
 		after := r.rendered()
-		if before != nil { // what the plan saw of the branch is stored
+		if before != nil { // the plan stores what it has read of the branch
 			before["delivered"], after["delivered"] = nil, nil
 		}
 		state := toJSON(t, before)
@@ -98,7 +98,7 @@ func TestAccRenderingPushedToMeanwhile(t *testing.T) {
 	}
 	moved := []string{"The branch moved after the plan was made", "small", "Make a new plan"}
 
-	// A create: in the way, and beside.
+	// A create: files in our folders, and elsewhere.
 	plan()
 	theirs("large/x.txt")()
 	overtaken("Folders are not owned by this rendering", "large")
@@ -107,7 +107,7 @@ func TestAccRenderingPushedToMeanwhile(t *testing.T) {
 	server.BeforeReceive(theirs("b.txt"))
 	onTop("b.txt")
 
-	// An update: beside between plan and apply, beside while it is pushed.
+	// An update: files elsewhere, between plan and apply and during the push.
 	r.set("value", "2")
 	plan()
 	theirs("c.txt")()
@@ -117,7 +117,7 @@ func TestAccRenderingPushedToMeanwhile(t *testing.T) {
 	server.BeforeReceive(theirs("d.txt"))
 	onTop("d.txt")
 
-	// In our folders, likewise: nothing is written, and the new plan shows what it is.
+	// Files in our folders, at both moments: nothing is written, and the new plan lists them.
 	r.set("value", "4")
 	plan()
 	theirs("small/e.txt")()
@@ -129,7 +129,7 @@ func TestAccRenderingPushedToMeanwhile(t *testing.T) {
 	overtaken(moved...)
 	r.expectCommits(1)
 
-	// A move, from a folder that others are changing.
+	// A move, from a folder that people are changing.
 	r.setDestination("path", "clusters")
 	r.options("guardrails", anyRemoval)
 	plan()
@@ -149,8 +149,8 @@ func TestAccRenderingPushedToMeanwhile(t *testing.T) {
 	gitserver.Fsck(t, r.repo)
 }
 
-// TestAccRenderingRejected: a push that the server refuses is an error in its words, the state stays as it was, and the
-// next apply works.
+// TestAccRenderingRejected: a refused push is an error in the server's words. The state stays as it was, and the next
+// apply works.
 func TestAccRenderingRejected(t *testing.T) {
 	t.Parallel()
 	r := newRendering(t, gitserver.InitBare(t))
@@ -186,7 +186,7 @@ func TestAccRenderingRejected(t *testing.T) {
 	allow()
 	r.expectCommits(1)
 
-	// An HTTP server that lets this token read alone.
+	// An HTTP server on which this token may only read.
 	_, url := gitserver.Serve(t, r.repo, gitserver.WithPushDenied())
 	r.setDestination("repo", url)
 	r.options("on_move", "keep") // nothing shows that it is the same branch
@@ -195,7 +195,8 @@ func TestAccRenderingRejected(t *testing.T) {
 	r.expectRefused([]string{"Credentials refused", "this token may not write"}, "apply", "-auto-approve")
 }
 
-// TestAccRenderingKilled: an apply that is killed right after its push is found by the next: no second commit.
+// TestAccRenderingKilled: the next apply recognizes the commit of one that was killed right after its push, and makes
+// no second one.
 func TestAccRenderingKilled(t *testing.T) {
 	t.Parallel()
 	r := newRendering(t, gitserver.InitBare(t))
@@ -215,7 +216,7 @@ func TestAccRenderingKilled(t *testing.T) {
 		t.Error("the apply was killed after it wrote the state")
 	}
 	r.expectCommits(0)
-	// An update too, here with a cluster type more, and a move.
+	// The same for an update, here with one more cluster type, and for a move.
 	r.set("types", []string{"large", "small", "drone"})
 	r.set("value", "2")
 	kill()
@@ -227,8 +228,8 @@ func TestAccRenderingKilled(t *testing.T) {
 	r.expectFiles("dev", append(defaultPaths("clusters"), "clusters/drone/README.md")...)
 }
 
-// applyUntilPushed starts an apply and kills all of its processes once the server has taken its push and before it
-// says so.
+// applyUntilPushed starts an apply and kills all of its processes once the server has accepted its push and before it
+// answers.
 func applyUntilPushed(t *testing.T, r *rendering) {
 	t.Helper()
 	pushed, done := filepath.Join(t.TempDir(), "pushed"), filepath.Join(t.TempDir(), "done")
@@ -250,7 +251,7 @@ func applyUntilPushed(t *testing.T, r *rendering) {
 	}
 	ended, told := make(chan struct{}), make(chan struct{})
 	go func() { defer close(ended); _ = cmd.Wait() }()
-	go func() { defer close(told); _, _ = os.ReadFile(pushed) }() // ends once the hook wrote to it
+	go func() { defer close(told); _, _ = os.ReadFile(pushed) }() // ends once the hook has written to it
 	select {
 	case <-told:
 	case <-ended:
@@ -258,7 +259,7 @@ func applyUntilPushed(t *testing.T, r *rendering) {
 	}
 	kill(t, cmd)
 	<-ended
-	if err := os.WriteFile(done, nil, 0o600); err != nil { // lets the server's process go
+	if err := os.WriteFile(done, nil, 0o600); err != nil { // lets the server's process continue
 		t.Fatal(err)
 	}
 	if err := os.Remove(hook); err != nil {

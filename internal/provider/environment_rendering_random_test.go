@@ -18,9 +18,9 @@ type arguments map[string]any
 
 // object is a Kalypso object of a random fleet.
 type object struct {
-	attribute string // of a rendering, that takes such objects
+	attribute string // the rendering's argument for such objects
 	arguments arguments
-	form      string // the way in which it comes: each, single, in_place, or a file of manifests
+	form      string // how it is configured: each, single, in_place, or a file of manifests
 	key       string // in the map that contains it
 }
 
@@ -41,10 +41,10 @@ type randomFleet struct {
 	promoted *string
 	message  *string
 	origin   string // before the keys of manifests
-	made     int    // names and texts that were made, so that none comes twice
+	made     int    // the number of names and texts so far, so that none is used twice
 }
 
-// attributes are those of a rendering that take objects; of each kind one is a single resource.
+// attributes are the rendering's arguments for objects. One object of each kind is a single resource.
 var attributes = []string{"cluster_types", "templates", "configs", "scheduling_policies", "workloads"}
 
 func newRandomFleet(seed uint64) *randomFleet {
@@ -82,7 +82,7 @@ func (f *randomFleet) newName(prefix string) string {
 	return fmt.Sprintf("%s%d", prefix, f.made)
 }
 
-// add adds an object: the first of its kind as the single resource, others in any way.
+// add adds an object: the first of its kind as the single resource, further ones in a random way.
 func (f *randomFleet) add(attribute string, a arguments) {
 	o := &object{attribute, a, formSingle, "single"}
 	if len(f.of(attribute)) > 0 {
@@ -91,13 +91,13 @@ func (f *randomFleet) add(attribute string, a arguments) {
 	f.objects = append(f.objects, o)
 }
 
-// move has an object come in another way, or under another key.
+// move configures an object in another way, or under another key.
 func (f *randomFleet) move(o *object) {
 	o.form = pick(f, formEach, formInPlace, "fleet/1.yaml", "fleet/2.yaml")
 	o.key = f.newName("key-")
 }
 
-// of are the objects of a kind.
+// of returns the objects of a kind.
 func (f *randomFleet) of(attribute string) []*object {
 	return slices.Collect(func(yield func(*object) bool) {
 		for _, o := range f.objects {
@@ -108,7 +108,7 @@ func (f *randomFleet) of(attribute string) []*object {
 	})
 }
 
-// labels are those of the given ones that a throw of the dice leaves.
+// labels returns a random subset of the given labels.
 func (f *randomFleet) labels(percent int, of map[string][]string) map[string]any {
 	labels := map[string]any{}
 	for _, key := range slices.Sorted(maps.Keys(of)) {
@@ -195,7 +195,7 @@ func (f *randomFleet) addTarget(w arguments) {
 	})
 }
 
-// targets are the names of the deployment targets.
+// targets returns the names of the deployment targets.
 func (f *randomFleet) targets() []string {
 	var names []string
 	for _, w := range f.of("workloads") {
@@ -253,7 +253,7 @@ var quietEdits = []edit{
 	}},
 }
 
-// anyEdits are those that may change it.
+// anyEdits lists the edits that may change one.
 var anyEdits = []edit{
 	{"add a cluster type", (*randomFleet).addClusterType},
 	{"remove a cluster type", func(f *randomFleet) { f.remove("cluster_types") }},
@@ -294,7 +294,7 @@ var anyEdits = []edit{
 	{"another path", func(f *randomFleet) { f.path = pick(f, ".", "clusters", "clusters/dev") }},
 }
 
-// remove removes an object that is no single resource.
+// remove removes an object that is not the single resource of its kind.
 func (f *randomFleet) remove(attribute string) {
 	o := pick(f, f.of(attribute)...)
 	if o.form != formSingle {
@@ -302,7 +302,7 @@ func (f *randomFleet) remove(attribute string) {
 	}
 }
 
-// write puts the fleet into the folder of a root module.
+// write writes the fleet to the folder of a root module.
 func (f *randomFleet) write(t *testing.T, r *root) {
 	t.Helper()
 	if err := os.RemoveAll(filepath.Join(r.folder, "fleet")); err != nil {
@@ -336,7 +336,7 @@ func (f *randomFleet) write(t *testing.T, r *root) {
 	}))
 }
 
-// document is the Kalypso document of the object.
+// document returns the object as a Kalypso document.
 func (o *object) document() map[string]any {
 	a := o.arguments
 	metadata := map[string]any{"name": a["name"], "labels": a["labels"]}
@@ -384,7 +384,7 @@ func asMap(v any) map[string]any {
 	return m
 }
 
-// withoutNulls is the document without what is null.
+// withoutNulls returns the document without its null fields.
 func withoutNulls(m map[string]any) map[string]any {
 	all := map[string]any{}
 	for key, v := range m {

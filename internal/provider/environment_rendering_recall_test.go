@@ -33,9 +33,9 @@ func TestAccRenderingOtherVersion(t *testing.T) {
 	r.expectRefused(said, "apply", "-auto-approve", "-refresh=false")
 	r.set("value", "1")
 	r.apply("-refresh-only")
-	r.expectRefused(said, "plan", "-refresh=false") // it is in the private state of this version now
+	r.expectRefused(said, "plan", "-refresh=false") // the private state of this version lists it now
 
-	// Reverted by hand, it is no drift any more.
+	// Once people revert it, it is no drift any more.
 	gitserver.Seed(t, r.repo, "dev", map[string]string{"large/app-a/reconciler.yaml": reconciler})
 	r.expectEmptyPlan()
 	gitserver.Git(t, r.repo, "update-ref", "refs/heads/dev", hotfix)
@@ -47,7 +47,7 @@ func TestAccRenderingOtherVersion(t *testing.T) {
 		t.Errorf("the tree is not put right:\n%s", now)
 	}
 
-	// A revert of the whole.
+	// A revert of the whole commit.
 	delivered := r.head()
 	gitserver.SeedFiles(
 		t,

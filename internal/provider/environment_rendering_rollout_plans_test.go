@@ -12,12 +12,12 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
-// maxWavePlanLines bounds what Terraform prints of the resource, and of warnings, for a step of a rollout.
+// maxWavePlanLines limits the lines that Terraform prints for the resource and for warnings at a step of a rollout.
 const maxWavePlanLines = 40
 
 var timeInPlan = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ`)
 
-// TestAccRolloutPlans shows what a reviewer reads of examples/rollout, plan by plan. The guide Waves shows them.
+// TestAccRolloutPlans compares the plans of examples/rollout with those that the guide Waves shows.
 func TestAccRolloutPlans(t *testing.T) {
 	t.Parallel()
 	r := newExample(t, filepath.Join(examples, "rollout"))

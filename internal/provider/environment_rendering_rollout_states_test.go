@@ -12,7 +12,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
-// A folder that fails stops the rollout, until the fleet changes it, or until it is skipped for that tree. Folders that
+// A failing folder stops the rollout until the fleet changes it, or until it is skipped for that tree. Folders that
 // return to their tree from before the rollout change at once.
 func TestAccRolloutFails(t *testing.T) {
 	t.Parallel()
@@ -21,7 +21,7 @@ func TestAccRolloutFails(t *testing.T) {
 	r.options("promoted_commit", promotedAfter)
 	r.wave("2 1 1 1 1")
 	r.report("failed", "canary")
-	r.options("progress_deadline", "1ms") // what fails, has failed
+	r.options("progress_deadline", "1ms") // failing folders count as failed at once
 	r.expectWarning(
 		"The rollout stopped",
 		"canary: 0 of 1 cluster current",
@@ -29,10 +29,10 @@ func TestAccRolloutFails(t *testing.T) {
 		"failed since the test",
 	)
 
-	// A fixed fleet continues there.
+	// With a fixed fleet, the rollout continues at that wave.
 	r.set("value", "3")
 	r.wave("3 1 1 1 1")
-	// Rolled back, it is all done.
+	// A rollback is complete at once.
 	r.report("failed", "canary")
 	r.set("value", "1")
 	r.options("promoted_commit", promotedBefore)
@@ -43,7 +43,7 @@ func TestAccRolloutFails(t *testing.T) {
 	if record := r.record(); !record.Rollout.Complete || record.PromotedCommit != promotedBefore {
 		t.Errorf("the record after a rollback: %+v %+v", record, record.Rollout)
 	}
-	// Urgent, it goes everywhere at once, and the next change does not.
+	// An urgent change is committed everywhere at once. The next change is not.
 	r.report("current", rollingTypes...)
 	r.set("value", "4")
 	r.wave("4 1 1 1 1")
@@ -54,7 +54,7 @@ func TestAccRolloutFails(t *testing.T) {
 	}
 	r.set("value", "5")
 	r.wave("5 4 4 4 4")
-	// Without a rollout, the rest follows at once.
+	// Without rollout, the other folders follow at once.
 	r.set("rollout", nil)
 	r.wave("5 5 5 5 5")
 	if now := r.rendered(); now["rollout_status"] != nil || now["target_tree_hash"] != nil || now["delivered"] != true {
@@ -62,7 +62,7 @@ func TestAccRolloutFails(t *testing.T) {
 	}
 }
 
-// A cluster type that goes, goes last; its targets go with it.
+// A cluster type that is removed leaves in the last wave, with its targets.
 func TestAccRolloutRemoves(t *testing.T) {
 	t.Parallel()
 	r := newRolling(t)
@@ -80,7 +80,7 @@ func TestAccRolloutRemoves(t *testing.T) {
 	}
 }
 
-// With the first wave, the guardrails judge everything that the whole fleet removes, even if that wave removes nothing.
+// At the first wave, the guardrails count all removals of the fleet, even if that wave removes nothing.
 func TestAccRolloutGuardrails(t *testing.T) {
 	t.Parallel()
 	r := newRolling(t)
@@ -92,18 +92,18 @@ func TestAccRolloutGuardrails(t *testing.T) {
 	)
 	r.options("guardrails", map[string]any{"max_removed": "80%"})
 	r.wave("2 1 1 1 1")
-	// And after an import.
+	// The same after an import.
 	r.emptyState()
 	r.succeed("import", renderingAddress, "dev@file://"+r.repo+"//.?ref=dev")
 	r.options("guardrails", nil)
 	r.report("current", "canary")
 	r.expectRefused([]string{"Change exceeds guardrails", "removes 4 of 5"}, "plan")
 	r.options("guardrails", map[string]any{"max_removed": "80%"})
-	r.wave("2 - - - -") // nothing is on the others any more, so nothing is awaited
+	r.wave("2 - - - -") // the other cluster types have no folders any more, so nothing is awaited
 }
 
-// A deployment target that leaves the cluster type of an early wave and joins that of a late one is named before the
-// first wave.
+// The plan of the first wave names a deployment target that moves from a cluster type of an early wave to one of a late
+// wave.
 func TestAccRolloutMoved(t *testing.T) {
 	t.Parallel()
 	r := newRolling(t)
@@ -139,12 +139,12 @@ func TestAccRolloutDrift(t *testing.T) {
 	if record := r.record(); record.Rollout.Complete || len(record.Rollout.From) != 1 {
 		t.Errorf("the record: %+v", record.Rollout)
 	}
-	// Where others wrote what the fleet renders to, it stays.
+	// If foreign commits wrote what the fleet renders, it stays.
 	r.report("current", rollingTypes...)
 	r.wave("2 2 2 1 1")
 }
 
-// An import goes on from the record, with what it shows.
+// An import continues from the record.
 func TestAccRolloutImport(t *testing.T) {
 	t.Parallel()
 	r := newRolling(t)
@@ -165,7 +165,7 @@ func TestAccRolloutImport(t *testing.T) {
 	r.expectWarning(`Stage "canary" waits for`)
 	r.report("current", "canary")
 	r.wave("2 2 2 1 1")
-	r.set("value", "1") // it knows what was before the rollout
+	r.set("value", "1") // it knows the trees before the rollout
 	r.wave("1 1 1 1 1")
 }
 
@@ -190,7 +190,7 @@ func TestAccRolloutLostState(t *testing.T) {
 	r.expectValues("2 2 2 1 1")
 }
 
-// An apply that is killed right after its push is found by the next: the rollout goes on from there.
+// The next apply recognizes the commit of one that was killed right after its push, and the rollout continues from it.
 func TestAccRolloutKilled(t *testing.T) {
 	t.Parallel()
 	repo := gitserver.InitBare(t)
@@ -203,15 +203,15 @@ func TestAccRolloutKilled(t *testing.T) {
 	r.report("current", "canary")
 	applyUntilPushed(t, r.rendering)
 	r.expectValues("2 2 2 1 1")
-	r.report("current", rollingTypes...) // before any apply recorded it in the state
+	r.report("current", rollingTypes...) // before an apply has stored it in the state
 	r.wave("2 2 2 2 2")
 	if record := r.record(); !record.Rollout.Complete {
 		t.Errorf("the record: %+v", record.Rollout)
 	}
 }
 
-// A rendering that moves within its repo takes folders along whose wave did not come. To another repo it moves once it
-// is done.
+// A rendering that moves within its repo moves the folders of pending waves too. It moves to another repo only once the
+// rollout is complete.
 func TestAccRolloutMoves(t *testing.T) {
 	t.Parallel()
 	r := newRolling(t)
@@ -235,7 +235,7 @@ func TestAccRolloutMoves(t *testing.T) {
 	gitserver.Fsck(t, r.repo)
 }
 
-// movedPaths are the files of the rolling fleet at its new path.
+// movedPaths returns the paths of the fleet's files after the move.
 func movedPaths() []string {
 	var folders []string
 	for _, name := range rollingTypes {
@@ -244,7 +244,7 @@ func movedPaths() []string {
 	return paths("clusters", folders...)
 }
 
-// A destroy during a rollout removes everything, or keeps it.
+// A destroy during a rollout removes all folders, or keeps all of them.
 func TestAccRolloutDestroy(t *testing.T) {
 	t.Parallel()
 	r := newRolling(t)
@@ -297,11 +297,11 @@ func TestAccRolloutAdopts(t *testing.T) {
 	r.report("current", rollingTypes...)
 	r.wave("1 1 1 1 1")
 	r.report("current", rollingTypes...)
-	r.wave("1 1 1 1 1") // the folder of no cluster type goes last
+	r.wave("1 1 1 1 1") // a folder that belongs to no cluster type is removed last
 	if now := r.rendered(); now["delivered"] != true {
 		t.Error("it is not delivered")
 	}
-	// A create of its own plans its first wave.
+	// A create plans its first wave.
 	fresh := &rolling{newRendering(t, gitserver.InitBare(t))}
 	fresh.fleet()
 	fresh.stages(canaryThenAll...)
@@ -319,7 +319,8 @@ func TestAccRolloutAdopts(t *testing.T) {
 	}
 }
 
-// With preview = "manifests", files are what the apply leaves: of folders whose wave did not come, those of before.
+// With preview = "manifests", files lists what the apply leaves on the branch, with the previous files of pending
+// folders.
 func TestAccRolloutPreview(t *testing.T) {
 	t.Parallel()
 	r := newRolling(t)
@@ -339,8 +340,8 @@ func TestAccRolloutPreview(t *testing.T) {
 	}
 }
 
-// By pull request there is one for each wave. An open one is left alone by what clusters report, and one that people
-// closed stops the rollout.
+// By pull request, each wave has one. New reports do not change an open one, and one that people closed stops the
+// rollout.
 func TestAccRolloutPullRequest(t *testing.T) {
 	t.Parallel()
 	reviewed := newReviewed(t)
@@ -384,7 +385,7 @@ func TestAccRolloutPullRequest(t *testing.T) {
 	r.expectWarning("Pull request 3 ", "was closed without being merged")
 	r.apply("-refresh-only")
 
-	// To skip the waves opens another one.
+	// Skipping the waves opens another one.
 	r.set("rollout", map[string]any{"stages": canaryThenAll, "skip": r.rendered()["target_tree_hash"]})
 	r.apply()
 	reviewed.expectPulls("merged", "merged", "closed", "open")
@@ -397,9 +398,9 @@ func TestAccRolloutPullRequest(t *testing.T) {
 	}
 }
 
-// A wave that must not go on, by pull request: while the canary fails, the pull request of the next wave is neither
-// opened nor reopened, and an open one is marked. It comes back by itself once the canary is current. Hosts without
-// drafts get all but the draft.
+// A stopped wave by pull request: while the canary fails, the pull request of the next wave is neither opened nor
+// reopened, and an open one is marked. The mark is removed once the canary is current. Hosts without drafts get
+// everything but the draft.
 func TestAccRolloutWithholdsNextWave(t *testing.T) {
 	t.Parallel()
 	for _, drafts := range []bool{true, false} {
@@ -484,7 +485,7 @@ func TestAccRolloutWithholdsNextWave(t *testing.T) {
 	}
 }
 
-// A rollout that is paused before anything was delivered: nothing is written, and nothing opened, until the pause goes.
+// A rollout is paused before the first delivery: nothing is written or opened until the pause ends.
 func TestAccRolloutPausedFirst(t *testing.T) {
 	t.Parallel()
 	for _, strategy := range []string{"push", "pull_request"} {
@@ -494,7 +495,7 @@ func TestAccRolloutPausedFirst(t *testing.T) {
 			r := &rolling{reviewed.rendering}
 			r.options("delivery", map[string]any{"strategy": strategy})
 			if strategy == "push" {
-				r.setDestination("branch", "main") // which is not protected
+				r.setDestination("branch", "main") // whose destroy is not protected
 				gitserver.Git(t, r.repo, "branch", "main", "dev")
 			}
 			branch := map[string]string{"push": "main", "pull_request": "dev"}[strategy]
@@ -509,7 +510,7 @@ func TestAccRolloutPausedFirst(t *testing.T) {
 			if now := r.rendered(); now["delivered"] != false || now["tree_hash"] != nil || now["commit_sha"] != nil {
 				t.Errorf("the state: %v, %v, %v", now["delivered"], now["tree_hash"], now["commit_sha"])
 			}
-			r.set("value", "2") // the fleet goes on
+			r.set("value", "2") // the fleet changes further
 			r.expectWarning("The rollout is paused", "rollout.pause says: an incident", "Nothing was delivered yet")
 			r.apply()
 			if now := gitserver.Rev(t, r.repo, branch); now != head || len(reviewed.pulls()) > 0 {
