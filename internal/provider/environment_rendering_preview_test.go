@@ -10,8 +10,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
-// The previews show more or less of the same: going from one to another writes nothing. A promoted commit that
-// changes alone is a commit that changes its file and the record alone.
+// Changing preview writes nothing, since all of them show the same tree. If only the promoted commit changes, the
+// commit contains only its file and the record.
 func TestAccPreview(t *testing.T) {
 	t.Parallel()
 	r := newRootFrom(t, "testdata/TestAccPreview")
@@ -26,7 +26,7 @@ func TestAccPreview(t *testing.T) {
 		"small/README.md":                  "This folder contains deployment targets scheduled on the cluster type",
 		"small/hello-test/reconciler.yaml": "name: dev-small-hello-test\n",
 		"small/hello-test/namespace.yaml":  "name: dev-small-hello-test\n",
-		// The built-in config template's.
+		// The file of the built-in config template.
 		"small/hello-test/platform-config.yaml": nil,
 	}
 	var first map[string]any

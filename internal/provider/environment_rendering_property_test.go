@@ -19,8 +19,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/seeds"
 )
 
-// TestAccPlanIsApply edits random fleets. Whatever was edited: what the plan shows is what is in state and on the
-// branch after the apply, in one commit where anything changed and else in none, and the plan after it is empty.
+// TestAccPlanIsApply edits random fleets. After each apply, the state and the branch contain what the plan showed, in
+// one commit, or in none if nothing changed. The next plan is empty.
 func TestAccPlanIsApply(t *testing.T) {
 	t.Parallel()
 	for seed := range seeds.Of(t, 1, 2) {
@@ -156,7 +156,7 @@ func expectDescribed(t *testing.T, text string, changes map[string]any) {
 	}
 }
 
-// unscheduled are the deployment targets that are nowhere on the branch.
+// unscheduled returns the deployment targets that have no folder on the branch.
 func (f *randomFleet) unscheduled(t *testing.T, repo, branch string) []any {
 	t.Helper()
 	placed := map[string]bool{}
@@ -174,7 +174,7 @@ func (f *randomFleet) unscheduled(t *testing.T, repo, branch string) []any {
 	return none
 }
 
-// targetsOnBranch are the hashes of the deployment target folders by cluster type, with that of the README.
+// targetsOnBranch returns the hashes of the deployment targets' folders by cluster type, and that of the README.
 func targetsOnBranch(t *testing.T, repo, revision, at string) map[string]map[string]string {
 	t.Helper()
 	all := map[string]map[string]string{}
@@ -193,7 +193,7 @@ func targetsOnBranch(t *testing.T, repo, revision, at string) map[string]map[str
 	return all
 }
 
-// expectChanges compares what becomes of the deployment targets between two states of a rendering.
+// expectChanges compares the changes of deployment targets between two states of a rendering.
 func expectChanges(t *testing.T, want, before, after map[string]any) {
 	t.Helper()
 	hashes := func(state map[string]any) map[string]map[string]string {
@@ -211,7 +211,8 @@ func expectChanges(t *testing.T, want, before, after map[string]any) {
 	}
 }
 
-// changesBetween are the numbers of targets that are added, removed and changed on each cluster type that changes.
+// changesBetween returns the numbers of targets that are added, removed and changed, for each cluster type that
+// changes.
 func changesBetween(old, now map[string]map[string]string) map[string]any {
 	changes := map[string]any{}
 	for clusterType := range maps.Keys(merged(old, now)) {
@@ -243,16 +244,16 @@ func merged[M ~map[K]V, K comparable, V any](a, b M) M {
 	return both
 }
 
-// change is what a saved plan does to a resource.
+// change is the change of a resource in a saved plan.
 type change struct {
 	Actions []string
 	Before  map[string]any
 	After   map[string]any
-	// Unknown is true, or the members that are, for each attribute of which something is not known.
+	// Unknown has each attribute with an unknown part: true, or its unknown members.
 	Unknown map[string]any `json:"after_unknown"`
 }
 
-// plan makes a saved plan, and returns what it changes by address.
+// plan makes a saved plan, and returns its changes by address.
 func (r *root) plan(args ...string) map[string]change {
 	r.t.Helper()
 	r.succeed(append([]string{"plan", "-no-color", "-out=plan"}, args...)...)
@@ -276,7 +277,7 @@ func (r *root) applyPlan() {
 	r.succeed("apply", "-no-color", "plan")
 }
 
-// state is the values of the resources in state, by address.
+// state returns the values of the resources in the state, by address.
 func (r *root) state() map[string]map[string]any {
 	r.t.Helper()
 	all := map[string]map[string]any{}
@@ -309,10 +310,10 @@ func expectOnBranch(t *testing.T, repo, branch, at string, state map[string]any)
 	}
 	delete(files, record)
 	if state["promoted_commit"] == nil {
-		delete(files, promotedCommitPath) // of an earlier one; it is not ours to remove
+		delete(files, promotedCommitPath) // of an earlier promotion; the provider does not remove it
 	}
 	assignments, folders, targets := map[string]any{}, map[string]any{}, 0
-	var entries strings.Builder // of a tree that contains our folders alone
+	var entries strings.Builder // of a tree that contains only our folders
 	for line := range strings.SplitSeq(gitserver.Git(t, repo, "ls-tree", branch+":"+strings.TrimPrefix(at, ".")), "\n") {
 		_, name, _ := strings.Cut(line, "\t")
 		if !strings.Contains(line, " tree ") || strings.HasPrefix(name, ".") {
@@ -353,7 +354,7 @@ func expectOnBranch(t *testing.T, repo, branch, at string, state map[string]any)
 	}
 }
 
-// as is a value that is of type T, or the test is wrong.
+// as converts a value to type T. It panics if the value has another type.
 func as[T any](v any) T {
 	typed, ok := v.(T)
 	if !ok {
@@ -378,7 +379,7 @@ func (r *root) show(into any, args ...string) {
 	}
 }
 
-// archive is every file of a branch, read by one git.
+// archive returns every file of a branch, read by one process of git.
 func archive(t *testing.T, repo, branch string) map[string]string {
 	t.Helper()
 	files := map[string]string{}

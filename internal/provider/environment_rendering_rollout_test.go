@@ -51,7 +51,7 @@ func newRollingAt(t *testing.T, repo, url string) *rolling {
 	return r
 }
 
-// fleet has one deployment target on each cluster type.
+// fleet returns a fleet with one deployment target on each cluster type.
 func (r *rolling) fleet() {
 	r.t.Helper()
 	targets := map[string]string{}
@@ -67,7 +67,7 @@ func (r *rolling) stages(stages ...any) {
 	r.set("rollout", map[string]any{"stages": stages})
 }
 
-// report has one cluster of each type report that it runs the head of the branch in a state.
+// report writes a report for one cluster of each type: it runs the head of the branch, in this state.
 func (r *rolling) report(state string, types ...string) {
 	r.t.Helper()
 	reports := []map[string]string{}
@@ -112,7 +112,7 @@ func (r *rolling) expectValues(want string) {
 	}
 }
 
-// wave applies, and expects one commit and then these values on the branch.
+// wave applies the module, and expects one commit and these values on the branch.
 func (r *rolling) wave(want string) output {
 	r.t.Helper()
 	out := r.expectCommits(1)
@@ -120,7 +120,7 @@ func (r *rolling) wave(want string) output {
 	return out
 }
 
-// record is the rendering's record on the branch.
+// record returns the rendering's record on the branch.
 type rollingRecord struct {
 	PromotedCommit string `json:"promoted_commit"`
 	Rollout        *struct {
@@ -140,7 +140,7 @@ func (r *rolling) record() (record rollingRecord) {
 	return record
 }
 
-// expectWarning fails the test unless an empty plan says all of texts.
+// expectWarning fails the test unless the plan is empty and prints all of the texts.
 func (r *rolling) expectWarning(texts ...string) {
 	r.t.Helper()
 	out := r.terraform("plan", "-no-color", "-detailed-exitcode")
@@ -154,8 +154,8 @@ func (r *rolling) expectWarning(texts ...string) {
 	}
 }
 
-// A change reaches the canary first, then the rest by halves. A rollout that waits has an empty plan, and the promoted
-// commit changes with the last wave.
+// A change reaches the canary first, then half of the remaining cluster types at a time. While a rollout waits, the
+// plan is empty. The promoted commit changes with the last wave.
 func TestAccRollout(t *testing.T) {
 	t.Parallel()
 	r := newRolling(t)
@@ -206,7 +206,7 @@ func TestAccRollout(t *testing.T) {
 		t.Errorf("the last wave does not promote: %s", got)
 	}
 
-	// A promoted commit alone goes at once.
+	// A change of the promoted commit alone is committed at once.
 	r.options("promoted_commit", promotedBefore)
 	r.expectCommits(1)
 	if record := r.record(); record.PromotedCommit != promotedBefore {

@@ -16,7 +16,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
-// rendering is a root module with a rendering in it, and the bare repo where it goes.
+// rendering is a root module with a rendering, and the bare repo that it is delivered to.
 type rendering struct {
 	*root
 	repo string
@@ -43,13 +43,13 @@ func (r *rendering) set(name string, value any) {
 	r.write("terraform.tfvars.json", string(text))
 }
 
-// options sets arguments of the rendering, in pairs; those set before stay.
+// options sets arguments of the rendering, in pairs. Earlier ones stay.
 func (r *rendering) options(pairs ...any) {
 	r.t.Helper()
 	r.merge("options", nil, pairs)
 }
 
-// anyRemoval are guardrails that let everything go: a move takes all away from where it was.
+// anyRemoval are guardrails that allow every removal, since a move removes everything from the previous location.
 var anyRemoval = map[string]any{"max_removed": "100%", "allow_empty": true}
 
 // setDestination sets attributes of gitops_repo, in pairs.
@@ -77,7 +77,7 @@ func (r *rendering) merge(variable string, initial map[string]any, pairs []any) 
 	r.set(variable, all)
 }
 
-// rendered is the rendering's attributes in the state; nil where it is not there.
+// rendered returns the rendering's attributes in the state, or nil without one.
 func (r *root) rendered() map[string]any {
 	r.t.Helper()
 	return r.attributesOf("kalypso_environment_rendering")
@@ -97,7 +97,7 @@ func (r *root) attributesOf(resourceType string) map[string]any {
 	return nil
 }
 
-// head is the commit of the branch "dev".
+// head returns the head of the branch "dev".
 func (r *rendering) head() string {
 	r.t.Helper()
 	return gitserver.Rev(r.t, r.repo, "dev")
@@ -139,7 +139,7 @@ func (r *rendering) expectFiles(branch string, want ...string) {
 	}
 }
 
-// paths are the files of a rendering of testdata/rendering below a path.
+// paths returns the paths of the files that testdata/rendering renders below a path.
 func paths(below string, folders ...string) []string {
 	all := []string{filepath.Join(below, ".kalypso/rendering.json")}
 	for _, folder := range folders {
@@ -159,8 +159,7 @@ func defaultPaths(below string) []string {
 	return paths(below, "large", "large/app-a", "large/app-b", "small", "small/app-c")
 }
 
-// others puts files of other people on the branch "dev", of all kinds that Git knows, and returns them as
-// [gitserver.Modes] does.
+// others commits foreign files of all modes of Git to the branch "dev", and returns them as [gitserver.Modes] does.
 func (r *rendering) others() map[string]string {
 	r.t.Helper()
 	submodule := "6f1ed002ab5595859014ebf0951522d9d3e2b5b1"
@@ -180,7 +179,7 @@ func (r *rendering) others() map[string]string {
 	return all
 }
 
-// expectOthers fails the test unless the files are on the branch "dev" to the byte and the mode.
+// expectOthers fails the test unless these files are on the branch "dev", with the same bytes and modes.
 func (r *rendering) expectOthers(want map[string]string) {
 	r.t.Helper()
 	got := gitserver.Modes(r.t, r.repo, "dev")
@@ -208,7 +207,7 @@ func expectInPlace(t *testing.T, out output) {
 
 var privateOfResource = regexp.MustCompile(`"private": "[^"]*"`)
 
-// forget makes the private state of all resources one that this version can't read.
+// forget replaces the private state of all resources with one that this version cannot read.
 func (r *rendering) forget() {
 	r.t.Helper()
 	path := filepath.Join(r.folder, "terraform.tfstate")

@@ -9,8 +9,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
-// TestAccRenderingServerOutOfSpace: the error names the resource that a server has run out of, with what to do; the
-// state stays, and the next apply works.
+// TestAccRenderingServerOutOfSpace: the error names what the server ran out of, and what to do. The state stays, and
+// the next apply works.
 func TestAccRenderingServerOutOfSpace(t *testing.T) {
 	t.Parallel()
 	r := newRendering(t, gitserver.InitBare(t))
@@ -19,7 +19,7 @@ func TestAccRenderingServerOutOfSpace(t *testing.T) {
 	r.options("create_branch", true)
 	r.expectCommits(1)
 
-	// An answer with nothing in it is no branch that is gone.
+	// An empty answer does not mean that the branch was deleted.
 	server.Fail(gitserver.Fault{
 		Service: "git-upload-pack", Method: http.MethodPost, Times: -1, Status: http.StatusOK, Body: []byte("0000"),
 	})
@@ -53,7 +53,7 @@ func TestAccRenderingServerOutOfSpace(t *testing.T) {
 	server.Fail(push)
 	r.expectRefused([]string{"The server limits requests", "raise timeouts"}, "apply", "-auto-approve")
 
-	// A lost answer is none of these.
+	// A lost answer is another error.
 	server.DropAnswer()
 	r.expectCommits(1)
 }

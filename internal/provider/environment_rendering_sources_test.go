@@ -18,8 +18,8 @@ func configDocument(name, value string) string {
 		"data: {value: '" + value + "'}\n"
 }
 
-// TestAccSourcesKeptWithoutWrite: while nothing is written, the plan keeps where the objects were read, each of sources
-// and manifests as a whole, and is empty where nothing else changes.
+// TestAccSourcesKeptWithoutWrite: while nothing is written, the plan keeps the commits that the objects were read at:
+// sources and manifests, each as a whole. Without other changes the plan is empty.
 func TestAccSourcesKeptWithoutWrite(t *testing.T) {
 	t.Parallel()
 	r := newRendering(t, gitserver.InitBare(t))
@@ -47,13 +47,13 @@ func TestAccSourcesKeptWithoutWrite(t *testing.T) {
 	r.expectUpdate(0)
 	r.expectSame(before, "sources", "manifests", "tree_hash", "commit_sha", "description")
 
-	// An object that goes from one argument to another is in neither of them, or in both, in what the plan then keeps.
+	// If an object moves from one argument to another, the kept arguments contain it twice or not at all.
 	read("3", map[string]string{})
 	r.set("values", map[string]string{"a": "x"})
 	r.expectUpdate(0)
 	r.expectSame(before, "sources", "manifests", "tree_hash", "commit_sha")
 
-	// A tree that is written has the current commits.
+	// Once a tree is written, the state has the current commits.
 	r.set("values", map[string]string{"a": "y"})
 	r.expectCommits(1)
 	if got := asMap(r.rendered()["sources"])[acmeBase+"@main:."]; got != commit("3") {
@@ -78,7 +78,7 @@ func TestAccSourcesKeptWithoutWrite(t *testing.T) {
 		t.Errorf("after an import sources name the commit %v", got)
 	}
 
-	// Values that are unknown at plan are kept by the apply.
+	// The apply keeps values that were unknown at plan.
 	r.write("later.tf", `resource "terraform_data" "later" { input = "`+commit("6")+`" }`)
 	r.write("override.tf", `resource "kalypso_environment_rendering" "this" {
   sources = { "`+acmeBase+`@main:." = terraform_data.later.output }
@@ -95,8 +95,8 @@ func TestAccSourcesKeptWithoutWrite(t *testing.T) {
 	}
 }
 
-// TestAccSourcesKeptOfMany: of several renderings that are planned at once, each keeps its own arguments. None renders
-// from kept arguments, in which an object may occur twice.
+// TestAccSourcesKeptOfMany: several renderings that are planned at the same time each keep their own arguments. None
+// renders from kept arguments, in which an object may occur twice.
 func TestAccSourcesKeptOfMany(t *testing.T) {
 	t.Parallel()
 	r := newRoot(t, map[string]string{"main.tf": terraformBlock + `

@@ -8,7 +8,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/seeds"
 )
 
-// unknownPlacements are the cases of testdata/TestAccUnknownPlacement: what may not be known of the plan.
+// unknownPlacements lists the cases of testdata/TestAccUnknownPlacement, with the parts of the plan that may be
+// unknown.
 var unknownPlacements = map[string]unknowns{
 	"known":                nothing,
 	"taint":                onWest,
@@ -46,8 +47,8 @@ var (
 )
 
 // TestAccUnknownPlacement plans placement that depends on values of a cluster type that this apply creates, or on
-// arguments of the placement that are known after apply. What policies that look at them may place is unknown, all else
-// is known; the apply does what the plan showed as known, and the plan after it is empty.
+// arguments of the placement that are known after apply. Only placements by policies that read them are unknown. The
+// apply does what the plan showed as known, and the next plan is empty.
 func TestAccUnknownPlacement(t *testing.T) {
 	t.Parallel()
 	r := newRootFrom(t, "testdata/TestAccUnknownPlacement")
@@ -78,7 +79,7 @@ func TestAccUnknownPlacement(t *testing.T) {
 	r.expectInputs("-var=round=four", "-var=require_known=true")
 }
 
-// unknownPlacementInputs is what guardrails.require_known names of the cases.
+// unknownPlacementInputs are the unknown inputs that guardrails.require_known names.
 var unknownPlacementInputs = map[string]string{
 	"taint":                `cluster_types["west"].taints`,
 	"taint_effect":         `cluster_types["west"].taints`,
@@ -102,8 +103,8 @@ var unknownPlacementInputs = map[string]string{
 	"balance":              `cluster_types["west"].properties["cost"]`,
 }
 
-// expectInputs plans, and fails the test unless each case whose assignments are not known is refused by its input, and
-// no other case is.
+// expectInputs fails the test unless the plan refuses each case with unknown assignments, naming its input, and no
+// other case.
 func (r *root) expectInputs(args ...string) {
 	r.t.Helper()
 	o := r.terraform(append([]string{"plan", "-no-color"}, args...)...)

@@ -13,18 +13,18 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
-// unknowns is what a plan leaves open where an argument is not known.
+// unknowns lists the parts of a plan that are unknown because an argument is.
 type unknowns struct {
-	schedule    bool // how many assignments there are, and what no policy places
+	schedule    bool // the number of assignments, and the targets that no policy places
 	assignments bool
 	folders     bool
 	paths       bool     // of the folders
 	tree        bool     // its hash
-	files       []string // those whose content is open
-	all         bool     // which files there are
-	targets     []string // whose hashes are open, besides those of files
-	undecided   []string // cluster types of which it is open what is on them
-	unscheduled bool     // what no policy places, besides with schedule
+	files       []string // files whose content is unknown
+	all         bool     // the list of files
+	targets     []string // deployment targets whose hashes are unknown, in addition to those of files
+	undecided   []string // cluster types whose assignments are unknown
+	unscheduled bool     // the targets that no policy places, in addition to schedule
 }
 
 var (
@@ -93,8 +93,8 @@ var unknownCases = map[string]unknowns{
 }
 
 // If a value is unknown at plan, only values that depend on it are unknown. The apply and the branch match the known
-// part of the plan; the plan after is empty. The first round creates, the second changes what was not known, and where
-// that changes nothing, writes nothing.
+// part of the plan, and the next plan is empty. The first round creates the renderings. The second changes the unknown
+// values, and writes nothing if that changes nothing.
 func TestAccUnknown(t *testing.T) {
 	t.Parallel()
 	r := newRootFrom(t, "testdata/TestAccUnknown")
@@ -133,7 +133,7 @@ func TestAccUnknown(t *testing.T) {
 	}
 }
 
-// expectUnknown compares what a plan leaves open with what it may.
+// expectUnknown compares the unknown parts of a plan with those that may be unknown.
 func expectUnknown(t *testing.T, c change, open unknowns) {
 	t.Helper()
 	for attribute, want := range map[string]bool{
@@ -179,7 +179,7 @@ func expectUnknown(t *testing.T, c change, open unknowns) {
 	}
 }
 
-// expectApplied compares what was planned as known with what is in state.
+// expectApplied compares the known part of the plan with the state.
 func expectApplied(t *testing.T, c change, state map[string]any) {
 	t.Helper()
 	for _, attribute := range []string{
@@ -196,7 +196,7 @@ func expectApplied(t *testing.T, c change, state map[string]any) {
 	}
 }
 
-// known returns a value without the members that were not known at plan, all of which it must have.
+// known returns a value without the members that were unknown at plan. The value must have all of them.
 func known(t *testing.T, at string, value, unknown any) any {
 	t.Helper()
 	members := asMap(unknown)
@@ -215,7 +215,7 @@ func known(t *testing.T, at string, value, unknown any) any {
 	return all
 }
 
-// unknownMembers are the members of an attribute that are not known, at any depth, as paths.
+// unknownMembers returns the paths of the unknown members of an attribute, at any depth.
 func unknownMembers(c change, attribute string) []string {
 	var find func(at string, unknown any) []string
 	find = func(at string, unknown any) (all []string) {
@@ -235,7 +235,7 @@ func unknownMembers(c change, attribute string) []string {
 	return all
 }
 
-// placed are the names of the deployment targets on each cluster type, sorted.
+// placed returns the names of the deployment targets on each cluster type, sorted.
 func placed(assignments any) map[string]any {
 	all := map[string]any{}
 	for clusterType, targets := range asMap(assignments) {
@@ -283,10 +283,10 @@ func TestAccUnknownRefused(t *testing.T) {
 	if now := gitserver.Rev(t, repo, "dev"); now != head {
 		t.Errorf("something was pushed: the head was %s and is %s", head, now)
 	}
-	// With all known, the plan says so.
+	// If all values are known, the plan reports the removal.
 	r.expectError([]string{"Change exceeds guardrails", "large/hello-test"}, "plan", "-no-color")
 
-	// So it is with a change of others, where on_drift is not known.
+	// The same applies to foreign changes if on_drift is unknown.
 	gitserver.Seed(t, repo, "dev", map[string]string{"large/hello-test/namespace.yaml": "name: by hand\n"})
 	r.env = append(r.env, "TF_VAR_round=four", "TF_VAR_purpose=test", "TF_VAR_on_drift=fail")
 	r.plan()
@@ -305,7 +305,7 @@ func TestAccUnknownRefused(t *testing.T) {
 	}
 }
 
-// If the credentials are not known at plan, nothing is contacted, and everything pure is planned as usual.
+// If the credentials are unknown at plan, no server is contacted, and everything that needs none is planned as usual.
 func TestAccUnknownProvider(t *testing.T) {
 	t.Parallel()
 	r := newRootFrom(t, "testdata/TestAccUnknownProvider")
@@ -359,9 +359,9 @@ func TestAccModule(t *testing.T) {
 	}
 }
 
-// TestAccUnknownClusterType: of a cluster type whose cluster this very apply creates, a label that nothing looks at
-// leaves all known. One that a policy looks at decides what goes on this cluster type, and nothing else;
-// require_known names it.
+// TestAccUnknownClusterType: this apply creates a cluster, and its cluster type has labels that are unknown until then.
+// A label that no policy reads leaves everything known. With one that a policy reads, only the assignments of this
+// cluster type are unknown, and require_known names the label.
 func TestAccUnknownClusterType(t *testing.T) {
 	t.Parallel()
 	const folder, address = "testdata/TestAccUnknownClusterType/", "kalypso_environment_rendering.this"

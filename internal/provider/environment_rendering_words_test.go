@@ -7,7 +7,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
-// TestAccRenderingFirstIsEmpty: a first delivery that contains nothing has to be allowed, unless nothing is written.
+// TestAccRenderingFirstIsEmpty: an empty first delivery needs guardrails.allow_empty, unless nothing is written.
 func TestAccRenderingFirstIsEmpty(t *testing.T) {
 	t.Parallel()
 	r := newRendering(t, gitserver.InitBare(t))
@@ -27,8 +27,8 @@ func TestAccRenderingFirstIsEmpty(t *testing.T) {
 	r.expectCommits(0)
 }
 
-// TestAccRenderingReportsMissingNamesOnce: an environment that no workload names, and a missing template, are reported
-// once, with the names in the form of the objects.
+// TestAccRenderingReportsMissingNamesOnce: an environment that no workload names, and a missing template, are each
+// reported once, with the names as the objects write them.
 func TestAccRenderingReportsMissingNamesOnce(t *testing.T) {
 	t.Parallel()
 	r := newRoot(t, map[string]string{"main.tf": terraformBlock + `

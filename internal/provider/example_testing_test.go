@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// examples/testing passes its own tests, with nothing to contact, and a policy that places something else fails them.
+// The tests of examples/testing pass without any server. They fail with a policy that places other targets.
 func TestAccExampleTesting(t *testing.T) {
 	t.Parallel()
 	r := newExample(t, filepath.Join(examples, "testing"))

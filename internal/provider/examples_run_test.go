@@ -11,7 +11,7 @@ import (
 
 // runExample runs the run.sh of an example from another folder, and returns its output by headline. Its temporary
 // folder is in temp, and is kept if keep is "1". The example of the control plane runs with the provider's binary, as
-// users run all of them; the others with a provider of this process.
+// users run all examples. The other examples use a provider of this process.
 func runExample(t *testing.T, example, temp, keep string) map[string]string {
 	t.Helper()
 	needTerraform(t)
@@ -179,9 +179,9 @@ func TestAccExampleRollout(t *testing.T) {
 	wantInSection(t, sections, "It is reverted at once", "delivered = true", "canary region: south east region: south")
 }
 
-// examples/promotion promotes two commits from dev to prod, and stops one that fails in stage while prod's own change
-// goes out. It takes a hotfix past the closed gate, and rolls back. The rolled back commits stay out, but a newer one
-// comes.
+// examples/promotion promotes two commits from dev to prod, and stops one that fails in stage, while prod's own change
+// is delivered. It promotes a hotfix past the closed gate, and rolls back. The rolled-back commits do not return, but a
+// newer one is promoted.
 func TestAccExamplePromotion(t *testing.T) {
 	t.Parallel()
 	temp := t.TempDir()
@@ -227,7 +227,7 @@ func fixedHashes(text string) string {
 }
 
 // examples/observability runs a week of promotions, one of which fails, and shows the versions that clusters run, the
-// history of prod, and dashboards and checks of what was recorded. The guide What ran where shows its output.
+// history of prod, and dashboards and checks of the record. The guide What ran where shows its output.
 func TestAccExampleObservability(t *testing.T) {
 	t.Parallel()
 	temp := t.TempDir()
@@ -263,7 +263,7 @@ func TestAccExampleObservability(t *testing.T) {
 	}
 }
 
-// keptFolder returns the folder that a run left.
+// keptFolder returns the folder that a run has kept.
 func keptFolder(t *testing.T, temp string) string {
 	t.Helper()
 	found, err := filepath.Glob(filepath.Join(temp, "kalypso-example.*"))

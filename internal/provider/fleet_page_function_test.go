@@ -9,7 +9,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
-// The example reads three branches and the reports of their clusters. The page has what it read.
+// The example reads three branches and the reports of their clusters. The page shows their content.
 func TestAccFleetPageExample(t *testing.T) {
 	t.Parallel()
 	r := newExample(t, filepath.Join(examples, "functions", "fleet_page"))

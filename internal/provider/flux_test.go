@@ -16,8 +16,8 @@ import (
 const (
 	fluxSoak     = 15 * time.Second // three intervals
 	fluxDeadline = 12 * time.Second
-	fluxRetry    = 9 * time.Second  // the interval of a source, and some for a slow machine
-	fluxPatience = 90 * time.Second // for what has no bound of its own
+	fluxRetry    = 9 * time.Second  // the interval of a source, and some time for a slow machine
+	fluxPatience = 90 * time.Second // the limit of waits without one of their own
 )
 
 // fluxFleet is the root module of testdata/TestFluxRollout with two clusters of real Flux.
@@ -81,7 +81,7 @@ func fluxConfigMap(value string) string {
 	return fmt.Sprintf("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: web}\ndata: {value: %q}\n", value)
 }
 
-// run runs a part of the test, to which the failures of f belong.
+// run runs a part of the test. The failures of f are its failures.
 func (f *fluxFleet) run(name string, part func(t *testing.T)) {
 	whole := f.t
 	defer func() { f.t = whole }()
@@ -96,7 +96,7 @@ func (f *fluxFleet) push(content string) {
 	gitserver.Seed(f.t, f.app, "main", map[string]string{"web/all.yaml": content})
 }
 
-// step applies as a pipeline does, and returns what the clusters reported before, and what it printed.
+// step applies as a pipeline does, and returns the clusters' reports before it, and its output.
 func (f *fluxFleet) step(changes ...any) (fluxState, string) {
 	f.t.Helper()
 	for i := 0; i < len(changes); i += 2 {
@@ -126,7 +126,7 @@ func (f *fluxFleet) regions() string {
 	return strings.Join(all, " ")
 }
 
-// until applies until a condition is true, and returns when it first did.
+// until applies until a condition is true, and returns the time at which it first was.
 func (f *fluxFleet) until(what string, is func(fluxState, string) bool) (time.Time, fluxState, string) {
 	f.t.Helper()
 	for end := time.Now().Add(fluxPatience); ; time.Sleep(300 * time.Millisecond) {

@@ -14,7 +14,7 @@ type functionCall struct {
 	want any
 }
 
-// says matches an error with this text, however Terraform breaks its lines.
+// says matches an error with this text, with any line breaks.
 func says(text string) *regexp.Regexp {
 	words := strings.Fields(text)
 	for i, w := range words {

@@ -30,7 +30,7 @@ func receive(t *testing.T, local string, from *gitea.Repo) {
 	gitserver.Git(t, local, "fetch", "--quiet", "--prune", from.Remote(), "+refs/heads/*:refs/heads/*")
 }
 
-// TestAccGiteaRendering: a rendering is reviewed and merged on Gitea, once its check has passed.
+// TestAccGiteaRendering: a rendering is reviewed on Gitea, and merged once its check has passed.
 func TestAccGiteaRendering(t *testing.T) {
 	t.Parallel()
 	needTerraform(t)

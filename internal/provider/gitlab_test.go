@@ -74,7 +74,7 @@ func (c *gitlabChain) run(dev, stage string) {
 	}
 }
 
-// requests are the merge requests of a project.
+// requests returns the merge requests of a project.
 func (c *gitlabChain) requests(of *gitlabfake.Project) string {
 	var all []string
 	for _, m := range of.MergeRequests() {
@@ -91,8 +91,8 @@ func (c *gitlabChain) expectRequests(of *gitlabfake.Project, want string) {
 }
 
 // A chain on GitLab: a rendering by merge request, the status of its commit, the gate that reads it, and the merge
-// request of kalypso_base_repo. Git over HTTPS takes the API's token, and nothing else has it. It is the same while
-// GitLab lags behind.
+// request of kalypso_base_repo. Git over HTTPS takes the API's token, and nothing else has it. The results are the same
+// while GitLab's answers lag behind.
 func TestAccGitLab(t *testing.T) {
 	t.Parallel()
 	for name, lag := range map[string]int{"prompt": 0, "lags": 2} {
@@ -200,7 +200,7 @@ func TestAccGitLabRequests(t *testing.T) {
 		fake.ResetLog()
 		return all, lookups
 	}
-	r.apply("-parallelism=1") // the Git server in the test's process serves no push beside others
+	r.apply("-parallelism=1") // the Git server in the test's process serves one push at a time
 	all, lookups := count()
 	t.Logf("the apply made %d requests, %d of them look-ups", all, lookups)
 	if lookups != 2 { // Terraform configures the provider for the plan, and again to apply it

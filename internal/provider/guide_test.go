@@ -18,9 +18,9 @@ import (
 // folder. The repos of https://github.com/acme are those of a host.
 type guide struct {
 	*root
-	text string // what of the guide is still to be done
+	text string // the rest of the guide
 	host *gitHost
-	cli  string // a folder with terraform in it
+	cli  string // a folder that contains terraform
 }
 
 func newGuide(t *testing.T, file string, h *gitHost) *guide {
@@ -121,7 +121,7 @@ func TestAccLeavingTheOperator(t *testing.T) {
 	g.next(`data "kalypso_control_plane" "dev"`)
 	g.skip("kubectl")
 	g.next("Computes everything, and writes nothing.")
-	// There is no registry here to init from.
+	// Tests have no registry for terraform init.
 	if out := g.next("terraform plan", "terraform init"); !strings.Contains(out, "Plan: 1 to add") {
 		t.Errorf("the shadow run:\n%s", out)
 	}
@@ -167,7 +167,7 @@ func TestAccLeavingTheOperator(t *testing.T) {
 	g.next("import_blocks")
 	g.next("terraform output -raw import_blocks")
 	g.skip("git clone")
-	// The commands that the comments have for it.
+	// The commands in the comments for it.
 	for line := range strings.Lines(readFile(t, filepath.Join(g.folder, "model.tf"))) {
 		if command, ok := strings.CutPrefix(line, "#   git clone "); ok {
 			g.shell("git clone " + command)
@@ -181,7 +181,7 @@ func TestAccLeavingTheOperator(t *testing.T) {
 	g.shell("terraform apply")
 	unchanged("one object moved")
 
-	// All of them, as the comments have it.
+	// All of them, as the comments write.
 	var all strings.Builder
 	model := readFile(t, filepath.Join(g.folder, "model.tf"))
 	for line := range strings.Lines(model) {

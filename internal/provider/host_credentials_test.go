@@ -14,12 +14,12 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/protocol"
 )
 
-// eavesdropper is a server that keeps what it receives.
+// eavesdropper is a server that keeps the requests that it receives.
 type eavesdropper struct {
 	*httptest.Server
 	mu  sync.Mutex
 	got []string // requests with their headers and bodies
-	// to is where it redirects all requests to; "": it has nothing.
+	// the URL to which it redirects all requests; "": it answers 404
 	to string
 }
 
@@ -49,7 +49,7 @@ func newEavesdropper(t *testing.T) *eavesdropper {
 	return e
 }
 
-// received returns what it received, and forgets it.
+// received returns the requests since the last call.
 func (e *eavesdropper) received() []string {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -58,7 +58,7 @@ func (e *eavesdropper) received() []string {
 	return got
 }
 
-// with returns how many of the requests contain all texts.
+// with returns the number of requests that contain all of the texts.
 func with(requests []string, texts ...string) (n int) {
 	for _, one := range requests {
 		if !slices.ContainsFunc(texts, func(text string) bool { return !strings.Contains(one, text) }) {
@@ -68,8 +68,8 @@ func with(requests []string, texts ...string) (n int) {
 	return n
 }
 
-// TestHostCredentials: the credential of each host's block is sent to the server of that block alone, with the API and
-// with Git, and not where it redirects to, nor to a mirror of its repos, nor to the servers of the other blocks.
+// TestHostCredentials: the credential of each host's block is sent only to the server of that block, with the API and
+// with Git: not to the target of a redirect, nor to a mirror of its repos, nor to the servers of other blocks.
 func TestHostCredentials(t *testing.T) {
 	t.Parallel()
 	blocks := map[string]struct{ folder, repo string }{
@@ -102,7 +102,7 @@ func TestHostCredentials(t *testing.T) {
 					t.Errorf("a secret is shown:\n%s%s", said, ds)
 				}
 			}
-			// none expects that only the servers got a credential that may, and that it is theirs.
+			// none fails the test if a server got another credential than its own.
 			none := func(what string, mayHave bool) {
 				t.Helper()
 				for other, server := range servers {

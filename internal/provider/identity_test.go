@@ -91,7 +91,7 @@ func TestEveryResourceHasAnIdentity(t *testing.T) {
 	}
 }
 
-// The identity of a rendering says where it is. It follows the arguments, and an import takes it.
+// The identity of a rendering is its destination. It follows the arguments, and works for an import.
 func TestAccRenderingIdentity(t *testing.T) {
 	t.Parallel()
 	const address = "kalypso_environment_rendering.this"
@@ -116,12 +116,13 @@ func TestAccRenderingIdentity(t *testing.T) {
 	}
 }
 
-// modelIdentity is the identity of an object in a state, which doesn't keep where an import read it.
+// modelIdentity returns the identity of an object in a state, which does not keep the place from which an import read
+// it.
 func modelIdentity(name string) map[string]any {
 	return map[string]any{"name": name, "file": nil, "repo": nil, "branch": nil, "commit": nil}
 }
 
-// The identity of an object is its name. An import takes it with the file.
+// The identity of an object is its name. For an import, the file is added.
 func TestAccModelIdentity(t *testing.T) {
 	t.Parallel()
 	const address = "kalypso_config.this"

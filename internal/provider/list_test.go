@@ -181,7 +181,7 @@ func TestListControlPlane(t *testing.T) {
 				}
 				want := map[string]map[string]string{}
 				for name, lines := range blocks[resource] {
-					maps.DeleteFunc(lines, func(_, value string) bool { return value == "{}" }) // an object of nulls has no lines
+					maps.DeleteFunc(lines, func(_, value string) bool { return value == "{}" }) // protocol.Lines has no lines for an object of nulls
 					want[name] = lines
 				}
 				if diff := cmp.Diff(want, got); diff != "" || len(results) != len(got) {
@@ -190,7 +190,7 @@ func TestListControlPlane(t *testing.T) {
 				found[resource] = results
 			}
 			h.commit(repo, "dev", map[string]string{"configs/dev.yaml": "broken: [", "all.yaml": "broken: ["})
-			l = newLists(t, h.access()) // another run, which knows nothing of the first
+			l = newLists(t, h.access()) // another run, without memory of the first
 			for resource, results := range found {
 				l.expectImports(resource, results)
 			}
@@ -272,7 +272,7 @@ func TestListManifests(t *testing.T) {
 		}
 	}
 	importable := slices.DeleteFunc(results, func(r protocol.ListResult) bool {
-		return r.DisplayName == "x" || r.DisplayName == "twice" // of another commit; ambiguous
+		return r.DisplayName == "x" || r.DisplayName == "twice" // of another commit, and ambiguous
 	})
 	l.expectImports("kalypso_config", importable)
 	none := map[string]any{"manifests": map[string]any{"a": "", "b": "x: y"}}
@@ -305,7 +305,7 @@ func TestListLimit(t *testing.T) {
 	}
 }
 
-// A list that finds nothing because of an error fails with it.
+// A list that finds nothing because of an error fails with that error.
 func TestListErrors(t *testing.T) {
 	t.Parallel()
 	h := newGitHost(t)
@@ -367,7 +367,7 @@ func TestListErrors(t *testing.T) {
 	}
 }
 
-// An import by an identity that names no file says what is missing.
+// An import by an identity that names no existing file is an error that says what is missing.
 func TestImportIdentityErrors(t *testing.T) {
 	t.Parallel()
 	h := newGitHost(t)
@@ -475,7 +475,7 @@ func renderExample(t *testing.T, repo, environment, branch, path string) {
 	p.run(config, config)
 }
 
-// Every resource that people may have before Terraform does has a list, with an example and a page.
+// Every resource whose object may exist before Terraform manages it has a list, with an example and a page.
 func TestListsAreComplete(t *testing.T) {
 	want := append([]string{"kalypso_environment_rendering", "kalypso_base_repo"}, modelResources...)
 	slices.Sort(want)

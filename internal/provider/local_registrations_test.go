@@ -9,8 +9,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
-// TestAccLocalRegistrations checks that no registration, from whatever source, may name a repo on this machine unless
-// the provider allows it. The control plane, its base and the GitOps repo may be local, because the configuration names
+// TestAccLocalRegistrations checks that no registration, from any source, may name a repo on this machine unless the
+// provider allows it. The control plane, its base and the GitOps repo may be local, because the configuration names
 // them.
 func TestAccLocalRegistrations(t *testing.T) {
 	t.Parallel()

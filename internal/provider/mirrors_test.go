@@ -91,7 +91,7 @@ resource "kalypso_environment_rendering" "dev" {
 		}
 	}
 
-	// A mirror in a folder serves a registration; one that names a folder itself stays refused.
+	// A mirror in a folder serves a registration. A registration that names a folder itself is still refused.
 	mirrors["git@git.invalid:acme/"] = filepath.Dir(app)
 	set(mirrors)
 	r.expectEmptyPlan()
@@ -104,7 +104,7 @@ spec: {workload: {repo: "` + app + `", branch: main, path: .}}
 `})
 	r.expectError([]string{"Local repo in a registration", "Registration: shop"}, "plan", "-no-color")
 
-	// An error names both, and an invalid mirror is an error.
+	// An error names the repo and its mirror. An invalid mirror is an error.
 	mirrors["https://git.invalid/acme/plane"] = http.URL + "/none.git"
 	set(mirrors)
 	both := "https://git.invalid/acme/plane at its mirror " + http.URL + "/none.git"

@@ -15,7 +15,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 )
 
-// resourceOf is the resource of each kind.
+// resourceOf has the resource of each kind.
 var resourceOf = map[fleet.Kind]string{
 	fleet.KindClusterType:          "kalypso_cluster_type",
 	fleet.KindTemplate:             "kalypso_template",
@@ -110,7 +110,7 @@ func (r *root) manifests() map[string]string {
 	return all
 }
 
-// said normalises an object: it removes differences in how a document may be written.
+// said normalises an object: it removes differences between notations of the same document.
 func said(o fleet.Object) fleet.Object {
 	o.Metadata().Origin = problem.Origin{}
 	if len(o.Metadata().Labels) == 0 {

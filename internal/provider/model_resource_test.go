@@ -71,7 +71,7 @@ func TestAccModelResources(t *testing.T) {
 	}
 }
 
-// The command terraform import takes the document of a resource too, and nothing is lost or added: HashiCorp's own test
+// The command terraform import imports the document of a resource too, without loss or addition. HashiCorp's test
 // framework compares.
 func TestAccModelImportCommand(t *testing.T) {
 	t.Parallel()

@@ -21,7 +21,7 @@ import (
 
 const environmentModule = examples + "/modules/environment"
 
-// The module passes its own tests, and they notice a module that passes something else on.
+// The module's own tests pass, and they fail with a module that passes other values on.
 func TestAccModuleTerraformTest(t *testing.T) {
 	t.Parallel()
 	r := newExample(t, environmentModule)
@@ -41,7 +41,7 @@ func TestAccModuleTerraformTest(t *testing.T) {
 	}
 }
 
-// moduleCall returns a call of the module for an environment, which reports what a file has.
+// moduleCall returns a call of the module for an environment, which reads the clusters' reports from a file.
 func (c *promotionChain) moduleCall(environment, arguments string) string {
 	c.t.Helper()
 	module, err := filepath.Abs(environmentModule)
@@ -65,7 +65,8 @@ output %[1]q {
 `, environment, module, c.controlPlane.URL, c.gitops.URL, arguments)
 }
 
-// Two calls of the module are a chain: dev takes each commit, its clusters report, and stage takes what dev runs.
+// Two calls of the module are a chain: dev takes each commit, its clusters report, and stage takes the commit that dev
+// runs.
 func TestAccModuleEnvironment(t *testing.T) {
 	t.Parallel()
 	now := time.Now().UTC().Truncate(time.Second)
@@ -235,7 +236,7 @@ func named(kind, name string) string {
 	return fmt.Sprintf(`<a name="%s_%s"></a> [%s](#%s\_%s)`, kind, name, escaped, kind, escaped)
 }
 
-// typeText returns a type, on several lines if it is written so.
+// typeText returns a type, on several lines if the module writes it so.
 func typeText(of string) string {
 	if !strings.Contains(of, "\n") {
 		return "`" + of + "`"

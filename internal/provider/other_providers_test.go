@@ -62,7 +62,7 @@ func (p *otherProvider) DataSources(context.Context) []func() datasource.DataSou
 	return made
 }
 
-// otherDataSource is a data source whose results read computes from its arguments.
+// otherDataSource is a data source. The function read computes its results from its arguments.
 type otherDataSource struct {
 	name       string
 	attributes map[string]schema.Attribute

@@ -44,7 +44,7 @@ func in(region string) *placedClusterType {
 
 var pciTaint = []map[string]string{{"key": "pci", "value": "true", "effect": "NoSelect"}}
 
-// twoOfThree is a fleet of three cluster types of which each deployment target gets two.
+// twoOfThree returns a fleet with three cluster types, which places each deployment target on two of them.
 func twoOfThree() *placedFleet {
 	return &placedFleet{
 		ClusterTypes: map[string]*placedClusterType{"east": in("east"), "north": in("north"), "west": in("west")},
@@ -54,7 +54,7 @@ func twoOfThree() *placedFleet {
 	}
 }
 
-// placedRoot is a root module with a fleet, and the bare repo where it goes.
+// placedRoot is a root module with a fleet, and the bare repo that it is delivered to.
 type placedRoot struct {
 	*root
 	repo string
@@ -122,8 +122,8 @@ var (
 	commitInPlan = regexp.MustCompile(`(commit_sha +[=~ ]* ")[0-9a-f]{40}`)
 )
 
-// TestAccPlacement lives through a fleet with a number: a new cluster type moves nothing, a taint drives targets off,
-// and one that leaves no place is refused.
+// TestAccPlacement changes a fleet whose policy limits the number of cluster types: a new cluster type moves no target,
+// a taint moves targets off, and a taint that leaves too few cluster types is refused.
 func TestAccPlacement(t *testing.T) {
 	t.Parallel()
 	f := twoOfThree()
@@ -161,7 +161,7 @@ func TestAccPlacement(t *testing.T) {
 	second := map[string][]string{"hello-web": {"central", "north"}, "shop-web": {"central", "north"}}
 	r.expectPlaced(second)
 
-	f.ClusterTypes["east"].Taints = nil // what is elsewhere by now stays there
+	f.ClusterTypes["east"].Taints = nil // targets that have moved stay there
 	r.fleet(f)
 	r.apply()
 	r.expectPlaced(second)
@@ -186,8 +186,8 @@ func TestAccPlacement(t *testing.T) {
 		"-no-color")
 }
 
-// TestAccPlacementKeeps has decisions outlive the state: they are read again from the record, by a refresh and by an
-// import. A create does not take them over, nor does adoption.
+// TestAccPlacementKeeps loses the state: a refresh and an import read the decisions from the record again. A create
+// does not, even with adopt.
 func TestAccPlacementKeeps(t *testing.T) {
 	t.Parallel()
 	f := twoOfThree()
@@ -251,8 +251,8 @@ func TestAccPlacementKeeps(t *testing.T) {
 	r.expectPlaced(map[string][]string{"hello-web": {"central", "east"}, "shop-web": {"central", "east"}})
 }
 
-// TestAccPlacementReviewed has pull requests propose decisions: an open one leaves the plan empty, and a merged one is
-// what the next plan keeps.
+// TestAccPlacementReviewed proposes decisions by pull request: while it is open, the plan is empty, and the next plan
+// keeps the decisions of a merged one.
 func TestAccPlacementReviewed(t *testing.T) {
 	t.Parallel()
 	needTerraform(t)
@@ -292,9 +292,9 @@ func TestAccPlacementReviewed(t *testing.T) {
 	}
 }
 
-// TestAccPlacementRandom edits random fleets. Whatever was edited: what the plan shows is what is applied, the plan
-// after it is empty, what fits stays, the number is met where it can be, and an import or private state that is lost
-// changes nothing.
+// TestAccPlacementRandom edits random fleets. After each edit, the apply does what the plan shows, and the next plan is
+// empty. Targets stay on cluster types that still fit, and get the number of cluster types that the policy asks for if
+// there are enough. An import, or a lost private state, changes nothing.
 func TestAccPlacementRandom(t *testing.T) {
 	t.Parallel()
 	for seed := range seeds.Of(t, 1, 2) {
@@ -414,8 +414,8 @@ func (f *placedFleet) expectKept(t *testing.T, before, after map[string][]string
 	}
 }
 
-// TestAccPlacementReasons has kalypso_assignments say for each cluster type that a policy selects what placement makes
-// of it: placed, kept, its scores, and the taint, the spread or the number that kept it off.
+// TestAccPlacementReasons compares the reasons that kalypso_assignments returns for each cluster type that a policy
+// selects: placed, kept, its scores, and the taint, the spread or the number that excluded it.
 func TestAccPlacementReasons(t *testing.T) {
 	t.Parallel()
 	r := newRoot(t, map[string]string{"main.tf": terraformBlock + `

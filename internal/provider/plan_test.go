@@ -6,7 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// An unknown value at plan makes only the manifest unknown. Apply and the next plan work as usual.
+// If a value is unknown at plan, only the manifest is unknown. Apply and the next plan work as usual.
 func TestAccModelUnknown(t *testing.T) {
 	t.Parallel()
 	r := newRootFrom(t, "testdata/TestAccModelUnknown")

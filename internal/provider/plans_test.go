@@ -11,12 +11,12 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
-// maxPlanLines bounds what a plan of the sample says of the resource, and its warnings, without the documents
-// themselves: a reviewer reads it at a glance.
+// maxPlanLines limits the lines that a plan of the sample prints for the resource and for warnings, without the
+// documents, so that a reviewer reads it at a glance.
 const maxPlanLines = 60
 
-// TestAccPlans shows what a reviewer reads of the real control plane's environment dev: its adoption, commits that
-// change no object, and one change of each kind. Each plan is applied as it is shown, and the plan after it is empty.
+// TestAccPlans compares the plans of the real control plane's environment dev with recorded ones: its adoption, commits
+// that change no object, and one change of each kind. Each apply does what its plan shows, and the next plan is empty.
 func TestAccPlans(t *testing.T) {
 	t.Parallel()
 	h := newGitHost(t)
@@ -108,7 +108,7 @@ func TestAccPlans(t *testing.T) {
 	refuses("drift")
 }
 
-// TestGuidePlans: the plans in the guides are those that the tests of plans recorded.
+// TestGuidePlans: the guides show the plans that the tests recorded.
 func TestGuidePlans(t *testing.T) {
 	t.Parallel()
 	var seen strings.Builder
@@ -130,16 +130,16 @@ func TestGuidePlans(t *testing.T) {
 	}
 }
 
-// documents is the attribute manifests in a plan.
+// documents returns the attribute manifests of a plan.
 var documents = regexp.MustCompile(`(?ms)^      [+~] manifests .*?\n        }\n`)
 
 var noise = regexp.MustCompile(`(?ms)^\S+: (Reading\.\.\.|Read complete|Refreshing state).*?\n` +
 	`|^Warning: Provider development overrides.*?published\nreleases\.\n\n?|^─+\n.*\z`)
 
-// printed is what a plan prints of the configuration alone.
+// printed returns the part of a plan's output that depends only on the configuration.
 func printed(plan string) string { return strings.TrimSpace(noise.ReplaceAllString(plan, "")) + "\n" }
 
-// shown is what a plan prints, with names that are the same in every run.
+// shown returns a plan's output, with names that are the same in every run.
 func (h *gitHost) shown(plan string) string {
 	h.t.Helper()
 	names := []string{h.URL, "https://github.com/acme"}

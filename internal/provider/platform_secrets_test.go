@@ -174,7 +174,7 @@ func TestAccSecretsBadInput(t *testing.T) {
 	}
 }
 
-// clearRoot renders one config, with %s in the places of the value, of another value, and of more arguments.
+// clearRoot renders one config, with %s for the value, for another value, and for more arguments.
 const clearRoot = terraformBlock + `
 variable "value" {
   type      = string
@@ -213,8 +213,8 @@ resource "kalypso_environment_rendering" "this" {
 }
 `
 
-// TestAccClearSecrets: a new or changed config value that is plainly a secret fails the plan, unless the guardrail lets
-// it pass. No output contains the value.
+// TestAccClearSecrets: a new or changed config value that is plainly a secret fails the plan, unless the guardrail
+// allows it. No output contains the value.
 func TestAccClearSecrets(t *testing.T) {
 	t.Parallel()
 	token, other := "gh"+"p_"+strings.Repeat("aB3", 12), "gl"+"pat-"+strings.Repeat("aB3", 8)
@@ -257,7 +257,7 @@ func TestAccClearSecrets(t *testing.T) {
 	}
 	refused(as("plan", "value="+token), "a GitHub token")
 	passes(as("plan", "value=text"))
-	// Other errors of the same plan tell no more.
+	// Other errors of the same plan do not contain the value either.
 	r.write("main.tf", root("f", 3))
 	refused(as("plan", "value="+token), "Values violate their schema", "Template rendering failed", "(secret)")
 	r.write("main.tf", root("", 1000))
@@ -268,7 +268,7 @@ func TestAccClearSecrets(t *testing.T) {
 	refused(as("plan", "value="+other), "a GitLab token")
 	passes(as("plan", "value="+other, "guardrail=ignore"), "TOKEN", "(secret)")
 
-	// A value that is not known yet is judged by the apply.
+	// The apply checks a value that is unknown at plan.
 	r.write("main.tf", fmt.Sprintf(clearRoot, "", "terraform_data.later.output", `"y"`, 1000))
 	passes(as("plan", "value=x", "other="+other))
 	refused(as("apply", "value=x", "other="+other))
@@ -330,7 +330,7 @@ func TestAccSOPS(t *testing.T) {
 	_, document, _ := strings.Cut(guide, "4. Write the Secret")
 	_, document, _ = strings.Cut(document, "```yaml\n")
 	document, _, _ = strings.Cut(document, "```")
-	document = strings.ReplaceAll("\n"+document, "\n   ", "\n") // the indentation of the list
+	document = strings.ReplaceAll("\n"+document, "\n   ", "\n") // the list's indentation
 	for _, signsAll := range []bool{false, true} {
 		dir := t.TempDir()
 		run := func(command string, arguments ...string) (string, error) {

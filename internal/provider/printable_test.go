@@ -9,7 +9,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
-// evil clears the screen and turns what follows round; shownEvil is how it is shown.
+// evil clears the screen and reverses the following text. shownEvil is the escaped form.
 const (
 	evil      = "\x1b[2J\u202e"
 	shownEvil = `\x1b[2J\u202e`
@@ -27,7 +27,7 @@ func TestAccPrintable(t *testing.T) {
 		"README.md": "Others'.\n", evil + "/README.md": operators, evil + "/a/reconciler.yaml": "old\n",
 	})
 
-	// File names: in errors, in warnings and in the commit that removes them.
+	// File names in errors, in warnings and in the commit that removes the files.
 	r.options("adopt", true)
 	r.expectError([]string{"Change exceeds guardrails", shownEvil + "/a"}, "plan", "-no-color")
 	r.options("guardrails", map[string]any{"max_removed": 10, "allow_empty": true})
@@ -45,7 +45,7 @@ func TestAccPrintable(t *testing.T) {
 		t.Errorf("the description is %q", description)
 	}
 
-	// Authors, subjects and paths of others' commits.
+	// Authors, subjects and paths of foreign commits.
 	gitserver.Seed(t, r.repo, "dev", map[string]string{"large/" + evil: "by hand\n"})
 	drift := exec.Command("git", "commit-tree", "-p", "dev~1", "-m", "Hotfix "+evil, "dev^{tree}")
 	drift.Dir = r.repo

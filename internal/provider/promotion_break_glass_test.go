@@ -13,7 +13,7 @@ import (
 // revert reverts, as a person would, the last commit on the branch prod of a repo.
 func (p *promotionRoot) revert(repo string) string { p.t.Helper(); return p.revertTo(repo, 1) }
 
-// expectNoPlan expects that the plan changes nothing but outputs.
+// expectNoPlan fails the test if the plan changes more than outputs.
 func (p *promotionRoot) expectNoPlan() {
 	p.t.Helper()
 	if plan := p.succeed("plan", "-no-color").text(); strings.Contains(plan, "kalypso_environment_rendering.this ") {
@@ -34,7 +34,7 @@ func TestAccPromotionBreakGlass(t *testing.T) {
 				byPushAndByPullRequest(t, func(t *testing.T, p *promotionRoot) {
 					p.set("on_drift", drift)
 					if !applied {
-						p.set("preview", "manifests") // what the plan shows of the files is empty, too
+						p.set("preview", "manifests") // the plan shows no changed files either
 					}
 					first := p.commit()
 					p.expect("promote", first)
@@ -89,7 +89,7 @@ func TestAccPromotionBreakGlassOwn(t *testing.T) {
 		p.revert(p.controlPlaneAt)
 		p.expectUnchanged()
 		gitserver.Git(t, p.controlPlaneAt, "update-ref", "refs/heads/prod", own)
-		p.ownChange("huge") // small and huge: what was reverted comes back with it
+		p.ownChange("huge") // small and huge: it restores the reverted files
 		p.expectError([]string{"Drift: rendered folders changed outside Terraform"}, "plan", "-no-color")
 	})
 }
@@ -133,8 +133,8 @@ func TestAccPromotionBreakGlassNextChange(t *testing.T) {
 	}
 }
 
-// With waves, a revert takes back one wave and the record with it. With the bad commit in rejected, the other waves go
-// back, too: the plan restores them, also where on_drift is fail.
+// With waves, a revert reverts one wave and its record. With the bad commit in rejected, the plan reverts the other
+// waves too, also with on_drift = "fail".
 func TestAccPromotionBreakGlassInWaves(t *testing.T) {
 	t.Parallel()
 	for _, waves := range []int{1, 2} {
@@ -157,7 +157,7 @@ func TestAccPromotionBreakGlassInWaves(t *testing.T) {
 					p.inWaves()
 					p.expectError([]string{"Drift: rendered folders changed outside Terraform"}, "plan", "-no-color")
 					p.rules("rejected", map[string]any{bad: nil})
-					if reverts == waves { // the branch contains what is wanted
+					if reverts == waves { // the branch already contains the rendered files
 						p.expectUnchanged()
 					} else {
 						p.run()
@@ -188,7 +188,7 @@ func (p *promotionRoot) revertTo(repo string, n int) string {
 	return commit
 }
 
-// An outside change of the promoted commit in the record promotes nothing, even where drift is overwritten.
+// A foreign change of the promoted commit in the record promotes nothing, even with on_drift = "overwrite".
 func TestAccPromotionIgnoresForeignRecord(t *testing.T) {
 	t.Parallel()
 	p := newPromotionRoot(t)

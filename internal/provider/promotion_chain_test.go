@@ -76,7 +76,7 @@ func (c *promotionChain) merge() string {
 	}, "---\n")})
 }
 
-// run applies, expects nothing after it, and compares the commits of dev, stage and prod; "": none.
+// run applies, expects an empty plan after it, and compares the commits of dev, stage and prod; "": none.
 func (c *promotionChain) run(dev, stage, prod string) {
 	c.t.Helper()
 	c.now = c.now.Add(time.Minute)
@@ -95,8 +95,8 @@ func (c *promotionChain) status(commit, state, description string) {
 	c.controlPlane.SetStatusAs("github-actions[bot]", commit, "stage environment", state, description)
 }
 
-// deployed reports whether Kalypso's workflows take an environment for deployed: by what its GitOps branch tracks, and
-// the status of that commit.
+// deployed reports whether Kalypso's workflows consider an environment deployed: they read the tracked commit from its
+// GitOps branch, and the status of that commit.
 func (c *promotionChain) deployed(environment, commit string) bool {
 	c.t.Helper()
 	tracked := gitserver.Tree(c.t, c.gitops.Path, environment)[".github/tracking/Promoted_Commit_Id"]
@@ -116,7 +116,8 @@ func (c *promotionChain) baseRepoFile(commit string) string {
 		c.controlPlane.URL + "\n  branch: main\n  path: .\n  commit: " + commit + "\n"
 }
 
-// operate has the operator render what the BaseRepo of stage pins, and people merge it: the GitOps branch tracks it.
+// operate renders, like the operator, the commit that the BaseRepo of stage pins, and merges it like people: the GitOps
+// branch tracks that commit.
 func (c *promotionChain) operate(commit string) {
 	c.t.Helper()
 	if got := gitserver.Tree(c.t, c.controlPlane.Path, "stage")["base-repo.yaml"]; got != c.baseRepoFile(commit) {
@@ -127,8 +128,8 @@ func (c *promotionChain) operate(commit string) {
 	})
 }
 
-// Kalypso's own workflows in one environment and ours in the next, in both directions: Kalypso's take what we report of
-// dev, we take what they report of stage, and kalypso_base_repo promotes to stage in their place.
+// Kalypso's workflows and ours alternate in a chain: Kalypso's read the status that we set for dev, we read the one
+// that they set for stage, and kalypso_base_repo promotes to stage in their place.
 func TestAccPromotionBesideKalypso(t *testing.T) {
 	t.Parallel()
 	c := newPromotionChain(t)
@@ -156,14 +157,14 @@ func TestAccPromotionBesideKalypso(t *testing.T) {
 	c.status(first, "pending", "Deployed") // another environment follows
 	c.run(first, first, first)
 
-	// Stage by us, in place of the workflow that writes the BaseRepo.
+	// kalypso_base_repo promotes to stage, in place of the workflow that writes the BaseRepo.
 	second := c.merge()
 	c.set("promote_stage", true)
 	c.run(second, first, first)
 	c.run(second, second, first)
 	c.operate(second)
 	c.run(second, second, first)
-	c.status(second, "success", "Deployed") // as if stage were the last one
+	c.status(second, "success", "Deployed") // as if stage were the last environment
 	c.run(second, second, second)
 	if plan := c.succeed("plan", "-no-color").text(); strings.Contains(plan, "will be ") {
 		t.Errorf("a second plan changes something:\n%s", plan)

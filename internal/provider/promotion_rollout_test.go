@@ -8,7 +8,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
-// inWaves has a change reach one cluster type after the other, and says that all of them run what the branch contains.
+// inWaves configures one wave for each cluster type, with reports that all clusters run what the branch contains.
 func (p *promotionRoot) inWaves() {
 	p.t.Helper()
 	folders := map[string]any{}
@@ -45,7 +45,7 @@ func (p *promotionRoot) wave(decision, commit, promoted string) promotionSeen {
 }
 
 // A promotion that reaches the cluster types in waves: the record keeps its reason, and a rollback in the middle, or
-// one whose pin is removed before its waves end, does not lose what was rolled back.
+// one whose pin is removed before its waves end, still excludes the rolled-back commits.
 func TestAccPromotionRollout(t *testing.T) {
 	t.Parallel()
 	p := newPromotionRoot(t)
@@ -65,7 +65,7 @@ func TestAccPromotionRollout(t *testing.T) {
 	}
 
 	p.wave("promote", third, second)
-	p.rules("pinned_commit", second) // in the middle: it goes back at once
+	p.rules("pinned_commit", second) // in the middle: the rollback is complete at once
 	p.wave("pinned", second, second)
 	if r := p.record(); r.Promotion.RolledBack != third {
 		t.Errorf("the record lost what was rolled back: %+v", r)

@@ -11,7 +11,7 @@ import (
 )
 
 // expectUnchanged expects that an apply changes no resource and writes nothing to the GitOps branch, and that its plan
-// says all of texts.
+// prints all of the texts.
 func (p *promotionRoot) expectUnchanged(texts ...string) {
 	p.t.Helper()
 	head := gitserver.Rev(p.t, p.gitAt, "prod")
@@ -31,7 +31,7 @@ func (p *promotionRoot) expectUnchanged(texts ...string) {
 	}
 }
 
-// holds returns what the branch contains of the promoted template in the folders large and small.
+// holds returns the version of the promoted template in the folders large and small on the branch.
 func (p *promotionRoot) holds() string {
 	p.t.Helper()
 	var all []string
@@ -66,7 +66,7 @@ func TestAccPromotionStops(t *testing.T) {
 		p.expect("promote", first)
 		p.expectHolds("1 1")
 
-		// A frozen environment: neither a promotion nor a change of its own.
+		// A frozen environment gets neither a promotion nor a change of its own.
 		second := p.commit()
 		p.status(second, "success", "")
 		p.ownChange("huge")
@@ -86,7 +86,7 @@ func TestAccPromotionStops(t *testing.T) {
 		p.wave("hold", second, first)
 		p.expectHolds("2 1")
 
-		// A hold in the middle, and the rejection of what is under way.
+		// A hold during a rollout, and the rejection of the commit that is rolled out.
 		p.inWaves()
 		p.rules("after", gate, "hold", "an incident")
 		p.expectUnchanged("The environment is frozen", "1 cluster type waits to change", "small: +0 -0 ~1")
@@ -118,7 +118,7 @@ func TestAccPromotionStops(t *testing.T) {
 	})
 }
 
-// pause pauses the rollout. The next observation goes on.
+// pause pauses the rollout. The next observation continues it.
 func (p *promotionRoot) pause(why string) {
 	p.t.Helper()
 	p.inWaves()
@@ -128,7 +128,7 @@ func (p *promotionRoot) pause(why string) {
 }
 
 // The first pull request waits while its gate closes again: nothing is destroyed, even without protection, and it stays
-// open. A hold makes it a draft until it goes.
+// open. It is a draft while hold is set.
 func TestAccPromotionWaitsForReview(t *testing.T) {
 	t.Parallel()
 	p := newPromotionRoot(t)
@@ -258,8 +258,8 @@ func TestAccPromotionStopsWavesInReview(t *testing.T) {
 	p.expectHolds("1 1")
 }
 
-// An environment that is frozen from the start, and whose rollout is paused when the hold goes: nothing is written
-// until the pause goes, too.
+// An environment is frozen from the start, and its rollout is paused when hold is removed: nothing is written until the
+// pause ends too.
 func TestAccPromotionStopsFirstWave(t *testing.T) {
 	t.Parallel()
 	p := newPromotionRoot(t)
@@ -345,7 +345,7 @@ func TestAccPromotionOutputsAreStable(t *testing.T) {
 	})
 }
 
-// An error for another reason does not hide what the promotion would do, and where the waves are.
+// Other errors do not hide the decision of the promotion and the state of the waves.
 func TestAccPromotionErrorsExplain(t *testing.T) {
 	t.Parallel()
 	byPushAndByPullRequest(t, func(t *testing.T, p *promotionRoot) {
@@ -365,7 +365,7 @@ func TestAccPromotionErrorsExplain(t *testing.T) {
 		gitserver.Git(t, p.controlPlaneAt, "update-ref", "refs/heads/prod", "refs/heads/prod~1")
 		gitserver.Seed(t, p.gitAt, "prod", map[string]string{"large/x.yaml": "theirs"})
 		p.expectError(append(says, "Drift: rendered folders changed outside Terraform"), "plan", "-no-color")
-		// An observation that does not say how many clusters there are proves nothing.
+		// An observation without the number of clusters proves nothing.
 		p.inWaves()
 		rollout, _ := p.vars["rollout"].(map[string]any)
 		observed, _ := rollout["observed"].(map[string]any)
@@ -376,7 +376,7 @@ func TestAccPromotionErrorsExplain(t *testing.T) {
 	})
 }
 
-// A refresh and a destroy do not know the promotion of this run. Their errors end with that of the state.
+// A refresh and a destroy do not know the promotion of this run. Their errors end with the promotion from the state.
 func TestAccPromotionStateErrorsExplain(t *testing.T) {
 	t.Parallel()
 	byPushAndByPullRequest(t, func(t *testing.T, p *promotionRoot) {
@@ -399,7 +399,7 @@ func TestAccPromotionStateErrorsExplain(t *testing.T) {
 			p.gitops.Protect(t, "prod")
 			p.expectError(append(says, "The server refused the push"), "destroy", "-no-color", "-auto-approve")
 		}
-		// Without the data sources, which need the repo too.
+		// Without the data sources, since these need the repo too.
 		p.write("override.tf", "resource \"kalypso_environment_rendering\" \"this\" {\n  manifests = {}\n"+
 			"  sources = null\n  promotion = { commit = \"\", decision = \"hold\", summary = \"Other\" }\n}\n")
 		if err := os.Rename(p.gitAt, p.gitAt+".moved"); err != nil {
@@ -409,8 +409,8 @@ func TestAccPromotionStateErrorsExplain(t *testing.T) {
 	})
 }
 
-// After a force-push of main, an environment without gates goes on by itself with a commit of the same tree, and else
-// with one that people approve.
+// After a force-push of main, an environment without gates continues with a commit of the same tree, or with one that
+// people approve.
 func TestAccPromotionForcePush(t *testing.T) {
 	t.Parallel()
 	byPushAndByPullRequest(t, func(t *testing.T, p *promotionRoot) {

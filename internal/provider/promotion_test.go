@@ -28,7 +28,7 @@ type promotionRoot struct {
 	now                   time.Time
 	commits               int
 	merges                bool           // it delivers by pull request, and people merge what an apply opens
-	proposed              *promotionSeen // merges: what the last apply decided before people merged
+	proposed              *promotionSeen // merges: the last decision before people merged
 }
 
 func newPromotionRoot(t *testing.T) *promotionRoot {
@@ -60,14 +60,14 @@ func byPushAndByPullRequest(t *testing.T, test func(*testing.T, *promotionRoot))
 	}
 }
 
-// reviews has the rendering deliver by pull request.
+// reviews makes the rendering deliver by pull request.
 func (p *promotionRoot) reviews() {
 	p.t.Helper()
 	gitserver.Seed(p.t, p.gitAt, "prod", map[string]string{"README.md": "GitOps\n"})
 	p.set("delivery", map[string]any{"strategy": "pull_request"})
 }
 
-// apply applies. By pull request, people merge what it opened, and the next run sees that.
+// apply applies the module. By pull request, people merge what it opened, and the next run reads that.
 func (p *promotionRoot) apply(args ...string) output {
 	p.t.Helper()
 	out := p.root.apply(args...)
@@ -133,7 +133,7 @@ func (p *promotionRoot) rules(pairs ...any) {
 	p.set("rules", rulesOf(pairs...))
 }
 
-// rulesOf returns rules: name, value, and so on.
+// rulesOf returns rules. The parameters are names, each with its value.
 func rulesOf(pairs ...any) map[string]any {
 	rules := map[string]any{}
 	for i := 0; i < len(pairs); i += 2 {
@@ -142,7 +142,7 @@ func rulesOf(pairs ...any) map[string]any {
 	return rules
 }
 
-// after returns gates by environment with these arguments.
+// after returns a gate on an environment, with these arguments.
 func after(environment string, pairs ...any) map[string]any {
 	gate := map[string]any{}
 	for i := 0; i < len(pairs); i += 2 {
@@ -160,7 +160,7 @@ func (p *promotionRoot) commit() string {
 	return gitserver.Seed(p.t, p.controlPlaneAt, "main", map[string]string{"namespace.yaml": text})
 }
 
-// ownChange changes what environment prod alone has.
+// ownChange changes the configuration of environment prod only.
 func (p *promotionRoot) ownChange(name string) {
 	p.t.Helper()
 	gitserver.Seed(p.t, p.controlPlaneAt, "prod", map[string]string{name +
@@ -173,7 +173,7 @@ func (p *promotionRoot) status(commit, state, description string) {
 	p.controlPlane.SetStatusAs("acme-ci[bot]", commit, "stage environment", state, description)
 }
 
-// promotionSeen is the output of a run.
+// promotionSeen contains the outputs of a run.
 type promotionSeen struct {
 	Commit, Current, Candidate, Decision, Summary, Reason string
 	ProposedCommit                                        string `json:"proposed_commit"`
@@ -204,7 +204,7 @@ func (p *promotionRoot) decision() (seen promotionSeen) {
 	return seen
 }
 
-// expect runs, and compares the decision and the commit.
+// expect runs the module, and compares the decision and the commit.
 func (p *promotionRoot) expect(decision, commit string) promotionSeen {
 	p.t.Helper()
 	seen := p.run()
@@ -255,7 +255,7 @@ func wantText(t *testing.T, text string, wants ...string) {
 	}
 }
 
-// soaks has stage run a commit for four hours, and say so every 30 minutes.
+// soaks reports every 30 minutes, for four hours, that stage runs a commit.
 func (p *promotionRoot) soaks(commit string) {
 	p.t.Helper()
 	p.now = p.now.Add(time.Minute)
@@ -267,7 +267,7 @@ func (p *promotionRoot) soaks(commit string) {
 }
 
 // The walkthrough of the guide: promote, fail in stage, a hotfix past the closed gate, the fix, a rollback and its
-// release. A closed gate never stops the environment's own changes, and what a run has decided, a second one leaves.
+// release. A closed gate never stops the environment's own changes, and a second run changes nothing.
 func TestAccPromotionWalkthrough(t *testing.T) {
 	t.Parallel()
 	p := newPromotionRoot(t)
@@ -312,7 +312,7 @@ func TestAccPromotionWalkthrough(t *testing.T) {
 	p.status(fix, "success", "")
 	p.expect("hold", hotfix)
 	p.now = p.now.Add(4 * time.Hour)
-	p.expect("hold", hotfix) // a pipeline that is dead since is no proof
+	p.expect("hold", hotfix) // a pipeline that has stopped since then is no proof
 	p.status(fix, "success", "")
 	wantText(t, p.expect("hold", hotfix).Summary, "its soak began anew, since no good status came from ")
 	p.soaks(fix)
@@ -337,7 +337,7 @@ func TestAccPromotionWalkthrough(t *testing.T) {
 	}
 }
 
-// promotionBlock is the data source of testdata/TestAccPromotion.
+// promotionBlock matches the data source of testdata/TestAccPromotion.
 var promotionBlock = regexp.MustCompile(`(?s)data "kalypso_promotion" .*?\n}\n`)
 
 // Wrong arguments of a promotion are a clear error, or a hold with a reason, and nothing is written.
@@ -352,7 +352,7 @@ func TestAccPromotionBadInput(t *testing.T) {
 	fork := gitserver.Seed(t, p.controlPlaneAt, "fork", map[string]string{"a": "b"})
 	files := "file://" + gitserver.InitBare(t)
 
-	// One plan of a data source for each case has the error of each.
+	// One plan, with a data source for each case, has the error of each.
 	p.write("cases.tf", "variable \"cases\" {\n  type = any\n}\n"+strings.NewReplacer(
 		`"this" {`, "\"case\" {\n  for_each = var.cases\n",
 		"var.control_plane", "try(each.value.control_plane, var.control_plane)",
@@ -437,7 +437,7 @@ func TestAccPromotionBadInput(t *testing.T) {
 	p.expectError([]string{"The promoted commit can't be read"}, "plan", "-no-color", "-refresh=false")
 }
 
-// While a host does not answer, the promotion waits with a warning, and the environment's own changes go out.
+// While a host does not answer, the promotion waits with a warning, and the environment's own changes are delivered.
 func TestAccPromotionHostDoesNotAnswer(t *testing.T) {
 	t.Parallel()
 	p := newPromotionRoot(t)
@@ -460,7 +460,7 @@ func TestAccPromotionHostDoesNotAnswer(t *testing.T) {
 	}
 }
 
-// Without a host, the state of the environment before is handed over.
+// Without a host, deployed passes on the state of the previous environment.
 func TestAccPromotionDeployed(t *testing.T) {
 	t.Parallel()
 	p := newPromotionRootOfFiles(t)
@@ -481,7 +481,7 @@ func TestAccPromotionDeployed(t *testing.T) {
 	p.expect("promote", newer)
 }
 
-// A pull request says why it promotes.
+// A pull request contains the reason of the promotion.
 func TestAccPromotionPullRequest(t *testing.T) {
 	t.Parallel()
 	p := newPromotionRoot(t)
@@ -502,7 +502,7 @@ func TestAccPromotionPullRequest(t *testing.T) {
 	p.expect("up_to_date", first)
 }
 
-// The plan of a promotion fits a screen, with preview = "none", as the guide's root has it.
+// The plan of a promotion fits a screen, with preview = "none", as in the guide's root module.
 func TestAccPromotionPlan(t *testing.T) {
 	t.Parallel()
 	p := newPromotionRoot(t)
@@ -525,7 +525,7 @@ func TestAccPromotionPlan(t *testing.T) {
 	}
 }
 
-// actions returns the actions of a plan with what follows, without the name of the CLI.
+// actions returns a plan's output from its actions on, without the name of the CLI.
 func actions(plan string) string {
 	_, after, _ := strings.Cut(plan, "will perform the following actions:\n")
 	return after
@@ -551,5 +551,5 @@ func (p *promotionRoot) expectPlan(out string, names map[string]string) {
 	}
 }
 
-// hashDigits are the hashes of trees, commits and folders.
+// hashDigits matches the hashes of trees, commits and folders.
 var hashDigits = regexp.MustCompile(`\b([0-9a-f]{40}|[0-9a-f]{12})\b`)

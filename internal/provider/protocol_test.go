@@ -14,8 +14,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/protocol"
 )
 
-// TestAccProtocol compares what package protocol does with what Terraform does: a rendering has the same plans and the
-// same states, when it is created, changed, changed outside Terraform, and made with values that are not known yet.
+// TestAccProtocol compares package protocol with Terraform: a rendering has the same plans and the same states when it
+// is created, when it is changed, after drift, and with values that are unknown at plan.
 func TestAccProtocol(t *testing.T) {
 	t.Parallel()
 	repo, other := gitserver.InitBare(t), gitserver.InitBare(t)
@@ -159,7 +159,7 @@ func (p *protocolRun) destroy() {
 	p.apply(made, nil)
 }
 
-// tryRun plans and applies a new resource, and returns what the provider says.
+// tryRun plans and applies a new resource, and returns the diagnostics.
 func (p *protocolRun) tryRun(given map[string]any) (applied bool, ds protocol.Diagnostics) {
 	p.t.Helper()
 	made, ds, err := p.start().Plan(p.t.Context(), &p.resource, given)
@@ -170,7 +170,7 @@ func (p *protocolRun) tryRun(given map[string]any) (applied bool, ds protocol.Di
 	return err == nil, ds
 }
 
-// flattenJSON adds the leaves of a value as [protocol.Lines] has them.
+// flattenJSON adds the leaves of a value in the form of [protocol.Lines].
 func flattenJSON(all map[string]string, at string, v any) {
 	name := strings.TrimPrefix(at, ".")
 	switch v := v.(type) {
@@ -198,7 +198,7 @@ func flattenJSON(all map[string]string, at string, v any) {
 	}
 }
 
-// flattenUnknown adds what a plan does not know.
+// flattenUnknown adds the unknown values of a plan.
 func flattenUnknown(all map[string]string, at string, v any) {
 	switch v := v.(type) {
 	case bool:

@@ -19,7 +19,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/signingkey"
 )
 
-// signedRun is a run of a resource whose provider signs.
+// signedRun runs a resource whose provider signs commits.
 func signedRun(t *testing.T, resource string, key signingkey.Key, config map[string]any) *protocolRun {
 	t.Helper()
 	given := map[string]any{
@@ -278,7 +278,7 @@ func TestAccSigningSecrets(t *testing.T) {
 			"this": smallRendering("file://"+repo, "dev", "1"),
 		}},
 	})})
-	r.startProviders() // for their log and their environment
+	r.startProviders() // so that they have their own log and environment
 	r.env = append(r.env, "TF_LOG=TRACE", "TF_LOG_PATH="+filepath.Join(r.folder, "trace.log"),
 		"TF_VAR_passphrase="+passphrase, "KALYPSO_SIGNING_KEY="+key.Private)
 	out := r.succeed("plan", "-no-color", "-out=plan")

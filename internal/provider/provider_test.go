@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Credentials that are not known at plan: what is pure is planned, a warning says so, apply works.
+// If credentials are unknown at plan, everything that needs no server is planned, with a warning, and the apply works.
 func TestAccProviderUnknown(t *testing.T) {
 	r := newRoot(t, map[string]string{"main.tf": terraformBlock + `
 resource "terraform_data" "later" {
@@ -52,7 +52,7 @@ resource "kalypso_config" "test" {
   name = "c"
 }
 `})
-	r.startProviders() // for its log and its environment
+	r.startProviders() // so that it has its own log and environment
 	r.env = append(r.env, "TF_LOG=TRACE", "TF_LOG_PATH="+filepath.Join(r.folder, "trace.log"), "TF_VAR_canary="+canary,
 		"GITHUB_TOKEN="+canary+"-github")
 	out := r.succeed("plan", "-no-color", "-out=plan")

@@ -72,7 +72,7 @@ list %q "all" {
 	}
 }
 
-// A broken document does not end a query, and a limit does. A query of files has an import of each.
+// A broken document does not end a query, but a limit does. A query of files generates an import for each.
 func TestAccQueryManifests(t *testing.T) {
 	t.Parallel()
 	r := newRoot(t, map[string]string{
@@ -125,7 +125,7 @@ list "kalypso_config" "all" {
 	}
 }
 
-// A query finds the renderings and BaseRepos on branches. The generated imports take them over.
+// A query finds the renderings and BaseRepos on branches. The generated imports import them.
 func TestAccQueryBranches(t *testing.T) {
 	t.Parallel()
 	newRoot(t, nil).needQuery()

@@ -49,7 +49,7 @@ func buildFolders(t *testing.T, files map[string]string) map[string][]map[string
 	return built
 }
 
-// showFiles has the named rendering of an example written to the state with its files, and not to its branch.
+// showFiles changes the named rendering of an example, so that its files are in the state and are not delivered.
 func (r *root) showFiles(rendering string) {
 	r.write("build_override.tf", `resource "kalypso_environment_rendering" "`+rendering+`" {
   delivery = { strategy = "none" }
@@ -88,7 +88,7 @@ func buildBranches(t *testing.T, temp string) {
 	}
 }
 
-// builtExamples are the examples that render folders, with the tests that build these.
+// builtExamples lists the examples that render folders, with the tests that build them.
 var builtExamples = map[string]string{
 	"application-team":                        "TestAccExampleApplicationTeam",
 	"broken-teams":                            "TestAccExampleBrokenTeams",
@@ -172,7 +172,7 @@ func TestAccExamplesBuild(t *testing.T) {
 		r := newExample(t, filepath.Join(examples, folder))
 		r.env = append(r.env, "TF_VAR_gitops_repo_url=file://"+gitserver.InitBare(t))
 		r.showFiles(name)
-		r.write("import-by-string-id.tf", "") // the one in resources reads a server
+		r.write("import-by-string-id.tf", "") // the example of the resource reads from a server
 		r.apply()
 		buildFolders(t, renderedFiles(r.state()["kalypso_environment_rendering."+name]))
 	}
@@ -200,11 +200,11 @@ func readersFleet(t *testing.T, environment string) map[string]string {
 	return fleet
 }
 
-// readersExamples are the examples that render the reader's files or repos.
+// readersExamples lists the examples that render the reader's files or repos.
 var readersExamples = []struct {
 	folder, name, environment string
 	files                     string // the folder of the reader's files
-	override                  string // what names the reader's repo, here as REPO
+	override                  string // the text that names the reader's repo, here as REPO
 }{
 	{folder: "renderings/review", name: "prod", environment: "prod", files: "fleet"},
 	{folder: "renderings/none", name: "dev", environment: "dev", files: "fleet"},
@@ -238,7 +238,7 @@ provider "kalypso" {
 `},
 }
 
-// controlPlaneOfReader lets a rendering read REPO, whatever is promoted.
+// controlPlaneOfReader makes a rendering read REPO at its head, without a promotion.
 func controlPlaneOfReader(rendering string) string {
 	return strings.ReplaceAll(`
 data "kalypso_control_plane" "NAME" {
@@ -320,7 +320,8 @@ func definitionsOf(t *testing.T) map[string]*jsonschema.Schema {
 		t.Fatal(err)
 	}
 	compile("zarf.dev/v1alpha1 ZarfPackageConfig", zarf)
-	// The fields of Fleet's GitRepoSpec (rancher/fleet, pkg/apis/fleet.cattle.io/v1alpha1) that clusters need.
+	// fleetFields are the fields of Fleet's GitRepoSpec (rancher/fleet, pkg/apis/fleet.cattle.io/v1alpha1) that
+	// clusters need.
 	compile("fleet.cattle.io/v1alpha1 GitRepo", map[string]any{
 		"required": []any{"apiVersion", "kind", "metadata", "spec"},
 		"properties": map[string]any{"spec": map[string]any{
@@ -372,7 +373,7 @@ func checkDefinitions(t *testing.T, definitions map[string]*jsonschema.Schema, o
 			continue
 		}
 		checked++
-		var plain any // with the numbers of JSON
+		var plain any // with the number type of JSON
 		if err := json.Unmarshal([]byte(toJSON(t, object)), &plain); err != nil {
 			t.Fatal(err)
 		}

@@ -35,8 +35,8 @@ func (r *root) expectClusterTypes(want ...string) {
 	}
 }
 
-// TestAccSchedulerPlacementDecisions takes the decisions of Open Cluster Management from its PlacementDecisions, which
-// a server hands out as Kubernetes does.
+// TestAccSchedulerPlacementDecisions reads Open Cluster Management's decisions from its PlacementDecisions. A server
+// returns them as Kubernetes does.
 func TestAccSchedulerPlacementDecisions(t *testing.T) {
 	t.Parallel()
 	decisions := `[{"clusterName": "small", "reason": ""}, {"clusterName": "drone", "reason": ""}]`
@@ -65,8 +65,8 @@ func TestAccSchedulerPlacementDecisions(t *testing.T) {
 		"-var=placement=other")
 }
 
-// TestAccSchedulerSimulation takes what Open Cluster Management's scheduler would decide. The server answers as its
-// endpoint does.
+// TestAccSchedulerSimulation reads the decisions that Open Cluster Management's scheduler would make. The server
+// answers as its endpoint does.
 func TestAccSchedulerSimulation(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -103,7 +103,7 @@ func TestAccSchedulerSimulation(t *testing.T) {
 	r.expectError([]string{"The simulation failed", "does not have permission"}, "plan", "-no-color", "-var=token=other")
 }
 
-// TestAccSchedulerProgram takes the answer of a program.
+// TestAccSchedulerProgram reads the decisions that a program prints.
 func TestAccSchedulerProgram(t *testing.T) {
 	t.Parallel()
 	r := newScheduler(t, "program", "")

@@ -15,7 +15,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
-// No credential of Azure or of a cluster is in output, state, plan or log: not where it is accepted, and not where a
+// No credential of Azure or of a cluster is in output, state, plan or log: neither if a server accepts it, nor if a
 // server refuses and repeats it.
 func TestAccSecretsOfSources(t *testing.T) {
 	t.Parallel()

@@ -18,7 +18,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
-// No message about a repo contains a secret, whether the repo rejects it, redirects, can't be reached or echoes it.
+// No message about a repo contains a secret, whether the repo's server rejects the credential, redirects, cannot be
+// reached or repeats it.
 func TestAccSecretsInErrors(t *testing.T) {
 	t.Parallel()
 	s := newSecrets(t, "testdata/TestAccTransports")
@@ -76,7 +77,8 @@ func TestAccSecretsInConfigurationErrors(t *testing.T) {
 	s.expectNone(t, nil)
 }
 
-// secrets is a root module whose credentials lie in a file elsewhere, with all that Terraform and the provider can log.
+// secrets is a root module whose credentials are in a file in another folder, with all logs of Terraform and the
+// provider.
 type secrets struct {
 	*root
 	file     string // of the credentials
@@ -86,7 +88,7 @@ type secrets struct {
 // credential is an element of git_credentials.
 type credential map[string]string
 
-// logName is the log of all runs in the module.
+// logName is the file with the log of all runs in the module.
 const logName = "trace.log"
 
 func newSecrets(t *testing.T, folder string) *secrets {

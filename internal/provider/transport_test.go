@@ -16,7 +16,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
-// A rendering is delivered in the same way over every transport, and no credential remains anywhere.
+// A rendering is delivered in the same way over every transport, and no file or output contains a credential.
 func TestAccTransports(t *testing.T) {
 	t.Parallel()
 	s := newSecrets(t, "testdata/TestAccTransports")

@@ -16,7 +16,7 @@ func TestAccValidate(t *testing.T) {
 	expectDiagnostics(t, filepath.Join("testdata", "TestAccValidate"))
 }
 
-// The same applies to the provider's own configuration, and no error contains a secret.
+// Each error of the provider's own configuration points to its attribute too, and contains no secret.
 func TestAccValidateProvider(t *testing.T) {
 	text := expectDiagnostics(t, filepath.Join("testdata", "TestAccValidateProvider"))
 	if strings.Contains(text, "canary") {
@@ -52,7 +52,7 @@ func expectDiagnostics(t *testing.T, folder string) string {
 		}
 	}
 	for at, want := range expected(t, folder) {
-		// Keep only the wanted part of each problem that was found.
+		// Keep only the expected part of each problem.
 		texts := slices.Sorted(slices.Values(found[at]))
 		slices.Sort(want)
 		for j := range min(len(want), len(texts)) {

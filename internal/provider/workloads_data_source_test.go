@@ -87,7 +87,7 @@ func TestAccWorkloads(t *testing.T) {
 	h.commit("shop-src", "main", map[string]string{"deploy/w.yaml": workloadDocument("shop", "test"),
 		"NOTES.md": "Back.\n"})
 	before := r.rendered()
-	r.expectNoChanges() // of another commit, and of the same documents
+	r.expectNoChanges() // of another commit with the same documents
 	if diff := cmp.Diff(before, r.rendered()); diff != "" {
 		t.Errorf("a commit that changes no document changes the state (-before +after):\n%s", diff)
 	}
@@ -97,7 +97,7 @@ func TestAccWorkloads(t *testing.T) {
 }
 
 // Every broken registration is listed, with its repo, commit, file and line, and hides no other error. With last_good,
-// each is read at the commit of the last delivery if there is one.
+// each is read at the commit of its last delivery, if it has one.
 func TestAccWorkloadsBroken(t *testing.T) {
 	t.Parallel()
 	h := newGitHost(t, gitserver.WithFilter())
@@ -240,7 +240,7 @@ output "import_blocks" {
 			r.apply()
 			before := r.state()["kalypso_environment_rendering.this"]
 			blocks := r.succeed("output", "-raw", "import_blocks").stdout
-			// The edits that the comments describe.
+			// Make the edits that the comments describe.
 			for line := range strings.Lines(blocks) {
 				if f := strings.Fields(line); len(f) > 5 && f[1] == "git" {
 					gitserver.Git(t, "", "clone", "--quiet", h.dir("kalypso-control-plane"), filepath.Join(r.folder, f[4]))
@@ -259,7 +259,7 @@ output "import_blocks" {
 				imports); !strings.Contains(planned, want) {
 				t.Errorf("the plan is not %q:\n%s", want, planned)
 			}
-			// The rendering as the comments have it, in place of the one with manifests.
+			// The rendering from the comments replaces the one with manifests.
 			var rendering strings.Builder
 			for line := range strings.Lines(blocks) {
 				if text, ok := strings.CutPrefix(line, "#   "); ok && !strings.HasPrefix(text, "git ") &&
@@ -267,7 +267,7 @@ output "import_blocks" {
 					rendering.WriteString(text)
 				}
 			}
-			// It is whole; the test alone delivers nothing, and shows the files.
+			// It is complete. Only the test shows the files and delivers nothing.
 			text, whole := strings.CutSuffix(rendering.String(), "}\n")
 			if !whole || !strings.Contains(text, `environment = "dev"`) || !strings.Contains(text, "gitops_repo = {") {
 				t.Fatalf("the comments have no whole rendering:\n%s", blocks)

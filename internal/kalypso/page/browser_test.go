@@ -21,7 +21,7 @@ var (
 	shots  = flag.String("shots", "", "a folder for screenshots in light and dark, on paper and on a phone")
 )
 
-// picture is what the docs show.
+// picture is the file of the picture in the docs.
 const picture = "../../../examples/functions/fleet_page/fleet.png"
 
 var desktop = chromium.View{Width: 1360, Height: 1000, Zone: "Europe/Berlin"}
@@ -44,7 +44,7 @@ func serve(t *testing.T, histories []page.History, states []page.DeploymentState
 	return server.URL + "/page"
 }
 
-// quiet fails the test if the page logged anything, or requested anything but itself.
+// quiet fails the test if the page has logged anything, or requested anything but itself.
 func quiet(t *testing.T, p *chromium.Page) {
 	t.Helper()
 	if logged := p.Console(); len(logged) > 0 {
@@ -118,7 +118,7 @@ func testUse(t *testing.T, b *chromium.Browser) {
 		t.Errorf("after Clear: %s", got)
 	}
 
-	// Keys alone: into the table, to the failed target of prod, open, close.
+	// With the keyboard only: into the table, to the failed target of prod, open, close.
 	var focused string
 	at := func(want string) {
 		t.Helper()
@@ -252,7 +252,7 @@ func testHostile(t *testing.T, b *chromium.Browser) {
 	}
 }
 
-// contrasts evaluates to the texts on the page whose contrast with what is behind them is below that of WCAG AA.
+// contrasts evaluates to the texts on the page whose contrast with their background is below that of WCAG AA.
 const contrasts = `(() => {
   const parse = (colour) => colour.match(/[\d.]+/g).map(Number);
   const luminance = (rgb) => {
@@ -276,8 +276,8 @@ const contrasts = `(() => {
   return { seen, bad };
 })()`
 
-// Every text has the contrast of WCAG AA on what is behind it, in light, dark and print. Screen readers get headers,
-// names and roles. The page fits a phone but for its tables.
+// Every text has the contrast of WCAG AA on its background, in light, dark and print. Screen readers get headers, names
+// and roles. Except for its tables, the page fits a phone.
 func testAccessible(t *testing.T, b *chromium.Browser) {
 	t.Helper()
 	histories, states := shop()
@@ -350,11 +350,11 @@ func testAccessible(t *testing.T, b *chromium.Browser) {
 	has("image", "46 current, 2 failed, 1 missing, 1 offline")
 	has("image", "prod: 8 deliveries, 1 failed")
 	has("DisclosureTriangleGrouped", "1.7.4 ×15 20 Nov failed 2 behind")
-	has("DisclosureTriangleGrouped", "1.5.8 ×3 20 Nov current") // hidden from those who see its colour
+	has("DisclosureTriangleGrouped", "1.5.8 ×3 20 Nov current") // for screen readers only
 }
 
-// The picture of the docs is what Chromium shows of the shop: the upper part of the page, with an open cell. -update
-// makes it anew.
+// The picture of the docs shows the upper part of the shop's page in Chromium, with an open cell. -update takes it
+// again.
 func testPicture(t *testing.T, b *chromium.Browser) {
 	t.Helper()
 	histories, states := shop()

@@ -9,7 +9,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/page"
 )
 
-// now is when the data was read.
+// now is the time at which the data was read.
 var now = time.Date(2026, 11, 20, 16, 30, 0, 0, time.UTC)
 
 func ago(d time.Duration) time.Time { return now.Add(-d) }
@@ -19,12 +19,12 @@ const (
 	day  = 24 * time.Hour
 )
 
-// commit returns a commit of the control plane: the n-th.
+// commit returns the n-th commit of the control plane.
 func commit(n int) page.Text {
 	return page.Text(fmt.Sprintf("%07x%033x", 0x9e3779b*uint64(n+1)%0xfffffff, n)) //nolint:gosec // small numbers
 }
 
-// shop is a shop's fleet: three environments, of which prod has a failed target and a lost cluster.
+// shop returns a shop's fleet: three environments, of which prod has a failed target and a lost cluster.
 func shop() ([]page.History, []page.DeploymentState) {
 	gitops := func(branch page.Text) page.Destination {
 		return page.Destination{Repo: "https://github.com/acme/gitops", Branch: branch, Path: "."}
@@ -132,7 +132,7 @@ func shopMetrics(all []page.Deployment) page.Metrics {
 	return m
 }
 
-// shopTargets adds what the clusters run: dev is ahead of stage, stage of prod.
+// shopTargets adds the versions on the clusters: dev is ahead of stage, stage of prod.
 func shopTargets(h *page.History, environment int) {
 	for k, target := range []page.Text{
 		"cart-web", "catalog-api", "catalog-sync", "checkout-api", "checkout-web", "identity-login", "kiosk-till",

@@ -9,7 +9,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/page"
 )
 
-// Numbers decide which version is ahead, else the order in an environment that ran both. Otherwise no cell is marked.
+// Version numbers decide which version is ahead, or else the order in an environment that ran both. Without either, no
+// cell is marked.
 func TestAhead(t *testing.T) {
 	at := func(days int) time.Time { return ago(time.Duration(days) * day) }
 	ran := func(version page.Text, since, until int) page.Run {

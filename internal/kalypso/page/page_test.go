@@ -18,7 +18,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/page"
 )
 
-// Without runs, the cells are made of states and deliveries.
+// Without runs, the cells come from states and deliveries.
 func TestCellsWithoutStore(t *testing.T) {
 	histories, states := shop()
 	for i := range histories {
@@ -64,15 +64,15 @@ func TestCellsWithoutStore(t *testing.T) {
 			t.Errorf("no %q in: %s", want, card)
 		}
 	}
-	// Without states, deliveries alone.
+	// Without states, they come from deliveries.
 	if got := read(t, histories[:1], nil).cells("store")[0].all("summary")[0].text(); got !=
 		promoted(0)+" 2026-11-19 10:30Z" {
 		t.Errorf("deliveries alone: %s", got)
 	}
 }
 
-// With runs, a cell has the version of most clusters, the worst state and since when, and opens its clusters and what
-// they ran before.
+// With runs, a cell shows the version of most clusters, the worst state and since when. It opens to its clusters and
+// their earlier versions.
 func TestCellsWithStore(t *testing.T) {
 	got := read(t, first(shop()), nil)
 	for row, want := range map[string]string{
@@ -151,7 +151,7 @@ func TestWrongNow(t *testing.T) {
 	}
 }
 
-// A verdict that is no success is wrong, also without problems. An unknown state comes after failed.
+// Each verdict but success counts as wrong, also without problems. An unknown state comes after failed.
 func TestWrongStates(t *testing.T) {
 	states := []page.DeploymentState{
 		{Name: "a", Verdict: "pending", Summary: "no answer"},
@@ -225,8 +225,8 @@ func TestManyProblems(t *testing.T) {
 	}
 }
 
-// The order of promoted commits is that of the promotions in an environment. A rollback brings an older one, and
-// deliveries that limit cut give no order.
+// The order of promoted commits is that of the promotions in an environment. A rollback delivers an older one.
+// Deliveries that limit cut off give no order.
 func TestAheadOfPromotions(t *testing.T) {
 	at := func(hours, n int, kind page.Text) page.Deployment {
 		return page.Deployment{StartedAt: ago(time.Duration(hours) * hour), DeliveredAt: ago(time.Duration(hours) * hour),
@@ -303,7 +303,8 @@ func TestFailedDelivery(t *testing.T) {
 	}
 }
 
-// The timeline has what each delivery brought, by whom and why, without mail addresses, and links of HTTPS repos alone.
+// The timeline shows the changes of each delivery, its author and reason, without mail addresses, and with links only
+// to HTTPS repos.
 func TestDeliveries(t *testing.T) {
 	histories, states := shop()
 	histories[0].GitOpsRepo.Repo = "git@github.com:acme/gitops.git"
@@ -359,7 +360,7 @@ func TestDeliveries(t *testing.T) {
 	}
 }
 
-// The four metrics are those of the data. Their trends are of the listed deliveries.
+// The four metrics come from the data. Their trends come from the listed deliveries.
 func TestMetrics(t *testing.T) {
 	number := func(n int64) *int64 { return &n }
 	perDay, rate := 0.5, 1.0/3
@@ -399,7 +400,7 @@ func TestMetrics(t *testing.T) {
 	if diff := cmp.Diff(want, metrics(h)); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
-	// limit cut the oldest: the trend begins with the oldest that is listed.
+	// limit cut off the oldest: the trend begins with the oldest listed delivery.
 	h.Deployments = h.Deployments[:3]
 	cut := "Deployments 3 · 0.5 a day 1 → 1 " + bars(18, 0, 0, 0, 0, 0, 0, 0, 18, 0, 0, 0)
 	if diff := cmp.Diff(cut, metrics(h)[0]); diff != "" {
@@ -411,7 +412,7 @@ func TestMetrics(t *testing.T) {
 	}
 }
 
-// A state belongs to the history of its location; names of maps come first. Notes describe what the data lacks.
+// A state belongs to the history of its location; the keys of maps are used first. Notes name missing data.
 func TestEnvironments(t *testing.T) {
 	location := func(branch page.Text) page.Destination {
 		return page.Destination{Repo: "https://acme.io/r", Branch: branch, Path: "."}
@@ -595,7 +596,8 @@ func TestDecode(t *testing.T) {
 	}
 }
 
-// All lanes have one axis: from the earliest window to the latest, with days at its ticks.
+// All lanes share one axis, from the beginning of the earliest window to the end of the latest, with a tick for each
+// day.
 func TestLanes(t *testing.T) {
 	at := func(name page.Text, since page.Text, days int) page.History {
 		d := page.Deployment{StartedAt: ago(time.Duration(days) * day), DeliveredAt: now, Kind: "promotion"}

@@ -13,7 +13,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
 
-// TestReadEntra: the provider knows who signs in only if it knows the argument and, if it is true, the credential.
+// TestReadEntra: the sign-in is known only if the argument is known and, if it is true, the credential.
 func TestReadEntra(t *testing.T) {
 	block := map[string]attr.Type{"entra": types.BoolType}
 	given := func(entra types.Bool) types.Object {
@@ -69,8 +69,8 @@ func TestEntraServes(t *testing.T) {
 	}
 }
 
-// TestAzureDevOpsEnvironment: the environment's token goes to Azure DevOps Services, and to the organisation that a
-// variable names alone.
+// TestAzureDevOpsEnvironment: the environment's token goes to Azure DevOps Services, and only to the organisation that
+// a variable names.
 func TestAzureDevOpsEnvironment(t *testing.T) {
 	t.Parallel()
 	type variables map[string]string
@@ -98,7 +98,7 @@ func TestAzureDevOpsEnvironment(t *testing.T) {
 	}
 }
 
-// TestAzureDevOpsWithheld: a repo of another organisation than the token's is an error of the plan, which says so.
+// TestAzureDevOpsWithheld: a repo of another organisation than the token's is an error of the plan that names both.
 func TestAzureDevOpsWithheld(t *testing.T) {
 	t.Parallel()
 	host := azureDevOpsSettings{Token: "canary", Organizations: []string{"acme", "Acme"}}.settings()

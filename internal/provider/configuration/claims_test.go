@@ -6,7 +6,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 )
 
-// A resource that is replaced is planned as an update and as a create. It claims what it manages once.
+// A resource that is replaced is planned as an update and as a create. It claims its object once.
 func TestClaimOfReplacedResource(t *testing.T) {
 	var claims configClaims
 	config := tftypes.NewValue(tftypes.String, "config")

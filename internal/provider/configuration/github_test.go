@@ -10,7 +10,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
 
-// TestGitHubTokenOfTheEnvironment says where GITHUB_TOKEN stands in: never where a token would go to another host.
+// TestGitHubTokenOfTheEnvironment: GITHUB_TOKEN is used if no token is set, but never for another host than GitHub's
+// own.
 func TestGitHubTokenOfTheEnvironment(t *testing.T) {
 	t.Setenv(githubTokenVariable, "of the environment")
 	for name, test := range map[string]struct{ token, baseURL, want string }{

@@ -118,8 +118,8 @@ func TestHostLogins(t *testing.T) {
 	}
 }
 
-// TestHostBlocks: two blocks with the same server are an error at both, however they write it. A value that is not
-// known yet makes the hosts unknown, and no error.
+// TestHostBlocks: two blocks with the same server are an error at both, with any notation of its URL. With an unknown
+// value, the hosts are unknown, without an error.
 func TestHostBlocks(t *testing.T) {
 	t.Parallel()
 	type blocks map[string][2]string

@@ -15,7 +15,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
 
-// TestHostDiagnostics: a diagnostic says the name and the block of the host that the error is from, whichever it is.
+// TestHostDiagnostics: a diagnostic names the host that the error is from, and its block, for each host.
 func TestHostDiagnostics(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -42,7 +42,7 @@ func TestHostDiagnostics(t *testing.T) {
 	}
 }
 
-// TestHosts: the blocks of hosts are read as one list. Two with one server are an error at both.
+// TestHosts: the hosts' blocks are read as one list. Two blocks with the same server are an error at both.
 func TestHosts(t *testing.T) {
 	t.Parallel()
 	block := func(url any, token attr.Value) attr.Value {
@@ -61,7 +61,7 @@ func TestHosts(t *testing.T) {
 	for name, tt := range map[string]struct {
 		arguments map[string]attr.Value
 		problems  string // summaries and paths
-		hosts     string // blocks with what is known of them
+		hosts     string // the known blocks
 	}{
 		"none": {nil, "", "github, gitlab, azure_devops"},
 		"gitea": {map[string]attr.Value{"gitea": block("https://git.acme.io/forge", token)}, "",
@@ -120,7 +120,7 @@ func TestHosts(t *testing.T) {
 	}
 }
 
-// TestGiteaLogin: the token is the login with Git for the repos of its server alone.
+// TestGiteaLogin: the token is the login with Git only for the repos of its own server.
 func TestGiteaLogin(t *testing.T) {
 	t.Parallel()
 	var ps problem.Problems

@@ -1,6 +1,6 @@
 // Package corpus_test replays a corpus of random stories of the provider, and compares them to the byte with what an
-// earlier version did. Each step of a story is a case: a configuration, a state, a private state and a branch, with
-// what the provider plans, says, keeps, commits and proposes. See README.md.
+// earlier version did. Each step of a story is a case: a configuration, a state, a private state and a branch, with the
+// provider's plan, diagnostics, states, commits and pull requests. See README.md.
 package corpus_test
 
 import (
@@ -94,7 +94,7 @@ func TestCorpus(t *testing.T) {
 	t.Logf("%d cases", cases.Load())
 }
 
-// shard is what the stories of a shard share: a clock, and servers, which take long to start.
+// shard contains what its stories share: a clock, and servers, which take long to start.
 type shard struct {
 	now      time.Time
 	fake     *githubfake.Server
@@ -138,7 +138,7 @@ func (sh *shard) tell(t *testing.T, s story, seed uint64) string {
 	return w.trace.String()
 }
 
-// show adds to the trace what the step left behind.
+// show adds the branches and pull requests after the step to the trace.
 func (w *world) show() {
 	w.t.Helper()
 	w.trace.private(w.t, w.resource.Private)

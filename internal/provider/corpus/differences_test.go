@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// differences lists what differs on purpose from the recorded corpus.
+// differences lists the intended differences from the recorded corpus.
 var differences = []difference{
 	{wording, "The BaseRepo gets another commit", "The commit of the BaseRepo will change"},
 	{wording, "Rendered documents that are no Kubernetes objects", "Rendered documents are not Kubernetes objects"},
@@ -24,10 +24,10 @@ var differences = []difference{
 	{wording, "The old location holds them", "The old location contains them"},
 }
 
-// wording is the reason of a text that says the same in words that a stranger understands, see CONTRIBUTING.
+// wording is the reason of a text that says the same in other words, see CONTRIBUTING.
 const wording = "wording"
 
-// difference is a text of the recorded corpus that is another one now.
+// difference is a text of the recorded corpus that has changed.
 type difference struct{ reason, recorded, now string }
 
 // withDifferences returns a recorded story with the intended differences.
@@ -38,7 +38,7 @@ func withDifferences(story string) string {
 	return story
 }
 
-// TestDifferences expects a reason for each difference, and that the corpus has what it changes.
+// TestDifferences fails for a difference without a reason, or one whose text the corpus does not contain.
 func TestDifferences(t *testing.T) {
 	all := everything(t)
 	for _, d := range differences {

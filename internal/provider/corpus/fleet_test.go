@@ -141,7 +141,7 @@ func (w *world) edit(among []edit) {
 	}
 }
 
-// ofFleet are changes of the fleet.
+// ofFleet lists changes of the fleet.
 var ofFleet = []edit{
 	{"nothing", 2, func(*world) {}},
 	{"value of all", 8, func(w *world) { w.configs()["all"] = config("all", nil, args{"value": w.name("v")}) }},
@@ -207,7 +207,7 @@ var ofFleet = []edit{
 // hash returns a commit's hash made of a text.
 func hash(text string) string { return fmt.Sprintf("%x%040d", text, 0)[:40] }
 
-// ofSettings are changes of how the tree is delivered.
+// ofSettings lists changes of the settings of the delivery.
 var ofSettings = []edit{
 	{"path", 2, func(w *world) { w.destination()["path"] = pick(w, ".", "clusters", "clusters/dev") }},
 	{"branch", 2, func(w *world) { w.destination()["branch"] = pick(w, "dev", "dev", "live", "absent") }},
@@ -275,7 +275,7 @@ func (w *world) mend() {
 	delete(w.configs(), "token")
 }
 
-// ofTeams are changes that break deployment targets, and fix them.
+// ofTeams lists changes that break deployment targets, and that fix them.
 var ofTeams = []edit{
 	{"a team breaks its data", 4, func(w *world) { w.target()["manifests"] = args{"breaks": "data"} }},
 	{"a team breaks its text", 2, func(w *world) { w.target()["manifests"] = args{"breaks": "{{"} }},
@@ -290,7 +290,7 @@ var ofTeams = []edit{
 	{"on_assignment_error", 2, func(w *world) { w.args["on_assignment_error"] = pick(w, "keep", "keep", "fail") }},
 }
 
-// ofPlacement are changes of placement.
+// ofPlacement lists changes of placement.
 var ofPlacement = []edit{
 	{"number of cluster types", 4, func(w *world) {
 		w.policies()["test"].(args)["placement"] = args{ //nolint:forcetypeassert // of rendering
@@ -316,7 +316,7 @@ var ofPlacement = []edit{
 	{"unsatisfied", 1, func(w *world) { w.setting("guardrails")["unsatisfied"] = pick(w, "warn", "ignore", "error") }},
 }
 
-// ofUnknown hide arguments from the plan.
+// ofUnknown lists changes that make arguments unknown at plan.
 var ofUnknown = []edit{
 	{"value not known", 2, func(w *world) { w.hide("configs.all.data.value") }},
 	{"data not known", 1, func(w *world) { w.hide("configs.all.data") }},
@@ -341,7 +341,7 @@ var ofUnknown = []edit{
 
 func (w *world) hide(path string) { w.unknown = append(w.unknown, path) }
 
-// ofRollout are changes of the waves.
+// ofRollout lists changes of the waves.
 var ofRollout = []edit{
 	{"stages", 3, func(w *world) { w.args["rollout"] = w.stages() }},
 	{"no rollout", 1, func(w *world) { w.args["rollout"] = nil }},
@@ -372,7 +372,7 @@ func (w *world) stages() args {
 	)}
 }
 
-// observe has the rollout see what clusters report: each cluster type has one that runs the head of the branch.
+// observe gives the rollout an observation: each cluster type has one cluster, which runs the head of the branch.
 func (w *world) observe(s *protocol.Session) {
 	w.t.Helper()
 	rollout, ok := w.args["rollout"].(args)

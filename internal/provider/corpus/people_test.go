@@ -12,7 +12,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/protocol"
 )
 
-// ofPeople are what people do to the branch.
+// ofPeople lists changes that people make to the branch.
 var ofPeople = []edit{
 	{"people change a file of ours", 4, func(w *world) { w.push(w.branch(), w.ours(), w.name("hotfix ")+"\n") }},
 	{"people remove a file of ours", 2, func(w *world) { w.push(w.branch(), w.ours(), "") }},
@@ -61,7 +61,7 @@ func (w *world) resetBranch() {
 // operatorReadme is the README that Kalypso's operator writes into the folder of a cluster type.
 const operatorReadme = "# c1\n\nThis folder contains the assignments for the cluster type c1.\n"
 
-// ofState is what becomes of Terraform's state.
+// ofState lists accidents of Terraform's state.
 var ofState = []edit{
 	{"a kill", 1, func(w *world) { w.killed = true }},
 	{"the state is lost", 1, func(w *world) { w.resource = protocol.Resource{Type: w.resource.Type} }},
@@ -97,7 +97,7 @@ func (w *world) importRendering() {
 	}
 }
 
-// destroy plans and applies a destroy, and creates again what it removed in the next steps.
+// destroy plans and applies a destroy. The next steps create the resource again.
 func (w *world) destroy() {
 	w.t.Helper()
 	ctx := w.t.Context()
@@ -118,13 +118,13 @@ func (w *world) destroy() {
 	}
 }
 
-// branch is the branch of the destination.
+// branch returns the branch of the destination.
 func (w *world) branch() string {
 	branch, _ := w.destination()["branch"].(string)
 	return branch
 }
 
-// at is the path of the destination.
+// at returns the path of the destination.
 func (w *world) at() string {
 	path, _ := w.destination()["path"].(string)
 	return path
@@ -204,7 +204,7 @@ func withPull(change func(w *world, p githubfake.PullRequest)) func(*world) {
 	}
 }
 
-// ofReviewers are what people do to pull requests.
+// ofReviewers lists changes that people make to pull requests.
 var ofReviewers = []edit{
 	{"people merge", 8, withPull(func(w *world, p githubfake.PullRequest) { w.merge(p, "merge") })},
 	{"people squash", 4, withPull(func(w *world, p githubfake.PullRequest) { w.merge(p, "squash") })},
@@ -285,8 +285,8 @@ func (w *world) merges(p githubfake.PullRequest) bool {
 	return out != ""
 }
 
-// rebases reports whether the head has no merge commit and is one commit ahead, so that a rebase has no conflict that a
-// merge has not.
+// rebases reports whether the head has no merge commit and is one commit ahead, so that a rebase conflicts only if a
+// merge does.
 func (w *world) rebases(p githubfake.PullRequest) bool {
 	return w.runGit("rev-list", "--count", "refs/heads/"+p.Base+".."+p.HeadCommit) == "1"
 }
@@ -303,7 +303,7 @@ func (w *world) updateBranch(p githubfake.PullRequest) {
 	w.runGit("update-ref", "refs/heads/"+p.Head, commit)
 }
 
-// ofPullRequests are changes of the settings of pull requests.
+// ofPullRequests lists changes of the settings of pull requests.
 var ofPullRequests = []edit{
 	{"labels", 2, func(w *world) {
 		w.setting("delivery")["labels"] = pick[any](w, nil, []any{"platform"}, []any{"a", "b"})
@@ -320,7 +320,7 @@ var ofPullRequests = []edit{
 	{"a pull request", 3, func(w *world) { w.setting("delivery")["strategy"] = "pull_request" }},
 }
 
-// ofMoves moves a rendering to the other branch, once its pull request is merged, if it has one.
+// ofMoves lists moves to the other branch. A rendering with a pull request moves once that is merged.
 var ofMoves = []edit{
 	{"people merge, and the rendering moves", 10, func(w *world) {
 		if p, open := w.pull("open"); open {

@@ -7,9 +7,9 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
-// rareStories lists kinds about what seldom comes together in the others: moves that succeed, waves of another promoted
-// commit, pull requests that people close and an apply opens again, and reverts. They have a shard of their own, so the
-// recording of the others stays.
+// rareStories lists kinds with situations that are rare in the other kinds: moves that succeed, waves of another
+// promoted commit, pull requests that people close and an apply reopens, and reverts. They have a shard of their own,
+// so that the recordings of the other shards stay.
 func rareStories(template string) []story {
 	reopened := func(w *world) {
 		onGitHub(template)(w)
@@ -55,7 +55,7 @@ var ofClosing = []edit{
 	{"reopen", 2, func(w *world) { w.setting("delivery")["reopen"] = w.chance(70) }},
 }
 
-// takeValue sets one of a few values, so that a fleet renders again what it rendered before.
+// takeValue sets one of a few values, so that a fleet renders earlier trees again.
 func (w *world) takeValue() {
 	w.configs()["all"] = config("all", nil, args{"value": pick(w, "1", "2")})
 }

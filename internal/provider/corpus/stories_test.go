@@ -12,16 +12,16 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/protocol"
 )
 
-// story is a kind of story: what it begins with, what it changes, and how many steps it has.
+// story is a kind of story: its beginning, its changes, and its number of steps.
 type story struct {
 	name  string
 	steps int
 	begin func(w *world)
 	edits []edit
-	mend  func(w *world) // makes right what may keep the resource from being applied
+	mend  func(w *world) // repairs everything that may prevent an apply
 }
 
-// stories lists the kinds; a seed takes one after the other.
+// stories lists the kinds. Each seed tells one story of each.
 func stories(template string) []story {
 	onGit := func(yaml []string, begin func(w *world)) func(w *world) { return renderingOnGit(template, yaml, begin) }
 	return []story{
@@ -186,7 +186,7 @@ func (w *world) commit() {
 	w.commits = append(w.commits, gitserver.Seed(w.t, w.repo, "main", map[string]string{"a.yaml": w.name("a: ")}))
 }
 
-// promote reads the promotion, and has the rendering take it.
+// promote reads the promotion, and gives it to the rendering.
 func (w *world) promote(s *protocol.Session) {
 	w.t.Helper()
 	given := args{"environment": "dev", "control_plane": args{"repo": w.url, "branch": "main"},

@@ -25,8 +25,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/protocol"
 )
 
-// trace is the text of a story: what the provider said, and what it left in the state, on the branches and in pull
-// requests. It shows values where they change.
+// trace is the text of a story: the diagnostics, the state, the branches and the pull requests after each step. It
+// shows a value when it changes.
 type trace struct {
 	b        strings.Builder
 	replaces []string
@@ -38,7 +38,7 @@ func newTrace() *trace {
 	return &trace{before: map[string]map[string]string{}, trees: map[plumbing.Hash]map[string]string{}}
 }
 
-// replace has the trace show other texts for those that each run makes anew, in pairs.
+// replace makes the trace replace texts that differ between runs. The parameters are pairs: a text and its replacement.
 func (t *trace) replace(pairs ...string) { t.replaces = append(t.replaces, pairs...) }
 
 func (t *trace) line(format string, a ...any) {
@@ -78,7 +78,7 @@ func (t *trace) difference(topic string, before, now map[string]string) {
 
 func (t *trace) state(topic string, v tftypes.Value) { t.changes(topic, protocol.Lines(v)) }
 
-// plan adds what a plan changes.
+// plan adds the changes of a plan.
 func (t *trace) plan(p *protocol.Plan, prior tftypes.Value) {
 	switch {
 	case !p.Changes():
@@ -93,7 +93,7 @@ func (t *trace) plan(p *protocol.Plan, prior tftypes.Value) {
 	t.difference("planned", protocol.Lines(prior), protocol.Lines(p.Planned))
 }
 
-// private adds what the private state means, without caches.
+// private adds the content of the private state, without caches.
 func (t *trace) private(test *testing.T, private []byte) {
 	test.Helper()
 	all := map[string]string{}

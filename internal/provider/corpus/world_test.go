@@ -21,8 +21,8 @@ import (
 // args are arguments of a resource, or of an object in it.
 type args = map[string]any
 
-// world is what one story changes: a resource with its arguments, the state that Terraform keeps of it, and the repo
-// with its people.
+// world is changed by one story: a resource with its arguments, its state in Terraform, and the repo that people work
+// on.
 type world struct {
 	*shard
 	*rand.Rand
@@ -43,7 +43,7 @@ type world struct {
 	unknown []string
 	// config changes the arguments before each plan, such as from a data source. It may be nil.
 	config func(s *protocol.Session)
-	// between is what people do between the plan and the apply. It may be nil.
+	// between is called between the plan and the apply, for changes by people. It may be nil.
 	between func()
 	failed  bool     // the last plan or apply
 	killed  bool     // the next apply is killed before it saves the state
@@ -51,26 +51,26 @@ type world struct {
 	verdict string   // of their reports
 	rules   args     // of a promotion
 	commits []string // of the control plane
-	made    int      // names and values that were made, so that none comes twice
+	made    int      // the number of names and values so far, so that none is used twice
 }
 
-// hourOf is how long a story waits for soaks.
+// hourOf is the time that a story waits for soaks.
 const hourOf = time.Hour
 
-// start is the time at which all stories begin.
+// start is the time at the beginning of each story.
 var start = time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
 
 func (w *world) chance(percent int) bool { return w.IntN(100) < percent }
 
 func pick[T any](w *world, all ...T) T { return all[w.IntN(len(all))] }
 
-// name returns a name that did not come before.
+// name returns a name that the story has not used yet.
 func (w *world) name(prefix string) string {
 	w.made++
 	return fmt.Sprintf("%s%d", prefix, w.made)
 }
 
-// did notes what a step changes, for the trace.
+// did adds a change of a step to the trace.
 func (w *world) did(format string, a ...any) { w.trace.line("- "+format, a...) }
 
 // session starts a provider, as each command of Terraform does.
@@ -140,7 +140,7 @@ func (w *world) apply(ctx context.Context, plan *protocol.Plan) {
 	w.trace.state("state", w.resource.State)
 }
 
-// note adds what an operation said to the trace.
+// note adds the diagnostics and the error of an operation to the trace.
 func (w *world) note(operation string, ds protocol.Diagnostics, err error) {
 	w.failed = w.failed || ds.HasErrors()
 	if err != nil {
@@ -151,7 +151,7 @@ func (w *world) note(operation string, ds protocol.Diagnostics, err error) {
 	}
 }
 
-// planned returns the arguments of the plan, in which some are not known yet.
+// planned returns the arguments of the plan, of which some are unknown.
 func (w *world) planned() args {
 	planned := w.given()
 	if planned == nil {
@@ -163,7 +163,7 @@ func (w *world) planned() args {
 	return planned
 }
 
-// hide returns an object with an unknown part, if it has the part that is to contain it.
+// hide returns an object in which the part at a path is unknown, if the object that contains it exists.
 func hide(object args, path []string) args {
 	next := maps.Clone(object)
 	part, isObject := next[path[0]].(args)

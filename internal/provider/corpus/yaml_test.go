@@ -8,8 +8,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// given returns the arguments as Terraform gets them. Of a fleet, most objects are in manifests: the framework takes
-// most of the time for objects.
+// given returns the arguments as Terraform gets them. Most objects of a fleet are in manifests, since the framework is
+// slow with objects.
 func (w *world) given() args {
 	if len(w.yaml) == 0 || w.args == nil {
 		return w.args

@@ -18,14 +18,14 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
 )
 
-// awkward is a string with all that Terraform, YAML and JSON treat specially.
+// awkward is a string with all characters that Terraform, YAML and JSON treat specially.
 const awkward = "a\n\tb: \"c\" \\ ${d} %{e} {{ .F }} 'ü' 日本 \u2028\r\n"
 
 func meta(name string, labels map[string]string) fleet.Meta {
 	return fleet.Meta{Name: name, Labels: labels}
 }
 
-// objects contains for each kind one object with nothing optional, and one with everything.
+// objects contains two objects of each kind: one without optional parts, and one with all of them.
 var objects = map[string][]fleet.Object{
 	"cluster_type": {
 		&fleet.ClusterType{Meta: meta("a", nil), Reconciler: "r", NamespaceService: "n"},

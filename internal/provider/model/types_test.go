@@ -8,7 +8,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
 )
 
-// The types that are worked out once are those that the framework would put together, on every level.
+// The cached types equal those that the framework builds, on every level.
 func TestTyped(t *testing.T) {
 	kinds := map[string]map[string]schema.Attribute{"rendering": {}}
 	for _, m := range All {

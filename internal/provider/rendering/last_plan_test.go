@@ -10,7 +10,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/configuration"
 )
 
-// A plan serves the apply of the same values alone, and once.
+// A plan is reused only by an apply of the same values, and only once.
 func TestLastPlan(t *testing.T) {
 	values := func(environment types.String, manifest string) environmentRenderingModel {
 		return environmentRenderingModel{

@@ -21,7 +21,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
 
-// TestPrintableDiagnostics: a diagnostic escapes every untrusted name and text, wherever it comes from.
+// TestPrintableDiagnostics: a diagnostic escapes every untrusted name and text, from any source.
 func TestPrintableDiagnostics(t *testing.T) {
 	const evil, shown = "a\x1b[2J\u202eb", `a\x1b[2J\u202eb`
 	none := &delivery.AppliedTree{Rendered: delivery.NewRendered(&delivery.Arguments{}, nil)}

@@ -81,8 +81,8 @@ func TestPathOf(t *testing.T) {
 	}
 }
 
-// Terraform finds no source for a nested attribute: the diagnostic is on the attribute that it can show, and says the
-// rest.
+// Terraform finds no source for a nested attribute: the diagnostic is on the attribute that it can show, and contains
+// the rest of the path.
 func TestDiagnostic(t *testing.T) {
 	p := problem.Problem{
 		Kind: string(fleet.KindWorkload), Name: "w", Summary: "S", Detail: "D.",

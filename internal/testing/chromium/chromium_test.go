@@ -10,7 +10,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/chromium"
 )
 
-// The client sees what a page does: requests, blocked ones too, errors, dialogs, keys and the reader's view.
+// The client reports what a page does: requests, also blocked ones, errors, dialogs, keys and the accessibility tree.
 func TestPage(t *testing.T) {
 	b := chromium.Start(t)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -17,7 +17,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// TestServer: it serves Git and the API, below its folder too, and the proxy records what the provider asks for.
+// TestServer: it serves Git and the API, also below its folder, and the proxy records the provider's requests.
 func TestServer(t *testing.T) {
 	t.Parallel()
 	repo := gitea.Shared(t).AddRepo(t, "gitops", "ann")
@@ -39,7 +39,7 @@ func TestServer(t *testing.T) {
 	}
 }
 
-// TestHooks: Git asks Gitea about each push. Gitea refuses one to a protected branch, and the push prints why.
+// TestHooks: Git asks Gitea about each push. Gitea refuses one to a protected branch, and the push prints the reason.
 func TestHooks(t *testing.T) {
 	t.Parallel()
 	repo := gitea.Shared(t).AddRepo(t, "gitops", "ann")

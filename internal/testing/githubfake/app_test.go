@@ -15,7 +15,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/githubfake"
 )
 
-// An app gets a token for its own installation alone, with a signature of its own and in its time; the token ends.
+// An app gets a token only for its own installation, with its own signature and in the validity period. The token
+// expires.
 func TestApp(t *testing.T) {
 	now := time.Date(2030, 1, 1, 12, 0, 0, 0, time.UTC)
 	s := githubfake.New(t, githubfake.WithClock(func() time.Time { return now }))

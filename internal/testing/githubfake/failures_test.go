@@ -11,7 +11,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/githubfake"
 )
 
-// Each kind of failure is visible to the caller, as often as requested.
+// The caller sees each kind of failure as often as the test asks for it.
 func TestFailures(t *testing.T) {
 	c, r := start(t)
 	branch(t, r, "change", "a")
@@ -66,7 +66,7 @@ func TestFailures(t *testing.T) {
 	for _, q := range c.s.Requests() {
 		log = append(log, fmt.Sprint(q.Method, q.Path, q.Status))
 	}
-	// The transport repeats a GET by itself where a connection that it kept is gone.
+	// The transport itself repeats a GET if an idle connection was closed.
 	if diff := cmp.Diff([]string{"POST/repos/acme/gitops/pulls0", "GET/repos/acme/gitops/pulls0",
 		"POST/repos/acme/gitops/pulls422", "GET/repos/acme/gitops/pulls200"}, log); diff != "" {
 		t.Error(diff)

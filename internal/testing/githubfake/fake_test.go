@@ -17,7 +17,7 @@ import (
 
 type object = map[string]any
 
-// caller asks the API of a fake.
+// caller sends requests to the API of a fake.
 type caller struct {
 	t     *testing.T
 	s     *githubfake.Server
@@ -56,7 +56,7 @@ func (c caller) do(method, path string, body any) (int, http.Header, object) {
 	return resp.StatusCode, resp.Header, object{"list": answer}
 }
 
-// expect does a request and compares its status and, where said is not empty, looks for that in its answer.
+// expect sends a request and compares the status. If said is not empty, the answer must contain it.
 func (c caller) expect(status int, said, method, path string, body any) object {
 	c.t.Helper()
 	got, _, answer := c.do(method, path, body)
@@ -80,7 +80,7 @@ func start(t *testing.T) (caller, *githubfake.Repo) {
 	return caller{t, s, s.Token}, r
 }
 
-// branch puts commits on a new branch, a file each, that starts where main is.
+// branch creates a branch at the head of main and adds commits, each with one file.
 func branch(t *testing.T, r *githubfake.Repo, name string, files ...string) {
 	t.Helper()
 	gitserver.Git(t, r.Path, "branch", "--force", name, "main")
@@ -122,7 +122,7 @@ func TestOpenRefuses(t *testing.T) {
 	c.expect(404, "Not Found", "GET", pulls+"/1", nil)
 }
 
-// A pull request's head follows its branch; what is merged, by each method, is merged in Git.
+// A pull request's head follows its branch. A merge, by each method, merges in Git.
 func TestMerge(t *testing.T) {
 	for method, want := range map[string][]string{
 		"merge":  {"Merge pull request #1 from acme/change", "Add b", "Add a", "Other", "Seed"},
@@ -173,7 +173,7 @@ func TestMergeConflict(t *testing.T) {
 	}
 }
 
-// Changes of branches by hand show on the pull requests.
+// Pull requests show changes of their branches by hand.
 func TestBranchesByHand(t *testing.T) {
 	states := func(r *githubfake.Repo) (all []string) {
 		for _, p := range r.PullRequests() {
@@ -308,7 +308,7 @@ func TestStatuses(t *testing.T) {
 	c.expect(422, "maximum is 140", "POST", set, object{"state": "success", "description": strings.Repeat("x", 141)})
 }
 
-// A repo whose plan lacks drafts opens none, and makes none of what is open.
+// A repo whose plan lacks drafts opens no drafts, and converts no pull request to one.
 func TestNoDrafts(t *testing.T) {
 	c, r := start(t)
 	r.NoDrafts()
@@ -325,7 +325,7 @@ func TestNoDrafts(t *testing.T) {
 	}
 }
 
-// People close, reopen and edit.
+// People close, reopen and edit pull requests.
 func TestPeople(t *testing.T) {
 	_, r := start(t)
 	branch(t, r, "change", "a")

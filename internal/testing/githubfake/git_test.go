@@ -11,7 +11,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
-// Git is let in by the tokens of the API, and a protected branch by none; its pull requests are still merged.
+// Git accepts the tokens of the API. No token may push to a protected branch, but its pull requests are merged.
 func TestGit(t *testing.T) {
 	c, r := start(t)
 	c.s.AddToken("reader", "bob", map[string]githubfake.Access{"acme/gitops": githubfake.Read})

@@ -7,8 +7,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/kustomize"
 )
 
-// TestBuild shows what a cluster does with what the provider compares: one object twice fails the folder, whatever file
-// it is in, an empty file does not.
+// TestBuild shows what a cluster does with the cases that the provider checks: one object twice, in any files, fails
+// the folder. An empty file does not.
 func TestBuild(t *testing.T) {
 	const a = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\n  namespace: n\n"
 	for _, tt := range []struct {

@@ -6,7 +6,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/postgres"
 )
 
-// A database is reached on loopback, with TLS, and on the socket, and outlives the server's end.
+// A database is reached on loopback, with TLS, and on the socket, and survives a restart of the server.
 func TestServer(t *testing.T) {
 	t.Parallel()
 	s := postgres.Start(t)
@@ -32,7 +32,7 @@ func TestServer(t *testing.T) {
 	}
 }
 
-// PgBouncer's mode is the one that breaks what a session keeps.
+// PgBouncer uses transaction mode, in which sessions lose their state.
 func TestPgBouncer(t *testing.T) {
 	t.Parallel()
 	s := postgres.Start(t)

@@ -7,7 +7,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/processor"
 )
 
-// A function that sleeps takes no processor time; one that works runs three times if it exceeds the bound.
+// A function that sleeps takes no processor time. A function that exceeds the bound runs three times.
 func TestLeast(t *testing.T) {
 	runs := 0
 	sleep := func() {

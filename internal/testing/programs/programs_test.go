@@ -63,7 +63,7 @@ func TestFindMissing(t *testing.T) {
 	}
 }
 
-// The first place that exists is found: a command on the PATH, or a file.
+// The first existing candidate is found: a command on the PATH, or a file.
 func TestFind(t *testing.T) {
 	folder := t.TempDir()
 	command, file := filepath.Join(folder, "flux"), filepath.Join(folder, "file")
