@@ -34,15 +34,15 @@ func TestClearSecrets(t *testing.T) {
 		before *State
 		want   []string
 	}{
-		"nothing before":   {nil, []string{"a A", "a Z", "b TOKEN"}},
-		"inputs not known": {&State{}, []string{"a A", "a Z", "b TOKEN"}},
-		"the same before":  {stateOf(configs...), nil},
-		"a config before":  {stateOf(configs[1]), []string{"b TOKEN"}},
-		"another value": {stateOf(configs[0], configWith("a", map[string]string{"Z": token, "A": "x"})),
+		"there is no earlier delivery":        {nil, []string{"a A", "a Z", "b TOKEN"}},
+		"the delivered inputs are unknown":    {&State{}, []string{"a A", "a Z", "b TOKEN"}},
+		"the same value was delivered":        {stateOf(configs...), nil},
+		"the config was delivered without it": {stateOf(configs[1]), []string{"b TOKEN"}},
+		"another value was delivered": {stateOf(configs[0], configWith("a", map[string]string{"Z": token, "A": "x"})),
 			[]string{"a A"}},
-		"of another config": {stateOf(configs[0], configWith("c", configs[1].Data)), []string{"a A", "a Z"}},
-		"proposed before":   {&State{Proposal: &Proposal{Head: stateOf(configs...)}}, nil},
-		"proposed and before": {&State{Inputs: stateOf(configs[0]).Inputs, Proposal: &Proposal{Head: stateOf(configs[1])}},
+		"another config had the value": {stateOf(configs[0], configWith("c", configs[1].Data)), []string{"a A", "a Z"}},
+		"the value was proposed":       {&State{Proposal: &Proposal{Head: stateOf(configs...)}}, nil},
+		"the value was proposed and delivered": {&State{Inputs: stateOf(configs[0]).Inputs, Proposal: &Proposal{Head: stateOf(configs[1])}},
 			nil},
 	} {
 		t.Run(name, func(t *testing.T) {

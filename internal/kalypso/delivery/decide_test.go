@@ -27,24 +27,24 @@ import (
 // to be done: the environment "dev" on the branch "dev" is rendered and delivered, and the branch has not changed
 // since.
 
-// situation is what a decision follows from.
+// situation contains the inputs of a decision.
 type situation struct {
 	desired *desired
 	prior   *Prior
 	state   *State
-	branch  *BranchState // as it is read now
-	old     *BranchState // the same branch at the path that is left
+	branch  *BranchState // the branch as it is read now
+	old     *BranchState // the same branch at the previous path
 	adopted []string
 }
 
-// desired is a rendering as rows change it: its arguments, and what its fleet renders to.
+// desired is a rendering that rows change: its arguments, and the tree that its fleet renders.
 type desired struct {
 	Arguments
 	Tree   *tree.Tree
 	failed problem.Problems
 }
 
-// rendered returns what is desired now. Later changes do not reach it.
+// rendered returns a copy of the desired rendering, which later changes do not affect.
 func (d *desired) rendered() *Rendered {
 	arguments := d.Arguments
 	r := NewRendered(&arguments, d.Tree)
@@ -52,7 +52,7 @@ func (d *desired) rendered() *Rendered {
 	return r
 }
 
-// decide decides from the situation. Deciding twice is the same.
+// decide decides on the situation, twice, and fails the test unless both decisions are equal.
 func (s *situation) decide(t *testing.T) *Decision {
 	t.Helper()
 	r := s.desired.rendered()
@@ -77,12 +77,12 @@ func (s *situation) applied() *AppliedTree {
 
 const delivered = "large/a=1 large/b=1 small/c=1"
 
-// free lets everything go.
+// free are guardrails that allow every removal.
 var free = Guardrails{MaxRemoved: "100%", AllowEmpty: true}
 
 var usualDestination = record.Destination{Repo: "https://acme.io/gitops", Branch: "dev", Path: "."}
 
-// rendered is a tree of "cluster type/deployment target=content"; a target with the content "-" is empty.
+// rendered returns a tree of "cluster type/deployment target=content". A target with the content "-" is empty.
 func rendered(entries string) *tree.Tree {
 	folders := map[string][]tree.TargetFolder{}
 	for _, entry := range strings.Fields(entries) {
@@ -109,7 +109,7 @@ func rendered(entries string) *tree.Tree {
 
 func existing(entries string) Inventory { return InventoryOf(rendered(entries)) }
 
-// containing is a branch that contains a rendering with its record.
+// containing returns a branch that contains a rendering with its record.
 func containing(entries string) *BranchState {
 	inventory := existing(entries)
 	written := record.New("dev", inventory.Names(), "", nil, nil)
@@ -135,13 +135,13 @@ func usualSituation() *situation {
 	}
 }
 
-// edited has others change the branch that the state has seen.
+// edited changes the branch as people do, after the state has seen it.
 func (s *State) edited(entries string) {
 	s.Seen.Folders = existing(entries)
 	s.Drift = []drift.Commit{{Commit: "theirs"}}
 }
 
-// reverted has the last delivery put back on the branch by others: the branch contains what was delivered before it.
+// reverted reverts the last delivery as people do: the branch contains the delivery before it.
 func (s *situation) reverted(last string) {
 	before := deliveryOf(s.state)
 	s.state = usualState(last)
@@ -149,7 +149,7 @@ func (s *situation) reverted(last string) {
 	s.state.Seen, s.state.Drift = *containing(delivered), []drift.Commit{{Commit: "revert"}}
 }
 
-// proposed has the tree proposed by the pull request 7, while the destination contains what was delivered.
+// proposed proposes the tree by pull request 7, while the destination contains the last delivery.
 func (s *situation) proposed(entries string) *Proposal {
 	s.desired.Strategy, s.desired.Tree = strategy.PullRequest, rendered(entries)
 	s.prior.TreeHash = s.desired.Tree.Hash.String()
@@ -159,7 +159,7 @@ func (s *situation) proposed(entries string) *Proposal {
 	return s.state.Proposal
 }
 
-// moved has the branch "old" hold what was delivered before a move.
+// moved puts the last delivery on the branch "old", as before a move.
 func (s *situation) moved() *OldLocation {
 	left := usualState(delivered)
 	left.Destination.Branch = "old"
@@ -253,20 +253,20 @@ func TestDecide(t *testing.T) {
 		// A create.
 		{"a create reads the branch for errors", func(s *situation) { s.prior, s.state = nil, nil },
 			"write, reads the branch"},
-		{"a create whose place is not known yet contacts nothing", func(s *situation) {
+		{"a create with an unknown destination contacts no server", func(s *situation) {
 			s.prior, s.state, s.desired.Incomplete = nil, nil, true
 		}, "write"},
-		{"a create that only computes contacts nothing", func(s *situation) {
+		{"a create with the strategy none contacts no server", func(s *situation) {
 			s.prior, s.state, s.desired.Strategy = nil, nil, strategy.None
 		}, "write"},
 
 		{"a create of an empty tree is refused", func(s *situation) {
 			s.prior, s.state, s.desired.Tree = nil, nil, rendered("large small/a=-")
 		}, "write, reads the branch, refuses: empty"},
-		{"it may be allowed", func(s *situation) {
+		{"a create of an empty tree is allowed by allow_empty", func(s *situation) {
 			s.prior, s.state, s.desired.Tree, s.desired.Guardrails.AllowEmpty = nil, nil, rendered("large"), true
 		}, "write, reads the branch"},
-		{"it is not where that is only computed", func(s *situation) {
+		{"a create of an empty tree is not refused with the strategy none", func(s *situation) {
 			s.prior, s.state, s.desired.Tree, s.desired.Strategy = nil, nil, rendered("large"), strategy.None
 		}, "write"},
 
@@ -275,59 +275,59 @@ func TestDecide(t *testing.T) {
 			"write, changes map[large:+0 -0 ~1]"},
 		{"another promoted commit is written", func(s *situation) { s.desired.Promotion.Commit = "v2" },
 			"write, changes map[]"},
-		{"another environment is written, and takes all of the one before away",
+		{"another environment is written, and removes all folders of the previous one",
 			func(s *situation) { s.desired.Environment = "stage" },
 			"write, changes map[], replaces dev, refuses: removes [large/a large/b small/c]"},
-		{"another place is written, and read for errors", func(s *situation) {
+		{"another destination is written, and read for errors", func(s *situation) {
 			s.desired.Destination.Path, s.desired.Guardrails = "clusters", free
 		}, "write, changes map[], reads the branch"},
-		{"another way to write the same place is none",
+		{"another notation of the same destination changes nothing",
 			func(s *situation) { s.desired.Destination.Repo = "https://ACME.io:443/gitops.git" }, "keep"},
-		{"what was never delivered is", func(s *situation) { s.prior.Commit = ""; s.state = nil }, "write, reads the branch"},
-		{"a pull request whose private state can't be read looks at the branch", func(s *situation) {
+		{"a tree that was never delivered is written", func(s *situation) { s.prior.Commit = ""; s.state = nil }, "write, reads the branch"},
+		{"with pull requests and an unreadable private state, the branch is read", func(s *situation) {
 			s.desired.Strategy, s.state = strategy.PullRequest, nil
 		}, "write, recovers the state, reads the branch"},
 
 		// Unknown values.
-		{"a strategy that is not known decides nothing", func(s *situation) { s.desired.Strategy = unknown }, "undecided"},
-		{"assignments that are not known decide nothing", func(s *situation) { s.desired.Tree = nil }, "undecided"},
-		{"another promoted commit is written whatever the assignments are", func(s *situation) {
+		{"with an unknown strategy, nothing is decided", func(s *situation) { s.desired.Strategy = unknown }, "undecided"},
+		{"with unknown assignments, nothing is decided", func(s *situation) { s.desired.Tree = nil }, "undecided"},
+		{"another promoted commit is written even with unknown assignments", func(s *situation) {
 			s.desired.Tree, s.desired.Promotion.Commit = nil, "v2"
 		}, "write"},
-		{"a file that is not known decides nothing", func(s *situation) { s.desired.Tree.Unknown = true }, "undecided"},
-		{"a branch that is not known decides nothing", func(s *situation) {
+		{"with an unknown file, nothing is decided", func(s *situation) { s.desired.Tree.Unknown = true }, "undecided"},
+		{"with an unknown branch, nothing is decided", func(s *situation) {
 			s.desired.Destination.Branch, s.desired.Incomplete = unknown, true
 		}, "undecided"},
-		{"a promoted commit that is not known decides nothing", func(s *situation) { s.desired.Promotion.Commit = unknown },
+		{"with an unknown promoted commit, nothing is decided", func(s *situation) { s.desired.Promotion.Commit = unknown },
 			"undecided"},
-		{"an environment that is not known is no other one", func(s *situation) { s.desired.Environment = unknown }, "keep"},
-		{"guardrails judge targets whose files are not known", func(s *situation) {
+		{"an unknown environment does not count as another one", func(s *situation) { s.desired.Environment = unknown }, "keep"},
+		{"guardrails count targets with unknown files", func(s *situation) {
 			s.desired.Tree = rendered("large/a=1")
 			s.desired.Tree.Unknown = true
 		}, "undecided, refuses: removes [large/b small/c]"},
-		{"what is not known to be allowed is not judged", func(s *situation) {
+		{"unknown guardrails refuse nothing yet", func(s *situation) {
 			s.desired.Tree, s.desired.Incomplete = rendered("large/a=1"), true
 		}, "write, changes map[large:+0 -1 ~0 small:+0 -1 ~0]"},
 
-		// Guardrails and ownership, as far as the last read shows.
-		{"guardrails stop what takes too much away", func(s *situation) { s.desired.Tree = rendered("large/a=1") },
+		// Guardrails and ownership, by the last read.
+		{"guardrails refuse a change that removes too much", func(s *situation) { s.desired.Tree = rendered("large/a=1") },
 			"write, changes map[large:+0 -1 ~0 small:+0 -1 ~0], refuses: removes [large/b small/c]"},
-		{"guardrails judge a move too: the place that is left loses all", func(s *situation) {
+		{"guardrails count a move, which removes all folders at the previous location", func(s *situation) {
 			s.desired.Destination.Branch = "live"
 		}, "write, changes map[], reads the branch, refuses: removes [large/a large/b small/c]"},
-		{"also within a branch", func(s *situation) {
+		{"guardrails count a move within a branch", func(s *situation) {
 			s.desired.Destination.Path = "clusters"
 		}, "write, changes map[], reads the branch, refuses: removes [large/a large/b small/c]"},
-		{"a move that leaves all where it was takes nothing away", func(s *situation) {
+		{"a move that keeps the previous location removes nothing", func(s *situation) {
 			s.desired.Destination.Branch, s.desired.KeepOld = "live", true
 			s.desired.Guardrails = Guardrails{}
 		}, "write, changes map[], reads the branch"},
-		{"a place that contains nothing is left", func(s *situation) {
+		{"a move from an empty location is allowed", func(s *situation) {
 			s.proposed("large/a=2")
 			s.state.Delivered, s.state.Seen.Folders, s.state.Seen.Record = Inventory{}, Inventory{}, nil
 			s.desired.Destination.Branch = "live"
 		}, "write, changes map[large:+1 -0 ~0], reads the branch"},
-		{"a folder of others is not written", func(s *situation) {
+		{"a foreign folder is not overwritten", func(s *situation) {
 			s.desired.Tree = rendered(delivered + " team/d=1")
 			s.state.Seen.Folders = existing(delivered + " team/x=1")
 		}, "write, changes map[team:+1 -0 ~0], refuses: not ours [team]"},
@@ -335,36 +335,36 @@ func TestDecide(t *testing.T) {
 			s.desired.Tree, s.desired.Adopt = rendered(delivered+" team/d=1"), true
 			s.state.Seen.Folders = existing(delivered + " team")
 		}, "write, changes map[team:+1 -0 ~0], adopts [team]"},
-		{"a file stands in the way of a folder", func(s *situation) {
+		{"a file has the name of a folder of ours", func(s *situation) {
 			s.desired.Tree, s.state.Seen.Files = rendered(delivered+" team/d=1"), []string{"team"}
 		}, "write, changes map[team:+1 -0 ~0], refuses: not directories"},
-		{"what is on the branch of others stops nothing that needs it not", func(s *situation) {
+		{"a foreign folder that the tree does not need is no error", func(s *situation) {
 			s.state.Seen.Folders, s.state.Seen.Files = existing(delivered+" team/x=1"), []string{"README.md"}
 		}, "keep"},
 
 		// Drift.
-		{"changes of others are overwritten", func(s *situation) { s.state.edited("large/a=9 large/b=1 small/c=1") },
+		{"foreign changes are overwritten", func(s *situation) { s.state.edited("large/a=9 large/b=1 small/c=1") },
 			"write, changes map[large:+0 -0 ~1], overwrites others on dev"},
-		{"changes of others that came into the fleet are not", func(s *situation) {
+		{"foreign changes that the fleet renders too are not overwritten", func(s *situation) {
 			s.state.edited("large/a=2 large/b=1 small/c=1")
 			s.desired.Tree = rendered("large/a=2 large/b=1 small/c=1")
 		}, "write, changes map[]"},
-		{"a record that others changed is overwritten", func(s *situation) {
+		{"a foreign change of the record is overwritten", func(s *situation) {
 			s.state.Seen.RecordHash, s.state.Drift = "theirs", []drift.Commit{{}}
 		}, "write, changes map[], overwrites others on dev"},
 		{"an apply that was killed after its push overwrites nothing", func(s *situation) {
 			s.desired.Tree = rendered("large/a=2 new/d=1")
 			s.state.Seen, s.state.Drift = *containing("large/a=2 new/d=1"), []drift.Commit{{}}
 		}, "write, changes map[]"},
-		{"a move overwrites what others changed at the old place", func(s *situation) {
+		{"a move overwrites foreign changes at the previous location", func(s *situation) {
 			s.state.edited("large/a=9 large/b=1 small/c=1")
 			s.desired.Destination.Path, s.desired.Guardrails = "clusters", free
 		}, "write, changes map[large:+0 -0 ~1], overwrites others on dev, reads the branch"},
-		{"a move that leaves all where it was overwrites nothing there", func(s *situation) {
+		{"a move that keeps the previous location overwrites nothing there", func(s *situation) {
 			s.state.edited("large/a=9 large/b=1 small/c=1")
 			s.desired.Destination.Path, s.desired.KeepOld = "clusters", true
 		}, "write, changes map[large:+0 -0 ~1], reads the branch"},
-		{"people reverted the last delivery, and the fleet renders the one before again", func(s *situation) {
+		{"people reverted the last delivery, and the fleet renders the previous tree again", func(s *situation) {
 			s.reverted("large/a=2 large/b=1 small/c=1")
 		}, "keep"},
 		{"people reverted the last delivery, and rejected its commit", func(s *situation) {
@@ -376,49 +376,49 @@ func TestDecide(t *testing.T) {
 			s.reverted("large/a=2 large/b=1 small/c=1")
 			s.desired.Tree = rendered("large/a=2 large/b=1 small/c=1")
 		}, "write, changes map[large:+0 -0 ~1], overwrites others on dev"},
-		{"what is to be written over drift is not known yet", func(s *situation) {
+		{"there is drift, and the tree is unknown", func(s *situation) {
 			s.state.edited("large/a=9 large/b=1 small/c=1")
 			s.desired.Tree = nil
 		}, "write, overwrites others on dev"},
 
-		{"what stands where the record was is not overwritten", func(s *situation) {
+		{"a folder in place of the record is not overwritten", func(s *situation) {
 			s.state.Seen.RecordObstacle, s.state.Seen.RecordHash = `".kalypso" exists but is not a directory`, ""
 			s.state.Seen.Record, s.state.Drift = nil, []drift.Commit{{}}
 		}, "write, changes map[], overwrites others on dev, refuses: not a directory"},
-		{"nor is the record of another environment", func(s *situation) {
+		{"the record of another environment is not overwritten", func(s *situation) {
 			written := record.New("stage", []string{"large", "small"}, "", nil, nil)
 			s.state.Seen.Record, s.state.Seen.RecordHash, s.state.Drift = &written, written.Hash(), []drift.Commit{{}}
 		}, "write, changes map[], overwrites others on dev, refuses: of environment"},
 
-		// Old locations on other branches.
-		{"a push removes an old location that is left over", func(s *situation) { s.moved() }, "write, changes map[]"},
-		{"on_move keeps it", func(s *situation) { s.moved(); s.desired.KeepOld = true }, "keep"},
-		{"by pull request, it is removed once the destination contains the tree", func(s *situation) {
+		// Previous locations on other branches.
+		{"a push removes a previous location that is left over", func(s *situation) { s.moved() }, "write, changes map[]"},
+		{"a previous location stays with on_move = keep", func(s *situation) { s.moved(); s.desired.KeepOld = true }, "keep"},
+		{"a previous location is removed by pull request once the destination contains the tree", func(s *situation) {
 			s.moved()
 			s.desired.Strategy = strategy.PullRequest
 		}, "remove old, removes old"},
-		{"and stays until then", func(s *situation) {
+		{"a previous location stays until the destination contains the tree", func(s *situation) {
 			s.moved()
 			s.desired.Strategy, s.desired.Tree = strategy.PullRequest, rendered("large/a=2 large/b=1 small/c=1")
 		}, "write, changes map[large:+0 -0 ~1], keeps old for now"},
-		{"its pull request waits for people", func(s *situation) {
+		{"the pull request of a removal waits for people", func(s *situation) {
 			s.moved().Number = 3
 			s.desired.Strategy = strategy.PullRequest
 		}, "keep"},
-		{"one that people closed stays closed", func(s *situation) {
+		{"a removal's pull request that people closed stays closed", func(s *situation) {
 			old := s.moved()
 			old.Number, old.Closed, s.desired.Strategy = 3, true, strategy.PullRequest
 		}, "keep"},
-		{"unless reopen asks for another", func(s *situation) {
+		{"with reopen, a removal's pull request that people closed is opened again", func(s *situation) {
 			old := s.moved()
 			old.Number, old.Closed, s.desired.Strategy, s.desired.PullRequest.Reopen = 3, true, strategy.PullRequest, true
 			s.prior.PullRequest.Reopen = true
 		}, "remove old, removes old"},
-		{"on_move closes it", func(s *situation) {
+		{"on_move = keep closes the removal's pull request", func(s *situation) {
 			s.moved().Number = 3
 			s.desired.Strategy, s.desired.KeepOld = strategy.PullRequest, true
 		}, "remove old, closes the removal of old"},
-		{"while on_move is not known, nothing is decided about it", func(s *situation) {
+		{"with an unknown on_move, nothing is decided about a previous location", func(s *situation) {
 			s.moved()
 			s.desired.Strategy, s.desired.Incomplete = strategy.PullRequest, true
 		}, "undecided, keeps old for now"},
@@ -429,7 +429,7 @@ func TestDecide(t *testing.T) {
 		}, "write, changes map[large:+0 -1 ~0 small:+1 -0 ~0], moves a"},
 
 		// Decisions of placement.
-		{"decisions that are dropped are written", func(s *situation) {
+		{"dropped placement decisions are written", func(s *situation) {
 			s.state.Decisions = placement.Decisions{"p": {Targets: map[string][]string{"a": {"large"}}}}
 		}, "write, changes map[]"},
 
@@ -440,32 +440,32 @@ func TestDecide(t *testing.T) {
 		}, "write, changes map[large:+0 -0 ~1], not describable yet"},
 
 		// A private state of another version.
-		{"a state that can't be read is recovered from the branch", func(s *situation) { s.state = nil },
+		{"an unreadable state is recovered from the branch", func(s *situation) { s.state = nil },
 			"write, recovers the state, reads the branch"},
-		{"so is one of another engine", func(s *situation) { s.state.Engine++ },
+		{"a state of another engine version is recovered from the branch", func(s *situation) { s.state.Engine++ },
 			"write, recovers the state, reads the branch"},
-		{"nothing is recovered where nothing is delivered from now on", func(s *situation) {
+		{"with the strategy none, no state is recovered", func(s *situation) {
 			s.state, s.desired.Strategy = nil, strategy.None
 		}, "write"},
 
 		// Only computed.
-		{"what is only computed writes nothing", func(s *situation) {
+		{"with the strategy none, nothing is written", func(s *situation) {
 			s.desired.Strategy, s.prior.Commit = strategy.None, ""
 			s.state = Computed(newAppliedTree(s.desired.rendered(), s.prior, s.state))
 		}, "keep"},
-		{"another tree that is only computed changes the state", func(s *situation) {
+		{"with the strategy none, another tree changes the state", func(s *situation) {
 			s.desired.Strategy, s.prior.Commit = strategy.None, ""
 			s.state = Computed(newAppliedTree(s.desired.rendered(), s.prior, s.state))
 			s.desired.Tree = rendered("large/a=1")
 		}, "write, changes map[large:+0 -1 ~0 small:+0 -1 ~0]"},
-		{"another environment of the same tree, only computed, changes nothing that is kept", func(s *situation) {
+		{"with the strategy none, another environment with the same tree changes nothing in the state", func(s *situation) {
 			s.desired.Strategy, s.prior.Commit = strategy.None, ""
 			s.state = Computed(newAppliedTree(s.desired.rendered(), s.prior, s.state))
 			s.desired.Environment = "stage"
 		}, "keep"},
-		{"a delivered tree stays where it is", func(s *situation) { s.desired.Strategy = strategy.None },
+		{"with the strategy none, a delivered tree stays", func(s *situation) { s.desired.Strategy = strategy.None },
 			"write, changes map[], leaves the tree"},
-		{"an open pull request stays too", func(s *situation) {
+		{"with the strategy none, an open pull request stays", func(s *situation) {
 			s.proposed("large/a=2")
 			s.desired.Strategy, s.prior.Commit = strategy.None, ""
 		}, "write, changes map[large:+0 -1 ~1 small:+0 -1 ~0], leaves pull request 7"},
@@ -473,16 +473,16 @@ func TestDecide(t *testing.T) {
 		// Pull requests: the rows of the guide, "What a plan finds".
 		{"open, and its branch contains the tree",
 			func(s *situation) { s.proposed("large/a=2 large/b=1 small/c=1") }, "keep"},
-		{"open, and people pushed to its branch what changes the tree", func(s *situation) {
+		{"open, and people pushed changes of the tree to its branch", func(s *situation) {
 			s.proposed("large/a=2 large/b=1 small/c=1").Head.edited("large/a=9 large/b=1 small/c=1")
 		}, "write, changes map[large:+0 -0 ~1], overwrites others on deployment/dev"},
-		{"open, and others changed the rendering's folders on the target branch", func(s *situation) {
+		{"open, and people changed the rendering's folders on the target branch", func(s *situation) {
 			s.proposed("large/a=2 large/b=1 small/c=1")
 			s.state.edited("large/a=9 large/b=1 small/c=1")
 		}, "write, changes map[large:+0 -0 ~1], overwrites others on dev"},
-		{"open, and its branch is gone", func(s *situation) { s.proposed("large/a=2 large/b=1 small/c=1").Lost = true },
+		{"open, and its branch was deleted", func(s *situation) { s.proposed("large/a=2 large/b=1 small/c=1").Lost = true },
 			"write, changes map[large:+0 -0 ~1]"},
-		{"open, and another rendering's promoted commit came first", func(s *situation) {
+		{"open, and another rendering delivered its promoted commit first", func(s *situation) {
 			s.proposed("large/a=2 large/b=1 small/c=1").Stale = true
 		}, "write, changes map[large:+0 -0 ~1]"},
 		{"merged", func(s *situation) { s.desired.Strategy = strategy.PullRequest }, "keep"},
@@ -502,33 +502,33 @@ func TestDecide(t *testing.T) {
 			s.desired.PullRequest.Reopen = true
 		}, "write, changes map[large:+0 -0 ~1], pull request 7 was abandoned"},
 
-		// More of pull requests.
-		{"what was never delivered is proposed", func(s *situation) {
+		// More rows about pull requests.
+		{"a tree that was never delivered is proposed", func(s *situation) {
 			s.desired.Strategy, s.prior.Commit = strategy.PullRequest, ""
 		}, "write, changes map[]"},
 		{"the settings of an open pull request changed", func(s *situation) {
 			s.proposed("large/a=2 large/b=1 small/c=1")
 			s.desired.PullRequest.Labels = []string{"platform"}
 		}, "write, changes map[large:+0 -0 ~1]"},
-		{"the settings of one that was merged are none of its business", func(s *situation) {
+		{"the settings of a merged pull request changed", func(s *situation) {
 			s.desired.Strategy, s.desired.PullRequest.Draft = strategy.PullRequest, true
 		}, "keep"},
 		{"people pushed beside our folders, and there is something to write", func(s *situation) {
 			s.proposed("large/a=2 large/b=1 small/c=1").OtherCommits = []drift.Commit{{Commit: "note"}}
 			s.desired.Tree = rendered("large/a=3 large/b=1 small/c=1")
 		}, "write, changes map[large:+0 -0 ~1], overwrites others on deployment/dev"},
-		{"people pushed beside our folders, and there is not", func(s *situation) {
+		{"people pushed beside our folders, and there is nothing to write", func(s *situation) {
 			s.proposed("large/a=2 large/b=1 small/c=1").OtherCommits = []drift.Commit{{Commit: "note"}}
 		}, "keep"},
-		{"from pull requests to pushes, with one open", func(s *situation) {
+		{"the strategy changes to push while a pull request is open", func(s *situation) {
 			s.proposed("large/a=2 large/b=1 small/c=1")
 			s.desired.Strategy, s.prior.Commit = strategy.Push, ""
 		}, "write, changes map[large:+0 -0 ~1]"},
-		{"another environment, proposed already, is no other one", func(s *situation) {
+		{"an environment that was proposed already does not count as another one", func(s *situation) {
 			s.proposed(delivered).Head.Environment = "stage"
 			s.desired.Environment = "stage"
 		}, "keep"},
-		{"what a proposal adopts is compared with", func(s *situation) {
+		{"the folders that a proposal adopts are part of the description", func(s *situation) {
 			s.proposed(delivered + " team/d=2").Adopted = existing("team/d=1")
 			s.desired.Tree = rendered(delivered + " team/d=3")
 			s.desired.Adopt, s.state.Seen.Folders = true, existing(delivered+" team/d=1")
@@ -551,23 +551,23 @@ func TestChange(t *testing.T) {
 		with func(*situation)
 		want string
 	}{
-		{"the branch contains what is desired", func(*situation) {}, "nothing"},
-		{"it does so for an apply that has lost the state", func(s *situation) { s.state = nil }, "nothing"},
-		{"other origins alone are no reason for a commit", func(s *situation) { s.desired.Origins = []string{"repo@main:x"} },
+		{"the branch contains the desired tree", func(*situation) {}, "nothing"},
+		{"the branch contains the desired tree, and the state was lost", func(s *situation) { s.state = nil }, "nothing"},
+		{"only the origins differ", func(s *situation) { s.desired.Origins = []string{"repo@main:x"} },
 			"nothing"},
-		{"another promoted commit is", func(s *situation) { s.desired.Promotion.Commit = "v2" }, "write"},
-		{"another tree is", func(s *situation) { s.desired.Tree = rendered("large/a=2 large/b=1 small/c=1") }, "write"},
-		{"a branch that lacks the record gets one", func(s *situation) {
+		{"the promoted commit differs", func(s *situation) { s.desired.Promotion.Commit = "v2" }, "write"},
+		{"the tree differs", func(s *situation) { s.desired.Tree = rendered("large/a=2 large/b=1 small/c=1") }, "write"},
+		{"the branch lacks the record", func(s *situation) {
 			s.state, s.branch.Record, s.branch.RecordHash, s.branch.Folders = nil, nil, "", Inventory{}
 		}, "write"},
-		{"what is not rendered any more goes", func(s *situation) { s.desired.Tree = rendered("large/a=1 large/b=1") },
+		{"a folder is no longer rendered", func(s *situation) { s.desired.Tree = rendered("large/a=1 large/b=1") },
 			"write, remove small"},
-		{"what others put in place of a folder of ours goes", func(s *situation) {
+		{"a foreign file is in place of a folder that is no longer rendered", func(s *situation) {
 			delete(s.branch.Folders, "small")
 			s.branch.Files = []string{"small"}
 			s.state.Seen = *s.branch
 		}, "write, remove small"},
-		{"folders and files of others stay", func(s *situation) {
+		{"the branch contains foreign folders and files", func(s *situation) {
 			s.desired.Tree = rendered("large/a=2 large/b=1 small/c=1")
 			s.branch.Folders["team"], s.branch.Files = InventoryFolder{}, []string{"README.md"}
 		}, "write"},
@@ -595,121 +595,121 @@ func TestChange(t *testing.T) {
 		{"another rendering beside the path", func(s *situation) {
 			s.desired.Destination.Path, s.branch.OtherRenderings, s.state = "a/b", []string{"a/c"}, nil
 		}, "nothing"},
-		{"the path that is left is no other rendering", func(s *situation) {
+		{"a move from a path that contains the new one", func(s *situation) {
 			s.desired.Destination.Path, s.old = "clusters", containing(delivered)
 			s.branch = &BranchState{Head: "head", OtherRenderings: []string{"."}}
 			s.desired.Guardrails = free
 		}, "write, remove .kalypso/rendering.json, remove large, remove small"},
-		{"the path that is left and kept is another rendering", func(s *situation) {
+		{"a move out of a kept path that contains the new one", func(s *situation) {
 			s.desired.Destination.Path, s.old = "clusters", containing(delivered)
 			s.branch = &BranchState{Head: "head", OtherRenderings: []string{"."}}
 			s.desired.KeepOld = true
 		}, "refuses: leaves this rendering"},
-		{"a path beside it is not", func(s *situation) {
+		{"a move out of a kept path beside the new one", func(s *situation) {
 			s.state.Destination.Path, s.desired.Destination.Path, s.desired.KeepOld = "old", "new", true
 			s.branch, s.old = &BranchState{Head: "head"}, containing(delivered)
 		}, "write"},
-		{"the path that is left may not go", func(s *situation) {
+		{"a move whose removals exceed the guardrails", func(s *situation) {
 			s.desired.Destination.Path, s.branch, s.old = "clusters", &BranchState{Head: "head"}, containing(delivered)
 		}, "refuses: removes [large/a large/b small/c]"},
 		{"the record of another environment", func(s *situation) { s.branch.Record.Environment = "stage" },
 			"refuses: of environment"},
-		{"the record of another environment, for an apply that has no state", func(s *situation) {
+		{"the record of another environment, without a state", func(s *situation) {
 			s.state, s.branch.Record.Environment = nil, "stage"
 		}, "refuses: of environment"},
-		{"the record of the environment before", func(s *situation) {
+		{"the record of the previous environment", func(s *situation) {
 			s.desired.Environment, s.desired.Guardrails = "stage", free
 		}, "write"},
-		{"a record that can't be used, for an apply that has no state", func(s *situation) {
+		{"an unusable record, without a state", func(s *situation) {
 			s.state, s.branch.Record, s.branch.RecordError = nil, nil, "it is of a later version"
 		}, "refuses: can't be used"},
-		{"a record that others broke is written anew", func(s *situation) {
+		{"people broke the record", func(s *situation) {
 			s.branch.Record, s.branch.RecordError, s.branch.RecordHash = nil, "it is not JSON", "theirs"
 			s.state.Seen = *s.branch
 		}, "write"},
 
-		// A rendering of the environment that no state knows.
-		{"a rendering that no state tells of, with another tree", func(s *situation) {
+		// A rendering of the environment, without its state.
+		{"another tree, without a state", func(s *situation) {
 			s.state, s.desired.Tree = nil, rendered("large/a=2 large/b=1 new/d=1")
 		}, "refuses: exists map[large:+0 -0 ~1 new:+1 -0 ~0 small:+0 -1 ~0]"},
-		{"it contains the same tree, and others took a folder of it away", func(s *situation) {
+		{"the same tree without a folder that people removed, without a state", func(s *situation) {
 			s.state = nil
 			delete(s.branch.Folders, "small")
 		}, "refuses: exists map[small:+1 -0 ~0]"},
-		{"it contains the same tree of another promoted commit",
+		{"the same tree of another promoted commit, without a state",
 			func(s *situation) { s.state, s.desired.Promotion.Commit = nil, "v2" }, "write"},
-		{"it is adopted", func(s *situation) {
+		{"another tree is adopted, without a state", func(s *situation) {
 			s.state, s.desired.Adopt, s.desired.Tree = nil, true, rendered("large/a=2 large/b=1")
 		}, "write, remove small"},
-		{"it may contain the same tree, of which some is not known yet", func(s *situation) {
+		{"the tree is partly unknown, and may be the same, without a state", func(s *situation) {
 			s.state, s.desired.Tree = nil, rendered(delivered)
 			s.desired.Tree.Unknown, s.desired.Tree.Folders[0].Unknown = true, true
 			s.desired.Tree.Folders[0].Hash, s.desired.Tree.Folders[0].Targets[0].Unknown = tree.Hash{}, true
 		}, "write"},
-		{"what is known of the tree is not what it contains", func(s *situation) {
+		{"the tree is partly unknown, and its known part differs, without a state", func(s *situation) {
 			s.state, s.desired.Tree = nil, rendered("large/a=1 large/b=2 small/c=1")
 			s.desired.Tree.Unknown, s.desired.Tree.Folders[0].Unknown = true, true
 			s.desired.Tree.Folders[0].Targets[0].Unknown = true
 		}, "refuses: exists map[large:+0 -0 ~1]"},
-		{"a move finds it, and says so", func(s *situation) {
+		{"a move to a path with a rendering of the environment", func(s *situation) {
 			s.state.Destination.Path, s.desired.Tree, s.desired.Guardrails = "elsewhere", rendered("large/a=2 large/b=1 "+
 				"small/c=1"), free
 		}, "write"},
 
 		// Changes between plan and apply.
-		{"our folders moved since the plan", func(s *situation) {
+		{"our folders changed after the plan", func(s *situation) {
 			s.branch.Folders = existing("large/a=9 large/b=1 small/c=1")
 		}, "refuses: moved [large]"},
-		{"our record moved since the plan",
+		{"our record changed after the plan",
 			func(s *situation) { s.branch.RecordHash = "theirs"; s.branch.Record.PromotedCommit = "v9" },
 			"refuses: moved [.kalypso/rendering.json]"},
-		{"they moved to what is desired", func(s *situation) {
+		{"our folders changed after the plan to the desired tree", func(s *situation) {
 			s.desired.Tree, s.branch = rendered("large/a=2"), containing("large/a=2")
 			s.desired.Guardrails = free
 		}, "nothing"},
-		{"folders of others moved since the plan",
+		{"foreign folders changed after the plan",
 			func(s *situation) { s.branch.Folders["team"] = InventoryFolder{} }, "nothing"},
-		{"the path that is left moved since the plan", func(s *situation) {
+		{"the previous path changed after the plan", func(s *situation) {
 			s.desired.Destination.Path, s.branch, s.old = "clusters", &BranchState{Head: "head"}, containing("large/a=9 "+
 				"large/b=1 small/c=1")
 			s.desired.Guardrails = free
 		}, "refuses: moved [large]"},
 
 		// Adoption.
-		{"a folder of others is needed", func(s *situation) {
+		{"the tree needs a foreign folder", func(s *situation) {
 			s.state, s.branch.Record, s.branch.Folders = nil, nil, existing("large/x=1")
 		}, "refuses: not ours [large]"},
 		{"a folder of others is adopted", func(s *situation) {
 			s.state, s.branch.Record, s.branch.Folders = nil, nil, existing("large/a=9")
 			s.desired.Adopt = true
 		}, "write, adopt large"},
-		{"what the operator left is adopted, and goes", func(s *situation) {
+		{"files that the operator left are adopted and removed", func(s *situation) {
 			s.state, s.branch.Record, s.branch.Folders = nil, nil, existing("large/a=1 legacy/x=1 team/y=1")
 			s.branch.OperatorFolders, s.desired.Adopt, s.desired.Guardrails = []string{"large", "legacy"}, true, free
 		}, "write, adopt large, adopt legacy, remove legacy"},
-		{"what the operator leaves later is not", func(s *situation) {
+		{"files that the operator leaves later stay", func(s *situation) {
 			s.branch.Folders["legacy"], s.branch.OperatorFolders, s.desired.Adopt = InventoryFolder{}, []string{"legacy"}, true
 		}, "nothing"},
-		{"a file stands in the way", func(s *situation) {
+		{"a file has the name of a cluster type's folder", func(s *situation) {
 			s.desired.Tree, s.branch.Files = rendered(delivered+" team/d=1"), []string{"team"}
 		}, "refuses: not directories"},
 
 		// Guardrails.
-		{"too much would go", func(s *situation) { s.desired.Tree = rendered("large/a=1") },
+		{"the change would remove too much", func(s *situation) { s.desired.Tree = rendered("large/a=1") },
 			"refuses: removes [large/b small/c]"},
-		{"adopted folders count where they go", func(s *situation) {
+		{"adopted folders that are removed count for the guardrails", func(s *situation) {
 			s.state, s.branch.Record, s.branch.Folders = nil, nil, existing("legacy/x=1")
 			s.branch.OperatorFolders, s.desired.Adopt = []string{"legacy"}, true
 		}, "adopt legacy, refuses: removes [legacy/x]"},
-		{"an empty tree is the first", func(s *situation) {
+		{"the first delivery is empty", func(s *situation) {
 			s.state, s.branch, s.desired.Tree = nil, &BranchState{Head: "head"}, rendered("large")
 		}, "refuses: empty"},
-		{"an empty tree is there already", func(s *situation) {
+		{"the delivered tree was empty already", func(s *situation) {
 			s.state, s.branch, s.desired.Tree = nil, containing("large"), rendered("large")
 		}, "nothing"},
-		{"another environment takes all of the one before away", func(s *situation) { s.desired.Environment = "stage" },
+		{"another environment removes all folders of the previous one", func(s *situation) { s.desired.Environment = "stage" },
 			"refuses: removes [large/a large/b small/c]"},
-		{"the promoted commit's file would lie in a folder of ours", func(s *situation) {
+		{"the promoted commit's file would be in a folder of ours", func(s *situation) {
 			s.desired.Destination.Path, s.desired.Promotion.Commit, s.state = ".github/tracking/Promoted_Commit_Id", "v2", nil
 		}, `refuses: ".github/tracking/Promoted_Commit_Id/.kalypso/rendering.json" conflicts with the file of the promoted ` +
 			`commit, .github/tracking/Promoted_Commit_Id; choose another path`},
@@ -754,16 +754,16 @@ func TestPathsToRemove(t *testing.T) {
 		with func(*situation)
 		want string
 	}{
-		{"what the record lists, to the last file", func(s *situation) { s.branch.Folders["large"] = InventoryFolder{} },
+		{"all files of the folders that the record lists", func(s *situation) { s.branch.Folders["large"] = InventoryFolder{} },
 			".kalypso/rendering.json large small"},
-		{"folders of others stay", func(s *situation) { s.branch.Folders["team"] = InventoryFolder{} },
+		{"foreign folders stay", func(s *situation) { s.branch.Folders["team"] = InventoryFolder{} },
 			".kalypso/rendering.json large small"},
-		{"a folder that is gone is skipped", func(s *situation) { delete(s.branch.Folders, "small") },
+		{"a folder that was removed is skipped", func(s *situation) { delete(s.branch.Folders, "small") },
 			".kalypso/rendering.json large"},
-		{"without the record, what is still as it was delivered", func(s *situation) {
+		{"without the record, folders that are unchanged since the delivery", func(s *situation) {
 			s.branch.Record, s.branch.Folders = nil, existing("large/a=9 small/c=1")
 		}, "small"},
-		{"a record that can't be used", func(s *situation) { s.branch.Record, s.branch.RecordError = nil, "it is not JSON" },
+		{"an unusable record", func(s *situation) { s.branch.Record, s.branch.RecordError = nil, "it is not JSON" },
 			"refuses: can't be used"},
 		{"the record of another environment", func(s *situation) { s.branch.Record.Environment = "stage" },
 			"refuses: of environment"},
@@ -783,7 +783,7 @@ func TestPathsToRemove(t *testing.T) {
 	}
 }
 
-// TestPromotes: when a pull request says that it brings another promoted commit.
+// TestPromotes: whether the text of a pull request names another promoted commit.
 func TestPromotes(t *testing.T) {
 	for _, test := range []struct {
 		rule string
@@ -794,23 +794,23 @@ func TestPromotes(t *testing.T) {
 			s.branch = &BranchState{PromotedCommitFile: record.PromotedCommitHash("v2")}
 			s.desired.Promotion.Commit, s.state, s.adopted = "v2", nil, nil
 		}, true},
-		{"an adopted tree of none, to none", func(s *situation) {
+		{"an adopted tree without a promoted commit, and none now", func(s *situation) {
 			s.branch = &BranchState{PromotedCommitFile: record.PromotedCommitHash("v1")}
 			s.state = nil
 		}, false},
-		{"none before and none now", func(*situation) {}, false},
-		{"the first", func(s *situation) { s.desired.Promotion.Commit = "v2" }, true},
-		{"the same", func(s *situation) { s.desired.Promotion.Commit, s.branch.Record.PromotedCommit = "v2", "v2" }, false},
-		{"none any more", func(s *situation) { s.branch.Record.PromotedCommit = "v2" }, true},
-		{"a move within the branch, of the same", func(s *situation) {
+		{"no promoted commit before and now", func(*situation) {}, false},
+		{"the first promoted commit", func(s *situation) { s.desired.Promotion.Commit = "v2" }, true},
+		{"the same promoted commit", func(s *situation) { s.desired.Promotion.Commit, s.branch.Record.PromotedCommit = "v2", "v2" }, false},
+		{"the promoted commit is removed", func(s *situation) { s.branch.Record.PromotedCommit = "v2" }, true},
+		{"a move within the branch, with the same promoted commit", func(s *situation) {
 			s.branch = &BranchState{}
 			s.desired.Destination.Path, s.desired.Promotion.Commit, s.state.PromotedCommit = "clusters", "v2", "v2"
 		}, false},
-		{"an adopted tree of the same", func(s *situation) {
+		{"an adopted tree of the same promoted commit", func(s *situation) {
 			s.branch = &BranchState{PromotedCommitFile: record.PromotedCommitHash("v2")}
 			s.desired.Promotion.Commit, s.state = "v2", nil
 		}, false},
-		{"an adopted tree of another", func(s *situation) {
+		{"an adopted tree of another promoted commit", func(s *situation) {
 			s.branch = &BranchState{PromotedCommitFile: record.PromotedCommitHash("v1")}
 			s.desired.Promotion.Commit, s.state = "v2", nil
 		}, true},

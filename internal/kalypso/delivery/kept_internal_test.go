@@ -18,7 +18,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/strategy"
 )
 
-// fail has assignments of "cluster type/deployment target" fail, that are not rendered; "*" is every cluster type.
+// fail makes assignments fail, so that they are not rendered: "cluster type/deployment target", with "*" for every
+// cluster type.
 func (s *situation) fail(rendersTo, failing string) {
 	s.desired.Tree, s.desired.OnAssignmentError = rendered(rendersTo), AssignmentErrorKeep
 	s.desired.Guardrails.MaxKept = "100%"
@@ -30,7 +31,7 @@ func (s *situation) fail(rendersTo, failing string) {
 	s.desired.failed = problem.Problems{p}
 }
 
-// shortHashes is a state that was written without on_assignment_error.
+// shortHashes returns a state that was written without on_assignment_error.
 func (s *situation) shortHashes() {
 	s.state.Delivered = s.state.Delivered.replace(withoutWholeHashes)
 	s.state.Seen.Folders = s.state.Seen.Folders.replace(withoutWholeHashes)
@@ -89,47 +90,47 @@ func TestKept(t *testing.T) {
 		change func(*situation)
 		want   string
 	}{
-		{"one that the branch contains", func(s *situation) {
+		{"a target that the branch contains", func(s *situation) {
 			s.fail("large/b=1 small/c=1", "large/a")
 		}, "write; kept large / a"}, // the record lists it
-		{"one that the branch contains, while others change", func(s *situation) {
+		{"a target that the branch contains, while other targets change", func(s *situation) {
 			s.fail("large/b=2 small/c=1", "large/a")
 		}, "write; kept large / a"},
-		{"one that is new", func(s *situation) {
+		{"a new target", func(s *situation) {
 			s.fail(delivered, "large/new")
 		}, "write; left out large / new"},
-		{"on every cluster type", func(s *situation) {
+		{"a target that fails on every cluster type", func(s *situation) {
 			s.fail("large/b=1 small/c=1", "*/a")
 		}, "write; kept large / a"},
-		{"on every cluster type, and new", func(s *situation) {
+		{"a new target that fails on every cluster type", func(s *situation) {
 			s.fail(delivered, "*/new")
 		}, "keep; left out new"},
-		{"one that moves to a cluster type where it fails stays where it was", func(s *situation) {
+		{"a target that moves to a cluster type where it fails stays where it was", func(s *situation) {
 			s.fail("large/b=1 small/c=1", "small/a")
 		}, "write; kept large / a; left out small / a"},
-		{"one that leaves a cluster type, and fails on one that has it", func(s *situation) {
+		{"a target that leaves a cluster type, and fails on another that has it", func(s *situation) {
 			s.state, s.branch = usualState("large/a=1 small/a=1"), containing("large/a=1 small/a=1")
 			s.fail("large small", "small/a")
 		}, "write; kept small / a"},
-		{"of a cluster type that is removed", func(s *situation) {
+		{"a target on a cluster type that is removed", func(s *situation) {
 			s.fail("large/a=1 large/b=1", "*/c")
 		}, "write"},
-		{"the same again", func(s *situation) {
+		{"a target that failed before too", func(s *situation) {
 			s.fail("large/b=1 small/c=1", "large/a")
 			s.state.Seen.Record.Kept = []record.FailedAssignment{{ClusterType: "large", DeploymentTarget: "a"}}
 			before := existing(delivered)
 			s.prior.TreeHash = Inventory{"large": realHashes(before)["large"], "small": before["small"]}.
 				TreeHash().String()
 		}, "keep; kept large / a"},
-		{"drift of what is kept", func(s *situation) {
+		{"drift of a kept target", func(s *situation) {
 			s.othersWrite("large/a=theirs large/b=1 small/c=1")
 			s.fail("large/b=2 small/c=1", "large/a")
 		}, "write; kept large / a"},
-		{"drift of others in the same folder", func(s *situation) {
+		{"drift of another target in the same folder", func(s *situation) {
 			s.othersWrite("large/a=1 large/b=theirs small/c=1")
 			s.fail("large/b=2 small/c=1", "large/a")
 		}, "write; kept large / a; overwrites drift"},
-		{"what others removed stays away", func(s *situation) {
+		{"a failing target that people removed stays removed", func(s *situation) {
 			s.othersWrite("large/b=1 small/c=1")
 			s.fail("large/b=1 small/c=1", "large/a")
 		}, "write; left out large / a"},
@@ -137,7 +138,7 @@ func TestKept(t *testing.T) {
 			s.fail("large/b=1 small/c=1", "large/a")
 			s.shortHashes()
 		}, "write; kept large / a"},
-		{"a state without whole hashes, while others change", func(s *situation) {
+		{"a state without whole hashes, while other targets change", func(s *situation) {
 			s.fail("large/b=2 small/c=1", "large/a")
 			s.shortHashes()
 		}, "undecided; kept large / a; unknown large"},
@@ -145,7 +146,7 @@ func TestKept(t *testing.T) {
 			s.prior, s.state, s.branch = nil, nil, &BranchState{Head: "head"}
 			s.fail("large/b=1 small/c=1", "large/a")
 		}, "write; left out large / a"},
-		{"a create where the branch contains its folder", func(s *situation) {
+		{"a create, and the branch contains the target's folder", func(s *situation) {
 			s.prior, s.state = nil, nil
 			s.fail("large/b=1 small/c=1", "large/a")
 		}, "write; left out large / a; the apply: LeftOutError"},
@@ -153,7 +154,7 @@ func TestKept(t *testing.T) {
 			s.prior, s.state, s.desired.Adopt = nil, nil, true
 			s.fail("large/b=1 small/c=1", "large/a")
 		}, "write; left out large / a; uncertain; on the branch kept large / a"},
-		{"private state that can't be read", func(s *situation) {
+		{"an unreadable private state", func(s *situation) {
 			s.state, s.branch = nil, nil // an apply recovers the state before it reads the branch for the change
 			s.fail("large/b=1 small/c=1", "large/a")
 		}, "write; left out large / a; uncertain"},
@@ -163,25 +164,25 @@ func TestKept(t *testing.T) {
 			s.branch = nil
 			s.fail("large/b=1 small/c=1", "large/a")
 		}, "write; left out large / a; KeptMoveError"},
-		{"a move with a new one", func(s *situation) {
+		{"a move with a new failing target", func(s *situation) {
 			s.desired.Destination.Path = "fleet"
 			s.desired.Guardrails = free
 			s.branch = nil
 			s.fail(delivered, "large/new")
 		}, "write; left out large / new"},
-		{"more than max_kept", func(s *situation) {
+		{"more targets than max_kept", func(s *situation) {
 			s.fail("large/b=1 small/c=1", "large/a")
 			s.desired.Guardrails.MaxKept = ""
 		}, "write; kept large / a; GuardrailError"},
-		{"new ones do not count", func(s *situation) {
+		{"new targets do not count for max_kept", func(s *situation) {
 			s.fail(delivered, "large/new")
 			s.desired.Guardrails.MaxKept = "0"
 		}, "write; left out large / new"},
-		{"only computed", func(s *situation) {
+		{"the strategy none", func(s *situation) {
 			s.desired.Strategy, s.prior.Commit, s.branch = strategy.None, "", nil
 			s.fail("large/b=2 small/c=1", "large/a")
 		}, "write; kept large / a"},
-		{"with a rollout, in a folder whose wave comes later", func(s *situation) {
+		{"with a rollout, a target in a folder of a later wave", func(s *situation) {
 			s.desired.Rollout = twoStages()
 			s.fail("large/b=2 small/c=2", "large/a")
 		}, "write; kept large / a"},
@@ -207,7 +208,7 @@ func realHashes(inv Inventory) Inventory {
 	})
 }
 
-// othersWrite has others change the branch before it is read.
+// othersWrite changes the branch, as people do, before it is read.
 func (s *situation) othersWrite(entries string) {
 	s.state.edited(entries)
 	s.state.Seen.Folders = realHashes(s.state.Seen.Folders)
@@ -219,8 +220,8 @@ func twoStages() *rollout.Rollout {
 	return &rollout.Rollout{Stages: []rollout.Stage{{Name: "all", MaxConcurrency: &limit.Limit{Number: 1}}}}
 }
 
-// TestKeptInALaterWave keeps a target in a folder whose wave did not come yet. The folder stays as it was delivered,
-// and the target as it is on the branch.
+// TestKeptInALaterWave keeps a target in a folder whose wave is pending. The folder stays as it was delivered, and the
+// target as it is on the branch.
 func TestKeptInALaterWave(t *testing.T) {
 	t.Parallel()
 	s := usualSituation()
@@ -240,7 +241,7 @@ func TestKeptInALaterWave(t *testing.T) {
 	}
 }
 
-// TestFailingSince reads since when a target fails: since the commit whose record listed it first.
+// TestFailingSince reads the time since when a target fails: that of the commit whose record listed it first.
 func TestFailingSince(t *testing.T) {
 	t.Parallel()
 	s := usualSituation()
@@ -266,8 +267,8 @@ func TestFailingSince(t *testing.T) {
 	}
 }
 
-// TestWholeHashesInState encodes a state with whole hashes. They survive, and the state stays small. Only
-// on_assignment_error = "keep" stores them.
+// TestWholeHashesInState encodes and decodes a state with whole hashes, which stays small. Only on_assignment_error =
+// "keep" stores them.
 func TestWholeHashesInState(t *testing.T) {
 	t.Parallel()
 	inv := Inventory{}

@@ -21,7 +21,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/seeds"
 )
 
-// keptModel is a fleet whose teams break and fix their targets, and the branch by plain rules.
+// keptModel is a fleet whose teams break and fix their targets, with the branch that plain rules give.
 type keptModel struct {
 	*testing.T
 	seed    uint64
@@ -34,7 +34,7 @@ type keptModel struct {
 
 type modelTarget struct {
 	workload, name string
-	on             string // the label that places it
+	on             string // the label that a policy selects
 	version        int
 	fault          string // empty: none
 }
@@ -43,7 +43,7 @@ var modelClusterTypes = map[string][]string{
 	"one": {"large"}, "two": {"large", "small"}, "three": {"edge", "large", "small"},
 }
 
-// everywhere are the faults that do not depend on the cluster type, and what they change.
+// everywhere has the faults that do not depend on the cluster type, each with its change.
 var everywhere = map[string]func(*fleet.Workload, *fleet.Target){
 	"template in a text": func(_ *fleet.Workload, t *fleet.Target) { t.Manifests["path"] = "{{ .ConfigData }}" },
 	"label":              func(_ *fleet.Workload, t *fleet.Target) { t.Labels["on"] = "no label" },
@@ -51,7 +51,7 @@ var everywhere = map[string]func(*fleet.Workload, *fleet.Target){
 	"no schema":          func(_ *fleet.Workload, t *fleet.Target) { t.ConfigSchemas = []string{"{"} },
 }
 
-// onAssignments are the faults that an assignment shows.
+// onAssignments has the faults of single assignments.
 var onAssignments = map[string]func(*fleet.Workload, *fleet.Target){
 	"missing value":    func(_ *fleet.Workload, t *fleet.Target) { delete(t.Manifests, "path") },
 	"another document": func(_ *fleet.Workload, t *fleet.Target) { t.Manifests["path"] = "a: b" },

@@ -14,7 +14,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 )
 
-// inventory is one of "cluster type/deployment target=hash", a hash of "-" saying that all of its files are empty.
+// inventory returns an inventory of "cluster type/deployment target=hash". With the hash "-", all files of the target
+// are empty.
 func inventory(entries ...string) delivery.Inventory {
 	inv := delivery.Inventory{}
 	slices.SortFunc(entries, func(a, b string) int {
@@ -37,7 +38,7 @@ func inventory(entries ...string) delivery.Inventory {
 	return inv
 }
 
-// kept is the state as the next run finds it.
+// kept returns the state as the next run reads it.
 func kept(t *testing.T, s *delivery.State) *delivery.State {
 	t.Helper()
 	text, err := s.Encode()
@@ -51,20 +52,20 @@ func kept(t *testing.T, s *delivery.State) *delivery.State {
 	return next
 }
 
-// seen is a branch that contains folders.
+// seen returns a branch that contains folders.
 func seen(inv delivery.Inventory) delivery.BranchState {
 	return delivery.BranchState{Head: "1", Folders: inv}
 }
 
-// TestState encodes and decodes a state. Nothing is lost, even if the branch differs from the delivered tree.
+// TestState encodes and decodes a state without loss, even if the branch differs from the delivered tree.
 func TestState(t *testing.T) {
 	one, two := inventory("large/a=1", "large/b=1", "small/c=2"), inventory("large/a=1", "small/c=2", "theirs/d=1")
 	for name, want := range map[string]*delivery.State{
-		"as delivered": {Delivered: one, Seen: seen(one)},
-		"drifted":      {Delivered: one, Seen: seen(two)},
-		"all gone":     {Delivered: one, Seen: seen(delivery.Inventory{})},
-		"empty":        {Delivered: delivery.Inventory{}, Seen: seen(delivery.Inventory{})},
-		"zero":         {},
+		"as delivered":            {Delivered: one, Seen: seen(one)},
+		"drifted":                 {Delivered: one, Seen: seen(two)},
+		"all folders are removed": {Delivered: one, Seen: seen(delivery.Inventory{})},
+		"empty":                   {Delivered: delivery.Inventory{}, Seen: seen(delivery.Inventory{})},
+		"zero":                    {},
 		"nested": {Delivered: one, Seen: seen(one),
 			Proposal: &delivery.Proposal{Number: 7, Head: &delivery.State{Delivered: two, Seen: seen(two)}}},
 		"odd names": {
@@ -134,7 +135,7 @@ func TestChanges(t *testing.T) {
 			map[string]string{"large": "+2 -0 ~0", "small": "+0 -0 ~0"}},
 		{"all", inventory("large/a=1", "large/b=1", "large/c=1"), inventory("large/a=1", "large/b=2", "large/d=1"),
 			map[string]string{"large": "+1 -1 ~1"}},
-		{"a cluster type goes", inventory("large/a=1", "small/b=1"), inventory("large/a=1"),
+		{"a cluster type is removed", inventory("large/a=1", "small/b=1"), inventory("large/a=1"),
 			map[string]string{"small": "+0 -1 ~0"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -158,7 +159,7 @@ func TestGuardrails(t *testing.T) {
 		removed       []string // nil: allowed
 		reason        string
 	}{
-		{"nothing there", usual, nil, four, false, nil, ""},
+		{"an empty branch", usual, nil, four, false, nil, ""},
 		{"changed", usual, four, inventory("large/a=2", "large/b=2", "small/c=2", "small/d=2"), false, nil, ""},
 		{"half", usual, four, inventory("large/a=1", "small/c=1"), false, nil, ""},
 		{"more than half", usual, four, inventory("large/a=1"), false, []string{"large/b", "small/c", "small/d"},
@@ -170,17 +171,17 @@ func TestGuardrails(t *testing.T) {
 		{"zero", number("0"), four, inventory("large/a=1", "large/b=1", "small/c=1"), false, []string{"small/d"}, `1 of 4`},
 		{"all", number("100"), four, inventory("large", "small"), false, []string{"large/a", "large/b", "small/c", "small/d"},
 			"all 4 deployment target folders. If this is intended, set guardrails.allow_empty = true. It"},
-		{"the only one", number("1"), inventory("large/a=1"), inventory("large"), false, []string{"large/a"},
+		{"the only target", number("1"), inventory("large/a=1"), inventory("large"), false, []string{"large/a"},
 			"removes the only deployment target folder. If this is intended, set guardrails.allow_empty = true. It"},
-		{"all, and more than half", usual, four, nil, false, []string{"large/a", "large/b", "small/c", "small/d"},
+		{"all targets, which is more than half", usual, four, nil, false, []string{"large/a", "large/b", "small/c", "small/d"},
 			`set guardrails.allow_empty = true and guardrails.max_removed = "100%". It`},
-		{"all allowed", empty, four, nil, false, nil, ""},
+		{"all targets, which is allowed", empty, four, nil, false, nil, ""},
 		{"emptied", number("0"), four, inventory("large/a=-", "large/b=1", "small/c=1", "small/d=1"), false,
 			[]string{"large/a"}, "1 of 4"},
-		{"empty before", number("0"), inventory("large/a=-", "large/b=1"), inventory("large/a=-", "large/b=1"), false, nil,
+		{"an empty tree after an empty one", number("0"), inventory("large/a=-", "large/b=1"), inventory("large/a=-", "large/b=1"), false, nil,
 			""},
 		{"another environment", usual, four, four, true, []string{"large/a", "large/b", "small/c", "small/d"}, "all 4"},
-		{"another environment allowed", empty, four, four, true, nil, ""},
+		{"another environment, which is allowed", empty, four, four, true, nil, ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			err := test.guardrails.Check(test.before, test.after, test.replaced)

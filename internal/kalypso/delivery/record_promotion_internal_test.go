@@ -13,7 +13,7 @@ import (
 type promotionRun struct {
 	commit   string
 	decision record.Reason
-	partial  bool // a wave, and not the last one
+	partial  bool // a wave that is not the last one
 }
 
 // play applies runs one after another, and returns the record after the last one.
@@ -34,8 +34,8 @@ func play(runs ...promotionRun) *record.Record {
 	return last
 }
 
-// TestRecordOfPromotion reads the record during a rollout. It has the reason for the promoted commit and the commits
-// that were rolled back, even if the promotion decides otherwise by then. A second run does not change it.
+// TestRecordOfPromotion reads the record during a rollout. It has the reason for the promoted commit and the
+// rolled-back commits, even if the promotion has decided otherwise since. A second run does not change it.
 func TestRecordOfPromotion(t *testing.T) {
 	promote := func(commit string) record.Reason { return record.Reason{Decision: "promote", Summary: "to " + commit} }
 	pin := func(back string) record.Reason {
@@ -47,16 +47,16 @@ func TestRecordOfPromotion(t *testing.T) {
 	for name, tc := range map[string]struct {
 		runs []promotionRun
 		want record.Reason
-		next record.Reason // of the rollout under way
+		next record.Reason // of the current rollout
 	}{
-		"at once": {runs: []promotionRun{{"a", promote("a"), false}}, want: promote("a")},
-		"an own change": {runs: []promotionRun{{"a", promote("a"), false}, {"a", hold(""), false}},
+		"a promotion without waves": {runs: []promotionRun{{"a", promote("a"), false}}, want: promote("a")},
+		"a change of the environment's own": {runs: []promotionRun{{"a", promote("a"), false}, {"a", hold(""), false}},
 			want: promote("a")},
 		"the first wave": {
 			runs: []promotionRun{{"a", promote("a"), false}, {"b", promote("b"), true}},
 			want: promote("a"), next: promote("b"),
 		},
-		"a wave while the rollout holds": {
+		"an apply while the rollout waits": {
 			runs: []promotionRun{{"a", promote("a"), false}, {"b", promote("b"), true}, {"b", hold(""), true}},
 			want: promote("a"), next: promote("b"),
 		},
@@ -64,7 +64,7 @@ func TestRecordOfPromotion(t *testing.T) {
 			runs: []promotionRun{{"a", promote("a"), false}, {"b", promote("b"), true}, {"b", hold(""), false}},
 			want: promote("b"),
 		},
-		"a pin at once, and without it": {
+		"a pin without waves, which is removed later": {
 			runs: []promotionRun{{"b", promote("b"), false}, {"a", pin("b"), false}, {"a", hold("b"), false}},
 			want: pin("b"),
 		},
@@ -72,7 +72,7 @@ func TestRecordOfPromotion(t *testing.T) {
 			runs: []promotionRun{{"a", promote("a"), false}, {"b", promote("b"), true}, {"a", pin("b"), false}},
 			want: pin("b"),
 		},
-		"a pin during the rollout, which says no more than that": {
+		"a pin during the rollout, without rolled-back commits": {
 			runs: []promotionRun{{"a", promote("a"), false}, {"b", promote("b"), true}, {"a", pin(""), false}},
 			want: pin("b"),
 		},
@@ -80,11 +80,11 @@ func TestRecordOfPromotion(t *testing.T) {
 			runs: []promotionRun{{"b", promote("b"), false}, {"a", pin("b"), true}, {"a", hold("b"), false}},
 			want: pin("b"),
 		},
-		"and whose decision does not say it again": {
+		"a pin in waves that is removed, and whose decision does not repeat the rolled-back commits": {
 			runs: []promotionRun{{"b", promote("b"), false}, {"a", pin("b"), true}, {"a", hold(""), true}},
 			want: promote("b"), next: pin("b"),
 		},
-		"a rollout that begins anew with a newer commit": {
+		"a rollout that restarts with a newer commit": {
 			runs: []promotionRun{{"a", promote("a"), false}, {"b", promote("b"), true}, {"c", promote("c"), true}},
 			want: promote("a"), next: promote("c"),
 		},

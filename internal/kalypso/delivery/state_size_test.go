@@ -12,7 +12,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/memory"
 )
 
-// zeros reads as many zeros as one likes.
+// zeros reads an endless number of zeros.
 type zeros struct{}
 
 func (zeros) Read(p []byte) (int, error) {

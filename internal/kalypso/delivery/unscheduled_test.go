@@ -30,24 +30,24 @@ func TestWhyUnscheduled(t *testing.T) {
 	}{
 		{name: "placed", change: func(f *fleet.Fleet) { f.Workloads[0].Targets[0].Labels["tier"] = "gold" },
 			reaction: problem.Warn},
-		{name: "another label", change: func(*fleet.Fleet) {}, reaction: problem.Warn,
+		{name: "a policy selects another label", change: func(*fleet.Fleet) {}, reaction: problem.Warn,
 			problems: []string{"Deployment targets that no policy places", "Policies that place nothing"},
 			texts:    []string{nearest, idleTargets}},
-		{name: "an error", change: func(*fleet.Fleet) {}, reaction: problem.Fail,
+		{name: "the tree would be empty", change: func(*fleet.Fleet) {}, reaction: problem.Fail,
 			problems: []string{"Deployment targets that no policy places", "Policies that place nothing"},
 			texts:    []string{nearest}},
 		{name: "ignored", change: func(*fleet.Fleet) {}, reaction: problem.Ignore, texts: []string{nearest, idleTargets}},
-		{name: "another workspace", change: func(f *fleet.Fleet) {
+		{name: "a policy selects another workspace", change: func(f *fleet.Fleet) {
 			f.Policies[0].Workspace = "team-a"
 			f.Workloads[0].Targets[0].Labels["tier"] = "gold"
 		}, reaction: problem.Ignore, texts: []string{`workspace is missing and must be "team-a"`}},
-		{name: "another cluster type", change: func(f *fleet.Fleet) {
+		{name: "a policy selects another cluster type", change: func(f *fleet.Fleet) {
 			f.Workloads[0].Targets[0].Labels["tier"] = "gold"
 			f.Policies[0].ClusterTypes.MatchLabels = map[string]string{"size": "xl"}
 		}, reaction: problem.Warn,
 			problems: []string{"Deployment targets that no policy places", "Policies that place nothing"},
 			texts:    []string{idleClusterTypes}},
-		{name: "one idle policy of two", change: func(f *fleet.Fleet) {
+		{name: "one of two policies places nothing", change: func(f *fleet.Fleet) {
 			f.Policies = append(f.Policies, &fleet.SchedulingPolicy{Meta: fleet.Meta{Name: "all"}})
 		}, reaction: problem.Warn, problems: []string{"Policies that place nothing"}, texts: []string{idleTargets}},
 	} {

@@ -43,7 +43,7 @@ func TestValidate(t *testing.T) {
 		want   []string
 	}{
 		"valid": {func(*Arguments) {}, nil},
-		"nothing known": {func(d *Arguments) {
+		"all arguments unknown": {func(d *Arguments) {
 			const u = unknown.Text
 			d.Strategy, d.Destination = u, record.Destination{Repo: u, Branch: u, Path: u}
 			d.Promotion.Commit, d.Message, d.Guardrails.MaxRemoved, d.Sources = u, u, u, origin.Sources{u: u}
@@ -84,9 +84,9 @@ func TestValidate(t *testing.T) {
 		"draft that merges": {func(d *Arguments) { d.PullRequest.Draft, d.PullRequest.AutoMerge = true, "squash" },
 			[]string{"error delivery.auto_merge: Conflicting arguments: draft and auto-merge"}},
 		"source": {func(d *Arguments) { d.Sources = origin.Sources{"https://acme.io/a@main:x": "abc"} }, nil},
-		"source of no place": {func(d *Arguments) { d.Sources = origin.Sources{"x": "abc"} },
+		"source without a location": {func(d *Arguments) { d.Sources = origin.Sources{"x": "abc"} },
 			[]string{"error sources.[x]: Invalid source"}},
-		"source, no commit": {func(d *Arguments) { d.Sources = origin.Sources{"https://acme.io/a@main:x": ""} },
+		"source without a commit": {func(d *Arguments) { d.Sources = origin.Sources{"https://acme.io/a@main:x": ""} },
 			[]string{"error sources.[https://acme.io/a@main:x]: Invalid commit"}},
 		"all errors at once": {func(d *Arguments) {
 			d.Destination.Branch, d.Guardrails.MaxRemoved, d.PullRequest.Reviewers = "a..b", "lots", []string{"", "!"}
@@ -127,7 +127,7 @@ func TestLimit(t *testing.T) {
 	}
 }
 
-// TestValidateTree reports what the guardrails forbid of a rendered fleet.
+// TestValidateTree reports the parts of a rendered fleet that guardrails forbid.
 func TestValidateTree(t *testing.T) {
 	const (
 		path        = "error gitops_repo.path: Path conflicts with the promoted commit's file"
@@ -138,18 +138,18 @@ func TestValidateTree(t *testing.T) {
 		change func(*desired)
 		want   []string
 	}{
-		"all assigned": {true, func(d *desired) { d.Tree.Schedule.Unscheduled = nil }, nil},
-		"unscheduled":  {true, func(*desired) {}, []string{"warning " + unscheduled}},
-		"ignored":      {true, func(d *desired) { d.Guardrails.Unscheduled = problem.Ignore }, nil},
+		"all targets are assigned": {true, func(d *desired) { d.Tree.Schedule.Unscheduled = nil }, nil},
+		"unscheduled":              {true, func(*desired) {}, []string{"warning " + unscheduled}},
+		"ignored":                  {true, func(d *desired) { d.Guardrails.Unscheduled = problem.Ignore }, nil},
 		"refused": {true, func(d *desired) { d.Guardrails.Unscheduled = problem.Fail },
 			[]string{"error " + unscheduled}},
-		"not decided yet": {true, func(d *desired) { d.Guardrails.Unscheduled = unknown.Text }, nil},
-		"not known":       {false, func(d *desired) { d.Tree, d.Fleet.Environment = nil, unknown.Text }, nil},
-		"has to be known": {false, func(d *desired) {
+		"the assignments are not decided yet": {true, func(d *desired) { d.Guardrails.Unscheduled = unknown.Text }, nil},
+		"a value is unknown":                  {false, func(d *desired) { d.Tree, d.Fleet.Environment = nil, unknown.Text }, nil},
+		"require_known, and a value is unknown": {false, func(d *desired) {
 			d.Tree, d.Fleet.Environment, d.Guardrails.RequireKnown = nil, unknown.Text, true
 		}, []string{"error guardrails.require_known: Assignments not known"}},
-		"an error instead": {true, func(d *desired) { d.Tree, d.Guardrails.RequireKnown = nil, true }, nil},
-		"one is not known": {false, func(d *desired) { d.Guardrails.RequireKnown = true },
+		"an unassigned target is an error": {true, func(d *desired) { d.Tree, d.Guardrails.RequireKnown = nil, true }, nil},
+		"one target is unknown": {false, func(d *desired) { d.Guardrails.RequireKnown = true },
 			[]string{"error guardrails.require_known: Assignments not known"}},
 		"promoted commit": {true, func(d *desired) {
 			d.Destination.Path, d.Promotion.Commit = ".github/tracking/Promoted_Commit_Id", "v1"

@@ -11,8 +11,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
-// TestAncestry reads a history to its depth, including merges, and the folders of all its commits, over every
-// transport.
+// TestAncestry reads a history to its depth, with merges, and the folders of all its commits, over every transport.
 func TestAncestry(t *testing.T) {
 	everywhere(t, func(t *testing.T, repo string, b *gitops.Branch) {
 		var commits []string

@@ -22,7 +22,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	// git runs in this environment for file:// URLs.
+	// The git processes for file:// URLs run in this environment.
 	for _, name := range []string{"GIT_CONFIG_GLOBAL", "HOME"} {
 		_ = os.Setenv(name, "/dev/null")
 	}
@@ -58,7 +58,7 @@ func open(t testing.TB, url, branch string, credentials ...gitremote.Credential)
 
 var author = gitops.Author{Name: "Kalypso", Email: "kalypso@acme.io", When: time.Unix(1700000000, 0).UTC()}
 
-// folder returns a folder of files. It computes the hash independently of the package.
+// folder returns a folder with files. It computes the hash with other code than the package's.
 func folder(path string, files map[string]string) gitops.FolderContent {
 	return gitops.FolderContent{Path: path, Hash: treeHash(files), Files: stream(files)}
 }

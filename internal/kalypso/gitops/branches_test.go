@@ -28,7 +28,7 @@ func openRepo(t *testing.T, url string, credentials ...gitremote.Credential) *gi
 }
 
 // TestEachBranch: globs select branches as git branch --list does, once each and in order. A glob without a branch is
-// named after them, and visit ends the walk.
+// reported after the branches, and visit can end the walk.
 func TestEachBranch(t *testing.T) {
 	repo := gitserver.InitBare(t)
 	branches := []string{"dev", "env/prod", "env/west", "main", "stage"}
@@ -86,7 +86,7 @@ func TestEachBranch(t *testing.T) {
 	}
 }
 
-// The end of the context is one error, and not one for each branch that is left.
+// The end of the context is one error, not one for each remaining branch.
 func TestEachBranchCancelled(t *testing.T) {
 	t.Parallel()
 	repo := gitserver.InitBare(t)
@@ -108,7 +108,7 @@ func TestEachBranchCancelled(t *testing.T) {
 	})
 }
 
-// A repo that can't be read has no list of branches, and each call says so.
+// A repo that cannot be read has no list of branches: each call returns the error.
 func TestEachBranchUnreadable(t *testing.T) {
 	t.Parallel()
 	r := openRepo(t, "file://"+t.TempDir()+"/none.git")
@@ -173,7 +173,7 @@ func TestFoldersWith(t *testing.T) {
 	}
 }
 
-// A tree that contains one tree many times is not searched without end.
+// The search in a tree that contains one tree many times ends.
 func TestFoldersWithBomb(t *testing.T) {
 	t.Parallel()
 	repo := gitserver.InitBare(t)

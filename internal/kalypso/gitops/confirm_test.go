@@ -19,8 +19,8 @@ import (
 // pushed is the request that carries a pack.
 var pushed = gitserver.Fault{Service: "git-receive-pack", Method: http.MethodPost}
 
-// TestUpdateLostAnswer: the server accepted the push, but its answer was lost or says otherwise. The push neither
-// fails nor runs twice.
+// TestUpdateLostAnswer: the server accepted the push, but its answer was lost or denies it. The push neither fails nor
+// runs twice.
 func TestUpdateLostAnswer(t *testing.T) {
 	for name, test := range map[string]func(f *gitserver.Fault){
 		"dropped":         func(*gitserver.Fault) {},
@@ -121,7 +121,7 @@ func TestUpdateFalseOK(t *testing.T) {
 		server.Fail(fault)
 		fails(t, open(t, url, "main").Delete(t.Context(), plumbing.NewHash(head)), gitops.ErrPushLost)
 
-		// Nor is it what another commit on the branch contains.
+		// Another commit on the branch is no proof either.
 		fault.Then = func() { gitserver.Seed(t, repo, "main", map[string]string{"theirs": "1"}) }
 		server.Fail(fault)
 		_, err = open(t, url, "main").Update(t.Context(), noBackoff, always(edit("ours", folder("large", first))))
@@ -152,7 +152,7 @@ func TestUpdateLateReplica(t *testing.T) {
 	equal(t, "head", gitserver.Rev(t, repo, "main"), r.Commit.String())
 }
 
-// TestUpdateLocked: an interrupted push left its lock on the server. The error names the lock, after few attempts.
+// TestUpdateLocked: an interrupted push left its lock on the server. After a few attempts, the error names the lock.
 func TestUpdateLocked(t *testing.T) {
 	everywhere(t, func(t *testing.T, repo string, b *gitops.Branch) {
 		head := gitserver.Seed(t, repo, "main", map[string]string{"x": "1"})
@@ -171,7 +171,7 @@ func TestUpdateLocked(t *testing.T) {
 		}
 		equal(t, "head", gitserver.Rev(t, repo, "main"), head)
 
-		// One that goes away was of a push that was being written.
+		// A lock that disappears belonged to a push that was being written.
 		opts.Backoff = func(context.Context, int) error { return os.Remove(lock) }
 		update(t, b, opts, edit("ours", folder("large", first)))
 	})

@@ -8,7 +8,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
-// nested is a folder of n folders, each with a file of the text.
+// nested returns a folder of n folders, each with a file with the text.
 func nested(path string, n int, text string) gitops.FolderContent {
 	f := gitops.FolderContent{Path: path}
 	files := map[string]string{}

@@ -11,8 +11,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
-// TestForceWithLease: the branch becomes one commit on top of another branch, and moves only from the head that was
-// read.
+// TestForceWithLease: the branch is replaced by one commit on top of another branch, and only if its head is the one
+// that was read.
 func TestForceWithLease(t *testing.T) {
 	for _, backend := range gitserver.Transports() {
 		t.Run(backend.Name, func(t *testing.T) {
@@ -42,7 +42,7 @@ func checkForceWithLease(t *testing.T, repo string, base, ours *gitops.Branch) {
 		t.Fatal(err)
 	}
 	equal(t, "without an edit", same, gitops.UpdateResult{Commit: one.Commit})
-	// The target moves, and our branch moves while it is read: the attempt is repeated.
+	// If the target moves, or our branch while it is read, the attempt is repeated.
 	target = gitserver.Seed(t, repo, "main", map[string]string{"theirs.txt": "2\n"})
 	seen := 0
 	two, err := ours.ForceWithLease(t.Context(), base, gitops.UpdateOptions{},

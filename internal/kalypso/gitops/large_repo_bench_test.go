@@ -12,7 +12,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/memory"
 )
 
-// The repo of BenchmarkLargeRepo: 200,000 files in 400 folders, and 20,000 commits of one file each.
+// The size of BenchmarkLargeRepo's repo: 200,000 files in 400 folders, and 20,000 commits of one file each.
 const (
 	largeFolders = 400
 	largeFiles   = 500 // in a folder
@@ -46,8 +46,8 @@ func largeRepo(b *testing.B) string {
 	return repo
 }
 
-// BenchmarkLargeRepo measures what the operations of a plan and an apply take of a large repo, by what its server can
-// do: requests, bytes that the server sends, time of the processor and memory of the client. It takes minutes:
+// BenchmarkLargeRepo measures the operations of a plan and an apply on a large repo, for servers with different
+// capabilities: requests, bytes from the server, processor time and memory of the client. It takes minutes:
 //
 //	go test -run '^$' -bench LargeRepo -benchtime 1x ./internal/kalypso/gitops
 func BenchmarkLargeRepo(b *testing.B) {
@@ -121,7 +121,7 @@ func BenchmarkLargeRepo(b *testing.B) {
 			})
 		}
 	}
-	// The bytes that a server without filters has to send for one commit.
+	// A server without filters has to send this number of bytes for one commit.
 	b.Run("read/git fetch --depth 1", func(b *testing.B) {
 		s, url := gitserver.Serve(b, repo, gitserver.WithProtocolV0())
 		for b.Loop() {

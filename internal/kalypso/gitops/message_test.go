@@ -81,7 +81,7 @@ func TestMergeTrailers(t *testing.T) {
 	equal(t, "none", gitops.MergeTrailers(nil, nil), map[string]string(nil))
 }
 
-// TestSigned: each commit has a signature that git verifies, also after a lost race, and on a branch of ours.
+// TestSigned: each commit has a signature that git verifies, also after a lost race, and on our own branches.
 func TestSigned(t *testing.T) {
 	t.Parallel()
 	for name, key := range map[string]signingkey.Key{"ssh": signingkey.NewSSH(t), "openpgp": signingkey.NewOpenPGP(t)} {

@@ -16,11 +16,10 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
-// The fleet of the benchmarks: as many files as golden/large-10k renders, of
-// about 1.5 KB.
+// The fleet of the benchmarks has as many files as golden/large-10k renders, of about 1.5 KB each.
 const benchTypes, benchTargets = 100, 100
 
-// benchFolder is one cluster type folder, with a mark in the first file.
+// benchFolder returns the folder of one cluster type, with a mark in the first file.
 func benchFolder(n int, mark string) iter.Seq2[gitops.File, error] {
 	return func(yield func(gitops.File, error) bool) {
 		for target := range benchTargets {
@@ -46,7 +45,7 @@ func benchContent(n, target int, name, mark string) []byte {
 	return b.Bytes()
 }
 
-// benchFiles contains the files, so that making them is not measured.
+// benchFiles contains the files, so that the benchmarks do not measure their creation.
 var benchFiles = sync.OnceValue(func() []gitops.FolderContent {
 	var folders []gitops.FolderContent
 	for n := range benchTypes {
@@ -96,8 +95,7 @@ func BenchmarkPushFirst(b *testing.B) {
 	b.ReportMetric(ours.Seconds()/git.Seconds(), "ratio")
 }
 
-// BenchmarkPushOne changes one file of those and pushes it, and prints the
-// ratio to the first push.
+// BenchmarkPushOne changes one of these files and pushes it, and prints the ratio to the first push.
 func BenchmarkPushOne(b *testing.B) {
 	folders := append([]gitops.FolderContent(nil), benchFiles()...)
 	repo := gitserver.InitBare(b)
@@ -116,7 +114,7 @@ func BenchmarkPushOne(b *testing.B) {
 	b.ReportMetric(b.Elapsed().Seconds()/float64(b.N)/whole.Seconds(), "of-first")
 }
 
-// BenchmarkSnapshot reads all trees of those.
+// BenchmarkSnapshot reads all trees of these files.
 func BenchmarkSnapshot(b *testing.B) {
 	repo := gitserver.InitBare(b)
 	branch := open(b, "file://"+repo, "main")
@@ -128,8 +126,8 @@ func BenchmarkSnapshot(b *testing.B) {
 	}
 }
 
-// fastImport is the time that git takes for the same: fast-import into a
-// repository, push from there to an empty one.
+// fastImport returns the time that git takes for the same: git fast-import into a repository, and git push from it to
+// an empty one.
 func fastImport(b *testing.B, folders []gitops.FolderContent) time.Duration {
 	var stream bytes.Buffer
 	stream.WriteString("commit refs/heads/main\ncommitter A <a@b> 0 +0000\ndata 1\nx\n")

@@ -13,7 +13,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
-// noise is a text of n bytes that does not get half of it smaller.
+// noise returns a text of n bytes that does not compress to half its size.
 func noise(seed uint64, n int) string {
 	r := rand.New(rand.NewPCG(seed, 1))
 	b := make([]byte, n/2)
@@ -23,7 +23,7 @@ func noise(seed uint64, n int) string {
 	return hex.EncodeToString(b)
 }
 
-// noisy are folders of a megabyte each; one file is the same in all of them.
+// noisy returns folders of a megabyte each. One file is the same in all of them.
 func noisy(n int) (folders []gitops.FolderContent, files map[string]string) {
 	files = map[string]string{}
 	for i := range n {
@@ -43,7 +43,7 @@ func TestUpdateSent(t *testing.T) {
 		folders, files := noisy(6)
 		update(t, b, gitops.UpdateOptions{CreateBranch: true, PackBuffer: 1 << 20}, edit("one", folders...))
 		equal(t, "tree", gitserver.Tree(t, repo, "main"), files)
-		gitserver.Git(t, repo, "config", "transfer.fsckObjects", "true") // refuses a pack with an object that is there twice
+		gitserver.Git(t, repo, "config", "transfer.fsckObjects", "true") // refuses a pack that contains an object twice
 
 		for i := range folders {
 			path := fmt.Sprintf("large-%d", i)

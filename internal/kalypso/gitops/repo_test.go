@@ -57,7 +57,7 @@ func TestAtVersion0(t *testing.T) {
 	}
 }
 
-// TestHistoryWithoutFilters: a server that sends everything of each commit is asked for a history once.
+// TestHistoryWithoutFilters: a history is read in one request from a server that sends all objects of each commit.
 func TestHistoryWithoutFilters(t *testing.T) {
 	repo := gitserver.InitBare(t)
 	since := gitserver.Seed(t, repo, "main", map[string]string{"a": "0"})
@@ -75,7 +75,7 @@ func TestHistoryWithoutFilters(t *testing.T) {
 			t.Errorf("%d fetches", n)
 		}
 	}
-	// One whose history is longer than what is read.
+	// A repo whose history is longer than the part that is read.
 	for i := range gitops.MaxHistory {
 		gitserver.Seed(t, repo, "main", map[string]string{"a": strings.Repeat("y", i+1)})
 	}

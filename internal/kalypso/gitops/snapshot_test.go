@@ -14,7 +14,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
-// foldersAt are the folders at a path of a snapshot that can be read.
+// foldersAt returns the folders at a path of a readable snapshot.
 func foldersAt(t *testing.T, s *gitops.Snapshot, path string) map[string]plumbing.Hash {
 	t.Helper()
 	folders, err := s.Folders(path)
@@ -24,10 +24,11 @@ func foldersAt(t *testing.T, s *gitops.Snapshot, path string) map[string]plumbin
 	return folders
 }
 
-// TestSnapshotUnreadable: objects that cannot be fetched are an error of every call that needs them, never absent.
+// TestSnapshotUnreadable: objects that cannot be fetched are an error of each call that needs them. They never count as
+// absent.
 func TestSnapshotUnreadable(t *testing.T) {
 	everywhere(t, func(t *testing.T, repo string, b *gitops.Branch) {
-		gitserver.Git(t, repo, "config", "uploadpack.allowFilter", "true") // else all comes with the commit
+		gitserver.Git(t, repo, "config", "uploadpack.allowFilter", "true") // otherwise the server sends all objects with the commit
 		gitserver.Seed(t, repo, "main", map[string]string{"clusters/large/a/x.yaml": "1"})
 		ctx, hangUp := context.WithCancel(t.Context())
 		s, err := b.Snapshot(ctx)

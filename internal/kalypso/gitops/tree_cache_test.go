@@ -23,7 +23,7 @@ func TestUpdateCache(t *testing.T) {
 		r := update(t, branch, gitops.UpdateOptions{CreateBranch: true, CachePath: "env/.kalypso/rendering.json",
 			Cache: cache}, change(text))
 		requests = server.Reads()
-		// As private state does.
+		// Encode and decode it, as private state does.
 		data, err := json.Marshal(r.Cache)
 		if err != nil {
 			t.Fatal(err)

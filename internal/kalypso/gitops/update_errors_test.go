@@ -13,7 +13,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
-// TestUpdateCancelledInHook: the update ends with its context, even if the server works on the push forever.
+// TestUpdateCancelledInHook: the update ends with its context, even if the server never finishes the push.
 func TestUpdateCancelledInHook(t *testing.T) {
 	everywhere(t, func(t *testing.T, repo string, b *gitops.Branch) {
 		head := gitserver.Seed(t, repo, "main", map[string]string{"x": "1"})

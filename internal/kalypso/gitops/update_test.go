@@ -127,7 +127,7 @@ func TestUpdateRaceAtServer(t *testing.T) {
 	}
 }
 
-// TestUpdateStopsAfterAttempts: the number of attempts is bounded.
+// TestUpdateStopsAfterAttempts: the number of attempts is limited.
 func TestUpdateStopsAfterAttempts(t *testing.T) {
 	repo := gitserver.InitBare(t)
 	gitserver.Seed(t, repo, "main", map[string]string{"x": "1"})
@@ -144,7 +144,7 @@ func TestUpdateStopsAfterAttempts(t *testing.T) {
 	equal(t, "tries", n, 3)
 }
 
-// TestUpdateBrokenAnswer: the server accepted the push, and the connection broke.
+// TestUpdateBrokenAnswer: the server accepts the push, and the connection breaks.
 func TestUpdateBrokenAnswer(t *testing.T) {
 	repo := gitserver.InitBare(t)
 	server, url := gitserver.Serve(t, repo)

@@ -15,7 +15,7 @@ import (
 const noSuchHash = "7c6d4b0e5a1c7b0c7d5a4e3f2b1a09f8e7d6c5b4"
 
 // TestUnknownObject: an object that the server does not have is the same error over all servers, with and without a
-// depth and a filter, and is asked for once.
+// depth and a filter, after one request.
 func TestUnknownObject(t *testing.T) {
 	for _, backend := range gitserver.Backends() {
 		t.Run(backend.Name, func(t *testing.T) {
@@ -58,7 +58,7 @@ type azureServer struct {
 	credentials []gitremote.Credential
 }
 
-// TestAzurePush: a race, a protected branch and a missing right are told apart.
+// TestAzurePush: a race, a protected branch and a missing right are different errors.
 func TestAzurePush(t *testing.T) {
 	for _, name := range []string{"http", "ssh"} {
 		t.Run(name, func(t *testing.T) {
@@ -122,8 +122,8 @@ func TestAzureAddresses(t *testing.T) {
 	}
 }
 
-// TestSignInPage: a web page in place of Git's answer is a credential that the server does not accept. It is tried
-// once.
+// TestSignInPage: a web page in place of Git's answer means that the server does not accept the credential. The
+// credential is tried once.
 func TestSignInPage(t *testing.T) {
 	repo := gitserver.InitBare(t)
 	head := gitserver.Seed(t, repo, "main", map[string]string{"a": "1"})
@@ -185,7 +185,7 @@ func signInPage(t *testing.T) string {
 	return s.URL
 }
 
-// TestErrorInPack: an error on channel 3 in the middle of a pack is the server's, and not a broken connection.
+// TestErrorInPack: an error on channel 3 in the middle of a pack is an error of the server, not a broken connection.
 func TestErrorInPack(t *testing.T) {
 	repo := gitserver.InitBare(t)
 	head := plumbing.NewHash(gitserver.Seed(t, repo, "main", map[string]string{"a": "1"}))
@@ -210,7 +210,7 @@ func TestErrorInPack(t *testing.T) {
 	}
 }
 
-// TestAzureRefuses: the server of the tests refuses what Azure Repos refuses.
+// TestAzureRefuses: the test server refuses the requests that Azure Repos refuses.
 func TestAzureRefuses(t *testing.T) {
 	repo := gitserver.InitBare(t)
 	head := gitserver.Seed(t, repo, "main", map[string]string{"a": "1"})

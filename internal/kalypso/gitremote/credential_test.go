@@ -12,7 +12,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
-// TestNewClientErrors: all errors come together, each with its position, and none contains a secret.
+// TestNewClientErrors: all errors are returned together, each with its position, and none contains a secret.
 func TestNewClientErrors(t *testing.T) {
 	encrypted := encryptedKey(t, "right")
 	credentials := []gitremote.Credential{

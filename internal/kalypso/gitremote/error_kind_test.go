@@ -15,8 +15,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/repourl"
 )
 
-// TestKindOf pins the texts that other programs and libraries have for what we
-// tell apart.
+// TestKindOf pins the texts by which we distinguish the errors of other programs and libraries.
 func TestKindOf(t *testing.T) {
 	for _, test := range []struct {
 		err  error
@@ -76,7 +75,7 @@ func TestKindOf(t *testing.T) {
 	}
 }
 
-// said is an error that has a text and no more.
+// said is an error that consists of a text.
 type said string
 
 func (s said) Error() string { return string(s) }

@@ -19,7 +19,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
-// waits records what a client would wait for.
+// waits records the waits of a client.
 type waits []time.Duration
 
 func (w *waits) option() gitremote.Option {
@@ -29,7 +29,7 @@ func (w *waits) option() gitremote.Option {
 	})
 }
 
-// readAll looks up the branch, fetches its commit, and prepares a push: everything that may be retried.
+// readAll looks up the branch, fetches its commit, and prepares a push: all requests that may be retried.
 func readAll(ctx context.Context, r *gitremote.Remote, want string) error {
 	rd, err := r.Reader(ctx)
 	if err != nil {
@@ -89,7 +89,7 @@ func TestRetry(t *testing.T) {
 						t.Errorf("wait %d is %s", i+1, w)
 					}
 				}
-				if len(waited) < 2 || len(waited) > 3 { // net/http itself opens a connection again that was idle
+				if len(waited) < 2 || len(waited) > 3 { // net/http itself reopens an idle connection
 					t.Errorf("waited %d times", len(waited))
 				}
 

@@ -14,8 +14,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
 )
 
-// is wants an error of a kind, with none of the secrets that the servers of
-// the tests are opened with.
+// is fails the test unless an error is of this kind and contains no secret of the test servers.
 func is(t *testing.T, err, kind error) {
 	t.Helper()
 	if !errors.Is(err, kind) {
@@ -35,7 +34,7 @@ func loginFunc(f func(repo string) (gitremote.Login, error)) gitremote.Option {
 	})
 }
 
-// pushTo makes one push.
+// pushTo pushes once.
 func pushTo(ctx context.Context, r *gitremote.Remote, req gitremote.PushRequest) error {
 	w, err := r.Writer(ctx)
 	if err != nil {

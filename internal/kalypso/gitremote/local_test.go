@@ -13,8 +13,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
-// TestHookEnvironment: a hook of a local repository gets what programs need to run, and nothing else of the provider's
-// environment.
+// TestHookEnvironment: a hook of a local repository gets the variables that programs need to run, and no others of the
+// provider's environment.
 func TestHookEnvironment(t *testing.T) {
 	for name, value := range map[string]string{
 		"GITHUB_TOKEN": "canary-1", "TF_VAR_password": "canary-2", "AWS_SECRET_ACCESS_KEY": "canary-3",

@@ -6,7 +6,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/repourl"
 )
 
-// TestLocate: the longest prefix wins, whole segments count, and no name of a repo leads out of a mirror.
+// TestLocate: the longest prefix of whole segments wins, and no repo's name leads out of a mirror.
 func TestLocate(t *testing.T) {
 	mirrors, err := ParseMirrors(map[string]string{
 		"https://github.com/":             "https://mirror.acme.io/github/",
@@ -49,7 +49,7 @@ func TestLocate(t *testing.T) {
 			t.Errorf("%s:\n got %s\nwant %s", repo, got, want)
 		}
 	}
-	// A path relative to an SSH home stays one, and one from the root too.
+	// A path relative to the SSH user's home stays relative, and an absolute one stays absolute.
 	for repo, want := range map[string]string{
 		"git@github.com:acme/app.git":   "acme/app.git",
 		"git@github.com:acme/plane/a":   "planes/a",

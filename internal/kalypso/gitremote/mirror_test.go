@@ -15,8 +15,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
-// TestMirror reads from and pushes to a mirror of each kind, opened by the credential for the mirror's URL. The repo
-// keeps its name.
+// TestMirror reads from and pushes to a mirror of each kind, with the credential for the mirror's URL. Errors name the
+// repo itself.
 func TestMirror(t *testing.T) {
 	for _, backend := range gitserver.Backends() {
 		t.Run(backend.Name, func(t *testing.T) {
@@ -60,7 +60,7 @@ func mirrors(t *testing.T, urls map[string]string) gitremote.Option {
 	return gitremote.WithMirrors(m)
 }
 
-// TestMirrorCredentials: credentials of the original are never sent to its mirror, however they are configured.
+// TestMirrorCredentials: credentials of the original are never sent to its mirror, in any configuration.
 func TestMirrorCredentials(t *testing.T) {
 	repo := gitserver.InitBare(t)
 	gitserver.Seed(t, repo, "main", map[string]string{"a": "1"})

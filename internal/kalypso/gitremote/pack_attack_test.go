@@ -49,14 +49,14 @@ func (p *packWriter) bytes() []byte {
 	return append(pack, sum[:]...)
 }
 
-// repeated is a delta whose result is the first 64 KiB of a base of size bytes, n times over.
+// repeated returns a delta whose result is the first 64 KiB of a base of size bytes, repeated n times.
 func repeated(size, n int) []byte {
 	d := binary.AppendUvarint(nil, uint64(size))
 	d = binary.AppendUvarint(d, uint64(n)<<16)
 	return append(d, bytes.Repeat([]byte{0x80}, n)...) // copy, from offset 0, the default size
 }
 
-// TestUnpackBoundsDeltas: a small delta with a result beyond the bound allocates nothing.
+// TestUnpackBoundsDeltas: a small delta whose result exceeds the limit allocates nothing.
 func TestUnpackBoundsDeltas(t *testing.T) {
 	base := bytes.Repeat([]byte("tree 0\n\n"), 64<<10/8)
 	for _, kind := range []plumbing.ObjectType{
@@ -76,7 +76,7 @@ func TestUnpackBoundsDeltas(t *testing.T) {
 	}
 }
 
-// TestUnpackBoundsCommits: commits have a small bound of their own.
+// TestUnpackBoundsCommits: commits have a small limit of their own.
 func TestUnpackBoundsCommits(t *testing.T) {
 	var p packWriter
 	base := bytes.Repeat([]byte("tree 0\n\n"), 64<<10/8)
@@ -92,13 +92,14 @@ func TestUnpackBoundsCommits(t *testing.T) {
 	}
 }
 
-// TestUnpackSkipsLargeBlobs: a blob beyond its bound is not built from its delta, and does not count for the total.
+// TestUnpackSkipsLargeBlobs: a blob that exceeds its limit is not built from its delta, and does not count towards the
+// total.
 func TestUnpackSkipsLargeBlobs(t *testing.T) {
 	var p packWriter
 	base := bytes.Repeat([]byte("line 12\n"), 64<<10/8)
 	named := p.object(plumbing.BlobObject, plumbing.ZeroHash, base)
 	for n := range 100 {
-		p.object(plumbing.REFDeltaObject, named, repeated(len(base), 100+n)) // 6 MiB and more
+		p.object(plumbing.REFDeltaObject, named, repeated(len(base), 100+n)) // more than 6 MiB
 	}
 	got, before := Objects{}, allocated()
 	if err := unpack(bytes.NewReader(p.bytes()), 1<<20, 1<<20, got); err != nil {
@@ -109,7 +110,7 @@ func TestUnpackSkipsLargeBlobs(t *testing.T) {
 	}
 }
 
-// TestUnpackBoundsObjects: many empty objects take memory too.
+// TestUnpackBoundsObjects: the number of objects is limited, since empty ones take memory too.
 func TestUnpackBoundsObjects(t *testing.T) {
 	pack := binary.BigEndian.AppendUint32([]byte("PACK\x00\x00\x00\x02"), 1<<31)
 	if err := unpack(bytes.NewReader(pack), 1<<30, 0, Objects{}); !errors.Is(err, ErrTooLarge) {
@@ -161,7 +162,7 @@ func TestUnpackCollision(t *testing.T) {
 	}
 }
 
-// allocated is how much memory was allocated so far, bytes.
+// allocated returns the memory that was allocated so far, in bytes.
 func allocated() uint64 {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)

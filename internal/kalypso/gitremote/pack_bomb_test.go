@@ -16,7 +16,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
-// bomb is a pack of a commit of 64 KiB, and of a delta on it whose result is times as large.
+// bomb returns a pack with a commit of 64 KiB, and a delta on it whose result is larger by the factor times.
 func bomb(times int) []byte {
 	pack := bytes.NewBuffer([]byte("PACK\x00\x00\x00\x02\x00\x00\x00\x02"))
 	base := []byte(strings.Repeat("message\n", 8<<10))
@@ -39,7 +39,7 @@ func deflate(to *bytes.Buffer, content []byte) {
 	_ = z.Close()
 }
 
-// TestFetchBomb: a small answer that expands enormously stays within the memory bound.
+// TestFetchBomb: a small answer that expands enormously stays within the memory limit.
 func TestFetchBomb(t *testing.T) {
 	repo := gitserver.InitBare(t)
 	head := gitserver.Seed(t, repo, "main", map[string]string{"a": "1"})

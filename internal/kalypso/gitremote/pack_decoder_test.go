@@ -12,8 +12,7 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 )
 
-// TestUnpack reads packs that git made with deltas of both kinds, and takes
-// each of their objects by its name.
+// TestUnpack reads packs that git made with deltas of both kinds, and finds each of their objects by its hash.
 func TestUnpack(t *testing.T) {
 	dir := t.TempDir()
 	run := func(stdin string, args ...string) string {
@@ -64,7 +63,7 @@ func TestUnpack(t *testing.T) {
 			o, there := got[plumbing.NewHash(name)]
 			size := int64(len("line 0 of a file that grows\n")*10 + len("line 10 of a file that grows\n")*(i-9))
 			switch {
-			case i < 10: // but where it is told by its difference from a large one
+			case i < 10: // unless it is a delta on a large one
 				if (there || args[2] == "--window=0") && (len(o.Content) == 0 || o.Size > 0) {
 					t.Errorf("%v: object %d, which is small, is not kept", args, i)
 				}

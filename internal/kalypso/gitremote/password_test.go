@@ -16,8 +16,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
-// TestPasswords: the function is used without a credential, called for each request, and its passwords are in no
-// error.
+// TestPasswords: the function is used if there is no credential. It is called for each request, and no error contains
+// its passwords.
 func TestPasswords(t *testing.T) {
 	repo := gitserver.InitBare(t)
 	gitserver.Seed(t, repo, "main", map[string]string{"a": "1\n"})
@@ -57,7 +57,7 @@ func TestPasswords(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 
-	// A credential comes first, and one without a password lets the function through.
+	// A credential has priority. If it has no password, the function is used.
 	asked = 0
 	if _, err := open(t, url, []gitremote.Credential{{URL: url, Username: "me", Password: "canary-right"}},
 		given("canary-wrong", nil)).Ref(t.Context(), main); err != nil || asked > 0 {
@@ -69,7 +69,7 @@ func TestPasswords(t *testing.T) {
 		given("canary-right", nil)).Ref(t.Context(), main); err != nil {
 		t.Error(err)
 	}
-	// Nothing goes over plain http to another machine.
+	// No password is sent over plain http to another machine.
 	asked = 0
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -79,8 +79,8 @@ func TestPasswords(t *testing.T) {
 	}
 }
 
-// TestRenewedLogin: a login that the server refuses is asked for once more, and only another one is tried. It is in no
-// error.
+// TestRenewedLogin: after a refused login, the function is called once more, and its login is tried if it is another
+// one. No error contains it.
 func TestRenewedLogin(t *testing.T) {
 	repo := gitserver.InitBare(t)
 	head := gitserver.Seed(t, repo, "main", map[string]string{"a": "1\n"})
@@ -121,8 +121,8 @@ func TestRenewedLogin(t *testing.T) {
 	}
 }
 
-// TestLoginNotRenewed: if no other login can be got after a refusal, that is the error, and nothing is logged of the
-// answer that was refused.
+// TestLoginNotRenewed: if the function fails after a refusal, its error is returned, and the refusal's answer is not
+// logged.
 func TestLoginNotRenewed(t *testing.T) {
 	repo := gitserver.InitBare(t)
 	head := gitserver.Seed(t, repo, "main", map[string]string{"a": "1\n"})
@@ -145,8 +145,8 @@ func TestLoginNotRenewed(t *testing.T) {
 	}
 }
 
-// TestRenewedLoginLater: a token that ends within a session is replaced for a read, whose body is sent again. A pack is
-// not sent again.
+// TestRenewedLoginLater: a token that expires during a session is replaced for a read, whose body is sent again. A pack
+// is not sent again.
 func TestRenewedLoginLater(t *testing.T) {
 	repo := gitserver.InitBare(t)
 	head := gitserver.Seed(t, repo, "main", map[string]string{"a": "1\n"})

@@ -17,7 +17,7 @@ const (
 	hashB = "2222222222222222222222222222222222222222"
 )
 
-// TestRequestV0 pins the bytes of requests, by what the server offers.
+// TestRequestV0 pins the bytes of requests for each set of the server's capabilities.
 func TestRequestV0(t *testing.T) {
 	a, b := plumbing.NewHash(hashA), plumbing.NewHash(hashB)
 	for name, test := range map[string]struct {
@@ -61,7 +61,7 @@ func TestRequestV0(t *testing.T) {
 	}
 }
 
-// TestReadAcknowledgement reads recorded answers up to the pack. The server's error is found wherever it is.
+// TestReadAcknowledgement reads recorded answers up to the pack. The server's error is found at any position.
 func TestReadAcknowledgement(t *testing.T) {
 	const (
 		shallow = "0034shallow " + hashA + "0036unshallow " + hashB
@@ -89,7 +89,7 @@ func TestReadAcknowledgement(t *testing.T) {
 		"an end":                        {shallow + "0000", io.ErrUnexpectedEOF.Error()},
 		"an end within a packet":        {"0034shallow", io.ErrUnexpectedEOF.Error()},
 		"no answer":                     {"", io.ErrUnexpectedEOF.Error()},
-		"an error that reads EOF":       {"0013\x03unexpected EOF", "unexpected EOF"},
+		"an error with the text EOF":    {"0013\x03unexpected EOF", "unexpected EOF"},
 		"words":                         {"0009hello", `invalid Git protocol answer: "hello" instead of ACK or NAK`},
 		"a pack without NAK":            {pack, `invalid Git protocol answer: "\x01PACK" instead of ACK or NAK`},
 		"a delimiter":                   {"0001", "invalid Git protocol answer: a delimiter before the pack"},

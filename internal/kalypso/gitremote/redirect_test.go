@@ -20,17 +20,17 @@ func TestRedirectedCredential(t *testing.T) {
 	target, origin := redirecting(t)
 	for name, tc := range map[string]struct {
 		url     string // of the credential
-		to      string // where the repository /team leads
+		to      string // the target of the repository /team
 		goes    bool
 		refused bool // a push
 	}{
-		"a credential for the target alone, on another port": {url: target.URL, to: target.URL + "/private.git",
+		"a credential only for the target, on another port": {url: target.URL, to: target.URL + "/private.git",
 			refused: true},
 		"a credential for the origin, on another port": {url: origin.URL, to: target.URL + "/private.git",
 			refused: true},
-		"a credential for the target alone": {url: origin.URL + "/private",
+		"a credential only for the target": {url: origin.URL + "/private",
 			to: origin.URL + "/private.git"},
-		"a credential for the origin alone": {url: origin.URL + "/team", to: origin.URL + "/private.git"},
+		"a credential only for the origin": {url: origin.URL + "/team", to: origin.URL + "/private.git"},
 		"a credential for both": {url: origin.URL, to: origin.URL + "/private.git",
 			goes: true},
 		"a credential for the origin, to its other name": {url: origin.URL + "/team",
@@ -92,7 +92,7 @@ func TestRedirectedCredential(t *testing.T) {
 	}
 }
 
-// TestRedirectToSSH: a redirect to SSH is never followed, whatever keys exist.
+// TestRedirectToSSH: a redirect to SSH is never followed, with any keys.
 func TestRedirectToSSH(t *testing.T) {
 	server := gitserver.NewSSH(t)
 	_, origin := redirecting(t)
@@ -115,7 +115,7 @@ func TestRedirectToPlainHTTP(t *testing.T) {
 	}
 }
 
-// TestRedirectLoop: the number of redirects is bounded.
+// TestRedirectLoop: the number of redirects is limited.
 func TestRedirectLoop(t *testing.T) {
 	_, origin := redirecting(t)
 	origin.to = origin.URL + "/team"
@@ -164,7 +164,7 @@ func TestRedirectedPost(t *testing.T) {
 	}
 }
 
-// TestRedirectedBody: no body behind a redirect is shown, not even from this machine.
+// TestRedirectedBody: no body from the target of a redirect is shown, not even from this machine.
 func TestRedirectedBody(t *testing.T) {
 	internal := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		http.Error(w, "internal", http.StatusForbidden)
@@ -235,15 +235,15 @@ func TestAmbiguousPath(t *testing.T) {
 	}
 }
 
-// redirector redirects what is asked of /team, and answers all else as a server of no repositories.
+// redirector redirects requests for /team, and answers all others like a server without repositories.
 type redirector struct {
 	*httptest.Server
 	to    string
 	got   []string // the credentials that came with requests for /team
-	there []string // those of all others
+	there []string // those that came with all other requests
 }
 
-// redirecting is a server with a repository, private.git, and one that redirects.
+// redirecting returns a server with the repository private.git, and a server that redirects.
 func redirecting(t *testing.T) (*gitserver.Server, *redirector) {
 	t.Helper()
 	repo := gitserver.InitBare(t)

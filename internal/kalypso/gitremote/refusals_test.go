@@ -8,8 +8,8 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/protocol/packp"
 )
 
-// TestRefusals pins what servers say when they refuse a push, in the way in which each of them says it, and what the
-// error advises.
+// TestRefusals pins the texts with which servers refuse a push, in the form that each of them uses, and the advice in
+// our error.
 func TestRefusals(t *testing.T) {
 	const (
 		pullRequest = `Set delivery.strategy = "pull_request"`
@@ -161,7 +161,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// TestHints: errors say what to do, wherever the server's words come from.
+// TestHints: errors say what to do, for texts from each part of the server's answer.
 func TestHints(t *testing.T) {
 	for kind, want := range map[error][2]string{
 		ErrProtected:   {"", `set delivery.strategy = "pull_request"`},

@@ -17,7 +17,7 @@ const main = plumbing.ReferenceName("refs/heads/main")
 type hash = plumbing.Hash
 
 func TestMain(m *testing.M) {
-	// The git of file:// runs in this environment.
+	// The git processes for file:// URLs run in this environment.
 	for _, v := range []string{"GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1"} {
 		name, value, _ := cut(v)
 		_ = os.Setenv(name, value)

@@ -58,7 +58,7 @@ func TestServerMessagesAreRedacted(t *testing.T) {
 	}
 }
 
-// answering is the address of a server that answers one request with a text.
+// answering returns the address of a server that answers one request with a text.
 func answering(t *testing.T, answer string) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// input is of a kind that, as an SSH channel, is not to be closed twice at a time.
+// input must not be closed twice at the same time, like an SSH channel.
 type input struct {
 	strings.Builder
 	closed int
@@ -29,8 +29,8 @@ func TestPipeClosesOnce(t *testing.T) {
 	}
 }
 
-// TestServersError: an error in the answer counts, whatever the program prints besides. The program's words explain all
-// other errors.
+// TestServersError: an error in the answer has priority over the program's output. The output explains all other
+// errors.
 func TestServersError(t *testing.T) {
 	for _, test := range []struct {
 		err  error

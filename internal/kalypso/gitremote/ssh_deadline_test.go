@@ -24,7 +24,7 @@ type lateContext struct {
 
 func (c lateContext) Deadline() (time.Time, bool) { return c.deadline, true }
 
-// TestDialDeadline: a connection that does not open before the deadline is out of time, and not unreachable.
+// TestDialDeadline: a connection that does not open before the deadline is a timeout, and not an unreachable server.
 func TestDialDeadline(t *testing.T) {
 	t.Parallel()
 	full, err := net.Listen("tcp", "127.0.0.1:0")
@@ -39,7 +39,7 @@ func TestDialDeadline(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for { // until the queue of connections is full
+	for { // fill the queue of connections
 		conn, err := net.DialTimeout("tcp", full.Addr().String(), 100*time.Millisecond)
 		if err != nil {
 			break

@@ -33,7 +33,7 @@ func TestUnknownHost(t *testing.T) {
 	}
 }
 
-// TestSSHWithoutKey says what to set where no agent runs.
+// TestSSHWithoutKey: without an agent, the error names the argument to set.
 func TestSSHWithoutKey(t *testing.T) {
 	t.Setenv("SSH_AUTH_SOCK", "")
 	server := gitserver.NewSSH(t)
@@ -109,7 +109,7 @@ func TestNotGit(t *testing.T) {
 	}
 }
 
-// TestTooLarge: the size of a fetch is bounded.
+// TestTooLarge: the size of a fetch is limited.
 func TestTooLarge(t *testing.T) {
 	repo := gitserver.InitBare(t)
 	gitserver.Seed(t, repo, "main", map[string]string{"big": strings.Repeat("0123456789", 100_000)})

@@ -12,8 +12,8 @@ import (
 	"github.com/go-git/go-git/v5/storage/memory"
 )
 
-// BenchmarkUnpack reads what a server sends of a branch with 10,000 targets in 200 cluster types, its trees alone and
-// all of it, beside go-git's own parser, which stores objects in memory too.
+// BenchmarkUnpack reads the pack of a branch with 10,000 targets in 200 cluster types, with trees only and complete,
+// and compares with go-git's parser, which stores objects in memory too.
 func BenchmarkUnpack(b *testing.B) {
 	branch := renderedBranch(b)
 	for _, sent := range []struct{ name, filter string }{{"trees", "--filter=blob:none"}, {"whole", "--no-filter"}} {
@@ -50,7 +50,7 @@ func BenchmarkUnpack(b *testing.B) {
 	}
 }
 
-// renderedBranch is a bare repo whose branch main contains such a tree.
+// renderedBranch returns a bare repo whose branch main contains such a tree.
 func renderedBranch(b *testing.B) string {
 	b.Helper()
 	dir := b.TempDir()
@@ -78,7 +78,7 @@ func renderedBranch(b *testing.B) string {
 	return dir
 }
 
-// packOf is the pack that a server sends of main.
+// packOf returns the pack that a server sends for main.
 func packOf(b *testing.B, dir, filter string) []byte {
 	b.Helper()
 	return gitBench(b, dir, "main\n", "pack-objects", "--stdout", "--revs", "--quiet", "--delta-base-offset", filter)

@@ -53,7 +53,7 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-// A change begins when it is reported, if that is later than all that is known and not in the future.
+// A change begins at the reported time, if that is after all known times and not in the future.
 func TestSince(t *testing.T) {
 	for _, test := range []struct{ last, reported, want int }{
 		{50, 150, 150},
@@ -73,7 +73,7 @@ func TestSince(t *testing.T) {
 	}
 }
 
-// Instances of sources that did not answer stay as before. An expected cluster that was not queried is not missing.
+// Instances of sources that did not answer stay as they were. An expected cluster that was not queried is not missing.
 func TestCarry(t *testing.T) {
 	was := observed(100, map[string]int{"c1 web a current": 0, "c2 web a current": 0, "c3 web a current": 0})
 	now := observed(200, map[string]int{"c1 web b current": 0, "c2 web x missing": 0, "c9 web x missing": 0})

@@ -27,10 +27,10 @@ type look struct {
 	sight
 	now  *observation.Observation
 	lost bool // the state is lost
-	due  bool // it tells something new
+	due  bool // it changes something
 }
 
-// days simulates an environment whose pipeline delivers, and looks at the clusters.
+// days simulates an environment with a pipeline that delivers and observes the clusters.
 type days struct {
 	*pipeline
 	truth  model
@@ -41,7 +41,7 @@ type days struct {
 	real, made map[string]string
 }
 
-// simulate lets some days pass.
+// simulate simulates a number of days.
 func simulate(random *rand.Rand, n int) *days {
 	d := &days{pipeline: &pipeline{Rand: random, sources: []int{0}}, truth: model{}}
 	c := &clusters{Rand: random, run: map[string]report{}}
@@ -53,7 +53,7 @@ func simulate(random *rand.Rand, n int) *days {
 			continue
 		}
 		l := look{sight: d.seen[seen], lost: len(d.looks) == 0 || random.IntN(30) == 0}
-		// Two looks in one minute are one second apart.
+		// Two observations in one minute are one second apart.
 		c.now = max(c.now+1000, observation.Millis(minute(l.at)))
 		c.change()
 		var reports map[string]report
@@ -120,7 +120,7 @@ func (d *days) write(t *testing.T) {
 	}
 }
 
-// read reads the history as the data source does, with what a store knows.
+// read reads the history as the data source does, with the deliveries and runs in a store.
 func (d *days) read(t *testing.T, s history.Store, since, until int) history.History {
 	t.Helper()
 	client, err := gitremote.NewClient(nil)
@@ -143,7 +143,7 @@ func (d *days) read(t *testing.T, s history.Store, since, until int) history.His
 	return h
 }
 
-// told returns a history in the form of the simulation.
+// told converts a history to the form of the simulation.
 func (d *days) told(h history.History) ([]expectation, string) {
 	deliveries, metrics := got(h)
 	for i := range deliveries {
@@ -155,7 +155,7 @@ func (d *days) told(h history.History) ([]expectation, string) {
 	return deliveries, metrics
 }
 
-// rows returns what the record gets of a history.
+// rows converts the deliveries of a history to rows of the record.
 func rows(h history.History) (rows []history.DeliveryRow) {
 	for _, d := range h.Deliveries {
 		r := history.DeliveryRow{FirstCommit: d.FirstCommit, Commit: d.Commit, Started: d.Started, Delivered: d.Delivered,
@@ -174,7 +174,7 @@ func rows(h history.History) (rows []history.DeliveryRow) {
 	return rows
 }
 
-// play records all looks, each twice. Now and then a record gets the deliveries, as far as the branch was.
+// play records all observations, each twice. Some records get the deliveries up to their time.
 func (d *days) play(t *testing.T, p place) {
 	t.Helper()
 	s := p.open(t)
@@ -219,8 +219,8 @@ func (d *days) play(t *testing.T, p place) {
 	}
 }
 
-// Many days of deliveries, rollbacks, abandoned rollouts and clusters that come, go and sleep are told as they were, by
-// both stores and by SQL: every delivery, metric and run, and what ran at random moments.
+// TestDays simulates many days of deliveries, rollbacks, abandoned rollouts, and clusters that come, go and sleep. Both
+// stores and SQL return every delivery, metric and run, and the versions at random moments.
 func TestDays(t *testing.T) {
 	t.Parallel()
 	n, moments := 20, 20
@@ -242,7 +242,7 @@ func TestDays(t *testing.T) {
 	}
 }
 
-// check compares what a store and Git tell with what the simulation did.
+// check compares the content of a store and of Git with the simulation.
 func (d *days) check(t *testing.T, p place, moments int) {
 	t.Helper()
 	s := p.open(t)
@@ -273,7 +273,7 @@ func (d *days) check(t *testing.T, p place, moments int) {
 	}
 }
 
-// checkViews compares the views with what the simulation did.
+// checkViews compares the views with the simulation.
 func (d *days) checkViews(t *testing.T, url string) {
 	t.Helper()
 	runs := server.Select(t, url, `SELECT cluster, cluster_type || '/' || deployment_target, coalesce(version, ''), state,

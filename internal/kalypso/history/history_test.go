@@ -10,9 +10,9 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion"
 )
 
-// branchOf returns a branch with a commit each hour. A commit is "" without a record, else a tree, the promoted
-// commit's number and more: "pin" a pin that rolls back, "again" the same pin as in the commit before, "bare" a record
-// that does not say why, "wave" a rollout under way, "done" its last commit.
+// branchOf returns a branch with a commit each hour. A commit is "" without a record, or a tree, the promoted commit's
+// number and more: "pin" for a pin that rolls back, "again" for the same pin as in the commit before, "bare" for a
+// record without a reason, "wave" for a wave of a rollout, "done" for the last one.
 func branchOf(commits ...string) []history.Commit {
 	var branch []history.Commit
 	rolledBack, before := "", ""

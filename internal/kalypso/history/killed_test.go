@@ -14,7 +14,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/observation"
 )
 
-// killedPlace names the variable with the place to which [TestWriteUntilKilled] writes.
+// killedPlace names the variable with the store to which [TestWriteUntilKilled] writes.
 const killedPlace = "KALYPSO_TEST_KILLED_PLACE"
 
 // TestWriteUntilKilled is the process that [TestKilled] kills. It does nothing by itself.
@@ -41,7 +41,7 @@ func TestWriteUntilKilled(t *testing.T) {
 	}
 }
 
-// A writer that is killed leaves a whole record or none. The next record makes the present right.
+// A writer that is killed leaves a whole record or none. The next record corrects the current runs.
 func TestKilled(t *testing.T) {
 	eachStore(t, func(t *testing.T, p place) {
 		at := ""

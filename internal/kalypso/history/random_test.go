@@ -17,7 +17,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/seeds"
 )
 
-// truth is a delivery as the simulated pipeline made it.
+// truth is a delivery of the simulated pipeline.
 type truth struct {
 	first, last        int // commits, counted from the branch's first one
 	started, delivered int // minutes; delivered -1: never
@@ -27,7 +27,7 @@ type truth struct {
 	record             history.Record
 }
 
-// pipeline simulates an environment: it commits, and knows what it means by it.
+// pipeline simulates an environment: it makes commits, and keeps the purpose of each.
 type pipeline struct {
 	*rand.Rand
 	now     int // minutes
@@ -41,7 +41,7 @@ type pipeline struct {
 	seen    []sight
 }
 
-// sight is what clusters were observed to run.
+// sight is an observation of what clusters run.
 type sight struct {
 	head    int // commit
 	verdict string
@@ -49,7 +49,7 @@ type sight struct {
 	at      int
 }
 
-// plan is a rollout under way: the folders that it still has to write.
+// plan is an incomplete rollout: the folders that it still has to write.
 type plan struct {
 	record history.Record // when it is complete
 	want   map[string]string
@@ -80,7 +80,7 @@ func treeOf(folders map[string]string) string {
 	return strings.Join(all, ",")
 }
 
-// commit writes the present state to the branch.
+// commit writes the current state to the branch.
 func (p *pipeline) commit() int {
 	p.now += p.IntN(90)
 	c := history.Commit{Hash: fmt.Sprintf("%040x", 0xb0000+len(p.branch)), Time: minute(p.now),
@@ -93,7 +93,7 @@ func (p *pipeline) commit() int {
 	return len(p.branch) - 1
 }
 
-// deliver commits what is a delivery, or the next part of the last one if goesOn.
+// deliver commits a delivery, or if goesOn the next part of the last one.
 func (p *pipeline) deliver(before map[string]string, goesOn bool) {
 	at := p.commit()
 	if !goesOn {
@@ -106,7 +106,7 @@ func (p *pipeline) deliver(before map[string]string, goesOn bool) {
 	}
 }
 
-// fresh returns another content for some folders.
+// fresh returns new content for some folders.
 func (p *pipeline) fresh() map[string]string {
 	want := map[string]string{}
 	for _, name := range []string{"edge", "large", "small"} {
@@ -120,7 +120,7 @@ func (p *pipeline) fresh() map[string]string {
 	return want
 }
 
-// takeAll has all folders take a tree at once.
+// takeAll sets all folders to a tree at once.
 func (p *pipeline) takeAll(want map[string]string, record history.Record) {
 	before := p.folders
 	changes := p.record == nil || treeOf(before) != treeOf(want) || p.record.PromotedCommit != record.PromotedCommit
@@ -206,7 +206,7 @@ func (p *pipeline) step() {
 		p.begin(p.fresh(), record())
 	case n < 11: // others commit
 		p.commit()
-	case n < 13: // people revert the last delivery, or toggle
+	case n < 13: // people revert the last delivery, or their revert of it
 		if len(p.made) > 1 {
 			back := p.branch[p.made[len(p.made)-2].last]
 			p.takeAll(back.Folders, *back.Record)
@@ -224,7 +224,7 @@ func (p *pipeline) step() {
 	}
 }
 
-// expectation is what a delivery must be, as a text for each field.
+// expectation describes the expected delivery, with a text for each field.
 type expectation struct {
 	First, Last, Started, Delivered, Kind, Promoted, Previous, Commits, Folders, Reason, Lead string
 	Running, Failed, Restored                                                                 string
@@ -237,7 +237,7 @@ func stamp(minutes int) string {
 	return minute(minutes).Format(time.RFC3339)
 }
 
-// middle is the median in seconds of values in minutes.
+// middle returns the median in seconds of values in minutes.
 func middle(minutes []int) string {
 	if len(minutes) == 0 {
 		return "none"
@@ -247,7 +247,7 @@ func middle(minutes []int) string {
 	return fmt.Sprint(sum * 60 / 2)
 }
 
-// want returns what the history must say of the deliveries that started in the window, and the metrics.
+// want returns the expected deliveries that started in the window, and the expected metrics.
 func (p *pipeline) want(since, until int) ([]expectation, string) {
 	kinds, failed := make([]string, len(p.made)), make([]bool, len(p.made))
 	for i, d := range p.made {
@@ -287,7 +287,7 @@ func (p *pipeline) want(since, until int) ([]expectation, string) {
 	var all []expectation
 	var leads, restores []int
 	complete, broken, counted := 0, 0, 0
-	there := map[int]bool{} // commits of the control plane that were brought
+	there := map[int]bool{} // commits of the control plane that it promoted
 	for i, d := range p.made {
 		previous, known := -1, true
 		var brought []int
@@ -407,7 +407,7 @@ func got(h history.History) ([]expectation, string) {
 		seconds(m.LeadTime), rate, seconds(m.TimeToRestore))
 }
 
-// TestRandomHistories simulates pipelines, and compares the history with what they did.
+// TestRandomHistories simulates pipelines, and compares their deliveries with the history.
 func TestRandomHistories(t *testing.T) {
 	kinds := map[string]int{}
 	for seed := range seeds.Of(t, 1000, 20000) {
@@ -457,8 +457,8 @@ func TestRandomHistories(t *testing.T) {
 }
 
 // checkCut compares a history that is not read to its beginning: it has the deliveries that began after the oldest
-// commit, and says that others may be missing if the window begins before that. A rollout that was under way there may
-// have begun before.
+// commit, and warns that deliveries may be missing if the window begins earlier. A rollout that was incomplete at that
+// commit may have begun before it.
 func (p *pipeline) checkCut(t *testing.T, seed uint64, in history.Input) {
 	t.Helper()
 	oldest := p.IntN(len(p.branch))

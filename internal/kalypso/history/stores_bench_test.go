@@ -15,8 +15,7 @@ import (
 )
 
 // BenchmarkRecord records a large fleet in PostgreSQL: 10,000 clusters × 100 deployment targets. Then 10,000 instances
-// change, once with the state and once without. Each includes what a plan does with the texts, and what the server
-// does.
+// change, once with the state and once without. Each includes the plan's work with the texts, and the server's work.
 func BenchmarkRecord(b *testing.B) {
 	db := server.Start(b)
 	url := db.Database(b)

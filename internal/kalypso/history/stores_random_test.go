@@ -24,10 +24,10 @@ type ran struct {
 	what         string // identifies content, version and state
 	version      string
 	state        string
-	since, until int64 // until 0: it goes on
+	since, until int64 // until 0: it continues
 }
 
-// model is an independent store: it compares each observation with all that it has.
+// model is an independent store: it compares each observation with all of its runs.
 type model map[string][]ran // by instance
 
 func (m model) clone() model {
@@ -45,7 +45,7 @@ type report struct {
 	since                   int64
 }
 
-// record adds what sources tell, and returns whether that changes anything.
+// record adds the reports of sources, and reports whether they change anything.
 func (m model) record(reports map[string]report, answered bool, at int64) (changes bool) {
 	for instance, r := range reports {
 		if !answered && r.state == "missing" {
@@ -124,7 +124,7 @@ func (m model) asOf(at int64) map[string]int {
 	return counts
 }
 
-// clusters simulates clusters that report what they run.
+// clusters simulates clusters that report their versions.
 type clusters struct {
 	*rand.Rand
 	now int64
@@ -136,7 +136,7 @@ func (c *clusters) step() {
 	c.change()
 }
 
-// change changes what some clusters run.
+// change changes the versions of some clusters.
 func (c *clusters) change() {
 	for range c.IntN(4) {
 		instance := fmt.Sprintf("c%d %s/%s", c.IntN(5), []string{"edge", "large"}[c.IntN(2)],
@@ -160,7 +160,7 @@ func (c *clusters) change() {
 	}
 }
 
-// observe returns what the sources tell. Some may not answer.
+// observe returns the reports of the sources, some of which may not answer.
 func (c *clusters) observe() (reports map[string]report, o *observation.Observation) {
 	o = &observation.Observation{Environment: "prod", Repo: "https://acme.io/gitops", Branch: "prod", Path: ".",
 		ObservedAt: time.UnixMilli(c.now).UTC(), Head: "head", Verdict: []string{"success", "failure"}[c.IntN(2)]}
@@ -191,7 +191,7 @@ func (c *clusters) observe() (reports map[string]report, o *observation.Observat
 	return reports, o
 }
 
-// memoryStore is the rules of all stores alone: it keeps the starts of each record.
+// memoryStore consists only of the rules of all stores: it keeps the starts of each record.
 type memoryStore struct {
 	last   history.Last
 	starts [][]history.Start
@@ -232,7 +232,7 @@ func (m *memoryStore) Read(_ context.Context, q history.Query) (past history.Pas
 	return past, nil
 }
 
-// The rules alone do what the model does.
+// The rules by themselves give the model's results.
 func TestRandomChanges(t *testing.T) {
 	t.Parallel()
 	for seed := range seeds.Of(t, 200, 5000) {
@@ -240,8 +240,8 @@ func TestRandomChanges(t *testing.T) {
 	}
 }
 
-// Both stores contain what an independent model does, which compares everything each time: whether the state is lost or
-// old, sources do not answer, or the store is emptied or restored from an older copy.
+// Both stores have the same runs as an independent model that compares everything each time: also if the state is lost
+// or old, if sources do not answer, and if the store is emptied or restored from an older copy.
 func TestRandomRecords(t *testing.T) {
 	t.Parallel()
 	for name, empty := range stores(t) {
@@ -300,7 +300,7 @@ func randomRecords(t *testing.T, p place, random *rand.Rand) {
 	}
 }
 
-// checkMoment compares what ran at a moment, by the store and by SQL.
+// checkMoment compares the versions at a moment, from the store and from SQL.
 func checkMoment(t *testing.T, p place, s history.Store, truth model, at int64) {
 	t.Helper()
 	moment := time.UnixMilli(at).UTC()

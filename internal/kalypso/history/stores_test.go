@@ -18,16 +18,16 @@ import (
 	server "github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/postgres"
 )
 
-// place is where a store of a kind keeps its data.
+// place is the database or repo in which a store keeps its data.
 type place interface {
 	open(t *testing.T) history.Store
-	// snapshot returns how to bring the present data back.
+	// snapshot returns a function that restores the current data.
 	snapshot(t *testing.T) (restore func())
 	// size changes with each row and commit that is written.
 	size(t *testing.T) string
 }
 
-// stores are the kinds of stores. Each call of new is an empty place.
+// stores are the kinds of stores. Each call of new returns an empty place.
 func stores(t *testing.T) map[string]func(*testing.T) place {
 	t.Helper()
 	db := server.Start(t)
@@ -103,7 +103,7 @@ func (p *databasePlace) snapshot(t *testing.T) func() {
 	return func() { copyTo(kept, p.url) }
 }
 
-// size returns the rows of all tables: how many, and which transaction wrote last.
+// size returns the number of rows of each table, and the last transaction that wrote.
 func (p *databasePlace) size(t *testing.T) string {
 	t.Helper()
 	var counts []string
@@ -132,7 +132,7 @@ func mustRecord(t *testing.T, s history.Store, was, now *observation.Observation
 	return done
 }
 
-// everything asks for all that an environment ran.
+// everything queries all runs of an environment.
 func everything(environment string) history.Query {
 	return history.Query{Environment: environment, Until: minute(1e9), Limit: 1 << 30}
 }
@@ -190,7 +190,7 @@ func TestRecordTwice(t *testing.T) {
 	})
 }
 
-// An environment has one place. A query finds it by its place, too.
+// An environment has one location. A query finds it by its location, too.
 func TestPlaces(t *testing.T) {
 	eachStore(t, func(t *testing.T, p place) {
 		s := p.open(t)
@@ -215,7 +215,7 @@ func TestPlaces(t *testing.T) {
 	})
 }
 
-// Records of one environment at once never overlap, and those of several never wait for each other.
+// Simultaneous records of one environment never overlap. Those of several environments never wait for each other.
 func TestConcurrentRecords(t *testing.T) {
 	eachStore(t, func(t *testing.T, p place) {
 		const writers, rounds = 4, 12
@@ -251,7 +251,7 @@ func TestConcurrentRecords(t *testing.T) {
 	})
 }
 
-// checkRuns checks that no instance runs two things at once, and each has one run that goes on at most.
+// checkRuns checks that the runs of an instance do not overlap, and that at most one of them continues.
 func checkRuns(t *testing.T, s history.Store, environment string) {
 	t.Helper()
 	past, err := s.Read(t.Context(), everything(environment))
@@ -294,7 +294,7 @@ func TestEnvironmentsAtOnce(t *testing.T) {
 	})
 }
 
-// A limit leaves out the oldest runs, and filters choose.
+// A limit leaves out the oldest runs, and filters select.
 func TestQuery(t *testing.T) {
 	eachStore(t, func(t *testing.T, p place) {
 		s := p.open(t)

@@ -76,7 +76,7 @@ func TestScan(t *testing.T) {
 			[]string{"1: line 3: mapping key \"kind\" already defined at line 2"}},
 		{"no end of a quote", "apiVersion: v1\nkind: \"A\nmetadata:\n  name: a\n",
 			[]string{"1: line 2: found unexpected end of stream"}},
-		{"a Namespace, which is in none, whatever comes first",
+		{"a Namespace is in no namespace, in any order of keys",
 			"apiVersion: v1\nkind: Namespace\nmetadata:\n  name: a\n  namespace: b\n---\n" +
 				"metadata:\n  namespace: b\n  name: a\nkind: Namespace\napiVersion: v1\n---\n" +
 				"{apiVersion: v1, kind: Namespace, metadata: {name: a, namespace: b}}\n",
@@ -121,7 +121,7 @@ func TestScanIsParse(t *testing.T) {
 			}
 		}
 		want, broken := objects.Parse(b.String())
-		if broken { // the scanner need not see what is wrong below other keys
+		if broken { // the scanner need not notice faults below other keys
 			continue
 		}
 		regular++

@@ -21,8 +21,7 @@ import (
 
 var now = time.Date(2026, 11, 22, 12, 0, 0, 123e6, time.UTC)
 
-// TestRoundTrip encodes random observations in two orders: the texts are equal, and what they contain is what was
-// encoded.
+// TestRoundTrip encodes random observations in two orders: the texts are equal, and decode to the encoded observation.
 func TestRoundTrip(t *testing.T) {
 	for seed := range seeds.Of(t, 200, 20_000) {
 		r := rand.New(rand.NewPCG(seed, 1))
@@ -97,7 +96,7 @@ func random(r *rand.Rand) *observation.Observation {
 	return o
 }
 
-// TestHash changes one thing at a time.
+// TestHash: each change of the content changes the hash.
 func TestHash(t *testing.T) {
 	commit := strings.Repeat("c", 40)
 	for name, test := range map[string]struct {
@@ -150,7 +149,7 @@ func TestHash(t *testing.T) {
 	}
 }
 
-// TestOneGroup keeps an instance in one group.
+// TestOneGroup: an instance is in one group.
 func TestOneGroup(t *testing.T) {
 	member := []observation.Member{{Cluster: "a"}}
 	o := &observation.Observation{Groups: []observation.Group{
@@ -166,13 +165,13 @@ func TestOneGroup(t *testing.T) {
 	}
 }
 
-// TestBounds encodes 10,000 clusters with 100 targets each. The text stays within its limit, whatever the times and
-// messages are, and never lacks an instance.
+// TestBounds encodes 10,000 clusters with 100 targets each. With any times and messages, the text stays within its
+// limit and contains each instance.
 func TestBounds(t *testing.T) {
 	for name, test := range map[string]struct {
 		since   func(r *rand.Rand, report int64) int64
 		message bool
-		times   int // instances whose times stay, at least
+		times   int // the least number of instances whose times stay
 	}{
 		"reports": {func(_ *rand.Rand, report int64) int64 { return report }, false, 1_010_000},
 		"all in the last hour, each with a message": {
@@ -217,7 +216,7 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// fleet returns 10,000 clusters with 100 targets and the folder each, of which 3% deviate.
+// fleet returns 10,000 clusters, each with 100 targets and the folder. 3% of them deviate.
 func fleet(
 	r *rand.Rand, since func(r *rand.Rand, report int64) int64, messages bool,
 ) *observation.Observation {
@@ -251,7 +250,7 @@ func fleet(
 	return o
 }
 
-// TestBadTexts changes the JSON of a text in all places: it is read or refused, and nothing panics.
+// TestBadTexts changes each part of a text's JSON: decoding succeeds or fails, but does not panic.
 func TestBadTexts(t *testing.T) {
 	text := random(rand.New(rand.NewPCG(3, 1))).Encode()
 	packed, err := base64.StdEncoding.DecodeString(text)

@@ -55,7 +55,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// If locations contain each other, the innermost one counts, by whole segments of the path.
+// If a location contains another one, the inner one counts. Whole segments of the path are compared.
 func TestSources(t *testing.T) {
 	t.Parallel()
 	const repo = "https://github.com/acme/base"

@@ -27,7 +27,7 @@ func read(t *testing.T, histories []page.History, states []page.DeploymentState)
 	return node{root}
 }
 
-// all returns the elements of a name below n, that have the attribute if one is given, as name=value.
+// all returns the elements with a name below n. With an attribute, as name=value, only those that have it.
 func (n node) all(name string, attribute ...string) []node {
 	var found []node
 	for d := range n.Descendants() {
@@ -78,7 +78,7 @@ func (n node) rows() []string {
 	return rows
 }
 
-// section returns the section with a headline, such as "wrong".
+// section returns the section with an ID, such as "wrong".
 func (n node) section(id string) node { return n.all("section", "aria-labelledby="+id)[0] }
 
 // cells returns the cells of a row of the fleet.

@@ -8,8 +8,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/page"
 )
 
-// big is a fleet of 2,000 deployment targets in 5 environments, with 500 clusters of 20 cluster types each, as much
-// history as the default limit keeps, and every third target on different versions.
+// big returns a fleet of 2,000 deployment targets in 5 environments. Each has 500 clusters of 20 cluster types, and as
+// much history as the default limit keeps. The versions of every third target differ.
 func big() ([]page.History, []page.DeploymentState) {
 	var histories []page.History
 	var states []page.DeploymentState

@@ -12,8 +12,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts"
 )
 
-// TestConcurrent: 20 pull requests of one repo and the statuses of their commits go through one client at once, as
-// those of Terraform's resources do. The race detector watches.
+// TestConcurrent: 20 pull requests of one repo and the statuses of their commits use one client at the same time, as
+// Terraform's resources do. Run it with the race detector.
 func TestConcurrent(t *testing.T) {
 	t.Parallel()
 	const resources = 20

@@ -13,13 +13,14 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts"
 )
 
-// giteaRepo is what only a repo on Gitea has.
+// giteaRepo has the operations that only repos on Gitea have.
 type giteaRepo interface {
 	CancelMerge(t testing.TB, number int)
 	Requests(tokens ...string) []gitea.Request
 }
 
-// merges returns the methods of the requests that schedule and cancel merges. One is repeated while Gitea checks.
+// merges returns the methods of the requests that schedule and cancel merges. A request is repeated while Gitea checks
+// the pull request.
 func merges(on giteaRepo, since int) (methods []string) {
 	for _, r := range on.Requests()[since:] {
 		if strings.HasSuffix(r.Path, "/merge") {
@@ -29,7 +30,7 @@ func merges(on giteaRepo, since int) (methods []string) {
 	return slices.Compact(methods)
 }
 
-// TestHiddenMethod: where the host does not show the method of auto-merge, the one that the state knows counts.
+// TestHiddenMethod: if the host does not show the method of auto-merge, the one in the state counts.
 func TestHiddenMethod(t *testing.T) {
 	t.Parallel()
 	w := newWorldOn(t, hosts.Host{New: hosts.Gitea})

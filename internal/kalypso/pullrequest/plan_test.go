@@ -11,8 +11,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/pullrequest"
 )
 
-// The table below specifies what a run does. A row changes one part of the usual case: the target lacks the change, our
-// branch contains it on top of the target, in a commit of ours, and the pull request 7 from it is open.
+// The table below specifies the actions of a run. A row changes one part of the usual case: the target lacks the
+// change, our branch contains it on top of the target, in a commit of ours, and the pull request 7 from it is open.
 
 var errMoved = errors.New("others pushed after the plan")
 
@@ -36,7 +36,7 @@ func usual() *pullrequest.Situation {
 	}
 }
 
-// other makes another change, in a commit of ours or a foreign one.
+// other returns another change, in a commit of ours or a foreign one.
 func other(s *pullrequest.Situation, ours bool) {
 	s.Existing, s.Ours.Ours = false, ours
 }
@@ -91,11 +91,11 @@ func TestPlan(t *testing.T) {
 		want string
 	}{
 		{"our branch contains the change on top of the target", func(*situation) {}, "edit"},
-		{"there is nothing yet", func(s *situation) {
+		{"neither branch nor pull request exists", func(s *situation) {
 			s.PullRequest, s.Known, s.Existing, s.Ours = nil, nil, false, pullrequest.OwnBranch{}
 		}, "push, open"},
 		{"an apply was killed after its push", func(s *situation) { s.PullRequest, s.Known = nil, nil }, "open"},
-		{"an apply was killed after its push, and the fleet moved on", func(s *situation) {
+		{"an apply was killed after its push, and the fleet changed", func(s *situation) {
 			s.PullRequest, s.Known = nil, nil
 			other(s, true)
 		}, "push, open"},
@@ -105,19 +105,19 @@ func TestPlan(t *testing.T) {
 		{"people merged the target into our branch", func(s *situation) { s.Ours.Parents = []string{"target", "other"} },
 			"push, edit"},
 		{"our branch contains an older change of ours", func(s *situation) { other(s, true) }, "push, edit"},
-		{"our branch is gone", func(s *situation) { s.Existing, s.Ours = false, pullrequest.OwnBranch{} }, "push, edit"},
+		{"our branch was deleted", func(s *situation) { s.Existing, s.Ours = false, pullrequest.OwnBranch{} }, "push, edit"},
 		{"people pushed to our branch, and the plan listed it", func(s *situation) { other(s, false); s.Listed = true },
 			"push, edit"},
 		{"people pushed to our branch after the plan", func(s *situation) {
 			other(s, false)
 			s.Listed, s.Moved = true, errMoved
 		}, "refuses: others pushed after the plan"},
-		{"our commit is there, whatever the plan listed", func(s *situation) {
+		{"our branch contains our commit, and the plan listed another one", func(s *situation) {
 			other(s, true)
 			s.Listed, s.Moved = true, errMoved
 		}, "push, edit"},
-		{"people pushed to our branch, and no state tells", func(s *situation) { other(s, false) }, peoplePushed},
-		{"the branch is of others, without a pull request", func(s *situation) {
+		{"people pushed to our branch, and the state was lost", func(s *situation) { other(s, false) }, peoplePushed},
+		{"the branch is foreign, and has no pull request", func(s *situation) {
 			other(s, false)
 			s.PullRequest = nil
 		}, notOurs},
@@ -129,13 +129,13 @@ func TestPlan(t *testing.T) {
 			other(s, false)
 			closed(s, "older")
 		}, notOurs},
-		{"people pushed to our branch, and it was merged so", func(s *situation) {
+		{"people pushed to our branch, and merged it", func(s *situation) {
 			other(s, false)
 			s.PullRequest.State = hosting.Merged
 		}, "push, open"},
 		{"people wrote the same commit", func(s *situation) { s.Ours.Ours = false }, "edit"},
 
-		// A pull request that ended.
+		// A pull request that was merged or closed.
 		{"people closed the pull request of the change", func(s *situation) { closed(s, "head") }, "nothing"},
 		{"people closed it, and the target moved", func(s *situation) {
 			closed(s, "head")
@@ -157,10 +157,10 @@ func TestPlan(t *testing.T) {
 		}, "open"},
 
 		// Auto-merge and wait.
-		{"the host is to merge it", func(s *situation) { s.AutoMerge = "squash" }, "edit, auto-merge squash"},
-		{"we enabled auto-merge, and enable it still",
+		{"auto-merge is configured", func(s *situation) { s.AutoMerge = "squash" }, "edit, auto-merge squash"},
+		{"we enabled auto-merge, and it is still configured",
 			func(s *situation) { s.AutoMerge, s.Known.AutoMerge = "squash", "merge" }, "edit, auto-merge squash"},
-		{"we enabled auto-merge, and people are to merge now", func(s *situation) { s.Known.AutoMerge = "squash" },
+		{"we enabled auto-merge, and it is no longer configured", func(s *situation) { s.Known.AutoMerge = "squash" },
 			"edit, auto-merge off, unless people changed squash"},
 		{"people enabled auto-merge", func(s *situation) { s.PullRequest.AutoMerge = "squash" }, "edit"},
 		{"we enabled auto-merge of another pull request",
@@ -181,9 +181,9 @@ func TestPlan(t *testing.T) {
 			s.Needed = false
 			closed(s, "head")
 		}, "delete at head"},
-		{"the target contains it, and no state tells", func(s *situation) { s.Needed, s.Known = false, nil },
+		{"the target contains it, and the state was lost", func(s *situation) { s.Needed, s.Known = false, nil },
 			"close 7, delete if ours"},
-		{"the target has it, and the branch is kept", func(s *situation) { s.Needed, s.Discard = false, false }, "close 7"},
+		{"the target contains it, and the branch was kept", func(s *situation) { s.Needed, s.Discard = false, false }, "close 7"},
 		{"the target contains it by the merge", func(s *situation) {
 			s.Needed, s.Discard, s.PullRequest.State = false, false, hosting.Merged
 		}, "nothing"},
@@ -193,7 +193,7 @@ func TestPlan(t *testing.T) {
 			func(s *situation) { s.Needed, s.PullRequest = false, nil }, "close 7, delete at head"},
 		{"the target contains it, and the apply was killed before it opened one",
 			func(s *situation) { s.Needed, s.PullRequest, s.Known.Number = false, nil, 0 }, "delete at head"},
-		{"the target contains it, and others have our branch", func(s *situation) { s.Needed = false; other(s, false) },
+		{"the target contains it, and our branch is foreign", func(s *situation) { s.Needed = false; other(s, false) },
 			"close 7, delete at head"},
 	} {
 		t.Run(test.rule, func(t *testing.T) {
@@ -206,7 +206,7 @@ func TestPlan(t *testing.T) {
 	}
 }
 
-// TestPlanOfAll: the invariants of a plan, over all combinations of its inputs.
+// TestPlanOfAll checks the invariants of a plan, for all combinations of its inputs.
 func TestPlanOfAll(t *testing.T) {
 	count := 0
 	for s := range situations {

@@ -8,24 +8,24 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts"
 )
 
-// situation is what people, the host and earlier runs did before a run.
+// situation describes the actions of people, the host and earlier runs before a run, and the result of the run.
 type situation struct {
 	rule string
 	with func(*world)
-	// want is what there is after the run: all pull requests, the value on both branches with other files, the requests
+	// want describes the result of the run: all pull requests, the value and other files on both branches, the requests
 	// to GitHub, and the error.
 	want string
-	// but has what differs on hosts, by name, and why.
+	// but has the hosts with another result, by name, and the reason.
 	but map[string]difference
 }
 
-// difference is what a host does otherwise.
+// difference describes a host that behaves otherwise.
 type difference struct {
 	why  string
 	want string
 }
 
-// wantOn returns what there is after the run on a host.
+// wantOn returns the expected result on a host.
 func (s situation) wantOn(host hosts.Host) string {
 	for _, name := range []string{host.String(), host.Name} {
 		if other, differs := s.but[name]; differs {
@@ -43,12 +43,12 @@ const (
 	onAzure      = "Azure DevOps"
 )
 
-// TestSituations specifies what a run does with a branch of ours and its pull request, on a real repo of each host. The
+// TestSituations specifies the effect of a run on our branch and its pull request, on a real repo of each host. The
 // desired value is 1, unless a row says otherwise.
 func TestSituations(t *testing.T) {
 	t.Parallel()
 	for _, test := range []situation{
-		// None, or no change by people.
+		// There is no pull request, or people have not changed it.
 		{"there is none", func(*world) {}, `
 1 open "Set 1"
 main: nothing
@@ -64,7 +64,7 @@ host: list open, read`, nil},
 main: nothing
 ours: 2, 1 ahead, 0 behind
 host: list open, read, edit`, nil},
-		{"it changes labels of people and ours", func(w *world) {
+		{"its labels are changed, with some that people set", func(w *world) {
 			w.settings.Labels, w.promoted = []string{"a", "b"}, true
 			w.must()
 			w.settings.Labels, w.promoted = []string{"b", "c"}, false
@@ -73,7 +73,7 @@ host: list open, read, edit`, nil},
 main: nothing
 ours: 1, 1 ahead, 0 behind
 host: list open, read, label, unlabel`, nil},
-		{"it is promoted, and people chose that label too", func(w *world) {
+		{"a label of the promotion is one that people set too", func(w *world) {
 			w.settings.Labels, w.promoted = []string{"promoted"}, true
 			w.must()
 			w.promoted = false
@@ -82,7 +82,7 @@ host: list open, read, label, unlabel`, nil},
 main: nothing
 ours: 1, 1 ahead, 0 behind
 host: list open, read`, nil},
-		{"it asks one more reviewer", func(w *world) {
+		{"one more reviewer is configured", func(w *world) {
 			w.settings.Reviewers = []string{"ann"}
 			w.must()
 			w.settings.Reviewers = []string{"ann", "bob"}
@@ -91,7 +91,7 @@ host: list open, read`, nil},
 main: nothing
 ours: 1, 1 ahead, 0 behind
 host: list open, read, ask`, nil},
-		{"a reviewer has reviewed, and is not asked again", func(w *world) {
+		{"a reviewer has reviewed, and is not requested again", func(w *world) {
 			w.settings.Reviewers = []string{"ann"}
 			w.must()
 			w.people.Review(w, 1, "ann")
@@ -148,7 +148,7 @@ host: list open, read, convertPullRequestToDraft`, nil},
 main: nothing
 ours: 1, 1 ahead, 0 behind
 host: list open, read, markPullRequestReadyForReview`, nil},
-		{"another prefix is another branch", func(w *world) {
+		{"branch_prefix changes, and so does the branch", func(w *world) {
 			w.must()
 			w.settings.BranchPrefix = "new/"
 		}, `
@@ -158,7 +158,7 @@ main: nothing
 ours: 1, 1 ahead, 0 behind
 host: list open, list closed, list open, open`, nil},
 
-		// Text edited by people.
+		// People edited the text.
 		{"people added to the text", func(w *world) {
 			w.must()
 			w.people.Edit(w, 1, "Set 1", w.people.PullRequests(w)[0].Body+"\nLooks good.\n")
@@ -167,7 +167,7 @@ host: list open, list closed, list open, open`, nil},
 main: nothing
 ours: 1, 1 ahead, 0 behind
 host: list open, read, edit`, nil},
-		{"people replaced the text, and its number is known", func(w *world) {
+		{"people replaced the text, and the state has the number", func(w *world) {
 			w.must()
 			w.people.Edit(w, 1, "Set 1", "Mine")
 			w.value = "2"
@@ -198,7 +198,7 @@ ours: 1, 1 ahead, 0 behind
 host: list open, list closed, list open
 error: an open pull request of these branches already exists`, nil},
 
-		// The head moved by others.
+		// People moved the head.
 		{"people pushed after the plan", func(w *world) {
 			w.must()
 			w.push(w.branch(), "note.txt", "theirs")
@@ -308,7 +308,7 @@ error: people pushed to the branch`, nil},
 main: nothing apps.txt
 ours: 2 apps.txt, 1 ahead, 0 behind
 host: list open, read, edit`, nil},
-		{"others have a branch of our name", func(w *world) {
+		{"a foreign branch has the name of ours", func(w *world) {
 			w.push(w.branch(), "note.txt", "theirs")
 		}, `
 main: nothing
@@ -316,7 +316,7 @@ ours: nothing note.txt, 1 ahead, 1 behind
 host: list open, list closed, list open
 error: the branch is not ours`, nil},
 
-		// The head branch deleted.
+		// The head branch was deleted.
 		{"people deleted our branch, and the host closed it", func(w *world) {
 			w.must()
 			w.deleteBranch(w.branch())
@@ -442,7 +442,7 @@ host: list open, close`, nil},
 main: 0
 ours: theirs, 2 ahead, 0 behind
 host: list open, close`, nil},
-		{"the target is gone", func(w *world) { w.must(); w.deleteBranch("main") }, `
+		{"the target was deleted", func(w *world) { w.must(); w.deleteBranch("main") }, `
 1 closed "Set 1"
 main: none
 ours: 1
@@ -527,7 +527,7 @@ host: list open, list closed, list open`, nil},
 main: 0
 ours: 1, 1 ahead, 0 behind
 host: list open, list closed, list open, open`, nil},
-		{"people closed one of two values, and and the second value too", func(w *world) {
+		{"people closed one for each of two values", func(w *world) {
 			w.must()
 			w.people.Close(w, 1)
 			w.propose("2")
@@ -538,7 +538,7 @@ host: list open, list closed, list open, open`, nil},
 main: nothing
 ours: 2, 1 ahead, 0 behind
 host: list open, list closed, list open`, nil},
-		{"people closed it, and opened it again", func(w *world) {
+		{"people closed and reopened it", func(w *world) {
 			w.must()
 			w.people.Close(w, 1)
 			w.must()
@@ -548,7 +548,7 @@ host: list open, list closed, list open`, nil},
 main: nothing
 ours: 1, 1 ahead, 0 behind
 host: list open, read`, nil},
-		{"people made it one to another branch", func(w *world) {
+		{"people changed its target branch", func(w *world) {
 			w.must()
 			w.branchOff("live")
 			w.people.Retarget(w, 1, "live")
@@ -699,7 +699,7 @@ ours: 2, 1 ahead, 0 behind`},
 main: nothing
 ours: 2, 1 ahead, 0 behind
 host: list open, read, list open, list closed, list open, open`, nil},
-		{"it is made one to another branch while we push", func(w *world) {
+		{"people change its target branch while we push", func(w *world) {
 			w.must()
 			w.branchOff("live")
 			w.value = "2"
@@ -750,7 +750,7 @@ main: nothing
 ours: 1, 1 ahead, 0 behind
 host: list open, list closed, list open, open, read, read
 error: closed without being merged`, nil},
-		{"the apply waits until its time is up", func(w *world) {
+		{"the apply waits until its timeout", func(w *world) {
 			w.settings.Wait, w.sleep = true, w.timeUp(nil)
 		}, `
 1 open "Set 1"
@@ -758,14 +758,14 @@ main: nothing
 ours: 1, 1 ahead, 0 behind
 host: list open, list closed, list open, open, read, read
 error: not merged yet`, nil},
-		{"the apply waits, and people merge it when its time is up", func(w *world) {
+		{"the apply waits, and people merge it at the timeout", func(w *world) {
 			w.settings.Wait, w.sleep = true, w.timeUp(func() { w.people.Merge(w, 1, "squash") })
 		}, `
 1 merged "Set 1"
 main: 1
 ours: 1, 1 ahead, 1 behind
 host: list open, list closed, list open, open, read, read`, nil},
-		{"the apply waited in vain, and the next one goes on", func(w *world) {
+		{"the apply waited in vain, and the next one continues", func(w *world) {
 			w.settings.Wait, w.sleep = true, w.timeUp(nil)
 			if w.run() == nil {
 				w.Fatal("it did not wait")
@@ -819,7 +819,7 @@ ours: 1, 0 ahead, 0 behind`},
 main: 1
 ours: 1, 1 ahead, 1 behind
 host: list open, list closed, list open, open, enablePullRequestAutoMerge, read, read`, nil},
-		{"we enabled auto-merge, and people are to merge now", func(w *world) {
+		{"we enabled auto-merge, and it is no longer configured", func(w *world) {
 			w.settings.AutoMerge = "squash"
 			w.people.Require(w, "main", "ci")
 			w.must()
@@ -845,7 +845,7 @@ host: list open, read`, map[string]difference{
 main: nothing
 ours: 1, 1 ahead, 0 behind`},
 		}},
-		{"we enabled auto-merge, with another method now", func(w *world) {
+		{"we enabled auto-merge, and another method is configured now", func(w *world) {
 			w.settings.AutoMerge = "squash"
 			w.people.Require(w, "main", "ci")
 			w.must()
@@ -865,7 +865,7 @@ host: list open, read, disablePullRequestAutoMerge, enablePullRequestAutoMerge`,
 main: nothing
 ours: 2, 1 ahead, 0 behind
 host: list open, read, edit`, map[string]difference{
-			onGitLab: {"a push disables what people enabled", `
+			onGitLab: {"a push disables auto-merge that people enabled", `
 1 open "Set 2"
 main: nothing
 ours: 2, 1 ahead, 0 behind`},
@@ -909,7 +909,7 @@ main: nothing
 ours: 1, 1 ahead, 0 behind
 host: list open, list closed, list open, open, enablePullRequestAutoMerge, read
 error: the host rejected the request at auto_merge`, nil},
-		{"people merge it before the host may", func(w *world) {
+		{"people merge it before auto-merge does", func(w *world) {
 			w.settings.AutoMerge = "squash"
 			w.people.Require(w, "main", "ci")
 			w.people.Before(hostingtest.AutoMerge, func() { w.people.Merge(w, 1, "merge") })
@@ -927,7 +927,7 @@ main: 1
 ours: 1, 1 ahead, 1 behind
 host: list open, list closed, list open, open, enablePullRequestAutoMerge, merge, merge, merge, read`, nil},
 
-		// Answers lost and late, and applies that were killed.
+		// Answers are lost or late, or applies are killed.
 		{"the answer of the create is lost", func(w *world) {
 			w.people.Fail(w, hostingtest.Open, 1, hostingtest.AnswerLost)
 		}, `
@@ -1009,7 +1009,7 @@ main: nothing
 ours: 2, 1 ahead, 0 behind
 host: list open, read, edit`, nil},
 
-		// Duplicates, and pull requests of others.
+		// Duplicates and foreign pull requests.
 		{"people open one from our branch before we do", func(w *world) {
 			w.people.Before(hostingtest.Open, func() { w.people.Open(w, w.branch(), "main", "Theirs", "Mine") })
 		}, `
@@ -1141,7 +1141,7 @@ main: nothing
 ours: 1, 1 ahead, 0 behind
 host: list open
 error: push rejected`, nil},
-		{"a label is refused, and the pull request is there", func(w *world) {
+		{"the host refuses a label, after it has opened the pull request", func(w *world) {
 			w.settings.Labels = []string{"a"}
 			w.people.Fail(w, hostingtest.Label, 1, hostingtest.Refused)
 		}, `
@@ -1161,21 +1161,21 @@ ours: 1, 1 ahead, 0 behind`},
 		}},
 
 		// Differences between hosts.
-		{"the target takes the change before it is opened", func(w *world) {
+		{"people push the change to the target before it is opened", func(w *world) {
 			w.people.Before(hostingtest.Open, func() { w.push("main", file, "1") })
 		}, `
 1 closed "Set 1"
 main: 1
 ours: none
 host: list open, list closed, list open, open, list open, close`, nil},
-		{"the target takes another change before it is opened", func(w *world) {
+		{"people push another change to the target before it is opened", func(w *world) {
 			w.people.Before(hostingtest.Open, func() { w.push("main", "note.txt", "theirs") })
 		}, `
 1 open "Set 1"
 main: nothing note.txt
 ours: 1, 1 ahead, 1 behind
 host: list open, list closed, list open, open`, nil},
-		{"the target took the change, and back", func(w *world) {
+		{"people pushed the change to the target, and reverted it", func(w *world) {
 			w.people.Before(hostingtest.Open, func() { w.push("main", file, "1") })
 			w.must()
 			w.push("main", file, "0")
@@ -1214,7 +1214,7 @@ host: list open, list closed, list open, open`, nil},
 main: 1
 ours: 2, 1 ahead, 0 behind
 host: list open, list closed, list open, open`, nil},
-		{"it is a draft with all, and no longer", func(w *world) {
+		{"it was a draft with all settings, and has none now", func(w *world) {
 			w.settings.Draft, w.settings.Labels, w.settings.Reviewers = true, []string{"a"}, []string{"ann"}
 			w.promoted = true
 			w.must()
@@ -1246,7 +1246,7 @@ host: list open, list closed, list open, open`, nil},
 main: 0
 ours: nothing, 1 ahead, 0 behind
 host: list open, read`, nil},
-		{"a removal of what is gone", func(w *world) {
+		{"a removal of files that are already gone", func(w *world) {
 			w.push("main", file, "0")
 			w.propose("")
 			w.push("main", file, "")
@@ -1255,7 +1255,7 @@ host: list open, read`, nil},
 main: nothing
 ours: none
 host: list open, close`, nil},
-		{"a removal from a target that is gone", func(w *world) {
+		{"a removal from a target that was deleted", func(w *world) {
 			w.push("main", file, "0")
 			w.propose("")
 			w.deleteBranch("main")
@@ -1269,7 +1269,7 @@ host: list open, list closed, list open`, map[string]difference{
 main: none
 ours: none`},
 		}},
-		{"a removal, and others have a branch of our name", func(w *world) {
+		{"a removal, and a foreign branch has the name of ours", func(w *world) {
 			w.push("main", file, "0")
 			w.push(w.branch(), "note.txt", "theirs")
 			w.value = ""

@@ -7,8 +7,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
 )
 
-// TestBody: the marker stays, first or last, however much is cut. A description that a host with the marker elsewhere
-// has gets it at its new place.
+// TestBody: the marker stays, first or last, however much of the text is cut. A description that has it at the other
+// end gets it at the host's place.
 func TestBody(t *testing.T) {
 	const marker = "<!-- marker -->"
 	for n, text := range []string{

@@ -13,8 +13,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
-// TestCommit: our commit has the message with the trailer, and the pull request its first line, cut to what the host
-// takes, and the marker.
+// TestCommit: our commit has the message with the trailer, and the pull request has its first line, cut to the host's
+// limit, and the marker.
 func TestCommit(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -81,7 +81,7 @@ func TestOtherCommits(t *testing.T) {
 	}
 }
 
-// TestCheck: a plan says what an apply would refuse, and asks the host as little.
+// TestCheck: a plan reports what an apply would refuse, with few requests to the host.
 func TestCheck(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -196,7 +196,7 @@ host: close`},
 	}
 }
 
-// TestRead: a pull request that goes to another branch by now is closed for us, whatever the host says.
+// TestRead: a pull request whose target branch was changed counts as closed, in any state on the host.
 func TestRead(t *testing.T) {
 	t.Parallel()
 	onAll(t, func(w *world) {
@@ -220,9 +220,9 @@ func TestRead(t *testing.T) {
 	})
 }
 
-// TestWithhold: a pull request that must not be merged is a draft without our auto-merge, and says why. When we write
-// text of people back, GitLab must not run it as a quick action with our rights, wherever the slash is: behind our
-// marker, or indented. The next run undoes the change.
+// TestWithhold: a pull request that must not be merged is a draft without our auto-merge, with the reason in its text.
+// If we write back text of people, GitLab must not run it as a quick action with our rights, at any position of the
+// slash: behind our marker, or indented. The next run undoes the change.
 func TestWithhold(t *testing.T) {
 	t.Parallel()
 	onAll(t, func(w *world) {
@@ -235,7 +235,7 @@ func TestWithhold(t *testing.T) {
 		}
 		now := w.people.PullRequests(w)[0]
 		if !now.Draft || now.State != hosting.Open || now.AutoMerge != "" || !strings.Contains(now.Body, "fine") ||
-			!strings.HasPrefix(strings.TrimPrefix(now.Body, marker+"\n\n"), "**Do not merge") { // some have the marker first
+			!strings.HasPrefix(strings.TrimPrefix(now.Body, marker+"\n\n"), "**Do not merge") { // some hosts have the marker first
 			w.Errorf("withheld: %+v", now)
 		}
 		w.must()
@@ -246,7 +246,7 @@ func TestWithhold(t *testing.T) {
 	})
 }
 
-// TestBranchName: a name is Git's, the same for one marker always, another one for each, and in no other one's way.
+// TestBranchName: the name is valid in Git, always the same for a marker, unique, and no prefix of another one's path.
 func TestBranchName(t *testing.T) {
 	seen := map[string]bool{}
 	for _, parts := range [][]string{

@@ -37,7 +37,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// world is a repo on a host, and a rendering of one file that goes to its branch main by pull request.
+// world is a repo on a host, and a rendering of one file that is delivered to its branch main by pull request.
 type world struct {
 	*testing.T
 	which  hosts.Host
@@ -50,12 +50,12 @@ type world struct {
 	ctx    context.Context
 
 	settings  pullrequest.Settings
-	value     string              // desired content of the file; "": the file is to go
+	value     string              // desired content of the file; "": it is removed
 	promoted  bool                // the change promotes another commit
-	known     *pullrequest.Known  // what the state knows; nil: nothing
-	pushed    string              // our last commit, as the state knows it
+	known     *pullrequest.Known  // the state; nil: none
+	pushed    string              // our last commit, from the state
 	listed    string              // the head of our branch that the last plan listed
-	sleep     func(try int) error // runs where a run waits; nil: nothing happens meanwhile
+	sleep     func(try int) error // runs while a run waits; nil: nothing happens
 	afterPush func() error        // runs before the pull request is opened or edited
 }
 
@@ -94,12 +94,12 @@ func (w *world) as(c hostingtest.Credential) {
 	w.git = hosts.GitClient(w, w.host, w.url)
 }
 
-// team is one that can review, or what looks like one.
+// team is a team that can review, or on hosts without teams a name that looks like one.
 func (w *world) team() string {
 	return cmp.Or(w.on.Traits().Team, "acme/platform")
 }
 
-// fake is GitHub's fake, of a test that runs on GitHub alone; else nil.
+// fake is GitHub's fake, in a test that runs only on GitHub, or nil.
 func (w *world) fake() *githubfake.Server {
 	if on, is := w.on.(*hosts.GitHubWorld); is {
 		return on.Fake
@@ -117,7 +117,7 @@ func (w *world) resetLog() {
 // remote reports whether the host's repo is on a server, and not a folder of this machine.
 func (w *world) remote() bool { return strings.Contains(w.people.Remote(), "://") }
 
-// fetch has the clone be as the host's repo.
+// fetch updates the clone from the host's repo.
 func (w *world) fetch() {
 	w.Helper()
 	if w.remote() {
@@ -207,7 +207,7 @@ func (w *world) title() string {
 	return "Set " + w.value
 }
 
-// run proposes the change, as an apply does, and keeps what a state keeps.
+// run proposes the change, as an apply does, and stores the state.
 func (w *world) run() error {
 	w.Helper()
 	t := w.topic()
@@ -253,7 +253,7 @@ func (w *world) run() error {
 	return nil
 }
 
-// must runs, and expects no error.
+// must proposes the change, and expects no error.
 func (w *world) must() {
 	w.Helper()
 	if err := w.run(); err != nil {
@@ -261,27 +261,27 @@ func (w *world) must() {
 	}
 }
 
-// propose runs with a value, and expects no error.
+// propose proposes a value, and expects no error.
 func (w *world) propose(value string) {
 	w.Helper()
 	w.value = value
 	w.must()
 }
 
-// plan lists what people pushed to our branch.
+// plan lists the commits that people pushed to our branch.
 func (w *world) plan() { w.listed = w.head() }
 
-// loseState has the state be lost, or the apply be killed before it wrote it.
+// loseState loses the state, as if the apply were killed before it wrote it.
 func (w *world) loseState() { w.known, w.pushed, w.listed = nil, "", "" }
 
-// head is the head of our branch.
+// head returns the head of our branch.
 func (w *world) head() string {
 	w.Helper()
 	w.fetch()
 	return gitserver.Rev(w, w.local, w.branch())
 }
 
-// push has people push a file to a branch.
+// push pushes a file to a branch, as people do.
 func (w *world) push(branch, path, text string) {
 	w.Helper()
 	w.fetch()
@@ -289,7 +289,7 @@ func (w *world) push(branch, path, text string) {
 	w.send(branch)
 }
 
-// branchOff has people create a branch from main.
+// branchOff creates a branch from main, as people do.
 func (w *world) branchOff(name string) {
 	w.Helper()
 	w.fetch()
@@ -297,14 +297,14 @@ func (w *world) branchOff(name string) {
 	w.send(name)
 }
 
-// pushOurs has people push our commit to main.
+// pushOurs pushes our commit to main, as people do.
 func (w *world) pushOurs() {
 	w.Helper()
 	gitserver.Git(w, w.local, "update-ref", "refs/heads/main", w.head())
 	w.send("main")
 }
 
-// deleteBranch has people delete a branch. The host closes the pull requests of it, or keeps them open if it may.
+// deleteBranch deletes a branch, as people do. The host closes its pull requests, or keeps them open if it does that.
 func (w *world) deleteBranch(name string) {
 	w.Helper()
 	w.people.DeleteBranch(w, name)
@@ -318,10 +318,10 @@ func (w *world) deleteBranch(name string) {
 	}
 }
 
-// rebase has people put our commit on top of one of theirs, which is on top of main.
+// rebase rebases our commit, as people do, onto a commit of theirs on top of main.
 func (w *world) rebase() { w.Helper(); w.rebaseOn("main", true) }
 
-// rebaseOn has people rebase our branch, with a commit of theirs below ours or without.
+// rebaseOn rebases our branch, as people do, with or without a commit of theirs below ours.
 func (w *world) rebaseOn(branch string, theirs bool) {
 	w.Helper()
 	w.fetch()
@@ -381,7 +381,8 @@ const requestsPrefix = "host: "
 // anyMethod matches auto-merge by a method.
 var anyMethod = regexp.MustCompile(`(?m)auto-merge (merge|squash|rebase)$`)
 
-// expect compares what there is after a run with what is wanted on GitHub. It waits for what the host does on its own.
+// expect compares the result of a run with the expected one on GitHub. It waits for actions that the host does on its
+// own.
 func (w *world) expect(want string, err error) {
 	w.Helper()
 	if w.fake() == nil {
@@ -431,8 +432,8 @@ func errorText(err error) string {
 	return err.Error()
 }
 
-// contains describes a branch: the value and other files, and what it is on top of. A merge is one commit of the
-// target, however many it brings.
+// contains describes a branch: the value, other files, and the commit below ours. A merge of the target counts as one
+// commit.
 func (w *world) contains(branch string) string {
 	w.Helper()
 	if gitserver.Rev(w, w.local, branch) == "" {
@@ -493,7 +494,7 @@ func (w *world) requests(fake *githubfake.Server) string {
 	return repeated(all)
 }
 
-// repeated joins a list. It writes a part that the whole list repeats once, with its count.
+// repeated joins a list. If the list repeats a part, it writes that once, with the count.
 func repeated(all []string) string {
 	for n := 1; n <= len(all)/2; n++ {
 		part := all[:n]
@@ -504,7 +505,7 @@ func repeated(all []string) string {
 	return strings.Join(all, ", ")
 }
 
-// mergeTarget has people merge the target into our branch, as GitHub's button does.
+// mergeTarget merges the target into our branch, as GitHub's button does.
 func (w *world) mergeTarget() {
 	w.Helper()
 	w.fetch()
@@ -523,7 +524,7 @@ func (w *world) once(do func()) func() error {
 	}
 }
 
-// awaitState waits until a real host shows a pull request in a state. A fake does at once what it does.
+// awaitState waits until a real host shows a pull request in a state. A fake shows it at once.
 func (w *world) awaitState(number int, state hosting.PullRequestState) {
 	w.Helper()
 	for range maxWaits {
@@ -534,7 +535,7 @@ func (w *world) awaitState(number int, state hosting.PullRequestState) {
 	}
 }
 
-// onSecond has something happen in the second wait.
+// onSecond runs a function in the second wait.
 func (w *world) onSecond(do func()) func(int) error {
 	return func(try int) error {
 		if try == 2 {
@@ -544,7 +545,7 @@ func (w *world) onSecond(do func()) func(int) error {
 	}
 }
 
-// timeUp ends the time of the run in its second wait, just after something happened.
+// timeUp ends the run's time in its second wait, just after a function ran.
 func (w *world) timeUp(do func()) func(int) error {
 	var cancel context.CancelFunc
 	w.ctx, cancel = context.WithCancel(w.Context())

@@ -32,7 +32,7 @@ import (
 
 const passphrase = "correct horse"
 
-// now is when keys are made, used and expired in these tests.
+// now is the time at which these tests make and use keys.
 var now = time.Now().Add(-time.Hour).Truncate(time.Second)
 
 func must[T any](v T, err error) T {
@@ -142,7 +142,7 @@ func verify(t *testing.T, key signingkey.Key, passphrase string, format signing.
 	}
 }
 
-// TestGPG signs with a key as gpg exports it, with a passphrase.
+// TestGPG signs with a key that gpg exported with a passphrase.
 func TestGPG(t *testing.T) {
 	t.Parallel()
 	gpg := signingkey.GPG.Find(t, "gpg")
@@ -182,7 +182,7 @@ func TestGPG(t *testing.T) {
 	}
 	signingkey.OfOpenPGP(t, exported, all[0]).Verify(t, text, signature)
 
-	// The key that signs is not in an export of the subkeys alone.
+	// An export of only the subkeys does not contain the signing key.
 	run("--quick-add-key", fmt.Sprintf("%X", all[0].PrimaryKey.Fingerprint), "cv25519", "encr", "1y")
 	_, err = signing.New(signing.Settings{PrivateKey: run("--armor", "--export-secret-subkeys")}, time.Now())
 	if want := "private_key lacks the private part of the key that signs"; err == nil || err.Error() != want {

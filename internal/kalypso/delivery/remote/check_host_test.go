@@ -10,7 +10,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
 )
 
-// TestCheckHost: a plan asks the host, without a request, whether it can do what the pull request is configured for.
+// TestCheckHost: a plan checks, without a request, whether the host supports the settings of the pull request.
 func TestCheckHost(t *testing.T) {
 	t.Parallel()
 	r := newReviewed(t)
@@ -25,7 +25,7 @@ func TestCheckHost(t *testing.T) {
 		"another method": {settings: pullrequest.Settings{AutoMerge: "fast-forward"}, autoMerge: true},
 		"not known yet":  {settings: pullrequest.Settings{Reviewers: []string{unknown.Text}, AutoMerge: unknown.Text}},
 		"on no host": {settings: pullrequest.Settings{Reviewers: []string{"other/team"}},
-			repo: "https://git.acme.io/acme/gitops"}, // which is reported where the branch is read
+			repo: "https://git.acme.io/acme/gitops"}, // which is reported when the branch is read
 	} {
 		d := r.desired
 		d.Strategy, d.PullRequest = strategy.PullRequest, tt.settings

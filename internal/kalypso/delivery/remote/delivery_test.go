@@ -27,7 +27,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
-// branch is the branch "dev" of a repo, and a client that reaches it.
+// branch is the branch "dev" of a repo, with a client for it.
 type branch struct {
 	testing.TB
 	repo   string
@@ -43,7 +43,7 @@ func newBranch(t *testing.T) *branch {
 	return &branch{t, gitserver.InitBare(t), client}
 }
 
-// build renders an environment whose cluster types have the targets named, each with files that contain the value.
+// build renders an environment whose cluster types have the named targets, each with files that contain the value.
 func build(t testing.TB, environment, value string, targets map[string][]string) *tree.Tree {
 	t.Helper()
 	var text strings.Builder
@@ -74,7 +74,7 @@ func build(t testing.TB, environment, value string, targets map[string][]string)
 	return made.Tree
 }
 
-// request is what is desired, and the state that the plan was made from.
+// request is the desired rendering, with the state that the plan was made from.
 type request struct {
 	*delivery.Arguments
 	Tree   *tree.Tree
@@ -101,12 +101,12 @@ func (o request) copied() request {
 // applied returns the tree that the apply leaves.
 func (o request) applied() *delivery.AppliedTree { return o.decide().Applied }
 
-// overwrites reports whether the plan says that the apply overwrites changes of others.
+// overwrites reports whether the plan warns that the apply overwrites foreign changes.
 func (o request) overwrites() bool {
 	return len(o.decide().Drift) > 0
 }
 
-// request returns one for the environment "dev" at the root of the branch.
+// request returns a request for the environment "dev" at the root of the branch.
 func (b *branch) request(value string, targets map[string][]string, before *delivery.State) request {
 	b.Helper()
 	return request{&delivery.Arguments{
@@ -147,7 +147,7 @@ func (b *branch) observe(s *delivery.State) *delivery.State {
 	return now
 }
 
-// paths are those of the files on the branch.
+// paths returns the paths of the files on the branch.
 func (b *branch) paths() []string {
 	b.Helper()
 	return slices.Sorted(maps.Keys(gitserver.Modes(b, b.repo, "dev")))
@@ -164,17 +164,17 @@ func TestDrift(t *testing.T) {
 	t.Parallel()
 	const record = ".kalypso/rendering.json"
 	for name, edit := range map[string]map[string]gitserver.File{
-		"a file":                {"large/a-x/reconciler.yaml": plain("theirs")},
-		"a mode":                {"large/a-x/reconciler.yaml": {Mode: "100755", Content: "1"}},
-		"a file more":           {"large/my folder of mine/x": plain("theirs")},
-		"a file gone":           {"large/a-x/reconciler.yaml": {}},
-		"a folder gone":         {"small": {}},
-		"a file for a folder":   {"small": plain("theirs")},
-		"a link for a folder":   {"small": {Mode: "120000", Content: "large"}},
-		"all gone":              {"small": {}, "large": {}, ".kalypso": {}},
-		"the record gone":       {".kalypso": {}},
-		"the record broken":     {record: plain("{")},
-		"the record of a later": {record: plain(`{"version": 2}`)},
+		"a file":                         {"large/a-x/reconciler.yaml": plain("theirs")},
+		"a mode":                         {"large/a-x/reconciler.yaml": {Mode: "100755", Content: "1"}},
+		"an added file":                  {"large/my folder of mine/x": plain("theirs")},
+		"a removed file":                 {"large/a-x/reconciler.yaml": {}},
+		"a folder gone":                  {"small": {}},
+		"a file for a folder":            {"small": plain("theirs")},
+		"a link for a folder":            {"small": {Mode: "120000", Content: "large"}},
+		"all folders removed":            {"small": {}, "large": {}, ".kalypso": {}},
+		"the record gone":                {".kalypso": {}},
+		"the record broken":              {record: plain("{")},
+		"the record of a newer provider": {record: plain(`{"version": 2}`)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -227,7 +227,7 @@ func TestUnknownRecord(t *testing.T) {
 			`{"version": 1, "environment": "dev", "cluster_types": ["large", "small"],
 			"rollout": {"target_tree_hash": "x", "promoted_commit": "ungated", "stage": "all"}}`)},
 			`it promotes commit "ungated"`},
-		"a folder less": {map[string]gitserver.File{".kalypso/rendering.json": plain(
+		"without a folder": {map[string]gitserver.File{".kalypso/rendering.json": plain(
 			`{"version": 1, "environment": "dev", "cluster_types": ["large"]}`)}, "it does not list small"},
 		"a folder of a team": {map[string]gitserver.File{".kalypso/rendering.json": plain(
 			`{"version": 1, "environment": "dev", "cluster_types": ["large", "small", "team"]}`), "team/x": plain("theirs")},
@@ -287,8 +287,8 @@ func TestNothingToDo(t *testing.T) {
 	b.deliver(o, 1)
 }
 
-// TestRecordObstacle puts a directory or a file where the record belongs. The next plan fails, since it knows it from
-// the last refresh, and so does the apply.
+// TestRecordObstacle puts a directory or a file where the record belongs. The next plan fails, since the last refresh
+// has seen the obstacle, and so does the apply.
 func TestRecordObstacle(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -301,7 +301,7 @@ func TestRecordObstacle(t *testing.T) {
 			`".kalypso" (mode 0120000) exists but is not a directory`},
 		"a folder": {map[string]gitserver.File{".kalypso/rendering.json/x": plain("theirs")},
 			`".kalypso/rendering.json" (mode 0040000) exists but is not a file`},
-		"a module": {
+		"a submodule": {
 			map[string]gitserver.File{".kalypso/rendering.json": {Mode: "160000", Content: strings.Repeat("1", 40)}},
 			`".kalypso/rendering.json" (mode 0160000) exists but is not a file`,
 		},
@@ -375,7 +375,7 @@ func TestOverwritesNothing(t *testing.T) {
 	if !b.request("3", more, now).overwrites() || !b.request("2", usual, now).overwrites() {
 		t.Error("a request for another tree does not overwrite it")
 	}
-	// One folder changed by others as the fleet has it now, another folder by the fleet alone.
+	// People changed one folder as the fleet renders it now. Only the fleet changed another folder.
 	second := b.deliver(b.request("2", more, b.observe(now)), 0)
 	hotfix := build(t, "dev", "2", map[string][]string{"large": {"a"}, "drone": {}, "small": {"c"}})
 	gitserver.SeedFiles(
@@ -401,16 +401,16 @@ func TestRemove(t *testing.T) {
 		name string
 		edit map[string]gitserver.File
 		left []string // beside theirs
-		said string   // the error; then nothing was removed
+		said string   // the error, with which nothing is removed
 	}{
 		{name: "as delivered"},
-		{name: "with files of others in our folders",
+		{name: "foreign files in our folders",
 			edit: map[string]gitserver.File{"large/y": plain("theirs"), "small/c-x/namespace.yaml": {}}},
 		{name: "the record gone", edit: map[string]gitserver.File{".kalypso": {}, "large/y": plain("theirs")},
 			left: []string{"large/README.md", "large/a-x/namespace.yaml", "large/a-x/reconciler.yaml",
 				"large/b-x/namespace.yaml", "large/b-x/reconciler.yaml", "large/y"}},
 		{name: "a file for a folder", edit: map[string]gitserver.File{"small": plain("theirs")}, left: []string{"small"}},
-		{name: "the record of another",
+		{name: "the record of another environment",
 			edit: map[string]gitserver.File{".kalypso/rendering.json": plain(`{"version": 1, "environment": "stage"}`)},
 			said: `environment "stage"`},
 		{name: "the record broken", edit: map[string]gitserver.File{".kalypso/rendering.json": plain("{")},
@@ -437,7 +437,7 @@ func TestRemove(t *testing.T) {
 			if diff := cmp.Diff(want, b.paths()); diff != "" {
 				t.Errorf("the branch (-want +got):\n%s", diff)
 			}
-			// Once more, and on a branch that is gone, there is nothing to do.
+			// A second time, and on a deleted branch, there is nothing to do.
 			if test.said == "" {
 				gitserver.Git(t, b.repo, "update-ref", "-d", "refs/heads/dev")
 				if err := remote.Remove(t.Context(), b.client, s, "Away",

@@ -153,7 +153,7 @@ func TestInputsKeepNoValue(t *testing.T) {
 		t.Errorf("a long value is kept %d times over", n)
 	}
 
-	// Values come and go with an apply that delivers nothing, unless they are not those that were delivered.
+	// An apply that delivers nothing stores or removes values, unless they differ from the delivered ones.
 	delete(o.Fleet.Configs[0].Data, "long")
 	s = s.WithInputs(o.Arguments)
 	if text := unpacked(s); !strings.Contains(text, "canary-stays") {
@@ -189,12 +189,12 @@ func TestDescribeNotKnown(t *testing.T) {
 		says   string
 		moved  bool
 	}{
-		"nothing":      {&delivery.State{}, "", true},
-		"an import":    {imported, configuration, true},
-		"older":        {older, both, false},
-		"renewed":      {imported.WithInputs(o.Arguments), "", true},
-		"older, anew":  {older.WithInputs(o.Arguments), "", true},
-		"what is kept": {s, "", true},
+		"nothing":           {&delivery.State{}, "", true},
+		"an import":         {imported, configuration, true},
+		"older":             {older, both, false},
+		"renewed":           {imported.WithInputs(o.Arguments), "", true},
+		"an older state":    {older.WithInputs(o.Arguments), "", true},
+		"an unchanged tree": {s, "", true},
 	} {
 		text := b.described("2", 2, nil).applied().Describe(test.before)
 		if said := strings.Contains(text, "Not compared"); said != (test.says != "") || !strings.Contains(text, test.says) {
@@ -208,7 +208,7 @@ func TestDescribeNotKnown(t *testing.T) {
 		}
 	}
 
-	// The operator's tree, taken over by a first delivery that changes one target.
+	// The operator's tree is adopted by a first delivery that changes one target.
 	b = newBranch(t)
 	o = b.request("1", usual, nil)
 	b.deliver(o, 1)

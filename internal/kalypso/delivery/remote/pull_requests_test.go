@@ -73,7 +73,7 @@ plan: nothing`},
 dev: 1
 ours/dev: 2
 plan: nothing`},
-		{"it is merged between plan and apply, with changes of others", func(r *reviewed) error {
+		{"it is merged between plan and apply, with foreign changes", func(r *reviewed) error {
 			r.apply()
 			r.value = "2"
 			r.refresh()
@@ -114,7 +114,7 @@ plan: nothing`},
 dev: 2
 ours/dev: 2
 plan: nothing, delivered`},
-		{"it is merged with changes of others while we wait", func(r *reviewed) error {
+		{"it is merged with foreign changes while we wait", func(r *reviewed) error {
 			r.desired.PullRequest.Wait = true
 			r.fake.Before("GET", "/pulls/1", func() bool {
 				r.push(r.ours(), "large/a-x/reconciler.yaml", "hotfix")
@@ -141,7 +141,7 @@ plan: nothing, delivered`},
 1 closed: dev to dev
 ours/dev: 1
 plan: nothing, 1 was closed`},
-		{"people made it one to another branch", func(r *reviewed) error {
+		{"people changed its target branch", func(r *reviewed) error {
 			r.apply()
 			r.on.Retarget(r, 1, "live")
 			return nil
@@ -149,7 +149,7 @@ plan: nothing, 1 was closed`},
 1 open: dev to live
 ours/dev: 1
 plan: nothing, 1 was closed`},
-		{"people closed it, and the tree is what the target contains", func(r *reviewed) error {
+		{"people closed it, and the desired tree is the one on the target again", func(r *reviewed) error {
 			r.delivered()
 			r.set("2")
 			r.on.Close(r, 2)
@@ -160,7 +160,7 @@ plan: nothing, 1 was closed`},
 2 closed: dev to dev
 dev: 1
 plan: nothing, delivered`},
-		{"our branch is gone, and it is open", func(r *reviewed) error {
+		{"people deleted our branch, and it is open", func(r *reviewed) error {
 			r.apply()
 			r.on.KeepOpen()
 			gitserver.Git(r, r.on.Path, "update-ref", "-d", "refs/heads/"+r.ours())
@@ -168,7 +168,7 @@ plan: nothing, delivered`},
 		}, `
 1 open: dev to dev
 plan: write`},
-		{"settings change", func(r *reviewed) error {
+		{"its settings change", func(r *reviewed) error {
 			r.apply()
 			r.desired.PullRequest.Labels, r.desired.PullRequest.Reviewers = []string{"a"}, []string{"octocat"}
 			r.apply()
@@ -257,7 +257,7 @@ plan: write`},
 1 open: dev to dev
 ours/dev: 1
 plan: write, drift "the branch was rebased, and contains commits of others on top of ours" []`},
-		{"it was merged with what people pushed", func(r *reviewed) error {
+		{"it was merged with commits of people", func(r *reviewed) error {
 			r.apply()
 			r.push(r.ours(), "large/a-x/reconciler.yaml", "hotfix")
 			r.merge()
@@ -267,7 +267,7 @@ plan: write, drift "the branch was rebased, and contains commits of others on to
 dev: hotfix
 ours/dev: hotfix
 plan: write, drift "the pull request was merged with changes of others" [large]`},
-		{"others change the target", func(r *reviewed) error {
+		{"people change our folders on the target", func(r *reviewed) error {
 			r.delivered()
 			r.set("2")
 			r.push("dev", "large/a-x/reconciler.yaml", "hotfix")
@@ -278,7 +278,7 @@ plan: write, drift "the pull request was merged with changes of others" [large]`
 dev: hotfix
 ours/dev: 2
 plan: write, drift "Seed" [large/a-x/reconciler.yaml]`},
-		{"others change the target, and take it back", func(r *reviewed) error {
+		{"people change our folders on the target, and revert that", func(r *reviewed) error {
 			r.delivered()
 			r.set("2")
 			r.push("dev", "large/a-x/reconciler.yaml", "hotfix")
@@ -303,7 +303,7 @@ ours/dev: 2
 plan: write`},
 
 		// Moves.
-		{"it moves within its branch, not merged yet", func(r *reviewed) error {
+		{"it moves within its branch before it is merged", func(r *reviewed) error {
 			r.apply()
 			r.desired.Destination.Path = "clusters"
 			r.apply()
@@ -355,7 +355,7 @@ dev: 1
 ours/dev: 1
 ours/dev-live: 1
 plan: nothing`},
-		{"it arrived at another branch", func(r *reviewed) error {
+		{"its tree was merged to another branch", func(r *reviewed) error {
 			r.delivered()
 			r.move("live")
 			r.merge()
@@ -368,7 +368,7 @@ live: 1
 ours/dev: 1
 ours/dev-live: 1
 plan: remove old, removes dev, delivered`},
-		{"it arrived, and its removal is open", func(r *reviewed) error { r.moved(); return nil }, `
+		{"its tree was merged to another branch, and its removal is open", func(r *reviewed) error { r.moved(); return nil }, `
 1 merged: dev to dev
 2 merged: dev to live
 3 open: remove to dev
@@ -378,7 +378,7 @@ ours/dev: 1
 ours/dev-live: 1
 ours/remove-dev:
 plan: nothing, delivered`},
-		{"it arrives within the apply, with auto-merge", func(r *reviewed) error {
+		{"its tree is merged to another branch within the apply, by auto-merge", func(r *reviewed) error {
 			r.desired.PullRequest.AutoMerge = "squash"
 			r.apply()
 			r.move("live")
@@ -429,7 +429,7 @@ ours/dev: 1
 ours/dev-live: 1
 ours/remove-dev:
 plan: nothing, delivered`},
-		{"it moves on before it arrived", func(r *reviewed) error {
+		{"it moves again before the first move is merged", func(r *reviewed) error {
 			r.delivered()
 			r.move("live")
 			r.move("third")
@@ -442,7 +442,7 @@ dev: 1
 ours/dev: 1
 ours/dev-third: 1
 plan: nothing`},
-		{"it moves on before it arrived, and arrives", func(r *reviewed) error {
+		{"it moves again before the first move is merged, and the second one is merged", func(r *reviewed) error {
 			r.delivered()
 			r.move("live")
 			r.move("third")
@@ -471,7 +471,7 @@ ours/dev: 1
 ours/dev-live: 1
 ours/remove-dev-live:
 plan: nothing, delivered`},
-		{"it is kept at its old place, and its removal is open", func(r *reviewed) error {
+		{"on_move becomes keep while its removal is open", func(r *reviewed) error {
 			r.moved()
 			r.desired.KeepOld = true
 			r.apply()
@@ -485,7 +485,7 @@ live: 1
 ours/dev: 1
 ours/dev-live: 1
 plan: nothing, delivered`},
-		{"it is pushed from now on, and its removal is open", func(r *reviewed) error {
+		{"the strategy becomes push while its removal is open", func(r *reviewed) error {
 			r.moved()
 			r.desired.Strategy = strategy.Push
 			r.apply()
@@ -498,7 +498,7 @@ live: 1
 ours/dev: 1
 ours/dev-live: 1
 plan: nothing, delivered`},
-		{"it is pushed from now on, and its pull request is open", func(r *reviewed) error {
+		{"the strategy becomes push while its pull request is open", func(r *reviewed) error {
 			r.delivered()
 			r.set("2")
 			r.desired.Strategy = strategy.Push
@@ -509,7 +509,7 @@ plan: nothing, delivered`},
 2 closed: dev to dev
 dev: 2
 plan: nothing, delivered`},
-		{"its removal waits in vain, then is merged", func(r *reviewed) error {
+		{"an apply waits in vain for its removal, which is merged later", func(r *reviewed) error {
 			r.delivered()
 			r.move("live")
 			r.merge()
@@ -556,7 +556,7 @@ plan: write`},
 dev: 1
 ours/remove-dev:
 plan: write`},
-		{"it is destroyed after an apply that was killed, which no state knows", func(r *reviewed) error {
+		{"it is destroyed after a killed apply, whose pull request the state lacks", func(r *reviewed) error {
 			r.delivered()
 			state, prior := r.state, *r.prior
 			r.set("2")
@@ -571,7 +571,7 @@ dev: 1
 ours/remove-dev:
 plan: write, delivered`},
 		{
-			"it is destroyed with an open removal of an old place",
+			"it is destroyed while its removal from a previous location is open",
 			func(r *reviewed) error { r.moved(); return r.destroy() },
 			`
 1 merged: dev to dev
@@ -586,7 +586,7 @@ ours/remove-dev-live:
 plan: write`,
 		},
 		{
-			"it is destroyed before it arrived",
+			"it is destroyed before its move is merged",
 			func(r *reviewed) error { r.delivered(); r.move("live"); return r.destroy() },
 			`
 1 merged: dev to dev
@@ -609,7 +609,7 @@ dev: 1
 ours/remove-dev:
 error: pull request 2 (/acme/gitops/pull/2) is not merged yet, and the time is up
 plan: nothing, delivered`},
-		{"its destroy waits in vain, then is merged", func(r *reviewed) error {
+		{"its destroy waits in vain, and is merged later", func(r *reviewed) error {
 			r.delivered()
 			r.desired.PullRequest.Wait = true
 			r.timeUp(2)
@@ -637,7 +637,7 @@ plan: write`},
 dev: 1
 ours/dev: 2
 plan: nothing`},
-		{"it is created again as it is on the branch, while its removal is open", func(r *reviewed) error {
+		{"it is created again with the tree on the branch, while its removal is open", func(r *reviewed) error {
 			r.delivered()
 			if err := r.destroy(); err != nil {
 				return err

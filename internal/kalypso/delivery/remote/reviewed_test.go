@@ -27,8 +27,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
-// reviewed is a rendering that goes to the branch dev of a repo on a fake GitHub by pull request, and what Terraform
-// keeps of it.
+// reviewed is a rendering that is delivered by pull request to the branch dev of a repo on a fake GitHub, with its
+// state in Terraform.
 type reviewed struct {
 	*testing.T
 	fake    *githubfake.Server
@@ -70,7 +70,7 @@ func newReviewed(t *testing.T) *reviewed {
 	return r
 }
 
-// decide decides on what is desired now. Each plan and each apply has its own, as in Terraform.
+// decide decides on the desired rendering. Each plan and each apply decides for itself, as in Terraform.
 func (r *reviewed) decide() *delivery.Decision {
 	r.Helper()
 	a := r.desired
@@ -79,7 +79,7 @@ func (r *reviewed) decide() *delivery.Decision {
 	return delivery.Decide(delivery.NewRendered(&a, t), r.prior, r.state)
 }
 
-// refresh reads what became of the rendering, as each plan does first.
+// refresh refreshes the state, as each plan does first.
 func (r *reviewed) refresh() {
 	r.Helper()
 	if r.prior == nil {
@@ -98,7 +98,7 @@ func (r *reviewed) refresh() {
 	}
 }
 
-// kept returns a state as the private state keeps it.
+// kept returns a state after a round trip through the private state.
 func (r *reviewed) kept(s *delivery.State) *delivery.State {
 	r.Helper()
 	if s == nil {
@@ -115,7 +115,7 @@ func (r *reviewed) kept(s *delivery.State) *delivery.State {
 	return now
 }
 
-// plan describes what an apply would do.
+// plan describes the next plan.
 func (r *reviewed) plan() string {
 	r.Helper()
 	d := r.decide()
@@ -145,7 +145,7 @@ func (r *reviewed) plan() string {
 	return text
 }
 
-// applyPlanned applies what was planned before the last things happened.
+// applyPlanned applies a plan that was made before the last events.
 func (r *reviewed) applyPlanned() error {
 	r.Helper()
 	r.remote.Claims = &remote.Claims{} // of one run
@@ -190,13 +190,13 @@ func (r *reviewed) move(branch string) {
 	r.apply()
 }
 
-// merge has people merge the newest pull request.
+// merge merges the newest pull request, as people do.
 func (r *reviewed) merge() { r.Helper(); r.on.Merge(r, len(r.on.PullRequests()), "squash") }
 
-// delivered is a rendering whose pull request was merged.
+// delivered returns a rendering whose pull request was merged.
 func (r *reviewed) delivered() { r.Helper(); r.apply(); r.merge(); r.refresh() }
 
-// moved is a rendering that moved from dev to live, and whose removal from dev is open.
+// moved returns a rendering that moved from dev to live, and whose removal from dev is open.
 func (r *reviewed) moved() { r.Helper(); r.delivered(); r.move("live"); r.merge(); r.apply() }
 
 func (r *reviewed) destroy() error {
@@ -211,19 +211,19 @@ func (r *reviewed) destroy() error {
 	return nil
 }
 
-// ours is the branch of the newest pull request.
+// ours returns the branch of the newest pull request.
 func (r *reviewed) ours() string {
 	all := r.on.PullRequests()
 	return all[len(all)-1].Head
 }
 
-// push has people push to a branch.
+// push pushes to a branch, as people do.
 func (r *reviewed) push(branch, path, text string) {
 	r.Helper()
 	gitserver.Seed(r, r.on.Path, branch, map[string]string{path: text})
 }
 
-// rebase has people rebase our branch onto dev.
+// rebase rebases our branch onto dev, as people do.
 func (r *reviewed) rebase() {
 	r.Helper()
 	folder := filepath.Join(r.TempDir(), "tree")
@@ -232,7 +232,7 @@ func (r *reviewed) rebase() {
 	gitserver.Git(r, r.on.Path, "worktree", "remove", "--force", folder)
 }
 
-// timeUp has the time of the next operation be up when it first reads a pull request for which it waits.
+// timeUp lets the next operation reach its timeout when it first reads a pull request that it waits for.
 func (r *reviewed) timeUp(number int) {
 	var cancel context.CancelFunc
 	r.ctx, cancel = context.WithCancel(r.Context())
@@ -293,8 +293,8 @@ func (r *reviewed) see(err error) string {
 	return "\n" + strings.Join(append(lines, plan), "\n")
 }
 
-// reviewCase is a row of a specification: what happens to a rendering that people review, in turn. want is what there
-// is after it: all pull requests, what each branch contains of the rendering, the error, and the next plan.
+// reviewCase is a row of a specification: the events in the life of a rendering that people review. want is the result:
+// all pull requests, the rendering's files on each branch, the error, and the next plan.
 type reviewCase struct {
 	rule string
 	do   func(*reviewed) error

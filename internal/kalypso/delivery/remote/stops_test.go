@@ -16,7 +16,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
-// freeze has the promotion freeze the environment; "": it no longer does.
+// freeze sets the promotion's hold; "": it removes it.
 func (r *reviewed) freeze(why string) {
 	r.desired.Promotion = record.Promotion{}
 	if why != "" {
@@ -24,16 +24,16 @@ func (r *reviewed) freeze(why string) {
 	}
 }
 
-// frozen has a pull request open when the environment is frozen.
+// frozen freezes the environment while a pull request is open.
 func (r *reviewed) frozen(why string) { r.Helper(); r.apply(); r.freeze(why); r.apply() }
 
-// autoMerge has the host merge each pull request to dev once its check has passed.
+// autoMerge makes the host merge each pull request to dev once its check has passed.
 func (r *reviewed) autoMerge() {
 	r.on.RequireStatus("dev", "ci")
 	r.desired.PullRequest.AutoMerge = hosting.Squash
 }
 
-// inWaves has the tree reach one cluster type after the other: large, then small.
+// inWaves configures a wave for each cluster type: large, then small.
 func (r *reviewed) inWaves() {
 	r.Helper()
 	r.delivered()
@@ -44,7 +44,7 @@ func (r *reviewed) inWaves() {
 	r.value = "2"
 }
 
-// observe has clusters of large report a verdict of what the branch dev contains.
+// observe sets the verdict that the clusters of large report for the tree on the branch dev.
 func (r *reviewed) observe(verdict deployment.Verdict) {
 	r.Helper()
 	o := &rollout.Observation{At: time.Now().Add(time.Hour), Folders: map[string]deployment.FolderState{}}
@@ -59,14 +59,14 @@ func (r *reviewed) observe(verdict deployment.Verdict) {
 	r.desired.Rollout = &now
 }
 
-// pause pauses the rollout; "": it goes on.
+// pause pauses the rollout; "": it continues.
 func (r *reviewed) pause(why string) {
 	now := *r.desired.Rollout
 	now.Pause = why
 	r.desired.Rollout = &now
 }
 
-// secondWave is a rollout whose first wave is merged and runs, and whose second one is open.
+// secondWave prepares a rollout whose first wave is merged and runs on clusters, and whose second wave is open.
 func (r *reviewed) secondWave() {
 	r.Helper()
 	r.inWaves()
@@ -76,7 +76,7 @@ func (r *reviewed) secondWave() {
 	r.apply()
 }
 
-// failingWave is a second wave that is open when the clusters of the first one begin to fail.
+// failingWave prepares a rollout whose second wave is open when the clusters of the first one begin to fail.
 func (r *reviewed) failingWave() {
 	r.Helper()
 	r.secondWave()

@@ -39,8 +39,8 @@ func decided(reaction problem.Reaction, moves []delivery.Move, renamed []string)
 	}
 }
 
-// Moves are reported as the guardrail says. If cluster types have new names, the text says what clusters of the old
-// folder need.
+// Moves are reported with the severity that the guardrail sets. If cluster types have new names, the text says what
+// clusters of the old folder need.
 func TestMoves(t *testing.T) {
 	t.Parallel()
 	moves := []delivery.Move{{Target: "a", From: []string{"large"}, To: []string{"small"}}}
@@ -75,7 +75,7 @@ func TestMoves(t *testing.T) {
 	}
 }
 
-// A destroy beside another rendering of the same destination removed nothing, and says so.
+// A destroy removes nothing if another rendering owns the destination by now, and warns of that.
 func TestDestroyed(t *testing.T) {
 	t.Parallel()
 	if ps := report.Destroyed(remote.Destroyed{}); len(ps) > 0 {

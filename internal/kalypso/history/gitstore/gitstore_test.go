@@ -42,7 +42,7 @@ func at(month time.Month, day, hour int) time.Time {
 	return time.Date(2026, month, day, hour, 0, 0, 0, time.UTC)
 }
 
-// observed returns an observation of clusters that run a version each.
+// observed returns an observation of clusters, each of which runs a version.
 func observed(when time.Time, versions map[string]string) *observation.Observation {
 	o := &observation.Observation{Environment: "prod", Repo: "https://acme.io/gitops", Branch: "prod", Path: ".",
 		ObservedAt: when, Verdict: "success", Head: "0123"}
@@ -123,7 +123,7 @@ func TestFormat(t *testing.T) {
 	gitserver.Fsck(t, repo)
 }
 
-// The first file of a month contains everything, and one after which the state does not contain what the store does.
+// The first file of a month contains everything. So does the first file after a state that differs from the store.
 func TestFirstFileOfMonthIsComplete(t *testing.T) {
 	t.Parallel()
 	repo := gitserver.InitBare(t)
@@ -144,21 +144,21 @@ func TestFirstFileOfMonthIsComplete(t *testing.T) {
 	for _, name := range names {
 		got = append(got, fmt.Sprint(strings.Contains(contents[name], `"after":""`), strings.Count(contents[name], "\n")-1))
 	}
-	// Lines of the whole files: c1, c2, and when the gone one ended.
+	// Lines of the complete files: c1, c2, and the end of the cluster that is gone.
 	want := []string{"true 1", "false 2", "true 3", "false 1", "true 3"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 	_ = was
 
-	// The past of January is read, though it lies before the last whole file.
+	// The runs of January are read, though they are before the last complete file.
 	january := history.Query{Environment: "prod", Since: at(1, 10, 0), Until: at(1, 20, 0), Limit: 10}
 	past, err := s.Read(t.Context(), january)
 	if err != nil || len(past.Runs) != 2 || past.Runs[0].Version.Version != "2" || !past.Runs[0].Until.Equal(at(2, 1, 0)) {
 		t.Errorf("%+v, %v", past.Runs, err)
 	}
 
-	// January is removed. What runs since then is as it was, and the next record goes on.
+	// January is removed. The current runs stay as they were, and the next record continues.
 	gone := map[string]gitserver.File{}
 	for _, name := range names[:2] {
 		gone[name] = gitserver.File{}
@@ -177,7 +177,7 @@ func TestFirstFileOfMonthIsComplete(t *testing.T) {
 	}
 }
 
-// A file in the middle is removed: nothing hides that, so the next record contains everything.
+// A file in the middle is removed. The gap is noticed, so the next record contains everything.
 func TestGap(t *testing.T) {
 	t.Parallel()
 	repo := gitserver.InitBare(t)
@@ -242,7 +242,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// The memory and requests of a read are bounded.
+// The memory and the requests of a read are limited.
 func TestTooMuch(t *testing.T) {
 	t.Parallel()
 	repo := gitserver.InitBare(t)
@@ -260,7 +260,7 @@ func TestTooMuch(t *testing.T) {
 	}
 }
 
-// Records of one second with the same content have names of their own.
+// Records of the same second with the same content have different names.
 func TestSameSecond(t *testing.T) {
 	t.Parallel()
 	repo := gitserver.InitBare(t)

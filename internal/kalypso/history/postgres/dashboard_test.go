@@ -107,7 +107,7 @@ func grid(t *testing.T, url, query string) []string {
 	return lines
 }
 
-// dashboard is the part of Grafana's format that has queries.
+// dashboard is the part of Grafana's format that contains queries.
 type dashboard struct {
 	Panels []struct {
 		Title   string
@@ -159,7 +159,7 @@ func (g grafana) expand(t testing.TB, query string) string {
 	return query
 }
 
-// Each query of the dashboard returns what the clusters ran at the end of the time range.
+// Each query of the dashboard returns the versions on the clusters at the end of the time range.
 func TestDashboard(t *testing.T) {
 	t.Parallel()
 	url := server.Start(t).Database(t)
@@ -266,7 +266,7 @@ func TestDashboard(t *testing.T) {
 		t.Errorf("the dashboard has no panels %v", slices.Sorted(maps.Keys(want)))
 	}
 
-	// The rest of the past is another time range.
+	// The rest of the past has another time range.
 	g.to = day(5)
 	for _, p := range d.Panels {
 		if p.Title != "Failing" && p.Title != "Versions compared" {

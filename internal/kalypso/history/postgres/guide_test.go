@@ -126,14 +126,14 @@ func TestGuide(t *testing.T) {
 	}
 }
 
-// today returns when live was recorded.
+// today returns the time at which live was recorded.
 func today(t *testing.T, url string) string {
 	t.Helper()
 	return strings.TrimPrefix(grid(t, url, "SELECT since FROM kalypso.runs WHERE environment = 'live'")[1], " ")
 }
 
 // checkGuideOnGit runs the query over the files of a Git branch, and compares it with the view. DuckDB reads the files
-// with a function of its own. Here a table stands for it, of the columns that it names.
+// with its own function. This test replaces that by a table with the columns that it names.
 func checkGuideOnGit(t *testing.T, url, view, query string) {
 	t.Helper()
 	repo := gitserver.InitBare(t)

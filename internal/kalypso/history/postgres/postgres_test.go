@@ -49,7 +49,7 @@ func mustRecord(t *testing.T, s *postgres.Store, was, now *observation.Observati
 	}
 }
 
-// expectError checks what an error says, and that it has no password.
+// expectError checks the text of an error, and that it contains no password.
 func expectError(t *testing.T, err error, says ...string) {
 	t.Helper()
 	if err == nil {
@@ -134,7 +134,7 @@ func TestSchemaFile(t *testing.T) {
 	}
 }
 
-// Each way to a server works: TLS that is verified, a socket, and a pool that keeps nothing between transactions.
+// Each kind of connection works: verified TLS, a socket, and a pool that keeps nothing between transactions.
 func TestConnections(t *testing.T) {
 	t.Parallel()
 	db := server.Start(t)
@@ -153,7 +153,7 @@ func TestConnections(t *testing.T) {
 			t.Errorf("%s: %v, %v", url, last, err)
 		}
 	}
-	// The certificate is for 127.0.0.1, and of an unknown authority.
+	// The certificate is for 127.0.0.1, from an unknown authority.
 	unverified := strings.Replace(loopback, "?sslmode=disable", "", 1)
 	begun := time.Now()
 	_, err := open(t, unverified).Last(t.Context(), "prod")
@@ -166,7 +166,7 @@ func TestConnections(t *testing.T) {
 	}
 }
 
-// Errors say what to do about each refusal of a server.
+// The error for each refusal of a server says what to do.
 func TestRefusals(t *testing.T) {
 	t.Parallel()
 	db := server.Start(t)
@@ -185,7 +185,7 @@ func TestRefusals(t *testing.T) {
 	_, err = record(t, open(t, as("guest", "canary-guest")), nil, observed(1, "a"))
 	expectError(t, err, "permission denied for database", postgres.SchemaFile)
 
-	// Another user creates the schema as the file says. Then the writer writes, and the reader reads the views alone.
+	// Another user creates the schema with the file. Then the writer can write, and the reader can read only the views.
 	text, err := os.ReadFile("schema.sql")
 	if err != nil {
 		t.Fatal(err)
@@ -202,7 +202,7 @@ func TestRefusals(t *testing.T) {
 	_, err = record(t, open(t, as("guest", "canary-guest")), nil, observed(3, "a"))
 	expectError(t, err, "permission denied", postgres.SchemaFile)
 
-	// A newer provider may raise the version, and must not if older ones would write wrong rows.
+	// A newer provider may raise the version. Older ones then do not write, since their rows might be wrong.
 	server.Exec(t, loopback, "UPDATE kalypso.schema_version SET version = 2; ALTER TABLE kalypso.run ADD COLUMN more text")
 	mustRecord(t, s, observed(2, "b"), observed(3, "c"))
 	server.Exec(t, loopback, "UPDATE kalypso.schema_version SET min_writer = 2")
@@ -224,7 +224,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// A delivery is a row, which changes with what is known of it. Those that are no longer passed stay.
+// A delivery is a row, which is updated with new facts. Deliveries that are no longer passed stay.
 func TestDeliveries(t *testing.T) {
 	t.Parallel()
 	db := server.Start(t)
@@ -267,7 +267,7 @@ func TestDeliveries(t *testing.T) {
 	}
 }
 
-// A server that restarts in the middle is asked again. One that is down or slow is an error within the time.
+// A request to a server that restarts is repeated. A server that is down or slow is an error within the timeout.
 func TestUnavailable(t *testing.T) {
 	t.Parallel()
 	db := server.Start(t)
@@ -290,7 +290,7 @@ func TestUnavailable(t *testing.T) {
 		t.Errorf("a locked row: %v", err)
 	}
 	expectError(t, err, "PostgreSQL at 127.0.0.1:"+db.Port, "does not answer in time")
-	// Other environments do not wait, also for a version that both add.
+	// Other environments do not wait, even if both add the same version.
 	other := observed(2, "b")
 	other.Environment = "dev"
 	mustRecord(t, s, nil, other)

@@ -16,8 +16,8 @@ import (
 // runsVariable names the variable with the number of runs of [BenchmarkQueries].
 const runsVariable = "KALYPSO_RUNS"
 
-// fill fills the tables with runs, by SQL alone: 100 deployment targets on as many clusters as it takes, 10 runs each,
-// the last of which goes on. One in 1,000 fails.
+// fill fills the tables with runs, in SQL: 100 deployment targets on each cluster, with 10 runs each, the last of which
+// continues. One in 1,000 fails.
 func fill(b *testing.B, url string, runs int) {
 	b.Helper()
 	schema, err := os.ReadFile("schema.sql")
@@ -50,7 +50,7 @@ func fill(b *testing.B, url string, runs int) {
 
 // BenchmarkQueries runs the queries of the dashboard and those of the provider over many runs: 1,000,000, or as many as
 // KALYPSO_RUNS says. The bounds are for 10,000,000 on two idle cores: 0.1 s for a cluster, 2 s for a deployment target,
-// and 5 s for an environment. It reports the server's processor time too, which says more on a machine with other work.
+// and 5 s for an environment. It also reports the server's processor time, which is more reliable on a busy machine.
 func BenchmarkQueries(b *testing.B) {
 	runs := 1_000_000
 	if text := os.Getenv(runsVariable); text != "" {
