@@ -42,23 +42,23 @@ func TestOldLocations(t *testing.T) {
 			s.proposed("large/a=2 large/b=1 small/c=1")
 			s.prior.Commit = ""
 		}, "keep"},
-		{"people closed the tree", func(s *situation) {
+		{"people closed the tree's pull request", func(s *situation) {
 			s.leftBehind("old", 0)
 			s.proposed("large/a=2 large/b=1 small/c=1").State = hosting.Closed
 			s.prior.Commit = ""
 		}, "keep"},
-		{"another tree comes first", func(s *situation) {
+		{"another tree has to be delivered first", func(s *situation) {
 			s.leftBehind("old", 0)
 			s.desired.Tree = rendered("large/a=2 large/b=1 small/c=1")
 		}, "write, leaves [old]"},
-		{"others changed the destination", func(s *situation) {
+		{"people changed the destination", func(s *situation) {
 			s.leftBehind("old", 0)
 			s.state.edited("large/a=9 large/b=1 small/c=1")
 		}, "write, leaves [old]"},
 		{"the rendering moves", func(s *situation) {
 			s.desired.Strategy, s.desired.Destination.Branch, s.desired.Guardrails = strategy.PullRequest, "new", free
 		}, "write, leaves [dev]"},
-		{"the rendering moves on", func(s *situation) {
+		{"the rendering moves again", func(s *situation) {
 			s.leftBehind("old", 0)
 			s.desired.Destination.Branch, s.desired.Guardrails = "new", free
 		}, "write, leaves [old dev]"},
@@ -69,25 +69,25 @@ func TestOldLocations(t *testing.T) {
 		{"the rendering moves within its branch", func(s *situation) {
 			s.desired.Strategy, s.desired.Destination.Path, s.desired.Guardrails = strategy.PullRequest, "clusters", free
 		}, "write"},
-		{"the rendering moves from where it never arrived", func(s *situation) {
+		{"the rendering moves before it was delivered", func(s *situation) {
 			s.proposed("large/a=2")
 			s.state.Delivered, s.state.Seen = Inventory{}, BranchState{Head: "head"}
 			s.desired.Destination.Branch = "new"
 		}, "write"},
-		{"what is there is to be kept", func(s *situation) { s.leftBehind("old", 0); s.desired.KeepOld = true }, "keep"},
-		{"what is there is to be kept, and its removal is open", func(s *situation) {
+		{"on_move is keep", func(s *situation) { s.leftBehind("old", 0); s.desired.KeepOld = true }, "keep"},
+		{"on_move is keep, and the removal is open", func(s *situation) {
 			s.leftBehind("old", 8)
 			s.desired.KeepOld = true
 		}, "remove old, keeps [old]"},
-		{"whether it is to be kept is not known yet",
+		{"on_move is unknown",
 			func(s *situation) { s.leftBehind("old", 0); s.desired.Incomplete = true }, "undecided, leaves [old]"},
-		{"pushes remove it at once", func(s *situation) {
+		{"a push removes it at once", func(s *situation) {
 			s.leftBehind("old", 8)
 			s.desired.Strategy = strategy.Push
 		}, "write"},
-		{"the strategy is not known yet", func(s *situation) { s.leftBehind("old", 0); s.desired.Strategy = unknown.Text },
+		{"the strategy is unknown", func(s *situation) { s.leftBehind("old", 0); s.desired.Strategy = unknown.Text },
 			"undecided"},
-		{"only computed", func(s *situation) { s.leftBehind("old", 0); s.desired.Strategy = strategy.None }, "write"},
+		{"the strategy is none", func(s *situation) { s.leftBehind("old", 0); s.desired.Strategy = strategy.None }, "write"},
 	} {
 		t.Run(test.rule, func(t *testing.T) {
 			s := usualSituation()

@@ -78,7 +78,7 @@ func TestDecisionsOfState(t *testing.T) {
 	}
 }
 
-// TestDecisionsOfRecord: the record contains the decisions, and other decisions alone make it another.
+// TestDecisionsOfRecord: the record contains the decisions, and differs if only the decisions differ.
 func TestDecisionsOfRecord(t *testing.T) {
 	t.Parallel()
 	d := placed(t)
@@ -105,8 +105,8 @@ func TestDecisionsOfRecord(t *testing.T) {
 	}
 }
 
-// TestDecisionsDecide: other decisions, compared with those proposed last, cause a write. On a record that no state
-// knows they are an error, even with adopt.
+// TestDecisionsDecide: decisions that differ from the last proposed ones cause a write. Without a state, decisions that
+// differ from the record are an error, even with adopt.
 func TestDecisionsDecide(t *testing.T) {
 	t.Parallel()
 	d := placed(t)
@@ -122,7 +122,7 @@ func TestDecisionsDecide(t *testing.T) {
 		want  bool
 	}{
 		"the same": {state(decided("large")), false}, "others": {state(decided("small")), true},
-		"none before": {state(nil), true}, "the same, proposed": {proposed, false},
+		"no earlier decisions": {state(nil), true}, "the same, proposed": {proposed, false},
 	} {
 		if got := (&Decision{Applied: d, Before: c.state}).decisionsChanged(); got != c.want {
 			t.Errorf("%s: decides anew: %t", name, got)
@@ -150,17 +150,17 @@ func TestMoves(t *testing.T) {
 	d := placed(t)
 	target := []InventoryTarget{{Name: "hello-web"}}
 	d.Rendered.inventory = Inventory{"large": {Targets: target}, "small": {}, "new": {Undecided: true}}
-	// A rollout that commits a part of that alone changes nothing.
+	// The waves of a rollout do not affect this.
 	d.inventory, d.complete = Inventory{"small": {Targets: target}}, false
 	for name, c := range map[string]struct {
 		existing Inventory
 		want     int
 	}{
-		"moved":                      {Inventory{"small": {Targets: target}}, 1},
-		"stays":                      {Inventory{"large": {Targets: target}}, 0},
-		"joins":                      {Inventory{"large": {}}, 0},
-		"leaves":                     {Inventory{"large": {Targets: target}, "small": {Targets: target}}, 0},
-		"leaves what is not decided": {Inventory{"new": {Targets: target}}, 0},
+		"moved":                            {Inventory{"small": {Targets: target}}, 1},
+		"stays":                            {Inventory{"large": {Targets: target}}, 0},
+		"joins":                            {Inventory{"large": {}}, 0},
+		"leaves":                           {Inventory{"large": {Targets: target}, "small": {Targets: target}}, 0},
+		"leaves an undecided cluster type": {Inventory{"new": {Targets: target}}, 0},
 	} {
 		moves := (&Decision{Applied: d, Before: &State{Delivered: c.existing}}).moves()
 		if len(moves) != c.want {
@@ -178,10 +178,10 @@ func TestRenamedClusterTypes(t *testing.T) {
 	}{
 		{"renamed", "large/a=1 large/b=1 small/a=1", "big/a=2 big/b=2 small/a=1", []string{"large → big"}},
 		{"two of three", "a/x=1 b/y=1 c/z=1", "d/x=1 e/y=1 c/z=1", []string{"a → d", "b → e"}},
-		{"the new one has others", "large/a=1 large/b=1", "big/a=1", nil},
-		{"the new one was there", "large/a=1 big/b=1", "big/a=1", nil},
+		{"the new one has other targets", "large/a=1 large/b=1", "big/a=1", nil},
+		{"the new one existed before", "large/a=1 big/b=1", "big/a=1", nil},
 		{"the old one stays", "large/a=1 small/b=1", "large/c=1 big/a=1 small/b=1", nil},
-		{"nothing was there", "large small/a=1", "big small/b=1", nil},
+		{"the old one was empty", "large small/a=1", "big small/b=1", nil},
 	} {
 		s := usualSituation()
 		s.state, s.desired.Tree = usualState(tt.delivered), rendered(tt.wanted)

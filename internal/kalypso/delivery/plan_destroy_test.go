@@ -7,7 +7,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/strategy"
 )
 
-// TestPlanDestroy lists what a destroy removes.
+// TestPlanDestroy lists the paths that a destroy removes.
 func TestPlanDestroy(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
@@ -25,9 +25,9 @@ func TestPlanDestroy(t *testing.T) {
 		{name: "protected", change: func(s *situation) { s.desired.Protected = true }, errors: true,
 			want: []string{"protected"}},
 		{name: "kept", change: func(s *situation) { s.desired.KeepOnDestroy = true }},
-		{name: "computed only", change: func(s *situation) { s.desired.Strategy = strategy.None }},
-		{name: "nothing known", change: func(s *situation) { s.state = nil }},
-		{name: "another's record", change: func(s *situation) { s.state.Seen.Record.Environment = "prod" }},
+		{name: "with the strategy none", change: func(s *situation) { s.desired.Strategy = strategy.None }},
+		{name: "without a delivery", change: func(s *situation) { s.state = nil }},
+		{name: "with the record of another rendering", change: func(s *situation) { s.state.Seen.Record.Environment = "prod" }},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := usualSituation()

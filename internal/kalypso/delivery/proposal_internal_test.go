@@ -18,7 +18,7 @@ func TestForeignCommitsOnOurBranch(t *testing.T) {
 			"moved [large]"},
 		{"people pushed beside our folders after the plan", func(_ *Proposal, ours *BranchState) { ours.Head = "theirs" },
 			"moved [commits beside our folders]"},
-		{"what was proposed came from another branch",
+		{"the last proposal came from a branch with another prefix",
 			func(p *Proposal, _ *BranchState) { p.Head.Destination.Branch = "old-prefix/dev" }, "unknown"},
 	} {
 		t.Run(test.rule, func(t *testing.T) {

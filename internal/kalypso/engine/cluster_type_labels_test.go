@@ -12,7 +12,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
 )
 
-// TestClusterTypeLabels renders the labels of cluster types, of which one is not known yet.
+// TestClusterTypeLabels renders the labels of cluster types, one of which is unknown.
 func TestClusterTypeLabels(t *testing.T) {
 	clusterType := func(name, region string) *fleet.ClusterType {
 		return &fleet.ClusterType{

@@ -77,7 +77,7 @@ func TestConfiguration(t *testing.T) {
 				) + config("4", platform+", purpose: ''", "  CLUSTER_HAS_NONE: x\n"),
 			"CLUSTER_HAS_NONE: x\nNO_WORKSPACE: x\nNONE: x\nTARGET_HAS_NONE: x",
 		},
-		{"Flux owner labels play no part", config("1", platform+", kustomize.toolkit.fluxcd.io/name: a, "+
+		{"Flux's owner labels are ignored", config("1", platform+", kustomize.toolkit.fluxcd.io/name: a, "+
 			"kustomize.toolkit.fluxcd.io/namespace: b", "  A: x\n"), "A: x"},
 		{
 			"names sort bytewise",
@@ -205,7 +205,7 @@ G:
     - name: null
       v: 4`,
 		},
-		{"other sorts are replaced",
+		{"other values are replaced",
 			config("1", platform, "  A: '{a: 1}'\n  B: '[1]'\n  C: text\n  D: '{a: 1}'\n  E: '{a: 1}'\n") +
 				config("2", platform, "  A: text\n  B: '{a: 1}'\n  C: '[1]'\n  D: ''\n  E: \"'{a: 2}'\"\n"),
 			"A: text\nB:\n    a: 1\nC:\n    - 1\nD: \"\"\nE: '{a: 2}'"},

@@ -15,8 +15,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
 )
 
-// TestRun pins how far a run gets, and that each stage reports its problems regardless of the problems of earlier
-// stages.
+// TestRun pins the last stage of a run, and that each stage reports its problems independently of earlier stages.
 func TestRun(t *testing.T) {
 	unknown := func(f *fleet.Fleet) { f.Environment = unknown.Text }
 	fails := func(f *fleet.Fleet) { f.Templates[0].Manifests = []string{"{{ .Labels.none }}"} }
@@ -48,13 +47,13 @@ func TestRun(t *testing.T) {
 		{"a schema that can't be used", changes(schema), []string{"Invalid JSON Schema"}, "decided"},
 		{"a duplicate", changes(twice), []string{"Duplicate object"}, "decided"},
 		{"a namespace that is too long", changes(long), []string{"Invalid namespace"}, "decided"},
-		{"one of each stage", changes(twice, schema, refuses, long, parses), []string{
+		{"one problem of each stage", changes(twice, schema, refuses, long, parses), []string{
 			"Duplicate object", "Invalid JSON Schema",
-			"Invalid namespace", "Invalid namespace", // of two cluster types of one name
+			"Invalid namespace", "Invalid namespace", // for two cluster types with one name
 			"Template does not parse", "Values violate their schema",
 		}, "decided"},
-		{"not decided", changes(unknown), nil, ""},
-		{"not decided, and one of each stage", changes(unknown, twice, schema, refuses, long, parses), []string{
+		{"an undecided fleet", changes(unknown), nil, ""},
+		{"an undecided fleet with one problem of each stage", changes(unknown, twice, schema, refuses, long, parses), []string{
 			"Duplicate object", "Invalid JSON Schema", "Template does not parse",
 		}, ""},
 	}
@@ -88,7 +87,7 @@ func TestRun(t *testing.T) {
 	})
 }
 
-// TestUnused: an unused template or schema causes no error. Where it may be used, it does.
+// TestUnused: an unused template or schema causes no error. One that may be used does.
 func TestUnused(t *testing.T) {
 	const used = "error"
 	unused := func(why string) string { return "warning: It is a warning, since " + why + "." }
@@ -124,14 +123,14 @@ func TestUnused(t *testing.T) {
 		"a template of a cluster type that may have assignments": {template(func(f *fleet.Fleet) {
 			f.ClusterTypes[0].Reconciler, f.ClusterTypes[0].Labels["region"] = "broken", unknown.Text
 		}), used},
-		"a template while names are not known": {template(func(f *fleet.Fleet) {
+		"a template, with unknown names": {template(func(f *fleet.Fleet) {
 			f.ClusterTypes[0].Reconciler, f.Environment = "broken", unknown.Text
 		}), used},
 		"a schema of other cluster types": {schema(map[string]string{fleet.ClusterTypeLabel: "other"}),
 			unused("it applies to no assignment")},
-		"a schema of all":                     {schema(nil), used},
-		"a schema whose labels are not known": {schema(map[string]string{fleet.ClusterTypeLabel: unknown.Text}), used},
-		"a schema of a team":                  {func(f *fleet.Fleet) { f.Workloads[0].ConfigSchemas = []string{"{"} }, used},
+		"a schema of all cluster types": {schema(nil), used},
+		"a schema with unknown labels":  {schema(map[string]string{fleet.ClusterTypeLabel: unknown.Text}), used},
+		"a schema of a team":            {func(f *fleet.Fleet) { f.Workloads[0].ConfigSchemas = []string{"{"} }, used},
 		"a schema of a team without assignments": {func(f *fleet.Fleet) {
 			f.Workloads = append(f.Workloads, &fleet.Workload{
 				Meta: fleet.Meta{Name: "idle"}, ConfigSchemas: []string{"{"},
@@ -167,7 +166,7 @@ func addSchema(f *fleet.Fleet, name, text string) {
 	f.ConfigSchemas = append(f.ConfigSchemas, &fleet.ConfigSchema{Meta: fleet.Meta{Name: name}, Schema: text})
 }
 
-// made names what a result has.
+// made names the parts of a result.
 func made(r *engine.Output) string {
 	var parts []string
 	add := func(name string, there bool) {
@@ -182,9 +181,9 @@ func made(r *engine.Output) string {
 	return strings.Join(parts, " ")
 }
 
-// TestCheck pins that an object is checked by itself as in a fleet.
+// TestCheck pins that an object has the same problems alone and in a fleet.
 func TestCheck(t *testing.T) {
-	f := read(t, "stage", brokenFleet) // where the targets of the environment "dev" are checked too
+	f := read(t, "stage", brokenFleet) // in which the targets of the environment "dev" are checked too
 	var got []string
 	for _, o := range f.Objects() {
 		for _, p := range engine.Check(o) {

@@ -22,7 +22,7 @@ func build(ctx context.Context, f *fleet.Fleet) (*tree.Tree, problem.Problems) {
 	return made.Tree, problems
 }
 
-// goldenFiles are the files of the tree, with the promoted commit.
+// goldenFiles returns the files of the tree, with the promoted commit.
 func goldenFiles(built *tree.Tree, promoted string) map[string]string {
 	files := map[string]string{}
 	if promoted != "" {

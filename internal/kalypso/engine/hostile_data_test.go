@@ -60,7 +60,7 @@ func hostileValues() (all []hostileCase) {
 	return all
 }
 
-// laughs are levels of aliases, each ten times the one before.
+// laughs returns levels of aliases, each of which refers to the one before ten times.
 func laughs(levels int) string {
 	var b strings.Builder
 	for i := range levels {

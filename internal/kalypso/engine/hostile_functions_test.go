@@ -2,10 +2,10 @@ package engine_test
 
 import "strings"
 
-// mega is a text of a million bytes.
+// mega prints a text of a million bytes.
 const mega = `{{ $t := repeat 1000000 "a" }}`
 
-// hostileFunctions are calls of functions that would give, read or take too much.
+// hostileFunctions are calls of functions that would return, read or need too much.
 func hostileFunctions() (all []hostileCase) {
 	all = append(all, fails(size, map[string]string{
 		"repeat":                      `{{ repeat 2000000000 "x" }}`,
@@ -147,7 +147,7 @@ func hostileFunctions() (all []hostileCase) {
 	return all
 }
 
-// readers read all of a value.
+// readers are functions that read a whole value.
 var readers = map[string]string{
 	"print":        `{{ print $d }}`,
 	"an action":    `{{ $d }}`,

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// The error text of each bound.
+// The error texts of the limits.
 const (
 	steps  = "takes more than 1000000 steps"
 	work   = "read and write more than 64Mi, 64 times limits.file_size (1Mi)"
@@ -16,14 +16,14 @@ const (
 	passes = "after 8 more passes"
 )
 
-// self is a map that contains itself, shared one of 40 levels that each contain the next twice.
+// self is a map that contains itself. shared is a map of 40 levels, each of which contains the next one twice.
 const (
 	self   = `{{ $d := dict }}{{ $_ := set $d "a" $d }}`
 	shared = `{{ $d := list 1 }}{{ range 40 }}{{ $d = list $d $d }}{{ end }}`
 	long   = `{{ $l := repeat 500000 "a" }}{{ $m := print $l "" }}`
 )
 
-// fails are cases of templates that fail on the template r, by bound.
+// fails returns cases of templates that exceed a limit in the template r.
 func fails(want string, templates map[string]string) (cases []hostileCase) {
 	for _, name := range slices.Sorted(maps.Keys(templates)) {
 		cases = append(
@@ -34,7 +34,7 @@ func fails(want string, templates map[string]string) (cases []hostileCase) {
 	return cases
 }
 
-// renders are cases of templates that render to a text.
+// renders returns cases of templates that render to a text.
 func renders(want string, templates map[string]string) (cases []hostileCase) {
 	for _, name := range slices.Sorted(maps.Keys(templates)) {
 		cases = append(cases, hostileCase{name: name, run: ofTemplate(templates[name], nil), want: want, renders: true})
@@ -42,7 +42,7 @@ func renders(want string, templates map[string]string) (cases []hostileCase) {
 	return cases
 }
 
-// hostileTemplates are templates that loop, call each other, grow, and look where nothing is theirs.
+// hostileTemplates are templates that loop, call each other, grow, and read what is not theirs.
 func hostileTemplates() (all []hostileCase) {
 	all = append(all, fails(steps, map[string]string{
 		"a range of all numbers": `{{ range 9000000000000000000 }}{{ end }}`,

@@ -21,35 +21,35 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/processor"
 )
 
-// The bounds of each hostile case.
+// The limits of each hostile case.
 const (
 	hostileTime   = 2 * time.Second
 	hostileMemory = 300 << 20
-	// hostileEnv names the case that this process is for.
+	// hostileEnv is the environment variable with the case that this process runs.
 	hostileEnv = "KALYPSO_HOSTILE_CASE"
 )
 
 // secret is a value of the platform that no case may show.
 const secret = "of-the-platform"
 
-// hostileCase is something that asks for more than it should get.
+// hostileCase is an input that would take too much.
 type hostileCase struct {
 	name string
 	run  func(ctx context.Context) (string, error)
-	// want is in the error, or with renders in the text. Where both are empty, any error will do.
+	// want must be in the error, or with renders in the text. If both are empty, any error passes.
 	want    string
 	renders bool
-	object  string // is in the error: the object that it names
+	object  string // the object that the error must name
 }
 
-// ownProcess names the cases that run in a process of their own: without its bound, each ends the process, because a
-// stack that overflows can't be caught.
+// ownProcess names the cases that run in a process of their own: without the limit, each would end the process, because
+// a stack overflow cannot be caught.
 var ownProcess = []string{
 	"a template that calls itself", "nested brackets", "deep lists", "deep maps", "a deeper schema", "deep lists in YAML",
 	"deep maps in YAML", "deep blocks in YAML",
 }
 
-// hostileResult is what came of a case.
+// hostileResult is the result of a case.
 type hostileResult struct {
 	Text, Error string
 	Took        time.Duration
@@ -66,9 +66,9 @@ func hostileCases() []hostileCase {
 	return append(all, hostileYAML()...)
 }
 
-// TestHostile runs each case: it must end in time and memory, in an error that names object and bound, or render right.
-// No other test of this process runs beside it, and it has one processor: the time of the process is the time of the
-// case.
+// TestHostile runs each case: it must end within the limits of time and memory, with an error that names object and
+// limit, or with the right text. No other test of this process runs at the same time, and it has one processor: the
+// time of the process is the time of the case.
 func TestHostile(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	cases := hostileCases()
@@ -161,15 +161,15 @@ func (c hostileCase) measure() (result hostileResult) {
 	return result
 }
 
-// ownMemory is the memory that Go uses, bytes. It gives memory back so slowly that right after a case this is the peak
-// of the case.
+// ownMemory returns the memory that Go uses, in bytes. Go returns memory so slowly that right after a case this is the
+// case's peak.
 func ownMemory() int64 {
 	samples := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
 	metrics.Read(samples)
 	return int64(samples[0].Value.Uint64() - samples[1].Value.Uint64())
 }
 
-// ofFleet is a case that runs the engine on a fleet and gives the files of its only target.
+// ofFleet returns a case that runs the engine on a fleet, with the files of its only target as result.
 func ofFleet(build func() *fleet.Fleet) func(ctx context.Context) (string, error) {
 	return func(ctx context.Context) (string, error) {
 		made, problems := engine.Run(ctx, build(), nil)
@@ -188,7 +188,7 @@ func ofFleet(build func() *fleet.Fleet) func(ctx context.Context) (string, error
 	}
 }
 
-// ofTemplate is a case of a template, with values beside the secret.
+// ofTemplate returns a case of a template, with values in addition to the secret.
 func ofTemplate(template string, values map[string]string) func(ctx context.Context) (string, error) {
 	return ofFleet(func() *fleet.Fleet {
 		f := teamFleet(template, "", map[string]string{"path": "./x", "repo": "r"})

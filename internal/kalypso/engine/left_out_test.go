@@ -11,8 +11,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 )
 
-// TestLeaveOutFailed pins which faults are a team's, what they affect, and that the rest of the tree is the one of the
-// fleet without the affected targets. Everything else fails as without LeaveOutFailed.
+// TestLeaveOutFailed pins which faults are a team's, and which targets they affect. The rest of the tree is that of the
+// fleet without these targets. All other faults fail as without LeaveOutFailed.
 func TestLeaveOutFailed(t *testing.T) {
 	t.Parallel()
 	target := func(change func(*fleet.Workload, *fleet.Target)) func(*fleet.Fleet) {
@@ -121,7 +121,7 @@ func TestLeaveOutFailed(t *testing.T) {
 			if diff := cmp.Diff(tt.tree, targetsOf(result)); diff != "" {
 				t.Errorf("tree (-want +got):\n%s", diff)
 			}
-			for i, folder := range result.Tree.Folders { // files are those of their targets, whatever is left out
+			for i, folder := range result.Tree.Folders { // the files of the other targets must be the same
 				for n, target := range folder.Targets {
 					for file := range result.Tree.TargetFiles(i, n) {
 						if file.Path == "namespace.yaml" && !strings.Contains(string(file.Content), target.Name) {
@@ -134,7 +134,7 @@ func TestLeaveOutFailed(t *testing.T) {
 	}
 }
 
-// twoTeams is a fleet of two Workloads with a target each, on two cluster types.
+// twoTeams returns a fleet of two Workloads, each with one target, on two cluster types.
 func twoTeams() *fleet.Fleet {
 	f := teamFleet("kind: K\npath: {{ .Manifests.path }}\n{{ if eq .ClusterType .Manifests.breaks }}"+
 		"{{ .Manifests.none }}{{ end }}", "", map[string]string{"path": "a", "repo": "r", "breaks": "none"})
@@ -147,7 +147,7 @@ func twoTeams() *fleet.Fleet {
 	return f
 }
 
-// affected lists what problems affect, as cluster type/target; "-" if that is nothing.
+// affected lists the targets that problems affect, as cluster type/target; "-" without any.
 func affected(ps problem.Problems) string {
 	var all []string
 	for _, p := range ps {

@@ -14,8 +14,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/processor"
 )
 
-// TestQuotas pins that a fleet within its limits renders, and that one beyond them is an error that names object,
-// bound and number.
+// TestQuotas pins that a fleet within its limits renders, and that one that exceeds them is an error that names object,
+// limit and number.
 func TestQuotas(t *testing.T) {
 	grow := func(targets, clusterTypes int, limits fleet.Limits) *fleet.Fleet {
 		f := teamFleet("path: {{ .Manifests.path }}", "", map[string]string{"path": "x"})
@@ -39,19 +39,19 @@ func TestQuotas(t *testing.T) {
 		fleet *fleet.Fleet
 		want  []string // "": it renders
 	}{
-		{"as many assignments as are allowed", grow(10, 10, fleet.Limits{Assignments: 100}), nil},
+		{"as many assignments as allowed", grow(10, 10, fleet.Limits{Assignments: 100}), nil},
 		{
-			"one more",
+			"one assignment more than allowed",
 			grow(10, 10, fleet.Limits{Assignments: 99}),
 			[]string{"100 assignments; limits.assignments allows 99", `"all": 100`},
 		},
-		{"by default", grow(1900, 150, fleet.Limits{}), []string{"285000 assignments; limits.assignments allows 250000"}},
-		{"as many targets as are allowed", grow(10, 1, fleet.Limits{TargetsPerWorkload: 10}), nil},
-		{"another one", grow(11, 1, fleet.Limits{TargetsPerWorkload: 10}), []string{`Workload "app"`, `11 deployment ` +
+		{"more assignments than by default", grow(1900, 150, fleet.Limits{}), []string{"285000 assignments; limits.assignments allows 250000"}},
+		{"as many targets as allowed", grow(10, 1, fleet.Limits{TargetsPerWorkload: 10}), nil},
+		{"one target more than allowed", grow(11, 1, fleet.Limits{TargetsPerWorkload: 10}), []string{`Workload "app"`, `11 deployment ` +
 			`targets in environment "dev"; limits.targets_per_workload allows 10`}},
-		{"as many as by default", grow(2000, 1, fleet.Limits{}), nil},
-		{"more than by default", grow(2001, 1, fleet.Limits{}), []string{"2001 deployment targets", "allows 2000"}},
-		{"files of the size that is allowed", grow(1, 1, fleet.Limits{FileSize: 400}), nil},
+		{"as many targets as by default", grow(2000, 1, fleet.Limits{}), nil},
+		{"more targets than by default", grow(2001, 1, fleet.Limits{}), []string{"2001 deployment targets", "allows 2000"}},
+		{"files of the allowed size", grow(1, 1, fleet.Limits{FileSize: 400}), nil},
 		{"a larger file", grow(1, 1, fleet.Limits{FileSize: 40}),
 			[]string{`Template "n"`, "limits.file_size allows 40 bytes", "large / app-test"}},
 	}
@@ -71,7 +71,7 @@ func TestQuotas(t *testing.T) {
 	}
 }
 
-// TestCheckManifests bounds the YAML of a fleet.
+// TestCheckManifests limits the YAML of a fleet.
 func TestCheckManifests(t *testing.T) {
 	texts := map[string]string{"a.yaml": strings.Repeat("a", 600), "b.yaml": strings.Repeat("b", 424)}
 	if ps := (fleet.Limits{Manifests: 1024}).CheckManifests(texts); len(ps) > 0 {
@@ -101,8 +101,8 @@ func TestParseYAMLStops(t *testing.T) {
 	}
 }
 
-// TestRunStops stops a run in each of its stages, as an interrupt and a timeout do. Each must end long before it
-// would be done.
+// TestRunStops stops a run in each of its stages, as an interrupt and a timeout do. Each stage must end long before it
+// would be complete.
 func TestRunStops(t *testing.T) {
 	fleets := map[string]func() *fleet.Fleet{
 		"validation": func() *fleet.Fleet {

@@ -13,8 +13,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
 )
 
-// fluxFleet is a fleet of a workload with the targets blue, green and red on the cluster type large. name is the name
-// of their GitRepository.
+// fluxFleet returns a fleet of a workload with the targets blue, green and red on the cluster type large. name is the
+// name of their GitRepositories.
 func fluxFleet(name string) *fleet.Fleet {
 	f := &fleet.Fleet{
 		Environment:  "dev",
@@ -37,7 +37,7 @@ func fluxFleet(name string) *fleet.Fleet {
 	return f
 }
 
-// deliver has the fleet's tree without the named targets delivered.
+// deliver delivers the fleet's tree without the named targets.
 func deliver(t *testing.T, f *fleet.Fleet, without ...string) {
 	t.Helper()
 	reaction := f.Duplicates
@@ -88,7 +88,7 @@ func TestDuplicateObjects(t *testing.T) {
 			f.Duplicates = problem.Ignore
 			twice(f)
 		}},
-		{name: "not known yet", object: colliding, tree: all, change: func(_ *testing.T,
+		{name: "unknown names", object: colliding, tree: all, change: func(_ *testing.T,
 			f *fleet.Fleet) {
 			f.Duplicates = ""
 		}},
@@ -195,8 +195,8 @@ func TestDuplicateObjects(t *testing.T) {
 	}
 }
 
-// TestUnservedVersions: one warning names the templates that render what Flux no longer serves, and the version to use.
-// Versions that a template mentions but does not render do not count.
+// TestUnservedVersions: one warning names the templates that render versions that Flux no longer serves, and the
+// version to use. Versions that a template only mentions do not count.
 func TestUnservedVersions(t *testing.T) {
 	t.Parallel()
 	const flux = "source.toolkit.fluxcd.io/"
@@ -219,8 +219,8 @@ func TestUnservedVersions(t *testing.T) {
 			f.Templates[0].Manifests[0] = "# apiVersion: " + flux + "v1beta2\n" + f.Templates[0].Manifests[0] +
 				"  text: |\n    apiVersion: " + flux + "v1beta2\n"
 		}, nil},
-		{"through a value", func(_ *testing.T, f *fleet.Fleet) { fromValue(f) }, []string{ofFlux}},
-		{"in what no cluster type uses", func(_ *testing.T, f *fleet.Fleet) {
+		{"in a value that a template prints", func(_ *testing.T, f *fleet.Fleet) { fromValue(f) }, []string{ofFlux}},
+		{"in a template that no cluster type uses", func(_ *testing.T, f *fleet.Fleet) {
 			unused := *f.Templates[0]
 			unused.Name, unused.Manifests = "unused", []string{"apiVersion: " + flux + "v1beta2\nkind: GitRepository\n"}
 			f.Templates = append(f.Templates, &unused)
@@ -264,8 +264,8 @@ func TestUnservedVersions(t *testing.T) {
 	}
 }
 
-// TestManyDuplicateObjects: a template that is wrong for a whole fleet is one problem of a bounded length. The files of
-// a folder that was delivered and changes wait to be read, up to 16 MiB of them.
+// TestManyDuplicateObjects: a template that is wrong for a whole fleet is one problem of limited length. The files of a
+// delivered folder that changes wait to be read, up to 16 MiB.
 func TestManyDuplicateObjects(t *testing.T) {
 	t.Parallel()
 	const targets = 400

@@ -17,7 +17,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/seeds"
 )
 
-// extremeTexts and extremeNumbers are values at the edges of what a field takes, and beyond.
+// extremeTexts and extremeNumbers are values at the limits of a field, and beyond.
 var (
 	extremeTexts = []string{
 		"", " ", "-1", "a", "dev", "true", "\x00", "\xff\xfe", "\u202e", "é", "null", "~", "{}", "[]", "{{", "{{ . }}",
@@ -28,7 +28,7 @@ var (
 	extremeNumbers = []int64{0, 1, -1, 2, math.MaxInt64, math.MinInt64, math.MinInt64 + 1, math.MaxInt32 + 1}
 )
 
-// fields calls visit for each field below v that can be set.
+// fields calls visit for each settable field below v.
 func fields(v reflect.Value, visit func(reflect.Value)) {
 	switch v.Kind() {
 	case reflect.Pointer:
@@ -85,11 +85,11 @@ func setExtreme(r *rand.Rand, v reflect.Value) {
 			v.Set(reflect.ValueOf(map[string]string{text(): text(), "a": text()}))
 		}
 	default:
-		// A struct is set field by field. There are no others.
+		// A struct is set field by field. No other types occur.
 	}
 }
 
-// TestNoPanic sets fields of all objects to extreme values. Some problem is reported, or none, but no stage panics.
+// TestNoPanic sets fields of all objects to extreme values. With or without problems, no stage panics.
 func TestNoPanic(t *testing.T) {
 	touched := map[string]bool{}
 	for seed := range seeds.Of(t, 400, 20_000) {

@@ -16,7 +16,7 @@ import (
 
 var update = flag.Bool("update", false, "write what is expected anew")
 
-// brokenFleet is the base fleet with one of every mistake that can be made together.
+// brokenFleet returns the base fleet with one mistake of each kind, as far as they can occur together.
 const brokenFleet = base + `
 ---
 apiVersion: scheduler.kalypso.io/v1alpha1
@@ -145,7 +145,8 @@ func TestProblems(t *testing.T) {
 	}
 }
 
-// TestManyFailuresAreOneProblem pins that a cause that hits many assignments is said once, with the first of them.
+// TestManyFailuresAreOneProblem pins that a fault that affects many assignments is reported once, with the first of
+// them.
 func TestManyFailuresAreOneProblem(t *testing.T) {
 	f := read(t, "dev", base)
 	f.Templates[0].Manifests = []string{"{{ .Labels.none }}"}

@@ -12,7 +12,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 )
 
-// randomFleet is a small fleet that touches every rule: the same for the same seed.
+// randomFleet returns a small fleet that is affected by every rule. The same seed gives the same fleet.
 func randomFleet(seed uint64) *fleet.Fleet {
 	g := &fleetGenerator{rand.New(rand.NewPCG(seed, 11))}
 	f := &fleet.Fleet{Environment: "dev"}
@@ -159,7 +159,7 @@ func (g *fleetGenerator) labels() map[string]string {
 	return labels
 }
 
-// configValues are values of every sort: some make a template fail, or come out empty.
+// configValues are values of all types. Some make a template fail, or render nothing.
 var configValues = []string{
 	"text",
 	"",
@@ -185,14 +185,14 @@ func (g *fleetGenerator) data() map[string]string {
 	return data
 }
 
-// site is a place in a fleet whose value may not be known yet.
+// site is a place in a fleet whose value may be unknown.
 type site struct {
 	name   string
-	values []string // that may stand there
+	values []string // the values that it may have
 	set    func(value string)
 }
 
-// sites are the places of f, in an order that is the same for equal fleets. Those of one object may overlap.
+// sites returns the sites of f, in the same order for equal fleets. Those of one object may overlap.
 func sites(f *fleet.Fleet) (all []site) {
 	add := func(name string, set func(string), values ...string) { all = append(all, site{name, values, set}) }
 	inMap := func(name string, m *map[string]string, values ...string) {

@@ -10,7 +10,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
 )
 
-// base is a fleet of one assignment, to which the tests add what they are about.
+// base is a fleet with one assignment. Each test adds the objects that it is about.
 const base = `
 apiVersion: scheduler.kalypso.io/v1alpha1
 kind: Template
@@ -61,7 +61,7 @@ func read(t testing.TB, environment string, texts ...string) *fleet.Fleet {
 	return f
 }
 
-// filesOf are all files but the READMEs, by path.
+// filesOf returns all files except the READMEs, by path.
 func filesOf(built *tree.Tree) map[string]string {
 	files := map[string]string{}
 	for i, folder := range built.Folders {
@@ -266,7 +266,7 @@ data:
 	}
 }
 
-// last keeps of the objects with one name the last.
+// last keeps the last of the objects with the same name.
 func last(objects []*fleet.ClusterType) (kept []*fleet.ClusterType) {
 	for i, o := range objects {
 		again := false

@@ -17,8 +17,8 @@ import (
 
 const platformSecret = "apiVersion: scheduler.kalypso.io/v1alpha1\nkind: PlatformSecret\n"
 
-// TestExternalSecret renders the references of an assignment in every shape with the built-in template. The schema of
-// External Secrets accepts each result.
+// TestExternalSecret renders all forms of references with the built-in template. The schema of External Secrets accepts
+// each result.
 func TestExternalSecret(t *testing.T) {
 	t.Parallel()
 	schema := externalSecretSchema(t)
@@ -184,8 +184,8 @@ func refuseOthers(schema any) {
 	}
 }
 
-// TestSecretFiles: an assignment without references has no file; a cluster type's own template renders the references,
-// and one that renders nothing leaves no file.
+// TestSecretFiles: an assignment without references has no file. A cluster type's own template renders the references.
+// A template that renders nothing gives no file.
 func TestSecretFiles(t *testing.T) {
 	t.Parallel()
 	const own = `apiVersion: scheduler.kalypso.io/v1alpha1
@@ -210,10 +210,10 @@ spec: {reconciler: r, namespaceService: "n", secretType: s}
 		input string
 		want  map[string]string
 	}{
-		"no secret":             {"", nil},
-		"a secret without data": {secret("", ""), nil},
-		"of another region":     {secret("region: north", "A: {store: v, key: k}"), nil},
-		"of its cluster type": {secret("cluster-type: small",
+		"no secret":                  {"", nil},
+		"a secret without data":      {secret("", ""), nil},
+		"a secret of another region": {secret("region: north", "A: {store: v, key: k}"), nil},
+		"a secret of its cluster type": {secret("cluster-type: small",
 			"A: {store: v, key: k}, B: {store: v, key: k, property: p}"), map[string]string{"small": "A=v/k\nB=v/k#p\n"}},
 		"an empty template": {secret("cluster-type: small", "A: {store: none, key: k}"), nil},
 	} {
@@ -240,8 +240,8 @@ spec: {reconciler: r, namespaceService: "n", secretType: s}
 	}
 }
 
-// TestSecretsStayOutOfOtherFiles: templates that print, hash or encode all their data give what they gave before there
-// were secrets.
+// TestSecretsStayOutOfOtherFiles: templates that print, hash or encode all of their data render the same with and
+// without secrets.
 func TestSecretsStayOutOfOtherFiles(t *testing.T) {
 	t.Parallel()
 	const all = `apiVersion: scheduler.kalypso.io/v1alpha1
@@ -280,7 +280,7 @@ func TestUnknownReferences(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		set  func(s *fleet.Secret)
-		want string // the file's name, with ? where it may be absent
+		want string // the file's name, with ? if it may be absent
 	}{
 		"a key": {func(s *fleet.Secret) {
 			s.Data["A"] = fleet.SecretReference{Store: "v", Key: unknown.Text}

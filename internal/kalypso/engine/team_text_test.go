@@ -8,7 +8,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 )
 
-// teamFleet is a fleet of one target with these manifests, whose reconciler is the template.
+// teamFleet returns a fleet of one target with these manifests, whose reconciler is the template.
 func teamFleet(template, contentType string, manifests map[string]string) *fleet.Fleet {
 	return &fleet.Fleet{
 		Environment:  "dev",
@@ -34,8 +34,8 @@ func teamFleet(template, contentType string, manifests map[string]string) *fleet
 	}
 }
 
-// TestTeamTextKeepsTheFile renders texts of a team that mean something in YAML, quoted or not. If they change the
-// structure of a document, that is an error on the target, which names the texts; else the document is rendered.
+// TestTeamTextKeepsTheFile renders texts of a team that have a meaning in YAML, with and without quotes. If they change
+// the structure of a document, that is an error of the target that names the texts. Otherwise the document is rendered.
 func TestTeamTextKeepsTheFile(t *testing.T) {
 	const (
 		plain  = "kind: Kustomization\nmetadata:\n  name: x\n  namespace: flux-system\nspec:\n  path: {{ .Manifests.path }}\n"
@@ -68,15 +68,15 @@ func TestTeamTextKeepsTheFile(t *testing.T) {
 		{"a kind in a list", list, "", "x}, kind: Secret, y: {a: b", "", "did not find expected key", true},
 		{"another document", first, "", "--- #", "", "it renders 2 documents, but 1 with plain texts", true},
 		{"a document's end", first, "", "... #", "", "but does with plain texts", true},
-		{"no documents with plain texts either", "text {{ .Manifests.path }}", "", "a # b", "",
+		{"no documents, with plain texts", "text {{ .Manifests.path }}", "", "a # b", "",
 			"not even with plain texts: document 1 is not a map", true},
 		{"letters beyond ASCII", "text {{ .Manifests.path }}", "", "ümläut 東京", "", "text ümläut 東京", false},
-		{"not printed", "text {{ .Manifests.repo }}", "", "a # b: [", "x", "text x", false},
+		{"a text that is not printed", "text {{ .Manifests.repo }}", "", "a # b: [", "x", "text x", false},
 		{"shell", "export A='{{ .Manifests.path }}'", "sh", "a # b: [", "", "export A='a # b: ['", false},
 		{"two texts that make a template", twice, "", "{", "{ .ConfigData.SECRET }}",
 			"contains a template that it does not contain with plain texts", true},
 		{
-			"the same in shell",
+			"two texts that make a template, in shell",
 			"x={{ .Manifests.path }}{{ .Manifests.repo }}",
 			"sh",
 			"{",
@@ -87,9 +87,9 @@ func TestTeamTextKeepsTheFile(t *testing.T) {
 		{"beside a value that contains a template", again, "", "a } b", "", "t: large", false},
 		{"inside a template of the platform", inside, "", `" .ConfigData.SECRET "`, "",
 			"contains a template that it does not contain with plain texts", true},
-		{"a plain text there", inside, "", "abc", "", "spec: abc", false},
+		{"a plain text inside a template of the platform", inside, "", "abc", "", "spec: abc", false},
 		{
-			"by a value that contains a template",
+			"a text that a value's template prints",
 			"kind: K\nspec:\n  a: {{ .ConfigData.F }}\n",
 			"",
 			"x",
@@ -98,7 +98,7 @@ func TestTeamTextKeepsTheFile(t *testing.T) {
 			true,
 		},
 		{
-			"only JSON will do",
+			"a text that only JSON quotes correctly",
 			"kind: K\nspec: {{ (mustFromJson .Manifests.path).a }}",
 			"",
 			`{"a": 1}`,

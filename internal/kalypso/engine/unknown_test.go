@@ -17,7 +17,7 @@ import (
 )
 
 // TestUnknownsTellTheTruth makes parts of random fleets unknown, and compares the known part of the tree with the trees
-// of the fleets in which those parts have become known. Everything that was known must be true in each of them.
+// of the fleets in which those parts have become known. Each of them must contain everything that was known.
 func TestUnknownsTellTheTruth(t *testing.T) {
 	const concretisations = 4
 	fleets, decided, partly, compared, sure := 0, 0, 0, 0, 0
@@ -79,7 +79,7 @@ func TestUnknownsTellTheTruth(t *testing.T) {
 	}
 }
 
-// assignmentsOf are the assignments to the cluster types that are decided, and the targets that have none.
+// assignmentsOf returns the assignments to decided cluster types, and the targets without one.
 func assignmentsOf(built, decided *tree.Tree) (all []string) {
 	for i, p := range built.Schedule.Placements {
 		if decided.Folders[i].Undecided {
@@ -157,12 +157,12 @@ func compareKnown(t *testing.T, seed uint64, names []string, known, actual *tree
 	return sure
 }
 
-// TestUnknownsStayWhereTheyAre pins that what is not known reaches no further than it must.
+// TestUnknownsStayWhereTheyAre pins that an unknown value makes no more unknown than it must.
 func TestUnknownsStayWhereTheyAre(t *testing.T) {
 	tests := []struct {
 		name string
 		set  func(f *fleet.Fleet)
-		want []string // undecided folders, and the unknown files, those that may lack with a question mark
+		want []string // undecided folders, and the unknown files, with a question mark if they may be absent
 	}{
 		{"nothing", func(*fleet.Fleet) {}, nil},
 		{
@@ -235,7 +235,7 @@ func TestUnknownsStayWhereTheyAre(t *testing.T) {
 			f.Policies[0].ClusterTypes.MatchLabels = map[string]string{"region": "east"}
 			f.ClusterTypes[1].Labels = map[string]string{unknown.Text: unknown.Text}
 		}, []string{"west"}},
-		{"the label of a target that nothing looks at", func(f *fleet.Fleet) {
+		{"the label of a target that nothing reads", func(f *fleet.Fleet) {
 			f.Workloads[0].Targets[0].Labels = map[string]string{"tier": unknown.Text}
 		}, nil},
 		{"the label of a target that a policy for one cluster type selects by", func(f *fleet.Fleet) {

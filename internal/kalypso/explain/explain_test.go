@@ -33,7 +33,7 @@ func clusterType(name, labels string) string {
 	return document("ClusterType", name, labels, `reconciler: r, namespaceService: "n"`)
 }
 
-// target is a workload "app" with a target "test".
+// target returns a workload "app" with a target "test".
 func target(workspace, labels string) string {
 	return document("Workload", "app", "workspace: '"+workspace+"'",
 		"deploymentTargets: [{name: test, environment: dev, labels: {"+labels+"}}]")
@@ -62,7 +62,7 @@ func read(t testing.TB, texts ...string) *fleet.Fleet {
 	return f
 }
 
-// TestReasons pins what is said of the target "app-test" and of policies that place nothing.
+// TestReasons pins the reasons for the target "app-test", and those for policies that place nothing.
 func TestReasons(t *testing.T) {
 	const none = ""
 	region := func(value string) string { return "labelSelector: {matchLabels: {region: " + value + "}}" }
@@ -237,8 +237,7 @@ func summary(e *explain.Explanation) (all []string) {
 	return all
 }
 
-// TestReasonsAreBounded schedules fleets in which nothing is placed: each target lists only the nearest of its many
-// reasons.
+// TestReasonsAreBounded schedules fleets that place nothing: each target lists only the nearest of its many reasons.
 func TestReasonsAreBounded(t *testing.T) {
 	const policies = 30
 	for targets, want := range map[int]int{

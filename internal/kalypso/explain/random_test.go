@@ -14,7 +14,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/seeds"
 )
 
-// TestReasonsAgreeWithTheSchedule compares the reasons in random fleets with what the selectors say, and shuffles them.
+// TestReasonsAgreeWithTheSchedule compares the reasons in random fleets with the selectors, in any order of the
+// objects.
 func TestReasonsAgreeWithTheSchedule(t *testing.T) {
 	unscheduled, idle := 0, 0
 	for seed := range seeds.Of(t, 100, 200) {

@@ -14,7 +14,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/seeds"
 )
 
-// TestWhy pins what is said of a deployment target and a cluster type, also of one that is placed elsewhere.
+// TestWhy pins the answer for a deployment target and a cluster type, also if the target is placed elsewhere.
 func TestWhy(t *testing.T) {
 	gold := "labelSelector: {matchLabels: {tier: gold}}"
 	east := "labelSelector: {matchLabels: {region: east}}"
@@ -24,7 +24,7 @@ func TestWhy(t *testing.T) {
 		want  []string // the answer, and each of the nearest policies
 	}{
 		{"no policy", nil, []string{"There is no scheduling policy."}},
-		{"placed there, by two", []string{schedulingPolicy("b", "", ""), schedulingPolicy("a", "", ""),
+		{"placed there by two policies", []string{schedulingPolicy("b", "", ""), schedulingPolicy("a", "", ""),
 			schedulingPolicy("c", gold, "")},
 			[]string{`It is placed there by "a", "b".`}},
 		{"placed elsewhere", []string{schedulingPolicy("east", "", east),

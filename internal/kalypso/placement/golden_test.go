@@ -15,8 +15,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/placement"
 )
 
-// decision is a decision by the scheduler of Open Cluster Management, v1.2.0, with a Steady weight that beats all
-// others.
+// decision is a decision by the scheduler of Open Cluster Management, v1.2.0, with a Steady weight that is larger than
+// all others together.
 type decision struct {
 	Name         string `json:"name"`
 	ClusterTypes []struct {
@@ -29,8 +29,8 @@ type decision struct {
 	Number      *int                   `json:"number"`
 	Prefer      []placement.Preference `json:"prefer"`
 	Tolerations []placement.Toleration `json:"tolerations"`
-	Prior       []string               `json:"prior"` // what the target had
-	Load        map[string]int         `json:"load"`  // how many targets of others each cluster type has
+	Prior       []string               `json:"prior"` // the target's earlier cluster types
+	Load        map[string]int         `json:"load"`  // the number of other policies' targets on each cluster type
 	Decision    []string               `json:"decision"`
 }
 
@@ -117,8 +117,8 @@ func (c *decision) decide(t *testing.T) []string {
 	return names
 }
 
-// addLoad adds a policy that decides after the one of the case, with a deployment target for each that a cluster type
-// contains.
+// addLoad adds a policy that decides after that of the case. It has as many deployment targets as the cluster types
+// already have.
 func (c *decision) addLoad(f *placement.Fleet) {
 	others := placement.Policy{Name: "others", Spec: &placement.Spec{Number: new(1)}}
 	earlier := placement.PolicyDecisions{Targets: map[string][]string{}}

@@ -65,7 +65,7 @@ func existing(f *Fleet, o *Outcome) map[string][]string {
 	return all
 }
 
-// wrong compares an outcome with the rules, which it reads from the contract's words rather than from the code.
+// wrong compares an outcome with the rules, which are written here after the contract and not after the code.
 func wrong(f *Fleet, o *Outcome) string {
 	for i, p := range f.Policies {
 		spec := p.Spec
@@ -314,8 +314,8 @@ func randomEarlier(r *rand.Rand, f *Fleet) Earlier {
 	return e
 }
 
-// TestFillSpread compares with the rule as it is written: one at a time, the smallest change of the skew, then the
-// highest score, then the name.
+// TestFillSpread compares with the rule in the contract: one at a time, by the smallest skew, then the highest score,
+// then the name.
 func TestFillSpread(t *testing.T) {
 	for seed := range seeds.Of(t, 500, 5000) {
 		r := rand.New(rand.NewPCG(seed, 30))
@@ -359,7 +359,7 @@ func TestFillSpread(t *testing.T) {
 	}
 }
 
-// fillOneByOne fills as the rule is written: it looks at all cluster types each time.
+// fillOneByOne follows the rule literally: it compares all cluster types each time.
 func (d *choice) fillOneByOne() []int32 {
 	chosen, rest := slices.Clone(d.kept), slices.Clone(d.ordered())
 	for len(chosen) < d.policy.Spec.number() {
@@ -387,7 +387,7 @@ func (d *choice) fillOneByOne() []int32 {
 	return chosen
 }
 
-// doneAfter is a context that is done after some looks at it.
+// doneAfter is a context that is done after a number of checks.
 type doneAfter struct {
 	context.Context
 	looks int

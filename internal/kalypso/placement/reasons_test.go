@@ -49,7 +49,7 @@ func TestReasons(t *testing.T) {
 	}
 }
 
-// TestGeneration forgets what was decided, and what has the target.
+// TestGeneration: decisions of an older generation do not count.
 func TestGeneration(t *testing.T) {
 	f := &Fleet{
 		ClusterTypes: []ClusterType{{Name: "a"}, {Name: "b"}}, Targets: []string{"known", "held"},

@@ -25,7 +25,7 @@ func TestRedact(t *testing.T) {
 	} {
 		var s redact.Secrets
 		for _, secret := range tc.secrets {
-			s.Redact(tc.text) // what is added later counts too
+			s.Redact(tc.text) // secrets that are added later are redacted too
 			s.Add(secret)
 		}
 		if got := s.Redact(tc.text); got != tc.want {

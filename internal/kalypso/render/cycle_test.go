@@ -20,7 +20,7 @@ func TestPassesErrorNamesValues(t *testing.T) {
 	tests := []struct {
 		name, manifest string
 		values         map[string]any
-		want           string // after what ErrPasses says; empty: nothing
+		want           string // the text after that of ErrPasses; empty: none
 	}{
 		{"itself", refer("A"), map[string]any{"A": "x" + refer("A")}, `the value "A" refers to itself`},
 		{"two", refer("B"), map[string]any{"A": refer("B"), "B": refer("A")}, `the value "A" refers to itself through "B"`},

@@ -14,8 +14,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/seeds"
 )
 
-// TestEntriesRenderLikeTheWhole renders random templates for assignments whose values have much in common, and compares
-// the results with those of text/template for all values.
+// TestEntriesRenderLikeTheWhole renders random templates for assignments with many common values, and compares the
+// results with those of text/template for all values.
 func TestEntriesRenderLikeTheWhole(t *testing.T) {
 	joined, whole := 0, 0
 	for seed := range seeds.Of(t, 200, 2000) {
@@ -96,8 +96,8 @@ func templateOfEntries(r *rand.Rand) string {
 	return b.String()
 }
 
-// fleetWithMuchInCommon has assignments whose configs begin with the same ones, with the template as their config
-// template.
+// fleetWithMuchInCommon returns a fleet with the template as config template. The configs of its assignments begin with
+// the same ones.
 func fleetWithMuchInCommon(r *rand.Rand, text string) *fleet.Fleet {
 	keys := []string{"a", "A", "a1", "a10", "a2", "0", "-", "a.b", "true", "z_", "b", strings.Repeat("k", 130)}
 	if r.IntN(4) == 0 {

@@ -21,7 +21,7 @@ import (
 
 var update = flag.Bool("update", false, "write the results of the functions")
 
-// oddValues are values that libraries of YAML, numbers and texts have read differently over time.
+// oddValues are values that different versions of libraries for YAML, numbers and texts have read differently.
 var oddValues = []any{
 	nil, true, false, 0, -1, int64(9007199254740993), uint64(18446744073709551615), 1.5, 1e21,
 	"", " ", "text", "<<", "=", "~", "null", "NULL", "yes", "On", "n", "0x1F", "0b101", "0o17", "017", "1_000", "1.0",
@@ -66,8 +66,8 @@ func calls(name string) []string {
 	return all
 }
 
-// TestFunctions pins what each function makes of odd values: what a new version of Go, Sprig or a YAML library
-// changes, it changes in the trees of all fleets. The results are in testdata/functions.txt.gz; -update writes them.
+// TestFunctions pins the results of each function for odd values: if a new version of Go, Sprig or a YAML library
+// changes them, the trees of all fleets change. The results are in testdata/functions.txt.gz; -update writes them.
 func TestFunctions(t *testing.T) {
 	const golden = "testdata/functions.txt.gz"
 	var got strings.Builder
@@ -135,7 +135,7 @@ func readGolden(t *testing.T, file string) string {
 func TestNewerLibraries(t *testing.T) {
 	for text, want := range map[string]string{
 		`{{ toYaml "<<" }}`:                              `"<<"`,                // there <<
-		`{{ int "0x1F" }}`:                               "31",                  // there 0, as all below
+		`{{ int "0x1F" }}`:                               "31",                  // 0 in the operator's library, like all rows below
 		`{{ int64 "0b101" }}`:                            "5",                   //
 		`{{ add "0o17" 1 }}`:                             "16",                  //
 		`{{ add1 "1_000" }}`:                             "1001",                //

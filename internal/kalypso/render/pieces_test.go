@@ -15,8 +15,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/seeds"
 )
 
-// TestPiecesRenderLikeTheWhole renders random templates for several assignments, cut into pieces and with what they
-// share, and compares the results with those of text/template for the whole text and a fresh copy of the data.
+// TestPiecesRenderLikeTheWhole renders random templates for several assignments, cut into pieces and with shared
+// results, and compares with text/template for the whole text and a fresh copy of the data.
 func TestPiecesRenderLikeTheWhole(t *testing.T) {
 	templates, failed, missing, rendered := 0, 0, 0, 0
 	for seed := range seeds.Of(t, 500, 1500) {
@@ -80,7 +80,7 @@ func TestPiecesRenderLikeTheWhole(t *testing.T) {
 	}
 }
 
-// plainly is what text/template makes of the text, rendered as often as it contains templates.
+// plainly returns the text as text/template renders it, repeatedly until it contains no template.
 func plainly(text string, data Data) (string, error) {
 	for range maxPasses + 1 {
 		if !strings.Contains(text, "{{") {
@@ -105,7 +105,7 @@ func plainly(text string, data Data) (string, error) {
 	return text, nil
 }
 
-// subjectsOf are assignments that share values and targets with each other.
+// subjectsOf returns assignments that share values and targets with each other.
 func subjectsOf() []*assignmentInput {
 	shared := &configure.Values{Shared: true}
 	own := &configure.Values{}

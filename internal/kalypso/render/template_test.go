@@ -36,7 +36,7 @@ func testData() Data {
 	}
 }
 
-// TestText renders templates as semantics has them: what is printed, joined, left out and rendered again.
+// TestText pins the rules of rendering: what is printed, joined, left out and rendered again.
 func TestText(t *testing.T) {
 	tests := []struct {
 		name, contentType string
@@ -59,7 +59,7 @@ func TestText(t *testing.T) {
 		{"empty value prints nothing", "", []string{"[{{ .Labels.empty }}{{ .ConfigData.EMPTY }}]"}, "[]"},
 		{"null quoted is empty", "", []string{"[{{ .ConfigData.M.null | quote }}]"}, "[]"},
 		{"manifests are joined", "", []string{"a: 1", "b: 2\n", "c: 3"}, "a: 1\n---\nb: 2\n---\nc: 3"},
-		{"of a shell file with nothing", "sh", []string{"export A=1", "export B=2\n", "export C=3"},
+		{"manifests of a shell file are joined without separators", "sh", []string{"export A=1", "export B=2\n", "export C=3"},
 			"export A=1\nexport B=2\nexport C=3"},
 		{"unknown content type is YAML", "toml", []string{"a", "b"}, "a\n---\nb"},
 		{
@@ -132,7 +132,7 @@ t: |
 			`untilStep 0 7 3 }}|{{ seq 5 }}|{{ seq 2 -1 }}|{{ seq 0 2 5 }}|{{ indent 2 "a\nb" }}|{{ nindent 1 "c" }}`},
 			"ababab|[0 -1 -2]|[0 3 6]|1 2 3 4 5|2 1 0 -1|0 2 4|  a\n  b|\n c"},
 		{
-			"data changed by a template are its own",
+			"data that a template changes stay unchanged for other templates",
 			"",
 			[]string{
 				`{{ define "f" }}{{ $_ := set . "S" "changed" }}{{ end }}{{ template "f" .ConfigData }}{{ .ConfigData.S }}`,
@@ -161,7 +161,7 @@ t: |
 	}
 }
 
-// TestTextFails pins what a template may not do, and that its error says where.
+// TestTextFails pins the errors of templates, with their positions.
 func TestTextFails(t *testing.T) {
 	tests := []struct{ name, manifest, want string }{
 		{"does not parse", "a\nb: {{ .X", "Manifest 1, line 2: unclosed action.\n  b: {{ .X"},
@@ -190,7 +190,7 @@ func TestTextFails(t *testing.T) {
 		{"function fails", "{{ fail \"no luck\" }}", "line 1: <fail \"no luck\">: error calling fail: no luck"},
 		{"function panics", "{{ regexFind \"(\" \"x\" }}", "line 1: "},
 		{"missing value into a function", "{{ .Labels.edge | upper }}", "line 1: <upper>: invalid value; expected string"},
-		{"toYaml of what is no YAML", "{{ toYaml (list 1 (semver \"1.2.3\")) | len }}{{ hash (list) }}{{ mustToJson (dict " +
+		{"toYaml of a value that YAML cannot express", "{{ toYaml (list 1 (semver \"1.2.3\")) | len }}{{ hash (list) }}{{ mustToJson (dict " +
 			"\"f\" (float64 \"nan\")) }}", "unsupported value: NaN"},
 		{"huge loop", "a\n{{ range 2000000000 }}{{ end }}", "line 2: "},
 		{"nested loops", "{{ range until 100000 }}{{ range until 100000 }}{{ end }}{{ end }}", "loop iterations"},
@@ -218,7 +218,7 @@ func TestTextFails(t *testing.T) {
 		{"values in a circle", "{{ .ConfigData.LOOP }}", "still contains a template ({{) after 8 more passes"},
 		{"value with a broken template", "{{ `{{ if }}` }}",
 			"in pass 2, in a template that came from a value: line 1: missing value for if"},
-		{"place in memory", `{{ printf "%5p" .Labels }}`, "%p prints a memory address"},
+		{"address in memory", `{{ printf "%5p" .Labels }}`, "%p prints a memory address"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -259,8 +259,8 @@ func TestPassesAreCounted(t *testing.T) {
 	}
 }
 
-// TestFunctionsAreHermetic keeps functions out whose results depend on the clock, the machine or chance: a new
-// version of Sprig may add some.
+// TestFunctionsAreHermetic refuses functions whose results depend on the clock, the machine or chance. A new version of
+// Sprig may add some.
 func TestFunctionsAreHermetic(t *testing.T) {
 	for _, name := range []string{
 		"now", "date", "dateInZone", "ago", "toDate", "mustToDate", "htmlDate", "env", "expandenv", "getHostByName", "uuidv4",

@@ -14,7 +14,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/seeds"
 )
 
-// yamlTexts are texts at the borders between the styles of a scalar, and between the kinds of a value.
+// yamlTexts are texts that are close to another style of a scalar, or to another type of value.
 var yamlTexts = []string{
 	"", " ", "a", "a b", " a", "a ", "a:", "a: b", "a:b", "a #b", "a#b", "#a", "'", "it's", `"a"`, `\`, "a, b", ",a",
 	"[a", "]", "{a", "}", "{}", "[]", "&a", "*a", "!a", "|", ">", "%a", "@a", "`a", "?", "? a", "?a", ":", ":a", ": a",
@@ -35,14 +35,14 @@ var yamlTexts = []string{
 	"a1.b", "a1.0", "1a", "1b", "a" + strings.Repeat("9", 30), "a" + strings.Repeat("9", 31),
 }
 
-// yamlValues are values of the types that data has, and others.
+// yamlValues are values of the types that occur in data, and of other types.
 var yamlValues = []any{
 	nil, true, false, 0, 7, -1, 123456789, int64(9007199254740993), uint64(18446744073709551615), 1.5, -0.25, 1e21, 1e-9,
 	100.0, []any{}, map[string]any{},
 	map[string]string{"a": "1"}, map[string]string{}, []string{"a"}, map[int]string{1: "a"},
 }
 
-// words returns the words that YAML reads as something else, in all upper and lower case.
+// words returns the words that YAML does not read as text, in all combinations of upper and lower case.
 func words() (all []string) {
 	for _, word := range []string{
 		"true", "false", "null", "yes", "no", "on", "off", "y", "n", "nan", "inf", "t", "f", "o",
@@ -60,7 +60,8 @@ func words() (all []string) {
 	return all
 }
 
-// sameYAML fails the test unless marshalYAML returns what the library returns. It reports whether it did without it.
+// sameYAML fails the test unless marshalYAML returns what the library returns. It reports whether marshalYAML did not
+// need the library.
 func sameYAML(t *testing.T, v any) (alone bool) {
 	t.Helper()
 	want, wantErr := yaml.Marshal(v)
@@ -72,13 +73,13 @@ func sameYAML(t *testing.T, v any) (alone bool) {
 	return w.node(v, 0, yamlRoot)
 }
 
-// TestYAMLScalars compares scalars, as value, as key and in lists, at all depths, with the library's.
+// TestYAMLScalars compares scalars, as values, as keys and in lists, at all depths, with the library's results.
 func TestYAMLScalars(t *testing.T) {
 	values := slices.Clone(yamlValues)
 	for _, s := range slices.Concat(yamlTexts, words()) {
 		values = append(values, s)
 	}
-	for first := range 128 { // each character in each place
+	for first := range 128 { // each character at each position
 		for _, format := range []string{
 			"%c", "%ca", "a%c", "a%cb", "a %cb", "a%c b", "1%c", "1%c1", "1.%c", "a\n%cb", "a%c\nb\n",
 		} {
@@ -98,7 +99,7 @@ func TestYAMLScalars(t *testing.T) {
 	}
 }
 
-// TestYAMLKeys compares the order of any two keys with the library's.
+// TestYAMLKeys compares the order of each pair of keys with the library's order.
 func TestYAMLKeys(t *testing.T) {
 	for _, a := range yamlTexts {
 		for _, b := range yamlTexts {
@@ -107,7 +108,7 @@ func TestYAMLKeys(t *testing.T) {
 	}
 }
 
-// TestYAMLRandom compares random values with the library's, and requires that most need no library.
+// TestYAMLRandom compares random values with the library's results, and requires that most do not need the library.
 func TestYAMLRandom(t *testing.T) {
 	all, alone := 0, 0
 	for seed := range seeds.Of(t, 3000, 300_000) {
@@ -145,7 +146,7 @@ func randomYAML(r *rand.Rand, depth int) any {
 	return randomText(r)
 }
 
-// randomText returns a common text, or in one of eight cases one of a few characters that matter.
+// randomText returns a common text, or in one of eight cases a text of special characters.
 func randomText(r *rand.Rand) string {
 	if r.IntN(8) > 0 {
 		common := []string{

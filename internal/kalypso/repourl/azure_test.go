@@ -11,7 +11,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/repourl"
 )
 
-// azureURLs are the forms of the URL of one repo on Azure DevOps Services, by scheme.
+// azureURLs lists the forms of the URL of one repo on Azure DevOps Services, by scheme.
 var azureURLs = map[string][]string{
 	"https": {
 		"https://dev.azure.com/acme/My%20Project/_git/gitops", "https://dev.azure.com/acme/My Project/_git/gitops",
@@ -29,7 +29,7 @@ var azureURLs = map[string][]string{
 	},
 }
 
-// notAzure are URLs that look like those of Azure.
+// notAzure lists URLs that only look like those of Azure.
 var notAzure = []string{
 	"https://dev.azure.com.evil.io/acme/My%20Project/_git/gitops", "https://xdev.azure.com/acme/My%20Project/_git/gitops",
 	"https://xvisualstudio.com/My%20Project/_git/gitops", "https://visualstudio.com/My%20Project/_git/gitops",
@@ -43,7 +43,7 @@ var notAzure = []string{
 	"https://ssh.dev.azure.com/v3/acme/My%20Project/gitops", "/acme/My Project/_git/gitops",
 }
 
-// notTheRepo are URLs on Azure's servers of another repo, or of none.
+// notTheRepo lists URLs on Azure's servers of another repo, or of none.
 var notTheRepo = []string{
 	"https://dev.azure.com/acme/My%20Project/_git/other", "https://dev.azure.com/acme/other/_git/gitops",
 	"https://dev.azure.com/other/My%20Project/_git/gitops", "https://other.visualstudio.com/My%20Project/_git/gitops",
@@ -134,7 +134,7 @@ func TestAzureRepo(t *testing.T) {
 	}
 }
 
-// TestAzureCommandPath: Azure gets the path as its own URLs have it, other servers as it is.
+// TestAzureCommandPath: Azure gets the path in the form of its own URLs, other servers get it unchanged.
 func TestAzureCommandPath(t *testing.T) {
 	for text, want := range map[string]string{
 		"git@ssh.dev.azure.com:v3/acme/My%20Project/gitops":       "v3/acme/My%20Project/gitops",
@@ -198,7 +198,7 @@ func TestAzureCovers(t *testing.T) {
 	}
 }
 
-// TestFragment: all URLs of a repo contain it.
+// TestFragment: all URLs of a repo contain the fragment.
 func TestFragment(t *testing.T) {
 	for text, want := range map[string]string{
 		"https://dev.azure.com/acme/My%20Project/_git/gitops":           "gitops",

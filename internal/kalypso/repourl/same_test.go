@@ -6,7 +6,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/repourl"
 )
 
-// TestSame: all spellings of one repository are the same, and nothing else is.
+// TestSame: all notations of a repository's URL are the same repository, and no other URL is.
 func TestSame(t *testing.T) {
 	repos := [][]string{
 		{"https://git.acme.io/acme/gitops", "https://GIT.acme.io:443/acme/gitops.git", "https://git.acme.io/acme/gitops/"},

@@ -45,7 +45,7 @@ func state(tree string, verdict deployment.Verdict) deployment.FolderState {
 	}
 }
 
-// canaryRuns has the canary run tree 2, after the commit of its wave.
+// canaryRuns makes the canary run tree 2, after the commit of its wave.
 func canaryRuns(r *rollout.Rollout, s *rollout.Situation) {
 	s.Delivered["a"], s.Seen["a"] = "2", "2"
 	s.Before = &rollout.StoredProgress{
@@ -55,7 +55,7 @@ func canaryRuns(r *rollout.Rollout, s *rollout.Situation) {
 	r.Observed.Folders["a"] = state("2", deployment.Success)
 }
 
-// text describes what an apply does, with its messages.
+// text describes an apply, with its messages.
 func text(step *rollout.Step) string {
 	if step.Uncertain {
 		return "uncertain"
@@ -75,7 +75,7 @@ func text(step *rollout.Step) string {
 	return strings.Join(parts, "; ")
 }
 
-// The table says what the next apply does where one thing differs from the canary that runs tree 2.
+// The table specifies the next apply. Each row changes one part of the usual case, in which the canary runs tree 2.
 func TestNext(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -88,7 +88,7 @@ func TestNext(t *testing.T) {
 			"takes []; canary, wave 1; from map[a:1]; the soak of 3h, which ends at 2026-01-31T13:00:00Z: " +
 				"the last clusters run the change since 2026-01-31T10:00:00Z",
 		},
-		"the soak can't be counted": {
+		"the beginning of the soak is unknown": {
 			func(r *rollout.Rollout, _ *rollout.Situation) {
 				f := r.Observed.Folders["a"]
 				f.Since = time.Time{}
@@ -207,7 +207,7 @@ func TestNext(t *testing.T) {
 				}
 			}, "takes []; canary, wave 1; from map[]; complete",
 		},
-		"whether it is paused is not known yet": {
+		"pause is unknown": {
 			func(r *rollout.Rollout, _ *rollout.Situation) { r.PauseUnknown = true }, "uncertain",
 		},
 		"a rollback, with a change of the environment's own": {

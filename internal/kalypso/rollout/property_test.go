@@ -26,7 +26,7 @@ type simulation struct {
 	clock    time.Time
 	target   map[string]rollout.RenderedFolder
 	clusters map[string]deployment.FolderState
-	observed []*rollout.Observation // all of them, as late ones come back
+	observed []*rollout.Observation // all observations, since late ones return
 	version  int
 	rollback bool // the target is an earlier delivery
 	held     bool // the environment is frozen: no apply takes a step
@@ -38,8 +38,8 @@ type simulation struct {
 type branchState struct {
 	branch   map[string]string
 	before   *rollout.StoredProgress
-	original map[string]string // the branch as it was when the rollout began
-	good     []delivery        // what the branch contained as a whole, oldest first
+	original map[string]string // the branch at the beginning of the rollout
+	good     []delivery        // the complete deliveries, oldest first
 	wrote    map[string]string // the promoted commit that each folder comes from
 }
 
@@ -49,7 +49,7 @@ func (b branchState) clone() branchState {
 	return b
 }
 
-// delivery is a target that the branch contained as a whole.
+// delivery is a target that was delivered completely.
 type delivery struct {
 	commit string
 	target map[string]rollout.RenderedFolder
@@ -84,7 +84,7 @@ func (s *simulation) add() {
 	name := fmt.Sprintf("type-%d", s.random.IntN(10))
 	was, there := s.target[name]
 	f := rollout.RenderedFolder{
-		Hash: fmt.Sprint("tree ", s.random.IntN(4)), Assignments: s.random.IntN(5), // a tree may come back
+		Hash: fmt.Sprint("tree ", s.random.IntN(4)), Assignments: s.random.IntN(5), // a tree may return
 		Labels: map[string]string{"ring": rings[s.random.IntN(len(rings))]},
 	}
 	if there {
@@ -105,7 +105,7 @@ func (s *simulation) edit() {
 	}
 }
 
-// report lets clusters sync what the branch contains, each in its own time, and some of them fail.
+// report makes clusters sync the branch, each at its own time. Some of them fail.
 func (s *simulation) report(healthy bool) {
 	for _, name := range slices.Sorted(maps.Keys(s.branch)) {
 		hash := s.branch[name]
@@ -150,7 +150,7 @@ func (s *simulation) situation() rollout.Situation {
 	}
 }
 
-// commit is the promoted commit of the target.
+// commit returns the promoted commit of the target.
 func (s *simulation) commit() string {
 	if s.rollback {
 		return s.good[len(s.good)-1].commit
@@ -158,8 +158,8 @@ func (s *simulation) commit() string {
 	return fmt.Sprint("commit ", s.version)
 }
 
-// people hold, pause, go on, and reject what is under way: the target is what the branch contained as a whole before.
-// Or they revert the last commit, and reject what it brought.
+// people hold, pause, continue, and reject the current target: the new target is the last complete delivery. Or they
+// revert the last commit, and reject its target.
 func (s *simulation) people() {
 	switch s.random.IntN(20) {
 	case 0:
@@ -179,7 +179,7 @@ func (s *simulation) people() {
 	}
 }
 
-// revert has people take the last commit back from the branch, with its record, and reject what it brought.
+// revert reverts the last commit with its record, as people do, and rejects its target.
 func (s *simulation) revert() {
 	n := len(s.past) - 1
 	if n < 0 || len(s.past[n].good) == 0 {
@@ -194,8 +194,8 @@ func (s *simulation) revert() {
 	s.rollback, s.target = true, maps.Clone(s.good[len(s.good)-1].target)
 }
 
-// checkPeople checks that nothing moves while paused, that a rollback is done at once, and that the record names every
-// commit that some folder contains.
+// checkPeople checks that nothing is written during a pause, that a rollback is complete at once, and that the record
+// names the commit of every folder.
 func (s *simulation) checkPeople(step *rollout.Step) {
 	s.Helper()
 	for _, name := range step.Taken {
@@ -237,7 +237,7 @@ func (s *simulation) hashes() map[string]string {
 	return all
 }
 
-// apply takes the next step, and checks all that must be true of it.
+// apply takes the next step, and checks it.
 func (s *simulation) apply() {
 	s.Helper()
 	if s.held {
@@ -282,7 +282,7 @@ func (s *simulation) apply() {
 	s.checkCommits()
 }
 
-// settled is the plain rule of a cluster type that is right and settled.
+// settled is the plain rule for a cluster type that has its target and is settled.
 func (s *simulation) settled(name string) (settled, atOnce bool) {
 	f := s.target[name]
 	switch o := s.rollout.Observed; {
@@ -343,7 +343,8 @@ func (s *simulation) check(step *rollout.Step) {
 	}
 }
 
-// checkEarlier checks that all stages before one are right, settled and soaked, but for what settles with the commit.
+// checkEarlier checks that all cluster types of earlier stages have their target, are settled and have soaked, except
+// those that settle with the commit.
 func (s *simulation) checkEarlier(of string, last int, taken map[string]bool) {
 	s.Helper()
 	latest := map[int]time.Time{}
@@ -365,7 +366,7 @@ func (s *simulation) checkEarlier(of string, last int, taken map[string]bool) {
 	}
 }
 
-// checkRoom checks that no more of a stage are unsettled than it allows, and that none has failed.
+// checkRoom checks that a stage has no more unsettled cluster types than it allows, and none that failed.
 func (s *simulation) checkRoom(i int, taken map[string]bool) {
 	s.Helper()
 	size, unsettled, back := 0, 0, 0
@@ -377,7 +378,7 @@ func (s *simulation) checkRoom(i int, taken map[string]bool) {
 		settled, _ := s.settled(name)
 		switch {
 		case taken[name] && s.goesBack(name):
-			back++ // at once, whatever the bound says
+			back++ // at once, with any limit
 		case taken[name] && f.Assignments > 0, s.branch[name] == f.Hash && !settled:
 			unsettled++
 		}

@@ -10,8 +10,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
-// TestWorkloadsAzureAddresses: a registration that reaches a repo of Azure at one address does not depend on one that
-// fails to reach it at the other.
+// TestWorkloadsAzureAddresses: a registration that reaches a repo of Azure at one address does not fail if another
+// registration cannot reach the repo at the other address.
 func TestWorkloadsAzureAddresses(t *testing.T) {
 	repo := gitserver.InitBare(t)
 	gitserver.Seed(t, repo, "main", map[string]string{"w/w.yaml": workload("shop")})

@@ -27,7 +27,8 @@ func gitopsRepo(name string) string {
 }
 
 // A control plane is its environment's folder, the base at the pinned commit and the Workloads behind the
-// registrations, each object under the key that says where it came from. The same files in folders give the same.
+// registrations, each object under a key that contains its origin. The same files in local folders give the same
+// objects.
 func TestControlPlane(t *testing.T) {
 	s := serve(t, gitserver.WithFilter())
 	shop := s.commit("shop", "main", map[string]string{"w.yaml": workload("shop")})
@@ -43,7 +44,7 @@ func TestControlPlane(t *testing.T) {
 		) + "---\nkind: Pod\n",
 		"registrations.yaml": document("WorkloadRegistration", "shop",
 			fmt.Sprintf("{workload: {repo: %q, branch: main, path: .}, workspace: team}", s.url("shop"))),
-		// Patterns that exclude files, at the root and below, and include them again.
+		// Patterns at the root and below exclude files, and include them again.
 		".sourceignore":           "# for Flux\n\n/drafts/*\n!/drafts/ready.yaml\n*.tmp.yaml\n",
 		"drafts/broken.yaml":      "{",
 		"drafts/ready.yaml":       document("Template", "ready", "{type: config}"),
@@ -115,7 +116,7 @@ func TestControlPlane(t *testing.T) {
 	folder := t.TempDir()
 	write(t, filepath.Join(folder, "env"), env)
 	write(t, filepath.Join(folder, "base"), base)
-	// Named by their paths, the links in them not followed, whether they lead out or not.
+	// Files are named by their paths. Links in them are not followed, whether they lead out of the folder or not.
 	for _, to := range []string{"/etc/passwd", "other.yaml"} {
 		if err := os.Symlink(to, filepath.Join(folder, "env", "env", filepath.Base(to)+".link.yaml")); err != nil {
 			t.Fatal(err)
@@ -180,7 +181,7 @@ func write(t *testing.T, folder string, files map[string]string) {
 	}
 }
 
-// All errors of a control plane are reported at once, wherever they are.
+// All errors of a control plane are reported at once, from all of its parts.
 func TestControlPlaneBroken(t *testing.T) {
 	s := serve(t)
 	read := func(change func(*source.ControlPlaneRequest)) source.Problems {
@@ -264,7 +265,7 @@ func TestControlPlaneBroken(t *testing.T) {
 	}
 }
 
-// A broken registration is read where the branch that the control plane's GitOpsRepo names has it.
+// A broken registration is read at the commit that the branch of the control plane's GitOpsRepo delivered.
 func TestControlPlaneLastGood(t *testing.T) {
 	s := serve(t, gitserver.WithFilter())
 	good := s.commit("shop", "main", map[string]string{"w.yaml": workload("shop")})
@@ -300,8 +301,8 @@ func TestControlPlaneLastGood(t *testing.T) {
 	}
 }
 
-// If a branch is read at several commits, the keys contain the name of the BaseRepo or registration that leads there. A
-// location that an argument names has none.
+// If a branch is read at several commits, the keys contain the name of the BaseRepo or registration that refers to the
+// location. The keys of a location from an argument contain no name.
 func TestControlPlaneSources(t *testing.T) {
 	s := serve(t, gitserver.WithFilter())
 	clusterType := func(name string) string {
@@ -347,7 +348,7 @@ func TestControlPlaneSources(t *testing.T) {
 		t.Errorf("sources (-want +got):\n%s", diff)
 	}
 
-	// Where no branch is given, the commit is in the keys.
+	// Without a branch, the keys contain the commit.
 	got = reader(t).ControlPlane(t.Context(),
 		source.ControlPlaneRequest{Location: source.Location{Repo: s.url("cp"), Commit: head}},
 	)
@@ -357,7 +358,7 @@ func TestControlPlaneSources(t *testing.T) {
 	}
 }
 
-// Environments that share a base and its registrations share what is read of them.
+// Environments that share a base and its registrations read them once.
 func TestControlPlanesShare(t *testing.T) {
 	s := serve(t, gitserver.WithFilter())
 	s.commit("shop", "main", map[string]string{"w.yaml": workload("shop")})

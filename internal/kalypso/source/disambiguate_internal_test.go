@@ -2,7 +2,7 @@ package source
 
 import "testing"
 
-// A path that is no valid one ends, too.
+// The loop ends with an invalid path, too.
 func TestDisambiguateAbsolutePath(t *testing.T) {
 	t.Parallel()
 	one := &Location{Repo: "https://acme.io/a", Branch: "main", Path: "/x", Commit: "1"}

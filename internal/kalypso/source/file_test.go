@@ -9,8 +9,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
-// File reads a file at a commit or at the head of a branch. More files of the folder cost no request, and what can't be
-// read is a problem of the file or of its place.
+// File reads a file at a commit or at the head of a branch. Further files of the folder cost no request. A file that
+// cannot be read is a problem of the file or of its location.
 func TestFile(t *testing.T) {
 	t.Parallel()
 	s := serve(t, gitserver.WithFilter())

@@ -14,7 +14,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
-// server is a Git server with bare repos that are made when they are first written to.
+// server is a Git server with bare repos that the first write creates.
 type server struct {
 	*gitserver.Server
 	t     testing.TB
@@ -39,7 +39,7 @@ func (s *server) dir(name string) string {
 
 func (s *server) url(name string) string { return s.URL + "/" + name + ".git" }
 
-// commit puts files on a branch.
+// commit commits files to a branch.
 func (s *server) commit(name, branch string, files map[string]string) string {
 	s.t.Helper()
 	return gitserver.Seed(s.t, s.dir(name), branch, files)
@@ -52,7 +52,7 @@ func (s *server) registration(name, branch, path string) *fleet.WorkloadRegistra
 	}
 }
 
-// conversations is how many the server had since it was last asked to forget.
+// conversations returns the number of sessions with the server since the log was reset.
 func (s *server) conversations() (conversations, requests int) {
 	for _, r := range s.Requests() {
 		if r.Method == "GET" {
@@ -77,7 +77,7 @@ func limited(t testing.TB, limits source.Limits, credentials ...gitremote.Creden
 	return source.NewReader(client, limits)
 }
 
-// workload is a document.
+// workload returns the document of a Workload.
 func workload(name string, labels ...string) string {
 	text := "apiVersion: scheduler.kalypso.io/v1alpha1\nkind: Workload\nmetadata:\n  name: " + name + "\n"
 	if len(labels) > 0 {
@@ -86,7 +86,7 @@ func workload(name string, labels ...string) string {
 	return text + "spec:\n  deploymentTargets:\n  - {name: test, environment: dev}\n"
 }
 
-// document is one of another kind.
+// document returns a document of another kind.
 func document(kind, name, spec string) string {
 	return fmt.Sprintf(
 		"apiVersion: scheduler.kalypso.io/v1alpha1\nkind: %s\nmetadata: {name: %s}\nspec: %s\n",
@@ -118,7 +118,7 @@ func said(fs source.Problems) []string {
 	return all
 }
 
-// wants fails the test where the problems are others, in any order, or say none of the texts.
+// wants fails the test unless these are the problems, in any order, and they contain the texts.
 func wants(t *testing.T, fs source.Problems, want []string, texts ...string) {
 	t.Helper()
 	if got := said(fs); !slices.Equal(slices.Sorted(slices.Values(got)), slices.Sorted(slices.Values(want))) {

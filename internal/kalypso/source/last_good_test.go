@@ -119,7 +119,8 @@ func TestWorkloadsLastGoodOfBranches(t *testing.T) {
 	)
 }
 
-// Who gives a Workload the name of another team's is broken, not the team whose Workload was delivered by that name.
+// If a team gives its Workload the name of another team's Workload, its own registration is broken, not that of the
+// team whose Workload was delivered.
 func TestWorkloadsLastGoodOfNames(t *testing.T) {
 	s := serve(t, gitserver.WithFilter())
 	good := map[string]string{}

@@ -20,7 +20,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
-// The registration determines the workspace of a Workload, whatever the team's labels claim.
+// The registration determines the workspace of a Workload. The team's labels do not change it.
 func TestWorkloads(t *testing.T) {
 	s := serve(t, gitserver.WithBasic("me", "secret"), gitserver.WithFilter())
 	first := s.commit("shop", "main", map[string]string{
@@ -28,7 +28,7 @@ func TestWorkloads(t *testing.T) {
 			"kustomize.toolkit.fluxcd.io/name: dev-other", "kustomize.toolkit.fluxcd.io/namespace: flux-system"),
 		"deploy/more/two.yml": workload("one") + "---\n" + workload("two"),
 		"other/workload.yaml": workload("elsewhere"),
-		".sourceignore":       "/deploy/draft*\n", // which counts below, too
+		".sourceignore":       "/deploy/draft*\n", // which counts for its subfolders, too
 		"deploy/draft.yaml":   "{",
 	})
 	head := s.commit("shop", "main", map[string]string{"README.md": "later"})
@@ -194,8 +194,8 @@ func TestWorkloadsBroken(t *testing.T) {
 	}
 }
 
-// A pin whose commit a force push and a garbage collection removed is an error that names it; over the older
-// protocol, in which a server gives out no commit by its name, a pin in the branch's history is found.
+// A pinned commit that a force-push and a garbage collection removed is an error that names it. Over the older
+// protocol, in which a server does not serve commits by hash, a pin in the branch's history is found.
 func TestWorkloadsPins(t *testing.T) {
 	backends := gitserver.Backends()
 	old := backends[slices.IndexFunc(backends, func(b gitserver.Backend) bool { return b.Name == "ssh v0" })]
@@ -226,7 +226,7 @@ func TestWorkloadsPins(t *testing.T) {
 	}
 }
 
-// A registration of a repo of this machine is refused, last_good or not, unless it is allowed; nothing of it is read.
+// A registration of a local repo is refused unless it is allowed, also with last_good, and nothing of it is read.
 func TestWorkloadsLocal(t *testing.T) {
 	t.Parallel()
 	repo := gitserver.InitBare(t)
@@ -248,8 +248,8 @@ func TestWorkloadsLocal(t *testing.T) {
 	}
 }
 
-// The branch of an origin shows its registration, and so does the registration's name if a branch was read at several
-// commits.
+// The branch in an origin identifies the registration. If a branch was read at several commits, the registration's name
+// does.
 func TestWorkloadsLastGoodByOrigin(t *testing.T) {
 	s := serve(t, gitserver.WithFilter())
 	stable := s.commit("shop", "main", map[string]string{"w/w.yaml": workload("shop"), "w/in/w.yaml": workload("in")})
@@ -333,7 +333,7 @@ func TestWorkloadsAtSeveralCommits(t *testing.T) {
 			}
 		}
 	}
-	// Beside each other, they need no names.
+	// The keys of separate folders need no names.
 	expect(map[string]string{"b": old, "c": head},
 		[]string{at("main:d/w.yaml#d"), at("main:w/b/w.yaml#b"), at("main:w/c/w.yaml#c")},
 		origin.Sources{at("main:d"): head, at("main:w/b"): old, at("main:w/c"): head})
@@ -347,8 +347,8 @@ func TestWorkloadsAtSeveralCommits(t *testing.T) {
 		origin.Sources{at("main~around:w"): head, at("main~b:w/b"): old, at("main:d"): head})
 }
 
-// A file that is too large is named, the rest of its repo is read, and a repo past the bound of a fetch is an error.
-// Where the server can't filter, what is not asked for may be of any size.
+// A file that is too large is named, and the rest of its repo is read. A repo that exceeds the limit of a fetch is an
+// error. From a server without filters, objects that were not requested may have any size.
 func TestWorkloadsSize(t *testing.T) {
 	filtering := serve(t, gitserver.WithFilter())
 	line := "0123456789abcdef"
@@ -393,8 +393,8 @@ func TestWorkloadsSize(t *testing.T) {
 	}
 }
 
-// With 300 registrations over 30 repos, each repo takes one session, and a second read in the same run takes none. Only
-// the registrations' folders are sent.
+// With 300 registrations in 30 repos, each repo takes one session. A second read in the same run takes none. Only the
+// registrations' folders are sent.
 func TestWorkloadsFetches(t *testing.T) {
 	s := serve(t, gitserver.WithFilter())
 	var registrations []*fleet.WorkloadRegistration

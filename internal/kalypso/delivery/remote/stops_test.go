@@ -105,7 +105,7 @@ plan: deliver nothing`},
 dev: 1
 ours/dev: 1
 plan: nothing, delivered`},
-		{"frozen, and others change the branch", func(r *reviewed) error {
+		{"frozen, and people change the branch", func(r *reviewed) error {
 			r.delivered()
 			r.freeze("an incident")
 			r.push("dev", "large/a-x/reconciler.yaml", "hotfix")
@@ -131,7 +131,7 @@ plan: withhold`},
 1 open: dev to dev draft "an 'incident'"
 ours/dev: 1
 plan: nothing`},
-		{"frozen while the host is to merge it", func(r *reviewed) error {
+		{"frozen while auto-merge is enabled", func(r *reviewed) error {
 			r.autoMerge()
 			r.frozen("an incident")
 			return nil
@@ -230,7 +230,7 @@ ours/dev: 1
 plan: nothing`},
 		{"nothing is promoted yet", func(r *reviewed) error { r.desired.NoCommit = true; return nil }, `
 plan: deliver nothing`},
-		{"nothing is promoted any more, and a pull request is open", func(r *reviewed) error {
+		{"the promotion is removed while a pull request is open", func(r *reviewed) error {
 			r.apply()
 			r.desired.NoCommit = true
 			r.set("2")
@@ -329,7 +329,7 @@ plan: nothing, delivered`},
 dev: 2
 ours/dev: 2
 plan: nothing`},
-		{"paused, and what is under way goes back", func(r *reviewed) error {
+		{"paused, and the open wave is rolled back", func(r *reviewed) error {
 			r.secondWave()
 			r.pause("an incident")
 			r.apply()

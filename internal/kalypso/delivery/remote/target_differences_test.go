@@ -9,7 +9,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/describe"
 )
 
-// TestDifferences: the listed differences between the files of a changed target.
+// TestDifferences: how the differences between the files of a target are described.
 func TestDifferences(t *testing.T) {
 	t.Parallel()
 	const (
@@ -30,23 +30,23 @@ func TestDifferences(t *testing.T) {
 		was, is map[string][]byte
 		want    []string
 	}{
-		{"content alone", files("reconciler.yaml", "a"), files("reconciler.yaml", "b"), nil},
+		{"only the content differs", files("reconciler.yaml", "a"), files("reconciler.yaml", "b"), nil},
 		{"a file of the same content has another name", files("config.yaml", "a: b"), files("platform-config.yaml", "a: b"),
 			[]string{"renames config.yaml → platform-config.yaml"}},
-		{"one of the same kinds too", files("config.yaml", fmt.Sprintf(config, "1")),
+		{"a file with the same kinds has another name", files("config.yaml", fmt.Sprintf(config, "1")),
 			files("platform-config.yaml", fmt.Sprintf(config, "2")),
 			[]string{"renames config.yaml → platform-config.yaml"}},
-		{"another ending", files("platform-config.yaml", "a"), files("platform-config.sh", "b"),
+		{"the extension differs", files("platform-config.yaml", "a"), files("platform-config.sh", "b"),
 			[]string{"renames platform-config.yaml → platform-config.sh"}},
-		{"what is not rendered goes", files("notes.txt", "theirs", "reconciler.yaml", argo), files("reconciler.yaml", argo),
+		{"a file is no longer rendered", files("notes.txt", "theirs", "reconciler.yaml", argo), files("reconciler.yaml", argo),
 			[]string{"removes notes.txt"}},
-		{"a file that stays is renamed to no other", files("a.yaml", argo, "b.yaml", "x"),
+		{"a file that stays is not the source of a renaming", files("a.yaml", argo, "b.yaml", "x"),
 			files("a.yaml", argo, "b.yaml", argo), nil},
 		{"a reconciler of another kind", files("reconciler.yaml", flux), files("reconciler.yaml", argo),
 			[]string{"reconciler GitRepository, Kustomization → Application"}},
 		{"another namespace", files("namespace.yaml", fmt.Sprintf(namespace, "a")),
 			files("namespace.yaml", fmt.Sprintf(namespace, "b")), []string{"namespace a → b"}},
-		{"what is no YAML", files("reconciler.yaml", "{"), files("reconciler.yaml", argo), nil},
+		{"files that are no YAML", files("reconciler.yaml", "{"), files("reconciler.yaml", argo), nil},
 	} {
 		if diff := cmp.Diff(test.want, differences(test.was, test.is)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", test.rule, diff)

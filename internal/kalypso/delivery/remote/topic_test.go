@@ -9,7 +9,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
 )
 
-// TestBranchName: a name is Git's, the same for one rendering always, another one for each, and in no other one's way.
+// TestBranchName: the name is valid in Git, always the same for a rendering, unique, and no prefix of another one's
+// path.
 func TestBranchName(t *testing.T) {
 	if got, want := branchName("deployment/", key{"dev", "dev", "."}), "deployment/dev-7bf4c8d7"; got != want {
 		t.Errorf("got %q, want %q: what is open under the old name is not found", got, want)
@@ -37,7 +38,7 @@ func TestBranchName(t *testing.T) {
 	}
 }
 
-// TestContents: the trailer of a commit covers everything of ours on our branch.
+// TestContents: the trailer of a commit covers all of our files on our branch.
 func TestContents(t *testing.T) {
 	folders, all := map[string]tree.Hash{"large": {1}, "small": {2}}, map[string]bool{}
 	for _, s := range []string{
