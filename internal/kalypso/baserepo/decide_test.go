@@ -21,7 +21,7 @@ const (
 	newer = "42f2c201b96055faead8da72a126ec3e8fe30296"
 )
 
-// Decide: what an apply does, from what the state knows.
+// TestDecide specifies the actions of an apply for each state.
 func TestDecide(t *testing.T) {
 	const other = "1111111111111111111111111111111111111111"
 	at := baserepo.EnvironmentBranch{Repo: "https://github.com/acme/control-plane", Branch: "stage"}
@@ -66,7 +66,7 @@ func TestDecide(t *testing.T) {
 		"the same commit":                     {func(d *baserepo.Desired) { d.Promotion.Commit = older }, state(nil), stays},
 		"nothing is promoted yet": {func(d *baserepo.Desired) { d.Promotion.Commit = "" }, nil,
 			baserepo.Decision{Rests: "Nothing is promoted to the environment yet."}},
-		"nothing is promoted any more": {func(d *baserepo.Desired) { d.Promotion.Commit = "" }, open(nil),
+		"the promotion is removed": {func(d *baserepo.Desired) { d.Promotion.Commit = "" }, open(nil),
 			baserepo.Decision{Rests: "Nothing is promoted to the environment yet."}},
 		"the first promotion": {nil, &baserepo.State{At: at}, baserepo.Decision{Write: true}},
 		"frozen":              {freeze, state(nil), baserepo.Decision{Rests: "An incident."}},
@@ -106,9 +106,9 @@ func TestDecide(t *testing.T) {
 			baserepo.Decision{File: wanted, FileKnown: true, Closed: 7}},
 		"a closed pull request is reopened": {func(d *baserepo.Desired) { d.PullRequest.Reopen = true },
 			state(proposed(hosting.Closed, nil)), writes},
-		"no file": {nil, state(func(s *baserepo.State) { s.File, s.Commit, s.Delivered = "", "", "" }),
+		"the file does not exist": {nil, state(func(s *baserepo.State) { s.File, s.Commit, s.Delivered = "", "", "" }),
 			baserepo.Decision{Write: true, Err: baserepo.ErrNoFile}},
-		"another base": {func(d *baserepo.Desired) { d.Promotion.Repo = "https://git.acme.io/other" }, state(nil),
+		"the file has another base": {func(d *baserepo.Desired) { d.Promotion.Repo = "https://git.acme.io/other" }, state(nil),
 			baserepo.Decision{Write: true, Err: baserepo.ErrOtherBase}},
 	} {
 		d := &baserepo.Desired{

@@ -14,7 +14,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
-// Each finds the branches with a BaseRepo. A file that contains something else is an error of its branch alone.
+// Each finds the branches with a BaseRepo. A file that contains something else is an error only of its branch.
 func TestEach(t *testing.T) {
 	t.Parallel()
 	const file = "apiVersion: scheduler.kalypso.io/v1alpha1\nkind: BaseRepo\nmetadata: {name: base}\n" +

@@ -31,11 +31,11 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// maxPauses limits the wait for one thing.
+// maxPauses limits the pauses of one wait.
 const maxPauses = 100
 
-// pinned is a control plane on a host, whose branch stage pins a commit by a BaseRepo, with what an apply wants and
-// knows.
+// pinned is a control plane on a host, whose branch stage pins a commit by a BaseRepo, with the desired commit and the
+// state of an apply.
 type pinned struct {
 	*testing.T
 	world  hostingtest.World
@@ -86,14 +86,14 @@ func (p *pinned) send(branch string) {
 	gitserver.Git(p, p.local, "push", "--quiet", "--force", p.people.Remote(), "refs/heads/"+branch)
 }
 
-// fetch has the clone follow the host.
+// fetch updates the clone from the host.
 func (p *pinned) fetch() {
 	p.Helper()
 	gitserver.Git(p, p.local, "fetch", "--quiet", "--prune", "--update-head-ok", p.people.Remote(),
 		"+refs/heads/*:refs/heads/*")
 }
 
-// promote has the promotion choose a commit.
+// promote makes the promotion choose a commit.
 func (p *pinned) promote(digit int) { p.want.Promotion = record.Promotion{Commit: commitOf(digit)} }
 
 // plan refreshes the state, and decides as a plan does.
@@ -113,7 +113,7 @@ func (p *pinned) plan() baserepo.Decision {
 	return planned
 }
 
-// apply plans and applies. After it, nothing is left to write.
+// apply plans and applies, and fails the test if anything is left to write.
 func (p *pinned) apply() {
 	p.Helper()
 	if p.plan().Write {
@@ -131,7 +131,7 @@ func (p *pinned) apply() {
 	}
 }
 
-// await refreshes until what the host does on its own is seen.
+// await refreshes until the host shows an action of its own.
 func (p *pinned) await(what string, seen func() bool) {
 	p.Helper()
 	for range maxPauses {
@@ -181,7 +181,7 @@ func (p *pinned) see() (all []string) {
 	return all
 }
 
-// pins are what becomes of the commit that an environment's BaseRepo pins.
+// pins lists what happens to the commit that an environment's BaseRepo pins.
 var pins = []struct {
 	rule string
 	test func(*pinned)
@@ -260,7 +260,7 @@ var pins = []struct {
 			p.Errorf("the plan is %+v", planned)
 		}
 	}},
-	{"it is pushed from now on", func(p *pinned) {
+	{"the strategy becomes push", func(p *pinned) {
 		p.apply()
 		p.want.Strategy = strategy.Push
 		p.promote(3)
@@ -303,7 +303,7 @@ func opened(digit int) string {
 	return fmt.Sprintf("open to stage: Set the base of stage to %d", digit)
 }
 
-// TestHosts specifies how the pull request of a BaseRepo goes on each host.
+// TestHosts specifies the life of a BaseRepo's pull request on each host.
 func TestHosts(t *testing.T) {
 	t.Parallel()
 	for _, row := range pins {

@@ -7,7 +7,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
 )
 
-// The message names the commit, whatever people pinned before: the last apply may have left a tag or a short hash.
+// The message names the commit, even if people pinned a tag or a short hash before.
 func TestMessage(t *testing.T) {
 	at := EnvironmentBranch{Repo: "https://acme.io/control-plane", Branch: "prod"}
 	kept := Desired{At: at, Promotion: record.Promotion{

@@ -131,7 +131,7 @@ func applies(labels map[string]string, a *schedule.Assignment) bool {
 	return true
 }
 
-// oneAssignment is the values and the schemas of the only assignment of a fleet with these configs and schemas.
+// oneAssignment returns the values and the schemas of the only assignment of a fleet with these configs and schemas.
 func oneAssignment(t *testing.T, configs []*fleet.Config, schemas ...string) (configure.Merged, []configure.Violation) {
 	t.Helper()
 	f := &fleet.Fleet{
@@ -153,7 +153,7 @@ func oneAssignment(t *testing.T, configs []*fleet.Config, schemas ...string) (co
 	return merged, configured.Check(merged)
 }
 
-// TestUnknownValues pins which keys of the values are not known.
+// TestUnknownValues pins which keys of the values are unknown.
 func TestUnknownValues(t *testing.T) {
 	platform := func(name string, data map[string]string, labels ...string) *fleet.Config {
 		l := map[string]string{fleet.PlatformConfigLabel: "true"}
@@ -238,8 +238,8 @@ func TestUnknownValues(t *testing.T) {
 	}
 }
 
-// TestCheck validates values by a schema: strings that read as numbers count as numbers, quoted ones and those deeper
-// down too or not.
+// TestCheck validates values by a schema: it pins which strings that look like numbers count as numbers, quoted ones
+// and nested ones too.
 func TestCheck(t *testing.T) {
 	values := map[string]string{
 		"PORT":   "8080",
@@ -336,7 +336,7 @@ func TestCheckSchema(t *testing.T) {
 	}
 }
 
-// TestShared pins that the values say whether assignments share them, before any are merged.
+// TestShared pins that the values report whether assignments share them, before any are merged.
 func TestShared(t *testing.T) {
 	platform := func(name string, labels map[string]string) *fleet.Config {
 		labels[fleet.PlatformConfigLabel] = "true"
@@ -368,8 +368,8 @@ func TestShared(t *testing.T) {
 	}
 }
 
-// TestBase compares the values of random assignments that have configs in common, and their violations of schemas, with
-// those of the same assignments alone.
+// TestBase compares random assignments with common configs, their values and their violations of schemas, with the same
+// assignments alone.
 func TestBase(t *testing.T) {
 	schemas := []string{
 		`{"required": ["A"]}`, `{"properties": {"A": {"type": "object"}, "B": {"minimum": 3}}}`,

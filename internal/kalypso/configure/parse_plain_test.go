@@ -119,7 +119,7 @@ func TestParsePlain(t *testing.T) {
 			samePlain(t, fmt.Sprintf("%s: %s\nlist: [%s]\nitems:\n- %s\n", b, b, b, b))
 		}
 	}
-	for first := range 128 { // each character in each place
+	for first := range 128 { // each character at each position
 		for _, format := range []string{"k: %c", "k: %ca", "k: a%c", "k: a%cb", "k: a %cb", "k: a%c b", "k: 1%c", "k: 1%c1",
 			"%ck: 1", "k%c: 1", "k%ck: 1", "k:%c1", "k: [%c]", "k: [a%cb]", "k: [a, %cb]", "k: [a%c]", "- a%cb", "-%ca",
 			"k:\n%c- a", "a: 1%cb: 2"} {

@@ -15,7 +15,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/seeds"
 )
 
-// provenance is that of the values of the only assignment of a fleet with these configs.
+// provenance returns the provenance of the values of the only assignment of a fleet with these configs.
 func provenance(t *testing.T, configs ...*fleet.Config) (map[string]*configure.Provenance, *configure.Values) {
 	t.Helper()
 	f := &fleet.Fleet{
@@ -49,7 +49,7 @@ func TestProvenance(t *testing.T) {
 	}{
 		{"one", []string{text}, nil, "text", []string{"0 K=text"}, nil},
 		{"text over text", []string{text, other}, nil, "other", []string{"1 K=other"}, []string{"0 K=text"}},
-		{"the same again", []string{text, text}, nil, "text", []string{"1 K=text"}, []string{"0 K=text"}},
+		{"the same text again", []string{text, text}, nil, "text", []string{"1 K=text"}, []string{"0 K=text"}},
 		{
 			"map onto map",
 			[]string{dict, "{a: 2}"},
@@ -125,7 +125,7 @@ func TestProvenance(t *testing.T) {
 	}
 }
 
-// TestProvenanceIsOfTheValues compares the values with those that are rendered, and each config with one place in them.
+// TestProvenanceIsOfTheValues compares the values with the rendered ones, and each config with one part of them.
 func TestProvenanceIsOfTheValues(t *testing.T) {
 	for seed := range seeds.Of(t, 100, 100) {
 		r := rand.New(rand.NewPCG(seed, 1))

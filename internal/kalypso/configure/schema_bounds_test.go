@@ -10,7 +10,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/processor"
 )
 
-// references are n levels, each of which refers to the next one twice, with keyword around the references.
+// references returns n levels, each of which refers to the next one twice, with keyword around the references.
 func references(n int, level string) string {
 	var b strings.Builder
 	b.WriteString(`{"definitions": {`)
@@ -21,7 +21,7 @@ func references(n int, level string) string {
 	return b.String()
 }
 
-// TestSchemaBounds compiles schemas that would take for ever, or all memory, and refuses them by the bound.
+// TestSchemaBounds refuses schemas that would take endless time or memory to compile, and names the limit.
 func TestSchemaBounds(t *testing.T) {
 	var wide strings.Builder
 	for i := range 6000 {
@@ -50,10 +50,10 @@ func TestSchemaBounds(t *testing.T) {
 			"instructions with its repetitions expanded; at most 10000"},
 		{"the same of keys", `{"patternProperties": {"(abcdefghijkl){1000}": {}}}`,
 			"instructions with its repetitions expanded; at most 10000"},
-		{"a pattern of every day", `{"pattern": ` +
+		{"an ordinary pattern", `{"pattern": ` +
 			`"^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)*$"}`, ""},
 		{"a number with an exponent", `{"maximum": 1e1000000000}`, "the number 1e1000000000…; at most 1000 digits"},
-		{"a small one", `{"multipleOf": 1e-1000000000}`, "the number 1e-1000000000"},
+		{"a number with a small exponent", `{"multipleOf": 1e-1000000000}`, "the number 1e-1000000000"},
 		{"a long number", `{"enum": [` + strings.Repeat("9", 100_000) + `]}`, "at most 1000 digits"},
 		{"a double", `{"maximum": 1.7976931348623157e308}`, ""},
 	}
@@ -71,8 +71,8 @@ func TestSchemaBounds(t *testing.T) {
 	}
 }
 
-// TestSchemaReferencesAreBounded bounds what schemas that refer to themselves make of values, and lets through those
-// that descend.
+// TestSchemaReferencesAreBounded limits the validation by schemas that refer to themselves. Those that descend into the
+// value pass.
 func TestSchemaReferencesAreBounded(t *testing.T) {
 	nested := func(n int) map[string]any {
 		v := map[string]any{"leaf": "x"}
@@ -117,7 +117,7 @@ func TestSchemaReferencesAreBounded(t *testing.T) {
 			map[string]any{"v": strings.Repeat("a", 1<<20)},
 			tooMany,
 		},
-		{"an enum of many at many places", `{"additionalProperties": {"enum": [` + listed.String() + `"c"]}}`, many, tooMany},
+		{"a long enum at many places", `{"additionalProperties": {"enum": [` + listed.String() + `"c"]}}`, many, tooMany},
 		{"many failures", `{"additionalProperties": {"type": "integer"}}`, many, "and 19900 more"},
 	}
 	for _, tt := range tests {

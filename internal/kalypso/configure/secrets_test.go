@@ -14,7 +14,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
 )
 
-// references are those of a secret by key, each as "store key property".
+// references returns the references of a secret by key, each as "store key property".
 type references map[string]string
 
 func secretOf(name string, labels map[string]string, data references) *fleet.Secret {

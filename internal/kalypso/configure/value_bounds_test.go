@@ -11,8 +11,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/processor"
 )
 
-// TestValueBounds refuses values that take much more memory than their text, on their config, and lets through what is
-// merely long.
+// TestValueBounds refuses values that take much more memory than their text, with an error on their config. Values that
+// are only long pass.
 func TestValueBounds(t *testing.T) {
 	laughs := "a: &a [" + strings.Repeat("x, ", 20) + "x]\n"
 	for i := range 4 {
@@ -40,7 +40,7 @@ func TestValueBounds(t *testing.T) {
 		{"deep maps", strings.Repeat("{a: ", 200) + strings.Repeat("}", 200), "nested more than 100 levels deep"},
 		{"deep blocks", strings.Repeat("- ", 200) + "x", "nested more than 100 levels deep"},
 		{"deep indents", deepBlock(150), "nested more than 100 levels deep"},
-		{"a deep list of every day", strings.Repeat("[", 60) + strings.Repeat("]", 60), ""},
+		{"an ordinary deep list", strings.Repeat("[", 60) + strings.Repeat("]", 60), ""},
 		{"cron", "schedule: '*/5 * * * *' # & so on", ""},
 	}
 	for _, tt := range tests {
@@ -77,7 +77,7 @@ func deepBlock(n int) string {
 	return b.String() + strings.Repeat(" ", n) + "a: x"
 }
 
-// TestMergeOfManyNames merges lists of many named elements, which must not take the square of their number.
+// TestMergeOfManyNames merges lists of many named elements. The time must not grow with the square of their number.
 func TestMergeOfManyNames(t *testing.T) {
 	list := func(from int) (all []any) {
 		for i := range 50_000 {

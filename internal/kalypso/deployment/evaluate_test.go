@@ -22,7 +22,7 @@ func hash(name string) string {
 	return fmt.Sprintf("%x", name+strings.Repeat("\x00", 20-len(name)))[:40]
 }
 
-// commit is one commit of a made-up history, with the trees of its folders.
+// commit is a commit of an invented history, with the trees of its folders.
 type commit struct {
 	name    string
 	parents string // names, with blanks between
@@ -139,7 +139,7 @@ func expecting(e deployment.Expectation) deployment.Rules {
 	return r
 }
 
-// Each row of the table of deployment states leads to the state that the table gives.
+// Each row of the contract's table of deployment states gives the state in the table.
 func TestRows(t *testing.T) {
 	rewritten := line("B", "A")
 	for _, test := range []struct {

@@ -48,7 +48,7 @@ func TestInstances(t *testing.T) {
 			`a "shop" failed 2h0m0s c2 Kustomization apps/web-2: unhealthy for longer than 1h: boom`,
 			`a "web" failed 2h0m0s c2 Kustomization apps/web=x Kustomization apps/web-2=y unhealthy for longer than 1h: boom`,
 		}},
-		"one that begins to progress": {rules(), []deployment.Report{
+		"an object that begins to progress": {rules(), []deployment.Report{
 			at("a", "c2"), nested("a", "web", "x", health(deployment.Progressing), since(60e9)),
 		}, []string{
 			`a "" progressing 1m0s c2 Kustomization apps/web: not ready`,

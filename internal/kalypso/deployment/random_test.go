@@ -44,7 +44,7 @@ func TestNoFalseSuccess(t *testing.T) {
 	}
 }
 
-// truth records what happened: the trees of the branch, in order, and what each cluster did.
+// truth records the events: the trees of the branch, in order, and the actions of each cluster.
 type truth struct {
 	r        *rand.Rand
 	commits  []commit
@@ -52,8 +52,8 @@ type truth struct {
 	folders  []string
 	clusters []*cluster
 	complete bool
-	rewrite  int // heads before this index are no more on the branch
-	gone     int // commits, the first ones, that are no more on the branch
+	rewrite  int // heads before this index are no longer on the branch
+	gone     int // the number of first commits that are no longer on the branch
 	rules    deployment.Rules
 	events   []string
 }
@@ -224,10 +224,10 @@ func (w *truth) report(c *cluster) {
 		r.Health = []deployment.Health{deployment.Failed, deployment.Progressing, deployment.Suspended,
 			deployment.Offline}[w.r.IntN(4)]
 	}
-	if w.r.IntN(20) == 0 { // of the future, and so not to be believed: the cluster may be anywhere
+	if w.r.IntN(20) == 0 { // from the future, so it does not count: the cluster may run anything
 		r.Time, r.Revision, c.healthy = ago(-time.Hour), hash(w.heads[len(w.heads)-1]), false
 	}
-	if w.r.IntN(20) == 0 { // too old to count, and the cluster fell ill since
+	if w.r.IntN(20) == 0 { // too old to count, and the cluster failed after it
 		r.Time, r.Recorded, c.healthy = ago(3*time.Hour), true, false
 	}
 	c.reports = append(c.reports, r)
@@ -255,7 +255,7 @@ func (w *truth) world() deployment.Input {
 	return deployment.Input{Branch: b, Reports: reports, Rules: w.rules}
 }
 
-// lie returns what contradicts the claim that everything runs, or "" if the claim is true.
+// lie returns the fact that contradicts a success, or "" if the success is true.
 func (w *truth) lie() string {
 	if !w.complete {
 		return "a rollout is under way"

@@ -184,7 +184,7 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// hide takes the values away.
+// hide removes the values.
 func hide(c describe.RenderingChange) describe.RenderingChange {
 	for _, changed := range slices.Concat(c.Configs, c.Secrets) {
 		for n := range changed.Keys {
@@ -194,7 +194,7 @@ func hide(c describe.RenderingChange) describe.RenderingChange {
 	return c
 }
 
-// The values that are given are shown, and none can pass as the marker.
+// Given values are shown, and none can be mistaken for the marker.
 func TestValues(t *testing.T) {
 	got := describe.Markdown(changed())
 	if n := strings.Count(got, "canary"); n != 7 {
@@ -293,7 +293,7 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// However much changes, the text keeps to the limit, and says how much there is.
+// With any number of changes, the text stays within the limit, and contains the number.
 func TestLimit(t *testing.T) {
 	for _, size := range []struct{ clusterTypes, targets int }{{1, 10000}, {100, 100}, {10000, 1}, {3000, 3}} {
 		c := changed()
@@ -344,7 +344,7 @@ func TestLimit(t *testing.T) {
 	}
 }
 
-// Origins move by what comes from them; a repo may be at several commits.
+// An origin's change is that of the objects from it. A repo may be read at several commits.
 func TestMoves(t *testing.T) {
 	a, b := "git@git.acme.io:acme/a.git", "https://github.com/acme/b"
 	before := []string{
@@ -378,7 +378,8 @@ func TestMoves(t *testing.T) {
 		t.Errorf("moved: %v", got)
 	}
 
-	// By branches: the commits are those of the places that were read, and a file is the same one on another branch.
+	// With branches, the commits are those of the locations that were read. A file on another branch counts as the same
+	// file.
 	from, to := origin.Sources{b + "@main:.": commit("1"), b + "@main:in": commit("2"), a + "@x:.": commit("5")},
 		origin.Sources{
 			b + "@main:.":  commit("1"),
@@ -404,7 +405,7 @@ func TestMoves(t *testing.T) {
 		a + "@y:a.yaml",
 	}
 	want = []describe.SourceChange{
-		{Repo: b, To: commit("4"), Paths: []string{"more.yaml"}}, // it was read once, and is read twice
+		{Repo: b, To: commit("4"), Paths: []string{"more.yaml"}}, // it was read at one commit, and is now read at two
 		{Repo: b, To: commit("6"), Paths: []string{"more.yaml"}},
 		{Repo: b, From: commit("1"), Paths: []string{"more.yaml"}},
 		{Repo: b, From: commit("1"), To: commit("4"), Paths: []string{"moved.yaml"}},

@@ -12,7 +12,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/describe"
 )
 
-// numbered are n names.
+// numbered returns n names.
 func numbered(prefix string, n int) []string {
 	names := make([]string, n)
 	for i := range names {
@@ -27,8 +27,8 @@ var (
 	graphEdge       = regexp.MustCompile(`(?m)^  t\d+ (==>|-\.->|-->|---) c\d+$`)
 )
 
-// TestGraph: changes are drawn whole, or by cluster type, or not; unchanged targets are drawn if all of a cluster type
-// fit.
+// TestGraph: changes are drawn completely, or by cluster type, or not at all. Unchanged targets are drawn if all of a
+// cluster type fit.
 func TestGraph(t *testing.T) {
 	t.Parallel()
 	type drawn struct {

@@ -19,7 +19,7 @@ const root = "../../.."
 
 var fenced = regexp.MustCompile("(?ms)^```mermaid\n(.*?)^```$")
 
-// graphsOf are the Mermaid graphs in a Markdown text.
+// graphsOf returns the Mermaid graphs in a Markdown text.
 func graphsOf(text string) []string {
 	var graphs []string
 	for _, m := range fenced.FindAllStringSubmatch(text, -1) {
@@ -28,8 +28,8 @@ func graphsOf(text string) []string {
 	return graphs
 }
 
-// parse parses graphs with Mermaid's own parser, which make installs, and returns why each does not parse; "" where
-// it does.
+// parse parses graphs with Mermaid's own parser, which make installs, and returns the error for each, or "" if it
+// parses.
 func parse(t *testing.T, graphs []string) []string {
 	t.Helper()
 	node := programs.Program{Name: "Node.js", Add: "apt-get install npm"}.Find(t, "node")
@@ -52,8 +52,8 @@ func parse(t *testing.T, graphs []string) []string {
 	return problems
 }
 
-// TestMermaid: Mermaid parses every graph of descriptions, whatever the names are, and every graph in the
-// documentation. The test detects a graph that Mermaid can't parse.
+// TestMermaid: Mermaid parses every graph of descriptions, with any names, and every graph in the documentation. The
+// test detects a graph that Mermaid can't parse.
 func TestMermaid(t *testing.T) {
 	t.Parallel()
 	graphs := []string{"flowchart LR\n  a -->\n"}

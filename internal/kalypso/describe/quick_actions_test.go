@@ -61,7 +61,7 @@ func outsideCode(text string) string {
 					break
 				}
 			}
-			if end < 0 { // no span: all that follows is text
+			if end < 0 { // no span: the rest is text
 				break
 			}
 			left, line = append(left, line[:open[0]]), rest[end:]
@@ -71,7 +71,7 @@ func outsideCode(text string) string {
 	return pages.ReplaceAllString(strings.Join(left, "\n"), "]()")
 }
 
-// changeOf is a change in which teams wrote two texts wherever they can.
+// changeOf returns a change with two texts in all places that teams can write.
 func changeOf(one, two string, length int) describe.RenderingChange {
 	link := func(repo, commit string) string { return "https://gitlab.com/acme/gitops/-/commit/" + commit }
 	values := []describe.ConfigKey{{Name: one, Old: &one, New: &two}, {Name: two, Kind: describe.Added, New: &one}}

@@ -9,7 +9,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 )
 
-// JSON contains characters as they stand that YAML wants escaped.
+// JSON does not escape some characters that YAML requires to be escaped.
 func TestMarshalYAMLUnprintable(t *testing.T) {
 	want := &fleet.Config{
 		Meta: fleet.Meta{Name: "c"},

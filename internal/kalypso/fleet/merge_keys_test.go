@@ -65,7 +65,7 @@ spec:
 	}
 }
 
-// TestMergeKeysStrict pins that what is wrong stays wrong where there are merge keys, and is at its line.
+// TestMergeKeysStrict pins that documents with merge keys have the same errors, at the right lines.
 func TestMergeKeysStrict(t *testing.T) {
 	for text, want := range map[string]string{
 		"a: &a {x: 1}\nb:\n  <<: *a\n  x: 2\nc: 1\nc: 2\n": `line 6: mapping key "c" already defined at line 5`,

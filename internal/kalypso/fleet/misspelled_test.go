@@ -8,7 +8,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 )
 
-// TestMisspelledGroup: a document that was probably meant to be Kalypso's is a warning, one of other kinds is none.
+// TestMisspelledGroup: a document that was probably meant to be Kalypso's causes a warning. One of other kinds causes
+// none.
 func TestMisspelledGroup(t *testing.T) {
 	for _, tt := range []struct {
 		apiVersion, kind string

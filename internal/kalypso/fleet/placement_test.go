@@ -114,7 +114,7 @@ func TestPlacementYAMLErrors(t *testing.T) {
 	}
 }
 
-// TestPlacementProblems has every bad input, with the path of its attribute and the field of its YAML.
+// TestPlacementProblems lists every bad input, with the path of its attribute and the field of its YAML.
 func TestPlacementProblems(t *testing.T) {
 	policy := func(s placement.Spec) fleet.Object {
 		return &fleet.SchedulingPolicy{Meta: fleet.Meta{Name: "web"}, Placement: &s}

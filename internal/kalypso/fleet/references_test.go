@@ -12,8 +12,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
 )
 
-// TestValidateReferences: a template that is missing is one problem with the cluster types that name it, each in the
-// words of its own form.
+// TestValidateReferences: a missing template is one problem that lists the cluster types that name it, each in the
+// terms of its own form.
 func TestValidateReferences(t *testing.T) {
 	t.Parallel()
 	hcl := func(name string) fleet.Meta {
@@ -109,7 +109,7 @@ func TestYAMLPath(t *testing.T) {
 	}
 }
 
-// TestCheckEnvironment: a name that no workload has is a warning with those that they have.
+// TestCheckEnvironment: a name that no workload has causes a warning that lists the names that they have.
 func TestCheckEnvironment(t *testing.T) {
 	t.Parallel()
 	f := &fleet.Fleet{Environment: "dve", Workloads: []*fleet.Workload{

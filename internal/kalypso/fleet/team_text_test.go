@@ -8,7 +8,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
 )
 
-// TestTeamTextIsData refuses, on the Workload, what a template or YAML could take for more than data.
+// TestTeamTextIsData refuses texts of a Workload that a template or YAML could take for more than data.
 func TestTeamTextIsData(t *testing.T) {
 	tests := []struct{ name, key, value, want string }{
 		{"plain", "path", "./apps/dev", ""},
@@ -17,7 +17,7 @@ func TestTeamTextIsData(t *testing.T) {
 		{"quotes", "note", `it's "so"`, ""},
 		{"other letters", "note", "héllo ☃", ""},
 		{"a template", "path", "{{ .ConfigData.V }}", "contains {{"},
-		{"the beginning of one", "path", "a{{", "contains {{"},
+		{"the beginning of a template", "path", "a{{", "contains {{"},
 		{"in a key", "{{ .ConfigData.V }}", "x", "The key "},
 		{"a line break", "path", "a\nkind: Secret", "line break (U+000A)"},
 		{"a carriage return", "path", "a\rb", "line break (U+000D)"},
@@ -27,7 +27,7 @@ func TestTeamTextIsData(t *testing.T) {
 		{"a NUL", "path", "a\x00b", "control character (U+0000)"},
 		{"an escape", "path", "\x1b[31m", "control character (U+001B)"},
 		{"not valid UTF-8", "path", "a\xffb", "not valid UTF-8"},
-		{"not known yet", "path", unknown.Text, ""},
+		{"an unknown value", "path", unknown.Text, ""},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

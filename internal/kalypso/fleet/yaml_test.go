@@ -15,7 +15,8 @@ import (
 
 const kalypso = "apiVersion: scheduler.kalypso.io/v1alpha1\n"
 
-// TestParseYAML reads texts of several documents: which objects are found where, and how many are skipped.
+// TestParseYAML pins the objects that are found in texts of several documents, with their places, and the number of
+// skipped ones.
 func TestParseYAML(t *testing.T) {
 	object := kalypso + "kind: ClusterType\nmetadata: {name: %s}\nspec: {reconciler: r, namespaceService: s}\n"
 	named := func(name string) string { return fmt.Sprintf(object, name) }
@@ -25,7 +26,7 @@ func TestParseYAML(t *testing.T) {
 		skipped    int
 	}{
 		{"nothing", "", nil, 0},
-		{"comments alone", "# a\n---\n# b\n---\n\n", nil, 0},
+		{"only comments", "# a\n---\n# b\n---\n\n", nil, 0},
 		{"one", named("a"), []string{"ClusterType a 1 1"}, 0},
 		{
 			"several",
@@ -115,7 +116,7 @@ func TestParseYAMLFails(t *testing.T) {
 		{"key twice", "# c\na: 1\na: 2\n", []string{`line 3: key "a" already set in map`}},
 		{"unknown anchor", "a: *b\n", []string{"unknown anchor 'b' referenced"}},
 		{
-			"no object",
+			"a document that is no object",
 			"- a\n---\ntext\n---\n3\n",
 			[]string{"it is a list, not an object", "it is a string, not an object", "it is a number, not an object"},
 		},
@@ -163,27 +164,27 @@ func TestParseYAMLFails(t *testing.T) {
 	}
 }
 
-// TestParseYAMLUnknownFields pins that names of fields count letter for letter, as for the API server, and that all
-// fields that no object of the kind has are warned of: one that is misspelt could select everything. Fields that
-// clusters add to an object are exempt.
+// TestParseYAMLUnknownFields pins that the names of fields are case-sensitive, as for the API server, and that each
+// field that the kind does not have causes a warning: a selector with a misspelled field could select everything.
+// Fields that clusters add to an object are exempt.
 func TestParseYAMLUnknownFields(t *testing.T) {
 	const selector = "clusterTypeSelector: {labelSelector: {%s: {a: b}}}"
 	tests := []struct {
 		name, kind, text string
-		want             string // the fields that the warning names; empty: there is none
+		want             string // the fields that the warning names; empty: no warning
 	}{
 		{"none", "SchedulingPolicy", "metadata: {name: a}\nspec: {" + fmt.Sprintf(selector, "matchLabels") + "}\n", ""},
-		{"what clusters add", "ClusterType", "metadata: {name: a, namespace: n, uid: x, generation: 2, creationTimestamp: " +
+		{"fields that clusters add", "ClusterType", "metadata: {name: a, namespace: n, uid: x, generation: 2, creationTimestamp: " +
 			"null, annotations: {a: b}, managedFields: [{manager: m}], ownerReferences: [{kind: K}], finalizers: [f], " +
 			"resourceVersion: '1'}\nstatus: {conditions: []}\n", ""},
-		{"deep down", "SchedulingPolicy", "metadata: {name: a}\nspec: {" + fmt.Sprintf(selector, "matchLabel") + "}\n",
+		{"nested fields", "SchedulingPolicy", "metadata: {name: a}\nspec: {" + fmt.Sprintf(selector, "matchLabel") + "}\n",
 			"spec.clusterTypeSelector.labelSelector.matchLabel"},
-		{"every one", "Workload", "metadata: {name: a, label: {x: v}}\nspec:\n  deploymentTargets:\n" +
+		{"several fields", "Workload", "metadata: {name: a, label: {x: v}}\nspec:\n  deploymentTargets:\n" +
 			"  - {name: t, env: dev}\n  - {name: u, env: dev, path: x}\n  targets: []\nextra: 1\n",
 			"extra metadata.label spec.deploymentTargets[0].env spec.deploymentTargets[1].env " +
 				"spec.deploymentTargets[1].path spec.targets"},
 		{"upper case", "ClusterType", "metadata: {name: a}\nspec: {RECONCILER: r, namespaceService: s}\n", "spec.RECONCILER"},
-		{"twice but for the case", "ClusterType", "metadata: {name: a}\nspec: {configType: right, configtype: wrong}\n",
+		{"the same name in another case", "ClusterType", "metadata: {name: a}\nspec: {configType: right, configtype: wrong}\n",
 			"spec.configtype"},
 		{"metadata and spec", "ClusterType",
 			"Metadata: {name: b}\nmetadata: {name: a, Labels: {x: v}}\nSpec: {reconciler: r}\n",
@@ -231,8 +232,8 @@ func TestParseYAMLUnknownFields(t *testing.T) {
 	}
 }
 
-// TestParseYAMLUnknownKind pins that a misspelt kind of Kalypso's, which would remove objects, causes a warning, and
-// that kinds of the operator and of other software do not.
+// TestParseYAMLUnknownKind pins that a misspelled kind of Kalypso's causes a warning, since its objects would be
+// removed. Kinds of the operator and of other software do not.
 func TestParseYAMLUnknownKind(t *testing.T) {
 	objects, skipped, problems := fleet.ParseYAML(t.Context(), problem.Origin{Attribute: "manifests", Key: "f.yaml"},
 		"apiVersion: apps/v1\nkind: ClusterTyp\n---\n"+kalypso+"kind: Environment\n---\n"+kalypso+"kind: ClusterTyp\n")
@@ -245,7 +246,7 @@ func TestParseYAMLUnknownKind(t *testing.T) {
 	}
 }
 
-// TestParseYAMLKindInOtherCase pins that a document which would be an object if case did not count is warned of.
+// TestParseYAMLKindInOtherCase pins that a document whose kind differs from ours only in case causes a warning.
 func TestParseYAMLKindInOtherCase(t *testing.T) {
 	objects, skipped, problems := fleet.ParseYAML(t.Context(), problem.Origin{Attribute: "manifests", Key: "f.yaml"},
 		"Kind: Secret\napiVersion: v1\n---\nKind: ClusterType\n"+kalypso+

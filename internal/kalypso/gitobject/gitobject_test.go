@@ -34,7 +34,7 @@ func git(t *testing.T, input string, args ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// TestNames compares the names of objects with those that Git gives them.
+// TestNames compares the hashes of objects with Git's.
 func TestNames(t *testing.T) {
 	hasher, untrusted := gitobject.NewHasher(), gitobject.NewUntrustedHasher()
 	for _, content := range []string{"", "hello\n", strings.Repeat("x", 100_000)} {
@@ -101,7 +101,7 @@ func TestSortTree(t *testing.T) {
 	}
 }
 
-// TestParseTree reads a tree as it was written, to the byte, and refuses one that is cut off.
+// TestParseTree reads a tree exactly as it was written, and refuses one that is cut off.
 func TestParseTree(t *testing.T) {
 	entries := []entry{
 		{gitobject.ModeFile, "a", gitobject.Hash{1}},

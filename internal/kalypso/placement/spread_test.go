@@ -6,7 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestSkewChange has the cases of KubeFleet's topology spread constraints for one more in the first domain.
+// TestSkewChange has the cases of KubeFleet's topology spread constraints for one more target in the first domain.
 func TestSkewChange(t *testing.T) {
 	for name, c := range map[string]struct {
 		count        []int // the first domain is the candidate's
@@ -40,7 +40,7 @@ func TestSkewChange(t *testing.T) {
 	}
 }
 
-// labelled returns cluster types from rows of a name and pairs of a label's key and value.
+// labelled returns cluster types from rows with a name, and pairs of a label's key and value.
 func labelled(rows ...[]string) (all []ClusterType) {
 	for _, row := range rows {
 		ct := ClusterType{Name: row[0], Labels: map[string]string{}}
@@ -52,7 +52,8 @@ func labelled(rows ...[]string) (all []ClusterType) {
 	return all
 }
 
-// TestSpread has whole decisions: KubeFleet's combinations of constraints, and what the spread does to fill and keep.
+// TestSpread pins whole decisions: KubeFleet's combinations of constraints, and the effect of the spread on new and
+// kept cluster types.
 func TestSpread(t *testing.T) {
 	twoOfEach := labelled(
 		[]string{"a1", "region", "a"}, []string{"a2", "region", "a"}, []string{"a3", "region", "a"},
@@ -65,7 +66,7 @@ func TestSpread(t *testing.T) {
 		want         []string
 	}{
 		"over two regions": {twoOfEach, Spec{Number: new(2), Spread: []Spread{{Key: "region"}}}, nil, []string{"a1", "b1"}},
-		"the number beyond the regions": {
+		"a number that exceeds the regions": {
 			twoOfEach, Spec{Number: new(4), Spread: []Spread{{Key: "region"}}}, nil, []string{"a1", "a2", "b1", "b2"},
 		},
 		"up to max_skew": {
@@ -79,7 +80,7 @@ func TestSpread(t *testing.T) {
 			labelled([]string{"a1", "r", "a"}, []string{"a2", "r", "a"}, []string{"a3", "r", "a"}, []string{"b1", "r", "b"}),
 			Spec{Number: new(4), Spread: []Spread{{Key: "r", MaxSkew: 2}}}, nil, []string{"a1", "a2", "a3", "b1"},
 		},
-		"soft, beyond the skew": {
+		"soft, above max_skew": {
 			labelled([]string{"a1", "r", "a"}, []string{"a2", "r", "a"}, []string{"a3", "r", "a"}, []string{"b1", "r", "b"}),
 			Spec{Number: new(4), Spread: []Spread{{Key: "r", WhenUnsatisfiable: ScheduleAnyway}}},
 			nil, []string{"a1", "a2", "a3", "b1"},
@@ -96,7 +97,7 @@ func TestSpread(t *testing.T) {
 			},
 			nil, []string{"a1", "b1"},
 		},
-		"the score where the skew is equal": {
+		"the score decides if the skew is equal": {
 			[]ClusterType{
 				{Name: "a1", Labels: map[string]string{"r": "a"}, Properties: map[string]string{"cpu": "1"}},
 				{Name: "b1", Labels: map[string]string{"r": "b"}, Properties: map[string]string{"cpu": "2"}},
@@ -104,7 +105,7 @@ func TestSpread(t *testing.T) {
 			Spec{Number: new(1), Prefer: []Preference{{Property: "cpu", Weight: 1}}, Spread: []Spread{{Key: "r"}}},
 			nil, []string{"b1"},
 		},
-		"a soft spread beyond its skew goes last, also where the skew shrinks": {
+		"a soft spread above max_skew comes last, even if the skew shrinks": {
 			labelled(
 				[]string{"a1", "r", "a"}, []string{"b1", "r", "b"}, []string{"b2", "r", "b"}, []string{"b3", "r", "b"},
 				[]string{"none"},

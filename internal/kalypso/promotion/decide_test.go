@@ -124,9 +124,9 @@ func TestDecide(t *testing.T) {
 			"no status", "has no promoted commit", ""},
 		"Kalypso's pending Deployed is good": {prod(nil, status{commit: 2, context: stage, state: hosting.Pending,
 			text: "Deployed"}), "promote", 2, "", "", ""},
-		"Kalypso's pending Deploying is not": {prod(nil, status{commit: 2, context: stage, state: hosting.Pending,
+		"Kalypso's pending Deploying is not good": {prod(nil, status{commit: 2, context: stage, state: hosting.Pending,
 			text: "Deploying"}), "hold", 1, "Deploying", "", ""},
-		"an unknown context names those around": {prod(nil, status{commit: 2, context: "stag", state: hosting.Success}),
+		"an unknown context, and the reason lists the existing ones": {prod(nil, status{commit: 2, context: "stag", state: hosting.Success}),
 			"hold", 1, `check the name: there are ["stag"]`, "", ""},
 		"contexts ignore case": {prod(nil, status{commit: 2, context: "Stage Environment",
 			state: hosting.Success}), "promote", 2, "", "", ""},
@@ -137,8 +137,8 @@ func TestDecide(t *testing.T) {
 		"a status by the right account opens the gate": {prod(func(w *promotion.World) { w.After[0].By = "CI[bot]" },
 			ok(2, 1)), "promote", 2, "",
 			"by ci[bot] at 2026-03-01T12:01:00Z", ""},
-		"a status in the future":  {prod(nil, ok(2, 606)), "hold", 1, "in the future", "", ""},
-		"a clock five minutes on": {prod(nil, ok(2, 605)), "promote", 2, "", "", ""},
+		"a status in the future":            {prod(nil, ok(2, 606)), "hold", 1, "in the future", "", ""},
+		"a clock that is five minutes fast": {prod(nil, ok(2, 605)), "promote", 2, "", "", ""},
 		"statuses and check runs": {
 			prod(func(w *promotion.World) { w.Statuses = []promotion.StatusGate{{Name: "ci"}, {Name: "qa"}} },
 				ok(2, 1), ok(3, 1),
@@ -235,7 +235,7 @@ func TestDecide(t *testing.T) {
 				ok(2, 60)), "hold", 1, "from 2026-03-01T13:00:00Z on", "", "",
 		},
 
-		"deployed counts for its own commit alone": {
+		"deployed counts only for its own commit": {
 			prod(func(w *promotion.World) {
 				w.After[0].Deployed = &promotion.Deployed{Verdict: "success", Commit: hash(3)}
 			}), "promote", 3, "environment \"stage\" is at", "", "",
@@ -269,7 +269,7 @@ func TestDecide(t *testing.T) {
 				[]string{hash(3)}
 		}),
 			"frozen", 1, "freeze", "", ""},
-		"hold while a rollout": {prod(func(w *promotion.World) { w.Hold, w.Current.Rollout = "freeze", true }),
+		"hold during a rollout": {prod(func(w *promotion.World) { w.Hold, w.Current.Rollout = "freeze", true }),
 			"frozen", 1, "freeze", "4 newer commits wait", ""},
 		"hold without a current commit": {prod(func(w *promotion.World) { w.Hold, w.Current.Commit = "freeze", "" }),
 			"frozen", -1, "freeze", "has no promoted commit", ""},
@@ -298,7 +298,7 @@ func TestDecide(t *testing.T) {
 				Delivered: []string{hash(1), hash(0)}}
 			w.Rejected = map[string]string{hash(3): ""}
 		}), "rollback", 1, "", "is rejected", ""},
-		"what a rollout replaces is rejected": {prod(func(w *promotion.World) {
+		"the commit that a rollout replaces is rejected": {prod(func(w *promotion.World) {
 			w.Current = promotion.Current{Commit: hash(3), Rollout: true, Others: []string{hash(1)},
 				Delivered: []string{hash(1), hash(0)}}
 			w.Rejected = map[string]string{hash(1): hash(2)}
@@ -328,11 +328,11 @@ func TestDecide(t *testing.T) {
 		"rollout under way without newer commits": {prod(func(w *promotion.World) {
 			w.Current.Rollout, w.Current.Commit = true, hash(5)
 		}), "hold", 5, "", "while its rollout is under way", ""},
-		"approved while a rollout": {prod(func(w *promotion.World) {
+		"approved during a rollout": {prod(func(w *promotion.World) {
 			w.Current.Rollout, w.Approved = true,
 				[]string{hash(2)}
 		}), "promote", 2, "", "", ""},
-		"pinned while a rollout": {prod(func(w *promotion.World) {
+		"pinned during a rollout": {prod(func(w *promotion.World) {
 			w.Current.Rollout, w.Pinned = true,
 				hash(2)
 		}), "pinned", 2, "", "", ""},
@@ -368,7 +368,7 @@ func TestDecide(t *testing.T) {
 		"the host does not answer": {prod(func(w *promotion.World) {
 			w.Ledger = promotion.Ledger{Silence: "GitHub is down."}
 		}), "hold", 1, "can't be read", "", "The statuses can't be read"},
-		"approved while the host is silent": {prod(func(w *promotion.World) {
+		"approved while the host does not answer": {prod(func(w *promotion.World) {
 			w.Ledger,
 				w.Approved = promotion.Ledger{Silence: "x"}, []string{hash(2)}
 		}), "promote", 2, "", "", "The statuses can't be read"},
@@ -450,7 +450,7 @@ func TestDecide(t *testing.T) {
 			if again.Current.Commit, again.Current.RolledBack = d.Commit, d.RolledBack; !again.Current.Rollout {
 				second, err := promotion.Decide(again)
 				moves := err == nil && (second.Commit != d.Commit || second.Kind == promotion.Promote)
-				if err != nil || moves && d.Kind != promotion.Rollback { // after a rollback, a good commit may follow
+				if err != nil || moves && d.Kind != promotion.Rollback { // after a rollback, a good commit may be promoted
 
 					t.Errorf("a second run changes it: %+v, %v", second, err)
 				}
@@ -536,8 +536,8 @@ func TestUnread(t *testing.T) {
 	}
 }
 
-// The reason of a commit is the same before and after it is promoted, and while its pull request waits, however often
-// its status is renewed.
+// A commit's reason is the same before and after its promotion, and while its pull request waits, with any number of
+// renewed statuses.
 func TestReasonIsStable(t *testing.T) {
 	decide := func(change func(*promotion.World), at int) *promotion.Choice {
 		t.Helper()
@@ -580,8 +580,8 @@ func TestReasonIsStable(t *testing.T) {
 	}
 }
 
-// Hosts remove old statuses. Whatever the time up to which they are gone, no commit is promoted that all statuses would
-// hold back.
+// Hosts remove old statuses. Without any number of the oldest ones, no commit is promoted that is not eligible with all
+// of them.
 func TestRemovedStatuses(t *testing.T) {
 	promoted, heldBack := 0, 0
 	for seed := range seeds.Of(t, 3000, 100_000) {
@@ -603,7 +603,7 @@ func TestRemovedStatuses(t *testing.T) {
 				w.After[0].RenewedWithin = []time.Duration{0, time.Hour, 3 * time.Hour}[pick.IntN(3)]
 			}
 			w.Dwell = time.Duration(pick.IntN(3)) * time.Hour
-			for n := range 6 { // the host was asked for all
+			for n := range 6 { // the host was asked for all statuses
 				if _, has := w.Ledger.Histories[hash(n)]; !has {
 					w.Ledger.Histories[hash(n)] = promotion.StatusHistory{}
 				}

@@ -2,7 +2,7 @@ package promotion
 
 import "testing"
 
-// TestSameLogin ignores the case of ASCII letters alone.
+// TestSameLogin: only the case of ASCII letters is ignored.
 func TestSameLogin(t *testing.T) {
 	for _, c := range []struct {
 		a, b string

@@ -12,19 +12,19 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/seeds"
 )
 
-// environment is one of a simulated chain, with what really happens there.
+// environment is an environment of a simulated chain, with the facts about it.
 type environment struct {
 	name    string
 	rules   promotion.Rules
 	current promotion.Current
 	since   int    // minute at which it began to run the current commit
-	fails   bool   // what runs there is broken
+	fails   bool   // its current commit is broken
 	dead    bool   // its pipeline does nothing
 	ran     []span // of all commits
 	banned  []string
 	takes   int // promotions
 	// deliveries are the commits that reached all folders, newest first. In waves, a promotion reaches them later.
-	// backs are what their records say of rollbacks.
+	// backs are the rollbacks in their records.
 	deliveries, backs []string
 	waves             bool
 }
@@ -46,7 +46,7 @@ func (c *chain) rejects(e *environment, commit string) bool {
 	return false
 }
 
-// span is a time in which an environment ran a commit. A failure that was reported begins another one.
+// span is a time in which an environment ran a commit. A reported failure begins another span.
 type span struct {
 	commit   string
 	from, to int
@@ -61,11 +61,11 @@ type chain struct {
 	seed uint64
 	// seconds counts the reports of minute.
 	minute, seconds int
-	skew            int // of the answering machine, in minutes
+	skew            int // of the host's clock, in minutes
 	next            int
 	main            []string // newest first
-	// trees has the tree of each commit. After a force-push, another commit may have the tree of one that is gone, and
-	// the server may have dropped what is gone.
+	// trees has the tree of each commit. After a force-push, another commit may have the tree of a removed one, and the
+	// server may have deleted the removed one.
 	trees map[string]string
 	ci    map[string]hosting.StatusState
 	log   map[string][]hosting.Status // newest first
@@ -90,7 +90,7 @@ func newChain(t *testing.T, seed uint64) *chain {
 		}
 		c.all = append(c.all, e)
 	}
-	if c.rand.IntN(2) == 0 { // without a dwell, nothing promises that a soak ends
+	if c.rand.IntN(2) == 0 { // without a dwell, a soak may never end
 		for _, e := range c.all {
 			e.rules.Dwell = 0
 		}
@@ -114,7 +114,7 @@ func (c *chain) second() time.Time {
 	return at(c.now).Add(time.Duration(c.seconds) * time.Second / 4)
 }
 
-// report has the environment's pipeline set a status on what it runs.
+// report sets, as the environment's pipeline, a status on the commit that it runs.
 func (c *chain) report(e *environment) {
 	if e.current.Commit == "" {
 		return
@@ -130,12 +130,12 @@ func (c *chain) report(e *environment) {
 	case c.rand.IntN(4) == 0: // Kalypso's form
 		s.State, s.Description = hosting.Pending, "Deployed"
 	}
-	for range 1 + c.rand.IntN(2) { // an answer that got lost has it set again
+	for range 1 + c.rand.IntN(2) { // after a lost answer, it is set again
 		c.log[e.current.Commit] = append([]hosting.Status{s}, c.log[e.current.Commit]...)
 	}
 }
 
-// world is what the environment's pipeline sees, with the histories that were asked for.
+// world returns the world as the environment's pipeline sees it, with the requested histories.
 func (c *chain) world(e *environment, read []string) promotion.World {
 	w := promotion.World{
 		Rules: e.rules, Current: e.current,
@@ -164,7 +164,7 @@ func (c *chain) world(e *environment, read []string) promotion.World {
 	return w
 }
 
-// decide decides as the provider does: it reads what is asked for, and decides again.
+// decide decides as the provider does: it reads the histories that a decision requests, and decides again.
 func (c *chain) decide(e *environment) *promotion.Choice {
 	var read []string
 	for {
@@ -184,7 +184,7 @@ func (c *chain) decide(e *environment) *promotion.Choice {
 	}
 }
 
-// run has the environment's pipeline do its next step: report, promote, report.
+// run runs the next step of the environment's pipeline: report, promote, report.
 func (c *chain) run(e *environment) {
 	if e.dead {
 		return
@@ -194,7 +194,7 @@ func (c *chain) run(e *environment) {
 	banned := slices.Clone(e.banned)
 	c.check(e, d)
 	if c.rand.IntN(12) == 0 {
-		e.banned = banned // the apply got lost
+		e.banned = banned // the apply failed
 		return
 	}
 	if d.Commit != e.current.Commit {
@@ -225,7 +225,7 @@ func (c *chain) run(e *environment) {
 	}
 }
 
-// deliver has the folders take what was decided: all of them, or the first ones alone.
+// deliver updates the folders by the decision: all of them, or only the first ones.
 func (e *environment) deliver(d *promotion.Choice, partly bool) {
 	was := e.current
 	if d.Kind == promotion.Frozen || d.Commit == "" {
@@ -247,7 +247,8 @@ func (e *environment) deliver(d *promotion.Choice, partly bool) {
 	e.backs = append([]string{d.RolledBack}, e.backs...)
 }
 
-// revert has people revert the last delivery on the GitOps branch, and reject it: the branch contains the one before.
+// revert reverts, as people do, the last delivery on the GitOps branch, and rejects it: the branch contains the
+// previous one.
 func (c *chain) revert(e *environment) {
 	if e.current.Rollout || len(e.deliveries) < 2 || e.deliveries[0] != e.current.Commit ||
 		e.deliveries[1] == e.current.Commit {
@@ -257,7 +258,7 @@ func (c *chain) revert(e *environment) {
 	e.ran = append(e.ran, span{e.current.Commit, e.since, c.now, false})
 	e.current.Commit, e.current.RolledBack, e.since = e.deliveries[1], e.backs[1], c.now
 	back := slices.Index(c.main, e.current.RolledBack)
-	e.banned = slices.DeleteFunc(e.banned, func(b string) bool { // to revert a rollback brings back what it banned
+	e.banned = slices.DeleteFunc(e.banned, func(b string) bool { // the revert of a rollback restores the commits that it excluded
 		return b == e.current.Commit || back < 0 || slices.Index(c.main, b) < back
 	})
 	e.deliveries = append([]string{e.current.Commit}, e.deliveries...)
@@ -370,7 +371,7 @@ func (c *chain) checkLost(e *environment, d *promotion.Choice, fail func(string,
 	}
 }
 
-// outdate ends rollbacks: with a newer commit, nothing of them can come back.
+// outdate ends rollbacks: after a newer commit, their commits cannot return.
 func (e *environment) outdate(older []string) {
 	e.banned = slices.DeleteFunc(e.banned, func(b string) bool { return slices.Contains(older, b) })
 }
@@ -411,8 +412,8 @@ func (c *chain) reported(e *environment, s span) bool {
 // renewedWithin is the longest time between two good statuses of a soak, in minutes.
 const renewedWithin = 90
 
-// hasRun reports whether reader sees that an environment ran a commit for this number of minutes without a break, and
-// said so often enough.
+// hasRun reports whether reader sees that an environment ran a commit for this number of minutes without a break, with
+// enough statuses.
 func (c *chain) hasRun(reader, e *environment, commit string, minutes int) bool {
 	return slices.ContainsFunc(c.spans(reader, e, commit), func(s span) bool {
 		from, last := -1, -1
@@ -438,7 +439,7 @@ func (c *chain) since(e *environment) int {
 	return all[len(all)-1].from
 }
 
-// step lets something happen.
+// step makes a random event.
 func (c *chain) step() {
 	c.now += 1 + c.rand.IntN(40)
 	c.skew = c.rand.IntN(5) - 2
@@ -446,7 +447,7 @@ func (c *chain) step() {
 	pick := func() string { return c.main[c.rand.IntN(min(len(c.main), 6))] }
 	switch c.rand.IntN(40) {
 	case 0, 1, 2, 3, 4, 5:
-		c.commit() // a revert is one too
+		c.commit() // a revert is a delivery, too
 	case 6:
 		if len(c.main) > 4 { // a force-push
 			gone := c.main[:1+c.rand.IntN(3)]
@@ -483,14 +484,14 @@ func (c *chain) step() {
 	case 20, 21:
 		e.rules.Rejected = nil
 	case 22:
-		if e.current.Commit != "" { // what runs there, or what a rollout replaces
+		if e.current.Commit != "" { // the current commit, or the one that a rollout replaces
 			commits := e.folders()
 			e.rules.Rejected = map[string]string{commits[c.rand.IntN(len(commits))]: []string{"", c.main[0]}[c.rand.IntN(2)]}
 		}
 	case 23:
 		c.revert(e)
 	}
-	for _, e := range c.all { // a pin that a force-push took away is an error, of which nothing comes
+	for _, e := range c.all { // a pin that a force-push removed is an error, which changes nothing
 		if !slices.Contains(c.main, e.rules.Pinned) {
 			e.rules.Pinned = ""
 		}
@@ -505,8 +506,8 @@ func (c *chain) step() {
 	}
 }
 
-// calm ends all overrides, failures and dead pipelines. Who lost the current commit is pinned to one of the branch
-// first.
+// calm ends all overrides, failures and dead pipelines. An environment whose current commit is no longer on the branch
+// is pinned to one of the branch first.
 func (c *chain) calm() {
 	for _, e := range c.all {
 		e.fails, e.dead = false, false
@@ -523,7 +524,7 @@ func (c *chain) calm() {
 	for commit := range c.ci {
 		c.ci[commit] = hosting.Success
 	}
-	for _, e := range c.all { // what was rolled back is gone from the branch: people say what is good
+	for _, e := range c.all { // the rolled-back commits are gone from the branch: people name a good one
 		for e.current.RolledBack != "" && !slices.Contains(c.main, e.current.RolledBack) {
 			e.rules.Approved = []string{c.main[0]}
 			c.run(e)
@@ -532,7 +533,7 @@ func (c *chain) calm() {
 	}
 }
 
-// turns has all pipelines run every hour, until all environments are at the newest commit.
+// turns runs all pipelines every hour, until all environments are at the newest commit.
 func (c *chain) turns(most int) {
 	for range most {
 		c.now += 60
@@ -545,8 +546,9 @@ func (c *chain) turns(most int) {
 	}
 }
 
-// TestRandomChains drives simulated chains through random events, and compares every decision with a plain model. Then
-// all becomes calm: the chain ends where it should, and with a dwell nothing starves however often people commit.
+// TestRandomChains drives simulated chains through random events, and compares every decision with a plain model.
+// Without further events, each chain then reaches the newest commit. With a dwell, no environment starves, even if
+// people commit every hour.
 func TestRandomChains(t *testing.T) {
 	for seed := range seeds.Of(t, 60, 2000) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
@@ -556,7 +558,7 @@ func TestRandomChains(t *testing.T) {
 	}
 }
 
-// randomChain drives one chain.
+// randomChain simulates one chain.
 func randomChain(t *testing.T, seed uint64) {
 	c := newChain(t, seed)
 	for range 200 {
@@ -574,7 +576,7 @@ func randomChain(t *testing.T, seed uint64) {
 	}
 }
 
-// starve has people commit every hour.
+// starve commits every hour, as people do.
 func (c *chain) starve(seed uint64) {
 	last := c.all[len(c.all)-1]
 	slow := false // a soak without a dwell before it may never end

@@ -13,8 +13,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
-// TestRead: a record that is written can be read. A branch without a record has none, and a record that can't be used
-// is an error with the reason.
+// TestRead reads a written record. A branch without a record has none, and an unusable record is an error with the
+// reason.
 func TestRead(t *testing.T) {
 	client, err := gitremote.NewClient(nil)
 	if err != nil {
@@ -72,7 +72,7 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// TestImportID: the ID of a destination names it again.
+// TestImportID: the destination of an import ID is the one that the ID was made for.
 func TestImportID(t *testing.T) {
 	for _, at := range []record.Destination{
 		{Repo: "https://acme.io/gitops", Branch: "dev", Path: "."},

@@ -8,7 +8,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
 )
 
-// TestFacts: a commit message contains a reason as facts. They trigger no action of a host, and the summary is left
+// TestFacts: a commit message contains a reason as facts. The facts trigger no action of a host. The summary is left
 // out.
 func TestFacts(t *testing.T) {
 	for reason, want := range map[string]string{
@@ -27,7 +27,7 @@ func TestFacts(t *testing.T) {
 	}
 }
 
-// TestFrozen: a frozen promotion says why in one line.
+// TestFrozen: a frozen promotion gives the reason in one line.
 func TestFrozen(t *testing.T) {
 	for r, want := range map[record.Reason]string{
 		{Decision: promotion.Hold, Summary: "x"}:         "",

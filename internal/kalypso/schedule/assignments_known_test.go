@@ -12,7 +12,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
 )
 
-// TestDecided makes one thing of a fleet unknown after another.
+// TestDecided makes one input of a fleet unknown at a time.
 func TestDecided(t *testing.T) {
 	one := map[string]string{"a": unknown.Text}
 	all := map[string]string{unknown.Text: unknown.Text}
@@ -25,29 +25,29 @@ func TestDecided(t *testing.T) {
 		{"YAML", func(f *fleet.Fleet) { f.Incomplete = true }, false},
 		{"environment", func(f *fleet.Fleet) { f.Environment = unknown.Text }, false},
 		{"cluster type's name", func(f *fleet.Fleet) { f.ClusterTypes[0].Name = unknown.Text }, false},
-		{"cluster type's label that nothing looks at", func(f *fleet.Fleet) { f.ClusterTypes[0].Labels = one }, true},
-		{"cluster type's labels that nothing looks at", func(f *fleet.Fleet) { f.ClusterTypes[0].Labels = all }, true},
-		{"cluster type's label that a policy looks at", func(f *fleet.Fleet) {
+		{"cluster type's label that nothing reads", func(f *fleet.Fleet) { f.ClusterTypes[0].Labels = one }, true},
+		{"cluster type's labels that nothing reads", func(f *fleet.Fleet) { f.ClusterTypes[0].Labels = all }, true},
+		{"cluster type's label that a policy reads", func(f *fleet.Fleet) {
 			f.ClusterTypes[0].Labels, f.Policies[0].ClusterTypes.MatchLabels = one, map[string]string{"a": "b"}
 		}, false},
-		{"cluster type's label beside the one that a policy looks at", func(f *fleet.Fleet) {
+		{"cluster type's label beside the one that a policy reads", func(f *fleet.Fleet) {
 			f.ClusterTypes[0].Labels, f.Policies[0].ClusterTypes.MatchLabels = one, map[string]string{"b": "b"}
 		}, true},
-		{"cluster type's labels, of which a policy looks at one", func(f *fleet.Fleet) {
+		{"cluster type's labels, one of which a policy reads", func(f *fleet.Fleet) {
 			f.ClusterTypes[0].Labels = all
 			f.Policies[0].ClusterTypes.MatchExpressions = []metav1.LabelSelectorRequirement{{Key: "a", Operator: "DoesNotExist"}}
 		}, false},
-		{"cluster type's label that a config looks at", func(f *fleet.Fleet) {
+		{"cluster type's label that a config selects by", func(f *fleet.Fleet) {
 			f.ClusterTypes[0].Labels = one
 			f.Configs = []*fleet.Config{
 				{Meta: fleet.Meta{Name: "c", Labels: map[string]string{"platform-config": "true", "a": "b"}}},
 			}
 		}, true},
-		{"cluster type's label that the key of an azure-app-config looks at", func(f *fleet.Fleet) {
+		{"cluster type's label that the key of an azure-app-config selects by", func(f *fleet.Fleet) {
 			f.ClusterTypes[0].Labels = one
 			f.Configs = []*fleet.Config{{Meta: fleet.Meta{Name: "azure-app-config"}, Data: map[string]string{"a.b.KEY": "1"}}}
 		}, true},
-		{"cluster type's label that a schema looks at", func(f *fleet.Fleet) {
+		{"cluster type's label that a schema selects by", func(f *fleet.Fleet) {
 			f.ClusterTypes[0].Labels = one
 			f.ConfigSchemas = []*fleet.ConfigSchema{{Meta: fleet.Meta{Name: "s", Labels: map[string]string{"a": "b"}}}}
 		}, true},
@@ -79,22 +79,22 @@ func TestDecided(t *testing.T) {
 		}, false},
 		{"policy without targets", func(f *fleet.Fleet) { f.Policies[0].Workspace, f.Workloads = unknown.Text, nil }, true},
 		{"workload's name", func(f *fleet.Fleet) { f.Workloads[0].Name = unknown.Text }, false},
-		{"workload's label that nothing looks at", func(f *fleet.Fleet) { f.Workloads[0].Labels["a"] = unknown.Text }, true},
-		{"workload's label that a policy looks at", func(f *fleet.Fleet) {
+		{"workload's label that nothing reads", func(f *fleet.Fleet) { f.Workloads[0].Labels["a"] = unknown.Text }, true},
+		{"workload's label that a policy reads", func(f *fleet.Fleet) {
 			f.Workloads[0].Labels["a"] = unknown.Text
 			f.Policies[0].DeploymentTargets.MatchLabels = map[string]string{"a": "b"}
 		}, false},
 		{"target's name", func(f *fleet.Fleet) { f.Workloads[0].Targets[0].Name = unknown.Text }, false},
-		{"target's label that nothing looks at", func(f *fleet.Fleet) { f.Workloads[0].Targets[0].Labels = one }, true},
-		{"target's label that a policy looks at", func(f *fleet.Fleet) {
+		{"target's label that nothing reads", func(f *fleet.Fleet) { f.Workloads[0].Targets[0].Labels = one }, true},
+		{"target's label that a policy reads", func(f *fleet.Fleet) {
 			f.Workloads[0].Targets[0].Labels = one
 			f.Policies[0].DeploymentTargets.MatchLabels = map[string]string{"a": "b"}
 		}, false},
-		{"target's label that a policy looks at which another label keeps away", func(f *fleet.Fleet) {
+		{"target's label that a policy reads, which excludes the target by another label", func(f *fleet.Fleet) {
 			f.Workloads[0].Targets[0].Labels = one
 			f.Policies[0].DeploymentTargets.MatchLabels = map[string]string{"a": "b", "tier": "gold"}
 		}, true},
-		{"target's label that a policy of no cluster type looks at", func(f *fleet.Fleet) {
+		{"target's label that only a policy without cluster types reads", func(f *fleet.Fleet) {
 			f.Workloads[0].Targets[0].Labels = one
 			f.Policies[0].DeploymentTargets.MatchLabels = map[string]string{"a": "b"}
 			f.Policies[0].ClusterTypes.MatchLabels = map[string]string{"tier": "gold"}
@@ -113,18 +113,18 @@ func TestDecided(t *testing.T) {
 		{"targets as a whole", func(f *fleet.Fleet) {
 			f.Workloads[0].Targets = []fleet.Target{{Name: unknown.Text, Environment: unknown.Text}}
 		}, false},
-		{"workspace of the workload's registration that nothing looks at", func(f *fleet.Fleet) {
+		{"workspace of the workload's registration that nothing reads", func(f *fleet.Fleet) {
 			f.Registrations[0].Workspace = unknown.Text
 		}, true},
-		{"workspace of the workload's registration that a policy looks at", func(f *fleet.Fleet) {
+		{"workspace of the workload's registration that a policy reads", func(f *fleet.Fleet) {
 			f.Registrations[0].Workspace, f.Policies[0].Workspace = unknown.Text, "team"
 		}, false},
-		{"owner of the workload, whose workspace a policy looks at", func(f *fleet.Fleet) {
+		{"owner of the workload, whose workspace a policy reads", func(f *fleet.Fleet) {
 			f.Workloads[0].Labels[fleet.FluxOwnerLabel], f.Policies[0].Workspace = unknown.Text, "team"
 		}, false},
 		{"workspace of another registration", func(f *fleet.Fleet) { f.Registrations[1].Workspace = unknown.Text }, true},
 		{"name of the workload's registration", func(f *fleet.Fleet) { f.Registrations[0].Name = unknown.Text }, true},
-		{"name of the workload's registration, whose workspace a policy looks at", func(f *fleet.Fleet) {
+		{"name of the workload's registration, whose workspace a policy reads", func(f *fleet.Fleet) {
 			f.Registrations[0].Name, f.Policies[0].Workspace = unknown.Text, "team"
 		}, false},
 		{"name of another registration", func(f *fleet.Fleet) { f.Registrations[1].Name = unknown.Text }, true},

@@ -9,8 +9,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule"
 )
 
-// placedFleet has 5,000 deployment targets of 10 policies, which go on 20 cluster types each: 100,000 assignments. With
-// a number, each policy chooses 20 of 40.
+// placedFleet returns a fleet with 5,000 deployment targets of 10 policies, each on 20 cluster types: 100,000
+// assignments. With a number, each policy chooses 20 of 40.
 func placedFleet(number bool) *fleet.Fleet {
 	f := &fleet.Fleet{Environment: "dev"}
 	clusterTypes := 20

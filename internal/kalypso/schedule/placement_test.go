@@ -15,7 +15,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/seeds"
 )
 
-// scheduled returns the cluster types of each deployment target; those that are undecided as "?".
+// scheduled returns the cluster types of each deployment target, with "?" for undecided ones.
 func scheduled(t *testing.T, f *fleet.Fleet) map[string][]string {
 	t.Helper()
 	s, ps := schedule.New(t.Context(), f)
@@ -55,7 +55,7 @@ func policyOf(team string, s *placement.Spec) *fleet.SchedulingPolicy {
 	}
 }
 
-// TestPlacementOfPolicies schedules with taints, numbers and earlier decisions, and with values that are not known yet.
+// TestPlacementOfPolicies schedules with taints, numbers and earlier decisions, and with unknown values.
 func TestPlacementOfPolicies(t *testing.T) {
 	taint := placement.Taint{Key: "pci", Value: "true", Effect: placement.NoSelect}
 	unknownTaint := placement.Taint{Key: "pci", Value: unknown.Text, Effect: placement.NoSelect}
@@ -203,7 +203,7 @@ func TestPlacementOfPolicies(t *testing.T) {
 	}
 }
 
-// TestPlacementIgnoresOrder schedules random fleets whose objects come in another order.
+// TestPlacementIgnoresOrder schedules random fleets with their objects in several orders.
 func TestPlacementIgnoresOrder(t *testing.T) {
 	for seed := range seeds.Of(t, 100, 300) {
 		r := rand.New(rand.NewPCG(seed, 7))

@@ -15,15 +15,15 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/seeds"
 )
 
-// input is an input of placement that may not be known yet.
+// input is an input of placement that may be unknown.
 type input struct {
 	name    string
 	unknown func()
-	// values are what it may turn out to be.
+	// values are the values that it may get.
 	values []func()
 }
 
-// inputOf returns an input that lies in at.
+// inputOf returns an input whose value is at.
 func inputOf[T any](name string, at *T, unknown T, values ...T) input {
 	in := input{name: name, unknown: func() { *at = unknown }}
 	for _, v := range values {
@@ -82,8 +82,8 @@ func placementInputs(f *fleet.Fleet) (all []input) {
 	return all
 }
 
-// fleetWithHistory returns a random fleet with what an earlier pass over a fleet much like it decided: the same for the
-// same seed.
+// fleetWithHistory returns a random fleet with the decisions of an earlier pass over a similar fleet. The same seed
+// gives the same fleet.
 func fleetWithHistory(t *testing.T, seed uint64) *fleet.Fleet {
 	t.Helper()
 	r := rand.New(rand.NewPCG(seed, 20))
@@ -122,8 +122,8 @@ func fleetWithHistory(t *testing.T, seed uint64) *fleet.Fleet {
 	return f
 }
 
-// TestUnknownPlacementsTellTheTruth schedules random fleets some of whose inputs are not known yet, and again with what
-// they may turn out to be: what was said to be decided is the same.
+// TestUnknownPlacementsTellTheTruth schedules random fleets with unknown inputs, and again with possible values:
+// everything that was decided stays the same.
 func TestUnknownPlacementsTellTheTruth(t *testing.T) {
 	t.Parallel()
 	compared, decided, known := 0, 0, 0

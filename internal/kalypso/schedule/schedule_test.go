@@ -10,7 +10,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule"
 )
 
-// TestNamespaceIsKubernetes compares what a namespace may be with Kubernetes' own rule.
+// TestNamespaceIsKubernetes compares the rule for namespaces with that of Kubernetes.
 func TestNamespaceIsKubernetes(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	const letters, others = "abcmz0129--", ".A_ \n\x00\xc3~/:`{@["

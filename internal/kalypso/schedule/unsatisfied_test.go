@@ -10,8 +10,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule"
 )
 
-// TestLostTargets: the error about targets that fit nothing any more names what keeps each cluster type off, and
-// advises by that alone.
+// TestLostTargets: the error about targets that fit no cluster type any more names what excludes each one, and gives
+// advice only about that.
 func TestLostTargets(t *testing.T) {
 	taint := placement.Taint{Key: "pci", Value: "true", Effect: placement.NoSelect}
 	one := 1

@@ -39,7 +39,7 @@ type class struct {
 	samples []sample
 }
 
-// at returns samples under a key that tells nothing.
+// at returns samples under a neutral key.
 func at(texts ...string) (all []sample) {
 	for _, text := range texts {
 		all = append(all, sample{"SETTING", text})
@@ -47,7 +47,7 @@ func at(texts ...string) (all []sample) {
 	return all
 }
 
-// classes returns secrets of all classes, with the shapes that their issuers document.
+// classes returns secrets of all classes, in the forms that their issuers document.
 func classes() []class {
 	c := random(rand.New(rand.NewPCG(30, 13)))
 	begin := "-----BEGIN "
@@ -135,13 +135,13 @@ func classes() []class {
 				c(urlSet, 38)}}},
 		{"base64 of one", at(encode(`{"user": "app", "password": "`+c(alnum, 12)+`"}`), encode("gh"+"p_"+c(alnum, 36)),
 			"kind: Secret\ndata:\n  url: "+encode("postgres://app:"+c(alnum, 12)+"@db/app")+"\n")},
-		// These have no mark, so that they look like any other text.
+		// These have no mark: they look like any other text.
 		{"without a mark", at(c(hex, 32), c(alnum, 40), c(b64Set, 86)+"==", "correct horse battery staple",
 			"the password of the database is "+c(alnum, 12), encode(encode("gh"+"p_"+c(alnum, 36))))},
 	}
 }
 
-// harmless returns values of real configurations that are no secrets.
+// harmless returns values of real configurations that are not secrets.
 func harmless() []sample {
 	c := random(rand.New(rand.NewPCG(30, 14)))
 	all := at(
@@ -176,7 +176,7 @@ func harmless() []sample {
 		"https://hooks.slack.com/", "ssh://git@github.com/acme/app", "jdbc:postgresql://db:5432/app?user=app&sslmode=require",
 		"Server=tcp:db,1433;Database=app;Authentication=Active Directory Default", "redis://cache:6379/0?password=",
 		"tcp://10.0.0.1:2376",
-		// files that speak of secrets
+		// files that mention secrets
 		"password: ${DB_PASSWORD}\nuser: app", "password: \"{{ .Values.password }}\"",
 		"secretName: db-credentials\nkey: password",
 		"valueFrom:\n  secretKeyRef:\n    name: db\n    key: password", "spec:\n  passwordSecretRef:\n    name: db-password",

@@ -9,9 +9,9 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/secretscan"
 )
 
-// The secrets are invented, and made of parts: no scanner of a Git host takes this file for one that contains secrets.
+// The secrets are invented, and composed of parts, so that no Git host's scanner finds secrets in this file.
 
-// chars returns n characters of the sort that tokens have.
+// chars returns n characters as in tokens.
 func chars(n int) string { return strings.Repeat("Ab1Cd2Ef3Gh4", n/12+1)[:n] }
 
 func upper(n int) string { return strings.Repeat("QWERTY234567", n/12+1)[:n] }
@@ -133,7 +133,7 @@ func TestNoSecrets(t *testing.T) {
 		"ghcr.io/acme/app:1.2@sha256:" + strings.Repeat("0a1b2c3d", 8),
 		"docker://nginx:1.25@sha256:" + strings.Repeat("0a1b2c3d", 8),
 		"arn:aws:iam::123456789012:role/app", "/subscriptions/2f1a7c1e-6a55-4b6f-9b3c-0d5a4be4d0c1/resourceGroups/rg",
-		// what is public of a pair
+		// the public part of a key pair
 		pem("CERTIFICATE"), pem("PUBLIC KEY"), pem("RSA PUBLIC KEY"), pem("PGP PUBLIC KEY BLOCK"), pem("CERTIFICATE REQUEST"),
 		pem("PGP MESSAGE"),
 		"ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAI" + chars(43) + " me@acme.io", "age1" + strings.ToLower(chars(58)),

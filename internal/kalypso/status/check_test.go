@@ -12,8 +12,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
 )
 
-// TestCheck: the commit and the state come either from their arguments or from a deployment. A value that is not known
-// yet counts as set. Only a deployment may lack the commit; that is a warning.
+// TestCheck: the commit and the state come either from their arguments or from a deployment. An unknown value counts as
+// set. Only a deployment may lack the commit; that is a warning.
 func TestCheck(t *testing.T) {
 	at := func(severity problem.Severity, argument, summary, detail string) problem.Problem {
 		return problem.Problem{
@@ -55,7 +55,7 @@ func TestCheck(t *testing.T) {
 			with(given(), func(a *status.Arguments) { a.Deployment = deployed().Deployment }),
 			problem.Problems{twice("commit"), twice("state"), twice("description")},
 		},
-		"both, not known yet": {
+		"both, unknown": {
 			status.Arguments{Commit: unknown.Text, Description: unknown.Text, Deployment: later},
 			problem.Problems{twice("commit"), twice("description")},
 		},
@@ -84,7 +84,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// TestCheckTargetURL: a target URL is absolute, a web page's, and without a password.
+// TestCheckTargetURL: a target URL is absolute, with http or https, and without a password.
 func TestCheckTargetURL(t *testing.T) {
 	for page, ok := range map[string]bool{
 		"https://ci.acme.io/runs/1?a=b#c": true, "http://ci.acme.io": true, "ftp://ci.acme.io": false,
@@ -98,7 +98,8 @@ func TestCheckTargetURL(t *testing.T) {
 	}
 }
 
-// TestImportID: an ID is read back as what identifies the status. A repo may contain an @, and a context a #.
+// TestImportID: an import ID is read back as the repo, commit and context that it was made for. A repo may contain an
+// @, and a context a #.
 func TestImportID(t *testing.T) {
 	for _, want := range [][3]string{
 		{"https://github.com/acme/gitops", first, "kalypso/dev"},

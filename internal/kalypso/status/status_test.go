@@ -17,7 +17,7 @@ var (
 	second = strings.Repeat("0b", 20)
 )
 
-// given returns arguments with all that they may say themselves.
+// given returns arguments that set everything themselves.
 func given() status.Arguments {
 	return status.Arguments{
 		Repo: "https://github.com/acme/gitops", Commit: first, Context: "kalypso/dev", State: "pending",
@@ -38,8 +38,8 @@ func with(a status.Arguments, change func(*status.Arguments)) status.Arguments {
 	return a
 }
 
-// TestDueAfterChange: a change of what identifies a status or of what it says sets a new one, and so does a value that
-// is not known yet. Values that change with every check of a deployment do not.
+// TestDueAfterChange: a change of a status's identity or content sets a new one, and so does an unknown value. Values
+// that change with every check of a deployment do not.
 func TestDueAfterChange(t *testing.T) {
 	for name, tc := range map[string]struct {
 		prior  func() status.Arguments
@@ -126,7 +126,7 @@ func TestDueByAge(t *testing.T) {
 	}
 }
 
-// TestNotRenewable: a status is not renewed on a host that takes no other text for it.
+// TestNotRenewable: a status is not renewed on a host that accepts no new text for it.
 func TestNotRenewable(t *testing.T) {
 	a := given()
 	a.RenewAfter = time.Hour
@@ -165,8 +165,8 @@ func TestDueAfterDrift(t *testing.T) {
 	}
 }
 
-// TestSameStatus: a status that the host considers the same is neither drift nor due. A host that can't change a
-// pending status says so of any two that are pending; another commit, context or state is due there too.
+// TestSameStatus: a status that the host considers the same is neither drift nor due. A host that cannot change a
+// pending status considers any two pending ones the same. Another commit, context or state is due there too.
 func TestSameStatus(t *testing.T) {
 	bothPending := func(want, have hosting.Status) bool {
 		return want.State == have.State && want.State == hosting.Pending || hosting.EqualStatus(want, have)
@@ -196,7 +196,7 @@ func TestSameStatus(t *testing.T) {
 	}
 }
 
-// TestObserve: the observed arguments contain what the host says, and leave the given ones as they are.
+// TestObserve: the observed arguments contain the host's values, and do not change the given ones.
 func TestObserve(t *testing.T) {
 	found := hosting.Status{Context: "KALYPSO/dev", State: hosting.Failure, Description: "Overruled", Creator: "eve"}
 	want := with(given(), func(a *status.Arguments) {
@@ -219,8 +219,8 @@ func TestObserve(t *testing.T) {
 	}
 }
 
-// TestStatus: the status says what the arguments or the deployment say. Only the summary of a deployment is shortened,
-// by characters and with a mark.
+// TestStatus: the status is made from the arguments or the deployment. Only the summary of a deployment is cut, by
+// characters and with a mark.
 func TestStatus(t *testing.T) {
 	full := strings.Repeat("ü", status.MaxDescription)
 	summed := func(summary string) status.Arguments {
@@ -259,7 +259,7 @@ func TestStatus(t *testing.T) {
 	}
 }
 
-// TestTimes: times that are kept are read back. Text that contains none gives none.
+// TestTimes: stored times are read back. A text without a time gives none.
 func TestTimes(t *testing.T) {
 	at := time.Date(2025, 3, 1, 12, 0, 0, 0, time.UTC)
 	times := status.TimesOf(hosting.Status{SetAt: at, SeenAt: at.Add(time.Minute)})

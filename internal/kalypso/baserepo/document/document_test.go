@@ -27,7 +27,7 @@ spec:
   commit: 5523a85f37d12c0c7c10ab6616644db089fcd6f7
 `
 
-// asJSON is a file in JSON, in which COMMIT stands for the commit or for nothing.
+// asJSON is a file in JSON. COMMIT stands for the commit, or for its absence.
 const asJSON = `{
   "apiVersion": "scheduler.kalypso.io/v1alpha1", "kind": "BaseRepo", "metadata": {"name": "main"},
   "spec": {COMMIT"repo": "https://github.com/microsoft/kalypso-control-plane", "branch": "main"}

@@ -9,7 +9,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
 )
 
-// TestRejectedPush: the error of a rejected push says how people can merge the change, once.
+// TestRejectedPush: the error of a rejected push says, once, how people can merge the change.
 func TestRejectedPush(t *testing.T) {
 	for _, reason := range []string{
 		"pre-receive hook declined",

@@ -204,7 +204,7 @@ func TestReports(t *testing.T) {
 	}
 }
 
-// The queries use only where, project and order, and contain the repo that was asked for.
+// The queries use only where, project and order, and contain the rendering's repo.
 func TestQueries(t *testing.T) {
 	t.Parallel()
 	s, source := start(t)
@@ -240,7 +240,7 @@ func TestQueries(t *testing.T) {
 	}
 }
 
-// TestAzureRepos: clusters that follow a repo on Azure Repos report on it, in whichever form their URL of it is.
+// TestAzureRepos: clusters that follow a repo on Azure Repos are found by each form of its URL.
 func TestAzureRepos(t *testing.T) {
 	t.Parallel()
 	s, source := start(t)
@@ -305,7 +305,7 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// TestQuota: the next page is read once the quota's time is over.
+// TestQuota: the next page is read once the quota's time has passed.
 func TestQuota(t *testing.T) {
 	t.Parallel()
 	s, source := start(t)
@@ -353,8 +353,8 @@ func TestMovingRow(t *testing.T) {
 	}
 }
 
-// An incomplete or malformed answer is an error that says what to fix. If Azure does not answer, the error says so. No
-// error contains a secret.
+// An incomplete or malformed answer is an error that says what to fix. If Azure does not answer, that is another kind
+// of error. No error contains a secret.
 func TestErrors(t *testing.T) {
 	t.Parallel()
 	one := azurefake.Configuration(azurefake.AKS("a"), repo, "stage", "./fleet/large", good)
@@ -379,7 +379,7 @@ func TestErrors(t *testing.T) {
 			want: "the answer lacks a page: it contains 1 of 3 rows"},
 		"count": {instead: []http.HandlerFunc{page("count", 2)},
 			want: "the answer lacks a page: a page announces 2 rows and contains 1"},
-		"a page that is bad": {instead: []http.HandlerFunc{page("$skipToken", "x", "totalRecords", 2),
+		"a malformed page": {instead: []http.HandlerFunc{page("$skipToken", "x", "totalRecords", 2),
 			azurefake.Error(400, "BadRequest", "the token expired")}, want: "HTTP 400 BadRequest: the token expired"},
 		"an empty page": {instead: []http.HandlerFunc{page("$skipToken", "x", "totalRecords", 2),
 			page("data", []any{}, "count", 0, "$skipToken", "y")}, want: "the answer lacks a page: an empty page"},
@@ -395,16 +395,16 @@ func TestErrors(t *testing.T) {
 			broken, broken, broken}, within: 2 * time.Second, want: "no answer in time", silent: true},
 		"throttled for long": {instead: []http.HandlerFunc{azurefake.Throttled(50)}, within: time.Second,
 			want: "no answer in time", silent: true},
-		"down to the last try": {instead: slices.Repeat([]http.HandlerFunc{soon(http.StatusBadGateway)}, 6),
+		"down until the last attempt": {instead: slices.Repeat([]http.HandlerFunc{soon(http.StatusBadGateway)}, 6),
 			want: "HTTP 502 Busy", silent: true},
-		"throttled to the last try": {instead: slices.Repeat([]http.HandlerFunc{soon(http.StatusTooManyRequests)}, 6),
+		"throttled until the last attempt": {instead: slices.Repeat([]http.HandlerFunc{soon(http.StatusTooManyRequests)}, 6),
 			want: "HTTP 429 Busy", silent: true},
-		"not there": {config: func(c *azure.Config) { c.Endpoint.ResourceManagerEndpoint = "https://127.0.0.1:9" },
+		"not found": {config: func(c *azure.Config) { c.Endpoint.ResourceManagerEndpoint = "https://127.0.0.1:9" },
 			within: 2 * time.Second, want: "no answer in time", silent: true},
 		"a redirect": {instead: []http.HandlerFunc{func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "https://127.0.0.1:9", http.StatusFound)
 		}}, want: "HTTP 302"},
-		"the token repeated": {instead: []http.HandlerFunc{func(w http.ResponseWriter, r *http.Request) {
+		"the token in the answer": {instead: []http.HandlerFunc{func(w http.ResponseWriter, r *http.Request) {
 			azurefake.Error(400, "BadRequest", "you sent "+r.Header.Get("Authorization"))(w, r)
 		}}, want: "you sent Bearer (secret)"},
 		"an answer of 100 MB": {instead: []http.HandlerFunc{huge, huge, huge, huge, huge, huge},
@@ -436,7 +436,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// soon answers with an error, and allows another try at once.
+// soon answers with an error that allows another attempt at once.
 func soon(code int) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Retry-After-Ms", "1")
@@ -454,7 +454,7 @@ func huge(w http.ResponseWriter, _ *http.Request) {
 	}
 }
 
-// With use_oidc, a pipeline's token from a file, the environment or GitHub Actions opens Azure.
+// With use_oidc, a pipeline's token from a file, the environment or GitHub Actions authenticates to Azure.
 func TestOIDC(t *testing.T) {
 	s, source := start(t)
 	source.Config.ClientSecret, source.Config.UseOIDC = "", true
@@ -524,7 +524,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// With versions, nested objects report what they applied.
+// With versions, the reports contain the revisions that nested objects applied.
 func TestAppliedRevisions(t *testing.T) {
 	t.Parallel()
 	s, source := start(t)

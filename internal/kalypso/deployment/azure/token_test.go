@@ -21,7 +21,7 @@ func fakeConfig(s *azurefake.Server, secret string) azure.Config {
 	}
 }
 
-// TestTokenSource: one token serves all until ten minutes before its end, or until a server refuses it.
+// TestTokenSource: one token is used until ten minutes before it expires, or until a server refuses it.
 func TestTokenSource(t *testing.T) {
 	s := azurefake.New(t)
 	now := time.Now()
@@ -44,7 +44,7 @@ func TestTokenSource(t *testing.T) {
 	now = now.Add(49 * time.Minute)
 	token("", 1)
 	token(azurefake.DevOpsToken(1), 2)
-	for range 20 { // which all had the first one
+	for range 20 { // all of which had the first token
 		all.Go(func() { _, _ = tokens.Token(t.Context(), azurefake.DevOpsToken(1)) })
 	}
 	all.Wait()

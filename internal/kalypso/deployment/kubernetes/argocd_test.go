@@ -18,10 +18,10 @@ import (
 const automated = `automated: {prune: true, selfHeal: true}, syncOptions: [PrunePropagationPolicy=background],
      retry: {limit: 2, backoff: {duration: 4s, factor: 1, maxDuration: 10s}}`
 
-// automatedMore is another one: the folder changes, and what runs does not.
+// automatedMore is another sync policy, which changes the folder but not what runs.
 var automatedMore = strings.Replace(automated, "limit: 2", "limit: 3", 1)
 
-// argoScenarios lists what is recorded from real Argo CD, see [TestTimelines] and [TestArgoCD].
+// argoScenarios lists the scenarios that are recorded from real Argo CD, see [TestTimelines] and [TestArgoCD].
 var argoScenarios = []scenario{
 	{
 		name: "argocd-healthy", phases: []deployment.Verdict{pending, success},
@@ -136,7 +136,7 @@ var argoScenarios = []scenario{
 		},
 	},
 	{
-		// Nothing is left of the target: automated sync refuses to remove all.
+		// The target has no objects any more: automated sync refuses to remove all.
 		name: "argocd-empty", deadline: 30 * time.Second,
 		phases: []deployment.Verdict{pending, success, pending, failure, pending, success},
 		says:   []string{"Application argocd-empty/web: unhealthy: SyncError", "auto-sync will wipe out all resources"},
@@ -164,7 +164,7 @@ var argoScenarios = []scenario{
 		},
 	},
 	{
-		// A person deletes the objects of the target, again and again: Argo CD heals it.
+		// People delete the objects of the target repeatedly. Argo CD creates them again.
 		name: "argocd-self-heal", phases: []deployment.Verdict{pending, success, pending, success, pending, success},
 		play: func(p *player) {
 			p.startArgo(automated)
@@ -207,7 +207,7 @@ var argoScenarios = []scenario{
 		},
 	},
 	{
-		// A hook never ends, so the operation runs on. Then people terminate it.
+		// A hook never ends, so the operation continues until people terminate it.
 		name: "argocd-hook-hangs", deadline: 30 * time.Second,
 		phases: []deployment.Verdict{pending, success, pending, failure, pending, success},
 		says:   []string{"Application argocd-hook-hangs/web: ", "an operation is running"},
@@ -280,7 +280,7 @@ func (p *player) application(policy string) map[string]string {
 	return map[string]string{"canary/web/application.yaml": p.applicationOf("web", "source: "+p.source("web"), policy)}
 }
 
-// followArgo writes what an admin of Argo CD writes so that the cluster follows the folder.
+// followArgo creates the objects that an admin of Argo CD creates so that the cluster follows the folder.
 func (p *player) followArgo(policy string) {
 	p.Helper()
 	p.cluster.Write(p, p.applicationOf("fleet", "source: "+p.folder(), policy))

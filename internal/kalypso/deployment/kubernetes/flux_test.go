@@ -20,18 +20,18 @@ const (
 	failure = deployment.Failure
 )
 
-// scenario is something that happens to a cluster with Flux, and what reads of it must show.
+// scenario is a sequence of events on a cluster with Flux, with the verdicts that reads must give.
 type scenario struct {
 	name     string
 	deadline time.Duration // 0: one hour
 	play     func(p *player)
 	phases   []deployment.Verdict // the verdicts, in order
-	says     []string             // what problems say at some time
-	never    []string             // what they never say
-	reads    int                  // at least so many while it is played; 0: any number
+	says     []string             // texts that problems contain at some time
+	never    []string             // texts that they never contain
+	reads    int                  // the least number of reads while it is played; 0: any number
 }
 
-// scenarios lists what is recorded from real Flux, see [TestTimelines] and [TestFlux].
+// scenarios lists the scenarios that are recorded from real Flux, see [TestTimelines] and [TestFlux].
 var scenarios = []scenario{
 	{
 		name: "healthy", phases: []deployment.Verdict{pending, success}, reads: 200,
@@ -84,7 +84,7 @@ var scenarios = []scenario{
 		},
 	},
 	{
-		// The same generation and revision fails, since what it is built with changed.
+		// The same generation and revision fails, since an input of its build has changed.
 		name: "fails-at-the-same-revision", phases: []deployment.Verdict{pending, success, pending, success},
 		play: func(p *player) {
 			values := "{apiVersion: v1, kind: ConfigMap, metadata: {name: values, namespace: " + p.namespace + "}, data: {a: b}}"
@@ -109,7 +109,7 @@ var scenarios = []scenario{
 			p.start(target{})
 			for _, kind := range []string{"Kustomization", "GitRepository"} {
 				p.settle(2)
-				// An admin does so by hand, who also stops the Kustomization that would mend it.
+				// An admin does so by hand, and also suspends the Kustomization that would revert it.
 				p.cluster.Patch(p, p.object(kind, "web"),
 					`{"metadata": {"annotations": {"kustomize.toolkit.fluxcd.io/reconcile": "disabled"}}, "spec": {"suspend": true}}`)
 				p.settle(2)
@@ -143,7 +143,7 @@ var scenarios = []scenario{
 		says:   []string{"GitRepository repo-is-down/web: failed to checkout"},
 		play: func(p *player) {
 			p.start(target{})
-			p.settle(8) // the deadline since the artifact came is over
+			p.settle(8) // the deadline after the artifact's arrival has passed
 			p.shop.down.Store(true)
 			p.awaitReady("GitRepository", "web", "False", "")
 			p.settle(9)
@@ -153,7 +153,7 @@ var scenarios = []scenario{
 		},
 	},
 	{
-		// The tree names another branch, and the repo takes its time: nothing is deployed before it is fetched.
+		// The tree names another branch, and the repo is slow: nothing is deployed before it is fetched.
 		name: "repo-is-slow", phases: []deployment.Verdict{pending, success, pending, success},
 		play: func(p *player) {
 			next := p.push("next", configMap("2"))
@@ -271,7 +271,7 @@ var scenarios = []scenario{
 	},
 }
 
-// check compares what reads of a scenario show with what they must show.
+// check compares the reads of a scenario with the expected verdicts and problems.
 func (s scenario) check(t *testing.T, moments []moment) {
 	t.Helper()
 	phases := phasesOf(moments)
@@ -326,7 +326,7 @@ func TestTimelines(t *testing.T) {
 // since that takes most of the processor time of the package.
 var onAPIServer = []string{"source-is-deleted", "helm-release", "argocd-sync-fails"}
 
-// A real API server that contains what was recorded leads to the same verdicts as the recorded cluster, at each state.
+// A real API server with the recorded objects gives the same verdicts as the recorded cluster, at each state.
 func TestTimelinesOnAPIServer(t *testing.T) {
 	t.Parallel()
 	server := apiserver.Start(t,
@@ -351,7 +351,7 @@ func TestTimelinesOnAPIServer(t *testing.T) {
 	}
 }
 
-// The verdict is right while each scenario is played with real Flux. With -record, what it wrote is kept for
+// The verdict is right while each scenario is played with real Flux. With -record, its writes are kept for
 // [TestTimelines].
 func TestFlux(t *testing.T) {
 	flux := apiserver.StartFlux(t)
@@ -387,8 +387,8 @@ func (s scenario) run(t *testing.T, cluster *apiserver.Kubernetes, kinds ...stri
 	checkReads(t, states, reads)
 }
 
-// checkReads compares what reads of a cluster showed with what its states show, each at its time. Reads may miss a
-// state that is shorter than the time between them, and show nothing else.
+// checkReads compares the reads of a cluster with its states, each at its time. Reads may miss a state that is shorter
+// than the time between them, but may show nothing else.
 func checkReads(t *testing.T, states, reads []moment) {
 	t.Helper()
 	seen := 0
@@ -404,13 +404,13 @@ func checkReads(t *testing.T, states, reads []moment) {
 	}
 }
 
-// milestone is a verdict, and of a success also its time.
+// milestone is a verdict. A success has its time, too.
 type milestone struct {
 	verdict deployment.Verdict
 	since   time.Time
 }
 
-// milestonesOf returns what moments show, in order.
+// milestonesOf returns the milestones of moments, in order.
 func milestonesOf(moments []moment) []milestone {
 	var all []milestone
 	for _, m := range moments {

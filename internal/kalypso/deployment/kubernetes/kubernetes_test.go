@@ -121,7 +121,7 @@ func compared(sync, health, phase string) string {
 	)
 }
 
-// Reports returns the Kustomizations that follow folders of the rendering, and those that follow something else of it.
+// Reports returns the Kustomizations that follow folders of the rendering, and those that follow other parts of it.
 func TestFollowedFolders(t *testing.T) {
 	t.Parallel()
 	s := apiserver.Start(
@@ -213,7 +213,7 @@ func TestFollowedFolders(t *testing.T) {
 	}
 }
 
-// byObject formats reports: object → cluster, folder, health and message. It checks what all of them have in common.
+// byObject formats reports: object → cluster, folder, health and message. It checks the parts that all reports share.
 func byObject(t *testing.T, reports []deployment.Report) map[string]string {
 	t.Helper()
 	got := map[string]string{}
@@ -344,7 +344,7 @@ func TestApplications(t *testing.T) {
 	}
 }
 
-// With versions, the objects in a folder report what they applied.
+// With versions, the reports contain the revisions that the objects in a folder applied.
 func TestAppliedRevisions(t *testing.T) {
 	t.Parallel()
 	s := apiserver.Start(t, apiserver.CRDs(t, apiserver.Kustomizations, apiserver.GitRepositories,
@@ -425,7 +425,7 @@ func forbid(w http.ResponseWriter, message string) {
 }
 
 // A cluster is offline if it has neither Flux nor Argo CD, hangs, refuses, answers endlessly, redirects or does not
-// exist. The other clusters are still asked.
+// exist. The other clusters are still read.
 func TestOffline(t *testing.T) {
 	t.Parallel()
 	server := func(f http.HandlerFunc) string {
@@ -433,7 +433,7 @@ func TestOffline(t *testing.T) {
 		t.Cleanup(s.Close)
 		return config(s.URL)
 	}
-	secure := func(f http.HandlerFunc) string { // in clear, no credential is sent
+	secure := func(f http.HandlerFunc) string { // over plain HTTP, no credential is sent
 		s := httptest.NewTLSServer(f)
 		t.Cleanup(s.Close)
 		return strings.Replace(config(s.URL), "server:", "insecure-skip-tls-verify: true, server:", 1)

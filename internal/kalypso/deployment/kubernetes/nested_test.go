@@ -51,7 +51,7 @@ func crowd(t testing.TB, kustomizations, inside int) (kubernetes.Source, deploym
 	return kubernetes.Source{"crowd": {Kubeconfig: config(url)}}, of
 }
 
-// BenchmarkNested asks a cluster whose objects lie below the limits.
+// BenchmarkNested reads a cluster whose objects are just within the limits.
 func BenchmarkNested(b *testing.B) {
 	for _, c := range []struct{ kustomizations, inside int }{{5000, 100}, {20_000, 30}} {
 		b.Run(fmt.Sprintf("%d Kustomizations x %d objects", c.kustomizations, c.inside), func(b *testing.B) {
@@ -68,7 +68,7 @@ func BenchmarkNested(b *testing.B) {
 	}
 }
 
-// A cluster with many objects is offline once the context is done, instead of running on.
+// A cluster with many objects is offline once the context is done: the comparison stops.
 func TestNestedStops(t *testing.T) {
 	t.Parallel()
 	source, of := crowd(t, 100, 5)

@@ -40,7 +40,7 @@ func message(ctx context.Context, t *testing.T, c kubernetes.Connection) string 
 	return reports[0].Message
 }
 
-// A program that does not end is ended with the context, and so is what it started.
+// A program that does not end is killed with the context, with all processes that it started.
 func TestProgramEnds(t *testing.T) {
 	t.Parallel()
 	for name, script := range map[string]string{
@@ -93,7 +93,7 @@ func TestProgramEnds(t *testing.T) {
 	}
 }
 
-// The output of a program is bounded, and is not part of an error.
+// The output of a program is limited, and is not part of an error.
 func TestProgramFails(t *testing.T) {
 	t.Parallel()
 	credential := func(version, status string) string {
@@ -162,7 +162,7 @@ func TestProgram(t *testing.T) {
 	}
 }
 
-// The content of a kubeconfig names no file, unless the user allows it. A file may.
+// A kubeconfig in an argument may not name files, unless the user allows it. A kubeconfig in a file may.
 func TestFiles(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -180,10 +180,10 @@ func TestFiles(t *testing.T) {
 		connection kubernetes.Connection
 		want       string
 	}{
-		"a token":        {kubernetes.Connection{Kubeconfig: withFile}, "tokenFile of it names a file"},
-		"allowed":        {kubernetes.Connection{Kubeconfig: withFile, AllowFiles: true}, ""},
-		"by path":        {kubernetes.Connection{Kubeconfig: path}, ""},
-		"no file at all": {kubernetes.Connection{Kubeconfig: good}, ""},
+		"a token":       {kubernetes.Connection{Kubeconfig: withFile}, "tokenFile of it names a file"},
+		"allowed":       {kubernetes.Connection{Kubeconfig: withFile, AllowFiles: true}, ""},
+		"by path":       {kubernetes.Connection{Kubeconfig: path}, ""},
+		"without files": {kubernetes.Connection{Kubeconfig: good}, ""},
 		"keys": {kubernetes.Connection{Kubeconfig: strings.NewReplacer(
 			"token: canary-token", "client-certificate: /canary/a, client-key: /canary/b",
 			"server:", "certificate-authority: /canary/c, server:").Replace(good)},

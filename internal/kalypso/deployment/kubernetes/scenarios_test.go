@@ -24,7 +24,8 @@ import (
 
 var record = flag.Bool("record", false, "TestFlux and TestArgoCD write what they play to testdata/timelines")
 
-// The intervals of the scenarios. A retry comes so late that a busy controller's reconciliation is not one.
+// The intervals of the scenarios. The retry interval is so long that a busy controller's reconciliation is not taken
+// for a retry.
 const (
 	syncInterval  = 5 * time.Second
 	retryInterval = 14 * time.Second
@@ -68,7 +69,7 @@ type player struct {
 	gitops, shop *repo
 	names        *strings.Replacer // of servers, for their addresses
 	line         timeline
-	mu           sync.Mutex // guards what follows, and line
+	mu           sync.Mutex // guards the fields below, and line
 	latest       map[string]*unstructured.Unstructured
 	changed      chan struct{}
 }
@@ -216,14 +217,14 @@ func (p *player) push(branch, content string, more ...string) string {
 	return gitserver.Seed(p, p.shop.path, branch, files)
 }
 
-// tag names a commit, and gives it to another branch, too.
+// tag tags a commit, and pushes it to another branch, too.
 func (p *player) tag(name, commit string) {
 	p.Helper()
 	gitserver.Git(p, p.gitops.path, "tag", name, commit)
 	gitserver.Git(p, p.gitops.path, "branch", "other", commit)
 }
 
-// follow writes what an admin of Flux writes so that the cluster follows the folder.
+// follow creates the objects that an admin of Flux creates so that the cluster follows the folder.
 func (p *player) follow(ref string) {
 	p.Helper()
 	p.cluster.Write(p, fmt.Sprintf(`apiVersion: source.toolkit.fluxcd.io/v1
@@ -238,7 +239,7 @@ spec: {interval: %s, retryInterval: %s, timeout: %s, prune: true, path: ./canary
 `, p.namespace, syncInterval, retryInterval, healthTimeout))
 }
 
-// await waits until an object is as wanted.
+// await waits until an object meets a condition.
 func (p *player) await(kind, name, what string, is func(o *unstructured.Unstructured) bool) {
 	p.Helper()
 	end := time.After(time.Minute)
@@ -312,8 +313,8 @@ spec:
     spec: {containers: [{name: web, image: web}]}
 `
 
-// watching reads the cluster again and again while a scenario is played, as a user of the provider does. It ends with
-// the test, if nothing stops it before.
+// watching reads the cluster repeatedly while a scenario is played, as a user of the provider does. It ends with the
+// test at the latest.
 func (p *player) watching() (stop func() []moment) {
 	source := kubernetes.Source{"one": {Kubeconfig: p.cluster.Kubeconfig(apiserver.Reader)}}
 	done, ended := make(chan struct{}), make(chan struct{})
@@ -345,7 +346,7 @@ func (p *player) watching() (stop func() []moment) {
 	return func() []moment { end(); return moments }
 }
 
-// recorded returns what the player's cluster and branch contained up to now, with names of servers in place of ports.
+// recorded returns the content of the player's cluster and branch so far, with names of servers in place of ports.
 func (p *player) recorded() timeline {
 	p.mu.Lock()
 	defer p.mu.Unlock()

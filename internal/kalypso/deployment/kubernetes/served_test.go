@@ -45,7 +45,7 @@ func answer(t testing.TB, v map[string]any) []byte {
 	t.Helper()
 	text, err := json.Marshal(v)
 	if err != nil {
-		t.Error(err) // not Fatal: a server may call this
+		t.Error(err) // not Fatal, since a server may call this
 	}
 	return text
 }

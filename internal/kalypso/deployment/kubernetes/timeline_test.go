@@ -28,8 +28,9 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/apiserver"
 )
 
-// timeline contains all that Flux's controllers wrote in one scenario: each version of each object, whole, and the
-// branch that the cluster followed. testdata/timelines contains one of each scenario, as [TestFlux] recorded it.
+// timeline contains everything that Flux's controllers wrote in one scenario: each version of each object, complete,
+// and the branch that the cluster followed. testdata/timelines contains the timeline of each scenario, as [TestFlux]
+// recorded it.
 type timeline struct {
 	Deadline time.Duration // progress_deadline
 	Commits  []folderCommit
@@ -103,7 +104,7 @@ func evaluate(
 	return o
 }
 
-// moment is what one read shows.
+// moment is the result of one read.
 type moment struct {
 	at      time.Time
 	verdict deployment.Verdict
@@ -232,11 +233,11 @@ func writeTimeline(t *testing.T, name string, line timeline) {
 	}
 }
 
-// world is a cluster that is brought to recorded states.
+// world is a cluster that can be set to recorded states.
 type world interface {
-	// at makes it the time of the cluster: clusters are judged by the clock of their server.
+	// at sets the time of the cluster, since clusters are evaluated by their server's clock.
 	at(now time.Time)
-	// change changes an object as a watch told it.
+	// change changes an object as a watch reported it.
 	change(t *testing.T, e objectEvent)
 	// url returns the URL of the API server.
 	url() string
@@ -278,7 +279,7 @@ func (p *clockProxy) change(t *testing.T, e objectEvent) {
 	p.behind.Replay(t, e.Type, &unstructured.Unstructured{Object: e.Object})
 }
 
-// recordedCluster is the world without an API server. It serves what a cluster contained at a moment, and that moment
+// recordedCluster is the world without an API server. It serves the objects of a cluster at a moment, and that moment
 // as its time.
 type recordedCluster struct {
 	address string
@@ -346,8 +347,8 @@ func (c *recordedCluster) change(t *testing.T, e objectEvent) {
 	}
 }
 
-// replay brings a cluster to the states of the timeline, one after the other, and reads each of them when it begins
-// and when it ends.
+// replay sets a cluster to the states of the timeline, one after the other, and reads each of them at its beginning and
+// at its end.
 func (line timeline) replay(t *testing.T, scenario string, cluster world) []moment {
 	t.Helper()
 	source := kubernetes.Source{"one": {Kubeconfig: config(cluster.url())}}
@@ -377,7 +378,7 @@ func (line timeline) replay(t *testing.T, scenario string, cluster world) []mome
 	return moments
 }
 
-// plain returns an object without what an API server adds to it, and with names of servers in place of ports.
+// plain returns an object without the fields that an API server adds, and with names of servers in place of ports.
 func plain(o *unstructured.Unstructured, names *strings.Replacer) map[string]any {
 	text, err := json.Marshal(o.Object)
 	if err != nil {

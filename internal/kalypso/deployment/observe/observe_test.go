@@ -169,7 +169,7 @@ func (b broken) Reports(context.Context, deployment.Rendering) ([]deployment.Rep
 	return nil, b.err
 }
 
-// A source that does not answer makes everything pending and is listed. An invalid answer is an error.
+// With a source that does not answer, everything is pending, and the source is listed. An invalid answer is an error.
 func TestObserveFailingSources(t *testing.T) {
 	repo, hashes := fleet(t, 1)
 	req := request(t, "file://"+repo, report("a", "ct000", hashes[0]))

@@ -34,7 +34,7 @@ spec: {path: %[3]q, sourceRef: {kind: GitRepository, name: %[1]s}}
 `, name, url, path)
 }
 
-// sent is a source with these reports.
+// sent returns a source with these reports.
 type sent []deployment.Report
 
 func (sent) Name() string { return "sent" }
@@ -46,7 +46,7 @@ func (s sent) Reports(_ context.Context, of deployment.Rendering) ([]deployment.
 	return s, nil
 }
 
-// branchWith commits a rendering with the files of the folder large, and others in the root.
+// branchWith commits a rendering with the files of the folder large, and other files in the root.
 func branchWith(tb testing.TB, repo string, files map[string]string) string {
 	tb.Helper()
 	all := map[string]string{
@@ -112,7 +112,7 @@ func TestVersions(t *testing.T) {
 		// Its target namespace differs from the manifest's, and Azure writes names in its own case.
 		own("b", head), nested("b", "kustomization elsewhere/WEB", "prod@sha1:"+second),
 		nested("b", "Kustomization flux-system/api", "prod@sha1:"+second),
-		// The version is that of the first object. Another revision of the second is another content.
+		// The version is that of the first object. Another revision of the second object changes the content.
 		nested("a", "HelmRelease apps/two", "1.0"), nested("a", "Kustomization flux-system/two", "prod@sha1:"+first),
 		nested("b", "HelmRelease apps/two", "1.0"), nested("b", "Kustomization flux-system/two", "prod@sha1:"+third),
 		own("c", old), nested("c", "Kustomization flux-system/web", "prod@sha1:"+third),
@@ -188,7 +188,7 @@ func TestVersions(t *testing.T) {
 		v.Verdict != string(seen.Verdict) || !v.ObservedAt.Equal(seen.At) {
 		t.Errorf("%+v", v.Observation)
 	}
-	// The cluster e does not report what it runs.
+	// The cluster e does not report its version.
 	if diff := cmp.Diff([]string{"cluster e"}, v.Unanswered); diff != "" {
 		t.Errorf("unanswered (-want +got):\n%s", diff)
 	}
@@ -198,7 +198,7 @@ func TestVersions(t *testing.T) {
 	}
 }
 
-// A place on this machine is not read unless it is allowed, and an app repo that never answers costs versions alone.
+// A local repo is not read unless it is allowed. If a team's repo never answers, only its versions are missing.
 func TestVersionsOfUnreadable(t *testing.T) {
 	t.Parallel()
 	apps := gitserver.InitBare(t)
@@ -240,8 +240,8 @@ func TestVersionsOfUnreadable(t *testing.T) {
 	}
 }
 
-// BenchmarkVersions observes 10,000 clusters with 100 deployment targets each, of which 3% deviate. What they run
-// is encoded into at most 1 MiB.
+// BenchmarkVersions observes 10,000 clusters with 100 deployment targets each, of which 3% deviate. Their versions are
+// encoded into at most 1 MiB.
 func BenchmarkVersions(b *testing.B) {
 	const clusters, targets, types = 10_000, 100, 10
 	apps, repo := gitserver.InitBare(b), gitserver.InitBare(b)

@@ -1,4 +1,4 @@
 package versions
 
-// Parse reads the files of a place.
+// Parse reads the version from the files of a target.
 func Parse(files map[string][]byte) (Manifests, error) { return parse(files) }

@@ -38,7 +38,7 @@ func deploymentYAML(label string, images ...string) string {
 		"spec: {template: {spec: {containers: [%s]}}}\n", labels, strings.Join(containers, ", "))
 }
 
-// The version of the target hello-web in prod, in the order of the rules.
+// TestVersion reads the version of the target hello-web in prod, in the order of the rules.
 func TestVersion(t *testing.T) {
 	t.Parallel()
 	whole := observation.Version{
@@ -94,7 +94,7 @@ func TestVersion(t *testing.T) {
 	}
 }
 
-// Texts that grow when they are expanded, or nest deeply, are read in the time of their size.
+// The time to read texts that expand, or nest deeply, grows only with their size.
 func TestBombs(t *testing.T) {
 	t.Parallel()
 	aliases := "a0: &a0 {image: x:1}\n"

@@ -36,7 +36,7 @@ kind: Kustomization
 metadata: {name: web, namespace: apps}
 spec: {sourceRef: {kind: GitRepository, name: web, namespace: flux-system}}
 `, []versions.Object{{"Kustomization apps/web", versions.Place{"https://git.acme.io/apps/web", "prod", "."}}}},
-		"a source that is elsewhere": {git + `---
+		"a source that is not in the folder": {git + `---
 apiVersion: kustomize.toolkit.fluxcd.io/v1
 kind: Kustomization
 metadata: {name: web, namespace: apps}
@@ -101,7 +101,7 @@ spec:
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			// Each document may stand in a file of its own.
+			// Each document may be in a file of its own.
 			files := map[string][]byte{"all.yaml": []byte(test.text)}
 			if diff := cmp.Diff(test.want, versions.Find(files)); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)

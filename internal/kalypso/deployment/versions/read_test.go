@@ -25,7 +25,7 @@ func at(repo, path, commit string) versions.At {
 	return versions.At{Place: versions.Place{Repo: repo, Branch: "main", Path: path}, Commit: commit}
 }
 
-// Read returns the tree and what the files say, and reads equal contents once.
+// Read returns the tree and the version from its files, and reads equal contents once.
 func TestRead(t *testing.T) {
 	t.Parallel()
 	repo := gitserver.InitBare(t)
@@ -70,8 +70,8 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// A place on this machine is not read unless it is allowed. A place on another server gets no credential, and none is
-// in an error.
+// A local repo is not read unless it is allowed. A repo on another server gets no credential, and no error contains
+// one.
 func TestReadSecurity(t *testing.T) {
 	t.Parallel()
 	repo := gitserver.InitBare(t)
@@ -112,7 +112,8 @@ func TestReadSecurity(t *testing.T) {
 	}
 }
 
-// A place with too many or too large files has its tree alone. A repo that is too large costs its own places alone.
+// A target with too many or too large files has only its tree. If a repo is too large, only its own targets have no
+// versions.
 func TestReadBounds(t *testing.T) {
 	t.Parallel()
 	var script strings.Builder
@@ -153,7 +154,7 @@ func TestReadBounds(t *testing.T) {
 			for path, want := range wants {
 				got := read[at(url, path, head)]
 				switch {
-				case test.options == nil: // it sends the whole commit
+				case test.options == nil: // the server sends the whole commit
 					if !errors.Is(got.Err, gitremote.ErrTooLarge) || got.Tree != "" {
 						t.Errorf("%s: %+v", path, got)
 					}

@@ -44,14 +44,14 @@ func newPlace(t *testing.T, options ...azuredevopsfake.Option) *place {
 	return p
 }
 
-// branch puts a commit on a new branch, which starts where main is.
+// branch adds a commit to a new branch that starts at the head of main.
 func (p *place) branch(name string) string {
 	p.Helper()
 	gitserver.Git(p, p.on.Dir, "branch", name, "main")
 	return gitserver.Seed(p, p.on.Dir, name, map[string]string{name: name})
 }
 
-// TestErrors: each answer of Azure is the kind of error that users are told what to do about.
+// TestErrors: each answer of Azure gives the kind of error whose advice fits.
 func TestErrors(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -158,8 +158,8 @@ func (s *services) RoundTrip(req *http.Request) (*http.Response, error) {
 	return http.DefaultTransport.RoundTrip(to)
 }
 
-// TestServices: of Azure DevOps Services, two servers get the token, of the named organisations alone; no redirect
-// leads it elsewhere.
+// TestServices: two servers of Azure DevOps Services get the token, only for the named organisations. No redirect leads
+// it elsewhere.
 func TestServices(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -211,7 +211,8 @@ func TestServices(t *testing.T) {
 	}
 }
 
-// TestRetries: a request that failed on its way is sent again whole, and one that took effect opens nothing twice.
+// TestRetries: a request whose connection broke is sent again completely. If the first one took effect, nothing is
+// opened twice.
 func TestRetries(t *testing.T) {
 	t.Parallel()
 	for name, failure := range map[string]azuredevopsfake.Failure{
@@ -231,7 +232,7 @@ func TestRetries(t *testing.T) {
 	}
 }
 
-// TestSlowedDown: an answer may ask to slow down; the next request waits for as long.
+// TestSlowedDown: if an answer asks to slow down, the next request waits for the time that it names.
 func TestSlowedDown(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -249,8 +250,8 @@ func TestSlowedDown(t *testing.T) {
 	}
 }
 
-// TestLongDescriptions: lists cut descriptions. The whole of at most ten is read to find ours, whose marker is at the
-// start: any number of long ones of people does not hide it.
+// TestLongDescriptions: lists cut descriptions, so at most ten are read completely to find ours. Its marker is at the
+// start, so that it is found among any number of people's long descriptions.
 func TestLongDescriptions(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -277,7 +278,7 @@ func TestLongDescriptions(t *testing.T) {
 	}
 }
 
-// TestForks: pull requests of forks are none of ours, though their branches have our names.
+// TestForks: pull requests of forks are not ours, even if their branches have our names.
 func TestForks(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -287,7 +288,7 @@ func TestForks(t *testing.T) {
 	}
 }
 
-// TestMergeRefused: a merge that fails in the background is an error with the reason, and so is its auto-complete.
+// TestMergeRefused: a merge that fails in the background is an error with the reason, and so is a failed auto-complete.
 func TestMergeRefused(t *testing.T) {
 	t.Parallel()
 	for _, status := range []string{"rejectedByPolicy", "failure", "conflicts"} {
@@ -308,7 +309,7 @@ func TestMergeRefused(t *testing.T) {
 	p.Refused(err, hosting.ErrForbidden, hosting.FieldAutoMerge, "enable auto-merge of pull request 1")
 }
 
-// TestOptionalPolicies: auto-complete waits for the policies that are required, and for no other.
+// TestOptionalPolicies: auto-complete waits only for required policies.
 func TestOptionalPolicies(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -366,7 +367,7 @@ func TestManyStatuses(t *testing.T) {
 	}
 }
 
-// TestDescriptionLimit: Azure refuses what is too long. Our limit keeps title and description below its own.
+// TestDescriptionLimit: Azure refuses long texts. Our limit keeps title and description below Azure's.
 func TestDescriptionLimit(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -379,7 +380,8 @@ func TestDescriptionLimit(t *testing.T) {
 	}
 }
 
-// TestBackgroundMerge: without policies, the merge that Azure makes in the background is waited for, up to a minute.
+// TestBackgroundMerge: without policies, the provider waits up to a minute for the merge that Azure makes in the
+// background.
 func TestBackgroundMerge(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -403,7 +405,7 @@ func TestBackgroundMerge(t *testing.T) {
 	}
 }
 
-// TestRedirects: the token follows no redirect to what only looks like a server of Azure.
+// TestRedirects: the token follows no redirect to a server that only looks like Azure's.
 func TestRedirects(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)

@@ -8,7 +8,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts"
 )
 
-// TestHost: Azure DevOps does what all hosts do, also while it lags behind.
+// TestHost runs the tests of all hosts on Azure DevOps, also while its answers lag behind.
 func TestHost(t *testing.T) {
 	t.Parallel()
 	for name, options := range map[string][]azuredevopsfake.Option{

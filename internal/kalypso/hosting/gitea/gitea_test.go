@@ -30,7 +30,7 @@ type place struct {
 	local string // a bare repo, from which branches are pushed
 }
 
-// waited returns the waits so far in seconds, and forgets them.
+// waited returns the waits since the last call, in seconds.
 func (p *place) waited() (seconds []float64) {
 	for _, wait := range p.clock.Waited() {
 		seconds = append(seconds, wait.Seconds())
@@ -83,7 +83,7 @@ func (p *place) open() hosting.PullRequest {
 	return p.Must(p.repo.Open(p.Context(), hostingtest.Proposal()))
 }
 
-// refused fails the test unless an error is of a kind and says something, and returns it.
+// refused fails the test unless an error is of this kind and contains the text. It returns the error.
 func (p *place) refused(err, kind error, said string) hosting.Error {
 	p.Helper()
 	var e *hosting.Error
@@ -151,7 +151,7 @@ func TestURLs(t *testing.T) {
 	}
 }
 
-// TestFolder: a server below a folder of its address.
+// TestFolder: a server below a path of its address works.
 func TestFolder(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -162,7 +162,7 @@ func TestFolder(t *testing.T) {
 	}
 }
 
-// TestRequests: which requests an operation makes.
+// TestRequests pins the requests of each operation.
 func TestRequests(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -199,7 +199,7 @@ func TestRequests(t *testing.T) {
 	p.expectCalls(at, "GET /pulls", "GET /pulls")
 }
 
-// TestLabels: many pull requests at once create a label once.
+// TestLabels: many pull requests at the same time create a label once.
 func TestLabels(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -240,7 +240,7 @@ func TestForks(t *testing.T) {
 	}
 }
 
-// TestEmptyRepo: a repo without a commit has no pull request. It may get its first one while we ask.
+// TestEmptyRepo: a repo without a commit has no pull request. It may get its first commit during the request.
 func TestEmptyRepo(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -257,7 +257,7 @@ func TestEmptyRepo(t *testing.T) {
 	}
 }
 
-// TestRenamed: the old name of a repo goes on to work.
+// TestRenamed: the old name of a repo still works.
 func TestRenamed(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -274,7 +274,7 @@ func TestRenamed(t *testing.T) {
 	}
 }
 
-// TestReviewers: a team of another organisation, one of a user, an unknown user and the author can't be asked.
+// TestReviewers: a team of another organisation, a team of a user, an unknown user and the author cannot be requested.
 func TestReviewers(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -304,7 +304,7 @@ func TestReviewers(t *testing.T) {
 	p.refused(err, hosting.ErrRejected, "the server did not ask "+p.on.Owner+"/platform; "+p.on.Owner+" may be a user")
 }
 
-// TestUnasked: a team whose member reviewed is in the timeline alone.
+// TestUnasked: only the timeline contains a team whose member has reviewed.
 func TestUnasked(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -321,7 +321,7 @@ func TestUnasked(t *testing.T) {
 	}
 }
 
-// TestDrafts: the prefixes of people's drafts are taken off, and a title of ours round-trips.
+// TestDrafts: the prefixes of people's drafts are removed, and our titles round-trip.
 func TestDrafts(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -351,7 +351,7 @@ func TestDrafts(t *testing.T) {
 	}
 }
 
-// TestOtherDrafts: a server whose settings have other prefixes makes no draft of ours.
+// TestOtherDrafts: a server with other prefixes in its settings does not treat our pull request as a draft.
 func TestOtherDrafts(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -365,7 +365,7 @@ func TestOtherDrafts(t *testing.T) {
 }
 
 // TestAutoMerge: auto-merge that people schedule and cancel is seen, without its method. Another method replaces the
-// one before.
+// previous one.
 func TestAutoMerge(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -385,7 +385,7 @@ func TestAutoMerge(t *testing.T) {
 	if now := p.Must(p.repo.Read(t.Context(), opened.Number)); now.AutoMerge != "" {
 		t.Errorf("auto-merge is %q", now.AutoMerge)
 	}
-	// It is off already: to disable it changes nothing, and another method is enabled.
+	// If it is already off, disabling it changes nothing, and another method can be enabled.
 	p.Must(p.repo.MergeWhenReady(t.Context(), now, ""))
 	now = p.Must(p.repo.MergeWhenReady(t.Context(), now, hosting.Squash))
 	p.on.SetStatus(t, "ann", now.HeadCommit, "ci", "success")
@@ -413,7 +413,7 @@ func (p *place) until(seen func() bool) {
 	p.Fatal("it never happens")
 }
 
-// TestScheduledTwice: people enabled it meanwhile.
+// TestScheduledTwice: people enable auto-merge at the same time.
 func TestScheduledTwice(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -425,7 +425,7 @@ func TestScheduledTwice(t *testing.T) {
 	}
 }
 
-// TestOutOfDate: a branch that moves while Gitea looks at it is asked for again.
+// TestOutOfDate: if a branch moves while Gitea reads it, the request is repeated.
 func TestOutOfDate(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -455,7 +455,8 @@ func TestForbiddenMethod(t *testing.T) {
 	p.expectCalls(at, "GET ")
 }
 
-// TestConflict: Gitea answers with conflicts as during its check. We ask five times, and say both.
+// TestConflict: Gitea gives the same answer for conflicts and during its check. We ask five times, and the error names
+// both causes.
 func TestConflict(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -469,7 +470,7 @@ func TestConflict(t *testing.T) {
 	}
 }
 
-// TestMergeRefused: who may not merge, and drafts.
+// TestMergeRefused: merges without the right, and merges of drafts.
 func TestMergeRefused(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -488,7 +489,8 @@ func TestMergeRefused(t *testing.T) {
 	}
 }
 
-// TestRetries: a busy server is asked again, after the time that it says, and a lost answer repeats nothing.
+// TestRetries: a request to a busy server is repeated after the time that it names. After a lost answer, nothing is
+// done twice.
 func TestRetries(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
@@ -539,7 +541,7 @@ func (p *place) expectWaits(want []float64) {
 	}
 }
 
-// TestUnavailable: the server does not answer before the deadline, and the error is of that kind.
+// TestUnavailable: if the server does not answer before the deadline, the error is of that kind.
 func TestUnavailable(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -553,7 +555,7 @@ func TestUnavailable(t *testing.T) {
 	}
 }
 
-// TestInvalidAnswers: an answer that is not Gitea's, and errors without a message.
+// TestInvalidAnswers: answers of another program, and errors without a message.
 func TestInvalidAnswers(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)

@@ -15,7 +15,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// TestHost: a real Gitea does what all hosts do.
+// TestHost runs the tests of all hosts on a real Gitea.
 func TestHost(t *testing.T) {
 	t.Parallel()
 	hostingtest.Run(t, hosts.Gitea)

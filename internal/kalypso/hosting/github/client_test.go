@@ -18,7 +18,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
-// The client recognizes a repo by every form of its URL, on its own server only, whatever the server's name is.
+// The client recognizes a repo by every form of its URL, only on its own server, with any server name.
 func TestRepoURL(t *testing.T) {
 	for _, tc := range []struct{ base, url, compare string }{
 		{"", "https://github.com/acme/gitops", "https://github.com/acme/gitops/compare/a...b"},
@@ -202,7 +202,7 @@ func TestAppScope(t *testing.T) {
 	expectError(t, err, hosting.ErrNotVisible, "not accessible to the parent installation")
 }
 
-// The keys of other tools, in PKCS #8, are taken as well.
+// Keys in PKCS #8, as other tools write them, work too.
 func TestAppKeyPKCS8(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -221,8 +221,7 @@ func TestAppKeyPKCS8(t *testing.T) {
 		t.Context(), p.proposal()))
 }
 
-// If no token can be obtained, the error says so, whatever the token was needed for. Temporary failures are retried
-// there too.
+// If no token can be obtained, that is the error, for each use of the token. Temporary failures are retried there too.
 func TestAppRefused(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -249,7 +248,7 @@ func TestAppRefused(t *testing.T) {
 	expectWaits(t, p, seconds(1, 2))
 }
 
-// Who may only read is told which permission is missing, of a token and of an app.
+// If a token or an app may only read, the error names the missing permission.
 func TestRights(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)

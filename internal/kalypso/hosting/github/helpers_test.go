@@ -34,7 +34,7 @@ func newPlace(t *testing.T) *place {
 	return p
 }
 
-// branch puts a commit on a branch, which starts where main is.
+// branch adds a commit to a branch that starts at the head of main.
 func (p *place) branch(name string) {
 	p.t.Helper()
 	if gitserver.Rev(p.t, p.on.Path, name) == "" {
@@ -43,7 +43,7 @@ func (p *place) branch(name string) {
 	gitserver.Seed(p.t, p.on.Path, name, map[string]string{name: gitserver.Rev(p.t, p.on.Path, name)})
 }
 
-// client is one for the fake.
+// client returns a client for the fake.
 func (p *place) client(c github.Config) *github.Client {
 	p.t.Helper()
 	c.BaseURL, c.Clock = p.fake.URL, p.clock
@@ -63,7 +63,7 @@ func (p *place) as(c github.Config) hosting.Repo {
 	return repo
 }
 
-// within is a context that ends after so much of the clock's time.
+// within returns a context with a deadline after this time on the clock.
 func (p *place) within(d time.Duration) context.Context {
 	ctx, cancel := context.WithDeadline(p.t.Context(), p.clock.Now().Add(d))
 	p.t.Cleanup(cancel)
@@ -79,7 +79,7 @@ var (
 	query  = hosting.Query{Branch: "change", Target: "main", Marker: marker}
 )
 
-// calls are the requests to the API so far: method and path.
+// calls returns the requests to the API so far: method and path.
 func (p *place) calls() []string {
 	var all []string
 	for _, r := range p.fake.Requests() {
@@ -89,7 +89,7 @@ func (p *place) calls() []string {
 	return all
 }
 
-// expectError fails the test unless the error is of that kind and says so, and contains no secret of the fake.
+// expectError fails the test unless the error is of this kind, contains the text, and contains no secret of the fake.
 func expectError(t *testing.T, err, kind error, said string) {
 	t.Helper()
 	var e *hosting.Error
@@ -104,7 +104,7 @@ func expectError(t *testing.T, err, kind error, said string) {
 	}
 }
 
-// must gives a pull request that was asked for without error.
+// must returns the pull request, and fails the test with an error.
 func must(t *testing.T) func(*hosting.PullRequest, error) hosting.PullRequest {
 	return func(p *hosting.PullRequest, err error) hosting.PullRequest {
 		t.Helper()

@@ -121,7 +121,7 @@ func TestLatestStatusesUnread(t *testing.T) {
 	}
 }
 
-// Who may not see the repo, or lacks a permission, gets an error and no statuses.
+// A credential that may not see the repo, or lacks a permission, gets an error and no statuses.
 func TestLatestStatusesRights(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)

@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// TestPermissionOf reads what a request needs from GitHub's header, else from what an app's token would have.
+// TestPermissionOf reads the permission that a request needs from GitHub's header, or else from the permissions of an
+// app's token.
 func TestPermissionOf(t *testing.T) {
 	r := &repo{name: "gitops"}
 	asked, err := http.NewRequestWithContext(r.pulls(t.Context()), http.MethodPost, "https://api.github.com", nil)

@@ -14,7 +14,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
-// A pull request is opened with the whole proposal, and edited only by the requests that its changes need.
+// A pull request is opened with the whole proposal, and edited with only the requests that its changes need.
 func TestLife(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -98,7 +98,7 @@ func TestRefused(t *testing.T) {
 	expectError(t, open(func(w *hosting.PullRequestContent) { w.Body = strings.Repeat("ü", p.repo.MaxBody()+1) }),
 		hosting.ErrRejected, "body is too long")
 
-	// The pull request exists although its reviewer could not be asked.
+	// The pull request exists although its reviewer could not be requested.
 	wanted := p.proposal()
 	wanted.Labels, wanted.Reviewers = []string{"platform"}, []string{"acme/unknown"}
 	opened, err := p.repo.Open(t.Context(), wanted)
@@ -111,7 +111,7 @@ func TestRefused(t *testing.T) {
 	expectError(t, err, hosting.ErrRejected, "team other/platform does not belong to acme, the owner of the repo")
 }
 
-// A repo without drafts: an edit makes all but the draft, and its error names the draft.
+// In a repo without drafts, an edit makes all changes except the draft, and its error names the draft.
 func TestNoDrafts(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -136,7 +136,7 @@ func TestNoDrafts(t *testing.T) {
 	expectError(t, err, hosting.ErrRejected, "Draft pull requests are not supported in this repository.")
 }
 
-// TestUnasked: a reviewer who was asked before, or has reviewed, is not asked again, however long ago that was.
+// TestUnasked: a reviewer who was requested before, or has reviewed, is not requested again, at any later time.
 func TestUnasked(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -214,7 +214,7 @@ func TestMergeWhenReady(t *testing.T) {
 	expectError(t, err, hosting.ErrRejected, "Head branch was modified")
 	expectWaits(t, p, seconds(1, 2, 4, 8))
 	opened = must(t)(p.repo.Read(t.Context(), opened.Number))
-	// A check that nothing asks for does not delay it; and GitHub sees what was just pushed a little later.
+	// A check that is not required does not delay it. GitHub notices a push a little later.
 	p.on.SetStatus(opened.HeadCommit, "other", "pending")
 	p.fake.Fail("PUT", "/merge", 2, githubfake.HeadNotMoved())
 	if got := must(t)(p.repo.MergeWhenReady(t.Context(), opened, hosting.Squash)); got.State != hosting.Merged {
@@ -235,7 +235,7 @@ func TestMergeWhenReady(t *testing.T) {
 	expectError(t, err, hosting.ErrForbidden, "enable auto-merge of pull request 3 of acme/gitops")
 }
 
-// A status is found by its context however it is written, and among however many.
+// A status is found by its context in upper or lower case, and among any number of statuses.
 func TestStatus(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)

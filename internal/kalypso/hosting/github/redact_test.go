@@ -87,13 +87,13 @@ func TestWords(t *testing.T) {
 	}
 }
 
-// authorization is the token that the API was last shown.
+// authorization returns the token of the last request.
 func (p *place) authorization() string {
 	requests := p.fake.Requests()
 	return strings.TrimPrefix(requests[len(requests)-1].Authorization, "Bearer ")
 }
 
-// escaped is JSON with its underscores and slashes escaped, as a server may.
+// escaped returns JSON with escaped underscores and slashes, as a server may send it.
 func escaped(text string) string {
 	return strings.NewReplacer("_", `\u005f`, "/", `\/`).Replace(text)
 }
@@ -121,7 +121,7 @@ func TestTokenRequestsAreRedacted(t *testing.T) {
 	expectError(t, err, hosting.ErrUnauthenticated, "refused: Bearer (secret)")
 }
 
-// TestNetworkErrorsAreRedacted: so are errors without an answer.
+// TestNetworkErrorsAreRedacted: errors without an answer are shown without secrets.
 func TestNetworkErrorsAreRedacted(t *testing.T) {
 	t.Parallel()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

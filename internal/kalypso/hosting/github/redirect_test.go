@@ -12,8 +12,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/githubfake"
 )
 
-// TestRedirectsElsewhere: neither request nor credential leaves the API, by token or as an app, and what an answer with
-// a redirect says is not shown.
+// TestRedirectsElsewhere: neither a request nor a credential leaves the API, with a token or as an app. The body of a
+// redirect is not shown.
 func TestRedirectsElsewhere(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex

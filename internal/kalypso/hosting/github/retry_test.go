@@ -25,8 +25,8 @@ func seconds(all ...int) (d []time.Duration) {
 	return d
 }
 
-// After a passing failure, the client waits as long as GitHub says, else longer each time. Reads, writes and GraphQL
-// are all retried.
+// After a temporary failure, the client waits as long as GitHub says, or else longer each time. Reads, writes and
+// GraphQL are all retried.
 func TestRetries(t *testing.T) {
 	for name, tc := range map[string]struct {
 		failure func(now time.Time) githubfake.Failure
@@ -90,7 +90,8 @@ func expectWaits(t *testing.T, p *place, want []time.Duration) {
 	}
 }
 
-// A connection that breaks is tried again; what a write had done before, it finds, and opens no second pull request.
+// After a broken connection, the request is repeated. A write finds what the first attempt did, and opens no second
+// pull request.
 func TestDroppedConnections(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -110,7 +111,7 @@ func TestDroppedConnections(t *testing.T) {
 	expectError(t, err, hosting.ErrExists, "A pull request already exists for acme:change.")
 }
 
-// An answer that breaks off in its middle is tried again as well.
+// After an incomplete answer, the request is repeated as well.
 func TestAnswerBreaksOff(t *testing.T) {
 	t.Parallel()
 	broken := 2
@@ -137,8 +138,8 @@ func TestAnswerBreaksOff(t *testing.T) {
 	}
 }
 
-// No attempt waits beyond the deadline, and the error names the cause. Without a deadline the number of attempts is
-// bounded.
+// No attempt waits beyond the deadline, and the error names the cause. Without a deadline, the number of attempts is
+// limited.
 func TestGivesUp(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -173,7 +174,7 @@ func TestGivesUp(t *testing.T) {
 	}
 }
 
-// A server that takes requests and does not answer is asked again, as one that is not available.
+// A request to a server that accepts it and does not answer is repeated, as for a server that is not available.
 func TestSilentServer(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -187,7 +188,8 @@ func TestSilentServer(t *testing.T) {
 	expectError(t, err, hosting.ErrUnavailable, "timeout awaiting response headers")
 }
 
-// The last request that a limit allows is no reason to refuse the next one by the machine's clock: GitHub decides.
+// After the last request that a limit allows, the client sends the next one, whatever the machine's clock shows: GitHub
+// decides.
 func TestLimitUsedUp(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -252,7 +254,7 @@ func TestRenamed(t *testing.T) {
 	}
 }
 
-// A server that cannot be reached is tried a few times, one that does not show who it is but once.
+// A server that cannot be reached is tried a few times. A server with an invalid certificate is tried once.
 func TestUnreachable(t *testing.T) {
 	t.Parallel()
 	tls := httptest.NewTLSServer(http.NotFoundHandler())

@@ -8,7 +8,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts"
 )
 
-// TestHost: GitHub does what all hosts do.
+// TestHost runs the tests of all hosts on GitHub.
 func TestHost(t *testing.T) {
 	t.Parallel()
 	hostingtest.Run(t, hosts.GitHub(githubfake.WithGitBackend()))

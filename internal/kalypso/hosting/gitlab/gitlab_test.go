@@ -28,7 +28,7 @@ type place struct {
 	repo hosting.Repo
 }
 
-// projectPath is the path of a place's project.
+// projectPath is the path of the project of a place.
 const projectPath = "acme/platform/gitops"
 
 func newPlace(t *testing.T, options ...gitlabfake.Option) *place {
@@ -43,7 +43,7 @@ func newPlace(t *testing.T, options ...gitlabfake.Option) *place {
 	return p
 }
 
-// branch puts a commit on a branch, which starts where main is.
+// branch adds a commit to a branch that starts at the head of main.
 func (p *place) branch(name string) string {
 	p.Helper()
 	if gitserver.Rev(p, p.on.Dir, name) == "" {
@@ -61,7 +61,7 @@ func (p *place) as(c hostingtest.Credential) hosting.Repo {
 	return repo
 }
 
-// calls are the requests to the API so far: method and path below the project.
+// calls returns the requests to the API so far: method and path below the project.
 func (p *place) calls() []string {
 	var all []string
 	for _, r := range p.Fake.Requests() {
@@ -106,7 +106,7 @@ func TestRequests(t *testing.T) {
 	p.expectCalls("GET /merge_requests", "GET /merge_requests")
 }
 
-// TestParallelLookup: repos of one project that are used at once look it up once, and again after an error.
+// TestParallelLookup: repos of one project that are used at the same time look it up once, and again after an error.
 func TestParallelLookup(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -188,7 +188,7 @@ func TestRepoURLs(t *testing.T) {
 	}
 }
 
-// TestErrors: each answer of GitLab is the kind of error that users are told what to do about.
+// TestErrors: each answer of GitLab gives the kind of error whose advice fits.
 func TestErrors(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -238,7 +238,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// TestReadScope: a token that may only read is told which scope to have.
+// TestReadScope: the error about a token that may only read names the missing scope.
 func TestReadScope(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -251,7 +251,8 @@ func TestReadScope(t *testing.T) {
 	}
 }
 
-// TestRetries: a request that failed on its way is sent again whole, and one that took effect opens nothing twice.
+// TestRetries: a request whose connection broke is sent again completely. If the first one took effect, nothing is
+// opened twice.
 func TestRetries(t *testing.T) {
 	t.Parallel()
 	for name, failure := range map[string]gitlabfake.Failure{
@@ -273,7 +274,7 @@ func TestRetries(t *testing.T) {
 	}
 }
 
-// TestForks: merge requests of forks are not ours, though their branches have our names.
+// TestForks: merge requests of forks are not ours, even if their branches have our names.
 func TestForks(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -317,7 +318,7 @@ func TestLocked(t *testing.T) {
 	}
 }
 
-// TestReviewersDropped: GitLab says nothing of reviewers whom it drops; the error does.
+// TestReviewersDropped: GitLab drops reviewers without an error. Our error names them.
 func TestReviewersDropped(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -341,7 +342,7 @@ func TestReviewersDropped(t *testing.T) {
 	p.Refused(err, hosting.ErrRejected, hosting.FieldReviewers, "GitLab did not ask outsider: the user may not see")
 }
 
-// TestMergeCommit: however the project merges, the merge commit is what the target got.
+// TestMergeCommit: with each merge method, the merge commit is the one on the target branch.
 func TestMergeCommit(t *testing.T) {
 	t.Parallel()
 	for _, squash := range []bool{true, false} {
@@ -359,7 +360,7 @@ func TestMergeCommit(t *testing.T) {
 	}
 }
 
-// TestMergeRefused: GitLab gets five attempts for what it does in the background; a missing right is final.
+// TestMergeRefused: a merge is tried five times while GitLab works in the background. A missing right is final.
 func TestMergeRefused(t *testing.T) {
 	t.Parallel()
 	for _, failure := range []gitlabfake.Failure{
@@ -408,7 +409,7 @@ func TestMergeMethods(t *testing.T) {
 	}
 }
 
-// TestCancelTwice: auto-merge that is off already needs no answer of its own; versions differ in it.
+// TestCancelTwice: canceling auto-merge that is already off is no error, with the answer of each version.
 func TestCancelTwice(t *testing.T) {
 	t.Parallel()
 	for _, failure := range []gitlabfake.Failure{{After: true}, gitlabfake.Error(406, "406 Not Acceptable"),
@@ -430,7 +431,7 @@ func TestCancelTwice(t *testing.T) {
 	p.Refused(err, hosting.ErrRejected, hosting.FieldAutoMerge, "disable auto-merge of merge request 1")
 }
 
-// TestPending: a pending status is not set to pending again, and nothing of it is left in the next one.
+// TestPending: a pending status is not set to pending again, and the next status has none of its values.
 func TestPending(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -459,7 +460,7 @@ func TestPending(t *testing.T) {
 	p.expectCalls("POST /statuses/" + commit)
 }
 
-// TestNoBranch: GitLab sets statuses on commits of branches alone.
+// TestNoBranch: GitLab sets statuses only on commits of branches.
 func TestNoBranch(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -500,8 +501,8 @@ func TestJobStates(t *testing.T) {
 	}
 }
 
-// TestManyStatuses: 500 commits take a request each, and no more than 8 at the same time. Of a commit with more
-// contexts than a page has, the given ones are read.
+// TestManyStatuses: 500 commits take a request each, and no more than 8 at the same time. If a commit has more contexts
+// than a page, only the given ones are read.
 func TestManyStatuses(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)

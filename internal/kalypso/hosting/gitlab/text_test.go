@@ -7,7 +7,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitlabfake"
 )
 
-// FuzzTitle: any title comes back from GitLab as it was sent, and is a draft's only if it is to be.
+// FuzzTitle: GitLab returns any title as it was sent, and it makes a draft only if one is wanted.
 func FuzzTitle(f *testing.F) {
 	for _, title := range []string{"Render prod", "Draft: x", "draft:x", "- Draft: x", "- - [draft] x", "(DRAFT)", "- x",
 		"Draft", "draft - x", "Drafty", ""} {
@@ -27,7 +27,7 @@ func FuzzTitle(f *testing.F) {
 	})
 }
 
-// FuzzEscape: GitLab runs no quick action of any description, and its escaped text stays as it is.
+// FuzzEscape: GitLab runs no quick action of any description, and escaping an escaped text changes nothing.
 func FuzzEscape(f *testing.F) {
 	for _, body := range []string{
 		"/merge", "a\n/close\nb", "\r/merge", "a\n\r\r/merge", "  /merge", "```\n/x\n```\n/y", "\t/z",

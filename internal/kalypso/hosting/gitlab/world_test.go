@@ -8,7 +8,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts"
 )
 
-// TestHost: GitLab does what all hosts do, also while it lags behind, and below a folder.
+// TestHost runs the tests of all hosts on GitLab, also while its answers lag behind, and below a folder.
 func TestHost(t *testing.T) {
 	t.Parallel()
 	for name, options := range map[string][]gitlabfake.Option{

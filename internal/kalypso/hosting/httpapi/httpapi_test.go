@@ -49,7 +49,7 @@ func echoes(w http.ResponseWriter, r *http.Request) {
 	status(400, "no use for "+r.Header.Get("X-Key"))(w, r)
 }
 
-// host is a server whose API lies below /api/, and answers the requests in order; the last answer repeats.
+// host is a server whose API is below /api/. It answers the requests in order, and repeats the last answer.
 type host struct {
 	*httptest.Server
 	clock   *hostingtest.Clock
@@ -110,14 +110,14 @@ func (k *keys) auth() httpapi.Authorization {
 	}
 }
 
-// received is the answer to a request.
+// received is the client's result of a request.
 type received struct {
 	status int
 	header http.Header
 	text   string
 }
 
-// ask posts to an API within an hour of the host's clock.
+// ask sends a POST to an API, with a deadline in an hour of the host's clock.
 func (h *host) ask(t *testing.T, auth httpapi.Authorization) (received, error) {
 	t.Helper()
 	ctx, cancel := context.WithDeadline(t.Context(), h.clock.Now().Add(time.Hour))
@@ -138,8 +138,8 @@ func (h *host) ask(t *testing.T, auth httpapi.Authorization) (received, error) {
 	return received{resp.StatusCode, resp.Header, string(body)}, nil
 }
 
-// TestFaults: after a passing failure, the whole request is sent again with the credential, once the wait that the host
-// asks for is over. Any other response is returned at once, as an answer or an error.
+// TestFaults: after a temporary failure, the whole request is sent again with the credential, after the wait that the
+// host asks for. Any other response is returned at once, as an answer or an error.
 func TestFaults(t *testing.T) {
 	t.Parallel()
 	const canary = "POST /api/x canary1 text"
@@ -212,8 +212,8 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// TestDelayAfterSuccess: two clients of an API share what the server asks for: after a good answer with Retry-After, no
-// request is sent earlier, and none that would wait beyond its deadline.
+// TestDelayAfterSuccess: two clients of an API share the server's delays: after a successful answer with Retry-After,
+// no request is sent earlier, and a request that would wait beyond its deadline fails at once.
 func TestDelayAfterSuccess(t *testing.T) {
 	t.Parallel()
 	h := newHost(t, status(200, "slower", "Retry-After", "30"), ok, status(200, "much slower", "Retry-After", "3601"), ok)
@@ -238,7 +238,7 @@ func TestDelayAfterSuccess(t *testing.T) {
 	}
 }
 
-// TestDelayByServer: where a host has several servers, each is delayed by its own answers alone, also after a redirect.
+// TestDelayByServer: if a host has several servers, each is delayed only by its own answers, also after a redirect.
 func TestDelayByServer(t *testing.T) {
 	t.Parallel()
 	second := newHost(t, status(200, "slower", "Retry-After", "30"), ok)

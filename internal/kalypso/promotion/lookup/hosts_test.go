@@ -40,7 +40,7 @@ type chain struct {
 	local   string // a bare repo, from which branches are pushed
 	git     *gitremote.Client
 	host    hosting.Host
-	repo    hosting.Repo // as the provider's own pipeline uses it
+	repo    hosting.Repo // with the credential of the provider's own pipeline
 	initial string
 	rules   promotion.Rules
 }
@@ -58,7 +58,7 @@ func newChain(t *testing.T, on hosts.Host) *chain {
 	return c
 }
 
-// use has the promotion ask the host with a credential. Git keeps its own.
+// use sets the credential for the host's API. Git keeps its own.
 func (c *chain) use(credential hostingtest.Credential) {
 	c.Helper()
 	c.host = c.world.Host(c, credential)
@@ -82,7 +82,7 @@ func (c *chain) commit(version string) string {
 	return commit
 }
 
-// deliver has a GitOps branch say that a commit is promoted.
+// deliver commits a record to a GitOps branch: this commit is promoted.
 func (c *chain) deliver(branch, commit string) {
 	c.Helper()
 	gitserver.Seed(c, c.local, branch, map[string]string{record.PromotedCommitFile: commit})
@@ -136,7 +136,7 @@ func (c *chain) decideIn(ctx context.Context) *promotion.Choice {
 	return found
 }
 
-// expect decides, and compares the kind, the commit and what the decision says.
+// expect decides, and compares the kind, the commit and the texts of the decision.
 func (c *chain) expect(kind promotion.Kind, commit string, says ...string) *promotion.Choice {
 	c.Helper()
 	found := c.decide()
@@ -168,12 +168,12 @@ func afterStage(soak, renewedWithin time.Duration, by string) []promotion.Gate {
 	return []promotion.Gate{{Name: "stage", Context: stageContext, Soak: soak, RenewedWithin: renewedWithin, By: by}}
 }
 
-// gates are what people and pipelines report of commits, and what the promotion to prod does.
+// gates lists reports of people and pipelines about commits, each with the decision of the promotion to prod.
 var gates = []struct {
 	rule string
 	test func(*chain)
 }{
-	{"the status of the environment before", func(c *chain) {
+	{"the status of the previous environment", func(c *chain) {
 		c.rules.After = afterStage(0, 0, "")
 		commit := c.commit("1")
 		c.expect(promotion.Hold, c.initial, "1 newer commit waits")
@@ -186,7 +186,7 @@ var gates = []struct {
 		c.deliver("prod", commit)
 		c.expect(promotion.UpToDate, commit)
 	}},
-	{"the status of the environment before, by Kalypso's workflows", func(c *chain) {
+	{"the status of the previous environment, by Kalypso's workflows", func(c *chain) {
 		c.rules.After = afterStage(0, 0, "")
 		first, second := c.commit("1"), ""
 		deployed := hosting.Status{Context: stageContext, State: hosting.Pending, Description: "Deployed"}
@@ -240,7 +240,7 @@ var gates = []struct {
 		c.set(commit, "ci", hosting.Success)
 		c.expect(promotion.Hold, c.initial, `only one by "ann" counts`)
 	}},
-	{"the environment before, by another account", func(c *chain) {
+	{"the status of the previous environment, by another account", func(c *chain) {
 		c.rules.After = afterStage(0, 0, c.world.Traits().Login)
 		commit := c.commit("1")
 		c.people.SetStatus(c, commit, stageContext, hosting.Success)
@@ -255,7 +255,7 @@ var gates = []struct {
 		c.set(commit, stageContext, hosting.Success)
 		c.expect(promotion.Hold, c.initial, "it soaks 2s from ")
 		c.pass(soak + time.Second)
-		c.expect(promotion.Hold, c.initial, "it soaks 2s from ") // until the environment says so again
+		c.expect(promotion.Hold, c.initial, "it soaks 2s from ") // until the environment reports again
 		c.set(commit, stageContext, hosting.Success)
 		c.expect(promotion.Promote, commit, `status "stage environment" is success by LOGIN`, "soaked 2s since ")
 		c.set(commit, stageContext, hosting.Failure)
@@ -282,7 +282,7 @@ var gates = []struct {
 		c.set(commit, stageContext, hosting.Success)
 		c.expect(promotion.Hold, c.initial, "its soak began anew, since no good status came from ")
 	}},
-	{"what the open pull request would promote", func(c *chain) {
+	{"the commit of an open pull request", func(c *chain) {
 		commit := c.commit("1")
 		c.deliver("ours", commit)
 		c.people.Open(c, "ours", "prod", "Promote", "Text\n\n"+hosting.Marker("prod", "prod", "."))
@@ -312,7 +312,7 @@ var gates = []struct {
 	{"a host that does not show the repo", func(c *chain) {
 		c.silent(hostingtest.Foreign, "not found, or not visible to the credential")
 	}},
-	{"a commit that is gone from the host", func(c *chain) {
+	{"a commit that the host no longer has", func(c *chain) {
 		c.rules.After = afterStage(0, 0, "")
 		lost := c.commit("1")
 		c.deliver("prod", lost)
@@ -325,7 +325,8 @@ var gates = []struct {
 	}},
 }
 
-// silent has the host give no statuses: the promotion waits, and says why. The next run that may read them goes on.
+// silent makes the host return no statuses: the promotion waits, with the reason. The next run that can read them
+// continues.
 func (c *chain) silent(credential hostingtest.Credential, why string) {
 	c.Helper()
 	c.rules.After = afterStage(0, 0, "")
@@ -340,8 +341,8 @@ func (c *chain) silent(credential hostingtest.Credential, why string) {
 	c.expect(promotion.Promote, commit)
 }
 
-// TestManyCommits: with 500 commits behind, a promotion with a soak reads the statuses of each host in its minute. Only
-// GitHub answers for many commits at once.
+// TestManyCommits: 500 commits behind, a promotion with a soak reads the statuses of each host within a minute. Only
+// GitHub answers for many commits in one request.
 func TestManyCommits(t *testing.T) {
 	t.Parallel()
 	const behind = 500
@@ -357,7 +358,7 @@ func TestManyCommits(t *testing.T) {
 		}
 		c.pass(2 * time.Second)
 		c.set(good, stageContext, hosting.Success)
-		most := behind + 12 // one for each, and the look-ups of the repo, the user, the pull request and the history
+		most := behind + 12 // a request for each commit, and the look-ups of the repo, the user, the pull request and the history
 		if on.Name == "GitHub" {
 			most = 4
 		}
@@ -390,7 +391,7 @@ func (c *chain) history(n int) (commits []string) {
 	return strings.Fields(gitserver.Git(c, c.local, "rev-list", "--reverse", c.initial+"..main"))
 }
 
-// TestGates specifies what the statuses of each host open.
+// TestGates specifies which gates the statuses of each host open.
 func TestGates(t *testing.T) {
 	t.Parallel()
 	for _, row := range gates {

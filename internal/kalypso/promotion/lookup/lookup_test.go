@@ -15,7 +15,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
-// With 100 environments and 500 commits behind, a promotion with soak and dwell takes at most four requests to the API.
+// With 100 environments, and 500 commits behind, a promotion with soak and dwell makes at most four requests to the
+// API.
 func TestRequests(t *testing.T) {
 	now := time.Now().UTC().Truncate(time.Second)
 	fake := githubfake.New(t, githubfake.WithClock(func() time.Time { return now }))
