@@ -15,7 +15,7 @@ import (
 	reposerver "github.com/argoproj/argo-cd/v3/cmd/argocd-repo-server/commands"
 )
 
-// step is how exactly Redis forgets what is past its time.
+// step is the interval at which Redis removes expired keys.
 const step = 100 * time.Millisecond
 
 func main() {
@@ -38,7 +38,7 @@ func run(program string, args []string) error {
 			return err
 		}
 		for range time.Tick(step) {
-			server.FastForward(step) // it forgets nothing by itself
+			server.FastForward(step) // it does not expire keys by itself
 		}
 	}
 	return fmt.Errorf("unknown program %q", program)

@@ -10,7 +10,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 )
 
-// cell is what an environment runs of a deployment target or a cluster type.
+// cell shows the version of a deployment target or a cluster type in an environment.
 type cell struct {
 	State   Text // the worst
 	Version Text // the one that most clusters run
@@ -36,7 +36,7 @@ func (c *cell) Class() string {
 	return class(c.State)
 }
 
-// Opens reports whether there is more to show.
+// Opens reports whether the cell has details to show.
 func (c *cell) Opens() bool { return len(c.Groups) > 1 || len(c.Lines)+len(c.Past)+len(c.Changes) > 0 }
 
 // versionGroup counts clusters of one version in one state.
@@ -127,7 +127,7 @@ func (c *cell) setGroups(groups []versionGroup) {
 	c.More, c.Count = len(versions)-1, fmt.Sprint(total)
 }
 
-// addRuns adds the clusters that run the target, and what they ran before. Their number and worst state become the
+// addRuns adds the clusters that run the target, and their earlier versions. Their number and worst state become the
 // cell's if it has none.
 func (c *cell) addRuns(runs []Run) {
 	var open, closed []Run
@@ -145,7 +145,7 @@ func (c *cell) addRuns(runs []Run) {
 	}
 }
 
-// addLines lists clusters by what they run, the worst state first.
+// addLines lists clusters by version, state and message, the worst state first.
 func (c *cell) addLines(open []Run) {
 	names := map[line][]string{}
 	for _, r := range open {

@@ -131,7 +131,7 @@ type FolderCounts struct {
 	Since       time.Time `json:"since"`
 }
 
-// Problem is a cluster, or a folder if Cluster is "", that does not run what it should.
+// Problem is a cluster, or a folder if Cluster is "", that does not run its version.
 type Problem struct {
 	Cluster Text `json:"cluster"`
 	Folder  Text `json:"folder"`

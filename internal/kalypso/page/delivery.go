@@ -89,7 +89,7 @@ func (e *environment) Recent() []*delivery {
 // Older returns the deliveries after the recent ones.
 func (e *environment) Older() []*delivery { return e.Deliveries[len(e.Recent()):] }
 
-// Tally counts the deliveries by what became of them, for people who don't see the lane.
+// Tally counts the deliveries by their outcome, for people who don't see the lane.
 func (e *environment) Tally() string {
 	failed := 0
 	for _, d := range e.Deliveries {
@@ -151,8 +151,8 @@ type metric struct {
 // parts is the number of bars of a trend.
 const parts = 12
 
-// newMetrics returns the four metrics. A trend is of the deliveries that started in each part of the window: their
-// number, the medians of their times, and the part of them that failed.
+// newMetrics returns the four metrics. A trend has a value for the deliveries that started in each part of the window:
+// their number, the medians of their times, or the share that failed.
 func newMetrics(m Metrics, deliveries []*delivery, w window) []metric {
 	none := "–"
 	value := func(p *int64) string {

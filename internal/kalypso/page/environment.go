@@ -36,7 +36,7 @@ type bar struct {
 // window is the time that a history shows.
 type window struct{ From, To stamp }
 
-// defaultWindow is that of kalypso_deployment_history.
+// defaultWindow is the default of kalypso_deployment_history.
 const defaultWindow = 720 * time.Hour
 
 // newEnvironments joins histories and states: by their names, else by their locations.
@@ -124,7 +124,7 @@ func timeOf(text Text) time.Time {
 	return t
 }
 
-// describe fills in what the page shows of the environment.
+// describe fills in the environment's parts of the page.
 func (e *environment) describe(now stamp) {
 	if s := e.State; s != nil {
 		e.Verdict = s.Verdict
@@ -180,7 +180,7 @@ func (h *History) window(now stamp) window {
 	return window{stamp(from), stamp(to)}
 }
 
-// part returns where in the window a time lies, 0 to 1.
+// part returns the position of a time in the window, 0 to 1.
 func (w window) part(t time.Time) float64 {
 	length := time.Time(w.To).Sub(time.Time(w.From))
 	if length <= 0 {
@@ -253,7 +253,7 @@ func class(state Text) string {
 	return "other"
 }
 
-// notes describes what the data lacks.
+// notes describes missing data.
 func notes(all []*environment) []string {
 	var lines []string
 	list := func(text string, lacks func(e *environment) bool) {

@@ -22,7 +22,7 @@ type issue struct {
 // Class returns the name of the state in the style.
 func (i issue) Class() string { return class(i.State) }
 
-// issues lists what is wrong, the worst first.
+// issues lists the issues, the worst first.
 type issues struct{ all []issue }
 
 // The page shows the first issues at once, and more of them after a click. The matrix has all of them.

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// matrix shows what runs: deployment targets and cluster types down, environments across.
+// matrix shows the versions: a row for each deployment target and cluster type, a column for each environment.
 type matrix struct {
 	Groups  []group
 	Filters []filter
@@ -26,7 +26,7 @@ type filter struct {
 	Values      []string
 }
 
-// row is what the environments run of a deployment target or a cluster type.
+// row shows the versions of a deployment target or a cluster type in all environments.
 type row struct {
 	Name    Text
 	Owner   Owner
@@ -92,7 +92,7 @@ func (r *row) own(o Owner) {
 	r.Owner = Owner{Workspace: cmp.Or(r.Owner.Workspace, o.Workspace), Workload: cmp.Or(r.Owner.Workload, o.Workload)}
 }
 
-// addTypes adds what the environment runs of the folders of cluster types.
+// addTypes adds the environment's versions of the folders of cluster types.
 func (e *environment) addTypes(at func(name Text) *cell) {
 	if e.History != nil {
 		e.addChanges(at)
@@ -178,7 +178,7 @@ func (e *environment) reached(folder Text) (version Text, own bool) {
 	return "", false
 }
 
-// addTargets adds what the environment runs of the deployment targets.
+// addTargets adds the environment's versions of the deployment targets.
 func (e *environment) addTargets(at func(name Text, owner Owner) *cell) {
 	if e.State != nil {
 		for name, t := range e.State.Targets {
@@ -209,7 +209,7 @@ func (e *environment) addTargets(at func(name Text, owner Owner) *cell) {
 	for name, all := range runs {
 		c := at(name, Owner{})
 		c.addRuns(all)
-		if !e.History.Truncated { // else the first runs of a version may be missing
+		if !e.History.Truncated { // otherwise the first runs of a version may be missing
 			for _, r := range all {
 				c.seen.add(r.Version, r.Since)
 			}
@@ -243,7 +243,7 @@ func (e *environment) addTypesOfTargets(targets map[Text]*row) {
 	}
 }
 
-// filters returns those that have a choice.
+// filters returns the filters with more than one value.
 func (m matrix) filters() []filter {
 	sets := map[string]map[string]bool{"workspace": {}, "workload": {}, "type": {}, "state": {}}
 	for _, g := range m.Groups {

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// sequence maps each version to when an environment first ran it.
+// sequence maps each version to the time at which an environment first ran it.
 type sequence map[Text]time.Time
 
 func (s sequence) add(version Text, at time.Time) {
@@ -21,7 +21,7 @@ func (s sequence) add(version Text, at time.Time) {
 // comparable reports whether the version is one that other environments may run.
 func (c *cell) comparable() bool { return c != nil && c.Version != "" && !c.own }
 
-// compare marks the cells that are ahead of others, and those that are behind.
+// compare marks the cells that are ahead of other environments, and those that are behind.
 func (r *row) compare() {
 	var versions []Text
 	var seen []sequence

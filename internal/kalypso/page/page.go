@@ -1,5 +1,6 @@
-// Package page writes what runs where, and what was delivered, as one HTML file. It is a pure function of the data of
-// kalypso_deployment_history and kalypso_deployment_state: the times are those of the data.
+// Package page writes one HTML file with the versions that run in all environments, and with their deliveries. It is a
+// pure function of the data of kalypso_deployment_history and kalypso_deployment_state: the times are those of the
+// data.
 //
 // The file makes no request, which its Content-Security-Policy enforces, and reads without JavaScript. The script adds
 // filters, the reader's time zone and arrow keys.
@@ -36,7 +37,7 @@ func hash(text string) string {
 	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
 }
 
-// view is what the template shows.
+// view is the data of the template.
 type view struct {
 	Policy       string
 	Style        template.CSS
@@ -75,7 +76,7 @@ func HTML(histories []History, states []DeploymentState) ([]byte, error) {
 // Columns returns the number of the matrix's columns.
 func (v *view) Columns() int { return len(v.Environments) + 1 }
 
-// describe fills in what the page shows of the environments.
+// describe fills in the environments' parts of the page.
 func (v *view) describe() {
 	for _, e := range v.Environments {
 		e.describe(v.AsOf)

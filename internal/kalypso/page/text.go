@@ -9,7 +9,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/repourl"
 )
 
-// stamp is a time as the page shows it. The zero one is unknown.
+// stamp is a time on the page. The zero value is unknown.
 type stamp time.Time
 
 // Known reports whether there is a time.

@@ -1,2 +1,2 @@
-// Package assignments is the data source kalypso_assignments: what is placed where, and why.
+// Package assignments is the data source kalypso_assignments, which shows each placement with its reasons.
 package assignments

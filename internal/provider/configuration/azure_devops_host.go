@@ -87,7 +87,7 @@ func azureDevOpsEnvironment(variable func(string) string) (token string, organiz
 		organizations = append(organizations, repo.Organization)
 	}
 	if len(organizations) == 2 && !strings.EqualFold(organizations[0], organizations[1]) {
-		return "", nil // each says that the other's is another one
+		return "", nil // two organisations: it is unknown which of them the token is for
 	}
 	for _, name := range azureDevOpsTokenVariables {
 		if token = variable(name); token != "" {

@@ -41,7 +41,7 @@ func AppendDeliveryError(diags *diag.Diagnostics, at record.Destination, err err
 	}
 }
 
-// userAgent is what hosts know the provider by.
+// userAgent is the provider's name in requests to hosts.
 const userAgent = "terraform-provider-kalypso"
 
 // hostSettings configures one host of repos.
@@ -63,8 +63,8 @@ type hostSettings struct {
 	anonymous hosting.Host
 }
 
-// readHosts reads the hosts. Each of them is always one: the servers that everybody uses need no block. entra
-// signs in to Azure DevOps; nil: it is not asked for.
+// readHosts reads the hosts. The public servers are always hosts, without a block. entra signs in to Azure DevOps; nil:
+// without Entra.
 func readHosts(d tfvalue.Decoder, entra *entraLogins) []hostSettings {
 	hosts := append([]hostSettings{
 		readGitHub(d).settings(), readGitLab(d).settings(), readAzureDevOps(d, entra).settings(),
@@ -282,7 +282,7 @@ func Either(plan tfsdk.Plan, state tfsdk.State) attributes {
 // GitopsRepoURL is the argument of a rendering that names its repo.
 var GitopsRepoURL = path.Root("gitops_repo").AtName("repo")
 
-// InWords has the diagnostics of a resource call a pull request as the host of its repo does.
+// InWords makes the diagnostics of a resource use its host's word for a pull request.
 func (d *Data) InWords(ctx context.Context, of attributes, repo path.Path, diags *diag.Diagnostics) {
 	var url types.String
 	if len(*diags) == 0 || of.GetAttribute(ctx, repo, &url).HasError() {
@@ -307,7 +307,7 @@ func (d *Data) InWords(ctx context.Context, of attributes, repo path.Path, diags
 	}
 }
 
-// pullRequestNoun is what most hosts call it.
+// pullRequestNoun is the word that most hosts use.
 const pullRequestNoun = "pull request"
 
 // AppendHostError turns an error of a host into a diagnostic: what happened, how to fix it, and the host's message.
@@ -344,7 +344,7 @@ func AppendHostError(diags *diag.Diagnostics, repo path.Path, err error) {
 		say("Commit not found", "Check the hash, and that the commit was pushed.")
 	case errors.Is(err, hosting.ErrBranchNotFound), errors.Is(err, hosting.ErrNothingToMerge):
 		say(name+" has not seen the push yet", "Apply again: the next apply continues from what was pushed.")
-	case errors.Is(err, hosting.ErrExists): // whose it is, and what to do, is in the error
+	case errors.Is(err, hosting.ErrExists): // the error names the owner, and what to do
 		diags.AddAttributeError(repo, "The branch has another pull request", problem.Sentence(err))
 	case errors.Is(err, hosting.ErrRateLimited):
 		say(name+"'s rate limit", "Apply again later, or raise timeouts.")

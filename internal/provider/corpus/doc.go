@@ -1,3 +1,3 @@
-// Package corpus contains random stories of the provider with what it did in them, and the test that compares. See
+// Package corpus contains recorded random stories of the provider, and the test that replays and compares them. See
 // README.md.
 package corpus

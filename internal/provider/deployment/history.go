@@ -108,7 +108,7 @@ func (h *deploymentHistory) Read(ctx context.Context, req datasource.ReadRequest
 	diags.Append(tfvalue.SetObject(ctx, &resp.State, arguments)...)
 }
 
-// readStore reads what ran from the store in the arguments; nil: there is none.
+// readStore reads the runs from the store in the arguments, or returns nil without a store.
 func readStore(
 	ctx context.Context, p *configuration.Data, arguments map[string]attr.Value, request lookup.Request, limit int,
 	diags *diag.Diagnostics,
@@ -256,7 +256,7 @@ func historyValues(
 	return results
 }
 
-// pastValues returns what a store knows.
+// pastValues returns the versions and runs from a store.
 func pastValues(past *history.Past) tfvalue.Values {
 	versions, runs := []tfvalue.Values{}, []tfvalue.Values{}
 	for _, v := range past.Versions {

@@ -51,7 +51,7 @@ var recordedDeploymentTypes = map[string]attr.Type{
 	"failed_at": types.StringType, "failed": types.BoolType, "restored_at": types.StringType,
 }
 
-// recordMemory is what private state keeps.
+// recordMemory is the content of the private state.
 type recordMemory struct {
 	// Lost says that the store had none of the state's records when it was read.
 	Lost bool `json:"lost,omitempty"`

@@ -183,7 +183,7 @@ func (f *foundObjects) add(ctx context.Context, o source.FoundObject, at origin.
 	}
 	var diags diag.Diagnostics
 	name := o.Metadata().Name
-	at.Name = name // tells the objects of a file apart
+	at.Name = name // distinguishes the objects of a file
 	if f.listed[at] {
 		diags.AddWarning("Duplicate object", printable.Text(fmt.Sprintf(
 			"%s contains several objects of kind %s named %q. One is listed. Rename or remove the others.", at.Path, f.Kind,

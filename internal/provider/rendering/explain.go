@@ -55,7 +55,7 @@ func endErrors(diags *diag.Diagnostics, more string) {
 	}
 }
 
-// verbs are what a promotion does with a commit. begin is the begin of the sentence.
+// verbs describe what a promotion does with a commit. begin is the beginning of the sentence.
 type verbs struct{ begin, stay, take, goBack, pin string }
 
 var (

@@ -47,8 +47,8 @@ spec:
 }
 
 // StartArgoCD starts a server with Argo CD's application controller, its repo server and a Redis; see [FluxBinaries]
-// and [ArgoCDProgram]. Applications may be in any namespace. They are compared every five seconds. All stops when the
-// test ends.
+// and [ArgoCDProgram]. Applications may be in any namespace. They are compared every five seconds. Everything stops
+// when the test ends.
 func StartArgoCD(t testing.TB) *Kubernetes {
 	t.Helper()
 	program := os.Getenv(ArgoCDProgram)

@@ -112,7 +112,7 @@ func (k *Kubernetes) awaitReader(t testing.TB, at schema.GroupVersionResource) {
 	reader.awaitKind(t, at)
 }
 
-// Run starts a controller, or starts it again after Stop.
+// Run starts a controller, also again after Stop.
 func (k *Kubernetes) Run(controller string) {
 	k.stop[controller] = runCommand(k.t, k.dir, k.command(controller))
 }

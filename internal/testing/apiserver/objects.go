@@ -134,7 +134,7 @@ func (s *Server) awaitKind(t testing.TB, at schema.GroupVersionResource) {
 	t.Fatalf("%s are not served: %v", at.Resource, err)
 }
 
-// Objects returns the admin's client for the objects of one's kind and namespace.
+// Objects returns the admin's client for objects of an object's kind and namespace.
 func (s *Server) Objects(of *unstructured.Unstructured) dynamic.ResourceInterface {
 	gvk := of.GroupVersionKind()
 	plural := strings.ToLower(strings.TrimSuffix(gvk.Kind, "y"))

@@ -27,8 +27,8 @@ func (s *Server) Transport(t testing.TB) http.RoundTripper {
 	return transport
 }
 
-// Replay makes an object what it was when a watch told a change of it: an event's type, and the object. If all changes
-// of the object are replayed in order, its generation is the recorded one.
+// Replay sets an object to its state in a watch event: the event's type, and the object. If all changes of the object
+// are replayed in order, its generation is the recorded one.
 func (s *Server) Replay(t testing.TB, event string, recorded *unstructured.Unstructured) {
 	t.Helper()
 	if s.replayed == nil {
@@ -51,7 +51,7 @@ func (s *Server) Replay(t testing.TB, event string, recorded *unstructured.Unstr
 			}
 		}
 		now.SetFinalizers(nil)
-		_, _ = objects.Update(t.Context(), now, metav1.UpdateOptions{}) // gone already, if it had none
+		_, _ = objects.Update(t.Context(), now, metav1.UpdateOptions{}) // already gone, if it had no finalizer
 		delete(s.replayed, key)
 		return
 	}

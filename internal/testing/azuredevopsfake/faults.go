@@ -8,14 +8,14 @@ import (
 
 // Failure is how a request to the API fails.
 type Failure struct {
-	Status int               // 0: as the request deserves
+	Status int               // 0: the normal status
 	Header map[string]string // of the answer
 	Body   string            // of the answer
 	Drop   bool              // breaks the connection instead of answering
 	After  bool              // the request takes effect first
 }
 
-// fault is what happens to requests with the method ("": any) whose path contains the text.
+// fault is a failure or a hook for requests with the method ("": any) whose path contains the text.
 type fault struct {
 	method, path string
 	times        int      // negative: always
@@ -38,7 +38,7 @@ func (s *Server) Before(method, path string, f func()) {
 	s.faults = append(s.faults, &fault{method, path, 1, f, nil})
 }
 
-// faultFor runs what is to run before a request, and returns how it fails; nil: it does not.
+// faultFor runs the hooks for a request, and returns its failure; nil: it does not fail.
 func (s *Server) faultFor(r *Request) *Failure {
 	var run []func()
 	var failure *Failure

@@ -17,7 +17,7 @@ type identity struct {
 // Team is a team that can review.
 const Team = project + "/platform"
 
-// teamLogin is how Azure writes [Team].
+// teamLogin is Azure's notation of [Team].
 const teamLogin = "[" + project + `]\platform`
 
 func identities() (all []*identity) {
@@ -44,7 +44,7 @@ func (i *identity) show() object {
 	return o
 }
 
-// serveIdentities answers a search. It finds the beginnings of names too (unsure).
+// serveIdentities answers a search. It also finds names by their beginnings (unsure).
 func (s *Server) serveIdentities(w http.ResponseWriter, c *call) {
 	var found []object
 	for _, i := range s.people {

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// mergeStatus is what Azure knows of the merge.
+// mergeStatus is the state of the merge in Azure.
 func (r *Repo) mergeStatus(p *pull) string {
 	switch {
 	case p.failed != "":
@@ -20,7 +20,7 @@ func (r *Repo) mergeStatus(p *pull) string {
 	return "succeeded"
 }
 
-// settle has a request pass for what Azure does in the background: it sees pushes, and completes.
+// settle counts a request for Azure's work in the background: after enough requests, it notices pushes, and completes.
 func (r *Repo) settle(p *pull) {
 	if p.status != "active" || p.fork {
 		return
@@ -85,7 +85,7 @@ func (r *Repo) merge(p *pull, strategy string) error {
 	return nil
 }
 
-// rebase puts the commits of a head onto a base.
+// rebase rebases the commits of a head onto a base.
 func (r *Repo) rebase(head, base string) (string, error) {
 	onto := base
 	for _, one := range strings.Fields(r.git("rev-list", "--reverse", base+".."+head)) {

@@ -13,7 +13,7 @@ type PullRequest struct {
 	Status            string // active, abandoned, completed
 	Draft             bool
 	Strategy          string   // of auto-complete; "": it is off
-	Labels, Reviewers []string // a reviewer twice who was asked twice
+	Labels, Reviewers []string // a reviewer who was requested twice occurs twice
 	DeletesBranch     bool
 }
 
@@ -63,7 +63,7 @@ func (r *Repo) OpenFromFork(t testing.TB, login, source, target, title, body str
 	return number
 }
 
-// with changes a pull request as people do.
+// with runs a change of a pull request by people.
 func (r *Repo) with(t testing.TB, number int, f func(*pull)) {
 	t.Helper()
 	r.server.mu.Lock()
@@ -87,7 +87,7 @@ func (r *Repo) Label(t testing.TB, number int, label string) {
 	r.with(t, number, func(p *pull) { p.label(label) })
 }
 
-// Review has a user approve.
+// Review approves as a user does.
 func (r *Repo) Review(t testing.TB, number int, login string) {
 	t.Helper()
 	r.with(t, number, func(p *pull) { p.reviewer(r.server.person(login)).vote = 10 })
@@ -130,7 +130,7 @@ func (r *Repo) AutoComplete(t testing.TB, number int, login, strategy string) {
 	r.with(t, number, func(p *pull) { p.completer, p.options = login, completion{Strategy: strategy} })
 }
 
-// FailMerge has the merge that Azure makes in the background end with a status: rejectedByPolicy or failure.
+// FailMerge makes the merge in the background end with a status: rejectedByPolicy or failure.
 func (r *Repo) FailMerge(t testing.TB, number int, status string) {
 	t.Helper()
 	r.with(t, number, func(p *pull) { p.failed = status })

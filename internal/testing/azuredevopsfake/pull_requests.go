@@ -32,7 +32,7 @@ type pull struct {
 	merged             string // the commit on the target
 	completer          string // who set auto-complete; "": it is off
 	options            completion
-	moving, merging    int // requests until Azure is done with it
+	moving, merging    int // requests until Azure's work in the background is done
 	failed             string
 	created, closed    time.Time
 }
@@ -53,7 +53,7 @@ type completion struct {
 // noIdentity disables auto-complete.
 const noIdentity = "00000000-0000-0000-0000-000000000000"
 
-// pullBody is what we create and update.
+// pullBody is the body of the provider's creates and updates.
 type pullBody struct {
 	Title, Description, Status *string
 	Source                     string                  `json:"sourceRefName"`
@@ -102,7 +102,7 @@ func (r *Repo) servePullRequests(w http.ResponseWriter, c *call) {
 	}
 }
 
-// label adds a label. Azure's ignore case, and the first way to write one stays.
+// label adds a label. Azure ignores the case of labels, and keeps the first notation.
 func (p *pull) label(name string) {
 	if !slices.ContainsFunc(p.labels, func(l string) bool { return strings.EqualFold(l, name) }) {
 		p.labels = append(p.labels, name)
@@ -118,7 +118,7 @@ func tagID(name string) string {
 	return fmt.Sprintf("00000000-0000-4000-8000-0000%08x", crc32.ChecksumIEEE([]byte(strings.ToLower(name))))
 }
 
-// ask sets a reviewer's vote: 0 takes the vote back.
+// ask sets a reviewer's vote. 0 withdraws the vote.
 func (r *Repo) ask(w http.ResponseWriter, c *call, p *pull) {
 	at := slices.IndexFunc(r.server.people, func(i *identity) bool { return i.id == c.path[8] })
 	if at < 0 {

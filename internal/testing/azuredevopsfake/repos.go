@@ -29,8 +29,8 @@ type Repo struct {
 	policies []*policy
 }
 
-// policy has pull requests into a branch wait for a successful status of the pull request. Only
-// auto-complete waits for an optional one, unless it ignores it (peer).
+// policy makes pull requests into a branch wait for a successful status of the pull request. Only auto-complete waits
+// for an optional one, unless it ignores it (peer).
 type policy struct {
 	id       int
 	branch   string
@@ -71,7 +71,7 @@ func (r *Repo) show() object {
 	}
 }
 
-// Require has pull requests into a branch wait for a status of the pull request.
+// Require makes pull requests into a branch wait for a status of the pull request.
 func (r *Repo) Require(branch, context string) { r.addPolicy(branch, context, false) }
 
 // Expect adds an optional policy.
@@ -104,7 +104,7 @@ func (r *Repo) policiesOf(ref string) (all []object) {
 	return all
 }
 
-// Protect has the server refuse pushes to branches; pull requests into them still work.
+// Protect makes the server refuse pushes to branches. Pull requests into them still work.
 func (r *Repo) Protect(branches ...string) {
 	for _, branch := range branches {
 		r.server.Git.Azure.Protect(branch)
@@ -129,7 +129,7 @@ func (r *Repo) run(args ...string) (string, error) {
 	return strings.TrimSpace(out.String()), nil
 }
 
-// git runs git where a failure means "no".
+// git runs git for a question whose negative answer is a failure.
 func (r *Repo) git(args ...string) string {
 	out, err := r.run(args...)
 	if err != nil {

@@ -1,6 +1,7 @@
 // Package azuredevopsfake is a fake Azure DevOps Server for tests: Azure Repos over HTTP and the REST API of one
 // collection, on one listener. Its repositories are real ones, and a merge is a merge in Git. It checks each request
-// and each answer against testdata/git-7.1.json, but those that Microsoft does not describe: OPTIONS, connectionData.
+// and each answer against testdata/git-7.1.json, except those that Microsoft does not describe: OPTIONS,
+// connectionData.
 //
 // It only implements what this provider uses, as Azure DevOps does. Where the description does not say how Azure
 // behaves, a comment says how sure we are: (docs) in its documentation, (peer) measured by others, or (unsure).
@@ -66,8 +67,8 @@ type Option func(*Server)
 // WithClock sets the clock of all times.
 func WithClock(now func() time.Time) Option { return func(s *Server) { s.now = now } }
 
-// WithLag has the API show a push, and end a merge, only after that many requests about a pull request: Azure does both
-// in the background (peer).
+// WithLag makes the API show a push, and end a merge, only after this number of requests about a pull request: Azure
+// does both in the background (peer).
 func WithLag(requests int) Option { return func(s *Server) { s.lag = requests } }
 
 // Access is what a token's user may do with the repos.
@@ -169,7 +170,7 @@ func (s *Server) record(entry Request) {
 	s.log = append(s.log, entry)
 }
 
-// answer answers a request that the description has, or one of the two that it has not.
+// answer answers a request in the description, or one of the two that it lacks.
 func (s *Server) answer(w *httptest.ResponseRecorder, req *http.Request, body []byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -243,7 +244,7 @@ func credential(req *http.Request) string {
 	return bearer
 }
 
-// dispatch has the right part answer a request. Of repos, the path is {project}/_apis/git/repositories/{repo}/….
+// dispatch passes a request to its handler. Of repos, the path is {project}/_apis/git/repositories/{repo}/….
 func (s *Server) dispatch(w http.ResponseWriter, c *call) {
 	if c.path[0] == "_apis" {
 		s.serveIdentities(w, c)

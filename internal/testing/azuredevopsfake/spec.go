@@ -51,7 +51,7 @@ func mustLoad() (d document) {
 	if err := json.Unmarshal(specText, &d); err != nil {
 		panic(err)
 	}
-	for _, name := range []string{"ReferenceLinks", "PropertiesCollection"} { // they are maps of objects in fact
+	for _, name := range []string{"ReferenceLinks", "PropertiesCollection"} { // the description calls maps of objects so
 		d.Definitions[name] = &schema{}
 	}
 	d.Definitions["IdentityBase"].Properties["descriptor"] = &schema{Type: "string"}
@@ -59,7 +59,7 @@ func mustLoad() (d document) {
 	return d
 }
 
-// operationOf returns the operation that a request is; nil: none that the description has.
+// operationOf returns the operation of a request, or nil if the description has none.
 func (d *document) operationOf(req *http.Request) *operation {
 	got := strings.Split(req.URL.EscapedPath(), "/")
 	for path, operations := range d.Paths {
@@ -76,7 +76,7 @@ func (d *document) operationOf(req *http.Request) *operation {
 	return nil
 }
 
-// checkRequest returns what a request has that the description has not.
+// checkRequest returns an error if a request has a part that the description lacks.
 func (o *operation) checkRequest(req *http.Request, body []byte) (problems []string) {
 	if !strings.Contains(req.Header.Get("Accept"), "api-version=7.1") {
 		problems = append(problems, "it asks for no version: "+req.Header.Get("Accept"))
@@ -103,8 +103,8 @@ func (o *operation) checkRequest(req *http.Request, body []byte) (problems []str
 	return append(problems, spec.checkText("body", o.Parameters[i].Schema, body)...)
 }
 
-// checkAnswer returns in what a successful answer differs from the description. That has 200 for all, and an array for
-// a list.
+// checkAnswer returns an error if a successful answer differs from the description, which has 200 for all answers, and
+// an array for a list.
 func (o *operation) checkAnswer(body []byte) []string {
 	want := o.Responses["200"].Schema
 	if want == nil {
@@ -152,7 +152,7 @@ func (d *document) property(s *schema, name string) *schema {
 	return nil
 }
 
-// check returns in what a JSON value differs from its schema. An empty schema takes any.
+// check returns an error if a JSON value differs from its schema. An empty schema accepts any value.
 func (d *document) check(name string, s *schema, value any) (problems []string) {
 	s = d.resolve(s)
 	if s.Type == "" && s.Enum == nil {

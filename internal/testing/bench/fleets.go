@@ -90,7 +90,7 @@ func ofOneWorkload(c *fleet.Config) bool {
 
 func ofAll(c *fleet.Config) bool { return len(c.Labels) == 1 && c.IsPlatformConfig() }
 
-// changed returns the fleet with one more value in the first config that which selects.
+// changed returns the fleet with one more value in the first config that the function which selects.
 func changed(f *fleet.Fleet, which func(*fleet.Config) bool, value string) (*fleet.Fleet, error) {
 	i := slices.IndexFunc(f.Configs, which)
 	if i < 0 {

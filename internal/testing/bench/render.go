@@ -79,8 +79,8 @@ func (b *bench) rendering(ctx context.Context) error {
 	return nil
 }
 
-// readingObjects measures what it adds to rendering to read and compare the objects in all folders: the median of many
-// pairs of runs with and without, as the machine's speed changes. In folders that do not change, nothing is read.
+// readingObjects measures the additional time to read and compare the objects in all folders: the median of many pairs
+// of runs with and without, since the machine's speed changes. In folders that do not change, nothing is read.
 func (b *bench) readingObjects(ctx context.Context, f *fleet.Fleet) error {
 	const pairs = 100
 	spent := func(name string, reaction problem.Reaction) (time.Duration, error) {

@@ -11,9 +11,9 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule"
 )
 
-// scheduling measures what placement adds to a schedule of 100,000 assignments, on one core: 5,000 deployment targets
-// on 20 cluster types each, which with a number are chosen among 40. And it measures 20 deployment targets on 5,000
-// cluster types, chosen with a number, spread and balance.
+// scheduling measures the additional time of placement in a schedule of 100,000 assignments, on one core: 5,000
+// deployment targets on 20 cluster types each, which with a number are chosen among 40. And it measures 20 deployment
+// targets on 5,000 cluster types, chosen with a number, spread and balance.
 func (b *bench) scheduling(ctx context.Context) error {
 	cores := runtime.GOMAXPROCS(1)
 	defer runtime.GOMAXPROCS(cores)

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// rolloutArgument has each wave commit the folder of one cluster type. All clusters run what the branch contained
-// before.
+// rolloutArgument makes each wave commit the folder of one cluster type. All clusters run the tree from before the
+// change.
 const rolloutArgument = `  rollout = {
     stages   = [{ name = "all", cluster_type_selector = { match_all = true }, max_concurrency = "1" }]
     observed = {
@@ -31,9 +31,9 @@ output "folders" {
 }
 `
 
-// waves measures a change that reaches all of large-100k and goes in waves: the apply of a wave that changes one
-// cluster type, and a plan that waits for it. They are compared with the same change of one cluster type, and with a
-// plan with nothing to do, of the same fleet without a rollout.
+// waves measures a change of all of large-100k in waves: the apply of a wave that changes one cluster type, and a plan
+// that waits for it. They are compared with the same change of one cluster type, and with a plan with nothing to do, of
+// the same fleet without a rollout.
 func (b *bench) waves(ctx context.Context) error {
 	for range b.runs {
 		if err := b.measureWave(ctx); err != nil {

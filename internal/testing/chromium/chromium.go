@@ -71,7 +71,7 @@ func Start(t testing.TB) *Browser {
 	cmd := exec.CommandContext(ctx, program, "--headless=new", "--remote-debugging-pipe", //nolint:gosec // a fixed name
 		"--user-data-dir="+t.TempDir(), "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
 		"--disable-background-networking", "--disable-component-update", "--hide-scrollbars", "--force-color-profile=srgb")
-	cmd.ExtraFiles = []*os.File{theirs, ours} // 3 and 4 of Chromium
+	cmd.ExtraFiles = []*os.File{theirs, ours} // file descriptors 3 and 4 of Chromium
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	cmd.WaitDelay = timeout
@@ -83,7 +83,7 @@ func Start(t testing.TB) *Browser {
 	b := &Browser{to: to, waiting: map[int]chan message{}, pages: map[string]*Page{}, ended: make(chan struct{})}
 	go b.read(from)
 	t.Cleanup(func() {
-		_, _ = b.call("", "Browser.close", nil) // it also ends if it does not answer
+		_, _ = b.call("", "Browser.close", nil) // Chromium also ends if it does not answer
 		_ = to.Close()
 		timer := time.AfterFunc(10*time.Second, stop)
 		_ = cmd.Wait()
@@ -187,7 +187,7 @@ func (b *Browser) call(session, method string, params any) (json.RawMessage, err
 	}
 }
 
-// View is how a reader looks at a page.
+// View configures how a page is shown.
 type View struct {
 	Width, Height int
 	Dark, Print   bool
@@ -300,14 +300,14 @@ func (p *Page) Screenshot(t testing.TB, whole bool) []byte {
 	return image
 }
 
-// Console returns what the page and the browser logged: messages, exceptions, and what a policy blocked.
+// Console returns the log of the page and the browser: messages, exceptions, and requests that a policy blocked.
 func (p *Page) Console() []string {
 	p.browser.mutex.Lock()
 	defer p.browser.mutex.Unlock()
 	return slices.Clone(p.console)
 }
 
-// Requests returns the URLs that the page asked for, beginning with its own.
+// Requests returns the URLs that the page requested, beginning with its own.
 func (p *Page) Requests() []string {
 	p.browser.mutex.Lock()
 	defer p.browser.mutex.Unlock()

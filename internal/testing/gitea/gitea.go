@@ -39,7 +39,7 @@ type Server struct {
 	direct  *http.Client  // past the proxy
 	proxy   *proxy
 	front   *httptest.Server
-	hooks   *httptest.Server // what Git's hooks ask
+	hooks   *httptest.Server // the server that Git's hooks call
 	admin   string           // token
 	// The token of Gitea's internal API.
 	internal string

@@ -16,7 +16,7 @@ import (
 
 // hookScript is the Git hook pre-receive or post-receive of all repos. Gitea's own hooks start the program, which asks
 // the server. Each start took more processor time than the rest of a push, so these ask the server by themselves, see
-// [Server.serveHook]. As with Gitea's own, what Gitea itself pushes, such as to refs/pull, is not asked about.
+// [Server.serveHook]. Like Gitea's own, they do not ask about pushes by Gitea itself, such as to refs/pull.
 const hookScript = `#!/usr/bin/env bash
 [ "$GITEA_INTERNAL_PUSH" = true ] || [ -z "$SSH_ORIGINAL_COMMAND" ] && exit 0
 LC_ALL=C
@@ -48,8 +48,8 @@ func (s *Server) writeHooks() error {
 	return err
 }
 
-// serveHook asks Gitea what becomes of a push, as its own hooks do. The request's body are the lines that Git passes to
-// the hook. The answer is what the hook prints. Any status but 200 refuses the push.
+// serveHook asks Gitea whether it accepts a push, as its own hooks do. The request's body contains the lines that Git
+// passes to the hook. The answer is the hook's output. Any status but 200 refuses the push.
 func (s *Server) serveHook(w http.ResponseWriter, req *http.Request) {
 	lines, err := io.ReadAll(req.Body)
 	if err != nil {
@@ -90,7 +90,7 @@ func (s *Server) serveHook(w http.ResponseWriter, req *http.Request) {
 	}
 }
 
-// hookAnswer is what Gitea says after a push.
+// hookAnswer is Gitea's answer after a push.
 type hookAnswer struct {
 	Results []struct {
 		Message     bool

@@ -74,7 +74,7 @@ func (r *Repo) readTimeline(t testing.TB, one *PullRequest) {
 	}
 }
 
-// Protect has the server refuse pushes to branches by all but a user. Merges work.
+// Protect makes the server refuse pushes to branches by all but one user. Merges still work.
 func (r *Repo) Protect(t testing.TB, except string, branches ...string) {
 	t.Helper()
 	for _, branch := range branches {
@@ -93,7 +93,7 @@ func (r *Repo) unprotect(t testing.TB, branch string) {
 		http.StatusNotFound)
 }
 
-// DeleteBranch deletes a branch. Gitea does not delete the default branch, so another one is that.
+// DeleteBranch deletes a branch. Gitea does not delete the default branch, so another branch becomes the default first.
 func (r *Repo) DeleteBranch(t testing.TB, branch string) {
 	t.Helper()
 	r.unprotect(t, branch)

@@ -29,7 +29,7 @@ type Failure struct {
 	Status int
 	Header http.Header
 	Body   string
-	// After has Gitea serve the request first: only its answer is lost.
+	// After makes Gitea serve the request first: only its answer is lost.
 	After bool
 }
 
@@ -44,7 +44,7 @@ type proxy struct {
 	before   []*hook
 }
 
-// hook runs before a request. The path has a part, and the repo.
+// hook runs before a request whose path contains a part, and the repo.
 type hook struct {
 	method, path, repo string
 	run                func()
@@ -144,7 +144,7 @@ func (r *recorder) WriteHeader(status int) {
 	r.ResponseWriter.WriteHeader(status)
 }
 
-// discard is an answer that is thrown away.
+// discard is an answer that is dropped.
 type discard struct{ header http.Header }
 
 func (d discard) Header() http.Header          { return d.header }

@@ -130,7 +130,7 @@ func (r *Repo) Requests(tokens ...string) []Request {
 	return r.server.proxy.requests(append(tokens, r.Token)...)
 }
 
-// Fail has the next requests with the repo's token fail, whose path has a part; an empty method is any.
+// Fail makes the next requests with the repo's token fail, if their path contains a part. An empty method matches all.
 func (r *Repo) Fail(method, path string, times int, failure Failure) {
 	p := r.server.proxy
 	p.mu.Lock()
@@ -256,7 +256,7 @@ func (r *Repo) CancelMerge(t testing.TB, number int) {
 	r.admin(t, http.MethodDelete, r.path("/pulls/%d/merge", number), nil, nil, http.StatusNotFound)
 }
 
-// AllowMerge has only some users merge into a branch.
+// AllowMerge allows only these users to merge into a branch.
 func (r *Repo) AllowMerge(t testing.TB, branch string, users ...string) {
 	t.Helper()
 	r.admin(t, http.MethodPost, r.path("/branch_protections"), object{
@@ -277,7 +277,7 @@ func (r *Repo) AwaitMerge(t testing.TB, number int) {
 	t.Fatalf("pull request %d is not merged", number)
 }
 
-// ScheduleMerge has a user schedule a merge, as the button for auto-merge does.
+// ScheduleMerge schedules a merge as a user, like the button for auto-merge.
 func (r *Repo) ScheduleMerge(t testing.TB, login string, number int, method string) {
 	t.Helper()
 	for range 300 {
@@ -291,7 +291,7 @@ func (r *Repo) ScheduleMerge(t testing.TB, login string, number int, method stri
 	t.Fatalf("the merge of pull request %d can't be scheduled", number)
 }
 
-// Require has merges into a branch wait for successful statuses; without any, merges need none. People may push.
+// Require makes merges into a branch wait for successful statuses; without any, merges need none. People may push.
 func (r *Repo) Require(t testing.TB, branch string, contexts ...string) {
 	t.Helper()
 	contexts = slices.DeleteFunc(contexts, func(c string) bool { return c == "" })
@@ -304,7 +304,7 @@ func (r *Repo) Require(t testing.TB, branch string, contexts ...string) {
 }
 
 // Set changes the settings of the repo, such as allow_rebase. Gitea refuses that with "already in queue" while it
-// counts the languages of what was pushed before.
+// counts the languages of an earlier push.
 func (r *Repo) Set(t testing.TB, fields map[string]any) {
 	t.Helper()
 	for range 100 {

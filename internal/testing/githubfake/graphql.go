@@ -50,7 +50,7 @@ func (s *Server) pullOf(id string, t *token) (*Repo, *pull) {
 	return nil, nil
 }
 
-// mutate does what a mutation asks for, or returns the type of an error and its message.
+// mutate carries out a mutation, or returns the type of an error and its message.
 func (r *Repo) mutate(t *token, p *pull, query, method string) (kind, message string) {
 	const unprocessable = "UNPROCESSABLE"
 	switch {

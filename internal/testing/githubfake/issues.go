@@ -34,7 +34,7 @@ func (s *Server) routeIssues() {
 	s.api.HandleFunc("GET "+restPrefix+"/repos/{owner}/{name}/issues/{number}/timeline", s.numbered(Read, timeline))
 }
 
-// timeline lists who was asked for a review.
+// timeline lists the review requests.
 func timeline(w http.ResponseWriter, req *http.Request, _ *Repo, p *pull) {
 	all := []object{}
 	for _, name := range p.asked {

@@ -28,7 +28,7 @@ type pull struct {
 	author                   string
 	labels, reviewers, teams []string
 	reviewed                 []string // users
-	asked                    []string // everybody who was ever asked for a review: "user", "team:slug"
+	asked                    []string // all reviewers who were ever requested: "user", "team:slug"
 	autoMerge                string   // method
 	created, updated, closed time.Time
 }
@@ -106,7 +106,7 @@ func (s *Server) listPulls(w http.ResponseWriter, req *http.Request) {
 	all := []object{}
 	for _, p := range page(w, req, found) {
 		short := s.show(r, p)
-		delete(short, "merged") // the list has merged_at alone
+		delete(short, "merged") // the list has only merged_at
 		all = append(all, short)
 	}
 	reply(w, http.StatusOK, all)

@@ -32,7 +32,7 @@ type Repo struct {
 	keepsOpen bool
 	noDrafts  bool
 	teams     []string
-	outsiders []string // users who can't be asked for a review
+	outsiders []string // users whose review cannot be requested
 }
 
 // AddRepo creates an empty repo ("owner/name").
@@ -84,7 +84,7 @@ func (r *Repo) KeepOpen() {
 	r.keepsOpen = true
 }
 
-// NoDrafts has the repo refuse drafts, as private repos do whose plan lacks them.
+// NoDrafts makes the repo refuse drafts, like a private repo whose plan lacks them.
 func (r *Repo) NoDrafts() {
 	r.server.mu.Lock()
 	defer r.server.mu.Unlock()
@@ -98,7 +98,7 @@ func (r *Repo) AddTeam(slug string) {
 	r.teams = append(r.teams, slug)
 }
 
-// AddOutsider has a user not be a collaborator, so that no review by the user can be requested.
+// AddOutsider adds a user who is not a collaborator, so that no review by the user can be requested.
 func (r *Repo) AddOutsider(login string) {
 	r.server.mu.Lock()
 	defer r.server.mu.Unlock()
@@ -117,7 +117,7 @@ func (r *Repo) run(dir string, args ...string) (string, error) {
 	return strings.TrimSpace(out.String()), nil
 }
 
-// git runs git where a failure means "no".
+// git runs git for a question whose negative answer is a failure.
 func (r *Repo) git(args ...string) string {
 	out, err := r.run(r.Path, args...)
 	if err != nil {

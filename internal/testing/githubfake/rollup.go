@@ -25,7 +25,7 @@ type checkRun struct {
 }
 
 // queryStatuses answers a query for the statuses of commits. It validates the query with GitHub's schema, and answers
-// all fields of a status and of a check run, asked for or not.
+// all fields of a status and of a check run, requested or not.
 func (s *Server) queryStatuses(w http.ResponseWriter, t *token, query string, variables map[string]string) {
 	problem := func(kind, message string) {
 		reply(w, http.StatusOK, object{"data": object{"repository": nil},
@@ -96,7 +96,7 @@ func (r *Repo) answerCommit(asked *ast.Field, variables map[string]string) any {
 	return answer
 }
 
-// checkSuites answers with a suite for each app that has a run of the asked name.
+// checkSuites answers with a suite for each app that has a run of the requested name.
 func (r *Repo) checkSuites(asked *ast.Field, commit string, variables map[string]string) object {
 	name, nodes := filterOf(asked, "checkName", variables), r.checkRunNodes(commit)
 	var apps []string

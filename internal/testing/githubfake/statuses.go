@@ -105,7 +105,7 @@ func (s *Server) setStatus(w http.ResponseWriter, req *http.Request) {
 	}
 }
 
-// addStatus adds a status of the present.
+// addStatus adds a status with the current time.
 func (r *Repo) addStatus(commit string, s status) status {
 	s.ID, s.CreatedAt = len(r.statuses[commit])+1, r.server.now().UTC().Truncate(time.Second)
 	s.UpdatedAt = s.CreatedAt

@@ -11,7 +11,7 @@ import (
 
 // Failure is how a request to the API fails.
 type Failure struct {
-	Status int               // 0: as the request deserves
+	Status int               // 0: the normal status
 	Header map[string]string // of the answer
 	Body   string            // of the answer
 	Drop   bool              // breaks the connection instead of answering

@@ -23,7 +23,7 @@ func (p *Project) pipeline(sha string) string {
 	return state
 }
 
-// mergeStatus is what keeps a merge request from being merged, or "mergeable".
+// mergeStatus returns the reason why a merge request cannot be merged, or "mergeable".
 func (p *Project) mergeStatus(m *mergeRequest) string {
 	pipeline := p.pipeline(m.sha)
 	switch {

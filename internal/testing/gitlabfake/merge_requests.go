@@ -31,9 +31,9 @@ type mergeRequest struct {
 	author                   string
 	labels, reviewers        []string
 	reviewed                 []string
-	autoMerge                string // the commit for which it was asked; "": it is off
+	autoMerge                string // the commit for which auto-merge is enabled; "": it is off
 	commands                 []string
-	moving, checking, locked int // requests until GitLab is done with it
+	moving, checking, locked int // requests until GitLab's work in the background is done
 	created, updated, ended  time.Time
 }
 
@@ -77,7 +77,7 @@ func (p *Project) serveMergeRequests(w http.ResponseWriter, c *call) {
 		switch {
 		case p.noMerge:
 			fail(w, http.StatusUnauthorized, "401 Unauthorized")
-		case m.autoMerge == "": // source: AutoMergeService gives a result, not an answer
+		case m.autoMerge == "": // source: AutoMergeService returns a result, not an HTTP answer
 			reply(w, http.StatusCreated, object{"status": "error", "message": "Can't cancel the automatic merge",
 				"http_status": 406})
 		default:
@@ -91,7 +91,7 @@ func (p *Project) serveMergeRequests(w http.ResponseWriter, c *call) {
 	}
 }
 
-// pass has a request pass for what GitLab does in the background.
+// pass counts a request for GitLab's work in the background.
 func (p *Project) pass(m *mergeRequest) {
 	if m.checking > 0 {
 		m.checking--
@@ -111,7 +111,7 @@ func (p *Project) pass(m *mergeRequest) {
 	}
 }
 
-// moveTo has GitLab see a push. It disables auto-merge, unless that was asked for with the pushed commit (source:
+// moveTo makes GitLab notice a push. It disables auto-merge, unless that was enabled for the pushed commit (source:
 // MergeRequests::RefreshService).
 func (p *Project) moveTo(m *mergeRequest, head string) {
 	m.sha, m.moving, m.checking, m.updated = head, p.server.lag, p.server.lag, p.server.now()
@@ -161,7 +161,7 @@ func (p *Project) listMergeRequests(w http.ResponseWriter, c *call) {
 	list(w, c, found)
 }
 
-// mergeRequestBody is what we create and update.
+// mergeRequestBody is the body of the provider's creates and updates.
 type mergeRequestBody struct {
 	Title, Description *string
 	SourceBranch       string `json:"source_branch"`
@@ -242,8 +242,8 @@ func (m *mergeRequest) describe(text string) {
 }
 
 // QuickActions returns a description without its quick actions, and the quick actions. A line that begins with a slash
-// is one, unless it is in a fenced block. GitLab takes out carriage returns first, and only runs the commands that it
-// knows. That it runs them is read in its source; which lines count is unsure, so the fake takes more.
+// is one, unless it is in a fenced block. GitLab removes carriage returns first, and only runs the commands that it
+// knows. Its source shows that it runs them; which lines count is unsure, so the fake accepts more.
 func QuickActions(text string) (left string, commands []string) {
 	var lines []string
 	text = strings.ReplaceAll(text, "\r", "")
@@ -265,7 +265,7 @@ func QuickActions(text string) (left string, commands []string) {
 	return strings.Join(lines, "\n"), commands
 }
 
-// label adds and removes labels, which a comma divides. The answer sorts them (source).
+// label adds and removes labels, separated by commas. The answer sorts them (source).
 func (m *mergeRequest) label(add, remove string) {
 	for _, label := range strings.Split(add, ",") {
 		if label != "" && !slices.Contains(m.labels, label) {
@@ -277,7 +277,7 @@ func (m *mergeRequest) label(add, remove string) {
 }
 
 // ask replaces the reviewers. GitLab drops those who can't see the project, and all but the first on the Free plan,
-// without a word (source).
+// without an error (source).
 func (p *Project) ask(m *mergeRequest, ids *[]int) {
 	if ids == nil {
 		return

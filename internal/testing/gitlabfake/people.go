@@ -74,7 +74,7 @@ func (p *Project) Merge(t testing.TB, number int, squash bool) string {
 	return p.rev(m.target)
 }
 
-// Lock has GitLab be merging a merge request, until so many requests were made about it.
+// Lock puts a merge request into the state locked, as during a merge, until this number of requests about it.
 func (p *Project) Lock(t testing.TB, number, requests int) {
 	t.Helper()
 	m := p.known(t, number)

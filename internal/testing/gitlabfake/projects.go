@@ -67,21 +67,21 @@ func (s *Server) project(id string) (p *Project, moved bool) {
 	return nil, false
 }
 
-// Move moves the project to another path. The API redirects GET alone (source).
+// Move moves the project to another path. The API redirects only GET (source).
 func (p *Project) Move(path string) {
 	p.server.mu.Lock()
 	defer p.server.mu.Unlock()
 	p.oldPaths, p.Path = append(p.oldPaths, p.Path), path
 }
 
-// FastForward has the project merge by fast-forward alone.
+// FastForward makes the project merge only by fast-forward.
 func (p *Project) FastForward() {
 	p.server.mu.Lock()
 	defer p.server.mu.Unlock()
 	p.mergeMethod = "ff"
 }
 
-// OneReviewer has the project be on the Free plan, which keeps the first reviewer (source).
+// OneReviewer puts the project on the Free plan, which keeps only the first reviewer (source).
 func (p *Project) OneReviewer() {
 	p.server.mu.Lock()
 	defer p.server.mu.Unlock()
@@ -101,14 +101,14 @@ func (p *Project) DeleteBranch(t testing.TB, branch string) {
 	gitserver.Git(t, p.Dir, "update-ref", "-d", "refs/heads/"+branch)
 }
 
-// NoMerge takes the right to merge from all people.
+// NoMerge removes the right to merge from all users.
 func (p *Project) NoMerge() {
 	p.server.mu.Lock()
 	defer p.server.mu.Unlock()
 	p.noMerge = true
 }
 
-// RequirePipeline has merges need a pipeline that succeeded, or no longer. Statuses are its jobs.
+// RequirePipeline sets whether merges need a successful pipeline. Statuses are its jobs.
 func (p *Project) RequirePipeline(needed bool) {
 	p.server.mu.Lock()
 	defer p.server.mu.Unlock()
@@ -137,7 +137,7 @@ func (p *Project) run(args ...string) (string, error) {
 	return strings.TrimSpace(out.String()), nil
 }
 
-// git runs git where a failure means "no".
+// git runs git for a question whose negative answer is a failure.
 func (p *Project) git(args ...string) string {
 	out, err := p.run(args...)
 	if err != nil {

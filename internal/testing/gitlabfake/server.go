@@ -73,8 +73,8 @@ func WithGitBackend() Option {
 // WithFolder serves everything below a folder, such as /git.
 func WithFolder(folder string) Option { return func(s *Server) { s.folder = folder } }
 
-// WithLag has the API show a push, and finish its check whether branches can be merged, only after that many requests
-// about a merge request: GitLab does both in the background (docs).
+// WithLag makes the API show a push, and finish its check whether branches can be merged, only after this number of
+// requests about a merge request: GitLab does both in the background (docs).
 func WithLag(requests int) Option { return func(s *Server) { s.lag = requests } }
 
 // Access is the role of a token's user in a project.
@@ -159,7 +159,7 @@ func (s *Server) ResetLog() {
 func (s *Server) serve(w http.ResponseWriter, req *http.Request) {
 	path, inside := strings.CutPrefix(req.URL.EscapedPath(), s.folder)
 	if !inside {
-		http.Redirect(w, req, "/users/sign_in", http.StatusFound) // as outside of the API, without a session
+		http.Redirect(w, req, "/users/sign_in", http.StatusFound) // like pages outside of the API, without a session
 		return
 	}
 	req.URL.Path, req.URL.RawPath = strings.TrimPrefix(req.URL.Path, s.folder), path
@@ -199,7 +199,7 @@ func (s *Server) serve(w http.ResponseWriter, req *http.Request) {
 	_, _ = answer.Body.WriteTo(w)
 }
 
-// answer answers a request that the table has.
+// answer answers a request in the table.
 func (s *Server) answer(w *httptest.ResponseRecorder, req *http.Request, body []byte) {
 	op := requests.operationOf(req)
 	if op == nil {
@@ -228,7 +228,7 @@ type call struct {
 	by   *token
 }
 
-// dispatch authenticates a request and has the right part answer it.
+// dispatch authenticates a request and passes it to its handler.
 func (s *Server) dispatch(w http.ResponseWriter, c *call) {
 	if text := c.Header.Get("Authorization"); text != "" {
 		value, _ := strings.CutPrefix(text, "Bearer ")
@@ -358,7 +358,7 @@ func reply(w http.ResponseWriter, status int, body any) {
 	_ = json.NewEncoder(w).Encode(body)
 }
 
-// fail answers with an error: a text, or what the table's error shapes have.
+// fail answers with an error: a text, or one of the table's error shapes.
 func fail(w http.ResponseWriter, status int, message any) {
 	reply(w, status, object{"message": message})
 }

@@ -56,7 +56,7 @@ func mustLoad() (s spec) {
 	return s
 }
 
-// operationOf returns the operation that a request is; nil: none that the table has.
+// operationOf returns the operation of a request, or nil if the table has none.
 func (s *spec) operationOf(req *http.Request) *operation {
 	path, ok := strings.CutPrefix(req.URL.EscapedPath(), s.Base)
 	got := strings.Split(path, "/")
@@ -73,7 +73,7 @@ func (s *spec) operationOf(req *http.Request) *operation {
 	return nil
 }
 
-// checkRequest returns what a request has that the table has not.
+// checkRequest returns an error if a request has a part that the table lacks.
 func (o *operation) checkRequest(req *http.Request, body []byte) (problems []string) {
 	problem := func(format string, args ...any) { problems = append(problems, fmt.Sprintf(format, args...)) }
 	for name, values := range req.URL.Query() {
@@ -119,7 +119,7 @@ func (o *operation) checkRequest(req *http.Request, body []byte) (problems []str
 	return problems
 }
 
-// checkAnswer returns in what a successful answer differs from the table.
+// checkAnswer returns an error if a successful answer differs from the table.
 func (o *operation) checkAnswer(status int, body []byte) []string {
 	f, known := o.Answers[strconv.Itoa(status)]
 	if !known {
@@ -149,7 +149,7 @@ func (f field) is(kind string) bool {
 	return f.Type == kind
 }
 
-// check returns in what a JSON value differs from its field.
+// check returns an error if a JSON value differs from its field.
 func (s *spec) check(name string, f field, value any) (problems []string) {
 	wrong := []string{fmt.Sprintf("%s is %v", name, value)}
 	switch value := value.(type) {
@@ -188,7 +188,7 @@ func (s *spec) check(name string, f field, value any) (problems []string) {
 	return problems
 }
 
-// checkShape returns in what an object differs from its shape; "": any object.
+// checkShape returns an error if an object differs from its shape; "": any object.
 func (s *spec) checkShape(name, shape string, object map[string]any) (problems []string) {
 	for key, value := range object {
 		part, known := s.part(shape, key)

@@ -67,8 +67,8 @@ func (p *Project) postStatus(w http.ResponseWriter, c *call, sha string) {
 	reply(w, http.StatusCreated, p.showStatus(s))
 }
 
-// post sets a status. A pending one of the same name and user is updated, with what is not empty; nil: it can't be.
-// Unsure: that empty texts change nothing.
+// post sets a status. A pending one of the same name and user is updated with the texts that are not empty; nil: that
+// is not possible. Unsure: that empty texts change nothing.
 func (p *Project) post(login, sha, name, state, text, target string) *status {
 	now := p.server.now()
 	var s *status
@@ -127,7 +127,7 @@ func (p *Project) showStatus(s *status) object {
 	}
 }
 
-// jobState returns GitLab's state of ours. Its own stay.
+// jobState returns GitLab's state for one of ours. GitLab's own states stay.
 func jobState(state string) string {
 	if own := map[string]string{"failure": "failed", "error": "canceled"}[state]; own != "" {
 		return own

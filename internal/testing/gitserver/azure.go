@@ -43,7 +43,7 @@ var azureConfig = []string{
 	"uploadpackfilter.tree.maxDepth=0",
 }
 
-// AzureRepos answers what Azure Repos answers in another way than git.
+// AzureRepos gives the answers in which Azure Repos differs from git.
 type AzureRepos struct {
 	mu        sync.Mutex
 	protected map[string]bool // branches
@@ -79,7 +79,7 @@ func (a *AzureRepos) Protect(branch string) {
 	a.protected[branch] = true
 }
 
-// ReadOnly takes the permission to push from the credential.
+// ReadOnly removes the credential's permission to push.
 func (a *AzureRepos) ReadOnly() {
 	a.mu.Lock()
 	defer a.mu.Unlock()

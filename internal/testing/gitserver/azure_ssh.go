@@ -22,7 +22,7 @@ import (
 	"golang.org/x/crypto/ssh"
 )
 
-// AzureSSHServer behaves as Azure Repos over SSH: as [Azure] over HTTP, with RSA keys alone.
+// AzureSSHServer behaves as Azure Repos over SSH: like [Azure] over HTTP, and with only RSA keys.
 type AzureSSHServer struct {
 	Host       string // 127.0.0.1:port
 	PrivateKey string // the accepted key, in PEM format

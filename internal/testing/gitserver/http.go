@@ -124,7 +124,7 @@ func Handler(t testing.TB, root string, options ...Option) (*Server, http.Handle
 	return s, s.handler(program)
 }
 
-// httpBackend returns the path of git http-backend, for which it asks Git once.
+// httpBackend returns the path of git http-backend, which it reads from Git once.
 func httpBackend(t testing.TB) string {
 	t.Helper()
 	folder, err := gitFolder()
@@ -151,8 +151,8 @@ func Serve(t testing.TB, repo string, options ...Option) (*Server, string) {
 	return s, s.URL + folder + filepath.Base(repo)
 }
 
-// Requests returns all requests so far. It waits for those that the server still answers: a Git client has all that it
-// wants before the answer ends.
+// Requests returns all requests so far. It waits for requests that the server still answers, since a Git client may
+// finish before the answer ends.
 func (s *Server) Requests() []Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()

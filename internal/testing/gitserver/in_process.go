@@ -21,9 +21,9 @@ import (
 	"github.com/go-git/go-git/v5/storage/filesystem"
 )
 
-// InProcess serves Git without a git process: reading by protocol version 2 with filters, pushing by version 0. It
-// knows what gitremote requests and no more, and does not check that pushed objects are connected. The tests of
-// gitremote run over it as over the real servers. A test that makes thousands of requests saves some milliseconds each.
+// InProcess serves Git without a git process: reading by protocol version 2 with filters, pushing by version 0. It only
+// knows the requests of gitremote, and does not check that pushed objects are connected. The tests of gitremote run
+// over it as over the real servers. A test that makes thousands of requests saves some milliseconds each.
 func InProcess() Option {
 	return func(s *Server) { s.inProcess = &inProcess{} }
 }

@@ -81,7 +81,7 @@ func InitBare(t testing.TB) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// No git process may run in the background when the folder is removed.
+	// Otherwise a git process may still run in the background when the folder is removed.
 	_, err = f.WriteString("[gc]\n\tauto = 0\n[receive]\n\tautogc = false\n[http]\n\treceivepack = true\n")
 	if err := errors.Join(err, f.Close()); err != nil {
 		t.Fatal(err)
@@ -228,7 +228,7 @@ func Hook(t testing.TB, repo, name, text string, code int) {
 // protected is the file in a repo's folder that lists its protected branches.
 const protected = "protected-branches"
 
-// Protect has a repo reject pushes to branches with a text, in which $1 is the branch.
+// Protect makes a repo reject pushes to branches with a text, in which $1 is the branch.
 func Protect(t testing.TB, repo, text string, branches ...string) {
 	t.Helper()
 	var names strings.Builder

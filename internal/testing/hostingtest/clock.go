@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Clock passes time at once where it is waited for. It is safe for concurrent use.
+// Clock is a clock on which waits end at once. It is safe for concurrent use.
 type Clock struct {
 	mu    sync.Mutex
 	now   time.Time
@@ -17,7 +17,7 @@ type Clock struct {
 // NewClock returns a clock that begins at a time.
 func NewClock(at time.Time) *Clock { return &Clock{now: at} }
 
-// NewClockNow returns a clock that begins at the present second.
+// NewClockNow returns a clock that begins at the current second.
 func NewClockNow() *Clock { return NewClock(time.Now().Truncate(time.Second)) }
 
 // Now returns the time of the clock.
@@ -36,14 +36,14 @@ func (c *Clock) Sleep(ctx context.Context, d time.Duration) error {
 	return ctx.Err()
 }
 
-// Pass passes time that nothing waited for.
+// Pass moves the clock without a wait.
 func (c *Clock) Pass(d time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.now = c.now.Add(d)
 }
 
-// Waited returns how long was waited each time, and forgets it.
+// Waited returns the durations of the waits since the last call.
 func (c *Clock) Waited() []time.Duration {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -52,7 +52,7 @@ func (c *Clock) Waited() []time.Duration {
 	return waits
 }
 
-// Waits returns how long was waited each time.
+// Waits returns the durations of all waits.
 func (c *Clock) Waits() []time.Duration {
 	c.mu.Lock()
 	defer c.mu.Unlock()

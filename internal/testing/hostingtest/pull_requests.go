@@ -294,7 +294,7 @@ var pullRequests = []row{
 	}},
 }
 
-// full is a proposal with everything that all hosts can do.
+// full returns a proposal with all features that all hosts have.
 func (p *place) full() hosting.PullRequestContent {
 	wanted := proposal()
 	wanted.Draft, wanted.Labels, wanted.Reviewers = true, []string{"platform", "promoted"}, []string{Ann}

@@ -32,7 +32,7 @@ type row struct {
 	test func(*place)
 }
 
-// pauses bounds the calls of [World.Pause] for one thing.
+// pauses limits the calls of [World.Pause] in one wait.
 const pauses = 100
 
 // place is a repo of a world with a commit on main, and one more on change.
@@ -60,7 +60,7 @@ func newPlace(t *testing.T, world World) *place {
 	return p
 }
 
-// as is the repo as another credential uses it.
+// as returns the repo with another credential.
 func (p *place) as(c Credential) hosting.Repo {
 	p.Helper()
 	repo, err := p.world.Host(p, c).Repo(p.people.URL())
@@ -70,7 +70,7 @@ func (p *place) as(c Credential) hosting.Repo {
 	return repo
 }
 
-// push puts one more commit on a branch, and returns it.
+// push pushes one more commit to a branch, and returns it.
 func (p *place) push(branch string) string {
 	p.Helper()
 	commit := p.commit(branch)
@@ -78,7 +78,7 @@ func (p *place) push(branch string) string {
 	return commit
 }
 
-// commit puts one more commit on the test's own branch.
+// commit adds one more commit to the test's own branch.
 func (p *place) commit(branch string) string {
 	p.Helper()
 	name := strings.ReplaceAll(branch, "/", "-") + ".txt"
@@ -86,7 +86,7 @@ func (p *place) commit(branch string) string {
 		map[string]string{name: "after " + gitserver.Rev(p, p.local, branch) + "\n"})
 }
 
-// branch creates a branch with a commit on top of main as the test last pushed it.
+// branch creates a branch with a commit on top of main, as the test pushed it last.
 func (p *place) branch(name string) string {
 	p.Helper()
 	p.git("branch", name, "main")
@@ -103,7 +103,7 @@ func (p *place) send(branches ...string) {
 	p.git(args...)
 }
 
-// pull has the test's own branch follow the host's.
+// pull updates the test's own branch from the host.
 func (p *place) pull(branch string) {
 	p.Helper()
 	ref := "refs/heads/" + branch
@@ -116,7 +116,7 @@ func (p *place) git(args ...string) string {
 	return gitserver.Git(p, p.local, args...)
 }
 
-// head is the commit of a branch on the host, or "".
+// head returns the commit of a branch on the host, or "".
 func (p *place) head(branch string) string {
 	p.Helper()
 	commit, _, _ := strings.Cut(p.git("ls-remote", p.people.Remote(), "refs/heads/"+branch), "\t")
@@ -135,7 +135,7 @@ func (p *place) until(what string, seen func() bool) {
 	p.Fatalf("the host never shows %s", what)
 }
 
-// untilRead reads a pull request until it is as wanted.
+// untilRead reads a pull request until it meets a condition.
 func (p *place) untilRead(number int, what string, is func(hosting.PullRequest) bool) hosting.PullRequest {
 	p.Helper()
 	var now hosting.PullRequest
@@ -167,7 +167,7 @@ func (p *place) open() hosting.PullRequest {
 	return p.got(p.repo.Open(p.ctx, proposal()))
 }
 
-// got returns a pull request that was asked for without error.
+// got returns the pull request, and fails the test with an error.
 func (p *place) got(pr *hosting.PullRequest, err error) hosting.PullRequest {
 	p.Helper()
 	if err != nil || pr == nil {
@@ -191,7 +191,7 @@ func (p *place) expect(want, got hosting.PullRequest) {
 	}
 }
 
-// refused fails the test unless the error is of that kind and says so, and is of the world's host.
+// refused fails the test unless the error is of this kind, contains the text, and is of the world's host.
 func (p *place) refused(err, kind error, said string) {
 	p.Helper()
 	p.refusal(err, kind, said)
@@ -221,7 +221,7 @@ func (p *place) refusal(err, kind error, said string) hosting.Error {
 	return *e
 }
 
-// asking fails the test unless f makes that many requests to the API.
+// asking fails the test unless f makes this number of requests to the API.
 func (p *place) asking(requests int, f func()) {
 	p.Helper()
 	before := p.world.Requests()
@@ -230,7 +230,7 @@ func (p *place) asking(requests int, f func()) {
 	}
 }
 
-// found fails the test unless that pull request is found; 0: none.
+// found fails the test unless this pull request is found; 0: none.
 func (p *place) found(q hosting.Query, want int) {
 	p.Helper()
 	found, err := p.repo.Find(p.ctx, q)

@@ -10,7 +10,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
 )
 
-// Test is a test of what one host alone does.
+// Test is a test of features that only one host has.
 type Test struct {
 	*testing.T
 	clock *Clock
@@ -22,7 +22,7 @@ func NewTest(t *testing.T, clock *Clock) Test {
 	return Test{t, clock}
 }
 
-// Marker is that of the pull request that [Proposal] proposes, and Query finds it.
+// Marker is the marker of the pull request that [Proposal] proposes. Query finds that pull request.
 var (
 	Marker = hosting.Marker("dev", "main", ".")
 	Query  = hosting.Query{Branch: "change", Target: "main", Marker: Marker}
@@ -33,14 +33,14 @@ func Proposal() hosting.PullRequestContent {
 	return hosting.PullRequestContent{Branch: "change", Target: "main", Title: "Title", Body: Marker + "\n\nText"}
 }
 
-// Within returns a context that ends after so much of the clock's time.
+// Within returns a context with a deadline after this time on the clock.
 func (t Test) Within(d time.Duration) context.Context {
 	ctx, cancel := context.WithDeadline(t.Context(), t.clock.Now().Add(d))
 	t.Cleanup(cancel)
 	return ctx
 }
 
-// Must returns a pull request that was asked for without error.
+// Must returns the pull request, and fails the test with an error.
 func (t Test) Must(pr *hosting.PullRequest, err error) hosting.PullRequest {
 	t.Helper()
 	if err != nil || pr == nil {
@@ -49,8 +49,8 @@ func (t Test) Must(pr *hosting.PullRequest, err error) hosting.PullRequest {
 	return *pr
 }
 
-// Refused fails the test unless an error is of a kind and about a field, and says so. It must not contain a token,
-// which has the word canary.
+// Refused fails the test unless an error is of this kind, about this field, and contains the text. It must not contain
+// a token, which has the word canary.
 func (t Test) Refused(err, kind error, field hosting.Field, said string) {
 	t.Helper()
 	var e *hosting.Error

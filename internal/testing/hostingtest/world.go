@@ -1,5 +1,5 @@
-// Package hostingtest specifies what any Git host does for the provider. [Run] runs one table of situations on a
-// [World]: a fake host of a test, or a real server. What differs between hosts is in their [Traits].
+// Package hostingtest specifies what each Git host must do for the provider. [Run] runs one table of situations on a
+// [World]: a fake host, or a real server. [Traits] contains the differences between hosts.
 package hostingtest
 
 import (
@@ -13,7 +13,7 @@ type Credential string
 
 // The credentials. The repos of a world are private.
 const (
-	Writer  Credential = "writer"  // may do what the provider needs; its login is [Traits.Login]
+	Writer  Credential = "writer"  // has the rights that the provider needs; its login is [Traits.Login]
 	Reader  Credential = "reader"  // may read the repos, and not write
 	Foreign Credential = "foreign" // is valid, and sees no repo
 	Wrong   Credential = "wrong"   // is not valid
@@ -24,33 +24,33 @@ const (
 type World interface {
 	// Host returns the host as the provider configures it.
 	Host(t testing.TB, as Credential) hosting.Host
-	// Arguments are what configures the host in its block of the provider.
+	// Arguments are the arguments of the host's block of the provider.
 	Arguments(t testing.TB, as Credential) map[string]any
-	// AddRepo creates a repo, to whose branches the test pushes with force. Ann, Bob and Cora ([Ann], [Bob], [Cora])
-	// may review and write in it, and are [Traits.Team].
+	// AddRepo creates a repo. The test pushes to its branches with force. Ann, Bob and Cora ([Ann], [Bob], [Cora]) may
+	// review and write in it, and are [Traits.Team].
 	AddRepo(t testing.TB) Repo
 	Traits() Traits
 	// Requests is the number of requests to the API by hosts of this world so far.
 	Requests() int
-	// Pause gives the host some time for what it does on its own. The suite calls it until it sees what it waits for,
+	// Pause gives the host some time for its own actions. The suite calls it until the host shows the expected result,
 	// at most [pauses] times.
 	Pause(t testing.TB)
 }
 
-// Logins of people. They do nothing but what the test has them do.
+// Logins of people. They act only when the test does so in their name.
 const (
 	Ann  = "ann"
 	Bob  = "bob"
 	Cora = "cora"
-	// Outsider can't be asked for a review.
+	// Outsider's review cannot be requested.
 	Outsider = "outsider"
 )
 
-// Repo is a repo of a world, and what people do in it.
+// Repo is a repo of a world, with the actions of people in it.
 type Repo interface {
 	// URL is the repo's URL as users configure it.
 	URL() string
-	// Remote is what Git pushes to without asking for a credential: a path, or a URL that has one.
+	// Remote is where Git pushes to without another credential: a path, or a URL that contains one.
 	Remote() string
 
 	// Open opens a pull request as Ann does.
@@ -59,13 +59,13 @@ type Repo interface {
 	Edit(t testing.TB, number int, title, body string)
 	// Label adds a label.
 	Label(t testing.TB, number int, label string)
-	// Review has a user approve.
+	// Review approves as a user does.
 	Review(t testing.TB, number int, login string)
 	Close(t testing.TB, number int)
 	Reopen(t testing.TB, number int)
 	// Merge merges at once, and returns the new head of the target.
 	Merge(t testing.TB, number int, method hosting.MergeMethod) (commit string)
-	// Require has merges into a branch wait for a successful status in a context; "": for none.
+	// Require makes merges into a branch wait for a successful status in a context; "": for none.
 	Require(t testing.TB, branch, context string)
 	// SetStatus sets the status of a commit as Ann does.
 	SetStatus(t testing.TB, commit, context string, state hosting.StatusState)
@@ -76,23 +76,24 @@ type Traits struct {
 	Login string // of [Writer], as statuses report it
 	// Team can review, as "organisation/team". "": users only, and NoTeam is a part of the error.
 	Team, NoTeam string
-	// AnyTeam says that teams of any name may exist, so that only the host can tell.
+	// AnyTeam says that a team of any name may exist, so that only the host can check it.
 	AnyTeam bool
 	// NoMethod has a part of the error for each merge method that auto_merge can't have.
 	NoMethod map[hosting.MergeMethod]string
-	// HidesMethod says that the host shows that auto-merge is on, and not by which method.
+	// HidesMethod says that the host shows that auto-merge is on, but not its method.
 	HidesMethod bool
-	// OpensEmpty says that the host opens a pull request whose branch has no commit of its own, which others refuse.
+	// OpensEmpty says that the host opens a pull request whose branch has no commit of its own, which other hosts
+	// refuse.
 	OpensEmpty bool
 	// KeepsPushed says that a pull request stays open when a push brings its commits to the target.
 	KeepsPushed bool
 	// KeepsDeleted says that a pull request stays open when its branch is deleted.
 	KeepsDeleted bool
-	// FoldsLabels says that labels which differ in case alone are the same.
+	// FoldsLabels says that labels that differ only in case are the same.
 	FoldsLabels bool
 	// StopsOnPush says that a push disables auto-merge.
 	StopsOnPush bool
-	// AsksAgain says that auto-merge which is on is asked for again.
+	// AsksAgain says that auto-merge is requested again although it is enabled.
 	AsksAgain bool
 	// NoLabel is a part of the error for a label with a comma; "": the host takes it.
 	NoLabel string

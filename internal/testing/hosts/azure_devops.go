@@ -11,7 +11,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hostingtest"
 )
 
-// AzureDevOps returns what creates a fake Azure DevOps, with a clock of its own.
+// AzureDevOps returns a function that creates a fake Azure DevOps, with a clock of its own.
 func AzureDevOps(options ...fake.Option) func(*testing.T) hostingtest.World {
 	return func(t *testing.T) hostingtest.World {
 		t.Helper()

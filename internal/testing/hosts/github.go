@@ -11,7 +11,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hostingtest"
 )
 
-// GitHub returns what creates a fake GitHub, with a clock of its own.
+// GitHub returns a function that creates a fake GitHub, with a clock of its own.
 func GitHub(options ...githubfake.Option) func(*testing.T) hostingtest.World {
 	return func(t *testing.T) hostingtest.World {
 		t.Helper()
@@ -147,7 +147,7 @@ func (r gitHubRepo) Before(op hostingtest.Operation, f func()) {
 	r.fake.Before(gitHubRequests[op][0], gitHubRequests[op][1], func() bool { f(); return true })
 }
 
-// noAutoMerge is how GitHub refuses auto-merge in a repo that does not allow it.
+// noAutoMerge is GitHub's answer to auto-merge in a repo that does not allow it.
 const noAutoMerge = `{"errors":[{"type":"UNPROCESSABLE",` +
 	`"message":"Pull request Auto merge is not allowed for this repository"}]}`
 

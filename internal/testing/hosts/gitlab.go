@@ -14,7 +14,7 @@ import (
 
 const projectPath = "acme/platform/gitops"
 
-// GitLab returns what creates a fake GitLab, with a clock of its own.
+// GitLab returns a function that creates a fake GitLab, with a clock of its own.
 func GitLab(options ...gitlabfake.Option) func(*testing.T) hostingtest.World {
 	return func(t *testing.T) hostingtest.World {
 		t.Helper()
@@ -130,7 +130,7 @@ func (p gitLabProject) AutoMerge(t testing.TB, number int, method hosting.MergeM
 	p.Project.AutoMerge(t, number, method == hosting.Squash)
 }
 
-// KeepOpen does nothing: the fake closes a merge request with the next request. GitLab is as quick or not.
+// KeepOpen does nothing: the fake closes a merge request with the next request. GitLab may take longer.
 func (p gitLabProject) KeepOpen() {}
 
 func (p gitLabProject) Revoke(testing.TB) { p.fake.Revoke(p.fake.Token) }
@@ -165,7 +165,7 @@ func (p gitLabProject) Fail(_ testing.TB, op hostingtest.Operation, times int, h
 		hostingtest.Down:     {Status: http.StatusServiceUnavailable, Body: `{"message":"503 Service Unavailable"}`},
 		hostingtest.Refused:  {Status: http.StatusUnprocessableEntity, Body: `{"message":"Branch cannot be merged"}`},
 	}[how]
-	if how == hostingtest.Refused { // GitLab answers alike while it checks, so it is asked again
+	if how == hostingtest.Refused { // GitLab gives the same answer while it checks, so the request is repeated
 		times = -1
 	}
 	p.fake.Fail(request[0], request[1], times, failure)

@@ -14,7 +14,7 @@ import (
 // Host is a host that tests run over.
 type Host struct {
 	Name string // as [hosting.Host.Name]
-	Case string // what tells it apart from others of that name; "": nothing
+	Case string // distinguishes hosts of the same name; "": not needed
 	New  func(t *testing.T) hostingtest.World
 }
 
@@ -38,7 +38,7 @@ var (
 	_ hostingtest.BusyRepo = giteaRepo{}
 )
 
-// Prompt returns the hosts without those that see pushes late: for tests of what does not depend on it.
+// Prompt returns the hosts without those that see pushes late: for tests that do not depend on that.
 func Prompt() []Host {
 	return slices.DeleteFunc(All(), func(h Host) bool { return h.Case != "" })
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/processor"
 )
 
-// Measure runs f, and adds to the results of a benchmark what it took of the processor and of memory.
+// Measure runs f, and adds its processor time and memory to the results of a benchmark.
 func Measure(b *testing.B, f func()) {
 	b.Helper()
 	start := processor.Time()
@@ -21,8 +21,8 @@ func Measure(b *testing.B, f func()) {
 	b.ReportMetric(float64(peak>>20), "peak-MiB")
 }
 
-// Peak runs f and returns the most memory that the process used meanwhile, in bytes, without what was free before. It
-// includes garbage that is not collected yet.
+// Peak runs f and returns the peak of the memory that the process used, in bytes, without memory that was free before.
+// It includes garbage that is not collected yet.
 func Peak(f func()) (peak uint64) {
 	runtime.GC()
 	debug.FreeOSMemory()

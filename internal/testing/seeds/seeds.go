@@ -48,7 +48,7 @@ func Long() bool {
 	return set
 }
 
-// Single reports whether a test runs with one seed alone. Counts over all seeds mean nothing then.
+// Single reports whether a test runs with a single seed. Counts over all seeds mean nothing then.
 func Single() bool { return *only != "" }
 
 // try runs the body of the loop, which may end the test.

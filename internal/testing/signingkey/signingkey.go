@@ -130,7 +130,7 @@ func Armoured(t testing.TB, entity *openpgp.Entity) string {
 	return text.String()
 }
 
-// VerifyCommits verifies commits of a repo with git verify-commit, and that each names the key's address.
+// VerifyCommits verifies commits of a repo with git verify-commit, and that each signature has the key's address.
 func (k Key) VerifyCommits(t testing.TB, repo string, commits ...string) {
 	t.Helper()
 	for _, commit := range commits {
