@@ -1,4 +1,4 @@
-// Package clustersync builds the objects that have a cluster sync the folder of its cluster type.
+// Package clustersync builds the objects with which a cluster syncs the folder of its cluster type.
 package clustersync
 
 import (
@@ -29,13 +29,13 @@ type SyncedFolder struct {
 	Path         string // from the repo's root
 }
 
-// Options are what clusters have in other forms than usual. Empty values are the defaults.
+// Options are settings that differ between clusters. Empty values are the defaults.
 type Options struct {
 	Name       string // of the objects; the default is the last element of the path
 	Namespace  string // of the objects; the default is the reconciler's own
 	Interval   string // such as "1m": how often Flux reads the branch
 	Secret     string // of the credential for a private repo, in the same namespace; Argo CD finds its own by the URL
-	Decryption string // of the keys for SOPS, in the same namespace; Flux alone
+	Decryption string // of the keys for SOPS, in the same namespace; only for Flux
 	// ClusterLabels select the clusters that Rancher Fleet deploys to. The default is the label cluster-type with the
 	// name of the objects; in the namespace fleet-local, it is the cluster itself.
 	ClusterLabels map[string]string
@@ -51,7 +51,7 @@ var defaults = map[string]struct{ namespace, interval string }{
 	Flux: {"flux-system", "1m"}, ArgoCD: {"argocd", ""}, Fleet: {"fleet-default", ""},
 }
 
-// Objects returns the Kubernetes objects that have a cluster sync a folder.
+// Objects returns the Kubernetes objects with which a cluster syncs a folder.
 func Objects(kind string, of SyncedFolder, o Options) ([]map[string]any, error) {
 	if !slices.Contains(Kinds, kind) {
 		return nil, fmt.Errorf("%w: kind is %q, not one of %s", ErrInvalid, kind, strings.Join(Kinds, ", "))

@@ -18,9 +18,9 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
 )
 
-// AppliedTree is the tree that one apply leaves at the destination, and what the record says of it. It is the fleet's
-// tree, unless a stage commits a part of that alone. All that follows (attributes, ownership, drift, description, pull
-// request, record) sees this one alone. Nothing changes it.
+// AppliedTree is the tree that one apply leaves at the destination, with its record. It is the fleet's tree, unless a
+// stage commits only a part of that. Attributes, ownership, drift, description, pull request and record all use this
+// tree. It is never modified.
 type AppliedTree struct {
 	*Rendered
 	kept      *keptTree // nil if nothing fails to render
@@ -41,7 +41,7 @@ type AppliedTree struct {
 	withheld string
 }
 
-// newAppliedTree returns the tree that an apply leaves at the destination, as far as the state tells. p is nil for a
+// newAppliedTree returns the tree that an apply leaves at the destination, as far as the state shows. p is nil for a
 // create. s is nil if no private state can be read.
 func newAppliedTree(r *Rendered, p *Prior, s *State) *AppliedTree {
 	whole := AppliedTree{Rendered: r, complete: true}
@@ -74,8 +74,8 @@ func newAppliedTree(r *Rendered, p *Prior, s *State) *AppliedTree {
 	return next
 }
 
-// on returns the tree that the apply leaves on a branch that was read, where the state does not contain what that
-// contains.
+// on returns the tree that the apply leaves on a branch that was read, if the state does not contain that branch's
+// tree.
 func (t *AppliedTree) on(s *State, at *BranchState) *AppliedTree {
 	if !t.unread {
 		return t
@@ -99,7 +99,8 @@ func (t *AppliedTree) on(s *State, at *BranchState) *AppliedTree {
 	return nextWave(&whole, found)
 }
 
-// Target returns the tree that the fleet renders to, with what the branch keeps of the deployment targets that fail.
+// Target returns the tree that the fleet renders to, with the folders that the branch keeps of failing deployment
+// targets.
 func (t *AppliedTree) Target() Inventory {
 	if t.kept != nil {
 		return t.kept.inventory
@@ -267,8 +268,8 @@ func (inv Inventory) hashTexts() map[string]string {
 	return texts
 }
 
-// RolloutAfter returns the progress of the rollout once the branch contains the tree of this apply. written says that
-// this took a commit.
+// RolloutAfter returns the progress of the rollout once the branch contains the tree of this apply. written says that a
+// commit was made.
 func (t *AppliedTree) RolloutAfter(written bool) *rollout.StoredProgress {
 	if t.rollout == nil || !written && !t.begun {
 		return t.rollout
@@ -303,7 +304,8 @@ func (t *AppliedTree) ReachedBy(s *State) bool {
 	return s.Current() && s.Proposal == nil && !s.Drifted() && t.complete
 }
 
-// Partial reports whether the tree is known to contain a part of the fleet's alone, with all its targets.
+// Partial reports whether the tree is known to contain only a part of the fleet's cluster types, each with all its
+// targets.
 func (t *AppliedTree) Partial() bool {
 	if t.Tree == nil || !t.Certain() || t.complete {
 		return false

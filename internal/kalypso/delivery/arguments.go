@@ -1,5 +1,6 @@
-// Package delivery decides how a GitOps tree gets to its branch: which folders there belong to the rendering, what
-// others changed, and what the one commit of an apply changes and removes. Package remote reads and writes for it.
+// Package delivery decides how a GitOps tree gets to its branch: which folders there belong to the rendering, which
+// foreign changes there are, and what the one commit of an apply changes and removes. Package remote reads and writes
+// for it.
 package delivery
 
 import (
@@ -14,7 +15,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
 )
 
-// Arguments is a rendering as it is configured. A string that is not known yet is [unknown.Text]. Nothing changes it.
+// Arguments is a rendering as it is configured. An unknown string is [unknown.Text]. It is never modified.
 type Arguments struct {
 	Strategy    strategy.Strategy
 	Destination record.Destination

@@ -13,7 +13,7 @@ type BranchState struct {
 	Head string    `json:"head"`          // the commit that was read; empty if the branch does not exist
 	Time time.Time `json:"time,omitzero"` // the committer's time of that commit
 	// Folders are the folders at the path whose names have no leading dot. Targets of folders that are neither ours nor
-	// wanted are not read.
+	// needed are not read.
 	Folders Inventory `json:"folders"`
 	Files   []string  `json:"files,omitempty"` // other entries beside the folders
 	// OperatorFolders are folders with the operator's README that the record does not list.
@@ -56,7 +56,7 @@ func (b *BranchState) promotedCommit() string {
 	return b.Record.PromotedCommit
 }
 
-// changedSince returns which of our folders, and whether the record, differ from what the last run read.
+// changedSince lists our folders that differ from those that the last run read, and the record if it differs.
 func (b *BranchState) changedSince(s *State) []string {
 	before := s.Ours()
 	names := b.Folders.Only(before.Names()).Differing(before)

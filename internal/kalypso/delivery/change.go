@@ -30,7 +30,7 @@ type Change struct {
 	RecordHash string
 }
 
-// Adoption lists what a change finds at its destination and the rendering did not write.
+// Adoption lists the folders at a destination that the rendering did not write, and that a change adopts.
 type Adoption struct {
 	Adopted []string // folders that become ours
 	Removed []string // adopted folders that belong to no cluster type: the change removes them
@@ -117,8 +117,8 @@ func (c *comparison) checkBranch(wanted Inventory) error {
 	return c.checkPromotedCommit(c.Target())
 }
 
-// checkRemovals returns the errors of what the change takes from the branch, now or with a later wave. existing is what
-// is ours there.
+// checkRemovals returns the errors about folders that the change removes from the branch, now or with a later wave.
+// existing are our folders there.
 func (c *comparison) checkRemovals(existing Inventory) (errs []error) {
 	replaced := c.before.Current() && c.before.Environment != c.Environment
 	all := []error{c.Guardrails.Check(existing, c.Target(), replaced), c.checkMove(), c.mayStay()}
@@ -188,7 +188,7 @@ func (c *comparison) checkMove() error {
 	return c.Guardrails.CheckMove(c.before.Destination, c.before.Ours())
 }
 
-// IsContainedBy reports whether a branch contains what is desired, by this apply or another writer.
+// IsContainedBy reports whether a branch contains the desired tree, by this apply or another writer.
 func (t *AppliedTree) IsContainedBy(at *BranchState) bool {
 	return at.Record != nil && at.Record.Same(t.record()) && at.Folders.Only(at.RecordedFolders()).Equal(t.inventory)
 }

@@ -10,14 +10,14 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
 )
 
-// Action is what an apply does.
+// Action is the kind of an apply.
 type Action int
 
 // The actions.
 const (
-	// Keep writes nothing. What was delivered or proposed equals what is desired.
+	// Keep writes nothing. The delivered or proposed tree is the desired one.
 	Keep Action = iota
-	// Undecided depends on values that are not known yet.
+	// Undecided depends on unknown values.
 	Undecided
 	// Write delivers the tree to its branch, or proposes it in a pull request. With [strategy.None], it changes the state
 	// only.
@@ -31,12 +31,13 @@ const (
 	Nothing
 )
 
-// Decision is what an apply does, and what its plan reports. It depends on what is rendered, on the state, and on what
-// the last run read of the branch. [remote.Check] and the deliveries apply the same rules to the branch that they read:
-// see [comparison.change].
+// Decision describes an apply, and the report of its plan. It depends on the rendered fleet, the state, and the branch
+// as the last run read it. [remote.Check] and the deliveries apply the same rules to the branch that they read: see
+// [comparison.change].
 type Decision struct {
-	// Applied is the tree that the apply leaves at the destination. Before is the state that the decision was made from,
-	// or nil: a revert that it agrees with is what was delivered. Prior is nil for a create.
+	// Applied is the tree that the apply leaves at the destination. Before is the state that the decision was made
+	// from, or nil. If the fleet agrees with a revert, the reverted tree counts as delivered there. Prior is nil for a
+	// create.
 	Applied *AppliedTree
 	Before  *State
 	Prior   *Prior
@@ -45,9 +46,9 @@ type Decision struct {
 	// Comparable says that the apply writes a known tree, and that the state knows the tree before it. Describable says
 	// that everything else that [AppliedTree.Describe] describes is known too.
 	Comparable, Describable bool
-	// Adoption lists the folders of others that the rendering adopts.
+	// Adoption lists the foreign folders that the rendering adopts.
 	Adoption Adoption
-	// Drift lists the branches on which the apply overwrites changes of others: the destination, and the branch of the
+	// Drift lists the branches on which the apply overwrites foreign changes: the destination, and the branch of the
 	// pull request.
 	Drift []*State
 	// ClosedPullRequest is the number of the pull request that people closed without merging it. It is 0 if there is
@@ -71,20 +72,20 @@ type Decision struct {
 	Unreadable bool
 	// Check says that the state does not know the destination. The plan reads the branch for errors.
 	Check bool
-	// Rests says why the apply writes nothing, whatever the fleet renders to; "": it may write. Waiting lists what would
-	// change, by cluster type, as far as it is known.
+	// Rests is the reason why the apply writes nothing, with any rendered tree; "": it may write. Waiting lists what
+	// would change, by cluster type, as far as it is known.
 	Rests   string
 	Waiting map[string]string
-	// Withheld says why the open pull request must not be merged now; "": it may be.
+	// Withheld is the reason why the open pull request must not be merged now; "": it may be.
 	Withheld string
 	// Step is the step of the rollout that the apply takes, or nil.
 	Step *rollout.Step
-	// Errors say why the apply would fail, as far as the state knows.
+	// Errors are the reasons why the apply would fail, as far as the state shows.
 	Errors []error
 }
 
-// Decide decides what an apply does. For a create, p is nil. If the private state can't be read, s is nil. Decide
-// contacts no server, and returns the same for a plan and for its apply.
+// Decide decides on an apply. For a create, p is nil. If the private state can't be read, s is nil. Decide contacts no
+// server, and returns the same for a plan and for its apply.
 func Decide(r *Rendered, p *Prior, s *State) *Decision {
 	t := newAppliedTree(r, p, s)
 	if accepted := accept(t, p, s); accepted != s {
@@ -126,7 +127,7 @@ func Decide(r *Rendered, p *Prior, s *State) *Decision {
 	return decision
 }
 
-// write decides what an apply reports that writes, or that may.
+// write decides on the report of an apply that writes, or that may write.
 func (decision *Decision) write() {
 	t, p, s := decision.Applied, decision.Prior, decision.Before
 	if decision.Moves = decision.moves(); len(decision.Moves) > 0 {
@@ -189,7 +190,7 @@ func (decision *Decision) rest() {
 	}
 }
 
-// action decides from the configuration and the last apply, without looking at what others changed on the branch.
+// action decides from the configuration and the last apply, without foreign changes of the branch.
 func (decision *Decision) action() Action {
 	t, p, s := decision.Applied, decision.Prior, decision.Before
 	switch {
@@ -217,8 +218,8 @@ func (decision *Decision) action() Action {
 	return Keep
 }
 
-// strategyWrites reports whether the apply writes by its strategy, although the tree stays the same: what was delivered
-// or proposed is not there, or has to be repaired, or is at an old location.
+// strategyWrites reports whether the apply writes by its strategy, although the tree stays the same: the delivered or
+// proposed tree is missing, has to be repaired, or is at a previous location.
 func (decision *Decision) strategyWrites() bool {
 	t, p, s := decision.Applied, decision.Prior, decision.Before
 	switch t.Strategy {
@@ -285,7 +286,7 @@ func (decision *Decision) needsProposal() bool {
 	}
 }
 
-// canCompare reports whether the state knows the tree before.
+// canCompare reports whether the state contains the previous tree.
 func (decision *Decision) canCompare() bool {
 	a, s := decision.Applied, decision.Before
 	return s != nil && s.Delivered != nil && (!a.Delivers() || s.Current())
@@ -308,7 +309,7 @@ func (decision *Decision) describable() bool {
 		!slices.ContainsFunc(t.Fleet.Policies, func(p *fleet.SchedulingPolicy) bool { return unknown.Is(p.Name) })
 }
 
-// leftBehind returns what stays on the server once the rendering is only computed.
+// leftBehind returns the tree and the pull request that stay on the server once the rendering is only computed.
 func leftBehind(p *Prior, s *State) (at *record.Destination, pullRequest int) {
 	if !s.Current() {
 		return nil, 0
@@ -338,8 +339,8 @@ func (decision *Decision) checkState() {
 	decision.Adoption, decision.Errors = change.Adoption, append(decision.Errors, errs...)
 }
 
-// overwrittenDrift returns the branches on which the apply overwrites changes of others: the destination, and the
-// branch of the pull request.
+// overwrittenDrift returns the branches on which the apply overwrites foreign changes: the destination, and the branch
+// of the pull request.
 func (decision *Decision) overwrittenDrift() []*State {
 	t, s := decision.Applied, decision.Before
 	var all []*State
@@ -362,8 +363,8 @@ func (decision *Decision) overwrittenDrift() []*State {
 	return all
 }
 
-// overwrites reports whether the apply overwrites changes of others on the branch of s. It overwrites nothing if the
-// branch contains what is desired: because the fleet took over the change, or because an apply was killed after its
+// overwrites reports whether the apply overwrites foreign changes on the branch of s. It overwrites nothing if the
+// branch contains the desired tree: because the fleet adopted the change, or because an apply was killed after its
 // push.
 func overwrites(t *AppliedTree, s *State, updates bool) bool {
 	if !s.Current() || !s.Drifted() {

@@ -56,8 +56,8 @@ func (r Review) max() int {
 }
 
 // Describe describes in Markdown what the apply changes, for reviewers. A pull request has it as its description, with
-// the marker that names the rendering. before is what was delivered, or found; see [remote.Result]. The text depends on
-// d and before alone.
+// the marker that names the rendering. before is the delivered tree, or the one that was found; see [remote.Result].
+// The text depends on d and before alone.
 func (t *AppliedTree) Describe(before *State) string {
 	at := t.Destination
 	if t.Strategy == strategy.None { // no branch gets the tree
@@ -143,8 +143,8 @@ func nameRegistrations(registrations []*fleet.WorkloadRegistration, moves []desc
 	}
 }
 
-// DescribeRemoval describes the removal of what a destination contains of an environment, as [AppliedTree.Describe]
-// does for a change.
+// DescribeRemoval describes the removal of an environment's folders from a destination, as [AppliedTree.Describe] does
+// for a change.
 func DescribeRemoval(at record.Destination, environment string, existing Inventory, r Review) string {
 	c := describe.RenderingChange{
 		Environment: environment,

@@ -1,6 +1,7 @@
 package delivery
 
-// DriftError says that others changed the folders of a rendering, and that on_drift does not allow to overwrite that.
+// DriftError means that the folders of a rendering have foreign changes, and that on_drift does not allow to overwrite
+// them.
 type DriftError struct{ State *State }
 
 // Error implements error.

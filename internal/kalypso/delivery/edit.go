@@ -79,7 +79,7 @@ func (p *PlannedChange) clusterTypeFolder(i int, at string) gitops.FolderContent
 func FilesOf(applied *AppliedTree, clusterType, target string) (map[string][]byte, bool) {
 	i := slices.IndexFunc(applied.Tree.Folders, func(f tree.Folder) bool { return f.ClusterType == clusterType })
 	if i < 0 || applied.Target()[clusterType].Hash != applied.inventory[clusterType].Hash {
-		return nil, false // its wave did not come yet
+		return nil, false // its wave is pending
 	}
 	n := slices.IndexFunc(applied.Tree.Folders[i].Targets, func(t tree.TargetFolder) bool { return t.Name == target })
 	if n < 0 { // it fails to render

@@ -15,7 +15,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
 )
 
-// Guardrails limit what a change may do.
+// Guardrails limit the effects of a change.
 type Guardrails struct {
 	// MaxRemoved limits the deployment target folders that one change may remove.
 	MaxRemoved Limit
@@ -75,7 +75,7 @@ func (l Limit) allows(removed, total int) bool {
 	return err == nil && parsed.Allows(removed, total)
 }
 
-// unknownProblem names what the assignments depend on and what is not known yet.
+// unknownProblem names the unknown values that the assignments depend on.
 func unknownProblem(f *fleet.Fleet) problem.Problem {
 	return problem.At("Assignments not known", fmt.Sprintf(
 		"The assignments depend on values that are known after apply:\n%s\nguardrails.require_known refuses such a plan. "+
@@ -176,7 +176,7 @@ func (e *GuardrailError) Error() string {
 }
 
 // CheckFirstDelivery returns a *GuardrailError if the first delivery of a tree would contain no file with content. why
-// explains that.
+// is the explanation.
 func (g Guardrails) CheckFirstDelivery(wanted Inventory, why func() string) error {
 	if g.AllowEmpty {
 		return nil

@@ -13,7 +13,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
 )
 
-// Inputs is what a tree was rendered from, as far as descriptions compare it.
+// Inputs are the inputs of a rendered tree, as far as descriptions compare them.
 type Inputs struct {
 	Origins []string                `json:"origins,omitempty"` // as in the record
 	Sources origin.Sources          `json:"sources,omitempty"` // likewise
@@ -33,7 +33,7 @@ type keyInput struct {
 	Shown *string `json:"v,omitempty"` // the value as descriptions show it; nil if they don't
 }
 
-// inputs returns what the tree is rendered from.
+// inputs returns the inputs of the rendered tree.
 func (a *Arguments) inputs() *Inputs {
 	in := &Inputs{Origins: a.Origins, Sources: a.Sources, Configs: make(map[string]configInputs, len(a.Fleet.Configs))}
 	for _, config := range a.Fleet.Configs {

@@ -20,7 +20,7 @@ type OnAssignmentError string
 // The reactions.
 const (
 	AssignmentErrorFail OnAssignmentError = "fail" // the plan fails
-	AssignmentErrorKeep OnAssignmentError = "keep" // the branch keeps what it contains of them
+	AssignmentErrorKeep OnAssignmentError = "keep" // the branch keeps their folders
 )
 
 // failures lists the deployment targets that fail to render: cluster type → names. Those below "" fail on every cluster
@@ -45,7 +45,7 @@ func (f failures) include(clusterType, target string) bool {
 	return f[""][target] || f[clusterType][target]
 }
 
-// keptTree is the fleet's tree, plus what the branch keeps of the deployment targets that fail to render.
+// keptTree is the fleet's tree, with the folders that the branch keeps of deployment targets that fail to render.
 type keptTree struct {
 	inventory Inventory
 	failures  failures
@@ -62,7 +62,7 @@ type keptTree struct {
 	lost []record.FailedAssignment
 }
 
-// Failing is what an apply leaves of the deployment targets that fail to render.
+// Failing lists the deployment targets that fail to render, with the effect of an apply on them.
 type Failing struct {
 	Problems  problem.Problems // why they fail
 	Targets   int              // on cluster types: those that the branch keeps, and those left out
@@ -71,11 +71,11 @@ type Failing struct {
 	tree      *keptTree
 }
 
-// Affected is what becomes of the deployment targets that one problem affects. Lost are those that stay at an old
-// location.
+// Affected lists the deployment targets that one problem affects, by the effect on them. Lost are those that stay at a
+// previous location.
 type Affected struct{ Kept, Lost, LeftOut []record.FailedAssignment }
 
-// Failing returns what fails to render, or nil.
+// Failing returns the deployment targets that fail to render, or nil.
 func (t *AppliedTree) Failing() *Failing {
 	k := t.kept
 	if k == nil {
@@ -84,7 +84,7 @@ func (t *AppliedTree) Failing() *Failing {
 	return &Failing{t.failed, len(k.kept) + len(k.leftOut), t.uncertain, len(k.lost) > 0, k}
 }
 
-// By returns what becomes of the deployment targets that a problem affects.
+// By returns the effect on the deployment targets that a problem affects.
 func (f *Failing) By(p problem.Problem) Affected {
 	k, affected, names := f.tree, failuresOf(problem.Problems{p}), map[string]bool{}
 	for _, t := range p.Affects {
@@ -103,8 +103,8 @@ func (f *Failing) By(p problem.Problem) Affected {
 	return Affected{of(k.kept), of(k.lost), of(k.leftOut)}
 }
 
-// keep adds the failing targets on the branch to the rendered tree. existing is our folders on the branch as they were
-// last read, and delivered is what the last apply left there.
+// keep adds the failing targets on the branch to the rendered tree. existing are our folders on the branch as they were
+// last read, and delivered are those that the last apply left there.
 func (f failures) keep(rendered, existing, delivered Inventory) *keptTree {
 	k := &keptTree{
 		inventory: make(Inventory, len(rendered)), failures: f, waiting: map[string]bool{}, existing: existing.Count(),
@@ -189,7 +189,7 @@ func (k *keptTree) isKept(clusterType, target string) bool {
 	return found
 }
 
-// baseline returns what was delivered, with the failing targets as on the branch: changes of others in these are not
+// baseline returns the delivered folders, with the failing targets as on the branch: foreign changes of these are not
 // drift, because the apply keeps them.
 func (k *keptTree) baseline(delivered, existing Inventory) Inventory {
 	return delivered.replace(func(clusterType string, folder InventoryFolder) InventoryFolder {
@@ -226,7 +226,7 @@ func (t *AppliedTree) Kept() []record.FailedAssignment {
 	return t.kept.kept
 }
 
-// keep returns the fleet's tree with the folders that the branch keeps, as far as the state tells, or nil if nothing
+// keep returns the fleet's tree with the folders that the branch keeps, as far as the state shows, or nil if nothing
 // fails to render. unread says that they are unknown until the branch is read. p is nil for a create. s is nil if no
 // private state can be read.
 func (r *Rendered) keep(p *Prior, s *State) (kept *keptTree, unread bool) {
@@ -252,7 +252,7 @@ func (r *Rendered) keep(p *Prior, s *State) (kept *keptTree, unread bool) {
 	return kept, false
 }
 
-// keptOn returns the fleet's tree with the folders that a branch keeps that was read.
+// keptOn returns the fleet's tree with the folders that a branch keeps, as that was read.
 func keptOn(t *AppliedTree, s *State, at *BranchState) *keptTree {
 	if t.kept == nil {
 		return nil
@@ -294,8 +294,8 @@ func (k *keptTree) setSince(records ...*record.Record) {
 	}
 }
 
-// baseline returns what the last apply left at the destination of s, but with targets that fail to render now as on the
-// branch.
+// baseline returns the folders that the last apply left at the destination of s, with the targets that fail to render
+// now as on the branch.
 func (t *AppliedTree) baseline(s *State) Inventory {
 	k := t.kept
 	if k == nil || !t.Updates(s) {
@@ -378,7 +378,7 @@ func texts(all []record.FailedAssignment) []string {
 }
 
 // KeptMoveError means that a rendering moves to another destination while deployment targets fail to render. The new
-// destination does not contain what the old one keeps of them.
+// destination does not contain their folders.
 type KeptMoveError struct {
 	To   record.Destination
 	Kept []record.FailedAssignment

@@ -17,14 +17,14 @@ type PlannedChange struct {
 	*Change
 	Tree *AppliedTree // that the branch must contain
 	At   *BranchState
-	// Before is the state before the change, for [AppliedTree.Describe]. If the last apply is not known, it is what the
-	// branch contains: our folders and the adopted ones.
+	// Before is the state before the change, for [AppliedTree.Describe]. If the last apply is not known, it contains
+	// the branch's folders: ours and the adopted ones.
 	Before *State
 	Cache  gitops.TreeCache
 }
 
-// PlanChange decides what the apply changes on a branch that contains at. old is what it contains at the destination
-// before a move within it, or nil. It returns an error if the apply must not change it.
+// PlanChange decides on the change of a branch that contains at. old is the destination before a move within the
+// branch, or nil. It returns an error if the apply must not change it.
 func PlanChange(t *AppliedTree, s *State, at, old *BranchState) (*PlannedChange, error) {
 	t = t.on(s, at)
 	change, errs := (&comparison{t, s, at}).change(old)

@@ -12,7 +12,7 @@ import (
 
 // Proposal is a tree that a pull request proposes, and that its target branch does not contain yet.
 type Proposal struct {
-	// Head is the state of our branch: what was proposed was delivered to it, and what others push to it is drift.
+	// Head is the state of our branch: the proposed tree is delivered to it, and foreign changes of it are drift.
 	Head   *State `json:"head"`
 	Pushed string `json:"pushed"` // our commit
 	Number int    `json:"number"` // of the pull request
@@ -21,15 +21,15 @@ type Proposal struct {
 	// RequestedReviewers are the reviewers that we requested. The host forgets them once they have reviewed.
 	RequestedReviewers []string                 `json:"requested_reviewers,omitempty"`
 	State              hosting.PullRequestState `json:"state"`
-	// Lost says that our branch does not exist any more. Stale says that the pull request can't be merged, because others
-	// changed the file of the promoted commit on the target branch.
+	// Lost says that our branch does not exist any more. Stale says that the pull request can't be merged, because
+	// another commit changed the file of the promoted commit on the target branch.
 	Lost  bool `json:"lost,omitempty"`
 	Stale bool `json:"stale,omitempty"`
-	// Adopted are the folders of others that the proposal adopts, as the destination contained them.
+	// Adopted are the foreign folders that the proposal adopts, as the destination contained them.
 	Adopted Inventory `json:"adopted,omitempty"`
-	// OtherCommits are commits of others on top of ours that do not change what is proposed. The next push removes them.
+	// OtherCommits are foreign commits on top of ours that do not change the proposed tree. The next push removes them.
 	OtherCommits []drift.Commit `json:"foreign,omitempty"`
-	// Withheld says why we made the pull request a draft that must not be merged now; "": we did not.
+	// Withheld is the reason why we made the pull request a draft that must not be merged now; "": we did not.
 	Withheld string `json:"withheld,omitempty"`
 	// Tracking is the target's [BranchState.PromotedCommitFile] at the time of the proposal.
 	Tracking string `json:"target_promoted_commit_file,omitempty"`
@@ -69,7 +69,7 @@ func (s *State) ClosedPullRequest() int {
 	return s.Proposal.Number
 }
 
-// Known returns what the state knows about a topic, or nil.
+// Known returns the state's facts about a topic, or nil.
 func Known(s *State, t *pullrequest.Topic) *pullrequest.Known {
 	if s == nil || s.Proposal == nil || !s.Proposal.Head.Destination.Same(DestinationOf(t)) {
 		return nil
@@ -85,7 +85,7 @@ func DestinationOf(t *pullrequest.Topic) record.Destination {
 	return record.Destination{Repo: t.Repo, Branch: t.Branch, Path: t.Path}
 }
 
-// Moved returns a *MovedError if others pushed to our branch after the plan was made.
+// Moved returns a *MovedError if foreign commits were pushed to our branch after the plan was made.
 func (p *Proposal) Moved(at record.Destination, ours *BranchState) error {
 	paths := ours.changedSince(p.Head)
 	if len(paths) == 0 && ours.Head != p.Head.Seen.Head {
@@ -97,8 +97,8 @@ func (p *Proposal) Moved(at record.Destination, ours *BranchState) error {
 	return &MovedError{at, paths}
 }
 
-// Promotes reports whether the change promotes another commit. After a move within the branch, and for folders
-// adopted from the operator, no record at the destination names the commit before.
+// Promotes reports whether the change promotes another commit. After a move within the branch, and for folders adopted
+// from the operator, no record at the destination names the previous commit.
 func (p *PlannedChange) Promotes(s *State) bool {
 	t, at := p.Tree, p.At
 	promoted := t.AppliedPromotedCommit()
@@ -138,8 +138,8 @@ func (p *PlannedChange) TargetState() *State {
 	return &s
 }
 
-// PromotedCommitChanged reports whether others changed the file of the promoted commit on the target branch since the
-// proposal.
+// PromotedCommitChanged reports whether another commit changed the file of the promoted commit on the target branch
+// since the proposal.
 func (p *Proposal) PromotedCommitChanged(target *State) bool {
 	if p.Head.PromotedCommit == "" {
 		return false

@@ -12,7 +12,7 @@ import (
 // Progress receives the progress of long work. A total of 0 means that the total is not known.
 type Progress func(stage string, done, total int)
 
-// Rendered is what a fleet renders to. Nothing changes it.
+// Rendered is the result of rendering a fleet. It is never modified.
 type Rendered struct {
 	*Arguments
 	Tree *tree.Tree // nil if it was not rendered, or if no assignments are known yet

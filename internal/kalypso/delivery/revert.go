@@ -9,7 +9,7 @@ import (
 // maxPast limits the earlier deliveries that a state remembers.
 const maxPast = 50
 
-// Delivery is an earlier delivery to the destination. With it, a revert by others is told from a change of theirs.
+// Delivery is an earlier delivery to the destination. It distinguishes a revert by people from other foreign changes.
 type Delivery struct {
 	Record string `json:"record"` // hash of its record
 	Tree   string `json:"tree"`   // hash of its tree
@@ -32,13 +32,13 @@ func (s *State) Remember(before *State) {
 	s.Past = s.Past[:min(len(s.Past), maxPast)]
 }
 
-// Reverted reports whether others put the branch back to exactly what an earlier apply left there, with its record.
+// Reverted reports whether people reverted the branch to exactly an earlier delivery, with its record.
 func (s *State) Reverted() bool {
 	return s.Current() && s.Drifted() && s.Seen.Record != nil && s.Proposal == nil &&
 		slices.Contains(s.Past, Delivery{s.Seen.RecordHash, s.Ours().TreeHash().String()})
 }
 
-// asSeen returns the state after a delivery of what the branch contains.
+// asSeen returns the state as if the branch's current content were delivered.
 func asSeen(s *State) *State {
 	now, r := *s, s.Seen.Record
 	now.Delivered, now.DeliveredRecord, now.Decisions = s.Ours(), s.Seen.RecordHash, r.Decisions
@@ -48,10 +48,10 @@ func asSeen(s *State) *State {
 	return &now
 }
 
-// accept returns the state to decide from. If others put the branch back to an earlier delivery, and people agree, that
-// is the last one from now on, and no drift: the fleet renders the same again, or they rejected what was delivered.
-// After a run that found the revert and wrote nothing, the fleet may also go on from there, unless it brings anything
-// back.
+// accept returns the state to decide from. If people reverted the branch to an earlier delivery, and the configuration
+// agrees, that counts as the last delivery from now on, and not as drift: the fleet renders the same again, or the last
+// commit is rejected. After a run that found the revert and wrote nothing, the fleet may also change further, unless it
+// restores reverted files.
 func accept(t *AppliedTree, p *Prior, s *State) *State {
 	if !s.Reverted() || !t.Updates(s) || t.Tree == nil || t.Rests(p) {
 		return s
@@ -73,7 +73,7 @@ func accept(t *AppliedTree, p *Prior, s *State) *State {
 // SeenRollout returns the rollout that the record on the branch describes, or nil.
 func (s *State) SeenRollout() *rollout.StoredProgress { return RolloutOf(s.Seen.Record, s.Seen.Time) }
 
-// commitsOf returns the promoted commits that the last delivery brought to some folder.
+// commitsOf returns the promoted commits that the last delivery wrote to some folder.
 func commitsOf(s *State) []string {
 	all := []string{s.PromotedCommit}
 	if s.Rollout != nil {

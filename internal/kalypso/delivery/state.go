@@ -42,32 +42,32 @@ type State struct {
 	Decisions placement.Decisions `json:"decisions,omitempty"`
 	// Rollout is the progress of a rollout. It is nil if the branch contains the whole tree.
 	Rollout *rollout.StoredProgress `json:"rollout,omitempty"`
-	// Inputs is what the delivered tree was rendered from. It is nil if that is not known.
+	// Inputs are the inputs of the delivered tree, or nil if they are unknown.
 	Inputs *Inputs `json:"inputs,omitempty"`
-	// Base is the last commit of the branch at which it contained what was delivered.
+	// Base is the last commit of the branch at which it contained the delivered tree.
 	Base string `json:"base"`
 	// Seen is the branch as it was last read.
 	Seen BranchState `json:"seen"`
 	// Cache contains the Git trees above our folders, as read at Seen.Head. The next delivery does not read them again.
 	Cache gitops.TreeCache `json:"cache"`
 	Drift []drift.Commit   `json:"drift,omitempty"`
-	// Past are the deliveries before that one, newest first. RevertKnown says that a run before found that others put
-	// the branch back to one of them, and went well.
+	// Past are the deliveries before that one, newest first. RevertKnown says that an earlier run found that people
+	// reverted the branch to one of them, and succeeded.
 	Past        []Delivery `json:"past,omitempty"`
 	RevertKnown bool       `json:"revert_known,omitempty"`
 	// Proposal is the tree that a pull request proposes. It is nil if the branch contains the tree, or none was proposed.
 	Proposal *Proposal `json:"proposal,omitempty"`
 	// OldLocations are the previous locations of the rendering that pull requests still have to remove.
 	OldLocations []*OldLocation `json:"previous_locations,omitempty"`
-	// WholeHashes says that the targets of the folders have their whole hashes. They are needed to keep what fails to
-	// render, and make the state larger.
+	// WholeHashes says that the targets of the folders have their whole hashes. They are needed to keep targets that
+	// fail to render, and make the state larger.
 	WholeHashes bool `json:"whole_hashes,omitempty"`
 	// Removal is the number of the pull request that removes the rendering and was not merged while a destroy waited, or
 	// 0.
 	Removal int `json:"removal,omitempty"`
 }
 
-// Prior is what Terraform's state says about a rendering, besides the private state.
+// Prior contains the attributes of a rendering in Terraform's state, in addition to the private state.
 type Prior struct {
 	Strategy       strategy.Strategy
 	Destination    record.Destination
@@ -109,7 +109,7 @@ func (s *State) OrNil() *State {
 	return s
 }
 
-// Drifted reports whether our folders or our record on the branch differ from what was delivered.
+// Drifted reports whether our folders or our record on the branch differ from the delivered ones.
 func (s *State) Drifted() bool { return len(s.Drift) > 0 }
 
 // Owned returns the names of our folders on a branch: those in its record, and those that were delivered.
@@ -269,7 +269,7 @@ func (s *State) WithoutTargets() *State {
 	return &now
 }
 
-// BaselineUnknown reports whether others changed what was delivered, and s does not know what that was. Then every
+// BaselineUnknown reports whether the delivered tree has foreign changes, and s does not contain that tree. Then every
 // run has to recover the state.
 func (s *State) BaselineUnknown() bool {
 	return s.Current() && slices.ContainsFunc(s.Delivered.Names(), func(name string) bool {

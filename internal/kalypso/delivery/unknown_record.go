@@ -10,8 +10,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/sets"
 )
 
-// UnknownRecordError says that the record on a branch promotes another commit, or lists other folders, than this
-// rendering ever delivered. The record says what is promoted and which folders are ours, so nothing may depend on it.
+// UnknownRecordError means that the record on a branch names a promoted commit, or folders, that this rendering never
+// delivered. Since the record decides what is promoted and which folders are ours, nothing may depend on it.
 type UnknownRecordError struct {
 	Destination record.Destination
 	Environment string

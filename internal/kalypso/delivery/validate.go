@@ -59,7 +59,7 @@ func ValidateTrailers(trailers map[string]string) problem.Problems {
 	return ps
 }
 
-// validateTree reports what the guardrails and the path forbid of the rendered tree.
+// validateTree reports parts of the rendered tree that the guardrails or the path forbid.
 func (r *Rendered) validateTree(ctx context.Context, assignmentsKnown bool) problem.Problems {
 	switch {
 	case !assignmentsKnown && r.Guardrails.RequireKnown:
@@ -79,7 +79,7 @@ func (r *Rendered) validateTree(ctx context.Context, assignmentsKnown bool) prob
 	return ps
 }
 
-// PlanDestroy is [Arguments.ValidateDestroy], or lists what the destroy removes, as far as s knows.
+// PlanDestroy is [Arguments.ValidateDestroy], or lists the paths that the destroy removes, as far as s shows.
 func (a *Arguments) PlanDestroy(s *State) problem.Problems {
 	if ps := a.ValidateDestroy(); len(ps) > 0 || !a.Delivers() || a.KeepOnDestroy || !s.Current() {
 		return ps

@@ -9,7 +9,7 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 )
 
-// maxSearched bounds the folders that [Snapshot.FoldersWith] searches. Trees that contain one tree many times have more
+// maxSearched limits the folders that [Snapshot.FoldersWith] searches. Trees that contain one tree many times have more
 // folders than objects.
 const maxSearched = 1 << 20
 

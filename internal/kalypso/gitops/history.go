@@ -36,8 +36,8 @@ func (b *Branch) History(ctx context.Context, since plumbing.Hash, folders []str
 	if err != nil || head.IsZero() {
 		return nil, false, err
 	}
-	// Most often the last commits cause the drift. A server without filters sends their contents each time, so it is
-	// asked once.
+	// Most often the last commits cause the drift. A server without filters sends their contents each time, so there is
+	// only one request to it.
 	var changes []ChangingCommit
 	for _, depth := range []int{8, MaxHistory + 1} {
 		var found, whole bool

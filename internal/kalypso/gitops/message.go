@@ -76,7 +76,7 @@ func CheckTrailerKeys(trailers map[string]string) error {
 	return nil
 }
 
-// MergeTrailers returns all trailers. Of keys that Git reads as one, it takes the one in over.
+// MergeTrailers returns all trailers. If Git reads two keys as one, the trailer in over wins.
 func MergeTrailers(trailers, over map[string]string) map[string]string {
 	all := maps.Clone(over)
 	for key, value := range trailers {

@@ -13,18 +13,18 @@ import (
 // Removed is the state of an instance that is gone.
 const Removed = "removed"
 
-// InstanceChange says that some instances of a deployment target began to run something else. An instance is a
+// InstanceChange means that some instances of a deployment target began to run something else. An instance is a
 // deployment target on a cluster, through a cluster type.
 type InstanceChange struct {
 	ClusterType, Target string
-	// From and To are what the instances ran and run. From has no state if there was no instance; To has the state
-	// [Removed] if there is none any more.
+	// From and To are the previous and the new condition of the instances. From has no state if there was no instance.
+	// To has the state [Removed] if there is none any more.
 	From, To Condition
-	// Members are the clusters. Since is when they began to run To.
+	// Members are the clusters. Since is the time at which they began to run To.
 	Members []observation.Member
 }
 
-// Condition is what an instance runs.
+// Condition is the version and the state of an instance.
 type Condition struct {
 	Version observation.Version
 	State   string
@@ -37,7 +37,7 @@ func (c Condition) same(other Condition) bool {
 
 func (c Condition) running() bool { return c.State != "" && c.State != Removed }
 
-// place is what a deployment target of a cluster type is called.
+// place identifies a deployment target of a cluster type by their names.
 type place struct{ clusterType, target string }
 
 func placeOf(g observation.Group) place { return place{g.ClusterType, g.Target} }
@@ -140,8 +140,8 @@ func (c Condition) compare(other Condition) int {
 	)
 }
 
-// Carry returns the present instances: now itself if all sources answered. Else an instance that is not reported, or
-// only expected, is copied from was, since nothing newer is known.
+// Carry returns the current instances: now itself if all sources answered. Otherwise an instance that is not reported,
+// or only expected, is copied from was, since nothing newer is known.
 func Carry(was, now *observation.Observation) *observation.Observation {
 	if len(now.Unanswered) == 0 {
 		return now
@@ -177,7 +177,7 @@ func Carry(was, now *observation.Observation) *observation.Observation {
 	return &carried
 }
 
-// Only returns an observation with the instances alone that change.
+// Only returns an observation with only the instances that change.
 func Only(o *observation.Observation, changes []InstanceChange) *observation.Observation {
 	wanted := map[place]map[string]bool{}
 	for _, c := range changes {

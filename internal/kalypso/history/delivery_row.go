@@ -13,7 +13,7 @@ type DeliveryRow struct {
 	Failed                                 bool
 }
 
-// NewRows returns the rows that are new, or differ from what they were. Rows that leave are none.
+// NewRows returns the rows that are new or have changed. Removed rows do not count.
 func NewRows(was, now []DeliveryRow) []DeliveryRow {
 	known := make(map[string]DeliveryRow, len(was))
 	for _, r := range was {

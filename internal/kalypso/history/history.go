@@ -1,5 +1,5 @@
-// Package history computes what was delivered to an environment and when, from the commits of its GitOps branch and of
-// its control plane, and what clusters ran, from observations. It does no I/O: [Store] has its implementations below.
+// Package history computes the deliveries to an environment from the commits of its GitOps branch and of its control
+// plane, and the runs on clusters from observations. It does no I/O: [Store] has its implementations below.
 package history
 
 import (
@@ -17,7 +17,7 @@ type Kind string
 // The kinds.
 const (
 	First     Kind = "first"     // nothing was delivered before
-	Rollback  Kind = "rollback"  // it brings back what was there before the delivery before it
+	Rollback  Kind = "rollback"  // it restores the state from before the previous delivery
 	Promotion Kind = "promotion" // the promoted commit changes
 	Change    Kind = "change"    // the promoted commit stays
 )
@@ -25,7 +25,7 @@ const (
 // Kinds lists all kinds.
 var Kinds = []Kind{First, Rollback, Promotion, Change}
 
-// Input contains all that a history depends on.
+// Input contains the inputs of a history.
 type Input struct {
 	// Branch is the first-parent history of the GitOps branch, newest first.
 	Branch []Commit
@@ -34,7 +34,7 @@ type Input struct {
 	// ControlPlane is the first-parent history of the control plane's branch, newest first. It may be cut off at its
 	// end.
 	ControlPlane []Source
-	// Observed are the records of what clusters ran, oldest first; none without a store.
+	// Observed are the observations in the store, oldest first; none without a store.
 	Observed []Observed
 	// Since and Until limit the deliveries by when they started: Since is within the window, Until is not.
 	Since, Until time.Time
@@ -46,7 +46,7 @@ type Commit struct {
 	Time    time.Time // the committer's
 	Author  string    // Name <mail>
 	Subject string    // the first line of the message
-	// Record is what the record of the rendering says; nil: there is none.
+	// Record is the rendering's record; nil: there is none.
 	Record *Record
 	// Folders contains the hash of the tree of each cluster type's folder that the record lists. The values are not
 	// used without a record.
@@ -73,7 +73,7 @@ type Source struct {
 	Time time.Time // the committer's
 }
 
-// Delivery is a change of what an environment should run: one commit, or the commits of one rollout.
+// Delivery is a change of the tree that an environment should run: one commit, or the commits of one rollout.
 type Delivery struct {
 	FirstCommit string
 	Commit      string // the last one
@@ -81,7 +81,7 @@ type Delivery struct {
 	Delivered   time.Time // zero: the rollout never completed
 	Author      string
 	Kind        Kind
-	// PromotedCommit and PreviousCommit are the promoted commits of this delivery and of the one before; "": none.
+	// PromotedCommit and PreviousCommit are the promoted commits of this delivery and of the previous one; "": none.
 	PromotedCommit, PreviousCommit string
 	// Commits are the commits of the control plane that this delivery is the first to bring, newest first. They are
 	// Known if the history of the control plane reaches back to them.
@@ -89,10 +89,11 @@ type Delivery struct {
 	Known   bool
 	Folders []string // that it changed, sorted
 	Reason  string
-	// Running is when it was first observed to succeed; zero: never.
+	// Running is the time at which it was first observed to succeed; zero: never.
 	Running time.Time
-	// Failed says that the next delivery rolled this one back, or that this one was observed to fail. FailedAt is when
-	// it began to count as failed, and Restored when the environment was good again; zero: not yet.
+	// Failed says that the next delivery rolled this one back, or that this one was observed to fail. FailedAt is the
+	// time from which it counts as failed, and Restored the time at which the environment was good again; zero: not
+	// yet.
 	Failed             bool
 	FailedAt, Restored time.Time
 }
@@ -133,7 +134,7 @@ func Of(in Input) History {
 	return h
 }
 
-// delivery is a delivery with what the next ones are compared with.
+// delivery is a delivery, with the facts that the next ones are compared with.
 type delivery struct {
 	*Delivery
 	unseen bool   // it began before the commits that were read
@@ -141,7 +142,7 @@ type delivery struct {
 	to     Commit // its last commit
 }
 
-// deliveriesOf returns all deliveries of a branch, oldest first, without what follows from other deliveries.
+// deliveriesOf returns all deliveries of a branch, oldest first, without the fields that depend on other deliveries.
 func deliveriesOf(branch []Commit, whole bool) []*delivery {
 	var all []*delivery
 	parent := Commit{}
@@ -199,7 +200,7 @@ func (d *delivery) take(c Commit) {
 	slices.Sort(d.Folders)
 }
 
-// setKinds sets what follows from the deliveries before.
+// setKinds sets the fields that depend on earlier deliveries.
 func setKinds(all []*delivery) {
 	for i, d := range all {
 		switch {
@@ -222,8 +223,8 @@ func setKinds(all []*delivery) {
 	}
 }
 
-// goesBack reports whether d brings back what was there before the delivery before it: a pin to an earlier commit, or
-// the tree, or the commit, of two deliveries before.
+// goesBack reports whether d restores the state from before the previous delivery: by a pin to an earlier commit, or
+// with the tree or the commit of the delivery before that.
 func (d *delivery) goesBack(before *delivery, earlier []*delivery) bool {
 	is, was := d.to.Record, before.to.Record
 	if is.Decision == promotion.Pinned && is.RolledBack != "" && is.RolledBack != was.RolledBack {
@@ -239,7 +240,7 @@ func (d *delivery) goesBack(before *delivery, earlier []*delivery) bool {
 	return is.Decision == "" && d.PromotedCommit == two.PromotedCommit && d.PromotedCommit != before.PromotedCommit
 }
 
-// observe sets what the records tell of each delivery. A record is of the newest delivery that its head contains.
+// observe sets the times from the observations. An observation belongs to the newest delivery that its head contains.
 func observe(all []*delivery, branch []Commit, records []Observed) {
 	age := make(map[string]int, len(branch)) // 0: the newest
 	for i, c := range branch {

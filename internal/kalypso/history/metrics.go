@@ -11,7 +11,7 @@ type Metrics struct {
 	DeploymentsPerDay float64
 	// LeadTime is the median time from a commit of the control plane to its delivery.
 	LeadTime *time.Duration
-	// ChangeFailureRate is the part of the deliveries that failed, of those that failed or are complete: 0 to 1.
+	// ChangeFailureRate is the share of deliveries that failed, among those that failed or are complete: 0 to 1.
 	ChangeFailureRate *float64
 	// TimeToRestore is the median time from a failure to the next good delivery.
 	TimeToRestore *time.Duration

@@ -11,13 +11,13 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
 )
 
-// Store keeps what ran. Its errors name the store.
+// Store keeps the runs on clusters. Its errors name the store.
 type Store interface {
-	// Last returns what was recorded last of an environment; the zero value if nothing was.
+	// Last returns the last observation of an environment, or the zero value without one.
 	Last(ctx context.Context, environment string) (Last, error)
 	// Record adds an observation. Recording it twice adds it once.
 	Record(ctx context.Context, r Recording) (Recorded, error)
-	// Read returns what was recorded of an environment.
+	// Read returns the recorded runs of an environment.
 	Read(ctx context.Context, q Query) (Past, error)
 }
 
@@ -32,14 +32,15 @@ type Last struct {
 // Recording is an observation to record.
 type Recording struct {
 	Now *observation.Observation
-	// Was is what the state contains of the last record; nil: it contains nothing.
+	// Was is the last recorded observation from the state; nil: there is none.
 	Was        *observation.Observation
 	Deliveries []DeliveryRow // for a store with a table of deliveries
 }
 
-// Recorded is what became of a recording.
+// Recorded is the result of a recording.
 type Recorded struct {
-	// Present is what runs as far as the store knows: the observation, with what unanswered sources told before.
+	// Present are the current instances as far as the store knows: those of the observation, and the earlier ones of
+	// sources that did not answer.
 	Present *observation.Observation
 	Changes int
 	// Newer is the time of the observation in the store, if that is not older. Then nothing was written. Differs
@@ -48,7 +49,7 @@ type Recorded struct {
 	Differs bool
 }
 
-// Prepared is a recording with what a store compares it with, so that several attempts compute it once.
+// Prepared is a recording with its changes, so that several attempts compute them once.
 type Prepared struct {
 	Recording
 	present *observation.Observation // as far as the state tells
@@ -57,7 +58,7 @@ type Prepared struct {
 	changes []InstanceChange         // between Was and present
 }
 
-// Prepare computes what the attempts to record share.
+// Prepare computes the parts that all attempts to record share.
 func (r Recording) Prepare() *Prepared {
 	p := &Prepared{Recording: r, present: Carry(r.Was, r.Now)}
 	p.hash = p.present.Hash()
@@ -68,7 +69,7 @@ func (r Recording) Prepare() *Prepared {
 }
 
 // Expected returns the changes that a store writes after its last record if the state agrees with the store; none if it
-// does not. They contain what the store needs before it is asked for the conditions of instances.
+// does not. The store can prepare for them before it loads the conditions of instances.
 func (p *Prepared) Expected(last Last) []InstanceChange {
 	if p.wasHash == "" || p.wasHash != last.Hash || !p.Now.ObservedAt.After(last.ObservedAt) ||
 		!last.IsAt(p.Now.Repo, p.Now.Branch, p.Now.Path) {
@@ -77,7 +78,7 @@ func (p *Prepared) Expected(last Last) []InstanceChange {
 	return p.changes
 }
 
-// Next is what a store writes.
+// Next contains the rows that a store writes.
 type Next struct {
 	Write   bool   // false: the store has the observation already, or a newer one
 	Whole   bool   // the store did not contain what the state contains, so everything was compared
@@ -86,10 +87,10 @@ type Next struct {
 	Done    Recorded
 }
 
-// Next returns what a store writes after its last record. load returns the last conditions of instances with their
-// latest times, see [Compare]: of those of some changes, or of all if it gets nil.
+// Next returns the rows that a store writes after its last record. load returns the last conditions of instances with
+// their latest times, see [Compare]: of those of some changes, or of all if it gets nil.
 //
-// If the state contains what the store contains, only the instances that change are compared. Else all are.
+// If state and store agree, only the instances that change are compared. Otherwise all are.
 func (p *Prepared) Next(
 	last Last, load func(some []InstanceChange) (*observation.Observation, error),
 ) (Next, error) {
@@ -135,7 +136,7 @@ func (l Last) IsAt(repo, branch, path string) bool {
 		record.Destination{Repo: repo, Branch: branch, Path: path})
 }
 
-// Query says what to read.
+// Query selects the runs and versions to read.
 type Query struct {
 	Environment string // "": find it by its place
 	// Repo, Branch and Path are the place of the environment.
@@ -146,14 +147,14 @@ type Query struct {
 	Limit           int     // of runs
 }
 
-// Past is what a store knows of an environment.
+// Past contains the runs and versions of an environment in a store.
 type Past struct {
 	Environment   string
 	RecordedUntil time.Time // zero: nothing was recorded
 	Runs          []Run     // newest first
 	Truncated     bool      // there are more runs than the limit
 	Versions      []VersionCount
-	Observed      []Observed // from Since on, and what is needed to judge the deliveries from then on; oldest first
+	Observed      []Observed // from Since on, and earlier ones that the evaluation of deliveries since then needs; oldest first
 }
 
 // VersionCount is a version of a deployment target on some clusters, at a moment.
@@ -172,7 +173,7 @@ func (v VersionCount) Compare(other VersionCount) int {
 		cmp.Compare(v.State, other.State))
 }
 
-// Observed is what one record says of the environment.
+// Observed is the environment's part of one record.
 type Observed struct {
 	At             time.Time
 	Head           string

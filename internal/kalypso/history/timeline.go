@@ -8,7 +8,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/observation"
 )
 
-// Start says that instances began to run a condition at a time, or that they ended, with the state [Removed].
+// Start is the time at which instances got a condition, or at which they ended, with the state [Removed].
 type Start struct {
 	ClusterType, Target string
 	Condition
@@ -17,7 +17,7 @@ type Start struct {
 	Clusters []string // sorted
 }
 
-// Starts returns what begins or ends with changes, sorted.
+// Starts returns the starts and ends of changes, sorted.
 func Starts(changes []InstanceChange) []Start {
 	var starts []Start
 	for _, c := range changes {
@@ -31,7 +31,7 @@ func Starts(changes []InstanceChange) []Start {
 	return merge(starts)
 }
 
-// merge sorts starts, and merges those that only their clusters tell apart.
+// merge sorts starts, and merges those that differ only in their clusters.
 func merge(starts []Start) []Start {
 	slices.SortFunc(starts, func(a, b Start) int { return cmp.Or(a.compare(b), slices.Compare(a.Clusters, b.Clusters)) })
 	var merged []Start
@@ -54,11 +54,11 @@ func (s Start) compare(other Start) int {
 	)
 }
 
-// Run says what an instance ran from Since until Until.
+// Run is the condition of an instance from Since until Until.
 type Run struct {
 	Cluster, ClusterType, Target string
 	Condition
-	Since, Until time.Time // Until is zero if the run goes on
+	Since, Until time.Time // Until is zero if the run continues
 	Message      string
 }
 
@@ -73,7 +73,7 @@ type Timeline struct {
 	instances map[place]map[string][]span // by cluster, oldest first
 }
 
-// Add adds what a record contains. Records are added in their order. A start that is known already is none.
+// Add adds the starts of a record. Records are added in their order. A start that is already known is ignored.
 func (t *Timeline) Add(starts []Start) {
 	if t.instances == nil {
 		t.instances = map[place]map[string][]span{}
@@ -135,7 +135,7 @@ func (t *Timeline) Present() *observation.Observation {
 	return &o
 }
 
-// Last returns the last start of each instance, sorted. All that came before is not needed to go on.
+// Last returns the last start of each instance, sorted. Earlier starts are not needed to continue.
 func (t *Timeline) Last() []Start {
 	var starts []Start
 	for at, clusters := range t.instances {
@@ -153,7 +153,7 @@ func (t *Timeline) Last() []Start {
 	return merge(starts)
 }
 
-// Select sets the runs and the versions that a query asks for.
+// Select sets the runs and the versions that a query selects.
 func (t *Timeline) Select(q Query, past *Past) {
 	versions := versionCounts{}
 	for at, clusters := range t.instances {
@@ -180,7 +180,7 @@ func (t *Timeline) Select(q Query, past *Past) {
 	}
 }
 
-// wants reports whether a query asks for an instance.
+// wants reports whether a query selects an instance.
 func (q Query) wants(at place, cluster string) bool {
 	return (q.Target == nil || *q.Target == at.target) && (q.Cluster == nil || *q.Cluster == cluster)
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
 )
 
-// Defect is a class of what is wrong with an object.
+// Defect is a class of faults of an object.
 type Defect int
 
 // The defects.
@@ -19,8 +19,8 @@ const (
 	OtherNamespace
 )
 
-// Check returns what is wrong with an object of an assignment with that namespace, and why. anywhere says that the
-// object may be in any namespace, as a reconciler's may.
+// Check returns the defect of an object of an assignment with that namespace, and a description of it. anywhere says
+// that the object may be in any namespace, as a reconciler's may.
 func (o *Object) Check(namespace string, anywhere bool) (Defect, string) {
 	if o.Err != nil {
 		return NoObject, printable.Line(o.Err.Error())

@@ -45,7 +45,7 @@ func (o *Object) Same(other *Object) bool {
 
 var seed = maphash.MakeSeed()
 
-// Hash returns a hash of what identifies the object. It differs between processes.
+// Hash returns a hash of the object's identity. It differs between processes.
 func (o *Object) Hash() uint64 {
 	const odd = 0x9e3779b97f4a7c15 // so that the order of the parts counts
 	hash := maphash.Bytes(seed, o.Name)
@@ -54,7 +54,7 @@ func (o *Object) Hash() uint64 {
 	return hash*odd + maphash.Bytes(seed, o.Group())
 }
 
-// String returns what identifies the object as kubectl writes it, such as "GitRepository.source.toolkit.fluxcd.io
+// String returns the object's identity as kubectl writes it, such as "GitRepository.source.toolkit.fluxcd.io
 // flux-system/shop".
 func (o *Object) String() string {
 	text := string(o.Kind)

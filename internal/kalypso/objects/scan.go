@@ -8,14 +8,14 @@ import (
 	"unicode/utf8"
 )
 
-// Scanner reads objects from YAML texts. The zero value is ready. It is fast at texts that begin alike, as what one
-// template renders does: it reads what comes before the metadata once.
+// Scanner reads objects from YAML texts. The zero value is ready. It is fast with texts that begin alike, such as those
+// from one template: it reads the lines before the metadata once.
 type Scanner struct {
 	begins [8]begin
 	next   int // the one to try first: templates take turns
 }
 
-// begin is how a document begins: the lines up to those of its metadata, and what they say.
+// begin is the beginning of a document: the lines up to its metadata, and their values.
 type begin struct {
 	lines            []byte
 	apiVersion, kind []byte
@@ -44,7 +44,7 @@ func (s *Scanner) Scan(found []Object, text []byte) []Object {
 	return found
 }
 
-// recall returns how a text begins, if a text before it began so.
+// recall returns the beginning of a text, if an earlier text began the same way.
 func (s *Scanner) recall(text []byte) *begin {
 	for range s.begins {
 		b := &s.begins[s.next]
@@ -56,13 +56,13 @@ func (s *Scanner) recall(text []byte) *begin {
 	return nil
 }
 
-// remember keeps how a document begins, in place of an earlier one.
+// remember keeps the beginning of a document, in place of an earlier one.
 func (s *Scanner) remember(b begin) {
 	s.begins[s.next] = b
 	s.next = (s.next + 1) % len(s.begins)
 }
 
-// document is what the lines of a document say.
+// document contains the values from the lines of a document.
 type document struct {
 	*Object
 
@@ -138,8 +138,8 @@ func (d *document) otherLine(line []byte) (ends bool) {
 }
 
 // usualLine reads the first line of a text if it has a key that identifies an object and a name as its value, as nearly
-// all such lines have. It returns where the next line begins, or 0 if the line is another one. It does nothing that
-// topLine and metadataLine do not do, but does it faster.
+// all such lines have. It returns where the next line begins, or 0 if the line is another one. It gives the same
+// results as topLine and metadataLine, but faster.
 func (d *document) usualLine(text []byte) (next int) {
 	field, start := d.usualKey(text)
 	if field == nil || *field != nil {
@@ -206,10 +206,10 @@ func usualValue(text []byte) (name []byte, end int) {
 	return nil, 0
 }
 
-// skipLines returns where the next line begins that may say something: 0 if this one may, -1 if none does.
+// skipLines returns the position of the next line that may matter: 0 for this one, -1 if there is none.
 func (d *document) skipLines(text []byte) int {
 	switch {
-	case d.complete: // no other key says anything
+	case d.complete: // no other key matters
 		return separatorIn(text)
 	case text[0] != ' ':
 		return 0
@@ -385,7 +385,7 @@ func isNull(value []byte) bool {
 	return len(value) == len("null") && bytes.EqualFold(value, []byte("null"))
 }
 
-// skip looks whether a value ends on its line, or is indented on the next ones.
+// skip checks whether a value ends on its line, or continues with indentation on the next ones.
 func (d *document) skip(value []byte) {
 	if len(value) == 0 {
 		return

@@ -16,7 +16,7 @@ import (
 )
 
 // MaxText is the length up to which a text contains all times. In a longer one, old times are left out, because they
-// say nothing of what changed since the last observation.
+// cannot belong to changes since the last observation.
 const MaxText = 1 << 20
 
 // Limits of a text.
@@ -110,8 +110,8 @@ func writable(t time.Time) time.Time {
 	return t
 }
 
-// Hash returns the SHA-256, in hex, of all whose change is a change: the place, verdict and promoted commit, and of
-// each instance the [Version.Identity] and the state. Times, messages, commits and the order do not count.
+// Hash returns the SHA-256, in hex, of everything that counts as a change: the location, verdict and promoted commit,
+// and of each instance the [Version.Identity] and the state. Times, messages, commits and the order do not count.
 func (o *Observation) Hash() string {
 	content := Observation{
 		Environment: o.Environment, Repo: o.Repo, Branch: o.Branch, Path: o.Path,
@@ -143,7 +143,7 @@ func compress(d document) string {
 	z := zlib.NewWriter(&packed)
 	encodeJSON(z, d)
 	if err := z.Close(); err != nil {
-		panic(err) // a buffer takes all
+		panic(err) // a buffer accepts everything
 	}
 	return base64.StdEncoding.EncodeToString(packed.Bytes())
 }
@@ -298,7 +298,7 @@ func lengths(values []int) []int {
 	return all
 }
 
-// runs returns values and how often each follows.
+// runs returns the values, each with its number of repetitions.
 func runs(values []int) []int {
 	var all []int
 	for _, v := range values {

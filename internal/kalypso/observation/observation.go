@@ -1,6 +1,6 @@
-// Package observation contains what the clusters of an environment ran at a moment: which version of each deployment
-// target, and in which state. It encodes that as a short text, so that Terraform handles one value instead of one for
-// each cluster and target. It is a pure function of its input.
+// Package observation contains the versions of deployment targets that the clusters of an environment ran at a moment,
+// and their states. It encodes that as a short text, so that Terraform handles one value instead of one for each
+// cluster and target. It is a pure function of its input.
 package observation
 
 import (
@@ -12,7 +12,7 @@ import (
 // Observation is what the clusters of an environment ran at a moment.
 type Observation struct {
 	Environment string // from the record on the branch
-	// Repo, Branch and Path say where the rendering lies in the GitOps repo.
+	// Repo, Branch and Path locate the rendering in the GitOps repo.
 	Repo, Branch, Path string
 	ObservedAt         time.Time // in milliseconds
 	Head               string    // commit of the branch
@@ -36,7 +36,8 @@ type Group struct {
 	Members     []Member
 }
 
-// Version says what an instance runs. Empty fields are unknown; the zero value is of an instance that reports nothing.
+// Version identifies what an instance runs. Empty fields are unknown; the zero value is of an instance that reports
+// nothing.
 type Version struct {
 	Version string `json:"version,omitempty"` // for people
 	// Content identifies what runs: two commits with equal content are one version. It is the hash of a tree, a
@@ -53,7 +54,7 @@ type Version struct {
 	BuiltAt     time.Time `json:"built_at,omitzero"`
 }
 
-// ShortHash is the number of digits of a commit or tree that serves as a version for want of a better one.
+// ShortHash is the number of digits of a commit or tree that is used as a version if there is no better one.
 const ShortHash = 12
 
 // Short returns the first digits of a hash.
@@ -63,8 +64,8 @@ func Short(hash string) string { return hash[:min(len(hash), ShortHash)] }
 // content as it is.
 func (v Version) OfCommit() bool { return v.Commit != "" && v.Version == Short(v.Commit) }
 
-// Identity returns v with the fields alone whose change is a change of what runs: the content and the version. The
-// version of [Version.OfCommit] is none.
+// Identity returns v with only the fields whose change means that something else runs: the content and the version. The
+// version of [Version.OfCommit] does not count.
 func (v Version) Identity() Version {
 	if v.OfCommit() {
 		return Version{Content: v.Content}
@@ -122,7 +123,7 @@ func compareVersions(a, b Version) int {
 	)
 }
 
-// Sort orders the groups and their members, and merges groups that only their members tell apart.
+// Sort orders the groups and their members, and merges groups that differ only in their members.
 func (o *Observation) Sort() {
 	slices.SortStableFunc(o.Groups, compareGroups)
 	var sorted []Group

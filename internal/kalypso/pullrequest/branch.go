@@ -43,8 +43,8 @@ func CheckBranchPrefix(prefix string) error {
 // trailerKey starts the last line of our commit messages.
 const trailerKey = "Kalypso-Rendering: "
 
-// Trailer returns the last line of the message of a commit of ours. contents identifies what the commit contains of the
-// change. The line proves that a branch is ours and unchanged, even without a state, as after an apply that was killed.
+// Trailer returns the last line of the message of a commit of ours. contents identifies the part of the change in the
+// commit. The line proves that a branch is ours and unchanged, even without a state, as after an apply that was killed.
 func Trailer(marker, contents string) string {
 	sum := sha256.Sum256([]byte(marker + "\n" + contents))
 	return trailerKey + hex.EncodeToString(sum[:20])
@@ -54,14 +54,14 @@ func Trailer(marker, contents string) string {
 type OwnBranch struct {
 	Head     string   // commit; empty if the branch does not exist
 	Parents  []string // of the head
-	Contents string   // what the branch contains of the change
+	Contents string   // the part of the change on the branch
 	Ours     bool     // the head is a commit of ours, with the contents that we pushed
 }
 
 // OnTopOf reports whether the branch is one commit ahead of a commit.
 func (b OwnBranch) OnTopOf(commit string) bool { return slices.Equal(b.Parents, []string{commit}) }
 
-// ReadBranch reads the head of our branch. contents is what the branch contains of the change. Foreign commits may lie
+// ReadBranch reads the head of our branch. contents is the part of the change on the branch. Foreign commits may be
 // below the head.
 func (t *Topic) ReadBranch(ours *gitops.Snapshot, contents string) (OwnBranch, error) {
 	if ours.Commit.IsZero() {
@@ -79,8 +79,8 @@ func (t *Topic) ReadBranch(ours *gitops.Snapshot, contents string) (OwnBranch, e
 	return b, nil
 }
 
-// ReadOwnBranch is [Topic.ReadBranch] for a branch on which foreign commits may not lie below ours either. pushed is
-// the last commit that the state knows as ours, and target the head of the target branch; either may be empty.
+// ReadOwnBranch is [Topic.ReadBranch] for a branch on which foreign commits must not be below ours either. pushed is
+// our last commit from the state, and target the head of the target branch; either may be empty.
 func (t *Topic) ReadOwnBranch(
 	ctx context.Context, ours *gitops.Snapshot, contents, pushed, target string,
 ) (OwnBranch, error) {

@@ -7,7 +7,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
 )
 
-// Edit is a change of the target branch, and what our branch contains of it, as both were read.
+// Edit is a change of the target branch, and the part of it on our branch, as both were read.
 type Edit struct {
 	Needed   bool      // the target lacks the change
 	Existing bool      // our branch contains the change
@@ -16,15 +16,15 @@ type Edit struct {
 	// the error if more commits were pushed since; nil: none were.
 	Listed bool
 	Moved  error
-	// Discard says that our branch goes if the change is not needed.
+	// Discard says that our branch is deleted if the change is not needed.
 	Discard bool
-	// Commit returns the commit on top of the target, without the trailer. Contents is what our branch contains of the
-	// change after it.
+	// Commit returns the commit on top of the target, without the trailer. Contents is the part of the change on our
+	// branch after it.
 	Commit   func() *gitops.Edit
 	Contents string
 }
 
-// Known is what the state knows about the last run.
+// Known contains the state's facts about the last run.
 type Known struct {
 	Number int  // of the pull request; 0: none
 	Open   bool // it was open when it was last read
@@ -35,7 +35,7 @@ type Known struct {
 	Reviewers []string
 }
 
-// of returns what the state knows about a pull request, or nil.
+// of returns the state's facts about a pull request, or nil.
 func (k *Known) of(pr *hosting.PullRequest) *Known {
 	if k == nil || pr == nil || k.Number != pr.Number {
 		return nil
@@ -43,7 +43,7 @@ func (k *Known) of(pr *hosting.PullRequest) *Known {
 	return k
 }
 
-// Situation is what a plan follows from.
+// Situation contains the inputs of a plan.
 type Situation struct {
 	TopicLocation
 	Settings
@@ -53,7 +53,7 @@ type Situation struct {
 	Edit
 }
 
-// Action is what a step does.
+// Action is the kind of a step.
 type Action string
 
 // The actions.
@@ -72,12 +72,12 @@ type Step struct {
 	Action Action
 	Number int                 // Close: of the pull request
 	Method hosting.MergeMethod // AutoMerge: empty to disable it
-	// Was says that AutoMerge disables this method alone: people may have enabled another one.
+	// Was limits AutoMerge to disabling this method: people may have enabled another one.
 	Was    hosting.MergeMethod
 	Commit string // Delete: the head that our branch must have; empty: any commit of ours
 }
 
-// ForeignError says that our branch is not ours.
+// ForeignError means that the branch with our name is foreign.
 type ForeignError struct {
 	At     TopicLocation
 	Reason string
@@ -86,8 +86,8 @@ type ForeignError struct {
 // Error implements error.
 func (e *ForeignError) Error() string { return fmt.Sprintf("At %s: %s", e.At, e.Reason) }
 
-// Plan decides what a run does. No steps: it does nothing. The error says why a push must not replace our branch: a
-// *[ForeignError], or [Edit.Moved].
+// Plan decides on the steps of a run. Without steps, it does nothing. The error is the reason why a push must not
+// replace our branch: a *[ForeignError], or [Edit.Moved].
 func Plan(s Situation) ([]Step, error) {
 	if !s.Needed {
 		return s.finish(), nil
@@ -122,7 +122,7 @@ func Plan(s Situation) ([]Step, error) {
 	return steps, nil
 }
 
-// stayClosed reports whether people closed the pull request of the very change, and it is not to be opened again.
+// stayClosed reports whether people closed the pull request of this change, and reopen is not set.
 func (s *Situation) stayClosed() bool {
 	pr := s.PullRequest
 	return !s.Reopen && pr != nil && pr.State == hosting.Closed && pr.HeadCommit == s.Ours.Head
@@ -157,7 +157,7 @@ func (s *Situation) checkPush() error {
 		return s.Moved
 	case pr != nil && pr.State != hosting.Open && pr.HeadCommit == s.Ours.Head:
 		return nil
-	case pr != nil && pr.State == hosting.Open: // no plan has shown what they pushed
+	case pr != nil && pr.State == hosting.Open: // no plan has shown their commits
 		return &ForeignError{s.TopicLocation, fmt.Sprintf(
 			"people pushed to the branch of pull request %d (%s), and the state does not know what. Merge it, or close it: "+
 				"then the next apply replaces the branch.", pr.Number, pr.URL)}

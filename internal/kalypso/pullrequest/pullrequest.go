@@ -1,5 +1,5 @@
-// Package pullrequest opens, edits, follows and closes pull requests from branches of our own. [Plan] decides, and
-// [Topic.Run] does what it decides. The caller says what a pull request changes: an [Edit] of the branch.
+// Package pullrequest opens, edits, follows and closes pull requests from branches of our own. [Plan] decides on the
+// steps, and [Topic.Run] takes them. The caller passes the change of a pull request: an [Edit] of the branch.
 package pullrequest
 
 import (
@@ -34,7 +34,7 @@ func (s Settings) Equal(other Settings) bool {
 type Topic struct {
 	TopicLocation
 	Settings
-	// Contents returns what our branch contains of the change, for the [Trailer].
+	// Contents returns the part of the change on our branch, for the [Trailer].
 	Contents func(ours *gitops.Snapshot) (string, error)
 	// Sleep waits before the pull request is read again. try starts at 1. If it is nil, the wait doubles from one
 	// second to half a minute.
@@ -49,7 +49,7 @@ type TopicLocation struct {
 	Repo   string // URL
 	Branch string // ours; see [BranchName]
 	Target string // the branch that the pull request changes
-	Path   string // of what it changes, from the repo's root; for messages
+	Path   string // of its change, from the repo's root; for messages
 	Marker string // the line of the description that identifies the pull request as ours
 }
 

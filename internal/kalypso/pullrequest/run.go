@@ -14,7 +14,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/sets"
 )
 
-// ProposedChange is what a pull request proposes.
+// ProposedChange is the change that a pull request proposes.
 type ProposedChange struct {
 	Options gitops.UpdateOptions
 	// Edit reads both branches. Run calls it again if one of them moves.
@@ -28,7 +28,7 @@ type ProposedChange struct {
 	Text func() Text
 }
 
-// Outcome is what a run did.
+// Outcome is the result of a run.
 type Outcome struct {
 	// PullRequest proposes the change, or proposed it until people closed it. It is nil if the target contains the
 	// change.
@@ -53,7 +53,7 @@ func (e *ReviewError) Error() string {
 		"pull request %d (%s) is not merged yet, and the time is up", e.PullRequest.Number, e.PullRequest.URL)
 }
 
-// ErrChanged says that people opened, merged or closed the pull request after we looked for it.
+// ErrChanged means that people opened, merged or closed the pull request after we read it.
 var ErrChanged = errors.New("the pull request was opened, merged or closed meanwhile")
 
 // retries limits how often a run is retried: after the target took the change, if the host has not seen the push yet,
@@ -64,8 +64,8 @@ const retries = 5
 // top of the target, and one pull request is opened or edited. If the target contains the change, Run closes the open
 // pull request. After an error, running again completes it. If the pull request is known by then, the result has it.
 //
-// known is what the state knows, or nil. change gets the pull request that was found, or nil. Run calls it again if
-// people opened, merged or closed the pull request meanwhile.
+// known contains the state's facts, or is nil. change gets the pull request that was found, or nil. Run calls it again
+// if people opened, merged or closed the pull request meanwhile.
 func (t *Topic) Run(
 	ctx context.Context, known *Known, change func(context.Context, *hosting.PullRequest) (ProposedChange, error),
 ) (*Outcome, error) {
@@ -163,7 +163,7 @@ func (t *Topic) take(ctx context.Context, steps []Step, s *Situation, c Proposed
 	return nil
 }
 
-// open opens the pull request. If people opened one after we looked for it, the error is [ErrChanged].
+// open opens the pull request. If people opened one meanwhile, the error is [ErrChanged].
 func (t *Topic) open(ctx context.Context, p hosting.PullRequestContent) (*hosting.PullRequest, error) {
 	opened, err := t.repo.Open(ctx, p)
 	if errors.Is(err, hosting.ErrExists) {
@@ -224,7 +224,7 @@ func (t *Topic) edit(
 	return edited, err
 }
 
-// Withheld is a pull request that must not be merged now, or that people ended.
+// Withheld is a pull request that must not be merged now, or that people merged or closed.
 type Withheld struct {
 	PullRequest *hosting.PullRequest
 	// NoDraft is why the host does not make it a draft; nil: it is one. GitHub has no drafts in private repos of some
@@ -232,7 +232,7 @@ type Withheld struct {
 	NoDraft error
 }
 
-// Warning returns what people have to know if the host does not make the pull request a draft; "": it is one.
+// Warning returns a warning for people if the host does not make the pull request a draft, or "" if it is one.
 func (w Withheld) Warning() string {
 	if w.NoDraft == nil {
 		return ""
@@ -242,9 +242,9 @@ func (w Withheld) Warning() string {
 		w.PullRequest.Number, printable.Text(w.NoDraft.Error()))
 }
 
-// Withhold makes the open pull request that the state knows a draft, disables the auto-merge that we enabled, and has
-// its text begin with the reason why it must not be merged. If the host refuses the draft, the rest is done.
-// [Topic.Run] undoes it. Withhold does nothing if people ended the pull request.
+// Withhold makes the open pull request that the state knows a draft, disables the auto-merge that we enabled, and adds
+// the reason why it must not be merged at the beginning of its text. If the host refuses the draft, the other changes
+// are made. [Topic.Run] undoes it. Withhold does nothing if people merged or closed the pull request.
 func (t *Topic) Withhold(ctx context.Context, known *Known, reason string) (Withheld, error) {
 	pr, err := t.Read(ctx, known.Number)
 	if err != nil || pr.State != hosting.Open {
@@ -265,7 +265,7 @@ func (t *Topic) Withhold(ctx context.Context, known *Known, reason string) (With
 	return Withheld{PullRequest: edited}, err
 }
 
-// refusesDraft reports whether the host made all of an edit but the draft, and would refuse that again.
+// refusesDraft reports whether the host made all changes of an edit except the draft, and would refuse that again.
 func refusesDraft(err error) bool {
 	var host *hosting.Error
 	return errors.As(err, &host) && host.Field == hosting.FieldDraft &&

@@ -43,7 +43,7 @@ func Validate(s Settings) (ps problem.Problems) {
 	return ps
 }
 
-// ReviewersError says which reviewers the host can't request a review from.
+// ReviewersError lists the reviewers whose review the host cannot request.
 type ReviewersError struct{ Reason string }
 
 // Error implements error.

@@ -38,7 +38,7 @@ func (t *Topic) proposal(text Text) hosting.PullRequestContent {
 	return p
 }
 
-// body returns a description with the topic's marker, as the host wants it.
+// body returns a description with the topic's marker at the host's place.
 func (t *Topic) body(text string) string {
 	return body(text, t.Marker, t.repo.MarkerFirst(), t.repo.MaxBody())
 }

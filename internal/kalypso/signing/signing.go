@@ -25,7 +25,7 @@ const (
 	OpenPGP Format = "openpgp"
 )
 
-// Settings say with which key to sign.
+// Settings contains the key to sign with.
 type Settings struct {
 	PrivateKey string // OpenSSH or PEM, or armoured OpenPGP
 	Passphrase string // of an encrypted key; unused otherwise

@@ -1,5 +1,5 @@
-// Package report tells people about deliveries: why an apply can't be made, and what a reviewer of a plan, or the
-// reader of an apply, has to know.
+// Package report turns decisions and results of deliveries into problems: the reasons why an apply cannot be made, and
+// warnings for the reader of a plan or an apply.
 package report
 
 import (
@@ -17,7 +17,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
 )
 
-// Decision returns why the apply can't be made, and what a reviewer of the plan has to know besides what changes.
+// Decision returns the reasons why the apply cannot be made, and warnings for a reviewer of the plan.
 func Decision(decision *delivery.Decision) (ps problem.Problems) {
 	t, before := decision.Applied, decision.Before
 	for _, err := range decision.Errors {
@@ -52,7 +52,8 @@ func Decision(decision *delivery.Decision) (ps problem.Problems) {
 	return slices.Concat(ps, oldLocationProblems(decision), computeOnlyProblems(decision))
 }
 
-// restProblems warns that the apply writes nothing, with what waits, and that a pull request must not be merged.
+// restProblems warns that the apply writes nothing, with the changes that wait, and that a pull request must not be
+// merged.
 func restProblems(decision *delivery.Decision) (ps problem.Problems) {
 	at := ""
 	if decision.Withheld != "" {
@@ -97,7 +98,7 @@ func waits(n int) string {
 	return fmt.Sprintf("%d cluster types wait", n)
 }
 
-// oldLocationProblems warns about what other branches keep for now, or lose.
+// oldLocationProblems warns about trees that other branches keep for now, or lose.
 func oldLocationProblems(decision *delivery.Decision) (ps problem.Problems) {
 	destination := decision.Applied.Destination
 	for _, at := range decision.OldRemoved {
@@ -120,7 +121,7 @@ func oldLocationProblems(decision *delivery.Decision) (ps problem.Problems) {
 	return ps
 }
 
-// computeOnlyProblems warns about what stays behind once a delivered tree is only computed.
+// computeOnlyProblems warns about the tree and the pull request that stay once a rendering is only computed.
 func computeOnlyProblems(decision *delivery.Decision) (ps problem.Problems) {
 	before := decision.Before
 	if n := decision.LeftPullRequest; n != 0 {

@@ -15,7 +15,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
 )
 
-// Result returns what the apply left undone, and what people did meanwhile.
+// Result returns warnings about work that the apply left undone, and about actions of people meanwhile.
 func Result(r *remote.Result) (ps problem.Problems) {
 	if r.Action == delivery.Keep || r.Action == delivery.Nothing {
 		return nil
@@ -55,7 +55,7 @@ func closed(s *delivery.State) problem.Problem {
 		s.ClosedPullRequest(), s.Destination), "delivery")
 }
 
-// removals warns about pull requests that remove what was delivered and that are not merged yet.
+// removals warns about pull requests that remove a delivered tree and are not merged yet.
 func removals(all []remote.Removal) (ps problem.Problems) {
 	for _, removal := range all {
 		if pr := removal.PullRequest; pr.State != hosting.Merged {
@@ -117,7 +117,7 @@ func driftProblem(s *delivery.State, reaction drift.Reaction) problem.Problem {
 		"or set on_drift = \"overwrite\" to put the rendered tree back.", "on_drift")
 }
 
-// adoption warns about the folders of others that the rendering adopts. rest continues the text.
+// adoption warns about the foreign folders that the rendering adopts. rest continues the text.
 func adoption(at record.Destination, a delivery.Adoption, rest string) problem.Problems {
 	if len(a.Adopted) == 0 {
 		return nil
@@ -154,7 +154,7 @@ func branchChange(at record.Destination, c *remote.BranchChange) problem.Problem
 	), "gitops_repo")}
 }
 
-// Checked returns what a plan found on the branch that the state does not know.
+// Checked returns warnings about a branch that a plan read because the state does not know it.
 func Checked(t *delivery.AppliedTree, checked remote.Checked) (ps problem.Problems) {
 	if checked.Recovered != nil {
 		ps = append(ps, driftProblem(checked.Recovered, t.OnDrift))
@@ -168,7 +168,7 @@ func Checked(t *delivery.AppliedTree, checked remote.Checked) (ps problem.Proble
 	return ps
 }
 
-// Refreshed returns what a refresh found missing.
+// Refreshed returns warnings about files and branches that a refresh did not find.
 func Refreshed(p *delivery.Prior, found *remote.Refreshed) problem.Problems {
 	if !found.BranchGone {
 		return nil

@@ -1,4 +1,5 @@
-// Package gitstore keeps what ran in files on a branch of a Git repo: one file and commit a record, never changed.
+// Package gitstore keeps the runs in files on a branch of a Git repo: one file and commit for each record, which never
+// change.
 package gitstore
 
 import (
@@ -212,7 +213,7 @@ func (l *log) next(r history.Recording) (*file, history.Recorded, error) {
 		last = f.last()
 	}
 	if !continuous(files) {
-		r.Was = nil // the store may lack what it had
+		r.Was = nil // the store may have lost files
 	}
 	n, err := r.Prepare().Next(last, func([]history.InstanceChange) (*observation.Observation, error) {
 		return known.Present(), nil

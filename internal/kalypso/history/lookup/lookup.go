@@ -1,5 +1,5 @@
-// Package lookup reads what a history depends on: the commits of the GitOps branch with their records and folders, and
-// those of the control plane's branch. Then [history.Of] computes what was delivered.
+// Package lookup reads the inputs of a history: the commits of the GitOps branch with their records and folders, and
+// those of the control plane's branch. [history.Of] then computes the deliveries.
 package lookup
 
 import (
@@ -24,7 +24,7 @@ type Request struct {
 	GitOps record.Destination
 	// ControlPlane is the branch whose commits are promoted; zero: none is read.
 	ControlPlane struct{ Repo, Branch string }
-	// Observed is what a store knows; none without one.
+	// Observed are the observations in the store; none without a store.
 	Observed []history.Observed
 	// Since and Until are the window, see [history.Input].
 	Since, Until time.Time

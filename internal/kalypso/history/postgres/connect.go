@@ -18,11 +18,11 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/redact"
 )
 
-// Settings say which server to use. An error never contains the URL, which may have a password.
+// Settings locate the server. An error never contains the URL, which may have a password.
 type Settings struct {
 	URL     string          // postgres://user@host:port/database?sslmode=verify-full
 	Schema  string          // "": kalypso
-	Secrets *redact.Secrets // gets the password, to remove it from what servers say; may be nil
+	Secrets *redact.Secrets // gets the password, to redact it in servers' messages; may be nil
 }
 
 // DefaultSchema is the schema of the tables.

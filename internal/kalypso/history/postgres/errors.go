@@ -14,7 +14,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
 )
 
-// The states of SQL that are told apart; see "PostgreSQL Error Codes".
+// The SQLSTATEs that are distinguished; see "PostgreSQL Error Codes".
 const (
 	serializationFailure  = "40001"
 	deadlockDetected      = "40P01"
@@ -69,7 +69,7 @@ type refusal struct{ error }
 
 func (e *refusal) Unwrap() error { return e.error }
 
-// wrap names the server in an error, and what to do. It keeps nothing that may have the password.
+// wrap names the server in an error, and what to do. It keeps no text that may contain the password.
 func (s *Store) wrap(ctx context.Context, err error) error {
 	var sql *pgconn.PgError
 	var own *refusal

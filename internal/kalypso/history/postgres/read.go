@@ -58,12 +58,13 @@ func findEnvironment(ctx context.Context, tx pgx.Tx, q history.Query) (found env
 	return found, rows.Err()
 }
 
-// filter returns how to select the runs of an environment that a query asks for. The arguments are the environment, the
+// filter returns the condition that selects an environment's runs for a query. The arguments are the environment, the
 // cluster, the deployment target, and times.
 func filter(q history.Query) string {
 	from := "run r JOIN instance i ON i.id = r.instance_id"
 	if q.Cluster != nil || q.Target != nil {
-		// Few instances are asked for. OFFSET has the server look up their runs one by one, instead of reading all runs.
+		// The query selects few instances. OFFSET makes the server look up their runs one by one, instead of reading
+		// all runs.
 		from = "instance i CROSS JOIN LATERAL (SELECT * FROM run WHERE instance_id = i.id OFFSET 0) r"
 	}
 	return " FROM " + from + ` LEFT JOIN version v ON v.id = r.version_id

@@ -1,4 +1,4 @@
-// Package postgres keeps what ran in PostgreSQL, for SQL and dashboards. See schema.sql.
+// Package postgres keeps the runs in PostgreSQL, for SQL and dashboards. See schema.sql.
 package postgres
 
 import (
@@ -153,7 +153,7 @@ func (w *writer) record(r *history.Prepared) (done history.Recorded, missing []o
 		ON CONFLICT (name) DO NOTHING`, r.Now.Environment, r.Now.Repo, r.Now.Branch, r.Now.Path); err != nil {
 		return done, nil, err
 	}
-	// Others that record the same environment wait here.
+	// Other processes that record the same environment wait here.
 	e, err := scanEnvironment(w.QueryRow(w.ctx, selectEnvironment+" WHERE name = $1 FOR UPDATE", r.Now.Environment))
 	if err != nil {
 		return done, nil, err
