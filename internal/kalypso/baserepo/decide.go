@@ -21,8 +21,9 @@ import (
 // Desired is the commit that the BaseRepo of an environment's branch should pin, and how to set it.
 type Desired struct {
 	At EnvironmentBranch
-	// Promotion has the commit. If it stays, it takes no other commit, and the BaseRepo keeps the one that it pins: the
-	// commit is the one that the GitOps branch tracks, which follows once people merge what the operator proposes.
+	// Promotion has the commit. If it stays, it takes no other commit, and the BaseRepo keeps its pinned commit. The
+	// commit of the promotion is then the one that the GitOps branch tracks, which follows once people merge the
+	// operator's pull request.
 	Promotion   record.Promotion
 	Message     string // of the commit; "": the default
 	Strategy    strategy.Strategy
@@ -31,7 +32,7 @@ type Desired struct {
 	Author      gitops.Author
 }
 
-// Validate reports what is invalid, each at its argument. An empty commit is none.
+// Validate reports invalid values, each at its argument. An empty commit means none.
 func (d *Desired) Validate() problem.Problems {
 	ps := pullrequest.Validate(d.PullRequest)
 	if d.Message != "" && gitops.CheckMessage(d.Message) != nil {
@@ -59,7 +60,7 @@ func (b EnvironmentBranch) same(other EnvironmentBranch) bool {
 	return b.Branch == other.Branch && repourl.Same(b.Repo, other.Repo)
 }
 
-// State is what the provider wrote to a branch, and what it last read of it.
+// State describes a branch as the provider wrote it, and as it read it last.
 type State struct {
 	At        EnvironmentBranch `json:"location"`
 	Head      string            `json:"head"`      // as last read
@@ -85,19 +86,19 @@ type Proposal struct {
 	From               string               `json:"from"`   // the file on the target branch
 	File               string               `json:"file"`   // that it proposes
 	Settings           pullrequest.Settings `json:"settings"`
-	// Withheld says why we made the pull request a draft that must not be merged now; "": we did not.
+	// Withheld is the reason why we made the pull request a draft that must not be merged now; "": we did not.
 	Withheld string `json:"withheld,omitempty"`
 }
 
-// Decision is what an apply does.
+// Decision describes an apply.
 type Decision struct {
 	Write bool // the apply may write; false: it does nothing, and contacts no server
 	// File is the file after the apply. It is not known before the branch is read.
 	File      string
 	FileKnown bool
-	Drifted   bool // others pinned another commit
-	// Rests says why nothing is written, whatever the promotion chose; "": it may be. Withhold says that the apply
-	// makes the open pull request a draft that must not be merged now.
+	Drifted   bool // people pinned another commit
+	// Rests is the reason why nothing is written, with any promoted commit; "": the apply may write. Withhold says that
+	// the apply makes the open pull request a draft that must not be merged now.
 	Rests    string
 	Withhold bool
 	Closed   int // the number of the pull request that people closed and that keeps the apply from proposing; 0: none
@@ -134,7 +135,8 @@ func Decide(d *Desired, s *State) Decision {
 	return decision
 }
 
-// rests returns why the apply writes nothing: nothing is promoted yet, or the environment is frozen. "": it may write.
+// rests returns the reason why the apply writes nothing: nothing is promoted yet, or the environment is frozen. "": it
+// may write.
 func (d *Desired) rests() string {
 	if why := d.Promotion.Frozen(); why != "" || d.Promotion.Commit != "" {
 		return why

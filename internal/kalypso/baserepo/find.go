@@ -8,8 +8,8 @@ import (
 )
 
 // Each visits the branches of a repo that the globs match and that contain a BaseRepo, by name, until visit returns
-// false. For the globs, and for what it returns, see [gitops.Repo.EachBranch]. If a branch or its file can't be read,
-// visit gets why, and no state.
+// false. For the globs, and for what it returns, see [gitops.Repo.EachBranch]. If a branch or its file cannot be read,
+// visit gets the error, and no state.
 func (r Remote) Each(
 	ctx context.Context, url string, globs []string, visit func(at EnvironmentBranch, s *State, err error) (next bool),
 ) (err error) {

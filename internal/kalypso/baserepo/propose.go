@@ -35,7 +35,7 @@ func readFile(snapshot *gitops.Snapshot) (string, error) {
 	return string(files[document.File]), err
 }
 
-// known returns what the state knows about the pull request for a branch; nil: nothing.
+// known returns the state's facts about the pull request for a branch, or nil.
 func (s *State) known(at EnvironmentBranch) *pullrequest.Known {
 	if s == nil || s.Proposal == nil || !s.At.same(at) {
 		return nil
@@ -101,7 +101,7 @@ func (r Remote) propose(ctx context.Context, d *Desired, s *State) (*Result, err
 		Number: pr.Number, State: pr.State, Head: run.Head, AutoMerge: d.PullRequest.AutoMerge,
 		Commit: d.Promotion.Commit, From: now.File, File: file, Settings: d.PullRequest,
 	}
-	if pr.State != hosting.Closed { // else no review was requested again
+	if pr.State != hosting.Closed { // otherwise no review was requested again
 		now.Proposal.RequestedReviewers = d.PullRequest.Reviewers
 	}
 	if pr.State != hosting.Merged {
@@ -110,7 +110,7 @@ func (r Remote) propose(ctx context.Context, d *Desired, s *State) (*Result, err
 	return r.Refresh(ctx, now)
 }
 
-// follow reads the pull request of the proposal, if there is one, and returns the proposal with what became of it.
+// follow reads the pull request of the proposal, if there is one, and returns the proposal with its current state.
 func (r Remote) follow(ctx context.Context, s *State) (*Proposal, *hosting.PullRequest, error) {
 	if s.Proposal == nil {
 		return nil, nil, nil

@@ -19,7 +19,7 @@ type Remote struct {
 	Host func() (hosting.Host, error)
 }
 
-// Result is what an apply did.
+// Result is the result of an apply.
 type Result struct {
 	State  *State
 	Commit string // on the branch, that contains the file; "": it does not contain it yet
@@ -57,7 +57,7 @@ func read(snapshot *gitops.Snapshot, at EnvironmentBranch) (*State, error) {
 	return s, nil
 }
 
-// Check reads the branch, and returns what it contains and an error if the apply would fail. It writes nothing.
+// Check reads the branch, and returns its state, and an error if the apply would fail. It writes nothing.
 func (r Remote) Check(ctx context.Context, d *Desired, s *State) (*State, error) {
 	now, err := r.Read(ctx, d.At)
 	if err == nil {
@@ -115,8 +115,8 @@ func (r Remote) push(ctx context.Context, d *Desired, s *State) (*Result, error)
 	return &Result{State: now, Commit: now.Head}, nil
 }
 
-// commit returns what a branch contains that was read, and the commit that changes it, or nil if the branch contains
-// what is desired. It returns [ErrMoved] if the file was changed outside Terraform after the plan was made.
+// commit returns the state of a branch that was read, and the commit that changes it, or nil if the branch contains the
+// desired file. It returns [ErrMoved] if the file was changed outside Terraform after the plan was made.
 func (d *Desired) commit(snapshot *gitops.Snapshot, s *State) (*State, *gitops.Edit, error) {
 	now, err := read(snapshot, d.At)
 	if err != nil {

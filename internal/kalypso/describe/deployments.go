@@ -53,7 +53,7 @@ func Deployments(h history.History, limit int) string {
 	return b.String()
 }
 
-// none stands for what is not known, and for what there is none of.
+// none replaces a value that is unknown or absent.
 const none = "–"
 
 func moment(t time.Time) string {

@@ -121,7 +121,7 @@ func Markdown(c RenderingChange) string {
 	return text
 }
 
-// Promote returns the description of a change that is a promotion alone: a file on a branch names another commit.
+// Promote returns the description of a change that is only a promotion: a file on a branch names another commit.
 func Promote(file, branch string, p PromotionChange, links Links) string {
 	w := &writer{RenderingChange: RenderingChange{Promoted: p, Links: links}}
 	w.line("Sets the commit of the base in %s on branch %s.", code(file), code(branch))
@@ -129,8 +129,8 @@ func Promote(file, branch string, p PromotionChange, links Links) string {
 	return w.b.String()
 }
 
-// PromotionMessage returns the message of a commit that is a promotion alone: a branch gets another base. facts, if not
-// empty, say why.
+// PromotionMessage returns the message of a commit that is only a promotion: a branch gets another base. facts, if not
+// empty, are the reasons.
 func PromotionMessage(branch, commit, facts string) string {
 	const digits = 12 // of the hash, in the first line
 	commit = printable.Line(commit)
@@ -309,7 +309,7 @@ func (w *writer) more(n int, what string) {
 	}
 }
 
-// maxReasons is the number of lines that say why a commit was promoted.
+// maxReasons limits the lines of the reason why a commit was promoted.
 const maxReasons = 25
 
 func (w *writer) promoted() {

@@ -31,7 +31,7 @@ var styles = [...]struct{ name, arrow, color, more string }{
 }
 
 // graph draws the assignments that change, in Mermaid, and beside them the unchanged ones if there is room. If too many
-// change, it draws the cluster types alone, or nothing.
+// change, it draws only the cluster types, or nothing.
 func (w *writer) graph() {
 	g := &graph{most: w.nodes}
 	if !g.drawAssignments(w.ClusterTypes, w.same) {
@@ -91,8 +91,7 @@ func (g *graph) assign(target, clusterType string, kind change) {
 	)
 }
 
-// drawAssignments draws the targets and the cluster types that they are on. It returns false if what changes does not
-// fit.
+// drawAssignments draws the targets and the cluster types that they are on. It returns false if the changes do not fit.
 func (g *graph) drawAssignments(changes, same []ClusterType) bool {
 	keys := map[string]bool{}
 	for _, ct := range changes {

@@ -38,7 +38,7 @@ func link(text, url string) string {
 	return "[" + text + "](<" + escapeURL.Replace(url) + ">)"
 }
 
-// escapeURL escapes what would end a link's address, a table's cell, or open code.
+// escapeURL escapes characters that would end a link's address or a table's cell, or begin code.
 var escapeURL = strings.NewReplacer("<", "%3C", ">", "%3E", "|", "%7C", "`", "%60", "\n", "%0A", "\r", "%0D")
 
 // maxValue limits the characters of a value that are shown.

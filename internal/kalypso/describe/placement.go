@@ -25,7 +25,7 @@ func (c *RenderingChange) policyTargets() map[placement]int {
 	return targets
 }
 
-// placements lists the policies, and how many targets each assigns to which cluster types.
+// placements lists the policies, with the number of targets that each assigns to each cluster type.
 func (w *writer) placements(targets map[placement]int) {
 	if len(targets) == 0 {
 		return

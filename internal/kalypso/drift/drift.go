@@ -1,4 +1,4 @@
-// Package drift finds the commits that changed outside Terraform what an apply delivered.
+// Package drift finds the foreign commits that changed a delivered tree.
 package drift
 
 import (
@@ -20,7 +20,7 @@ const (
 	Overwrite Reaction = "overwrite" // the apply overwrites the changes
 )
 
-// Commit is a commit of others that changed what we delivered.
+// Commit is a foreign commit that changed a delivered tree.
 type Commit struct {
 	Commit  string   `json:"commit,omitempty"` // empty if it was not found in the branch's history
 	Author  string   `json:"author,omitempty"` // name and email

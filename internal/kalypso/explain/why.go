@@ -10,7 +10,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 )
 
-// Answer says why a deployment target is on a cluster type, or is not.
+// Answer contains the reasons why a deployment target is on a cluster type, or why it is not.
 type Answer struct {
 	Target      *fleet.DeploymentTarget
 	ClusterType *fleet.ClusterType
@@ -22,7 +22,7 @@ type Answer struct {
 	Reason  string // the policies that place it, or the mismatches of the nearest ones, as sentences
 }
 
-// PairRejection is why a policy does not place a deployment target on a cluster type.
+// PairRejection contains the reasons why a policy does not place a deployment target on a cluster type.
 type PairRejection struct {
 	Policy                                  *fleet.SchedulingPolicy
 	TargetMismatches, ClusterTypeMismatches []Mismatch // what either does not meet
@@ -91,7 +91,7 @@ func (r *PairRejection) sentences() string {
 	return sentences(target, clusterType)
 }
 
-// NoPolicies says why nothing is placed in a fleet without policies.
+// NoPolicies is the reason why nothing is placed in a fleet without policies.
 const NoPolicies = "There is no scheduling policy."
 
 func (a *Answer) reason() string {

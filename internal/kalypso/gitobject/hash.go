@@ -32,7 +32,8 @@ const (
 // NewChecksum returns the checksum at the end of a pack. It only protects against accidents.
 func NewChecksum() hash.Hash { return sha1.New() }
 
-// Hasher hashes objects that this program made. Use [UntrustedHasher] for others. It is not safe for concurrent use.
+// Hasher hashes objects that this program made. Use [UntrustedHasher] for all other objects. It is not safe for
+// concurrent use.
 type Hasher struct {
 	sum    hash.Hash
 	header []byte

@@ -96,7 +96,8 @@ func (c *chooser) choose(ctx context.Context, target int, prior []int32) []int32
 	return chosen
 }
 
-// keepAndFill keeps what fits, and fills up to the number. It never moves a target that fits for a better score.
+// keepAndFill keeps the cluster types that fit, and fills up to the number. It never moves a target that fits for a
+// better score.
 func (d *choice) keepAndFill(ctx context.Context, kept []int32) []int32 {
 	number := d.policy.Spec.number()
 	if len(kept) > number {

@@ -21,7 +21,7 @@ type PolicyDecisions struct {
 	Targets    map[string][]string
 }
 
-// Earlier contains what a pass knows about earlier passes.
+// Earlier contains the results of earlier passes.
 type Earlier struct {
 	Decisions Decisions
 	// Contains maps each deployment target to the cluster types that have it, sorted, whichever policy placed it there.

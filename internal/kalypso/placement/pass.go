@@ -78,7 +78,7 @@ func (o *Outcome) Decisions() Decisions {
 		var last []int32
 		names := []string{}
 		o.Each(i, func(target int, clusterTypes []int32) {
-			if !slices.Equal(clusterTypes, last) { // else they share the names
+			if !slices.Equal(clusterTypes, last) { // otherwise they share the names
 				names = make([]string, len(clusterTypes))
 				for n, c := range clusterTypes {
 					names[n] = o.fleet.ClusterTypes[c].Name
@@ -255,7 +255,7 @@ func newExplained(f *Fleet) explained {
 	return e
 }
 
-// number returns how many cluster types a deployment target gets: none if the number is invalid.
+// number returns the number of cluster types that a deployment target gets: none if the number is invalid.
 func (s *Spec) number() int {
 	if s == nil || s.Number == nil {
 		return math.MaxInt

@@ -5,13 +5,13 @@ import (
 	"fmt"
 )
 
-// Reason says why a policy places a deployment target on a cluster type that its selector selects, or why not.
+// Reason explains why a policy places a deployment target on a cluster type that its selector selects, or why not.
 type Reason struct {
 	ClusterType int
 	Placed      bool
 	Kept        bool // placed because it was there before
-	// Fits says that no taint, name or label keeps it off. Then Score is the sum of Scores, which lists each preference's
-	// score times its weight.
+	// Fits says that no taint, name or label excludes it. Then Score is the sum of Scores, which lists each
+	// preference's score times its weight.
 	Fits   bool
 	Score  int
 	Scores []int  // empty without preferences
@@ -63,7 +63,7 @@ func (d *choice) reasons(chosen []int32) []Reason {
 	return all
 }
 
-// off returns what kept a cluster type off.
+// off returns the reason why a cluster type is excluded.
 func (d *choice) off(c int32, fits bool, chosen int) string {
 	at := d.pass.ClusterTypes[c]
 	if !d.named(int(c)) {

@@ -1,6 +1,6 @@
 // Package placement decides on which of the fitting cluster types a policy places a deployment target. It is the part
-// of Open Cluster Management's Placement that is a pure function of what a plan knows. Its spread follows KubeFleet's
-// topology spread constraints. It does no I/O.
+// of Open Cluster Management's Placement that is a pure function of facts that a plan has. Its spread follows
+// KubeFleet's topology spread constraints. It does no I/O.
 package placement
 
 import (
@@ -96,7 +96,7 @@ func (s Spread) hard() bool { return s.WhenUnsatisfiable != ScheduleAnyway }
 
 // Spec is the placement of a policy.
 type Spec struct {
-	// Number is how many cluster types each deployment target gets; nil: all that fit.
+	// Number is the number of cluster types that each deployment target gets; nil: all that fit.
 	Number *int
 	// Names restricts the cluster types that the selector selects; nil: no restriction.
 	Names       []string

@@ -54,7 +54,7 @@ func (d *domains) start(kept []int32) {
 	d.summarize()
 }
 
-// summarize sets what depends on the counts of all domains.
+// summarize sets the fields that depend on the counts of all domains.
 func (d *domains) summarize() {
 	if len(d.count) == 0 {
 		return
@@ -120,7 +120,7 @@ const (
 	hardPenalty = 1 << 30
 )
 
-// costOf returns what one more cluster type in a domain costs.
+// costOf returns the cost of one more cluster type in a domain.
 func (d *domains) costOf(domain int) int {
 	change, violated := d.skewChange(domain)
 	switch {

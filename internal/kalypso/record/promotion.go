@@ -9,7 +9,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion"
 )
 
-// Promotion is the commit of a control plane that an environment renders, and why it was chosen.
+// Promotion is the commit of a control plane that an environment renders, with the reason why it was chosen.
 type Promotion struct {
 	Commit       string // "": none
 	Repo, Branch string // of the commit; "": unknown
@@ -20,7 +20,7 @@ type Promotion struct {
 // zero value is an unknown reason.
 type Reason struct {
 	Decision promotion.Kind `json:"decision,omitempty"`
-	// Reason says why the commit was chosen: gates with who opened them, overrides. Summary describes the run that
+	// Reason explains why the commit was chosen: gates with who opened them, overrides. Summary describes the run that
 	// chose it.
 	Reason  string `json:"reason,omitempty"`
 	Summary string `json:"summary,omitempty"`
@@ -36,14 +36,14 @@ func (r Reason) Stays() bool {
 // maxFacts limits the lines of a reason in a commit message.
 const maxFacts = 25
 
-// harmless takes from a text what hosts act on in a commit message: mentions, references that close issues, and
-// instructions in brackets, such as [skip ci]. The names of GitHub's apps end in [bot].
+// harmless removes from a text the parts that hosts act on in a commit message: mentions, references that close issues,
+// and instructions in brackets, such as [skip ci]. The names of GitHub's apps end in [bot].
 var harmless = strings.NewReplacer(
 	"[bot]", "[bot]", "[", "(", "]", ")", "@", "(at)", "#", "no. ", "://", ": //", "***", "*",
 )
 
-// Facts returns why the commit was chosen, for a commit message, as a list. Nothing in it means anything to a host,
-// even if a team wrote it. The summary is only for descriptions: it contains untrusted texts.
+// Facts returns the reason why the commit was chosen as a list for a commit message. Nothing in it triggers an action
+// of a host, even if a team wrote it. The summary is only for descriptions: it contains untrusted texts.
 func (r Reason) Facts() string {
 	var b strings.Builder
 	for i, line := range strings.Split(strings.TrimSpace(r.Reason), "\n") {
@@ -54,7 +54,7 @@ func (r Reason) Facts() string {
 	return b.String()
 }
 
-// Frozen returns why nothing may be written, or "" if it may.
+// Frozen returns the reason why nothing may be written, or "".
 func (r Reason) Frozen() string {
 	if r.Decision != promotion.Frozen {
 		return ""
@@ -63,8 +63,8 @@ func (r Reason) Frozen() string {
 	return cmp.Or(printable.Line(why), "The promotion is frozen.")
 }
 
-// SetPromotion sets why the promoted commit was chosen. before is the record on the branch, or nil. During a rollout, r
-// keeps the reason of the promoted commit, and separately says why the rollout's commit was chosen.
+// SetPromotion sets the reason of the promoted commit. before is the record on the branch, or nil. During a rollout, r
+// keeps the reason of the promoted commit, and separately the reason of the rollout's commit.
 func (r *Record) SetPromotion(p Promotion, before *Record) {
 	r.Promotion = p.Reason
 	if p.Reason == (Reason{}) {
@@ -80,7 +80,7 @@ func (r *Record) SetPromotion(p Promotion, before *Record) {
 	}
 }
 
-// reasonAfter returns why the commit was chosen. While a record leads to the same commit, its reason stays: a later
+// reasonAfter returns the reason of the commit. While a record leads to the same commit, its reason stays: a later
 // decision only says why it chose no other commit.
 func (p Promotion) reasonAfter(before *Record) Reason {
 	if before == nil {
@@ -114,8 +114,8 @@ func (r *Record) Others() (all []string) {
 	return all
 }
 
-// Taken returns the promotion that a record leads to: that of the rollout under way, else the promoted one. A record
-// does not name the repo.
+// Taken returns the promotion that a record leads to: that of an incomplete rollout, otherwise the promoted one. A
+// record does not name the repo.
 func (r *Record) Taken() Promotion {
 	p := Promotion{Commit: r.PromotedCommit, Reason: r.Promotion}
 	if !r.Rollout.UnderWay() {
@@ -130,7 +130,8 @@ func (r *Record) Taken() Promotion {
 	return p
 }
 
-// NewReason returns why a record takes another commit than the one before, or the zero reason if it takes none.
+// NewReason returns the reason why a record takes another commit than the previous record, or the zero reason if it
+// does not.
 func (r *Record) NewReason(before *Record) Reason {
 	taken := r.Taken()
 	if before != nil && before.Taken().Commit == taken.Commit && before.PromotedCommit == r.PromotedCommit {

@@ -1,5 +1,5 @@
-// Package record reads and writes what a rendering leaves on a branch beside its folders: the record, which says which
-// folders are its own, and the file of the promoted commit.
+// Package record reads and writes the files of a rendering beside its folders: the record, which lists the folders that
+// it owns, and the file of the promoted commit.
 package record
 
 import (
@@ -32,9 +32,9 @@ type Record struct {
 	Environment    string   `json:"environment"`
 	ClusterTypes   []string `json:"cluster_types"`             // the folders, sorted
 	PromotedCommit string   `json:"promoted_commit,omitempty"` // empty if there is none
-	// Promotion says why that commit was promoted. It is zero if the reason is unknown.
+	// Promotion is the reason why that commit was promoted. It is zero if the reason is unknown.
 	Promotion Reason `json:"promotion,omitzero"`
-	// Promoting says why the commit of the rollout under way is taken. With the last wave it becomes Promotion.
+	// Promoting is the reason of the commit of an incomplete rollout. With the last wave it becomes Promotion.
 	Promoting Reason `json:"promoting,omitzero"`
 	// Origins are the files that the objects were read from: repo@branch:path[#name], or repo@commit:path[#name]; sorted.
 	Origins []string `json:"origins,omitempty"`
@@ -42,9 +42,9 @@ type Record struct {
 	Sources origin.Sources `json:"sources,omitempty"`
 	// Decisions are the decisions of placement, which the next run keeps.
 	Decisions placement.Decisions `json:"decisions,omitempty"`
-	// Rollout is how far the tree reached the cluster types in waves; nil: all of it is on the branch.
+	// Rollout is the progress of the tree in waves; nil: the whole tree is on the branch.
 	Rollout *rollout.Progress `json:"rollout,omitempty"`
-	// Kept are the assignments that fail to render and are as they were on the branch before. LeftOut are those that fail
+	// Kept are the assignments that fail to render and whose folders stay on the branch. LeftOut are those that fail
 	// and that it did not contain.
 	Kept    []FailedAssignment `json:"kept,omitempty"`
 	LeftOut []FailedAssignment `json:"left_out,omitempty"`

@@ -27,7 +27,7 @@ type entrywise struct {
 const worthEntries = 4
 
 // entrywiseOf returns how the result of a node is made of those for each key: if the node is a loop over .ConfigData
-// whose body reads nothing but the key and the value, or prints toYaml, stringify or hash of .ConfigData. Else it
+// whose body reads nothing but the key and the value, or prints toYaml, stringify or hash of .ConfigData. Otherwise it
 // returns nil.
 func entrywiseOf(node parse.Node) *entrywise {
 	switch node := node.(type) {

@@ -19,7 +19,7 @@ var (
 	lookup   = functionCost{shallow: true, returnsArgument: true}
 	rebuild  = functionCost{shallow: true}
 	matching = functionCost{work: patternWork}
-	// The texts between or of all matches take longer than the matching.
+	// The texts of all matches, or between them, take longer than the matching.
 	splitting = functionCost{work: patternWork, weight: 16}
 	version   = functionCost{work: versionWork, weight: 64}
 	pairs     = functionCost{work: pairsWork}

@@ -78,14 +78,14 @@ type Renderer struct {
 	executors    sync.Pool
 }
 
-// clusterTypeInput is what the assignments of a cluster type have in common.
+// clusterTypeInput is the input that the assignments of a cluster type share.
 type clusterTypeInput struct {
 	templates [len(fileNames)]*parsed
 	unknown   bool     // is a label
 	cache     sync.Map // *piece → renderedPiece
 }
 
-// targetInput is what the assignments of a deployment target have in common.
+// targetInput is the input that the assignments of a deployment target share.
 type targetInput struct {
 	again    bool     // it is assigned to more than one cluster type
 	notPlain bool     // it has text that YAML may not treat as data
@@ -158,7 +158,7 @@ func New(
 	return r, problems
 }
 
-// addTarget adds what the assignments of a target have in common. It is called for each of them.
+// addTarget adds the input that the assignments of a target share. It is called for each of them.
 func (r *Renderer) addTarget(t *fleet.DeploymentTarget) {
 	if known, ok := r.targets[t]; ok {
 		known.again = true
@@ -228,8 +228,8 @@ type assignmentInput struct {
 	ofType     *clusterTypeInput
 	values     *configure.Values
 	secrets    *configure.Values
-	base       *configure.Values          // those of the values that others have too; nil: all or none
-	own        []string                   // the keys of the others
+	base       *configure.Values          // the values that other assignments have too; nil: all or none
+	own        []string                   // the keys of all other values
 	unknown    map[string]map[string]bool // the unknown keys of the maps of the data
 	beforePass func(text string) error    // checks a result before the next pass; may be nil
 }

@@ -14,7 +14,7 @@ import (
 )
 
 // Data is the data of a template. Its exported fields are those of the operator: a template that prints or hashes all
-// data sees them alone.
+// data sees only them.
 type Data struct {
 	DeploymentTargetName string
 	Namespace            string
@@ -47,7 +47,7 @@ func (d Data) ClusterTypeLabels() map[string]string { return d.more.ClusterTypeL
 // SecretData returns the references to secrets.
 func (d Data) SecretData() map[string]any { return d.more.SecretData }
 
-// Format implements [fmt.Formatter]. It leaves out what the operator does not have.
+// Format implements [fmt.Formatter]. It leaves out the fields that the operator does not have.
 func (d Data) Format(f fmt.State, verb rune) {
 	type data struct {
 		DeploymentTargetName string

@@ -25,7 +25,7 @@ func marshalYAML(v any) (string, error) {
 // yamlWriter writes values as [yaml.Marshal] does. It gives up on values that it does not support.
 type yamlWriter struct{ strings.Builder }
 
-// yamlParent is where a node is: after the indicator of a list item, after a key, or nowhere.
+// yamlParent is the position of a node: after the indicator of a list item, after a key, or at the top.
 type yamlParent int
 
 const (
@@ -35,7 +35,7 @@ const (
 )
 
 // node writes v behind the indicator of its parent, which is indented by indent columns. It ends in a line break. It
-// returns false if v is not supported; what it wrote is useless then.
+// returns false if v is not supported; its output is then unusable.
 func (w *yamlWriter) node(v any, indent int, parent yamlParent) bool {
 	switch v := v.(type) {
 	case map[string]any:
@@ -172,8 +172,8 @@ func (w *yamlWriter) literal(s string, indent int, parent yamlParent) bool {
 	return true
 }
 
-// yamlScalar returns a text of one line as a scalar: plain if YAML reads that as this text and nothing else, else in
-// quotes. It returns false if it can't tell.
+// yamlScalar returns a text of one line as a scalar: plain if YAML reads that as exactly this text, otherwise in
+// quotes. It returns false if that is uncertain.
 func yamlScalar(s string) (text string, ok bool) {
 	switch {
 	case s == "" || yamlWords[s]:
@@ -206,7 +206,7 @@ var yamlWords = func() map[string]bool {
 	return words
 }()
 
-// digitsKind is what a text that begins with a digit is in YAML.
+// digitsKind is the YAML type of a text that begins with a digit.
 type digitsKind int
 
 const (
@@ -215,8 +215,9 @@ const (
 	digitsText
 )
 
-// kindOfDigits returns what a text that begins with a digit is. A text with a letter that no number and no time has is
-// a string, and so are digits with two dots. Digits with at most one dot are a number if there are few enough of them.
+// kindOfDigits returns the YAML type of a text that begins with a digit. A text with a letter that no number and no
+// time has is a string, and so are digits with two dots. Digits with at most one dot are a number if there are few
+// enough of them.
 func kindOfDigits(s string) digitsKind {
 	const most = 18 // digits of any number
 	dots, others := 0, 0

@@ -17,7 +17,7 @@ const (
 // AzureRepo names a repository of Azure DevOps Services, as a URL writes it. Azure ignores upper and lower case.
 type AzureRepo struct{ Organization, Project, Repo string }
 
-// IsAzure reports whether the server is one of Azure DevOps Services, which use the default ports alone.
+// IsAzure reports whether the server is one of Azure DevOps Services, which use only the default ports.
 func (u URL) IsAzure() bool {
 	switch {
 	case u.Port != defaultPorts[u.Scheme]:

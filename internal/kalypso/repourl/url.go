@@ -1,5 +1,5 @@
-// Package repourl parses and normalizes the URL of a Git repository, and says whether two URLs are of one repository or
-// server. It contacts no server.
+// Package repourl parses and normalizes the URL of a Git repository, and compares the repositories and servers of URLs.
+// It contacts no server.
 package repourl
 
 import (

@@ -27,8 +27,8 @@ type Situation struct {
 	PromotedCommit string // of the target; "": none
 	// Rollback says that the target is an earlier delivery, which all folders get at once.
 	Rollback bool
-	// Delivered is what the last apply left on the branch. Seen is the part of it that the branch still contained when
-	// it was last read.
+	// Delivered are the folders that the last apply left on the branch. Seen are those that the branch still contained
+	// when it was last read.
 	Delivered, Seen map[string]string
 	Before          *StoredProgress // of the last commit; nil: no rollout was begun
 }
@@ -50,7 +50,7 @@ type Step struct {
 	// Stopped lists what stopped the rollout, one line each.
 	Stopped []string
 	Stage   string
-	// Paused says why no further wave follows, if one would; "": the rollout is not paused.
+	// Paused is the reason why no further wave follows, if one would; "": the rollout is not paused.
 	Paused string
 }
 
@@ -87,13 +87,13 @@ type wave struct {
 	*Rollout
 	Situation
 	step     *Step
-	existing map[string]string // what the branch contains before the apply
+	existing map[string]string // the folders on the branch before the apply
 	wrong    map[string]bool   // the cluster types whose folder still differs from the target
 	unknown  bool              // for some cluster types, this is not known yet
 	stage    string            // of the last taken cluster type; "": unknown
 }
 
-// compare finds what the branch contains and how that differs from the target. It restores files that were changed
+// compare finds the folders on the branch and those that differ from the target. It restores files that were changed
 // outside Terraform, unless the fleet renders the same.
 func (w *wave) compare() {
 	for name := range w.Seen {
@@ -105,7 +105,7 @@ func (w *wave) compare() {
 		_, done := w.existing[name]
 		_, wanted := w.Target[name]
 		_, there := w.Seen[name]
-		if !done && (wanted || there) { // others removed a folder that the fleet removes too
+		if !done && (wanted || there) { // people removed a folder that the fleet removes too
 			w.existing[name] = hash
 		}
 	}
@@ -283,7 +283,7 @@ const (
 	stateFailed
 )
 
-// stateOf judges a cluster type that has the target's folder.
+// stateOf returns the state of a cluster type that has the target's folder.
 func (w *wave) stateOf(name string) clusterTypeState {
 	if w.needsNoReport(name) {
 		return stateSettledAtOnce
@@ -302,8 +302,8 @@ func (w *wave) stateOf(name string) clusterTypeState {
 	return stateWaiting
 }
 
-// needsNoReport reports whether a cluster type settles with the commit: it contains nothing. A folder that no cluster
-// follows, and none has to, is observed like any other: with the right tree, after the wave.
+// needsNoReport reports whether a cluster type settles with the commit, since its folder is empty. A folder that no
+// cluster has to follow is observed like any other: with the right tree, after the wave.
 func (w *wave) needsNoReport(name string) bool {
 	f, known := w.Target[name]
 	return known && !f.Unknown && f.Assignments == 0
@@ -318,7 +318,7 @@ func (w *wave) outdated() bool {
 func (w *wave) finish() *Step {
 	slices.Sort(w.step.Taken)
 	for name, f := range w.Target {
-		if f.Unknown { // else the step is uncertain: no stage up to its own is finished
+		if f.Unknown { // otherwise the step is uncertain: no stage up to its own is finished
 			w.wrong[name] = true
 		}
 	}

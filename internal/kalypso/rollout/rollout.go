@@ -20,7 +20,8 @@ type Rollout struct {
 	Observed *Observation // nil: nothing was observed
 	// Skip is the hash of a tree that all cluster types get at once; "": none.
 	Skip string
-	// Pause says why no further wave follows; "": it may. Folders that go back are written.
+	// Pause is the reason why no further wave follows; "": it may. Folders that return to an earlier tree are still
+	// written.
 	Pause string
 	// StagesUnknown, ObservedUnknown, SkipUnknown and PauseUnknown say which arguments are not known yet.
 	StagesUnknown, ObservedUnknown, SkipUnknown, PauseUnknown bool
@@ -36,7 +37,7 @@ type Stage struct {
 	Soak time.Duration
 }
 
-// Observation is what clusters were observed to run.
+// Observation contains the observed versions on clusters.
 type Observation struct {
 	At       time.Time
 	Folders  map[string]deployment.FolderState // by cluster type
@@ -45,7 +46,7 @@ type Observation struct {
 
 // Progress is the progress of a rollout. The record on the branch contains it.
 type Progress struct {
-	TargetTreeHash string `json:"target_tree_hash"` // what the fleet renders to
+	TargetTreeHash string `json:"target_tree_hash"` // the tree that the fleet renders to
 	PromotedCommit string `json:"promoted_commit,omitempty"`
 	Stage          string `json:"stage"` // of the last commit; "": all cluster types got it at once
 	// Complete says that the branch contains the target.
@@ -56,7 +57,7 @@ type Progress struct {
 	Interrupted []string `json:"interrupted,omitempty"`
 }
 
-// UnderWay reports whether the branch contains a part of the target alone.
+// UnderWay reports whether the branch contains only a part of the target.
 func (p *Progress) UnderWay() bool { return p != nil && !p.Complete }
 
 // StoredProgress is a rollout's progress, with facts that only the private state contains.

@@ -9,7 +9,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 )
 
-// awaited describes what a cluster type waits for.
+// awaited describes the report or time that a cluster type waits for.
 func (w *wave) awaited(name string) string {
 	var o deployment.FolderState
 	reported := false

@@ -167,7 +167,7 @@ func keepsUnknown(p *fleet.SchedulingPolicy) bool {
 }
 
 // adoptsPlacement reports whether the policy has no earlier decision for a deployment target that a cluster type has.
-// Then it takes those cluster types that the decisions of no other policy explain.
+// Then it adopts the cluster types that no other policy's decisions explain.
 func (s *Schedule) adoptsPlacement(f *fleet.Fleet, p *fleet.SchedulingPolicy, selected *selection) bool {
 	return p.Placement.Decides() && slices.ContainsFunc(selected.targets, func(target int) bool {
 		name := s.Targets[target].Name
@@ -228,8 +228,8 @@ func fitUnknown(s *placement.Spec, ct *fleet.ClusterType) bool {
 	})
 }
 
-// surelyTolerates reports whether the placement tolerates a taint, whatever values are not known yet. An unknown value
-// of a toleration may differ from the taint's.
+// surelyTolerates reports whether the placement tolerates a taint with any values of unknown parts. An unknown value of
+// a toleration may differ from the taint's.
 func surelyTolerates(s *placement.Spec, taint placement.Taint) bool {
 	return s != nil && slices.ContainsFunc(s.Tolerations, func(t placement.Toleration) bool {
 		return t.Tolerates(taint) && (!fleet.TaintUnknown(taint) || !fleet.TolerationUnknown(t))
@@ -281,7 +281,7 @@ func KeepsEarlier(f *fleet.Fleet) bool {
 		})
 }
 
-// Placed says why a policy places a deployment target on a cluster type, or why not, if its selectors select both.
+// Placed explains why a policy places a deployment target on a cluster type, or why not, if its selectors select both.
 type Placed struct {
 	Policy      *fleet.SchedulingPolicy
 	Target      *fleet.DeploymentTarget

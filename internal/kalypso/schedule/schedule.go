@@ -212,7 +212,7 @@ func assign(
 		}
 		namespace, err := Namespace(environment, ct.Name, targets[i].Name)
 		if err != nil {
-			if namesAreValid(environment, ct.Name, targets[i].Name) { // else the invalid name is reported by itself
+			if namesAreValid(environment, ct.Name, targets[i].Name) { // otherwise the invalid name is reported by itself
 				problems = append(problems, fleet.ProblemOf(ct, problem.Problem{
 					Summary: "Invalid namespace", Detail: problem.Sentence(err), Err: err,
 				}))

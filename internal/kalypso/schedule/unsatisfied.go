@@ -52,7 +52,7 @@ func (s *Schedule) CheckUnsatisfied(
 	return ps
 }
 
-// advice says what to change so that the lost targets fit again, by what keeps cluster types off.
+// advice returns the changes with which the lost targets fit again, for the reasons that exclude cluster types.
 func (s *Schedule) advice(f *fleet.Fleet, lost []placement.Shortfall) string {
 	var selected, named, tainted, others bool
 	for _, short := range lost {
@@ -123,7 +123,7 @@ func (s *Schedule) lost() (all []placement.Shortfall) {
 	return all
 }
 
-// lines describes, for each shortfall, what kept the cluster types off.
+// lines describes, for each shortfall, why cluster types are excluded.
 func (s *Schedule) lines(ctx context.Context, shortfalls []placement.Shortfall) string {
 	type decision struct{ policy, target int }
 	texts := map[decision]string{}
@@ -150,7 +150,7 @@ func (s *Schedule) lines(ctx context.Context, shortfalls []placement.Shortfall) 
 	return problem.IndentedList(all, shown)
 }
 
-// reasonsOff lists each reason once, with the cluster types that it kept off.
+// reasonsOff lists each reason once, with the cluster types that it excludes.
 func (s *Schedule) reasonsOff(reasons []placement.Reason) string {
 	const named = 5
 	var order []string

@@ -14,7 +14,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/repourl"
 )
 
-// ControlPlaneRequest names the control plane to read, and what to follow from there.
+// ControlPlaneRequest names the control plane to read, and the references to follow from it.
 type ControlPlaneRequest struct {
 	Location
 	BaseDirectory       string // a folder with the objects of the base; empty: the BaseRepo names it
@@ -177,7 +177,7 @@ func (cp *ControlPlane) readings() []reading {
 	return readings
 }
 
-// addManifests writes the objects of the layers, by keys that tell their locations apart.
+// addManifests writes the objects of the layers, by keys that distinguish their locations.
 func (cp *ControlPlane) addManifests() {
 	cp.Sources = sourcesOf(cp.readings())
 	type named struct {

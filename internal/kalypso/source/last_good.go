@@ -143,9 +143,9 @@ func (v *registrationResult) delivered(name string, all []*registrationResult, o
 }
 
 // deliveredAt returns the sorted commits that a registration was delivered from. A registration is delivered from one
-// commit. If the origins do not tell it from a registration that reads the same folder from another branch, the names
-// of that one's Workloads show which commits are its own. If they show none, it is returned as the rival: the commits
-// may belong to either.
+// commit. If the origins do not distinguish it from a registration that reads the same folder from another branch, the
+// names of that one's Workloads show which commits are its own. If they show none, it is returned as the rival: the
+// commits may belong to either.
 func deliveredAt(
 	v *registrationResult, all []*registrationResult, origins []origin.Origin,
 ) (commits []string, rival *registrationResult) {

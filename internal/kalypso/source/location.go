@@ -87,7 +87,7 @@ func disambiguate(readings []reading) {
 						conflicting = append(conflicting, r, other)
 					}
 				}
-				if at == path.Dir(at) { // "." or, of a path that is no valid one, "/"
+				if at == path.Dir(at) { // "." or "/" for an invalid path
 					break
 				}
 			}

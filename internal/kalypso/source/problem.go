@@ -9,7 +9,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 )
 
-// Problem is a problem with what was read, and its place.
+// Problem is a problem of a location or a file that was read, with its place.
 type Problem struct {
 	Severity     problem.Severity
 	Registration string // the registration that was read; empty: the control plane itself
@@ -17,7 +17,7 @@ type Problem struct {
 	File         string // relative to the repo or folder; empty: the location as a whole
 	Line         int    // in the file; 0: unknown
 	Summary      string // one line
-	Detail       string // what is wrong, and what to do
+	Detail       string // the fault, and what to do
 }
 
 // Error implements error.

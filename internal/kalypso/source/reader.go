@@ -208,7 +208,7 @@ func readSnapshot(snapshot *gitops.Snapshot, asked []*contents) error {
 	return nil
 }
 
-// folderEntries are the entries of a folder, and the paths of the files that say what of it is ignored.
+// folderEntries are the entries of a folder, and the paths of its ignore files.
 type folderEntries struct {
 	entries     []entry
 	ignoreFiles []string
@@ -250,7 +250,7 @@ func listFolder(
 	return all, nil
 }
 
-// take takes the texts of its files, or the sizes of those that are too large.
+// take stores the texts of its files, or the sizes of those that are too large.
 func (c *contents) take(text map[string]string, tooLarge map[string]int64) {
 	for _, p := range c.files {
 		if size, ok := tooLarge[p]; ok {

@@ -100,7 +100,7 @@ func (r *Reader) workloads(all []*registrationResult) *Workloads {
 	return result
 }
 
-// registrationResult is a registration and what was read through it.
+// registrationResult is a registration with the Workloads that were read through it.
 type registrationResult struct {
 	registration *fleet.WorkloadRegistration
 	pinned       bool

@@ -28,7 +28,7 @@ func (t *Tree) maxWaiting(i int) int64 {
 	return 16 << 20
 }
 
-// objectsRead is what was read of the objects of a target.
+// objectsRead contains the facts about the objects of a target.
 type objectsRead struct {
 	hashes   []uint64 // see [objects.Object.Hash]
 	defects  []foundDefect
@@ -46,7 +46,7 @@ type defect struct {
 	class objects.Defect
 }
 
-// found is what is wrong with the objects of a folder.
+// found lists the faults of the objects of a folder.
 type found struct {
 	defects    map[defect]*examples
 	unserved   map[unservedVersion]bool
@@ -198,9 +198,9 @@ func (all *found) add(d defect, count int, lines ...string) {
 	e.lines = append(e.lines, lines[:min(len(lines), maxListedObjects-len(e.lines))]...)
 }
 
-// collide returns the objects that a target renders although another one has them, or itself. Only objects with one of
-// these hashes can be. The target that came later is at fault: one that is not delivered comes after one that is, and
-// that one after one that does not change.
+// collide returns the objects that a target renders although another target renders them, or twice itself. Only objects
+// with one of these hashes can be. The target that came later is at fault: one that is not delivered comes after one
+// that is, and that one after one that does not change.
 func (t *Tree) collide(i int, rendered []renderedTarget, twice map[uint64]bool) (all []collision) {
 	owners := map[uint64][]owner{}
 	for _, n := range t.inOrderOfDelivery(i, rendered, twice) {
@@ -244,7 +244,8 @@ func (t *Tree) inOrderOfDelivery(i int, rendered []renderedTarget, twice map[uin
 	return order
 }
 
-// collideTarget returns the objects that target n is the first to have, and those that others have, or it has twice.
+// collideTarget returns the objects that target n is the first to render, and those that an earlier target renders, or
+// that it renders twice.
 func (t *Tree) collideTarget(
 	i, n int, name string, twice map[uint64]bool, owners map[uint64][]owner,
 ) (own []owner, all []collision) {
@@ -273,7 +274,7 @@ func (t *Tree) collideTarget(
 // maxListedObjects limits the objects that a problem lists.
 const maxListedObjects = 20
 
-// problemsOfObjects groups what is wrong with the objects of all folders by the templates that render them. One problem
+// problemsOfObjects groups the faults of the objects of all folders by the templates that render them. One problem
 // lists all versions that Flux does not serve.
 func problemsOfObjects(f *fleet.Fleet, folders []found) (problems problem.Problems) {
 	type pair struct {

@@ -71,8 +71,8 @@ type File struct {
 // Build renders the assignments of a schedule on all CPUs and reports the failures. The tree has no folder for an
 // assignment that fails, nor for one of a deployment target in leftOut. It contains no content: [Tree.Files] renders it
 // again. If the fleet has a reaction to duplicate objects, and valid says that it has no error so far, Build reports
-// what is wrong with the objects in the folders that change. Build calls progress, if not nil, after each folder, from
-// one goroutine at a time. It stops once ctx is done.
+// the faults of the objects in the folders that change. Build calls progress, if not nil, after each folder, from one
+// goroutine at a time. It stops once ctx is done.
 func Build(
 	ctx context.Context, f *fleet.Fleet, s *schedule.Schedule, r *render.Renderer, leftOut map[string]bool,
 	valid bool, progress func(done, total int),

@@ -28,7 +28,7 @@ type branchReader struct {
 
 // readBranch reads what a branch contains at a destination, with the targets of our folders. before is the state of the
 // last run, or nil. wanted lists the folders of the new tree, or is nil. If it is not nil, readBranch also reads
-// folders of others: for other renderings, for the operator's README, and for the targets of wanted folders.
+// foreign folders: for other renderings, for the operator's README, and for the targets of wanted folders.
 func readBranch(
 	snapshot *gitops.Snapshot, at record.Destination, before *delivery.State, wanted []string,
 ) (*delivery.BranchState, error) {
@@ -97,7 +97,7 @@ func (r *branchReader) directoryObstacle(at string) (obstacle string, err error)
 	return obstacle, nil
 }
 
-// fileObstacle says why no file can be written at a path, or returns "".
+// fileObstacle returns the reason why no file can be written at a path, or "".
 func (r *branchReader) fileObstacle(at string) (obstacle string, err error) {
 	if obstacle, err = r.directoryObstacle(path.Dir(at)); err != nil || obstacle != "" {
 		return obstacle, err

@@ -15,8 +15,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
 )
 
-// BranchChange is what an apply changes in folders of the rendering, and in adopted ones, on a branch that the state
-// does not know.
+// BranchChange is the change of the rendering's folders, and of adopted ones, on a branch that the state does not know.
 type BranchChange struct {
 	Adoption     delivery.Adoption
 	Undecided    []string            // cluster types whose changes are not known yet
@@ -40,7 +39,7 @@ type Difference struct {
 // maxCompared limits the number of changed targets that are compared file by file.
 const maxCompared = 200
 
-// branchChange returns what a planned change changes on the branch.
+// branchChange returns the effect of a planned change on the branch.
 func branchChange(p *delivery.PlannedChange, snapshot *gitops.Snapshot) (*BranchChange, error) {
 	change := &BranchChange{Adoption: p.Adoption}
 	if len(p.Existing) == 0 {

@@ -27,8 +27,8 @@ func (r *Rendering) State() (*delivery.State, error) {
 // visit returns false. It skips branches without a record. For the globs, and for what it returns, see
 // [gitops.Repo.EachBranch].
 //
-// If a branch or a record can't be read, visit gets where and why, and no rendering. A record that can't be used is a
-// [*record.Error].
+// If a branch or a record can't be read, visit gets the place and the error, and no rendering. A record that can't be
+// used is a [*record.Error].
 func EachRendering(
 	ctx context.Context, client *gitremote.Client, url string, globs []string,
 	visit func(at record.Destination, found *Rendering, err error) (next bool),

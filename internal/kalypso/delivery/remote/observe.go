@@ -13,7 +13,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/pullrequest"
 )
 
-// Observe reads the branch and returns the state with what the branch contains now. If the head did not change, it only
+// Observe reads the branch and returns the state with the branch's current content. If the head did not change, it only
 // lists the references. It returns [gitops.ErrBranchNotFound] if the branch does not exist.
 func Observe(ctx context.Context, client *gitremote.Client, s *delivery.State) (*delivery.State, error) {
 	branch, err := gitops.Open(client, s.Destination.Repo, s.Destination.Branch)
@@ -49,7 +49,7 @@ func Observe(ctx context.Context, client *gitremote.Client, s *delivery.State) (
 	return &now, err
 }
 
-// driftedPaths returns the paths of our folders and of our record that differ from what was delivered.
+// driftedPaths returns the paths of our folders and of our record that differ from the delivered ones.
 func driftedPaths(s *delivery.State) []string {
 	changed := s.Delivered.Differing(s.Ours())
 	for i, name := range changed {
@@ -61,13 +61,13 @@ func driftedPaths(s *delivery.State) []string {
 	return changed
 }
 
-// ErrRemoved says that the pull request that removes the rendering is merged.
+// ErrRemoved means that the pull request that removes the rendering is merged.
 var ErrRemoved = errors.New("the pull request that removes the rendering is merged")
 
-// Follow is [Observe] for a state with pull requests. It also reads the pull request of the proposal and returns it.
-// If the state has no proposal, it returns nil. Once the destination contains what was proposed, the state is the one
-// after a push. If a destroy waited for a removal that is merged now, the error is [ErrRemoved]. host may be nil
-// unless [State.Reviewed].
+// Follow is [Observe] for a state with pull requests. It also reads the pull request of the proposal and returns it. If
+// the state has no proposal, it returns nil. Once the destination contains the proposed tree, the state is the one
+// after a push. If a destroy waited for a removal that is merged now, the error is [ErrRemoved]. host may be nil unless
+// [State.Reviewed].
 func Follow(
 	ctx context.Context, client *gitremote.Client, host hosting.Host, s *delivery.State,
 ) (*delivery.State, *hosting.PullRequest, error) {
@@ -137,13 +137,13 @@ func removed(ctx context.Context, host hosting.Host, s *delivery.State) error {
 	return err
 }
 
-// containsProposal reports whether the branch contains what was proposed.
+// containsProposal reports whether the branch contains the proposed tree.
 func containsProposal(s *delivery.State, p *delivery.Proposal) bool {
 	return s.Seen.RecordHash == p.Head.DeliveredRecord && s.Seen.Folders.Only(s.Owned(&s.Seen)).Equal(p.Head.Delivered)
 }
 
-// afterMerge returns the state of a destination that contains what was proposed, at a commit. It contains no later
-// changes of others.
+// afterMerge returns the state of a destination that contains the proposed tree, at a commit. It contains no later
+// foreign changes.
 func afterMerge(s *delivery.State, p *delivery.Proposal, commit string) *delivery.State {
 	now := delivery.NewState(s.Destination, p.Head.Environment)
 	now.Delivered, now.DeliveredRecord = p.Head.Delivered, p.Head.DeliveredRecord
@@ -213,7 +213,7 @@ func adoptOwnCommit(ctx context.Context, s *delivery.State, t *pullrequest.Topic
 	return &now, nil
 }
 
-// otherCommits returns the commits of others on our branch that are not ours. Merge commits do not count.
+// otherCommits returns the foreign commits on our branch. Merge commits do not count.
 func otherCommits(ctx context.Context, p *delivery.Proposal, t *pullrequest.Topic) ([]drift.Commit, error) {
 	others, rebased, err := t.OtherCommits(ctx, p.Pushed)
 	if err == nil && rebased != "" {
@@ -222,7 +222,7 @@ func otherCommits(ctx context.Context, p *delivery.Proposal, t *pullrequest.Topi
 	return drift.Commits(others), err
 }
 
-// knownRevert returns now, which notes that the run before found the same revert and went well.
+// knownRevert returns now, with the note that the previous run found the same revert and succeeded.
 func knownRevert(s, now *delivery.State) *delivery.State {
 	if now.RevertKnown || !s.Reverted() || !now.Reverted() || s.Seen.RecordHash != now.Seen.RecordHash ||
 		!s.Ours().Equal(now.Ours()) {

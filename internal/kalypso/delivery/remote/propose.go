@@ -122,7 +122,7 @@ func (r *PullRequests) change(
 		edit.Contents = contents(p.planned.RecordHash, p.planned.Wanted.Hashes())
 		return edit, nil
 	}
-	// An open removal would remove what is desired again.
+	// An open removal would remove the tree that is desired again.
 	c.Pushed = func(ctx context.Context) error { return r.closeRemoval(ctx, applied.Destination, applied.Environment) }
 	c.Text = func() pullrequest.Text {
 		return pullrequest.Text{
@@ -161,7 +161,7 @@ func (r *PullRequests) proposed(
 		Adopted: planned.Existing.Only(planned.Adoption.Adopted), Tracking: planned.At.PromotedCommitFile,
 	}
 	result.State.Proposal = proposal
-	if pr.State == hosting.Closed { // by people, who are not asked again
+	if pr.State == hosting.Closed { // by people, who are not requested again
 		return result, nil
 	}
 	proposal.AutoMerge, proposal.RequestedReviewers = r.AutoMerge, r.Reviewers
@@ -177,7 +177,7 @@ func (r *PullRequests) proposed(
 }
 
 // afterMerge returns the state after the merge of the pull request, which people may merge at any time. If the merge
-// contains changes of others, it returns s, from which the plan was made.
+// contains foreign changes, it returns s, from which the plan was made.
 func (r *PullRequests) afterMerge(
 	ctx context.Context, t *pullrequest.Topic, s *delivery.State, found *hosting.PullRequest,
 ) (*delivery.State, error) {

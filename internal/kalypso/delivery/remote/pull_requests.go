@@ -38,8 +38,8 @@ func (r *PullRequests) Withhold(ctx context.Context, s *delivery.State, reason s
 }
 
 // Check returns an error if the change can't be proposed: the repo is on another host, the host does not show it, or
-// others own our branch or its pull request. It also returns the open pull request that the apply would continue
-// with, or nil. It writes nothing.
+// our branch or its pull request is foreign. It also returns the open pull request that the apply would continue with,
+// or nil. It writes nothing.
 func (r *PullRequests) Check(
 	ctx context.Context,
 	applied *delivery.AppliedTree,

@@ -16,7 +16,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/strategy"
 )
 
-// Result is what a delivery did.
+// Result is the result of a delivery.
 type Result struct {
 	Action   delivery.Action
 	State    *delivery.State
@@ -33,13 +33,13 @@ type Result struct {
 	Kept *record.Destination
 	// NoDraft warns that the host does not make the withheld pull request a draft; "": nothing to warn of.
 	NoDraft string
-	// Recovered is the state that was read from the branch because the private state could not be, if others changed the
-	// branch meanwhile. The apply overwrites that. It is nil otherwise.
+	// Recovered is the state that was read from the branch because the private state could not be, if the branch has
+	// foreign changes since then. The apply overwrites that. It is nil otherwise.
 	Recovered *delivery.State
 }
 
-// Check reads the branch. It returns what the apply would change there that the state does not know, and an error if
-// the apply would fail. It writes nothing. Without a tree, it only checks that the branch exists.
+// Check reads the branch. It returns the change of the apply there if the state does not know it, and an error if the
+// apply would fail. It writes nothing. Without a tree, it only checks that the branch exists.
 func Check(
 	ctx context.Context,
 	client *gitremote.Client,
@@ -75,7 +75,7 @@ func Check(
 	return branchChange(planned, snapshot)
 }
 
-// readChange reads a branch, and decides what the apply changes there. It returns an error if the apply must not
+// readChange reads a branch, and decides on the change of the apply there. It returns an error if the apply must not
 // change it.
 func readChange(
 	t *delivery.AppliedTree,
@@ -107,8 +107,8 @@ func readChange(
 	return p, nil
 }
 
-// Deliver commits the tree to its destination, and removes what was delivered to old locations. If others push at the
-// same time, it retries on the new head. If it fails after the push, delivering again completes it.
+// Deliver commits the tree to its destination, and removes the tree from previous locations. If another push comes
+// first, it retries on the new head. If it fails after the push, delivering again completes it.
 func Deliver(
 	ctx context.Context, client *gitremote.Client, t *delivery.AppliedTree, s *delivery.State, progress delivery.Progress,
 ) (*Result, error) {

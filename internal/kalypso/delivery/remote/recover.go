@@ -62,10 +62,10 @@ func importFrom(snapshot *gitops.Snapshot, at record.Destination, environment st
 	return &s, nil
 }
 
-// Recover is [Import] for a rendering whose private state can't be read, because another version of the provider
-// wrote it. It needs the hash of the delivered tree, and a commit of the branch that contains it. Changes of others
-// since then are drift, and the state is [State.BaselineUnknown]. If others removed our record, the error is
-// [ErrNoRendering], and the state contains the drift only.
+// Recover is [Import] for a rendering whose private state can't be read, because another version of the provider wrote
+// it. It needs the hash of the delivered tree, and a commit of the branch that contains it. Foreign changes since then
+// are drift, and the state is [State.BaselineUnknown]. If our record was removed, the error is [ErrNoRendering], and
+// the state contains only the drift.
 func Recover(
 	ctx context.Context, client *gitremote.Client, at record.Destination, environment, delivered, commit string,
 ) (*delivery.State, error) {

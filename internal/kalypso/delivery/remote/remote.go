@@ -56,17 +56,17 @@ func (r Operations) CheckHost(a *delivery.Arguments) error {
 	return pullrequest.CheckHost(repo, a.PullRequest)
 }
 
-// Checked is what a plan read from the branch.
+// Checked contains the facts that a plan read from the branch.
 type Checked struct {
-	// Recovered is a branch that others changed while the private state could not be read: see [Result].
+	// Recovered is a branch with foreign changes, read because the private state could not be: see [Result].
 	Recovered *delivery.State
 	// Open is a pull request that an unfinished apply opened and that this one continues with, or nil.
 	Open   *hosting.PullRequest
-	Change *BranchChange // what the apply changes there; nil if the state knows that
+	Change *BranchChange // the change of the apply there; nil if the state shows it
 }
 
-// Check reads from the branch what the decision needs and the state does not know. It returns an error if the apply
-// would fail, with what it read before. It writes nothing.
+// Check reads the facts from the branch that the decision needs and the state lacks. It returns an error if the apply
+// would fail, together with the facts that it has read. It writes nothing.
 func (r Operations) Check(ctx context.Context, decision *delivery.Decision) (checked Checked, err error) {
 	applied, s := decision.Applied, decision.Before
 	if decision.Unreadable {
@@ -90,7 +90,7 @@ func (r Operations) Check(ctx context.Context, decision *delivery.Decision) (che
 	return checked, err
 }
 
-// Apply does what was decided. With an error, it may have written a part of it: then applying again completes it.
+// Apply carries out the decision. With an error, it may have written a part: applying again completes it.
 func (r Operations) Apply(ctx context.Context, decision *delivery.Decision) (*Result, error) {
 	applied, s := decision.Applied, decision.Before
 	var result *Result
@@ -144,7 +144,7 @@ func (r Operations) withhold(
 	return pulls.Withhold(ctx, s, reason)
 }
 
-// removeOld removes what was delivered to other branches before.
+// removeOld removes earlier deliveries from other branches.
 func (r Operations) removeOld(ctx context.Context, applied *delivery.AppliedTree, s *delivery.State) (*Result, error) {
 	pulls, err := r.pullRequests(applied.Arguments)
 	if err != nil {
@@ -178,7 +178,7 @@ func (r Operations) deliver(ctx context.Context, applied *delivery.AppliedTree, 
 	return result, pulls.ClosePullRequests(ctx, s)
 }
 
-// Refreshed is what a refresh found.
+// Refreshed is the result of a refresh.
 type Refreshed struct {
 	State       *delivery.State      // to keep from now on; nil if the branch contains no record of the rendering
 	Changed     bool                 // State differs from the state before
@@ -259,14 +259,14 @@ func (r Operations) follow(ctx context.Context, s *delivery.State) (*delivery.St
 	return Follow(ctx, r.Git, host, s)
 }
 
-// Destroyed is what a destroy left.
+// Destroyed is the result of a destroy.
 type Destroyed struct {
 	// Taken is the destination if another rendering of the configuration writes there. Then nothing was removed.
 	Taken    *record.Destination
-	Removals []Removal // the pull requests that remove what was delivered
+	Removals []Removal // the pull requests that remove the delivered trees
 }
 
-// Destroy removes what was delivered. With an error, it returns the state to keep, or nil.
+// Destroy removes the delivered trees. With an error, it returns the state to keep, or nil.
 func (r Operations) Destroy(
 	ctx context.Context,
 	a *delivery.Arguments,
@@ -297,9 +297,9 @@ func (r Operations) Destroy(
 	return nil, Destroyed{Removals: removals}, nil
 }
 
-// recoverForChange is [Operations.recoverPrior] for a change. drifted is the same state if others changed the branch
-// meanwhile. That is a *DriftError if the apply does not overwrite drift. The state is nil if nothing of the rendering
-// is left.
+// recoverForChange is [Operations.recoverPrior] for a change. drifted is the same state if the branch has foreign
+// changes since then. That is a *DriftError if the apply does not overwrite drift. The state is nil if nothing of the
+// rendering is left.
 func (r Operations) recoverForChange(
 	ctx context.Context,
 	decision *delivery.Decision,
@@ -310,7 +310,7 @@ func (r Operations) recoverForChange(
 		return nil, nil, err
 	}
 	if s != nil && s.Drifted() {
-		drifted = s // also if others removed the record
+		drifted = s // also if the record was removed
 		if on := decision.Applied.OnDrift; on != drift.Overwrite && !unknown.Is(string(on)) {
 			return nil, nil, &delivery.DriftError{State: s}
 		}
@@ -321,7 +321,7 @@ func (r Operations) recoverForChange(
 	return s, drifted, nil
 }
 
-// recoverPrior reads from the branch what the private state would say. It is needed if another version of the provider
+// recoverPrior reads the content of the private state from the branch. It is needed if another version of the provider
 // wrote the private state. [Operations.Refresh] writes it again; without a refresh, a change recovers it too.
 func (r Operations) recoverPrior(ctx context.Context, p *delivery.Prior) (*delivery.State, error) {
 	if p.Commit == "" || p.Strategy != strategy.Push && !p.Delivered { // the tree may only have been proposed

@@ -21,8 +21,8 @@ func (r *PullRequests) ClosePullRequests(ctx context.Context, s *delivery.State)
 	return r.closeRemovals(ctx, s.OldLocations)
 }
 
-// closeProposal closes the pull request that the state knows, and deletes our branch, unless others pushed to it. If
-// the pull request was merged meanwhile, the error is [pullrequest.ErrChanged].
+// closeProposal closes the pull request in the state, and deletes our branch, unless it has foreign commits. If the
+// pull request was merged meanwhile, the error is [pullrequest.ErrChanged].
 func (r *PullRequests) closeProposal(ctx context.Context, s *delivery.State) error {
 	t, err := r.proposalTopic(s)
 	if err != nil {
@@ -57,8 +57,8 @@ func (r *PullRequests) closeRemoval(ctx context.Context, at record.Destination, 
 	return nil
 }
 
-// Destroy closes the open pull request, and opens pull requests that remove what was delivered to the destination and
-// to old locations. It returns them, and the state to keep if it fails.
+// Destroy closes the open pull request, and opens pull requests that remove the trees from the destination and from
+// previous locations. It returns them, and the state to keep if it fails.
 func (r *PullRequests) Destroy(
 	ctx context.Context,
 	a *delivery.Arguments,
@@ -102,8 +102,8 @@ func (r *PullRequests) Destroy(
 	return &now, all, err
 }
 
-// removeAll opens a pull request that removes what was delivered to a destination. It returns its number, or 0 if
-// there is nothing to remove.
+// removeAll opens a pull request that removes the tree from a destination. It returns its number, or 0 if there is
+// nothing to remove.
 func (r *PullRequests) removeAll(
 	ctx context.Context,
 	s *delivery.State,
@@ -118,7 +118,7 @@ func (r *PullRequests) removeAll(
 	return pr.Number, err
 }
 
-// Remove opens a pull request that removes what was delivered, and returns it. People have to merge it, even with
+// Remove opens a pull request that removes the delivered tree, and returns it. People have to merge it, even with
 // auto-merge. It returns nil if the destination contains nothing of ours.
 func (r *PullRequests) Remove(
 	ctx context.Context, s *delivery.State, message string, author gitops.Author,

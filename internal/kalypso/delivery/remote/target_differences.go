@@ -13,8 +13,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/render"
 )
 
-// differences lists what a reviewer looks for between the files of a target before and after: renamed files, removed
-// files, changed namespaces, and other kinds of reconcilers.
+// differences lists the differences between the old and new files of a target that matter to a reviewer: renamed files,
+// removed files, changed namespaces, and other kinds of reconcilers.
 func differences(was, is map[string][]byte) (told []string) {
 	pairs, gone := pairFiles(was, is)
 	for _, name := range slices.Sorted(maps.Keys(pairs)) {

@@ -178,7 +178,7 @@ func Refreshed(p *delivery.Prior, found *remote.Refreshed) problem.Problems {
 		p.Environment, p.Destination))}
 }
 
-// Destroyed returns what a destroy left.
+// Destroyed returns warnings about trees and pull requests that a destroy left.
 func Destroyed(left remote.Destroyed) problem.Problems {
 	if left.Taken == nil {
 		return removals(left.Removals)
