@@ -42,7 +42,7 @@ func isPlainLine(text string) bool {
 	return text != ""
 }
 
-// parseYAML returns the map or list that a text is in YAML 1.1, or else the text.
+// parseYAML returns the map or list if a text is one in YAML 1.1, or else the text.
 func parseYAML(text string) any {
 	var v any
 	if err := yaml.Unmarshal([]byte(text), &v); err != nil {

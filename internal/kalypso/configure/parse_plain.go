@@ -112,8 +112,7 @@ func plainValue(text string) (any, bool) {
 	return list, true
 }
 
-// plainScalar returns a whole number, or a text that begins with a letter or slash and is nothing else in
-// YAML 1.1.
+// plainScalar returns a whole number, or a text that begins with a letter or slash and has no other type in YAML 1.1.
 func plainScalar(text string) (any, bool) {
 	if text == "" {
 		return nil, false

@@ -125,7 +125,7 @@ type invalidSchema struct {
 	used    bool
 }
 
-// applicable contains what applies to assignments that meet the same conditions.
+// applicable contains the configs, schemas and secrets that apply to assignments that meet the same conditions.
 type applicable struct {
 	Values   *Values
 	Secrets  *Values
@@ -324,7 +324,7 @@ func (r *resolver) placement(p *schedule.Placement) []AssignmentConfig {
 	return all
 }
 
-// lookup returns what applies under the conditions of these sets.
+// lookup returns the configs, schemas and secrets that apply under the conditions of these sets.
 func (r *resolver) lookup(cluster, target int) *applicable {
 	pair := [2]int{cluster, target}
 	found, ok := r.byPair[pair]

@@ -14,7 +14,7 @@ import (
 type Values struct {
 	Objects []fleet.Object // the configs or secrets, in merge order
 	Shared  bool           // by several assignments
-	Cache   sync.Map       // what other packages derive from shared values, under keys of their own
+	Cache   sync.Map       // values that other packages derive from shared values, under keys of their own
 	// Continued is the number of values of which these are the base.
 	Continued int
 
@@ -34,7 +34,7 @@ type Merged struct {
 	Data map[string]any
 	// Unknown contains the keys whose values or presence are unknown. If it contains [unknown.Text], nothing is known.
 	Unknown map[string]bool
-	// Certain reports whether there is at least one key, whatever the unknown values will be.
+	// Certain reports whether there is at least one key, with any values of unknown parts.
 	Certain bool
 	// Base, if there is one, contains the values that other assignments have too. The values of all keys but Own are its.
 	Base *Values

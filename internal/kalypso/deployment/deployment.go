@@ -1,4 +1,4 @@
-// Package deployment decides whether clusters run the tree of a GitOps branch. It compares what clusters report with
+// Package deployment decides whether clusters run the tree of a GitOps branch. It compares the clusters' reports with
 // the history of the branch and with the expected clusters, and returns a verdict for each cluster type folder and one
 // for all of them. It does no I/O. The packages below it read the branch and the sources of reports.
 //
@@ -36,25 +36,25 @@ const (
 // ReportStates lists the values of [Health] that a user may set as the state of a report.
 var ReportStates = []Health{Healthy, Progressing, Failed, Suspended}
 
-// Report contains what a source says about one object on one cluster.
+// Report is the report of a source on one object on one cluster.
 type Report struct {
 	Cluster string
 	// Folder contains the path of the cluster type's folder that the cluster follows, relative to the rendering's path.
-	// It is "" with Offline if the source can't tell.
+	// It is "" with Offline if the source does not know it.
 	Folder string
 	// Object names the reporting object on the cluster, such as "Kustomization flux-system/fleet". "" means the whole
 	// cluster.
 	Object string
-	// Revision names what was synced, as branch@sha1:hash, branch/hash or a hash; see [ParseRevision].
+	// Revision is the synced revision, as branch@sha1:hash, branch/hash or a hash; see [ParseRevision].
 	Revision string
 	Health   Health
 	// Nested marks an object that the folder contains. Its health counts. Its Revision is not one of the branch: it is
-	// what the object applied, if [Rendering.Versions] asks for it.
+	// the revision that the object applied, if [Rendering.Versions] is set.
 	Nested bool
 	// Recorded marks a report that was stored before this run, so that [Rules.StaleAfter] limits its age.
 	Recorded bool
 	Message  string
-	// Targets says what the cluster runs of deployment targets; nil: the report does not say.
+	// Targets are the reports on deployment targets; nil: the report contains none.
 	Targets *TargetReports
 
 	// Time is the time of the report. Zero means that the source was queried just now.
@@ -62,14 +62,14 @@ type Report struct {
 	// Since is the time from which Health applies. It does not move while a controller reconciles or retries. Zero
 	// means unknown, or since the folder's last commit.
 	Since time.Time
-	// Now is the present time of the clock that set Time and Since.
+	// Now is the current time of the clock that set Time and Since.
 	Now time.Time
 }
 
-// TargetReports says what a cluster runs of deployment targets.
+// TargetReports are a cluster's reports on deployment targets.
 type TargetReports []TargetReport
 
-// TargetReport says what a cluster runs of a deployment target.
+// TargetReport is a cluster's report on a deployment target.
 type TargetReport struct {
 	Name     string
 	Revision string // of the target's own repo, as in [ParseRevision], or of a chart or artifact; "": unknown
@@ -116,7 +116,7 @@ const (
 	DefaultStaleAfter = time.Hour
 )
 
-// MaxSkew limits how far a report's time may lie in the future of its own clock.
+// MaxSkew limits how far a report's time may be in the future of its own clock.
 const MaxSkew = 5 * time.Minute
 
 // Rules configure how verdicts are decided.
@@ -152,13 +152,13 @@ type Input struct {
 	Unanswered []string // display names of the sources that did not answer
 	Rules      Rules
 
-	// Instances is called with what each counted cluster runs, in any order; nil: it is not asked for.
+	// Instances is called with the instances of each counted cluster, in any order; it may be nil.
 	Instances func(Instance)
 	// TargetOf returns the deployment target whose folder contains an object, named as in [Report.Object]; "": none. It
-	// is called for Instances alone.
+	// is only called for Instances.
 	TargetOf func(folder, object string) string
 
-	reported map[place]bool             // for Instances: they got what the cluster reports of the folder
+	reported map[place]bool             // for Instances: they got the cluster's reports on the folder
 	listed   map[string]map[string]bool // for Instances: the keys of the expected clusters, by folder
 }
 
@@ -172,7 +172,7 @@ type FolderState struct {
 	Tree string
 	Counts
 	Verdict Verdict
-	Since   time.Time // when the verdict was reached, as far as reports tell; zero: unknown
+	Since   time.Time // the time at which the verdict was reached, as far as reports show; zero: unknown
 }
 
 // Problem describes a cluster or a folder that is not current.
@@ -191,7 +191,7 @@ type Followed struct {
 	State    ClusterState
 }
 
-// TargetCount contains on how many of its clusters a deployment target is current.
+// TargetCount contains the number of clusters on which a deployment target is current, and of all of its clusters.
 type TargetCount struct{ Current, Total int }
 
 // Outcome contains the state of a deployment.
@@ -219,7 +219,7 @@ type Rendering struct {
 	Files func(folder string) (map[string][]byte, error)
 }
 
-// FolderOf turns a path below the repo's root into one below the rendering's path. ok is false if it lies elsewhere.
+// FolderOf turns a path below the repo's root into one below the rendering's path. ok is false if it is not below that.
 func (r Rendering) FolderOf(from string) (folder string, ok bool) {
 	clean := strings.TrimPrefix(path.Clean("/"+from), "/")
 	if r.Path == "." {

@@ -114,8 +114,8 @@ func clusterKey(name string) string {
 }
 
 // groupReports evaluates the reports and merges those of each cluster and folder, sorted by folder and cluster. It
-// takes one cluster at a time, so that a large fleet needs little memory. Why objects sync a folder from elsewhere is
-// returned apart.
+// takes one cluster at a time, so that a large fleet needs little memory. It returns separately why objects sync a
+// folder from elsewhere.
 func (w *Input) groupReports(ctx context.Context) (all []clusterState, elsewhere reasons) {
 	byCluster := map[string][]int32{}
 	var others []clusterState
@@ -179,8 +179,8 @@ func (w *Input) groupReportsOf(cluster []int32) []clusterState {
 	return all
 }
 
-// reasons says why folders are not synced from the branch: what the first object says that syncs a folder from
-// elsewhere to a cluster, or to any with "".
+// reasons contains why folders are not synced from the branch: the message of the first object that syncs a folder from
+// elsewhere to a cluster, or with "" to any cluster.
 type reasons map[place]string
 
 type place struct{ cluster, folder string }
@@ -327,7 +327,7 @@ func (w *Input) countMissing(name string, expected Expectation, reason string, s
 	}
 }
 
-// setVerdict decides the verdict of a folder and since when.
+// setVerdict sets the verdict of a folder, and the time since when it has it.
 func (w *Input) setVerdict(expected Expectation, members []clusterState, state *FolderState) {
 	c := state.Counts
 	unavailable := c.Stale + c.Offline + c.Suspended + c.Missing
@@ -346,8 +346,8 @@ func (w *Input) setVerdict(expected Expectation, members []clusterState, state *
 	state.Since = w.since(members, state)
 }
 
-// since returns when a folder reached its verdict. Success began with the last cluster that became current, failure
-// with the first one over the limit, and pending with the first cluster that is pending.
+// since returns the time at which a folder reached its verdict. Success began with the last cluster that became
+// current, failure with the first one over the limit, and pending with the first cluster that is pending.
 func (w *Input) since(members []clusterState, state *FolderState) time.Time {
 	of := func(states ...ClusterState) []time.Time {
 		var times []time.Time

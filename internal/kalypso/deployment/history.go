@@ -173,7 +173,7 @@ func (h *History) FirstParents() []string {
 	return all
 }
 
-// LastChange returns the time of the commit, along first parents, that gave a folder its present tree. If the history
+// LastChange returns the time of the commit, along first parents, that gave a folder its current tree. If the history
 // was not read that far back, it returns the time of the oldest commit read, which is an upper bound.
 func (h *History) LastChange(folder string) time.Time {
 	if at, known := h.changes[folder]; known {

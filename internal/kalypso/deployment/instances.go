@@ -6,28 +6,28 @@ import (
 	"time"
 )
 
-// Instance is what one cluster runs of one deployment target.
+// Instance is one deployment target on one cluster.
 type Instance struct {
 	Cluster string
 	Folder  string // of the cluster type
 	Target  string // "": the folder itself
 	State   ClusterState
-	// Since is when the state began, or else when the cluster reported; zero: unknown.
+	// Since is the time at which the state began, or else that of the report; zero: unknown.
 	Since    time.Time
 	Message  string
 	Revision string // of the branch, that the cluster synced; "": unknown
-	// Applied says what the cluster runs, by object; empty: nothing reports it.
+	// Applied contains the applied revisions, by object; empty: no object reports one.
 	Applied []Applied
 }
 
-// Applied is what an object applied.
+// Applied is the revision that an object applied.
 type Applied struct {
 	Object   string // as in [Report.Object]; "": a report of the deployment target itself
 	Revision string // as in [TargetReport]
 	Version  string // that a report names; "": none
 }
 
-// folderRun is what a cluster runs of the targets of a folder.
+// folderRun contains the reported state of a folder's targets on a cluster.
 type folderRun struct {
 	since   time.Time // of the folder's state
 	targets []targetRun
@@ -49,8 +49,8 @@ func (r *Report) began() time.Time {
 	return r.Since
 }
 
-// reportInstances passes on what the reports of one cluster say of each folder in which it counts. Reports are in the
-// order of their severity, worst first.
+// reportInstances passes on the instances from the reports of one cluster, for each folder in which it counts. Reports
+// are in the order of their severity, worst first.
 func (w *Input) reportInstances(states []clusterState, reports map[place][]evaluatedReport) {
 	if w.reported == nil {
 		w.reported, w.listed = map[place]bool{}, map[string]map[string]bool{}
@@ -70,7 +70,7 @@ func (w *Input) reportInstances(states []clusterState, reports map[place][]evalu
 		}
 		w.reported[at] = true
 		run := w.folderRunOf(reports[at])
-		// As in evaluateFolder, what concerns the whole cluster counts if it is worse.
+		// As in evaluateFolder, a report on the whole cluster counts if it is worse.
 		if anywhere >= 0 && severity[states[anywhere].state] >= severity[s.state] {
 			s.state, s.why = states[anywhere].state, states[anywhere].why
 		}
@@ -78,7 +78,7 @@ func (w *Input) reportInstances(states []clusterState, reports map[place][]evalu
 	}
 }
 
-// folderRunOf returns what the reports of a cluster in a folder, worst first, say of the deployment targets.
+// folderRunOf returns the state of the deployment targets from the reports of a cluster in a folder, worst first.
 func (w *Input) folderRunOf(reports []evaluatedReport) folderRun {
 	run := folderRun{}
 	for _, j := range reports {
@@ -104,7 +104,7 @@ func (w *Input) folderRunOf(reports []evaluatedReport) folderRun {
 	return run
 }
 
-// targetRunOf returns what a report says of a deployment target.
+// targetRunOf returns the state of a deployment target from a report.
 func (w *Input) targetRunOf(j evaluatedReport, t TargetReport) targetRun {
 	run := targetRun{target: t.Name, since: j.began(), message: OneLine(t.Message)}
 	if t.Revision != "" || t.Version != "" {
@@ -120,7 +120,7 @@ func (w *Input) targetRunOf(j evaluatedReport, t TargetReport) targetRun {
 	return run
 }
 
-// add merges what another object says of a target: the worse state counts, and of one state the later time.
+// add merges the report of another object on a target: the worse state counts, and for equal states the later time.
 func (r *folderRun) add(one targetRun) {
 	i := slices.IndexFunc(r.targets, func(t targetRun) bool { return t.target == one.target })
 	if i < 0 {

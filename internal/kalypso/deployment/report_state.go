@@ -17,7 +17,7 @@ type evaluatedReport struct {
 	why   string
 }
 
-// evaluateReport decides as which state a report of a folder at head counts.
+// evaluateReport returns the state as which a report on a folder at head counts.
 func (w *Input) evaluateReport(r Report) evaluatedReport {
 	j := evaluatedReport{Report: r, since: r.Since}
 	if j.since.IsZero() {
@@ -52,7 +52,7 @@ func OneLine(text string) string {
 	return text
 }
 
-// stateOf returns the state of a report and its reason. from is when the deadline began.
+// stateOf returns the state of a report and its reason. from is the beginning of the deadline.
 func (w *Input) stateOf(r Report, from time.Time) (ClusterState, string) {
 	overdue := func(why string) (ClusterState, string) {
 		if !from.IsZero() && r.Now.Sub(from) > w.Rules.Deadline {

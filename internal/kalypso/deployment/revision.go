@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Revision names what was synced, as a source reports it.
+// Revision is a synced revision, as a source reports it.
 type Revision struct {
 	Branch string // "": none
 	Hash   string // full, in lower case; "": none
@@ -14,7 +14,7 @@ type Revision struct {
 var fullHash = regexp.MustCompile(`^[0-9a-fA-F]{40}$`)
 
 // ParseRevision parses the forms in which Flux, Argo CD and Azure write a revision: branch@sha1:hash, branch/hash,
-// sha1:hash or a hash. The branch may be a full reference. From any other text it takes the branch at most.
+// sha1:hash or a hash. The branch may be a full reference. From any other text it reads at most the branch.
 func ParseRevision(text string) Revision {
 	text = strings.TrimSpace(text)
 	var r Revision

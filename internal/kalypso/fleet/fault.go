@@ -11,8 +11,8 @@ func faults(check func(*objectProblems)) (ps objectProblems) {
 	return ps
 }
 
-// SetAffected sets which targets of the fleet's environment the faults in a Workload's problems affect: the target that
-// the path of a problem leads to, or all of them. Of the problems that affect all, only the first lists them.
+// SetAffected sets the targets of the fleet's environment that the faults in a Workload's problems affect: the target
+// that the path of a problem leads to, or all of them. Of the problems that affect all, only the first lists them.
 func (f *Fleet) SetAffected(w *Workload, ps problem.Problems) {
 	all := false
 	var here map[string]bool

@@ -98,7 +98,7 @@ func (f *Fleet) checkFileNames(ct *ClusterType) (ps objectProblems) {
 		case t != nil:
 			file = t.File(parts[i].file)
 		}
-		key := strings.ToLower(file) // not every file system tells case apart
+		key := strings.ToLower(file) // not every file system distinguishes case
 		if other, twice := first[key]; twice {
 			ps.add("One file name twice", fmt.Sprintf("The templates of %s and %s both render the file %q of a deployment "+
 				"target. "+

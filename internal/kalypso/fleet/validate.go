@@ -16,8 +16,8 @@ import (
 )
 
 // Validate sorts the fleet and returns its problems, sorted. It validates each object by itself, and finds duplicate
-// objects, Workloads with too many targets, and placements that name what no cluster type has. It stops once ctx is
-// done. [Fleet.ValidateReferences] checks the templates that cluster types name. From then on,
+// objects, Workloads with too many targets, and placements that name properties or labels that no cluster type has. It
+// stops once ctx is done. [Fleet.ValidateReferences] checks the templates that cluster types name. From then on,
 // [Fleet.DeploymentTargets] omits the targets that Validate refused.
 func (f *Fleet) Validate(ctx context.Context) problem.Problems {
 	f.Sort()

@@ -217,7 +217,7 @@ func (f *Fleet) checkPlacements() (ps problem.Problems) {
 
 func (ct *ClusterType) unnamed() bool { return unknown.Is(ct.Name) }
 
-// mayHave reports whether the map has the key, or may have it once all is known.
+// mayHave reports whether the map has the key, or may have it once all keys are known.
 func mayHave(m map[string]string, key string) bool {
 	_, ok := m[key]
 	_, maybe := m[unknown.Text]

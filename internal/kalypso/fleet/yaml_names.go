@@ -50,7 +50,7 @@ func YAMLPath(p problem.Problem) string {
 			if i > 0 && strings.HasSuffix(p.Path[i-1].Attribute, "_selector") && attribute != "workspace" {
 				b.WriteString(".labelSelector")
 			}
-			if i == 0 && strings.HasSuffix(b.String(), "]") { // an annotation is named already
+			if i == 0 && strings.HasSuffix(b.String(), "]") { // an annotation already names it
 				return
 			}
 			if b.Len() > 0 {

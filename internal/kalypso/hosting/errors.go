@@ -20,7 +20,8 @@ var (
 	ErrNotVisible = errors.New("not found, or not visible to the credential")
 	// ErrCommitNotFound: the repo was read and has no such commit.
 	ErrCommitNotFound = errors.New("the repo has no such commit")
-	// ErrCommitOnNoBranch is the cause of an ErrCommitNotFound if the host takes statuses on commits of branches alone.
+	// ErrCommitOnNoBranch is the cause of an ErrCommitNotFound if the host only accepts statuses on commits of
+	// branches.
 	ErrCommitOnNoBranch = errors.New("the commit is on no branch")
 	// ErrExists: an open pull request of these branches already exists.
 	ErrExists = errors.New("an open pull request of these branches already exists")

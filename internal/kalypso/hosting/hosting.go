@@ -21,9 +21,8 @@ type Host interface {
 // Repo is one repo on a host. Every method respects the deadline of its context, and retries temporary failures until
 // then. Errors are of type *[Error].
 type Repo interface {
-	// GitCredential returns what authenticates to the repo with Git over HTTPS, from the credential of the API: user name
-	// and password, or a bearer token, or three empty strings. It is valid for some minutes; call it again for the next
-	// use.
+	// GitCredential returns the credential for Git over HTTPS, from the credential of the API: user name and password,
+	// or a bearer token, or three empty strings. It is valid for some minutes; call it again for the next use.
 	GitCredential(ctx context.Context) (username, password, bearer string, err error)
 	// Find returns the pull request of a rendering: the open one, or the newest closed or merged one, or nil. The number
 	// of requests does not depend on the number of pull requests.
@@ -38,8 +37,8 @@ type Repo interface {
 	// Edit changes an open pull request, as last read, to match a proposal. It makes requests only for differences, and
 	// keeps labels and reviewers that the proposal does not list. It does not change the branches.
 	Edit(ctx context.Context, now PullRequest, proposal PullRequestContent) (*PullRequest, error)
-	// Unasked returns the reviewers who have neither reviewed an open pull request, as last read, nor been asked to.
-	// Some hosts drop reviewers from the list once they have reviewed, and [Repo.Edit] would ask them again.
+	// Unasked returns the reviewers who have neither reviewed an open pull request, as last read, nor been requested.
+	// Some hosts drop reviewers from the list once they have reviewed, and [Repo.Edit] would request them again.
 	Unasked(ctx context.Context, now PullRequest, reviewers []string) ([]string, error)
 	// CheckReviewers returns an error for reviewers that the host does not support. It contacts no server.
 	CheckReviewers(reviewers []string) error
@@ -58,11 +57,11 @@ type Repo interface {
 	// Status returns the latest status of a commit in a context, or nil.
 	Status(ctx context.Context, commit, name string) (*Status, error)
 	// LatestStatuses returns the latest status of each context and the check runs of many commits, by commit, with the
-	// host's time. The number of requests does not depend on the number of commits where the host can do so. A commit
-	// that the repo lacks has no statuses. Of a commit that has many, only those with the given names are read.
+	// host's time. The number of requests does not depend on the number of commits if the host allows that. A commit
+	// that the repo lacks has no statuses. If a commit has many, only those with the given names are read.
 	LatestStatuses(ctx context.Context, commits, names []string) (*Statuses, error)
-	// SameStatus reports whether the host needs no new status: have, the last one of the commit and context, says what
-	// want says, as far as the host can change it. Most hosts are as exact as [EqualStatus]. It contacts no server.
+	// SameStatus reports whether the host needs no new status: have, the last one of the commit and context, equals
+	// want, as far as the host can change it. Most hosts are as exact as [EqualStatus]. It contacts no server.
 	SameStatus(want, have Status) bool
 	// StatusHistory returns all statuses of a commit, newest first, and whether the host has more than the method reads.
 	// It returns no check runs.
@@ -89,7 +88,7 @@ const (
 	Merged PullRequestState = "merged"
 )
 
-// MergeMethod is how a pull request is merged.
+// MergeMethod is the way in which a pull request is merged.
 type MergeMethod string
 
 // The merge methods.
@@ -158,12 +157,12 @@ type Status struct {
 	// in Description unless it is a success.
 	CheckRun bool
 
-	// SetAt is when the status was set, and SeenAt the time of the answer, both by the host's clock. They are zero in a
-	// status to set, and if the host does not report them.
+	// SetAt is the time at which the status was set, and SeenAt the time of the answer, both by the host's clock. They
+	// are zero in a status to set, and if the host does not report them.
 	SetAt, SeenAt time.Time
 }
 
-// EqualStatus reports whether two statuses of the same commit and context say the same.
+// EqualStatus reports whether two statuses of the same commit and context have the same state and texts.
 func EqualStatus(want, have Status) bool {
 	return want.State == have.State && want.Description == have.Description && want.TargetURL == have.TargetURL
 }
@@ -171,7 +170,7 @@ func EqualStatus(want, have Status) bool {
 // Statuses are the latest statuses of commits.
 type Statuses struct {
 	ByCommit map[string][]Status
-	// Unread says why the statuses of a commit can't be read, by commit.
+	// Unread contains the reasons why statuses cannot be read, by commit.
 	Unread map[string]string
 	// Viewer is the login that the credential belongs to; "": the host does not say.
 	Viewer string

@@ -25,7 +25,7 @@ func (h Hosts) each(text func(Host) string) string {
 	return strings.Join(distinct(all), " or ")
 }
 
-// Repo implements [Host]. If no host has the repo, the error says for each host why not.
+// Repo implements [Host]. If no host has the repo, the error has the reason of each host.
 func (h Hosts) Repo(url string) (Repo, error) {
 	var ops, reasons []string
 	for _, host := range h {
@@ -45,7 +45,7 @@ func (h Hosts) Repo(url string) (Repo, error) {
 	}
 }
 
-// joinOps joins operations on servers, and writes once what all of them begin with.
+// joinOps joins operations on servers, and writes their common beginning once.
 func joinOps(ops []string) string {
 	const at = " on the "
 	doing, _, _ := strings.Cut(strings.Join(ops, ""), at)
@@ -55,7 +55,7 @@ func joinOps(ops []string) string {
 	return strings.Join(ops, " or the ")
 }
 
-// distinct returns the texts without those that occur earlier.
+// distinct returns the texts without repetitions.
 func distinct(texts []string) []string {
 	var all []string
 	for _, text := range texts {

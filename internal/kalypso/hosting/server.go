@@ -10,7 +10,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/repourl"
 )
 
-// Server is where a host serves repos.
+// Server is the server on which a host serves repos.
 type Server struct {
 	Name, Block string   // of the host, as in [Host]
 	Web         *url.URL // of its pages and of Git over HTTPS, without a slash at its end; its path is a folder

@@ -1,4 +1,4 @@
-// Package limit reads bounds that are a number, or a percentage of a total.
+// Package limit reads limits that are a number, or a percentage of a total.
 package limit
 
 import (

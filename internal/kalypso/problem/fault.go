@@ -1,6 +1,6 @@
 package problem
 
-// Fault says who can cause a [Problem].
+// Fault is the party that can cause a [Problem].
 type Fault int
 
 const (

@@ -1,5 +1,5 @@
-// Package problem describes what is wrong with an input, and where: severity, path, sentence and origin. It also writes
-// the sentences, lists and counts that problems contain.
+// Package problem describes faults of an input: severity, path, sentence and origin. It also writes the sentences,
+// lists and counts that problems contain.
 package problem
 
 import (
@@ -30,7 +30,7 @@ type Problem struct {
 	Summary  string // one line, such as "Invalid label value"
 	Detail   string // what is wrong and what to do
 	Err      error  // the cause, for errors.Is; may be nil
-	// Fault says who can cause the problem. A [TeamFault] affects the listed deployment targets alone; Cause is then the
+	// Fault says who can cause the problem. A [TeamFault] only affects the listed deployment targets; Cause is then the
 	// Detail without that list.
 	Fault   Fault
 	Affects []AffectedTarget

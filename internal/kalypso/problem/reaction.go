@@ -1,6 +1,6 @@
 package problem
 
-// Reaction is what a guardrail does about what it finds.
+// Reaction is the reaction of a guardrail to its findings.
 type Reaction string
 
 // The reactions. [unknown.Text] reports nothing, as [Ignore].
@@ -13,7 +13,7 @@ const (
 // Reactions lists the reactions; the first is the default.
 var Reactions = []string{string(Warn), string(Ignore), string(Fail)}
 
-// Severity returns the severity of what is reported.
+// Severity returns the severity of the reported problems.
 func (r Reaction) Severity() Severity {
 	if r == Fail {
 		return Error

@@ -166,7 +166,7 @@ func (c *choice) choose() {
 	}
 }
 
-// eligible returns why a candidate can be promoted, or what it waits for.
+// eligible returns the reason why a candidate can be promoted, or the gates that it waits for.
 func (c *choice) eligible(commit string, approved bool) (proof, []Waiting) {
 	blocked := c.blocked()
 	switch {
@@ -197,7 +197,7 @@ const (
 	gateRollback = "rollback"
 )
 
-// blocked returns what stops all candidates, whatever their gates say, or nil.
+// blocked returns the reason that stops all candidates, with any state of their gates, or nil.
 func (c *choice) blocked() *Waiting {
 	switch {
 	case c.World.Current.Rollout:
@@ -260,15 +260,15 @@ func (c *choice) skip(commit, reason string) {
 	}
 }
 
-// finish sets the fields that follow from the choice.
+// finish sets the fields that depend on the choice.
 func (c *choice) finish() {
 	c.RolledBack = c.rolledBack()
 	c.Reason = c.reason()
 	c.Summary = c.summary()
 }
 
-// reason returns why the commit was chosen. The reason in the record or in the open pull request stays, because
-// statuses are renewed.
+// reason returns the reason why the commit was chosen. The reason in the record or in the open pull request stays,
+// because statuses are renewed.
 func (c *choice) reason() string {
 	current, proposal := c.World.Current, c.World.Current.Proposal
 	switch {

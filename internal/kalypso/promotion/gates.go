@@ -24,12 +24,12 @@ const (
 	descriptionDeployed = "Deployed"
 )
 
-// isGood reports whether a status says that the environment runs the commit.
+// isGood reports whether a status proves that the environment runs the commit.
 func isGood(s hosting.Status) bool {
 	return s.State == hosting.Success || s.State == pending && s.Description == descriptionDeployed
 }
 
-// judge returns why a commit may be chosen, or the closed gates.
+// judge returns the proof that a commit may be chosen, or the closed gates.
 func (c *choice) judge(commit string) (proof, []Waiting) {
 	var p proof
 	var waiting []Waiting
@@ -131,7 +131,7 @@ func (c *choice) judgeGate(g Gate, commit string) (string, *Waiting) {
 	return factsOf(s), nil
 }
 
-// unreadable returns why the statuses of a commit can't be read, or "".
+// unreadable returns the reason why the statuses of a commit cannot be read, or "".
 func (c *choice) unreadable(commit string) string {
 	if c.Ledger.Silence != "" {
 		return "the statuses can't be read"
@@ -169,12 +169,12 @@ func (c *choice) latest(commit, context string) (hosting.Status, bool) {
 	return hosting.Status{}, false
 }
 
-// isFuture reports whether a status was set after the host's present, which makes it unclear.
+// isFuture reports whether a status was set after the host's current time, which makes it unclear.
 func (w *World) isFuture(s hosting.Status) bool {
 	return s.SetAt.After(w.Ledger.SeenAt.Add(MaxSkew))
 }
 
-// noteUnknownName says, once, that no commit has a status of this name, and lists the existing names: the name may be
+// noteUnknownName notes, once, that no commit has a status of this name, and lists the existing names: the name may be
 // misspelled.
 func (c *choice) noteUnknownName(name string) string {
 	if name = strings.ToLower(name); c.found[name] != nil || c.hinted[name] {
@@ -193,7 +193,7 @@ func (c *choice) noteUnknownName(name string) string {
 	return fmt.Sprintf(", nor on any other commit; check the name: there are %q%s", names, more)
 }
 
-// noteUnknownCreator says that an account set none of the latest statuses of a context: its name may be misspelled.
+// noteUnknownCreator notes that an account set none of the latest statuses of a context: its name may be misspelled.
 func (c *choice) noteUnknownCreator(name, by string) string {
 	for _, statuses := range c.found[strings.ToLower(name)] {
 		if slices.ContainsFunc(statuses, func(s hosting.Status) bool { return sameLogin(s.Creator, by) }) {

@@ -1,6 +1,6 @@
 // Package promotion chooses the commit of a control plane that an environment renders. The history of the control
-// plane's branch, the statuses on its commits, and the record of the environment give a [Choice] with its reasons.
-// The package does no I/O, and takes the time from the host. Package lookup reads what a decision depends on.
+// plane's branch, the statuses on its commits, and the record of the environment give a [Choice] with its reasons. The
+// package does no I/O, and takes the time from the host. Package lookup reads the inputs of a decision.
 //
 // A gate never raises an error: it is open, or it waits with a reason. If something is unclear, nothing is promoted.
 package promotion
@@ -13,7 +13,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
 )
 
-// Kind is what a decision does.
+// Kind is the kind of a decision.
 type Kind string
 
 // The values of [Kind].
@@ -34,7 +34,7 @@ const (
 	// gone back to one of them. Runs of older commits are not seen. A soak restarts after the gap that they leave
 	// ([Gate.RenewedWithin]); a dwell continues.
 	LookBehind = 20
-	// MaxSkew limits how far a status may lie in the future of the host's clock, because the clocks of its machines
+	// MaxSkew limits how far a status may be in the future of the host's clock, because the clocks of its machines
 	// differ.
 	MaxSkew = 5 * time.Minute
 	// MaxWaiting limits the waiting gates, and the skipped commits, that a decision lists.
@@ -43,13 +43,13 @@ const (
 	MaxDeliveries = 512
 )
 
-// Rules contains the arguments that decide.
+// Rules contains the arguments of a promotion.
 type Rules struct {
 	Environment string
 	After       []Gate // all must be open; sorted by Name
 	Statuses    []StatusGate
 	Dwell       time.Duration
-	Hold        string // why the environment is frozen; "": it is not
+	Hold        string // the reason why the environment is frozen; "": it is not
 	Pinned      string // full hash; "": none
 	Approved    []string
 	Rejected    map[string]string // commit → the first good commit after it; "": none yet
@@ -60,8 +60,8 @@ type Gate struct {
 	Name    string        // the environment
 	Context string        // of its status
 	Soak    time.Duration // 0: none
-	// RenewedWithin is how long a good status proves that the environment runs the commit: what runs between two
-	// statuses may be a commit whose status no promotion reads. 0: for ever.
+	// RenewedWithin is the time for which a good status proves that the environment runs the commit: between two
+	// statuses it may run a commit whose status no promotion reads. 0: for ever.
 	RenewedWithin time.Duration
 	By            string // who may have set the status; "": any account
 	// Deployed is a state that replaces the status.
@@ -110,7 +110,7 @@ type Current struct {
 	Reason     string // why it was promoted, as the record says; "": unknown
 	RolledBack string // the newest commit that a rollback removed; "": none
 	Rollout    bool   // a rollout is under way
-	// Others are the other commits that folders may contain during a rollout: the one before it, and those of rollouts
+	// Others are the other commits that folders may contain during a rollout: the previous one, and those of rollouts
 	// that it interrupted.
 	Others []string
 	// Delivered are the promoted commits of the deliveries so far, newest first, as the history of the GitOps branch
@@ -149,7 +149,7 @@ type World struct {
 	Ledger  Ledger
 }
 
-// Choice is the commit to render, and why.
+// Choice is the commit to render, with the reason.
 type Choice struct {
 	Commit    string // "": none
 	Current   string // "": none
@@ -158,7 +158,7 @@ type Choice struct {
 	Waiting   []Waiting // at most [MaxWaiting], newest commits first
 	Skipped   []Skipped // likewise
 	Proposed  string    // the commit that the open pull request of the rendering would promote; "": none
-	// Reason says why Commit was chosen, of several lines. It is the same before and after it is promoted. "": unknown.
+	// Reason is the reason of Commit, of several lines. It is the same before and after the promotion. "": unknown.
 	Reason   string
 	Summary  string // for people, of several lines
 	Warnings []Warning
@@ -180,7 +180,7 @@ type Waiting struct {
 // Skipped is a commit that can't be a candidate.
 type Skipped struct{ Commit, Reason string }
 
-// Warning is something that people should look at. It does not stop a promotion by itself.
+// Warning is a fact that people should check. It does not stop a promotion by itself.
 type Warning struct{ Summary, Detail string }
 
 // commits returns the commits whose statuses a decision needs.
@@ -199,7 +199,7 @@ func StatusesOf(rules Rules, history History, current Current) []string {
 	return w.commits()
 }
 
-// candidates returns how many commits, from the newest on, come after the current one, at most [MaxCandidates].
+// candidates returns the number of commits after the current one, at most [MaxCandidates].
 func (w *World) candidates() int {
 	n := len(w.History.Commits)
 	if at := w.History.index(w.Current.Commit); at >= 0 {

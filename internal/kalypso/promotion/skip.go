@@ -8,7 +8,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
 )
 
-// skipped returns why a commit after the current one can't be a candidate, or "".
+// skipped returns the reason why a commit after the current one cannot be a candidate, or "".
 func (c *choice) skipped(commit string, approved bool) string {
 	if reason := c.rejection(commit); reason != "" {
 		return reason
@@ -24,7 +24,7 @@ func (c *choice) skipped(commit string, approved bool) string {
 		short(c.World.Current.RolledBack))
 }
 
-// rejection returns why a commit is rejected, or "".
+// rejection returns the reason why a commit is rejected, or "".
 func (w *World) rejection(commit string) string {
 	if _, named := w.Rejected[commit]; named {
 		return "rejected"

@@ -91,7 +91,7 @@ type runner struct {
 	running bool
 }
 
-// take takes the next status. counts says that a good one proves something.
+// take adds the next status. counts says that a good one is a proof.
 func (r *runner) take(e *event, own, counts bool) {
 	switch {
 	case !own:
@@ -134,7 +134,7 @@ func (c *choice) commitsWith(context string) []string {
 	return slices.Compact(all)
 }
 
-// judgeSoak judges how long an environment ran a commit whose latest status is good.
+// judgeSoak checks how long an environment has run a commit whose latest status is good.
 func (c *choice) judgeSoak(g Gate, commit string) (string, *Waiting) {
 	s, _ := c.latest(commit, g.Context)
 	history, read := c.Ledger.Histories[commit]
@@ -204,7 +204,7 @@ func (c *choice) hidden(g Gate, commit string, r run) []string {
 	return all
 }
 
-// dwells returns why the current commit stays longer, or "". A failed commit does not stay.
+// dwells returns the reason why the current commit stays longer, or "". A failed commit does not stay.
 func (c *choice) dwells() string {
 	commit := c.World.Current.Commit
 	if c.Dwell == 0 || commit == "" {
@@ -232,8 +232,8 @@ func (c *choice) dwells() string {
 	start := s.SetAt
 	runs := c.runs(g, commit)
 	for i, r := range slices.Backward(runs) {
-		if r.other != "" { // another commit was there
-			if i == len(runs)-1 { // as a late status of it says
+		if r.other != "" { // the environment ran another commit
+			if i == len(runs)-1 { // by a late status of it
 				start = r.end
 			}
 			break

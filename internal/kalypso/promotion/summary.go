@@ -43,7 +43,7 @@ func (c *choice) summary() string {
 	return strings.Join(lines, "\n")
 }
 
-// lines returns why a commit was chosen: facts of open gates, or what was set instead.
+// lines returns the reasons why a commit was chosen: facts of open gates, or the override.
 func (p proof) lines() []string {
 	if p.Override != "" {
 		return []string{p.Override}

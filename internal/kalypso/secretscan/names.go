@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// The kinds of secrets that their names tell.
+// The kinds of secrets that are recognized by their names.
 const (
 	passwordByName = "a password by its name"
 	keyByName      = "a key or token by its name"
@@ -21,7 +21,7 @@ var (
 		"api", "access", "secret", "private", "signing", "encryption", "account", "auth", "master", "shared", "storage",
 		"subscription", "license", "deploy", "admin", "function", "host",
 	}
-	// otherNames are parts of names that end as those of secrets do, and name something else.
+	// otherNames are parts of names that end like the names of secrets, and name something else.
 	otherNames = []string{"public", "csrf", "xsrf", "next", "page", "cursor", "resume", "bypass", "compass"}
 )
 
@@ -82,8 +82,8 @@ func hasValue(after string) bool {
 		!strings.ContainsAny(value[:1], ";,&\r\n<")
 }
 
-// ofName returns what a value is by its name, or "": the name is one of a secret, and the value is no word, number,
-// reference or placeholder.
+// ofName returns the kind of secret that a value is by its name, or "". The value must not be a word, number, reference
+// or placeholder.
 func ofName(name, value string) string {
 	value = strings.TrimSpace(value)
 	if len(value) < shortestPassword || strings.ContainsAny(value, " \t\r\n") || strings.Contains(value, "://") {

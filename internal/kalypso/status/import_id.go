@@ -10,7 +10,7 @@ const importIDForm = "<repo>@<commit>#<context>"
 
 var importID = regexp.MustCompile(`^(.+?)@([0-9a-f]{40})#(.+)$`)
 
-// ImportID returns the ID that imports a status: what identifies it, as <repo>@<commit>#<context>.
+// ImportID returns the ID that imports a status: <repo>@<commit>#<context>.
 func ImportID(repo, commit, context string) string {
 	return fmt.Sprintf("%s@%s#%s", repo, commit, context)
 }

@@ -1,6 +1,6 @@
-// Package status decides what the status of a commit says, when it is due, and which changes from outside Terraform
-// count. All of it is pure functions of the arguments, of the last status that was read, and of its times. [hosting]
-// reads and writes.
+// Package status decides on the content of a commit's status, when it is due, and which foreign changes count as drift.
+// All of it is pure functions of the arguments, of the last status that was read, and of its times. [hosting] reads and
+// writes.
 package status
 
 import (
@@ -49,7 +49,7 @@ func (a Arguments) Status() hosting.Status {
 	return s
 }
 
-// known reports whether all that the status says is known.
+// known reports whether the whole content of the status is known.
 func (a Arguments) known() bool {
 	said := []string{a.Repo, a.Commit, a.Context, a.State, a.Description, a.TargetURL}
 	if d := a.Deployment; d != nil {
@@ -58,8 +58,7 @@ func (a Arguments) known() bool {
 	return !slices.ContainsFunc(said, unknown.Is)
 }
 
-// Same reports whether a status says what another one of the same commit and context says, as [hosting.Repo.SameStatus]
-// does.
+// Same reports whether a status equals another one of the same commit and context, as [hosting.Repo.SameStatus] does.
 type Same func(want, have hosting.Status) bool
 
 // Due reports whether an apply sets a status: the arguments ask for another one than prior ones, or may do so, or the
@@ -70,7 +69,8 @@ func (a Arguments) Due(prior Arguments, last Times, same Same) bool {
 		a.RenewAfter > 0 && last.age() > a.RenewAfter && a.renewable(same)
 }
 
-// renewable reports whether the host takes the status once more. One that calls another text the same takes none.
+// renewable reports whether the host accepts the status once more. A host that considers another text the same does
+// not.
 func (a Arguments) renewable(same Same) bool {
 	s := a.Status()
 	other := s
@@ -87,8 +87,9 @@ func (a Arguments) compared() hosting.Status {
 	return s
 }
 
-// Observe returns the arguments that ask for a status as the host has it, by any account: what differs is drift. The
-// case of the context and, of a deployment, the description are none, nor is what the host calls the same.
+// Observe returns the arguments for the status that the host has, by any account: differences are drift. Differences in
+// the case of the context, in the description of a deployment, and those that the host considers the same, do not
+// count.
 func (a Arguments) Observe(found hosting.Status, same Same) Arguments {
 	if same(a.Status(), found) {
 		return a

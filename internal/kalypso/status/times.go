@@ -7,8 +7,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
 )
 
-// Times are when the last status was set and read, by the host's clock. A read keeps them for the plan, which makes no
-// requests. The zero value stands for no status, or for a host that reports no times.
+// Times are the times at which the last status was set and read, by the host's clock. A read keeps them for the plan,
+// which makes no requests. The zero value stands for no status, or for a host that reports no times.
 type Times struct {
 	SetAt  time.Time `json:"set_at"`
 	SeenAt time.Time `json:"seen_at"`
@@ -34,7 +34,7 @@ func (t Times) Encode() []byte {
 	return text
 }
 
-// age returns how old the status was when it was read, or 0 if that is unknown.
+// age returns the age of the status when it was read, or 0 if that is unknown.
 func (t Times) age() time.Duration {
 	if t.SetAt.IsZero() {
 		return 0

@@ -1,7 +1,7 @@
-// Package strategy names the ways in which a change gets to its branch.
+// Package strategy names the ways in which a change is delivered to its branch.
 package strategy
 
-// Strategy is the way in which a change gets to its branch.
+// Strategy is the way in which a change is delivered to its branch.
 type Strategy string
 
 // The strategies. [unknown.Text] says that the strategy is not known yet.

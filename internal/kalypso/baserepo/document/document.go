@@ -155,7 +155,8 @@ func SetCommit(text []byte, commit string) ([]byte, error) {
 	return []byte(changed), nil
 }
 
-// scalar returns a text as YAML. A hash of digits alone, or with one e, is a number unless it has quotes.
+// scalar returns a text as YAML. A hash that consists of digits, or of digits and one e, is a number unless it has
+// quotes.
 func scalar(text string) string {
 	var plain any
 	if err := kyaml.Unmarshal([]byte(text), &plain); err == nil && plain == text {
@@ -191,8 +192,8 @@ func replaceScalar(text string, value *yaml.Node, commit string) string {
 	return text[:from] + by + text[from+length:]
 }
 
-// addField adds the commit to a mapping: after the others if each has a line of its own, else before them, as JSON if
-// they are.
+// addField adds the commit to a mapping: after the other fields if each has a line of its own, otherwise before them,
+// in JSON if they are in JSON.
 func addField(text string, mapping *yaml.Node, commit string) string {
 	line := "commit: " + scalar(commit)
 	first, last := mapping.Content[0], mapping.Content[len(mapping.Content)-1]

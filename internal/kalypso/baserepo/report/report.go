@@ -1,4 +1,5 @@
-// Package report tells people about BaseRepos: why an apply can't be made, and what a reviewer of a plan has to know.
+// Package report turns decisions and errors about BaseRepos into problems: the reasons why an apply cannot be made, and
+// warnings for a reviewer of a plan.
 package report
 
 import (
@@ -79,8 +80,8 @@ func Error(at baserepo.EnvironmentBranch, err error) problem.Problem {
 	return p("repo", "The control plane can't be used", "At %s: %s", at, text)
 }
 
-// Decision returns why the apply can't be made, and what a reviewer of the plan has to know besides what changes. s is
-// the state that the decision was made from; nil for a create.
+// Decision returns the reasons why the apply cannot be made, and warnings for a reviewer of the plan. s is the state
+// that the decision was made from; nil for a create.
 func Decision(d *baserepo.Desired, s *baserepo.State, decision baserepo.Decision) (ps problem.Problems) {
 	if decision.Err != nil {
 		ps = append(ps, Error(d.At, decision.Err))

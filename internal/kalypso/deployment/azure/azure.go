@@ -1,4 +1,4 @@
-// Package azure asks Azure Resource Graph what the Flux configurations of Arc and AKS clusters sync.
+// Package azure reads from Azure Resource Graph what the Flux configurations of Arc and AKS clusters sync.
 package azure
 
 import (
@@ -47,9 +47,9 @@ func (s Source) Reports(ctx context.Context, of deployment.Rendering) ([]deploym
 	return reports, nil
 }
 
-// configurationsQuery asks for the Flux configurations whose URL contains what all URLs of the repo contain, in any
-// case: it may be written in another form than the rendering's. [configuration.follows] then
-// compares the whole URL.
+// configurationsQuery returns the query for Flux configurations whose URL contains the text that all URLs of the repo
+// contain, in any case: it may be written in another form than the rendering's. [configuration.follows] then compares
+// the whole URL.
 func configurationsQuery(repo string) string {
 	name := ""
 	if at, err := repourl.Parse(repo); err == nil {
@@ -62,7 +62,7 @@ func configurationsQuery(repo string) string {
 | order by id asc`, quote(name))
 }
 
-// connectedQuery asks for the connectivity of Azure Arc clusters.
+// connectedQuery is the query for the connectivity of Azure Arc clusters.
 const connectedQuery = `resources
 | where type == 'microsoft.kubernetes/connectedclusters'
 | project id, connectivityStatus = properties.connectivityStatus

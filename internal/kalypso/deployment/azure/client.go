@@ -125,12 +125,11 @@ func (page *answerPage[T]) complete(read int64) error {
 	return nil
 }
 
-// tolerant has the decoder take what that of encoding/json takes. It is the one of encoding/json/v2, which is twice as
-// fast.
+// tolerant makes the decoder of encoding/json/v2, which is twice as fast, accept everything that encoding/json accepts.
 var tolerant = jsonv2.JoinOptions(jsonv2.MatchCaseInsensitiveNames(true), jsontext.AllowDuplicateNames(true),
 	jsontext.AllowInvalidUTF8(true))
 
-// readPage reads one page and returns how long to wait before the next.
+// readPage reads one page and returns the wait before the next one.
 func readPage[T any](
 	ctx context.Context,
 	g *client,
@@ -177,7 +176,7 @@ func (g *client) post(ctx context.Context, request armresourcegraph.QueryRequest
 	return text, resp.Header, err
 }
 
-// quotaPause returns how long to wait if the request quota is used up.
+// quotaPause returns the wait if the request quota is used up.
 func quotaPause(header http.Header) time.Duration {
 	if header.Get("x-ms-user-quota-remaining") != "0" {
 		return 0
@@ -228,7 +227,7 @@ func explain(err error, secrets *redact.Secrets) error {
 	return fmt.Errorf("%w: %s", deployment.ErrNoAnswer, first)
 }
 
-// serverMessage returns what a response says besides its status.
+// serverMessage returns the message of a response.
 func serverMessage(resp *http.Response, secrets *redact.Secrets) string {
 	if resp == nil {
 		return ""

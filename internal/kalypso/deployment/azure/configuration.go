@@ -218,8 +218,8 @@ func (s status) health() (health deployment.Health, since time.Time, message str
 
 var appliedRevision = regexp.MustCompile(`^Applied revision: (\S+)`)
 
-// applied returns the revision that a Kustomization applied, or "" if it does not say. Azure's revision of the source
-// is the fetched one, which may be newer.
+// applied returns the revision that a Kustomization applied, or "" if its status does not name it. Azure's revision of
+// the source is the fetched one, which may be newer.
 func (s status) applied() string {
 	for _, c := range s.Conditions {
 		if m := appliedRevision.FindStringSubmatch(c.Message); c.Type == "Ready" && m != nil {
@@ -229,11 +229,11 @@ func (s status) applied() string {
 	return ""
 }
 
-// releasedChart matches what helm-controller says of a release: "Helm upgrade succeeded for release apps/web.v2 with
+// releasedChart matches helm-controller's message about a release: "Helm upgrade succeeded for release apps/web.v2 with
 // chart web@1.2.3".
 var releasedChart = regexp.MustCompile(`^Helm \S+ succeeded for release \S+ with chart \S+@([^\s:]+)`)
 
-// chartVersion returns the version of the chart that a HelmRelease installed, or "" if it does not say.
+// chartVersion returns the version of the chart that a HelmRelease installed, or "" if its status does not name it.
 func (s status) chartVersion() string {
 	for _, c := range s.Conditions {
 		if m := releasedChart.FindStringSubmatch(c.Message); c.Type == "Ready" && m != nil {

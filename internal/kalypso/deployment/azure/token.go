@@ -13,7 +13,7 @@ import (
 // DevOpsScope is the scope of the tokens that Azure DevOps Services accept.
 const DevOpsScope = "499b84ac-1321-427f-aa17-267ca6975798/.default"
 
-// renewBefore is how long before its end a token is replaced.
+// renewBefore is the time before its end at which a token is replaced.
 const renewBefore = 10 * time.Minute
 
 // TokenSource gets tokens of Microsoft Entra for one scope, and keeps the last one. It is safe for concurrent use.
@@ -56,7 +56,7 @@ func (s *TokenSource) Token(ctx context.Context, refused string) (string, error)
 	}
 	got, err := credential.GetToken(ctx, policy.TokenRequestOptions{Scopes: []string{s.scope}})
 	switch {
-	case ctx.Err() != nil: // the library's error does not tell
+	case ctx.Err() != nil: // the library's error does not show that
 		return "", deployment.ErrNoAnswer
 	case err != nil:
 		return "", explain(err, s.secrets)

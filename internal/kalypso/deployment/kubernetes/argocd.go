@@ -78,7 +78,7 @@ func (k *cluster) destination(o object) string {
 	return k.name + "/" + server
 }
 
-// applicationSources returns what an Application syncs, as GetSource of Argo CD's ApplicationSpec does.
+// applicationSources returns the sources that an Application syncs, as GetSource of Argo CD's ApplicationSpec does.
 func (o object) applicationSources() []object {
 	if sources := o.objects("spec", "sources"); len(sources) > 0 {
 		return sources
@@ -93,8 +93,8 @@ func (o object) applicationSources() []object {
 	return []object{o.at("spec", "source")}
 }
 
-// compared reports whether Argo CD compared the cluster with what the spec names now. It does so at once if these
-// fields differ (needRefreshAppStatus in its controller/appcontroller.go).
+// compared reports whether Argo CD compared the cluster with the sources and the destination in the current spec. It
+// does so at once if these fields differ (needRefreshAppStatus in its controller/appcontroller.go).
 func (o object) compared() bool {
 	to := o.at("status", "sync", "comparedTo")
 	before := to.objects("sources")
@@ -105,7 +105,7 @@ func (o object) compared() bool {
 		sameContent(o.at("spec", "destination"), to.at("destination"))
 }
 
-// sameContent reports whether two objects are equal but for fields that are empty: Argo CD omits these.
+// sameContent reports whether two objects are equal except for empty fields, which Argo CD omits.
 func sameContent(a, b object) bool {
 	return reflect.DeepEqual(withoutEmpty(a.Object), withoutEmpty(b.Object))
 }
@@ -140,7 +140,7 @@ func withoutEmpty(v any) any {
 }
 
 // applicationStatus returns the status of an Application. It is Healthy if it is Synced and Healthy, no operation is
-// running, and Argo CD compared it with its present spec after the last operation ended.
+// running, and Argo CD compared it with its current spec after the last operation ended.
 //
 // What Argo CD v3.2 writes, in its controller/appcontroller.go unless another file is named:
 //

@@ -91,8 +91,8 @@ func (c Connection) config() (*rest.Config, error) {
 	return made, nil
 }
 
-// checkFiles returns an error if the content of a kubeconfig refers to files. Its author needs to know no more of this
-// machine than their paths, and gets their contents: a token is sent to the server of the kubeconfig.
+// checkFiles returns an error if the content of a kubeconfig refers to files. An author who knows only their paths
+// would get their contents: a token is sent to the server of the kubeconfig.
 func (c Connection) checkFiles(config *api.Config, at *api.Context) error {
 	if c.AllowFiles || c.isPath() {
 		return nil
@@ -180,7 +180,7 @@ func (c Connection) connect() (*client, error) {
 	plain := rest.CopyConfig(config)
 	plain.ExecProvider = nil
 	made, err := newClient(plain, nil)
-	if err == nil && config.BearerToken == "" && config.BearerTokenFile == "" { // else the token counts
+	if err == nil && config.BearerToken == "" && config.BearerTokenFile == "" { // otherwise the token counts
 		made.plugin = config
 	}
 	return made, err

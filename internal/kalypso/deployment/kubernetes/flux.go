@@ -107,8 +107,8 @@ func (k *cluster) source(ctx context.Context, r reference) (source object, there
 	return source, there, nil
 }
 
-// withSource returns the status of an object together with that of its source. applied names the revision of the
-// source that the object applied, and last is when it last did so.
+// withSource returns the status of an object together with that of its source. applied names the revision of the source
+// that the object applied, and last is the time at which it did so.
 func (k *cluster) withSource(
 	ctx context.Context,
 	own status,
@@ -128,7 +128,7 @@ func (k *cluster) withSource(
 	return own.with(source.sourceStatus(applied, k.date.now())), nil
 }
 
-// follows reports whether a source is the branch of the rendering or an artifact built from it. why describes what it
+// follows reports whether a source is the branch of the rendering or an artifact built from it. why names what it
 // follows instead, if the repo is the same.
 func (k *cluster) follows(source object) (follows bool, why string) {
 	if source.GetKind() == "OCIRepository" {

@@ -27,7 +27,7 @@ const (
 	progressing = "Progressing"             // reason of Ready during a reconciliation
 )
 
-// busy is how late a controller with much to do may begin a reconciliation.
+// busy is the delay with which a busy controller may begin a reconciliation.
 const busy = 10 * time.Second
 
 // status is the health of an object as its controller reports it, with the arguments of [deployment.Report].
@@ -57,7 +57,7 @@ func (s status) fill(r *deployment.Report) {
 }
 
 // readyStatus returns the status of the latest generation of a Flux object from its condition Ready. since is only set
-// for what ends by itself in a moment.
+// for states that end by themselves in a moment.
 func (o object) readyStatus(now time.Time) status {
 	ready := o.condition("Ready")
 	seen, settled := ready.number("observedGeneration"), o.number("status", "observedGeneration")
@@ -107,7 +107,7 @@ func (o object) kustomizationStatus(source object, now time.Time) status {
 	}
 	own.since = unhealthySince(history, fetched, source.text("status", "artifact", "revision"))
 	if own.health == deployment.Progressing && failed {
-		// The condition that tells the cause of the last failure is kept until the check is repeated.
+		// The condition with the cause of the last failure is kept until the check is repeated.
 		own.message += "; the last one ended with " + history[0].text("lastReconciledStatus")
 		if healthy := o.condition("Healthy"); healthy.text("status") == "False" {
 			own.message += ": " + healthy.text("message")
@@ -116,8 +116,8 @@ func (o object) kustomizationStatus(source object, now time.Time) status {
 	return own
 }
 
-// confirms reports whether the controller is reconciling again what it applied and found healthy the last time: the
-// same generation and revision. Failures before the objects are built leave no entry in the history, so the
+// confirms reports whether the controller is repeating a reconciliation that was applied and healthy the last time: of
+// the same generation and revision. Failures before the objects are built leave no entry in the history, so the
 // reconciliation must be the first one that was due since the last success.
 func (o object) confirms(history []object) bool {
 	ready, applied := o.condition("Ready"), o.text("status", "lastAppliedRevision")
@@ -133,17 +133,17 @@ func (o object) confirms(history []object) bool {
 	if text := o.text("spec", "retryInterval"); text != "" {
 		retry = parseDuration(text)
 	}
-	// Flux moves the interval by up to 5%, and its times are whole seconds. What begins later than the earliest retry
-	// of a failure may be one, so a controller that is late shows a reconciliation that takes its time.
+	// Flux moves the interval by up to 5%, and its times are whole seconds. A reconciliation that begins later than the
+	// earliest retry of a failure may be a retry. So a late controller looks like a slow reconciliation.
 	due := interval + interval/20 + busy
 	firstRetry := interval - interval/20 + retry - time.Second
 	return ready.time("lastTransitionTime").Sub(history[0].time("lastReconciled")) <= min(due, firstRetry)
 }
 
-// healthySince returns from when on a Kustomization is healthy with what it applied: since it reconciled the digest
-// first. If it reconciled another digest after that, or failed, then since the artifact that ended this was fetched, or
-// since the next reconciliation was due if that is earlier: later artifacts brought the same digest. A Flux without
-// history, before 2.7, leaves the time of the artifact alone.
+// healthySince returns the time since when a Kustomization is healthy with the objects that it applied: the first
+// reconciliation of their digest. If it reconciled another digest after that, or failed, it is the time at which the
+// artifact that ended this was fetched, or the time at which the next reconciliation was due if that is earlier: later
+// artifacts have the same digest. A Flux without history, before 2.7, only has the time of the artifact.
 func healthySince(history []object, fetched time.Time, interval time.Duration) time.Time {
 	if len(history) == 0 {
 		return fetched
@@ -162,7 +162,7 @@ func healthySince(history []object, fetched time.Time, interval time.Duration) t
 	return later(other, fetched)
 }
 
-// unhealthySince returns from when on the deadline of a Kustomization that is not healthy counts: the time at which its
+// unhealthySince returns the beginning of the deadline of a Kustomization that is not healthy: the time at which its
 // source's artifact came, or the last success if that is later. An artifact that brought nothing new to a failing
 // Kustomization does not count.
 func unhealthySince(history []object, fetched time.Time, revision string) time.Time {
@@ -198,11 +198,11 @@ func (o object) sourceStatus(applied string, now time.Time) status {
 	stored := o.condition("ArtifactInStorage").text("message")
 	switch revision := o.text("status", "artifact", "revision"); {
 	case s.health == deployment.Failed && o.number("status", "observedGeneration") == o.GetGeneration():
-		// It could be fetched before. What never could be fails since the folder has it.
+		// It could be fetched before. A source that never could be fetched fails since the folder contains it.
 		s.since = later(fetched, o.condition("FetchFailed").time("lastTransitionTime"))
 	case s.health == deployment.Failed:
 	case s.health == deployment.Progressing && s.since.Equal(fetched):
-		s.since = later(fetched, o.condition("Ready").time("lastTransitionTime")) // fetching what is new
+		s.since = later(fetched, o.condition("Ready").time("lastTransitionTime")) // fetching a new revision
 	case s.health == deployment.Suspended:
 		s.message = "it is suspended"
 	case s.health != deployment.Healthy:
@@ -212,7 +212,7 @@ func (o object) sourceStatus(applied string, now time.Time) status {
 		s = status{deployment.Progressing, now, "its controller is writing its status"}
 	case applied == "":
 		s.health, s.message = deployment.Progressing, "its artifact "+revision+" is not applied yet"
-	// A HelmRelease has the digest alone.
+	// A HelmRelease has only the digest.
 	case revision != applied && !strings.HasSuffix(revision, "@"+applied):
 		s.health, s.message = deployment.Progressing, "its artifact is "+revision+", and "+applied+" is applied"
 	}

@@ -8,7 +8,7 @@ import (
 // ownGroup does nothing: Windows knows which program started which.
 func ownGroup(*exec.Cmd) {}
 
-// endGroup ends a program and those that it started.
+// endGroup kills a program and the programs that it started.
 func endGroup(program *exec.Cmd) error {
 	tree := exec.Command("taskkill", "/T", "/F", "/PID", strconv.Itoa(program.Process.Pid)) //nolint:gosec // a number
 	if tree.Run() == nil {

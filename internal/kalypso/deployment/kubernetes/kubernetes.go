@@ -1,4 +1,4 @@
-// Package kubernetes asks clusters what Flux and Argo CD sync to them.
+// Package kubernetes reads from clusters what Flux and Argo CD sync to them.
 package kubernetes
 
 import (
@@ -95,7 +95,7 @@ func ask(
 	return k.reports
 }
 
-// explain returns why a request to a cluster failed. The caller limits the length of the server's message.
+// explain returns the reason why a request to a cluster failed. The caller limits the length of the server's message.
 func explain(err error) string {
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):

@@ -208,8 +208,8 @@ func (c *folderObjects) err() error {
 	return errors.Join(all...)
 }
 
-// identities returns the Kustomizations, HelmReleases and Applications in files, sorted. It skips what it can't parse:
-// Flux or Argo CD will reject that.
+// identities returns the Kustomizations, HelmReleases and Applications in files, sorted. It skips files that it cannot
+// parse, since Flux or Argo CD will reject them.
 func identities(files map[string][]byte) []identity {
 	var all []identity
 	for _, content := range files {

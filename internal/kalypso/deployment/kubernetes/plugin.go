@@ -20,14 +20,14 @@ import (
 
 const (
 	maxPluginOutput = 1 << 20
-	// pluginWait is how long the output may stay open after a program has ended: another one that it started keeps it
-	// open.
+	// pluginWait is the time for which the output may stay open after a program has ended, since another program that
+	// it started may keep it open.
 	pluginWait = time.Second
 )
 
 // withPlugin returns a configuration with the credential that the program of a kubeconfig prints. client-go runs such a
 // program without a context, with its output unbounded and its standard error in the provider's log. When ctx is done,
-// the program ends, with those that it started.
+// the program and the programs that it started are killed.
 func withPlugin(ctx context.Context, config *rest.Config) (*rest.Config, error) {
 	found, err := runPlugin(ctx, config)
 	if err != nil {
@@ -47,7 +47,7 @@ func withPlugin(ctx context.Context, config *rest.Config) (*rest.Config, error) 
 	return made, nil
 }
 
-// runPlugin runs the program by the protocol of client.authentication.k8s.io. No error contains what it prints.
+// runPlugin runs the program by the protocol of client.authentication.k8s.io. No error contains its output.
 func runPlugin(ctx context.Context, config *rest.Config) (*clientauthentication.ExecCredentialStatus, error) {
 	program := config.ExecProvider
 	if program.InteractiveMode == api.AlwaysExecInteractiveMode {
@@ -91,7 +91,7 @@ func runPlugin(ctx context.Context, config *rest.Config) (*clientauthentication.
 	return credential.Status, nil
 }
 
-// runProgram returns what a program prints.
+// runProgram returns the output of a program.
 func runProgram(ctx context.Context, environment []string, name string, arguments []string) ([]byte, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -102,7 +102,7 @@ func runProgram(ctx context.Context, environment []string, name string, argument
 	program.Cancel = func() error { return endGroup(program) }
 	err := program.Run()
 	if program.Process != nil {
-		_ = endGroup(program) // what it left behind
+		_ = endGroup(program) // programs that it started
 	}
 	var exit *exec.ExitError
 	switch {
@@ -118,7 +118,7 @@ func runProgram(ctx context.Context, environment []string, name string, argument
 	return output.text.Bytes(), nil
 }
 
-// boundedOutput keeps what a program prints. It calls full if that is too much.
+// boundedOutput keeps the output of a program. It calls full if that is too long.
 type boundedOutput struct {
 	text     bytes.Buffer
 	full     func()

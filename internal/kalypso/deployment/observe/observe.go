@@ -33,13 +33,13 @@ type Request struct {
 	Rules   deployment.Rules
 	Targets bool          // count deployment targets
 	Wait    time.Duration // time that the sources have to answer, and again the repos of versions
-	// Versions asks which version of each deployment target runs. AllowLocal says that these may come from this
-	// machine.
+	// Versions requests the running version of each deployment target. AllowLocal allows to read these from local
+	// repos.
 	Versions, AllowLocal bool
 	Goal                 Goal
 }
 
-// Goal is what the branch must contain before a success counts. The zero value accepts anything.
+// Goal is the tree or commit that the branch must contain before a success counts. The zero value accepts anything.
 type Goal struct {
 	TreeHash string // of the rendering; "": any
 	Commit   string // head or one of its ancestors; "": any
@@ -52,8 +52,8 @@ type Observation struct {
 	TreeHash   string // tree_hash of kalypso_environment_rendering; "" without a head
 	At         time.Time
 	Unanswered []*SourceError // errors of the sources that did not answer
-	Awaits     string         // what the branch lacks of the goal; "": nothing
-	// Versions says what runs; nil unless it was asked for and there is a head.
+	Awaits     string         // the missing part of the goal; "": none
+	// Versions contains the running versions; nil unless they were requested and there is a head.
 	Versions *Versions
 }
 
@@ -122,7 +122,7 @@ func Look(ctx context.Context, req Request, now func() time.Time) (*Observation,
 	return seen, nil
 }
 
-// awaits describes what the branch lacks of the goal, or returns "".
+// awaits describes the missing part of the goal, or returns "".
 func (o *Observation) awaits(goal Goal) string {
 	switch {
 	case goal.Commit != "" && (o.History == nil || !o.History.Has(goal.Commit)):

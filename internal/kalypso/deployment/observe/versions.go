@@ -17,7 +17,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/observation"
 )
 
-// Versions says which versions run.
+// Versions contains the running versions.
 type Versions struct {
 	observation.Observation
 	// Unread contains the places whose versions can't be read, sorted.
@@ -30,7 +30,7 @@ type UnreadPlace struct {
 	Err error
 }
 
-// Targets returns on how many clusters each version of each deployment target runs, over all cluster types.
+// Targets returns the number of clusters that run each version of each deployment target, over all cluster types.
 func (v *Versions) Targets() map[string]map[string]int {
 	all := map[string]map[string]int{}
 	for _, g := range v.Groups {
@@ -48,7 +48,7 @@ func (v *Versions) Targets() map[string]map[string]int {
 // place names a deployment target, or an object, in the folder of a cluster type.
 type place struct{ folder, name string }
 
-// collector collects what clusters run, grouped by what they report.
+// collector collects the instances on clusters, grouped by their reports.
 type collector struct {
 	branch  *branch
 	objects map[place][]versions.Object // of each deployment target
@@ -143,7 +143,8 @@ func (c *collector) add(i deployment.Instance) {
 	})
 }
 
-// versions reads the places that clusters name, and returns what runs. silent lists what did not answer.
+// versions reads the places that clusters name, and returns the running versions. silent lists the sources that did not
+// answer.
 func (c *collector) versions(
 	ctx context.Context, req Request, silent []string, seen *Observation,
 ) (*Versions, error) {
@@ -194,8 +195,8 @@ func (c *collector) versions(
 	return found, nil
 }
 
-// unlocated returns the clusters that do not report their folders, and are not expected in any: what they run is
-// missing, not gone.
+// unlocated returns the clusters that do not report their folders, and are not expected in any: their instances are
+// missing, not removed.
 func unlocated(world deployment.Input) []string {
 	expected := map[string]bool{}
 	for _, e := range world.Rules.Expected {
@@ -212,7 +213,7 @@ func unlocated(world deployment.Input) []string {
 	return slices.Sorted(maps.Keys(silent))
 }
 
-// place returns where an applied commit can be read; ok is false if it is no commit.
+// place returns the place at which an applied commit can be read; ok is false if it is no commit.
 func (c *collector) place(i deployment.Instance, a deployment.Applied) (at versions.At, ok bool) {
 	at.Commit = deployment.ParseRevision(a.Revision).Hash
 	at.Place = c.object(i, a).Place
@@ -235,7 +236,7 @@ func (c *collector) object(i deployment.Instance, a deployment.Applied) versions
 	return versions.Object{}
 }
 
-// version returns what an instance runs.
+// version returns the version of an instance.
 func (c *collector) version(
 	i deployment.Instance, read map[versions.At]*versions.Content, trees map[place]map[string]string,
 ) observation.Version {
@@ -265,7 +266,7 @@ func (c *collector) appliedVersion(
 	from := c.object(i, a).Place
 	v.Repo, v.Path = deployment.OneLine(from.Repo), deployment.OneLine(from.Path)
 	at, isCommit := c.place(i, a)
-	if !isCommit { // a chart or an artifact, or a report that names the version alone
+	if !isCommit { // a chart or an artifact, or a report that only names the version
 		v.Content = a.Revision
 		name, _, _ := strings.Cut(a.Revision, "@")
 		v.Version = cmp.Or(v.Version, name)
@@ -283,8 +284,8 @@ func (c *collector) appliedVersion(
 	return v
 }
 
-// folderVersion returns the version of what the GitOps repo itself contains: of a cluster type's folder, or of a target
-// that takes manifests from nowhere else.
+// folderVersion returns the version of a part of the GitOps repo itself: of a cluster type's folder, or of a target
+// whose manifests come from nowhere else.
 func (c *collector) folderVersion(i deployment.Instance, trees map[place]map[string]string) observation.Version {
 	commit := deployment.ParseRevision(i.Revision).Hash
 	at := place{i.Folder, i.Target}
@@ -307,7 +308,7 @@ func (c *collector) folderVersion(i deployment.Instance, trees map[place]map[str
 	return v
 }
 
-// targetTrees returns the trees of the deployment targets that take manifests from nowhere else, by cluster type and
+// targetTrees returns the trees of the deployment targets whose manifests come from nowhere else, by cluster type and
 // commit.
 func (c *collector) targetTrees() (map[place]map[string]string, error) {
 	commits := map[string]map[plumbing.Hash]bool{} // by folder

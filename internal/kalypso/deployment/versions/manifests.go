@@ -10,12 +10,12 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/observation"
 )
 
-// Manifests is what the files of a place say of versions.
+// Manifests contains the versions from the files of a place.
 type Manifests struct {
 	Tree        string // hash of the folder
 	CommittedAt time.Time
 	descriptors []descriptor
-	// label and tag are what all labels and all images agree on; "": they don't, or there is none.
+	// label and tag are the common values of all labels and of all images; "": they differ, or there is none.
 	label, tag string
 }
 
@@ -25,7 +25,7 @@ type descriptor struct {
 	version             observation.Version
 }
 
-// parse reads the files of a place. Files that are no YAML count for nothing. The error is [ErrDocuments].
+// parse reads the files of a place. Files that are no YAML do not count. The error is [ErrDocuments].
 func parse(files map[string][]byte) (Manifests, error) {
 	var m Manifests
 	labels, tags := map[string]bool{}, map[string]bool{}
@@ -69,11 +69,11 @@ func newDescriptor(o node) descriptor {
 	return d
 }
 
-// oneLine bounds a text that a team wrote.
+// oneLine limits a text that a team wrote.
 func oneLine(text string) string { return deployment.OneLine(text) }
 
-// Version returns the version of a deployment target in an environment: as the descriptor that names both says it, or
-// the only descriptor, or else the labels, or the images. It is "" if none of them does.
+// Version returns the version of a deployment target in an environment: from the descriptor that names both, or from
+// the only descriptor, or else from the labels or the images. It is "" if none of them does.
 func (m *Manifests) Version(target, environment string) observation.Version {
 	v := m.descriptor(target, environment)
 	switch {

@@ -1,4 +1,4 @@
-// Package versions finds the running version of a deployment target. It finds where the target's manifests come from in
+// Package versions finds the running version of a deployment target. It finds the source of the target's manifests in
 // the objects of its folder, and reads them at the commit that a cluster applied.
 package versions
 
@@ -15,7 +15,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
 )
 
-// Place is where an object takes the manifests of a deployment target from.
+// Place is the source of the manifests of a deployment target.
 type Place struct {
 	Repo   string // URL of a repo, registry or chart repository; "": unknown
 	Branch string // "": unknown
@@ -42,7 +42,8 @@ const (
 // groups are those of the kinds. A text without any of them has none of the objects.
 var groups = [][]byte{[]byte(".toolkit.fluxcd.io/"), []byte("argoproj.io/")}
 
-// Find returns the objects in the files of a deployment target's folder, sorted by name. It skips what it can't parse.
+// Find returns the objects in the files of a deployment target's folder, sorted by name. It skips files that it cannot
+// parse.
 func Find(files map[string][]byte) []Object {
 	var found []node
 	for _, content := range files {
@@ -91,7 +92,7 @@ func placeOf(source node, at string) Place {
 	return Place{withoutSecrets(source.text("spec", "url")), source.text("spec", "ref", "branch"), at}
 }
 
-// application returns what an Argo CD Application syncs.
+// application returns the place that an Argo CD Application syncs.
 func (n node) application() Place {
 	if dry := n.at("spec", "sourceHydrator"); dry.Node != nil {
 		repo, synced := withoutSecrets(dry.text("drySource", "repoURL")), dry.at("syncSource")
@@ -108,8 +109,8 @@ func (n node) application() Place {
 	return Place{repo, source.text("targetRevision"), clean(source.text("path"))}
 }
 
-// withoutSecrets returns a URL without what may be a secret in it: user and password, but for the user of SSH, and the
-// query.
+// withoutSecrets returns a URL without the parts that may contain a secret: user and password, except for the user of
+// SSH, and the query.
 func withoutSecrets(repo string) string {
 	if !strings.Contains(repo, "://") {
 		return repo
@@ -133,7 +134,7 @@ func clean(p string) string { return cmp.Or(strings.TrimPrefix(path.Clean("/"+p)
 // so that what is read is never larger than the text.
 type node struct{ *yaml.Node }
 
-// maxDocuments limits how many documents a place may have.
+// maxDocuments limits the documents of a place.
 const maxDocuments = 10_000
 
 // documents returns the documents of a text that are maps, and the items of lists, up to the first one that is broken

@@ -19,7 +19,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/repourl"
 )
 
-// Limits of what is read.
+// The limits of reading.
 const (
 	maxRepos = 8 // at the same time
 	maxFiles = 1000
@@ -43,15 +43,15 @@ type At struct {
 	Commit string // full hash
 }
 
-// Content is what a place contains at a commit. Tree and Err are both set if the folder is known and its files can't be
-// read.
+// Content is the content of a place at a commit. Tree and Err are both set if the folder is known and its files can't
+// be read.
 type Content struct {
 	Manifests
 	Err error
 }
 
-// Read reads places, several repos at a time. A repo that can't be read is the error of its places alone. allowLocal
-// says that places may be on this machine.
+// Read reads places, several repos at a time. If a repo cannot be read, only its places get the error. allowLocal
+// allows places on this machine.
 func Read(ctx context.Context, client *gitremote.Client, places []At, allowLocal bool) map[At]*Content {
 	results := map[At]*Content{}
 	byRepo := map[string][]At{}
@@ -83,7 +83,7 @@ func Read(ctx context.Context, client *gitremote.Client, places []At, allowLocal
 	return results
 }
 
-// check returns what identifies the repo of a place for its credential.
+// check returns the key of a place's repo, by which it gets its credential.
 func check(at At, allowLocal bool) (key string, err error) {
 	if at.Repo == "" {
 		return "", ErrNoPlace
@@ -105,7 +105,7 @@ type reader struct {
 	read    map[string]*Content // by the hash of the tree
 }
 
-// commit reads the places of one commit. What a server sends is dropped after it.
+// commit reads the places of one commit. The objects from the server are dropped afterwards.
 func (r *reader) commit(ctx context.Context, places []At) {
 	repo, err := gitops.OpenRepo(r.client, places[0].Repo, gitops.Limits{Read: maxFetch, File: maxBytes})
 	if err == nil {

@@ -51,7 +51,7 @@ type Client struct {
 	Config
 	web  *url.URL // of the collection, without a slash at its end; nil: Azure DevOps Services
 	http *http.Client
-	// others is the client for organisations that do not get the token; nil: all get it.
+	// others is the client for organisations that must not get the token; nil: all get it.
 	others *Client
 
 	mu      sync.Mutex
@@ -207,7 +207,7 @@ func (c *Client) serverRepo(repoURL string) (hosting.Repo, error) {
 	return &repo{organization: c.organization(base, base), project: parts[0], name: name}, nil
 }
 
-// gitFolder is what divides a project from its repos in a URL.
+// gitFolder separates a project from its repos in a URL.
 const gitFolder = "_git"
 
 // organization is an organisation, or a collection of a server. Its names and numbers are looked up once.
@@ -254,7 +254,7 @@ var _ hosting.Repo = (*repo)(nil)
 
 func (r *repo) String() string { return r.project + "/" + r.name }
 
-// gitUser is the user name with a token: Azure takes any.
+// gitUser is the user name with a token: Azure accepts any.
 const gitUser = "kalypso"
 
 // GitCredential implements [hosting.Repo].
@@ -282,7 +282,7 @@ func (r *repo) CompareURL(from, to string) string {
 	return r.page("branchCompare?baseVersion=GC" + url.QueryEscape(from) + "&targetVersion=GC" + url.QueryEscape(to))
 }
 
-// maxTitle and maxBody are limits in UTF-16 units. Azure takes 4,000 for a description, and proposes title and
+// maxTitle and maxBody are limits in UTF-16 units. Azure accepts 4,000 for a description, and proposes title and
 // description as the message of a merge, which may not be longer.
 const (
 	maxTitle = 256

@@ -17,7 +17,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting/httpapi"
 )
 
-// answers is a transport whose errors are Azure's too, with all that it says. It notes the time of answers.
+// answers is a transport that returns Azure's error answers as errors, with their texts. It notes the time of answers.
 type answers struct{ http.RoundTripper }
 
 // refusal is an answer of Azure's that is an error.
@@ -59,10 +59,10 @@ func noting(ctx context.Context) (_ context.Context, seen *time.Time) {
 	return context.WithValue(ctx, seenKey{}, seen), seen
 }
 
-// said is what an error answer says.
+// said is the content of an error answer.
 type said struct{ Message string }
 
-// parseError returns what an error answer says, on one line. It may begin with a byte order mark.
+// parseError returns the content of an error answer, on one line. It may begin with a byte order mark.
 func parseError(body []byte) (s said) {
 	var answer struct {
 		said
@@ -105,7 +105,7 @@ func (r *repo) wrapError(op string, err error) error {
 	return e
 }
 
-// grant returns how to give the permissions that the provider needs.
+// grant returns advice on how to give the permissions that the provider needs.
 const grant = "Give the token the scopes Code (read, write, status), and Identity (read) to ask for reviews. Give " +
 	"its user the permissions Contribute, Create branch and Contribute to pull requests in the repo."
 
@@ -122,7 +122,7 @@ var codes = []struct {
 	{tooFast, "", hosting.ErrRateLimited},
 }
 
-// kindOfCode returns the kind that a code in a message says; nil: the message has none.
+// kindOfCode returns the kind of error for the code in a message; nil: the message has none.
 func kindOfCode(words string) error {
 	for _, c := range codes {
 		if strings.Contains(words, c.code) && strings.Contains(words, c.text) {
@@ -150,7 +150,7 @@ func kindOf(status int, words string) error {
 // tooFast is the code of Azure's rate limit.
 const tooFast = "TF400733"
 
-// limited reports whether an answer signals a rate limit. Its end is in Retry-After.
+// limited reports whether an answer signals a rate limit, whose end is in Retry-After.
 func limited(resp *http.Response, body []byte) (time.Time, bool) {
 	return time.Time{}, resp.StatusCode == http.StatusTooManyRequests ||
 		resp.StatusCode >= http.StatusBadRequest && bytes.Contains(body, []byte(tooFast))
@@ -178,7 +178,7 @@ func about(field hosting.Field, err error) error {
 	return err
 }
 
-// deref returns what a pointer of the library points to; nil: the zero value.
+// deref returns the value behind a pointer of the library, or the zero value for nil.
 func deref[T any](p *T) (value T) {
 	if p != nil {
 		value = *p

@@ -15,10 +15,10 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
 )
 
-// person is who the credential belongs to.
+// person is the user that the credential belongs to.
 type person struct{ id, name string }
 
-// myself returns who the credential belongs to. It is read once.
+// myself returns the user that the credential belongs to. It is read once.
 func (r *repo) myself(ctx context.Context, op string) (person, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -104,8 +104,8 @@ func (r *repo) find(ctx context.Context, op, name string) (string, error) {
 	return r.identities[key], nil
 }
 
-// missing returns those who are not reviewers of a pull request, by name, with their ids. The name of a user may differ
-// from the mail, so the ids decide. Those who can't be found are missing, without an id.
+// missing returns the wanted reviewers that a pull request lacks, by name, with their ids. The name of a user may
+// differ from the mail, so the ids decide. A reviewer who cannot be found is missing, without an id.
 func (r *repo) missing(
 	ctx context.Context, op string, now hosting.PullRequest, reviewers []string,
 ) (names []string, ids map[string]string, err error) {
@@ -134,8 +134,8 @@ func (r *repo) missing(
 	return names, ids, errors.Join(errs...)
 }
 
-// syncReviewers asks for the reviews of those who were not asked yet. Who has voted is not asked again: that would take
-// the vote back.
+// syncReviewers requests the reviewers who were not requested yet. A reviewer who has voted is not requested again,
+// since that would withdraw the vote.
 func (r *repo) syncReviewers(ctx context.Context, now *hosting.PullRequest, reviewers []string) error {
 	if err := r.CheckReviewers(reviewers); err != nil {
 		return err
@@ -164,7 +164,7 @@ func (r *repo) syncReviewers(ctx context.Context, now *hosting.PullRequest, revi
 // Unasked implements [hosting.Repo]. Azure keeps reviewers who voted in the list.
 func (r *repo) Unasked(ctx context.Context, now hosting.PullRequest, reviewers []string) ([]string, error) {
 	names, _, err := r.missing(ctx, r.op("read the reviewers of", now.Number), now, reviewers)
-	if errors.Is(err, hosting.ErrRejected) { // who can't be found was not asked
+	if errors.Is(err, hosting.ErrRejected) { // a reviewer who cannot be found was not requested
 		err = nil
 	}
 	return names, err

@@ -42,7 +42,7 @@ func autoMerge(p *git.GitPullRequest) hosting.MergeMethod {
 		return ""
 	}
 	options := deref(p.CompletionOptions)
-	if options.MergeStrategy == nil { // set by a client that knows squashes alone
+	if options.MergeStrategy == nil { // set by a client that only knows squashes
 		return map[bool]hosting.MergeMethod{false: hosting.Merge, true: hosting.Squash}[deref(options.SquashMerge)]
 	}
 	for method, strategy := range strategies {
@@ -83,7 +83,7 @@ func (r *repo) autoComplete(
 	if err != nil {
 		return nil, err
 	}
-	// Azure takes no commit to merge.
+	// Azure's request names no commit to merge.
 	if read := r.convert(stored); read.State != hosting.Open || read.HeadCommit != now.HeadCommit {
 		return nil, r.rejected(op, hosting.FieldAutoMerge, fmt.Errorf("it is %s at %s; when it was read, it was open at %s",
 			read.State, read.HeadCommit, now.HeadCommit))
@@ -147,7 +147,7 @@ func (r *repo) awaitMerge(
 // policyPages bounds the pages of policies that are read.
 const policyPages = 10
 
-// policies returns the policies of a branch that auto-complete need not wait for, and whether there are others.
+// policies returns the policies of a branch that auto-complete need not wait for, and whether there are required ones.
 func (r *repo) policies(ctx context.Context, op, branch string) (optional []int, blocking bool, err error) {
 	stored, err := r.lookup(ctx, op)
 	if err != nil {

@@ -41,7 +41,7 @@ func (r *repo) Find(ctx context.Context, q hosting.Query) (*hosting.PullRequest,
 	return nil, nil //nolint:nilnil // nil means none
 }
 
-// search returns the newest pull request of a status that is as asked, or nil. Those of forks are not.
+// search returns the newest pull request with a status that matches the query, or nil. Those of forks do not match.
 func (r *repo) search(
 	ctx context.Context, op string, q hosting.Query, status git.PullRequestStatus,
 ) (*hosting.PullRequest, error) {
@@ -67,7 +67,7 @@ func (r *repo) search(
 		if !has {
 			singles++
 		}
-		// A list may lack more than the end of the description.
+		// A list may lack other fields, in addition to the end of the description.
 		one, err := r.read(ctx, op, deref(p.PullRequestId))
 		if err != nil {
 			return nil, err

@@ -172,8 +172,8 @@ func (r *repo) LatestStatuses(ctx context.Context, commits, names []string) (*ho
 	return got, nil
 }
 
-// latest reads the latest status of each context of a commit. more says that a given name may be among those that are
-// not read.
+// latest reads the latest status of each context of a commit. more says that a given name may be among the statuses
+// that are not read.
 func (r *repo) latest(
 	ctx context.Context, op, commit string, names []string,
 ) (latest []hosting.Status, more bool, err error) {

@@ -18,7 +18,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting/httpapi"
 )
 
-// call sends a request for what is below a repo, and decodes its answer unless into is nil.
+// call sends a request for a path below the repo, and decodes its answer unless into is nil.
 func (r *repo) call(ctx context.Context, op, method, path string, body, into any) (http.Header, error) {
 	return r.client.call(ctx, op, method, "/repos/"+r.owner+"/"+r.name+path, body, into)
 }
@@ -96,7 +96,7 @@ func (c *Client) refused(op string, status int, words string) error {
 	return e
 }
 
-// grant returns how to give the permissions that the provider needs.
+// grant returns advice on how to give the permissions that the provider needs.
 const grant = "Give the token the scopes write:repository, write:issue and read:user, and its user the right to " +
 	"write to the repo."
 
@@ -133,8 +133,8 @@ func kindOf(status int, words string) error {
 	return hosting.ErrRejected
 }
 
-// as returns an error with another kind, if it is of a kind and the repo is visible: Gitea answers alike for an absent
-// repo and for what the repo lacks.
+// as returns an error with another kind, if it is of a kind and the repo is visible: Gitea gives the same answer for an
+// absent repo and for an absent part of a repo.
 func (r *repo) as(ctx context.Context, other error, err error) error {
 	var e *hosting.Error
 	if !errors.Is(err, hosting.ErrNotVisible) || !errors.As(err, &e) {
@@ -156,7 +156,7 @@ func about(field hosting.Field, err error) error {
 	return err
 }
 
-// settings are those of a repo that matter here.
+// settings are the settings of a repo that matter here.
 type settings struct {
 	Empty  bool
 	Merge  bool `json:"allow_merge_commits"`
@@ -172,19 +172,19 @@ func (r *repo) settings(ctx context.Context, op string) (settings, error) {
 
 type user struct{ Login string }
 
-// list is a list that Gitea gives by pages.
+// list is a list that Gitea returns in pages.
 type list struct {
 	op, path string
 	query    url.Values
 	pages    int // that are read
-	// uncounted says that the number of entries in the answers is that of the page.
+	// uncounted says that the total in the answers is the number of entries on the page.
 	uncounted bool
 }
 
-// pageSize is the number of entries that Gitea gives at once, unless its settings say fewer.
+// pageSize is the number of entries on a page, unless Gitea's settings have a smaller one.
 const pageSize = 50
 
-// end says how the reading of a list ended.
+// end describes how the reading of a list ended.
 type end struct {
 	more bool      // the list has more pages than are read
 	at   time.Time // of the last answer, by Gitea's clock

@@ -133,7 +133,7 @@ var _ hosting.Repo = (*repo)(nil)
 
 func (r *repo) String() string { return r.owner + "/" + r.name }
 
-// gitUser is the user name with a token: Gitea takes any.
+// gitUser is the user name with a token: Gitea accepts any.
 const gitUser = "kalypso"
 
 // GitCredential implements [hosting.Repo].

@@ -66,7 +66,7 @@ func (r *repo) addLabels(ctx context.Context, number int, names []string) error 
 	return err
 }
 
-// addKnown adds the labels that exist, and returns the others.
+// addKnown adds the labels that exist, and returns the missing ones.
 func (r *repo) addKnown(ctx context.Context, number int, names []string) (absent []string, err error) {
 	var has []label
 	_, err = r.call(ctx, r.op("label", number), http.MethodPost, fmt.Sprintf("/issues/%d/labels", number),

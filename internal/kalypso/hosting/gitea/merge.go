@@ -21,8 +21,8 @@ func (r *repo) CheckAutoMerge(method hosting.MergeMethod) error {
 		fmt.Errorf("%s can't merge by %q", hostName, method))
 }
 
-// scheduled returns whether an open pull request is to be merged automatically: [hosting.UnknownMethod] or "". Only its
-// timeline says so, and does not say the method.
+// scheduled reports whether an open pull request will be merged automatically: [hosting.UnknownMethod] or "". Only its
+// timeline shows that, without the method.
 func (r *repo) scheduled(ctx context.Context, op string, number int) (method hosting.MergeMethod, err error) {
 	err = r.timeline(ctx, op, number, func(e event) {
 		switch e.Type {
@@ -86,7 +86,7 @@ func (r *repo) checkAllowed(ctx context.Context, op string, method hosting.Merge
 // maxMergeAttempts bounds the attempts to schedule a merge while Gitea checks for conflicts.
 const maxMergeAttempts = 5
 
-// schedule has Gitea merge a pull request once its checks have passed, at the commit that was read.
+// schedule asks Gitea to merge a pull request once its checks have passed, at the commit that was read.
 func (r *repo) schedule(ctx context.Context, op string, now hosting.PullRequest, method hosting.MergeMethod) error {
 	for attempt := 1; ; attempt++ {
 		p, err := r.read(ctx, op, now.Number)

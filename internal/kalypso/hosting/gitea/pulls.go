@@ -28,7 +28,7 @@ type pull struct {
 
 // branch is a branch of a pull request.
 type branch struct {
-	Label  string // name, which stays if the branch is gone
+	Label  string // name, which stays if the branch is deleted
 	SHA    string
 	RepoID int64 `json:"repo_id"`
 }
@@ -68,8 +68,8 @@ func (r *repo) Find(ctx context.Context, q hosting.Query) (*hosting.PullRequest,
 	return r.convert(*found), nil
 }
 
-// find returns the first pull request of a list that is as asked, or nil. Those of forks are not. Gitea has no list
-// while the repo has no commit.
+// find returns the first pull request of a list that matches the query, or nil. Those of forks do not match. Gitea has
+// no list while the repo has no commit.
 func (r *repo) find(ctx context.Context, l list, q hosting.Query) (*pull, error) {
 	found, err := r.search(ctx, l, q)
 	if !errors.Is(err, hosting.ErrNotVisible) {
@@ -112,8 +112,9 @@ func (r *repo) read(ctx context.Context, op string, number int) (pull, error) {
 	return p, err
 }
 
-// complete converts a single answer, and reads what it lacks. For an open pull request that is its auto-merge. For one
-// that is not open, it is its last head, which only lists have: the single answer follows the branch.
+// complete converts a single answer, and reads the fields that it lacks. For an open pull request that is its
+// auto-merge. For one that is not open, it is its last head, which only lists have: the single answer follows the
+// branch.
 func (r *repo) complete(ctx context.Context, op string, p pull) (*hosting.PullRequest, error) {
 	one := r.convert(p)
 	var err error
@@ -121,7 +122,7 @@ func (r *repo) complete(ctx context.Context, op string, p pull) (*hosting.PullRe
 		one.AutoMerge, err = r.scheduled(ctx, op, p.Number)
 		return one, err
 	}
-	one.HeadCommit = "" // unknown if many others were closed later
+	one.HeadCommit = "" // unknown if many pull requests were closed later
 	_, err = each(ctx, r, list{
 		op: op, path: "/pulls", pages: closedPages,
 		query: url.Values{"state": {"closed"}, "base_branch": {p.Base.Label}, "sort": {"recentclose"}},

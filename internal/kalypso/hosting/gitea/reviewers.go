@@ -45,7 +45,7 @@ func withoutFold(names, others []string) []string {
 	return all
 }
 
-// syncReviewers asks for the reviews of those who were not asked yet.
+// syncReviewers requests the reviewers who were not requested yet.
 func (r *repo) syncReviewers(ctx context.Context, now *hosting.PullRequest, p hosting.PullRequestContent) error {
 	ask := withoutFold(p.Reviewers, now.Reviewers)
 	if len(ask) == 0 {
@@ -97,8 +97,8 @@ const (
 	timelinePages = 100
 )
 
-// Unasked implements [hosting.Repo]. A user who reviewed stays among the reviewers, unless the review was dismissed. A
-// team whose member reviewed is in the timeline alone.
+// Unasked implements [hosting.Repo]. A user who reviewed stays among the reviewers, unless the review was dismissed.
+// Only the timeline contains a team whose member has reviewed.
 func (r *repo) Unasked(ctx context.Context, now hosting.PullRequest, reviewers []string) ([]string, error) {
 	missing := withoutFold(reviewers, now.Reviewers)
 	if len(missing) == 0 {

@@ -88,7 +88,7 @@ func (r *repo) Status(ctx context.Context, commit, name string) (found *hosting.
 // atOnce is the number of commits whose statuses are read at once.
 const atOnce = 8
 
-// LatestStatuses implements [hosting.Repo] with one request a commit. Of commits that have more than a page, further
+// LatestStatuses implements [hosting.Repo] with one request a commit. If a commit has more than a page, further
 // requests read until each given name is found.
 func (r *repo) LatestStatuses(ctx context.Context, commits, names []string) (*hosting.Statuses, error) {
 	op := fmt.Sprintf("read the statuses of %d commits in %s", len(commits), r)

@@ -8,7 +8,7 @@ import (
 // draftPrefix begins the title of a draft.
 const draftPrefix = "WIP: "
 
-// guard begins a title that would be a draft's and is not.
+// guard begins a title that Gitea would otherwise take for a draft's.
 const guard = "- "
 
 var (
@@ -29,7 +29,7 @@ func titleOf(title string, draft bool) string {
 	return title
 }
 
-// plainTitle returns the title of what Gitea stores; see [titleOf].
+// plainTitle returns our title for one that Gitea stores; see [titleOf].
 func plainTitle(stored string, draft bool) string {
 	switch {
 	case draft:

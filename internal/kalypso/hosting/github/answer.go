@@ -11,7 +11,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting/httpapi"
 )
 
-// limited reports whether an answer signals a rate limit, and when it ends if GitHub says so. It checks status and
+// limited reports whether an answer signals a rate limit, and returns its end if GitHub names it. It checks status and
 // headers itself: go-github reports a 429 as a generic error, and recognizes a secondary limit by an outdated address.
 func limited(resp *http.Response, body []byte) (reset time.Time, limited bool) {
 	usedUp := resp.Header.Get("X-RateLimit-Remaining") == "0"

@@ -112,8 +112,8 @@ func (s server) api(auth httpapi.Authorization) *github.Client {
 
 type endpoints struct{ rest, graphql, web *url.URL }
 
-// GitHub serves everybody on publicHost, and enterprises on subdomains of residency. Both have the API on a separate
-// host with the prefix "api."; a GitHub Enterprise server has it below its own paths.
+// GitHub's public server is publicHost. Enterprises with data residency have subdomains of residency. Both have the API
+// on a separate host with the prefix "api."; a GitHub Enterprise server has it below its own paths.
 const (
 	publicHost = "github.com"
 	residency  = ".ghe.com"

@@ -48,7 +48,7 @@ func wrapError(op string, err error) error {
 	return e
 }
 
-// grant returns how to give a permission; "": GitHub does not say which one is missing.
+// grant returns advice on how to give a permission; "": GitHub does not say which one is missing.
 func grant(permission string) string {
 	what := "this permission"
 	if permission != "" {
@@ -57,7 +57,7 @@ func grant(permission string) string {
 	return "Grant the token or app " + what + " in the repo. A classic token needs the scope repo."
 }
 
-// permissionOf returns the permission that a request needs: what GitHub says, else what an app's token would have.
+// permissionOf returns the permission that a request needs: the one that GitHub names, or else that of an app's token.
 func permissionOf(r *http.Response) string {
 	// Such as "contents=write; pull_requests=write,metadata=read": one of the alternatives, each a list.
 	if accepted, _, _ := strings.Cut(r.Header.Get("X-Accepted-Github-Permissions"), ";"); accepted != "" {

@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	// statusPage is the number of statuses and check runs of one commit that GitHub gives at once.
+	// statusPage is the number of statuses and check runs of one commit in one answer of GitHub.
 	statusPage = 100
 	// namedCommits is the number of commits whose named statuses and check runs are read at once. Each name of each commit
 	// has up to maxSuites times maxRuns check runs, and GitHub allows 500,000 nodes a query.
@@ -66,8 +66,8 @@ type rollupCommit struct {
 type pageInfo struct{ HasNextPage bool }
 
 // LatestStatuses implements [hosting.Repo] with one GraphQL query for all commits, which reads up to [statusPage]
-// statuses and check runs of each. Of commits that have more, further queries read those with the given names alone,
-// [namedCommits] at once.
+// statuses and check runs of each. If commits have more, further queries read only those with the given names, for
+// [namedCommits] commits each.
 func (r *repo) LatestStatuses(ctx context.Context, commits, names []string) (*hosting.Statuses, error) {
 	ctx = r.with(ctx, scope{contents: read, statuses: read, checks: read})
 	all := &hosting.Statuses{ByCommit: map[string][]hosting.Status{}, Unread: map[string]string{}}

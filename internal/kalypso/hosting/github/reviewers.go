@@ -48,7 +48,7 @@ func (r *repo) askReviewers(ctx context.Context, number int, reviewers []string)
 // reviewPages bounds the pages of reviews and timeline events that are read.
 const reviewPages = 10
 
-// Unasked finds users among the reviews, and teams in the timeline, which alone lists them.
+// Unasked finds users among the reviews. Only the timeline lists teams.
 func (r *repo) Unasked(ctx context.Context, now hosting.PullRequest, reviewers []string) ([]string, error) {
 	missing := missingFold(reviewers, now.Reviewers)
 	if len(missing) == 0 {

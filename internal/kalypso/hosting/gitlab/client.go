@@ -123,7 +123,7 @@ func (*Client) Name() string { return hostName }
 // Block implements [hosting.Host].
 func (*Client) Block() string { return hostBlock }
 
-// segment matches a valid name of a group or a project. "-" alone divides a project from its pages.
+// segment matches a valid name of a group or a project. A "-" by itself separates a project from its pages.
 var segment = regexp.MustCompile(`^[A-Za-z0-9_.][A-Za-z0-9_.-]*$`)
 
 // Repo implements [hosting.Host].
@@ -214,8 +214,8 @@ func (r *repo) CompareURL(from, to string) string {
 	return r.page("compare/" + url.PathEscape(from) + "..." + url.PathEscape(to))
 }
 
-// maxTitle and maxBody are limits in characters. GitLab takes 255 for a title with what marks a draft, and 1,048,576
-// for a description; the rest is room for what [escape] adds.
+// maxTitle and maxBody are limits in characters. GitLab accepts 255 for a title with a draft's mark, and 1,048,576 for
+// a description. The rest is room for the escapes that [escape] adds.
 const (
 	maxTitle = 255 - len(draftPrefix)
 	maxBody  = 1_000_000

@@ -19,7 +19,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting/httpapi"
 )
 
-// refusals is a transport whose errors are GitLab's too: the library drops what GitLab says with a 404.
+// refusals is a transport that returns GitLab's error answers as errors: the library drops the text of a 404.
 type refusals struct{ http.RoundTripper }
 
 // refusal is an answer of GitLab that is an error.
@@ -71,7 +71,7 @@ func (r *repo) wrapError(op string, err error) error {
 	return granted(e)
 }
 
-// granted adds what an [hosting.ErrForbidden] asks for.
+// granted adds the missing permission to an [hosting.ErrForbidden].
 func granted(e *hosting.Error) *hosting.Error {
 	if errors.Is(e.Kind, hosting.ErrForbidden) {
 		e.Permission = "role Developer, scope api"
@@ -192,7 +192,7 @@ func texts(value any) (all []string) {
 	return all
 }
 
-// limited reports whether an answer signals a rate limit, and when it ends if GitLab says so.
+// limited reports whether an answer signals a rate limit, and returns its end if GitLab names it.
 func limited(resp *http.Response, _ []byte) (reset time.Time, limited bool) {
 	if resp.StatusCode != http.StatusTooManyRequests {
 		return time.Time{}, false

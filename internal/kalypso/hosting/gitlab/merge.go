@@ -35,8 +35,8 @@ func autoMerge(m *gitlab.BasicMergeRequest) hosting.MergeMethod {
 	return hosting.Merge
 }
 
-// MergeWhenReady asks even if auto-merge is on: GitLab disables it some time after a push, but not if it was asked for
-// with the pushed commit.
+// MergeWhenReady sends the request even if auto-merge is on: GitLab disables it some time after a push, but not if it
+// was requested for the pushed commit.
 func (r *repo) MergeWhenReady(ctx context.Context, now hosting.PullRequest,
 	method hosting.MergeMethod) (*hosting.PullRequest, error) {
 	if method == "" {
@@ -51,7 +51,7 @@ func (r *repo) MergeWhenReady(ctx context.Context, now hosting.PullRequest,
 		return nil, r.wrapError(op, err)
 	}
 	squash := method == hosting.Squash
-	// A merge asks for a squash, but never for none.
+	// The request can ask for a squash, but never for none.
 	updated, _, err := r.client.api.MergeRequests.UpdateMergeRequest(id, int64(now.Number),
 		&gitlab.UpdateMergeRequestOptions{Squash: &squash}, gitlab.WithContext(ctx))
 	if err != nil {
@@ -111,7 +111,7 @@ func (r *repo) readAgain(ctx context.Context, op string, number, attempt int, re
 	return nil, refusal
 }
 
-// merge asks once for the merge of the commit that was read.
+// merge requests once to merge the commit that was read.
 func (r *repo) merge(
 	ctx context.Context, op string, now hosting.PullRequest, squash bool,
 ) (*hosting.PullRequest, error) {
@@ -145,8 +145,8 @@ func (r *repo) mergeError(op string, err error) error {
 	return err
 }
 
-// cancel disables auto-merge. If it is off already, some versions of GitLab answer with an error. Only what the merge
-// request says counts.
+// cancel disables auto-merge. If it is off already, some versions of GitLab answer with an error. Only the state of the
+// merge request counts.
 func (r *repo) cancel(ctx context.Context, now hosting.PullRequest) (*hosting.PullRequest, error) {
 	if now.AutoMerge == "" {
 		return &now, nil

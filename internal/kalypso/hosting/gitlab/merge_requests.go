@@ -49,8 +49,8 @@ func (r *repo) Find(ctx context.Context, q hosting.Query) (*hosting.PullRequest,
 	return nil, nil //nolint:nilnil // nil means none
 }
 
-// list lists the newest merge requests to a branch. Those of forks are not ours, although their branches have our
-// names.
+// list lists the newest merge requests to a branch. Merge requests of forks are not ours, although their branches have
+// our names.
 func (r *repo) list(ctx context.Context, op, state, branch, target string) ([]*gitlab.BasicMergeRequest, error) {
 	id, err := r.id(ctx)
 	if err != nil {
@@ -240,7 +240,7 @@ func convert(m *gitlab.BasicMergeRequest) *hosting.PullRequest {
 	return c
 }
 
-// CheckLabels implements [hosting.Repo]: a comma divides labels.
+// CheckLabels implements [hosting.Repo]: a comma separates labels.
 func (r *repo) CheckLabels(labels []string) error {
 	var errs []error
 	for _, label := range labels {

@@ -12,7 +12,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
 )
 
-// CheckReviewers implements [hosting.Repo]: GitLab asks users alone.
+// CheckReviewers implements [hosting.Repo]: only users can review on GitLab.
 func (r *repo) CheckReviewers(reviewers []string) error {
 	var errs []error
 	for _, name := range reviewers {
@@ -26,12 +26,13 @@ func (r *repo) CheckReviewers(reviewers []string) error {
 
 func (r *repo) askOp() string { return "ask for reviews in " + r.String() }
 
-// Unasked implements [hosting.Repo]. Those who reviewed stay among the reviewers of a merge request.
+// Unasked implements [hosting.Repo]. Users who have reviewed stay among the reviewers of a merge request.
 func (r *repo) Unasked(_ context.Context, now hosting.PullRequest, reviewers []string) ([]string, error) {
 	return missingFold(reviewers, now.Reviewers), nil
 }
 
-// userIDs returns the numbers of users. The error names those whom GitLab does not know; the others are returned.
+// userIDs returns the numbers of users. The error names the users that GitLab does not know. The numbers of all others
+// are returned.
 func (r *repo) userIDs(ctx context.Context, names []string) (ids []int64, err error) {
 	errs := []error{r.CheckReviewers(names)}
 	for _, name := range names {
@@ -60,7 +61,7 @@ func (r *repo) findUser(ctx context.Context, name string) (int64, error) {
 	return 0, r.rejected(r.askOp(), hosting.FieldReviewers, fmt.Errorf("%s has no user %s", hostName, name))
 }
 
-// reviewerIDs returns the numbers of those who are asked already. An edit replaces them all.
+// reviewerIDs returns the numbers of the current reviewers. An edit replaces all of them.
 func (r *repo) reviewerIDs(ctx context.Context, number int) (ids []int64, err error) {
 	m, err := r.read(ctx, r.op("read the reviewers of", number), number)
 	if err != nil {
@@ -72,8 +73,8 @@ func (r *repo) reviewerIDs(ctx context.Context, number int) (ids []int64, err er
 	return ids, nil
 }
 
-// checkAsked returns an error for reviewers whom GitLab dropped without a word: its Free plan keeps one, and people who
-// cannot see the project do not review. allKnown is false if another error names some of them.
+// checkAsked returns an error for reviewers that GitLab dropped without an error: its Free plan keeps one, and users
+// who cannot see the project do not review. allKnown is false if another error names some of them.
 func (r *repo) checkAsked(now hosting.PullRequest, reviewers []string, allKnown bool) error {
 	dropped := missingFold(reviewers, now.Reviewers)
 	if len(dropped) == 0 || !allKnown {

@@ -16,14 +16,14 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/parallel"
 )
 
-// states are GitLab's states of ours.
+// states maps our states to GitLab's.
 var states = map[hosting.StatusState]gitlab.BuildStateValue{
 	hosting.Pending: gitlab.Pending, hosting.Success: gitlab.Success, hosting.Failure: gitlab.Failed,
 	hosting.Errored: gitlab.Canceled,
 }
 
-// stateOf returns our state of GitLab's. Jobs of CI have more states than statuses: those of a job that has not ended
-// are pending.
+// stateOf returns our state for one of GitLab's. Jobs of CI have more states than statuses: a job that has not ended is
+// pending.
 func stateOf(state string) hosting.StatusState {
 	switch state {
 	case "success":
@@ -40,8 +40,8 @@ func statusOp(what, name, commit string, r *repo) string {
 	return what + " status " + name + " of commit " + commit + " in " + r.String()
 }
 
-// SetStatus sets a status. GitLab updates a pending one with what is not empty, so what is left of it takes a second
-// request.
+// SetStatus sets a status. GitLab updates a pending one only with texts that are not empty, so removing a text takes a
+// second request.
 func (r *repo) SetStatus(ctx context.Context, commit string, s hosting.Status) (hosting.Status, error) {
 	op := statusOp("set", s.Context, commit, r)
 	id, err := r.id(ctx)
@@ -81,8 +81,8 @@ func (r *repo) pending(ctx context.Context, commit, name string, refusal error) 
 	return *s, nil
 }
 
-// SameStatus implements [hosting.Repo]. GitLab does not set a pending status to pending again, so text and page of one
-// can't be changed.
+// SameStatus implements [hosting.Repo]. GitLab does not set a pending status to pending again, so its description and
+// its URL cannot be changed.
 func (r *repo) SameStatus(want, have hosting.Status) bool {
 	return want.State == hosting.Pending && have.State == hosting.Pending || hosting.EqualStatus(want, have)
 }
@@ -191,7 +191,8 @@ func (r *repo) LatestStatuses(ctx context.Context, commits, names []string) (*ho
 	return got, nil
 }
 
-// latest reads the latest status of each context of a commit: of many, those with the given names alone.
+// latest reads the latest status of each context of a commit. If there are many, it reads only those with the given
+// names.
 func (r *repo) latest(ctx context.Context, op, commit string, names []string) ([]hosting.Status, error) {
 	all, more, err := r.statuses(ctx, op, commit, gitlab.GetCommitStatusesOptions{})
 	if errors.Is(err, hosting.ErrCommitNotFound) {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// draftPrefix is how we mark a draft in its title. GitLab has no other mark.
+// draftPrefix is our mark of a draft in its title. GitLab has no other mark.
 const draftPrefix = "Draft: "
 
 // noDraft keeps GitLab from reading a title as a draft's.
@@ -14,7 +14,7 @@ const noDraft = "- "
 // marksDraft matches the start of a title that GitLab reads as a draft's, older versions included.
 var marksDraft = regexp.MustCompile(`(?i)^\s*(\[draft\]|\(draft\)|draft:|draft\s-\s|draft$)\s*`)
 
-// hostTitle returns the title that GitLab gets. [ownTitle] takes back what it adds.
+// hostTitle returns the title that GitLab gets. [ownTitle] reverses it.
 func hostTitle(title string, draft bool) string {
 	switch {
 	case draft:
@@ -25,7 +25,7 @@ func hostTitle(title string, draft bool) string {
 	return title
 }
 
-// ownTitle returns the title without what marks a draft, or keeps it from being one.
+// ownTitle returns the title without the mark of a draft, and without noDraft.
 func ownTitle(title string, draft bool) string {
 	switch {
 	case draft:

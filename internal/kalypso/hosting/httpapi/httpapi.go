@@ -1,4 +1,4 @@
-// Package httpapi sends requests to the HTTP API of any Git host. It adds the credential, retries passing failures
+// Package httpapi sends requests to the HTTP API of any Git host. It adds the credential, retries temporary failures
 // until the deadline, follows redirects only within the API, bounds answers, and redacts secrets in errors.
 package httpapi
 
@@ -22,8 +22,7 @@ type Config struct {
 	Roots []*url.URL
 	// Message returns the host's error message in the body of an answer, or "".
 	Message func(body []byte) string
-	// Limited reports whether an answer signals a rate limit, and when the limit ends; zero: the answer does not say
-	// so.
+	// Limited reports whether an answer signals a rate limit, and returns its end; zero: the answer does not name it.
 	Limited func(*http.Response, []byte) (reset time.Time, limited bool)
 	// IsSignIn reports whether an answer is a page to sign in, which means that the credential is not accepted. Nil:
 	// the host sends no such page.
@@ -80,7 +79,7 @@ type API struct {
 	Config
 
 	mu sync.Mutex
-	// notBefore is when the next request may be sent, by server.
+	// notBefore is the time from which the next request may be sent, by server.
 	notBefore map[string]time.Time
 }
 
@@ -118,7 +117,7 @@ func network(headerTimeout time.Duration) http.RoundTripper {
 	return t
 }
 
-// Failure is the outcome of a request that is not retried any more, without an answer to show.
+// Failure is the outcome of a request that is not retried any more, if there is no answer to show.
 type Failure struct {
 	Host    string
 	Kind    error  // a sentinel of package hosting

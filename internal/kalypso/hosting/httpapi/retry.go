@@ -64,7 +64,7 @@ func (a *API) decideRetry(resp *http.Response, err error, attempt int) retryDeci
 // wrong.
 const maxDials = 5
 
-// maxAttempts returns how often to try after a network error; 0 means until the deadline.
+// maxAttempts returns the number of attempts after a network error; 0 means until the deadline.
 func maxAttempts(err error) int {
 	var certificate *tls.CertificateVerificationError
 	var noTLS tls.RecordHeaderError

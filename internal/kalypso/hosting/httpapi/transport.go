@@ -87,8 +87,8 @@ func (a *API) wait(ctx context.Context, v retryDecision, attempt int) error {
 	return nil
 }
 
-// delayNext notes when the next request may be sent to the server of an address. Some hosts answer a request and ask
-// to slow down.
+// delayNext notes the time from which the next request may be sent to the server of an address. Some hosts answer a
+// request and ask to slow down.
 func (a *API) delayNext(to *url.URL, h http.Header) {
 	now := a.Clock.Now()
 	asked, says := RetryAfter(h, now)
@@ -166,8 +166,8 @@ func discard(resp *http.Response) {
 	}
 }
 
-// hideHeaders removes what libraries would misuse: go-github blocks requests by its own clock after a rate limit, and
-// azure-devops-go-api writes the session to a global without a lock.
+// hideHeaders removes headers that libraries would misuse: go-github blocks requests by its own clock after a rate
+// limit, and azure-devops-go-api writes the session to a global without a lock.
 func hideHeaders(h http.Header) {
 	for _, name := range []string{"X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset", "X-TFS-Session"} {
 		h.Del(name)

@@ -1,5 +1,5 @@
-// Package lookup reads what a promotion depends on: the history of the control plane's branch, the record on the GitOps
-// branch, and the statuses on the host. Then [promotion.Decide] chooses.
+// Package lookup reads the inputs of a promotion: the history of the control plane's branch, the record on the GitOps
+// branch, and the statuses on the host. [promotion.Decide] then chooses the commit.
 package lookup
 
 import (
@@ -15,12 +15,12 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
 )
 
-// Request says which promotion to decide.
+// Request describes the promotion to decide on.
 type Request struct {
 	Client *gitremote.Client
 	// Host has the statuses of the control plane's commits; nil: no host.
 	Host hosting.Host
-	// Credential allows to ask the host even if no gate needs it, to warn of other writers.
+	// Credential says that the host may be asked even if no gate needs it, to warn of other writers.
 	Credential   bool
 	Rules        promotion.Rules
 	ControlPlane ControlPlane
@@ -56,9 +56,9 @@ func (e *CurrentError) Error() string {
 // Unwrap returns the cause.
 func (e *CurrentError) Unwrap() error { return e.Err }
 
-// Decide reads, and decides. It asks the host for the history of a commit's statuses only if the decision depends on
-// it. If the host does not answer, the decision says so. The errors are those of Git, [promotion.ErrNotOnBranch] and
-// [ErrNoHost].
+// Decide reads the inputs, and decides. It asks the host for the history of a commit's statuses only if the decision
+// depends on it. If the host does not answer, the decision contains that as the reason. The errors are those of Git,
+// [promotion.ErrNotOnBranch] and [ErrNoHost].
 func Decide(ctx context.Context, req Request) (*promotion.Choice, error) {
 	world := promotion.World{Rules: req.Rules}
 	var err error
@@ -124,8 +124,8 @@ func Decide(ctx context.Context, req Request) (*promotion.Choice, error) {
 	}
 }
 
-// readProposal finds what the open pull request of the environment's rendering would promote, or returns nil if there
-// is none, it can't be found or it promotes nothing. Nothing but the reason of the chosen commit depends on it.
+// readProposal returns the promotion in the open pull request of the environment's rendering, or nil if there is none,
+// it cannot be found or it promotes nothing. Only the reason of the chosen commit depends on it.
 func (req Request) readProposal(ctx context.Context, current string) (*promotion.PendingPromotion, error) {
 	if req.Host == nil || !req.Credential {
 		return nil, nil //nolint:nilnil // no host to ask
