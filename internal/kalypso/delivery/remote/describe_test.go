@@ -189,12 +189,12 @@ func TestDescribeNotKnown(t *testing.T) {
 		says   string
 		moved  bool
 	}{
-		"nothing":           {&delivery.State{}, "", true},
-		"an import":         {imported, configuration, true},
-		"older":             {older, both, false},
-		"renewed":           {imported.WithInputs(o.Arguments), "", true},
-		"an older state":    {older.WithInputs(o.Arguments), "", true},
-		"an unchanged tree": {s, "", true},
+		"nothing":                             {&delivery.State{}, "", true},
+		"an import":                           {imported, configuration, true},
+		"older":                               {older, both, false},
+		"renewed":                             {imported.WithInputs(o.Arguments), "", true},
+		"an older state, with renewed inputs": {older.WithInputs(o.Arguments), "", true},
+		"a state of this version":             {s, "", true},
 	} {
 		text := b.described("2", 2, nil).applied().Describe(test.before)
 		if said := strings.Contains(text, "Not compared"); said != (test.says != "") || !strings.Contains(text, test.says) {
