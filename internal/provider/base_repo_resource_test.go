@@ -177,7 +177,7 @@ func TestAccBaseRepoDrift(t *testing.T) {
 	gitserver.Seed(t, r.at, "stage", map[string]string{"base-repo.yaml": "a: b\n"})
 	r.expectError([]string{"The BaseRepo can't be changed", "must contain one BaseRepo"}, "plan", "-no-color")
 	gitserver.Git(t, r.at, "update-ref", "-d", "refs/heads/stage")
-	r.expectError([]string{"The branch is gone", "Branch not found"}, "plan", "-no-color")
+	r.expectError([]string{"The branch no longer exists", "Branch not found"}, "plan", "-no-color")
 }
 
 // expectEmptyPlanAfterApply applies what may be left in the state, and expects nothing after it.

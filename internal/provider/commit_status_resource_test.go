@@ -158,7 +158,7 @@ func TestAccCommitStatusAbsence(t *testing.T) {
 	gitserver.Git(t, s.on.Path, "-c", "gc.pruneExpire=now", "gc", "--quiet")
 	gitserver.Git(t, s.on.Path, "prune", "--expire=now")
 	o := s.succeed("plan", "-no-color")
-	for _, said := range []string{"The commit is gone", "No commit found for SHA", "1 to add"} {
+	for _, said := range []string{"The commit no longer exists", "No commit found for SHA", "1 to add"} {
 		if !strings.Contains(o.text(), said) {
 			t.Errorf("the plan does not say %q: %s", said, o.text())
 		}

@@ -171,7 +171,7 @@ func TestAccGitLabRefused(t *testing.T) {
 	}
 	r.options("delivery", map[string]any{"strategy": "pull_request"})
 	r.set("github", map[string]any{"base_url": fake.URL + "/", "token": "canary"})
-	r.expectError([]string{"Two hosts on one server", "github and gitlab have the same server"}, "plan", "-no-color")
+	r.expectError([]string{"Conflicting hosts", "github and gitlab have the same server"}, "plan", "-no-color")
 	r.set("github", nil)
 	r.set("gitlab", map[string]any{"base_url": "http://gitlab.acme.io", "token": "canary"})
 	r.expectError([]string{"base_url is not an https URL"}, "plan", "-no-color")

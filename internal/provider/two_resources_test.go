@@ -32,11 +32,11 @@ func TestClaims(t *testing.T) {
 		want          string
 	}{
 		"one status twice": {"kalypso_commit_status", status(a, "dev", "x"), status(a+".git", "DEV", "y"),
-			"Two statuses with one context"},
+			"Conflicting commit statuses"},
 		"another context": {"kalypso_commit_status", status(a, "dev", "x"), status(a, "qa", "x"), ""},
 		"another repo":    {"kalypso_commit_status", status(a, "dev", "x"), status(b, "dev", "x"), ""},
 		"one branch twice": {"kalypso_base_repo", base(a, "dev"), base(a+"/", "dev"),
-			"Two base repos on one branch"},
+			"Conflicting BaseRepos"},
 		"another branch": {"kalypso_base_repo", base(a, "dev"), base(a, "qa"), ""},
 	} {
 		t.Run(name, func(t *testing.T) {

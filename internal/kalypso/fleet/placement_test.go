@@ -162,7 +162,7 @@ func TestPlacementProblems(t *testing.T) {
 		},
 		"two spreads of one key": {
 			policy(placement.Spec{Spread: []placement.Spread{{Key: "region", MaxSkew: 1}, {Key: "region", MaxSkew: 2}}}),
-			"Two spreads of one key", "].spread[1].key", `"region"`,
+			"Duplicate spread key", "].spread[1].key", `"region"`,
 		},
 		"skew 0": {
 			policy(placement.Spec{Spread: []placement.Spread{{Key: "region"}}}), "Invalid maximum skew", "].spread[0].maxSkew",

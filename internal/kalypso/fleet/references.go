@@ -100,7 +100,7 @@ func (f *Fleet) checkFileNames(ct *ClusterType) (ps objectProblems) {
 		}
 		key := strings.ToLower(file) // not every file system distinguishes case
 		if other, twice := first[key]; twice {
-			ps.add("One file name twice", fmt.Sprintf("The templates of %s and %s both render the file %q of a deployment "+
+			ps.add("Duplicate file name", fmt.Sprintf("The templates of %s and %s both render the file %q of a deployment "+
 				"target. "+
 				"Give one of them another file_name.", ct.field(other), ct.field(parts[i].attribute), file),
 				problem.Attr(parts[i].attribute))

@@ -96,7 +96,7 @@ func (p *SchedulingPolicy) validatePlacement() (ps objectProblems) {
 		at := at(problem.Attr("spread"), problem.Index(i))
 		ps = append(ps, p.validateSpread(spread, at)...)
 		if first[spread.Key] && spread.Key != "" && !unknown.Is(spread.Key) {
-			ps.add("Two spreads of one key", fmt.Sprintf("The label %q has two spreads. Remove one of them.", spread.Key),
+			ps.add("Duplicate spread key", fmt.Sprintf("The label %q has two spreads. Remove one of them.", spread.Key),
 				append(at, problem.Attr("key"))...)
 		}
 		first[spread.Key] = true

@@ -352,7 +352,7 @@ func TestDecide(t *testing.T) {
 		"a rejection of nothing is a note": {prod(func(w *promotion.World) { w.Rejected = map[string]string{hash(77): ""} },
 			ok(2, 1)), "promote", 2, "", "not on branch", ""},
 		"a good commit that is older": {prod(func(w *promotion.World) { w.Rejected = map[string]string{hash(3): hash(2)} },
-			ok(2, 1), ok(5, 1)), "promote", 2, "", "", "Rejected commits without an end"},
+			ok(2, 1), ok(5, 1)), "promote", 2, "", "", "First good commit does not follow the rejected one"},
 		"rejected and approved": {prod(func(w *promotion.World) {
 			w.Rejected,
 				w.Approved = map[string]string{hash(3): ""}, []string{hash(3)}

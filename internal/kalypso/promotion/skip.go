@@ -93,7 +93,7 @@ func (c *choice) warn() {
 	}
 	for _, bad := range slices.Sorted(maps.Keys(c.Rejected)) {
 		if good := c.Rejected[bad]; good != "" && c.firstGood(bad) < 0 && c.History.Has(bad) {
-			add("Rejected commits without an end",
+			add("First good commit does not follow the rejected one",
 				"rejected says that %s is the first good commit after %s, but it does not come after it on branch %q. So all "+
 					"commits from %s on are rejected.", printable.Line(good), printable.Line(bad), c.History.Branch, short(bad))
 		}
@@ -104,7 +104,7 @@ func (c *choice) warn() {
 			MaxCandidates, c.History.Branch)
 	}
 	if c.History.Gone {
-		add("The branch of the control plane is gone",
+		add("The branch of the control plane no longer exists",
 			"The control plane's repo has no branch %q, so nothing is promoted. The environment keeps its "+
 				"commit. Check control_plane.branch.", c.History.Branch)
 	}

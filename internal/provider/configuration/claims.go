@@ -57,7 +57,7 @@ func (d *Data) ClaimStatus(a status.Arguments, config tftypes.Value, create bool
 	if d.configClaims.take(key, config, create) {
 		return nil
 	}
-	return problem.Problems{problem.At("Two statuses with one context", fmt.Sprintf(
+	return problem.Problems{problem.At("Conflicting commit statuses", fmt.Sprintf(
 		"Another kalypso_commit_status of this configuration sets the status %q of commit %s of %s too. Each would "+
 			"replace the other. Remove one of them, or give each a context of its own.", a.Context, a.Target(), a.Repo),
 		"context")}
@@ -69,7 +69,7 @@ func (d *Data) ClaimBaseRepo(at baserepo.EnvironmentBranch, config tftypes.Value
 		d.configClaims.take(strings.Join([]string{"base", repourl.Key(at.Repo), at.Branch}, "\x00"), config, create) {
 		return nil
 	}
-	return problem.Problems{problem.At("Two base repos on one branch", fmt.Sprintf(
+	return problem.Problems{problem.At("Conflicting BaseRepos", fmt.Sprintf(
 		"Another kalypso_base_repo of this configuration writes the BaseRepo on the %s too. Each would replace the "+
 			"commit of the other. Remove one of them, or give each a branch of its own.", at), "branch")}
 }

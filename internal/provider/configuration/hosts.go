@@ -79,7 +79,7 @@ func readHosts(d tfvalue.Decoder, entra *entraLogins) []hostSettings {
 	}
 	for _, h := range hosts {
 		if same := blocks[h.address()]; len(same) > 1 && !h.serverUnknown {
-			d.Report("Two hosts on one server", strings.Join(same, " and ")+" have the same server. The server of a repo's "+
+			d.Report("Conflicting hosts", strings.Join(same, " and ")+" have the same server. The server of a repo's "+
 				"URL chooses the host. Remove one of the blocks, or change its base_url.", problem.Attr(h.block))
 		}
 	}

@@ -79,10 +79,10 @@ func TestHosts(t *testing.T) {
 		"a password": {map[string]attr.Value{"gitea": block("https://x:canary@git.acme.io", token)},
 			"Invalid base URL at gitea.base_url", "github, gitlab, azure_devops, gitea with a credential"},
 		"of GitHub": {map[string]attr.Value{"gitea": block("https://GitHub.com:443/", none)},
-			"Two hosts on one server at github, Two hosts on one server at gitea", "github, gitlab, azure_devops, gitea"},
+			"Conflicting hosts at github, Conflicting hosts at gitea", "github, gitlab, azure_devops, gitea"},
 		"of a server of GitHub": {map[string]attr.Value{"gitea": block("https://git.acme.io/", none),
 			"github": block("https://git.acme.io", none)},
-			"Two hosts on one server at github, Two hosts on one server at gitea", "github, gitlab, azure_devops, gitea"},
+			"Conflicting hosts at github, Conflicting hosts at gitea", "github, gitlab, azure_devops, gitea"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var ps problem.Problems

@@ -12,6 +12,7 @@ var differences = []difference{
 	{wording, "What fails to render stays as the branch holds it, or stays out if the branch does not hold it.",
 		"Targets that fail to render keep the files that they have on the branch; new targets are left out."},
 	{wording, "Two promoted commits", "Conflicting promoted commits"},
+	{wording, "The branch of a rendering is gone", "The branch of a rendering no longer exists"},
 	{wording, "holds no rendering at this path yet", "contains no rendering at this path yet"},
 	{wording, "the old location holds it", "it is at the old location"},
 	{wording, "holds a GitHub token, and config values", "contains a GitHub token, and config values"},

@@ -28,7 +28,7 @@ func (clusterSyncFunction) Definition(
 	_ context.Context, _ function.DefinitionRequest, resp *function.DefinitionResponse,
 ) {
 	resp.Definition = function.Definition{
-		Summary: "The objects that have a cluster sync its folder",
+		Summary: "The objects with which a cluster syncs its folder",
 		MarkdownDescription: "Returns the Kubernetes objects that have a cluster sync the folder of its cluster type, as a " +
 			"list: for `flux` a GitRepository and a Kustomization, for `argocd` an Application, for `fleet` a GitRepo of " +
 			"Rancher Fleet. Hand them to `kubernetes_manifest`, or write them to a file with `yamlencode`. See the guide " +

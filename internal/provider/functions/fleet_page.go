@@ -29,7 +29,7 @@ func (fleetPageFunction) Definition(
 	_ context.Context, _ function.DefinitionRequest, resp *function.DefinitionResponse,
 ) {
 	resp.Definition = function.Definition{
-		Summary: "One HTML page with what runs where, and what was delivered",
+		Summary: "One HTML page with running versions and deliveries",
 		MarkdownDescription: "Returns one HTML file for people without Terraform: what is wrong now, what each environment " +
 			"runs of each deployment target and cluster type, and the deliveries with their metrics. A pipeline publishes it " +
 			"as a page, a file of a bucket, or an artifact; it also opens from disk.\n\n" +

@@ -30,7 +30,7 @@ func (selectorMatchesFunction) Definition(
 	_ context.Context, _ function.DefinitionRequest, resp *function.DefinitionResponse,
 ) {
 	resp.Definition = function.Definition{
-		Summary: "Tells whether a selector selects an object with these labels",
+		Summary: "Reports whether a selector selects an object with these labels",
 		MarkdownDescription: "Reports whether a selector of a scheduling policy selects a deployment target or cluster " +
 			"type with these labels. Use it to test policies with `check` blocks and `terraform test`.",
 		Parameters: []function.Parameter{

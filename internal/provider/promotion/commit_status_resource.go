@@ -222,7 +222,7 @@ func (r *commitStatus) Read(ctx context.Context, req resource.ReadRequest, resp 
 	case errors.Is(err, hosting.ErrCommitNotFound):
 		resp.Diagnostics.AddAttributeWarning(
 			path.Root("commit"),
-			"The commit is gone",
+			"The commit no longer exists",
 			problem.Sentence(err)+" A new status is planned.",
 		)
 		resp.State.RemoveResource(ctx)

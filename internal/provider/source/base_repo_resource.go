@@ -236,7 +236,7 @@ func (r *baseRepo) Read(ctx context.Context, req resource.ReadRequest, resp *res
 	found, err := r.remote().Refresh(ctx, before)
 	switch {
 	case errors.Is(err, gitops.ErrBranchNotFound):
-		diags.AddAttributeWarning(path.Root("branch"), "The branch is gone", fmt.Sprintf(
+		diags.AddAttributeWarning(path.Root("branch"), "The branch no longer exists", fmt.Sprintf(
 			"The repo %s has no branch %q any more. The plan creates the resource again, and fails until the branch exists.",
 			before.At.Repo, before.At.Branch))
 		resp.State.RemoveResource(ctx)

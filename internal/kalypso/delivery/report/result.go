@@ -173,7 +173,7 @@ func Refreshed(p *delivery.Prior, found *remote.Refreshed) problem.Problems {
 	if !found.BranchGone {
 		return nil
 	}
-	return problem.Problems{problem.WarningAt("The branch of a rendering is gone", fmt.Sprintf(
+	return problem.Problems{problem.WarningAt("The branch of a rendering no longer exists", fmt.Sprintf(
 		"Environment %q was rendered to %s. That branch no longer exists. The plan creates the rendering again.",
 		p.Environment, p.Destination))}
 }
