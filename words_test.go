@@ -18,7 +18,7 @@ var (
 	// refusedTitle matches a diagnostic's title that needs its body.
 	refusedTitle = regexp.MustCompile(`^(What|Who|Whose)\b`)
 	// refusedStart matches the start of a comment that hides its subject in a clause.
-	refusedStart = regexp.MustCompile(`^(?:What|Whose|Test\w+: what)\b`)
+	refusedStart = regexp.MustCompile(`^(?:What|Whose|Test\w+: what|\w+ (?:is|are) what)\b`)
 	// refusedWords match what no comment and no guide says. "canary-nobody" and the like are names.
 	refusedWords = map[string]*regexp.Regexp{
 		"nobody, whoever: name the people, or say what does not happen": regexp.MustCompile(
@@ -85,7 +85,7 @@ func checkSource(t *testing.T, name string, text []byte) {
 	for _, group := range parsed.Comments {
 		for i, comment := range group.List {
 			if start := strings.TrimLeft(comment.Text, "/ "); i == 0 && refusedStart.MatchString(start) {
-				t.Errorf("%s: a comment that begins with What or Whose: name the thing", files.Position(comment.Pos()))
+				t.Errorf("%s: a comment that begins with What or Whose, or with is what: name the thing", files.Position(comment.Pos()))
 			}
 			checkWords(t, files.Position(comment.Pos()).String(), strings.TrimLeft(comment.Text, "/ "))
 		}

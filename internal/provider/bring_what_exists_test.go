@@ -17,7 +17,7 @@ import (
 
 const bringGuide = "../../docs/guides/bring-what-exists.md"
 
-// bringExcerpts are what the guide shows of outputs, in its order.
+// bringExcerpts are the excerpts of outputs in the guide, in its order.
 type bringExcerpts struct{ assignments, query, queryPlan, comments, importPlan, resource string }
 
 func readBringExcerpts(t *testing.T) bringExcerpts {

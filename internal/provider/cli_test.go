@@ -195,7 +195,8 @@ func (r *root) expectNoChanges() {
 	}
 }
 
-// stateFile is what the tests read of Terraform's state: reading the file is faster than terraform show and output.
+// stateFile is the part of Terraform's state that the tests read: reading the file is faster than terraform show and
+// output.
 type stateFile struct {
 	Outputs   map[string]struct{ Value json.RawMessage }
 	Resources []struct {

@@ -40,7 +40,7 @@ func newHostStatus(t *testing.T, on hosts.Host) *hostStatus {
 	return s
 }
 
-// as has the provider use a credential.
+// as makes the provider use a credential.
 func (s *hostStatus) as(credential hostingtest.Credential) hosting.Host {
 	s.t.Helper()
 	host := s.world.Host(s.t, credential)

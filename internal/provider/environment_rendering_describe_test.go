@@ -14,7 +14,7 @@ import (
 
 const renderingAddress = "kalypso_environment_rendering.this"
 
-// unknownDescription is what Terraform prints for a description that the plan does not know.
+// unknownDescription is Terraform's output for a description that the plan does not know.
 var unknownDescription = regexp.MustCompile(`(?m)^ *([+~] description +=.*|EOT ->) \(known after apply\)$`)
 
 // describe applies the module, and returns the description and whether it was known in the plan. Terraform checks that

@@ -9,7 +9,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
-// onGitea has a module use the Gitea that tests share in place of GitHub, with a token. There are no git_credentials:
+// onGitea makes a module use the Gitea that tests share in place of GitHub, with a token. There are no git_credentials:
 // the API's credential serves Git.
 func (r *root) onGitea(token string) {
 	r.t.Helper()

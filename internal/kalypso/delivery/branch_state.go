@@ -7,7 +7,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/sets"
 )
 
-// BranchState is what a branch contains at a destination, as far as decisions need it. The state keeps it, so that the
+// BranchState is the content of a branch at a destination, as far as decisions need it. The state keeps it, so that the
 // next plan decides without contacting a server.
 type BranchState struct {
 	Head string    `json:"head"`          // the commit that was read; empty if the branch does not exist

@@ -12,7 +12,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/sets"
 )
 
-// Change is what an apply changes on a branch.
+// Change is the change of a branch by an apply.
 type Change struct {
 	Wanted   Inventory // what the destination will contain
 	Existing Inventory // what it contains now: our folders and the adopted ones

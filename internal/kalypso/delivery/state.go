@@ -27,8 +27,8 @@ const (
 	engineVersion = 1
 )
 
-// State is what a rendering keeps between runs in Terraform's private state. With it, a plan knows the branch without
-// contacting a server. The zero value means that nothing was delivered.
+// State contains the facts that a rendering keeps between runs in Terraform's private state. With it, a plan knows the
+// branch without contacting a server. The zero value means that nothing was delivered.
 type State struct {
 	Version     int                `json:"version"`
 	Engine      int                `json:"engine"`

@@ -163,8 +163,8 @@ func (e *RejectedError) Advice() string {
 	return "Check the branch's protection rules and the repo's hooks."
 }
 
-// knownTexts are what programs and servers say, by kind. The first kind with a text counts. This is the only place that
-// has their texts; TestKindOf and TestRefusals pin them.
+// knownTexts are the texts of programs and servers, by kind. The first kind with a text counts. This is the only place
+// that has their texts; TestKindOf and TestRefusals pin them.
 var knownTexts = []struct {
 	kind  error
 	texts []string

@@ -56,7 +56,8 @@ type Error struct {
 	Message string // the host's error message
 	Cause   error  // the underlying error, such as the context's or the network's
 	Field   Field  // the part of the proposal; "": none in particular
-	// Permission is what an [ErrForbidden] asks for, such as "pull_requests: write"; "": the host does not say.
+	// Permission is the missing permission of an [ErrForbidden], such as "pull_requests: write"; "": the host does not
+	// say.
 	Permission string
 	// Host and Block are the name of the host for people, and of the provider's block for it; "": unknown.
 	Host, Block string

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Observation is what the clusters of an environment ran at a moment.
+// Observation contains the instances on the clusters of an environment at a moment.
 type Observation struct {
 	Environment string // from the record on the branch
 	// Repo, Branch and Path locate the rendering in the GitOps repo.

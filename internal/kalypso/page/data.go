@@ -17,7 +17,7 @@ func (t *Text) UnmarshalText(text []byte) error {
 
 func (t Text) line() Text { return Text(printable.Line(string(t))) }
 
-// History is what the data source kalypso_deployment_history returns, with its attributes as JSON. Missing attributes
+// History is the result of the data source kalypso_deployment_history, with its attributes as JSON. Missing attributes
 // are like null ones: those that need a store are from a later version.
 type History struct {
 	// Name is the name of the environment; "": Environment, else the branch.
@@ -99,7 +99,7 @@ type Owner struct {
 	Workload  Text `json:"workload"`
 }
 
-// DeploymentState is what the data source kalypso_deployment_state returns, with its attributes as JSON.
+// DeploymentState is the result of the data source kalypso_deployment_state, with its attributes as JSON.
 type DeploymentState struct {
 	// Name is the name of the environment; "": that of the history of the same location, else Environment, else the
 	// branch.

@@ -57,7 +57,8 @@ type recordMemory struct {
 	Lost bool `json:"lost,omitempty"`
 	// Skipped says that the state's observation was not recorded, since the store had a newer one with other content.
 	Skipped bool `json:"skipped,omitempty"`
-	// Present is what runs as far as the store knows, if that is more than the state's observation contains.
+	// Present are the current instances as far as the store knows, if these are more than those of the state's
+	// observation.
 	Present string `json:"present,omitempty"`
 }
 
@@ -79,7 +80,7 @@ func (m recordMemory) encode() []byte {
 	return text
 }
 
-// recordDecision is what an apply records.
+// recordDecision describes the record of an apply.
 type recordDecision struct {
 	unknown   bool // an argument is not known yet
 	due       bool

@@ -71,7 +71,7 @@ func WithClock(now func() time.Time) Option { return func(s *Server) { s.now = n
 // does both in the background (peer).
 func WithLag(requests int) Option { return func(s *Server) { s.lag = requests } }
 
-// Access is what a token's user may do with the repos.
+// Access is the right of a token's user in the repos.
 type Access int
 
 // The accesses. All repos are private.

@@ -33,7 +33,7 @@ func Azure() Option {
 	}
 }
 
-// azureConfig is what Azure Repos serves: any object by hash, and two filters.
+// azureConfig configures git like Azure Repos: it serves any object by hash, and two filters.
 var azureConfig = []string{
 	"uploadpack.allowAnySHA1InWant=true",
 	"uploadpack.allowFilter=true",

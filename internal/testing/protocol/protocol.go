@@ -46,7 +46,7 @@ type Session struct {
 	schemas *Schemas
 }
 
-// Diagnostics are what a provider says, in its order.
+// Diagnostics are the diagnostics of a provider, in its order.
 type Diagnostics []*tfprotov6.Diagnostic
 
 // HasErrors reports whether one of them is an error.
@@ -94,7 +94,7 @@ func (schemas *Schemas) Start(
 	return s, append(Diagnostics(validated.Diagnostics), configured.Diagnostics...), nil
 }
 
-// Resource is what Terraform's state contains of a resource. Without a state (null or zero), there is none.
+// Resource is a resource in Terraform's state. Without a state (null or zero), there is none.
 type Resource struct {
 	Type     string
 	State    tftypes.Value
@@ -188,7 +188,7 @@ func (s *Session) imported(
 	return r, append(all, ds...), err
 }
 
-// Plan is what a plan shows of one resource.
+// Plan is one resource's part of a plan.
 type Plan struct {
 	Planned  tftypes.Value // null: it is destroyed
 	Replaces []string      // the paths of the attributes that make it a replacement
