@@ -20,13 +20,13 @@ variable "environment" {
 }
 
 variable "git_url" {
-  description = "The URL of the folder of the repos."
+  description = "The URL of the folder that contains the repos."
   type        = string
   default     = "https://git.acme.io"
 }
 
 variable "allow_local_repos" {
-  description = "Whether registrations may name repos of this machine, as those that run.sh makes."
+  description = "Whether registrations may name repos on this machine, such as those that run.sh creates."
   type        = bool
   default     = false
 }
@@ -59,14 +59,14 @@ locals {
   sources   = merge(data.kalypso_control_plane.this.sources, data.kalypso_workloads.shop.sources)
 }
 
-# Where the targets go, and why.
+# The placement of the targets, with the reasons.
 data "kalypso_assignments" "this" {
   environment = var.environment
   manifests   = local.manifests
 }
 
 output "placed" {
-  description = "The cluster types and their targets, with the policies that chose them."
+  description = "The cluster types and their targets, with the policies that placed them."
   value = {
     for a in data.kalypso_assignments.this.assignments :
     "${a.cluster_type}/${a.deployment_target}" => a.policies
@@ -81,7 +81,7 @@ output "nowhere" {
   }
 }
 
-# The changed files. With the strategy "none", the provider only computes them: the pipeline can't write to the GitOps
+# The changed files. With the strategy "none", the provider only computes them and does not write to the GitOps
 # repo.
 resource "kalypso_environment_rendering" "this" {
   environment = var.environment

@@ -21,13 +21,13 @@ variable "region" {
 }
 
 variable "orders_path" {
-  description = "Where the team of orders has its manifests. Empty: it forgot to say so."
+  description = "Path of the manifests of the team orders. Empty if the team forgot it."
   type        = string
   default     = "./orders"
 }
 
 variable "stock_schema" {
-  description = "What the team of stock demands of the platform's values."
+  description = "The schema of the team stock for the values of the platform."
   type        = any
   default     = { required = ["REGION"] }
 }
@@ -37,7 +37,7 @@ locals {
     large = { name = "large", reconciler = "reconciler", namespace_service = "namespace" }
   }
 
-  # Written by the platform.
+  # Written by the platform team.
   templates = {
     reconciler = {
       name = "reconciler"
@@ -120,12 +120,12 @@ resource "kalypso_environment_rendering" "prod" {
   workloads           = local.workloads
   gitops_repo         = { repo = var.gitops_url, branch = "prod" }
 
-  # What a team breaks stays as it is on the branch: here at most two folders of three.
+  # The branch keeps the folders of targets that fail to render: here at most two of three.
   on_assignment_error = "keep"
   guardrails          = { max_kept = 2 }
 }
 
-# The same as data, for a message to the teams.
+# The failures as data, for a message to the teams.
 data "kalypso_assignments" "prod" {
   environment         = "prod"
   cluster_types       = local.cluster_types

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Three teams share an environment. One breaks the data of its template, one its schema; the third changes all the
-# while. See ../control-plane/local.sh for KALYPSO_PROVIDER and KEEP.
+# Three teams share an environment. The data of one fails in its template, those of another violate their schema, and
+# the third team keeps delivering changes. See ../control-plane/local.sh for KALYPSO_PROVIDER and KEEP.
 set -euo pipefail
 # shellcheck source=SCRIPTDIR/../control-plane/local.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../control-plane/local.sh"
@@ -12,7 +12,7 @@ commit gitops prod "$work/first" "Begin"
 use_example broken-teams
 export TF_VAR_gitops_url="file://$work/gitops"
 
-# step HEADLINE: shows the warning of the apply, and what the branch contains of each team then.
+# step HEADLINE: applies, and shows the warning and the values of each team on the branch.
 step() {
   headline "$1"
   tf apply "${plain[@]}" -auto-approve >"$work/log" || { cat "$work/log"; exit 1; }

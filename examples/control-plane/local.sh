@@ -1,9 +1,10 @@
 # shellcheck shell=bash
-# The run.sh of examples with local Git repos source this file. It creates a temporary folder "$work" with the repos of
-# ./repos as bare repos, the provider, and a copy of the example, which "tf" runs. The caller's settings do not reach
-# Terraform or Git, and nothing leaves the machine.
+# The run.sh of each example with local Git repos sources this file. It creates a temporary folder "$work" with the
+# repos of ./repos as bare repos, the provider, and a copy of the example, on which "tf" runs Terraform. Terraform and
+# Git do not use the caller's settings or the network.
 #
-# KALYPSO_PROVIDER names the provider's binary; without it, it is built. KEEP=1 leaves the temporary folder.
+# KALYPSO_PROVIDER is the path of the provider's binary; by default, the script builds it. KEEP=1 keeps the temporary
+# folder.
 
 local_examples=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
 work=$(mktemp -d "${TMPDIR:-/tmp}/kalypso-example.XXXXXX")
@@ -24,7 +25,7 @@ export GIT_AUTHOR_NAME=Example GIT_AUTHOR_EMAIL=example@example.com
 export GIT_COMMITTER_NAME=Example GIT_COMMITTER_EMAIL=example@example.com
 export TF_CLI_CONFIG_FILE="$work/terraform.rc" TF_IN_AUTOMATION=1 TF_INPUT=0 CHECKPOINT_DISABLE=1
 
-# Colours where somebody looks at them, and in no log.
+# Use colours on a terminal, but not in a log.
 plain=()
 # shellcheck disable=SC2034 # for the scripts that source this
 [ -t 1 ] || plain=(-no-color)
@@ -33,19 +34,19 @@ headline() {
   printf '\n=== %s\n\n' "$1"
 }
 
-# in_repo REPO ARGS…: Git in one of the bare repos.
+# in_repo REPO ARGS…: runs Git in one of the bare repos.
 in_repo() {
   local repo=$1
   shift
   git --git-dir="$work/$repo" "$@"
 }
 
-# tf COMMAND ARGS…: Terraform on the copy of the example.
+# tf COMMAND ARGS…: runs Terraform on the copy of the example.
 tf() {
   terraform -chdir="$work/example" "$@"
 }
 
-# commit REPO BRANCH FOLDER MESSAGE [PARENT]: a commit of what the folder contains becomes the head of the branch.
+# commit REPO BRANCH FOLDER MESSAGE [PARENT]: commits the contents of the folder as the head of the branch.
 commit() {
   local tree made
   rm -f "$work/index"
@@ -76,13 +77,13 @@ make_repos() {
   commit control-plane dev "$work/yaml/dev" "The environment dev"
 }
 
-# local_places FILE [PROMOTED]: the file with the places of this machine, and the promoted commit.
+# local_places FILE [PROMOTED]: fills the URLs of the local repos and the promoted commit into the file.
 local_places() {
   sed -e "s|https://git.acme.io|file://$work|" -e "s|PROMOTED_COMMIT|${2:-}|" "$1" >"$1.new"
   mv "$1.new" "$1"
 }
 
-# use_example FOLDER: a copy of the example's configuration, and the provider for it.
+# use_example FOLDER: copies the configuration of the example, and provides the provider for it.
 use_example() {
   local provider=${KALYPSO_PROVIDER:-}
   if [ -z "$provider" ]; then
@@ -90,7 +91,7 @@ use_example() {
     provider=$work/bin/terraform-provider-kalypso
     (cd "$local_examples/.." && go build -o "$provider" .)
   fi
-  # With an override no "terraform init" is needed, and Terraform says at each command that it is in use.
+  # With an override, "terraform init" is not needed, and each command warns that the override is in use.
   cat >"$TF_CLI_CONFIG_FILE" <<EOF
 disable_checkpoint = true
 provider_installation {

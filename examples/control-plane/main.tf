@@ -15,7 +15,7 @@ variable "control_plane_url" {
 }
 
 variable "allow_local_repos" {
-  description = "Whether registrations may name repos of this machine, as those that run.sh makes."
+  description = "Whether registrations may name repos on this machine, such as those that run.sh creates."
   type        = bool
   default     = false
 }
@@ -36,5 +36,5 @@ resource "kalypso_environment_rendering" "this" {
   sources         = data.kalypso_control_plane.this.sources
   gitops_repo     = data.kalypso_control_plane.this.gitops_repo
   promoted_commit = data.kalypso_control_plane.this.base_commit
-  adopt           = true # the folders that the operator left
+  adopt           = true # the folders that the operator wrote
 }

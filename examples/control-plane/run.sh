@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Renders the environment dev of a control plane over the tree that the operator left. It creates the repos of ./repos
+# Renders the environment dev of a control plane over the tree that the operator wrote. It creates the repos of ./repos
 # in a temporary folder. See local.sh for KALYPSO_PROVIDER and KEEP.
 set -euo pipefail
 # shellcheck source=SCRIPTDIR/local.sh

@@ -15,13 +15,13 @@ variable "gitops_url" {
 }
 
 variable "reports" {
-  description = "A JSON file with what the clusters say."
+  description = "A JSON file with the reports of the clusters."
   type        = string
   default     = "reports.json"
 }
 
 variable "region" {
-  description = "A value of the platform: with another one, another tree is to be deployed."
+  description = "A value of the platform. A different value changes the tree to deploy."
   type        = string
   default     = "west"
 }
@@ -30,7 +30,7 @@ locals {
   gitops_repo = { repo = var.gitops_url, branch = "stage" }
 }
 
-# What is to run.
+# The desired tree.
 resource "kalypso_environment_rendering" "stage" {
   environment = "stage"
   gitops_repo = local.gitops_repo

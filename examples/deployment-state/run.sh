@@ -12,7 +12,7 @@ commit gitops stage "$work/first" "Begin"
 use_example deployment-state
 export TF_VAR_gitops_url="file://$work/gitops" TF_VAR_reports="$work/reports.json"
 
-# report CLUSTER STATE COMMIT: a report of this minute, as the cluster would write it.
+# report CLUSTER STATE COMMIT: writes a report with the current time, as the cluster would.
 report() {
   printf '{"cluster": "%s", "folder": "drone", "revision": "stage@sha1:%s", "state": "%s", "time": "%s"}' \
     "$1" "$3" "$2" "$(date -u +%Y-%m-%dT%H:%M:%SZ)"

@@ -1,4 +1,4 @@
-# Alerts: a plan and an apply warn if one of these does not hold.
+# Alerts: a plan and an apply warn if one of these checks fails.
 check "nothing_fails" {
   assert {
     condition = alltrue([for v in local.versions : v.state != "failed"])

@@ -15,7 +15,7 @@ data "kalypso_deployment_history" "ran" {
 }
 
 locals {
-  # The folders of the cluster types have no name of a deployment target.
+  # Entries for the folders of cluster types have an empty deployment target.
   versions = flatten([for environment, history in data.kalypso_deployment_history.ran : [
     for v in history.versions : merge(v, { environment = environment }) if v.deployment_target != ""
   ]])

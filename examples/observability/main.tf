@@ -1,5 +1,5 @@
-# One root module for two environments, dev and prod, each in its workspace. It renders the environment, and records and
-# shows what ran there and when.
+# One root module for two environments, dev and prod, each in its workspace. It renders the environment, records what
+# its clusters run, and shows the history.
 terraform {
   required_version = ">= 1.8"
 
@@ -23,7 +23,7 @@ variable "gitops_url" {
 }
 
 variable "reports" {
-  description = "A folder with a JSON file for each environment: what its clusters said last."
+  description = "A folder with a JSON file for each environment: the last reports of its clusters."
   type        = string
   default     = "reports"
 }
@@ -35,13 +35,13 @@ variable "rejected" {
 }
 
 variable "until" {
-  description = "The end of the week that the history shows; null: now."
+  description = "The end of the week that the history shows. Null means now."
   type        = string
   default     = null
 }
 
 variable "local_repos" {
-  description = "Whether the repos of the teams may be on this machine."
+  description = "Whether the teams' repos may be on this machine."
   type        = bool
   default     = false
 }
@@ -58,7 +58,7 @@ locals {
   store         = { git = { repo = var.gitops_url, branch = "history" } }
 }
 
-# Whether the environment before runs its commit.
+# Whether the previous environment runs its commit.
 data "kalypso_deployment_state" "before" {
   for_each    = toset(local.before)
   gitops_repo = { repo = var.gitops_url, branch = each.key }
@@ -88,7 +88,7 @@ resource "kalypso_environment_rendering" "this" {
   preview     = "none"
 }
 
-# What the environment's clusters run now.
+# Reads what the environment's clusters run now.
 data "kalypso_deployment_state" "this" {
   gitops_repo = local.gitops_repo
   source      = { reports = try(jsondecode(file("${var.reports}/${local.environment}.json")), []) }
@@ -102,7 +102,7 @@ resource "kalypso_deployment_record" "this" {
   store      = local.store
 }
 
-# What was delivered in the last week.
+# The deliveries of the last week.
 data "kalypso_deployment_history" "this" {
   gitops_repo   = local.gitops_repo
   control_plane = local.control_plane

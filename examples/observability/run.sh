@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# Plays a week of dev and prod: promotions, a release of the application that needs no commit of the platform, a promotion
-# that fails and is rolled back, and the next one. Then it shows what was delivered to prod, and what its clusters ran.
-# Clusters report by files. The commits get the dates of the week. See ../control-plane/local.sh for KALYPSO_PROVIDER and KEEP.
+# Simulates a week of dev and prod: promotions, a release of the application that needs no commit of the platform, a
+# promotion that fails and is rolled back, and the next one. Then it shows the deliveries to prod, and the versions that
+# its clusters ran. Clusters report by files. The commits get the dates of the week. See ../control-plane/local.sh for
+# KALYPSO_PROVIDER and KEEP.
 set -euo pipefail
 # shellcheck source=SCRIPTDIR/../control-plane/local.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../control-plane/local.sh"
@@ -13,7 +14,7 @@ for repo in control-plane gitops shop; do
   git init --quiet --bare --initial-branch=main "$work/$repo"
 done
 
-# at TIME: what follows happens then.
+# at TIME: sets the time of the following steps.
 at() {
   export GIT_AUTHOR_DATE="$1" GIT_COMMITTER_DATE="$1"
 }
@@ -27,7 +28,7 @@ use_example observability
 export TF_VAR_control_plane_url="file://$work/control-plane" TF_VAR_gitops_url="file://$work/gitops"
 export TF_VAR_reports="$work/reports" TF_VAR_local_repos=true TF_VAR_until=2025-03-09T00:00:00Z
 
-# replaced REPO BRANCH FOLDER VERSION MESSAGE: a commit of the folder with VERSION replaced. It is the new $head.
+# replaced REPO BRANCH FOLDER VERSION MESSAGE: commits the folder with VERSION replaced, as the new $head.
 replaced() {
   local parent file
   parent=$(in_repo "$1" rev-parse --quiet --verify "$2" || true)
@@ -41,13 +42,13 @@ replaced() {
   head=$(in_repo "$1" rev-parse "$2")
 }
 
-# pipeline ENVIRONMENT: its pipeline runs.
+# pipeline ENVIRONMENT: runs the environment's pipeline.
 pipeline() {
   tf workspace select -or-create "$1" >"$work/log"
   tf apply "${plain[@]}" -auto-approve -compact-warnings >"$work/log" || { cat "$work/log"; exit 1; }
 }
 
-# deliver ENVIRONMENT TIME: its pipeline runs then, and the commit that it makes gets this date.
+# deliver ENVIRONMENT TIME: runs the environment's pipeline at this time, and gives its commit this date.
 deliver() {
   local made
   at "$2"
@@ -56,8 +57,8 @@ deliver() {
   in_repo gitops update-ref "refs/heads/$1" "$made"
 }
 
-# report ENVIRONMENT STATE COMMIT…: one cluster for each commit of the shop says that it runs this commit, and what the
-# GitOps branch contains now.
+# report ENVIRONMENT STATE COMMIT…: for each commit of the shop, one cluster reports that it runs this commit and the
+# current tree of the GitOps branch.
 report() {
   local environment=$1 state=$2 separator="[" n=0 commit
   shift 2
@@ -72,14 +73,14 @@ report() {
   echo "]" >>"$work/reports/$environment.json"
 }
 
-# show OUTPUT HEADLINE: an output of prod, as it is now.
+# show OUTPUT HEADLINE: shows the current value of an output of prod.
 show() {
   headline "$2"
   pipeline prod
   if [ "$1" = history ]; then tf output -raw "$1"; else tf output "${plain[@]}" "$1"; fi
 }
 
-# alerts HEADLINE: the checks of prod that fail now.
+# alerts HEADLINE: shows the checks of prod that fail now.
 alerts() {
   headline "$1"
   tf workspace select prod >"$work/log"

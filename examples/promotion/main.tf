@@ -1,4 +1,4 @@
-# One root module for all environments, each in its workspace: dev, stage, prod.
+# One root module for dev, stage and prod, each in its own workspace.
 terraform {
   required_version = ">= 1.8"
 
@@ -22,13 +22,13 @@ variable "gitops_url" {
 }
 
 variable "reports" {
-  description = "A folder with a JSON file for each environment: what its clusters said last."
+  description = "A folder with a JSON file for each environment: the last reports of its clusters."
   type        = string
   default     = "reports"
 }
 
 variable "progress_deadline" {
-  description = "How long a cluster may take before it has failed."
+  description = "How long a cluster may take before it counts as failed."
   type        = string
   default     = "1h"
 }
@@ -40,7 +40,7 @@ variable "hold" {
 }
 
 variable "pinned_commit" {
-  description = "The commit to stay at, for a rollback."
+  description = "The commit to pin, for a rollback."
   type        = string
   default     = null
 }
@@ -58,7 +58,7 @@ variable "rejected" {
 }
 
 variable "pause" {
-  description = "Why no further wave follows."
+  description = "Why the rollout is paused: no further wave follows."
   type        = string
   default     = null
 }
@@ -69,7 +69,7 @@ locals {
   gitops_repo = { repo = var.gitops_url, branch = local.environment }
 }
 
-# Whether the environment before runs its commit. On a host, its pipeline sets a status, and this is not needed.
+# Whether the previous environment runs its commit. On a Git host, its pipeline sets a commit status instead.
 data "kalypso_deployment_state" "before" {
   for_each          = toset(local.before)
   gitops_repo       = { repo = var.gitops_url, branch = each.key }
@@ -77,14 +77,14 @@ data "kalypso_deployment_state" "before" {
   progress_deadline = var.progress_deadline
 }
 
-# What the environment's own clusters run, for its waves.
+# Reads what the environment's own clusters run, for its waves.
 data "kalypso_deployment_state" "own" {
   gitops_repo       = local.gitops_repo
   source            = { reports = try(jsondecode(file("${var.reports}/${local.environment}.json")), []) }
   progress_deadline = var.progress_deadline
 }
 
-# The newest commit of main that the environment before runs. dev is first and takes each commit immediately.
+# The newest commit of main that the previous environment runs. dev is first and takes each commit immediately.
 data "kalypso_promotion" "this" {
   environment   = local.environment
   control_plane = { repo = var.control_plane_url, branch = "main" }
@@ -97,7 +97,7 @@ data "kalypso_promotion" "this" {
   rejected      = var.rejected
 }
 
-# The environment's own objects, and those of main at the promoted commit. Empty until something is promoted.
+# The environment's own objects, and those of main at the promoted commit. Empty until a commit is promoted.
 data "kalypso_control_plane" "this" {
   repo      = var.control_plane_url
   branch    = local.environment
@@ -112,7 +112,7 @@ resource "kalypso_environment_rendering" "this" {
   promotion   = data.kalypso_promotion.this
   preview     = "none"
 
-  # One cluster type after the other.
+  # Each wave changes one cluster type.
   rollout = {
     stages   = [{ name = "all", cluster_type_selector = { match_all = true }, max_concurrency = "1" }]
     observed = data.kalypso_deployment_state.own

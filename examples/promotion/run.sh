@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Promotes commits of a control plane from dev to prod, in waves: two promotions, one that fails in stage, a change of prod's
-# own and a hotfix past the closed gate, a pause, a rejected commit that goes back and does not come back, a hold in the
-# middle of a rollout, and a revert on the GitOps branch. Clusters report by files. Every plan is shown. See
-# ../control-plane/local.sh for KALYPSO_PROVIDER and KEEP.
+# Promotes commits of a control plane from dev to prod, in waves: two promotions, one that fails in stage, a change of
+# prod's own objects and a hotfix despite the closed gate, a pause, a rejected commit that is rolled back and not
+# promoted again, a hold in the middle of a rollout, and a revert on the GitOps branch. Clusters report by files. The
+# script shows every plan. See ../control-plane/local.sh for KALYPSO_PROVIDER and KEEP.
 set -euo pipefail
 # shellcheck source=SCRIPTDIR/../control-plane/local.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../control-plane/local.sh"
@@ -21,7 +21,7 @@ use_example promotion
 export TF_VAR_control_plane_url="file://$work/control-plane" TF_VAR_gitops_url="file://$work/gitops"
 export TF_VAR_reports="$work/reports"
 
-# merge VERSION: a commit on main that all environments render, and its hash in the variable of that name.
+# merge VERSION: makes a commit on main that all environments render, and sets the variable VERSION to its hash.
 merge() {
   local parent
   parent=$(in_repo control-plane rev-parse --quiet --verify main || true)
@@ -32,8 +32,7 @@ merge() {
   printf -v "$1" '%s' "$(in_repo control-plane rev-parse main)"
 }
 
-# run ENVIRONMENT HEADLINE: what the environment's pipeline does at each run, with the plan, the decision and the
-# outcome.
+# run ENVIRONMENT HEADLINE: does what the environment's pipeline does, and shows the plan, the decision and the outcome.
 run() {
   headline "$2"
   tf workspace select -or-create "$1" >"$work/log"
@@ -48,7 +47,7 @@ run() {
   done
 }
 
-# report ENVIRONMENT STATE: the environment's clusters say that they run what the branch contains now.
+# report ENVIRONMENT STATE: the environment's clusters report that they run the current tree of the branch.
 report() {
   local folder separator="["
   for folder in $(in_repo gitops ls-tree -d --name-only "$1" | grep -v '^\.'); do

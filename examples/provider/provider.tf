@@ -25,7 +25,7 @@ variable "known_hosts" {
   type        = string
 }
 
-# Without git_credentials the environment variable GITHUB_TOKEN serves github.com.
+# Without git_credentials, the provider uses the environment variable GITHUB_TOKEN for github.com.
 provider "kalypso" {
   git_credentials = [
     {

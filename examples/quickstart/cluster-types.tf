@@ -1,4 +1,4 @@
-# A cluster type is a set of like clusters. Its labels are what policies and configs select it by; reconciler,
+# A cluster type is a set of similar clusters. Policies and configs select it by its labels; reconciler,
 # namespace_service and config_type name the templates that render its assignments.
 locals {
   cluster_types = {

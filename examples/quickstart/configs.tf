@@ -1,5 +1,5 @@
-# Platform configuration. A config applies to an assignment when its labels are on the cluster type or on the deployment
-# target; without labels it applies to all. The values are committed in plain text: use no secrets here.
+# Platform configuration. A config applies to an assignment if its labels are on the cluster type or on the deployment
+# target; without labels it applies to all assignments. The values are committed in plain text: use no secrets here.
 locals {
   configs = {
     environment-config = {
@@ -47,7 +47,7 @@ resource "kalypso_config" "all" {
   data   = each.value.data
 }
 
-# What every assignment must have been given.
+# The values that every assignment must have.
 resource "kalypso_config_schema" "platform" {
   name = "platform"
 

@@ -1,4 +1,4 @@
-# The environment: everything above, scheduled, rendered and pushed to its branch of the GitOps repo.
+# Schedules and renders the fleet for the environment, and pushes the tree to its branch of the GitOps repo.
 resource "kalypso_environment_rendering" "this" {
   environment = var.environment
 
@@ -31,9 +31,9 @@ resource "kalypso_environment_rendering" "this" {
     branch = var.environment
   }
 
-  # The branch is made when it is not there yet.
+  # Create the branch if it does not exist yet.
   create_branch = true
 
-  # The fleet is small: let the plan show the files themselves.
+  # The fleet is small, so let the plan show the files.
   preview = "manifests"
 }

@@ -9,7 +9,7 @@ output "unscheduled" {
 }
 
 output "folders" {
-  description = "Where in the GitOps repo the clusters of a type find what to run."
+  description = "The folder of each cluster type in the GitOps repo."
   value       = { for name, folder in kalypso_environment_rendering.this.folders : name => folder.path }
 }
 

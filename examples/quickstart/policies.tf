@@ -28,7 +28,7 @@ resource "kalypso_scheduling_policy" "performance_test" {
   }
 }
 
-# The acceptance test by users runs everywhere. A selector of everything must be explicit.
+# The user acceptance test runs everywhere. To select everything, set match_all explicitly.
 resource "kalypso_scheduling_policy" "uat_test" {
   name = "uat-test-policy"
 

@@ -37,7 +37,7 @@ resource "kalypso_template" "arc_flux" {
   ]
 }
 
-# The same for clusters that run Argo CD.
+# An Application for clusters that run Argo CD.
 resource "kalypso_template" "argocd" {
   name = "argocd"
   type = "reconciler"

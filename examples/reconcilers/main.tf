@@ -34,7 +34,7 @@ resource "kalypso_cluster_type" "all" {
   namespace_service = kalypso_template.namespace.name
 }
 
-# Two deployment targets of one workload on each cluster type: names of objects must tell them apart.
+# Two deployment targets of one workload on each cluster type: their objects must have different names.
 resource "kalypso_workload" "shop" {
   name = "shop"
 
@@ -59,7 +59,7 @@ resource "kalypso_environment_rendering" "this" {
   workloads           = { shop = kalypso_workload.shop }
   scheduling_policies = { all = kalypso_scheduling_policy.all }
 
-  # Compute alone, and show the files. To deliver them, set gitops_repo and remove delivery.
+  # Only compute and show the files. To deliver them, set gitops_repo and remove delivery.
   delivery   = { strategy = "none" }
   preview    = "manifests"
   guardrails = { duplicate_objects = "error" }

@@ -1,5 +1,5 @@
 # A package for clusters without a network: zarf package create builds it in the deployment target's folder, with the
-# other files of the folder and the team's repo. Zarf reads no file of another name.
+# other files of the folder and the team's repo. Zarf requires this file name.
 resource "kalypso_template" "zarf" {
   name      = "zarf"
   type      = "reconciler"

@@ -15,7 +15,7 @@ variable "gitops_url" {
 }
 
 variable "reports" {
-  description = "A folder with a JSON file for each cluster: what it said last."
+  description = "A folder with a JSON file for each cluster: its last report."
   type        = string
   default     = "reports"
 }
@@ -27,7 +27,7 @@ variable "region" {
 }
 
 variable "progress_deadline" {
-  description = "How long a cluster may take before it has failed."
+  description = "How long a cluster may take before it counts as failed."
   type        = string
   default     = "1h"
 }
@@ -39,7 +39,7 @@ variable "in_waves" {
 }
 
 variable "skip" {
-  description = "The target_tree_hash that goes everywhere at once."
+  description = "The target_tree_hash that skips the waves."
   type        = string
   default     = null
 }
@@ -115,7 +115,7 @@ resource "kalypso_environment_rendering" "prod" {
   # The plan of a wave shows its folders, which is enough to review it.
   preview = "none"
 
-  # First the canary, then a quarter of the rest at a time.
+  # Change the canary first, then a quarter of the rest at a time.
   rollout = var.in_waves ? {
     stages = [
       { name = "canary", cluster_type_selector = { match_labels = { ring = "0" } } },
@@ -126,7 +126,7 @@ resource "kalypso_environment_rendering" "prod" {
   } : null
 }
 
-# What the clusters run, according to their last reports.
+# Reads what the clusters run, according to their last reports.
 data "kalypso_deployment_state" "prod" {
   gitops_repo       = local.gitops_repo
   source            = { reports = [for f in fileset(var.reports, "*.json") : jsondecode(file("${var.reports}/${f}"))] }

@@ -20,7 +20,7 @@ locals {
       namespace_service = "namespace"
       config_type       = kalypso_template.config.name
     }
-    # A template of its own for the ExternalSecret.
+    # A custom template for the ExternalSecret.
     small = {
       name              = "small"
       reconciler        = "flux"
@@ -83,7 +83,7 @@ resource "kalypso_environment_rendering" "this" {
     }
   }
 
-  # Compute alone, and show the files. To deliver them, set gitops_repo and remove delivery.
+  # Only compute and show the files. To deliver them, set gitops_repo and remove delivery.
   delivery = { strategy = "none" }
   preview  = "manifests"
 }
@@ -92,7 +92,7 @@ output "files" {
   value = kalypso_environment_rendering.this.files
 }
 
-# What a cluster with Flux needs to sync the folder large, and to decrypt the ciphertext in it.
+# The objects with which a cluster with Flux syncs the folder large and decrypts the ciphertext in it.
 output "sync" {
   value = join("---\n", [for object in provider::kalypso::cluster_sync(
     "flux", { repo = "https://github.com/acme/gitops", branch = "dev" }, "large", { decryption = "sops-age" }

@@ -1,5 +1,5 @@
-# The values of the assignment as a ConfigMap, and beside it a Secret that SOPS encrypted: one for each assignment, in its
-# namespace. license.sops.yaml says {{ .Namespace }}, which the template fills in.
+# Renders the values of the assignment as a ConfigMap, with a Secret that SOPS encrypted, into the namespace of the
+# assignment. license.sops.yaml contains {{ .Namespace }}, which the template fills in.
 resource "kalypso_template" "config" {
   name = "config-and-license"
   type = "config"

@@ -1,4 +1,4 @@
-# The built-in ExternalSecret, fetched every ten minutes and with a name of its own.
+# Like the built-in ExternalSecret, but fetched every ten minutes and with another name.
 resource "kalypso_template" "external_secret" {
   name = "external-secret"
   type = "secret"

@@ -15,7 +15,7 @@ variable "environment" {
 }
 
 variable "delivery_strategy" {
-  description = "How the tree is delivered. The tests set \"none\", which contacts and writes nothing."
+  description = "How the tree is delivered. The tests set \"none\", which contacts no server and writes nothing."
   type        = string
   default     = "pull_request"
 }

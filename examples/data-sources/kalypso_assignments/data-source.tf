@@ -1,4 +1,4 @@
-# The fleet, as a kalypso_environment_rendering takes it: resources, objects written in place, Kalypso YAML.
+# The fleet has the same arguments as in kalypso_environment_rendering: resources, inline objects, Kalypso YAML.
 data "kalypso_assignments" "dev" {
   environment = "dev"
 
@@ -71,7 +71,7 @@ locals {
   policies = kalypso_scheduling_policy.all
 }
 
-# What chose each assignment, and where its values come from: REGION is 20-west-us's, and replaced 10-common's.
+# The policies of each assignment, and the origin of its values: REGION comes from 20-west-us and overrides 10-common.
 output "assignments" {
   value = data.kalypso_assignments.dev.assignments
 }
@@ -84,7 +84,7 @@ output "why_not" {
   }
 }
 
-# A policy that places nothing is worth a look, and no reason to stop.
+# A policy that places nothing only causes a warning.
 check "every_policy_places_something" {
   assert {
     condition     = length(data.kalypso_assignments.dev.idle_policies) == 0

@@ -1,10 +1,10 @@
-# What was delivered to prod in the last 30 days.
+# The deliveries to prod in the last 30 days.
 data "kalypso_deployment_history" "prod" {
   gitops_repo   = { repo = "https://github.com/acme/gitops", branch = "prod" }
   control_plane = { repo = "https://github.com/acme/control-plane", branch = "main" }
 }
 
-# A pipeline shows it: terraform output -raw history >> "$GITHUB_STEP_SUMMARY"
+# To show it in a pipeline: terraform output -raw history >> "$GITHUB_STEP_SUMMARY"
 output "history" {
   value = data.kalypso_deployment_history.prod.summary
 }
@@ -17,7 +17,7 @@ check "change_failure_rate" {
   }
 }
 
-# With the store of a kalypso_deployment_record: what edge-17 ran in the last 30 days.
+# With the store of a kalypso_deployment_record, the history contains what edge-17 ran in the last 30 days.
 data "kalypso_deployment_history" "edge_17" {
   gitops_repo = { repo = "https://github.com/acme/gitops", branch = "prod" }
   store       = { git = { repo = "https://github.com/acme/gitops", branch = "history" } }

@@ -11,7 +11,7 @@ data "kalypso_deployment_state" "stage" {
     small = { minimum = 2 }
   }
 
-  stale_after     = "24h" # they are connected once a day
+  stale_after     = "24h" # the clusters are connected once a day
   max_unavailable = "10%"
 }
 

@@ -9,14 +9,14 @@ resource "kalypso_workload_registration" "all" {
   workspace = each.value.workspace
 }
 
-# A commit that is to be read instead of the head of the branch: in an application's pipeline, that of its pull request.
+# The commit to read instead of the head of the branch, such as that of a pull request in an application's pipeline.
 variable "hello_world_commit" {
   type    = string
   default = null
 }
 
 locals {
-  # So that the plan that adds a registration reads its Workloads.
+  # So a plan that adds a registration also reads its Workloads.
   registrations = kalypso_workload_registration.all
 
   gitops_repo = { repo = "https://github.com/acme/gitops", branch = "dev" }
@@ -26,7 +26,7 @@ data "kalypso_workloads" "dev" {
   registrations = local.registrations
   pins          = { hello-world-app = var.hello_world_commit }
 
-  # If a team breaks its documents, its last delivered commit is read.
+  # If a team pushes invalid documents, its last delivered commit is read.
   on_error    = "last_good"
   gitops_repo = local.gitops_repo
 }

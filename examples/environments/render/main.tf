@@ -1,13 +1,13 @@
-# One root module for dev, stage and prod. Each is a workspace with a state of its own.
+# One root module for dev, stage and prod. Each environment has its own workspace and state.
 variable "account" {
-  description = "Who sets the statuses of the chain: a login, or an app."
+  description = "The account that sets the statuses of the chain: a login, or an app."
   type        = string
   default     = "acme-ci[bot]"
 }
 
 locals {
   chain = {
-    dev   = { dwell = "1h" } # the soak of stage
+    dev   = { dwell = "1h" } # at least the soak of stage
     stage = { dwell = "4h", after = { dev = { soak = "1h", by = var.account } } }
     prod  = { after = { stage = { soak = "4h", by = var.account } } }
   }
@@ -29,7 +29,7 @@ module "environment" {
   overrides = fileexists(local.overrides) ? yamldecode(file(local.overrides)) : {}
 }
 
-# Both change with a promotion alone, so the plan after it is empty.
+# Both outputs only change with a promotion, so the plan after one is empty.
 output "commit" {
   value = module.environment.commit
 }

@@ -1,5 +1,5 @@
-# What an environment runs, as a status that the next one reads: a root module of its own, so that no hotfix waits for
-# it.
+# Reports what an environment runs as a commit status, which the next environment reads. It is a separate root module,
+# so that no hotfix waits for it.
 variable "tenant_id" { type = string }
 variable "client_id" { type = string }
 

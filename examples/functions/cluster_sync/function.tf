@@ -1,4 +1,4 @@
-# The folder of the cluster type large, as kalypso_environment_rendering.dev.folders["large"].path gives it.
+# The folder of the cluster type large, the same as kalypso_environment_rendering.dev.folders["large"].path.
 locals {
   gitops_repo = { repo = "https://github.com/acme/gitops", branch = "dev" }
 
@@ -8,7 +8,7 @@ locals {
   })
 }
 
-# A file that kubectl applies. For kubernetes_manifest:
+# A file for kubectl apply. To use kubernetes_manifest instead:
 # for_each = { for object in local.flux : object.kind => object }, and manifest = each.value.
 output "flux" {
   value = join("---\n", [for object in local.flux : yamlencode(object)])

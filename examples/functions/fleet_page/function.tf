@@ -20,7 +20,7 @@ data "kalypso_deployment_history" "all" {
   since       = var.since
 }
 
-# What the clusters reported last is in a file for each environment, such as prod.json.
+# Each environment has a file with the last reports of its clusters, such as prod.json.
 data "kalypso_deployment_state" "all" {
   for_each    = toset(local.environments)
   gitops_repo = { repo = var.gitops_url, branch = each.key }
@@ -28,7 +28,7 @@ data "kalypso_deployment_state" "all" {
   detail      = "clusters"
 }
 
-# A pipeline publishes it: terraform output -raw page > index.html
+# To publish it in a pipeline: terraform output -raw page > index.html
 # The page does not show the observation of a deployment state, which is sensitive.
 output "page" {
   value = nonsensitive(provider::kalypso::fleet_page(

@@ -14,7 +14,7 @@ resource "kalypso_template" "namespace" {
   ]
 }
 
-# What a cluster gets of it, for an assignment made up here.
+# The rendered file for the example assignment below.
 output "namespace" {
   value = provider::kalypso::render_template(kalypso_template.namespace, {
     Namespace = "dev-large-hello-world-functional-test"

@@ -11,6 +11,6 @@ check "performance_test" {
       kalypso_scheduling_policy.functional_test.deployment_target_selector,
       { workspace = "kaizen-app-team", purpose = "performance-test" },
     )
-    error_message = "The policy takes performance tests."
+    error_message = "The policy selects a performance test for restricted cluster types."
   }
 }

@@ -8,7 +8,7 @@ list "kalypso_cluster_type" "control_plane" {
   }
 }
 
-# Those in YAML files next to the configuration.
+# All objects of the kind in YAML files next to the configuration.
 list "kalypso_cluster_type" "files" {
   provider = kalypso
 

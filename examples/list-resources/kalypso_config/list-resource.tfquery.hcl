@@ -8,7 +8,7 @@ list "kalypso_config" "control_plane" {
   }
 }
 
-# Those in YAML files next to the configuration.
+# All objects of the kind in YAML files next to the configuration.
 list "kalypso_config" "files" {
   provider = kalypso
 

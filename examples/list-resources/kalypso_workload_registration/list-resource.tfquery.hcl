@@ -8,7 +8,7 @@ list "kalypso_workload_registration" "control_plane" {
   }
 }
 
-# Those in YAML files next to the configuration.
+# All objects of the kind in YAML files next to the configuration.
 list "kalypso_workload_registration" "files" {
   provider = kalypso
 

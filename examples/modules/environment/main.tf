@@ -6,7 +6,7 @@ locals {
   }
 }
 
-# Which commit of the control plane the environment renders.
+# Chooses the commit of the control plane that the environment renders.
 data "kalypso_promotion" "this" {
   count = var.render ? 1 : 0
 
@@ -24,7 +24,7 @@ data "kalypso_promotion" "this" {
   rejected      = lookup(var.overrides, "rejected", null)
 }
 
-# The environment's own objects, and those of the promoted commit.
+# Reads the environment's own objects, and those of the promoted commit.
 data "kalypso_control_plane" "this" {
   count = var.render ? 1 : 0
 
@@ -33,7 +33,7 @@ data "kalypso_control_plane" "this" {
   promotion = data.kalypso_promotion.this[0]
 }
 
-# The tree on the GitOps branch.
+# Renders the tree and delivers it to the GitOps branch.
 resource "kalypso_environment_rendering" "this" {
   count = var.render ? 1 : 0
 
@@ -51,7 +51,7 @@ resource "kalypso_environment_rendering" "this" {
   preview             = var.preview
 }
 
-# What the clusters run of it.
+# Reads what the clusters run.
 data "kalypso_deployment_state" "this" {
   count = var.report == null ? 0 : 1
 
@@ -60,7 +60,7 @@ data "kalypso_deployment_state" "this" {
   progress_deadline = var.report.progress_deadline
 }
 
-# The status that the next environment reads.
+# Sets the status that the next environment reads.
 resource "kalypso_commit_status" "this" {
   count = var.report == null ? 0 : 1
 

@@ -4,7 +4,7 @@ output "commit" {
 }
 
 output "reason" {
-  description = "Why it was chosen. It is the same before and after an apply, so the plan after a promotion is empty."
+  description = "Why the commit was chosen. Equal before and after an apply, so the plan after a promotion is empty."
   value       = one(data.kalypso_promotion.this[*].reason)
 }
 

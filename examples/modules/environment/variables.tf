@@ -1,10 +1,10 @@
 variable "environment" {
-  description = "Name of the environment. Its own objects are on the branch of this name of the control plane."
+  description = "Name of the environment. Its own objects are on the branch of the same name in the control plane."
   type        = string
 }
 
 variable "control_plane" {
-  description = "The control plane, and its branch whose commits are promoted."
+  description = "The control plane, and the branch whose commits are promoted."
   type = object({
     repo   = string
     branch = optional(string, "main")
@@ -12,7 +12,7 @@ variable "control_plane" {
 }
 
 variable "gitops_repo" {
-  description = "Where the environment's tree goes. By default, the branch has the name of the environment."
+  description = "The destination of the environment's tree. By default, the branch has the name of the environment."
   type = object({
     repo   = string
     branch = optional(string)
@@ -38,13 +38,13 @@ variable "statuses" {
 }
 
 variable "dwell" {
-  description = "How long a commit stays at least: the soak of the next environment."
+  description = "How long a commit stays at least. Set it to the soak of the next environment."
   type        = string
   default     = null
 }
 
 variable "overrides" {
-  description = "What people decide: `hold`, `pinned_commit`, `approved` and `rejected`, as in `kalypso_promotion`."
+  description = "Decisions of people: `hold`, `pinned_commit`, `approved` and `rejected`, as in `kalypso_promotion`."
   type        = any
   default     = {}
 
@@ -69,7 +69,7 @@ variable "delivery" {
 }
 
 variable "rollout" {
-  description = "Waves, as in `kalypso_environment_rendering`, with what was observed."
+  description = "Waves, as in `kalypso_environment_rendering`, with `observed`."
   type        = any
   default     = null
 }
@@ -99,7 +99,7 @@ variable "preview" {
 }
 
 variable "report" {
-  description = "What sets the status: `source` of `kalypso_deployment_state`, and more. Null sets none."
+  description = "Options of the status, with `source` of `kalypso_deployment_state`. Null sets no status."
   type = object({
     source            = any
     progress_deadline = optional(string)

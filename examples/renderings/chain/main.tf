@@ -1,6 +1,6 @@
-# One root module for dev, stage and prod. Each is a workspace with a state of its own.
+# One root module for dev, stage and prod. Each environment has its own workspace and state.
 variable "account" {
-  description = "Who sets the statuses of the chain: a login, or an app."
+  description = "The account that sets the statuses of the chain: a login, or an app."
   type        = string
   default     = "acme-ci[bot]"
 }
@@ -12,7 +12,7 @@ locals {
 
   before = try({ stage = "dev", prod = "stage" }[local.environment], null)
   soak   = try({ stage = "1h", prod = "4h" }[local.environment], null)
-  dwell  = try({ dev = "1h", stage = "4h" }[local.environment], null) # the soak of the next one
+  dwell  = try({ dev = "1h", stage = "4h" }[local.environment], null) # at least the soak of the next environment
 
   # hold, pinned_commit, approved, rejected: people change them by pull request.
   overrides_file = "${path.module}/overrides/${local.environment}.yaml"
@@ -49,7 +49,7 @@ resource "kalypso_environment_rendering" "this" {
   preview     = "none"
 }
 
-# Both change with a promotion alone, so the plan after it is empty.
+# Both outputs only change with a promotion, so the plan after one is empty.
 output "commit" {
   value = data.kalypso_promotion.this.commit
 }

@@ -1,4 +1,4 @@
-# Thousands of assignments: YAML in, no value per assignment out.
+# Thousands of assignments: the input is YAML, and the plan has no value for each assignment.
 resource "kalypso_environment_rendering" "prod" {
   environment = "prod"
   manifests   = { for f in fileset(path.module, "fleet/**/*.yaml") : f => file("${path.module}/${f}") }

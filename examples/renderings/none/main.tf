@@ -1,4 +1,4 @@
-# Computes everything, and contacts and writes nothing: for a check of a fleet in CI, or a first look.
+# Computes everything without contacting a server or writing files, to check a fleet in CI or to try it.
 resource "kalypso_environment_rendering" "dev" {
   environment = "dev"
   manifests   = { for f in fileset(path.module, "fleet/**/*.yaml") : f => file("${path.module}/${f}") }

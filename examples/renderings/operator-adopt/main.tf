@@ -1,5 +1,5 @@
 variable "gitops_repo_url" {
-  description = "URL of the GitOps repo; that of a copy to rehearse with."
+  description = "URL of the GitOps repo, or of a copy of it for a rehearsal."
   type        = string
   default     = "https://github.com/acme/gitops"
 }

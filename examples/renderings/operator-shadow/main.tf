@@ -1,4 +1,4 @@
-# Computes everything, and writes nothing.
+# Only computes the tree, and delivers nothing.
 resource "kalypso_environment_rendering" "dev" {
   environment = "dev"
   manifests   = data.kalypso_control_plane.dev.manifests

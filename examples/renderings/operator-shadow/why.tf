@@ -1,4 +1,4 @@
-# Why each deployment target is where it is, or nowhere, and which ConfigMap gave each of its values.
+# Shows why each deployment target is placed or not placed, and which ConfigMap set each of its values.
 data "kalypso_assignments" "dev" {
   environment = "dev"
   manifests   = data.kalypso_control_plane.dev.manifests

@@ -3,7 +3,8 @@ variable "github_token" {
   sensitive = true
 }
 
-# The token (or GitHub App) authenticates to the API, and to repos over HTTPS without an entry in git_credentials.
+# The token (or GitHub App) authenticates to the API, and to Git over HTTPS for repos without an entry in
+# git_credentials.
 provider "kalypso" {
   github        = { token = var.github_token }
   commit_author = { name = "Kalypso", email = "kalypso@acme.io" }

@@ -7,7 +7,7 @@ resource "kalypso_cluster_type" "drone" {
   config_type       = "configmap"
 }
 
-# Several of a kind: the whole resource is what a rendering takes as its cluster_types.
+# Several cluster types: a rendering accepts the whole resource as cluster_types.
 resource "kalypso_cluster_type" "all" {
   for_each = {
     large = { region = "west-us", size = "large" }

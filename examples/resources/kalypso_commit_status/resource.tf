@@ -3,7 +3,7 @@ variable "tests_passed" {
   default = true
 }
 
-# The branch rules of acme/control-plane ask for "kalypso/dev" before a commit is promoted.
+# The branch rules of acme/control-plane require "kalypso/dev" before a commit is promoted.
 resource "kalypso_commit_status" "dev" {
   repo        = "https://github.com/acme/control-plane"
   commit      = "0123456789abcdef0123456789abcdef01234567"

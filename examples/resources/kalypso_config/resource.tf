@@ -7,7 +7,7 @@ resource "kalypso_config" "west_us" {
     REGION       = "West US"
     DATABASE_URL = "mysql://west:8806/mysql2"
 
-    # A structured value. A later config's merges onto it.
+    # A structured value. Values of later configs merge onto it.
     LIMITS = yamlencode({ cpu = "500m", memory = "1Gi" })
   }
 }

@@ -1,4 +1,4 @@
-# What every assignment to a cluster type of the region must have been given.
+# The values that every assignment to a cluster type of the region must have.
 resource "kalypso_config_schema" "west_us" {
   name   = "west-us-schema"
   labels = { region = "west-us" }

@@ -18,7 +18,7 @@ locals {
   gitops_repo = { repo = "https://github.com/acme/gitops", branch = "stage" }
 }
 
-# The apply ends when the clusters run it.
+# The apply waits until the clusters run the commit.
 resource "kalypso_deployment_gate" "stage" {
   count = var.delivered_commit == null ? 0 : 1
 

@@ -4,7 +4,7 @@ data "kalypso_deployment_state" "prod" {
   versions    = true
 }
 
-# On a branch of its own: no server is needed.
+# On a separate branch, which needs no server.
 resource "kalypso_deployment_record" "prod" {
   deployment = data.kalypso_deployment_state.prod
   store      = { git = { repo = "https://github.com/acme/gitops", branch = "history" } }

@@ -40,22 +40,22 @@ resource "kalypso_scheduling_policy" "functional_test" {
   cluster_type_selector      = { match_labels = { size = "large" } }
 }
 
-# Its assignments for one environment, committed to a branch of the GitOps repo.
+# Schedules the fleet for one environment, and commits the tree to a branch of the GitOps repo.
 resource "kalypso_environment_rendering" "dev" {
   environment = "dev"
 
-  # A resource with for_each is a map; put a single one into a map.
+  # A resource with for_each is a map; put a single resource into a map.
   cluster_types       = kalypso_cluster_type.all
   templates           = { flux = kalypso_template.flux, namespace = kalypso_template.namespace }
   scheduling_policies = { functional_test = kalypso_scheduling_policy.functional_test }
   workloads           = { hello_world = kalypso_workload.hello_world }
 
-  # An object can be written in place as well.
+  # An object can also be written inline.
   configs = {
     west_us = { name = "west-us-config", labels = { region = "west-us" }, data = { REGION = "West US" } }
   }
 
-  # And Kalypso YAML can be handed in as it is.
+  # Kalypso YAML is passed as it is.
   manifests = { for f in fileset(path.module, "fleet/**/*.yaml") : f => file("${path.module}/${f}") }
 
   gitops_repo = {

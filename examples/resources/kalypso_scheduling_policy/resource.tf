@@ -16,7 +16,7 @@ resource "kalypso_scheduling_policy" "functional_test" {
   }
 }
 
-# All of a team's deployment targets go everywhere. A selector that selects everything must say so.
+# All deployment targets of a team run everywhere. To select everything, set match_all explicitly.
 resource "kalypso_scheduling_policy" "everywhere" {
   name = "everywhere-policy"
 

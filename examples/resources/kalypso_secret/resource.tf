@@ -7,13 +7,13 @@ resource "kalypso_secret" "base" {
   }
 }
 
-# Applies to the cluster types and deployment targets of the region, on top of the first by the order of the names.
+# Applies to the cluster types and deployment targets of the region, after the first, in the order of the names.
 resource "kalypso_secret" "west_us" {
   name   = "west-us"
   labels = { region = "west-us" }
 
   data = {
-    DATABASE_PASSWORD = { store = "vault", key = "west-us/database" } # the property stays
+    DATABASE_PASSWORD = { store = "vault", key = "west-us/database" } # keeps the property of the first
     API_TOKEN         = { store = "azure-key-vault", key = "api-token" }
   }
 }

@@ -24,7 +24,7 @@ resource "kalypso_workload" "hello_world" {
         path   = "./uat-test"
       }
 
-      # What this target needs of the platform configuration.
+      # The platform configuration that this target needs.
       config_schemas = [jsonencode({ required = ["DATABASE_URL"] })]
     },
   ]

@@ -21,7 +21,7 @@ variable "placement" {
   type        = string
 }
 
-# What Open Cluster Management decided. It writes one PlacementDecision for each 100 clusters.
+# Reads the decisions of Open Cluster Management, which writes one PlacementDecision for each 100 clusters.
 data "kubernetes_resources" "decisions" {
   api_version    = "cluster.open-cluster-management.io/v1beta1"
   kind           = "PlacementDecision"

@@ -11,7 +11,7 @@ terraform {
   }
 }
 
-# Any program: it reads a JSON object of strings, and writes one.
+# Any program that reads a JSON object of strings and writes another one.
 data "external" "scheduler" {
   program = ["sh", "${path.module}/cheapest.sh"]
   query = {
@@ -21,7 +21,7 @@ data "external" "scheduler" {
 }
 
 variable "prices" {
-  description = "What a deployment target costs on each cluster type."
+  description = "The price of a deployment target on each cluster type."
   type        = map(number)
   default     = { drone = 1, large = 3, small = 2 }
 }

@@ -22,7 +22,7 @@ variable "token" {
   sensitive   = true
 }
 
-# What Open Cluster Management would decide. It does not keep it: the rendering does.
+# Asks Open Cluster Management for a decision. It does not store the decision; the rendering does.
 data "http" "simulation" {
   url    = "${var.endpoint}/debug/placements/"
   method = "POST"

@@ -1,4 +1,4 @@
-# Which values a deployment target gets. With preview = "manifests" the plan knows every file.
+# Tests the values of deployment targets. With preview = "manifests" the plan contains every file.
 variables {
   delivery_strategy = "none"
 }
@@ -28,7 +28,7 @@ run "the_west_shares_one" {
   }
 }
 
-# A mistake that must not get through is a test too.
+# Tests that invalid input is rejected.
 run "no_size_at_all_is_refused" {
   command = plan
 

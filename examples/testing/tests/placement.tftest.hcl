@@ -1,5 +1,5 @@
-# Tests where deployment targets go. A plan is enough: it knows the assignments. With the strategy "none", it contacts
-# nothing.
+# Tests the placement of deployment targets. A plan is enough, because it contains the assignments. With the strategy
+# "none", it contacts no server.
 variables {
   delivery_strategy = "none"
 }

@@ -1,5 +1,5 @@
-# The real rendering, with the strategy "none". What needs a server is overridden: the commit that is promoted, the
-# control plane, and what clusters run.
+# Tests the real rendering, with the strategy "none". The parts that need a server are overridden: the promotion, the
+# control plane, and the state of the clusters.
 override_data {
   target = data.kalypso_promotion.this
   values = {
