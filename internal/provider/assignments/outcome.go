@@ -34,7 +34,7 @@ func computedFailed() schema.ListNestedAttribute {
 			"origin": schemas.ComputedText(
 				"Its source: its key in an argument, such as `workloads` or `manifests`.",
 			),
-			"reason": schemas.ComputedText("What is wrong and what to do."),
+			"reason": schemas.ComputedText("The problem, and how to solve it."),
 			"since": schemas.ComputedText(
 				"The time of the commit whose `record` listed it first. Null without a `record`, and if that " +
 					"does not list it.",

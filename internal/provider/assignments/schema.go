@@ -104,13 +104,12 @@ func assignmentsComputed() map[string]schema.Attribute {
 					MarkdownDescription: "The labels that policies select it by: its own, overridden by the workload's, `workload` " +
 						"and `workspace`."},
 				"reasons": schemas.ComputedObjects(
-					fmt.Sprintf("Why each policy does not place it, fewest mismatches first. If there is "+
-						"no policy, the only reason says so. "+
-						"If all deployment targets together had more than %d reasons, only the policies with the fewest mismatches are "+
-						"listed.", explain.MaxRejections),
+					fmt.Sprintf("Why each policy does not place it, fewest mismatches first. If there is no policy, that is the "+
+						"only reason. If all deployment targets together had more than %d reasons, only the policies with the fewest "+
+						"mismatches are listed.", explain.MaxRejections),
 					map[string]schema.Attribute{
 						"policy": schemas.ComputedText("The policy. Null if there is none."),
-						"reason": schemas.ComputedText("What did not match, as text."),
+						"reason": schemas.ComputedText("The mismatch, as text."),
 						"mismatches": computedMismatches(
 							"The requirements on labels and workspace that the deployment target does not " +
 								"meet.",
@@ -126,7 +125,7 @@ func assignmentsComputed() map[string]schema.Attribute {
 		"idle_policies": schemas.ComputedObjects("The policies that place nothing, by name.", map[string]schema.Attribute{
 			"policy": schemas.ComputedText("The policy."),
 			"origin": schemas.ComputedText("Its source: the key in `scheduling_policies` or `manifests`."),
-			"empty": schemas.ComputedText("What it does not select: `" + emptyTargets + "`, `" + emptyClusterTypes +
+			"empty": schemas.ComputedText("The selectors that select nothing: `" + emptyTargets + "`, `" + emptyClusterTypes +
 				"` or `" + emptyBoth + "`."),
 			"reason": schemas.ComputedText("The reason as text, with the closest candidate and its mismatches."),
 			"nearest_deployment_target": schemas.ComputedText(

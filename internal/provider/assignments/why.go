@@ -41,14 +41,14 @@ func computedAnswers() schema.ListNestedAttribute {
 		},
 		"policies": schemas.ComputedTexts("The policies that place it there, by name."),
 		"reason": schemas.ComputedText(
-			"The answer as text. If no policy places it there, it says why the closest one does not.",
+			"The answer as text. If no policy places the target there, the reason why the closest policy does not.",
 		),
 		"nearest": schemas.ComputedObjects(
 			fmt.Sprintf("The policies that come closest to placing it there, fewest mismatches "+
 				"first, at most %d. Empty if a policy places it there.", explain.MaxNearest),
 			map[string]schema.Attribute{
 				"policy": schemas.ComputedText("The policy."),
-				"reason": schemas.ComputedText("What did not match, as text."),
+				"reason": schemas.ComputedText("The mismatch, as text."),
 				"target_mismatches": computedMismatches(
 					"The requirements on labels and workspace that the deployment target does not meet."),
 				"cluster_type_mismatches": computedMismatches(

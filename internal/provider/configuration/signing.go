@@ -46,7 +46,7 @@ var signingAttribute = schema.SingleNestedAttribute{
 			Optional:  true,
 			Sensitive: true,
 			MarkdownDescription: "The kind of key that is expected, as in Git's `gpg.format`: `ssh` or `openpgp`. By default " +
-				"the key tells it.",
+				"it follows from the key.",
 		},
 	},
 }

@@ -23,9 +23,9 @@ func deploymentHistorySchema(ctx context.Context) schema.Schema {
 			"or `10m`. The default is `5m`.",
 	})
 	return schema.Schema{
-		MarkdownDescription: "Tells what was delivered to an environment and when, from the history of its GitOps branch: " +
-			"each commit there has the record of the rendering. That needs no store, and knows the time before it was " +
-			"introduced, too. With the `store` of a `kalypso_deployment_record` it also tells what clusters ran.\n\nA " +
+		MarkdownDescription: "Shows the deliveries to an environment, from the history of its GitOps branch: each commit " +
+			"there contains the record of the rendering. This needs no store, and includes the time before you added the data " +
+			"source. With the `store` of a `kalypso_deployment_record` it also shows what the clusters ran.\n\nA " +
 			"deployment is a commit that changes the tree of the rendering or the promoted commit, or " +
 			"all commits of one rollout. Times are those of the committers. A deployment counts as failed if the next one " +
 			"rolls it back, or with a store if it was observed to fail.\n\n" +
@@ -46,16 +46,16 @@ func deploymentHistoryArguments() map[string]resource.Attribute {
 	branch.MarkdownDescription = "The branch whose commits are promoted, for `commits` and lead times. Its first-parent " +
 		"history counts."
 	store := storeArgument(false)
-	store.MarkdownDescription = "The store of a `kalypso_deployment_record`, for what ran. Exactly one of `git` and " +
-		"`postgres`."
-	rendering.MarkdownDescription = "Where the environment's rendering goes, as in its `gitops_repo`."
+	store.MarkdownDescription = "The store of a `kalypso_deployment_record`, for `runs` and `versions`. Exactly one of " +
+		"`git` and `postgres`."
+	rendering.MarkdownDescription = "The destination of the environment's rendering, as in its `gitops_repo`."
 	return map[string]resource.Attribute{
 		"gitops_repo":   rendering,
 		"control_plane": branch,
 		"until": resource.StringAttribute{
 			Optional: true, Validators: []validator.String{schemas.Valid("time", checkTime)},
 			MarkdownDescription: "End of the window, as a time of RFC 3339 such as `2026-01-31T12:00:00Z`. The default is " +
-				"now. What happened later still tells which deployments failed.",
+				"now. Later commits still decide which deployments failed.",
 		},
 		"since": resource.StringAttribute{
 			Optional: true, Validators: []validator.String{schemas.Valid("time or duration", checkTimeOrDuration)},
@@ -144,7 +144,7 @@ func deploymentHistoryComputed() map[string]schema.Attribute {
 			"`since`. At most %d commits are read.", lookup.MaxCommits)},
 		"summary": schemas.ComputedText("The metrics and the deployments as Markdown."),
 		"versions": schemas.ComputedObjects(
-			"What ran at `until`, from the store. Null without one.",
+			"The versions that ran at `until`, from the store. Null without a store.",
 			map[string]schema.Attribute{
 				"deployment_target": schemas.ComputedText(
 					"The deployment target. Empty for the folder of a cluster type itself.",
@@ -157,7 +157,7 @@ func deploymentHistoryComputed() map[string]schema.Attribute {
 				"workspace": schemas.ComputedText(historyWorkspace),
 			},
 		),
-		"runs": schemas.ComputedObjects("What ran in the window, newest first, from the store. Null without one.",
+		"runs": schemas.ComputedObjects("The runs in the window, newest first, from the store. Null without a store.",
 			map[string]schema.Attribute{
 				"cluster":      schemas.ComputedText("The cluster."),
 				"cluster_type": schemas.ComputedText("The cluster type."),

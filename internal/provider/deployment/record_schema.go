@@ -20,13 +20,13 @@ import (
 func deploymentRecordSchema(ctx context.Context) schema.Schema {
 	return schema.Schema{
 		MarkdownDescription: "Records what the clusters of an environment run, on a Git branch or in PostgreSQL. " +
-			"`kalypso_deployment_history` and SQL tell from it what ran where and when.\n\nEach apply adds what changed since " +
-			"the last record: a deployment target on a cluster that is new or gone, or has another content, version or state. " +
-			"Without a change the plan is empty. The plan compares the observation with the last one in the state, and " +
-			"contacts no store. If the store contains something else than the state, such as after a lost state or a restored " +
-			"backup, the next apply compares everything with the store, and makes the present right.\n\n" +
-			"**Destroying the resource leaves the history unchanged.** There is no import: creating the resource finds what " +
-			"is there.",
+			"Query it with `kalypso_deployment_history` or SQL.\n\nEach apply adds the changes since the last record: " +
+			"deployment targets on clusters that are new or gone, or whose content, version or state differs. Without a " +
+			"change the plan is empty. The plan compares the observation with the last one in the state, and " +
+			"contacts no store. If the store and the state differ, such as after a lost state or a restored backup, the next " +
+			"apply compares everything with the store, and corrects the current runs.\n\n" +
+			"**Destroying the resource leaves the history unchanged.** There is no import: a new resource continues the " +
+			"history in the store.",
 		Attributes: schemas.Typed(map[string]schema.Attribute{
 			"deployment": schema.SingleNestedAttribute{
 				Required: true,
@@ -35,7 +35,7 @@ func deploymentRecordSchema(ctx context.Context) schema.Schema {
 				Attributes: map[string]schema.Attribute{
 					"head": schema.StringAttribute{Optional: true, MarkdownDescription: "The commit at the branch's head."},
 					"observation": schema.StringAttribute{
-						Optional: true, Sensitive: true, MarkdownDescription: "What the clusters run.",
+						Optional: true, Sensitive: true, MarkdownDescription: "The versions that the clusters run.",
 					},
 				},
 			},

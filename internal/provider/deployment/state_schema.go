@@ -70,9 +70,9 @@ func deploymentStateComputed() map[string]schema.Attribute {
 		"environment": schemas.ComputedText("The environment in the record. Null without a head."),
 		"observation": schema.StringAttribute{
 			Computed: true, Sensitive: true,
-			MarkdownDescription: "What each cluster runs of each deployment target, as compressed JSON in one text, for a " +
-				"record of deployments. Null without `versions` or a head. It is marked sensitive so that no plan prints it; it " +
-				"contains no secrets.",
+			MarkdownDescription: "The version of each deployment target on each cluster, as compressed JSON in one text, for " +
+				"a record of deployments. Null without `versions` or a head. It is marked sensitive so that no plan prints it; " +
+				"it contains no secrets.",
 		},
 		"promoted_commit": schemas.ComputedText("The promoted commit in the record at this path. Null if there is none."),
 		"complete": schema.BoolAttribute{
@@ -106,12 +106,12 @@ func deploymentStateComputed() map[string]schema.Attribute {
 				),
 				"verdict": schemas.ComputedText("`success`, `pending` or `failure`."),
 				"since": schemas.ComputedText(
-					"When the folder reached its verdict, as far as the reports' own times tell, else null.",
+					"When the folder reached its verdict, if the reports contain the time, else null.",
 				),
 			}},
 		},
 		"problems": schemas.ComputedObjects(
-			fmt.Sprintf("What is wrong, the most important first, at most %d.", deployment.MaxProblems),
+			fmt.Sprintf("The problems, the most important first, at most %d.", deployment.MaxProblems),
 			map[string]schema.Attribute{
 				"cluster": schemas.ComputedText("The cluster. Null if the problem concerns the whole folder."),
 				"folder":  schemas.ComputedText("The folder. Null if it is unknown."),
@@ -120,7 +120,7 @@ func deploymentStateComputed() map[string]schema.Attribute {
 						"which is not counted.",
 				),
 				"revision": schemas.ComputedText("The revision that the cluster reports."),
-				"message":  schemas.ComputedText("What is wrong, with the cluster's own message."),
+				"message":  schemas.ComputedText("Description of the problem, with the cluster's own message."),
 			},
 		),
 		"targets": schema.MapNestedAttribute{

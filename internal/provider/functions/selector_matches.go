@@ -37,7 +37,7 @@ func (selectorMatchesFunction) Definition(
 			function.DynamicParameter{
 				Name: "selector",
 				MarkdownDescription: "The selector: an object with `workspace`, `match_labels`, `match_expressions` and " +
-					"`match_all`, each as in `kalypso_scheduling_policy`. One that selects everything must say `match_all = true`.",
+					"`match_all`, each as in `kalypso_scheduling_policy`. To select everything, it needs `match_all = true`.",
 			},
 			function.DynamicParameter{
 				Name: "labels",

@@ -27,7 +27,7 @@ var configModel = &model{
 	nameDescription: "Name of the config: a DNS-1123 subdomain. Configs apply in the byte order of their names. One " +
 		"that starts with `" + fleet.AzureAppConfigPrefix +
 		"` has keys that contain what they apply to, `<label>.<value>.….<key>`, and applies last.",
-	labelsDescription: "What the config applies to: assignments for which all of these match. `cluster-type`, " +
+	labelsDescription: "The assignments that the config applies to: those for which all labels match. `cluster-type`, " +
 		"`deployment-target` and `workload` are compared with the names, any other label with those of the cluster type " +
 		"and of the deployment target. Without labels it applies to all. The label `" + fleet.PlatformConfigLabel +
 		"` is added, unless it is set or the name starts with `" +
@@ -37,8 +37,8 @@ var configModel = &model{
 			ElementType: types.StringType,
 			Optional:    true,
 			MarkdownDescription: "The values. A value that parses as a YAML or JSON object or list becomes one, such as the " +
-				"results of `yamlencode` and `jsonencode`; any other value is a string. Single quotes make a value the string " +
-				"between them, whatever it looks like.",
+				"results of `yamlencode` and `jsonencode`; any other value is a string. A value in single quotes is always the " +
+				"string between them.",
 		},
 	},
 	decode: func(m fleet.Meta, d tfvalue.Decoder) fleet.Object {

@@ -14,7 +14,7 @@ var configSchemaModel = &model{
 	description: "A JSON Schema for the platform configuration of the assignments that its labels match. The merged " +
 		"configs are validated by every schema that applies; strings that look like a number count as one.",
 	nameDescription: "Name of the schema: a DNS-1123 subdomain.",
-	labelsDescription: "What the schema applies to: assignments for which all of these match. `cluster-type`, " +
+	labelsDescription: "The assignments that the schema applies to: those for which all labels match. `cluster-type`, " +
 		"`deployment-target` and `workload` are compared with the names, any other label with those of the cluster type " +
 		"and of the deployment target. Without labels it applies to all.",
 	arguments: map[string]schema.Attribute{

@@ -45,8 +45,8 @@ func (l *modelList) ListResourceConfigSchema(
 	}
 	resp.Schema = schema.Schema{
 		MarkdownDescription: "Lists the objects of the kind " + string(l.Kind) + " in Kalypso YAML, as resources that an " +
-			"import by identity creates. A document that can't be read is a warning, and the others are listed. The display " +
-			"name is the name that `import_blocks` of `kalypso_control_plane` gives the resource.",
+			"import by identity creates. A document that can't be read causes a warning; the other objects are listed. The " +
+			"display name is the name that `import_blocks` of `kalypso_control_plane` gives the resource.",
 		Attributes: map[string]schema.Attribute{
 			tfvalue.ManifestsAttribute: schema.MapAttribute{
 				ElementType: types.StringType, Optional: true,

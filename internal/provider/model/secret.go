@@ -17,7 +17,7 @@ var secretModel = &model{
 		"Secrets](https://external-secrets.io) fetches the secrets in the cluster: each assignment with references gets an " +
 		"`ExternalSecret`. Terraform, its state and Git contain the references alone, never a secret.",
 	nameDescription: "Name of the object: a DNS-1123 subdomain. References apply in the byte order of these names.",
-	labelsDescription: "What the references apply to: assignments for which all of these match. `cluster-type`, " +
+	labelsDescription: "The assignments that the references apply to: those for which all labels match. `cluster-type`, " +
 		"`deployment-target` and `workload` are compared with the names, any other label with those of the cluster type " +
 		"and of the deployment target. Without labels they apply to all.",
 	arguments: map[string]schema.Attribute{

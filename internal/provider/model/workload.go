@@ -75,7 +75,7 @@ var targetArguments = map[string]schema.Attribute{
 		ElementType: types.StringType,
 		Optional:    true,
 		MarkdownDescription: "Location of the team's manifests, which templates read as `.Manifests`. Usually `repo`, " +
-			"`branch` and `path`, or whatever the templates read.",
+			"`branch` and `path`, or any other keys that the templates read.",
 	},
 	"config_schemas": schema.ListAttribute{
 		ElementType: types.StringType,

@@ -11,8 +11,8 @@ import (
 var WorkloadRegistrationModel = &model{
 	Kind: fleet.KindWorkloadRegistration,
 	name: "workload_registration",
-	description: "A workload registration tells where in Git an application team keeps its Workload documents, and who " +
-		"owns them. Its manifest belongs with the others in the control plane.",
+	description: "A workload registration names the location in Git of an application team's Workload documents, and " +
+		"the workspace that owns them. Its manifest belongs to the control plane.",
 	nameDescription:   "Name of the registration: a DNS-1123 subdomain.",
 	labelsDescription: "Labels of the registration. They select nothing. Keys and values follow the Kubernetes rules.",
 	arguments: map[string]schema.Attribute{

@@ -23,9 +23,9 @@ func promotionSchema(ctx context.Context) schema.Schema {
 			"environment keeps its " +
 			"commit, and its own changes go out. Every run looks once and waits for nothing.\n\nThe gates are commit statuses " +
 			"on the commits of the control plane, as Kalypso's workflows and `kalypso_commit_status` set them, or states of " +
-			"environments that you pass. What is unclear never promotes: `waiting` and `summary` say why. The guide *From dev " +
-			"to prod* has a whole chain.\n\nAnyone who may write commit statuses in the control plane's repo can open a gate. " +
-			"Set `by` to accept only one app or user.",
+			"environments that you pass. An unclear state never promotes a commit; `waiting` and `summary` contain the " +
+			"reason. The guide *From dev to prod* has a whole chain.\n\nAnyone who may write commit statuses in the control " +
+			"plane's repo can open a gate. Set `by` to accept only one app or user.",
 		Attributes: attributes,
 	}
 }

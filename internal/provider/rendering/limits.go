@@ -32,8 +32,8 @@ func limitsAttribute() schema.SingleNestedAttribute {
 	most := fleet.DefaultLimits
 	return schema.SingleNestedAttribute{
 		Optional: true,
-		MarkdownDescription: "Limits the size of the fleet, so that one team can't block the others. A larger fleet is an " +
-			"error of the plan. The defaults are far above the size of any real fleet.",
+		MarkdownDescription: "Limits the size of the fleet, so that one team can't block the other teams. A larger fleet " +
+			"is an error of the plan. The defaults are far above the size of any real fleet.",
 		Attributes: map[string]schema.Attribute{
 			"assignments": count("The number of assignments in the environment.", most.Assignments),
 			"targets_per_workload": count(

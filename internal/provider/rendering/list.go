@@ -31,9 +31,9 @@ func (*renderingList) ListResourceConfigSchema(
 ) {
 	resp.Schema = schemas.BranchListSchema(
 		"Lists the renderings whose record `"+record.File+"` is on a branch of a GitOps repo, "+
-			"in any folder, as resources that an import by identity takes over. A record that can't be read is a warning, and "+
-			"the others are listed. A record has no objects, so a generated configuration needs its `manifests` or its "+
-			"resources before it is applied.",
+			"in any folder, as resources that an import by identity takes over. A record that can't be read causes a warning; "+
+			"the other renderings are listed. A record has no objects, so a generated configuration needs its `manifests` or "+
+			"its resources before it is applied.",
 		"URL of the GitOps repo.",
 		"A branch from which a pull request proposes a rendering has a record too: choose globs that leave it out.",
 	)

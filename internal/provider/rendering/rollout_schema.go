@@ -14,7 +14,7 @@ func rolloutAttribute() schema.SingleNestedAttribute {
 	return schema.SingleNestedAttribute{
 		Optional: true,
 		MarkdownDescription: "Changes the cluster types stage by stage, in waves: each apply commits the folders of the " +
-			"next wave, and leaves the others as they are. Without it, one commit changes all folders.",
+			"next wave, and leaves the other folders as they are. Without `rollout`, one commit changes all folders.",
 		Attributes: map[string]schema.Attribute{
 			"stages": schema.ListNestedAttribute{
 				Optional: true,
@@ -39,8 +39,8 @@ func rolloutAttribute() schema.SingleNestedAttribute {
 			},
 			"observed": observedAttribute(text),
 			"pause": text(
-				"A text that stops further waves, and says why. Folders that go back to their tree from before the " +
-					"rollout are written. An open pull request of a wave becomes a draft. A rendering that has delivered " +
+				"Stops further waves. The text is the reason. Folders that return to their tree from before the rollout are " +
+					"still written. An open pull request of a wave becomes a draft. A rendering that has delivered " +
 					"nothing yet writes nothing. `skip` does not change that.",
 			),
 			"skip": text("A `target_tree_hash`: this tree goes to all cluster types at once. Another tree goes in waves " +
@@ -55,8 +55,8 @@ func observedAttribute(text func(string) schema.StringAttribute) schema.SingleNe
 	}
 	return schema.SingleNestedAttribute{
 		Optional: true,
-		MarkdownDescription: "What the clusters run: a `kalypso_deployment_state` of this `gitops_repo` as a whole. A new " +
-			"observation alone changes nothing: the plan keeps the one of the last change.",
+		MarkdownDescription: "The state of the clusters: the whole object of a `kalypso_deployment_state` with this " +
+			"`gitops_repo`. A new observation alone changes nothing: the plan keeps the one of the last change.",
 		Attributes: map[string]schema.Attribute{
 			"gitops_repo": schema.SingleNestedAttribute{
 				Optional:            true,
@@ -89,7 +89,7 @@ func observedAttribute(text func(string) schema.StringAttribute) schema.SingleNe
 					"cluster": text("The cluster."),
 					"folder":  text("The cluster type."),
 					"state":   text("State of the cluster."),
-					"message": text("What it says."),
+					"message": text("Message of the cluster."),
 				}},
 			},
 		},

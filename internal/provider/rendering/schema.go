@@ -78,8 +78,8 @@ func environmentRenderingSchema(ctx context.Context) schema.Schema {
 				"operator's README. Otherwise they are an error. So is a rendering of this environment that the state does not " +
 				"know, unless it has the same tree."),
 		"on_drift": schemas.DriftReactions.Attribute(
-			"The reaction of a plan to changes of others in this rendering's folders: `fail` with their paths, commits and " +
-				"authors, or warn and let the apply `overwrite` them."),
+			"The reaction of a plan to changes outside Terraform in this rendering's folders: `fail` with their paths, " +
+				"commits and authors, or warn and let the apply `overwrite` them."),
 		"guardrails": schema.SingleNestedAttribute{
 			Optional:            true,
 			MarkdownDescription: "Limits what a change may do.",

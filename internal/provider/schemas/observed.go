@@ -59,8 +59,8 @@ func ObservedArguments() map[string]schema.Attribute {
 		},
 		"source": schema.SingleNestedAttribute{
 			Required: true,
-			MarkdownDescription: "What reports the state of the clusters. Set at least one; the reports of several are " +
-				"combined.",
+			MarkdownDescription: "The sources of reports about the clusters. Set at least one; the reports of several sources " +
+				"are combined.",
 			Attributes: sourceAttributes(text),
 		},
 		"expected": schema.MapNestedAttribute{
@@ -84,7 +84,7 @@ func ObservedArguments() map[string]schema.Attribute {
 		"progress_deadline": span(
 			"How long a cluster may progress or be unhealthy before it counts as failed, counted from the latest of the " +
 				"folder's last commit, the time at which the cluster fetched what it fails with, and the last success. A retry " +
-				"does not start it anew. The default is `1h`.",
+				"does not restart this time. The default is `1h`.",
 		),
 		"stale_after": span("Maximum age of a report in `source.reports`. The default is `1h`."),
 		"max_failed":  limit("How many clusters of a folder may fail before the folder's verdict becomes `failure`."),
@@ -145,7 +145,7 @@ func sourceAttributes(text func(string) schema.StringAttribute) map[string]schem
 				"message": text("Message for people."),
 				"targets": schema.ListNestedAttribute{
 					Optional: true,
-					MarkdownDescription: "What the cluster runs of deployment targets, for `versions`. The verdict does not depend " +
+					MarkdownDescription: "The deployment targets that the cluster runs, for `versions`. The verdict does not depend " +
 						"on it.",
 					NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
 						"name": text("Name of the deployment target: that of its folder. Required."),

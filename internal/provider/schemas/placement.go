@@ -74,7 +74,7 @@ func PlacementArgument() schema.SingleNestedAttribute {
 				"value":    optionalText("Value of the taint, for `Equal`."),
 				"effect":   optionalText("`NoSelect` or `NoSelectIfNew`. Without it, both."),
 			}),
-			"prefer": optionalObjects("What to prefer cluster types by. Each element scores from -100 to 100; the scores "+
+			"prefer": optionalObjects("Preferences among the cluster types. Each element scores from -100 to 100; the scores "+
 				"times the weights "+
 				"add up.", map[string]schema.Attribute{
 				"property": optionalText(

@@ -46,7 +46,7 @@ func PromotionArgument(description string) schema.SingleNestedAttribute {
 			"rolled_back": text("The newest commit that a rollback removed."),
 			"rejected": schema.MapAttribute{
 				Optional: true, ElementType: types.StringType,
-				MarkdownDescription: "The rejected commits. What others reverted of them on the branch is no drift.",
+				MarkdownDescription: "The rejected commits. A revert of these commits on the branch is not drift.",
 			},
 		},
 	}

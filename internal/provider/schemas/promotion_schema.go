@@ -79,18 +79,18 @@ func PromotionArguments() map[string]resource.Attribute {
 		},
 		"statuses": resource.DynamicAttribute{
 			Optional: true,
-			MarkdownDescription: "Statuses and check runs that must be successful on the commit: a map of their names to who " +
-				"may have set them, such as `{ ci = { by = \"github-actions[bot]\" }, qa-signoff = {} }`, or a list of names. " +
-				"Without `by`, anyone who may write statuses can open the gate. With it, what others set does not count. A " +
-				"skipped or neutral check run is not successful.",
+			MarkdownDescription: "Statuses and check runs that must be successful on the commit: a map of their names to the " +
+				"accounts that may set them, such as `{ ci = { by = \"github-actions[bot]\" }, qa-signoff = {} }`, or a list of " +
+				"names. Without `by`, anyone who may write statuses can open the gate. With `by`, statuses of other accounts do " +
+				"not count. A skipped or neutral check run is not successful.",
 		},
 		"dwell": span("How long the current commit stays at least, such as `4h`, unless it failed. The time counts from " +
 			"the first good status in the environment's own context. Set it to the `soak` of the next environment, so that " +
 			"newer commits do not cut every soak short."),
 		"hold": text(
-			"A text that freezes the environment, and says why: nothing is written there, neither a promotion nor " +
-				"a wave nor a change of the environment's own, and an open pull request becomes a draft. `pinned_commit` has " +
-				"precedence: to let the environment's own changes go out, pin the current commit instead.",
+			"Freezes the environment. The text is the reason. Nothing is written there, neither a promotion nor a wave nor a " +
+				"change of the environment's own objects, and an open pull request becomes a draft. `pinned_commit` has " +
+				"precedence: to deliver the environment's own changes, pin the current commit instead.",
 		),
 		"pinned_commit": text("The commit to render until the argument is removed, for a rollback: the full hash of a " +
 			"commit on the branch. It needs no gate."),

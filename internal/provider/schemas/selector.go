@@ -52,8 +52,7 @@ func SelectorArguments(things string, more map[string]schema.Attribute) map[stri
 		"match_all": schema.BoolAttribute{
 			Optional: true,
 			MarkdownDescription: "Whether to select all " + things +
-				". A selector without labels and expressions must say so; one with them " +
-				"must not.",
+				". Required as `true` for a selector without labels and expressions; not allowed for other selectors.",
 		},
 	}
 	maps.Copy(all, more)

@@ -56,7 +56,7 @@ func FollowArguments(ctx context.Context, record string) map[string]schema.Attri
 				"full hash; null pins nothing.",
 		},
 		"on_error": errorReactions.Attribute(
-			"What to do about a broken registration: its branch or folder does not exist, " +
+			"The reaction to a broken registration: its branch or folder does not exist, " +
 				"it has no Workload or two with the same name, or a Workload can't be read, is invalid or has the name of " +
 				"another team's. Every broken registration is reported. With `last_good`, it is read at the commit in " + record +
 				", with a warning. If there is no such commit, " +

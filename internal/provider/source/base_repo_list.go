@@ -26,8 +26,8 @@ func (*baseRepoList) ListResourceConfigSchema(
 ) {
 	resp.Schema = schemas.BranchListSchema(
 		"Lists the branches of a control plane that have a `"+document.File+"`, as resources "+
-			"that an import by identity takes over. A file that can't be read is a warning, and the others are listed. Replace "+
-			"`promotion` of a generated configuration by a `kalypso_promotion`.",
+			"that an import by identity takes over. A file that can't be read causes a warning; the other BaseRepos are "+
+			"listed. Replace `promotion` of a generated configuration by a `kalypso_promotion`.",
 		"URL of the control plane's repo.",
 		"",
 	)

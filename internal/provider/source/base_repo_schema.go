@@ -25,15 +25,15 @@ func baseRepoSchema(ctx context.Context) schema.Schema {
 	return schema.Schema{
 		MarkdownDescription: "Promotes a commit to an environment that the Kalypso operator still renders: sets `commit` " +
 			"of the BaseRepo in `" + document.File + "`, at the root of the environment's branch of the control plane, by " +
-			"push or by pull request. All other bytes of the file stay. A promotion chain can mix environments that " +
-			"the operator renders and those of `kalypso_environment_rendering`. It takes the place of the part " +
+			"push or by pull request. All other bytes of the file stay as they are. A promotion chain can mix environments " +
+			"that the operator renders and those of `kalypso_environment_rendering`. It takes the place of the part " +
 			"of Kalypso's workflows that writes the file; stop them for this environment.\n\nIf the branch has no such " +
 			"file, the apply writes one, with the repo and the branch of the promotion. **Destroying the resource leaves the " +
 			"file as it is**, because the operator renders the environment from it. It closes an open pull request.\n\nWhile " +
 			"the decision of the promotion is `hold` or `up_to_date`, the pinned commit is left alone, even while the " +
 			"operator's own pull request is open. While it is `frozen`, nothing is written, and an open pull request is a " +
-			"draft. Without a commit, nothing is promoted yet, and nothing is written either.\n\nA pinned commit that " +
-			"somebody else changed is an error of the plan, with commit and author, unless `on_drift` says otherwise. The " +
+			"draft. Without a commit, nothing is promoted yet, and nothing is written either.\n\nIf the pinned commit was " +
+			"changed outside Terraform, the plan fails with the commit and its author, unless `on_drift` is `overwrite`. The " +
 			"operator keeps no record of a rollback: once `pinned_commit` of the promotion is removed, name the bad commits " +
 			"in `rejected`.",
 		Attributes: map[string]schema.Attribute{
@@ -49,20 +49,19 @@ func baseRepoSchema(ctx context.Context) schema.Schema {
 				Validators: []validator.String{schemas.Valid("branch name", gitops.CheckName)},
 			},
 			"promotion": schemas.PromotionLocationArgument(
-				"Required. A `kalypso_promotion` as a whole: its commit, and why it was " +
-					"taken. The reason goes into the commit message and the pull request. While nothing is written, the plan keeps " +
+				"Required. The whole object of a `kalypso_promotion`, with its commit and the reason. The commit message and the " +
+					"pull request contain the reason. While nothing is written, the plan keeps " +
 					"the value of the last change.",
 			),
 			"delivery": schema.SingleNestedAttribute{
 				Optional: true, MarkdownDescription: "How the file is delivered to the branch.", Attributes: settings,
 			},
 			"on_drift": schemas.DriftReactions.Attribute(
-				"What to do if somebody else pinned another commit: `fail`, or `overwrite` " +
-					"it.",
+				"The reaction if another commit was pinned outside Terraform: `fail`, or `overwrite` it.",
 			),
 			"commit_message": schemas.OptionalString(
-				"The commit message, and the title of the pull request. By default it names the " +
-					"commit and says why it was promoted.",
+				"The commit message, and the title of the pull request. By default it contains the commit and the reason of the " +
+					"promotion.",
 			),
 			"timeouts": timeouts.Attributes(ctx, timeouts.Opts{Create: true, Read: true, Update: true, Delete: true}),
 			"content": schemas.ComputedString(

@@ -22,7 +22,7 @@ func controlPlaneSchema(ctx context.Context) schema.Schema {
 			"Terraform reads it at plan and keeps it in the plan, so apply renders what plan showed. Pass `sources` to the " +
 			"rendering too: a plan that changes something then shows from which commit to which each repo moved, and a commit " +
 			"that changes no object causes no change.\n\nIt reads files that end in `.yaml` or `.yml`. It skips dot folders " +
-			"and whatever a `.sourceignore` lists (in the root, in the folder, and in those below it; with the syntax of " +
+			"and files that a `.sourceignore` lists (in the root, in the folder, and in those below it; with the syntax of " +
 			"`.gitignore`). It warns about symbolic links and submodules, which it does not follow. It does not build " +
 			"Kustomizations. A file may have at most 10 MiB, and all manifests together 64 MiB. Every run reads everything " +
 			"again: Terraform gives a data source nothing from the previous run.",
@@ -68,7 +68,7 @@ func controlPlaneAttributes(ctx context.Context) map[string]schema.Attribute {
 		"The objects, for `manifests` of a `kalypso_environment_rendering`. Keys " +
 			"are `repo@branch:path`, `repo@commit:path` without a branch, or for a folder the path; values are YAML. If a " +
 			"file contains several objects, `#name` follows, or `#kind/name` if two of them share a name. Workloads behind " +
-			"registrations get the workspace of their registration, whatever their own labels claim.",
+			"registrations get the workspace of their registration, regardless of their own labels.",
 	)
 	attributes[schemas.SourcesAttribute] = schemas.SourcesOutput()
 	attributes["base_commit"] = schemas.ComputedText(

@@ -60,7 +60,7 @@ func (w *workloads) Schema(ctx context.Context, _ datasource.SchemaRequest, resp
 	maps.Copy(attributes, schemas.FollowArguments(ctx, "the record on `gitops_repo`"))
 	attributes["manifests"] = schemas.ComputedStrings("The Workload documents, for `manifests` of a " +
 		"`kalypso_environment_rendering`: `repo@branch:path#name` → YAML. Each gets the workspace of its registration, " +
-		"whatever its own labels claim.")
+		"regardless of its own labels.")
 	attributes[schemas.SourcesAttribute] = schemas.SourcesOutput()
 	attributes["commits"] = schemas.ComputedStrings("The commit at which each registration was read, by its name.")
 	resp.Schema = schema.Schema{
@@ -68,8 +68,8 @@ func (w *workloads) Schema(ctx context.Context, _ datasource.SchemaRequest, resp
 			"repos. Terraform reads them at plan and keeps them in the plan, so apply renders the commits that plan showed. " +
 			"Pass `sources` to the rendering too: a plan that changes something then shows from which commit to which each " +
 			"repo moved, and a commit that changes no object causes no change.\n\nA repo is read once for all its " +
-			"registrations. If the server can filter, only the files in their folders are transferred. Dot folders and " +
-			"whatever a `.sourceignore` lists are skipped. Symbolic links and submodules are not followed. A file may have at " +
+			"registrations. If the server can filter, only the files in their folders are transferred. Dot folders and files " +
+			"that a `.sourceignore` lists are skipped. Symbolic links and submodules are not followed. A file may have at " +
 			"most 10 MiB, and all documents together 64 MiB. Between runs, Terraform keeps only the result of a data source, " +
 			"which the provider can't see, so every run reads the documents again.\n\nTerraform defers reading a data source " +
 			"until apply if an argument is unknown, or if resources that it refers to directly have pending changes. If " +
