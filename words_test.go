@@ -85,7 +85,10 @@ func checkSource(t *testing.T, name string, text []byte) {
 	for _, group := range parsed.Comments {
 		for i, comment := range group.List {
 			if start := strings.TrimLeft(comment.Text, "/ "); i == 0 && refusedStart.MatchString(start) {
-				t.Errorf("%s: a comment that begins with What or Whose, or with is what: name the thing", files.Position(comment.Pos()))
+				t.Errorf(
+					"%s: a comment that begins with What or Whose, or with is what: name the thing",
+					files.Position(comment.Pos()),
+				)
 			}
 			checkWords(t, files.Position(comment.Pos()).String(), strings.TrimLeft(comment.Text, "/ "))
 		}

@@ -125,7 +125,8 @@ func TestAccBaseRepo(t *testing.T) {
 
 	r.set("promotion", map[string]any{"commit": commitOf(2), "summary": "Nothing newer."}) // no change
 	r.expectEmptyPlan()
-	gitserver.Seed(t, r.at, "stage", map[string]string{"other.yaml": "c: d\n"}) // and foreign commits to other files change nothing either
+	// and foreign commits to other files change nothing either
+	gitserver.Seed(t, r.at, "stage", map[string]string{"other.yaml": "c: d\n"})
 	r.expectEmptyPlan()
 
 	// A promotion that takes no commit leaves what the file pins, though the GitOps branch does not track it yet.

@@ -181,7 +181,8 @@ func TestListControlPlane(t *testing.T) {
 				}
 				want := map[string]map[string]string{}
 				for name, lines := range blocks[resource] {
-					maps.DeleteFunc(lines, func(_, value string) bool { return value == "{}" }) // protocol.Lines has no lines for an object of nulls
+					// protocol.Lines has no lines for an object of nulls
+					maps.DeleteFunc(lines, func(_, value string) bool { return value == "{}" })
 					want[name] = lines
 				}
 				if diff := cmp.Diff(want, got); diff != "" || len(results) != len(got) {

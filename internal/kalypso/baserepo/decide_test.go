@@ -108,7 +108,9 @@ func TestDecide(t *testing.T) {
 			state(proposed(hosting.Closed, nil)), writes},
 		"the file does not exist": {nil, state(func(s *baserepo.State) { s.File, s.Commit, s.Delivered = "", "", "" }),
 			baserepo.Decision{Write: true, Err: baserepo.ErrNoFile}},
-		"the file has another base": {func(d *baserepo.Desired) { d.Promotion.Repo = "https://git.acme.io/other" }, state(nil),
+		"the file has another base": {func(d *baserepo.Desired) {
+			d.Promotion.Repo = "https://git.acme.io/other"
+		}, state(nil),
 			baserepo.Decision{Write: true, Err: baserepo.ErrOtherBase}},
 	} {
 		d := &baserepo.Desired{

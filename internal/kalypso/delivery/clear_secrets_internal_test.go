@@ -42,7 +42,8 @@ func TestClearSecrets(t *testing.T) {
 			[]string{"a A"}},
 		"another config had the value": {stateOf(configs[0], configWith("c", configs[1].Data)), []string{"a A", "a Z"}},
 		"the value was proposed":       {&State{Proposal: &Proposal{Head: stateOf(configs...)}}, nil},
-		"the value was proposed and delivered": {&State{Inputs: stateOf(configs[0]).Inputs, Proposal: &Proposal{Head: stateOf(configs[1])}},
+		"the value was proposed and delivered": {&State{Inputs: stateOf(configs[0]).Inputs,
+			Proposal: &Proposal{Head: stateOf(configs[1])}},
 			nil},
 	} {
 		t.Run(name, func(t *testing.T) {

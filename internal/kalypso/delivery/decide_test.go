@@ -283,7 +283,10 @@ func TestDecide(t *testing.T) {
 		}, "write, changes map[], reads the branch"},
 		{"another notation of the same destination changes nothing",
 			func(s *situation) { s.desired.Destination.Repo = "https://ACME.io:443/gitops.git" }, "keep"},
-		{"a tree that was never delivered is written", func(s *situation) { s.prior.Commit = ""; s.state = nil }, "write, reads the branch"},
+		{"a tree that was never delivered is written", func(s *situation) {
+			s.prior.Commit = ""
+			s.state = nil
+		}, "write, reads the branch"},
 		{"with pull requests and an unreadable private state, the branch is read", func(s *situation) {
 			s.desired.Strategy, s.state = strategy.PullRequest, nil
 		}, "write, recovers the state, reads the branch"},
@@ -300,7 +303,9 @@ func TestDecide(t *testing.T) {
 		}, "undecided"},
 		{"with an unknown promoted commit, nothing is decided", func(s *situation) { s.desired.Promotion.Commit = unknown },
 			"undecided"},
-		{"an unknown environment does not count as another one", func(s *situation) { s.desired.Environment = unknown }, "keep"},
+		{"an unknown environment does not count as another one", func(s *situation) {
+			s.desired.Environment = unknown
+		}, "keep"},
 		{"guardrails count targets with unknown files", func(s *situation) {
 			s.desired.Tree = rendered("large/a=1")
 			s.desired.Tree.Unknown = true
@@ -707,7 +712,9 @@ func TestChange(t *testing.T) {
 		{"the delivered tree was empty already", func(s *situation) {
 			s.state, s.branch, s.desired.Tree = nil, containing("large"), rendered("large")
 		}, "nothing"},
-		{"another environment removes all folders of the previous one", func(s *situation) { s.desired.Environment = "stage" },
+		{"another environment removes all folders of the previous one", func(s *situation) {
+			s.desired.Environment = "stage"
+		},
 			"refuses: removes [large/a large/b small/c]"},
 		{"the promoted commit's file would be in a folder of ours", func(s *situation) {
 			s.desired.Destination.Path, s.desired.Promotion.Commit, s.state = ".github/tracking/Promoted_Commit_Id", "v2", nil
@@ -754,7 +761,9 @@ func TestPathsToRemove(t *testing.T) {
 		with func(*situation)
 		want string
 	}{
-		{"all files of the folders that the record lists", func(s *situation) { s.branch.Folders["large"] = InventoryFolder{} },
+		{"all files of the folders that the record lists", func(s *situation) {
+			s.branch.Folders["large"] = InventoryFolder{}
+		},
 			".kalypso/rendering.json large small"},
 		{"foreign folders stay", func(s *situation) { s.branch.Folders["team"] = InventoryFolder{} },
 			".kalypso/rendering.json large small"},
@@ -800,7 +809,9 @@ func TestPromotes(t *testing.T) {
 		}, false},
 		{"no promoted commit before and now", func(*situation) {}, false},
 		{"the first promoted commit", func(s *situation) { s.desired.Promotion.Commit = "v2" }, true},
-		{"the same promoted commit", func(s *situation) { s.desired.Promotion.Commit, s.branch.Record.PromotedCommit = "v2", "v2" }, false},
+		{"the same promoted commit", func(s *situation) {
+			s.desired.Promotion.Commit, s.branch.Record.PromotedCommit = "v2", "v2"
+		}, false},
 		{"the promoted commit is removed", func(s *situation) { s.branch.Record.PromotedCommit = "v2" }, true},
 		{"a move within the branch, with the same promoted commit", func(s *situation) {
 			s.branch = &BranchState{}

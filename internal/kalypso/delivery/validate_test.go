@@ -144,7 +144,9 @@ func TestValidateTree(t *testing.T) {
 		"refused": {true, func(d *desired) { d.Guardrails.Unscheduled = problem.Fail },
 			[]string{"error " + unscheduled}},
 		"the assignments are not decided yet": {true, func(d *desired) { d.Guardrails.Unscheduled = unknown.Text }, nil},
-		"a value is unknown":                  {false, func(d *desired) { d.Tree, d.Fleet.Environment = nil, unknown.Text }, nil},
+		"a value is unknown": {false, func(d *desired) {
+			d.Tree, d.Fleet.Environment = nil, unknown.Text
+		}, nil},
 		"require_known, and a value is unknown": {false, func(d *desired) {
 			d.Tree, d.Fleet.Environment, d.Guardrails.RequireKnown = nil, unknown.Text, true
 		}, []string{"error guardrails.require_known: Assignments not known"}},

@@ -53,9 +53,14 @@ func TestRun(t *testing.T) {
 			"Template does not parse", "Values violate their schema",
 		}, "decided"},
 		{"an undecided fleet", changes(unknown), nil, ""},
-		{"an undecided fleet with one problem of each stage", changes(unknown, twice, schema, refuses, long, parses), []string{
-			"Duplicate object", "Invalid JSON Schema", "Template does not parse",
-		}, ""},
+		{
+			"an undecided fleet with one problem of each stage",
+			changes(unknown, twice, schema, refuses, long, parses),
+			[]string{
+				"Duplicate object", "Invalid JSON Schema", "Template does not parse",
+			},
+			"",
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -45,10 +45,18 @@ func TestQuotas(t *testing.T) {
 			grow(10, 10, fleet.Limits{Assignments: 99}),
 			[]string{"100 assignments; limits.assignments allows 99", `"all": 100`},
 		},
-		{"more assignments than by default", grow(1900, 150, fleet.Limits{}), []string{"285000 assignments; limits.assignments allows 250000"}},
+		{
+			"more assignments than by default",
+			grow(1900, 150, fleet.Limits{}),
+			[]string{"285000 assignments; limits.assignments allows 250000"},
+		},
 		{"as many targets as allowed", grow(10, 1, fleet.Limits{TargetsPerWorkload: 10}), nil},
-		{"one target more than allowed", grow(11, 1, fleet.Limits{TargetsPerWorkload: 10}), []string{`Workload "app"`, `11 deployment ` +
-			`targets in environment "dev"; limits.targets_per_workload allows 10`}},
+		{
+			"one target more than allowed",
+			grow(11, 1, fleet.Limits{TargetsPerWorkload: 10}),
+			[]string{`Workload "app"`, `11 deployment ` +
+				`targets in environment "dev"; limits.targets_per_workload allows 10`},
+		},
 		{"as many targets as by default", grow(2000, 1, fleet.Limits{}), nil},
 		{"more targets than by default", grow(2001, 1, fleet.Limits{}), []string{"2001 deployment targets", "allows 2000"}},
 		{"files of the allowed size", grow(1, 1, fleet.Limits{FileSize: 400}), nil},
@@ -119,7 +127,10 @@ func TestRunStops(t *testing.T) {
 		"scheduling": func() *fleet.Fleet {
 			f := teamFleet("x: y", "", nil)
 			for i := range 1900 {
-				f.Workloads[0].Targets = append(f.Workloads[0].Targets, fleet.Target{Name: fmt.Sprint("t", i), Environment: "dev"})
+				f.Workloads[0].Targets = append(
+					f.Workloads[0].Targets,
+					fleet.Target{Name: fmt.Sprint("t", i), Environment: "dev"},
+				)
 			}
 			f.Policies = nil
 			for i := range 20_000 {
@@ -139,7 +150,10 @@ func TestRunStops(t *testing.T) {
 				nil,
 			)
 			for i := range 1900 {
-				f.Workloads[0].Targets = append(f.Workloads[0].Targets, fleet.Target{Name: fmt.Sprint("t", i), Environment: "dev"})
+				f.Workloads[0].Targets = append(
+					f.Workloads[0].Targets,
+					fleet.Target{Name: fmt.Sprint("t", i), Environment: "dev"},
+				)
 			}
 			return f
 		},

@@ -59,10 +59,20 @@ func TestParseYAML(t *testing.T) {
 			[]string{"ClusterType a 1 1"},
 			0,
 		},
-		{"document that begins on its marker's line", "--- {apiVersion: scheduler.kalypso.io/v1alpha1, kind: ClusterType, " +
-			"metadata: {name: a}}\n", []string{"ClusterType a 1 1"}, 0},
-		{"a line of text that begins with dashes", kalypso + "kind: Template\nmetadata: {name: a}\nspec:\n  type: config\n " +
-			" manifests:\n  - |\n    a\n    ---\n    b\n", []string{"Template a 1 1"}, 0},
+		{
+			"document that begins on its marker's line",
+			"--- {apiVersion: scheduler.kalypso.io/v1alpha1, kind: ClusterType, " +
+				"metadata: {name: a}}\n",
+			[]string{"ClusterType a 1 1"},
+			0,
+		},
+		{
+			"a line of text that begins with dashes",
+			kalypso + "kind: Template\nmetadata: {name: a}\nspec:\n  type: config\n " +
+				" manifests:\n  - |\n    a\n    ---\n    b\n",
+			[]string{"Template a 1 1"},
+			0,
+		},
 		{"List", "apiVersion: v1\nkind: List\nitems:\n- {apiVersion: scheduler.kalypso.io/v1alpha1, kind: Workload, " +
 			"metadata: {name: a}}\n- {apiVersion: v1, kind: Secret}\n- {apiVersion: v1, kind: ConfigMap, metadata: {name: c}}\n",
 			[]string{"Workload a 1 1", "ConfigMap c 1 1"}, 1},
@@ -145,7 +155,11 @@ func TestParseYAMLFails(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			objects, _, problems := fleet.ParseYAML(t.Context(), problem.Origin{Attribute: "manifests", Key: "f.yaml"}, tt.text)
+			objects, _, problems := fleet.ParseYAML(
+				t.Context(),
+				problem.Origin{Attribute: "manifests", Key: "f.yaml"},
+				tt.text,
+			)
 			if len(objects) > 0 {
 				t.Errorf("objects were found: %v", objects)
 			}
@@ -174,18 +188,32 @@ func TestParseYAMLUnknownFields(t *testing.T) {
 		want             string // the fields that the warning names; empty: no warning
 	}{
 		{"none", "SchedulingPolicy", "metadata: {name: a}\nspec: {" + fmt.Sprintf(selector, "matchLabels") + "}\n", ""},
-		{"fields that clusters add", "ClusterType", "metadata: {name: a, namespace: n, uid: x, generation: 2, creationTimestamp: " +
-			"null, annotations: {a: b}, managedFields: [{manager: m}], ownerReferences: [{kind: K}], finalizers: [f], " +
-			"resourceVersion: '1'}\nstatus: {conditions: []}\n", ""},
+		{
+			"fields that clusters add",
+			"ClusterType",
+			"metadata: {name: a, namespace: n, uid: x, generation: 2, creationTimestamp: " +
+				"null, annotations: {a: b}, managedFields: [{manager: m}], ownerReferences: [{kind: K}], finalizers: [f], " +
+				"resourceVersion: '1'}\nstatus: {conditions: []}\n",
+			"",
+		},
 		{"nested fields", "SchedulingPolicy", "metadata: {name: a}\nspec: {" + fmt.Sprintf(selector, "matchLabel") + "}\n",
 			"spec.clusterTypeSelector.labelSelector.matchLabel"},
 		{"several fields", "Workload", "metadata: {name: a, label: {x: v}}\nspec:\n  deploymentTargets:\n" +
 			"  - {name: t, env: dev}\n  - {name: u, env: dev, path: x}\n  targets: []\nextra: 1\n",
 			"extra metadata.label spec.deploymentTargets[0].env spec.deploymentTargets[1].env " +
 				"spec.deploymentTargets[1].path spec.targets"},
-		{"upper case", "ClusterType", "metadata: {name: a}\nspec: {RECONCILER: r, namespaceService: s}\n", "spec.RECONCILER"},
-		{"the same name in another case", "ClusterType", "metadata: {name: a}\nspec: {configType: right, configtype: wrong}\n",
-			"spec.configtype"},
+		{
+			"upper case",
+			"ClusterType",
+			"metadata: {name: a}\nspec: {RECONCILER: r, namespaceService: s}\n",
+			"spec.RECONCILER",
+		},
+		{
+			"the same name in another case",
+			"ClusterType",
+			"metadata: {name: a}\nspec: {configType: right, configtype: wrong}\n",
+			"spec.configtype",
+		},
 		{"metadata and spec", "ClusterType",
 			"Metadata: {name: b}\nmetadata: {name: a, Labels: {x: v}}\nSpec: {reconciler: r}\n",
 			"Metadata Spec metadata.Labels"},

@@ -28,7 +28,8 @@ func foldersAt(t *testing.T, s *gitops.Snapshot, path string) map[string]plumbin
 // absent.
 func TestSnapshotUnreadable(t *testing.T) {
 	everywhere(t, func(t *testing.T, repo string, b *gitops.Branch) {
-		gitserver.Git(t, repo, "config", "uploadpack.allowFilter", "true") // otherwise the server sends all objects with the commit
+		// otherwise the server sends all objects with the commit
+		gitserver.Git(t, repo, "config", "uploadpack.allowFilter", "true")
 		gitserver.Seed(t, repo, "main", map[string]string{"clusters/large/a/x.yaml": "1"})
 		ctx, hangUp := context.WithCancel(t.Context())
 		s, err := b.Snapshot(ctx)

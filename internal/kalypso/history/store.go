@@ -154,7 +154,8 @@ type Past struct {
 	Runs          []Run     // newest first
 	Truncated     bool      // there are more runs than the limit
 	Versions      []VersionCount
-	Observed      []Observed // from Since on, and earlier ones that the evaluation of deliveries since then needs; oldest first
+	// from Since on, and earlier ones that the evaluation of deliveries since then needs; oldest first
+	Observed []Observed
 }
 
 // VersionCount is a version of a deployment target on some clusters, at a moment.
@@ -190,8 +191,14 @@ type PlaceError struct {
 
 // Error implements error.
 func (e *PlaceError) Error() string {
-	return fmt.Sprintf("environment %q in the store is of branch %q, path %q, of %s; set environment to another name for "+
-		"this place", e.Environment, e.Last.Branch, e.Last.Path, e.Last.Repo)
+	return fmt.Sprintf(
+		"environment %q in the store is of branch %q, path %q, of %s; set environment to another name for "+
+			"this place",
+		e.Environment,
+		e.Last.Branch,
+		e.Last.Path,
+		e.Last.Repo,
+	)
 }
 
 // Errors of stores.

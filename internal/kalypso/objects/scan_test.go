@@ -94,7 +94,8 @@ func TestScan(t *testing.T) {
 // TestScanIsParse builds documents of lines in any order, and compares what one scanner reads with the parser's result.
 func TestScanIsParse(t *testing.T) {
 	top := []string{
-		"apiVersion: v1\n", "apiVersion: \"g.io/v1\"\n", "kind: A\n", "kind: 'B' # b\n", "kind: Namespace\n", "kind: |\n  C\n", "# comment\n",
+		"apiVersion: v1\n", "apiVersion: \"g.io/v1\"\n", "kind: A\n", "kind: 'B' # b\n", "kind: Namespace\n",
+		"kind: |\n  C\n", "# comment\n",
 		"\n",
 		"spec:\n  a: b\n", "spec:\n- a\n- b: c\n", "data: {a: b}\n", "data: [a,\n b]\n", "text: \"a\n  b\"\n",
 		"text: |\n  ---\n  kind: X\n", "metadata: {name: z}\n", "metadata: {}\n", "metadata:\n", "x: 'it''s'\n", "---\n",

@@ -258,7 +258,8 @@ func (c *chain) revert(e *environment) {
 	e.ran = append(e.ran, span{e.current.Commit, e.since, c.now, false})
 	e.current.Commit, e.current.RolledBack, e.since = e.deliveries[1], e.backs[1], c.now
 	back := slices.Index(c.main, e.current.RolledBack)
-	e.banned = slices.DeleteFunc(e.banned, func(b string) bool { // the revert of a rollback restores the commits that it excluded
+	// the revert of a rollback restores the commits that it excluded
+	e.banned = slices.DeleteFunc(e.banned, func(b string) bool {
 		return b == e.current.Commit || back < 0 || slices.Index(c.main, b) < back
 	})
 	e.deliveries = append([]string{e.current.Commit}, e.deliveries...)
@@ -571,7 +572,14 @@ func randomChain(t *testing.T, seed uint64) {
 	c.turns(40)
 	for _, e := range c.all {
 		if e.current.Commit != c.main[0] {
-			t.Fatalf("seed %d: %s ends at %s, and not at %s: %s", seed, e.name, e.current.Commit, c.main[0], c.decide(e).Summary)
+			t.Fatalf(
+				"seed %d: %s ends at %s, and not at %s: %s",
+				seed,
+				e.name,
+				e.current.Commit,
+				c.main[0],
+				c.decide(e).Summary,
+			)
 		}
 	}
 }

@@ -183,7 +183,9 @@ func TestPlan(t *testing.T) {
 		}, "delete at head"},
 		{"the target contains it, and the state was lost", func(s *situation) { s.Needed, s.Known = false, nil },
 			"close 7, delete if ours"},
-		{"the target contains it, and the branch was kept", func(s *situation) { s.Needed, s.Discard = false, false }, "close 7"},
+		{"the target contains it, and the branch was kept", func(s *situation) {
+			s.Needed, s.Discard = false, false
+		}, "close 7"},
 		{"the target contains it by the merge", func(s *situation) {
 			s.Needed, s.Discard, s.PullRequest.State = false, false, hosting.Merged
 		}, "nothing"},

@@ -235,7 +235,8 @@ func TestWithhold(t *testing.T) {
 		}
 		now := w.people.PullRequests(w)[0]
 		if !now.Draft || now.State != hosting.Open || now.AutoMerge != "" || !strings.Contains(now.Body, "fine") ||
-			!strings.HasPrefix(strings.TrimPrefix(now.Body, marker+"\n\n"), "**Do not merge") { // some hosts have the marker first
+			// some hosts have the marker first
+			!strings.HasPrefix(strings.TrimPrefix(now.Body, marker+"\n\n"), "**Do not merge") {
 			w.Errorf("withheld: %+v", now)
 		}
 		w.must()

@@ -134,8 +134,9 @@ func readGolden(t *testing.T, file string) string {
 // lists it.
 func TestNewerLibraries(t *testing.T) {
 	for text, want := range map[string]string{
-		`{{ toYaml "<<" }}`:                              `"<<"`,                // there <<
-		`{{ int "0x1F" }}`:                               "31",                  // 0 in the operator's library, like all rows below
+		`{{ toYaml "<<" }}`: `"<<"`, // there <<
+		// 0 in the operator's library, like all rows below
+		`{{ int "0x1F" }}`:                               "31",
 		`{{ int64 "0b101" }}`:                            "5",                   //
 		`{{ add "0o17" 1 }}`:                             "16",                  //
 		`{{ add1 "1_000" }}`:                             "1001",                //

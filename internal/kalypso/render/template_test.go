@@ -54,13 +54,22 @@ func TestText(t *testing.T) {
 		},
 		{"missing older name is empty in a condition", "", []string{"{{ if .Path }}path{{ else }}none{{ end }}"}, "none"},
 		{"missing label is empty in a condition", "", []string{"{{ if .Labels.edge }}edge{{ else }}core{{ end }}"}, "core"},
-		{"missing value with a default", "", []string{`{{ .ConfigData.none | default "d" }}{{ .ConfigData.M.null | default ` +
-			`"n" }}`}, "dn"},
+		{
+			"missing value with a default",
+			"",
+			[]string{`{{ .ConfigData.none | default "d" }}{{ .ConfigData.M.null | default ` +
+				`"n" }}`},
+			"dn",
+		},
 		{"empty value prints nothing", "", []string{"[{{ .Labels.empty }}{{ .ConfigData.EMPTY }}]"}, "[]"},
 		{"null quoted is empty", "", []string{"[{{ .ConfigData.M.null | quote }}]"}, "[]"},
 		{"manifests are joined", "", []string{"a: 1", "b: 2\n", "c: 3"}, "a: 1\n---\nb: 2\n---\nc: 3"},
-		{"manifests of a shell file are joined without separators", "sh", []string{"export A=1", "export B=2\n", "export C=3"},
-			"export A=1\nexport B=2\nexport C=3"},
+		{
+			"manifests of a shell file are joined without separators",
+			"sh",
+			[]string{"export A=1", "export B=2\n", "export C=3"},
+			"export A=1\nexport B=2\nexport C=3",
+		},
 		{"unknown content type is YAML", "toml", []string{"a", "b"}, "a\n---\nb"},
 		{
 			"empty manifests are left out",
@@ -72,15 +81,25 @@ func TestText(t *testing.T) {
 		{"nothing but definitions", "", []string{`{{ define "x" }}x{{ end }}`, "a"}, "a"},
 		{"values that contain templates", "", []string{"v: {{ .ConfigData.T }}"}, "v: large-text"},
 		{"braces that are printed render again", "", []string{"{{ `{{ .ClusterType }}` }}"}, "large"},
-		{"defined templates", "", []string{`{{ define "l" }}<{{ . }}>{{ end }}{{ template "l" .ClusterType }}{{ block "b" ` +
-			`.Labels }}{{ .purpose }}{{ end }}`}, "<large>test"},
+		{
+			"defined templates",
+			"",
+			[]string{`{{ define "l" }}<{{ . }}>{{ end }}{{ template "l" .ClusterType }}{{ block "b" ` +
+				`.Labels }}{{ .purpose }}{{ end }}`},
+			"<large>test",
+		},
 		{"loops", "", []string{"{{ range $k, $v := .Labels }}{{ $k }}={{ $v }};{{ end }}{{ range until 3 }}{{ if eq . 1 " +
 			"}}{{ continue }}{{ end }}{{ . }}{{ end }}"},
 			"empty=;purpose=test;02"},
 		{"toYaml indents by 4 and has no last newline", "", []string{"{{ toYaml .ConfigData.M }}"},
 			"a:\n    c:\n        - 1.5\n        - true\n        - null\nb: 1\n\"null\": null"},
-		{"toYaml of text", "", []string{"{{ toYaml .ConfigData.N }} {{ toYaml .ConfigData.MULTI }}|{{ toYaml .ConfigData.U " +
-			"}}"}, "\"007\" |\n    one\n    two|héllo ☃"},
+		{
+			"toYaml of text",
+			"",
+			[]string{"{{ toYaml .ConfigData.N }} {{ toYaml .ConfigData.MULTI }}|{{ toYaml .ConfigData.U " +
+				"}}"},
+			"\"007\" |\n    one\n    two|héllo ☃",
+		},
 		{"toYaml of a missing value", "", []string{"{{ toYaml .ConfigData.none }}"}, "null"},
 		{
 			"toYaml of the data is that of the operator's",
@@ -140,8 +159,13 @@ t: |
 			},
 			"changed\n---\ntext",
 		},
-		{"printf of the data prints no address", "", []string{`{{ printf "%v" (list .) | contains "0x" }}{{ printf "100%% ` +
-			`%d" 3 }}`}, "false100% 3"},
+		{
+			"printf of the data prints no address",
+			"",
+			[]string{`{{ printf "%v" (list .) | contains "0x" }}{{ printf "100%% ` +
+				`%d" 3 }}`},
+			"false100% 3",
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -190,8 +214,12 @@ func TestTextFails(t *testing.T) {
 		{"function fails", "{{ fail \"no luck\" }}", "line 1: <fail \"no luck\">: error calling fail: no luck"},
 		{"function panics", "{{ regexFind \"(\" \"x\" }}", "line 1: "},
 		{"missing value into a function", "{{ .Labels.edge | upper }}", "line 1: <upper>: invalid value; expected string"},
-		{"toYaml of a value that YAML cannot express", "{{ toYaml (list 1 (semver \"1.2.3\")) | len }}{{ hash (list) }}{{ mustToJson (dict " +
-			"\"f\" (float64 \"nan\")) }}", "unsupported value: NaN"},
+		{
+			"toYaml of a value that YAML cannot express",
+			"{{ toYaml (list 1 (semver \"1.2.3\")) | len }}{{ hash (list) }}{{ mustToJson (dict " +
+				"\"f\" (float64 \"nan\")) }}",
+			"unsupported value: NaN",
+		},
 		{"huge loop", "a\n{{ range 2000000000 }}{{ end }}", "line 2: "},
 		{"nested loops", "{{ range until 100000 }}{{ range until 100000 }}{{ end }}{{ end }}", "loop iterations"},
 		{"huge list", "{{ until 2000000000 }}", "it would return 15625000Ki"},
@@ -213,8 +241,12 @@ func TestTextFails(t *testing.T) {
 			"the file renders to 2000000 bytes; limits.file_size allows 1Mi"},
 		{"endless recursion", "{{ define \"x\" }}{{ template \"x\" }}{{ end }}\n{{ template \"x\" }}",
 			"call each other more than 100 levels deep"},
-		{"branching recursion", "{{ define \"x\" }}{{ if lt . 40 }}{{ template \"x\" (add1 .) }}{{ template \"x\" (add1 .) " +
-			"}}{{ end }}{{ end }}{{ template \"x\" 0 }}", "Check that it ends"},
+		{
+			"branching recursion",
+			"{{ define \"x\" }}{{ if lt . 40 }}{{ template \"x\" (add1 .) }}{{ template \"x\" (add1 .) " +
+				"}}{{ end }}{{ end }}{{ template \"x\" 0 }}",
+			"Check that it ends",
+		},
 		{"values in a circle", "{{ .ConfigData.LOOP }}", "still contains a template ({{) after 8 more passes"},
 		{"value with a broken template", "{{ `{{ if }}` }}",
 			"in pass 2, in a template that came from a value: line 1: missing value for if"},
@@ -249,7 +281,11 @@ func TestPassesAreCounted(t *testing.T) {
 		for i := 1; i <= n; i++ {
 			data.ConfigData["V"+string(rune('0'+i))] = "{{ .ConfigData.V" + string(rune('0'+i-1)) + " }}"
 		}
-		return Text(t.Context(), &fleet.Template{Manifests: []string{"{{ .ConfigData.V" + string(rune('0'+n)) + " }}"}}, data)
+		return Text(
+			t.Context(),
+			&fleet.Template{Manifests: []string{"{{ .ConfigData.V" + string(rune('0'+n)) + " }}"}},
+			data,
+		)
 	}
 	if got, err := chain(maxPasses); got != "end" || err != nil {
 		t.Errorf("%d values that contain each other give %q, %v", maxPasses, got, err)

@@ -368,7 +368,10 @@ live: 1
 ours/dev: 1
 ours/dev-live: 1
 plan: remove old, removes dev, delivered`},
-		{"its tree was merged to another branch, and its removal is open", func(r *reviewed) error { r.moved(); return nil }, `
+		{
+			"its tree was merged to another branch, and its removal is open",
+			func(r *reviewed) error { r.moved(); return nil },
+			`
 1 merged: dev to dev
 2 merged: dev to live
 3 open: remove to dev
@@ -377,7 +380,8 @@ live: 1
 ours/dev: 1
 ours/dev-live: 1
 ours/remove-dev:
-plan: nothing, delivered`},
+plan: nothing, delivered`,
+		},
 		{"its tree is merged to another branch within the apply, by auto-merge", func(r *reviewed) error {
 			r.desired.PullRequest.AutoMerge = "squash"
 			r.apply()

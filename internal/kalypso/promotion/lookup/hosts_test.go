@@ -358,7 +358,8 @@ func TestManyCommits(t *testing.T) {
 		}
 		c.pass(2 * time.Second)
 		c.set(good, stageContext, hosting.Success)
-		most := behind + 12 // a request for each commit, and the look-ups of the repo, the user, the pull request and the history
+		// a request for each commit, and the look-ups of the repo, the user, the pull request and the history
+		most := behind + 12
 		if on.Name == "GitHub" {
 			most = 4
 		}
