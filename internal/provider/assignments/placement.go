@@ -20,7 +20,7 @@ func recordArgument() schema.StringAttribute {
 		Optional: true,
 		MarkdownDescription: "The text of `" + record.File +
 			"` on the branch, whose decisions placement keeps. Without it, placement " +
-			"decides as for a fleet that was never rendered. It also contains since when deployment targets fail to render.",
+			"decides as for a fleet that was never rendered. It also contains the time of each first failure to render.",
 	}
 }
 

@@ -27,7 +27,7 @@ var azureDevOpsAttribute = schema.SingleNestedAttribute{
 		"token": schema.StringAttribute{
 			Optional:  true,
 			Sensitive: true,
-			MarkdownDescription: "A personal access token with the scopes Code (read, write, status) and, to ask for reviews, " +
+			MarkdownDescription: "A personal access token with the scopes Code (read, write, status) and, to request reviews, " +
 				"Identity (read); or the token of a pipeline, `System.AccessToken`.",
 		},
 		"base_url": schema.StringAttribute{

@@ -111,7 +111,7 @@ var credentialAttributes = map[string]schema.Attribute{
 		Optional:  true,
 		Sensitive: true,
 		MarkdownDescription: "Token that is sent over HTTPS as `Authorization: Bearer`, instead of user name and password. " +
-			"Azure Repos takes tokens of Entra and a pipeline's `System.AccessToken` so.",
+			"Use it on Azure Repos for tokens of Entra and for `System.AccessToken` of a pipeline.",
 	},
 	"private_key": schema.StringAttribute{
 		Optional:            true,

@@ -28,8 +28,9 @@ const TrailersDescription = "Lines at the end of each commit message, as `git in
 var signingAttribute = schema.SingleNestedAttribute{
 	Optional: true,
 	MarkdownDescription: "Signs all commits with a key, as `git commit -S` does. The environment variables `" +
-		signingKeyVariable + "` and `" + signingPassphraseVariable + "` serve for what is not set here, and alone too. " +
-		"The key is used for commits only: a plan needs none, and another key alone makes no commit.",
+		signingKeyVariable + "` and `" + signingPassphraseVariable + "` are the defaults of these attributes, and also " +
+		"work without this block. The key is used for commits only: a plan needs none, and another key alone makes no " +
+		"commit.",
 	Attributes: map[string]schema.Attribute{
 		"private_key": schema.StringAttribute{
 			Optional:  true,

@@ -64,10 +64,10 @@ func deploymentHistoryArguments() map[string]resource.Attribute {
 		},
 		"store": store,
 		"cluster": resource.StringAttribute{
-			Optional: true, MarkdownDescription: "A cluster: `runs` and `versions` are of it alone.",
+			Optional: true, MarkdownDescription: "A cluster, to limit `runs` and `versions` to it.",
 		},
 		"deployment_target": resource.StringAttribute{
-			Optional: true, MarkdownDescription: "A deployment target: `runs` and `versions` are of it alone.",
+			Optional: true, MarkdownDescription: "A deployment target, to limit `runs` and `versions` to it.",
 		},
 		"limit": resource.Int64Attribute{
 			Optional: true, Validators: []validator.Int64{int64validator.Between(1, 1000)},

@@ -85,12 +85,12 @@ func storeArgument(required bool) schema.SingleNestedAttribute {
 	}
 	return schema.SingleNestedAttribute{
 		Required: required, Optional: !required,
-		MarkdownDescription: "Where the record is kept. Exactly one of `git` and `postgres`.",
+		MarkdownDescription: "The store of the record. Exactly one of `git` and `postgres`.",
 		Attributes: map[string]schema.Attribute{
 			"git": schema.SingleNestedAttribute{
 				Optional: true, Validators: other("postgres"),
-				MarkdownDescription: "A branch of a Git repo: one file and one commit a record. It takes up to some 250,000 " +
-					"deployment targets on clusters.",
+				MarkdownDescription: "A branch of a Git repo: one file and one commit for each record. It can contain up to " +
+					"about 250,000 deployment targets on clusters.",
 				Attributes: map[string]schema.Attribute{
 					"repo": schema.StringAttribute{
 						Required: true, MarkdownDescription: "URL of the repo.",
@@ -100,7 +100,7 @@ func storeArgument(required bool) schema.SingleNestedAttribute {
 						})},
 					},
 					"branch": schema.StringAttribute{
-						Required: true, MarkdownDescription: "Branch for the history alone. The first record creates it.",
+						Required: true, MarkdownDescription: "A branch that contains only the history. The first record creates it.",
 					},
 					"path": schema.StringAttribute{
 						Optional: true, MarkdownDescription: "Folder. The default is the root.",

@@ -27,7 +27,7 @@ var templateModel = &model{
 	arguments: map[string]schema.Attribute{
 		"type": schema.StringAttribute{
 			Required:            true,
-			MarkdownDescription: "What the template renders: " + schemas.Alternatives(fleet.TemplateTypes) + ".",
+			MarkdownDescription: "The file that the template renders: " + schemas.Alternatives(fleet.TemplateTypes) + ".",
 		},
 		"content_type": schema.StringAttribute{
 			Optional: true,
@@ -38,7 +38,7 @@ var templateModel = &model{
 		},
 		"file_name": schema.StringAttribute{
 			Optional: true,
-			MarkdownDescription: "Name of the rendered file, such as `zarf.yaml`, if a tool asks for it: letters, digits, " +
+			MarkdownDescription: "Name of the rendered file, such as `zarf.yaml`, if a tool requires it: letters, digits, " +
 				"`.`, `_` and `-`. The templates of a cluster type must render files of different names. The default is " +
 				"`reconciler`, `namespace`, `platform-config` or `platform-secret`, by the template's use, with the extension. " +
 				"In YAML it is the annotation `" + fleet.FileNameAnnotation + "`.",

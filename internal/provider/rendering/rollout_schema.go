@@ -43,8 +43,8 @@ func rolloutAttribute() schema.SingleNestedAttribute {
 					"still written. An open pull request of a wave becomes a draft. A rendering that has delivered " +
 					"nothing yet writes nothing. `skip` does not change that.",
 			),
-			"skip": text("A `target_tree_hash`: this tree goes to all cluster types at once. Another tree goes in waves " +
-				"again, so it may stay in the configuration."),
+			"skip": text("A `target_tree_hash`: this tree is delivered to all cluster types at once. Any other tree is " +
+				"delivered in waves, so the argument may stay in the configuration."),
 		},
 	}
 }

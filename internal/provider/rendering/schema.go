@@ -93,7 +93,7 @@ func environmentRenderingSchema(ctx context.Context) schema.Schema {
 						"percentage of this rendering's folders on the branch. New deployment targets that are left out do not count. " +
 						"The default is `" + string(
 						delivery.DefaultMaxKept,
-					) + "`: a fault of more is rarely a team's.",
+					) + "`: if more fail, one team is rarely the cause.",
 				),
 				"allow_empty": schemas.OptionalBool(
 					"Allow a change to remove all of them, if `max_removed` allows it too, and " +

@@ -104,7 +104,7 @@ func PlacementArgument() schema.SingleNestedAttribute {
 					),
 				}),
 			"generation": optionalText(
-				"Any text. If it changes, the policy forgets its earlier decisions and decides again.",
+				"Any text. If it changes, the policy discards its earlier decisions and decides again.",
 			),
 		},
 	}

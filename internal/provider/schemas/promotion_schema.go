@@ -37,8 +37,8 @@ func PromotionArguments() map[string]resource.Attribute {
 		},
 		"gitops_repo": resource.SingleNestedAttribute{
 			Required: true,
-			MarkdownDescription: "Where the environment's rendering goes, as in its `gitops_repo`. The record there names " +
-				"what is promoted now, else `.github/tracking/Promoted_Commit_Id`.",
+			MarkdownDescription: "The destination of the environment's rendering, as in its `gitops_repo`. The record there " +
+				"contains the current promoted commit; without a record, `.github/tracking/Promoted_Commit_Id` does.",
 			Attributes: map[string]resource.Attribute{
 				"repo": text("URL of the GitOps repo. Required."), "branch": text("Branch of the repo. Required."),
 				"path": text("Path of the rendering in the repo. The default is the root."),
@@ -61,8 +61,8 @@ func PromotionArguments() map[string]resource.Attribute {
 						"environment may have run a commit that no status shows. Set `renew_after` to less.",
 				),
 				"by": text(
-					"Who may have set the status: a login such as `octocat`, or an app such as `acme-ci[bot]`. Without " +
-						"it, anyone who may write statuses can open the gate.",
+					"The account that must have set the status: a login such as `octocat`, or an app such as `acme-ci[bot]`. " +
+						"Without it, anyone who may write statuses can open the gate.",
 				),
 				"context": text("The context of the status. The default is `<environment> environment`. `success` counts as " +
 					"good, and so does `pending` with the description `Deployed`, which Kalypso's workflows set."),
@@ -123,7 +123,7 @@ func PromotionComputed() map[string]schema.Attribute {
 			"commit": ComputedText("The commit."),
 			"gate":   ComputedText("The environment or status, or `hold`, `dwell`, `rollout` or `rollback`."),
 			"reason": ComputedText("Why the gate is closed, with the status, its creator and its time."),
-			"by":     ComputedText("Who set that status. Null if there is none."),
+			"by":     ComputedText("The account that set that status. Null if there is none."),
 		}),
 		"skipped": ComputedObjects(fmt.Sprintf("The commits that can't be promoted, newest first, at most %d.",
 			promotion.MaxWaiting), map[string]schema.Attribute{
