@@ -86,7 +86,7 @@ func TestGuide(t *testing.T) {
 			"shop-web | 1.0 | 3 days | 3",
 		},
 		"Alert: fails for an hour": {"environment | deployment_target | version | clusters"},
-		`Alert: nobody records any more (with renew_after = "24h")`: {
+		`Alert: no new record (with renew_after = "24h")`: {
 			"environment | recorded", "dev | 01-03T00:00", "prod | 01-04T00:00",
 		},
 		"Alert: a deployment fails, and is not restored": {"environment | promoted_commit | failed_at | reason"},
@@ -96,7 +96,7 @@ func TestGuide(t *testing.T) {
 		}
 	}
 
-	checkGuideOnGit(t, url, take("DuckDB: what the files of prod tell"), take("What ran, as the view runs tells"))
+	checkGuideOnGit(t, url, take("DuckDB: the runs in the files of prod"), take("The runs, from the view runs"))
 
 	server.Exec(t, url, "CREATE ROLE writer LOGIN PASSWORD 'w'", "CREATE ROLE reader LOGIN PASSWORD 'r'",
 		take("The rights of a writer, which is the user of the provider, and of a reader, such as Grafana"))
