@@ -9,14 +9,20 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
-// baseRepoRoot is a root module with a kalypso_base_repo for the branch "stage" of a control plane.
-type baseRepoRoot struct {
-	*root
+// baseRepo is the repo of a control plane with the branch "stage".
+type baseRepo struct {
+	t     *testing.T
 	fake  *githubfake.Server // nil: the repo is on this machine
 	pulls *githubfake.Repo
 	at    string // path of the bare repo
 	url   string
-	vars  map[string]any
+}
+
+// baseRepoRoot is a root module with a kalypso_base_repo for the branch.
+type baseRepoRoot struct {
+	*root
+	baseRepo
+	vars map[string]any
 }
 
 const (
@@ -37,10 +43,32 @@ spec:
 // commitOf returns a hash of one digit.
 func commitOf(digit int) string { return strings.Repeat(fmt.Sprint(digit), 39) + "a" }
 
+func newBaseRepo(t *testing.T) baseRepo {
+	t.Helper()
+	r := baseRepo{t: t, at: gitserver.InitBare(t)}
+	r.url = "file://" + r.at
+	r.seed()
+	return r
+}
+
+// newGitHubBaseRepo is the same on a fake GitHub.
+func newGitHubBaseRepo(t *testing.T) baseRepo {
+	t.Helper()
+	r := baseRepo{t: t, fake: githubfake.New(t)}
+	r.pulls = r.fake.AddRepo(t, "acme/control-plane")
+	r.at, r.url = r.pulls.Path, r.pulls.URL
+	r.seed()
+	return r
+}
+
+func (r baseRepo) seed() {
+	r.t.Helper()
+	gitserver.Seed(r.t, r.at, "stage", map[string]string{"base-repo.yaml": r.file(1), "stage.yaml": "a: b\n"})
+}
+
 func newBaseRepoRoot(t *testing.T) *baseRepoRoot {
 	t.Helper()
-	r := &baseRepoRoot{root: newRootFrom(t, "testdata/TestAccBaseRepo"), at: gitserver.InitBare(t)}
-	r.url = "file://" + r.at
+	r := &baseRepoRoot{root: newRootFrom(t, "testdata/TestAccBaseRepo"), baseRepo: newBaseRepo(t)}
 	r.start(map[string]any{})
 	return r
 }
@@ -48,44 +76,46 @@ func newBaseRepoRoot(t *testing.T) *baseRepoRoot {
 // newBaseRepoOnGitHub is the same with a repo on a fake GitHub, by pull request.
 func newBaseRepoOnGitHub(t *testing.T) *baseRepoRoot {
 	t.Helper()
-	r := &baseRepoRoot{root: newRootFrom(t, "testdata/TestAccBaseRepo"), fake: githubfake.New(t)}
-	r.pulls = r.fake.AddRepo(t, "acme/control-plane")
-	r.at, r.url = r.pulls.Path, r.pulls.URL
+	r := &baseRepoRoot{root: newRootFrom(t, "testdata/TestAccBaseRepo"), baseRepo: newGitHubBaseRepo(t)}
 	r.start(map[string]any{"github": map[string]any{"base_url": r.fake.URL, "token": r.fake.Token},
 		"delivery": map[string]any{"strategy": "pull_request"}})
 	return r
 }
 
 func (r *baseRepoRoot) start(vars map[string]any) {
-	r.t.Helper()
+	r.root.t.Helper()
 	r.write("terraform.tf", terraformBlock)
 	r.vars = vars
 	r.set("repo", r.url)
-	gitserver.Seed(r.t, r.at, "stage", map[string]string{"base-repo.yaml": r.file(1), "stage.yaml": "a: b\n"})
 }
 
 func (r *baseRepoRoot) set(name string, value any) {
-	r.t.Helper()
+	r.root.t.Helper()
 	r.vars[name] = value
-	r.write("terraform.tfvars.json", toJSON(r.t, r.vars))
+	r.write("terraform.tfvars.json", toJSON(r.root.t, r.vars))
 }
 
 func (r *baseRepoRoot) promote(digit int) {
-	r.t.Helper()
-	r.set("promotion", map[string]any{
+	r.root.t.Helper()
+	r.set("promotion", promotionOf(digit))
+}
+
+// promotionOf returns a promotion that takes the commit.
+func promotionOf(digit int) map[string]any {
+	return map[string]any{
 		"commit": commitOf(digit), "reason": fmt.Sprintf("Gate %d holds.", digit),
 		"summary": fmt.Sprintf("Gate %d holds. [skip ci]", digit),
-	})
+	}
 }
 
 // file returns the file with a commit, as the test wrote it first.
-func (r *baseRepoRoot) file(digit int) string {
+func (r baseRepo) file(digit int) string {
 	return fmt.Sprintf(baseRepoFile, commitOf(digit), r.url)
 }
 
 // expectPinned fails the test unless the file on the branch pins the commit. The provider writes the commit without
 // quotes.
-func (r *baseRepoRoot) expectPinned(digit int) {
+func (r baseRepo) expectPinned(digit int) {
 	r.t.Helper()
 	want := r.file(digit)
 	if got := gitserver.Tree(r.t, r.at, "stage"); got["base-repo.yaml"] != want || got["stage.yaml"] != "a: b\n" {
@@ -94,7 +124,7 @@ func (r *baseRepoRoot) expectPinned(digit int) {
 }
 
 func (r *baseRepoRoot) attribute(name string) any {
-	r.t.Helper()
+	r.root.t.Helper()
 	return r.attributesOf("kalypso_base_repo")[name]
 }
 
@@ -183,12 +213,12 @@ func TestAccBaseRepoDrift(t *testing.T) {
 
 // expectEmptyPlanAfterApply applies what may be left in the state, and expects nothing after it.
 func (r *baseRepoRoot) expectEmptyPlanAfterApply() {
-	r.t.Helper()
-	head := gitserver.Rev(r.t, r.at, "stage")
+	r.root.t.Helper()
+	head := gitserver.Rev(r.root.t, r.at, "stage")
 	r.apply()
 	r.expectEmptyPlan()
-	if gitserver.Rev(r.t, r.at, "stage") != head {
-		r.t.Error("an apply without a change made a commit")
+	if gitserver.Rev(r.root.t, r.at, "stage") != head {
+		r.root.t.Error("an apply without a change made a commit")
 	}
 }
 
@@ -414,10 +444,10 @@ func TestAccBaseRepoPullRequest(t *testing.T) {
 
 // expectEmptyPlanText returns the text of a plan without a change.
 func (r *baseRepoRoot) expectEmptyPlanText() string {
-	r.t.Helper()
+	r.root.t.Helper()
 	out := r.terraform("plan", "-no-color", "-detailed-exitcode")
 	if out.code != 0 {
-		r.t.Fatalf("the plan is not empty:\n%s", out.text())
+		r.root.t.Fatalf("the plan is not empty:\n%s", out.text())
 	}
 	return out.text()
 }
@@ -463,66 +493,4 @@ func TestAccBaseRepoPullRequestWithForeignCommits(t *testing.T) {
 	if got := gitserver.Rev(t, r.at, pulls[0].Head); got != theirs {
 		t.Error("their commit is gone")
 	}
-}
-
-// Nothing is promoted yet, or the environment is frozen: nothing is written, and an open pull request becomes a draft
-// until that ends. On a host without drafts, everything but the draft is set.
-func TestAccBaseRepoStops(t *testing.T) {
-	t.Parallel()
-	for _, drafts := range []bool{true, false} {
-		t.Run(fmt.Sprintf("drafts %t", drafts), func(t *testing.T) {
-			t.Parallel()
-			r := newBaseRepoOnGitHub(t)
-			if !drafts {
-				r.pulls.NoDrafts()
-			}
-			testBaseRepoStops(t, r, drafts)
-		})
-	}
-}
-
-func testBaseRepoStops(t *testing.T, r *baseRepoRoot, drafts bool) {
-	t.Helper()
-	stays := func(promotion map[string]any, texts ...string) output {
-		t.Helper()
-		r.set("promotion", promotion)
-		wantText(t, r.succeed("plan", "-no-color").text(), texts...)
-		out := r.apply()
-		r.expectEmptyPlan()
-		return out
-	}
-	expect := func(withheld bool) {
-		t.Helper()
-		pull := r.pulls.PullRequests()[0]
-		if pull.State != "open" || pull.Draft != (withheld && drafts) ||
-			strings.Contains(pull.Body, "Do not merge") != withheld {
-			t.Errorf("the pull request is %+v, withheld %t", pull, withheld)
-		}
-	}
-	stays(map[string]any{"commit": nil, "summary": "No gate holds."}, "The BaseRepo is not changed", "1 to add")
-	if len(r.pulls.PullRequests()) > 0 || r.attribute("delivered") != false || r.attribute("content") != nil {
-		t.Errorf("the state is %v", r.attributesOf("kalypso_base_repo"))
-	}
-	r.promote(2)
-	r.apply()
-	r.expectEmptyPlan()
-	expect(false)
-	stays(map[string]any{"commit": nil}, "The BaseRepo is not changed", "No changes.")
-	expect(false)
-	frozen := map[string]any{"commit": commitOf(1), "decision": "frozen", "summary": "An incident."}
-	out := stays(frozen, "The BaseRepo is not changed", "An incident.", "Pull request 1 is a draft", "1 to change").text()
-	if strings.Contains(out, "The pull request is not a draft") == drafts {
-		t.Errorf("the apply with drafts %t:\n%s", drafts, out)
-	}
-	expect(true)
-	stays(frozen, "No changes.", "Pull request 1 is a draft")
-	r.promote(2)
-	r.apply()
-	r.expectEmptyPlan()
-	expect(false)
-	r.pulls.Merge(t, 1, "squash")
-	r.expectEmptyPlan()
-	r.expectPinned(2)
-	stays(frozen, "No changes.", "An incident.")
-	r.expectPinned(2)
 }

@@ -1,0 +1,145 @@
+package provider_test
+
+import (
+	"fmt"
+	"maps"
+	"strings"
+	"testing"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/protocol"
+)
+
+// baseRepoRun is a kalypso_base_repo by pull request on a fake GitHub, run through the protocol.
+type baseRepoRun struct {
+	protocolRun
+	baseRepo
+	given map[string]any
+}
+
+func newBaseRepoRun(t *testing.T) *baseRepoRun {
+	t.Helper()
+	r := &baseRepoRun{baseRepo: newGitHubBaseRepo(t)}
+	r.protocolRun.t, r.resource = t, protocol.Resource{Type: "kalypso_base_repo"}
+	r.config = map[string]any{
+		"github": map[string]any{"base_url": r.fake.URL, "token": r.fake.Token},
+		"git_credentials": []any{
+			map[string]any{"url": r.fake.URL, "username": "x", "password": r.fake.Token},
+		},
+	}
+	r.given = map[string]any{
+		"repo": r.url, "branch": "stage", "delivery": map[string]any{"strategy": "pull_request"},
+	}
+	return r
+}
+
+// plan refreshes and plans. It returns the action of Terraform, "" for none, the plan, and the diagnostics of both.
+func (r *baseRepoRun) plan() (action string, made *protocol.Plan, text string) {
+	t := r.baseRepo.t
+	t.Helper()
+	s := r.start()
+	existed := r.resource.Exists()
+	refreshed, err := s.Refresh(t.Context(), &r.resource)
+	if err != nil || refreshed.HasErrors() || r.resource.Exists() != existed {
+		t.Fatalf("refresh: %v\n%s", err, refreshed)
+	}
+	made, ds, err := s.Plan(t.Context(), &r.resource, maps.Clone(r.given))
+	if err != nil || made == nil || len(made.Replaces) > 0 {
+		t.Fatalf("plan: %v\n%s", err, ds)
+	}
+	switch {
+	case !existed:
+		action = "create"
+	case made.Changes():
+		action = "update"
+	}
+	return action, made, strings.Join(strings.Fields(refreshed.String()+ds.String()), " ")
+}
+
+// applied applies the plan, expects an empty plan after it, and returns the diagnostics of both steps.
+func (r *baseRepoRun) applied() string {
+	t := r.baseRepo.t
+	t.Helper()
+	action, made, text := r.plan()
+	if action != "" {
+		after, ds, err := r.start().Apply(t.Context(), made, maps.Clone(r.given))
+		if err != nil || ds.HasErrors() {
+			t.Fatalf("apply: %v\n%s", err, ds)
+		}
+		r.resource = *after
+		text += " " + strings.Join(strings.Fields(ds.String()), " ")
+	}
+	r.expectEmptyPlan()
+	return text
+}
+
+func (r *baseRepoRun) expectEmptyPlan() {
+	r.baseRepo.t.Helper()
+	if action, made, text := r.plan(); action != "" {
+		r.baseRepo.t.Errorf("the plan is not empty: %s\n%v\n%s", action, protocol.Lines(made.Planned), text)
+	}
+}
+
+// stays plans and applies a promotion that takes no other commit. The warnings of the plan contain the texts.
+func (r *baseRepoRun) stays(promotion map[string]any, want string, texts ...string) string {
+	r.baseRepo.t.Helper()
+	r.given["promotion"] = promotion
+	action, _, text := r.plan()
+	if action != want {
+		r.baseRepo.t.Errorf("the plan's action is %q, want %q:\n%s", action, want, text)
+	}
+	wantText(r.baseRepo.t, text, texts...)
+	return r.applied()
+}
+
+// Nothing is promoted yet, or the environment is frozen: nothing is written, and an open pull request becomes a draft
+// until that ends. On a host without drafts, everything but the draft is set.
+func TestBaseRepoStops(t *testing.T) {
+	t.Parallel()
+	for _, drafts := range []bool{true, false} {
+		t.Run(fmt.Sprintf("drafts %t", drafts), func(t *testing.T) {
+			t.Parallel()
+			r := newBaseRepoRun(t)
+			if !drafts {
+				r.pulls.NoDrafts()
+			}
+			testBaseRepoStops(t, r, drafts)
+		})
+	}
+}
+
+func testBaseRepoStops(t *testing.T, r *baseRepoRun, drafts bool) {
+	t.Helper()
+	expect := func(withheld bool) {
+		t.Helper()
+		pull := r.pulls.PullRequests()[0]
+		if pull.State != "open" || pull.Draft != (withheld && drafts) ||
+			strings.Contains(pull.Body, "Do not merge") != withheld {
+			t.Errorf("the pull request is %+v, withheld %t", pull, withheld)
+		}
+	}
+	r.stays(map[string]any{"commit": nil, "summary": "No gate holds."}, "create", "The BaseRepo is not changed")
+	state := protocol.Lines(r.resource.State)
+	if content, known := state["content"]; len(r.pulls.PullRequests()) > 0 || state["delivered"] != "false" || known {
+		t.Errorf("the content is %q and the state %v", content, state)
+	}
+	r.given["promotion"] = promotionOf(2)
+	r.applied()
+	expect(false)
+	r.stays(map[string]any{"commit": nil}, "", "The BaseRepo is not changed")
+	expect(false)
+	frozen := map[string]any{"commit": commitOf(1), "decision": "frozen", "summary": "An incident."}
+	out := r.stays(frozen, "update", "The BaseRepo is not changed", "An incident.", "Pull request 1 is a draft")
+	if strings.Contains(out, "The pull request is not a draft") == drafts {
+		t.Errorf("the apply with drafts %t:\n%s", drafts, out)
+	}
+	expect(true)
+	r.stays(frozen, "", "Pull request 1 is a draft")
+	r.given["promotion"] = promotionOf(2)
+	r.applied()
+	expect(false)
+	r.pulls.Merge(t, 1, "squash")
+	r.expectEmptyPlan()
+	r.expectPinned(2)
+	r.stays(frozen, "", "An incident.")
+	r.expectPinned(2)
+}
