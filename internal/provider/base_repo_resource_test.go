@@ -2,11 +2,15 @@ package provider_test
 
 import (
 	"fmt"
+	"maps"
 	"strings"
 	"testing"
 
+	"github.com/hashicorp/terraform-plugin-go/tftypes"
+
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/githubfake"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/protocol"
 )
 
 // baseRepo is the repo of a control plane with the branch "stage".
@@ -222,10 +226,10 @@ func (r *baseRepoRoot) expectEmptyPlanAfterApply() {
 	}
 }
 
-// A wrong argument fails the plan at that argument, and nothing is written.
-func TestAccBaseRepoBadInput(t *testing.T) {
+// TestBaseRepoBadInput: a wrong argument fails the plan at that argument, and nothing is written.
+func TestBaseRepoBadInput(t *testing.T) {
 	t.Parallel()
-	r := newBaseRepoRoot(t)
+	r := newBaseRepo(t)
 	head := gitserver.Rev(t, r.at, "stage")
 	gitserver.Seed(t, r.at, "empty", map[string]string{"README.md": "empty\n"})
 	promotion := func(pairs ...any) map[string]any {
@@ -236,39 +240,46 @@ func TestAccBaseRepoBadInput(t *testing.T) {
 		return p
 	}
 	for name, tc := range map[string]struct {
-		vars map[string]any
-		says []string
+		at    string // the argument of the error
+		given map[string]any
+		says  []string
 	}{
-		"no promotion": {map[string]any{"promotion": nil}, []string{"Missing promotion"}},
-		"a short commit": {map[string]any{"promotion": promotion("commit", "abc")},
+		"no promotion": {"promotion", map[string]any{"promotion": nil}, []string{"Missing promotion"}},
+		"a short commit": {"promotion", map[string]any{"promotion": promotion("commit", "abc")},
 			[]string{"Invalid promoted commit", "full commit hash"}},
-		"a commit of another repo": {map[string]any{"promotion": promotion("control_plane",
+		"a commit of another repo": {"promotion", map[string]any{"promotion": promotion("control_plane",
 			map[string]any{"repo": "https://git.acme.io/other", "branch": "main"})},
 			[]string{"Promotion from another repo", "https://git.acme.io/other"}},
-		"no branch": {map[string]any{"branch": "prod"}, []string{"Branch not found", `"prod"`}},
-		"no file": {map[string]any{"branch": "empty"},
+		"no branch": {"branch", map[string]any{"branch": "prod"}, []string{"Branch not found", `"prod"`}},
+		"no file": {"promotion", map[string]any{"branch": "empty"},
 			[]string{"No BaseRepo on the branch", "pass a kalypso_promotion as a whole"}},
-		"a branch name":   {map[string]any{"branch": "a..b"}, []string{"Invalid branch name"}},
-		"a blank message": {map[string]any{"commit_message": " \n"}, []string{"Invalid commit message"}},
-		"a reviewer": {map[string]any{"delivery": map[string]any{"reviewers": []string{"a b"}}},
-			[]string{"Invalid reviewer"}},
-		"no host": {map[string]any{"delivery": map[string]any{"strategy": "pull_request"}},
+		"a branch name":   {"branch", map[string]any{"branch": "a..b"}, []string{"Invalid branch name"}},
+		"a blank message": {"commit_message", map[string]any{"commit_message": " \n"}, []string{"Invalid commit message"}},
+		"a reviewer": {"delivery", map[string]any{"delivery": map[string]any{"reviewers": []any{"a b"}}},
+			[]string{"Invalid reviewer", "delivery.reviewers"}},
+		"no host": {"repo", map[string]any{"delivery": map[string]any{"strategy": "pull_request"}},
 			[]string{"Repo is on no configured host",
-				"the GitHub server https://github.com or the GitLab server https://gitlab.com"}},
-		"no credential": {map[string]any{"repo": "https://gitlab.com/acme/control-plane",
+				"the GitHub server https://github.com or the GitLab server https://gitlab.com",
+				"the repo is on another host: this machine is another server. Check the repo's URL"}},
+		"no credential": {"delivery", map[string]any{"repo": "https://gitlab.com/acme/control-plane",
 			"delivery": map[string]any{"strategy": "pull_request"}},
 			[]string{"No credential for GitLab", "or the environment variable GITLAB_TOKEN."}},
 	} {
-		vars := map[string]any{"repo": r.url, "promotion": promotion()}
-		for name, v := range tc.vars {
-			vars[name] = v
-		}
-		t.Log(name)
-		r.write("terraform.tfvars.json", toJSON(t, vars))
-		r.expectError(tc.says, "plan", "-no-color")
-	}
-	if got := gitserver.Rev(t, r.at, "stage"); got != head {
-		t.Error("something was written")
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			given := map[string]any{"repo": r.url, "branch": "stage", "promotion": promotion()}
+			maps.Copy(given, tc.given)
+			run := &protocolRun{t: t, config: map[string]any{}, resource: protocol.Resource{Type: "kalypso_base_repo"}}
+			applied, ds := run.tryRun(given)
+			if applied || len(ds) != 1 || !ds.HasErrors() ||
+				!ds[0].Attribute.Equal(tftypes.NewAttributePath().WithAttributeName(tc.at)) {
+				t.Fatalf("applied: %t\n%s", applied, ds)
+			}
+			wantText(t, strings.Join(strings.Fields(ds.String()), " "), tc.says...)
+			if gitserver.Rev(t, r.at, "stage") != head {
+				t.Error("a refused plan wrote to the branch")
+			}
+		})
 	}
 }
 

@@ -3,6 +3,7 @@
 package azuredevops
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"errors"
@@ -178,7 +179,7 @@ func (c *Client) Repo(repoURL string) (hosting.Repo, error) {
 			organization: c.organization(publicServer+base, identityServer+base), project: at.Project, name: at.Repo,
 		}, nil
 	}
-	reason := loc.Host + " is another server"
+	reason := cmp.Or(loc.Host, "this machine") + " is another server"
 	if loc.IsAzure() && loc.Scheme != repourl.SchemeHTTP {
 		reason = "the path of a repo is organization/project/_git/repo"
 	}
