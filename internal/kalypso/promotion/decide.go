@@ -57,7 +57,7 @@ func (w *World) rejected() (all []string) {
 	return all
 }
 
-// freeze keeps the current commit, whatever the gates say.
+// freeze keeps the current commit, with any state of the gates.
 func (c *choice) freeze() {
 	c.Kind = Frozen
 	if c.lost() {

@@ -88,7 +88,7 @@ func base64Runs(text string) iter.Seq[string] {
 	}
 }
 
-// isBase64 says of each byte whether base64 has it.
+// isBase64 has the bytes that occur in base64.
 var isBase64 = func() (is [256]bool) {
 	for _, c := range []byte("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/") {
 		is[c] = true
