@@ -120,7 +120,7 @@ func TestAccLeavingTheOperator(t *testing.T) {
 	g.next("required_providers")
 	g.next(`data "kalypso_control_plane" "dev"`)
 	g.skip("kubectl")
-	g.next("Computes everything, and writes nothing.")
+	g.next("Only computes the tree, and delivers nothing.")
 	// Tests have no registry for terraform init.
 	if out := g.next("terraform plan", "terraform init"); !strings.Contains(out, "Plan: 1 to add") {
 		t.Errorf("the shadow run:\n%s", out)

@@ -47,7 +47,7 @@ func TestClaims(t *testing.T) {
 			}
 			var all string
 			for _, config := range []map[string]any{c.first, c.second} {
-				if strings.Contains(all, "Two ") {
+				if strings.Contains(all, "Conflicting ") {
 					t.Errorf("the first alone: %s", all)
 				}
 				_, ds, err := session.Plan(t.Context(), &protocol.Resource{Type: c.kind}, config)
@@ -56,7 +56,7 @@ func TestClaims(t *testing.T) {
 				}
 				all += ds.String()
 			}
-			if has := strings.Contains(all, "Two "); has != (c.want != "") || !strings.Contains(all, c.want) {
+			if has := strings.Contains(all, "Conflicting "); has != (c.want != "") || !strings.Contains(all, c.want) {
 				t.Errorf("want %q:\n%s", c.want, all)
 			}
 		})
