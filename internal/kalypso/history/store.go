@@ -191,14 +191,8 @@ type PlaceError struct {
 
 // Error implements error.
 func (e *PlaceError) Error() string {
-	return fmt.Sprintf(
-		"environment %q in the store is of branch %q, path %q, of %s; set environment to another name for "+
-			"this place",
-		e.Environment,
-		e.Last.Branch,
-		e.Last.Path,
-		e.Last.Repo,
-	)
+	return fmt.Sprintf("environment %q in the store is of branch %q, path %q, of %s; set environment to another name for "+
+		"this place", e.Environment, e.Last.Branch, e.Last.Path, e.Last.Repo)
 }
 
 // Errors of stores.
