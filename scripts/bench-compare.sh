@@ -29,7 +29,7 @@ turn() {
   (cd "$2" && go test -run '^$' -bench "${BENCH:-.}" -benchmem -p 1 -timeout 60m ${PKG:-./internal/kalypso/...}) \
     >>"$results"
   if [ "${FLEET:-1}" != 0 ]; then
-    (cd "$2" && go build -trimpath -o "$provider" .)
+    (cd "$2" && go build -trimpath -ldflags '-X main.version=bench' -o "$provider" .)
     echo "pkg: terraform" >>"$results"
     scripts/terraform.sh "$scratch/bench" -provider "$provider" -only planning -runs 1 -benchmarks >>"$results"
   fi

@@ -15,7 +15,8 @@ if [ -n "${BENCH:-}" ]; then
   exit
 fi
 
-go build -trimpath -o bin/bench/terraform-provider-kalypso .
+# A development build renders in every plan, so this is another version.
+go build -trimpath -ldflags '-X main.version=bench' -o bin/bench/terraform-provider-kalypso .
 {
   echo "Commit $(git describe --always --dirty 2>/dev/null || echo unknown)."
   echo

@@ -21,38 +21,11 @@ func TestAccProtocol(t *testing.T) {
 	repo, other := gitserver.InitBare(t), gitserver.InitBare(t)
 	r := newRoot(t, map[string]string{"terraform.tf": terraformBlock})
 	p := &protocolRun{t: t, resource: protocol.Resource{Type: "kalypso_environment_rendering"}}
-	file := func(value string) string {
-		return "kind: ConfigMap\napiVersion: v1\nmetadata: {name: a, labels: {platform-config: \"true\"}}\n" +
-			"data: {v: " + value + "}\n"
-	}
-	arguments := func(repo, value string) map[string]any {
-		return map[string]any{
-			"environment": "dev", "create_branch": true, "on_drift": "overwrite", "preview": "manifests",
-			"gitops_repo": map[string]any{"repo": "file://" + repo, "branch": "dev"},
-			"delivery":    map[string]any{"describe": "values"},
-			"cluster_types": map[string]any{"large": map[string]any{
-				"name": "large", "reconciler": "r", "namespace_service": "n", "config_type": "c",
-			}},
-			"templates": map[string]any{
-				"r": map[string]any{"name": "r", "type": "reconciler", "manifests": []any{"r: {{ .Namespace }}\n"}},
-				"n": map[string]any{"name": "n", "type": "namespace", "manifests": []any{"n: {{ .Namespace }}\n"}},
-				"c": map[string]any{"name": "c", "type": "config", "manifests": []any{"v: {{ .ConfigData.v }}\n"}},
-			},
-			"scheduling_policies": map[string]any{"all": map[string]any{
-				"name": "all", "deployment_target_selector": map[string]any{"match_all": true},
-				"cluster_type_selector": map[string]any{"match_all": true},
-			}},
-			"workloads": map[string]any{"shop": map[string]any{"name": "shop", "deployment_targets": []any{
-				map[string]any{"name": "web", "environment": "dev"},
-			}}},
-			"manifests": map[string]any{"a.yaml": file(value)},
-		}
-	}
 	step := func(name, value, planned string) {
 		t.Helper()
-		known := arguments(repo, value)
+		known := fleetArguments(repo, value)
 		given := maps.Clone(known)
-		unknown := arguments(other, value)
+		unknown := fleetArguments(other, value)
 		if planned != "" {
 			given["promoted_commit"], known["promoted_commit"] = "${terraform_data.commit.output}", planned
 			unknown["promoted_commit"] = protocol.Unknown
@@ -61,7 +34,7 @@ func TestAccProtocol(t *testing.T) {
 			"kalypso_environment_rendering": map[string]any{"this": given},
 			"terraform_data":                map[string]any{"commit": map[string]any{"input": planned}},
 		}}))
-		after := arguments(other, value)
+		after := fleetArguments(other, value)
 		if planned != "" {
 			after["promoted_commit"] = planned
 		}
@@ -98,6 +71,32 @@ func TestAccProtocol(t *testing.T) {
 	}
 	step("drift", "two", "")
 	step("not known yet", "three", "a1b2")
+}
+
+// fleetArguments returns the arguments of a rendering with objects in typed maps and in YAML. value is a config value.
+func fleetArguments(repo, value string) map[string]any {
+	return map[string]any{
+		"environment": "dev", "create_branch": true, "on_drift": "overwrite", "preview": "manifests",
+		"gitops_repo": map[string]any{"repo": "file://" + repo, "branch": "dev"},
+		"delivery":    map[string]any{"describe": "values"},
+		"cluster_types": map[string]any{"large": map[string]any{
+			"name": "large", "reconciler": "r", "namespace_service": "n", "config_type": "c",
+		}},
+		"templates": map[string]any{
+			"r": map[string]any{"name": "r", "type": "reconciler", "manifests": []any{"r: {{ .Namespace }}\n"}},
+			"n": map[string]any{"name": "n", "type": "namespace", "manifests": []any{"n: {{ .Namespace }}\n"}},
+			"c": map[string]any{"name": "c", "type": "config", "manifests": []any{"v: {{ .ConfigData.v }}\n"}},
+		},
+		"scheduling_policies": map[string]any{"all": map[string]any{
+			"name": "all", "deployment_target_selector": map[string]any{"match_all": true},
+			"cluster_type_selector": map[string]any{"match_all": true},
+		}},
+		"workloads": map[string]any{"shop": map[string]any{"name": "shop", "deployment_targets": []any{
+			map[string]any{"name": "web", "environment": "dev"},
+		}}},
+		"manifests": map[string]any{"a.yaml": "kind: ConfigMap\napiVersion: v1\n" +
+			"metadata: {name: a, labels: {platform-config: \"true\"}}\ndata: {v: " + value + "}\n"},
+	}
 }
 
 // protocolRun runs a resource through package protocol.

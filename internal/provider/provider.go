@@ -75,6 +75,7 @@ func (p *kalypsoProvider) Configure(
 	if resp.Diagnostics.HasError() {
 		return
 	}
+	data.Version = p.version
 	if !data.Known {
 		resp.Diagnostics.AddWarning("Provider configuration not known yet",
 			"The configuration of provider kalypso depends on values that are known after apply. Everything that needs no "+

@@ -8,17 +8,10 @@ import (
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/baserepo"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/repourl"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/status"
 )
-
-// Claim claims the destination of a planned rendering for this run. It returns an error if another rendering has
-// claimed an equal or nested path.
-func (d *Data) Claim(applied *delivery.AppliedTree, create bool) error {
-	return d.Claims.Plan(applied, create)
-}
 
 // configClaims records what the resources of one run manage outside of renderings. It finds two that manage the same.
 // The zero value has no claims.

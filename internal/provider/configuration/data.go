@@ -27,6 +27,7 @@ const githubTokenVariable = "GITHUB_TOKEN"
 
 // Data contains the provider's configuration for resources and data sources.
 type Data struct {
+	Version string           // of the provider
 	Known  bool              // the credentials are known; otherwise nothing may be contacted
 	Client *gitremote.Client // nil unless known
 	// Sources reads control planes and workloads, for all data sources of a run.

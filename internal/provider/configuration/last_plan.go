@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 )
 
 // LastPlan contains the plan that was made last, and its decision. Terraform plans a resource again right before it
@@ -14,23 +15,26 @@ type LastPlan struct {
 	mu       sync.Mutex
 	plan     any
 	decision *delivery.Decision
+	found    problem.Problems
 }
 
-// Keep stores the values of a plan, which must not change any more, and its decision.
-func (l *LastPlan) Keep(plan any, decision *delivery.Decision) {
+// Keep stores the values of a plan, which must not change any more, its decision, and the problems of its arguments and
+// its fleet.
+func (l *LastPlan) Keep(plan any, decision *delivery.Decision, found problem.Problems) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.plan, l.decision = plan, decision
+	l.plan, l.decision, l.found = plan, decision, found
 }
 
-// Take returns and removes the decision of the plan with equal values, or nil if another plan was stored.
-func (l *LastPlan) Take(plan any) *delivery.Decision {
+// Take returns and removes the decision and the problems of the plan with equal values, or nil if another plan was
+// stored.
+func (l *LastPlan) Take(plan any) (*delivery.Decision, problem.Problems) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.decision == nil || !reflect.DeepEqual(l.plan, plan) {
-		return nil
+		return nil, nil
 	}
-	decision := l.decision
-	l.plan, l.decision = nil, nil
-	return decision
+	decision, found := l.decision, l.found
+	l.plan, l.decision, l.found = nil, nil, nil
+	return decision, found
 }

@@ -93,7 +93,7 @@ func (t *trace) plan(p *protocol.Plan, prior tftypes.Value) {
 	t.difference("planned", protocol.Lines(prior), protocol.Lines(p.Planned))
 }
 
-// private adds the content of the private state, without caches.
+// private adds the content of the private state, without caches: nothing_to_do is the result of the next plan.
 func (t *trace) private(test *testing.T, private []byte) {
 	test.Helper()
 	all := map[string]string{}
@@ -103,6 +103,7 @@ func (t *trace) private(test *testing.T, private []byte) {
 			test.Fatal(err)
 		}
 	}
+	delete(keys, "nothing_to_do")
 	for key, value := range keys {
 		flatten(all, key, unpack(value))
 	}

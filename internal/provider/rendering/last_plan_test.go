@@ -21,11 +21,15 @@ func TestLastPlan(t *testing.T) {
 	}
 	dev := types.StringValue("dev")
 	var l configuration.LastPlan
-	if l.Take(values(dev, "1")) != nil {
+	take := func(plan environmentRenderingModel) *delivery.Decision {
+		decision, _ := l.Take(plan)
+		return decision
+	}
+	if take(values(dev, "1")) != nil {
 		t.Error("there is a plan before the first")
 	}
 	one, two := &delivery.Decision{}, &delivery.Decision{}
-	l.Keep(values(dev, "1"), one)
+	l.Keep(values(dev, "1"), one, nil)
 	more := values(dev, "1")
 	more.Preview = types.StringValue("none")
 	for name, other := range map[string]environmentRenderingModel{
@@ -33,19 +37,19 @@ func TestLastPlan(t *testing.T) {
 		"no environment":  values(types.StringNull(), "1"),
 		"another preview": more, "nothing": {},
 	} {
-		if l.Take(other) != nil {
+		if take(other) != nil {
 			t.Errorf("the plan serves %s", name)
 		}
 	}
-	if l.Take(values(dev, "1")) != one {
+	if take(values(dev, "1")) != one {
 		t.Error("the plan does not serve the same values")
 	}
-	if l.Take(values(dev, "1")) != nil {
+	if take(values(dev, "1")) != nil {
 		t.Error("the plan serves twice")
 	}
-	l.Keep(values(dev, "1"), one)
-	l.Keep(values(dev, "2"), two)
-	if l.Take(values(dev, "1")) != nil || l.Take(values(dev, "2")) != two {
+	l.Keep(values(dev, "1"), one, nil)
+	l.Keep(values(dev, "2"), two, nil)
+	if take(values(dev, "1")) != nil || take(values(dev, "2")) != two {
 		t.Error("it is not the last plan that is kept")
 	}
 }

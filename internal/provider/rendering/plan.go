@@ -2,6 +2,7 @@ package rendering
 
 import (
 	"context"
+	"slices"
 
 	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -38,7 +39,7 @@ func (r *environmentRendering) ModifyPlan(
 		return
 	}
 	plan := readModel(ctx, req.Plan, diags)
-	if plan == nil {
+	if plan == nil || r.planNothing(ctx, req.Private, plan, state, diags) {
 		return
 	}
 	var before *delivery.State
@@ -57,7 +58,9 @@ func (r *environmentRendering) ModifyPlan(
 	}
 	ctx, cancel := plan.within(ctx, limit, schemas.WriteTimeout, diags) // a plan takes no longer than its apply may take
 	defer cancel()
-	decision, ps := r.decide(ctx, plan, state.prior(ctx), before)
+	prior := state.prior(ctx)
+	rendered, found := r.render(ctx, plan, prior, before)
+	decision, ps := decide(rendered, found, prior, before)
 	if tfvalue.AppendProblems(diags, ps); diags.HasError() {
 		return
 	}
@@ -68,7 +71,7 @@ func (r *environmentRendering) ModifyPlan(
 	}
 	diags.Append(resp.Plan.Set(ctx, plan)...)
 	if r.data != nil {
-		r.data.LastPlan.Keep(*plan, decision)
+		r.data.LastPlan.Keep(*plan, decision, found)
 	}
 }
 
@@ -84,11 +87,10 @@ func planDestroy(
 	state.explainStateErrors(ctx, diags, before)
 }
 
-// decide converts the arguments of a plan, renders the fleet, and decides what the apply does. The decision is nil if
-// there are errors.
-func (r *environmentRendering) decide(
+// render converts the arguments of a plan, and renders the fleet. It returns the problems of both.
+func (r *environmentRendering) render(
 	ctx context.Context, plan *environmentRenderingModel, prior *delivery.Prior, before *delivery.State,
-) (*delivery.Decision, problem.Problems) {
+) (*delivery.Rendered, problem.Problems) {
 	arguments, ps := plan.readArguments(ctx, r.data)
 	rendered := delivery.NewRendered(arguments, nil)
 	if !arguments.NoCommit {
@@ -100,11 +102,19 @@ func (r *environmentRendering) decide(
 		ps = append(ps, found...)
 	}
 	rendered.HideSecrets(ps)
-	if ps.HasErrors() {
-		return nil, append(ps, rendered.ClearSecrets(before)...)
+	return rendered, ps
+}
+
+// decide decides what the apply of a rendered fleet does. It adds the decision's problems to those of the fleet. The
+// decision is nil if there are errors.
+func decide(
+	rendered *delivery.Rendered, found problem.Problems, prior *delivery.Prior, before *delivery.State,
+) (*delivery.Decision, problem.Problems) {
+	if found.HasErrors() {
+		return nil, slices.Concat(found, rendered.ClearSecrets(before))
 	}
 	decision := delivery.Decide(rendered, prior, before)
-	return decision, append(ps, decision.ClearSecrets(before)...)
+	return decision, slices.Concat(found, decision.ClearSecrets(before))
 }
 
 // plan plans every computed attribute, and reports what a reviewer of the plan has to know.
@@ -137,24 +147,43 @@ func (r *environmentRendering) check(ctx context.Context, decision *delivery.Dec
 		return
 	}
 	applied := decision.Applied
-	fail := func(err error) {
-		if err != nil {
-			configuration.AppendDeliveryError(diags, applied.Destination, err)
-		}
-	}
-	fail(r.data.Claim(applied, decision.Prior == nil))
+	r.checkRun(ctx, applied.Arguments, claimedTree(applied), decision.Prior == nil, diags)
 	if !r.data.Known {
 		return
 	}
-	remote := r.remote(ctx)
-	fail(remote.CheckHost(applied.Arguments))
 	if applied.Strategy == strategy.PullRequest && decision.Action != delivery.Keep {
 		r.data.CheckCredential(applied.Destination.Repo, diags)
 	}
 	if diags.HasError() {
 		return
 	}
-	checked, err := remote.Check(ctx, decision)
+	checked, err := r.remote(ctx).Check(ctx, decision)
 	tfvalue.AppendProblems(diags, report.Checked(applied, checked))
-	fail(err)
+	if err != nil {
+		configuration.AppendDeliveryError(diags, applied.Destination, err)
+	}
+}
+
+// checkRun reports other renderings of this run at the destination, and settings that the host does not support. tree
+// is the hash of the fleet's tree; "": it is not known yet.
+func (r *environmentRendering) checkRun(
+	ctx context.Context, a *delivery.Arguments, tree string, create bool, diags *diag.Diagnostics,
+) {
+	errs := []error{r.data.Claims.Plan(a, tree, create)}
+	if r.data.Known {
+		errs = append(errs, r.remote(ctx).CheckHost(a))
+	}
+	for _, err := range errs {
+		if err != nil {
+			configuration.AppendDeliveryError(diags, a.Destination, err)
+		}
+	}
+}
+
+// claimedTree returns the hash of the fleet's tree; "" if it is not known yet.
+func claimedTree(applied *delivery.AppliedTree) string {
+	if !applied.Known() {
+		return ""
+	}
+	return applied.Tree.Hash.String()
 }

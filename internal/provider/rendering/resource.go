@@ -100,8 +100,7 @@ func (r *environmentRendering) apply(
 		return nil
 	}
 	if state != nil && plan.Raw.IsFullyKnown() && next.kept(ctx, state) {
-		writeDelivery(ctx, private,
-			before.WithInputs(r.planned(ctx, next)).WithTarget(next.TargetTreeHash.ValueString()), diags)
+		r.keepDelivery(ctx, next, before, private, diags)
 		return next
 	}
 	defer func() { next.explainErrors(ctx, diags, before, nil) }()
@@ -112,7 +111,7 @@ func (r *environmentRendering) apply(
 	ctx, cancel := next.within(ctx, limit, schemas.WriteTimeout, diags)
 	defer cancel()
 	prior := state.prior(ctx)
-	decision := r.decision(ctx, next, prior, before, diags)
+	decision, found := r.decision(ctx, next, prior, before, diags)
 	if diags.HasError() {
 		return nil
 	}
@@ -137,31 +136,42 @@ func (r *environmentRendering) apply(
 		diags.AddAttributeError(path.Root("preview"), "File can't be shown", err.Error()+".")
 	}
 	next.setResult(decision, result, planned, state)
+	r.keepNothingToDo(ctx, private, next, decision, found, result.State, diags)
 	return next
 }
 
-// planned returns the arguments of a plan.
-func (r *environmentRendering) planned(ctx context.Context, plan *environmentRenderingModel) *delivery.Arguments {
-	if decision := r.data.LastPlan.Take(*plan); decision != nil {
-		return decision.Applied.Arguments
+// keepDelivery writes the private state of an apply that writes nothing to the branch.
+func (r *environmentRendering) keepDelivery(
+	ctx context.Context, plan *environmentRenderingModel, before *delivery.State, private schemas.PrivateState,
+	diags *diag.Diagnostics,
+) {
+	var arguments *delivery.Arguments
+	decision, found := r.data.LastPlan.Take(*plan)
+	if decision != nil {
+		arguments = decision.Applied.Arguments
+	} else {
+		arguments, _ = plan.readArguments(ctx, r.data) // the plan has reported the problems
 	}
-	a, _ := plan.readArguments(ctx, r.data) // the plan has reported the problems
-	return a
+	after := before.WithInputs(arguments).WithTarget(plan.TargetTreeHash.ValueString())
+	writeDelivery(ctx, private, after, diags)
+	r.keepNothingToDo(ctx, private, plan, decision, found, after, diags)
 }
 
 // decision returns the decision of the last plan if it belongs to this one. Otherwise it renders the fleet and decides.
+// found contains the problems of the arguments and the fleet.
 func (r *environmentRendering) decision(
 	ctx context.Context, plan *environmentRenderingModel, prior *delivery.Prior, before *delivery.State,
 	diags *diag.Diagnostics,
-) *delivery.Decision {
-	if decision := r.data.LastPlan.Take(*plan); decision != nil {
-		return decision
+) (decision *delivery.Decision, found problem.Problems) {
+	if decision, found = r.data.LastPlan.Take(*plan); decision != nil {
+		return decision, found
 	}
-	decision, ps := r.decide(ctx, plan, prior, before)
+	rendered, found := r.render(ctx, plan, prior, before)
+	decision, ps := decide(rendered, found, prior, before)
 	tfvalue.AppendProblems(diags, slices.DeleteFunc(ps, func(p problem.Problem) bool {
 		return p.Severity == problem.Warning // the plan has shown it
 	}))
-	return decision
+	return decision, found
 }
 
 // remote returns the access to the branch.

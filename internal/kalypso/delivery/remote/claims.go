@@ -25,16 +25,14 @@ type claim struct {
 	create      bool
 }
 
-// Plan claims the destination of a planned rendering. It returns a *NestedError if another rendering has claimed an
-// equal or nested path. It skips destinations that are not known yet.
-func (c *Claims) Plan(t *delivery.AppliedTree, create bool) error {
-	if !t.Delivers() || !t.Located() || unknown.Is(t.Environment) {
+// Plan claims the destination of a planned rendering. tree is the hash of the fleet's tree; "": it is not known yet.
+// Plan returns a *NestedError if another rendering has claimed an equal or nested path. It skips destinations that are
+// not known yet.
+func (c *Claims) Plan(a *delivery.Arguments, tree string, create bool) error {
+	if !a.Delivers() || !a.Located() || unknown.Is(a.Environment) {
 		return nil
 	}
-	claimed := claim{at: t.Destination, environment: t.Environment, create: create}
-	if t.Known() {
-		claimed.tree = t.Tree.Hash.String()
-	}
+	claimed := claim{at: a.Destination, environment: a.Environment, tree: tree, create: create}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, other := range c.planned {
@@ -43,7 +41,7 @@ func (c *Claims) Plan(t *delivery.AppliedTree, create bool) error {
 				"Another rendering of this configuration writes to path %q of the same branch, this one to %q: %s. Choose paths "+
 					"beside each other.",
 				other.at.Path,
-				t.Destination.Path,
+				a.Destination.Path,
 				delivery.ErrNested,
 			)}
 		}

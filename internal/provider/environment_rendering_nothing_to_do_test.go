@@ -1,0 +1,201 @@
+package provider_test
+
+import (
+	"encoding/json"
+	"maps"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/hashicorp/terraform-plugin-go/tftypes"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/protocol"
+)
+
+// planned plans with a version of the provider. It returns the diagnostics, and whether there is anything to do.
+func (p *protocolRun) planned(version string, r protocol.Resource, given map[string]any) (text string, changes bool) {
+	p.t.Helper()
+	server := provider.NewServer(version)
+	schemas, err := protocol.ReadSchemas(p.t.Context(), server)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	s, ds, err := schemas.Start(p.t.Context(), server, p.config)
+	if err != nil || ds.HasErrors() {
+		p.t.Fatalf("%v\n%s", err, ds)
+	}
+	plan, ds, err := s.Plan(p.t.Context(), &r, given)
+	if err != nil || plan == nil {
+		p.t.Fatalf("plan: %v\n%s", err, ds)
+	}
+	return ds.String(), plan.Changes()
+}
+
+// privateKeys returns the keys of a private state with their values.
+func privateKeys(t *testing.T, private []byte) (keys map[string][]byte) {
+	t.Helper()
+	if err := json.Unmarshal(private, &keys); err != nil {
+		t.Fatal(err)
+	}
+	return keys
+}
+
+// withPrivate returns the resource with another value of a key of its private state; nil: without the key.
+func withPrivate(t *testing.T, r protocol.Resource, key string, value []byte) protocol.Resource {
+	t.Helper()
+	keys := privateKeys(t, r.Private)
+	if keys[key] = value; value == nil {
+		delete(keys, key)
+	}
+	private, err := json.Marshal(keys)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Private = private
+	return r
+}
+
+const nothingToDoKey = "nothing_to_do"
+
+// A plan takes the result that the apply kept only if none of its inputs changed. The test marks the kept result.
+func TestNothingToDoInputs(t *testing.T) {
+	t.Parallel()
+	repo := gitserver.InitBare(t)
+	p := &protocolRun{t: t, resource: protocol.Resource{Type: "kalypso_environment_rendering"}}
+	given := fleetArguments(repo, "one")
+	p.run(given, given)
+	var kept map[string]any
+	if err := json.Unmarshal(privateKeys(t, p.resource.Private)[nothingToDoKey], &kept); err != nil {
+		t.Fatal(err)
+	}
+	const mark = "the kept result"
+	kept["warnings"] = []map[string]any{{"summary": mark, "detail": "", "path": []any{"manifests", "a.yaml"}}}
+	data, err := json.Marshal(kept)
+	if err != nil {
+		t.Fatal(err)
+	}
+	marked := withPrivate(t, p.resource, nothingToDoKey, data)
+	with := func(name string, value any) map[string]any {
+		changed := maps.Clone(given)
+		changed[name] = value
+		return changed
+	}
+	edited := marked
+	edited.State = withAttribute(t, marked.State, "tree_hash", tftypes.NewValue(tftypes.String, "0123"))
+	for _, tt := range []struct {
+		name, version string
+		resource      protocol.Resource
+		given         map[string]any
+		taken         bool
+	}{
+		{"nothing changed", "test", marked, given, true},
+		{"another version of the provider", "next", marked, given, false},
+		{"a development build", "dev", marked, given, false},
+		{"another config value", "test", marked, fleetArguments(repo, "two"), false},
+		{"another guardrail", "test", marked, with("guardrails", map[string]any{"max_removed": "1"}), false},
+		{"no argument of the delivery", "test", marked, with("delivery", nil), false},
+		{"an unknown argument", "test", marked, with("promoted_commit", protocol.Unknown), false},
+		{"an edited state", "test", edited, given, false},
+		{"another delivery", "test", withPrivate(t, marked, "delivery", []byte(`"e30="`)), given, false},
+		{"no private state", "test", withPrivate(t, marked, nothingToDoKey, nil), given, false},
+		{"a broken private state", "test", withPrivate(t, marked, nothingToDoKey, []byte(`[1]`)), given, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			q := &protocolRun{t: t, config: p.config}
+			text, changes := q.planned(tt.version, tt.resource, tt.given)
+			if strings.Contains(text, mark) != tt.taken || tt.taken && changes {
+				t.Errorf("the plan changes something: %t\n%s", changes, text)
+			}
+			if tt.taken && !strings.Contains(text, `ElementKeyString("a.yaml")`) {
+				t.Errorf("the warning is at another attribute:\n%s", text)
+			}
+		})
+	}
+	t.Run("a foreign commit", func(t *testing.T) {
+		gitserver.Seed(t, repo, "dev", map[string]string{"theirs.yaml": "a: 1\n"})
+		after := marked
+		if ds, err := p.start().Refresh(t.Context(), &after); err != nil || ds.HasErrors() {
+			t.Fatalf("%v\n%s", err, ds)
+		}
+		if text, changes := p.planned("test", after, given); strings.Contains(text, mark) || changes {
+			t.Errorf("the plan changes something: %t\n%s", changes, text)
+		}
+	})
+}
+
+// withAttribute returns an object with another value of an attribute.
+func withAttribute(t *testing.T, object tftypes.Value, name string, value tftypes.Value) tftypes.Value {
+	t.Helper()
+	var all map[string]tftypes.Value
+	if err := object.As(&all); err != nil {
+		t.Fatal(err)
+	}
+	all = maps.Clone(all)
+	all[name] = value
+	return tftypes.NewValue(object.Type(), all)
+}
+
+// A plan that takes the result that the apply kept has the same warnings, at the same attributes, as one that renders
+// the fleet.
+func TestNothingToDoWarnings(t *testing.T) {
+	t.Parallel()
+	object := "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: same, namespace: same}\n"
+	for _, tt := range []struct {
+		name   string
+		change func(given map[string]any)
+		want   string // a warning; "": none
+	}{
+		{"no warning", func(map[string]any) {}, ""},
+		{"only computed", func(given map[string]any) {
+			given["delivery"] = map[string]any{"strategy": "none"}
+		}, ""},
+		{"an unscheduled target", func(given map[string]any) {
+			given["scheduling_policies"] = nil
+			given["guardrails"] = map[string]any{"allow_empty": true}
+		}, "shop"},
+		{"an unused object in YAML", func(given map[string]any) {
+			manifests := maps.Clone(given["manifests"].(map[string]any))
+			manifests["b.yaml"] = "kind: ConfigMap\napiVersion: v1\nmetadata: {name: b}\n"
+			given["manifests"] = manifests
+		}, "From: manifests"},
+		{"a secret in a config", func(given map[string]any) {
+			given["manifests"] = fleetArguments("", "ghp_"+strings.Repeat("a1B2", 9))["manifests"]
+			given["guardrails"] = map[string]any{"secrets": "warn"}
+		}, ""},
+		{"the same object twice", func(given map[string]any) {
+			templates := maps.Clone(given["templates"].(map[string]any))
+			templates["r"] = map[string]any{"name": "r", "type": "reconciler", "manifests": []any{object}}
+			given["templates"] = templates
+			given["workloads"] = map[string]any{"shop": map[string]any{"name": "shop", "deployment_targets": []any{
+				map[string]any{"name": "web", "environment": "dev"}, map[string]any{"name": "api", "environment": "dev"},
+			}}}
+			given["guardrails"] = map[string]any{"duplicate_objects": "warn"}
+		}, ""},
+		{"placement", func(given map[string]any) {
+			policy := maps.Clone(given["scheduling_policies"].(map[string]any)["all"].(map[string]any))
+			policy["placement"] = map[string]any{"number_of_cluster_types": 2}
+			given["scheduling_policies"] = map[string]any{"all": policy}
+		}, "guardrails.unsatisfied"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			p := &protocolRun{t: t, resource: protocol.Resource{Type: "kalypso_environment_rendering"}}
+			given := fleetArguments(gitserver.InitBare(t), "one")
+			tt.change(given)
+			p.run(given, given)
+			if privateKeys(t, p.resource.Private)[nothingToDoKey] == nil {
+				t.Error("the apply did not keep that there is nothing to do")
+			}
+			kept, changes := p.planned("test", p.resource, given)
+			rendered, renderedChanges := p.planned("test", withPrivate(t, p.resource, nothingToDoKey, nil), given)
+			if diff := cmp.Diff(rendered, kept); diff != "" || changes || renderedChanges {
+				t.Errorf("changes %t, rendered %t (-rendered +kept):\n%s", changes, renderedChanges, diff)
+			}
+			if !strings.Contains(kept, tt.want) || tt.want == "" && kept != "" {
+				t.Errorf("%q is not in\n%s", tt.want, kept)
+			}
+		})
+	}
+}

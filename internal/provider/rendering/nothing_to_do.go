@@ -1,0 +1,145 @@
+package rendering
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"reflect"
+
+	"github.com/hashicorp/terraform-plugin-framework/attr"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
+)
+
+// nothingToDoKey is the key of a [nothingToDo] in private state.
+const nothingToDoKey = "nothing_to_do"
+
+// nothingToDo contains the result of a plan with nothing to do. An apply makes that plan at its end, while it has the
+// rendered fleet. A later plan with the same inputs takes this result, and does not render the fleet.
+type nothingToDo struct {
+	Inputs   []byte    `json:"inputs"` // hash of all inputs of the plan, see [environmentRendering.hashInputs]
+	Tree     string    `json:"tree"`   // hash of the fleet's tree
+	Warnings []warning `json:"warnings,omitempty"`
+}
+
+// warning is a warning of a plan.
+type warning struct {
+	Path    []string `json:"path,omitempty"` // the name of an attribute, and the key of an element
+	Summary string   `json:"summary"`
+	Detail  string   `json:"detail"`
+}
+
+// keepNothingToDo plans again after an apply. state and s are what the apply left. decision and found are those of the
+// apply, see [environmentRendering.render]; decision may be nil. If there is nothing to do, it keeps the result. A
+// development build keeps nothing, since the next build may render something else.
+func (r *environmentRendering) keepNothingToDo(
+	ctx context.Context, private schemas.PrivateState, state *environmentRenderingModel, decision *delivery.Decision,
+	found problem.Problems, s *delivery.State, diags *diag.Diagnostics,
+) {
+	if decision == nil || r.data.Version == "dev" {
+		return
+	}
+	prior, rendered := state.prior(ctx), decision.Applied.Rendered
+	if len(found) > 0 || schedule.Places(rendered.Fleet) { // both may depend on what was delivered before
+		rendered, found = r.render(ctx, state, prior, s)
+	}
+	next, ps := decide(rendered, found, prior, s)
+	if next == nil || next.Action != delivery.Keep || next.Rests != "" {
+		return
+	}
+	var planned diag.Diagnostics
+	tfvalue.AppendProblems(&planned, ps)
+	plan := *state
+	plan.plan(ctx, next, state, &planned)
+	warnings, ok := encodeWarnings(planned)
+	if !ok || !plan.sameAs(state) {
+		return
+	}
+	data, err := json.Marshal(nothingToDo{r.hashInputs(ctx, private, state), claimedTree(next.Applied), warnings})
+	if err != nil {
+		diags.AddError("Private state can't be written", err.Error())
+		return
+	}
+	diags.Append(private.SetKey(ctx, nothingToDoKey, data)...)
+}
+
+// planNothing reports whether an apply kept that the plan has nothing to do. Then it also reports the warnings, and
+// checks what is not kept. state is nil for a create.
+func (r *environmentRendering) planNothing(
+	ctx context.Context, private schemas.PrivateState, plan, state *environmentRenderingModel, diags *diag.Diagnostics,
+) bool {
+	if state == nil || r.data == nil || !plan.sameAs(state) {
+		return false
+	}
+	data, _ := private.GetKey(ctx, nothingToDoKey)
+	var kept nothingToDo
+	if json.Unmarshal(data, &kept) != nil || !bytes.Equal(kept.Inputs, r.hashInputs(ctx, private, state)) {
+		return false
+	}
+	for _, w := range kept.Warnings {
+		diags.Append(w.diagnostic())
+	}
+	r.checkRun(ctx, state.arguments(ctx), kept.Tree, false, diags)
+	return true
+}
+
+// hashInputs returns the hash of all inputs of a plan without a change: the provider's version, the state, and what
+// the private state says about the delivery.
+func (r *environmentRendering) hashInputs(
+	ctx context.Context, private schemas.PrivateState, state *environmentRenderingModel,
+) []byte {
+	h := sha256.New()
+	delivered, _ := private.GetKey(ctx, deliveryKey)
+	fmt.Fprintf(h, "%q %s\n", r.data.Version, delivered)
+	all := reflect.ValueOf(*state)
+	for _, field := range reflect.VisibleFields(all.Type()) {
+		if field.Anonymous {
+			continue // its fields follow
+		}
+		if v, ok := all.FieldByIndex(field.Index).Interface().(attr.Value); ok {
+			fmt.Fprintf(h, "%s %s\n", field.Name, v)
+		}
+	}
+	return h.Sum(nil)
+}
+
+// encodeWarnings returns the diagnostics as warnings. ok is false if one of them is not a warning at an attribute, or at
+// an element of a map.
+func encodeWarnings(diags diag.Diagnostics) (warnings []warning, ok bool) {
+	for _, d := range diags {
+		w := warning{Summary: d.Summary(), Detail: d.Detail()}
+		if at, ok := d.(diag.DiagnosticWithPath); ok {
+			for _, step := range at.Path().Steps() {
+				switch s := step.(type) {
+				case path.PathStepAttributeName:
+					w.Path = append(w.Path, string(s))
+				case path.PathStepElementKeyString:
+					w.Path = append(w.Path, string(s))
+				default:
+					return nil, false
+				}
+			}
+		}
+		warnings = append(warnings, w)
+	}
+	return warnings, !diags.HasError()
+}
+
+func (w warning) diagnostic() diag.Diagnostic {
+	if len(w.Path) == 0 {
+		return diag.NewWarningDiagnostic(w.Summary, w.Detail)
+	}
+	at := path.Root(w.Path[0])
+	for _, key := range w.Path[1:] {
+		at = at.AtMapKey(key)
+	}
+	return diag.NewAttributeWarningDiagnostic(at, w.Summary, w.Detail)
+}
