@@ -137,6 +137,19 @@ func withAttribute(t *testing.T, object tftypes.Value, name string, value tftype
 	return tftypes.NewValue(object.Type(), all)
 }
 
+// part returns an object in the arguments, at the path of its names.
+func part(t *testing.T, given map[string]any, names ...string) map[string]any {
+	t.Helper()
+	for _, name := range names {
+		next, ok := given[name].(map[string]any)
+		if !ok {
+			t.Fatalf("there is no object %s", name)
+		}
+		given = next
+	}
+	return given
+}
+
 // A plan that takes the result that the apply kept has the same warnings, at the same attributes, as one that renders
 // the fleet.
 func TestNothingToDoWarnings(t *testing.T) {
@@ -156,27 +169,21 @@ func TestNothingToDoWarnings(t *testing.T) {
 			given["guardrails"] = map[string]any{"allow_empty": true}
 		}, "shop"},
 		{"an unused object in YAML", func(given map[string]any) {
-			manifests := maps.Clone(given["manifests"].(map[string]any))
-			manifests["b.yaml"] = "kind: ConfigMap\napiVersion: v1\nmetadata: {name: b}\n"
-			given["manifests"] = manifests
+			part(t, given, "manifests")["b.yaml"] = "kind: ConfigMap\napiVersion: v1\nmetadata: {name: b}\n"
 		}, "From: manifests"},
 		{"a secret in a config", func(given map[string]any) {
 			given["manifests"] = fleetArguments("", "ghp_"+strings.Repeat("a1B2", 9))["manifests"]
 			given["guardrails"] = map[string]any{"secrets": "warn"}
 		}, ""},
 		{"the same object twice", func(given map[string]any) {
-			templates := maps.Clone(given["templates"].(map[string]any))
-			templates["r"] = map[string]any{"name": "r", "type": "reconciler", "manifests": []any{object}}
-			given["templates"] = templates
+			part(t, given, "templates", "r")["manifests"] = []any{object}
 			given["workloads"] = map[string]any{"shop": map[string]any{"name": "shop", "deployment_targets": []any{
 				map[string]any{"name": "web", "environment": "dev"}, map[string]any{"name": "api", "environment": "dev"},
 			}}}
 			given["guardrails"] = map[string]any{"duplicate_objects": "warn"}
 		}, ""},
 		{"placement", func(given map[string]any) {
-			policy := maps.Clone(given["scheduling_policies"].(map[string]any)["all"].(map[string]any))
-			policy["placement"] = map[string]any{"number_of_cluster_types": 2}
-			given["scheduling_policies"] = map[string]any{"all": policy}
+			part(t, given, "scheduling_policies", "all")["placement"] = map[string]any{"number_of_cluster_types": 2}
 		}, "guardrails.unsatisfied"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

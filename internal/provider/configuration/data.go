@@ -27,9 +27,9 @@ const githubTokenVariable = "GITHUB_TOKEN"
 
 // Data contains the provider's configuration for resources and data sources.
 type Data struct {
-	Version string           // of the provider
-	Known  bool              // the credentials are known; otherwise nothing may be contacted
-	Client *gitremote.Client // nil unless known
+	Version string            // of the provider
+	Known   bool              // the credentials are known; otherwise nothing may be contacted
+	Client  *gitremote.Client // nil unless known
 	// Sources reads control planes and workloads, for all data sources of a run.
 	Sources *source.Reader
 	// AllowLocal lets registrations name repos of this machine.

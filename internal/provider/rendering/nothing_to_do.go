@@ -111,8 +111,8 @@ func (r *environmentRendering) hashInputs(
 	return h.Sum(nil)
 }
 
-// encodeWarnings returns the diagnostics as warnings. ok is false if one of them is not a warning at an attribute, or at
-// an element of a map.
+// encodeWarnings returns the diagnostics as warnings. ok is false if one of them is an error, or is at anything but an
+// attribute or an element of a map.
 func encodeWarnings(diags diag.Diagnostics) (warnings []warning, ok bool) {
 	for _, d := range diags {
 		w := warning{Summary: d.Summary(), Detail: d.Detail()}
