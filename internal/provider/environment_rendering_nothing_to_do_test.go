@@ -113,6 +113,15 @@ func TestNothingToDoInputs(t *testing.T) {
 			}
 		})
 	}
+	t.Run("two renderings at one destination", func(t *testing.T) {
+		s := p.start()
+		for i, want := range []string{mark, "Overlapping destinations"} {
+			one := marked
+			if _, ds, err := s.Plan(t.Context(), &one, given); err != nil || !strings.Contains(ds.String(), want) {
+				t.Errorf("rendering %d: %v\n%s", i, err, ds)
+			}
+		}
+	})
 	t.Run("a foreign commit", func(t *testing.T) {
 		gitserver.Seed(t, repo, "dev", map[string]string{"theirs.yaml": "a: 1\n"})
 		after := marked

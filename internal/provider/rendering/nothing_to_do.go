@@ -71,8 +71,8 @@ func (r *environmentRendering) keepNothingToDo(
 	diags.Append(private.SetKey(ctx, nothingToDoKey, data)...)
 }
 
-// planNothing reports whether an apply kept that the plan has nothing to do. Then it also reports the warnings, and
-// checks what is not kept. state is nil for a create.
+// planNothing reports whether an apply kept that the plan has nothing to do. Then it also reports the warnings. If
+// something that is not kept fails, it returns false, and the whole plan reports all errors. state is nil for a create.
 func (r *environmentRendering) planNothing(
 	ctx context.Context, private schemas.PrivateState, plan, state *environmentRenderingModel, diags *diag.Diagnostics,
 ) bool {
@@ -84,10 +84,13 @@ func (r *environmentRendering) planNothing(
 	if json.Unmarshal(data, &kept) != nil || !bytes.Equal(kept.Inputs, r.hashInputs(ctx, private, state)) {
 		return false
 	}
+	a := state.arguments(ctx)
+	if r.data.Known && r.remote(ctx).CheckHost(a) != nil || r.data.Claims.Plan(a, kept.Tree, false) != nil {
+		return false
+	}
 	for _, w := range kept.Warnings {
 		diags.Append(w.diagnostic())
 	}
-	r.checkRun(ctx, state.arguments(ctx), kept.Tree, false, diags)
 	return true
 }
 

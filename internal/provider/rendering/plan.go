@@ -147,37 +147,26 @@ func (r *environmentRendering) check(ctx context.Context, decision *delivery.Dec
 		return
 	}
 	applied := decision.Applied
-	r.checkRun(ctx, applied.Arguments, claimedTree(applied), decision.Prior == nil, diags)
+	fail := func(err error) {
+		if err != nil {
+			configuration.AppendDeliveryError(diags, applied.Destination, err)
+		}
+	}
+	fail(r.data.Claims.Plan(applied.Arguments, claimedTree(applied), decision.Prior == nil))
 	if !r.data.Known {
 		return
 	}
+	remote := r.remote(ctx)
+	fail(remote.CheckHost(applied.Arguments))
 	if applied.Strategy == strategy.PullRequest && decision.Action != delivery.Keep {
 		r.data.CheckCredential(applied.Destination.Repo, diags)
 	}
 	if diags.HasError() {
 		return
 	}
-	checked, err := r.remote(ctx).Check(ctx, decision)
+	checked, err := remote.Check(ctx, decision)
 	tfvalue.AppendProblems(diags, report.Checked(applied, checked))
-	if err != nil {
-		configuration.AppendDeliveryError(diags, applied.Destination, err)
-	}
-}
-
-// checkRun reports other renderings of this run at the destination, and settings that the host does not support. tree
-// is the hash of the fleet's tree; "": it is not known yet.
-func (r *environmentRendering) checkRun(
-	ctx context.Context, a *delivery.Arguments, tree string, create bool, diags *diag.Diagnostics,
-) {
-	errs := []error{r.data.Claims.Plan(a, tree, create)}
-	if r.data.Known {
-		errs = append(errs, r.remote(ctx).CheckHost(a))
-	}
-	for _, err := range errs {
-		if err != nil {
-			configuration.AppendDeliveryError(diags, a.Destination, err)
-		}
-	}
+	fail(err)
 }
 
 // claimedTree returns the hash of the fleet's tree; "" if it is not known yet.
