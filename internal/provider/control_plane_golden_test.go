@@ -31,10 +31,7 @@ func (h *gitHost) dir(name string) string {
 	h.t.Helper()
 	dir := filepath.Join(h.Root, name)
 	if len(globAny(h.t, dir)) == 0 {
-		gitserver.Git(h.t, "", "init", "--quiet", "--bare", "--initial-branch=main", dir)
-		for setting, value := range map[string]string{"gc.auto": "0", "receive.autogc": "false", "http.receivepack": "true"} {
-			gitserver.Git(h.t, dir, "config", setting, value)
-		}
+		gitserver.InitBareAt(h.t, dir)
 	}
 	return dir
 }

@@ -30,8 +30,7 @@ func (s *server) dir(name string) string {
 	s.t.Helper()
 	if s.repos[name] == "" {
 		dir := filepath.Join(s.Root, name+".git")
-		gitserver.Git(s.t, "", "init", "--quiet", "--bare", "--initial-branch=main", dir)
-		gitserver.Git(s.t, dir, "config", "gc.auto", "0")
+		gitserver.InitBareAt(s.t, dir)
 		s.repos[name] = dir
 	}
 	return s.repos[name]

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
 // mergeStatus is the state of the merge in Azure.
@@ -14,7 +16,7 @@ func (r *Repo) mergeStatus(p *pull) string {
 		return p.failed
 	case p.status != "active":
 		return "succeeded"
-	case r.git("merge-tree", "--write-tree", r.rev(p.target), p.sha) == "":
+	case gitserver.MergedTree(r.Dir, r.rev(p.target), p.sha) == "":
 		return "conflicts"
 	}
 	return "succeeded"

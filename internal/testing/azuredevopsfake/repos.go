@@ -1,11 +1,9 @@
 package azuredevopsfake
 
 import (
-	"bytes"
 	"fmt"
 	"net/url"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -117,17 +115,8 @@ func (r *Repo) DeleteBranch(t testing.TB, branch string) {
 	gitserver.Git(t, r.Dir, "update-ref", "-d", "refs/heads/"+branch)
 }
 
-// run runs git in the repo for requests. It does not end the test.
-func (r *Repo) run(args ...string) (string, error) {
-	cmd := exec.Command("git", args...)
-	cmd.Dir, cmd.Env = r.Dir, gitserver.Env()
-	var out, errOut bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &errOut
-	if err := cmd.Run(); err != nil {
-		return "", fmt.Errorf("git %s: %w\n%s", strings.Join(args, " "), err, errOut.String())
-	}
-	return strings.TrimSpace(out.String()), nil
-}
+// run runs git in the repo.
+func (r *Repo) run(args ...string) (string, error) { return gitserver.Run(r.Dir, args...) }
 
 // git runs git for a question whose negative answer is a failure.
 func (r *Repo) git(args ...string) string {
@@ -139,6 +128,4 @@ func (r *Repo) git(args ...string) string {
 }
 
 // rev returns the commit of a branch, or "".
-func (r *Repo) rev(branch string) string {
-	return r.git("rev-parse", "--verify", "--quiet", "--end-of-options", "refs/heads/"+branch)
-}
+func (r *Repo) rev(branch string) string { return gitserver.Branch(r.Dir, branch) }

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
 // status is a status of a commit, or of a pull request.
@@ -23,7 +25,8 @@ func (s *status) sameContext(o *status) bool {
 
 func (r *Repo) serveStatuses(w http.ResponseWriter, c *call) {
 	sha := c.path[6]
-	if r.git("rev-parse", "--verify", "--quiet", "--end-of-options", sha+"^{commit}") == "" { // unsure: the text
+	if !gitserver.HasCommit(r.Dir, sha) &&
+		r.git("rev-parse", "--verify", "--quiet", "--end-of-options", sha+"^{commit}") == "" { // unsure: the text
 		fail(w, http.StatusNotFound, "GitCommitDoesNotExistException",
 			"TF401175:The version descriptor <Commit: "+sha+" > could not be resolved to a version in the repository "+r.Name)
 		return

@@ -27,7 +27,10 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/programs"
 )
 
-var program = programs.Program{Name: "Gitea", Add: "make $PWD/bin/gitea"}
+// variable is the environment variable with the path of the program, which make test-all builds.
+const variable = "KALYPSO_GITEA"
+
+var program = programs.Program{Name: "Gitea", Add: "make test-all"}
 
 // Server is a Gitea. Tests share it, each with repos of its own.
 type Server struct {
@@ -62,7 +65,7 @@ var environment = os.Environ()
 // Without the program, the test is skipped.
 func Shared(t testing.TB) *Server {
 	t.Helper()
-	binary := program.Find(t, filepath.Join(root(), "bin", "gitea"))
+	binary := program.Find(t, os.Getenv(variable))
 	shared.mu.Lock()
 	defer shared.mu.Unlock()
 	if shared.server == nil && shared.err == nil {

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
 // errConflict means that Git cannot merge.
@@ -77,7 +79,7 @@ func (r *Repo) merge(p *pull, method string) error {
 	if err != nil {
 		return err
 	}
-	if _, err := r.run(r.Path, "update-ref", "refs/heads/"+p.base, commit, p.baseCommit); err != nil {
+	if _, err := gitserver.Run(r.Path, "update-ref", "refs/heads/"+p.base, commit, p.baseCommit); err != nil {
 		return errors.New("Base branch was modified. Review and try the merge again.") //nolint:revive,staticcheck // GitHub's
 	}
 	p.baseCommit = commit
@@ -87,16 +89,15 @@ func (r *Repo) merge(p *pull, method string) error {
 
 // commitMerged commits the merged tree of head and base with these parents.
 func (r *Repo) commitMerged(p *pull, message string, parents ...string) (string, error) {
-	out, err := r.run(r.Path, "merge-tree", "--write-tree", p.baseCommit, p.headCommit)
-	if err != nil {
+	tree := gitserver.MergedTree(r.Path, p.baseCommit, p.headCommit)
+	if tree == "" {
 		return "", errConflict
 	}
-	tree, _, _ := strings.Cut(out, "\n")
 	args := []string{"commit-tree", tree, "-m", message}
 	for _, parent := range parents {
 		args = append(args, "-p", parent)
 	}
-	return r.run(r.Path, args...)
+	return gitserver.Run(r.Path, args...)
 }
 
 // rebase rebases the commits of the head onto the base.
@@ -107,12 +108,12 @@ func (r *Repo) rebase(p *pull) (string, error) {
 	}
 	defer os.RemoveAll(folder)
 	tree := filepath.Join(folder, "tree")
-	if _, err := r.run(r.Path, "worktree", "add", "--quiet", "--detach", tree, p.headCommit); err != nil {
+	if _, err := gitserver.Run(r.Path, "worktree", "add", "--quiet", "--detach", tree, p.headCommit); err != nil {
 		return "", err
 	}
 	defer r.git("worktree", "remove", "--force", tree)
-	if _, err := r.run(tree, "rebase", "--quiet", "--force-rebase", p.baseCommit); err != nil {
+	if _, err := gitserver.Run(tree, "rebase", "--quiet", "--force-rebase", p.baseCommit); err != nil {
 		return "", errConflict
 	}
-	return r.run(tree, "rev-parse", "HEAD")
+	return gitserver.Run(tree, "rev-parse", "HEAD")
 }

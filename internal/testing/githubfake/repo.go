@@ -1,10 +1,8 @@
 package githubfake
 
 import (
-	"bytes"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -105,21 +103,9 @@ func (r *Repo) AddOutsider(login string) {
 	r.outsiders = append(r.outsiders, login)
 }
 
-// run runs git in the repo for requests. It does not end the test.
-func (r *Repo) run(dir string, args ...string) (string, error) {
-	cmd := exec.Command("git", args...)
-	cmd.Dir, cmd.Env = dir, gitserver.Env()
-	var out, errOut bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &errOut
-	if err := cmd.Run(); err != nil {
-		return "", fmt.Errorf("git %s: %w\n%s", strings.Join(args, " "), err, errOut.String())
-	}
-	return strings.TrimSpace(out.String()), nil
-}
-
 // git runs git for a question whose negative answer is a failure.
 func (r *Repo) git(args ...string) string {
-	out, err := r.run(r.Path, args...)
+	out, err := gitserver.Run(r.Path, args...)
 	if err != nil {
 		return ""
 	}
@@ -127,12 +113,7 @@ func (r *Repo) git(args ...string) string {
 }
 
 // rev returns the commit of a branch, or "".
-func (r *Repo) rev(branch string) string {
-	if commit := gitserver.LooseRef(r.Path, branch); commit != "" {
-		return commit
-	}
-	return r.git("rev-parse", "--verify", "--quiet", "refs/heads/"+branch+"^{commit}")
-}
+func (r *Repo) rev(branch string) string { return gitserver.Branch(r.Path, branch) }
 
 // commit returns the full hash of a commit, or "".
 func (r *Repo) commit(hash string) string {

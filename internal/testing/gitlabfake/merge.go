@@ -4,7 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"strings"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
 // pipeline returns the state of the pipeline of a commit, whose jobs are the statuses; "": it has none.
@@ -33,7 +34,7 @@ func (p *Project) mergeStatus(m *mergeRequest) string {
 		return "checking"
 	case m.draft():
 		return "draft_status"
-	case p.git("merge-tree", "--write-tree", p.rev(m.target), m.sha) == "":
+	case gitserver.MergedTree(p.Dir, p.rev(m.target), m.sha) == "":
 		return "conflict"
 	case p.mergeMethod == "ff" && !p.contains(m.sha, p.rev(m.target)):
 		return "need_rebase"
@@ -117,11 +118,10 @@ func (p *Project) merge(m *mergeRequest) error {
 
 // commit commits the merged tree of two commits with these parents.
 func (p *Project) commit(message, ours, theirs string, parents ...string) (string, error) {
-	out, err := p.run("merge-tree", "--write-tree", ours, theirs)
-	if err != nil {
+	tree := gitserver.MergedTree(p.Dir, ours, theirs)
+	if tree == "" {
 		return "", errConflict
 	}
-	tree, _, _ := strings.Cut(out, "\n")
 	args := []string{"commit-tree", tree, "-m", message}
 	for _, parent := range parents {
 		args = append(args, "-p", parent)

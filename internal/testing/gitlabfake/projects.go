@@ -1,11 +1,8 @@
 package gitlabfake
 
 import (
-	"bytes"
-	"fmt"
 	"net/url"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -125,17 +122,8 @@ func (p *Project) showProject() object {
 	}
 }
 
-// run runs git in the project's repo for requests. It does not end the test.
-func (p *Project) run(args ...string) (string, error) {
-	cmd := exec.Command("git", args...)
-	cmd.Dir, cmd.Env = p.Dir, gitserver.Env()
-	var out, errOut bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &errOut
-	if err := cmd.Run(); err != nil {
-		return "", fmt.Errorf("git %s: %w\n%s", strings.Join(args, " "), err, errOut.String())
-	}
-	return strings.TrimSpace(out.String()), nil
-}
+// run runs git in the project's repo.
+func (p *Project) run(args ...string) (string, error) { return gitserver.Run(p.Dir, args...) }
 
 // git runs git for a question whose negative answer is a failure.
 func (p *Project) git(args ...string) string {
@@ -147,15 +135,9 @@ func (p *Project) git(args ...string) string {
 }
 
 // rev returns the commit of a branch, or "".
-func (p *Project) rev(branch string) string {
-	if commit := gitserver.LooseRef(p.Dir, branch); commit != "" {
-		return commit
-	}
-	return p.git("rev-parse", "--verify", "--quiet", "refs/heads/"+branch+"^{commit}")
-}
+func (p *Project) rev(branch string) string { return gitserver.Branch(p.Dir, branch) }
 
 // contains reports whether a commit is an ancestor of another one, or equal to it.
 func (p *Project) contains(descendant, ancestor string) bool {
-	_, err := p.run("merge-base", "--is-ancestor", ancestor, descendant)
-	return err == nil
+	return gitserver.Contains(p.Dir, descendant, ancestor)
 }

@@ -4,6 +4,8 @@ import (
 	"net/http"
 	"slices"
 	"time"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
 // status is a job of an external pipeline.
@@ -19,7 +21,8 @@ func (p *Project) serveStatuses(w http.ResponseWriter, c *call) {
 	if c.Method == http.MethodGet {
 		sha = c.path[4]
 	}
-	if p.git("rev-parse", "--verify", "--quiet", "--end-of-options", sha+"^{commit}") == "" {
+	if !gitserver.HasCommit(p.Dir, sha) &&
+		p.git("rev-parse", "--verify", "--quiet", "--end-of-options", sha+"^{commit}") == "" {
 		fail(w, http.StatusNotFound, "404 Commit Not Found")
 		return
 	}

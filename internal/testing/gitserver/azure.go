@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"net/url"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -188,7 +187,7 @@ func (a *AzureRepos) answer(repo, service string, head []byte) (answer, refused 
 		case len(words) < 2 || words[0] != "want":
 		case first && !strings.Contains(line, " multi_ack"):
 			return "", azureNoMultiAck
-		case !hasObject(repo, words[1]):
+		case !HasObject(repo, words[1]):
 			return Packet("\x03" + fmt.Sprintf(azureNoObject, words[1])), ""
 		}
 	}
@@ -202,7 +201,7 @@ func (a *AzureRepos) status(repo, old, ref string) string {
 	if a.protected[strings.TrimPrefix(ref, "refs/heads/")] {
 		return azureProtected
 	}
-	if now := tryGit(repo, "rev-parse", "--verify", "--quiet", ref); cmp.Or(now, noCommit) != old {
+	if now := reference(repo, ref); cmp.Or(now, noCommit) != old {
 		return fmt.Sprintf(azureMoved, ref)
 	}
 	return ""
@@ -214,18 +213,5 @@ func refusedPush(ref, status string) string {
 	return Packet("\x02Analyzing objects... (1/1) (1 ms)\n") + Packet("\x01"+report) + "0000"
 }
 
-func hasObject(repo, hash string) bool { return tryGit(repo, "cat-file", "-t", hash) != "" }
-
 // noCommit is the hash of a branch that does not exist.
 const noCommit = "0000000000000000000000000000000000000000"
-
-// tryGit runs git in a repository, and returns its output without white space around it, or "" if it fails.
-func tryGit(repo string, args ...string) string {
-	cmd := exec.Command("git", args...)
-	cmd.Dir, cmd.Env = repo, Env()
-	out, err := cmd.Output()
-	if err != nil {
-		return ""
-	}
-	return strings.TrimSpace(string(out))
-}

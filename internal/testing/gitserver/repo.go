@@ -5,13 +5,18 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/filemode"
+	"github.com/go-git/go-git/v5/plumbing/object"
+	"github.com/go-git/go-git/v5/storage/filesystem"
 )
 
 // Env returns the environment of every git in a test: without the machine's configuration, without prompts, with
@@ -69,24 +74,33 @@ func git(t testing.TB, dir string, stdin []byte, args ...string) string {
 	return out.String()
 }
 
-// InitBare creates an empty bare repository and returns its path.
+// config is the configuration of a repo. Otherwise a git process may still run in the background when the folder is
+// removed. No repo outlives its test, so nothing waits for the disk.
+const config = "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = true\n\tfsync = none\n" +
+	"[gc]\n\tauto = 0\n[receive]\n\tautogc = false\n[http]\n\treceivepack = true\n"
+
+// InitBare creates an empty bare repository and returns its path. It writes the files of git init by itself
+// (gitrepository-layout): a process takes more than ten milliseconds.
 func InitBare(t testing.TB) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "repo.git")
-	Git(t, "", "init", "--quiet", "--bare", "--initial-branch=main", "--template=", dir)
-	if err := os.Mkdir(filepath.Join(dir, "hooks"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	f, err := os.OpenFile(filepath.Join(dir, "config"), os.O_APPEND|os.O_WRONLY, 0o600)
-	if err != nil {
-		t.Fatal(err)
-	}
-	// Otherwise a git process may still run in the background when the folder is removed.
-	_, err = f.WriteString("[gc]\n\tauto = 0\n[receive]\n\tautogc = false\n[http]\n\treceivepack = true\n")
-	if err := errors.Join(err, f.Close()); err != nil {
-		t.Fatal(err)
-	}
+	InitBareAt(t, dir)
 	return dir
+}
+
+// InitBareAt is [InitBare] with the path of the repository.
+func InitBareAt(t testing.TB, dir string) {
+	t.Helper()
+	for _, folder := range []string{"hooks", "objects/info", "objects/pack", "refs/heads", "refs/tags"} {
+		if err := os.MkdirAll(filepath.Join(dir, folder), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, content := range map[string]string{"HEAD": "ref: refs/heads/main\n", "config": config} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
 }
 
 // File is a file of a commit, with its mode.
@@ -143,10 +157,7 @@ func FastImport(t testing.TB, repo, script string) {
 // Rev returns the commit of a branch, or "".
 func Rev(t testing.TB, repo, branch string) string {
 	t.Helper()
-	if commit := LooseRef(repo, branch); commit != "" {
-		return commit
-	}
-	return strings.TrimSpace(Git(t, repo, "for-each-ref", "--format=%(objectname)", "refs/heads/"+branch))
+	return Branch(repo, branch)
 }
 
 // LooseRef returns the commit of a branch that Git keeps in a file of its own, as it does until it packs references; ""
@@ -162,20 +173,24 @@ func LooseRef(repo, branch string) string {
 // Tree returns all files of a revision: path → content.
 func Tree(t testing.TB, repo, rev string) map[string]string {
 	t.Helper()
-	blobs := slices.DeleteFunc(entries(t, repo, rev), func(e entry) bool { return e.kind != "blob" })
-	var hashes bytes.Buffer
-	for _, e := range blobs {
-		fmt.Fprintln(&hashes, e.hash)
-	}
-	tree := map[string]string{}
-	out := git(t, repo, hashes.Bytes(), "cat-file", "--batch=%(objectsize)")
-	for _, e := range blobs {
-		size, rest, _ := strings.Cut(out, "\n")
-		n, err := strconv.Atoi(size)
-		if err != nil {
-			t.Fatalf("git cat-file of %s: %q", e.path, size)
+	store, tree := storageOf(repo), map[string]string{}
+	for _, e := range entries(t, store, repo, rev) {
+		if e.Mode == filemode.Submodule {
+			continue
 		}
-		tree[e.path], out = rest[:n], rest[n+1:]
+		blob, err := object.GetBlob(store, e.Hash)
+		if err != nil {
+			t.Fatalf("%s of %s: %v", e.Name, rev, err)
+		}
+		reader, err := blob.Reader()
+		if err != nil {
+			t.Fatal(err)
+		}
+		content, err := io.ReadAll(reader)
+		if err := errors.Join(err, reader.Close()); err != nil {
+			t.Fatal(err)
+		}
+		tree[e.Name] = string(content)
 	}
 	return tree
 }
@@ -184,8 +199,8 @@ func Tree(t testing.TB, repo, rev string) map[string]string {
 func Modes(t testing.TB, repo, rev string) map[string]string {
 	t.Helper()
 	modes := map[string]string{}
-	for _, e := range entries(t, repo, rev) {
-		modes[e.path] = e.mode + " " + e.hash
+	for _, e := range entries(t, storageOf(repo), repo, rev) {
+		modes[e.Name] = fmt.Sprintf("%06o %s", uint32(e.Mode), e.Hash)
 	}
 	return modes
 }
@@ -196,18 +211,39 @@ func MkTree(t testing.TB, repo, entries string) string {
 	return strings.TrimSpace(git(t, repo, []byte(entries), "mktree"))
 }
 
-type entry struct{ mode, kind, hash, path string }
-
-func entries(t testing.TB, repo, rev string) []entry {
+// entries returns the files and submodules of a revision, with their paths as names. Git resolves the revision, unless
+// it is a branch or a whole hash.
+func entries(t testing.TB, store *filesystem.Storage, repo, rev string) (all []object.TreeEntry) {
 	t.Helper()
-	var list []entry
-	for line := range strings.SplitSeq(Git(t, repo, "ls-tree", "-r", "-z", rev), "\x00") {
-		if meta, path, ok := strings.Cut(line, "\t"); ok {
-			f := strings.Fields(meta)
-			list = append(list, entry{mode: f[0], kind: f[1], hash: f[2], path: path})
+	commit := Branch(repo, rev)
+	switch {
+	case commit != "":
+	case plumbing.IsHash(rev):
+		commit = rev
+	default:
+		commit = strings.TrimSpace(Git(t, repo, "rev-parse", "--verify", "--end-of-options", rev))
+	}
+	hash := plumbing.NewHash(commit)
+	if c, err := object.GetCommit(store, hash); err == nil {
+		hash = c.TreeHash
+	}
+	tree, err := object.GetTree(store, hash)
+	if err != nil {
+		t.Fatalf("the tree of %s in %s: %v", rev, repo, err)
+	}
+	walker := object.NewTreeWalker(tree, true, nil)
+	defer walker.Close()
+	for {
+		path, e, err := walker.Next()
+		switch {
+		case errors.Is(err, io.EOF):
+			return all
+		case err != nil:
+			t.Fatalf("the tree of %s in %s: %v", rev, repo, err)
+		case e.Mode != filemode.Dir:
+			all = append(all, object.TreeEntry{Name: path, Mode: e.Mode, Hash: e.Hash})
 		}
 	}
-	return list
 }
 
 // Log returns the subjects of a branch's commits, newest first.

@@ -29,7 +29,7 @@ func newRepos(t *testing.T, options ...gitserver.Option) *repos {
 	t.Helper()
 	r := &repos{root: t.TempDir()}
 	for _, name := range []string{"control-plane", "gitops"} {
-		gitserver.Git(t, r.root, "init", "-q", "--bare", "-b", "main", name)
+		gitserver.InitBareAt(t, filepath.Join(r.root, name))
 	}
 	r.server = gitserver.New(t, r.root, options...)
 	return r

@@ -1,0 +1,101 @@
+package gitserver
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/object"
+)
+
+// The fakes of Git hosts ask the same questions about their repos in each request. The start of git takes longer than
+// the answer, so git is started only where it does the work.
+
+// Run runs git in a repo for a request. It does not end the test. The output has no white space around it.
+func Run(repo string, args ...string) (string, error) {
+	cmd := exec.Command("git", args...)
+	cmd.Dir, cmd.Env = repo, Env()
+	var out, errOut bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errOut
+	if err := cmd.Run(); err != nil {
+		return "", fmt.Errorf("git %s: %w\n%s", strings.Join(args, " "), err, errOut.String())
+	}
+	return strings.TrimSpace(out.String()), nil
+}
+
+// Branch returns the commit of a branch of a repo, or "".
+func Branch(repo, branch string) string {
+	if commit := LooseRef(repo, branch); commit != "" {
+		return commit
+	}
+	if _, err := os.Stat(filepath.Join(repo, "packed-refs")); errors.Is(err, os.ErrNotExist) {
+		return ""
+	}
+	return reference(repo, "refs/heads/"+branch)
+}
+
+// reference returns the hash of a reference of a repo, or "".
+func reference(repo, name string) string {
+	ref, err := storageOf(repo).Reference(plumbing.ReferenceName(name))
+	if err != nil {
+		return ""
+	}
+	return ref.Hash().String()
+}
+
+// HasObject reports whether a repo has an object with the whole hash.
+func HasObject(repo, hash string) bool {
+	return plumbing.IsHash(hash) && storageOf(repo).HasEncodedObject(plumbing.NewHash(hash)) == nil
+}
+
+// HasCommit reports whether a repo has a commit with the whole hash.
+func HasCommit(repo, hash string) bool {
+	if !plumbing.IsHash(hash) {
+		return false
+	}
+	_, err := object.GetCommit(storageOf(repo), plumbing.NewHash(hash))
+	return err == nil
+}
+
+// Contains reports whether a commit is an ancestor of another one, or equal to it.
+func Contains(repo, descendant, ancestor string) bool {
+	store := storageOf(repo)
+	from, err := object.GetCommit(store, plumbing.NewHash(ancestor))
+	if err != nil {
+		return false
+	}
+	to, err := object.GetCommit(store, plumbing.NewHash(descendant))
+	if err != nil {
+		return false
+	}
+	contains, err := from.IsAncestor(to)
+	return err == nil && contains
+}
+
+// merges contains the results of [MergedTree], by repo and commits. They never change.
+var merges sync.Map
+
+type merge struct{ repo, ours, theirs string }
+
+// MergedTree returns the tree of a merge of two commits, or "" if they conflict.
+func MergedTree(repo, ours, theirs string) string {
+	key := merge{repo, ours, theirs}
+	if tree, known := merges.Load(key); known {
+		return tree.(string) //nolint:forcetypeassert // stored below
+	}
+	out, err := Run(repo, "merge-tree", "--write-tree", ours, theirs)
+	if err != nil {
+		out = ""
+	}
+	tree, _, _ := strings.Cut(out, "\n")
+	if HasCommit(repo, ours) && HasCommit(repo, theirs) { // else a later push may bring them
+		merges.Store(key, tree)
+	}
+	return tree
+}
