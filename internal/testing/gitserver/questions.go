@@ -78,6 +78,20 @@ func Contains(repo, descendant, ancestor string) bool {
 	return err == nil && contains
 }
 
+// OnBranch reports whether a branch of the repo contains a commit.
+func OnBranch(repo, commit string) bool {
+	heads, err := References(storageOf(repo), "refs/heads/")
+	if err != nil {
+		return false
+	}
+	for _, head := range heads {
+		if Contains(repo, head.String(), commit) {
+			return true
+		}
+	}
+	return false
+}
+
 // merges contains the results of [MergedTree], by repo and commits. They never change.
 var merges sync.Map
 
