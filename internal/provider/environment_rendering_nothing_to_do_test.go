@@ -9,7 +9,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/protocol"
 )
@@ -17,16 +16,7 @@ import (
 // planned plans with a version of the provider. It returns the diagnostics, and whether there is anything to do.
 func (p *protocolRun) planned(version string, r protocol.Resource, given map[string]any) (text string, changes bool) {
 	p.t.Helper()
-	server := provider.NewServer(version)
-	schemas, err := protocol.ReadSchemas(p.t.Context(), server)
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	s, ds, err := schemas.Start(p.t.Context(), server, p.config)
-	if err != nil || ds.HasErrors() {
-		p.t.Fatalf("%v\n%s", err, ds)
-	}
-	plan, ds, err := s.Plan(p.t.Context(), &r, given)
+	plan, ds, err := p.startVersion(version).Plan(p.t.Context(), &r, given)
 	if err != nil || plan == nil {
 		p.t.Fatalf("plan: %v\n%s", err, ds)
 	}

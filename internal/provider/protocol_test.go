@@ -107,9 +107,12 @@ type protocolRun struct {
 }
 
 // start configures the provider, as each command of Terraform does.
-func (p *protocolRun) start() *protocol.Session {
+func (p *protocolRun) start() *protocol.Session { return p.startVersion("test") }
+
+// startVersion configures a version of the provider.
+func (p *protocolRun) startVersion(version string) *protocol.Session {
 	p.t.Helper()
-	server := provider.NewServer("test")
+	server := provider.NewServer(version)
 	schemas, err := protocol.ReadSchemas(p.t.Context(), server)
 	if err != nil {
 		p.t.Fatal(err)

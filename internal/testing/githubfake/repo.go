@@ -127,20 +127,7 @@ func (r *Repo) commit(hash string) string {
 
 // contains reports whether a commit is an ancestor of another one, or equal to it.
 func (r *Repo) contains(descendant, ancestor string) bool {
-	if descendant == ancestor {
-		return true
-	}
-	store := r.server.Git.Storage(r.Path)
-	from, err := gitobject.GetCommit(store, plumbing.NewHash(ancestor))
-	if err != nil {
-		return false
-	}
-	to, err := gitobject.GetCommit(store, plumbing.NewHash(descendant))
-	if err != nil {
-		return false
-	}
-	contains, err := from.IsAncestor(to)
-	return err == nil && contains
+	return gitserver.Contains(r.server.Git.Storage(r.Path), descendant, ancestor)
 }
 
 // sync updates the pull requests from the branches.
@@ -174,8 +161,7 @@ func (r *Repo) sync() {
 func (r *Repo) moveTo(p *pull, head, base string) {
 	if head != p.headCommit {
 		p.updated = r.server.now()
-		name := plumbing.ReferenceName(fmt.Sprintf("refs/pull/%d/head", p.number))
-		_ = r.server.Git.Storage(r.Path).SetReference(plumbing.NewHashReference(name, plumbing.NewHash(head)))
+		_ = gitserver.SetReference(r.Path, fmt.Sprintf("refs/pull/%d/head", p.number), head)
 	}
 	p.headCommit, p.baseCommit = head, base
 }

@@ -139,5 +139,5 @@ func (p *Project) rev(branch string) string { return gitserver.Branch(p.Dir, bra
 
 // contains reports whether a commit is an ancestor of another one, or equal to it.
 func (p *Project) contains(descendant, ancestor string) bool {
-	return gitserver.Contains(p.Dir, descendant, ancestor)
+	return gitserver.Contains(p.server.Git.Storage(p.Dir), descendant, ancestor)
 }

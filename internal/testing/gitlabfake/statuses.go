@@ -53,7 +53,7 @@ func (p *Project) postStatus(w http.ResponseWriter, c *call, sha string) {
 		TargetURL                string `json:"target_url"`
 	}
 	c.decode(&asked)
-	if !gitserver.OnBranch(p.Dir, sha) {
+	if !gitserver.OnBranch(p.server.Git.Storage(p.Dir), sha) {
 		fail(w, http.StatusNotFound, "404 References for commit Not Found")
 		return
 	}

@@ -125,7 +125,7 @@ func apply(said io.Writer, store *filesystem.Storage, repo string, c *packp.Comm
 	case c.New.IsZero():
 		err = store.RemoveReference(c.Name)
 	default:
-		err = store.SetReference(plumbing.NewHashReference(c.Name, c.New))
+		err = SetReference(repo, c.Name.String(), c.New.String())
 	}
 	if err != nil {
 		fmt.Fprintf(said, "error: %v\n", err)

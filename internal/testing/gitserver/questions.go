@@ -12,6 +12,8 @@ import (
 
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/object"
+	"github.com/go-git/go-git/v5/plumbing/storer"
+	"github.com/go-git/go-git/v5/storage/filesystem"
 )
 
 // The fakes of Git hosts ask the same questions about their repos in each request. The start of git takes longer than
@@ -49,6 +51,21 @@ func reference(repo, name string) string {
 	return ref.Hash().String()
 }
 
+// SetReference sets a reference of a repo as Git does: a process that reads it meanwhile finds the old or the new hash.
+// The storage of go-git writes into the file itself, and git then fails on an empty one ("bad object").
+func SetReference(repo, name, hash string) error {
+	file := filepath.Join(repo, filepath.FromSlash(name))
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		return err
+	}
+	lock, err := os.OpenFile(file+".lock", os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
+	if err != nil {
+		return err
+	}
+	_, err = lock.WriteString(hash + "\n")
+	return errors.Join(err, lock.Close(), os.Rename(lock.Name(), file))
+}
+
 // HasObject reports whether a repo has an object with the whole hash.
 func HasObject(repo, hash string) bool {
 	return plumbing.IsHash(hash) && storageOf(repo).HasEncodedObject(plumbing.NewHash(hash)) == nil
@@ -64,8 +81,10 @@ func HasCommit(repo, hash string) bool {
 }
 
 // Contains reports whether a commit is an ancestor of another one, or equal to it.
-func Contains(repo, descendant, ancestor string) bool {
-	store := storageOf(repo)
+func Contains(store storer.EncodedObjectStorer, descendant, ancestor string) bool {
+	if descendant == ancestor {
+		return true
+	}
 	from, err := object.GetCommit(store, plumbing.NewHash(ancestor))
 	if err != nil {
 		return false
@@ -79,13 +98,13 @@ func Contains(repo, descendant, ancestor string) bool {
 }
 
 // OnBranch reports whether a branch of the repo contains a commit.
-func OnBranch(repo, commit string) bool {
-	heads, err := References(storageOf(repo), "refs/heads/")
+func OnBranch(store *filesystem.Storage, commit string) bool {
+	heads, err := References(store, "refs/heads/")
 	if err != nil {
 		return false
 	}
 	for _, head := range heads {
-		if Contains(repo, head.String(), commit) {
+		if Contains(store, head.String(), commit) {
 			return true
 		}
 	}
