@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/hashicorp/terraform-plugin-framework/providerserver"
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
@@ -19,13 +20,15 @@ func NewServer(version string, options ...Option) tfprotov6.ProviderServer {
 	return panicReporter{privateStateChecker{served}, lists}
 }
 
-// privateStateChecker rejects a damaged private state. The framework does so too, but reports a bug in the provider
+// privateStateChecker explains a damaged private state. The framework rejects it, but reports a bug in the provider
 // without a way out.
 type privateStateChecker struct{ tfprotov6.ProviderServer }
 
-// checkPrivateState returns why a private state can't be read, or nil: it is not a JSON object with JSON values.
-func checkPrivateState(private []byte) []*tfprotov6.Diagnostic {
-	if len(private) == 0 {
+// explain returns why the private state of a failed call can't be read, or nil: it is not a JSON object with JSON
+// values.
+func explain(failed []*tfprotov6.Diagnostic, private []byte) []*tfprotov6.Diagnostic {
+	isError := func(d *tfprotov6.Diagnostic) bool { return d.Severity == tfprotov6.DiagnosticSeverityError }
+	if len(private) == 0 || !slices.ContainsFunc(failed, isError) {
 		return nil
 	}
 	var keys map[string][]byte
@@ -50,34 +53,29 @@ func checkPrivateState(private []byte) []*tfprotov6.Diagnostic {
 func (s privateStateChecker) ReadResource(
 	ctx context.Context, req *tfprotov6.ReadResourceRequest,
 ) (*tfprotov6.ReadResourceResponse, error) {
-	if diags := checkPrivateState(req.Private); diags != nil {
-		return &tfprotov6.ReadResourceResponse{NewState: req.CurrentState, Private: req.Private, Diagnostics: diags}, nil
+	resp, err := s.ProviderServer.ReadResource(ctx, req)
+	if diags := explain(resp.Diagnostics, req.Private); diags != nil {
+		resp.NewState, resp.Private, resp.Diagnostics = req.CurrentState, req.Private, diags
 	}
-	return s.ProviderServer.ReadResource(ctx, req)
+	return resp, err
 }
 
 func (s privateStateChecker) PlanResourceChange(
 	ctx context.Context, req *tfprotov6.PlanResourceChangeRequest,
 ) (*tfprotov6.PlanResourceChangeResponse, error) {
-	if diags := checkPrivateState(req.PriorPrivate); diags != nil {
-		return &tfprotov6.PlanResourceChangeResponse{
-			PlannedState:   req.ProposedNewState,
-			PlannedPrivate: req.PriorPrivate,
-			Diagnostics:    diags,
-		}, nil
+	resp, err := s.ProviderServer.PlanResourceChange(ctx, req)
+	if diags := explain(resp.Diagnostics, req.PriorPrivate); diags != nil {
+		resp.PlannedState, resp.PlannedPrivate, resp.Diagnostics = req.ProposedNewState, req.PriorPrivate, diags
 	}
-	return s.ProviderServer.PlanResourceChange(ctx, req)
+	return resp, err
 }
 
 func (s privateStateChecker) ApplyResourceChange(
 	ctx context.Context, req *tfprotov6.ApplyResourceChangeRequest,
 ) (*tfprotov6.ApplyResourceChangeResponse, error) {
-	if diags := checkPrivateState(req.PlannedPrivate); diags != nil {
-		return &tfprotov6.ApplyResourceChangeResponse{
-			NewState:    req.PriorState,
-			Private:     req.PlannedPrivate,
-			Diagnostics: diags,
-		}, nil
+	resp, err := s.ProviderServer.ApplyResourceChange(ctx, req)
+	if diags := explain(resp.Diagnostics, req.PlannedPrivate); diags != nil {
+		resp.NewState, resp.Private, resp.Diagnostics = req.PriorState, req.PlannedPrivate, diags
 	}
-	return s.ProviderServer.ApplyResourceChange(ctx, req)
+	return resp, err
 }

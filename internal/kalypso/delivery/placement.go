@@ -137,7 +137,7 @@ func (decision *Decision) moves() (all []Move) {
 	before := s.Delivered.placed()
 	for target, existing := range before {
 		is, ok := after[target]
-		if !ok {
+		if !ok || slices.Equal(is, existing) {
 			continue
 		}
 		m := Move{

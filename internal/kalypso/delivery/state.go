@@ -158,10 +158,7 @@ var errState = errors.New("the state does not have the form of this version")
 // because Terraform parses nested JSON in every step of a plan and an apply.
 func (s *State) Encode() ([]byte, error) {
 	var packed bytes.Buffer
-	z, err := gzip.NewWriterLevel(&packed, gzip.BestSpeed)
-	if err != nil {
-		return nil, err
-	}
+	z := gzip.NewWriter(&packed)
 	if err := errors.Join(json.NewEncoder(z).Encode(withoutRepeats(s)), z.Close()); err != nil {
 		return nil, err
 	}

@@ -20,6 +20,8 @@ import (
 	"github.com/go-git/go-git/v5/storage/filesystem"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitobject"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/githubfake"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/protocol"
@@ -150,6 +152,9 @@ func flatten(all map[string]string, at string, v any) {
 			if shown, renamed := renamedKeys[name]; renamed {
 				name = shown
 			}
+			if text, ok := part.(string); ok && name == "targets" {
+				part = targetsOf(text)
+			}
 			flatten(all, at+"."+name, part)
 		}
 	case []any:
@@ -162,6 +167,27 @@ func flatten(all map[string]string, at string, v any) {
 	default:
 		all[at] = fmt.Sprint(v)
 	}
+}
+
+// targetsOf returns the hash and the name of each deployment target of a folder, as they were kept when the corpus was
+// recorded.
+func targetsOf(text string) any {
+	var targets delivery.InventoryTargets
+	if targets.UnmarshalText([]byte(text)) != nil {
+		return text
+	}
+	pairs := make([]any, len(targets))
+	for i, t := range targets {
+		hash, mark := t.Hash.String(), ""
+		if t.Whole != (gitobject.Hash{}) {
+			hash = t.Whole.String()
+		}
+		if t.Empty {
+			mark = "-"
+		}
+		pairs[i] = hash + mark + " " + t.Name
+	}
+	return pairs
 }
 
 // branches adds the commits and files of the branches of a repo.
