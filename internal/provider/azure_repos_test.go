@@ -27,8 +27,6 @@ func newAzureRoot(t *testing.T) *azureRoot {
 		root: newRootFrom(t, "testdata/TestAccAzureRepos"), repo: gitserver.InitBare(t), vars: map[string]any{},
 	}
 	r.write("terraform.tf", terraformBlock)
-	r.env = append(r.env, "TF_LOG=TRACE", "TF_LOG_PATH="+filepath.Join(r.folder, logName))
-	r.startProviders() // for its log
 	return r
 }
 
@@ -88,9 +86,11 @@ func (r *azureRoot) expectNoSecret() {
 	if err != nil && !os.IsNotExist(err) {
 		r.t.Error(err)
 	}
-	for name, text := range map[string]string{
-		"output": r.printed.String(), "state": string(state), "log": readFile(r.t, filepath.Join(r.folder, logName)),
-	} {
+	log := readFile(r.t, filepath.Join(r.folder, logName))
+	if !strings.Contains(log, "PlanResourceChange") {
+		r.t.Errorf("the log contains no request:\n%.1000s", log)
+	}
+	for name, text := range map[string]string{"output": r.printed.String(), "state": string(state), "log": log} {
 		if strings.Contains(text, "canary") {
 			r.t.Errorf("a secret is in the %s", name)
 		}
@@ -123,6 +123,7 @@ func TestAccAzureRepos(t *testing.T) {
 			t.Parallel()
 			r := newAzureRoot(t)
 			start(r)
+			r.ownProcess("TF_LOG=TRACE")
 			r.apply()
 			r.expectEmptyPlan()
 			r.set("value", "2")
@@ -177,6 +178,7 @@ func TestAccAzureReposRefused(t *testing.T) {
 	gitserver.Seed(t, r.repo, "dev", map[string]string{"theirs": "1\n"})
 	s := azurefake.New(t)
 	r.overHTTPS(readFile(t, s.CA), gitserver.WithBearerPrefix("canary-devops-token-"))
+	r.ownProcess("TF_LOG=TRACE")
 	apply := []string{"apply", "-no-color", "-auto-approve"}
 	refused := func(requests int, texts ...string) {
 		t.Helper()

@@ -127,12 +127,17 @@ provider_installation {
 `, folder)
 }
 
-// ownProcess serves the provider from a process of its own, with the module's current environment and its folder as
-// working directory.
-func (r *root) ownProcess() {
+// ownProcess serves the provider from a process of its own, with the module's current environment, more variables, and
+// the module's folder as working directory. The process writes its log to [logName].
+func (r *root) ownProcess(variables ...string) {
 	r.t.Helper()
 	cmd := exec.CommandContext(r.t.Context(), providerBinary(r.t), "-debug")
-	cmd.Dir, cmd.Env = r.folder, append(slices.Clone(r.env), "TF_LOG_SDK=OFF")
+	cmd.Dir, cmd.Env = r.folder, slices.Concat(r.env, []string{"TF_LOG_SDK=OFF"}, variables)
+	log, err := os.OpenFile(filepath.Join(r.folder, logName), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	cmd.Stderr = log
 	stdout, err := cmd.StdoutPipe()
 	if err == nil {
 		err = cmd.Start()
@@ -143,6 +148,7 @@ func (r *root) ownProcess() {
 	r.t.Cleanup(func() {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
+		_ = log.Close()
 	})
 	for lines := bufio.NewScanner(stdout); lines.Scan(); {
 		if _, text, found := strings.Cut(lines.Text(), "TF_REATTACH_PROVIDERS='"); found {

@@ -11,8 +11,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/programs"
 )
 
 // terraformBlock begins every configuration that the CLI runs by itself.
@@ -32,16 +30,7 @@ type root struct {
 	printed  strings.Builder // by all commands
 }
 
-// needTerraform skips the test if acceptance tests are off.
-func needTerraform(t *testing.T) {
-	t.Helper()
-	_ = os.Getenv(programs.NotRun) // so that Go repeats the test, see programs
-	if os.Getenv("TF_ACC") == "" {
-		t.Skip("TF_ACC is not set: the test runs the Terraform CLI")
-	}
-}
-
-// newRoot creates a root module from files: name → content. It skips the test if acceptance tests are off.
+// newRoot creates a root module from files: name → content. It skips the test if it needs Terraform, see needTerraform.
 //
 // Its commands share a provider that this process serves, so the provider has the environment and the working directory
 // of the tests. A test that needs those of the module calls ownProcess; a test of signals, logs or memory calls

@@ -2,7 +2,6 @@ package provider_test
 
 import (
 	"net/http"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -53,8 +52,7 @@ func TestAccDeploymentStateAzure(t *testing.T) {
 	commit := d.render(nil, map[string]string{"large": "one"})
 	s := azurefake.New(t)
 	d.azure(s, azurefake.Secret)
-	d.startProviders() // for its log
-	d.env = append(d.env, "TF_LOG=TRACE", "TF_LOG_PATH="+filepath.Join(d.folder, logName))
+	d.ownProcess("TF_LOG=TRACE")
 	row := func(cluster, commit string) map[string]any {
 		return azurefake.Configuration(cluster, "file://"+d.repo, "stage", "./fleet/large", "stage@sha1:"+commit)
 	}

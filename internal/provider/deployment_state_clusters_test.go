@@ -60,8 +60,7 @@ func TestAccDeploymentStateClusters(t *testing.T) {
 	if err := os.WriteFile(file, []byte(cluster.Kubeconfig(apiserver.Reader)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	d.startProviders() // for its log
-	d.env = append(d.env, "TF_LOG=TRACE", "TF_LOG_PATH="+filepath.Join(d.folder, logName))
+	d.ownProcess("TF_LOG=TRACE")
 	d.write("provider.tf", `
 variable "clusters" {
   type = any

@@ -23,6 +23,7 @@ func configDocument(name, value string) string {
 func TestAccSourcesKeptWithoutWrite(t *testing.T) {
 	t.Parallel()
 	r := newRendering(t, gitserver.InitBare(t))
+	r.set("typed", true) // so that manifests contain no other object
 	r.set("value", "1")
 	commit := func(digit string) string { return strings.Repeat(digit, 40) }
 	read := func(digit string, manifests map[string]string) {

@@ -14,6 +14,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/golden"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/slow"
 )
 
 // build runs a fleet and returns its tree.
@@ -65,8 +66,8 @@ func TestGolden(t *testing.T) {
 	for _, g := range golden.All(t) {
 		t.Run(g.Name, func(t *testing.T) {
 			t.Parallel()
-			if g.Name == "large-100k" && testing.Short() {
-				t.Skip("100,000 assignments are too many for -short")
+			if g.Name == "large-100k" {
+				slow.Skip(t)
 			}
 			f := objectsOf(t, g)
 			checkGolden(t, g, f)

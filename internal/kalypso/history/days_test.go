@@ -20,6 +20,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 	server "github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/postgres"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/seeds"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/slow"
 )
 
 // look is one run of the pipeline that observes the clusters.
@@ -222,6 +223,7 @@ func (d *days) play(t *testing.T, p place) {
 // TestDays simulates many days of deliveries, rollbacks, abandoned rollouts, and clusters that come, go and sleep. Both
 // stores and SQL return every delivery, metric and run, and the versions at random moments.
 func TestDays(t *testing.T) {
+	slow.Skip(t)
 	t.Parallel()
 	n, moments := 20, 20
 	if seeds.Long() {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/observation"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/slow"
 )
 
 // killedPlace names the variable with the store to which [TestWriteUntilKilled] writes.
@@ -43,6 +44,7 @@ func TestWriteUntilKilled(t *testing.T) {
 
 // A writer that is killed leaves a whole record or none. The next record corrects the current runs.
 func TestKilled(t *testing.T) {
+	slow.Skip(t)
 	eachStore(t, func(t *testing.T, p place) {
 		at := ""
 		switch p := p.(type) {

@@ -17,6 +17,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/observation"
 	server "github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/postgres"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/seeds"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/slow"
 )
 
 // ran is a run in the model. Times are in milliseconds.
@@ -243,6 +244,7 @@ func TestRandomChanges(t *testing.T) {
 // Both stores have the same runs as an independent model that compares everything each time: also if the state is lost
 // or old, if sources do not answer, and if the store is emptied or restored from an older copy.
 func TestRandomRecords(t *testing.T) {
+	slow.Skip(t)
 	t.Parallel()
 	for name, empty := range stores(t) {
 		t.Run(name, func(t *testing.T) {

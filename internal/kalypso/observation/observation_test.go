@@ -17,6 +17,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/observation"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/seeds"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/slow"
 )
 
 var now = time.Date(2026, 11, 22, 12, 0, 0, 123e6, time.UTC)
@@ -168,6 +169,7 @@ func TestOneGroup(t *testing.T) {
 // TestBounds encodes 10,000 clusters with 100 targets each. With any times and messages, the text stays within its
 // limit and contains each instance.
 func TestBounds(t *testing.T) {
+	slow.Skip(t)
 	for name, test := range map[string]struct {
 		since   func(r *rand.Rand, report int64) int64
 		message bool

@@ -14,6 +14,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/page"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/chromium"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/slow"
 )
 
 var (
@@ -65,6 +66,7 @@ func visible(t *testing.T, p *chromium.Page, selector string) (texts []string) {
 
 // TestBrowser looks at pages with a real browser.
 func TestBrowser(t *testing.T) {
+	slow.Skip(t)
 	b := chromium.Start(t)
 	t.Run("filters, cells, keys", func(t *testing.T) { testUse(t, b) })
 	t.Run("without script", func(t *testing.T) { testWithoutScript(t, b) })

@@ -18,6 +18,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/origin"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/source"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/slow"
 )
 
 // The registration determines the workspace of a Workload. The team's labels do not change it.
@@ -350,6 +351,7 @@ func TestWorkloadsAtSeveralCommits(t *testing.T) {
 // A file that is too large is named, and the rest of its repo is read. A repo that exceeds the limit of a fetch is an
 // error. From a server without filters, objects that were not requested may have any size.
 func TestWorkloadsSize(t *testing.T) {
+	slow.Skip(t)
 	filtering := serve(t, gitserver.WithFilter())
 	line := "0123456789abcdef"
 	huge := "# " + strings.Repeat(line, 100<<20/len(line)) + "\n"
@@ -396,6 +398,7 @@ func TestWorkloadsSize(t *testing.T) {
 // With 300 registrations in 30 repos, each repo takes one session. A second read in the same run takes none. Only the
 // registrations' folders are sent.
 func TestWorkloadsFetches(t *testing.T) {
+	slow.Skip(t)
 	s := serve(t, gitserver.WithFilter())
 	var registrations []*fleet.WorkloadRegistration
 	for i := range 30 {

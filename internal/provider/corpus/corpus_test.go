@@ -26,6 +26,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/githubfake"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/protocol"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/slow"
 )
 
 const (
@@ -75,6 +76,9 @@ func TestCorpus(t *testing.T) {
 		for i := range shards {
 			t.Run(fmt.Sprint(i), func(t *testing.T) {
 				t.Parallel()
+				if i > 0 && i != rareShard {
+					slow.Skip(t)
+				}
 				sh := newShard(t, schemas)
 				var text strings.Builder
 				kinds, rounds := stories(repo), storiesOfShard

@@ -14,6 +14,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/remote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/describe"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/slow"
 )
 
 func config(name string, labels, data map[string]string) *fleet.Config {
@@ -228,6 +229,7 @@ func TestDescribeNotKnown(t *testing.T) {
 
 // TestDescribeLimit describes very large changes. The text keeps within the limit of a plan, and of the host.
 func TestDescribeLimit(t *testing.T) {
+	slow.Skip(t)
 	t.Parallel()
 	b := newBranch(t)
 	targets := map[string][]string{}

@@ -12,6 +12,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/apiserver"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/seeds"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/slow"
 )
 
 const (
@@ -328,6 +329,7 @@ var onAPIServer = []string{"source-is-deleted", "helm-release", "argocd-sync-fai
 
 // A real API server with the recorded objects gives the same verdicts as the recorded cluster, at each state.
 func TestTimelinesOnAPIServer(t *testing.T) {
+	slow.Skip(t)
 	t.Parallel()
 	server := apiserver.Start(t,
 		apiserver.CRDs(t, apiserver.Kustomizations, apiserver.GitRepositories, apiserver.OCIRepositories,

@@ -19,6 +19,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/signing"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/signingkey"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/slow"
 )
 
 const branch = "history"
@@ -244,6 +245,7 @@ func TestErrors(t *testing.T) {
 
 // The memory and the requests of a read are limited.
 func TestTooMuch(t *testing.T) {
+	slow.Skip(t)
 	t.Parallel()
 	repo := gitserver.InitBare(t)
 	s := open(t, repo, ".", gitops.Author{})

@@ -17,6 +17,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/rollout"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/slow"
 )
 
 // repos is a server with the repos control-plane and gitops.
@@ -137,6 +138,7 @@ func TestMissing(t *testing.T) {
 
 // 200 days of 2,000 commits take at most 20 requests and 10 seconds.
 func TestBounds(t *testing.T) {
+	slow.Skip(t)
 	for name, options := range map[string][]gitserver.Option{"filter": {gitserver.WithFilter()}, "no filter": nil} {
 		r := newRepos(t, options...)
 		var sources, changes [][]file

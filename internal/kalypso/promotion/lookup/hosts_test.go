@@ -18,6 +18,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hostingtest"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/slow"
 )
 
 func TestMain(m *testing.M) {
@@ -344,6 +345,7 @@ func (c *chain) silent(credential hostingtest.Credential, why string) {
 // TestManyCommits: 500 commits behind, a promotion with a soak reads the statuses of each host within a minute. Only
 // GitHub answers for many commits in one request.
 func TestManyCommits(t *testing.T) {
+	slow.Skip(t)
 	t.Parallel()
 	const behind = 500
 	hosts.Each(t, hosts.Prompt(), func(t *testing.T, on hosts.Host) {

@@ -38,6 +38,13 @@ resource "terraform_data" "breaks" {
   input = "data"
 }
 
+# Whether the fleet is in typed arguments. The default is Kalypso's documents: Terraform and the provider handle each
+# value of an argument several times, and a document is one value.
+variable "typed" {
+  type    = bool
+  default = false
+}
+
 variable "place" {
   type = object({ repo = string, branch = optional(string, "dev"), path = optional(string) })
 }
@@ -102,8 +109,8 @@ locals {
   file   = "{{ with .ConfigData.value }}value: {{ . }} in {{ $.Namespace }}\n{{ end }}"
 }
 
-resource "kalypso_environment_rendering" "this" {
-  environment = var.environment
+locals {
+  typed = var.typed || contains(values(var.broken), "unknown") # of one value, not of a whole document
 
   cluster_types = { for type in var.types : type => {
     name              = type
@@ -120,7 +127,7 @@ resource "kalypso_environment_rendering" "this" {
     }
   }
   configs = merge(
-    { all = { name = "all", data = { value = var.value } } },
+    { all = { name = "all", labels = {}, data = { value = var.value } } },
     {
       for target, value in var.values :
       target => { name = "of-${target}", labels = { "deployment-target" = "app-${target}" }, data = { value = value } }
@@ -131,16 +138,58 @@ resource "kalypso_environment_rendering" "this" {
     deployment_target_selector = { match_labels = { type = type } }
     cluster_type_selector      = { match_labels = { type = type } }
   } }
-  workloads = { app = {
-    name = "app"
-    deployment_targets = [for name, type in var.targets : {
-      name           = name, labels = { type = type }, environment = var.environment
-      manifests      = { breaks = lookup(var.broken, name, "") == "text" ? "{{" : lookup(local.broken, name, "") }
-      config_schemas = lookup(var.broken, name, "") == "schema" ? [jsonencode({ required = ["none"] })] : []
-    }]
-  } }
-  manifests = try(var.options.manifests, null)
-  sources   = try(var.options.sources, null)
+  deployment_targets = [for name, type in var.targets : {
+    name           = name
+    labels         = { type = type }
+    environment    = var.environment
+    manifests      = { breaks = lookup(var.broken, name, "") == "text" ? "{{" : lookup(local.broken, name, "") }
+    config_schemas = lookup(var.broken, name, "") == "schema" ? [jsonencode({ required = ["none"] })] : []
+  }]
+
+  kalypso = "scheduler.kalypso.io/v1alpha1"
+  documents = concat(
+    [for name, o in local.cluster_types : {
+      apiVersion = local.kalypso, kind = "ClusterType", metadata = { name = o.name, labels = o.labels }
+      spec       = { reconciler = o.reconciler, namespaceService = o.namespace_service, configType = o.config_type }
+    }],
+    [for name, o in local.templates : {
+      apiVersion = local.kalypso, kind = "Template", metadata = { name = o.name }
+      spec       = { type = o.type, manifests = o.manifests }
+    }],
+    [for name, o in local.configs : {
+      apiVersion = "v1", kind = "ConfigMap"
+      metadata   = { name = o.name, labels = merge({ platform-config = "true" }, o.labels) }, data = o.data
+    }],
+    [for name, o in local.scheduling_policies : {
+      apiVersion = local.kalypso, kind = "SchedulingPolicy", metadata = { name = o.name }
+      spec = {
+        deploymentTargetSelector = { labelSelector = { matchLabels = o.deployment_target_selector.match_labels } }
+        clusterTypeSelector      = { labelSelector = { matchLabels = o.cluster_type_selector.match_labels } }
+      }
+    }],
+    [{
+      apiVersion = local.kalypso, kind = "Workload", metadata = { name = "app" }
+      spec = { deploymentTargets = [for t in local.deployment_targets : {
+        name      = t.name, labels = t.labels, environment = t.environment
+        manifests = t.manifests, configSchemas = t.config_schemas
+      }] }
+    }],
+  )
+}
+
+resource "kalypso_environment_rendering" "this" {
+  environment = var.environment
+
+  cluster_types       = local.typed ? local.cluster_types : null
+  templates           = local.typed ? local.templates : null
+  configs             = local.typed ? local.configs : null
+  scheduling_policies = local.typed ? local.scheduling_policies : null
+  workloads           = local.typed ? { app = { name = "app", deployment_targets = local.deployment_targets } } : null
+  manifests = merge(
+    local.typed ? null : { "fleet.yaml" = join("---\n", [for d in local.documents : yamlencode(d)]) },
+    try(var.options.manifests, null),
+  )
+  sources = try(var.options.sources, null)
 
   rollout = var.rollout == null ? null : {
     stages   = var.rollout.stages

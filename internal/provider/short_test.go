@@ -1,0 +1,71 @@
+package provider_test
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/programs"
+)
+
+// short lists the tests with the CLI that also run with -short, as in make test: Terraform's behaviour once for each
+// object, and the usual mistakes. The other tests with the CLI run in make testacc, make test-all, and CI. They are
+// stories of many applies, faults of servers, killed processes, and examples with other programs. Tests of their rules
+// without the CLI run with -short too.
+var short = strings.Fields(`
+TestAccAssignmentsFailed TestAccAssignmentsUnknown TestAccAssignmentsWhy TestAccBaseRepo TestAccBaseRepoDrift
+TestAccBaseRepoImport TestAccClusterSyncFunction TestAccCommitStatusInvalid TestAccCommitStatusLife
+TestAccCommitStatusUnknown TestAccControlPlaneImport TestAccControlPlaneSample TestAccControlPlaneUnknownProvider
+TestAccControlPlaneValidate TestAccDeploymentGate TestAccDeploymentGateInvalid TestAccDeploymentHistory
+TestAccDeploymentRecordErrors TestAccDeploymentState TestAccDeploymentStateInvalid TestAccDeploymentStateRows
+TestAccDeploymentStateUnknownCluster TestAccFleetPageFunction TestAccFleetPageUnknown TestAccModelIdentity
+TestAccModelImportCommand TestAccModelResources TestAccModelUnknown TestAccNamespaceFunction TestAccPromotionDeployed
+TestAccPromotionPlan TestAccPromotionPullRequest TestAccRenderTemplateFunction TestAccSelectorMatchesFunction
+TestAccWorkloads
+TestAccBrokenNew TestAccBrokenTeams TestAccClearSecrets TestAccLimits TestAccPlacement TestAccPlacementReasons
+TestAccPlans TestAccPreview TestAccProtocol TestAccPullRequestFields TestAccPullRequestInput TestAccPullRequestLabels
+TestAccPullRequestMoves TestAccRenderingAdopt TestAccRenderingDrift TestAccRenderingGuardrails TestAccRenderingIdentity
+TestAccRenderingImport TestAccRenderingLife TestAccRenderingMoves TestAccRenderingUnreachable TestAccRenderingUnreadState
+TestAccRollout TestAccRolloutInput TestAccRolloutPreview TestAccSecrets TestAccSecretsInConfigurationErrors
+TestAccSourcesInput TestAccTeamText TestAccUnknownClusterType TestAccUnknownProvider TestAccUnknownRefused
+TestAccValidate
+TestAccExamples TestAccExamplesFunctions TestAccFirstFleet TestAccGoldenFleets TestAccImportBlocksOfEverything
+TestAccImportErrors TestAccImportGeneratesConfiguration TestAccModule TestAccNullVariableSelectsNothing TestAccSample
+TestAccTerraformTest
+TestAccGitLabRefused TestAccProviderSecrets TestAccProviderUnknown TestAccValidateProvider
+`)
+
+// needTerraform skips the test if acceptance tests are off, or with -short if it is not in [short].
+func needTerraform(t *testing.T) {
+	t.Helper()
+	_ = os.Getenv(programs.NotRun) // so that Go repeats the test, see programs
+	if os.Getenv("TF_ACC") == "" {
+		t.Skip("TF_ACC is not set: the test runs the Terraform CLI")
+	}
+	if name, _, _ := strings.Cut(t.Name(), "/"); testing.Short() && !slices.Contains(short, name) {
+		t.Skip("it does not run with -short, but in make testacc")
+	}
+}
+
+// TestShort checks that every name in short is a test.
+func TestShort(t *testing.T) {
+	t.Parallel()
+	var tests []string
+	files, err := filepath.Glob("*_test.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		for _, found := range regexp.MustCompile(`(?m)^func (TestAcc\w+)`).FindAllStringSubmatch(readFile(t, file), -1) {
+			tests = append(tests, found[1])
+		}
+	}
+	for _, name := range short {
+		if !slices.Contains(tests, name) {
+			t.Errorf("there is no test %s", name)
+		}
+	}
+}
