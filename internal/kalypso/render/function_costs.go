@@ -1,6 +1,10 @@
 package render
 
-import "reflect"
+import (
+	"reflect"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/pattern"
+)
 
 // functionCost is the cost model of a function. The zero value describes a function that reads its arguments once,
 // including all nested parts, and returns at most a few times as much.
@@ -157,3 +161,12 @@ func versionWork(_ []reflect.Value, read int64) (int64, error) {
 }
 
 func isList(v reflect.Value) bool { return v.Kind() == reflect.Slice || v.Kind() == reflect.Array }
+
+// patternWork returns the cost of compiling and matching a regular expression.
+func patternWork(args []reflect.Value, _ int64) (int64, error) {
+	cost, err := pattern.Measure(args[0].String())
+	if err != nil {
+		return 0, boundError("%v", err)
+	}
+	return cost.Compile + times(cost.Match, int64(args[1].Len())), nil
+}

@@ -39,7 +39,7 @@ func (assignments) Read(ctx context.Context, req datasource.ReadRequest, resp *d
 	var ofArguments problem.Problems
 	d := tfvalue.Decoder{Arguments: values, Problems: &ofArguments}
 	f, _ := model.ReadFleet(ctx, d, fleet.Limits{})
-	withValues, _ := d.Bool("explain")
+	withValues := d.True("explain")
 	record := readRecord(d)
 	f.Earlier.Decisions = record.Decisions
 	explanation, ofFleet := explain.New(ctx, f, targetsInWhy(d)...)

@@ -2,7 +2,6 @@ package configuration
 
 import (
 	"cmp"
-	"context"
 	"os"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -53,35 +52,26 @@ func readPostgres(d tfvalue.Decoder) string {
 	return url
 }
 
-// StoreModel contains the attributes of the argument store.
-type StoreModel struct {
-	Git      types.Object `tfsdk:"git"`
-	Postgres types.Object `tfsdk:"postgres"`
-}
-
 // StoreKnown reports whether a store can be opened: what of the provider's configuration it needs is known.
-func (d *Data) StoreKnown(ctx context.Context, store types.Object) bool {
-	if tfvalue.Nested[StoreModel](ctx, store).Postgres.IsNull() {
+func (d *Data) StoreKnown(store types.Object) bool {
+	if tfvalue.IsNull(store.Attributes()["postgres"]) {
 		return d.Known
 	}
 	return !unknown.Is(d.postgresURL)
 }
 
 // OpenStore opens a store whose arguments are known. It contacts nothing.
-func (d *Data) OpenStore(ctx context.Context, store types.Object, diags *diag.Diagnostics) history.Store {
-	m := tfvalue.Nested[StoreModel](ctx, store)
-	if !d.StoreKnown(ctx, store) {
+func (d *Data) OpenStore(store types.Object, diags *diag.Diagnostics) history.Store {
+	if !d.StoreKnown(store) {
 		diags.AddAttributeError(path.Root("store"), "Provider configuration not known yet",
 			"The store needs credentials of the provider that are known after apply.")
 		return nil
 	}
-	if m.Postgres.IsNull() {
-		git := tfvalue.Nested[struct {
-			Repo   types.String `tfsdk:"repo"`
-			Branch types.String `tfsdk:"branch"`
-			Path   types.String `tfsdk:"path"`
-		}](ctx, m.Git)
-		at := record.NewDestination(git.Repo.ValueString(), git.Branch.ValueString(), git.Path.ValueString())
+	given := tfvalue.NewDecoder(store, new(problem.Problems)) // the schema has checked the types
+	database, ok := given.Object("postgres")
+	if !ok {
+		git, _ := given.Object("git")
+		at := record.NewDestination(git.String("repo"), git.String("branch"), git.String("path"))
 		opened, err := gitstore.Open(d.Client, at.Repo, at.Branch, at.Path, d.Committer(nil))
 		if err != nil {
 			diags.AddAttributeError(path.Root("store").AtName("git"), "Invalid store", problem.Sentence(err))
@@ -89,16 +79,13 @@ func (d *Data) OpenStore(ctx context.Context, store types.Object, diags *diag.Di
 		}
 		return opened
 	}
-	schema := tfvalue.Nested[struct {
-		Schema types.String `tfsdk:"schema"`
-	}](ctx, m.Postgres).Schema.ValueString()
 	url := cmp.Or(d.postgresURL, os.Getenv(postgresVariable))
 	if url == "" {
 		diags.AddAttributeError(path.Root("store").AtName("postgres"), "PostgreSQL is not configured",
 			"Set postgres.url of the provider, or the environment variable "+postgresVariable+".")
 		return nil
 	}
-	opened, err := postgres.Open(postgres.Settings{URL: url, Schema: schema, Secrets: &d.secrets})
+	opened, err := postgres.Open(postgres.Settings{URL: url, Schema: database.String("schema"), Secrets: &d.secrets})
 	if err != nil {
 		diags.AddAttributeError(path.Root("store").AtName("postgres"), "Invalid URL of PostgreSQL", problem.Sentence(err))
 		return nil

@@ -117,7 +117,7 @@ func readStore(
 	if !ok || given.IsNull() {
 		return nil
 	}
-	store := p.OpenStore(ctx, given, diags)
+	store := p.OpenStore(given, diags)
 	if diags.HasError() {
 		return nil
 	}

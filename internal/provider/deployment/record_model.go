@@ -1,7 +1,6 @@
 package deployment
 
 import (
-	"context"
 	"encoding/json"
 	"time"
 
@@ -14,7 +13,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/observation"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/configuration"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
 
@@ -29,17 +28,6 @@ type deploymentRecordModel struct {
 	Changes     types.Int64    `tfsdk:"changes"`
 	Summary     types.String   `tfsdk:"summary"`
 	Timeouts    timeouts.Value `tfsdk:"timeouts"`
-}
-
-// recordedState contains the attributes of the argument deployment.
-type recordedState struct {
-	Head        types.String `tfsdk:"head"`
-	Observation types.String `tfsdk:"observation"`
-}
-
-// recordedHistory contains the attributes of the argument history.
-type recordedHistory struct {
-	Deployments types.List `tfsdk:"deployments"`
 }
 
 // recordedDeploymentTypes lists the attributes of a deployment that a store keeps.
@@ -95,27 +83,24 @@ func (d recordDecision) changes() []history.InstanceChange {
 // decide compares the arguments with those of the last apply; nil: there was none. It is a function of these and of the
 // memory alone.
 func (m *deploymentRecordModel) decide(
-	ctx context.Context, last *deploymentRecordModel, memory recordMemory, diags *diag.Diagnostics,
+	last *deploymentRecordModel, memory recordMemory, diags *diag.Diagnostics,
 ) (d recordDecision) {
-	given, store := tfvalue.Nested[recordedState](
-		ctx,
-		m.Deployment,
-	), tfvalue.Nested[configuration.StoreModel](
-		ctx,
-		m.Store,
-	)
-	if !m.History.IsNull() && !store.Git.IsNull() && !store.Git.IsUnknown() {
+	arguments := tfvalue.NewModelDecoder(m, new(problem.Problems)) // the schema has checked the types
+	store, _ := arguments.Object("store")
+	if _, git := store.Argument("git"); git && !m.History.IsNull() {
 		diags.AddAttributeError(path.Root("history"), "Conflicting arguments",
 			"history goes to a table of store.postgres. With store.git, Git has the deployments: remove history.")
 	}
-	if !tfvalue.FullyKnown(ctx, m.Deployment, m.History, m.Environment, m.Store, m.RenewAfter) {
+	if !arguments.Known("deployment", "history", "environment", "store", "renew_after") {
 		d.unknown = true
 		return d
 	}
-	switch {
-	case given.Observation.IsNull() && given.Head.IsNull():
+	given, _ := arguments.Object("deployment")
+	_, observed := given.Argument("observation")
+	switch _, head := given.Argument("head"); {
+	case !observed && !head:
 		return d
-	case given.Observation.IsNull():
+	case !observed:
 		diags.AddAttributeError(
 			path.Root("deployment"),
 			"No observation",
@@ -123,19 +108,19 @@ func (m *deploymentRecordModel) decide(
 		)
 		return d
 	}
-	now, err := observation.Parse(given.Observation.ValueString())
+	now, err := observation.Parse(given.String("observation"))
 	if err != nil {
 		diags.AddAttributeError(path.Root("deployment"), "Invalid observation", problem.Sentence(err))
 		return d
 	}
 	m.rename(now)
-	d.recording = history.Recording{Now: now, Deliveries: m.rows(ctx, diags)}
-	if was := last.recorded(ctx, memory, m.Store); was != nil && history.SamePlace(was, now) {
+	d.recording = history.Recording{Now: now, Deliveries: m.rows(diags)}
+	if was := last.recorded(memory, m.Store); was != nil && history.SamePlace(was, now) {
 		d.recording.Was = was
 	}
 	var known []history.DeliveryRow
 	if d.recording.Was != nil {
-		known = last.rows(ctx, diags)
+		known = last.rows(diags)
 	}
 	after, _ := time.ParseDuration(m.RenewAfter.ValueString()) // null: 0
 	d.due = history.Due(d.recording.Was, now, after) || len(history.NewRows(known, d.recording.Deliveries)) > 0
@@ -150,15 +135,13 @@ func (m *deploymentRecordModel) rename(o *observation.Observation) {
 }
 
 // recorded returns the store's content according to the state; nil: nothing.
-func (m *deploymentRecordModel) recorded(
-	ctx context.Context, memory recordMemory, store types.Object,
-) *observation.Observation {
+func (m *deploymentRecordModel) recorded(memory recordMemory, store types.Object) *observation.Observation {
 	if m == nil || memory.Lost || memory.Skipped || m.RecordedAt.ValueString() == "" || !m.Store.Equal(store) {
 		return nil
 	}
 	text := memory.Present
 	if text == "" {
-		text = tfvalue.Nested[recordedState](ctx, m.Deployment).Observation.ValueString()
+		text = tfvalue.NewDecoder(m.Deployment, new(problem.Problems)).String("observation")
 	}
 	was, err := observation.Parse(text)
 	if err != nil {
@@ -172,37 +155,38 @@ func (m *deploymentRecordModel) recorded(
 }
 
 // rows returns the deployments for the store. It reports times that can't be parsed.
-func (m *deploymentRecordModel) rows(ctx context.Context, diags *diag.Diagnostics) []history.DeliveryRow {
+func (m *deploymentRecordModel) rows(diags *diag.Diagnostics) []history.DeliveryRow {
 	if m.History.IsNull() {
 		return nil
 	}
+	var ps problem.Problems
+	given := tfvalue.NewDecoder(m.History, &ps, problem.Attr("history"))
 	var rows []history.DeliveryRow
-	for _, v := range tfvalue.Nested[recordedHistory](ctx, m.History).Deployments.Elements() {
-		object, ok := v.(types.Object)
-		if !ok {
-			continue
-		}
-		of := object.Attributes()
-		text := func(name string) string { return of[name].(types.String).ValueString() } //nolint:forcetypeassert // schema
+	for _, d := range given.Objects("deployments") {
 		number := func(name string) *int64 {
-			return of[name].(types.Int64).ValueInt64Pointer() //nolint:forcetypeassert // schema
+			if n := d.Int(name); n != nil {
+				return new(int64(*n))
+			}
+			return nil
 		}
 		moment := func(name string) time.Time {
-			t, err := time.Parse(time.RFC3339, text(name))
-			if err != nil && text(name) != "" {
-				diags.AddAttributeError(path.Root("history"), "Invalid time", problem.Sentence(checkTime(text(name))))
+			text := d.String(name)
+			t, err := time.Parse(time.RFC3339, text)
+			if err != nil && text != "" && !unknown.Is(text) {
+				given.Report("Invalid time", problem.Sentence(checkTime(text)))
 			}
 			return t.UTC()
 		}
-		failed := of["failed"].(types.Bool).ValueBool() //nolint:forcetypeassert // schema
 		rows = append(rows, history.DeliveryRow{
-			FirstCommit: text("first_commit"), Commit: text("commit"), Started: moment("started_at"),
-			Delivered: moment("delivered_at"), Author: text("author"), Kind: text("kind"),
-			PromotedCommit: text("promoted_commit"), PreviousCommit: text("previous_commit"), Reason: text("reason"),
-			Commits: number("commits"), LeadTimeSeconds: number("lead_time_seconds"), Running: moment("running_at"),
-			FailedAt: moment("failed_at"), Restored: moment("restored_at"), Failed: failed,
+			FirstCommit: d.String("first_commit"), Commit: d.String("commit"), Started: moment("started_at"),
+			Delivered: moment("delivered_at"), Author: d.String("author"), Kind: d.String("kind"),
+			PromotedCommit: d.String("promoted_commit"), PreviousCommit: d.String("previous_commit"),
+			Reason: d.String("reason"), Commits: number("commits"), LeadTimeSeconds: number("lead_time_seconds"),
+			Running: moment("running_at"), FailedAt: moment("failed_at"), Restored: moment("restored_at"),
+			Failed: d.True("failed"),
 		})
 	}
+	tfvalue.AppendProblems(diags, ps)
 	return rows
 }
 

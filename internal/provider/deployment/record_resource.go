@@ -59,7 +59,7 @@ func (m *deploymentRecordModel) setIdentity(
 		return
 	}
 	name := m.Environment.ValueString()
-	if recorded := m.recorded(ctx, recordMemory{Present: memory.Present}, m.Store); name == "" && recorded != nil {
+	if recorded := m.recorded(recordMemory{Present: memory.Present}, m.Store); name == "" && recorded != nil {
 		name = recorded.Environment
 	}
 	diags.Append(to.SetAttribute(ctx, path.Root("environment"), name)...)
@@ -95,7 +95,7 @@ func (r *deploymentRecord) ModifyPlan(
 	if diags.HasError() {
 		return
 	}
-	d := plan.decide(ctx, last, parseRecordMemory(memory), diags)
+	d := plan.decide(last, parseRecordMemory(memory), diags)
 	switch {
 	case diags.HasError():
 		return
@@ -154,7 +154,7 @@ func (r *deploymentRecord) record(
 	ctx context.Context, plan, last *deploymentRecordModel, memory recordMemory, limit time.Duration,
 	diags *diag.Diagnostics,
 ) recordMemory {
-	d := plan.decide(ctx, last, memory, diags)
+	d := plan.decide(last, memory, diags)
 	if diags.HasError() {
 		return memory
 	}
@@ -162,7 +162,7 @@ func (r *deploymentRecord) record(
 		plan.keep(last)
 		return memory
 	}
-	store := r.data.OpenStore(ctx, plan.Store, diags)
+	store := r.data.OpenStore(plan.Store, diags)
 	if diags.HasError() {
 		return memory
 	}
@@ -201,11 +201,11 @@ func (r *deploymentRecord) Read(ctx context.Context, req resource.ReadRequest, r
 	resp.Diagnostics.Append(ds...)
 	memory := parseRecordMemory(text)
 	state.setIdentity(ctx, memory, resp.Identity, &resp.Diagnostics)
-	recorded := state.recorded(ctx, recordMemory{Present: memory.Present}, state.Store)
-	if resp.Diagnostics.HasError() || recorded == nil || !r.data.StoreKnown(ctx, state.Store) {
+	recorded := state.recorded(recordMemory{Present: memory.Present}, state.Store)
+	if resp.Diagnostics.HasError() || recorded == nil || !r.data.StoreKnown(state.Store) {
 		return
 	}
-	store := r.data.OpenStore(ctx, state.Store, &resp.Diagnostics)
+	store := r.data.OpenStore(state.Store, &resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
 		return
 	}

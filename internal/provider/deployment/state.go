@@ -79,7 +79,7 @@ func (s *deploymentState) Read(ctx context.Context, req datasource.ReadRequest, 
 	request := schemas.ReadObserved(s.data, d)
 	detail := details.Or(d.String("detail"))
 	request.Targets = detail != detailFolders
-	request.Versions, _ = d.Bool("versions")
+	request.Versions = d.True("versions")
 	if times, given := d.Object("timeouts"); given {
 		request.Wait = schemas.ReadDuration(times, "read", request.Wait)
 	}

@@ -44,14 +44,13 @@ func ResourceText(address string, arguments map[string]attr.Value, references ma
 func argumentOrder(arguments map[string]attr.Value) []string {
 	rank := func(name string) int {
 		_, scalar := tfvalue.ScalarText(arguments[name])
-		_, number := arguments[name].(basetypes.Int64Value)
 		_, text := arguments[name].(basetypes.StringValue)
 		switch {
 		case name == "name":
 			return 0
 		case name == "labels":
 			return 1
-		case scalar || number || text:
+		case scalar || text:
 			return 2
 		}
 		return 3

@@ -1,7 +1,6 @@
 package promotion
 
 import (
-	"context"
 	"maps"
 	"time"
 
@@ -9,16 +8,10 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/status"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
-
-// commitStatusDeployment contains the attributes of the argument deployment.
-type commitStatusDeployment struct {
-	PromotedCommit types.String `tfsdk:"promoted_commit"`
-	Verdict        types.String `tfsdk:"verdict"`
-	Summary        types.String `tfsdk:"summary"`
-}
 
 // commitStatusModel contains the attributes of a commit status.
 type commitStatusModel struct {
@@ -35,28 +28,25 @@ type commitStatusModel struct {
 }
 
 // arguments converts the attributes for the domain. An unknown deployment has unknown attributes.
-func (m *commitStatusModel) arguments(ctx context.Context) status.Arguments {
+func (m *commitStatusModel) arguments() status.Arguments {
+	d := tfvalue.NewModelDecoder(m, new(problem.Problems))     // the schema has checked the types
 	after, _ := time.ParseDuration(m.RenewAfter.ValueString()) // null, or unknown while it is planned: 0
 	a := status.Arguments{
-		Repo: tfvalue.Text(
-			m.Repo,
-		), Commit: tfvalue.Text(m.Commit), Context: tfvalue.Text(m.Context), State: tfvalue.Text(m.State),
-		Description: tfvalue.Text(m.Description), TargetURL: tfvalue.Text(m.TargetURL), RenewAfter: after,
+		Repo: d.String("repo"), Commit: d.String("commit"), Context: d.String("context"), State: d.String("state"),
+		Description: d.String("description"), TargetURL: d.String("target_url"), RenewAfter: after,
 	}
-	if !m.Deployment.IsNull() {
-		d := tfvalue.Nested[commitStatusDeployment](ctx, m.Deployment)
+	if given, ok := d.Object("deployment"); ok {
 		a.Deployment = &status.Deployment{
-			PromotedCommit: tfvalue.Text(
-				d.PromotedCommit,
-			), Verdict: tfvalue.Text(d.Verdict), Summary: tfvalue.Text(d.Summary),
+			PromotedCommit: given.String("promoted_commit"), Verdict: given.String("verdict"),
+			Summary: given.String("summary"),
 		}
 	}
 	return a
 }
 
 // observe sets the attributes that a read status may have changed.
-func (m *commitStatusModel) observe(ctx context.Context, found hosting.Status, same status.Same) {
-	a := m.arguments(ctx).Observe(found, same)
+func (m *commitStatusModel) observe(found hosting.Status, same status.Same) {
+	a := m.arguments().Observe(found, same)
 	m.TargetURL, m.SetAt = tfvalue.Nullable(a.TargetURL), tfvalue.NullableTime(found.SetAt)
 	if a.Deployment == nil {
 		m.State, m.Description = types.StringValue(a.State), tfvalue.Nullable(a.Description)

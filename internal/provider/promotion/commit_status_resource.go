@@ -72,7 +72,7 @@ func (r *commitStatus) identify(
 	}
 	var m commitStatusModel
 	diags.Append(state.Get(ctx, &m)...)
-	if commit := m.arguments(ctx).Target(); commit != "" {
+	if commit := m.arguments().Target(); commit != "" {
 		diags.Append(to.SetAttribute(ctx, path.Root("commit"), commit)...)
 	}
 }
@@ -100,7 +100,7 @@ func (r *commitStatus) ModifyPlan(
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	wanted := plan.arguments(ctx)
+	wanted := plan.arguments()
 	tfvalue.AppendProblems(&resp.Diagnostics, wanted.Check())
 	if r.data != nil {
 		tfvalue.AppendProblems(&resp.Diagnostics, r.data.ClaimStatus(wanted, req.Config.Raw, req.State.Raw.IsNull()))
@@ -122,7 +122,7 @@ func (r *commitStatus) ModifyPlan(
 		return
 	}
 	plan.SetAt = types.StringUnknown()
-	if !wanted.Due(state.arguments(ctx), status.ParseTimes(times), same) {
+	if !wanted.Due(state.arguments(), status.ParseTimes(times), same) {
 		plan.SetAt = state.SetAt
 		if wanted.Deployment != nil {
 			plan.Deployment = state.Deployment
@@ -179,7 +179,7 @@ func (r *commitStatus) set(
 	diags *diag.Diagnostics,
 ) []byte {
 	plan.SetAt = types.StringNull()
-	wanted := plan.arguments(ctx)
+	wanted := plan.arguments()
 	tfvalue.AppendProblems(diags, wanted.Check())
 	repo := r.data.HostedRepo(wanted.Repo, path.Root("repo"), diags)
 	if diags.HasError() || wanted.Target() == "" {
@@ -205,7 +205,7 @@ func (r *commitStatus) Read(ctx context.Context, req resource.ReadRequest, resp 
 	r.identify(ctx, &req.State, resp.Identity, &resp.Diagnostics)
 	var state commitStatusModel
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
-	last := state.arguments(ctx)
+	last := state.arguments()
 	if resp.Diagnostics.HasError() || !r.data.Known || last.Target() == "" {
 		return
 	}
@@ -231,7 +231,7 @@ func (r *commitStatus) Read(ctx context.Context, req resource.ReadRequest, resp 
 	case found == nil:
 		resp.State.RemoveResource(ctx)
 	default:
-		state.observe(ctx, *found, repo.SameStatus)
+		state.observe(*found, repo.SameStatus)
 		resp.Diagnostics.Append(resp.State.Set(ctx, state)...)
 		resp.Diagnostics.Append(resp.Private.SetKey(ctx, statusTimesKey, status.TimesOf(*found).Encode())...)
 	}

@@ -5,9 +5,6 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/hashicorp/terraform-plugin-framework/attr"
-	"github.com/hashicorp/terraform-plugin-framework/types"
-
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/drift"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
@@ -28,53 +25,73 @@ type rendering struct {
 
 // rendering returns a tree as the plan shows it.
 func (m *environmentRenderingModel) rendering(t *delivery.AppliedTree) *rendering {
-	return &rendering{t, previews.Or(tfvalue.Text(m.Preview))}
+	return &rendering{t, m.preview()}
+}
+
+// decoder reads the arguments of a plan or a state. It adds what is wrong to problems.
+func (m *environmentRenderingModel) decoder(problems *problem.Problems) tfvalue.Decoder {
+	return tfvalue.NewModelDecoder(m, problems)
+}
+
+// preview returns the argument preview, or its default.
+func (m *environmentRenderingModel) preview() string {
+	return previews.Or(m.decoder(new(problem.Problems)).String("preview"))
+}
+
+// promoted returns the promoted commit, whichever argument names it.
+func (m *environmentRenderingModel) promoted() string {
+	return promotedCommit(m.decoder(new(problem.Problems)))
+}
+
+func promotedCommit(d tfvalue.Decoder) string {
+	if promotion, ok := d.Object("promotion"); ok {
+		return promotion.String("commit")
+	}
+	return d.String("promoted_commit")
 }
 
 // arguments converts the arguments of a plan or a state, without the fleet.
-func (m *environmentRenderingModel) arguments(ctx context.Context) *delivery.Arguments {
-	repo, guardrails := tfvalue.Nested[gitOpsRepoModel](
-		ctx,
-		m.GitOpsRepo,
-	), tfvalue.Nested[guardrailsModel](
-		ctx,
-		m.Guardrails,
-	)
-	given := tfvalue.Nested[deliveryModel](ctx, m.Delivery)
-	return &delivery.Arguments{
-		Strategy: strategy.Strategy(schemas.Strategies.Or(tfvalue.Text(given.Strategy))),
-		Destination: record.NewDestination(
-			tfvalue.Text(repo.Repo),
-			tfvalue.Text(repo.Branch),
-			tfvalue.Text(repo.Path),
-		),
-		Environment:       tfvalue.Text(m.Environment),
-		Promotion:         record.Promotion{Commit: tfvalue.Text(m.promoted())},
-		Sources:           tfvalue.TextMap(m.Sources),
-		Message:           tfvalue.Text(m.CommitMessage),
-		Trailers:          tfvalue.TextMap(m.CommitTrailers),
-		Adopt:             m.Adopt.ValueBool(),
-		CreateBranch:      m.CreateBranch.ValueBool(),
-		KeepOld:           moves.Or(tfvalue.Text(m.OnMove)) == moveKeep,
-		KeepOnDestroy:     destructions.Or(tfvalue.Text(m.OnDestroy)) == destroyKeep,
-		Protected:         m.DeletionProtection.IsNull() || m.DeletionProtection.ValueBool(),
-		OnDrift:           drift.Reaction(schemas.DriftReactions.Or(tfvalue.Text(m.OnDrift))),
-		OnAssignmentError: delivery.OnAssignmentError(assignmentErrors.Or(tfvalue.Text(m.OnAssignmentError))),
-		Guardrails: delivery.Guardrails{
-			MaxRemoved:   delivery.Limit(tfvalue.Text(guardrails.MaxRemoved)),
-			MaxKept:      delivery.Limit(tfvalue.Text(guardrails.MaxKept)),
-			AllowEmpty:   guardrails.AllowEmpty.ValueBool(),
-			RequireKnown: guardrails.RequireKnown.ValueBool(),
-			Unscheduled:  problem.Reaction(reactions.Or(tfvalue.Text(guardrails.Unscheduled))),
-			Unsatisfied:  problem.Reaction(reactions.Or(tfvalue.Text(guardrails.Unsatisfied))),
-			Secrets:      problem.Reaction(clearSecrets.Or(tfvalue.Text(guardrails.Secrets))),
-			Moved:        problem.Reaction(reactions.Or(tfvalue.Text(guardrails.Moved))),
+func (m *environmentRenderingModel) arguments() *delivery.Arguments {
+	return decodeArguments(m.decoder(new(problem.Problems)))
+}
 
-			DuplicateObjects: problem.Reaction(reactions.Or(tfvalue.Text(guardrails.DuplicateObjects))),
+func decodeArguments(d tfvalue.Decoder) *delivery.Arguments {
+	repo, _ := d.Object("gitops_repo")
+	guardrails, _ := d.Object("guardrails")
+	given, _ := d.Object("delivery")
+	reaction := func(name string) problem.Reaction {
+		return problem.Reaction(reactions.Or(guardrails.String(name)))
+	}
+	return &delivery.Arguments{
+		Strategy:          strategy.Strategy(schemas.Strategies.Or(given.String("strategy"))),
+		Destination:       record.NewDestination(repo.String("repo"), repo.String("branch"), repo.String("path")),
+		Environment:       d.String("environment"),
+		Promotion:         record.Promotion{Commit: promotedCommit(d)},
+		Sources:           d.StringMap("sources"),
+		Message:           d.String("commit_message"),
+		Trailers:          d.StringMap("commit_trailers"),
+		Adopt:             d.True("adopt"),
+		CreateBranch:      d.True("create_branch"),
+		KeepOld:           moves.Or(d.String("on_move")) == moveKeep,
+		KeepOnDestroy:     destructions.Or(d.String("on_destroy")) == destroyKeep,
+		Protected:         d.UnlessFalse("deletion_protection"),
+		OnDrift:           drift.Reaction(schemas.DriftReactions.Or(d.String("on_drift"))),
+		OnAssignmentError: delivery.OnAssignmentError(assignmentErrors.Or(d.String("on_assignment_error"))),
+		Guardrails: delivery.Guardrails{
+			MaxRemoved:   delivery.Limit(guardrails.String("max_removed")),
+			MaxKept:      delivery.Limit(guardrails.String("max_kept")),
+			AllowEmpty:   guardrails.True("allow_empty"),
+			RequireKnown: guardrails.True("require_known"),
+			Unscheduled:  reaction("unscheduled"),
+			Unsatisfied:  reaction("unsatisfied"),
+			Secrets:      problem.Reaction(clearSecrets.Or(guardrails.String("secrets"))),
+			Moved:        reaction("moved"),
+
+			DuplicateObjects: reaction("duplicate_objects"),
 		},
-		PullRequest: given.Settings(),
-		Review:      delivery.Review{Detail: delivery.Detail(schemas.Descriptions.Or(tfvalue.Text(given.Describe)))},
-		Incomplete:  !tfvalue.FullyKnown(ctx, m.GitOpsRepo, m.Delivery, m.Guardrails, m.OnMove, m.Adopt, m.CreateBranch),
+		PullRequest: schemas.ReadPullRequestSettings(given),
+		Review:      delivery.Review{Detail: delivery.Detail(schemas.Descriptions.Or(given.String("describe")))},
+		Incomplete:  !d.Known("gitops_repo", "delivery", "guardrails", "on_move", "adopt", "create_branch"),
 	}
 }
 
@@ -83,21 +100,16 @@ func (m *environmentRenderingModel) arguments(ctx context.Context) *delivery.Arg
 func (m *environmentRenderingModel) readArguments(
 	ctx context.Context, data *configuration.Data,
 ) (*delivery.Arguments, problem.Problems) {
-	a := m.arguments(ctx)
-	ps := a.Validate()
-	limits, invalid := tfvalue.Nested[limitsModel](ctx, m.Limits).limits()
-	ps = append(ps, invalid...)
-	d := tfvalue.Decoder{Problems: &ps, Arguments: map[string]attr.Value{
-		"environment": m.Environment, "cluster_types": m.ClusterTypes, "templates": m.Templates, "configs": m.Configs,
-		"config_schemas": m.ConfigSchemas, "scheduling_policies": m.SchedulingPolicies, "workloads": m.Workloads,
-		"secrets": m.Secrets, tfvalue.ManifestsAttribute: m.Manifests, "rollout": m.Rollout, "promotion": m.Promotion,
-	}}
-	a.Fleet, a.Origins = model.ReadFleet(ctx, d, limits)
+	var ps problem.Problems
+	d := m.decoder(&ps)
+	a := decodeArguments(d)
+	ps = append(ps, a.Validate()...)
+	a.Fleet, a.Origins = model.ReadFleet(ctx, d, readLimits(d))
 	if !unknown.Any(a.Sources) {
 		a.Sources = a.Sources.Of(a.Origins)
 	}
 	a.Rollout = readRollout(d, a)
-	readPromotionArguments(d, a, m.PromotedCommit)
+	readPromotionArguments(d, a)
 	a.Review = data.Review(a.Destination.Repo, a.Review.Detail)
 	if data != nil {
 		a.Author = data.Committer(a.Trailers)
@@ -106,12 +118,12 @@ func (m *environmentRenderingModel) readArguments(
 }
 
 // readPromotionArguments reads the reason of the promoted commit.
-func readPromotionArguments(d tfvalue.Decoder, a *delivery.Arguments, promotedCommit types.String) {
+func readPromotionArguments(d tfvalue.Decoder, a *delivery.Arguments) {
 	p := schemas.ReadPromotion(d)
 	if p == nil {
 		return
 	}
-	if tfvalue.Text(promotedCommit) != "" {
+	if d.String("promoted_commit") != "" {
 		d.Report(
 			"Conflicting promoted commits",
 			"Both promoted_commit and promotion name the promoted commit. Remove one of them.",
@@ -125,11 +137,11 @@ func readPromotionArguments(d tfvalue.Decoder, a *delivery.Arguments, promotedCo
 }
 
 // prior converts what a state says about the last delivery.
-func (m *environmentRenderingModel) prior(ctx context.Context) *delivery.Prior {
+func (m *environmentRenderingModel) prior() *delivery.Prior {
 	if m == nil {
 		return nil
 	}
-	a := m.arguments(ctx)
+	a := m.arguments()
 	return &delivery.Prior{
 		Strategy:       a.Strategy,
 		Destination:    a.Destination,

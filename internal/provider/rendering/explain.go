@@ -1,11 +1,9 @@
 package rendering
 
 import (
-	"context"
 	"fmt"
 	"strings"
 
-	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
@@ -14,26 +12,23 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/rollout"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
 
 // explainErrors ends every error of a rendering with what the promotion would do, and with the state of the waves: an
 // error hides the plan that would show them. step is the step of the rollout, or nil if it is not known.
 func (m *environmentRenderingModel) explainErrors(
-	ctx context.Context, diags *diag.Diagnostics, before *delivery.State, step *rollout.Step,
+	diags *diag.Diagnostics, before *delivery.State, step *rollout.Step,
 ) {
 	if diags.HasError() {
-		endErrors(diags, m.explainPromotion(ctx, wouldDo)+m.explainRollout(before, step))
+		endErrors(diags, m.explainPromotion(wouldDo)+m.explainRollout(before, step))
 	}
 }
 
 // explainStateErrors is [environmentRenderingModel.explainErrors] of the state, for a refresh and a destroy: they do
 // not know the promotion of this run.
-func (m *environmentRenderingModel) explainStateErrors(
-	ctx context.Context, diags *diag.Diagnostics, before *delivery.State,
-) {
+func (m *environmentRenderingModel) explainStateErrors(diags *diag.Diagnostics, before *delivery.State) {
 	if diags.HasError() {
-		endErrors(diags, m.explainPromotion(ctx, did)+m.explainRollout(before, nil))
+		endErrors(diags, m.explainPromotion(did)+m.explainRollout(before, nil))
 	}
 }
 
@@ -63,13 +58,10 @@ var (
 	did     = verbs{"In the state, the promotion", "stayed at", "took", "went back to", "was pinned to"}
 )
 
-func (m *environmentRenderingModel) explainPromotion(ctx context.Context, verbs verbs) string {
-	if m.Promotion.IsNull() || !tfvalue.FullyKnown(ctx, m.Promotion) {
-		return ""
-	}
-	var ps problem.Problems
-	p := schemas.ReadPromotion(tfvalue.Decoder{Arguments: map[string]attr.Value{"promotion": m.Promotion}, Problems: &ps})
-	if p == nil || p.Summary == "" {
+func (m *environmentRenderingModel) explainPromotion(verbs verbs) string {
+	d := m.decoder(new(problem.Problems))
+	p := schemas.ReadPromotion(d)
+	if p == nil || p.Summary == "" || !d.Known("promotion") {
 		return ""
 	}
 	verb, commit := verbs.stay, "commit "+printable.Line(p.Commit)

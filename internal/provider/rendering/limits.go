@@ -10,7 +10,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
 
@@ -44,20 +43,13 @@ func limitsAttribute() schema.SingleNestedAttribute {
 	}
 }
 
-type limitsModel struct {
-	Assignments        types.Int64  `tfsdk:"assignments"`
-	TargetsPerWorkload types.Int64  `tfsdk:"targets_per_workload"`
-	FileSize           types.String `tfsdk:"file_size"`
-	Manifests          types.String `tfsdk:"manifests"`
-}
-
-func (m limitsModel) limits() (fleet.Limits, problem.Problems) {
-	return fleet.ParseLimits(
-		tfvalue.Number(m.Assignments),
-		tfvalue.Number(m.TargetsPerWorkload),
-		tfvalue.Text(m.FileSize),
-		tfvalue.Text(m.Manifests),
-	)
+// readLimits reads the argument limits, and reports invalid ones.
+func readLimits(d tfvalue.Decoder) fleet.Limits {
+	given, _ := d.Object("limits")
+	limits, ps := fleet.ParseLimits(given.String("assignments"), given.String("targets_per_workload"),
+		given.String("file_size"), given.String("manifests"))
+	*d.Problems = append(*d.Problems, ps...)
+	return limits
 }
 
 // maxMessage is gRPC's limit for a message between Terraform and a provider, in bytes. copies is how often a message

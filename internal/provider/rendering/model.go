@@ -73,30 +73,6 @@ type deliveryResults struct {
 	RolloutStatus types.String `tfsdk:"rollout_status"`
 }
 
-type gitOpsRepoModel struct {
-	Repo   types.String `tfsdk:"repo"`
-	Branch types.String `tfsdk:"branch"`
-	Path   types.String `tfsdk:"path"`
-}
-
-type deliveryModel struct {
-	schemas.PullRequestModel
-	Describe types.String `tfsdk:"describe"`
-}
-
-type guardrailsModel struct {
-	MaxRemoved   types.String `tfsdk:"max_removed"`
-	MaxKept      types.String `tfsdk:"max_kept"`
-	AllowEmpty   types.Bool   `tfsdk:"allow_empty"`
-	RequireKnown types.Bool   `tfsdk:"require_known"`
-	Unscheduled  types.String `tfsdk:"unscheduled"`
-	Unsatisfied  types.String `tfsdk:"unsatisfied"`
-	Moved        types.String `tfsdk:"moved"`
-	Secrets      types.String `tfsdk:"secrets"`
-
-	DuplicateObjects types.String `tfsdk:"duplicate_objects"`
-}
-
 // sameAs reports whether both have the same values.
 func (m *environmentRenderingModel) sameAs(other *environmentRenderingModel) bool {
 	return reflect.DeepEqual(m, other)
@@ -215,7 +191,7 @@ func (m *environmentRenderingModel) keepComputed(state *environmentRenderingMode
 // setNothing sets the computed attributes of a rendering that has delivered nothing yet.
 func (m *environmentRenderingModel) setNothing(a *delivery.Arguments) {
 	m.Assignments, m.Files = types.MapNull(mapOfStrings), types.MapNull(types.StringType)
-	switch preview := previews.Or(tfvalue.Text(m.Preview)); {
+	switch preview := m.preview(); {
 	case unknown.Is(preview):
 		m.Assignments, m.Files = types.MapUnknown(mapOfStrings), types.MapUnknown(types.StringType)
 	case preview == previewManifests:
@@ -234,18 +210,6 @@ func (m *environmentRenderingModel) setNothing(a *delivery.Arguments) {
 	if a.Strategy == strategy.None {
 		m.Delivered = types.BoolNull()
 	}
-}
-
-// promoted returns the promoted commit, whichever argument names it.
-func (m *environmentRenderingModel) promoted() types.String {
-	switch {
-	case m.Promotion.IsNull():
-		return m.PromotedCommit
-	case m.Promotion.IsUnknown():
-		return types.StringUnknown()
-	}
-	commit, _ := m.Promotion.Attributes()["commit"].(types.String)
-	return commit
 }
 
 // keepResults keeps the results of the last apply that wrote. It keeps the description only if delivery.describe asks
@@ -270,13 +234,13 @@ func (m *environmentRenderingModel) keepResults(
 
 // kept reports whether a fully known plan keeps the results of the state. It does not look at the arguments:
 // [environmentRenderingModel.keep] may have planned those of the state.
-func (m *environmentRenderingModel) kept(ctx context.Context, state *environmentRenderingModel) bool {
+func (m *environmentRenderingModel) kept(state *environmentRenderingModel) bool {
 	kept := m.TreeHash.Equal(state.TreeHash) && m.CommitSHA.Equal(state.CommitSHA) &&
 		m.PullRequest.Equal(state.PullRequest)
-	if !m.Rollout.IsNull() && m.arguments(ctx).Delivers() { // the target may change while it waits
+	if !m.Rollout.IsNull() && m.arguments().Delivers() { // the target may change while it waits
 		return kept
 	}
-	return kept && m.promoted().Equal(state.promoted()) && m.Delivered.Equal(state.Delivered)
+	return kept && m.promoted() == state.promoted() && m.Delivered.Equal(state.Delivered)
 }
 
 // setResult sets the results of an apply. planned contains the planned results.

@@ -6,9 +6,9 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
-	"reflect"
+	"maps"
+	"slices"
 
-	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 
@@ -47,7 +47,7 @@ func (r *environmentRendering) keepNothingToDo(
 	if decision == nil || r.data.Version == "dev" {
 		return
 	}
-	prior, rendered := state.prior(ctx), decision.Applied.Rendered
+	prior, rendered := state.prior(), decision.Applied.Rendered
 	if len(found) > 0 || schedule.Places(rendered.Fleet) { // both may depend on what was delivered before
 		rendered, found = r.render(ctx, state, prior, s)
 	}
@@ -84,7 +84,7 @@ func (r *environmentRendering) planNothing(
 	if json.Unmarshal(data, &kept) != nil || !bytes.Equal(kept.Inputs, r.hashInputs(ctx, private, state)) {
 		return false
 	}
-	a := state.arguments(ctx)
+	a := state.arguments()
 	if r.data.Known && r.remote(ctx).CheckHost(a) != nil || r.data.Claims.Plan(a, kept.Tree, false) != nil {
 		return false
 	}
@@ -102,14 +102,9 @@ func (r *environmentRendering) hashInputs(
 	h := sha256.New()
 	delivered, _ := private.GetKey(ctx, deliveryKey)
 	fmt.Fprintf(h, "%q %s\n", r.data.Version, delivered)
-	all := reflect.ValueOf(*state)
-	for _, field := range reflect.VisibleFields(all.Type()) {
-		if field.Anonymous {
-			continue // its fields follow
-		}
-		if v, ok := all.FieldByIndex(field.Index).Interface().(attr.Value); ok {
-			fmt.Fprintf(h, "%s %s\n", field.Name, v)
-		}
+	all := tfvalue.Attributes(state)
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		fmt.Fprintf(h, "%s %s\n", name, all[name])
 	}
 	return h.Sum(nil)
 }

@@ -45,7 +45,7 @@ func (r *environmentRendering) ModifyPlan(
 	var before *delivery.State
 	var step *rollout.Step
 	configured := *plan
-	defer func() { configured.explainErrors(ctx, diags, before, step) }()
+	defer func() { configured.explainErrors(diags, before, step) }()
 	if state != nil { // after a refresh that found nothing, Terraform still passes the private state
 		before = readDelivery(ctx, req.Private, state, diags)
 	}
@@ -58,7 +58,7 @@ func (r *environmentRendering) ModifyPlan(
 	}
 	ctx, cancel := plan.within(ctx, limit, schemas.WriteTimeout, diags) // a plan takes no longer than its apply may take
 	defer cancel()
-	prior := state.prior(ctx)
+	prior := state.prior()
 	rendered, found := r.render(ctx, plan, prior, before)
 	decision, ps := decide(rendered, found, prior, before)
 	if tfvalue.AppendProblems(diags, ps); diags.HasError() {
@@ -83,8 +83,8 @@ func planDestroy(
 		return
 	}
 	before := readDelivery(ctx, private, state, diags)
-	tfvalue.AppendProblems(diags, state.arguments(ctx).PlanDestroy(before))
-	state.explainStateErrors(ctx, diags, before)
+	tfvalue.AppendProblems(diags, state.arguments().PlanDestroy(before))
+	state.explainStateErrors(diags, before)
 }
 
 // render converts the arguments of a plan, and renders the fleet. It returns the problems of both.
@@ -130,7 +130,7 @@ func (m *environmentRenderingModel) plan(
 		tfvalue.AppendProblems(diags, problems)
 		m.rest(state, decision)
 	default:
-		if err := m.setRendered(ctx, m.rendering(decision.Applied), state); err != nil {
+		if err := m.setRendered(m.rendering(decision.Applied), state); err != nil {
 			diags.AddAttributeError(path.Root("preview"), "File can't be shown", err.Error()+".")
 			return
 		}

@@ -78,7 +78,7 @@ func (r *environmentRendering) Update(ctx context.Context, req resource.UpdateRe
 	}
 	before := readDelivery(ctx, req.Private, state, &resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
-		state.explainStateErrors(ctx, &resp.Diagnostics, before)
+		state.explainStateErrors(&resp.Diagnostics, before)
 		return
 	}
 	if updated := r.apply(ctx, &req.Plan, state, before, resp.Private, &resp.Diagnostics); updated != nil {
@@ -99,18 +99,18 @@ func (r *environmentRendering) apply(
 	if next == nil {
 		return nil
 	}
-	if state != nil && plan.Raw.IsFullyKnown() && next.kept(ctx, state) {
+	if state != nil && plan.Raw.IsFullyKnown() && next.kept(state) {
 		r.keepDelivery(ctx, next, before, private, diags)
 		return next
 	}
-	defer func() { next.explainErrors(ctx, diags, before, nil) }()
+	defer func() { next.explainErrors(diags, before, nil) }()
 	limit := timeouts.Value.Create
 	if state != nil {
 		limit = timeouts.Value.Update
 	}
 	ctx, cancel := next.within(ctx, limit, schemas.WriteTimeout, diags)
 	defer cancel()
-	prior := state.prior(ctx)
+	prior := state.prior()
 	decision, found := r.decision(ctx, next, prior, before, diags)
 	if diags.HasError() {
 		return nil
@@ -132,7 +132,7 @@ func (r *environmentRendering) apply(
 		next.keepComputed(state)
 		return next
 	}
-	if err := next.setRendered(ctx, next.rendering(result.Applied), state); err != nil {
+	if err := next.setRendered(next.rendering(result.Applied), state); err != nil {
 		diags.AddAttributeError(path.Root("preview"), "File can't be shown", err.Error()+".")
 	}
 	next.setResult(decision, result, planned, state)
@@ -191,13 +191,13 @@ func (r *environmentRendering) Read(ctx context.Context, req resource.ReadReques
 		return
 	}
 	before := readDelivery(ctx, req.Private, state, diags)
-	defer func() { state.explainStateErrors(ctx, diags, before) }()
+	defer func() { state.explainStateErrors(diags, before) }()
 	if diags.HasError() || r.data == nil || !r.data.Known {
 		return
 	}
 	ctx, cancel := state.within(ctx, timeouts.Value.Read, schemas.ReadTimeout, diags)
 	defer cancel()
-	prior := state.prior(ctx)
+	prior := state.prior()
 	found, err := r.remote(ctx).Refresh(ctx, prior, before)
 	switch {
 	case err != nil:
@@ -243,8 +243,8 @@ func (r *environmentRendering) Delete(ctx context.Context, req resource.DeleteRe
 		return
 	}
 	before := readDelivery(ctx, req.Private, state, diags)
-	defer func() { state.explainStateErrors(ctx, diags, before) }()
-	d := state.arguments(ctx)
+	defer func() { state.explainStateErrors(diags, before) }()
+	d := state.arguments()
 	tfvalue.AppendProblems(diags, d.ValidateDestroy())
 	if diags.HasError() {
 		return
@@ -252,7 +252,7 @@ func (r *environmentRendering) Delete(ctx context.Context, req resource.DeleteRe
 	ctx, cancel := state.within(ctx, timeouts.Value.Delete, schemas.WriteTimeout, diags)
 	defer cancel()
 	d.Author = r.data.Committer(d.Trailers)
-	after, destroyed, err := r.remote(ctx).Destroy(ctx, d, state.prior(ctx), before)
+	after, destroyed, err := r.remote(ctx).Destroy(ctx, d, state.prior(), before)
 	tfvalue.AppendProblems(diags, report.Destroyed(destroyed))
 	if err != nil {
 		writeDelivery(ctx, resp.Private, after, diags)
@@ -277,7 +277,7 @@ func readDelivery(
 	if err != nil {
 		return nil // of another version: Read recovers it from the branch
 	}
-	if p := state.prior(ctx); s.Current() && !s.Of(p) {
+	if p := state.prior(); s.Current() && !s.Of(p) {
 		diags.AddError("Private state of another rendering", fmt.Sprintf(
 			"The state is of environment %q at %s. Its private part is of environment %q at %s. A part of the state was "+
 				"edited or restored. Nothing was read or written. Restore the state from a backup. Or remove the rendering from "+

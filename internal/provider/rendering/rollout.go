@@ -243,13 +243,13 @@ func appendRollout(diags *diag.Diagnostics, decision *delivery.Decision) {
 // keptFiles returns the files, by path, that the last apply left in a folder that stays as it is: the one of a cluster
 // type, or of a deployment target in it. It returns none if the last apply showed none.
 func keptFiles(
-	ctx context.Context, state *environmentRenderingModel, folder string, to record.Destination,
+	state *environmentRenderingModel, folder string, to record.Destination,
 ) map[string]attr.Value {
 	kept := map[string]attr.Value{}
 	if state == nil || state.Files.IsNull() || state.Files.IsUnknown() {
 		return kept
 	}
-	from := state.arguments(ctx).Destination.Join(folder) + "/"
+	from := state.arguments().Destination.Join(folder) + "/"
 	for name, content := range state.Files.Elements() {
 		if below, ok := strings.CutPrefix(name, from); ok {
 			kept[to.Join(folder+"/"+below)] = content

@@ -1,7 +1,6 @@
 package rendering
 
 import (
-	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -43,7 +42,7 @@ var folderType = types.ObjectType{AttrTypes: map[string]attr.Type{
 
 // setRendered sets the computed attributes that follow from the configuration alone.
 func (m *environmentRenderingModel) setRendered(
-	ctx context.Context, r *rendering, state *environmentRenderingModel,
+	r *rendering, state *environmentRenderingModel,
 ) error {
 	m.Assignments, m.Folders = r.assignments(), r.folders()
 	m.AssignmentCount, m.TreeHash = types.Int64Unknown(), types.StringUnknown()
@@ -58,7 +57,7 @@ func (m *environmentRenderingModel) setRendered(
 		m.TreeHash = types.StringValue(r.Inventory().TreeHash().String())
 	}
 	m.setRollout(r)
-	files, err := r.files(ctx, state)
+	files, err := r.files(state)
 	m.Files = files
 	return err
 }
@@ -140,7 +139,7 @@ func folderValue(at record.Destination, name string, hash types.String, assignme
 }
 
 // The attribute files is unknown as a whole if unknown values may decide whether a file exists.
-func (r *rendering) files(ctx context.Context, state *environmentRenderingModel) (types.Map, error) {
+func (r *rendering) files(state *environmentRenderingModel) (types.Map, error) {
 	notKnown := types.MapUnknown(types.StringType)
 	switch {
 	case unknown.Is(r.preview):
@@ -155,10 +154,10 @@ func (r *rendering) files(ctx context.Context, state *environmentRenderingModel)
 		all[record.PromotedCommitFile] = types.StringValue(promoted)
 	}
 	for _, clusterType := range r.Stored() {
-		maps.Copy(all, keptFiles(ctx, state, clusterType, r.Destination))
+		maps.Copy(all, keptFiles(state, clusterType, r.Destination))
 	}
 	for _, f := range r.Kept() {
-		maps.Copy(all, keptFiles(ctx, state, f.ClusterType+"/"+f.DeploymentTarget, r.Destination))
+		maps.Copy(all, keptFiles(state, f.ClusterType+"/"+f.DeploymentTarget, r.Destination))
 	}
 	for i, folder := range r.Tree.Folders {
 		switch applied := r.Inventory()[folder.ClusterType]; {

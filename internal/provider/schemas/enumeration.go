@@ -8,6 +8,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
+
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/drift"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/strategy"
 )
@@ -59,4 +60,17 @@ func OptionalBool(description string) schema.BoolAttribute {
 // ComputedString returns a computed string of a resource.
 func ComputedString(description string) schema.StringAttribute {
 	return schema.StringAttribute{Computed: true, MarkdownDescription: description}
+}
+
+// Alternatives lists the values of an argument, as Markdown.
+func Alternatives(all []string) string {
+	quoted := make([]string, len(all))
+	for i, a := range all {
+		quoted[i] = "`" + a + "`"
+	}
+	if len(quoted) < 2 {
+		return strings.Join(quoted, "")
+	}
+	last := len(quoted) - 1
+	return strings.Join(quoted[:last], ", ") + " or " + quoted[last]
 }

@@ -14,33 +14,21 @@ import (
 // defaultBranchPrefix is the default of delivery.branch_prefix.
 const defaultBranchPrefix = "deployment/"
 
-// Settings converts the settings of pull requests.
-func (m PullRequestModel) Settings() pullrequest.Settings {
-	prefix := tfvalue.Text(m.BranchPrefix)
-	if m.BranchPrefix.IsNull() {
+// ReadPullRequestSettings reads the settings of pull requests from the argument delivery.
+func ReadPullRequestSettings(delivery tfvalue.Decoder) pullrequest.Settings {
+	prefix := delivery.String("branch_prefix")
+	if !delivery.Unknown && tfvalue.IsNull(delivery.Arguments["branch_prefix"]) {
 		prefix = defaultBranchPrefix
 	}
 	return pullrequest.Settings{
 		BranchPrefix: prefix,
-		Labels:       tfvalue.Texts(m.Labels),
-		Reviewers:    tfvalue.Texts(m.Reviewers),
-		Draft:        m.Draft.ValueBool(),
-		AutoMerge:    hosting.MergeMethod(tfvalue.Text(m.AutoMerge)),
-		Wait:         m.WaitForMerge.ValueBool(),
-		Reopen:       m.Reopen.ValueBool(),
+		Labels:       delivery.Strings("labels"),
+		Reviewers:    delivery.Strings("reviewers"),
+		Draft:        delivery.True("draft"),
+		AutoMerge:    hosting.MergeMethod(delivery.String("auto_merge")),
+		Wait:         delivery.True("wait_for_merge"),
+		Reopen:       delivery.True("reopen"),
 	}
-}
-
-// PullRequestModel is the strategy of a delivery, with the settings of its pull requests.
-type PullRequestModel struct {
-	Strategy     types.String `tfsdk:"strategy"`
-	BranchPrefix types.String `tfsdk:"branch_prefix"`
-	Labels       types.Set    `tfsdk:"labels"`
-	Reviewers    types.Set    `tfsdk:"reviewers"`
-	Draft        types.Bool   `tfsdk:"draft"`
-	AutoMerge    types.String `tfsdk:"auto_merge"`
-	WaitForMerge types.Bool   `tfsdk:"wait_for_merge"`
-	Reopen       types.Bool   `tfsdk:"reopen"`
 }
 
 // PullRequestValue returns the attribute pull_request; null if there is none.

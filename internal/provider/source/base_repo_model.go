@@ -8,7 +8,6 @@ import (
 	"reflect"
 
 	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
-	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
@@ -44,23 +43,23 @@ type baseRepoResults struct {
 }
 
 // known reports whether all arguments that decide are known.
-func (m *baseRepoModel) known(ctx context.Context) bool {
-	return tfvalue.FullyKnown(ctx, m.Repo, m.Branch, m.Promotion, m.Delivery, m.OnDrift, m.CommitMessage)
+func (m *baseRepoModel) known() bool {
+	return tfvalue.NewModelDecoder(m, nil).Known(
+		"repo", "branch", "promotion", "delivery", "on_drift", "commit_message")
 }
 
 // desired converts the arguments, and reports errors in the known ones.
-func (m *baseRepoModel) desired(ctx context.Context, diags *diag.Diagnostics) *baserepo.Desired {
+func (m *baseRepoModel) desired(diags *diag.Diagnostics) *baserepo.Desired {
 	var ps problem.Problems
-	promotion := schemas.ReadPromotion(
-		tfvalue.Decoder{Arguments: map[string]attr.Value{"promotion": m.Promotion}, Problems: &ps},
-	)
-	given := tfvalue.Nested[schemas.PullRequestModel](ctx, m.Delivery)
+	given := tfvalue.NewModelDecoder(m, &ps)
+	promotion := schemas.ReadPromotion(given)
+	delivery, _ := given.Object("delivery")
 	d := &baserepo.Desired{
-		At:          baserepo.EnvironmentBranch{Repo: tfvalue.Text(m.Repo), Branch: tfvalue.Text(m.Branch)},
-		Message:     tfvalue.Text(m.CommitMessage),
-		Strategy:    strategy.Strategy(baseRepoStrategies.Or(tfvalue.Text(given.Strategy))),
-		OnDrift:     drift.Reaction(schemas.DriftReactions.Or(tfvalue.Text(m.OnDrift))),
-		PullRequest: given.Settings(),
+		At:          baserepo.EnvironmentBranch{Repo: given.String("repo"), Branch: given.String("branch")},
+		Message:     given.String("commit_message"),
+		Strategy:    strategy.Strategy(baseRepoStrategies.Or(delivery.String("strategy"))),
+		OnDrift:     drift.Reaction(schemas.DriftReactions.Or(given.String("on_drift"))),
+		PullRequest: schemas.ReadPullRequestSettings(delivery),
 	}
 	if promotion == nil {
 		ps = append(ps, problem.Problem{
@@ -127,13 +126,8 @@ func (m *baseRepoModel) setResult(found *baserepo.Result) bool {
 	if p := found.State.Proposal; p != nil && p.State == hosting.Open {
 		file = p.File
 	}
-	m.Content, m.CommitSHA, m.Delivered = tfvalue.Nullable(
-		file,
-	), tfvalue.Nullable(
-		found.Commit,
-	), types.BoolValue(
-		found.Commit != "",
-	)
+	m.Content, m.CommitSHA = tfvalue.Nullable(file), tfvalue.Nullable(found.Commit)
+	m.Delivered = types.BoolValue(found.Commit != "")
 	if m.PullRequest = schemas.PullRequestValue(found.PullRequest); found.PullRequest == nil &&
 		!before.PullRequest.IsUnknown() {
 		m.PullRequest = before.PullRequest

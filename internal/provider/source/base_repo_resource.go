@@ -70,8 +70,8 @@ func (r *baseRepo) ValidateConfig(
 ) {
 	var m baseRepoModel
 	resp.Diagnostics.Append(req.Config.Get(ctx, &m)...)
-	if !resp.Diagnostics.HasError() && m.known(ctx) {
-		m.desired(ctx, &resp.Diagnostics)
+	if !resp.Diagnostics.HasError() && m.known() {
+		m.desired(&resp.Diagnostics)
 	}
 }
 
@@ -96,14 +96,14 @@ func (r *baseRepo) ModifyPlan(
 	if diags.HasError() {
 		return
 	}
-	d := plan.desired(ctx, diags)
+	d := plan.desired(diags)
 	if diags.HasError() {
 		return
 	}
 	if r.data != nil {
 		tfvalue.AppendProblems(diags, r.data.ClaimBaseRepo(d.At, req.Config.Raw, state == nil))
 	}
-	if !plan.known(ctx) {
+	if !plan.known() {
 		plan.unknownResults()
 		diags.Append(resp.Plan.Set(ctx, plan)...)
 		return
@@ -186,7 +186,7 @@ func (r *baseRepo) apply(
 ) {
 	var plan baseRepoModel
 	diags.Append(from.Get(ctx, &plan)...)
-	d := plan.desired(ctx, diags)
+	d := plan.desired(diags)
 	limit, ds := of(plan.Timeouts, ctx, schemas.WriteTimeout)
 	diags.Append(ds...)
 	if diags.HasError() {

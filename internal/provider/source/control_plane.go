@@ -153,8 +153,8 @@ func (c *controlPlane) request(d tfvalue.Decoder) source.ControlPlaneRequest {
 			Directory: d.String("directory"),
 		},
 		BaseDirectory:       d.String("base_directory"),
-		FollowBase:          unlessFalse(d, "follow_base_repo"),
-		FollowRegistrations: unlessFalse(d, "follow_registrations"),
+		FollowBase:          d.UnlessFalse("follow_base_repo"),
+		FollowRegistrations: d.UnlessFalse("follow_registrations"),
 		Pins:                schemas.ReadPins(d),
 		AllowLocal:          c.data.AllowLocal,
 	}
@@ -170,12 +170,6 @@ func (c *controlPlane) request(d tfvalue.Decoder) source.ControlPlaneRequest {
 		}
 	}
 	return request
-}
-
-// unlessFalse returns a bool whose default is true.
-func unlessFalse(d tfvalue.Decoder, name string) bool {
-	value, _ := d.Bool(name)
-	return value || tfvalue.IsNull(d.Arguments[name])
 }
 
 // controlPlaneValues returns the computed attributes.

@@ -107,6 +107,20 @@ func (d Decoder) Bool(name string) (value, known bool) {
 	return b.ValueBool(), true
 }
 
+// True reports whether a bool is known, and true.
+func (d Decoder) True(name string) bool {
+	value, _ := d.Bool(name)
+	return value
+}
+
+// UnlessFalse reads a bool whose default is true. An unknown one counts as false.
+func (d Decoder) UnlessFalse(name string) bool { return d.True(name) || IsNull(d.Arguments[name]) }
+
+// Known reports whether arguments are known, with all values in them.
+func (d Decoder) Known(names ...string) bool {
+	return !d.Unknown && !slices.ContainsFunc(names, func(name string) bool { return !WhollyKnown(d.Arguments[name]) })
+}
+
 // Int reads a whole number. It returns nil for a null or an unknown one.
 func (d Decoder) Int(name string) *int {
 	v, ok := d.Argument(name)

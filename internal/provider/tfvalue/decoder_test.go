@@ -138,3 +138,46 @@ func TestTerraformJSON(t *testing.T) {
 		}
 	}
 }
+
+// A model is read by its tags, also in an embedded struct. A field without a tag is no attribute.
+func TestModelDecoder(t *testing.T) {
+	type results struct {
+		Number types.Int64 `tfsdk:"number"`
+	}
+	type model struct {
+		Text     types.String `tfsdk:"text"`
+		On       types.Bool   `tfsdk:"on"`
+		Later    types.Bool   `tfsdk:"later"`
+		None     types.Bool   `tfsdk:"none"`
+		Partly   types.List   `tfsdk:"partly"`
+		Internal types.String
+		results
+	}
+	m := &model{
+		Text: types.StringValue("a"), On: types.BoolValue(true), Later: types.BoolUnknown(), None: types.BoolNull(),
+		Partly:   stringList(types.StringValue("a"), types.StringUnknown()),
+		Internal: types.StringValue("b"), results: results{types.Int64Value(3)},
+	}
+	var ps problem.Problems
+	d := NewModelDecoder(m, &ps)
+	want := map[string]attr.Value{
+		"text": m.Text, "on": m.On, "later": m.Later, "none": m.None, "partly": m.Partly, "number": m.Number,
+	}
+	if diff := cmp.Diff(want, d.Arguments); diff != "" {
+		t.Error(diff)
+	}
+	if got := d.String("number"); got != "3" {
+		t.Errorf("the number is %q", got)
+	}
+	for name, want := range map[string][3]bool{ // true, true unless false, known
+		"on": {true, true, true}, "later": {false, false, false}, "none": {false, true, true},
+		"missing": {false, true, true},
+	} {
+		if got := [3]bool{d.True(name), d.UnlessFalse(name), d.Known(name)}; got != want {
+			t.Errorf("%s: got %v, want %v", name, got, want)
+		}
+	}
+	if d.Known("on", "partly") || len(ps) > 0 {
+		t.Errorf("a list with an unknown element counts as known, or there are problems: %v", ps)
+	}
+}

@@ -44,6 +44,8 @@ func ScalarText(v attr.Value) (text string, ok bool) {
 	switch v := v.(type) {
 	case basetypes.BoolValue:
 		return fmt.Sprint(v.ValueBool()), true
+	case basetypes.Int64Value:
+		return fmt.Sprint(v.ValueInt64()), true
 	case basetypes.NumberValue:
 		return v.ValueBigFloat().Text('f', -1), true
 	}
