@@ -69,7 +69,8 @@ type player struct {
 	gitops, shop *repo
 	names        *strings.Replacer // of servers, for their addresses
 	line         timeline
-	mu           sync.Mutex // guards the fields below, and line
+	reads        atomic.Int32 // of the cluster so far
+	mu           sync.Mutex   // guards the fields below, and line
 	latest       map[string]*unstructured.Unstructured
 	changed      chan struct{}
 }
@@ -282,6 +283,13 @@ func conditionOf(o *unstructured.Unstructured, kind string) map[string]any {
 // settle waits for some more reconciliations of all objects.
 func (p *player) settle(n int) { time.Sleep(time.Duration(n) * (syncInterval + time.Second)) }
 
+// awaitReads waits until the cluster was read n times, or the test has failed.
+func (p *player) awaitReads(n int32) {
+	for !p.Failed() && p.reads.Load() < n {
+		p.settle(1)
+	}
+}
+
 // start delivers a healthy target, and waits until it runs.
 func (p *player) start(with target) {
 	p.Helper()
@@ -338,6 +346,7 @@ func (p *player) watching() (stop func() []moment) {
 				p.Error(err)
 				return
 			}
+			p.reads.Add(1)
 			moments = append(moments, momentOf(time.Now().UTC(), evaluate(p.T, commits, reports, p.line.Deadline)))
 		}
 	}()
