@@ -309,6 +309,15 @@ func (e *MovedError) Error() string {
 			"change them. Make a new plan: it shows what changed.", e.Destination, strings.Join(e.Folders, ", "))
 }
 
+// DriftError means that the folders of a rendering have foreign changes, and that on_drift does not allow to overwrite
+// them.
+type DriftError struct{ State *State }
+
+// Error implements error.
+func (e *DriftError) Error() string {
+	return "others changed the rendered folders at " + e.State.Destination.String()
+}
+
 // ErrNoRendering says that a path contains no record of a rendering.
 var ErrNoRendering = errors.New("no rendering")
 

@@ -44,7 +44,7 @@ type baseRepoResults struct {
 
 // known reports whether all arguments that decide are known.
 func (m *baseRepoModel) known() bool {
-	return tfvalue.NewModelDecoder(m, nil).Known(
+	return tfvalue.NewModelDecoder(m, new(problem.Problems)).Known(
 		"repo", "branch", "promotion", "delivery", "on_drift", "commit_message")
 }
 

@@ -295,5 +295,5 @@ func (d Decoder) Text(v attr.Value, steps ...problem.Step) string {
 }
 
 func (d Decoder) reportNull(steps ...problem.Step) {
-	d.Report("Null element", "An element of this list or map is null. Give it a value, or remove it.", steps...)
+	d.Report("Null element", "An element of this list, set or map is null. Give it a value, or remove it.", steps...)
 }
