@@ -54,6 +54,11 @@ func CutEntry[H ~[Size]byte](raw []byte) (mode, name []byte, hash H, rest []byte
 
 // AppendTree appends the bytes of a tree. The entries must be in Git's order.
 func AppendTree[H ~[Size]byte](raw []byte, entries []Entry[H]) []byte {
+	size := 0
+	for i := range entries {
+		size += len(entries[i].Mode) + len(entries[i].Name) + Size + 2
+	}
+	raw = slices.Grow(raw, size)
 	for i := range entries {
 		e := &entries[i]
 		raw = append(append(raw, e.Mode...), ' ')

@@ -56,9 +56,9 @@ func (s *Scanner) recall(text []byte) *begin {
 	return nil
 }
 
-// remember keeps the beginning of a document, in place of an earlier one.
+// remember keeps a copy of the beginning of a document, in place of an earlier one.
 func (s *Scanner) remember(b begin) {
-	s.begins[s.next] = b
+	s.begins[s.next] = begin{bytes.Clone(b.lines), bytes.Clone(b.apiVersion), bytes.Clone(b.kind)}
 	s.next = (s.next + 1) % len(s.begins)
 }
 

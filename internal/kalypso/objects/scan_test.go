@@ -191,6 +191,18 @@ func TestServedVersion(t *testing.T) {
 	}
 }
 
+// TestScanReusedMemory: the memory of a text may contain the next text, which begins in another order.
+func TestScanReusedMemory(t *testing.T) {
+	var s objects.Scanner
+	text := []byte("apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\n")
+	s.Scan(nil, text)
+	copy(text, "kind: ConfigMap\napiVersion: v1\nmetadata:\n  name: b\n")
+	want := []string{"1: v1 ConfigMap /b"}
+	if diff := cmp.Diff(want, lines(s.Scan(nil, text))); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
 // BenchmarkScan reads what the built-in templates and Flux's usually render.
 func BenchmarkScan(b *testing.B) {
 	text := []byte("apiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\nmetadata:\n  name: shop\n  " +

@@ -32,7 +32,7 @@ func TestEntriesRenderLikeTheWhole(t *testing.T) {
 			continue // a random loop may not parse
 		}
 		n := 0
-		for a, result := range renderer.Placement(t.Context(), 0, 0, len(s.Placements[0].Assignments)) {
+		for a, result := range renderer.Placement(t.Context(), 0, 0, len(s.Placements[0].Assignments), &Buffer{}) {
 			values := config.Of(0, n).Values
 			merged := values.Merge()
 			n++

@@ -29,10 +29,10 @@ func (w *worker) piece(p *piece, s *assignmentInput, keep bool) error {
 			return err
 		}
 	}
-	if err := w.fits("the file renders to", int64(w.buf.Len()+len(text))); err != nil {
+	if err := w.fits("the file renders to", int64(w.content.Len()-w.start+len(text))); err != nil {
 		return err
 	}
-	w.buf.WriteString(text)
+	w.content.WriteString(text)
 	return nil
 }
 

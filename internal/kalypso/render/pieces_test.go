@@ -33,17 +33,17 @@ func TestPiecesRenderLikeTheWhole(t *testing.T) {
 		r := &Renderer{fileSize: fleet.DefaultLimits.FileSize}
 		subjects := subjectsOf()
 		for _, clusterType := range []string{"large", "small"} {
-			w := r.worker(t.Context())
+			w := r.worker(t.Context(), &Buffer{})
 			ofType := &clusterTypeInput{}
 			for _, s := range subjects {
 				s.ofType = ofType
 				s.data.ClusterType = clusterType
 				s.data.Namespace = "dev-" + clusterType + "-" + s.data.DeploymentTargetName
 				want, wantErr := plainly(text, s.data.clone())
-				w.buf.Reset()
+				w.Reset()
 				w.spent = cost{}
 				err := w.manifest(m, s)
-				got := w.buf.String()
+				got := w.content.String()
 				switch {
 				case wantErr != nil:
 					failed++

@@ -59,14 +59,14 @@ func (w *worker) renderPlaceholders(p *parsed, s *assignmentInput) []*placeholde
 	w.spent = cost{}
 	all := make([]*placeholderRendering, len(p.manifests))
 	for i, m := range p.manifests {
-		w.buf.Reset()
 		all[i] = &placeholderRendering{}
 		plain.beforePass = func(text string) error {
 			all[i].templates = append(all[i].templates, actionsOf(text))
 			return nil
 		}
 		all[i].err = w.manifest(m, &plain)
-		all[i].text = w.buf.String()
+		all[i].text = string(w.since(w.start))
+		w.content.Truncate(w.start)
 	}
 	return all
 }

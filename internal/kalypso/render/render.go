@@ -27,7 +27,10 @@ const (
 )
 
 // fileNames lists the files in the order of a cluster type's templates.
-var fileNames = [...]string{ReconcilerFile, NamespaceFile, PlatformConfigFile, PlatformSecretFile}
+var fileNames = [MaxFiles]string{ReconcilerFile, NamespaceFile, PlatformConfigFile, PlatformSecretFile}
+
+// MaxFiles is the largest number of files of an assignment.
+const MaxFiles = 4
 
 // builtinConfig renders the values of a cluster type without a configType.
 var builtinConfig = &fleet.Template{
@@ -80,9 +83,16 @@ type Renderer struct {
 
 // clusterTypeInput is the input that the assignments of a cluster type share.
 type clusterTypeInput struct {
-	templates [len(fileNames)]*parsed
-	unknown   bool     // is a label
-	cache     sync.Map // *piece → renderedPiece
+	parts   []part
+	unknown bool     // is a label
+	cache   sync.Map // *piece → renderedPiece
+}
+
+// part is a template of a cluster type, which renders one file of each assignment.
+type part struct {
+	*parsed
+	of   string // of [fileNames]
+	file string // the name of the file
 }
 
 // targetInput is the input that the assignments of a deployment target share.
@@ -134,7 +144,7 @@ func New(
 	}
 	for _, p := range s.Placements {
 		ct := p.ClusterType
-		templates := [len(fileNames)]*fleet.Template{
+		templates := [MaxFiles]*fleet.Template{
 			f.Template(ct.Reconciler), f.Template(ct.NamespaceService), builtinConfig, builtinSecret,
 		}
 		if ct.ConfigType != "" {
@@ -145,10 +155,11 @@ func New(
 		}
 		input := &clusterTypeInput{unknown: unknown.Any(ct.Labels)}
 		for i, t := range templates {
-			if t != nil {
-				input.templates[i] = parse(t)
+			if t != nil { // a missing template is reported
+				input.parts = append(input.parts, part{parse(t), fileNames[i], t.File(fileNames[i])})
 			}
 		}
+		slices.SortFunc(input.parts, func(a, b part) int { return strings.Compare(a.file, b.file) })
 		r.clusterTypes[ct] = input
 		for i := range p.Assignments {
 			r.addTarget(p.Assignments[i].Target)
@@ -168,10 +179,12 @@ func (r *Renderer) addTarget(t *fleet.DeploymentTarget) {
 }
 
 // Placement renders the assignments [from, to) of placement i, in order. It is safe for concurrent use. Each result
-// has the failures of its assignment. A failed assignment has no files. It stops once ctx is done.
-func (r *Renderer) Placement(ctx context.Context, i, from, to int) iter.Seq2[*schedule.Assignment, AssignmentFiles] {
+// has the failures of its assignment. A failed assignment has no files. The files are in b. It stops once ctx is done.
+func (r *Renderer) Placement(
+	ctx context.Context, i, from, to int, b *Buffer,
+) iter.Seq2[*schedule.Assignment, AssignmentFiles] {
 	return func(yield func(*schedule.Assignment, AssignmentFiles) bool) {
-		w := r.worker(ctx)
+		w := r.worker(ctx, b)
 		defer r.executors.Put(w.executor)
 		p := r.schedule.Placements[i]
 		for n := from; n < to && ctx.Err() == nil; n++ {
@@ -184,19 +197,19 @@ func (r *Renderer) Placement(ctx context.Context, i, from, to int) iter.Seq2[*sc
 
 // Assignment renders assignment n of placement i. It is safe for concurrent use.
 func (r *Renderer) Assignment(ctx context.Context, i, n int) AssignmentFiles {
-	w := r.worker(ctx)
+	w := r.worker(ctx, &Buffer{})
 	defer r.executors.Put(w.executor)
 	return w.assignment(&r.schedule.Placements[i].Assignments[n], r.config.Of(i, n))
 }
 
 // worker returns a worker. The caller must put its executor back into the pool.
-func (r *Renderer) worker(ctx context.Context) *worker {
+func (r *Renderer) worker(ctx context.Context, b *Buffer) *worker {
 	x, ok := r.executors.Get().(*executor)
 	if !ok {
 		x = newExecutor(r.fileSize)
 	}
 	x.ctx = ctx
-	return &worker{Renderer: r, executor: x, single: map[string]any{}}
+	return &worker{Renderer: r, executor: x, Buffer: b, single: map[string]any{}}
 }
 
 // AssignmentFiles is the result of rendering an assignment.
@@ -216,7 +229,7 @@ type Failure struct {
 type worker struct {
 	*Renderer
 	*executor
-	buf    bytes.Buffer
+	*Buffer
 	single map[string]any // for values with one key
 }
 
@@ -267,28 +280,28 @@ func (w *worker) assignment(a *schedule.Assignment, c configure.AssignmentConfig
 			s.unknown["Workspace"] = map[string]bool{unknown.Text: true}
 		}
 	}
-	for i, name := range fileNames {
-		if ofType.templates[i] == nil || name == PlatformSecretFile && len(references.Data)+len(references.Unknown) == 0 {
-			continue // a missing template is reported
+	first := len(w.files)
+	for _, p := range ofType.parts {
+		if p.of == PlatformSecretFile && len(references.Data)+len(references.Unknown) == 0 {
+			continue
 		}
-		file, failures := w.file(name, ofType.templates[i], &s)
+		file, failures := w.file(p, &s)
 		out.Failures = append(out.Failures, failures...)
-		if name == PlatformSecretFile && !references.Certain {
+		if p.of == PlatformSecretFile && !references.Certain {
 			file.Unknown, file.MayBeAbsent = true, true
 		}
-		if len(file.Content) > 0 || file.Unknown || !mayBeAbsent(name) {
-			out.Files = append(out.Files, file)
+		if len(file.Content) > 0 || file.Unknown || !p.mayBeAbsent() {
+			w.files = append(w.files, file)
 		}
 	}
-	if len(out.Failures) > 0 {
-		out.Files = nil
+	if len(out.Failures) == 0 {
+		out.Files = slices.Clip(w.files[first:])
 	}
-	slices.SortFunc(out.Files, func(a, b File) int { return strings.Compare(a.Name, b.Name) })
 	return out
 }
 
 // mayBeAbsent reports whether a file is left out if it is empty.
-func mayBeAbsent(name string) bool { return name == PlatformConfigFile || name == PlatformSecretFile }
+func (p part) mayBeAbsent() bool { return p.of == PlatformConfigFile || p.of == PlatformSecretFile }
 
 func unknownKeys(m map[string]string) map[string]bool {
 	keys := map[string]bool{}
@@ -302,8 +315,8 @@ func unknownKeys(m map[string]string) map[string]bool {
 
 // file renders one template and joins its manifests in order. It skips empty ones, ends each in a newline if another
 // follows, and separates those of a YAML file by ---.
-func (w *worker) file(name string, p *parsed, s *assignmentInput) (File, []Failure) {
-	f := File{Name: p.template.File(name), Template: p.template}
+func (w *worker) file(p part, s *assignmentInput) (File, []Failure) {
+	f := File{Name: p.file, Template: p.template}
 	if unknown.Is(p.template.ContentType) || unknown.Is(p.template.FileName) {
 		f.Unknown, f.MayBeAbsent = true, true
 		return f, nil
@@ -312,29 +325,29 @@ func (w *worker) file(name string, p *parsed, s *assignmentInput) (File, []Failu
 	if p.template.Extension() == fleet.ContentShell {
 		separator = ""
 	}
+	w.start = w.content.Len()
 	var failures []Failure
-	exists := !mayBeAbsent(name)
+	exists := !p.mayBeAbsent()
 	var placeholders []*placeholderRendering
 	if s.ofTarget.notPlain {
-		placeholders = w.renderPlaceholders(p, s)
+		placeholders = w.renderPlaceholders(p.parsed, s)
 	}
-	w.buf.Reset()
 	w.spent = cost{}
 	for i, m := range p.manifests {
-		start := w.buf.Len()
-		if start > 0 {
-			if b := w.buf.Bytes(); b[start-1] != '\n' {
-				w.buf.WriteByte('\n')
+		start := w.content.Len()
+		if start > w.start {
+			if w.since(start - 1)[0] != '\n' {
+				w.content.WriteByte('\n')
 			}
-			w.buf.WriteString(separator)
+			w.content.WriteString(separator)
 		}
-		body := w.buf.Len()
+		body := w.content.Len()
 		if placeholders != nil {
 			s.beforePass = placeholders[i].checkPass(s.target)
 		}
 		err := w.manifest(m, s)
 		if placeholders != nil && err == nil {
-			err = placeholders[i].compare(s.target, string(w.buf.Bytes()[body:]), p.template.Extension() == fleet.ContentYAML)
+			err = placeholders[i].compare(s.target, string(w.since(body)), p.template.Extension() == fleet.ContentYAML)
 		}
 		switch {
 		case errors.Is(err, errUnknown):
@@ -342,23 +355,24 @@ func (w *worker) file(name string, p *parsed, s *assignmentInput) (File, []Failu
 			exists = exists || m != nil && m.prints
 		case err != nil:
 			failures = append(failures, Failure{Template: p.template, Manifest: i, Err: err})
-		case w.buf.Len() > body:
+		case w.content.Len() > body:
 			exists = true
 			continue
 		}
-		w.buf.Truncate(start)
+		w.content.Truncate(start)
 	}
 	if f.Unknown {
+		w.content.Truncate(w.start)
 		f.MayBeAbsent = !exists
 	} else {
-		f.Content = bytes.Clone(w.buf.Bytes())
+		f.Content = slices.Clip(w.since(w.start))
 	}
 	return f, failures
 }
 
 // manifest appends the result of m.
 func (w *worker) manifest(m *manifest, s *assignmentInput) error {
-	start := w.buf.Len()
+	start := w.content.Len()
 	for pass := 0; ; pass++ {
 		if m == nil || s.unknown != nil && m.needs.any(s.unknown) {
 			return errUnknown
@@ -368,7 +382,7 @@ func (w *worker) manifest(m *manifest, s *assignmentInput) error {
 				return inPass(pass, err)
 			}
 		}
-		out := w.buf.Bytes()[start:]
+		out := w.since(start)
 		if !bytes.Contains(out, []byte("{{")) {
 			return nil
 		}
@@ -376,7 +390,7 @@ func (w *worker) manifest(m *manifest, s *assignmentInput) error {
 		if pass == maxPasses {
 			return newPassesError(text, s.data.ConfigData)
 		}
-		w.buf.Truncate(start)
+		w.content.Truncate(start)
 		if s.beforePass != nil {
 			if err := s.beforePass(text); err != nil {
 				return err
@@ -404,8 +418,8 @@ func Text(ctx context.Context, t *fleet.Template, data Data) (string, error) {
 	if err := problems.Err(); err != nil {
 		return "", err
 	}
-	w := (&Renderer{fileSize: fleet.DefaultLimits.FileSize}).worker(ctx)
-	file, failures := w.file(ReconcilerFile, p, &assignmentInput{data: data, values: &configure.Values{},
+	w := (&Renderer{fileSize: fleet.DefaultLimits.FileSize}).worker(ctx, &Buffer{})
+	file, failures := w.file(part{p, ReconcilerFile, ""}, &assignmentInput{data: data, values: &configure.Values{},
 		secrets: &configure.Values{}, ofTarget: &targetInput{}, ofType: &clusterTypeInput{}})
 	if len(failures) > 0 {
 		return "", fmt.Errorf("manifest %d, %w", failures[0].Manifest+1, failures[0].Err)

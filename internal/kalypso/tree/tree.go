@@ -82,11 +82,14 @@ func Build(
 	failures, objects := make([][]failure, n), make([]found, n)
 	var mu sync.Mutex
 	done := 0
+	workspaces := sync.Pool{New: func() any { return &workspace{} }}
 	parallel.Do(n, func(i int) {
 		if ctx.Err() != nil {
 			return
 		}
-		t.Folders[i], failures[i], objects[i] = t.build(ctx, i)
+		w := workspaces.Get().(*workspace) //nolint:forcetypeassert // nothing else is stored
+		defer workspaces.Put(w)
+		t.Folders[i], failures[i], objects[i] = t.build(ctx, i, w)
 		if progress != nil {
 			mu.Lock()
 			defer mu.Unlock()
@@ -108,27 +111,27 @@ func Build(
 }
 
 // build renders the folder i.
-func (t *Tree) build(ctx context.Context, i int) (Folder, []failure, found) {
+func (t *Tree) build(ctx context.Context, i int, w *workspace) (Folder, []failure, found) {
 	ct := t.Schedule.Placements[i].ClusterType
 	defer problem.NamePanic(string(ct.Kind()), ct.Name)
-	rendered := t.renderTargets(ctx, i)
+	rendered := t.renderTargets(ctx, i, w)
 	var failures []failure
 	for n := range rendered {
 		failures = append(failures, rendered[n].failures...)
 		rendered[n].assignment = n
 		rendered[n].leftOut = len(rendered[n].failures) > 0 || t.leftOut[rendered[n].Name]
 	}
-	folder, objects := t.folder(i, rendered), found{}
+	folder, objects := t.folder(i, rendered, w), found{}
 	if t.checksObjects() && (folder.Unknown || changes(t.fleet, folder.ClusterType, "", folder.Hash)) {
 		if objects = t.checkObjects(ctx, i, rendered); objects.leaveOut(t.fleet.Duplicates, rendered) {
-			folder = t.folder(i, rendered)
+			folder = t.folder(i, rendered, w)
 		}
 	}
 	return folder, failures, objects
 }
 
 // folder returns the folder i of these targets.
-func (t *Tree) folder(i int, rendered []renderedTarget) Folder {
+func (t *Tree) folder(i int, rendered []renderedTarget, w *workspace) Folder {
 	p := &t.Schedule.Placements[i]
 	folder := Folder{
 		ClusterType: p.ClusterType.Name,
@@ -136,8 +139,7 @@ func (t *Tree) folder(i int, rendered []renderedTarget) Folder {
 		Unknown:     p.Undecided,
 		Undecided:   p.Undecided,
 	}
-	entries := make([]entry, 0, len(rendered)+1)
-	entries = append(entries, readme)
+	entries := append(w.entries[:0], readme)
 	for _, r := range rendered {
 		if r.leftOut {
 			continue
@@ -146,7 +148,7 @@ func (t *Tree) folder(i int, rendered []renderedTarget) Folder {
 		folder.Targets = append(folder.Targets, r.TargetFolder)
 		entries = append(entries, folderEntry(r.Name, r.Hash))
 	}
-	folder.Hash = gitobject.NewHasher().Tree(entries)
+	folder.Hash, w.entries = gitobject.NewHasher().Tree(entries), entries
 	return folder
 }
 
@@ -161,37 +163,70 @@ type renderedTarget struct {
 // targetsPerChunk is the number of targets that one goroutine renders in a row.
 const targetsPerChunk = 64
 
+// workspace is memory for building one folder after another.
+type workspace struct {
+	rendered []renderedTarget
+	buffers  []render.Buffer // of the files that wait until their objects are read, by chunk
+	entries  []entry
+}
+
+// targets returns n empty targets.
+func (w *workspace) targets(n int) []renderedTarget {
+	w.rendered = slices.Grow(w.rendered[:0], n)[:n]
+	clear(w.rendered)
+	return w.rendered
+}
+
 // renderTargets renders the targets of folder i on all CPUs, because most changes affect a single folder.
-func (t *Tree) renderTargets(ctx context.Context, i int) []renderedTarget {
+func (t *Tree) renderTargets(ctx context.Context, i int, w *workspace) []renderedTarget {
 	n := len(t.Schedule.Placements[i].Assignments)
+	rendered, chunks := w.targets(n), (n+targetsPerChunk-1)/targetsPerChunk
+	for len(w.buffers) < chunks {
+		w.buffers = append(w.buffers, render.Buffer{})
+	}
 	var waiting atomic.Int64
 	mayWait := t.maxWaiting(i)
-	return slices.Concat(parallel.Map((n+targetsPerChunk-1)/targetsPerChunk, func(chunk int) (all []renderedTarget) {
+	parallel.Do(chunks, func(chunk int) {
 		h := gitobject.NewHasher()
+		entries := make([]entry, 0, render.MaxFiles)
 		reader := objectReader{placement: &t.Schedule.Placements[i]}
-		all = make([]renderedTarget, 0, min(n, targetsPerChunk))
-		for a, rendered := range t.renderer.Placement(ctx, i, chunk*targetsPerChunk, min(n, (chunk+1)*targetsPerChunk)) {
-			r := renderedTarget{TargetFolder: TargetFolder{Name: a.Target.Name, Empty: true}}
-			for _, f := range rendered.Failures {
-				r.failures = append(r.failures, failure{f, a})
-			}
-			files := make([]entry, len(rendered.Files))
-			for k, f := range rendered.Files {
-				r.Unknown = r.Unknown || f.Unknown
-				r.Empty = r.Empty && !f.Unknown && len(f.Content) == 0
-				files[k] = entry{Mode: gitobject.ModeFile, Name: f.Name, Hash: h.Object(gitobject.Blob, f.Content)}
-				waiting.Add(int64(len(f.Content)))
-			}
-			r.Hash = h.Tree(files)
+		b := &w.buffers[chunk]
+		b.Reset()
+		next, waits := chunk*targetsPerChunk, false
+		for a, result := range t.renderer.Placement(ctx, i, next, min(n, next+targetsPerChunk), b) {
+			r := &rendered[next]
+			size := r.set(a, result, h, entries)
 			if t.checksObjects() {
-				if r.files = rendered.Files; waiting.Load() > mayWait {
-					reader.read(chunk*targetsPerChunk+len(all), &r)
+				if r.files = result.Files; waiting.Add(size) > mayWait {
+					reader.read(next, r)
 				}
 			}
-			all = append(all, r)
+			if waits = waits || r.files != nil; !waits {
+				b.Reset()
+			}
+			next++
 		}
-		return all
-	})...)
+	})
+	return rendered
+}
+
+// set sets the result of rendering an assignment, except its objects. It returns the size of the files in bytes. files
+// is empty and has the capacity for all of them.
+func (r *renderedTarget) set(
+	a *schedule.Assignment, result render.AssignmentFiles, h *gitobject.Hasher, files []entry,
+) (size int64) {
+	r.Name, r.Empty = a.Target.Name, true
+	for _, f := range result.Failures {
+		r.failures = append(r.failures, failure{f, a})
+	}
+	for _, f := range result.Files {
+		r.Unknown = r.Unknown || f.Unknown
+		r.Empty = r.Empty && !f.Unknown && len(f.Content) == 0
+		files = append(files, entry{Mode: gitobject.ModeFile, Name: f.Name, Hash: h.Object(gitobject.Blob, f.Content)})
+		size += int64(len(f.Content))
+	}
+	r.Hash = h.Tree(files)
+	return size
 }
 
 // FolderHash returns the hash of a Git tree that contains only these folders. It equals [Tree.Hash] of a tree with
