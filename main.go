@@ -6,6 +6,7 @@ import (
 	"flag"
 	"log"
 	"runtime"
+	"strings"
 
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6/tf6server"
@@ -41,13 +42,14 @@ func main() {
 			log.Fatal(err)
 		}
 	}
-	ballast := make([]byte, ballastSize)
+	var ballast strings.Builder
+	ballast.Grow(ballastSize) // make would often clear the memory, and so take it
 	var options []tf6server.ServeOpt
 	if debug {
 		options = append(options, tf6server.WithManagedDebug())
 	}
 	err := tf6server.Serve(address, func() tfprotov6.ProviderServer { return provider.NewServer(version) }, options...)
-	runtime.KeepAlive(ballast)
+	runtime.KeepAlive(&ballast)
 	if err != nil {
 		log.Fatal(err)
 	}
