@@ -1,15 +1,11 @@
 package delivery
 
 import (
-	"bytes"
 	"cmp"
-	"encoding/base64"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/describe"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
@@ -20,15 +16,12 @@ type Inventory map[string]InventoryFolder
 
 // InventoryFolder is the folder of a cluster type.
 type InventoryFolder struct {
-	Hash    tree.Hash        `json:"hash"`
-	Targets InventoryTargets `json:"targets,omitempty"`
-	Unknown bool             `json:"-"` // Hash is not known yet; only in the tree of a plan
+	Hash    tree.Hash         `json:"hash"`
+	Targets []InventoryTarget `json:"targets,omitempty"` // sorted by name; see [storedTargets]
+	Unknown bool              `json:"-"`                 // Hash is not known yet; only in the tree of a plan
 	// Undecided says that the targets are not known yet. Then Targets is empty, and Hash is unknown too.
 	Undecided bool `json:"-"`
 }
-
-// InventoryTargets lists the targets of a folder by name.
-type InventoryTargets []InventoryTarget
 
 // InventoryTarget is the folder of a deployment target, inside the folder of a cluster type.
 type InventoryTarget struct {
@@ -45,61 +38,6 @@ type ShortHash [6]byte
 
 // String returns the 12 hexadecimal digits of the hash.
 func (h ShortHash) String() string { return hex.EncodeToString(h[:]) }
-
-// MarshalText implements encoding.TextMarshaler. It writes "name/name/name hashes". Two slashes follow a target whose
-// files are all empty. The hashes are joined and encoded in Base64. A folder has the names of most other folders, and
-// hashes can't be compressed, so they are kept apart: the compressed state is half as large as with pairs.
-func (ts InventoryTargets) MarshalText() ([]byte, error) {
-	size := len(ShortHash{})
-	if slices.ContainsFunc(ts, func(t InventoryTarget) bool { return t.Whole != tree.Hash{} }) {
-		size = len(tree.Hash{})
-	}
-	var text, hashes []byte
-	for i, t := range ts {
-		if i > 0 {
-			text = append(text, '/')
-		}
-		text = append(text, t.Name...)
-		if t.Empty {
-			text = append(text, '/')
-		}
-		hash := t.Whole
-		copy(hash[:], t.Hash[:])
-		hashes = append(hashes, hash[:size]...)
-	}
-	return base64.RawStdEncoding.AppendEncode(append(text, ' '), hashes), nil
-}
-
-// UnmarshalText implements encoding.TextUnmarshaler.
-func (ts *InventoryTargets) UnmarshalText(text []byte) error {
-	space := bytes.LastIndexByte(text, ' ')
-	if space < 0 {
-		return errTargets
-	}
-	*ts = make(InventoryTargets, 0, bytes.Count(text[:space], []byte{'/'})+1)
-	for name := range strings.SplitSeq(string(text[:space]), "/") {
-		if last := len(*ts) - 1; name == "" && last >= 0 {
-			(*ts)[last].Empty = true
-		} else {
-			*ts = append(*ts, InventoryTarget{Name: name})
-		}
-	}
-	hashes, err := base64.RawStdEncoding.AppendDecode(nil, text[space+1:])
-	size := len(hashes) / len(*ts)
-	if err != nil || size*len(*ts) != len(hashes) || size != len(ShortHash{}) && size != len(tree.Hash{}) {
-		return errTargets
-	}
-	for i := range *ts {
-		t, hash := &(*ts)[i], hashes[i*size:(i+1)*size]
-		copy(t.Hash[:], hash)
-		if slices.ContainsFunc(hash[len(t.Hash):], func(b byte) bool { return b != 0 }) {
-			copy(t.Whole[:], hash)
-		}
-	}
-	return nil
-}
-
-var errTargets = errors.New("not the names and the hashes of deployment targets")
 
 // InventoryOf returns the folders of a tree.
 func InventoryOf(t *tree.Tree) Inventory {

@@ -1,7 +1,10 @@
 package delivery_test
 
 import (
+	"bytes"
+	"compress/gzip"
 	"crypto/sha1" // as Git does
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -117,18 +120,60 @@ func TestStateBroken(t *testing.T) {
 			t.Errorf("the first %d of %d bytes are taken for a state", i, len(whole))
 		}
 	}
-	for _, text := range []string{`{"version": 2}`, `1`, `""`, `"-"`, `"H4sIAAAA"`, `null`} {
+	for _, text := range []string{
+		`{"version": 2}`, `1`, `""`, `"-"`, `["-", ""]`, `["H4sIAAAA"]`, `["H4sIAAAA", ""]`, `[]`, `null`,
+	} {
 		if _, err := delivery.DecodeState([]byte(text)); err == nil {
 			t.Errorf("%s is taken for a state", text)
 		}
 	}
-	for _, text := range []string{
-		"", "a", "AAECAwQF", "a AAECAwQ", "a AAECAwQFBg", "a AAEC!wQF", "a/b AAECAwQF", "/a AAECAwQF", "a///b AAECAwQF",
+}
+
+// TestStateWithBrokenTargets decodes states whose targets are not those of their folders. Each is an error.
+func TestStateWithBrokenTargets(t *testing.T) {
+	const hash = "abcdef"
+	for _, broken := range []struct{ targets, hashes string }{
+		{targets: `{}`},
+		{targets: `{"lists": "AA=="}`},                                           // a list is missing
+		{targets: `{"lists": "AAAA"}`},                                           // a list of no folder
+		{targets: `{"lists": "AAA="}`, hashes: hash},                             // a hash of no target
+		{targets: `{"names": ["a"], "lists": "AgAA"}`},                           // no hash
+		{targets: `{"names": ["a"], "lists": "AgAA"}`, hashes: hash[1:]},         // a short hash
+		{targets: `{"names": ["a"], "lists": "AwAA"}`, hashes: hash},             // no whole hash
+		{targets: `{"lists": "AgAA"}`, hashes: hash},                             // no name
+		{targets: `{"names": ["a"], "lists": "AgQA"}`, hashes: hash},             // an index after the names
+		{targets: `{"names": ["a"], "lists": "AgMA"}`, hashes: hash},             // an index before them
+		{targets: `{"names": ["a"], "lists": "/////////////wEA"}`, hashes: hash}, // too large a number
 	} {
-		if err := new(delivery.InventoryTargets).UnmarshalText([]byte(text)); err == nil {
-			t.Errorf("%q is taken for targets", text)
+		data := stored(t, `{"delivered": {"large": {}}, "seen": {"folders": {"small": {}}}, "targets": `+broken.targets+`}`,
+			broken.hashes)
+		if _, err := delivery.DecodeState(data); err == nil {
+			t.Errorf("%v is taken for the targets of two folders", broken)
 		}
 	}
+	data := stored(t, `{"delivered": {"large": {}}, "seen": {"folders": {"small": {}}},
+		"targets": {"names": ["a"], "lists": "AgAA"}}`, hash)
+	if s, err := delivery.DecodeState(data); err != nil || len(s.Delivered["large"].Targets) != 1 {
+		t.Errorf("%v, %v", s, err)
+	}
+}
+
+// stored returns what a private state contains.
+func stored(t *testing.T, text, hashes string) []byte {
+	t.Helper()
+	var packed bytes.Buffer
+	z := gzip.NewWriter(&packed)
+	if _, err := z.Write([]byte(text)); err != nil {
+		t.Fatal(err)
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	data, err := json.Marshal([][]byte{packed.Bytes(), []byte(hashes)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
 }
 
 func TestChanges(t *testing.T) {

@@ -142,39 +142,72 @@ func Computed(t *AppliedTree) *State {
 	return &s
 }
 
-// RenameTo sets the destination to at, if both are the same location under different URLs. It reports whether it
-// changed s.
-func (s *State) RenameTo(at record.Destination) bool {
+// RenamedTo returns s with the destination at, if both are the same location under different URLs. Otherwise it returns
+// s.
+func (s *State) RenamedTo(at record.Destination) *State {
 	if s.Destination == at || !s.Destination.Same(at) {
-		return false
+		return s
 	}
-	s.Destination = at
-	return true
+	renamed := *s
+	renamed.Destination = at
+	return &renamed
 }
 
 var errState = errors.New("the state does not have the form of this version")
 
-// Encode returns the state as a JSON value for Terraform's private state. The value is a string of compressed JSON,
-// because Terraform parses nested JSON in every step of a plan and an apply.
-func (s *State) Encode() ([]byte, error) {
-	var packed bytes.Buffer
-	z := gzip.NewWriter(&packed)
-	if err := errors.Join(json.NewEncoder(z).Encode(withoutRepeats(s)), z.Close()); err != nil {
-		return nil, err
-	}
-	return json.Marshal(packed.Bytes())
+// storedState is the JSON of a state. Its inventories have no targets.
+type storedState struct {
+	*State
+	Targets storedTargets `json:"targets"`
 }
 
-// maxState limits the JSON of a state, in bytes. 250,000 assignments, the default limit of a fleet, take about 50 MB.
+// Encode returns the state as a JSON value for Terraform's private state: an array of the compressed JSON, and the
+// hashes of the targets. Terraform parses nested JSON in every step of a plan and an apply, but not strings.
+func (s *State) Encode() ([]byte, error) {
+	stored := storedState{State: withoutRepeats(s)}
+	eachInventory(stored.State, func(inv *Inventory) {
+		*inv = inv.replace(func(_ string, folder InventoryFolder) InventoryFolder {
+			stored.Targets.add(folder.Targets)
+			folder.Targets = nil
+			return folder
+		})
+	})
+	var packed bytes.Buffer
+	z := gzip.NewWriter(&packed)
+	if err := errors.Join(json.NewEncoder(z).Encode(stored), z.Close()); err != nil {
+		return nil, err
+	}
+	return json.Marshal([][]byte{packed.Bytes(), stored.Targets.hashes})
+}
+
+// eachInventory calls visit for all inventories of s, and of the states in it, in a fixed order.
+func eachInventory(s *State, visit func(*Inventory)) {
+	visit(&s.Delivered)
+	visit(&s.Seen.Folders)
+	if p := s.Proposal; p != nil {
+		visit(&p.Adopted)
+		if p.Head != nil {
+			eachInventory(p.Head, visit)
+		}
+	}
+	for _, old := range s.OldLocations {
+		eachInventory(old.State, visit)
+	}
+}
+
+// maxState limits the JSON of a state, in bytes. 100,000 assignments of 500 deployment targets take 0.2 MB.
 const maxState = 128 << 20
 
 // DecodeState reads what [State.Encode] wrote. It reads at most 128 MiB of JSON.
 func DecodeState(data []byte) (*State, error) {
-	var packed []byte
-	if err := json.Unmarshal(data, &packed); err != nil {
+	var parts [][]byte
+	if err := json.Unmarshal(data, &parts); err != nil {
 		return nil, fmt.Errorf("%w: %w", errState, err)
 	}
-	z, err := gzip.NewReader(bytes.NewReader(packed))
+	if len(parts) != 2 {
+		return nil, errState
+	}
+	z, err := gzip.NewReader(bytes.NewReader(parts[0]))
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errState, err)
 	}
@@ -185,11 +218,23 @@ func DecodeState(data []byte) (*State, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errState, err)
 	}
-	s := &State{}
-	if err := json.Unmarshal(text, s); err != nil {
+	stored := storedState{State: &State{}}
+	if err := json.Unmarshal(text, &stored); err != nil {
 		return nil, fmt.Errorf("%w: %w", errState, err)
 	}
-	return withRepeats(s), nil
+	stored.Targets.hashes = parts[1]
+	eachInventory(stored.State, func(inv *Inventory) {
+		*inv = inv.replace(func(_ string, folder InventoryFolder) InventoryFolder {
+			if err == nil {
+				folder.Targets, err = stored.Targets.next()
+			}
+			return folder
+		})
+	})
+	if err != nil || len(stored.Targets.Lists)+len(stored.Targets.hashes) > 0 {
+		return nil, fmt.Errorf("%w: %w", errState, errTargets)
+	}
+	return withRepeats(stored.State), nil
 }
 
 // withoutRepeats returns s without whole hashes that it does not need, and without the targets of seen folders, and the
@@ -244,13 +289,14 @@ func withRepeats(s *State) *State {
 	return s
 }
 
+// replace returns the folders that with returns. It calls with in the order of the names.
 func (inv Inventory) replace(with func(name string, folder InventoryFolder) InventoryFolder) Inventory {
 	if inv == nil {
 		return nil
 	}
 	replaced := make(Inventory, len(inv))
-	for name, folder := range inv {
-		replaced[name] = with(name, folder)
+	for _, name := range inv.Names() {
+		replaced[name] = with(name, inv[name])
 	}
 	return replaced
 }

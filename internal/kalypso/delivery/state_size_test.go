@@ -34,7 +34,7 @@ func TestDecodeLargeState(t *testing.T) {
 	if err := z.Close(); err != nil {
 		t.Fatal(err)
 	}
-	data, err := json.Marshal(bytes.Repeat(packed.Bytes(), 12)) // gzip reads one member after another
+	data, err := json.Marshal([][]byte{bytes.Repeat(packed.Bytes(), 12), nil}) // gzip reads one member after another
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -49,7 +49,8 @@ type Data struct {
 	// configClaims contains what the other resources manage.
 	configClaims configClaims
 	// LastPlan contains the rendering that was planned last, for the following apply.
-	LastPlan LastPlan
+	LastPlan  LastPlan
+	lastState lastState
 }
 
 // Committer returns the author of a commit that is made now, with trailers beside the provider's.

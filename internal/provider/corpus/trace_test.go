@@ -2,7 +2,6 @@ package corpus_test
 
 import (
 	"bytes"
-	"compress/gzip"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -107,21 +106,38 @@ func (t *trace) private(test *testing.T, private []byte) {
 	}
 	delete(keys, "nothing_to_do")
 	for key, value := range keys {
+		if s, err := delivery.DecodeState(value); err == nil {
+			omitRepeats(s)
+			if value, err = json.Marshal(s); err != nil {
+				test.Fatal(err)
+			}
+		}
 		flatten(all, key, unpack(value))
 	}
 	t.changes("private", all)
 }
 
-// unpack returns the value behind a private key, which may be compressed JSON in a string.
-func unpack(value []byte) any {
-	var packed []byte
-	if json.Unmarshal(value, &packed) == nil {
-		if z, err := gzip.NewReader(bytes.NewReader(packed)); err == nil {
-			if text, err := io.ReadAll(z); err == nil {
-				value = text
-			}
+// omitRepeats removes from a state what equals the delivered tree: the private state does not contain it twice.
+func omitRepeats(s *delivery.State) {
+	if s.Seen.Record != nil && s.Seen.RecordHash == s.DeliveredRecord {
+		s.Seen.Record.Decisions = nil
+	}
+	for name, folder := range s.Seen.Folders {
+		if was, ok := s.Delivered[name]; ok && was.Hash == folder.Hash {
+			folder.Targets = nil
+			s.Seen.Folders[name] = folder
 		}
 	}
+	if s.Proposal != nil {
+		omitRepeats(s.Proposal.Head)
+	}
+	for _, old := range s.OldLocations {
+		omitRepeats(old.State)
+	}
+}
+
+// unpack returns the value of JSON, or a text that is not JSON.
+func unpack(value []byte) any {
 	var v any
 	d := json.NewDecoder(bytes.NewReader(value))
 	d.UseNumber()
@@ -152,8 +168,8 @@ func flatten(all map[string]string, at string, v any) {
 			if shown, renamed := renamedKeys[name]; renamed {
 				name = shown
 			}
-			if text, ok := part.(string); ok && name == "targets" {
-				part = targetsOf(text)
+			if name == "targets" {
+				part = targetsOf(part)
 			}
 			flatten(all, at+"."+name, part)
 		}
@@ -171,10 +187,10 @@ func flatten(all map[string]string, at string, v any) {
 
 // targetsOf returns the hash and the name of each deployment target of a folder, as they were kept when the corpus was
 // recorded.
-func targetsOf(text string) any {
-	var targets delivery.InventoryTargets
-	if targets.UnmarshalText([]byte(text)) != nil {
-		return text
+func targetsOf(list any) any {
+	var targets []delivery.InventoryTarget
+	if text, err := json.Marshal(list); err != nil || json.Unmarshal(text, &targets) != nil {
+		return list
 	}
 	pairs := make([]any, len(targets))
 	for i, t := range targets {

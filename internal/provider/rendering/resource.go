@@ -76,7 +76,7 @@ func (r *environmentRendering) Update(ctx context.Context, req resource.UpdateRe
 	if state == nil {
 		return
 	}
-	before := readDelivery(ctx, req.Private, state, &resp.Diagnostics)
+	before := r.readDelivery(ctx, req.Private, state, &resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
 		state.explainStateErrors(&resp.Diagnostics, before)
 		return
@@ -190,7 +190,7 @@ func (r *environmentRendering) Read(ctx context.Context, req resource.ReadReques
 	if state == nil {
 		return
 	}
-	before := readDelivery(ctx, req.Private, state, diags)
+	before := r.readDelivery(ctx, req.Private, state, diags)
 	defer func() { state.explainStateErrors(diags, before) }()
 	if diags.HasError() || r.data == nil || !r.data.Known {
 		return
@@ -242,7 +242,7 @@ func (r *environmentRendering) Delete(ctx context.Context, req resource.DeleteRe
 	if state == nil {
 		return
 	}
-	before := readDelivery(ctx, req.Private, state, diags)
+	before := r.readDelivery(ctx, req.Private, state, diags)
 	defer func() { state.explainStateErrors(diags, before) }()
 	d := state.arguments()
 	tfvalue.AppendProblems(diags, d.ValidateDestroy())
@@ -265,7 +265,7 @@ const deliveryKey = "delivery"
 
 // readDelivery returns what the last run kept in the private state. It returns nil if this version of the provider can
 // read nothing of it. It reports a private state of another rendering.
-func readDelivery(
+func (r *environmentRendering) readDelivery(
 	ctx context.Context, private schemas.PrivateState, state *environmentRenderingModel, diags *diag.Diagnostics,
 ) *delivery.State {
 	data, ds := private.GetKey(ctx, deliveryKey)
@@ -273,7 +273,7 @@ func readDelivery(
 	if len(data) == 0 {
 		return nil
 	}
-	s, err := delivery.DecodeState(data)
+	s, err := r.data.DecodeState(data)
 	if err != nil {
 		return nil // of another version: Read recovers it from the branch
 	}

@@ -200,11 +200,11 @@ func (r Operations) Refresh(ctx context.Context, p *delivery.Prior, s *delivery.
 		found.State, err = r.recoverPrior(ctx, p)
 		found.Changed = true
 	} else {
-		renamed := s.RenameTo(p.Destination)
-		if found.State, found.PullRequest, err = r.follow(ctx, s); err == nil {
-			found.State = knownRevert(s, found.State)
+		renamed := s.RenamedTo(p.Destination)
+		if found.State, found.PullRequest, err = r.follow(ctx, renamed); err == nil {
+			found.State = knownRevert(renamed, found.State)
 		}
-		found.Changed = renamed || found.State != s
+		found.Changed = found.State != s
 	}
 	switch {
 	case errors.Is(err, ErrRemoved):

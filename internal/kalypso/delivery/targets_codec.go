@@ -1,0 +1,101 @@
+package delivery
+
+import (
+	"encoding/binary"
+	"errors"
+	"slices"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
+)
+
+// storedTargets contains all lists of targets of a stored state. A folder has the names of most other folders, so each
+// name is stored once. Hashes can't be compressed, so they are kept apart.
+type storedTargets struct {
+	Names []string `json:"names,omitempty"`
+	// Lists contains a list after the other: twice the number of its targets, plus one with whole hashes; and for each
+	// target twice the distance of its name from the name that follows the last one in Names, plus one if all its files
+	// are empty.
+	Lists []byte `json:"lists,omitempty"`
+
+	hashes []byte         // of all targets: whole, or [ShortHash]
+	known  map[string]int // the indices of Names, while targets are added
+}
+
+// add adds a list.
+func (s *storedTargets) add(targets []InventoryTarget) {
+	whole := slices.ContainsFunc(targets, func(t InventoryTarget) bool { return t.Whole != tree.Hash{} })
+	s.Lists = binary.AppendUvarint(s.Lists, uint64(len(targets))<<1|bit(whole)) //nolint:gosec // not negative
+	next := 0
+	for _, t := range targets {
+		at := s.indexOf(t.Name, next)
+		s.Lists = binary.AppendVarint(s.Lists, int64(at-next)<<1|int64(bit(t.Empty))) //nolint:gosec // 0 or 1
+		next = at + 1
+		hash := t.Whole
+		copy(hash[:], t.Hash[:])
+		s.hashes = append(s.hashes, hash[:hashSize(whole)]...)
+	}
+}
+
+// indexOf returns the index of a name, and adds it if it is new. likely is looked at first.
+func (s *storedTargets) indexOf(name string, likely int) int {
+	if likely < len(s.Names) && s.Names[likely] == name {
+		return likely
+	}
+	at, ok := s.known[name]
+	if !ok {
+		if s.known == nil {
+			s.known = map[string]int{}
+		}
+		at = len(s.Names)
+		s.Names, s.known[name] = append(s.Names, name), at
+	}
+	return at
+}
+
+var errTargets = errors.New("not the names and the hashes of deployment targets")
+
+// next removes the next list, and returns it; nil if it is empty.
+func (s *storedTargets) next() ([]InventoryTarget, error) {
+	count, n := binary.Uvarint(s.Lists)
+	whole := count&1 == 1
+	size := hashSize(whole)
+	if count >>= 1; n <= 0 || count > uint64(len(s.hashes)/size) {
+		return nil, errTargets
+	}
+	s.Lists = s.Lists[n:]
+	if count == 0 {
+		return nil, nil
+	}
+	targets := make([]InventoryTarget, count)
+	next := int64(0)
+	for i := range targets {
+		distance, n := binary.Varint(s.Lists)
+		at := next + distance>>1
+		if n <= 0 || at < 0 || at >= int64(len(s.Names)) {
+			return nil, errTargets
+		}
+		s.Lists, next = s.Lists[n:], at+1
+		t, hash := &targets[i], s.hashes[i*size:(i+1)*size]
+		t.Name, t.Empty = s.Names[at], distance&1 == 1
+		copy(t.Hash[:], hash)
+		if whole && slices.ContainsFunc(hash[len(t.Hash):], func(b byte) bool { return b != 0 }) {
+			copy(t.Whole[:], hash)
+		}
+	}
+	s.hashes = s.hashes[len(targets)*size:]
+	return targets, nil
+}
+
+func hashSize(whole bool) int {
+	if whole {
+		return len(tree.Hash{})
+	}
+	return len(ShortHash{})
+}
+
+func bit(b bool) uint64 {
+	if b {
+		return 1
+	}
+	return 0
+}
