@@ -4,6 +4,7 @@ package parallel
 import (
 	"runtime"
 	"sync"
+	"sync/atomic"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 )
@@ -20,18 +21,14 @@ func Limited(n, limit int, work func(i int)) {
 		work(i)
 	}
 	var wg sync.WaitGroup
-	next := make(chan int)
+	var started atomic.Int64
 	for range min(n, max(limit, 1)) {
 		wg.Go(func() {
-			for i := range next {
+			for i := int(started.Add(1)) - 1; i < n; i = int(started.Add(1)) - 1 {
 				guarded(i)
 			}
 		})
 	}
-	for i := range n {
-		next <- i
-	}
-	close(next)
 	wg.Wait()
 	for _, p := range panics {
 		if p != nil {

@@ -86,7 +86,7 @@ func hasValue(after string) bool {
 // or placeholder.
 func ofName(name, value string) string {
 	value = strings.TrimSpace(value)
-	if len(value) < shortestPassword || strings.ContainsAny(value, " \t\r\n") || strings.Contains(value, "://") {
+	if len(value) < shortestPassword || hasSpace(value) || strings.Contains(value, "://") {
 		return "" // at the least cost, for most values
 	}
 	kind := kindOf(name)
@@ -97,6 +97,12 @@ func ofName(name, value string) string {
 		return ""
 	}
 	return kind
+}
+
+// hasSpace reports whether a text contains a space, a tab or the end of a line.
+func hasSpace(text string) bool {
+	has := func(c byte) bool { return strings.IndexByte(text, c) >= 0 }
+	return has(' ') || has('\n') || has('\t') || has('\r')
 }
 
 // shortestPassword is the length in characters of the shortest password that is recognized by its name.

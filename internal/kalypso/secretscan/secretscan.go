@@ -73,15 +73,22 @@ const shortestEncoded = 24
 // base64Runs returns the texts that the base64 parts of a text encode, as far as they are printable.
 func base64Runs(text string) iter.Seq[string] {
 	return func(yield func(string) bool) {
-		for from, to := 0, 0; to <= len(text); to++ {
-			if to < len(text) && isBase64[text[to]] {
+		for from := 0; from+shortestEncoded <= len(text); {
+			other := from + shortestEncoded - 1 // the last byte that is not base64, if there is one
+			for other >= from && isBase64[text[other]] {
+				other--
+			}
+			if other >= from {
+				from = other + 1
 				continue
 			}
-			if to-from >= shortestEncoded {
-				data, err := base64.RawStdEncoding.DecodeString(text[from:to])
-				if err == nil && isPrintable(data) && !yield(string(data)) {
-					return
-				}
+			to := from + shortestEncoded
+			for to < len(text) && isBase64[text[to]] {
+				to++
+			}
+			data, err := base64.RawStdEncoding.DecodeString(text[from:to])
+			if err == nil && isPrintable(data) && !yield(string(data)) {
+				return
 			}
 			from = to + 1
 		}
