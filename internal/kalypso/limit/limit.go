@@ -4,7 +4,8 @@ package limit
 import (
 	"fmt"
 	"strconv"
-	"strings"
+
+	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
 // Limit is a number, or a percentage of a total. The zero value allows none.
@@ -13,10 +14,11 @@ type Limit struct {
 	Percentage bool
 }
 
-// Parse reads "12" or "50%".
+// Parse reads "12" or "50%". A number has at most 31 bits.
 func Parse(text string) (Limit, error) {
-	number, percentage := strings.CutSuffix(text, "%")
-	n, err := strconv.Atoi(number)
+	value := intstr.Parse(text)
+	percentage := value.Type == intstr.String
+	n, err := intstr.GetScaledValueFromIntOrPercent(&value, 100, true)
 	if err != nil || n < 0 || percentage && n > 100 {
 		return Limit{}, fmt.Errorf("%q is neither a number, such as \"12\", nor a percentage from \"0%%\" to \"100%%\"", text)
 	}

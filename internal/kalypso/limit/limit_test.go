@@ -32,7 +32,7 @@ func TestLimit(t *testing.T) {
 			t.Errorf("%s of %d is %d, want %d", test.text, test.of, got, test.number)
 		}
 	}
-	for _, text := range []string{"", "-1", "-1%", "101%", "half", "1.5", "%"} {
+	for _, text := range []string{"", "-1", "-1%", "101%", "half", "1.5", "%", "50%%", "5000000000"} {
 		if l, err := limit.Parse(text); err == nil || !strings.Contains(err.Error(), "percentage") {
 			t.Errorf("%q is %v (%v)", text, l, err)
 		}
