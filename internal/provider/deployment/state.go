@@ -41,8 +41,8 @@ func (s *deploymentState) Metadata(
 	resp.TypeName = req.ProviderTypeName + "_deployment_state"
 }
 
-func (s *deploymentState) Schema(_ context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
-	resp.Schema = deploymentStateSchema()
+func (s *deploymentState) Schema(ctx context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
+	resp.Schema = deploymentStateSchema(ctx)
 }
 
 // Configure stores the provider's configuration.
@@ -80,9 +80,7 @@ func (s *deploymentState) Read(ctx context.Context, req datasource.ReadRequest, 
 	detail := details.Or(d.String("detail"))
 	request.Targets = detail != detailFolders
 	request.Versions = d.True("versions")
-	if times, given := d.Object("timeouts"); given {
-		request.Wait = schemas.ReadDuration(times, "read", request.Wait)
-	}
+	request.Wait = schemas.ReadLimit(ctx, arguments, &resp.Diagnostics)
 	tfvalue.AppendProblems(&resp.Diagnostics, ps)
 	if resp.Diagnostics.HasError() {
 		return

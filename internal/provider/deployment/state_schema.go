@@ -1,13 +1,14 @@
 package deployment
 
 import (
+	"context"
 	"fmt"
 	"maps"
 
+	"github.com/hashicorp/terraform-plugin-framework-timeouts/datasource/timeouts"
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
 	resource "github.com/hashicorp/terraform-plugin-framework/resource/schema"
-	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
@@ -26,7 +27,7 @@ const (
 
 var details = schemas.Enumeration{detailFolders, detailTargets, detailClusters}
 
-func deploymentStateSchema() schema.Schema {
+func deploymentStateSchema(ctx context.Context) schema.Schema {
 	arguments := schemas.ObservedArguments()
 	arguments["detail"] = details.Attribute(
 		"How much to return: the folders of cluster types; with `targets` also deployment targets; with `clusters` also " +
@@ -38,20 +39,12 @@ func deploymentStateSchema() schema.Schema {
 			"repos that the targets take their manifests from are read with the provider's `git_credentials`. One that can't " +
 			"be read is a warning, and costs its versions alone.",
 	}
-	arguments["timeouts"] = resource.SingleNestedAttribute{
-		Optional: true, MarkdownDescription: "Time limits.",
-		Attributes: map[string]resource.Attribute{"read": resource.StringAttribute{
-			Optional: true,
-			MarkdownDescription: fmt.Sprintf(
-				"How long the sources may take to answer, as a duration. The default is `%s`. If a source does not answer in "+
-					"time, the verdict is `pending`.",
-				"5m",
-			),
-			Validators: []validator.String{schemas.Valid("duration", schemas.CheckDuration)},
-		}},
-	}
 	attributes := schemas.DataSourceArguments(arguments)
 	maps.Copy(attributes, deploymentStateComputed())
+	attributes["timeouts"] = timeouts.AttributesWithOpts(ctx, timeouts.Opts{
+		ReadDescription: "How long the sources may take to answer, as a [duration](https://pkg.go.dev/time#ParseDuration) " +
+			"such as `30s` or `10m`. The default is `5m`. If a source does not answer in time, the verdict is `pending`.",
+	})
 	return schema.Schema{
 		MarkdownDescription: "Tells whether the clusters run what a branch of the GitOps repo contains. It checks once per " +
 			"run and does not wait: a deployment in progress is `pending`.\n\nA cluster is current if two conditions are " +

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/hashicorp/terraform-plugin-framework-validators/listvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/list"
 	"github.com/hashicorp/terraform-plugin-framework/list/schema"
@@ -39,22 +40,9 @@ func BranchListSchema(description, repo, advice string) schema.Schema {
 			},
 			"branches": schema.ListAttribute{
 				Required: true, MarkdownDescription: globs, ElementType: types.StringType,
-				Validators: []validator.List{eachValid{Valid("branch glob", gitops.CheckGlob)}},
+				Validators: []validator.List{listvalidator.ValueStringsAre(Valid("branch glob", gitops.CheckGlob))},
 			},
 		},
-	}
-}
-
-// eachValid validates the strings of a list.
-type eachValid struct{ validString }
-
-// ValidateList implements validator.List.
-func (v eachValid) ValidateList(ctx context.Context, req validator.ListRequest, resp *validator.ListResponse) {
-	for i, element := range req.ConfigValue.Elements() {
-		text, _ := element.(types.String)
-		checked := validator.StringResponse{}
-		v.ValidateString(ctx, validator.StringRequest{Path: req.Path.AtListIndex(i), ConfigValue: text}, &checked)
-		resp.Diagnostics.Append(checked.Diagnostics...)
 	}
 }
 

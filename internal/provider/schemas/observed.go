@@ -27,9 +27,6 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
 
-// defaultReadTimeout is the default of timeouts.read of kalypso_deployment_state.
-const defaultReadTimeout = 5 * time.Minute
-
 // ObservedArguments returns the arguments that select a deployment and configure its verdict.
 func ObservedArguments() map[string]schema.Attribute {
 	text := func(description string) schema.StringAttribute {
@@ -171,7 +168,7 @@ type ObservedRequest struct {
 
 // ReadObserved reads the [ObservedArguments]. It reports errors and skips unknown values. p is nil during validate.
 func ReadObserved(p *configuration.Data, d tfvalue.Decoder) ObservedRequest {
-	request := ObservedRequest{Request: observe.Request{At: ReadDestination(d), Wait: defaultReadTimeout}}
+	request := ObservedRequest{Request: observe.Request{At: ReadDestination(d), Wait: SourceTimeout}}
 	request.Rules = deployment.Rules{
 		Deadline:       ReadDuration(d, "progress_deadline", deployment.DefaultDeadline),
 		StaleAfter:     ReadDuration(d, "stale_after", deployment.DefaultStaleAfter),

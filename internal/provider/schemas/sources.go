@@ -32,17 +32,22 @@ var errorReactions = Enumeration{errorsFail, ErrorsLastGood}
 // SourceTimeout is the default of timeouts.read of data sources.
 const SourceTimeout = 5 * time.Minute
 
+// ReadLimit returns timeouts.read of a data source, or [SourceTimeout] if it is not set.
+func ReadLimit(ctx context.Context, arguments map[string]attr.Value, diags *diag.Diagnostics) time.Duration {
+	given, ok := arguments["timeouts"].(timeouts.Value)
+	if !ok {
+		return SourceTimeout
+	}
+	limit, ds := given.Read(ctx, SourceTimeout)
+	diags.Append(ds...)
+	return limit
+}
+
 // WithinRead limits ctx by timeouts.read of a data source.
 func WithinRead(
 	ctx context.Context, arguments map[string]attr.Value, diags *diag.Diagnostics,
 ) (context.Context, context.CancelFunc) {
-	limit := SourceTimeout
-	if given, ok := arguments["timeouts"].(timeouts.Value); ok {
-		var ds diag.Diagnostics
-		limit, ds = given.Read(ctx, SourceTimeout)
-		diags.Append(ds...)
-	}
-	return context.WithTimeout(ctx, limit)
+	return context.WithTimeout(ctx, ReadLimit(ctx, arguments, diags))
 }
 
 // FollowArguments returns the arguments of a data source that follows registrations.
