@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/describe"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/placement"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
@@ -132,6 +133,10 @@ func (decision *Decision) moves() (all []Move) {
 		return nil
 	}
 	wanted := t.Target()
+	joins := func(ct describe.ClusterType) bool { return len(ct.Added) > 0 }
+	if !slices.ContainsFunc(s.Delivered.ChangesTo(wanted), joins) {
+		return nil // at the least cost, for most changes
+	}
 	after := wanted.placed()
 	undecided := func(name string) bool { return wanted[name].Undecided }
 	before := s.Delivered.placed()
