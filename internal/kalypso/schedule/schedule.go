@@ -81,7 +81,7 @@ func New(ctx context.Context, f *fleet.Fleet) (*Schedule, problem.Problems) {
 	for c, ct := range f.ClusterTypes {
 		clear(policiesOf)
 		undecided := false
-		for i, p := range f.Policies {
+		for i := range f.Policies {
 			if ctx.Err() != nil {
 				return s, problems
 			}
@@ -89,7 +89,7 @@ func New(ctx context.Context, f *fleet.Fleet) (*Schedule, problem.Problems) {
 			sure, maybe = placementResult.on(i, c, sure, maybe)
 			quota.by[i] += len(sure)
 			for _, t := range sure {
-				policiesOf[t] = append(policiesOf[t], p)
+				policiesOf[t] = appendPolicy(policiesOf[t], f.Policies, i)
 				scheduled[t] = true
 			}
 			for _, t := range maybe {
@@ -121,6 +121,14 @@ func New(ctx context.Context, f *fleet.Fleet) (*Schedule, problem.Problems) {
 	problems = append(problems, quota.problems(f.Policies)...)
 	problems.Sort()
 	return s, problems
+}
+
+// appendPolicy appends policy i of all. A first one takes no memory: most targets have one.
+func appendPolicy(to, all []*fleet.SchedulingPolicy, i int) []*fleet.SchedulingPolicy {
+	if to == nil {
+		return all[i : i+1 : i+1]
+	}
+	return append(to, all[i])
 }
 
 // Assigned reports whether a cluster type has assignments.
