@@ -10,6 +10,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/origin"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/parallel"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
@@ -45,6 +46,13 @@ func FleetArguments() map[string]schema.Attribute {
 	}
 }
 
+// parsedText is a text of the argument manifests.
+type parsedText struct {
+	known    bool
+	objects  []fleet.Object
+	problems problem.Problems
+}
+
 // ReadFleet reads the [FleetArguments]. It reports values of a wrong type; it does not validate the fleet. origins
 // lists the keys of manifests that refer to Git. Once ctx is done, it leaves the rest out, and the run reports that it
 // was stopped.
@@ -69,20 +77,27 @@ func ReadFleet(ctx context.Context, d tfvalue.Decoder, limits fleet.Limits) (f *
 		return f, nil
 	}
 	var passedOver []*fleet.Config
-	for _, key := range slices.Sorted(maps.Keys(texts)) {
-		if unknown.Is(key) || unknown.Is(texts[key]) {
-			f.Incomplete = true
-			continue
+	keys := slices.Sorted(maps.Keys(texts))
+	for i, parsed := range parallel.Map(len(keys), func(i int) (parsed parsedText) {
+		if key := keys[i]; !unknown.Is(key) && !unknown.Is(texts[key]) {
+			parsed.known = true
+			at := problem.Origin{Attribute: tfvalue.ManifestsAttribute, Key: key}
+			parsed.objects, _, parsed.problems = fleet.ParseYAML(ctx, at, texts[key])
 		}
-		objects, _, ps := fleet.ParseYAML(ctx, problem.Origin{Attribute: tfvalue.ManifestsAttribute, Key: key}, texts[key])
+		return parsed
+	}) {
 		if ctx.Err() != nil {
 			f.Incomplete = true
 			break
 		}
-		passedOver = append(passedOver, f.Add(objects...)...)
-		*d.Problems = append(*d.Problems, ps...)
-		if _, ok := origin.Parse(key); ok {
-			origins = append(origins, key)
+		if !parsed.known {
+			f.Incomplete = true
+			continue
+		}
+		passedOver = append(passedOver, f.Add(parsed.objects...)...)
+		*d.Problems = append(*d.Problems, parsed.problems...)
+		if _, ok := origin.Parse(keys[i]); ok {
+			origins = append(origins, keys[i])
 		}
 	}
 	*d.Problems = append(*d.Problems, fleet.CheckPassedOver(passedOver)...)
