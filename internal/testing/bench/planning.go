@@ -136,7 +136,7 @@ func (b *bench) planningRows() {
 		b.add(row{what, m, "an empty fleet: " + seconds(empty.time), "+" + seconds(m.time-empty.time), bound})
 	}
 	plan("`terraform plan` with nothing to do, `large-100k` through `manifests`, `preview = \"none\"`", fleet100k,
-		"+1.5 s")
+		"+0.5 s")
 	plan("the same for `large-10k`", fleet10k, "")
 	plan("the same for `large-10k`, `preview = \"assignments\"`", fleet10k+"-assignments", "as low as can be")
 	plan("the same for 50 cluster types, 100 configs, 100 workloads of three targets and 20 policies "+
