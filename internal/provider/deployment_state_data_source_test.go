@@ -302,6 +302,7 @@ func TestAccDeploymentStateInvalid(t *testing.T) {
 			"stale_after":       "1 day",
 			"progress_deadline": "-1h",
 			"detail":            "all",
+			"timeouts":          map[string]any{"read": "0s"},
 		},
 	)
 	d.expectError(
@@ -310,6 +311,7 @@ func TestAccDeploymentStateInvalid(t *testing.T) {
 			`"some" is neither`,
 			`"1 day" is not a duration`,
 			`"-1h" is not greater than 0`,
+			`"0s" is not greater than 0`,
 			`"folders" "targets" "clusters"`,
 		},
 		"plan",

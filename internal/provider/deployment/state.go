@@ -61,10 +61,9 @@ func (s *deploymentState) ValidateConfig(
 	resp *datasource.ValidateConfigResponse,
 ) {
 	var ps problem.Problems
-	schemas.ReadObserved(
-		s.data,
-		tfvalue.Decoder{Arguments: tfvalue.GetObject(ctx, req.Config, &resp.Diagnostics), Problems: &ps},
-	)
+	arguments := tfvalue.GetObject(ctx, req.Config, &resp.Diagnostics)
+	schemas.ReadObserved(s.data, tfvalue.Decoder{Arguments: arguments, Problems: &ps})
+	schemas.ReadLimit(ctx, arguments, &resp.Diagnostics)
 	tfvalue.AppendProblems(&resp.Diagnostics, ps)
 }
 

@@ -3,6 +3,7 @@ package schemas
 import (
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"time"
 
@@ -10,6 +11,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
 	resource "github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
@@ -32,7 +34,8 @@ var errorReactions = Enumeration{errorsFail, ErrorsLastGood}
 // SourceTimeout is the default of timeouts.read of data sources.
 const SourceTimeout = 5 * time.Minute
 
-// ReadLimit returns timeouts.read of a data source, or [SourceTimeout] if it is not set.
+// ReadLimit returns timeouts.read of a data source, or [SourceTimeout] if it is not set. It reports one that leaves no
+// time.
 func ReadLimit(ctx context.Context, arguments map[string]attr.Value, diags *diag.Diagnostics) time.Duration {
 	given, ok := arguments["timeouts"].(timeouts.Value)
 	if !ok {
@@ -40,6 +43,10 @@ func ReadLimit(ctx context.Context, arguments map[string]attr.Value, diags *diag
 	}
 	limit, ds := given.Read(ctx, SourceTimeout)
 	diags.Append(ds...)
+	if limit <= 0 {
+		diags.AddAttributeError(path.Root("timeouts").AtName("read"), "Invalid duration",
+			fmt.Sprintf("%q is not greater than 0.", limit))
+	}
 	return limit
 }
 
