@@ -33,13 +33,15 @@ func TestSecrets(t *testing.T) {
 	t.Parallel()
 	const privateKey, password, connection = "a private key", "a password in a URL", "a password in a connection string"
 	const key = "a key in a connection string"
+	shortest := encode("http://u:s3" + "cr3tx@h") // as long as the shortest base64 that is decoded
 	tests := map[string][]string{
 		privateKey: {"OpenSSH " + pem("OPENSSH PRIVATE"+" KEY"), pem("PGP PRIVATE" + " KEY BLOCK")},
 		"a private key in base64": {
 			encode(pem("RSA PRIVATE" + " KEY")), encode(pem("PRIVATE" + " KEY")),
 			"client-key-data: " + encode(pem("EC PRIVATE"+" KEY")),
 		},
-		"an age key": {"AGE-SECRET-" + "KEY-1" + upper(58)},
+		"a password in a URL, in base64": {shortest, "a " + shortest, "a=" + shortest + " b", chars(23) + "," + shortest},
+		"an age key":                     {"AGE-SECRET-" + "KEY-1" + upper(58)},
 		"a GitHub token": {
 			"gh" + "p_" + chars(36), "gh" + "o_" + chars(36), "gh" + "u_" + chars(36), "gh" + "s_" + chars(36),
 			"gh" + "r_" + chars(76),
