@@ -18,7 +18,6 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 	"github.com/hashicorp/go-plugin"
-	"github.com/hashicorp/terraform-plugin-framework/providerserver"
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6/tf6server"
 
@@ -28,7 +27,7 @@ import (
 
 // factories serve the provider within the test, for terraform-plugin-testing.
 var factories = map[string]func() (tfprotov6.ProviderServer, error){
-	"kalypso": providerserver.NewProtocol6WithError(provider.New("test")()),
+	"kalypso": func() (tfprotov6.ProviderServer, error) { return provider.NewServer("test"), nil },
 }
 
 // ownAddress is the source address of the provider.

@@ -93,7 +93,8 @@ func (r *rendering) heads(branches []string) (all []string) {
 func TestAccRenderingUnreadState(t *testing.T) {
 	t.Parallel()
 	edits := map[string]func([]byte) []byte{
-		"undecodable": func([]byte) []byte { return []byte(`{"delivery": "Im5vbmUi"}`) }, // "none"
+		"undecodable": func([]byte) []byte { return []byte(`{"delivery": "bm9uZQ=="}`) }, // none
+		"no-base64":   func([]byte) []byte { return []byte(`{"delivery": "-"}`) },
 		"later-version": editDelivery(t, func(s *delivery.State) {
 			s.Version, s.Seen.Head = 1000, s.Seen.Head[1:]+"0" // so that the branch is compared
 			for name, folder := range s.Delivered {
@@ -124,7 +125,7 @@ func TestAccRenderingCorruptState(t *testing.T) {
 	const unreadable, another = "Private state can't be read", "Private state of another rendering"
 	edits := map[string]func([]byte) []byte{
 		"no-json":             func([]byte) []byte { return []byte("none") },
-		"wrong-value":         func([]byte) []byte { return []byte(`{"delivery": "bm9uZQ=="}`) },
+		"wrong-value":         func([]byte) []byte { return []byte(`{"nothing_to_do": "bm9uZQ=="}`) },
 		"another-place":       editDelivery(t, func(s *delivery.State) { s.Destination.Path = "elsewhere" }),
 		"another-environment": editDelivery(t, func(s *delivery.State) { s.Environment = "stage" }),
 	}

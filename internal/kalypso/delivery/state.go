@@ -161,8 +161,8 @@ type storedState struct {
 	Targets storedTargets `json:"targets"`
 }
 
-// Encode returns the state as a JSON value for Terraform's private state: an array of the compressed JSON, and the
-// hashes of the targets. Terraform parses nested JSON in every step of a plan and an apply, but not strings.
+// Encode returns the state as bytes for Terraform's private state: its JSON as one gzip member, and the hashes of the
+// targets, which can't be compressed.
 func (s *State) Encode() ([]byte, error) {
 	stored := storedState{State: withoutRepeats(s)}
 	eachInventory(stored.State, func(inv *Inventory) {
@@ -177,7 +177,7 @@ func (s *State) Encode() ([]byte, error) {
 	if err := errors.Join(json.NewEncoder(z).Encode(stored), z.Close()); err != nil {
 		return nil, err
 	}
-	return json.Marshal([][]byte{packed.Bytes(), stored.Targets.hashes})
+	return append(packed.Bytes(), stored.Targets.hashes...), nil
 }
 
 // eachInventory calls visit for all inventories of s, and of the states in it, in a fixed order.
@@ -200,17 +200,12 @@ const maxState = 128 << 20
 
 // DecodeState reads what [State.Encode] wrote. It reads at most 128 MiB of JSON.
 func DecodeState(data []byte) (*State, error) {
-	var parts [][]byte
-	if err := json.Unmarshal(data, &parts); err != nil {
-		return nil, fmt.Errorf("%w: %w", errState, err)
-	}
-	if len(parts) != 2 {
-		return nil, errState
-	}
-	z, err := gzip.NewReader(bytes.NewReader(parts[0]))
+	rest := bytes.NewReader(data)
+	z, err := gzip.NewReader(rest)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errState, err)
 	}
+	z.Multistream(false)
 	text, err := io.ReadAll(io.LimitReader(z, maxState+1)) // including the checksum
 	if len(text) > maxState {
 		err = fmt.Errorf("it is larger than %d MiB", maxState>>20)
@@ -222,7 +217,7 @@ func DecodeState(data []byte) (*State, error) {
 	if err := json.Unmarshal(text, &stored); err != nil {
 		return nil, fmt.Errorf("%w: %w", errState, err)
 	}
-	stored.Targets.hashes = parts[1]
+	stored.Targets.hashes = data[len(data)-rest.Len():]
 	eachInventory(stored.State, func(inv *Inventory) {
 		*inv = inv.replace(func(_ string, folder InventoryFolder) InventoryFolder {
 			if err == nil {

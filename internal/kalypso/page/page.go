@@ -12,6 +12,7 @@ import (
 	_ "embed"
 	"encoding/base64"
 	"html/template"
+	"sync"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 )
@@ -23,9 +24,10 @@ var (
 	style string
 	//go:embed page.js
 	script string
-
-	document = template.Must(template.New("page").Parse(markup))
 )
+
+// document is parsed when it is first used: an apply starts the provider four times, and mostly writes no page.
+var document = sync.OnceValue(func() *template.Template { return template.Must(template.New("page").Parse(markup)) })
 
 // policy is the Content-Security-Policy: nothing but this style, this script and the icon in the page.
 var policy = "default-src 'none'; style-src '" + hash(style) + "'; script-src '" + hash(script) +
@@ -67,7 +69,7 @@ func HTML(histories []History, states []DeploymentState) ([]byte, error) {
 	}
 	v.describe()
 	var b bytes.Buffer
-	if err := document.Execute(&b, &v); err != nil {
+	if err := document().Execute(&b, &v); err != nil {
 		return nil, err
 	}
 	return b.Bytes(), nil

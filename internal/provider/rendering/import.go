@@ -73,7 +73,7 @@ func (r *environmentRendering) ImportState(
 		return
 	}
 	setImported(ctx, &resp.State, state, &resp.Diagnostics)
-	writeDelivery(ctx, resp.Private, state, &resp.Diagnostics)
+	writeDelivery(ctx, state, &resp.Diagnostics)
 }
 
 // setImported sets the arguments that a record contains. The other arguments stay null.

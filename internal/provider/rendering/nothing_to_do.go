@@ -63,7 +63,7 @@ func (r *environmentRendering) keepNothingToDo(
 	if !ok || !plan.sameAs(state) {
 		return
 	}
-	data, err := json.Marshal(nothingToDo{r.hashInputs(ctx, private, state), claimedTree(next.Applied), warnings})
+	data, err := json.Marshal(nothingToDo{r.hashInputs(ctx, state), claimedTree(next.Applied), warnings})
 	if err != nil {
 		diags.AddError("Private state can't be written", err.Error())
 		return
@@ -81,7 +81,7 @@ func (r *environmentRendering) planNothing(
 	}
 	data, _ := private.GetKey(ctx, nothingToDoKey)
 	var kept nothingToDo
-	if json.Unmarshal(data, &kept) != nil || !bytes.Equal(kept.Inputs, r.hashInputs(ctx, private, state)) {
+	if json.Unmarshal(data, &kept) != nil || !bytes.Equal(kept.Inputs, r.hashInputs(ctx, state)) {
 		return false
 	}
 	a := state.arguments()
@@ -96,12 +96,9 @@ func (r *environmentRendering) planNothing(
 
 // hashInputs returns the hash of all inputs of a plan without a change: the provider's version, the state, and what
 // the private state says about the delivery.
-func (r *environmentRendering) hashInputs(
-	ctx context.Context, private schemas.PrivateState, state *environmentRenderingModel,
-) []byte {
+func (r *environmentRendering) hashInputs(ctx context.Context, state *environmentRenderingModel) []byte {
 	h := sha256.New()
-	delivered, _ := private.GetKey(ctx, deliveryKey)
-	fmt.Fprintf(h, "%q %s\n", r.data.Version, delivered)
+	fmt.Fprintf(h, "%q %s\n", r.data.Version, *schemas.Bulk(ctx))
 	all := tfvalue.Attributes(state)
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		fmt.Fprintf(h, "%s %s\n", name, all[name])

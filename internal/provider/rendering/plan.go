@@ -35,7 +35,7 @@ func (r *environmentRendering) ModifyPlan(
 		return
 	}
 	if req.Plan.Raw.IsNull() {
-		r.planDestroy(ctx, state, req.Private, diags)
+		r.planDestroy(ctx, state, diags)
 		return
 	}
 	plan := readModel(ctx, req.Plan, diags)
@@ -47,7 +47,7 @@ func (r *environmentRendering) ModifyPlan(
 	configured := *plan
 	defer func() { configured.explainErrors(diags, before, step) }()
 	if state != nil { // after a refresh that found nothing, Terraform still passes the private state
-		before = r.readDelivery(ctx, req.Private, state, diags)
+		before = r.readDelivery(ctx, state, diags)
 	}
 	if diags.HasError() {
 		return
@@ -77,12 +77,12 @@ func (r *environmentRendering) ModifyPlan(
 
 // planDestroy reports what a destroy removes, or why it must not. state may be nil after an error.
 func (r *environmentRendering) planDestroy(
-	ctx context.Context, state *environmentRenderingModel, private schemas.PrivateState, diags *diag.Diagnostics,
+	ctx context.Context, state *environmentRenderingModel, diags *diag.Diagnostics,
 ) {
 	if state == nil {
 		return
 	}
-	before := r.readDelivery(ctx, private, state, diags)
+	before := r.readDelivery(ctx, state, diags)
 	tfvalue.AppendProblems(diags, state.arguments().PlanDestroy(before))
 	state.explainStateErrors(diags, before)
 }

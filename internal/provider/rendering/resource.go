@@ -76,7 +76,7 @@ func (r *environmentRendering) Update(ctx context.Context, req resource.UpdateRe
 	if state == nil {
 		return
 	}
-	before := r.readDelivery(ctx, req.Private, state, &resp.Diagnostics)
+	before := r.readDelivery(ctx, state, &resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
 		state.explainStateErrors(&resp.Diagnostics, before)
 		return
@@ -123,7 +123,7 @@ func (r *environmentRendering) apply(
 	}
 	tflog.Info(ctx, "delivered the tree", map[string]any{"commit": result.Commit, "pushed": result.Pushed})
 	tfvalue.AppendProblems(diags, report.Result(result))
-	writeDelivery(ctx, private, result.State, diags)
+	writeDelivery(ctx, result.State, diags)
 	switch {
 	case result.Action == delivery.Nothing:
 		next.setNothing(result.Applied.Arguments)
@@ -153,7 +153,7 @@ func (r *environmentRendering) keepDelivery(
 		arguments, _ = plan.readArguments(ctx, r.data) // the plan has reported the problems
 	}
 	after := before.WithInputs(arguments).WithTarget(plan.TargetTreeHash.ValueString())
-	writeDelivery(ctx, private, after, diags)
+	writeDelivery(ctx, after, diags)
 	r.keepNothingToDo(ctx, private, plan, decision, found, after, diags)
 }
 
@@ -190,7 +190,7 @@ func (r *environmentRendering) Read(ctx context.Context, req resource.ReadReques
 	if state == nil {
 		return
 	}
-	before := r.readDelivery(ctx, req.Private, state, diags)
+	before := r.readDelivery(ctx, state, diags)
 	defer func() { state.explainStateErrors(diags, before) }()
 	if diags.HasError() || r.data == nil || !r.data.Known {
 		return
@@ -212,7 +212,7 @@ func (r *environmentRendering) Read(ctx context.Context, req resource.ReadReques
 		return
 	}
 	if found.Changed {
-		writeDelivery(ctx, resp.Private, found.State, diags)
+		writeDelivery(ctx, found.State, diags)
 	}
 	files, err := r.revertedFiles(ctx, state, found.State)
 	if err != nil {
@@ -242,7 +242,7 @@ func (r *environmentRendering) Delete(ctx context.Context, req resource.DeleteRe
 	if state == nil {
 		return
 	}
-	before := r.readDelivery(ctx, req.Private, state, diags)
+	before := r.readDelivery(ctx, state, diags)
 	defer func() { state.explainStateErrors(diags, before) }()
 	d := state.arguments()
 	tfvalue.AppendProblems(diags, d.ValidateDestroy())
@@ -255,21 +255,17 @@ func (r *environmentRendering) Delete(ctx context.Context, req resource.DeleteRe
 	after, destroyed, err := r.remote(ctx).Destroy(ctx, d, state.prior(), before)
 	tfvalue.AppendProblems(diags, report.Destroyed(destroyed))
 	if err != nil {
-		writeDelivery(ctx, resp.Private, after, diags)
+		writeDelivery(ctx, after, diags)
 		configuration.AppendDeliveryError(diags, d.Destination, err)
 	}
 }
 
-// deliveryKey is the key of the delivery's state in private state.
-const deliveryKey = "delivery"
-
 // readDelivery returns what the last run kept in the private state. It returns nil if this version of the provider can
 // read nothing of it. It reports a private state of another rendering.
 func (r *environmentRendering) readDelivery(
-	ctx context.Context, private schemas.PrivateState, state *environmentRenderingModel, diags *diag.Diagnostics,
+	ctx context.Context, state *environmentRenderingModel, diags *diag.Diagnostics,
 ) *delivery.State {
-	data, ds := private.GetKey(ctx, deliveryKey)
-	diags.Append(ds...)
+	data := *schemas.Bulk(ctx)
 	if len(data) == 0 {
 		return nil
 	}
@@ -289,7 +285,7 @@ func (r *environmentRendering) readDelivery(
 }
 
 // writeDelivery keeps s in the private state for the next run. A nil s changes nothing.
-func writeDelivery(ctx context.Context, private schemas.PrivateState, s *delivery.State, diags *diag.Diagnostics) {
+func writeDelivery(ctx context.Context, s *delivery.State, diags *diag.Diagnostics) {
 	if s == nil {
 		return
 	}
@@ -298,7 +294,7 @@ func writeDelivery(ctx context.Context, private schemas.PrivateState, s *deliver
 		diags.AddError("Private state can't be written", err.Error())
 		return
 	}
-	diags.Append(private.SetKey(ctx, deliveryKey, data)...)
+	*schemas.Bulk(ctx) = data
 }
 
 // logEvery is the interval at which long work logs its progress.

@@ -32,3 +32,19 @@ type PrivateState interface {
 	GetKey(ctx context.Context, key string) ([]byte, diag.Diagnostics)
 	SetKey(ctx context.Context, key string, value []byte) diag.Diagnostics
 }
+
+// BulkKey is the key of the bulk data in a private state.
+const BulkKey = "delivery"
+
+type bulkData struct{}
+
+// WithBulk returns the context of one call of a resource whose private state has these bulk data.
+func WithBulk(ctx context.Context, data []byte) context.Context {
+	return context.WithValue(ctx, bulkData{}, &data)
+}
+
+// Bulk returns the bulk data in the private state of a resource, for the caller to read or set. They need not be JSON.
+// The framework does not see them: it parses and encodes all other private state in each call.
+func Bulk(ctx context.Context) *[]byte {
+	return ctx.Value(bulkData{}).(*[]byte) //nolint:forcetypeassert // the provider's server passes such a context
+}
