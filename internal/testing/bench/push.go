@@ -24,7 +24,7 @@ import (
 
 // changes are the measured changes, each of one config value.
 var changes = []change{
-	{"one-cluster-type", "one config value of one cluster type", ofOneClusterType, "0.05"},
+	{"one-cluster-type", "one config value of one cluster type", ofOneClusterType, "0.20"},
 	{"all", "one config value that reaches all", ofAll, "1.2"},
 }
 
