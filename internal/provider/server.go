@@ -1,6 +1,11 @@
 package provider
 
 import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+
 	"github.com/hashicorp/terraform-plugin-framework/providerserver"
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 )
@@ -12,5 +17,65 @@ func NewServer(version string, options ...Option) tfprotov6.ProviderServer {
 	if !ok {
 		panic("the framework serves no list resources")
 	}
-	return panicReporter{privateState{served}, lists}
+	return panicReporter{bulkKeeper{privateStateChecker{served}}, lists}
+}
+
+// privateStateChecker explains a damaged private state. The framework rejects it, but reports a bug in the provider
+// without a way out.
+type privateStateChecker struct{ tfprotov6.ProviderServer }
+
+// explain returns why the private state of a failed call can't be read, or nil: it is not a JSON object with JSON
+// values.
+func explain(failed []*tfprotov6.Diagnostic, private []byte) []*tfprotov6.Diagnostic {
+	isError := func(d *tfprotov6.Diagnostic) bool { return d.Severity == tfprotov6.DiagnosticSeverityError }
+	if len(private) == 0 || !slices.ContainsFunc(failed, isError) {
+		return nil
+	}
+	var keys map[string][]byte
+	err := json.Unmarshal(private, &keys)
+	for key, value := range keys {
+		if !json.Valid(value) {
+			err = fmt.Errorf("the value of the private key %q is not JSON", key)
+		}
+	}
+	if err == nil {
+		return nil
+	}
+	return []*tfprotov6.Diagnostic{{
+		Severity: tfprotov6.DiagnosticSeverityError,
+		Summary:  "Private state can't be read",
+		Detail: "The state of this resource is damaged: " + err.Error() + ". Nothing was read or written. Restore the " +
+			"state from a backup. Or remove the resource from the state with \"terraform state rm\", and bring it back with " +
+			"\"terraform import\".",
+	}}
+}
+
+func (s privateStateChecker) ReadResource(
+	ctx context.Context, req *tfprotov6.ReadResourceRequest,
+) (*tfprotov6.ReadResourceResponse, error) {
+	resp, err := s.ProviderServer.ReadResource(ctx, req)
+	if diags := explain(resp.Diagnostics, req.Private); diags != nil {
+		resp.NewState, resp.Private, resp.Diagnostics = req.CurrentState, req.Private, diags
+	}
+	return resp, err
+}
+
+func (s privateStateChecker) PlanResourceChange(
+	ctx context.Context, req *tfprotov6.PlanResourceChangeRequest,
+) (*tfprotov6.PlanResourceChangeResponse, error) {
+	resp, err := s.ProviderServer.PlanResourceChange(ctx, req)
+	if diags := explain(resp.Diagnostics, req.PriorPrivate); diags != nil {
+		resp.PlannedState, resp.PlannedPrivate, resp.Diagnostics = req.ProposedNewState, req.PriorPrivate, diags
+	}
+	return resp, err
+}
+
+func (s privateStateChecker) ApplyResourceChange(
+	ctx context.Context, req *tfprotov6.ApplyResourceChangeRequest,
+) (*tfprotov6.ApplyResourceChangeResponse, error) {
+	resp, err := s.ProviderServer.ApplyResourceChange(ctx, req)
+	if diags := explain(resp.Diagnostics, req.PlannedPrivate); diags != nil {
+		resp.NewState, resp.Private, resp.Diagnostics = req.PriorState, req.PlannedPrivate, diags
+	}
+	return resp, err
 }

@@ -33,7 +33,7 @@ type PrivateState interface {
 	SetKey(ctx context.Context, key string, value []byte) diag.Diagnostics
 }
 
-// BulkKey is the key of the bulk data in a private state.
+// BulkKey is the key of the bulk data in a private state: so far only that of a rendering has some.
 const BulkKey = "delivery"
 
 type bulkData struct{}

@@ -1,0 +1,62 @@
+package provider
+
+import (
+	"testing"
+
+	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
+)
+
+// The framework gets the private state without the bulk data, or all of a private state that can't be read.
+func TestWithBulk(t *testing.T) {
+	for _, tt := range []struct{ private, framework, bulk string }{
+		{"", "", ""},
+		{`{}`, `{}`, ""},
+		{`{"other":"MQ=="}`, `{"other":"MQ=="}`, ""},
+		{`{"delivery":"AP8="}`, `{}`, "\x00\xff"},
+		{"{ \"other\": \"MQ==\",\n \"delivery\": \"AP8=\" }", `{"other":"MQ=="}`, "\x00\xff"},
+		{`{"delivery":""}`, `{}`, ""},
+		{`{"delivery":null}`, `{}`, ""},
+		{`{"delivery":"no"}`, `{"delivery":"no"}`, ""},
+		{`{"delivery":"AP8="`, `{"delivery":"AP8="`, ""},
+		{`none`, `none`, ""},
+	} {
+		ctx, framework := withBulk(t.Context(), []byte(tt.private))
+		if bulk := *schemas.Bulk(ctx); string(framework) != tt.framework || string(bulk) != tt.bulk {
+			t.Errorf("%s becomes %s with %q, not %s with %q", tt.private, framework, bulk, tt.framework, tt.bulk)
+		}
+	}
+}
+
+// The private state that Terraform stores has the bulk data.
+func TestJoinBulk(t *testing.T) {
+	for _, tt := range []struct{ framework, bulk, joined string }{
+		{"", "", ""},
+		{"", "\x00\xff", `{"delivery":"AP8="}`},
+		{`{}`, "\x00\xff", `{"delivery":"AP8="}`},
+		{`{"other":"MQ=="}`, "", `{"other":"MQ=="}`},
+		{`{"other":"MQ=="}`, "\x00\xff", `{"delivery":"AP8=","other":"MQ=="}`},
+	} {
+		joined := joinBulk(schemas.WithBulk(t.Context(), []byte(tt.bulk)), []byte(tt.framework))
+		if string(joined) != tt.joined {
+			t.Errorf("%s with %q becomes %s, not %s", tt.framework, tt.bulk, joined, tt.joined)
+		}
+	}
+}
+
+// A panic changes nothing of the private state. The server is nil, so each call panics.
+func TestPanicKeepsBulk(t *testing.T) {
+	s, ctx := panicReporter{ProviderServer: bulkKeeper{}}, t.Context()
+	private := []byte(`{"delivery":"AP8=","other":"MQ=="}`)
+	read, _ := s.ReadResource(ctx, &tfprotov6.ReadResourceRequest{Private: private})
+	planned, _ := s.PlanResourceChange(ctx, &tfprotov6.PlanResourceChangeRequest{PriorPrivate: private})
+	applied, _ := s.ApplyResourceChange(ctx, &tfprotov6.ApplyResourceChangeRequest{PlannedPrivate: private})
+	for name, after := range map[string][]byte{
+		"read": read.Private, "plan": planned.PlannedPrivate, "apply": applied.Private,
+	} {
+		if string(after) != string(private) {
+			t.Errorf("after the %s, the private state is %s", name, after)
+		}
+	}
+}

@@ -1,0 +1,59 @@
+package provider_test
+
+import (
+	"bytes"
+	"maps"
+	"slices"
+	"testing"
+
+	"github.com/hashicorp/terraform-plugin-go/tftypes"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/protocol"
+)
+
+// The private state of a rendering has all its parts after an apply. A refresh that finds nothing new keeps them.
+func TestRenderingPrivateState(t *testing.T) {
+	t.Parallel()
+	repo := gitserver.InitBare(t)
+	p := &protocolRun{t: t, resource: protocol.Resource{Type: "kalypso_environment_rendering"}}
+	given := fleetArguments(repo, "one")
+	p.run(given, given)
+	applied := p.resource.Private
+	keys := privateKeys(t, applied)
+	s, err := delivery.DecodeState(keys["delivery"])
+	if err != nil || !s.Current() || keys[nothingToDoKey] == nil {
+		t.Fatalf("after an apply: %v, and the keys %v", err, slices.Sorted(maps.Keys(keys)))
+	}
+	p.run(given, given)
+	if !bytes.Equal(p.resource.Private, applied) {
+		t.Errorf("after a refresh, the private state is\n%s\nnot\n%s", p.resource.Private, applied)
+	}
+}
+
+// A create begins without the private state of an earlier rendering, which Terraform passes if a refresh found that the
+// rendering is gone, and for a replacement. The earlier one was on the same branch, or on another one.
+func TestCreateWithPrivateState(t *testing.T) {
+	t.Parallel()
+	for _, branch := range []string{"dev", "other"} {
+		t.Run(branch, func(t *testing.T) {
+			t.Parallel()
+			repo := gitserver.InitBare(t)
+			p := &protocolRun{t: t, resource: protocol.Resource{Type: "kalypso_environment_rendering"}}
+			given := fleetArguments(repo, "one")
+			p.run(given, given)
+			gitserver.Git(t, repo, "update-ref", "-d", "refs/heads/dev")
+			p.resource.State = tftypes.Value{}
+
+			given["gitops_repo"] = map[string]any{"repo": "file://" + repo, "branch": branch}
+			waiting := maps.Clone(given)
+			waiting["promotion"] = map[string]any{"decision": "wait", "reason": "not yet"}
+			p.run(waiting, waiting)
+			p.run(given, given)
+			if gitserver.Branch(repo, branch) == "" {
+				t.Errorf("there is no branch %s", branch)
+			}
+		})
+	}
+}
