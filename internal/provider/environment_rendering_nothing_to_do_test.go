@@ -53,7 +53,7 @@ const nothingToDoKey = "nothing_to_do"
 func TestNothingToDoInputs(t *testing.T) {
 	t.Parallel()
 	repo := gitserver.InitBare(t)
-	p := &protocolRun{t: t, resource: protocol.Resource{Type: "kalypso_environment_rendering"}}
+	p := newRenderingRun(t)
 	given := fleetArguments(repo, "one")
 	p.run(given, given)
 	var kept map[string]any
@@ -187,7 +187,7 @@ func TestNothingToDoWarnings(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			p := &protocolRun{t: t, resource: protocol.Resource{Type: "kalypso_environment_rendering"}}
+			p := newRenderingRun(t)
 			given := fleetArguments(gitserver.InitBare(t), "one")
 			tt.change(given)
 			p.run(given, given)

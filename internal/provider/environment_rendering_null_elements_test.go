@@ -8,7 +8,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/protocol"
 )
 
 // A null element is an error at its path, in arguments of each type.
@@ -18,7 +17,7 @@ func TestNullElements(t *testing.T) {
 	given["delivery"] = map[string]any{"labels": []any{nil}, "reviewers": []any{nil}}
 	given["commit_trailers"] = map[string]any{"Ticket": nil}
 	given["sources"] = map[string]any{"repo": nil}
-	p := &protocolRun{t: t, resource: protocol.Resource{Type: "kalypso_environment_rendering"}}
+	p := newRenderingRun(t)
 	applied, ds := p.tryRun(given)
 	if applied {
 		t.Error("it was applied")

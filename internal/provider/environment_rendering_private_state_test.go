@@ -10,14 +10,13 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/protocol"
 )
 
 // The private state of a rendering has all its parts after an apply. A refresh that finds nothing new keeps them.
 func TestRenderingPrivateState(t *testing.T) {
 	t.Parallel()
 	repo := gitserver.InitBare(t)
-	p := &protocolRun{t: t, resource: protocol.Resource{Type: "kalypso_environment_rendering"}}
+	p := newRenderingRun(t)
 	given := fleetArguments(repo, "one")
 	p.run(given, given)
 	applied := p.resource.Private
@@ -40,7 +39,7 @@ func TestCreateWithPrivateState(t *testing.T) {
 		t.Run(branch, func(t *testing.T) {
 			t.Parallel()
 			repo := gitserver.InitBare(t)
-			p := &protocolRun{t: t, resource: protocol.Resource{Type: "kalypso_environment_rendering"}}
+			p := newRenderingRun(t)
 			given := fleetArguments(repo, "one")
 			p.run(given, given)
 			gitserver.Git(t, repo, "update-ref", "-d", "refs/heads/dev")

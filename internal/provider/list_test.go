@@ -468,7 +468,7 @@ func exampleFleet(t *testing.T) map[string]any {
 // renderExample renders that fleet to a path on a branch of a repo.
 func renderExample(t *testing.T, repo, environment, branch, path string) {
 	t.Helper()
-	p := &protocolRun{t: t, resource: protocol.Resource{Type: "kalypso_environment_rendering"}}
+	p := newRenderingRun(t)
 	config := map[string]any{
 		"environment": environment, "create_branch": true, "preview": "none", "manifests": exampleFleet(t),
 		"gitops_repo": map[string]any{"repo": "file://" + repo, "branch": branch, "path": path},

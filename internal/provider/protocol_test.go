@@ -20,7 +20,7 @@ func TestAccProtocol(t *testing.T) {
 	t.Parallel()
 	repo, other := gitserver.InitBare(t), gitserver.InitBare(t)
 	r := newRoot(t, map[string]string{"terraform.tf": terraformBlock})
-	p := &protocolRun{t: t, resource: protocol.Resource{Type: "kalypso_environment_rendering"}}
+	p := newRenderingRun(t)
 	step := func(name, value, planned string) {
 		t.Helper()
 		known := fleetArguments(repo, value)
@@ -104,6 +104,11 @@ type protocolRun struct {
 	t        *testing.T
 	resource protocol.Resource
 	config   map[string]any // of the provider
+}
+
+// newRenderingRun returns a run of a rendering that does not exist yet.
+func newRenderingRun(t *testing.T) *protocolRun {
+	return &protocolRun{t: t, resource: protocol.Resource{Type: "kalypso_environment_rendering"}}
 }
 
 // start configures the provider, as each command of Terraform does.

@@ -199,7 +199,7 @@ func TestUnsignedRefused(t *testing.T) {
 		gitserver.Seed(t, repo, "dev", map[string]string{"README.md": "theirs\n"})
 		gitserver.Hook(t, repo, "pre-receive", said, 1)
 		given := smallRendering("file://"+repo, "dev", "1")
-		p := &protocolRun{t: t, resource: protocol.Resource{Type: "kalypso_environment_rendering"}}
+		p := newRenderingRun(t)
 		_, ds := p.tryRun(given)
 		for _, want := range []string{said, "commit_signing", "commit_author.email", "Nothing was written"} {
 			if !strings.Contains(ds.String(), want) {
@@ -252,7 +252,7 @@ func TestSigningArguments(t *testing.T) {
 	}
 	given := smallRendering("https://git.acme.io/gitops", "dev", "1")
 	given["commit_trailers"] = map[string]any{"Ticket": "1\n2"}
-	p := &protocolRun{t: t, resource: protocol.Resource{Type: "kalypso_environment_rendering"}}
+	p := newRenderingRun(t)
 	_, ds := p.tryRun(given)
 	if want := `ERROR: Invalid trailer [AttributeName("commit_trailers").ElementKeyString("Ticket")]`; !strings.Contains(
 		ds.String(), want) {

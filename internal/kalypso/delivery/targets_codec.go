@@ -12,16 +12,16 @@ import (
 // name is stored once. Hashes can't be compressed, so they are kept apart.
 type storedTargets struct {
 	Names []string `json:"names,omitempty"`
-	// Lists contains a list after the other: twice the number of its targets, plus one with whole hashes; and for each
-	// target twice the distance of its name from the name that follows the last one in Names, plus one if all its files
-	// are empty.
+	// Lists contains one list after another. A list begins with twice the number of its targets, plus one if it has
+	// whole hashes. Each target is twice the distance of its name in Names from the one after the last name, plus one if
+	// all its files are empty.
 	Lists []byte `json:"lists,omitempty"`
 
 	hashes []byte         // of all targets: whole, or [ShortHash]
 	known  map[string]int // the indices of Names, while targets are added
 }
 
-// add adds a list.
+// add adds a list at the end.
 func (s *storedTargets) add(targets []InventoryTarget) {
 	whole := slices.ContainsFunc(targets, func(t InventoryTarget) bool { return t.Whole != tree.Hash{} })
 	s.Lists = binary.AppendUvarint(s.Lists, uint64(len(targets))<<1|bit(whole)) //nolint:gosec // not negative

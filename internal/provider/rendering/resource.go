@@ -61,7 +61,7 @@ func (r *environmentRendering) Configure(
 
 // Create delivers the tree. If it fails, it leaves no state; the next create finds what it wrote.
 func (r *environmentRendering) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
-	*schemas.Bulk(ctx) = nil // Terraform passes that of a rendering that is gone
+	*schemas.Bulk(ctx) = nil // Terraform passes the data of a rendering that is gone or replaced
 	defer r.data.InWords(ctx, req.Plan, configuration.GitopsRepoURL, &resp.Diagnostics)
 	defer renderingIdentity.Set(ctx, &resp.State, resp.Identity, &resp.Diagnostics)
 	if created := r.apply(ctx, &req.Plan, nil, nil, resp.Private, &resp.Diagnostics); created != nil {
