@@ -6,10 +6,13 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/protocol"
 )
 
 // The private state of a rendering has all its parts after an apply. A refresh that finds nothing new keeps them.
@@ -28,6 +31,33 @@ func TestRenderingPrivateState(t *testing.T) {
 	p.run(given, given)
 	if !bytes.Equal(p.resource.Private, applied) {
 		t.Errorf("after a refresh, the private state is\n%s\nnot\n%s", p.resource.Private, applied)
+	}
+}
+
+// An import leaves the delivery in the private state, so that the refresh after it needs no other look at the branch.
+func TestImportedPrivateState(t *testing.T) {
+	t.Parallel()
+	repo := gitserver.InitBare(t)
+	p := newRenderingRun(t)
+	given := fleetArguments(repo, "one")
+	p.run(given, given)
+	server := provider.NewServer("test")
+	schemas, err := protocol.ReadSchemas(t.Context(), server)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, ds, err := schemas.Start(t.Context(), server, nil); err != nil || ds.HasErrors() {
+		t.Fatalf("%v\n%s", err, ds)
+	}
+	resp, err := server.ImportResourceState(t.Context(), &tfprotov6.ImportResourceStateRequest{
+		TypeName: p.resource.Type, ID: "dev@file://" + repo + "?ref=dev",
+	})
+	if err != nil || len(resp.ImportedResources) != 1 {
+		t.Fatalf("%v\n%s", err, protocol.Diagnostics(resp.Diagnostics))
+	}
+	s, err := delivery.DecodeState(privateKeys(t, resp.ImportedResources[0].Private)["delivery"])
+	if err != nil || !s.Current() {
+		t.Errorf("the private state has no delivery: %v", err)
 	}
 }
 
