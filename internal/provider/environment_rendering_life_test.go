@@ -337,6 +337,11 @@ func TestAccRenderingGuardrails(t *testing.T) {
 	}
 	r.options("guardrails", map[string]any{"max_removed": "3"})
 	r.set("targets", map[string]string{"a": "large"})
+	emptied := []string{"Cluster types lose all their deployment targets", "small: 2 deployment targets"}
+	r.options("accepted_changes", []string{r.refusedID(emptied)})
 	r.expectCommits(1)
+	if out := r.expectCommits(0); !strings.Contains(out.text(), "Accepted changes are no longer needed") {
+		t.Errorf("the plan does not note that the ID is spent:\n%s", out.stdout)
+	}
 	r.expectFiles("dev", paths("", "large", "large/app-a", "small")...)
 }

@@ -206,36 +206,45 @@ func TestAccRenderingPlaces(t *testing.T) {
 	first.expectEmptyPlan(`-var=paths=["a", "b/c"]`, "-var=environment=dev")
 }
 
-// TestAccRenderingRenamed: if another address takes over a rendering in the same run, destroying the old address does
-// not remove it. Neither does create_before_destroy.
-func TestAccRenderingRenamed(t *testing.T) {
+// TestAccRenderingReplaced: a plan that destroys and creates the rendering of one destination is an error, since the
+// branch would contain nothing in between. A moved block renames the resource. Terraform does not let the provider see
+// that it replaces a tainted resource, so that the destroy is refused.
+func TestAccRenderingReplaced(t *testing.T) {
 	t.Parallel()
 	repo := gitserver.InitBare(t)
 	r := newRenderings(t, repo)
-	expect := func(content string) {
+	a, renamed := []string{`-var=paths=["a"]`, "-var=environment=dev"}, []string{`-var=paths=["./a"]`, "-var=environment=dev"}
+	r.apply(a...)
+	head := gitserver.Rev(t, repo, "all")
+	refused := func(args ...string) {
 		t.Helper()
-		if got := gitserver.Tree(t, repo, "all")["a/large/app-a/reconciler.yaml"]; got != content {
-			t.Errorf("the branch contains %q, want %q", got, content)
+		r.expectError([]string{"The plan destroys and creates the same rendering", "moved {", `environment "dev"`},
+			append([]string{args[0], "-no-color"}, args[1:]...)...)
+		if got := gitserver.Rev(t, repo, "all"); got != head {
+			t.Errorf("the branch moved:\n%s", strings.Join(gitserver.Log(t, repo, "all"), "\n"))
 		}
 	}
-	r.apply(`-var=paths=["a"]`, "-var=environment=dev")
-	// Without a moved block, Terraform takes it for another rendering, whose tree is not the one on the branch.
-	r.expectError(
-		[]string{"The branch contains a rendering of this environment: import it, or adopt", "moved block"},
-		"plan",
-		"-no-color",
-		`-var=paths=["./a"]`,
-		"-var=environment=dev",
-	)
-	r.apply(`-var=paths=["./a"]`, "-var=environment=dev", "-var=adopt=true")
-	r.expectEmptyPlan(`-var=paths=["./a"]`, "-var=environment=dev", "-var=adopt=true")
-	expect("of ./a")
+	refused(append([]string{"plan"}, renamed...)...)
+	refused(append([]string{"plan", "-var=adopt=true"}, renamed...)...)
+	const this = `kalypso_environment_rendering.this["a"]`
+	refused(append([]string{"plan", "-replace=" + this}, a...)...)
 	r.write("lifecycle_override.tf",
 		"resource \"kalypso_environment_rendering\" \"this\" {\n  lifecycle { create_before_destroy = true }\n}\n")
-	r.apply(`-var=paths=["./a"]`, "-var=environment=dev", `-replace=kalypso_environment_rendering.this["./a"]`)
-	r.expectEmptyPlan(`-var=paths=["./a"]`, "-var=environment=dev")
-	expect("of ./a")
-	if got := gitserver.Log(t, repo, "all"); len(got) > 3 {
+	refused(append([]string{"plan", "-replace=" + this}, a...)...)
+	r.write("lifecycle_override.tf", "")
+
+	r.succeed("taint", this)
+	refused(append([]string{"apply", "-auto-approve"}, a...)...)
+	r.succeed("untaint", this)
+	r.expectEmptyPlan(a...)
+
+	r.write("moved.tf", "moved {\n  from = "+this+"\n  to   = kalypso_environment_rendering.this[\"./a\"]\n}\n")
+	r.apply(renamed...)
+	r.expectEmptyPlan(renamed...)
+	if got := gitserver.Tree(t, repo, "all")["a/large/app-a/reconciler.yaml"]; got != "of ./a" {
+		t.Errorf("the branch contains %q", got)
+	}
+	if got := gitserver.Log(t, repo, "all"); len(got) > 2 {
 		t.Errorf("%d commits: %q", len(got), got)
 	}
 }

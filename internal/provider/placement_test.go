@@ -50,7 +50,7 @@ func twoOfThree() *placedFleet {
 		ClusterTypes: map[string]*placedClusterType{"east": in("east"), "north": in("north"), "west": in("west")},
 		Policies:     map[string]*placedPolicy{"web": {"web", map[string]any{"number_of_cluster_types": 2}}},
 		Workloads:    map[string]string{"hello": "web", "shop": "web"},
-		Guardrails:   map[string]any{"max_removed": "100%"},
+		Guardrails:   map[string]any{"max_removed": "100%", "emptied": "ignore"},
 	}
 }
 
@@ -305,7 +305,8 @@ func TestAccPlacementRandom(t *testing.T) {
 				rounds = 8
 			}
 			f := twoOfThree()
-			f.Guardrails = map[string]any{"max_removed": "100%", "allow_empty": true, "unsatisfied": "ignore"}
+			f.Guardrails = map[string]any{"max_removed": "100%", "allow_empty": true, "emptied": "ignore",
+				"unsatisfied": "ignore"}
 			r := newPlacedRoot(t, f)
 			var before map[string][]string
 			for step := range rounds {

@@ -62,7 +62,7 @@ func newAppliedTree(r *Rendered, p *Prior, s *State) *AppliedTree {
 		next.uncertain, next.unread = unread, unread
 	case unknown.Is(string(r.Strategy)):
 		next = &unknownStep
-	case unread || !s.Current() && (r.Adopt || r.Incomplete || recovers(p, s)):
+	case unread || !s.Current() && (r.mayAdopt() || r.Incomplete || recovers(p, s)):
 		next = &unknownStep
 		next.unread = true
 	case s.Current():

@@ -4,6 +4,7 @@
 package delivery
 
 import (
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/accepted"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/drift"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
@@ -36,6 +37,7 @@ type Arguments struct {
 	Protected                  bool // a destroy is an error
 	OnDrift                    drift.Reaction
 	Guardrails                 Guardrails
+	AcceptedChanges            accepted.Changes
 	PullRequest                pullrequest.Settings
 	Message                    string            // of the commit; empty for the default, which lists the changes
 	Trailers                   map[string]string // of the commit; the author has the provider's too
@@ -77,6 +79,27 @@ func (a *Arguments) Updates(s *State) bool { return s.Current() && s.Destination
 
 // Moves reports whether the last apply delivered to another destination.
 func (a *Arguments) Moves(s *State) bool { return s.Current() && !s.Destination.Same(a.Destination) }
+
+// mayAdopt reports whether the rendering may adopt what its destination contains. With accepted_changes, only the
+// contents of the branch decide.
+func (a *Arguments) mayAdopt() bool { return a.Adopt || a.AcceptedChanges.MayAdopt() }
+
+// ReactionTo returns the reaction to the foreign changes that s contains.
+func (a *Arguments) ReactionTo(s *State) drift.Reaction {
+	switch {
+	case a.AcceptedChanges.Accepts(DriftID(s)):
+		return drift.Overwrite
+	case a.OnDrift == drift.Fail && a.AcceptedChanges.Unknown():
+		return unknown.Text
+	}
+	return a.OnDrift
+}
+
+// DriftID returns the ID of the foreign changes that s contains.
+func DriftID(s *State) accepted.ID {
+	return accepted.NewID(
+		accepted.Drift, s.Destination.String(), s.Seen.Head, s.Ours().TreeHash().String(), s.Seen.RecordHash)
+}
 
 // MovesWithin reports whether the last apply delivered to another path of the same branch.
 func (a *Arguments) MovesWithin(s *State) bool {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/accepted"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/sets"
@@ -20,6 +21,10 @@ type Change struct {
 	// Reason says why another promoted commit is taken: with the first wave of a rollout, and with the last one. It is
 	// zero if none is taken, or no reason was recorded.
 	Reason record.Reason
+	// Emptied contains the folders of the cluster types that stay and lose all their deployment targets.
+	Emptied Inventory
+	// Accepted are the refused parts of the change that accepted_changes allows.
+	Accepted []accepted.ID
 	// Needed says that the branch does not contain what is desired yet.
 	Needed bool
 	// Remove lists the paths to remove, from the repo's root.
@@ -48,21 +53,30 @@ type comparison struct {
 func (c *comparison) change(old *BranchState) (*Change, []error) {
 	change := &Change{Record: c.recordOn(c.branch), RecordHash: c.branch.RecordHash, Wanted: c.inventory}
 	change.Reason = change.Record.NewReason(c.branch.Record)
-	if err := c.checkBranch(change.Wanted); err != nil {
+	if err := c.checkBranch(); err != nil {
 		return change, []error{err}
 	}
 	owned := c.branch.RecordedFolders()
 	if c.Updates(c.before) {
 		owned = c.before.Owned(c.branch)
 	}
-	var errs []error
+	adopt := c.Adopt
+	if occupied := c.occupied(owned); occupied != nil {
+		adopt = true
+		if err := c.refuse(change, occupied, accepted.Occupied, c.occupants(owned)...); err != nil {
+			return change, []error{err}
+		}
+	}
+	if err := c.checkUnchanged(); err != nil {
+		return change, []error{err}
+	}
 	var err error
-	if change.Adoption, err = c.adoption(owned, change.Wanted.Names()); err != nil {
-		errs = append(errs, err)
+	if change.Adoption, err = c.adoption(owned, change.Wanted.Names(), adopt); err != nil {
+		return change, []error{err}
 	}
 	ours := sets.Union(owned, change.Adoption.Adopted)
 	change.Existing = c.branch.Folders.Only(ours)
-	if errs = append(errs, c.checkRemovals(change.Existing)...); len(errs) > 0 {
+	if errs := c.checkRemovals(change); len(errs) > 0 {
 		return change, errs
 	}
 	change.Needed = c.Moves(c.before) || c.branch.Record == nil || !c.branch.Record.Same(change.Record) ||
@@ -88,18 +102,16 @@ func (c *comparison) change(old *BranchState) (*Change, []error) {
 	return change, nil
 }
 
-// checkBranch returns an error if the branch is not one that the plan knows, or not ours to write.
-func (c *comparison) checkBranch(wanted Inventory) error {
+// checkBranch returns an error if the rendering must not write to the branch, whatever it writes.
+func (c *comparison) checkBranch() error {
 	if err := c.checkOwnership(); err != nil {
 		return err
 	}
-	if err := c.checkLeftOut(); err != nil {
-		return err
-	}
-	existing := c.branch.Folders.Only(c.branch.RecordedFolders())
-	if !c.before.Current() && c.branch.Record != nil && !c.Adopt && !existing.mayEqual(wanted) {
-		return &ExistsError{c.Destination, c.Environment, Changes(existing, wanted)}
-	}
+	return c.checkLeftOut()
+}
+
+// checkUnchanged returns an error if the branch is not one that the plan knows.
+func (c *comparison) checkUnchanged() error {
 	if err := c.checkDecisions(); err != nil {
 		return err
 	}
@@ -117,15 +129,90 @@ func (c *comparison) checkBranch(wanted Inventory) error {
 	return c.checkPromotedCommit(c.Target())
 }
 
-// checkRemovals returns the errors about folders that the change removes from the branch, now or with a later wave.
-// existing are our folders there.
-func (c *comparison) checkRemovals(existing Inventory) (errs []error) {
-	replaced := c.before.Current() && c.before.Environment != c.Environment
-	all := []error{c.Guardrails.Check(existing, c.Target(), replaced), c.checkMove(), c.mayStay()}
-	if !c.before.Current() && c.branch.Record == nil {
-		all = append(all, c.Guardrails.CheckFirstDelivery(c.Target(), c.whyEmpty))
+// occupied returns an error if the destination contains folders that are neither ours nor to be adopted, or nil.
+func (c *comparison) occupied(owned []string) error {
+	r := c.branch.Record
+	if r != nil && !c.Updates(c.before) && r.Environment != c.Environment {
+		return &OwnershipError{Destination: c.Destination, Reason: fmt.Sprintf(
+			"the record %s says that this is the rendering of environment %q, not of %q. Choose another branch or path.",
+			c.Destination.RecordPath(), r.Environment, c.Environment)}
 	}
-	return slices.DeleteFunc(all, func(err error) bool { return err == nil })
+	if c.Adopt {
+		return nil
+	}
+	recorded := c.branch.Folders.Only(c.branch.RecordedFolders())
+	if r != nil && !c.before.Current() && !recorded.mayEqual(c.inventory) {
+		return &ExistsError{c.Destination, c.Environment, Changes(recorded, c.inventory)}
+	}
+	foreign := c.branch.Folders.Only(sets.Without(c.inventory.Names(), owned)).Names()
+	if len(foreign) == 0 {
+		return nil
+	}
+	return &OwnershipError{Destination: c.Destination, Folders: foreign, Reason: fmt.Sprintf(
+		"these folders exist and are not this rendering's: %s. Set adopt = true to adopt them: then the apply removes "+
+			"what is in them and not rendered.", strings.Join(foreign, ", "))}
+}
+
+// occupants describes what an occupied destination contains: its record with the owner, and the folders that the
+// rendering would take over.
+func (c *comparison) occupants(owned []string) []string {
+	all := []string{c.branch.RecordHash}
+	if c.branch.Record != nil {
+		all = append(all, c.branch.Record.Environment)
+	}
+	taken := sets.Union(sets.Union(owned, c.inventory.Names()), c.branch.OperatorFolders)
+	return append(all, c.branch.Folders.Only(taken).stake()...)
+}
+
+// refuse returns a *accepted.RefusedError, or nil if accepted_changes allows that part of the change. If the state knows the
+// branch, its head is at stake too. Of another branch, only the contents are: other renderings push to it.
+func (c *comparison) refuse(change *Change, err error, kind string, stake ...string) error {
+	head := ""
+	if c.Updates(c.before) {
+		head = c.before.Seen.Head
+	}
+	stake = append([]string{c.Destination.String(), head}, stake...)
+	return c.AcceptedChanges.Refuse(err, &change.Accepted, kind, stake...)
+}
+
+// checkRemovals returns the errors about folders that the change removes from the branch, now or with a later wave.
+func (c *comparison) checkRemovals(change *Change) (errs []error) {
+	add := func(err error, kind string, stake []string) {
+		if err := c.refuse(change, err, kind, stake...); err != nil {
+			errs = append(errs, err)
+		}
+	}
+	target, replaced := c.Target(), c.replacesEnvironment()
+	if err := c.Guardrails.Check(change.Existing, target, replaced); err != nil {
+		add(err, accepted.Removed, err.stake)
+	}
+	if !replaced {
+		change.Emptied = change.Existing.emptiedBy(target)
+	}
+	if len(change.Emptied) > 0 && c.Guardrails.Emptied == problem.Fail {
+		add(&EmptiedError{change.Emptied}, accepted.Emptied, change.Emptied.stake())
+	}
+	if err := c.checkMove(); err != nil {
+		add(err, accepted.Move, err.stake)
+	}
+	if err := c.mayStay(); err != nil {
+		errs = append(errs, err)
+	}
+	if !c.before.Current() && c.branch.Record == nil {
+		if err := c.Guardrails.CheckFirstDelivery(target, c.whyEmpty); err != nil {
+			add(err, accepted.Empty, err.stake)
+		}
+	}
+	return errs
+}
+
+// replacesEnvironment reports whether the folders at the destination are those of another environment.
+func (c *comparison) replacesEnvironment() bool {
+	if c.before.Current() && c.before.Environment != c.Environment {
+		return true
+	}
+	r := c.branch.Record
+	return r != nil && !c.Updates(c.before) && r.Environment != c.Environment
 }
 
 // checkOwnership returns an *OwnershipError if the rendering must not write to the destination.
@@ -159,14 +246,11 @@ func (c *comparison) checkOwnership() error {
 			)
 		}
 	}
-	if r := c.branch.Record; r != nil && r.Environment != c.Environment &&
-		(!c.Updates(c.before) || r.Environment != c.before.Environment) {
-		advice := "Choose another branch or path."
-		if c.Updates(c.before) {
-			advice += " If the record is wrong, restore it from the branch's history."
-		}
-		return refuse("the record %s says that this is the rendering of environment %q, not of %q. %s",
-			c.Destination.RecordPath(), r.Environment, c.Environment, advice)
+	if r := c.branch.Record; r != nil && c.Updates(c.before) && r.Environment != c.Environment &&
+		r.Environment != c.before.Environment {
+		return refuse("the record %s says that this is the rendering of environment %q, not of %q. Choose another branch or "+
+			"path. If the record is wrong, restore it from the branch's history.",
+			c.Destination.RecordPath(), r.Environment, c.Environment)
 	}
 	if c.branch.RecordError != "" && !c.Updates(c.before) {
 		return RecordProblem(c.Destination, c.branch)
@@ -181,7 +265,7 @@ func RecordProblem(at record.Destination, b *BranchState) error {
 }
 
 // checkMove returns a *GuardrailError if the guardrails forbid to remove the folders at the old location.
-func (c *comparison) checkMove() error {
+func (c *comparison) checkMove() *GuardrailError {
 	if !c.Moves(c.before) || c.KeepOld {
 		return nil
 	}
@@ -193,8 +277,8 @@ func (t *AppliedTree) IsContainedBy(at *BranchState) bool {
 	return at.Record != nil && at.Record.Same(t.record()) && at.Folders.Only(at.RecordedFolders()).Equal(t.inventory)
 }
 
-// adoption finds the folders to adopt: those that the tree needs, and those that the operator wrote.
-func (c *comparison) adoption(owned, wanted []string) (adopted Adoption, err error) {
+// adoption finds the folders to adopt: those that the tree needs, and with adopt those that the operator wrote.
+func (c *comparison) adoption(owned, wanted []string, adopt bool) (adopted Adoption, err error) {
 	var obstacles []string
 	for _, name := range sets.Without(wanted, owned) {
 		if slices.Contains(c.branch.Files, name) {
@@ -209,11 +293,7 @@ func (c *comparison) adoption(owned, wanted []string) (adopted Adoption, err err
 			"these exist but are not directories: %s. The folders of the cluster types can't be written. Move or remove them.",
 			strings.Join(obstacles, ", "),
 		)}
-	case !c.Adopt && len(adopted.Adopted) > 0:
-		return Adoption{}, &OwnershipError{Destination: c.Destination, Folders: adopted.Adopted, Reason: fmt.Sprintf(
-			"these folders exist and are not this rendering's: %s. Set adopt = true to adopt them: then the apply removes "+
-				"what is in them and not rendered.", strings.Join(adopted.Adopted, ", "))}
-	case !c.Adopt || c.Updates(c.before) && c.branch.Record != nil: // the first delivery adopted the operator's folders
+	case !adopt || c.Updates(c.before) && c.branch.Record != nil: // the first delivery adopted the operator's folders
 		return adopted, nil
 	}
 	adopted.Removed = sets.Without(c.branch.OperatorFolders, slices.Concat(owned, adopted.Adopted))
@@ -309,6 +389,18 @@ func (e *MovedError) Error() string {
 			"change them. Make a new plan: it shows what changed.", e.Destination, strings.Join(e.Folders, ", "))
 }
 
+// EmptiedError means that cluster types stay and lose all their deployment targets.
+type EmptiedError struct{ Folders Inventory }
+
+// Error implements error.
+func (e *EmptiedError) Error() string {
+	lines := make([]string, 0, len(e.Folders))
+	for _, name := range e.Folders.Names() {
+		lines = append(lines, fmt.Sprintf("%s: %s", name, problem.Count(len(e.Folders[name].Targets), "deployment target")))
+	}
+	return "These cluster types stay, and lose all their deployment targets:\n" + problem.IndentedList(lines, MaxListed)
+}
+
 // DriftError means that the folders of a rendering have foreign changes, and that on_drift does not allow to overwrite
 // them.
 type DriftError struct{ State *State }
@@ -316,6 +408,18 @@ type DriftError struct{ State *State }
 // Error implements error.
 func (e *DriftError) Error() string {
 	return "others changed the rendered folders at " + e.State.Destination.String()
+}
+
+// ReplacedError means that a plan destroys the rendering at a destination, and creates it again.
+type ReplacedError struct {
+	Destination record.Destination
+	Environment string
+}
+
+// Error implements error.
+func (e *ReplacedError) Error() string {
+	return fmt.Sprintf("At %s, the apply would remove the rendering of environment %q in one commit, and write it again in "+
+		"the next one. A cluster that fetches the first commit deletes all its workloads.", e.Destination, e.Environment)
 }
 
 // ErrNoRendering says that a path contains no record of a rendering.

@@ -1,9 +1,12 @@
 package delivery
 
 import (
+	"fmt"
 	"slices"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/accepted"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/rollout"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/strategy"
@@ -60,6 +63,10 @@ type Decision struct {
 	LeftPullRequest int
 	// Moves are the deployment targets that move between cluster types.
 	Moves []Move
+	// Emptied contains the folders of the cluster types that stay and lose all their deployment targets.
+	Emptied Inventory
+	// Accepted are the parts of the change that are refused, and that accepted_changes allows.
+	Accepted []accepted.ID
 	// Renamed lists the folders of cluster types with a new name: old → new.
 	Renamed []string
 	// Replaced is the environment whose rendering this one replaces. It is empty if there is none.
@@ -88,8 +95,8 @@ type Decision struct {
 // server, and returns the same for a plan and for its apply.
 func Decide(r *Rendered, p *Prior, s *State) *Decision {
 	t := newAppliedTree(r, p, s)
-	if accepted := accept(t, p, s); accepted != s {
-		s, t = accepted, newAppliedTree(r, p, accepted)
+	if reverted := accept(t, p, s); reverted != s {
+		s, t = reverted, newAppliedTree(r, p, reverted)
 	}
 	decision := &Decision{Action: Write, Applied: t, Before: s, Prior: p}
 	if t.Rests(p) {
@@ -104,7 +111,11 @@ func Decide(r *Rendered, p *Prior, s *State) *Decision {
 		decision.Check = t.Delivers() && !t.Incomplete
 		if decision.Check && t.Tree != nil {
 			if err := t.Guardrails.CheckFirstDelivery(t.Target(), t.whyEmpty); err != nil {
-				decision.Errors = append(decision.Errors, err)
+				c, change := comparison{t, s, &BranchState{}}, &Change{}
+				if err := c.refuse(change, err, accepted.Empty, err.stake...); err != nil {
+					decision.Errors = append(decision.Errors, err)
+				}
+				decision.Accepted = change.Accepted
 			}
 		}
 		return decision
@@ -132,6 +143,7 @@ func (decision *Decision) write() {
 	t, p, s := decision.Applied, decision.Prior, decision.Before
 	if decision.Moves = decision.moves(); len(decision.Moves) > 0 {
 		decision.Renamed = decision.renamedClusterTypes()
+		decision.checkMoves()
 	}
 	if t.Strategy == strategy.PullRequest && t.Located() {
 		decision.OldKeptForNow = destinations(t.OldLocations(s))
@@ -146,9 +158,14 @@ func (decision *Decision) write() {
 		decision.LeftTree, decision.LeftPullRequest = leftBehind(p, s)
 	case t.Delivers():
 		decision.Drift = decision.overwrittenDrift()
+		for _, drifted := range decision.Drift {
+			if id := DriftID(drifted); t.AcceptedChanges.Accepts(id) {
+				decision.Accepted = append(decision.Accepted, id)
+			}
+		}
 		decision.Unreadable = p.Commit != "" && !s.Current()
 		decision.Check = !t.Incomplete && !t.Updates(s)
-		if s.Current() && !t.Incomplete && t.Tree != nil {
+		if t.Updates(s) && !t.Incomplete && t.Tree != nil {
 			decision.checkState()
 		}
 	}
@@ -323,20 +340,29 @@ func leftBehind(p *Prior, s *State) (at *record.Destination, pullRequest int) {
 	return at, pullRequest
 }
 
-// checkState adds the errors that the branch, as it was last read, implies. If the state does not know the
-// destination, it checks the guardrails of the move only.
+// checkState adds the errors that the branch, as it was last read, implies.
 func (decision *Decision) checkState() {
 	c := comparison{decision.Applied, decision.Before, &decision.Before.Seen}
-	if !c.Updates(c.before) {
-		for _, err := range []error{c.checkMove(), c.mayStay()} {
-			if err != nil {
-				decision.Errors = append(decision.Errors, err)
-			}
-		}
+	change, errs := c.change(nil)
+	decision.Adoption, decision.Emptied = change.Adoption, change.Emptied
+	decision.Errors = append(decision.Errors, errs...)
+	decision.Accepted = append(decision.Accepted, change.Accepted...)
+}
+
+// checkMoves adds an error if the guardrails refuse that deployment targets move between cluster types.
+func (decision *Decision) checkMoves() {
+	t, s := decision.Applied, decision.Before
+	if t.Guardrails.Moved != problem.Fail {
 		return
 	}
-	change, errs := c.change(nil)
-	decision.Adoption, decision.Errors = change.Adoption, append(decision.Errors, errs...)
+	stake := []string{t.Destination.String(), s.Seen.Head}
+	for _, m := range decision.Moves {
+		stake = append(stake, fmt.Sprint(m.Target, m.From, m.To))
+	}
+	err := &MovesError{decision.Moves, decision.Renamed, t.Rollout != nil}
+	if err := t.AcceptedChanges.Refuse(err, &decision.Accepted, accepted.Moved, stake...); err != nil {
+		decision.Errors = append(decision.Errors, err)
+	}
 }
 
 // overwrittenDrift returns the branches on which the apply overwrites foreign changes: the destination, and the branch

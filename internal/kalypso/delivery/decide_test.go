@@ -215,7 +215,10 @@ func kindOf(err error) string {
 	var moved *MovedError
 	var guardrail *GuardrailError
 	var exists *ExistsError
+	var emptied *EmptiedError
 	switch {
+	case errors.As(err, &emptied):
+		return fmt.Sprintf("empties %v", emptied.Folders.Names())
 	case errors.As(err, &exists):
 		return fmt.Sprintf("exists %v", exists.Changes)
 	case errors.As(err, &ownership) && len(ownership.Folders) > 0:
@@ -317,12 +320,12 @@ func TestDecide(t *testing.T) {
 		// Guardrails and ownership, by the last read.
 		{"guardrails refuse a change that removes too much", func(s *situation) { s.desired.Tree = rendered("large/a=1") },
 			"write, changes map[large:+0 -1 ~0 small:+0 -1 ~0], refuses: removes [large/b small/c]"},
-		{"guardrails count a move, which removes all folders at the previous location", func(s *situation) {
+		{"a move is refused once the new branch was read", func(s *situation) {
 			s.desired.Destination.Branch = "live"
-		}, "write, changes map[], reads the branch, refuses: removes [large/a large/b small/c]"},
-		{"guardrails count a move within a branch", func(s *situation) {
+		}, "write, changes map[], reads the branch"},
+		{"a move within a branch is refused once the new path was read", func(s *situation) {
 			s.desired.Destination.Path = "clusters"
-		}, "write, changes map[], reads the branch, refuses: removes [large/a large/b small/c]"},
+		}, "write, changes map[], reads the branch"},
 		{"a move that keeps the previous location removes nothing", func(s *situation) {
 			s.desired.Destination.Branch, s.desired.KeepOld = "live", true
 			s.desired.Guardrails = Guardrails{}
@@ -617,6 +620,9 @@ func TestChange(t *testing.T) {
 		{"a move whose removals exceed the guardrails", func(s *situation) {
 			s.desired.Destination.Path, s.branch, s.old = "clusters", &BranchState{Head: "head"}, containing(delivered)
 		}, "refuses: removes [large/a large/b small/c]"},
+		{"a move to a destination of another environment", func(s *situation) {
+			s.desired.Destination.Branch, s.branch.Record.Environment = "live", "stage"
+		}, "refuses: of environment"},
 		{"the record of another environment", func(s *situation) { s.branch.Record.Environment = "stage" },
 			"refuses: of environment"},
 		{"the record of another environment, without a state", func(s *situation) {
@@ -702,6 +708,26 @@ func TestChange(t *testing.T) {
 		// Guardrails.
 		{"the change would remove too much", func(s *situation) { s.desired.Tree = rendered("large/a=1") },
 			"refuses: removes [large/b small/c]"},
+		{"a cluster type that stays loses its only target", func(s *situation) {
+			s.desired.Tree, s.desired.Guardrails.Emptied = rendered("large/a=1 large/b=1 small"), problem.Fail
+		}, "refuses: empties [small]"},
+		{"a cluster type that stays has only empty targets", func(s *situation) {
+			s.desired.Tree, s.desired.Guardrails.Emptied = rendered("large/a=1 large/b=1 small/c=-"), problem.Fail
+		}, "refuses: empties [small]"},
+		{"a cluster type that was empty stays empty", func(s *situation) {
+			s.state, s.branch = usualState("large/a=1 small"), containing("large/a=1 small")
+			s.desired.Tree, s.desired.Guardrails.Emptied = rendered("large/a=2 small"), problem.Fail
+		}, "write"},
+		{"a cluster type is removed with its targets", func(s *situation) {
+			s.desired.Tree, s.desired.Guardrails.Emptied = rendered("large/a=1 large/b=1"), problem.Fail
+		}, "write, remove small"},
+		{"an emptied cluster type is a warning", func(s *situation) {
+			s.desired.Tree, s.desired.Guardrails.Emptied = rendered("large/a=1 large/b=1 small"), problem.Warn
+		}, "write"},
+		{"all targets of all cluster types go, which allow_empty allows", func(s *situation) {
+			s.desired.Tree, s.desired.Guardrails = rendered("large small"), free
+			s.desired.Guardrails.Emptied = problem.Fail
+		}, "write"},
 		{"adopted folders that are removed count for the guardrails", func(s *situation) {
 			s.state, s.branch.Record, s.branch.Folders = nil, nil, existing("legacy/x=1")
 			s.branch.OperatorFolders, s.desired.Adopt = []string{"legacy"}, true
@@ -774,6 +800,9 @@ func TestPathsToRemove(t *testing.T) {
 		}, "small"},
 		{"an unusable record", func(s *situation) { s.branch.Record, s.branch.RecordError = nil, "it is not JSON" },
 			"refuses: can't be used"},
+		{"a move to a destination of another environment", func(s *situation) {
+			s.desired.Destination.Branch, s.branch.Record.Environment = "live", "stage"
+		}, "refuses: of environment"},
 		{"the record of another environment", func(s *situation) { s.branch.Record.Environment = "stage" },
 			"refuses: of environment"},
 	} {

@@ -3,6 +3,7 @@ package delivery
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -26,6 +27,8 @@ type Guardrails struct {
 	AllowEmpty bool
 	// RequireKnown refuses a plan whose assignments are not known yet.
 	RequireKnown bool
+	// Emptied is the reaction to cluster types that stay and lose all their deployment targets.
+	Emptied problem.Reaction
 	// Unscheduled is the reaction to deployment targets that no policy assigns.
 	Unscheduled problem.Reaction
 	// Unsatisfied is the reaction to deployment targets that get fewer cluster types than their policy asks for.
@@ -162,6 +165,8 @@ type GuardrailError struct {
 	Removed []string // cluster type/deployment target
 	Total   int
 	Reason  string
+
+	stake []string // what the change takes away, for its ID
 }
 
 // MaxListed limits the objects that a text lists.
@@ -175,9 +180,9 @@ func (e *GuardrailError) Error() string {
 	return fmt.Sprintf("%s It would remove:\n%s", e.Reason, problem.IndentedList(e.Removed, MaxListed))
 }
 
-// CheckFirstDelivery returns a *GuardrailError if the first delivery of a tree would contain no file with content. why
+// CheckFirstDelivery returns an error if the first delivery of a tree would contain no file with content, or nil. why
 // is the explanation.
-func (g Guardrails) CheckFirstDelivery(wanted Inventory, why func() string) error {
+func (g Guardrails) CheckFirstDelivery(wanted Inventory, why func() string) *GuardrailError {
 	if g.AllowEmpty {
 		return nil
 	}
@@ -191,43 +196,54 @@ func (g Guardrails) CheckFirstDelivery(wanted Inventory, why func() string) erro
 			}
 		}
 	}
-	reason := "The tree would be empty: no deployment target has a file with content. Check the environment's name, the " +
-		"workloads and the scheduling policies. If this is intended, set guardrails.allow_empty = true."
+	reason := "The tree would be empty: no deployment target has a file with content, and guardrails.allow_empty is " +
+		"false. Check the environment's name, the workloads and the scheduling policies."
 	if text := why(); text != "" {
 		reason += "\n" + text
 	}
-	return &GuardrailError{Reason: reason}
+	return &GuardrailError{Reason: reason, stake: wanted.stake()}
 }
 
-// Check returns a *GuardrailError if the change from before to after removes too much. A target whose files all become
+// Check returns an error if the change from before to after removes too much, or nil. A target whose files all become
 // empty counts as removed. With replaced, as when the environment changes, all of before count.
-func (g Guardrails) Check(before, after Inventory, replaced bool) error {
+func (g Guardrails) Check(before, after Inventory, replaced bool) *GuardrailError {
 	removed, total := before.removedBy(after, replaced)
+	reason := ""
 	switch {
 	case len(removed) == 0:
 		return nil
 	case len(removed) == total && !g.AllowEmpty:
-		return &GuardrailError{removed, total, fmt.Sprintf(
-			"The change removes %s. If this is intended, set %s.", allFolders(total), g.toRemoveAll(total))}
+		reason = fmt.Sprintf("The change removes %s, and guardrails.allow_empty is false.", allFolders(total))
 	case !g.MaxRemoved.allows(len(removed), total):
-		return &GuardrailError{removed, total, fmt.Sprintf(
-			"The change removes %d of %s, and guardrails.max_removed is %q. If this is intended, raise it.",
-			len(removed), problem.Count(total, "deployment target folder"), g.MaxRemoved)}
+		reason = fmt.Sprintf("The change removes %d of %s, and guardrails.max_removed is %q.",
+			len(removed), problem.Count(total, "deployment target folder"), g.MaxRemoved)
+	default:
+		return nil
 	}
-	return nil
+	return newGuardrailError(reason, removed, total)
 }
 
-// CheckMove returns a *GuardrailError if a move must not remove all folders from the old location.
-func (g Guardrails) CheckMove(from record.Destination, existing Inventory) error {
+// newGuardrailError returns the error for a change that removes targets, which [Inventory.removedBy] found.
+func newGuardrailError(reason string, removed map[string]ShortHash, total int) *GuardrailError {
+	e := &GuardrailError{Reason: reason, Total: total, Removed: slices.Sorted(maps.Keys(removed))}
+	for _, target := range e.Removed {
+		e.stake = append(e.stake, target, removed[target].String())
+	}
+	return e
+}
+
+// CheckMove returns an error if a move must not remove all folders from the old location, or nil.
+func (g Guardrails) CheckMove(from record.Destination, existing Inventory) *GuardrailError {
 	removed, total := existing.removedBy(nil, true)
 	if total == 0 || g.AllowEmpty && g.MaxRemoved.allows(total, total) {
 		return nil
 	}
-	return &GuardrailError{removed, total, fmt.Sprintf(
+	e := newGuardrailError(fmt.Sprintf(
 		"The rendering moves away from %s. What that location loses counts as removed: %s. Clusters that still sync from "+
-			"there would delete the objects of these folders. Set on_move = \"keep\" to keep folders and record there. If no "+
-			"cluster syncs from there, set %s.",
-		from, allFolders(total), g.toRemoveAll(total))}
+			"there would delete the objects of these folders. Set on_move = \"keep\" to keep folders and record there. The "+
+			"move may be accepted if no cluster syncs from there.", from, allFolders(total)), removed, total)
+	e.stake = append(e.stake, from.String())
+	return e
 }
 
 func allFolders(total int) string {
@@ -237,21 +253,10 @@ func allFolders(total int) string {
 	return fmt.Sprintf("all %d deployment target folders", total)
 }
 
-// toRemoveAll returns the arguments that allow the removal of all targets.
-func (g Guardrails) toRemoveAll(total int) string {
-	var arguments []string
-	if !g.AllowEmpty {
-		arguments = append(arguments, "guardrails.allow_empty = true")
-	}
-	if !g.MaxRemoved.allows(total, total) {
-		arguments = append(arguments, `guardrails.max_removed = "100%"`)
-	}
-	return strings.Join(arguments, " and ")
-}
-
-// removedBy returns the targets that a change removes, sorted, and the number of targets before it. It skips folders
-// whose targets are not known yet: the apply checks them.
-func (inv Inventory) removedBy(after Inventory, replaced bool) (removed []string, total int) {
+// removedBy returns the targets that a change removes, as cluster type/deployment target with the hash, and the number
+// of targets before it. It skips folders whose targets are not known yet: the apply checks them.
+func (inv Inventory) removedBy(after Inventory, replaced bool) (removed map[string]ShortHash, total int) {
+	removed = map[string]ShortHash{}
 	for name, folder := range inv {
 		total += len(folder.Targets)
 		if !replaced && (after[name].Hash == folder.Hash || after[name].Undecided) {
@@ -259,10 +264,29 @@ func (inv Inventory) removedBy(after Inventory, replaced bool) (removed []string
 		}
 		for was, now := range pairs(folder.Targets, after[name].Targets) {
 			if was != nil && (replaced || now == nil || now.Empty && !was.Empty) {
-				removed = append(removed, name+"/"+was.Name)
+				removed[name+"/"+was.Name] = was.Hash
 			}
 		}
 	}
-	slices.Sort(removed)
 	return removed, total
+}
+
+// emptiedBy returns the folders that a change keeps without any target that has content. It returns none if all
+// folders lose all: that is for max_removed and allow_empty to decide.
+func (inv Inventory) emptiedBy(after Inventory) Inventory {
+	if !slices.ContainsFunc(slices.Collect(maps.Values(after)), InventoryFolder.mayHaveContent) {
+		return nil
+	}
+	emptied := Inventory{}
+	for name, folder := range inv {
+		if now, stays := after[name]; stays && folder.mayHaveContent() && !now.mayHaveContent() {
+			emptied[name] = folder
+		}
+	}
+	return emptied
+}
+
+// mayHaveContent reports whether a target of the folder has a file with content, as far as it is known.
+func (f InventoryFolder) mayHaveContent() bool {
+	return f.Undecided || slices.ContainsFunc(f.Targets, func(t InventoryTarget) bool { return t.Unknown || !t.Empty })
 }

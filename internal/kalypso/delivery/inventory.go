@@ -175,6 +175,14 @@ func (inv Inventory) Differing(other Inventory) []string {
 	return names
 }
 
+// stake lists the folders with their hashes, for the ID of a change.
+func (inv Inventory) stake() (all []string) {
+	for _, name := range inv.Names() {
+		all = append(all, name, inv[name].Hash.String())
+	}
+	return all
+}
+
 // shownHash returns the hash of the tree for a description. It is empty if there are no folders.
 func (inv Inventory) shownHash() string {
 	if len(inv) == 0 {

@@ -241,7 +241,7 @@ func (r *Rendered) keep(p *Prior, s *State) (kept *keptTree, unread bool) {
 			kept = f.keep(r.inventory, s.Ours(), s.Delivered)
 		}
 	case unknown.Is(string(r.Strategy)), !r.Located() && s.Current(),
-		!s.Current() && (r.Adopt || r.Incomplete || recovers(p, s)):
+		!s.Current() && (r.mayAdopt() || r.Incomplete || recovers(p, s)):
 		return kept, true
 	case r.Updates(s) && s.Environment == r.Environment:
 		kept = f.keep(r.inventory, s.Ours(), s.Delivered)
@@ -260,7 +260,7 @@ func keptOn(t *AppliedTree, s *State, at *BranchState) *keptTree {
 	names := at.RecordedFolders()
 	if s.Current() {
 		names = s.Owned(at)
-	} else if t.Adopt {
+	} else if t.mayAdopt() {
 		names = sets.Union(sets.Union(names, at.OperatorFolders), t.Rendered.inventory.Names())
 	}
 	existing := at.Folders.Only(names)

@@ -125,6 +125,18 @@ type Move struct {
 	Remaining []string // the cluster types that it stays on
 }
 
+// MovesError means that deployment targets move between cluster types, and that the guardrails refuse that.
+type MovesError struct {
+	Moves   []Move
+	Renamed []string // folders of cluster types with a new name: old → new
+	InWaves bool     // a rollout commits the moves wave by wave
+}
+
+// Error implements error.
+func (e *MovesError) Error() string {
+	return problem.Count(len(e.Moves), "deployment target") + " would move between cluster types"
+}
+
 // Moves returns the deployment targets that the fleet's tree moves, by name. With a rollout, a target may leave with
 // one wave and join with a later one, so Moves looks beyond this apply. It skips those that are not known yet.
 func (decision *Decision) moves() (all []Move) {

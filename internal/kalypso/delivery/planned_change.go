@@ -29,7 +29,7 @@ func PlanChange(t *AppliedTree, s *State, at, old *BranchState) (*PlannedChange,
 	t = t.on(s, at)
 	change, errs := (&comparison{t, s, at}).change(old)
 	if errs = append(keptErrors(t), errs...); len(errs) > 0 {
-		return nil, errors.Join(errs...)
+		return nil, RefusalErrors(errs)
 	}
 	p := &PlannedChange{Change: change, Tree: t, At: at, Before: s}
 	if !s.Current() {
@@ -37,6 +37,15 @@ func PlanChange(t *AppliedTree, s *State, at, old *BranchState) (*PlannedChange,
 	}
 	return p, nil
 }
+
+// RefusalErrors are all reasons why an apply must not change a branch.
+type RefusalErrors []error
+
+// Error implements error.
+func (e RefusalErrors) Error() string { return errors.Join(e...).Error() }
+
+// Unwrap returns the reasons.
+func (e RefusalErrors) Unwrap() []error { return e }
 
 // asState returns the state of a destination whose last apply is not known.
 func (b *BranchState) asState(at record.Destination, existing Inventory) *State {

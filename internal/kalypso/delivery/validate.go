@@ -34,7 +34,7 @@ func (a *Arguments) Validate() problem.Problems {
 			"commit_message is blank. Write a message, or remove the argument: the default message says what changes.",
 			"commit_message"))
 	}
-	return slices.Concat(ps, ValidateTrailers(a.Trailers), pullrequest.Validate(a.PullRequest),
+	return slices.Concat(ps, a.AcceptedChanges.Validate(), ValidateTrailers(a.Trailers), pullrequest.Validate(a.PullRequest),
 		validateSources(a.Sources))
 }
 
@@ -117,9 +117,18 @@ func (a *Arguments) ValidateDestroy() problem.Problems {
 		return nil
 	}
 	return problem.Problems{problem.At("The rendering is protected", fmt.Sprintf(
-		"The rendering of environment %q must not be destroyed: clusters sync from its folders. If this is intended, set "+
-			"deletion_protection = false, apply, and then destroy.", a.Environment), "deletion_protection")}
+		"The rendering of environment %q at %s must not be destroyed: clusters sync from its folders.\n%s\nIf the rendering "+
+			"is to go, with all its folders, set deletion_protection = false, apply, and then destroy.",
+		a.Environment, a.Destination, MovedAdvice), "deletion_protection")}
 }
+
+// MovedAdvice shows how to rename the resource of a rendering. The provider does not learn the addresses of resources.
+const MovedAdvice = "If its resource has another address now, because it was renamed or is in another module, the " +
+	"rendering stays if the configuration says so, with the old and the new address:\n" +
+	"  moved {\n" +
+	"    from = kalypso_environment_rendering.<old name>\n" +
+	"    to   = kalypso_environment_rendering.<new name>\n" +
+	"  }"
 
 var word = regexp.MustCompile(`^\S+$`)
 

@@ -32,7 +32,12 @@ import (
 // AppendDeliveryError reports an error of reading or writing a destination, or of its host.
 func AppendDeliveryError(diags *diag.Diagnostics, at record.Destination, err error) {
 	var host *hosting.Error
+	var all delivery.RefusalErrors
 	switch {
+	case errors.As(err, &all):
+		for _, one := range all {
+			AppendDeliveryError(diags, at, one)
+		}
 	case AppendHostSettingsError(diags, err):
 	case errors.As(err, &host):
 		AppendHostError(diags, path.Root("gitops_repo"), err)

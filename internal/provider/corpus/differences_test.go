@@ -1,6 +1,7 @@
 package corpus_test
 
 import (
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -22,11 +23,22 @@ var differences = []difference{
 	{wording, "The branch holds a rendering", "The branch contains a rendering"},
 	{wording, "The branch holds folders", "The branch contains folders"},
 	{wording, "the branch holds folders", "the branch contains folders"},
+	{accepting, `set on_drift = "overwrite" for one apply.`, "the apply may put the rendered tree back."},
+	{accepting, `Bring it into the fleet's objects, or set on_drift = "overwrite" to put the rendered tree back.`,
+		"Bring it into the fleet's objects, or let the apply put the rendered tree back. With on_drift = \"overwrite\", it " +
+			"would overwrite every later change, too."},
+	{"renamed without a moved block", `"dev" must not be destroyed: clusters sync from its folders. If this is intended, set`,
+		`"dev" at path "." on branch "dev" of https://git.test/901/gitops.git must not be destroyed: clusters sync from ` +
+			"its folders.\n  If the rendering is to go, with all its folders, set"},
+	{accepting, ". If this is intended, raise it. It would remove:", ". It would remove:"},
 	{wording, "The old location holds them", "The old location contains them"},
 }
 
 // wording is the reason of a text that says the same in other words, see CONTRIBUTING.
 const wording = "wording"
+
+// accepting is the reason of an advice that names the ID of a change instead of an argument, see accepted_changes.
+const accepting = "accepted_changes"
 
 // difference is a text of the recorded corpus that has changed.
 type difference struct{ reason, recorded, now string }
@@ -35,6 +47,22 @@ type difference struct{ reason, recorded, now string }
 func withDifferences(story string) string {
 	for _, d := range differences {
 		story = strings.ReplaceAll(story, d.recorded, d.now)
+	}
+	return story
+}
+
+// additions match what texts say now and did not say when the corpus was recorded.
+var additions = []*regexp.Regexp{
+	// Each refusal that can be lifted ends with its ID, which is a hash.
+	regexp.MustCompile(`\n *To allow exactly this change, and no other, add its ID:\n *accepted_changes = \["[a-z]+-[0-9a-f]{12}"\]`),
+	// A protected rendering: how to rename its resource.
+	regexp.MustCompile(`(?s)\n *If its resource has another address now, .*?\n *}`),
+}
+
+// withoutAdditions returns a story without the additions.
+func withoutAdditions(story string) string {
+	for _, text := range additions {
+		story = text.ReplaceAllString(story, "")
 	}
 	return story
 }

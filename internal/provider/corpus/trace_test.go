@@ -77,7 +77,14 @@ func (t *trace) difference(topic string, before, now map[string]string) {
 	}
 }
 
-func (t *trace) state(topic string, v tftypes.Value) { t.changes(topic, protocol.Lines(v)) }
+func (t *trace) state(topic string, v tftypes.Value) { t.changes(topic, linesOf(v)) }
+
+// linesOf returns the lines of a state or a plan, without the guardrails that [asRecorded] adds.
+func linesOf(v tftypes.Value) map[string]string {
+	lines := protocol.Lines(v)
+	delete(lines, "guardrails.emptied")
+	return lines
+}
 
 // plan adds the changes of a plan.
 func (t *trace) plan(p *protocol.Plan, prior tftypes.Value) {
@@ -91,7 +98,7 @@ func (t *trace) plan(p *protocol.Plan, prior tftypes.Value) {
 		return
 	}
 	t.state("state", prior)
-	t.difference("planned", protocol.Lines(prior), protocol.Lines(p.Planned))
+	t.difference("planned", linesOf(prior), linesOf(p.Planned))
 }
 
 // private adds the content of the private state, without caches: nothing_to_do is the result of the next plan.

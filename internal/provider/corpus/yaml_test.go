@@ -11,10 +11,14 @@ import (
 // given returns the arguments as Terraform gets them. Most objects of a fleet are in manifests, since the framework is
 // slow with objects.
 func (w *world) given() args {
-	if len(w.yaml) == 0 || w.args == nil {
+	if w.resource.Type != "kalypso_environment_rendering" || w.args == nil {
 		return w.args
 	}
 	given := maps.Clone(w.args)
+	given["guardrails"] = asRecorded(given["guardrails"])
+	if len(w.yaml) == 0 {
+		return given
+	}
 	texts := args{}
 	if manifests, ok := w.args["manifests"].(args); ok {
 		maps.Copy(texts, manifests)
@@ -34,6 +38,16 @@ func (w *world) given() args {
 	}
 	given["manifests"] = texts
 	return given
+}
+
+// asRecorded returns guardrails with which the provider reacts as when the corpus was recorded: the guardrails that came
+// later are off.
+func asRecorded(given any) args {
+	guardrails := args{"emptied": "ignore"}
+	if set, ok := given.(args); ok {
+		maps.Copy(guardrails, set)
+	}
+	return guardrails
 }
 
 // The kinds of objects that a story has in manifests.

@@ -84,11 +84,14 @@ func decodeArguments(d tfvalue.Decoder) *delivery.Arguments {
 			RequireKnown: guardrails.True("require_known"),
 			Unscheduled:  reaction("unscheduled"),
 			Unsatisfied:  reaction("unsatisfied"),
-			Secrets:      problem.Reaction(clearSecrets.Or(guardrails.String("secrets"))),
+			Secrets:      problem.Reaction(strictReactions.Or(guardrails.String("secrets"))),
 			Moved:        reaction("moved"),
+			Emptied:      problem.Reaction(strictReactions.Or(guardrails.String("emptied"))),
 
 			DuplicateObjects: reaction("duplicate_objects"),
 		},
+		AcceptedChanges: d.Strings("accepted_changes"),
+
 		PullRequest: schemas.ReadPullRequestSettings(given),
 		Review:      delivery.Review{Detail: delivery.Detail(schemas.Descriptions.Or(given.String("describe")))},
 		Incomplete:  !d.Known("gitops_repo", "delivery", "guardrails", "on_move", "adopt", "create_branch"),

@@ -40,6 +40,7 @@ type environmentRenderingModel struct {
 	Adopt              types.Bool     `tfsdk:"adopt"`
 	OnDrift            types.String   `tfsdk:"on_drift"`
 	Guardrails         types.Object   `tfsdk:"guardrails"`
+	AcceptedChanges    types.List     `tfsdk:"accepted_changes"`
 	Limits             types.Object   `tfsdk:"limits"`
 	Rollout            types.Object   `tfsdk:"rollout"`
 	Preview            types.String   `tfsdk:"preview"`

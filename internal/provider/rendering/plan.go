@@ -35,7 +35,7 @@ func (r *environmentRendering) ModifyPlan(
 		return
 	}
 	if req.Plan.Raw.IsNull() {
-		r.planDestroy(ctx, state, diags)
+		r.planDestroy(ctx, state, resp.Private, diags)
 		return
 	}
 	plan := readModel(ctx, req.Plan, diags)
@@ -75,15 +75,26 @@ func (r *environmentRendering) ModifyPlan(
 	}
 }
 
+// destroyPlannedKey is the key in private state that says that a plan destroys the rendering. Terraform passes it to
+// the destroy. It lacks if Terraform replaces a resource: then the plan shows a create, and the destroy comes first.
+const destroyPlannedKey = "destroy_planned"
+
 // planDestroy reports what a destroy removes, or why it must not. state may be nil after an error.
 func (r *environmentRendering) planDestroy(
-	ctx context.Context, state *environmentRenderingModel, diags *diag.Diagnostics,
+	ctx context.Context, state *environmentRenderingModel, private schemas.PrivateState, diags *diag.Diagnostics,
 ) {
 	if state == nil {
 		return
 	}
 	before := r.readDelivery(ctx, state, diags)
-	tfvalue.AppendProblems(diags, state.arguments().PlanDestroy(before))
+	arguments := state.arguments()
+	tfvalue.AppendProblems(diags, arguments.PlanDestroy(before))
+	if r.data != nil {
+		if err := r.data.Claims.PlanDestroy(arguments); err != nil {
+			configuration.AppendDeliveryError(diags, arguments.Destination, err)
+		}
+	}
+	diags.Append(private.SetKey(ctx, destroyPlannedKey, []byte("true"))...)
 	state.explainStateErrors(diags, before)
 }
 
@@ -165,7 +176,7 @@ func (r *environmentRendering) check(ctx context.Context, decision *delivery.Dec
 		return
 	}
 	checked, err := remote.Check(ctx, decision)
-	tfvalue.AppendProblems(diags, report.Checked(applied, checked))
+	tfvalue.AppendProblems(diags, report.Checked(decision, checked))
 	fail(err)
 }
 

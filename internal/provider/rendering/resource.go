@@ -247,6 +247,13 @@ func (r *environmentRendering) Delete(ctx context.Context, req resource.DeleteRe
 	defer func() { state.explainStateErrors(diags, before) }()
 	d := state.arguments()
 	tfvalue.AppendProblems(diags, d.ValidateDestroy())
+	planned, ds := req.Private.GetKey(ctx, destroyPlannedKey)
+	diags.Append(ds...)
+	diags.Append(resp.Private.SetKey(ctx, destroyPlannedKey, nil)...) // of this plan alone, if the destroy fails
+	if planned == nil && d.Delivers() && !d.KeepOnDestroy {
+		configuration.AppendDeliveryError(diags, d.Destination,
+			&delivery.ReplacedError{Destination: d.Destination, Environment: d.Environment})
+	}
 	if diags.HasError() {
 		return
 	}

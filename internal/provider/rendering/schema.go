@@ -18,7 +18,7 @@ import (
 var (
 	previews         = schemas.Enumeration{previewAssignments, previewNone, previewManifests}
 	reactions        = schemas.Enumeration(problem.Reactions)
-	clearSecrets     = schemas.Enumeration{string(problem.Fail), string(problem.Warn), string(problem.Ignore)}
+	strictReactions  = schemas.Enumeration{string(problem.Fail), string(problem.Warn), string(problem.Ignore)}
 	destructions     = schemas.Enumeration{destroyRemove, destroyKeep}
 	moves            = schemas.Enumeration{moveRemove, moveKeep}
 	assignmentErrors = schemas.Enumeration{string(delivery.AssignmentErrorFail), string(delivery.AssignmentErrorKeep)}
@@ -106,7 +106,7 @@ func environmentRenderingSchema(ctx context.Context) schema.Schema {
 					"The reaction to deployment targets that get fewer cluster types than `placement.number_of_cluster_types`. A " +
 						"target that was placed before and fits no cluster type any more is an error, unless this is `ignore`.",
 				),
-				"secrets": clearSecrets.Attribute(
+				"secrets": strictReactions.Attribute(
 					"The reaction to new and changed config values that are plainly secrets, such as private keys, tokens, and " +
 						"passwords in URLs. Git would contain them in plain text; see the guide Secrets."),
 				"duplicate_objects": reactions.Attribute(
@@ -116,7 +116,16 @@ func environmentRenderingSchema(ctx context.Context) schema.Schema {
 						"outside of their assignment's namespace. `ignore` turns all of this off."),
 				"moved": reactions.Attribute(
 					"The reaction to deployment targets that leave a cluster type while they join another."),
+				"emptied": strictReactions.Attribute(
+					"The reaction to cluster types that stay and lose all their deployment targets, while others keep some."),
 			},
+		},
+		"accepted_changes": schema.ListAttribute{
+			Optional: true, ElementType: types.StringType,
+			MarkdownDescription: "The IDs of changes that the apply may make although `guardrails`, `on_drift`, `adopt` or " +
+				"`on_move` refuse them. The error that refuses a change shows its ID. It allows that change alone: another " +
+				"drift, one more removed folder or another destination has another ID. A plan notes the IDs that are no " +
+				"longer needed.",
 		},
 		"limits":  limitsAttribute(),
 		"rollout": rolloutAttribute(),

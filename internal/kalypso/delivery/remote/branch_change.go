@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/accepted"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/describe"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
@@ -18,6 +19,8 @@ import (
 // BranchChange is the change of the rendering's folders, and of adopted ones, on a branch that the state does not know.
 type BranchChange struct {
 	Adoption     delivery.Adoption
+	Emptied      delivery.Inventory  // see [delivery.Change]
+	Accepted     []accepted.ID       // see [delivery.Change]
 	Undecided    []string            // cluster types whose changes are not known yet
 	ClusterTypes []ClusterTypeChange // sorted by name; empty if the branch contains no folders of ours
 }
@@ -36,12 +39,16 @@ type Difference struct {
 	Targets int
 }
 
+func newBranchChange(p *delivery.PlannedChange) *BranchChange {
+	return &BranchChange{Adoption: p.Adoption, Emptied: p.Emptied, Accepted: p.Accepted}
+}
+
 // maxCompared limits the number of changed targets that are compared file by file.
 const maxCompared = 200
 
 // branchChange returns the effect of a planned change on the branch.
 func branchChange(p *delivery.PlannedChange, snapshot *gitops.Snapshot) (*BranchChange, error) {
-	change := &BranchChange{Adoption: p.Adoption}
+	change := newBranchChange(p)
 	if len(p.Existing) == 0 {
 		return change, nil
 	}

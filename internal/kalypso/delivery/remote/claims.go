@@ -15,6 +15,7 @@ import (
 type Claims struct {
 	mu        sync.Mutex
 	planned   []claim
+	removals  []removal
 	delivered []record.Destination
 }
 
@@ -25,9 +26,15 @@ type claim struct {
 	create      bool
 }
 
+// removal is the destination that a planned destroy removes.
+type removal struct {
+	at          record.Destination
+	environment string
+}
+
 // Plan claims the destination of a planned rendering. tree is the hash of the fleet's tree; "": it is not known yet.
 // Plan returns a *NestedError if another rendering has claimed an equal or nested path. It skips destinations that are
-// not known yet.
+// not known yet. It returns a *ReplacedError for a create if this run also destroys the rendering there.
 func (c *Claims) Plan(a *delivery.Arguments, tree string, create bool) error {
 	if !a.Delivers() || !a.Located() || unknown.Is(a.Environment) {
 		return nil
@@ -36,7 +43,11 @@ func (c *Claims) Plan(a *delivery.Arguments, tree string, create bool) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, other := range c.planned {
-		if other.at.SameBranch(claimed.at) && other.at.Nested(claimed.at) && !other.replacedBy(claimed) {
+		if !other.at.SameBranch(claimed.at) || !other.at.Nested(claimed.at) {
+			continue
+		}
+		switch {
+		case !other.replacedBy(claimed):
 			return &delivery.NestedError{Reason: fmt.Sprintf(
 				"Another rendering of this configuration writes to path %q of the same branch, this one to %q: %s. Choose paths "+
 					"beside each other.",
@@ -44,10 +55,34 @@ func (c *Claims) Plan(a *delivery.Arguments, tree string, create bool) error {
 				a.Destination.Path,
 				delivery.ErrNested,
 			)}
+		case !a.KeepOnDestroy:
+			return &delivery.ReplacedError{Destination: a.Destination, Environment: a.Environment}
 		}
 	}
 	c.planned = append(c.planned, claimed)
-	return nil
+	return c.checkReplaced(claimed.at)
+}
+
+// PlanDestroy claims the destination of a rendering that a destroy removes. It returns a *ReplacedError if this run also
+// creates a rendering there.
+func (c *Claims) PlanDestroy(a *delivery.Arguments) error {
+	if !a.Delivers() || a.KeepOnDestroy {
+		return nil
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.removals = append(c.removals, removal{a.Destination, a.Environment})
+	return c.checkReplaced(a.Destination)
+}
+
+// checkReplaced returns a *ReplacedError if this run both destroys and creates a rendering at a destination.
+func (c *Claims) checkReplaced(at record.Destination) error {
+	i := slices.IndexFunc(c.removals, func(r removal) bool { return r.at.Same(at) })
+	created := func(claimed claim) bool { return claimed.create && claimed.at.Same(at) }
+	if i < 0 || !slices.ContainsFunc(c.planned, created) {
+		return nil
+	}
+	return &delivery.ReplacedError{Destination: at, Environment: c.removals[i].environment}
 }
 
 // replacedBy reports whether both claims belong to one resource that is replaced. Terraform plans that as an update

@@ -57,7 +57,7 @@ func Check(
 		return nil, err
 	case head.IsZero() && (!t.CreateBranch || t.Strategy != strategy.Push):
 		return nil, gitops.ErrBranchNotFound
-	case head.IsZero() || t.Tree == nil:
+	case t.Tree == nil:
 		return &BranchChange{}, nil
 	}
 	snapshot, err := branch.Snapshot(ctx)
@@ -70,7 +70,7 @@ func Check(
 		return nil, err
 	}
 	if t.Updates(s) {
-		return &BranchChange{Adoption: planned.Adoption}, nil
+		return newBranchChange(planned), nil
 	}
 	return branchChange(planned, snapshot)
 }

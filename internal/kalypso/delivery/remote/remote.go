@@ -311,7 +311,7 @@ func (r Operations) recoverForChange(
 	}
 	if s != nil && s.Drifted() {
 		drifted = s // also if the record was removed
-		if on := decision.Applied.OnDrift; on != drift.Overwrite && !unknown.Is(string(on)) {
+		if on := decision.Applied.ReactionTo(s); on != drift.Overwrite && !unknown.Is(string(on)) {
 			return nil, nil, &delivery.DriftError{State: s}
 		}
 	}

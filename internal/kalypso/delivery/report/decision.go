@@ -4,12 +4,14 @@ package report
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/accepted"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/drift"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
@@ -24,7 +26,7 @@ func Decision(decision *delivery.Decision) (ps problem.Problems) {
 		ps = append(ps, Error(t.Destination, err))
 	}
 	for _, s := range decision.Drift {
-		reaction := t.OnDrift
+		reaction := t.ReactionTo(s)
 		if decision.Rests != "" || reaction == drift.Overwrite && len(decision.Errors) > 0 {
 			reaction = driftNamed // the apply overwrites nothing
 		}
@@ -36,7 +38,8 @@ func Decision(decision *delivery.Decision) (ps problem.Problems) {
 	}
 	ps = append(ps, failureProblems(decision)...)
 	ps = append(ps, adoption(t.Destination, decision.Adoption, "")...)
-	ps = append(ps, moves(decision.Moves, t.Guardrails.Moved, t.Rollout != nil, decision.Renamed)...)
+	ps = append(ps, emptied(decision.Emptied, t.Guardrails.Emptied, decision.Errors)...)
+	ps = append(ps, moves(decision)...)
 	if decision.Replaced != "" && t.Delivers() {
 		folders := problem.Count(before.Ours().Count(), "deployment target folder")
 		ps = append(ps, problem.WarningAt("The environment is replaced", fmt.Sprintf(
@@ -49,7 +52,39 @@ func Decision(decision *delivery.Decision) (ps problem.Problems) {
 	if decision.ClosedPullRequest != 0 && decision.Action == delivery.Keep {
 		ps = append(ps, closed(before))
 	}
+	if !decision.Check && !decision.Unreadable && len(decision.Errors) == 0 && decision.Action != delivery.Undecided {
+		ps = append(ps, spent(t, decision.Accepted)...)
+	}
 	return slices.Concat(ps, oldLocationProblems(decision), computeOnlyProblems(decision))
+}
+
+// spent notes that IDs in accepted_changes allow nothing of what the apply does. accepted are those that do.
+func spent(t *delivery.AppliedTree, accepted []accepted.ID) problem.Problems {
+	ids := t.AcceptedChanges.Spent(accepted)
+	if len(ids) == 0 || t.Tree == nil || t.Incomplete {
+		return nil
+	}
+	return problem.Problems{problem.WarningAt("Accepted changes are no longer needed", fmt.Sprintf(
+		"No change of this plan has these IDs. They were applied, or something else is at stake now. Remove them from "+
+			"accepted_changes:\n%s", problem.IndentedList(ids, delivery.MaxListed)), "accepted_changes")}
+}
+
+// emptied warns about cluster types that stay and lose all their deployment targets, unless that is an error or ignored.
+func emptied(folders delivery.Inventory, reaction problem.Reaction, errs []error) problem.Problems {
+	refused := func(err error) bool { return errors.As(err, new(*delivery.EmptiedError)) }
+	if len(folders) == 0 || reaction == problem.Ignore || unknown.Is(string(reaction)) ||
+		slices.ContainsFunc(errs, refused) {
+		return nil
+	}
+	p := emptiedProblem(&delivery.EmptiedError{Folders: folders})
+	p.Severity = problem.Warning
+	return problem.Problems{p}
+}
+
+func emptiedProblem(err *delivery.EmptiedError) problem.Problem {
+	return problem.At("Cluster types lose all their deployment targets", fmt.Sprintf(
+		"%s\nTheir clusters delete everything that they run. Compare the labels of these cluster types with the scheduling "+
+			"policies. If a cluster type is no longer needed, remove it.", err), "guardrails", "emptied")
 }
 
 // restProblems warns that the apply writes nothing, with the changes that wait, and that a pull request must not be
@@ -144,18 +179,29 @@ func computeOnlyProblems(decision *delivery.Decision) (ps problem.Problems) {
 	return ps
 }
 
-// moves reports moves as a warning or an error, depending on the guardrail. It may also ignore them.
-// inWaves says that a rollout commits them wave by wave. renamed lists the folders of renamed cluster types.
-func moves(all []delivery.Move, reaction problem.Reaction, inWaves bool, renamed []string) problem.Problems {
-	if len(all) == 0 || reaction == problem.Ignore || unknown.Is(string(reaction)) {
+// moves warns about deployment targets that move, unless the guardrails refuse or ignore that.
+func moves(decision *delivery.Decision) problem.Problems {
+	reaction := decision.Applied.Guardrails.Moved
+	refused := func(err error) bool { return errors.As(err, new(*delivery.MovesError)) }
+	if len(decision.Moves) == 0 || reaction == problem.Ignore || unknown.Is(string(reaction)) ||
+		slices.ContainsFunc(decision.Errors, refused) {
 		return nil
 	}
+	p := movesProblem(&delivery.MovesError{
+		Moves: decision.Moves, Renamed: decision.Renamed, InWaves: decision.Applied.Rollout != nil,
+	})
+	p.Severity = problem.Warning
+	return problem.Problems{p}
+}
+
+func movesProblem(e *delivery.MovesError) problem.Problem {
+	all, renamed := e.Moves, e.Renamed
 	lines := make([]string, len(all))
 	for i, m := range all {
 		lines[i] = fmt.Sprintf("%s: from %s to %s", m.Target, strings.Join(m.From, ", "), strings.Join(m.To, ", "))
 	}
 	when := "Both happen in one commit. Clusters follow at their own pace, so a target may be nowhere for a while."
-	if inWaves {
+	if e.InWaves {
 		when = "Each happens with the wave of its cluster type. A target that leaves with an early wave and joins with a " +
 			"late one is nowhere in between."
 	}
@@ -167,14 +213,9 @@ func moves(all []delivery.Move, reaction problem.Reaction, inWaves bool, renamed
 			"objects, and nothing tells them of the new one. Point them at the new folder first: apply with both cluster " +
 			"types, have the clusters sync from the new folder, and then remove the old cluster type."
 	}
-	return problem.Problems{{
-		Severity: reaction.Severity(),
-		Path:     []problem.Step{problem.Attr("guardrails"), problem.Attr("moved")},
-		Summary:  "Deployment targets move between cluster types",
-		Detail: fmt.Sprintf(
-			"%s while joining others:\n%s\n%s %s",
-			leaves(len(all)), problem.IndentedList(lines, delivery.MaxListed), when, advice),
-	}}
+	return problem.At("Deployment targets move between cluster types", fmt.Sprintf(
+		"%s while joining others:\n%s\n%s %s",
+		leaves(len(all)), problem.IndentedList(lines, delivery.MaxListed), when, advice), "guardrails", "moved")
 }
 
 func leaves(n int) string {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/accepted"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/drift"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
@@ -23,8 +24,18 @@ func Error(at record.Destination, err error) problem.Problem {
 	if p.Summary == "" {
 		p = repoProblem(at, err)
 	}
+	var refused *accepted.RefusedError
+	if errors.As(err, &refused) {
+		p.Detail += acceptAdvice(refused.ID)
+	}
 	p.Err = err
 	return p
+}
+
+// acceptAdvice shows how to allow a change.
+func acceptAdvice(id accepted.ID) string {
+	return fmt.Sprintf(
+		"\nTo allow exactly this change, and no other, add its ID:\n  accepted_changes = [%q]", string(id))
 }
 
 // deliveryProblem returns an error of package delivery as a problem. For another error, its Summary is empty.
@@ -45,6 +56,9 @@ func deliveryProblem(at record.Destination, err error) problem.Problem {
 		keptMove  *delivery.KeptMoveError
 		leftOut   *delivery.LeftOutError
 		unknown   *delivery.UnknownRecordError
+		emptied   *delivery.EmptiedError
+		replaced  *delivery.ReplacedError
+		leaving   *delivery.MovesError
 	)
 	switch {
 	case errors.As(err, &exists):
@@ -73,6 +87,10 @@ func deliveryProblem(at record.Destination, err error) problem.Problem {
 		return problem.At("The branch moved after the plan was made", problem.Sentence(err))
 	case errors.As(err, &drifted):
 		return driftProblem(drifted.State, drift.Fail)
+	case errors.As(err, &emptied):
+		return emptiedProblem(emptied)
+	case errors.As(err, &leaving):
+		return movesProblem(leaving)
 	case errors.As(err, &guardrail):
 		return problem.At("Change exceeds guardrails", fmt.Sprintf("At %s: %s", at, text), "guardrails")
 	case errors.As(err, &review):
@@ -87,6 +105,10 @@ func deliveryProblem(at record.Destination, err error) problem.Problem {
 		return problem.At("Cannot keep deployment targets", fmt.Sprintf(
 			"%s Fix the targets, or import the rendering with the ID\n  %s",
 			text, leftOut.Destination.ImportID(leftOut.Environment)), "on_assignment_error")
+	case errors.As(err, &replaced):
+		return problem.At("The plan destroys and creates the same rendering", fmt.Sprintf(
+			"%s\n%s\nA rendering never has to be replaced, with -replace or as a tainted resource: an apply writes what is "+
+				"missing. Run terraform untaint if it is tainted.", text, delivery.MovedAdvice))
 	case errors.As(err, &nested):
 		return problem.At("Overlapping destinations", text, "gitops_repo")
 	case errors.Is(err, delivery.ErrNoRendering):

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/accepted"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/remote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/report"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
@@ -33,10 +34,15 @@ func TestKeptErrors(t *testing.T) {
 // decided returns a decision about an apply that moves targets.
 func decided(reaction problem.Reaction, moves []delivery.Move, renamed []string) *delivery.Decision {
 	a := &delivery.Arguments{Destination: destination, Guardrails: delivery.Guardrails{Moved: reaction}}
-	return &delivery.Decision{
+	d := &delivery.Decision{
 		Applied: &delivery.AppliedTree{Rendered: delivery.NewRendered(a, nil)}, Action: delivery.Write,
 		Moves: moves, Renamed: renamed,
 	}
+	if reaction == problem.Fail && len(moves) > 0 {
+		err := &delivery.MovesError{Moves: moves, Renamed: renamed}
+		d.Errors = []error{&accepted.RefusedError{ID: "moved-3f2a9c41d07b", Err: err}}
+	}
+	return d
 }
 
 // Moves are reported with the severity that the guardrail sets. If cluster types have new names, the text says what
@@ -66,6 +72,9 @@ func TestMoves(t *testing.T) {
 					if strings.Contains(p.Detail, line) != (renamed != nil) {
 						t.Errorf("%s, renamed %v: %q in\n%s", tt.name, renamed, line, p.Detail)
 					}
+				}
+				if strings.Contains(p.Detail, `accepted_changes = ["moved-3f2a9c41d07b"]`) != tt.fails {
+					t.Errorf("%s: how to accept it: %s", tt.name, p.Detail)
 				}
 				if !strings.Contains(p.Detail, "a: from large to small") {
 					t.Errorf("%s: the move is not in\n%s", tt.name, p.Detail)

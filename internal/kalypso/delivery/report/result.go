@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
@@ -21,7 +22,7 @@ func Result(r *remote.Result) (ps problem.Problems) {
 		return nil
 	}
 	if r.Recovered != nil {
-		ps = append(ps, driftProblem(r.Recovered, r.Applied.OnDrift))
+		ps = append(ps, driftProblem(r.Recovered, r.Applied.ReactionTo(r.Recovered)))
 	}
 	if r.Kept != nil {
 		ps = append(ps, problem.WarningAt("Previous location was not cleaned up", fmt.Sprintf(
@@ -104,17 +105,18 @@ func driftProblem(s *delivery.State, reaction drift.Reaction) problem.Problem {
 		return problem.WarningAt(summary, b.String(), "on_drift")
 	case unknown.Is(string(reaction)):
 		return problem.WarningAt(summary, b.String()+
-			"\non_drift is known after apply. It decides whether the apply stops, or puts the rendered tree back.", "on_drift")
+			"\non_drift, or accepted_changes, is known after apply. It decides whether the apply stops, or puts the rendered tree back.", "on_drift")
 	}
 	if s.Reverted() {
 		return problem.At(summary, b.String()+"\nThe branch contains exactly what an earlier apply left there: this is a "+
 			"revert. Take the change back where it came from, too. If a promotion brought it, name its commit in rejected of "+
 			"kalypso_promotion. Then the plan is empty. Apply that plan before the next change. If the next change is there "+
-			"already, and the fleet no longer renders what was reverted, set on_drift = \"overwrite\" for one apply.",
-			"on_drift")
+			"already, and the fleet no longer renders what was reverted, the apply may put the rendered tree back."+
+			acceptAdvice(delivery.DriftID(s)), "on_drift")
 	}
-	return problem.At(summary, b.String()+"\nThis may be a hotfix or a revert. Bring it into the fleet's objects, "+
-		"or set on_drift = \"overwrite\" to put the rendered tree back.", "on_drift")
+	return problem.At(summary, b.String()+"\nThis may be a hotfix or a revert. Bring it into the fleet's objects, or let "+
+		"the apply put the rendered tree back. With on_drift = \"overwrite\", it would overwrite every later change, too."+
+		acceptAdvice(delivery.DriftID(s)), "on_drift")
 }
 
 // adoption warns about the foreign folders that the rendering adopts. rest continues the text.
@@ -155,15 +157,18 @@ func branchChange(at record.Destination, c *remote.BranchChange) problem.Problem
 }
 
 // Checked returns warnings about a branch that a plan read because the state does not know it.
-func Checked(t *delivery.AppliedTree, checked remote.Checked) (ps problem.Problems) {
+func Checked(decision *delivery.Decision, checked remote.Checked) (ps problem.Problems) {
+	t := decision.Applied
 	if checked.Recovered != nil {
-		ps = append(ps, driftProblem(checked.Recovered, t.OnDrift))
+		ps = append(ps, driftProblem(checked.Recovered, t.ReactionTo(checked.Recovered)))
 	}
 	if checked.Open != nil {
 		ps = append(ps, open(t.Destination, checked.Open))
 	}
-	if checked.Change != nil {
-		ps = append(ps, branchChange(t.Destination, checked.Change)...)
+	if change := checked.Change; change != nil {
+		ps = append(ps, branchChange(t.Destination, change)...)
+		ps = append(ps, emptied(change.Emptied, t.Guardrails.Emptied, nil)...)
+		ps = append(ps, spent(t, slices.Concat(decision.Accepted, change.Accepted))...)
 	}
 	return ps
 }

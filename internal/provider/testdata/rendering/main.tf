@@ -204,6 +204,7 @@ resource "kalypso_environment_rendering" "this" {
   adopt               = try(var.options.adopt, null)
   on_drift            = try(var.options.on_drift, null)
   guardrails          = try(var.options.guardrails, null)
+  accepted_changes    = try(var.options.accepted_changes, null)
   preview             = try(var.options.preview, null)
   create_branch       = try(var.options.create_branch, null)
   commit_message      = try(var.options.commit_message, null)

@@ -1,0 +1,31 @@
+package accepted_test
+
+import (
+	"testing"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/accepted"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
+)
+
+func TestValidate(t *testing.T) {
+	t.Parallel()
+	all := accepted.Changes{"drift-3f2a9c41d07b", unknown.Text, "drift-3F2A", "removed", "other-3f2a9c41d07b", ""}
+	if ps := all.Validate(); len(ps) != 4 {
+		t.Errorf("%d problems: %v", len(ps), ps)
+	}
+}
+
+// An ID depends on each part of what is at stake, and on where a part ends.
+func TestNewID(t *testing.T) {
+	t.Parallel()
+	seen := map[accepted.ID]bool{}
+	for _, stake := range [][]string{nil, {""}, {"a"}, {"a", "b"}, {"b", "a"}, {"ab"}, {"a\nb"}} {
+		for _, kind := range []string{accepted.Drift, accepted.Move} {
+			id := accepted.NewID(kind, stake...)
+			if seen[id] || len(accepted.Changes{string(id)}.Validate()) > 0 {
+				t.Errorf("%q %q: %s", kind, stake, id)
+			}
+			seen[id] = true
+		}
+	}
+}

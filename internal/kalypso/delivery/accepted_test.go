@@ -1,0 +1,164 @@
+package delivery
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/accepted"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/drift"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
+)
+
+// change returns the change of the branch, which its apply reads.
+func (s *situation) change() (*Change, []error) {
+	tree := newAppliedTree(s.desired.rendered(), nil, s.state)
+	return (&comparison{tree, s.state, s.branch}).change(s.old)
+}
+
+// ids returns the IDs of refusals.
+func ids(errs []error) (all []string) {
+	for _, err := range errs {
+		var refused *accepted.RefusedError
+		if errors.As(err, &refused) {
+			all = append(all, string(refused.ID))
+		}
+	}
+	return all
+}
+
+// moving puts the rendering on another branch, which contains nothing yet.
+func (s *situation) moving(to string) {
+	s.desired.Destination.Branch, s.branch = to, &BranchState{Head: "head"}
+}
+
+// Each refused change has an ID. In accepted_changes, it allows that change, in the plan and in the apply, and none of
+// the other changes of its row.
+func TestAcceptedChanges(t *testing.T) {
+	for _, test := range []struct {
+		kind   string
+		with   func(*situation)
+		others map[string]func(*situation)
+	}{
+		{accepted.Removed, func(s *situation) { s.desired.Tree = rendered("large/a=1") },
+			map[string]func(*situation){
+				"another folder stays": func(s *situation) { s.desired.Tree = rendered("large/b=1") },
+				"a removed folder has another tree": func(s *situation) {
+					s.state, s.branch = usualState("large/a=1 large/b=2 small/c=1"), containing("large/a=1 large/b=2 small/c=1")
+				},
+				"one more folder goes": func(s *situation) {
+					now := delivered + " small/d=1"
+					s.state, s.branch = usualState(now), containing(now)
+				},
+				"another head": func(s *situation) { s.state.Seen.Head = "next" },
+				"another destination": func(s *situation) {
+					s.desired.Destination.Path, s.state.Destination.Path = "clusters", "clusters"
+				},
+			}},
+		{accepted.Emptied, func(s *situation) {
+			s.desired.Tree = rendered("large/a=1 large/b=1 small")
+			s.desired.Guardrails = Guardrails{MaxRemoved: "100%", Emptied: problem.Fail}
+		}, map[string]func(*situation){
+			"another cluster type": func(s *situation) { s.desired.Tree = rendered("large small/c=1 small/d=1") },
+			"another head":         func(s *situation) { s.state.Seen.Head = "next" },
+		}},
+		{accepted.Empty, func(s *situation) {
+			s.state, s.branch, s.desired.Tree = nil, &BranchState{Head: "head"}, rendered("large")
+		}, map[string]func(*situation){
+			"another destination": func(s *situation) { s.desired.Destination.Branch = "live" },
+		}},
+		{accepted.Move, func(s *situation) { s.moving("live") }, map[string]func(*situation){
+			"another new location":      func(s *situation) { s.moving("prod") },
+			"another previous location": func(s *situation) { s.state.Destination.Path = "old" },
+			"another tree there":        func(s *situation) { s.state = usualState("large/a=2") },
+		}},
+		{accepted.Occupied, func(s *situation) {
+			s.state, s.branch.Record.Environment, s.desired.Guardrails = nil, "stage", free
+		}, map[string]func(*situation){
+			"another owner":  func(s *situation) { s.branch.Record.Environment = "prod" },
+			"another folder": func(s *situation) { s.branch.Folders["large"] = existing("large/x=1")["large"] },
+			"another record": func(s *situation) { s.branch.RecordHash = "next" },
+		}},
+		{accepted.Occupied, func(s *situation) {
+			s.state, s.desired.Tree = nil, rendered("large/a=2 large/b=1 small/c=1")
+		}, nil},
+		{accepted.Occupied, func(s *situation) {
+			s.state, s.branch = nil, &BranchState{Head: "head", Folders: existing("large/a=9")}
+		}, nil},
+	} {
+		t.Run(test.kind, func(t *testing.T) {
+			refused := func(more ...func(*situation)) (id string) {
+				s := usualSituation()
+				for _, with := range append([]func(*situation){test.with}, more...) {
+					with(s)
+				}
+				_, errs := s.change()
+				all := ids(errs)
+				if len(all) != 1 || len(errs) != 1 || !strings.HasPrefix(all[0], test.kind+"-") || len(all[0]) != len(test.kind)+13 {
+					t.Fatalf("the IDs are %v of %v", all, errs)
+				}
+				return all[0]
+			}
+			id := refused()
+			accept := func(s *situation) { s.desired.AcceptedChanges = accepted.Changes{"drift-000000000000", id} }
+			s := usualSituation()
+			test.with(s)
+			accept(s)
+			change, errs := s.change()
+			if len(errs) > 0 || !change.Needed || len(change.Accepted) != 1 {
+				t.Errorf("accepted: %v, needed %t, %v", change.Accepted, change.Needed, errs)
+			}
+			for name, other := range test.others {
+				if refused(other, accept) == id {
+					t.Errorf("%s: the ID is the same", name)
+				}
+			}
+			s.desired.AcceptedChanges = accepted.Changes{unknown.Text}
+			if _, errs := s.change(); len(errs) > 0 {
+				t.Errorf("with an ID that is not known yet: %v", errs)
+			}
+		})
+	}
+}
+
+// Moves between cluster types and drift are decided by the state.
+func TestAcceptedInPlan(t *testing.T) {
+	moves := func() *situation {
+		s := usualSituation()
+		s.desired.Tree, s.desired.Guardrails.Moved = rendered("large/a=1 small/b=1 small/c=1"), problem.Fail
+		return s
+	}
+	s := moves()
+	refused := ids(s.decide(t).Errors)
+	if len(refused) != 1 || !strings.HasPrefix(refused[0], accepted.Moved+"-") {
+		t.Fatalf("moves: %v", refused)
+	}
+	s.desired.AcceptedChanges = refused
+	if d := s.decide(t); len(d.Errors) > 0 || len(s.desired.AcceptedChanges.Spent(d.Accepted)) > 0 {
+		t.Errorf("accepted moves: %v, accepted %v", d.Errors, d.Accepted)
+	}
+	s.desired.Tree = rendered("large/b=1 small/a=1 small/c=1")
+	if again := ids(s.decide(t).Errors); len(again) != 1 || again[0] == refused[0] {
+		t.Errorf("another move: %v", again)
+	}
+
+	drifted := usualSituation()
+	drifted.state.edited("large/a=7 large/b=1 small/c=1")
+	drifted.desired.OnDrift = drift.Fail
+	id := DriftID(drifted.state)
+	drifted.desired.AcceptedChanges = accepted.Changes{string(id)}
+	d := drifted.decide(t)
+	if len(d.Drift) != 1 || d.Applied.ReactionTo(d.Drift[0]) != drift.Overwrite || d.Accepted[0] != id {
+		t.Errorf("accepted drift: %v, %v", d.Drift, d.Accepted)
+	}
+	for name, other := range map[string]func(*State){
+		"another edit": func(s *State) { s.edited("large/a=8 large/b=1 small/c=1") },
+		"another head": func(s *State) { s.Seen.Head = "next" },
+	} {
+		other(drifted.state)
+		if d := drifted.decide(t); d.Applied.ReactionTo(d.Drift[0]) != drift.Fail || len(d.Accepted) > 0 {
+			t.Errorf("%s: %v", name, d.Accepted)
+		}
+	}
+}

@@ -1,0 +1,79 @@
+package provider_test
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
+)
+
+var refusedChange = regexp.MustCompile(`accepted_changes = \["([a-z]+-[0-9a-f]{12})"\]`)
+
+// refusedID expects a plan to be refused with all of the texts and one ID to accept, and returns the ID.
+func (r *rendering) refusedID(texts []string) string {
+	r.t.Helper()
+	r.expectRefused(texts, "plan")
+	found := refusedChange.FindAllStringSubmatch(r.terraform("plan", "-no-color").text(), -1)
+	if len(found) != 1 {
+		r.t.Fatalf("the plan names the IDs %v", found)
+	}
+	return found[0][1]
+}
+
+// TestAccRenderingAcceptedChanges: the ID in an error allows that change, in plan and apply, and no other.
+func TestAccRenderingAcceptedChanges(t *testing.T) {
+	t.Parallel()
+	r := newRendering(t, gitserver.InitBare(t))
+	r.options("create_branch", true, "deletion_protection", false)
+	r.set("targets", map[string]string{"a": "large", "b": "large", "c": "small"})
+	r.expectCommits(1)
+
+	// Drift. Another commit of people has another ID.
+	byHand := func(content string) {
+		t.Helper()
+		gitserver.SeedFiles(t, r.repo, "dev", "By hand", map[string]gitserver.File{
+			"large/app-a/reconciler.yaml": {Mode: "100644", Content: content},
+		})
+	}
+	drifted := []string{"Drift: rendered folders changed outside Terraform"}
+	byHand("one")
+	first := r.refusedID(drifted)
+	byHand("two")
+	r.options("accepted_changes", []string{first})
+	second := r.refusedID(drifted)
+	if first == second || !strings.HasPrefix(second, "drift-") {
+		t.Errorf("the IDs are %s and %s", first, second)
+	}
+	r.options("accepted_changes", []string{first, second})
+	r.expectCommits(1)
+	if out := r.succeed("plan", "-no-color"); !strings.Contains(out.text(), "Accepted changes are no longer needed") {
+		t.Errorf("the plan does not note that the IDs are spent:\n%s", out.stdout)
+	}
+
+	// A destination that does not exist is named as such, and nothing about what the move would remove. One that is not
+	// ours comes before the move.
+	r.options("accepted_changes", nil, "create_branch", nil)
+	r.setDestination("branch", "dve")
+	r.expectRefused([]string{"Branch not found", "dve"}, "plan")
+	if out := r.terraform("plan", "-no-color"); strings.Contains(out.text(), "guardrails") {
+		t.Errorf("a typo in the branch reads as a guardrail:\n%s", out.stderr)
+	}
+	gitserver.Seed(t, r.repo, "live", map[string]string{"large/README.md": "Of people.\n"})
+	r.setDestination("branch", "live")
+	occupied := r.refusedID([]string{"Folders are not owned by this rendering"})
+	r.options("accepted_changes", []string{occupied})
+	move := r.refusedID([]string{"Change exceeds guardrails", "moves away", "on_move"})
+	r.options("accepted_changes", []string{occupied, move})
+	r.apply()
+	r.expectEmptyPlan()
+	if files := gitserver.Tree(t, r.repo, "live"); files["large/README.md"] == "Of people.\n" ||
+		files["small/app-c/reconciler.yaml"] == "" {
+		t.Errorf("the new branch contains %v", files)
+	}
+	if files := gitserver.Tree(t, r.repo, "dev"); len(files) > 0 {
+		t.Errorf("the previous branch contains %v", files)
+	}
+	r.options("accepted_changes", []string{"drift-3F2A"})
+	r.expectError([]string{"Invalid ID of a change"}, "plan", "-no-color")
+}
