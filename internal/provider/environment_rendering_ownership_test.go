@@ -213,7 +213,8 @@ func TestAccRenderingReplaced(t *testing.T) {
 	t.Parallel()
 	repo := gitserver.InitBare(t)
 	r := newRenderings(t, repo)
-	a, renamed := []string{`-var=paths=["a"]`, "-var=environment=dev"}, []string{`-var=paths=["./a"]`, "-var=environment=dev"}
+	a := []string{`-var=paths=["a"]`, "-var=environment=dev"}
+	renamed := []string{`-var=paths=["./a"]`, "-var=environment=dev"}
 	r.apply(a...)
 	head := gitserver.Rev(t, repo, "all")
 	refused := func(args ...string) {

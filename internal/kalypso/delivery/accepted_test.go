@@ -95,7 +95,7 @@ func TestAcceptedChanges(t *testing.T) {
 				}
 				_, errs := s.change()
 				all := ids(errs)
-				if len(all) != 1 || len(errs) != 1 || !strings.HasPrefix(all[0], test.kind+"-") || len(all[0]) != len(test.kind)+13 {
+				if len(all) != 1 || len(errs) != 1 || !strings.HasPrefix(all[0], test.kind+"-") {
 					t.Fatalf("the IDs are %v of %v", all, errs)
 				}
 				return all[0]

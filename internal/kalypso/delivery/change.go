@@ -164,8 +164,8 @@ func (c *comparison) occupants(owned []string) []string {
 	return append(all, c.branch.Folders.Only(taken).stake()...)
 }
 
-// refuse returns a *accepted.RefusedError, or nil if accepted_changes allows that part of the change. If the state knows the
-// branch, its head is at stake too. Of another branch, only the contents are: other renderings push to it.
+// refuse returns an error if accepted_changes does not allow that part of the change. If the state knows the branch,
+// its head is at stake too. Of another branch, only the contents are: other renderings push to it.
 func (c *comparison) refuse(change *Change, err error, kind string, stake ...string) error {
 	head := ""
 	if c.Updates(c.before) {
@@ -418,8 +418,8 @@ type ReplacedError struct {
 
 // Error implements error.
 func (e *ReplacedError) Error() string {
-	return fmt.Sprintf("At %s, the apply would remove the rendering of environment %q in one commit, and write it again in "+
-		"the next one. A cluster that fetches the first commit deletes all its workloads.", e.Destination, e.Environment)
+	return fmt.Sprintf("At %s, the apply would remove the rendering of environment %q in one commit, and write it again "+
+		"in the next one. A cluster that fetches the first commit deletes all its workloads.", e.Destination, e.Environment)
 }
 
 // ErrNoRendering says that a path contains no record of a rendering.

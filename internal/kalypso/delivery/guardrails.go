@@ -208,7 +208,7 @@ func (g Guardrails) CheckFirstDelivery(wanted Inventory, why func() string) *Gua
 // empty counts as removed. With replaced, as when the environment changes, all of before count.
 func (g Guardrails) Check(before, after Inventory, replaced bool) *GuardrailError {
 	removed, total := before.removedBy(after, replaced)
-	reason := ""
+	var reason string
 	switch {
 	case len(removed) == 0:
 		return nil

@@ -34,8 +34,8 @@ func (a *Arguments) Validate() problem.Problems {
 			"commit_message is blank. Write a message, or remove the argument: the default message says what changes.",
 			"commit_message"))
 	}
-	return slices.Concat(ps, a.AcceptedChanges.Validate(), ValidateTrailers(a.Trailers), pullrequest.Validate(a.PullRequest),
-		validateSources(a.Sources))
+	return slices.Concat(ps, a.AcceptedChanges.Validate(), ValidateTrailers(a.Trailers),
+		pullrequest.Validate(a.PullRequest), validateSources(a.Sources))
 }
 
 // ValidateTrailers reports the trailers that no commit can have, each at its key of commit_trailers.

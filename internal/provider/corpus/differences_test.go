@@ -27,7 +27,8 @@ var differences = []difference{
 	{accepting, `Bring it into the fleet's objects, or set on_drift = "overwrite" to put the rendered tree back.`,
 		"Bring it into the fleet's objects, or let the apply put the rendered tree back. With on_drift = \"overwrite\", it " +
 			"would overwrite every later change, too."},
-	{"renamed without a moved block", `"dev" must not be destroyed: clusters sync from its folders. If this is intended, set`,
+	{"renamed without a moved block",
+		`"dev" must not be destroyed: clusters sync from its folders. If this is intended, set`,
 		`"dev" at path "." on branch "dev" of https://git.test/901/gitops.git must not be destroyed: clusters sync from ` +
 			"its folders.\n  If the rendering is to go, with all its folders, set"},
 	{accepting, ". If this is intended, raise it. It would remove:", ". It would remove:"},
@@ -54,7 +55,8 @@ func withDifferences(story string) string {
 // additions match what texts say now and did not say when the corpus was recorded.
 var additions = []*regexp.Regexp{
 	// Each refusal that can be lifted ends with its ID, which is a hash.
-	regexp.MustCompile(`\n *To allow exactly this change, and no other, add its ID:\n *accepted_changes = \["[a-z]+-[0-9a-f]{12}"\]`),
+	regexp.MustCompile(
+		`\n *To allow exactly this change, and no other, add its ID:\n *accepted_changes = \["[a-z]+-[0-9a-f]{12}"\]`),
 	// A protected rendering: how to rename its resource.
 	regexp.MustCompile(`(?s)\n *If its resource has another address now, .*?\n *}`),
 }

@@ -40,8 +40,8 @@ func (w *world) given() args {
 	return given
 }
 
-// asRecorded returns guardrails with which the provider reacts as when the corpus was recorded: the guardrails that came
-// later are off.
+// asRecorded returns guardrails with which the provider reacts as when the corpus was recorded: the guardrails that
+// came later are off.
 func asRecorded(given any) args {
 	guardrails := args{"emptied": "ignore"}
 	if set, ok := given.(args); ok {

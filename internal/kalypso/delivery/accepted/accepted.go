@@ -1,5 +1,5 @@
-// Package accepted identifies changes that a guardrail, drift, an owner or a move refuses, so that people can allow exactly
-// one of them: by its ID in the argument accepted_changes.
+// Package accepted identifies changes that a guardrail, drift, an owner or a move refuses, so that people can allow
+// exactly one of them: by its ID in the argument accepted_changes.
 package accepted
 
 import (

@@ -34,7 +34,7 @@ type removal struct {
 
 // Plan claims the destination of a planned rendering. tree is the hash of the fleet's tree; "": it is not known yet.
 // Plan returns a *NestedError if another rendering has claimed an equal or nested path. It skips destinations that are
-// not known yet. It returns a *ReplacedError for a create if this run also destroys the rendering there.
+// not known yet. It returns a *[delivery.ReplacedError] for a create if this run also destroys the rendering there.
 func (c *Claims) Plan(a *delivery.Arguments, tree string, create bool) error {
 	if !a.Delivers() || !a.Located() || unknown.Is(a.Environment) {
 		return nil
@@ -63,8 +63,8 @@ func (c *Claims) Plan(a *delivery.Arguments, tree string, create bool) error {
 	return c.checkReplaced(claimed.at)
 }
 
-// PlanDestroy claims the destination of a rendering that a destroy removes. It returns a *ReplacedError if this run also
-// creates a rendering there.
+// PlanDestroy claims the destination of a rendering that a destroy removes. It returns a *[delivery.ReplacedError] if
+// this run also creates a rendering there.
 func (c *Claims) PlanDestroy(a *delivery.Arguments) error {
 	if !a.Delivers() || a.KeepOnDestroy {
 		return nil

@@ -69,7 +69,8 @@ func spent(t *delivery.AppliedTree, accepted []accepted.ID) problem.Problems {
 			"accepted_changes:\n%s", problem.IndentedList(ids, delivery.MaxListed)), "accepted_changes")}
 }
 
-// emptied warns about cluster types that stay and lose all their deployment targets, unless that is an error or ignored.
+// emptied warns about cluster types that stay and lose all their deployment targets, unless errs or the guardrail say
+// otherwise.
 func emptied(folders delivery.Inventory, reaction problem.Reaction, errs []error) problem.Problems {
 	refused := func(err error) bool { return errors.As(err, new(*delivery.EmptiedError)) }
 	if len(folders) == 0 || reaction == problem.Ignore || unknown.Is(string(reaction)) ||

@@ -104,8 +104,8 @@ func driftProblem(s *delivery.State, reaction drift.Reaction) problem.Problem {
 	case reaction == driftNamed:
 		return problem.WarningAt(summary, b.String(), "on_drift")
 	case unknown.Is(string(reaction)):
-		return problem.WarningAt(summary, b.String()+
-			"\non_drift, or accepted_changes, is known after apply. It decides whether the apply stops, or puts the rendered tree back.", "on_drift")
+		return problem.WarningAt(summary, b.String()+"\non_drift, or accepted_changes, is known after apply. It decides "+
+			"whether the apply stops, or puts the rendered tree back.", "on_drift")
 	}
 	if s.Reverted() {
 		return problem.At(summary, b.String()+"\nThe branch contains exactly what an earlier apply left there: this is a "+
