@@ -47,6 +47,15 @@ func TestWhyUnscheduled(t *testing.T) {
 		}, reaction: problem.Warn,
 			problems: []string{"Deployment targets that no policy places", "Policies that place nothing"},
 			texts:    []string{idleClusterTypes}},
+		{name: "of two policies, one selects the target", change: func(f *fleet.Fleet) {
+			silver := &fleet.SchedulingPolicy{Meta: fleet.Meta{Name: "silver"}}
+			silver.DeploymentTargets.MatchLabels = map[string]string{"tier": "silver"}
+			silver.ClusterTypes.MatchLabels = map[string]string{"size": "xl"}
+			f.Policies = append(f.Policies, silver)
+		}, reaction: problem.Warn,
+			problems: []string{"Deployment targets that no policy places", "Policies that place nothing"},
+			texts: []string{`shop-test: the nearest policy is "silver". No cluster type is selected; the closest is ` +
+				`"large": label "size" is "l" and must be "xl".`}},
 		{name: "one of two policies places nothing", change: func(f *fleet.Fleet) {
 			f.Policies = append(f.Policies, &fleet.SchedulingPolicy{Meta: fleet.Meta{Name: "all"}})
 		}, reaction: problem.Warn, problems: []string{"Policies that place nothing"}, texts: []string{idleTargets}},

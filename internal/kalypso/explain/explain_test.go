@@ -168,19 +168,20 @@ func TestReasons(t *testing.T) {
 			[]string{"there is no policy"}, nil,
 		},
 		{
-			"several policies, the nearest first",
+			"several policies: one that selects the target comes first, though no cluster type has its labels",
 			[]string{large, target("team-b", "tier: silver"),
 				schedulingPolicy("a", "workspace: team-a, labelSelector: {matchLabels: {tier: gold}}", none),
 				schedulingPolicy("b", "labelSelector: {matchLabels: {tier: gold}}", none),
 				schedulingPolicy("c", "workspace: team-a", region("east")),
-				schedulingPolicy("d", none, region("east"))},
+				schedulingPolicy("d", none, "labelSelector: {matchLabels: {region: east, size: xl}}")},
 			[]string{
+				`d: No cluster type is selected; the closest is "large": label "region" is "west" and must be "east"; label ` +
+					`"size" is "large" and must be "xl".`,
 				`b: The deployment target is not selected: label "tier" is "silver" and must be "gold".`,
-				`d: No cluster type is selected; the closest is "large": label "region" is "west" and must be "east".`,
-				`a: The deployment target is not selected: workspace is "team-b" and must be "team-a"; label "tier" is "silver" ` +
-					`and must be "gold".`,
 				`c: The deployment target is not selected: workspace is "team-b" and must be "team-a". No cluster type is ` +
 					`selected; the closest is "large": label "region" is "west" and must be "east".`,
+				`a: The deployment target is not selected: workspace is "team-b" and must be "team-a"; label "tier" is "silver" ` +
+					`and must be "gold".`,
 			},
 			[]string{
 				`a: No deployment target in environment "dev" is selected; the closest is "app-test": workspace is "team-b" and ` +
@@ -190,7 +191,8 @@ func TestReasons(t *testing.T) {
 				`c: No deployment target in environment "dev" is selected; the closest is "app-test": workspace is "team-b" and ` +
 					`must be "team-a". No cluster type is selected; the closest is "large": label "region" is "west" and must be ` +
 					`"east".`,
-				`d: No cluster type is selected; the closest is "large": label "region" is "west" and must be "east".`,
+				`d: No cluster type is selected; the closest is "large": label "region" is "west" and must be "east"; label ` +
+					`"size" is "large" and must be "xl".`,
 			},
 		},
 	}

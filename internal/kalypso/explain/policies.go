@@ -14,8 +14,7 @@ import (
 // UnscheduledTarget is a deployment target that no policy assigns.
 type UnscheduledTarget struct {
 	Target *fleet.DeploymentTarget
-	// Rejections has one entry for each policy, fewest mismatches first, then by name. If all targets together exceed
-	// [MaxRejections], only the first entries remain.
+	// Rejections has one entry for each policy, fewest mismatches first, see [compareDistance], then by name. If all targets together exceed [MaxRejections], only the first entries remain.
 	Rejections []Rejection
 }
 
@@ -144,29 +143,23 @@ func (e *Explanation) addIfIdle(p policy, environment string) {
 // rejectionsOf returns at most most rejections of a target that no policy assigns.
 func (e *Explanation) rejectionsOf(t *fleet.DeploymentTarget, policies []policy, most int) []Rejection {
 	type candidate struct {
-		Rejection
-		clusterTypes string
+		policy
+		mismatches []Mismatch
 	}
 	all := make([]candidate, len(policies))
 	for i, p := range policies {
-		all[i] = candidate{
-			Rejection{
-				Policy:         p.SchedulingPolicy,
-				Mismatches:     p.ofTargets.mismatches(t.Labels),
-				NoClusterTypes: !p.clusterTypes.found,
-			},
-			p.noClusterTypes,
-		}
+		all[i] = candidate{p, p.ofTargets.mismatches(t.Labels)}
 	}
-	slices.SortStableFunc(all, func(a, b candidate) int { return cmp.Compare(a.distance(), b.distance()) })
+	slices.SortStableFunc(all, func(a, b candidate) int {
+		return compareDistance(a.mismatches, a.clusterTypes.mismatches, b.mismatches, b.clusterTypes.mismatches)
+	})
 	told := make([]Rejection, min(len(all), most))
 	for i := range told {
-		told[i] = all[i].Rejection
-		labels := ""
-		if len(told[i].Mismatches) > 0 {
-			labels = "The deployment target is not selected: " + joinMismatches(told[i].Mismatches) + "."
+		p := all[i]
+		told[i] = Rejection{
+			Policy: p.SchedulingPolicy, Mismatches: p.mismatches, NoClusterTypes: !p.clusterTypes.found,
+			Reason: sentences(notSelected("deployment target", p.mismatches), p.noClusterTypes),
 		}
-		told[i].Reason = sentences(labels, all[i].clusterTypes)
 		if told[i].Reason == "" {
 			told[i].Reason = e.keptOffAll(told[i].Policy, t)
 		}
@@ -174,12 +167,18 @@ func (e *Explanation) rejectionsOf(t *fleet.DeploymentTarget, policies []policy,
 	return told
 }
 
-// distance returns the number of unmet requirements.
-func (r *Rejection) distance() int {
-	if r.NoClusterTypes {
-		return len(r.Mismatches) + 1
+// compareDistance compares how far two policies are from placing a deployment target. A policy that selects the target
+// comes first, however many labels its cluster types lack: it is the policy that should place the target.
+func compareDistance(target, clusterType, otherTarget, otherClusterType []Mismatch) int {
+	return cmp.Or(cmp.Compare(len(target), len(otherTarget)), cmp.Compare(len(clusterType), len(otherClusterType)))
+}
+
+// notSelected states which requirements an object does not meet. It is empty if the object meets all of them.
+func notSelected(kind string, mismatches []Mismatch) string {
+	if len(mismatches) == 0 {
+		return ""
 	}
-	return len(r.Mismatches)
+	return fmt.Sprintf("The %s is not selected: %s.", kind, joinMismatches(mismatches))
 }
 
 // selectorResult is the result of a selector.

@@ -1,7 +1,6 @@
 package explain
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -16,8 +15,8 @@ type Answer struct {
 	ClusterType *fleet.ClusterType
 	// Policies lists the policies that place the target there, sorted by name.
 	Policies []*fleet.SchedulingPolicy
-	// Nearest lists the policies with the fewest mismatches, at most [MaxNearest], then sorted by name. It is empty if
-	// a policy places the target there.
+	// Nearest lists the policies with the fewest mismatches, first of the target and then of the cluster type, at most
+	// [MaxNearest], then sorted by name. It is empty if a policy places the target there.
 	Nearest []PairRejection
 	Reason  string // the policies that place it, or the mismatches of the nearest ones, as sentences
 }
@@ -55,10 +54,11 @@ func (e *Explanation) Why(target, clusterType string) (*Answer, error) {
 			Policy: p.SchedulingPolicy, TargetMismatches: p.ofTargets.mismatches(a.Target.Labels),
 			ClusterTypeMismatches: p.ofClusterTypes.mismatches(a.ClusterType.Labels),
 		}
-		if r.distance() == 0 {
+		selected := len(r.TargetMismatches)+len(r.ClusterTypeMismatches) == 0
+		if selected {
 			r.Reason = e.keptOff(p.SchedulingPolicy, a.Target, a.ClusterType)
 		}
-		if r.distance() == 0 && r.Reason == "" {
+		if selected && r.Reason == "" {
 			a.Policies = append(a.Policies, p.SchedulingPolicy)
 		} else {
 			a.Nearest = append(a.Nearest, r)
@@ -67,28 +67,20 @@ func (e *Explanation) Why(target, clusterType string) (*Answer, error) {
 	if len(a.Policies) > 0 {
 		a.Nearest = nil
 	}
-	slices.SortStableFunc(a.Nearest, func(a, b PairRejection) int { return cmp.Compare(a.distance(), b.distance()) })
+	slices.SortStableFunc(a.Nearest, func(a, b PairRejection) int {
+		return compareDistance(a.TargetMismatches, a.ClusterTypeMismatches, b.TargetMismatches, b.ClusterTypeMismatches)
+	})
 	a.Nearest = a.Nearest[:min(len(a.Nearest), MaxNearest)]
 	for i := range a.Nearest {
 		if a.Nearest[i].Reason == "" {
-			a.Nearest[i].Reason = a.Nearest[i].sentences()
+			a.Nearest[i].Reason = sentences(
+				notSelected("deployment target", a.Nearest[i].TargetMismatches),
+				notSelected("cluster type", a.Nearest[i].ClusterTypeMismatches),
+			)
 		}
 	}
 	a.Reason = a.reason()
 	return a, nil
-}
-
-func (r *PairRejection) distance() int { return len(r.TargetMismatches) + len(r.ClusterTypeMismatches) }
-
-func (r *PairRejection) sentences() string {
-	var target, clusterType string
-	if len(r.TargetMismatches) > 0 {
-		target = "The deployment target is not selected: " + joinMismatches(r.TargetMismatches) + "."
-	}
-	if len(r.ClusterTypeMismatches) > 0 {
-		clusterType = "The cluster type is not selected: " + joinMismatches(r.ClusterTypeMismatches) + "."
-	}
-	return sentences(target, clusterType)
 }
 
 // NoPolicies is the reason why nothing is placed in a fleet without policies.

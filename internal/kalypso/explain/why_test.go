@@ -35,6 +35,15 @@ func TestWhy(t *testing.T) {
 			`gold: The deployment target is not selected: workspace is "team-b" and must be "team-a"; label "tier" is ` +
 				`"silver" and must be "gold".`,
 		}},
+		{"a policy selects the target, and another one the cluster type", []string{
+			schedulingPolicy("gold", gold, ""),
+			schedulingPolicy("east", "", "labelSelector: {matchLabels: {region: east, size: xl}}")}, []string{
+			`No scheduling policy places it there; the closest is "east". The cluster type is not selected: label "region" is ` +
+				`"west" and must be "east"; label "size" is missing and must be "xl".`,
+			`east: The cluster type is not selected: label "region" is "west" and must be "east"; label "size" is missing and ` +
+				`must be "xl".`,
+			`gold: The deployment target is not selected: label "tier" is "silver" and must be "gold".`,
+		}},
 		{"neither side", []string{schedulingPolicy("p", gold, east)}, []string{
 			`No scheduling policy places it there; the closest is "p". The deployment target is not selected: label "tier" is ` +
 				`"silver" and must be "gold". The cluster type is not selected: label "region" is "west" and must be "east".`,

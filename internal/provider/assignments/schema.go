@@ -104,9 +104,10 @@ func assignmentsComputed() map[string]schema.Attribute {
 					MarkdownDescription: "The labels that policies select it by: its own, overridden by the workload's, `workload` " +
 						"and `workspace`."},
 				"reasons": schemas.ComputedObjects(
-					fmt.Sprintf("Why each policy does not place it, fewest mismatches first. If there is no policy, that is the "+
-						"only reason. If all deployment targets together had more than %d reasons, only the policies with the fewest "+
-						"mismatches are listed.", explain.MaxRejections),
+					fmt.Sprintf("Why each policy does not place it, fewest mismatches of the target first: a policy that "+
+						"selects the target, but no cluster type, is first. If there is no policy, that is the only reason. If all "+
+						"deployment targets together had more than %d reasons, only the policies with the fewest mismatches are "+
+						"listed.", explain.MaxRejections),
 					map[string]schema.Attribute{
 						"policy": schemas.ComputedText("The policy. Null if there is none."),
 						"reason": schemas.ComputedText("The mismatch, as text."),

@@ -44,8 +44,8 @@ func computedAnswers() schema.ListNestedAttribute {
 			"The answer as text. If no policy places the target there, the reason why the closest policy does not.",
 		),
 		"nearest": schemas.ComputedObjects(
-			fmt.Sprintf("The policies that come closest to placing it there, fewest mismatches "+
-				"first, at most %d. Empty if a policy places it there.", explain.MaxNearest),
+			fmt.Sprintf("The policies that come closest to placing it there, fewest mismatches of the target "+
+				"first, then of the cluster type, at most %d. Empty if a policy places it there.", explain.MaxNearest),
 			map[string]schema.Attribute{
 				"policy": schemas.ComputedText("The policy."),
 				"reason": schemas.ComputedText("The mismatch, as text."),
