@@ -158,13 +158,15 @@ type Input struct {
 	// is only called for Instances.
 	TargetOf func(folder, object string) string
 
-	reported map[place]bool             // for Instances: they got the cluster's reports on the folder
-	listed   map[string]map[string]bool // for Instances: the keys of the expected clusters, by folder
+	reported map[place]bool             // for instances: they got the cluster's reports on the folder
+	listed   map[string]map[string]bool // for instances: the keys of the expected clusters, by folder
 }
 
 // Counts contains the number of a folder's clusters in each state.
 type Counts struct {
 	Total, Current, Progressing, Failed, Suspended, Stale, Offline, Missing int
+	// Failing counts the progressing clusters that report a failure: they become failed at the deadline.
+	Failing int
 }
 
 // FolderState contains the verdict of a folder and the counts that led to it.
@@ -182,6 +184,7 @@ type Problem struct {
 	State    ClusterState
 	Revision string
 	Message  string
+	Failing  bool // as in [Counts]
 }
 
 // Followed describes a folder that a cluster follows.
@@ -191,8 +194,10 @@ type Followed struct {
 	State    ClusterState
 }
 
-// TargetCount contains the number of clusters on which a deployment target is current, and of all of its clusters.
-type TargetCount struct{ Current, Total int }
+// TargetCount counts the clusters of a deployment target. It is current with the folder that contains it, unless the
+// cluster reports that the target itself has failed. Failed are those that report a failure of either, before the
+// deadline too.
+type TargetCount struct{ Current, Failed, Total int }
 
 // Outcome contains the state of a deployment.
 type Outcome struct {

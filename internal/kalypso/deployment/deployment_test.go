@@ -88,7 +88,7 @@ func TestOutcome(t *testing.T) {
 		t.Errorf("problems (-want +got):\n%s", diff)
 	}
 	if diff := cmp.Diff(
-		map[string]deployment.TargetCount{"shop-web": {Current: 1, Total: 4}, "shop-db": {Total: 1}},
+		map[string]deployment.TargetCount{"shop-web": {Current: 1, Failed: 1, Total: 4}, "shop-db": {Total: 1}},
 		got.Targets,
 	); diff != "" {
 		t.Errorf("targets (-want +got):\n%s", diff)

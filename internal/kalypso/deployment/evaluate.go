@@ -22,7 +22,7 @@ func Evaluate(ctx context.Context, w Input) (Outcome, error) {
 		o.Summary = fmt.Sprintf("The branch %q contains no rendering at this path yet.", w.Branch.Name)
 		return o, nil
 	}
-	all, elsewhere := w.groupReports(ctx)
+	all, elsewhere := w.groupReports(ctx, &o)
 	inFolder := byFolder(all)
 	counted := clusterTally{current: map[string]bool{}}
 	for _, name := range slices.Sorted(maps.Keys(w.Branch.Folders)) {
@@ -36,9 +36,7 @@ func Evaluate(ctx context.Context, w Input) (Outcome, error) {
 		}
 		o.Folders[name] = state
 		for _, target := range w.Branch.Folders[name].Targets {
-			count := o.Targets[target]
-			count.Current, count.Total = count.Current+state.Current, count.Total+state.Total
-			o.Targets[target] = count
+			o.countTarget(target, TargetCount{Current: state.Current, Total: state.Total})
 		}
 	}
 	hasProblem := map[string]bool{}
@@ -103,6 +101,15 @@ type clusterState struct {
 	since    time.Time
 	revision string
 	why      string
+	failing  bool // as in [Counts]
+}
+
+// reported returns the state that people see: a reported failure is one before the deadline, too.
+func (s *clusterState) reported() ClusterState {
+	if s.failing {
+		return StateFailed
+	}
+	return s.state
 }
 
 // clusterKey returns the key under which a cluster's reports are grouped. Azure's IDs ignore case.
@@ -116,7 +123,7 @@ func clusterKey(name string) string {
 // groupReports evaluates the reports and merges those of each cluster and folder, sorted by folder and cluster. It
 // takes one cluster at a time, so that a large fleet needs little memory. It returns separately why objects sync a
 // folder from elsewhere.
-func (w *Input) groupReports(ctx context.Context) (all []clusterState, elsewhere reasons) {
+func (w *Input) groupReports(ctx context.Context, o *Outcome) (all []clusterState, elsewhere reasons) {
 	byCluster := map[string][]int32{}
 	var others []clusterState
 	for i := range w.Reports {
@@ -133,7 +140,7 @@ func (w *Input) groupReports(ctx context.Context) (all []clusterState, elsewhere
 		if ctx.Err() != nil {
 			break
 		}
-		all = append(all, w.groupReportsOf(reports)...)
+		all = append(all, w.groupReportsOf(reports, o)...)
 	}
 	for _, states := range [][]clusterState{all, others} {
 		slices.SortFunc(states, func(a, b clusterState) int {
@@ -144,7 +151,7 @@ func (w *Input) groupReports(ctx context.Context) (all []clusterState, elsewhere
 }
 
 // groupReportsOf evaluates and merges the reports of one cluster, which are indexes, in any order.
-func (w *Input) groupReportsOf(cluster []int32) []clusterState {
+func (w *Input) groupReportsOf(cluster []int32, o *Outcome) []clusterState {
 	type object struct{ cluster, folder, object string }
 	objects := map[object][]evaluatedReport{}
 	for _, i := range cluster {
@@ -171,11 +178,11 @@ func (w *Input) groupReportsOf(cluster []int32) []clusterState {
 		if worst.Object != "" && worst.state != StateCurrent {
 			why = withMessage(worst.Object, why)
 		}
-		all = append(all, clusterState{worst.Cluster, worst.Folder, worst.state, since, revisionOf(reports), why})
+		all = append(all, clusterState{
+			worst.Cluster, worst.Folder, worst.state, since, revisionOf(reports), why, worst.failing,
+		})
 	}
-	if w.Instances != nil {
-		w.reportInstances(all, clusters)
-	}
+	w.reportInstances(all, clusters, o)
 	return all
 }
 
@@ -213,26 +220,10 @@ func revisionOf(reports []evaluatedReport) string {
 // compareReports orders reports by severity, worst first, and then by all other fields.
 func compareReports(a, b evaluatedReport) int {
 	return cmp.Or(
-		cmp.Compare(severity[b.state], severity[a.state]), cmp.Compare(a.Object, b.Object), b.since.Compare(a.since),
+		cmp.Compare(severity[b.state], severity[a.state]), compareFailing(a.failing, b.failing),
+		cmp.Compare(a.Object, b.Object), b.since.Compare(a.since),
 		cmp.Compare(a.Cluster, b.Cluster), cmp.Compare(a.Revision, b.Revision), cmp.Compare(a.why, b.why),
 	)
-}
-
-// addProblem lists a cluster as a problem.
-func (o *Outcome) addProblem(s clusterState) {
-	o.Problems = append(o.Problems, Problem{s.cluster, s.folder, s.state, s.revision, s.why})
-}
-
-// addUnexpected lists a cluster as a problem without counting it.
-func (o *Outcome) addUnexpected(s clusterState, why string) {
-	s.state, s.why = StateUnexpected, why
-	o.addFollowed(s)
-	o.addProblem(s)
-}
-
-// addFollowed records the folder that a cluster follows.
-func (o *Outcome) addFollowed(s clusterState) {
-	o.Clusters[s.cluster] = append(o.Clusters[s.cluster], Followed{s.folder, s.revision, s.state})
 }
 
 // evaluateFolder counts the clusters of a folder at head and decides its verdict. It also returns the named clusters.
@@ -274,6 +265,9 @@ func (w *Input) evaluateFolder(
 	for _, key := range slices.Sorted(maps.Keys(members)) {
 		s := members[key]
 		state.add(s.state)
+		if s.failing {
+			state.Failing++
+		}
 		if s.state != StateMissing {
 			o.addFollowed(s)
 		}
@@ -281,8 +275,8 @@ func (w *Input) evaluateFolder(
 			o.addProblem(s)
 		}
 	}
-	if w.Instances != nil {
-		w.silentInstances(name, members, listed)
+	if w.Instances != nil { // a cluster that reports nothing reports no failure
+		w.silentInstances(name, members, listed, o)
 	}
 	state.Total = len(members)
 	w.countMissing(name, expected, elsewhere[place{"", name}], &state, o)
@@ -400,23 +394,6 @@ func (w *Input) verdict(o Outcome) Verdict {
 		worst = Pending
 	}
 	return worst
-}
-
-// ProblemOrder lists the states of problems: those that weigh most for the verdict come first.
-var ProblemOrder = []ClusterState{
-	StateFailed, StateMissing, StateOffline, StateStale, StateSuspended, StateProgressing, StateUnexpected,
-}
-
-func (o *Outcome) sort() {
-	for _, follows := range o.Clusters {
-		slices.SortFunc(follows, func(a, b Followed) int { return cmp.Compare(a.Folder, b.Folder) })
-	}
-	slices.SortFunc(o.Problems, func(a, b Problem) int {
-		return cmp.Or(
-			cmp.Compare(slices.Index(ProblemOrder, a.State), slices.Index(ProblemOrder, b.State)),
-			cmp.Compare(a.Folder, b.Folder), cmp.Compare(a.Cluster, b.Cluster), cmp.Compare(a.Message, b.Message),
-		)
-	})
 }
 
 // summary describes the state in one line.

@@ -11,7 +11,8 @@ type Instance struct {
 	Cluster string
 	Folder  string // of the cluster type
 	Target  string // "": the folder itself
-	State   ClusterState
+	// State is failed as soon as the cluster reports a failure, whatever the deadline of verdicts is.
+	State ClusterState
 	// Since is the time at which the state began, or else that of the report; zero: unknown.
 	Since    time.Time
 	Message  string
@@ -51,7 +52,7 @@ func (r *Report) began() time.Time {
 
 // reportInstances passes on the instances from the reports of one cluster, for each folder in which it counts. Reports
 // are in the order of their severity, worst first.
-func (w *Input) reportInstances(states []clusterState, reports map[place][]evaluatedReport) {
+func (w *Input) reportInstances(states []clusterState, reports map[place][]evaluatedReport, o *Outcome) {
 	if w.reported == nil {
 		w.reported, w.listed = map[place]bool{}, map[string]map[string]bool{}
 		for folder, expected := range w.Rules.Expected {
@@ -65,16 +66,17 @@ func (w *Input) reportInstances(states []clusterState, reports map[place][]evalu
 	for _, s := range states {
 		at := place{clusterKey(s.cluster), s.folder}
 		folder, there := w.Branch.Folders[s.folder]
-		if !there || len(w.listed[s.folder]) > 0 && !w.listed[s.folder][at.cluster] {
+		if !there || len(w.listed[s.folder]) > 0 && !w.listed[s.folder][at.cluster] ||
+			w.Instances == nil && len(folder.Targets) == 0 {
 			continue
 		}
 		w.reported[at] = true
 		run := w.folderRunOf(reports[at])
 		// As in evaluateFolder, a report on the whole cluster counts if it is worse.
 		if anywhere >= 0 && severity[states[anywhere].state] >= severity[s.state] {
-			s.state, s.why = states[anywhere].state, states[anywhere].why
+			s.state, s.why, s.failing = states[anywhere].state, states[anywhere].why, states[anywhere].failing
 		}
-		w.passOn(s, run, folder.Targets)
+		w.passOn(s, run, folder.Targets, o)
 	}
 }
 
@@ -90,11 +92,11 @@ func (w *Input) folderRunOf(reports []evaluatedReport) folderRun {
 				run.add(w.targetRunOf(j, t))
 			}
 		}
-		if !j.Nested {
+		if !j.Nested || w.TargetOf == nil {
 			continue
 		}
 		if target := w.TargetOf(j.Folder, j.Object); target != "" {
-			one := targetRun{target: target, state: j.state, since: j.began(), message: j.why}
+			one := targetRun{target: target, state: j.reported(), since: j.began(), message: j.why}
 			if j.Revision != "" {
 				one.applied = []Applied{{Object: j.Object, Revision: j.Revision}}
 			}
@@ -116,7 +118,7 @@ func (w *Input) targetRunOf(j evaluatedReport, t TargetReport) targetRun {
 	r := j.Report
 	r.Nested, r.Health, r.Message = true, t.Health, t.Message
 	judged := w.evaluateReport(r)
-	run.state, run.message = judged.state, judged.why
+	run.state, run.message = judged.reported(), judged.why
 	return run
 }
 
@@ -137,12 +139,26 @@ func (r *folderRun) add(one targetRun) {
 	known.applied = append(known.applied, one.applied...)
 }
 
-// passOn passes on the instances of a cluster in a folder with these deployment targets at head.
-func (w *Input) passOn(s clusterState, run folderRun, head []string) {
-	whole := Instance{
-		Cluster: s.cluster, Folder: s.folder, State: s.state, Since: run.since, Message: s.why, Revision: s.revision,
+// passOn passes on the instances of a cluster in a folder with these deployment targets at head, and counts those that
+// failed.
+func (w *Input) passOn(s clusterState, run folderRun, head []string, o *Outcome) {
+	pass := func(i Instance) {
+		if w.Instances != nil {
+			w.Instances(i)
+		}
+		if i.State != StateFailed || !slices.Contains(head, i.Target) {
+			return
+		}
+		failed := TargetCount{Failed: 1}
+		if s.state == StateCurrent {
+			failed.Current = -1 // it was counted with its folder
+		}
+		o.countTarget(i.Target, failed)
 	}
-	w.Instances(whole)
+	whole := Instance{
+		Cluster: s.cluster, Folder: s.folder, State: s.reported(), Since: run.since, Message: s.why, Revision: s.revision,
+	}
+	pass(whole)
 	told := map[string]bool{}
 	for _, t := range run.targets {
 		told[t.target] = true
@@ -152,22 +168,24 @@ func (w *Input) passOn(s clusterState, run folderRun, head []string) {
 		if t.state != "" && !decidesTargets(s.state) {
 			one.State, one.Since, one.Message = t.state, t.since, t.message
 		}
-		w.Instances(one)
+		pass(one)
 	}
 	for _, target := range head {
 		if !told[target] {
 			whole.Target = target
-			w.Instances(whole)
+			pass(whole)
 		}
 	}
 }
 
 // silentInstances passes on the instances of the clusters that are expected in a folder and report nothing of it. A
 // cluster whose folder is unknown is left out, unless it is expected here.
-func (w *Input) silentInstances(folder string, members map[string]clusterState, listed map[string]bool) {
+func (w *Input) silentInstances(
+	folder string, members map[string]clusterState, listed map[string]bool, o *Outcome,
+) {
 	for key, s := range members {
 		if listed[key] && !w.reported[place{key, folder}] {
-			w.passOn(s, folderRun{}, w.Branch.Folders[folder].Targets)
+			w.passOn(s, folderRun{}, w.Branch.Folders[folder].Targets, o)
 		}
 	}
 }

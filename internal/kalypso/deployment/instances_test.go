@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -25,6 +26,8 @@ func targets(all ...deployment.TargetReport) edit {
 // Instances get one call for each target of each counted cluster: target state since applied.
 func TestInstances(t *testing.T) {
 	t.Parallel()
+	slow := rules()
+	slow.Deadline = 24 * time.Hour
 	one := rules()
 	one.Expected = map[string]deployment.Expectation{"drone": {Clusters: []string{"a", "b"}}}
 	for name, test := range map[string]struct {
@@ -62,6 +65,18 @@ func TestInstances(t *testing.T) {
 		))}, []string{
 			`a "" current 10m0s c2`, `a "gone" suspended 10m0s c2 ==1 off`, `a "shop" current 10m0s c2 ==2`,
 			`a "web" current 10m0s c2 =x=1.2`,
+		}},
+		"a failed target before the deadline": {slow, []deployment.Report{with(at("a", "c2"), targets(
+			deployment.TargetReport{Name: "web", Revision: "x", Health: deployment.Failed, Message: "crash"},
+		))}, []string{
+			`a "" current 1m0s c2`, `a "shop" current 1m0s c2`, `a "web" failed 1m0s c2 =x unhealthy: crash`,
+		}},
+		"a failed object before the deadline": {slow, []deployment.Report{
+			at("a", "c2"), nested("a", "web", "x", health(deployment.Failed), said("boom")),
+		}, []string{
+			`a "" failed 1m0s c2 Kustomization apps/web: unhealthy: boom`,
+			`a "shop" failed 1m0s c2 Kustomization apps/web: unhealthy: boom`,
+			`a "web" failed 1m0s c2 Kustomization apps/web=x unhealthy: boom`,
 		}},
 		"a failed target past the deadline": {rules(), []deployment.Report{with(at("a", "c2"), targets(
 			deployment.TargetReport{Name: "web", Revision: "x", Health: deployment.Failed, Message: "crash"},

@@ -2,6 +2,7 @@ package deployment
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -15,6 +16,16 @@ type evaluatedReport struct {
 	state ClusterState
 	since time.Time // when it reached its state; zero: unknown
 	why   string
+	// failing: it reports a failure and counts as progressing, because the deadline has not passed.
+	failing bool
+}
+
+// reported returns the state that people see: a reported failure is one before the deadline, too.
+func (j *evaluatedReport) reported() ClusterState {
+	if j.failing {
+		return StateFailed
+	}
+	return j.state
 }
 
 // evaluateReport returns the state as which a report on a folder at head counts.
@@ -32,6 +43,7 @@ func (w *Input) evaluateReport(r Report) evaluatedReport {
 		j.since = changed
 	}
 	j.state, j.why = w.stateOf(r, later(changed, r.Since))
+	j.failing = j.state == StateProgressing && r.Health == Failed
 	if j.state == StateFailed {
 		j.since = later(changed, r.Since).Add(w.Rules.Deadline)
 	}
@@ -154,6 +166,7 @@ func mergeReports(all []evaluatedReport) evaluatedReport {
 		if j.state != first.state {
 			first.why = fmt.Sprintf("its reports contradict each other: %s and %s", first.state, j.state)
 			first.state = StateProgressing
+			first.failing = slices.ContainsFunc(fresh, func(j evaluatedReport) bool { return j.Health == Failed })
 			return first
 		}
 		first.since = later(first.since, j.since)

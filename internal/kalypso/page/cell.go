@@ -94,19 +94,32 @@ func fraction(n, of int) string {
 // addTarget adds the counts of a state.
 func (c *cell) addTarget(t TargetCounts) {
 	switch {
+	case t.Failed > 0:
+		c.State = Text(deployment.StateFailed)
 	case t.Current < t.Total:
 		c.State = Text(deployment.StateProgressing)
 	case t.Total > 0:
 		c.State = Text(deployment.StateCurrent)
 	}
+	state, of := c.State, c.State
+	if t.Failed > 0 && t.Failed < t.Total {
+		of = "" // the counts don't say which versions failed
+	}
 	var groups []versionGroup
 	for version, n := range t.Versions {
-		groups = append(groups, versionGroup{Version: version, State: c.State, Clusters: n})
+		groups = append(groups, versionGroup{Version: version, State: of, Clusters: n})
 	}
 	if len(groups) > 0 {
 		c.setGroups(groups)
 	}
-	c.Count = fraction(t.Current, t.Total)
+	c.State, c.Count = state, fraction(t.Current, t.Total)
+}
+
+// fail shows that clusters report a failure now, which the recorded versions may not have yet.
+func (c *cell) fail() {
+	if failed := Text(deployment.StateFailed); c.State != failed {
+		c.State, c.Since = failed, stamp{}
+	}
 }
 
 // setGroups makes the version of most clusters that of the cell, and the worst state its state.

@@ -122,6 +122,7 @@ type FolderCounts struct {
 	Total       int       `json:"total"`
 	Current     int       `json:"current"`
 	Progressing int       `json:"progressing"`
+	Failing     int       `json:"failing"` // in Progressing: they report a failure
 	Failed      int       `json:"failed"`
 	Suspended   int       `json:"suspended"`
 	Stale       int       `json:"stale"`
@@ -137,11 +138,13 @@ type Problem struct {
 	Folder  Text `json:"folder"`
 	State   Text `json:"state"`
 	Message Text `json:"message"`
+	Failing bool `json:"failing"` // it is progressing, and reports a failure
 }
 
 // TargetCounts counts the clusters of a deployment target.
 type TargetCounts struct {
 	Current  int          `json:"current"`
+	Failed   int          `json:"failed"`
 	Total    int          `json:"total"`
 	Versions map[Text]int `json:"versions"`
 	Owner

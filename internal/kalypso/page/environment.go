@@ -189,13 +189,22 @@ func (w window) part(t time.Time) float64 {
 	return min(max(float64(t.Sub(time.Time(w.From)))/float64(length), 0), 1)
 }
 
-// count returns the number of clusters in a state.
+// count returns the number of clusters in a state. A cluster that reports a failure is failed, also before the deadline
+// at which it counts for the verdict.
 func (f FolderCounts) count(state deployment.ClusterState) int {
 	return map[deployment.ClusterState]int{
-		deployment.StateCurrent: f.Current, deployment.StateFailed: f.Failed, deployment.StateMissing: f.Missing,
+		deployment.StateCurrent: f.Current, deployment.StateFailed: f.Failed + f.Failing, deployment.StateMissing: f.Missing,
 		deployment.StateOffline: f.Offline, deployment.StateStale: f.Stale, deployment.StateSuspended: f.Suspended,
-		deployment.StateProgressing: f.Progressing,
+		deployment.StateProgressing: f.Progressing - f.Failing,
 	}[state]
+}
+
+// shown returns the state that the page shows, as [FolderCounts.count] counts it.
+func (p Problem) shown() Text {
+	if p.Failing {
+		return Text(deployment.StateFailed)
+	}
+	return p.State
 }
 
 // bars returns the states of all clusters as parts of a bar, and in words.

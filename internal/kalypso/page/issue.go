@@ -83,7 +83,7 @@ func (e *environment) clusterIssues() []issue {
 	type key struct{ folder, state, message Text }
 	clusters := map[key][]string{}
 	for _, p := range e.State.Problems {
-		k := key{p.Folder, p.State, p.Message}
+		k := key{p.Folder, p.shown(), p.Message}
 		clusters[k] = append(clusters[k], string(p.Cluster))
 	}
 	var all []issue
@@ -100,8 +100,32 @@ func (e *environment) clusterIssues() []issue {
 	return all
 }
 
-// targetIssues lists the versions of deployment targets that are not current.
+// targetIssues lists the versions of deployment targets that are not current, and the targets that the state has as
+// failed if the history has them as anything else.
 func (e *environment) targetIssues() []issue {
+	all := e.versionIssues()
+	if e.State == nil {
+		return all
+	}
+	known := map[Text]bool{}
+	for _, i := range all {
+		known[i.Where] = known[i.Where] || i.State == Text(deployment.StateFailed)
+	}
+	names := map[int][]string{} // of targets, by their number of failed clusters
+	for name, t := range e.State.Targets {
+		if t.Failed > 0 && !known[name] {
+			names[t.Failed] = append(names[t.Failed], string(name))
+		}
+	}
+	for n, targets := range names {
+		slices.Sort(targets)
+		all = append(all, issue{Environment: e, State: Text(deployment.StateFailed), Clusters: problem.Count(n, "cluster"),
+			Where: Text(problem.First(targets, 6)), What: "reported as failed"})
+	}
+	return all
+}
+
+func (e *environment) versionIssues() []issue {
 	if e.History == nil {
 		return nil
 	}

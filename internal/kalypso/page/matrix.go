@@ -146,14 +146,19 @@ func (e *environment) addChanges(at func(name Text) *cell) {
 // followers returns the clusters that follow each folder, with their problems.
 func (s *DeploymentState) followers() map[Text][]Run {
 	type key struct{ cluster, folder Text }
-	messages := map[key]Text{}
+	problems := map[key]Problem{}
 	for _, p := range s.Problems {
-		messages[key{p.Cluster, p.Folder}] = p.Message
+		problems[key{p.Cluster, p.Folder}] = p
 	}
 	all := map[Text][]Run{}
 	for name, follows := range s.Clusters {
 		for _, f := range follows {
-			all[f.Folder] = append(all[f.Folder], Run{Cluster: name, State: f.State, Message: messages[key{name, f.Folder}]})
+			r := Run{Cluster: name, State: f.State}
+			p := problems[key{name, f.Folder}]
+			if r.Message = p.Message; p.Failing {
+				r.State = p.shown()
+			}
+			all[f.Folder] = append(all[f.Folder], r)
 		}
 	}
 	return all
@@ -205,6 +210,9 @@ func (e *environment) addTargets(at func(name Text, owner Owner) *cell) {
 	}
 	for name, all := range groups {
 		at(name, Owner{}).setGroups(all)
+		if e.State != nil && e.State.Targets[name].Failed > 0 {
+			at(name, Owner{}).fail()
+		}
 	}
 	for name, all := range runs {
 		c := at(name, Owner{})

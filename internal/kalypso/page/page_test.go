@@ -71,6 +71,74 @@ func TestCellsWithoutStore(t *testing.T) {
 	}
 }
 
+// A failure that clusters report is failed on the page, before the deadline too: in the row of the deployment target,
+// in the cluster type's, in the bar, and above all of it. The store may not have it yet.
+func TestReportedFailures(t *testing.T) {
+	state := page.DeploymentState{
+		Name: "prod", Verdict: "pending", Complete: true, ObservedAt: now,
+		Folders: map[page.Text]page.FolderCounts{"store": {Total: 5, Current: 3, Progressing: 2, Failing: 1}},
+		Problems: []page.Problem{
+			{Cluster: "edge-1", Folder: "store", State: "progressing", Message: "unhealthy: crash", Failing: true},
+			{Cluster: "edge-2", Folder: "store", State: "progressing", Message: "not ready"},
+		},
+		Targets: map[page.Text]page.TargetCounts{
+			"shop-api": {Total: 5, Current: 2, Failed: 2, Versions: map[page.Text]int{"1.0": 4, "1.1": 1}},
+			"shop-db":  {Total: 5, Current: 3},
+			"shop-web": {Total: 5, Current: 2, Failed: 2},
+		},
+		Clusters: map[page.Text][]page.Followed{
+			"edge-1": {{Folder: "store", State: "progressing"}}, "edge-2": {{Folder: "store", State: "progressing"}},
+		},
+	}
+	store := page.History{Name: "prod", Complete: true, Versions: []page.Version{
+		{DeploymentTarget: "shop-web", Version: "1.0", State: "current", Clusters: 5, Since: ago(hour)}}}
+	for name, tt := range map[string]struct {
+		histories []page.History
+		rows      map[string]string // of the fleet
+	}{
+		"without store": {nil, map[string]string{"shop-web": "2 of 5 failed"}},
+		"with a store":  {[]page.History{store}, map[string]string{"shop-web": "1.0 5 failed"}},
+	} {
+		got := read(t, tt.histories, []page.DeploymentState{state})
+		tt.rows["store"], tt.rows["shop-db"] = "3 of 5 failed", "3 of 5 progressing"
+		tt.rows["shop-api"] = "1.0 2 of 5 failed +1"
+		for row, want := range tt.rows {
+			cell := got.cells(row)[0]
+			if open := cell.all("summary"); len(open) > 0 {
+				cell = open[0]
+			}
+			if cell.text() != want {
+				t.Errorf("%s, %s: %s, want %s", name, row, cell.text(), want)
+			}
+		}
+		var wrong []string
+		for _, r := range got.section("wrong").all("table")[0].rows()[1:] {
+			wrong = append(wrong, r)
+		}
+		want := []string{
+			"failed | prod | shop-api, shop-web | reported as failed | 2 clusters | ",
+			"failed | prod | store | unhealthy: crash | edge-1 | ",
+		}
+		if diff := cmp.Diff(want, wrong); diff != "" {
+			t.Errorf("%s, wrong now (-want +got)\n%s", name, diff)
+		}
+		if text := got.section("wrong").text(); strings.Contains(text, "Nothing in the data is wrong") ||
+			!strings.Contains(text, "In progress 1") {
+			t.Errorf("%s: %s", name, text)
+		}
+		if text := got.cells("shop-api")[0].all("div")[0].text(); text != "Versions 1.0 4 clusters 1.1 1 cluster" {
+			t.Errorf("%s: %s", name, text)
+		}
+		if text := got.cells("store")[0].all("div")[0].text(); text != "Clusters failed edge-1 unhealthy: crash "+
+			"progressing edge-2 not ready" {
+			t.Errorf("%s: %s", name, text)
+		}
+		if bar := got.section("environments").all("svg")[0].Attr; bar[2].Val != "3 current, 1 failed, 1 progressing" {
+			t.Errorf("%s: the bar is %v", name, bar)
+		}
+	}
+}
+
 // With runs, a cell shows the version of most clusters, the worst state and since when. It opens to its clusters and
 // their earlier versions.
 func TestCellsWithStore(t *testing.T) {

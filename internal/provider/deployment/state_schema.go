@@ -88,6 +88,9 @@ func deploymentStateComputed() map[string]schema.Attribute {
 				"total":       schemas.ComputedNumber("Number of clusters that follow the folder or are expected to."),
 				"current":     schemas.ComputedNumber("Number that run the folder as at head and are healthy."),
 				"progressing": schemas.ComputedNumber("Number that are in progress or unclear."),
+				"failing": schemas.ComputedNumber(
+					"Number of those in `progressing` that report a failure. They count as failed after `progress_deadline`.",
+				),
 				"failed": schemas.ComputedNumber(
 					"Number that run an older tree or are unhealthy for longer than `progress_deadline`.",
 				),
@@ -114,14 +117,25 @@ func deploymentStateComputed() map[string]schema.Attribute {
 				),
 				"revision": schemas.ComputedText("The revision that the cluster reports."),
 				"message":  schemas.ComputedText("Description of the problem, with the cluster's own message."),
+				"failing": schema.BoolAttribute{
+					Computed: true,
+					MarkdownDescription: "Whether the cluster is `progressing` and reports a failure. It counts as failed after " +
+						"`progress_deadline`.",
+				},
 			},
 		),
 		"targets": schema.MapNestedAttribute{
 			Computed:            true,
 			MarkdownDescription: "The deployment targets, over all folders. Null unless `detail` asks for it.",
 			NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
-				"current": schemas.ComputedNumber("Number of clusters on which the target's folder is current."),
-				"total":   schemas.ComputedNumber("Number of clusters that should run it."),
+				"current": schemas.ComputedNumber(
+					"Number of clusters on which the cluster type's folder is current and the target has not failed.",
+				),
+				"failed": schemas.ComputedNumber(
+					"Number of clusters that report a failure of the target or of the cluster type's folder, also before " +
+						"`progress_deadline`.",
+				),
+				"total": schemas.ComputedNumber("Number of clusters that should run it."),
 				"versions": schema.MapAttribute{
 					Computed:    true,
 					ElementType: types.Int64Type,
@@ -175,7 +189,7 @@ func deploymentValues(seen *observe.Observation, detail string) map[string]attr.
 		}
 		targets := map[string]tfvalue.Values{}
 		for name, c := range seen.Targets {
-			targets[name] = tfvalue.Values{"current": c.Current, "total": c.Total}
+			targets[name] = tfvalue.Values{"current": c.Current, "failed": c.Failed, "total": c.Total}
 			if running != nil {
 				targets[name]["versions"] = counts(running[name])
 			}
@@ -209,6 +223,7 @@ func folderValues(folders map[string]deployment.FolderState) map[string]tfvalue.
 			"total":       f.Total,
 			"current":     f.Current,
 			"progressing": f.Progressing,
+			"failing":     f.Failing,
 			"failed":      f.Failed,
 			"suspended":   f.Suspended,
 			"stale":       f.Stale,
@@ -243,6 +258,7 @@ func problemValues(problems []deployment.Problem) []tfvalue.Values {
 			"state":    string(p.State),
 			"revision": tfvalue.OrNil(p.Revision),
 			"message":  tfvalue.OrNil(p.Message),
+			"failing":  p.Failing,
 		})
 	}
 	return all

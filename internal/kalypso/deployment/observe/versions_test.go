@@ -147,7 +147,7 @@ func TestVersions(t *testing.T) {
 		// The second commit does not change the content: one version, though two commits.
 		key("web", "1.0", web, "current"): {"a", "b"}, key("web", "1.1", web2, "current"): {"c", "d"},
 		key("api", first[:12], api, "current"): {"a"}, key("api", second[:12], api, "current"): {"b"},
-		key("api", "9.9", "", "progressing"): {"d"}, key("api", "", "", "progressing"): {"c"},
+		key("api", "9.9", "", "failed"): {"d"}, key("api", "", "", "progressing"): {"c"},
 		key("chart", "3.2.1", "3.2.1", "current"): {"a"}, key("chart", "", "", "current"): {"b", "d"},
 		key("chart", "", "", "progressing"): {"c"},
 		key("two", "", "", "current"):       {"d"}, key("two", "", "", "progressing"): {"c"},

@@ -1,0 +1,58 @@
+package deployment
+
+import (
+	"cmp"
+	"slices"
+)
+
+// addProblem lists a cluster as a problem.
+func (o *Outcome) addProblem(s clusterState) {
+	o.Problems = append(o.Problems, Problem{s.cluster, s.folder, s.state, s.revision, s.why, s.failing})
+}
+
+// countTarget adds to the counts of a deployment target.
+func (o *Outcome) countTarget(target string, more TargetCount) {
+	n := o.Targets[target]
+	o.Targets[target] = TargetCount{n.Current + more.Current, n.Failed + more.Failed, n.Total + more.Total}
+}
+
+// addUnexpected lists a cluster as a problem without counting it.
+func (o *Outcome) addUnexpected(s clusterState, why string) {
+	s.state, s.why, s.failing = StateUnexpected, why, false
+	o.addFollowed(s)
+	o.addProblem(s)
+}
+
+// addFollowed records the folder that a cluster follows.
+func (o *Outcome) addFollowed(s clusterState) {
+	o.Clusters[s.cluster] = append(o.Clusters[s.cluster], Followed{s.folder, s.revision, s.state})
+}
+
+// ProblemOrder lists the states of problems: those that weigh most for the verdict come first.
+var ProblemOrder = []ClusterState{
+	StateFailed, StateMissing, StateOffline, StateStale, StateSuspended, StateProgressing, StateUnexpected,
+}
+
+func (o *Outcome) sort() {
+	for _, follows := range o.Clusters {
+		slices.SortFunc(follows, func(a, b Followed) int { return cmp.Compare(a.Folder, b.Folder) })
+	}
+	slices.SortFunc(o.Problems, func(a, b Problem) int {
+		return cmp.Or(
+			cmp.Compare(slices.Index(ProblemOrder, a.State), slices.Index(ProblemOrder, b.State)),
+			compareFailing(a.Failing, b.Failing),
+			cmp.Compare(a.Folder, b.Folder), cmp.Compare(a.Cluster, b.Cluster), cmp.Compare(a.Message, b.Message),
+		)
+	})
+}
+
+// compareFailing orders those that fail first.
+func compareFailing(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case a:
+		return -1
+	}
+	return 1
+}
