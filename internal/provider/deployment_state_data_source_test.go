@@ -86,17 +86,21 @@ type deploymentSeen struct {
 	Summary        string
 	ObservedAt     string `json:"observed_at"`
 	Folders        map[string]struct {
-		TreeHash                                                                *string `json:"tree_hash"`
-		Total, Current, Progressing, Failed, Suspended, Stale, Offline, Missing int
-		Verdict                                                                 string
-		Since                                                                   *string
+		TreeHash                                                                         *string `json:"tree_hash"`
+		Total, Current, Progressing, Failing, Failed, Suspended, Stale, Offline, Missing int
+		Verdict                                                                          string
+		Since                                                                            *string
 	}
-	Problems []struct{ Cluster, Folder, State, Revision, Message string }
-	Targets  map[string]struct {
-		Current, Total int
-		Versions       map[string]int
+	Problems []struct {
+		Cluster, Folder, State, Revision, Message string
+		Failing                                   bool
 	}
-	Clusters map[string][]struct{ Folder, Revision, State string }
+	Targets map[string]struct {
+		Current, Failed, Total int
+		Versions               map[string]int
+	}
+	Observation string
+	Clusters    map[string][]struct{ Folder, Revision, State string }
 }
 
 // states formats the problems as "state cluster".
@@ -207,11 +211,6 @@ func TestAccDeploymentStateRows(t *testing.T) {
 		`"this" {`, "\"this\" {\n  for_each = var.options\n",
 		"= var.source_of_reports", "= { reports = each.value.reports }",
 		"lookup(var.options,", "lookup(each.value.options,",
-		`{ for name, value in data.kalypso_deployment_state.this : name => value if name != "observation" }`,
-		`{ for row, all in data.kalypso_deployment_state.this : row => {
-		    for name, value in all : name => value if name != "observation"
-		  } }`,
-		"data.kalypso_deployment_state.this.observation", "null",
 	).Replace(readFile(t, "testdata/TestAccDeploymentState/main.tf")))
 	head := d.render(nil, map[string]string{"large": "one", "small": "one"})
 	small := func(r map[string]any) map[string]any { r["folder"] = "small"; return r }
@@ -440,9 +439,10 @@ spec: {source: {repoURL: "file://%s", path: web, targetRevision: prod}}
 	if seen.Verdict != "success" || seen.Folders["large"].Current != 3 {
 		t.Errorf("the state of a target changes the verdict: %+v", seen)
 	}
-	var text string
-	d.output("observation", &text)
-	observed, err := observation.Parse(text)
+	if seen.Targets["shop-web"].Current != 2 || seen.Targets["shop-web"].Failed != 1 {
+		t.Errorf("the counts of the target: %+v", seen.Targets["shop-web"])
+	}
+	observed, err := observation.Parse(seen.Observation)
 	if err != nil {
 		t.Fatal(err)
 	}

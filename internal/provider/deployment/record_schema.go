@@ -35,7 +35,8 @@ func deploymentRecordSchema(ctx context.Context) schema.Schema {
 				Attributes: map[string]schema.Attribute{
 					"head": schema.StringAttribute{Optional: true, MarkdownDescription: "The commit at the branch's head."},
 					"observation": schema.StringAttribute{
-						Optional: true, Sensitive: true, MarkdownDescription: "The versions that the clusters run.",
+						Optional: true, Sensitive: true, MarkdownDescription: "The versions that the clusters run. It is sensitive " +
+							"only so that no plan prints this long text.",
 					},
 				},
 			},

@@ -61,12 +61,10 @@ func deploymentStateComputed() map[string]schema.Attribute {
 			"The commit at the branch's head. Null if the branch or the rendering's record on it does not exist.",
 		),
 		"environment": schemas.ComputedText("The environment in the record. Null without a head."),
-		"observation": schema.StringAttribute{
-			Computed: true, Sensitive: true,
-			MarkdownDescription: "The version of each deployment target on each cluster, as compressed JSON in one text, for " +
-				"a record of deployments. Null without `versions` or a head. It is marked sensitive so that no plan prints it; " +
-				"it contains no secrets.",
-		},
+		"observation": schemas.ComputedText(
+			"The version of each deployment target on each cluster, as compressed JSON in one text, for a record of " +
+				"deployments. Null without `versions` or a head. It contains no secrets.",
+		),
 		"promoted_commit": schemas.ComputedText("The promoted commit in the record at this path. Null if there is none."),
 		"complete": schema.BoolAttribute{
 			Computed:            true,

@@ -41,9 +41,8 @@ func (fleetPageFunction) Definition(
 			"Without them, the page shows the cluster types: their clusters, and the promoted commit that reached them. " +
 			"The page filters by `workspace` and `workload` where these have them. A version is ahead of another " +
 			"if its numbers are higher, or if an environment that ran both ran it later for the first time.\n\n" +
-			"If an argument is sensitive, so is the page. It shows no `source` and no `observation`, so " +
-			"[nonsensitive](https://developer.hashicorp.com/terraform/language/functions/nonsensitive) is safe if nothing " +
-			"else is sensitive.",
+			"If an argument is sensitive, so is the page. Mark an output of the page as `sensitive`, so that no plan prints " +
+			"it; `terraform output -raw` writes it.",
 		Parameters: []function.Parameter{
 			function.DynamicParameter{
 				Name: "histories",

@@ -24,12 +24,7 @@ data "kalypso_deployment_state" "this" {
   timeouts          = lookup(var.options, "timeouts", null)
 }
 
-# The observation is sensitive.
+# Nothing in it is sensitive.
 output "state" {
-  value = { for name, value in data.kalypso_deployment_state.this : name => value if name != "observation" }
-}
-
-output "observation" {
-  value     = data.kalypso_deployment_state.this.observation
-  sensitive = true
+  value = data.kalypso_deployment_state.this
 }

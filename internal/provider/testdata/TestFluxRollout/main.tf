@@ -133,9 +133,8 @@ data "kalypso_deployment_state" "prod" {
   progress_deadline = "12s"
 }
 
-# The observation is sensitive.
 output "state" {
-  value = { for name, value in data.kalypso_deployment_state.prod : name => value if name != "observation" }
+  value = data.kalypso_deployment_state.prod
 }
 
 output "delivered" {
