@@ -72,6 +72,8 @@ func TestBrowser(t *testing.T) {
 	t.Run("without script", func(t *testing.T) { testWithoutScript(t, b) })
 	t.Run("hostile names", func(t *testing.T) { testHostile(t, b) })
 	t.Run("accessible", func(t *testing.T) { testAccessible(t, b) })
+	t.Run("phone", func(t *testing.T) { testPhone(t, b) })
+	t.Run("zones", func(t *testing.T) { testZones(t, b) })
 	t.Run("picture", func(t *testing.T) { testPicture(t, b) })
 }
 
@@ -353,6 +355,99 @@ func testAccessible(t *testing.T, b *chromium.Browser) {
 	has("image", "prod: 8 deliveries, 1 failed")
 	has("DisclosureTriangleGrouped", "1.7.4 ×15 20 Nov failed 2 behind")
 	has("DisclosureTriangleGrouped", "1.5.8 ×3 20 Nov current") // for screen readers only
+}
+
+// On a phone nothing is wider than the screen but tables, also with long names: they scroll by themselves, with a shadow
+// where there is more. The messages of what is wrong are on the screen, and so is an opened cell.
+func testPhone(t *testing.T, b *chromium.Browser) {
+	t.Helper()
+	long := page.Text(strings.Repeat("an-environment-of-a-long-name-", 3))
+	for _, name := range []page.Text{"", long} {
+		histories, states := shop()
+		if name != "" {
+			histories[2].Environment, states[2].Name = name, name
+			states[2].Problems[0].Message = page.Text(strings.Repeat("sha256:0123456789abcdef", 10))
+			states[2].Problems[0].Folder, states[2].Problems[0].Cluster = name+"folder", name+"cluster"
+		}
+		phone := chromium.View{Width: 390, Height: 844, Zone: "Europe/Berlin"}
+		p := b.Open(t, serve(t, histories, states), phone)
+		if *shots != "" {
+			file := filepath.Join(*shots, fmt.Sprintf("phone%d.png", len(name)))
+			if err := os.WriteFile(file, p.Screenshot(t, false), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var messages []struct {
+			Text                     string
+			Left, Right, Top, Bottom float64
+		}
+		p.Eval(t, `[...document.querySelectorAll(".issues .wide")].filter((e) => e.checkVisibility()).map((e) => {`+
+			`const r = e.getBoundingClientRect();`+
+			`return { text: e.innerText, left: r.left, right: r.right, top: r.top, bottom: r.bottom }; })`, &messages)
+		if len(messages) < 8 || messages[0].Bottom > 844 {
+			t.Errorf("%q: messages: %+v", name, messages)
+		}
+		for _, m := range messages {
+			if m.Left < 0 || m.Right > 390 || m.Text == "" {
+				t.Errorf("%q: a message is not on the screen: %+v", name, m)
+			}
+		}
+		p.Eval(t, `for (const e of document.querySelectorAll("details")) { e.removeAttribute("name"); e.open = true }`, nil)
+		var width int
+		if p.Eval(t, `document.documentElement.scrollWidth`, &width); width != 390 {
+			t.Errorf("%q: the page is %d pixels wide", name, width)
+		}
+		var wide []string
+		p.Eval(t, `[...document.body.querySelectorAll("*")].filter((e) => e.checkVisibility() && !e.closest("table, .axis")`+
+			` && e.getBoundingClientRect().right > 390).map((e) => e.outerHTML.slice(0, 200))`, &wide)
+		if len(wide) > 0 {
+			t.Errorf("%q: these are wider than the screen:\n%s", name, strings.Join(wide, "\n"))
+		}
+		var cards int
+		p.Eval(t, `[...document.querySelectorAll(".fleet details > div")].filter((e) => {`+
+			`const r = e.getBoundingClientRect(); return r.left < 0 || r.right > 390 || r.bottom > 844; }).length`, &cards)
+		if cards > 0 {
+			t.Errorf("%q: %d opened cells are not on the screen", name, cards)
+		}
+		var scrolls []struct {
+			Wide, Shadow bool
+			Inside       int
+		}
+		p.Eval(t, `[...document.querySelectorAll(".scroll")].map((e) => { e.scrollLeft = 1e6; return {`+
+			`wide: e.scrollWidth > e.clientWidth, inside: e.scrollLeft,`+
+			`shadow: getComputedStyle(e).backgroundAttachment === "local, local, scroll, scroll" }; })`, &scrolls)
+		for i, s := range scrolls {
+			if !s.Wide || !s.Shadow || s.Inside == 0 {
+				t.Errorf("%q: table %d does not scroll: %+v", name, i, s)
+			}
+		}
+		if len(scrolls) < 4 {
+			t.Errorf("%q: %d tables scroll", name, len(scrolls))
+		}
+		quiet(t, p)
+	}
+}
+
+// Where the reader's zone is UTC at the times of the data, the page does not name two zones.
+func testZones(t *testing.T, b *chromium.Browser) {
+	t.Helper()
+	histories, states := shop()
+	url := serve(t, histories, states)
+	for zone, want := range map[string]string{
+		"UTC": "Times are UTC.", "Africa/Abidjan": "Times are UTC.",
+		"Asia/Tokyo": "Times are of Asia/Tokyo, with UTC on hover.",
+	} {
+		view := desktop
+		view.Zone = zone
+		p := b.Open(t, url, view)
+		if got := visible(t, p, "#zone"); len(got) != 1 || got[0] != want {
+			t.Errorf("%s: %s, want %s", zone, got, want)
+		}
+		var title string
+		if p.Eval(t, `document.querySelector(".fleet time").title`, &title); !strings.HasSuffix(title, " UTC") {
+			t.Errorf("%s: the time of a cell has the title %q", zone, title)
+		}
+	}
 }
 
 // The picture of the docs shows the upper part of the shop's page in Chromium, with an open cell. -update takes it

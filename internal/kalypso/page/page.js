@@ -6,10 +6,12 @@
   const months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
   const two = (n) => String(n).padStart(2, "0");
   let year; // of the first time, that of the data
+  let inUTC = true; // the reader's zone is UTC, at all times on the page
   for (const time of all("time")) {
     const utc = time.textContent;
     const at = new Date(utc.replace(" ", "T"));
     year ??= at.getFullYear();
+    inUTC &&= at.getTimezoneOffset() === 0;
     time.dateTime = utc;
     time.title = utc.replace("Z", " UTC");
     time.textContent = `${at.getDate()} ${months[at.getMonth()]}` +
@@ -17,8 +19,10 @@
       (time.matches("td > time, summary > time") && time.closest(".fleet") ? "" :
         ` ${two(at.getHours())}:${two(at.getMinutes())}`);
   }
-  document.getElementById("zone").textContent =
-    `Times are of ${Intl.DateTimeFormat().resolvedOptions().timeZone}, with UTC on hover.`;
+  if (!inUTC) {
+    document.getElementById("zone").textContent =
+      `Times are of ${Intl.DateTimeFormat().resolvedOptions().timeZone}, with UTC on hover.`;
+  }
 
   // Filters.
   const form = document.querySelector("form");
