@@ -1,42 +1,75 @@
 package provider_test
 
 import (
+	"fmt"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
-// The example reads three branches and the reports of their clusters. The page shows their content.
+// The example reads three branches, the reports of their clusters and the repo of the applications, and records what
+// runs. The page has all parts that the guide shows. No plan and no log prints it.
 func TestAccFleetPageExample(t *testing.T) {
 	t.Parallel()
 	r := newExample(t, filepath.Join(examples, "functions", "fleet_page"))
 	r.ownProcess() // the reports are in the working directory
-	gitops := gitserver.InitBare(t)
-	for i, env := range []string{"dev", "stage", "prod"} {
+	r.write("provider.tf", "provider \"kalypso\" {\n  allow_local_repos = true\n}\n")
+	gitops, base, apps := gitserver.InitBare(t), gitserver.InitBare(t), gitserver.InitBare(t)
+	promoted := gitserver.Seed(t, base, "main", map[string]string{"fleet.yaml": ""})
+	descriptor := func(workload, workspace, version string) string {
+		return fmt.Sprintf(`apiVersion: hub.kalypso.io/v1alpha1
+kind: DeploymentDescriptor
+metadata: {name: %s}
+spec:
+  workload: {name: %[1]s, application: {name: shop, workspace: {name: %s}}}
+  deploymentTarget: {name: web}
+  workloadVersion: {version: %q}
+`, workload, workspace, version)
+	}
+	app := gitserver.Seed(t, apps, "main", map[string]string{
+		"shop/app.yaml": descriptor("shop", "storefront", "1.4.2"), "till/app.yaml": descriptor("till", "backoffice", "2.0.0"),
+	})
+	application := func(path string) string {
+		return fmt.Sprintf(`apiVersion: argoproj.io/v1alpha1
+kind: Application
+metadata: {name: %s, namespace: argocd}
+spec: {source: {repoURL: "file://%s", path: %[1]s, targetRevision: main}}
+`, path, apps)
+	}
+	now := time.Now().UTC().Format(time.RFC3339)
+	for _, env := range []string{"dev", "stage", "prod"} {
 		record := map[string]any{"version": 1, "environment": env, "cluster_types": []string{"large"},
-			"promoted_commit": strings.Repeat(string(rune('a'+i)), 40)}
+			"promoted_commit": promoted}
 		head := gitserver.Seed(t, gitops, env, map[string]string{
-			"large/shop-web/namespace.yaml": env, recordPath: toJSON(t, record)})
-		state := map[string]any{"cluster": "edge-" + env, "folder": "large", "revision": head, "state": "current",
-			"time": "2999-01-01T00:00:00Z"}
+			"large/shop-web/app.yaml": application("shop"), "large/till-web/app.yaml": application("till"),
+			"large/namespace.yaml": env, recordPath: toJSON(t, record)})
+		shop := map[string]any{"name": "shop-web", "revision": app, "state": "current"}
 		if env == "prod" {
-			state["state"], state["message"] = "failed", "<script>no disk</script>"
+			shop["state"], shop["message"] = "failed", "<script>no disk</script>"
 		}
-		r.write(env+".json", toJSON(t, []any{state}))
+		r.write(env+".json", toJSON(t, []any{map[string]any{
+			"cluster": "edge-" + env, "folder": "large", "revision": head, "state": "current", "time": now,
+			"targets": []any{shop, map[string]any{"name": "till-web", "revision": app, "state": "current"}},
+		}}))
 	}
 	r.write("terraform.tfvars.json", toJSON(t, map[string]any{
-		"gitops_url": "file://" + gitops, "since": "2023-11-01T00:00:00Z",
+		"gitops_url": "file://" + gitops, "control_plane_url": "file://" + base, "since": "2023-11-01T00:00:00Z",
 	}))
-	r.apply()
-	var html string
-	r.output("page", &html)
+	if printed := r.succeed("plan", "-no-color").text() + r.apply().text(); strings.Contains(printed, "<!doctype html>") ||
+		!strings.Contains(printed, "page = <sensitive>") {
+		t.Errorf("the log: %s", printed)
+	}
+	r.expectEmptyPlan()
+	html := r.succeed("output", "-raw", "page").stdout
 	text := strings.Join(strings.Fields(regexp.MustCompile(`<[^>]*>`).ReplaceAllString(html, " ")), " ")
 	for _, want := range []string{
-		"Name dev stage prod", "aaaaaaa", "bbbbbbb", "ccccccc", "shop-web", "large", "edge-prod",
-		"&lt;script&gt;no disk&lt;/script&gt;", "2023-11-14 22:13Z",
+		"Name dev stage prod", promoted[:7], "shop-web", "1.4.2", "till-web", "2.0.0", "large", "edge-prod",
+		"Workspace all backoffice storefront", "Workload all shop till", "Deployments 1", "2023-11-14 22:13Z",
+		"failed prod shop-web version 1.4.2: unhealthy for longer than 1h: &lt;script&gt;no disk&lt;/script&gt; edge-prod",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q on the page:\n%s", want, text)
