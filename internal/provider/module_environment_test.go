@@ -25,19 +25,20 @@ const environmentModule = examples + "/modules/environment"
 func TestAccModuleTerraformTest(t *testing.T) {
 	t.Parallel()
 	r := newExample(t, environmentModule)
-	if out := r.succeed("test", "-no-color").text(); !strings.Contains(out, "Success! 4 passed, 0 failed.") {
+	if out := r.succeed("test", "-no-color").text(); !strings.Contains(out, "Success! 7 passed, 0 failed.") {
 		t.Errorf("not all tests ran:\n%s", out)
 	}
 	main := readFile(t, filepath.Join(r.folder, "main.tf"))
 	for was, is := range map[string]string{
 		`lookup(var.overrides, "hold", null)`: "null", "dwell    = var.dwell": "dwell = null",
-		"${var.environment} environment": "environment",
+		"${var.environment} environment": "environment", "= var.on_move": "= null", "= var.on_error": "= null",
+		"= var.timeouts": "= null", "= var.create_branch": "= null", "= var.deletion_protection": "= null",
 	} {
 		if !strings.Contains(main, was) {
 			t.Fatalf("the module has no %s", was)
 		}
 		r.write("main.tf", strings.Replace(main, was, is, 1))
-		r.expectError([]string{"3 passed, 1 failed."}, "test", "-no-color")
+		r.expectError([]string{"6 passed, 1 failed."}, "test", "-no-color")
 	}
 }
 
@@ -132,6 +133,73 @@ func TestAccModuleEnvironment(t *testing.T) {
 			t.Errorf("the branch %s has %v", name, slices.Sorted(maps.Keys(tree)))
 		}
 		buildFolders(t, rendered(t, c.gitops.Path, name))
+	}
+}
+
+// The example deployed promotes a commit from dev to prod without a Git host: each environment takes what the clusters of
+// the one before it run. The first delivery creates its branch. The workspace default is refused.
+func TestAccModuleDeployed(t *testing.T) {
+	t.Parallel()
+	r := newExample(t, filepath.Join(examples, "environments", "deployed"))
+	controlPlane, gitops := gitserver.InitBare(t), gitserver.InitBare(t)
+	base := map[string]string{}
+	for name, text := range exampleFleet(t) {
+		content, _ := text.(string)
+		if file, common := strings.CutPrefix(name, "main/"); common {
+			base[file] = content
+			continue
+		}
+		for _, environment := range []string{"dev", "stage", "prod"} {
+			gitserver.Seed(t, controlPlane, environment, map[string]string{"fleet.yaml": content})
+		}
+	}
+	gitserver.Seed(t, gitops, "main", map[string]string{"README.md": "GitOps\n"})
+	reports := t.TempDir()
+	r.write("terraform.tfvars.json", toJSON(t, map[string]any{
+		"control_plane_url": "file://" + controlPlane, "gitops_url": "file://" + gitops, "reports": reports,
+	}))
+	commit := gitserver.Seed(t, controlPlane, "main", base)
+	r.expectError([]string{`No environment has the name "default"`, "terraform workspace select -or-create"},
+		"plan", "-no-color")
+
+	// run does what the pipeline of an environment does, and returns what it renders.
+	run := func(environment string) string {
+		t.Helper()
+		r.succeed("workspace", "select", "-or-create", environment)
+		r.apply()
+		var outputs struct{ Commit struct{ Value string } }
+		if err := json.Unmarshal([]byte(r.succeed("output", "-json").stdout), &outputs); err != nil {
+			t.Fatal(err)
+		}
+		return outputs.Commit.Value
+	}
+	report := func(environment string) {
+		t.Helper()
+		text := toJSON(t, []any{map[string]string{
+			"cluster": environment + "-1", "folder": "drone", "state": "current", "time": time.Now().UTC().Format(time.RFC3339),
+			"revision": environment + "@sha1:" + gitserver.Rev(t, gitops, environment),
+		}})
+		if err := os.WriteFile(filepath.Join(reports, environment+".json"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := run("dev"); got != commit {
+		t.Errorf("dev renders %q, want %q", got, commit)
+	}
+	before := "dev"
+	for _, environment := range []string{"stage", "prod"} {
+		if got := run(environment); got != "" || gitserver.Rev(t, gitops, environment) != "" {
+			t.Errorf("%s renders %q before %s runs it", environment, got, before)
+		}
+		report(before)
+		if got := run(environment); got != commit {
+			t.Errorf("%s renders %q, want %q", environment, got, commit)
+		}
+		before = environment
+	}
+	r.expectEmptyPlan()
+	for _, environment := range []string{"dev", "stage", "prod"} {
+		buildFolders(t, rendered(t, gitops, environment))
 	}
 }
 

@@ -4,6 +4,9 @@ locals {
     branch = coalesce(var.gitops_repo.branch, var.environment)
     path   = var.gitops_repo.path
   }
+
+  # "terraform validate" works in the workspace "default", so this is no validation of the variable.
+  no_workspace = "No environment has the name \"default\": it is the workspace of a root module in which no other is selected. Select the environment's: terraform workspace select -or-create <environment>."
 }
 
 # Chooses the commit of the control plane that the environment renders.
@@ -22,6 +25,13 @@ data "kalypso_promotion" "this" {
   pinned_commit = lookup(var.overrides, "pinned_commit", null)
   approved      = lookup(var.overrides, "approved", null)
   rejected      = lookup(var.overrides, "rejected", null)
+
+  lifecycle {
+    precondition {
+      condition     = var.environment != "default"
+      error_message = local.no_workspace
+    }
+  }
 }
 
 # Reads the environment's own objects, and those of the promoted commit.
@@ -31,6 +41,7 @@ data "kalypso_control_plane" "this" {
   repo      = var.control_plane.repo
   branch    = var.environment
   promotion = data.kalypso_promotion.this[0]
+  on_error  = var.on_error
 }
 
 # Renders the tree and delivers it to the GitOps branch.
@@ -43,12 +54,19 @@ resource "kalypso_environment_rendering" "this" {
   gitops_repo = local.gitops_repo
   promotion   = data.kalypso_promotion.this[0]
 
+  create_branch       = var.create_branch
+  adopt               = var.adopt
   delivery            = var.delivery
   rollout             = var.rollout
   guardrails          = var.guardrails
   on_drift            = var.on_drift
   on_assignment_error = var.on_assignment_error
+  on_move             = var.on_move
+  on_destroy          = var.on_destroy
+  deletion_protection = var.deletion_protection
+  commit_message      = var.commit_message
   preview             = var.preview
+  timeouts            = var.timeouts
 }
 
 # Reads what the clusters run.
@@ -58,6 +76,13 @@ data "kalypso_deployment_state" "this" {
   gitops_repo       = local.gitops_repo
   source            = var.report.source
   progress_deadline = var.report.progress_deadline
+
+  lifecycle {
+    precondition {
+      condition     = var.environment != "default"
+      error_message = local.no_workspace
+    }
+  }
 }
 
 # Sets the status that the next environment reads.

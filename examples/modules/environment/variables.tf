@@ -1,10 +1,10 @@
 variable "environment" {
-  description = "Name of the environment. Its own objects are on the branch of the same name in the control plane."
+  description = "Name of the environment. Its own objects are on the branch of the same name in the control plane, which must exist."
   type        = string
 }
 
 variable "control_plane" {
-  description = "The control plane, and the branch whose commits are promoted."
+  description = "The control plane, and the branch whose commits are promoted, which must exist."
   type = object({
     repo   = string
     branch = optional(string, "main")
@@ -12,7 +12,7 @@ variable "control_plane" {
 }
 
 variable "gitops_repo" {
-  description = "The destination of the environment's tree. By default, the branch has the name of the environment."
+  description = "The destination of the environment's tree. By default, the branch has the name of the environment. It must exist, unless `create_branch` is `true`."
   type = object({
     repo   = string
     branch = optional(string)
@@ -20,13 +20,23 @@ variable "gitops_repo" {
   })
 }
 
+variable "create_branch" {
+  description = "Whether to create the branch of the GitOps repo if it does not exist."
+  type        = bool
+  default     = null
+}
+
 variable "after" {
-  description = "The environments that must run a commit first, as in `kalypso_promotion`. Null for the first one."
+  description = "The environments that must run a commit first, as in `kalypso_promotion`: by a status, or without a host by `deployed`, a whole `kalypso_deployment_state`. Null for the first one."
   type = map(object({
     soak           = optional(string)
     renewed_within = optional(string)
     by             = optional(string)
     context        = optional(string)
+    deployed = optional(object({
+      verdict         = optional(string)
+      promoted_commit = optional(string)
+    }))
   }))
   default = null
 }
@@ -62,6 +72,12 @@ variable "render" {
   default     = true
 }
 
+variable "on_error" {
+  description = "As in `kalypso_control_plane`: the reaction to a broken registration of a team, `fail` or `last_good`."
+  type        = string
+  default     = null
+}
+
 variable "delivery" {
   description = "As in `kalypso_environment_rendering`. By default, an apply pushes to the branch."
   type        = any
@@ -92,8 +108,49 @@ variable "on_assignment_error" {
   default     = null
 }
 
+variable "adopt" {
+  description = "As in `kalypso_environment_rendering`: adopt existing folders on the branch."
+  type        = bool
+  default     = null
+}
+
+variable "commit_message" {
+  description = "As in `kalypso_environment_rendering`. The default lists the changes."
+  type        = string
+  default     = null
+}
+
+variable "on_move" {
+  description = "As in `kalypso_environment_rendering`: whether another `gitops_repo` removes the tree at the old location, or keeps it there."
+  type        = string
+  default     = null
+}
+
+variable "deletion_protection" {
+  description = "As in `kalypso_environment_rendering`. To destroy the environment, apply `false` first."
+  type        = bool
+  default     = null
+}
+
+variable "on_destroy" {
+  description = "As in `kalypso_environment_rendering`: whether a destroy removes the tree from the branch, or keeps it there."
+  type        = string
+  default     = null
+}
+
+variable "timeouts" {
+  description = "As in `kalypso_environment_rendering`."
+  type = object({
+    create = optional(string)
+    read   = optional(string)
+    update = optional(string)
+    delete = optional(string)
+  })
+  default = null
+}
+
 variable "preview" {
-  description = "How much of the tree a plan shows: `none`, `assignments` or `manifests`."
+  description = "How much of the tree a plan shows, as in `kalypso_environment_rendering`."
   type        = string
   default     = "none"
 }

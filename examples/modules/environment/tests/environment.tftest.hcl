@@ -155,6 +155,66 @@ run "refuses_other_overrides" {
   expect_failures = [var.overrides]
 }
 
+run "refuses_the_workspace_default" {
+  command = plan
+
+  variables {
+    environment = "default"
+  }
+
+  expect_failures = [data.kalypso_promotion.this]
+}
+
+run "reports_of_no_workspace_default" {
+  command = plan
+
+  variables {
+    environment = "default"
+    render      = false
+    report      = { source = { reports = [] } }
+  }
+
+  expect_failures = [data.kalypso_deployment_state.this]
+}
+
+# The arguments that errors of the provider ask for.
+run "passes_arguments_on" {
+  variables {
+    create_branch       = true
+    adopt               = true
+    on_error            = "last_good"
+    on_move             = "keep"
+    on_destroy          = "keep"
+    deletion_protection = false
+    commit_message      = "Render prod"
+    timeouts            = { update = "5m" }
+    after               = { stage = { deployed = { verdict = "success", promoted_commit = "0123", summary = "whole" } } }
+  }
+
+  assert {
+    condition = (
+      kalypso_environment_rendering.this[0].create_branch == true
+      && kalypso_environment_rendering.this[0].adopt == true
+      && kalypso_environment_rendering.this[0].on_move == "keep"
+      && kalypso_environment_rendering.this[0].on_destroy == "keep"
+      && kalypso_environment_rendering.this[0].deletion_protection == false
+      && kalypso_environment_rendering.this[0].commit_message == "Render prod"
+      && try(kalypso_environment_rendering.this[0].timeouts.update, null) == "5m"
+    )
+    error_message = "The rendering has other arguments."
+  }
+
+  assert {
+    condition     = data.kalypso_control_plane.this[0].on_error == "last_good"
+    error_message = "The control plane has another reaction to broken registrations."
+  }
+
+  assert {
+    condition     = data.kalypso_promotion.this[0].after["stage"].deployed.promoted_commit == "0123"
+    error_message = "The promotion does not read the state of the environment before."
+  }
+}
+
 run "reports_alone" {
   variables {
     render = false
