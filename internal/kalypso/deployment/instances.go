@@ -146,7 +146,7 @@ func (w *Input) passOn(s clusterState, run folderRun, head []string, o *Outcome)
 		if w.Instances != nil {
 			w.Instances(i)
 		}
-		if i.State != StateFailed || !slices.Contains(head, i.Target) {
+		if _, there := slices.BinarySearch(head, i.Target); i.State != StateFailed || !there {
 			return
 		}
 		failed := TargetCount{Failed: 1}
