@@ -31,7 +31,8 @@ spec:
 `, workload, workspace, version)
 	}
 	app := gitserver.Seed(t, apps, "main", map[string]string{
-		"shop/app.yaml": descriptor("shop", "storefront", "1.4.2"), "till/app.yaml": descriptor("till", "backoffice", "2.0.0"),
+		"shop/app.yaml": descriptor("shop", "storefront", "1.4.2"),
+		"till/app.yaml": descriptor("till", "backoffice", "2.0.0"),
 	})
 	application := func(path string) string {
 		return fmt.Sprintf(`apiVersion: argoproj.io/v1alpha1

@@ -136,8 +136,8 @@ func TestAccModuleEnvironment(t *testing.T) {
 	}
 }
 
-// The example deployed promotes a commit from dev to prod without a Git host: each environment takes what the clusters of
-// the one before it run. The first delivery creates its branch. The workspace default is refused.
+// The example deployed promotes a commit from dev to prod without a Git host: each environment takes what the clusters
+// of the one before it run. The first delivery creates its branch. The workspace default is refused.
 func TestAccModuleDeployed(t *testing.T) {
 	t.Parallel()
 	r := newExample(t, filepath.Join(examples, "environments", "deployed"))

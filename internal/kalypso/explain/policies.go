@@ -14,7 +14,8 @@ import (
 // UnscheduledTarget is a deployment target that no policy assigns.
 type UnscheduledTarget struct {
 	Target *fleet.DeploymentTarget
-	// Rejections has one entry for each policy, fewest mismatches first, see [compareDistance], then by name. If all targets together exceed [MaxRejections], only the first entries remain.
+	// Rejections has one entry for each policy, fewest mismatches first, see [compareDistance], then by name. If all
+	// targets together exceed [MaxRejections], only the first entries remain.
 	Rejections []Rejection
 }
 

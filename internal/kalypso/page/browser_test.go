@@ -357,8 +357,8 @@ func testAccessible(t *testing.T, b *chromium.Browser) {
 	has("DisclosureTriangleGrouped", "1.5.8 ×3 20 Nov current") // for screen readers only
 }
 
-// On a phone nothing is wider than the screen but tables, also with long names: they scroll by themselves, with a shadow
-// where there is more. The messages of what is wrong are on the screen, and so is an opened cell.
+// On a phone nothing is wider than the screen but tables, also with long names: they scroll by themselves, with a
+// shadow where there is more. The messages of what is wrong are on the screen, and so is an opened cell.
 func testPhone(t *testing.T, b *chromium.Browser) {
 	t.Helper()
 	long := page.Text(strings.Repeat("an-environment-of-a-long-name-", 3))

@@ -111,10 +111,7 @@ func TestReportedFailures(t *testing.T) {
 				t.Errorf("%s, %s: %s, want %s", name, row, cell.text(), want)
 			}
 		}
-		var wrong []string
-		for _, r := range got.section("wrong").all("table")[0].rows()[1:] {
-			wrong = append(wrong, r)
-		}
+		wrong := got.section("wrong").all("table")[0].rows()[1:]
 		want := []string{
 			"failed | prod | shop-api, shop-web | reported as failed | 2 clusters | ",
 			"failed | prod | store | unhealthy: crash | edge-1 | ",
