@@ -32,7 +32,8 @@ func TestAccModuleTerraformTest(t *testing.T) {
 	for was, is := range map[string]string{
 		`lookup(var.overrides, "hold", null)`: "null", "dwell    = var.dwell": "dwell = null",
 		"${var.environment} environment": "environment", "= var.on_move": "= null", "= var.on_error": "= null",
-		"= var.timeouts": "= null", "= var.create_branch": "= null", "= var.deletion_protection": "= null",
+		"= var.accepted_changes": "= null",
+		"= var.timeouts":         "= null", "= var.create_branch": "= null", "= var.deletion_protection": "= null",
 	} {
 		if !strings.Contains(main, was) {
 			t.Fatalf("the module has no %s", was)

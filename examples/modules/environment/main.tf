@@ -61,6 +61,7 @@ resource "kalypso_environment_rendering" "this" {
   guardrails          = var.guardrails
   on_drift            = var.on_drift
   on_assignment_error = var.on_assignment_error
+  accepted_changes    = var.accepted_changes
   on_move             = var.on_move
   on_destroy          = var.on_destroy
   deletion_protection = var.deletion_protection

@@ -114,6 +114,12 @@ variable "adopt" {
   default     = null
 }
 
+variable "accepted_changes" {
+  description = "As in `kalypso_environment_rendering`: the IDs of changes to let pass, from its errors."
+  type        = list(string)
+  default     = null
+}
+
 variable "commit_message" {
   description = "As in `kalypso_environment_rendering`. The default lists the changes."
   type        = string

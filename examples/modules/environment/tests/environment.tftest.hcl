@@ -187,6 +187,7 @@ run "passes_arguments_on" {
     on_destroy          = "keep"
     deletion_protection = false
     commit_message      = "Render prod"
+    accepted_changes    = ["drift-3f2a9c41d07b"]
     timeouts            = { update = "5m" }
     after               = { stage = { deployed = { verdict = "success", promoted_commit = "0123", summary = "whole" } } }
   }
@@ -199,6 +200,7 @@ run "passes_arguments_on" {
       && kalypso_environment_rendering.this[0].on_destroy == "keep"
       && kalypso_environment_rendering.this[0].deletion_protection == false
       && kalypso_environment_rendering.this[0].commit_message == "Render prod"
+      && kalypso_environment_rendering.this[0].accepted_changes == tolist(["drift-3f2a9c41d07b"])
       && try(kalypso_environment_rendering.this[0].timeouts.update, null) == "5m"
     )
     error_message = "The rendering has other arguments."
