@@ -184,6 +184,13 @@ func TestRows(t *testing.T) {
 		{row: "an older tree: progressing", name: "one current cluster does not make the folder a success",
 			branch: fresh(), reports: []deployment.Report{at("a", "c2"), at("b", "c1")},
 			want: "current 1, progressing 1, pending; pending"},
+		{row: "an older tree: progressing", name: "the message of a healthy report is no reason", branch: fresh(),
+			reports: []deployment.Report{with(at("a", "c1"), said("ok"))},
+			want:    "progressing 1, pending; pending", says: "progressing a: it runs an older tree of the folder|"},
+		{row: "an older tree: progressing", name: "the message of an unhealthy report is a reason", branch: fresh(),
+			reports: []deployment.Report{with(at("a", "c1"), health(deployment.Failed), said("no such image"))},
+			want:    "progressing 1, pending; pending",
+			says:    "progressing a: it runs an older tree of the folder: no such image|"},
 		{row: "an older tree: failed past the deadline", branch: line("B", "A"), reports: []deployment.Report{at("a", "c1")},
 			want: "failed 1, failure; failure", says: "failed a: it runs an older tree of the folder for longer than 1h"},
 

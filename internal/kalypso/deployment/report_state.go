@@ -47,7 +47,9 @@ func (w *Input) evaluateReport(r Report) evaluatedReport {
 	if j.state == StateFailed {
 		j.since = later(changed, r.Since).Add(w.Rules.Deadline)
 	}
-	j.why = withMessage(j.why, OneLine(r.Message))
+	if j.why == "" || r.Health != Healthy { // a healthy cluster's "ok" is no reason for another state
+		j.why = withMessage(j.why, OneLine(r.Message))
+	}
 	j.Revision = OneLine(r.Revision)
 	return j
 }
