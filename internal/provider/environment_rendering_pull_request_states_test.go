@@ -201,6 +201,8 @@ func TestAccPullRequestInput(t *testing.T) {
 		"-no-color")
 	r.delivery()
 	r.setDestination("repo", "file://"+r.on.Path)
+	r.expectError([]string{"Pull requests need a Git host", `strategy = "push"`}, "plan", "-no-color")
+	r.setDestination("repo", "https://git.acme.io/acme/gitops")
 	r.expectError([]string{"Repo is on no configured host"}, "plan", "-no-color")
 	r.setDestination("repo", r.fake.URL+"/acme/other")
 	r.expectError([]string{"Repo not found, or not visible"}, "plan", "-no-color")

@@ -75,7 +75,7 @@ func TestAccRolloutRemoves(t *testing.T) {
 	r.expectWarning(`Stage "all" waits for`)
 	r.report("current", rollingTypes[:4]...)
 	r.wave("2 2 2 2 -")
-	if now := r.rendered(); now["rollout_status"] != "removed cluster types, wave 1" || now["delivered"] != true {
+	if now := r.rendered(); now["rollout_status"] != "stage removed cluster types, wave 1" || now["delivered"] != true {
 		t.Errorf("the status: %v, %v", now["rollout_status"], now["delivered"])
 	}
 }
@@ -179,7 +179,7 @@ func TestAccRolloutLostState(t *testing.T) {
 	r.expectEmptyPlan()
 	r.expectCommits(0)
 	r.forget()
-	r.expectError([]string{"The rendering is protected", "The waves: the last commit was of canary, wave 1."},
+	r.expectError([]string{"The rendering is protected", "The waves: the last commit wrote stage canary, wave 1."},
 		"destroy", "-no-color", "-auto-approve", "-refresh=false")
 	r.report("current", "canary")
 	out := r.succeed("plan", "-no-color", "-refresh=false")
@@ -307,7 +307,7 @@ func TestAccRolloutAdopts(t *testing.T) {
 	fresh.stages(canaryThenAll...)
 	fresh.options("create_branch", true, "promoted_commit", promotedAfter)
 	plan := fresh.succeed("plan", "-no-color")
-	if !strings.Contains(plan.text(), `+ rollout_status = "canary, wave 1"`) || strings.Contains(plan.text(),
+	if !strings.Contains(plan.text(), `+ rollout_status = "stage canary, wave 1"`) || strings.Contains(plan.text(),
 		"tree_hash = (known after") {
 		t.Errorf("the plan of a create:\n%s", plan.stdout)
 	}
@@ -371,7 +371,7 @@ func TestAccRolloutPullRequest(t *testing.T) {
 	reviewed.on.Merge(t, reviewed.last().Number, "merge")
 	r.apply()
 	r.expectValues("2 1 1 1 1")
-	if now := r.rendered(); now["delivered"] != false || now["rollout_status"] != "canary, wave 1" {
+	if now := r.rendered(); now["delivered"] != false || now["rollout_status"] != "stage canary, wave 1" {
 		t.Errorf("after the merge: %v, %v", now["delivered"], now["rollout_status"])
 	}
 

@@ -170,7 +170,7 @@ func TestAccRollout(t *testing.T) {
 	r.options("promoted_commit", promotedAfter)
 	r.wave("2 1 1 1 1")
 	now := r.rendered()
-	if now["rollout_status"] != "canary, wave 1" || now["delivered"] != false ||
+	if now["rollout_status"] != "stage canary, wave 1" || now["delivered"] != false ||
 		now["target_tree_hash"] == now["tree_hash"] {
 		t.Errorf("after the canary: %v, %v", now["rollout_status"], now["delivered"])
 	}
@@ -194,7 +194,7 @@ func TestAccRollout(t *testing.T) {
 	r.expectWarning(`Stage "rest" waits for`, "north: ", "south: ")
 	r.report("current", rollingTypes...)
 	out := r.wave("2 2 2 2 2")
-	if now := r.rendered(); now["rollout_status"] != "rest, wave 3" || now["delivered"] != true ||
+	if now := r.rendered(); now["rollout_status"] != "stage rest, wave 3" || now["delivered"] != true ||
 		now["target_tree_hash"] != now["tree_hash"] {
 		t.Errorf("after the last wave: %v, %v\n%s", now["rollout_status"], now["delivered"], out.stdout)
 	}

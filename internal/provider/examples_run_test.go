@@ -155,7 +155,7 @@ func TestAccExampleRollout(t *testing.T) {
 		sections,
 		"The plan of a change",
 		"(4 unchanged elements hidden)",
-		`+ rollout_status = "canary, wave 1"`,
+		`+ rollout_status = "stage canary, wave 1"`,
 		"Plan: 0 to add, 1 to change, 0 to destroy.",
 	)
 	wantInSection(t, sections, "The canary", "delivered = false",
@@ -168,8 +168,8 @@ func TestAccExampleRollout(t *testing.T) {
 		"The rollout waits",
 		`Stage "canary" waits for:`,
 	)
-	wantInSection(t, sections, "A quarter of the rest", `"rest, wave 1"`, "east region: north north region: west")
-	wantInSection(t, sections, "The next quarter", `"rest, wave 2"`, "north region: north south region: west")
+	wantInSection(t, sections, "A quarter of the rest", `"stage rest, wave 1"`, "east region: north north region: west")
+	wantInSection(t, sections, "The next quarter", `"stage rest, wave 2"`, "north region: north south region: west")
 	wantInSection(t, sections, "It fails: the rollout stops", "The rollout stopped", "north-1 failed:",
 		"south region: west")
 	wantInSection(t, sections, "A fixed fleet begins with the canary", "canary region: south east region: north")

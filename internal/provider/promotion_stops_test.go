@@ -71,7 +71,7 @@ func TestAccPromotionStops(t *testing.T) {
 		p.status(second, "success", "")
 		p.ownChange("huge")
 		p.rules("after", gate, "hold", "an incident")
-		p.expectUnchanged("The environment is frozen", "Hold: an incident",
+		p.expectUnchanged("The environment is frozen", "Hold: an incident. This rendering writes nothing",
 			"1 cluster type waits to change", "huge: +1 -0 ~0")
 		if seen := p.decision(); seen.Decision != "frozen" || seen.Commit != first || len(seen.Waiting) != 1 {
 			t.Errorf("it is %+v", seen)
@@ -229,7 +229,7 @@ func TestAccPromotionStopsWavesInReview(t *testing.T) {
 		}
 	}
 	p.pause("an incident")
-	marked("The rollout is paused: an incident")
+	marked("The rollout is paused: an incident.")
 	back()
 	p.rules("hold", "the holidays")
 	marked("the holidays")
@@ -359,7 +359,7 @@ func TestAccPromotionErrorsExplain(t *testing.T) {
 		gitserver.Seed(t, p.controlPlaneAt, "prod", map[string]string{"broken.yaml": kalypsoYAML("ClusterType", "broken",
 			"{reconciler: nope, namespaceService: namespace}")})
 		says := []string{"The promotion would stay at commit " + second, "while its rollout is under way",
-			"The waves: the last commit was of all, wave 1, and the rollout is under way."}
+			"The waves: the last commit wrote stage all, wave 1, and the rollout is under way."}
 		p.expectError(says, "plan", "-no-color")
 		// An error of the branch: the decision of the waves is known.
 		gitserver.Git(t, p.controlPlaneAt, "update-ref", "refs/heads/prod", "refs/heads/prod~1")
@@ -386,8 +386,13 @@ func TestAccPromotionStateErrorsExplain(t *testing.T) {
 		second := p.commit()
 		p.inWaves()
 		p.apply()
-		says := []string{"In the state, the promotion took commit " + second, "Promote " + second[:12],
-			"The waves: the last commit was of all, wave 1, and the rollout is under way."}
+		says := []string{"When the last change was planned, the promotion took commit " + second, "Promote " + second[:12],
+			"The waves: the last commit wrote stage all, wave 1, and the rollout is under way."}
+		p.expectError(append(says, "The rendering is protected"), "destroy", "-no-color", "-auto-approve")
+		p.inWaves()
+		p.apply()
+		says = []string{"When the last change was planned, the promotion stayed at commit " + second,
+			"while its rollout is under way.", "The waves: the last commit wrote stage all, wave 2, and completed the rollout."}
 		p.expectError(append(says, "The rendering is protected"), "destroy", "-no-color", "-auto-approve")
 		p.set("deletion_protection", false)
 		p.root.apply()

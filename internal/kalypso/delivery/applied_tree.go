@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/repourl"
@@ -181,7 +182,7 @@ func nextTree(t *AppliedTree, s *State) *AppliedTree {
 	switch step := next.step; {
 	case step.Uncertain:
 	case step.Paused != "":
-		proposed.step, proposed.withheld = step, "The rollout is paused: "+printable.Line(step.Paused)
+		proposed.step, proposed.withheld = step, "The rollout is paused: "+problem.EndSentence(step.Paused)
 	case len(step.Taken) == 0 && len(step.Waiting)+len(step.Stopped) > 0:
 		proposed.step = step
 		proposed.withheld = fmt.Sprintf("An earlier wave of the rollout is not current, in stage %q.",

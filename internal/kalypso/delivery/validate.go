@@ -35,7 +35,8 @@ func (a *Arguments) Validate() problem.Problems {
 			"commit_message"))
 	}
 	return slices.Concat(ps, a.AcceptedChanges.Validate(), ValidateTrailers(a.Trailers),
-		pullrequest.Validate(a.PullRequest), validateSources(a.Sources))
+		pullrequest.Validate(a.PullRequest), pullrequest.ValidateRepo(a.Strategy, a.Destination.Repo),
+		validateSources(a.Sources))
 }
 
 // ValidateTrailers reports the trailers that no commit can have, each at its key of commit_trailers.

@@ -83,7 +83,11 @@ func TestValidate(t *testing.T) {
 			[]string{"error delivery.reviewers: Invalid reviewer"}},
 		"draft that merges": {func(d *Arguments) { d.PullRequest.Draft, d.PullRequest.AutoMerge = true, "squash" },
 			[]string{"error delivery.auto_merge: Conflicting arguments: draft and auto-merge"}},
-		"source": {func(d *Arguments) { d.Sources = origin.Sources{"https://acme.io/a@main:x": "abc"} }, nil},
+		"pull requests of a folder": {func(d *Arguments) {
+			d.Strategy, d.Destination.Repo = strategy.PullRequest, "file:///srv/gitops.git"
+		}, []string{"error delivery.strategy: Pull requests need a Git host"}},
+		"pushes to a folder": {func(d *Arguments) { d.Destination.Repo = "file:///srv/gitops.git" }, nil},
+		"source":             {func(d *Arguments) { d.Sources = origin.Sources{"https://acme.io/a@main:x": "abc"} }, nil},
 		"source without a location": {func(d *Arguments) { d.Sources = origin.Sources{"x": "abc"} },
 			[]string{"error sources.[x]: Invalid source"}},
 		"source without a commit": {func(d *Arguments) { d.Sources = origin.Sources{"https://acme.io/a@main:x": ""} },

@@ -23,6 +23,17 @@ func Sentence(err error) string {
 	return text + "."
 }
 
+// EndSentence returns a text that a person wrote, on one line and with the end of a sentence, so that ours can follow.
+func EndSentence(text string) string {
+	text = printable.Line(strings.TrimSpace(text))
+	if text == "" || slices.ContainsFunc([]string{".", "!", "?", "…"}, func(end string) bool {
+		return strings.HasSuffix(text, end)
+	}) {
+		return text
+	}
+	return text + "."
+}
+
 // IndentedList formats lines for a [Problem]'s Detail, indented and printable. It shows at most most lines, and
 // counts the rest.
 func IndentedList(lines []string, most int) string {

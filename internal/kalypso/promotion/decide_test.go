@@ -262,9 +262,9 @@ func TestDecide(t *testing.T) {
 		}, ok(2, 1)), "promote", 3, "", "approved", ""},
 
 		"hold": {prod(func(w *promotion.World) { w.Hold = "freeze" }, ok(2, 1)), "frozen", 1, "freeze",
-			"Hold: freeze", ""},
+			"Hold: freeze.", ""},
 		"hold without newer commits": {prod(func(w *promotion.World) { w.Hold, w.Current.Commit = "freeze", hash(5) }),
-			"frozen", 5, "", "Hold: freeze", ""},
+			"frozen", 5, "", "Hold: freeze.", ""},
 		"hold takes precedence over approved": {prod(func(w *promotion.World) {
 			w.Hold, w.Approved = "freeze",
 				[]string{hash(3)}
@@ -276,7 +276,7 @@ func TestDecide(t *testing.T) {
 			"frozen", -1, "freeze", "has no promoted commit", ""},
 		"hold takes precedence over rejected": {prod(func(w *promotion.World) {
 			w.Hold, w.Rejected, w.Current.Delivered = "freeze", map[string]string{hash(1): ""}, hashes(1, 0)
-		}), "frozen", 1, "", "Hold: freeze", ""},
+		}), "frozen", 1, "", "Hold: freeze.", ""},
 		"the current commit is rejected": {prod(func(w *promotion.World) {
 			w.Rejected, w.Current.Delivered = map[string]string{hash(1): ""}, hashes(1, 0)
 		}, ok(2, 1)), "rollback", 0, "", "is rejected, and this is the newest earlier delivery", ""},

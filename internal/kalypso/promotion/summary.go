@@ -84,7 +84,7 @@ func (c *choice) headline() string {
 	case c.Kind == Rollback:
 		return fmt.Sprintf("Roll back environment %q to %s, from %s.", c.Environment, short(c.Commit), from)
 	case c.Hold != "":
-		return fmt.Sprintf("%s, and nothing is written there. Hold: %s", at, printable.Line(c.Hold))
+		return fmt.Sprintf("%s, and nothing is written there. Hold: %s", at, problem.EndSentence(c.Hold))
 	case c.Kind == Frozen:
 		return fmt.Sprintf("%s, and nothing is written there: %s is rejected, and no earlier delivery on branch %q is good. "+
 			"Set pinned_commit to the commit to go to.", at, short(c.rejected()[0]), c.History.Branch)

@@ -6,6 +6,8 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/repourl"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/strategy"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
 )
 
@@ -41,6 +43,17 @@ func Validate(s Settings) (ps problem.Problems) {
 			"No host merges drafts. Set draft or auto_merge, not both.")
 	}
 	return ps
+}
+
+// ValidateRepo reports a repo whose changes can't be proposed: a folder on this machine has no pull requests.
+func ValidateRepo(s strategy.Strategy, repo string) problem.Problems {
+	at, err := repourl.Parse(repo)
+	if s != strategy.PullRequest || unknown.Is(repo) || err != nil || !at.IsLocal() {
+		return nil
+	}
+	return problem.Problems{problem.At("Pull requests need a Git host", fmt.Sprintf("%s is a folder on this machine, and "+
+		"a folder has no pull requests. Use delivery.strategy = \"push\", or a repo on a Git host.", at),
+		"delivery", "strategy")}
 }
 
 // ReviewersError lists the reviewers whose review the host cannot request.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion"
 )
 
@@ -60,7 +61,7 @@ func (r Reason) Frozen() string {
 		return ""
 	}
 	why, _, _ := strings.Cut(strings.TrimSpace(r.Summary), "\n")
-	return cmp.Or(printable.Line(why), "The promotion is frozen.")
+	return cmp.Or(problem.EndSentence(why), "The promotion is frozen.")
 }
 
 // SetPromotion sets the reason of the promoted commit. before is the record on the branch, or nil. During a rollout, r

@@ -27,13 +27,14 @@ func TestFacts(t *testing.T) {
 	}
 }
 
-// TestFrozen: a frozen promotion gives the reason in one line.
+// TestFrozen: a frozen promotion gives the reason in one sentence, since our text follows it.
 func TestFrozen(t *testing.T) {
 	for r, want := range map[record.Reason]string{
-		{Decision: promotion.Hold, Summary: "x"}:         "",
-		{Decision: promotion.Frozen, Summary: "x\ny"}:    "x",
-		{Decision: promotion.Frozen, Summary: "\x1b[2J"}: `\x1b[2J`,
-		{Decision: promotion.Frozen}:                     "The promotion is frozen.",
+		{Decision: promotion.Hold, Summary: "x"}:          "",
+		{Decision: promotion.Frozen, Summary: "x\ny"}:     "x.",
+		{Decision: promotion.Frozen, Summary: "Hold: x!"}: "Hold: x!",
+		{Decision: promotion.Frozen, Summary: "\x1b[2J"}:  `\x1b[2J.`,
+		{Decision: promotion.Frozen}:                      "The promotion is frozen.",
 	} {
 		if got := r.Frozen(); got != want {
 			t.Errorf("%+v: %q, want %q", r, got, want)

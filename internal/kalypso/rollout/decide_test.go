@@ -82,10 +82,10 @@ func TestNext(t *testing.T) {
 		edit func(*rollout.Rollout, *rollout.Situation)
 		want string
 	}{
-		"the next stage, by name": {nil, "takes [b]; rest, wave 1; from map[a:1 b:1]"},
+		"the next stage, by name": {nil, "takes [b]; stage rest, wave 1; from map[a:1 b:1]"},
 		"the soak is not over": {
 			func(r *rollout.Rollout, _ *rollout.Situation) { r.Stages[0].Soak = 3 * time.Hour },
-			"takes []; canary, wave 1; from map[a:1]; the soak of 3h, which ends at 2026-01-31T13:00:00Z: " +
+			"takes []; stage canary, wave 1; from map[a:1]; the soak of 3h, which ends at 2026-01-31T13:00:00Z: " +
 				"the last clusters run the change since 2026-01-31T10:00:00Z",
 		},
 		"the beginning of the soak is unknown": {
@@ -94,21 +94,21 @@ func TestNext(t *testing.T) {
 				f.Since = time.Time{}
 				r.Observed.Folders["a"] = f
 			},
-			"takes []; canary, wave 1; from map[a:1]; the soak of 1h: reports don't say since when these run the change: a",
+			"takes []; stage canary, wave 1; from map[a:1]; the soak of 1h: reports don't say since when these run the change: a",
 		},
 		"an observation from before the commit": {
 			func(_ *rollout.Rollout, s *rollout.Situation) { s.Before.At = noon.Add(time.Minute) },
-			"takes []; canary, wave 1; from map[a:1]; a: it was last observed at 2026-01-31T12:00:00Z, before the last " +
+			"takes []; stage canary, wave 1; from map[a:1]; a: it was last observed at 2026-01-31T12:00:00Z, before the last " +
 				"commit of the rollout",
 		},
 		"nothing was observed": {
 			func(r *rollout.Rollout, _ *rollout.Situation) { r.Observed = nil },
-			"takes []; canary, wave 1; from map[a:1]; a: rollout.observed is null, so nothing says whether its clusters run " +
+			"takes []; stage canary, wave 1; from map[a:1]; a: rollout.observed is null, so nothing says whether its clusters run " +
 				"the change",
 		},
 		"no cluster has reported yet": {
 			func(r *rollout.Rollout, _ *rollout.Situation) { delete(r.Observed.Folders, "a") },
-			"takes []; canary, wave 1; from map[a:1]; a: no cluster has reported it yet",
+			"takes []; stage canary, wave 1; from map[a:1]; a: no cluster has reported it yet",
 		},
 		"the canary fails": {
 			func(r *rollout.Rollout, _ *rollout.Situation) {
@@ -116,13 +116,13 @@ func TestNext(t *testing.T) {
 				r.Observed.Problems = []deployment.Problem{{Cluster: "x", Folder: "a", State: deployment.StateFailed,
 					Message: "broken"}}
 			},
-			"takes []; canary, wave 1; from map[a:1]; a: 1 of 2 clusters current;   x failed: broken",
+			"takes []; stage canary, wave 1; from map[a:1]; a: 1 of 2 clusters current;   x failed: broken",
 		},
 		"the canary failed with an earlier tree": {
 			func(r *rollout.Rollout, _ *rollout.Situation) {
 				r.Observed.Folders["a"] = state("1", deployment.Failure)
 			},
-			"takes []; canary, wave 1; from map[a:1]; a: it was observed with another tree on the branch",
+			"takes []; stage canary, wave 1; from map[a:1]; a: it was observed with another tree on the branch",
 		},
 		"the fleet changes the folder that fails": {
 			func(r *rollout.Rollout, s *rollout.Situation) {
@@ -130,74 +130,74 @@ func TestNext(t *testing.T) {
 				s.Target["a"] = rollout.RenderedFolder{Hash: "3", Assignments: 1, Labels: map[string]string{"ring": "0"}}
 				s.TargetTreeHash = "another"
 			},
-			"takes [a]; canary, wave 1; from map[a:1]",
+			"takes [a]; stage canary, wave 1; from map[a:1]",
 		},
 		"the folder that fails is reverted": {
 			func(r *rollout.Rollout, s *rollout.Situation) {
 				r.Observed.Folders["a"] = state("2", deployment.Failure)
 				s.Target["a"] = rollout.RenderedFolder{Hash: "1", Assignments: 1, Labels: map[string]string{"ring": "0"}}
 			},
-			"takes [a]; canary, wave 1; from map[]",
+			"takes [a]; stage canary, wave 1; from map[]",
 		},
 		"skipped": {
 			func(r *rollout.Rollout, _ *rollout.Situation) { r.Skip = "target" },
 			"takes [b c]; all at once; from map[]; complete",
 		},
 		"skipped for another tree": {
-			func(r *rollout.Rollout, _ *rollout.Situation) { r.Skip = "other" }, "takes [b]; rest, wave 1; from map[a:1 b:1]",
+			func(r *rollout.Rollout, _ *rollout.Situation) { r.Skip = "other" }, "takes [b]; stage rest, wave 1; from map[a:1 b:1]",
 		},
 		"a folder that needs no cluster is delivered in its wave": {
 			func(r *rollout.Rollout, _ *rollout.Situation) {
 				r.Observed.Folders["b"] = deployment.FolderState{Tree: "1", Verdict: deployment.Success}
 			},
-			"takes [b]; rest, wave 1; from map[a:1 b:1]",
+			"takes [b]; stage rest, wave 1; from map[a:1 b:1]",
 		},
 		"a canary without clusters, observed before the wave": {
 			func(r *rollout.Rollout, s *rollout.Situation) {
 				r.Observed.Folders["a"] = deployment.FolderState{Tree: "1", Verdict: deployment.Success}
 			},
-			"takes []; canary, wave 1; from map[a:1]; a: it was observed with another tree on the branch",
+			"takes []; stage canary, wave 1; from map[a:1]; a: it was observed with another tree on the branch",
 		},
 		"a canary without clusters, and an older observation": {
 			func(r *rollout.Rollout, s *rollout.Situation) {
 				s.Before.At = noon.Add(time.Minute)
 				r.Observed.Folders["a"] = deployment.FolderState{Tree: "2", Verdict: deployment.Success}
 			},
-			"takes []; canary, wave 1; from map[a:1]; a: it was last observed at 2026-01-31T12:00:00Z, before the last " +
+			"takes []; stage canary, wave 1; from map[a:1]; a: it was last observed at 2026-01-31T12:00:00Z, before the last " +
 				"commit of the rollout",
 		},
 		"a canary without clusters, observed after the wave": {
 			func(r *rollout.Rollout, _ *rollout.Situation) {
 				r.Observed.Folders["a"] = deployment.FolderState{Tree: "2", Verdict: deployment.Success}
 			},
-			"takes [b]; rest, wave 1; from map[a:1 b:1]",
+			"takes [b]; stage rest, wave 1; from map[a:1 b:1]",
 		},
 		"a removed cluster type is removed by the last wave": {
 			func(_ *rollout.Rollout, s *rollout.Situation) { delete(s.Target, "b") },
-			"takes [c]; rest, wave 1; from map[a:1 c:1]",
+			"takes [c]; stage rest, wave 1; from map[a:1 c:1]",
 		},
 		"a folder of a later wave was changed outside Terraform": {
 			func(_ *rollout.Rollout, s *rollout.Situation) { s.Seen["c"] = "theirs" },
-			"takes [b]; rest, wave 1; from map[a:1 b:1]",
+			"takes [b]; stage rest, wave 1; from map[a:1 b:1]",
 		},
 		"an apply was killed after its push": {
 			func(_ *rollout.Rollout, s *rollout.Situation) { s.Seen["b"] = "2" },
-			"takes []; canary, wave 1; from map[a:1 b:1]; b: it was observed with another tree on the branch",
+			"takes []; stage canary, wave 1; from map[a:1 b:1]; b: it was observed with another tree on the branch",
 		},
 		"paused": {
 			func(r *rollout.Rollout, _ *rollout.Situation) { r.Pause = "an incident" },
-			"takes []; canary, wave 1; from map[a:1]; paused: an incident",
+			"takes []; stage canary, wave 1; from map[a:1]; paused: an incident",
 		},
 		"paused and skipped": {
 			func(r *rollout.Rollout, _ *rollout.Situation) { r.Pause, r.Skip = "an incident", "target" },
-			"takes []; canary, wave 1; from map[a:1]; paused: an incident",
+			"takes []; stage canary, wave 1; from map[a:1]; paused: an incident",
 		},
 		"paused, and the canary is reverted": {
 			func(r *rollout.Rollout, s *rollout.Situation) {
 				r.Pause = "an incident"
 				s.Target["a"] = rollout.RenderedFolder{Hash: "1", Assignments: 1, Labels: map[string]string{"ring": "0"}}
 			},
-			"takes [a]; canary, wave 1; from map[]; paused: an incident",
+			"takes [a]; stage canary, wave 1; from map[]; paused: an incident",
 		},
 		"paused, and the branch contains the target": {
 			func(r *rollout.Rollout, s *rollout.Situation) {
@@ -205,7 +205,7 @@ func TestNext(t *testing.T) {
 				for name := range s.Target {
 					s.Delivered[name], s.Seen[name] = "2", "2"
 				}
-			}, "takes []; canary, wave 1; from map[]; complete",
+			}, "takes []; stage canary, wave 1; from map[]; complete",
 		},
 		"pause is unknown": {
 			func(r *rollout.Rollout, _ *rollout.Situation) { r.PauseUnknown = true }, "uncertain",
@@ -230,14 +230,14 @@ func TestNext(t *testing.T) {
 				for name := range s.Target {
 					s.Delivered[name], s.Seen[name] = "2", "2"
 				}
-			}, "takes []; canary, wave 1; from map[]; complete",
+			}, "takes []; stage canary, wave 1; from map[]; complete",
 		},
 		"a tree of a later stage is not known": {
 			func(_ *rollout.Rollout, s *rollout.Situation) {
 				s.Before.At, s.TargetTreeHash = noon.Add(time.Minute), ""
 				s.Target["c"] = rollout.RenderedFolder{Assignments: 1, Unknown: true, Labels: map[string]string{"ring": "1"}}
 			},
-			"takes []; canary, wave 1; from map[a:1]; a: it was last observed at 2026-01-31T12:00:00Z, before the last " +
+			"takes []; stage canary, wave 1; from map[a:1]; a: it was last observed at 2026-01-31T12:00:00Z, before the last " +
 				"commit of the rollout",
 		},
 		"a tree of this stage is not known": {

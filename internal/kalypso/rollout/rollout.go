@@ -67,7 +67,8 @@ type StoredProgress struct {
 	At   time.Time `json:"at,omitzero"`    // time of the last commit
 }
 
-// Status returns the stage and the wave of the last commit, or "" without a rollout.
+// Status returns the stage and the wave of the last commit, or "" without a rollout. It says "stage" before the name: a
+// stage may be called all.
 func (s *StoredProgress) Status() string {
 	switch {
 	case s == nil:
@@ -75,9 +76,9 @@ func (s *StoredProgress) Status() string {
 	case s.Stage == "":
 		return "all at once"
 	case s.Wave == 0:
-		return s.Stage
+		return "stage " + s.Stage
 	}
-	return fmt.Sprintf("%s, wave %d", s.Stage, s.Wave)
+	return fmt.Sprintf("stage %s, wave %d", s.Stage, s.Wave)
 }
 
 // UnderWay reports whether the branch contains a part of the target alone.

@@ -33,6 +33,10 @@ var differences = []difference{
 			"its folders.\n  If the rendering is to go, with all its folders, set"},
 	{accepting, ". If this is intended, raise it. It would remove:", ". It would remove:"},
 	{wording, "The old location holds them", "The old location contains them"},
+	{wording, "The waves: the last commit was of all at once, and the rollout is complete.",
+		"The waves: the last commit wrote all at once, and completed the rollout."},
+	{wording, ", wave 1, and the rollout is complete.", ", wave 1, and completed the rollout."},
+	{`a stage may be called "all"`, "The waves: the last commit was of ", "The waves: the last commit wrote stage "},
 }
 
 // wording is the reason of a text that says the same in other words, see CONTRIBUTING.

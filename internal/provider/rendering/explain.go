@@ -25,7 +25,8 @@ func (m *environmentRenderingModel) explainErrors(
 }
 
 // explainStateErrors is [environmentRenderingModel.explainErrors] of the state, for a refresh and a destroy: they do
-// not know the promotion of this run.
+// not know the promotion of this run. The promotion of the state is older than the waves: it chose the commit for the
+// last wave when the rollout was still under way.
 func (m *environmentRenderingModel) explainStateErrors(diags *diag.Diagnostics, before *delivery.State) {
 	if diags.HasError() {
 		endErrors(diags, m.explainPromotion(did)+m.explainRollout(before, nil))
@@ -55,7 +56,7 @@ type verbs struct{ begin, stay, take, goBack, pin string }
 
 var (
 	wouldDo = verbs{"The promotion would", "stay at", "take", "go back to", "be pinned to"}
-	did     = verbs{"In the state, the promotion", "stayed at", "took", "went back to", "was pinned to"}
+	did     = verbs{"When the last change was planned, the promotion", "stayed at", "took", "went back to", "was pinned to"}
 )
 
 func (m *environmentRenderingModel) explainPromotion(verbs verbs) string {
@@ -88,13 +89,13 @@ func (m *environmentRenderingModel) explainRollout(before *delivery.State, step 
 	text := "no wave was written yet"
 	switch status := m.RolloutStatus.ValueString(); {
 	case before == nil && status != "": // the private state can't be read
-		text = "the last commit was of " + printable.Line(status)
+		text = "the last commit wrote " + printable.Line(status)
 	case before != nil && before.Rollout != nil:
-		text = "the last commit was of " + printable.Line(before.Rollout.Status())
+		text = "the last commit wrote " + printable.Line(before.Rollout.Status())
 		if before.Rollout.UnderWay() {
 			text += ", and the rollout is under way"
 		} else {
-			text += ", and the rollout is complete"
+			text += ", and completed the rollout"
 		}
 	}
 	text = "\nThe waves: " + text + ".\n"

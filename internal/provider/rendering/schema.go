@@ -215,7 +215,7 @@ func environmentRenderingComputed() map[string]schema.Attribute {
 		"target_tree_hash": schemas.ComputedString(
 			"With `rollout`: the hash of the fleet's tree, which the last wave reaches. Otherwise null."),
 		"rollout_status": schemas.ComputedString(
-			"With `rollout`: the stage and the wave of the last commit. Null if there is none " +
+			"With `rollout`: the stage and the wave of the last commit, such as `stage canary, wave 1`. Null if there is none " +
 				"yet.",
 		),
 		"commit_sha": schemas.ComputedString(

@@ -128,7 +128,7 @@ plan: withhold`},
 			r.frozen("an `incident`")
 			return nil
 		}, `
-1 open: dev to dev draft "an 'incident'"
+1 open: dev to dev draft "an 'incident'."
 ours/dev: 1
 plan: nothing`},
 		{"frozen while auto-merge is enabled", func(r *reviewed) error {
@@ -136,7 +136,7 @@ plan: nothing`},
 			r.frozen("an incident")
 			return nil
 		}, `
-1 open: dev to dev draft "an incident"
+1 open: dev to dev draft "an incident."
 ours/dev: 1
 plan: nothing`},
 		{"frozen on a host without drafts", func(r *reviewed) error {
@@ -178,7 +178,7 @@ plan: withhold`},
 			r.apply()
 			return nil
 		}, `
-1 open: dev to dev draft "the holidays"
+1 open: dev to dev draft "the holidays."
 ours/dev: 1
 plan: nothing`},
 		{"frozen, and people pushed to our branch", func(r *reviewed) error {
@@ -186,7 +186,7 @@ plan: nothing`},
 			r.push(r.ours(), "large/a-x/reconciler.yaml", "hotfix")
 			return nil
 		}, `
-1 open: dev to dev draft "an incident"
+1 open: dev to dev draft "an incident."
 ours/dev: hotfix
 plan: nothing`},
 		{"no longer frozen: the plan", func(r *reviewed) error {
@@ -194,7 +194,7 @@ plan: nothing`},
 			r.freeze("")
 			return nil
 		}, `
-1 open: dev to dev draft "an incident"
+1 open: dev to dev draft "an incident."
 ours/dev: 1
 plan: write`},
 		{"no longer frozen", func(r *reviewed) error {
@@ -225,7 +225,7 @@ plan: nothing, delivered`},
 			r.apply()
 			return nil
 		}, `
-1 closed: dev to dev draft "an incident"
+1 closed: dev to dev draft "an incident."
 ours/dev: 1
 plan: nothing`},
 		{"nothing is promoted yet", func(r *reviewed) error { r.desired.NoCommit = true; return nil }, `
@@ -325,7 +325,7 @@ plan: nothing, delivered`},
 		}, `
 1 merged: dev to dev
 2 merged: dev to dev
-3 open: dev to dev draft "The rollout is paused: an incident"
+3 open: dev to dev draft "The rollout is paused: an incident."
 dev: 2
 ours/dev: 2
 plan: nothing`},
