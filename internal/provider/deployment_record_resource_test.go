@@ -316,7 +316,7 @@ func TestAccDeploymentRecordErrors(t *testing.T) {
 		r.expectError([]string{"Invalid URL of PostgreSQL", says}, "plan", "-no-color")
 	}
 	r.set("postgres_url", nil)
-	r.expectError([]string{"PostgreSQL is not configured", "KALYPSO_POSTGRES_URL"}, "apply", "-no-color", "-auto-approve")
+	r.expectError([]string{"PostgreSQL is not configured", "KALYPSO_POSTGRES_URL"}, "plan", "-no-color")
 	r.set("postgres_url", url)
 	r.set("store", map[string]any{"postgres": map[string]any{"schema": "pg_own"}})
 	r.expectError([]string{"Invalid schema"}, "plan", "-no-color")

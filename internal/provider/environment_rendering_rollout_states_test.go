@@ -156,7 +156,7 @@ func TestAccRolloutImport(t *testing.T) {
 	r.expectError([]string{"The branch contains a rendering of this environment"}, "plan", "-no-color")
 	r.succeed("import", renderingAddress, "dev@file://"+r.repo+"//.?ref=dev")
 	now := r.rendered()
-	if now["rollout_status"] != "canary" || now["delivered"] != false ||
+	if now["rollout_status"] != "stage canary" || now["delivered"] != false ||
 		now["target_tree_hash"] != before["target_tree_hash"] {
 		t.Errorf("imported: %v, %v", now["rollout_status"], now["delivered"])
 	}

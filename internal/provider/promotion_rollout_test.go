@@ -55,7 +55,7 @@ func TestAccPromotionRollout(t *testing.T) {
 
 	second := p.commit()
 	p.wave("promote", second, first)
-	wantText(t, p.message(), "Rollout: stage all, wave 1", "Promoted commit, in waves: "+second, "- no gates")
+	wantText(t, p.message(), "Rollout: all, wave 1", "Promoted commit, in waves: "+second, "- no gates")
 	third := p.commit() // which has to wait for the rollout
 	seen := p.wave("hold", second, second)
 	wantText(t, seen.Summary, "1 newer commit waits", "a rollout of environment \"prod\" is under way")

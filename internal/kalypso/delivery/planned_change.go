@@ -121,7 +121,7 @@ func (p *PlannedChange) CommitMessage() string {
 		fmt.Fprintf(&b, "\nFails to render: %d kept, %d left out\n", len(k.kept), len(k.leftOut))
 	}
 	if t.begun {
-		fmt.Fprintf(&b, "\nRollout: %s\n", t.rollout.Status())
+		fmt.Fprintf(&b, "\nRollout: %s\n", t.rollout.StageAndWave())
 	}
 	if t.Promotion.Commit != "" && t.Complete() {
 		fmt.Fprintf(&b, "\nPromoted commit: %s\n", t.Promotion.Commit)

@@ -70,15 +70,23 @@ type StoredProgress struct {
 // Status returns the stage and the wave of the last commit, or "" without a rollout. It says "stage" before the name: a
 // stage may be called all.
 func (s *StoredProgress) Status() string {
+	if s == nil || s.Stage == "" {
+		return s.StageAndWave()
+	}
+	return "stage " + s.StageAndWave()
+}
+
+// StageAndWave returns the stage and the wave of the last commit as its message names them, or "" without a rollout.
+func (s *StoredProgress) StageAndWave() string {
 	switch {
 	case s == nil:
 		return ""
 	case s.Stage == "":
 		return "all at once"
 	case s.Wave == 0:
-		return "stage " + s.Stage
+		return s.Stage
 	}
-	return fmt.Sprintf("stage %s, wave %d", s.Stage, s.Wave)
+	return fmt.Sprintf("%s, wave %d", s.Stage, s.Wave)
 }
 
 // UnderWay reports whether the branch contains a part of the target alone.

@@ -36,7 +36,12 @@ var differences = []difference{
 	{wording, "The waves: the last commit was of all at once, and the rollout is complete.",
 		"The waves: the last commit wrote all at once, and completed the rollout."},
 	{wording, ", wave 1, and the rollout is complete.", ", wave 1, and completed the rollout."},
-	{`a stage may be called "all"`, "The waves: the last commit was of ", "The waves: the last commit wrote stage "},
+	{stageNames, `rollout_status = "first`, `rollout_status = "stage first`},
+	{stageNames, `rollout_status = "rest`, `rollout_status = "stage rest`},
+	{stageNames, `rollout_status = "second`, `rollout_status = "stage second`},
+	{stageNames, `rollout_status = "third`, `rollout_status = "stage third`},
+	{stageNames, `rollout_status = "removed cluster`, `rollout_status = "stage removed cluster`},
+	{stageNames, "The waves: the last commit was of ", "The waves: the last commit wrote stage "},
 }
 
 // wording is the reason of a text that says the same in other words, see CONTRIBUTING.
@@ -44,6 +49,9 @@ const wording = "wording"
 
 // accepting is the reason of an advice that names the ID of a change instead of an argument, see accepted_changes.
 const accepting = "accepted_changes"
+
+// stageNames is the reason of a text that says stage before the name of a stage: it may be called all.
+const stageNames = "names of stages"
 
 // difference is a text of the recorded corpus that has changed.
 type difference struct{ reason, recorded, now string }

@@ -15,6 +15,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/configuration"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
 
 var (
@@ -100,8 +101,10 @@ func (r *deploymentRecord) ModifyPlan(
 	case diags.HasError():
 		return
 	case d.unknown:
+		r.checkStore(plan.Store, diags)
 		plan.RecordedAt, plan.Changes, plan.Summary = types.StringUnknown(), types.Int64Unknown(), types.StringUnknown()
 	case d.due:
+		r.checkStore(plan.Store, diags)
 		plan.set(d)
 	default:
 		plan.keep(last)
@@ -110,6 +113,13 @@ func (r *deploymentRecord) ModifyPlan(
 		}
 	}
 	diags.Append(resp.Plan.Set(ctx, plan)...)
+}
+
+// checkStore reports a store that the apply could not open. It contacts nothing.
+func (r *deploymentRecord) checkStore(store types.Object, diags *diag.Diagnostics) {
+	if r.data != nil && tfvalue.WhollyKnown(store) && r.data.StoreKnown(store) {
+		r.data.OpenStore(store, diags)
+	}
 }
 
 // Create records everything that the store does not have yet.

@@ -61,8 +61,17 @@ func mayRetry(err error) bool {
 	}
 	var own *refusal
 	var certificate *tls.CertificateVerificationError
-	return !errors.As(err, &own) && !errors.As(err, &certificate)
+	return !errors.As(err, &own) && !errors.As(err, &certificate) && !hasNoTLS(err)
 }
+
+// hasNoTLS reports whether the server refused to encrypt the connection. pgx has no sentinel for it.
+func hasNoTLS(err error) bool {
+	var connect *pgconn.ConnectError
+	return errors.As(err, &connect) && strings.Contains(connect.Error(), "server refused TLS connection")
+}
+
+// verifiesByDefault ends an error of TLS: most URLs do not name the mode that they get.
+const verifiesByDefault = "sslmode is verify-full, unless the URL or PGSSLMODE sets it"
 
 // refusal is an error of ours that a retry can't fix.
 type refusal struct{ error }
@@ -83,7 +92,11 @@ func (s *Store) wrap(ctx context.Context, err error) error {
 		return fmt.Errorf("%s: %w in time: %w", s, history.ErrUnavailable, ctx.Err())
 	case errors.As(err, &certificate):
 		return fmt.Errorf("%s: the server's certificate can't be verified: %w. Let sslrootcert in the URL name the file of "+
-			"its authority", s, certificate.Err)
+			"its authority, or sslmode=verify-ca if the name of the host is not in it; %s", s, certificate.Err,
+			verifiesByDefault)
+	case hasNoTLS(err):
+		return fmt.Errorf("%s: the server has no TLS. Turn TLS on there, or set sslmode=disable in the URL of a server on "+
+			"this machine; %s", s, verifiesByDefault)
 	case errors.As(err, &sql):
 		text := s.clean(sql.Message) + " (SQLSTATE " + sql.Code + ")"
 		if a := advice[sql.Code]; a != "" {

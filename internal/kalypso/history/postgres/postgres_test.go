@@ -157,10 +157,14 @@ func TestConnections(t *testing.T) {
 	unverified := strings.Replace(loopback, "?sslmode=disable", "", 1)
 	begun := time.Now()
 	_, err := open(t, unverified).Last(t.Context(), "prod")
-	expectError(t, err, "PostgreSQL at 127.0.0.1:"+db.Port, "certificate can't be verified", "sslrootcert")
+	expectError(t, err, "PostgreSQL at 127.0.0.1:"+db.Port, "certificate can't be verified", "sslrootcert",
+		"sslmode is verify-full")
 	other := strings.Replace(db.TLSURL(loopback), "127.0.0.1", "localhost", 1)
 	_, err = open(t, other).Last(t.Context(), "prod")
-	expectError(t, err, "certificate can't be verified")
+	expectError(t, err, "certificate can't be verified", "sslmode=verify-ca")
+	pool := strings.Replace(db.PgBouncer(t, loopback), "?sslmode=disable", "", 1) // it has no TLS
+	_, err = open(t, pool).Last(t.Context(), "prod")
+	expectError(t, err, "the server has no TLS", "sslmode is verify-full", "sslmode=disable")
 	if took := time.Since(begun); took > 10*time.Second {
 		t.Errorf("a certificate was tried for %s", took)
 	}
