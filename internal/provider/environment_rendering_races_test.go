@@ -3,11 +3,13 @@ package provider_test
 import (
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
@@ -228,9 +230,48 @@ func TestAccRenderingKilled(t *testing.T) {
 	r.expectFiles("dev", append(defaultPaths("clusters"), "clusters/drone/README.md")...)
 }
 
+// Ctrl-C in a terminal interrupts all processes of an apply, Git's included. The apply says that it was interrupted, and
+// whether the branch has its commit.
+func TestAccInterruptedPush(t *testing.T) {
+	t.Parallel()
+	r := newRendering(t, gitserver.InitBare(t))
+	r.options("create_branch", true)
+	r.apply()
+	before := r.head()
+	r.set("value", "2")
+	interrupt := func(hook string) string {
+		t.Helper()
+		return applyUntilHook(t, r, hook, func(cmd *exec.Cmd) {
+			if err := syscall.Kill(-cmd.Process.Pid, syscall.SIGINT); err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+	printed := strings.Join(strings.Fields(interrupt("pre-receive")), " ")
+	wantText(t, printed, "Error: The apply was interrupted", "Nothing was pushed to branch \"dev\" of file://",
+		"Plan again")
+	if now := r.head(); now != before {
+		t.Errorf("the branch is at %s", now)
+	}
+	r.expectUpdate(1)
+	before = r.head()
+	r.set("value", "3")
+	interrupt("post-receive")
+	if r.head() == before {
+		t.Error("nothing was pushed")
+	}
+	r.expectEmptyPlan() // the state knows the push
+}
+
 // applyUntilPushed starts an apply and kills all of its processes once the server has accepted its push and before it
 // answers.
 func applyUntilPushed(t *testing.T, r *rendering) {
+	t.Helper()
+	applyUntilHook(t, r, "post-receive", func(cmd *exec.Cmd) { kill(t, cmd) })
+}
+
+// applyUntilHook starts an apply, and stops it when the server runs a hook. It returns what the apply printed.
+func applyUntilHook(t *testing.T, r *rendering, name string, stop func(*exec.Cmd)) string {
 	t.Helper()
 	pushed, done := filepath.Join(t.TempDir(), "pushed"), filepath.Join(t.TempDir(), "done")
 	for _, fifo := range []string{pushed, done} {
@@ -238,7 +279,7 @@ func applyUntilPushed(t *testing.T, r *rendering) {
 			t.Fatal(err)
 		}
 	}
-	hook := filepath.Join(r.repo, "hooks", "post-receive")
+	hook := filepath.Join(r.repo, "hooks", name)
 	if err := os.WriteFile(hook, []byte(fmt.Sprintf("#!/bin/sh\ncat >/dev/null\necho > %q\ncat %q\n", pushed, done)),
 		0o700); err != nil {
 		t.Fatal(err)
@@ -257,12 +298,19 @@ func applyUntilPushed(t *testing.T, r *rendering) {
 	case <-ended:
 		t.Fatalf("the apply ended without a push:\n%s", printed.String())
 	}
-	kill(t, cmd)
-	<-ended
-	if err := os.WriteFile(done, nil, 0o600); err != nil { // lets the server's process continue
+	stop(cmd)
+	select {
+	case <-ended:
+	case <-time.After(time.Minute):
+		kill(t, cmd)
+		t.Errorf("the apply did not end:\n%s", printed.String())
+	}
+	// Lets the server's process continue, if it still runs: opening for reading too does not wait for it.
+	if f, err := os.OpenFile(done, os.O_RDWR, 0); err != nil || f.Close() != nil {
 		t.Fatal(err)
 	}
 	if err := os.Remove(hook); err != nil {
 		t.Fatal(err)
 	}
+	return printed.String()
 }

@@ -42,11 +42,11 @@ func (b *Branch) confirm(ctx context.Context, push sentPush) error {
 	head, err := b.awaitHead(ctx, push)
 	switch {
 	case err != nil:
-		return push.err // nothing else is known
+		return b.interrupted(push.err, true) // nothing else is known
 	case head == push.pushed:
 		return nil
 	case head == push.old && push.err != nil:
-		return push.err
+		return b.interrupted(push.err, !b.isLocal())
 	case head == push.old:
 		return fmt.Errorf("%s is still at %s: %w", b, formatHead(head), ErrPushLost)
 	}

@@ -55,7 +55,8 @@ type UpdateResult struct {
 // The branch moves only from the head that build saw, never by force. The errors are [ErrBranchNotFound] if the branch
 // is absent and CreateBranch is not set, [gitremote.ErrRejected] if the server rejects the push, and
 // [gitremote.ErrBranchMoved] if other pushes keep moving the branch. Update reads the branch after each push: if the
-// server reported success but the branch does not contain the commit, the error is [ErrPushLost].
+// server reported success but the branch does not contain the commit, the error is [ErrPushLost]. If ctx is cancelled
+// before the branch contains the commit, it is an *[InterruptedError].
 func (b *Branch) Update(
 	ctx context.Context, opts UpdateOptions, build func(context.Context, *Snapshot) (*Edit, error),
 ) (UpdateResult, error) {
@@ -73,9 +74,17 @@ func (b *Branch) retryOnMoved(
 ) (UpdateResult, error) {
 	unlock, err := lock(ctx, b.Key())
 	if err != nil {
-		return UpdateResult{}, err
+		return UpdateResult{}, b.interrupted(err, false)
 	}
 	defer unlock()
+	result, err := b.attempts(ctx, opts, update)
+	return result, b.interrupted(err, false)
+}
+
+// attempts runs an update until no other push gets in between.
+func (b *Branch) attempts(
+	ctx context.Context, opts UpdateOptions, update func() (UpdateResult, error),
+) (UpdateResult, error) {
 	for attempt := 1; ; attempt++ {
 		result, err := update()
 		locked := errors.Is(err, gitremote.ErrBranchLocked)

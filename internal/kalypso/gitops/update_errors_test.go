@@ -2,9 +2,11 @@ package gitops_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -33,6 +35,11 @@ func TestUpdateCancelledInHook(t *testing.T) {
 		waiting.Wait()
 		_ = os.WriteFile(release, []byte("\n"), 0o600) // the hook ends
 		fails(t, err, context.Canceled)
+		var interrupted *gitops.InterruptedError
+		remote := !strings.Contains(b.String(), "file://") // where the server may still take it
+		if !errors.As(err, &interrupted) || interrupted.Open != remote {
+			t.Errorf("the error is %#v", err)
+		}
 		equal(t, "head", gitserver.Rev(t, repo, "main"), head)
 	})
 }

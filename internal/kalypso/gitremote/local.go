@@ -31,7 +31,7 @@ func localOpener(repo repourl.URL) opener {
 			"-c", "uploadpack.allowFilter=true", "-c", "uploadpack.allowAnySHA1InWant=true",
 			"-c", "pack.window=0", "-c", "pack.compression=1",
 			strings.TrimPrefix(service, "git-"), dir)
-		cmd.Env = localEnv(os.Environ(), protocol)
+		cmd.Env, cmd.SysProcAttr = localEnv(os.Environ(), protocol), ownGroup()
 		// A hook that outlives its git process would keep the pipes open.
 		cmd.WaitDelay = time.Second
 		stderr := &serverOutput{}

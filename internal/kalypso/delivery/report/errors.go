@@ -138,9 +138,15 @@ func reviewProblem(at record.Destination, e *pullrequest.ReviewError) problem.Pr
 // repoProblem returns an error of a Git server as a problem of the argument gitops_repo.
 func repoProblem(at record.Destination, err error) problem.Problem {
 	var rejected *gitremote.RejectedError
+	var interrupted *gitops.InterruptedError
 	sentence := problem.Sentence(err)
 	summary, detail := gitremote.Summary(err), sentence
 	switch {
+	case errors.As(err, &interrupted):
+		return problem.At("The apply was interrupted", problem.Sentence(interrupted)+" Plan again.", "gitops_repo")
+	case errors.Is(err, context.Canceled):
+		return problem.At("The run was interrupted", fmt.Sprintf(
+			"At %s: %s. Plan again: the plan shows what is left to do.", at, printable.Text(err.Error())), "gitops_repo")
 	case errors.Is(err, gitops.ErrBranchNotFound):
 		summary = "Branch not found"
 		detail = fmt.Sprintf(

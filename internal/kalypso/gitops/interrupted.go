@@ -1,0 +1,42 @@
+package gitops
+
+import (
+	"context"
+	"errors"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/repourl"
+)
+
+// InterruptedError means that the run was stopped before the branch contained its commit. It is a [context.Canceled].
+type InterruptedError struct {
+	Branch string // for messages
+	// Open says that the server got the push and may still take it, or that the branch could not be read again.
+	Open bool
+	Err  error
+}
+
+// Error implements error.
+func (e *InterruptedError) Error() string {
+	if e.Open {
+		return "the push to " + e.Branch + " was sent, and the server may still take it"
+	}
+	return "nothing was pushed to " + e.Branch
+}
+
+// Unwrap implements errors.Unwrap.
+func (e *InterruptedError) Unwrap() error { return e.Err }
+
+// interrupted returns an error of an update as an [InterruptedError] if the run was stopped.
+func (b *Branch) interrupted(err error, open bool) error {
+	var already *InterruptedError
+	if errors.As(err, &already) || !errors.Is(err, context.Canceled) {
+		return err
+	}
+	return &InterruptedError{Branch: b.String(), Open: open, Err: err}
+}
+
+// isLocal reports whether Git runs on this machine: it has ended once its push fails.
+func (b *Branch) isLocal() bool {
+	at, err := repourl.Parse(b.remote.String())
+	return err == nil && at.IsLocal()
+}
