@@ -135,6 +135,10 @@ func TestAccRenderingCorruptState(t *testing.T) {
 	} {
 		says[fmt.Sprintf("with %s[%q]", address, name)] = []string{summary, "terraform state rm", "terraform import"}
 	}
+	for name, why := range map[string]string{"no-json": "is damaged", "wrong-value": "was written by another version"} {
+		at := fmt.Sprintf("with %s[%q]", address, name)
+		says[at] = append(says[at], why)
+	}
 	names := slices.Sorted(maps.Keys(edits))
 	r := newInstances(t, names)
 	before := r.heads(names)

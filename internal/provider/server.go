@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/hashicorp/terraform-plugin-framework/providerserver"
@@ -20,8 +21,8 @@ func NewServer(version string, options ...Option) tfprotov6.ProviderServer {
 	return panicReporter{bulkKeeper{privateStateChecker{served}}, lists}
 }
 
-// privateStateChecker explains a damaged private state. The framework rejects it, but reports a bug in the provider
-// without a way out.
+// privateStateChecker explains a private state that can't be read. The framework rejects it, but reports a bug in the
+// provider without a way out.
 type privateStateChecker struct{ tfprotov6.ProviderServer }
 
 // explain returns why the private state of a failed call can't be read, or nil: it is not a JSON object with JSON
@@ -32,21 +33,24 @@ func explain(failed []*tfprotov6.Diagnostic, private []byte) []*tfprotov6.Diagno
 		return nil
 	}
 	var keys map[string][]byte
-	err := json.Unmarshal(private, &keys)
-	for key, value := range keys {
-		if !json.Valid(value) {
-			err = fmt.Errorf("the value of the private key %q is not JSON", key)
+	why, todo := "", "Restore the state from a backup"
+	if err := json.Unmarshal(private, &keys); err != nil {
+		why = "is damaged: " + err.Error()
+	}
+	for _, key := range slices.Sorted(maps.Keys(keys)) {
+		if !json.Valid(keys[key]) { // a version may keep a value in another form, as this one keeps schemas.BulkKey
+			why = fmt.Sprintf("was written by another version of the provider: this one can't read the private key %q", key)
+			todo = "Use the version that wrote it, or a newer one"
 		}
 	}
-	if err == nil {
+	if why == "" {
 		return nil
 	}
 	return []*tfprotov6.Diagnostic{{
 		Severity: tfprotov6.DiagnosticSeverityError,
 		Summary:  "Private state can't be read",
-		Detail: "The state of this resource is damaged: " + err.Error() + ". Nothing was read or written. Restore the " +
-			"state from a backup. Or remove the resource from the state with \"terraform state rm\", and bring it back with " +
-			"\"terraform import\".",
+		Detail: "The state of this resource " + why + ". Nothing was read or written. " + todo +
+			". Or remove the resource from the state with \"terraform state rm\", and bring it back with \"terraform import\".",
 	}}
 }
 
