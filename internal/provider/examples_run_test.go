@@ -58,6 +58,25 @@ func wantInSection(t *testing.T, sections map[string]string, headline string, te
 	}
 }
 
+// wantQuotes fails unless the output has every paragraph that a guide shows as output, apart from times and line breaks.
+func wantQuotes(t *testing.T, guide, output string) {
+	t.Helper()
+	plain := func(text string) string {
+		return strings.Join(strings.Fields(timeInPlan.ReplaceAllString(text, "<time>")), " ")
+	}
+	quotes := shown.FindAllStringSubmatch(readFile(t, guide), -1)
+	if len(quotes) == 0 {
+		t.Errorf("%s shows nothing", guide)
+	}
+	for _, quote := range quotes {
+		for paragraph := range strings.SplitSeq(quote[1], "\n\n") {
+			if !strings.Contains(plain(output), plain(paragraph)) {
+				t.Errorf("%s shows what the example does not print:\n%s\nIt prints\n%s", guide, paragraph, output)
+			}
+		}
+	}
+}
+
 // examples/control-plane adopts the operator's tree: its files stay unchanged, the record and the promoted commit are
 // added, the next plan is empty, and the temporary folder is removed.
 func TestAccExampleControlPlane(t *testing.T) {
@@ -290,6 +309,7 @@ func TestAccExampleBrokenTeams(t *testing.T) {
 	wantInSection(t, sections, "Another team breaks its schema", "Warning: 2 deployment targets fail to render",
 		`"large/stock-web" = "Workload stock"`, "large / stock-web: kept", "missing property 'ZONE'",
 		"orders path: ./orders region: west stock path: ./stock region: north users path: ./users region: south")
+	wantQuotes(t, "../../templates/guides/broken-teams.md", sections["Another team breaks its schema"])
 	wantInSection(t, sections, "Nothing is left to do, and the plan still warns", "No changes.",
 		"2 deployment targets fail to render")
 	wantInSection(t, sections, "The first team fixes it", "A deployment target fails to render",
