@@ -40,23 +40,58 @@ func FindClearSecrets(configs []*fleet.Config) (found ClearSecrets) {
 	return found
 }
 
-// Problems returns an error for each value that is new, or that changed since the last delivery or proposal. The errors
-// do not contain the values.
+// Problems returns an error for each config with values that are new, or that changed since the last delivery or
+// proposal. It lists all of them, so that one look at the config is enough. The errors do not contain the values.
 func (s ClearSecrets) Problems(before *State) (ps problem.Problems) {
-	for _, c := range s {
-		if hasValue(before, c.config, c.key) {
+	for len(s) > 0 {
+		config := s[0].config
+		end := slices.IndexFunc(s, func(c clearSecret) bool { return c.config != config })
+		if end < 0 {
+			end = len(s)
+		}
+		var found ClearSecrets
+		var lines []string
+		for _, c := range s[:end] {
+			if !hasValue(before, config, c.key) {
+				found, lines = append(found, c), append(lines, c.lines()...)
+			}
+		}
+		if s = s[end:]; len(found) == 0 {
 			continue
 		}
-		ps = append(ps, fleet.ProblemOf(c.config, problem.Problem{
-			Path:    []problem.Step{problem.Attr("data"), problem.Key(c.key)},
-			Summary: "Plain-text secret",
-			Detail: fmt.Sprintf("The value of %q contains %s, and config values are committed to Git in plain text. Put it "+
-				"into "+
-				"a secret store, and refer to it by kalypso_secret. Or encrypt it: SOPS ciphertext and SealedSecrets pass. If "+
-				"Git may contain it, set guardrails.secrets to \"warn\" or \"ignore\".", c.key, c.is),
-		}))
+		const way = "%[1]s a secret store, and refer to %[2]s by kalypso_secret. Or encrypt %[2]s: SOPS ciphertext and " +
+			"SealedSecrets pass. If Git may contain %[2]s, set guardrails.secrets to \"warn\" or \"ignore\"."
+		p := problem.Problem{Path: []problem.Step{problem.Attr("data")}, Summary: "Plain-text secret"}
+		if len(lines) == 1 {
+			p.Path = append(p.Path, problem.Key(found[0].key))
+			p.Detail = fmt.Sprintf("The value of %q contains %s, and config values are committed to Git in plain text. ",
+				found[0].key, found[0].is) + fmt.Sprintf(way, "Put it into", "it")
+		} else {
+			p.Detail = fmt.Sprintf("These values are secrets, and config values are committed to Git in plain text:\n%s\n",
+				problem.IndentedList(lines, maxSecretsListed)) + fmt.Sprintf(way, "Put them into", "them")
+		}
+		ps = append(ps, fleet.ProblemOf(config, p))
 	}
 	return ps
+}
+
+// maxSecretsListed limits the secrets that an error lists.
+const maxSecretsListed = 200
+
+// lines names each secret in a value. Of a value with several lines, such as a file, it names the lines.
+func (c clearSecret) lines() []string {
+	var named []string
+	line := 0
+	for text := range strings.Lines(c.config.Data[c.key]) {
+		line++
+		if is := secretscan.Find("", text); is != "" {
+			named = append(named, fmt.Sprintf("%s, line %d: %s", c.key, line, is))
+		}
+	}
+	if len(named) < 2 {
+		return []string{c.key + ": " + c.is}
+	}
+	return named
 }
 
 // ClearSecrets returns the problems of config values that are plainly secrets, unless the branch already contains them

@@ -18,8 +18,8 @@ func configWith(name string, data map[string]string) *fleet.Config {
 	}
 }
 
-// TestClearSecrets: secrets that are new or changed since the last delivery or proposal are reported, by config and
-// key, and without the value.
+// TestClearSecrets: secrets that are new or changed since the last delivery or proposal are reported without their
+// values: one problem for each config lists all keys.
 func TestClearSecrets(t *testing.T) {
 	t.Parallel()
 	token, url := "gh"+"p_"+strings.Repeat("aB3", 12), "https://me:"+"hunter2@acme.io"
@@ -34,13 +34,13 @@ func TestClearSecrets(t *testing.T) {
 		before *State
 		want   []string
 	}{
-		"there is no earlier delivery":        {nil, []string{"a A", "a Z", "b TOKEN"}},
-		"the delivered inputs are unknown":    {&State{}, []string{"a A", "a Z", "b TOKEN"}},
+		"there is no earlier delivery":        {nil, []string{"a A Z", "b TOKEN"}},
+		"the delivered inputs are unknown":    {&State{}, []string{"a A Z", "b TOKEN"}},
 		"the same value was delivered":        {stateOf(configs...), nil},
 		"the config was delivered without it": {stateOf(configs[1]), []string{"b TOKEN"}},
 		"another value was delivered": {stateOf(configs[0], configWith("a", map[string]string{"Z": token, "A": "x"})),
 			[]string{"a A"}},
-		"another config had the value": {stateOf(configs[0], configWith("c", configs[1].Data)), []string{"a A", "a Z"}},
+		"another config had the value": {stateOf(configs[0], configWith("c", configs[1].Data)), []string{"a A Z"}},
 		"the value was proposed":       {&State{Proposal: &Proposal{Head: stateOf(configs...)}}, nil},
 		"the value was proposed and delivered": {&State{Inputs: stateOf(configs[0]).Inputs,
 			Proposal: &Proposal{Head: stateOf(configs[1])}},
@@ -50,7 +50,13 @@ func TestClearSecrets(t *testing.T) {
 			t.Parallel()
 			var got []string
 			for _, p := range FindClearSecrets(configs).Problems(tt.before) {
-				got = append(got, p.Name+" "+p.Path[1].Key)
+				named := p.Name
+				for _, key := range []string{"A", "OTHER", "TOKEN", "Z"} {
+					if strings.Contains(p.Detail, "\n  "+key+": ") || len(p.Path) > 1 && p.Path[1].Key == key {
+						named += " " + key
+					}
+				}
+				got = append(got, named)
 				if text := p.Error(); strings.Contains(text, token) || strings.Contains(text, "hunter2") ||
 					p.Severity != problem.Error {
 					t.Errorf("severity %d: %s", p.Severity, text)
@@ -60,6 +66,27 @@ func TestClearSecrets(t *testing.T) {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// TestClearSecretsOfConfig: the problem of a config lists all secrets in all of its values.
+func TestClearSecretsOfConfig(t *testing.T) {
+	t.Parallel()
+	token := "gh" + "p_" + strings.Repeat("aB3", 12)
+	const key = "-----BEGIN PRIVATE" + " KEY-----\nMIIEvQIBADANBgkqhkiG9w0BAQEFAASC\n-----END PRIVATE" + " KEY-----\n"
+	found := FindClearSecrets([]*fleet.Config{configWith("a", map[string]string{
+		"KEY": key, "OTHER": "text", "app.yaml": "user: me\ntoken: " + token + "\nurl: https://me:" + "hunter2@acme.io\n",
+	})}).Problems(nil)
+	if len(found) != 1 || len(found[0].Path) != 1 {
+		t.Fatalf("got %v", found)
+	}
+	const want = `
+  KEY: a private key
+  app.yaml, line 2: a GitHub token
+  app.yaml, line 3: a password in a URL
+`
+	if !strings.Contains(found[0].Detail, want) {
+		t.Error(found[0].Detail)
 	}
 }
 
