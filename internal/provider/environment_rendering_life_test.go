@@ -3,6 +3,7 @@ package provider_test
 import (
 	"maps"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -172,6 +173,9 @@ func TestAccRenderingMoveKeeps(t *testing.T) {
 	r.setDestination("branch", "stage")
 	r.expectRefused([]string{"Change exceeds guardrails", `branch "dev"`, "would delete"}, "plan")
 	r.options("on_move", "keep")
+	warned := strings.Join(strings.Fields(r.succeed("plan", "-no-color").text()), " ")
+	wantText(t, warned, "Warning: Previous location is kept", `path "old" on branch "dev"`,
+		"old/.kalypso/rendering.json old/large (2 deployment targets) old/small (1 deployment target)", "Remove what stayed behind")
 	r.expectUpdate(0)
 	r.expectFiles("dev", defaultPaths("old")...)
 	r.expectFiles("stage", defaultPaths("old")...)
@@ -187,6 +191,21 @@ func TestAccRenderingMoveKeeps(t *testing.T) {
 	r.succeed("destroy", "-auto-approve")
 	r.expectFiles("dev", defaultPaths("old")...)
 	r.expectFiles("stage", defaultPaths("old")...)
+
+	// The guide removes what stayed.
+	_, way, _ := strings.Cut(readFile(t, "../../templates/guides/branch.md"), "## Remove what stayed behind")
+	block := fenced.FindStringSubmatch(way)
+	if block == nil {
+		t.Fatal("the guide does not remove what stayed")
+	}
+	cmd := exec.CommandContext(t.Context(), "bash", "-euc", strings.ReplaceAll(block[2], "https://github.com/acme/gitops",
+		"file://"+r.repo))
+	cmd.Dir, cmd.Env = t.TempDir(), append(os.Environ(), "GIT_AUTHOR_NAME=Somebody", "GIT_AUTHOR_EMAIL=somebody@acme.io",
+		"GIT_COMMITTER_NAME=Somebody", "GIT_COMMITTER_EMAIL=somebody@acme.io")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	r.expectFiles("dev")
 }
 
 // TestAccRenderingPlanTimeout: the plan of an update is limited by timeouts.update, that of a create by

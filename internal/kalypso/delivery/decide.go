@@ -74,6 +74,8 @@ type Decision struct {
 	// OldRemoved are the old locations that a pull request of this apply removes. OldKept are those whose pull request
 	// this apply closes. OldKeptForNow are those that a later apply removes, once the destination contains the tree.
 	OldRemoved, OldKept, OldKeptForNow []record.Destination
+	// LeftBehind lists the paths that a move leaves at the old location, see on_move; "": it leaves none.
+	LeftBehind string
 	// Unreadable says that a tree was delivered, but that the private state can't be read. [remote.Recover] reads the
 	// branch instead.
 	Unreadable bool
@@ -147,6 +149,11 @@ func (decision *Decision) write() {
 	}
 	if t.Strategy == strategy.PullRequest && t.Located() {
 		decision.OldKeptForNow = destinations(t.OldLocations(s))
+	}
+	if t.Delivers() && t.Located() && t.KeepOld && t.Moves(s) {
+		if paths, err := PathsToRemove(s, &s.Seen); err == nil && len(paths) > 0 {
+			decision.LeftBehind = listPaths(s, paths)
+		}
 	}
 	if s.Current() && !unknown.Is(t.Environment) && s.DesiredEnvironment() != t.Environment {
 		decision.Replaced = s.DesiredEnvironment()

@@ -93,22 +93,24 @@ func (a *Arguments) PlanDestroy(s *State) problem.Problems {
 	if a.Strategy == strategy.PullRequest {
 		does = "The destroy opens a pull request that removes"
 	}
-	slices.Sort(paths)
-	folders := s.Ours()
-	for i, path := range paths {
-		for name, folder := range folders {
-			if path == s.Destination.Join(name) {
-				paths[i] = fmt.Sprintf("%s (%s)", path, problem.Count(len(folder.Targets), "deployment target"))
-			}
-		}
-	}
 	return problem.Problems{problem.WarningAt("Folders will be removed", fmt.Sprintf(
 		"%s these paths from %s. Clusters that sync from the folders delete their objects. To keep them, set on_destroy = "+
 			"\"keep\", apply, and then destroy:\n%s",
-		does, s.Destination, problem.IndentedList(paths, maxPathsListed)), "on_destroy")}
+		does, s.Destination, listPaths(s, paths)), "on_destroy")}
 }
 
-// maxPathsListed limits the paths that the plan of a destroy lists.
+// listPaths lists paths of ours at the destination of a state, with the number of deployment targets in each folder.
+func listPaths(s *State, paths []string) string {
+	lines := slices.Sorted(slices.Values(paths))
+	for name, folder := range s.Ours() {
+		if i, there := slices.BinarySearch(lines, s.Destination.Join(name)); there {
+			lines[i] += fmt.Sprintf(" (%s)", problem.Count(len(folder.Targets), "deployment target"))
+		}
+	}
+	return problem.IndentedList(lines, maxPathsListed)
+}
+
+// maxPathsListed limits the paths that the plan of a destroy or a move lists.
 const maxPathsListed = 200
 
 // ValidateDestroy reports that the rendering must not be destroyed. A rendering that is only computed needs no

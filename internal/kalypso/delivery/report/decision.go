@@ -149,6 +149,13 @@ func oldLocationProblems(decision *delivery.Decision) (ps problem.Problems) {
 		ps = append(ps, problem.WarningAt("Previous location is kept", fmt.Sprintf(
 			"What was delivered to %s stays there. The apply closes the pull request that removes it.", at), "on_move"))
 	}
+	if decision.LeftBehind != "" {
+		ps = append(ps, problem.WarningAt("Previous location is kept", fmt.Sprintf(
+			"on_move = \"keep\" leaves these paths at %s:\n%s\nThe rendering no longer reads or removes them. Once "+
+				"no cluster syncs from there, remove them with Git, as the guide \"The branch\" shows under Remove what "+
+				"stayed behind.",
+			decision.Before.Destination, decision.LeftBehind), "on_move"))
+	}
 	for _, at := range decision.OldKeptForNow {
 		ps = append(ps, problem.WarningAt("Previous location is kept for now", fmt.Sprintf(
 			"What was delivered to %s stays until %s contains the tree. Then an apply opens a pull request that removes it.",
