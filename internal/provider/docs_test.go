@@ -99,10 +99,23 @@ func TestDocsLinks(t *testing.T) {
 	}
 }
 
-// TestDocsRequired checks that arguments that a model resource requires are documented as required in a rendering's
-// objects too.
+// requiredIn returns the list of required arguments in a section of the docs.
+func requiredIn(section string) string {
+	_, required, _ := strings.Cut(section, "\nRequired:\n\n")
+	required, _, _ = strings.Cut(required, "\n\n")
+	return required
+}
+
+// TestDocsRequired checks that arguments that a model resource requires are listed as required in a rendering's objects
+// too, and that no argument is listed as optional and called required.
 func TestDocsRequired(t *testing.T) {
 	pages := docsPages(t)
+	called := regexp.MustCompile(`(?m)^- .* Required\.( \(see .*)?$`)
+	for name, page := range pages {
+		for _, line := range called.FindAllString(page, -1) {
+			t.Errorf("%s does not list as required: %s", name, line)
+		}
+	}
 	nested := map[string]string{}
 	for _, section := range strings.Split(pages["resources/environment_rendering"], "\n<a id=\"nestedatt--")[1:] {
 		name, text, _ := strings.Cut(section, "\"></a>\n")
@@ -117,8 +130,7 @@ func TestDocsRequired(t *testing.T) {
 		required, _, _ = strings.Cut(required, "\n\n")
 		for line := range strings.SplitSeq(required, "\n") {
 			name, _, _ := strings.Cut(strings.TrimPrefix(line, "- `"), "`")
-			want := regexp.MustCompile("(?m)^- `" + name + "` .*Required\\.( \\(see .*)?$")
-			if !want.MatchString(nested[attribute]) {
+			if !strings.Contains(requiredIn(nested[attribute]), "- `"+name+"` ") {
 				t.Errorf("%s does not say that %s is required:\n%s", attribute, name, nested[attribute])
 			}
 			n++
@@ -128,7 +140,7 @@ func TestDocsRequired(t *testing.T) {
 		t.Errorf("only %d attributes are required", n)
 	}
 	for _, name := range []string{"repo", "branch"} {
-		if !regexp.MustCompile("(?m)^- `" + name + "` .*Required\\.").MatchString(nested["gitops_repo"]) {
+		if !strings.Contains(requiredIn(nested["gitops_repo"]), "- `"+name+"` ") {
 			t.Errorf("gitops_repo does not say that %s is required", name)
 		}
 	}
