@@ -150,6 +150,7 @@ func TestAccExamplesImport(t *testing.T) {
 // The examples of the functions return the documented results.
 func TestAccExamplesFunctions(t *testing.T) {
 	for function, want := range map[string]string{
+		"manifest":         "kind: ClusterType",
 		"namespace":        `namespace = "dev-large-hello-world-functional-test"`,
 		"render_template":  `team: "kaizen"`,
 		"selector_matches": "Apply complete!",

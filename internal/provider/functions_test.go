@@ -98,6 +98,37 @@ func TestAccSelectorMatchesFunction(t *testing.T) {
 	})
 }
 
+// An object in place has the document of its kind, as Terraform passes it: values of any type, and maps and lists of one.
+// The documents of resources are in TestAccModelResources.
+func TestAccManifestFunction(t *testing.T) {
+	call := func(object string) string { return "provider::kalypso::manifest(" + object + ")" }
+	const (
+		config = "apiVersion: v1\ndata:\n  a: \"1\"\nkind: ConfigMap\nmetadata:\n  labels:\n" +
+			"    platform-config: \"true\"\n  name: c\n"
+		policy = "apiVersion: scheduler.kalypso.io/v1alpha1\nkind: SchedulingPolicy\nmetadata:\n  annotations:\n" +
+			"    kalypso.io/placement: |\n      numberOfClusterTypes: 2\n  name: p\nspec:\n" +
+			"  clusterTypeSelector:\n    labelSelector: {}\n  deploymentTargetSelector:\n    labelSelector: {}\n" +
+			"    workspace: w\n"
+	)
+	testFunction(t, []functionCall{
+		{call(`{ name = "c", data = { a = 1 } }`), config},
+		{call(`{ name = "c", labels = null, data = tomap({ a = "1" }) }`), config},
+		{call(`{
+		name                       = "p"
+		deployment_target_selector = { workspace = "w" }
+		cluster_type_selector      = { match_all = true }
+		placement                  = { number_of_cluster_types = 2 }
+	}`), policy},
+		{call(`{ name = "c", data = null }`), says("Ambiguous object: An object with the attributes data, name may be each " +
+			"of kalypso_config, kalypso_secret.")},
+		{call(`{ name = "l", reconciler = "r", namespace = "n" }`), says(`namespace: Unsupported attribute: "namespace" is ` +
+			`not one of`)},
+		{call(`{ name = "L", reconciler = "r", namespace_service = "n" }`), says("name: Invalid name")},
+		{call(`"large"`), says("Expected a model resource")},
+		{"issensitive(" + call(`{ name = "c", data = { a = sensitive("1") } }`) + ")", true},
+	})
+}
+
 func TestAccRenderTemplateFunction(t *testing.T) {
 	call := func(template, data string) string {
 		return "provider::kalypso::render_template(" + template + ", " + data + ")"

@@ -12,7 +12,8 @@ import (
 )
 
 // The guide "Leaving the operator" moves objects from YAML to HCL one by one: each is imported and passed to the
-// rendering, and its file is deleted. The tree and the branch stay the same. A resource's manifest moves it back.
+// rendering, and its file is deleted. The tree and the branch stay the same. The manifest of a
+// resource moves it back.
 func TestAccMoveFromYAMLToHCL(t *testing.T) {
 	t.Parallel()
 	files := map[string]string{}
@@ -116,6 +117,6 @@ func TestAccMoveFromYAMLToHCL(t *testing.T) {
 	}
 	expectSame("all")
 	delete(handed, "cluster_types")
-	render(handed, `"large.yaml" = kalypso_cluster_type.large.manifest`)
+	render(handed, `"large.yaml" = provider::kalypso::manifest(kalypso_cluster_type.large)`)
 	expectSame("back")
 }

@@ -177,7 +177,6 @@ func TestListControlPlane(t *testing.T) {
 				got := map[string]map[string]string{}
 				for _, r := range results {
 					got[r.DisplayName] = protocol.Lines(r.Resource)
-					delete(got[r.DisplayName], "manifest")
 				}
 				want := map[string]map[string]string{}
 				for name, lines := range blocks[resource] {

@@ -3,8 +3,10 @@ package provider_test
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math/big"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -54,6 +56,8 @@ func TestAccImportGeneratesConfiguration(t *testing.T) {
 	r.succeed("apply", "-no-color", "plan")
 	r.expectEmptyPlan()
 
+	r.outputManifests(slices.Sorted(maps.Keys(want)))
+	r.apply()
 	for address, manifest := range r.manifests() {
 		objects, _, ps := fleet.ParseYAML(t.Context(), problem.Origin{}, manifest)
 		if len(ps) > 0 || len(objects) != 1 {
@@ -100,14 +104,33 @@ output "import_blocks" {
 	r.expectEmptyPlan()
 }
 
-// manifests returns the manifests in the module's state, by address.
-func (r *root) manifests() map[string]string {
+// outputManifests adds an output with the manifests of model resources, by address.
+func (r *root) outputManifests(addresses []string) {
 	r.t.Helper()
-	all := map[string]string{}
-	for address, attributes := range r.state() {
-		all[address], _ = attributes["manifest"].(string)
+	var all strings.Builder
+	for _, address := range addresses {
+		fmt.Fprintf(&all, "    %q = provider::kalypso::manifest(%s)\n", address, address)
 	}
+	r.write("manifests.tf", "output \"manifests\" {\n  value = {\n"+all.String()+"  }\n}\n")
+}
+
+// manifests returns the manifests after an apply, by address. It needs [root.outputManifests].
+func (r *root) manifests() (all map[string]string) {
+	r.t.Helper()
+	r.output("manifests", &all)
 	return all
+}
+
+// plannedManifests returns the manifests that are known in the saved plan, by address.
+func (r *root) plannedManifests() map[string]string {
+	r.t.Helper()
+	var shown struct {
+		OutputChanges struct {
+			Manifests struct{ After map[string]string }
+		} `json:"output_changes"`
+	}
+	r.show(&shown, "plan")
+	return shown.OutputChanges.Manifests.After
 }
 
 // said normalises an object: it removes differences between notations of the same document.

@@ -6,23 +6,21 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// If a value is unknown at plan, only the manifest is unknown. Apply and the next plan work as usual.
+// If a value is unknown at plan, only the object's manifest is unknown too. Apply and the next plan work as usual.
 func TestAccModelUnknown(t *testing.T) {
 	t.Parallel()
 	r := newRootFrom(t, "testdata/TestAccModelUnknown")
 	r.write("terraform.tf", terraformBlock)
-	changes := r.plan()
-	for _, address := range []string{
-		"kalypso_cluster_type.test", "kalypso_template.test", "kalypso_config.test", "kalypso_config.azure",
+	const known = "kalypso_cluster_type.known"
+	r.outputManifests([]string{
+		known, "kalypso_cluster_type.test", "kalypso_template.test", "kalypso_config.test", "kalypso_config.azure",
 		"kalypso_config_schema.test", "kalypso_secret.test", "kalypso_secret.element", "kalypso_scheduling_policy.test",
 		"kalypso_workload.test", "kalypso_workload_registration.test",
-	} {
-		if changes[address].Unknown["manifest"] != true {
-			t.Errorf("the manifest of %s is known", address)
-		}
-	}
-	if c := changes["kalypso_cluster_type.known"]; c.After["manifest"] == nil {
-		t.Errorf("the manifest of the cluster type without unknown values is %+v", c)
+	})
+	r.plan()
+	want := map[string]string{known: readFile(t, "testdata/TestAccModelUnknown/known.yaml")}
+	if diff := cmp.Diff(want, r.plannedManifests()); diff != "" {
+		t.Errorf("known manifests (-want +got):\n%s", diff)
 	}
 	r.applyPlan()
 	r.expectEmptyPlan()

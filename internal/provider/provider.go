@@ -136,6 +136,7 @@ func (p *kalypsoProvider) Functions(context.Context) []func() function.Function 
 	return []func() function.Function{
 		functions.NewNamespace,
 		functions.NewSelectorMatches,
+		functions.NewManifest,
 		functions.NewRenderTemplate,
 		functions.NewClusterSync,
 		functions.NewFleetPage,

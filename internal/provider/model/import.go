@@ -55,16 +55,15 @@ func (r *modelResource) ImportState(
 	modelIdentity.Set(ctx, &resp.State, resp.Identity, diags)
 }
 
-// state returns the state of a resource with an object: its arguments, and the manifest that is computed from them as
-// in every plan.
+// state returns the state of a resource with an object: its arguments.
 func (r *modelResource) state(found fleet.Object, diags *diag.Diagnostics) types.Object {
-	arguments := r.values(found)
-	o, ps := r.Object(problem.Origin{}, types.ObjectValueMust(r.argumentTypes(), arguments))
+	state := types.ObjectValueMust(r.argumentTypes(), r.values(found))
+	_, ps := r.Object(problem.Origin{}, state)
 	if err := ps.Err(); err != nil {
 		diags.AddError(fmt.Sprintf("Cannot import %s %q", r.Kind, found.Metadata().Name), printable.Text(err.Error()))
 		return types.ObjectNull(nil)
 	}
-	return r.withManifest(arguments, r.manifest(o, diags))
+	return state
 }
 
 // findInRepo reads the object of the kind that an identity with a repo names.

@@ -8,6 +8,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/engine"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
@@ -58,9 +59,6 @@ func modelOf(attribute string) *model {
 	return All[i]
 }
 
-// ManifestAttribute is the computed attribute with the Kalypso document.
-const ManifestAttribute = "manifest"
-
 // Attributes returns the schema of the kind's resource.
 func (m *model) Attributes() map[string]schema.Attribute {
 	all := maps.Clone(m.arguments)
@@ -73,12 +71,6 @@ func (m *model) Attributes() map[string]schema.Attribute {
 		Optional:            true,
 		MarkdownDescription: m.labelsDescription,
 	}
-	all[ManifestAttribute] = schema.StringAttribute{
-		Computed: true,
-		MarkdownDescription: "The Kalypso document of this " + string(m.Kind) +
-			" as YAML. Known at plan when the arguments are. " +
-			"It contains the arguments in plain text, even if they are marked sensitive.",
-	}
 	return all
 }
 
@@ -86,9 +78,7 @@ func (m *model) Attributes() map[string]schema.Attribute {
 func (m *model) argumentTypes() map[string]attr.Type {
 	all := map[string]attr.Type{}
 	for name, a := range m.Attributes() {
-		if name != ManifestAttribute {
-			all[name] = a.GetType()
-		}
+		all[name] = a.GetType()
 	}
 	return all
 }
@@ -100,6 +90,21 @@ func (m *model) Object(origin problem.Origin, v attr.Value) (fleet.Object, probl
 	d := tfvalue.NewDecoder(v, &ps)
 	o := m.decode(fleet.Meta{Name: d.String("name"), Labels: d.StringMap("labels"), Origin: origin}, d)
 	return o, fleet.ProblemsOf(o, ps)
+}
+
+// checked converts the arguments v like [model.Object]. It returns all problems of the object by itself, at the paths
+// of its arguments.
+func (m *model) checked(v attr.Value) (fleet.Object, problem.Problems) {
+	o, ps := m.Object(problem.Origin{}, v)
+	ps = append(ps, engine.Check(o)...)
+	ps.Sort()
+	if m.argument != nil {
+		d := tfvalue.NewDecoder(v, new(problem.Problems))
+		for i := range ps {
+			ps[i].Path = m.argument(d, ps[i].Path)
+		}
+	}
+	return o, ps
 }
 
 // values converts the domain's object into the arguments of its resource.

@@ -12,12 +12,10 @@ import (
 // arrives as an object of nulls. The domain checks them at plan.
 func nestedAttributes(attribute, description string) schema.MapNestedAttribute {
 	m := modelOf(attribute)
-	arguments := m.Attributes()
-	delete(arguments, ManifestAttribute)
 	return schema.MapNestedAttribute{
 		Optional:            true,
 		MarkdownDescription: description,
-		NestedObject:        schema.NestedAttributeObject{Attributes: Optional(arguments)},
+		NestedObject:        schema.NestedAttributeObject{Attributes: Optional(m.Attributes())},
 	}
 }
 

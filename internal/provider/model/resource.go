@@ -9,10 +9,9 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/engine"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/configuration"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
@@ -22,7 +21,6 @@ import (
 var (
 	_ resource.ResourceWithConfigure      = (*modelResource)(nil)
 	_ resource.ResourceWithValidateConfig = (*modelResource)(nil)
-	_ resource.ResourceWithModifyPlan     = (*modelResource)(nil)
 	_ resource.ResourceWithImportState    = (*modelResource)(nil)
 	_ resource.ResourceWithIdentity       = (*modelResource)(nil)
 )
@@ -72,36 +70,16 @@ func (r *modelResource) Schema(_ context.Context, _ resource.SchemaRequest, resp
 	resp.Schema = schema.Schema{MarkdownDescription: r.description, Attributes: schemas.Typed(r.Attributes())}
 }
 
-// read converts the arguments of a request to the domain's object.
-func (r *modelResource) read(
-	ctx context.Context, from tfvalue.Getter, diags *diag.Diagnostics,
-) (types.Object, fleet.Object, problem.Problems) {
-	var v types.Object
-	diags.Append(from.Get(ctx, &v)...)
-	if diags.HasError() {
-		return v, nil, nil
-	}
-	o, ps := r.Object(problem.Origin{}, v)
-	return v, o, ps
-}
-
 // ValidateConfig implements resource.ResourceWithValidateConfig. Terraform calls it for every plan too, with what is
 // known by then.
 func (r *modelResource) ValidateConfig(
 	ctx context.Context, req resource.ValidateConfigRequest, resp *resource.ValidateConfigResponse,
 ) {
-	v, o, ps := r.read(ctx, req.Config, &resp.Diagnostics)
-	if resp.Diagnostics.HasError() {
+	var v types.Object
+	if resp.Diagnostics.Append(req.Config.Get(ctx, &v)...); resp.Diagnostics.HasError() {
 		return
 	}
-	ps = append(ps, engine.Check(o)...)
-	ps.Sort()
-	if r.argument != nil {
-		d := tfvalue.NewDecoder(v, new(problem.Problems))
-		for i := range ps {
-			ps[i].Path = r.argument(d, ps[i].Path)
-		}
-	}
+	_, ps := r.checked(v)
 	ps = slices.DeleteFunc(ps, func(p problem.Problem) bool { return missingRequired(r.Attributes(), v, p.Path) })
 	tfvalue.AppendProblems(&resp.Diagnostics, ps)
 }
@@ -126,38 +104,9 @@ func missingRequired(attributes map[string]schema.Attribute, v attr.Value, steps
 	return false
 }
 
-// manifest returns the object's document. It is unknown if any of its values is.
-func (r *modelResource) manifest(o fleet.Object, diags *diag.Diagnostics) types.String {
-	if fleet.HasUnknown(o) {
-		return types.StringUnknown()
-	}
-	text, err := fleet.MarshalYAML(o)
-	if err != nil {
-		diags.AddAttributeError(path.Root(ManifestAttribute), "The object can't be written as YAML", err.Error())
-	}
-	return types.StringValue(text)
-}
-
-// ModifyPlan implements resource.ResourceWithModifyPlan.
-func (r *modelResource) ModifyPlan(
-	ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse,
-) {
-	if req.Plan.Raw.IsNull() {
-		return // destroy
-	}
-	_, o, ps := r.read(ctx, req.Plan, &resp.Diagnostics)
-	tfvalue.AppendProblems(&resp.Diagnostics, ps)
-	if resp.Diagnostics.HasError() {
-		return
-	}
-	manifest := r.manifest(o, &resp.Diagnostics)
-	resp.Diagnostics.Append(resp.Plan.SetAttribute(ctx, path.Root(ManifestAttribute), manifest)...)
-}
-
 // Create implements resource.Resource.
 func (r *modelResource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
-	resp.Diagnostics.Append(resp.State.Set(ctx, r.planned(ctx, req.Plan, &resp.Diagnostics))...)
-	modelIdentity.Set(ctx, &resp.State, resp.Identity, &resp.Diagnostics)
+	r.apply(ctx, req.Plan, &resp.State, resp.Identity, &resp.Diagnostics)
 }
 
 // Read implements resource.Resource: the object exists in the state only.
@@ -167,26 +116,22 @@ func (r *modelResource) Read(ctx context.Context, req resource.ReadRequest, resp
 
 // Update implements resource.Resource.
 func (r *modelResource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
-	resp.Diagnostics.Append(resp.State.Set(ctx, r.planned(ctx, req.Plan, &resp.Diagnostics))...)
-	modelIdentity.Set(ctx, &resp.State, resp.Identity, &resp.Diagnostics)
+	r.apply(ctx, req.Plan, &resp.State, resp.Identity, &resp.Diagnostics)
 }
 
 // Delete implements resource.Resource: the framework removes the state.
 func (r *modelResource) Delete(context.Context, resource.DeleteRequest, *resource.DeleteResponse) {}
 
-// planned returns the plan, in which everything is known.
-func (r *modelResource) planned(ctx context.Context, plan tfvalue.Getter, diags *diag.Diagnostics) types.Object {
-	v, o, ps := r.read(ctx, plan, diags)
-	tfvalue.AppendProblems(diags, ps)
-	if diags.HasError() {
-		return v
+// apply stores the plan, in which everything is known now.
+func (r *modelResource) apply(
+	ctx context.Context, plan tfsdk.Plan, state *tfsdk.State, identity *tfsdk.ResourceIdentity, diags *diag.Diagnostics,
+) {
+	var v types.Object
+	diags.Append(plan.Get(ctx, &v)...)
+	_, ps := r.Object(problem.Origin{}, v)
+	if tfvalue.AppendProblems(diags, ps); diags.HasError() {
+		return
 	}
-	return r.withManifest(v.Attributes(), r.manifest(o, diags))
-}
-
-func (r *modelResource) withManifest(arguments map[string]attr.Value, manifest types.String) types.Object {
-	arguments[ManifestAttribute] = manifest
-	attributeTypes := r.argumentTypes()
-	attributeTypes[ManifestAttribute] = types.StringType
-	return types.ObjectValueMust(attributeTypes, arguments)
+	diags.Append(state.Set(ctx, v)...)
+	modelIdentity.Set(ctx, state, identity, diags)
 }

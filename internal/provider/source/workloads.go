@@ -36,14 +36,14 @@ func (w *workloads) Metadata(_ context.Context, req datasource.MetadataRequest, 
 }
 
 func (w *workloads) Schema(ctx context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
-	arguments := model.WorkloadRegistrationModel.Attributes()
-	delete(arguments, model.ManifestAttribute)
 	attributes := schemas.DataSourceArguments(map[string]resource.Attribute{
 		"registrations": resource.MapNestedAttribute{
 			Required: true,
 			MarkdownDescription: "The registrations: a `kalypso_workload_registration` with `for_each`, a map of several " +
 				"resources, or objects written inline.",
-			NestedObject: resource.NestedAttributeObject{Attributes: model.Optional(arguments)},
+			NestedObject: resource.NestedAttributeObject{
+				Attributes: model.Optional(model.WorkloadRegistrationModel.Attributes()),
+			},
 		},
 		"gitops_repo": resource.SingleNestedAttribute{
 			Optional: true,

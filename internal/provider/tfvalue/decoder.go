@@ -127,12 +127,12 @@ func (d Decoder) Int(name string) *int {
 	if !ok {
 		return nil
 	}
-	number, ok := v.(basetypes.Int64Value)
+	number, ok := wholeNumber(v)
 	if !ok {
 		d.Report("Wrong type", "Expected a whole number.", problem.Attr(name))
 		return nil
 	}
-	n := int(number.ValueInt64())
+	n := int(number)
 	if err := unknown.CheckNumber(n); err != nil {
 		d.Report("Invalid number", problem.Sentence(err), problem.Attr(name))
 	}

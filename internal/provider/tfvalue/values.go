@@ -2,6 +2,7 @@ package tfvalue
 
 import (
 	"fmt"
+	"math/big"
 	"slices"
 	"time"
 
@@ -50,6 +51,18 @@ func ScalarText(v attr.Value) (text string, ok bool) {
 		return v.ValueBigFloat().Text('f', -1), true
 	}
 	return "", false
+}
+
+// wholeNumber returns a number of a schema, or one of a dynamic type.
+func wholeNumber(v attr.Value) (n int64, ok bool) {
+	switch v := v.(type) {
+	case basetypes.Int64Value:
+		return v.ValueInt64(), true
+	case basetypes.NumberValue:
+		n, accuracy := v.ValueBigFloat().Int64()
+		return n, accuracy == big.Exact
+	}
+	return 0, false
 }
 
 // IsNull reports whether v is null, or missing.
