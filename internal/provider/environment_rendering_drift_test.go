@@ -53,7 +53,7 @@ func TestAccRenderingDrift(t *testing.T) {
 	}
 
 	// A revert of our commit. If the fleet is reverted too, no commit is needed.
-	r.options("on_drift", nil)
+	r.options("on_drift", nil, "preview", "summary")
 	r.set("value", "2")
 	r.expectCommits(1)
 	reverted := strings.TrimSpace(gitserver.Git(t, r.repo, "commit-tree", "-p", "dev", "-m",
@@ -63,8 +63,18 @@ func TestAccRenderingDrift(t *testing.T) {
 		"large/app-b/reconciler.yaml"}, "plan")
 	r.set("value", "1")
 	r.expectCommits(0)
-	if commit := r.rendered()["commit_sha"]; commit != reverted {
+	state := r.rendered()
+	if commit := state["commit_sha"]; commit != reverted {
 		t.Errorf("commit_sha is %v, want %s", commit, reverted)
+	}
+	if state["assignments"] != nil || state["folders"] != nil {
+		t.Error("the refresh shows more than the preview")
+	}
+	for clusterType, line := range asMap(state["summary"]) {
+		tree := gitserver.Git(t, r.repo, "rev-parse", "dev:"+clusterType)
+		if want := ", tree " + tree[:12]; !strings.HasSuffix(as[string](line), want) {
+			t.Errorf("the line of %s is %q, without %q", clusterType, line, want)
+		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package provider_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
@@ -22,11 +23,25 @@ func TestAccRenderingImport(t *testing.T) {
 	id := "file://" + r.repo + "//clusters?ref=dev"
 	for bad, said := range map[string]string{
 		"dev@" + id + "&x=y": "names no branch",
-		"stage@" + id:        `rendering of environment "stage": the record clusters/.kalypso/rendering.json says "dev"`,
+		"dev@" + id + "&preview=all": `sets the preview to "all", which is not one of assignments, none, summary, ` +
+			"manifests.",
+		"stage@" + id: `rendering of environment "stage": the record clusters/.kalypso/rendering.json says "dev"`,
 		"dev@file://" + r.repo + "//elsewhere?ref=dev": "there is no record elsewhere/.kalypso/rendering.json",
 		"dev@file://" + r.repo + "//clusters?ref=main": "Check ref in the ID",
 	} {
 		r.expectRefused([]string{said}, "import", address, bad)
+	}
+	for preview, shown := range map[string][]string{
+		"none": {"folders"}, "summary": {"summary"}, "assignments": {"assignments", "folders"},
+	} {
+		r.succeed("import", address, "dev@"+id+"&preview="+preview)
+		imported := r.rendered()
+		for _, attribute := range []string{"assignments", "folders", "summary"} {
+			if got := imported[attribute] != nil; got != slices.Contains(shown, attribute) {
+				t.Errorf("the import with preview %s: %s is in the state: %t", preview, attribute, got)
+			}
+		}
+		r.emptyState()
 	}
 	r.succeed("import", address, "dev@"+id)
 	same := []string{"tree_hash", "folders", "commit_sha", "assignments", "assignment_count", "promoted_commit"}

@@ -37,6 +37,7 @@ func TestAccPreview(t *testing.T) {
 		{"none", false, false},
 		{nil, true, false},
 		{"manifests", true, true},
+		{"summary", false, false},
 		{"assignments", true, false},
 		{"manifests", true, true},
 		{"none", false, false},
@@ -71,8 +72,20 @@ func TestAccPreview(t *testing.T) {
 		if diff := cmp.Diff(wantFiles, state["files"]); diff != "" {
 			t.Errorf("%s: files (-want +got):\n%s", name, diff)
 		}
+		wantFolders, wantSummary := first["folders"], any(nil)
+		if step.preview == "summary" {
+			wantFolders, wantSummary = nil, map[string]any{}
+			for clusterType, folder := range asMap(first["folders"]) {
+				f := as[map[string]any](folder)
+				line := fmt.Sprintf("%v targets, tree %.12s", f["assignments"], f["tree_hash"])
+				asMap(wantSummary)[clusterType] = strings.Replace(line, "1 targets", "1 target", 1)
+			}
+		}
+		if diff := cmp.Diff([]any{wantFolders, wantSummary}, []any{state["folders"], state["summary"]}); diff != "" {
+			t.Errorf("%s: folders and summary (-want +got):\n%s", name, diff)
+		}
 		for _, attribute := range []string{
-			"assignment_count", "folders", "unscheduled", "description", "tree_hash", "commit_sha",
+			"assignment_count", "unscheduled", "description", "tree_hash", "commit_sha",
 		} {
 			if diff := cmp.Diff(first[attribute], state[attribute]); diff != "" {
 				t.Errorf("%s: %s (-before +after):\n%s", name, attribute, diff)

@@ -8,6 +8,7 @@ import (
 	"io"
 	"maps"
 	"path"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -338,7 +339,20 @@ func expectOnBranch(t *testing.T, repo, branch, at string, state map[string]any)
 		"files":            anyMap(files),
 		"tree_hash":        gitserver.MkTree(t, repo, entries.String()),
 	}
-	switch state["preview"] {
+	switch want["summary"] = nil; state["preview"] {
+	case "summary":
+		lines := map[string]any{}
+		for clusterType, folder := range folders {
+			f := as[map[string]any](folder)
+			targets := fmt.Sprintf("%v targets", f["assignments"])
+			if f["assignments"] == 1.0 {
+				targets = "1 target"
+			}
+			lines[clusterType] = fmt.Sprintf("%s, tree %.12s", targets, f["tree_hash"])
+		}
+		state = maps.Clone(state)
+		state["summary"] = withoutChanges(state["summary"])
+		want["summary"], want["assignments"], want["folders"], want["files"] = lines, nil, nil, nil
 	case "none":
 		want["assignments"], want["files"] = nil, nil
 	case "assignments", nil:
@@ -353,6 +367,18 @@ func expectOnBranch(t *testing.T, repo, branch, at string, state map[string]any)
 		t.Errorf("%s holds %q, want %q", promotedCommitPath, files[promotedCommitPath], promoted)
 	}
 }
+
+// withoutChanges returns the lines of a summary without the changes that they begin with.
+func withoutChanges(summary any) map[string]any {
+	lines := map[string]any{}
+	for clusterType, line := range asMap(summary) {
+		lines[clusterType] = lastChange.ReplaceAllString(as[string](line), "")
+	}
+	return lines
+}
+
+// lastChange matches the changes at the begin of a line of a summary.
+var lastChange = regexp.MustCompile(`^\+\d+ -\d+ ~\d+, `)
 
 // as converts a value to type T. It panics if the value has another type.
 func as[T any](v any) T {

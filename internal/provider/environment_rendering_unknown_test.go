@@ -18,6 +18,8 @@ type unknowns struct {
 	schedule    bool // the number of assignments, and the targets that no policy places
 	assignments bool
 	folders     bool
+	summary     bool
+	lines       []string // cluster types whose lines of the summary are unknown
 	paths       bool     // of the folders
 	tree        bool     // its hash
 	files       []string // files whose content is unknown
@@ -87,7 +89,8 @@ var unknownCases = map[string]unknowns{
 	"guardrail_flags":  nothing,
 	"flags":            nothing,
 	"flags_moving":     nothing,
-	"preview":          {assignments: true, all: true},
+	"preview":          {assignments: true, folders: true, summary: true, all: true},
+	"preview_summary":  {tree: true, lines: []string{"b"}},
 	"preview_none":     {schedule: true, tree: true},
 	"others":           nothing,
 }
@@ -141,6 +144,7 @@ func expectUnknown(t *testing.T, c change, open unknowns) {
 		"assignment_count": open.schedule || len(open.undecided) > 0,
 		"unscheduled":      open.schedule || open.unscheduled,
 		"folders":          open.folders,
+		"summary":          open.summary,
 		"tree_hash":        open.tree,
 		"files":            open.all,
 	} {
@@ -168,7 +172,7 @@ func expectUnknown(t *testing.T, c change, open unknowns) {
 		}
 	}
 	slices.Sort(folders)
-	want := map[string][]string{"files": open.files, "folders": folders}
+	want := map[string][]string{"files": open.files, "folders": folders, "summary": open.lines}
 	if c.After["assignments"] != nil {
 		want["assignments"] = slices.Sorted(slices.Values(slices.Concat(open.undecided, targets)))
 	}
@@ -183,8 +187,8 @@ func expectUnknown(t *testing.T, c change, open unknowns) {
 func expectApplied(t *testing.T, c change, state map[string]any) {
 	t.Helper()
 	for _, attribute := range []string{
-		"assignments", "assignment_count", "unscheduled", "folders", "files", "description", "tree_hash", "commit_sha",
-		"pull_request",
+		"assignments", "assignment_count", "unscheduled", "summary", "folders", "files", "description", "tree_hash",
+		"commit_sha", "pull_request",
 	} {
 		if c.Unknown[attribute] == true {
 			continue

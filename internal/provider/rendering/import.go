@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -40,11 +42,21 @@ var renderingIdentity = schemas.Identity{
 		Description: "Path of the rendering in the repo. Null for the root."},
 }
 
+// previewOfID separates the preview in an import ID. An import does not see the configuration, and without the preview
+// the next plan would show all attributes that the preview of the configuration leaves out as removed.
+const previewOfID = "&preview="
+
 // ImportState reads a rendering's record from its branch.
 func (r *environmentRendering) ImportState(
 	ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse,
 ) {
-	environment, at, err := record.ParseImportID(req.ID)
+	id, preview, named := strings.Cut(req.ID, previewOfID)
+	if named && !slices.Contains(previews, preview) {
+		resp.Diagnostics.AddError("Invalid import ID", fmt.Sprintf("%q sets the preview to %q, which is not one of %s.",
+			req.ID, preview, strings.Join(previews, ", ")))
+		return
+	}
+	environment, at, err := record.ParseImportID(id)
 	if given := renderingIdentity.Imported(ctx, req, &resp.Diagnostics); given != nil {
 		environment, at = given["environment"], record.Destination{Repo: given["repo"], Branch: given["branch"]}
 		at.Path, err = record.CleanPath(given["path"])
@@ -72,12 +84,14 @@ func (r *environmentRendering) ImportState(
 		configuration.AppendDeliveryError(&resp.Diagnostics, at, err)
 		return
 	}
-	setImported(ctx, &resp.State, state, &resp.Diagnostics)
+	setImported(ctx, &resp.State, state, preview, &resp.Diagnostics)
 	writeDelivery(ctx, state, &resp.Diagnostics)
 }
 
-// setImported sets the arguments that a record contains. The other arguments stay null.
-func setImported(ctx context.Context, to schemas.ImportedResource, state *delivery.State, diags *diag.Diagnostics) {
+// setImported sets the arguments that a record contains, and the preview. The other arguments stay null.
+func setImported(
+	ctx context.Context, to schemas.ImportedResource, state *delivery.State, preview string, diags *diag.Diagnostics,
+) {
 	at := state.Destination
 	repo := map[string]attr.Value{
 		"repo": types.StringValue(at.Repo), "branch": types.StringValue(at.Branch), "path": types.StringValue(at.Path),
@@ -92,7 +106,14 @@ func setImported(ctx context.Context, to schemas.ImportedResource, state *delive
 	}
 	imported.GitOpsRepo = types.ObjectValueMust(imported.GitOpsRepo.AttributeTypes(ctx), repo)
 	imported.PromotedCommit = tfvalue.Nullable(state.PromotedCommit)
-	imported.Assignments, imported.Folders = assignmentsOf(state.Delivered), foldersOf(at, state.Delivered)
+	switch imported.Preview = tfvalue.Nullable(preview); preview {
+	case previewSummary:
+		imported.Summary = summaryOf(state.Delivered.Summary(nil))
+	case previewNone:
+		imported.Folders = foldersOf(at, state.Delivered)
+	default:
+		imported.Assignments, imported.Folders = assignmentsOf(state.Delivered), foldersOf(at, state.Delivered)
+	}
 	imported.AssignmentCount = types.Int64Value(int64(state.Delivered.Count()))
 	imported.TreeHash = types.StringValue(state.Delivered.TreeHash().String())
 	if r := state.Rollout; r != nil {

@@ -73,7 +73,7 @@ func (l *renderingList) List(ctx context.Context, req list.ListRequest, stream *
 							configuration.AppendDeliveryError(diags, at, err)
 							return
 						}
-						setImported(ctx, resource, state, diags)
+						setImported(ctx, resource, state, "", diags)
 					},
 				)
 			})

@@ -56,6 +56,7 @@ type environmentRenderingModel struct {
 	Assignments     types.Map    `tfsdk:"assignments"`
 	AssignmentCount types.Int64  `tfsdk:"assignment_count"`
 	Unscheduled     types.List   `tfsdk:"unscheduled"`
+	Summary         types.Map    `tfsdk:"summary"`
 	Folders         types.Map    `tfsdk:"folders"`
 	Files           types.Map    `tfsdk:"files"`
 	TreeHash        types.String `tfsdk:"tree_hash"`
@@ -185,6 +186,7 @@ func pauses(rollout types.Object) bool { return !tfvalue.IsNull(rollout.Attribut
 // keepComputed keeps all computed attributes.
 func (m *environmentRenderingModel) keepComputed(state *environmentRenderingModel) {
 	m.Assignments, m.AssignmentCount, m.Unscheduled = state.Assignments, state.AssignmentCount, state.Unscheduled
+	m.Summary = state.Summary
 	m.Folders, m.Files, m.TreeHash, m.TargetTreeHash = state.Folders, state.Files, state.TreeHash, state.TargetTreeHash
 	m.deliveryResults = state.deliveryResults
 }
@@ -192,16 +194,20 @@ func (m *environmentRenderingModel) keepComputed(state *environmentRenderingMode
 // setNothing sets the computed attributes of a rendering that has delivered nothing yet.
 func (m *environmentRenderingModel) setNothing(a *delivery.Arguments) {
 	m.Assignments, m.Files = types.MapNull(mapOfStrings), types.MapNull(types.StringType)
+	m.Summary, m.Folders = types.MapNull(types.StringType), types.MapValueMust(folderType, nil)
 	switch preview := m.preview(); {
 	case unknown.Is(preview):
 		m.Assignments, m.Files = types.MapUnknown(mapOfStrings), types.MapUnknown(types.StringType)
+		m.Summary, m.Folders = types.MapUnknown(types.StringType), types.MapUnknown(folderType)
+	case preview == previewSummary:
+		m.Summary, m.Folders = types.MapValueMust(types.StringType, nil), types.MapNull(folderType)
 	case preview == previewManifests:
 		m.Files = types.MapValueMust(types.StringType, nil)
 		fallthrough
 	case preview != previewNone:
 		m.Assignments = types.MapValueMust(mapOfStrings, nil)
 	}
-	m.Folders, m.AssignmentCount = types.MapValueMust(folderType, nil), types.Int64Value(0)
+	m.AssignmentCount = types.Int64Value(0)
 	m.Unscheduled = tfvalue.StringListOf(nil)
 	m.TreeHash, m.TargetTreeHash = types.StringNull(), types.StringNull()
 	m.deliveryResults = deliveryResults{
@@ -285,9 +291,14 @@ func (m *environmentRenderingModel) setReverted(ctx context.Context, s *delivery
 	ours, record := s.Ours(), s.Seen.Record
 	m.TreeHash = types.StringValue(ours.TreeHash().String())
 	m.AssignmentCount = types.Int64Value(int64(ours.Count()))
-	m.Folders = foldersOf(s.Destination, ours)
+	if !m.Folders.IsNull() {
+		m.Folders = foldersOf(s.Destination, ours)
+	}
 	if !m.Assignments.IsNull() {
 		m.Assignments = assignmentsOf(ours)
+	}
+	if !m.Summary.IsNull() {
+		m.Summary = summaryOf(ours.Summary(m.summary()))
 	}
 	m.CommitSHA, m.Delivered = types.StringValue(s.Seen.Head), types.BoolValue(!record.Rollout.UnderWay())
 	if !m.TargetTreeHash.IsNull() {

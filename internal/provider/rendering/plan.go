@@ -141,7 +141,7 @@ func (m *environmentRenderingModel) plan(
 		tfvalue.AppendProblems(diags, problems)
 		m.rest(state, decision)
 	default:
-		if err := m.setRendered(m.rendering(decision.Applied), state); err != nil {
+		if err := m.setRendered(m.rendering(decision.Applied), decision, state); err != nil {
 			diags.AddAttributeError(path.Root("preview"), "File can't be shown", err.Error()+".")
 			return
 		}

@@ -16,7 +16,7 @@ import (
 )
 
 var (
-	previews         = schemas.Enumeration{previewAssignments, previewNone, previewManifests}
+	previews         = schemas.Enumeration{previewAssignments, previewNone, previewSummary, previewManifests}
 	reactions        = schemas.Enumeration(problem.Reactions)
 	strictReactions  = schemas.Enumeration{string(problem.Fail), string(problem.Warn), string(problem.Ignore)}
 	destructions     = schemas.Enumeration{destroyRemove, destroyKeep}
@@ -27,6 +27,7 @@ var (
 const (
 	previewAssignments = "assignments"
 	previewNone        = "none"
+	previewSummary     = "summary"
 	previewManifests   = "manifests"
 
 	destroyRemove = "remove"
@@ -131,7 +132,7 @@ func environmentRenderingSchema(ctx context.Context) schema.Schema {
 		"rollout": rolloutAttribute(),
 		"preview": previews.Attribute(
 			"How much of the tree the plan and the state show: the assignments; with `manifests` all rendered files too; " +
-				"with `none` neither, for large fleets."),
+				"with `summary` one line for each cluster type; with `none` none of it, for large fleets."),
 		"create_branch": schemas.OptionalBool(
 			"Create the branch if it does not exist. Otherwise, a missing branch is an error.",
 		),
@@ -180,7 +181,14 @@ func environmentRenderingComputed() map[string]schema.Attribute {
 			Computed: true, ElementType: mapOfStrings,
 			MarkdownDescription: "Every cluster type with its deployment targets, each with the first 12 digits of its " +
 				"folder's hash. Terraform's diff shows what is added, removed and changed, and where. One that " +
-				"`on_assignment_error` keeps has the hash of the folder on the branch. Null with `preview = \"none\"`.",
+				"`on_assignment_error` keeps has the hash of the folder on the branch. Null if `preview` is `summary` or `none`.",
+		},
+		"summary": schema.MapAttribute{
+			Computed: true, ElementType: types.StringType,
+			MarkdownDescription: "A line for each cluster type with the last change of its folder, such as `+1 -0 ~3, 16 " +
+				"targets, tree 8042707eec4d`: one deployment target added, none removed, three changed. The line stays until the " +
+				"folder changes again, so the diff shows exactly the cluster types that change. A first plan cannot know what the branch contains: its " +
+				"lines begin with the number of targets. Null unless `preview` is `summary`.",
 		},
 		"assignment_count": schema.Int64Attribute{Computed: true, MarkdownDescription: "The number of assignments."},
 		"unscheduled": schema.ListAttribute{
@@ -189,7 +197,7 @@ func environmentRenderingComputed() map[string]schema.Attribute {
 		},
 		"folders": schema.MapNestedAttribute{
 			Computed:            true,
-			MarkdownDescription: "Every cluster type with its folder, with any `preview`.",
+			MarkdownDescription: "Every cluster type with its folder. Null if `preview` is `summary`.",
 			NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
 				"path":      schemas.ComputedString("The path from the repo's root, for the configuration of clusters."),
 				"tree_hash": schemas.ComputedString("The hash of the folder's Git tree."),

@@ -10,6 +10,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/configuration"
@@ -42,9 +43,9 @@ var folderType = types.ObjectType{AttrTypes: map[string]attr.Type{
 
 // setRendered sets the computed attributes that follow from the configuration alone.
 func (m *environmentRenderingModel) setRendered(
-	r *rendering, state *environmentRenderingModel,
+	r *rendering, decision *delivery.Decision, state *environmentRenderingModel,
 ) error {
-	m.Assignments, m.Folders = r.assignments(), r.folders()
+	m.Assignments, m.Folders, m.Summary = r.assignments(), r.folders(), r.summary(decision, state)
 	m.AssignmentCount, m.TreeHash = types.Int64Unknown(), types.StringUnknown()
 	m.Unscheduled = types.ListUnknown(types.StringType)
 	if r.AssignmentsKnown() && r.Certain() || r.Partial() {
@@ -64,7 +65,7 @@ func (m *environmentRenderingModel) setRendered(
 
 func (r *rendering) assignments() types.Map {
 	switch {
-	case r.preview == previewNone:
+	case r.preview == previewNone, r.preview == previewSummary:
 		return types.MapNull(mapOfStrings)
 	case r.Tree == nil || !r.Certain() || unknown.Is(r.preview):
 		return types.MapUnknown(mapOfStrings)
@@ -91,9 +92,44 @@ func assignmentsOf(inv delivery.Inventory) types.Map {
 	return types.MapValueMust(mapOfStrings, all)
 }
 
+// summary returns a line for each cluster type.
+func (r *rendering) summary(decision *delivery.Decision, state *environmentRenderingModel) types.Map {
+	switch {
+	case unknown.Is(r.preview):
+		return types.MapUnknown(types.StringType)
+	case r.preview != previewSummary:
+		return types.MapNull(types.StringType)
+	case r.Tree == nil || !r.Certain():
+		return types.MapUnknown(types.StringType)
+	}
+	return summaryOf(decision.Summary(r.AppliedTree, state.summary()))
+}
+
+// summary returns the lines of a state. It returns none for a nil state.
+func (m *environmentRenderingModel) summary() map[string]string {
+	if m == nil {
+		return nil
+	}
+	return m.decoder(new(problem.Problems)).StringMap("summary")
+}
+
+func summaryOf(lines map[string]string) types.Map {
+	all := make(map[string]attr.Value, len(lines))
+	for clusterType, line := range lines {
+		all[clusterType] = types.StringValue(line)
+		if unknown.Is(line) {
+			all[clusterType] = types.StringUnknown()
+		}
+	}
+	return types.MapValueMust(types.StringType, all)
+}
+
 // The names and paths of folders are known, even if their contents are not.
 func (r *rendering) folders() types.Map {
-	if !r.Certain() {
+	switch {
+	case r.preview == previewSummary:
+		return types.MapNull(folderType)
+	case !r.Certain() || unknown.Is(r.preview):
 		return types.MapUnknown(folderType)
 	}
 	if r.Tree != nil {

@@ -311,6 +311,11 @@ locals {
     # The path moves while adopt is not known: what is known of the plan must say so.
     flags_moving = { adopt = local.yes, gitops_repo = merge(local.base.gitops_repo, { path = "below/${var.round}" }) }
     preview      = { preview = "manifests${local.still}" }
+    preview_summary = {
+      preview = "summary"
+      adopt   = local.yes
+      configs = merge(local.base.configs, { late = kalypso_config.late })
+    }
     preview_none = {
       preview   = "none"
       workloads = { hello = merge(local.base.workloads.hello, { name = local.moving }) }
