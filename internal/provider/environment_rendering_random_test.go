@@ -245,7 +245,9 @@ var quietEdits = []edit{
 		f.add("configs", arguments{"name": f.newName("k"), "labels": map[string]any{"region": "nowhere"},
 			"data": map[string]any{"a": f.value()}})
 	}},
-	{"another preview", func(f *randomFleet) { f.preview = pick(f, "none", "summary", "assignments", "manifests", "manifests") }},
+	{"another preview", func(f *randomFleet) {
+		f.preview = pick(f, "none", "summary", "assignments", "manifests", "manifests")
+	}},
 	{"target elsewhere", func(f *randomFleet) {
 		w := pick(f, f.of("workloads")...).arguments
 		w["deployment_targets"] = append(as[[]any](w["deployment_targets"]),

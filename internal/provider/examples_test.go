@@ -3,8 +3,10 @@ package provider_test
 import (
 	"fmt"
 	"io/fs"
+	"maps"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -118,7 +120,10 @@ func TestAccExamplesImport(t *testing.T) {
 		r.write(resource+".tf", readFile(t, filepath.Join(examples, "resources", resource, "resource.tf")))
 	}
 	r.apply()
-	applied, manifests := r.state(), r.manifests()
+	applied := r.state()
+	r.outputManifests(slices.Sorted(maps.Keys(applied)))
+	r.apply()
+	manifests := r.manifests()
 	var blocks strings.Builder
 	imports := 0
 	for _, resource := range modelResources {

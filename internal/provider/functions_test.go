@@ -98,8 +98,8 @@ func TestAccSelectorMatchesFunction(t *testing.T) {
 	})
 }
 
-// An object in place has the document of its kind, as Terraform passes it: values of any type, and maps and lists of one.
-// The documents of resources are in TestAccModelResources.
+// An object that is written inline has the document of its kind, also if Terraform passes a number for a string, or an
+// object for a map. The documents of resources are in TestAccModelResources.
 func TestAccManifestFunction(t *testing.T) {
 	call := func(object string) string { return "provider::kalypso::manifest(" + object + ")" }
 	const (

@@ -117,7 +117,9 @@ func TestAccPlans(t *testing.T) {
 func TestGuidePlans(t *testing.T) {
 	t.Parallel()
 	var seen strings.Builder
-	for _, folder := range []string{"TestAccPlans", "TestAccRolloutPlans", "TestAccUnknownClusterType"} {
+	for _, folder := range []string{
+		"TestAccPlans", "TestAccRolloutPlans", "TestAccShortPlans", "TestAccUnknownClusterType",
+	} {
 		for _, file := range globAny(t, filepath.Join("testdata", folder, "*.txt")) {
 			seen.WriteString(readFile(t, file))
 		}

@@ -19,6 +19,9 @@ provider "kalypso" {
 resource "kalypso_config" "test" {
   name = "c"
 }
+output "manifest" {
+  value = provider::kalypso::manifest(kalypso_config.test)
+}
 `})
 	planned := r.succeed("plan", "-no-color").text()
 	for _, want := range []string{"Provider configuration not known yet", "Plan: 2 to add", "kind: ConfigMap"} {

@@ -16,8 +16,11 @@ import (
 // summaryLine matches a line of a plan that shows a changed line of a summary: the cluster type, and its new line.
 var summaryLine = regexp.MustCompile(`(?m)^ +[~+-] "([a-z]+-[a-z]+)" += (?:"[^"]*" -> )?"([^"]*)"$`)
 
-// With preview = "summary", plans of a fleet with 3 environments, 12 cluster types and 15 workloads are short enough to
-// read, and the lines of the summary are exactly the cluster types that change. They also are after the state was lost.
+// summaryBlock matches the summary in a plan.
+var summaryBlock = regexp.MustCompile(`(?ms)^      ~ summary .*?\n        }\n`)
+
+// With preview = "summary", plans of a fleet with 12 cluster types and 15 workloads are short, and the lines of the
+// summary are exactly the cluster types that change, also after the state was lost.
 func TestAccShortPlans(t *testing.T) {
 	t.Parallel()
 	const address = "kalypso_environment_rendering.this"
@@ -29,7 +32,7 @@ func TestAccShortPlans(t *testing.T) {
 	}
 	inWestUS := []string{"westus-large", "westus-medium", "westus-small"}
 	for form, bounds := range map[string]struct{ first, app, value int }{
-		"resources": {2800, 150, 110},
+		"resources": {1400, 150, 110},
 		"inline":    {700, 60, 60},
 	} {
 		t.Run(form, func(t *testing.T) {
@@ -46,7 +49,7 @@ func TestAccShortPlans(t *testing.T) {
 				r.write("terraform.tfvars.json", toJSON(t, variables))
 			}
 			// expect plans, and compares the length of the plan, and the lines of its summary.
-			expect := func(name string, bound int, change string, clusterTypes []string) {
+			expect := func(name string, bound int, change string, clusterTypes []string) string {
 				t.Helper()
 				out := r.succeed("plan", "-no-color", "-out=plan").stdout
 				lines := strings.Count(out, "\n")
@@ -64,9 +67,16 @@ func TestAccShortPlans(t *testing.T) {
 				if diff := cmp.Diff(want, got); diff != "" {
 					t.Errorf("%s: summary (-want +got):\n%s", name, diff)
 				}
+				return out
 			}
 			set("repo", repo)
 			expect("first", bounds.first, "15 targets", all)
+			r.applyPlan()
+			r.expectEmptyPlan()
+
+			set("database_port", 5433)
+			out := expect("a value of a region", bounds.value, "+0 -0 ~15, 15 targets", inWestUS)
+			expectText(t, "testdata/TestAccShortPlans/summary.txt", summaryBlock.FindString(out))
 			r.applyPlan()
 			r.expectEmptyPlan()
 
@@ -78,11 +88,11 @@ func TestAccShortPlans(t *testing.T) {
 			expect("one value", bounds.value, "+0 -0 ~16, 16 targets", all)
 			r.applyPlan()
 			r.expectEmptyPlan()
-			set("database_port", 5433)
-			expect("a value of a region", bounds.value, "+0 -0 ~16, 16 targets", inWestUS)
 
+			set("database_port", 5434)
 			r.emptyState()
-			r.write("import.tf", fmt.Sprintf("import {\n  to = %s\n  id = \"dev@%s?ref=dev&preview=summary\"\n}\n", address, repo))
+			id := "dev@" + repo + "?ref=dev&preview=summary"
+			r.write("import.tf", fmt.Sprintf("import {\n  to = %s\n  id = %q\n}\n", address, id))
 			expect("lost state", bounds.first, "+0 -0 ~16, 16 targets", inWestUS)
 			c := r.plan()[address]
 			for _, attribute := range []string{"assignments", "folders", "files"} {

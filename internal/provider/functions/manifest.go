@@ -22,9 +22,9 @@ func (manifestFunction) Metadata(_ context.Context, _ function.MetadataRequest, 
 func (manifestFunction) Definition(_ context.Context, _ function.DefinitionRequest, resp *function.DefinitionResponse) {
 	resp.Definition = function.Definition{
 		Summary: "Writes an object as a Kalypso document",
-		MarkdownDescription: "Writes a model resource, such as a `kalypso_cluster_type`, as a Kalypso document in YAML: for " +
-			"a file of a control plane, or for `manifests` of a rendering. The document is known at plan when the arguments of " +
-			"the resource are. If an argument is sensitive, the whole document is.",
+		MarkdownDescription: "Writes a model resource, such as a `kalypso_cluster_type`, as a Kalypso document in YAML: " +
+			"for a file of a control plane, or for `manifests` of a rendering. The document is known at plan when the " +
+			"arguments of the resource are. If an argument is sensitive, the whole document is.",
 		Parameters: []function.Parameter{
 			function.DynamicParameter{
 				Name: "object",

@@ -83,8 +83,8 @@ func resourceNames(models []*model) string {
 // mismatches returns where a type differs from the type of an argument. A value of a dynamic type has the type that it
 // was written with: an object instead of a map, a tuple instead of a list, and no type for null.
 func mismatches(want, given attr.Type, at []problem.Step) (ps problem.Problems) {
-	report := func(summary, detail string) {
-		ps = append(ps, problem.Problem{Path: at, Summary: summary, Detail: detail})
+	wrongType := func(detail string) {
+		ps = append(ps, problem.Problem{Path: at, Summary: "Wrong type", Detail: detail})
 	}
 	if given.Equal(types.DynamicType) {
 		return nil
@@ -98,7 +98,7 @@ func mismatches(want, given attr.Type, at []problem.Step) (ps problem.Problems) 
 			}
 		case types.MapType: // the decoder reads its keys
 		default:
-			report("Wrong type", "Expected an object.")
+			wrongType("Expected an object.")
 		}
 	case types.MapType:
 		switch given := given.(type) {
@@ -109,7 +109,7 @@ func mismatches(want, given attr.Type, at []problem.Step) (ps problem.Problems) 
 		case types.MapType:
 			return mismatches(want.ElemType, given.ElemType, at)
 		default:
-			report("Wrong type", "Expected a map.")
+			wrongType("Expected a map.")
 		}
 	case types.ListType:
 		switch given := given.(type) {
@@ -122,12 +122,12 @@ func mismatches(want, given attr.Type, at []problem.Step) (ps problem.Problems) 
 		case types.SetType:
 			return mismatches(want.ElemType, given.ElemType, at)
 		default:
-			report("Wrong type", "Expected a list.")
+			wrongType("Expected a list.")
 		}
 	default:
 		switch given.(type) {
 		case types.ObjectType, types.MapType, types.TupleType, types.ListType, types.SetType:
-			report("Wrong type", "Expected a string, a number or a bool.")
+			wrongType("Expected a string, a number or a bool.")
 		}
 	}
 	return ps

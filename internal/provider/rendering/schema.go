@@ -187,8 +187,8 @@ func environmentRenderingComputed() map[string]schema.Attribute {
 			Computed: true, ElementType: types.StringType,
 			MarkdownDescription: "A line for each cluster type with the last change of its folder, such as `+1 -0 ~3, 16 " +
 				"targets, tree 8042707eec4d`: one deployment target added, none removed, three changed. The line stays until the " +
-				"folder changes again, so the diff shows exactly the cluster types that change. A first plan cannot know what the branch contains: its " +
-				"lines begin with the number of targets. Null unless `preview` is `summary`.",
+				"folder changes again, so the diff shows exactly the cluster types that change. A first plan cannot know what " +
+				"the branch contains: its lines begin with the number of targets. Null unless `preview` is `summary`.",
 		},
 		"assignment_count": schema.Int64Attribute{Computed: true, MarkdownDescription: "The number of assignments."},
 		"unscheduled": schema.ListAttribute{
