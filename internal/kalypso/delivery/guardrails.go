@@ -92,7 +92,7 @@ func (g Guardrails) checkUnscheduled(ctx context.Context, f *fleet.Fleet, s *sch
 	if g.Unscheduled == problem.Ignore || unknown.Is(string(g.Unscheduled)) {
 		return nil
 	}
-	why, idle := whyUnscheduled(ctx, f, s)
+	why, idle := explain.Unplaced(ctx, f, s, MaxListed)
 	if why != "" {
 		p := problem.WarningAt("Deployment targets that no policy places", why, "unscheduled")
 		p.Severity = g.Unscheduled.Severity()
@@ -104,61 +104,18 @@ func (g Guardrails) checkUnscheduled(ctx context.Context, f *fleet.Fleet, s *sch
 	return ps
 }
 
-// whyUnscheduled explains the deployment targets that no policy assigns, and the policies that assign nothing. A text
-// is empty if there are none.
-func whyUnscheduled(ctx context.Context, f *fleet.Fleet, s *schedule.Schedule) (targets, policies string) {
-	unscheduled, idle := []explain.UnscheduledTarget(nil), []explain.IdlePolicy(nil)
-	if _, all := s.Known(); all {
-		unscheduled, idle = explain.Brief(ctx, f, s, MaxListed)
-	}
-	if names := unscheduledNames(s); len(names) > 0 {
-		for i, u := range unscheduled {
-			if len(u.Rejections) > 0 {
-				names[i] += fmt.Sprintf(": the nearest policy is %q. %s", u.Rejections[0].Policy.Name, u.Rejections[0].Reason)
-			}
-		}
-		list := problem.IndentedList(names, MaxListed)
-		targets = fmt.Sprintf(
-			"No scheduling policy places %d of %s of environment %q:\n%s\nCompare their labels and workspace with the "+
-				"policies' %s, and the labels of the cluster types with %s.",
-			len(names), problem.Count(len(s.Targets), "deployment target"), f.Environment, list,
-			f.PolicyField("deployment_target_selector"), f.PolicyField("cluster_type_selector"))
-		if len(f.Policies) == 0 {
-			targets = fmt.Sprintf(
-				"%s No cluster type gets a deployment target of environment %q:\n%s", explain.NoPolicies, f.Environment, list)
-		}
-	}
-	lines := make([]string, len(idle))
-	for i, p := range idle {
-		lines[i] = fmt.Sprintf("%q: %s", p.Policy.Name, p.Reason)
-	}
-	if len(lines) > 0 {
-		policies = fmt.Sprintf("These policies select no deployment target, or no cluster type:\n%s",
-			problem.IndentedList(lines, MaxListed))
-	}
-	return targets, policies
-}
-
 // whyEmpty explains why no cluster type gets a deployment target, or returns "".
 func (r *Rendered) whyEmpty() string {
 	s := r.Tree.Schedule
 	if s == nil || s.AssignmentCount > 0 {
 		return ""
 	}
-	targets, policies := whyUnscheduled(context.Background(), r.Fleet, s)
+	targets, policies := explain.Unplaced(context.Background(), r.Fleet, s, MaxListed)
 	return strings.Trim(targets+"\n"+policies, "\n")
 }
 
 // Unscheduled returns the names of the deployment targets that no policy assigns, in the order of the schedule.
-func (r *Rendered) Unscheduled() []string { return unscheduledNames(r.Tree.Schedule) }
-
-func unscheduledNames(s *schedule.Schedule) []string {
-	names := make([]string, len(s.Unscheduled))
-	for i, target := range s.Unscheduled {
-		names[i] = target.Name
-	}
-	return names
-}
+func (r *Rendered) Unscheduled() []string { return explain.UnplacedNames(r.Tree.Schedule) }
 
 // GuardrailError says that a change removes more than the guardrails allow.
 type GuardrailError struct {
