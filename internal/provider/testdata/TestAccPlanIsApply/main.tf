@@ -111,7 +111,7 @@ resource "kalypso_environment_rendering" "this" {
   promoted_commit = local.fleet.promoted_commit
   preview         = local.fleet.preview
   commit_message  = local.fleet.commit_message
-  guardrails      = { max_removed = "100%", allow_empty = true, unscheduled = "ignore" }
+  guardrails      = { max_removed = "100%", allow_empty = true, unscheduled = "ignore", emptied = "ignore" }
   create_branch   = true
   delivery        = { describe = "keys" }
 }
