@@ -8,6 +8,7 @@ import (
 	"io"
 	"maps"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -79,12 +80,17 @@ func (t *trace) difference(topic string, before, now map[string]string) {
 
 func (t *trace) state(topic string, v tftypes.Value) { t.changes(topic, linesOf(v)) }
 
-// linesOf returns the lines of a state or a plan, without the guardrails that [asRecorded] adds.
+// linesOf returns the lines of a state or a plan, without the guardrails that [asRecorded] adds, and without the
+// attributes that came after the corpus was recorded.
 func linesOf(v tftypes.Value) map[string]string {
 	lines := protocol.Lines(v)
 	delete(lines, "guardrails.emptied")
+	maps.DeleteFunc(lines, func(name, _ string) bool { return newAttributes.MatchString(name) })
 	return lines
 }
+
+// newAttributes matches the reported failures of a deployment state, before their deadline.
+var newAttributes = regexp.MustCompile(`^(folders\.[^.]+|problems\[\d+\])\.failing$`)
 
 // plan adds the changes of a plan.
 func (t *trace) plan(p *protocol.Plan, prior tftypes.Value) {
