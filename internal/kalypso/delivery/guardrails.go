@@ -37,6 +37,8 @@ type Guardrails struct {
 	Moved problem.Reaction
 	// DuplicateObjects is the reaction to objects that several deployment targets of a cluster type render.
 	DuplicateObjects problem.Reaction
+	// InvalidObjects is the reaction to rendered files that no cluster can apply.
+	InvalidObjects problem.Reaction
 	// Secrets is the reaction to config values that are plainly secrets.
 	Secrets problem.Reaction
 }

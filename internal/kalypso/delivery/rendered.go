@@ -46,7 +46,8 @@ func Render(ctx context.Context, a *Arguments, p *Prior, s *State, progress Prog
 		return NewRendered(a, nil), ps
 	}
 	f.LeaveOutFailed = a.KeepsFailed()
-	f.Duplicates, f.Delivered = a.Guardrails.DuplicateObjects, lastTree(s).shortHash
+	f.Duplicates, f.Invalid = a.Guardrails.DuplicateObjects, a.Guardrails.InvalidObjects
+	f.Delivered = lastTree(s).shortHash
 	result, ps := engine.Run(ctx, &f, func(done, total int) { progress("render", done, total) })
 	r := NewRendered(a, result.Tree)
 	r.failed, r.secrets = result.LeftOut, FindClearSecrets(f.Configs)

@@ -221,6 +221,9 @@ type Fleet struct {
 	// Duplicates is the reaction to objects that several deployment targets of a cluster type render. If it is
 	// [problem.Ignore], empty or not known yet, the rendered objects are not compared.
 	Duplicates problem.Reaction
+	// Invalid is the reaction to rendered files that no cluster can apply. If it is [problem.Ignore], empty or not known
+	// yet, they are not looked for.
+	Invalid problem.Reaction
 	// Delivered returns the first bytes of the hash of a folder as it was last delivered: of a cluster type, or of a
 	// deployment target in it. It returns nil if there is none, and may itself be nil.
 	Delivered func(clusterType, target string) []byte

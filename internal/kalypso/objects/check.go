@@ -1,40 +1,27 @@
 package objects
 
-import (
-	"fmt"
+import "fmt"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
-)
-
-// Defect is a class of faults of an object.
+// Defect is a class of faults of an object that a cluster can apply.
 type Defect int
 
 // The defects.
 const (
 	None Defect = iota
-	// NoObject is no YAML map, or one without apiVersion, kind or metadata.name. Flux and Argo CD then apply nothing of
-	// the folder.
-	NoObject
 	// OtherNamespace is an object outside of the namespace of its assignment.
 	OtherNamespace
 )
 
+// Identified reports whether the object has all keys that identify an object. If not, a [Validator] says why.
+func (o *Object) Identified() bool {
+	return len(o.APIVersion) > 0 && len(o.Kind) > 0 && len(o.Name) > 0
+}
+
 // Check returns the defect of an object of an assignment with that namespace, and a description of it. anywhere says
-// that the object may be in any namespace, as a reconciler's may.
+// that the object may be in any namespace, as a reconciler's may. An object that is not identified has none.
 func (o *Object) Check(namespace string, anywhere bool) (Defect, string) {
-	if o.Err != nil {
-		return NoObject, printable.Line(o.Err.Error())
-	}
-	if string(o.Group()) == "kustomize.config.k8s.io" { // read by kustomize, and never applied
-		return None, ""
-	}
 	switch {
-	case len(o.APIVersion) == 0:
-		return NoObject, "it has no apiVersion"
-	case len(o.Kind) == 0:
-		return NoObject, "it has no kind"
-	case len(o.Name) == 0:
-		return NoObject, "it has no metadata.name"
+	case !o.Identified(), string(o.Group()) == "kustomize.config.k8s.io": // read by kustomize, and never applied
 	case len(o.Namespace) == 0 && o.namespaced():
 		return OtherNamespace, o.String() + " has no namespace"
 	case !anywhere && len(o.Namespace) > 0 && string(o.Namespace) != namespace:

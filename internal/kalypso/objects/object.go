@@ -7,12 +7,12 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
 )
 
-// Object is an object in a document of a rendered file. Its fields are parts of texts that were scanned.
+// Object is an object in a document of a rendered file. Its fields are parts of texts that were scanned. They are empty
+// for a document that is no YAML map.
 type Object struct {
 	APIVersion, Kind, Namespace, Name []byte // Namespace is empty if the document has none, and for a Namespace
 
-	Document int   // its number in the file, from 1; empty documents do not count
-	Err      error // the document is no YAML map; then the fields above are empty
+	Document int // its number in the file, from 1; empty documents do not count
 }
 
 // Group returns the API group of the object. The core group is empty.

@@ -3,7 +3,6 @@ package objects
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"io"
 	"strings"
 
@@ -24,9 +23,7 @@ type metadata struct {
 }
 
 func (h *header) object(number int) Object {
-	o := Object{
-		[]byte(h.APIVersion), []byte(h.Kind), []byte(h.Metadata.Namespace), []byte(h.Metadata.Name), number, nil,
-	}
+	o := Object{[]byte(h.APIVersion), []byte(h.Kind), []byte(h.Metadata.Namespace), []byte(h.Metadata.Name), number}
 	o.clearNamespace()
 	return o
 }
@@ -41,7 +38,7 @@ func parse(found []Object, text []byte, n *int) []Object {
 		case errors.Is(err, io.EOF):
 			return found
 		case err != nil:
-			found = append(found, Object{Document: *n, Err: oneLine(err)})
+			found = append(found, Object{Document: *n})
 			*n++
 			return found
 		case node.Content[0].Tag == "!!null" && node.Content[0].Value == "":
@@ -54,11 +51,8 @@ func parse(found []Object, text []byte, n *int) []Object {
 
 func appendObjects(found []Object, root *yaml.Node, number int) []Object {
 	var h header
-	if root.Kind != yaml.MappingNode {
-		return append(found, Object{Document: number, Err: fmt.Errorf("it is a %s, not a map", kindOf(root))})
-	}
-	if err := root.Decode(&h); err != nil {
-		return append(found, Object{Document: number, Err: oneLine(err)})
+	if root.Kind != yaml.MappingNode || root.Decode(&h) != nil {
+		return append(found, Object{Document: number})
 	}
 	if !strings.HasSuffix(h.Kind, "List") || len(h.Items) == 0 {
 		return append(found, h.object(number))
@@ -67,17 +61,4 @@ func appendObjects(found []Object, root *yaml.Node, number int) []Object {
 		found = append(found, item.object(number))
 	}
 	return found
-}
-
-// oneLine returns an error of the parser without its prefixes and line breaks.
-func oneLine(err error) error {
-	text := strings.TrimPrefix(strings.TrimPrefix(err.Error(), "yaml: "), "unmarshal errors:")
-	return errors.New(strings.Join(strings.Fields(text), " "))
-}
-
-func kindOf(node *yaml.Node) string {
-	if node.Kind == yaml.SequenceNode {
-		return "list"
-	}
-	return "scalar"
 }

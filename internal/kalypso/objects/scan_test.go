@@ -14,11 +14,7 @@ import (
 // lines returns the objects as text, one a line.
 func lines(found []objects.Object) (all []string) {
 	for _, o := range found {
-		line := fmt.Sprintf("%d: %s %s %s/%s", o.Document, o.APIVersion, o.Kind, o.Namespace, o.Name)
-		if o.Err != nil {
-			line = fmt.Sprintf("%d: %v", o.Document, o.Err)
-		}
-		all = append(all, line)
+		all = append(all, fmt.Sprintf("%d: %s %s %s/%s", o.Document, o.APIVersion, o.Kind, o.Namespace, o.Name))
 	}
 	return all
 }
@@ -47,7 +43,7 @@ func TestScan(t *testing.T) {
 			"v1\nkind: B\n" +
 			"metadata:\n  name: b", []string{"1: v1 A /a", "2: v1 B /b"}},
 		{"dashes", "apiVersion: v1\nkind: A\nmetadata:\n  name: a\n  namespace: b\nspec:\n- -----\n-----: c\n- - - d\n" +
-			"----\n---\n\n---\tx\n", []string{"1: v1 A b/a", "2: it is a scalar, not a map"}},
+			"----\n---\n\n---\tx\n", []string{"1: v1 A b/a", "2:   /"}},
 		{"separators that are none", "apiVersion: v1\nkind: A\nmetadata:\n  name: a\nspec:\n---b: 1\n" +
 			"c: |\n  ---\n  d\n---\n" +
 			"apiVersion: v1\nkind: B\nmetadata:\n  name: b\nspec: {}\n---\n", []string{"1: v1 A /a", "2: v1 B /b"}},
@@ -68,14 +64,14 @@ func TestScan(t *testing.T) {
 			"    name: a\n- apiVersion: v1\n  kind: ConfigMap\n  metadata:\n    name: b\n",
 			[]string{"1: v1 ConfigMap /a", "1: v1 ConfigMap /b"}},
 		{"nothing that identifies", "name: a\nnamespace: b\n", []string{"1:   /"}},
-		{"no YAML", "a: b\n- c\n", []string{"1: line 1: did not find expected key"}},
+		{"no YAML", "a: b\n- c\n", []string{"1:   /"}},
 		{"a scalar", "no object\n---\napiVersion: v1\nkind: A\nmetadata:\n  name: a\n",
-			[]string{"1: it is a scalar, not a map", "2: v1 A /a"}},
-		{"a list at the top", "- a\n- b\n", []string{"1: it is a list, not a map"}},
+			[]string{"1:   /", "2: v1 A /a"}},
+		{"a list at the top", "- a\n- b\n", []string{"1:   /"}},
 		{"a key twice", "apiVersion: v1\nkind: A\nkind: B\nmetadata:\n  name: a\n",
-			[]string{"1: line 3: mapping key \"kind\" already defined at line 2"}},
+			[]string{"1:   /"}},
 		{"no end of a quote", "apiVersion: v1\nkind: \"A\nmetadata:\n  name: a\n",
-			[]string{"1: line 2: found unexpected end of stream"}},
+			[]string{"1:   /"}},
 		{"a Namespace is in no namespace, in any order of keys",
 			"apiVersion: v1\nkind: Namespace\nmetadata:\n  name: a\n  namespace: b\n---\n" +
 				"metadata:\n  namespace: b\n  name: a\nkind: Namespace\napiVersion: v1\n---\n" +
@@ -147,11 +143,8 @@ func TestCheck(t *testing.T) {
 	}{
 		{"right", "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\n  namespace: " + own, false, objects.None, ""},
 		{"of the cluster", "apiVersion: v1\nkind: Namespace\nmetadata:\n  name: a", false, objects.None, ""},
-		{"no kind", "apiVersion: v1\nmetadata:\n  name: a", false, objects.NoObject, "it has no kind"},
-		{"no version", "kind: A\nmetadata:\n  name: a", false, objects.NoObject, "it has no apiVersion"},
-		{"no name", "apiVersion: v1\nkind: A\nmetadata:\n  generateName: a", true, objects.NoObject,
-			"it has no metadata.name"},
-		{"no YAML", "a: b: c", true, objects.NoObject, "mapping values are not allowed in this context"},
+		{"no object", "a: b: c", false, objects.None, ""},
+		{"no name", "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  namespace: b", false, objects.None, ""},
 		{"another namespace", "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\n  namespace: b", false,
 			objects.OtherNamespace, "ConfigMap b/a is not in dev-large-shop"},
 		{"another namespace of a reconciler", "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\n  namespace: b", true,

@@ -17,7 +17,8 @@ import (
 )
 
 // A cluster builds the folder of its cluster type as a whole. So the objects in all files of the folder are compared,
-// once all are rendered. The objects of a folder that is as it was delivered are not read.
+// once all are rendered. The objects of a folder that is as it was delivered are not read. In a folder that changes, the
+// files that change must be valid.
 
 // maxWaiting limits the bytes of files of folder i that wait until it is known whether the folder changes. The objects
 // of further files are read at once, while the processor's cache has them. A folder that was not delivered changes.
@@ -33,6 +34,7 @@ type objectsRead struct {
 	hashes   []uint64 // see [objects.Object.Hash]
 	defects  []foundDefect
 	unserved []unservedVersion
+	invalid  []invalidFile
 }
 
 type foundDefect struct {
@@ -50,6 +52,7 @@ type defect struct {
 type found struct {
 	defects    map[defect]*examples
 	unserved   map[unservedVersion]bool
+	invalid    []invalidFile
 	collisions []collision
 }
 
@@ -79,20 +82,27 @@ func (c *collision) fails(reaction problem.Reaction) bool {
 	return c.self() || reaction == problem.Fail
 }
 
-// leaveOut leaves the targets out that fail because of collisions. It reports whether there are any.
-func (all found) leaveOut(reaction problem.Reaction, rendered []renderedTarget) (some bool) {
+// leaveOut leaves the targets out that fail because of collisions. It reports whether any target fails.
+func (all found) leaveOut(f *fleet.Fleet, rendered []renderedTarget) (some bool) {
+	some = len(all.invalid) > 0 && f.Invalid == problem.Fail
 	for _, c := range all.collisions {
-		if c.fails(reaction) {
+		if c.fails(f.Duplicates) {
 			rendered[c.n].leftOut, some = true, true
 		}
 	}
 	return some
 }
 
-// checksObjects reports whether the objects in the folders are compared.
-func (t *Tree) checksObjects() bool {
-	return t.valid && (t.fleet.Duplicates == problem.Warn || t.fleet.Duplicates == problem.Fail)
-}
+// checksObjects reports whether the objects in the folders are read.
+func (t *Tree) checksObjects() bool { return t.valid && (t.compares() || t.validates()) }
+
+// compares reports whether the objects in the folders are compared.
+func (t *Tree) compares() bool { return reports(t.fleet.Duplicates) }
+
+// validates reports whether the files must be valid.
+func (t *Tree) validates() bool { return reports(t.fleet.Invalid) }
+
+func reports(r problem.Reaction) bool { return r == problem.Warn || r == problem.Fail }
 
 // changes reports whether a folder, or the folder of a target in it, differs from what was delivered.
 func changes(f *fleet.Fleet, clusterType, target string, hash Hash) bool {
@@ -105,6 +115,7 @@ func changes(f *fleet.Fleet, clusterType, target string, hash Hash) bool {
 
 // objectReader reads the objects of the targets of a folder, one after another.
 type objectReader struct {
+	*Tree
 	placement *schedule.Placement
 	scanner   objects.Scanner
 	buffer    []objects.Object
@@ -118,9 +129,12 @@ func (o *objectReader) read(n int, r *renderedTarget) {
 	}
 	first := len(o.hashes)
 	a := &o.placement.Assignments[n]
+	if o.validates() && changes(o.fleet, a.ClusterType.Name, r.Name, r.Hash) {
+		r.objects.invalid = o.validate(a, r.files)
+	}
 	for i := range r.files {
 		f := &r.files[i]
-		if !holdsObjects(f) {
+		if !holdsObjects(f) || !o.compares() {
 			continue
 		}
 		o.buffer = o.scanner.Scan(o.buffer[:0], f.Content)
@@ -131,7 +145,7 @@ func (o *objectReader) read(n int, r *renderedTarget) {
 				r.objects.defects = append(r.objects.defects, foundDefect{defect{f.Template, class}, fmt.Sprintf(
 					"%s / %s/%s, document %d: %s", a.ClusterType.Name, a.Target.Name, f.Name, object.Document, why)})
 			}
-			if class != objects.NoObject {
+			if object.Identified() {
 				o.hashes = append(o.hashes, object.Hash())
 			}
 			if served := object.ServedVersion(); served != "" {
@@ -150,7 +164,7 @@ func holdsObjects(f *render.File) bool {
 // checkObjects compares the objects of folder i.
 func (t *Tree) checkObjects(ctx context.Context, i int, rendered []renderedTarget) found {
 	parallel.Do((len(rendered)+targetsPerChunk-1)/targetsPerChunk, func(chunk int) {
-		reader := objectReader{placement: &t.Schedule.Placements[i]}
+		reader := objectReader{Tree: t, placement: &t.Schedule.Placements[i]}
 		for n := chunk * targetsPerChunk; n < min(len(rendered), (chunk+1)*targetsPerChunk) && ctx.Err() == nil; n++ {
 			if rendered[n].files != nil { // not read yet
 				reader.read(n, &rendered[n])
@@ -166,6 +180,12 @@ func (t *Tree) checkObjects(ctx context.Context, i int, rendered []renderedTarge
 	for n := range rendered {
 		if rendered[n].leftOut {
 			continue
+		}
+		if invalid := rendered[n].objects.invalid; len(invalid) > 0 {
+			all.invalid = append(all.invalid, invalid...)
+			if rendered[n].leftOut = t.fleet.Invalid == problem.Fail; rendered[n].leftOut {
+				continue
+			}
 		}
 		for _, f := range rendered[n].objects.defects {
 			all.add(f.defect, 1, f.line)
@@ -282,9 +302,11 @@ func problemsOfObjects(f *fleet.Fleet, folders []found) (problems problem.Proble
 		self      bool
 	}
 	defects, pairs := found{defects: map[defect]*examples{}}, map[pair][]*collision{}
+	var invalid []invalidFile
 	unserved := map[unservedVersion]bool{}
 	for _, folder := range folders {
 		maps.Copy(unserved, folder.unserved)
+		invalid = append(invalid, folder.invalid...)
 		for d, e := range folder.defects {
 			defects.add(d, e.count, e.lines...)
 		}
@@ -295,12 +317,12 @@ func problemsOfObjects(f *fleet.Fleet, folders []found) (problems problem.Proble
 		}
 	}
 	for d, e := range defects.defects {
-		p := defectProblem(d.class)
-		p.Severity = problem.Warning
+		p := problem.Problem{Severity: problem.Warning, Summary: "Rendered objects outside of their namespace"}
 		if more := e.count - len(e.lines); more > 0 {
 			e.lines = append(e.lines, fmt.Sprintf("and %d more", more))
 		}
-		p.Detail = fmt.Sprintf(p.Detail, problem.IndentedList(e.lines, len(e.lines)))
+		p.Detail = "These objects belong to an assignment and are not in its namespace. Set metadata.namespace to " +
+			"{{ .Namespace }}:\n" + problem.IndentedList(e.lines, len(e.lines))
 		problems = append(problems, fleet.ProblemOf(d.by, p))
 	}
 	for key, all := range pairs {
@@ -309,16 +331,7 @@ func problemsOfObjects(f *fleet.Fleet, folders []found) (problems problem.Proble
 	if len(unserved) > 0 {
 		problems = append(problems, unservedProblem(unserved))
 	}
-	return problems
-}
-
-func defectProblem(class objects.Defect) problem.Problem {
-	if class == objects.NoObject {
-		return problem.Problem{Summary: "Rendered documents are not Kubernetes objects", Detail: "A cluster that syncs " +
-			"the folder fails on these documents, and applies nothing of it:\n%s"}
-	}
-	return problem.Problem{Summary: "Rendered objects outside of their namespace", Detail: "These objects belong to an " +
-		"assignment and are not in its namespace. Set metadata.namespace to {{ .Namespace }}:\n%s"}
+	return append(problems, invalidProblems(f, invalid)...)
 }
 
 // collisionProblem reports collisions of objects, all between two templates, or between two files of one target.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitobject"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/objects"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/parallel"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/render"
@@ -35,6 +36,8 @@ type Tree struct {
 	valid    bool
 	renderer *render.Renderer
 	leftOut  map[string]bool // names of deployment targets
+
+	validator *objects.Validator
 }
 
 // Hash is the name of a Git object.
@@ -70,16 +73,17 @@ type File struct {
 
 // Build renders the assignments of a schedule on all CPUs and reports the failures. The tree has no folder for an
 // assignment that fails, nor for one of a deployment target in leftOut. It contains no content: [Tree.Files] renders it
-// again. If the fleet has a reaction to duplicate objects, and valid says that it has no error so far, Build reports
-// the faults of the objects in the folders that change. Build calls progress, if not nil, after each folder, from one
+// again. If the fleet has a reaction to duplicate objects or invalid files, and valid says that it has no error so far,
+// Build reports them in the folders that change. Build calls progress, if not nil, after each folder, from one
 // goroutine at a time. It stops once ctx is done.
 func Build(
 	ctx context.Context, f *fleet.Fleet, s *schedule.Schedule, r *render.Renderer, leftOut map[string]bool,
 	valid bool, progress func(done, total int),
 ) (*Tree, problem.Problems) {
 	n := len(s.Placements)
-	t := &Tree{Schedule: s, Folders: make([]Folder, n), fleet: f, valid: valid, renderer: r, leftOut: leftOut}
-	failures, objects := make([][]failure, n), make([]found, n)
+	t := &Tree{Schedule: s, Folders: make([]Folder, n), fleet: f, valid: valid, renderer: r, leftOut: leftOut,
+		validator: &objects.Validator{}}
+	failures, read := make([][]failure, n), make([]found, n)
 	var mu sync.Mutex
 	done := 0
 	workspaces := sync.Pool{New: func() any { return &workspace{} }}
@@ -89,7 +93,7 @@ func Build(
 		}
 		w := workspaces.Get().(*workspace) //nolint:forcetypeassert // nothing else is stored
 		defer workspaces.Put(w)
-		t.Folders[i], failures[i], objects[i] = t.build(ctx, i, w)
+		t.Folders[i], failures[i], read[i] = t.build(ctx, i, w)
 		if progress != nil {
 			mu.Lock()
 			defer mu.Unlock()
@@ -107,7 +111,7 @@ func Build(
 	if len(problems) > 0 && !f.LeaveOutFailed { // then there is no tree
 		return t, problems
 	}
-	return t, append(problems, problemsOfObjects(f, objects)...)
+	return t, append(problems, problemsOfObjects(f, read)...)
 }
 
 // build renders the folder i.
@@ -121,13 +125,13 @@ func (t *Tree) build(ctx context.Context, i int, w *workspace) (Folder, []failur
 		rendered[n].assignment = n
 		rendered[n].leftOut = len(rendered[n].failures) > 0 || t.leftOut[rendered[n].Name]
 	}
-	folder, objects := t.folder(i, rendered, w), found{}
+	folder, read := t.folder(i, rendered, w), found{}
 	if t.checksObjects() && (folder.Unknown || changes(t.fleet, folder.ClusterType, "", folder.Hash)) {
-		if objects = t.checkObjects(ctx, i, rendered); objects.leaveOut(t.fleet.Duplicates, rendered) {
+		if read = t.checkObjects(ctx, i, rendered); read.leaveOut(t.fleet, rendered) {
 			folder = t.folder(i, rendered, w)
 		}
 	}
-	return folder, failures, objects
+	return folder, failures, read
 }
 
 // folder returns the folder i of these targets.
@@ -189,7 +193,7 @@ func (t *Tree) renderTargets(ctx context.Context, i int, w *workspace) []rendere
 	parallel.Do(chunks, func(chunk int) {
 		h := gitobject.NewHasher()
 		entries := make([]entry, 0, render.MaxFiles)
-		reader := objectReader{placement: &t.Schedule.Placements[i]}
+		reader := objectReader{Tree: t, placement: &t.Schedule.Placements[i]}
 		b := &w.buffers[chunk]
 		b.Reset()
 		next, waits := chunk*targetsPerChunk, false

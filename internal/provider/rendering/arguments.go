@@ -89,6 +89,7 @@ func decodeArguments(d tfvalue.Decoder) *delivery.Arguments {
 			Emptied:      problem.Reaction(strictReactions.Or(guardrails.String("emptied"))),
 
 			DuplicateObjects: reaction("duplicate_objects"),
+			InvalidObjects:   problem.Reaction(invalidObjects.Or(guardrails.String("invalid_objects"))),
 		},
 		AcceptedChanges: d.Strings("accepted_changes"),
 

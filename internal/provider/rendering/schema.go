@@ -19,6 +19,7 @@ var (
 	previews         = schemas.Enumeration{previewAssignments, previewNone, previewSummary, previewManifests}
 	reactions        = schemas.Enumeration(problem.Reactions)
 	strictReactions  = schemas.Enumeration{string(problem.Fail), string(problem.Warn), string(problem.Ignore)}
+	invalidObjects   = schemas.Enumeration{string(problem.Fail), string(problem.Warn)}
 	destructions     = schemas.Enumeration{destroyRemove, destroyKeep}
 	moves            = schemas.Enumeration{moveRemove, moveKeep}
 	assignmentErrors = schemas.Enumeration{string(delivery.AssignmentErrorFail), string(delivery.AssignmentErrorKeep)}

@@ -1,0 +1,230 @@
+package objects
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"sort"
+	"strconv"
+	"strings"
+	"sync"
+
+	"go.yaml.in/yaml/v3"
+	"sigs.k8s.io/kustomize/api/konfig"
+	"sigs.k8s.io/kustomize/api/resource"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
+)
+
+// Invalid describes why a cluster can't apply a file.
+type Invalid struct {
+	Line int    // from 1: of the fault, or where the document begins
+	Why  string // the parser's words
+}
+
+// Validator finds files that no cluster can apply, since kustomize refuses them. The zero value is ready, and safe for
+// concurrent use. It reads files of one shape once: see [shaper].
+type Validator struct {
+	known   sync.Map // shape → *Invalid
+	shapers sync.Pool
+}
+
+// Check returns nil if kustomize reads the text of a file with that name.
+func (v *Validator) Check(name string, text []byte) *Invalid {
+	if slices.Contains(konfig.RecognizedKustomizationFileNames(), name) { // no object
+		return (&documentText{text: text}).syntaxFault()
+	}
+	s, ok := v.shapers.Get().(*shaper)
+	if !ok {
+		s = &shaper{}
+	}
+	defer v.shapers.Put(s)
+	shape := s.shape(text)
+	known, ok := v.known.Load(shape)
+	if !ok {
+		known, _ = v.known.LoadOrStore(shape, check(text))
+	}
+	return known.(*Invalid) //nolint:forcetypeassert // nothing else is stored
+}
+
+// check returns why kustomize refuses a text. kustomize decides alone. The document that it refuses is looked for
+// afterwards, for the line.
+func check(text []byte) *Invalid {
+	documents := split(text)
+	// kustomize puts what an alias means in its place, without end.
+	endless := slices.ContainsFunc(documents, func(d documentText) bool {
+		return bytes.IndexByte(d.text, '*') >= 0 && d.syntaxFault() != nil
+	})
+	var refused error
+	if !endless {
+		if refused = load(text); refused == nil {
+			return nil
+		}
+	}
+	for _, d := range documents {
+		fault := d.syntaxFault()
+		if endless && fault != nil {
+			return fault
+		}
+		if err := load(d.text); err != nil {
+			return cmp.Or(fault, d.structureFault(err))
+		}
+		if d.followed {
+			return &Invalid{d.before + bytes.Count(d.text, []byte("\n")) + 1, "there is text after the separator ---"}
+		}
+	}
+	return &Invalid{1, words(refused)}
+}
+
+// documentText is a document of a file.
+type documentText struct {
+	text     []byte
+	before   int  // the number of lines of the file before it
+	followed bool // by a separator with text after it
+}
+
+// separator is a line between documents, as kustomize finds it.
+var separator = regexp.MustCompile(`\n---(.*)\n`)
+
+// split returns the documents of a file, as kustomize finds them.
+func split(text []byte) (all []documentText) {
+	text = bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n"))
+	start, before := 0, 0
+	for _, at := range separator.FindAllSubmatchIndex(text, -1) {
+		d := documentText{text: text[start : at[0]+1], before: before}
+		rest := bytes.TrimSpace(text[at[2]:at[3]])
+		d.followed = len(rest) > 0 && rest[0] != '#'
+		all = append(all, d)
+		before += bytes.Count(text[start:at[1]], []byte("\n"))
+		start = at[1]
+	}
+	return append(all, documentText{text: text[start:], before: before})
+}
+
+// errAPIVersion is the only fault that kustomize does not see.
+var errAPIVersion = errors.New("it has no apiVersion")
+
+// load reads a text as kustomize reads a file of resources, and writes it as kustomize does.
+func load(text []byte) (err error) {
+	defer func() {
+		if failed := recover(); failed != nil {
+			err = fmt.Errorf("kustomize fails: %v", failed)
+		}
+	}()
+	factory := resource.NewFactory(nil)
+	nodes, err := factory.RNodesFromBytes(text)
+	if err != nil {
+		return err
+	}
+	all, err := factory.DropLocalNodes(nodes)
+	if err != nil {
+		return err
+	}
+	for _, r := range all {
+		if _, err := r.MarshalJSON(); err != nil {
+			return err
+		}
+		if r.GetApiVersion() == "" {
+			return errAPIVersion
+		}
+	}
+	return nil
+}
+
+// syntaxFault returns the first fault in the text of a document, whatever it describes.
+func (d *documentText) syntaxFault() *Invalid {
+	// With a line before it, the parser names the line where a text in quotes begins, also if that is the first one.
+	parse := func(text []byte) error { return yaml.Unmarshal(append([]byte("\n"), text...), new(yaml.Node)) }
+	if err := parse(d.text); err != nil {
+		line, why := lineOf(err)
+		if why == "found unexpected end of stream" {
+			return &Invalid{d.before + line - 1, why}
+		}
+		return &Invalid{d.firstLine(parse, why), why} // often the parser names the line where the map begins
+	}
+	decode := func(text []byte) error { return yaml.Unmarshal(text, new(any)) }
+	err := decode(append(bytes.Repeat([]byte("\n"), d.before), d.text...))
+	switch line, why := lineOf(err); {
+	case err == nil:
+		return nil
+	case strings.HasPrefix(why, "invalid map key: "):
+		return d.structureFault(err)
+	case line == 0:
+		return &Invalid{d.firstLine(decode, why), why}
+	default:
+		return &Invalid{line, why}
+	}
+}
+
+// firstLine returns the line of the file up to which a reader of the document fails for that reason.
+func (d *documentText) firstLine(read func(text []byte) error, why string) int {
+	lines := slices.Collect(bytes.Lines(d.text))
+	return d.before + 1 + sort.Search(len(lines)-1, func(n int) bool {
+		err := read(bytes.Join(lines[:n+1], nil))
+		return err != nil && words(err) == why
+	})
+}
+
+// structureFault returns the fault of a document that is YAML, but that kustomize refuses because of err.
+func (d *documentText) structureFault(err error) *Invalid {
+	why := words(err)
+	if value := (*json.UnsupportedValueError)(nil); errors.As(err, &value) {
+		return &Invalid{d.firstLine(load, why), why}
+	}
+	var root yaml.Node
+	if yaml.Unmarshal(d.text, &root) != nil || len(root.Content) == 0 {
+		return &Invalid{d.before + 1, why}
+	}
+	key := keyOfOtherType(&root)
+	switch {
+	case key == nil || strings.HasPrefix(why, "missing "):
+		return &Invalid{d.before + root.Content[0].Line, why}
+	case key.Kind != yaml.ScalarNode:
+		return &Invalid{d.before + key.Line, "a key is a map or a list, not a string"}
+	}
+	return &Invalid{d.before + key.Line, printable.Line(fmt.Sprintf("the key %.100s is not a string. Quote it", key.Value))}
+}
+
+// keyOfOtherType returns the first key that is not a string.
+func keyOfOtherType(node *yaml.Node) *yaml.Node {
+	for i, child := range node.Content {
+		if node.Kind == yaml.MappingNode && i%2 == 0 && child.Tag != "!!str" && child.Tag != "!!merge" {
+			return child
+		}
+		if key := keyOfOtherType(child); key != nil {
+			return key
+		}
+	}
+	return nil
+}
+
+var lineNumber = regexp.MustCompile(`line (\d+): `)
+
+// lineOf returns the line that an error of the parser names, or 0, and the text after it.
+func lineOf(err error) (line int, why string) {
+	if err == nil {
+		return 0, ""
+	}
+	text, _, _ := strings.Cut(strings.TrimPrefix(err.Error(), "yaml: unmarshal errors:\n  "), "\n")
+	if at := lineNumber.FindStringSubmatchIndex(text); at != nil {
+		line, _ = strconv.Atoi(text[at[2]:at[3]])
+		text = text[at[1]:]
+	}
+	return line, printable.Line(strings.TrimPrefix(text, "yaml: "))
+}
+
+// words returns the text of an error without the object, which may be long, and differs in texts of one shape.
+func words(err error) string {
+	if value := (*json.UnsupportedValueError)(nil); errors.As(err, &value) {
+		return "JSON has no number " + value.Str
+	}
+	_, text := lineOf(err)
+	for _, before := range []string{" in object ", ": json: "} {
+		text, _, _ = strings.Cut(text, before)
+	}
+	return fmt.Sprintf("%.200s", text)
+}

@@ -1,0 +1,214 @@
+package objects
+
+import (
+	"bytes"
+	"hash/maphash"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// shaper computes the shapes of texts. The zero value is ready. It is fast with lines that it read before.
+type shaper struct {
+	lines [1 << 12]knownLine // by the last bits of their hash
+}
+
+// knownLine is the hash of a line, and of its shape. If shape is 0, the line may make a key of a value.
+type knownLine struct{ hash, shape uint64 }
+
+const oddFactor = 0x9e3779b97f4a7c15 // so that the order of the parts of a hash counts
+
+// shape returns a hash of a text without its plain values: it is the same for texts that only differ in values that are
+// the same to YAML, such as two words. kustomize reads all texts of a shape, or refuses all, in the same line.
+func (s *shaper) shape(text []byte) uint64 {
+	shape := uint64(0)
+	for rest := text; len(rest) > 0; {
+		end := bytes.IndexByte(rest, '\n') + 1
+		if end == 0 {
+			end = len(rest)
+		}
+		hash := maphash.Bytes(seed, rest[:end])
+		known := &s.lines[hash%uint64(len(s.lines))]
+		if known.hash != hash {
+			*known = knownLine{hash, shapeOf(rest[:end], hash)}
+		}
+		if known.shape == 0 {
+			return maphash.Bytes(seed, text)
+		}
+		shape = (shape ^ known.shape) * oddFactor
+		shape ^= shape >> 32
+		rest = rest[end:]
+	}
+	return shape
+}
+
+// shapeOf returns a hash of a line without its value, or the hash of the whole line. It returns 0 for a line with "?",
+// which can make a key of a value, and with "*", which can be a key whose text is elsewhere.
+func shapeOf(line []byte, whole uint64) uint64 {
+	start := valueIn(line)
+	class, end := classOf(line[start:])
+	if class == otherValue {
+		start, end = len(line), 0
+	}
+	for _, c := range line[:start] {
+		if c == '?' || c == '*' {
+			return 0
+		}
+	}
+	if class == otherValue || bytes.Contains(line[:start], []byte("kind")) { // which may be that of a list
+		return whole | 1
+	}
+	lineBreak := len(line) - start - end
+	return (maphash.Bytes(seed, line[:start])*oddFactor + uint64(class) + uint64(lineBreak)<<8) | 1
+}
+
+// valueIn returns where the value of a line begins: after its first key, or after the dashes of lists. If the line has
+// neither, it has no value.
+func valueIn(line []byte) int {
+	if i := bytes.Index(line, []byte(": ")); i >= 0 {
+		return i + len(": ")
+	}
+	i := 0
+	for i < len(line) && line[i] == ' ' {
+		i++
+	}
+	if !bytes.HasPrefix(line[i:], []byte("- ")) {
+		return len(line)
+	}
+	for bytes.HasPrefix(line[i:], []byte("- ")) {
+		i += len("- ")
+	}
+	return i
+}
+
+// valueClass is a class of values that are the same to YAML, wherever they stand in a text, and to kustomize.
+type valueClass byte
+
+const (
+	otherValue   valueClass = 0    // each is a class of its own
+	wordValue    valueClass = 'w'  // plain text that is a string
+	query        valueClass = '?'  // the same with "?", which braces and brackets do not allow
+	numberValue  valueClass = 'n'  // a decimal integer
+	doubleQuoted valueClass = '"'  // text without quotes and backslashes, in quotes
+	singleQuoted valueClass = '\'' // the same
+)
+
+// The bytes of values.
+const (
+	inQuotes     byte = 1 << iota // means the same in quotes of both kinds
+	inWords                       // means the same within plain text
+	betweenWords                  // the same, unless a space is beside it
+	alphanumeric                  // may begin a value
+	notInNumbers                  // in no number and in no date
+	decimal
+	question
+	beyondASCII // a part of a character
+)
+
+var bytesOfValues = func() (all [256]byte) {
+	for c := byte(' '); c < utf8.RuneSelf-1; c++ {
+		all[c] = inQuotes
+	}
+	for _, c := range []byte(`"'\\`) {
+		all[c] = 0
+	}
+	for c := utf8.RuneSelf; c < len(all); c++ {
+		all[c] = inQuotes | inWords | beyondASCII
+	}
+	for _, c := range []byte(" -._@+=/*") {
+		all[c] |= inWords
+	}
+	all[':'] |= betweenWords
+	all['?'] |= inWords | question
+	for c := byte('0'); c <= '9'; c++ {
+		all[c] |= inWords | alphanumeric | decimal
+	}
+	for c := byte('a'); c <= 'z'; c++ {
+		all[c] |= inWords | alphanumeric | notInNumbers
+		all[c-'a'+'A'] = all[c]
+	}
+	for _, c := range []byte("abcdefABCDEFoOxXtTzZ") {
+		all[c] &^= notInNumbers
+	}
+	all['/'] |= notInNumbers
+	return all
+}()
+
+// classOf returns the class of the value that the rest of a line is, and where it ends.
+func classOf(rest []byte) (class valueClass, end int) {
+	end = len(rest)
+	if end > 0 && rest[end-1] == '\n' {
+		end--
+	}
+	if end > 0 && rest[end-1] == '\r' {
+		end--
+	}
+	if value := rest[:end]; end == 0 {
+		return otherValue, 0
+	} else if q := value[0]; q != '"' && q != '\'' {
+		return plainClass(value), end
+	} else if end < 3 || value[end-1] != q || !isQuotable(value[1:end-1]) {
+		return otherValue, 0
+	} else {
+		return valueClass(q), end
+	}
+}
+
+// isQuotable reports whether a text means the same in quotes of both kinds, and is a part of a text that began in an
+// earlier line, or an error.
+func isQuotable(text []byte) bool {
+	all, some := inQuotes, byte(0)
+	for _, c := range text {
+		of := bytesOfValues[c]
+		all, some = all&of, some|of
+	}
+	return all != 0 && begins(text) && isPrintable(text, some) && !isSpecial(text)
+}
+
+func plainClass(text []byte) valueClass {
+	all, some := inWords|decimal, byte(0)
+	for i, c := range text {
+		of := bytesOfValues[c]
+		if of&betweenWords != 0 && i > 0 && i+1 < len(text) && text[i-1] != ' ' && text[i+1] != ' ' {
+			of = inWords
+		}
+		all, some = all&of, some|of
+	}
+	switch {
+	case all&inWords == 0 || !begins(text) || !isPrintable(text, some) || isSpecial(text):
+	case some&question != 0:
+		return query
+	case bytesOfValues[text[0]]&decimal == 0, some&notInNumbers != 0:
+		return wordValue
+	case all&decimal != 0 && len(text) < 10 && (len(text) == 1 || text[0] != '0'):
+		return numberValue
+	}
+	return otherValue
+}
+
+// begins reports whether a text begins with a letter or a digit.
+func begins(text []byte) bool {
+	if text[0] < utf8.RuneSelf {
+		return bytesOfValues[text[0]]&alphanumeric != 0
+	}
+	first, _ := utf8.DecodeRune(text)
+	return unicode.IsLetter(first)
+}
+
+// isPrintable reports whether a text with such bytes has only characters that a parser of YAML takes for nothing else.
+func isPrintable(text []byte, some byte) bool {
+	return some&beyondASCII == 0 || utf8.Valid(text) &&
+		bytes.IndexFunc(text, func(c rune) bool { return !unicode.IsPrint(c) }) < 0
+}
+
+// isSpecial reports whether a text is a boolean or null in some version of YAML, or has a meaning to kustomize as one.
+func isSpecial(text []byte) bool {
+	if len(text) > len("false") && text[len("false")] != ' ' {
+		return false
+	}
+	switch strings.ToLower(string(bytes.TrimRight(text, " "))) {
+	case "true", "false", "yes", "no", "on", "off", "y", "n", "null":
+		return true
+	}
+	return false
+}
