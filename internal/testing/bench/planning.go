@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 )
 
 const manifestsRoot = `terraform {
@@ -53,6 +54,24 @@ func (b *bench) planning(ctx context.Context) error {
 		return err
 	}
 	b.planningRows()
+	return b.validating(ctx)
+}
+
+// validating measures the additional time to find out whether all files of a first plan are valid.
+func (b *bench) validating(ctx context.Context) error {
+	f, err := load(fleet100k)
+	if err != nil {
+		return err
+	}
+	without, with := *f, *f
+	without.Duplicates, with.Duplicates, with.Invalid = problem.Warn, problem.Warn, problem.Fail
+	more, _, err := b.additional(ctx, "validate", &without, &with, 20)
+	if err != nil {
+		return err
+	}
+	first := b.median("first/" + fleet100k)
+	b.add(row{"find invalid files in all folders of `large-100k`", more,
+		"the first `terraform plan`: " + seconds(first.time), ratio(more, first), "0.10"})
 	return nil
 }
 
@@ -77,6 +96,9 @@ func (b *bench) measureOnce(ctx context.Context, name string, f *fleet.Fleet, pr
 		return err
 	}
 	defer r.remove()
+	if err := b.measure("first/"+name, func() (sample, error) { return r.firstPlan(ctx) }); err != nil {
+		return err
+	}
 	if err := b.measure("apply/"+name, func() (sample, error) { return r.apply(ctx) }); err != nil {
 		return err
 	}

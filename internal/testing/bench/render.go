@@ -79,41 +79,52 @@ func (b *bench) rendering(ctx context.Context) error {
 	return nil
 }
 
-// readingObjects measures the additional time to read and compare the objects in all folders: the median of many pairs
-// of runs with and without, since the machine's speed changes. In folders that do not change, nothing is read.
+// readingObjects measures the additional time to read and compare the objects in all folders. In folders that do not
+// change, nothing is read.
 func (b *bench) readingObjects(ctx context.Context, f *fleet.Fleet) error {
-	const pairs = 100
-	spent := func(name string, reaction problem.Reaction) (time.Duration, error) {
-		looked := *f
-		looked.Duplicates = reaction
-		var cpu time.Duration
-		err := b.measure(name, func() (sample, error) {
+	with := *f
+	with.Duplicates = problem.Warn
+	more, without, err := b.additional(ctx, "objects", f, &with, 100)
+	if err != nil {
+		return err
+	}
+	b.add(row{"read and compare the objects in all folders of `large-10k`", sample{cpu: more.cpu},
+		"schedule + render: " + seconds(without.cpu) + " of CPU",
+		fmt.Sprintf("%.2f", more.cpu.Seconds()/without.cpu.Seconds()), "0.10"})
+	return nil
+}
+
+// additional measures how much longer a fleet takes than another: the median ratio of many pairs of runs, since the
+// machine's speed changes. It also returns the median of the other.
+func (b *bench) additional(
+	ctx context.Context, name string, without, with *fleet.Fleet, pairs int,
+) (more, of sample, err error) {
+	spent := func(name string, f *fleet.Fleet) (s sample, err error) {
+		return s, b.measure(name, func() (sample, error) {
 			before := processor.Time()
-			_, s, err := build(ctx, &looked)
-			cpu = processor.Time() - before
-			s.cpu = cpu
+			_, s, err = build(ctx, f)
+			s.cpu = processor.Time() - before
 			return s, err
 		})
-		return cpu, err
 	}
-	var ratios []float64
-	for range pairs {
-		without, err := spent("objects/no", problem.Ignore)
+	times, cpus := make([]float64, pairs), make([]float64, pairs)
+	for i := range pairs {
+		without, err := spent(name+"/no", without)
 		if err != nil {
-			return err
+			return more, of, err
 		}
-		with, err := spent("objects/yes", problem.Warn)
+		with, err := spent(name+"/yes", with)
 		if err != nil {
-			return err
+			return more, of, err
 		}
-		ratios = append(ratios, with.Seconds()/without.Seconds()-1)
+		times[i], cpus[i] = with.time.Seconds()/without.time.Seconds()-1, with.cpu.Seconds()/without.cpu.Seconds()-1
 	}
-	slices.Sort(ratios)
-	more, without := ratios[pairs/2], b.median("objects/no").cpu
-	b.add(row{"read and compare the objects in all folders of `large-10k`",
-		sample{cpu: time.Duration(more * float64(without))}, "schedule + render: " + seconds(without) + " of CPU",
-		fmt.Sprintf("%.2f", more), "0.10"})
-	return nil
+	slices.Sort(times)
+	slices.Sort(cpus)
+	of = b.median(name + "/no")
+	more.time = time.Duration(times[pairs/2] * float64(of.time))
+	more.cpu = time.Duration(cpus[pairs/2] * float64(of.cpu))
+	return more, of, nil
 }
 
 // findingSecrets measures the search for secrets in the config values of a fleet, against its rendering.

@@ -40,9 +40,13 @@ func (b *bench) newRoot(ctx context.Context, fill func(dir, repo string) error) 
 
 func (r *root) remove() { _ = os.RemoveAll(r.dir) }
 
-// apply applies the module. plan expects no changes.
+// apply applies the module. firstPlan expects any changes, plan none.
 func (r *root) apply(ctx context.Context) (sample, error) {
 	return r.terraform(ctx, "apply", "-auto-approve", "-no-color")
+}
+
+func (r *root) firstPlan(ctx context.Context) (sample, error) {
+	return r.terraform(ctx, "plan", "-no-color")
 }
 
 func (r *root) plan(ctx context.Context) (sample, error) {
