@@ -52,7 +52,8 @@ func TestInvalidFiles(t *testing.T) {
 				f.Templates[1].Manifests = append(f.Templates[1].Manifests, "kind: A\nmetadata:\n  name: b\n")
 			}},
 		{name: "a fault of one team", affects: "large/shop-green", tree: "large/shop-blue large/shop-red",
-			texts: []string{`mapping key "name" already defined at line 4 (1 deployment target folder, such as large/shop-green)`},
+			texts: []string{
+				`mapping key "name" already defined at line 4 (1 deployment target folder, such as large/shop-green)`},
 			change: func(_ *testing.T, f *fleet.Fleet) {
 				f.Templates[0].Manifests[0] = strings.Replace(f.Templates[0].Manifests[0], "metadata:\n",
 					"metadata:\n  {{ .Manifests.branch }}: x\n", 1)
@@ -62,8 +63,8 @@ func TestInvalidFiles(t *testing.T) {
 			loseColon(f)
 			deliver(t, f)
 		}},
-		{name: "one that changes beside others as they were", affects: "large/shop-red", tree: "large/shop-blue large/shop-green",
-			texts: []string{"(1 deployment target folder, such as large/shop-red)"},
+		{name: "one that changes beside others as they were", affects: "large/shop-red",
+			tree: "large/shop-blue large/shop-green", texts: []string{"(1 deployment target folder, such as large/shop-red)"},
 			change: func(t *testing.T, f *fleet.Fleet) {
 				loseColon(f)
 				deliver(t, f)

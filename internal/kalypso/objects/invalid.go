@@ -186,7 +186,8 @@ func (d *documentText) structureFault(err error) *Invalid {
 	case key.Kind != yaml.ScalarNode:
 		return &Invalid{d.before + key.Line, "a key is a map or a list, not a string"}
 	}
-	return &Invalid{d.before + key.Line, printable.Line(fmt.Sprintf("the key %.100s is not a string. Quote it", key.Value))}
+	why = fmt.Sprintf("the key %.100s is not a string. Quote it", key.Value)
+	return &Invalid{d.before + key.Line, printable.Line(why)}
 }
 
 // keyOfOtherType returns the first key that is not a string.

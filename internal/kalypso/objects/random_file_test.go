@@ -61,8 +61,8 @@ func block(b *strings.Builder, r *rand.Rand, indent string, depth int) {
 			fmt.Fprintf(b, "%s%s\n", indent, key)
 			block(b, r, indent+strings.Repeat(" ", 1+r.IntN(4)), depth-1)
 		case r.IntN(6) == 0:
-			fmt.Fprintf(b, "%s%s %s\n%s   %s: %s\n\n%s   %s\n", indent, key, []string{"|", ">-", "|+"}[r.IntN(3)], indent, word(r),
-				"\"", indent, word(r))
+			fmt.Fprintf(b, "%s%s %s\n%s   %s: \"\n\n%s   %s\n", indent, key, []string{"|", ">-", "|+"}[r.IntN(3)], indent,
+				word(r), indent, word(r))
 		case r.IntN(6) == 0:
 			fmt.Fprintf(b, "%s%s &x%d %s\n", indent, key, n, text(r))
 		case r.IntN(6) == 0:
@@ -82,8 +82,8 @@ func flow(r *rand.Rand, depth int) string {
 		return "{\"a\": " + flow(r, depth-1) + ", \"b\": " + flow(r, depth-1) + "}"
 	}
 	return []string{
-		strconv.Itoa(r.IntN(1e6)), "-1.5e3", "0x1F", "true", "null", "2001-12-14", `""`, "[]", "{}", `"\u00e9\n"`, text(r), text(r),
-		text(r),
+		strconv.Itoa(r.IntN(1e6)), "-1.5e3", "0x1F", "true", "null", "2001-12-14", `""`, "[]", "{}", `"\u00e9\n"`,
+		text(r), text(r), text(r),
 	}[r.IntN(13)]
 }
 

@@ -42,16 +42,17 @@ func (s *shaper) shape(text []byte) uint64 {
 	return shape
 }
 
-// shapeOf returns a hash of a line without its value, or the hash of the whole line. It returns 0 for a line with "?",
-// which can make a key of a value, and with "*", which can be a key whose text is elsewhere.
+// shapeOf returns a hash of a line without its value, or the hash of the whole line. It returns 0 for a line with a "?"
+// that can make a key of a value, or with an alias, which can be a key whose text is elsewhere.
 func shapeOf(line []byte, whole uint64) uint64 {
 	start := valueIn(line)
 	class, end := classOf(line[start:])
 	if class == otherValue {
 		start, end = len(line), 0
 	}
-	for _, c := range line[:start] {
-		if c == '?' || c == '*' {
+	for i, c := range line[:start] {
+		if c == '?' && (i == 0 || !isAlphanumeric(line[i-1])) ||
+			c == '*' && i+1 < len(line) && (isAlphanumeric(line[i+1]) || line[i+1] == '-' || line[i+1] == '_') {
 			return 0
 		}
 	}
@@ -143,15 +144,18 @@ func classOf(rest []byte) (class valueClass, end int) {
 	if end > 0 && rest[end-1] == '\r' {
 		end--
 	}
-	if value := rest[:end]; end == 0 {
+	if end == 0 {
 		return otherValue, 0
-	} else if q := value[0]; q != '"' && q != '\'' {
-		return plainClass(value), end
-	} else if end < 3 || value[end-1] != q || !isQuotable(value[1:end-1]) {
-		return otherValue, 0
-	} else {
-		return valueClass(q), end
 	}
+	value := rest[:end]
+	q := value[0]
+	switch {
+	case q != '"' && q != '\'':
+		return plainClass(value), end
+	case end < 3 || value[end-1] != q || !isQuotable(value[1:end-1]):
+		return otherValue, 0
+	}
+	return valueClass(q), end
 }
 
 // isQuotable reports whether a text means the same in quotes of both kinds, and is a part of a text that began in an
@@ -189,11 +193,13 @@ func plainClass(text []byte) valueClass {
 // begins reports whether a text begins with a letter or a digit.
 func begins(text []byte) bool {
 	if text[0] < utf8.RuneSelf {
-		return bytesOfValues[text[0]]&alphanumeric != 0
+		return isAlphanumeric(text[0])
 	}
 	first, _ := utf8.DecodeRune(text)
 	return unicode.IsLetter(first)
 }
+
+func isAlphanumeric(c byte) bool { return bytesOfValues[c]&alphanumeric != 0 }
 
 // isPrintable reports whether a text with such bytes has only characters that a parser of YAML takes for nothing else.
 func isPrintable(text []byte, some byte) bool {

@@ -53,6 +53,7 @@ func TestShape(t *testing.T) {
 		{"anchors", "a: &b c", "a: &d c", false},
 		{"kinds", "kind: A", "kind: AList", false},
 		{"kinds in quotes", `"kind": A`, `"kind": AList`, false},
+		{"a schedule and a question elsewhere", "a: '*/5 * * * *' # why?\nb: c", "a: '*/5 * * * *' # why?\nb: d", true},
 		{"text that may be a key", "a: b\n? c", "a: d\n? c", false},
 		{"text that is a key elsewhere", "a: b\n*x : c", "a: d\n*x : c", false},
 		{"characters that are no letters", "a: b", "a: b\u2028c", false},
@@ -75,7 +76,7 @@ func TestShapeDecides(t *testing.T) {
 		"%s: [%s,\n", "  %s]\n", "? %s\n", ": %s\n", "%s: &x %s\n", "*x : %s\n", "%s: *x\n", "# %s: %s\n", "---\n",
 		"--- # %s: %s\n", "\"%s\": %s\n", "- \"%s\":\n", "    %s: %s\r\n", "%s: !!str %s\n", "  %s: !!int\n", "\n",
 		"  <<: %s\n", "%s: %s # %s\n", "  \"%s\\\n", "    config.kubernetes.io/local-config: %s\n", "  annotations:\n",
-		"metadata:\n", "items:\n", "- kind: %s\n", "  %s %s: %s\n",
+		"metadata:\n", "items:\n", "%s: {?%s: %s,\n", "- kind: %s\n", "  %s %s: %s\n",
 	}
 	values := []string{
 		"a b", "A-c.d", "\"a\"", "\"b\"", "'a'", "'b'", "\"a #b\"", "'a, b'", "1", "23", "007", "1.5", ".nan",

@@ -17,8 +17,8 @@ import (
 )
 
 // A cluster builds the folder of its cluster type as a whole. So the objects in all files of the folder are compared,
-// once all are rendered. The objects of a folder that is as it was delivered are not read. In a folder that changes, the
-// files that change must be valid.
+// once all are rendered. The objects of a folder that is as it was delivered are not read. In a folder that changes,
+// the files that change must be valid.
 
 // maxWaiting limits the bytes of files of folder i that wait until it is known whether the folder changes. The objects
 // of further files are read at once, while the processor's cache has them. A folder that was not delivered changes.
