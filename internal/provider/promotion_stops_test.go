@@ -284,6 +284,25 @@ func TestAccPromotionStopsFirstWave(t *testing.T) {
 	p.expectPullRequest(1, "open", false)
 }
 
+// An environment is frozen while its first pull request is open: nothing is promoted yet, and the pull request becomes a
+// draft until the hold ends.
+func TestAccPromotionStopsFirstPullRequest(t *testing.T) {
+	t.Parallel()
+	p := newPromotionRoot(t)
+	p.reviews()
+	p.commit()
+	p.run()
+	p.expectPullRequest(1, "open", false)
+	p.rules("hold", "an incident")
+	p.run()
+	p.expectPullRequest(1, "open", true)
+	p.expectUnchanged("Nothing is promoted yet", "Pull request 1 is a draft", "Hold: an incident")
+	p.rules()
+	p.run()
+	p.expectPullRequest(1, "open", false)
+	p.expectEmptyPlan()
+}
+
 func (p *promotionRoot) expectPullRequest(number int, state string, draft bool) {
 	p.t.Helper()
 	all := p.gitops.PullRequests()

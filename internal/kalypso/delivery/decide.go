@@ -202,8 +202,14 @@ func (decision *Decision) rest() {
 	if t.Tree != nil && !t.NoCommit {
 		decision.Waiting = Changes(t.baseline(s), t.Target())
 	}
-	if s.Proposal.Open() && !t.NoCommit {
-		decision.Withheld = decision.Rests
+	if !s.Proposal.Open() {
+		return
+	}
+	decision.Withheld = decision.Rests
+	if t.NoCommit && t.Promotion.Frozen() == "" { // the pull request stays as it is
+		decision.Withheld = s.Proposal.Withheld
+	}
+	if decision.Withheld != "" {
 		decision.Waiting = nil
 		if t.Tree != nil {
 			decision.Waiting = Changes(t.baseline(s), s.Proposal.Head.Delivered)

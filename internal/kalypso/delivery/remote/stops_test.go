@@ -27,6 +27,9 @@ func (r *reviewed) freeze(why string) {
 // frozen freezes the environment while a pull request is open.
 func (r *reviewed) frozen(why string) { r.Helper(); r.apply(); r.freeze(why); r.apply() }
 
+// frozenFirst sets the promotion's hold before any commit was promoted.
+func (r *reviewed) frozenFirst(why string) { r.freeze(why); r.desired.NoCommit = true }
+
 // autoMerge makes the host merge each pull request to dev once its check has passed.
 func (r *reviewed) autoMerge() {
 	r.on.RequireStatus("dev", "ci")
@@ -240,6 +243,38 @@ plan: deliver nothing`},
 ours/dev: 1
 plan: nothing`},
 
+		{"frozen before anything is promoted: the plan", func(r *reviewed) error {
+			r.apply()
+			r.frozenFirst("an incident")
+			return nil
+		}, `
+1 open: dev to dev
+ours/dev: 1
+plan: withhold`},
+		{"frozen before anything is promoted", func(r *reviewed) error {
+			r.autoMerge()
+			r.apply()
+			r.frozenFirst("an incident")
+			r.apply()
+			return nil
+		}, `
+1 open: dev to dev draft "an incident"
+ours/dev: 1
+plan: nothing`},
+		{"no longer frozen, and the first commit is promoted", func(r *reviewed) error {
+			r.autoMerge()
+			r.apply()
+			r.frozenFirst("an incident")
+			r.apply()
+			r.freeze("")
+			r.desired.NoCommit = false
+			r.apply()
+			return nil
+		}, `
+1 open: dev to dev auto-merge
+ours/dev: 1
+plan: nothing`},
+
 		{"a second wave is open", func(r *reviewed) error { r.secondWave(); return nil }, `
 1 merged: dev to dev
 2 merged: dev to dev
@@ -385,7 +420,7 @@ func TestStopsAreNamed(t *testing.T) {
 			"The environment is frozen: An incident. This rendering writes nothing",
 			"1 cluster type waits to change", "small: +0 -0 ~1", "Pull request 3 is a draft",
 		}},
-		{func() { r.desired.NoCommit = true }, []string{"Nothing is promoted yet: "}},
+		{func() { r.desired.NoCommit = true }, []string{"Nothing is promoted yet: ", "Pull request 3 is a draft"}},
 	} {
 		test.with()
 		text := problems()

@@ -103,10 +103,10 @@ func restProblems(decision *delivery.Decision) (ps problem.Problems) {
 	case decision.Rests == "":
 		return nil
 	case decision.Applied.NoCommit:
+		text := strings.TrimSpace("The promotion has no commit, so nothing is written, and nothing of the rendering is " +
+			"planned. What was delivered or proposed stays. " + at)
 		return problem.Problems{problem.WarningAt("Nothing is promoted yet",
-			"The promotion has no commit, so nothing is written, and "+
-				"nothing of the rendering is planned. What was delivered or proposed stays.\n\n"+strings.TrimSpace(
-				printable.Text(decision.Applied.Promotion.Summary)), "promotion")}
+			text+"\n\n"+strings.TrimSpace(printable.Text(decision.Applied.Promotion.Summary)), "promotion")}
 	case decision.Step != nil:
 		return problem.Problems{problem.WarningAt("The rollout is paused", fmt.Sprintf(
 			"rollout.pause says: %s\nNothing was delivered "+
