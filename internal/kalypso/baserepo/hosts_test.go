@@ -19,6 +19,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/pullrequest"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/strategy"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/azuredevopsfake"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitea"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hostingtest"
@@ -44,6 +45,7 @@ type pinned struct {
 	remote baserepo.Remote
 	want   *baserepo.Desired
 	state  *baserepo.State
+	shown  *hosting.PullRequest // by the last apply or refresh
 }
 
 // commitOf returns a hash of one digit.
@@ -104,7 +106,7 @@ func (p *pinned) plan() baserepo.Decision {
 		if err != nil {
 			p.Fatal(err)
 		}
-		p.state = read.State
+		p.state, p.shown = read.State, read.PullRequest
 	}
 	planned := baserepo.Decide(p.want, p.state)
 	if planned.Err != nil {
@@ -125,6 +127,7 @@ func (p *pinned) apply() {
 			p.Fatal(err)
 		}
 		p.state = done.State
+		p.shown = done.PullRequest
 	}
 	if again := p.plan(); again.Write {
 		p.Errorf("the plan after the apply writes: %+v, knowing %+v", again, p.state.Proposal)
@@ -311,5 +314,29 @@ func TestHosts(t *testing.T) {
 			t.Parallel()
 			hosts.Each(t, hosts.All(), func(t *testing.T, on hosts.Host) { row.test(newPinned(t, on)) })
 		})
+	}
+}
+
+// TestLateHead: the head commit of an open pull request is the head of our branch, after an apply and after a refresh,
+// although the host still shows an older one.
+func TestLateHead(t *testing.T) {
+	t.Parallel()
+	p := newPinned(t, hosts.Host{New: hosts.AzureDevOps(azuredevopsfake.WithLag(1000))})
+	for _, promotion := range []record.Promotion{
+		{Commit: commitOf(2)}, {Commit: commitOf(3)},
+		{Commit: commitOf(3), Reason: record.Reason{Decision: promotion.Frozen, Summary: "An incident."}},
+	} {
+		p.want.Promotion = promotion
+		done, err := p.remote.Apply(t.Context(), p.want, p.state)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.state = done.State
+		p.plan()
+		p.fetch()
+		head := gitserver.Rev(t, p.local, p.shown.Branch)
+		if done.PullRequest.HeadCommit != head || p.shown.HeadCommit != head {
+			t.Errorf("the head commit is %s, then %s, want %s", done.PullRequest.HeadCommit, p.shown.HeadCommit, head)
+		}
 	}
 }

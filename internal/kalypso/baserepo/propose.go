@@ -54,6 +54,9 @@ func (r Remote) checkTopic(ctx context.Context, d *Desired, s *State) error {
 	if err := pullrequest.CheckHost(t.Host(), d.PullRequest); err != nil {
 		return err
 	}
+	if errs := pullrequest.CheckSettings(ctx, t.Host(), t.Target, d.PullRequest); len(errs) > 0 {
+		return errors.Join(errs...)
+	}
 	found, err := t.Find(ctx, s.known(d.At))
 	if err != nil {
 		return err
@@ -127,7 +130,7 @@ func (r Remote) follow(ctx context.Context, s *State) (*Proposal, *hosting.PullR
 	if now.State = pr.State; now.State == hosting.Open {
 		var head string
 		head, err = t.Head(ctx)
-		now.Broken = head != now.Head
+		now.Broken, pr.HeadCommit = head != now.Head, cmp.Or(head, pr.HeadCommit) // some hosts show a push late
 	}
 	return &now, pr, err
 }

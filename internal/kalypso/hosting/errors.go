@@ -61,7 +61,8 @@ type Error struct {
 	Permission string
 	// Host and Block are the name of the host for people, and of the provider's block for it; "": unknown.
 	Host, Block string
-	// Grant is advice for users on how to give the missing permission, for an [ErrForbidden]; "": unknown.
+	// Grant is advice for users on how to give the missing permission, for an [ErrForbidden], or an [ErrUnauthenticated]
+	// that may have that reason; "": unknown.
 	Grant string
 	// Credential names where users configure the credential that was used; "": unknown.
 	Credential string

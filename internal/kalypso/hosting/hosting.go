@@ -78,6 +78,13 @@ type Repo interface {
 	MarkerFirst() bool
 }
 
+// SettingsChecker is a [Repo] whose host may refuse settings of pull requests for reasons that only the host knows.
+type SettingsChecker interface {
+	// CheckSettings returns errors for a merge method that the settings of the target branch forbid, and for reviewers
+	// that the host does not know, as far as the credential may read that.
+	CheckSettings(ctx context.Context, target string, method MergeMethod, reviewers []string) []error
+}
+
 // PullRequestState is the state of a pull request.
 type PullRequestState string
 

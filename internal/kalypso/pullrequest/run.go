@@ -1,6 +1,7 @@
 package pullrequest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -156,8 +157,8 @@ func (t *Topic) take(ctx context.Context, steps []Step, s *Situation, c Proposed
 		if result.PullRequest = pr; err != nil {
 			return err
 		}
-		if step.Action == Create || step.Action == Update {
-			pr.HeadCommit = result.Head
+		if pr != nil && pr.State == hosting.Open { // some hosts show a push late
+			pr.HeadCommit = cmp.Or(result.Head, pr.HeadCommit)
 		}
 	}
 	return nil
@@ -259,10 +260,16 @@ func (t *Topic) Withhold(ctx context.Context, known *Known, reason string) (With
 		Branch: t.Branch, Target: t.Target, Title: pr.Title, Draft: true,
 		Body: t.body(withheld(pr.Body, reason)),
 	})
+	var noDraft error
 	if refusesDraft(err) {
-		return Withheld{edited, err}, nil
+		err, noDraft = nil, err
 	}
-	return Withheld{PullRequest: edited}, err
+	if err == nil && edited.State == hosting.Open { // some hosts show a push late
+		var head string
+		head, err = t.Head(ctx)
+		edited.HeadCommit = cmp.Or(head, edited.HeadCommit)
+	}
+	return Withheld{edited, noDraft}, err
 }
 
 // refusesDraft reports whether the host made all changes of an edit except the draft, and would refuse that again.
@@ -285,8 +292,8 @@ func (t *Topic) mergeWhenReady(
 		return pr, nil
 	}
 	merging, err := t.repo.MergeWhenReady(ctx, *pr, step.Method)
-	if errors.Is(err, hosting.ErrRejected) { // people may have merged it
-		if now, failed := t.repo.Read(ctx, pr.Number); failed == nil && now.State == hosting.Merged {
+	if errors.Is(err, hosting.ErrRejected) { // people may have merged or closed it
+		if now, failed := t.repo.Read(ctx, pr.Number); failed == nil && now.State != hosting.Open {
 			return now, nil
 		}
 	}

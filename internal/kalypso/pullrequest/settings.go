@@ -1,8 +1,10 @@
 package pullrequest
 
 import (
+	"context"
 	"fmt"
 	"regexp"
+	"slices"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
@@ -73,4 +75,17 @@ func CheckHost(repo hosting.Repo, s Settings) error {
 		return err
 	}
 	return repo.CheckAutoMerge(s.AutoMerge)
+}
+
+// CheckSettings returns errors if the host refuses the settings of pull requests to a branch: see
+// [hosting.SettingsChecker]. It skips settings that are not known yet.
+func CheckSettings(ctx context.Context, repo hosting.Repo, target string, s Settings) []error {
+	checker, checks := repo.(hosting.SettingsChecker)
+	if !checks {
+		return nil
+	}
+	if unknown.Is(string(s.AutoMerge)) {
+		s.AutoMerge = ""
+	}
+	return checker.CheckSettings(ctx, target, s.AutoMerge, slices.DeleteFunc(slices.Clone(s.Reviewers), unknown.Is))
 }

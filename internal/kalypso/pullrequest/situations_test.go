@@ -688,6 +688,10 @@ host: list open, read, edit, list open, list closed, list open`, map[string]diff
 2 open "Set 2"
 main: 1
 ours: 2, 1 ahead, 0 behind`},
+			onAzure: {"it does not edit a completed one", `
+1 merged "Set 1"
+main: 2
+ours: 2, 1 ahead, 1 behind`},
 		}},
 		{"it is closed while we push", func(w *world) {
 			w.must()
@@ -918,6 +922,24 @@ error: the host rejected the request at auto_merge`, nil},
 main: 1
 ours: 1, 0 ahead, 1 behind
 host: list open, list closed, list open, open, enablePullRequestAutoMerge, read`, nil},
+		{"people close it before auto-merge does", func(w *world) {
+			w.settings.AutoMerge = "squash"
+			w.people.Require(w, "main", "ci")
+			w.people.Before(hostingtest.AutoMerge, func() { w.people.Close(w, 1) })
+		}, `
+1 closed "Set 1"
+main: nothing
+ours: 1, 1 ahead, 0 behind
+host: list open, list closed, list open, open, enablePullRequestAutoMerge, read`, nil},
+		{"auto-merge is configured, and another value is desired", func(w *world) {
+			w.people.Require(w, "main", "ci")
+			w.must()
+			w.settings.AutoMerge, w.value = "squash", "2"
+		}, `
+1 open "Set 2" auto-merge squash
+main: nothing
+ours: 2, 1 ahead, 0 behind
+host: list open, read, edit, enablePullRequestAutoMerge`, nil},
 		{"the host has not seen the push to the target yet", func(w *world) {
 			w.settings.AutoMerge = "squash"
 			w.people.Fail(w, hostingtest.AutoMerge, 2, hostingtest.NotReady)

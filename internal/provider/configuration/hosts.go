@@ -336,7 +336,7 @@ func AppendHostError(diags *diag.Diagnostics, repo path.Path, err error) {
 	case errors.Is(err, hosting.ErrOtherHost):
 		say("Repo is on no configured host", "Check the repo's URL, and base_url in "+block+".")
 	case errors.Is(err, hosting.ErrUnauthenticated):
-		say(name+" does not accept the credential", credential)
+		say(name+" does not accept the credential", strings.TrimSpace(credential+" "+printable.Line(e.Grant)))
 	case errors.Is(err, hosting.ErrForbidden):
 		say(name+" denies the request", printable.Line(cmp.Or(e.Grant, "Grant the credential the permission in the repo.")))
 	case errors.Is(err, hosting.ErrNotVisible):

@@ -175,6 +175,9 @@ func (r *environmentRendering) check(ctx context.Context, decision *delivery.Dec
 	if diags.HasError() {
 		return
 	}
+	for _, err := range remote.CheckSettings(ctx, decision) {
+		fail(err)
+	}
 	checked, err := remote.Check(ctx, decision)
 	tfvalue.AppendProblems(diags, report.Checked(decision, checked))
 	fail(err)

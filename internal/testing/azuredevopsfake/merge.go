@@ -50,7 +50,11 @@ func (r *Repo) settle(p *pull) {
 func (r *Repo) waits(p *pull) bool {
 	return slices.ContainsFunc(r.policies, func(o *policy) bool {
 		ignored := o.optional && slices.Contains(p.options.Ignored, o.id)
-		return o.branch == p.target && !ignored && p.checks[o.context] != (check{p.sha, "succeeded"})
+		met := p.checks[o.context] == (check{p.sha, "succeeded"})
+		if o.strategies != nil {
+			met = !o.forbids(p.options.Strategy)
+		}
+		return o.branch == p.target && !ignored && !met
 	})
 }
 

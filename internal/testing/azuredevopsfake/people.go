@@ -14,6 +14,7 @@ type PullRequest struct {
 	Draft             bool
 	Strategy          string   // of auto-complete; "": it is off
 	Labels, Reviewers []string // a reviewer who was requested twice occurs twice
+	Labelled          int      // requests to add a label, after the create
 	DeletesBranch     bool
 }
 
@@ -24,7 +25,8 @@ func (r *Repo) PullRequests() (all []PullRequest) {
 	for _, p := range r.pulls {
 		one := PullRequest{
 			Number: p.number, Title: p.title, Body: p.description, Source: p.source, Target: p.target, Status: p.status,
-			Draft: p.draft, Labels: slices.Clone(p.labels), DeletesBranch: p.options.Delete == nil || *p.options.Delete,
+			Draft: p.draft, Labels: slices.Clone(p.labels), Labelled: p.labelled,
+			DeletesBranch: p.options.Delete == nil || *p.options.Delete,
 		}
 		if p.completer != "" {
 			one.Strategy = p.options.Strategy

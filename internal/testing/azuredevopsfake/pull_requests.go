@@ -27,6 +27,7 @@ type pull struct {
 	draft              bool
 	author             string
 	labels             []string
+	labelled           int // requests to add a label
 	reviewers          []*reviewer
 	checks             map[string]check
 	merged             string // the commit on the target
@@ -91,7 +92,10 @@ func (r *Repo) servePullRequests(w http.ResponseWriter, c *call) {
 		var asked struct{ Name string }
 		c.decode(&asked)
 		p.label(asked.Name)
+		p.labelled++
 		reply(w, http.StatusOK, tag(asked.Name))
+	case c.path[7] == "labels" && c.Method == http.MethodGet:
+		list(w, p.tags())
 	case c.path[7] == "labels":
 		p.labels = slices.DeleteFunc(p.labels, func(l string) bool {
 			return strings.EqualFold(l, c.path[8]) || tagID(l) == c.path[8]
@@ -107,6 +111,15 @@ func (p *pull) label(name string) {
 	if !slices.ContainsFunc(p.labels, func(l string) bool { return strings.EqualFold(l, name) }) {
 		p.labels = append(p.labels, name)
 	}
+}
+
+// tags returns the labels in the API's format.
+func (p *pull) tags() []object {
+	all := []object{}
+	for _, name := range p.labels {
+		all = append(all, tag(name))
+	}
+	return all
 }
 
 func tag(name string) object {
@@ -164,6 +177,7 @@ func (r *Repo) listPulls(w http.ResponseWriter, c *call) {
 			matches("targetRefName", "refs/heads/"+p.target) {
 			r.settle(p)
 			shown := r.showPull(p)
+			shown["labels"] = p.tags()
 			if units := utf16.Encode([]rune(p.description)); len(units) > listedBody {
 				shown["description"] = string(utf16.Decode(units[:listedBody]))
 			}
@@ -190,7 +204,9 @@ func (r *Repo) createPull(w http.ResponseWriter, c *call) {
 	}
 	p.draft = asked.Draft != nil && *asked.Draft
 	for _, label := range asked.Labels {
-		p.label(label.Name)
+		if !r.server.dropsLabels {
+			p.label(label.Name)
+		}
 	}
 	reply(w, http.StatusCreated, r.showPull(p))
 }
@@ -241,8 +257,8 @@ func (r *Repo) updatePull(w http.ResponseWriter, c *call, p *pull) {
 	case tooLong(value(asked.Description)):
 		fail(w, http.StatusBadRequest, "InvalidArgumentValueException", saysTooLong)
 		return
-	case p.status == "completed" && status != "", p.status != "active" && asked.Completer != nil: // unsure: the text
-		fail(w, http.StatusConflict, "GitPullRequestNotEditableException",
+	case p.status == "completed", p.status == "abandoned" && status != "active": // peer
+		fail(w, http.StatusBadRequest, "GitPullRequestNotEditableException",
 			"TF401181: The pull request cannot be edited due to its state.")
 		return
 	case status == "completed":
@@ -281,14 +297,12 @@ func (r *Repo) setStatus(p *pull, status string) {
 
 func when(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
 
-// showPull returns a pull request in the API's format.
+// showPull returns a pull request in the API's format. Only lists contain labels (peer; in the answer of a create or of
+// an update unsure).
 func (r *Repo) showPull(p *pull) object {
-	reviewers, labels := []object{}, []object{}
+	reviewers := []object{}
 	for _, v := range p.reviewers {
 		reviewers = append(reviewers, v.show())
-	}
-	for _, name := range p.labels {
-		labels = append(labels, tag(name))
 	}
 	commit := func(sha string) object { return object{"commitId": sha} }
 	o := object{
@@ -296,7 +310,7 @@ func (r *Repo) showPull(p *pull) object {
 		"createdBy": r.server.person(p.author).show(), "creationDate": when(p.created), "title": p.title,
 		"sourceRefName": "refs/heads/" + p.source, "targetRefName": "refs/heads/" + p.target, "isDraft": p.draft,
 		"mergeStatus": r.mergeStatus(p), "lastMergeSourceCommit": commit(p.sha), "lastMergeTargetCommit": commit(p.base),
-		"reviewers": reviewers, "labels": labels, "supportsIterations": true,
+		"reviewers": reviewers, "supportsIterations": true,
 		"url": fmt.Sprintf("%s/_apis/git/repositories/%s/pullRequests/%d", r.server.URL, r.id, p.number),
 	}
 	if p.description != "" {

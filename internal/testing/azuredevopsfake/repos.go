@@ -30,10 +30,16 @@ type Repo struct {
 // policy makes pull requests into a branch wait for a successful status of the pull request. Only auto-complete waits
 // for an optional one, unless it ignores it (peer).
 type policy struct {
-	id       int
-	branch   string
-	context  string
-	optional bool
+	id         int
+	branch     string
+	context    string
+	optional   bool
+	strategies object // settings of a policy that limits the merge strategies; nil: it wants a status
+}
+
+// forbids reports whether a policy does not allow a merge strategy (peer).
+func (p *policy) forbids(strategy string) bool {
+	return p.strategies != nil && p.strategies["allow"+strings.ToUpper(strategy[:1])+strategy[1:]] != true
 }
 
 // AddRepo creates an empty repository.
@@ -75,16 +81,25 @@ func (r *Repo) Require(branch, context string) { r.addPolicy(branch, context, fa
 // Expect adds an optional policy.
 func (r *Repo) Expect(branch, context string) { r.addPolicy(branch, context, true) }
 
+// LimitStrategies adds a policy that allows only the merge strategies whose settings are true, such as allowSquash.
+func (r *Repo) LimitStrategies(branch string, optional bool, settings map[string]any) {
+	r.server.mu.Lock()
+	defer r.server.mu.Unlock()
+	r.policies = append(r.policies, &policy{
+		id: 40 + len(r.policies), branch: branch, optional: optional, strategies: settings,
+	})
+}
+
 // addPolicy replaces the policies of a branch of that kind; "": by none.
 func (r *Repo) addPolicy(branch, context string, optional bool) {
 	r.server.mu.Lock()
 	defer r.server.mu.Unlock()
 	id := 40 + len(r.policies)
 	r.policies = slices.DeleteFunc(r.policies, func(p *policy) bool {
-		return p.branch == branch && p.optional == optional
+		return p.branch == branch && p.optional == optional && p.strategies == nil
 	})
 	if context != "" {
-		r.policies = append(r.policies, &policy{id, branch, context, optional})
+		r.policies = append(r.policies, &policy{id: id, branch: branch, context: context, optional: optional})
 	}
 }
 
@@ -92,11 +107,28 @@ func (r *Repo) addPolicy(branch, context string, optional bool) {
 func (r *Repo) policiesOf(ref string) (all []object) {
 	for _, p := range r.policies {
 		if "refs/heads/"+p.branch == ref {
-			all = append(all, object{
+			o := object{
 				"id": p.id, "isEnabled": true, "isBlocking": !p.optional, "isDeleted": false, "revision": 1,
 				"type":     object{"id": "cbdc66da-9728-4af8-aada-9a5a32e4a226", "displayName": "Status"},
 				"settings": object{"statusName": p.context},
-			})
+			}
+			if p.strategies != nil {
+				o["type"] = object{"id": "fa4e907d-c16b-4a4c-9dfa-4916e5d171ab", "displayName": "Require a merge strategy"}
+				o["settings"] = p.strategies
+			}
+			all = append(all, o)
+		}
+	}
+	return all
+}
+
+// refs returns the branches whose names begin with a filter, such as heads/main.
+func (r *Repo) refs(filter string) (all []object) {
+	creator := r.server.person(botLogin).show()
+	for _, line := range strings.Fields(r.git("for-each-ref", "--format=%(objectname)%(refname)")) {
+		commit, name := line[:40], line[40:]
+		if strings.HasPrefix(name, "refs/"+filter) {
+			all = append(all, object{"name": name, "objectId": commit, "creator": creator})
 		}
 	}
 	return all

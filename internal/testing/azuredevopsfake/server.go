@@ -41,6 +41,8 @@ type Server struct {
 	root string
 	git  http.Handler
 	lag  int
+	// dropsLabels says that a create ignores its labels.
+	dropsLabels bool
 
 	mu     sync.Mutex
 	now    func() time.Time
@@ -71,6 +73,9 @@ func WithClock(now func() time.Time) Option { return func(s *Server) { s.now = n
 // does both in the background (peer).
 func WithLag(requests int) Option { return func(s *Server) { s.lag = requests } }
 
+// WithoutCreatedLabels makes a create of a pull request ignore its labels: whether Azure keeps them is unsure.
+func WithoutCreatedLabels() Option { return func(s *Server) { s.dropsLabels = true } }
+
 // Access is the right of a token's user in the repos.
 type Access int
 
@@ -84,6 +89,33 @@ const (
 type token struct {
 	login  string
 	access Access
+	scopes []string // nil: all
+}
+
+// The scopes of tokens.
+const (
+	CodeRead     = "vso.code"
+	CodeWrite    = "vso.code_write"
+	CodeStatus   = "vso.code_status"
+	IdentityRead = "vso.identity"
+)
+
+// allows reports whether a token has the scope for a request (docs).
+func (t *token) allows(c *call) bool {
+	needs := CodeRead
+	switch {
+	case t.scopes == nil || len(c.path) < 2:
+		return true
+	case c.path[0] == "_apis" && strings.EqualFold(c.path[1], "identities"):
+		needs = IdentityRead
+	case c.path[0] == "_apis": // connectionData
+		return true
+	case c.Method != http.MethodGet && len(c.path) > 5 && c.path[5] == "commits":
+		needs = CodeStatus
+	case c.Method != http.MethodGet:
+		needs = CodeWrite
+	}
+	return slices.Contains(t.scopes, needs)
 }
 
 // botLogin is the user of [Server.Token].
@@ -99,7 +131,7 @@ func New(t testing.TB, options ...Option) *Server {
 	for _, o := range options {
 		o(s)
 	}
-	s.tokens[s.Token] = &token{botLogin, Contributor}
+	s.tokens[s.Token] = &token{login: botLogin, access: Contributor}
 	s.Git, s.git = gitserver.Handler(t, s.root, gitserver.Azure())
 	server := httptest.NewServer(http.HandlerFunc(s.serve))
 	t.Cleanup(func() {
@@ -114,7 +146,14 @@ func New(t testing.TB, options ...Option) *Server {
 func (s *Server) AddToken(value, login string, access Access) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.tokens[value] = &token{login, access}
+	s.tokens[value] = &token{login: login, access: access}
+}
+
+// AddScopedToken creates a token of a contributor with these scopes only.
+func (s *Server) AddScopedToken(value, login string, scopes ...string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.tokens[value] = &token{login, Contributor, scopes}
 }
 
 // Revoke revokes a token.
@@ -222,7 +261,11 @@ type call struct {
 // (docs). A change is refused with 401 in any case (peer).
 func (s *Server) authenticate(w http.ResponseWriter, c *call) bool {
 	if c.by = s.tokens[credential(c.Request)]; c.by != nil {
-		return true
+		if c.by.allows(c) {
+			return true
+		}
+		w.WriteHeader(http.StatusUnauthorized) // without a body (peer)
+		return false
 	}
 	if c.Header.Get("X-TFS-FedAuthRedirect") != "Suppress" && c.Method != http.MethodPatch {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
@@ -271,6 +314,8 @@ func (s *Server) dispatch(w http.ResponseWriter, c *call) {
 		reply(w, http.StatusOK, r.show())
 	case c.path[5] == "commits":
 		r.serveStatuses(w, c)
+	case c.path[5] == "refs":
+		list(w, r.refs(c.URL.Query().Get("filter")))
 	default:
 		r.servePullRequests(w, c)
 	}
@@ -336,6 +381,7 @@ var routes = []object{
 		atRepo+"pullRequests/{pullRequestId}/{resource}/{labelIdOrName}"),
 	route("4b6702c7-aa35-4b89-9c96-b9abf6d3e540", "git", "reviewers",
 		atRepo+"pullRequests/{pullRequestId}/{resource}/{reviewerId}"),
+	route("2d874a60-a811-4f62-9c9f-963a6ea0a55b", "git", "refs", atRepo+"{resource}"),
 	route("428dd4fb-fda5-4722-af02-9313b80305da", "git", "statuses", atRepo+"commits/{commitId}/{resource}"),
 	route("2c420070-a0a2-49cc-9639-c9f271c5ff07", "git", "configurations", "{project}/_apis/{area}/policy/{resource}"),
 	route("28010c54-d0c0-4c89-a5b0-1c9e188b9fb7", "IMS", "identities", "_apis/{resource}/{identityId}"),

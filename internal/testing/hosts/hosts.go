@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/azuredevopsfake"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitlabfake"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hostingtest"
 )
@@ -28,6 +29,7 @@ func All() []Host {
 		{Name: "GitLab", New: GitLab()},
 		{Name: "GitLab", Case: ", which lags", New: GitLab(gitlabfake.WithLag(2))},
 		{Name: "Azure DevOps", New: AzureDevOps()},
+		{Name: "Azure DevOps", Case: ", which lags", New: AzureDevOps(azuredevopsfake.WithLag(2))},
 		{Name: "Gitea", New: Gitea},
 	}
 	if testing.Short() {

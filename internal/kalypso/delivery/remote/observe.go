@@ -121,8 +121,13 @@ func follow(
 		return merged, pr, nil
 	}
 	next := *now
-	next.Proposal, err = observeProposal(ctx, client, t, p, now, pr)
-	return &next, pr, err
+	if next.Proposal, err = observeProposal(ctx, client, t, p, now, pr); err != nil {
+		return nil, nil, err
+	}
+	if pr.State == hosting.Open && !next.Proposal.Lost { // some hosts show a push late
+		pr.HeadCommit = next.Proposal.Head.Seen.Head
+	}
+	return &next, pr, nil
 }
 
 func removed(ctx context.Context, host hosting.Host, s *delivery.State) error {

@@ -56,6 +56,24 @@ func (r Operations) CheckHost(a *delivery.Arguments) error {
 	return pullrequest.CheckHost(repo, a.PullRequest)
 }
 
+// CheckSettings returns errors if the host refuses the settings of the pull request that the apply opens or edits: see
+// [hosting.SettingsChecker]. It may contact the host.
+func (r Operations) CheckSettings(ctx context.Context, decision *delivery.Decision) []error {
+	a := decision.Applied.Arguments
+	if decision.Action != delivery.Write || a.Strategy != strategy.PullRequest || a.Incomplete || !a.Located() {
+		return nil
+	}
+	pulls, err := r.pullRequests(a)
+	if err != nil {
+		return []error{err}
+	}
+	repo, err := pulls.Host.Repo(a.Destination.Repo)
+	if err != nil { // which Check reports
+		return nil
+	}
+	return pullrequest.CheckSettings(ctx, repo, a.Destination.Branch, a.PullRequest)
+}
+
 // Checked contains the facts that a plan read from the branch.
 type Checked struct {
 	// Recovered is a branch with foreign changes, read because the private state could not be: see [Result].

@@ -39,28 +39,38 @@ type reviewed struct {
 	value   string // in all files of the tree
 	prior   *delivery.Prior
 	state   *delivery.State
+	shown   *hosting.PullRequest // by the last apply or refresh
 }
 
 func newReviewed(t *testing.T) *reviewed {
 	t.Helper()
-	r := &reviewed{T: t, fake: githubfake.New(t), ctx: t.Context(), value: "1"}
-	r.on = r.fake.AddRepo(t, "acme/gitops")
-	gitserver.Seed(t, r.on.Path, "dev", map[string]string{"README.md": "hello\n"})
+	fake := githubfake.New(t)
+	on := fake.AddRepo(t, "acme/gitops")
+	gitserver.Seed(t, on.Path, "dev", map[string]string{"README.md": "hello\n"})
+	client, err := gitremote.NewClient([]gitremote.Credential{{URL: fake.URL, Username: "x", Password: fake.Token}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	host, err := github.New(github.Config{Token: fake.Token, BaseURL: fake.URL})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := newReviewedOn(t, client, host, on.URL)
+	r.fake, r.on = fake, on
 	for _, branch := range []string{"live", "third"} {
 		gitserver.Git(t, r.on.Path, "branch", branch, "dev")
 	}
-	client, err := gitremote.NewClient([]gitremote.Credential{{URL: r.fake.URL, Username: "x", Password: r.fake.Token}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	host, err := github.New(github.Config{Token: r.fake.Token, BaseURL: r.fake.URL})
-	if err != nil {
-		t.Fatal(err)
-	}
+	return r
+}
+
+// newReviewedOn returns a rendering on a branch dev of any host.
+func newReviewedOn(t *testing.T, client *gitremote.Client, host hosting.Host, url string) *reviewed {
+	t.Helper()
+	r := &reviewed{T: t, ctx: t.Context(), value: "1"}
 	r.remote = remote.Operations{Git: client, Host: func() (hosting.Host, error) { return host, nil }}
 	r.desired = delivery.Arguments{
 		Strategy:    strategy.PullRequest,
-		Destination: record.Destination{Repo: r.on.URL, Branch: "dev", Path: "."},
+		Destination: record.Destination{Repo: url, Branch: "dev", Path: "."},
 		Environment: "dev",
 		Guardrails:  delivery.Guardrails{MaxRemoved: "100%", AllowEmpty: true},
 		OnDrift:     drift.Fail,
@@ -95,6 +105,7 @@ func (r *reviewed) refresh() {
 		r.prior, r.state = nil, nil
 	default:
 		r.state, r.prior.Commit, r.prior.Delivered = r.kept(found.State), found.Commit, found.Delivered
+		r.shown = found.PullRequest
 	}
 }
 
@@ -153,7 +164,7 @@ func (r *reviewed) applyPlanned() error {
 	if err != nil {
 		return err
 	}
-	r.state = r.kept(result.State)
+	r.state, r.shown = r.kept(result.State), result.PullRequest
 	d := result.Applied
 	if result.Action == delivery.Keep || result.Action == delivery.RemoveOld {
 		r.prior.PullRequest = d.PullRequest

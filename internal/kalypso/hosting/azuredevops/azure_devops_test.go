@@ -1,6 +1,7 @@
 package azuredevops_test
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -238,7 +239,7 @@ func TestSlowedDown(t *testing.T) {
 	p := newPlace(t)
 	p.Must(p.repo.Open(t.Context(), hostingtest.Proposal()))
 	p.Clock.Waited()
-	p.Fake.Fail("GET", "/pullRequests/1", 1, azuredevopsfake.Failure{After: true,
+	p.Fake.Fail("GET", "/pullRequests/1/labels", 1, azuredevopsfake.Failure{After: true,
 		Header: map[string]string{"Retry-After": "7"}})
 	p.Must(p.repo.Read(t.Context(), 1))
 	if waits := p.Clock.Waited(); len(waits) > 0 {
@@ -330,6 +331,224 @@ func TestOptionalPolicies(t *testing.T) {
 	p.on.SetStatus(hostingtest.Ann, gitserver.Rev(t, p.on.Dir, "more"), "ci", "succeeded")
 	if now := p.Must(p.repo.Read(t.Context(), now.Number)); now.State != hosting.Merged {
 		t.Errorf("it is %+v", now)
+	}
+}
+
+// TestForbiddenStrategy: a required policy may allow only some merge strategies, by the settings of Azure DevOps Services
+// or of an old server. Auto-complete is not set by another strategy, since it would wait for ever.
+func TestForbiddenStrategy(t *testing.T) {
+	t.Parallel()
+	squash := map[string]any{"allowNoFastForward": false, "allowRebase": false, "allowRebaseMerge": true, "allowSquash": true}
+	for _, tt := range []struct {
+		settings map[string]any
+		optional bool
+		method   hosting.MergeMethod
+		said     string // "": it is allowed
+	}{
+		{squash, false, hosting.Squash, ""},
+		{squash, false, hosting.Merge, `a policy of branch main does not allow the merge method "merge"; of ours, it allows ` +
+			`["squash"]`},
+		{squash, false, hosting.Rebase, `does not allow the merge method "rebase"`},
+		{squash, true, hosting.Merge, ""},
+		{map[string]any{"useSquashMerge": true}, false, hosting.Merge, `it allows ["squash"]`},
+		{map[string]any{"useSquashMerge": false}, false, hosting.Squash, `it allows ["merge"]`},
+		{map[string]any{"allowNoFastForward": true, "allowRebase": true}, false, hosting.Squash, `["merge" "rebase"]`},
+	} {
+		p := newPlace(t)
+		p.on.LimitStrategies("main", tt.optional, tt.settings)
+		p.on.LimitStrategies("prod", false, map[string]any{})
+		opened := p.Must(p.repo.Open(t.Context(), hostingtest.Proposal()))
+		errs := p.check(tt.method)
+		_, err := p.repo.MergeWhenReady(t.Context(), opened, tt.method)
+		if tt.said == "" {
+			if err != nil || len(errs) > 0 {
+				t.Errorf("%s with %v: %v, %v", tt.method, tt.settings, err, errs)
+			}
+			continue
+		}
+		for _, err := range append(errs, err) {
+			p.Refused(err, hosting.ErrRejected, hosting.FieldAutoMerge, tt.said)
+		}
+		if len(errs) != 1 || p.on.PullRequests()[0].Strategy != "" {
+			t.Errorf("%s with %v: %v, %+v", tt.method, tt.settings, errs, p.on.PullRequests())
+		}
+	}
+}
+
+// check returns what a plan finds.
+func (p *place) check(method hosting.MergeMethod, reviewers ...string) []error {
+	p.Helper()
+	checker, _ := p.repo.(hosting.SettingsChecker)
+	return checker.CheckSettings(p.Context(), "main", method, reviewers)
+}
+
+// TestCheckSettings: a plan finds reviewers with none or several identities, and reports nothing that it can't read.
+func TestCheckSettings(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	p.Fake.Twin("bob")
+	errs := p.check(hosting.Squash, "ann", azuredevopsfake.Team, "nobody", "bob")
+	if len(errs) != 2 {
+		t.Fatalf("%v", errs)
+	}
+	p.Refused(errs[0], hosting.ErrRejected, hosting.FieldReviewers, `0 identities "nobody"`)
+	p.Refused(errs[1], hosting.ErrRejected, hosting.FieldReviewers, `2 identities "bob"`)
+	for path, answer := range map[string]azuredevopsfake.Failure{
+		"/_apis/git/policy": azuredevopsfake.Error(403, "", "Access denied"), "/_apis/identities": {Status: 401},
+	} {
+		p.on.LimitStrategies("main", false, map[string]any{})
+		p.Fake.Fail("GET", path, -1, answer)
+		errs = p.check(hosting.Squash, "eve")
+	}
+	if len(errs) > 0 {
+		t.Errorf("%v", errs)
+	}
+}
+
+// TestScopes: Azure answers a token that lacks a scope like one that is not valid, so the error names the scopes.
+func TestScopes(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	commit := gitserver.Rev(t, p.on.Dir, "change")
+	all := []string{
+		azuredevopsfake.CodeRead, azuredevopsfake.CodeWrite, azuredevopsfake.CodeStatus, azuredevopsfake.IdentityRead,
+	}
+	wanted := hostingtest.Proposal()
+	wanted.Reviewers = []string{"ann"}
+	for _, tt := range []struct {
+		lacks string
+		field hosting.Field
+		do    func(hosting.Repo) error
+	}{
+		{"", "", func(repo hosting.Repo) error { _, err := repo.Find(t.Context(), hostingtest.Query); return err }},
+		{azuredevopsfake.CodeRead, "", func(repo hosting.Repo) error {
+			_, err := repo.Find(t.Context(), hostingtest.Query)
+			return err
+		}},
+		{azuredevopsfake.CodeWrite, "", func(repo hosting.Repo) error { _, err := repo.Open(t.Context(), wanted); return err }},
+		{azuredevopsfake.CodeStatus, "", func(repo hosting.Repo) error {
+			_, err := repo.SetStatus(t.Context(), commit, hosting.Status{Context: "x", State: hosting.Success})
+			return err
+		}},
+		{azuredevopsfake.IdentityRead, hosting.FieldReviewers, func(repo hosting.Repo) error {
+			_, err := repo.Open(t.Context(), wanted)
+			return err
+		}},
+	} {
+		has := slices.DeleteFunc(slices.Clone(all), func(scope string) bool { return scope == tt.lacks })
+		p.Fake.AddScopedToken("canaryReader", "bob", has...)
+		repo, err := p.Host(t, hostingtest.Reader).Repo(p.on.URL)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err = tt.do(repo); tt.lacks == "" {
+			if err != nil {
+				t.Error(err)
+			}
+			continue
+		}
+		p.Refused(err, hosting.ErrUnauthenticated, tt.field, "")
+		var e *hosting.Error
+		if !errors.As(err, &e) || !strings.Contains(e.Grant, "Code (read, write, status), and Identity (read)") ||
+			e.Credential == "" {
+			t.Errorf("without %s it advises %+v", tt.lacks, e)
+		}
+	}
+}
+
+// TestLabels: labels are read on their own, since only lists contain them. A label is added once, whether Azure keeps
+// the labels of a create or not.
+func TestLabels(t *testing.T) {
+	t.Parallel()
+	for name, options := range map[string][]azuredevopsfake.Option{
+		"kept": nil, "dropped": {azuredevopsfake.WithoutCreatedLabels()},
+	} {
+		p := newPlace(t, options...)
+		wanted := hostingtest.Proposal()
+		wanted.Labels = []string{"platform", "promoted"}
+		p.Must(p.repo.Open(t.Context(), wanted))
+		p.on.Label(t, 1, "theirs")
+		added := p.on.PullRequests()[0].Labelled
+		for _, title := range []string{"Second", "Third"} {
+			wanted.Title, wanted.Labels, wanted.RemoveLabels = title, []string{"platform"}, []string{"Promoted"}
+			p.Must(p.repo.Edit(t.Context(), p.Must(p.repo.Read(t.Context(), 1)), wanted))
+		}
+		now := p.on.PullRequests()[0]
+		if diff := cmp.Diff([]string{"platform", "theirs"}, now.Labels); diff != "" || now.Labelled != added {
+			t.Errorf("%s: labelled %d times, then %d times (-want +got):\n%s", name, added, now.Labelled, diff)
+		}
+		found := p.Must(p.repo.Find(t.Context(), hostingtest.Query))
+		if diff := cmp.Diff(now.Labels, found.Labels); diff != "" {
+			t.Errorf("%s: found (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+// TestLateHead: Azure shows a push late. Auto-complete is set once it shows the pushed commit, within the time limit.
+func TestLateHead(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		lag  int
+		late bool
+	}{{5, false}, {1000, true}} {
+		p := newPlace(t, azuredevopsfake.WithLag(tt.lag))
+		p.on.Require("main", "ci")
+		now := p.Must(p.repo.Open(t.Context(), hostingtest.Proposal()))
+		p.branch("change-of-others") // begins like ours
+		now.HeadCommit = gitserver.Seed(t, p.on.Dir, "change", map[string]string{"change": "2"})
+		started := p.Clock.Now()
+		merging, err := p.repo.MergeWhenReady(p.Within(10*time.Minute), now, hosting.Squash)
+		if tt.late {
+			p.Refused(err, hosting.ErrBranchNotFound, hosting.FieldAutoMerge, "branch change is at "+now.HeadCommit)
+			if waited := p.Clock.Now().Sub(started); waited < 9*time.Minute || waited > 10*time.Minute {
+				t.Errorf("it waited %s", waited)
+			}
+			continue
+		}
+		if now := p.Must(merging, err); now.AutoMerge != hosting.Squash {
+			t.Errorf("it is %+v", now)
+		}
+	}
+}
+
+// TestNotEditable: a pull request that people complete or abandon while we change it is read again.
+func TestNotEditable(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		state  hosting.PullRequestState
+		people func(p *place)
+	}{
+		{hosting.Merged, func(p *place) { p.on.Complete(p, 1, "squash") }},
+		{hosting.Closed, func(p *place) { p.on.Close(p, 1) }},
+	} {
+		for name, change := range map[string]func(hosting.Repo, hosting.PullRequest) (*hosting.PullRequest, error){
+			"edit": func(repo hosting.Repo, now hosting.PullRequest) (*hosting.PullRequest, error) {
+				wanted := hostingtest.Proposal()
+				wanted.Title, wanted.Labels = "Other", []string{"platform"}
+				return repo.Edit(t.Context(), now, wanted)
+			},
+			"close": func(repo hosting.Repo, _ hosting.PullRequest) (*hosting.PullRequest, error) {
+				return repo.Close(t.Context(), 1)
+			},
+			"no auto-merge": func(repo hosting.Repo, now hosting.PullRequest) (*hosting.PullRequest, error) {
+				return repo.MergeWhenReady(t.Context(), now, "")
+			},
+		} {
+			p := newPlace(t)
+			p.on.Require("main", "ci")
+			now := p.Must(p.repo.Open(t.Context(), hostingtest.Proposal()))
+			now = p.Must(p.repo.MergeWhenReady(t.Context(), now, hosting.Squash))
+			p.Fake.Before("PATCH", "/pullRequests/1", func() { tt.people(p) })
+			if after := p.Must(change(p.repo, now)); after.State != tt.state {
+				t.Errorf("%s: it is %+v", name, after)
+			}
+		}
+	}
+	p := newPlace(t)
+	now := p.Must(p.repo.Open(t.Context(), hostingtest.Proposal()))
+	p.Fake.Before("PATCH", "/pullRequests/1", func() { p.on.Complete(p, 1, "squash") })
+	if after := p.Must(p.repo.MergeWhenReady(t.Context(), now, hosting.Squash)); after.State != hosting.Merged {
+		t.Errorf("it is %+v", after)
 	}
 }
 

@@ -251,7 +251,10 @@ type repo struct {
 	project, name string
 }
 
-var _ hosting.Repo = (*repo)(nil)
+var (
+	_ hosting.Repo            = (*repo)(nil)
+	_ hosting.SettingsChecker = (*repo)(nil)
+)
 
 func (r *repo) String() string { return r.project + "/" + r.name }
 

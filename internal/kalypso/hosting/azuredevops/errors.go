@@ -99,8 +99,11 @@ func (r *repo) wrapError(op string, err error) error {
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		e.Kind = hosting.ErrUnavailable
 	}
-	if errors.Is(e.Kind, hosting.ErrForbidden) {
+	switch c := r.client; {
+	case errors.Is(e.Kind, hosting.ErrForbidden):
 		e.Permission, e.Grant = "Code (read, write, status)", grant
+	case errors.Is(e.Kind, hosting.ErrUnauthenticated) && c.Entra == nil && c.Token != "" && !isJWT(c.Token):
+		e.Grant = grantScopes
 	}
 	return e
 }
@@ -108,6 +111,10 @@ func (r *repo) wrapError(op string, err error) error {
 // grant returns advice on how to give the permissions that the provider needs.
 const grant = "Give the token the scopes Code (read, write, status), and Identity (read) to ask for reviews. Give " +
 	"its user the permissions Contribute, Create branch and Contribute to pull requests in the repo."
+
+// grantScopes is advice about a token that is not accepted.
+const grantScopes = hostName + " gives the same answer to a token that lacks a scope: it needs Code (read, write, " +
+	"status), and Identity (read) to ask for reviews."
 
 // The codes in Azure's messages that distinguish errors.
 var codes = []struct {
@@ -146,6 +153,9 @@ func kindOf(status int, words string) error {
 	}
 	return hosting.ErrRejected
 }
+
+// notEditable is the code of a change of a pull request that was completed or abandoned.
+const notEditable = "TF401181"
 
 // tooFast is the code of Azure's rate limit.
 const tooFast = "TF400733"

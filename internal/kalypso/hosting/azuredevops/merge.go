@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/microsoft/azure-devops-go-api/azuredevops/v7/git"
+	"github.com/microsoft/azure-devops-go-api/azuredevops/v7/policy"
 	"github.com/microsoft/azure-devops-go-api/azuredevops/v7/webapi"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
@@ -79,23 +80,21 @@ func (r *repo) autoComplete(
 	if err := r.CheckAutoMerge(method); err != nil {
 		return nil, err
 	}
-	stored, err := r.read(ctx, op, now.Number)
-	if err != nil {
+	if err := r.awaitHead(ctx, op, now); err != nil {
 		return nil, err
-	}
-	// Azure's request names no commit to merge.
-	if read := r.convert(stored); read.State != hosting.Open || read.HeadCommit != now.HeadCommit {
-		return nil, r.rejected(op, hosting.FieldAutoMerge, fmt.Errorf("it is %s at %s; when it was read, it was open at %s",
-			read.State, read.HeadCommit, now.HeadCommit))
 	}
 	me, err := r.myself(ctx, op)
 	if err != nil {
 		return nil, err
 	}
-	optional, waits, err := r.policies(ctx, op, now.Target)
+	policies, err := r.policies(ctx, op, now.Target)
+	if err == nil {
+		err = r.checkStrategy(op, policies, now.Target, method)
+	}
 	if err != nil {
 		return nil, err
 	}
+	optional, waits := divide(policies)
 	strategy := strategies[method]
 	set, err := r.update(ctx, op, now.Number, git.GitPullRequest{
 		AutoCompleteSetBy: &webapi.IdentityRef{Id: &me.id},
@@ -109,6 +108,56 @@ func (r *repo) autoComplete(
 		return nil, err
 	}
 	return r.awaitMerge(ctx, op, set, waits)
+}
+
+// awaitHead waits until Azure shows the head of an open pull request as it was read: Azure's request to merge names no
+// commit, and Azure shows a push late. The branch shows it at once.
+func (r *repo) awaitHead(ctx context.Context, op string, now hosting.PullRequest) error {
+	for attempt := 1; ; attempt++ {
+		stored, err := r.read(ctx, op, now.Number)
+		if err != nil {
+			return err
+		}
+		read := r.convert(stored)
+		if read.State == hosting.Open && read.HeadCommit == now.HeadCommit {
+			return nil
+		}
+		head := ""
+		if read.State == hosting.Open {
+			if head, err = r.branchHead(ctx, op, now.Branch); err != nil {
+				return err
+			}
+		}
+		if head != now.HeadCommit {
+			return r.rejected(op, hosting.FieldAutoMerge, fmt.Errorf(
+				"it is %s at %s; when it was read, it was open at %s", read.State, cmp.Or(head, read.HeadCommit), now.HeadCommit))
+		}
+		wait := httpapi.Backoff(attempt)
+		deadline, limited := ctx.Deadline()
+		late := limited && r.client.Clock.Now().Add(wait).After(deadline)
+		if late || r.client.Clock.Sleep(ctx, wait) != nil {
+			e := r.rejected(op, hosting.FieldAutoMerge, fmt.Errorf("%s shows commit %s, and branch %s is at %s", hostName,
+				read.HeadCommit, now.Branch, head))
+			e.Kind = hosting.ErrBranchNotFound
+			return e
+		}
+	}
+}
+
+// branchHead returns the commit of a branch, or "" if there is no such branch.
+func (r *repo) branchHead(ctx context.Context, op, branch string) (string, error) {
+	found, err := r.git.GetRefs(ctx, git.GetRefsArgs{
+		RepositoryId: &r.name, Project: &r.project, Filter: new(strings.TrimPrefix(branchPrefix, "refs/") + branch),
+	})
+	if err != nil {
+		return "", r.wrapError(op, err)
+	}
+	for _, ref := range found.Value { // also branches whose names begin like it
+		if deref(ref.Name) == branchPrefix+branch {
+			return deref(ref.ObjectId), nil
+		}
+	}
+	return "", nil
 }
 
 // mergeWait bounds the wait for a merge that Azure makes in the background.
@@ -147,13 +196,12 @@ func (r *repo) awaitMerge(
 // policyPages bounds the pages of policies that are read.
 const policyPages = 10
 
-// policies returns the policies of a branch that auto-complete need not wait for, and whether there are required ones.
-func (r *repo) policies(ctx context.Context, op, branch string) (optional []int, blocking bool, err error) {
+// policies returns the enabled policies of a branch.
+func (r *repo) policies(ctx context.Context, op, branch string) (all []policy.PolicyConfiguration, err error) {
 	stored, err := r.lookup(ctx, op)
 	if err != nil {
-		return nil, false, err
+		return nil, err
 	}
-	optional = []int{}
 	token := ""
 	for range policyPages {
 		arguments := git.GetPolicyConfigurationsArgs{
@@ -164,23 +212,91 @@ func (r *repo) policies(ctx context.Context, op, branch string) (optional []int,
 		}
 		page, err := r.git.GetPolicyConfigurations(ctx, arguments)
 		if err != nil {
-			return nil, false, r.wrapError(op, err)
+			return nil, r.wrapError(op, err)
 		}
 		for _, p := range deref(page.PolicyConfigurations) {
-			switch {
-			case !deref(p.IsEnabled) || deref(p.IsDeleted):
-			case deref(p.IsBlocking):
-				blocking = true
-			default:
-				optional = append(optional, deref(p.Id))
+			if deref(p.IsEnabled) && !deref(p.IsDeleted) {
+				all = append(all, p)
 			}
 		}
 		if token = deref(page.ContinuationToken); token == "" {
 			break
 		}
 	}
-	slices.SortFunc(optional, cmp.Compare[int])
-	return optional, blocking, nil
+	return all, nil
+}
+
+// divide returns the policies that auto-complete need not wait for, and whether there are required ones.
+func divide(policies []policy.PolicyConfiguration) (optional []int, blocking bool) {
+	optional = []int{}
+	for _, p := range policies {
+		if deref(p.IsBlocking) {
+			blocking = true
+		} else {
+			optional = append(optional, deref(p.Id))
+		}
+	}
+	slices.Sort(optional)
+	return optional, blocking
+}
+
+// limitsStrategies is the type of policies that limit the merge strategies.
+const limitsStrategies = "fa4e907d-c16b-4a4c-9dfa-4916e5d171ab"
+
+// checkStrategy returns an error if a required policy of a branch forbids the strategy of a merge method: auto-complete
+// would wait for ever.
+func (r *repo) checkStrategy(
+	op string, policies []policy.PolicyConfiguration, branch string, method hosting.MergeMethod,
+) error {
+	for _, p := range policies {
+		id := deref(p.Type).Id
+		if !deref(p.IsBlocking) || id == nil || id.String() != limitsStrategies {
+			continue
+		}
+		if allowed := allowedMethods(p.Settings); !slices.Contains(allowed, method) {
+			return r.rejected(op, hosting.FieldAutoMerge, fmt.Errorf(
+				"a policy of branch %s does not allow the merge method %q; of ours, it allows %q", branch, method, allowed))
+		}
+	}
+	return nil
+}
+
+// allowedMethods returns the merge methods that the settings of a policy allow. Those of old policies only choose
+// between squash and merge.
+func allowedMethods(settings any) []hosting.MergeMethod {
+	of, _ := settings.(map[string]any)
+	allowed := map[hosting.MergeMethod]any{
+		hosting.Merge: of["allowNoFastForward"], hosting.Squash: of["allowSquash"], hosting.Rebase: of["allowRebase"],
+	}
+	if squash, old := of["useSquashMerge"].(bool); old && of["allowSquash"] == nil {
+		allowed[hosting.Merge], allowed[hosting.Squash] = !squash, squash
+	}
+	return slices.DeleteFunc(slices.Clone(hosting.MergeMethods), func(method hosting.MergeMethod) bool {
+		return allowed[method] != true
+	})
+}
+
+// CheckSettings implements [hosting.SettingsChecker]: for the policies of the target branch, and for reviewers with none
+// or several identities.
+func (r *repo) CheckSettings(
+	ctx context.Context, target string, method hosting.MergeMethod, reviewers []string,
+) (errs []error) {
+	if method != "" {
+		op := "enable auto-merge in " + r.String()
+		if policies, err := r.policies(ctx, op, target); err == nil {
+			if err := r.checkStrategy(op, policies, target, method); err != nil {
+				errs = append(errs, err)
+			}
+		}
+	}
+	for _, name := range reviewers {
+		_, err := r.find(ctx, "ask for reviews in "+r.String(), name)
+		var e *hosting.Error
+		if errors.As(err, &e) && e.Field == hosting.FieldReviewers {
+			errs = append(errs, err)
+		}
+	}
+	return errs
 }
 
 // lookup returns the repo as Azure describes it. It is read once.

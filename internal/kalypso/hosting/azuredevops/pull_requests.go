@@ -73,6 +73,7 @@ func (r *repo) search(
 			return nil, err
 		}
 		if has || hosting.HasMarker(deref(one.Description), q.Marker) {
+			one.Labels = p.Labels // a single answer has none
 			return r.convert(one), nil
 		}
 	}
@@ -81,11 +82,23 @@ func (r *repo) search(
 
 // Read implements [hosting.Repo].
 func (r *repo) Read(ctx context.Context, number int) (*hosting.PullRequest, error) {
-	p, err := r.read(ctx, r.op("read", number), number)
+	op := r.op("read", number)
+	p, err := r.read(ctx, op, number)
+	if err == nil {
+		p.Labels, err = r.labels(ctx, op, number)
+	}
 	if err != nil {
 		return nil, err
 	}
 	return r.convert(p), nil
+}
+
+// labels reads the labels of a pull request: the answer about a single one has none.
+func (r *repo) labels(ctx context.Context, op string, number int) (*[]core.WebApiTagDefinition, error) {
+	all, err := r.git.GetPullRequestLabels(ctx, git.GetPullRequestLabelsArgs{
+		RepositoryId: &r.name, Project: &r.project, PullRequestId: &number,
+	})
+	return all, r.wrapError(op, err)
 }
 
 func (r *repo) read(ctx context.Context, op string, number int) (*git.GitPullRequest, error) {
@@ -121,7 +134,15 @@ func (r *repo) Open(ctx context.Context, p hosting.PullRequestContent) (*hosting
 		}
 		return nil, err
 	}
-	return r.syncMetadata(ctx, *r.convert(created), p)
+	now := r.convert(created)
+	if len(p.Labels) > 0 { // Azure may have kept them
+		stored, err := r.labels(ctx, op, now.Number)
+		if err != nil {
+			return now, about(hosting.FieldLabels, err)
+		}
+		now.Labels = labelNames(stored)
+	}
+	return r.syncMetadata(ctx, *now, p)
 }
 
 // findOpened returns the pull request that an earlier attempt opened but whose answer was lost: its title and body
@@ -153,20 +174,32 @@ func (r *repo) Edit(
 		if err != nil {
 			return nil, err
 		}
+		labels := now.Labels // the answer may have none
 		if now = *r.convert(edited); now.State != hosting.Open {
 			return &now, nil
 		}
+		now.Labels = labels
 	}
 	return r.syncMetadata(ctx, now, p)
 }
 
+// update changes a pull request. If people complete or abandon it meanwhile, Azure refuses the change, and update
+// returns the pull request as it is then.
 func (r *repo) update(
 	ctx context.Context, op string, number int, change git.GitPullRequest,
 ) (*git.GitPullRequest, error) {
 	p, err := r.git.UpdatePullRequest(ctx, git.UpdatePullRequestArgs{
 		RepositoryId: &r.name, Project: &r.project, PullRequestId: &number, GitPullRequestToUpdate: &change,
 	})
-	return p, r.wrapError(op, err)
+	err = r.wrapError(op, err)
+	var e *hosting.Error
+	if errors.As(err, &e) && strings.Contains(e.Message, notEditable) {
+		now, failed := r.read(ctx, op, number)
+		if failed != nil || deref(now.Status) != git.PullRequestStatusValues.Active {
+			return now, failed
+		}
+	}
+	return p, err
 }
 
 // syncMetadata sets labels and reviewers. An error does not stop the rest.
@@ -208,11 +241,11 @@ func (r *repo) syncLabels(ctx context.Context, now *hosting.PullRequest, p hosti
 	if len(left) == len(now.Labels) {
 		return nil
 	}
-	stored, err := r.read(ctx, op, now.Number)
+	stored, err := r.labels(ctx, op, now.Number)
 	if err != nil {
 		return err
 	}
-	for _, label := range deref(stored.Labels) { // by id, since a name may have any character
+	for _, label := range deref(stored) { // by id, since a name may have any character
 		if label.Id == nil || len(withoutFold([]string{deref(label.Name)}, p.RemoveLabels)) > 0 {
 			continue
 		}
@@ -239,11 +272,6 @@ func (r *repo) Close(ctx context.Context, number int) (*hosting.PullRequest, err
 	}
 	abandoned := git.PullRequestStatusValues.Abandoned
 	closed, err := r.update(ctx, op, number, git.GitPullRequest{Status: &abandoned})
-	if errors.Is(err, hosting.ErrRejected) { // it may have been merged meanwhile
-		if now, failed := r.Read(ctx, number); failed == nil && now.State != hosting.Open {
-			return now, nil
-		}
-	}
 	if err != nil {
 		return nil, err
 	}
@@ -265,13 +293,19 @@ func (r *repo) convert(p *git.GitPullRequest) *hosting.PullRequest {
 	case git.PullRequestStatusValues.Completed: // before, the merge commit is that of a test
 		c.State, c.MergeCommit = hosting.Merged, deref(deref(p.LastMergeCommit).CommitId)
 	}
-	for _, l := range deref(p.Labels) {
-		if l.Active == nil || *l.Active {
-			c.Labels = append(c.Labels, deref(l.Name))
-		}
-	}
+	c.Labels = labelNames(p.Labels)
 	for _, v := range deref(p.Reviewers) {
 		c.Reviewers = append(c.Reviewers, reviewerName(v))
 	}
 	return c
+}
+
+// labelNames returns the names of labels that are in use.
+func labelNames(labels *[]core.WebApiTagDefinition) (names []string) {
+	for _, l := range deref(labels) {
+		if l.Active == nil || *l.Active {
+			names = append(names, deref(l.Name))
+		}
+	}
+	return names
 }

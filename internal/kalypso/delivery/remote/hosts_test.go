@@ -1,0 +1,100 @@
+package remote_test
+
+import (
+	"testing"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/azuredevopsfake"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitlabfake"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hostingtest"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts"
+)
+
+// newReviewedIn returns a rendering on a host other than GitHub, with the folder of its repo.
+func newReviewedIn(t *testing.T, world hostingtest.World) (r *reviewed, folder string) {
+	t.Helper()
+	repo := world.AddRepo(t)
+	gitserver.Seed(t, repo.Remote(), "dev", map[string]string{"README.md": "hello\n"})
+	host := world.Host(t, hostingtest.Writer)
+	return newReviewedOn(t, hosts.GitClient(t, host, repo.URL()), host, repo.URL()), repo.Remote()
+}
+
+// TestLateHead: the head commit of an open pull request is the head of our branch, after each apply and each refresh,
+// although the host still shows an older one. So a plan after an apply is empty with an output of it.
+func TestLateHead(t *testing.T) {
+	t.Parallel()
+	for name, newWorld := range map[string]func(*testing.T) hostingtest.World{
+		"Azure DevOps": hosts.AzureDevOps(azuredevopsfake.WithLag(1000)), "GitLab": hosts.GitLab(gitlabfake.WithLag(1000)),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r, folder := newReviewedIn(t, newWorld(t))
+			expect := func(when string) {
+				t.Helper()
+				if head := gitserver.Rev(t, folder, r.shown.Branch); r.shown.HeadCommit != head {
+					t.Errorf("%s, the head commit is %s, want %s", when, r.shown.HeadCommit, head)
+				}
+			}
+			for _, step := range []struct {
+				name string
+				with func()
+			}{
+				{"opened", func() {}},
+				{"changed", func() { r.value = "2" }},
+				{"labelled", func() { r.desired.PullRequest.Labels = []string{"a"} }},
+				{"frozen", func() { r.freeze("an incident") }},
+				{"no longer frozen", func() { r.freeze("") }},
+			} {
+				step.with()
+				r.apply()
+				expect(step.name)
+				r.refresh()
+				expect(step.name + ", and refreshed")
+				if plan := r.plan(); plan != "nothing" {
+					t.Errorf("%s: the next plan is %s", step.name, plan)
+				}
+			}
+			gitserver.Seed(t, folder, r.shown.Branch, map[string]string{"theirs.txt": "1"})
+			r.refresh()
+			expect("people pushed")
+		})
+	}
+}
+
+// TestCheckSettings: a plan that writes asks the host whether a policy forbids the merge method, and whether it knows
+// the reviewers. A plan that writes nothing does not.
+func TestCheckSettings(t *testing.T) {
+	t.Parallel()
+	world := hosts.AzureDevOps()(t)
+	on, _ := world.(*hosts.AzureDevOpsWorld)
+	repo := on.Fake.AddRepo(t, "gitops")
+	gitserver.Seed(t, repo.Dir, "dev", map[string]string{"README.md": "hello\n"})
+	host := world.Host(t, hostingtest.Writer)
+	r := newReviewedOn(t, hosts.GitClient(t, host, repo.URL), host, repo.URL)
+	repo.Require("dev", "ci")
+	repo.LimitStrategies("dev", false, map[string]any{"allowSquash": true})
+	check := func(want int) {
+		t.Helper()
+		if errs := r.remote.CheckSettings(t.Context(), r.decide()); len(errs) != want {
+			t.Errorf("the errors are %v, want %d", errs, want)
+		}
+	}
+	settings := &r.desired.PullRequest
+	settings.AutoMerge, settings.Reviewers = hosting.Merge, []string{"ann", "nobody"}
+	check(2)
+	r.desired.Incomplete = true
+	check(0)
+	r.desired.Incomplete, settings.AutoMerge, settings.Reviewers = false, hosting.Squash, []string{"ann"}
+	check(0)
+	r.apply()
+	settings.AutoMerge = hosting.Rebase
+	check(1)
+	settings.AutoMerge = hosting.Squash
+	repo.LimitStrategies("dev", false, map[string]any{})
+	if d := r.decide(); d.Action != delivery.Keep {
+		t.Fatalf("the plan is %v", d.Action)
+	}
+	check(0)
+}
