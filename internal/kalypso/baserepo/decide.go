@@ -78,7 +78,8 @@ type Proposal struct {
 	Number int                      `json:"number"`
 	State  hosting.PullRequestState `json:"state"`
 	Head   string                   `json:"head"` // our commit
-	// Broken says that our branch does not contain our commit any more.
+	// Broken says that our branch does not contain our commit any more, or that the pull request is a draft that neither
+	// the configuration nor a freeze wants.
 	Broken             bool                 `json:"broken,omitempty"`
 	AutoMerge          hosting.MergeMethod  `json:"auto_merge,omitempty"`
 	RequestedReviewers []string             `json:"requested_reviewers,omitempty"`

@@ -130,7 +130,8 @@ func (r Remote) follow(ctx context.Context, s *State) (*Proposal, *hosting.PullR
 	if now.State = pr.State; now.State == hosting.Open {
 		var head string
 		head, err = t.Head(ctx)
-		now.Broken, pr.HeadCommit = head != now.Head, cmp.Or(head, pr.HeadCommit) // some hosts show a push late
+		now.Broken = head != now.Head || pr.Draft && !now.Settings.Draft && now.Withheld == ""
+		pr.HeadCommit = cmp.Or(head, pr.HeadCommit) // some hosts show a push late
 	}
 	return &now, pr, err
 }

@@ -21,6 +21,8 @@ type Proposal struct {
 	// RequestedReviewers are the reviewers that we requested. The host forgets them once they have reviewed.
 	RequestedReviewers []string                 `json:"requested_reviewers,omitempty"`
 	State              hosting.PullRequestState `json:"state"`
+	// Draft says that the pull request is a draft, for any reason.
+	Draft bool `json:"draft,omitempty"`
 	// Lost says that our branch does not exist any more. Stale says that the pull request can't be merged, because
 	// another commit changed the file of the promoted commit on the target branch.
 	Lost  bool `json:"lost,omitempty"`

@@ -73,6 +73,9 @@ type Repo interface {
 	// MaxTitle and MaxBody return the maximum lengths of a title and a description, in characters.
 	MaxTitle() int
 	MaxBody() int
+	// CommitMessage returns the message of a commit of ours without what the host reads as a command: GitLab makes a pull
+	// request a draft if its branch gets a commit whose subject begins like the title of a draft.
+	CommitMessage(message string) string
 	// MarkerFirst reports whether a description begins with its marker, because the host's lists cut descriptions. By
 	// default, it ends with it. A marker is found in any line; see [HasMarker].
 	MarkerFirst() bool
@@ -125,8 +128,10 @@ type PullRequest struct {
 	// MergeCommit is the resulting commit on the target branch; "" before the merge.
 	MergeCommit string
 	Draft       bool
-	AutoMerge   MergeMethod // "": auto-merge is off; it may be [UnknownMethod]
-	Labels      []string
+	// Merging says that the host is merging an open one, so that it can't be changed. Not all hosts show that.
+	Merging   bool
+	AutoMerge MergeMethod // "": auto-merge is off; it may be [UnknownMethod]
+	Labels    []string
 	// Reviewers are the requested reviewers: "user", "organisation/team". Some hosts drop those who have reviewed.
 	Reviewers []string
 }

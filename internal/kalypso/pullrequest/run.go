@@ -54,6 +54,16 @@ func (e *ReviewError) Error() string {
 		"pull request %d (%s) is not merged yet, and the time is up", e.PullRequest.Number, e.PullRequest.URL)
 }
 
+// MergingError says that the host has been merging the pull request for so long that the run ended. Nothing was pushed
+// to our branch, since the merge might contain the push or not.
+type MergingError struct{ PullRequest *hosting.PullRequest }
+
+// Error implements error.
+func (e *MergingError) Error() string {
+	return fmt.Sprintf("the host is still merging pull request %d (%s), so nothing was pushed to its branch. Apply again "+
+		"once it is merged, or open again", e.PullRequest.Number, e.PullRequest.URL)
+}
+
 // ErrChanged means that people opened, merged or closed the pull request after we read it.
 var ErrChanged = errors.New("the pull request was opened, merged or closed meanwhile")
 
@@ -84,6 +94,9 @@ func (t *Topic) attempt(
 	ctx context.Context, known *Known, change func(context.Context, *hosting.PullRequest) (ProposedChange, error),
 ) (*Outcome, error) {
 	found, err := t.Find(ctx, known)
+	if err == nil && found != nil && found.Merging { // a read waits for the end of the merge
+		found, err = t.Read(ctx, found.Number)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -103,7 +116,11 @@ func (t *Topic) attempt(
 			if steps, err = Plan(s); err != nil || !pushes(steps) {
 				return nil, err
 			}
+			if found != nil && found.Merging {
+				return nil, &MergingError{found}
+			}
 			commit := s.Commit()
+			commit.Message = t.repo.CommitMessage(commit.Message)
 			commit.Trailer = Trailer(t.Marker, s.Contents)
 			return commit, nil
 		})

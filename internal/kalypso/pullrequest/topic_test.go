@@ -220,6 +220,28 @@ func TestRead(t *testing.T) {
 	})
 }
 
+// TestSubject: a commit whose subject a host reads as a draft's does not make the pull request a draft, also when the
+// host sees the push after our edit.
+func TestSubject(t *testing.T) {
+	t.Parallel()
+	for _, subject := range []string{"Draft: ", "[draft] ", "fixup! ", "Apply squash! "} {
+		t.Run(subject, func(t *testing.T) {
+			t.Parallel()
+			onAll(t, func(w *world) {
+				w.subject = subject
+				w.must()
+				w.propose("2")
+				for range 5 {
+					pr, err := w.topic().Read(w.ctx, 1)
+					if err != nil || pr.Draft || pr.Title != w.title() {
+						w.Fatalf("it is %+v, %v", pr, err)
+					}
+				}
+			})
+		})
+	}
+}
+
 // TestWithhold: a pull request that must not be merged is a draft without our auto-merge, with the reason in its text.
 // If we write back text of people, GitLab must not run it as a quick action with our rights, at any position of the
 // slash: behind our marker, or indented. The next run undoes the change.

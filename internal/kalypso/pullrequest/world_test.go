@@ -50,6 +50,7 @@ type world struct {
 	ctx    context.Context
 
 	settings  pullrequest.Settings
+	subject   string              // begins the title
 	value     string              // desired content of the file; "": it is removed
 	promoted  bool                // the change promotes another commit
 	known     *pullrequest.Known  // the state; nil: none
@@ -204,7 +205,7 @@ func (w *world) title() string {
 	if w.value == "" {
 		return "Remove the value"
 	}
-	return "Set " + w.value
+	return w.subject + "Set " + w.value
 }
 
 // run proposes the change, as an apply does, and stores the state.

@@ -77,7 +77,7 @@ func DeliveryAttributes() map[string]schema.Attribute {
 			MarkdownDescription: "Requested reviewers: users, and on GitHub and Gitea teams of the organisation that owns " +
 				"the repo, such as `acme/platform`. On Azure DevOps: users by mail, and teams as `project/team`.",
 		},
-		"draft":      OptionalBool("Open the pull request as a draft."),
+		"draft":      OptionalBool("Open the pull request as a draft. Without it, the next apply makes a draft ready."),
 		"auto_merge": autoMerge,
 		"wait_for_merge": OptionalBool(
 			"Let the apply wait until the pull request is merged. It fails if the pull request is closed or `timeouts` runs " +

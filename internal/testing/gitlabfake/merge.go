@@ -15,7 +15,7 @@ func (p *Project) pipeline(sha string) string {
 		switch {
 		case s.state == "failed" || s.state == "canceled" || state == "failed":
 			state = "failed"
-		case s.state == "pending" || state == "running":
+		case s.state == "pending" || s.state == "running" || state == "running":
 			state = "running"
 		default:
 			state = "success"
@@ -61,7 +61,7 @@ func (p *Project) acceptMergeRequest(w http.ResponseWriter, c *call, m *mergeReq
 		fail(w, http.StatusUnauthorized, "401 Unauthorized")
 	case asked.SHA != "" && asked.SHA != m.sha:
 		fail(w, http.StatusConflict, "SHA does not match HEAD of source branch: "+m.sha)
-	case status != "mergeable" && (status != "ci_must_pass" || !auto):
+	case auto && p.server.oldMerge && p.pipeline(m.sha) == "", status != "mergeable" && (status != "ci_must_pass" || !auto):
 		fail(w, http.StatusMethodNotAllowed, "405 Method Not Allowed")
 	default:
 		if asked.Squash {

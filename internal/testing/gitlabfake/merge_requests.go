@@ -91,6 +91,23 @@ func (p *Project) serveMergeRequests(w http.ResponseWriter, c *call) {
 	}
 }
 
+// marksDraftCommit matches the subject of a commit whose push makes a merge request a draft (source: Commit::DRAFT_REGEX;
+// the second part has no anchor).
+var marksDraftCommit = regexp.MustCompile(`^\s*(?i:\[draft\]|\(draft\)|draft:)|(fixup!|squash!)\s`)
+
+// MarksDraft reports whether the push of a commit with a subject makes a merge request a draft.
+func MarksDraft(subject string) bool { return marksDraftCommit.MatchString(subject) }
+
+// markDraft makes a merge request a draft if one of the pushed commits says so (source:
+// mark_mr_as_draft_from_commits).
+func (p *Project) markDraft(m *mergeRequest, from, to string) {
+	for subject := range strings.Lines(p.git("log", "--format=%s", "^"+from, to, "^"+p.rev(m.target))) {
+		if MarksDraft(subject) && !m.draft() {
+			m.title = "Draft: " + m.title
+		}
+	}
+}
+
 // pass counts a request for GitLab's work in the background.
 func (p *Project) pass(m *mergeRequest) {
 	if m.checking > 0 {
@@ -114,6 +131,9 @@ func (p *Project) pass(m *mergeRequest) {
 // moveTo makes GitLab notice a push. It disables auto-merge, unless that was enabled for the pushed commit (source:
 // MergeRequests::RefreshService).
 func (p *Project) moveTo(m *mergeRequest, head string) {
+	if m.sha != "" && head != "" {
+		p.markDraft(m, m.sha, head)
+	}
 	m.sha, m.moving, m.checking, m.updated = head, p.server.lag, p.server.lag, p.server.now()
 	if m.autoMerge != head {
 		m.autoMerge = ""
@@ -368,6 +388,10 @@ func (p *Project) show(m *mergeRequest) object {
 // showOne returns a merge request in the API's format of single ones.
 func (p *Project) showOne(m *mergeRequest) object {
 	o := p.show(m)
-	o["subscribed"], o["changes_count"] = true, nil
+	o["subscribed"], o["changes_count"], o["head_pipeline"] = true, nil, nil
+	if state := p.pipeline(m.sha); state != "" {
+		o["head_pipeline"] = object{"id": 1, "iid": 1, "project_id": p.id, "sha": m.sha, "ref": m.source, "status": state,
+			"source": "external"}
+	}
 	return o
 }

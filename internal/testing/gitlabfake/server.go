@@ -42,6 +42,7 @@ type Server struct {
 	projects []*Project
 	users    []string // logins; the number of a user is the position, from 1
 	tokens   map[string]*token
+	oldMerge bool
 	failures []*failing
 	before   []*hook
 	log      []Request
@@ -76,6 +77,10 @@ func WithFolder(folder string) Option { return func(s *Server) { s.folder = fold
 // WithLag makes the API show a push, and finish its check whether branches can be merged, only after this number of
 // requests about a merge request: GitLab does both in the background (docs).
 func WithLag(requests int) Option { return func(s *Server) { s.lag = requests } }
+
+// WithOldMerge makes GitLab refuse auto-merge of a commit without a pipeline, as many versions do (source:
+// immediately_mergeable? wants a successful pipeline, and automatically_mergeable? a running one).
+func WithOldMerge() Option { return func(s *Server) { s.oldMerge = true } }
 
 // Access is the role of a token's user in a project.
 type Access int

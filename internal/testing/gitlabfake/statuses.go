@@ -61,29 +61,28 @@ func (p *Project) postStatus(w http.ResponseWriter, c *call, sha string) {
 		fail(w, http.StatusBadRequest, object{"description": []string{"is too long (maximum is 255 characters)"}})
 		return
 	}
-	s := p.post(c.by.login, sha, asked.Name, asked.State, asked.Description, asked.TargetURL)
+	s, from := p.post(c.by.login, sha, asked.Name, asked.State, asked.Description, asked.TargetURL)
 	if s == nil {
-		fail(w, http.StatusBadRequest, `Cannot transition status via :enqueue from :pending `+
-			`(Reason(s): Status cannot transition via "enqueue")`)
+		fail(w, http.StatusBadRequest, `Cannot transition status via :enqueue from :`+from+
+			` (Reason(s): Status cannot transition via "enqueue")`)
 		return
 	}
 	reply(w, http.StatusCreated, p.showStatus(s))
 }
 
-// post sets a status. A pending one of the same name and user is updated with the texts that are not empty; nil: that
-// is not possible. Unsure: that empty texts change nothing.
-func (p *Project) post(login, sha, name, state, text, target string) *status {
+// post sets a status. A pending or running one of the same name and user is updated with the texts that are not empty;
+// nil: that is not possible from its state. Unsure: that empty texts change nothing.
+func (p *Project) post(login, sha, name, state, text, target string) (s *status, from string) {
 	now := p.server.now()
-	var s *status
 	for _, o := range slices.Backward(p.statuses) {
-		if o.sha == sha && o.name == name && o.author == login && o.state == "pending" {
-			s = o
+		if o.sha == sha && o.name == name && o.author == login && (o.state == "pending" || o.state == "running") {
+			s, from = o, o.state
 			break
 		}
 	}
 	switch {
 	case s != nil && state == "pending":
-		return nil
+		return nil, from
 	case s == nil:
 		s = &status{id: 700 + len(p.statuses), sha: sha, name: name, author: login, created: now}
 		p.statuses = append(p.statuses, s)
@@ -98,7 +97,7 @@ func (p *Project) post(login, sha, name, state, text, target string) *status {
 		s.target = target
 	}
 	p.sync()
-	return s
+	return s, from
 }
 
 // of returns the statuses of a commit, oldest first.

@@ -28,6 +28,7 @@ func Error(at baserepo.EnvironmentBranch, err error) problem.Problem {
 	}
 	var foreign *pullrequest.ForeignError
 	var review *pullrequest.ReviewError
+	var merging *pullrequest.MergingError
 	var reviewers *pullrequest.ReviewersError
 	var rejected *gitremote.RejectedError
 	text := problem.Sentence(err)
@@ -53,6 +54,8 @@ func Error(at baserepo.EnvironmentBranch, err error) problem.Problem {
 		return p("branch", "The BaseRepo can't be changed", "In %s at the root of %s: %s", document.File, at, text)
 	case errors.As(err, &foreign):
 		return p("delivery", "The pull request's branch is not ours", "%s", text)
+	case errors.As(err, &merging):
+		return p("delivery", "The pull request is being merged", "At %s: %s", at, text)
 	case errors.As(err, &reviewers):
 		return p("delivery", "Cannot request reviewers", "%s", text)
 	case errors.As(err, &review) && review.Closed:

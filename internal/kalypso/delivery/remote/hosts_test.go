@@ -1,10 +1,14 @@
 package remote_test
 
 import (
+	"errors"
+	"strings"
 	"testing"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/report"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/pullrequest"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/azuredevopsfake"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitlabfake"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
@@ -97,4 +101,80 @@ func TestCheckSettings(t *testing.T) {
 		t.Fatalf("the plan is %v", d.Action)
 	}
 	check(0)
+}
+
+// onGitLab returns a rendering that was proposed on a GitLab, whose project people use.
+func onGitLab(t *testing.T) (*reviewed, *gitlabfake.Project) {
+	t.Helper()
+	world := hosts.GitLab()(t)
+	on, _ := world.(*hosts.GitLabWorld)
+	project := on.Fake.AddProject(t, "acme/gitops")
+	gitserver.Seed(t, project.Dir, "dev", map[string]string{"README.md": "hello\n"})
+	host := world.Host(t, hostingtest.Writer)
+	r := newReviewedOn(t, hosts.GitClient(t, host, project.URL), host, project.URL)
+	r.apply()
+	return r, project
+}
+
+// TestUnwantedDraft: a pull request that is a draft without the configuration is drift, and the apply makes it ready. A
+// configured draft that people made ready stays so.
+func TestUnwantedDraft(t *testing.T) {
+	t.Parallel()
+	r, project := onGitLab(t)
+	expect := func(plan string, draft bool) {
+		t.Helper()
+		r.refresh()
+		now := project.MergeRequests()[0]
+		if r.plan() != plan || now.Draft != draft {
+			t.Errorf("the plan is %q with %+v, want %q with draft %v", r.plan(), now, plan, draft)
+		}
+	}
+	opened := project.MergeRequests()[0]
+	expect("nothing", false)
+	project.Edit(t, 1, "Draft: "+opened.Title, opened.Body)
+	expect("write", true)
+	r.apply()
+	expect("nothing", false)
+	r.freeze("an incident")
+	r.apply()
+	expect("nothing", true)
+	r.freeze("")
+	r.apply()
+	expect("nothing", false)
+	r.desired.PullRequest.Draft = true
+	expect("write", false)
+	r.apply()
+	expect("nothing", true)
+	project.Edit(t, 1, opened.Title, opened.Body)
+	expect("nothing", false)
+}
+
+// TestLocked: while GitLab merges a pull request, nothing is pushed to its branch, so that the merge contains only what
+// people saw. Once it is merged, the next apply proposes the change.
+func TestLocked(t *testing.T) {
+	t.Parallel()
+	r, project := onGitLab(t)
+	branch := project.MergeRequests()[0].Source
+	head := gitserver.Rev(t, project.Dir, branch)
+	project.Lock(t, 1, 1000)
+	r.value = "2"
+	r.refresh()
+	err := r.applyPlanned()
+	var merging *pullrequest.MergingError
+	if !errors.As(err, &merging) || gitserver.Rev(t, project.Dir, branch) != head {
+		t.Fatalf("the error is %v, and the branch at %s, want %s", err, gitserver.Rev(t, project.Dir, branch), head)
+	}
+	at := r.desired.Destination
+	if p := report.Error(at, err); p.Summary != "The pull request is being merged" ||
+		!strings.Contains(p.Detail, "still merging pull request 1 (") {
+		t.Errorf("it is reported as %+v", p)
+	}
+	project.Lock(t, 1, 3)
+	r.apply()
+	all := project.MergeRequests()
+	if len(all) != 2 || all[0].State != "merged" || all[1].State != "opened" || r.plan() != "nothing" {
+		t.Errorf("the pull requests are %+v, and the plan %s", all, r.plan())
+	}
+	project.Lock(t, 2, 1000)
+	r.apply() // changes nothing
 }

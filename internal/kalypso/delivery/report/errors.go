@@ -50,6 +50,7 @@ func deliveryProblem(at record.Destination, err error) problem.Problem {
 		guardrail *delivery.GuardrailError
 		foreign   *pullrequest.ForeignError
 		review    *pullrequest.ReviewError
+		merging   *pullrequest.MergingError
 		nested    *delivery.NestedError
 		moves     *delivery.RolloutMoveError
 		reviewers *pullrequest.ReviewersError
@@ -95,6 +96,8 @@ func deliveryProblem(at record.Destination, err error) problem.Problem {
 		return problem.At("Change exceeds guardrails", fmt.Sprintf("At %s: %s", at, text), "guardrails")
 	case errors.As(err, &review):
 		return reviewProblem(at, review)
+	case errors.As(err, &merging):
+		return problem.At("The pull request is being merged", fmt.Sprintf("At %s: %s", at, problem.Sentence(err)), "delivery")
 	case errors.As(err, &reviewers):
 		return problem.At("Cannot request reviewers", problem.Sentence(err), "delivery")
 	case errors.As(err, &moves):

@@ -297,5 +297,8 @@ func (r *repo) MaxTitle() int { return maxTitle }
 
 func (r *repo) MaxBody() int { return maxBody }
 
+// CommitMessage implements [hosting.Repo]: Azure DevOps reads no command in it.
+func (r *repo) CommitMessage(message string) string { return message }
+
 // MarkerFirst implements [hosting.Repo]: Azure's lists cut descriptions.
 func (r *repo) MarkerFirst() bool { return true }

@@ -165,5 +165,8 @@ func (r *repo) MaxTitle() int { return maxTitle }
 
 func (r *repo) MaxBody() int { return maxBody }
 
+// CommitMessage implements [hosting.Repo]: Gitea reads no command in it.
+func (r *repo) CommitMessage(message string) string { return message }
+
 // MarkerFirst implements [hosting.Repo]: Gitea's lists contain whole descriptions.
 func (r *repo) MarkerFirst() bool { return false }

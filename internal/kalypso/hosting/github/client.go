@@ -226,5 +226,8 @@ func (r *repo) MaxTitle() int { return maxTitle }
 
 func (r *repo) MaxBody() int { return maxBody }
 
+// CommitMessage implements [hosting.Repo]: GitHub reads no command in it.
+func (r *repo) CommitMessage(message string) string { return message }
+
 // MarkerFirst implements [hosting.Repo]: GitHub's lists contain whole descriptions.
 func (r *repo) MarkerFirst() bool { return false }

@@ -225,5 +225,8 @@ func (r *repo) MaxTitle() int { return maxTitle }
 
 func (r *repo) MaxBody() int { return maxBody }
 
+// CommitMessage implements [hosting.Repo].
+func (r *repo) CommitMessage(message string) string { return readyMessage(message) }
+
 // MarkerFirst implements [hosting.Repo]: GitLab's lists contain whole descriptions.
 func (r *repo) MarkerFirst() bool { return false }

@@ -105,6 +105,8 @@ const (
 	saysOnNoBranch = "References for commit"
 	saysMoved      = "not allowed for moved projects"
 	saysPending    = "via :enqueue from :pending"
+	saysRunning    = "via :enqueue from :running"
+	saysBusy       = "Another update to this commit status is in progress"
 )
 
 // saysNoBranch matches a merge request that is refused because GitLab does not know its branch.

@@ -394,6 +394,33 @@ func TestMergeRefused(t *testing.T) {
 	}
 }
 
+// TestMergeWithoutPipeline: many versions of GitLab refuse auto-merge if there is no pipeline, so that the commit is
+// merged by its hash alone. They accept it while a pipeline runs.
+func TestMergeWithoutPipeline(t *testing.T) {
+	t.Parallel()
+	for _, lag := range []int{0, 2} {
+		p := newPlace(t, gitlabfake.WithOldMerge(), gitlabfake.WithLag(lag))
+		opened := p.Must(p.repo.Open(t.Context(), hostingtest.Proposal()))
+		merged := p.Must(p.repo.MergeWhenReady(t.Context(), opened, hosting.Merge))
+		if merged.State != hosting.Merged || merged.MergeCommit != gitserver.Rev(t, p.on.Dir, "main") {
+			t.Errorf("it is %+v", merged)
+		}
+		p.branch("running")
+		wanted := hostingtest.Proposal()
+		wanted.Branch = "running"
+		now := p.Must(p.repo.Open(t.Context(), wanted))
+		p.on.SetStatus("ann", now.HeadCommit, "ci", "running")
+		if now = p.Must(p.repo.MergeWhenReady(t.Context(), now, hosting.Squash)); now.AutoMerge != hosting.Squash {
+			t.Errorf("it is %+v", now)
+		}
+	}
+	p := newPlace(t, gitlabfake.WithOldMerge())
+	p.on.RequirePipeline(true)
+	opened := p.Must(p.repo.Open(t.Context(), hostingtest.Proposal()))
+	_, err := p.repo.MergeWhenReady(t.Context(), opened, hosting.Merge)
+	p.Refused(err, hosting.ErrRejected, hosting.FieldAutoMerge, `its state is "ci_must_pass"`)
+}
+
 // TestMergeMethods: a merge request that was squashed by auto-merge, or by its project's default, can still be merged.
 func TestMergeMethods(t *testing.T) {
 	t.Parallel()
@@ -458,6 +485,46 @@ func TestPending(t *testing.T) {
 	p.expectCalls("POST /statuses/"+commit, "POST /statuses/"+commit)
 	set(hosting.Status{State: hosting.Failure, Description: "why"})
 	p.expectCalls("POST /statuses/" + commit)
+}
+
+// TestRunning: a running status, of our own token in a job, is not set to pending either.
+func TestRunning(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	commit := gitserver.Rev(t, p.on.Dir, "change")
+	p.on.SetStatus("kalypso-bot", commit, "dev", "running")
+	got, err := p.repo.SetStatus(t.Context(), commit, hosting.Status{Context: "dev", State: hosting.Pending})
+	if state, posted := p.on.Status(commit, "dev"); err != nil || got.State != hosting.Pending || state != "running" ||
+		posted != 1 {
+		t.Errorf("it is %+v (%s, %d), %v", got, state, posted, err)
+	}
+}
+
+// TestBusyStatus: a status is set again while GitLab sets another one of the commit, up to five times.
+func TestBusyStatus(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		times int
+		kind  error
+		waits []time.Duration
+	}{
+		{3, nil, []time.Duration{time.Second, 2 * time.Second, 4 * time.Second}},
+		{5, hosting.ErrRejected, []time.Duration{time.Second, 2 * time.Second, 4 * time.Second, 8 * time.Second}},
+	} {
+		p := newPlace(t)
+		commit := gitserver.Rev(t, p.on.Dir, "change")
+		p.Fake.Fail("POST", "/statuses/", tt.times, gitlabfake.Error(http.StatusConflict,
+			"Another update to this commit status is in progress"))
+		got, err := p.repo.SetStatus(t.Context(), commit, hosting.Status{Context: "dev", State: hosting.Success})
+		if tt.kind != nil {
+			p.Refused(err, tt.kind, "", "Another update")
+		} else if err != nil || got.State != hosting.Success {
+			t.Errorf("it is %+v, %v", got, err)
+		}
+		if diff := cmp.Diff(tt.waits, p.Clock.Waited()); diff != "" {
+			t.Errorf("waits (-want +got):\n%s", diff)
+		}
+	}
 }
 
 // TestNoBranch: GitLab sets statuses only on commits of branches.

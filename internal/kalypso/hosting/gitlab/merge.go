@@ -57,29 +57,37 @@ func (r *repo) MergeWhenReady(ctx context.Context, now hosting.PullRequest,
 	if err != nil {
 		return nil, about(hosting.FieldAutoMerge, r.wrapError(op, err))
 	}
-	for state, attempt := &updated.BasicMergeRequest, 1; ; attempt++ {
+	auto := true
+	for state, attempt := updated, 1; ; attempt++ {
 		if state.State == stateClosed {
 			return nil, r.rejected(op, hosting.FieldAutoMerge, errors.New("the merge request is closed"))
 		}
 		if state.State == stateMerged {
-			return convert(state), nil
+			return convert(&state.BasicMergeRequest), nil
 		}
-		merging, err := r.merge(ctx, op, now, squash)
+		merging, err := r.merge(ctx, op, now, squash, auto)
 		switch {
 		case err == nil:
 			return merging, nil
 		case !mayPass(err):
 			return nil, err
 		}
-		if state, err = r.readAgain(ctx, op, now.Number, attempt, err); err != nil {
+		refusal := err
+		if state, err = r.readAgain(ctx, op, now.Number, attempt, refusal); err != nil {
 			return nil, err
 		}
+		// Without a pipeline, many versions refuse auto-merge. Others merge at once then.
+		auto = status(refusal) != http.StatusMethodNotAllowed || state.DetailedMergeStatus != statusMergeable ||
+			state.HeadPipeline != nil
 	}
 }
 
-// maxMergeAttempts bounds the attempts to merge. GitLab may not have processed a push yet, or not have checked whether
-// the branches can be merged.
-const maxMergeAttempts = 5
+// statusMergeable is GitLab's detailed merge status of a merge request that can be merged now.
+const statusMergeable = "mergeable"
+
+// maxAttempts bounds the attempts at a request that GitLab refuses for a moment: to merge while it has not processed a
+// push yet, or not checked whether the branches can be merged, and to set a status while it sets another one.
+const maxAttempts = 5
 
 // mayPass reports whether GitLab may accept a refused merge a little later.
 func mayPass(err error) bool {
@@ -92,9 +100,9 @@ func mayPass(err error) bool {
 
 // readAgain reads a merge request a little after a refusal. The refusal is final after the last attempt.
 func (r *repo) readAgain(ctx context.Context, op string, number, attempt int, refusal error) (
-	*gitlab.BasicMergeRequest, error,
+	*gitlab.MergeRequest, error,
 ) {
-	slept := attempt == maxMergeAttempts || r.client.clock.Sleep(ctx, httpapi.Backoff(attempt)) == nil
+	slept := attempt == maxAttempts || r.client.clock.Sleep(ctx, httpapi.Backoff(attempt)) == nil
 	if !slept {
 		return nil, refusal
 	}
@@ -103,7 +111,7 @@ func (r *repo) readAgain(ctx context.Context, op string, number, attempt int, re
 	switch {
 	case err != nil:
 		return nil, about(hosting.FieldAutoMerge, err)
-	case attempt < maxMergeAttempts || state.State == stateMerged:
+	case attempt < maxAttempts || state.State == stateMerged:
 		return state, nil
 	case errors.As(refusal, &e):
 		e.Cause = fmt.Errorf("its state is %q", state.DetailedMergeStatus)
@@ -111,17 +119,18 @@ func (r *repo) readAgain(ctx context.Context, op string, number, attempt int, re
 	return nil, refusal
 }
 
-// merge requests once to merge the commit that was read.
+// merge requests once to merge the commit that was read: once its pipeline has passed if auto is set, else at once.
 func (r *repo) merge(
-	ctx context.Context, op string, now hosting.PullRequest, squash bool,
+	ctx context.Context, op string, now hosting.PullRequest, squash, auto bool,
 ) (*hosting.PullRequest, error) {
 	id, err := r.id(ctx)
 	if err != nil {
 		return nil, r.wrapError(op, err)
 	}
-	options := &gitlab.AcceptMergeRequestOptions{
-		AutoMerge: gitlab.Ptr(true), SHA: &now.HeadCommit,
-		MergeWhenPipelineSucceeds: gitlab.Ptr(true), //nolint:staticcheck // servers before 17.11 know this name alone
+	options := &gitlab.AcceptMergeRequestOptions{SHA: &now.HeadCommit}
+	if auto {
+		options.AutoMerge = &auto
+		options.MergeWhenPipelineSucceeds = &auto //nolint:staticcheck // servers before 17.11 know this name alone
 	}
 	if squash {
 		options.Squash = &squash
@@ -165,7 +174,7 @@ func (r *repo) cancel(ctx context.Context, now hosting.PullRequest) (*hosting.Pu
 	if failed != nil {
 		return nil, about(hosting.FieldAutoMerge, failed)
 	}
-	if read := convert(state); read.AutoMerge == "" {
+	if read := convert(&state.BasicMergeRequest); read.AutoMerge == "" {
 		return read, nil
 	}
 	if err == nil {

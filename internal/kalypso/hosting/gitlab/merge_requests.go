@@ -79,10 +79,10 @@ func (r *repo) Read(ctx context.Context, number int) (*hosting.PullRequest, erro
 	if err != nil {
 		return nil, err
 	}
-	return convert(m), nil
+	return convert(&m.BasicMergeRequest), nil
 }
 
-func (r *repo) read(ctx context.Context, op string, number int) (*gitlab.BasicMergeRequest, error) {
+func (r *repo) read(ctx context.Context, op string, number int) (*gitlab.MergeRequest, error) {
 	id, err := r.id(ctx)
 	if err != nil {
 		return nil, r.wrapError(op, err)
@@ -95,7 +95,7 @@ func (r *repo) read(ctx context.Context, op string, number int) (*gitlab.BasicMe
 		}
 		wait := httpapi.Backoff(attempt)
 		if waited += wait; m.State != stateLocked || waited > lockedFor {
-			return &m.BasicMergeRequest, nil
+			return m, nil
 		}
 		if err := r.client.clock.Sleep(ctx, wait); err != nil {
 			return nil, r.wrapError(op, err)
@@ -203,7 +203,7 @@ func (r *repo) Close(ctx context.Context, number int) (*hosting.PullRequest, err
 		if err != nil {
 			return nil, err
 		}
-		return convert(now), nil
+		return convert(&now.BasicMergeRequest), nil
 	}
 	closed, _, err := r.client.api.MergeRequests.UpdateMergeRequest(now.ProjectID, now.IID,
 		&gitlab.UpdateMergeRequestOptions{StateEvent: gitlab.Ptr("close")}, gitlab.WithContext(ctx))
@@ -218,7 +218,7 @@ func convert(m *gitlab.BasicMergeRequest) *hosting.PullRequest {
 	c := &hosting.PullRequest{
 		Number: int(m.IID), ID: fmt.Sprint(m.ID), URL: printable.Line(m.WebURL), State: hosting.Open,
 		Title: ownTitle(m.Title, m.Draft), Body: m.Description, Branch: m.SourceBranch, Target: m.TargetBranch,
-		HeadCommit: m.SHA, Draft: m.Draft, Labels: m.Labels,
+		HeadCommit: m.SHA, Draft: m.Draft, Labels: m.Labels, Merging: m.State == stateLocked,
 	}
 	switch m.State {
 	case stateMerged:

@@ -13,6 +13,7 @@ import (
 	gitlab "gitlab.com/gitlab-org/api/client-go/v2"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting/httpapi"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/parallel"
 )
 
@@ -55,21 +56,35 @@ func (r *repo) SetStatus(ctx context.Context, commit string, s hosting.Status) (
 	if s.TargetURL != "" {
 		options.TargetURL = &s.TargetURL
 	}
-	for attempt := 1; ; attempt++ {
-		set, resp, err := r.client.api.Commits.SetCommitStatus(id, commit, options, gitlab.WithContext(ctx))
-		if err = r.wrapError(op, err); says(err, saysPending) {
+	for request := 1; ; request++ {
+		got, err := r.postStatus(ctx, op, id, commit, options)
+		switch {
+		case says(err, saysPending), says(err, saysRunning):
 			return r.pending(ctx, commit, s.Context, err)
-		}
-		if err != nil {
-			return hosting.Status{}, err
-		}
-		if got := convertStatus(set, resp); attempt == 2 || r.SameStatus(s, got) {
-			return got, nil
+		case err != nil, request == 2, r.SameStatus(s, got):
+			return got, err
 		}
 	}
 }
 
-// pending returns the pending status that GitLab does not set to pending again.
+// postStatus posts a status, and tries again while GitLab processes another one of the commit.
+func (r *repo) postStatus(
+	ctx context.Context, op string, id int64, commit string, options *gitlab.SetCommitStatusOptions,
+) (hosting.Status, error) {
+	for attempt := 1; ; attempt++ {
+		set, resp, err := r.client.api.Commits.SetCommitStatus(id, commit, options, gitlab.WithContext(ctx))
+		if err == nil {
+			return convertStatus(set, resp), nil
+		}
+		err = r.wrapError(op, err)
+		if !says(err, saysBusy) || attempt == maxAttempts ||
+			r.client.clock.Sleep(ctx, httpapi.Backoff(attempt)) != nil {
+			return hosting.Status{}, err
+		}
+	}
+}
+
+// pending returns the pending or running status that GitLab does not set to pending again.
 func (r *repo) pending(ctx context.Context, commit, name string, refusal error) (hosting.Status, error) {
 	s, err := r.Status(ctx, commit, name)
 	if err == nil && s == nil {

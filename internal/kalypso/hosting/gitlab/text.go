@@ -44,6 +44,16 @@ func looksDraft(title string) bool {
 	return marksDraft.MatchString(title)
 }
 
+// autosquash matches the words in the subject of a commit, anywhere in it, by which GitLab makes a merge request a draft.
+var autosquash = regexp.MustCompile(`(fixup|squash)!(\s)`)
+
+// readyMessage returns the message of a commit that does not make a merge request a draft.
+func readyMessage(message string) string {
+	message = strings.TrimSpace(message)
+	subject, _, _ := strings.Cut(message, "\n")
+	return hostTitle(autosquash.ReplaceAllString(subject, "$1:$2"), false) + message[len(subject):]
+}
+
 // command matches the start of a line that GitLab could run as a quick action, with the rights of our token. GitLab
 // removes carriage returns before it looks for them.
 var command = regexp.MustCompile(`(?m)^([ \t\r]*)/`)

@@ -27,6 +27,24 @@ func FuzzTitle(f *testing.F) {
 	})
 }
 
+// FuzzMessage: the subject of no commit makes a merge request a draft, and the rest of a message stays.
+func FuzzMessage(f *testing.F) {
+	for _, message := range []string{"Render prod\n\nDraft: x", "Draft: x", "\n draft:x\ny", "- Draft: x", "[draft] x", "fixup! x",
+		"squash!\tx", "Apply fixup! x", "fixup! fixup! x", "fixup!", "draft: fixup! x", ""} {
+		f.Add(message)
+	}
+	f.Fuzz(func(t *testing.T, message string) {
+		sent := readyMessage(message)
+		subject, rest, _ := strings.Cut(sent, "\n")
+		if _, want, _ := strings.Cut(strings.TrimSpace(message), "\n"); rest != want {
+			t.Errorf("%q is committed as %q", message, sent)
+		}
+		if gitlabfake.MarksDraft(subject) {
+			t.Errorf("%q makes a draft", sent)
+		}
+	})
+}
+
 // FuzzEscape: GitLab runs no quick action of any description, and escaping an escaped text changes nothing.
 func FuzzEscape(f *testing.F) {
 	for _, body := range []string{
