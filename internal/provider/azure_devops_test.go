@@ -187,3 +187,28 @@ func TestAccAzureDevOpsRefused(t *testing.T) {
 	r.set("azure_devops", map[string]any{"base_url": "http://tfs.acme.io/c", "token": "canary"})
 	r.expectError([]string{"base_url is not an https URL"}, "plan", "-no-color")
 }
+
+// A plan asks Azure DevOps too: a merge method that a policy forbids and a reviewer with no identity fail the plan at
+// their arguments. The error about a token without a scope names the scopes.
+func TestAccAzureDevOpsPlan(t *testing.T) {
+	t.Parallel()
+	server := fake.New(t)
+	on := server.AddRepo(t, "gitops")
+	gitserver.Seed(t, on.Dir, "dev", map[string]string{"README.md": "hello\n"})
+	on.LimitStrategies("dev", false, map[string]any{"allowNoFastForward": true})
+	r := newRendering(t, on.Dir)
+	r.setDestination("repo", on.URL)
+	r.set("azure_devops", map[string]any{"base_url": server.URL, "token": server.Token})
+	r.options("delivery", map[string]any{
+		"strategy": "pull_request", "auto_merge": "squash", "reviewers": []string{"ann", "nobody"},
+	})
+	r.expectError([]string{
+		`a policy of branch dev does not allow the merge method "squash"`, "Attribute: delivery.auto_merge",
+		`0 identities "nobody"`, "Attribute: delivery.reviewers",
+	}, "plan", "-no-color")
+	server.AddScopedToken("canaryScoped", "bob", fake.CodeWrite)
+	r.set("azure_devops", map[string]any{"base_url": server.URL, "token": "canaryScoped"})
+	r.expectError([]string{
+		"Azure DevOps does not accept the credential", "it needs Code (read, write, status)",
+	}, "plan", "-no-color")
+}

@@ -29,7 +29,7 @@ func All() []Host {
 		{Name: "GitLab", New: GitLab()},
 		{Name: "GitLab", Case: ", which lags", New: GitLab(gitlabfake.WithLag(2))},
 		{Name: "Azure DevOps", New: AzureDevOps()},
-		{Name: "Azure DevOps", Case: ", which lags", New: AzureDevOps(azuredevopsfake.WithLag(2))},
+		{Name: "Azure DevOps", Case: ", which lags", New: AzureDevOps(azuredevopsfake.WithLag(5))},
 		{Name: "Gitea", New: Gitea},
 	}
 	if testing.Short() {

@@ -169,8 +169,10 @@ func TestLocked(t *testing.T) {
 		!strings.Contains(p.Detail, "still merging pull request 1 (") {
 		t.Errorf("it is reported as %+v", p)
 	}
-	project.Lock(t, 1, 3)
-	r.apply()
+	project.Lock(t, 1, 3) // the apply waits
+	if err := r.applyPlanned(); err != nil {
+		t.Fatal(err)
+	}
 	all := project.MergeRequests()
 	if len(all) != 2 || all[0].State != "merged" || all[1].State != "opened" || r.plan() != "nothing" {
 		t.Errorf("the pull requests are %+v, and the plan %s", all, r.plan())

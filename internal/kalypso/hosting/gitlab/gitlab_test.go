@@ -410,6 +410,7 @@ func TestMergeWithoutPipeline(t *testing.T) {
 		wanted.Branch = "running"
 		now := p.Must(p.repo.Open(t.Context(), wanted))
 		p.on.SetStatus("ann", now.HeadCommit, "ci", "running")
+		p.Fake.Fail("PUT", "/merge_requests/2/merge", 1, gitlabfake.Error(405, "405 Method Not Allowed"))
 		if now = p.Must(p.repo.MergeWhenReady(t.Context(), now, hosting.Squash)); now.AutoMerge != hosting.Squash {
 			t.Errorf("it is %+v", now)
 		}
