@@ -126,5 +126,6 @@ resource "kalypso_environment_rendering" "this" {
 
   gitops_repo = { repo = "https://github.com/acme/gitops", branch = var.environment }
   delivery    = { strategy = var.delivery_strategy }
+  guardrails  = { max_removed = "20%", unscheduled = "error" }
   preview     = "manifests"
 }

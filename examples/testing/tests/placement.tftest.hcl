@@ -53,6 +53,19 @@ run "a_variable_lets_small_clusters_run_them" {
   }
 }
 
+# A guardrail with a misspelled name is dropped by Terraform: this test would fail.
+run "guardrails_apply" {
+  command = plan
+
+  assert {
+    condition = (
+      kalypso_environment_rendering.this.effective_guardrails["max_removed"] == "20%" &&
+      kalypso_environment_rendering.this.effective_guardrails["unscheduled"] == "error"
+    )
+    error_message = "The guardrails are ${jsonencode(kalypso_environment_rendering.this.effective_guardrails)}."
+  }
+}
+
 run "prod_runs_no_load_tests" {
   command = plan
 

@@ -70,6 +70,8 @@ var additions = []*regexp.Regexp{
 	// A protected rendering: where it is, and how to rename its resource.
 	regexp.MustCompile(`(The rendering of environment "\w+") at path "[^"]*" on branch "[^"]*" of \S+( must not)`),
 	regexp.MustCompile(`(?s)()\n *If its resource has another address now, .*?\n *}`),
+	// The guardrails with their defaults.
+	regexp.MustCompile(`()\n  [+-]effective_guardrails\b[^\n]*`),
 }
 
 // withoutAdditions returns a story without the additions.
