@@ -114,8 +114,11 @@ func environmentRenderingSchema(ctx context.Context) schema.Schema {
 				"duplicate_objects": reactions.Attribute(
 					"The reaction to Kubernetes objects that several deployment targets of a cluster type render. Flux applies " +
 						"nothing of a folder that contains an object twice. If one deployment target renders an object twice, it is an " +
-						"error. In the folders that change, it also warns of documents that are no Kubernetes objects, and of objects " +
-						"outside of their assignment's namespace. `ignore` turns all of this off."),
+						"error. In the folders that change, it also warns of objects outside of their assignment's namespace. " +
+						"`ignore` turns all of this off."),
+				"invalid_objects": invalidObjects.Attribute(
+					"The reaction to new and changed files that kustomize refuses, or with an object without `apiVersion`. Flux " +
+						"applies nothing of a folder that contains such a file."),
 				"moved": reactions.Attribute(
 					"The reaction to deployment targets that leave a cluster type while they join another."),
 				"emptied": strictReactions.Attribute(
