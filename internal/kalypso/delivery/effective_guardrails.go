@@ -16,5 +16,6 @@ func (g Guardrails) Effective() map[string]string {
 		"moved":             string(g.Moved),
 		"duplicate_objects": string(g.DuplicateObjects),
 		"secrets":           string(g.Secrets),
+		"invalid_objects":   string(g.InvalidObjects),
 	}
 }
