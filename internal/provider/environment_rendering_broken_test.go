@@ -156,7 +156,7 @@ func TestAccBrokenTeams(t *testing.T) {
 	if got := r.hash("large", "app-b"); got != hash {
 		t.Errorf("assignments shows %v for what is kept, want %v", got, hash)
 	}
-	if got := r.files("large/app-a")["large/app-a/reconciler.yaml"]; got != "value: 2 in dev-large-app-a\n" {
+	if got := r.files("large/app-a")["large/app-a/reconciler.yaml"]; got != "# value: 2 in dev-large-app-a\n" {
 		t.Errorf("the target that was not broken is %q", got)
 	}
 	again, _ := r.failing()
@@ -337,7 +337,7 @@ func TestAccBrokenDrift(t *testing.T) {
 	}
 	r.set("broken", map[string]string{}) // once fixed, the rendered files replace the hotfix
 	r.expectCommits(1)
-	if got := r.files("large/app-b")["large/app-b/reconciler.yaml"]; got != "value: 2 in dev-large-app-b\n" {
+	if got := r.files("large/app-b")["large/app-b/reconciler.yaml"]; got != "# value: 2 in dev-large-app-b\n" {
 		t.Errorf("the mended file is %q", got)
 	}
 }
@@ -474,7 +474,7 @@ func TestAccBrokenPullRequest(t *testing.T) {
 	if diff := cmp.Diff(before, r.files("large/app-a")); diff != "" {
 		t.Errorf("what is kept (-before +now):\n%s", diff)
 	}
-	if got := r.files("large/app-b")["large/app-b/reconciler.yaml"]; got != "value: 3 in dev-large-app-b\n" {
+	if got := r.files("large/app-b")["large/app-b/reconciler.yaml"]; got != "# value: 3 in dev-large-app-b\n" {
 		t.Errorf("the mended file is %q", got)
 	}
 

@@ -29,8 +29,8 @@ func TestAccRenderingLife(t *testing.T) {
 	for path, want := range map[string]string{
 		promotedFile:                  promoted,
 		"large/README.md":             "This folder contains deployment targets scheduled on the cluster type",
-		"small/app-c/reconciler.yaml": "value: 1 in dev-small-app-c\n",
-		"large/app-a/namespace.yaml":  "value: 1 in dev-large-app-a\n",
+		"small/app-c/reconciler.yaml": "# value: 1 in dev-small-app-c\n",
+		"large/app-a/namespace.yaml":  "# value: 1 in dev-large-app-a\n",
 		".kalypso/rendering.json":     readFile(t, "testdata/rendering/record.json"),
 	} {
 		if diff := cmp.Diff(want, files[path]); diff != "" {

@@ -31,7 +31,7 @@ resource "kalypso_environment_rendering" "this" {
   }
   templates = {
     r = { name = "r", type = "reconciler", manifests = [file("${path.module}/reconciler.yaml")] }
-    n = { name = "n", type = "namespace", manifests = ["kind: Namespace\nmetadata: { name: {{ .Namespace }} }\n"] }
+    n = { name = "n", type = "namespace", manifests = ["apiVersion: v1\nkind: Namespace\nmetadata: { name: {{ .Namespace }} }\n"] }
   }
   scheduling_policies = {
     all = {
@@ -46,8 +46,11 @@ resource "kalypso_environment_rendering" "this" {
   manifests = { "empty.yaml" = "# nothing" }
 }
 `,
-	"reconciler.yaml": "kind: Kustomization\nspec: { path: {{ .Manifests.path | quote }} }\n",
+	"reconciler.yaml": kustomization + "spec: { path: {{ .Manifests.path | quote }} }\n",
 }
+
+// kustomization is the beginning of an object.
+const kustomization = "apiVersion: g.io/v1\nkind: Kustomization\nmetadata: { name: {{ .Namespace }} }\n"
 
 // TestAccLimits sets each limit to the fleet's size, which passes, and to one below, which is an error of the plan that
 // names the limit.
@@ -79,7 +82,7 @@ func TestAccTeamText(t *testing.T) {
 	r.expectError([]string{"Invalid text", "contains {{", "workloads[\"app\"]"}, "plan", "-no-color", "-var",
 		"path={{ .ConfigData.V }}")
 	r.expectError([]string{"Invalid text", "line break (U+000A)"}, "plan", "-no-color", "-var", "path=a\nkind: Secret")
-	r.write("reconciler.yaml", "kind: Kustomization\nspec: { path: {{ .Manifests.path }} }\n")
+	r.write("reconciler.yaml", kustomization + "spec: { path: {{ .Manifests.path }} }\n")
 	r.expectError([]string{
 		"Template rendering failed", `manifests["path"] = "a, kind: Secret"`, "{{ .Manifests.path | quote }}",
 		"large / app-a",
@@ -104,7 +107,7 @@ func slowRoot(t *testing.T) *root {
 	main := strings.ReplaceAll(limitedRoot["main.tf"], `["a", "b", "c"]`, "[for i in range(1000) : \"t${i}\"]")
 	r.write("main.tf", main)
 	loops := "{{ if .Namespace }}{{ range 700 }}{{ range 700 }}{{ end }}{{ end }}{{ end }}"
-	r.write("reconciler.yaml", "x: {{ .Namespace }}"+loops+"\n")
+	r.write("reconciler.yaml", "# {{ .Namespace }}"+loops+"\n")
 	return r
 }
 

@@ -242,7 +242,7 @@ func TestAccRenderingReplaced(t *testing.T) {
 	r.write("moved.tf", "moved {\n  from = "+this+"\n  to   = kalypso_environment_rendering.this[\"./a\"]\n}\n")
 	r.apply(renamed...)
 	r.expectEmptyPlan(renamed...)
-	if got := gitserver.Tree(t, repo, "all")["a/large/app-a/reconciler.yaml"]; got != "of ./a" {
+	if got := gitserver.Tree(t, repo, "all")["a/large/app-a/reconciler.yaml"]; got != "# of ./a" {
 		t.Errorf("the branch contains %q", got)
 	}
 	if got := gitserver.Log(t, repo, "all"); len(got) > 2 {

@@ -129,7 +129,7 @@ func (r *reviewed) expectWarning(texts ...string) {
 func (r *reviewed) expectTree(rev, target, value string) {
 	r.t.Helper()
 	if got := gitserver.Tree(r.t, r.on.Path, rev)[target+"/reconciler.yaml"]; !strings.HasPrefix(got,
-		"value: "+value+" in ") {
+		"# value: "+value+" in ") {
 		r.t.Errorf("%s of %s is %q, want %q", target, rev, got, value)
 	}
 }

@@ -523,7 +523,7 @@ func TestAccRolloutPausedFirst(t *testing.T) {
 				r.apply()
 			}
 			files := gitserver.Tree(t, r.repo, branch)
-			if !strings.HasPrefix(files["canary/app-canary/reconciler.yaml"], "value: 2 in ") ||
+			if !strings.HasPrefix(files["canary/app-canary/reconciler.yaml"], "# value: 2 in ") ||
 				files["east/app-east/reconciler.yaml"] != "" {
 				t.Errorf("the branch contains %v", slices.Sorted(maps.Keys(files)))
 			}

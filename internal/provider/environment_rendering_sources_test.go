@@ -112,7 +112,7 @@ resource "kalypso_environment_rendering" "this" {
     var.moved ? { small = { name = "small", reconciler = "r", namespace_service = "n" } } : {},
   )
   templates = {
-    for name, type in { r = "reconciler", n = "namespace" } : name => { name = name, type = type, manifests = ["x"] }
+    for name, type in { r = "reconciler", n = "namespace" } : name => { name = name, type = type, manifests = ["# x"] }
   }
   manifests = var.moved ? {} : { "` + acmeBase + `@main:small.yaml" = <<-EOT
     apiVersion: scheduler.kalypso.io/v1alpha1

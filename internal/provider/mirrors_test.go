@@ -41,8 +41,8 @@ resource "kalypso_environment_rendering" "dev" {
   manifests           = data.kalypso_control_plane.dev.manifests
   cluster_types       = { large = { name = "large", reconciler = "r", namespace_service = "n" } }
   templates = {
-    r = { name = "r", type = "reconciler", manifests = ["kind: R"] }
-    n = { name = "n", type = "namespace", manifests = ["kind: N"] }
+    r = { name = "r", type = "reconciler", manifests = ["# R"] }
+    n = { name = "n", type = "namespace", manifests = ["# N"] }
   }
   scheduling_policies = { all = {
     name                       = "all"

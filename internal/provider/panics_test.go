@@ -163,8 +163,8 @@ func TestInvalidNumbers(t *testing.T) {
 				"name": "w", "deployment_targets": []any{map[string]any{"name": "t", "environment": "dev"}},
 			}},
 			"templates": map[string]any{
-				"r": map[string]any{"name": "r", "type": "reconciler", "manifests": []any{"a: b"}},
-				"n": map[string]any{"name": "n", "type": "namespace", "manifests": []any{"a: b"}},
+				"r": map[string]any{"name": "r", "type": "reconciler", "manifests": []any{"# a: b"}},
+				"n": map[string]any{"name": "n", "type": "namespace", "manifests": []any{"# a: b"}},
 			},
 		}
 		if placement != nil {

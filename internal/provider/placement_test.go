@@ -439,7 +439,7 @@ data "kalypso_assignments" "this" {
   } }
   templates = {
     for type, name in { reconciler = "r", namespace = "n" } :
-    name => { name = name, type = type, manifests = ["a: b"] }
+    name => { name = name, type = type, manifests = ["# a: b"] }
   }
   scheduling_policies = {
     web = {

@@ -47,8 +47,8 @@ resource "kalypso_secret" "west" {
 
 locals {
   templates = {
-    r = { name = "r", type = "reconciler", manifests = ["r: {{ .DeploymentTargetName }}"] }
-    n = { name = "n", type = "namespace", manifests = ["n: {{ .Namespace }}"] }
+    r = { name = "r", type = "reconciler", manifests = ["# r: {{ .DeploymentTargetName }}"] }
+    n = { name = "n", type = "namespace", manifests = ["# n: {{ .Namespace }}"] }
   }
   secrets = {
     base   = kalypso_secret.base
@@ -194,8 +194,8 @@ resource "kalypso_environment_rendering" "this" {
   environment         = "dev"
   cluster_types       = { large = { name = "large", reconciler = "r", namespace_service = "n", config_type = %q } }
   templates = {
-    r = { name = "r", type = "reconciler", manifests = ["r: {{ .DeploymentTargetName }}"] }
-    n = { name = "n", type = "namespace", manifests = ["n: {{ .Namespace }}"] }
+    r = { name = "r", type = "reconciler", manifests = ["# r: {{ .DeploymentTargetName }}"] }
+    n = { name = "n", type = "namespace", manifests = ["# n: {{ .Namespace }}"] }
     f = { name = "f", type = "config", manifests = ["{{ fail .ConfigData.TOKEN }}"] }
   }
   configs = { c = { name = "c", data = { TOKEN = %s, OTHER = %s } } }

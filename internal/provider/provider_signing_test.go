@@ -41,9 +41,9 @@ func smallRendering(repo, branch, value string) map[string]any {
 			"name": "large", "reconciler": "r", "namespace_service": "n", "config_type": "c",
 		}},
 		"templates": map[string]any{
-			"r": map[string]any{"name": "r", "type": "reconciler", "manifests": []any{"r: {{ .Namespace }}\n"}},
-			"n": map[string]any{"name": "n", "type": "namespace", "manifests": []any{"n: {{ .Namespace }}\n"}},
-			"c": map[string]any{"name": "c", "type": "config", "manifests": []any{"v: " + value + "\n"}},
+			"r": map[string]any{"name": "r", "type": "reconciler", "manifests": []any{"# r: {{ .Namespace }}\n"}},
+			"n": map[string]any{"name": "n", "type": "namespace", "manifests": []any{"# n: {{ .Namespace }}\n"}},
+			"c": map[string]any{"name": "c", "type": "config", "manifests": []any{"# v: " + value + "\n"}},
 		},
 		"scheduling_policies": map[string]any{"all": map[string]any{
 			"name": "all", "deployment_target_selector": map[string]any{"match_all": true},

@@ -44,8 +44,8 @@ resource "kalypso_environment_rendering" "this" {
   environment   = "dev"
   cluster_types = { large = { name = "large", reconciler = "argocd", namespace_service = "namespace" } }
   templates = {
-    argocd    = { name = "argocd", type = "reconciler", manifests = ["value: '${var.value}'"] }
-    namespace = { name = "namespace", type = "namespace", manifests = ["name: {{ .Namespace }}"] }
+    argocd    = { name = "argocd", type = "reconciler", manifests = ["# value: '${var.value}'"] }
+    namespace = { name = "namespace", type = "namespace", manifests = ["# name: {{ .Namespace }}"] }
   }
   scheduling_policies = {
     all = {

@@ -45,7 +45,7 @@ resource "kalypso_environment_rendering" "this" {
 
   environment   = "dev"
   cluster_types = { large = { name = "large", reconciler = "flux", namespace_service = "flux" } }
-  templates     = { flux = { name = "flux", type = "reconciler", manifests = ["kind: Namespace"] } }
+  templates     = { flux = { name = "flux", type = "reconciler", manifests = ["# kind: Namespace"] } }
   manifests     = data.kalypso_workloads.this.manifests
   gitops_repo   = { repo = var.gitops_repo, branch = "main" }
   guardrails    = { allow_empty = true }

@@ -21,11 +21,15 @@ resource "kalypso_cluster_type" "all" {
 resource "kalypso_template" "reconciler" {
   name      = "reconciler"
   type      = "reconciler"
-  manifests = ["name: {{ .DeploymentTargetName }}\n"]
+  manifests = ["# name: {{ .DeploymentTargetName }}\n"]
+}
+
+locals {
+  config = "apiVersion: v1\nkind: ConfigMap\nmetadata: { name: a, namespace: {{ .Namespace }} }\ndata:\n{{ .ConfigData | toYaml }}\n"
 }
 
 resource "kalypso_template" "all" {
-  for_each = { namespace = "name: {{ .Namespace }}\n", config = "data:\n{{ .ConfigData | toYaml }}\n" }
+  for_each = { namespace = "# {{ .Namespace }}\n", config = local.config }
 
   name      = each.key
   type      = each.key

@@ -17,7 +17,7 @@ resource "kalypso_template" "all" {
 
   name      = each.key
   type      = each.key
-  manifests = ["name: {{ .Namespace }}\n"]
+  manifests = ["# name: {{ .Namespace }}\n"]
 }
 
 resource "kalypso_environment_rendering" "this" {

@@ -18,8 +18,8 @@ resource "kalypso_environment_rendering" "to" {
   environment   = "dev"
   cluster_types = { large = { name = "large", reconciler = "argocd", namespace_service = "namespace" } }
   templates = {
-    argocd    = { name = "argocd", type = "reconciler", manifests = ["repo: ${each.key}"] }
-    namespace = { name = "namespace", type = "namespace", manifests = ["name: {{ .Namespace }}"] }
+    argocd    = { name = "argocd", type = "reconciler", manifests = ["# repo: ${each.key}"] }
+    namespace = { name = "namespace", type = "namespace", manifests = ["# name: {{ .Namespace }}"] }
   }
   scheduling_policies = {
     all = {

@@ -42,9 +42,9 @@ locals {
       }
     }
     templates = {
-      reconciler = { name = "reconciler", type = "reconciler", manifests = ["repo: {{ .Manifests.repo }}\n"] }
-      namespace  = { name = "namespace", type = "namespace", manifests = ["name: {{ .Namespace }}\n"] }
-      config     = { name = "config", type = "config", manifests = ["data: {{ .ConfigData.A }}{{ .ConfigData.B }}\n"] }
+      reconciler = { name = "reconciler", type = "reconciler", manifests = ["# repo: {{ .Manifests.repo }}\n"] }
+      namespace  = { name = "namespace", type = "namespace", manifests = ["# name: {{ .Namespace }}\n"] }
+      config     = { name = "config", type = "config", manifests = ["# data: {{ .ConfigData.A }}{{ .ConfigData.B }}\n"] }
     }
     configs = {
       all = { name = "all", labels = {}, data = { A = "1", B = "2" } }
@@ -99,7 +99,7 @@ locals {
       configs = { all = { name = "all", data = { A = local.moving } } }
       templates = merge(
         local.base.templates,
-        { config = { name = "config", type = "config", manifests = ["{{ if eq .ConfigData.A \"one\" }}x{{ end }}"] } },
+        { config = { name = "config", type = "config", manifests = ["{{ if eq .ConfigData.A \"one\" }}# x{{ end }}"] } },
       )
     }
     config_label = {
@@ -124,7 +124,7 @@ locals {
     template_text = {
       templates = merge(
         local.base.templates,
-        { namespace = { name = "namespace", type = "namespace", manifests = ["x: ${local.moving}\n"] } },
+        { namespace = { name = "namespace", type = "namespace", manifests = ["# x: ${local.moving}\n"] } },
       )
     }
     template_name = {
@@ -234,7 +234,7 @@ locals {
           namespace = {
             name      = "namespace"
             type      = "namespace"
-            manifests = ["name: {{ .Namespace }}\ntier: {{ .Labels.tier }}\n"]
+            manifests = ["# name: {{ .Namespace }}\n# tier: {{ .Labels.tier }}\n"]
           }
         },
       )

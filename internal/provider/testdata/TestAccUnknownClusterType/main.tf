@@ -37,8 +37,8 @@ resource "kalypso_environment_rendering" "this" {
     } },
   )
   templates = {
-    flux      = { name = "flux", type = "reconciler", manifests = ["path: {{ .Manifests.path }}"] }
-    namespace = { name = "namespace", type = "namespace", manifests = ["name: {{ .Namespace }}"] }
+    flux      = { name = "flux", type = "reconciler", manifests = ["# path: {{ .Manifests.path }}"] }
+    namespace = { name = "namespace", type = "namespace", manifests = ["# name: {{ .Namespace }}"] }
   }
   configs = { large = { name = "large", labels = { size = "large" }, data = { A = "1" } } }
   workloads = {

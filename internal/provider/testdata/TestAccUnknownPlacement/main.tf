@@ -132,7 +132,7 @@ resource "kalypso_environment_rendering" "case" {
     var.round == "one" ? {} : { west = merge(local.kind, { name = "west" }, local.west, each.value.west) },
   )
   templates = { for type in ["reconciler", "namespace"] : type => {
-    name = type, type = type, manifests = ["name: {{ .DeploymentTargetName }}\n"]
+    name = type, type = type, manifests = ["# name: {{ .DeploymentTargetName }}\n"]
   } }
   scheduling_policies = {
     web = {

@@ -23,7 +23,7 @@ resource "kalypso_template" "all" {
 
   name      = each.key
   type      = each.key
-  manifests = ["name: {{ .Namespace }}\nround: ${var.round}\n"]
+  manifests = ["# name: {{ .Namespace }}\n# round: ${var.round}\n"]
 }
 
 resource "kalypso_environment_rendering" "this" {

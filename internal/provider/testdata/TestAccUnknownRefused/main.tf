@@ -33,7 +33,7 @@ resource "kalypso_environment_rendering" "this" {
     for type in ["reconciler", "namespace"] : type => {
       name      = type
       type      = type
-      manifests = ["name: {{ .Namespace }}\n"]
+      manifests = ["# name: {{ .Namespace }}\n"]
     }
   }
   scheduling_policies = {

@@ -51,8 +51,8 @@ resource "kalypso_environment_rendering" "this" {
   environment   = "dev"
   cluster_types = { large = { name = "large", reconciler = "flux", namespace_service = "ns" } }
   templates = {
-    flux = { name = "flux", type = "reconciler", manifests = ["workspace: {{ .Workspace }}"] }
-    ns   = { name = "ns", type = "namespace", manifests = ["kind: Namespace"] }
+    flux = { name = "flux", type = "reconciler", manifests = ["# workspace: {{ .Workspace }}"] }
+    ns   = { name = "ns", type = "namespace", manifests = ["# kind: Namespace"] }
   }
   scheduling_policies = {
     all = {

@@ -106,7 +106,7 @@ provider "kalypso" {
 locals {
   broken = { for target, how in var.broken : target => how == "unknown" ? terraform_data.breaks[0].output : how }
   fail   = "{{ with .Manifests.breaks }}{{ if eq . \"data\" }}{{ $.Manifests.none }}{{ end }}{{ end }}"
-  file   = "{{ with .ConfigData.value }}value: {{ . }} in {{ $.Namespace }}\n{{ end }}"
+  file   = "{{ with .ConfigData.value }}# value: {{ . }} in {{ $.Namespace }}\n{{ end }}"
 }
 
 locals {

@@ -31,8 +31,8 @@ resource "kalypso_environment_rendering" "this" {
 
   cluster_types = { large = { name = "large", reconciler = "file", namespace_service = "namespace" } }
   templates = {
-    file      = { name = "file", type = "reconciler", manifests = ["of ${each.key}"] }
-    namespace = { name = "namespace", type = "namespace", manifests = ["{{ .Namespace }}"] }
+    file      = { name = "file", type = "reconciler", manifests = ["# of ${each.key}"] }
+    namespace = { name = "namespace", type = "namespace", manifests = ["# {{ .Namespace }}"] }
   }
   scheduling_policies = { all = {
     name = "all", deployment_target_selector = { match_all = true }, cluster_type_selector = { match_all = true }
