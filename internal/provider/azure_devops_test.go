@@ -60,8 +60,8 @@ func (c *azureDevOpsChain) set(name string, value any) {
 func (c *azureDevOpsChain) merge(version int) string {
 	c.t.Helper()
 	return gitserver.Seed(c.t, c.controlPlane.Dir, "main", map[string]string{"main.yaml": strings.Join([]string{
-		kalypsoYAML("Template", "flux", `{type: reconciler, manifests: ["kind: R"]}`),
-		kalypsoYAML("Template", "namespace", fmt.Sprintf(`{type: namespace, manifests: ["kind: N%d"]}`, version)),
+		kalypsoYAML("Template", "flux", `{type: reconciler, manifests: ["# R"]}`),
+		kalypsoYAML("Template", "namespace", fmt.Sprintf(`{type: namespace, manifests: ["# N%d"]}`, version)),
 		kalypsoYAML("Workload", "shop",
 			"{deploymentTargets: [{name: web, environment: dev, manifests: {repo: r, branch: b, path: p}}]}"),
 	}, "---\n")})

@@ -129,7 +129,7 @@ func TestAccAzureRepos(t *testing.T) {
 			r.set("value", "2")
 			r.apply()
 			rendered := gitserver.Tree(t, r.repo, "dev:large")
-			if !strings.Contains(rendered["hello-app/reconciler.yaml"], "value: '2'") {
+			if !strings.Contains(rendered["hello-app/reconciler.yaml"], "# value: '2'") {
 				t.Errorf("the branch has %q", rendered)
 			}
 
@@ -143,7 +143,7 @@ func TestAccAzureRepos(t *testing.T) {
 			r.apply()
 			r.expectEmptyPlan()
 			if tree := gitserver.Tree(t, r.repo, "dev"); tree["theirs"] == "" ||
-				!strings.Contains(tree["large/hello-app/reconciler.yaml"], "value: '3'") {
+				!strings.Contains(tree["large/hello-app/reconciler.yaml"], "# value: '3'") {
 				t.Errorf("after a lost race the branch has %q", tree)
 			}
 			head := gitserver.Rev(t, r.repo, "dev")

@@ -282,7 +282,7 @@ func document(kind, name, spec string) string {
 // that contain a value.
 func manyDocuments(value string, workloads int) []string {
 	all := []string{
-		document("Template", "file", `{type: reconciler, manifests: ["{{ toYaml .ConfigData }}"]}`),
+		document("Template", "file", `{type: reconciler, manifests: ["# {{ toJson .ConfigData }}"]}`),
 		document("Template", "ns", `{type: namespace, manifests: [""]}`),
 		document("SchedulingPolicy", "all", `{deploymentTargetSelector: {}, clusterTypeSelector: {}}`),
 	}

@@ -24,8 +24,8 @@ func TestAccPreview(t *testing.T) {
 	files := map[string]any{
 		"large/README.md":                  "This folder contains deployment targets scheduled on the cluster type",
 		"small/README.md":                  "This folder contains deployment targets scheduled on the cluster type",
-		"small/hello-test/reconciler.yaml": "name: dev-small-hello-test\n",
-		"small/hello-test/namespace.yaml":  "name: dev-small-hello-test\n",
+		"small/hello-test/reconciler.yaml": "# name: dev-small-hello-test\n",
+		"small/hello-test/namespace.yaml":  "# name: dev-small-hello-test\n",
 		// The file of the built-in config template.
 		"small/hello-test/platform-config.yaml": nil,
 	}

@@ -96,7 +96,7 @@ func (r *rolling) values() string {
 		value := "-"
 		for path, content := range files {
 			if strings.HasPrefix(path, name+"/app-") && strings.HasSuffix(path, "/reconciler.yaml") {
-				value = strings.Fields(content)[1]
+				value = strings.Fields(content)[2] // of "# value: 1 in dev-east"
 			}
 		}
 		all = append(all, value)

@@ -304,7 +304,7 @@ func TestAccUnknownRefused(t *testing.T) {
 	r.plan()
 	r.applyPlan()
 	r.expectEmptyPlan()
-	if got := archive(t, repo, "dev")["large/hello-test/namespace.yaml"]; got != "name: dev-large-hello-test\n" {
+	if got := archive(t, repo, "dev")["large/hello-test/namespace.yaml"]; got != "# name: dev-large-hello-test\n" {
 		t.Errorf("the change of others is there: %q", got)
 	}
 }

@@ -55,7 +55,7 @@ spec: {reconciler: flux, namespaceService: flux, configType: config}
 apiVersion: scheduler.kalypso.io/v1alpha1
 kind: Template
 metadata: {name: flux}
-spec: {type: reconciler, manifests: ["a: b"]}
+spec: {type: reconciler, manifests: ["# a: b"]}
 ---
 apiVersion: scheduler.kalypso.io/v1alpha1
 kind: Workload

@@ -36,11 +36,11 @@ func TestAccMoveFromYAMLToHCL(t *testing.T) {
 	add("cluster_type", "large.yaml", kalypso("ClusterType", "large", "region: west",
 		"{reconciler: flux, namespaceService: ns}"))
 	add("template", "flux.yaml", kalypso("Template", "flux", "",
-		`{type: reconciler, manifests: ["path: {{ .Manifests.path }}\n"]}`))
+		`{type: reconciler, manifests: ["# path: {{ .Manifests.path }}\n"]}`))
 	add(
 		"template",
 		"ns.yaml",
-		kalypso("Template", "ns", "", `{type: namespace, manifests: ["name: {{ .Namespace }}\n"]}`),
+		kalypso("Template", "ns", "", `{type: namespace, manifests: ["# name: {{ .Namespace }}\n"]}`),
 	)
 	add("scheduling_policy", "team.yaml", kalypso("SchedulingPolicy", "team", "",
 		"{deploymentTargetSelector: {workspace: team, labelSelector: {}}, clusterTypeSelector: {labelSelector: {}}}"))

@@ -70,8 +70,8 @@ func (c *promotionChain) merge() string {
 			fmt.Sprintf("{name: web, environment: %s, manifests: {repo: r, branch: b, path: p}}", environment))
 	}
 	return gitserver.Seed(c.t, c.controlPlane.Path, "main", map[string]string{"main.yaml": strings.Join([]string{
-		kalypsoYAML("Template", "flux", `{type: reconciler, manifests: ["kind: R"]}`),
-		kalypsoYAML("Template", "namespace", fmt.Sprintf(`{type: namespace, manifests: ["kind: N%d"]}`, c.version)),
+		kalypsoYAML("Template", "flux", `{type: reconciler, manifests: ["# R"]}`),
+		kalypsoYAML("Template", "namespace", fmt.Sprintf(`{type: namespace, manifests: ["# N%d"]}`, c.version)),
 		kalypsoYAML("Workload", "shop", "{deploymentTargets: ["+strings.Join(targets, ", ")+"]}"),
 	}, "---\n")})
 }

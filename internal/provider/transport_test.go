@@ -71,8 +71,8 @@ func TestAccTransports(t *testing.T) {
 	for _, c := range plan.Changes {
 		want := map[string]string{
 			"README.md":                 "This folder contains deployment targets scheduled on the cluster type",
-			"hello-app/namespace.yaml":  "name: dev-large-hello-app",
-			"hello-app/reconciler.yaml": "repo: " + c.Index,
+			"hello-app/namespace.yaml":  "# name: dev-large-hello-app",
+			"hello-app/reconciler.yaml": "# repo: " + c.Index,
 			"hello-app/platform-config.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: platform-config\n  " +
 				"namespace: dev-large-hello-app\ndata:\n  {}\n",
 		}

@@ -58,10 +58,10 @@ func TestAccWorkloads(t *testing.T) {
 	want := map[string]string{
 		"fleet/" + recordPath:                      record,
 		"fleet/large/README.md":                    "This folder contains deployment targets scheduled on the cluster type",
-		"fleet/large/shop-test/reconciler.yaml":    "workspace: team-shop",
-		"fleet/large/shop-test/namespace.yaml":     "kind: Namespace",
-		"fleet/large/shop-a-stays/reconciler.yaml": "workspace: team-shop",
-		"fleet/large/shop-a-stays/namespace.yaml":  "kind: Namespace",
+		"fleet/large/shop-test/reconciler.yaml":    "# workspace: team-shop",
+		"fleet/large/shop-test/namespace.yaml":     "# kind: Namespace",
+		"fleet/large/shop-a-stays/reconciler.yaml": "# workspace: team-shop",
+		"fleet/large/shop-a-stays/namespace.yaml":  "# kind: Namespace",
 	}
 	maps.DeleteFunc(branch, func(path, _ string) bool { return strings.HasSuffix(path, "/platform-config.yaml") })
 	if diff := cmp.Diff(want, branch); diff != "" {

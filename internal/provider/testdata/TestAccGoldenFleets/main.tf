@@ -10,8 +10,7 @@ locals {
 resource "kalypso_environment_rendering" "golden" {
   for_each = local.fleets
 
-  # One has nothing scheduled, and some render texts that are no objects.
-  guardrails = { allow_empty = true, invalid_objects = "warn" }
+  guardrails = { allow_empty = true, invalid_objects = "warn" } # some schedule nothing, or render no objects
 
   environment     = each.value.environment
   promoted_commit = each.value.promoted_commit
