@@ -312,8 +312,7 @@ func (decision *Decision) needsProposal() bool {
 	case !proposal.Open():
 		return a.PullRequest.Reopen
 	default:
-		return proposal.Broken() || proposal.Withheld != "" || proposal.Draft && !a.PullRequest.Draft || s.Drifted() ||
-			!p.PullRequest.Equal(a.PullRequest)
+		return proposal.Broken() || proposal.Withheld != "" || s.Drifted() || !p.PullRequest.Equal(a.PullRequest)
 	}
 }
 

@@ -21,8 +21,8 @@ type Proposal struct {
 	// RequestedReviewers are the reviewers that we requested. The host forgets them once they have reviewed.
 	RequestedReviewers []string                 `json:"requested_reviewers,omitempty"`
 	State              hosting.PullRequestState `json:"state"`
-	// Draft says that the pull request is a draft, for any reason.
-	Draft bool `json:"draft,omitempty"`
+	// UnwantedDraft says that the pull request is a draft, and neither the configuration nor a freeze made it one.
+	UnwantedDraft bool `json:"unwanted_draft,omitempty"`
 	// Lost says that our branch does not exist any more. Stale says that the pull request can't be merged, because
 	// another commit changed the file of the promoted commit on the target branch.
 	Lost  bool `json:"lost,omitempty"`
@@ -41,7 +41,7 @@ type Proposal struct {
 func (p *Proposal) Open() bool { return p != nil && p.State == hosting.Open }
 
 // Broken reports whether the apply has to repair an open pull request.
-func (p *Proposal) Broken() bool { return p.Open() && (p.Lost || p.Stale || p.Head.Drifted()) }
+func (p *Proposal) Broken() bool { return p.Open() && (p.Lost || p.Stale || p.UnwantedDraft || p.Head.Drifted()) }
 
 // DesiredEnvironment returns the environment that was last delivered or proposed.
 func (s *State) DesiredEnvironment() string {

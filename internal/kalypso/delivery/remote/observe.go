@@ -180,7 +180,7 @@ func observeProposal(
 	pr *hosting.PullRequest,
 ) (*delivery.Proposal, error) {
 	now := *p
-	now.Lost, now.State, now.Draft = false, pr.State, pr.Draft
+	now.Lost, now.State = false, pr.State
 	head, err := Observe(ctx, client, p.Head)
 	switch {
 	case errors.Is(err, gitops.ErrBranchNotFound):

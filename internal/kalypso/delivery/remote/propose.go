@@ -157,7 +157,7 @@ func (r *PullRequests) proposed(
 	}
 	head.Base, head.Seen.Head = run.Head, run.Head
 	proposal := &delivery.Proposal{
-		Head: head, Pushed: run.Head, Number: pr.Number, State: pr.State, Draft: pr.Draft,
+		Head: head, Pushed: run.Head, Number: pr.Number, State: pr.State,
 		Adopted: planned.Existing.Only(planned.Adoption.Adopted), Tracking: planned.At.PromotedCommitFile,
 	}
 	result.State.Proposal = proposal

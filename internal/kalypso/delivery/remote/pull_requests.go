@@ -33,8 +33,7 @@ func (r *PullRequests) Withhold(ctx context.Context, s *delivery.State, reason s
 		return &Result{State: after, PullRequest: pr}, err
 	}
 	now, proposal := *s, *s.Proposal
-	proposal.Withheld, proposal.AutoMerge, proposal.Draft = reason, "", withheld.PullRequest.Draft
-	now.Proposal = &proposal
+	proposal.Withheld, proposal.AutoMerge, now.Proposal = reason, "", &proposal
 	return &Result{State: &now, PullRequest: withheld.PullRequest, NoDraft: withheld.Warning()}, nil
 }
 

@@ -221,6 +221,9 @@ func (r Operations) Refresh(ctx context.Context, p *delivery.Prior, s *delivery.
 		renamed := s.RenamedTo(p.Destination)
 		if found.State, found.PullRequest, err = r.follow(ctx, renamed); err == nil {
 			found.State = knownRevert(renamed, found.State)
+			if proposal := found.State.Proposal; proposal.Open() { // which was read anew
+				proposal.UnwantedDraft = found.PullRequest.Draft && !p.PullRequest.Draft && proposal.Withheld == ""
+			}
 		}
 		found.Changed = found.State != s
 	}

@@ -148,7 +148,7 @@ plan: nothing`},
 			r.frozen("an incident")
 			return nil
 		}, `
-1 open: dev to dev "an incident"
+1 open: dev to dev "an incident."
 ours/dev: 1
 plan: nothing`},
 		{"no longer frozen, on a host without drafts", func(r *reviewed) error {
@@ -171,7 +171,7 @@ plan: nothing`},
 			})
 			return r.applyPlanned()
 		}, `
-1 open: dev to dev "an incident"
+1 open: dev to dev "an incident."
 ours/dev: 1
 error: make a draft of pull request 1 of acme/gitops: not found, or not visible to the credential: "Gone"
 plan: withhold`},
@@ -258,7 +258,7 @@ plan: withhold`},
 			r.apply()
 			return nil
 		}, `
-1 open: dev to dev draft "an incident"
+1 open: dev to dev draft "an incident."
 ours/dev: 1
 plan: nothing`},
 		{"no longer frozen, and the first commit is promoted", func(r *reviewed) error {
