@@ -24,6 +24,37 @@ func TestAccValidateProvider(t *testing.T) {
 	}
 }
 
+// An object that sets nothing is a warning: Terraform drops an attribute with a misspelled name.
+func TestAccValidateObjectSetsNothing(t *testing.T) {
+	t.Parallel()
+	r := newRoot(t, map[string]string{"terraform.tf": terraformBlock, "main.tf": `
+variable "limits" {
+  type    = object({ assignments = optional(number) })
+  default = null
+}
+
+resource "kalypso_environment_rendering" "this" {
+  environment = "dev"
+  delivery    = { strategy = "none" }
+  guardrails  = { max_remved = "5%" }
+  limits      = var.limits
+}
+
+resource "kalypso_base_repo" "this" {
+  repo      = "https://git.acme.io/control-plane"
+  branch    = "dev"
+  promotion = { commit = "", decision = "hold", summary = "" }
+  delivery  = {}
+}
+`})
+	out := strings.Join(strings.Fields(r.succeed("validate", "-no-color").text()), " ")
+	wantText(t, out, "Warning: guardrails sets nothing", "No attribute of guardrails is set", "max_kept, max_removed",
+		"Warning: delivery sets nothing")
+	if n := strings.Count(out, "Warning: "); n != 2 {
+		t.Errorf("%d warnings:\n%s", n, out)
+	}
+}
+
 // expectDiagnostics validates the configuration in a folder. Its comments contain the expected errors, as "# error:
 // summary; summary", or with the start of the detail as "summary: detail". It returns all diagnostics.
 func expectDiagnostics(t *testing.T, folder string) string {

@@ -168,6 +168,12 @@ func environmentRenderingSchema(ctx context.Context) schema.Schema {
 		),
 		"timeouts": timeouts.Attributes(ctx, timeouts.Opts{Create: true, Read: true, Update: true, Delete: true}),
 	}
+	for name, a := range attributes { // an object that needs an attribute is an error without it
+		if object, is := a.(schema.SingleNestedAttribute); is && !schemas.Needs(object.Attributes) {
+			object.Validators = append(object.Validators, schemas.SetsSomething())
+			attributes[name] = object
+		}
+	}
 	maps.Copy(attributes, model.FleetArguments())
 	maps.Copy(attributes, environmentRenderingComputed())
 	return schema.Schema{

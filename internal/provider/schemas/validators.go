@@ -3,8 +3,12 @@ package schemas
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 	"time"
 
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
@@ -44,4 +48,41 @@ func CheckDuration(text string) error {
 		return fmt.Errorf("%q is not greater than 0", text)
 	}
 	return nil
+}
+
+// SetsSomething returns a validator that warns of an object without any attribute. Terraform drops attributes that do
+// not exist before the provider sees them.
+func SetsSomething() validator.Object { return setsSomething{} }
+
+type setsSomething struct{}
+
+func (setsSomething) Description(context.Context) string { return "object should set an attribute" }
+
+func (v setsSomething) MarkdownDescription(ctx context.Context) string { return v.Description(ctx) }
+
+func (setsSomething) ValidateObject(_ context.Context, req validator.ObjectRequest, resp *validator.ObjectResponse) {
+	if req.ConfigValue.IsNull() || req.ConfigValue.IsUnknown() {
+		return
+	}
+	given := req.ConfigValue.Attributes()
+	for _, value := range given {
+		if !value.IsNull() {
+			return
+		}
+	}
+	// The title names the object: Terraform shows one of several warnings with the same title.
+	resp.Diagnostics.AddAttributeWarning(req.Path, req.Path.String()+" sets nothing", fmt.Sprintf(
+		"No attribute of %s is set, so all defaults apply. Terraform drops an attribute whose name does not exist without a "+
+			"word: check the spelling, or remove the object. Its attributes are %s.",
+		req.Path, strings.Join(slices.Sorted(maps.Keys(given)), ", ")))
+}
+
+// Needs reports whether an object needs one of its attributes, as their descriptions say.
+func Needs(attributes map[string]schema.Attribute) bool {
+	for _, a := range attributes {
+		if a.IsRequired() || strings.HasSuffix(a.GetMarkdownDescription(), "Required.") {
+			return true
+		}
+	}
+	return false
 }

@@ -55,6 +55,7 @@ func baseRepoSchema(ctx context.Context) schema.Schema {
 			),
 			"delivery": schema.SingleNestedAttribute{
 				Optional: true, MarkdownDescription: "How the file is delivered to the branch.", Attributes: settings,
+				Validators: []validator.Object{schemas.SetsSomething()},
 			},
 			"on_drift": schemas.DriftReactions.Attribute(
 				"The reaction if another commit was pinned outside Terraform: `fail`, or `overwrite` it.",
