@@ -1,6 +1,8 @@
 package printable_test
 
 import (
+	"os"
+	"os/exec"
 	"testing"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
@@ -33,6 +35,36 @@ func TestEscape(t *testing.T) {
 		}
 		if got := printable.Text(printable.Text(tc.in)); got != tc.text {
 			t.Errorf("Text twice of %q is %q, want %q", tc.in, got, tc.text)
+		}
+	}
+}
+
+// TestShellWord has a real shell read each word back.
+func TestShellWord(t *testing.T) {
+	for in, want := range map[string]string{
+		"":                                 `''`,
+		"https://acme.io/team/control.git": `https://acme.io/team/control.git`,
+		"git@acme.io:team/control_plane":   `git@acme.io:team/control_plane`,
+		"~root/x":                          `'~root/x'`,
+		"-x":                               `'-x'`,
+		"a=b":                              `'a=b'`,
+		"https://acme.io/a;touch x":        `'https://acme.io/a;touch x'`,
+		"https://acme.io/a&touch$IFS'x'":   `'https://acme.io/a&touch$IFS'\''x'\'''`,
+		"`touch x`$(touch x)\"|>x!!*?[a]#": "'`touch x`$(touch x)\"|>x!!*?[a]#'",
+		"ü日":                               `'ü日'`,
+		"a\nb\x1b":                         `'a\nb\x1b'`,
+	} {
+		got := printable.ShellWord(in)
+		if got != want {
+			t.Errorf("ShellWord(%q) is %s, want %s", in, got, want)
+		}
+		read := exec.Command("sh", "-c", "printf %s "+got)
+		read.Dir = t.TempDir()
+		if out, err := read.Output(); err != nil || string(out) != printable.Line(in) {
+			t.Errorf("the shell reads %s as %q, %v", got, out, err)
+		}
+		if made, err := os.ReadDir(read.Dir); err != nil || len(made) > 0 {
+			t.Errorf("the shell ran a part of %s: %v, %v", got, made, err)
 		}
 	}
 }

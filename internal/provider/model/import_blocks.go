@@ -10,6 +10,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclwrite"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/source"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/hclexport"
 )
@@ -27,7 +28,8 @@ func ImportBlocks(found *source.ControlPlane) string {
 		"run:\n#\n")
 	for i, layer := range found.Layers {
 		if layer.Directory == "" {
-			fmt.Fprintf(&b, "#   git clone %s %s && git -C %[2]s checkout %s\n", layer.Repo, checkout(i), layer.Commit)
+			fmt.Fprintf(&b, "#   git clone %s %s && git -C %[2]s checkout %s\n",
+				printable.ShellWord(layer.Repo), checkout(i), printable.ShellWord(layer.Commit))
 		}
 	}
 	b.WriteString("#   terraform apply\n#\n# The rendering with resources instead of manifests renders the same " +

@@ -1,0 +1,57 @@
+package model
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/source"
+)
+
+// TestImportBlocksShell runs the commands of the comments in a shell. The environment's branch names the repo of its
+// base, and any person who writes that branch chooses the text.
+func TestImportBlocksShell(t *testing.T) {
+	const commit = "5523a85f37d12c0c7c10ab6616644db089fcd6f7"
+	for _, repo := range []string{
+		"https://acme.io/control-plane",
+		"https://acme.io/a;touch${IFS}ran;",
+		"https://acme.io/a&touch$IFS'ran'&",
+		"git@acme.io:a`touch ran`$(touch ran)\x1b",
+		"/srv/a b\ntouch ran\n",
+	} {
+		text := ImportBlocks(&source.ControlPlane{Layers: []source.Location{{Repo: repo, Commit: commit}}})
+		if strings.Contains(text, "\ntouch") || strings.Contains(text, "\x1b") {
+			t.Errorf("%q: not escaped:\n%s", repo, text)
+		}
+		folder := t.TempDir()
+		// A program in place of git prints its arguments, one a line.
+		if err := os.WriteFile(filepath.Join(folder, "git"), []byte("#!/bin/sh\nprintf '%s\\n' \"$@\"\n"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		var script strings.Builder
+		for line := range strings.Lines(text) {
+			if command, ok := strings.CutPrefix(line, "#   git "); ok {
+				script.WriteString("git " + command)
+			}
+		}
+		sh := exec.Command("/bin/sh", "-c", script.String())
+		sh.Dir, sh.Env = folder, []string{"PATH=" + folder + string(os.PathListSeparator) + os.Getenv("PATH")}
+		out, err := sh.CombinedOutput()
+		if err != nil {
+			t.Errorf("%q: %v\n%s", repo, err, out)
+		}
+		got := strings.Split(strings.TrimSpace(string(out)), "\n")
+		repo = strings.NewReplacer("\x1b", `\x1b`, "\n", `\n`).Replace(repo)
+		want := []string{"clone", repo, "control-plane", "-C", "control-plane", "checkout", commit}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%q: arguments of git (-want +got):\n%s", repo, diff)
+		}
+		if _, err := os.Stat(filepath.Join(folder, "ran")); err == nil {
+			t.Errorf("%q: the shell ran a program of the URL", repo)
+		}
+	}
+}
