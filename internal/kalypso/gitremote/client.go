@@ -138,9 +138,6 @@ func NewClient(credentials []Credential, options ...Option) (*Client, error) {
 		}
 		s := check(credential, report)
 		set.secrets.Add(credential.Password, credential.BearerToken, credential.PrivateKey, credential.PrivateKeyPassphrase)
-		if credential.Password != "" {
-			set.secrets.Add(basic(credential.Username, credential.Password))
-		}
 		if s == nil {
 			continue
 		}
@@ -156,7 +153,7 @@ func NewClient(credentials []Credential, options ...Option) (*Client, error) {
 	}
 	if token := set.githubToken; token != "" {
 		c.credentials = append(c.credentials, githubToken(token))
-		set.secrets.Add(token, basic(githubUser, token))
+		set.secrets.Add(token)
 	}
 	return c, nil
 }
@@ -199,7 +196,7 @@ func (c *Client) askLogin(ctx context.Context, at repourl.URL, refused Login) (L
 	if err != nil || login.IsZero() {
 		return Login{}, err
 	}
-	c.secrets.Add(login.Password, login.Bearer, basic(login.Username, login.Password))
+	c.secrets.Add(login.Password, login.Bearer)
 	return login, nil
 }
 

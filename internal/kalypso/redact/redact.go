@@ -3,6 +3,8 @@ package redact
 
 import (
 	"cmp"
+	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -14,15 +16,16 @@ const Redacted = "(secret)"
 // Secrets are the secrets of one provider: those of its Git credentials and hosts. The zero value has none. It is
 // safe for concurrent use.
 type Secrets struct {
-	mu       sync.Mutex
-	known    map[string]bool
-	replacer *strings.Replacer // nil: rebuild from known
+	mu     sync.Mutex
+	known  map[string]bool
+	finder *finder // nil: rebuild from known
 }
 
 // minLine is the minimum length of a line of a key that is redacted by itself. Shorter lines could be any word.
 const minLine = 16
 
-// Add adds secrets. Each line of a multi-line secret, such as a key, is a secret too. Add ignores empty values.
+// Add adds secrets. Each line of a multi-line secret, such as a key, is a secret too. Add ignores empty values. The
+// encoded forms of a secret need no call of Add: [Secrets.Redact] finds them.
 func (s *Secrets) Add(values ...string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -34,7 +37,7 @@ func (s *Secrets) Add(values ...string) {
 			continue
 		}
 		s.known[value] = true
-		s.replacer = nil
+		s.finder = nil
 		for line := range strings.Lines(value) {
 			line = strings.TrimSpace(line)
 			if len(line) >= minLine && !strings.HasPrefix(line, "-----") {
@@ -44,27 +47,76 @@ func (s *Secrets) Add(values ...string) {
 	}
 }
 
-// Redact replaces every secret in a text with [Redacted].
+// maxText bounds the text that is searched. Messages of servers are far shorter.
+const maxText = 1 << 20
+
+// Redact replaces every secret in a text with [Redacted]: as it is, in Base64, as the header of a request has the
+// password, and escaped for a URL, JSON, HTML or a mail. If an escaped text contains a secret, the rest of the text is
+// returned without the escapes too. Of a text of more than 1 MiB, it only returns the length.
 func (s *Secrets) Redact(text string) string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.replacer == nil {
-		s.replacer = newReplacer(s.known)
+	f := s.current()
+	if f == nil {
+		return text
 	}
-	return s.replacer.Replace(text)
+	if len(text) > maxText {
+		return fmt.Sprintf("(text of %d bytes)", len(text))
+	}
+	text = f.redact(text)
+	for unescaped := range unescape(text) {
+		if clean := f.redact(unescaped); clean != unescaped {
+			return s.Redact(clean) // it may contain others, with other escapes
+		}
+	}
+	return text
 }
 
-// newReplacer replaces the longest secrets first: if one secret is a prefix of another, the shorter one would leave
-// the rest of the longer one.
-func newReplacer(secrets map[string]bool) *strings.Replacer {
-	longest := make([]string, 0, len(secrets))
-	for secret := range secrets {
-		longest = append(longest, secret)
+// current returns a finder of the secrets that are known now, or nil if there are none.
+func (s *Secrets) current() *finder {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.finder == nil && len(s.known) > 0 {
+		s.finder = newFinder(s.known)
 	}
-	slices.SortFunc(longest, func(a, b string) int { return cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(a, b)) })
+	return s.finder
+}
+
+// Error returns err, or if its text contains a secret, an error with the redacted text that wraps err.
+func (s *Secrets) Error(err error) error {
+	if err == nil {
+		return nil
+	}
+	text := err.Error()
+	if clean := s.Redact(text); clean != text {
+		return &redactedError{clean, err}
+	}
+	return err
+}
+
+type redactedError struct {
+	text  string
+	cause error
+}
+
+func (e *redactedError) Error() string { return e.text }
+func (e *redactedError) Unwrap() error { return e.cause }
+
+// finder finds secrets in a text without escapes.
+type finder struct {
+	secrets  []string // the longest first
+	replacer *strings.Replacer
+}
+
+// newFinder sorts the longest secrets first: if one secret is a prefix of another, the shorter one would leave the rest
+// of the longer one.
+func newFinder(secrets map[string]bool) *finder {
+	longest := slices.SortedFunc(maps.Keys(secrets), func(a, b string) int {
+		return cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(a, b))
+	})
 	pairs := make([]string, 0, 2*len(longest))
 	for _, secret := range longest {
 		pairs = append(pairs, secret, Redacted)
 	}
-	return strings.NewReplacer(pairs...)
+	return &finder{longest, strings.NewReplacer(pairs...)}
 }
+
+func (f *finder) redact(text string) string { return f.redactBase64(f.replacer.Replace(text)) }

@@ -3,6 +3,7 @@
 package hostingtest
 
 import (
+	"net/http"
 	"testing"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
@@ -24,6 +25,8 @@ const (
 type World interface {
 	// Host returns the host as the provider configures it.
 	Host(t testing.TB, as Credential) hosting.Host
+	// HostOver returns the same host, which sends its requests over a transport.
+	HostOver(t testing.TB, as Credential, transport http.RoundTripper) hosting.Host
 	// Arguments are the arguments of the host's block of the provider.
 	Arguments(t testing.TB, as Credential) map[string]any
 	// AddRepo creates a repo. The test pushes to its branches with force. Ann, Bob and Cora ([Ann], [Bob], [Cora]) may

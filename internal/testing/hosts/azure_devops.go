@@ -32,8 +32,16 @@ type AzureDevOpsWorld struct {
 // Host implements [hostingtest.World].
 func (w *AzureDevOpsWorld) Host(t testing.TB, as hostingtest.Credential) hosting.Host {
 	t.Helper()
+	return w.HostOver(t, as, nil)
+}
+
+// HostOver implements [hostingtest.World].
+func (w *AzureDevOpsWorld) HostOver(
+	t testing.TB, as hostingtest.Credential, transport http.RoundTripper,
+) hosting.Host {
+	t.Helper()
 	host, err := azuredevops.New(azuredevops.Config{
-		Token: w.token(as), BaseURL: w.Fake.URL, Clock: w.Clock, Credential: "token",
+		Token: w.token(as), BaseURL: w.Fake.URL, Clock: w.Clock, Credential: "token", Transport: transport,
 	})
 	return hostOf(t, host, err)
 }

@@ -27,7 +27,14 @@ type giteaWorld struct {
 
 func (w *giteaWorld) Host(t testing.TB, as hostingtest.Credential) hosting.Host {
 	t.Helper()
-	host, err := gitea.New(gitea.Config{Token: w.token(t, as), BaseURL: w.server.URL, Credential: "token"})
+	return w.HostOver(t, as, nil)
+}
+
+func (w *giteaWorld) HostOver(
+	t testing.TB, as hostingtest.Credential, transport http.RoundTripper,
+) hosting.Host {
+	t.Helper()
+	host, err := gitea.New(gitea.Config{Token: w.token(t, as), BaseURL: w.server.URL, Credential: "token", Transport: transport})
 	return hostOf(t, host, err)
 }
 

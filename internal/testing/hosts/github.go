@@ -32,7 +32,15 @@ type GitHubWorld struct {
 // Host implements [hostingtest.World].
 func (w *GitHubWorld) Host(t testing.TB, as hostingtest.Credential) hosting.Host {
 	t.Helper()
-	host, err := github.New(github.Config{Token: w.token(as), BaseURL: w.Fake.URL, Clock: w.clock, Credential: "token"})
+	return w.HostOver(t, as, nil)
+}
+
+// HostOver implements [hostingtest.World].
+func (w *GitHubWorld) HostOver(
+	t testing.TB, as hostingtest.Credential, transport http.RoundTripper,
+) hosting.Host {
+	t.Helper()
+	host, err := github.New(github.Config{Token: w.token(as), BaseURL: w.Fake.URL, Clock: w.clock, Credential: "token", Transport: transport})
 	return hostOf(t, host, err)
 }
 

@@ -35,7 +35,15 @@ type GitLabWorld struct {
 // Host implements [hostingtest.World].
 func (w *GitLabWorld) Host(t testing.TB, as hostingtest.Credential) hosting.Host {
 	t.Helper()
-	host, err := gitlab.New(gitlab.Config{Token: w.token(as), BaseURL: w.Fake.URL, Clock: w.Clock, Credential: "token"})
+	return w.HostOver(t, as, nil)
+}
+
+// HostOver implements [hostingtest.World].
+func (w *GitLabWorld) HostOver(
+	t testing.TB, as hostingtest.Credential, transport http.RoundTripper,
+) hosting.Host {
+	t.Helper()
+	host, err := gitlab.New(gitlab.Config{Token: w.token(as), BaseURL: w.Fake.URL, Clock: w.Clock, Credential: "token", Transport: transport})
 	return hostOf(t, host, err)
 }
 

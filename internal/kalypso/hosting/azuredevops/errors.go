@@ -80,7 +80,8 @@ func (r *repo) wrapError(op string, err error) error {
 	}
 	// By default, the answer is not Azure's, for example a proxy's page.
 	e := &hosting.Error{
-		Op: op, Kind: hosting.ErrRejected, Cause: err, Host: hostName, Block: hostBlock, Credential: r.client.Credential,
+		Op: op, Kind: hosting.ErrRejected, Cause: r.client.Secrets.Error(err), Host: hostName, Block: hostBlock,
+		Credential: r.client.Credential,
 	}
 	var failed *httpapi.Failure
 	var refused *refusal

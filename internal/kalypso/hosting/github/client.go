@@ -48,6 +48,7 @@ type Client struct {
 	clock httpapi.Clock
 	// credential is [Config.Credential].
 	credential string
+	secrets    *redact.Secrets
 }
 
 var _ hosting.Host = (*Client)(nil)
@@ -79,7 +80,7 @@ func New(c Config) (*Client, error) {
 	}
 	return &Client{
 		api: server.api(auth), graph: at.graphql.String(), web: at.web, token: auth.Credential, clock: c.Clock,
-		credential: c.Credential,
+		credential: c.Credential, secrets: c.Secrets,
 	}, nil
 }
 
@@ -196,7 +197,7 @@ var _ hosting.Repo = (*repo)(nil)
 
 // wrapError converts an error of go-github to a *[hosting.Error] that names the credential.
 func (r *repo) wrapError(op string, err error) error {
-	err = wrapError(op, err)
+	err = wrapError(op, r.client.secrets.Error(err))
 	var e *hosting.Error
 	if errors.As(err, &e) {
 		e.Credential = r.client.credential

@@ -46,6 +46,7 @@ type Client struct {
 	clock httpapi.Clock
 	// credential is [Config.Credential].
 	credential string
+	secrets    *redact.Secrets
 
 	projects, users lookups
 }
@@ -99,7 +100,7 @@ func New(c Config) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Client{api: api, web: web, token: c.Token, clock: c.Clock, credential: c.Credential}, nil
+	return &Client{api: api, web: web, token: c.Token, clock: c.Clock, credential: c.Credential, secrets: c.Secrets}, nil
 }
 
 // unlimited replaces the library's limiter: package httpapi waits as GitLab asks.

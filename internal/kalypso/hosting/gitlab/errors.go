@@ -49,7 +49,8 @@ func (r *repo) wrapError(op string, err error) error {
 		return nil
 	}
 	e := &hosting.Error{
-		Op: op, Kind: hosting.ErrUnavailable, Cause: err, Host: hostName, Block: hostBlock, Credential: r.client.credential,
+		Op: op, Kind: hosting.ErrUnavailable, Cause: r.client.secrets.Error(err), Host: hostName, Block: hostBlock,
+		Credential: r.client.credential,
 	}
 	var failed *httpapi.Failure
 	var refused *refusal

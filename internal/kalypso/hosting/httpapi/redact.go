@@ -1,6 +1,11 @@
 package httpapi
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"maps"
+	"net/http"
+	"slices"
+)
 
 // redacted returns the body of an error answer with secrets redacted: the host or a proxy may repeat a credential.
 func (a *API) redacted(data []byte) *bufferedBody {
@@ -13,6 +18,15 @@ func (a *API) redacted(data []byte) *bufferedBody {
 	return newBody([]byte(a.Secrets.Redact(string(data))))
 }
 
+// redactHeaders redacts the headers of an error answer: GitHub's name the missing permission.
+func (a *API) redactHeaders(h http.Header) {
+	for _, values := range h {
+		for i := range values {
+			values[i] = a.Secrets.Redact(values[i])
+		}
+	}
+}
+
 // redactTexts redacts the strings in a JSON value.
 func (a *API) redactTexts(value any) any {
 	switch value := value.(type) {
@@ -23,18 +37,11 @@ func (a *API) redactTexts(value any) any {
 			value[i] = a.redactTexts(value[i])
 		}
 	case map[string]any:
-		for name := range value {
-			value[name] = a.redactTexts(value[name])
+		for _, name := range slices.Collect(maps.Keys(value)) {
+			text := a.redactTexts(value[name])
+			delete(value, name) // GitLab names the field of an error
+			value[a.Secrets.Redact(name)] = text
 		}
 	}
 	return value
 }
-
-// redactedError is a network error with redacted text.
-type redactedError struct {
-	text  string
-	cause error
-}
-
-func (e *redactedError) Error() string { return e.text }
-func (e *redactedError) Unwrap() error { return e.cause }

@@ -140,12 +140,15 @@ func (t *transport) attempt(req *http.Request) (resp *http.Response, credential 
 			err = t.readAll(resp)
 		}
 		if err != nil {
-			return nil, credential, &redactedError{t.Secrets.Redact(err.Error()), err}
+			return nil, credential, t.Secrets.Error(err)
 		}
 		if resp.StatusCode >= http.StatusMultipleChoices || t.MayContainErrors != nil && t.MayContainErrors(to) {
 			resp.Body = t.redacted(bodyOf(resp))
 		}
 		if !redirected(resp.StatusCode) || t.isSignIn(resp) {
+			if resp.StatusCode >= http.StatusMultipleChoices {
+				t.redactHeaders(resp.Header)
+			}
 			return resp, credential, nil
 		}
 		next, err := resp.Location()

@@ -1,0 +1,161 @@
+package redact
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"html"
+	"iter"
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// redactBase64 replaces each run of Base64 whose content contains a secret. The content may also contain a user name or
+// a whole header.
+func (f *finder) redactBase64(text string) string {
+	shortest := base64.RawStdEncoding.EncodedLen(len(f.secrets[len(f.secrets)-1]))
+	var b strings.Builder
+	done := 0
+	for start := 0; start < len(text); start++ {
+		end := start
+		for end < len(text) && isBase64(text[end]) {
+			end++
+		}
+		if end-start >= shortest && f.inBase64(text[start:end]) {
+			b.WriteString(text[done:start] + Redacted)
+			for end < len(text) && text[end] == '=' {
+				end++
+			}
+			done = end
+		}
+		start = end
+	}
+	return b.String() + text[done:]
+}
+
+// isBase64 reports whether a character is of one of the two alphabets of Base64.
+func isBase64(c byte) bool {
+	return c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || strings.IndexByte("+/-_", c) >= 0
+}
+
+// minContent is the minimum length of a secret that counts in content that is no text. A hash, decoded, could contain a
+// shorter one by chance.
+const minContent = 4
+
+var standardAlphabet = strings.NewReplacer("-", "+", "_", "/")
+
+// inBase64 reports whether the content of a run of Base64 contains a secret. Other characters, such as the path of a
+// URL, may be in front of the Base64, so each of the four alignments is tried.
+func (f *finder) inBase64(run string) bool {
+	run = standardAlphabet.Replace(run)
+	for offset := range min(4, len(run)) {
+		part := run[offset:]
+		if len(part)%4 == 1 { // no length of Base64
+			part = part[:len(part)-1]
+		}
+		content, err := base64.RawStdEncoding.DecodeString(part)
+		if err != nil {
+			continue
+		}
+		if f.contains(string(content)) {
+			return true
+		}
+	}
+	return false
+}
+
+// contains reports whether the content of Base64 contains a secret.
+func (f *finder) contains(content string) bool {
+	isText := strings.IndexFunc(content, func(r rune) bool {
+		return r == utf8.RuneError || unicode.IsControl(r) && !unicode.IsSpace(r)
+	}) < 0
+	for _, secret := range f.secrets {
+		if (isText || len(secret) >= minContent) && strings.Contains(content, secret) ||
+			strings.HasSuffix(content, ":"+secret) {
+			return true
+		}
+	}
+	if !isText {
+		return false
+	}
+	for unescaped := range unescape(content) {
+		if f.replacer.Replace(unescaped) != unescaped {
+			return true
+		}
+	}
+	return false
+}
+
+// unescape returns the text with its escapes replaced in each of the ways in which a server may have escaped it, and
+// in pairs of them, such as a URL in JSON.
+func unescape(text string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for _, first := range unescapers {
+			once := first(text)
+			if once == text {
+				continue
+			}
+			if !yield(once) {
+				return
+			}
+			for _, second := range unescapers {
+				if twice := second(once); twice != once && !yield(twice) {
+					return
+				}
+			}
+		}
+	}
+}
+
+var (
+	fold      = regexp.MustCompile(`\r?\n[ \t]*`)
+	softBreak = regexp.MustCompile(`=\r?\n`)
+	percent   = regexp.MustCompile(`%[0-9A-Fa-f]{2}`)
+	printed   = regexp.MustCompile(`=[0-9A-Fa-f]{2}`)
+	backslash = regexp.MustCompile(`(\\(u[0-9A-Fa-f]{4}|["\\/bfnrt]))+`)
+)
+
+var unescapers = []func(string) string{
+	remove(fold), // of a header in several lines
+	replaceAll(backslash, func(escapes string) string {
+		var text string
+		if json.Unmarshal([]byte(`"`+escapes+`"`), &text) != nil {
+			return escapes
+		}
+		return text
+	}),
+	replaceAll(percent, unhex),
+	func(text string) string { // of a form
+		return replaceAll(percent, unhex)(strings.ReplaceAll(text, "+", " "))
+	},
+	func(text string) string { // of a mail: quoted-printable
+		return replaceAll(printed, unhex)(remove(softBreak)(text))
+	},
+	html.UnescapeString,
+}
+
+// remove returns a function that removes each match of a pattern with a line break.
+func remove(pattern *regexp.Regexp) func(string) string {
+	return func(text string) string {
+		if !strings.Contains(text, "\n") { // the usual case, and many times faster
+			return text
+		}
+		return pattern.ReplaceAllString(text, "")
+	}
+}
+
+// replaceAll returns a function that replaces each match of a pattern.
+func replaceAll(pattern *regexp.Regexp, by func(string) string) func(string) string {
+	return func(text string) string { return pattern.ReplaceAllStringFunc(text, by) }
+}
+
+// unhex returns the byte of an escape such as %2F.
+func unhex(escape string) string {
+	n, err := strconv.ParseUint(escape[1:], 16, 8)
+	if err != nil {
+		return escape
+	}
+	return string([]byte{byte(n)})
+}
