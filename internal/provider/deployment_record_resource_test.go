@@ -176,6 +176,26 @@ func (r *recordRoot) expectRuns(want ...string) {
 	}
 }
 
+// A store takes what an observation contains, whatever texts clusters report: PostgreSQL refuses NUL.
+func TestAccDeploymentRecordAnyText(t *testing.T) {
+	eachRecordRoot(t, func(t *testing.T, r *recordRoot) {
+		const text = "a\x00b\x1b"
+		r.observe(map[string]string{"c1" + text: "1.0" + text + " current", "c2": "1.0 current"},
+			func(o *observation.Observation) {
+				o.Groups[0].Target, o.Groups[0].Members[0].Message = "web"+text, text
+				o.PromotedCommit, o.Groups[0].Version.Workload = text, text
+			})
+		r.apply()
+		r.expectEmptyPlan()
+		if runs := r.runs(); len(runs) != 2 || strings.ContainsAny(strings.Join(runs, ""), "\x00\x1b") {
+			t.Errorf("the runs are %q", runs)
+		}
+		r.observe(map[string]string{"c1" + text: "1.0" + text + " current", "c2": "1.0 current"})
+		r.apply()
+		r.expectEmptyPlan()
+	})
+}
+
 // The plan of a record shows what it adds. The apply writes exactly that, and nothing twice. Destroy leaves the
 // history, and creating the resource again finds it.
 func TestAccDeploymentRecord(t *testing.T) {

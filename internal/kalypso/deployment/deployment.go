@@ -7,12 +7,14 @@ package deployment
 
 import (
 	"errors"
+	"maps"
 	"path"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/limit"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
 )
 
 // ErrNoAnswer means that a source did not answer in time, so its clusters are unknown.
@@ -64,6 +66,24 @@ type Report struct {
 	Since time.Time
 	// Now is the current time of the clock that set Time and Since.
 	Now time.Time
+}
+
+// Printable returns the report with escapes for control characters and invalid UTF-8 in all texts: a cluster or a file
+// may report any text, and a store refuses some.
+func (r Report) Printable() Report {
+	r.Cluster, r.Folder, r.Object = printable.Line(r.Cluster), printable.Line(r.Folder), printable.Line(r.Object)
+	r.Revision, r.Message = printable.Text(r.Revision), printable.Text(r.Message)
+	if r.Targets != nil {
+		targets := slices.Clone(*r.Targets)
+		for i, t := range targets {
+			targets[i] = TargetReport{
+				Name: printable.Line(t.Name), Revision: printable.Text(t.Revision), Version: printable.Text(t.Version),
+				Health: t.Health, Message: printable.Text(t.Message),
+			}
+		}
+		r.Targets = &targets
+	}
+	return r
 }
 
 // TargetReports are a cluster's reports on deployment targets.
@@ -126,6 +146,19 @@ type Rules struct {
 	StaleAfter     time.Duration          // age at which a recorded report counts as stale
 	MaxFailed      limit.Limit            // of a folder's clusters: failed
 	MaxUnavailable limit.Limit            // of a folder's clusters: stale, offline, suspended or missing
+}
+
+// Printable returns the rules with the names of clusters escaped as in [Report.Printable].
+func (r Rules) Printable() Rules {
+	r.Expected = maps.Clone(r.Expected)
+	for folder, expected := range r.Expected {
+		expected.Clusters = slices.Clone(expected.Clusters)
+		for i, cluster := range expected.Clusters {
+			expected.Clusters[i] = printable.Line(cluster)
+		}
+		r.Expected[folder] = expected
+	}
+	return r
 }
 
 // GitOpsBranch describes the part of a GitOps branch that belongs to a rendering.

@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
 )
 
 // MaxText is the length up to which a text contains all times. In a longer one, old times are left out, because they
@@ -324,6 +326,7 @@ func Parse(text string) (*Observation, error) {
 		return nil, fmt.Errorf("%w: its format is %d, and this version of the provider reads format %d",
 			ErrText, d.Format, format)
 	}
+	d.escape()
 	o := &Observation{
 		Environment: d.Environment, Repo: d.Repo, Branch: d.Branch, Path: d.Path,
 		ObservedAt: Time(d.ObservedAt), Head: d.Head, PromotedCommit: d.PromotedCommit,
@@ -336,6 +339,34 @@ func Parse(text string) (*Observation, error) {
 		}
 	}
 	return o, nil
+}
+
+// escape escapes control characters in all texts. PostgreSQL stores no NUL, which JSON can contain.
+func (d *document) escape() {
+	texts := []*string{&d.Environment, &d.Repo, &d.Branch, &d.Path, &d.Head, &d.PromotedCommit, &d.Verdict}
+	for _, list := range [][]string{d.Unanswered, d.Clusters, d.Messages} {
+		for i := range list {
+			texts = append(texts, &list[i])
+		}
+	}
+	for i := range d.Versions {
+		v := &d.Versions[i]
+		texts = append(texts, &v.Version, &v.Content, &v.Commit, &v.Repo, &v.Path, &v.Workload, &v.Application,
+			&v.Workspace, &v.Build)
+	}
+	for i := range d.Folders {
+		texts = append(texts, &d.Folders[i].ClusterType)
+		for j := range d.Folders[i].Targets {
+			t := &d.Folders[i].Targets[j]
+			texts = append(texts, &t.Name)
+			for k := range t.Groups {
+				texts = append(texts, &t.Groups[k].State)
+			}
+		}
+	}
+	for _, text := range texts {
+		*text = printable.Line(*text)
+	}
 }
 
 var (

@@ -14,6 +14,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/origin"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/placement"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/rollout"
 )
 
@@ -98,6 +99,11 @@ func Parse(data []byte) (Record, error) {
 	for _, name := range r.ClusterTypes {
 		if len(validation.IsDNS1123Subdomain(name)) > 0 {
 			return r, fmt.Errorf("%q in it is not the folder of a cluster type; restore it from the branch's history", name)
+		}
+	}
+	for _, text := range []string{r.Environment, r.PromotedCommit} {
+		if printable.Line(text) != text {
+			return r, fmt.Errorf("%q in it has control characters; restore it from the branch's history", text)
 		}
 	}
 	if r.Version < version || r.Environment == "" {

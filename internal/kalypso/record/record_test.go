@@ -55,8 +55,10 @@ func TestRecord(t *testing.T) {
 		`{}`:                                "lacks its version or environment",
 		`{"version":2,"environment":"dev"}`: "use a newer provider",
 		`{"version":1}`:                     "lacks its version or environment",
-		`{"version":1,"environment":"dev","cluster_types":["../x"]}`: `"../x"`,
-		`{"version":1,"environment":"dev","cluster_types":[".git"]}`: `".git"`,
+		`{"version":1,"environment":"dev","cluster_types":["../x"]}`:   `"../x"`,
+		`{"version":1,"environment":"dev","cluster_types":[".git"]}`:   `".git"`,
+		`{"version":1,"environment":"d\u0000"}`:                        `"d\x00" in it has control`,
+		`{"version":1,"environment":"dev","promoted_commit":"\u001b"}`: `"\x1b" in it has control`,
 	} {
 		if _, err := record.Parse([]byte(text)); err == nil || !strings.Contains(err.Error(), said) {
 			t.Errorf("%s: the error is %v, want %q", text, err, said)

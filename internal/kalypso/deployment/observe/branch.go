@@ -15,6 +15,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
 )
@@ -137,12 +138,15 @@ func (b *branch) readTargets() error {
 		folder := b.Folders[name]
 		folder.Targets = slices.DeleteFunc(
 			slices.Sorted(maps.Keys(below)),
-			func(n string) bool { return strings.HasPrefix(n, ".") },
+			func(n string) bool { return !isTarget(n) },
 		)
 		b.Folders[name] = folder
 	}
 	return nil
 }
+
+// isTarget reports whether a folder can be of a deployment target. Git takes names that are no text.
+func isTarget(name string) bool { return !strings.HasPrefix(name, ".") && printable.Line(name) == name }
 
 // readHistory reads the history back to the commits that reports name and the awaited one, and the trees of all commits
 // after these.

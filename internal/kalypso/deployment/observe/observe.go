@@ -13,6 +13,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/parallel"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
 )
 
@@ -65,7 +66,7 @@ func Look(ctx context.Context, req Request, now func() time.Time) (*Observation,
 		return nil, err
 	}
 	defer b.close()
-	world := deployment.Input{Branch: b.GitOpsBranch, Rules: req.Rules}
+	world := deployment.Input{Branch: b.GitOpsBranch, Rules: req.Rules.Printable()}
 	if b.Head == "" {
 		none := &Observation{GitOpsBranch: b.GitOpsBranch, At: now()}
 		if none.Outcome, err = deployment.Evaluate(ctx, world); err != nil {
@@ -171,11 +172,13 @@ func ask(
 	for i, source := range req.Sources {
 		switch err := errs[i]; {
 		case errors.Is(err, deployment.ErrNoAnswer), errors.Is(err, context.DeadlineExceeded):
-			seen.Unanswered = append(seen.Unanswered, &SourceError{source.Name(), err})
+			seen.Unanswered = append(seen.Unanswered, &SourceError{printable.Line(source.Name()), err})
 		case err != nil:
 			wrong = append(wrong, &SourceError{source.Name(), err})
 		}
-		all = append(all, reports[i]...)
+		for _, r := range reports[i] {
+			all = append(all, r.Printable())
+		}
 	}
 	return all, errors.Join(wrong...)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/observe"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
@@ -185,5 +187,71 @@ func TestObserveFailingSources(t *testing.T) {
 	var source *observe.SourceError
 	if _, err := observe.Look(t.Context(), req, time.Now); !errors.As(err, &source) || source.Source != "broken" {
 		t.Errorf("%v", err)
+	}
+}
+
+// TestObserveAnyText: a source may report any text, and a store such as PostgreSQL refuses NUL and invalid UTF-8.
+func TestObserveAnyText(t *testing.T) {
+	const raw = "a\x00b\xff\x1b[2J\n"
+	files := map[string]string{
+		"fleet/ct000/web/app.yaml":      "kind: ConfigMap\napiVersion: v1\nmetadata: {name: a}\n",
+		"fleet/ct000/w\xffeb/app.yaml":  "kind: ConfigMap\napiVersion: v1\nmetadata: {name: b}\n",
+		"fleet/.kalypso/rendering.json": `{"version": 1, "environment": "stage", "cluster_types": ["ct000"]}`,
+	}
+	repo := gitserver.InitBare(t)
+	commit := gitserver.Seed(t, repo, "stage", files)
+	every := func(folder, revision string, nested bool) deployment.Report {
+		return deployment.Report{
+			Cluster: "c" + raw, Folder: folder, Object: "Kind " + raw, Revision: revision, Health: deployment.Failed,
+			Message: raw, Nested: nested, Targets: &deployment.TargetReports{
+				{Name: "web", Revision: raw, Version: raw, Message: raw, Health: deployment.Failed},
+				{Name: "w\xffeb", Version: raw, Message: raw}, {Name: raw, Revision: raw},
+			},
+		}
+	}
+	req := request(t, "file://"+repo,
+		every("ct000", "stage@sha1:"+commit, false), every("ct000", raw, true), every("ct000"+raw, raw, false),
+		deployment.Report{Cluster: raw, Health: deployment.Offline, Message: raw})
+	req.Targets, req.Versions = true, true
+	req.Rules.Expected = map[string]deployment.Expectation{"ct000": {Clusters: []string{"c" + raw, "missing" + raw}}}
+	req.Sources = append(req.Sources, broken{deployment.ErrNoAnswer})
+	seen, err := observe.Look(t.Context(), req, time.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var found int
+	texts(reflect.ValueOf([]any{seen.Versions.Observation, seen.Outcome}), func(text string) {
+		found++
+		if printable.Line(text) != text {
+			t.Errorf("the observation contains %q", text)
+		}
+	})
+	if found < 20 || len(seen.Versions.Groups) < 2 {
+		t.Errorf("%d texts, %d groups", found, len(seen.Versions.Groups))
+	}
+}
+
+// texts calls f with each text in a value.
+func texts(v reflect.Value, f func(string)) {
+	switch v.Kind() {
+	case reflect.String:
+		f(v.String())
+	case reflect.Pointer, reflect.Interface:
+		if !v.IsNil() {
+			texts(v.Elem(), f)
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			texts(v.Field(i), f)
+		}
+	case reflect.Slice, reflect.Array:
+		for i := range v.Len() {
+			texts(v.Index(i), f)
+		}
+	case reflect.Map:
+		for _, key := range v.MapKeys() {
+			texts(key, f)
+			texts(v.MapIndex(key), f)
+		}
 	}
 }

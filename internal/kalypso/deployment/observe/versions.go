@@ -81,7 +81,7 @@ func newCollector(b *branch) (*collector, error) {
 	byTarget := map[place]map[string][]byte{}
 	for path, content := range files {
 		below, _ := rendering.FolderOf(path)
-		if parts := strings.SplitN(below, "/", 3); len(parts) == 3 {
+		if parts := strings.SplitN(below, "/", 3); len(parts) == 3 && isTarget(parts[1]) {
 			at := place{parts[0], parts[1]}
 			if byTarget[at] == nil {
 				byTarget[at] = map[string][]byte{}

@@ -12,6 +12,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
 )
 
@@ -85,7 +86,7 @@ func readBranch(
 	}
 	for _, c := range chain {
 		next := history.Commit{Hash: c.Hash.String(), Time: c.When, Subject: c.Subject,
-			Author: fmt.Sprintf("%s <%s>", c.Author.Name, c.Author.Email)}
+			Author: printable.Line(fmt.Sprintf("%s <%s>", c.Author.Name, c.Author.Email))}
 		if text, there := records[c.Hash]; there {
 			found, err := record.Parse(text)
 			if err != nil {
@@ -106,7 +107,7 @@ func readBranch(
 func recordOf(r *record.Record) *history.Record {
 	short := &history.Record{
 		Environment: r.Environment, PromotedCommit: r.PromotedCommit, Decision: r.Promotion.Decision,
-		Reason: r.Promotion.Reason, RolledBack: r.Promotion.RolledBack, UnderWay: r.Rollout.UnderWay(),
+		Reason: printable.Text(r.Promotion.Reason), RolledBack: r.Promotion.RolledBack, UnderWay: r.Rollout.UnderWay(),
 	}
 	if r.Rollout != nil {
 		short.Target = r.Rollout.TargetTreeHash
