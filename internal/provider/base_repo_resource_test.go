@@ -336,6 +336,8 @@ func TestAccBaseRepoImport(t *testing.T) {
 	r.promote(1)
 	r.expectError([]string{"Invalid import ID", "<repo>?ref=<branch>"}, "import", "-no-color", baseRepoAddress, r.url)
 	r.expectError([]string{"Invalid import ID"}, "import", "-no-color", baseRepoAddress, r.url+"//a?ref=stage")
+	r.expectError([]string{"Invalid import ID", `"https://(secret)@acme.io/a//b?ref=stage"`}, "import", "-no-color",
+		baseRepoAddress, "https://me:canary@acme.io/a//b?ref=stage")
 	r.expectError([]string{"Branch not found"}, "import", "-no-color", baseRepoAddress, r.url+"?ref=gone")
 	r.succeed("import", "-no-color", baseRepoAddress, r.url+"?ref=stage")
 	r.expectEmptyPlan()

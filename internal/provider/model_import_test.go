@@ -2,12 +2,15 @@ package provider_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"math/big"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -245,6 +248,10 @@ resource "kalypso_cluster_type" "test" {
 		"odd#.yaml":   strings.Split(two, "---")[0],
 	})
 	r.ownProcess() // the IDs are paths in the working directory
+	if err := errors.Join(syscall.Mkfifo(filepath.Join(r.folder, "pipe.yaml"), 0o600),
+		os.Symlink("/dev/zero", filepath.Join(r.folder, "zero.yaml"))); err != nil {
+		t.Fatal(err)
+	}
 	set := func(clusterTypes []string, configs ...string) {
 		r.write("terraform.tfvars.json", toJSON(t, map[string]any{"cluster_types": clusterTypes,
 			"configs": append([]string{}, configs...)}))
@@ -252,19 +259,22 @@ resource "kalypso_cluster_type" "test" {
 	missing := "there is no file " + filepath.Join(r.folder, "missing.yaml")
 	set([]string{
 		"missing.yaml", "missing.yaml#large", "config.yaml", "empty.yaml", "two.yaml", "two.yaml#other", "twice.yaml#large",
-		"broken.yaml#other",
+		"broken.yaml#other", "pipe.yaml", "zero.yaml#large", "https://me:canary@acme.io/a\x1b.yaml",
 	}, "config.yaml")
 	const both = `ClusterType "large", ClusterType "small"`
 	r.expectErrors(map[string][]string{
-		"Cannot import missing.yaml " + missing:       nil,
-		"Cannot import missing.yaml#large " + missing: nil,
-		"Cannot import config.yaml config.yaml":       {`contains no ClusterType. It contains: ConfigMap "other"`},
-		"Cannot import empty.yaml empty.yaml":         {"contains no ClusterType. It contains: no Kalypso object"},
-		"Cannot import two.yaml two.yaml":             {"two.yaml#NAME", both},
-		"Cannot import two.yaml#other two.yaml":       {`no ClusterType named "other"`, both},
-		"Cannot import twice.yaml#large twice.yaml":   {`contains 2 objects of kind ClusterType named "large"`},
-		"Cannot import broken.yaml#other broken.yaml": {"broken.yaml, document 3, line 10", "Invalid YAML", "line 1"},
-		`Cannot import config.yaml ConfigMap "other"`: {`has no label platform-config: "true"`},
+		"Cannot import missing.yaml " + missing:                              nil,
+		"Cannot import missing.yaml#large " + missing:                        nil,
+		"Cannot import config.yaml config.yaml":                              {`contains no ClusterType. It contains: ConfigMap "other"`},
+		"Cannot import empty.yaml empty.yaml":                                {"contains no ClusterType. It contains: no Kalypso object"},
+		"Cannot import two.yaml two.yaml":                                    {"two.yaml#NAME", both},
+		"Cannot import two.yaml#other two.yaml":                              {`no ClusterType named "other"`, both},
+		"Cannot import twice.yaml#large twice.yaml":                          {`contains 2 objects of kind ClusterType named "large"`},
+		"Cannot import pipe.yaml the file pipe.yaml":                         {"can't be read: it is not a regular file"},
+		"Cannot import zero.yaml#large the file":                             {"zero.yaml can't be read: it is not a regular file"},
+		`Cannot import https://(secret)@acme.io/a\x1b.yaml there is no file`: {`acme.io/a\x1b.yaml`},
+		"Cannot import broken.yaml#other broken.yaml":                        {"broken.yaml, document 3, line 10", "Invalid YAML", "line 1"},
+		`Cannot import config.yaml ConfigMap "other"`:                        {`has no label platform-config: "true"`},
 	}, "plan", "-no-color")
 
 	set([]string{"odd#.yaml", "broken.yaml#large"}) // another document is broken

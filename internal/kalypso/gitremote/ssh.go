@@ -40,7 +40,7 @@ func sshOpener(repo repourl.URL, s *auth, answerTimeout time.Duration) opener {
 
 // dialSSH connects. The connection closes when ctx ends, also during the handshake.
 func dialSSH(ctx context.Context, repo repourl.URL, s *auth, answerTimeout time.Duration) (*ssh.Client, func(), error) {
-	config, closeAgent, err := sshConfig(repo, s)
+	config, closeAgent, err := sshConfig(ctx, repo, s)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -76,11 +76,11 @@ func dialSSH(ctx context.Context, repo repourl.URL, s *auth, answerTimeout time.
 	return ssh.NewClient(c, channels, requests), disconnect, nil
 }
 
-func sshConfig(repo repourl.URL, s *auth) (*ssh.ClientConfig, func(), error) {
+func sshConfig(ctx context.Context, repo repourl.URL, s *auth) (*ssh.ClientConfig, func(), error) {
 	if repo.Ambiguous() { // no key of an agent either
 		return nil, nil, fmt.Errorf("%w: no key is offered because the URL %s", ErrUnauthorized, ambiguousPath)
 	}
-	db, err := hostKeys(s)
+	db, err := hostKeys(ctx, s)
 	if err != nil {
 		return nil, nil, err
 	}

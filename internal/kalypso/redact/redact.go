@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -68,6 +69,26 @@ func (s *Secrets) Redact(text string) string {
 		}
 	}
 	return text
+}
+
+// userInfo matches the user name and password of a URL, which ends at its last @ before the path.
+var userInfo = regexp.MustCompile(`(?i)([a-z][a-z0-9+.-]*)://([^/?#\s]*)@`)
+
+// UserInfo replaces the passwords of all URLs in a text that a person wrote with [Redacted], and over HTTP the user
+// names too: they may be tokens.
+func UserInfo(text string) string {
+	return userInfo.ReplaceAllStringFunc(text, func(found string) string {
+		parts := userInfo.FindStringSubmatch(found)
+		scheme, user := parts[1], parts[2]
+		name, _, hasPassword := strings.Cut(user, ":")
+		switch {
+		case strings.HasPrefix(strings.ToLower(scheme), "http"):
+			return scheme + "://" + Redacted + "@"
+		case hasPassword:
+			return scheme + "://" + name + ":" + Redacted + "@"
+		}
+		return found
+	})
 }
 
 // current returns a finder of the secrets that are known now, or nil if there are none.

@@ -33,3 +33,17 @@ func TestRedact(t *testing.T) {
 		}
 	}
 }
+
+func TestUserInfo(t *testing.T) {
+	for text, want := range map[string]string{
+		"dev@https://me:canary@acme.io/a//b?ref=main":     "dev@https://(secret)@acme.io/a//b?ref=main",
+		"https://canary@acme.io and HTTP://a:b@c@acme.io": "https://(secret)@acme.io and HTTP://(secret)@acme.io",
+		"ssh://git@acme.io/a":                             "ssh://git@acme.io/a",
+		"postgres://me:canary@db/x":                       "postgres://me:(secret)@db/x",
+		"git@acme.io:a, me@acme.io, https://acme.io/a@b":  "git@acme.io:a, me@acme.io, https://acme.io/a@b",
+	} {
+		if got := redact.UserInfo(text); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}

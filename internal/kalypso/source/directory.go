@@ -1,16 +1,20 @@
 package source
 
 import (
+	"cmp"
+	"context"
 	"fmt"
 	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/localfile"
 )
 
 // readDirectory reads a local folder. The paths in contents begin with the folder's path as given, so they are
 // relative to the working directory.
-func (r *Reader) readDirectory(c *contents) {
+func (r *Reader) readDirectory(ctx context.Context, c *contents) {
 	root := c.location.Directory
 	if at, err := os.Stat(root); err != nil || !at.IsDir() {
 		c.err = fmt.Errorf("%w: %s does not exist or is not a directory. The path is relative to the working directory; "+
@@ -27,7 +31,7 @@ func (r *Reader) readDirectory(c *contents) {
 	var entries []entry
 	ignores := map[string]string{}
 	err = filepath.WalkDir(walked, func(at string, d fs.DirEntry, err error) error {
-		if err != nil {
+		if err = cmp.Or(err, ctx.Err()); err != nil {
 			return err
 		}
 		rel, err := filepath.Rel(walked, at)
@@ -50,9 +54,9 @@ func (r *Reader) readDirectory(c *contents) {
 		if d.Name() != ignoreFile {
 			return nil
 		}
-		text, err := os.ReadFile(at)
+		text, err := localfile.Read(ctx, at, localfile.MaxSmall)
 		ignores[rel] = string(text)
-		return err
+		return named(at, err)
 	})
 	if err != nil {
 		c.err = err
@@ -65,13 +69,13 @@ func (r *Reader) readDirectory(c *contents) {
 		}
 	}
 	for _, at := range c.files {
-		if c.err = r.readFile(c, at); c.err != nil {
+		if c.err = r.readFile(ctx, c, at); c.err != nil {
 			return
 		}
 	}
 }
 
-func (r *Reader) readFile(c *contents, at string) error {
+func (r *Reader) readFile(ctx context.Context, c *contents, at string) error {
 	info, err := os.Stat(at)
 	if err != nil {
 		return err
@@ -80,9 +84,17 @@ func (r *Reader) readFile(c *contents, at string) error {
 		c.tooLarge[at] = info.Size()
 		return nil
 	}
-	text, err := os.ReadFile(at)
+	text, err := localfile.Read(ctx, at, r.limits.File)
 	c.text[at] = string(text)
-	return err
+	return named(at, err)
+}
+
+// named adds the file to an error.
+func named(at string, err error) error {
+	if err != nil {
+		return fmt.Errorf("%s: %w", at, err)
+	}
+	return nil
 }
 
 // within reports whether folder is other, or is inside it.

@@ -71,7 +71,7 @@ func (r *Reader) read(ctx context.Context, locations []Location) []*contents {
 			continue
 		}
 		if p.Directory != "" {
-			r.readDirectory(c)
+			r.readDirectory(ctx, c)
 			continue
 		}
 		key := repourl.AddressKey(c.location.Repo)

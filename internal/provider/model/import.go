@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -15,8 +14,10 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/localfile"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/redact"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/source"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
 )
@@ -27,6 +28,7 @@ import (
 func (r *modelResource) ImportState(
 	ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse,
 ) {
+	defer schemas.CleanImport(&resp.Diagnostics)
 	diags := &resp.Diagnostics
 	id := req.ID
 	var found fleet.Object
@@ -87,7 +89,7 @@ func (r *modelResource) findInRepo(ctx context.Context, identity map[string]stri
 
 // find reads the object of the kind that an import ID names.
 func (m *model) find(ctx context.Context, id string) (fleet.Object, error) {
-	file, name, text, err := readImport(id)
+	file, name, text, err := readImport(ctx, id)
 	if err != nil {
 		return nil, err
 	}
@@ -128,20 +130,24 @@ func (m *model) choose(ctx context.Context, file, name, text string) (fleet.Obje
 }
 
 // readImport splits an import ID into file and name, and reads the file. The file name may contain a #.
-func readImport(id string) (file, name, text string, err error) {
+func readImport(ctx context.Context, id string) (file, name, text string, err error) {
 	file = id
-	data, err := os.ReadFile(file)
+	data, err := localfile.Read(ctx, file, source.DefaultLimits.File)
 	if i := strings.LastIndex(id, "#"); errors.Is(err, fs.ErrNotExist) && i >= 0 {
 		file, name = id[:i], id[i+1:]
-		data, err = os.ReadFile(file)
+		data, err = localfile.Read(ctx, file, source.DefaultLimits.File)
 	}
 	if errors.Is(err, fs.ErrNotExist) {
+		file = redact.UserInfo(file) // Abs would make a path of a URL
 		at, absErr := filepath.Abs(file)
 		if absErr != nil {
 			at = file
 		}
 		return "", "", "", fmt.Errorf("there is no file %s. The ID is the path of a Kalypso YAML file, relative to "+
 			"Terraform's working directory, followed by #NAME if the file contains several objects of the kind", at)
+	}
+	if err != nil {
+		err = fmt.Errorf("the file %s can't be read: %w", file, err)
 	}
 	return file, name, string(data), err
 }

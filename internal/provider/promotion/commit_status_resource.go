@@ -247,6 +247,7 @@ func (r *commitStatus) ImportState(
 	req resource.ImportStateRequest,
 	resp *resource.ImportStateResponse,
 ) {
+	defer schemas.CleanImport(&resp.Diagnostics)
 	id := req.ID
 	if given := commitStatusIdentity.Imported(ctx, req, &resp.Diagnostics); given != nil {
 		id = status.ImportID(given["repo"], given["commit"], given["context"])

@@ -50,6 +50,7 @@ const previewOfID = "&preview="
 func (r *environmentRendering) ImportState(
 	ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse,
 ) {
+	defer schemas.CleanImport(&resp.Diagnostics)
 	id, preview, named := strings.Cut(req.ID, previewOfID)
 	if named && !slices.Contains(previews, preview) {
 		resp.Diagnostics.AddError("Invalid import ID", fmt.Sprintf("%q sets the preview to %q, which is not one of %s.",

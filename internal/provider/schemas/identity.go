@@ -9,6 +9,9 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/resource/identityschema"
 	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
 	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/redact"
 )
 
 // Identity contains the attributes by which Terraform identifies a resource, from Terraform and OpenTofu 1.12
@@ -68,4 +71,20 @@ func (identity Identity) Imported(
 		values[a.Name] = value.ValueString()
 	}
 	return values
+}
+
+// CleanImport makes the errors and warnings of an import safe to show: the ID is any text, and may contain a URL with a
+// password.
+func CleanImport(diags *diag.Diagnostics) {
+	for i, d := range *diags {
+		summary, detail := printable.Line(redact.UserInfo(d.Summary())), printable.Text(redact.UserInfo(d.Detail()))
+		clean := diag.Diagnostic(diag.NewErrorDiagnostic(summary, detail))
+		if d.Severity() == diag.SeverityWarning {
+			clean = diag.NewWarningDiagnostic(summary, detail)
+		}
+		if at, ok := d.(diag.DiagnosticWithPath); ok {
+			clean = diag.WithPath(at.Path(), clean)
+		}
+		(*diags)[i] = clean
+	}
 }

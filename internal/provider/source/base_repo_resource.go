@@ -272,6 +272,7 @@ func (r *baseRepo) Delete(ctx context.Context, req resource.DeleteRequest, resp 
 func (r *baseRepo) ImportState(
 	ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse,
 ) {
+	defer schemas.CleanImport(&resp.Diagnostics)
 	diags := &resp.Diagnostics
 	var at baserepo.EnvironmentBranch
 	if given := baseRepoIdentity.Imported(ctx, req, diags); given != nil {

@@ -19,6 +19,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 	"github.com/Azure/azure-sdk-for-go/sdk/azidentity"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/localfile"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/redact"
 )
 
@@ -142,9 +143,9 @@ var errNoToken = errors.New(
 // pipelineToken returns the token that the pipeline gives this run: from a file, the environment or GitHub Actions.
 func pipelineToken(ctx context.Context) (string, error) {
 	if file := os.Getenv("AZURE_FEDERATED_TOKEN_FILE"); file != "" {
-		token, err := os.ReadFile(file) //nolint:gosec // the pipeline names it
+		token, err := localfile.Read(ctx, file, maxToken)
 		if err != nil {
-			return "", errors.New("the file in AZURE_FEDERATED_TOKEN_FILE can't be read")
+			return "", fmt.Errorf("the file in AZURE_FEDERATED_TOKEN_FILE can't be read: %w", err)
 		}
 		return strings.TrimSpace(string(token)), nil
 	}

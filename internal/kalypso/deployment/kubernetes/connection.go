@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
-	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -19,6 +18,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/client-go/tools/clientcmd/api"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/localfile"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/redact"
 )
 
@@ -38,13 +38,13 @@ const (
 
 // Check validates a connection. It contacts no server and runs no program. The error contains no credentials.
 func (c Connection) Check() error {
-	_, err := c.config()
+	_, err := c.config(context.Background()) // package localfile limits the time
 	return err
 }
 
 // config turns the kubeconfig into a client configuration.
-func (c Connection) config() (*rest.Config, error) {
-	config, err := c.load()
+func (c Connection) config(ctx context.Context) (*rest.Config, error) {
+	config, err := c.load(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -83,10 +83,13 @@ func (c Connection) config() (*rest.Config, error) {
 	if err := checkServer(config.Clusters[at.Cluster].Server); err != nil {
 		return nil, err
 	}
+	if err := embedFiles(ctx, config.Clusters[at.Cluster], user); err != nil {
+		return nil, err
+	}
 	made, err := clientcmd.NewNonInteractiveClientConfig(*config, name, &clientcmd.ConfigOverrides{}, nil).ClientConfig()
 	if err != nil {
 		// The error may quote the file.
-		return nil, errors.New("the kubeconfig can't be used: a certificate, key or file that it refers to can't be read")
+		return nil, errors.New("the kubeconfig can't be used: a certificate or a key of it can't be read")
 	}
 	return made, nil
 }
@@ -116,17 +119,59 @@ func (c Connection) checkFiles(config *api.Config, at *api.Context) error {
 		"file contains, or set allow_files = true", strings.Join(fields, ", "))
 }
 
+// embedFiles reads the files that a kubeconfig refers to into it. client-go would read a device without an end. A token
+// is read again with each observation, since clusters replace it.
+func embedFiles(ctx context.Context, at *api.Cluster, user *api.AuthInfo) error {
+	if user == nil {
+		user = &api.AuthInfo{}
+	}
+	var token []byte
+	for _, f := range []struct {
+		field string
+		path  *string
+		data  *[]byte
+	}{
+		{"certificate-authority", &at.CertificateAuthority, &at.CertificateAuthorityData},
+		{"client-certificate", &user.ClientCertificate, &user.ClientCertificateData},
+		{"client-key", &user.ClientKey, &user.ClientKeyData},
+		{"tokenFile", &user.TokenFile, &token},
+	} {
+		if *f.path == "" || len(*f.data) > 0 { // the data count, as for kubectl
+			continue
+		}
+		data, err := localfile.Read(ctx, *f.path, localfile.MaxSmall)
+		if err != nil {
+			return fmt.Errorf("the kubeconfig can't be used: the file that its %s names can't be read: %w", f.field, err)
+		}
+		*f.path, *f.data = "", data
+	}
+	if len(token) > 0 {
+		user.Token = strings.TrimSpace(string(token))
+	}
+	return nil
+}
+
 // isPath reports whether the kubeconfig is a path rather than its content.
 func (c Connection) isPath() bool { return !strings.ContainsAny(c.Kubeconfig, "\n{") }
 
 // load parses the kubeconfig, from its content or its file.
-func (c Connection) load() (*api.Config, error) {
+func (c Connection) load(ctx context.Context) (*api.Config, error) {
 	if c.isPath() {
-		if _, err := os.Stat(c.Kubeconfig); err != nil {
-			return nil, errors.New("kubeconfig is neither the content of a kubeconfig nor the path of a readable file")
+		text, err := localfile.Read(ctx, c.Kubeconfig, localfile.MaxSmall)
+		if err != nil {
+			return nil, fmt.Errorf("kubeconfig is neither the content of a kubeconfig nor the path of a readable file: %w", err)
 		}
-		config, err := clientcmd.LoadFromFile(c.Kubeconfig)
-		if err != nil || clientcmd.ResolveLocalPaths(config) != nil {
+		config, err := clientcmd.Load(text)
+		if err != nil {
+			return nil, errors.New("the file does not contain a kubeconfig")
+		}
+		for _, at := range config.Clusters {
+			at.LocationOfOrigin = c.Kubeconfig
+		}
+		for _, user := range config.AuthInfos {
+			user.LocationOfOrigin = c.Kubeconfig
+		}
+		if clientcmd.ResolveLocalPaths(config) != nil {
 			return nil, errors.New("the file does not contain a kubeconfig")
 		}
 		return config, nil
@@ -172,8 +217,8 @@ type client struct {
 }
 
 // connect returns a client without contacting the cluster. It runs no program.
-func (c Connection) connect() (*client, error) {
-	config, err := c.config()
+func (c Connection) connect(ctx context.Context) (*client, error) {
+	config, err := c.config(ctx)
 	if err != nil || config.ExecProvider == nil {
 		return newClient(config, err)
 	}

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -35,6 +36,10 @@ func TestCheck(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "kubeconfig")
 	if err := os.WriteFile(file, []byte(config("https://10.0.0.1")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	pipe := filepath.Join(dir, "pipe")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	ran := filepath.Join(dir, "ran")
@@ -70,6 +75,14 @@ func TestCheck(t *testing.T) {
 		"plain http":             {kubernetes.Connection{Kubeconfig: config("http://10.0.0.1")}, "does not use TLS"},
 		"plain http on loopback": {kubernetes.Connection{Kubeconfig: config("http://127.0.0.1:8080")}, ""},
 		"no server":              {kubernetes.Connection{Kubeconfig: config("canary")}, "not a URL"},
+		"a device":               {kubernetes.Connection{Kubeconfig: "/dev/zero"}, "not a regular file"},
+		"a pipe":                 {kubernetes.Connection{Kubeconfig: pipe}, "not a regular file"},
+		"a token without an end": {kubernetes.Connection{Kubeconfig: strings.Replace(good, "token: canary-token",
+			"tokenFile: /dev/zero", 1), AllowFiles: true}, "the file that its tokenFile names can't be read: it is not a regular"},
+		"a token from a pipe": {kubernetes.Connection{Kubeconfig: strings.Replace(good, "token: canary-token",
+			"tokenFile: "+pipe, 1), AllowFiles: true}, "not a regular file"},
+		"an authority without an end": {kubernetes.Connection{Kubeconfig: strings.Replace(good, "cluster: {",
+			"cluster: {certificate-authority: /dev/zero, ", 1), AllowFiles: true}, "its certificate-authority names can't be read"},
 		"a missing key file": {kubernetes.Connection{Kubeconfig: strings.Replace(good, "token: canary-token",
 			"client-certificate: /canary/a, client-key: /canary/b", 1), AllowFiles: true}, "can't be read"},
 	} {

@@ -39,7 +39,7 @@ func (s Source) Reports(ctx context.Context, of deployment.Rendering) ([]deploym
 	var wrong []error
 	for i, name := range names {
 		var err error
-		if clients[i], err = s[name].connect(); err != nil {
+		if clients[i], err = s[name].connect(ctx); err != nil {
 			wrong = append(wrong, fmt.Errorf("cluster %q: %w", name, err))
 		}
 	}

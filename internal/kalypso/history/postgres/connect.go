@@ -15,6 +15,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/clock"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/localfile"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/redact"
 )
 
@@ -84,6 +85,9 @@ func parse(text string) (*pgx.ConnConfig, error) {
 		}
 		text += separator + "sslmode=verify-full"
 	}
+	if err := checkFiles(parameters); err != nil {
+		return nil, err
+	}
 	config, err := pgx.ParseConfig(text)
 	var file *fs.PathError
 	switch {
@@ -107,6 +111,20 @@ func parse(text string) (*pgx.ConnConfig, error) {
 	config.DefaultQueryExecMode = pgx.QueryExecModeExec
 	config.StatementCacheCapacity, config.DescriptionCacheCapacity = 0, 0
 	return config, nil
+}
+
+// checkFiles returns an error if a file that the URL or a variable names has no end: pgx would read it nevertheless.
+func checkFiles(parameters url.Values) error {
+	for _, name := range []string{"sslrootcert", "sslcert", "sslkey", "passfile", "servicefile"} {
+		for _, path := range append(parameters[name], os.Getenv("PG"+strings.ToUpper(name))) {
+			_, err := localfile.Read(context.Background(), path, localfile.MaxSmall) // which limits the time
+			if errors.Is(err, localfile.ErrNotRegular) || errors.Is(err, localfile.ErrTooLarge) ||
+				errors.Is(err, localfile.ErrSlow) {
+				return fmt.Errorf("the file of %s, from the URL of PostgreSQL or its variables, can't be read: %w", name, err)
+			}
+		}
+	}
+	return nil
 }
 
 // verified reports whether a connection to a host verifies it, or stays on this machine.

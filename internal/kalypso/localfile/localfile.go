@@ -1,0 +1,77 @@
+// Package localfile reads files of this machine that people name: regular files alone, bounded in size and time. A
+// device or a pipe has no end, and may never have a beginning.
+package localfile
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"syscall"
+	"time"
+)
+
+// Errors of [Read], beside those of the file system.
+var (
+	ErrNotRegular = errors.New("it is not a regular file")
+	ErrTooLarge   = errors.New("it is too large")
+	ErrSlow       = errors.New("it can't be read in time")
+)
+
+// MaxSmall is a bound for files that a person writes, or that contain a token, a key or certificates.
+const MaxSmall = 4 << 20
+
+// patience is the time in which a disk answers. One on the network may never do so.
+const patience = 30 * time.Second
+
+// Read reads a regular file of at most limit bytes, or what a link to one leads to. Its errors don't contain the path,
+// which may be a secret that was put in the wrong place.
+func Read(ctx context.Context, path string, limit int64) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	type result struct {
+		data []byte
+		err  error
+	}
+	done := make(chan result, 1)
+	go func() {
+		data, err := read(path, limit)
+		done <- result{data, err}
+	}()
+	select {
+	case r := <-done:
+		return r.data, withoutPath(r.err)
+	case <-ctx.Done():
+		return nil, ErrSlow
+	}
+}
+
+func read(path string, limit int64) ([]byte, error) {
+	// Opening a pipe without this flag waits for a writer.
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) //nolint:gosec // the caller says why people may name it
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	switch {
+	case err != nil:
+		return nil, err
+	case !info.Mode().IsRegular():
+		return nil, ErrNotRegular
+	}
+	data, err := io.ReadAll(io.LimitReader(f, limit+1)) // files in /proc have size 0
+	if int64(len(data)) > limit {
+		return nil, fmt.Errorf("%w: the limit is %d bytes", ErrTooLarge, limit)
+	}
+	return data, err
+}
+
+func withoutPath(err error) error {
+	var at *os.PathError
+	if errors.As(err, &at) {
+		return at.Err
+	}
+	return err
+}
