@@ -1,12 +1,17 @@
 package hostingtest
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
+	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
@@ -49,6 +54,166 @@ var answers = []row{
 			}
 		}
 	}},
+	{"a part of an answer that is null is an error of the server, or does not matter", func(p *place) {
+		recorder := &recorder{}
+		host := p.world.HostOver(p, Writer, recorder)
+		repo, err := host.Repo(p.people.URL())
+		if err != nil {
+			p.Fatal(err)
+		}
+		now := hosting.PullRequest{}
+		variants := 0
+		for _, op := range operations(p.head("change")) {
+			recorder.exchanges = nil
+			if now.Number > 0 {
+				now = p.got(repo.Read(p.ctx, now.Number))
+				recorder.exchanges = nil
+			}
+			if err := op.do(p.ctx, repo, now); err != nil {
+				p.Fatalf("%s: %v", op.name, err)
+			}
+			exchanges := recorder.exchanges
+			if now.Number == 0 {
+				now = p.got(repo.Find(p.ctx, query))
+			}
+			for i, e := range exchanges {
+				if strings.HasPrefix(e.key, http.MethodOptions) { // see replay
+					continue
+				}
+				for _, part := range nulls(e.body) {
+					variants++
+					p.withNull(op, now, &replay{exchanges: exchanges, at: i, variant: part, used: map[int]bool{}})
+				}
+			}
+		}
+		if variants < 100 {
+			p.Errorf("only %d answers were tried", variants)
+		}
+	}},
+}
+
+// withNull does an operation on recorded answers, of which one has null in one place.
+func (p *place) withNull(op operation, now hosting.PullRequest, answers *replay) {
+	p.Helper()
+	what := fmt.Sprintf("%s: the answer to %s, %s null", op.name, answers.exchanges[answers.at].key, answers.path)
+	defer func() {
+		if r := recover(); r != nil {
+			p.Errorf("%s: panic: %v", what, r)
+		}
+	}()
+	repo, err := p.world.HostOver(p, Writer, answers).Repo(p.people.URL())
+	if err != nil {
+		p.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(p.ctx, 10*time.Second)
+	defer cancel()
+	err = op.do(ctx, repo, now)
+	var e *hosting.Error
+	switch wholeObject := answers.path == "" && answers.exchanges[answers.at].body[0] == '{'; {
+	case err == nil && wholeObject:
+		p.Errorf("%s: no error", what)
+	case err != nil && (!errors.As(err, &e) || e.Host == "" || e.Kind == nil):
+		p.Errorf("%s: the error %v is not one of the host", what, err)
+	}
+}
+
+// exchange is a request, with its answer.
+type exchange struct {
+	key    string // method and path
+	status int
+	header http.Header
+	body   string
+}
+
+// recorder is a transport that records what it exchanges.
+type recorder struct {
+	mu        sync.Mutex
+	exchanges []exchange
+}
+
+func (r *recorder) RoundTrip(req *http.Request) (*http.Response, error) {
+	resp, err := http.DefaultTransport.RoundTrip(req)
+	if err != nil {
+		return nil, err
+	}
+	body, err := io.ReadAll(resp.Body)
+	_ = resp.Body.Close()
+	resp.Body = io.NopCloser(bytes.NewReader(body))
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.exchanges = append(r.exchanges, exchange{req.Method + " " + req.URL.Path, resp.StatusCode, resp.Header, string(body)})
+	return resp, err
+}
+
+// replay is a transport that gives recorded answers, of which one has another body.
+type replay struct {
+	exchanges []exchange
+	at        int
+	variant
+
+	mu   sync.Mutex
+	used map[int]bool
+}
+
+func (r *replay) RoundTrip(req *http.Request) (*http.Response, error) {
+	if req.Method == http.MethodOptions { // the library of Azure DevOps keeps the answer for all hosts of the process
+		return http.DefaultTransport.RoundTrip(req)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for i, e := range r.exchanges {
+		if e.key != req.Method+" "+req.URL.Path || r.used[i] {
+			continue
+		}
+		r.used[i] = true
+		if i == r.at {
+			e.body = r.body
+		}
+		return &http.Response{
+			StatusCode: e.status, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Request: req, Header: e.header.Clone(),
+			Body: io.NopCloser(strings.NewReader(e.body)),
+		}, nil
+	}
+	return &http.Response{
+		StatusCode: http.StatusNotFound, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Request: req,
+		Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(strings.NewReader("{}")),
+	}, nil
+}
+
+// variant is JSON with null in one place.
+type variant struct{ path, body string }
+
+// nulls returns JSON with each of its parts replaced by null.
+func nulls(body string) []variant {
+	var parsed any
+	if json.Unmarshal([]byte(body), &parsed) != nil {
+		return nil
+	}
+	all := []variant{{"", "null"}}
+	var visit func(path string, part any)
+	visit = func(path string, part any) {
+		try := func(name string, set func(any), old any) {
+			set(nil)
+			text, err := json.Marshal(parsed)
+			if err == nil {
+				all = append(all, variant{path + name, string(text)})
+			}
+			set(old)
+			visit(path+name, old)
+		}
+		switch part := part.(type) {
+		case []any:
+			for i, old := range part {
+				try(fmt.Sprintf("[%d]", i), func(v any) { part[i] = v }, old)
+			}
+		case map[string]any:
+			for _, name := range slices.Sorted(maps.Keys(part)) {
+				try("."+name, func(v any) { part[name] = v }, part[name])
+			}
+		}
+	}
+	visit("", parsed)
+	return all
 }
 
 // repeating is a transport that answers each request with its own credential.

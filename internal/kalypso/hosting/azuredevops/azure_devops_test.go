@@ -682,3 +682,22 @@ func TestReviewerNames(t *testing.T) {
 		t.Errorf("asked: %+v", opened)
 	}
 }
+
+// TestNullLocations: the library uses each part of the list of the API's resources, which it reads first.
+func TestNullLocations(t *testing.T) {
+	t.Parallel()
+	for name, body := range map[string]string{
+		"whole": `null`, "list": `{"value":null}`, "entry": `{"value":[null]}`, "entry after a mark": "\ufeff{\"value\":[null]}",
+		"id": `{"value":[{"id":null}]}`,
+		"path": `{"value":[{"id":"9946fd70-0d40-406e-b686-b4744cbbcc37","area":"git","resourceName":"pullRequests",` +
+			`"routeTemplate":null,"minVersion":"1.0","maxVersion":"7.2","releasedVersion":"7.1"}]}`,
+		"no JSON": `<html>`,
+	} {
+		p := newPlace(t) // with a URL of its own, since the library keeps the list by URL
+		p.Fake.Fail(http.MethodOptions, "", -1, azuredevopsfake.Failure{Status: http.StatusOK, Body: body})
+		var e *hosting.Error
+		if _, err := p.repo.Read(p.Within(time.Minute), 1); !errors.As(err, &e) || e.Host == "" {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/microsoft/azure-devops-go-api/azuredevops/v7"
+
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting/httpapi"
 )
@@ -36,7 +38,7 @@ func (t answers) RoundTrip(req *http.Request) (*http.Response, error) {
 	if seen, ok := req.Context().Value(seenKey{}).(*time.Time); ok {
 		*seen, _ = http.ParseTime(resp.Header.Get("Date"))
 	}
-	if resp.StatusCode < http.StatusMultipleChoices {
+	if resp.StatusCode < http.StatusMultipleChoices && req.Method != http.MethodOptions {
 		return resp, nil
 	}
 	defer resp.Body.Close()
@@ -44,7 +46,30 @@ func (t answers) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
+	if resp.StatusCode < http.StatusMultipleChoices {
+		if err := checkLocations(body); err != nil {
+			return nil, err
+		}
+		resp.Body = io.NopCloser(bytes.NewReader(body))
+		return resp, nil
+	}
 	return nil, &refusal{resp.StatusCode, cmp.Or(parseError(body).Message, http.StatusText(resp.StatusCode))}
+}
+
+// checkLocations returns an error for a list of the API's resources with a part that is null: the library would use it.
+func checkLocations(body []byte) error {
+	var list struct{ Value []azuredevops.ApiResourceLocation }
+	if json.Unmarshal(bytes.TrimPrefix(body, []byte("\ufeff")), &list) != nil {
+		return nil // the library says so
+	}
+	for _, l := range list.Value {
+		if l.Id == nil || l.Area == nil || l.ResourceName == nil || l.RouteTemplate == nil || l.MinVersion == nil ||
+			l.MaxVersion == nil || l.ReleasedVersion == nil {
+			return &httpapi.Failure{Host: hostName, Kind: hosting.ErrUnavailable, Status: http.StatusOK,
+				Cause: errors.New("the server's list of its resources lacks an id, a path or a version")}
+		}
+	}
+	return nil
 }
 
 // seenKey is the key of the time of the last answer in a context: the library hides the headers.

@@ -10,6 +10,7 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
+	"reflect"
 	"strconv"
 	"strings"
 	"time"
@@ -53,6 +54,9 @@ func (c *Client) call(ctx context.Context, op, method, path string, body, into a
 	}
 	if into != nil {
 		err = json.Unmarshal(answer, into)
+		if err == nil && reflect.ValueOf(into).Elem().Kind() == reflect.Struct && string(bytes.TrimSpace(answer)) == "null" {
+			err = errors.New("the server's answer is null")
+		}
 	}
 	return resp.Header, c.failed(op, err)
 }

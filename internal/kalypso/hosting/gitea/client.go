@@ -70,7 +70,8 @@ func New(c Config) (*Client, error) {
 		Limited: func(resp *http.Response, _ []byte) (time.Time, bool) {
 			return time.Time{}, resp.StatusCode == http.StatusTooManyRequests
 		},
-		Transport: c.Transport, Clock: c.Clock, HeaderTimeout: c.HeaderTimeout, Secrets: c.Secrets, OnRetry: c.OnRetry,
+		NullIsEmpty: true, // as a Go server
+		Transport:   c.Transport, Clock: c.Clock, HeaderTimeout: c.HeaderTimeout, Secrets: c.Secrets, OnRetry: c.OnRetry,
 	}).Client(httpapi.Authorization{
 		Credential: func(context.Context) (string, error) { return c.Token, nil }, Set: httpapi.Bearer,
 	})

@@ -235,7 +235,9 @@ func convert(m *gitlab.BasicMergeRequest) *hosting.PullRequest {
 		c.AutoMerge = autoMerge(m)
 	}
 	for _, u := range m.Reviewers {
-		c.Reviewers = append(c.Reviewers, u.Username)
+		if u != nil {
+			c.Reviewers = append(c.Reviewers, u.Username)
+		}
 	}
 	return c
 }

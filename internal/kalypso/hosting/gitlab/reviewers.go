@@ -68,6 +68,9 @@ func (r *repo) reviewerIDs(ctx context.Context, number int) (ids []int64, err er
 		return nil, err
 	}
 	for _, u := range m.Reviewers {
+		if u == nil { // which an edit would drop
+			return nil, r.rejected(r.askOp(), hosting.FieldReviewers, errors.New("the server's answer has null as a reviewer"))
+		}
 		ids = append(ids, u.ID)
 	}
 	return ids, nil

@@ -27,6 +27,8 @@ type Config struct {
 	// IsSignIn reports whether an answer is a page to sign in, which means that the credential is not accepted. Nil:
 	// the host sends no such page.
 	IsSignIn func(*http.Response) bool
+	// NullIsEmpty says that the host answers null in place of an empty list.
+	NullIsEmpty bool
 	// MayContainErrors reports whether a successful answer of an address may contain errors, which are then redacted.
 	// Nil: no.
 	MayContainErrors func(*url.URL) bool

@@ -3,11 +3,13 @@ package httpapi
 import (
 	"bytes"
 	"crypto/tls"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
+	"slices"
 	"strconv"
 	"time"
 
@@ -116,6 +118,29 @@ func (a *API) readAll(resp *http.Response) error {
 		return a.failure(hosting.ErrRejected, resp.StatusCode, errTooLarge)
 	}
 	return err
+}
+
+// errNull means that an answer has nothing where an object must be. Libraries would return a nil object, or a zero one
+// without an error.
+var errNull = errors.New("the server's answer is null, or a list with null")
+
+// hasNull reports whether an answer is null, or a list that contains null.
+func hasNull(body []byte) bool {
+	isNull := func(part []byte) bool { return string(bytes.TrimSpace(part)) == "null" }
+	body = bytes.TrimSpace(bytes.TrimPrefix(body, []byte("\ufeff")))
+	var list []json.RawMessage
+	switch {
+	case isNull(body):
+		return true
+	case bytes.HasPrefix(body, []byte("[")):
+		_ = json.Unmarshal(body, &list) // not JSON: the caller notices
+	case bytes.HasPrefix(body, []byte("{")):
+		var of struct{ Value json.RawMessage } // of Azure DevOps
+		if json.Unmarshal(body, &of) == nil {
+			_ = json.Unmarshal(of.Value, &list)
+		}
+	}
+	return slices.ContainsFunc(list, func(part json.RawMessage) bool { return isNull(part) })
 }
 
 // bodyOf returns the body of an answer without consuming it.

@@ -145,6 +145,9 @@ func (t *transport) attempt(req *http.Request) (resp *http.Response, credential 
 		if resp.StatusCode >= http.StatusMultipleChoices || t.MayContainErrors != nil && t.MayContainErrors(to) {
 			resp.Body = t.redacted(bodyOf(resp))
 		}
+		if resp.StatusCode < http.StatusMultipleChoices && !t.NullIsEmpty && hasNull(bodyOf(resp)) {
+			return nil, credential, t.failure(hosting.ErrUnavailable, resp.StatusCode, errNull)
+		}
 		if !redirected(resp.StatusCode) || t.isSignIn(resp) {
 			if resp.StatusCode >= http.StatusMultipleChoices {
 				t.redactHeaders(resp.Header)
