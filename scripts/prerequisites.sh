@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # Checks for the named commands, and installs what it can: openssh-server, gnupg, etcd-server, postgresql,
-# pgbouncer, chromium, gcc and git through apt, as root, and OpenTofu from its Go module. Then it lists all missing commands,
-# and where to get them.
+# pgbouncer, tinyproxy, chromium, gcc and git through apt, as root, and OpenTofu from its Go module. Then it lists all
+# missing commands, and where to get them.
 #
 # With --optional it fails only in CI (CI=true).
 #
-# usage: scripts/prerequisites.sh [--optional] go|git|terraform|sshd|gpg|etcd|postgres|pgbouncer|npm|chromium|gcc …
+# usage: scripts/prerequisites.sh [--optional] go|git|terraform|sshd|gpg|etcd|postgres|pgbouncer|tinyproxy|npm|chromium|gcc …
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -116,6 +116,11 @@ check_pgbouncer() {
     missing+=("PgBouncer, for the tests of the history: apt-get install pgbouncer, or your system's package")
 }
 
+check_tinyproxy() {
+  have tinyproxy || apt_install tinyproxy || true
+  have tinyproxy || missing+=("tinyproxy, for the tests of proxies: apt-get install tinyproxy, or your system's package")
+}
+
 # npm installs Mermaid's parser, which Node.js runs.
 check_npm() {
   have npm || apt_install npm || true # which needs nodejs
@@ -145,7 +150,7 @@ check_gcc() {
 
 for name in "$@"; do
   case $name in
-  go | git | terraform | sshd | gpg | etcd | postgres | pgbouncer | npm | chromium | gcc) "check_$name" ;;
+  go | git | terraform | sshd | gpg | etcd | postgres | pgbouncer | tinyproxy | npm | chromium | gcc) "check_$name" ;;
   *)
     echo "prerequisites.sh: unknown prerequisite: $name" >&2
     exit 2

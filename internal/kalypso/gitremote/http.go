@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/repourl"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/webproxy"
 )
 
 // dialTimeout bounds the time to open a connection.
@@ -39,7 +40,7 @@ type httpSession struct {
 
 func (c *Client) httpOpener(repo repourl.URL, s *auth) opener {
 	client := &http.Client{
-		Transport:     &authTransport{base: c.roundTripper(s), client: c, asked: repo, with: s},
+		Transport:     &authTransport{client: c, asked: repo, with: s},
 		CheckRedirect: checkRedirect,
 	}
 	return func(ctx context.Context, service, protocol string) (session, error) {
@@ -158,6 +159,9 @@ func (h *httpSession) signInError(res *http.Response) error {
 // statusError returns the error for a status. It includes a plain-text body, but never one behind a redirect: a
 // malicious redirect could lead to a server that only this machine can reach.
 func (h *httpSession) statusError(res *http.Response) error {
+	if err := webproxy.Answered(res); err != nil {
+		return fmt.Errorf("%w: %w", ErrUnreachable, err)
+	}
 	e := &statusError{text: fmt.Sprintf("HTTP status %d %s", res.StatusCode, http.StatusText(res.StatusCode))}
 	switch redirect := h.redirect(res.Request.URL); {
 	case redirect != "":
@@ -259,7 +263,6 @@ func (c *Client) roundTripper(s *auth) *http.Transport {
 		return t
 	}
 	t := &http.Transport{
-		Proxy:                 http.ProxyFromEnvironment,
 		DialContext:           (&net.Dialer{Timeout: dialTimeout, KeepAlive: 30 * time.Second}).DialContext,
 		ForceAttemptHTTP2:     true,
 		MaxIdleConns:          10,
@@ -268,6 +271,7 @@ func (c *Client) roundTripper(s *auth) *http.Transport {
 		ExpectContinueTimeout: time.Second,
 		TLSClientConfig:       &tls.Config{MinVersion: tls.VersionTLS12},
 	}
+	webproxy.Configure(t)
 	if s != nil {
 		t.TLSClientConfig.RootCAs = s.roots // nil: the system's
 	}

@@ -38,7 +38,6 @@ func checkRedirect(next *http.Request, via []*http.Request) error {
 // authTransport adds the credential of the requested repository, and never the one of a redirect's target. A team
 // controls the redirects of its server, and could otherwise choose where the platform's credentials go.
 type authTransport struct {
-	base   http.RoundTripper
 	client *Client
 	asked  repourl.URL
 	with   *auth // credential of asked; nil: none
@@ -77,7 +76,16 @@ func (a *authTransport) send(req *http.Request, login Login) (*http.Response, er
 		req = req.Clone(req.Context())
 		req.Header.Set("Authorization", login.header())
 	}
-	return a.base.RoundTrip(req)
+	return a.connections(req.URL).RoundTrip(req)
+}
+
+// connections returns the connection pool for a request. Another server must not be trusted because the authority of
+// the requested one vouches for it, so it needs a credential of its own with an authority, or one of the system's.
+func (a *authTransport) connections(u *url.URL) http.RoundTripper {
+	if to := requestedRepo(u); !a.asked.SameServer(to) {
+		return a.client.roundTripper(a.client.findAuth(to))
+	}
+	return a.client.roundTripper(a.with)
 }
 
 // refused reports whether a server does not accept the credential of a request: by its status, or with a sign-in page.

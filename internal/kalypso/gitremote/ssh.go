@@ -11,9 +11,9 @@ import (
 
 	sshagent "github.com/xanzy/ssh-agent"
 	"golang.org/x/crypto/ssh"
-	"golang.org/x/net/proxy"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/repourl"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/webproxy"
 )
 
 // sshOpener runs a service over a new SSH connection.
@@ -46,7 +46,7 @@ func dialSSH(ctx context.Context, repo repourl.URL, s *auth, answerTimeout time.
 	}
 	dialCtx, cancel := context.WithTimeout(ctx, dialTimeout)
 	defer cancel()
-	conn, err := proxy.Dial(dialCtx, "tcp", repo.Address())
+	conn, err := webproxy.Dial(dialCtx, "tcp", repo.Address())
 	if err != nil {
 		closeAgent()
 		if !fitsDeadline(ctx, 0) { // the dialer gives up at the deadline of ctx, often just before ctx is done

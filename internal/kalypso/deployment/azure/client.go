@@ -22,6 +22,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/clock"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/redact"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/webproxy"
 )
 
 // Limits on queries and on the responses of Azure Resource Graph.
@@ -253,8 +254,14 @@ func serverMessage(resp *http.Response, secrets *redact.Secrets) string {
 // transport returns a client that limits the size of responses and records the tokens that it sends. It follows no
 // redirects, which would forward the token.
 func transport(secrets *redact.Secrets) *http.Client {
+	network := http.DefaultTransport
+	if t, ok := network.(*http.Transport); ok {
+		t = t.Clone()
+		webproxy.Configure(t)
+		network = t
+	}
 	return &http.Client{
-		Transport:     bounded{http.DefaultTransport, secrets},
+		Transport:     bounded{network, secrets},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/clock"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/redact"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/webproxy"
 )
 
 // Config configures an [API].
@@ -115,6 +116,7 @@ func network(headerTimeout time.Duration) http.RoundTripper {
 		return http.DefaultTransport
 	}
 	t = t.Clone()
+	webproxy.Configure(t)
 	t.ResponseHeaderTimeout = headerTimeout
 	return t
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/webproxy"
 )
 
 // The waits if the host gives none. GitHub's documentation asks for at least a minute after a secondary rate limit, and
@@ -72,7 +73,12 @@ func maxAttempts(err error) int {
 	var noTLS tls.RecordHeaderError
 	var lookup *net.DNSError
 	var dial *net.OpError
+	var proxy *webproxy.Refused
 	switch {
+	case errors.As(err, &proxy) && !proxy.Temporary():
+		return 1
+	case errors.As(err, &proxy):
+		return maxDials
 	case errors.As(err, &certificate), errors.As(err, &noTLS), errors.As(err, &lookup) && lookup.IsNotFound:
 		return 1
 	case errors.As(err, &dial) && dial.Op == "dial":

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/webproxy"
 )
 
 // transport adds the credential to requests and retries temporary failures until the deadline of the context, or
@@ -138,6 +139,9 @@ func (t *transport) attempt(req *http.Request) (resp *http.Response, credential 
 		if resp, err = t.Transport.RoundTrip(one); err == nil {
 			resp.Request = one
 			err = t.readAll(resp)
+		}
+		if err == nil {
+			err = webproxy.Answered(resp)
 		}
 		if err != nil {
 			return nil, credential, t.Secrets.Error(err)

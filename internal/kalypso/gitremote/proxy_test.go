@@ -1,0 +1,161 @@
+package gitremote_test
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/programs"
+)
+
+// TestProxyRefuses: the error names the proxy that refuses to connect, and not its password.
+func TestProxyRefuses(t *testing.T) {
+	for _, status := range []int{401, 403, 407, 500} {
+		for _, scheme := range []string{"https", "http"} {
+			if scheme == "http" && status != http.StatusProxyAuthRequired {
+				continue // which the server may answer too
+			}
+			proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				http.Error(w, "refused "+r.Header.Get("Proxy-Authorization"), status)
+			}))
+			t.Setenv("HTTPS_PROXY", strings.Replace(proxy.URL, "://", "://me:canary@", 1))
+			t.Setenv("HTTP_PROXY", strings.Replace(proxy.URL, "://", "://me:canary@", 1))
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			_, err := open(t, scheme+"://git.acme.test/team/repo", nil).Ref(ctx, main)
+			cancel()
+			proxy.Close()
+			is(t, err, gitremote.ErrUnreachable)
+			if text := err.Error(); !strings.Contains(text, fmt.Sprintf("the proxy %s refuses the connection: HTTP status %d",
+				proxy.URL, status)) || strings.Contains(text, "canary") {
+				t.Errorf("%s, %d: %v", scheme, status, err)
+			}
+		}
+	}
+}
+
+// TestProxyAddress: a variable that can't be used is an error without the variable's password.
+func TestProxyAddress(t *testing.T) {
+	for _, value := range []string{
+		"http://me:canary%zz@proxy", "gopher://me:canary@proxy", "http://me:canary@proxy:port",
+	} {
+		t.Setenv("HTTPS_PROXY", value)
+		_, err := open(t, "https://git.acme.test/team/repo", nil).Ref(t.Context(), main)
+		if err == nil || !strings.Contains(err.Error(), "HTTPS_PROXY") || strings.Contains(err.Error(), "canary") {
+			t.Errorf("%s: %v", value, err)
+		}
+	}
+}
+
+// TestSSHProxy: an ALL_PROXY that SSH can't use is an error, unless NO_PROXY names the server.
+func TestSSHProxy(t *testing.T) {
+	server := gitserver.NewSSH(t)
+	repo := gitserver.InitBare(t)
+	gitserver.Seed(t, repo, "main", map[string]string{"a": "b"})
+	ref := func() error {
+		_, err := open(t, server.URL(repo), []gitremote.Credential{
+			{URL: "ssh://" + server.Host, PrivateKey: server.PrivateKey, KnownHosts: server.KnownHosts},
+		}).Ref(t.Context(), main)
+		return err
+	}
+	for value, said := range map[string]string{
+		"http://me:canary@127.0.0.1:1": "can't use the proxy in ALL_PROXY", "gopher://x": "can't use the proxy in ALL_PROXY",
+		"me:canary@x:1080": "can't use the proxy in ALL_PROXY", "socks5://127.0.0.1:1": "127.0.0.1:1",
+	} {
+		t.Setenv("NO_PROXY", "other.test")
+		t.Setenv("ALL_PROXY", value)
+		if err := ref(); err == nil || !strings.Contains(err.Error(), said) || strings.Contains(err.Error(), "canary") {
+			t.Errorf("%s: %v", value, err)
+		}
+		t.Setenv("NO_PROXY", "127.0.0.1,localhost")
+		if err := ref(); err != nil {
+			t.Errorf("%s, without a proxy for the server: %v", value, err)
+		}
+	}
+	t.Setenv("ALL_PROXY", "")
+	if err := ref(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestRedirectedAuthority: the authority of the requested server does not vouch for the target of a redirect.
+func TestRedirectedAuthority(t *testing.T) {
+	repo := gitserver.InitBare(t)
+	gitserver.Seed(t, repo, "main", map[string]string{"a": "b"})
+	target, to := gitserver.Serve(t, repo, gitserver.WithTLS())
+	asked, url := gitserver.Serve(t, gitserver.InitBare(t), gitserver.WithTLS())
+	for name, tc := range map[string]struct {
+		credentials []gitremote.Credential
+		trusted     bool
+	}{
+		"both authorities for the requested server": {[]gitremote.Credential{
+			{URL: asked.URL, CACertificate: asked.CA + target.CA}}, false},
+		"an authority for the target": {[]gitremote.Credential{{URL: asked.URL, CACertificate: asked.CA},
+			{URL: target.URL, CACertificate: target.CA}}, true},
+	} {
+		asked.Fail(gitserver.Fault{Status: http.StatusFound, Header: http.Header{
+			"Location": {to + "/info/refs?service=git-upload-pack"}}})
+		before := len(target.Requests())
+		_, err := open(t, url, tc.credentials).Ref(t.Context(), main)
+		if (err == nil) != tc.trusted || (len(target.Requests()) > before) != tc.trusted {
+			t.Errorf("%s: %v, requests %v", name, err, target.Requests())
+		}
+		if err != nil && !strings.Contains(err.Error(), "certificate") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+var tinyproxyProgram = programs.Program{Name: "tinyproxy", Add: "apt-get install tinyproxy"}
+
+// TestTinyproxy does the same with a real proxy, which wants a password and allows one port.
+func TestTinyproxy(t *testing.T) {
+	binary := tinyproxyProgram.Find(t, "tinyproxy", "/usr/bin/tinyproxy", "/usr/sbin/tinyproxy")
+	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := l.Addr().String()
+	_ = l.Close()
+	_, port, _ := net.SplitHostPort(address)
+	config := filepath.Join(t.TempDir(), "tinyproxy.conf")
+	text := "Port " + port + "\nListen 127.0.0.1\nBasicAuth me canary\nConnectPort 443\nTimeout 10\nMaxClients 10\n"
+	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	server := exec.CommandContext(t.Context(), binary, "-d", "-c", config)
+	if err := server.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _, _ = server.Process.Kill(), server.Wait() })
+	for range 100 { // until it listens
+		if conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", address); err == nil {
+			_ = conn.Close()
+			break
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	for url, tc := range map[string]struct{ proxy, says string }{
+		"https://git.acme.test/team/repo":      {address, "407"},
+		"https://git2.acme.test/team/repo":     {"me:canary2@" + address, "401"},
+		"https://git.acme.test:8443/team/repo": {"me:canary@" + address, "403"},
+		"https://git.acme.invalid/team/repo":   {"me:canary@" + address, "500"},
+	} {
+		t.Setenv("HTTPS_PROXY", "http://"+tc.proxy)
+		_, err := open(t, url, nil).Ref(t.Context(), main)
+		is(t, err, gitremote.ErrUnreachable)
+		if text := err.Error(); !strings.Contains(text, "the proxy http://"+address+" refuses the connection: HTTP status "+
+			tc.says) || strings.Contains(text, "canary") {
+			t.Errorf("%s over %s: %v", url, tc.proxy, err)
+		}
+	}
+}

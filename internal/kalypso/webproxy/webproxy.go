@@ -1,0 +1,143 @@
+// Package webproxy connects to servers through the proxies that the environment names, and names the proxy in errors,
+// without its password.
+package webproxy
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+
+	"golang.org/x/net/http/httpproxy"
+	"golang.org/x/net/proxy"
+)
+
+// Refused means that a proxy refuses a connection.
+type Refused struct {
+	Proxy  string // scheme, host and port
+	Status int    // HTTP status
+}
+
+func (r *Refused) Error() string {
+	text := fmt.Sprintf("the proxy %s refuses the connection: HTTP status %d %s", r.Proxy, r.Status,
+		http.StatusText(r.Status))
+	switch r.Status {
+	case http.StatusProxyAuthRequired, http.StatusUnauthorized:
+		text += "; set its user and password in HTTPS_PROXY"
+	case http.StatusForbidden:
+		text += "; it must allow this server, or NO_PROXY must name the server"
+	}
+	return text
+}
+
+// Temporary reports whether the proxy may accept the connection later.
+func (r *Refused) Temporary() bool { return r.Status >= http.StatusInternalServerError }
+
+// refused returns the error for the status of a proxy.
+func refused(by *url.URL, status int) *Refused {
+	return &Refused{Proxy: by.Scheme + "://" + by.Host, Status: status}
+}
+
+// errAddress means that a variable has no address of a proxy. The variable may contain a password.
+var errAddress = errors.New("HTTPS_PROXY or HTTP_PROXY is not the address of a proxy, such as " +
+	"http://proxy.acme.io:3128; the schemes are http, https, socks5 and socks5h")
+
+// schemes are the schemes of proxies for HTTP.
+var schemes = []string{"http", "https", "socks5", "socks5h"}
+
+// unusable takes the place of a variable that is no address: the library would connect without a proxy.
+const unusable = "http://unusable.invalid"
+
+// fromEnvironment returns the function that returns the proxy for a URL, or nil for none.
+func fromEnvironment() func(*url.URL) (*url.URL, error) {
+	config := httpproxy.FromEnvironment()
+	for _, value := range []*string{&config.HTTPProxy, &config.HTTPSProxy} {
+		if *value != "" && !isAddress(*value) {
+			*value = unusable
+		}
+	}
+	of := config.ProxyFunc()
+	return func(to *url.URL) (*url.URL, error) {
+		by, err := of(to)
+		if err != nil || by != nil && by.String() == unusable {
+			return nil, errAddress
+		}
+		return by, nil
+	}
+}
+
+// isAddress reports whether a text is the address of a proxy. The scheme may be missing, and is then http.
+func isAddress(text string) bool {
+	if !strings.Contains(text, "://") {
+		text = "http://" + text
+	}
+	u, err := url.Parse(text)
+	return err == nil && u.Hostname() != "" && slices.Contains(schemes, u.Scheme)
+}
+
+// Configure makes a transport use HTTPS_PROXY, HTTP_PROXY and NO_PROXY, as they are now. If a proxy refuses to connect
+// to a server, the error is [Refused].
+func Configure(t *http.Transport) {
+	of := fromEnvironment()
+	t.Proxy = func(req *http.Request) (*url.URL, error) { return of(req.URL) }
+	t.OnProxyConnectResponse = func(_ context.Context, by *url.URL, _ *http.Request, answer *http.Response) error {
+		if answer.StatusCode != http.StatusOK {
+			return refused(by, answer.StatusCode)
+		}
+		return nil
+	}
+}
+
+// Answered returns [Refused] if an answer is that of a proxy: it asks for the proxy's password. Over plain HTTP a proxy
+// answers in place of the server.
+func Answered(resp *http.Response) error {
+	if resp.StatusCode != http.StatusProxyAuthRequired {
+		return nil
+	}
+	by, err := fromEnvironment()(resp.Request.URL)
+	if err != nil || by == nil {
+		return nil
+	}
+	return refused(by, resp.StatusCode)
+}
+
+// Dial connects over ALL_PROXY, unless NO_PROXY names the server. Its schemes are socks5 and socks5h.
+func Dial(ctx context.Context, network, address string) (net.Conn, error) {
+	text, without := environment("ALL_PROXY"), environment("NO_PROXY")
+	if text == "" {
+		return proxy.Direct.DialContext(ctx, network, address)
+	}
+	dialer := proxy.Dialer(refusing{}) // the library would connect without a proxy
+	if by, err := url.Parse(text); err == nil && (by.Scheme == "socks5" || by.Scheme == "socks5h") {
+		if dialer, err = proxy.FromURL(by, proxy.Direct); err != nil {
+			return nil, errAllProxy
+		}
+	}
+	perHost := proxy.NewPerHost(dialer, proxy.Direct)
+	perHost.AddFromString(without)
+	return perHost.DialContext(ctx, network, address)
+}
+
+// environment returns a variable in upper or lower case.
+func environment(name string) string {
+	return cmp.Or(os.Getenv(name), os.Getenv(strings.ToLower(name)))
+}
+
+// errAllProxy means that SSH can't use ALL_PROXY, which may contain a password.
+var errAllProxy = errors.New("SSH can't use the proxy in ALL_PROXY: it must look like " +
+	"socks5://proxy.acme.io:1080, and the schemes are socks5 and socks5h. Change ALL_PROXY, or add the server to NO_PROXY")
+
+// refusing is the dialer for an ALL_PROXY that can't be used.
+type refusing struct{}
+
+func (refusing) Dial(string, string) (net.Conn, error) { return nil, errAllProxy }
+
+func (refusing) DialContext(context.Context, string, string) (net.Conn, error) {
+	return nil, errAllProxy
+}
