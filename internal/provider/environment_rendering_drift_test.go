@@ -143,6 +143,35 @@ func TestAccRenderingRecordObstructed(t *testing.T) {
 	}
 }
 
+// TestAccRenderingNewerRecord: a newer version of the provider wrote the record. Each command fails and names the way
+// out, and the branch stays as it is. Once the record is as before, the plan is empty.
+func TestAccRenderingNewerRecord(t *testing.T) {
+	t.Parallel()
+	r := newRendering(t, gitserver.InitBare(t))
+	r.options("create_branch", true, "on_drift", "overwrite", "deletion_protection", false)
+	r.expectCommits(1)
+	before := r.head()
+	newer := gitserver.SeedFiles(t, r.repo, "dev", "Newer", map[string]gitserver.File{
+		".kalypso/rendering.json": {Mode: "100644", Content: `{"version": 99, "environment": "dev", "folders": {}}`},
+	})
+	says := []string{"The rendering's record is newer than the provider",
+		"it has version 99, and this provider supports version 1; upgrade the provider. Nothing was written."}
+	for _, command := range [][]string{
+		{"plan"}, {"apply", "-auto-approve"}, {"refresh"}, {"destroy", "-auto-approve"},
+		{"destroy", "-auto-approve", "-refresh=false"},
+	} {
+		r.expectRefused(says, command...)
+	}
+	r.set("value", "2")
+	r.expectRefused(says, "apply", "-auto-approve", "-refresh=false")
+	if now := r.head(); now != newer {
+		t.Errorf("the branch moved to %s", now)
+	}
+	gitserver.Git(t, r.repo, "update-ref", "refs/heads/dev", before)
+	r.set("value", "1")
+	r.expectEmptyPlan()
+}
+
 // TestAccRenderingUnreachable: a repo that cannot be read is an error, and does not count as empty.
 func TestAccRenderingUnreachable(t *testing.T) {
 	t.Parallel()

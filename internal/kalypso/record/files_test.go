@@ -42,7 +42,8 @@ func TestRead(t *testing.T) {
 		"wave":     {record: &written},
 		"operator": {commit: "v2"},
 		"absent":   {},
-		"newer":    {err: "it has version 2, and this provider supports version 1; use a newer provider"},
+		"newer": {err: "a newer version of the provider wrote it: it has version 2, and this provider supports " +
+			"version 1; upgrade the provider"},
 	} {
 		opened, err := gitops.Open(client, at.Repo, branch)
 		if err != nil {

@@ -85,16 +85,29 @@ func PromotedCommitHash(commit string) string { return blobHash([]byte(commit)) 
 
 func blobHash(text []byte) string { return plumbing.ComputeHash(plumbing.BlobObject, text).String() }
 
+// ErrNewer means that a newer version of the provider wrote a record. What such a record says is unknown, so nothing may
+// be written beside it or in place of it.
+var ErrNewer = errors.New("a newer version of the provider wrote it")
+
 // Parse reads a record. The rendering removes the folders that it lists. So it rejects names that lead out of
-// the path.
+// the path. The error of a record of a newer version is [ErrNewer].
 func Parse(data []byte) (Record, error) {
 	var r Record
-	if err := json.Unmarshal(data, &r); err != nil {
-		return r, fmt.Errorf("it was changed (%w); restore it from the branch's history", err)
+	err := json.Unmarshal(data, &r)
+	if err != nil { // a newer version may have fields of other types
+		var only struct {
+			Version int `json:"version"`
+		}
+		if json.Unmarshal(data, &only) == nil {
+			r.Version = only.Version
+		}
 	}
-	if r.Version > version {
-		return r, fmt.Errorf(
-			"it has version %d, and this provider supports version %d; use a newer provider", r.Version, version)
+	switch {
+	case r.Version > version:
+		return r, fmt.Errorf("%w: it has version %d, and this provider supports version %d; upgrade the provider",
+			ErrNewer, r.Version, version)
+	case err != nil:
+		return r, fmt.Errorf("it was changed (%w); restore it from the branch's history", err)
 	}
 	for _, name := range r.ClusterTypes {
 		if len(validation.IsDNS1123Subdomain(name)) > 0 {

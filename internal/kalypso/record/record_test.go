@@ -1,6 +1,7 @@
 package record_test
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
@@ -53,15 +54,22 @@ func TestRecord(t *testing.T) {
 		``:                                  "it was changed",
 		`[]`:                                "it was changed",
 		`{}`:                                "lacks its version or environment",
-		`{"version":2,"environment":"dev"}`: "use a newer provider",
-		`{"version":1}`:                     "lacks its version or environment",
+		`{"version":2,"environment":"dev"}`: "a newer version of the provider wrote it: it has version 2",
+		`{"version":99,"environment":{"name":"dev"},"cluster_types":["../x"],"decisions":7}`: "upgrade the provider",
+		`{"version":99,"environment":`: "it was changed",
+		`{"version":"99"}`:             "it was changed",
+		`{"version":1}`:                "lacks its version or environment",
 		`{"version":1,"environment":"dev","cluster_types":["../x"]}`:   `"../x"`,
 		`{"version":1,"environment":"dev","cluster_types":[".git"]}`:   `".git"`,
 		`{"version":1,"environment":"d\u0000"}`:                        `"d\x00" in it has control`,
 		`{"version":1,"environment":"dev","promoted_commit":"\u001b"}`: `"\x1b" in it has control`,
 	} {
-		if _, err := record.Parse([]byte(text)); err == nil || !strings.Contains(err.Error(), said) {
-			t.Errorf("%s: the error is %v, want %q", text, err, said)
+		_, err := record.Parse([]byte(text))
+		if err == nil || !strings.Contains(err.Error(), said) {
+			t.Fatalf("%s: the error is %v, want %q", text, err, said)
+		}
+		if newer := strings.Contains(err.Error(), "upgrade the provider"); errors.Is(err, record.ErrNewer) != newer {
+			t.Errorf("%s: the error is %v", text, err)
 		}
 	}
 }

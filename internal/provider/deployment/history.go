@@ -20,6 +20,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history/lookup"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/configuration"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
@@ -205,7 +206,7 @@ func appendHistoryError(diags *diag.Diagnostics, request lookup.Request, err err
 	case errors.As(err, &controlPlane):
 		diags.AddAttributeError(path.Root("control_plane"), "The control plane can't be read",
 			problem.Sentence(controlPlane.Err))
-	case errors.As(err, &remote):
+	case errors.As(err, &remote), errors.Is(err, record.ErrNewer):
 		configuration.AppendDeliveryError(diags, request.GitOps, err)
 	default:
 		diags.AddAttributeError(path.Root("gitops_repo"), "The branch can't be read", problem.Sentence(err))

@@ -19,6 +19,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion/lookup"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/configuration"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
@@ -119,6 +120,8 @@ func appendPromotionError(diags *diag.Diagnostics, request lookup.Request, err e
 			request.ControlPlane.Repo))
 	case errors.As(err, &current) && errors.As(err, &remote):
 		configuration.AppendDeliveryError(diags, request.GitOps, remote)
+	case errors.As(err, &current) && errors.Is(err, record.ErrNewer):
+		configuration.AppendDeliveryError(diags, request.GitOps, err)
 	case errors.As(err, &current):
 		diags.AddAttributeError(path.Root("gitops_repo"), "The promoted commit can't be read", problem.Sentence(err)+
 			" Nothing is promoted from there: restore it from the branch's history.")

@@ -366,7 +366,7 @@ func AppendDeploymentError(diags *diag.Diagnostics, at record.Destination, err e
 	switch {
 	case errors.As(err, &source):
 		diags.AddAttributeError(path.Root("source"), "A source can't be used", problem.Sentence(err))
-	case errors.As(err, &remote):
+	case errors.As(err, &remote), errors.Is(err, record.ErrNewer):
 		configuration.AppendDeliveryError(diags, at, err)
 	default:
 		diags.AddAttributeError(path.Root("gitops_repo"), "The branch can't be read", problem.Sentence(err))

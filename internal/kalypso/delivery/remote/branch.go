@@ -130,7 +130,8 @@ func (r *branchReader) entries(b *delivery.BranchState, _ *delivery.State) (err 
 	return err
 }
 
-// record reads the record. It does not read a record again that the last run has read.
+// record reads the record. It does not read a record again that the last run has read. The error of a newer record is
+// [record.ErrNewer]: it is no drift, since nothing may replace it.
 func (r *branchReader) record(b *delivery.BranchState, before *delivery.State) error {
 	entry, ok, err := r.Entry(r.at.RecordPath())
 	if err != nil || !ok || !entry.Mode.IsFile() {
@@ -142,7 +143,10 @@ func (r *branchReader) record(b *delivery.BranchState, before *delivery.State) e
 		return nil
 	}
 	var unusable *record.Error
-	if b.Record, err = record.Read(r.Snapshot, r.at); errors.As(err, &unusable) {
+	switch b.Record, err = record.Read(r.Snapshot, r.at); {
+	case errors.Is(err, record.ErrNewer):
+		return fmt.Errorf("at %s, the record %s can't be used: %w", r.at, r.at.RecordPath(), err)
+	case errors.As(err, &unusable):
 		b.RecordError = unusable.Error()
 		return nil
 	}

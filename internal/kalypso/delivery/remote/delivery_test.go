@@ -164,17 +164,16 @@ func TestDrift(t *testing.T) {
 	t.Parallel()
 	const record = ".kalypso/rendering.json"
 	for name, edit := range map[string]map[string]gitserver.File{
-		"a file":                         {"large/a-x/reconciler.yaml": plain("theirs")},
-		"a mode":                         {"large/a-x/reconciler.yaml": {Mode: "100755", Content: "1"}},
-		"an added file":                  {"large/my folder of mine/x": plain("theirs")},
-		"a removed file":                 {"large/a-x/reconciler.yaml": {}},
-		"a folder gone":                  {"small": {}},
-		"a file for a folder":            {"small": plain("theirs")},
-		"a link for a folder":            {"small": {Mode: "120000", Content: "large"}},
-		"all folders removed":            {"small": {}, "large": {}, ".kalypso": {}},
-		"the record gone":                {".kalypso": {}},
-		"the record broken":              {record: plain("{")},
-		"the record of a newer provider": {record: plain(`{"version": 2}`)},
+		"a file":              {"large/a-x/reconciler.yaml": plain("theirs")},
+		"a mode":              {"large/a-x/reconciler.yaml": {Mode: "100755", Content: "1"}},
+		"an added file":       {"large/my folder of mine/x": plain("theirs")},
+		"a removed file":      {"large/a-x/reconciler.yaml": {}},
+		"a folder gone":       {"small": {}},
+		"a file for a folder": {"small": plain("theirs")},
+		"a link for a folder": {"small": {Mode: "120000", Content: "large"}},
+		"all folders removed": {"small": {}, "large": {}, ".kalypso": {}},
+		"the record gone":     {".kalypso": {}},
+		"the record broken":   {record: plain("{")},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -264,6 +263,53 @@ func TestUnknownRecord(t *testing.T) {
 			after := b.deliver(b.request("2", usual, b.observe(now)), 1)
 			if err := remove(after); err != nil {
 				t.Error(err)
+			}
+		})
+	}
+}
+
+// TestNewerRecord puts the record of a newer version of the provider on the branch. Each operation returns an error that
+// says so, and writes nothing, whatever the record says and the arguments allow.
+func TestNewerRecord(t *testing.T) {
+	t.Parallel()
+	for name, text := range map[string]string{
+		"of the same fields": `{"version": 99, "environment": "dev", "cluster_types": ["large", "small"]}`,
+		"of other fields":    `{"version": 99, "environment": {"name": "dev"}, "cluster_types": {}}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBranch(t)
+			s := b.deliver(b.request("1", usual, nil), 1)
+			head := gitserver.SeedFiles(t, b.repo, "dev", "Newer", map[string]gitserver.File{record.File: plain(text)})
+			ask := func(value string, before *delivery.State) request {
+				o := b.request(value, usual, before)
+				o.Adopt, o.OnDrift, o.Guardrails = true, drift.Overwrite, delivery.Guardrails{MaxRemoved: "100%"}
+				return o
+			}
+			deliver := func(o request) error {
+				_, err := b.tryDeliver(o)
+				return err
+			}
+			at := record.Destination{Repo: b.repo, Branch: "dev", Path: "."}
+			_, refreshed := remote.Observe(t.Context(), b.client, s)
+			_, recovered := remote.Recover(t.Context(), b.client, at, "dev", s.Delivered.TreeHash().String(), s.Base)
+			_, imported := remote.Import(t.Context(), b.client, at, "dev")
+			_, planned := remote.Check(t.Context(), b.client, ask("2", nil).applied(), nil)
+			_, read := remote.Origins(t.Context(), b.client, at)
+			moved := ask("2", s)
+			moved.Destination.Path = "moved"
+			for operation, err := range map[string]error{
+				"refresh": refreshed, "refresh without private state": recovered, "import": imported,
+				"plan of a create": planned, "create": deliver(ask("2", nil)), "update": deliver(ask("2", s)),
+				"move": deliver(moved), "origins": read,
+				"destroy": remote.Remove(t.Context(), b.client, s, "Away", gitops.Author{Name: "A", Email: "a@acme.io"}),
+			} {
+				if !errors.Is(err, record.ErrNewer) || !strings.Contains(err.Error(), "it has version 99") {
+					t.Errorf("%s: the error is %v", operation, err)
+				}
+			}
+			if now := gitserver.Rev(t, b.repo, "dev"); now != head {
+				t.Errorf("the branch moved to %s", now)
 			}
 		})
 	}

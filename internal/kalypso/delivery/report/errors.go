@@ -62,6 +62,9 @@ func deliveryProblem(at record.Destination, err error) problem.Problem {
 		leaving   *delivery.MovesError
 	)
 	switch {
+	case errors.Is(err, record.ErrNewer):
+		return problem.At("The rendering's record is newer than the provider", problem.Sentence(err)+
+			" Nothing was written.", "gitops_repo")
 	case errors.As(err, &exists):
 		return problem.At("The branch contains a rendering of this environment: import it, or adopt it", fmt.Sprintf(
 			"%s\nAnother configuration may own it, and this one would undo its changes. If this configuration owns it and its "+

@@ -4,6 +4,7 @@ package lookup
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -42,8 +43,8 @@ func (e *ControlPlaneError) Error() string {
 // Unwrap returns the cause.
 func (e *ControlPlaneError) Unwrap() error { return e.Err }
 
-// Read reads the history. A branch that does not exist has none. The errors are those of Git; of the control plane they
-// are a [*ControlPlaneError].
+// Read reads the history. A branch that does not exist has none. The errors are [record.ErrNewer] and those of Git; of
+// the control plane they are a [*ControlPlaneError].
 func Read(ctx context.Context, req Request) (history.History, error) {
 	in := history.Input{Since: req.Since, Until: req.Until, Observed: req.Observed}
 	var err error
@@ -59,7 +60,8 @@ func Read(ctx context.Context, req Request) (history.History, error) {
 }
 
 // readBranch reads the commits of the GitOps branch, newest first. It leaves out those whose record can't be parsed:
-// what they change belongs to the next one.
+// what they change belongs to the next one. If a newer version of the provider wrote the record at the head, the error
+// is [record.ErrNewer].
 func readBranch(
 	ctx context.Context, client *gitremote.Client, at record.Destination,
 ) (commits []history.Commit, whole bool, err error) {
@@ -89,7 +91,10 @@ func readBranch(
 			Author: printable.Line(fmt.Sprintf("%s <%s>", c.Author.Name, c.Author.Email))}
 		if text, there := records[c.Hash]; there {
 			found, err := record.Parse(text)
-			if err != nil {
+			switch {
+			case errors.Is(err, record.ErrNewer) && c.Hash == snapshot.Commit:
+				return nil, false, fmt.Errorf("at %s, the record %s can't be used: %w", at, at.RecordPath(), err)
+			case err != nil:
 				continue
 			}
 			next.Record, next.Folders = recordOf(&found), map[string]string{}

@@ -121,6 +121,23 @@ func TestRead(t *testing.T) {
 	}
 }
 
+// A newer version of the provider wrote the record at the head: the newest deliveries are unknown, which is an error. An
+// older commit with such a record belongs to the next one, as any other that can't be parsed.
+func TestNewerRecord(t *testing.T) {
+	r := newRepos(t)
+	promoted := r.write(t, "control-plane", "main", []file{{"a", "1"}})
+	ours := []file{{"large/x", "1"}, recordAt("", promoted[0], nil)}
+	newer := []file{{"large/x", "2"}, {record.File, `{"version": 99, "environment": {}}`}}
+	r.write(t, "gitops", "prod", ours, newer)
+	if _, err := lookup.Read(t.Context(), r.request(".")); !errors.Is(err, record.ErrNewer) {
+		t.Errorf("the error is %v", err)
+	}
+	r.write(t, "gitops", "prod", ours, newer, ours)
+	if h, err := lookup.Read(t.Context(), r.request(".")); err != nil || len(h.Deliveries) != 1 {
+		t.Errorf("the deliveries are %v (%v)", h.Deliveries, err)
+	}
+}
+
 // A branch that does not exist has no history. A control plane that can't be read is an error of its own.
 func TestMissing(t *testing.T) {
 	r := newRepos(t)
