@@ -76,6 +76,10 @@ func TestRecordOfPromotion(t *testing.T) {
 			runs: []promotionRun{{"a", promote("a"), false}, {"b", promote("b"), true}, {"a", pin(""), false}},
 			want: pin("b"),
 		},
+		"a pin forward": {
+			runs: []promotionRun{{"a", promote("a"), false}, {"b", pin(""), false}},
+			want: pin(""),
+		},
 		"a pin in waves that is removed before they end": {
 			runs: []promotionRun{{"b", promote("b"), false}, {"a", pin("b"), true}, {"a", hold("b"), false}},
 			want: pin("b"),

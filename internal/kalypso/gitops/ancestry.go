@@ -28,22 +28,31 @@ type Commit struct {
 // Ancestry returns the snapshot's commit and its ancestors, up to depth generations, without their trees. Older
 // parents appear only in the Parents of their children.
 func (s *Snapshot) Ancestry(depth int) ([]Commit, error) {
-	want := gitremote.FetchRequest{Wants: []plumbing.Hash{s.Commit}, Depth: depth, Filter: filterAll}
-	if err := s.reader.Fetch(want, s.store); err != nil {
+	all, err := s.AncestryOf(s.Commit, depth)
+	if err == nil && len(all) == 0 && depth > 0 {
+		err = fmt.Errorf("commit %s: %w", s.Commit, errNotSent)
+	}
+	return all, err
+}
+
+// AncestryOf is [Snapshot.Ancestry] of another commit, which may have left the branch. It returns no commits if the
+// server does not serve that one.
+func (s *Snapshot) AncestryOf(commit plumbing.Hash, depth int) ([]Commit, error) {
+	want := gitremote.FetchRequest{Wants: []plumbing.Hash{commit}, Depth: depth, Filter: filterAll}
+	err := s.reader.Fetch(want, s.store)
+	if err != nil && (commit == s.Commit || !errors.Is(err, gitremote.ErrObjectNotServed)) {
 		return nil, err
 	}
 	// Within one conversation that has sent the commit before, a server of Git's own may send more than that.
 	var all []Commit
-	met := map[plumbing.Hash]bool{s.Commit: true}
-	for generation := []plumbing.Hash{s.Commit}; len(generation) > 0 && depth > 0; depth-- {
+	met := map[plumbing.Hash]bool{commit: true}
+	for generation := []plumbing.Hash{commit}; len(generation) > 0 && depth > 0; depth-- {
 		var next []plumbing.Hash
 		for _, hash := range generation {
 			c, read, err := s.commitAt(hash)
 			switch {
 			case err != nil:
 				return nil, err
-			case !read && hash == s.Commit:
-				return nil, fmt.Errorf("commit %s: %w", s.Commit, errNotSent)
 			case !read:
 				continue
 			}
@@ -61,19 +70,6 @@ func (s *Snapshot) Ancestry(depth int) ([]Commit, error) {
 		generation = next
 	}
 	return all, nil
-}
-
-// TreeOf returns the tree of a commit, which may have left the branch. Zero means that the server does not serve it.
-func (s *Snapshot) TreeOf(commit plumbing.Hash) (plumbing.Hash, error) {
-	want := gitremote.FetchRequest{Wants: []plumbing.Hash{commit}, Depth: 1, Filter: filterAll}
-	if err := s.reader.Fetch(want, s.store); err != nil && !errors.Is(err, gitremote.ErrObjectNotServed) {
-		return plumbing.ZeroHash, err
-	}
-	c, read, err := s.commitAt(commit)
-	if err != nil || !read {
-		return plumbing.ZeroHash, err
-	}
-	return c.TreeHash, nil
 }
 
 // FoldersAt returns the folders directly below a path for each of the commits, with the hashes of their trees. The

@@ -210,10 +210,18 @@ func (c *choice) blocked() *Waiting {
 	return nil
 }
 
-// rollbackLost reports whether the branch lost the commit that was rolled back.
+// rollbackLost reports whether the branch lost the commit that was rolled back, so that it is unclear what was rolled
+// back with it.
 func (c *choice) rollbackLost() bool {
-	back := c.World.Current.RolledBack
-	return back != "" && !c.History.Has(back)
+	return c.mayRollBack(c.World.Current.RolledBack, c.World.Current.Commit)
+}
+
+// mayRollBack reports whether the branch lost a commit, and going from it to another one may have rolled back commits
+// of the branch. A commit that is newer than the point where the lost one left the branch rolls nothing back, and
+// neither does the newest.
+func (c *choice) mayRollBack(lost, to string) bool {
+	at := c.History.index(to)
+	return lost != "" && !c.History.Has(lost) && at != 0 && (at < 0 || at >= c.History.index(c.History.Left[lost]))
 }
 
 // lost reports whether the branch lost the current commit, and contains none with its tree.
@@ -283,21 +291,22 @@ func (c *choice) reason() string {
 }
 
 // rolledBack returns the newest commit that a rollback removed and that the choice does not bring back. The commit that
-// a pin replaces counts if the pinned commit is older, and so do rejected ones. A commit that the branch lost is kept
-// until the newest commit is chosen: until then, the branch may contain commits that were rolled back with it.
+// a pin replaces counts if the pinned commit is older, and so do rejected ones. A commit that the branch lost counts
+// while the branch may contain commits that were rolled back with it.
 func (c *choice) rolledBack() string {
-	back, at := c.World.Current.RolledBack, c.History.index(c.Commit)
-	if c.rollbackLost() && at != 0 {
-		return back
-	}
+	back, current := c.World.Current.RolledBack, c.World.Current.Commit
 	taken := []string{back}
-	switch c.Kind {
-	case Pinned:
-		taken = append(taken, c.World.Current.Commit)
-	case Rollback:
+	switch {
+	case c.mayRollBack(back, c.Commit):
+		return back
+	case c.Kind == Pinned && c.mayRollBack(current, c.Commit):
+		return current
+	case c.Kind == Pinned:
+		taken = append(taken, current)
+	case c.Kind == Rollback:
 		taken = append(taken, c.rejected()...)
 	}
-	best := ""
+	best, at := "", c.History.index(c.Commit)
 	for _, commit := range taken {
 		if i := c.History.index(commit); i >= 0 && i < at {
 			best, at = commit, i

@@ -460,6 +460,55 @@ func TestDecide(t *testing.T) {
 	}
 }
 
+// TestPinOfLostCommit: main was force-pushed, and the branch lost the environment's commit, which left it at commit 2. A
+// person pins a commit, and takes the pin out again. The pin of a newer commit than 2 rolls nothing back, so the next
+// commit is promoted; otherwise it is unclear what it rolled back.
+func TestPinOfLostCommit(t *testing.T) {
+	const lost = "f00"
+	left := map[string]string{lost: hash(2)}
+	for name, tc := range map[string]struct {
+		pinned int
+		left   map[string]string
+		want   string // the rolled-back commit
+	}{
+		"the newest": {5, left, ""},
+		"the newest, and the server lost the commit": {5, nil, ""},
+		"a newer one": {3, left, ""},
+		"a newer one, and the server lost the commit":  {3, nil, lost},
+		"the commit at which the lost one left":        {2, left, lost},
+		"an older one":                                 {1, left, lost},
+		"an older one, and the server lost the commit": {1, nil, lost},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := prod(func(w *promotion.World) { w.Current.Commit, w.Pinned, w.History.Left = lost, hash(tc.pinned), tc.left })
+			decide := func() *promotion.Choice {
+				d, err := promotion.Decide(w)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return d
+			}
+			d := decide()
+			if d.Kind != promotion.Pinned || d.Commit != hash(tc.pinned) || d.RolledBack != tc.want {
+				t.Errorf("%s %s rolls back %q, want %q", d.Kind, d.Commit, d.RolledBack, tc.want)
+			}
+			w.Current.Commit, w.Current.RolledBack = d.Commit, d.RolledBack
+			w.Pinned, w.History.Commits = "", hashes(6, 0)
+			w.Ledger = ledger(600, status{commit: 6, context: stage, state: hosting.Success, at: 1})
+			want := promotion.Promote
+			if tc.want != "" {
+				want = promotion.Hold
+			}
+			if d := decide(); d.Kind != want {
+				t.Errorf("without the pin, it is %s, want %s: %s", d.Kind, want, d.Summary)
+			}
+			if w.Current.RolledBack = lost; tc.want == "" && tc.left != nil && decide().Kind != promotion.Promote {
+				t.Error("a record that an earlier version wrote still blocks it")
+			}
+		})
+	}
+}
+
 func own(commit, at int) status {
 	return status{commit: commit, context: "prod environment", state: hosting.Success, at: at, by: "ci[bot]"}
 }

@@ -89,8 +89,11 @@ type History struct {
 	Branch  string
 	Commits []string          // newest first, as far back as they were read
 	Trees   map[string]string // commit → its tree, of the commits that were read, and of the current one if it can be read
-	Whole   bool              // the history was read to its beginning
-	Gone    bool              // the repo has no such branch
+	// Left maps a commit that the branch lost to the newest one of the branch that it contains, if the server still has
+	// it.
+	Left  map[string]string
+	Whole bool // the history was read to its beginning
+	Gone  bool // the repo has no such branch
 }
 
 // index returns the position of a commit, or -1.

@@ -9,6 +9,8 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/rollout"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/seeds"
 )
 
@@ -27,6 +29,7 @@ type environment struct {
 	// backs are the rollbacks in their records.
 	deliveries, backs []string
 	waves             bool
+	record            *record.Record // on the GitOps branch; nil: none yet
 }
 
 // folders are the commits that some folder contains.
@@ -67,14 +70,16 @@ type chain struct {
 	// trees has the tree of each commit. After a force-push, another commit may have the tree of a removed one, and the
 	// server may have deleted the removed one.
 	trees map[string]string
-	ci    map[string]hosting.StatusState
-	log   map[string][]hosting.Status // newest first
-	all   []*environment
+	// left has, for each removed commit that the server still has, the newest commit of main that it contains.
+	left map[string]string
+	ci   map[string]hosting.StatusState
+	log  map[string][]hosting.Status // newest first
+	all  []*environment
 }
 
 func newChain(t *testing.T, seed uint64) *chain {
 	c := &chain{t: t, seed: seed, rand: rand.New(rand.NewPCG(seed, 17)), ci: map[string]hosting.StatusState{},
-		trees: map[string]string{}, log: map[string][]hosting.Status{}}
+		trees: map[string]string{}, left: map[string]string{}, log: map[string][]hosting.Status{}}
 	soaks := []time.Duration{0, 0, time.Hour, 4 * time.Hour}
 	for i := range 3 + c.rand.IntN(3) {
 		e := &environment{name: fmt.Sprintf("env%d", i), waves: c.rand.IntN(2) == 0}
@@ -139,7 +144,7 @@ func (c *chain) report(e *environment) {
 func (c *chain) world(e *environment, read []string) promotion.World {
 	w := promotion.World{
 		Rules: e.rules, Current: e.current,
-		History: promotion.History{Branch: "main", Commits: c.main, Trees: c.trees, Whole: true},
+		History: promotion.History{Branch: "main", Commits: c.main, Trees: c.trees, Left: c.left, Whole: true},
 	}
 	if w.NeedsDeliveries() {
 		w.Current.Delivered = e.deliveries
@@ -207,7 +212,12 @@ func (c *chain) run(e *environment) {
 		}
 	}
 	wave, lost := e.current.Rollout, !slices.Contains(c.main, e.current.Commit)
+	forward := c.pinsForward(e, d)
 	e.deliver(d, e.waves && c.rand.IntN(3) > 0)
+	if forward && e.current.RolledBack != "" && !slices.Contains(c.main, e.current.RolledBack) {
+		c.t.Fatalf("seed %d: %s is pinned forward to %s, and %s counts as rolled back", c.seed, e.name, d.Commit,
+			e.current.RolledBack)
+	}
 	freed := d.Kind == promotion.Rollback || lost || wave && !e.current.Rollout // another commit may follow
 	c.report(e)
 	if again := c.decide(e); again.Commit != d.Commit || again.Kind == promotion.Promote {
@@ -225,16 +235,25 @@ func (c *chain) run(e *environment) {
 	}
 }
 
-// deliver updates the folders by the decision: all of them, or only the first ones.
+// pinsForward reports whether a pin replaces a commit that main lost, without a rollback before it, by one that is newer
+// than the point where the lost one left main.
+func (c *chain) pinsForward(e *environment, d *promotion.Choice) bool {
+	left := slices.Index(c.main, c.left[e.current.Commit])
+	return d.Kind == promotion.Pinned && e.current.RolledBack == "" && !slices.Contains(c.main, e.current.Commit) &&
+		slices.Index(c.main, d.Commit) < left
+}
+
+// deliver updates the folders by the decision: all of them, or only the first ones. It writes the record.
 func (e *environment) deliver(d *promotion.Choice, partly bool) {
 	was := e.current
 	if d.Kind == promotion.Frozen || d.Commit == "" {
 		return
 	}
-	e.current.RolledBack, e.current.Reason = d.RolledBack, d.Reason
+	if d.Commit == was.Commit && !was.Rollout {
+		return // nothing is written
+	}
+	defer e.write(d)
 	switch {
-	case d.Commit == was.Commit && !was.Rollout:
-		return
 	case partly && d.Kind != promotion.Rollback && was.Commit != "":
 		e.current.Commit, e.current.Rollout = d.Commit, true
 		if d.Commit != was.Commit && !slices.Contains(was.Others, was.Commit) {
@@ -245,6 +264,25 @@ func (e *environment) deliver(d *promotion.Choice, partly bool) {
 	e.current.Commit, e.current.Rollout, e.current.Others = d.Commit, false, nil
 	e.deliveries = append([]string{d.Commit}, e.deliveries...)
 	e.backs = append([]string{d.RolledBack}, e.backs...)
+}
+
+// write writes the record of a delivery, and reads the reason of the promotion from it.
+func (e *environment) write(d *promotion.Choice) {
+	promoted := e.current.Commit
+	if e.current.Rollout && len(e.deliveries) > 0 {
+		promoted = e.deliveries[0]
+	}
+	next := record.New(e.name, nil, promoted, nil, nil)
+	next.Rollout = &rollout.Progress{PromotedCommit: e.current.Commit, Complete: !e.current.Rollout,
+		Interrupted: e.current.Others}
+	next.SetPromotion(record.Promotion{Commit: d.Commit, Reason: record.Reason{
+		Decision: d.Kind, Reason: d.Reason, RolledBack: d.RolledBack}}, e.record)
+	e.record = &next
+	taken := next.Taken()
+	e.current.RolledBack, e.current.Reason = taken.RolledBack, taken.Reason.Reason
+	if !e.current.Rollout {
+		e.backs[0] = taken.RolledBack
+	}
 }
 
 // revert reverts, as people do, the last delivery on the GitOps branch, and rejects it: the branch contains the
@@ -264,6 +302,9 @@ func (c *chain) revert(e *environment) {
 	})
 	e.deliveries = append([]string{e.current.Commit}, e.deliveries...)
 	e.backs = append([]string{e.current.RolledBack}, e.backs...)
+	reverted := record.New(e.name, nil, e.current.Commit, nil, nil)
+	reverted.Promotion = record.Reason{Decision: promotion.Promote, RolledBack: e.current.RolledBack}
+	e.record = &reverted
 }
 
 // check compares a decision with the plain model.
@@ -453,6 +494,14 @@ func (c *chain) step() {
 		if len(c.main) > 4 { // a force-push
 			gone := c.main[:1+c.rand.IntN(3)]
 			c.main = slices.Clone(c.main[len(gone):])
+			for lost, left := range c.left {
+				if slices.Contains(gone, left) {
+					c.left[lost] = c.main[0]
+				}
+			}
+			for _, commit := range gone {
+				c.left[commit] = c.main[0]
+			}
 			c.commit()
 			if c.rand.IntN(2) == 0 { // an amended commit
 				c.trees[c.main[0]] = c.trees[gone[c.rand.IntN(len(gone))]]
@@ -461,6 +510,7 @@ func (c *chain) step() {
 			if c.rand.IntN(4) == 0 {
 				for _, commit := range gone {
 					delete(c.trees, commit)
+					delete(c.left, commit)
 				}
 			}
 		}

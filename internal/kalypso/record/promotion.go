@@ -91,8 +91,9 @@ func (p Promotion) reasonAfter(before *Record) Reason {
 	switch {
 	case taken.Commit == p.Commit && taken.Reason != (Reason{}):
 		return taken.Reason
-	case taken.Commit != p.Commit && p.Decision == promotion.Pinned && p.RolledBack == "":
-		// Whether this pin is a rollback is unknown. Recording it is harmless: an entry older than the pin is ignored.
+	case p.Decision == promotion.Pinned && p.RolledBack == "" && slices.Contains(before.Others(), p.Commit):
+		// A pin of the commit that a rollout replaces takes back the commit of the rollout. The decision says so itself,
+		// unless it was written by hand.
 		p.RolledBack = taken.Commit
 		if taken.RolledBack != "" {
 			p.RolledBack = taken.RolledBack

@@ -134,23 +134,34 @@ func readHistory(
 			history.Trees[c.Hash.String()] = c.Tree.String()
 		}
 		if history.Whole || reaches(history, world) {
-			return history, readLost(snapshot, &history, world.Current.Commit)
+			return history, readLost(snapshot, &history, world.Current.Commit, world.Current.RolledBack)
 		}
 	}
 	return history, errors.New("the history of the branch can't be read to its beginning")
 }
 
-// readLost adds the tree of the current commit if the branch lost it and the server still has it: then the history was
-// rewritten, and a commit with the same tree takes its place.
-func readLost(snapshot *gitops.Snapshot, history *promotion.History, current string) error {
-	if current == "" || history.Has(current) {
-		return nil
+// readLost adds the trees of commits that the branch lost, and the commits at which they left it, as far as the server
+// still has them. If the history was rewritten, a commit with the same tree takes the place of the current one.
+func readLost(snapshot *gitops.Snapshot, history *promotion.History, commits ...string) error {
+	history.Left = map[string]string{}
+	for _, lost := range commits {
+		if lost == "" || history.Has(lost) {
+			continue
+		}
+		hash := plumbing.NewHash(lost)
+		read, err := snapshot.AncestryOf(hash, promotion.MaxCandidates)
+		if err != nil {
+			return err
+		}
+		if len(read) > 0 {
+			history.Trees[lost] = read[0].Tree.String()
+		}
+		chain, _ := firstParents(hash, read)
+		if i := slices.IndexFunc(chain, history.Has); i >= 0 {
+			history.Left[lost] = chain[i]
+		}
 	}
-	tree, err := snapshot.TreeOf(plumbing.NewHash(current))
-	if err == nil && !tree.IsZero() {
-		history.Trees[current] = tree.String()
-	}
-	return err
+	return nil
 }
 
 // reaches reports whether a history contains all commits that a decision needs.

@@ -80,3 +80,40 @@ func TestRequests(t *testing.T) {
 		t.Errorf("the requests are %+v", requests)
 	}
 }
+
+// TestPinOfLostCommit: main is force-pushed, and loses the environment's commit. The pin of a commit that came after the
+// point where the lost one left main rolls nothing back; that of the commit at that point may. So the lost commit is read
+// from the server, over each transport.
+func TestPinOfLostCommit(t *testing.T) {
+	for _, backend := range gitserver.Transports() {
+		t.Run(backend.Name, func(t *testing.T) {
+			controlPlane, gitops := gitserver.InitBare(t), gitserver.InitBare(t)
+			commit := func(text string) string {
+				return gitserver.Seed(t, controlPlane, "main", map[string]string{"a": text})
+			}
+			commit("first")
+			left := commit("second")
+			commit("third")
+			lost := commit("fourth")
+			gitserver.Git(t, controlPlane, "update-ref", "refs/heads/main", left)
+			newer := commit("fifth")
+			commit("sixth")
+			gitserver.Seed(t, gitops, "prod", map[string]string{record.PromotedCommitFile: lost})
+			url, credentials := backend.Start(t, controlPlane)
+			client, err := gitremote.NewClient(credentials)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for pinned, want := range map[string]string{newer: "", left: lost} {
+				found, err := lookup.Decide(t.Context(), lookup.Request{
+					Client: client, ControlPlane: lookup.ControlPlane{Repo: url, Branch: "main"},
+					GitOps: record.Destination{Repo: "file://" + gitops, Branch: "prod", Path: "."},
+					Rules:  promotion.Rules{Environment: "prod", Pinned: pinned},
+				})
+				if err != nil || found.Commit != pinned || found.RolledBack != want {
+					t.Errorf("pinned to %s, it is %+v (%v), want %q rolled back", pinned, found, err, want)
+				}
+			}
+		})
+	}
+}
