@@ -64,6 +64,31 @@ func TestAccPromotionBreakGlass(t *testing.T) {
 	}
 }
 
+// The state is lost and imported, and then a person reverts the last delivery: the import knows the deliveries before it,
+// so the revert is recognized as after an apply.
+func TestAccPromotionBreakGlassAfterImport(t *testing.T) {
+	t.Parallel()
+	byPushAndByPullRequest(t, func(t *testing.T, p *promotionRoot) {
+		first := p.commit()
+		p.expect("promote", first)
+		bad := p.commit()
+		p.expect("promote", bad)
+		p.succeed("state", "rm", "-no-color", "kalypso_environment_rendering.this")
+		p.succeed("import", "-no-color", "kalypso_environment_rendering.this", "prod@"+p.gitops.URL+"?ref=prod")
+		p.expect("up_to_date", bad)
+		revert := p.revert(p.gitAt)
+		p.rules("rejected", map[string]any{bad: nil})
+		p.expectNoPlan()
+		p.expect("up_to_date", first)
+		if head := gitserver.Rev(t, p.gitAt, "prod"); head != revert {
+			t.Errorf("something was written: %s", gitserver.Git(t, p.gitAt, "log", "--oneline", "prod"))
+		}
+		fix := p.commit()
+		p.rules("rejected", map[string]any{bad: fix})
+		p.expect("promote", fix)
+	})
+}
+
 // The reverted change came from the environment's own branch: the plan is empty once it is reverted there too, and the
 // next change is delivered. A change that restores it is not.
 func TestAccPromotionBreakGlassOwn(t *testing.T) {

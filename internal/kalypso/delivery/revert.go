@@ -32,6 +32,15 @@ func (s *State) Remember(before *State) {
 	s.Past = s.Past[:min(len(s.Past), maxPast)]
 }
 
+// RememberEarlier keeps deliveries that were read from the history of the branch, newest first.
+func (s *State) RememberEarlier(deliveries []Delivery) {
+	for _, d := range deliveries {
+		if d != deliveryOf(s) && !slices.Contains(s.Past, d) && len(s.Past) < maxPast {
+			s.Past = append(s.Past, d)
+		}
+	}
+}
+
 // Reverted reports whether people reverted the branch to exactly an earlier delivery, with its record.
 func (s *State) Reverted() bool {
 	return s.Current() && s.Drifted() && s.Seen.Record != nil && s.Proposal == nil &&

@@ -72,6 +72,35 @@ func (s *Snapshot) AncestryOf(commit plumbing.Hash, depth int) ([]Commit, error)
 	return all, nil
 }
 
+// FirstParents returns those of the commits that come after each other along first parents, starting at the head, and
+// whether the last one has no parent. The commits come from [Snapshot.Ancestry].
+func FirstParents(head plumbing.Hash, commits []Commit) (chain []Commit, whole bool) {
+	byHash := make(map[plumbing.Hash]Commit, len(commits))
+	for _, c := range commits {
+		byHash[c.Hash] = c
+	}
+	for at := head; ; {
+		c, read := byHash[at]
+		if !read {
+			return chain, false
+		}
+		chain = append(chain, c)
+		if len(c.Parents) == 0 {
+			return chain, true
+		}
+		at = c.Parents[0]
+	}
+}
+
+// Hashes returns the hashes of commits.
+func Hashes(commits []Commit) []plumbing.Hash {
+	hashes := make([]plumbing.Hash, len(commits))
+	for i, c := range commits {
+		hashes[i] = c.Hash
+	}
+	return hashes
+}
+
 // FoldersAt returns the folders directly below a path for each of the commits, with the hashes of their trees. The
 // commits must come from [Snapshot.Ancestry]. FoldersAt fetches the trees of all commits together, level by level,
 // without file contents. A commit without a folder at the path is not in the result.

@@ -18,7 +18,7 @@ type Rendering struct {
 	snapshot    *gitops.Snapshot
 }
 
-// State returns what [Import] returns for the rendering.
+// State returns the state of the rendering as [Import] does, without the deliveries before it.
 func (r *Rendering) State() (*delivery.State, error) {
 	return importFrom(r.snapshot, r.At, r.Environment)
 }

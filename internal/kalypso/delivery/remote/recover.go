@@ -5,14 +5,18 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/go-git/go-git/v5/plumbing"
+
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/drift"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
 )
 
-// Import reads the state of the rendering of an environment at a destination from its record.
+// Import reads the state of the rendering of an environment at a destination from its record, with the deliveries before
+// it: people may revert to one of them.
 func Import(
 	ctx context.Context,
 	client *gitremote.Client,
@@ -28,10 +32,56 @@ func Import(
 		return nil, err
 	}
 	defer snapshot.Close()
-	return importFrom(snapshot, at, environment)
+	s, err := importFrom(snapshot, at, environment)
+	if err != nil {
+		return nil, err
+	}
+	earlier, err := readDeliveries(snapshot, at, environment)
+	s.RememberEarlier(earlier)
+	return s, err
 }
 
-// importFrom is [Import] from a branch that was read.
+// readDeliveries reads the deliveries of a rendering from the last [gitops.MaxHistory] commits of its branch, newest
+// first: each tree that a record of the environment lists, with that record. It skips records that cannot be read.
+func readDeliveries(snapshot *gitops.Snapshot, at record.Destination, environment string) ([]delivery.Delivery, error) {
+	commits, err := snapshot.Ancestry(gitops.MaxHistory)
+	if err != nil {
+		return nil, err
+	}
+	chain, _ := gitops.FirstParents(snapshot.Commit, commits)
+	hashes := gitops.Hashes(chain)
+	records, err := snapshot.FileAt(at.RecordPath(), hashes)
+	if err != nil {
+		return nil, err
+	}
+	folders, err := snapshot.FoldersAt(at.Path, hashes)
+	if err != nil {
+		return nil, err
+	}
+	var all []delivery.Delivery
+	for _, commit := range hashes {
+		text, there := records[commit]
+		if !there {
+			continue
+		}
+		found, err := record.Parse(text)
+		if err != nil || found.Environment != environment {
+			continue
+		}
+		listed := map[string]tree.Hash{}
+		for _, name := range found.ClusterTypes {
+			if hash, there := folders[commit][name]; there {
+				listed[name] = tree.Hash(hash)
+			}
+		}
+		all = append(all, delivery.Delivery{
+			Record: plumbing.ComputeHash(plumbing.BlobObject, text).String(), Tree: tree.FolderHash(listed).String(),
+		})
+	}
+	return all, nil
+}
+
+// importFrom is [Import] from a branch that was read, without the earlier deliveries.
 func importFrom(snapshot *gitops.Snapshot, at record.Destination, environment string) (*delivery.State, error) {
 	if snapshot.Commit.IsZero() {
 		return nil, gitops.ErrBranchNotFound

@@ -8,8 +8,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/go-git/go-git/v5/plumbing"
-
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history"
@@ -74,10 +72,7 @@ func readBranch(
 	if err != nil {
 		return nil, false, err
 	}
-	var hashes []plumbing.Hash
-	for _, c := range chain {
-		hashes = append(hashes, c.Hash)
-	}
+	hashes := gitops.Hashes(chain)
 	records, err := snapshot.FileAt(at.RecordPath(), hashes)
 	if err != nil {
 		return nil, false, err
@@ -150,19 +145,6 @@ func firstParents(snapshot *gitops.Snapshot) (chain []gitops.Commit, whole bool,
 		return nil, true, nil
 	}
 	all, err := snapshot.Ancestry(MaxCommits)
-	byHash := make(map[plumbing.Hash]gitops.Commit, len(all))
-	for _, c := range all {
-		byHash[c.Hash] = c
-	}
-	for at := snapshot.Commit; ; {
-		c, read := byHash[at]
-		if !read {
-			return chain, false, err
-		}
-		chain = append(chain, c)
-		if len(c.Parents) == 0 {
-			return chain, true, err
-		}
-		at = c.Parents[0]
-	}
+	chain, whole = gitops.FirstParents(snapshot.Commit, all)
+	return chain, whole, err
 }

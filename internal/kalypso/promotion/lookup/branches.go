@@ -70,11 +70,8 @@ func readDeliveries(ctx context.Context, client *gitremote.Client, at record.Des
 	if err != nil {
 		return nil, err
 	}
-	var hashes []plumbing.Hash
-	chain, _ := firstParents(snapshot.Commit, commits)
-	for _, commit := range chain {
-		hashes = append(hashes, plumbing.NewHash(commit))
-	}
+	chain, _ := gitops.FirstParents(snapshot.Commit, commits)
+	hashes := gitops.Hashes(chain)
 	records, err := snapshot.FileAt(at.RecordPath(), hashes)
 	if err != nil {
 		return nil, err
@@ -128,7 +125,12 @@ func readHistory(
 		if err != nil {
 			return history, err
 		}
-		history.Commits, history.Whole = firstParents(snapshot.Commit, commits)
+		var chain []gitops.Commit
+		chain, history.Whole = gitops.FirstParents(snapshot.Commit, commits)
+		history.Commits = nil
+		for _, c := range chain {
+			history.Commits = append(history.Commits, c.Hash.String())
+		}
 		history.Trees = map[string]string{}
 		for _, c := range commits {
 			history.Trees[c.Hash.String()] = c.Tree.String()
@@ -156,9 +158,10 @@ func readLost(snapshot *gitops.Snapshot, history *promotion.History, commits ...
 		if len(read) > 0 {
 			history.Trees[lost] = read[0].Tree.String()
 		}
-		chain, _ := firstParents(hash, read)
-		if i := slices.IndexFunc(chain, history.Has); i >= 0 {
-			history.Left[lost] = chain[i]
+		chain, _ := gitops.FirstParents(hash, read)
+		onBranch := func(c gitops.Commit) bool { return history.Has(c.Hash.String()) }
+		if i := slices.IndexFunc(chain, onBranch); i >= 0 {
+			history.Left[lost] = chain[i].Hash.String()
 		}
 	}
 	return nil
@@ -180,23 +183,4 @@ func reaches(h promotion.History, world promotion.World) bool {
 
 func hasAll(h promotion.History, commits []string) bool {
 	return !slices.ContainsFunc(commits, func(c string) bool { return !h.Has(c) })
-}
-
-// firstParents returns the commits along first parents, starting at the head, and whether the last one has no parent.
-func firstParents(head plumbing.Hash, commits []gitops.Commit) (chain []string, whole bool) {
-	byHash := make(map[plumbing.Hash]gitops.Commit, len(commits))
-	for _, c := range commits {
-		byHash[c.Hash] = c
-	}
-	for at := head; ; {
-		c, read := byHash[at]
-		if !read {
-			return chain, false
-		}
-		chain = append(chain, at.String())
-		if len(c.Parents) == 0 {
-			return chain, true
-		}
-		at = c.Parents[0]
-	}
 }
