@@ -3,6 +3,7 @@ package provider_test
 import (
 	"fmt"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -236,4 +237,65 @@ func TestAccPromotionIgnoresForeignRecord(t *testing.T) {
 	}
 	gitserver.Git(t, p.gitAt, "update-ref", "refs/heads/prod", forged+"~1")
 	p.expect("hold", first)
+}
+
+// A person with push rights writes a record that promotes a commit whose gates are closed, together with exactly the
+// files that the fleet renders from it. The rendering delivered another commit, so it does not follow, whatever on_drift
+// says. It follows a commit whose gates hold, as after an apply that was killed after its push, or one that people
+// name.
+func TestAccPromotionUnproven(t *testing.T) {
+	t.Parallel()
+	byPushAndByPullRequest(t, func(t *testing.T, p *promotionRoot) {
+		gate := after("stage")
+		p.rules("after", gate)
+		first := p.commit()
+		p.status(first, "success", "")
+		p.expect("promote", first)
+		before, state := gitserver.Rev(t, p.gitAt, "prod"), readFile(t, filepath.Join(p.folder, "terraform.tfstate"))
+		second := p.commit()
+		p.rules("after", gate, "approved", []string{second})
+		p.expect("promote", second)
+		forged := gitserver.Rev(t, p.gitAt, "prod")
+
+		p.rules("after", gate)
+		forget := func() { p.write("terraform.tfstate", state) }
+		forget()
+		says := []string{"Drift: the rendering's record changed outside Terraform", `it promotes commit "` + second + `"`,
+			`The gates of that commit do not hold: stage: no status "stage environment"`, "name it in approved"}
+		for _, drift := range []string{"fail", "overwrite"} {
+			p.set("on_drift", drift)
+			p.expectError(says, "plan", "-no-color")
+			p.expectError(says, "apply", "-auto-approve", "-no-color")
+		}
+		if head := gitserver.Rev(t, p.gitAt, "prod"); head != forged {
+			t.Errorf("the branch is at %s", head)
+		}
+
+		p.rules("after", gate, "approved", []string{second})
+		p.expect("up_to_date", second)
+		forget()
+		p.rules("after", gate, "pinned_commit", second)
+		p.expect("pinned", second)
+		p.rules("after", gate)
+		p.expect("up_to_date", second) // the state knows it now
+
+		p.succeed("state", "rm", "-no-color", "kalypso_environment_rendering.this")
+		p.succeed("import", "-no-color", "kalypso_environment_rendering.this", "prod@"+p.gitops.URL+"?ref=prod")
+		const unproven = "The promoted commit is unproven"
+		wantText(t, p.succeed("plan", "-no-color").text(), unproven, `no status "stage environment"`)
+		p.expect("up_to_date", second)
+		if plan := p.succeed("plan", "-no-color").text(); strings.Contains(plan, unproven) {
+			t.Errorf("it warns again:\n%s", plan)
+		}
+
+		forget()
+		p.status(second, "success", "") // an apply of ours was killed after its push
+		p.expect("up_to_date", second)
+
+		forget()
+		p.status(second, "failure", "")
+		p.expectError([]string{"is failure by acme-ci[bot]"}, "plan", "-no-color")
+		gitserver.Git(t, p.gitAt, "update-ref", "refs/heads/prod", before) // people took the commit back
+		p.expect("hold", first)
+	})
 }

@@ -87,6 +87,9 @@ type Decision struct {
 	Waiting map[string]string
 	// Withheld is the reason why the open pull request must not be merged now; "": it may be.
 	Withheld string
+	// Unproven is the reason why the gates of the promoted commit do not hold, if the rendering has no earlier promotion
+	// and takes the commit from the record on the branch; "": there is nothing to warn of.
+	Unproven string
 	// Step is the step of the rollout that the apply takes, or nil.
 	Step *rollout.Step
 	// Errors are the reasons why the apply would fail, as far as the state shows.
@@ -101,6 +104,9 @@ func Decide(r *Rendered, p *Prior, s *State) *Decision {
 		s, t = reverted, newAppliedTree(r, p, reverted)
 	}
 	decision := &Decision{Action: Write, Applied: t, Before: s, Prior: p}
+	if (p == nil || !p.Promotes) && t.Promotion.Stays() {
+		decision.Unproven = t.Promotion.Unproven
+	}
 	if t.Rests(p) {
 		decision.rest()
 		return decision

@@ -60,7 +60,8 @@ func asSeen(s *State) *State {
 // accept returns the state to decide from. If people reverted the branch to an earlier delivery, and the configuration
 // agrees, that counts as the last delivery from now on, and not as drift: the fleet renders the same again, or the last
 // commit is rejected. After a run that found the revert and wrote nothing, the fleet may also change further, unless it
-// restores reverted files.
+// restores reverted files. A reverted record whose commit is unproven needs the rejection: see
+// [AppliedTree.checkProven].
 func accept(t *AppliedTree, p *Prior, s *State) *State {
 	if !s.Reverted() || !t.Updates(s) || t.Tree == nil || t.Rests(p) {
 		return s
@@ -71,9 +72,10 @@ func accept(t *AppliedTree, p *Prior, s *State) *State {
 		return folder.Unknown || rendered && folder.Hash == s.Delivered[name].Hash
 	})
 	switch {
-	case t.Known() && ours.Equal(t.inventory) && s.Seen.Record.Same(t.record()),
-		slices.ContainsFunc(commitsOf(s), func(commit string) bool { return slices.Contains(t.Rejected, commit) }),
-		s.RevertKnown && !back:
+	case slices.ContainsFunc(commitsOf(s), func(commit string) bool { return slices.Contains(t.Rejected, commit) }):
+		return asSeen(s)
+	case t.checkProven(s, &s.Seen) != nil:
+	case t.Known() && ours.Equal(t.inventory) && s.Seen.Record.Same(t.record()), s.RevertKnown && !back:
 		return asSeen(s)
 	}
 	return s

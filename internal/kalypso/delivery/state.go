@@ -75,6 +75,7 @@ type Prior struct {
 	TreeHash       string
 	TargetTreeHash string // of the fleet's tree; empty if there is no rollout
 	PromotedCommit string // empty if there is none
+	Promotes       bool   // by the argument promotion
 	Commit         string // on the branch that contains the tree; empty if none does
 	Delivered      bool
 	Placed         map[string][]string // the cluster types of each deployment target, sorted

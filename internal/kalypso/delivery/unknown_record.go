@@ -16,19 +16,28 @@ type UnknownRecordError struct {
 	Destination record.Destination
 	Environment string
 	Differences []string
+	// Unproven is the reason why the gates of the commit that the record promotes do not hold; "": not known.
+	Unproven string
 }
 
 // Error implements error.
 func (e *UnknownRecordError) Error() string {
-	return fmt.Sprintf("At %s, the record %s says what this rendering never delivered: %s. So it is not believed: "+
+	text := fmt.Sprintf("At %s, the record %s says what this rendering never delivered: %s. So it is not believed: "+
 		"nothing is written or removed, and on_drift does not change that.",
 		e.Destination, e.Destination.RecordPath(), strings.Join(e.Differences, "; "))
+	if e.Unproven != "" {
+		text += " The gates of that commit do not hold: " + printable.Line(e.Unproven) + "."
+	}
+	return text
 }
 
 // checkRecord returns an *UnknownRecordError for a record that this rendering did not write. An apply that was killed
 // after its push may have written it unknown to the state: then the branch contains what is desired, or an earlier wave
-// of it.
+// of it. But what is desired comes from the record if it promotes a commit: then the gates of that commit must hold.
 func (c *comparison) checkRecord() error {
+	if err := c.checkProven(c.before, c.branch); err != nil {
+		return err
+	}
 	if c.IsContainedBy(c.branch) || continues(c.AppliedTree, c.branch.Record) {
 		return nil
 	}
@@ -41,17 +50,7 @@ func checkRecord(s *State, at *BranchState) error {
 	if r == nil || !s.Current() || s.DeliveredRecord == "" || wrote(s, at.RecordHash) {
 		return nil
 	}
-	var differences []string
-	promoted, ours := []string{r.PromotedCommit}, []string{s.PromotedCommit}
-	if r.Rollout != nil {
-		promoted = append(promoted, r.Rollout.PromotedCommit)
-	}
-	if s.Rollout != nil {
-		ours = append(ours, s.Rollout.PromotedCommit)
-	}
-	for _, commit := range sets.Without(promoted, ours) {
-		differences = append(differences, fmt.Sprintf("it promotes commit %q", printable.Line(commit)))
-	}
+	differences := unknownPromotions(s, r)
 	if more := sets.Without(r.ClusterTypes, s.Delivered.Names()); len(more) > 0 {
 		differences = append(differences, "it also lists "+strings.Join(more, ", "))
 	}
@@ -61,7 +60,43 @@ func checkRecord(s *State, at *BranchState) error {
 	if len(differences) == 0 {
 		return nil
 	}
-	return &UnknownRecordError{s.Destination, s.Environment, differences}
+	return &UnknownRecordError{Destination: s.Destination, Environment: s.Environment, Differences: differences}
+}
+
+// checkProven returns an *UnknownRecordError if the record on a branch promotes a commit that a state does not know, and
+// whose gates do not hold now. A state that knows no promoted commit believes the record.
+func (t *AppliedTree) checkProven(s *State, at *BranchState) error {
+	if t.Promotion.Unproven == "" || at.Record == nil || !s.Current() || s.PromotedCommit == "" {
+		return nil
+	}
+	differences := unknownPromotions(s, at.Record)
+	if len(differences) == 0 {
+		return nil
+	}
+	return &UnknownRecordError{s.Destination, s.Environment, differences, t.Promotion.Unproven}
+}
+
+// unknownPromotions names the commits that a record promotes and that a state does not know: neither the last delivery
+// nor the pull request promotes them.
+func unknownPromotions(s *State, r *record.Record) (differences []string) {
+	promoted, ours := []string{r.PromotedCommit}, []string(nil)
+	if r.Rollout != nil {
+		promoted = append(promoted, r.Rollout.PromotedCommit)
+	}
+	known := []*State{s}
+	if s.Proposal != nil {
+		known = append(known, s.Proposal.Head)
+	}
+	for _, s := range known {
+		ours = append(ours, s.PromotedCommit)
+		if s.Rollout != nil {
+			ours = append(ours, s.Rollout.PromotedCommit)
+		}
+	}
+	for _, commit := range sets.Without(promoted, ours) {
+		differences = append(differences, fmt.Sprintf("it promotes commit %q", printable.Line(commit)))
+	}
+	return differences
 }
 
 // wrote reports whether the state knows that this rendering wrote a record: with the last delivery, an earlier one, or

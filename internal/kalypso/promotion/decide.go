@@ -37,7 +37,9 @@ func Decide(w World) (*Choice, error) {
 			return d, nil
 		}
 	}
-	c.finish()
+	if c.Unproven = c.unproven(); len(d.Unread) == 0 {
+		c.finish()
+	}
 	return d, nil
 }
 

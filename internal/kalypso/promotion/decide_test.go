@@ -509,6 +509,76 @@ func TestPinOfLostCommit(t *testing.T) {
 	}
 }
 
+// TestUnproven has a row for each reason why the gates of the current commit hold now, or do not.
+func TestUnproven(t *testing.T) {
+	ok := func(commit, at int) status {
+		return status{commit: commit, context: stage, state: hosting.Success, at: at, by: "ci[bot]"}
+	}
+	rolledBack := func(to int) func(*promotion.World) {
+		return func(w *promotion.World) {
+			w.Current = promotion.Current{Commit: hash(to), Decision: promotion.Rollback, RolledBack: hash(3)}
+			w.Rejected = map[string]string{hash(3): ""}
+		}
+	}
+	for name, tc := range map[string]struct {
+		world promotion.World
+		want  string // "": it is proven
+	}{
+		"its gates hold":          {prod(nil, ok(1, 1)), ""},
+		"its gates do not hold":   {prod(nil, ok(2, 1)), `stage: no status "stage environment"`},
+		"its environment failed":  {prod(nil, status{commit: 1, context: stage, state: hosting.Failure, at: 1}), "is failure"},
+		"nothing is promoted":     {prod(func(w *promotion.World) { w.Current.Commit = "" }), ""},
+		"it is pinned":            {prod(func(w *promotion.World) { w.Pinned = hash(1) }), ""},
+		"another one is pinned":   {prod(func(w *promotion.World) { w.Pinned = hash(2) }), "no status"},
+		"it is approved":          {prod(func(w *promotion.World) { w.Approved = []string{hash(1)} }), ""},
+		"another one is approved": {prod(func(w *promotion.World) { w.Approved = []string{hash(2)} }), "no status"},
+		"it is rejected": {prod(func(w *promotion.World) {
+			w.Rejected, w.Approved = map[string]string{hash(1): ""}, []string{hash(1)}
+		}, ok(1, 1)), "it is rejected"},
+		"it contains a rejected one": {prod(func(w *promotion.World) { w.Rejected = map[string]string{hash(0): ""} },
+			ok(1, 1)), "it is rejected: it contains"},
+		"it is the target of a rollback": {prod(rolledBack(1)), ""},
+		"a newer one claims to be the target of a rollback": {prod(func(w *promotion.World) {
+			rolledBack(4)(w)
+			w.Rejected = map[string]string{hash(3): hash(4)}
+		}), "no status"},
+		"the rollback of a commit that is not rejected": {prod(func(w *promotion.World) {
+			rolledBack(1)(w)
+			w.Rejected = nil
+		}), "no status"},
+		"it is not on the branch": {prod(func(w *promotion.World) { w.Current.Commit = hash(99) }, ok(99, 1)),
+			`not on the first-parent history of branch "main"`},
+		"it is not on the branch, and there are no gates": {prod(func(w *promotion.World) {
+			w.Current.Commit, w.After = hash(99), nil
+		}), "not on the first-parent history"},
+		"there are no gates":        {prod(func(w *promotion.World) { w.After = nil }), ""},
+		"the environment is frozen": {prod(func(w *promotion.World) { w.Hold = "freeze" }), "no status"},
+		"a rollout is under way":    {prod(func(w *promotion.World) { w.Current.Rollout = true }, ok(1, 1)), ""},
+		"the host does not answer": {prod(func(w *promotion.World) { w.Ledger.Silence = "GitHub is down." }, ok(1, 1)),
+			"the statuses can't be read"},
+		"the environment before it runs another": {prod(func(w *promotion.World) {
+			w.After = []promotion.Gate{{Name: "stage", Deployed: &promotion.Deployed{Verdict: "success", Commit: hash(2)}}}
+		}), `environment "stage" is at`},
+		"it soaked":       {prod(soak(4*time.Hour), ok(1, 1), ok(1, 300)), ""},
+		"it did not soak": {prod(soak(4*time.Hour), ok(1, 1), ok(1, 100)), "it soaks 4h"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d, err := promotion.Decide(tc.world)
+			if err != nil || len(d.Unread) > 0 {
+				t.Fatalf("%v, unread %v", err, d.Unread)
+			}
+			if !strings.Contains(d.Unproven, tc.want) || tc.want == "" && d.Unproven != "" {
+				t.Errorf("it is unproven since %q, want %q", d.Unproven, tc.want)
+			}
+		})
+	}
+	unread := prod(soak(time.Hour), ok(1, 1), ok(1, 100))
+	unread.Ledger.Histories = nil
+	if d, err := promotion.Decide(unread); err != nil || !slices.Equal(d.Unread, []string{hash(1)}) {
+		t.Errorf("it asks for %+v (%v)", d.Unread, err)
+	}
+}
+
 func own(commit, at int) status {
 	return status{commit: commit, context: "prod environment", state: hosting.Success, at: at, by: "ci[bot]"}
 }

@@ -68,6 +68,36 @@ func (c *choice) judge(commit string) (proof, []Waiting) {
 	return p, waiting
 }
 
+// unproven returns the reason why the gates of the current commit do not hold now, or "". It needs none if people pinned
+// or approved it, or if it is the target of a rollback.
+func (c *choice) unproven() string {
+	current := c.World.Current
+	rejection := c.rejection(current.Commit)
+	switch {
+	case current.Commit == "", current.Commit == c.Pinned, c.isRollbackTarget():
+		return ""
+	case !c.History.Has(current.Commit):
+		return fmt.Sprintf("it is not on the first-parent history of branch %q", c.History.Branch)
+	case rejection != "":
+		return "it is " + rejection
+	case slices.Contains(c.Approved, current.Commit):
+		return ""
+	}
+	_, waiting := c.judge(current.Commit)
+	var lines []string
+	for _, w := range waiting[:min(len(waiting), shown)] {
+		lines = append(lines, fmt.Sprintf("%s: %s", printable.Line(w.Gate), printable.Line(w.Reason)))
+	}
+	return strings.Join(lines, "; ")
+}
+
+// isRollbackTarget reports whether the current commit replaced a newer one that is rejected.
+func (c *choice) isRollbackTarget() bool {
+	current := c.World.Current
+	return current.Decision == Rollback && c.rejection(current.RolledBack) != "" && c.rejection(current.Commit) == "" &&
+		c.History.index(current.RolledBack) < c.History.index(current.Commit)
+}
+
 // judgeStatus judges a status or a check run of a commit.
 func (c *choice) judgeStatus(g StatusGate, commit string) (string, *Waiting) {
 	wait := func(by, format string, args ...any) (string, *Waiting) {

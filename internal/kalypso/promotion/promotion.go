@@ -111,6 +111,7 @@ func (h History) Has(commit string) bool { return h.index(commit) >= 0 }
 type Current struct {
 	Commit     string // the promoted commit; "": none
 	Reason     string // why it was promoted, as the record says; "": unknown
+	Decision   Kind   // that promoted it, as the record says; "": unknown
 	RolledBack string // the newest commit that a rollback removed; "": none
 	Rollout    bool   // a rollout is under way
 	// Others are the other commits that folders may contain during a rollout: the previous one, and those of rollouts
@@ -167,6 +168,9 @@ type Choice struct {
 	Warnings []Warning
 	// RolledBack is the newest commit that must not return by itself once Commit is delivered; "": none.
 	RolledBack string
+	// Unproven is the reason why the gates of Current do not hold now; "": they hold, or there is no current commit. Current
+	// comes from the record, which opens no gate: a rendering that knows another commit does not take an unproven one.
+	Unproven string
 	// Unread lists the commits whose status history the decision depends on. Unless it is empty, the other fields are
 	// not valid yet.
 	Unread []string

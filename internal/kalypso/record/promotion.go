@@ -14,6 +14,9 @@ import (
 type Promotion struct {
 	Commit       string // "": none
 	Repo, Branch string // of the commit; "": unknown
+	// Unproven is the reason why the gates of the commit that the record names do not hold now; "": they hold, or it is
+	// unknown.
+	Unproven string
 	Reason
 }
 

@@ -134,7 +134,7 @@ func readPromotionArguments(d tfvalue.Decoder, a *delivery.Arguments) {
 			problem.Attr("promoted_commit"),
 		)
 	}
-	a.Promotion.Reason, a.NoCommit = p.Reason, p.Commit == ""
+	a.Promotion.Reason, a.Promotion.Unproven, a.NoCommit = p.Reason, p.Unproven, p.Commit == ""
 	a.PromotionUnknown = unknown.Is(p.Commit) || unknown.Is(string(p.Decision))
 	given, _ := d.Object("promotion")
 	a.Rejected = slices.Sorted(maps.Keys(schemas.ReadRejected(given)))
@@ -152,6 +152,7 @@ func (m *environmentRenderingModel) prior() *delivery.Prior {
 		Environment:    a.Environment,
 		PullRequest:    a.PullRequest,
 		PromotedCommit: a.Promotion.Commit,
+		Promotes:       !m.Promotion.IsNull(),
 		TreeHash:       m.TreeHash.ValueString(),
 		TargetTreeHash: m.TargetTreeHash.ValueString(),
 		Commit:         m.CommitSHA.ValueString(),

@@ -44,6 +44,8 @@ func PromotionArgument(description string) schema.SingleNestedAttribute {
 			"reason":      text("Why the commit was chosen."),
 			"summary":     text("The decision of this run, for people."),
 			"rolled_back": text("The newest commit that a rollback removed."),
+			"unproven": text("Why the gates of the commit in the record do not hold now. A rendering that delivered another " +
+				"commit does not take such a commit from the record."),
 			"rejected": schema.MapAttribute{
 				Optional: true, ElementType: types.StringType,
 				MarkdownDescription: "The rejected commits. A revert of these commits on the branch is not drift.",
@@ -62,6 +64,7 @@ func PromotionDataArgument(description string) datasource.Attribute {
 func PromotionLocationArgument(description string) schema.SingleNestedAttribute {
 	argument := PromotionArgument(description)
 	delete(argument.Attributes, "rolled_back")
+	delete(argument.Attributes, "unproven")
 	delete(argument.Attributes, "rejected")
 	argument.Attributes["commit"] = schema.StringAttribute{
 		Optional:            true,
@@ -103,6 +106,9 @@ func ReadPromotion(d tfvalue.Decoder) *record.Promotion {
 		Summary:    given.String("summary"),
 		RolledBack: given.String("rolled_back"),
 	}}
+	if reason := given.String("unproven"); !unknown.Is(reason) {
+		p.Unproven = reason
+	}
 	if at, ok := given.Object("control_plane"); ok {
 		p.Repo, p.Branch = at.String("repo"), at.String("branch")
 	}
@@ -278,6 +284,7 @@ func PromotionValues(found *promotion.Choice) map[string]attr.Value {
 		"reason":          tfvalue.OrNil(found.Reason),
 		"summary":         found.Summary,
 		"rolled_back":     tfvalue.OrNil(found.RolledBack),
+		"unproven":        tfvalue.OrNil(found.Unproven),
 	}
 	results := map[string]attr.Value{}
 	for name, attribute := range PromotionComputed() {

@@ -32,6 +32,12 @@ func Decision(decision *delivery.Decision) (ps problem.Problems) {
 		}
 		ps = append(ps, driftProblem(s, reaction))
 	}
+	if decision.Unproven != "" {
+		ps = append(ps, problem.WarningAt("The promoted commit is unproven", fmt.Sprintf(
+			"The promotion took commit %s from the branch at %s, and nothing else says that it was promoted. Its gates do not "+
+				"hold now: %s.\nIf it must not run there, reject it, or pin another commit.",
+			printable.Line(t.Promotion.Commit), t.Destination, printable.Line(decision.Unproven)), "promotion"))
+	}
 	ps = append(ps, restProblems(decision)...)
 	if decision.Rests != "" {
 		return ps

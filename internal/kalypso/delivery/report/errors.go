@@ -82,6 +82,10 @@ func deliveryProblem(at record.Destination, err error) problem.Problem {
 		return problem.At("Folders are not owned by this rendering", problem.Sentence(err), "gitops_repo")
 	case errors.As(err, &ownership), errors.As(err, &foreign):
 		return problem.At("Destination is occupied", problem.Sentence(err), "gitops_repo")
+	case errors.As(err, &unknown) && unknown.Unproven != "":
+		return problem.At("Drift: the rendering's record changed outside Terraform", text+
+			"\nRevert the change on the branch; git log names who made it. If the commit is right, name it in approved of "+
+			"kalypso_promotion.", "gitops_repo")
 	case errors.As(err, &unknown):
 		return problem.At("Drift: the rendering's record changed outside Terraform", fmt.Sprintf(
 			"%s\nRevert the change on the branch; git log names who made it. If it is right, because an apply was stopped "+

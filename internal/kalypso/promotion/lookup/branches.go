@@ -41,7 +41,7 @@ func readCurrent(ctx context.Context, client *gitremote.Client, at record.Destin
 		// The record's own commit moves with the last wave. Until then, that of the rollout has to be rendered.
 		taken := found.Taken()
 		current = promotion.Current{
-			Commit: taken.Commit, Reason: taken.Reason.Reason, RolledBack: taken.RolledBack,
+			Commit: taken.Commit, Decision: taken.Decision, Reason: taken.Reason.Reason, RolledBack: taken.RolledBack,
 			Rollout: found.Rollout.UnderWay(), Others: found.Others(),
 		}
 	}
