@@ -82,7 +82,7 @@ func TestAccTeamText(t *testing.T) {
 	r.expectError([]string{"Invalid text", "contains {{", "workloads[\"app\"]"}, "plan", "-no-color", "-var",
 		"path={{ .ConfigData.V }}")
 	r.expectError([]string{"Invalid text", "line break (U+000A)"}, "plan", "-no-color", "-var", "path=a\nkind: Secret")
-	r.write("reconciler.yaml", kustomization + "spec: { path: {{ .Manifests.path }} }\n")
+	r.write("reconciler.yaml", kustomization+"spec: { path: {{ .Manifests.path }} }\n")
 	r.expectError([]string{
 		"Template rendering failed", `manifests["path"] = "a, kind: Secret"`, "{{ .Manifests.path | quote }}",
 		"large / app-a",

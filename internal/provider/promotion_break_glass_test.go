@@ -261,7 +261,7 @@ func TestAccPromotionUnproven(t *testing.T) {
 		forget := func() { p.write("terraform.tfstate", state) }
 		forget()
 		says := []string{"Drift: the rendering's record changed outside Terraform", `it promotes commit "` + second + `"`,
-			`The gates of that commit do not hold: stage: no status "stage environment"`, "name it in approved"}
+			`The gates of that commit are closed: stage: no status "stage environment"`, "name it in approved"}
 		for _, drift := range []string{"fail", "overwrite"} {
 			p.set("on_drift", drift)
 			p.expectError(says, "plan", "-no-color")

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion"
@@ -25,7 +26,7 @@ import (
 type AppliedTree struct {
 	*Rendered
 	kept      *keptTree // nil if nothing fails to render
-	inventory Inventory
+	inventory inventory.Folders
 	// uncertain says that the inventory depends on values that are not known yet, or on a branch that was not read.
 	// Then it is the fleet's. unread says that the state does not contain the tree of the branch.
 	uncertain, unread bool
@@ -102,15 +103,15 @@ func (t *AppliedTree) on(s *State, at *BranchState) *AppliedTree {
 
 // Target returns the tree that the fleet renders to, with the folders that the branch keeps of failing deployment
 // targets.
-func (t *AppliedTree) Target() Inventory {
+func (t *AppliedTree) Target() inventory.Folders {
 	if t.kept != nil {
 		return t.kept.inventory
 	}
 	return t.Rendered.inventory
 }
 
-// Inventory returns the folders of the tree.
-func (t *AppliedTree) Inventory() Inventory { return t.inventory }
+// inventory.Folders returns the folders of the tree.
+func (t *AppliedTree) Inventory() inventory.Folders { return t.inventory }
 
 // Known reports whether the tree is known to the last file.
 func (t *AppliedTree) Known() bool {
@@ -242,7 +243,7 @@ func nextWave(t *AppliedTree, s *State) *AppliedTree {
 	step := t.Rollout.Next(rollout.Situation{
 		Target: target, TargetTreeHash: t.TargetTreeHash(), PromotedCommit: t.Promotion.Commit,
 		Rollback:  t.Promotion.Decision == promotion.Rollback,
-		Delivered: delivered.hashTexts(), Seen: seen.hashTexts(), Before: s.Rollout,
+		Delivered: delivered.HashTexts(), Seen: seen.HashTexts(), Before: s.Rollout,
 	})
 	next := *t
 	next.uncertain, next.step, next.complete = step.Uncertain, step, step.Complete()
@@ -258,15 +259,6 @@ func nextWave(t *AppliedTree, s *State) *AppliedTree {
 		}
 	}
 	return &next
-}
-
-// hashTexts returns the hashes of the folders as text.
-func (inv Inventory) hashTexts() map[string]string {
-	texts := make(map[string]string, len(inv))
-	for name, folder := range inv {
-		texts[name] = folder.Hash.String()
-	}
-	return texts
 }
 
 // RolloutAfter returns the progress of the rollout once the branch contains the tree of this apply. written says that a

@@ -3,6 +3,7 @@ package delivery
 import (
 	"time"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/sets"
 )
@@ -14,8 +15,8 @@ type BranchState struct {
 	Time time.Time `json:"time,omitzero"` // the committer's time of that commit
 	// Folders are the folders at the path whose names have no leading dot. Targets of folders that are neither ours nor
 	// needed are not read.
-	Folders Inventory `json:"folders"`
-	Files   []string  `json:"files,omitempty"` // other entries beside the folders
+	Folders inventory.Folders `json:"folders"`
+	Files   []string          `json:"files,omitempty"` // other entries beside the folders
 	// OperatorFolders are folders with the operator's README that the record does not list.
 	OperatorFolders []string `json:"operator_folders,omitempty"`
 	// Record is the record at the path. It is nil if there is none, or if it is invalid: see RecordError.

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/accepted"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/sets"
@@ -15,14 +16,14 @@ import (
 
 // Change is the change of a branch by an apply.
 type Change struct {
-	Wanted   Inventory // what the destination will contain
-	Existing Inventory // what it contains now: our folders and the adopted ones
+	Wanted   inventory.Folders // what the destination will contain
+	Existing inventory.Folders // what it contains now: our folders and the adopted ones
 	Adoption Adoption
 	// Reason says why another promoted commit is taken: with the first wave of a rollout, and with the last one. It is
 	// zero if none is taken, or no reason was recorded.
 	Reason record.Reason
 	// Emptied contains the folders of the cluster types that stay and lose all their deployment targets.
-	Emptied Inventory
+	Emptied inventory.Folders
 	// Accepted are the refused parts of the change that accepted_changes allows.
 	Accepted []accepted.ID
 	// Needed says that the branch does not contain what is desired yet.
@@ -141,8 +142,8 @@ func (c *comparison) occupied(owned []string) error {
 		return nil
 	}
 	recorded := c.branch.Folders.Only(c.branch.RecordedFolders())
-	if r != nil && !c.before.Current() && !recorded.mayEqual(c.inventory) {
-		return &ExistsError{c.Destination, c.Environment, Changes(recorded, c.inventory)}
+	if r != nil && !c.before.Current() && !recorded.MayEqual(c.inventory) {
+		return &ExistsError{c.Destination, c.Environment, inventory.Changes(recorded, c.inventory)}
 	}
 	foreign := c.branch.Folders.Only(sets.Without(c.inventory.Names(), owned)).Names()
 	if len(foreign) == 0 {
@@ -161,7 +162,7 @@ func (c *comparison) occupants(owned []string) []string {
 		all = append(all, c.branch.Record.Environment)
 	}
 	taken := sets.Union(sets.Union(owned, c.inventory.Names()), c.branch.OperatorFolders)
-	return append(all, c.branch.Folders.Only(taken).stake()...)
+	return append(all, c.branch.Folders.Only(taken).Stake()...)
 }
 
 // refuse returns an error if accepted_changes does not allow that part of the change. If the state knows the branch,
@@ -187,10 +188,10 @@ func (c *comparison) checkRemovals(change *Change) (errs []error) {
 		add(err, accepted.Removed, err.stake)
 	}
 	if !replaced {
-		change.Emptied = change.Existing.emptiedBy(target)
+		change.Emptied = change.Existing.EmptiedBy(target)
 	}
 	if len(change.Emptied) > 0 && c.Guardrails.Emptied == problem.Fail {
-		add(&EmptiedError{change.Emptied}, accepted.Emptied, change.Emptied.stake())
+		add(&EmptiedError{change.Emptied}, accepted.Emptied, change.Emptied.Stake())
 	}
 	if err := c.checkMove(); err != nil {
 		add(err, accepted.Move, err.stake)
@@ -313,7 +314,7 @@ func PathsToRemoveUnchanged(s *State, at *BranchState) ([]string, error) {
 // Without a record, only folders that did not change since the delivery are ours.
 func PathsToRemove(s *State, at *BranchState) ([]string, error) {
 	var paths []string
-	join := func(inventory Inventory) {
+	join := func(inventory inventory.Folders) {
 		for _, name := range inventory.Names() {
 			paths = append(paths, s.Destination.Join(name))
 		}
@@ -390,7 +391,7 @@ func (e *MovedError) Error() string {
 }
 
 // EmptiedError means that cluster types stay and lose all their deployment targets.
-type EmptiedError struct{ Folders Inventory }
+type EmptiedError struct{ Folders inventory.Folders }
 
 // Error implements error.
 func (e *EmptiedError) Error() string {

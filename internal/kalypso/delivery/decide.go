@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/accepted"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
@@ -64,7 +65,7 @@ type Decision struct {
 	// Moves are the deployment targets that move between cluster types.
 	Moves []Move
 	// Emptied contains the folders of the cluster types that stay and lose all their deployment targets.
-	Emptied Inventory
+	Emptied inventory.Folders
 	// Accepted are the parts of the change that are refused, and that accepted_changes allows.
 	Accepted []accepted.ID
 	// Renamed lists the folders of cluster types with a new name: old → new.
@@ -87,7 +88,7 @@ type Decision struct {
 	Waiting map[string]string
 	// Withheld is the reason why the open pull request must not be merged now; "": it may be.
 	Withheld string
-	// Unproven is the reason why the gates of the promoted commit do not hold, if the rendering has no earlier promotion
+	// Unproven is the reason why the promoted commit has a closed gate, if the rendering has no earlier promotion
 	// and takes the commit from the record on the branch; "": there is nothing to warn of.
 	Unproven string
 	// Step is the step of the rollout that the apply takes, or nil.
@@ -206,7 +207,7 @@ func (decision *Decision) rest() {
 		decision.Drift = []*State{s}
 	}
 	if t.Tree != nil && !t.NoCommit {
-		decision.Waiting = Changes(t.baseline(s), t.Target())
+		decision.Waiting = inventory.Changes(t.baseline(s), t.Target())
 	}
 	if !s.Proposal.Open() {
 		return
@@ -218,7 +219,7 @@ func (decision *Decision) rest() {
 	if decision.Withheld != "" {
 		decision.Waiting = nil
 		if t.Tree != nil {
-			decision.Waiting = Changes(t.baseline(s), s.Proposal.Head.Delivered)
+			decision.Waiting = inventory.Changes(t.baseline(s), s.Proposal.Head.Delivered)
 		}
 		if s.Proposal.Withheld != decision.Withheld {
 			decision.Action = Withhold
@@ -415,7 +416,7 @@ func overwrites(t *AppliedTree, s *State, updates bool) bool {
 	if !s.Current() || !s.Drifted() {
 		return false
 	}
-	wanted, hash := Inventory{}, "" // of the record
+	wanted, hash := inventory.Folders{}, "" // of the record
 	if updates {
 		if t.Tree == nil {
 			return true

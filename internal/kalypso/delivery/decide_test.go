@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/drift"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
@@ -103,11 +104,11 @@ func rendered(entries string) *tree.Tree {
 			tree.Folder{ClusterType: name, Hash: sha1.Sum(fmt.Append(nil, folders[name])), Targets: folders[name]},
 		)
 	}
-	t.Hash = InventoryOf(t).TreeHash()
+	t.Hash = inventory.Of(t).TreeHash()
 	return t
 }
 
-func existing(entries string) Inventory { return InventoryOf(rendered(entries)) }
+func existing(entries string) inventory.Folders { return inventory.Of(rendered(entries)) }
 
 // containing returns a branch that contains a rendering with its record.
 func containing(entries string) *BranchState {
@@ -178,7 +179,7 @@ func (d *Decision) text(on *situation) string {
 		}
 	}
 	if d.Comparable {
-		add(true, "changes %v", Changes(foundFolders(on.state), d.Applied.Inventory()))
+		add(true, "changes %v", inventory.Changes(foundFolders(on.state), d.Applied.Inventory()))
 	}
 	add(d.Comparable && !d.Describable, "not describable yet")
 	add(len(d.Adoption.Adopted) > 0, "adopts %v", d.Adoption.Adopted)
@@ -332,7 +333,7 @@ func TestDecide(t *testing.T) {
 		}, "write, changes map[], reads the branch"},
 		{"a move from an empty location is allowed", func(s *situation) {
 			s.proposed("large/a=2")
-			s.state.Delivered, s.state.Seen.Folders, s.state.Seen.Record = Inventory{}, Inventory{}, nil
+			s.state.Delivered, s.state.Seen.Folders, s.state.Seen.Record = inventory.Folders{}, inventory.Folders{}, nil
 			s.desired.Destination.Branch = "live"
 		}, "write, changes map[large:+1 -0 ~0], reads the branch"},
 		{"a foreign folder is not overwritten", func(s *situation) {
@@ -566,7 +567,7 @@ func TestChange(t *testing.T) {
 		{"the promoted commit differs", func(s *situation) { s.desired.Promotion.Commit = "v2" }, "write"},
 		{"the tree differs", func(s *situation) { s.desired.Tree = rendered("large/a=2 large/b=1 small/c=1") }, "write"},
 		{"the branch lacks the record", func(s *situation) {
-			s.state, s.branch.Record, s.branch.RecordHash, s.branch.Folders = nil, nil, "", Inventory{}
+			s.state, s.branch.Record, s.branch.RecordHash, s.branch.Folders = nil, nil, "", inventory.Folders{}
 		}, "write"},
 		{"a folder is no longer rendered", func(s *situation) { s.desired.Tree = rendered("large/a=1 large/b=1") },
 			"write, remove small"},
@@ -577,7 +578,7 @@ func TestChange(t *testing.T) {
 		}, "write, remove small"},
 		{"the branch contains foreign folders and files", func(s *situation) {
 			s.desired.Tree = rendered("large/a=2 large/b=1 small/c=1")
-			s.branch.Folders["team"], s.branch.Files = InventoryFolder{}, []string{"README.md"}
+			s.branch.Folders["team"], s.branch.Files = inventory.Folder{}, []string{"README.md"}
 		}, "write"},
 
 		// The owner of the destination.
@@ -679,7 +680,7 @@ func TestChange(t *testing.T) {
 			s.desired.Guardrails = free
 		}, "nothing"},
 		{"foreign folders changed after the plan",
-			func(s *situation) { s.branch.Folders["team"] = InventoryFolder{} }, "nothing"},
+			func(s *situation) { s.branch.Folders["team"] = inventory.Folder{} }, "nothing"},
 		{"the previous path changed after the plan", func(s *situation) {
 			s.desired.Destination.Path, s.branch, s.old = "clusters", &BranchState{Head: "head"}, containing("large/a=9 "+
 				"large/b=1 small/c=1")
@@ -699,7 +700,7 @@ func TestChange(t *testing.T) {
 			s.branch.OperatorFolders, s.desired.Adopt, s.desired.Guardrails = []string{"large", "legacy"}, true, free
 		}, "write, adopt large, adopt legacy, remove legacy"},
 		{"files that the operator leaves later stay", func(s *situation) {
-			s.branch.Folders["legacy"], s.branch.OperatorFolders, s.desired.Adopt = InventoryFolder{}, []string{"legacy"}, true
+			s.branch.Folders["legacy"], s.branch.OperatorFolders, s.desired.Adopt = inventory.Folder{}, []string{"legacy"}, true
 		}, "nothing"},
 		{"a file has the name of a cluster type's folder", func(s *situation) {
 			s.desired.Tree, s.branch.Files = rendered(delivered+" team/d=1"), []string{"team"}
@@ -788,10 +789,10 @@ func TestPathsToRemove(t *testing.T) {
 		want string
 	}{
 		{"all files of the folders that the record lists", func(s *situation) {
-			s.branch.Folders["large"] = InventoryFolder{}
+			s.branch.Folders["large"] = inventory.Folder{}
 		},
 			".kalypso/rendering.json large small"},
-		{"foreign folders stay", func(s *situation) { s.branch.Folders["team"] = InventoryFolder{} },
+		{"foreign folders stay", func(s *situation) { s.branch.Folders["team"] = inventory.Folder{} },
 			".kalypso/rendering.json large small"},
 		{"a folder that was removed is skipped", func(s *situation) { delete(s.branch.Folders, "small") },
 			".kalypso/rendering.json large"},

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/configure"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/describe"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
@@ -73,8 +74,8 @@ func (t *AppliedTree) Describe(before *State) string {
 		MaxLength:   t.Review.max(),
 	}
 	found := foundFolders(before)
-	c.Before, c.After = found.shownHash(), t.Inventory().shownHash()
-	c.ClusterTypes = append(found.ChangesTo(t.Inventory()), found.unchangedIn(t.Inventory(), describe.MaxNodes)...)
+	c.Before, c.After = found.ShownHash(), t.Inventory().ShownHash()
+	c.ClusterTypes = append(found.ChangesTo(t.Inventory()), found.UnchangedIn(t.Inventory(), describe.MaxNodes)...)
 	if k := t.kept; k != nil {
 		c.Kept, c.LeftOut = texts(k.kept), texts(k.leftOut)
 	}
@@ -145,7 +146,7 @@ func nameRegistrations(registrations []*fleet.WorkloadRegistration, moves []desc
 
 // DescribeRemoval describes the removal of an environment's folders from a destination, as [AppliedTree.Describe] does
 // for a change.
-func DescribeRemoval(at record.Destination, environment string, existing Inventory, r Review) string {
+func DescribeRemoval(at record.Destination, environment string, existing inventory.Folders, r Review) string {
 	c := describe.RenderingChange{
 		Environment: environment,
 		Branch:      at.Branch,
@@ -155,7 +156,7 @@ func DescribeRemoval(at record.Destination, environment string, existing Invento
 		Marker:      hosting.RemovalMarker(environment, at.Branch, at.Path),
 		MaxLength:   r.max(),
 	}
-	c.Before = existing.shownHash()
+	c.Before = existing.ShownHash()
 	c.ClusterTypes = existing.ChangesTo(nil)
 	return describe.Markdown(c)
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/go-git/go-git/v5/plumbing"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
 )
@@ -65,7 +66,7 @@ func (p *PlannedChange) clusterTypeFolder(i int, at string) gitops.FolderContent
 			},
 		})
 	}
-	for was, is := range pairs(target.Targets, p.Tree.Rendered.inventory[whole.Folders[i].ClusterType].Targets) {
+	for was, is := range inventory.Pairs(target.Targets, p.Tree.Rendered.inventory[whole.Folders[i].ClusterType].Targets) {
 		if is == nil {
 			folder.Folders = append(
 				folder.Folders, gitops.FolderContent{Path: was.Name, Hash: plumbing.Hash(was.Whole), Stored: true},

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/explain"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/limit"
@@ -141,7 +142,7 @@ func (e *GuardrailError) Error() string {
 
 // CheckFirstDelivery returns an error if the first delivery of a tree would contain no file with content, or nil. why
 // is the explanation.
-func (g Guardrails) CheckFirstDelivery(wanted Inventory, why func() string) *GuardrailError {
+func (g Guardrails) CheckFirstDelivery(wanted inventory.Folders, why func() string) *GuardrailError {
 	if g.AllowEmpty {
 		return nil
 	}
@@ -160,13 +161,13 @@ func (g Guardrails) CheckFirstDelivery(wanted Inventory, why func() string) *Gua
 	if text := why(); text != "" {
 		reason += "\n" + text
 	}
-	return &GuardrailError{Reason: reason, stake: wanted.stake()}
+	return &GuardrailError{Reason: reason, stake: wanted.Stake()}
 }
 
 // Check returns an error if the change from before to after removes too much, or nil. A target whose files all become
 // empty counts as removed. With replaced, as when the environment changes, all of before count.
-func (g Guardrails) Check(before, after Inventory, replaced bool) *GuardrailError {
-	removed, total := before.removedBy(after, replaced)
+func (g Guardrails) Check(before, after inventory.Folders, replaced bool) *GuardrailError {
+	removed, total := before.RemovedBy(after, replaced)
 	var reason string
 	switch {
 	case len(removed) == 0:
@@ -182,8 +183,8 @@ func (g Guardrails) Check(before, after Inventory, replaced bool) *GuardrailErro
 	return newGuardrailError(reason, removed, total)
 }
 
-// newGuardrailError returns the error for a change that removes targets, which [Inventory.removedBy] found.
-func newGuardrailError(reason string, removed map[string]ShortHash, total int) *GuardrailError {
+// newGuardrailError returns the error for a change that removes targets, which [inventory.Folders.removedBy] found.
+func newGuardrailError(reason string, removed map[string]inventory.ShortHash, total int) *GuardrailError {
 	e := &GuardrailError{Reason: reason, Total: total, Removed: slices.Sorted(maps.Keys(removed))}
 	for _, target := range e.Removed {
 		e.stake = append(e.stake, target, removed[target].String())
@@ -192,8 +193,8 @@ func newGuardrailError(reason string, removed map[string]ShortHash, total int) *
 }
 
 // CheckMove returns an error if a move must not remove all folders from the old location, or nil.
-func (g Guardrails) CheckMove(from record.Destination, existing Inventory) *GuardrailError {
-	removed, total := existing.removedBy(nil, true)
+func (g Guardrails) CheckMove(from record.Destination, existing inventory.Folders) *GuardrailError {
+	removed, total := existing.RemovedBy(nil, true)
 	if total == 0 || g.AllowEmpty && g.MaxRemoved.allows(total, total) {
 		return nil
 	}
@@ -210,42 +211,4 @@ func allFolders(total int) string {
 		return "the only deployment target folder"
 	}
 	return fmt.Sprintf("all %d deployment target folders", total)
-}
-
-// removedBy returns the targets that a change removes, as cluster type/deployment target with the hash, and the number
-// of targets before it. It skips folders whose targets are not known yet: the apply checks them.
-func (inv Inventory) removedBy(after Inventory, replaced bool) (removed map[string]ShortHash, total int) {
-	removed = map[string]ShortHash{}
-	for name, folder := range inv {
-		total += len(folder.Targets)
-		if !replaced && (after[name].Hash == folder.Hash || after[name].Undecided) {
-			continue
-		}
-		for was, now := range pairs(folder.Targets, after[name].Targets) {
-			if was != nil && (replaced || now == nil || now.Empty && !was.Empty) {
-				removed[name+"/"+was.Name] = was.Hash
-			}
-		}
-	}
-	return removed, total
-}
-
-// emptiedBy returns the folders that a change keeps without any target that has content. It returns none if all
-// folders lose all: that is for max_removed and allow_empty to decide.
-func (inv Inventory) emptiedBy(after Inventory) Inventory {
-	if !slices.ContainsFunc(slices.Collect(maps.Values(after)), InventoryFolder.mayHaveContent) {
-		return nil
-	}
-	emptied := Inventory{}
-	for name, folder := range inv {
-		if now, stays := after[name]; stays && folder.mayHaveContent() && !now.mayHaveContent() {
-			emptied[name] = folder
-		}
-	}
-	return emptied
-}
-
-// mayHaveContent reports whether a target of the folder has a file with content, as far as it is known.
-func (f InventoryFolder) mayHaveContent() bool {
-	return f.Undecided || slices.ContainsFunc(f.Targets, func(t InventoryTarget) bool { return t.Unknown || !t.Empty })
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/sets"
@@ -47,7 +48,7 @@ func (f failures) include(clusterType, target string) bool {
 
 // keptTree is the fleet's tree, with the folders that the branch keeps of deployment targets that fail to render.
 type keptTree struct {
-	inventory Inventory
+	inventory inventory.Folders
 	failures  failures
 	// Kept lists the folders that the branch keeps, and leftOut the targets that it does not contain. Both are sorted.
 	kept, leftOut []record.FailedAssignment
@@ -105,11 +106,12 @@ func (f *Failing) By(p problem.Problem) Affected {
 
 // keep adds the failing targets on the branch to the rendered tree. existing are our folders on the branch as they were
 // last read, and delivered are those that the last apply left there.
-func (f failures) keep(rendered, existing, delivered Inventory) *keptTree {
+func (f failures) keep(rendered, existing, delivered inventory.Folders) *keptTree {
 	k := &keptTree{
-		inventory: make(Inventory, len(rendered)), failures: f, waiting: map[string]bool{}, existing: existing.Count(),
+		inventory: make(inventory.Folders, len(rendered)), failures: f, waiting: map[string]bool{},
+		existing: existing.Count(),
 	}
-	placed := existing.placed()
+	placed := existing.Placed()
 	for clusterType, names := range f {
 		for name := range names {
 			if clusterType == "" && len(placed[name]) > 0 || slices.Contains(placed[name], clusterType) {
@@ -128,13 +130,13 @@ func (f failures) keep(rendered, existing, delivered Inventory) *keptTree {
 }
 
 // keepIn adds the failing targets on the branch to the folder of a cluster type.
-func (k *keptTree) keepIn(clusterType string, folder, existing, delivered InventoryFolder) InventoryFolder {
+func (k *keptTree) keepIn(clusterType string, folder, existing, delivered inventory.Folder) inventory.Folder {
 	if folder.Undecided {
 		return folder
 	}
-	targets := make([]InventoryTarget, 0, len(folder.Targets))
+	targets := make([]inventory.Target, 0, len(folder.Targets))
 	kept := len(k.kept)
-	for was, is := range pairs(existing.Targets, folder.Targets) {
+	for was, is := range inventory.Pairs(existing.Targets, folder.Targets) {
 		switch {
 		case is != nil:
 			targets = append(targets, *is)
@@ -154,7 +156,7 @@ func (k *keptTree) keepIn(clusterType string, folder, existing, delivered Invent
 	switch {
 	case ok:
 		folder.Hash = hash
-	case existing.Hash == delivered.Hash && slices.EqualFunc(targets, existing.Targets, InventoryTarget.sameHash):
+	case existing.Hash == delivered.Hash && slices.EqualFunc(targets, existing.Targets, inventory.Target.SameHash):
 		folder.Hash = existing.Hash
 	default:
 		folder.Unknown, k.incomplete = true, true
@@ -163,7 +165,7 @@ func (k *keptTree) keepIn(clusterType string, folder, existing, delivered Invent
 }
 
 // folderHash returns the hash of a cluster type's folder with these targets, if their whole hashes are known.
-func folderHash(targets []InventoryTarget) (tree.Hash, bool) {
+func folderHash(targets []inventory.Target) (tree.Hash, bool) {
 	hashes := make(map[string]tree.Hash, len(targets))
 	for _, t := range targets {
 		if t.Whole == (tree.Hash{}) {
@@ -191,14 +193,14 @@ func (k *keptTree) isKept(clusterType, target string) bool {
 
 // baseline returns the delivered folders, with the failing targets as on the branch: foreign changes of these are not
 // drift, because the apply keeps them.
-func (k *keptTree) baseline(delivered, existing Inventory) Inventory {
-	return delivered.replace(func(clusterType string, folder InventoryFolder) InventoryFolder {
+func (k *keptTree) baseline(delivered, existing inventory.Folders) inventory.Folders {
+	return delivered.Replace(func(clusterType string, folder inventory.Folder) inventory.Folder {
 		now, ok := existing[clusterType]
 		if !ok || now.Hash == folder.Hash {
 			return folder
 		}
-		var targets []InventoryTarget
-		for was, is := range pairs(folder.Targets, now.Targets) {
+		var targets []inventory.Target
+		for was, is := range inventory.Pairs(folder.Targets, now.Targets) {
 			t := was
 			if was == nil && k.keeps(clusterType, is.Name) || was != nil && k.keeps(clusterType, was.Name) {
 				t = is
@@ -208,10 +210,10 @@ func (k *keptTree) baseline(delivered, existing Inventory) Inventory {
 			}
 		}
 		hash, ok := folderHash(targets)
-		if slices.EqualFunc(targets, folder.Targets, InventoryTarget.sameHash) || !ok {
+		if slices.EqualFunc(targets, folder.Targets, inventory.Target.SameHash) || !ok {
 			return folder
 		}
-		return InventoryFolder{Hash: hash, Targets: targets}
+		return inventory.Folder{Hash: hash, Targets: targets}
 	})
 }
 
@@ -296,7 +298,7 @@ func (k *keptTree) setSince(records ...*record.Record) {
 
 // baseline returns the folders that the last apply left at the destination of s, with the targets that fail to render
 // now as on the branch.
-func (t *AppliedTree) baseline(s *State) Inventory {
+func (t *AppliedTree) baseline(s *State) inventory.Folders {
 	k := t.kept
 	if k == nil || !t.Updates(s) {
 		return s.Delivered
@@ -334,8 +336,8 @@ func (c *comparison) keptMoved() (moved []string) {
 		return nil
 	}
 	for clusterType, folder := range k.inventory {
-		for is, wanted := range pairs(c.branch.Folders[clusterType].Targets, folder.Targets) {
-			if wanted != nil && k.isKept(clusterType, wanted.Name) && (is == nil || !is.sameHash(*wanted)) {
+		for is, wanted := range inventory.Pairs(c.branch.Folders[clusterType].Targets, folder.Targets) {
+			if wanted != nil && k.isKept(clusterType, wanted.Name) && (is == nil || !is.SameHash(*wanted)) {
 				moved = append(moved, clusterType+"/"+wanted.Name)
 			}
 		}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/drift"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/limit"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
@@ -33,8 +34,8 @@ func (s *situation) fail(rendersTo, failing string) {
 
 // shortHashes returns a state that was written without on_assignment_error.
 func (s *situation) shortHashes() {
-	s.state.Delivered = s.state.Delivered.replace(withoutWholeHashes)
-	s.state.Seen.Folders = s.state.Seen.Folders.replace(withoutWholeHashes)
+	s.state.Delivered = s.state.Delivered.Replace(inventory.WithoutWholeHashes)
+	s.state.Seen.Folders = s.state.Seen.Folders.Replace(inventory.WithoutWholeHashes)
 }
 
 // keptText describes what happens to the failing targets.
@@ -119,7 +120,7 @@ func TestKept(t *testing.T) {
 			s.fail("large/b=1 small/c=1", "large/a")
 			s.state.Seen.Record.Kept = []record.FailedAssignment{{ClusterType: "large", DeploymentTarget: "a"}}
 			before := existing(delivered)
-			s.prior.TreeHash = Inventory{"large": realHashes(before)["large"], "small": before["small"]}.
+			s.prior.TreeHash = inventory.Folders{"large": realHashes(before)["large"], "small": before["small"]}.
 				TreeHash().String()
 		}, "keep; kept large / a"},
 		{"drift of a kept target", func(s *situation) {
@@ -201,8 +202,8 @@ func TestKept(t *testing.T) {
 }
 
 // realHashes returns folders with the hashes that Git gives them.
-func realHashes(inv Inventory) Inventory {
-	return inv.replace(func(_ string, folder InventoryFolder) InventoryFolder {
+func realHashes(inv inventory.Folders) inventory.Folders {
+	return inv.Replace(func(_ string, folder inventory.Folder) inventory.Folder {
 		folder.Hash, _ = folderHash(folder.Targets)
 		return folder
 	})
@@ -271,13 +272,13 @@ func TestFailingSince(t *testing.T) {
 // "keep" stores them.
 func TestWholeHashesInState(t *testing.T) {
 	t.Parallel()
-	inv := Inventory{}
+	inv := inventory.Folders{}
 	const clusterTypes, targets = 100, 1000
 	for c := range clusterTypes {
-		folder := InventoryFolder{Hash: sha1.Sum(fmt.Append(nil, c))}
+		folder := inventory.Folder{Hash: sha1.Sum(fmt.Append(nil, c))}
 		for n := range targets {
 			hash := sha1.Sum(fmt.Append(nil, c, n))
-			folder.Targets = append(folder.Targets, NewTarget(fmt.Sprintf("workload-%04d-target", n), hash, false))
+			folder.Targets = append(folder.Targets, inventory.NewTarget(fmt.Sprintf("workload-%04d-target", n), hash, false))
 		}
 		inv[fmt.Sprintf("ct-%03d", c)] = folder
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/drift"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/engine"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
@@ -151,10 +152,10 @@ func (m *keptModel) render(which string) map[string]tree.Hash {
 	if ps.HasErrors() {
 		m.Fatalf("seed %d: %s: %v", m.seed, which, ps)
 	}
-	return folders(InventoryOf(result.Tree))
+	return folders(inventory.Of(result.Tree))
 }
 
-func folders(inv Inventory) map[string]tree.Hash {
+func folders(inv inventory.Folders) map[string]tree.Hash {
 	all := map[string]tree.Hash{}
 	for name, folder := range inv {
 		for _, t := range folder.Targets {
@@ -226,15 +227,15 @@ func (m *keptModel) drift() {
 }
 
 // inventory returns the branch as it is read.
-func (m *keptModel) inventory() Inventory {
-	inv := Inventory{}
+func (m *keptModel) inventory() inventory.Folders {
+	inv := inventory.Folders{}
 	for _, ct := range []string{"edge", "large", "small"} {
 		hashes := map[string]tree.Hash{}
-		folder := InventoryFolder{}
+		folder := inventory.Folder{}
 		for _, key := range slices.Sorted(maps.Keys(m.branch)) {
 			if name, ok := strings.CutPrefix(key, ct+"/"); ok {
 				hashes[name] = m.branch[key]
-				folder.Targets = append(folder.Targets, NewTarget(name, m.branch[key], false))
+				folder.Targets = append(folder.Targets, inventory.NewTarget(name, m.branch[key], false))
 			}
 		}
 		folder.Hash = tree.ClusterTypeHash(hashes)
@@ -308,7 +309,7 @@ func (m *keptModel) apply() {
 			m.Fatalf("seed %d: the hash of %s is unknown", m.seed, name)
 		}
 	}
-	before, at := m.state, &BranchState{Head: "head", Folders: Inventory{}}
+	before, at := m.state, &BranchState{Head: "head", Folders: inventory.Folders{}}
 	if before != nil {
 		at = &before.Seen
 		m.checkDrift(decision)

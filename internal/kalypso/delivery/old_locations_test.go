@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/strategy"
@@ -71,7 +72,7 @@ func TestOldLocations(t *testing.T) {
 		}, "write"},
 		{"the rendering moves before it was delivered", func(s *situation) {
 			s.proposed("large/a=2")
-			s.state.Delivered, s.state.Seen = Inventory{}, BranchState{Head: "head"}
+			s.state.Delivered, s.state.Seen = inventory.Folders{}, BranchState{Head: "head"}
 			s.desired.Destination.Branch = "new"
 		}, "write"},
 		{"on_move is keep", func(s *situation) { s.leftBehind("old", 0); s.desired.KeepOld = true }, "keep"},

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/describe"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/placement"
@@ -48,18 +49,7 @@ func (s *State) Earlier() (e placement.Earlier, known bool) {
 	if s.BaselineUnknown() {
 		existing = s.Ours()
 	}
-	return placement.Earlier{Decisions: s.Decisions, Placed: existing.placed()}, true
-}
-
-// placed returns the cluster types of each deployment target, sorted.
-func (inv Inventory) placed() map[string][]string {
-	all := map[string][]string{}
-	for _, name := range inv.Names() {
-		for _, target := range inv[name].Targets {
-			all[target.Name] = append(all[target.Name], name)
-		}
-	}
-	return all
+	return placement.Earlier{Decisions: s.Decisions, Placed: existing.Placed()}, true
 }
 
 // decisionsKnown reports whether no decision depends on values that are not known yet.
@@ -149,9 +139,9 @@ func (decision *Decision) moves() (all []Move) {
 	if !slices.ContainsFunc(s.Delivered.ChangesTo(wanted), joins) {
 		return nil // at the least cost, for most changes
 	}
-	after := wanted.placed()
+	after := wanted.Placed()
 	undecided := func(name string) bool { return wanted[name].Undecided }
-	before := s.Delivered.placed()
+	before := s.Delivered.Placed()
 	for target, existing := range before {
 		is, ok := after[target]
 		if !ok || slices.Equal(is, existing) {
@@ -174,7 +164,7 @@ func (decision *Decision) moves() (all []Move) {
 // renamedClusterTypes describes the cluster types that are gone while a new one has the same deployment targets.
 func (decision *Decision) renamedClusterTypes() (lines []string) {
 	t, s := decision.Applied, decision.Before
-	names := func(f InventoryFolder) (all []string) {
+	names := func(f inventory.Folder) (all []string) {
 		for _, t := range f.Targets {
 			all = append(all, t.Name)
 		}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/placement"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
@@ -48,8 +49,8 @@ func TestDecisionsOfState(t *testing.T) {
 	written := record.New("dev", []string{"large"}, "", nil, nil)
 	written.Decisions = decided("large")
 	s := NewState(record.Destination{Repo: "file:///repo", Branch: "dev", Path: "."}, "dev")
-	folder := InventoryFolder{Hash: tree.Hash{1}, Targets: []InventoryTarget{{Name: "hello-web"}}}
-	s.Delivered = Inventory{"large": folder, "small": folder}
+	folder := inventory.Folder{Hash: tree.Hash{1}, Targets: []inventory.Target{{Name: "hello-web"}}}
+	s.Delivered = inventory.Folders{"large": folder, "small": folder}
 	s.DeliveredRecord, s.Decisions = written.Hash(), written.Decisions
 	s.Seen = BranchState{Head: "1", Record: &written, RecordHash: written.Hash()}
 	if packed := withoutRepeats(&s); packed.Seen.Record.Decisions != nil || s.Seen.Record.Decisions == nil {
@@ -112,7 +113,7 @@ func TestDecisionsDecide(t *testing.T) {
 	d := placed(t)
 	state := func(decisions placement.Decisions) *State {
 		s := NewState(d.Destination, "dev")
-		s.Decisions, s.Delivered, s.Seen.Head = decisions, Inventory{}, "1"
+		s.Decisions, s.Delivered, s.Seen.Head = decisions, inventory.Folders{}, "1"
 		return &s
 	}
 	proposed := state(nil)
@@ -148,19 +149,19 @@ func TestDecisionsDecide(t *testing.T) {
 func TestMoves(t *testing.T) {
 	t.Parallel()
 	d := placed(t)
-	target := []InventoryTarget{{Name: "hello-web"}}
-	d.Rendered.inventory = Inventory{"large": {Targets: target}, "small": {}, "new": {Undecided: true}}
+	target := []inventory.Target{{Name: "hello-web"}}
+	d.Rendered.inventory = inventory.Folders{"large": {Targets: target}, "small": {}, "new": {Undecided: true}}
 	// The waves of a rollout do not affect this.
-	d.inventory, d.complete = Inventory{"small": {Targets: target}}, false
+	d.inventory, d.complete = inventory.Folders{"small": {Targets: target}}, false
 	for name, c := range map[string]struct {
-		existing Inventory
+		existing inventory.Folders
 		want     int
 	}{
-		"moved":                            {Inventory{"small": {Targets: target}}, 1},
-		"stays":                            {Inventory{"large": {Targets: target}}, 0},
-		"joins":                            {Inventory{"large": {}}, 0},
-		"leaves":                           {Inventory{"large": {Targets: target}, "small": {Targets: target}}, 0},
-		"leaves an undecided cluster type": {Inventory{"new": {Targets: target}}, 0},
+		"moved":                            {inventory.Folders{"small": {Targets: target}}, 1},
+		"stays":                            {inventory.Folders{"large": {Targets: target}}, 0},
+		"joins":                            {inventory.Folders{"large": {}}, 0},
+		"leaves":                           {inventory.Folders{"large": {Targets: target}, "small": {Targets: target}}, 0},
+		"leaves an undecided cluster type": {inventory.Folders{"new": {Targets: target}}, 0},
 	} {
 		moves := (&Decision{Applied: d, Before: &State{Delivered: c.existing}}).moves()
 		if len(moves) != c.want {

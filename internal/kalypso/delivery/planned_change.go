@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
@@ -48,7 +49,7 @@ func (e RefusalErrors) Error() string { return errors.Join(e...).Error() }
 func (e RefusalErrors) Unwrap() []error { return e }
 
 // asState returns the state of a destination whose last apply is not known.
-func (b *BranchState) asState(at record.Destination, existing Inventory) *State {
+func (b *BranchState) asState(at record.Destination, existing inventory.Folders) *State {
 	s := &State{Destination: at, Delivered: existing, Seen: *b}
 	if b.Record != nil {
 		s.PromotedCommit, s.Inputs = b.Record.PromotedCommit, InputsOf(b.Record)
@@ -63,7 +64,7 @@ func (p *PlannedChange) after(head string) BranchState {
 	if !p.Needed {
 		return b
 	}
-	b.Folders = Inventory{}
+	b.Folders = inventory.Folders{}
 	for _, name := range sets.Without(p.At.Folders.Names(), p.Existing.Names()) {
 		b.Folders[name] = p.At.Folders[name]
 	}
@@ -99,7 +100,7 @@ func (p *PlannedChange) CommitMessage() string {
 	if t.Message != "" {
 		return t.Message
 	}
-	changes := Changes(p.Existing, p.Wanted)
+	changes := inventory.Changes(p.Existing, p.Wanted)
 	var b strings.Builder
 	fmt.Fprintf(&b, "Render environment %s\n", t.Environment)
 	names := make([]string, 0, len(changes))

@@ -3,6 +3,7 @@ package delivery
 import (
 	"maps"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/drift"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/pullrequest"
@@ -28,7 +29,7 @@ type Proposal struct {
 	Lost  bool `json:"lost,omitempty"`
 	Stale bool `json:"stale,omitempty"`
 	// Adopted are the foreign folders that the proposal adopts, as the destination contained them.
-	Adopted Inventory `json:"adopted,omitempty"`
+	Adopted inventory.Folders `json:"adopted,omitempty"`
 	// OtherCommits are foreign commits on top of ours that do not change the proposed tree. The next push removes them.
 	OtherCommits []drift.Commit `json:"foreign,omitempty"`
 	// Withheld is the reason why we made the pull request a draft that must not be merged now; "": we did not.
@@ -41,7 +42,9 @@ type Proposal struct {
 func (p *Proposal) Open() bool { return p != nil && p.State == hosting.Open }
 
 // Broken reports whether the apply has to repair an open pull request.
-func (p *Proposal) Broken() bool { return p.Open() && (p.Lost || p.Stale || p.UnwantedDraft || p.Head.Drifted()) }
+func (p *Proposal) Broken() bool {
+	return p.Open() && (p.Lost || p.Stale || p.UnwantedDraft || p.Head.Drifted())
+}
 
 // DesiredEnvironment returns the environment that was last delivered or proposed.
 func (s *State) DesiredEnvironment() string {
@@ -53,11 +56,11 @@ func (s *State) DesiredEnvironment() string {
 
 // foundFolders returns the folders at the destination that are ours, and those that the proposal adopts. Changes are
 // compared with them.
-func foundFolders(s *State) Inventory {
+func foundFolders(s *State) inventory.Folders {
 	found := s.Ours()
 	if s.Proposal != nil {
 		adopted := maps.Clone(s.Proposal.Adopted)
-		maps.DeleteFunc(adopted, func(name string, _ InventoryFolder) bool { _, ours := found[name]; return ours })
+		maps.DeleteFunc(adopted, func(name string, _ inventory.Folder) bool { _, ours := found[name]; return ours })
 		maps.Copy(found, adopted)
 	}
 	return found

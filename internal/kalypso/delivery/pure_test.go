@@ -13,12 +13,13 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
 )
 
-// inventory returns an inventory of "cluster type/deployment target=hash". With the hash "-", all files of the target
+// foldersOf returns an inventory of "cluster type/deployment target=hash". With the hash "-", all files of the target
 // are empty.
-func inventory(entries ...string) delivery.Inventory {
-	inv := delivery.Inventory{}
+func foldersOf(entries ...string) inventory.Folders {
+	inv := inventory.Folders{}
 	slices.SortFunc(entries, func(a, b string) int {
 		one, _, _ := strings.Cut(a, "=")
 		two, _, _ := strings.Cut(b, "=")
@@ -31,7 +32,7 @@ func inventory(entries ...string) delivery.Inventory {
 		if ok {
 			sum := sha1.Sum([]byte(hash))
 			folder.Targets = append(folder.Targets,
-				delivery.InventoryTarget{Name: target, Hash: delivery.ShortHash(sum[:6]), Empty: hash == "-"})
+				inventory.Target{Name: target, Hash: inventory.ShortHash(sum[:6]), Empty: hash == "-"})
 		}
 		folder.Hash = sha1.Sum([]byte(folder.Hash.String() + entry))
 		inv[name] = folder
@@ -54,14 +55,14 @@ func kept(t *testing.T, s *delivery.State) *delivery.State {
 }
 
 // seen returns a branch that contains folders.
-func seen(inv delivery.Inventory) delivery.BranchState {
+func seen(inv inventory.Folders) delivery.BranchState {
 	return delivery.BranchState{Head: "1", Folders: inv}
 }
 
 // TestState encodes and decodes a state without loss, even if the branch differs from the delivered tree.
 func TestState(t *testing.T) {
-	one, two := inventory("large/a=1", "large/b=1", "small/c=2"), inventory("large/a=1", "small/c=2", "theirs/d=1")
-	whole := inventory("large/a=1", "large/b=-", "large/c=3")
+	one, two := foldersOf("large/a=1", "large/b=1", "small/c=2"), foldersOf("large/a=1", "small/c=2", "theirs/d=1")
+	whole := foldersOf("large/a=1", "large/b=-", "large/c=3")
 	for _, i := range []int{0, 1} { // not of c
 		target := &whole["large"].Targets[i]
 		target.Whole = sha1.Sum([]byte(target.Name))
@@ -70,15 +71,15 @@ func TestState(t *testing.T) {
 	for name, want := range map[string]*delivery.State{
 		"as delivered":            {Delivered: one, Seen: seen(one)},
 		"drifted":                 {Delivered: one, Seen: seen(two)},
-		"all folders are removed": {Delivered: one, Seen: seen(delivery.Inventory{})},
-		"empty":                   {Delivered: delivery.Inventory{}, Seen: seen(delivery.Inventory{})},
+		"all folders are removed": {Delivered: one, Seen: seen(inventory.Folders{})},
+		"empty":                   {Delivered: inventory.Folders{}, Seen: seen(inventory.Folders{})},
 		"zero":                    {},
 		"nested": {Delivered: one, Seen: seen(one),
 			Proposal: &delivery.Proposal{Number: 7, Head: &delivery.State{Delivered: two, Seen: seen(two)}}},
 		"odd names": {
-			Delivered: inventory("large/my folder=1", "large/my folder empty=2", "large/a\nb=3", `large/"=4`, "large/ =5",
+			Delivered: foldersOf("large/my folder=1", "large/my folder empty=2", "large/a\nb=3", `large/"=4`, "large/ =5",
 				"large/ä=6"),
-			Seen: seen(inventory("large/b=1", "a b/a\x00=-")),
+			Seen: seen(foldersOf("large/b=1", "a b/a\x00=-")),
 		},
 		"whole hashes": {Delivered: whole, Seen: seen(whole), WholeHashes: true},
 	} {
@@ -96,7 +97,7 @@ func TestStateSize(t *testing.T) {
 	for i := range entries {
 		entries[i] = fmt.Sprintf("ct-%03d/workload-%03d-target=%d", i/100, i%100, i)
 	}
-	of := inventory(entries...)
+	of := foldersOf(entries...)
 	text, err := (&delivery.State{Delivered: of, Seen: seen(of)}).Encode()
 	if err != nil {
 		t.Fatal(err)
@@ -108,7 +109,7 @@ func TestStateSize(t *testing.T) {
 
 // TestStateBroken decodes data that is not a state, or only a part of one. Each is an error.
 func TestStateBroken(t *testing.T) {
-	one := inventory("large/a=1", "large/b=-", "small/c=2")
+	one := foldersOf("large/a=1", "large/b=-", "small/c=2")
 	whole, err := (&delivery.State{Delivered: one, Seen: seen(one)}).Encode()
 	if err != nil {
 		t.Fatal(err)
@@ -174,19 +175,19 @@ func stored(t *testing.T, text, hashes string) []byte {
 func TestChanges(t *testing.T) {
 	for _, test := range []struct {
 		name          string
-		before, after delivery.Inventory
+		before, after inventory.Folders
 		want          map[string]string
 	}{
-		{"nothing", inventory("large/a=1"), inventory("large/a=1"), map[string]string{}},
-		{"first", nil, inventory("large/a=1", "large/b=1", "small"),
+		{"nothing", foldersOf("large/a=1"), foldersOf("large/a=1"), map[string]string{}},
+		{"first", nil, foldersOf("large/a=1", "large/b=1", "small"),
 			map[string]string{"large": "+2 -0 ~0", "small": "+0 -0 ~0"}},
-		{"all", inventory("large/a=1", "large/b=1", "large/c=1"), inventory("large/a=1", "large/b=2", "large/d=1"),
+		{"all", foldersOf("large/a=1", "large/b=1", "large/c=1"), foldersOf("large/a=1", "large/b=2", "large/d=1"),
 			map[string]string{"large": "+1 -1 ~1"}},
-		{"a cluster type is removed", inventory("large/a=1", "small/b=1"), inventory("large/a=1"),
+		{"a cluster type is removed", foldersOf("large/a=1", "small/b=1"), foldersOf("large/a=1"),
 			map[string]string{"small": "+0 -1 ~0"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			if diff := cmp.Diff(test.want, delivery.Changes(test.before, test.after)); diff != "" {
+			if diff := cmp.Diff(test.want, inventory.Changes(test.before, test.after)); diff != "" {
 				t.Errorf("changes (-want +got):\n%s", diff)
 			}
 		})
@@ -194,39 +195,39 @@ func TestChanges(t *testing.T) {
 }
 
 func TestGuardrails(t *testing.T) {
-	four := inventory("large/a=1", "large/b=1", "small/c=1", "small/d=1")
+	four := foldersOf("large/a=1", "large/b=1", "small/c=1", "small/d=1")
 	empty := delivery.Guardrails{MaxRemoved: "100%", AllowEmpty: true}
 	number := func(n delivery.Limit) delivery.Guardrails { return delivery.Guardrails{MaxRemoved: n} }
 	usual := delivery.Guardrails{MaxRemoved: delivery.DefaultLimit}
 	for _, test := range []struct {
 		name          string
 		guardrails    delivery.Guardrails
-		before, after delivery.Inventory
+		before, after inventory.Folders
 		replaced      bool
 		removed       []string // nil: allowed
 		reason        string
 	}{
 		{"an empty branch", usual, nil, four, false, nil, ""},
-		{"changed", usual, four, inventory("large/a=2", "large/b=2", "small/c=2", "small/d=2"), false, nil, ""},
-		{"half", usual, four, inventory("large/a=1", "small/c=1"), false, nil, ""},
-		{"more than half", usual, four, inventory("large/a=1"), false, []string{"large/b", "small/c", "small/d"},
+		{"changed", usual, four, foldersOf("large/a=2", "large/b=2", "small/c=2", "small/d=2"), false, nil, ""},
+		{"half", usual, four, foldersOf("large/a=1", "small/c=1"), false, nil, ""},
+		{"more than half", usual, four, foldersOf("large/a=1"), false, []string{"large/b", "small/c", "small/d"},
 			`removes 3 of 4 deployment target folders, and guardrails.max_removed is "50%"`},
-		{"moved to another cluster type", usual, four, inventory("small/a=1", "small/b=1", "small/c=1", "large/d=1"), false,
+		{"moved to another cluster type", usual, four, foldersOf("small/a=1", "small/b=1", "small/c=1", "large/d=1"), false,
 			[]string{"large/a", "large/b", "small/d"}, "3 of 4"},
-		{"number", number("1"), four, inventory("large/a=1", "small/c=1"), false, []string{"large/b", "small/d"}, `is "1"`},
-		{"number allows", number("2"), four, inventory("large/a=1", "small/c=1"), false, nil, ""},
-		{"zero", number("0"), four, inventory("large/a=1", "large/b=1", "small/c=1"), false, []string{"small/d"}, `1 of 4`},
-		{"all", number("100"), four, inventory("large", "small"), false, []string{"large/a", "large/b", "small/c", "small/d"},
+		{"number", number("1"), four, foldersOf("large/a=1", "small/c=1"), false, []string{"large/b", "small/d"}, `is "1"`},
+		{"number allows", number("2"), four, foldersOf("large/a=1", "small/c=1"), false, nil, ""},
+		{"zero", number("0"), four, foldersOf("large/a=1", "large/b=1", "small/c=1"), false, []string{"small/d"}, `1 of 4`},
+		{"all", number("100"), four, foldersOf("large", "small"), false, []string{"large/a", "large/b", "small/c", "small/d"},
 			"all 4 deployment target folders, and guardrails.allow_empty is false. It"},
-		{"the only target", number("1"), inventory("large/a=1"), inventory("large"), false, []string{"large/a"},
+		{"the only target", number("1"), foldersOf("large/a=1"), foldersOf("large"), false, []string{"large/a"},
 			"removes the only deployment target folder, and guardrails.allow_empty is false. It"},
 		{"all targets, which is more than half", usual, four, nil, false, []string{"large/a", "large/b", "small/c",
 			"small/d"},
 			"all 4 deployment target folders"},
 		{"all targets, which is allowed", empty, four, nil, false, nil, ""},
-		{"emptied", number("0"), four, inventory("large/a=-", "large/b=1", "small/c=1", "small/d=1"), false,
+		{"emptied", number("0"), four, foldersOf("large/a=-", "large/b=1", "small/c=1", "small/d=1"), false,
 			[]string{"large/a"}, "1 of 4"},
-		{"an empty tree after an empty one", number("0"), inventory("large/a=-", "large/b=1"), inventory("large/a=-",
+		{"an empty tree after an empty one", number("0"), foldersOf("large/a=-", "large/b=1"), foldersOf("large/a=-",
 			"large/b=1"), false, nil,
 			""},
 		{"another environment", usual, four, four, true, []string{"large/a", "large/b", "small/c", "small/d"}, "all 4"},

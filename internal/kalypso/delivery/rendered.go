@@ -3,6 +3,7 @@ package delivery
 import (
 	"context"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/engine"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/placement"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
@@ -19,7 +20,7 @@ type Rendered struct {
 
 	assignmentsKnown bool
 	failed           problem.Problems    // why deployment targets are not in the tree
-	inventory        Inventory           // of the tree
+	inventory        inventory.Folders   // of the tree
 	decisions        placement.Decisions // nil if they are not known yet
 	secrets          ClearSecrets        // in the configs
 }
@@ -30,7 +31,7 @@ func NewRendered(a *Arguments, t *tree.Tree) *Rendered {
 	if t == nil {
 		return r
 	}
-	r.inventory = InventoryOf(t)
+	r.inventory = inventory.Of(t)
 	if t.Schedule != nil && r.decisionsKnown() {
 		r.decisions = t.Schedule.Decisions()
 	}
@@ -47,7 +48,7 @@ func Render(ctx context.Context, a *Arguments, p *Prior, s *State, progress Prog
 	}
 	f.LeaveOutFailed = a.KeepsFailed()
 	f.Duplicates, f.Invalid = a.Guardrails.DuplicateObjects, a.Guardrails.InvalidObjects
-	f.Delivered = lastTree(s).shortHash
+	f.Delivered = lastTree(s).HashOf
 	result, ps := engine.Run(ctx, &f, func(done, total int) { progress("render", done, total) })
 	r := NewRendered(a, result.Tree)
 	r.failed, r.secrets = result.LeftOut, FindClearSecrets(f.Configs)

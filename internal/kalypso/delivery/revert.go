@@ -2,8 +2,6 @@ package delivery
 
 import (
 	"slices"
-
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/rollout"
 )
 
 // maxPast limits the earlier deliveries that a state remembers.
@@ -61,7 +59,7 @@ func asSeen(s *State) *State {
 // agrees, that counts as the last delivery from now on, and not as drift: the fleet renders the same again, or the last
 // commit is rejected. After a run that found the revert and wrote nothing, the fleet may also change further, unless it
 // restores reverted files. A reverted record whose commit is unproven needs the rejection: see
-// [AppliedTree.checkProven].
+// [checkProven].
 func accept(t *AppliedTree, p *Prior, s *State) *State {
 	if !s.Reverted() || !t.Updates(s) || t.Tree == nil || t.Rests(p) {
 		return s
@@ -74,15 +72,12 @@ func accept(t *AppliedTree, p *Prior, s *State) *State {
 	switch {
 	case slices.ContainsFunc(commitsOf(s), func(commit string) bool { return slices.Contains(t.Rejected, commit) }):
 		return asSeen(s)
-	case t.checkProven(s, &s.Seen) != nil:
+	case checkProven(t.Promotion, s, &s.Seen) != nil:
 	case t.Known() && ours.Equal(t.inventory) && s.Seen.Record.Same(t.record()), s.RevertKnown && !back:
 		return asSeen(s)
 	}
 	return s
 }
-
-// SeenRollout returns the rollout that the record on the branch describes, or nil.
-func (s *State) SeenRollout() *rollout.StoredProgress { return RolloutOf(s.Seen.Record, s.Seen.Time) }
 
 // commitsOf returns the promoted commits that the last delivery wrote to some folder.
 func commitsOf(s *State) []string {

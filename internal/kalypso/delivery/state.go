@@ -9,6 +9,7 @@ import (
 	"io"
 	"slices"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/drift"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/placement"
@@ -35,9 +36,9 @@ type State struct {
 	Destination record.Destination `json:"destination"`
 	Environment string             `json:"environment"`
 	// Delivered is the tree that was delivered, and DeliveredRecord the hash of the record that went with it.
-	Delivered       Inventory `json:"delivered"`
-	DeliveredRecord string    `json:"delivered_record"`
-	PromotedCommit  string    `json:"promoted_commit,omitempty"` // in the record
+	Delivered       inventory.Folders `json:"delivered"`
+	DeliveredRecord string            `json:"delivered_record"`
+	PromotedCommit  string            `json:"promoted_commit,omitempty"` // in the record
 	// Decisions are the decisions of placement in that record.
 	Decisions placement.Decisions `json:"decisions,omitempty"`
 	// Rollout is the progress of a rollout. It is nil if the branch contains the whole tree.
@@ -119,11 +120,11 @@ func (s *State) Owned(at *BranchState) []string {
 }
 
 // Ours returns our folders on the branch, as they were last read.
-func (s *State) Ours() Inventory { return s.Seen.Folders.Only(s.Owned(&s.Seen)) }
+func (s *State) Ours() inventory.Folders { return s.Seen.Folders.Only(s.Owned(&s.Seen)) }
 
 // lastTree returns the tree that was last delivered, proposed or computed. It is empty if this version of the provider
 // does not know it.
-func lastTree(s *State) Inventory {
+func lastTree(s *State) inventory.Folders {
 	switch {
 	case s == nil || s.Version != stateVersion || s.Engine != engineVersion:
 		return nil
@@ -159,16 +160,16 @@ var errState = errors.New("the state does not have the form of this version")
 // storedState is the JSON of a state. Its inventories have no targets.
 type storedState struct {
 	*State
-	Targets storedTargets `json:"targets"`
+	Targets inventory.StoredTargets `json:"targets"`
 }
 
 // Encode returns the state as bytes for Terraform's private state: its JSON as one gzip member, and the hashes of the
 // targets, which can't be compressed.
 func (s *State) Encode() ([]byte, error) {
 	stored := storedState{State: withoutRepeats(s)}
-	eachInventory(stored.State, func(inv *Inventory) {
-		*inv = inv.replace(func(_ string, folder InventoryFolder) InventoryFolder {
-			stored.Targets.add(folder.Targets)
+	eachInventory(stored.State, func(inv *inventory.Folders) {
+		*inv = inv.Replace(func(_ string, folder inventory.Folder) inventory.Folder {
+			stored.Targets.Add(folder.Targets)
 			folder.Targets = nil
 			return folder
 		})
@@ -178,11 +179,11 @@ func (s *State) Encode() ([]byte, error) {
 	if err := errors.Join(json.NewEncoder(z).Encode(stored), z.Close()); err != nil {
 		return nil, err
 	}
-	return append(packed.Bytes(), stored.Targets.hashes...), nil
+	return append(packed.Bytes(), stored.Targets.Hashes...), nil
 }
 
 // eachInventory calls visit for all inventories of s, and of the states in it, in a fixed order.
-func eachInventory(s *State, visit func(*Inventory)) {
+func eachInventory(s *State, visit func(*inventory.Folders)) {
 	visit(&s.Delivered)
 	visit(&s.Seen.Folders)
 	if p := s.Proposal; p != nil {
@@ -218,17 +219,17 @@ func DecodeState(data []byte) (*State, error) {
 	if err := json.Unmarshal(text, &stored); err != nil {
 		return nil, fmt.Errorf("%w: %w", errState, err)
 	}
-	stored.Targets.hashes = data[len(data)-rest.Len():]
-	eachInventory(stored.State, func(inv *Inventory) {
-		*inv = inv.replace(func(_ string, folder InventoryFolder) InventoryFolder {
+	stored.Targets.Hashes = data[len(data)-rest.Len():]
+	eachInventory(stored.State, func(inv *inventory.Folders) {
+		*inv = inv.Replace(func(_ string, folder inventory.Folder) inventory.Folder {
 			if err == nil {
-				folder.Targets, err = stored.Targets.next()
+				folder.Targets, err = stored.Targets.Next()
 			}
 			return folder
 		})
 	})
-	if err != nil || len(stored.Targets.Lists)+len(stored.Targets.hashes) > 0 {
-		return nil, fmt.Errorf("%w: %w", errState, errTargets)
+	if err != nil || len(stored.Targets.Lists)+len(stored.Targets.Hashes) > 0 {
+		return nil, fmt.Errorf("%w: %w", errState, inventory.ErrTargets)
 	}
 	return withRepeats(stored.State), nil
 }
@@ -242,15 +243,15 @@ func withoutRepeats(s *State) *State {
 		record.Decisions = nil
 		packed.Seen.Record = &record
 	}
-	packed.Seen.Folders = s.Seen.Folders.replace(func(name string, folder InventoryFolder) InventoryFolder {
+	packed.Seen.Folders = s.Seen.Folders.Replace(func(name string, folder inventory.Folder) inventory.Folder {
 		if was, ok := s.Delivered[name]; ok && was.Hash == folder.Hash {
 			folder.Targets = nil
 		}
 		return folder
 	})
 	if !s.WholeHashes {
-		packed.Delivered = s.Delivered.replace(withoutWholeHashes)
-		packed.Seen.Folders = packed.Seen.Folders.replace(withoutWholeHashes)
+		packed.Delivered = s.Delivered.Replace(inventory.WithoutWholeHashes)
+		packed.Seen.Folders = packed.Seen.Folders.Replace(inventory.WithoutWholeHashes)
 	}
 	if s.Proposal != nil {
 		p := *s.Proposal
@@ -270,7 +271,7 @@ func withRepeats(s *State) *State {
 	if s.Seen.Record != nil && s.Seen.RecordHash == s.DeliveredRecord {
 		s.Seen.Record.Decisions = s.Decisions
 	}
-	s.Seen.Folders = s.Seen.Folders.replace(func(name string, folder InventoryFolder) InventoryFolder {
+	s.Seen.Folders = s.Seen.Folders.Replace(func(name string, folder inventory.Folder) inventory.Folder {
 		if was, ok := s.Delivered[name]; ok && was.Hash == folder.Hash {
 			folder.Targets = was.Targets
 		}
@@ -285,26 +286,14 @@ func withRepeats(s *State) *State {
 	return s
 }
 
-// replace returns the folders that with returns. It calls with in the order of the names.
-func (inv Inventory) replace(with func(name string, folder InventoryFolder) InventoryFolder) Inventory {
-	if inv == nil {
-		return nil
-	}
-	replaced := make(Inventory, len(inv))
-	for _, name := range inv.Names() {
-		replaced[name] = with(name, inv[name])
-	}
-	return replaced
-}
-
 // WithoutTargets returns s without the targets of its folders, which are read again then.
 func (s *State) WithoutTargets() *State {
-	drop := func(_ string, folder InventoryFolder) InventoryFolder {
+	drop := func(_ string, folder inventory.Folder) inventory.Folder {
 		folder.Targets = nil
 		return folder
 	}
 	now := *s
-	now.Delivered, now.Seen.Folders = s.Delivered.replace(drop), s.Seen.Folders.replace(drop)
+	now.Delivered, now.Seen.Folders = s.Delivered.Replace(drop), s.Seen.Folders.Replace(drop)
 	return &now
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/strategy"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
@@ -24,7 +25,7 @@ func TestSummary(t *testing.T) {
 	usual := map[string]string{
 		"large": large("+2 -0 ~0, 2 targets, tree HASH", delivered), "small": small("+1 -0 ~0, 1 target, tree HASH"),
 	}
-	imported := existing(delivered).Summary(nil)
+	imported := existing(delivered).Summary(nil, nil)
 	render := func(entries string) func(*situation) {
 		return func(s *situation) { s.desired.Tree = rendered(entries) }
 	}
@@ -73,7 +74,7 @@ func TestSummary(t *testing.T) {
 		},
 		"state that was recovered from a branch with foreign changes": {
 			with: []func(*situation){render(changed), func(s *situation) {
-				s.state.Delivered = Inventory{"large": {}, "small": {}}
+				s.state.Delivered = inventory.Folders{"large": {}, "small": {}}
 			}},
 			last: usual, want: map[string]string{"large": large("3 targets, tree HASH", changed), "small": usual["small"]},
 		},
@@ -106,7 +107,7 @@ func TestSummary(t *testing.T) {
 	}, imported); diff != "" {
 		t.Errorf("import (-want +got):\n%s", diff)
 	}
-	if got := fmt.Sprint(existing(delivered).Summary(usual)); got != fmt.Sprint(usual) {
+	if got := fmt.Sprint(existing(delivered).Summary(nil, usual)); got != fmt.Sprint(usual) {
 		t.Errorf("a refresh of the same tree changes the lines to %s", got)
 	}
 }

@@ -16,7 +16,7 @@ type UnknownRecordError struct {
 	Destination record.Destination
 	Environment string
 	Differences []string
-	// Unproven is the reason why the gates of the commit that the record promotes do not hold; "": not known.
+	// Unproven is the reason why the commit that the record promotes has a closed gate; "": not known.
 	Unproven string
 }
 
@@ -26,16 +26,16 @@ func (e *UnknownRecordError) Error() string {
 		"nothing is written or removed, and on_drift does not change that.",
 		e.Destination, e.Destination.RecordPath(), strings.Join(e.Differences, "; "))
 	if e.Unproven != "" {
-		text += " The gates of that commit do not hold: " + printable.Line(e.Unproven) + "."
+		text += " The gates of that commit are closed: " + printable.Line(e.Unproven) + "."
 	}
 	return text
 }
 
 // checkRecord returns an *UnknownRecordError for a record that this rendering did not write. An apply that was killed
 // after its push may have written it unknown to the state: then the branch contains what is desired, or an earlier wave
-// of it. But what is desired comes from the record if it promotes a commit: then the gates of that commit must hold.
+// of it. But what is desired comes from the record if it promotes a commit: then the gates of that commit must be open.
 func (c *comparison) checkRecord() error {
-	if err := c.checkProven(c.before, c.branch); err != nil {
+	if err := checkProven(c.Promotion, c.before, c.branch); err != nil {
 		return err
 	}
 	if c.IsContainedBy(c.branch) || continues(c.AppliedTree, c.branch.Record) {
@@ -63,17 +63,17 @@ func checkRecord(s *State, at *BranchState) error {
 	return &UnknownRecordError{Destination: s.Destination, Environment: s.Environment, Differences: differences}
 }
 
-// checkProven returns an *UnknownRecordError if the record on a branch promotes a commit that a state does not know, and
-// whose gates do not hold now. A state that knows no promoted commit believes the record.
-func (t *AppliedTree) checkProven(s *State, at *BranchState) error {
-	if t.Promotion.Unproven == "" || at.Record == nil || !s.Current() || s.PromotedCommit == "" {
+// checkProven returns an *UnknownRecordError if the record on a branch promotes a commit that a state does not know,
+// and that has a closed gate now. A state that knows no promoted commit believes the record.
+func checkProven(p record.Promotion, s *State, at *BranchState) error {
+	if p.Unproven == "" || at.Record == nil || !s.Current() || s.PromotedCommit == "" {
 		return nil
 	}
 	differences := unknownPromotions(s, at.Record)
 	if len(differences) == 0 {
 		return nil
 	}
-	return &UnknownRecordError{s.Destination, s.Environment, differences, t.Promotion.Unproven}
+	return &UnknownRecordError{s.Destination, s.Environment, differences, p.Unproven}
 }
 
 // unknownPromotions names the commits that a record promotes and that a state does not know: neither the last delivery

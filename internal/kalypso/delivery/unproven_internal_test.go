@@ -12,8 +12,8 @@ import (
 
 // TestUnproven: the state knows that commit old is promoted. Afterwards the branch contains another tree, with a record
 // that promotes commit new, and the promotion takes that for the current one. The branch contains exactly what is
-// desired: because our own apply was killed after its push, or because somebody wrote it who may push. A row says
-// whether the rendering believes the record, if the gates of commit new hold, and if they do not.
+// desired: because our own apply was killed after its push, or because a person who may push wrote it. A row says
+// whether the rendering believes the record, if the gates of commit new are open, and if they are closed.
 func TestUnproven(t *testing.T) {
 	for name, row := range map[string]struct {
 		change           func(s *situation)
@@ -92,7 +92,7 @@ func imported(s *State) *State {
 	return &now
 }
 
-// TestUnprovenIsNamed: the first run that takes the promoted commit from the record warns if its gates do not hold.
+// TestUnprovenIsNamed: the first run that takes the promoted commit from the record warns if its gates are closed.
 func TestUnprovenIsNamed(t *testing.T) {
 	const why = "ci: no status"
 	for name, row := range map[string]struct {

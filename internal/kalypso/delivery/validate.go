@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/origin"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
@@ -162,7 +163,7 @@ func validateSources(sources origin.Sources) (ps problem.Problems) {
 
 // checkPromotedCommit returns an error if one of the folders, or the record, would contain the file of the
 // promoted commit, or lie inside it. Without a promoted commit, that file does not exist.
-func (a *Arguments) checkPromotedCommit(folders Inventory) error {
+func (a *Arguments) checkPromotedCommit(folders inventory.Folders) error {
 	if a.Promotion.Commit == "" {
 		return nil
 	}

@@ -68,7 +68,7 @@ func (c *choice) judge(commit string) (proof, []Waiting) {
 	return p, waiting
 }
 
-// unproven returns the reason why the gates of the current commit do not hold now, or "". It needs none if people pinned
+// unproven returns the reason why the gates of the current commit are closed now, or "". It needs none if people pinned
 // or approved it, or if it is the target of a rollback.
 func (c *choice) unproven() string {
 	current := c.World.Current

@@ -14,7 +14,7 @@ import (
 type Promotion struct {
 	Commit       string // "": none
 	Repo, Branch string // of the commit; "": unknown
-	// Unproven is the reason why the gates of the commit that the record names do not hold now; "": they hold, or it is
+	// Unproven is the reason why the gates of the commit that the record names are closed now; "": they are open, or it is
 	// unknown.
 	Unproven string
 	Reason

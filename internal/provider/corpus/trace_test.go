@@ -21,6 +21,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitobject"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/githubfake"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
@@ -202,7 +203,7 @@ func flatten(all map[string]string, at string, v any) {
 // targetsOf returns the hash and the name of each deployment target of a folder, as they were kept when the corpus was
 // recorded.
 func targetsOf(list any) any {
-	var targets []delivery.InventoryTarget
+	var targets []inventory.Target
 	if text, err := json.Marshal(list); err != nil || json.Unmarshal(text, &targets) != nil {
 		return list
 	}

@@ -109,7 +109,7 @@ func setImported(
 	imported.PromotedCommit = tfvalue.Nullable(state.PromotedCommit)
 	switch imported.Preview = tfvalue.Nullable(preview); preview {
 	case previewSummary:
-		imported.Summary = summaryOf(state.Delivered.Summary(nil))
+		imported.Summary = summaryOf(state.Delivered.Summary(nil, nil))
 	case previewNone:
 		imported.Folders = foldersOf(at, state.Delivered)
 	default:

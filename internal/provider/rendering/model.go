@@ -300,7 +300,7 @@ func (m *environmentRenderingModel) setReverted(ctx context.Context, s *delivery
 		m.Assignments = assignmentsOf(ours)
 	}
 	if !m.Summary.IsNull() {
-		m.Summary = summaryOf(ours.Summary(m.summary()))
+		m.Summary = summaryOf(ours.Summary(nil, m.summary()))
 	}
 	m.CommitSHA, m.Delivered = types.StringValue(s.Seen.Head), types.BoolValue(!record.Rollout.UnderWay())
 	if !m.TargetTreeHash.IsNull() {
@@ -308,7 +308,7 @@ func (m *environmentRenderingModel) setReverted(ctx context.Context, s *delivery
 		if record.Rollout != nil {
 			m.TargetTreeHash = types.StringValue(record.Rollout.TargetTreeHash)
 		}
-		m.RolloutStatus = tfvalue.Nullable(s.SeenRollout().Status())
+		m.RolloutStatus = tfvalue.Nullable(delivery.RolloutOf(record, s.Seen.Time).Status())
 	}
 	promoted := record.Taken()
 	if !m.PromotedCommit.IsNull() {

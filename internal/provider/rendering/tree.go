@@ -10,6 +10,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
@@ -74,7 +75,7 @@ func (r *rendering) assignments() types.Map {
 }
 
 // assignmentsOf returns the deployment targets of each cluster type, with the hashes of their folders.
-func assignmentsOf(inv delivery.Inventory) types.Map {
+func assignmentsOf(inv inventory.Folders) types.Map {
 	all := make(map[string]attr.Value, len(inv))
 	for clusterType, folder := range inv {
 		targets := make(map[string]attr.Value, len(folder.Targets))
@@ -149,7 +150,7 @@ func (r *rendering) folders() types.Map {
 }
 
 // foldersOf returns the folder of each cluster type.
-func foldersOf(at record.Destination, inv delivery.Inventory) types.Map {
+func foldersOf(at record.Destination, inv inventory.Folders) types.Map {
 	all := make(map[string]attr.Value, len(inv))
 	for name, folder := range inv {
 		hash, count := types.StringValue(folder.Hash.String()), types.Int64Value(int64(len(folder.Targets)))

@@ -44,7 +44,7 @@ func PromotionArgument(description string) schema.SingleNestedAttribute {
 			"reason":      text("Why the commit was chosen."),
 			"summary":     text("The decision of this run, for people."),
 			"rolled_back": text("The newest commit that a rollback removed."),
-			"unproven": text("Why the gates of the commit in the record do not hold now. A rendering that delivered another " +
+			"unproven": text("Why the gates of the commit in the record are closed now. A rendering that delivered another " +
 				"commit does not take such a commit from the record."),
 			"rejected": schema.MapAttribute{
 				Optional: true, ElementType: types.StringType,

@@ -135,7 +135,7 @@ func PromotionComputed() map[string]schema.Attribute {
 		"summary": ComputedText("The decision of this run, with its gates, overrides and what waits, for people."),
 		"rolled_back": ComputedText("The newest commit that a rollback removed, for the record. It never returns by " +
 			"itself. Null if there is none."),
-		"unproven": ComputedText("Why the gates of `current` do not hold now. Null if they hold, if `approved` or " +
+		"unproven": ComputedText("Why the gates of `current` are closed now. Null if they are open, if `approved` or " +
 			"`pinned_commit` names it, if it is the target of a rollback, or if there is none. `current` comes from the " +
 			"record, and anyone who may push to the GitOps branch can write that: a rendering that delivered another commit " +
 			"takes `current` only if this is null."),

@@ -12,6 +12,7 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/object"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/sets"
@@ -23,7 +24,7 @@ type branchReader struct {
 	*gitops.Snapshot
 	at record.Destination
 	// known maps the hash of a folder to its targets. Known folders are not fetched.
-	known map[tree.Hash][]delivery.InventoryTarget
+	known map[tree.Hash][]inventory.Target
 }
 
 // readBranch reads what a branch contains at a destination, with the targets of our folders. before is the state of the
@@ -32,9 +33,9 @@ type branchReader struct {
 func readBranch(
 	snapshot *gitops.Snapshot, at record.Destination, before *delivery.State, wanted []string,
 ) (*delivery.BranchState, error) {
-	r := branchReader{snapshot, at, map[tree.Hash][]delivery.InventoryTarget{}}
+	r := branchReader{snapshot, at, map[tree.Hash][]inventory.Target{}}
 	if before != nil {
-		for _, inventory := range []delivery.Inventory{before.Delivered, before.Seen.Folders} {
+		for _, inventory := range []inventory.Folders{before.Delivered, before.Seen.Folders} {
 			for _, folder := range inventory {
 				if folder.Targets != nil {
 					r.known[folder.Hash] = folder.Targets
@@ -114,10 +115,10 @@ func (r *branchReader) entries(b *delivery.BranchState, _ *delivery.State) (err 
 	if err != nil {
 		return err
 	}
-	b.Folders = delivery.Inventory{}
+	b.Folders = inventory.Folders{}
 	for name, hash := range folders {
 		if !strings.HasPrefix(name, ".") {
-			b.Folders[name] = delivery.InventoryFolder{Hash: tree.Hash(hash)}
+			b.Folders[name] = inventory.Folder{Hash: tree.Hash(hash)}
 		}
 	}
 	if b.Files, err = r.NonFolders(r.at.Path); err != nil {
@@ -241,12 +242,12 @@ func (r *branchReader) targets(b *delivery.BranchState, names []string) error {
 
 var emptyBlob = plumbing.ComputeHash(plumbing.BlobObject, nil)
 
-func (r *branchReader) targetsIn(folder string) ([]delivery.InventoryTarget, error) {
+func (r *branchReader) targetsIn(folder string) ([]inventory.Target, error) {
 	hashes, err := r.Folders(folder)
 	if err != nil {
 		return nil, err
 	}
-	targets := make([]delivery.InventoryTarget, 0, len(hashes))
+	targets := make([]inventory.Target, 0, len(hashes))
 	for name, hash := range hashes {
 		empty := true
 		err := r.Walk(path.Join(folder, name), func(_ string, e object.TreeEntry) error {
@@ -256,8 +257,8 @@ func (r *branchReader) targetsIn(folder string) ([]delivery.InventoryTarget, err
 		if err != nil {
 			return nil, err
 		}
-		targets = append(targets, delivery.NewTarget(name, tree.Hash(hash), empty))
+		targets = append(targets, inventory.NewTarget(name, tree.Hash(hash), empty))
 	}
-	slices.SortFunc(targets, func(a, b delivery.InventoryTarget) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(targets, func(a, b inventory.Target) int { return strings.Compare(a.Name, b.Name) })
 	return targets, nil
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/accepted"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/describe"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
@@ -19,7 +20,7 @@ import (
 // BranchChange is the change of the rendering's folders, and of adopted ones, on a branch that the state does not know.
 type BranchChange struct {
 	Adoption     delivery.Adoption
-	Emptied      delivery.Inventory  // see [delivery.Change]
+	Emptied      inventory.Folders   // see [delivery.Change]
 	Accepted     []accepted.ID       // see [delivery.Change]
 	Undecided    []string            // cluster types whose changes are not known yet
 	ClusterTypes []ClusterTypeChange // sorted by name; empty if the branch contains no folders of ours

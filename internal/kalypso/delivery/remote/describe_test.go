@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/remote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/describe"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
@@ -260,7 +261,7 @@ func TestDescribeLimit(t *testing.T) {
 	if text := delivery.DescribeRemoval(
 		o.Destination,
 		o.Environment,
-		delivery.InventoryOf(o.Tree),
+		inventory.Of(o.Tree),
 		o.Review,
 	); !strings.Contains(text, "0 added, 10000 removed, 0 changed on 100 cluster types") ||
 		len([]rune(text)) > describe.DefaultMaxLength {

@@ -8,6 +8,7 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/drift"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
@@ -135,10 +136,10 @@ func Recover(
 		}
 		return s, err
 	}
-	s.Base, s.Delivered, s.Inputs = commit, delivery.Inventory{}, nil
+	s.Base, s.Delivered, s.Inputs = commit, inventory.Folders{}, nil
 	paths := []string{at.RecordPath()}
 	for _, name := range s.Seen.RecordedFolders() { // which include all that it contains
-		s.Delivered[name] = delivery.InventoryFolder{}
+		s.Delivered[name] = inventory.Folder{}
 		paths = append(paths, at.Join(name))
 	}
 	s.Drift, err = drift.Since(ctx, branch, commit, paths)

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/pullrequest"
@@ -128,7 +129,7 @@ func (r *PullRequests) Remove(
 		return nil, err
 	}
 	t.AutoMerge, t.Reopen = "", true
-	var existing delivery.Inventory
+	var existing inventory.Folders
 	c := pullrequest.ProposedChange{Removes: true}
 	c.Edit = func(ctx context.Context, target, now *gitops.Snapshot) (pullrequest.Edit, error) {
 		edit := pullrequest.Edit{Discard: true, Contents: contents("", nil)}

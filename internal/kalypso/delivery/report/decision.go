@@ -12,6 +12,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/accepted"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/drift"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
@@ -34,8 +35,8 @@ func Decision(decision *delivery.Decision) (ps problem.Problems) {
 	}
 	if decision.Unproven != "" {
 		ps = append(ps, problem.WarningAt("The promoted commit is unproven", fmt.Sprintf(
-			"The promotion took commit %s from the branch at %s, and nothing else says that it was promoted. Its gates do not "+
-				"hold now: %s.\nIf it must not run there, reject it, or pin another commit.",
+			"The promotion took commit %s from the branch at %s, and nothing else says that it was promoted. Its gates are "+
+				"closed now: %s.\nIf it must not run there, reject it, or pin another commit.",
 			printable.Line(t.Promotion.Commit), t.Destination, printable.Line(decision.Unproven)), "promotion"))
 	}
 	ps = append(ps, restProblems(decision)...)
@@ -77,7 +78,7 @@ func spent(t *delivery.AppliedTree, accepted []accepted.ID) problem.Problems {
 
 // emptied warns about cluster types that stay and lose all their deployment targets, unless errs or the guardrail say
 // otherwise.
-func emptied(folders delivery.Inventory, reaction problem.Reaction, errs []error) problem.Problems {
+func emptied(folders inventory.Folders, reaction problem.Reaction, errs []error) problem.Problems {
 	refused := func(err error) bool { return errors.As(err, new(*delivery.EmptiedError)) }
 	if len(folders) == 0 || reaction == problem.Ignore || unknown.Is(string(reaction)) ||
 		slices.ContainsFunc(errs, refused) {

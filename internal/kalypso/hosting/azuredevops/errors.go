@@ -58,7 +58,9 @@ func (t answers) RoundTrip(req *http.Request) (*http.Response, error) {
 
 // checkLocations returns an error for a list of the API's resources with a part that is null: the library would use it.
 func checkLocations(body []byte) error {
-	var list struct{ Value []azuredevops.ApiResourceLocation }
+	var list struct {
+		Value []azuredevops.ApiResourceLocation
+	}
 	if json.Unmarshal(bytes.TrimPrefix(body, []byte("\ufeff")), &list) != nil {
 		return nil // the library says so
 	}

@@ -1,4 +1,4 @@
-package delivery
+package inventory
 
 import (
 	"encoding/binary"
@@ -8,22 +8,22 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
 )
 
-// storedTargets contains all lists of targets of a stored state. A folder has the names of most other folders, so each
+// StoredTargets contains all lists of targets of a stored state. A folder has the names of most other folders, so each
 // name is stored once. Hashes can't be compressed, so they are kept apart.
-type storedTargets struct {
+type StoredTargets struct {
 	Names []string `json:"names,omitempty"`
 	// Lists contains one list after another. A list begins with twice the number of its targets, plus one if it has
 	// whole hashes. Each target is twice the distance of its name in Names from the one after the last name, plus one if
 	// all its files are empty.
 	Lists []byte `json:"lists,omitempty"`
 
-	hashes []byte         // of all targets: whole, or [ShortHash]
+	Hashes []byte         `json:"-"` // of all targets: whole, or [ShortHash]
 	known  map[string]int // the indices of Names, while targets are added
 }
 
-// add adds a list at the end.
-func (s *storedTargets) add(targets []InventoryTarget) {
-	whole := slices.ContainsFunc(targets, func(t InventoryTarget) bool { return t.Whole != tree.Hash{} })
+// Add adds a list at the end.
+func (s *StoredTargets) Add(targets []Target) {
+	whole := slices.ContainsFunc(targets, func(t Target) bool { return t.Whole != tree.Hash{} })
 	s.Lists = binary.AppendUvarint(s.Lists, uint64(len(targets))<<1|bit(whole)) //nolint:gosec // not negative
 	next := 0
 	for _, t := range targets {
@@ -32,12 +32,12 @@ func (s *storedTargets) add(targets []InventoryTarget) {
 		next = at + 1
 		hash := t.Whole
 		copy(hash[:], t.Hash[:])
-		s.hashes = append(s.hashes, hash[:hashSize(whole)]...)
+		s.Hashes = append(s.Hashes, hash[:hashSize(whole)]...)
 	}
 }
 
 // indexOf returns the index of a name, and adds it if it is new. likely is looked at first.
-func (s *storedTargets) indexOf(name string, likely int) int {
+func (s *StoredTargets) indexOf(name string, likely int) int {
 	if likely < len(s.Names) && s.Names[likely] == name {
 		return likely
 	}
@@ -52,37 +52,37 @@ func (s *storedTargets) indexOf(name string, likely int) int {
 	return at
 }
 
-var errTargets = errors.New("not the names and the hashes of deployment targets")
+var ErrTargets = errors.New("not the names and the hashes of deployment targets")
 
-// next removes the next list, and returns it; nil if it is empty.
-func (s *storedTargets) next() ([]InventoryTarget, error) {
+// Next removes the next list, and returns it; nil if it is empty.
+func (s *StoredTargets) Next() ([]Target, error) {
 	count, n := binary.Uvarint(s.Lists)
 	whole := count&1 == 1
 	size := hashSize(whole)
-	if count >>= 1; n <= 0 || count > uint64(len(s.hashes)/size) {
-		return nil, errTargets
+	if count >>= 1; n <= 0 || count > uint64(len(s.Hashes)/size) {
+		return nil, ErrTargets
 	}
 	s.Lists = s.Lists[n:]
 	if count == 0 {
 		return nil, nil
 	}
-	targets := make([]InventoryTarget, count)
+	targets := make([]Target, count)
 	next := int64(0)
 	for i := range targets {
 		distance, n := binary.Varint(s.Lists)
 		at := next + distance>>1
 		if n <= 0 || at < 0 || at >= int64(len(s.Names)) {
-			return nil, errTargets
+			return nil, ErrTargets
 		}
 		s.Lists, next = s.Lists[n:], at+1
-		t, hash := &targets[i], s.hashes[i*size:(i+1)*size]
+		t, hash := &targets[i], s.Hashes[i*size:(i+1)*size]
 		t.Name, t.Empty = s.Names[at], distance&1 == 1
 		copy(t.Hash[:], hash)
 		if whole && slices.ContainsFunc(hash[len(t.Hash):], func(b byte) bool { return b != 0 }) {
 			copy(t.Whole[:], hash)
 		}
 	}
-	s.hashes = s.hashes[len(targets)*size:]
+	s.Hashes = s.Hashes[len(targets)*size:]
 	return targets, nil
 }
 

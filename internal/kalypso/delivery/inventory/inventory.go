@@ -1,4 +1,5 @@
-package delivery
+// Package inventory lists the folders of a rendering with their hashes, and compares them.
+package inventory
 
 import (
 	"cmp"
@@ -11,20 +12,20 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
 )
 
-// Inventory lists the folders of a rendering in a tree or on a branch, by cluster type.
-type Inventory map[string]InventoryFolder
+// Folders lists the folders of a rendering in a tree or on a branch, by cluster type.
+type Folders map[string]Folder
 
-// InventoryFolder is the folder of a cluster type.
-type InventoryFolder struct {
-	Hash    tree.Hash         `json:"hash"`
-	Targets []InventoryTarget `json:"targets,omitempty"` // sorted by name; see [storedTargets]
-	Unknown bool              `json:"-"`                 // Hash is not known yet; only in the tree of a plan
+// Folder is the folder of a cluster type.
+type Folder struct {
+	Hash    tree.Hash `json:"hash"`
+	Targets []Target  `json:"targets,omitempty"` // sorted by name; see [StoredTargets]
+	Unknown bool      `json:"-"`                 // Hash is not known yet; only in the tree of a plan
 	// Undecided says that the targets are not known yet. Then Targets is empty, and Hash is unknown too.
 	Undecided bool `json:"-"`
 }
 
-// InventoryTarget is the folder of a deployment target, inside the folder of a cluster type.
-type InventoryTarget struct {
+// Target is the folder of a deployment target, inside the folder of a cluster type.
+type Target struct {
 	Name    string
 	Hash    ShortHash
 	Whole   tree.Hash // the whole hash; zero if the state does not have it
@@ -39,12 +40,12 @@ type ShortHash [6]byte
 // String returns the 12 hexadecimal digits of the hash.
 func (h ShortHash) String() string { return hex.EncodeToString(h[:]) }
 
-// InventoryOf returns the folders of a tree.
-func InventoryOf(t *tree.Tree) Inventory {
-	inventory := make(Inventory, len(t.Folders))
+// Of returns the folders of a tree.
+func Of(t *tree.Tree) Folders {
+	inventory := make(Folders, len(t.Folders))
 	for _, folder := range t.Folders {
-		f := InventoryFolder{
-			Hash: folder.Hash, Targets: make([]InventoryTarget, len(folder.Targets)),
+		f := Folder{
+			Hash: folder.Hash, Targets: make([]Target, len(folder.Targets)),
 			Unknown: folder.Unknown, Undecided: folder.Undecided,
 		}
 		for i, target := range folder.Targets {
@@ -57,19 +58,19 @@ func InventoryOf(t *tree.Tree) Inventory {
 }
 
 // NewTarget returns the target of a folder with a whole hash.
-func NewTarget(name string, hash tree.Hash, empty bool) InventoryTarget {
-	t := InventoryTarget{Name: name, Empty: empty, Whole: hash}
+func NewTarget(name string, hash tree.Hash, empty bool) Target {
+	t := Target{Name: name, Empty: empty, Whole: hash}
 	copy(t.Hash[:], hash[:])
 	return t
 }
 
-// sameHash reports whether both targets have the same name and files.
-func (t InventoryTarget) sameHash(other InventoryTarget) bool {
+// SameHash reports whether both targets have the same name and files.
+func (t Target) SameHash(other Target) bool {
 	return t.Name == other.Name && t.Hash == other.Hash
 }
 
-// withoutWholeHashes returns a folder without the whole hashes of its targets.
-func withoutWholeHashes(_ string, folder InventoryFolder) InventoryFolder {
+// WithoutWholeHashes returns a folder without the whole hashes of its targets.
+func WithoutWholeHashes(_ string, folder Folder) Folder {
 	folder.Targets = slices.Clone(folder.Targets) // nil stays nil
 	for i := range folder.Targets {
 		folder.Targets[i].Whole = tree.Hash{}
@@ -78,15 +79,15 @@ func withoutWholeHashes(_ string, folder InventoryFolder) InventoryFolder {
 }
 
 // Names returns the cluster types, sorted. It never returns nil.
-func (inv Inventory) Names() []string {
+func (inv Folders) Names() []string {
 	names := slices.AppendSeq(make([]string, 0, len(inv)), maps.Keys(inv))
 	slices.Sort(names)
 	return names
 }
 
-// shortHash returns the first bytes of the hash of a cluster type's folder, or of the folder of a target in it. It
+// HashOf returns the first bytes of the hash of a cluster type's folder, or of the folder of a target in it. It
 // returns nil if there is none.
-func (inv Inventory) shortHash(clusterType, target string) []byte {
+func (inv Folders) HashOf(clusterType, target string) []byte {
 	folder, ok := inv[clusterType]
 	if !ok {
 		return nil
@@ -94,7 +95,7 @@ func (inv Inventory) shortHash(clusterType, target string) []byte {
 	if target == "" {
 		return folder.Hash[:]
 	}
-	n, ok := slices.BinarySearchFunc(folder.Targets, target, func(t InventoryTarget, name string) int {
+	n, ok := slices.BinarySearchFunc(folder.Targets, target, func(t Target, name string) int {
 		return cmp.Compare(t.Name, name)
 	})
 	if !ok {
@@ -104,20 +105,20 @@ func (inv Inventory) shortHash(clusterType, target string) []byte {
 }
 
 // Equal reports whether both have the same files.
-func (inv Inventory) Equal(other Inventory) bool {
-	return maps.EqualFunc(inv, other, func(a, b InventoryFolder) bool { return a.Hash == b.Hash })
+func (inv Folders) Equal(other Folders) bool {
+	return maps.EqualFunc(inv, other, func(a, b Folder) bool { return a.Hash == b.Hash })
 }
 
-// mayEqual reports whether wanted has the same files, as far as they are known.
-func (inv Inventory) mayEqual(wanted Inventory) bool {
-	return maps.EqualFunc(inv, wanted, func(was, is InventoryFolder) bool {
+// MayEqual reports whether wanted has the same files, as far as they are known.
+func (inv Folders) MayEqual(wanted Folders) bool {
+	return maps.EqualFunc(inv, wanted, func(was, is Folder) bool {
 		switch {
 		case is.Undecided:
 			return true
 		case !is.Unknown:
 			return was.Hash == is.Hash
 		}
-		for old, current := range pairs(was.Targets, is.Targets) {
+		for old, current := range Pairs(was.Targets, is.Targets) {
 			if old == nil || current == nil || !current.Unknown && old.Hash != current.Hash {
 				return false
 			}
@@ -127,10 +128,10 @@ func (inv Inventory) mayEqual(wanted Inventory) bool {
 }
 
 // TreeHash returns the hash of a Git tree whose entries are the folders alone.
-func (inv Inventory) TreeHash() tree.Hash { return tree.FolderHash(inv.Hashes()) }
+func (inv Folders) TreeHash() tree.Hash { return tree.FolderHash(inv.Hashes()) }
 
 // Count returns the number of deployment target folders.
-func (inv Inventory) Count() int {
+func (inv Folders) Count() int {
 	n := 0
 	for _, folder := range inv {
 		n += len(folder.Targets)
@@ -139,7 +140,7 @@ func (inv Inventory) Count() int {
 }
 
 // Hashes returns the hash of each folder, by cluster type.
-func (inv Inventory) Hashes() map[string]tree.Hash {
+func (inv Folders) Hashes() map[string]tree.Hash {
 	hashes := make(map[string]tree.Hash, len(inv))
 	for name, folder := range inv {
 		hashes[name] = folder.Hash
@@ -148,8 +149,8 @@ func (inv Inventory) Hashes() map[string]tree.Hash {
 }
 
 // Only returns the folders with the given names. It skips names without a folder.
-func (inv Inventory) Only(names []string) Inventory {
-	found := Inventory{}
+func (inv Folders) Only(names []string) Folders {
+	found := Folders{}
 	for _, name := range names {
 		if folder, ok := inv[name]; ok {
 			found[name] = folder
@@ -159,7 +160,7 @@ func (inv Inventory) Only(names []string) Inventory {
 }
 
 // Differing returns the cluster types whose folders differ, sorted.
-func (inv Inventory) Differing(other Inventory) []string {
+func (inv Folders) Differing(other Folders) []string {
 	var names []string
 	for name := range inv {
 		if inv[name].Hash != other[name].Hash {
@@ -175,25 +176,25 @@ func (inv Inventory) Differing(other Inventory) []string {
 	return names
 }
 
-// stake lists the folders with their hashes, for the ID of a change.
-func (inv Inventory) stake() (all []string) {
+// Stake lists the folders with their hashes, for the ID of a change.
+func (inv Folders) Stake() (all []string) {
 	for _, name := range inv.Names() {
 		all = append(all, name, inv[name].Hash.String())
 	}
 	return all
 }
 
-// shownHash returns the hash of the tree for a description. It is empty if there are no folders.
-func (inv Inventory) shownHash() string {
+// ShownHash returns the hash of the tree for a description. It is empty if there are no folders.
+func (inv Folders) ShownHash() string {
 	if len(inv) == 0 {
 		return ""
 	}
 	return inv.TreeHash().String()
 }
 
-// unchangedIn returns the first cluster types whose folders are equal in after, with their targets. It returns at
+// UnchangedIn returns the first cluster types whose folders are equal in after, with their targets. It returns at
 // most most.
-func (inv Inventory) unchangedIn(after Inventory, most int) []describe.ClusterType {
+func (inv Folders) UnchangedIn(after Folders, most int) []describe.ClusterType {
 	var same []describe.ClusterType
 	for _, name := range inv.Names() {
 		is, ok := after[name]
@@ -214,7 +215,7 @@ func (inv Inventory) unchangedIn(after Inventory, most int) []describe.ClusterTy
 
 // ChangesTo returns the cluster types whose folders differ, with their changed and unchanged targets. It skips
 // folders whose targets are not known yet.
-func (inv Inventory) ChangesTo(after Inventory) []describe.ClusterType {
+func (inv Folders) ChangesTo(after Folders) []describe.ClusterType {
 	var changes []describe.ClusterType
 	for _, name := range inv.Differing(after) {
 		was, existing := inv[name]
@@ -229,7 +230,7 @@ func (inv Inventory) ChangesTo(after Inventory) []describe.ClusterType {
 		case !wanted:
 			ct.Kind = describe.Removed
 		}
-		for old, current := range pairs(was.Targets, is.Targets) {
+		for old, current := range Pairs(was.Targets, is.Targets) {
 			switch {
 			case old == nil:
 				ct.Added = append(ct.Added, current.Name)
@@ -246,11 +247,11 @@ func (inv Inventory) ChangesTo(after Inventory) []describe.ClusterType {
 	return changes
 }
 
-// pairs yields the targets of both lists by name. If only one list has the name, the other target is nil.
-func pairs(was, is []InventoryTarget) func(yield func(was, is *InventoryTarget) bool) {
-	return func(yield func(was, is *InventoryTarget) bool) {
+// Pairs yields the targets of both lists by name. If only one list has the name, the other target is nil.
+func Pairs(was, is []Target) func(yield func(was, is *Target) bool) {
+	return func(yield func(was, is *Target) bool) {
 		for i, j := 0, 0; i < len(was) || j < len(is); {
-			var old, current *InventoryTarget
+			var old, current *Target
 			if j == len(is) || i < len(was) && was[i].Name <= is[j].Name {
 				old = &was[i]
 			}
@@ -271,10 +272,42 @@ func pairs(was, is []InventoryTarget) func(yield func(was, is *InventoryTarget) 
 }
 
 // Changes counts the changed targets per cluster type, as "+added -removed ~changed".
-func Changes(before, after Inventory) map[string]string {
+func Changes(before, after Folders) map[string]string {
 	changes := map[string]string{}
 	for _, ct := range before.ChangesTo(after) {
 		changes[ct.Name] = fmt.Sprintf("+%d -%d ~%d", len(ct.Added), len(ct.Removed), len(ct.Changed))
 	}
 	return changes
+}
+
+// HashTexts returns the hashes of the folders as text.
+func (inv Folders) HashTexts() map[string]string {
+	texts := make(map[string]string, len(inv))
+	for name, folder := range inv {
+		texts[name] = folder.Hash.String()
+	}
+	return texts
+}
+
+// Replace returns the folders that with returns. It calls with in the order of the names.
+func (inv Folders) Replace(with func(name string, folder Folder) Folder) Folders {
+	if inv == nil {
+		return nil
+	}
+	replaced := make(Folders, len(inv))
+	for _, name := range inv.Names() {
+		replaced[name] = with(name, inv[name])
+	}
+	return replaced
+}
+
+// Placed returns the cluster types of each deployment target, sorted.
+func (inv Folders) Placed() map[string][]string {
+	all := map[string][]string{}
+	for _, name := range inv.Names() {
+		for _, target := range inv[name].Targets {
+			all[target.Name] = append(all[target.Name], name)
+		}
+	}
+	return all
 }
