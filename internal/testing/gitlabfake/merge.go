@@ -61,7 +61,8 @@ func (p *Project) acceptMergeRequest(w http.ResponseWriter, c *call, m *mergeReq
 		fail(w, http.StatusUnauthorized, "401 Unauthorized")
 	case asked.SHA != "" && asked.SHA != m.sha:
 		fail(w, http.StatusConflict, "SHA does not match HEAD of source branch: "+m.sha)
-	case auto && p.server.oldMerge && p.pipeline(m.sha) == "", status != "mergeable" && (status != "ci_must_pass" || !auto):
+	case auto && p.server.oldMerge && p.pipeline(m.sha) == "",
+		status != "mergeable" && (status != "ci_must_pass" || !auto):
 		fail(w, http.StatusMethodNotAllowed, "405 Method Not Allowed")
 	default:
 		if asked.Squash {

@@ -91,8 +91,8 @@ func (p *Project) serveMergeRequests(w http.ResponseWriter, c *call) {
 	}
 }
 
-// marksDraftCommit matches the subject of a commit whose push makes a merge request a draft (source: Commit::DRAFT_REGEX;
-// the second part has no anchor).
+// marksDraftCommit matches the subject of a commit whose push makes a merge request a draft (source:
+// Commit::DRAFT_REGEX; the second part has no anchor).
 var marksDraftCommit = regexp.MustCompile(`^\s*(?i:\[draft\]|\(draft\)|draft:)|(fixup!|squash!)\s`)
 
 // MarksDraft reports whether the push of a commit with a subject makes a merge request a draft.

@@ -334,11 +334,13 @@ func TestOptionalPolicies(t *testing.T) {
 	}
 }
 
-// TestForbiddenStrategy: a required policy may allow only some merge strategies, by the settings of Azure DevOps Services
-// or of an old server. Auto-complete is not set by another strategy, since it would wait for ever.
+// TestForbiddenStrategy: a required policy may allow only some merge strategies, by the settings of Azure DevOps
+// Services or of an old server. Auto-complete is not set by another strategy, since it would wait for ever.
 func TestForbiddenStrategy(t *testing.T) {
 	t.Parallel()
-	squash := map[string]any{"allowNoFastForward": false, "allowRebase": false, "allowRebaseMerge": true, "allowSquash": true}
+	squash := map[string]any{
+		"allowNoFastForward": false, "allowRebase": false, "allowRebaseMerge": true, "allowSquash": true,
+	}
 	for _, tt := range []struct {
 		settings map[string]any
 		optional bool
@@ -346,8 +348,8 @@ func TestForbiddenStrategy(t *testing.T) {
 		said     string // "": it is allowed
 	}{
 		{squash, false, hosting.Squash, ""},
-		{squash, false, hosting.Merge, `a policy of branch main does not allow the merge method "merge"; of ours, it allows ` +
-			`["squash"]`},
+		{squash, false, hosting.Merge, `a policy of branch main does not allow the merge method "merge"; of ours, it ` +
+			`allows ["squash"]`},
 		{squash, false, hosting.Rebase, `does not allow the merge method "rebase"`},
 		{squash, true, hosting.Merge, ""},
 		{map[string]any{"useSquashMerge": true}, false, hosting.Merge, `it allows ["squash"]`},
@@ -425,7 +427,10 @@ func TestScopes(t *testing.T) {
 			_, err := repo.Find(t.Context(), hostingtest.Query)
 			return err
 		}},
-		{azuredevopsfake.CodeWrite, "", func(repo hosting.Repo) error { _, err := repo.Open(t.Context(), wanted); return err }},
+		{azuredevopsfake.CodeWrite, "", func(repo hosting.Repo) error {
+			_, err := repo.Open(t.Context(), wanted)
+			return err
+		}},
 		{azuredevopsfake.CodeStatus, "", func(repo hosting.Repo) error {
 			_, err := repo.SetStatus(t.Context(), commit, hosting.Status{Context: "x", State: hosting.Success})
 			return err

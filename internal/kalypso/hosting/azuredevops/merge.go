@@ -276,8 +276,8 @@ func allowedMethods(settings any) []hosting.MergeMethod {
 	})
 }
 
-// CheckSettings implements [hosting.SettingsChecker]: for the policies of the target branch, and for reviewers with none
-// or several identities.
+// CheckSettings implements [hosting.SettingsChecker]: for the policies of the target branch, and for reviewers with
+// none or several identities.
 func (r *repo) CheckSettings(
 	ctx context.Context, target string, method hosting.MergeMethod, reviewers []string,
 ) (errs []error) {

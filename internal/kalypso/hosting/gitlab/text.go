@@ -44,7 +44,8 @@ func looksDraft(title string) bool {
 	return marksDraft.MatchString(title)
 }
 
-// autosquash matches the words in the subject of a commit, anywhere in it, by which GitLab makes a merge request a draft.
+// autosquash matches the words in the subject of a commit, anywhere in it, by which GitLab makes a merge request a
+// draft.
 var autosquash = regexp.MustCompile(`(fixup|squash)!(\s)`)
 
 // readyMessage returns the message of a commit that does not make a merge request a draft.

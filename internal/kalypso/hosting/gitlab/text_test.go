@@ -29,8 +29,10 @@ func FuzzTitle(f *testing.F) {
 
 // FuzzMessage: the subject of no commit makes a merge request a draft, and the rest of a message stays.
 func FuzzMessage(f *testing.F) {
-	for _, message := range []string{"Render prod\n\nDraft: x", "Draft: x", "\n draft:x\ny", "- Draft: x", "[draft] x", "fixup! x",
-		"squash!\tx", "Apply fixup! x", "fixup! fixup! x", "fixup!", "draft: fixup! x", ""} {
+	for _, message := range []string{
+		"Render prod\n\nDraft: x", "Draft: x", "\n draft:x\ny", "- Draft: x", "[draft] x", "fixup! x", "squash!\tx",
+		"Apply fixup! x", "fixup! fixup! x", "fixup!", "draft: fixup! x", "",
+	} {
 		f.Add(message)
 	}
 	f.Fuzz(func(t *testing.T, message string) {
