@@ -525,7 +525,7 @@ func TestUnproven(t *testing.T) {
 		want  string // "": it is proven
 	}{
 		"its gates hold":          {prod(nil, ok(1, 1)), ""},
-		"its gates are closed":   {prod(nil, ok(2, 1)), `stage: no status "stage environment"`},
+		"its gates are closed":    {prod(nil, ok(2, 1)), `stage: no status "stage environment"`},
 		"its environment failed":  {prod(nil, status{commit: 1, context: stage, state: hosting.Failure, at: 1}), "is failure"},
 		"nothing is promoted":     {prod(func(w *promotion.World) { w.Current.Commit = "" }), ""},
 		"it is pinned":            {prod(func(w *promotion.World) { w.Pinned = hash(1) }), ""},
