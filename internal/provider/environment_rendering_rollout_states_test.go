@@ -271,7 +271,7 @@ func TestAccRolloutAdopts(t *testing.T) {
 	theirs := map[string]string{"README.md": "Theirs."}
 	for _, name := range append([]string{"old"}, rollingTypes...) {
 		theirs[name+"/README.md"] = "This folder contains deployment targets scheduled on the cluster type"
-		theirs[name+"/app-"+name+"/reconciler.yaml"] = "value: 0 of the operator\n"
+		theirs[name+"/app-"+name+"/reconciler.yaml"] = "# value: 0 of the operator\n"
 	}
 	gitserver.Seed(t, r.repo, "dev", theirs)
 	r.stages(canaryThenAll...)
