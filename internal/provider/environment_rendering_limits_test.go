@@ -31,7 +31,7 @@ resource "kalypso_environment_rendering" "this" {
   }
   templates = {
     r = { name = "r", type = "reconciler", manifests = [file("${path.module}/reconciler.yaml")] }
-    n = { name = "n", type = "namespace", manifests = ["apiVersion: v1\nkind: Namespace\nmetadata: { name: {{ .Namespace }} }\n"] }
+    n = { name = "n", type = "namespace", manifests = ["# {{ .Namespace }}\n"] }
   }
   scheduling_policies = {
     all = {

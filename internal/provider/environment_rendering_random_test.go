@@ -53,10 +53,14 @@ func newRandomFleet(seed uint64) *randomFleet {
 		{"name": "argo", "type": "reconciler", "content_type": nil,
 			"manifests": []any{"# app: {{ .DeploymentTargetName }}\n# repo: {{ .Manifests.repo }}\n", "# of: {{ .Workload }}"}},
 		{"name": "flux", "type": "reconciler", "content_type": "yaml",
-			"manifests": []any{"apiVersion: v1\nkind: A\nmetadata: {name: a, namespace: {{ .Namespace }}}\nlabels:\n{{ .Labels | toYaml | indent 4 }}\n"}},
+			"manifests": []any{
+				"apiVersion: v1\nkind: A\nmetadata: {name: a, namespace: {{ .Namespace }}}\n" +
+					"labels:\n{{ .Labels | toYaml | indent 4 }}\n"}},
 		{"name": "namespace", "type": "namespace", "content_type": nil, "manifests": []any{"# name: {{ .Namespace }}\n"}},
 		{"name": "map", "type": "config", "content_type": nil,
-			"manifests": []any{"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: {{ .Namespace }}}\ndata:\n{{ .ConfigData | stringify | indent 2 }}\n"}},
+			"manifests": []any{
+				"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: {{ .Namespace }}}\n" +
+					"data:\n{{ .ConfigData | stringify | indent 2 }}\n"}},
 		{"name": "env", "type": "config", "content_type": "sh",
 			"manifests": []any{"{{ if .ConfigData.a }}export A='{{ .ConfigData.a | toYaml }}'\n{{ end }}"}},
 	} {

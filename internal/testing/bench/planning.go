@@ -65,7 +65,7 @@ func (b *bench) validating(ctx context.Context) error {
 	}
 	without, with := *f, *f
 	without.Duplicates, with.Duplicates, with.Invalid = problem.Warn, problem.Warn, problem.Fail
-	more, _, err := b.additional(ctx, "validate", &without, &with, 20)
+	more, _, err := b.additional(ctx, "validate", &without, &with, 10)
 	if err != nil {
 		return err
 	}
