@@ -263,18 +263,19 @@ resource "kalypso_cluster_type" "test" {
 	}, "config.yaml")
 	const both = `ClusterType "large", ClusterType "small"`
 	r.expectErrors(map[string][]string{
-		"Cannot import missing.yaml " + missing:                              nil,
-		"Cannot import missing.yaml#large " + missing:                        nil,
-		"Cannot import config.yaml config.yaml":                              {`contains no ClusterType. It contains: ConfigMap "other"`},
-		"Cannot import empty.yaml empty.yaml":                                {"contains no ClusterType. It contains: no Kalypso object"},
-		"Cannot import two.yaml two.yaml":                                    {"two.yaml#NAME", both},
-		"Cannot import two.yaml#other two.yaml":                              {`no ClusterType named "other"`, both},
-		"Cannot import twice.yaml#large twice.yaml":                          {`contains 2 objects of kind ClusterType named "large"`},
-		"Cannot import pipe.yaml the file pipe.yaml":                         {"can't be read: it is not a regular file"},
-		"Cannot import zero.yaml#large the file":                             {"zero.yaml can't be read: it is not a regular file"},
+		"Cannot import missing.yaml " + missing:       nil,
+		"Cannot import missing.yaml#large " + missing: nil,
+		"Cannot import config.yaml config.yaml":       {`contains no ClusterType. It contains: ConfigMap "other"`},
+		"Cannot import empty.yaml empty.yaml":         {"contains no ClusterType. It contains: no Kalypso object"},
+		"Cannot import two.yaml two.yaml":             {"two.yaml#NAME", both},
+		"Cannot import two.yaml#other two.yaml":       {`no ClusterType named "other"`, both},
+		"Cannot import twice.yaml#large twice.yaml":   {`contains 2 objects of kind ClusterType named "large"`},
+		"Cannot import pipe.yaml the file pipe.yaml":  {"can't be read: it is not a regular file"},
+		"Cannot import zero.yaml#large the file":      {"zero.yaml can't be read: it is not a regular file"},
+		"Cannot import broken.yaml#other broken.yaml": {"broken.yaml, document 3, line 10", "Invalid YAML", "line 1"},
+		`Cannot import config.yaml ConfigMap "other"`: {`has no label platform-config: "true"`},
+		// The ID is shown without its password.
 		`Cannot import https://(secret)@acme.io/a\x1b.yaml there is no file`: {`acme.io/a\x1b.yaml`},
-		"Cannot import broken.yaml#other broken.yaml":                        {"broken.yaml, document 3, line 10", "Invalid YAML", "line 1"},
-		`Cannot import config.yaml ConfigMap "other"`:                        {`has no label platform-config: "true"`},
 	}, "plan", "-no-color")
 
 	set([]string{"odd#.yaml", "broken.yaml#large"}) // another document is broken

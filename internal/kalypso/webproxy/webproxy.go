@@ -97,14 +97,13 @@ func Configure(t *http.Transport) {
 // Answered returns [Refused] if an answer is that of a proxy: it asks for the proxy's password. Over plain HTTP a proxy
 // answers in place of the server.
 func Answered(resp *http.Response) error {
-	if resp.StatusCode != http.StatusProxyAuthRequired {
+	if resp.StatusCode != http.StatusProxyAuthRequired || resp.Request.URL.Scheme != "http" {
 		return nil
 	}
-	by, err := fromEnvironment()(resp.Request.URL)
-	if err != nil || by == nil {
-		return nil
+	if by, err := fromEnvironment()(resp.Request.URL); err == nil && by != nil {
+		return refused(by, resp.StatusCode)
 	}
-	return refused(by, resp.StatusCode)
+	return nil // from the server
 }
 
 // Dial connects over ALL_PROXY, unless NO_PROXY names the server. Its schemes are socks5 and socks5h.

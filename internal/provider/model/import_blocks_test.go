@@ -29,7 +29,8 @@ func TestImportBlocksShell(t *testing.T) {
 		}
 		folder := t.TempDir()
 		// A program in place of git prints its arguments, one a line.
-		if err := os.WriteFile(filepath.Join(folder, "git"), []byte("#!/bin/sh\nprintf '%s\\n' \"$@\"\n"), 0o700); err != nil {
+		program := []byte("#!/bin/sh\nprintf '%s\\n' \"$@\"\n")
+		if err := os.WriteFile(filepath.Join(folder, "git"), program, 0o700); err != nil {
 			t.Fatal(err)
 		}
 		var script strings.Builder

@@ -141,7 +141,9 @@ func (r *recorder) RoundTrip(req *http.Request) (*http.Response, error) {
 	resp.Body = io.NopCloser(bytes.NewReader(body))
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.exchanges = append(r.exchanges, exchange{req.Method + " " + req.URL.Path, resp.StatusCode, resp.Header, string(body)})
+	r.exchanges = append(r.exchanges, exchange{
+		req.Method + " " + req.URL.Path, resp.StatusCode, resp.Header, string(body),
+	})
 	return resp, err
 }
 

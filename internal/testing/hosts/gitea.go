@@ -34,7 +34,10 @@ func (w *giteaWorld) HostOver(
 	t testing.TB, as hostingtest.Credential, transport http.RoundTripper,
 ) hosting.Host {
 	t.Helper()
-	host, err := gitea.New(gitea.Config{Token: w.token(t, as), BaseURL: w.server.URL, Credential: "token", Transport: transport})
+	host, err := gitea.New(gitea.Config{
+		Token: w.token(t, as), BaseURL: w.server.URL,
+		Credential: "token", Transport: transport,
+	})
 	return hostOf(t, host, err)
 }
 

@@ -40,7 +40,10 @@ func (w *GitHubWorld) HostOver(
 	t testing.TB, as hostingtest.Credential, transport http.RoundTripper,
 ) hosting.Host {
 	t.Helper()
-	host, err := github.New(github.Config{Token: w.token(as), BaseURL: w.Fake.URL, Clock: w.clock, Credential: "token", Transport: transport})
+	host, err := github.New(github.Config{
+		Token: w.token(as), BaseURL: w.Fake.URL, Clock: w.clock,
+		Credential: "token", Transport: transport,
+	})
 	return hostOf(t, host, err)
 }
 

@@ -43,7 +43,10 @@ func (w *GitLabWorld) HostOver(
 	t testing.TB, as hostingtest.Credential, transport http.RoundTripper,
 ) hosting.Host {
 	t.Helper()
-	host, err := gitlab.New(gitlab.Config{Token: w.token(as), BaseURL: w.Fake.URL, Clock: w.Clock, Credential: "token", Transport: transport})
+	host, err := gitlab.New(gitlab.Config{
+		Token: w.token(as), BaseURL: w.Fake.URL, Clock: w.Clock,
+		Credential: "token", Transport: transport,
+	})
 	return hostOf(t, host, err)
 }
 

@@ -692,8 +692,9 @@ func TestReviewerNames(t *testing.T) {
 func TestNullLocations(t *testing.T) {
 	t.Parallel()
 	for name, body := range map[string]string{
-		"whole": `null`, "list": `{"value":null}`, "entry": `{"value":[null]}`, "entry after a mark": "\ufeff{\"value\":[null]}",
-		"id": `{"value":[{"id":null}]}`,
+		"whole": `null`, "list": `{"value":null}`, "entry": `{"value":[null]}`,
+		"entry after a mark": "\ufeff{\"value\":[null]}",
+		"id":                 `{"value":[{"id":null}]}`,
 		"path": `{"value":[{"id":"9946fd70-0d40-406e-b686-b4744cbbcc37","area":"git","resourceName":"pullRequests",` +
 			`"routeTemplate":null,"minVersion":"1.0","maxVersion":"7.2","releasedVersion":"7.1"}]}`,
 		"no JSON": `<html>`,

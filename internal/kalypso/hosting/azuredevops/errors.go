@@ -61,9 +61,7 @@ func checkLocations(body []byte) error {
 	var list struct {
 		Value []azuredevops.ApiResourceLocation
 	}
-	if json.Unmarshal(bytes.TrimPrefix(body, []byte("\ufeff")), &list) != nil {
-		return nil // the library says so
-	}
+	_ = json.Unmarshal(bytes.TrimPrefix(body, []byte("\ufeff")), &list) // not JSON: the library says so
 	for _, l := range list.Value {
 		if l.Id == nil || l.Area == nil || l.ResourceName == nil || l.RouteTemplate == nil || l.MinVersion == nil ||
 			l.MaxVersion == nil || l.ReleasedVersion == nil {

@@ -75,7 +75,8 @@ func (c *Client) failed(op string, err error) error {
 	}
 	// By default, the answer is not Gitea's, for example a proxy's page.
 	e := &hosting.Error{
-		Op: op, Kind: hosting.ErrRejected, Cause: c.Secrets.Error(err), Host: hostName, Block: hostBlock, Credential: c.Credential,
+		Op: op, Kind: hosting.ErrRejected, Cause: c.Secrets.Error(err), Host: hostName, Block: hostBlock,
+		Credential: c.Credential,
 	}
 	var failed *httpapi.Failure
 	var wrapped *url.Error

@@ -80,7 +80,8 @@ func (i *installation) get(ctx context.Context) (string, error) {
 	}
 	given, _, err := i.api.Apps.CreateInstallationToken(ctx, i.id, of.options())
 	if err != nil {
-		err = wrapError(fmt.Sprintf("get a token for installation %d of the GitHub App with %s", i.id, of), i.secrets.Error(err))
+		op := fmt.Sprintf("get a token for installation %d of the GitHub App with %s", i.id, of)
+		err = wrapError(op, i.secrets.Error(err))
 		return "", of.withKind(err)
 	}
 	i.secrets.Add(given.GetToken())

@@ -136,21 +136,8 @@ func (t *transport) attempt(req *http.Request) (resp *http.Response, credential 
 		if err = t.waitTurn(req.Context(), to); err != nil {
 			return nil, credential, err
 		}
-		if resp, err = t.Transport.RoundTrip(one); err == nil {
-			resp.Request = one
-			err = t.readAll(resp)
-		}
-		if err == nil {
-			err = webproxy.Answered(resp)
-		}
-		if err != nil {
-			return nil, credential, t.Secrets.Error(err)
-		}
-		if resp.StatusCode >= http.StatusMultipleChoices || t.MayContainErrors != nil && t.MayContainErrors(to) {
-			resp.Body = t.redacted(bodyOf(resp))
-		}
-		if resp.StatusCode < http.StatusMultipleChoices && !t.NullIsEmpty && hasNull(bodyOf(resp)) {
-			return nil, credential, t.failure(hosting.ErrUnavailable, resp.StatusCode, errNull)
+		if resp, err = t.send(one); err != nil {
+			return nil, credential, err
 		}
 		if !redirected(resp.StatusCode) || t.isSignIn(resp) {
 			if resp.StatusCode >= http.StatusMultipleChoices {
@@ -168,6 +155,28 @@ func (t *transport) attempt(req *http.Request) (resp *http.Response, credential 
 		}
 		to = next
 	}
+}
+
+// send sends a request, and returns its whole answer, with secrets redacted if it is an error.
+func (t *transport) send(req *http.Request) (*http.Response, error) {
+	resp, err := t.Transport.RoundTrip(req)
+	if err == nil {
+		resp.Request = req
+		err = t.readAll(resp)
+	}
+	if err == nil {
+		err = webproxy.Answered(resp)
+	}
+	if err != nil {
+		return nil, t.Secrets.Error(err)
+	}
+	if resp.StatusCode >= http.StatusMultipleChoices || t.MayContainErrors != nil && t.MayContainErrors(req.URL) {
+		resp.Body = t.redacted(bodyOf(resp))
+	}
+	if resp.StatusCode < http.StatusMultipleChoices && !t.NullIsEmpty && hasNull(bodyOf(resp)) {
+		return nil, t.failure(hosting.ErrUnavailable, resp.StatusCode, errNull)
+	}
+	return resp, nil
 }
 
 func discard(resp *http.Response) {
