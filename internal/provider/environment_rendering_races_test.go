@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/programs"
 )
 
 // TestAccRenderingsAtOnce: all renderings on one branch are delivered, within one process and from two.
@@ -280,8 +281,7 @@ func applyUntilHook(t *testing.T, r *rendering, name string, stop func(*exec.Cmd
 		}
 	}
 	hook := filepath.Join(r.repo, "hooks", name)
-	if err := os.WriteFile(hook, []byte(fmt.Sprintf("#!/bin/sh\ncat >/dev/null\necho > %q\ncat %q\n", pushed, done)),
-		0o700); err != nil {
+	if err := programs.Write(hook, fmt.Sprintf("#!/bin/sh\ncat >/dev/null\necho > %q\ncat %q\n", pushed, done)); err != nil {
 		t.Fatal(err)
 	}
 	cmd := r.killable("apply", "-auto-approve", "-no-color")

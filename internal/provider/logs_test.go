@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/programs"
 )
 
 // TestAccLogs checks what the provider's process writes. Terraform reads all of it but shows only what TF_LOG requests,
@@ -64,8 +65,7 @@ func recording(t *testing.T, logs string) string {
 	provider := providerBinary(t)
 	folder := t.TempDir()
 	script := fmt.Sprintf("#!/bin/sh\nexec '%s' \"$@\" 2>>'%s'\n", provider, logs)
-	//nolint:gosec // it is run
-	if err := os.WriteFile(filepath.Join(folder, "terraform-provider-kalypso"), []byte(script), 0o700); err != nil {
+	if err := programs.Write(filepath.Join(folder, "terraform-provider-kalypso"), script); err != nil {
 		t.Fatal(err)
 	}
 	config := filepath.Join(folder, "terraform.rc")

@@ -13,6 +13,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/azurefake"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/programs"
 )
 
 // No credential of Azure or of a cluster is in output, state, plan or log: neither if a server accepts it, nor if a
@@ -82,7 +83,7 @@ func execUser(t *testing.T) string {
 	program := filepath.Join(t.TempDir(), "credential")
 	script := "#!/bin/sh\necho '" + `{"apiVersion": "client.authentication.k8s.io/v1", "kind": "ExecCredential", ` +
 		`"status": {"token": "canary-of-program"}}` + "'\n"
-	if err := os.WriteFile(program, []byte(script), 0o755); err != nil {
+	if err := programs.Write(program, script); err != nil {
 		t.Fatal(err)
 	}
 	return fmt.Sprintf("{exec: {apiVersion: client.authentication.k8s.io/v1, command: %q, interactiveMode: Never}}",

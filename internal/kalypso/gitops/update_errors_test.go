@@ -13,6 +13,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/programs"
 )
 
 // TestUpdateCancelledInHook: the update ends with its context, even if the server never finishes the push.
@@ -21,7 +22,7 @@ func TestUpdateCancelledInHook(t *testing.T) {
 		head := gitserver.Seed(t, repo, "main", map[string]string{"x": "1"})
 		started, release := fifo(t, repo, "started"), fifo(t, repo, "release")
 		hook := fmt.Sprintf("#!/bin/sh\ncat >/dev/null\necho >'%s'\nread x <'%s'\nexit 1\n", started, release)
-		if err := os.WriteFile(filepath.Join(repo, "hooks", "pre-receive"), []byte(hook), 0o755); err != nil {
+		if err := programs.Write(filepath.Join(repo, "hooks", "pre-receive"), hook); err != nil {
 			t.Fatal(err)
 		}
 		ctx, cancel := context.WithCancel(t.Context())

@@ -11,6 +11,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/programs"
 )
 
 // TestHookEnvironment: a hook of a local repository gets the variables that programs need to run, and no others of the
@@ -26,7 +27,7 @@ func TestHookEnvironment(t *testing.T) {
 	repo := gitserver.InitBare(t)
 	seen := filepath.Join(t.TempDir(), "environment")
 	script := "#!/bin/sh\ncat >/dev/null\nenv >'" + seen + "'\nexit 1\n"
-	if err := os.WriteFile(filepath.Join(repo, "hooks", "pre-receive"), []byte(script), 0o755); err != nil {
+	if err := programs.Write(filepath.Join(repo, "hooks", "pre-receive"), script); err != nil {
 		t.Fatal(err)
 	}
 	head := gitserver.Seed(t, repo, "main", map[string]string{"a": "1\n"})

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/source"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/programs"
 )
 
 // TestImportBlocksShell runs the commands of the comments in a shell. The environment's branch names the repo of its
@@ -29,8 +30,7 @@ func TestImportBlocksShell(t *testing.T) {
 		}
 		folder := t.TempDir()
 		// A program in place of git prints its arguments, one a line.
-		program := []byte("#!/bin/sh\nprintf '%s\\n' \"$@\"\n")
-		if err := os.WriteFile(filepath.Join(folder, "git"), program, 0o700); err != nil {
+		if err := programs.Write(filepath.Join(folder, "git"), "#!/bin/sh\nprintf '%s\\n' \"$@\"\n"); err != nil {
 			t.Fatal(err)
 		}
 		var script strings.Builder

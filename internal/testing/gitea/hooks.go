@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/programs"
 )
 
 // hookScript is the Git hook pre-receive or post-receive of all repos. Gitea's own hooks start the program, which asks
@@ -43,7 +45,7 @@ func (s *Server) writeHooks() error {
 	address := s.hooks.Listener.Addr().String()
 	for _, name := range []string{"pre-receive", "post-receive"} {
 		script := fmt.Sprintf(hookScript, name, strings.Replace(address, ":", "/", 1), address)
-		err = errors.Join(err, os.WriteFile(filepath.Join(folder, name), []byte(script), 0o700))
+		err = errors.Join(err, programs.Write(filepath.Join(folder, name), script))
 	}
 	return err
 }

@@ -2,6 +2,7 @@ package gitserver
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -99,7 +100,11 @@ func runHook(said io.Writer, repo, name, stdin string, arguments ...string) bool
 	cmd := exec.Command(hook, arguments...)
 	cmd.Dir, cmd.Env, cmd.Stdin = repo, Env(), strings.NewReader(stdin)
 	cmd.Stdout, cmd.Stderr = said, said
-	return cmd.Run() == nil
+	err := cmd.Run()
+	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
+		fmt.Fprintf(said, "error: the hook can't run: %v\n", err)
+	}
+	return err == nil
 }
 
 // apply updates a reference, and returns its status.

@@ -17,6 +17,8 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/filemode"
 	"github.com/go-git/go-git/v5/plumbing/object"
 	"github.com/go-git/go-git/v5/storage/filesystem"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/programs"
 )
 
 // Env returns the environment of every git in a test: without the machine's configuration, without prompts, with
@@ -284,7 +286,7 @@ func writeHook(t testing.TB, repo, name, script string) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n"+script), 0o755); err != nil {
+	if err := programs.Write(filepath.Join(dir, name), "#!/bin/sh\n"+script); err != nil {
 		t.Fatal(err)
 	}
 }
