@@ -50,10 +50,13 @@ func (s bulkKeeper) ImportResourceState(
 ) (*tfprotov6.ImportResourceStateResponse, error) {
 	ctx = schemas.WithBulk(ctx, nil)
 	resp, err := s.ProviderServer.ImportResourceState(ctx, req)
+	if err != nil {
+		return resp, err
+	}
 	for _, imported := range resp.ImportedResources { // there is one at most
 		imported.Private = joinBulk(ctx, imported.Private)
 	}
-	return resp, err
+	return resp, nil
 }
 
 func (s bulkKeeper) ReadResource(
@@ -62,8 +65,11 @@ func (s bulkKeeper) ReadResource(
 	given := *req
 	ctx, given.Private = withBulk(ctx, req.Private)
 	resp, err := s.ProviderServer.ReadResource(ctx, &given)
+	if err != nil {
+		return resp, err
+	}
 	resp.Private = joinBulk(ctx, resp.Private)
-	return resp, err
+	return resp, nil
 }
 
 func (s bulkKeeper) PlanResourceChange(
@@ -72,8 +78,11 @@ func (s bulkKeeper) PlanResourceChange(
 	given := *req
 	ctx, given.PriorPrivate = withBulk(ctx, req.PriorPrivate)
 	resp, err := s.ProviderServer.PlanResourceChange(ctx, &given)
+	if err != nil {
+		return resp, err
+	}
 	resp.PlannedPrivate = joinBulk(ctx, resp.PlannedPrivate)
-	return resp, err
+	return resp, nil
 }
 
 func (s bulkKeeper) ApplyResourceChange(
@@ -82,6 +91,9 @@ func (s bulkKeeper) ApplyResourceChange(
 	given := *req
 	ctx, given.PlannedPrivate = withBulk(ctx, req.PlannedPrivate)
 	resp, err := s.ProviderServer.ApplyResourceChange(ctx, &given)
+	if err != nil {
+		return resp, err
+	}
 	resp.Private = joinBulk(ctx, resp.Private)
-	return resp, err
+	return resp, nil
 }

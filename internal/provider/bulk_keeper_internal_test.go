@@ -1,6 +1,8 @@
 package provider
 
 import (
+	"context"
+	"errors"
 	"testing"
 
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
@@ -41,6 +43,49 @@ func TestJoinBulk(t *testing.T) {
 		joined := joinBulk(schemas.WithBulk(t.Context(), []byte(tt.bulk)), []byte(tt.framework))
 		if string(joined) != tt.joined {
 			t.Errorf("%s with %q becomes %s, not %s", tt.framework, tt.bulk, joined, tt.joined)
+		}
+	}
+}
+
+// failing answers each call with an error alone.
+type failing struct{ tfprotov6.ProviderServer }
+
+var errFailing = errors.New("no answer")
+
+func (failing) ImportResourceState(
+	context.Context, *tfprotov6.ImportResourceStateRequest,
+) (*tfprotov6.ImportResourceStateResponse, error) {
+	return nil, errFailing
+}
+
+func (failing) ReadResource(
+	context.Context, *tfprotov6.ReadResourceRequest,
+) (*tfprotov6.ReadResourceResponse, error) {
+	return nil, errFailing
+}
+
+func (failing) PlanResourceChange(
+	context.Context, *tfprotov6.PlanResourceChangeRequest,
+) (*tfprotov6.PlanResourceChangeResponse, error) {
+	return nil, errFailing
+}
+
+func (failing) ApplyResourceChange(
+	context.Context, *tfprotov6.ApplyResourceChangeRequest,
+) (*tfprotov6.ApplyResourceChangeResponse, error) {
+	return nil, errFailing
+}
+
+// An error without an answer is returned as it is.
+func TestErrorWithoutAnswer(t *testing.T) {
+	s, ctx := bulkKeeper{ProviderServer: failing{}}, t.Context()
+	_, imported := s.ImportResourceState(ctx, &tfprotov6.ImportResourceStateRequest{})
+	_, read := s.ReadResource(ctx, &tfprotov6.ReadResourceRequest{})
+	_, planned := s.PlanResourceChange(ctx, &tfprotov6.PlanResourceChangeRequest{})
+	_, applied := s.ApplyResourceChange(ctx, &tfprotov6.ApplyResourceChangeRequest{})
+	for call, err := range map[string]error{"import": imported, "read": read, "plan": planned, "apply": applied} {
+		if !errors.Is(err, errFailing) {
+			t.Errorf("%s: the error is %v", call, err)
 		}
 	}
 }

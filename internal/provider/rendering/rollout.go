@@ -240,19 +240,29 @@ func appendRollout(diags *diag.Diagnostics, decision *delivery.Decision) {
 	}
 }
 
-// keptFiles returns the files, by path, that the last apply left in a folder that stays as it is: the one of a cluster
-// type, or of a deployment target in it. It returns none if the last apply showed none.
+// keptFiles returns the files, by path, that the last apply left in folders that stay as they are: those of cluster
+// types, or of deployment targets in them. It returns none if the last apply showed none.
 func keptFiles(
-	state *environmentRenderingModel, folder string, to record.Destination,
+	state *environmentRenderingModel, folders []string, to record.Destination,
 ) map[string]attr.Value {
 	kept := map[string]attr.Value{}
-	if state == nil || state.Files.IsNull() || state.Files.IsUnknown() {
+	if len(folders) == 0 || state == nil || state.Files.IsNull() || state.Files.IsUnknown() {
 		return kept
 	}
-	from := state.arguments().Destination.Join(folder) + "/"
+	stays := map[string]bool{}
+	for _, folder := range folders {
+		stays[folder] = true
+	}
+	from := strings.TrimSuffix(state.arguments().Destination.Join("x"), "x")
 	for name, content := range state.Files.Elements() {
-		if below, ok := strings.CutPrefix(name, from); ok {
-			kept[to.Join(folder+"/"+below)] = content
+		below, ok := strings.CutPrefix(name, from)
+		if !ok {
+			continue
+		}
+		clusterType, rest, _ := strings.Cut(below, "/")
+		target, _, _ := strings.Cut(rest, "/")
+		if stays[clusterType] || stays[clusterType+"/"+target] {
+			kept[to.Join(below)] = content
 		}
 	}
 	return kept

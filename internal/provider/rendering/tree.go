@@ -190,12 +190,11 @@ func (r *rendering) files(state *environmentRenderingModel) (types.Map, error) {
 	if promoted := r.AppliedPromotedCommit(); promoted != "" {
 		all[record.PromotedCommitFile] = types.StringValue(promoted)
 	}
-	for _, clusterType := range r.Stored() {
-		maps.Copy(all, keptFiles(state, clusterType, r.Destination))
-	}
+	kept := r.Stored()
 	for _, f := range r.Kept() {
-		maps.Copy(all, keptFiles(state, f.ClusterType+"/"+f.DeploymentTarget, r.Destination))
+		kept = append(kept, f.ClusterType+"/"+f.DeploymentTarget)
 	}
+	maps.Copy(all, keptFiles(state, kept, r.Destination))
 	for i, folder := range r.Tree.Folders {
 		switch applied := r.Inventory()[folder.ClusterType]; {
 		case applied.Hash != r.Target()[folder.ClusterType].Hash:
