@@ -175,7 +175,8 @@ func TestAccRenderingMoveKeeps(t *testing.T) {
 	r.options("on_move", "keep")
 	warned := strings.Join(strings.Fields(r.succeed("plan", "-no-color").text()), " ")
 	wantText(t, warned, "Warning: Previous location is kept", `path "old" on branch "dev"`,
-		"old/.kalypso/rendering.json old/large (2 deployment targets) old/small (1 deployment target)", "Remove what stayed behind")
+		"old/.kalypso/rendering.json old/large (2 deployment targets) old/small (1 deployment target)",
+		"Remove what stayed behind")
 	r.expectUpdate(0)
 	r.expectFiles("dev", defaultPaths("old")...)
 	r.expectFiles("stage", defaultPaths("old")...)

@@ -231,7 +231,7 @@ func TestAccRenderingKilled(t *testing.T) {
 	r.expectFiles("dev", append(defaultPaths("clusters"), "clusters/drone/README.md")...)
 }
 
-// Ctrl-C in a terminal interrupts all processes of an apply, Git's included. The apply says that it was interrupted, and
+// Ctrl-C in a terminal interrupts all processes of an apply, also Git. The apply says that it was interrupted, and
 // whether the branch has its commit.
 func TestAccInterruptedPush(t *testing.T) {
 	t.Parallel()

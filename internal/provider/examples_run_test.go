@@ -58,7 +58,8 @@ func wantInSection(t *testing.T, sections map[string]string, headline string, te
 	}
 }
 
-// wantQuotes fails unless the output has every paragraph that a guide shows as output, apart from times and line breaks.
+// wantQuotes fails unless the output has every paragraph that a guide shows as output. It ignores times and line
+// breaks.
 func wantQuotes(t *testing.T, guide, output string) {
 	t.Helper()
 	plain := func(text string) string {

@@ -79,16 +79,8 @@ func (s ClearSecrets) Problems(before *State) (ps problem.Problems) {
 const maxSecretsListed = 200
 
 // lines names each secret in a value. Of a value with several lines, such as a file, it names the lines.
-func (c clearSecret) lines() []string {
-	var named []string
-	line := 0
-	for text := range strings.Lines(c.config.Data[c.key]) {
-		line++
-		if is := secretscan.Find("", text); is != "" {
-			named = append(named, fmt.Sprintf("%s, line %d: %s", c.key, line, is))
-		}
-	}
-	if len(named) < 2 {
+func (c clearSecret) lines() (named []string) {
+	if named = secretscan.Lines(c.key, c.config.Data[c.key]); len(named) < 2 {
 		return []string{c.key + ": " + c.is}
 	}
 	return named

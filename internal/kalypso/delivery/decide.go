@@ -157,11 +157,7 @@ func (decision *Decision) write() {
 	if t.Strategy == strategy.PullRequest && t.Located() {
 		decision.OldKeptForNow = destinations(t.OldLocations(s))
 	}
-	if t.Delivers() && t.Located() && t.KeepOld && t.Moves(s) {
-		if paths, err := PathsToRemove(s, &s.Seen); err == nil && len(paths) > 0 {
-			decision.LeftBehind = listPaths(s, paths)
-		}
-	}
+	decision.LeftBehind = keptByMove(t.Arguments, s)
 	if s.Current() && !unknown.Is(t.Environment) && s.DesiredEnvironment() != t.Environment {
 		decision.Replaced = s.DesiredEnvironment()
 	}

@@ -36,6 +36,18 @@ func (a *Arguments) OldLocations(s *State) []*OldLocation {
 	return all
 }
 
+// keptByMove lists the paths that a move leaves at the old location; "": it leaves none.
+func keptByMove(a *Arguments, s *State) string {
+	if !a.Delivers() || !a.Located() || !a.KeepOld || !a.Moves(s) {
+		return ""
+	}
+	paths, err := PathsToRemove(s, &s.Seen)
+	if err != nil || len(paths) == 0 {
+		return ""
+	}
+	return listPaths(s, paths)
+}
+
 // Removals returns the old locations for which the apply opens a pull request, and those whose pull request it closes.
 // delivered says that the destination contains the tree.
 func (a *Arguments) Removals(s *State, delivered bool) (open, closing []*OldLocation) {

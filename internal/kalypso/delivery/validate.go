@@ -9,7 +9,6 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/origin"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/pullrequest"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
@@ -37,7 +36,7 @@ func (a *Arguments) Validate() problem.Problems {
 	}
 	return slices.Concat(ps, a.AcceptedChanges.Validate(), ValidateTrailers(a.Trailers),
 		pullrequest.Validate(a.PullRequest), pullrequest.ValidateRepo(a.Strategy, a.Destination.Repo),
-		validateSources(a.Sources))
+		a.Sources.Validate(problem.Attr("sources")))
 }
 
 // ValidateTrailers reports the trailers that no commit can have, each at its key of commit_trailers.
@@ -138,29 +137,6 @@ var word = regexp.MustCompile(`^\S+$`)
 
 func oneWord(text string) bool { return unknown.Is(text) || word.MatchString(text) }
 
-// validateSources reports sources of another form than the data sources write.
-func validateSources(sources origin.Sources) (ps problem.Problems) {
-	if unknown.Any(sources) {
-		return nil
-	}
-	for _, location := range slices.Sorted(maps.Keys(sources)) {
-		p := problem.Problem{Path: []problem.Step{problem.Attr("sources"), problem.Key(location)}}
-		switch commit := sources[location]; {
-		case !origin.IsLocation(location):
-			p.Summary = "Invalid source"
-			p.Detail = fmt.Sprintf(
-				"%q does not name a folder in Git. Such a key has the form <repo>@<branch>:<path>. Usually sources is the "+
-					"output sources of a data source.", location)
-		case !oneWord(commit):
-			p.Summary, p.Detail = "Invalid commit", fmt.Sprintf("%q is not a commit. Write its full hash.", commit)
-		default:
-			continue
-		}
-		ps = append(ps, p)
-	}
-	return ps
-}
-
 // checkPromotedCommit returns an error if one of the folders, or the record, would contain the file of the
 // promoted commit, or lie inside it. Without a promoted commit, that file does not exist.
 func (a *Arguments) checkPromotedCommit(folders inventory.Folders) error {
@@ -171,11 +147,5 @@ func (a *Arguments) checkPromotedCommit(folders inventory.Folders) error {
 	for _, name := range folders.Names() {
 		paths = append(paths, a.Destination.Join(name))
 	}
-	for _, path := range paths {
-		if record.Nested(path, record.PromotedCommitFile) {
-			return fmt.Errorf(
-				"%q conflicts with the file of the promoted commit, %s; choose another path", path, record.PromotedCommitFile)
-		}
-	}
-	return nil
+	return record.CheckPaths(paths)
 }

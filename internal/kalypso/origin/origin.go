@@ -3,9 +3,16 @@
 package origin
 
 import (
+	"fmt"
+	"maps"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
+	"unicode"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
 )
 
 // Origin identifies the file that an object was read from.
@@ -99,6 +106,30 @@ func hostLength(text string) int {
 
 // Sources maps locations to the commits at which they were read: repo@branch[~via]:path of a folder → full hash.
 type Sources map[string]string
+
+// Validate reports sources of another form than the data sources write. It reports nothing if some are not known yet.
+// at leads to the argument.
+func (s Sources) Validate(at problem.Step) (ps problem.Problems) {
+	if unknown.Any(s) {
+		return nil
+	}
+	for _, location := range slices.Sorted(maps.Keys(s)) {
+		p := problem.Problem{Path: []problem.Step{at, problem.Key(location)}}
+		switch commit := s[location]; {
+		case !IsLocation(location):
+			p.Summary = "Invalid source"
+			p.Detail = fmt.Sprintf(
+				"%q does not name a folder in Git. Such a key has the form <repo>@<branch>:<path>. Usually sources is the "+
+					"output sources of a data source.", location)
+		case commit == "" || strings.ContainsFunc(commit, unicode.IsSpace):
+			p.Summary, p.Detail = "Invalid commit", fmt.Sprintf("%q is not a commit. Write its full hash.", commit)
+		default:
+			continue
+		}
+		ps = append(ps, p)
+	}
+	return ps
+}
 
 // Location returns the key of a folder that was read; "." is the root. It ignores Path and Name of the origin.
 func Location(o Origin, folder string) string {

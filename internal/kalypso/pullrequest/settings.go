@@ -49,8 +49,9 @@ func Validate(s Settings) (ps problem.Problems) {
 
 // ValidateRepo reports a repo whose changes can't be proposed: a folder on this machine has no pull requests.
 func ValidateRepo(s strategy.Strategy, repo string) problem.Problems {
-	at, err := repourl.Parse(repo)
-	if s != strategy.PullRequest || unknown.Is(repo) || err != nil || !at.IsLocal() {
+	at, err := repourl.Parse(repo) // an invalid URL is another problem
+	local := err == nil && at.IsLocal()
+	if s != strategy.PullRequest || unknown.Is(repo) || !local {
 		return nil
 	}
 	return problem.Problems{problem.At("Pull requests need a Git host", fmt.Sprintf("%s is a folder on this machine, and "+

@@ -94,7 +94,8 @@ func TestNext(t *testing.T) {
 				f.Since = time.Time{}
 				r.Observed.Folders["a"] = f
 			},
-			"takes []; stage canary, wave 1; from map[a:1]; the soak of 1h: reports don't say since when these run the change: a",
+			"takes []; stage canary, wave 1; from map[a:1]; the soak of 1h: reports don't say since " +
+				"when these run the change: a",
 		},
 		"an observation from before the commit": {
 			func(_ *rollout.Rollout, s *rollout.Situation) { s.Before.At = noon.Add(time.Minute) },
@@ -103,8 +104,8 @@ func TestNext(t *testing.T) {
 		},
 		"nothing was observed": {
 			func(r *rollout.Rollout, _ *rollout.Situation) { r.Observed = nil },
-			"takes []; stage canary, wave 1; from map[a:1]; a: rollout.observed is null, so nothing says whether its clusters run " +
-				"the change",
+			"takes []; stage canary, wave 1; from map[a:1]; a: rollout.observed is null, so nothing says " +
+				"whether its clusters run the change",
 		},
 		"no cluster has reported yet": {
 			func(r *rollout.Rollout, _ *rollout.Situation) { delete(r.Observed.Folders, "a") },
@@ -144,7 +145,8 @@ func TestNext(t *testing.T) {
 			"takes [b c]; all at once; from map[]; complete",
 		},
 		"skipped for another tree": {
-			func(r *rollout.Rollout, _ *rollout.Situation) { r.Skip = "other" }, "takes [b]; stage rest, wave 1; from map[a:1 b:1]",
+			func(r *rollout.Rollout, _ *rollout.Situation) { r.Skip = "other" },
+			"takes [b]; stage rest, wave 1; from map[a:1 b:1]",
 		},
 		"a folder that needs no cluster is delivered in its wave": {
 			func(r *rollout.Rollout, _ *rollout.Situation) {

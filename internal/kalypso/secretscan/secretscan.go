@@ -4,6 +4,7 @@ package secretscan
 
 import (
 	"encoding/base64"
+	"fmt"
 	"iter"
 	"math/bits"
 	"regexp"
@@ -44,6 +45,18 @@ func Find(key, text string) string {
 		}
 	}
 	return ""
+}
+
+// Lines describes the secrets in single lines of a text, such as "app.yaml, line 2: a GitHub token".
+func Lines(key, text string) (found []string) {
+	line := 0
+	for content := range strings.Lines(text) {
+		line++
+		if is := Find("", content); is != "" {
+			found = append(found, fmt.Sprintf("%s, line %d: %s", key, line, is))
+		}
+	}
+	return found
 }
 
 func find(text string) string {

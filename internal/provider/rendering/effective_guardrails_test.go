@@ -15,7 +15,8 @@ import (
 // TestEffectiveGuardrails: each guardrail of the schema is among the effective ones, as configured or with the default
 // that the docs name.
 func TestEffectiveGuardrails(t *testing.T) {
-	attributes := environmentRenderingSchema(t.Context()).Attributes["guardrails"].(schema.SingleNestedAttribute).Attributes
+	guardrails, _ := environmentRenderingSchema(t.Context()).Attributes["guardrails"].(schema.SingleNestedAttribute)
+	attributes := guardrails.Attributes
 	attributeTypes := map[string]attr.Type{}
 	for name, a := range attributes {
 		attributeTypes[name] = a.GetType()
@@ -40,8 +41,8 @@ func TestEffectiveGuardrails(t *testing.T) {
 		t.Errorf("the effective guardrails (-schema +effective):\n%s", diff)
 	}
 	for name, a := range attributes {
-		if text := defaults[name]; text == nil ||
-			!strings.Contains(a.GetMarkdownDescription(), "efault is `"+text.(types.String).ValueString()+"`") {
+		if text, is := defaults[name].(types.String); !is ||
+			!strings.Contains(a.GetMarkdownDescription(), "efault is `"+text.ValueString()+"`") {
 			t.Errorf("the default of %s is %s, and the docs say: %s", name, text, a.GetMarkdownDescription())
 		}
 		given, unknown := attr.Value(types.StringValue("7%")), attr.Value(types.StringUnknown())

@@ -56,7 +56,9 @@ type verbs struct{ begin, stay, take, goBack, pin string }
 
 var (
 	wouldDo = verbs{"The promotion would", "stay at", "take", "go back to", "be pinned to"}
-	did     = verbs{"When the last change was planned, the promotion", "stayed at", "took", "went back to", "was pinned to"}
+	did     = verbs{
+		"When the last change was planned, the promotion", "stayed at", "took", "went back to", "was pinned to",
+	}
 )
 
 func (m *environmentRenderingModel) explainPromotion(verbs verbs) string {
