@@ -343,7 +343,7 @@ func TestAccDeploymentStateInvalid(t *testing.T) {
 	d.expectError([]string{"Repo not found"}, "plan", "-no-color")
 	d.set("gitops_repo", map[string]any{"repo": "file://" + d.repo, "branch": "stage", "path": "fleet"})
 	d.render(map[string]any{"version": 99}, map[string]string{"large": "one"})
-	d.expectError([]string{"The branch can't be read", "it has version 99"}, "plan", "-no-color")
+	d.expectError([]string{"The rendering's record is newer than the provider", "it has version 99"}, "plan", "-no-color")
 }
 
 // If the provider's credentials are unknown, nothing is contacted: the verdict is pending, with a warning.

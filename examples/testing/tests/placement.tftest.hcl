@@ -59,10 +59,10 @@ run "guardrails_apply" {
 
   assert {
     condition = (
-      kalypso_environment_rendering.this.effective_guardrails["max_removed"] == "20%" &&
-      kalypso_environment_rendering.this.effective_guardrails["unscheduled"] == "error"
+      kalypso_environment_rendering.this.guardrails.max_removed == "20%" &&
+      kalypso_environment_rendering.this.guardrails.unscheduled == "error"
     )
-    error_message = "The guardrails are ${jsonencode(kalypso_environment_rendering.this.effective_guardrails)}."
+    error_message = "The guardrails are ${jsonencode(kalypso_environment_rendering.this.guardrails)}."
   }
 }
 

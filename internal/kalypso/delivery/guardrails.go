@@ -54,6 +54,27 @@ const DefaultLimit Limit = "50%"
 // DefaultMaxKept is the default of [Guardrails].MaxKept.
 const DefaultMaxKept Limit = "10%"
 
+// Effective lists the guardrails with their defaults, by the names of the arguments.
+func (g Guardrails) Effective() []string {
+	all := []string{fmt.Sprintf("max_removed = %q", g.MaxRemoved), fmt.Sprintf("max_kept = %q", g.maxKept())}
+	for _, policy := range []struct {
+		name string
+		on   bool
+	}{{"allow_empty", g.AllowEmpty}, {"require_known", g.RequireKnown}} {
+		all = append(all, fmt.Sprintf("%s = %t", policy.name, policy.on))
+	}
+	for _, reaction := range []struct {
+		name string
+		to   problem.Reaction
+	}{
+		{"emptied", g.Emptied}, {"moved", g.Moved}, {"unscheduled", g.Unscheduled}, {"unsatisfied", g.Unsatisfied},
+		{"invalid_objects", g.InvalidObjects}, {"duplicate_objects", g.DuplicateObjects}, {"secrets", g.Secrets},
+	} {
+		all = append(all, fmt.Sprintf("%s = %q", reaction.name, reaction.to))
+	}
+	return all
+}
+
 func (g Guardrails) maxKept() Limit {
 	if g.MaxKept == "" || unknown.Is(string(g.MaxKept)) {
 		return DefaultMaxKept

@@ -121,6 +121,5 @@ func setImported(
 		imported.TargetTreeHash, imported.RolloutStatus = tfvalue.Nullable(r.TargetTreeHash), tfvalue.Nullable(r.Status())
 	}
 	imported.setDelivery(state.Base, !state.Rollout.UnderWay(), nil)
-	imported.setEffectiveGuardrails()
 	diags.Append(to.Set(ctx, imported)...)
 }

@@ -62,8 +62,6 @@ type environmentRenderingModel struct {
 	TreeHash        types.String `tfsdk:"tree_hash"`
 	TargetTreeHash  types.String `tfsdk:"target_tree_hash"`
 
-	EffectiveGuardrails types.Map `tfsdk:"effective_guardrails"`
-
 	deliveryResults
 }
 

@@ -66,7 +66,6 @@ func (r *environmentRendering) ModifyPlan(
 	}
 	before, step = decision.Before, decision.Step
 	plan.plan(ctx, decision, state, diags)
-	plan.setEffectiveGuardrails()
 	if r.check(ctx, decision, diags); diags.HasError() {
 		return
 	}

@@ -100,7 +100,6 @@ func (r *environmentRendering) apply(
 	if next == nil {
 		return nil
 	}
-	next.setEffectiveGuardrails()
 	if state != nil && plan.Raw.IsFullyKnown() && next.kept(state) {
 		r.keepDelivery(ctx, next, before, private, diags)
 		return next
@@ -191,10 +190,6 @@ func (r *environmentRendering) Read(ctx context.Context, req resource.ReadReques
 	state := readModel(ctx, req.State, diags)
 	if state == nil {
 		return
-	}
-	if state.EffectiveGuardrails.IsNull() { // of an earlier version of the provider
-		state.setEffectiveGuardrails()
-		diags.Append(resp.State.Set(ctx, state)...)
 	}
 	before := r.readDelivery(ctx, state, diags)
 	defer func() { state.explainStateErrors(diags, before) }()

@@ -230,12 +230,6 @@ func environmentRenderingComputed() map[string]schema.Attribute {
 		"tree_hash": schemas.ComputedString(
 			"The hash of a Git tree that contains only the cluster type folders. Equal hashes mean equal trees. " +
 				"With `rollout`, this and `assignments`, `folders` and `files` are what the apply leaves on the branch."),
-		"effective_guardrails": schema.MapAttribute{
-			Computed: true, ElementType: types.StringType,
-			MarkdownDescription: "The `guardrails` with their defaults. The first plan shows them, and a later one what " +
-				"changes. Terraform drops a guardrail with a misspelled name without a word: test those that matter, see the " +
-				"guide Testing.",
-		},
 		"target_tree_hash": schemas.ComputedString(
 			"With `rollout`: the hash of the fleet's tree, which the last wave reaches. Otherwise null."),
 		"rollout_status": schemas.ComputedString(

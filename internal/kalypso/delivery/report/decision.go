@@ -43,6 +43,11 @@ func Decision(decision *delivery.Decision) (ps problem.Problems) {
 	if decision.Rests != "" {
 		return ps
 	}
+	if decision.Prior == nil && !t.Incomplete {
+		ps = append(ps, problem.WarningAt("Guardrails of the new rendering", fmt.Sprintf(
+			"These apply from now on, with their defaults: %s. Terraform drops a guardrail with a misspelled name without a "+
+				"word. Later plans do not show this list.", strings.Join(t.Guardrails.Effective(), ", ")), "guardrails"))
+	}
 	ps = append(ps, failureProblems(decision)...)
 	ps = append(ps, adoption(t.Destination, decision.Adoption, "")...)
 	ps = append(ps, emptied(decision.Emptied, t.Guardrails.Emptied, decision.Errors)...)
