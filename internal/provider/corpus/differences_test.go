@@ -77,6 +77,9 @@ var additions = []*regexp.Regexp{
 	// A protected rendering: where it is, and how to rename its resource.
 	regexp.MustCompile(`(The rendering of environment "\w+") at path "[^"]*" on branch "[^"]*" of \S+( must not)`),
 	regexp.MustCompile(`(?s)()\n *If its resource has another address now, .*?\n *}`),
+	// Why the gates of the current commit are closed.
+	regexp.MustCompile(`()\npromotion:\n  [+-]unproven\b[^\n]*(\n\S)`),
+	regexp.MustCompile(`()\n  [+-](?:promotion\.)?unproven\b[^\n]*`),
 	invalidFiles,
 }
 
