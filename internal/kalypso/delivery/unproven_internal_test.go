@@ -20,7 +20,9 @@ func TestUnproven(t *testing.T) {
 		proven, unproven bool
 	}{
 		"a killed apply, or an edited record with its tree": {func(*situation) {}, true, false},
-		"on_drift is overwrite":                             {func(s *situation) { s.desired.OnDrift = drift.Overwrite }, true, false},
+		"on_drift is overwrite": {func(s *situation) {
+			s.desired.OnDrift = drift.Overwrite
+		}, true, false},
 		"an edited record alone": {func(s *situation) {
 			s.state.Seen.Folders = existing(delivered)
 		}, false, false},

@@ -460,8 +460,8 @@ func TestDecide(t *testing.T) {
 	}
 }
 
-// TestPinOfLostCommit: main was force-pushed, and the branch lost the environment's commit, which left it at commit 2. A
-// person pins a commit, and takes the pin out again. The pin of a newer commit than 2 rolls nothing back, so the next
+// TestPinOfLostCommit: main was force-pushed, and the branch lost the environment's commit, which left it at commit 2.
+// A person pins a commit, and takes the pin out again. The pin of a newer commit than 2 rolls nothing back, so the next
 // commit is promoted; otherwise it is unclear what it rolled back.
 func TestPinOfLostCommit(t *testing.T) {
 	const lost = "f00"
@@ -524,9 +524,11 @@ func TestUnproven(t *testing.T) {
 		world promotion.World
 		want  string // "": it is proven
 	}{
-		"its gates hold":          {prod(nil, ok(1, 1)), ""},
-		"its gates are closed":    {prod(nil, ok(2, 1)), `stage: no status "stage environment"`},
-		"its environment failed":  {prod(nil, status{commit: 1, context: stage, state: hosting.Failure, at: 1}), "is failure"},
+		"its gates hold":       {prod(nil, ok(1, 1)), ""},
+		"its gates are closed": {prod(nil, ok(2, 1)), `stage: no status "stage environment"`},
+		"its environment failed": {
+			prod(nil, status{commit: 1, context: stage, state: hosting.Failure, at: 1}), "is failure",
+		},
 		"nothing is promoted":     {prod(func(w *promotion.World) { w.Current.Commit = "" }), ""},
 		"it is pinned":            {prod(func(w *promotion.World) { w.Pinned = hash(1) }), ""},
 		"another one is pinned":   {prod(func(w *promotion.World) { w.Pinned = hash(2) }), "no status"},

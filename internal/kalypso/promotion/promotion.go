@@ -168,8 +168,9 @@ type Choice struct {
 	Warnings []Warning
 	// RolledBack is the newest commit that must not return by itself once Commit is delivered; "": none.
 	RolledBack string
-	// Unproven is the reason why the gates of Current are closed now; "": they are open, or there is no current commit. Current
-	// comes from the record, which opens no gate: a rendering that knows another commit does not take an unproven one.
+	// Unproven is the reason why the gates of Current are closed now; "": they are open, or there is no current commit.
+	// Current comes from the record, which opens no gate: a rendering that knows another commit does not take an unproven
+	// one.
 	Unproven string
 	// Unread lists the commits whose status history the decision depends on. Unless it is empty, the other fields are
 	// not valid yet.

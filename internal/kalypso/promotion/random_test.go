@@ -235,8 +235,8 @@ func (c *chain) run(e *environment) {
 	}
 }
 
-// pinsForward reports whether a pin replaces a commit that main lost, without a rollback before it, by one that is newer
-// than the point where the lost one left main.
+// pinsForward reports whether a pin replaces a commit that main lost, without a rollback before it, by one that is
+// newer than the point where the lost one left main.
 func (c *chain) pinsForward(e *environment, d *promotion.Choice) bool {
 	left := slices.Index(c.main, c.left[e.current.Commit])
 	return d.Kind == promotion.Pinned && e.current.RolledBack == "" && !slices.Contains(c.main, e.current.Commit) &&

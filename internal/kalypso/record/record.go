@@ -85,8 +85,8 @@ func PromotedCommitHash(commit string) string { return blobHash([]byte(commit)) 
 
 func blobHash(text []byte) string { return plumbing.ComputeHash(plumbing.BlobObject, text).String() }
 
-// ErrNewer means that a newer version of the provider wrote a record. What such a record says is unknown, so nothing may
-// be written beside it or in place of it.
+// ErrNewer means that a newer version of the provider wrote a record. What such a record says is unknown, so nothing
+// may be written beside it or in place of it.
 var ErrNewer = errors.New("a newer version of the provider wrote it")
 
 // Parse reads a record. The rendering removes the folders that it lists. So it rejects names that lead out of

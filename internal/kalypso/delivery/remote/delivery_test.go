@@ -268,8 +268,8 @@ func TestUnknownRecord(t *testing.T) {
 	}
 }
 
-// TestNewerRecord puts the record of a newer version of the provider on the branch. Each operation returns an error that
-// says so, and writes nothing, whatever the record says and the arguments allow.
+// TestNewerRecord puts the record of a newer version of the provider on the branch. Each operation returns an error
+// that says so, and writes nothing, whatever the record says and the arguments allow.
 func TestNewerRecord(t *testing.T) {
 	t.Parallel()
 	for name, text := range map[string]string{

@@ -58,8 +58,8 @@ func readCurrent(ctx context.Context, client *gitremote.Client, at record.Destin
 }
 
 // readDeliveries reads the promoted commits of the deliveries so far, newest first, from the history of the GitOps
-// branch. It skips commits that cannot be read, since another delivery may be good. [readCurrent] refuses a branch whose
-// head has a newer record.
+// branch. It skips commits that cannot be read, since another delivery may be good. [readCurrent] refuses a branch
+// whose head has a newer record.
 func readDeliveries(ctx context.Context, client *gitremote.Client, at record.Destination) ([]string, error) {
 	snapshot, err := open(ctx, client, at.Repo, at.Branch)
 	if err != nil || snapshot.Commit.IsZero() {

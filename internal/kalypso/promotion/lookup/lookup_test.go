@@ -81,9 +81,9 @@ func TestRequests(t *testing.T) {
 	}
 }
 
-// TestPinOfLostCommit: main is force-pushed, and loses the environment's commit. The pin of a commit that came after the
-// point where the lost one left main rolls nothing back; that of the commit at that point may. So the lost commit is read
-// from the server, over each transport.
+// TestPinOfLostCommit: main is force-pushed, and loses the environment's commit. The pin of a commit that came after
+// the point where the lost one left main rolls nothing back; that of the commit at that point may. So the lost commit
+// is read from the server, over each transport.
 func TestPinOfLostCommit(t *testing.T) {
 	for _, backend := range gitserver.Transports() {
 		t.Run(backend.Name, func(t *testing.T) {
