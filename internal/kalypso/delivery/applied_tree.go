@@ -110,7 +110,7 @@ func (t *AppliedTree) Target() inventory.Folders {
 	return t.Rendered.inventory
 }
 
-// inventory.Folders returns the folders of the tree.
+// Inventory returns the folders of the tree.
 func (t *AppliedTree) Inventory() inventory.Folders { return t.inventory }
 
 // Known reports whether the tree is known to the last file.

@@ -74,6 +74,8 @@ var additions = []*regexp.Regexp{
 		`()\n *To allow exactly this change, and no other, add its ID:\n *accepted_changes = \["[a-z]+-[0-9a-f]{12}"\]`),
 	// The guardrails of a new rendering.
 	regexp.MustCompile(`WARNING: Guardrails of the new rendering \[AttributeName\("guardrails"\)\]\n[^\n]*\n()`),
+	// An object without any attribute.
+	regexp.MustCompile(`WARNING: delivery sets nothing \[AttributeName\("delivery"\)\]\n[^\n]*\n()`),
 	// A protected rendering: where it is, and how to rename its resource.
 	regexp.MustCompile(`(The rendering of environment "\w+") at path "[^"]*" on branch "[^"]*" of \S+( must not)`),
 	regexp.MustCompile(`(?s)()\n *If its resource has another address now, .*?\n *}`),

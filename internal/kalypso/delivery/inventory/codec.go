@@ -52,6 +52,7 @@ func (s *StoredTargets) indexOf(name string, likely int) int {
 	return at
 }
 
+// ErrTargets means that stored targets do not have the form of this version.
 var ErrTargets = errors.New("not the names and the hashes of deployment targets")
 
 // Next removes the next list, and returns it; nil if it is empty.
