@@ -10,6 +10,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/clock"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/observation"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/redact"
@@ -81,7 +82,7 @@ func (s *Store) exists(ctx context.Context, tx pgx.Tx) (there bool, err error) {
 // Record implements [history.Store]. The first record creates the schema.
 func (s *Store) Record(ctx context.Context, r history.Recording) (history.Recorded, error) {
 	prepared := r.Prepare()
-	for {
+	for attempt := 0; ; attempt++ {
 		var done history.Recorded
 		var missing []observation.Version
 		err := s.transact(ctx, pgx.ReadWrite, func(tx pgx.Tx) error {
@@ -96,25 +97,32 @@ func (s *Store) Record(ctx context.Context, r history.Recording) (history.Record
 			done, missing, err = w.record(prepared)
 			return err
 		})
+		var repair func(pgx.Tx) error
 		switch {
 		case errors.Is(err, errSchemaMissing):
-			err = s.transact(ctx, pgx.ReadWrite, func(tx pgx.Tx) error { return s.create(ctx, tx) })
+			repair = func(tx pgx.Tx) error { return s.create(ctx, tx) }
 		case errors.Is(err, errVersionsMissing):
 			// They have a transaction of their own, which is short, since two environments may add the same ones.
-			err = s.transact(ctx, pgx.ReadWrite, func(tx pgx.Tx) error { return insertVersions(ctx, tx, missing) })
+			repair = func(tx pgx.Tx) error { return insertVersions(ctx, tx, missing) }
 		default:
 			return done, err
 		}
-		if err != nil {
+		// The first record needs two repairs: the schema and the versions.
+		if attempt == attempts || attempt >= 2 && clock.Sleep(ctx, 100*time.Millisecond<<attempt) != nil {
+			return history.Recorded{}, err
+		}
+		if err := s.transact(ctx, pgx.ReadWrite, repair); err != nil {
 			return history.Recorded{}, err
 		}
 	}
 }
 
-// The statements that begin a transaction.
+// What a record needs, and another transaction creates. A record fails with these errors if what was just created is
+// missing again.
 var (
-	errSchemaMissing   = errors.New("the schema is missing")
-	errVersionsMissing = errors.New("versions are missing")
+	errSchemaMissing = errors.New("the schema is missing again, though it was created. If the URL leads to several " +
+		"servers, let it name the primary server")
+	errVersionsMissing = errors.New("rows of the table version are missing again, though they were inserted. " + dropsRows)
 )
 
 // create creates the schema, unless another process just did.
@@ -155,6 +163,9 @@ func (w *writer) record(r *history.Prepared) (done history.Recorded, missing []o
 	}
 	// Other processes that record the same environment wait here.
 	e, err := scanEnvironment(w.QueryRow(w.ctx, selectEnvironment+" WHERE name = $1 FOR UPDATE", r.Now.Environment))
+	if errors.Is(err, pgx.ErrNoRows) {
+		err = rowsDropped("the table environment", 0, 1)
+	}
 	if err != nil {
 		return done, nil, err
 	}
@@ -186,33 +197,21 @@ func (w *writer) record(r *history.Prepared) (done history.Recorded, missing []o
 	return done, nil, w.observation(r.Now, n)
 }
 
-// checkVersion returns an error if this version of the provider must not write.
+// checkVersion returns an error if this version of the provider must not write. Of several rows, such as a restored dump
+// adds, the strictest counts.
 func (w *writer) checkVersion() error {
-	var version, minWriter int
-	if err := w.QueryRow(w.ctx, "SELECT version, min_writer FROM schema_version").Scan(&version, &minWriter); err != nil {
+	var minWriter *int
+	if err := w.QueryRow(w.ctx, "SELECT max(min_writer) FROM schema_version").Scan(&minWriter); err != nil {
 		return err
 	}
-	if minWriter > schemaVersion {
+	switch {
+	case minWriter == nil:
+		return &refusal{errors.New("the table schema_version is empty. Run the last line of " + SchemaFile)}
+	case *minWriter > schemaVersion:
 		return &refusal{fmt.Errorf("the schema has version %d, and this version of the provider writes up to version %d; "+
-			"use a newer provider", minWriter, schemaVersion)}
+			"use a newer provider", *minWriter, schemaVersion)}
 	}
 	return nil
-}
-
-func (w *writer) observation(o *observation.Observation, n history.Next) error {
-	since := o.VerdictSince
-	if since.IsZero() {
-		since = o.ObservedAt
-	}
-	_, err := w.Exec(w.ctx, `INSERT INTO observation
-		(environment_id, observed_at, head, promoted_commit, verdict, verdict_since, changes)
-		VALUES ($1, $2, $3, $4, $5, $6, $7)`,
-		w.environment, o.ObservedAt, o.Head, orNull(o.PromotedCommit), o.Verdict, since, n.Done.Changes)
-	if err == nil {
-		_, err = w.Exec(w.ctx, "UPDATE environment SET observed_at = $2, observation = $3 WHERE id = $1",
-			w.environment, o.ObservedAt, n.Hash)
-	}
-	return err
 }
 
 // load returns the last conditions of instances, see [history.Prepared.Next].
@@ -295,76 +294,6 @@ func (p *present) observation() *observation.Observation {
 	}
 	o.Sort()
 	return o
-}
-
-// change closes and opens runs.
-func (w *writer) change(c history.InstanceChange) error {
-	version := w.versionID(c.To.Version)
-	for from := 0; from < len(c.Members); from += batch {
-		members := c.Members[from:min(from+batch, len(c.Members))]
-		names := clusters(members)
-		sinces, messages := make([]time.Time, len(members)), make([]string, len(members))
-		for i, m := range members {
-			sinces[i], messages[i] = observation.Time(m.Since), m.Message
-		}
-		if c.From.State == "" {
-			if _, err := w.Exec(w.ctx, `INSERT INTO instance (environment_id, cluster_type, deployment_target, cluster)
-				SELECT $1, $2, $3, cluster FROM unnest($4::text[]) AS x (cluster)
-				ON CONFLICT (environment_id, deployment_target, cluster, cluster_type) DO NOTHING`,
-				w.environment, c.ClusterType, c.Target, names); err != nil {
-				return err
-			}
-		} else if _, err := w.Exec(w.ctx, `UPDATE run SET until = x.since
-			FROM unnest($4::text[], $5::timestamptz[]) AS x (cluster, since)
-			JOIN instance i ON i.environment_id = $1 AND i.cluster_type = $2 AND i.deployment_target = $3
-				AND i.cluster = x.cluster
-			WHERE run.instance_id = i.id AND run.until IS NULL`,
-			w.environment, c.ClusterType, c.Target, names, sinces); err != nil {
-			return err
-		}
-		if c.To.State == history.Removed {
-			continue
-		}
-		if _, err := w.Exec(w.ctx, `INSERT INTO run (instance_id, since, version_id, state, message)
-			SELECT i.id, x.since, $6, $7, nullif(x.message, '')
-			FROM unnest($4::text[], $5::timestamptz[], $8::text[]) AS x (cluster, since, message)
-			JOIN instance i ON i.environment_id = $1 AND i.cluster_type = $2 AND i.deployment_target = $3
-				AND i.cluster = x.cluster`,
-			w.environment, c.ClusterType, c.Target, names, sinces, version, c.To.State, messages); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func clusters(members []observation.Member) []string {
-	names := make([]string, len(members))
-	for i, m := range members {
-		names[i] = m.Cluster
-	}
-	return names
-}
-
-// deliveries writes deliveries that are new or differ.
-func (w *writer) deliveries(all []history.DeliveryRow) error {
-	const columns = `commit, started_at, delivered_at, author, kind, promoted_commit, previous_commit, commits, reason,
-		lead_time_seconds, running_at, failed_at, failed, restored_at`
-	for _, d := range all {
-		if _, err := w.Exec(w.ctx, `INSERT INTO delivery AS d (environment_id, first_commit, `+columns+`)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)
-			ON CONFLICT (environment_id, first_commit) DO UPDATE SET (`+columns+`) = (excluded.commit, excluded.started_at,
-				excluded.delivered_at, excluded.author, excluded.kind, excluded.promoted_commit, excluded.previous_commit,
-				excluded.commits, excluded.reason, excluded.lead_time_seconds, excluded.running_at, excluded.failed_at,
-				excluded.failed, excluded.restored_at)
-			WHERE (d.*) IS DISTINCT FROM (excluded.*)`,
-			w.environment, d.FirstCommit, d.Commit, d.Started, timeOrNull(d.Delivered), orNull(d.Author), d.Kind,
-			orNull(d.PromotedCommit), orNull(d.PreviousCommit), d.Commits, orNull(d.Reason), d.LeadTimeSeconds,
-			timeOrNull(d.Running),
-			timeOrNull(d.FailedAt), d.Failed, timeOrNull(d.Restored)); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 func orNull(text string) *string {

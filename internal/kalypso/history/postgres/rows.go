@@ -1,0 +1,125 @@
+package postgres
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/observation"
+)
+
+// dropsRows says why rows may be missing after a statement without an error.
+const dropsRows = "A trigger, a rule or a row-level policy of the database drops them: let the provider's user write " +
+	"all rows"
+
+// rowsDropped returns the error for a statement that wrote fewer rows than it should, without an error of the server.
+func rowsDropped(tables string, wrote, want int) error {
+	return &refusal{fmt.Errorf("%d of %d rows were written to %s. %s", wrote, want, tables, dropsRows)}
+}
+
+// write runs a statement that must write a number of rows. The error names the tables.
+func (w *writer) write(tables string, want int, statement string, arguments ...any) error {
+	tag, err := w.Exec(w.ctx, statement, arguments...)
+	if wrote := int(tag.RowsAffected()); err == nil && wrote != want {
+		err = rowsDropped(tables, wrote, want)
+	}
+	return err
+}
+
+func (w *writer) observation(o *observation.Observation, n history.Next) error {
+	since := o.VerdictSince
+	if since.IsZero() {
+		since = o.ObservedAt
+	}
+	if err := w.write("the table observation", 1, `INSERT INTO observation
+		(environment_id, observed_at, head, promoted_commit, verdict, verdict_since, changes)
+		VALUES ($1, $2, $3, $4, $5, $6, $7)`,
+		w.environment, o.ObservedAt, o.Head, orNull(o.PromotedCommit), o.Verdict, since, n.Done.Changes); err != nil {
+		return err
+	}
+	return w.write("the table environment", 1, "UPDATE environment SET observed_at = $2, observation = $3 WHERE id = $1",
+		w.environment, o.ObservedAt, n.Hash)
+}
+
+// change closes and opens runs.
+func (w *writer) change(c history.InstanceChange) error {
+	version := w.versionID(c.To.Version)
+	for from := 0; from < len(c.Members); from += batch {
+		members := c.Members[from:min(from+batch, len(c.Members))]
+		names := clusters(members)
+		sinces, messages := make([]time.Time, len(members)), make([]string, len(members))
+		for i, m := range members {
+			sinces[i], messages[i] = observation.Time(m.Since), m.Message
+		}
+		if c.From.State == "" {
+			// An instance that ended has a row already.
+			if _, err := w.Exec(w.ctx, `INSERT INTO instance (environment_id, cluster_type, deployment_target, cluster)
+				SELECT $1, $2, $3, cluster FROM unnest($4::text[]) AS x (cluster)
+				ON CONFLICT (environment_id, deployment_target, cluster, cluster_type) DO NOTHING`,
+				w.environment, c.ClusterType, c.Target, names); err != nil {
+				return err
+			}
+		} else if err := w.write("the table run", len(names), `UPDATE run SET until = x.since
+			FROM unnest($4::text[], $5::timestamptz[]) AS x (cluster, since)
+			JOIN instance i ON i.environment_id = $1 AND i.cluster_type = $2 AND i.deployment_target = $3
+				AND i.cluster = x.cluster
+			WHERE run.instance_id = i.id AND run.until IS NULL`,
+			w.environment, c.ClusterType, c.Target, names, sinces); err != nil {
+			return err
+		}
+		if c.To.State == history.Removed {
+			continue
+		}
+		if err := w.write("the tables instance and run", len(names), `INSERT INTO run (instance_id, since, version_id, state, message)
+			SELECT i.id, x.since, $6, $7, nullif(x.message, '')
+			FROM unnest($4::text[], $5::timestamptz[], $8::text[]) AS x (cluster, since, message)
+			JOIN instance i ON i.environment_id = $1 AND i.cluster_type = $2 AND i.deployment_target = $3
+				AND i.cluster = x.cluster`,
+			w.environment, c.ClusterType, c.Target, names, sinces, version, c.To.State, messages); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func clusters(members []observation.Member) []string {
+	names := make([]string, len(members))
+	for i, m := range members {
+		names[i] = m.Cluster
+	}
+	return names
+}
+
+// deliveries writes deliveries that are new or differ.
+func (w *writer) deliveries(all []history.DeliveryRow) error {
+	if len(all) == 0 {
+		return nil
+	}
+	const columns = `commit, started_at, delivered_at, author, kind, promoted_commit, previous_commit, commits, reason,
+		lead_time_seconds, running_at, failed_at, failed, restored_at`
+	commits := make([]string, len(all))
+	for i, d := range all {
+		if _, err := w.Exec(w.ctx, `INSERT INTO delivery AS d (environment_id, first_commit, `+columns+`)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)
+			ON CONFLICT (environment_id, first_commit) DO UPDATE SET (`+columns+`) = (excluded.commit, excluded.started_at,
+				excluded.delivered_at, excluded.author, excluded.kind, excluded.promoted_commit, excluded.previous_commit,
+				excluded.commits, excluded.reason, excluded.lead_time_seconds, excluded.running_at, excluded.failed_at,
+				excluded.failed, excluded.restored_at)
+			WHERE (d.*) IS DISTINCT FROM (excluded.*)`,
+			w.environment, d.FirstCommit, d.Commit, d.Started, timeOrNull(d.Delivered), orNull(d.Author), d.Kind,
+			orNull(d.PromotedCommit), orNull(d.PreviousCommit), d.Commits, orNull(d.Reason), d.LeadTimeSeconds,
+			timeOrNull(d.Running),
+			timeOrNull(d.FailedAt), d.Failed, timeOrNull(d.Restored)); err != nil {
+			return err
+		}
+		commits[i] = d.FirstCommit
+	}
+	// The statements leave rows alone that are equal, so their counts do not tell whether all rows are there.
+	var found, want int
+	err := w.QueryRow(w.ctx, `SELECT count(DISTINCT x), count(DISTINCT d.first_commit) FROM unnest($2::text[]) AS x
+		LEFT JOIN delivery d ON d.environment_id = $1 AND d.first_commit = x`, w.environment, commits).Scan(&want, &found)
+	if err == nil && found != want {
+		err = rowsDropped("the table delivery", found, want)
+	}
+	return err
+}

@@ -1,0 +1,143 @@
+package postgres_test
+
+import (
+	"context"
+	"io"
+	"net"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history/postgres"
+	server "github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/postgres"
+)
+
+// A trigger or a policy of the database may drop rows without an error. Then the record fails and nothing is stored.
+func TestDroppedRows(t *testing.T) {
+	t.Parallel()
+	db := server.Start(t)
+	loopback := db.Database(t)
+	s := open(t, db.PgBouncer(t, loopback))
+	mustRecord(t, s, nil, observed(1, "a"))
+	server.Exec(t, loopback, `CREATE FUNCTION drop_row() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'`)
+	other := observed(2, "b")
+	other.Groups[0].Members[0].Cluster = "c2"
+	elsewhere := observed(2, "a")
+	elsewhere.Environment = "elsewhere"
+	deliveries := []history.DeliveryRow{{FirstCommit: "f", Commit: "f", Kind: "first"}}
+	for _, test := range []struct {
+		event, table string
+		recording    history.Recording
+	}{
+		{"INSERT", "run", history.Recording{Was: observed(1, "a"), Now: observed(2, "b")}},
+		{"UPDATE", "run", history.Recording{Was: observed(1, "a"), Now: observed(2, "b")}},
+		{"INSERT", "instance", history.Recording{Was: observed(1, "a"), Now: other}},
+		{"INSERT", "observation", history.Recording{Was: observed(1, "a"), Now: observed(2, "a")}},
+		{"UPDATE", "environment", history.Recording{Was: observed(1, "a"), Now: observed(2, "a")}},
+		{"INSERT", "environment", history.Recording{Now: elsewhere}},
+		{"INSERT", "version", history.Recording{Was: observed(1, "a"), Now: observed(2, "never stored")}},
+		{"INSERT", "delivery", history.Recording{Was: observed(1, "a"), Now: observed(2, "a"), Deliveries: deliveries}},
+	} {
+		server.Exec(t, loopback, "CREATE TRIGGER drop_row BEFORE "+test.event+" ON kalypso."+test.table+
+			" FOR EACH ROW EXECUTE FUNCTION drop_row()")
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		_, err := s.Record(ctx, test.recording)
+		cancel()
+		expectError(t, err, test.table, "A trigger, a rule or a row-level policy")
+		server.Exec(t, loopback, "DROP TRIGGER drop_row ON kalypso."+test.table)
+		rows := server.Select(t, loopback, "SELECT count(*), (SELECT count(*) FROM kalypso.observation), "+
+			"(SELECT count(*) FROM kalypso.run WHERE until IS NULL) FROM kalypso.run")
+		if strings.Join(rows, "") != "1 1 1" {
+			t.Errorf("%s %s: %s runs, observations and open runs", test.event, test.table, rows)
+		}
+	}
+	if _, err := s.Record(t.Context(), history.Recording{Was: observed(1, "a"), Now: other, Deliveries: deliveries}); err != nil {
+		t.Error(err)
+	}
+}
+
+// A restored dump may have added a row to schema_version. The strictest row counts.
+func TestSeveralSchemaVersions(t *testing.T) {
+	t.Parallel()
+	db := server.Start(t)
+	loopback := db.Database(t)
+	s := open(t, db.PgBouncer(t, loopback))
+	mustRecord(t, s, nil, observed(1, "a"))
+	for _, rows := range []string{"(1, 1), (2, 2)", "(2, 2), (1, 1)"} {
+		server.Exec(t, loopback, "TRUNCATE kalypso.schema_version", "INSERT INTO kalypso.schema_version VALUES "+rows)
+		_, err := record(t, s, observed(1, "a"), observed(2, "b"))
+		expectError(t, err, "the schema has version 2", "use a newer provider")
+	}
+	server.Exec(t, loopback, "TRUNCATE kalypso.schema_version")
+	begun := time.Now()
+	_, err := record(t, s, observed(1, "a"), observed(2, "b"))
+	expectError(t, err, "schema_version is empty", postgres.SchemaFile)
+	if took := time.Since(begun); took > 2*time.Second {
+		t.Errorf("the error took %s", took)
+	}
+}
+
+// The URL leads to two servers in turn, one of which has the schema: each record finds none, and each attempt to create
+// the schema finds one.
+func TestSchemaStaysMissing(t *testing.T) {
+	t.Parallel()
+	empty, filled := server.Start(t), server.Start(t)
+	mustRecord(t, open(t, filled.URL("postgres")), nil, observed(1, "a"))
+	var connections atomic.Int32
+	address := listen(t, func(client net.Conn) {
+		to := []*server.Server{empty, filled}[(connections.Add(1)-1)%2]
+		backend, err := net.Dial("tcp", "127.0.0.1:"+to.Port)
+		if err != nil {
+			return
+		}
+		defer backend.Close()
+		go func() {
+			_, _ = io.Copy(client, backend)
+			_ = client.Close()
+		}()
+		_, _ = io.Copy(backend, client)
+	})
+	begun := time.Now()
+	_, err := record(t, open(t, at(t, empty.URL("postgres"), address)), nil, observed(1, "a"))
+	expectError(t, err, "the schema is missing again", "several servers")
+	if took, n := time.Since(begun), connections.Load(); took > 15*time.Second || took < time.Second || n > 20 {
+		t.Errorf("%d connections in %s", n, took)
+	}
+}
+
+// listen serves each connection to an address of loopback until the test ends.
+func listen(t *testing.T, serve func(client net.Conn)) (address string) {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = listener.Close() })
+	go func() {
+		for {
+			client, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			go func() {
+				defer client.Close()
+				serve(client)
+			}()
+		}
+	}()
+	return listener.Addr().String()
+}
+
+// at returns a URL with another host and port.
+func at(t *testing.T, text, address string) string {
+	t.Helper()
+	u, err := url.Parse(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	u.Host = address
+	return u.String()
+}
