@@ -30,9 +30,11 @@ type Condition struct {
 	State   string
 }
 
-// same reports whether no change lies between two conditions. Another commit with the same content is none.
+// same reports whether no change lies between two conditions. Another commit with the same content is none. Nor is a
+// commit that only one of them knows.
 func (c Condition) same(other Condition) bool {
-	return c.State == other.State && c.Version.Identity() == other.Version.Identity()
+	a, b := c.Version, other.Version
+	return c.State == other.State && a.Content == b.Content && (a.Version == b.Version || a.Identity() == b.Identity())
 }
 
 func (c Condition) running() bool { return c.State != "" && c.State != Removed }

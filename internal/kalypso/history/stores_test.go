@@ -358,3 +358,33 @@ func TestOwners(t *testing.T) {
 		}
 	})
 }
+
+// Another environment or cluster may report the same version without its commit. After a lost state, the observation
+// that is stored already adds no run.
+func TestVersionWithoutCommit(t *testing.T) {
+	eachStore(t, func(t *testing.T, p place) {
+		s := p.open(t)
+		version := func(environment string, minutes int, version, commit string) *observation.Observation {
+			o := observed(minutes, map[string]int{"c1 web a current": 0})
+			o.Environment, o.Groups[0].Version = environment, observation.Version{Version: version, Content: "tree",
+				Repo: "repo", Path: "path", Commit: commit}
+			return o
+		}
+		const commit, next = "0123456789abcdef", "fedcba9876543210"
+		mustRecord(t, s, nil, version("dev", 100, commit[:12], ""))
+		mustRecord(t, s, nil, version("prod", 100, commit[:12], commit))
+		for i, again := range []*observation.Observation{
+			version("dev", 200, commit[:12], ""), version("prod", 200, commit[:12], commit),
+			version("dev", 300, commit[:12], commit), version("prod", 300, next[:12], next), // a commit without new content
+		} {
+			if done := mustRecord(t, s, nil, again); done.Changes != 0 {
+				t.Errorf("observation %d: %d changes", i, done.Changes)
+			}
+		}
+		for _, environment := range []string{"dev", "prod"} {
+			if got, want := runsOf(t, s, environment), "c1/web "+commit[:12]+" current 100-"; strings.Join(got, ", ") != want {
+				t.Errorf("%s: %s, want %s", environment, got, want)
+			}
+		}
+	})
+}

@@ -17,13 +17,14 @@ type versionKey struct{ repo, path, content, version string }
 
 func keyOf(v observation.Version) versionKey { return versionKey{v.Repo, v.Path, v.Content, v.Version} }
 
-// findVersions looks up the versions that changes bring. If the table lacks some, it returns these, sorted, with
-// [errVersionsMissing].
+// findVersions looks up the versions that changes bring. If the table lacks some, or the commit of a version that is
+// named by its commit, it returns these, sorted, with [errVersionsMissing].
 func (w *writer) findVersions(changes []history.InstanceChange) (missing []observation.Version, err error) {
 	wanted := map[versionKey]observation.Version{}
 	for _, c := range changes {
-		if c.To.Version != (observation.Version{}) {
-			wanted[keyOf(c.To.Version)] = c.To.Version
+		key := keyOf(c.To.Version)
+		if c.To.Version != (observation.Version{}) && !wanted[key].OfCommit() {
+			wanted[key] = c.To.Version
 		}
 	}
 	if w.versions, err = selectVersions(w.ctx, w.Tx, wanted); err != nil {
@@ -54,6 +55,8 @@ func (w *writer) versionID(v observation.Version) *int64 {
 	return nil
 }
 
+// selectVersions returns the IDs of versions in the table. Without the commit of [observation.Version.OfCommit] a row
+// would be another version than the wanted one, so it is left out.
 func selectVersions(
 	ctx context.Context, tx pgx.Tx, wanted map[versionKey]observation.Version,
 ) (map[versionKey]int64, error) {
@@ -63,7 +66,7 @@ func selectVersions(
 			columns[i] = append(columns[i], text)
 		}
 	}
-	rows, err := tx.Query(ctx, `SELECT v.id, v.repo, v.path, v.content, v.version
+	rows, err := tx.Query(ctx, `SELECT v.id, v.repo, v.path, v.content, v.version, v.commit IS NOT NULL
 		FROM unnest($1::text[], $2::text[], $3::text[], $4::text[]) AS x (repo, path, content, version)
 		JOIN version v ON v.repo = x.repo AND v.path = x.path AND v.content = x.content AND v.version = x.version`,
 		columns[0], columns[1], columns[2], columns[3])
@@ -75,15 +78,19 @@ func selectVersions(
 	for rows.Next() {
 		var id int64
 		var key versionKey
-		if err := rows.Scan(&id, &key.repo, &key.path, &key.content, &key.version); err != nil {
+		var hasCommit bool
+		if err := rows.Scan(&id, &key.repo, &key.path, &key.content, &key.version, &hasCommit); err != nil {
 			return nil, err
 		}
-		found[key] = id
+		if hasCommit || !wanted[key].OfCommit() {
+			found[key] = id
+		}
 	}
 	return found, rows.Err()
 }
 
-// insertVersions inserts versions, in their order, so that two transactions never wait for each other in a circle.
+// insertVersions inserts versions, and commits that rows lack. It goes in the order of the versions, so that two
+// transactions never wait for each other in a circle.
 func insertVersions(ctx context.Context, tx pgx.Tx, versions []observation.Version) error {
 	for part := range slices.Chunk(versions, batch) {
 		var texts [9][]string
@@ -103,7 +110,9 @@ func insertVersions(ctx context.Context, tx pgx.Tx, versions []observation.Versi
 			FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[],
 				$9::text[], $10::timestamptz[], $11::timestamptz[])
 				AS x (repo, path, content, version, commit, workload, application, workspace, build, committed_at, built_at)
-			ON CONFLICT (repo, path, content, version) DO NOTHING`,
+			ON CONFLICT (repo, path, content, version) DO UPDATE SET
+				commit = excluded.commit, committed_at = coalesce(version.committed_at, excluded.committed_at)
+				WHERE version.commit IS NULL AND excluded.commit IS NOT NULL`,
 			texts[0], texts[1], texts[2], texts[3], texts[4], texts[5], texts[6], texts[7], texts[8], times[0], times[1],
 		); err != nil {
 			return err
