@@ -92,16 +92,32 @@ func (f *file) encode() ([]byte, error) {
 	return text.Bytes(), nil
 }
 
+// fileError means that a file of an environment can't be used. Other environments can be read.
+type fileError struct{ error }
+
+func (e *fileError) Unwrap() error { return e.error }
+
+// repair ends a [fileError].
+const repair = "restore it from the branch's history or remove it"
+
+func brokenFile(format string, arguments ...any) error {
+	return &fileError{fmt.Errorf(format, arguments...)}
+}
+
 // parse parses a file.
-func parse(name string, text []byte) (*file, error) {
+func parse(r reference, text []byte) (*file, error) {
 	f := &file{}
 	lines := json.NewDecoder(bytes.NewReader(text))
 	if err := lines.Decode(&f.header); err != nil {
-		return nil, fmt.Errorf("file %s is no record, restore it from the branch's history or remove it: %w", name, err)
+		return nil, brokenFile("file %s is no record, %s: %w", r.path, repair, err)
 	}
 	if f.Format != format {
-		return nil, fmt.Errorf("file %s has the format %d, and this version of the provider reads format %d; use a newer one",
-			name, f.Format, format)
+		return nil, brokenFile("file %s has the format %d, and this version of the provider reads format %d; use a newer one",
+			r.path, f.Format, format)
+	}
+	if !f.ObservedAt.Truncate(time.Second).Equal(r.at) {
+		return nil, brokenFile("file %s has a record of another time, %s, %s", r.path, f.ObservedAt.Format(time.RFC3339),
+			repair)
 	}
 	for line := 2; ; line++ {
 		var g group
@@ -109,8 +125,10 @@ func parse(name string, text []byte) (*file, error) {
 		case err == io.EOF:
 			return f, nil
 		case err != nil:
-			return nil, fmt.Errorf("line %d of file %s can't be parsed, restore it from the branch's history or remove it: %w",
-				line, name, err)
+			return nil, brokenFile("line %d of file %s can't be parsed, %s: %w", line, r.path, repair, err)
+		case g.Since.After(f.ObservedAt): // it would hide all later runs of these instances
+			return nil, brokenFile("line %d of file %s begins a run after it was observed, at %s, %s", line, r.path,
+				g.Since.Format(time.RFC3339), repair)
 		}
 		f.starts = append(f.starts, history.Start{
 			ClusterType: g.ClusterType, Target: g.Target,
@@ -141,6 +159,9 @@ func parseName(folder, name string) (r reference, ok bool) {
 	at, err := time.Parse(layout, below[:len(layout)])
 	return reference{name, at}, err == nil
 }
+
+// reserved matches a path below an environment's folder where only records and their folders are.
+var reserved = regexp.MustCompile(`^\d{4}(/\d{2}(/\d{2}(/.*)?)?)?$`)
 
 // newName returns the path of a new file.
 func newName(folder string, f *file, digits int) string {

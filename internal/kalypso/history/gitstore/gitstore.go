@@ -3,13 +3,17 @@
 package gitstore
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"maps"
 	"path"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/go-git/go-git/v5/plumbing/filemode"
 	"github.com/go-git/go-git/v5/plumbing/object"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
@@ -109,19 +113,37 @@ type log struct {
 	read     int64       // bytes
 }
 
-// open lists the files of an environment.
+// open lists the files of an environment. It also returns those that it found with a [fileError].
 func open(snapshot *gitops.Snapshot, folder string) (*log, error) {
 	l := &log{snapshot: snapshot, folder: folder}
-	if err := snapshot.Load(folder); err != nil {
-		return nil, err
+	if err := checkFolder(snapshot, folder); err != nil {
+		return l, err
 	}
-	err := snapshot.Walk(folder, func(name string, _ object.TreeEntry) error {
-		if r, ok := parseName(folder, name); ok {
+	if err := snapshot.Load(folder); err != nil {
+		return l, err
+	}
+	var foreign error
+	err := snapshot.Walk(folder, func(name string, e object.TreeEntry) error {
+		r, ok := parseName(folder, name)
+		switch {
+		case ok && isFile(e):
 			l.files = append(l.files, r)
+		case foreign == nil && (ok || reserved.MatchString(strings.TrimPrefix(name, folder+"/"))):
+			foreign = brokenFile("%s is among the records but is none, move or remove it", name)
 		}
 		return nil
 	})
-	return l, err
+	return l, cmp.Or(err, foreign)
+}
+
+// checkFolder returns a [*fileError] if something else is where a folder of the store belongs.
+func checkFolder(snapshot *gitops.Snapshot, folder string) error {
+	for at := folder; at != "."; at = path.Dir(at) {
+		if e, ok, err := snapshot.Entry(at); err != nil || ok && e.Mode != filemode.Dir {
+			return cmp.Or(err, brokenFile("%s is not a folder, so it can't have the records, move or remove it", at))
+		}
+	}
+	return nil
 }
 
 // freeName returns the path of a new file. Records of one second with one hash differ in the digits of the hash.
@@ -147,15 +169,12 @@ func (l *log) parse(references []reference) ([]*file, error) {
 		return nil, err
 	}
 	var files []*file
-	for _, name := range names {
-		text, there := texts[name]
+	for _, r := range references {
+		text := texts[r.path]
 		if l.read += int64(len(text)); l.read > maxRead {
 			return nil, fmt.Errorf("the records in %s take more than %d MiB: %w", l.folder, maxRead>>20, history.ErrTooLarge)
 		}
-		if !there {
-			continue // a link or a submodule
-		}
-		f, err := parse(name, text)
+		f, err := parse(r, text)
 		if err != nil {
 			return nil, err
 		}
@@ -173,10 +192,26 @@ func (l *log) last() (history.Last, error) {
 	newest := l.files[len(l.files)-1].at // several files may be of that second
 	first := slices.IndexFunc(l.files, func(r reference) bool { return r.at.Equal(newest) })
 	files, err := l.parse(l.files[first:])
-	if err != nil || len(files) == 0 {
+	if err != nil {
 		return history.Last{}, err
 	}
 	return files[len(files)-1].last(), nil
+}
+
+// place returns the newest record that can be read; zero: none of the newest ones can. All records of an environment
+// have its place, so this tells the place of one with a broken file.
+func (l *log) place() (history.Last, error) {
+	var broken *fileError
+	for _, r := range slices.Backward(l.files[max(0, len(l.files)-10):]) {
+		files, err := l.parse([]reference{r})
+		switch {
+		case err == nil:
+			return files[0].last(), nil
+		case !errors.As(err, &broken):
+			return history.Last{}, err
+		}
+	}
+	return history.Last{}, nil
 }
 
 // since returns the files from the last one on that contains everything and was observed at a time or before, else all.
@@ -270,7 +305,8 @@ func (s *Store) Read(ctx context.Context, q history.Query) (history.Past, error)
 	return past, nil
 }
 
-// find returns the log of the environment that a query names, else of the one at its place; nil: there is none.
+// find returns the log of the environment that a query names, else of the one at its place; nil: there is none. An
+// environment elsewhere may be broken. One that does not tell its place may be the wanted one, if no other is.
 func (s *Store) find(snapshot *gitops.Snapshot, q history.Query) (*log, error) {
 	if q.Environment != "" {
 		folder, err := s.folder(q.Environment)
@@ -279,18 +315,35 @@ func (s *Store) find(snapshot *gitops.Snapshot, q history.Query) (*log, error) {
 		}
 		return open(snapshot, folder)
 	}
-	folders, err := snapshot.Folders(s.path)
+	if err := checkFolder(snapshot, s.path); err != nil {
+		return nil, err
+	}
+	names, err := s.environments(snapshot)
 	if err != nil {
 		return nil, err
 	}
+	var unknown error
 	var found *log
 	var newest time.Time
-	for name := range folders {
+	for _, name := range names {
 		l, err := open(snapshot, path.Join(s.path, name))
-		if err != nil {
-			return nil, err
+		var last history.Last
+		if err == nil {
+			last, err = l.last()
 		}
-		last, err := l.last()
+		var broken *fileError
+		if errors.As(err, &broken) {
+			if last, err = l.place(); err != nil {
+				return nil, err
+			}
+			if last.IsAt(q.Repo, q.Branch, q.Path) {
+				return nil, broken
+			}
+			if last.Hash == "" {
+				unknown = cmp.Or(unknown, error(broken))
+			}
+			continue
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -298,5 +351,36 @@ func (s *Store) find(snapshot *gitops.Snapshot, q history.Query) (*log, error) {
 			found, newest = l, last.ObservedAt
 		}
 	}
+	if found == nil {
+		return nil, unknown
+	}
 	return found, nil
 }
+
+// environments returns the sorted names of the folders of environments, and of the links and submodules that may stand
+// for one.
+func (s *Store) environments(snapshot *gitops.Snapshot) ([]string, error) {
+	folders, err := snapshot.Folders(s.path)
+	if err != nil {
+		return nil, err
+	}
+	names := slices.Collect(maps.Keys(folders))
+	others, err := snapshot.NonFolders(s.path)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range others {
+		e, _, err := snapshot.Entry(path.Join(s.path, name))
+		if err != nil {
+			return nil, err
+		}
+		if !isFile(e) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names, nil
+}
+
+// isFile reports whether an entry is neither a link nor a submodule.
+func isFile(e object.TreeEntry) bool { return e.Mode.IsFile() && e.Mode != filemode.Symlink }

@@ -253,7 +253,8 @@ func TestTooMuch(t *testing.T) {
 	names, contents := files(t, repo)
 	padding, more := strings.Repeat(" ", 65<<20), map[string]string{}
 	for i := range 4 {
-		more[fmt.Sprintf("prod/2026/01/02/00000%dZ-0123456789ab.jsonl", i)] = contents[names[0]] + padding
+		later := strings.Replace(contents[names[0]], "01-01T00:00:00Z", fmt.Sprintf("01-02T00:00:0%dZ", i), 1)
+		more[fmt.Sprintf("prod/2026/01/02/00000%dZ-0123456789ab.jsonl", i)] = later + padding
 	}
 	gitserver.Seed(t, repo, branch, more)
 	_, err := s.Read(t.Context(), history.Query{Environment: "prod", Limit: 1})
