@@ -18,6 +18,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history/gitstore"
 	postgresstore "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history/postgres"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/observation"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/postgres"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/seeds"
@@ -155,6 +156,26 @@ func TestAccDeploymentRecordKilled(t *testing.T) {
 			minute := int(run.Since.Sub(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)).Minutes())
 			if want := fmt.Sprint(minute/10 - 1); run.Cluster == "c1" && run.Version.Version != want && minute != r.clock {
 				t.Errorf("at minute %d c1 ran %s, and %s was observed", minute, run.Version.Version, want)
+			}
+		}
+	})
+}
+
+// A clock was ahead: the warning says until when nothing is recorded, and how to go on before.
+func TestAccDeploymentRecordClockAhead(t *testing.T) {
+	eachRecordRoot(t, func(t *testing.T, r *recordRoot) {
+		r.observe(map[string]string{"c1": "1.0 current"})
+		r.apply()
+		r.observe(map[string]string{"c1": "2.0 current"}, func(o *observation.Observation) {
+			o.ObservedAt = time.Date(2099, 1, 1, 0, 0, 0, 0, time.UTC)
+		})
+		r.apply()
+		r.observe(map[string]string{"c1": "1.1 current"})
+		text := strings.Join(strings.Fields(strings.ReplaceAll(r.apply().text(), "│", " ")), " ")
+		steps := strings.Join(strings.Fields(r.open().RemovalSteps("prod", time.Date(2026, 1, 1, 0, 30, 0, 0, time.UTC))), " ")
+		for _, says := range []string{"the store has one of 2099-01-01T00:00:00Z", "the clock of that run was ahead", steps} {
+			if !strings.Contains(text, says) {
+				t.Errorf("the warning does not say %s: %s", says, text)
 			}
 		}
 	})

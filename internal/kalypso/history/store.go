@@ -19,6 +19,9 @@ type Store interface {
 	Record(ctx context.Context, r Recording) (Recorded, error)
 	// Read returns the recorded runs of an environment.
 	Read(ctx context.Context, q Query) (Past, error)
+	// RemovalSteps tells people how to remove the records of an environment after a time, such as those of a clock that
+	// was ahead, so that the next record continues from there. It contacts nothing.
+	RemovalSteps(environment string, after time.Time) string
 }
 
 // Last is the last observation in a store.

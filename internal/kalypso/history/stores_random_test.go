@@ -228,6 +228,8 @@ func (m *memoryStore) Record(_ context.Context, r history.Recording) (history.Re
 	return n.Done, err
 }
 
+func (m *memoryStore) RemovalSteps(string, time.Time) string { return "" }
+
 func (m *memoryStore) Read(_ context.Context, q history.Query) (past history.Past, err error) {
 	m.timeline().Select(q, &past)
 	return past, nil

@@ -3,6 +3,7 @@ package history_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -384,6 +385,59 @@ func TestVersionWithoutCommit(t *testing.T) {
 		for _, environment := range []string{"dev", "prod"} {
 			if got, want := runsOf(t, s, environment), "c1/web "+commit[:12]+" current 100-"; strings.Join(got, ", ") != want {
 				t.Errorf("%s: %s, want %s", environment, got, want)
+			}
+		}
+	})
+}
+
+// After the removal of what a clock recorded that was ahead, the runs before go on, and records continue.
+func TestRemovalSteps(t *testing.T) {
+	eachStore(t, func(t *testing.T, p place) {
+		s := p.open(t)
+		environments := []string{"prod", "it's $name"}
+		if _, sql := p.(*databasePlace); sql {
+			environments = append(environments, `\'; DROP SCHEMA kalypso CASCADE; --`)
+		}
+		for _, environment := range environments {
+			was := observed(100, map[string]int{"c1 web a current": 50, "c2 web a current": 50})
+			ahead := observed(900_000, map[string]int{"c1 web b current": 800_000})
+			now := observed(200, map[string]int{"c1 web c current": 150, "c2 web a current": 50})
+			other := observed(900_000, map[string]int{"c1 web a current": 0})
+			was.Environment, ahead.Environment, now.Environment = environment, environment, environment
+			other.Environment = "other of " + environment
+			mustRecord(t, s, nil, was)
+			mustRecord(t, s, was, ahead)
+			mustRecord(t, s, nil, other)
+			if done := mustRecord(t, s, nil, now); done.Newer.IsZero() {
+				t.Fatal("nothing was ahead")
+			}
+			steps := s.RemovalSteps(environment, now.ObservedAt)
+			switch p := p.(type) {
+			case *databasePlace:
+				_, statements, _ := strings.Cut(steps, ":\n")
+				server.Exec(t, p.url, statements)
+			case gitPlace:
+				_, last, _ := strings.Cut(steps, "later than ")
+				gone := map[string]gitserver.File{}
+				for name := range gitserver.Tree(t, p.repo, "history") {
+					if strings.HasPrefix(name, environment+"/") && name > last {
+						gone[name] = gitserver.File{}
+					}
+				}
+				if len(gone) != 1 {
+					t.Fatalf("%s names %v", steps, gone)
+				}
+				gitserver.SeedFiles(t, p.repo, "history", "Remove", gone)
+			}
+			mustRecord(t, s, ahead, now)
+			got := runsOf(t, s, environment)
+			slices.Sort(got)
+			want := []string{"c1/web va current 50-150", "c1/web vc current 150-", "c2/web va current 50-"}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("%s: runs (-want +got)\n%s", environment, diff)
+			}
+			if got := runsOf(t, s, other.Environment); len(got) != 1 {
+				t.Errorf("%s: %s", other.Environment, got)
 			}
 		}
 	})

@@ -184,10 +184,15 @@ func (r *deploymentRecord) record(
 			" Nothing was recorded. The next apply records everything since the last record.")
 		return memory
 	}
-	if !done.Newer.IsZero() {
-		diags.AddAttributeWarning(path.Root("deployment"), "A newer observation is recorded already",
-			fmt.Sprintf("The observation of %s was not recorded: the store has one of %s, of another run.",
-				d.recording.Now.ObservedAt.UTC().Format(time.RFC3339Nano), done.Newer.UTC().Format(time.RFC3339Nano)))
+	if now := d.recording.Now; !done.Newer.IsZero() {
+		text := fmt.Sprintf("The observation of %s was not recorded: the store has one of %s, of another run.",
+			now.ObservedAt.UTC().Format(time.RFC3339Nano), done.Newer.UTC().Format(time.RFC3339Nano))
+		if done.Newer.After(r.data.Now()) {
+			text += " That time is in the future: the clock of that run was ahead, or this one is behind. Nothing is " +
+				"recorded until then. To go on before, correct the clock, and " +
+				store.RemovalSteps(now.Environment, now.ObservedAt)
+		}
+		diags.AddAttributeWarning(path.Root("deployment"), "A newer observation is recorded already", text)
 	}
 	plan.set(d)
 	tflog.Info(ctx, "recorded what the clusters run", map[string]any{

@@ -20,6 +20,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/observation"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 )
 
@@ -34,6 +35,7 @@ var _ history.Store = (*Store)(nil)
 // Store is a folder on a branch. The errors of its methods are those of Git, or describe a broken file.
 type Store struct {
 	branch *gitops.Branch
+	name   string // of the branch
 	path   string
 	author gitops.Author
 }
@@ -44,7 +46,7 @@ func Open(client *gitremote.Client, repo, branch, path string, author gitops.Aut
 	if err != nil {
 		return nil, err
 	}
-	return &Store{branch: b, path: path, author: author}, nil
+	return &Store{branch: b, name: branch, path: path, author: author}, nil
 }
 
 // folder returns the folder of an environment.
@@ -103,6 +105,13 @@ func (s *Store) Record(ctx context.Context, r history.Recording) (history.Record
 		}, nil
 	})
 	return done, err
+}
+
+// RemovalSteps implements [history.Store].
+func (s *Store) RemovalSteps(environment string, after time.Time) string {
+	folder := path.Join(s.path, environment)
+	return fmt.Sprintf("remove the files in %s of branch %s that are later than %s-….jsonl.", printable.Line(folder),
+		printable.Line(s.name), printable.Line(path.Join(folder, after.UTC().Format(layout))))
 }
 
 // log is the folder of an environment.
