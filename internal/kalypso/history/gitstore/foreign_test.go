@@ -18,7 +18,7 @@ func atPlace(path string) history.Query {
 	return history.Query{Repo: "https://acme.io/gitops", Branch: "prod", Path: path, Until: at(12, 1, 0), Limit: 10}
 }
 
-// What people put in the place of records is an error: it never looks like an environment without records.
+// An entry that people put in the place of records is an error: the environment never looks as if it had no records.
 func TestForeignEntries(t *testing.T) {
 	t.Parallel()
 	const commit = "0123456789012345678901234567890123456789"
@@ -76,8 +76,8 @@ func TestOtherFiles(t *testing.T) {
 	}
 }
 
-// A broken file of an environment fails this environment alone. Nobody knows whether one without a readable file is the
-// wanted one: so it is an error if there is no other.
+// A broken file of an environment fails this environment alone. An environment without a readable file may be the
+// wanted one, so it is an error if no other environment is at the place.
 func TestBrokenNeighbour(t *testing.T) {
 	t.Parallel()
 	repo := gitserver.InitBare(t)

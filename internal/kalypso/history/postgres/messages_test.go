@@ -13,12 +13,14 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/slow"
 )
 
-// A server may send messages without end that pgx keeps, or that nobody asked for.
+// A server may send messages without end that pgx keeps, or that no query asked for.
 func TestEndlessMessages(t *testing.T) {
 	t.Parallel()
 	parameter := func(i uint32) []byte {
 		return append(binary.BigEndian.AppendUint32([]byte("name "), i), "\x00value\x00"...)
 	}
+	notice := func(uint32) []byte { return []byte("SNOTICE\x00CXXXXX\x00Mtext\x00\x00") }
+	notification := func(uint32) []byte { return []byte("\x00\x00\x00\x01channel\x00payload\x00") }
 	for name, test := range map[string]struct {
 		kind  byte
 		body  func(i uint32) []byte
@@ -27,8 +29,8 @@ func TestEndlessMessages(t *testing.T) {
 	}{
 		"parameters at startup": {'S', parameter, false, 8 << 20},
 		"parameters of a query": {'S', parameter, true, 8 << 20},
-		"notices at startup":    {'N', func(uint32) []byte { return []byte("SNOTICE\x00CXXXXX\x00Mtext\x00\x00") }, false, 8 << 20},
-		"notifications":         {'A', func(uint32) []byte { return []byte("\x00\x00\x00\x01channel\x00payload\x00") }, true, 8 << 20},
+		"notices at startup":    {'N', notice, false, 8 << 20},
+		"notifications":         {'A', notification, true, 8 << 20},
 		"one large parameter":   {'S', func(uint32) []byte { return make([]byte, 2<<20) }, false, 8 << 20},
 		"one large message":     {'D', func(uint32) []byte { return make([]byte, 100<<20) }, true, 120 << 20},
 		"rows of a query":       {'D', func(uint32) []byte { return make([]byte, 1<<20) }, true, 600 << 20},

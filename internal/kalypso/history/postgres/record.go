@@ -117,8 +117,8 @@ func (s *Store) Record(ctx context.Context, r history.Recording) (history.Record
 	}
 }
 
-// What a record needs, and another transaction creates. A record fails with these errors if what was just created is
-// missing again.
+// The rows that a record needs, and another transaction creates. A record fails with these errors if they are missing
+// again.
 var (
 	errSchemaMissing = errors.New("the schema is missing again, though it was created. If the URL leads to several " +
 		"servers, let it name the primary server")
@@ -197,8 +197,8 @@ func (w *writer) record(r *history.Prepared) (done history.Recorded, missing []o
 	return done, nil, w.observation(r.Now, n)
 }
 
-// checkVersion returns an error if this version of the provider must not write. Of several rows, such as a restored dump
-// adds, the strictest counts.
+// checkVersion returns an error if this version of the provider must not write. Of several rows, as after a restored dump,
+// the strictest counts.
 func (w *writer) checkVersion() error {
 	var minWriter *int
 	if err := w.QueryRow(w.ctx, "SELECT max(min_writer) FROM schema_version").Scan(&minWriter); err != nil {

@@ -70,7 +70,8 @@ func (w *writer) change(c history.InstanceChange) error {
 		if c.To.State == history.Removed {
 			continue
 		}
-		if err := w.write("the tables instance and run", len(names), `INSERT INTO run (instance_id, since, version_id, state, message)
+		if err := w.write("the tables instance and run", len(names), `INSERT INTO run
+			(instance_id, since, version_id, state, message)
 			SELECT i.id, x.since, $6, $7, nullif(x.message, '')
 			FROM unnest($4::text[], $5::timestamptz[], $8::text[]) AS x (cluster, since, message)
 			JOIN instance i ON i.environment_id = $1 AND i.cluster_type = $2 AND i.deployment_target = $3
@@ -114,7 +115,7 @@ func (w *writer) deliveries(all []history.DeliveryRow) error {
 		}
 		commits[i] = d.FirstCommit
 	}
-	// The statements leave rows alone that are equal, so their counts do not tell whether all rows are there.
+	// The statements skip equal rows, so their counts do not show that all rows exist.
 	var found, want int
 	err := w.QueryRow(w.ctx, `SELECT count(DISTINCT x), count(DISTINCT d.first_commit) FROM unnest($2::text[]) AS x
 		LEFT JOIN delivery d ON d.environment_id = $1 AND d.first_commit = x`, w.environment, commits).Scan(&want, &found)

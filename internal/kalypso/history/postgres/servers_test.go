@@ -54,7 +54,8 @@ func TestDroppedRows(t *testing.T) {
 			t.Errorf("%s %s: %s runs, observations and open runs", test.event, test.table, rows)
 		}
 	}
-	if _, err := s.Record(t.Context(), history.Recording{Was: observed(1, "a"), Now: other, Deliveries: deliveries}); err != nil {
+	all := history.Recording{Was: observed(1, "a"), Now: other, Deliveries: deliveries}
+	if _, err := s.Record(t.Context(), all); err != nil {
 		t.Error(err)
 	}
 }
