@@ -15,14 +15,14 @@ import (
 // Bounds of a connection, in bytes.
 const (
 	maxMessage     = 16 << 20
-	maxUnrequested = 1 << 20   // of the messages that a server sends at any time, and pgx keeps in part
-	maxReceived    = 512 << 20 // a million instances take some 150 MiB
+	maxUnrequested = 1 << 20 // of the messages that a server sends at any time, and pgx keeps in part
+	maxReceived    = 1 << 30 // a million instances, also ended ones, take some 235 MB
 )
 
 var (
 	errMessage     = &refusal{errors.New("the server sent a message of more than 16 MiB")}
 	errUnrequested = &refusal{errors.New("the server sent more than 1 MiB of parameters, notices and notifications")}
-	errReceived    = &refusal{errors.New("the server sent more than 512 MiB in one transaction")}
+	errReceived    = &refusal{errors.New("the server sent more than 1 GiB in one transaction")}
 )
 
 // bounds limits what a connection receives. It keeps the error, which pgx replaces by "conn closed".

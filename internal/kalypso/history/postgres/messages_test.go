@@ -33,7 +33,7 @@ func TestEndlessMessages(t *testing.T) {
 		"notifications":         {'A', notification, true, 8 << 20},
 		"one large parameter":   {'S', func(uint32) []byte { return make([]byte, 2<<20) }, false, 8 << 20},
 		"one large message":     {'D', func(uint32) []byte { return make([]byte, 100<<20) }, true, 120 << 20},
-		"rows of a query":       {'D', func(uint32) []byte { return make([]byte, 1<<20) }, true, 600 << 20},
+		"rows of a query":       {'D', func(uint32) []byte { return make([]byte, 1<<20) }, true, 1100 << 20},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

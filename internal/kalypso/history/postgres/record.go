@@ -197,8 +197,8 @@ func (w *writer) record(r *history.Prepared) (done history.Recorded, missing []o
 	return done, nil, w.observation(r.Now, n)
 }
 
-// checkVersion returns an error if this version of the provider must not write. Of several rows, as after a restored dump,
-// the strictest counts.
+// checkVersion returns an error if this version of the provider must not write. Of several rows, as after a restored
+// dump, the strictest counts.
 func (w *writer) checkVersion() error {
 	var minWriter *int
 	if err := w.QueryRow(w.ctx, "SELECT max(min_writer) FROM schema_version").Scan(&minWriter); err != nil {
