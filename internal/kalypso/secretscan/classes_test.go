@@ -15,6 +15,7 @@ const (
 	alnum  = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 	hex    = "0123456789abcdef"
 	capsNo = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
+	oldPAT = "abcdefghijklmnopqrstuvwxyz234567"
 	urlSet = alnum + "_-"
 	b64Set = alnum + "+/"
 )
@@ -67,7 +68,7 @@ func classes() []class {
 			59))},
 		{"a GitLab token", at("gl"+"pat-"+c(urlSet, 20), "GR1348"+"941"+c(urlSet, 20), "gl"+"rt-"+c(urlSet, 20))},
 		{"an Azure client secret", at(c(alnum, 3) + "8" + "Q~" + c(alnum, 34))},
-		{"an Azure DevOps token", at(c(alnum, 76) + "AZ" + "DO" + c(alnum, 4))},
+		{"an Azure DevOps token", at(c(alnum, 76)+"AZ"+"DO"+c(alnum, 4), c(oldPAT, 52))},
 		{"an Azure key", at(c(alnum, 76)+"+A"+"St"+c(alnum, 5)+"A==", c(alnum, 52)+"JQQ"+"J99"+c(alnum, 29))},
 		{"a key in a connection string", at(
 			"DefaultEndpointsProtocol=https;AccountName=acme;Account"+"Key="+c(b64Set, 86)+"==;EndpointSuffix=core.windows.net",
@@ -85,15 +86,23 @@ func classes() []class {
 		{"a JWT", at(jwt(`{"alg":"RS256","typ":"JWT"}`, `{"sub":"`+c(alnum, 8)+`"}`))},
 		{"a password in a URL", at("postgres://app:"+c(alnum, 12)+"@db.acme.io:5432/app", "https://me:"+c(alnum,
 			20)+"@git.acme.io/a",
-			"amqps://svc:"+c(alnum, 16)+"@mq.acme.io", "redis://:"+c(alnum, 16)+"@cache:6379/0")},
+			"amqps://svc:"+c(alnum, 16)+"@mq.acme.io", "redis://:"+c(alnum, 16)+"@cache:6379/0",
+			"POSTGRES://APP:"+"HQWZJKTRMX@DB/APP", "https://"+c(alnum, 40)+"@git.acme.io/a", "https://"+c(hex,
+				40)+":@git.acme.io")},
 		{"a password in a connection string", at(
 			"Server=tcp:acme.database.windows.net,1433;User ID=app;Pass"+"word="+c(alnum, 16)+";Encrypt=True",
-			"host=db user=app pass"+"word="+c(alnum, 12)+" dbname=app", "app:"+c(alnum, 12)+"@tcp(db:3306)/app")},
+			"host=db user=app pass"+"word="+c(alnum, 12)+" dbname=app", "app:"+c(alnum, 12)+"@tcp(db:3306)/app",
+			"jdbc:oracle:thin:app/"+c(alnum, 12)+"@db:1521/app", "jdbc:oracle:thin:app/\""+c(alnum, 12)+"\"@//db/app")},
+		{"a line of an .htpasswd", at("admin:$apr1$"+c(alnum, 8)+"$"+c(alnum, 22), "a:b\nadmin:$2y$05$"+c(alnum, 53),
+			"admin:{SHA}"+c(b64Set, 27)+"=", "users: ['admin:$$2a$$10$$"+c(alnum, 53)+"']", "a:$6$rounds=5000$"+c(alnum,
+				16)+"$"+c(alnum, 86))},
+		{"a token of a cluster", at("K10"+c(hex, 64)+"::server:"+c(hex, 32), "sha256~"+c(urlSet, 43))},
 		{"a Google key", at("AI"+"za"+c(urlSet, 35), "GOC"+"SPX-"+c(urlSet, 28), "ya"+"29."+c(urlSet, 120))},
 		{"a Stripe key", at("sk"+"_live_"+c(alnum, 24), "rk"+"_live_"+c(alnum, 24), "whs"+"ec_"+c(alnum, 32))},
 		{"a Twilio key", at("SK" + c(hex, 32))},
 		{"a SendGrid key", at("SG" + "." + c(urlSet, 22) + "." + c(urlSet, 43))},
 		{"a Mailgun key", at("key" + "-" + c(hex, 32))},
+		{"a Brevo key", at("xkeysib-" + c(hex, 64) + "-" + c(alnum, 16))},
 		{"a Mailchimp key", at(c(hex, 32) + "-us" + "21")},
 		{"a key of an AI service", at("sk-"+"proj-"+c(urlSet, 74)+"T3Blbk"+"FJ"+c(urlSet, 74), "sk-"+"ant-api03-"+c(urlSet,
 			95),
@@ -175,6 +184,11 @@ func harmless() []sample {
 		"https://acme.vault.azure.net/secrets/db",
 		"https://hooks.slack.com/", "ssh://git@github.com/acme/app", "jdbc:postgresql://db:5432/app?user=app&sslmode=require",
 		"Server=tcp:db,1433;Database=app;Authentication=Active Directory Default", "redis://cache:6379/0?password=",
+		"https://acme.io:8443?mail=me@acme.io", "https://acme.io?mail=a:b@acme.io",
+		"mailto:a:b@acme.io?subject=password:%20x",
+		"host=db password= dbname=app", "host=db user=app\npassword=\nsslmode=require", "jdbc:oracle:thin:@//db:1521/app",
+		"https://"+c(hex, 32)+"@o1.ingest.sentry.io/12", "https://acme-2024@dev.azure.com/acme-2024/app",
+		"Start with -----BEGIN PRIVATE"+" KEY----- and the base64",
 		"tcp://10.0.0.1:2376",
 		// files that mention secrets
 		"password: ${DB_PASSWORD}\nuser: app", "password: \"{{ .Values.password }}\"",
@@ -206,7 +220,7 @@ func harmless() []sample {
 	return all
 }
 
-// TestClasses: at least 85% of all secrets are found, and 95% of the classes that have a mark. At most 5% of harmless
+// TestClasses: at least 85% of all secrets are found, and 95% of the classes that have a mark. At most 3% of harmless
 // values are taken for secrets. The guide has the table of the classes.
 func TestClasses(t *testing.T) {
 	t.Parallel()
@@ -244,7 +258,7 @@ func TestClasses(t *testing.T) {
 	}
 	t.Logf("found %d of %d secrets, %d of %d with a mark; %d of %d harmless values are taken for secrets",
 		found, all, foundMarked, marked, wrong, len(values))
-	if found*100 < 85*all || foundMarked*100 < 95*marked || wrong*100 > 5*len(values) || all < 96 || len(values) < 77 {
+	if found*100 < 85*all || foundMarked*100 < 95*marked || wrong*100 > 3*len(values) || all < 96 || len(values) < 77 {
 		t.Error("too many are wrong")
 	}
 	guide, err := os.ReadFile("../../../templates/guides/secrets.md.tmpl")

@@ -15,14 +15,15 @@ const (
 // passwordNames and keyNames are the ends of names, in lower case and without the separators of words. The names of
 // keyNames that end in key have a word before it.
 var (
-	passwordNames = []string{"password", "passwd", "passphrase", "pwd", "pass"}
-	keyNames      = []string{"secret", "token", "credential", "credentials"}
+	passwordNames = []string{"password", "passwd", "passphrase", "pwd", "pass", "pw"}
+	keyNames      = []string{"secret", "token", "credential", "credentials", "secretkeybase"}
 	keyWords      = []string{
 		"api", "access", "secret", "private", "signing", "encryption", "account", "auth", "master", "shared", "storage",
-		"subscription", "license", "deploy", "admin", "function", "host",
+		"subscription", "license", "deploy", "admin", "function", "host", "app",
 	}
-	// otherNames are parts of names that end like the names of secrets, and name something else.
-	otherNames = []string{"public", "csrf", "xsrf", "next", "page", "cursor", "resume", "bypass", "compass"}
+	// otherNames are parts of names that end like the names of secrets, and name something else. otherEnds are such ends.
+	otherNames = []string{"public", "csrf", "xsrf"}
+	otherEnds  = []string{"nexttoken", "pagetoken", "cursortoken", "resumetoken", "continuationtoken", "bypass", "compass"}
 )
 
 // separators separate the words of a name.
@@ -35,7 +36,7 @@ func kindOf(name string) string {
 	has := func(part string) bool { return strings.Contains(name, part) }
 	before, isKey := strings.CutSuffix(name, "key")
 	switch {
-	case slices.ContainsFunc(otherNames, has):
+	case slices.ContainsFunc(otherNames, has), slices.ContainsFunc(otherEnds, ends):
 		return ""
 	case slices.ContainsFunc(passwordNames, ends):
 		return passwordByName
@@ -52,10 +53,10 @@ var assignments = []rule{
 		name: passwordByName,
 		anchors: []string{"assword", "ASSWORD", "asswd", "ASSWD", "assphrase", "ASSPHRASE", "pwd", "PWD", "Pwd", "_PASS",
 			"_pass",
-			"pass:"},
+			"pass:", "pw", "PW"},
 		may:     hasValue,
-		pattern: assigned(`password|passwd|passphrase|pwd|_pass|\bpass`),
-		is:      func(_ string, match []string) bool { return ofName(match[1], match[2]) != "" },
+		pattern: assigned(`password|passwd|passphrase|pwd|_pass|\bpass|pw`),
+		is:      isNamed,
 	},
 	{
 		name: keyByName,
@@ -63,15 +64,20 @@ var assignments = []rule{
 			"apikey",
 			"APIKEY"},
 		may:     hasValue,
-		pattern: assigned(`secret|token|credentials?|[a-z][_.-]?key`),
-		is:      func(_ string, match []string) bool { return ofName(match[1], match[2]) != "" },
+		pattern: assigned(`secret|token|credentials?|[a-z][_.-]?key|secret_key_base`),
+		is:      isNamed,
 	},
 }
 
 // assigned returns a pattern with the groups name and value.
 func assigned(ends string) *regexp.Regexp {
 	return regexp.MustCompile(`(?i)(?:^|[\s,;{&?"'<(-])([\w.-]*(?:` + ends +
-		`))["']?\s*(?::|=>|=|>)\s*["']?([^\s"',;&<>]{5,})`)
+		`))["']?[ \t]*(?::|=>|=|>)[ \t]*["']?([^\s"',;&<>]{5,})`)
+}
+
+// isNamed reports whether a match of an assignment is a secret by its name.
+func isNamed(_ string, match []string) bool {
+	return ofName(match[1], match[2]) != "" && !noValue.MatchString(match[0])
 }
 
 // hasValue reports whether the end of a name, and a value follow an anchor.
@@ -93,7 +99,8 @@ func ofName(name, value string) string {
 	if kind == "" || refersTo(value) || isWords(value) {
 		return ""
 	}
-	if kind == keyByName && !isRandom(value) || len(value) == shortestPassword && isNumber(value) {
+	if kind == keyByName && (!isRandom(value) || isObjectName(value)) ||
+		len(value) == shortestPassword && isNumber(value) {
 		return ""
 	}
 	return kind
@@ -114,16 +121,25 @@ func refersTo(value string) bool {
 		where.MatchString(value)
 }
 
-var where = regexp.MustCompile(`^(?:[/~!&*|@]|\./|\.\./|(?:vault|arn|ref\+\w+|op|secretref|ssm|sm|aws|gcp|azure` +
-	`|file|env|` +
-	`sha\d+|md5):|projects/|secrets?/|ssh-|age1|AgB|AgA|\$2[aby]\$|\{\w+\}|pk_)`)
+// where matches the start of such a value. Ag[A-D] is a SealedSecret: the length of a key with 4096 bits. AQICA and
+// CiQA are ciphertext of the key services of AWS and Google, AAAA is the public key of SSH.
+var where = regexp.MustCompile(`^(?:[/~!&*|@?]|\./|\.\./|(?:vault|arn|ref\+\w+|op|secretref|ssm|sm|aws|gcp|azure` +
+	`|file|env|secretsmanager|keyvault|encrypted|` +
+	`sha\d+|SHA\d+|md5):|projects/|secrets?/|ssh-|age1|Ag[A-D]|AQICA|CiQA|AAAA[BCEGI]|\$2[aby]\$|\{\w+\}|pk_)`)
 
 // words matches a name: words of letters, with numbers at their ends if there are several.
-var words = regexp.MustCompile(`^[A-Z]?[a-z]+(?:[A-Z][a-z]{2,})*$|^[A-Z]+$|` +
+var words = regexp.MustCompile(`^\p{Lu}?\p{Ll}+(?:\p{Lu}\p{Ll}{2,})*$|^\p{Lu}+$|` +
 	`^(?:[A-Za-z]+[0-9]{0,3}|[0-9]{1,4})(?:[-_./:@](?:[A-Za-z]+[0-9]{0,3}|[0-9]{1,4}|v[0-9.]+))+$`)
 
-// isWords reports whether a value is a name rather than a password.
-func isWords(value string) bool { return words.MatchString(value) }
+// isWords reports whether a value is a name, or a label such as "Password:", rather than a password.
+func isWords(value string) bool { return words.MatchString(strings.TrimRight(value, ":?.…")) }
+
+// objectName matches the name of an object in Kubernetes that ends with a date, or with a hash in the letters that
+// Kubernetes and Kustomize use.
+var objectName = regexp.MustCompile(`^[a-z]+(?:-(?:[a-z]+[0-9]{0,3}|[0-9]{1,4}))*` +
+	`-(?:20[0-9]{6}|[b-df-hj-np-tv-z2456789]{5}|[b-df-hj-np-tv-z2456789]{8,10})$`)
+
+func isObjectName(value string) bool { return objectName.MatchString(value) }
 
 func isNumber(value string) bool { return strings.Trim(value, "0123456789.") == "" }
 

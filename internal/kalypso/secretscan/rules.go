@@ -13,9 +13,11 @@ var rules = []rule{
 	{
 		name:    "a private key",
 		anchors: []string{"PRIVATE KEY"},
-		pattern: regexp.MustCompile(`-----BEGIN (?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?-----((?:\s|\\[nr])*)(\S{1,40})`),
+		pattern: regexp.MustCompile(
+			`-----BEGIN (?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?-----(?:\s|\\+[nr])*(\S{1,40})`),
 		is: func(_ string, match []string) bool {
-			return alphanumeric.MatchString(match[2]) && !strings.Contains(match[2], "...")
+			return keyHeader.MatchString(match[1]) ||
+				encodedKey.MatchString(match[1]) && isRandom(match[1]) && !strings.Contains(match[1], "...")
 		},
 	},
 	{
@@ -47,7 +49,7 @@ var rules = []rule{
 		pattern: regexp.MustCompile(`(?:^|[^A-Za-z0-9_~.-])[A-Za-z0-9_~.-]{3}[0-9]Q~[A-Za-z0-9_~.-]{31}`),
 	},
 	{
-		name:    "an Azure DevOps token",
+		name:    azureDevOps,
 		anchors: []string{"AZDO"},
 		pattern: regexp.MustCompile(`\b[A-Za-z0-9]{76}AZDO[A-Za-z0-9]{4}\b`),
 	},
@@ -62,12 +64,11 @@ var rules = []rule{
 	},
 	{
 		name:    "a key in a connection string",
-		anchors: []string{"AccountKey", "AccessKey", "accountkey", "accesskey", "SharedSecretValue"},
+		anchors: []string{"AccountKey", "AccessKey", "accountkey", "accesskey", "ACCOUNTKEY", "ACCESSKEY",
+			"SharedSecretValue"},
 		may:     isAssigned,
-		pattern: regexp.MustCompile(
-			`(?:^|[;,\s"'&])(?:AccountKey|(?:Shared)?AccessKey|SharedSecretValue|accountkey|(?:shared)?accesskey)` +
-				`\s*=\s*[A-Za-z0-9+/]{30,}={0,2}(?:$|[;,\s"'&])`,
-		),
+		pattern: regexp.MustCompile(`(?i)(?:^|[;,\s"'&])(?:AccountKey|(?:Shared)?AccessKey|SharedSecretValue)` +
+			`\s*=\s*[A-Z0-9+/]{30,}={0,2}(?:$|[;,\s"'&])`),
 	},
 	{
 		name:    "an Azure shared access signature",
@@ -106,10 +107,16 @@ var rules = []rule{
 		name:    "a password in a URL",
 		anchors: []string{"://"},
 		may:     hasUserInfo,
-		pattern: regexp.MustCompile(`[A-Za-z][A-Za-z0-9+.-]*://([^\s/:@"'<>]*):([^\s/"'<>]+)@([^\s/@"'<>]+)`),
+		// A user and a password, or a token as the user. The user ends before a query, which may contain an @.
+		pattern: regexp.MustCompile(`([A-Za-z][A-Za-z0-9+.-]*)://(?:([^\s/:@?#"'<>]*):([^\s/"'<>]+)@([^\s/@"'<>]+)` +
+			`|([\w.~+=-]{16,}):?@([^\s/@"'<>]+(?:/[0-9]+)?))`),
 		is: func(_ string, match []string) bool {
-			return !isReference(match[2]) && !digest.MatchString(match[3]) && match[1] != match[2] &&
-				kindOf(match[2]) != passwordByName
+			if token := match[5]; token != "" {
+				return takesToken.MatchString(match[1]) && isToken(token) && !isSentryDSN(token, match[6])
+			}
+			user, password := match[2], match[3]
+			return !isReference(password) && !portOnly.MatchString(password) && !digest.MatchString(match[4]) &&
+				user != password && kindOf(password) != passwordByName
 		},
 	},
 	{
@@ -122,10 +129,23 @@ var rules = []rule{
 		name:    "a password in a connection string",
 		anchors: []string{"password", "Password", "PASSWORD", "pwd", "Pwd", "PWD"},
 		may:     isAssigned,
-		pattern: regexp.MustCompile(`(?i)(?:^|[;,&?\s"'])(?:password|pwd)\s*=\s*['"]?([^;,&\s"']+)`),
+		pattern: regexp.MustCompile(`(?i)(?:^|[;,&?\s"'])(?:password|pwd)[ \t]*=[ \t]*['"]?([^;,&\s"']+)`),
 		is: func(text string, match []string) bool {
-			return !isReference(match[1]) && connection.MatchString(text)
+			return !isReference(match[1]) && !noValue.MatchString(match[0]) && connection.MatchString(text)
 		},
+	},
+	{
+		name:    "a password in a connection string",
+		anchors: []string{"oracle:t", "oracle:o", "ORACLE:T", "ORACLE:O"},
+		pattern: regexp.MustCompile(`(?i)oracle:(?:thin|oci8?):[^\s/@:"']+/"?([^\s"']+?)"?@`),
+		is:      func(_ string, match []string) bool { return !isReference(match[1]) },
+	},
+	{
+		name:    "a line of an .htpasswd",
+		anchors: []string{":$2", ":$$2", ":$apr1", ":$$apr1", ":{SHA}", ":{SSHA}", ":$5$", ":$$5$", ":$6$", ":$$6$"},
+		// Compose files double each $.
+		pattern: regexp.MustCompile(`[\w.@+-]:(?:\{S?SHA\}[A-Za-z0-9+/]{27}|\$\$?2[abxy]\$\$?[0-9]{2}\$\$?[./A-Za-z0-9]{53}` +
+			`|\$\$?(?:apr1|[56])\$\$?(?:rounds=[0-9]+\$\$?)?[./A-Za-z0-9]{1,16}\$\$?[./A-Za-z0-9]{22})`),
 	},
 }
 
@@ -136,18 +156,49 @@ func isAssigned(after string) bool {
 	return ok && value != "" && !strings.ContainsAny(value[:1], ";,&\r\n")
 }
 
-// hasUserInfo reports whether user information with a password follows ://.
+// hasUserInfo reports whether user information with a password or a token follows ://.
 func hasUserInfo(after string) bool {
+	if strings.IndexByte(after, '@') < 0 {
+		return false // at the least cost, for most URLs
+	}
 	end := strings.IndexAny(after, "/ \t\r\n\"'<>")
 	if end < 0 {
 		end = len(after)
 	}
 	at := strings.LastIndexByte(after[:end], '@')
-	return at > 0 && strings.Contains(after[:at], ":")
+	return at >= shortestKey || at > 0 && strings.Contains(after[:at], ":")
+}
+
+// isToken reports whether the user of a URL is a token rather than a name: letters and digits take turns.
+func isToken(user string) bool {
+	turns := 0
+	for i := 1; i < len(user); i++ {
+		if isDigit(user[i]) != isDigit(user[i-1]) {
+			turns++
+		}
+	}
+	return turns > 2 && isRandom(user) && !isWords(user) && !uuid.MatchString(user)
+}
+
+func isDigit(c byte) bool { return c >= '0' && c <= '9' }
+
+// isSentryDSN reports whether a URL's user is the public key of a project in Sentry, from the rest of the URL.
+func isSentryDSN(user, rest string) bool {
+	return publicKey.MatchString(user) && strings.Contains(rest, "/")
 }
 
 var (
-	alphanumeric = regexp.MustCompile(`^[A-Za-z0-9+/]`)
+	// keyHeader and encodedKey match the start of a private key's text. Manuals follow its first line with prose.
+	keyHeader  = regexp.MustCompile(`^(?:Proc-Type|DEK-Info|Version|Comment|Hash|Charset):`)
+	encodedKey = regexp.MustCompile(`^[A-Za-z0-9+/]{16}`)
+	// takesToken matches the schemes of URLs whose user may be a token. For others it is a name, or the ID of a key.
+	takesToken = regexp.MustCompile(`(?i)^(?:(?:git\+)?https?|nats|tls|wss?)$`)
+	uuid       = regexp.MustCompile(`^[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`)
+	publicKey  = regexp.MustCompile(`^[0-9a-f]{32}$`)
+	// portOnly matches a port and the query after it, which look like a password if the query contains an @.
+	portOnly = regexp.MustCompile(`^[0-9]{1,5}[?#]`)
+	// noValue matches a name without a value: after a space, the next name or a comment follows.
+	noValue = regexp.MustCompile(`[^\s]=[ \t]+["']?(?:#|-*[A-Za-z][\w.-]*=)`)
 	// digest matches the text after the @ of an image that is pinned by its digest.
 	digest = regexp.MustCompile(`^sha(?:256|512):`)
 	// connection matches another part of a connection string.

@@ -39,8 +39,19 @@ func Find(key, text string) string {
 	if is := ofName(key, text); is != "" {
 		return is
 	}
-	for encoded := range base64Runs(text) {
-		if is := find(encoded); is != "" {
+	for run := range base64Runs(text) {
+		if isOldAzureDevOps(strings.Trim(run, "/")) {
+			return azureDevOps
+		}
+		data, err := base64.RawStdEncoding.DecodeString(run)
+		if err != nil || !isPrintable(data) {
+			continue
+		}
+		is := find(string(data))
+		if is == "" && isOldAzureDevOps(strings.TrimSpace(string(data))) {
+			is = azureDevOps
+		}
+		if is != "" {
 			return is + ", in base64"
 		}
 	}
@@ -57,6 +68,16 @@ func Lines(key, text string) (found []string) {
 		}
 	}
 	return found
+}
+
+const azureDevOps = "an Azure DevOps token"
+
+// isOldAzureDevOps reports whether a text is a token of Azure DevOps as it was until 2024: 52 letters and digits of
+// base32 without a mark.
+func isOldAzureDevOps(text string) bool {
+	const length = 52
+	return len(text) == length && strings.Trim(text, "abcdefghijklmnopqrstuvwxyz234567") == "" && isRandom(text) &&
+		!isDocumentation(text)
 }
 
 func find(text string) string {
@@ -83,7 +104,7 @@ func Classes() (all []string) {
 // shortestEncoded is the length of the shortest base64 text that is decoded.
 const shortestEncoded = 24
 
-// base64Runs returns the texts that the base64 parts of a text encode, as far as they are printable.
+// base64Runs returns the parts of a text that may be base64, without padding.
 func base64Runs(text string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for from := 0; from+shortestEncoded <= len(text); {
@@ -99,8 +120,7 @@ func base64Runs(text string) iter.Seq[string] {
 			for to < len(text) && isBase64[text[to]] {
 				to++
 			}
-			data, err := base64.RawStdEncoding.DecodeString(text[from:to])
-			if err == nil && isPrintable(data) && !yield(string(data)) {
+			if !yield(text[from:to]) {
 				return
 			}
 			from = to + 1
@@ -133,8 +153,11 @@ const maxMatches = 1000
 func isReference(password string) bool {
 	return placeholder.MatchString(password) || strings.Trim(password, password[:1]) == "" ||
 		strings.ContainsAny(password, "{<[") || strings.Contains(password, "$(") || strings.Contains(password, "((") ||
-		strings.Contains(password, "%(") || isDocumentation(password)
+		strings.Contains(password, "%(") || strings.HasPrefix(password, "ENC(") || isDocumentation(password)
 }
 
-// placeholder matches $NAME, %NAME%, %s, NAME and @Microsoft.KeyVault(….
-var placeholder = regexp.MustCompile(`^(?:\$[A-Za-z_][A-Za-z0-9_]*|%[A-Za-z_]+%|%[sdvq]|[A-Z][A-Z_]*|@.*)$`)
+// placeholder matches $NAME, $env:NAME, %NAME%, %s, MY_NAME, PASSWORD, @Microsoft.KeyVault(… and var.name. Other words
+// in capital letters may be passwords.
+var placeholder = regexp.MustCompile(`^(?:\$(?:env:)?[A-Za-z_][A-Za-z0-9_]*|%[A-Za-z_]+%|%[sdvq]|[A-Z]*_[A-Z_]*` +
+	`|[A-Z]*(?:PASS|PASSWORD|PASSWD|PASSPHRASE|PWD|PW|SECRET|TOKEN|KEY)|@.*` +
+	`|(?:var|local|data|module|each|env|process\.env|random_\w+)\.\w[\w.]*)$`)

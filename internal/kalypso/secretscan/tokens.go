@@ -16,7 +16,8 @@ var tokens = []rule{
 	{name: "a Twilio key", anchors: []string{"SK"}, pattern: regexp.MustCompile(`\bSK[0-9a-f]{32}\b`)},
 	{name: "a SendGrid key", anchors: []string{"SG."},
 		pattern: regexp.MustCompile(`\bSG\.[A-Za-z0-9_-]{22}\.[A-Za-z0-9_-]{43}`)},
-	{name: "a Mailgun key", anchors: []string{"key-"}, pattern: regexp.MustCompile(`\bkey-[0-9a-f]{32}\b`)},
+	{name: "a Mailgun key", anchors: []string{"key-"}, pattern: regexp.MustCompile(`(?:^|[^\w-])key-[0-9a-f]{32}\b`)},
+	{name: "a Brevo key", anchors: []string{"xkeysib-"}, pattern: regexp.MustCompile(`\bxkeysib-[0-9a-f]{64}`)},
 	{name: "a Mailchimp key", anchors: []string{"-us"}, pattern: regexp.MustCompile(`\b[0-9a-f]{32}-us[0-9]{1,2}\b`)},
 	{name: "a key of an AI service", anchors: []string{
 		"T3BlbkFJ", "sk-proj-", "sk-svcacct-", "sk-admin-", "sk-ant-", "hf_", "gsk_", "r8_", "xai-", "pplx-",
@@ -27,10 +28,13 @@ var tokens = []rule{
 		pattern: regexp.MustCompile(`\bhv[sbr]\.[A-Za-z0-9_-]{24}|\b[A-Za-z0-9]{14}\.atlasv1\.[A-Za-z0-9_=-]{60}`)},
 	{name: "a token of a cloud", anchors: []string{
 		"_v1_", "HRKU-", "LTAI", "AKID", "fo1_", "fm2_", "nfp_", "pscale_", "sbp_", "pul-", "dapi", "ABSK",
+		"v1.0-", "AQVN", "4b1d",
 	}, pattern: regexp.MustCompile(`\bdo[opr]_v1_[a-f0-9]{64}|\bHRKU-[A-Za-z0-9_-]{36}|\bLTAI[A-Za-z0-9]{17,20}\b` +
 		`|\bAKID[A-Za-z0-9]{32}\b|\bfo1_[A-Za-z0-9_-]{40}|\bfm2_[A-Za-z0-9+/=_,-]{80}|\bnfp_[A-Za-z0-9]{36}` +
 		`|\bpscale_(?:pw|tkn|oauth)_[A-Za-z0-9_.=-]{32}|\bsbp_[a-f0-9]{40}|\bpul-[a-f0-9]{40}|\bdapi[0-9a-f]{32}` +
-		`|\bABSK[A-Za-z0-9+/]{100}`)},
+		`|\bABSK[A-Za-z0-9+/]{100}|\bv1\.0-[0-9a-f]{24}-[0-9a-f]{100}|\bAQVN[A-Za-z0-9_-]{35}|\b4b1d[A-Za-z0-9]{38}\b`)},
+	{name: "a token of a cluster", anchors: []string{"::server:", "sha256~"},
+		pattern: regexp.MustCompile(`\bK10[0-9a-f]{64}::server:[A-Za-z0-9]{8}|\bsha256~[A-Za-z0-9_-]{43}`)},
 	{name: "a token of a monitoring service", anchors: []string{
 		"NRAK-", "NRII-", "NRAL", "glc_", "glsa_", "eyJrIjoi", "sntrys_", "sntryu_", "dt0",
 	}, pattern: regexp.MustCompile(`\bNR(?:AK|II)-[A-Za-z0-9_-]{27}|\b[0-9a-f]{36}NRAL\b|\bglc_[A-Za-z0-9+/]{32}` +
@@ -44,19 +48,22 @@ var tokens = []rule{
 	{name: "a token of a service for developers", anchors: []string{
 		"ATATT3", "ATCTT3", "ATBB", "lin_api_", "ntn_", "figd_", "PMAK-", "squ_", "sqp_", "sqa_", "CCIPAT_", "bkua_",
 		"ops_ey",
-		"dp.pt.", "dp.st.", "dp.sa.", "dp.ct.", "tskey-", "CFPAT-", "sdk-", "pnu_",
+		"dp.pt.", "dp.st.", "dp.sa.", "dp.ct.", "tskey-", "CFPAT-", "sdk-", "pnu_", "sgp_", "tfp_", "API-", "rdme_", "_mmk",
 	}, pattern: regexp.MustCompile(`\bAT[AC]TT3[A-Za-z0-9_=-]{100}|\bATBB[A-Za-z0-9]{24}|\blin_api_[A-Za-z0-9]{40}` +
 		`|\bntn_[A-Za-z0-9]{40}|\bfigd_[A-Za-z0-9_-]{36}|\bPMAK-[a-f0-9]{24}-[a-f0-9]{34}|\bsq[upa]_[a-f0-9]{40}` +
 		`|\bCCIPAT_[A-Za-z0-9_]{40}|\bbkua_[a-f0-9]{40}|\bops_eyJ[A-Za-z0-9+/=]{60}` +
 		`|\bdp\.(?:pt|st|sa|ct)\.[A-Za-z0-9._-]{40}|\btskey-[a-z]+-[A-Za-z0-9]+-[A-Za-z0-9]{16}|\bCFPAT-[A-Za-z0-9_-]{40}` +
-		`|\bsdk-[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|\bpnu_[A-Za-z0-9]{36}`)},
+		`|\bsdk-[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|\bpnu_[A-Za-z0-9]{36}` +
+		`|\bsgp_[0-9a-f_]{40}|\btfp_[A-Za-z0-9_.=-]{40}|\bAPI-[A-Z0-9]{26}\b|\brdme_[a-z0-9]{70}` +
+		`|\b[A-Za-z0-9]{6}_[A-Za-z0-9]{29}_mmk\b`)},
 	{name: "a token of a shop or bank", anchors: []string{
 		"shpat_", "shpca_", "shppa_", "shpss_", "sq0atp-", "sq0csp-", "EAAA", "access-", "FLWSECK", "duffel_",
+		"EZAK", "EZTK", "shippo_live_", "shippo_test_",
 	}, pattern: regexp.MustCompile(`\bshp(?:at|ca|pa|ss)_[a-fA-F0-9]{32}|\bsq0(?:atp-[A-Za-z0-9_-]{22}` +
 		`|csp-[A-Za-z0-9_-]{43})` +
-		`|\bEAAA[A-Za-z0-9_-]{60}|\baccess-(?:sandbox|development|production)-[0-9a-f-]{36}` +
+		`|(?:^|[^A-Za-z0-9+/_-])EAAA[A-Za-z0-9_-]{60}|\baccess-(?:sandbox|development|production)-[0-9a-f-]{36}` +
 		`|\bFLWSECK(?:_TEST)?-[a-f0-9]{32}` +
-		`|\bduffel_(?:live|test)_[A-Za-z0-9_-]{43}`)},
+		`|\bduffel_(?:live|test)_[A-Za-z0-9_-]{43}|\bEZ[AT]K[A-Za-z0-9]{54}|\bshippo_(?:live|test)_[0-9a-f]{40}`)},
 	{name: "a token of a messenger", anchors: []string{
 		"/api/webhooks/", ":AA", "webhook.office.com/",
 	}, pattern: regexp.MustCompile(`discord(?:app)?\.com/api/webhooks/[0-9]+/[A-Za-z0-9_-]{60}` +
