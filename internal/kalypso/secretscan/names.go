@@ -117,15 +117,15 @@ const shortestPassword = 5
 
 // refersTo reports whether a value only says where a secret is, or is public or encrypted.
 func refersTo(value string) bool {
-	return isReference(value) || strings.Contains(value, "://") || strings.ContainsAny(value, "()`") ||
-		where.MatchString(value)
+	return strings.Contains(value, "://") || strings.ContainsAny(value, "()`") || where.MatchString(value) ||
+		isReference(value)
 }
 
-// where matches the start of such a value. Ag[A-D] is a SealedSecret: the length of a key with 4096 bits. AQICA and
-// CiQA are ciphertext of the key services of AWS and Google, AAAA is the public key of SSH.
-var where = regexp.MustCompile(`^(?:[/~!&*|@?]|\./|\.\./|(?:vault|arn|ref\+\w+|op|secretref|ssm|sm|aws|gcp|azure` +
+// where matches the start of such a value. Ag[A-D] is a SealedSecret: the length of a key with 4096 bits. AQ and BA
+// are those of other keys. AQICA and CiQA are ciphertext of the key services of AWS and Google, AAAA is a public key of SSH.
+var where = regexp.MustCompile(`^(?:[/~!&*|@?]|\^?[0-9]+\.[0-9]+\.[0-9]+$|\./|\.\./|(?:vault|arn|ref\+\w+|op|secretref|ssm|sm|aws|gcp|azure` +
 	`|file|env|secretsmanager|keyvault|encrypted|` +
-	`sha\d+|SHA\d+|md5):|projects/|secrets?/|ssh-|age1|Ag[A-D]|AQICA|CiQA|AAAA[BCEGI]|\$2[aby]\$|\{\w+\}|pk_)`)
+	`sha\d+|SHA\d+|md5):|projects/|secrets?/|ssh-|age1|Ag[A-D]|(?:AQ|BA)[A-D][A-Za-z0-9+/]{300}|AQICA|CiQA|AAAA[BCEGI]|\$2[aby]\$|\{\w+\}|pk_)`)
 
 // words matches a name: words of letters, with numbers at their ends if there are several.
 var words = regexp.MustCompile(`^\p{Lu}?\p{Ll}+(?:\p{Lu}\p{Ll}{2,})*$|^\p{Lu}+$|` +

@@ -16,8 +16,8 @@ var rules = []rule{
 		pattern: regexp.MustCompile(
 			`-----BEGIN (?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?-----(?:\s|\\+[nr])*(\S{1,40})`),
 		is: func(_ string, match []string) bool {
-			return keyHeader.MatchString(match[1]) ||
-				encodedKey.MatchString(match[1]) && isRandom(match[1]) && !strings.Contains(match[1], "...")
+			return !strings.Contains(match[1], "...") && (keyStart.MatchString(match[1]) ||
+				encodedKey.MatchString(match[1]) && isRandom(match[1]))
 		},
 	},
 	{
@@ -63,10 +63,10 @@ var rules = []rule{
 		),
 	},
 	{
-		name:    "a key in a connection string",
+		name: "a key in a connection string",
 		anchors: []string{"AccountKey", "AccessKey", "accountkey", "accesskey", "ACCOUNTKEY", "ACCESSKEY",
 			"SharedSecretValue"},
-		may:     isAssigned,
+		may: isAssigned,
 		pattern: regexp.MustCompile(`(?i)(?:^|[;,\s"'&])(?:AccountKey|(?:Shared)?AccessKey|SharedSecretValue)` +
 			`\s*=\s*[A-Z0-9+/]{30,}={0,2}(?:$|[;,\s"'&])`),
 	},
@@ -108,7 +108,7 @@ var rules = []rule{
 		anchors: []string{"://"},
 		may:     hasUserInfo,
 		// A user and a password, or a token as the user. The user ends before a query, which may contain an @.
-		pattern: regexp.MustCompile(`([A-Za-z][A-Za-z0-9+.-]*)://(?:([^\s/:@?#"'<>]*):([^\s/"'<>]+)@([^\s/@"'<>]+)` +
+		pattern: regexp.MustCompile(`([A-Za-z][A-Za-z0-9+.-]*)://(?:([^\s/:@?#"'<>\[]*):([^\s/"'<>]+)@([^\s/@"'<>]+)` +
 			`|([\w.~+=-]{16,}):?@([^\s/@"'<>]+(?:/[0-9]+)?))`),
 		is: func(_ string, match []string) bool {
 			if token := match[5]; token != "" {
@@ -137,15 +137,16 @@ var rules = []rule{
 	{
 		name:    "a password in a connection string",
 		anchors: []string{"oracle:t", "oracle:o", "ORACLE:T", "ORACLE:O"},
-		pattern: regexp.MustCompile(`(?i)oracle:(?:thin|oci8?):[^\s/@:"']+/"?([^\s"']+?)"?@`),
+		pattern: regexp.MustCompile(`(?i)oracle:(?:thin|oci8?):[^\s/@:"']+/"?([^\s"']+)"?@`),
 		is:      func(_ string, match []string) bool { return !isReference(match[1]) },
 	},
 	{
-		name:    "a line of an .htpasswd",
-		anchors: []string{":$2", ":$$2", ":$apr1", ":$$apr1", ":{SHA}", ":{SSHA}", ":$5$", ":$$5$", ":$6$", ":$$6$"},
+		name: "a line of an .htpasswd",
+		anchors: []string{":$2", ":$$2", ":$apr1", ":$$apr1", ":{SHA}", ":{SSHA}", ":$1$", ":$$1$", ":$5$",
+			":$$5$", ":$6$", ":$$6$"},
 		// Compose files double each $.
 		pattern: regexp.MustCompile(`[\w.@+-]:(?:\{S?SHA\}[A-Za-z0-9+/]{27}|\$\$?2[abxy]\$\$?[0-9]{2}\$\$?[./A-Za-z0-9]{53}` +
-			`|\$\$?(?:apr1|[56])\$\$?(?:rounds=[0-9]+\$\$?)?[./A-Za-z0-9]{1,16}\$\$?[./A-Za-z0-9]{22})`),
+			`|\$\$?(?:apr1|[156])\$\$?(?:rounds=[0-9]+\$\$?)?[./A-Za-z0-9]{1,16}\$\$?[./A-Za-z0-9]{22})`),
 	},
 }
 
@@ -188,8 +189,9 @@ func isSentryDSN(user, rest string) bool {
 }
 
 var (
-	// keyHeader and encodedKey match the start of a private key's text. Manuals follow its first line with prose.
-	keyHeader  = regexp.MustCompile(`^(?:Proc-Type|DEK-Info|Version|Comment|Hash|Charset):`)
+	// keyStart and encodedKey match the start of a private key's text: a header, DER, or other base64. In manuals, prose
+	// may follow the first line.
+	keyStart   = regexp.MustCompile(`^(?:(?:Proc-Type|DEK-Info|Version|Comment|Hash|Charset):|M[C-I][A-Za-z0-9+/]{4})`)
 	encodedKey = regexp.MustCompile(`^[A-Za-z0-9+/]{16}`)
 	// takesToken matches the schemes of URLs whose user may be a token. For others it is a name, or the ID of a key.
 	takesToken = regexp.MustCompile(`(?i)^(?:(?:git\+)?https?|nats|tls|wss?)$`)

@@ -48,7 +48,7 @@ func Find(key, text string) string {
 			continue
 		}
 		is := find(string(data))
-		if is == "" && isOldAzureDevOps(strings.TrimSpace(string(data))) {
+		if is == "" && isOldAzureDevOps(strings.TrimLeft(strings.TrimSpace(string(data)), ":")) {
 			is = azureDevOps
 		}
 		if is != "" {
@@ -156,8 +156,8 @@ func isReference(password string) bool {
 		strings.Contains(password, "%(") || strings.HasPrefix(password, "ENC(") || isDocumentation(password)
 }
 
-// placeholder matches $NAME, $env:NAME, %NAME%, %s, MY_NAME, PASSWORD, @Microsoft.KeyVault(… and var.name. Other words
-// in capital letters may be passwords.
-var placeholder = regexp.MustCompile(`^(?:\$(?:env:)?[A-Za-z_][A-Za-z0-9_]*|%[A-Za-z_]+%|%[sdvq]|[A-Z]*_[A-Z_]*` +
-	`|[A-Z]*(?:PASS|PASSWORD|PASSWD|PASSPHRASE|PWD|PW|SECRET|TOKEN|KEY)|@.*` +
+// placeholder matches $NAME, $env:NAME, $my-secret:name, %NAME%, %s, MY_NAME, PASSWORD, @Microsoft.KeyVault(… and
+// var.name. Other words in capital letters may be passwords.
+var placeholder = regexp.MustCompile(`^(?:\$[A-Za-z_][\w.:-]*|%[A-Za-z_]+%|%[sdvq]|[A-Z]*_[A-Z_]*` +
+	`|[A-Z0-9_]*(?:PASS|PASSWORD|PASSWD|PASSPHRASE|PWD|PW|SECRET|TOKEN|KEY)|@.*|#+[A-Z_]+#+` +
 	`|(?:var|local|data|module|each|env|process\.env|random_\w+)\.\w[\w.]*)$`)
