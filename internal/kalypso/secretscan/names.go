@@ -35,16 +35,20 @@ func kindOf(name string) string {
 	ends := func(with string) bool { return strings.HasSuffix(name, with) }
 	has := func(part string) bool { return strings.Contains(name, part) }
 	before, isKey := strings.CutSuffix(name, "key")
+	var kind string
 	switch {
-	case slices.ContainsFunc(otherNames, has), slices.ContainsFunc(otherEnds, ends):
-		return ""
 	case slices.ContainsFunc(passwordNames, ends):
-		return passwordByName
+		kind = passwordByName
 	case slices.ContainsFunc(keyNames, ends),
 		isKey && slices.ContainsFunc(keyWords, func(word string) bool { return strings.HasSuffix(before, word) }):
-		return keyByName
+		kind = keyByName
+	default:
+		return "" // at the least cost, for most names
 	}
-	return ""
+	if slices.ContainsFunc(otherNames, has) || slices.ContainsFunc(otherEnds, ends) {
+		return ""
+	}
+	return kind
 }
 
 // assignments find a name with its value in a text: in YAML, JSON, INI, .env files and XML.
@@ -121,11 +125,12 @@ func refersTo(value string) bool {
 		isReference(value)
 }
 
-// where matches the start of such a value. Ag[A-D] is a SealedSecret: the length of a key with 4096 bits. AQ and BA
-// are those of other keys. AQICA and CiQA are ciphertext of the key services of AWS and Google, AAAA is a public key of SSH.
-var where = regexp.MustCompile(`^(?:[/~!&*|@?]|\^?[0-9]+\.[0-9]+\.[0-9]+$|\./|\.\./|(?:vault|arn|ref\+\w+|op|secretref|ssm|sm|aws|gcp|azure` +
-	`|file|env|secretsmanager|keyvault|encrypted|` +
-	`sha\d+|SHA\d+|md5):|projects/|secrets?/|ssh-|age1|Ag[A-D]|(?:AQ|BA)[A-D][A-Za-z0-9+/]{300}|AQICA|CiQA|AAAA[BCEGI]|\$2[aby]\$|\{\w+\}|pk_)`)
+// where matches the start of such a value. Ag[A-D] is a SealedSecret: the length of a key with 4096 bits; AQ and BA are
+// the lengths of other keys. AQICA and CiQA are ciphertext of the key services of AWS and Google, and AAAA is a public
+// key of SSH.
+var where = regexp.MustCompile(`^(?:[/~!&*|@?]|\^?[0-9]+\.[0-9]+\.[0-9]+$|\./|\.\./|(?:vault|arn|ref\+\w+|op` +
+	`|secretref|ssm|sm|aws|gcp|azure|file|env|secretsmanager|keyvault|encrypted|sha\d+|SHA\d+|md5):|projects/|secrets?/` +
+	`|ssh-|age1|Ag[A-D]|(?:AQ|BA)[A-D][A-Za-z0-9+/]{300}|AQICA|CiQA|AAAA[BCEGI]|\$2[aby]\$|\{\w+\}|pk_)`)
 
 // words matches a name: words of letters, with numbers at their ends if there are several.
 var words = regexp.MustCompile(`^\p{Lu}?\p{Ll}+(?:\p{Lu}\p{Ll}{2,})*$|^\p{Lu}+$|` +

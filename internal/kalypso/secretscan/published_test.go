@@ -87,13 +87,12 @@ func functions(c func(set string, n int) string) template.FuncMap {
 	all["uuid"] = func() string {
 		return strings.Join([]string{c(hex, 8), c(hex, 4), "4" + c(hex, 3), "a" + c(hex, 3), c(hex, 12)}, "-")
 	}
-	all["pem"] = func(kind string) string {
+	pem := func(kind string) string {
 		return "-----BEGIN " + kind + "-----\nMII" + c(b64Set, 61) + "\n" + c(b64Set, 64) + "\n" + c(b64Set, 38) +
 			"==\n-----END " + kind + "-----\n"
 	}
-	all["pemjson"] = func(kind string) string {
-		return strings.ReplaceAll(all["pem"].(func(string) string)(kind), "\n", `\n`)
-	}
+	all["pem"] = pem
+	all["pemjson"] = func(kind string) string { return strings.ReplaceAll(pem(kind), "\n", `\n`) }
 	var octets []byte
 	for i := range 256 {
 		octets = append(octets, byte(i))

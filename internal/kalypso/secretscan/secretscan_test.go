@@ -53,7 +53,9 @@ func TestSecrets(t *testing.T) {
 			"gl" + "pat-" + chars(40) + ".01.abcdefghi",
 		},
 		"an Azure client secret": {chars(3) + "8" + "Q~" + chars(34), ".~-8" + "Q~" + chars(31)},
-		"an Azure DevOps token":  {chars(76) + "AZ" + "DO" + "1a2B"},
+		"an Azure DevOps token":  {chars(76) + "AZ" + "DO" + "1a2B", strings.Repeat("abc2defgh3ijk", 4)},
+		"a line of an .htpasswd": {"me:$2y$05$" + chars(53), "me:$apr1$" + chars(8) + "$" + chars(22),
+			"me:{SHA}" + chars(27) + "="},
 		"an Azure key": {
 			chars(52) + "JQQ" + "J99" + chars(25) + "1a2B", chars(76) + "+A" + "St" + chars(5) + "A==",
 			chars(76) + "AC" + "Db" + chars(5) + "Q==",
@@ -92,7 +94,9 @@ func TestSecrets(t *testing.T) {
 			"redis://:" + "hunter2@cache:6379/0",
 			"mongodb+srv://app:" + "p@ss@cluster.mongodb.net/app", "amqp://app:" + "hunter2@q1:5672,app:hunter2@q2:5672/vhost",
 			"jdbc:postgresql://app:" + "hunter2@db/app", "url: 'mysql://root:" + "secret@west:8806/mysql2'",
-			"https://x-access-token:" + "hunter2@github.com/a/b",
+			"https://x-access-token:" + "hunter2@github.com/a/b", "postgres://app:" + "HUNTER@db/app",
+			"HTTPS://ME:" + "HUNTER@GIT.ACME.IO", "https://" + chars(20) + "@git.acme.io/a", "nats://" + chars(32) + "@n:4222",
+			"https://" + chars(40) + ":@git.acme.io/a",
 		},
 		connection: {
 			"Server=tcp:acme.database.windows.net,1433;User ID=app;Pass" + "word=hunter2;Encrypt=True",
@@ -100,6 +104,7 @@ func TestSecrets(t *testing.T) {
 			"acme.redis.cache.windows.net:6380,pass" + "word=hunter2=,ssl=True,abortConnect=False",
 			"jdbc:sqlserver://db:1433;databaseName=app;user=app;pass" + "word=hunter2",
 			"jdbc:mysql://db/app?user=app&pass" + "word=hunter2",
+			"jdbc:oracle:thin:app/" + "hunter2@db:1521/app", "JDBC:ORACLE:THIN:APP/" + "HUNTER@//DB/APP",
 			"app:" + "hunter2@tcp(db:3306)/app", "Server=db; User=app; Pass" + "word = 'hunter2 and more'",
 		},
 	}
@@ -151,7 +156,12 @@ func TestNoSecrets(t *testing.T) {
 		"http://proxy:3128/@scope/package", "mysql://west:8806/mysql2", "https://acme.io/a:b@c",
 		"jdbc:postgresql://db:5432/app?user=app",
 		"Server=tcp:db,1433;Database=app;Authentication=Active Directory Default", "cache:6380,ssl=True,abortConnect=False",
-		"https://acme.blob.core.windows.net/c?sig=none",
+		"https://acme.blob.core.windows.net/c?sig=none", "https://acme.io:8443?mail=me@acme.io",
+		"https://[::1]:8080?mail=me@acme.io", "https://acme.io#a:b@c", "smtp://acme.io:587?from=me@acme.io",
+		"mailto:me@acme.io?subject=a:b", "https://acme-2024@dev.azure.com/a", "ssh://" + chars(20) + "@git.acme.io/a",
+		"https://2f1a7c1e-6a55-4b6f-9b3c-0d5a4be4d0c1@acme.io", "https://" + strings.Repeat("0a1b2c3d", 4) + "@acme.io/12",
+		"jdbc:oracle:thin:@//db:1521/app", "jdbc:oracle:thin:/@db", "jdbc:oracle:thin:app/${PASSWORD}@db",
+		"host=db password= dbname=app", "user=app\npassword=\nhost=db", "--user=app --password= --host=db",
 		"DefaultEndpointsProtocol=https;AccountName=acme;EndpointSuffix=core.windows.net",
 		// references and placeholders
 		"postgres://app:${DB_PASSWORD}@db/app", "postgres://app:$DB_PASSWORD@db/app", "postgres://app:{{ .Password }}@db/app",
@@ -163,6 +173,7 @@ func TestNoSecrets(t *testing.T) {
 		"@Microsoft.KeyVault(SecretUri=https://acme.vault.azure.net/secrets/db)", "vault:secret/data/db#pass" + "word",
 		"ref+vault://secret/db#/password",
 		"AccountName=acme;Account" + "Key=${KEY}", "-----BEGIN PRIVATE KEY-----\n{{ .Key }}\n-----END PRIVATE KEY-----",
+		"-----BEGIN PRIVATE" + " KEY----- starts a key", "-----BEGIN PRIVATE" + " KEY-----\nand more",
 		"-----BEGIN PRIVATE" + " KEY-----", "grep -q '-----BEGIN RSA PRIVATE" + " KEY-----' key.pem",
 		// words
 		"password=required", "reset-password", "?reset_password=1&user=me@acme.io is a page", "npm_config_registry",

@@ -33,7 +33,7 @@ var tokens = []rule{
 		`|\bAKID[A-Za-z0-9]{32}\b|\bfo1_[A-Za-z0-9_-]{40}|\bfm2_[A-Za-z0-9+/=_,-]{80}|\bnfp_[A-Za-z0-9]{36}` +
 		`|\bpscale_(?:pw|tkn|oauth)_[A-Za-z0-9_.=-]{32}|\bsbp_[a-f0-9]{40}|\bpul-[a-f0-9]{40}|\bdapi[0-9a-f]{32}` +
 		`|\bABSK[A-Za-z0-9+/]{100}|\bv1\.0-[0-9a-f]{24}-[0-9a-f]{100}|\bAQVN[A-Za-z0-9_-]{35}|\b4b1d[A-Za-z0-9]{38}\b`)},
-	{name: "a token of a cluster", anchors: []string{"::server:", "sha256~"},
+	{name: "a token of a cluster", anchors: []string{"::s", "sha256~"},
 		pattern: regexp.MustCompile(`\bK10[0-9a-f]{64}::server:[A-Za-z0-9]{8}|\bsha256~[A-Za-z0-9_-]{43}`)},
 	{name: "a token of a monitoring service", anchors: []string{
 		"NRAK-", "NRII-", "NRAL", "glc_", "glsa_", "eyJrIjoi", "sntrys_", "sntryu_", "dt0",
