@@ -281,7 +281,8 @@ func applyUntilHook(t *testing.T, r *rendering, name string, stop func(*exec.Cmd
 		}
 	}
 	hook := filepath.Join(r.repo, "hooks", name)
-	if err := programs.Write(hook, fmt.Sprintf("#!/bin/sh\ncat >/dev/null\necho > %q\ncat %q\n", pushed, done)); err != nil {
+	script := fmt.Sprintf("#!/bin/sh\ncat >/dev/null\necho > %q\ncat %q\n", pushed, done)
+	if err := programs.Write(hook, script); err != nil {
 		t.Fatal(err)
 	}
 	cmd := r.killable("apply", "-auto-approve", "-no-color")

@@ -65,8 +65,8 @@ func TestAccPromotionBreakGlass(t *testing.T) {
 	}
 }
 
-// The state is lost and imported, and then a person reverts the last delivery: the import knows the deliveries before it,
-// so the revert is recognized as after an apply.
+// The state is lost and imported, and then a person reverts the last delivery: the import knows the deliveries
+// before it, so the revert is recognized as after an apply.
 func TestAccPromotionBreakGlassAfterImport(t *testing.T) {
 	t.Parallel()
 	byPushAndByPullRequest(t, func(t *testing.T, p *promotionRoot) {
@@ -240,9 +240,9 @@ func TestAccPromotionIgnoresForeignRecord(t *testing.T) {
 }
 
 // A person with push rights writes a record that promotes a commit whose gates are closed, together with exactly the
-// files that the fleet renders from it. The rendering delivered another commit, so it does not follow, whatever on_drift
-// says. It follows a commit whose gates hold, as after an apply that was killed after its push, or one that people
-// name.
+// files that the fleet renders from it. The rendering delivered another commit, so it does not follow, whatever
+// on_drift says. It follows a commit whose gates are open, as after an apply that was killed after its push, or one that
+// people name.
 func TestAccPromotionUnproven(t *testing.T) {
 	t.Parallel()
 	byPushAndByPullRequest(t, func(t *testing.T, p *promotionRoot) {

@@ -284,8 +284,8 @@ func TestAccPromotionStopsFirstWave(t *testing.T) {
 	p.expectPullRequest(1, "open", false)
 }
 
-// An environment is frozen while its first pull request is open: nothing is promoted yet, and the pull request becomes a
-// draft until the hold ends.
+// An environment is frozen while its first pull request is open: nothing is promoted yet, and the pull request
+// becomes a draft until the hold ends.
 func TestAccPromotionStopsFirstPullRequest(t *testing.T) {
 	t.Parallel()
 	p := newPromotionRoot(t)

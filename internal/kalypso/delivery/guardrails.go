@@ -56,7 +56,7 @@ const DefaultMaxKept Limit = "10%"
 
 // Effective lists the guardrails with their defaults, by the names of the arguments.
 func (g Guardrails) Effective() []string {
-	all := []string{fmt.Sprintf("max_removed = %q", g.MaxRemoved), fmt.Sprintf("max_kept = %q", g.maxKept())}
+	all := []string{fmt.Sprintf("max_removed = %s", g.MaxRemoved), fmt.Sprintf("max_kept = %s", g.maxKept())}
 	for _, policy := range []struct {
 		name string
 		on   bool
@@ -70,7 +70,7 @@ func (g Guardrails) Effective() []string {
 		{"emptied", g.Emptied}, {"moved", g.Moved}, {"unscheduled", g.Unscheduled}, {"unsatisfied", g.Unsatisfied},
 		{"invalid_objects", g.InvalidObjects}, {"duplicate_objects", g.DuplicateObjects}, {"secrets", g.Secrets},
 	} {
-		all = append(all, fmt.Sprintf("%s = %q", reaction.name, reaction.to))
+		all = append(all, fmt.Sprintf("%s = %s", reaction.name, reaction.to))
 	}
 	return all
 }

@@ -25,7 +25,7 @@ func TestEffectiveGuardrails(t *testing.T) {
 	effective := decodeArguments(tfvalue.NewModelDecoder(&environmentRenderingModel{}, new(problem.Problems)))
 	for _, line := range effective.Guardrails.Effective() {
 		name, value, _ := strings.Cut(line, " = ")
-		listed[name] = strings.Trim(value, `"`)
+		listed[name] = value
 	}
 	names := slices.Sorted(maps.Keys(object.Attributes))
 	if diff := cmp.Diff(names, slices.Sorted(maps.Keys(listed))); diff != "" {

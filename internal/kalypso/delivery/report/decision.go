@@ -44,9 +44,9 @@ func Decision(decision *delivery.Decision) (ps problem.Problems) {
 		return ps
 	}
 	if decision.Prior == nil && !t.Incomplete {
-		ps = append(ps, problem.WarningAt("Guardrails of the new rendering", fmt.Sprintf(
-			"These apply from now on, with their defaults: %s. Terraform drops a guardrail with a misspelled name without a "+
-				"word. Later plans do not show this list.", strings.Join(t.Guardrails.Effective(), ", ")), "guardrails"))
+		// Terraform drops a guardrail with a misspelled name before the provider sees it.
+		ps = append(ps, problem.WarningAt("Guardrails of the new rendering",
+			strings.Join(t.Guardrails.Effective(), ", ")+".", "guardrails"))
 	}
 	ps = append(ps, failureProblems(decision)...)
 	ps = append(ps, adoption(t.Destination, decision.Adoption, "")...)

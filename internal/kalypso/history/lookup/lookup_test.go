@@ -121,8 +121,8 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// A newer version of the provider wrote the record at the head: the newest deliveries are unknown, which is an error. An
-// older commit with such a record belongs to the next one, as any other that can't be parsed.
+// A newer version of the provider wrote the record at the head: the newest deliveries are unknown, which is an
+// error. An older commit with such a record belongs to the next one, as any other that can't be parsed.
 func TestNewerRecord(t *testing.T) {
 	r := newRepos(t)
 	promoted := r.write(t, "control-plane", "main", []file{{"a", "1"}})
