@@ -239,10 +239,10 @@ func TestAccPromotionIgnoresForeignRecord(t *testing.T) {
 	p.expect("hold", first)
 }
 
-// A person with push rights writes a record that promotes a commit whose gates are closed, together with exactly the
-// files that the fleet renders from it. The rendering delivered another commit, so it does not follow, whatever
-// on_drift says. It follows a commit whose gates are open, as after an apply that was killed after its push, or one that
-// people name.
+// A person with push rights writes a record that promotes a commit whose gates are closed, together with exactly
+// the files that the fleet renders from it. The rendering delivered another commit, so it does not follow, whatever
+// on_drift says. It follows a commit whose gates are open, as after an apply that was killed after its push, or one
+// that people name.
 func TestAccPromotionUnproven(t *testing.T) {
 	t.Parallel()
 	byPushAndByPullRequest(t, func(t *testing.T, p *promotionRoot) {
