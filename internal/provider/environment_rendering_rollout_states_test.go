@@ -90,7 +90,7 @@ func TestAccRolloutGuardrails(t *testing.T) {
 		[]string{"Change exceeds guardrails", "removes 4 of 5 deployment target folders", "west/app-west"},
 		"plan",
 	)
-	r.options("guardrails", map[string]any{"max_removed": "80%"})
+	r.options("guardrails", map[string]any{"max_removed": "80%", "emptied": "warn"})
 	r.wave("2 1 1 1 1")
 	// The same after an import.
 	r.emptyState()
@@ -98,7 +98,7 @@ func TestAccRolloutGuardrails(t *testing.T) {
 	r.options("guardrails", nil)
 	r.report("current", "canary")
 	r.expectRefused([]string{"Change exceeds guardrails", "removes 4 of 5"}, "plan")
-	r.options("guardrails", map[string]any{"max_removed": "80%"})
+	r.options("guardrails", map[string]any{"max_removed": "80%", "emptied": "warn"})
 	r.wave("2 - - - -") // the other cluster types have no folders any more, so nothing is awaited
 }
 
@@ -112,13 +112,14 @@ func TestAccRolloutMoved(t *testing.T) {
 	said := []string{
 		"Deployment targets move between cluster types", "app-canary: from canary to west", "is nowhere in between",
 	}
+	r.options("guardrails", map[string]any{"emptied": "warn"})
 	plan := r.succeed("plan", "-no-color").text()
 	for _, text := range said {
 		if !strings.Contains(plan, text) {
 			t.Errorf("the plan does not say %q:\n%s", text, plan)
 		}
 	}
-	r.options("guardrails", map[string]any{"moved": "error"})
+	r.options("guardrails", map[string]any{"moved": "error", "emptied": "warn"})
 	r.expectRefused(said, "plan")
 }
 

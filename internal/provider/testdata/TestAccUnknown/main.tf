@@ -74,7 +74,7 @@ locals {
     promoted_commit = "c0"
     gitops_repo     = { repo = var.repo, branch = null, path = "." }
     delivery        = { strategy = "push" }
-    guardrails      = { max_removed = "100%", allow_empty = true, unscheduled = "ignore" }
+    guardrails      = { max_removed = "100%", allow_empty = true, emptied = "ignore", unscheduled = "ignore" }
     adopt           = false
     on_drift        = "fail"
     preview         = "manifests"
@@ -304,6 +304,7 @@ locals {
         max_removed   = "100%${local.still}"
         allow_empty   = local.yes
         require_known = !local.yes
+        emptied       = "ignore${local.still}"
         unscheduled   = "ignore${local.still}"
       }
     }
