@@ -156,7 +156,7 @@ func TestAccExampleDeploymentState(t *testing.T) {
 		`verdict = "pending"`,
 		"1 of 2 clusters current",
 		"missing: drone-8",
-		`"current" = 1 "total" = 2`,
+		`"current" = 1 "failed" = 0 "total" = 2`,
 	)
 	wantInSection(t, sections, "Both run it", `verdict = "success"`, "1 of 1 cluster types deployed", "problems = []")
 	wantInSection(t, sections, "It is on its way", `verdict = "pending"`,

@@ -146,7 +146,7 @@ func TestAccPromotionBreakGlassNextChange(t *testing.T) {
 				target("next")
 				if !applied {
 					p.expectError([]string{"Drift: rendered folders changed outside Terraform", "this is a revert",
-						"Apply that plan before the next change", `set on_drift = "overwrite" for one apply`}, "plan", "-no-color")
+						"Apply that plan before the next change", `accepted_changes = ["drift-`}, "plan", "-no-color")
 					p.set("on_drift", "overwrite")
 				}
 				p.expect("up_to_date", first)

@@ -187,8 +187,9 @@ func (c *comparison) checkRemovals(change *Change) (errs []error) {
 	if err := c.Guardrails.Check(change.Existing, target, replaced); err != nil {
 		add(err, accepted.Removed, err.stake)
 	}
-	if !replaced {
-		change.Emptied = change.Existing.EmptiedBy(target)
+	if !replaced { // adopted folders were never ours
+		ours := sets.Without(change.Existing.Names(), change.Adoption.Adopted)
+		change.Emptied = change.Existing.Only(ours).EmptiedBy(target)
 	}
 	if len(change.Emptied) > 0 && c.Guardrails.Emptied == problem.Fail {
 		add(&EmptiedError{change.Emptied}, accepted.Emptied, change.Emptied.Stake())

@@ -722,6 +722,11 @@ func TestChange(t *testing.T) {
 		{"a cluster type is removed with its targets", func(s *situation) {
 			s.desired.Tree, s.desired.Guardrails.Emptied = rendered("large/a=1 large/b=1"), problem.Fail
 		}, "write, remove small"},
+		{"an adopted folder of people loses all that is in it", func(s *situation) {
+			s.state, s.branch.Record, s.branch.Folders = nil, nil, existing("large/a=9 team/x=1")
+			s.desired.Tree, s.desired.Adopt = rendered("large/a=1 team"), true
+			s.desired.Guardrails.Emptied = problem.Fail
+		}, "write, adopt large, adopt team"},
 		{"an emptied cluster type is a warning", func(s *situation) {
 			s.desired.Tree, s.desired.Guardrails.Emptied = rendered("large/a=1 large/b=1 small"), problem.Warn
 		}, "write"},

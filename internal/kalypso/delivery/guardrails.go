@@ -177,8 +177,9 @@ func (g Guardrails) CheckFirstDelivery(wanted inventory.Folders, why func() stri
 			}
 		}
 	}
-	reason := "The tree would be empty: no deployment target has a file with content, and guardrails.allow_empty is " +
-		"false. Check the environment's name, the workloads and the scheduling policies."
+	reason := "The tree would be empty: no deployment target has a file with content. Check the environment's name, the " +
+		"workloads and the scheduling policies. If the rendering may be empty at any time, set " +
+		"guardrails.allow_empty = true."
 	if text := why(); text != "" {
 		reason += "\n" + text
 	}

@@ -69,6 +69,9 @@ func (r *environmentRendering) ModifyPlan(
 	if r.check(ctx, decision, diags); diags.HasError() {
 		return
 	}
+	if state == nil && !plan.Guardrails.IsNull() && tfvalue.WhollyKnown(plan.Guardrails) {
+		tfvalue.AppendProblems(diags, report.Guardrails(decision.Applied.Arguments))
+	}
 	diags.Append(resp.Plan.Set(ctx, plan)...)
 	if r.data != nil {
 		r.data.LastPlan.Keep(*plan, decision, found)

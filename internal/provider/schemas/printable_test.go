@@ -24,7 +24,6 @@ import (
 // TestPrintableDiagnostics: a diagnostic escapes every untrusted name and text, from any source.
 func TestPrintableDiagnostics(t *testing.T) {
 	const evil, shown = "a\x1b[2J\u202eb", `a\x1b[2J\u202eb`
-	updated := &delivery.Prior{}
 	none := &delivery.AppliedTree{Rendered: delivery.NewRendered(&delivery.Arguments{}, nil)}
 	host := &hosting.Error{Op: evil, Kind: hosting.ErrRejected, Message: evil, Cause: errors.New(evil)}
 	for name, add := range map[string]func(*diag.Diagnostics){
@@ -49,11 +48,11 @@ func TestPrintableDiagnostics(t *testing.T) {
 		},
 		"drift": func(d *diag.Diagnostics) {
 			by := drift.Commit{Commit: "c", Author: evil, Subject: evil, Paths: []string{evil}}
-			decision := delivery.Decision{Prior: updated, Applied: none, Drift: []*delivery.State{{Drift: []drift.Commit{by}}}}
+			decision := delivery.Decision{Applied: none, Drift: []*delivery.State{{Drift: []drift.Commit{by}}}}
 			tfvalue.AppendProblems(d, report.Decision(&decision))
 		},
 		"adoption": func(d *diag.Diagnostics) {
-			decision := delivery.Decision{Prior: updated, Applied: none, Adoption: delivery.Adoption{Adopted: []string{evil}}}
+			decision := delivery.Decision{Applied: none, Adoption: delivery.Adoption{Adopted: []string{evil}}}
 			tfvalue.AppendProblems(d, report.Decision(&decision))
 		},
 	} {

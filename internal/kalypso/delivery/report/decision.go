@@ -43,11 +43,6 @@ func Decision(decision *delivery.Decision) (ps problem.Problems) {
 	if decision.Rests != "" {
 		return ps
 	}
-	if decision.Prior == nil && !t.Incomplete {
-		// Terraform drops a guardrail with a misspelled name before the provider sees it.
-		ps = append(ps, problem.WarningAt("Guardrails of the new rendering",
-			strings.Join(t.Guardrails.Effective(), ", ")+".", "guardrails"))
-	}
 	ps = append(ps, failureProblems(decision)...)
 	ps = append(ps, adoption(t.Destination, decision.Adoption, "")...)
 	ps = append(ps, emptied(decision.Emptied, t.Guardrails.Emptied, decision.Errors)...)
@@ -98,6 +93,13 @@ func emptiedProblem(err *delivery.EmptiedError) problem.Problem {
 	return problem.At("Cluster types lose all their deployment targets", fmt.Sprintf(
 		"%s\nTheir clusters delete everything that they run. Compare the labels of these cluster types with the scheduling "+
 			"policies. If a cluster type is no longer needed, remove it.", err), "guardrails", "emptied")
+}
+
+// Guardrails lists the guardrails of a new rendering that sets some: Terraform drops a guardrail with a misspelled name
+// before the provider sees it.
+func Guardrails(a *delivery.Arguments) problem.Problems {
+	return problem.Problems{problem.WarningAt("Guardrails of the new rendering",
+		strings.Join(a.Guardrails.Effective(), ", ")+".", "guardrails")}
 }
 
 // restProblems warns that the apply writes nothing, with the changes that wait, and that a pull request must not be

@@ -36,7 +36,7 @@ func decided(reaction problem.Reaction, moves []delivery.Move, renamed []string)
 	a := &delivery.Arguments{Destination: destination, Guardrails: delivery.Guardrails{Moved: reaction}}
 	d := &delivery.Decision{
 		Applied: &delivery.AppliedTree{Rendered: delivery.NewRendered(a, nil)}, Action: delivery.Write,
-		Moves: moves, Renamed: renamed, Prior: &delivery.Prior{},
+		Moves: moves, Renamed: renamed,
 	}
 	if reaction == problem.Fail && len(moves) > 0 {
 		err := &delivery.MovesError{Moves: moves, Renamed: renamed}

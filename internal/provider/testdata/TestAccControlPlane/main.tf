@@ -40,6 +40,6 @@ resource "kalypso_environment_rendering" "this" {
   create_branch   = true
   delivery        = { describe = "keys" }
   adopt           = true
-  guardrails      = { allow_empty = true } # one has nothing scheduled
+  guardrails      = { allow_empty = true, invalid_objects = "warn" } # one has nothing scheduled, two render no objects
   preview         = var.preview
 }
