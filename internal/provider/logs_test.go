@@ -55,7 +55,14 @@ resource "kalypso_environment_rendering" "this" {
   environment   = "dev"
   gitops_repo   = { repo = "file://%s", branch = "dev" }
   create_branch = true
-  guardrails    = { allow_empty = true }
+  cluster_types = { large = { name = "large", reconciler = "flux", namespace_service = "ns" } }
+  templates = {
+    flux = { name = "flux", type = "reconciler", manifests = ["# {{ .Namespace }}"] }
+    ns   = { name = "ns", type = "namespace", manifests = ["# {{ .Namespace }}"] }
+  }
+  scheduling_policies = { all = {
+    name = "all", deployment_target_selector = { match_all = true }, cluster_type_selector = { match_all = true } } }
+  workloads = { shop = { name = "shop", deployment_targets = [{ name = "web", environment = "dev" }] } }
 }
 `
 
