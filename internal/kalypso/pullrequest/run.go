@@ -309,7 +309,7 @@ func (t *Topic) mergeWhenReady(
 		return pr, nil
 	}
 	merging, err := t.repo.MergeWhenReady(ctx, *pr, step.Method)
-	if errors.Is(err, hosting.ErrRejected) { // people may have merged or closed it
+	if errors.Is(err, hosting.ErrRejected) || errors.Is(err, hosting.ErrNotVisible) { // people may have ended it
 		if now, failed := t.repo.Read(ctx, pr.Number); failed == nil && now.State != hosting.Open {
 			return now, nil
 		}

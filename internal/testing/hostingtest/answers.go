@@ -109,7 +109,8 @@ func (p *place) withNull(op operation, now hosting.PullRequest, answers *replay)
 	defer cancel()
 	err = op.do(ctx, repo, now)
 	var e *hosting.Error
-	switch wholeObject := answers.path == "" && answers.exchanges[answers.at].body[0] == '{'; {
+	answer := answers.exchanges[answers.at] // of an error, the status counts
+	switch wholeObject := answers.path == "" && answer.body[0] == '{' && answer.status < http.StatusMultipleChoices; {
 	case err == nil && wholeObject:
 		p.Errorf("%s: no error", what)
 	case err != nil && (!errors.As(err, &e) || e.Host == "" || e.Kind == nil):

@@ -54,9 +54,11 @@ func (c *Client) call(ctx context.Context, op, method, path string, body, into a
 	}
 	if into != nil {
 		err = json.Unmarshal(answer, into)
-		if err == nil && reflect.ValueOf(into).Elem().Kind() == reflect.Struct && string(bytes.TrimSpace(answer)) == "null" {
-			err = errors.New("the server's answer is null")
-		}
+	}
+	// A list that is read may be null if it is empty.
+	isList := into != nil && reflect.ValueOf(into).Elem().Kind() != reflect.Struct
+	if err == nil && !isList && string(bytes.TrimSpace(answer)) == "null" {
+		err = errors.New("the server's answer is null")
 	}
 	return resp.Header, c.failed(op, err)
 }
