@@ -22,7 +22,8 @@ resource "kalypso_template" "all" {
   name     = each.key
   type     = each.value
   manifests = [join("\n", [
-    "name: {{ .DeploymentTargetName }}", "namespace: {{ .Namespace }}", "data:",
+    "apiVersion: v1", "kind: ConfigMap",
+    "metadata: { name: {{ .DeploymentTargetName }}-${each.key}, namespace: {{ .Namespace }} }", "data:",
     "{{ toYaml .ConfigData | indent 2 }}", "",
   ])]
 }
