@@ -73,8 +73,8 @@ var additions = []*regexp.Regexp{
 	regexp.MustCompile(
 		`()\n *To allow exactly this change, and no other, add its ID:\n *accepted_changes = \["[a-z]+-[0-9a-f]{12}"\]`),
 	// Both warnings below alone.
-	regexp.MustCompile(`plan:\n(?:WARNING: (?:Guardrails of the new rendering|delivery sets nothing) \[[^\n]*\n[^\n]*\n)+` +
-		`(planned:|# step|the plan )`),
+	regexp.MustCompile(`plan:\n(?:WARNING: (?:Guardrails of the new rendering|delivery sets nothing) ` +
+		`\[[^\n]*\n[^\n]*\n)+(planned:|# step|the plan )`),
 	// The guardrails of a new rendering.
 	regexp.MustCompile(`WARNING: Guardrails of the new rendering \[AttributeName\("guardrails"\)\]\n[^\n]*\n()`),
 	// An object without any attribute.
