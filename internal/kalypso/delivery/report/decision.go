@@ -65,9 +65,9 @@ func Decision(decision *delivery.Decision) (ps problem.Problems) {
 	return slices.Concat(ps, oldLocationProblems(decision), computeOnlyProblems(decision))
 }
 
-// spent notes that IDs in accepted_changes allow nothing of what the apply does. accepted are those that do.
-func spent(t *delivery.AppliedTree, accepted []accepted.ID) problem.Problems {
-	ids := t.AcceptedChanges.Spent(accepted)
+// spent notes the IDs in accepted_changes that allow nothing of what the apply does. used are the others.
+func spent(t *delivery.AppliedTree, used []accepted.ID) problem.Problems {
+	ids := t.AcceptedChanges.Spent(used)
 	if len(ids) == 0 || t.Tree == nil || t.Incomplete {
 		return nil
 	}
