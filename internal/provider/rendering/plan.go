@@ -79,7 +79,8 @@ func (r *environmentRendering) ModifyPlan(
 }
 
 // destroyPlannedKey is the key in private state that says that a plan destroys the rendering. Terraform passes it to
-// the destroy. If Terraform replaces a resource, the key is missing: the plan shows a create, and the destroy runs first.
+// the destroy. If Terraform replaces a resource, the key is missing: the plan shows a create, and the destroy runs
+// first.
 const destroyPlannedKey = "destroy_planned"
 
 // planDestroy reports what a destroy removes, or why it must not. state may be nil after an error.
