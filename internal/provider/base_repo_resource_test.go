@@ -477,7 +477,7 @@ func TestAccBaseRepoPullRequestMerges(t *testing.T) {
 		t.Errorf("the state is %v", r.attributesOf("kalypso_base_repo"))
 	}
 
-	r.write("timeouts_override.tf", `resource "kalypso_base_repo" "this" { timeouts = { update = "3s" } }`)
+	r.write("timeouts_override.tf", `resource "kalypso_base_repo" "this" { timeouts = { update = "10s" } }`)
 	r.set("delivery", map[string]any{"strategy": "pull_request", "wait_for_merge": true})
 	r.promote(3)
 	r.expectError([]string{"The pull request is not merged yet", "the next apply continues to wait"},

@@ -182,7 +182,7 @@ func TestAccCommitStatusFailingBackend(t *testing.T) {
 	s.expectStatus("kalypso/dev", "pending", 1)
 
 	s.fake.Fail("POST", "/statuses/", -1, githubfake.ServerError(502, 0))
-	s.set("state", "success", "timeouts", map[string]any{"update": "1s"})
+	s.set("state", "success", "timeouts", map[string]any{"update": "5s"})
 	s.expectError(
 		[]string{"GitHub can't be reached", "Bad Gateway", "Set status kalypso/dev of commit " + s.commit},
 		"apply",

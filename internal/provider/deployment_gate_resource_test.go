@@ -130,12 +130,12 @@ func TestAccDeploymentGateTimeout(t *testing.T) {
 	g := newGateRoot(t)
 	first := g.render(nil, map[string]string{"large": "one"})
 	g.set("goal", map[string]any{"commit": first})
-	g.set("options", map[string]any{"timeouts": map[string]any{"create": "2s"}})
+	g.set("options", map[string]any{"timeouts": map[string]any{"create": "10s"}})
 	g.report(first, "Pending")
 	g.expectError(
 		[]string{
 			"The deployment did not complete in time",
-			"After 2s",
+			"After 10s",
 			"progressing: large " + azurefake.AKS("a") + ": Kustomization fleet-cluster: not ready",
 		},
 		"apply",

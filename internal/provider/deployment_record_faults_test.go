@@ -342,7 +342,7 @@ func TestAccDeploymentRecordRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	module := readFile(t, filepath.Join(r.folder, "main.tf"))
-	r.write("main.tf", strings.Replace(module, `update = "30s"`, `update = "2s"`, 1))
+	r.write("main.tf", strings.Replace(module, `update = "30s"`, `update = "10s"`, 1))
 	r.observe(map[string]string{"c1": "1.1 current"})
 	r.expectError([]string{"The record can't be stored", "does not answer in time", "Nothing was recorded"}, apply...)
 	if err := tx.Rollback(t.Context()); err != nil {

@@ -75,7 +75,7 @@ func TestAccDeploymentStateAzure(t *testing.T) {
 	// The source does not answer in time.
 	broken := azurefake.Error(http.StatusServiceUnavailable, "ServiceUnavailable", "x")
 	s.Instead(broken, broken, broken, broken, broken, broken)
-	d.set("options", map[string]any{"timeouts": map[string]any{"read": "1s"}})
+	d.set("options", map[string]any{"timeouts": map[string]any{"read": "5s"}})
 	if out := d.apply().text(); !strings.Contains(out, "A source did not answer") ||
 		!strings.Contains(out, "Azure Resource Graph: no answer in time") ||
 		!strings.Contains(out, `"verdict" = "pending"`) ||

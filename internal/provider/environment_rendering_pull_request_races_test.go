@@ -62,15 +62,14 @@ func TestAccPullRequestUnnamedCommits(t *testing.T) {
 	stays(commit)
 }
 
-// TestAccPullRequestMergedWhileWaiting: the apply reports the merge, even if the timeout has passed by then, and if the
-// merge contains foreign changes.
+// TestAccPullRequestMergedWhileWaiting: the apply reports the merge, even if the merge contains foreign changes. A merge
+// just as the time runs out is a row of TestSituations.
 func TestAccPullRequestMergedWhileWaiting(t *testing.T) {
 	t.Parallel()
 	r := newReviewed(t)
 	r.delivery("wait_for_merge", true)
-	r.options("timeouts", map[string]any{"create": "2500ms"})
 	go func() {
-		for !r.fake.HasAnswered("GET", "/pulls/1") { // the first poll, after a second; the next one is at the timeout
+		for !r.fake.HasAnswered("GET", "/pulls/1") { // it waits
 			time.Sleep(20 * time.Millisecond)
 		}
 		r.on.Merge(t, 1, "squash")
@@ -96,7 +95,7 @@ func TestAccPullRequestCreateWaits(t *testing.T) {
 	t.Parallel()
 	r := newReviewed(t)
 	r.delivery("wait_for_merge", true)
-	r.options("timeouts", map[string]any{"create": "2s"})
+	r.options("timeouts", map[string]any{"create": "10s"})
 	r.expectError([]string{
 		"The pull request is not merged yet", "The state does not know pull request 1",
 		"If you abandon the rendering, close it",

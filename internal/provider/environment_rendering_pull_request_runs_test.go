@@ -58,7 +58,7 @@ func TestAccPullRequestWaits(t *testing.T) {
 	t.Parallel()
 	r := newReviewed(t)
 	r.delivery("wait_for_merge", true)
-	r.options("timeouts", map[string]any{"create": "3s", "update": "3s"})
+	r.options("timeouts", map[string]any{"create": "10s", "update": "10s"})
 	short := func() {
 		t.Helper()
 		r.expectError([]string{"The pull request is not merged yet", "the next apply continues to wait"}, "apply",
@@ -92,7 +92,7 @@ func TestAccPullRequestWaits(t *testing.T) {
 	r.expectPulls("merged")
 
 	r.set("value", "2")
-	r.options("timeouts", map[string]any{"update": "3s"})
+	r.options("timeouts", map[string]any{"update": "10s"})
 	short()
 	r.on.Close(t, r.last().Number)
 	r.expectError(
@@ -111,7 +111,7 @@ func TestAccPullRequestWaits(t *testing.T) {
 	r.expectDelivered(true, "merged")
 	r.expectPulls("merged", "closed", "merged")
 	// A destroy waits too; once the removal is merged, there is nothing left to destroy.
-	r.options("deletion_protection", false, "timeouts", map[string]any{"delete": "2s"})
+	r.options("deletion_protection", false, "timeouts", map[string]any{"delete": "10s"})
 	r.apply()
 	r.expectError([]string{"The pull request is not merged yet"}, "destroy", "-no-color", "-auto-approve")
 	r.on.Merge(t, r.expectPulls("merged", "closed", "merged", "open").Number, "squash")

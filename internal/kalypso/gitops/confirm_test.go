@@ -38,7 +38,7 @@ func TestUpdateLostAnswer(t *testing.T) {
 			fault.Serve = true
 			test(&fault)
 			server.Fail(fault)
-			ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 			defer cancel()
 			r, err := open(t, url, "main").Update(ctx, noBackoff, always(edit("ours", folder("large", first))))
 			if err != nil {

@@ -184,7 +184,7 @@ func TestHeaderTimeout(t *testing.T) {
 	repo := gitserver.InitBare(t)
 	head := gitserver.Seed(t, repo, "main", map[string]string{"a": "1"})
 	server, url := gitserver.Serve(t, repo)
-	patience := gitremote.WithHeaderTimeout(300 * time.Millisecond)
+	patience := gitremote.WithHeaderTimeout(2 * time.Second)
 	for _, method := range []string{http.MethodGet, http.MethodPost} {
 		server.Fail(gitserver.Fault{Method: method, Hang: true})
 		err := readAll(t.Context(), open(t, url, nil, patience), head)

@@ -50,17 +50,28 @@ func shapeOf(line []byte, whole uint64) uint64 {
 	if class == otherValue {
 		start, end = len(line), 0
 	}
-	for i, c := range line[:start] {
-		if c == '?' && (i == 0 || !isAlphanumeric(line[i-1])) ||
-			c == '*' && i+1 < len(line) && (isAlphanumeric(line[i+1]) || line[i+1] == '-' || line[i+1] == '_') {
-			return 0
-		}
+	if mayMakeKey(line[:start]) {
+		return 0
 	}
 	if class == otherValue || bytes.Contains(line[:start], []byte("kind")) { // which may be that of a list
 		return whole | 1
 	}
 	lineBreak := len(line) - start - end
 	return (maphash.Bytes(seed, line[:start])*oddFactor + uint64(class) + uint64(lineBreak)<<8) | 1
+}
+
+// mayMakeKey reports whether a line before its value has a "?" that begins a key, or an alias.
+func mayMakeKey(line []byte) bool {
+	if bytes.IndexByte(line, '?') < 0 && bytes.IndexByte(line, '*') < 0 {
+		return false
+	}
+	for i, c := range line {
+		if c == '?' && (i == 0 || !isAlphanumeric(line[i-1])) ||
+			c == '*' && i+1 < len(line) && (isAlphanumeric(line[i+1]) || line[i+1] == '-' || line[i+1] == '_') {
+			return true
+		}
+	}
+	return false
 }
 
 // valueIn returns where the value of a line begins: after its first key, or after the dashes of lists. If the line has

@@ -108,7 +108,7 @@ func TestCheck(t *testing.T) {
 		t.Error("the program ran without being allowed")
 	}
 	if _, err := (kubernetes.Source{"a": {Kubeconfig: exec, AllowExec: true}}).Reports(
-		withTimeout(t, 5*time.Second),
+		withTimeout(t, time.Minute),
 		rendering,
 	); err != nil {
 		t.Error(err)

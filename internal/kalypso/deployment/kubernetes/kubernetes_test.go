@@ -481,7 +481,7 @@ func TestOffline(t *testing.T) {
 		"not-there": {Kubeconfig: config("http://" + closed.Addr().String())},
 		"html":      {Kubeconfig: server(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "<html>") })},
 	}
-	reports, err := clusters.Reports(withTimeout(t, 3*time.Second), rendering)
+	reports, err := clusters.Reports(withTimeout(t, 10*time.Second), rendering)
 	if err != nil {
 		t.Fatal(err)
 	}

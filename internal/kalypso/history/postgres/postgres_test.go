@@ -289,7 +289,7 @@ func TestUnavailable(t *testing.T) {
 	if _, err := tx.Exec(t.Context(), "SELECT * FROM kalypso.environment FOR UPDATE"); err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 	defer cancel()
 	_, err = s.Record(ctx, history.Recording{Was: observed(1, "a"), Now: observed(2, "b")})
 	if !errors.Is(err, history.ErrUnavailable) || !errors.Is(err, context.DeadlineExceeded) {

@@ -180,11 +180,11 @@ func TestSilentServer(t *testing.T) {
 	p := newPlace(t)
 	opened := must(t)(p.repo.Open(t.Context(), p.proposal()))
 	p.fake.Fail("", "", 2, githubfake.Slow(time.Minute))
-	impatient := p.as(github.Config{Token: p.fake.Token, HeaderTimeout: 200 * time.Millisecond})
+	impatient := p.as(github.Config{Token: p.fake.Token, HeaderTimeout: time.Second})
 	must(t)(impatient.Read(t.Context(), opened.Number))
 	expectWaits(t, p, seconds(1, 2))
 	p.fake.Fail("", "", -1, githubfake.Slow(time.Minute))
-	_, err := impatient.Read(p.within(2*time.Second), opened.Number)
+	_, err := impatient.Read(p.within(30*time.Second), opened.Number)
 	expectError(t, err, hosting.ErrUnavailable, "timeout awaiting response headers")
 }
 
