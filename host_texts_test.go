@@ -20,7 +20,7 @@ var gitHubNames = strings.NewReplacer("GitHub Actions", "", "GitHub App", "", "G
 
 // gitHubTexts are the parts of texts that mean GitHub alone, by file. All others that name GitHub name other hosts too.
 var gitHubTexts = map[string][]string{
-	"internal/kalypso/gitremote/credential.go":            {`"x-access-token" for GitHub`},
+	"internal/kalypso/git/remote/credential.go":           {`"x-access-token" for GitHub`},
 	"internal/provider/promotion/commit_status_schema.go": {"GitHub allows 1,000 statuses"},
 	"internal/provider/configuration/github.go":           {"GitHub"},
 	"templates/guides/ci.md":                              {"GitHub passes no secrets to a pull request from a fork"},
@@ -80,7 +80,7 @@ func TestHostTexts(t *testing.T) {
 // textFiles are the files with texts for users, except those about GitHub alone.
 func textFiles(t *testing.T) (files []string) {
 	t.Helper()
-	skipped := []string{"internal/testing", "internal/kalypso/hosting/github", "internal/provider/corpus"}
+	skipped := []string{"internal/testing", "internal/kalypso/host/github", "internal/provider/corpus"}
 	for _, folder := range []string{"internal", "templates", "examples"} {
 		err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
 			switch {

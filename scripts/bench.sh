@@ -24,7 +24,7 @@ go build -trimpath -ldflags '-X main.version=bench' -o bin/bench/terraform-provi
   echo
   echo "Reading, from a server on loopback:"
   go test -count=1 -v -run 'TestWorkloadsFetches|TestObserveLargeFleet|TestRequests' \
-    ./internal/kalypso/source ./internal/kalypso/deployment/observe ./internal/kalypso/promotion/lookup |
+    ./internal/kalypso/git/source ./internal/kalypso/deployment/observe ./internal/kalypso/promotion/lookup |
     sed -n 's/^.*_test.go:[0-9]*: /- /p'
   echo
   echo "Judging a fleet: 100,000 clusters with 3 configurations each, from Azure by pages, and from reports; and clusters"

@@ -11,9 +11,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	fake "github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/azuredevopsfake"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/azurefake"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/clusters/azurefake"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
+	fake "github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/azuredevopsfake"
 )
 
 // azureDevOpsChain is a chain of dev, which is rendered by pull request, and stage, whose BaseRepo is.

@@ -22,7 +22,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6/tf6server"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitea"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/gitea"
 )
 
 // factories serve the provider within the test, for terraform-plugin-testing.

@@ -6,10 +6,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hostingtest"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostingtest"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/protocol"
 )
 
@@ -18,7 +18,7 @@ type hostStatus struct {
 	protocolRun
 	world  hostingtest.World
 	people hostingtest.Repo
-	repo   hosting.Repo
+	repo   githost.Repo
 	local  string // a bare repo, from which commits are pushed
 	given  map[string]any
 }
@@ -41,7 +41,7 @@ func newHostStatus(t *testing.T, on hosts.Host) *hostStatus {
 }
 
 // as makes the provider use a credential.
-func (s *hostStatus) as(credential hostingtest.Credential) hosting.Host {
+func (s *hostStatus) as(credential hostingtest.Credential) githost.Host {
 	s.t.Helper()
 	host := s.world.Host(s.t, credential)
 	s.config = map[string]any{host.Block(): s.world.Arguments(s.t, credential)}
@@ -81,7 +81,7 @@ func (s *hostStatus) apply() {
 }
 
 // expect compares the last status, and how many there were.
-func (s *hostStatus) expect(state hosting.StatusState, description string, posted int) {
+func (s *hostStatus) expect(state githost.StatusState, description string, posted int) {
 	s.t.Helper()
 	all, _, err := s.repo.StatusHistory(s.t.Context(), s.target())
 	if err != nil {
@@ -121,16 +121,16 @@ var statusesOfHosts = []struct {
 }{
 	{"it is created, changed, and left", func(s *hostStatus) {
 		s.apply()
-		s.expect(hosting.Success, "Rolled out", 1)
+		s.expect(githost.Success, "Rolled out", 1)
 		s.set("state", "failure", "description", nil, "target_url", nil)
 		s.apply()
-		s.expect(hosting.Failure, "", 2)
+		s.expect(githost.Failure, "", 2)
 		first := s.target()
 		s.set("commit", s.commit("2"), "state", "error")
 		s.apply()
-		s.expect(hosting.Errored, "", 1)
+		s.expect(githost.Errored, "", 1)
 		s.destroy()
-		if now, err := s.repo.Status(s.t.Context(), first, "kalypso/dev"); err != nil || now.State != hosting.Failure {
+		if now, err := s.repo.Status(s.t.Context(), first, "kalypso/dev"); err != nil || now.State != githost.Failure {
 			s.t.Errorf("the old commit has %+v, %v", now, err)
 		}
 	}},
@@ -140,9 +140,9 @@ var statusesOfHosts = []struct {
 		s.set("description", "2 of 2")
 		s.apply()
 		if s.world.Traits().UpdatesPending {
-			s.expect(hosting.Pending, "1 of 2", 1)
+			s.expect(githost.Pending, "1 of 2", 1)
 		} else {
-			s.expect(hosting.Pending, "2 of 2", 2)
+			s.expect(githost.Pending, "2 of 2", 2)
 		}
 		s.set("state", "success")
 		s.apply()
@@ -150,15 +150,15 @@ var statusesOfHosts = []struct {
 		if s.world.Traits().UpdatesPending {
 			want = 1
 		}
-		s.expect(hosting.Success, "2 of 2", want)
+		s.expect(githost.Success, "2 of 2", want)
 	}},
 	{"people change it", func(s *hostStatus) {
 		s.set("context", "dev", "description", nil, "target_url", nil)
 		s.apply()
-		s.people.SetStatus(s.t, s.target(), "dev", hosting.Failure)
+		s.people.SetStatus(s.t, s.target(), "dev", githost.Failure)
 		s.apply()
-		s.expect(hosting.Success, "", 3)
-		s.people.SetStatus(s.t, s.target(), "dev", hosting.Success) // the expected status
+		s.expect(githost.Success, "", 3)
+		s.people.SetStatus(s.t, s.target(), "dev", githost.Success) // the expected status
 		s.run(maps.Clone(s.given), s.given)
 		if now, err := s.repo.Status(s.t.Context(), s.target(), "dev"); err != nil || now.Creator != hostingtest.Ann {
 			s.t.Errorf("it is set again: %+v, %v", now, err)
@@ -186,7 +186,7 @@ var statusesOfHosts = []struct {
 			s.world.Pause(s.t)
 			s.run(maps.Clone(s.given), s.given)
 		}
-		s.expect(hosting.Success, "Rolled out", 2)
+		s.expect(githost.Success, "Rolled out", 2)
 	}},
 	{"the host does not have the commit", func(s *hostStatus) {
 		s.set("commit", strings.Repeat("ab", 20))

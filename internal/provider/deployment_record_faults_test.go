@@ -13,15 +13,15 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
+	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
+	gitremote "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/remote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history/gitstore"
+	gitstore "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history/git"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history/observation"
 	postgresstore "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history/postgres"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/observation"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/postgres"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/seeds"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/run/seeds"
 )
 
 // openPostgres opens the store in a schema.
@@ -41,7 +41,7 @@ func openGit(t *testing.T, repo, branch, path string) history.Store {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := gitstore.Open(client, "file://"+repo, branch, path, gitops.Author{Name: "K", Email: "k@acme.io"})
+	s, err := gitstore.Open(client, "file://"+repo, branch, path, gitbranch.Author{Name: "K", Email: "k@acme.io"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/azurefake"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/clusters/azurefake"
 )
 
 // azureRoot makes the module ask a fake Azure.

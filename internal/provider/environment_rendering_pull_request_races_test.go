@@ -62,8 +62,8 @@ func TestAccPullRequestUnnamedCommits(t *testing.T) {
 	stays(commit)
 }
 
-// TestAccPullRequestMergedWhileWaiting: the apply reports the merge, even if the merge contains foreign changes. A merge
-// just as the time runs out is a row of TestSituations.
+// TestAccPullRequestMergedWhileWaiting: the apply reports the merge, even with foreign changes. A merge just as the
+// time runs out is a row of TestSituations.
 func TestAccPullRequestMergedWhileWaiting(t *testing.T) {
 	t.Parallel()
 	r := newReviewed(t)

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/githubfake"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/githubfake"
 )
 
 // TestAccPullRequestNoCredential: a plan that would open a pull request without a credential fails before anything is

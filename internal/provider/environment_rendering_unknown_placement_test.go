@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/seeds"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/run/seeds"
 )
 
 // unknownPlacements lists the cases of testdata/TestAccUnknownPlacement, with the parts of the plan that may be

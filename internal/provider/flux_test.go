@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/apiserver"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/clusters/apiserver"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 

@@ -16,7 +16,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/protocol"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/seeds"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/run/seeds"
 )
 
 var oddTexts = []string{

@@ -13,7 +13,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/kustomize"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/programs/kustomize"
 )
 
 // secretsRoot renders references of resources, of objects in place and of YAML, and explains them.

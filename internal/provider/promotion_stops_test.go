@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/githubfake"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/githubfake"
 )
 
 // expectUnchanged expects that an apply changes no resource and writes nothing to the GitOps branch, and that its plan

@@ -13,11 +13,11 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"sigs.k8s.io/yaml"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/clustersync"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/apiserver"
+	clustersync "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/sync"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/clusters/apiserver"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/golden"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/kustomize"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/programs/kustomize"
 )
 
 // buildFolders builds the folder of each cluster type as a cluster does, and returns the objects by folder. files are

@@ -11,7 +11,7 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/pattern"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/pattern"
 )
 
 // The limits of a schema. Teams write schemas too.

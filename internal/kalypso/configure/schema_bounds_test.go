@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/processor"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/measure/processor"
 )
 
 // references returns n levels, each of which refers to the next one twice, with keyword around the references.

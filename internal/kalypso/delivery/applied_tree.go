@@ -8,16 +8,16 @@ import (
 	"time"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/strategy"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/rollout"
+	giturl "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/url"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/repourl"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/rollout"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/sets"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/strategy"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/render/tree"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/sets"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
 )
 
 // AppliedTree is the tree that one apply leaves at the destination, with its record. It is the fleet's tree, unless a
@@ -326,7 +326,7 @@ func (t *AppliedTree) Stored() []string {
 
 // mayStay returns why folders can't stay as they were delivered, or nil: another repo does not contain them.
 func (c *comparison) mayStay() error {
-	if !c.Moves(c.before) || repourl.Same(c.before.Destination.Repo, c.Destination.Repo) {
+	if !c.Moves(c.before) || giturl.Same(c.before.Destination.Repo, c.Destination.Repo) {
 		return nil
 	}
 	if names := c.Stored(); len(names) > 0 {

@@ -12,16 +12,16 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/drift"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/drift"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/strategy"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/placement"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/strategy"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
+	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/render/tree"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule/placement"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
 )
 
 // The tables below specify what happens to a rendering. A row changes one part of the usual case, in which nothing has
@@ -156,7 +156,7 @@ func (s *situation) proposed(entries string) *Proposal {
 	s.prior.TreeHash = s.desired.Tree.Hash.String()
 	head := usualState(entries)
 	head.Destination.Branch = "deployment/dev"
-	s.state.Proposal = &Proposal{Head: head, Pushed: "head", Number: 7, State: hosting.Open}
+	s.state.Proposal = &Proposal{Head: head, Pushed: "head", Number: 7, State: githost.Open}
 	return s.state.Proposal
 }
 
@@ -500,14 +500,14 @@ func TestDecide(t *testing.T) {
 			s.state.edited("large/a=9 large/b=1 small/c=1")
 		}, "write, changes map[large:+0 -0 ~1], overwrites others on dev"},
 		{"closed without being merged", func(s *situation) {
-			s.proposed("large/a=2 large/b=1 small/c=1").State = hosting.Closed
+			s.proposed("large/a=2 large/b=1 small/c=1").State = githost.Closed
 		}, "keep, pull request 7 was abandoned"},
 		{"closed, and the next different tree", func(s *situation) {
-			s.proposed("large/a=2 large/b=1 small/c=1").State = hosting.Closed
+			s.proposed("large/a=2 large/b=1 small/c=1").State = githost.Closed
 			s.desired.Tree = rendered("large/a=3 large/b=1 small/c=1")
 		}, "write, changes map[large:+0 -0 ~1], pull request 7 was abandoned"},
 		{"closed, and reopen", func(s *situation) {
-			s.proposed("large/a=2 large/b=1 small/c=1").State = hosting.Closed
+			s.proposed("large/a=2 large/b=1 small/c=1").State = githost.Closed
 			s.desired.PullRequest.Reopen = true
 		}, "write, changes map[large:+0 -0 ~1], pull request 7 was abandoned"},
 

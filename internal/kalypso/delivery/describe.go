@@ -7,15 +7,15 @@ import (
 	"slices"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/configure"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/describe"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/describe"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/pullrequest"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/strategy"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/origin"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/pullrequest"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/repourl"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/strategy"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/origin"
+	giturl "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/url"
+	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
 )
 
 // Review configures how a change is described to reviewers.
@@ -37,7 +37,7 @@ const (
 )
 
 // NewReview returns a review whose links lead to a host. Without a host, it has no links.
-func NewReview(host hosting.Host, repo string, detail Detail) Review {
+func NewReview(host githost.Host, repo string, detail Detail) Review {
 	r := Review{Detail: detail}
 	if host == nil {
 		return r
@@ -70,7 +70,7 @@ func (t *AppliedTree) Describe(before *State) string {
 		Path:        at.Path,
 		Policies:    t.policies(),
 		Links:       t.Review.Links,
-		Marker:      hosting.Marker(t.Environment, at.Branch, at.Path),
+		Marker:      githost.Marker(t.Environment, at.Branch, at.Path),
 		MaxLength:   t.Review.max(),
 	}
 	found := foundFolders(before)
@@ -81,7 +81,7 @@ func (t *AppliedTree) Describe(before *State) string {
 	}
 	if was := before.Destination; was.Branch != "" && at.Branch != "" && !was.Same(at) {
 		c.MovedFrom = describe.Destination{Repo: was.Repo, Branch: was.Branch, Path: was.Path}
-		if repourl.Same(was.Repo, at.Repo) {
+		if giturl.Same(was.Repo, at.Repo) {
 			c.MovedFrom.Repo = ""
 		}
 	}
@@ -128,11 +128,11 @@ func nameRegistrations(registrations []*fleet.WorkloadRegistration, moves []desc
 	}
 	byRepo := map[string][]*fleet.WorkloadRegistration{}
 	for _, r := range registrations {
-		key := repourl.Key(r.Repo)
+		key := giturl.Key(r.Repo)
 		byRepo[key] = append(byRepo[key], r)
 	}
 	for i := range moves {
-		for _, r := range byRepo[repourl.Key(moves[i].Repo)] {
+		for _, r := range byRepo[giturl.Key(moves[i].Repo)] {
 			if slices.ContainsFunc(
 				moves[i].Paths,
 				func(file string) bool { return record.Nested(path.Clean(r.Path), file) },
@@ -153,7 +153,7 @@ func DescribeRemoval(at record.Destination, environment string, existing invento
 		Path:        at.Path,
 		Removal:     true,
 		Links:       r.Links,
-		Marker:      hosting.RemovalMarker(environment, at.Branch, at.Path),
+		Marker:      githost.RemovalMarker(environment, at.Branch, at.Path),
 		MaxLength:   r.max(),
 	}
 	c.Before = existing.ShownHash()

@@ -6,18 +6,18 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
+	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/render/tree"
 )
 
 // Edit returns the commit of a change. It neither contains nor renders folders that the branch already contains.
-func (p *PlannedChange) Edit() *gitops.Edit {
+func (p *PlannedChange) Edit() *gitbranch.Edit {
 	t := p.Tree
 	promoted := ""
 	if t.complete {
 		promoted = t.Promotion.Commit
 	}
-	edit := &gitops.Edit{
+	edit := &gitbranch.Edit{
 		Files:   p.Record.Files(t.Destination, promoted),
 		Remove:  p.Remove,
 		Message: p.CommitMessage(),
@@ -36,30 +36,30 @@ func (p *PlannedChange) Edit() *gitops.Edit {
 			edit.Folders = append(edit.Folders, p.clusterTypeFolder(i, at))
 			continue
 		}
-		edit.Folders = append(edit.Folders, gitops.FolderContent{Path: at, Hash: plumbing.Hash(hash), Stored: true})
+		edit.Folders = append(edit.Folders, gitbranch.FolderContent{Path: at, Hash: plumbing.Hash(hash), Stored: true})
 	}
 	return edit
 }
 
 // clusterTypeFolder returns folder i of the fleet's tree, at a path, with what the branch keeps in it. Only targets
 // that the branch does not contain are rendered.
-func (p *PlannedChange) clusterTypeFolder(i int, at string) gitops.FolderContent {
+func (p *PlannedChange) clusterTypeFolder(i int, at string) gitbranch.FolderContent {
 	whole := p.Tree.Tree
 	target := p.Tree.Target()[whole.Folders[i].ClusterType]
-	folder := gitops.FolderContent{
+	folder := gitbranch.FolderContent{
 		Path: at,
 		Hash: plumbing.Hash(target.Hash),
-		Files: func(yield func(gitops.File, error) bool) {
-			yield(gitops.File{Path: tree.ReadmeFile, Content: []byte(tree.Readme)}, nil)
+		Files: func(yield func(gitbranch.File, error) bool) {
+			yield(gitbranch.File{Path: tree.ReadmeFile, Content: []byte(tree.Readme)}, nil)
 		},
 	}
 	for n, target := range whole.Folders[i].Targets {
-		folder.Folders = append(folder.Folders, gitops.FolderContent{
+		folder.Folders = append(folder.Folders, gitbranch.FolderContent{
 			Path: target.Name,
 			Hash: plumbing.Hash(target.Hash),
-			Files: func(yield func(gitops.File, error) bool) {
+			Files: func(yield func(gitbranch.File, error) bool) {
 				for f := range whole.TargetFiles(i, n) {
-					if !yield(gitops.File{Path: f.Path, Content: f.Content}, nil) {
+					if !yield(gitbranch.File{Path: f.Path, Content: f.Content}, nil) {
 						return
 					}
 				}
@@ -69,7 +69,7 @@ func (p *PlannedChange) clusterTypeFolder(i int, at string) gitops.FolderContent
 	for was, is := range inventory.Pairs(target.Targets, p.Tree.Rendered.inventory[whole.Folders[i].ClusterType].Targets) {
 		if is == nil {
 			folder.Folders = append(
-				folder.Folders, gitops.FolderContent{Path: was.Name, Hash: plumbing.Hash(was.Whole), Stored: true},
+				folder.Folders, gitbranch.FolderContent{Path: was.Name, Hash: plumbing.Hash(was.Whole), Stored: true},
 			)
 		}
 	}

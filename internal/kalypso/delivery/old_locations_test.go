@@ -8,10 +8,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/strategy"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/strategy"
+	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
 )
 
 // left has what was delivered to a branch before wait for its removal, by a pull request of that number if it is open.
@@ -45,7 +45,7 @@ func TestOldLocations(t *testing.T) {
 		}, "keep"},
 		{"people closed the tree's pull request", func(s *situation) {
 			s.leftBehind("old", 0)
-			s.proposed("large/a=2 large/b=1 small/c=1").State = hosting.Closed
+			s.proposed("large/a=2 large/b=1 small/c=1").State = githost.Closed
 			s.prior.Commit = ""
 		}, "keep"},
 		{"another tree has to be delivered first", func(s *situation) {

@@ -7,10 +7,10 @@ import (
 	"strings"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/sets"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
+	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/sets"
 )
 
 // PlannedChange is a change of a branch that was read.
@@ -21,7 +21,7 @@ type PlannedChange struct {
 	// Before is the state before the change, for [AppliedTree.Describe]. If the last apply is not known, it contains
 	// the branch's folders: ours and the adopted ones.
 	Before *State
-	Cache  gitops.TreeCache
+	Cache  gitbranch.TreeCache
 }
 
 // PlanChange decides on the change of a branch that contains at. old is the destination before a move within the

@@ -3,12 +3,12 @@ package delivery
 import (
 	"maps"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/drift"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/drift"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/pullrequest"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/sets"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/pullrequest"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
+	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/sets"
 )
 
 // Proposal is a tree that a pull request proposes, and that its target branch does not contain yet.
@@ -18,10 +18,10 @@ type Proposal struct {
 	Pushed string `json:"pushed"` // our commit
 	Number int    `json:"number"` // of the pull request
 	// AutoMerge is the merge method that we requested from the host. It is empty if we requested none.
-	AutoMerge hosting.MergeMethod `json:"auto_merge,omitempty"`
+	AutoMerge githost.MergeMethod `json:"auto_merge,omitempty"`
 	// RequestedReviewers are the reviewers that we requested. The host forgets them once they have reviewed.
 	RequestedReviewers []string                 `json:"requested_reviewers,omitempty"`
-	State              hosting.PullRequestState `json:"state"`
+	State              githost.PullRequestState `json:"state"`
 	// UnwantedDraft says that the pull request is a draft, and neither the configuration nor a freeze made it one.
 	UnwantedDraft bool `json:"unwanted_draft,omitempty"`
 	// Lost says that our branch does not exist any more. Stale says that the pull request can't be merged, because
@@ -39,7 +39,7 @@ type Proposal struct {
 }
 
 // Open reports whether the pull request is open. Otherwise, it was closed without being merged.
-func (p *Proposal) Open() bool { return p != nil && p.State == hosting.Open }
+func (p *Proposal) Open() bool { return p != nil && p.State == githost.Open }
 
 // Broken reports whether the apply has to repair an open pull request.
 func (p *Proposal) Broken() bool {

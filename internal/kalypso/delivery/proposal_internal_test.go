@@ -3,7 +3,7 @@ package delivery
 import (
 	"testing"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/pullrequest"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/pullrequest"
 )
 
 // TestForeignCommitsOnOurBranch: an apply refuses foreign commits on our branch unless the plan listed them.

@@ -9,16 +9,16 @@ import (
 	"io"
 	"slices"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/drift"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/drift"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/placement"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/pullrequest"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/rollout"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/sets"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/strategy"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/pullrequest"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/strategy"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/rollout"
+	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/render/tree"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule/placement"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/sets"
 )
 
 // stateVersion is the version of State, and engineVersion the version of the rendering engine. A state of another
@@ -50,8 +50,8 @@ type State struct {
 	// Seen is the branch as it was last read.
 	Seen BranchState `json:"seen"`
 	// Cache contains the Git trees above our folders, as read at Seen.Head. The next delivery does not read them again.
-	Cache gitops.TreeCache `json:"cache"`
-	Drift []drift.Commit   `json:"drift,omitempty"`
+	Cache gitbranch.TreeCache `json:"cache"`
+	Drift []drift.Commit      `json:"drift,omitempty"`
 	// Past are the deliveries before that one, newest first. RevertKnown says that an earlier run found that people
 	// reverted the branch to one of them, and succeeded.
 	Past        []Delivery `json:"past,omitempty"`

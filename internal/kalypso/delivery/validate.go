@@ -8,12 +8,12 @@ import (
 	"slices"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/pullrequest"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/strategy"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/pullrequest"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/strategy"
+	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
 )
 
 // Validate reports invalid arguments. It skips arguments that are not known yet. It does not validate the fleet.
@@ -29,7 +29,7 @@ func (a *Arguments) Validate() problem.Problems {
 		ps = append(ps, problem.At("Invalid promoted commit",
 			"promoted_commit contains spaces or line breaks. Usually it is a commit hash.", "promoted_commit"))
 	}
-	if a.Message != "" && gitops.CheckMessage(a.Message) != nil {
+	if a.Message != "" && gitbranch.CheckMessage(a.Message) != nil {
 		ps = append(ps, problem.At("Invalid commit message",
 			"commit_message is blank. Write a message, or remove the argument: the default message says what changes.",
 			"commit_message"))
@@ -48,13 +48,13 @@ func ValidateTrailers(trailers map[string]string) problem.Problems {
 		if unknown.Is(key) || unknown.Is(value) {
 			continue
 		}
-		if err := gitops.CheckTrailer(key, value); err != nil {
+		if err := gitbranch.CheckTrailer(key, value); err != nil {
 			p := problem.At(summary, problem.Sentence(err), argument)
 			p.Path = append(p.Path, problem.Key(key))
 			ps = append(ps, p)
 		}
 	}
-	if err := gitops.CheckTrailerKeys(trailers); err != nil {
+	if err := gitbranch.CheckTrailerKeys(trailers); err != nil {
 		ps = append(ps, problem.At(summary, problem.Sentence(err), argument))
 	}
 	return ps

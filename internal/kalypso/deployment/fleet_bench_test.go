@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/memory"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/measure/memory"
 )
 
 // BenchmarkFleet evaluates the reports of 100,000 clusters with 3 configurations each, of 300 cluster types. Every

@@ -12,7 +12,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/secretscan"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/secretscan"
 )
 
 // TestCiphertext: a document that SOPS encrypted, and a SealedSecret, are copied byte for byte by a template, and their

@@ -1,6 +1,6 @@
 package fleet
 
-import "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
+import "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 
 // faults returns the problems that check adds, as faults of a team.
 func faults(check func(*objectProblems)) (ps objectProblems) {

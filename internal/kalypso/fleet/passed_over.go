@@ -3,7 +3,7 @@ package fleet
 import (
 	"fmt"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 )
 
 // CheckPassedOver warns of ConfigMaps whose values reach no assignment, because they lack the label of platform

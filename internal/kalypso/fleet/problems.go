@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 )
 
 // objectProblems collects the problems of one object.

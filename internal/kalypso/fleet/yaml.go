@@ -11,9 +11,9 @@ import (
 	"github.com/agnivade/levenshtein"
 	kjson "sigs.k8s.io/json"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/parallel"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/system/parallel"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 )
 
 // APIVersion is the API version of written objects. Any version of its group is read.

@@ -11,16 +11,16 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/rollout"
+	gitremote "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/remote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history/lookup"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/observation"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/rollout"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history/observation"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 	server "github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/postgres"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/seeds"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/slow"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/run/seeds"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/run/slow"
 )
 
 // look is one run of the pipeline that observes the clusters.

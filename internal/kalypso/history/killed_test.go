@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/observation"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/slow"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history/observation"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/run/slow"
 )
 
 // killedPlace names the variable with the store to which [TestWriteUntilKilled] writes.

@@ -14,10 +14,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/observation"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history/observation"
 	server "github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/postgres"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/seeds"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/slow"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/run/seeds"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/run/slow"
 )
 
 // ran is a run in the model. Times are in milliseconds.

@@ -9,12 +9,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
+	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
+	gitremote "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/remote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history/gitstore"
+	gitstore "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history/git"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history/observation"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history/postgres"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/observation"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 	server "github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/postgres"
 )
@@ -48,7 +48,7 @@ func (p gitPlace) open(t *testing.T) history.Store {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := gitstore.Open(client, "file://"+p.repo, "history", ".", gitops.Author{Name: "K", Email: "k@acme.io"})
+	s, err := gitstore.Open(client, "file://"+p.repo, "history", ".", gitbranch.Author{Name: "K", Email: "k@acme.io"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/observation"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history/observation"
 )
 
 // Start is the time at which instances got a condition, or at which they ended, with the state [Removed].

@@ -1,10 +1,10 @@
-package hosting
+package host
 
 import (
 	"errors"
 	"fmt"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
 )
 
 // The kinds of errors from a host. Tell them apart with [errors.Is].

@@ -1,6 +1,6 @@
-// Package hosting defines what the provider needs from a Git host beyond Git: pull requests and commit statuses. A
+// Package host defines what the provider needs from a Git host beyond Git: pull requests and commit statuses. A
 // package that implements [Host] adds a host; no other code knows which host it uses.
-package hosting
+package host
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package hosting_test
+package host_test
 
 import (
 	"context"
@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
 )
 
 // TestMarker: a marker is one line of a comment for any names, survives a rewrite by a web site, and differs between
@@ -23,18 +23,18 @@ func TestMarker(t *testing.T) {
 		{"ümlaut", "dev", "."},
 	}
 	for i, r := range renderings {
-		marker := hosting.Marker(r[0], r[1], r[2])
+		marker := githost.Marker(r[0], r[1], r[2])
 		inside := strings.TrimSuffix(strings.TrimPrefix(marker, "<!--"), "-->")
 		if strings.ContainsAny(inside, "<>\r\n") || strings.Contains(inside, "--") || len(marker)-len(inside) != 7 {
 			t.Errorf("%q is no comment of one line: %s", r, marker)
 		}
 		for j, o := range renderings {
-			body := "Text\r\n" + hosting.Marker(o[0], o[1], o[2]) + " \r\nmore"
-			if got := hosting.HasMarker(body, marker); got != (i == j) {
+			body := "Text\r\n" + githost.Marker(o[0], o[1], o[2]) + " \r\nmore"
+			if got := githost.HasMarker(body, marker); got != (i == j) {
 				t.Errorf("HasMarker(%q, %q) is %v", body, marker, got)
 			}
 		}
-		if hosting.HasMarker("> "+marker, marker) || hosting.HasMarker("see "+marker, marker) {
+		if githost.HasMarker("> "+marker, marker) || githost.HasMarker("see "+marker, marker) {
 			t.Errorf("a quotation passes as the marker %s", marker)
 		}
 	}
@@ -42,8 +42,8 @@ func TestMarker(t *testing.T) {
 
 // TestError: an error names the operation and the host's message, and unwraps to its kind and cause.
 func TestError(t *testing.T) {
-	err := error(&hosting.Error{
-		Op: "close pull request 4 of acme/gitops", Kind: hosting.ErrUnavailable, Status: 502, Message: "Bad Gateway",
+	err := error(&githost.Error{
+		Op: "close pull request 4 of acme/gitops", Kind: githost.ErrUnavailable, Status: 502, Message: "Bad Gateway",
 		Cause: context.DeadlineExceeded,
 	})
 	want := `close pull request 4 of acme/gitops: the host is not available: "Bad Gateway" (HTTP 502): ` +
@@ -51,12 +51,12 @@ func TestError(t *testing.T) {
 	if got := err.Error(); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
-	for _, kind := range []error{hosting.ErrUnavailable, context.DeadlineExceeded} {
+	for _, kind := range []error{githost.ErrUnavailable, context.DeadlineExceeded} {
 		if !errors.Is(err, kind) {
 			t.Errorf("%v is not %v", err, kind)
 		}
 	}
-	if errors.Is(err, hosting.ErrRateLimited) {
+	if errors.Is(err, githost.ErrRateLimited) {
 		t.Error("it is of another kind too")
 	}
 }
@@ -68,7 +68,7 @@ func TestCheckCommit(t *testing.T) {
 		strings.Repeat("a", 64): false,
 		"main":                  false, "": false, strings.Repeat("a", 40) + "\n": false,
 	} {
-		if err := hosting.CheckCommit(hash); (err == nil) != ok {
+		if err := githost.CheckCommit(hash); (err == nil) != ok {
 			t.Errorf("commit %q: %v", hash, err)
 		}
 	}
@@ -77,7 +77,7 @@ func TestCheckCommit(t *testing.T) {
 // TestErrorIsPrintable: nothing that a host or the network says reaches a terminal as it is.
 func TestErrorIsPrintable(t *testing.T) {
 	const evil, shown = "a\x1b[2J\u202eb", `a\x1b[2J\u202eb`
-	err := &hosting.Error{Op: evil, Kind: hosting.ErrRejected, Message: evil + " said", Cause: errors.New(evil)}
+	err := &githost.Error{Op: evil, Kind: githost.ErrRejected, Message: evil + " said", Cause: errors.New(evil)}
 	if text := err.Error(); strings.Count(text, shown) != 3 || strings.ContainsAny(text, "\x1b\u202e") {
 		t.Errorf("got %q", text)
 	}

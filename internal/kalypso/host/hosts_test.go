@@ -1,18 +1,18 @@
-package hosting_test
+package host_test
 
 import (
 	"errors"
 	"strings"
 	"testing"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting/github"
+	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host/github"
 )
 
 // TestHosts: the server of a repo's URL chooses the host. A repo on no server gets the servers and the reasons.
 func TestHosts(t *testing.T) {
 	t.Parallel()
-	var hosts hosting.Hosts
+	var hosts githost.Hosts
 	for _, base := range []string{"https://github.com", "https://git.acme.io"} {
 		host, err := github.New(github.Config{BaseURL: base})
 		if err != nil {
@@ -35,14 +35,14 @@ func TestHosts(t *testing.T) {
 			}
 			continue
 		}
-		var e *hosting.Error
-		if !errors.As(err, &e) || !errors.Is(err, hosting.ErrOtherHost) || !strings.HasSuffix(err.Error(), tt.want) ||
+		var e *githost.Error
+		if !errors.As(err, &e) || !errors.Is(err, githost.ErrOtherHost) || !strings.HasSuffix(err.Error(), tt.want) ||
 			e.Host != "GitHub" || e.Block != "github" {
 			t.Errorf("%s: got %#v\n%v", tt.url, e, err)
 		}
 	}
 	if _, err := hosts.Repo("https://user:canary@github.com/acme/gitops"); err == nil ||
-		errors.Is(err, hosting.ErrOtherHost) || strings.Contains(err.Error(), "canary") {
+		errors.Is(err, githost.ErrOtherHost) || strings.Contains(err.Error(), "canary") {
 		t.Errorf("an invalid URL: %v", err)
 	}
 }

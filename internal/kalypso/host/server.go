@@ -1,4 +1,4 @@
-package hosting
+package host
 
 import (
 	"cmp"
@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/repourl"
+	giturl "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/url"
 )
 
 // Server is the server on which a host serves repos.
@@ -20,7 +20,7 @@ type Server struct {
 // Find returns the parts of a repo's path on the server, without ".git". If the repo is not there, the error is an
 // [ErrOtherHost]. valid reports whether the parts can be a repo, and form says how its path looks.
 func (s Server) Find(repoURL, form string, valid func(parts []string) bool) ([]string, error) {
-	loc, err := repourl.Parse(repoURL)
+	loc, err := giturl.Parse(repoURL)
 	if err != nil {
 		return nil, err
 	}
@@ -36,19 +36,19 @@ func (s Server) Find(repoURL, form string, valid func(parts []string) bool) ([]s
 	}
 	inside, ok := strings.CutPrefix("/"+strings.Trim(loc.Path, "/"), folder+"/")
 	parts := strings.Split(strings.TrimSuffix(inside, ".git"), "/")
-	if !ok || !valid(parts) || repourl.AmbiguousPath(loc.Path) {
+	if !ok || !valid(parts) || giturl.AmbiguousPath(loc.Path) {
 		return nil, other(form)
 	}
 	return parts, nil
 }
 
 // folder returns the folder of the repos in a URL, and whether the URL is on the server.
-func (s Server) folder(loc repourl.URL) (folder string, served bool) {
+func (s Server) folder(loc giturl.URL) (folder string, served bool) {
 	switch loc.Scheme {
-	case repourl.SchemeHTTPS, repourl.SchemeHTTP:
-		web, err := repourl.Parse(s.Web.Scheme + "://" + s.Web.Host + "/")
+	case giturl.SchemeHTTPS, giturl.SchemeHTTP:
+		web, err := giturl.Parse(s.Web.Scheme + "://" + s.Web.Host + "/")
 		return s.Web.Path, err == nil && web.Host == loc.Host && web.Port == loc.Port
-	case repourl.SchemeSSH:
+	case giturl.SchemeSSH:
 		return "", slices.Contains(s.SSH, loc.Host)
 	}
 	return "", false

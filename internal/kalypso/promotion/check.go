@@ -6,10 +6,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/status"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
+	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion/status"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
 )
 
 // Check reports errors in the rules themselves. [unknown.Text] stands for a text that is not known yet.
@@ -39,7 +39,7 @@ func (r Rules) Check() (ps problem.Problems) {
 		if unknown.Is(hash) {
 			return
 		}
-		if err := hosting.CheckCommit(hash); err != nil {
+		if err := githost.CheckCommit(hash); err != nil {
 			report("Invalid commit", fmt.Sprintf("%q: %s", hash, problem.Sentence(err)), path...)
 		}
 	}

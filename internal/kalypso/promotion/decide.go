@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
 )
 
 // ErrNotOnBranch means that the first-parent history of the control plane's branch lacks the pinned commit.
@@ -103,7 +103,7 @@ type choice struct {
 	*Choice
 	count int // of commits after the current one
 	// found contains the latest statuses, by context in lower case and commit.
-	found map[string]map[string][]hosting.Status
+	found map[string]map[string][]githost.Status
 	// events caches [choice.eventsOf] by context.
 	events map[string][]*event
 	// hinted contains the names whose spelling was questioned.
@@ -118,13 +118,13 @@ type choice struct {
 func newChoice(w *World, d *Choice) *choice {
 	c := &choice{
 		World: w, Choice: d, count: w.candidates(),
-		found: map[string]map[string][]hosting.Status{}, events: map[string][]*event{}, hinted: map[string]bool{},
+		found: map[string]map[string][]githost.Status{}, events: map[string][]*event{}, hinted: map[string]bool{},
 	}
 	for commit, statuses := range w.Ledger.ByCommit {
 		for _, s := range statuses {
 			name := strings.ToLower(s.Context)
 			if c.found[name] == nil {
-				c.found[name] = map[string][]hosting.Status{}
+				c.found[name] = map[string][]githost.Status{}
 			}
 			c.found[name][commit] = append(c.found[name][commit], s)
 		}

@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/seeds"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/run/seeds"
 )
 
 // hash returns the commit of a number: the higher, the newer.
@@ -34,7 +34,7 @@ func at(minutes int) time.Time { return noon.Add(time.Duration(minutes) * time.M
 type status struct {
 	commit  int
 	context string
-	state   hosting.StatusState
+	state   githost.StatusState
 	at      int // minutes after noon
 	by      string
 	text    string
@@ -44,20 +44,20 @@ type status struct {
 // ledger returns the statuses of a host.
 func ledger(now int, all ...status) promotion.Ledger {
 	l := promotion.Ledger{Histories: map[string]promotion.StatusHistory{}}
-	l.ByCommit, l.SeenAt = map[string][]hosting.Status{}, at(now)
+	l.ByCommit, l.SeenAt = map[string][]githost.Status{}, at(now)
 	for _, s := range all {
-		one := hosting.Status{
+		one := githost.Status{
 			Context: s.context, State: s.state, Description: s.text, Creator: s.by, CheckRun: s.run, SetAt: at(s.at),
 			SeenAt: at(now),
 		}
 		commit := hash(s.commit)
-		l.ByCommit[commit] = slices.DeleteFunc(l.ByCommit[commit], func(o hosting.Status) bool {
+		l.ByCommit[commit] = slices.DeleteFunc(l.ByCommit[commit], func(o githost.Status) bool {
 			return strings.EqualFold(o.Context, s.context) && !s.run
 		})
 		l.ByCommit[commit] = append(l.ByCommit[commit], one)
 		if !s.run {
 			h := l.Histories[commit]
-			h.Statuses = append([]hosting.Status{one}, h.Statuses...)
+			h.Statuses = append([]githost.Status{one}, h.Statuses...)
 			l.Histories[commit] = h
 		}
 	}
@@ -96,9 +96,9 @@ func byCI(w *promotion.World) {
 // TestDecide has a row for each bullet of the rules.
 func TestDecide(t *testing.T) {
 	ok := func(commit, at int) status {
-		return status{commit: commit, context: stage, state: hosting.Success, at: at, by: "ci[bot]"}
+		return status{commit: commit, context: stage, state: githost.Success, at: at, by: "ci[bot]"}
 	}
-	no := func(commit, at int, state hosting.StatusState) status {
+	no := func(commit, at int, state githost.StatusState) status {
 		return status{commit: commit, context: stage, state: state, at: at, by: "ci[bot]"}
 	}
 	for name, tc := range map[string]struct {
@@ -112,7 +112,7 @@ func TestDecide(t *testing.T) {
 		"no newer commit": {prod(func(w *promotion.World) { w.Current.Commit = hash(5) }), "up_to_date", 5, "",
 			"no newer commit waits", ""},
 		"the newest commit whose gates are open": {
-			prod(nil, ok(2, 1), ok(3, 2), no(4, 3, hosting.Pending)), "promote", 3,
+			prod(nil, ok(2, 1), ok(3, 2), no(4, 3, githost.Pending)), "promote", 3,
 			`c004: stage: status "stage environment" is pending by ci[bot]`, "Promote", "",
 		},
 		"no gate is open": {prod(nil), "hold", 1, "no status", "no newer commit may be promoted yet",
@@ -122,15 +122,15 @@ func TestDecide(t *testing.T) {
 			"promote", 2, "", "after nothing", ""},
 		"nothing promoted and no gate is open": {prod(func(w *promotion.World) { w.Current.Commit = "" }), "hold", -1,
 			"no status", "has no promoted commit", ""},
-		"Kalypso's pending Deployed is good": {prod(nil, status{commit: 2, context: stage, state: hosting.Pending,
+		"Kalypso's pending Deployed is good": {prod(nil, status{commit: 2, context: stage, state: githost.Pending,
 			text: "Deployed"}), "promote", 2, "", "", ""},
-		"Kalypso's pending Deploying is not good": {prod(nil, status{commit: 2, context: stage, state: hosting.Pending,
+		"Kalypso's pending Deploying is not good": {prod(nil, status{commit: 2, context: stage, state: githost.Pending,
 			text: "Deploying"}), "hold", 1, "Deploying", "", ""},
 		"an unknown context, and the reason lists the existing ones": {prod(nil, status{commit: 2, context: "stag",
-			state: hosting.Success}),
+			state: githost.Success}),
 			"hold", 1, `check the name: there are ["stag"]`, "", ""},
 		"contexts ignore case": {prod(nil, status{commit: 2, context: "Stage Environment",
-			state: hosting.Success}), "promote", 2, "", "", ""},
+			state: githost.Success}), "promote", 2, "", "", ""},
 		"a status by another account keeps the gate closed": {
 			prod(func(w *promotion.World) { w.After[0].By = "acme-ci[bot]" }, ok(2, 1)), "hold", 1,
 			`"acme-ci[bot]" set none of the latest statuses`, "", "",
@@ -143,25 +143,25 @@ func TestDecide(t *testing.T) {
 		"statuses and check runs": {
 			prod(func(w *promotion.World) { w.Statuses = []promotion.StatusGate{{Name: "ci"}, {Name: "qa"}} },
 				ok(2, 1), ok(3, 1),
-				status{commit: 2, context: "ci", state: hosting.Success, run: true},
-				status{commit: 2, context: "qa", state: hosting.Success},
-				status{commit: 3, context: "ci", state: hosting.Success, run: true},
-				status{commit: 3, context: "qa", state: hosting.Failure, by: "eve"}),
+				status{commit: 2, context: "ci", state: githost.Success, run: true},
+				status{commit: 2, context: "qa", state: githost.Success},
+				status{commit: 3, context: "ci", state: githost.Success, run: true},
+				status{commit: 3, context: "qa", state: githost.Failure, by: "eve"}),
 			"promote", 2, `c003: qa: status "qa" is failure by eve`, "", "",
 		},
 		"a status by another account is ignored": {
-			prod(byCI, status{2, "ci", hosting.Success, 1, "eve", "", false}), "hold", 1,
+			prod(byCI, status{2, "ci", githost.Success, 1, "eve", "", false}), "hold", 1,
 			`status "ci" is success by eve at 2026-03-01T12:01:00Z, and only one by "ci[bot]" counts; ` +
 				`"ci[bot]" set none of the latest statuses`, "", "",
 		},
 		"a status by the right account counts beside one by another": {
-			prod(byCI, status{2, "ci", hosting.Success, 1, "CI[bot]", "", true},
-				status{2, "ci", hosting.Failure, 1, "eve", "", true}), "promote", 2, "", "by CI[bot]", "",
+			prod(byCI, status{2, "ci", githost.Success, 1, "CI[bot]", "", true},
+				status{2, "ci", githost.Failure, 1, "eve", "", true}), "promote", 2, "", "by CI[bot]", "",
 		},
 		"all check runs of a name": {
 			prod(func(w *promotion.World) { w.After, w.Statuses = nil, []promotion.StatusGate{{Name: "ci"}} },
-				status{commit: 2, context: "ci", state: hosting.Success, run: true},
-				status{commit: 2, context: "ci", state: hosting.Errored, text: "skipped", run: true}),
+				status{commit: 2, context: "ci", state: githost.Success, run: true},
+				status{commit: 2, context: "ci", state: githost.Errored, text: "skipped", run: true}),
 			"hold", 1, `c002: ci: check run "ci" is error`, "", "",
 		},
 
@@ -171,9 +171,9 @@ func TestDecide(t *testing.T) {
 			"needs a good status at 2026-03-01T16:00:00Z or later", "", ""},
 		"statuses of a dead pipeline do not count": {prod(soak(4*time.Hour), ok(2, 0)), "hold", 1,
 			"needs a good status", "", ""},
-		"a failure restarts the soak": {prod(soak(4*time.Hour), ok(2, 0), no(2, 60, hosting.Failure), ok(2, 120),
+		"a failure restarts the soak": {prod(soak(4*time.Hour), ok(2, 0), no(2, 60, githost.Failure), ok(2, 120),
 			ok(2, 300)), "hold", 1, "from 2026-03-01T14:00:00Z on", "", ""},
-		"a pending status restarts the soak": {prod(soak(4*time.Hour), ok(2, 0), no(2, 60, hosting.Pending), ok(2, 120),
+		"a pending status restarts the soak": {prod(soak(4*time.Hour), ok(2, 0), no(2, 60, githost.Pending), ok(2, 120),
 			ok(2, 300)), "hold", 1, "from 2026-03-01T14:00:00Z on, and needs a good status at 2026-03-01T18:00:00Z or later; " +
 			"its soak began anew, since it was pending at 2026-03-01T13:00:00Z", "", ""},
 		"a gap restarts the soak": {prod(renewed(time.Hour), ok(2, 0), ok(2, 60), ok(2, 121), ok(2, 180), ok(2, 240)),
@@ -187,7 +187,7 @@ func TestDecide(t *testing.T) {
 		"a status by another account renews nothing": {prod(func(w *promotion.World) {
 			renewed(2 * time.Hour)(w)
 			w.After[0].By = "ci[bot]"
-		}, ok(2, 0), status{2, stage, hosting.Success, 120, "eve", "", false}, ok(2, 240)), "hold", 1,
+		}, ok(2, 0), status{2, stage, githost.Success, 120, "eve", "", false}, ok(2, 240)), "hold", 1,
 			"no good status came from 2026-03-01T12:00:00Z to 2026-03-01T16:00:00Z", "", ""},
 		"the statuses of a commit can't be read": {prod(func(w *promotion.World) {
 			w.Ledger.Unread = map[string]string{hash(3): "it has too many statuses"}
@@ -200,7 +200,7 @@ func TestDecide(t *testing.T) {
 		"a soak beside a commit whose history can be read": {prod(func(w *promotion.World) {
 			soak(4 * time.Hour)(w)
 			w.Ledger.Unread = map[string]string{hash(3): "it has too many statuses"}
-			w.Ledger.Histories[hash(3)] = promotion.StatusHistory{Statuses: []hosting.Status{{Context: stage, SetAt: at(60)}}}
+			w.Ledger.Histories[hash(3)] = promotion.StatusHistory{Statuses: []githost.Status{{Context: stage, SetAt: at(60)}}}
 		}, ok(2, 0), ok(2, 240)), "hold", 1, "it soaks 4h from 2026-03-01T16:00:00Z on", "", ""},
 		"the host removed the first statuses of a soak": {prod(soak(4*time.Hour), ok(2, 240), ok(2, 300)), "hold", 1,
 			"it soaks 4h from 2026-03-01T16:00:00Z on, and needs a good status at 2026-03-01T20:00:00Z or later", "", ""},
@@ -212,27 +212,27 @@ func TestDecide(t *testing.T) {
 		"the host lists no status of a commit between, but shows the latest": {prod(func(w *promotion.World) {
 			soak(4 * time.Hour)(w)
 			w.Ledger.Histories[hash(3)] = promotion.StatusHistory{}
-		}, ok(2, 0), no(3, 60, hosting.Pending), ok(2, 240)), "hold", 1, "it soaks 4h from 2026-03-01T16:00:00Z on", "", ""},
+		}, ok(2, 0), no(3, 60, githost.Pending), ok(2, 240)), "hold", 1, "it soaks 4h from 2026-03-01T16:00:00Z on", "", ""},
 		"the host removed the statuses of the current commit, which dwells": {prod(func(w *promotion.World) {
 			w.Dwell = time.Hour
 		}, ok(2, 0)), "hold", 1, "", `has no status "prod environment"`, ""},
-		"the newest status is not good": {prod(soak(time.Hour), ok(2, 0), ok(2, 120), no(2, 130, hosting.Pending)),
+		"the newest status is not good": {prod(soak(time.Hour), ok(2, 0), ok(2, 120), no(2, 130, githost.Pending)),
 			"hold", 1, "is pending", "", ""},
-		"a fix that replaced the commit": {prod(soak(4*time.Hour), ok(2, 0), no(3, 60, hosting.Pending), ok(2, 300)),
+		"a fix that replaced the commit": {prod(soak(4*time.Hour), ok(2, 0), no(3, 60, githost.Pending), ok(2, 300)),
 			"hold", 1, "", "", ""},
-		"a commit replaced after its soak": {prod(soak(time.Hour), ok(2, 0), ok(2, 60), no(3, 90, hosting.Pending)),
+		"a commit replaced after its soak": {prod(soak(time.Hour), ok(2, 0), ok(2, 60), no(3, 90, githost.Pending)),
 			"promote", 2, "c003", "", ""},
-		"a commit that returned after it was replaced": {prod(soak(time.Hour), ok(2, 0), no(3, 10, hosting.Pending),
+		"a commit that returned after it was replaced": {prod(soak(time.Hour), ok(2, 0), no(3, 10, githost.Pending),
 			ok(2, 20),
 			ok(2, 80)), "promote", 2, "c003", "soaked 1h since 2026-03-01T12:20:00Z", ""},
 		"a commit replaced by an older one": {prod(soak(time.Hour), ok(2, 0), ok(0, 30), ok(2, 70)), "hold", 1, "", "",
 			""},
 		"a failure discards earlier runs of the commit": {prod(soak(time.Hour), ok(2, 0), ok(2, 70), no(2, 80,
-			hosting.Failure),
+			githost.Failure),
 			ok(2, 90)), "hold", 1, "", "", ""},
 		"a soak proven by another account": {
 			prod(func(w *promotion.World) { w.After[0].Soak, w.After[0].By = time.Hour, "ci[bot]" },
-				status{commit: 2, context: stage, state: hosting.Success, at: 0, by: "eve"},
+				status{commit: 2, context: stage, state: githost.Success, at: 0, by: "eve"},
 				ok(2, 60)), "hold", 1, "from 2026-03-01T13:00:00Z on", "", "",
 		},
 
@@ -255,7 +255,7 @@ func TestDecide(t *testing.T) {
 		"dwell over": {prod(func(w *promotion.World) { w.Dwell = time.Hour }, ok(2, 1), own(1, 540)),
 			"promote", 2, "", "", ""},
 		"a failed commit does not dwell": {prod(func(w *promotion.World) { w.Dwell = time.Hour }, ok(2, 1),
-			status{commit: 1, context: "prod environment", state: hosting.Failure, at: 590}), "promote", 2, "", "", ""},
+			status{commit: 1, context: "prod environment", state: githost.Failure, at: 590}), "promote", 2, "", "", ""},
 		"approved does not wait for a dwell": {prod(func(w *promotion.World) {
 			w.Dwell, w.Approved = time.Hour,
 				[]string{hash(3)}
@@ -408,7 +408,7 @@ func TestDecide(t *testing.T) {
 		"our account sets our own context": {prod(func(w *promotion.World) { w.Ledger.Viewer = "ci[bot]" }, ok(2, 1),
 			own(1, 2)), "promote", 2, "", "", ""},
 		"Kalypso's descriptions in our own context": {prod(func(w *promotion.World) { w.Ledger.Viewer = "ci[bot]" }, ok(2, 1),
-			status{commit: 5, context: "prod environment", state: hosting.Pending, text: "Deploying",
+			status{commit: 5, context: "prod environment", state: githost.Pending, text: "Deploying",
 				by: "ci[bot]"}), "promote", 2, "", "", "Unexpected reporter"},
 		"more than 500 commits are reported": {prod(func(w *promotion.World) { w.History.Commits = hashes(600, 0) },
 			ok(600, 1)), "promote", 600, "", "", "More commits than candidates"},
@@ -494,7 +494,7 @@ func TestPinOfLostCommit(t *testing.T) {
 			}
 			w.Current.Commit, w.Current.RolledBack = d.Commit, d.RolledBack
 			w.Pinned, w.History.Commits = "", hashes(6, 0)
-			w.Ledger = ledger(600, status{commit: 6, context: stage, state: hosting.Success, at: 1})
+			w.Ledger = ledger(600, status{commit: 6, context: stage, state: githost.Success, at: 1})
 			want := promotion.Promote
 			if tc.want != "" {
 				want = promotion.Hold
@@ -512,7 +512,7 @@ func TestPinOfLostCommit(t *testing.T) {
 // TestUnproven has a row for each reason why the gates of the current commit hold now, or do not.
 func TestUnproven(t *testing.T) {
 	ok := func(commit, at int) status {
-		return status{commit: commit, context: stage, state: hosting.Success, at: at, by: "ci[bot]"}
+		return status{commit: commit, context: stage, state: githost.Success, at: at, by: "ci[bot]"}
 	}
 	rolledBack := func(to int) func(*promotion.World) {
 		return func(w *promotion.World) {
@@ -527,7 +527,7 @@ func TestUnproven(t *testing.T) {
 		"its gates hold":       {prod(nil, ok(1, 1)), ""},
 		"its gates are closed": {prod(nil, ok(2, 1)), `stage: no status "stage environment"`},
 		"its environment failed": {
-			prod(nil, status{commit: 1, context: stage, state: hosting.Failure, at: 1}), "is failure",
+			prod(nil, status{commit: 1, context: stage, state: githost.Failure, at: 1}), "is failure",
 		},
 		"nothing is promoted":     {prod(func(w *promotion.World) { w.Current.Commit = "" }), ""},
 		"it is pinned":            {prod(func(w *promotion.World) { w.Pinned = hash(1) }), ""},
@@ -582,7 +582,7 @@ func TestUnproven(t *testing.T) {
 }
 
 func own(commit, at int) status {
-	return status{commit: commit, context: "prod environment", state: hosting.Success, at: at, by: "ci[bot]"}
+	return status{commit: commit, context: "prod environment", state: githost.Success, at: at, by: "ci[bot]"}
 }
 
 // A pin that is not on the branch, such as a commit of a fork, is an error.
@@ -632,7 +632,7 @@ func TestRolledBack(t *testing.T) {
 // A decision requests only the histories that it needs.
 func TestUnread(t *testing.T) {
 	ok := func(commit, at int) status {
-		return status{commit: commit, context: stage, state: hosting.Success, at: at}
+		return status{commit: commit, context: stage, state: githost.Success, at: at}
 	}
 	w := prod(soak(time.Hour), ok(2, 0), ok(2, 60), ok(3, 90), ok(3, 100), ok(4, 110), ok(4, 115))
 	w.Dwell = 0
@@ -663,7 +663,7 @@ func TestUnread(t *testing.T) {
 func TestReasonIsStable(t *testing.T) {
 	decide := func(change func(*promotion.World), at int) *promotion.Choice {
 		t.Helper()
-		d, err := promotion.Decide(prod(change, status{commit: 2, context: stage, state: hosting.Success, at: at, by: "ci",
+		d, err := promotion.Decide(prod(change, status{commit: 2, context: stage, state: githost.Success, at: at, by: "ci",
 			text: "closes #12"}))
 		if err != nil {
 			t.Fatal(err)
@@ -712,8 +712,8 @@ func TestRemovedStatuses(t *testing.T) {
 		for minute := 0; minute < 600; minute += 1 + r.IntN(90) {
 			all = append(all, status{
 				commit: r.IntN(5), context: []string{stage, stage, "prod environment"}[r.IntN(3)], at: minute, by: "ci[bot]",
-				state: []hosting.StatusState{
-					hosting.Success, hosting.Success, hosting.Success, hosting.Success, hosting.Pending, hosting.Failure,
+				state: []githost.StatusState{
+					githost.Success, githost.Success, githost.Success, githost.Success, githost.Pending, githost.Failure,
 				}[r.IntN(6)],
 			})
 		}

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
+	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
 )
 
 // proof is the reason why a commit may be chosen.
@@ -18,15 +18,15 @@ type proof struct {
 }
 
 const (
-	pending = hosting.Pending
+	pending = githost.Pending
 	// descriptionDeployed is the description that Kalypso's workflows give a pending status once an environment runs the
 	// commit and another environment follows.
 	descriptionDeployed = "Deployed"
 )
 
 // isGood reports whether a status proves that the environment runs the commit.
-func isGood(s hosting.Status) bool {
-	return s.State == hosting.Success || s.State == pending && s.Description == descriptionDeployed
+func isGood(s githost.Status) bool {
+	return s.State == githost.Success || s.State == pending && s.Description == descriptionDeployed
 }
 
 // judge returns the proof that a commit may be chosen, or the closed gates.
@@ -111,7 +111,7 @@ func (c *choice) judgeStatus(g StatusGate, commit string) (string, *Waiting) {
 		return wait("", "no status and no check run%s", c.noteUnknownName(g.Name))
 	}
 	others := found[0]
-	found = slices.DeleteFunc(slices.Clone(found), func(s hosting.Status) bool { return !mayBeBy(s, g.By) })
+	found = slices.DeleteFunc(slices.Clone(found), func(s githost.Status) bool { return !mayBeBy(s, g.By) })
 	if len(found) == 0 {
 		return wait(others.Creator, "%s, and only one by %q counts%s", describeStatus(others), g.By,
 			c.noteUnknownCreator(g.Name, g.By))
@@ -120,7 +120,7 @@ func (c *choice) judgeStatus(g StatusGate, commit string) (string, *Waiting) {
 		switch {
 		case c.isFuture(s):
 			return wait(s.Creator, "%s, which is in the future", describeStatus(s))
-		case s.State != hosting.Success:
+		case s.State != githost.Success:
 			return wait(s.Creator, "%s", describeStatus(s))
 		}
 	}
@@ -138,7 +138,7 @@ func (c *choice) judgeGate(g Gate, commit string) (string, *Waiting) {
 			return wait("", "environment %q has no promoted commit", g.Name)
 		case d.Commit != commit:
 			return wait("", "environment %q is at %s: %s", g.Name, short(d.Commit), printable.Line(d.Verdict))
-		case d.Verdict != string(hosting.Success):
+		case d.Verdict != string(githost.Success):
 			return wait("", "environment %q: %s", g.Name, printable.Line(d.Verdict))
 		}
 		return fmt.Sprintf("environment %q runs it: %s", g.Name, printable.Line(d.Verdict)), nil
@@ -170,7 +170,7 @@ func (c *choice) unreadable(commit string) string {
 }
 
 // mayBeBy reports whether the creator of a status may open a gate that names who may.
-func mayBeBy(s hosting.Status, by string) bool { return by == "" || sameLogin(s.Creator, by) }
+func mayBeBy(s githost.Status, by string) bool { return by == "" || sameLogin(s.Creator, by) }
 
 // sameLogin compares two logins. Logins are ASCII, and only ASCII letters have a case: strings.EqualFold takes the
 // Kelvin sign for a k.
@@ -185,22 +185,22 @@ func sameLogin(a, b string) bool {
 }
 
 // all returns the latest statuses and check runs with a name.
-func (c *choice) all(commit, name string) []hosting.Status {
+func (c *choice) all(commit, name string) []githost.Status {
 	return c.found[strings.ToLower(name)][commit]
 }
 
 // latest returns the latest status of a commit in a context.
-func (c *choice) latest(commit, context string) (hosting.Status, bool) {
+func (c *choice) latest(commit, context string) (githost.Status, bool) {
 	for _, s := range c.all(commit, context) {
 		if !s.CheckRun {
 			return s, true
 		}
 	}
-	return hosting.Status{}, false
+	return githost.Status{}, false
 }
 
 // isFuture reports whether a status was set after the host's current time, which makes it unclear.
-func (w *World) isFuture(s hosting.Status) bool {
+func (w *World) isFuture(s githost.Status) bool {
 	return s.SetAt.After(w.Ledger.SeenAt.Add(MaxSkew))
 }
 
@@ -226,7 +226,7 @@ func (c *choice) noteUnknownName(name string) string {
 // noteUnknownCreator notes that an account set none of the latest statuses of a context: its name may be misspelled.
 func (c *choice) noteUnknownCreator(name, by string) string {
 	for _, statuses := range c.found[strings.ToLower(name)] {
-		if slices.ContainsFunc(statuses, func(s hosting.Status) bool { return sameLogin(s.Creator, by) }) {
+		if slices.ContainsFunc(statuses, func(s githost.Status) bool { return sameLogin(s.Creator, by) }) {
 			return ""
 		}
 	}
@@ -234,7 +234,7 @@ func (c *choice) noteUnknownCreator(name, by string) string {
 }
 
 // describeStatus describes a status with its creator, time and description.
-func describeStatus(s hosting.Status) string {
+func describeStatus(s githost.Status) string {
 	if s.Description == "" {
 		return factsOf(s)
 	}
@@ -243,7 +243,7 @@ func describeStatus(s hosting.Status) string {
 
 // factsOf describes a status with its creator and time, without the text that its creator chose: commit messages show
 // it.
-func factsOf(s hosting.Status) string {
+func factsOf(s githost.Status) string {
 	kind := "status"
 	if s.CheckRun {
 		kind = "check run"

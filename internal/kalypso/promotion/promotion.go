@@ -10,7 +10,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
 )
 
 // Kind is the kind of a decision.
@@ -133,7 +133,7 @@ type PendingPromotion struct {
 
 // Ledger contains what the host knows about the commits.
 type Ledger struct {
-	hosting.Statuses
+	githost.Statuses
 	Histories map[string]StatusHistory // by commit, as far as they were read
 	// Silence is the reason why the host gave no statuses; "": it gave them.
 	Silence string
@@ -141,7 +141,7 @@ type Ledger struct {
 
 // StatusHistory contains all statuses of a commit, newest first.
 type StatusHistory struct {
-	Statuses []hosting.Status
+	Statuses []githost.Status
 	Partial  bool // older ones exist and were not read
 }
 

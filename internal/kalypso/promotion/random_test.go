@@ -7,11 +7,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/rollout"
+	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/rollout"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/seeds"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/run/seeds"
 )
 
 // environment is an environment of a simulated chain, with the facts about it.
@@ -72,14 +72,14 @@ type chain struct {
 	trees map[string]string
 	// left has, for each removed commit that the server still has, the newest commit of main that it contains.
 	left map[string]string
-	ci   map[string]hosting.StatusState
-	log  map[string][]hosting.Status // newest first
+	ci   map[string]githost.StatusState
+	log  map[string][]githost.Status // newest first
 	all  []*environment
 }
 
 func newChain(t *testing.T, seed uint64) *chain {
-	c := &chain{t: t, seed: seed, rand: rand.New(rand.NewPCG(seed, 17)), ci: map[string]hosting.StatusState{},
-		trees: map[string]string{}, left: map[string]string{}, log: map[string][]hosting.Status{}}
+	c := &chain{t: t, seed: seed, rand: rand.New(rand.NewPCG(seed, 17)), ci: map[string]githost.StatusState{},
+		trees: map[string]string{}, left: map[string]string{}, log: map[string][]githost.Status{}}
 	soaks := []time.Duration{0, 0, time.Hour, 4 * time.Hour}
 	for i := range 3 + c.rand.IntN(3) {
 		e := &environment{name: fmt.Sprintf("env%d", i), waves: c.rand.IntN(2) == 0}
@@ -107,7 +107,7 @@ func newChain(t *testing.T, seed uint64) *chain {
 func (c *chain) commit() {
 	c.next++
 	c.main = append([]string{hash(c.next)}, c.main...)
-	c.ci[hash(c.next)], c.trees[hash(c.next)] = hosting.Pending, fmt.Sprint("tree ", c.next)
+	c.ci[hash(c.next)], c.trees[hash(c.next)] = githost.Pending, fmt.Sprint("tree ", c.next)
 }
 
 // second returns the next second of this minute: pipelines take their time.
@@ -124,19 +124,19 @@ func (c *chain) report(e *environment) {
 	if e.current.Commit == "" {
 		return
 	}
-	s := hosting.Status{Context: promotion.ContextOf(e.name), State: hosting.Success, SetAt: c.second(), Creator: "ci"}
+	s := githost.Status{Context: promotion.ContextOf(e.name), State: githost.Success, SetAt: c.second(), Creator: "ci"}
 	switch {
 	case e.fails:
-		s.State = hosting.Failure
+		s.State = githost.Failure
 		e.ran = append(e.ran, span{e.current.Commit, e.since, c.now, true})
 		e.since = c.now
 	case c.now == e.since && len(c.log[e.current.Commit]) == 0:
-		s.State = hosting.Pending
+		s.State = githost.Pending
 	case c.rand.IntN(4) == 0: // Kalypso's form
-		s.State, s.Description = hosting.Pending, "Deployed"
+		s.State, s.Description = githost.Pending, "Deployed"
 	}
 	for range 1 + c.rand.IntN(2) { // after a lost answer, it is set again
-		c.log[e.current.Commit] = append([]hosting.Status{s}, c.log[e.current.Commit]...)
+		c.log[e.current.Commit] = append([]githost.Status{s}, c.log[e.current.Commit]...)
 	}
 }
 
@@ -150,16 +150,16 @@ func (c *chain) world(e *environment, read []string) promotion.World {
 		w.Current.Delivered = e.deliveries
 	}
 	w.Ledger.Histories = map[string]promotion.StatusHistory{}
-	w.Ledger.ByCommit, w.Ledger.SeenAt = map[string][]hosting.Status{}, at(c.now+c.skew)
+	w.Ledger.ByCommit, w.Ledger.SeenAt = map[string][]githost.Status{}, at(c.now+c.skew)
 	for _, commit := range promotion.StatusesOf(e.rules, w.History, e.current) {
-		var latest []hosting.Status
+		var latest []githost.Status
 		for _, s := range c.log[commit] {
-			if !slices.ContainsFunc(latest, func(o hosting.Status) bool { return o.Context == s.Context }) {
+			if !slices.ContainsFunc(latest, func(o githost.Status) bool { return o.Context == s.Context }) {
 				latest = append(latest, s)
 			}
 		}
 		if state, ok := c.ci[commit]; ok {
-			latest = append(latest, hosting.Status{Context: "ci", State: state, CheckRun: true, SetAt: at(0)})
+			latest = append(latest, githost.Status{Context: "ci", State: state, CheckRun: true, SetAt: at(0)})
 		}
 		w.Ledger.ByCommit[commit] = latest
 	}
@@ -377,7 +377,7 @@ func (c *chain) check(e *environment, d *promotion.Choice) {
 	if tree, there := c.trees[e.current.Commit]; was < 0 && there && c.trees[d.Commit] == tree {
 		return // known good
 	}
-	if len(e.rules.Statuses) > 0 && c.ci[d.Commit] != hosting.Success {
+	if len(e.rules.Statuses) > 0 && c.ci[d.Commit] != githost.Success {
 		fail("ci is %s", c.ci[d.Commit])
 	}
 	for i, g := range e.rules.After {
@@ -445,7 +445,7 @@ func (c *chain) reads(e *environment, commit string) bool {
 
 // reported reports whether a status says that an environment ran a commit. Runs during a dead pipeline are invisible.
 func (c *chain) reported(e *environment, s span) bool {
-	return slices.ContainsFunc(c.log[s.commit], func(status hosting.Status) bool {
+	return slices.ContainsFunc(c.log[s.commit], func(status githost.Status) bool {
 		minute := int(status.SetAt.Sub(at(0)).Minutes())
 		return status.Context == promotion.ContextOf(e.name) && s.from <= minute && minute <= s.to
 	})
@@ -548,8 +548,8 @@ func (c *chain) step() {
 		}
 	}
 	for _, commit := range c.main {
-		if c.ci[commit] == hosting.Pending && c.rand.IntN(4) > 0 {
-			c.ci[commit] = []hosting.StatusState{hosting.Success, hosting.Success, hosting.Failure}[c.rand.IntN(3)]
+		if c.ci[commit] == githost.Pending && c.rand.IntN(4) > 0 {
+			c.ci[commit] = []githost.StatusState{githost.Success, githost.Success, githost.Failure}[c.rand.IntN(3)]
 		}
 	}
 	for range 2 {
@@ -573,7 +573,7 @@ func (c *chain) calm() {
 	}
 	c.commit()
 	for commit := range c.ci {
-		c.ci[commit] = hosting.Success
+		c.ci[commit] = githost.Success
 	}
 	for _, e := range c.all { // the rolled-back commits are gone from the branch: people name a good one
 		for e.current.RolledBack != "" && !slices.Contains(c.main, e.current.RolledBack) {
@@ -644,7 +644,7 @@ func (c *chain) starve(seed uint64) {
 	before := last.takes
 	for range 45 {
 		c.commit()
-		c.ci[c.main[0]] = hosting.Success
+		c.ci[c.main[0]] = githost.Success
 		c.turns(1)
 	}
 	if last.takes == before && !slow {

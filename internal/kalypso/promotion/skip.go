@@ -5,7 +5,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
 )
 
 // skipped returns the reason why a commit after the current one cannot be a candidate, or "".

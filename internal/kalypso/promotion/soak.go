@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/clock"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/system/clock"
 )
 
 // run is a period in which an environment ran a commit.
@@ -26,7 +26,7 @@ func (r run) covers(soak time.Duration) bool { return !r.last.Before(r.start.Add
 
 // event is a status in the context of an environment.
 type event struct {
-	hosting.Status
+	githost.Status
 	commit string
 }
 
@@ -68,7 +68,7 @@ func (c *choice) eventsOf(context string) []*event {
 		statuses := c.all(commit, context)
 		if h, read := c.Ledger.Histories[commit]; read {
 			// A host that removes old statuses may still show the latest one, and no longer list it.
-			removed := slices.DeleteFunc(slices.Clone(statuses), func(s hosting.Status) bool {
+			removed := slices.DeleteFunc(slices.Clone(statuses), func(s githost.Status) bool {
 				return s.CheckRun || len(h.Statuses) > 0 && !s.SetAt.Before(h.Statuses[len(h.Statuses)-1].SetAt)
 			})
 			statuses = slices.Concat(h.Statuses, removed)
@@ -96,7 +96,7 @@ func (r *runner) take(e *event, own, counts bool) {
 	switch {
 	case !own:
 		r.end(e, e.commit, "")
-	case e.State == hosting.Failure:
+	case e.State == githost.Failure:
 		r.all, r.running = nil, false
 	case !isGood(e.Status):
 		r.end(e, "", fmt.Sprintf("it was %s at %s", e.State, stamp(e.SetAt)))
@@ -219,7 +219,7 @@ func (c *choice) dwells() string {
 	case !ok:
 		return fmt.Sprintf("the current commit %s stays %s from its first good status on, and has no status %q",
 			short(commit), clock.Format(c.Dwell), g.Context)
-	case s.State == hosting.Failure, s.State == hosting.Errored:
+	case s.State == githost.Failure, s.State == githost.Errored:
 		return ""
 	case !isGood(s):
 		return fmt.Sprintf("the current commit %s stays %s from its first good status on: %s", short(commit),

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"text/template/parse"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
 )
 
 // scope is the set of inputs that a piece of a template depends on. The piece is rendered once for each combination

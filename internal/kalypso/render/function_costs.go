@@ -3,7 +3,7 @@ package render
 import (
 	"reflect"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/pattern"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/pattern"
 )
 
 // functionCost is the cost model of a function. The zero value describes a function that reads its arguments once,

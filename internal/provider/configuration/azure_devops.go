@@ -10,9 +10,9 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/azure"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/redact"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/repourl"
+	gitremote "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/remote"
+	giturl "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/url"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/redact"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
 
@@ -63,8 +63,8 @@ func newEntraLogins(config azure.Config, now func() time.Time, secrets *redact.S
 
 // serves reports whether a repo gets a token: it is on Azure DevOps Services, over HTTPS.
 func (e *entraLogins) serves(repo string) bool {
-	at, err := repourl.Parse(repo)
-	return e != nil && err == nil && at.Scheme == repourl.SchemeHTTPS && at.IsAzure()
+	at, err := giturl.Parse(repo)
+	return e != nil && err == nil && at.Scheme == giturl.SchemeHTTPS && at.IsAzure()
 }
 
 func (e *entraLogins) login(ctx context.Context, refused gitremote.Login) (gitremote.Login, error) {

@@ -9,12 +9,12 @@ import (
 	"strings"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting/azuredevops"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/redact"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/repourl"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
+	giturl "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/url"
+	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host/azuredevops"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/redact"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
 
@@ -79,9 +79,9 @@ func azureDevOpsEnvironment(variable func(string) string) (token string, organiz
 		if text == "" {
 			continue
 		}
-		at, err := repourl.Parse(strings.TrimRight(text, "/") + "/project/_git/repo")
+		at, err := giturl.Parse(strings.TrimRight(text, "/") + "/project/_git/repo")
 		repo, ok := at.AzureRepo()
-		if err != nil || !ok || at.Scheme != repourl.SchemeHTTPS {
+		if err != nil || !ok || at.Scheme != giturl.SchemeHTTPS {
 			return "", nil
 		}
 		organizations = append(organizations, repo.Organization)
@@ -104,7 +104,7 @@ func (a azureDevOpsSettings) settings() hostSettings {
 		source: "token or entra", hasCredential: a.Token != "" || a.entra != nil, withheld: a.withheld,
 		unknown: AnyUnknown(a.Token, a.BaseURL), serverUnknown: unknown.Is(a.BaseURL), server: a.BaseURL,
 		public: "https://dev.azure.com",
-		open: func(anonymous bool, secrets *redact.Secrets) (hosting.Host, error) {
+		open: func(anonymous bool, secrets *redact.Secrets) (githost.Host, error) {
 			c := azuredevops.Config{
 				Credential: a.credential(), BaseURL: a.BaseURL, UserAgent: userAgent, Secrets: secrets, OnRetry: logWait,
 			}
@@ -121,7 +121,7 @@ func (a azureDevOpsSettings) settings() hostSettings {
 
 // withheld returns why a repo does not get the token: it is for other organisations.
 func (a azureDevOpsSettings) withheld(repo string) string {
-	at, err := repourl.Parse(repo)
+	at, err := giturl.Parse(repo)
 	if err != nil || len(a.Organizations) == 0 {
 		return ""
 	}
@@ -137,7 +137,7 @@ func (a azureDevOpsSettings) withheld(repo string) string {
 func (e *entraLogins) token(ctx context.Context, refused string) (string, error) {
 	token, err := e.tokens.Token(ctx, refused)
 	if errors.Is(err, deployment.ErrNoAnswer) {
-		err = fmt.Errorf("%w: %w", hosting.ErrUnavailable, err)
+		err = fmt.Errorf("%w: %w", githost.ErrUnavailable, err)
 	}
 	return token, err
 }

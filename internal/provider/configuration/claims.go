@@ -7,10 +7,10 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/baserepo"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/repourl"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/status"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/baserepo"
+	giturl "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/url"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion/status"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 )
 
 // configClaims records what the resources of one run manage outside of renderings. It finds two that manage the same.
@@ -46,7 +46,7 @@ func (d *Data) ClaimStatus(a status.Arguments, config tftypes.Value, create bool
 	if AnyUnknown(a.Repo, a.Context, a.Target()) || a.Repo == "" || a.Context == "" || a.Target() == "" {
 		return nil
 	}
-	key := strings.Join([]string{"status", repourl.Key(a.Repo), a.Target(), strings.ToLower(a.Context)}, "\x00")
+	key := strings.Join([]string{"status", giturl.Key(a.Repo), a.Target(), strings.ToLower(a.Context)}, "\x00")
 	if d.configClaims.take(key, config, create) {
 		return nil
 	}
@@ -59,7 +59,7 @@ func (d *Data) ClaimStatus(a status.Arguments, config tftypes.Value, create bool
 // ClaimBaseRepo returns an error if another resource of this run writes the BaseRepo of the same branch.
 func (d *Data) ClaimBaseRepo(at baserepo.EnvironmentBranch, config tftypes.Value, create bool) problem.Problems {
 	if AnyUnknown(at.Repo, at.Branch) ||
-		d.configClaims.take(strings.Join([]string{"base", repourl.Key(at.Repo), at.Branch}, "\x00"), config, create) {
+		d.configClaims.take(strings.Join([]string{"base", giturl.Key(at.Repo), at.Branch}, "\x00"), config, create) {
 		return nil
 	}
 	return problem.Problems{problem.At("Conflicting BaseRepos", fmt.Sprintf(

@@ -13,12 +13,12 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/remote"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/redact"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/source"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
+	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
+	gitremote "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/remote"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/source"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/redact"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
 
@@ -34,7 +34,7 @@ type Data struct {
 	Sources *source.Reader
 	// AllowLocal lets registrations name repos of this machine.
 	AllowLocal bool
-	author     gitops.Author // without a time
+	author     gitbranch.Author // without a time
 	Now        func() time.Time
 	hosts      []hostSettings
 	host       hostOnce
@@ -54,13 +54,13 @@ type Data struct {
 }
 
 // Committer returns the author of a commit that is made now, with trailers beside the provider's.
-func (d *Data) Committer(trailers map[string]string) gitops.Author {
+func (d *Data) Committer(trailers map[string]string) gitbranch.Author {
 	author := d.author
-	author.When, author.Trailers = d.Now(), gitops.MergeTrailers(author.Trailers, trailers)
+	author.When, author.Trailers = d.Now(), gitbranch.MergeTrailers(author.Trailers, trailers)
 	return author
 }
 
-var defaultAuthor = gitops.Author{Name: "Kalypso", Email: "kalypso@localhost"}
+var defaultAuthor = gitbranch.Author{Name: "Kalypso", Email: "kalypso@localhost"}
 
 // Read reads the provider's configuration. It reports errors on their attributes, without the values.
 func Read(v attr.Value, now func() time.Time, diags *diag.Diagnostics) *Data {
@@ -95,7 +95,7 @@ func Read(v attr.Value, now func() time.Time, diags *diag.Diagnostics) *Data {
 	return data
 }
 
-func readAuthor(d tfvalue.Decoder, now time.Time) gitops.Author {
+func readAuthor(d tfvalue.Decoder, now time.Time) gitbranch.Author {
 	author := defaultAuthor
 	author.Signer = readSigner(d, now)
 	author.Trailers = d.StringMap("commit_trailers")
@@ -109,7 +109,7 @@ func readAuthor(d tfvalue.Decoder, now time.Time) gitops.Author {
 		if value == "" {
 			continue
 		}
-		if err := gitops.CheckAuthor(value); err != nil && !unknown.Is(value) {
+		if err := gitbranch.CheckAuthor(value); err != nil && !unknown.Is(value) {
 			given.Report("Invalid commit author", problem.Sentence(err), problem.Attr(attribute))
 		}
 		*field = value

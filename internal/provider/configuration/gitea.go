@@ -3,11 +3,11 @@ package configuration
 import (
 	"github.com/hashicorp/terraform-plugin-framework/provider/schema"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting/gitea"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/redact"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
+	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host/gitea"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/redact"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
 
@@ -53,7 +53,7 @@ func readGitea(d tfvalue.Decoder) []hostSettings {
 	return []hostSettings{{
 		name: "Gitea", block: giteaBlock, noun: pullRequestNoun, credential: credential, source: "token",
 		hasCredential: token != "", unknown: AnyUnknown(token, server), serverUnknown: unknown.Is(server), server: server,
-		open: func(anonymous bool, secrets *redact.Secrets) (hosting.Host, error) {
+		open: func(anonymous bool, secrets *redact.Secrets) (githost.Host, error) {
 			c := gitea.Config{
 				Credential: credential, BaseURL: server, UserAgent: userAgent, Secrets: secrets, OnRetry: logWait,
 			}

@@ -7,11 +7,11 @@ import (
 	"os"
 	"strconv"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting/github"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/redact"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
+	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host/github"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/redact"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
 
@@ -91,7 +91,7 @@ func (g githubSettings) settings() hostSettings {
 		name: "GitHub", block: "github", noun: pullRequestNoun, credential: g.credential(), source: "token or app",
 		hasCredential: g.Token != "" || g.App != nil, unknown: g.unknown(), serverUnknown: unknown.Is(g.BaseURL),
 		server: g.BaseURL, public: "https://github.com",
-		open: func(anonymous bool, secrets *redact.Secrets) (hosting.Host, error) {
+		open: func(anonymous bool, secrets *redact.Secrets) (githost.Host, error) {
 			c := github.Config{
 				Credential: g.credential(), BaseURL: g.BaseURL, UserAgent: userAgent, Secrets: secrets, OnRetry: logWait,
 			}

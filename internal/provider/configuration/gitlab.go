@@ -7,10 +7,10 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework/provider/schema"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting/gitlab"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/redact"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
+	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host/gitlab"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/redact"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
 
@@ -92,7 +92,7 @@ func (g gitlabSettings) settings() hostSettings {
 		name: "GitLab", block: "gitlab", noun: "merge request", credential: g.credential(), source: "token",
 		hasCredential: g.Token != "", unknown: AnyUnknown(g.Token, g.BaseURL), serverUnknown: unknown.Is(g.BaseURL),
 		server: g.BaseURL, public: "https://gitlab.com",
-		open: func(anonymous bool, secrets *redact.Secrets) (hosting.Host, error) {
+		open: func(anonymous bool, secrets *redact.Secrets) (githost.Host, error) {
 			c := gitlab.Config{
 				Credential: g.credential(), BaseURL: g.BaseURL, UserAgent: userAgent, Secrets: secrets, OnRetry: logWait,
 			}

@@ -17,21 +17,21 @@ import (
 	"github.com/hashicorp/terraform-plugin-log/tflog"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/report"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/redact"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/repourl"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
+	gitremote "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/remote"
+	giturl "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/url"
+	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/redact"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
 
 // AppendDeliveryError reports an error of reading or writing a destination, or of its host.
 func AppendDeliveryError(diags *diag.Diagnostics, at record.Destination, err error) {
-	var host *hosting.Error
+	var host *githost.Error
 	var all delivery.RefusalErrors
 	switch {
 	case errors.As(err, &all):
@@ -51,7 +51,7 @@ const userAgent = "terraform-provider-kalypso"
 
 // hostSettings configures one host of repos.
 type hostSettings struct {
-	name, block   string // see [hosting.Host]
+	name, block   string // see [githost.Host]
 	noun          string // what the host calls a pull request
 	credential    string // names where users configure the credential
 	source        string // names the argument of the credential
@@ -63,9 +63,9 @@ type hostSettings struct {
 	// server is base_url, and public the server if it is empty.
 	server, public string
 	// open creates the host, without the credential if it is anonymous. It contacts no server.
-	open func(anonymous bool, secrets *redact.Secrets) (hosting.Host, error)
+	open func(anonymous bool, secrets *redact.Secrets) (githost.Host, error)
 	// anonymous is the host without the credential; nil: it can't be created.
-	anonymous hosting.Host
+	anonymous githost.Host
 }
 
 // readHosts reads the hosts. The public servers are always hosts, without a block. entra signs in to Azure DevOps; nil:
@@ -97,13 +97,13 @@ func (h hostSettings) address() string {
 	for _, api := range []string{"/api/v1", "/api/v3", "/api/v4"} {
 		server = strings.TrimRight(strings.TrimSuffix(server, api), "/")
 	}
-	return repourl.AddressKey(server)
+	return giturl.AddressKey(server)
 }
 
 // hostOnce creates the hosts once. All resources share them and their tokens.
 type hostOnce struct {
 	once sync.Once
-	host hosting.Host
+	host githost.Host
 	err  error
 }
 
@@ -130,13 +130,13 @@ func AppendHostSettingsError(diags *diag.Diagnostics, err error) bool {
 }
 
 // Hosting returns the hosts that the provider is configured for. The configuration must be known.
-func (d *Data) Hosting() (hosting.Host, error) {
+func (d *Data) Hosting() (githost.Host, error) {
 	d.host.once.Do(func() { d.host.host, d.host.err = openHosts(d.hosts, &d.secrets) })
 	return d.host.host, d.host.err
 }
 
-func openHosts(all []hostSettings, secrets *redact.Secrets) (hosting.Host, error) {
-	var hosts hosting.Hosts
+func openHosts(all []hostSettings, secrets *redact.Secrets) (githost.Host, error) {
+	var hosts githost.Hosts
 	for _, settings := range all {
 		host, err := settings.open(false, secrets)
 		if err != nil {
@@ -187,7 +187,7 @@ func (d *Data) Review(repo string, detail delivery.Detail) delivery.Review {
 	if d == nil || slices.ContainsFunc(d.hosts, func(h hostSettings) bool { return h.serverUnknown }) {
 		return delivery.Review{Detail: detail, Incomplete: true}
 	}
-	var hosts hosting.Hosts
+	var hosts githost.Hosts
 	for _, h := range d.hosts {
 		if h.anonymous != nil { // otherwise without links
 			hosts = append(hosts, h.anonymous)
@@ -231,7 +231,7 @@ func logWait(ctx context.Context, reason error, wait time.Duration) {
 }
 
 // HostFor returns the host, or nil after it reported an error.
-func (d *Data) HostFor(diags *diag.Diagnostics) hosting.Host {
+func (d *Data) HostFor(diags *diag.Diagnostics) githost.Host {
 	host, err := d.Hosting()
 	if err != nil {
 		AppendHostSettingsError(diags, err)
@@ -241,7 +241,7 @@ func (d *Data) HostFor(diags *diag.Diagnostics) hosting.Host {
 }
 
 // HostedRepo returns the repo that a URL names on the host, or nil after it reported an error at the argument.
-func (d *Data) HostedRepo(url string, at path.Path, diags *diag.Diagnostics) hosting.Repo {
+func (d *Data) HostedRepo(url string, at path.Path, diags *diag.Diagnostics) githost.Repo {
 	host := d.HostFor(diags)
 	if host == nil {
 		return nil
@@ -318,8 +318,8 @@ const pullRequestNoun = "pull request"
 // AppendHostError turns an error of a host into a diagnostic: what happened, how to fix it, and the host's message.
 // It is shown on the argument that the host refuses, else on that of the repo.
 func AppendHostError(diags *diag.Diagnostics, repo path.Path, err error) {
-	var e hosting.Error
-	if as := (*hosting.Error)(nil); errors.As(err, &as) {
+	var e githost.Error
+	if as := (*githost.Error)(nil); errors.As(err, &as) {
 		e = *as
 	}
 	name := cmp.Or(e.Host, "The host")
@@ -333,29 +333,29 @@ func AppendHostError(diags *diag.Diagnostics, repo path.Path, err error) {
 		diags.AddAttributeError(repo, summary, problem.Sentence(err)+" "+advice+attribute)
 	}
 	switch {
-	case errors.Is(err, hosting.ErrOtherHost):
+	case errors.Is(err, githost.ErrOtherHost):
 		say("Repo is on no configured host", "Check the repo's URL, and base_url in "+block+".")
-	case errors.Is(err, hosting.ErrUnauthenticated):
+	case errors.Is(err, githost.ErrUnauthenticated):
 		say(name+" does not accept the credential", strings.TrimSpace(credential+" "+printable.Line(e.Grant)))
-	case errors.Is(err, hosting.ErrForbidden):
+	case errors.Is(err, githost.ErrForbidden):
 		say(name+" denies the request", printable.Line(cmp.Or(e.Grant, "Grant the credential the permission in the repo.")))
-	case errors.Is(err, hosting.ErrNotVisible):
+	case errors.Is(err, githost.ErrNotVisible):
 		say("Repo not found, or not visible",
 			name+" gives the same answer for both. Check the repo's URL, and that the token or app may use the "+
 				"repo. "+credential)
-	case errors.Is(err, hosting.ErrCommitOnNoBranch):
+	case errors.Is(err, githost.ErrCommitOnNoBranch):
 		say("Commit not found, or on no branch", "Check the hash, and that the commit was pushed to a branch.")
-	case errors.Is(err, hosting.ErrCommitNotFound):
+	case errors.Is(err, githost.ErrCommitNotFound):
 		say("Commit not found", "Check the hash, and that the commit was pushed.")
-	case errors.Is(err, hosting.ErrBranchNotFound), errors.Is(err, hosting.ErrNothingToMerge):
+	case errors.Is(err, githost.ErrBranchNotFound), errors.Is(err, githost.ErrNothingToMerge):
 		say(name+" has not seen the push yet", "Apply again: the next apply continues from what was pushed.")
-	case errors.Is(err, hosting.ErrExists): // the error names the owner, and what to do
+	case errors.Is(err, githost.ErrExists): // the error names the owner, and what to do
 		diags.AddAttributeError(repo, "The branch has another pull request", problem.Sentence(err))
-	case errors.Is(err, hosting.ErrRateLimited):
+	case errors.Is(err, githost.ErrRateLimited):
 		say(name+"'s rate limit", "Apply again later, or raise timeouts.")
-	case errors.Is(err, hosting.ErrUnavailable):
+	case errors.Is(err, githost.ErrUnavailable):
 		say(name+" can't be reached", "Check base_url in "+block+", the network and the server, and try again.")
-	case errors.Is(err, hosting.ErrRejected):
+	case errors.Is(err, githost.ErrRejected):
 		say(name+" refused", "Fix what "+name+" names, and apply again: the next apply continues from what is done.")
 	default:
 		say("Repo can't be used", "Check the repo's URL.")

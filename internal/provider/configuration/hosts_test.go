@@ -9,9 +9,9 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
+	gitremote "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/remote"
+	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
 
@@ -22,17 +22,17 @@ func TestHostDiagnostics(t *testing.T) {
 		kind            error
 		summary, detail string
 	}{
-		{hosting.ErrOtherHost, "Repo is on no configured host", "base_url in forge of the provider"},
-		{hosting.ErrUnauthenticated, "Forge does not accept the credential", "the credential in forge of the provider"},
-		{hosting.ErrForbidden, "Forge denies the request", "Grant the key all."},
-		{hosting.ErrNotVisible, "Repo not found, or not visible", "Forge gives the same answer for both"},
-		{hosting.ErrBranchNotFound, "Forge has not seen the push yet", "Apply again"},
-		{hosting.ErrRateLimited, "Forge's rate limit", "raise timeouts"},
-		{hosting.ErrUnavailable, "Forge can't be reached", "base_url in forge of the provider"},
-		{hosting.ErrRejected, "Forge refused", "Fix what Forge names"},
+		{githost.ErrOtherHost, "Repo is on no configured host", "base_url in forge of the provider"},
+		{githost.ErrUnauthenticated, "Forge does not accept the credential", "the credential in forge of the provider"},
+		{githost.ErrForbidden, "Forge denies the request", "Grant the key all."},
+		{githost.ErrNotVisible, "Repo not found, or not visible", "Forge gives the same answer for both"},
+		{githost.ErrBranchNotFound, "Forge has not seen the push yet", "Apply again"},
+		{githost.ErrRateLimited, "Forge's rate limit", "raise timeouts"},
+		{githost.ErrUnavailable, "Forge can't be reached", "base_url in forge of the provider"},
+		{githost.ErrRejected, "Forge refused", "Fix what Forge names"},
 	} {
 		var diags diag.Diagnostics
-		AppendHostError(&diags, path.Root("repo"), &hosting.Error{
+		AppendHostError(&diags, path.Root("repo"), &githost.Error{
 			Op: "read", Kind: tt.kind, Host: "Forge", Block: "forge", Grant: "Grant the key all.",
 		})
 		if len(diags) != 1 || diags[0].Summary() != tt.summary || !strings.Contains(diags[0].Detail(), tt.detail) ||

@@ -11,9 +11,9 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
+	giturl "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/url"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history/postgres"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/repourl"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
 )
 
@@ -96,7 +96,7 @@ func storeArgument(required bool) schema.SingleNestedAttribute {
 					"repo": schema.StringAttribute{
 						Required: true, MarkdownDescription: "URL of the repo.",
 						Validators: []validator.String{schemas.Valid("repo URL", func(s string) error {
-							_, err := repourl.Parse(s)
+							_, err := giturl.Parse(s)
 							return err
 						})},
 					},

@@ -7,9 +7,9 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/status"
+	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion/status"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
 
@@ -45,7 +45,7 @@ func (m *commitStatusModel) arguments() status.Arguments {
 }
 
 // observe sets the attributes that a read status may have changed.
-func (m *commitStatusModel) observe(found hosting.Status, same status.Same) {
+func (m *commitStatusModel) observe(found githost.Status, same status.Same) {
 	a := m.arguments().Observe(found, same)
 	m.TargetURL, m.SetAt = tfvalue.Nullable(a.TargetURL), tfvalue.NullableTime(found.SetAt)
 	if a.Deployment == nil {

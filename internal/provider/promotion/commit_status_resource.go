@@ -12,9 +12,9 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 	"github.com/hashicorp/terraform-plugin-log/tflog"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/status"
+	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion/status"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/configuration"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
@@ -105,7 +105,7 @@ func (r *commitStatus) ModifyPlan(
 	if r.data != nil {
 		tfvalue.AppendProblems(&resp.Diagnostics, r.data.ClaimStatus(wanted, req.Config.Raw, req.State.Raw.IsNull()))
 	}
-	same := hosting.EqualStatus
+	same := githost.EqualStatus
 	if r.data != nil && r.data.Known && plan.Repo.ValueString() != "" {
 		if repo := r.data.HostedRepo(plan.Repo.ValueString(), path.Root("repo"), &resp.Diagnostics); repo != nil {
 			same = repo.SameStatus
@@ -219,7 +219,7 @@ func (r *commitStatus) Read(ctx context.Context, req resource.ReadRequest, resp 
 	defer cancel()
 	found, err := repo.Status(ctx, last.Target(), last.Context)
 	switch {
-	case errors.Is(err, hosting.ErrCommitNotFound):
+	case errors.Is(err, githost.ErrCommitNotFound):
 		resp.Diagnostics.AddAttributeWarning(
 			path.Root("commit"),
 			"The commit no longer exists",

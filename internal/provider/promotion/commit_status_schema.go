@@ -12,15 +12,15 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/repourl"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/status"
+	giturl "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/url"
+	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion/status"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
 )
 
 func commitStatusSchema(ctx context.Context) schema.Schema {
 	var states, quoted []string
-	for _, s := range hosting.StatusStates {
+	for _, s := range githost.StatusStates {
 		states, quoted = append(states, string(s)), append(quoted, "`"+string(s)+"`")
 	}
 	times := timeouts.Attributes(ctx, timeouts.Opts{Create: true, Read: true, Update: true})
@@ -43,14 +43,14 @@ func commitStatusSchema(ctx context.Context) schema.Schema {
 					"repo must be on github.com, on gitlab.com, or on the server of `base_url` in `github` or `gitlab` of the " +
 					"provider.",
 				Validators: []validator.String{schemas.Valid("repo URL", func(s string) error {
-					_, err := repourl.Parse(s)
+					_, err := giturl.Parse(s)
 					return err
 				})},
 			},
 			"commit": schema.StringAttribute{
 				Optional:            true,
 				MarkdownDescription: "Full hash of the commit. Required without `deployment`.",
-				Validators:          []validator.String{schemas.Valid("commit", hosting.CheckCommit)},
+				Validators:          []validator.String{schemas.Valid("commit", githost.CheckCommit)},
 			},
 			"context": schema.StringAttribute{
 				Required: true,

@@ -13,13 +13,13 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-log/tflog"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
+	gitremote "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/remote"
+	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion/lookup"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/configuration"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
@@ -113,7 +113,7 @@ func appendPromotionError(diags *diag.Diagnostics, request lookup.Request, err e
 		diags.AddAttributeError(path.Root("pinned_commit"), "Pinned commit not on the branch",
 			problem.Sentence(err)+" Name the full hash of a commit that "+
 				"was merged to the branch, and not one of a pull request or a fork.")
-	case errors.Is(err, lookup.ErrNoHost) && errors.Is(err, hosting.ErrOtherHost):
+	case errors.Is(err, lookup.ErrNoHost) && errors.Is(err, githost.ErrOtherHost):
 		diags.AddAttributeError(controlPlane, "No statuses in this repo", fmt.Sprintf(
 			"after, statuses, soak and dwell read commit statuses, and %s is on no configured host. Pass the state of the "+
 				"previous environment as deployed, or set base_url of its host in the provider.",

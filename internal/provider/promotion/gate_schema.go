@@ -9,7 +9,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
 )
 
@@ -25,13 +25,13 @@ func deploymentGateSchema(ctx context.Context) schema.Schema {
 		Optional: true,
 		MarkdownDescription: "The tree that the branch must contain: `tree_hash` of the rendering. This or `commit` is " +
 			"required.",
-		Validators: []validator.String{schemas.Valid("tree hash", hosting.CheckCommit)},
+		Validators: []validator.String{schemas.Valid("tree hash", githost.CheckCommit)},
 	}
 	attributes["commit"] = schema.StringAttribute{
 		Optional: true,
 		MarkdownDescription: "The commit that the branch must contain: `commit_sha` of the rendering, which is null until " +
 			"its pull request is merged. Null is an error without `tree_hash`.",
-		Validators: []validator.String{schemas.Valid("commit", hosting.CheckCommit)},
+		Validators: []validator.String{schemas.Valid("commit", githost.CheckCommit)},
 	}
 	attributes["poll_interval"] = schema.StringAttribute{
 		Optional:            true,

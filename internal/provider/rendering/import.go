@@ -14,10 +14,10 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/remote"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
+	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/configuration"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
@@ -74,7 +74,7 @@ func (r *environmentRendering) ImportState(
 	ctx, cancel := context.WithTimeout(ctx, schemas.ReadTimeout)
 	defer cancel()
 	state, err := remote.Import(ctx, r.data.Client, at, environment)
-	if errors.Is(err, gitops.ErrBranchNotFound) {
+	if errors.Is(err, gitbranch.ErrBranchNotFound) {
 		resp.Diagnostics.AddError("Branch not found",
 			fmt.Sprintf(
 				"The repo %s has no branch %q. Check ref in the ID: an import reads a rendering that is there.",

@@ -13,9 +13,9 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/remote"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/strategy"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/strategy"
+	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
@@ -340,7 +340,7 @@ func (r *deliveryResults) setComputedOnly() {
 }
 
 // setDelivery sets the results of a delivery. commit is empty if the branch does not contain the tree.
-func (r *deliveryResults) setDelivery(commit string, delivered bool, pr *hosting.PullRequest) {
+func (r *deliveryResults) setDelivery(commit string, delivered bool, pr *githost.PullRequest) {
 	r.CommitSHA, r.Delivered = tfvalue.Nullable(commit), types.BoolValue(delivered)
 	r.PullRequest = schemas.PullRequestValue(pr)
 }

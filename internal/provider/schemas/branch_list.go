@@ -13,10 +13,10 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/repourl"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
+	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
+	giturl "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/url"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/configuration"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
@@ -34,13 +34,13 @@ func BranchListSchema(description, repo, advice string) schema.Schema {
 			"repo": schema.StringAttribute{
 				Required: true, MarkdownDescription: repo,
 				Validators: []validator.String{Valid("repo URL", func(url string) error {
-					_, err := repourl.Parse(url)
+					_, err := giturl.Parse(url)
 					return err
 				})},
 			},
 			"branches": schema.ListAttribute{
 				Required: true, MarkdownDescription: globs, ElementType: types.StringType,
-				Validators: []validator.List{listvalidator.ValueStringsAre(Valid("branch glob", gitops.CheckGlob))},
+				Validators: []validator.List{listvalidator.ValueStringsAre(Valid("branch glob", gitbranch.CheckGlob))},
 			},
 		},
 	}
@@ -72,7 +72,7 @@ func ListBranches(
 // WarnOfBranch warns that a branch does not exist, or else of another error, which report reports.
 func (l *ListResults) WarnOfBranch(repo, branch string, err error, report func(*diag.Diagnostics)) bool {
 	var diags diag.Diagnostics
-	if errors.Is(err, gitops.ErrBranchNotFound) {
+	if errors.Is(err, gitbranch.ErrBranchNotFound) {
 		diags.AddAttributeWarning(path.Root("branches"), "Branch not found",
 			fmt.Sprintf("The repo %s has no branch that matches %q. Check its spelling.", repo, branch))
 	} else {

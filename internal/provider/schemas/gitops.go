@@ -6,8 +6,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/pullrequest"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/pullrequest"
+	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
 
@@ -25,14 +25,14 @@ func ReadPullRequestSettings(delivery tfvalue.Decoder) pullrequest.Settings {
 		Labels:       delivery.Strings("labels"),
 		Reviewers:    delivery.Strings("reviewers"),
 		Draft:        delivery.True("draft"),
-		AutoMerge:    hosting.MergeMethod(delivery.String("auto_merge")),
+		AutoMerge:    githost.MergeMethod(delivery.String("auto_merge")),
 		Wait:         delivery.True("wait_for_merge"),
 		Reopen:       delivery.True("reopen"),
 	}
 }
 
 // PullRequestValue returns the attribute pull_request; null if there is none.
-func PullRequestValue(pr *hosting.PullRequest) types.Object {
+func PullRequestValue(pr *githost.PullRequest) types.Object {
 	if pr == nil {
 		return types.ObjectNull(PullRequestTypes)
 	}
@@ -51,8 +51,8 @@ var PullRequestTypes = objectOf(PullRequestAttributes()).AttrTypes
 
 // DeliveryAttributes returns the arguments that say how a commit reaches a branch.
 func DeliveryAttributes() map[string]schema.Attribute {
-	merges := make([]string, len(hosting.MergeMethods))
-	for i, m := range hosting.MergeMethods {
+	merges := make([]string, len(githost.MergeMethods))
+	for i, m := range githost.MergeMethods {
 		merges[i] = string(m)
 	}
 	autoMerge := Enumeration(merges).Attribute("")

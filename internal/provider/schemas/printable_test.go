@@ -10,13 +10,13 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/path"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/drift"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/report"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/drift"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/source"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/source"
+	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/configuration"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
@@ -25,7 +25,7 @@ import (
 func TestPrintableDiagnostics(t *testing.T) {
 	const evil, shown = "a\x1b[2J\u202eb", `a\x1b[2J\u202eb`
 	none := &delivery.AppliedTree{Rendered: delivery.NewRendered(&delivery.Arguments{}, nil)}
-	host := &hosting.Error{Op: evil, Kind: hosting.ErrRejected, Message: evil, Cause: errors.New(evil)}
+	host := &githost.Error{Op: evil, Kind: githost.ErrRejected, Message: evil, Cause: errors.New(evil)}
 	for name, add := range map[string]func(*diag.Diagnostics){
 		"file of a registration": func(d *diag.Diagnostics) {
 			AppendSourceProblems(d, source.Problems{{Registration: evil, File: evil, Summary: "Invalid YAML", Detail: evil}})

@@ -14,13 +14,13 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
+	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
+	giturl "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/url"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion/lookup"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/repourl"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
 
@@ -230,14 +230,14 @@ func ReadControlPlaneBranch(d tfvalue.Decoder) lookup.ControlPlane {
 	if at.Repo == "" {
 		given.Report("Missing repo", "control_plane needs repo and branch.", problem.Attr("repo"))
 	} else if !unknown.Is(at.Repo) {
-		if _, err := repourl.Parse(at.Repo); err != nil {
+		if _, err := giturl.Parse(at.Repo); err != nil {
 			given.Report("Invalid repo URL", problem.Sentence(err), problem.Attr("repo"))
 		}
 	}
 	if at.Branch == "" {
 		given.Report("Missing branch", "control_plane needs repo and branch.", problem.Attr("branch"))
 	} else if !unknown.Is(at.Branch) {
-		if err := gitops.CheckName(at.Branch); err != nil {
+		if err := gitbranch.CheckName(at.Branch); err != nil {
 			given.Report("Invalid branch name", problem.Sentence(err), problem.Attr("branch"))
 		}
 	}

@@ -13,13 +13,13 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 	"github.com/hashicorp/terraform-plugin-log/tflog"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/baserepo"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/baserepo/document"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/baserepo/report"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/strategy"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/baserepo"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/baserepo/document"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/baserepo/report"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/strategy"
+	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
+	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/configuration"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
@@ -235,7 +235,7 @@ func (r *baseRepo) Read(ctx context.Context, req resource.ReadRequest, resp *res
 	defer cancel()
 	found, err := r.remote().Refresh(ctx, before)
 	switch {
-	case errors.Is(err, gitops.ErrBranchNotFound):
+	case errors.Is(err, gitbranch.ErrBranchNotFound):
 		diags.AddAttributeWarning(path.Root("branch"), "The branch no longer exists", fmt.Sprintf(
 			"The repo %s has no branch %q any more. The plan creates the resource again, and fails until the branch exists.",
 			before.At.Repo, before.At.Branch))
@@ -322,7 +322,7 @@ func setImportedBaseRepo(
 
 // appendBaseRepoError reports an error of reading or writing a branch, or of its host.
 func appendBaseRepoError(diags *diag.Diagnostics, at baserepo.EnvironmentBranch, err error) {
-	var host *hosting.Error
+	var host *githost.Error
 	switch {
 	case configuration.AppendHostSettingsError(diags, err):
 	case errors.As(err, &host):

@@ -7,10 +7,10 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/baserepo/document"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/repourl"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/strategy"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/baserepo/document"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/strategy"
+	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
+	giturl "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/url"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
 )
 
@@ -40,13 +40,13 @@ func baseRepoSchema(ctx context.Context) schema.Schema {
 			"repo": schema.StringAttribute{
 				Required: true, MarkdownDescription: "URL of the control plane's repo.",
 				Validators: []validator.String{schemas.Valid("repo URL", func(url string) error {
-					_, err := repourl.Parse(url)
+					_, err := giturl.Parse(url)
 					return err
 				})},
 			},
 			"branch": schema.StringAttribute{
 				Required: true, MarkdownDescription: "Branch of the environment. It must exist.",
-				Validators: []validator.String{schemas.Valid("branch name", gitops.CheckName)},
+				Validators: []validator.String{schemas.Valid("branch name", gitbranch.CheckName)},
 			},
 			"promotion": schemas.PromotionLocationArgument(
 				"Required. The whole object of a `kalypso_promotion`, with its commit and the reason. The commit message and the " +

@@ -9,12 +9,12 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 	"github.com/hashicorp/terraform-plugin-log/tflog"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/origin"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/repourl"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/source"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
+	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/origin"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/source"
+	giturl "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/url"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/configuration"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/model"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
@@ -87,12 +87,12 @@ func checkControlPlane(d tfvalue.Decoder) {
 		checkPromotedBase(d)
 	}
 	if repo != "" && !unknown.Is(repo) {
-		if _, err := repourl.Parse(repo); err != nil {
+		if _, err := giturl.Parse(repo); err != nil {
 			d.Report("Invalid repo URL", problem.Sentence(err), problem.Attr("repo"))
 		}
 	}
 	if branch != "" && !unknown.Is(branch) {
-		if err := gitops.CheckName(branch); err != nil {
+		if err := gitbranch.CheckName(branch); err != nil {
 			d.Report("Invalid branch name", problem.Sentence(err), problem.Attr("branch"))
 		}
 	}

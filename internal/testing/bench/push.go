@@ -13,13 +13,13 @@ import (
 	"time"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/remote"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/strategy"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/strategy"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
+	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
+	gitremote "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/remote"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/render/tree"
 )
 
 // changes are the measured changes, each of one config value.
@@ -145,7 +145,7 @@ func (b *bench) deliveries(ctx context.Context, name string, f *fleet.Fleet, t *
 		Fleet:        f,
 		CreateBranch: true,
 		Guardrails:   delivery.Guardrails{MaxRemoved: delivery.DefaultLimit},
-		Author:       gitops.Author{Name: "bench", Email: "bench@localhost", When: time.Unix(0, 0)},
+		Author:       gitbranch.Author{Name: "bench", Email: "bench@localhost", When: time.Unix(0, 0)},
 	}
 	var state *delivery.State
 	deliver := func(name string) error {

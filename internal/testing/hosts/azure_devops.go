@@ -5,10 +5,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting/azuredevops"
-	fake "github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/azuredevopsfake"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hostingtest"
+	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host/azuredevops"
+	fake "github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/azuredevopsfake"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostingtest"
 )
 
 // AzureDevOps returns a function that creates a fake Azure DevOps, with a clock of its own.
@@ -30,7 +30,7 @@ type AzureDevOpsWorld struct {
 }
 
 // Host implements [hostingtest.World].
-func (w *AzureDevOpsWorld) Host(t testing.TB, as hostingtest.Credential) hosting.Host {
+func (w *AzureDevOpsWorld) Host(t testing.TB, as hostingtest.Credential) githost.Host {
 	t.Helper()
 	return w.HostOver(t, as, nil)
 }
@@ -38,7 +38,7 @@ func (w *AzureDevOpsWorld) Host(t testing.TB, as hostingtest.Credential) hosting
 // HostOver implements [hostingtest.World].
 func (w *AzureDevOpsWorld) HostOver(
 	t testing.TB, as hostingtest.Credential, transport http.RoundTripper,
-) hosting.Host {
+) githost.Host {
 	t.Helper()
 	host, err := azuredevops.New(azuredevops.Config{
 		Token: w.token(as), BaseURL: w.Fake.URL, Clock: w.Clock, Credential: "token", Transport: transport,
@@ -93,11 +93,11 @@ func (r azureDevOpsRepo) Open(t testing.TB, branch, target, title, body string) 
 	return r.Repo.Open(t, hostingtest.Ann, branch, target, title, body)
 }
 
-var azureStrategies = map[hosting.MergeMethod]string{
-	hosting.Merge: "noFastForward", hosting.Squash: "squash", hosting.Rebase: "rebase",
+var azureStrategies = map[githost.MergeMethod]string{
+	githost.Merge: "noFastForward", githost.Squash: "squash", githost.Rebase: "rebase",
 }
 
-func (r azureDevOpsRepo) Merge(t testing.TB, number int, method hosting.MergeMethod) string {
+func (r azureDevOpsRepo) Merge(t testing.TB, number int, method githost.MergeMethod) string {
 	t.Helper()
 	return r.Complete(t, number, azureStrategies[method])
 }
@@ -106,21 +106,21 @@ func (r azureDevOpsRepo) Require(_ testing.TB, branch, context string) {
 	r.Repo.Require(branch, context)
 }
 
-func (r azureDevOpsRepo) SetStatus(_ testing.TB, commit, context string, state hosting.StatusState) {
-	theirs := map[hosting.StatusState]string{hosting.Success: "succeeded", hosting.Failure: "failed"}[state]
+func (r azureDevOpsRepo) SetStatus(_ testing.TB, commit, context string, state githost.StatusState) {
+	theirs := map[githost.StatusState]string{githost.Success: "succeeded", githost.Failure: "failed"}[state]
 	if theirs == "" {
 		theirs = string(state)
 	}
 	r.Repo.SetStatus(hostingtest.Ann, commit, context, theirs)
 }
 
-func (r azureDevOpsRepo) PullRequests(testing.TB) (all []hosting.PullRequest) {
+func (r azureDevOpsRepo) PullRequests(testing.TB) (all []githost.PullRequest) {
 	for _, p := range r.Repo.PullRequests() {
-		pr := hosting.PullRequest{
+		pr := githost.PullRequest{
 			Number: p.Number, Title: p.Title, Body: p.Body, Branch: p.Source, Target: p.Target, Draft: p.Draft,
 			Labels: p.Labels, Reviewers: p.Reviewers,
-			State: map[string]hosting.PullRequestState{
-				"active": hosting.Open, "abandoned": hosting.Closed, "completed": hosting.Merged}[p.Status],
+			State: map[string]githost.PullRequestState{
+				"active": githost.Open, "abandoned": githost.Closed, "completed": githost.Merged}[p.Status],
 		}
 		for method, strategy := range azureStrategies {
 			if p.Strategy == strategy {
@@ -132,7 +132,7 @@ func (r azureDevOpsRepo) PullRequests(testing.TB) (all []hosting.PullRequest) {
 	return all
 }
 
-func (r azureDevOpsRepo) AutoMerge(t testing.TB, number int, method hosting.MergeMethod) {
+func (r azureDevOpsRepo) AutoMerge(t testing.TB, number int, method githost.MergeMethod) {
 	t.Helper()
 	r.AutoComplete(t, number, hostingtest.Ann, azureStrategies[method])
 }

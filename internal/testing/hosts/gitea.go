@@ -5,10 +5,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting/gitea"
-	server "github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitea"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hostingtest"
+	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host/gitea"
+	server "github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/gitea"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostingtest"
 )
 
 // Gitea returns a repo on a real Gitea, which the tests of a package share. Their TestMain stops it.
@@ -25,14 +25,14 @@ type giteaWorld struct {
 	repo   *server.Repo
 }
 
-func (w *giteaWorld) Host(t testing.TB, as hostingtest.Credential) hosting.Host {
+func (w *giteaWorld) Host(t testing.TB, as hostingtest.Credential) githost.Host {
 	t.Helper()
 	return w.HostOver(t, as, nil)
 }
 
 func (w *giteaWorld) HostOver(
 	t testing.TB, as hostingtest.Credential, transport http.RoundTripper,
-) hosting.Host {
+) githost.Host {
 	t.Helper()
 	host, err := gitea.New(gitea.Config{
 		Token: w.token(t, as), BaseURL: w.server.URL,
@@ -101,7 +101,7 @@ func (r giteaRepo) Reopen(t testing.TB, number int) {
 	r.Change(t, number, map[string]any{"state": "open"})
 }
 
-func (r giteaRepo) Merge(t testing.TB, number int, method hosting.MergeMethod) string {
+func (r giteaRepo) Merge(t testing.TB, number int, method githost.MergeMethod) string {
 	t.Helper()
 	return r.Repo.Merge(t, number, string(method))
 }
@@ -111,21 +111,21 @@ func (r giteaRepo) Require(t testing.TB, branch, context string) {
 	r.Repo.Require(t, branch, context)
 }
 
-func (r giteaRepo) SetStatus(t testing.TB, commit, context string, state hosting.StatusState) {
+func (r giteaRepo) SetStatus(t testing.TB, commit, context string, state githost.StatusState) {
 	t.Helper()
 	r.Repo.SetStatus(t, hostingtest.Ann, commit, context, string(state))
 }
 
-func (r giteaRepo) PullRequests(t testing.TB) (all []hosting.PullRequest) {
+func (r giteaRepo) PullRequests(t testing.TB) (all []githost.PullRequest) {
 	t.Helper()
 	for _, p := range r.Repo.PullRequests(t) {
-		pr := hosting.PullRequest{
-			Number: p.Number, State: hosting.PullRequestState(p.State), Title: p.Title, Body: p.Body,
+		pr := githost.PullRequest{
+			Number: p.Number, State: githost.PullRequestState(p.State), Title: p.Title, Body: p.Body,
 			Branch: p.Branch, Target: p.Target,
 			Draft: p.Draft, Labels: p.Labels, Reviewers: p.Asked,
 		}
 		if p.AutoMerge && p.State == "open" {
-			pr.AutoMerge = hosting.UnknownMethod
+			pr.AutoMerge = githost.UnknownMethod
 		}
 		all = append(all, pr)
 	}
@@ -137,7 +137,7 @@ func (r giteaRepo) Retarget(t testing.TB, number int, target string) {
 	r.Change(t, number, map[string]any{"base": target})
 }
 
-func (r giteaRepo) AutoMerge(t testing.TB, number int, method hosting.MergeMethod) {
+func (r giteaRepo) AutoMerge(t testing.TB, number int, method githost.MergeMethod) {
 	t.Helper()
 	r.CancelMerge(t, number) // Gitea refuses another method
 	r.ScheduleMerge(t, hostingtest.Ann, number, string(method))

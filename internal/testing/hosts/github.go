@@ -5,10 +5,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting/github"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/githubfake"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hostingtest"
+	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host/github"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/githubfake"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostingtest"
 )
 
 // GitHub returns a function that creates a fake GitHub, with a clock of its own.
@@ -30,7 +30,7 @@ type GitHubWorld struct {
 }
 
 // Host implements [hostingtest.World].
-func (w *GitHubWorld) Host(t testing.TB, as hostingtest.Credential) hosting.Host {
+func (w *GitHubWorld) Host(t testing.TB, as hostingtest.Credential) githost.Host {
 	t.Helper()
 	return w.HostOver(t, as, nil)
 }
@@ -38,7 +38,7 @@ func (w *GitHubWorld) Host(t testing.TB, as hostingtest.Credential) hosting.Host
 // HostOver implements [hostingtest.World].
 func (w *GitHubWorld) HostOver(
 	t testing.TB, as hostingtest.Credential, transport http.RoundTripper,
-) hosting.Host {
+) githost.Host {
 	t.Helper()
 	host, err := github.New(github.Config{
 		Token: w.token(as), BaseURL: w.Fake.URL, Clock: w.clock,
@@ -106,18 +106,18 @@ func (r gitHubRepo) Review(t testing.TB, number int, login string) {
 	r.Repo.Review(t, number, login, "platform")
 }
 
-func (r gitHubRepo) Merge(t testing.TB, number int, method hosting.MergeMethod) string {
+func (r gitHubRepo) Merge(t testing.TB, number int, method githost.MergeMethod) string {
 	t.Helper()
 	return r.Repo.Merge(t, number, string(method))
 }
 
 func (r gitHubRepo) Require(_ testing.TB, branch, context string) { r.RequireStatus(branch, context) }
 
-func (r gitHubRepo) SetStatus(_ testing.TB, commit, context string, state hosting.StatusState) {
+func (r gitHubRepo) SetStatus(_ testing.TB, commit, context string, state githost.StatusState) {
 	r.SetStatusAs(hostingtest.Ann, commit, context, string(state), "")
 }
 
-func (r gitHubRepo) PullRequests(t testing.TB) (all []hosting.PullRequest) {
+func (r gitHubRepo) PullRequests(t testing.TB) (all []githost.PullRequest) {
 	t.Helper()
 	for _, p := range r.Repo.PullRequests() {
 		var asked []string
@@ -127,16 +127,16 @@ func (r gitHubRepo) PullRequests(t testing.TB) (all []hosting.PullRequest) {
 			}
 			asked = append(asked, name)
 		}
-		all = append(all, hosting.PullRequest{
-			Number: p.Number, State: hosting.PullRequestState(p.State), Title: p.Title, Body: p.Body,
+		all = append(all, githost.PullRequest{
+			Number: p.Number, State: githost.PullRequestState(p.State), Title: p.Title, Body: p.Body,
 			Branch: p.Head, Target: p.Base,
-			Draft: p.Draft, AutoMerge: hosting.MergeMethod(p.AutoMerge), Labels: p.Labels, Reviewers: asked,
+			Draft: p.Draft, AutoMerge: githost.MergeMethod(p.AutoMerge), Labels: p.Labels, Reviewers: asked,
 		})
 	}
 	return all
 }
 
-func (r gitHubRepo) AutoMerge(t testing.TB, number int, method hosting.MergeMethod) {
+func (r gitHubRepo) AutoMerge(t testing.TB, number int, method githost.MergeMethod) {
 	t.Helper()
 	r.Repo.AutoMerge(t, number, string(method))
 }

@@ -6,10 +6,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting/gitlab"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitlabfake"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hostingtest"
+	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host/gitlab"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/gitlabfake"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostingtest"
 )
 
 const projectPath = "acme/platform/gitops"
@@ -33,7 +33,7 @@ type GitLabWorld struct {
 }
 
 // Host implements [hostingtest.World].
-func (w *GitLabWorld) Host(t testing.TB, as hostingtest.Credential) hosting.Host {
+func (w *GitLabWorld) Host(t testing.TB, as hostingtest.Credential) githost.Host {
 	t.Helper()
 	return w.HostOver(t, as, nil)
 }
@@ -41,7 +41,7 @@ func (w *GitLabWorld) Host(t testing.TB, as hostingtest.Credential) hosting.Host
 // HostOver implements [hostingtest.World].
 func (w *GitLabWorld) HostOver(
 	t testing.TB, as hostingtest.Credential, transport http.RoundTripper,
-) hosting.Host {
+) githost.Host {
 	t.Helper()
 	host, err := gitlab.New(gitlab.Config{
 		Token: w.token(as), BaseURL: w.Fake.URL, Clock: w.Clock,
@@ -70,7 +70,7 @@ func (w *GitLabWorld) AddRepo(t testing.TB) hostingtest.Repo {
 func (w *GitLabWorld) Traits() hostingtest.Traits {
 	return hostingtest.Traits{
 		Login: "kalypso-bot", NoTeam: "acme/platform is no user name", NoLabel: `label "a,b" has a comma`,
-		NoMethod:   map[hosting.MergeMethod]string{hosting.Rebase: `GitLab can't merge by "rebase" on request`},
+		NoMethod:   map[githost.MergeMethod]string{githost.Rebase: `GitLab can't merge by "rebase" on request`},
 		OpensEmpty: true, StopsOnPush: true, AsksAgain: true, UpdatesPending: true, Grant: "the role Developer",
 	}
 }
@@ -97,48 +97,48 @@ func (p gitLabProject) Open(t testing.TB, branch, target, title, body string) in
 }
 
 // Merge by rebase is a fast-forward: it is the project that chooses.
-func (p gitLabProject) Merge(t testing.TB, number int, method hosting.MergeMethod) string {
+func (p gitLabProject) Merge(t testing.TB, number int, method githost.MergeMethod) string {
 	t.Helper()
-	if method == hosting.Rebase {
+	if method == githost.Rebase {
 		p.FastForward()
 	}
-	return p.Project.Merge(t, number, method == hosting.Squash)
+	return p.Project.Merge(t, number, method == githost.Squash)
 }
 
 func (p gitLabProject) Require(_ testing.TB, _, context string) { p.RequirePipeline(context != "") }
 
-func (p gitLabProject) SetStatus(_ testing.TB, commit, context string, state hosting.StatusState) {
+func (p gitLabProject) SetStatus(_ testing.TB, commit, context string, state githost.StatusState) {
 	p.Project.SetStatus(hostingtest.Ann, commit, context, string(state))
 }
 
-func (p gitLabProject) PullRequests(t testing.TB) (all []hosting.PullRequest) {
+func (p gitLabProject) PullRequests(t testing.TB) (all []githost.PullRequest) {
 	t.Helper()
 	for _, m := range p.MergeRequests() {
 		if len(m.Commands) > 0 {
 			t.Errorf("GitLab ran the quick actions %q", m.Commands)
 		}
-		pr := hosting.PullRequest{
-			Number: m.Number, State: hosting.PullRequestState(m.State), Title: m.Title, Body: m.Body,
+		pr := githost.PullRequest{
+			Number: m.Number, State: githost.PullRequestState(m.State), Title: m.Title, Body: m.Body,
 			Branch: m.Source, Target: m.Target,
 			Draft: m.Draft, Labels: m.Labels, Reviewers: m.Reviewers,
 		}
 		if pr.State == "opened" {
-			pr.State = hosting.Open
+			pr.State = githost.Open
 		}
 		if m.Draft {
 			pr.Title = strings.TrimPrefix(m.Title, "Draft: ")
 		}
 		if m.AutoMerge {
-			pr.AutoMerge = map[bool]hosting.MergeMethod{false: hosting.Merge, true: hosting.Squash}[m.Squash]
+			pr.AutoMerge = map[bool]githost.MergeMethod{false: githost.Merge, true: githost.Squash}[m.Squash]
 		}
 		all = append(all, pr)
 	}
 	return all
 }
 
-func (p gitLabProject) AutoMerge(t testing.TB, number int, method hosting.MergeMethod) {
+func (p gitLabProject) AutoMerge(t testing.TB, number int, method githost.MergeMethod) {
 	t.Helper()
-	p.Project.AutoMerge(t, number, method == hosting.Squash)
+	p.Project.AutoMerge(t, number, method == githost.Squash)
 }
 
 // KeepOpen does nothing: the fake closes a merge request with the next request. GitLab may take longer.

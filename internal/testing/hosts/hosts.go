@@ -6,15 +6,15 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/azuredevopsfake"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitlabfake"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hostingtest"
+	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/azuredevopsfake"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/gitlabfake"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostingtest"
 )
 
 // Host is a host that tests run over.
 type Host struct {
-	Name string // as [hosting.Host.Name]
+	Name string // as [githost.Host.Name]
 	Case string // distinguishes hosts of the same name; "": not needed
 	New  func(t *testing.T) hostingtest.World
 }
@@ -53,7 +53,7 @@ func Prompt() []Host {
 type requests map[hostingtest.Operation][2]string
 
 // hostOf returns the host of a test, or ends it.
-func hostOf(t testing.TB, host hosting.Host, err error) hosting.Host {
+func hostOf(t testing.TB, host githost.Host, err error) githost.Host {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)

@@ -3,8 +3,8 @@ package hosts
 import (
 	"testing"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+	gitremote "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/remote"
+	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
 )
 
 // Each runs a test on each host.
@@ -19,7 +19,7 @@ func Each(t *testing.T, all []Host, test func(t *testing.T, on Host)) {
 }
 
 // GitClient returns a client that accesses the repo of a URL with the credential of its host's API.
-func GitClient(t testing.TB, host hosting.Host, url string) *gitremote.Client {
+func GitClient(t testing.TB, host githost.Host, url string) *gitremote.Client {
 	t.Helper()
 	repo, err := host.Repo(url)
 	if err != nil {

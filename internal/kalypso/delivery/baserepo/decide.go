@@ -6,16 +6,16 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/baserepo/document"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/drift"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/pullrequest"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/repourl"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/strategy"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/baserepo/document"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/drift"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/pullrequest"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/strategy"
+	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
+	giturl "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/url"
+	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
 )
 
 // Desired is the commit that the BaseRepo of an environment's branch should pin, and how to set it.
@@ -29,18 +29,18 @@ type Desired struct {
 	Strategy    strategy.Strategy
 	OnDrift     drift.Reaction
 	PullRequest pullrequest.Settings
-	Author      gitops.Author
+	Author      gitbranch.Author
 }
 
 // Validate reports invalid values, each at its argument. An empty commit means none.
 func (d *Desired) Validate() problem.Problems {
 	ps := append(pullrequest.Validate(d.PullRequest), pullrequest.ValidateRepo(d.Strategy, d.At.Repo)...)
-	if d.Message != "" && gitops.CheckMessage(d.Message) != nil {
+	if d.Message != "" && gitbranch.CheckMessage(d.Message) != nil {
 		ps = append(ps, problem.At("Invalid commit message",
 			"commit_message is blank. Write a message, or remove the argument.", "commit_message"))
 	}
 	commit := d.Promotion.Commit
-	if err := hosting.CheckCommit(commit); err != nil && commit != "" && !unknown.Is(commit) {
+	if err := githost.CheckCommit(commit); err != nil && commit != "" && !unknown.Is(commit) {
 		ps = append(ps, problem.At("Invalid promoted commit", fmt.Sprintf("%q: %s", commit, problem.Sentence(err)),
 			"promotion"))
 	}
@@ -57,7 +57,7 @@ type EnvironmentBranch struct {
 func (b EnvironmentBranch) String() string { return fmt.Sprintf("branch %q of %s", b.Branch, b.Repo) }
 
 func (b EnvironmentBranch) same(other EnvironmentBranch) bool {
-	return b.Branch == other.Branch && repourl.Same(b.Repo, other.Repo)
+	return b.Branch == other.Branch && giturl.Same(b.Repo, other.Repo)
 }
 
 // State describes a branch as the provider wrote it, and as it read it last.
@@ -76,12 +76,12 @@ type State struct {
 // Proposal is a pull request that is not merged yet, or was closed.
 type Proposal struct {
 	Number int                      `json:"number"`
-	State  hosting.PullRequestState `json:"state"`
+	State  githost.PullRequestState `json:"state"`
 	Head   string                   `json:"head"` // our commit
 	// Broken says that our branch does not contain our commit any more, or that the pull request is a draft that neither
 	// the configuration nor a freeze wants.
 	Broken             bool                 `json:"broken,omitempty"`
-	AutoMerge          hosting.MergeMethod  `json:"auto_merge,omitempty"`
+	AutoMerge          githost.MergeMethod  `json:"auto_merge,omitempty"`
 	RequestedReviewers []string             `json:"requested_reviewers,omitempty"`
 	Commit             string               `json:"commit"` // that it proposes
 	From               string               `json:"from"`   // the file on the target branch
@@ -148,7 +148,7 @@ func (d *Desired) rests() string {
 // nothing reports whether nothing was delivered, proposed or read yet.
 func (s *State) nothing() bool { return s.Head == "" && s.Delivered == "" }
 
-func (p *Proposal) open() bool { return p != nil && p.State == hosting.Open }
+func (p *Proposal) open() bool { return p != nil && p.State == githost.Open }
 
 // Errors of a branch. Tell them apart with [errors.Is].
 var (
@@ -186,7 +186,7 @@ func (d *Desired) edit(now []byte) ([]byte, error) {
 	switch {
 	case err != nil:
 		return nil, err
-	case of.Repo != "" && !repourl.Same(of.Repo, found.Repo):
+	case of.Repo != "" && !giturl.Same(of.Repo, found.Repo):
 		return nil, fmt.Errorf("%w: it names %s, and the promotion chose a commit of %s", ErrOtherBase,
 			found.Repo, of.Repo)
 	case of.Stays() && found.Commit != "":

@@ -7,13 +7,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/baserepo"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/baserepo/document"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/baserepo"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/baserepo/document"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/pullrequest"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/strategy"
+	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/pullrequest"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/strategy"
 )
 
 const (
@@ -40,7 +40,7 @@ func TestDecide(t *testing.T) {
 		}
 		return s
 	}
-	proposed := func(state hosting.PullRequestState, change func(*baserepo.Proposal)) func(*baserepo.State) {
+	proposed := func(state githost.PullRequestState, change func(*baserepo.Proposal)) func(*baserepo.State) {
 		return func(s *baserepo.State) {
 			s.Proposal = &baserepo.Proposal{
 				Number: 7, State: state, Commit: newer, From: current, File: wanted, Settings: pull,
@@ -50,7 +50,7 @@ func TestDecide(t *testing.T) {
 			}
 		}
 	}
-	open := func(change func(*baserepo.Proposal)) *baserepo.State { return state(proposed(hosting.Open, change)) }
+	open := func(change func(*baserepo.Proposal)) *baserepo.State { return state(proposed(githost.Open, change)) }
 	freeze := func(d *baserepo.Desired) {
 		d.Promotion.Reason = record.Reason{Decision: promotion.Frozen, Summary: "An incident.\nMore."}
 	}
@@ -102,10 +102,10 @@ func TestDecide(t *testing.T) {
 		"a pull request to close": {func(d *baserepo.Desired) { d.Promotion.Commit = older }, open(nil),
 			baserepo.Decision{Write: true, File: current, FileKnown: true}},
 		"push replaces the pull request": {func(d *baserepo.Desired) { d.Strategy = strategy.Push }, open(nil), writes},
-		"a closed pull request": {nil, state(proposed(hosting.Closed, nil)),
+		"a closed pull request": {nil, state(proposed(githost.Closed, nil)),
 			baserepo.Decision{File: wanted, FileKnown: true, Closed: 7}},
 		"a closed pull request is reopened": {func(d *baserepo.Desired) { d.PullRequest.Reopen = true },
-			state(proposed(hosting.Closed, nil)), writes},
+			state(proposed(githost.Closed, nil)), writes},
 		"the file does not exist": {nil, state(func(s *baserepo.State) { s.File, s.Commit, s.Delivered = "", "", "" }),
 			baserepo.Decision{Write: true, Err: baserepo.ErrNoFile}},
 		"the file has another base": {func(d *baserepo.Desired) {

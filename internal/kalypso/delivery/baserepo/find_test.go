@@ -7,10 +7,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/baserepo"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/baserepo/document"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/baserepo"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/baserepo/document"
+	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
+	gitremote "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/remote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
@@ -34,7 +34,7 @@ func TestEach(t *testing.T) {
 	err = baserepo.Remote{Git: client}.Each(t.Context(), url, []string{"*", "none"},
 		func(at baserepo.EnvironmentBranch, s *baserepo.State, err error) bool {
 			switch {
-			case errors.Is(err, gitops.ErrBranchNotFound):
+			case errors.Is(err, gitbranch.ErrBranchNotFound):
 				got[at.Branch] = "no branch"
 			case err != nil:
 				got[at.Branch] = "error"

@@ -11,19 +11,19 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/baserepo"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/baserepo/document"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/baserepo"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/baserepo/document"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/pullrequest"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/strategy"
+	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
+	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/pullrequest"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/strategy"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/azuredevopsfake"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitea"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hostingtest"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/azuredevopsfake"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/gitea"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostingtest"
 )
 
 func TestMain(m *testing.M) {
@@ -45,7 +45,7 @@ type pinned struct {
 	remote baserepo.Remote
 	want   *baserepo.Desired
 	state  *baserepo.State
-	shown  *hosting.PullRequest // by the last apply or refresh
+	shown  *githost.PullRequest // by the last apply or refresh
 }
 
 // commitOf returns a hash of one digit.
@@ -65,12 +65,12 @@ func newPinned(t *testing.T, on hosts.Host) *pinned {
 	p.push("stage", string(file))
 	host := p.world.Host(t, hostingtest.Writer)
 	p.remote = baserepo.Remote{
-		Git: hosts.GitClient(t, host, url), Host: func() (hosting.Host, error) { return host, nil },
+		Git: hosts.GitClient(t, host, url), Host: func() (githost.Host, error) { return host, nil },
 	}
 	p.want = &baserepo.Desired{
 		At: baserepo.EnvironmentBranch{Repo: url, Branch: "stage"}, Strategy: strategy.PullRequest,
 		PullRequest: pullrequest.Settings{BranchPrefix: "ours/"},
-		Author:      gitops.Author{Name: "Kalypso", Email: "kalypso@acme.io", When: time.Unix(1700000000, 0)},
+		Author:      gitbranch.Author{Name: "Kalypso", Email: "kalypso@acme.io", When: time.Unix(1700000000, 0)},
 	}
 	p.promote(2)
 	return p
@@ -191,7 +191,7 @@ var pins = []struct {
 }{
 	{"one pull request follows the promotion until it is merged", func(p *pinned) {
 		var want []string
-		for i, method := range hosting.MergeMethods {
+		for i, method := range githost.MergeMethods {
 			first, second := 2*(i+1), 2*(i+1)+1
 			p.state, p.want.PullRequest.BranchPrefix = nil, string(method)+"/"
 			for _, digit := range []int{first, second} {
@@ -210,13 +210,13 @@ var pins = []struct {
 	}},
 	{"auto-merge waits for the check", func(p *pinned) {
 		p.people.Require(p, "stage", "ci")
-		p.want.PullRequest.AutoMerge = hosting.Squash
+		p.want.PullRequest.AutoMerge = githost.Squash
 		p.apply()
 		p.expect(1, 1, opened(2)+", auto-merge")
 		p.promote(3)
 		p.apply()
 		p.expect(1, 1, opened(3)+", auto-merge")
-		p.people.SetStatus(p, p.state.Proposal.Head, "ci", hosting.Success)
+		p.people.SetStatus(p, p.state.Proposal.Head, "ci", githost.Success)
 		p.await("the merge", func() bool { return p.state.Proposal == nil })
 		p.expect(3, 3, strings.Replace(opened(3), "open", "merged", 1))
 	}},

@@ -3,8 +3,8 @@ package baserepo
 import (
 	"testing"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
 )
 
 // The message names the commit, even if people pinned a tag or a short hash before.

@@ -5,11 +5,11 @@ import (
 	"context"
 	"errors"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/baserepo/document"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/describe"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/pullrequest"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/baserepo/document"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/describe"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/pullrequest"
+	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
+	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
 )
 
 // topic returns the topic branch that proposes a change of the file.
@@ -18,7 +18,7 @@ func (r Remote) topic(at EnvironmentBranch, s pullrequest.Settings) (*pullreques
 	if err != nil {
 		return nil, err
 	}
-	marker := hosting.FileMarker(at.Branch, document.File)
+	marker := githost.FileMarker(at.Branch, document.File)
 	t, err := pullrequest.Open(r.Git, host, pullrequest.TopicLocation{
 		Repo: at.Repo, Branch: pullrequest.BranchName(s.BranchPrefix, marker, "base-repo-"+at.Branch),
 		Target: at.Branch, Path: document.File, Marker: marker,
@@ -30,7 +30,7 @@ func (r Remote) topic(at EnvironmentBranch, s pullrequest.Settings) (*pullreques
 }
 
 // readFile reads the file from a branch; "": there is none.
-func readFile(snapshot *gitops.Snapshot) (string, error) {
+func readFile(snapshot *gitbranch.Snapshot) (string, error) {
 	files, err := snapshot.ReadFiles([]string{document.File})
 	return string(files[document.File]), err
 }
@@ -61,7 +61,7 @@ func (r Remote) checkTopic(ctx context.Context, d *Desired, s *State) error {
 	if err != nil {
 		return err
 	}
-	return t.Check(ctx, found, func(_ context.Context, ours *gitops.Snapshot) (edit pullrequest.Edit, err error) {
+	return t.Check(ctx, found, func(_ context.Context, ours *gitbranch.Snapshot) (edit pullrequest.Edit, err error) {
 		edit.Ours, err = t.ReadSnapshot(ours)
 		return edit, err
 	})
@@ -74,17 +74,17 @@ func (r Remote) propose(ctx context.Context, d *Desired, s *State) (*Result, err
 	}
 	var now *State // with the file on the target branch
 	var file string
-	change := func(_ context.Context, found *hosting.PullRequest) (pullrequest.ProposedChange, error) {
+	change := func(_ context.Context, found *githost.PullRequest) (pullrequest.ProposedChange, error) {
 		var c pullrequest.ProposedChange
-		c.Edit = func(_ context.Context, target, ours *gitops.Snapshot) (edit pullrequest.Edit, err error) {
-			var commit *gitops.Edit
+		c.Edit = func(_ context.Context, target, ours *gitbranch.Snapshot) (edit pullrequest.Edit, err error) {
+			var commit *gitbranch.Edit
 			if now, commit, err = d.commit(target, s); err != nil || commit == nil {
-				return pullrequest.Edit{Discard: found != nil && found.State == hosting.Open}, err
+				return pullrequest.Edit{Discard: found != nil && found.State == githost.Open}, err
 			}
 			file = string(commit.Files[document.File])
 			edit.Ours, err = t.ReadSnapshot(ours)
 			edit.Needed, edit.Existing, edit.Contents = true, edit.Ours.Ours && edit.Ours.Contents == file, file
-			edit.Commit = func() *gitops.Edit { return commit }
+			edit.Commit = func() *gitbranch.Edit { return commit }
 			return edit, err
 		}
 		c.Text = func() pullrequest.Text {
@@ -104,17 +104,17 @@ func (r Remote) propose(ctx context.Context, d *Desired, s *State) (*Result, err
 		Number: pr.Number, State: pr.State, Head: run.Head, AutoMerge: d.PullRequest.AutoMerge,
 		Commit: d.Promotion.Commit, From: now.File, File: file, Settings: d.PullRequest,
 	}
-	if pr.State != hosting.Closed { // otherwise no review was requested again
+	if pr.State != githost.Closed { // otherwise no review was requested again
 		now.Proposal.RequestedReviewers = d.PullRequest.Reviewers
 	}
-	if pr.State != hosting.Merged {
+	if pr.State != githost.Merged {
 		return &Result{State: now, PullRequest: pr}, nil
 	}
 	return r.Refresh(ctx, now)
 }
 
 // follow reads the pull request of the proposal, if there is one, and returns the proposal with its current state.
-func (r Remote) follow(ctx context.Context, s *State) (*Proposal, *hosting.PullRequest, error) {
+func (r Remote) follow(ctx context.Context, s *State) (*Proposal, *githost.PullRequest, error) {
 	if s.Proposal == nil {
 		return nil, nil, nil
 	}
@@ -127,7 +127,7 @@ func (r Remote) follow(ctx context.Context, s *State) (*Proposal, *hosting.PullR
 	if err != nil {
 		return nil, nil, err
 	}
-	if now.State = pr.State; now.State == hosting.Open {
+	if now.State = pr.State; now.State == githost.Open {
 		var head string
 		head, err = t.Head(ctx)
 		now.Broken = head != now.Head || pr.Draft && !now.Settings.Draft && now.Withheld == ""
@@ -149,7 +149,7 @@ func (r Remote) withhold(ctx context.Context, s *State, reason string) (*Result,
 	pr := withheld.PullRequest
 	now, proposal := *s, *s.Proposal
 	proposal.State, proposal.Withheld, proposal.AutoMerge, now.Proposal = pr.State, reason, "", &proposal
-	if pr.State != hosting.Open { // people ended it
+	if pr.State != githost.Open { // people ended it
 		return r.Refresh(ctx, &now)
 	}
 	return &Result{State: &now, PullRequest: pr, NoDraft: withheld.Warning()}, nil
@@ -165,7 +165,7 @@ func (r Remote) Forget(ctx context.Context, s *State) error {
 		return err
 	}
 	found, err := t.Find(ctx, s.known(s.At))
-	if err != nil || found == nil || found.State != hosting.Open {
+	if err != nil || found == nil || found.State != githost.Open {
 		return err
 	}
 	if err := t.Close(ctx, found, nil); !errors.Is(err, pullrequest.ErrChanged) {

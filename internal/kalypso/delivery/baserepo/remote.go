@@ -4,19 +4,19 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/baserepo/document"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/drift"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/strategy"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/baserepo/document"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/drift"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/strategy"
+	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
+	gitremote "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/remote"
+	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
 )
 
 // Remote reads and writes branches and pull requests.
 type Remote struct {
 	Git *gitremote.Client
 	// Host returns the host of the pull requests. It is called only if a pull request is read or written.
-	Host func() (hosting.Host, error)
+	Host func() (githost.Host, error)
 }
 
 // Result is the result of an apply.
@@ -24,15 +24,15 @@ type Result struct {
 	State  *State
 	Commit string // on the branch, that contains the file; "": it does not contain it yet
 	// PullRequest proposes the file; nil: none does.
-	PullRequest *hosting.PullRequest
+	PullRequest *githost.PullRequest
 	// NoDraft warns that the host does not make the withheld pull request a draft; "": nothing to warn of.
 	NoDraft string
 }
 
-// Read reads the branch. It returns [gitops.ErrBranchNotFound] if there is none. A file that can't be read as a
+// Read reads the branch. It returns [gitbranch.ErrBranchNotFound] if there is none. A file that can't be read as a
 // BaseRepo pins nothing.
 func (r Remote) Read(ctx context.Context, at EnvironmentBranch) (*State, error) {
-	branch, err := gitops.Open(r.Git, at.Repo, at.Branch)
+	branch, err := gitbranch.Open(r.Git, at.Repo, at.Branch)
 	if err != nil {
 		return nil, err
 	}
@@ -44,9 +44,9 @@ func (r Remote) Read(ctx context.Context, at EnvironmentBranch) (*State, error) 
 	return read(snapshot, at)
 }
 
-func read(snapshot *gitops.Snapshot, at EnvironmentBranch) (*State, error) {
+func read(snapshot *gitbranch.Snapshot, at EnvironmentBranch) (*State, error) {
 	if snapshot.Commit.IsZero() {
-		return nil, gitops.ErrBranchNotFound
+		return nil, gitbranch.ErrBranchNotFound
 	}
 	file, err := readFile(snapshot)
 	if err != nil {
@@ -95,13 +95,13 @@ func (r Remote) Apply(ctx context.Context, d *Desired, s *State) (*Result, error
 }
 
 func (r Remote) push(ctx context.Context, d *Desired, s *State) (*Result, error) {
-	branch, err := gitops.Open(r.Git, d.At.Repo, d.At.Branch)
+	branch, err := gitbranch.Open(r.Git, d.At.Repo, d.At.Branch)
 	if err != nil {
 		return nil, err
 	}
 	var now *State
-	pushed, err := branch.Update(ctx, gitops.UpdateOptions{},
-		func(_ context.Context, snapshot *gitops.Snapshot) (commit *gitops.Edit, err error) {
+	pushed, err := branch.Update(ctx, gitbranch.UpdateOptions{},
+		func(_ context.Context, snapshot *gitbranch.Snapshot) (commit *gitbranch.Edit, err error) {
 			if now, commit, err = d.commit(snapshot, s); commit != nil {
 				now.File = string(commit.Files[document.File])
 			}
@@ -117,7 +117,7 @@ func (r Remote) push(ctx context.Context, d *Desired, s *State) (*Result, error)
 
 // commit returns the state of a branch that was read, and the commit that changes it, or nil if the branch contains the
 // desired file. It returns [ErrMoved] if the file was changed outside Terraform after the plan was made.
-func (d *Desired) commit(snapshot *gitops.Snapshot, s *State) (*State, *gitops.Edit, error) {
+func (d *Desired) commit(snapshot *gitbranch.Snapshot, s *State) (*State, *gitbranch.Edit, error) {
 	now, err := read(snapshot, d.At)
 	if err != nil {
 		return nil, nil, err
@@ -129,7 +129,7 @@ func (d *Desired) commit(snapshot *gitops.Snapshot, s *State) (*State, *gitops.E
 	if err != nil || string(file) == now.File {
 		return now, nil, err
 	}
-	return now, &gitops.Edit{
+	return now, &gitbranch.Edit{
 		Files: map[string][]byte{document.File: file}, Message: d.message(), Author: d.Author,
 	}, nil
 }
@@ -142,7 +142,7 @@ func (s *State) setCommit() {
 	s.Delivered, s.Since = s.Commit, s.Head
 }
 
-// Refresh reads the current state of a branch and its pull request. The error is [gitops.ErrBranchNotFound] if the
+// Refresh reads the current state of a branch and its pull request. The error is [gitbranch.ErrBranchNotFound] if the
 // branch is gone.
 func (r Remote) Refresh(ctx context.Context, s *State) (*Result, error) {
 	if s.nothing() {
@@ -159,7 +159,7 @@ func (r Remote) Refresh(ctx context.Context, s *State) (*Result, error) {
 	now.Delivered, now.Since, now.Proposal = s.Delivered, s.Since, proposal
 	switch {
 	case proposal == nil:
-	case proposal.State == hosting.Merged:
+	case proposal.State == githost.Merged:
 		now.Delivered, now.Since, now.Proposal = proposal.Commit, pr.MergeCommit, nil
 	case now.Commit == proposal.Commit: // pushed without the pull request
 		now.Delivered, now.Since = now.Commit, now.Head
@@ -174,7 +174,7 @@ func (r Remote) Refresh(ctx context.Context, s *State) (*Result, error) {
 }
 
 func (r Remote) drift(ctx context.Context, s *State) ([]drift.Commit, error) {
-	branch, err := gitops.Open(r.Git, s.At.Repo, s.At.Branch)
+	branch, err := gitbranch.Open(r.Git, s.At.Repo, s.At.Branch)
 	if err != nil {
 		return nil, err
 	}

@@ -11,11 +11,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/describe"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/describe"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/programs"
 )
 
-const root = "../../.."
+const root = "../../../.."
 
 var fenced = regexp.MustCompile("(?ms)^```mermaid\n(.*?)^```$")
 

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/describe"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitlabfake"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/describe"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/gitlabfake"
 )
 
 // FuzzTeamsTexts: no name, value, reason or path of a team runs as a quick action of GitLab, mentions a person or

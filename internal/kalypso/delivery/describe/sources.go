@@ -5,7 +5,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/origin"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/origin"
 )
 
 // PromotionChange is a change of the promoted commit. "" means none.

@@ -8,7 +8,7 @@ import (
 
 	"github.com/go-git/go-git/v5/plumbing"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
+	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
 )
 
 // Reaction is the reaction to changes from outside Terraform.
@@ -31,7 +31,7 @@ type Commit struct {
 }
 
 // Since returns the commits after base that changed the paths. If it does not find them, it returns one without a hash.
-func Since(ctx context.Context, branch *gitops.Branch, base string, changed []string) ([]Commit, error) {
+func Since(ctx context.Context, branch *gitbranch.Branch, base string, changed []string) ([]Commit, error) {
 	commits, found, err := branch.History(ctx, plumbing.NewHash(base), changed)
 	if err != nil {
 		return nil, err
@@ -49,7 +49,7 @@ func Since(ctx context.Context, branch *gitops.Branch, base string, changed []st
 }
 
 // Commits returns commits of a branch in the form of a state.
-func Commits(commits []gitops.ChangingCommit) (all []Commit) {
+func Commits(commits []gitbranch.ChangingCommit) (all []Commit) {
 	for _, c := range commits {
 		all = append(all, Commit{
 			Commit:  c.Commit.String(),

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/render/tree"
 )
 
 // StoredTargets contains all lists of targets of a stored state. A folder has the names of most other folders, so each

@@ -8,8 +8,8 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/describe"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/describe"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/render/tree"
 )
 
 // Folders lists the folders of a rendering in a tree or on a branch, by cluster type.

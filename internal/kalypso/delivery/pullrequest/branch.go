@@ -12,8 +12,8 @@ import (
 
 	"github.com/go-git/go-git/v5/plumbing"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
+	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
+	gitremote "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/remote"
 )
 
 var unusual = regexp.MustCompile(`[^a-zA-Z0-9_-]+`)
@@ -34,7 +34,7 @@ func BranchName(prefix, marker string, parts ...string) string {
 
 // CheckBranchPrefix returns an error if Git does not allow branch names with the prefix.
 func CheckBranchPrefix(prefix string) error {
-	if err := gitops.CheckName(BranchName(prefix, "", "dev")); err != nil {
+	if err := gitbranch.CheckName(BranchName(prefix, "", "dev")); err != nil {
 		return fmt.Errorf("no branch name can start with %q: %w", prefix, err)
 	}
 	return nil
@@ -63,7 +63,7 @@ func (b OwnBranch) OnTopOf(commit string) bool { return slices.Equal(b.Parents, 
 
 // ReadBranch reads the head of our branch. contents is the part of the change on the branch. Foreign commits may be
 // below the head.
-func (t *Topic) ReadBranch(ours *gitops.Snapshot, contents string) (OwnBranch, error) {
+func (t *Topic) ReadBranch(ours *gitbranch.Snapshot, contents string) (OwnBranch, error) {
 	if ours.Commit.IsZero() {
 		return OwnBranch{}, nil
 	}
@@ -82,7 +82,7 @@ func (t *Topic) ReadBranch(ours *gitops.Snapshot, contents string) (OwnBranch, e
 // ReadOwnBranch is [Topic.ReadBranch] for a branch on which foreign commits must not be below ours either. pushed is
 // our last commit from the state, and target the head of the target branch; either may be empty.
 func (t *Topic) ReadOwnBranch(
-	ctx context.Context, ours *gitops.Snapshot, contents, pushed, target string,
+	ctx context.Context, ours *gitbranch.Snapshot, contents, pushed, target string,
 ) (OwnBranch, error) {
 	b, err := t.ReadBranch(ours, contents)
 	if err != nil || !b.Ours || b.Head == pushed || b.OnTopOf(target) {
@@ -112,7 +112,7 @@ func (t *Topic) ReadHead(ctx context.Context) (OwnBranch, error) {
 }
 
 // ReadSnapshot is [Topic.ReadBranch] with the [Topic.Contents] of the branch.
-func (t *Topic) ReadSnapshot(ours *gitops.Snapshot) (OwnBranch, error) {
+func (t *Topic) ReadSnapshot(ours *gitbranch.Snapshot) (OwnBranch, error) {
 	if ours.Commit.IsZero() {
 		return OwnBranch{}, nil
 	}
@@ -136,13 +136,13 @@ func (t *Topic) Head(ctx context.Context) (string, error) {
 // people rebased it. Then rebased names the foreign commits; empty: there are none.
 func (t *Topic) OtherCommits(
 	ctx context.Context, pushed string,
-) (others []gitops.ChangingCommit, rebased string, err error) {
+) (others []gitbranch.ChangingCommit, rebased string, err error) {
 	commits, found, err := t.ours.History(ctx, plumbing.NewHash(pushed), []string{"."})
 	switch {
 	case err != nil:
 		return nil, "", err
 	case found:
-		return slices.DeleteFunc(commits, func(c gitops.ChangingCommit) bool { return c.Merge }), "", nil
+		return slices.DeleteFunc(commits, func(c gitbranch.ChangingCommit) bool { return c.Merge }), "", nil
 	}
 	b, err := t.ReadHead(ctx)
 	switch {

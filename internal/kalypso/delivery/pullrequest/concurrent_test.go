@@ -5,11 +5,11 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/azuredevopsfake"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/githubfake"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitlabfake"
+	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/azuredevopsfake"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/githubfake"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/gitlabfake"
 )
 
 // TestConcurrent: 20 pull requests of one repo and the statuses of their commits use one client at the same time, as
@@ -45,7 +45,7 @@ func TestConcurrent(t *testing.T) {
 			}
 			open := map[string]bool{}
 			for _, pr := range w.people.PullRequests(t) {
-				if pr.State == hosting.Open && len(pr.Labels) == 1 {
+				if pr.State == githost.Open && len(pr.Labels) == 1 {
 					open[pr.Branch] = true
 				}
 			}
@@ -64,7 +64,7 @@ func TestConcurrent(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, commit := range commits {
-				if got := latest.ByCommit[commit]; len(got) != 1 || got[0].State != hosting.Success {
+				if got := latest.ByCommit[commit]; len(got) != 1 || got[0].State != githost.Success {
 					t.Errorf("the statuses of %s are %+v", commit, got)
 				}
 			}
@@ -78,7 +78,7 @@ func (w *world) deliver() error {
 	if err := w.run(); err != nil {
 		return err
 	}
-	want := hosting.Status{Context: "dev", State: hosting.Success}
+	want := githost.Status{Context: "dev", State: githost.Success}
 	repo := w.topic().Host()
 	have, err := repo.Status(w.ctx, w.pushed, want.Context)
 	if err == nil && (have == nil || !repo.SameStatus(want, *have)) {

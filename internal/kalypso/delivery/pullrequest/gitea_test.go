@@ -8,9 +8,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitea"
+	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/gitea"
 )
 
 // giteaRepo has the operations that only repos on Gitea have.
@@ -40,17 +40,17 @@ func TestHiddenMethod(t *testing.T) {
 	for _, step := range []struct {
 		name   string
 		before func()
-		method hosting.MergeMethod
+		method githost.MergeMethod
 		want   []string
 	}{
-		{"enabled", nil, hosting.Squash, []string{schedule}},
-		{"as the state knows", nil, hosting.Squash, nil},
-		{"people disabled it", func() { on.CancelMerge(t, 1) }, hosting.Squash, []string{schedule}},
-		{"another method", nil, hosting.Merge, []string{cancel, schedule}},
-		{"without the state", w.loseState, hosting.Merge, []string{cancel, schedule}},
+		{"enabled", nil, githost.Squash, []string{schedule}},
+		{"as the state knows", nil, githost.Squash, nil},
+		{"people disabled it", func() { on.CancelMerge(t, 1) }, githost.Squash, []string{schedule}},
+		{"another method", nil, githost.Merge, []string{cancel, schedule}},
+		{"without the state", w.loseState, githost.Merge, []string{cancel, schedule}},
 		{"no more", nil, "", []string{cancel}},
 		{"people enabled it", func() { w.people.AutoMerge(t, 1, "merge") }, "", nil},
-		{"ours in place of theirs", nil, hosting.Squash, []string{cancel, schedule}},
+		{"ours in place of theirs", nil, githost.Squash, []string{cancel, schedule}},
 		{"it must not be merged now", func() {
 			at := len(on.Requests())
 			if _, err := w.topic().Withhold(w.ctx, w.known, "Wait."); err != nil {
@@ -59,7 +59,7 @@ func TestHiddenMethod(t *testing.T) {
 			if diff := cmp.Diff([]string{cancel}, merges(on, at)); diff != "" {
 				t.Errorf("withheld (-want +got):\n%s", diff)
 			}
-		}, hosting.Squash, []string{schedule}},
+		}, githost.Squash, []string{schedule}},
 	} {
 		if step.before != nil {
 			step.before()

@@ -3,8 +3,8 @@ package pullrequest
 import (
 	"fmt"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
+	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
 )
 
 // Edit is a change of the target branch, and the part of it on our branch, as both were read.
@@ -20,7 +20,7 @@ type Edit struct {
 	Discard bool
 	// Commit returns the commit on top of the target, without the trailer. Contents is the part of the change on our
 	// branch after it.
-	Commit   func() *gitops.Edit
+	Commit   func() *gitbranch.Edit
 	Contents string
 }
 
@@ -31,12 +31,12 @@ type Known struct {
 	// Head is the head of our branch up to which it is known as ours; empty: unknown.
 	Head string
 	// AutoMerge and Reviewers are what we requested from the host.
-	AutoMerge hosting.MergeMethod
+	AutoMerge githost.MergeMethod
 	Reviewers []string
 }
 
 // of returns the state's facts about a pull request, or nil.
-func (k *Known) of(pr *hosting.PullRequest) *Known {
+func (k *Known) of(pr *githost.PullRequest) *Known {
 	if k == nil || pr == nil || k.Number != pr.Number {
 		return nil
 	}
@@ -48,7 +48,7 @@ type Situation struct {
 	TopicLocation
 	Settings
 	Known       *Known               // nil: nothing
-	PullRequest *hosting.PullRequest // from our branch: the open one, else the newest one, else nil
+	PullRequest *githost.PullRequest // from our branch: the open one, else the newest one, else nil
 	Head        string               // of the target branch
 	Edit
 }
@@ -71,9 +71,9 @@ const (
 type Step struct {
 	Action Action
 	Number int                 // Close: of the pull request
-	Method hosting.MergeMethod // AutoMerge: empty to disable it
+	Method githost.MergeMethod // AutoMerge: empty to disable it
 	// Was limits AutoMerge to disabling this method: people may have enabled another one.
-	Was    hosting.MergeMethod
+	Was    githost.MergeMethod
 	Commit string // Delete: the head that our branch must have; empty: any commit of ours
 }
 
@@ -106,7 +106,7 @@ func Plan(s Situation) ([]Step, error) {
 	case !s.Ours.OnTopOf(s.Head):
 		steps = []Step{{Action: Push}}
 	}
-	if s.PullRequest != nil && s.PullRequest.State == hosting.Open {
+	if s.PullRequest != nil && s.PullRequest.State == githost.Open {
 		steps = append(steps, Step{Action: Update})
 	} else {
 		steps = append(steps, Step{Action: Create})
@@ -125,13 +125,13 @@ func Plan(s Situation) ([]Step, error) {
 // stayClosed reports whether people closed the pull request of this change, and reopen is not set.
 func (s *Situation) stayClosed() bool {
 	pr := s.PullRequest
-	return !s.Reopen && pr != nil && pr.State == hosting.Closed && pr.HeadCommit == s.Ours.Head
+	return !s.Reopen && pr != nil && pr.State == githost.Closed && pr.HeadCommit == s.Ours.Head
 }
 
 // finish returns the steps after which nothing is proposed.
 func (s *Situation) finish() (steps []Step) {
 	pr, known := s.PullRequest, s.Known
-	if pr != nil && pr.State == hosting.Open {
+	if pr != nil && pr.State == githost.Open {
 		steps = append(steps, Step{Action: Close, Number: pr.Number})
 	}
 	if !s.Discard {
@@ -155,9 +155,9 @@ func (s *Situation) checkPush() error {
 		return nil
 	case s.Listed:
 		return s.Moved
-	case pr != nil && pr.State != hosting.Open && pr.HeadCommit == s.Ours.Head:
+	case pr != nil && pr.State != githost.Open && pr.HeadCommit == s.Ours.Head:
 		return nil
-	case pr != nil && pr.State == hosting.Open: // no plan has shown their commits
+	case pr != nil && pr.State == githost.Open: // no plan has shown their commits
 		return &ForeignError{s.TopicLocation, fmt.Sprintf(
 			"people pushed to the branch of pull request %d (%s), and the state does not know what. Merge it, or close it: "+
 				"then the next apply replaces the branch.", pr.Number, pr.URL)}

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/pullrequest"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/pullrequest"
+	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
 )
 
 // The table below specifies the actions of a run. A row changes one part of the usual case: the target lacks the
@@ -25,8 +25,8 @@ func usual() *pullrequest.Situation {
 			Path:   ".",
 		},
 		Known: &pullrequest.Known{Number: 7, Open: true, Head: "head"},
-		PullRequest: &hosting.PullRequest{
-			Number: 7, URL: "https://acme.io/7", State: hosting.Open, HeadCommit: "head",
+		PullRequest: &githost.PullRequest{
+			Number: 7, URL: "https://acme.io/7", State: githost.Open, HeadCommit: "head",
 		},
 		Head: "target",
 		Edit: pullrequest.Edit{
@@ -42,7 +42,7 @@ func other(s *pullrequest.Situation, ours bool) {
 }
 
 func closed(s *pullrequest.Situation, head string) {
-	s.PullRequest.State, s.PullRequest.HeadCommit, s.Known.Open = hosting.Closed, head, false
+	s.PullRequest.State, s.PullRequest.HeadCommit, s.Known.Open = githost.Closed, head, false
 }
 
 // textOf describes a plan.
@@ -131,7 +131,7 @@ func TestPlan(t *testing.T) {
 		}, notOurs},
 		{"people pushed to our branch, and merged it", func(s *situation) {
 			other(s, false)
-			s.PullRequest.State = hosting.Merged
+			s.PullRequest.State = githost.Merged
 		}, "push, open"},
 		{"people wrote the same commit", func(s *situation) { s.Ours.Ours = false }, "edit"},
 
@@ -153,7 +153,7 @@ func TestPlan(t *testing.T) {
 		{"people closed it, and another change is desired", func(s *situation) { closed(s, "head"); other(s, true) },
 			"push, open"},
 		{"it was merged, and the target lacks the change again", func(s *situation) {
-			s.PullRequest.State = hosting.Merged
+			s.PullRequest.State = githost.Merged
 		}, "open"},
 
 		// Auto-merge and wait.
@@ -187,7 +187,7 @@ func TestPlan(t *testing.T) {
 			s.Needed, s.Discard = false, false
 		}, "close 7"},
 		{"the target contains it by the merge", func(s *situation) {
-			s.Needed, s.Discard, s.PullRequest.State = false, false, hosting.Merged
+			s.Needed, s.Discard, s.PullRequest.State = false, false, githost.Merged
 		}, "nothing"},
 		{"the target contains it, and the state knows another open pull request",
 			func(s *situation) { s.Needed, s.Known.Number = false, 6 }, "close 7, close 6, delete at head"},
@@ -228,10 +228,10 @@ func situations(yield func(pullrequest.Situation) bool) {
 		{}, {Head: "head", Parents: []string{"target"}, Ours: true}, {Head: "head", Parents: []string{"older"}, Ours: true},
 		{Head: "head", Parents: []string{"target"}}, {Head: "head", Parents: []string{"older"}},
 	}
-	pulls := []*hosting.PullRequest{nil}
-	for _, state := range []hosting.PullRequestState{hosting.Open, hosting.Closed, hosting.Merged} {
+	pulls := []*githost.PullRequest{nil}
+	for _, state := range []githost.PullRequestState{githost.Open, githost.Closed, githost.Merged} {
 		for _, head := range []string{"head", "older"} {
-			pulls = append(pulls, &hosting.PullRequest{Number: 7, State: state, HeadCommit: head})
+			pulls = append(pulls, &githost.PullRequest{Number: 7, State: state, HeadCommit: head})
 		}
 	}
 	known := []*pullrequest.Known{
@@ -272,7 +272,7 @@ func check(s pullrequest.Situation, steps []pullrequest.Step, err error) string 
 		return slices.IndexFunc(steps, func(step pullrequest.Step) bool { return step.Action == action })
 	}
 	has := func(action pullrequest.Action) bool { return at(action) >= 0 }
-	open := s.PullRequest != nil && s.PullRequest.State == hosting.Open
+	open := s.PullRequest != nil && s.PullRequest.State == githost.Open
 	last := len(steps) - 1
 	switch {
 	case err != nil && len(steps) > 0:

@@ -7,9 +7,9 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
+	gitremote "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/remote"
+	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
 )
 
 // Settings configures pull requests.
@@ -18,7 +18,7 @@ type Settings struct {
 	Labels       []string
 	Reviewers    []string
 	Draft        bool
-	AutoMerge    hosting.MergeMethod // empty if people merge
+	AutoMerge    githost.MergeMethod // empty if people merge
 	Wait         bool                // the apply waits until the pull request is merged
 	Reopen       bool                // a change whose pull request was closed gets a new one
 }
@@ -35,13 +35,13 @@ type Topic struct {
 	TopicLocation
 	Settings
 	// Contents returns the part of the change on our branch, for the [Trailer].
-	Contents func(ours *gitops.Snapshot) (string, error)
+	Contents func(ours *gitbranch.Snapshot) (string, error)
 	// Sleep waits before the pull request is read again. try starts at 1. If it is nil, the wait doubles from one
 	// second to half a minute.
 	Sleep func(ctx context.Context, try int) error
 
-	ours, target *gitops.Branch
-	repo         hosting.Repo
+	ours, target *gitbranch.Branch
+	repo         githost.Repo
 }
 
 // TopicLocation locates a topic.
@@ -58,30 +58,30 @@ func (l TopicLocation) String() string {
 	return fmt.Sprintf("path %q on branch %q of %s", l.Path, l.Branch, l.Repo)
 }
 
-// Open returns a topic. It contacts no server. The error is [hosting.ErrOtherHost], or concerns the URL or a name.
-func Open(client *gitremote.Client, host hosting.Host, at TopicLocation, s Settings) (*Topic, error) {
+// Open returns a topic. It contacts no server. The error is [githost.ErrOtherHost], or concerns the URL or a name.
+func Open(client *gitremote.Client, host githost.Host, at TopicLocation, s Settings) (*Topic, error) {
 	t := &Topic{TopicLocation: at, Settings: s}
 	var err error
 	if t.repo, err = host.Repo(at.Repo); err != nil {
 		return nil, err
 	}
-	if t.ours, err = gitops.Open(client, at.Repo, at.Branch); err != nil {
+	if t.ours, err = gitbranch.Open(client, at.Repo, at.Branch); err != nil {
 		return nil, err
 	}
-	t.target, err = gitops.Open(client, at.Repo, at.Target)
+	t.target, err = gitbranch.Open(client, at.Repo, at.Target)
 	return t, err
 }
 
 // Host returns the repo of the topic on its host.
-func (t *Topic) Host() hosting.Repo { return t.repo }
+func (t *Topic) Host() githost.Repo { return t.repo }
 
 // Find returns the pull request from our branch: the open one, else the newest one, else nil. The marker identifies it,
 // or the number that the state knows, if people removed the marker. If people opened another one, the error is
-// [hosting.ErrExists]: hosts allow only one.
-func (t *Topic) Find(ctx context.Context, known *Known) (*hosting.PullRequest, error) {
-	query := hosting.Query{Branch: t.Branch, Target: t.Target, Marker: t.Marker}
+// [githost.ErrExists]: hosts allow only one.
+func (t *Topic) Find(ctx context.Context, known *Known) (*githost.PullRequest, error) {
+	query := githost.Query{Branch: t.Branch, Target: t.Target, Marker: t.Marker}
 	found, err := t.repo.Find(ctx, query)
-	if err != nil || found != nil && found.State == hosting.Open {
+	if err != nil || found != nil && found.State == githost.Open {
 		return found, err
 	}
 	query.Marker, query.Open = "", true
@@ -94,23 +94,23 @@ func (t *Topic) Find(ctx context.Context, known *Known) (*hosting.PullRequest, e
 	case known.of(other) != nil:
 		return other, nil
 	}
-	return nil, &hosting.Error{
-		Op: "find the pull request of branch " + t.Branch, Kind: hosting.ErrExists, Cause: fmt.Errorf(
+	return nil, &githost.Error{
+		Op: "find the pull request of branch " + t.Branch, Kind: githost.ErrExists, Cause: fmt.Errorf(
 			"pull request %d (%s) may not be this rendering's: its description lacks the line that says so. Restore the "+
 				"line, close the pull request, or choose another delivery.branch_prefix", other.Number, other.URL),
 	}
 }
 
 // FindOpen returns the open pull request from our branch with our marker, or nil.
-func (t *Topic) FindOpen(ctx context.Context) (*hosting.PullRequest, error) {
-	return t.repo.Find(ctx, hosting.Query{Branch: t.Branch, Target: t.Target, Marker: t.Marker, Open: true})
+func (t *Topic) FindOpen(ctx context.Context) (*githost.PullRequest, error) {
+	return t.repo.Find(ctx, githost.Query{Branch: t.Branch, Target: t.Target, Marker: t.Marker, Open: true})
 }
 
 // Read returns a pull request of ours. If people changed its target branch, it is closed for us.
-func (t *Topic) Read(ctx context.Context, number int) (*hosting.PullRequest, error) {
+func (t *Topic) Read(ctx context.Context, number int) (*githost.PullRequest, error) {
 	pr, err := t.repo.Read(ctx, number)
 	if err == nil && pr.Target != t.Target {
-		pr.State = hosting.Closed
+		pr.State = githost.Closed
 	}
 	return pr, err
 }

@@ -8,18 +8,18 @@ import (
 	"slices"
 	"time"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/clock"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/sets"
+	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
+	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/system/clock"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/sets"
 )
 
 // ProposedChange is the change that a pull request proposes.
 type ProposedChange struct {
-	Options gitops.UpdateOptions
+	Options gitbranch.UpdateOptions
 	// Edit reads both branches. Run calls it again if one of them moves.
-	Edit func(ctx context.Context, target, ours *gitops.Snapshot) (Edit, error)
+	Edit func(ctx context.Context, target, ours *gitbranch.Snapshot) (Edit, error)
 	// Removes says that the change only removes, so that an absent target contains it.
 	Removes bool
 	// Pushed runs after our branch contains the change, or the target, and before the pull request is opened or edited.
@@ -33,14 +33,14 @@ type ProposedChange struct {
 type Outcome struct {
 	// PullRequest proposes the change, or proposed it until people closed it. It is nil if the target contains the
 	// change.
-	PullRequest *hosting.PullRequest
+	PullRequest *githost.PullRequest
 	Head        string // of our branch
 	Pushed      bool
 }
 
 // ReviewError says that a pull request was not merged while the apply waited.
 type ReviewError struct {
-	PullRequest *hosting.PullRequest
+	PullRequest *githost.PullRequest
 	Closed      bool // closed without being merged; otherwise the time ran out
 	Untracked   bool // the state does not know the pull request
 }
@@ -56,7 +56,7 @@ func (e *ReviewError) Error() string {
 
 // MergingError says that the host has been merging the pull request for so long that the run ended. Nothing was pushed
 // to our branch, since the merge might contain the push or not.
-type MergingError struct{ PullRequest *hosting.PullRequest }
+type MergingError struct{ PullRequest *githost.PullRequest }
 
 // Error implements error.
 func (e *MergingError) Error() string {
@@ -78,11 +78,11 @@ const retries = 5
 // known contains the state's facts, or is nil. change gets the pull request that was found, or nil. Run calls it again
 // if people opened, merged or closed the pull request meanwhile.
 func (t *Topic) Run(
-	ctx context.Context, known *Known, change func(context.Context, *hosting.PullRequest) (ProposedChange, error),
+	ctx context.Context, known *Known, change func(context.Context, *githost.PullRequest) (ProposedChange, error),
 ) (*Outcome, error) {
 	for try := 1; ; try++ {
 		result, err := t.attempt(ctx, known, change)
-		early := errors.Is(err, hosting.ErrNothingToMerge) || errors.Is(err, hosting.ErrBranchNotFound) ||
+		early := errors.Is(err, githost.ErrNothingToMerge) || errors.Is(err, githost.ErrBranchNotFound) ||
 			errors.Is(err, ErrChanged)
 		if !early || try == retries || t.sleep(ctx, try) != nil {
 			return result, err
@@ -91,7 +91,7 @@ func (t *Topic) Run(
 }
 
 func (t *Topic) attempt(
-	ctx context.Context, known *Known, change func(context.Context, *hosting.PullRequest) (ProposedChange, error),
+	ctx context.Context, known *Known, change func(context.Context, *githost.PullRequest) (ProposedChange, error),
 ) (*Outcome, error) {
 	found, err := t.Find(ctx, known)
 	if err == nil && found != nil && found.Merging { // a read waits for the end of the merge
@@ -107,7 +107,7 @@ func (t *Topic) attempt(
 	s := Situation{TopicLocation: t.TopicLocation, Settings: t.Settings, Known: known, PullRequest: found}
 	var steps []Step
 	pushed, err := t.ours.ForceWithLease(ctx, t.target, c.Options,
-		func(ctx context.Context, target, ours *gitops.Snapshot) (*gitops.Edit, error) {
+		func(ctx context.Context, target, ours *gitbranch.Snapshot) (*gitbranch.Edit, error) {
 			var err error
 			if s.Edit, err = c.Edit(ctx, target, ours); err != nil {
 				return nil, err
@@ -124,7 +124,7 @@ func (t *Topic) attempt(
 			commit.Trailer = Trailer(t.Marker, s.Contents)
 			return commit, nil
 		})
-	absent := c.Removes && errors.Is(err, gitops.ErrBranchNotFound)
+	absent := c.Removes && errors.Is(err, gitbranch.ErrBranchNotFound)
 	if err != nil && !absent {
 		return nil, err
 	}
@@ -174,7 +174,7 @@ func (t *Topic) take(ctx context.Context, steps []Step, s *Situation, c Proposed
 		if result.PullRequest = pr; err != nil {
 			return err
 		}
-		if pr != nil && pr.State == hosting.Open { // some hosts show a push late
+		if pr != nil && pr.State == githost.Open { // some hosts show a push late
 			pr.HeadCommit = cmp.Or(result.Head, pr.HeadCommit)
 		}
 	}
@@ -182,15 +182,15 @@ func (t *Topic) take(ctx context.Context, steps []Step, s *Situation, c Proposed
 }
 
 // open opens the pull request. If people opened one meanwhile, the error is [ErrChanged].
-func (t *Topic) open(ctx context.Context, p hosting.PullRequestContent) (*hosting.PullRequest, error) {
+func (t *Topic) open(ctx context.Context, p githost.PullRequestContent) (*githost.PullRequest, error) {
 	opened, err := t.repo.Open(ctx, p)
-	if errors.Is(err, hosting.ErrExists) {
+	if errors.Is(err, githost.ErrExists) {
 		err = fmt.Errorf("%w: %w", ErrChanged, err)
 	}
 	return opened, err
 }
 
-// checkNotEmpty returns [hosting.ErrNothingToMerge] if the target took the change since we pushed on top of a commit of
+// checkNotEmpty returns [githost.ErrNothingToMerge] if the target took the change since we pushed on top of a commit of
 // it: the new pull request is empty, and the next attempt closes it. No host refuses one whose branch has a commit that
 // the target lacks. If the target did not move, one look-up of its head says so.
 func (t *Topic) checkNotEmpty(ctx context.Context, pushedOn string, c ProposedChange) error {
@@ -210,8 +210,8 @@ func (t *Topic) checkNotEmpty(ctx context.Context, pushedOn string, c ProposedCh
 	defer ours.Close()
 	now, err := c.Edit(ctx, target, ours)
 	if err == nil && !now.Needed {
-		err = &hosting.Error{
-			Op: "open a pull request of branch " + t.Branch, Kind: hosting.ErrNothingToMerge,
+		err = &githost.Error{
+			Op: "open a pull request of branch " + t.Branch, Kind: githost.ErrNothingToMerge,
 			Cause: fmt.Errorf("branch %s contains the change", t.Target),
 		}
 	}
@@ -220,13 +220,13 @@ func (t *Topic) checkNotEmpty(ctx context.Context, pushedOn string, c ProposedCh
 
 // edit edits our open pull request. If it was merged or closed after it was found, the error is [ErrChanged].
 func (t *Topic) edit(
-	ctx context.Context, number int, p hosting.PullRequestContent, known *Known,
-) (*hosting.PullRequest, error) {
+	ctx context.Context, number int, p githost.PullRequestContent, known *Known,
+) (*githost.PullRequest, error) {
 	now, err := t.Read(ctx, number)
 	switch {
 	case err != nil:
 		return nil, err
-	case now.State != hosting.Open:
+	case now.State != githost.Open:
 		return nil, ErrChanged
 	case known != nil:
 		p.Reviewers = sets.Without(p.Reviewers, known.Reviewers)
@@ -236,7 +236,7 @@ func (t *Topic) edit(
 		}
 	}
 	edited, err := t.repo.Edit(ctx, *now, p)
-	if err == nil && edited.State != hosting.Open {
+	if err == nil && edited.State != githost.Open {
 		err = ErrChanged
 	}
 	return edited, err
@@ -244,7 +244,7 @@ func (t *Topic) edit(
 
 // Withheld is a pull request that must not be merged now, or that people merged or closed.
 type Withheld struct {
-	PullRequest *hosting.PullRequest
+	PullRequest *githost.PullRequest
 	// NoDraft is why the host does not make it a draft; nil: it is one. GitHub has no drafts in private repos of some
 	// plans, and a token may lack the permission.
 	NoDraft error
@@ -265,15 +265,15 @@ func (w Withheld) Warning() string {
 // are made. [Topic.Run] undoes it. Withhold does nothing if people merged or closed the pull request.
 func (t *Topic) Withhold(ctx context.Context, known *Known, reason string) (Withheld, error) {
 	pr, err := t.Read(ctx, known.Number)
-	if err != nil || pr.State != hosting.Open {
+	if err != nil || pr.State != githost.Open {
 		return Withheld{PullRequest: pr}, err
 	}
 	if known.AutoMerge != "" {
-		if pr, err = t.mergeWhenReady(ctx, pr, Step{Was: known.AutoMerge}, known); err != nil || pr.State != hosting.Open {
+		if pr, err = t.mergeWhenReady(ctx, pr, Step{Was: known.AutoMerge}, known); err != nil || pr.State != githost.Open {
 			return Withheld{PullRequest: pr}, err
 		}
 	}
-	edited, err := t.repo.Edit(ctx, *pr, hosting.PullRequestContent{
+	edited, err := t.repo.Edit(ctx, *pr, githost.PullRequestContent{
 		Branch: t.Branch, Target: t.Target, Title: pr.Title, Draft: true,
 		Body: t.body(withheld(pr.Body, reason)),
 	})
@@ -281,7 +281,7 @@ func (t *Topic) Withhold(ctx context.Context, known *Known, reason string) (With
 	if refusesDraft(err) {
 		err, noDraft = nil, err
 	}
-	if err == nil && edited.State == hosting.Open { // some hosts show a push late
+	if err == nil && edited.State == githost.Open { // some hosts show a push late
 		var head string
 		head, err = t.Head(ctx)
 		edited.HeadCommit = cmp.Or(head, edited.HeadCommit)
@@ -291,17 +291,17 @@ func (t *Topic) Withhold(ctx context.Context, known *Known, reason string) (With
 
 // refusesDraft reports whether the host made all changes of an edit except the draft, and would refuse that again.
 func refusesDraft(err error) bool {
-	var host *hosting.Error
-	return errors.As(err, &host) && host.Field == hosting.FieldDraft &&
-		(errors.Is(err, hosting.ErrRejected) || errors.Is(err, hosting.ErrForbidden))
+	var host *githost.Error
+	return errors.As(err, &host) && host.Field == githost.FieldDraft &&
+		(errors.Is(err, githost.ErrRejected) || errors.Is(err, githost.ErrForbidden))
 }
 
 // mergeWhenReady enables or disables auto-merge. It keeps an auto-merge that people enabled. If the host does not show
 // the method, it is the one that the state knows.
 func (t *Topic) mergeWhenReady(
-	ctx context.Context, pr *hosting.PullRequest, step Step, known *Known,
-) (*hosting.PullRequest, error) {
-	if known != nil && known.AutoMerge != "" && pr.AutoMerge == hosting.UnknownMethod {
+	ctx context.Context, pr *githost.PullRequest, step Step, known *Known,
+) (*githost.PullRequest, error) {
+	if known != nil && known.AutoMerge != "" && pr.AutoMerge == githost.UnknownMethod {
 		now := *pr
 		now.AutoMerge, pr = known.AutoMerge, &now
 	}
@@ -309,8 +309,8 @@ func (t *Topic) mergeWhenReady(
 		return pr, nil
 	}
 	merging, err := t.repo.MergeWhenReady(ctx, *pr, step.Method)
-	if errors.Is(err, hosting.ErrRejected) || errors.Is(err, hosting.ErrNotVisible) { // people may have ended it
-		if now, failed := t.repo.Read(ctx, pr.Number); failed == nil && now.State != hosting.Open {
+	if errors.Is(err, githost.ErrRejected) || errors.Is(err, githost.ErrNotVisible) { // people may have ended it
+		if now, failed := t.repo.Read(ctx, pr.Number); failed == nil && now.State != githost.Open {
 			return now, nil
 		}
 	}
@@ -321,8 +321,8 @@ func (t *Topic) mergeWhenReady(
 }
 
 // wait reads the pull request until it is merged.
-func (t *Topic) wait(ctx context.Context, pr *hosting.PullRequest) (*hosting.PullRequest, error) {
-	for try := 1; pr.State == hosting.Open; try++ {
+func (t *Topic) wait(ctx context.Context, pr *githost.PullRequest) (*githost.PullRequest, error) {
+	for try := 1; pr.State == githost.Open; try++ {
 		outOfTime := t.sleep(ctx, try) != nil
 		read, cancel := FinishContext(ctx)
 		now, err := t.Read(read, pr.Number) // even if the time ran out: it may just have been merged
@@ -330,12 +330,12 @@ func (t *Topic) wait(ctx context.Context, pr *hosting.PullRequest) (*hosting.Pul
 		switch {
 		case err != nil && ctx.Err() == nil:
 			return pr, err
-		case err != nil, outOfTime && now.State == hosting.Open:
+		case err != nil, outOfTime && now.State == githost.Open:
 			return pr, &ReviewError{PullRequest: pr}
 		}
 		pr = now
 	}
-	if pr.State == hosting.Closed {
+	if pr.State == githost.Closed {
 		return pr, &ReviewError{PullRequest: pr, Closed: true}
 	}
 	return pr, nil
@@ -362,7 +362,7 @@ func FinishContext(ctx context.Context) (context.Context, context.CancelFunc) {
 // Check returns an error if a run must not replace our branch. read returns what it contains: [Edit.Needed] does not
 // matter. pr is the pull request that was found, or nil. Check writes nothing.
 func (t *Topic) Check(
-	ctx context.Context, pr *hosting.PullRequest, read func(context.Context, *gitops.Snapshot) (Edit, error),
+	ctx context.Context, pr *githost.PullRequest, read func(context.Context, *gitbranch.Snapshot) (Edit, error),
 ) error {
 	snapshot, err := t.ours.Snapshot(ctx)
 	if err != nil {
@@ -380,7 +380,7 @@ func (t *Topic) Check(
 
 // Close closes an open pull request, and the one that the state knows as open. It deletes our branch, unless it has
 // foreign commits. If a pull request was merged meanwhile, the error is [ErrChanged].
-func (t *Topic) Close(ctx context.Context, pr *hosting.PullRequest, known *Known) error {
+func (t *Topic) Close(ctx context.Context, pr *githost.PullRequest, known *Known) error {
 	steps, err := Plan(Situation{Known: known, PullRequest: pr, Edit: Edit{Discard: true}})
 	if err != nil {
 		return err
@@ -390,7 +390,7 @@ func (t *Topic) Close(ctx context.Context, pr *hosting.PullRequest, known *Known
 
 func (t *Topic) close(ctx context.Context, number int) error {
 	closed, err := t.repo.Close(ctx, number)
-	if err == nil && closed.State == hosting.Merged {
+	if err == nil && closed.State == githost.Merged {
 		return ErrChanged
 	}
 	return err

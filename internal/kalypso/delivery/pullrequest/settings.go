@@ -6,11 +6,11 @@ import (
 	"regexp"
 	"slices"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/repourl"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/strategy"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/strategy"
+	giturl "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/url"
+	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
 )
 
 const maxLabel = 50 // characters, as GitHub allows
@@ -49,7 +49,7 @@ func Validate(s Settings) (ps problem.Problems) {
 
 // ValidateRepo reports a repo whose changes can't be proposed: a folder on this machine has no pull requests.
 func ValidateRepo(s strategy.Strategy, repo string) problem.Problems {
-	at, err := repourl.Parse(repo) // an invalid URL is another problem
+	at, err := giturl.Parse(repo) // an invalid URL is another problem
 	local := err == nil && at.IsLocal()
 	if s != strategy.PullRequest || unknown.Is(repo) || !local {
 		return nil
@@ -66,9 +66,9 @@ type ReviewersError struct{ Reason string }
 func (e *ReviewersError) Error() string { return e.Reason }
 
 // CheckHost returns an error if the host of a repo can't do what pull requests are configured for: a *ReviewersError,
-// or that of [hosting.Repo.CheckLabels] or [hosting.Repo.CheckAutoMerge]. It contacts no server, and skips settings
+// or that of [githost.Repo.CheckLabels] or [githost.Repo.CheckAutoMerge]. It contacts no server, and skips settings
 // that are not known yet.
-func CheckHost(repo hosting.Repo, s Settings) error {
+func CheckHost(repo githost.Repo, s Settings) error {
 	if err := repo.CheckReviewers(s.Reviewers); err != nil {
 		return &ReviewersError{err.Error()}
 	}
@@ -79,9 +79,9 @@ func CheckHost(repo hosting.Repo, s Settings) error {
 }
 
 // CheckSettings returns errors if the host refuses the settings of pull requests to a branch: see
-// [hosting.SettingsChecker]. It skips settings that are not known yet.
-func CheckSettings(ctx context.Context, repo hosting.Repo, target string, s Settings) []error {
-	checker, checks := repo.(hosting.SettingsChecker)
+// [githost.SettingsChecker]. It skips settings that are not known yet.
+func CheckSettings(ctx context.Context, repo githost.Repo, target string, s Settings) []error {
+	checker, checks := repo.(githost.SettingsChecker)
 	if !checks {
 		return nil
 	}

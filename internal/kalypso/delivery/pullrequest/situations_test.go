@@ -3,9 +3,9 @@ package pullrequest_test
 import (
 	"testing"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hostingtest"
+	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostingtest"
 )
 
 // situation describes the actions of people, the host and earlier runs before a run, and the result of the run.
@@ -817,7 +817,7 @@ ours: 1, 0 ahead, 0 behind`},
 		{"the host merges, and the apply waits", func(w *world) {
 			w.settings.AutoMerge, w.settings.Wait = "squash", true
 			w.people.Require(w, "main", "ci")
-			w.sleep = w.onSecond(func() { w.people.SetStatus(w, w.head(), "ci", hosting.Success) })
+			w.sleep = w.onSecond(func() { w.people.SetStatus(w, w.head(), "ci", githost.Success) })
 		}, `
 1 merged "Set 1"
 main: 1
@@ -884,8 +884,8 @@ ours: 2, 1 ahead, 0 behind`},
 			w.people.AutoMerge(w, 1, "merge")
 			w.value = "2"
 			w.people.Before(hostingtest.Push, func() {
-				w.people.SetStatus(w, w.head(), "ci", hosting.Success)
-				w.awaitState(1, hosting.Merged)
+				w.people.SetStatus(w, w.head(), "ci", githost.Success)
+				w.awaitState(1, githost.Merged)
 			})
 		}, `
 1 merged "Set 1"
@@ -1248,7 +1248,7 @@ ours: 1, 1 ahead, 0 behind
 host: list open, read, markPullRequestReadyForReview, unlabel, ask`, nil},
 		{"a push does not disable auto-merge", func(w *world) {
 			w.people.Require(w, "main", "ci")
-			w.settings.AutoMerge = hosting.Merge
+			w.settings.AutoMerge = githost.Merge
 			w.must()
 			w.value = "2"
 		}, `

@@ -5,10 +5,10 @@ import (
 	"strings"
 	"unicode/utf16"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/describe"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/sets"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/describe"
+	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/sets"
 )
 
 // PromotedLabel labels pull requests that promote another commit.
@@ -22,9 +22,9 @@ type Text struct {
 }
 
 // proposal returns the desired pull request.
-func (t *Topic) proposal(text Text) hosting.PullRequestContent {
+func (t *Topic) proposal(text Text) githost.PullRequestContent {
 	title, _, _ := strings.Cut(strings.TrimSpace(printable.Text(text.Message)), "\n")
-	p := hosting.PullRequestContent{
+	p := githost.PullRequestContent{
 		Branch: t.Branch, Target: t.Target,
 		Title: cut(title, t.repo.MaxTitle(), "…"), Body: t.body(text.Body),
 		Labels: t.Labels, Reviewers: t.Reviewers, Draft: t.Draft,
@@ -93,7 +93,7 @@ func cut(text string, most int, end string) string {
 func characters(s string) int { return len(utf16.Encode([]rune(s))) }
 
 // Links returns the links to a host's pages that a description has. Without a host, it has none.
-func Links(host hosting.Host) describe.Links {
+func Links(host githost.Host) describe.Links {
 	if host == nil {
 		return describe.Links{}
 	}

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
 )
 
 // TestBody: the marker stays, first or last, however much of the text is cut. A description that has it at the other
@@ -21,7 +21,7 @@ func TestBody(t *testing.T) {
 			if first {
 				placed = strings.HasPrefix(got, marker+"\n\n") && strings.HasSuffix(got, "\n")
 			}
-			if characters(got) > 100 || !placed || strings.Count(got, marker) != 1 || !hosting.HasMarker(got, marker) {
+			if characters(got) > 100 || !placed || strings.Count(got, marker) != 1 || !githost.HasMarker(got, marker) {
 				t.Errorf("%d: %d characters: %q", n, characters(got), got)
 			}
 			if cut := strings.Contains(got, "(cut)"); cut != (n > 2) {

@@ -7,9 +7,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/pullrequest"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/pullrequest"
+	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
+	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
@@ -123,7 +123,7 @@ func TestCheck(t *testing.T) {
 					w.Fatal(err)
 				}
 				requests := w.on.Requests()
-				err = topic.Check(w.ctx, found, func(ctx context.Context, s *gitops.Snapshot) (pullrequest.Edit, error) {
+				err = topic.Check(w.ctx, found, func(ctx context.Context, s *gitbranch.Snapshot) (pullrequest.Edit, error) {
 					return w.edit(ctx, topic, s, "")
 				})
 				got := ""
@@ -202,21 +202,21 @@ func TestRead(t *testing.T) {
 	onAll(t, func(w *world) {
 		w.must()
 		w.branchOff("live")
-		expect := func(want hosting.PullRequestState) {
+		expect := func(want githost.PullRequestState) {
 			w.Helper()
 			pr, err := w.topic().Read(w.ctx, 1)
 			if err != nil || pr.State != want {
 				w.Errorf("got %+v, %v, want %s", pr, err, want)
 			}
 		}
-		expect(hosting.Open)
+		expect(githost.Open)
 		w.people.Retarget(w, 1, "live")
-		expect(hosting.Closed)
+		expect(githost.Closed)
 		w.people.Retarget(w, 1, "main")
-		expect(hosting.Open)
+		expect(githost.Open)
 		w.people.Retarget(w, 1, "live")
 		w.people.Merge(w, 1, "squash")
-		expect(hosting.Closed)
+		expect(githost.Closed)
 	})
 }
 
@@ -249,14 +249,14 @@ func TestWithhold(t *testing.T) {
 	t.Parallel()
 	onAll(t, func(w *world) {
 		w.people.Require(w, "main", "ci")
-		w.settings.AutoMerge = hosting.Squash
+		w.settings.AutoMerge = githost.Squash
 		w.must()
 		w.people.Edit(w, 1, "Mine", "  /merge\n"+marker+"/close\n"+marker+"\n\r/approve\nfine")
 		if _, err := w.topic().Withhold(w.ctx, w.known, "/merge is not due"); err != nil {
 			w.Fatal(err)
 		}
 		now := w.people.PullRequests(w)[0]
-		if !now.Draft || now.State != hosting.Open || now.AutoMerge != "" || !strings.Contains(now.Body, "fine") ||
+		if !now.Draft || now.State != githost.Open || now.AutoMerge != "" || !strings.Contains(now.Body, "fine") ||
 			// some hosts have the marker first
 			!strings.HasPrefix(strings.TrimPrefix(now.Body, marker+"\n\n"), "**Do not merge") {
 			w.Errorf("withheld: %+v", now)
@@ -278,7 +278,7 @@ func TestBranchName(t *testing.T) {
 	} {
 		for _, prefix := range []string{"deployment/", "", "a/b-"} {
 			name := pullrequest.BranchName(prefix, strings.Join(parts, "|"), parts...)
-			if err := gitops.CheckName(name); err != nil || len(name) > 100 {
+			if err := gitbranch.CheckName(name); err != nil || len(name) > 100 {
 				t.Errorf("%q: %q, %v", parts, name, err)
 			}
 			if seen[name] || strings.Contains(strings.TrimPrefix(name, prefix), "/") {

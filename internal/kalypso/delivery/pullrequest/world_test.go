@@ -15,15 +15,15 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/pullrequest"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitea"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/githubfake"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/pullrequest"
+	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
+	gitremote "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/remote"
+	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hostingtest"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/gitea"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/githubfake"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostingtest"
 )
 
 const (
@@ -46,7 +46,7 @@ type world struct {
 	local  string // the repo, or a bare clone of it
 	url    string // of the repo
 	git    *gitremote.Client
-	host   hosting.Host
+	host   githost.Host
 	ctx    context.Context
 
 	settings  pullrequest.Settings
@@ -166,7 +166,7 @@ func (w *world) topic() *pullrequest.Topic {
 // maxWaits ends a run that would wait forever.
 const maxWaits = 100
 
-func content(s *gitops.Snapshot) (string, error) {
+func content(s *gitbranch.Snapshot) (string, error) {
 	if s.Commit.IsZero() {
 		return "", nil
 	}
@@ -175,7 +175,7 @@ func content(s *gitops.Snapshot) (string, error) {
 }
 
 // edit is the edit of a rendering.
-func (w *world) edit(ctx context.Context, t *pullrequest.Topic, ours *gitops.Snapshot, head string) (
+func (w *world) edit(ctx context.Context, t *pullrequest.Topic, ours *gitbranch.Snapshot, head string) (
 	pullrequest.Edit, error,
 ) {
 	var e pullrequest.Edit
@@ -185,9 +185,9 @@ func (w *world) edit(ctx context.Context, t *pullrequest.Topic, ours *gitops.Sna
 	}
 	e.Existing = e.Ours.Head != "" && existing == w.value && (w.value != "" || e.Ours.Ours)
 	e.Contents = w.value
-	e.Commit = func() *gitops.Edit {
-		author := gitops.Author{Name: "Kalypso", Email: "kalypso@acme.io", When: time.Unix(1700000000, 0)}
-		edit := &gitops.Edit{Message: w.title() + "\n\nMore.", Author: author}
+	e.Commit = func() *gitbranch.Edit {
+		author := gitbranch.Author{Name: "Kalypso", Email: "kalypso@acme.io", When: time.Unix(1700000000, 0)}
+		edit := &gitbranch.Edit{Message: w.title() + "\n\nMore.", Author: author}
 		if edit.Files = map[string][]byte{file: []byte(w.value)}; w.value == "" {
 			edit.Files, edit.Remove = nil, []string{file}
 		}
@@ -217,16 +217,16 @@ func (w *world) run() error {
 		return err
 	}
 	result, err := t.Run(w.ctx, w.known,
-		func(_ context.Context, found *hosting.PullRequest) (pullrequest.ProposedChange, error) {
+		func(_ context.Context, found *githost.PullRequest) (pullrequest.ProposedChange, error) {
 			c := pullrequest.ProposedChange{Removes: w.value == ""}
-			c.Edit = func(ctx context.Context, target, ours *gitops.Snapshot) (pullrequest.Edit, error) {
+			c.Edit = func(ctx context.Context, target, ours *gitbranch.Snapshot) (pullrequest.Edit, error) {
 				now, err := content(target)
 				if err != nil {
 					return pullrequest.Edit{}, err
 				}
 				e, err := w.edit(ctx, t, ours, target.Commit.String())
 				e.Needed = now != w.value
-				e.Discard = w.value == "" || found != nil && found.State != hosting.Merged
+				e.Discard = w.value == "" || found != nil && found.State != githost.Merged
 				return e, err
 			}
 			c.Pushed = func(context.Context) error {
@@ -244,9 +244,9 @@ func (w *world) run() error {
 		return err
 	}
 	w.known, w.pushed, w.listed = nil, "", ""
-	if pr := result.PullRequest; pr != nil && pr.State != hosting.Merged {
+	if pr := result.PullRequest; pr != nil && pr.State != githost.Merged {
 		w.known = &pullrequest.Known{
-			Number: pr.Number, Open: pr.State == hosting.Open, Head: result.Head, AutoMerge: w.settings.AutoMerge,
+			Number: pr.Number, Open: pr.State == githost.Open, Head: result.Head, AutoMerge: w.settings.AutoMerge,
 			Reviewers: w.settings.Reviewers,
 		}
 		w.pushed, w.listed = result.Head, result.Head
@@ -310,8 +310,8 @@ func (w *world) deleteBranch(name string) {
 	w.Helper()
 	w.people.DeleteBranch(w, name)
 	for range maxWaits {
-		if !w.remote() || !slices.ContainsFunc(w.people.PullRequests(w), func(pr hosting.PullRequest) bool {
-			return pr.State == hosting.Open && (pr.Branch == name || pr.Target == name)
+		if !w.remote() || !slices.ContainsFunc(w.people.PullRequests(w), func(pr githost.PullRequest) bool {
+			return pr.State == githost.Open && (pr.Branch == name || pr.Target == name)
 		}) {
 			return
 		}
@@ -348,7 +348,7 @@ func (w *world) see(err error) string {
 		if p.Target != "main" {
 			line += " to " + p.Target
 		}
-		if !hosting.HasMarker(p.Body, marker) {
+		if !githost.HasMarker(p.Body, marker) {
 			line += " unmarked"
 		}
 		if p.Draft {
@@ -392,7 +392,7 @@ func (w *world) expect(want string, err error) {
 		want = strings.Join(lines, "\n")
 	}
 	if w.on.Traits().HidesMethod {
-		want = anyMethod.ReplaceAllString(want, "auto-merge "+string(hosting.UnknownMethod))
+		want = anyMethod.ReplaceAllString(want, "auto-merge "+string(githost.UnknownMethod))
 	}
 	got := w.see(err)
 	for range maxWaits {
@@ -409,7 +409,7 @@ func (w *world) expect(want string, err error) {
 
 // errorText describes an error by its kind.
 func errorText(err error) string {
-	var host *hosting.Error
+	var host *githost.Error
 	var foreign *pullrequest.ForeignError
 	var review *pullrequest.ReviewError
 	switch {
@@ -427,8 +427,8 @@ func errorText(err error) string {
 		return gitremote.ErrRejected.Error()
 	case errors.Is(err, gitremote.ErrUnauthorized):
 		return gitremote.ErrUnauthorized.Error()
-	case errors.Is(err, gitops.ErrBranchNotFound):
-		return gitops.ErrBranchNotFound.Error()
+	case errors.Is(err, gitbranch.ErrBranchNotFound):
+		return gitbranch.ErrBranchNotFound.Error()
 	}
 	return err.Error()
 }
@@ -526,7 +526,7 @@ func (w *world) once(do func()) func() error {
 }
 
 // awaitState waits until a real host shows a pull request in a state. A fake shows it at once.
-func (w *world) awaitState(number int, state hosting.PullRequestState) {
+func (w *world) awaitState(number int, state githost.PullRequestState) {
 	w.Helper()
 	for range maxWaits {
 		if w.people.PullRequests(w)[number-1].State == state || !w.remote() {

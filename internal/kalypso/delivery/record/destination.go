@@ -5,10 +5,10 @@ import (
 	"path"
 	"strings"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/repourl"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
+	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
+	giturl "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/url"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
 )
 
 // Destination is the location of a rendering: a path on a branch of a repo.
@@ -50,8 +50,8 @@ func (p Destination) Validate(required bool) (ps problem.Problems) {
 	case p.Branch == "":
 		add("branch", "Missing branch", "gitops_repo needs the branch.")
 	}
-	check("repo", "Invalid repo URL", p.Repo, func(url string) error { _, err := repourl.Parse(url); return err })
-	check("branch", "Invalid branch name", p.Branch, gitops.CheckName)
+	check("repo", "Invalid repo URL", p.Repo, func(url string) error { _, err := giturl.Parse(url); return err })
+	check("branch", "Invalid branch name", p.Branch, gitbranch.CheckName)
 	check("path", "Invalid path", p.Path, func(path string) error { _, err := CleanPath(path); return err })
 	return ps
 }
@@ -63,7 +63,7 @@ func (p Destination) String() string {
 
 // SameBranch reports whether both destinations are on one branch. Different spellings of the repo's URL do not matter.
 func (p Destination) SameBranch(other Destination) bool {
-	return p.Branch == other.Branch && repourl.Same(p.Repo, other.Repo)
+	return p.Branch == other.Branch && giturl.Same(p.Repo, other.Repo)
 }
 
 // Same reports whether both are the same location.
@@ -88,7 +88,7 @@ func CleanPath(p string) (string, error) {
 		switch {
 		case part == "..":
 			return "", fmt.Errorf("%q leaves the repo; write it from the repo's root, such as \"clusters\" or \".\"", p)
-		case part != "." && gitops.CheckPath(part) != nil:
+		case part != "." && gitbranch.CheckPath(part) != nil:
 			return "", fmt.Errorf(
 				"%q contains %q, which Git does not allow as a folder, or which means .git on some machine; choose another folder",
 				p, part)

@@ -3,7 +3,7 @@ package record
 import (
 	"strings"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
+	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
 )
 
 // Files returns the files to write to the branch with a rendering: its record, and the file of the promoted commit,
@@ -26,20 +26,20 @@ func (e *Error) Error() string { return e.Err.Error() }
 func (e *Error) Unwrap() error { return e.Err }
 
 // Read reads the record at a destination, or returns nil if there is none. An [*Error] means that it can't be used; all
-// other errors are those of package gitops.
-func Read(snapshot *gitops.Snapshot, at Destination) (*Record, error) {
+// other errors are those of package branch.
+func Read(snapshot *gitbranch.Snapshot, at Destination) (*Record, error) {
 	r, _, err := read(snapshot, at)
 	return r, err
 }
 
 // ReadPromoted is [Read] that also reads the commit in [PromotedCommitFile], together with the record. The commit is
 // empty if there is no such file.
-func ReadPromoted(snapshot *gitops.Snapshot, at Destination) (r *Record, commit string, err error) {
+func ReadPromoted(snapshot *gitbranch.Snapshot, at Destination) (r *Record, commit string, err error) {
 	r, files, err := read(snapshot, at, PromotedCommitFile)
 	return r, strings.TrimSpace(string(files[PromotedCommitFile])), err
 }
 
-func read(snapshot *gitops.Snapshot, at Destination, more ...string) (*Record, map[string][]byte, error) {
+func read(snapshot *gitbranch.Snapshot, at Destination, more ...string) (*Record, map[string][]byte, error) {
 	files, err := snapshot.ReadFiles(append([]string{at.RecordPath()}, more...))
 	if err != nil {
 		return nil, nil, err

@@ -7,9 +7,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
+	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
+	gitremote "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/remote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
@@ -45,7 +45,7 @@ func TestRead(t *testing.T) {
 		"newer": {err: "a newer version of the provider wrote it: it has version 2, and this provider supports " +
 			"version 1; upgrade the provider"},
 	} {
-		opened, err := gitops.Open(client, at.Repo, branch)
+		opened, err := gitbranch.Open(client, at.Repo, branch)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
 )
 
 // TestFacts: a commit message contains a reason as facts. The facts trigger no action of a host. The summary is left

@@ -13,15 +13,15 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/sets"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
+	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/render/tree"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/sets"
 )
 
 // branchReader reads the state of a branch from a snapshot of it.
 type branchReader struct {
-	*gitops.Snapshot
+	*gitbranch.Snapshot
 	at record.Destination
 	// known maps the hash of a folder to its targets. Known folders are not fetched.
 	known map[tree.Hash][]inventory.Target
@@ -31,7 +31,7 @@ type branchReader struct {
 // last run, or nil. wanted lists the folders of the new tree, or is nil. If it is not nil, readBranch also reads
 // foreign folders: for other renderings, for the operator's README, and for the targets of wanted folders.
 func readBranch(
-	snapshot *gitops.Snapshot, at record.Destination, before *delivery.State, wanted []string,
+	snapshot *gitbranch.Snapshot, at record.Destination, before *delivery.State, wanted []string,
 ) (*delivery.BranchState, error) {
 	r := branchReader{snapshot, at, map[tree.Hash][]inventory.Target{}}
 	if before != nil {

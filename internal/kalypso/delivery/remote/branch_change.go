@@ -8,13 +8,13 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/accepted"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/describe"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/describe"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/sets"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
+	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/render/tree"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/sets"
 )
 
 // BranchChange is the change of the rendering's folders, and of adopted ones, on a branch that the state does not know.
@@ -48,7 +48,7 @@ func newBranchChange(p *delivery.PlannedChange) *BranchChange {
 const maxCompared = 200
 
 // branchChange returns the effect of a planned change on the branch.
-func branchChange(p *delivery.PlannedChange, snapshot *gitops.Snapshot) (*BranchChange, error) {
+func branchChange(p *delivery.PlannedChange, snapshot *gitbranch.Snapshot) (*BranchChange, error) {
 	change := newBranchChange(p)
 	if len(p.Existing) == 0 {
 		return change, nil
@@ -109,7 +109,7 @@ const maxTargetFiles = 10
 
 // readTargets reads the files directly in the folders of targets, by target and name.
 func readTargets(
-	snapshot *gitops.Snapshot, in record.Destination, targets []string,
+	snapshot *gitbranch.Snapshot, in record.Destination, targets []string,
 ) (map[string]map[string][]byte, error) {
 	var paths []string
 	at := map[string][2]string{} // path → target, name

@@ -4,10 +4,10 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/pullrequest"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/strategy"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/pullrequest"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/strategy"
+	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
 )
 
 // TestCheckHost: a plan checks, without a request, whether the host supports the settings of the pull request.
@@ -20,7 +20,7 @@ func TestCheckHost(t *testing.T) {
 		reviewers, autoMerge bool   // are refused
 	}{
 		"nothing":        {},
-		"fine":           {settings: pullrequest.Settings{Reviewers: []string{"acme/team"}, AutoMerge: hosting.Squash}},
+		"fine":           {settings: pullrequest.Settings{Reviewers: []string{"acme/team"}, AutoMerge: githost.Squash}},
 		"another team":   {settings: pullrequest.Settings{Reviewers: []string{"other/team"}}, reviewers: true},
 		"another method": {settings: pullrequest.Settings{AutoMerge: "fast-forward"}, autoMerge: true},
 		"not known yet":  {settings: pullrequest.Settings{Reviewers: []string{unknown.Text}, AutoMerge: unknown.Text}},
@@ -34,8 +34,8 @@ func TestCheckHost(t *testing.T) {
 		}
 		err := r.remote.CheckHost(&d)
 		var reviewers *pullrequest.ReviewersError
-		var host *hosting.Error
-		autoMerge := errors.As(err, &host) && host.Field == hosting.FieldAutoMerge
+		var host *githost.Error
+		autoMerge := errors.As(err, &host) && host.Field == githost.FieldAutoMerge
 		if errors.As(err, &reviewers) != tt.reviewers || autoMerge != tt.autoMerge ||
 			err != nil && !tt.reviewers && !tt.autoMerge {
 			t.Errorf("%s: %v", name, err)

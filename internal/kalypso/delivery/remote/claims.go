@@ -6,8 +6,8 @@ import (
 	"sync"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
 )
 
 // Claims records the destinations of the renderings of one run of Terraform. It finds two renderings that would write

@@ -12,18 +12,18 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/drift"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/remote"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/drift"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/strategy"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/rollout"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/engine"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/limit"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/rollout"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/strategy"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
+	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
+	gitremote "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/remote"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/render/tree"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/limit"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
@@ -116,7 +116,7 @@ func (b *branch) request(value string, targets map[string][]string, before *deli
 		Fleet:        &fleet.Fleet{},
 		CreateBranch: true,
 		Guardrails:   delivery.Guardrails{MaxRemoved: delivery.DefaultLimit},
-		Author:       gitops.Author{Name: "A", Email: "a@acme.io", When: time.Unix(1700000000, 0)},
+		Author:       gitbranch.Author{Name: "A", Email: "a@acme.io", When: time.Unix(1700000000, 0)},
 	}, build(b, "dev", value, targets), before}
 }
 
@@ -241,7 +241,7 @@ func TestUnknownRecord(t *testing.T) {
 			gitserver.SeedFiles(t, b.repo, "dev", "Mine", test.edit)
 			want := gitserver.Modes(t, b.repo, "dev")
 			remove := func(s *delivery.State) error {
-				return remote.Remove(t.Context(), b.client, s, "Away", gitops.Author{Name: "A", Email: "a@acme.io"})
+				return remote.Remove(t.Context(), b.client, s, "Away", gitbranch.Author{Name: "A", Email: "a@acme.io"})
 			}
 			now := b.observe(delivered)
 			for _, value := range []string{"1", "2"} {
@@ -302,7 +302,7 @@ func TestNewerRecord(t *testing.T) {
 				"refresh": refreshed, "refresh without private state": recovered, "import": imported,
 				"plan of a create": planned, "create": deliver(ask("2", nil)), "update": deliver(ask("2", s)),
 				"move": deliver(moved), "origins": read,
-				"destroy": remote.Remove(t.Context(), b.client, s, "Away", gitops.Author{Name: "A", Email: "a@acme.io"}),
+				"destroy": remote.Remove(t.Context(), b.client, s, "Away", gitbranch.Author{Name: "A", Email: "a@acme.io"}),
 			} {
 				if !errors.Is(err, record.ErrNewer) || !strings.Contains(err.Error(), "it has version 99") {
 					t.Errorf("%s: the error is %v", operation, err)
@@ -469,7 +469,7 @@ func TestRemove(t *testing.T) {
 			gitserver.Seed(t, b.repo, "dev", theirs)
 			gitserver.SeedFiles(t, b.repo, "dev", "Mine", test.edit)
 			before := b.paths()
-			err := remote.Remove(t.Context(), b.client, s, "Away", gitops.Author{Name: "A", Email: "a@acme.io"})
+			err := remote.Remove(t.Context(), b.client, s, "Away", gitbranch.Author{Name: "A", Email: "a@acme.io"})
 			want := slices.Sorted(slices.Values(append(test.left, slices.Collect(maps.Keys(theirs))...)))
 			if test.said != "" {
 				var ownership *delivery.OwnershipError
@@ -487,7 +487,7 @@ func TestRemove(t *testing.T) {
 			if test.said == "" {
 				gitserver.Git(t, b.repo, "update-ref", "-d", "refs/heads/dev")
 				if err := remote.Remove(t.Context(), b.client, s, "Away",
-					gitops.Author{Name: "A", Email: "a@acme.io"}); err != nil {
+					gitbranch.Author{Name: "A", Email: "a@acme.io"}); err != nil {
 					t.Errorf("on a branch that is gone: %v", err)
 				}
 			}

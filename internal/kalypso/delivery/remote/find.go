@@ -6,16 +6,16 @@ import (
 	"fmt"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
+	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
+	gitremote "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/remote"
 )
 
 // Rendering is a rendering that was found by its record. It can be read while [EachRendering] visits it.
 type Rendering struct {
 	At          record.Destination
 	Environment string
-	snapshot    *gitops.Snapshot
+	snapshot    *gitbranch.Snapshot
 }
 
 // State returns the state of the rendering as [Import] does, without the deliveries before it.
@@ -25,7 +25,7 @@ func (r *Rendering) State() (*delivery.State, error) {
 
 // EachRendering visits the renderings whose records are on the branches that the globs match, by branch and path, until
 // visit returns false. It skips branches without a record. For the globs, and for what it returns, see
-// [gitops.Repo.EachBranch].
+// [gitbranch.Repo.EachBranch].
 //
 // If a branch or a record can't be read, visit gets the place and the error, and no rendering. A record that can't be
 // used is a [*record.Error].
@@ -33,12 +33,12 @@ func EachRendering(
 	ctx context.Context, client *gitremote.Client, url string, globs []string,
 	visit func(at record.Destination, found *Rendering, err error) (next bool),
 ) (err error) {
-	repo, err := gitops.OpenRepo(client, url, gitops.Limits{})
+	repo, err := gitbranch.OpenRepo(client, url, gitbranch.Limits{})
 	if err != nil {
 		return err
 	}
 	repo.WithConnection(ctx, func() {
-		err = repo.EachBranch(globs, func(branch string, s *gitops.Snapshot, err error) bool {
+		err = repo.EachBranch(globs, func(branch string, s *gitbranch.Snapshot, err error) bool {
 			at := record.Destination{Repo: url, Branch: branch, Path: "."}
 			var folders []string
 			if err == nil {
@@ -61,7 +61,7 @@ func EachRendering(
 
 // visitRendering visits the rendering whose record is at a destination.
 func visitRendering(
-	s *gitops.Snapshot, at record.Destination, visit func(record.Destination, *Rendering, error) bool,
+	s *gitbranch.Snapshot, at record.Destination, visit func(record.Destination, *Rendering, error) bool,
 ) bool {
 	if _, err := record.CleanPath(at.Path); err != nil {
 		return visit(at, nil, err)

@@ -6,9 +6,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/remote"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
+	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
@@ -39,7 +39,7 @@ func TestEachRendering(t *testing.T) {
 			switch {
 			case errors.As(err, &unusable):
 				got = append(got, at.Branch+" "+at.Path+": unusable")
-			case errors.Is(err, gitops.ErrBranchNotFound):
+			case errors.Is(err, gitbranch.ErrBranchNotFound):
 				got = append(got, at.Branch+": no branch")
 			case err != nil:
 				t.Errorf("%s: %v", at, err)

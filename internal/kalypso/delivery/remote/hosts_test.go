@@ -6,14 +6,14 @@ import (
 	"testing"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/pullrequest"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/report"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/pullrequest"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/azuredevopsfake"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitlabfake"
+	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hostingtest"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/azuredevopsfake"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/gitlabfake"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostingtest"
 )
 
 // newReviewedIn returns a rendering on a host other than GitHub, with the folder of its repo.
@@ -86,16 +86,16 @@ func TestCheckSettings(t *testing.T) {
 		}
 	}
 	settings := &r.desired.PullRequest
-	settings.AutoMerge, settings.Reviewers = hosting.Merge, []string{"ann", "nobody"}
+	settings.AutoMerge, settings.Reviewers = githost.Merge, []string{"ann", "nobody"}
 	check(2)
 	r.desired.Incomplete = true
 	check(0)
-	r.desired.Incomplete, settings.AutoMerge, settings.Reviewers = false, hosting.Squash, []string{"ann"}
+	r.desired.Incomplete, settings.AutoMerge, settings.Reviewers = false, githost.Squash, []string{"ann"}
 	check(0)
 	r.apply()
-	settings.AutoMerge = hosting.Rebase
+	settings.AutoMerge = githost.Rebase
 	check(1)
-	settings.AutoMerge = hosting.Squash
+	settings.AutoMerge = githost.Squash
 	repo.LimitStrategies("dev", false, map[string]any{})
 	if d := r.decide(); d.Action != delivery.Keep {
 		t.Fatalf("the plan is %v", d.Action)

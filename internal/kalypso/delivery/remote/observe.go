@@ -6,17 +6,17 @@ import (
 	"time"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/drift"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/pullrequest"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/drift"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/pullrequest"
+	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
+	gitremote "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/remote"
+	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
 )
 
 // Observe reads the branch and returns the state with the branch's current content. If the head did not change, it only
-// lists the references. It returns [gitops.ErrBranchNotFound] if the branch does not exist.
+// lists the references. It returns [gitbranch.ErrBranchNotFound] if the branch does not exist.
 func Observe(ctx context.Context, client *gitremote.Client, s *delivery.State) (*delivery.State, error) {
-	branch, err := gitops.Open(client, s.Destination.Repo, s.Destination.Branch)
+	branch, err := gitbranch.Open(client, s.Destination.Repo, s.Destination.Branch)
 	if err != nil {
 		return nil, err
 	}
@@ -25,7 +25,7 @@ func Observe(ctx context.Context, client *gitremote.Client, s *delivery.State) (
 	case err != nil:
 		return nil, err
 	case head.IsZero():
-		return nil, gitops.ErrBranchNotFound
+		return nil, gitbranch.ErrBranchNotFound
 	case head.String() == s.Seen.Head:
 		return s, nil
 	}
@@ -69,8 +69,8 @@ var ErrRemoved = errors.New("the pull request that removes the rendering is merg
 // after a push. If a destroy waited for a removal that is merged now, the error is [ErrRemoved]. host may be nil unless
 // [State.Reviewed].
 func Follow(
-	ctx context.Context, client *gitremote.Client, host hosting.Host, s *delivery.State,
-) (*delivery.State, *hosting.PullRequest, error) {
+	ctx context.Context, client *gitremote.Client, host githost.Host, s *delivery.State,
+) (*delivery.State, *githost.PullRequest, error) {
 	if s.Removal != 0 {
 		if err := removed(ctx, host, s); err != nil {
 			return nil, nil, err
@@ -86,8 +86,8 @@ func Follow(
 }
 
 func follow(
-	ctx context.Context, client *gitremote.Client, host hosting.Host, s *delivery.State,
-) (*delivery.State, *hosting.PullRequest, error) {
+	ctx context.Context, client *gitremote.Client, host githost.Host, s *delivery.State,
+) (*delivery.State, *githost.PullRequest, error) {
 	p := s.Proposal
 	if p == nil {
 		now, err := Observe(ctx, client, s)
@@ -102,7 +102,7 @@ func follow(
 	if err != nil {
 		return nil, nil, err
 	}
-	if pr.State == hosting.Merged {
+	if pr.State == githost.Merged {
 		now, err := Observe(ctx, client, afterMerge(s, p, pr.MergeCommit))
 		return now, pr, err
 	}
@@ -124,19 +124,19 @@ func follow(
 	if next.Proposal, err = observeProposal(ctx, client, t, p, now, pr); err != nil {
 		return nil, nil, err
 	}
-	if pr.State == hosting.Open && !next.Proposal.Lost { // some hosts show a push late
+	if pr.State == githost.Open && !next.Proposal.Lost { // some hosts show a push late
 		pr.HeadCommit = next.Proposal.Head.Seen.Head
 	}
 	return &next, pr, nil
 }
 
-func removed(ctx context.Context, host hosting.Host, s *delivery.State) error {
+func removed(ctx context.Context, host githost.Host, s *delivery.State) error {
 	repo, err := host.Repo(s.Destination.Repo)
 	if err != nil {
 		return err
 	}
 	pr, err := repo.Read(ctx, s.Removal)
-	if err == nil && pr.State == hosting.Merged {
+	if err == nil && pr.State == githost.Merged {
 		err = ErrRemoved
 	}
 	return err
@@ -160,12 +160,12 @@ func afterMerge(s *delivery.State, p *delivery.Proposal, commit string) *deliver
 
 // foundCommit returns the commit on the branch that contains the tree, or "", and whether the branch still contains the
 // tree. now is the state after a refresh, and pr the pull request that was read, or nil.
-func foundCommit(p *delivery.Prior, now *delivery.State, pr *hosting.PullRequest) (commit string, delivered bool) {
+func foundCommit(p *delivery.Prior, now *delivery.State, pr *githost.PullRequest) (commit string, delivered bool) {
 	contains := now.Proposal == nil && now.Delivered.TreeHash().String() == p.TreeHash
 	commit = p.Commit
 	if contains && commit == "" {
 		commit = now.Base
-		if pr != nil && pr.State == hosting.Merged {
+		if pr != nil && pr.State == githost.Merged {
 			commit = pr.MergeCommit
 		}
 	}
@@ -177,13 +177,13 @@ func foundCommit(p *delivery.Prior, now *delivery.State, pr *hosting.PullRequest
 // target now.
 func observeProposal(
 	ctx context.Context, client *gitremote.Client, t *pullrequest.Topic, p *delivery.Proposal, target *delivery.State,
-	pr *hosting.PullRequest,
+	pr *githost.PullRequest,
 ) (*delivery.Proposal, error) {
 	now := *p
 	now.Lost, now.State = false, pr.State
 	head, err := Observe(ctx, client, p.Head)
 	switch {
-	case errors.Is(err, gitops.ErrBranchNotFound):
+	case errors.Is(err, gitbranch.ErrBranchNotFound):
 		now.Lost = true
 	case err != nil:
 		return nil, err

@@ -6,15 +6,15 @@ import (
 	"slices"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
+	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
+	gitremote "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/remote"
+	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
 )
 
 // observeOldLocations returns the old locations that still contain something to remove.
 func observeOldLocations(
-	ctx context.Context, client *gitremote.Client, host hosting.Host, s *delivery.State,
+	ctx context.Context, client *gitremote.Client, host githost.Host, s *delivery.State,
 ) ([]*delivery.OldLocation, error) {
 	var all []*delivery.OldLocation
 	for _, old := range s.OldLocations {
@@ -31,7 +31,7 @@ func observeOldLocations(
 
 // observeOldLocation returns the current state of the old location, or nil if nothing is left to remove.
 func observeOldLocation(
-	ctx context.Context, client *gitremote.Client, host hosting.Host, o *delivery.OldLocation,
+	ctx context.Context, client *gitremote.Client, host githost.Host, o *delivery.OldLocation,
 ) (*delivery.OldLocation, error) {
 	now := *o
 	if o.Number != 0 {
@@ -43,15 +43,15 @@ func observeOldLocation(
 		if err != nil {
 			return nil, err
 		}
-		if pr.State == hosting.Merged && pr.Target == o.State.Destination.Branch {
+		if pr.State == githost.Merged && pr.Target == o.State.Destination.Branch {
 			return nil, nil
 		}
-		now.Closed = pr.State != hosting.Open
+		now.Closed = pr.State != githost.Open
 	}
 	var err error
 	now.State, err = Observe(ctx, client, o.State)
 	switch {
-	case errors.Is(err, gitops.ErrBranchNotFound), err == nil && !now.State.ContainsOurs():
+	case errors.Is(err, gitbranch.ErrBranchNotFound), err == nil && !now.State.ContainsOurs():
 		return nil, nil
 	case err != nil:
 		return nil, err
@@ -62,7 +62,7 @@ func observeOldLocation(
 // Removal is a pull request that removes the folders and the record at a destination.
 type Removal struct {
 	From        record.Destination
-	PullRequest *hosting.PullRequest
+	PullRequest *githost.PullRequest
 }
 
 // RemoveOld opens the pull requests that remove old locations, and closes those of locations that on_move keeps. It
@@ -89,8 +89,8 @@ func (r *PullRequests) RemoveOld(
 		failed = err
 		next := *old
 		switch {
-		case pr != nil && pr.State != hosting.Merged:
-			next.Number, next.Closed = pr.Number, pr.State == hosting.Closed
+		case pr != nil && pr.State != githost.Merged:
+			next.Number, next.Closed = pr.Number, pr.State == githost.Closed
 			removals = append(removals, Removal{old.State.Destination, pr})
 		case err == nil:
 			continue // it contains nothing of ours

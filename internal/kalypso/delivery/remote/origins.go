@@ -6,16 +6,16 @@ import (
 	"fmt"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/origin"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
+	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/origin"
+	gitremote "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/remote"
 )
 
 // Origins returns the origins of the rendering that was last delivered to a destination, with their commits, as its
 // record names them. It returns [ErrNoRendering] if there is no record.
 func Origins(ctx context.Context, client *gitremote.Client, at record.Destination) ([]origin.Origin, error) {
-	branch, err := gitops.Open(client, at.Repo, at.Branch)
+	branch, err := gitbranch.Open(client, at.Repo, at.Branch)
 	if err != nil {
 		return nil, err
 	}

@@ -6,10 +6,10 @@ import (
 	"fmt"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/pullrequest"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/pullrequest"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
+	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
+	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
 )
 
 // Propose pushes the tree to our branch, as one commit on top of the destination's branch, and opens or updates one
@@ -71,7 +71,7 @@ func (r *PullRequests) finishMove(
 
 // proposing is the last attempt of a proposal.
 type proposing struct {
-	found   *hosting.PullRequest // before the attempt, or nil
+	found   *githost.PullRequest // before the attempt, or nil
 	s       *delivery.State      // after the merge of the pull request
 	planned *delivery.PlannedChange
 	ours    *delivery.BranchState // our branch before the push
@@ -86,7 +86,7 @@ func (r *PullRequests) propose(
 ) (*Result, error) {
 	var last proposing
 	run, err := t.Run(ctx, delivery.Known(s, t),
-		func(ctx context.Context, found *hosting.PullRequest) (pullrequest.ProposedChange, error) {
+		func(ctx context.Context, found *githost.PullRequest) (pullrequest.ProposedChange, error) {
 			after, err := r.afterMerge(ctx, t, s, found)
 			if err != nil {
 				return pullrequest.ProposedChange{}, err
@@ -104,11 +104,11 @@ func (r *PullRequests) propose(
 func (r *PullRequests) change(
 	t *pullrequest.Topic, applied *delivery.AppliedTree, p *proposing, progress delivery.Progress,
 ) pullrequest.ProposedChange {
-	c := pullrequest.ProposedChange{Options: gitops.UpdateOptions{Progress: progress}}
+	c := pullrequest.ProposedChange{Options: gitbranch.UpdateOptions{Progress: progress}}
 	if applied.Updates(p.s) {
 		c.Options.Cache = p.s.Cache
 	}
-	c.Edit = func(ctx context.Context, target, ours *gitops.Snapshot) (edit pullrequest.Edit, err error) {
+	c.Edit = func(ctx context.Context, target, ours *gitbranch.Snapshot) (edit pullrequest.Edit, err error) {
 		if p.planned, err = readChange(applied, target, p.s); err != nil {
 			return edit, err
 		}
@@ -117,8 +117,8 @@ func (r *PullRequests) change(
 		}
 		edit.Needed = p.planned.Needed
 		// Without our branch, the same tree can be proposed again later.
-		edit.Discard = p.found != nil && p.found.State != hosting.Merged
-		edit.Commit = func() *gitops.Edit { return p.planned.Edit() }
+		edit.Discard = p.found != nil && p.found.State != githost.Merged
+		edit.Commit = func() *gitbranch.Edit { return p.planned.Edit() }
 		edit.Contents = contents(p.planned.RecordHash, p.planned.Wanted.Hashes())
 		return edit, nil
 	}
@@ -146,7 +146,7 @@ func (r *PullRequests) proposed(
 		result.State.Delivered, result.State.Inputs = planned.Wanted, planned.InputsAfter()
 		result.State.Rollout = planned.Tree.RolloutAfter(false)
 		result.Commit = result.State.Seen.Head
-		if p.found != nil && p.found.State == hosting.Merged && p.found.MergeCommit == result.Commit {
+		if p.found != nil && p.found.State == githost.Merged && p.found.MergeCommit == result.Commit {
 			result.PullRequest = p.found
 		}
 		return result, nil
@@ -161,11 +161,11 @@ func (r *PullRequests) proposed(
 		Adopted: planned.Existing.Only(planned.Adoption.Adopted), Tracking: planned.At.PromotedCommitFile,
 	}
 	result.State.Proposal = proposal
-	if pr.State == hosting.Closed { // by people, who are not requested again
+	if pr.State == githost.Closed { // by people, who are not requested again
 		return result, nil
 	}
 	proposal.AutoMerge, proposal.RequestedReviewers = r.AutoMerge, r.Reviewers
-	if pr.State != hosting.Merged {
+	if pr.State != githost.Merged {
 		return result, nil
 	}
 	ctx, cancel := pullrequest.FinishContext(ctx)
@@ -179,10 +179,10 @@ func (r *PullRequests) proposed(
 // afterMerge returns the state after the merge of the pull request, which people may merge at any time. If the merge
 // contains foreign changes, it returns s, from which the plan was made.
 func (r *PullRequests) afterMerge(
-	ctx context.Context, t *pullrequest.Topic, s *delivery.State, found *hosting.PullRequest,
+	ctx context.Context, t *pullrequest.Topic, s *delivery.State, found *githost.PullRequest,
 ) (*delivery.State, error) {
 	before := delivery.Known(s, t)
-	if before == nil || found == nil || found.State != hosting.Merged || found.Number != before.Number {
+	if before == nil || found == nil || found.State != githost.Merged || found.Number != before.Number {
 		return s, nil
 	}
 	now, _, err := Follow(ctx, r.Git, r.Host, s)

@@ -4,16 +4,16 @@ import (
 	"context"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/pullrequest"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/pullrequest"
+	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
+	gitremote "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/remote"
+	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
 )
 
 // PullRequests delivers changes by pull requests on a host.
 type PullRequests struct {
 	Git  *gitremote.Client
-	Host hosting.Host
+	Host githost.Host
 	pullrequest.Settings
 }
 
@@ -28,7 +28,7 @@ func (r *PullRequests) Withhold(ctx context.Context, s *delivery.State, reason s
 	if err != nil {
 		return nil, err
 	}
-	if withheld.PullRequest.State != hosting.Open { // people ended it
+	if withheld.PullRequest.State != githost.Open { // people ended it
 		after, pr, err := Follow(ctx, r.Git, r.Host, s)
 		return &Result{State: after, PullRequest: pr}, err
 	}
@@ -44,7 +44,7 @@ func (r *PullRequests) Check(
 	ctx context.Context,
 	applied *delivery.AppliedTree,
 	s *delivery.State,
-) (*hosting.PullRequest, error) {
+) (*githost.PullRequest, error) {
 	s = s.OrNil()
 	t, err := r.renderingTopic(applied.Arguments)
 	if err != nil {
@@ -55,7 +55,7 @@ func (r *PullRequests) Check(
 		return nil, err
 	}
 	if applied.Tree != nil {
-		err := t.Check(ctx, found, func(ctx context.Context, ours *gitops.Snapshot) (pullrequest.Edit, error) {
+		err := t.Check(ctx, found, func(ctx context.Context, ours *gitbranch.Snapshot) (pullrequest.Edit, error) {
 			_, edit, err := readTopic(ctx, applied, t, ours, s, "")
 			return edit, err
 		})
@@ -63,7 +63,7 @@ func (r *PullRequests) Check(
 			return nil, err
 		}
 	}
-	if found != nil && found.State != hosting.Open {
+	if found != nil && found.State != githost.Open {
 		found = nil
 	}
 	return found, nil

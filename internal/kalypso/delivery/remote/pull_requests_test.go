@@ -4,11 +4,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/drift"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/strategy"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/githubfake"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/drift"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/strategy"
+	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/githubfake"
 )
 
 // TestMergedBetweenReads: the pull request is merged after it was read, and before the branch is.
@@ -24,7 +24,7 @@ func TestMergedBetweenReads(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if pr := found.PullRequest; pr == nil || pr.State != hosting.Merged || !found.Delivered ||
+	if pr := found.PullRequest; pr == nil || pr.State != githost.Merged || !found.Delivered ||
 		pr.MergeCommit != found.Commit {
 		t.Errorf("delivered %v at %s by %+v", found.Delivered, found.Commit, pr)
 	}

@@ -8,12 +8,12 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/sets"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/strategy"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/strategy"
+	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
+	gitremote "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/remote"
+	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/sets"
 )
 
 // Result is the result of a delivery.
@@ -27,7 +27,7 @@ type Result struct {
 	Adoption delivery.Adoption
 	// PullRequest is the pull request that proposes the tree or proposed it, or nil. Removals are the pull requests that
 	// remove old locations.
-	PullRequest *hosting.PullRequest
+	PullRequest *githost.PullRequest
 	Removals    []Removal
 	// Kept is the old location, if it is a copy of the new one. Then it was not cleaned up.
 	Kept *record.Destination
@@ -47,7 +47,7 @@ func Check(
 	s *delivery.State,
 ) (*BranchChange, error) {
 	s = s.OrNil()
-	branch, err := gitops.Open(client, t.Destination.Repo, t.Destination.Branch)
+	branch, err := gitbranch.Open(client, t.Destination.Repo, t.Destination.Branch)
 	if err != nil {
 		return nil, err
 	}
@@ -56,7 +56,7 @@ func Check(
 	case err != nil:
 		return nil, err
 	case head.IsZero() && (!t.CreateBranch || t.Strategy != strategy.Push):
-		return nil, gitops.ErrBranchNotFound
+		return nil, gitbranch.ErrBranchNotFound
 	case t.Tree == nil:
 		return &BranchChange{}, nil
 	}
@@ -79,7 +79,7 @@ func Check(
 // change it.
 func readChange(
 	t *delivery.AppliedTree,
-	snapshot *gitops.Snapshot,
+	snapshot *gitbranch.Snapshot,
 	s *delivery.State,
 ) (*delivery.PlannedChange, error) {
 	before := s
@@ -113,22 +113,25 @@ func Deliver(
 	ctx context.Context, client *gitremote.Client, t *delivery.AppliedTree, s *delivery.State, progress delivery.Progress,
 ) (*Result, error) {
 	s = s.OrNil()
-	branch, err := gitops.Open(client, t.Destination.Repo, t.Destination.Branch)
+	branch, err := gitbranch.Open(client, t.Destination.Repo, t.Destination.Branch)
 	if err != nil {
 		return nil, err
 	}
 	var last *delivery.PlannedChange
-	opts := gitops.UpdateOptions{CreateBranch: t.CreateBranch, Progress: progress, CachePath: t.Destination.RecordPath()}
+	opts := gitbranch.UpdateOptions{
+		CreateBranch: t.CreateBranch, Progress: progress, CachePath: t.Destination.RecordPath(),
+	}
 	if t.Updates(s) {
 		opts.Cache = s.Cache
 	}
-	pushed, err := branch.Update(ctx, opts, func(_ context.Context, snapshot *gitops.Snapshot) (*gitops.Edit, error) {
+	edit := func(_ context.Context, snapshot *gitbranch.Snapshot) (*gitbranch.Edit, error) {
 		var err error
 		if last, err = readChange(t, snapshot, s); err != nil || !last.Needed {
 			return nil, err
 		}
 		return last.Edit(), nil
-	})
+	}
+	pushed, err := branch.Update(ctx, opts, edit)
 	if err != nil {
 		return nil, err
 	}
@@ -160,7 +163,7 @@ func removeFromOldBranch(
 	}
 	old := s.Destination
 	if old.Branch == a.Destination.Branch && old.Path == a.Destination.Path {
-		branch, err := gitops.Open(client, old.Repo, old.Branch)
+		branch, err := gitbranch.Open(client, old.Repo, old.Branch)
 		if err != nil {
 			return nil, err
 		}
@@ -207,19 +210,19 @@ func Remove(
 	client *gitremote.Client,
 	s *delivery.State,
 	message string,
-	author gitops.Author,
+	author gitbranch.Author,
 ) error {
 	return remove(ctx, client, s, message, author, delivery.PathsToRemove)
 }
 
-func remove(ctx context.Context, client *gitremote.Client, s *delivery.State, message string, author gitops.Author,
+func remove(ctx context.Context, client *gitremote.Client, s *delivery.State, message string, author gitbranch.Author,
 	paths func(*delivery.State, *delivery.BranchState) ([]string, error),
 ) error {
-	branch, err := gitops.Open(client, s.Destination.Repo, s.Destination.Branch)
+	branch, err := gitbranch.Open(client, s.Destination.Repo, s.Destination.Branch)
 	if err != nil {
 		return err
 	}
-	edit := func(_ context.Context, snapshot *gitops.Snapshot) (*gitops.Edit, error) {
+	edit := func(_ context.Context, snapshot *gitbranch.Snapshot) (*gitbranch.Edit, error) {
 		at, err := readBranch(snapshot, s.Destination, s, nil)
 		if err != nil {
 			return nil, err
@@ -228,10 +231,10 @@ func remove(ctx context.Context, client *gitremote.Client, s *delivery.State, me
 		if err != nil || len(remove) == 0 {
 			return nil, err
 		}
-		return &gitops.Edit{Remove: remove, Message: message, Author: author}, nil
+		return &gitbranch.Edit{Remove: remove, Message: message, Author: author}, nil
 	}
-	_, err = branch.Update(ctx, gitops.UpdateOptions{}, edit)
-	if errors.Is(err, gitops.ErrBranchNotFound) {
+	_, err = branch.Update(ctx, gitbranch.UpdateOptions{}, edit)
+	if errors.Is(err, gitbranch.ErrBranchNotFound) {
 		return nil
 	}
 	return err

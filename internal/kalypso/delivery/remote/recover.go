@@ -8,12 +8,12 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/drift"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/drift"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
+	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
+	gitremote "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/remote"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/render/tree"
 )
 
 // Import reads the state of the rendering of an environment at a destination from its record, with the deliveries
@@ -24,7 +24,7 @@ func Import(
 	at record.Destination,
 	environment string,
 ) (*delivery.State, error) {
-	branch, err := gitops.Open(client, at.Repo, at.Branch)
+	branch, err := gitbranch.Open(client, at.Repo, at.Branch)
 	if err != nil {
 		return nil, err
 	}
@@ -42,15 +42,17 @@ func Import(
 	return s, err
 }
 
-// readDeliveries reads the deliveries of a rendering from the last [gitops.MaxHistory] commits of its branch, newest
+// readDeliveries reads the deliveries of a rendering from the last [gitbranch.MaxHistory] commits of its branch, newest
 // first: each tree that a record of the environment lists, with that record. It skips records that cannot be read.
-func readDeliveries(snapshot *gitops.Snapshot, at record.Destination, environment string) ([]delivery.Delivery, error) {
-	commits, err := snapshot.Ancestry(gitops.MaxHistory)
+func readDeliveries(
+	snapshot *gitbranch.Snapshot, at record.Destination, environment string,
+) ([]delivery.Delivery, error) {
+	commits, err := snapshot.Ancestry(gitbranch.MaxHistory)
 	if err != nil {
 		return nil, err
 	}
-	chain, _ := gitops.FirstParents(snapshot.Commit, commits)
-	hashes := gitops.Hashes(chain)
+	chain, _ := gitbranch.FirstParents(snapshot.Commit, commits)
+	hashes := gitbranch.Hashes(chain)
 	records, err := snapshot.FileAt(at.RecordPath(), hashes)
 	if err != nil {
 		return nil, err
@@ -83,9 +85,9 @@ func readDeliveries(snapshot *gitops.Snapshot, at record.Destination, environmen
 }
 
 // importFrom is [Import] from a branch that was read, without the earlier deliveries.
-func importFrom(snapshot *gitops.Snapshot, at record.Destination, environment string) (*delivery.State, error) {
+func importFrom(snapshot *gitbranch.Snapshot, at record.Destination, environment string) (*delivery.State, error) {
 	if snapshot.Commit.IsZero() {
-		return nil, gitops.ErrBranchNotFound
+		return nil, gitbranch.ErrBranchNotFound
 	}
 	found, err := readBranch(snapshot, at, nil, nil)
 	switch {
@@ -125,7 +127,7 @@ func Recover(
 	if err != nil && !gone || !gone && s.Delivered.TreeHash().String() == delivered {
 		return s, err
 	}
-	branch, failed := gitops.Open(client, at.Repo, at.Branch)
+	branch, failed := gitbranch.Open(client, at.Repo, at.Branch)
 	if failed != nil {
 		return nil, failed
 	}

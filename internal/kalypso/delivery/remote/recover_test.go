@@ -8,9 +8,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/remote"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
+	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
@@ -65,7 +65,7 @@ func TestImportOfManyDeliveries(t *testing.T) {
 	t.Parallel()
 	b := newBranch(t)
 	var s *delivery.State
-	for n := range gitops.MaxHistory + 5 {
+	for n := range gitbranch.MaxHistory + 5 {
 		o := b.request("1", usual, s)
 		o.Promotion.Commit = fmt.Sprint("v", n)
 		s = b.deliver(o, 1)
@@ -74,7 +74,7 @@ func TestImportOfManyDeliveries(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(s.Past[:gitops.MaxHistory-1], imported.Past); diff != "" {
+	if diff := cmp.Diff(s.Past[:gitbranch.MaxHistory-1], imported.Past); diff != "" {
 		t.Errorf("the earlier deliveries (-after the applies +imported):\n%s", diff)
 	}
 }

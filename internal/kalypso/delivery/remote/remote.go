@@ -7,14 +7,14 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/object"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/drift"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/pullrequest"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/strategy"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/drift"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/pullrequest"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/strategy"
+	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
+	gitremote "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/remote"
+	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
 )
 
 // Operations reads and writes branches and pull requests for Terraform's operations: [Operations.Check] for a plan,
@@ -22,7 +22,7 @@ import (
 type Operations struct {
 	Git *gitremote.Client
 	// Host returns the host of the pull requests. It is called only if a pull request is read or written.
-	Host     func() (hosting.Host, error)
+	Host     func() (githost.Host, error)
 	Claims   *Claims
 	Progress delivery.Progress
 }
@@ -36,7 +36,7 @@ func (r Operations) pullRequests(a *delivery.Arguments) (*PullRequests, error) {
 }
 
 // CheckHost returns an error if the host can't do what the pull request is configured for: a
-// *[pullrequest.ReviewersError], or that of [hosting.Repo.CheckLabels] or [hosting.Repo.CheckAutoMerge]. It contacts no
+// *[pullrequest.ReviewersError], or that of [githost.Repo.CheckLabels] or [githost.Repo.CheckAutoMerge]. It contacts no
 // server.
 func (r Operations) CheckHost(a *delivery.Arguments) error {
 	if a.Strategy != strategy.PullRequest || a.Incomplete {
@@ -48,7 +48,7 @@ func (r Operations) CheckHost(a *delivery.Arguments) error {
 	}
 	repo, err := pulls.Host.Repo(a.Destination.Repo)
 	switch {
-	case errors.Is(err, hosting.ErrOtherHost): // which Check reports
+	case errors.Is(err, githost.ErrOtherHost): // which Check reports
 		return nil
 	case err != nil:
 		return err
@@ -57,7 +57,7 @@ func (r Operations) CheckHost(a *delivery.Arguments) error {
 }
 
 // CheckSettings returns errors if the host refuses the settings of the pull request that the apply opens or edits: see
-// [hosting.SettingsChecker]. It may contact the host.
+// [githost.SettingsChecker]. It may contact the host.
 func (r Operations) CheckSettings(ctx context.Context, decision *delivery.Decision) []error {
 	a := decision.Applied.Arguments
 	if decision.Action != delivery.Write || a.Strategy != strategy.PullRequest || a.Incomplete || !a.Located() {
@@ -79,7 +79,7 @@ type Checked struct {
 	// Recovered is a branch with foreign changes, read because the private state could not be: see [Result].
 	Recovered *delivery.State
 	// Open is a pull request that an unfinished apply opened and that this one continues with, or nil.
-	Open   *hosting.PullRequest
+	Open   *githost.PullRequest
 	Change *BranchChange // the change of the apply there; nil if the state shows it
 }
 
@@ -204,7 +204,7 @@ type Refreshed struct {
 	BranchGone  bool                 // nor is its branch
 	Commit      string               // the commit on the branch that contains the tree; empty if none does
 	Delivered   bool                 // the branch still contains the tree
-	PullRequest *hosting.PullRequest // nil if none was read
+	PullRequest *githost.PullRequest // nil if none was read
 }
 
 // Refresh reads the current state of the branch and of the pull request. It returns nil if nothing was.
@@ -230,7 +230,7 @@ func (r Operations) Refresh(ctx context.Context, p *delivery.Prior, s *delivery.
 	switch {
 	case errors.Is(err, ErrRemoved):
 		return &Refreshed{Gone: true}, nil
-	case errors.Is(err, gitops.ErrBranchNotFound):
+	case errors.Is(err, gitbranch.ErrBranchNotFound):
 		return &Refreshed{Gone: true, BranchGone: true}, nil
 	case errors.Is(err, delivery.ErrNoRendering):
 		return nil, nil // the plan delivers it again
@@ -244,7 +244,7 @@ func (r Operations) Refresh(ctx context.Context, p *delivery.Prior, s *delivery.
 // Files returns the contents of the rendering's files on the branch, by path. They are nil if the branch moved after s
 // was read.
 func (r Operations) Files(ctx context.Context, s *delivery.State) (map[string][]byte, error) {
-	branch, err := gitops.Open(r.Git, s.Destination.Repo, s.Destination.Branch)
+	branch, err := gitbranch.Open(r.Git, s.Destination.Repo, s.Destination.Branch)
 	if err != nil {
 		return nil, err
 	}
@@ -269,7 +269,7 @@ func (r Operations) Files(ctx context.Context, s *delivery.State) (map[string][]
 	return snapshot.ReadFiles(paths)
 }
 
-func (r Operations) follow(ctx context.Context, s *delivery.State) (*delivery.State, *hosting.PullRequest, error) {
+func (r Operations) follow(ctx context.Context, s *delivery.State) (*delivery.State, *githost.PullRequest, error) {
 	if !s.Reviewed() {
 		return Follow(ctx, r.Git, nil, s)
 	}
@@ -326,7 +326,7 @@ func (r Operations) recoverForChange(
 	decision *delivery.Decision,
 ) (s, drifted *delivery.State, err error) {
 	s, err = r.recoverPrior(ctx, decision.Prior)
-	gone := errors.Is(err, gitops.ErrBranchNotFound) || errors.Is(err, delivery.ErrNoRendering)
+	gone := errors.Is(err, gitbranch.ErrBranchNotFound) || errors.Is(err, delivery.ErrNoRendering)
 	if err != nil && !gone {
 		return nil, nil, err
 	}

@@ -6,10 +6,10 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/pullrequest"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/pullrequest"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
+	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
+	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
 )
 
 // ClosePullRequests closes all pull requests of a rendering that is no longer delivered by pull request.
@@ -80,7 +80,7 @@ func (r *PullRequests) Destroy(
 	now := *s
 	if now.Proposal != nil {
 		closed := *now.Proposal
-		closed.State = hosting.Closed
+		closed.State = githost.Closed
 		now.Proposal = &closed
 	}
 	now.OldLocations = nil
@@ -122,8 +122,8 @@ func (r *PullRequests) removeAll(
 // Remove opens a pull request that removes the delivered tree, and returns it. People have to merge it, even with
 // auto-merge. It returns nil if the destination contains nothing of ours.
 func (r *PullRequests) Remove(
-	ctx context.Context, s *delivery.State, message string, author gitops.Author,
-) (*hosting.PullRequest, error) {
+	ctx context.Context, s *delivery.State, message string, author gitbranch.Author,
+) (*githost.PullRequest, error) {
 	t, err := r.removalTopic(s.Destination, s.Environment)
 	if err != nil {
 		return nil, err
@@ -131,7 +131,7 @@ func (r *PullRequests) Remove(
 	t.AutoMerge, t.Reopen = "", true
 	var existing inventory.Folders
 	c := pullrequest.ProposedChange{Removes: true}
-	c.Edit = func(ctx context.Context, target, now *gitops.Snapshot) (pullrequest.Edit, error) {
+	c.Edit = func(ctx context.Context, target, now *gitbranch.Snapshot) (pullrequest.Edit, error) {
 		edit := pullrequest.Edit{Discard: true, Contents: contents("", nil)}
 		at, err := readBranch(target, s.Destination, s, nil)
 		if err != nil {
@@ -148,7 +148,7 @@ func (r *PullRequests) Remove(
 		existing = at.Folders.Only(at.RecordedFolders())
 		edit.Ours, err = t.ReadOwnBranch(ctx, now, contentsOf(ours), "", at.Head)
 		edit.Needed, edit.Existing = true, edit.Ours.Ours && ours.Record == nil
-		edit.Commit = func() *gitops.Edit { return &gitops.Edit{Remove: paths, Message: message, Author: author} }
+		edit.Commit = func() *gitbranch.Edit { return &gitbranch.Edit{Remove: paths, Message: message, Author: author} }
 		return edit, err
 	}
 	c.Text = func() pullrequest.Text {
@@ -156,7 +156,7 @@ func (r *PullRequests) Remove(
 		return pullrequest.Text{Message: message, Body: body}
 	}
 	run, err := t.Run(
-		ctx, nil, func(context.Context, *hosting.PullRequest) (pullrequest.ProposedChange, error) { return c, nil },
+		ctx, nil, func(context.Context, *githost.PullRequest) (pullrequest.ProposedChange, error) { return c, nil },
 	)
 	if run == nil {
 		return nil, err

@@ -13,18 +13,18 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/drift"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/pullrequest"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/remote"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/drift"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/strategy"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting/github"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/pullrequest"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/strategy"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/githubfake"
+	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
+	gitremote "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/remote"
+	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host/github"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/githubfake"
 )
 
 // reviewed is a rendering that is delivered by pull request to the branch dev of a repo on a fake GitHub, with its
@@ -39,7 +39,7 @@ type reviewed struct {
 	value   string // in all files of the tree
 	prior   *delivery.Prior
 	state   *delivery.State
-	shown   *hosting.PullRequest // by the last apply or refresh
+	shown   *githost.PullRequest // by the last apply or refresh
 }
 
 func newReviewed(t *testing.T) *reviewed {
@@ -64,10 +64,10 @@ func newReviewed(t *testing.T) *reviewed {
 }
 
 // newReviewedOn returns a rendering on a branch dev of any host.
-func newReviewedOn(t *testing.T, client *gitremote.Client, host hosting.Host, url string) *reviewed {
+func newReviewedOn(t *testing.T, client *gitremote.Client, host githost.Host, url string) *reviewed {
 	t.Helper()
 	r := &reviewed{T: t, ctx: t.Context(), value: "1"}
-	r.remote = remote.Operations{Git: client, Host: func() (hosting.Host, error) { return host, nil }}
+	r.remote = remote.Operations{Git: client, Host: func() (githost.Host, error) { return host, nil }}
 	r.desired = delivery.Arguments{
 		Strategy:    strategy.PullRequest,
 		Destination: record.Destination{Repo: url, Branch: "dev", Path: "."},
@@ -75,7 +75,7 @@ func newReviewedOn(t *testing.T, client *gitremote.Client, host hosting.Host, ur
 		Guardrails:  delivery.Guardrails{MaxRemoved: "100%", AllowEmpty: true},
 		OnDrift:     drift.Fail,
 		PullRequest: pullrequest.Settings{BranchPrefix: "ours/"},
-		Author:      gitops.Author{Name: "A", Email: "a@acme.io", When: time.Unix(1700000000, 0)},
+		Author:      gitbranch.Author{Name: "A", Email: "a@acme.io", When: time.Unix(1700000000, 0)},
 	}
 	return r
 }

@@ -8,11 +8,11 @@ import (
 	"strings"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/pullrequest"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/pullrequest"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
+	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
+	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/render/tree"
 )
 
 // pushed returns the last commit that we pushed to our branch, or "".
@@ -30,10 +30,10 @@ func keyOf(a *delivery.Arguments) key {
 	return key{a.Environment, a.Destination.Branch, a.Destination.Path}
 }
 
-func (k key) marker() string { return hosting.Marker(k.environment, k.branch, k.path) }
+func (k key) marker() string { return githost.Marker(k.environment, k.branch, k.path) }
 
 func (k key) removalMarker() string {
-	return hosting.RemovalMarker(k.environment, k.branch, k.path)
+	return githost.RemovalMarker(k.environment, k.branch, k.path)
 }
 
 // branchName returns the name of our branch.
@@ -79,7 +79,7 @@ func (r *PullRequests) topic(k key, marker, repo, name string) (*pullrequest.Top
 	if err != nil {
 		return nil, err
 	}
-	t.Contents = func(ours *gitops.Snapshot) (string, error) {
+	t.Contents = func(ours *gitbranch.Snapshot) (string, error) {
 		b, err := readBranch(ours, delivery.DestinationOf(t), nil, nil)
 		if err != nil {
 			return "", err
@@ -118,7 +118,7 @@ func readTopic(
 	ctx context.Context,
 	t *delivery.AppliedTree,
 	topic *pullrequest.Topic,
-	now *gitops.Snapshot,
+	now *gitbranch.Snapshot,
 	s *delivery.State,
 	target string,
 ) (*delivery.BranchState, pullrequest.Edit, error) {

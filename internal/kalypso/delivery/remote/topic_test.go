@@ -4,9 +4,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/pullrequest"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/pullrequest"
+	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/render/tree"
 )
 
 // TestBranchName: the name is valid in Git, always the same for a rendering, unique, and no prefix of another one's
@@ -24,7 +24,7 @@ func TestBranchName(t *testing.T) {
 	} {
 		for _, prefix := range []string{"deployment/", "", "a/b-"} {
 			name := branchName(prefix, k)
-			if err := gitops.CheckName(name); err != nil || len(name) > 100 {
+			if err := gitbranch.CheckName(name); err != nil || len(name) > 100 {
 				t.Errorf("%+v: %q, %v", k, name, err)
 			}
 			if other, twice := seen[name]; twice {

@@ -8,13 +8,13 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/accepted"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/drift"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/pullrequest"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/drift"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/pullrequest"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
+	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
+	gitremote "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/remote"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 )
 
 // Error returns an error of a check, a delivery, a refresh or a removal as a problem of the argument that fixes
@@ -148,7 +148,7 @@ func reviewProblem(at record.Destination, e *pullrequest.ReviewError) problem.Pr
 // repoProblem returns an error of a Git server as a problem of the argument gitops_repo.
 func repoProblem(at record.Destination, err error) problem.Problem {
 	var rejected *gitremote.RejectedError
-	var interrupted *gitops.InterruptedError
+	var interrupted *gitbranch.InterruptedError
 	sentence := problem.Sentence(err)
 	summary, detail := gitremote.Summary(err), sentence
 	switch {
@@ -157,7 +157,7 @@ func repoProblem(at record.Destination, err error) problem.Problem {
 	case errors.Is(err, context.Canceled):
 		return problem.At("The run was interrupted", fmt.Sprintf(
 			"At %s: %s. Plan again: the plan shows what is left to do.", at, printable.Text(err.Error())), "gitops_repo")
-	case errors.Is(err, gitops.ErrBranchNotFound):
+	case errors.Is(err, gitbranch.ErrBranchNotFound):
 		summary = "Branch not found"
 		detail = fmt.Sprintf(
 			"The repo %s has no branch %q. Check the name, or push the branch. With the strategy push, create_branch = true "+
@@ -166,7 +166,7 @@ func repoProblem(at record.Destination, err error) problem.Problem {
 		summary = "The server refused the push"
 		detail = fmt.Sprintf(
 			"At %s. %s\n\nNothing was written. %s", at, sentence, rejected.Advice())
-	case errors.Is(err, gitops.ErrPushLost):
+	case errors.Is(err, gitbranch.ErrPushLost):
 		summary = "Pushed commit not found on the branch"
 		detail = sentence + " Check the server's hooks and replicas, and who else pushes to the branch. Then apply again."
 	case errors.Is(err, gitremote.ErrEmptyAnswer): // before the error that caused it

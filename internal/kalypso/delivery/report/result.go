@@ -6,14 +6,14 @@ import (
 	"strings"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/drift"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/remote"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/drift"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/strategy"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/strategy"
+	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
 )
 
 // Result returns warnings about work that the apply left undone, and about actions of people meanwhile.
@@ -39,7 +39,7 @@ func Result(r *remote.Result) (ps problem.Problems) {
 	if r.State.ClosedPullRequest() != 0 && r.Applied.Strategy == strategy.PullRequest {
 		ps = append(ps, closed(r.State))
 	}
-	if r.PullRequest != nil && r.PullRequest.State == hosting.Merged && r.State.Drifted() {
+	if r.PullRequest != nil && r.PullRequest.State == githost.Merged && r.State.Drifted() {
 		ps = append(ps, problem.WarningAt("The pull request was merged with changes made outside Terraform", fmt.Sprintf(
 			"Pull request %d was merged, but %s differs from the rendered tree: others pushed to the pull request, or later "+
 				"to the branch. The next plan names their commits.", r.PullRequest.Number, r.State.Destination), "delivery"))
@@ -59,7 +59,7 @@ func closed(s *delivery.State) problem.Problem {
 // removals warns about pull requests that remove a delivered tree and are not merged yet.
 func removals(all []remote.Removal) (ps problem.Problems) {
 	for _, removal := range all {
-		if pr := removal.PullRequest; pr.State != hosting.Merged {
+		if pr := removal.PullRequest; pr.State != githost.Merged {
 			ps = append(ps, problem.WarningAt("A pull request removes the rendering", fmt.Sprintf(
 				"What was delivered to %s stays there until pull request %d is merged: %s",
 				removal.From, pr.Number, pr.URL), "delivery"))
@@ -69,7 +69,7 @@ func removals(all []remote.Removal) (ps problem.Problems) {
 }
 
 // open warns that the apply of a create continues with a pull request that the state does not know.
-func open(at record.Destination, pr *hosting.PullRequest) problem.Problem {
+func open(at record.Destination, pr *githost.PullRequest) problem.Problem {
 	return problem.WarningAt("A pull request is already open", fmt.Sprintf(
 		"Pull request %d (%s) proposes this rendering for %s. An unfinished apply opened it. This apply continues with it.",
 		pr.Number, pr.URL, at), "delivery")

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/repourl"
+	giturl "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/url"
 )
 
 // Scope limits the query to parts of a tenant.
@@ -52,7 +52,7 @@ func (s Source) Reports(ctx context.Context, of deployment.Rendering) ([]deploym
 // the whole URL.
 func configurationsQuery(repo string) string {
 	name := ""
-	if at, err := repourl.Parse(repo); err == nil {
+	if at, err := giturl.Parse(repo); err == nil {
 		name = at.Fragment()
 	}
 	return fmt.Sprintf(`kubernetesconfigurationresources

@@ -15,7 +15,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/azure"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/azurefake"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/clusters/azurefake"
 )
 
 const (

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/repourl"
+	giturl "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/url"
 )
 
 // configuration is a Flux configuration as Azure documents microsoft.kubernetesconfiguration/fluxconfigurations.
@@ -74,7 +74,7 @@ func (c configuration) cluster() (id, name string) {
 // follows reports whether the configuration follows the rendering's branch.
 func (c configuration) follows(of deployment.Rendering) bool {
 	ref := c.Properties.GitRepository.RepositoryRef
-	return repourl.SameAcrossTransports(c.Properties.GitRepository.URL, of.Repo) &&
+	return giturl.SameAcrossTransports(c.Properties.GitRepository.URL, of.Repo) &&
 		ref != nil && ref.Branch == of.Branch &&
 		ref.Tag == "" && ref.Semver == "" && ref.Commit == ""
 }

@@ -11,8 +11,8 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/azure"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/azurefake"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/memory"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/clusters/azurefake"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/measure/memory"
 )
 
 const (

@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/repourl"
+	giturl "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/url"
 )
 
 const (
@@ -43,7 +43,7 @@ func (k *cluster) application(o object) {
 	}
 	for i, source := range o.applicationSources() {
 		folder, inside := k.of.FolderOf(source.text("path"))
-		if !inside || !repourl.SameAcrossTransports(source.text("repoURL"), k.of.Repo) ||
+		if !inside || !giturl.SameAcrossTransports(source.text("repoURL"), k.of.Repo) ||
 			!k.isBranch(source.text("targetRevision")) {
 			continue
 		}

@@ -18,8 +18,8 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/client-go/tools/clientcmd/api"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/localfile"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/redact"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/system/localfile"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/redact"
 )
 
 // Connection configures the connection to a cluster.

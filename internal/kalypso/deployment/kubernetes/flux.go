@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/repourl"
+	giturl "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/url"
 )
 
 const (
@@ -134,9 +134,9 @@ func (k *cluster) follows(source object) (follows bool, why string) {
 	if source.GetKind() == "OCIRepository" {
 		// If nothing names the repo it was built from, the commit decides.
 		origin := source.text("status", "artifact", "metadata", "org.opencontainers.image.source")
-		return origin == "" || repourl.SameAcrossTransports(origin, k.of.Repo), ""
+		return origin == "" || giturl.SameAcrossTransports(origin, k.of.Repo), ""
 	}
-	if !repourl.SameAcrossTransports(source.text("spec", "url"), k.of.Repo) {
+	if !giturl.SameAcrossTransports(source.text("spec", "url"), k.of.Repo) {
 		return false, ""
 	}
 	ref := source.at("spec", "ref")

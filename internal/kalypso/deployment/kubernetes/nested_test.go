@@ -9,7 +9,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/kubernetes"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/memory"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/measure/memory"
 )
 
 // crowd starts a cluster with many Kustomizations, each with a target namespace of its own, that follow a folder with

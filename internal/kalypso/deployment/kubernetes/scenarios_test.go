@@ -18,7 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/kubernetes"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/apiserver"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/clusters/apiserver"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 

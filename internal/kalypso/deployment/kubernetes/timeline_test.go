@@ -25,7 +25,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/kubernetes"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/apiserver"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/clusters/apiserver"
 )
 
 // timeline contains everything that Flux's controllers wrote in one scenario: each version of each object, complete,

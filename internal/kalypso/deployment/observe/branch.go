@@ -12,12 +12,12 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/object"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
+	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
+	gitremote "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/remote"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/render/tree"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
 )
 
 // depths lists how many generations of commits are read. The second applies if a report names a commit beyond the
@@ -28,7 +28,7 @@ var depths = []int{64, 1024}
 type branch struct {
 	deployment.GitOpsBranch
 	at       record.Destination
-	snapshot *gitops.Snapshot
+	snapshot *gitbranch.Snapshot
 	names    []string // cluster types in the record, sorted
 	trees    map[plumbing.Hash]map[string]plumbing.Hash
 	reading  sync.Mutex // guards snapshot, which sources read concurrently
@@ -38,7 +38,7 @@ type branch struct {
 func openBranch(ctx context.Context, client *gitremote.Client, at record.Destination) (*branch, error) {
 	b := &branch{at: at, trees: map[plumbing.Hash]map[string]plumbing.Hash{}}
 	b.Name = at.Branch
-	remote, err := gitops.Open(client, at.Repo, at.Branch)
+	remote, err := gitbranch.Open(client, at.Repo, at.Branch)
 	if err != nil {
 		return nil, err
 	}
@@ -178,7 +178,7 @@ func (b *branch) readHistory(reports []deployment.Report, awaited string) error 
 	return b.readChanges()
 }
 
-func (b *branch) historyOf(read []gitops.Commit) *deployment.History {
+func (b *branch) historyOf(read []gitbranch.Commit) *deployment.History {
 	commits := make([]deployment.Commit, len(read))
 	for i, c := range read {
 		commits[i] = deployment.Commit{Hash: c.Hash.String(), Time: c.When}

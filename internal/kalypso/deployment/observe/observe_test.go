@@ -9,11 +9,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/observe"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
+	gitremote "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/remote"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 

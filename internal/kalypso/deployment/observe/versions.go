@@ -14,7 +14,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/versions"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/observation"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history/observation"
 )
 
 // Versions contains the running versions.

@@ -1,5 +1,5 @@
-// Package clustersync builds the objects with which a cluster syncs the folder of its cluster type.
-package clustersync
+// Package sync builds the objects with which a cluster syncs the folder of its cluster type.
+package sync
 
 import (
 	"errors"
@@ -10,7 +10,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/validation"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/repourl"
+	giturl "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/url"
 )
 
 // Kinds lists the reconcilers.
@@ -98,13 +98,13 @@ func Objects(kind string, of SyncedFolder, o Options) ([]map[string]any, error) 
 
 // address returns the URL of a repo as all reconcilers understand it.
 func address(repo string) (string, error) {
-	url, err := repourl.Parse(repo)
+	url, err := giturl.Parse(repo)
 	switch {
 	case err != nil:
 		return "", fmt.Errorf("%w: repo: %w", ErrInvalid, err)
 	case url.IsLocal():
 		return "", fmt.Errorf("%w: a cluster can't read the repo %s", ErrInvalid, url)
-	case url.Scheme == repourl.SchemeSSH && !strings.Contains(repo, "://"): // Flux wants a URL
+	case url.Scheme == giturl.SchemeSSH && !strings.Contains(repo, "://"): // Flux wants a URL
 		return url.String(), nil
 	}
 	return repo, nil

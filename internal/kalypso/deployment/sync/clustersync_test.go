@@ -1,4 +1,4 @@
-package clustersync_test
+package sync_test
 
 import (
 	"errors"
@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"sigs.k8s.io/yaml"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/clustersync"
+	clustersync "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/sync"
 )
 
 func TestObjects(t *testing.T) {

@@ -13,10 +13,10 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/filemode"
 	"github.com/go-git/go-git/v5/plumbing/object"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/parallel"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/repourl"
+	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
+	gitremote "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/remote"
+	giturl "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/url"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/system/parallel"
 )
 
 // The limits of reading.
@@ -27,7 +27,7 @@ const (
 	maxFetch = 32 << 20 // of one answer of a server
 )
 
-// The errors of a place, beside those of gitremote and gitops.
+// The errors of a place, beside those of packages remote and branch.
 var (
 	ErrLocal     = errors.New("teams must not choose which local files are read; set allow_local_repos to allow it")
 	ErrNoPlace   = errors.New("the folder of the deployment target does not tell which repo it comes from")
@@ -88,14 +88,14 @@ func check(at At, allowLocal bool) (key string, err error) {
 	if at.Repo == "" {
 		return "", ErrNoPlace
 	}
-	url, err := repourl.Parse(at.Repo)
+	url, err := giturl.Parse(at.Repo)
 	switch {
 	case err != nil:
 		return "", err
 	case url.IsLocal() && !allowLocal:
 		return "", ErrLocal
 	}
-	return repourl.AddressKey(at.Repo), nil
+	return giturl.AddressKey(at.Repo), nil
 }
 
 // reader reads the places of one repo.
@@ -107,10 +107,10 @@ type reader struct {
 
 // commit reads the places of one commit. The objects from the server are dropped afterwards.
 func (r *reader) commit(ctx context.Context, places []At) {
-	repo, err := gitops.OpenRepo(r.client, places[0].Repo, gitops.Limits{Read: maxFetch, File: maxBytes})
+	repo, err := gitbranch.OpenRepo(r.client, places[0].Repo, gitbranch.Limits{Read: maxFetch, File: maxBytes})
 	if err == nil {
 		repo.WithConnection(ctx, func() {
-			var snapshot *gitops.Snapshot
+			var snapshot *gitbranch.Snapshot
 			if snapshot, err = repo.At(plumbing.NewHash(places[0].Commit), places[0].Branch); err != nil {
 				return
 			}
@@ -127,7 +127,7 @@ func (r *reader) commit(ctx context.Context, places []At) {
 }
 
 // place reads one place.
-func (r *reader) place(snapshot *gitops.Snapshot, at At) {
+func (r *reader) place(snapshot *gitbranch.Snapshot, at At) {
 	result := r.results[at]
 	folder, there, err := snapshot.Entry(at.Path)
 	switch {
@@ -156,7 +156,7 @@ func (r *reader) place(snapshot *gitops.Snapshot, at At) {
 }
 
 // filesBelow returns the YAML files below a path.
-func filesBelow(snapshot *gitops.Snapshot, at string) (map[string][]byte, error) {
+func filesBelow(snapshot *gitbranch.Snapshot, at string) (map[string][]byte, error) {
 	if err := snapshot.Load(at); err != nil {
 		return nil, err
 	}

@@ -1,4 +1,4 @@
-package gitops_test
+package branch_test
 
 import (
 	"fmt"
@@ -7,13 +7,13 @@ import (
 
 	"github.com/go-git/go-git/v5/plumbing"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
+	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
 // TestAncestry reads a history to its depth, with merges, and the folders of all its commits, over every transport.
 func TestAncestry(t *testing.T) {
-	everywhere(t, func(t *testing.T, repo string, b *gitops.Branch) {
+	everywhere(t, func(t *testing.T, repo string, b *gitbranch.Branch) {
 		var commits []string
 		for i := range 4 {
 			commits = append(commits, gitserver.Seed(t, repo, "main", map[string]string{
@@ -80,7 +80,7 @@ func TestAncestry(t *testing.T) {
 
 // TestAncestryIsCut: commits beyond the depth appear only as parents.
 func TestAncestryIsCut(t *testing.T) {
-	everywhere(t, func(t *testing.T, repo string, b *gitops.Branch) {
+	everywhere(t, func(t *testing.T, repo string, b *gitbranch.Branch) {
 		for i := range 5 {
 			gitserver.Seed(t, repo, "main", map[string]string{"x": fmt.Sprint(i)})
 		}

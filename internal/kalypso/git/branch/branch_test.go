@@ -1,4 +1,4 @@
-package gitops_test
+package branch_test
 
 import (
 	"context"
@@ -16,8 +16,8 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
+	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
+	gitremote "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/remote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
@@ -31,7 +31,7 @@ func TestMain(m *testing.M) {
 }
 
 // everywhere runs a test over each transport.
-func everywhere(t *testing.T, test func(t *testing.T, repo string, b *gitops.Branch)) {
+func everywhere(t *testing.T, test func(t *testing.T, repo string, b *gitbranch.Branch)) {
 	t.Helper()
 	for _, backend := range gitserver.Transports() {
 		t.Run(backend.Name, func(t *testing.T) {
@@ -43,30 +43,30 @@ func everywhere(t *testing.T, test func(t *testing.T, repo string, b *gitops.Bra
 	}
 }
 
-func open(t testing.TB, url, branch string, credentials ...gitremote.Credential) *gitops.Branch {
+func open(t testing.TB, url, branch string, credentials ...gitremote.Credential) *gitbranch.Branch {
 	t.Helper()
 	client, err := gitremote.NewClient(credentials)
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := gitops.Open(client, url, branch)
+	b, err := gitbranch.Open(client, url, branch)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return b
 }
 
-var author = gitops.Author{Name: "Kalypso", Email: "kalypso@acme.io", When: time.Unix(1700000000, 0).UTC()}
+var author = gitbranch.Author{Name: "Kalypso", Email: "kalypso@acme.io", When: time.Unix(1700000000, 0).UTC()}
 
 // folder returns a folder with files. It computes the hash with other code than the package's.
-func folder(path string, files map[string]string) gitops.FolderContent {
-	return gitops.FolderContent{Path: path, Hash: treeHash(files), Files: stream(files)}
+func folder(path string, files map[string]string) gitbranch.FolderContent {
+	return gitbranch.FolderContent{Path: path, Hash: treeHash(files), Files: stream(files)}
 }
 
-func stream(files map[string]string) iter.Seq2[gitops.File, error] {
-	return func(yield func(gitops.File, error) bool) {
+func stream(files map[string]string) iter.Seq2[gitbranch.File, error] {
+	return func(yield func(gitbranch.File, error) bool) {
 		for _, p := range slices.Sorted(maps.Keys(files)) {
-			if !yield(gitops.File{Path: p, Content: []byte(files[p])}, nil) {
+			if !yield(gitbranch.File{Path: p, Content: []byte(files[p])}, nil) {
 				return
 			}
 		}
@@ -108,11 +108,11 @@ func named(kind, content string) plumbing.Hash {
 	return sha1.Sum(fmt.Appendf(nil, "%s %d\x00%s", kind, len(content), content))
 }
 
-func edit(message string, folders ...gitops.FolderContent) *gitops.Edit {
-	return &gitops.Edit{Folders: folders, Message: message, Author: author}
+func edit(message string, folders ...gitbranch.FolderContent) *gitbranch.Edit {
+	return &gitbranch.Edit{Folders: folders, Message: message, Author: author}
 }
 
-func update(t testing.TB, b *gitops.Branch, opts gitops.UpdateOptions, e *gitops.Edit) gitops.UpdateResult {
+func update(t testing.TB, b *gitbranch.Branch, opts gitbranch.UpdateOptions, e *gitbranch.Edit) gitbranch.UpdateResult {
 	t.Helper()
 	r, err := b.Update(t.Context(), opts, always(e))
 	if err != nil {
@@ -121,8 +121,8 @@ func update(t testing.TB, b *gitops.Branch, opts gitops.UpdateOptions, e *gitops
 	return r
 }
 
-func always(e *gitops.Edit) func(context.Context, *gitops.Snapshot) (*gitops.Edit, error) {
-	return func(context.Context, *gitops.Snapshot) (*gitops.Edit, error) { return e, nil }
+func always(e *gitbranch.Edit) func(context.Context, *gitbranch.Snapshot) (*gitbranch.Edit, error) {
+	return func(context.Context, *gitbranch.Snapshot) (*gitbranch.Edit, error) { return e, nil }
 }
 
 func equal(t testing.TB, what string, got, want any) {
@@ -150,7 +150,7 @@ func TestCheckAuthor(t *testing.T) {
 		"Kalypso": true, "Jürgen 日本": true, "": false, " ": false, "a <b": false, "a\nb": false,
 		"a\x1b[2J": false, "a\u202eb": false,
 	} {
-		if err := gitops.CheckAuthor(text); (err == nil) != want {
+		if err := gitbranch.CheckAuthor(text); (err == nil) != want {
 			t.Errorf("%q: %v", text, err)
 		}
 	}
@@ -158,12 +158,12 @@ func TestCheckAuthor(t *testing.T) {
 
 func TestCheckName(t *testing.T) {
 	for _, name := range []string{"main", "rel/1.0", "feature/ü", "head", "HEAD/x"} {
-		if err := gitops.CheckName(name); err != nil {
+		if err := gitbranch.CheckName(name); err != nil {
 			t.Errorf("%q: %v", name, err)
 		}
 	}
 	for _, name := range []string{"", "HEAD", "refs/heads/main", "a b", "a..b", "-a", "a/", "a.lock"} {
-		if gitops.CheckName(name) == nil {
+		if gitbranch.CheckName(name) == nil {
 			t.Errorf("%q is taken for the name of a branch", name)
 		}
 	}

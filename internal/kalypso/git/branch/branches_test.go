@@ -1,4 +1,4 @@
-package gitops_test
+package branch_test
 
 import (
 	"context"
@@ -9,18 +9,18 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
+	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
+	gitremote "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/remote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
-func openRepo(t *testing.T, url string, credentials ...gitremote.Credential) *gitops.Repo {
+func openRepo(t *testing.T, url string, credentials ...gitremote.Credential) *gitbranch.Repo {
 	t.Helper()
 	client, err := gitremote.NewClient(credentials)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := gitops.OpenRepo(client, url, gitops.Limits{})
+	r, err := gitbranch.OpenRepo(client, url, gitbranch.Limits{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,8 +52,8 @@ func TestEachBranch(t *testing.T) {
 				r := openRepo(t, url, credentials...)
 				r.WithConnection(t.Context(), func() {
 					err := r.EachBranch(slices.DeleteFunc(strings.Split(globs, ","), func(g string) bool { return g == "" }),
-						func(name string, s *gitops.Snapshot, err error) bool {
-							if errors.Is(err, gitops.ErrBranchNotFound) {
+						func(name string, s *gitbranch.Snapshot, err error) bool {
+							if errors.Is(err, gitbranch.ErrBranchNotFound) {
 								got = append(got, name+":none")
 								return true
 							}
@@ -74,7 +74,7 @@ func TestEachBranch(t *testing.T) {
 			visited := 0
 			r := openRepo(t, url, credentials...)
 			r.WithConnection(t.Context(), func() {
-				err := r.EachBranch([]string{"*"}, func(string, *gitops.Snapshot, error) bool {
+				err := r.EachBranch([]string{"*"}, func(string, *gitbranch.Snapshot, error) bool {
 					visited++
 					return visited < 2
 				})
@@ -97,7 +97,7 @@ func TestEachBranchCancelled(t *testing.T) {
 	r := openRepo(t, "file://"+repo)
 	r.WithConnection(ctx, func() {
 		visited := 0
-		err := r.EachBranch([]string{"*"}, func(string, *gitops.Snapshot, error) bool {
+		err := r.EachBranch([]string{"*"}, func(string, *gitbranch.Snapshot, error) bool {
 			visited++
 			cancel()
 			return true
@@ -113,7 +113,7 @@ func TestEachBranchUnreadable(t *testing.T) {
 	t.Parallel()
 	r := openRepo(t, "file://"+t.TempDir()+"/none.git")
 	r.WithConnection(t.Context(), func() {
-		err := r.EachBranch([]string{"*"}, func(string, *gitops.Snapshot, error) bool {
+		err := r.EachBranch([]string{"*"}, func(string, *gitbranch.Snapshot, error) bool {
 			t.Error("a branch is visited")
 			return true
 		})
@@ -128,7 +128,7 @@ func TestCheckGlob(t *testing.T) {
 	for glob, valid := range map[string]bool{
 		"main": true, "*": true, "env/*": true, "[ab]*": true, "": false, "[": false, "a[b": false, `a\`: false,
 	} {
-		if err := gitops.CheckGlob(glob); (err == nil) != valid {
+		if err := gitbranch.CheckGlob(glob); (err == nil) != valid {
 			t.Errorf("%q: %v", glob, err)
 		}
 	}
@@ -194,7 +194,7 @@ func TestFoldersWithBomb(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	if _, err := s.FoldersWith("none"); !errors.Is(err, gitops.ErrTooManyFolders) {
+	if _, err := s.FoldersWith("none"); !errors.Is(err, gitbranch.ErrTooManyFolders) {
 		t.Errorf("got %v", err)
 	}
 }

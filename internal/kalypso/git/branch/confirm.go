@@ -1,4 +1,4 @@
-package gitops
+package branch
 
 import (
 	"context"
@@ -8,7 +8,7 @@ import (
 
 	"github.com/go-git/go-git/v5/plumbing"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
+	gitremote "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/remote"
 )
 
 // ErrPushLost means that the server reported a push as successful, but the branch does not contain it.

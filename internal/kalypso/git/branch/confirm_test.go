@@ -1,4 +1,4 @@
-package gitops_test
+package branch_test
 
 import (
 	"context"
@@ -11,8 +11,8 @@ import (
 
 	"github.com/go-git/go-git/v5/plumbing"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
+	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
+	gitremote "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/remote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
@@ -44,7 +44,7 @@ func TestUpdateLostAnswer(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			equal(t, "result", r, gitops.UpdateResult{Commit: plumbing.NewHash(gitserver.Rev(t, repo, "main")), Pushed: true})
+			equal(t, "result", r, gitbranch.UpdateResult{Commit: plumbing.NewHash(gitserver.Rev(t, repo, "main")), Pushed: true})
 			equal(t, "log", gitserver.Log(t, repo, "main"), []string{"ours", "Seed"})
 		})
 	}
@@ -54,7 +54,7 @@ func TestUpdateLostAnswer(t *testing.T) {
 		gitserver.Seed(t, repo, "main", map[string]string{"x": "1"})
 		server.DropAnswer(t, repo)
 		r := update(t, b, noBackoff, edit("ours", folder("large", first)))
-		equal(t, "result", r, gitops.UpdateResult{Commit: plumbing.NewHash(gitserver.Rev(t, repo, "main")), Pushed: true})
+		equal(t, "result", r, gitbranch.UpdateResult{Commit: plumbing.NewHash(gitserver.Rev(t, repo, "main")), Pushed: true})
 		equal(t, "log", gitserver.Log(t, repo, "main"), []string{"ours", "Seed"})
 	})
 }
@@ -70,7 +70,7 @@ func TestUpdateLostAnswerOvertaken(t *testing.T) {
 		gitserver.Seed(t, repo, "main", map[string]string{"theirs": "1"})
 	}
 	server.Fail(fault)
-	r := update(t, open(t, url, "main"), gitops.UpdateOptions{CreateBranch: true}, edit("ours", folder("large", first)))
+	r := update(t, open(t, url, "main"), gitbranch.UpdateOptions{CreateBranch: true}, edit("ours", folder("large", first)))
 	equal(t, "commit", r.Commit.String(), ours)
 	equal(t, "log", gitserver.Log(t, repo, "main"), []string{"Seed", "ours"})
 }
@@ -114,18 +114,18 @@ func TestUpdateFalseOK(t *testing.T) {
 		fault.Status, fault.Body = http.StatusOK, []byte(gitserver.FalseReport("main"))
 		server.Fail(fault)
 		_, err := open(t, url, "main").Update(t.Context(), noBackoff, always(edit("ours", folder("large", first))))
-		fails(t, err, gitops.ErrPushLost)
+		fails(t, err, gitbranch.ErrPushLost)
 		if !strings.Contains(err.Error(), head) {
 			t.Errorf("where the branch is, is not in %v", err)
 		}
 		server.Fail(fault)
-		fails(t, open(t, url, "main").Delete(t.Context(), plumbing.NewHash(head)), gitops.ErrPushLost)
+		fails(t, open(t, url, "main").Delete(t.Context(), plumbing.NewHash(head)), gitbranch.ErrPushLost)
 
 		// Another commit on the branch is no proof either.
 		fault.Then = func() { gitserver.Seed(t, repo, "main", map[string]string{"theirs": "1"}) }
 		server.Fail(fault)
 		_, err = open(t, url, "main").Update(t.Context(), noBackoff, always(edit("ours", folder("large", first))))
-		fails(t, err, gitops.ErrPushLost)
+		fails(t, err, gitbranch.ErrPushLost)
 	})
 	t.Run("ssh", func(t *testing.T) {
 		t.Parallel()
@@ -135,7 +135,7 @@ func TestUpdateFalseOK(t *testing.T) {
 			Service: "git-receive-pack", Output: []byte(gitserver.PushGreeting("main", head) + gitserver.FalseReport("main")),
 		})
 		_, err := b.Update(t.Context(), noBackoff, always(edit("ours", folder("large", first))))
-		fails(t, err, gitops.ErrPushLost)
+		fails(t, err, gitbranch.ErrPushLost)
 	})
 }
 
@@ -154,7 +154,7 @@ func TestUpdateLateReplica(t *testing.T) {
 
 // TestUpdateLocked: an interrupted push left its lock on the server. After a few attempts, the error names the lock.
 func TestUpdateLocked(t *testing.T) {
-	everywhere(t, func(t *testing.T, repo string, b *gitops.Branch) {
+	everywhere(t, func(t *testing.T, repo string, b *gitbranch.Branch) {
 		head := gitserver.Seed(t, repo, "main", map[string]string{"x": "1"})
 		lock := filepath.Join(repo, "refs", "heads", "main.lock")
 		if err := os.WriteFile(lock, nil, 0o600); err != nil {
@@ -211,7 +211,7 @@ func TestUpdateServerFull(t *testing.T) {
 	})
 }
 
-func overSSH(t *testing.T) (repo string, server *gitserver.SSHServer, b *gitops.Branch) {
+func overSSH(t *testing.T) (repo string, server *gitserver.SSHServer, b *gitbranch.Branch) {
 	repo, server = gitserver.InitBare(t), gitserver.NewSSH(t)
 	b = open(t, server.URL(repo), "main", gitremote.Credential{
 		URL: "ssh://" + server.Host, PrivateKey: server.PrivateKey, KnownHosts: server.KnownHosts,

@@ -1,4 +1,4 @@
-package gitops
+package branch
 
 import (
 	"errors"
@@ -10,7 +10,7 @@ import (
 
 	"github.com/go-git/go-git/v5/plumbing"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/signing"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/signing"
 )
 
 // File is a file of a [FolderContent].

@@ -1,4 +1,4 @@
-package gitops
+package branch
 
 import (
 	"context"
@@ -9,7 +9,7 @@ import (
 
 	"github.com/go-git/go-git/v5/plumbing"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitobject"
+	gitobject "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/object"
 )
 
 // ErrTreeMismatch means that the files of a folder do not produce the announced tree. It is a bug of the program;

@@ -1,16 +1,16 @@
-package gitops_test
+package branch_test
 
 import (
 	"fmt"
 	"testing"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
+	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
 // nested returns a folder of n folders, each with a file with the text.
-func nested(path string, n int, text string) gitops.FolderContent {
-	f := gitops.FolderContent{Path: path}
+func nested(path string, n int, text string) gitbranch.FolderContent {
+	f := gitbranch.FolderContent{Path: path}
 	files := map[string]string{}
 	for i := range n {
 		name := fmt.Sprintf("t-%04d", i)
@@ -23,13 +23,14 @@ func nested(path string, n int, text string) gitops.FolderContent {
 
 // TestUpdateFetchesAlong: a small change fetches its trees in one round trip, no matter how many folders are new.
 func TestUpdateFetchesAlong(t *testing.T) {
-	reads := func(beside ...gitops.FolderContent) int {
+	reads := func(beside ...gitbranch.FolderContent) int {
 		repo := gitserver.InitBare(t)
 		server, url := gitserver.Serve(t, repo, gitserver.WithFilter())
 		branch := open(t, url, "main")
-		made := update(t, branch, gitops.UpdateOptions{CreateBranch: true}, edit("one", nested("large", 3, "one")))
+		made := update(t, branch, gitbranch.UpdateOptions{CreateBranch: true}, edit("one", nested("large", 3, "one")))
 		server.ResetLog()
-		update(t, branch, gitops.UpdateOptions{Cache: made.Cache}, edit("two", append(beside, nested("large", 3, "two"))...))
+		two := edit("two", append(beside, nested("large", 3, "two"))...)
+		update(t, branch, gitbranch.UpdateOptions{Cache: made.Cache}, two)
 		gitserver.Fsck(t, repo)
 		return server.Reads()
 	}

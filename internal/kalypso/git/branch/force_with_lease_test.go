@@ -1,4 +1,4 @@
-package gitops_test
+package branch_test
 
 import (
 	"context"
@@ -6,8 +6,8 @@ import (
 
 	"github.com/go-git/go-git/v5/plumbing"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
+	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
+	gitremote "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/remote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
@@ -24,29 +24,33 @@ func TestForceWithLease(t *testing.T) {
 	}
 }
 
-func checkForceWithLease(t *testing.T, repo string, base, ours *gitops.Branch) {
+func checkForceWithLease(t *testing.T, repo string, base, ours *gitbranch.Branch) {
 	t.Helper()
-	with := func(e *gitops.Edit) func(context.Context, *gitops.Snapshot, *gitops.Snapshot) (*gitops.Edit, error) {
-		return func(context.Context, *gitops.Snapshot, *gitops.Snapshot) (*gitops.Edit, error) { return e, nil }
+	type read = func(context.Context, *gitbranch.Snapshot, *gitbranch.Snapshot) (*gitbranch.Edit, error)
+	with := func(e *gitbranch.Edit) read {
+		return func(context.Context, *gitbranch.Snapshot, *gitbranch.Snapshot) (*gitbranch.Edit, error) {
+			return e, nil
+		}
 	}
-	_, err := ours.ForceWithLease(t.Context(), base, gitops.UpdateOptions{}, with(edit("no", folder("large", first))))
-	fails(t, err, gitops.ErrBranchNotFound)
+	_, err := ours.ForceWithLease(t.Context(), base, gitbranch.UpdateOptions{}, with(edit("no", folder("large", first))))
+	fails(t, err, gitbranch.ErrBranchNotFound)
 
 	target := gitserver.Seed(t, repo, "main", map[string]string{"theirs.txt": "1\n"})
-	one, err := ours.ForceWithLease(t.Context(), base, gitops.UpdateOptions{}, with(edit("one", folder("large", first))))
+	once := with(edit("one", folder("large", first)))
+	one, err := ours.ForceWithLease(t.Context(), base, gitbranch.UpdateOptions{}, once)
 	if err != nil || !one.Pushed || gitserver.Rev(t, repo, "ours/one") != one.Commit.String() {
 		t.Fatalf("%+v, %v", one, err)
 	}
-	same, err := ours.ForceWithLease(t.Context(), base, gitops.UpdateOptions{}, with(nil))
+	same, err := ours.ForceWithLease(t.Context(), base, gitbranch.UpdateOptions{}, with(nil))
 	if err != nil {
 		t.Fatal(err)
 	}
-	equal(t, "without an edit", same, gitops.UpdateResult{Commit: one.Commit})
+	equal(t, "without an edit", same, gitbranch.UpdateResult{Commit: one.Commit})
 	// If the target moves, or our branch while it is read, the attempt is repeated.
 	target = gitserver.Seed(t, repo, "main", map[string]string{"theirs.txt": "2\n"})
 	seen := 0
-	two, err := ours.ForceWithLease(t.Context(), base, gitops.UpdateOptions{},
-		func(_ context.Context, onto, now *gitops.Snapshot) (*gitops.Edit, error) {
+	two, err := ours.ForceWithLease(t.Context(), base, gitbranch.UpdateOptions{},
+		func(_ context.Context, onto, now *gitbranch.Snapshot) (*gitbranch.Edit, error) {
 			if seen++; seen == 1 {
 				gitserver.Seed(t, repo, "ours/one", map[string]string{"pushed.txt": "people\n"})
 			}
@@ -74,7 +78,7 @@ func checkForceWithLease(t *testing.T, repo string, base, ours *gitops.Branch) {
 	}
 	nothing := edit("none")
 	nothing.Remove = []string{"never/there"}
-	left, err := ours.ForceWithLease(t.Context(), base, gitops.UpdateOptions{}, with(nothing))
+	left, err := ours.ForceWithLease(t.Context(), base, gitbranch.UpdateOptions{}, with(nothing))
 	if err != nil || left.Pushed || gitserver.Rev(t, repo, "ours/one") != two.Commit.String() {
 		t.Errorf("an edit of nothing: %+v, %v", left, err)
 	}

@@ -1,4 +1,4 @@
-package gitops
+package branch
 
 import (
 	"context"
@@ -8,8 +8,8 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/object"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitobject"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
+	gitobject "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/object"
+	gitremote "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/remote"
 )
 
 // Bounds of a history: how many commits it covers, and how many paths it lists for each.

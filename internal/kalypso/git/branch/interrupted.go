@@ -1,10 +1,10 @@
-package gitops
+package branch
 
 import (
 	"context"
 	"errors"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/repourl"
+	giturl "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/url"
 )
 
 // InterruptedError means that the run was stopped before the branch contained its commit. It is a [context.Canceled].
@@ -37,6 +37,6 @@ func (b *Branch) interrupted(err error, open bool) error {
 
 // isLocal reports whether Git runs on this machine: it has ended once its push fails.
 func (b *Branch) isLocal() bool {
-	at, err := repourl.Parse(b.remote.String())
+	at, err := giturl.Parse(b.remote.String())
 	return err == nil && at.IsLocal()
 }

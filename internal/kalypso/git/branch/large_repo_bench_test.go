@@ -1,4 +1,4 @@
-package gitops_test
+package branch_test
 
 import (
 	"fmt"
@@ -7,9 +7,9 @@ import (
 
 	"github.com/go-git/go-git/v5/plumbing"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
+	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/memory"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/measure/memory"
 )
 
 // The size of BenchmarkLargeRepo's repo: 200,000 files in 400 folders, and 20,000 commits of one file each.
@@ -49,7 +49,7 @@ func largeRepo(b *testing.B) string {
 // BenchmarkLargeRepo measures the operations of a plan and an apply on a large repo, for servers with different
 // capabilities: requests, bytes from the server, processor time and memory of the client. It takes minutes:
 //
-//	go test -run '^$' -bench LargeRepo -benchtime 1x ./internal/kalypso/gitops
+//	go test -run '^$' -bench LargeRepo -benchtime 1x ./internal/kalypso/git/branch
 func BenchmarkLargeRepo(b *testing.B) {
 	repo := largeRepo(b)
 	commit := func(back int) plumbing.Hash {
@@ -64,9 +64,9 @@ func BenchmarkLargeRepo(b *testing.B) {
 	changes := 0
 	for _, operation := range []struct {
 		name string
-		run  func(b *testing.B, branch *gitops.Branch)
+		run  func(b *testing.B, branch *gitbranch.Branch)
 	}{
-		{"read", func(b *testing.B, branch *gitops.Branch) { // of a folder, as a refresh does
+		{"read", func(b *testing.B, branch *gitbranch.Branch) { // of a folder, as a refresh does
 			s, err := branch.Snapshot(b.Context())
 			check(b, err)
 			defer s.Close()
@@ -74,21 +74,21 @@ func BenchmarkLargeRepo(b *testing.B) {
 			_, err = s.ReadFile("folder-007/file-007.yaml")
 			check(b, err)
 		}},
-		{"update", func(b *testing.B, branch *gitops.Branch) { // of a folder, as an apply does
+		{"update", func(b *testing.B, branch *gitbranch.Branch) { // of a folder, as an apply does
 			changes++
-			_, err := branch.Update(b.Context(), gitops.UpdateOptions{}, always(&gitops.Edit{
+			_, err := branch.Update(b.Context(), gitbranch.UpdateOptions{}, always(&gitbranch.Edit{
 				Files:   map[string][]byte{"folder-007/file-007.yaml": []byte(fmt.Sprint(changes))},
 				Message: "Change", Author: author,
 			}))
 			check(b, err)
 		}},
-		{"history", func(b *testing.B, branch *gitops.Branch) { // as drift does
+		{"history", func(b *testing.B, branch *gitbranch.Branch) { // as drift does
 			_, found, err := branch.History(b.Context(), commit(20), []string{"folder-007"})
 			if check(b, err); !found {
 				b.Fatal("the commit is not found")
 			}
 		}},
-		{"folders of 64 commits", func(b *testing.B, branch *gitops.Branch) { // as the state of a deployment does
+		{"folders of 64 commits", func(b *testing.B, branch *gitbranch.Branch) { // as the state of a deployment does
 			s, err := branch.Snapshot(b.Context())
 			check(b, err)
 			defer s.Close()

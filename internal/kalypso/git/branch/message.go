@@ -1,4 +1,4 @@
-package gitops
+package branch
 
 import (
 	"errors"
@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
 )
 
 // CheckMessage returns an error if a commit message is blank.

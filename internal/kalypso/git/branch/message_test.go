@@ -1,4 +1,4 @@
-package gitops_test
+package branch_test
 
 import (
 	"context"
@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/signing"
+	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/signing"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/signingkey"
 )
@@ -33,7 +33,7 @@ func TestTrailers(t *testing.T) {
 	} {
 		e := edit(test.message, folder("large", map[string]string{"a": strings.Repeat("x", i+1)}))
 		e.Author.Trailers, e.Trailer = test.trailers, test.own
-		update(t, b, gitops.UpdateOptions{CreateBranch: true}, e)
+		update(t, b, gitbranch.UpdateOptions{CreateBranch: true}, e)
 		message := gitserver.Git(t, repo, "log", "-1", "--format=%B", "main")
 		got := gitserver.Git(t, repo, "log", "-1", "--format=%(trailers:only,unfold)", "main")
 		equal(t, message, strings.TrimSpace(got), test.want)
@@ -58,15 +58,15 @@ func TestCheckTrailer(t *testing.T) {
 	} {
 		key, value, _ := strings.Cut(line, ": ")
 		got := ""
-		if err := gitops.CheckTrailer(key, value); err != nil {
+		if err := gitbranch.CheckTrailer(key, value); err != nil {
 			got = err.Error()
 		}
 		equal(t, line, got, want)
 	}
-	if err := gitops.CheckTrailerKeys(map[string]string{"A": "1", "b": "2"}); err != nil {
+	if err := gitbranch.CheckTrailerKeys(map[string]string{"A": "1", "b": "2"}); err != nil {
 		t.Error(err)
 	}
-	err := gitops.CheckTrailerKeys(map[string]string{"ticket": "1", "Ticket": "2"})
+	err := gitbranch.CheckTrailerKeys(map[string]string{"ticket": "1", "Ticket": "2"})
 	if want := `the keys "Ticket" and "ticket" are one for Git`; err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
@@ -75,10 +75,10 @@ func TestCheckTrailer(t *testing.T) {
 func TestMergeTrailers(t *testing.T) {
 	base, over := map[string]string{"Ticket": "1", "A": "2"}, map[string]string{"ticket": "3", "B": "4"}
 	before := maps.Clone(over)
-	equal(t, "both", gitops.MergeTrailers(base, over), map[string]string{"A": "2", "ticket": "3", "B": "4"})
+	equal(t, "both", gitbranch.MergeTrailers(base, over), map[string]string{"A": "2", "ticket": "3", "B": "4"})
 	equal(t, "the argument", over, before)
-	equal(t, "one", gitops.MergeTrailers(base, nil), base)
-	equal(t, "none", gitops.MergeTrailers(nil, nil), map[string]string(nil))
+	equal(t, "one", gitbranch.MergeTrailers(base, nil), base)
+	equal(t, "none", gitbranch.MergeTrailers(nil, nil), map[string]string(nil))
 }
 
 // TestSigned: each commit has a signature that git verifies, also after a lost race, and on our own branches.
@@ -89,9 +89,9 @@ func TestSigned(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		signed := func(message, content string) *gitops.Edit {
+		signed := func(message, content string) *gitbranch.Edit {
 			e := edit(message, folder("large", map[string]string{"a": content}))
-			e.Author = gitops.Author{Name: "Kalypso", Email: signingkey.Email, When: time.Now(), Signer: signer}
+			e.Author = gitbranch.Author{Name: "Kalypso", Email: signingkey.Email, When: time.Now(), Signer: signer}
 			return e
 		}
 		for _, backend := range gitserver.Transports() {
@@ -101,12 +101,12 @@ func TestSigned(t *testing.T) {
 				url, credentials := backend.Start(t, repo)
 				main := open(t, url, "main", credentials...)
 				var ours []string
-				first := update(t, main, gitops.UpdateOptions{CreateBranch: true}, signed("one", "1"))
+				first := update(t, main, gitbranch.UpdateOptions{CreateBranch: true}, signed("one", "1"))
 				ours = append(ours, first.Commit.String())
 
 				tries, theirs := 0, ""
-				second, err := main.Update(t.Context(), gitops.UpdateOptions{},
-					func(context.Context, *gitops.Snapshot) (*gitops.Edit, error) {
+				second, err := main.Update(t.Context(), gitbranch.UpdateOptions{},
+					func(context.Context, *gitbranch.Snapshot) (*gitbranch.Edit, error) {
 						if tries++; tries == 1 {
 							theirs = gitserver.Seed(t, repo, "main", map[string]string{"theirs": "1\n"})
 						}
@@ -119,12 +119,13 @@ func TestSigned(t *testing.T) {
 				ours = append(ours, second.Commit.String())
 
 				other := edit("again", folder("large", map[string]string{"a": "2"})) // without a signature
-				if again := update(t, main, gitops.UpdateOptions{}, other); again.Pushed {
+				if again := update(t, main, gitbranch.UpdateOptions{}, other); again.Pushed {
 					t.Error("a commit was made for the sake of its signature")
 				}
 
 				proposed, err := open(t, url, "ours/one", credentials...).ForceWithLease(t.Context(), main,
-					gitops.UpdateOptions{}, func(context.Context, *gitops.Snapshot, *gitops.Snapshot) (*gitops.Edit, error) {
+					gitbranch.UpdateOptions{},
+					func(context.Context, *gitbranch.Snapshot, *gitbranch.Snapshot) (*gitbranch.Edit, error) {
 						e := signed("three", "3")
 						e.Trailer = "Own: 1"
 						return e, nil

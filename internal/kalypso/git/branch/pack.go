@@ -1,4 +1,4 @@
-package gitops
+package branch
 
 import (
 	"bytes"
@@ -8,7 +8,7 @@ import (
 
 	"github.com/go-git/go-git/v5/plumbing"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitobject"
+	gitobject "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/object"
 )
 
 // packLevel is the compression level; see BenchmarkPushFirst.

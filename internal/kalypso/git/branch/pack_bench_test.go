@@ -1,4 +1,4 @@
-package gitops_test
+package branch_test
 
 import (
 	"bytes"
@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
+	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
@@ -20,12 +20,12 @@ import (
 const benchTypes, benchTargets = 100, 100
 
 // benchFolder returns the folder of one cluster type, with a mark in the first file.
-func benchFolder(n int, mark string) iter.Seq2[gitops.File, error] {
-	return func(yield func(gitops.File, error) bool) {
+func benchFolder(n int, mark string) iter.Seq2[gitbranch.File, error] {
+	return func(yield func(gitbranch.File, error) bool) {
 		for target := range benchTargets {
 			for _, name := range []string{"namespace.yaml", "platform-config.yaml", "reconciler.yaml"} {
 				path := fmt.Sprintf("target-%03d/%s", target, name)
-				if !yield(gitops.File{Path: path, Content: benchContent(n, target, name, mark)}, nil) {
+				if !yield(gitbranch.File{Path: path, Content: benchContent(n, target, name, mark)}, nil) {
 					return
 				}
 				mark = ""
@@ -46,16 +46,16 @@ func benchContent(n, target int, name, mark string) []byte {
 }
 
 // benchFiles contains the files, so that the benchmarks do not measure their creation.
-var benchFiles = sync.OnceValue(func() []gitops.FolderContent {
-	var folders []gitops.FolderContent
+var benchFiles = sync.OnceValue(func() []gitbranch.FolderContent {
+	var folders []gitbranch.FolderContent
 	for n := range benchTypes {
 		folders = append(folders, existing(n, ""))
 	}
 	return folders
 })
 
-func existing(n int, mark string) gitops.FolderContent {
-	var files []gitops.File
+func existing(n int, mark string) gitbranch.FolderContent {
+	var files []gitbranch.File
 	contents := map[string]string{}
 	for f, err := range benchFolder(n, mark) {
 		if err != nil {
@@ -64,9 +64,9 @@ func existing(n int, mark string) gitops.FolderContent {
 		files = append(files, f)
 		contents[f.Path] = string(f.Content)
 	}
-	return gitops.FolderContent{
+	return gitbranch.FolderContent{
 		Path: fmt.Sprintf("cluster-%03d", n), Hash: treeHash(contents),
-		Files: func(yield func(gitops.File, error) bool) {
+		Files: func(yield func(gitbranch.File, error) bool) {
 			for _, f := range files {
 				if !yield(f, nil) {
 					return
@@ -84,7 +84,7 @@ func BenchmarkPushFirst(b *testing.B) {
 	for b.Loop() {
 		repo := gitserver.InitBare(b)
 		start := time.Now()
-		update(b, open(b, "file://"+repo, "main"), gitops.UpdateOptions{CreateBranch: true}, edit("first", folders...))
+		update(b, open(b, "file://"+repo, "main"), gitbranch.UpdateOptions{CreateBranch: true}, edit("first", folders...))
 		ours += time.Since(start)
 		b.StopTimer()
 		git += fastImport(b, folders)
@@ -97,11 +97,11 @@ func BenchmarkPushFirst(b *testing.B) {
 
 // BenchmarkPushOne changes one of these files and pushes it, and prints the ratio to the first push.
 func BenchmarkPushOne(b *testing.B) {
-	folders := append([]gitops.FolderContent(nil), benchFiles()...)
+	folders := append([]gitbranch.FolderContent(nil), benchFiles()...)
 	repo := gitserver.InitBare(b)
 	branch := open(b, "file://"+repo, "main")
 	start := time.Now()
-	update(b, branch, gitops.UpdateOptions{CreateBranch: true}, edit("first", folders...))
+	update(b, branch, gitbranch.UpdateOptions{CreateBranch: true}, edit("first", folders...))
 	whole := time.Since(start)
 	n := 0
 	for b.Loop() {
@@ -109,7 +109,7 @@ func BenchmarkPushOne(b *testing.B) {
 		n++
 		folders[0] = existing(0, fmt.Sprint(n))
 		b.StartTimer()
-		update(b, branch, gitops.UpdateOptions{}, edit("one", folders...))
+		update(b, branch, gitbranch.UpdateOptions{}, edit("one", folders...))
 	}
 	b.ReportMetric(b.Elapsed().Seconds()/float64(b.N)/whole.Seconds(), "of-first")
 }
@@ -118,7 +118,7 @@ func BenchmarkPushOne(b *testing.B) {
 func BenchmarkSnapshot(b *testing.B) {
 	repo := gitserver.InitBare(b)
 	branch := open(b, "file://"+repo, "main")
-	update(b, branch, gitops.UpdateOptions{CreateBranch: true}, edit("first", benchFiles()...))
+	update(b, branch, gitbranch.UpdateOptions{CreateBranch: true}, edit("first", benchFiles()...))
 	for b.Loop() {
 		if _, err := branch.Snapshot(b.Context()); err != nil {
 			b.Fatal(err)
@@ -128,7 +128,7 @@ func BenchmarkSnapshot(b *testing.B) {
 
 // fastImport returns the time that git takes for the same: git fast-import into a repository, and git push from it to
 // an empty one.
-func fastImport(b *testing.B, folders []gitops.FolderContent) time.Duration {
+func fastImport(b *testing.B, folders []gitbranch.FolderContent) time.Duration {
 	var stream bytes.Buffer
 	stream.WriteString("commit refs/heads/main\ncommitter A <a@b> 0 +0000\ndata 1\nx\n")
 	for _, f := range folders {

@@ -1,4 +1,4 @@
-package gitops
+package branch
 
 import (
 	"context"
@@ -7,7 +7,7 @@ import (
 	"io"
 	"sync"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitobject"
+	gitobject "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/object"
 )
 
 // packStream is a pack that is being sent.

@@ -1,4 +1,4 @@
-package gitops_test
+package branch_test
 
 import (
 	"encoding/hex"
@@ -9,7 +9,7 @@ import (
 
 	"github.com/go-git/go-git/v5/plumbing"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
+	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
@@ -24,7 +24,7 @@ func noise(seed uint64, n int) string {
 }
 
 // noisy returns folders of a megabyte each. One file is the same in all of them.
-func noisy(n int) (folders []gitops.FolderContent, files map[string]string) {
+func noisy(n int) (folders []gitbranch.FolderContent, files map[string]string) {
 	files = map[string]string{}
 	for i := range n {
 		these := map[string]string{"a": noise(uint64(i), 1<<20), "b": fmt.Sprint(i), "same": "same", "deep/er": "x"}
@@ -39,9 +39,9 @@ func noisy(n int) (folders []gitops.FolderContent, files map[string]string) {
 
 // TestUpdateSent: a pack larger than the buffer is packed while it is sent, and contains each new object once.
 func TestUpdateSent(t *testing.T) {
-	everywhere(t, func(t *testing.T, repo string, b *gitops.Branch) {
+	everywhere(t, func(t *testing.T, repo string, b *gitbranch.Branch) {
 		folders, files := noisy(6)
-		update(t, b, gitops.UpdateOptions{CreateBranch: true, PackBuffer: 1 << 20}, edit("one", folders...))
+		update(t, b, gitbranch.UpdateOptions{CreateBranch: true, PackBuffer: 1 << 20}, edit("one", folders...))
 		equal(t, "tree", gitserver.Tree(t, repo, "main"), files)
 		gitserver.Git(t, repo, "config", "transfer.fsckObjects", "true") // refuses a pack that contains an object twice
 
@@ -54,7 +54,7 @@ func TestUpdateSent(t *testing.T) {
 			}
 			files[path+"/a"], files[path+"/new"] = these["a"], "new"
 		}
-		update(t, b, gitops.UpdateOptions{PackBuffer: 1 << 20}, edit("two", folders...))
+		update(t, b, gitbranch.UpdateOptions{PackBuffer: 1 << 20}, edit("two", folders...))
 		equal(t, "tree", gitserver.Tree(t, repo, "main"), files)
 		gitserver.Fsck(t, repo)
 	})
@@ -63,28 +63,28 @@ func TestUpdateSent(t *testing.T) {
 // TestUpdateSentBreaks: an error while the pack is sent is returned, and the branch stays.
 func TestUpdateSentBreaks(t *testing.T) {
 	broken := errors.New("a broken template")
-	everywhere(t, func(t *testing.T, repo string, b *gitops.Branch) {
+	everywhere(t, func(t *testing.T, repo string, b *gitbranch.Branch) {
 		gitserver.Seed(t, repo, "main", map[string]string{"x": "1"})
 		head := gitserver.Rev(t, repo, "main")
 		for name, test := range map[string]struct {
-			again gitops.File
+			again gitbranch.File
 			err   error
 			want  error
 		}{
-			"other files": {gitops.File{Path: "a", Content: []byte("other")}, nil, gitops.ErrTreeMismatch},
-			"an error":    {gitops.File{}, broken, broken},
+			"other files": {gitbranch.File{Path: "a", Content: []byte("other")}, nil, gitbranch.ErrTreeMismatch},
+			"an error":    {gitbranch.File{}, broken, broken},
 		} {
 			folders, _ := noisy(6)
 			last := &folders[5]
 			files, calls := last.Files, 0
-			last.Files = func(yield func(gitops.File, error) bool) {
+			last.Files = func(yield func(gitbranch.File, error) bool) {
 				if calls++; calls == 1 {
 					files(yield)
 				} else {
 					yield(test.again, test.err)
 				}
 			}
-			_, err := b.Update(t.Context(), gitops.UpdateOptions{PackBuffer: 1 << 20}, always(edit("no", folders...)))
+			_, err := b.Update(t.Context(), gitbranch.UpdateOptions{PackBuffer: 1 << 20}, always(edit("no", folders...)))
 			if calls != 2 {
 				t.Fatalf("%s: the folder was asked for its files %d times, want 2", name, calls)
 			}

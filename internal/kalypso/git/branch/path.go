@@ -1,4 +1,4 @@
-package gitops
+package branch
 
 import (
 	"errors"
@@ -8,7 +8,7 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/filemode"
 	"github.com/go-git/go-git/v5/plumbing/object"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitobject"
+	gitobject "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/object"
 )
 
 // entry is one line of a tree.

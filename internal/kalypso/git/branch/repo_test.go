@@ -1,4 +1,4 @@
-package gitops_test
+package branch_test
 
 import (
 	"errors"
@@ -7,8 +7,8 @@ import (
 
 	"github.com/go-git/go-git/v5/plumbing"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
+	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
+	gitremote "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/remote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
@@ -33,7 +33,7 @@ func TestAtVersion0(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			r, err := gitops.OpenRepo(client, url, gitops.Limits{})
+			r, err := gitbranch.OpenRepo(client, url, gitbranch.Limits{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -46,7 +46,7 @@ func TestAtVersion0(t *testing.T) {
 					t.Errorf("got %q, %v", text, err)
 				}
 				_, err = r.At(plumbing.NewHash(strings.Repeat("7", 40)), "main")
-				if !errors.Is(err, gitops.ErrCommitNotFound) {
+				if !errors.Is(err, gitbranch.ErrCommitNotFound) {
 					t.Errorf("got %v", err)
 				}
 			})
@@ -76,12 +76,12 @@ func TestHistoryWithoutFilters(t *testing.T) {
 		}
 	}
 	// A repo whose history is longer than the part that is read.
-	for i := range gitops.MaxHistory {
+	for i := range gitbranch.MaxHistory {
 		gitserver.Seed(t, repo, "main", map[string]string{"a": strings.Repeat("y", i+1)})
 	}
 	server.ResetLog()
 	changes, found, err := open(t, url, "main").History(t.Context(), plumbing.NewHash(since), []string{"."})
-	if err != nil || found || len(changes) != gitops.MaxHistory || server.Reads() != 1 {
+	if err != nil || found || len(changes) != gitbranch.MaxHistory || server.Reads() != 1 {
 		t.Errorf("%d changes, found is %t, %v, %d fetches", len(changes), found, err, server.Reads())
 	}
 }

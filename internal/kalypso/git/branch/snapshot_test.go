@@ -1,4 +1,4 @@
-package gitops_test
+package branch_test
 
 import (
 	"context"
@@ -10,12 +10,12 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/filemode"
 	"github.com/go-git/go-git/v5/plumbing/object"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
+	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
 // foldersAt returns the folders at a path of a readable snapshot.
-func foldersAt(t *testing.T, s *gitops.Snapshot, path string) map[string]plumbing.Hash {
+func foldersAt(t *testing.T, s *gitbranch.Snapshot, path string) map[string]plumbing.Hash {
 	t.Helper()
 	folders, err := s.Folders(path)
 	if err != nil {
@@ -27,7 +27,7 @@ func foldersAt(t *testing.T, s *gitops.Snapshot, path string) map[string]plumbin
 // TestSnapshotUnreadable: objects that cannot be fetched are an error of each call that needs them. They never count as
 // absent.
 func TestSnapshotUnreadable(t *testing.T) {
-	everywhere(t, func(t *testing.T, repo string, b *gitops.Branch) {
+	everywhere(t, func(t *testing.T, repo string, b *gitbranch.Branch) {
 		// otherwise the server sends all objects with the commit
 		gitserver.Git(t, repo, "config", "uploadpack.allowFilter", "true")
 		gitserver.Seed(t, repo, "main", map[string]string{"clusters/large/a/x.yaml": "1"})
@@ -54,7 +54,7 @@ func TestSnapshotUnreadable(t *testing.T) {
 }
 
 func TestSnapshot(t *testing.T) {
-	everywhere(t, func(t *testing.T, repo string, b *gitops.Branch) {
+	everywhere(t, func(t *testing.T, repo string, b *gitbranch.Branch) {
 		empty, err := b.Snapshot(t.Context())
 		if err != nil || !empty.Commit.IsZero() || len(foldersAt(t, empty, ".")) != 0 {
 			t.Fatalf("empty repository: %v, %v", empty, err)
@@ -105,7 +105,7 @@ func TestSnapshot(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err = s.ReadFile("gone")
-		fails(t, err, gitops.ErrNoFile)
+		fails(t, err, gitbranch.ErrNoFile)
 	})
 }
 
@@ -141,7 +141,7 @@ func TestSnapshotBytes(t *testing.T) {
 
 // TestHistory lists the foreign changes of our folders since our commit.
 func TestHistory(t *testing.T) {
-	everywhere(t, func(t *testing.T, repo string, b *gitops.Branch) {
+	everywhere(t, func(t *testing.T, repo string, b *gitbranch.Branch) {
 		gitserver.Seed(t, repo, "main", map[string]string{"large/a.yaml": "1", "small/b.yaml": "1"})
 		since := update(t, b, noBackoff, edit("ours", folder("large", first), folder("tiny", first))).Commit
 		gitserver.SeedFiles(t, repo, "main", "hotfix\n\nat night", map[string]gitserver.File{
@@ -179,7 +179,7 @@ func TestHistoryBound(t *testing.T) {
 	if err != nil || found {
 		t.Fatalf("found %v, %v", found, err)
 	}
-	equal(t, "changes", len(changes), gitops.MaxHistory)
+	equal(t, "changes", len(changes), gitbranch.MaxHistory)
 }
 
 // TestHistoryReads: without folders, only commits are fetched, no trees.

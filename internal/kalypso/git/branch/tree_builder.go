@@ -1,4 +1,4 @@
-package gitops
+package branch
 
 import (
 	"errors"
@@ -6,7 +6,7 @@ import (
 
 	"github.com/go-git/go-git/v5/plumbing"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitobject"
+	gitobject "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/object"
 )
 
 // errOrder means that files are out of order, or that a file and a folder have the same name.

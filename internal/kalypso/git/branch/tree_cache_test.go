@@ -1,10 +1,10 @@
-package gitops_test
+package branch_test
 
 import (
 	"encoding/json"
 	"testing"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
+	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
@@ -13,14 +13,14 @@ func TestUpdateCache(t *testing.T) {
 	repo := gitserver.InitBare(t)
 	server, url := gitserver.Serve(t, repo, gitserver.WithFilter())
 	branch := open(t, url, "main")
-	change := func(text string) *gitops.Edit {
+	change := func(text string) *gitbranch.Edit {
 		e := edit(text, folder("env/large", map[string]string{"a": text}))
 		e.Files = map[string][]byte{"env/.kalypso/rendering.json": []byte(text)}
 		return e
 	}
-	apply := func(text string, cache gitops.TreeCache) (kept gitops.TreeCache, requests int) {
+	apply := func(text string, cache gitbranch.TreeCache) (kept gitbranch.TreeCache, requests int) {
 		server.ResetLog()
-		r := update(t, branch, gitops.UpdateOptions{CreateBranch: true, CachePath: "env/.kalypso/rendering.json",
+		r := update(t, branch, gitbranch.UpdateOptions{CreateBranch: true, CachePath: "env/.kalypso/rendering.json",
 			Cache: cache}, change(text))
 		requests = server.Reads()
 		// Encode and decode it, as private state does.
@@ -35,13 +35,13 @@ func TestUpdateCache(t *testing.T) {
 		equal(t, "tree", gitserver.Tree(t, repo, "main")["env/large/a"], text)
 		return kept, requests
 	}
-	cache, _ := apply("one", gitops.TreeCache{})
+	cache, _ := apply("one", gitbranch.TreeCache{})
 	equal(t, "trees on the path", len(cache.Trees), 3)
 
 	cache, known := apply("two", cache)
 	equal(t, "requests where all is known: the reference, the folder's tree, and after the push the reference again",
 		known, 3)
-	_, unknown := apply("three", gitops.TreeCache{})
+	_, unknown := apply("three", gitbranch.TreeCache{})
 	equal(t, "requests where nothing is known: the commit and three trees more", unknown, known+4)
 
 	gitserver.Seed(t, repo, "main", map[string]string{"theirs": "x"})

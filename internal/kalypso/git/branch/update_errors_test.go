@@ -1,4 +1,4 @@
-package gitops_test
+package branch_test
 
 import (
 	"context"
@@ -11,14 +11,14 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
+	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/programs"
 )
 
 // TestUpdateCancelledInHook: the update ends with its context, even if the server never finishes the push.
 func TestUpdateCancelledInHook(t *testing.T) {
-	everywhere(t, func(t *testing.T, repo string, b *gitops.Branch) {
+	everywhere(t, func(t *testing.T, repo string, b *gitbranch.Branch) {
 		head := gitserver.Seed(t, repo, "main", map[string]string{"x": "1"})
 		started, release := fifo(t, repo, "started"), fifo(t, repo, "release")
 		hook := fmt.Sprintf("#!/bin/sh\ncat >/dev/null\necho >'%s'\nread x <'%s'\nexit 1\n", started, release)
@@ -36,7 +36,7 @@ func TestUpdateCancelledInHook(t *testing.T) {
 		waiting.Wait()
 		_ = os.WriteFile(release, []byte("\n"), 0o600) // the hook ends
 		fails(t, err, context.Canceled)
-		var interrupted *gitops.InterruptedError
+		var interrupted *gitbranch.InterruptedError
 		remote := !strings.Contains(b.String(), "file://") // where the server may still take it
 		if !errors.As(err, &interrupted) || interrupted.Open != remote {
 			t.Errorf("the error is %#v", err)
@@ -60,7 +60,7 @@ func fifo(t *testing.T, repo, name string) string {
 // TestUpdateAtOnce: updates of one branch in one process run one after another, so that none loses a race.
 func TestUpdateAtOnce(t *testing.T) {
 	repo := gitserver.InitBare(t)
-	opts := gitops.UpdateOptions{CreateBranch: true, Attempts: 1}
+	opts := gitbranch.UpdateOptions{CreateBranch: true, Attempts: 1}
 	want := map[string]string{}
 	var all sync.WaitGroup
 	for i := range 8 {
@@ -90,41 +90,42 @@ func TestUpdateErrors(t *testing.T) {
 	b := open(t, repo, "main")
 	wrong := folder("large", first)
 	wrong.Hash = treeHash(map[string]string{"a": "b"})
-	with := func(change func(*gitops.Edit)) *gitops.Edit {
+	with := func(change func(*gitbranch.Edit)) *gitbranch.Edit {
 		e := edit("ours")
 		change(e)
 		return e
 	}
-	unsorted := gitops.FolderContent{
+	unsorted := gitbranch.FolderContent{
 		Path: "large",
 		Hash: treeHash(first),
-		Files: func(yield func(gitops.File, error) bool) {
-			_ = yield(gitops.File{Path: "b"}, nil) && yield(gitops.File{Path: "a"}, nil)
+		Files: func(yield func(gitbranch.File, error) bool) {
+			_ = yield(gitbranch.File{Path: "b"}, nil) && yield(gitbranch.File{Path: "a"}, nil)
 		},
 	}
-	broken := gitops.FolderContent{Path: "large", Hash: treeHash(first), Files: func(yield func(gitops.File, error) bool) {
-		yield(gitops.File{}, errRender)
-	}}
+	failing := func(yield func(gitbranch.File, error) bool) {
+		yield(gitbranch.File{}, errRender)
+	}
+	broken := gitbranch.FolderContent{Path: "large", Hash: treeHash(first), Files: failing}
 	for name, test := range map[string]struct {
-		edit *gitops.Edit
+		edit *gitbranch.Edit
 		want error
 	}{
-		"hash":           {edit("ours", wrong), gitops.ErrTreeMismatch},
-		"file in a file": {edit("ours", folder("file/large", first)), gitops.ErrFileFolderConflict},
-		"folder on file": {edit("ours", folder("file", first)), gitops.ErrFileFolderConflict},
-		"file on folder": {with(func(e *gitops.Edit) { e.Files = map[string][]byte{"dir": nil} }),
-			gitops.ErrFileFolderConflict},
-		"overlap":    {edit("ours", folder("a", first), folder("a/b", first)), gitops.ErrOverlap},
-		"twice":      {edit("ours", folder("a", first), folder("a", first)), gitops.ErrOverlap},
+		"hash":           {edit("ours", wrong), gitbranch.ErrTreeMismatch},
+		"file in a file": {edit("ours", folder("file/large", first)), gitbranch.ErrFileFolderConflict},
+		"folder on file": {edit("ours", folder("file", first)), gitbranch.ErrFileFolderConflict},
+		"file on folder": {with(func(e *gitbranch.Edit) { e.Files = map[string][]byte{"dir": nil} }),
+			gitbranch.ErrFileFolderConflict},
+		"overlap":    {edit("ours", folder("a", first), folder("a/b", first)), gitbranch.ErrOverlap},
+		"twice":      {edit("ours", folder("a", first), folder("a", first)), gitbranch.ErrOverlap},
 		"order":      {edit("ours", unsorted), nil},
 		"stream":     {edit("ours", broken), errRender},
 		"climbs":     {edit("ours", folder("../a", first)), nil},
 		"absolute":   {edit("ours", folder("/a", first)), nil},
 		".git":       {edit("ours", folder("a/.GIT", first)), nil},
 		"no message": {edit(" ", folder("a", first)), nil},
-		"author": {with(func(e *gitops.Edit) {
+		"author": {with(func(e *gitbranch.Edit) {
 			e.Author.Email = "a>b"
-			e.Folders = []gitops.FolderContent{folder("a", first)}
+			e.Folders = []gitbranch.FolderContent{folder("a", first)}
 		}), nil},
 	} {
 		t.Run(name, func(t *testing.T) {

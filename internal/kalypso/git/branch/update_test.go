@@ -1,4 +1,4 @@
-package gitops_test
+package branch_test
 
 import (
 	"context"
@@ -8,8 +8,8 @@ import (
 
 	"github.com/go-git/go-git/v5/plumbing"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
+	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
+	gitremote "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/remote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
@@ -20,22 +20,22 @@ var first = map[string]string{
 
 // TestUpdateLife creates a folder, changes it, changes nothing, and removes it.
 func TestUpdateLife(t *testing.T) {
-	everywhere(t, func(t *testing.T, repo string, b *gitops.Branch) {
-		_, err := b.Update(t.Context(), gitops.UpdateOptions{}, always(edit("no", folder("large", first))))
-		fails(t, err, gitops.ErrBranchNotFound)
+	everywhere(t, func(t *testing.T, repo string, b *gitbranch.Branch) {
+		_, err := b.Update(t.Context(), gitbranch.UpdateOptions{}, always(edit("no", folder("large", first))))
+		fails(t, err, gitbranch.ErrBranchNotFound)
 
-		made := update(t, b, gitops.UpdateOptions{CreateBranch: true}, edit("one", folder("large", first)))
+		made := update(t, b, gitbranch.UpdateOptions{CreateBranch: true}, edit("one", folder("large", first)))
 		equal(t, "pushed", made.Pushed, true)
 		equal(t, "head", gitserver.Rev(t, repo, "main"), made.Commit.String())
 
-		again := update(t, b, gitops.UpdateOptions{}, edit("two", folder("large", first)))
-		equal(t, "unchanged", again, gitops.UpdateResult{Commit: made.Commit})
-		nothing := update(t, b, gitops.UpdateOptions{}, nil)
-		equal(t, "no edit", nothing, gitops.UpdateResult{Commit: made.Commit})
+		again := update(t, b, gitbranch.UpdateOptions{}, edit("two", folder("large", first)))
+		equal(t, "unchanged", again, gitbranch.UpdateResult{Commit: made.Commit})
+		nothing := update(t, b, gitbranch.UpdateOptions{}, nil)
+		equal(t, "no edit", nothing, gitbranch.UpdateResult{Commit: made.Commit})
 
 		e := edit("three", folder("large", map[string]string{"app/config.yaml": "a: 3\n"}), folder("deep/er", first))
 		e.Files = map[string][]byte{"Promoted_Commit_Id": []byte("abc"), ".kalypso/rendering.json": []byte("{}\n")}
-		update(t, b, gitops.UpdateOptions{}, e)
+		update(t, b, gitbranch.UpdateOptions{}, e)
 		want := map[string]string{
 			"large/app/config.yaml": "a: 3\n", "Promoted_Commit_Id": "abc", ".kalypso/rendering.json": "{}\n",
 		}
@@ -46,7 +46,7 @@ func TestUpdateLife(t *testing.T) {
 
 		gone := edit("four")
 		gone.Remove = []string{"deep/er", "large", ".kalypso/rendering.json", "never/there"}
-		update(t, b, gitops.UpdateOptions{}, gone)
+		update(t, b, gitbranch.UpdateOptions{}, gone)
 		equal(t, "what is left", gitserver.Tree(t, repo, "main"), map[string]string{"Promoted_Commit_Id": "abc"})
 		equal(t, "log", gitserver.Log(t, repo, "main"), []string{"four", "three", "one"})
 		gitserver.Fsck(t, repo)
@@ -55,7 +55,7 @@ func TestUpdateLife(t *testing.T) {
 
 // TestUpdateKeepsForeignFiles: links, executables, submodules and files next to ours keep their bytes and modes.
 func TestUpdateKeepsForeignFiles(t *testing.T) {
-	everywhere(t, func(t *testing.T, repo string, b *gitops.Branch) {
+	everywhere(t, func(t *testing.T, repo string, b *gitbranch.Branch) {
 		gitserver.Seed(t, repo, "main", map[string]string{"large/old.yaml": "old\n", "zone/large/theirs": "1\n", "a-b": "",
 			"a/b": ""})
 		gitserver.SeedFiles(t, repo, "main", "others", map[string]gitserver.File{
@@ -65,7 +65,7 @@ func TestUpdateKeepsForeignFiles(t *testing.T) {
 			"zone/large/bin": {Mode: "100755", Content: "x"},
 		})
 		before := gitserver.Modes(t, repo, "main")
-		update(t, b, gitops.UpdateOptions{}, edit("ours", folder("large", first), folder("zone/small", first)))
+		update(t, b, gitbranch.UpdateOptions{}, edit("ours", folder("large", first), folder("zone/small", first)))
 		after := gitserver.Modes(t, repo, "main")
 		delete(before, "large/old.yaml")
 		for p := range first {
@@ -79,9 +79,9 @@ func TestUpdateKeepsForeignFiles(t *testing.T) {
 
 // TestUpdateOrphan creates a second branch.
 func TestUpdateOrphan(t *testing.T) {
-	everywhere(t, func(t *testing.T, repo string, b *gitops.Branch) {
+	everywhere(t, func(t *testing.T, repo string, b *gitbranch.Branch) {
 		gitserver.Seed(t, repo, "other", map[string]string{"x": "y"})
-		update(t, b, gitops.UpdateOptions{CreateBranch: true}, edit("one", folder("large", first)))
+		update(t, b, gitbranch.UpdateOptions{CreateBranch: true}, edit("one", folder("large", first)))
 		equal(t, "log", gitserver.Log(t, repo, "main"), []string{"one"})
 		equal(t, "other", gitserver.Tree(t, repo, "other"), map[string]string{"x": "y"})
 		gitserver.Fsck(t, repo)
@@ -90,10 +90,10 @@ func TestUpdateOrphan(t *testing.T) {
 
 // TestUpdateRace: another push happens between our read and our push.
 func TestUpdateRace(t *testing.T) {
-	everywhere(t, func(t *testing.T, repo string, b *gitops.Branch) {
+	everywhere(t, func(t *testing.T, repo string, b *gitbranch.Branch) {
 		gitserver.Seed(t, repo, "main", map[string]string{"x": "1"})
 		tries := 0
-		r, err := b.Update(t.Context(), noBackoff, func(context.Context, *gitops.Snapshot) (*gitops.Edit, error) {
+		r, err := b.Update(t.Context(), noBackoff, func(context.Context, *gitbranch.Snapshot) (*gitbranch.Edit, error) {
 			if tries++; tries <= 2 {
 				gitserver.Seed(t, repo, "main", map[string]string{"theirs": string(rune('0' + tries))})
 			}
@@ -109,7 +109,7 @@ func TestUpdateRace(t *testing.T) {
 	})
 }
 
-var noBackoff = gitops.UpdateOptions{Backoff: func(ctx context.Context, _ int) error { return ctx.Err() }}
+var noBackoff = gitbranch.UpdateOptions{Backoff: func(ctx context.Context, _ int) error { return ctx.Err() }}
 
 // TestUpdateRaceAtServer: the branch moves after the server listed it, so that the server rejects the push.
 func TestUpdateRaceAtServer(t *testing.T) {
@@ -135,7 +135,7 @@ func TestUpdateStopsAfterAttempts(t *testing.T) {
 	opts.Attempts = 3
 	n := 0
 	_, err := open(t, repo, "main").Update(t.Context(), opts,
-		func(context.Context, *gitops.Snapshot) (*gitops.Edit, error) {
+		func(context.Context, *gitbranch.Snapshot) (*gitbranch.Edit, error) {
 			n++
 			gitserver.Seed(t, repo, "main", map[string]string{"theirs": string(rune('0' + n))})
 			return edit("ours", folder("large", map[string]string{"a": "b"})), nil
@@ -149,14 +149,14 @@ func TestUpdateBrokenAnswer(t *testing.T) {
 	repo := gitserver.InitBare(t)
 	server, url := gitserver.Serve(t, repo)
 	server.DropAnswer()
-	r := update(t, open(t, url, "main"), gitops.UpdateOptions{CreateBranch: true}, edit("ours", folder("large", first)))
-	equal(t, "result", r, gitops.UpdateResult{Commit: plumbing.NewHash(gitserver.Rev(t, repo, "main")), Pushed: true})
+	r := update(t, open(t, url, "main"), gitbranch.UpdateOptions{CreateBranch: true}, edit("ours", folder("large", first)))
+	equal(t, "result", r, gitbranch.UpdateResult{Commit: plumbing.NewHash(gitserver.Rev(t, repo, "main")), Pushed: true})
 	equal(t, "log", gitserver.Log(t, repo, "main"), []string{"ours"})
 }
 
 // TestUpdateRejected: a hook rejects the push with its own message.
 func TestUpdateRejected(t *testing.T) {
-	everywhere(t, func(t *testing.T, repo string, b *gitops.Branch) {
+	everywhere(t, func(t *testing.T, repo string, b *gitbranch.Branch) {
 		head := gitserver.Seed(t, repo, "main", map[string]string{"x": "1"})
 		gitserver.Hook(t, repo, "pre-receive", "main is protected: cannot lock ref\nask the fleet team", 1)
 		_, err := b.Update(t.Context(), noBackoff, always(edit("ours", folder("large", first))))
@@ -180,7 +180,7 @@ func TestUpdateCrossing(t *testing.T) {
 		gitserver.Seed(t, repo, "rel/one", map[string]string{"x": "1"})
 		url, credentials := backend.Start(t, repo)
 		for _, name := range []string{"rel", "rel/one/more"} {
-			_, err := open(t, url, name, credentials...).Update(t.Context(), gitops.UpdateOptions{CreateBranch: true},
+			_, err := open(t, url, name, credentials...).Update(t.Context(), gitbranch.UpdateOptions{CreateBranch: true},
 				always(edit("ours", folder("large", first))))
 			var rejected *gitremote.RejectedError
 			if !as(err, &rejected) {
@@ -196,10 +196,10 @@ func TestUpdateCrossing(t *testing.T) {
 
 // TestUpdateCancelled: the update ends with its context.
 func TestUpdateCancelled(t *testing.T) {
-	everywhere(t, func(t *testing.T, repo string, b *gitops.Branch) {
+	everywhere(t, func(t *testing.T, repo string, b *gitbranch.Branch) {
 		head := gitserver.Seed(t, repo, "main", map[string]string{"x": "1"})
 		ctx, cancel := context.WithCancel(t.Context())
-		_, err := b.Update(ctx, noBackoff, func(context.Context, *gitops.Snapshot) (*gitops.Edit, error) {
+		_, err := b.Update(ctx, noBackoff, func(context.Context, *gitbranch.Snapshot) (*gitbranch.Edit, error) {
 			cancel()
 			return edit("ours", folder("large", first)), nil
 		})

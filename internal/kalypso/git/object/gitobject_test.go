@@ -1,4 +1,4 @@
-package gitobject_test
+package object_test
 
 import (
 	"bytes"
@@ -13,7 +13,7 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitobject"
+	gitobject "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/object"
 )
 
 type entry = gitobject.Entry[gitobject.Hash]

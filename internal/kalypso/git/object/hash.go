@@ -1,5 +1,5 @@
-// Package gitobject encodes and hashes Git objects, by the rules in the chapter "Git Objects" of the Git book.
-package gitobject
+// Package object encodes and hashes Git objects, by the rules in the chapter "Git Objects" of the Git book.
+package object
 
 import (
 	"crypto/sha1" // Git names objects with it

@@ -1,4 +1,4 @@
-package gitobject
+package object
 
 import (
 	"bytes"

@@ -1,4 +1,4 @@
-package gitremote
+package remote
 
 import (
 	"context"
@@ -8,10 +8,10 @@ import (
 	"sync"
 	"time"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/clock"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/redact"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/repourl"
+	giturl "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/url"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/system/clock"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/redact"
 )
 
 // Client accesses repositories with its credentials. It is safe for concurrent use.
@@ -162,13 +162,13 @@ func NewClient(credentials []Credential, options ...Option) (*Client, error) {
 const githubUser = "x-access-token"
 
 func githubToken(token string) *auth {
-	at := repourl.URL{Scheme: repourl.SchemeHTTPS, Host: "github.com", Port: 443}
+	at := giturl.URL{Scheme: giturl.SchemeHTTPS, Host: "github.com", Port: 443}
 	return &auth{at: at, username: githubUser, password: token, fallback: true}
 }
 
 // findAuth returns the credential for a repository: the one with the longest path, and the first of several. It
 // returns nil if there is none.
-func (c *Client) findAuth(repo repourl.URL) *auth {
+func (c *Client) findAuth(repo giturl.URL) *auth {
 	var best *auth
 	for _, s := range c.credentials {
 		if s.at.Covers(repo) && (best == nil || len(s.at.Segments()) > len(best.at.Segments())) {
@@ -183,8 +183,8 @@ func (c *Client) sanitize(text string) string { return printable.Line(c.secrets.
 
 // askLogin returns the login for a repository without a credential, or the zero value. It sends none over plain HTTP,
 // except to this machine.
-func (c *Client) askLogin(ctx context.Context, at repourl.URL, refused Login) (Login, error) {
-	if c.login == nil || at.Ambiguous() || at.Scheme != repourl.SchemeHTTPS && !at.IsLoopback() {
+func (c *Client) askLogin(ctx context.Context, at giturl.URL, refused Login) (Login, error) {
+	if c.login == nil || at.Ambiguous() || at.Scheme != giturl.SchemeHTTPS && !at.IsLoopback() {
 		return Login{}, nil
 	}
 	login, err := c.login(ctx, at.String(), refused)
@@ -201,7 +201,7 @@ func (c *Client) askLogin(ctx context.Context, at repourl.URL, refused Login) (L
 }
 
 // loginSource returns where the login for the repository's server is from, or "" if there was none.
-func (c *Client) loginSource(at repourl.URL) string {
+func (c *Client) loginSource(at giturl.URL) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.loginHosts[at.Address()]

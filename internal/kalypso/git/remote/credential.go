@@ -1,4 +1,4 @@
-package gitremote
+package remote
 
 import (
 	"crypto/x509"
@@ -8,7 +8,7 @@ import (
 
 	"golang.org/x/crypto/ssh"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/repourl"
+	giturl "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/url"
 )
 
 // Credential authenticates to the repositories below a URL. Empty fields are not set.
@@ -66,7 +66,7 @@ const ambiguousPath = "has a path that servers may interpret differently: " +
 
 // auth is a credential, parsed and ready to use.
 type auth struct {
-	at         repourl.URL
+	at         giturl.URL
 	username   string
 	password   string
 	bearer     string
@@ -84,9 +84,9 @@ func (s *auth) login() Login {
 // check validates a credential and parses it. It passes errors to report.
 func check(c Credential, report func(Field, string)) *auth {
 	s := &auth{username: c.Username, password: c.Password, bearer: c.BearerToken}
-	at, err := repourl.Parse(c.URL)
+	at, err := giturl.Parse(c.URL)
 	switch {
-	case errors.Is(err, repourl.ErrPassword):
+	case errors.Is(err, giturl.ErrPassword):
 		report(FieldURL, "contains a user name or password; move them to username and password")
 		return nil
 	case err != nil:
@@ -101,7 +101,7 @@ func check(c Credential, report func(Field, string)) *auth {
 		return nil
 	}
 	s.at = at
-	if at.Scheme == repourl.SchemeSSH {
+	if at.Scheme == giturl.SchemeSSH {
 		s.checkSSH(c, report)
 	} else {
 		s.checkHTTP(c, report)
@@ -134,7 +134,7 @@ func (s *auth) checkHTTP(c Credential, report func(Field, string)) {
 	case !basic && c.BearerToken == "" && c.CACertificate == "":
 		report(FieldURL, "has no credential: set username and password, bearer_token, or ca_certificate")
 	}
-	if s.at.Scheme == repourl.SchemeHTTP && (basic || c.BearerToken != "") && !s.at.IsLoopback() {
+	if s.at.Scheme == giturl.SchemeHTTP && (basic || c.BearerToken != "") && !s.at.IsLoopback() {
 		report(FieldURL, "would send the credential over plain http, unencrypted; use https")
 	}
 	if strings.ContainsAny(c.BearerToken, "\r\n") {
@@ -146,7 +146,7 @@ func (s *auth) checkHTTP(c Credential, report func(Field, string)) {
 	if c.CACertificate == "" {
 		return
 	}
-	if s.at.Scheme == repourl.SchemeHTTP {
+	if s.at.Scheme == giturl.SchemeHTTP {
 		report(FieldCACertificate, "has no effect over plain http")
 		return
 	}

@@ -1,4 +1,4 @@
-package gitremote
+package remote
 
 import (
 	"context"
@@ -12,7 +12,7 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/transport"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/repourl"
+	giturl "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/url"
 )
 
 // TestKindOf pins the texts by which we distinguish the errors of other programs and libraries.
@@ -118,14 +118,14 @@ func TestFind(t *testing.T) {
 	} {
 		c := &Client{}
 		for _, u := range test.urls {
-			at, err := repourl.Parse(u)
+			at, err := giturl.Parse(u)
 			if err != nil {
 				t.Fatalf("%s: %v", u, err)
 			}
 			c.credentials = append(c.credentials, &auth{at: at, password: "configured"})
 		}
 		c.credentials = append(c.credentials, githubToken("token"))
-		repo, err := repourl.Parse(test.repo)
+		repo, err := giturl.Parse(test.repo)
 		if err != nil {
 			t.Fatalf("%s: %v", test.repo, err)
 		}

@@ -1,4 +1,4 @@
-package gitremote_test
+package remote_test
 
 import (
 	"context"
@@ -11,7 +11,7 @@ import (
 
 	"golang.org/x/crypto/ssh"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
+	gitremote "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/remote"
 )
 
 // is fails the test unless an error is of this kind and contains no secret of the test servers.

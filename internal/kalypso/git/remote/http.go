@@ -1,4 +1,4 @@
-package gitremote
+package remote
 
 import (
 	"bufio"
@@ -16,8 +16,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/repourl"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/webproxy"
+	giturl "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/url"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/system/webproxy"
 )
 
 // dialTimeout bounds the time to open a connection.
@@ -27,8 +27,8 @@ const dialTimeout = 30 * time.Second
 type httpSession struct {
 	ctx           context.Context
 	client        *http.Client
-	asked         repourl.URL // the requested repository
-	base          string      // the repository URL after redirects
+	asked         giturl.URL // the requested repository
+	base          string     // the repository URL after redirects
 	service       string
 	protocol      string
 	answerTimeout time.Duration // until an answer begins
@@ -38,7 +38,7 @@ type httpSession struct {
 	open       []io.Closer
 }
 
-func (c *Client) httpOpener(repo repourl.URL, s *auth) opener {
+func (c *Client) httpOpener(repo giturl.URL, s *auth) opener {
 	client := &http.Client{
 		Transport:     &authTransport{client: c, asked: repo, with: s},
 		CheckRedirect: checkRedirect,

@@ -1,4 +1,4 @@
-package gitremote
+package remote
 
 import (
 	"bufio"
@@ -12,12 +12,12 @@ import (
 	"strings"
 	"time"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/repourl"
+	giturl "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/url"
 )
 
 // localOpener runs the git program on a local repository. Since we start the server ourselves, its options allow
 // filters and any object, and disable delta search: the data only crosses a pipe.
-func localOpener(repo repourl.URL) opener {
+func localOpener(repo giturl.URL) opener {
 	return func(ctx context.Context, service, protocol string) (session, error) {
 		git, err := exec.LookPath("git")
 		if err != nil {

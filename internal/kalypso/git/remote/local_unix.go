@@ -1,6 +1,6 @@
 //go:build !windows
 
-package gitremote
+package remote
 
 import "syscall"
 

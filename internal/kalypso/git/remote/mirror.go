@@ -1,4 +1,4 @@
-package gitremote
+package remote
 
 import (
 	"fmt"
@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/repourl"
+	giturl "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/url"
 )
 
 // Mirrors map the URLs of repositories to other locations, like Git's url.<base>.insteadOf. A repository keeps its
@@ -15,8 +15,8 @@ type Mirrors []mirror
 
 // mirror maps the repositories below a URL.
 type mirror struct {
-	of repourl.URL // prefix of the repositories
-	at repourl.URL // their prefix at the mirror
+	of giturl.URL // prefix of the repositories
+	at giturl.URL // their prefix at the mirror
 }
 
 // MirrorError is one error in one mirror. Its text contains no secret.
@@ -73,13 +73,13 @@ func ParseMirrors(urls map[string]string) (Mirrors, error) {
 func repoPrefix(err error) string { return strings.ReplaceAll(err.Error(), "repository URL", "URL") }
 
 // parsePrefix parses the URL of a server, a folder of repositories, or one repository.
-func parsePrefix(text string) (repourl.URL, error) {
+func parsePrefix(text string) (giturl.URL, error) {
 	text = strings.TrimSpace(text)
 	home := strings.HasSuffix(text, ":") && !strings.Contains(text, "/") // git@host: with no path yet
 	if home {
 		text += "x"
 	}
-	at, err := repourl.Parse(text)
+	at, err := giturl.Parse(text)
 	switch {
 	case err != nil:
 		return at, err
@@ -96,7 +96,7 @@ func parsePrefix(text string) (repourl.URL, error) {
 // locate returns where to access a repository: at the mirror with the longest prefix, or at its own URL. A prefix
 // covers whole path segments, and no path with dot segments, so that the name of a repository never leads out of the
 // mirror.
-func (m Mirrors) locate(repo repourl.URL) repourl.URL {
+func (m Mirrors) locate(repo giturl.URL) giturl.URL {
 	var best *mirror
 	for i := range m {
 		if m[i].of.Covers(repo) && (best == nil || len(m[i].of.Segments()) > len(best.of.Segments())) {

@@ -1,9 +1,9 @@
-package gitremote
+package remote
 
 import (
 	"testing"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/repourl"
+	giturl "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/url"
 )
 
 // TestLocate: the longest prefix of whole segments wins, and no repo's name leads out of a mirror.
@@ -41,7 +41,7 @@ func TestLocate(t *testing.T) {
 		"/srv/git/../b.git":                      "file:///srv/b.git",
 		"/srv/github":                            "file:///srv/github",
 	} {
-		name, err := repourl.Parse(repo)
+		name, err := giturl.Parse(repo)
 		if err != nil {
 			t.Fatalf("%s: %v", repo, err)
 		}
@@ -56,7 +56,7 @@ func TestLocate(t *testing.T) {
 		"https://dev.azure.com/acme":    "/acme",
 		"https://github.com/acme/fleet": "/~/fleet.git",
 	} {
-		name, _ := repourl.Parse(repo)
+		name, _ := giturl.Parse(repo)
 		if got := mirrors.locate(name).Path; got != want {
 			t.Errorf("path of %s: got %s, want %s", repo, got, want)
 		}

@@ -1,4 +1,4 @@
-package gitremote
+package remote
 
 import (
 	"bytes"
@@ -6,7 +6,7 @@ import (
 	"hash"
 	"io"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitobject"
+	gitobject "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/object"
 )
 
 // packReader reads a pack byte by byte, never past what is requested, and computes its checksum.

@@ -1,4 +1,4 @@
-package gitremote
+package remote
 
 import (
 	"context"
@@ -7,7 +7,7 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/repourl"
+	giturl "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/url"
 )
 
 // maxRedirects bounds the redirects of one request.
@@ -22,9 +22,9 @@ func checkRedirect(next *http.Request, via []*http.Request) error {
 	case via[0].Method != http.MethodGet:
 		return fmt.Errorf("%w: the server redirects a later request; use the URL that it redirects to",
 			ErrRedirected)
-	case next.URL.Scheme != repourl.SchemeHTTP && next.URL.Scheme != repourl.SchemeHTTPS:
+	case next.URL.Scheme != giturl.SchemeHTTP && next.URL.Scheme != giturl.SchemeHTTPS:
 		return fmt.Errorf("%w: the server redirects from %s to another protocol", ErrRedirected, before.URL.Scheme)
-	case before.URL.Scheme == repourl.SchemeHTTPS && next.URL.Scheme != repourl.SchemeHTTPS:
+	case before.URL.Scheme == giturl.SchemeHTTPS && next.URL.Scheme != giturl.SchemeHTTPS:
 		return fmt.Errorf("%w: the server redirects from https to %s", ErrRedirected, next.URL.Scheme)
 	case via[0].URL.Query().Get("service") == receivePack && !asked.SameServer(to):
 		return fmt.Errorf("%w: the server redirects a push to %s, which is another server; "+
@@ -39,7 +39,7 @@ func checkRedirect(next *http.Request, via []*http.Request) error {
 // controls the redirects of its server, and could otherwise choose where the platform's credentials go.
 type authTransport struct {
 	client *Client
-	asked  repourl.URL
+	asked  giturl.URL
 	with   *auth // credential of asked; nil: none
 }
 
@@ -121,22 +121,22 @@ func (a *authTransport) loginFor(ctx context.Context, u *url.URL, refused Login)
 }
 
 // displayTarget names the target of a redirect, which may not be a repository.
-func displayTarget(to repourl.URL) string {
-	if to == (repourl.URL{}) {
+func displayTarget(to giturl.URL) string {
+	if to == (giturl.URL{}) {
 		return "an address that is not a repository"
 	}
 	return to.String()
 }
 
 // requestedRepo returns the repository of a request, or the zero URL if its URL is not in a repository.
-func requestedRepo(u *url.URL) repourl.URL {
+func requestedRepo(u *url.URL) giturl.URL {
 	bare := url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}
 	for _, service := range []string{"/info/refs", "/" + uploadPack, "/" + receivePack} {
 		bare.Path = strings.TrimSuffix(bare.Path, service)
 	}
-	loc, err := repourl.Parse(bare.String())
+	loc, err := giturl.Parse(bare.String())
 	if err != nil {
-		return repourl.URL{}
+		return giturl.URL{}
 	}
 	return loc
 }

@@ -1,4 +1,4 @@
-package gitremote
+package remote
 
 import (
 	"context"
@@ -8,21 +8,21 @@ import (
 
 	"github.com/go-git/go-git/v5/plumbing"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/repourl"
+	giturl "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/url"
 )
 
 // Remote is a [Repository], accessed at its URL or at a mirror, with the credential for that URL.
 type Remote struct {
 	client *Client
-	repo   repourl.URL // name of the repository
-	at     repourl.URL // the accessed URL: its own, or a mirror's
-	with   *auth       // credential for at; nil: none
+	repo   giturl.URL // name of the repository
+	at     giturl.URL // the accessed URL: its own, or a mirror's
+	with   *auth      // credential for at; nil: none
 	open   opener
 }
 
-// Remote returns the repository at a URL; see [repourl.Parse] for valid URLs. It contacts no server.
+// Remote returns the repository at a URL; see [giturl.Parse] for valid URLs. It contacts no server.
 func (c *Client) Remote(repo string) (*Remote, error) {
-	name, err := repourl.Parse(repo)
+	name, err := giturl.Parse(repo)
 	if err != nil {
 		return nil, err
 	}
@@ -31,7 +31,7 @@ func (c *Client) Remote(repo string) (*Remote, error) {
 	switch {
 	case at.IsLocal():
 		r.open = localOpener(at)
-	case at.Scheme == repourl.SchemeSSH:
+	case at.Scheme == giturl.SchemeSSH:
 		r.open = sshOpener(at, r.with, c.answerTimeout)
 	default:
 		r.open = c.httpOpener(at, r.with)

@@ -1,4 +1,4 @@
-package gitremote
+package remote
 
 import (
 	"bufio"
@@ -12,12 +12,12 @@ import (
 	sshagent "github.com/xanzy/ssh-agent"
 	"golang.org/x/crypto/ssh"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/repourl"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/webproxy"
+	giturl "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/url"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/system/webproxy"
 )
 
 // sshOpener runs a service over a new SSH connection.
-func sshOpener(repo repourl.URL, s *auth, answerTimeout time.Duration) opener {
+func sshOpener(repo giturl.URL, s *auth, answerTimeout time.Duration) opener {
 	return func(ctx context.Context, service, protocol string) (session, error) {
 		client, disconnect, err := dialSSH(ctx, repo, s, answerTimeout)
 		if err != nil {
@@ -39,7 +39,7 @@ func sshOpener(repo repourl.URL, s *auth, answerTimeout time.Duration) opener {
 }
 
 // dialSSH connects. The connection closes when ctx ends, also during the handshake.
-func dialSSH(ctx context.Context, repo repourl.URL, s *auth, answerTimeout time.Duration) (*ssh.Client, func(), error) {
+func dialSSH(ctx context.Context, repo giturl.URL, s *auth, answerTimeout time.Duration) (*ssh.Client, func(), error) {
 	config, closeAgent, err := sshConfig(ctx, repo, s)
 	if err != nil {
 		return nil, nil, err
@@ -76,7 +76,7 @@ func dialSSH(ctx context.Context, repo repourl.URL, s *auth, answerTimeout time.
 	return ssh.NewClient(c, channels, requests), disconnect, nil
 }
 
-func sshConfig(ctx context.Context, repo repourl.URL, s *auth) (*ssh.ClientConfig, func(), error) {
+func sshConfig(ctx context.Context, repo giturl.URL, s *auth) (*ssh.ClientConfig, func(), error) {
 	if repo.Ambiguous() { // no key of an agent either
 		return nil, nil, fmt.Errorf("%w: no key is offered because the URL %s", ErrUnauthorized, ambiguousPath)
 	}

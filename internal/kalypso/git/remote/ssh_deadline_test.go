@@ -1,6 +1,6 @@
 //go:build linux
 
-package gitremote
+package remote
 
 import (
 	"context"
@@ -13,7 +13,7 @@ import (
 
 	"golang.org/x/crypto/ssh"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/repourl"
+	giturl "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/url"
 )
 
 // lateContext has a deadline, and is not done when it passes: on a busy machine, the timer of a context fires late.
@@ -46,7 +46,7 @@ func TestDialDeadline(t *testing.T) {
 		}
 		defer func() { _ = conn.Close() }()
 	}
-	repo, err := repourl.Parse("ssh://git@" + full.Addr().String() + "/silent")
+	repo, err := giturl.Parse("ssh://git@" + full.Addr().String() + "/silent")
 	if err != nil {
 		t.Fatal(err)
 	}

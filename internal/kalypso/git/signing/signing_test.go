@@ -26,7 +26,7 @@ import (
 	"github.com/ProtonMail/go-crypto/openpgp/packet"
 	"golang.org/x/crypto/ssh"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/signing"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/signing"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/signingkey"
 )
 

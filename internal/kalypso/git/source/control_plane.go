@@ -7,11 +7,11 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/origin"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/repourl"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/origin"
+	giturl "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/url"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 )
 
 // ControlPlaneRequest names the control plane to read, and the references to follow from it.
@@ -255,7 +255,7 @@ func (cp *ControlPlane) base(req ControlPlaneRequest, l *layer) (at *Location, n
 		return cp.promotedBase(req), ""
 	case base == nil || len(base.Validate()) > 0:
 		return nil, ""
-	case promoted != "" && req.Promotion.Repo != "" && !repourl.Same(req.Promotion.Repo, base.repo):
+	case promoted != "" && req.Promotion.Repo != "" && !giturl.Same(req.Promotion.Repo, base.repo):
 		cp.Problems = append(cp.Problems, Problem{
 			Location: l.location, Summary: "Promotion from another repo",
 			Detail: fmt.Sprintf("The BaseRepo %q names the repo %s, and the promotion chose a commit of %s. Make both the "+

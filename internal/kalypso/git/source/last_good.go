@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/origin"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/repourl"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/origin"
+	giturl "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/url"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 )
 
 // readLastGood reads broken registrations at their last delivered commits. A pinned registration stays broken: a pin
@@ -189,7 +189,7 @@ func (v *registrationResult) owns(o origin.Origin, all []*registrationResult) bo
 // another registration.
 func (v *registrationResult) likeness(o origin.Origin) int {
 	switch {
-	case !repourl.Same(o.Repo, v.location.Repo) || v.folder() != "." && !strings.HasPrefix(o.Path, v.folder()+"/"),
+	case !giturl.Same(o.Repo, v.location.Repo) || v.folder() != "." && !strings.HasPrefix(o.Path, v.folder()+"/"),
 		o.Via != "" && o.Via != v.registration.Name:
 		return 0
 	case o.Via != "":
@@ -203,7 +203,7 @@ func (v *registrationResult) likeness(o origin.Origin) int {
 }
 
 func (v *registrationResult) sameFolder(other *registrationResult) bool {
-	return repourl.Same(v.location.Repo, other.location.Repo) && v.folder() == other.folder()
+	return giturl.Same(v.location.Repo, other.location.Repo) && v.folder() == other.folder()
 }
 
 // folder returns the registration's path, cleaned for comparison.

@@ -7,11 +7,11 @@ import (
 	"path"
 	"regexp"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/origin"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/repourl"
+	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/origin"
+	gitremote "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/remote"
+	giturl "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/url"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 )
 
 // Location is a place to read objects from: a folder of a repo at a commit, or a local folder.
@@ -41,7 +41,7 @@ func (p Location) String() string {
 
 // displayURL returns the URL of a repo for messages, or "" if it is invalid, because it may contain a password.
 func displayURL(url string) string {
-	at, err := repourl.Parse(url)
+	at, err := giturl.Parse(url)
 	if err != nil {
 		return ""
 	}
@@ -124,7 +124,7 @@ func (p Location) check() (Location, error) {
 	if p.Directory != "" {
 		return p, nil
 	}
-	at, err := repourl.Parse(p.Repo)
+	at, err := giturl.Parse(p.Repo)
 	if err != nil {
 		return p, err
 	}
@@ -136,7 +136,7 @@ func (p Location) check() (Location, error) {
 	case p.Commit != "" && !commitForm.MatchString(p.Commit):
 		return p, fmt.Errorf("%q is %w: 40 hexadecimal digits in lower case", p.Commit, ErrInvalidCommit)
 	case p.Commit == "" || p.Branch != "":
-		return p, gitops.CheckName(p.Branch)
+		return p, gitbranch.CheckName(p.Branch)
 	}
 	return p, nil
 }
@@ -151,8 +151,8 @@ func problemSummary(err error) string {
 		kind error
 		text string
 	}{
-		{gitops.ErrBranchNotFound, "Branch not found"},
-		{gitops.ErrCommitNotFound, "Commit not found"},
+		{gitbranch.ErrBranchNotFound, "Branch not found"},
+		{gitbranch.ErrCommitNotFound, "Commit not found"},
 		{ErrFolderNotFound, "Folder not found"},
 		{ErrInvalidCommit, "Invalid commit"},
 	} {
@@ -169,9 +169,9 @@ func problemSummary(err error) string {
 func problemDetail(p Location, err error) string {
 	text := problem.Sentence(err)
 	switch {
-	case errors.Is(err, gitops.ErrBranchNotFound):
+	case errors.Is(err, gitbranch.ErrBranchNotFound):
 		return fmt.Sprintf("The repo has no branch %q. Check its name, or push the branch.", p.Branch)
-	case errors.Is(err, gitops.ErrCommitNotFound):
+	case errors.Is(err, gitbranch.ErrCommitNotFound):
 		return text + " A force push may have removed it, or it is in another repo. Name a commit that exists."
 	case errors.Is(err, context.DeadlineExceeded):
 		return text + " Raise timeouts, or find out why the server is slow."

@@ -11,10 +11,10 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/filemode"
 	"github.com/go-git/go-git/v5/plumbing/object"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/parallel"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/repourl"
+	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
+	gitremote "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/remote"
+	giturl "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/url"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/system/parallel"
 )
 
 // Limits bounds the work of a [Reader].
@@ -36,7 +36,7 @@ type Reader struct {
 	slots  chan struct{}
 
 	mu    sync.Mutex
-	repos map[string]*repo // by [repourl.URL.AddressKey]: each has its own credential and mirror
+	repos map[string]*repo // by [giturl.URL.AddressKey]: each has its own credential and mirror
 }
 
 // NewReader returns the reader of a run. Without a client it reads only local folders.
@@ -47,7 +47,7 @@ func NewReader(client *gitremote.Client, limits Limits) *Reader {
 // repo is a repo that one goroutine at a time reads.
 type repo struct {
 	slot chan struct{}
-	git  *gitops.Repo
+	git  *gitbranch.Repo
 }
 
 // contents is the content of a location.
@@ -74,7 +74,7 @@ func (r *Reader) read(ctx context.Context, locations []Location) []*contents {
 			r.readDirectory(ctx, c)
 			continue
 		}
-		key := repourl.AddressKey(c.location.Repo)
+		key := giturl.AddressKey(c.location.Repo)
 		if byRepo[key] == nil {
 			order = append(order, key)
 		}
@@ -107,7 +107,7 @@ func (r *Reader) repo(key, url string) (*repo, error) {
 	if known := r.repos[key]; known != nil {
 		return known, nil
 	}
-	git, err := gitops.OpenRepo(r.client, url, gitops.Limits{Read: r.limits.Fetch, File: r.limits.File})
+	git, err := gitbranch.OpenRepo(r.client, url, gitbranch.Limits{Read: r.limits.Fetch, File: r.limits.File})
 	if err != nil {
 		return nil, err
 	}
@@ -143,7 +143,7 @@ func (r *Reader) readRepo(ctx context.Context, key string, asked []*contents) {
 				case c.err != nil:
 					continue
 				case head.IsZero():
-					c.err = gitops.ErrBranchNotFound
+					c.err = gitbranch.ErrBranchNotFound
 					continue
 				}
 				c.location.Commit = head.String()
@@ -165,7 +165,7 @@ func (r *Reader) readRepo(ctx context.Context, key string, asked []*contents) {
 }
 
 // readSnapshot reads folders of one commit: first all trees, then all ignore files, then all other files.
-func readSnapshot(snapshot *gitops.Snapshot, asked []*contents) error {
+func readSnapshot(snapshot *gitbranch.Snapshot, asked []*contents) error {
 	var folders []string
 	for _, c := range asked {
 		folders = append(folders, c.location.Path)
@@ -216,7 +216,7 @@ type folderEntries struct {
 
 // listFolder lists the folder of c, and adds the hashes of its files by path. If there is none, that is c's error.
 func listFolder(
-	snapshot *gitops.Snapshot, c *contents, hashes map[string]plumbing.Hash,
+	snapshot *gitbranch.Snapshot, c *contents, hashes map[string]plumbing.Hash,
 ) (all folderEntries, err error) {
 	found, ok, err := snapshot.Entry(c.location.Path)
 	if err != nil {
@@ -263,7 +263,7 @@ func (c *contents) take(text map[string]string, tooLarge map[string]int64) {
 
 // readTexts reads files by path. It leaves out paths without a hash.
 func readTexts(
-	snapshot *gitops.Snapshot,
+	snapshot *gitbranch.Snapshot,
 	paths []string,
 	hashes map[string]plumbing.Hash,
 ) (text map[string]string, tooLarge map[string]int64, err error) {

@@ -9,9 +9,9 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/configure"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/origin"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/repourl"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/origin"
+	giturl "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/url"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 )
 
 // FollowOptions configures how registrations are followed.
@@ -154,7 +154,7 @@ func newRegistrationResults(registrations []*fleet.WorkloadRegistration, f Follo
 			v.location.Commit, v.pinned = commit, true
 		}
 		v.problems = append(v.problems, v.validationProblems(reg.Validate())...)
-		if at, err := repourl.Parse(reg.Repo); err == nil && at.IsLocal() && !f.AllowLocal {
+		if at, err := giturl.Parse(reg.Repo); err == nil && at.IsLocal() && !f.AllowLocal {
 			v.problems = append(v.problems, v.problem("Local repo in a registration", localRepo))
 		}
 		if first := byName[reg.Name]; first != nil && reg.Name != "" {

@@ -1,4 +1,4 @@
-package repourl_test
+package url_test
 
 import (
 	"errors"
@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/repourl"
+	giturl "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/url"
 )
 
 // azureURLs lists the forms of the URL of one repo on Azure DevOps Services, by scheme.
@@ -60,22 +60,22 @@ func TestAzureSame(t *testing.T) {
 	for scheme, urls := range azureURLs {
 		for _, a := range urls {
 			for _, b := range all {
-				if same := repourl.Same(a, b); same != slices.Contains(azureURLs[scheme], b) {
+				if same := giturl.Same(a, b); same != slices.Contains(azureURLs[scheme], b) {
 					t.Errorf("%s and %s: same is %t", a, b, same)
 				}
-				if !repourl.SameAcrossTransports(a, b) {
+				if !giturl.SameAcrossTransports(a, b) {
 					t.Errorf("%s and %s are not the same across transports", a, b)
 				}
 			}
 			for _, other := range slices.Concat(notAzure, notTheRepo) {
-				if repourl.Same(a, other) || repourl.SameAcrossTransports(a, other) ||
-					repourl.SameAcrossTransports(other, a) {
+				if giturl.Same(a, other) || giturl.SameAcrossTransports(a, other) ||
+					giturl.SameAcrossTransports(other, a) {
 					t.Errorf("%s and %s are the same", a, other)
 				}
 			}
 		}
 	}
-	if !repourl.Same("https://dev.azure.com/acme/_git/GitOps", "https://acme.visualstudio.com/gitops/_git/gitops") {
+	if !giturl.Same("https://dev.azure.com/acme/_git/GitOps", "https://acme.visualstudio.com/gitops/_git/gitops") {
 		t.Error("without a project the repo's name is the project's")
 	}
 }
@@ -86,21 +86,21 @@ func TestAddressKey(t *testing.T) {
 	for _, url := range []string{
 		"https://dev.azure.com/acme/p/_git/r", "https://acme.visualstudio.com/p/_git/r", "git@ssh.dev.azure.com:v3/acme/p/r",
 	} {
-		keys[repourl.AddressKey(url)] = true
+		keys[giturl.AddressKey(url)] = true
 	}
-	if len(keys) != 3 || repourl.AddressKey("no URL") != "no URL" {
+	if len(keys) != 3 || giturl.AddressKey("no URL") != "no URL" {
 		t.Errorf("got %v", keys)
 	}
-	if a, b := "ssh://git@git.acme.io:22/acme/r.git", "git@GIT.acme.io:acme/r"; repourl.AddressKey(a) !=
-		repourl.AddressKey(b) {
+	if a, b := "ssh://git@git.acme.io:22/acme/r.git", "git@GIT.acme.io:acme/r"; giturl.AddressKey(a) !=
+		giturl.AddressKey(b) {
 		t.Errorf("%s and %s differ", a, b)
 	}
 }
 
 // TestAzureRepo: a URL belongs to Azure by its host, and names a repo by its path.
 func TestAzureRepo(t *testing.T) {
-	parse := func(text string) repourl.URL {
-		u, err := repourl.Parse(text)
+	parse := func(text string) giturl.URL {
+		u, err := giturl.Parse(text)
 		if err != nil {
 			t.Fatalf("%s: %v", text, err)
 		}
@@ -111,7 +111,7 @@ func TestAzureRepo(t *testing.T) {
 		repo, ok := u.AzureRepo()
 		repo.Organization, repo.Project = strings.ToLower(repo.Organization), strings.ToLower(repo.Project)
 		repo.Repo = strings.ToLower(repo.Repo)
-		want := repourl.AzureRepo{Organization: "acme", Project: "my project", Repo: "gitops"}
+		want := giturl.AzureRepo{Organization: "acme", Project: "my project", Repo: "gitops"}
 		if diff := cmp.Diff(want, repo); diff != "" || !ok || !u.IsAzure() || u.Ambiguous() {
 			t.Errorf("%s (-want +got):\n%s", text, diff)
 		}
@@ -129,7 +129,7 @@ func TestAzureRepo(t *testing.T) {
 		}
 	}
 	repo, _ := parse("https://dev.azure.com/Acme/_git/GitOps").AzureRepo()
-	if diff := cmp.Diff(repourl.AzureRepo{Organization: "Acme", Project: "GitOps", Repo: "GitOps"}, repo); diff != "" {
+	if diff := cmp.Diff(giturl.AzureRepo{Organization: "Acme", Project: "GitOps", Repo: "GitOps"}, repo); diff != "" {
 		t.Errorf("without a project (-want +got):\n%s", diff)
 	}
 }
@@ -143,7 +143,7 @@ func TestAzureCommandPath(t *testing.T) {
 		"ssh://git@git.acme.io/srv/My%20Project/gitops":           "/srv/My Project/gitops",
 		"git@git.acme.io:srv/My%20Project/gitops":                 "srv/My%20Project/gitops",
 	} {
-		u, err := repourl.Parse(text)
+		u, err := giturl.Parse(text)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -155,8 +155,8 @@ func TestAzureCommandPath(t *testing.T) {
 
 // TestAzureUser: the URL of Azure's Clone button is an error that shows the URL to use. A password is never shown.
 func TestAzureUser(t *testing.T) {
-	_, err := repourl.Parse("https://canary@dev.azure.com/acme/My%20Project/_git/gitops")
-	if !errors.Is(err, repourl.ErrPassword) || strings.Contains(err.Error(), "canary") ||
+	_, err := giturl.Parse("https://canary@dev.azure.com/acme/My%20Project/_git/gitops")
+	if !errors.Is(err, giturl.ErrPassword) || strings.Contains(err.Error(), "canary") ||
 		!strings.Contains(err.Error(), "use https://dev.azure.com/acme/My%20Project/_git/gitops") {
 		t.Errorf("got %v", err)
 	}
@@ -165,7 +165,7 @@ func TestAzureUser(t *testing.T) {
 		"https://canary@acme.visualstudio.com/secret", "http://canary@dev.azure.com/secret",
 		"https://canary@dev.azure.com/x?secret",
 	} {
-		if _, err := repourl.Parse(text); err == nil || strings.Contains(err.Error(), "canary") ||
+		if _, err := giturl.Parse(text); err == nil || strings.Contains(err.Error(), "canary") ||
 			strings.Contains(err.Error(), "secret") {
 			t.Errorf("%s: got %v", text, err)
 		}
@@ -187,8 +187,8 @@ func TestAzureCovers(t *testing.T) {
 		{"https://git.acme.io/acme", "https://git.acme.io/Acme/gitops", false},
 		{"ssh://ssh.dev.azure.com", "git@ssh.dev.azure.com:v3/acme/My%20Project/gitops", true},
 	} {
-		of, err := repourl.Parse(test.credential)
-		repo, errRepo := repourl.Parse(test.repo)
+		of, err := giturl.Parse(test.credential)
+		repo, errRepo := giturl.Parse(test.repo)
 		if err != nil || errRepo != nil {
 			t.Fatal(err, errRepo)
 		}
@@ -205,7 +205,7 @@ func TestFragment(t *testing.T) {
 		"git@ssh.dev.azure.com:v3/acme/My%20Project/Our%20GitOps%20(1)": "GitOps",
 		"https://github.com/acme/gitops.git":                            "acme/gitops",
 	} {
-		u, err := repourl.Parse(text)
+		u, err := giturl.Parse(text)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,10 +1,10 @@
-package repourl_test
+package url_test
 
 import (
 	"strings"
 	"testing"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/repourl"
+	giturl "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/url"
 )
 
 // TestParseErrors: errors about a URL do not repeat it.
@@ -17,7 +17,7 @@ func TestParseErrors(t *testing.T) {
 		"https://git.acme.io:99999/canary", "file:canary", "file://canary/x", "ssh://-oProxyCommand=canary/x",
 		"https://%zz:canary@x/y",
 	} {
-		at, err := repourl.Parse(url)
+		at, err := giturl.Parse(url)
 		if err == nil {
 			t.Errorf("%s: got %v, want an error", url, at)
 		} else if strings.Contains(err.Error(), "canary") {

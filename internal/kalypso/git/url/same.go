@@ -1,4 +1,4 @@
-package repourl
+package url
 
 import "strings"
 

@@ -1,9 +1,9 @@
-package repourl_test
+package url_test
 
 import (
 	"testing"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/repourl"
+	giturl "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/url"
 )
 
 // TestSame: all notations of a repository's URL are the same repository, and no other URL is.
@@ -21,7 +21,7 @@ func TestSame(t *testing.T) {
 		for j, others := range repos {
 			for _, a := range urls {
 				for _, b := range others {
-					if same := repourl.Same(a, b); same != (i == j) {
+					if same := giturl.Same(a, b); same != (i == j) {
 						t.Errorf("%q and %q: same is %t", a, b, same)
 					}
 				}
@@ -37,8 +37,8 @@ func TestSameAcrossTransports(t *testing.T) {
 		"https://github.com:443/acme/gitops", "ssh://git@github.com/acme/gitops.git", "git@github.com:acme/gitops.git",
 		"http://github.com/acme/gitops",
 	} {
-		if !repourl.SameAcrossTransports(url, "https://github.com/acme/gitops") ||
-			!repourl.SameAcrossTransports("https://github.com/acme/gitops", url) {
+		if !giturl.SameAcrossTransports(url, "https://github.com/acme/gitops") ||
+			!giturl.SameAcrossTransports("https://github.com/acme/gitops", url) {
 			t.Errorf("%s is another repo", url)
 		}
 	}
@@ -47,12 +47,12 @@ func TestSameAcrossTransports(t *testing.T) {
 		"https://github.com:8443/acme/gitops",
 		"file:///acme/gitops", "", "acme/gitops",
 	} {
-		if repourl.SameAcrossTransports(url, "https://github.com/acme/gitops") {
+		if giturl.SameAcrossTransports(url, "https://github.com/acme/gitops") {
 			t.Errorf("%q is the same repo", url)
 		}
 	}
-	if repourl.SameAcrossTransports("file:///srv/GitOps", "file:///srv/gitops") ||
-		!repourl.SameAcrossTransports("file:///srv/gitops.git/", "/srv/gitops") {
+	if giturl.SameAcrossTransports("file:///srv/GitOps", "file:///srv/gitops") ||
+		!giturl.SameAcrossTransports("file:///srv/gitops.git/", "/srv/gitops") {
 		t.Error("paths of this machine have their case")
 	}
 }

@@ -1,6 +1,6 @@
-// Package repourl parses and normalizes the URL of a Git repository, and compares the repositories and servers of URLs.
+// Package url parses and normalizes the URL of a Git repository, and compares the repositories and servers of URLs.
 // It contacts no server.
-package repourl
+package url
 
 import (
 	"net"

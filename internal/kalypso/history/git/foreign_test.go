@@ -1,4 +1,4 @@
-package gitstore_test
+package git_test
 
 import (
 	"fmt"
@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
+	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
@@ -36,7 +36,7 @@ func TestForeignEntries(t *testing.T) {
 		t.Run(path, func(t *testing.T) {
 			t.Parallel()
 			repo := gitserver.InitBare(t)
-			s := open(t, repo, "fleet/runs", gitops.Author{})
+			s := open(t, repo, "fleet/runs", gitbranch.Author{})
 			now := observed(at(1, 1, 0), map[string]string{"c1": "1"})
 			record(t, s, nil, now)
 			names, contents := files(t, repo)
@@ -64,7 +64,7 @@ func TestForeignEntries(t *testing.T) {
 func TestOtherFiles(t *testing.T) {
 	t.Parallel()
 	repo := gitserver.InitBare(t)
-	s := open(t, repo, ".", gitops.Author{})
+	s := open(t, repo, ".", gitbranch.Author{})
 	gitserver.Seed(t, repo, branch, map[string]string{"README.md": "a", "docs/2026/notes.md": "b", "prod/README.md": "c",
 		"prod/.gitattributes": "d", "prod/2026/01/README.md": "e"})
 	if past, err := s.Read(t.Context(), atPlace(".")); err != nil || !past.RecordedUntil.IsZero() {
@@ -81,7 +81,7 @@ func TestOtherFiles(t *testing.T) {
 func TestBrokenNeighbour(t *testing.T) {
 	t.Parallel()
 	repo := gitserver.InitBare(t)
-	s := open(t, repo, ".", gitops.Author{})
+	s := open(t, repo, ".", gitbranch.Author{})
 	for _, environment := range []string{"dev", "prod"} {
 		now := observed(at(1, 1, 0), map[string]string{"c1": "1"})
 		if now.Environment = environment; environment == "dev" {
@@ -116,7 +116,7 @@ func TestBrokenNeighbour(t *testing.T) {
 func TestFutureSince(t *testing.T) {
 	t.Parallel()
 	repo := gitserver.InitBare(t)
-	s := open(t, repo, ".", gitops.Author{})
+	s := open(t, repo, ".", gitbranch.Author{})
 	now := observed(at(1, 1, 0), map[string]string{"c1": "1"})
 	record(t, s, nil, now)
 	names, contents := files(t, repo)

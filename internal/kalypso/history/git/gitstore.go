@@ -1,6 +1,6 @@
-// Package gitstore keeps the runs in files on a branch of a Git repo: one file and commit for each record, which never
+// Package git keeps the runs in files on a branch of a Git repo: one file and commit for each record, which never
 // change.
-package gitstore
+package git
 
 import (
 	"cmp"
@@ -16,12 +16,12 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/filemode"
 	"github.com/go-git/go-git/v5/plumbing/object"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
+	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
+	gitremote "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/remote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/observation"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history/observation"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 )
 
 // Bounds of a store, in bytes.
@@ -34,15 +34,15 @@ var _ history.Store = (*Store)(nil)
 
 // Store is a folder on a branch. The errors of its methods are those of Git, or describe a broken file.
 type Store struct {
-	branch *gitops.Branch
+	branch *gitbranch.Branch
 	name   string // of the branch
 	path   string
-	author gitops.Author
+	author gitbranch.Author
 }
 
 // Open returns a store. It contacts no server. The time of a commit is that of its observation.
-func Open(client *gitremote.Client, repo, branch, path string, author gitops.Author) (*Store, error) {
-	b, err := gitops.Open(client, repo, branch)
+func Open(client *gitremote.Client, repo, branch, path string, author gitbranch.Author) (*Store, error) {
+	b, err := gitbranch.Open(client, repo, branch)
 	if err != nil {
 		return nil, err
 	}
@@ -51,7 +51,7 @@ func Open(client *gitremote.Client, repo, branch, path string, author gitops.Aut
 
 // folder returns the folder of an environment.
 func (s *Store) folder(environment string) (string, error) {
-	if strings.Contains(environment, "/") || gitops.CheckPath(environment) != nil || environment == "." {
+	if strings.Contains(environment, "/") || gitbranch.CheckPath(environment) != nil || environment == "." {
 		return "", fmt.Errorf("the environment %q can't be the name of a folder; set environment to another name",
 			environment)
 	}
@@ -83,8 +83,8 @@ func (s *Store) Record(ctx context.Context, r history.Recording) (history.Record
 	if err != nil {
 		return done, err
 	}
-	options := gitops.UpdateOptions{CreateBranch: true}
-	_, err = s.branch.Update(ctx, options, func(_ context.Context, snapshot *gitops.Snapshot) (*gitops.Edit, error) {
+	options := gitbranch.UpdateOptions{CreateBranch: true}
+	_, err = s.branch.Update(ctx, options, func(_ context.Context, snapshot *gitbranch.Snapshot) (*gitbranch.Edit, error) {
 		l, err := open(snapshot, folder)
 		if err != nil {
 			return nil, err
@@ -99,7 +99,7 @@ func (s *Store) Record(ctx context.Context, r history.Recording) (history.Record
 		}
 		author := s.author
 		author.When = f.ObservedAt
-		return &gitops.Edit{
+		return &gitbranch.Edit{
 			Files: map[string][]byte{l.freeName(f): content}, Author: author,
 			Message: fmt.Sprintf("Record what ran in %s: %s", f.Environment, problem.Count(done.Changes, "change")),
 		}, nil
@@ -116,14 +116,14 @@ func (s *Store) RemovalSteps(environment string, after time.Time) string {
 
 // log is the folder of an environment.
 type log struct {
-	snapshot *gitops.Snapshot
+	snapshot *gitbranch.Snapshot
 	folder   string
 	files    []reference // oldest first
 	read     int64       // bytes
 }
 
 // open lists the files of an environment. It also returns those that it found with a [fileError].
-func open(snapshot *gitops.Snapshot, folder string) (*log, error) {
+func open(snapshot *gitbranch.Snapshot, folder string) (*log, error) {
 	l := &log{snapshot: snapshot, folder: folder}
 	if err := checkFolder(snapshot, folder); err != nil {
 		return l, err
@@ -146,7 +146,7 @@ func open(snapshot *gitops.Snapshot, folder string) (*log, error) {
 }
 
 // checkFolder returns a [*fileError] if something else is where a folder of the store belongs.
-func checkFolder(snapshot *gitops.Snapshot, folder string) error {
+func checkFolder(snapshot *gitbranch.Snapshot, folder string) error {
 	for at := folder; at != "."; at = path.Dir(at) {
 		if e, ok, err := snapshot.Entry(at); err != nil || ok && e.Mode != filemode.Dir {
 			return cmp.Or(err, brokenFile("%s is not a folder, so it can't have the records, move or remove it", at))
@@ -316,7 +316,7 @@ func (s *Store) Read(ctx context.Context, q history.Query) (history.Past, error)
 
 // find returns the log of the environment that a query names, else of the one at its place; nil: there is none. An
 // environment elsewhere may be broken. One that does not tell its place may be the wanted one, if no other is.
-func (s *Store) find(snapshot *gitops.Snapshot, q history.Query) (*log, error) {
+func (s *Store) find(snapshot *gitbranch.Snapshot, q history.Query) (*log, error) {
 	if q.Environment != "" {
 		folder, err := s.folder(q.Environment)
 		if err != nil {
@@ -368,7 +368,7 @@ func (s *Store) find(snapshot *gitops.Snapshot, q history.Query) (*log, error) {
 
 // environments returns the sorted names of the folders of environments, and of the links and submodules that may stand
 // for one.
-func (s *Store) environments(snapshot *gitops.Snapshot) ([]string, error) {
+func (s *Store) environments(snapshot *gitbranch.Snapshot) ([]string, error) {
 	folders, err := snapshot.Folders(s.path)
 	if err != nil {
 		return nil, err

@@ -1,4 +1,4 @@
-package gitstore_test
+package git_test
 
 import (
 	"errors"
@@ -11,20 +11,20 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
+	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
+	gitremote "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/remote"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/signing"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history/gitstore"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/observation"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/signing"
+	gitstore "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history/git"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history/observation"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/run/slow"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/signingkey"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/slow"
 )
 
 const branch = "history"
 
-func open(t *testing.T, repo, path string, author gitops.Author) *gitstore.Store {
+func open(t *testing.T, repo, path string, author gitbranch.Author) *gitstore.Store {
 	t.Helper()
 	client, err := gitremote.NewClient(nil)
 	if err != nil {
@@ -80,7 +80,7 @@ func TestFormat(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := open(t, repo, "fleet/history", gitops.Author{Signer: signer})
+	s := open(t, repo, "fleet/history", gitbranch.Author{Signer: signer})
 	first := observed(at(1, 31, 10), map[string]string{"c1": "1", "c2": "1", "c3": "2"})
 	first.PromotedCommit = "cafe"
 	second := observed(at(1, 31, 11), map[string]string{"c1": "1", "c2": "2"})
@@ -128,7 +128,7 @@ func TestFormat(t *testing.T) {
 func TestFirstFileOfMonthIsComplete(t *testing.T) {
 	t.Parallel()
 	repo := gitserver.InitBare(t)
-	s := open(t, repo, ".", gitops.Author{})
+	s := open(t, repo, ".", gitbranch.Author{})
 	versions := map[string]string{"c1": "1", "c2": "1", "gone": "1"}
 	was := record(t, s, nil, observed(at(1, 1, 0), versions))
 	delete(versions, "gone")
@@ -182,7 +182,7 @@ func TestFirstFileOfMonthIsComplete(t *testing.T) {
 func TestGap(t *testing.T) {
 	t.Parallel()
 	repo := gitserver.InitBare(t)
-	s := open(t, repo, ".", gitops.Author{})
+	s := open(t, repo, ".", gitbranch.Author{})
 	was := record(t, s, nil, observed(at(1, 1, 0), map[string]string{"c1": "1", "c2": "1"}))
 	was = record(t, s, was, observed(at(1, 2, 0), map[string]string{"c1": "2", "c2": "1"}))
 	was = record(t, s, was, observed(at(1, 3, 0), map[string]string{"c1": "2", "c2": "2"}))
@@ -203,7 +203,7 @@ func TestGap(t *testing.T) {
 func TestErrors(t *testing.T) {
 	t.Parallel()
 	repo := gitserver.InitBare(t)
-	s := open(t, repo, ".", gitops.Author{})
+	s := open(t, repo, ".", gitbranch.Author{})
 	now := observed(at(1, 1, 0), map[string]string{"c1": "1"})
 	record(t, s, nil, now)
 	names, contents := files(t, repo)
@@ -248,7 +248,7 @@ func TestTooMuch(t *testing.T) {
 	slow.Skip(t)
 	t.Parallel()
 	repo := gitserver.InitBare(t)
-	s := open(t, repo, ".", gitops.Author{})
+	s := open(t, repo, ".", gitbranch.Author{})
 	record(t, s, nil, observed(at(1, 1, 0), nil))
 	names, contents := files(t, repo)
 	padding, more := strings.Repeat(" ", 65<<20), map[string]string{}
@@ -267,7 +267,7 @@ func TestTooMuch(t *testing.T) {
 func TestSameSecond(t *testing.T) {
 	t.Parallel()
 	repo := gitserver.InitBare(t)
-	s := open(t, repo, ".", gitops.Author{})
+	s := open(t, repo, ".", gitbranch.Author{})
 	var was *observation.Observation
 	for i := range 5 {
 		now := observed(at(1, 1, 0).Add(time.Duration(i)*time.Millisecond), map[string]string{"c1": fmt.Sprint(i % 2)})

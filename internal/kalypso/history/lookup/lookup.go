@@ -8,11 +8,11 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
+	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
+	gitremote "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/remote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
 )
 
 // MaxCommits limits the commits that are read of a branch.
@@ -72,7 +72,7 @@ func readBranch(
 	if err != nil {
 		return nil, false, err
 	}
-	hashes := gitops.Hashes(chain)
+	hashes := gitbranch.Hashes(chain)
 	records, err := snapshot.FileAt(at.RecordPath(), hashes)
 	if err != nil {
 		return nil, false, err
@@ -130,8 +130,8 @@ func readControlPlane(ctx context.Context, client *gitremote.Client, repo, branc
 }
 
 // open opens a branch. The caller must close the snapshot.
-func open(ctx context.Context, client *gitremote.Client, repo, name string) (*gitops.Snapshot, error) {
-	branch, err := gitops.Open(client, repo, name)
+func open(ctx context.Context, client *gitremote.Client, repo, name string) (*gitbranch.Snapshot, error) {
+	branch, err := gitbranch.Open(client, repo, name)
 	if err != nil {
 		return nil, err
 	}
@@ -140,11 +140,11 @@ func open(ctx context.Context, client *gitremote.Client, repo, name string) (*gi
 
 // firstParents returns the commits along first parents, newest first, and whether the last one has no parent. There are
 // none if the branch does not exist.
-func firstParents(snapshot *gitops.Snapshot) (chain []gitops.Commit, whole bool, err error) {
+func firstParents(snapshot *gitbranch.Snapshot) (chain []gitbranch.Commit, whole bool, err error) {
 	if snapshot.Commit.IsZero() {
 		return nil, true, nil
 	}
 	all, err := snapshot.Ancestry(MaxCommits)
-	chain, whole = gitops.FirstParents(snapshot.Commit, all)
+	chain, whole = gitbranch.FirstParents(snapshot.Commit, all)
 	return chain, whole, err
 }

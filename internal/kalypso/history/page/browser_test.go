@@ -12,9 +12,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/page"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/chromium"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/slow"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history/page"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/programs/chromium"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/run/slow"
 )
 
 var (
@@ -23,7 +23,7 @@ var (
 )
 
 // picture is the file of the picture in the docs.
-const picture = "../../../examples/functions/fleet_page/fleet.png"
+const picture = "../../../../examples/functions/fleet_page/fleet.png"
 
 var desktop = chromium.View{Width: 1360, Height: 1000, Zone: "Europe/Berlin"}
 

@@ -3,7 +3,7 @@ package page
 import (
 	"time"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
 )
 
 // Text is a text of teams, clusters or Git. Decoding escapes what a reader can't see in it, such as control characters.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/page"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history/page"
 )
 
 // now is the time at which the data was read.

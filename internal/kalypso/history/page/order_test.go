@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/page"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history/page"
 )
 
 // Version numbers decide which version is ahead, or else the order in an environment that ran both. Without either, no

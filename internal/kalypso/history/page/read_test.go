@@ -7,7 +7,7 @@ import (
 
 	"golang.org/x/net/html"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/page"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history/page"
 )
 
 // node is an element of a page, or a whole page.

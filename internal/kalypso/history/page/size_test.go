@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/page"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history/page"
 )
 
 // big returns a fleet of 2,000 deployment targets in 5 environments. Each has 500 clusters of 20 cluster types, and as

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/repourl"
+	giturl "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/url"
 )
 
 // stamp is a time on the page. The zero value is unknown.
@@ -35,8 +35,8 @@ func short(hash Text) string {
 // commitURL returns the web page of a commit: GitHub, GitLab, Gitea, Forgejo and Azure Repos have it below the repo's.
 // A repo that is not at HTTPS has none.
 func commitURL(repo, hash Text) string {
-	at, err := repourl.Parse(string(repo))
-	if err != nil || at.Scheme != repourl.SchemeHTTPS || hash == "" {
+	at, err := giturl.Parse(string(repo))
+	if err != nil || at.Scheme != giturl.SchemeHTTPS || hash == "" {
 		return ""
 	}
 	return strings.TrimSuffix(at.String(), ".git") + "/commit/" + url.PathEscape(string(hash))

@@ -14,9 +14,9 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/clock"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/localfile"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/redact"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/system/clock"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/system/localfile"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/redact"
 )
 
 // Settings locate the server. An error never contains the URL, which may have a password.

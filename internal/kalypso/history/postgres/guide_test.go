@@ -13,9 +13,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history/gitstore"
+	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
+	gitremote "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/remote"
+	gitstore "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history/git"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 	server "github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/postgres"
 )
@@ -141,7 +141,7 @@ func checkGuideOnGit(t *testing.T, url, view, query string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := gitstore.Open(client, "file://"+repo, "history", ".", gitops.Author{Name: "K", Email: "k@acme.io"})
+	s, err := gitstore.Open(client, "file://"+repo, "history", ".", gitbranch.Author{Name: "K", Email: "k@acme.io"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/slow"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/run/slow"
 )
 
 // A server may send messages without end that pgx keeps, or that no query asked for.

@@ -13,8 +13,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history/observation"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history/postgres"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/observation"
 	server "github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/postgres"
 )
 

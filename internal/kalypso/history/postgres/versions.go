@@ -9,7 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/observation"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history/observation"
 )
 
 // versionKey identifies a version in the table.

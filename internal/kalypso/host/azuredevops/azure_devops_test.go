@@ -13,12 +13,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting/azuredevops"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/azuredevopsfake"
+	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host/azuredevops"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hostingtest"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/azuredevopsfake"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostingtest"
 )
 
 // place is a repo of a fake with a commit on main and one more on change.
@@ -26,7 +26,7 @@ type place struct {
 	hostingtest.Test
 	*hosts.AzureDevOpsWorld
 	on   *azuredevopsfake.Repo
-	repo hosting.Repo
+	repo githost.Repo
 }
 
 func newPlace(t *testing.T, options ...azuredevopsfake.Option) *place {
@@ -66,29 +66,29 @@ func TestErrors(t *testing.T) {
 		kind   error
 		said   string
 	}{
-		{azuredevopsfake.SignIn(), hosting.ErrUnauthenticated, "a page to sign in"},
-		{moved("https://acme.visualstudio.com/_signin?realm=x"), hosting.ErrUnauthenticated, "a page to sign in"},
-		{moved("https://evil.io/acme/_apis/git"), hosting.ErrRejected, "outside its API"},
+		{azuredevopsfake.SignIn(), githost.ErrUnauthenticated, "a page to sign in"},
+		{moved("https://acme.visualstudio.com/_signin?realm=x"), githost.ErrUnauthenticated, "a page to sign in"},
+		{moved("https://evil.io/acme/_apis/git"), githost.ErrRejected, "outside its API"},
 		{azuredevopsfake.Error(401, "UnauthorizedRequestException", "TF400813: The user is not authorized."),
-			hosting.ErrUnauthenticated, "TF400813"},
-		{azuredevopsfake.Error(403, "", "TF401027: You need the Git 'GenericRead' permission."), hosting.ErrForbidden,
+			githost.ErrUnauthenticated, "TF400813"},
+		{azuredevopsfake.Error(403, "", "TF401027: You need the Git 'GenericRead' permission."), githost.ErrForbidden,
 			"TF401027"},
-		{azuredevopsfake.Error(403, "", "A policy of the organization denies it."), hosting.ErrForbidden, "policy"},
+		{azuredevopsfake.Error(403, "", "A policy of the organization denies it."), githost.ErrForbidden, "policy"},
 		{azuredevopsfake.Error(404, "GitRepositoryNotFoundException", "TF401019: The Git repository does not exist."),
-			hosting.ErrNotVisible, "TF401019"},
-		{azuredevopsfake.Error(404, "", "TF200016: The following project does not exist."), hosting.ErrNotVisible, ""},
-		{azuredevopsfake.Error(404, "", "VS800075: The project does not exist."), hosting.ErrNotVisible, ""},
-		{azuredevopsfake.Error(409, "", "TF401179: An active pull request already exists."), hosting.ErrExists, ""},
-		{azuredevopsfake.Error(400, "", "TF401398: The pull request cannot be activated."), hosting.ErrBranchNotFound, ""},
-		{azuredevopsfake.Error(400, "", "TF401028: The reference 'x' does not exist."), hosting.ErrBranchNotFound, ""},
-		{azuredevopsfake.Error(400, "", "TF401028: The reference 'x' has moved."), hosting.ErrRejected, "has moved"},
-		{azuredevopsfake.Failure{Status: 429, Header: map[string]string{"Retry-After": "4000"}}, hosting.ErrRateLimited, ""},
+			githost.ErrNotVisible, "TF401019"},
+		{azuredevopsfake.Error(404, "", "TF200016: The following project does not exist."), githost.ErrNotVisible, ""},
+		{azuredevopsfake.Error(404, "", "VS800075: The project does not exist."), githost.ErrNotVisible, ""},
+		{azuredevopsfake.Error(409, "", "TF401179: An active pull request already exists."), githost.ErrExists, ""},
+		{azuredevopsfake.Error(400, "", "TF401398: The pull request cannot be activated."), githost.ErrBranchNotFound, ""},
+		{azuredevopsfake.Error(400, "", "TF401028: The reference 'x' does not exist."), githost.ErrBranchNotFound, ""},
+		{azuredevopsfake.Error(400, "", "TF401028: The reference 'x' has moved."), githost.ErrRejected, "has moved"},
+		{azuredevopsfake.Failure{Status: 429, Header: map[string]string{"Retry-After": "4000"}}, githost.ErrRateLimited, ""},
 		{azuredevopsfake.Failure{Status: 503, Header: map[string]string{"Retry-After": "4000"},
-			Body: `{"message":"TF400733: The request was canceled: it exceeds its usage."}`}, hosting.ErrRateLimited, ""},
-		{azuredevopsfake.Failure{Status: 200, Body: "<html>"}, hosting.ErrRejected, ""},
+			Body: `{"message":"TF400733: The request was canceled: it exceeds its usage."}`}, githost.ErrRateLimited, ""},
+		{azuredevopsfake.Failure{Status: 200, Body: "<html>"}, githost.ErrRejected, ""},
 		{azuredevopsfake.Failure{Status: 400, Body: "\ufeff{\"value\":{\"Message\":\"No such thing.\"}}"},
-			hosting.ErrRejected, "No such thing."},
-		{azuredevopsfake.Error(400, "", "Bearer canaryTokenOfTheAzureFake"), hosting.ErrRejected, "(secret)"},
+			githost.ErrRejected, "No such thing."},
+		{azuredevopsfake.Error(400, "", "Bearer canaryTokenOfTheAzureFake"), githost.ErrRejected, "(secret)"},
 	} {
 		p.Fake.Fail("GET", "/pullRequests/1", 1, tt.answer)
 		p.Refused(read(), tt.kind, "", "read pull request 1 of My Project/gitops")
@@ -197,9 +197,9 @@ func TestServices(t *testing.T) {
 		opened, err := repo.Open(t.Context(), wanted)
 		switch {
 		case tt.name == "another":
-			p.Refused(err, hosting.ErrUnauthenticated, "", "TF400813")
+			p.Refused(err, githost.ErrUnauthenticated, "", "TF400813")
 		case tt.redirect != "":
-			p.Refused(err, hosting.ErrRejected, hosting.FieldReviewers, "outside its API")
+			p.Refused(err, githost.ErrRejected, githost.FieldReviewers, "outside its API")
 		case err != nil:
 			t.Error(err)
 		}
@@ -265,7 +265,7 @@ func TestLongDescriptions(t *testing.T) {
 		p.on.Open(t, hostingtest.Ann, name, "main", name, strings.Repeat("text ", 700))
 	}
 	before := len(p.Fake.Requests())
-	found := p.Must(p.repo.Find(t.Context(), hosting.Query{Target: "main", Marker: hostingtest.Marker}))
+	found := p.Must(p.repo.Find(t.Context(), githost.Query{Target: "main", Marker: hostingtest.Marker}))
 	if found.Number != opened.Number || found.Body != wanted.Body {
 		t.Errorf("found %d with %d bytes", found.Number, len(found.Body))
 	}
@@ -273,7 +273,7 @@ func TestLongDescriptions(t *testing.T) {
 		t.Errorf("%d requests", n)
 	}
 	p.Must(p.repo.Close(t.Context(), opened.Number))
-	other := hosting.Query{Target: "main", Marker: hosting.Marker("prod", "main", ".")}
+	other := githost.Query{Target: "main", Marker: githost.Marker("prod", "main", ".")}
 	if none, err := p.repo.Find(t.Context(), other); none != nil || err != nil {
 		t.Errorf("found %+v, %v", none, err)
 	}
@@ -299,15 +299,15 @@ func TestMergeRefused(t *testing.T) {
 		p.Fake.Before("GET", "/_apis/git/policy", func() {
 			p.Fake.Before("GET", "/pullRequests/1", func() { p.on.FailMerge(t, 1, status) })
 		})
-		_, err := p.repo.MergeWhenReady(t.Context(), opened, hosting.Squash)
-		p.Refused(err, hosting.ErrRejected, hosting.FieldAutoMerge, "its merge status is \""+status+"\"")
+		_, err := p.repo.MergeWhenReady(t.Context(), opened, githost.Squash)
+		p.Refused(err, githost.ErrRejected, githost.FieldAutoMerge, "its merge status is \""+status+"\"")
 	}
 	p := newPlace(t)
 	opened := p.Must(p.repo.Open(t.Context(), hostingtest.Proposal()))
 	p.Fake.Fail("PATCH", "/pullRequests/1", 1, azuredevopsfake.Error(http.StatusForbidden, "",
 		"TF401027: You need the Git 'PullRequestContribute' permission to perform this action."))
-	_, err := p.repo.MergeWhenReady(t.Context(), opened, hosting.Merge)
-	p.Refused(err, hosting.ErrForbidden, hosting.FieldAutoMerge, "enable auto-merge of pull request 1")
+	_, err := p.repo.MergeWhenReady(t.Context(), opened, githost.Merge)
+	p.Refused(err, githost.ErrForbidden, githost.FieldAutoMerge, "enable auto-merge of pull request 1")
 }
 
 // TestOptionalPolicies: auto-complete waits only for required policies.
@@ -316,20 +316,20 @@ func TestOptionalPolicies(t *testing.T) {
 	p := newPlace(t)
 	p.on.Expect("main", "advice")
 	opened := p.Must(p.repo.Open(t.Context(), hostingtest.Proposal()))
-	merged := p.Must(p.repo.MergeWhenReady(t.Context(), opened, hosting.Squash))
-	if merged.State != hosting.Merged || merged.MergeCommit != gitserver.Rev(t, p.on.Dir, "main") {
+	merged := p.Must(p.repo.MergeWhenReady(t.Context(), opened, githost.Squash))
+	if merged.State != githost.Merged || merged.MergeCommit != gitserver.Rev(t, p.on.Dir, "main") {
 		t.Errorf("it is %+v", merged)
 	}
 	p.on.Require("main", "ci")
 	p.branch("more")
 	wanted := hostingtest.Proposal()
 	wanted.Branch = "more"
-	now := p.Must(p.repo.MergeWhenReady(t.Context(), p.Must(p.repo.Open(t.Context(), wanted)), hosting.Merge))
-	if now.State != hosting.Open || now.AutoMerge != hosting.Merge {
+	now := p.Must(p.repo.MergeWhenReady(t.Context(), p.Must(p.repo.Open(t.Context(), wanted)), githost.Merge))
+	if now.State != githost.Open || now.AutoMerge != githost.Merge {
 		t.Errorf("it is %+v", now)
 	}
 	p.on.SetStatus(hostingtest.Ann, gitserver.Rev(t, p.on.Dir, "more"), "ci", "succeeded")
-	if now := p.Must(p.repo.Read(t.Context(), now.Number)); now.State != hosting.Merged {
+	if now := p.Must(p.repo.Read(t.Context(), now.Number)); now.State != githost.Merged {
 		t.Errorf("it is %+v", now)
 	}
 }
@@ -344,17 +344,17 @@ func TestForbiddenStrategy(t *testing.T) {
 	for _, tt := range []struct {
 		settings map[string]any
 		optional bool
-		method   hosting.MergeMethod
+		method   githost.MergeMethod
 		said     string // "": it is allowed
 	}{
-		{squash, false, hosting.Squash, ""},
-		{squash, false, hosting.Merge, `a policy of branch main does not allow the merge method "merge"; of ours, it ` +
+		{squash, false, githost.Squash, ""},
+		{squash, false, githost.Merge, `a policy of branch main does not allow the merge method "merge"; of ours, it ` +
 			`allows ["squash"]`},
-		{squash, false, hosting.Rebase, `does not allow the merge method "rebase"`},
-		{squash, true, hosting.Merge, ""},
-		{map[string]any{"useSquashMerge": true}, false, hosting.Merge, `it allows ["squash"]`},
-		{map[string]any{"useSquashMerge": false}, false, hosting.Squash, `it allows ["merge"]`},
-		{map[string]any{"allowNoFastForward": true, "allowRebase": true}, false, hosting.Squash, `["merge" "rebase"]`},
+		{squash, false, githost.Rebase, `does not allow the merge method "rebase"`},
+		{squash, true, githost.Merge, ""},
+		{map[string]any{"useSquashMerge": true}, false, githost.Merge, `it allows ["squash"]`},
+		{map[string]any{"useSquashMerge": false}, false, githost.Squash, `it allows ["merge"]`},
+		{map[string]any{"allowNoFastForward": true, "allowRebase": true}, false, githost.Squash, `["merge" "rebase"]`},
 	} {
 		p := newPlace(t)
 		p.on.LimitStrategies("main", tt.optional, tt.settings)
@@ -369,7 +369,7 @@ func TestForbiddenStrategy(t *testing.T) {
 			continue
 		}
 		for _, err := range append(errs, err) {
-			p.Refused(err, hosting.ErrRejected, hosting.FieldAutoMerge, tt.said)
+			p.Refused(err, githost.ErrRejected, githost.FieldAutoMerge, tt.said)
 		}
 		if len(errs) != 1 || p.on.PullRequests()[0].Strategy != "" {
 			t.Errorf("%s with %v: %v, %+v", tt.method, tt.settings, errs, p.on.PullRequests())
@@ -378,9 +378,9 @@ func TestForbiddenStrategy(t *testing.T) {
 }
 
 // check returns what a plan finds.
-func (p *place) check(method hosting.MergeMethod, reviewers ...string) []error {
+func (p *place) check(method githost.MergeMethod, reviewers ...string) []error {
 	p.Helper()
-	checker, _ := p.repo.(hosting.SettingsChecker)
+	checker, _ := p.repo.(githost.SettingsChecker)
 	return checker.CheckSettings(p.Context(), "main", method, reviewers)
 }
 
@@ -389,18 +389,18 @@ func TestCheckSettings(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	p.Fake.Twin("bob")
-	errs := p.check(hosting.Squash, "ann", azuredevopsfake.Team, "nobody", "bob")
+	errs := p.check(githost.Squash, "ann", azuredevopsfake.Team, "nobody", "bob")
 	if len(errs) != 2 {
 		t.Fatalf("%v", errs)
 	}
-	p.Refused(errs[0], hosting.ErrRejected, hosting.FieldReviewers, `0 identities "nobody"`)
-	p.Refused(errs[1], hosting.ErrRejected, hosting.FieldReviewers, `2 identities "bob"`)
+	p.Refused(errs[0], githost.ErrRejected, githost.FieldReviewers, `0 identities "nobody"`)
+	p.Refused(errs[1], githost.ErrRejected, githost.FieldReviewers, `2 identities "bob"`)
 	for path, answer := range map[string]azuredevopsfake.Failure{
 		"/_apis/git/policy": azuredevopsfake.Error(403, "", "Access denied"), "/_apis/identities": {Status: 401},
 	} {
 		p.on.LimitStrategies("main", false, map[string]any{})
 		p.Fake.Fail("GET", path, -1, answer)
-		errs = p.check(hosting.Squash, "eve")
+		errs = p.check(githost.Squash, "eve")
 	}
 	if len(errs) > 0 {
 		t.Errorf("%v", errs)
@@ -419,23 +419,23 @@ func TestScopes(t *testing.T) {
 	wanted.Reviewers = []string{"ann"}
 	for _, tt := range []struct {
 		lacks string
-		field hosting.Field
-		do    func(hosting.Repo) error
+		field githost.Field
+		do    func(githost.Repo) error
 	}{
-		{"", "", func(repo hosting.Repo) error { _, err := repo.Find(t.Context(), hostingtest.Query); return err }},
-		{azuredevopsfake.CodeRead, "", func(repo hosting.Repo) error {
+		{"", "", func(repo githost.Repo) error { _, err := repo.Find(t.Context(), hostingtest.Query); return err }},
+		{azuredevopsfake.CodeRead, "", func(repo githost.Repo) error {
 			_, err := repo.Find(t.Context(), hostingtest.Query)
 			return err
 		}},
-		{azuredevopsfake.CodeWrite, "", func(repo hosting.Repo) error {
+		{azuredevopsfake.CodeWrite, "", func(repo githost.Repo) error {
 			_, err := repo.Open(t.Context(), wanted)
 			return err
 		}},
-		{azuredevopsfake.CodeStatus, "", func(repo hosting.Repo) error {
-			_, err := repo.SetStatus(t.Context(), commit, hosting.Status{Context: "x", State: hosting.Success})
+		{azuredevopsfake.CodeStatus, "", func(repo githost.Repo) error {
+			_, err := repo.SetStatus(t.Context(), commit, githost.Status{Context: "x", State: githost.Success})
 			return err
 		}},
-		{azuredevopsfake.IdentityRead, hosting.FieldReviewers, func(repo hosting.Repo) error {
+		{azuredevopsfake.IdentityRead, githost.FieldReviewers, func(repo githost.Repo) error {
 			_, err := repo.Open(t.Context(), wanted)
 			return err
 		}},
@@ -452,8 +452,8 @@ func TestScopes(t *testing.T) {
 			}
 			continue
 		}
-		p.Refused(err, hosting.ErrUnauthenticated, tt.field, "")
-		var e *hosting.Error
+		p.Refused(err, githost.ErrUnauthenticated, tt.field, "")
+		var e *githost.Error
 		if !errors.As(err, &e) || !strings.Contains(e.Grant, "Code (read, write, status), and Identity (read)") ||
 			e.Credential == "" {
 			t.Errorf("without %s it advises %+v", tt.lacks, e)
@@ -502,15 +502,15 @@ func TestLateHead(t *testing.T) {
 		p.branch("change-of-others") // begins like ours
 		now.HeadCommit = gitserver.Seed(t, p.on.Dir, "change", map[string]string{"change": "2"})
 		started := p.Clock.Now()
-		merging, err := p.repo.MergeWhenReady(p.Within(10*time.Minute), now, hosting.Squash)
+		merging, err := p.repo.MergeWhenReady(p.Within(10*time.Minute), now, githost.Squash)
 		if tt.late {
-			p.Refused(err, hosting.ErrBranchNotFound, hosting.FieldAutoMerge, "branch change is at "+now.HeadCommit)
+			p.Refused(err, githost.ErrBranchNotFound, githost.FieldAutoMerge, "branch change is at "+now.HeadCommit)
 			if waited := p.Clock.Now().Sub(started); waited < 9*time.Minute || waited > 10*time.Minute {
 				t.Errorf("it waited %s", waited)
 			}
 			continue
 		}
-		if now := p.Must(merging, err); now.AutoMerge != hosting.Squash {
+		if now := p.Must(merging, err); now.AutoMerge != githost.Squash {
 			t.Errorf("it is %+v", now)
 		}
 	}
@@ -520,29 +520,29 @@ func TestLateHead(t *testing.T) {
 func TestNotEditable(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
-		state  hosting.PullRequestState
+		state  githost.PullRequestState
 		people func(p *place)
 	}{
-		{hosting.Merged, func(p *place) { p.on.Complete(p, 1, "squash") }},
-		{hosting.Closed, func(p *place) { p.on.Close(p, 1) }},
+		{githost.Merged, func(p *place) { p.on.Complete(p, 1, "squash") }},
+		{githost.Closed, func(p *place) { p.on.Close(p, 1) }},
 	} {
-		for name, change := range map[string]func(hosting.Repo, hosting.PullRequest) (*hosting.PullRequest, error){
-			"edit": func(repo hosting.Repo, now hosting.PullRequest) (*hosting.PullRequest, error) {
+		for name, change := range map[string]func(githost.Repo, githost.PullRequest) (*githost.PullRequest, error){
+			"edit": func(repo githost.Repo, now githost.PullRequest) (*githost.PullRequest, error) {
 				wanted := hostingtest.Proposal()
 				wanted.Title, wanted.Labels = "Other", []string{"platform"}
 				return repo.Edit(t.Context(), now, wanted)
 			},
-			"close": func(repo hosting.Repo, _ hosting.PullRequest) (*hosting.PullRequest, error) {
+			"close": func(repo githost.Repo, _ githost.PullRequest) (*githost.PullRequest, error) {
 				return repo.Close(t.Context(), 1)
 			},
-			"no auto-merge": func(repo hosting.Repo, now hosting.PullRequest) (*hosting.PullRequest, error) {
+			"no auto-merge": func(repo githost.Repo, now githost.PullRequest) (*githost.PullRequest, error) {
 				return repo.MergeWhenReady(t.Context(), now, "")
 			},
 		} {
 			p := newPlace(t)
 			p.on.Require("main", "ci")
 			now := p.Must(p.repo.Open(t.Context(), hostingtest.Proposal()))
-			now = p.Must(p.repo.MergeWhenReady(t.Context(), now, hosting.Squash))
+			now = p.Must(p.repo.MergeWhenReady(t.Context(), now, githost.Squash))
 			p.Fake.Before("PATCH", "/pullRequests/1", func() { tt.people(p) })
 			if after := p.Must(change(p.repo, now)); after.State != tt.state {
 				t.Errorf("%s: it is %+v", name, after)
@@ -552,7 +552,7 @@ func TestNotEditable(t *testing.T) {
 	p := newPlace(t)
 	now := p.Must(p.repo.Open(t.Context(), hostingtest.Proposal()))
 	p.Fake.Before("PATCH", "/pullRequests/1", func() { p.on.Complete(p, 1, "squash") })
-	if after := p.Must(p.repo.MergeWhenReady(t.Context(), now, hosting.Squash)); after.State != hosting.Merged {
+	if after := p.Must(p.repo.MergeWhenReady(t.Context(), now, githost.Squash)); after.State != githost.Merged {
 		t.Errorf("it is %+v", after)
 	}
 }
@@ -571,7 +571,7 @@ func TestManyStatuses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if all := got.ByCommit[commit]; len(all) != 1 || all[0].State != hosting.Success || all[0].Context != "ci/build" ||
+	if all := got.ByCommit[commit]; len(all) != 1 || all[0].State != githost.Success || all[0].Context != "ci/build" ||
 		len(got.Unread) > 0 || got.Viewer != "kalypso-bot" {
 		t.Errorf("%+v", got)
 	}
@@ -598,7 +598,7 @@ func TestDescriptionLimit(t *testing.T) {
 	long := hostingtest.Proposal()
 	long.Body = hostingtest.Marker + "\n\n" + strings.Repeat("😀", 2000)
 	_, err := p.repo.Open(t.Context(), long)
-	p.Refused(err, hosting.ErrRejected, "", "must not be longer than 4000 characters")
+	p.Refused(err, githost.ErrRejected, "", "must not be longer than 4000 characters")
 	if units := p.repo.MaxBody() + p.repo.MaxTitle(); units > 4000 {
 		t.Errorf("title and description have up to %d units", units)
 	}
@@ -610,12 +610,12 @@ func TestBackgroundMerge(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		lag  int
-		want hosting.PullRequestState
-	}{{3, hosting.Merged}, {1000, hosting.Open}} {
+		want githost.PullRequestState
+	}{{3, githost.Merged}, {1000, githost.Open}} {
 		p := newPlace(t, azuredevopsfake.WithLag(tt.lag))
 		opened := p.Must(p.repo.Open(t.Context(), hostingtest.Proposal()))
 		p.Clock.Waited()
-		now := p.Must(p.repo.MergeWhenReady(t.Context(), opened, hosting.Squash))
+		now := p.Must(p.repo.MergeWhenReady(t.Context(), opened, githost.Squash))
 		var waited time.Duration
 		for _, d := range p.Clock.Waited() {
 			waited += d
@@ -623,7 +623,7 @@ func TestBackgroundMerge(t *testing.T) {
 		if now.State != tt.want || waited == 0 || waited > 2*time.Minute {
 			t.Errorf("a lag of %d: it is %s after %s", tt.lag, now.State, waited)
 		}
-		if (now.MergeCommit == "") != (tt.want == hosting.Open) {
+		if (now.MergeCommit == "") != (tt.want == githost.Open) {
 			t.Errorf("a lag of %d: the merge commit is %q", tt.lag, now.MergeCommit)
 		}
 	}
@@ -656,7 +656,7 @@ func TestRedirects(t *testing.T) {
 			p.Fake.Fail("GET", "/pullRequests/1", 1,
 				azuredevopsfake.Failure{Status: status, Header: map[string]string{"Location": address}})
 			_, err = repo.Read(t.Context(), number)
-			p.Refused(err, hosting.ErrRejected, "", "outside its API")
+			p.Refused(err, githost.ErrRejected, "", "outside its API")
 		}
 		if diff := cmp.Diff(map[string]bool{"dev.azure.com": true}, s.seen); diff != "" {
 			t.Errorf("%s: servers with a credential (-want +got):\n%s", address, diff)
@@ -676,13 +676,13 @@ func TestReviewerNames(t *testing.T) {
 			t.Error(err)
 		}
 		if !ok {
-			p.Refused(err, hosting.ErrRejected, hosting.FieldReviewers, "is neither the mail of a user nor project/team")
+			p.Refused(err, githost.ErrRejected, githost.FieldReviewers, "is neither the mail of a user nor project/team")
 		}
 	}
 	wanted := hostingtest.Proposal()
 	wanted.Reviewers = []string{"an", "nobody", "ann"}
 	opened, err := p.repo.Open(t.Context(), wanted)
-	p.Refused(err, hosting.ErrRejected, hosting.FieldReviewers, `0 identities "nobody"`)
+	p.Refused(err, githost.ErrRejected, githost.FieldReviewers, `0 identities "nobody"`)
 	if opened == nil || strings.Join(opened.Reviewers, " ") != "ann" {
 		t.Errorf("asked: %+v", opened)
 	}
@@ -701,7 +701,7 @@ func TestNullLocations(t *testing.T) {
 	} {
 		p := newPlace(t) // with a URL of its own, since the library keeps the list by URL
 		p.Fake.Fail(http.MethodOptions, "", -1, azuredevopsfake.Failure{Status: http.StatusOK, Body: body})
-		var e *hosting.Error
+		var e *githost.Error
 		if _, err := p.repo.Read(p.Within(time.Minute), 1); !errors.As(err, &e) || e.Host == "" {
 			t.Errorf("%s: %v", name, err)
 		}

@@ -1,4 +1,4 @@
-// Package azuredevops implements [hosting.Host] for Azure DevOps: Azure DevOps Services, or a collection of an Azure
+// Package azuredevops implements [githost.Host] for Azure DevOps: Azure DevOps Services, or a collection of an Azure
 // DevOps Server.
 package azuredevops
 
@@ -18,10 +18,10 @@ import (
 	"github.com/microsoft/azure-devops-go-api/azuredevops/v7/identity"
 	"github.com/microsoft/azure-devops-go-api/azuredevops/v7/location"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting/httpapi"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/redact"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/repourl"
+	giturl "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/url"
+	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host/httpapi"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/redact"
 )
 
 // Config configures the access to the API.
@@ -31,7 +31,7 @@ type Config struct {
 	// Organizations are the only ones that get the token, in any case; none: all.
 	Organizations []string
 	// Entra returns a token of Microsoft Entra that is not the refused one. An error that wraps
-	// [hosting.ErrUnavailable] says that Entra did not answer. Nil: Token is the credential.
+	// [githost.ErrUnavailable] says that Entra did not answer. Nil: Token is the credential.
 	Entra func(ctx context.Context, refused string) (string, error)
 	// Credential names where users configure the credential, for errors.
 	Credential string
@@ -47,7 +47,7 @@ type Config struct {
 	OnRetry func(ctx context.Context, reason error, wait time.Duration)
 }
 
-// Client is a [hosting.Host]. It is safe for concurrent use.
+// Client is a [githost.Host]. It is safe for concurrent use.
 type Client struct {
 	Config
 	web  *url.URL // of the collection, without a slash at its end; nil: Azure DevOps Services
@@ -60,7 +60,7 @@ type Client struct {
 	all     map[string]*organization
 }
 
-var _ hosting.Host = (*Client)(nil)
+var _ githost.Host = (*Client)(nil)
 
 // Names that users know the host by.
 const (
@@ -140,11 +140,11 @@ func (c *Client) entraToken(ctx context.Context) (string, error) {
 	c.mu.Unlock()
 	token, err := c.Entra(ctx, refused)
 	if err != nil {
-		kind := hosting.ErrUnauthenticated
-		if errors.Is(err, hosting.ErrUnavailable) {
-			kind = hosting.ErrUnavailable
+		kind := githost.ErrUnauthenticated
+		if errors.Is(err, githost.ErrUnavailable) {
+			kind = githost.ErrUnavailable
 		}
-		return "", &hosting.Error{Op: "sign in with Microsoft Entra", Kind: kind, Cause: err}
+		return "", &githost.Error{Op: "sign in with Microsoft Entra", Kind: kind, Cause: err}
 	}
 	return token, nil
 }
@@ -154,18 +154,18 @@ func isJWT(token string) bool {
 	return strings.HasPrefix(token, "eyJ") && strings.Count(token, ".") == 2
 }
 
-// Name implements [hosting.Host].
+// Name implements [githost.Host].
 func (*Client) Name() string { return hostName }
 
-// Block implements [hosting.Host].
+// Block implements [githost.Host].
 func (*Client) Block() string { return hostBlock }
 
-// Repo implements [hosting.Host].
-func (c *Client) Repo(repoURL string) (hosting.Repo, error) {
+// Repo implements [githost.Host].
+func (c *Client) Repo(repoURL string) (githost.Repo, error) {
 	if c.web != nil {
 		return c.serverRepo(repoURL)
 	}
-	loc, err := repourl.Parse(repoURL)
+	loc, err := giturl.Parse(repoURL)
 	if err != nil {
 		return nil, err
 	}
@@ -173,25 +173,25 @@ func (c *Client) Repo(repoURL string) (hosting.Repo, error) {
 	if ok && c.others != nil && len(withoutFold([]string{at.Organization}, c.Organizations)) > 0 {
 		return c.others.Repo(repoURL)
 	}
-	if ok && loc.Scheme != repourl.SchemeHTTP {
+	if ok && loc.Scheme != giturl.SchemeHTTP {
 		base := "/" + url.PathEscape(strings.ToLower(at.Organization))
 		return &repo{
 			organization: c.organization(publicServer+base, identityServer+base), project: at.Project, name: at.Repo,
 		}, nil
 	}
 	reason := cmp.Or(loc.Host, "this machine") + " is another server"
-	if loc.IsAzure() && loc.Scheme != repourl.SchemeHTTP {
+	if loc.IsAzure() && loc.Scheme != giturl.SchemeHTTP {
 		reason = "the path of a repo is organization/project/_git/repo"
 	}
-	return nil, &hosting.Error{
+	return nil, &githost.Error{
 		Op:   "find " + loc.String() + " on the " + hostName + " server " + publicServer,
-		Kind: hosting.ErrOtherHost, Cause: errors.New(reason), Host: hostName, Block: hostBlock,
+		Kind: githost.ErrOtherHost, Cause: errors.New(reason), Host: hostName, Block: hostBlock,
 	}
 }
 
 // serverRepo returns a repo of the collection of a server.
-func (c *Client) serverRepo(repoURL string) (hosting.Repo, error) {
-	server := hosting.Server{Name: hostName, Block: hostBlock, Web: c.web}
+func (c *Client) serverRepo(repoURL string) (githost.Repo, error) {
+	server := githost.Server{Name: hostName, Block: hostBlock, Web: c.web}
 	parts, err := server.Find(repoURL, "the path of a repo is "+strings.TrimPrefix(c.web.Path, "/")+"/project/_git/repo",
 		func(parts []string) bool {
 			n := len(parts)
@@ -252,8 +252,8 @@ type repo struct {
 }
 
 var (
-	_ hosting.Repo            = (*repo)(nil)
-	_ hosting.SettingsChecker = (*repo)(nil)
+	_ githost.Repo            = (*repo)(nil)
+	_ githost.SettingsChecker = (*repo)(nil)
 )
 
 func (r *repo) String() string { return r.project + "/" + r.name }
@@ -261,7 +261,7 @@ func (r *repo) String() string { return r.project + "/" + r.name }
 // gitUser is the user name with a token: Azure accepts any.
 const gitUser = "kalypso"
 
-// GitCredential implements [hosting.Repo].
+// GitCredential implements [githost.Repo].
 func (r *repo) GitCredential(ctx context.Context) (username, password, bearer string, err error) {
 	switch c := r.client; {
 	case c.Entra != nil:
@@ -297,8 +297,8 @@ func (r *repo) MaxTitle() int { return maxTitle }
 
 func (r *repo) MaxBody() int { return maxBody }
 
-// CommitMessage implements [hosting.Repo]: Azure DevOps reads no command in it.
+// CommitMessage implements [githost.Repo]: Azure DevOps reads no command in it.
 func (r *repo) CommitMessage(message string) string { return message }
 
-// MarkerFirst implements [hosting.Repo]: Azure's lists cut descriptions.
+// MarkerFirst implements [githost.Repo]: Azure's lists cut descriptions.
 func (r *repo) MarkerFirst() bool { return true }

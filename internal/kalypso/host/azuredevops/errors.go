@@ -15,8 +15,8 @@ import (
 
 	"github.com/microsoft/azure-devops-go-api/azuredevops/v7"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting/httpapi"
+	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host/httpapi"
 )
 
 // answers is a transport that returns Azure's error answers as errors, with their texts. It notes the time of answers.
@@ -65,7 +65,7 @@ func checkLocations(body []byte) error {
 	for _, l := range list.Value {
 		if l.Id == nil || l.Area == nil || l.ResourceName == nil || l.RouteTemplate == nil || l.MinVersion == nil ||
 			l.MaxVersion == nil || l.ReleasedVersion == nil {
-			return &httpapi.Failure{Host: hostName, Kind: hosting.ErrUnavailable, Status: http.StatusOK,
+			return &httpapi.Failure{Host: hostName, Kind: githost.ErrUnavailable, Status: http.StatusOK,
 				Cause: errors.New("the server's list of its resources lacks an id, a path or a version")}
 		}
 	}
@@ -98,19 +98,19 @@ func parseError(body []byte) (s said) {
 	return s
 }
 
-// wrapError converts an error of a request to a *[hosting.Error].
+// wrapError converts an error of a request to a *[githost.Error].
 func (r *repo) wrapError(op string, err error) error {
 	if err == nil {
 		return nil
 	}
 	// By default, the answer is not Azure's, for example a proxy's page.
-	e := &hosting.Error{
-		Op: op, Kind: hosting.ErrRejected, Cause: r.client.Secrets.Error(err), Host: hostName, Block: hostBlock,
+	e := &githost.Error{
+		Op: op, Kind: githost.ErrRejected, Cause: r.client.Secrets.Error(err), Host: hostName, Block: hostBlock,
 		Credential: r.client.Credential,
 	}
 	var failed *httpapi.Failure
 	var refused *refusal
-	var ours *hosting.Error
+	var ours *githost.Error
 	var wrapped *url.Error
 	switch {
 	case errors.As(err, &ours): // of the credential
@@ -123,12 +123,12 @@ func (r *repo) wrapError(op string, err error) error {
 	case errors.As(err, &refused):
 		e.Kind, e.Status, e.Message, e.Cause = kindOf(refused.status, refused.message), refused.status, refused.message, nil
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
-		e.Kind = hosting.ErrUnavailable
+		e.Kind = githost.ErrUnavailable
 	}
 	switch c := r.client; {
-	case errors.Is(e.Kind, hosting.ErrForbidden):
+	case errors.Is(e.Kind, githost.ErrForbidden):
 		e.Permission, e.Grant = "Code (read, write, status)", grant
-	case errors.Is(e.Kind, hosting.ErrUnauthenticated) && c.Entra == nil && c.Token != "" && !isJWT(c.Token):
+	case errors.Is(e.Kind, githost.ErrUnauthenticated) && c.Entra == nil && c.Token != "" && !isJWT(c.Token):
 		e.Grant = grantScopes
 	}
 	return e
@@ -147,12 +147,12 @@ var codes = []struct {
 	code, text string // both are in the message
 	kind       error
 }{
-	{"TF401019", "", hosting.ErrNotVisible}, {"TF200016", "", hosting.ErrNotVisible},
-	{"VS800075", "", hosting.ErrNotVisible},
-	{"TF400813", "", hosting.ErrUnauthenticated}, {"TF401027", "", hosting.ErrForbidden},
-	{"TF401179", "", hosting.ErrExists},
-	{"TF401398", "", hosting.ErrBranchNotFound}, {"TF401028", "does not exist", hosting.ErrBranchNotFound},
-	{tooFast, "", hosting.ErrRateLimited},
+	{"TF401019", "", githost.ErrNotVisible}, {"TF200016", "", githost.ErrNotVisible},
+	{"VS800075", "", githost.ErrNotVisible},
+	{"TF400813", "", githost.ErrUnauthenticated}, {"TF401027", "", githost.ErrForbidden},
+	{"TF401179", "", githost.ErrExists},
+	{"TF401398", "", githost.ErrBranchNotFound}, {"TF401028", "does not exist", githost.ErrBranchNotFound},
+	{tooFast, "", githost.ErrRateLimited},
 }
 
 // kindOfCode returns the kind of error for the code in a message; nil: the message has none.
@@ -171,13 +171,13 @@ func kindOf(status int, words string) error {
 	}
 	switch status {
 	case http.StatusUnauthorized:
-		return hosting.ErrUnauthenticated
+		return githost.ErrUnauthenticated
 	case http.StatusForbidden:
-		return hosting.ErrForbidden
+		return githost.ErrForbidden
 	case http.StatusNotFound:
-		return hosting.ErrNotVisible
+		return githost.ErrNotVisible
 	}
-	return hosting.ErrRejected
+	return githost.ErrRejected
 }
 
 // notEditable is the code of a change of a pull request that was completed or abandoned.
@@ -198,16 +198,16 @@ func isSignIn(resp *http.Response) bool {
 }
 
 // rejected returns an error of our own about a field.
-func (r *repo) rejected(op string, field hosting.Field, reason error) *hosting.Error {
-	return &hosting.Error{
-		Op: op, Kind: hosting.ErrRejected, Field: field, Cause: reason, Host: hostName, Block: hostBlock,
+func (r *repo) rejected(op string, field githost.Field, reason error) *githost.Error {
+	return &githost.Error{
+		Op: op, Kind: githost.ErrRejected, Field: field, Cause: reason, Host: hostName, Block: hostBlock,
 		Credential: r.client.Credential,
 	}
 }
 
 // about sets the field of an error.
-func about(field hosting.Field, err error) error {
-	var e *hosting.Error
+func about(field githost.Field, err error) error {
+	var e *githost.Error
 	if errors.As(err, &e) {
 		e.Field = field
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/microsoft/azure-devops-go-api/azuredevops/v7/identity"
 	"github.com/microsoft/azure-devops-go-api/azuredevops/v7/location"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
 )
 
 // person is the user that the credential belongs to.
@@ -45,13 +45,13 @@ func property(of identity.Identity, name string) string {
 	return text
 }
 
-// CheckReviewers implements [hosting.Repo]: a reviewer is a user's mail or "project/team".
+// CheckReviewers implements [githost.Repo]: a reviewer is a user's mail or "project/team".
 func (r *repo) CheckReviewers(reviewers []string) error {
 	var errs []error
 	for _, name := range reviewers {
 		project, team, isTeam := strings.Cut(name, "/")
 		if isTeam && (project == "" || team == "" || strings.Contains(team, "/")) {
-			errs = append(errs, r.rejected("ask for reviews in "+r.String(), hosting.FieldReviewers,
+			errs = append(errs, r.rejected("ask for reviews in "+r.String(), githost.FieldReviewers,
 				fmt.Errorf("%q is neither the mail of a user nor project/team", name)))
 		}
 	}
@@ -97,7 +97,7 @@ func (r *repo) find(ctx context.Context, op, name string) (string, error) {
 		return i.Id == nil || len(withoutFold([]string{value}, names)) > 0
 	})
 	if len(same) != 1 {
-		return "", r.rejected(op, hosting.FieldReviewers,
+		return "", r.rejected(op, githost.FieldReviewers,
 			fmt.Errorf("%s has %d identities %q; a reviewer is the mail of a user, or project/team", hostName, len(same), name))
 	}
 	r.identities[key] = same[0].Id.String()
@@ -107,7 +107,7 @@ func (r *repo) find(ctx context.Context, op, name string) (string, error) {
 // missing returns the wanted reviewers that a pull request lacks, by name, with their ids. The name of a user may
 // differ from the mail, so the ids decide. A reviewer who cannot be found is missing, without an id.
 func (r *repo) missing(
-	ctx context.Context, op string, now hosting.PullRequest, reviewers []string,
+	ctx context.Context, op string, now githost.PullRequest, reviewers []string,
 ) (names []string, ids map[string]string, err error) {
 	unlisted := withoutFold(reviewers, now.Reviewers)
 	if len(unlisted) == 0 {
@@ -136,7 +136,7 @@ func (r *repo) missing(
 
 // syncReviewers requests the reviewers who were not requested yet. A reviewer who has voted is not requested again,
 // since that would withdraw the vote.
-func (r *repo) syncReviewers(ctx context.Context, now *hosting.PullRequest, reviewers []string) error {
+func (r *repo) syncReviewers(ctx context.Context, now *githost.PullRequest, reviewers []string) error {
 	if err := r.CheckReviewers(reviewers); err != nil {
 		return err
 	}
@@ -161,10 +161,10 @@ func (r *repo) syncReviewers(ctx context.Context, now *hosting.PullRequest, revi
 	return errors.Join(errs...)
 }
 
-// Unasked implements [hosting.Repo]. Azure keeps reviewers who voted in the list.
-func (r *repo) Unasked(ctx context.Context, now hosting.PullRequest, reviewers []string) ([]string, error) {
+// Unasked implements [githost.Repo]. Azure keeps reviewers who voted in the list.
+func (r *repo) Unasked(ctx context.Context, now githost.PullRequest, reviewers []string) ([]string, error) {
 	names, _, err := r.missing(ctx, r.op("read the reviewers of", now.Number), now, reviewers)
-	if errors.Is(err, hosting.ErrRejected) { // a reviewer who cannot be found was not requested
+	if errors.Is(err, githost.ErrRejected) { // a reviewer who cannot be found was not requested
 		err = nil
 	}
 	return names, err

@@ -13,51 +13,51 @@ import (
 	"github.com/microsoft/azure-devops-go-api/azuredevops/v7/policy"
 	"github.com/microsoft/azure-devops-go-api/azuredevops/v7/webapi"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting/httpapi"
+	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host/httpapi"
 )
 
 // strategies are Azure's names of the merge methods.
-var strategies = map[hosting.MergeMethod]git.GitPullRequestMergeStrategy{
-	hosting.Merge:  git.GitPullRequestMergeStrategyValues.NoFastForward,
-	hosting.Squash: git.GitPullRequestMergeStrategyValues.Squash,
-	hosting.Rebase: git.GitPullRequestMergeStrategyValues.Rebase,
+var strategies = map[githost.MergeMethod]git.GitPullRequestMergeStrategy{
+	githost.Merge:  git.GitPullRequestMergeStrategyValues.NoFastForward,
+	githost.Squash: git.GitPullRequestMergeStrategyValues.Squash,
+	githost.Rebase: git.GitPullRequestMergeStrategyValues.Rebase,
 }
 
 // noIdentity is the identity that disables auto-complete.
 const noIdentity = "00000000-0000-0000-0000-000000000000"
 
-// CheckAutoMerge implements [hosting.Repo].
-func (r *repo) CheckAutoMerge(method hosting.MergeMethod) error {
+// CheckAutoMerge implements [githost.Repo].
+func (r *repo) CheckAutoMerge(method githost.MergeMethod) error {
 	if method == "" || strategies[method] != "" {
 		return nil
 	}
-	return r.rejected("enable auto-merge in "+r.String(), hosting.FieldAutoMerge,
+	return r.rejected("enable auto-merge in "+r.String(), githost.FieldAutoMerge,
 		fmt.Errorf("%s can't merge by %q", hostName, method))
 }
 
 // autoMerge returns the method of auto-complete; "": it is off.
-func autoMerge(p *git.GitPullRequest) hosting.MergeMethod {
+func autoMerge(p *git.GitPullRequest) githost.MergeMethod {
 	if by := deref(deref(p.AutoCompleteSetBy).Id); by == "" || by == noIdentity ||
 		deref(p.Status) != git.PullRequestStatusValues.Active {
 		return ""
 	}
 	options := deref(p.CompletionOptions)
 	if options.MergeStrategy == nil { // set by a client that only knows squashes
-		return map[bool]hosting.MergeMethod{false: hosting.Merge, true: hosting.Squash}[deref(options.SquashMerge)]
+		return map[bool]githost.MergeMethod{false: githost.Merge, true: githost.Squash}[deref(options.SquashMerge)]
 	}
 	for method, strategy := range strategies {
 		if strategy == *options.MergeStrategy {
 			return method
 		}
 	}
-	return hosting.UnknownMethod
+	return githost.UnknownMethod
 }
 
 // MergeWhenReady sets auto-complete. It never completes by itself, and bypasses no policy.
 func (r *repo) MergeWhenReady(
-	ctx context.Context, now hosting.PullRequest, method hosting.MergeMethod,
-) (*hosting.PullRequest, error) {
+	ctx context.Context, now githost.PullRequest, method githost.MergeMethod,
+) (*githost.PullRequest, error) {
 	switch {
 	case now.AutoMerge == method:
 		return &now, nil
@@ -66,17 +66,17 @@ func (r *repo) MergeWhenReady(
 			AutoCompleteSetBy: &webapi.IdentityRef{Id: new(noIdentity)},
 		})
 		if err != nil {
-			return nil, about(hosting.FieldAutoMerge, err)
+			return nil, about(githost.FieldAutoMerge, err)
 		}
 		return r.convert(off), nil
 	}
 	merging, err := r.autoComplete(ctx, r.op("enable auto-merge of", now.Number), now, method)
-	return merging, about(hosting.FieldAutoMerge, err)
+	return merging, about(githost.FieldAutoMerge, err)
 }
 
 func (r *repo) autoComplete(
-	ctx context.Context, op string, now hosting.PullRequest, method hosting.MergeMethod,
-) (*hosting.PullRequest, error) {
+	ctx context.Context, op string, now githost.PullRequest, method githost.MergeMethod,
+) (*githost.PullRequest, error) {
 	if err := r.CheckAutoMerge(method); err != nil {
 		return nil, err
 	}
@@ -112,33 +112,33 @@ func (r *repo) autoComplete(
 
 // awaitHead waits until Azure shows the head of an open pull request as it was read: Azure's request to merge names no
 // commit, and Azure shows a push late. The branch shows it at once.
-func (r *repo) awaitHead(ctx context.Context, op string, now hosting.PullRequest) error {
+func (r *repo) awaitHead(ctx context.Context, op string, now githost.PullRequest) error {
 	for attempt := 1; ; attempt++ {
 		stored, err := r.read(ctx, op, now.Number)
 		if err != nil {
 			return err
 		}
 		read := r.convert(stored)
-		if read.State == hosting.Open && read.HeadCommit == now.HeadCommit {
+		if read.State == githost.Open && read.HeadCommit == now.HeadCommit {
 			return nil
 		}
 		head := ""
-		if read.State == hosting.Open {
+		if read.State == githost.Open {
 			if head, err = r.branchHead(ctx, op, now.Branch); err != nil {
 				return err
 			}
 		}
 		if head != now.HeadCommit {
-			return r.rejected(op, hosting.FieldAutoMerge, fmt.Errorf(
+			return r.rejected(op, githost.FieldAutoMerge, fmt.Errorf(
 				"it is %s at %s; when it was read, it was open at %s", read.State, cmp.Or(head, read.HeadCommit), now.HeadCommit))
 		}
 		wait := httpapi.Backoff(attempt)
 		deadline, limited := ctx.Deadline()
 		late := limited && r.client.Clock.Now().Add(wait).After(deadline)
 		if late || r.client.Clock.Sleep(ctx, wait) != nil {
-			e := r.rejected(op, hosting.FieldAutoMerge, fmt.Errorf("%s shows commit %s, and branch %s is at %s", hostName,
+			e := r.rejected(op, githost.FieldAutoMerge, fmt.Errorf("%s shows commit %s, and branch %s is at %s", hostName,
 				read.HeadCommit, now.Branch, head))
-			e.Kind = hosting.ErrBranchNotFound
+			e.Kind = githost.ErrBranchNotFound
 			return e
 		}
 	}
@@ -166,19 +166,19 @@ const mergeWait = time.Minute
 // awaitMerge waits until Azure has merged, or until it is known that the pull request waits for policies.
 func (r *repo) awaitMerge(
 	ctx context.Context, op string, p *git.GitPullRequest, waits bool,
-) (*hosting.PullRequest, error) {
+) (*githost.PullRequest, error) {
 	until := r.client.Clock.Now().Add(mergeWait)
 	for attempt := 1; ; attempt++ {
 		now := r.convert(p)
 		values, state := git.PullRequestAsyncStatusValues, deref(p.MergeStatus)
 		pending := state == values.Queued || state == values.NotSet || state == ""
 		switch {
-		case now.State == hosting.Merged:
+		case now.State == githost.Merged:
 			return now, nil
-		case now.State == hosting.Closed:
-			return nil, r.rejected(op, hosting.FieldAutoMerge, errors.New("the pull request is closed"))
+		case now.State == githost.Closed:
+			return nil, r.rejected(op, githost.FieldAutoMerge, errors.New("the pull request is closed"))
 		case state == values.Conflicts, state == values.RejectedByPolicy, state == values.Failure:
-			return nil, r.rejected(op, hosting.FieldAutoMerge, errors.New(
+			return nil, r.rejected(op, githost.FieldAutoMerge, errors.New(
 				strings.TrimSpace(fmt.Sprintf("its merge status is %q %s", state, deref(p.MergeFailureMessage)))))
 		case waits && !pending, now.Draft, !r.client.Clock.Now().Before(until):
 			return now, nil
@@ -246,7 +246,7 @@ const limitsStrategies = "fa4e907d-c16b-4a4c-9dfa-4916e5d171ab"
 // checkStrategy returns an error if a required policy of a branch forbids the strategy of a merge method: auto-complete
 // would wait for ever.
 func (r *repo) checkStrategy(
-	op string, policies []policy.PolicyConfiguration, branch string, method hosting.MergeMethod,
+	op string, policies []policy.PolicyConfiguration, branch string, method githost.MergeMethod,
 ) error {
 	for _, p := range policies {
 		id := deref(p.Type).Id
@@ -254,7 +254,7 @@ func (r *repo) checkStrategy(
 			continue
 		}
 		if allowed := allowedMethods(p.Settings); !slices.Contains(allowed, method) {
-			return r.rejected(op, hosting.FieldAutoMerge, fmt.Errorf(
+			return r.rejected(op, githost.FieldAutoMerge, fmt.Errorf(
 				"a policy of branch %s does not allow the merge method %q; of ours, it allows %q", branch, method, allowed))
 		}
 	}
@@ -263,23 +263,23 @@ func (r *repo) checkStrategy(
 
 // allowedMethods returns the merge methods that the settings of a policy allow. Those of old policies only choose
 // between squash and merge.
-func allowedMethods(settings any) []hosting.MergeMethod {
+func allowedMethods(settings any) []githost.MergeMethod {
 	of, _ := settings.(map[string]any)
-	allowed := map[hosting.MergeMethod]any{
-		hosting.Merge: of["allowNoFastForward"], hosting.Squash: of["allowSquash"], hosting.Rebase: of["allowRebase"],
+	allowed := map[githost.MergeMethod]any{
+		githost.Merge: of["allowNoFastForward"], githost.Squash: of["allowSquash"], githost.Rebase: of["allowRebase"],
 	}
 	if squash, old := of["useSquashMerge"].(bool); old && of["allowSquash"] == nil {
-		allowed[hosting.Merge], allowed[hosting.Squash] = !squash, squash
+		allowed[githost.Merge], allowed[githost.Squash] = !squash, squash
 	}
-	return slices.DeleteFunc(slices.Clone(hosting.MergeMethods), func(method hosting.MergeMethod) bool {
+	return slices.DeleteFunc(slices.Clone(githost.MergeMethods), func(method githost.MergeMethod) bool {
 		return allowed[method] != true
 	})
 }
 
-// CheckSettings implements [hosting.SettingsChecker]: for the policies of the target branch, and for reviewers with
+// CheckSettings implements [githost.SettingsChecker]: for the policies of the target branch, and for reviewers with
 // none or several identities.
 func (r *repo) CheckSettings(
-	ctx context.Context, target string, method hosting.MergeMethod, reviewers []string,
+	ctx context.Context, target string, method githost.MergeMethod, reviewers []string,
 ) (errs []error) {
 	if method != "" {
 		op := "enable auto-merge in " + r.String()
@@ -291,8 +291,8 @@ func (r *repo) CheckSettings(
 	}
 	for _, name := range reviewers {
 		_, err := r.find(ctx, "ask for reviews in "+r.String(), name)
-		var e *hosting.Error
-		if errors.As(err, &e) && e.Field == hosting.FieldReviewers {
+		var e *githost.Error
+		if errors.As(err, &e) && e.Field == githost.FieldReviewers {
 			errs = append(errs, err)
 		}
 	}

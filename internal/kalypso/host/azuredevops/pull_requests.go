@@ -12,7 +12,7 @@ import (
 	"github.com/microsoft/azure-devops-go-api/azuredevops/v7/core"
 	"github.com/microsoft/azure-devops-go-api/azuredevops/v7/git"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
 )
 
 const (
@@ -26,8 +26,8 @@ const (
 	branchPrefix = "refs/heads/"
 )
 
-// Find implements [hosting.Repo]. It lists the open pull requests, then the newest of all.
-func (r *repo) Find(ctx context.Context, q hosting.Query) (*hosting.PullRequest, error) {
+// Find implements [githost.Repo]. It lists the open pull requests, then the newest of all.
+func (r *repo) Find(ctx context.Context, q githost.Query) (*githost.PullRequest, error) {
 	op := "find the pull request of branch " + q.Branch + " in " + r.String()
 	for _, status := range []git.PullRequestStatus{git.PullRequestStatusValues.Active, git.PullRequestStatusValues.All} {
 		if q.Open && status == git.PullRequestStatusValues.All {
@@ -43,8 +43,8 @@ func (r *repo) Find(ctx context.Context, q hosting.Query) (*hosting.PullRequest,
 
 // search returns the newest pull request with a status that matches the query, or nil. Those of forks do not match.
 func (r *repo) search(
-	ctx context.Context, op string, q hosting.Query, status git.PullRequestStatus,
-) (*hosting.PullRequest, error) {
+	ctx context.Context, op string, q githost.Query, status git.PullRequestStatus,
+) (*githost.PullRequest, error) {
 	criteria := git.GitPullRequestSearchCriteria{Status: &status, TargetRefName: new(branchPrefix + q.Target)}
 	if q.Branch != "" {
 		criteria.SourceRefName = new(branchPrefix + q.Branch)
@@ -59,7 +59,7 @@ func (r *repo) search(
 	singles := 0
 	for _, p := range *all {
 		body := deref(p.Description)
-		has := q.Marker == "" || hosting.HasMarker(body, q.Marker)
+		has := q.Marker == "" || githost.HasMarker(body, q.Marker)
 		cut := len(utf16.Encode([]rune(body))) >= listedBody
 		if p.ForkSource != nil || !has && (!cut || singles == maxSingles) {
 			continue
@@ -72,7 +72,7 @@ func (r *repo) search(
 		if err != nil {
 			return nil, err
 		}
-		if has || hosting.HasMarker(deref(one.Description), q.Marker) {
+		if has || githost.HasMarker(deref(one.Description), q.Marker) {
 			one.Labels = p.Labels // a single answer has none
 			return r.convert(one), nil
 		}
@@ -80,8 +80,8 @@ func (r *repo) search(
 	return nil, nil //nolint:nilnil // nil means none
 }
 
-// Read implements [hosting.Repo].
-func (r *repo) Read(ctx context.Context, number int) (*hosting.PullRequest, error) {
+// Read implements [githost.Repo].
+func (r *repo) Read(ctx context.Context, number int) (*githost.PullRequest, error) {
 	op := r.op("read", number)
 	p, err := r.read(ctx, op, number)
 	if err == nil {
@@ -112,8 +112,8 @@ func (r *repo) op(what string, number int) string {
 	return fmt.Sprintf("%s pull request %d of %s", what, number, r)
 }
 
-// Open implements [hosting.Repo].
-func (r *repo) Open(ctx context.Context, p hosting.PullRequestContent) (*hosting.PullRequest, error) {
+// Open implements [githost.Repo].
+func (r *repo) Open(ctx context.Context, p githost.PullRequestContent) (*githost.PullRequest, error) {
 	op := fmt.Sprintf("open a pull request from %s to %s in %s", p.Branch, p.Target, r)
 	labels := []core.WebApiTagDefinition{}
 	for _, name := range p.Labels {
@@ -127,7 +127,7 @@ func (r *repo) Open(ctx context.Context, p hosting.PullRequestContent) (*hosting
 	})
 	if err != nil {
 		err = r.wrapError(op, err)
-		if errors.Is(err, hosting.ErrExists) {
+		if errors.Is(err, githost.ErrExists) {
 			if found := r.findOpened(ctx, p); found != nil {
 				return r.syncMetadata(ctx, *found, p)
 			}
@@ -138,7 +138,7 @@ func (r *repo) Open(ctx context.Context, p hosting.PullRequestContent) (*hosting
 	if len(p.Labels) > 0 { // Azure may have kept them
 		stored, err := r.labels(ctx, op, now.Number)
 		if err != nil {
-			return now, about(hosting.FieldLabels, err)
+			return now, about(githost.FieldLabels, err)
 		}
 		now.Labels = labelNames(stored)
 	}
@@ -147,18 +147,18 @@ func (r *repo) Open(ctx context.Context, p hosting.PullRequestContent) (*hosting
 
 // findOpened returns the pull request that an earlier attempt opened but whose answer was lost: its title and body
 // equal the proposal's.
-func (r *repo) findOpened(ctx context.Context, p hosting.PullRequestContent) *hosting.PullRequest {
-	found, err := r.Find(ctx, hosting.Query{Branch: p.Branch, Target: p.Target, Open: true})
+func (r *repo) findOpened(ctx context.Context, p githost.PullRequestContent) *githost.PullRequest {
+	found, err := r.Find(ctx, githost.Query{Branch: p.Branch, Target: p.Target, Open: true})
 	if err != nil || found == nil || found.Title != p.Title || found.Body != p.Body {
 		return nil
 	}
 	return found
 }
 
-// Edit implements [hosting.Repo].
+// Edit implements [githost.Repo].
 func (r *repo) Edit(
-	ctx context.Context, now hosting.PullRequest, p hosting.PullRequestContent,
-) (*hosting.PullRequest, error) {
+	ctx context.Context, now githost.PullRequest, p githost.PullRequestContent,
+) (*githost.PullRequest, error) {
 	change, differs := git.GitPullRequest{}, false
 	if now.Title != p.Title {
 		change.Title, differs = &p.Title, true
@@ -175,7 +175,7 @@ func (r *repo) Edit(
 			return nil, err
 		}
 		labels := now.Labels // the answer may have none
-		if now = *r.convert(edited); now.State != hosting.Open {
+		if now = *r.convert(edited); now.State != githost.Open {
 			return &now, nil
 		}
 		now.Labels = labels
@@ -192,7 +192,7 @@ func (r *repo) update(
 		RepositoryId: &r.name, Project: &r.project, PullRequestId: &number, GitPullRequestToUpdate: &change,
 	})
 	err = r.wrapError(op, err)
-	var e *hosting.Error
+	var e *githost.Error
 	if errors.As(err, &e) && strings.Contains(e.Message, notEditable) {
 		now, failed := r.read(ctx, op, number)
 		if failed != nil || deref(now.Status) != git.PullRequestStatusValues.Active {
@@ -204,10 +204,10 @@ func (r *repo) update(
 
 // syncMetadata sets labels and reviewers. An error does not stop the rest.
 func (r *repo) syncMetadata(
-	ctx context.Context, now hosting.PullRequest, p hosting.PullRequestContent,
-) (*hosting.PullRequest, error) {
-	return &now, errors.Join(about(hosting.FieldLabels, r.syncLabels(ctx, &now, p)),
-		about(hosting.FieldReviewers, r.syncReviewers(ctx, &now, p.Reviewers)))
+	ctx context.Context, now githost.PullRequest, p githost.PullRequestContent,
+) (*githost.PullRequest, error) {
+	return &now, errors.Join(about(githost.FieldLabels, r.syncLabels(ctx, &now, p)),
+		about(githost.FieldReviewers, r.syncReviewers(ctx, &now, p.Reviewers)))
 }
 
 // CheckLabels allows any labels. It contacts no server.
@@ -225,7 +225,7 @@ func withoutFold(names, others []string) []string {
 }
 
 // syncLabels adds and removes labels of a pull request. Azure creates those that it does not know.
-func (r *repo) syncLabels(ctx context.Context, now *hosting.PullRequest, p hosting.PullRequestContent) error {
+func (r *repo) syncLabels(ctx context.Context, now *githost.PullRequest, p githost.PullRequestContent) error {
 	op := r.op("label", now.Number)
 	for _, name := range withoutFold(p.Labels, now.Labels) {
 		_, err := r.git.CreatePullRequestLabel(ctx, git.CreatePullRequestLabelArgs{
@@ -260,14 +260,14 @@ func (r *repo) syncLabels(ctx context.Context, now *hosting.PullRequest, p hosti
 	return nil
 }
 
-// Close implements [hosting.Repo].
-func (r *repo) Close(ctx context.Context, number int) (*hosting.PullRequest, error) {
+// Close implements [githost.Repo].
+func (r *repo) Close(ctx context.Context, number int) (*githost.PullRequest, error) {
 	op := r.op("close", number)
 	stored, err := r.read(ctx, op, number)
 	if err != nil {
 		return nil, err
 	}
-	if now := r.convert(stored); now.State != hosting.Open {
+	if now := r.convert(stored); now.State != githost.Open {
 		return now, nil
 	}
 	abandoned := git.PullRequestStatusValues.Abandoned
@@ -279,19 +279,19 @@ func (r *repo) Close(ctx context.Context, number int) (*hosting.PullRequest, err
 }
 
 // convert converts a pull request.
-func (r *repo) convert(p *git.GitPullRequest) *hosting.PullRequest {
+func (r *repo) convert(p *git.GitPullRequest) *githost.PullRequest {
 	number := deref(p.PullRequestId)
-	c := &hosting.PullRequest{
-		Number: number, URL: r.page("pullrequest/" + strconv.Itoa(number)), State: hosting.Open, Title: deref(p.Title),
+	c := &githost.PullRequest{
+		Number: number, URL: r.page("pullrequest/" + strconv.Itoa(number)), State: githost.Open, Title: deref(p.Title),
 		Body: deref(p.Description), Branch: strings.TrimPrefix(deref(p.SourceRefName), branchPrefix),
 		Target:     strings.TrimPrefix(deref(p.TargetRefName), branchPrefix),
 		HeadCommit: deref(deref(p.LastMergeSourceCommit).CommitId), Draft: deref(p.IsDraft), AutoMerge: autoMerge(p),
 	}
 	switch deref(p.Status) {
 	case git.PullRequestStatusValues.Abandoned:
-		c.State = hosting.Closed
+		c.State = githost.Closed
 	case git.PullRequestStatusValues.Completed: // before, the merge commit is that of a test
-		c.State, c.MergeCommit = hosting.Merged, deref(deref(p.LastMergeCommit).CommitId)
+		c.State, c.MergeCommit = githost.Merged, deref(deref(p.LastMergeCommit).CommitId)
 	}
 	c.Labels = labelNames(p.Labels)
 	for _, v := range deref(p.Reviewers) {

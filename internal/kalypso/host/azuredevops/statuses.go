@@ -12,25 +12,25 @@ import (
 
 	"github.com/microsoft/azure-devops-go-api/azuredevops/v7/git"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/parallel"
+	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/system/parallel"
 )
 
-// states are Azure's names of the states. It has more, which are [hosting.Errored] or [hosting.Pending].
-var states = map[hosting.StatusState]git.GitStatusState{
-	hosting.Success: "succeeded", hosting.Pending: "pending", hosting.Failure: "failed", hosting.Errored: "error",
+// states are Azure's names of the states. It has more, which are [githost.Errored] or [githost.Pending].
+var states = map[githost.StatusState]git.GitStatusState{
+	githost.Success: "succeeded", githost.Pending: "pending", githost.Failure: "failed", githost.Errored: "error",
 }
 
-func stateOf(state git.GitStatusState) hosting.StatusState {
+func stateOf(state git.GitStatusState) githost.StatusState {
 	for ours, theirs := range states {
 		if state == theirs {
 			return ours
 		}
 	}
 	if state == "notSet" {
-		return hosting.Pending
+		return githost.Pending
 	}
-	return hosting.Errored // notApplicable, partiallySucceeded
+	return githost.Errored // notApplicable, partiallySucceeded
 }
 
 // contextOf returns Azure's context: the last slash divides genre and name.
@@ -42,9 +42,9 @@ func contextOf(context string) *git.GitStatusContext {
 	return &git.GitStatusContext{Genre: new(context[:i]), Name: new(context[i+1:])}
 }
 
-func convertStatus(s git.GitStatus, seen time.Time) hosting.Status {
+func convertStatus(s git.GitStatus, seen time.Time) githost.Status {
 	name := deref(s.Context)
-	c := hosting.Status{
+	c := githost.Status{
 		Context: strings.TrimPrefix(deref(name.Genre)+"/"+deref(name.Name), "/"), State: stateOf(deref(s.State)),
 		Description: deref(s.Description), TargetURL: deref(s.TargetUrl), SeenAt: seen,
 		Creator: deref(deref(s.CreatedBy).UniqueName),
@@ -55,8 +55,8 @@ func convertStatus(s git.GitStatus, seen time.Time) hosting.Status {
 	return c
 }
 
-// SetStatus implements [hosting.Repo].
-func (r *repo) SetStatus(ctx context.Context, commit string, s hosting.Status) (hosting.Status, error) {
+// SetStatus implements [githost.Repo].
+func (r *repo) SetStatus(ctx context.Context, commit string, s githost.Status) (githost.Status, error) {
 	op := "set status " + s.Context + " of commit " + commit + " in " + r.String()
 	state := states[s.State]
 	ctx, seen := noting(ctx)
@@ -66,7 +66,7 @@ func (r *repo) SetStatus(ctx context.Context, commit string, s hosting.Status) (
 		},
 	})
 	if err != nil {
-		return hosting.Status{}, r.commitError(op, err)
+		return githost.Status{}, r.commitError(op, err)
 	}
 	return convertStatus(*created, *seen), nil
 }
@@ -74,15 +74,15 @@ func (r *repo) SetStatus(ctx context.Context, commit string, s hosting.Status) (
 // commitError wraps an error of a request for a commit. Of a repo that is not visible, the message has a code.
 func (r *repo) commitError(op string, err error) error {
 	err = r.wrapError(op, err)
-	var e *hosting.Error
+	var e *githost.Error
 	if errors.As(err, &e) && e.Status == http.StatusNotFound && kindOfCode(e.Message) == nil {
-		e.Kind = hosting.ErrCommitNotFound
+		e.Kind = githost.ErrCommitNotFound
 	}
 	return err
 }
 
-// SameStatus implements [hosting.Repo].
-func (r *repo) SameStatus(want, have hosting.Status) bool { return hosting.EqualStatus(want, have) }
+// SameStatus implements [githost.Repo].
+func (r *repo) SameStatus(want, have githost.Status) bool { return githost.EqualStatus(want, have) }
 
 // The statuses of a commit that are read: pages, and their size.
 const (
@@ -93,7 +93,7 @@ const (
 // statuses reads the statuses of a commit, newest first: all of them, or the latest of each context.
 func (r *repo) statuses(
 	ctx context.Context, op, commit string, latest bool,
-) (all []hosting.Status, more bool, err error) {
+) (all []githost.Status, more bool, err error) {
 	ctx, seen := noting(ctx)
 	var read []git.GitStatus
 	for page := range statusPages {
@@ -117,8 +117,8 @@ func (r *repo) statuses(
 	return all, more, nil
 }
 
-// Status implements [hosting.Repo].
-func (r *repo) Status(ctx context.Context, commit, name string) (*hosting.Status, error) {
+// Status implements [githost.Repo].
+func (r *repo) Status(ctx context.Context, commit, name string) (*githost.Status, error) {
 	op := "read status " + name + " of commit " + commit + " in " + r.String()
 	all, _, err := r.statuses(ctx, op, commit, true)
 	for _, s := range all {
@@ -129,22 +129,22 @@ func (r *repo) Status(ctx context.Context, commit, name string) (*hosting.Status
 	return nil, err
 }
 
-// StatusHistory implements [hosting.Repo].
-func (r *repo) StatusHistory(ctx context.Context, commit string) (all []hosting.Status, more bool, err error) {
+// StatusHistory implements [githost.Repo].
+func (r *repo) StatusHistory(ctx context.Context, commit string) (all []githost.Status, more bool, err error) {
 	return r.statuses(ctx, "read the statuses of commit "+commit+" in "+r.String(), commit, false)
 }
 
 // readers bounds the requests at the same time.
 const readers = 8
 
-// LatestStatuses implements [hosting.Repo] with one request for each commit.
-func (r *repo) LatestStatuses(ctx context.Context, commits, names []string) (*hosting.Statuses, error) {
+// LatestStatuses implements [githost.Repo] with one request for each commit.
+func (r *repo) LatestStatuses(ctx context.Context, commits, names []string) (*githost.Statuses, error) {
 	op := fmt.Sprintf("read the statuses of %d commits in %s", len(commits), r)
 	me, err := r.myself(ctx, op)
 	if err != nil {
 		return nil, err
 	}
-	got := &hosting.Statuses{ByCommit: map[string][]hosting.Status{}, Unread: map[string]string{}, Viewer: me.name}
+	got := &githost.Statuses{ByCommit: map[string][]githost.Status{}, Unread: map[string]string{}, Viewer: me.name}
 	var mu sync.Mutex
 	errs := make([]error, len(commits))
 	parallel.Limited(len(commits), readers, func(i int) {
@@ -153,7 +153,7 @@ func (r *repo) LatestStatuses(ctx context.Context, commits, names []string) (*ho
 		mu.Lock()
 		defer mu.Unlock()
 		switch {
-		case errors.Is(err, hosting.ErrCommitNotFound):
+		case errors.Is(err, githost.ErrCommitNotFound):
 		case err != nil:
 			errs[i] = err
 		default:
@@ -176,7 +176,7 @@ func (r *repo) LatestStatuses(ctx context.Context, commits, names []string) (*ho
 // that are not read.
 func (r *repo) latest(
 	ctx context.Context, op, commit string, names []string,
-) (latest []hosting.Status, more bool, err error) {
+) (latest []githost.Status, more bool, err error) {
 	all, more, err := r.statuses(ctx, op, commit, true)
 	var found []string
 	for _, s := range all {

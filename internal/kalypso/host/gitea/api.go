@@ -15,8 +15,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting/httpapi"
+	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host/httpapi"
 )
 
 // call sends a request for a path below the repo, and decodes its answer unless into is nil.
@@ -24,7 +24,7 @@ func (r *repo) call(ctx context.Context, op, method, path string, body, into any
 	return r.client.call(ctx, op, method, "/repos/"+r.owner+"/"+r.name+path, body, into)
 }
 
-// call sends a request to the API. It returns the headers of the answer, or a *[hosting.Error].
+// call sends a request to the API. It returns the headers of the answer, or a *[githost.Error].
 func (c *Client) call(ctx context.Context, op, method, path string, body, into any) (http.Header, error) {
 	data, err := encode(body)
 	if err != nil {
@@ -76,8 +76,8 @@ func (c *Client) failed(op string, err error) error {
 		return nil
 	}
 	// By default, the answer is not Gitea's, for example a proxy's page.
-	e := &hosting.Error{
-		Op: op, Kind: hosting.ErrRejected, Cause: c.Secrets.Error(err), Host: hostName, Block: hostBlock,
+	e := &githost.Error{
+		Op: op, Kind: githost.ErrRejected, Cause: c.Secrets.Error(err), Host: hostName, Block: hostBlock,
 		Credential: c.Credential,
 	}
 	var failed *httpapi.Failure
@@ -93,11 +93,11 @@ func (c *Client) failed(op string, err error) error {
 
 // refused returns the error of an error answer.
 func (c *Client) refused(op string, status int, words string) error {
-	e := &hosting.Error{
+	e := &githost.Error{
 		Op: op, Kind: kindOf(status, words), Status: status, Message: words, Host: hostName, Block: hostBlock,
 		Credential: c.Credential,
 	}
-	if errors.Is(e.Kind, hosting.ErrForbidden) {
+	if errors.Is(e.Kind, githost.ErrForbidden) {
 		e.Grant = grant
 	}
 	return e
@@ -129,22 +129,22 @@ const (
 func kindOf(status int, words string) error {
 	switch {
 	case status == http.StatusUnauthorized:
-		return hosting.ErrUnauthenticated
+		return githost.ErrUnauthenticated
 	case status == http.StatusForbidden, strings.Contains(words, saysNoRight):
-		return hosting.ErrForbidden
+		return githost.ErrForbidden
 	case status == http.StatusNotFound:
-		return hosting.ErrNotVisible
+		return githost.ErrNotVisible
 	case strings.Contains(words, saysExists):
-		return hosting.ErrExists
+		return githost.ErrExists
 	}
-	return hosting.ErrRejected
+	return githost.ErrRejected
 }
 
 // as returns an error with another kind, if it is of a kind and the repo is visible: Gitea gives the same answer for an
 // absent repo and for an absent part of a repo.
 func (r *repo) as(ctx context.Context, other error, err error) error {
-	var e *hosting.Error
-	if !errors.Is(err, hosting.ErrNotVisible) || !errors.As(err, &e) {
+	var e *githost.Error
+	if !errors.Is(err, githost.ErrNotVisible) || !errors.As(err, &e) {
 		return err
 	}
 	if _, hidden := r.settings(ctx, e.Op); hidden != nil {
@@ -155,8 +155,8 @@ func (r *repo) as(ctx context.Context, other error, err error) error {
 }
 
 // about sets the field of an error.
-func about(field hosting.Field, err error) error {
-	var e *hosting.Error
+func about(field githost.Field, err error) error {
+	var e *githost.Error
 	if errors.As(err, &e) {
 		e.Field = field
 	}

@@ -1,4 +1,4 @@
-// Package gitea implements [hosting.Host] for a Gitea server. Forgejo has the same API and is meant to work; it is not
+// Package gitea implements [githost.Host] for a Gitea server. Forgejo has the same API and is meant to work; it is not
 // tested.
 package gitea
 
@@ -12,9 +12,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting/httpapi"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/redact"
+	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host/httpapi"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/redact"
 )
 
 // Config configures the access to the API.
@@ -34,7 +34,7 @@ type Config struct {
 	OnRetry func(ctx context.Context, reason error, wait time.Duration)
 }
 
-// Client is a [hosting.Host]. It is safe for concurrent use.
+// Client is a [githost.Host]. It is safe for concurrent use.
 type Client struct {
 	Config
 	http *http.Client
@@ -46,7 +46,7 @@ type Client struct {
 	user     string // that the token belongs to; "": not read yet
 }
 
-var _ hosting.Host = (*Client)(nil)
+var _ githost.Host = (*Client)(nil)
 
 // New returns a client. It contacts no server.
 func New(c Config) (*Client, error) {
@@ -87,18 +87,18 @@ const (
 	hostBlock = "gitea"
 )
 
-// Name implements [hosting.Host].
+// Name implements [githost.Host].
 func (*Client) Name() string { return hostName }
 
-// Block implements [hosting.Host].
+// Block implements [githost.Host].
 func (*Client) Block() string { return hostBlock }
 
 // name matches valid names of owners and repos.
 var name = regexp.MustCompile(`^[A-Za-z0-9_.-]+$`)
 
-// Repo implements [hosting.Host].
-func (c *Client) Repo(repoURL string) (hosting.Repo, error) {
-	server := hosting.Server{
+// Repo implements [githost.Host].
+func (c *Client) Repo(repoURL string) (githost.Repo, error) {
+	server := githost.Server{
 		Name: hostName, Block: hostBlock, Web: c.web, SSH: []string{strings.ToLower(c.web.Hostname())},
 	}
 	parts, err := server.Find(repoURL, "the path of a Gitea repo is "+strings.TrimPrefix(c.web.Path+"/owner/name", "/"),
@@ -130,14 +130,14 @@ type repo struct {
 	owner, name string
 }
 
-var _ hosting.Repo = (*repo)(nil)
+var _ githost.Repo = (*repo)(nil)
 
 func (r *repo) String() string { return r.owner + "/" + r.name }
 
 // gitUser is the user name with a token: Gitea accepts any.
 const gitUser = "kalypso"
 
-// GitCredential implements [hosting.Repo].
+// GitCredential implements [githost.Repo].
 func (r *repo) GitCredential(context.Context) (username, password, bearer string, err error) {
 	if r.client.Token == "" {
 		return "", "", "", nil
@@ -166,8 +166,8 @@ func (r *repo) MaxTitle() int { return maxTitle }
 
 func (r *repo) MaxBody() int { return maxBody }
 
-// CommitMessage implements [hosting.Repo]: Gitea reads no command in it.
+// CommitMessage implements [githost.Repo]: Gitea reads no command in it.
 func (r *repo) CommitMessage(message string) string { return message }
 
-// MarkerFirst implements [hosting.Repo]: Gitea's lists contain whole descriptions.
+// MarkerFirst implements [githost.Repo]: Gitea's lists contain whole descriptions.
 func (r *repo) MarkerFirst() bool { return false }

@@ -14,11 +14,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting/gitea"
-	server "github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitea"
+	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host/gitea"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hostingtest"
+	server "github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/gitea"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostingtest"
 )
 
 // place is a repo with a commit on main, and one more on change.
@@ -26,7 +26,7 @@ type place struct {
 	hostingtest.Test
 	on    *server.Repo
 	clock *hostingtest.Clock
-	repo  hosting.Repo
+	repo  githost.Repo
 	local string // a bare repo, from which branches are pushed
 }
 
@@ -61,7 +61,7 @@ func (p *place) push(branch, file, content string) string {
 	return commit
 }
 
-func (p *place) as(c gitea.Config) hosting.Repo {
+func (p *place) as(c gitea.Config) githost.Repo {
 	p.Helper()
 	if c.BaseURL == "" {
 		c.BaseURL = server.Shared(p).URL
@@ -78,15 +78,15 @@ func (p *place) as(c gitea.Config) hosting.Repo {
 	return repo
 }
 
-func (p *place) open() hosting.PullRequest {
+func (p *place) open() githost.PullRequest {
 	p.Helper()
 	return p.Must(p.repo.Open(p.Context(), hostingtest.Proposal()))
 }
 
 // refused fails the test unless an error is of this kind and contains the text. It returns the error.
-func (p *place) refused(err, kind error, said string) hosting.Error {
+func (p *place) refused(err, kind error, said string) githost.Error {
 	p.Helper()
-	var e *hosting.Error
+	var e *githost.Error
 	if !errors.Is(err, kind) || !errors.As(err, &e) || !strings.Contains(err.Error(), said) ||
 		strings.Contains(err.Error(), p.on.Token) {
 		p.Fatalf("got %v, want %v that says %q", err, kind, said)
@@ -140,7 +140,7 @@ func TestURLs(t *testing.T) {
 		switch {
 		case err == nil && repo.CommitURL("a") != want:
 			t.Errorf("%s: got %s", url, repo.CommitURL("a"))
-		case err != nil && (!errors.Is(err, hosting.ErrOtherHost) || !strings.HasSuffix(err.Error(), want)):
+		case err != nil && (!errors.Is(err, githost.ErrOtherHost) || !strings.HasSuffix(err.Error(), want)):
 			t.Errorf("%s: %v", url, err)
 		}
 	}
@@ -228,7 +228,7 @@ func TestForks(t *testing.T) {
 	p := newPlace(t)
 	gitserver.Git(t, p.local, "push", "--quiet", p.on.Fork(t, "ann"), "refs/heads/change")
 	number := p.on.Open(t, "ann", "ann:change", "main", "From a fork", hostingtest.Marker)
-	for _, query := range []hosting.Query{
+	for _, query := range []githost.Query{
 		{Branch: "change", Target: "main", Marker: hostingtest.Marker}, {Target: "main", Marker: hostingtest.Marker},
 	} {
 		if found, err := p.repo.Find(t.Context(), query); found != nil || err != nil {
@@ -244,7 +244,7 @@ func TestForks(t *testing.T) {
 func TestEmptyRepo(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
-	query := hosting.Query{Target: "main", Marker: hostingtest.Marker}
+	query := githost.Query{Target: "main", Marker: hostingtest.Marker}
 	opened := p.open()
 	p.on.Fail(http.MethodGet, "/pulls", 1, server.Failure{Status: http.StatusNotFound})
 	if found := p.Must(p.repo.Find(t.Context(), query)); found.Number != opened.Number {
@@ -268,7 +268,7 @@ func TestRenamed(t *testing.T) {
 	if edited := p.Must(p.repo.Edit(t.Context(), opened, wanted)); edited.Title != "Other" {
 		t.Errorf("it is %+v", edited)
 	}
-	status := hosting.Status{Context: "dev", State: hosting.Success}
+	status := githost.Status{Context: "dev", State: githost.Success}
 	if _, err := p.repo.SetStatus(t.Context(), opened.HeadCommit, status); err != nil {
 		t.Error(err)
 	}
@@ -278,9 +278,9 @@ func TestRenamed(t *testing.T) {
 func TestReviewers(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
-	e := p.refused(p.repo.CheckReviewers([]string{"ann", "other/platform"}), hosting.ErrRejected,
+	e := p.refused(p.repo.CheckReviewers([]string{"ann", "other/platform"}), githost.ErrRejected,
 		"team other/platform does not belong to "+p.on.Owner)
-	if e.Field != hosting.FieldReviewers || len(p.on.Requests()) > 0 {
+	if e.Field != githost.FieldReviewers || len(p.on.Requests()) > 0 {
 		t.Errorf("it is at %q, after %v", e.Field, p.calls(0))
 	}
 	opened := p.open()
@@ -291,7 +291,7 @@ func TestReviewers(t *testing.T) {
 		wanted := hostingtest.Proposal()
 		wanted.Reviewers = []string{reviewer}
 		_, err := p.repo.Edit(t.Context(), opened, wanted)
-		if e := p.refused(err, hosting.ErrRejected, said); e.Field != hosting.FieldReviewers {
+		if e := p.refused(err, githost.ErrRejected, said); e.Field != githost.FieldReviewers {
 			t.Errorf("%s: it is at %q", reviewer, e.Field)
 		}
 	}
@@ -301,7 +301,7 @@ func TestReviewers(t *testing.T) {
 	wanted := hostingtest.Proposal()
 	wanted.Reviewers = []string{p.on.Owner + "/platform"}
 	_, err := p.as(gitea.Config{Token: p.on.Token}).Open(t.Context(), wanted)
-	p.refused(err, hosting.ErrRejected, "the server did not ask "+p.on.Owner+"/platform; "+p.on.Owner+" may be a user")
+	p.refused(err, githost.ErrRejected, "the server did not ask "+p.on.Owner+"/platform; "+p.on.Owner+" may be a user")
 }
 
 // TestUnasked: only the timeline contains a team whose member has reviewed.
@@ -359,7 +359,7 @@ func TestOtherDrafts(t *testing.T) {
 	wanted := hostingtest.Proposal()
 	wanted.Draft = true
 	opened, err := p.repo.Open(t.Context(), wanted)
-	if e := p.refused(err, hosting.ErrRejected, `a title with "WIP: "`); e.Field != hosting.FieldDraft || opened == nil {
+	if e := p.refused(err, githost.ErrRejected, `a title with "WIP: "`); e.Field != githost.FieldDraft || opened == nil {
 		t.Errorf("it is at %q, and opened %v", e.Field, opened)
 	}
 }
@@ -373,12 +373,12 @@ func TestAutoMerge(t *testing.T) {
 	opened := p.open()
 	p.on.ScheduleMerge(t, "ann", opened.Number, "squash")
 	now := p.Must(p.repo.Read(t.Context(), opened.Number))
-	if now.AutoMerge != hosting.UnknownMethod {
+	if now.AutoMerge != githost.UnknownMethod {
 		t.Errorf("auto-merge is %q", now.AutoMerge)
 	}
 	at := len(p.on.Requests())
-	now = p.Must(p.repo.MergeWhenReady(t.Context(), now, hosting.Merge))
-	if now.AutoMerge != hosting.Merge || !slices.Contains(p.calls(at), "DELETE /pulls/1/merge") {
+	now = p.Must(p.repo.MergeWhenReady(t.Context(), now, githost.Merge))
+	if now.AutoMerge != githost.Merge || !slices.Contains(p.calls(at), "DELETE /pulls/1/merge") {
 		t.Errorf("auto-merge is %q after %v", now.AutoMerge, p.calls(at))
 	}
 	p.on.CancelMerge(t, opened.Number)
@@ -387,9 +387,9 @@ func TestAutoMerge(t *testing.T) {
 	}
 	// If it is already off, disabling it changes nothing, and another method can be enabled.
 	p.Must(p.repo.MergeWhenReady(t.Context(), now, ""))
-	now = p.Must(p.repo.MergeWhenReady(t.Context(), now, hosting.Squash))
+	now = p.Must(p.repo.MergeWhenReady(t.Context(), now, githost.Squash))
 	p.on.SetStatus(t, "ann", now.HeadCommit, "ci", "success")
-	p.until(func() bool { return p.Must(p.repo.Read(t.Context(), 1)).State == hosting.Merged })
+	p.until(func() bool { return p.Must(p.repo.Read(t.Context(), 1)).State == githost.Merged })
 	if parents := gitserver.Git(t, p.fetched(), "rev-list", "--parents", "-1", "main"); len(strings.Fields(parents)) != 2 {
 		t.Errorf("it was not squashed: %s", parents)
 	}
@@ -420,7 +420,7 @@ func TestScheduledTwice(t *testing.T) {
 	p.on.Require(t, "main", "ci")
 	opened := p.open()
 	p.on.ScheduleMerge(t, "ann", opened.Number, "squash")
-	if now := p.Must(p.repo.MergeWhenReady(t.Context(), opened, hosting.Squash)); now.AutoMerge != hosting.Squash {
+	if now := p.Must(p.repo.MergeWhenReady(t.Context(), opened, githost.Squash)); now.AutoMerge != githost.Squash {
 		t.Errorf("auto-merge is %q", now.AutoMerge)
 	}
 }
@@ -432,7 +432,7 @@ func TestOutOfDate(t *testing.T) {
 	p.on.Require(t, "main", "ci")
 	opened := p.open()
 	p.on.Fail(http.MethodPost, "/merge", 2, server.Failure{Status: 409, Body: `{"message": "head out of date"}`})
-	if now := p.Must(p.repo.MergeWhenReady(t.Context(), opened, hosting.Merge)); now.AutoMerge != hosting.Merge {
+	if now := p.Must(p.repo.MergeWhenReady(t.Context(), opened, githost.Merge)); now.AutoMerge != githost.Merge {
 		t.Errorf("auto-merge is %q", now.AutoMerge)
 	}
 	if waits := p.waited(); len(waits) < 2 || waits[0] != 1 || waits[1] != 2 {
@@ -447,9 +447,9 @@ func TestForbiddenMethod(t *testing.T) {
 	p.on.Set(t, map[string]any{"allow_rebase": false})
 	opened := p.open()
 	at := len(p.on.Requests())
-	_, err := p.repo.MergeWhenReady(t.Context(), opened, hosting.Rebase)
-	e := p.refused(err, hosting.ErrRejected, `the settings of the repo do not allow the merge method "rebase"`)
-	if e.Field != hosting.FieldAutoMerge {
+	_, err := p.repo.MergeWhenReady(t.Context(), opened, githost.Rebase)
+	e := p.refused(err, githost.ErrRejected, `the settings of the repo do not allow the merge method "rebase"`)
+	if e.Field != githost.FieldAutoMerge {
 		t.Errorf("it is at %q", e.Field)
 	}
 	p.expectCalls(at, "GET ")
@@ -463,9 +463,9 @@ func TestConflict(t *testing.T) {
 	p.push("main", "change.txt", "conflict\n")
 	opened := p.open()
 	p.waited()
-	_, err := p.repo.MergeWhenReady(t.Context(), opened, hosting.Merge)
-	e := p.refused(err, hosting.ErrRejected, "it conflicts with main, or Gitea's check for conflicts lasts too long")
-	if diff := cmp.Diff([]float64{1, 2, 4, 8}, p.waited()); diff != "" || e.Field != hosting.FieldAutoMerge {
+	_, err := p.repo.MergeWhenReady(t.Context(), opened, githost.Merge)
+	e := p.refused(err, githost.ErrRejected, "it conflicts with main, or Gitea's check for conflicts lasts too long")
+	if diff := cmp.Diff([]float64{1, 2, 4, 8}, p.waited()); diff != "" || e.Field != githost.FieldAutoMerge {
 		t.Errorf("it is at %q; waits (-want +got):\n%s", e.Field, diff)
 	}
 }
@@ -477,14 +477,14 @@ func TestMergeRefused(t *testing.T) {
 	wanted := hostingtest.Proposal()
 	wanted.Draft = true
 	opened := p.Must(p.repo.Open(t.Context(), wanted))
-	_, err := p.repo.MergeWhenReady(t.Context(), opened, hosting.Merge)
-	p.refused(err, hosting.ErrRejected, "Work in progress PRs cannot be merged")
+	_, err := p.repo.MergeWhenReady(t.Context(), opened, githost.Merge)
+	p.refused(err, githost.ErrRejected, "Work in progress PRs cannot be merged")
 	wanted.Draft = false
 	opened = p.Must(p.repo.Edit(t.Context(), opened, wanted))
 	p.on.AllowMerge(t, "main", "ann")
-	_, err = p.repo.MergeWhenReady(t.Context(), opened, hosting.Merge)
-	if e := p.refused(err, hosting.ErrForbidden, "User not allowed to merge PR"); e.Grant == "" ||
-		e.Field != hosting.FieldAutoMerge {
+	_, err = p.repo.MergeWhenReady(t.Context(), opened, githost.Merge)
+	if e := p.refused(err, githost.ErrForbidden, "User not allowed to merge PR"); e.Grant == "" ||
+		e.Field != githost.FieldAutoMerge {
 		t.Errorf("got %+v", e)
 	}
 }
@@ -518,7 +518,7 @@ func TestRetries(t *testing.T) {
 				t.Errorf("opened %+v", opened)
 			}
 			p.on.Fail(http.MethodPost, "/merge", 2, tt.failure)
-			if now := p.Must(p.repo.MergeWhenReady(t.Context(), opened, hosting.Squash)); now.AutoMerge != hosting.Squash {
+			if now := p.Must(p.repo.MergeWhenReady(t.Context(), opened, githost.Squash)); now.AutoMerge != githost.Squash {
 				t.Errorf("it is %+v", now)
 			}
 			p.on.Fail(http.MethodDelete, "/merge", 2, tt.failure)
@@ -527,7 +527,7 @@ func TestRetries(t *testing.T) {
 				t.Errorf("it is %+v", now)
 			}
 			p.on.Fail(http.MethodPatch, "/pulls/1", 2, tt.failure)
-			if closed := p.Must(p.repo.Close(t.Context(), 1)); closed.State != hosting.Closed {
+			if closed := p.Must(p.repo.Close(t.Context(), 1)); closed.State != githost.Closed {
 				t.Errorf("it is %+v", closed)
 			}
 		})
@@ -545,7 +545,7 @@ func (p *place) expectWaits(want []float64) {
 func TestUnavailable(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
-	for status, kind := range map[int]error{429: hosting.ErrRateLimited, 503: hosting.ErrUnavailable} {
+	for status, kind := range map[int]error{429: githost.ErrRateLimited, 503: githost.ErrUnavailable} {
 		p.on.Fail("", "/pulls", 20, server.Failure{Status: status, Body: `{"message": "not now, ` + p.on.Token + `"}`})
 		ctx, cancel := context.WithDeadline(t.Context(), p.clock.Now().Add(90*time.Second))
 		_, err := p.repo.Read(ctx, 1)
@@ -564,10 +564,10 @@ func TestInvalidAnswers(t *testing.T) {
 		kind   error
 		said   string
 	}{
-		"<html>":                         {200, hosting.ErrRejected, "invalid character '<'"},
-		"":                               {403, hosting.ErrForbidden, "Forbidden"},
-		`{"StdErr": "x"}`:                {409, hosting.ErrRejected, "Conflict"},
-		`{"message":"a","errors":["b"]}`: {422, hosting.ErrRejected, `"a: b"`},
+		"<html>":                         {200, githost.ErrRejected, "invalid character '<'"},
+		"":                               {403, githost.ErrForbidden, "Forbidden"},
+		`{"StdErr": "x"}`:                {409, githost.ErrRejected, "Conflict"},
+		`{"message":"a","errors":["b"]}`: {422, githost.ErrRejected, `"a: b"`},
 	} {
 		p.on.Fail("", "/pulls/1", 1, server.Failure{Status: want.status, Body: answer})
 		_, err := p.repo.Read(t.Context(), 1)
@@ -575,7 +575,7 @@ func TestInvalidAnswers(t *testing.T) {
 	}
 	p.on.Fail("", "/pulls/1", 1, server.Failure{Status: 302, Header: http.Header{"Location": {"https://evil.io/login"}}})
 	_, err := p.repo.Read(t.Context(), 1)
-	p.refused(err, hosting.ErrRejected, "outside its API")
+	p.refused(err, githost.ErrRejected, "outside its API")
 }
 
 // TestStates: states that other hosts lack are errors. Upper and lower case of a context are the same.
@@ -586,9 +586,9 @@ func TestStates(t *testing.T) {
 	for _, state := range []string{"success", "warning", "skipped", "whatever"} {
 		p.on.SetStatus(t, "ann", commit, "CI", state)
 		got, err := p.repo.Status(t.Context(), commit, "ci")
-		want := hosting.Errored
+		want := githost.Errored
 		if state == "success" {
-			want = hosting.Success
+			want = githost.Success
 		}
 		if err != nil || got == nil || got.State != want || got.Creator != "ann" {
 			t.Errorf("%s is %+v, %v", state, got, err)
@@ -596,7 +596,7 @@ func TestStates(t *testing.T) {
 	}
 	p.on.SetStatus(t, "ann", commit, "ci", "failure")
 	latest, err := p.repo.LatestStatuses(t.Context(), []string{commit}, []string{"Ci"})
-	if err != nil || len(latest.ByCommit[commit]) != 1 || latest.ByCommit[commit][0].State != hosting.Failure {
+	if err != nil || len(latest.ByCommit[commit]) != 1 || latest.ByCommit[commit][0].State != githost.Failure {
 		t.Errorf("the latest are %+v, %v", latest, err)
 	}
 }

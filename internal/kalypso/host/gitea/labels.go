@@ -7,8 +7,8 @@ import (
 	"net/http"
 	"slices"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/sets"
+	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/sets"
 )
 
 type label struct {
@@ -23,7 +23,7 @@ const labelColor = "#cccccc"
 func (r *repo) CheckLabels([]string) error { return nil }
 
 // syncLabels adds and removes labels of a pull request. Names are case-sensitive.
-func (r *repo) syncLabels(ctx context.Context, now *hosting.PullRequest, p hosting.PullRequestContent) error {
+func (r *repo) syncLabels(ctx context.Context, now *githost.PullRequest, p githost.PullRequestContent) error {
 	var errs []error
 	if add := sets.Without(p.Labels, now.Labels); len(add) > 0 {
 		err := r.addLabels(ctx, now.Number, add)

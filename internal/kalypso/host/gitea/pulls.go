@@ -8,8 +8,8 @@ import (
 	"net/url"
 	"time"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
+	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
 )
 
 // pull is a pull request in an answer.
@@ -39,9 +39,9 @@ const (
 	closedPages = 4
 )
 
-// Find implements [hosting.Repo]. It lists the open pull requests to the target, then the newest closed ones that our
+// Find implements [githost.Repo]. It lists the open pull requests to the target, then the newest closed ones that our
 // user opened. Gitea can't list those of one branch.
-func (r *repo) Find(ctx context.Context, q hosting.Query) (*hosting.PullRequest, error) {
+func (r *repo) Find(ctx context.Context, q githost.Query) (*githost.PullRequest, error) {
 	l := list{
 		op: "find the pull request of branch " + q.Branch + " in " + r.String(), path: "/pulls", pages: openPages,
 		query: url.Values{"state": {"open"}, "base_branch": {q.Target}},
@@ -70,9 +70,9 @@ func (r *repo) Find(ctx context.Context, q hosting.Query) (*hosting.PullRequest,
 
 // find returns the first pull request of a list that matches the query, or nil. Those of forks do not match. Gitea has
 // no list while the repo has no commit.
-func (r *repo) find(ctx context.Context, l list, q hosting.Query) (*pull, error) {
+func (r *repo) find(ctx context.Context, l list, q githost.Query) (*pull, error) {
 	found, err := r.search(ctx, l, q)
-	if !errors.Is(err, hosting.ErrNotVisible) {
+	if !errors.Is(err, githost.ErrNotVisible) {
 		return found, err
 	}
 	switch s, hidden := r.settings(ctx, l.op); {
@@ -84,10 +84,10 @@ func (r *repo) find(ctx context.Context, l list, q hosting.Query) (*pull, error)
 	return r.search(ctx, l, q) // it has got its first commit meanwhile
 }
 
-func (r *repo) search(ctx context.Context, l list, q hosting.Query) (found *pull, err error) {
+func (r *repo) search(ctx context.Context, l list, q githost.Query) (found *pull, err error) {
 	_, err = each(ctx, r, l, func(p pull, _ time.Time) bool {
 		if p.Head.RepoID != p.Base.RepoID || p.Base.Label != q.Target || q.Branch != "" && p.Head.Label != q.Branch ||
-			q.Marker != "" && !hosting.HasMarker(p.Body, q.Marker) {
+			q.Marker != "" && !githost.HasMarker(p.Body, q.Marker) {
 			return false
 		}
 		found = &p
@@ -96,8 +96,8 @@ func (r *repo) search(ctx context.Context, l list, q hosting.Query) (found *pull
 	return found, err
 }
 
-// Read implements [hosting.Repo].
-func (r *repo) Read(ctx context.Context, number int) (*hosting.PullRequest, error) {
+// Read implements [githost.Repo].
+func (r *repo) Read(ctx context.Context, number int) (*githost.PullRequest, error) {
 	op := r.op("read", number)
 	p, err := r.read(ctx, op, number)
 	if err != nil {
@@ -115,10 +115,10 @@ func (r *repo) read(ctx context.Context, op string, number int) (pull, error) {
 // complete converts a single answer, and reads the fields that it lacks. For an open pull request that is its
 // auto-merge. For one that is not open, it is its last head, which only lists have: the single answer follows the
 // branch.
-func (r *repo) complete(ctx context.Context, op string, p pull) (*hosting.PullRequest, error) {
+func (r *repo) complete(ctx context.Context, op string, p pull) (*githost.PullRequest, error) {
 	one := r.convert(p)
 	var err error
-	if one.State == hosting.Open {
+	if one.State == githost.Open {
 		one.AutoMerge, err = r.scheduled(ctx, op, p.Number)
 		return one, err
 	}
@@ -141,14 +141,14 @@ func (r *repo) op(what string, number int) string {
 
 func pullPath(number int) string { return fmt.Sprintf("/pulls/%d", number) }
 
-// Open implements [hosting.Repo].
-func (r *repo) Open(ctx context.Context, p hosting.PullRequestContent) (*hosting.PullRequest, error) {
+// Open implements [githost.Repo].
+func (r *repo) Open(ctx context.Context, p githost.PullRequestContent) (*githost.PullRequest, error) {
 	op := fmt.Sprintf("open a pull request from %s to %s in %s", p.Branch, p.Target, r)
 	var opened pull
 	_, err := r.call(ctx, op, http.MethodPost, "/pulls", map[string]any{
 		"title": titleOf(p.Title, p.Draft), "body": p.Body, "head": p.Branch, "base": p.Target,
 	}, &opened)
-	if errors.Is(err, hosting.ErrExists) {
+	if errors.Is(err, githost.ErrExists) {
 		found := r.findOpened(ctx, p)
 		if found == nil {
 			return nil, err
@@ -156,27 +156,27 @@ func (r *repo) Open(ctx context.Context, p hosting.PullRequestContent) (*hosting
 		opened, err = *found, nil
 	}
 	if err != nil {
-		return nil, r.as(ctx, hosting.ErrBranchNotFound, err)
+		return nil, r.as(ctx, githost.ErrBranchNotFound, err)
 	}
 	return r.syncMetadata(ctx, opened, *r.convert(opened), p)
 }
 
 // findOpened returns the pull request that an earlier attempt opened but whose answer was lost: its title and body
 // equal the proposal's.
-func (r *repo) findOpened(ctx context.Context, p hosting.PullRequestContent) *pull {
+func (r *repo) findOpened(ctx context.Context, p githost.PullRequestContent) *pull {
 	found, err := r.find(ctx, list{
 		path: "/pulls", pages: openPages, query: url.Values{"state": {"open"}, "base_branch": {p.Target}},
-	}, hosting.Query{Branch: p.Branch, Target: p.Target})
+	}, githost.Query{Branch: p.Branch, Target: p.Target})
 	if err != nil || found == nil || found.Title != titleOf(p.Title, p.Draft) || found.Body != p.Body {
 		return nil
 	}
 	return found
 }
 
-// Edit implements [hosting.Repo].
+// Edit implements [githost.Repo].
 func (r *repo) Edit(
-	ctx context.Context, now hosting.PullRequest, p hosting.PullRequestContent,
-) (*hosting.PullRequest, error) {
+	ctx context.Context, now githost.PullRequest, p githost.PullRequestContent,
+) (*githost.PullRequest, error) {
 	if now.Title == p.Title && now.Body == p.Body && now.Draft == p.Draft {
 		return r.syncMetadata(ctx, pull{Draft: now.Draft}, now, p)
 	}
@@ -186,7 +186,7 @@ func (r *repo) Edit(
 		return nil, err
 	}
 	one := r.convert(edited)
-	if one.AutoMerge = now.AutoMerge; one.State != hosting.Open {
+	if one.AutoMerge = now.AutoMerge; one.State != githost.Open {
 		return r.complete(ctx, op, edited)
 	}
 	return r.syncMetadata(ctx, edited, *one, p)
@@ -200,26 +200,26 @@ func (r *repo) patch(ctx context.Context, op string, number int, fields map[stri
 
 // syncMetadata sets labels and reviewers. An error does not stop the rest.
 func (r *repo) syncMetadata(
-	ctx context.Context, stored pull, now hosting.PullRequest, p hosting.PullRequestContent,
-) (*hosting.PullRequest, error) {
+	ctx context.Context, stored pull, now githost.PullRequest, p githost.PullRequestContent,
+) (*githost.PullRequest, error) {
 	var errs []error
 	if stored.Draft != p.Draft { // the server's settings have other prefixes of drafts
-		errs = append(errs, &hosting.Error{
-			Op: r.op("set the draft of", now.Number), Kind: hosting.ErrRejected, Field: hosting.FieldDraft,
+		errs = append(errs, &githost.Error{
+			Op: r.op("set the draft of", now.Number), Kind: githost.ErrRejected, Field: githost.FieldDraft,
 			Cause: fmt.Errorf("the server does not take a title with %q as a draft's, and another one as none", draftPrefix),
 			Host:  hostName, Block: hostBlock, Credential: r.client.Credential,
 		})
 	}
-	errs = append(errs, about(hosting.FieldLabels, r.syncLabels(ctx, &now, p)),
-		about(hosting.FieldReviewers, r.syncReviewers(ctx, &now, p)))
+	errs = append(errs, about(githost.FieldLabels, r.syncLabels(ctx, &now, p)),
+		about(githost.FieldReviewers, r.syncReviewers(ctx, &now, p)))
 	return &now, errors.Join(errs...)
 }
 
-// Close implements [hosting.Repo].
-func (r *repo) Close(ctx context.Context, number int) (*hosting.PullRequest, error) {
+// Close implements [githost.Repo].
+func (r *repo) Close(ctx context.Context, number int) (*githost.PullRequest, error) {
 	op := r.op("close", number)
 	closed, err := r.patch(ctx, op, number, map[string]any{"state": "closed"})
-	var e *hosting.Error
+	var e *githost.Error
 	switch {
 	case errors.As(err, &e) && e.Status == http.StatusPreconditionFailed: // it is merged
 		return r.Read(ctx, number)
@@ -230,16 +230,16 @@ func (r *repo) Close(ctx context.Context, number int) (*hosting.PullRequest, err
 }
 
 // convert converts a pull request from a list or a single answer.
-func (r *repo) convert(p pull) *hosting.PullRequest {
-	c := &hosting.PullRequest{
-		Number: p.Number, URL: printable.Line(p.HTMLURL), State: hosting.Open, Title: plainTitle(p.Title, p.Draft),
+func (r *repo) convert(p pull) *githost.PullRequest {
+	c := &githost.PullRequest{
+		Number: p.Number, URL: printable.Line(p.HTMLURL), State: githost.Open, Title: plainTitle(p.Title, p.Draft),
 		Body: p.Body, Branch: p.Head.Label, Target: p.Base.Label, HeadCommit: p.Head.SHA, Draft: p.Draft,
 	}
 	switch {
 	case p.Merged:
-		c.State, c.MergeCommit = hosting.Merged, p.MergeCommitSHA
+		c.State, c.MergeCommit = githost.Merged, p.MergeCommitSHA
 	case p.State == "closed":
-		c.State = hosting.Closed
+		c.State = githost.Closed
 	}
 	for _, l := range p.Labels {
 		c.Labels = append(c.Labels, l.Name)

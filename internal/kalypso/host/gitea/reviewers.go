@@ -9,17 +9,17 @@ import (
 	"strings"
 	"time"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
 )
 
 type team struct{ Name string }
 
-// CheckReviewers implements [hosting.Repo]: teams are those of the repo's organisation.
+// CheckReviewers implements [githost.Repo]: teams are those of the repo's organisation.
 func (r *repo) CheckReviewers(reviewers []string) error {
 	var errs []error
 	for _, name := range reviewers {
 		if organisation, _, isTeam := strings.Cut(name, "/"); isTeam && !strings.EqualFold(organisation, r.owner) {
-			errs = append(errs, r.rejected("ask for reviews in "+r.String(), hosting.FieldReviewers,
+			errs = append(errs, r.rejected("ask for reviews in "+r.String(), githost.FieldReviewers,
 				fmt.Errorf("team %s does not belong to %s, the owner of the repo", name, r.owner)))
 		}
 	}
@@ -27,9 +27,9 @@ func (r *repo) CheckReviewers(reviewers []string) error {
 }
 
 // rejected returns an error at a field of a proposal.
-func (r *repo) rejected(op string, field hosting.Field, cause error) error {
-	return &hosting.Error{
-		Op: op, Kind: hosting.ErrRejected, Field: field, Cause: cause, Host: hostName, Block: hostBlock,
+func (r *repo) rejected(op string, field githost.Field, cause error) error {
+	return &githost.Error{
+		Op: op, Kind: githost.ErrRejected, Field: field, Cause: cause, Host: hostName, Block: hostBlock,
 		Credential: r.client.Credential,
 	}
 }
@@ -46,7 +46,7 @@ func withoutFold(names, others []string) []string {
 }
 
 // syncReviewers requests the reviewers who were not requested yet.
-func (r *repo) syncReviewers(ctx context.Context, now *hosting.PullRequest, p hosting.PullRequestContent) error {
+func (r *repo) syncReviewers(ctx context.Context, now *githost.PullRequest, p githost.PullRequestContent) error {
 	ask := withoutFold(p.Reviewers, now.Reviewers)
 	if len(ask) == 0 {
 		return nil
@@ -65,9 +65,9 @@ func (r *repo) syncReviewers(ctx context.Context, now *hosting.PullRequest, p ho
 	op := r.op("request reviews of", now.Number)
 	_, err := r.call(ctx, op, http.MethodPost, pullPath(now.Number)+"/requested_reviewers",
 		map[string]any{"reviewers": users, "team_reviewers": teams}, nil)
-	var e *hosting.Error
-	if errors.As(err, &e) && errors.Is(e.Kind, hosting.ErrNotVisible) { // the reviewer
-		e.Kind = hosting.ErrRejected
+	var e *githost.Error
+	if errors.As(err, &e) && errors.Is(e.Kind, githost.ErrNotVisible) { // the reviewer
+		e.Kind = githost.ErrRejected
 	}
 	if err == nil && len(teams) > 0 {
 		err = r.checkTeams(ctx, op, now.Number, ask)
@@ -85,7 +85,7 @@ func (r *repo) checkTeams(ctx context.Context, op string, number int, asked []st
 		return err
 	}
 	if missing := withoutFold(asked, r.convert(p).Reviewers); len(missing) > 0 {
-		return r.rejected(op, hosting.FieldReviewers, fmt.Errorf("the server did not ask %s; %s may be a user without teams",
+		return r.rejected(op, githost.FieldReviewers, fmt.Errorf("the server did not ask %s; %s may be a user without teams",
 			strings.Join(missing, ", "), r.owner))
 	}
 	return nil
@@ -97,9 +97,9 @@ const (
 	timelinePages = 100
 )
 
-// Unasked implements [hosting.Repo]. A user who reviewed stays among the reviewers, unless the review was dismissed.
+// Unasked implements [githost.Repo]. A user who reviewed stays among the reviewers, unless the review was dismissed.
 // Only the timeline contains a team whose member has reviewed.
-func (r *repo) Unasked(ctx context.Context, now hosting.PullRequest, reviewers []string) ([]string, error) {
+func (r *repo) Unasked(ctx context.Context, now githost.PullRequest, reviewers []string) ([]string, error) {
 	missing := withoutFold(reviewers, now.Reviewers)
 	if len(missing) == 0 {
 		return nil, nil

@@ -10,53 +10,53 @@ import (
 	"strings"
 	"time"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/parallel"
+	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/system/parallel"
 )
 
 // status is a commit status in an answer.
 type status struct {
 	Context, Description string
-	State                hosting.StatusState `json:"status"`
+	State                githost.StatusState `json:"status"`
 	TargetURL            string              `json:"target_url"`
 	Creator              user
 	CreatedAt            time.Time `json:"created_at"`
 }
 
 // convert converts a status, and adds the time of the answer.
-func (s status) convert(seen time.Time) hosting.Status {
-	c := hosting.Status{
+func (s status) convert(seen time.Time) githost.Status {
+	c := githost.Status{
 		Context: s.Context, State: s.State, Description: s.Description, TargetURL: s.TargetURL, Creator: s.Creator.Login,
 		SetAt: s.CreatedAt, SeenAt: seen,
 	}
 	switch s.State {
-	case hosting.Pending, hosting.Success, hosting.Failure, hosting.Errored:
+	case githost.Pending, githost.Success, githost.Failure, githost.Errored:
 	default: // warning, skipped, or any text
-		c.State = hosting.Errored
+		c.State = githost.Errored
 	}
 	return c
 }
 
-// SetStatus implements [hosting.Repo].
-func (r *repo) SetStatus(ctx context.Context, commit string, s hosting.Status) (hosting.Status, error) {
+// SetStatus implements [githost.Repo].
+func (r *repo) SetStatus(ctx context.Context, commit string, s githost.Status) (githost.Status, error) {
 	op := "set status " + s.Context + " of commit " + commit + " in " + r.String()
 	// For a commit that it lacks, Gitea answers like a server that is out of order.
-	_, err := r.eachStatus(ctx, op, commit, func(hosting.Status) bool { return true })
+	_, err := r.eachStatus(ctx, op, commit, func(githost.Status) bool { return true })
 	if err != nil {
-		return hosting.Status{}, err
+		return githost.Status{}, err
 	}
 	var set status
 	header, err := r.call(ctx, op, http.MethodPost, "/statuses/"+url.PathEscape(commit), map[string]any{
 		"state": s.State, "context": s.Context, "description": s.Description, "target_url": s.TargetURL,
 	}, &set)
 	if err != nil {
-		return hosting.Status{}, err
+		return githost.Status{}, err
 	}
 	return set.convert(timeOf(header)), nil
 }
 
-// SameStatus implements [hosting.Repo].
-func (r *repo) SameStatus(want, have hosting.Status) bool { return hosting.EqualStatus(want, have) }
+// SameStatus implements [githost.Repo].
+func (r *repo) SameStatus(want, have githost.Status) bool { return githost.EqualStatus(want, have) }
 
 // statusPages bounds the pages of statuses of one commit that are read.
 const statusPages = 40
@@ -64,19 +64,19 @@ const statusPages = 40
 // eachStatus calls f with the statuses of a commit, the newest first, until f returns true. Times are whole seconds, so
 // the order is the one in which they were set.
 func (r *repo) eachStatus(
-	ctx context.Context, op, commit string, f func(hosting.Status) (done bool),
+	ctx context.Context, op, commit string, f func(githost.Status) (done bool),
 ) (end, error) {
 	end, err := each(ctx, r, list{
 		op: op, path: "/commits/" + url.PathEscape(commit) + "/statuses", pages: statusPages,
 		query: url.Values{"sort": {"leastindex"}},
 	}, func(s status, at time.Time) bool { return f(s.convert(at)) })
-	return end, r.as(ctx, hosting.ErrCommitNotFound, err)
+	return end, r.as(ctx, githost.ErrCommitNotFound, err)
 }
 
-// Status implements [hosting.Repo].
-func (r *repo) Status(ctx context.Context, commit, name string) (found *hosting.Status, err error) {
+// Status implements [githost.Repo].
+func (r *repo) Status(ctx context.Context, commit, name string) (found *githost.Status, err error) {
 	op := "read status " + name + " of commit " + commit + " in " + r.String()
-	_, err = r.eachStatus(ctx, op, commit, func(s hosting.Status) bool {
+	_, err = r.eachStatus(ctx, op, commit, func(s githost.Status) bool {
 		if strings.EqualFold(s.Context, name) {
 			found = &s
 		}
@@ -88,9 +88,9 @@ func (r *repo) Status(ctx context.Context, commit, name string) (found *hosting.
 // atOnce is the number of commits whose statuses are read at once.
 const atOnce = 8
 
-// LatestStatuses implements [hosting.Repo] with one request a commit. If a commit has more than a page, further
+// LatestStatuses implements [githost.Repo] with one request a commit. If a commit has more than a page, further
 // requests read until each given name is found.
-func (r *repo) LatestStatuses(ctx context.Context, commits, names []string) (*hosting.Statuses, error) {
+func (r *repo) LatestStatuses(ctx context.Context, commits, names []string) (*githost.Statuses, error) {
 	op := fmt.Sprintf("read the statuses of %d commits in %s", len(commits), r)
 	login, err := r.client.login(ctx, op)
 	if err != nil {
@@ -98,10 +98,10 @@ func (r *repo) LatestStatuses(ctx context.Context, commits, names []string) (*ho
 	}
 	answers := make([]latest, len(commits))
 	parallel.Limited(len(commits), atOnce, func(i int) { answers[i] = r.latest(ctx, op, commits[i], names) })
-	all := &hosting.Statuses{ByCommit: map[string][]hosting.Status{}, Unread: map[string]string{}, Viewer: login}
+	all := &githost.Statuses{ByCommit: map[string][]githost.Status{}, Unread: map[string]string{}, Viewer: login}
 	for i, answer := range answers {
 		switch {
-		case errors.Is(answer.err, hosting.ErrCommitNotFound):
+		case errors.Is(answer.err, githost.ErrCommitNotFound):
 			continue
 		case answer.err != nil:
 			return nil, answer.err
@@ -117,7 +117,7 @@ func (r *repo) LatestStatuses(ctx context.Context, commits, names []string) (*ho
 
 // latest are the latest statuses of a commit.
 type latest struct {
-	statuses []hosting.Status
+	statuses []githost.Status
 	unread   string // why some of the names can't be read
 	at       time.Time
 	err      error
@@ -130,7 +130,7 @@ func (r *repo) latest(ctx context.Context, op, commit string, names []string) (l
 		return !slices.ContainsFunc(names, func(name string) bool { return !found[strings.ToLower(name)] })
 	}
 	seen := 0
-	end, err := r.eachStatus(ctx, op, commit, func(s hosting.Status) bool {
+	end, err := r.eachStatus(ctx, op, commit, func(s githost.Status) bool {
 		if seen++; seen > pageSize && complete() {
 			return true
 		}
@@ -146,10 +146,10 @@ func (r *repo) latest(ctx context.Context, op, commit string, names []string) (l
 	return l
 }
 
-// StatusHistory implements [hosting.Repo].
-func (r *repo) StatusHistory(ctx context.Context, commit string) (all []hosting.Status, more bool, err error) {
+// StatusHistory implements [githost.Repo].
+func (r *repo) StatusHistory(ctx context.Context, commit string) (all []githost.Status, more bool, err error) {
 	op := "read the statuses of commit " + commit + " in " + r.String()
-	end, err := r.eachStatus(ctx, op, commit, func(s hosting.Status) bool {
+	end, err := r.eachStatus(ctx, op, commit, func(s githost.Status) bool {
 		all = append(all, s)
 		return false
 	})

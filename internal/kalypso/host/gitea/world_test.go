@@ -4,9 +4,9 @@ import (
 	"os"
 	"testing"
 
-	server "github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitea"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hostingtest"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts"
+	server "github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/gitea"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostingtest"
 )
 
 func TestMain(m *testing.M) {

@@ -13,9 +13,9 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 	"github.com/google/go-github/v53/github"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting/httpapi"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/redact"
+	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host/httpapi"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/redact"
 )
 
 // App is a GitHub App with its installation.
@@ -102,7 +102,7 @@ func sign(id string, key *rsa.PrivateKey, now time.Time) (string, error) {
 		Issuer: id, IssuedAt: jwt.NewNumericDate(now.Add(-issuedBefore)), ExpiresAt: jwt.NewNumericDate(now.Add(validFor)),
 	}).SignedString(key)
 	if err != nil {
-		return "", &hosting.Error{Op: "sign as the GitHub App", Kind: hosting.ErrUnauthenticated, Cause: err}
+		return "", &githost.Error{Op: "sign as the GitHub App", Kind: githost.ErrUnauthenticated, Cause: err}
 	}
 	return token, nil
 }

@@ -1,4 +1,4 @@
-// Package github implements [hosting.Host] for GitHub: github.com or a GitHub Enterprise server.
+// Package github implements [githost.Host] for GitHub: github.com or a GitHub Enterprise server.
 //
 // It stays on v53 of go-github, which has every REST field that is used here; GraphQL needs requests of our own in any
 // version. The faults of v53 in rate limits have no effect, because our transport handles limits before the library
@@ -16,9 +16,9 @@ import (
 
 	"github.com/google/go-github/v53/github"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting/httpapi"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/redact"
+	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host/httpapi"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/redact"
 )
 
 // Config configures the access to the API.
@@ -39,7 +39,7 @@ type Config struct {
 	OnRetry func(ctx context.Context, reason error, wait time.Duration)
 }
 
-// Client is a [hosting.Host]. It is safe for concurrent use.
+// Client is a [githost.Host]. It is safe for concurrent use.
 type Client struct {
 	api   *github.Client
 	graph string // URL of GraphQL
@@ -51,7 +51,7 @@ type Client struct {
 	secrets    *redact.Secrets
 }
 
-var _ hosting.Host = (*Client)(nil)
+var _ githost.Host = (*Client)(nil)
 
 // New returns a client. It contacts no server.
 func New(c Config) (*Client, error) {
@@ -143,19 +143,19 @@ const (
 	hostBlock = "github"
 )
 
-// Name implements [hosting.Host].
+// Name implements [githost.Host].
 func (*Client) Name() string { return hostName }
 
-// Block implements [hosting.Host].
+// Block implements [githost.Host].
 func (*Client) Block() string { return hostBlock }
 
 // name matches valid names of owners and repos.
 var name = regexp.MustCompile(`^[A-Za-z0-9_.-]+$`)
 
-// Repo implements [hosting.Host].
-func (c *Client) Repo(repoURL string) (hosting.Repo, error) {
+// Repo implements [githost.Host].
+func (c *Client) Repo(repoURL string) (githost.Repo, error) {
 	host := strings.ToLower(c.web.Hostname())
-	server := hosting.Server{Name: hostName, Block: hostBlock, Web: c.web, SSH: []string{host, "ssh." + host}}
+	server := githost.Server{Name: hostName, Block: hostBlock, Web: c.web, SSH: []string{host, "ssh." + host}}
 	parts, err := server.Find(repoURL, "the path of a GitHub repo is owner/name", func(parts []string) bool {
 		return len(parts) == 2 && name.MatchString(parts[0]) && name.MatchString(parts[1])
 	})
@@ -168,13 +168,13 @@ func (c *Client) Repo(repoURL string) (hosting.Repo, error) {
 // gitUser is the user name that GitHub accepts with any kind of token.
 const gitUser = "x-access-token"
 
-// GitCredential implements [hosting.Repo]. An app's token may write contents, or only read them if the app has no more
+// GitCredential implements [githost.Repo]. An app's token may write contents, or only read them if the app has no more
 // permissions. A repo without the app may be public, and is accessed without a credential.
 func (r *repo) GitCredential(ctx context.Context) (username, password, bearer string, err error) {
 	var token string
 	for _, access := range []string{write, read} {
 		token, err = r.client.token(r.with(ctx, scope{contents: access}))
-		if !errors.Is(err, hosting.ErrForbidden) {
+		if !errors.Is(err, githost.ErrForbidden) {
 			break
 		}
 	}
@@ -193,12 +193,12 @@ type repo struct {
 	owner, name string
 }
 
-var _ hosting.Repo = (*repo)(nil)
+var _ githost.Repo = (*repo)(nil)
 
-// wrapError converts an error of go-github to a *[hosting.Error] that names the credential.
+// wrapError converts an error of go-github to a *[githost.Error] that names the credential.
 func (r *repo) wrapError(op string, err error) error {
 	err = wrapError(op, r.client.secrets.Error(err))
-	var e *hosting.Error
+	var e *githost.Error
 	if errors.As(err, &e) {
 		e.Credential = r.client.credential
 	}
@@ -227,8 +227,8 @@ func (r *repo) MaxTitle() int { return maxTitle }
 
 func (r *repo) MaxBody() int { return maxBody }
 
-// CommitMessage implements [hosting.Repo]: GitHub reads no command in it.
+// CommitMessage implements [githost.Repo]: GitHub reads no command in it.
 func (r *repo) CommitMessage(message string) string { return message }
 
-// MarkerFirst implements [hosting.Repo]: GitHub's lists contain whole descriptions.
+// MarkerFirst implements [githost.Repo]: GitHub's lists contain whole descriptions.
 func (r *repo) MarkerFirst() bool { return false }

@@ -12,10 +12,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting/github"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/githubfake"
+	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host/github"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/githubfake"
 )
 
 // The client recognizes a repo by every form of its URL, only on its own server, with any server name.
@@ -48,7 +48,7 @@ func TestRepoURL(t *testing.T) {
 		repo, err := client.Repo(tc.url)
 		switch {
 		case tc.compare == "":
-			expectError(t, err, hosting.ErrOtherHost, "on the GitHub server")
+			expectError(t, err, githost.ErrOtherHost, "on the GitHub server")
 		case err != nil:
 			t.Errorf("%s at %q: %v", tc.url, tc.base, err)
 		case repo.CompareURL("a", "b") != tc.compare:
@@ -167,11 +167,11 @@ func TestAppScope(t *testing.T) {
 	must(t)(repo.Edit(t.Context(), must(t)(repo.Read(t.Context(), 1)), wanted))
 	expectAsked(fmt.Sprintf(pulls, `"members":"read",`))
 	commit := gitserver.Rev(t, p.on.Path, "change")
-	if _, err := repo.SetStatus(t.Context(), commit, hosting.Status{Context: "x", State: hosting.Success}); err != nil {
+	if _, err := repo.SetStatus(t.Context(), commit, githost.Status{Context: "x", State: githost.Success}); err != nil {
 		t.Error(err)
 	}
 	expectAsked(`{"repositories":["gitops"],"permissions":{"statuses":"write"}}`)
-	git := func(of hosting.Repo) string {
+	git := func(of githost.Repo) string {
 		t.Helper()
 		_, password, _, err := of.GitCredential(t.Context())
 		if err != nil {
@@ -192,14 +192,14 @@ func TestAppScope(t *testing.T) {
 	}
 	expectAsked(contents...)
 	_, err = repo.Open(t.Context(), p.proposal())
-	expectError(t, err, hosting.ErrForbidden, "with contents: write, pull_requests: write in repo gitops")
+	expectError(t, err, githost.ErrForbidden, "with contents: write, pull_requests: write in repo gitops")
 	app.Repos = []string{"acme/other"}
 	p.clock.Pass(time.Hour)
 	if password := git(repo); password != "" {
 		t.Errorf("the password is %q", password)
 	}
 	_, err = repo.Read(t.Context(), 1)
-	expectError(t, err, hosting.ErrNotVisible, "not accessible to the parent installation")
+	expectError(t, err, githost.ErrNotVisible, "not accessible to the parent installation")
 }
 
 // Keys in PKCS #8, as other tools write them, work too.
@@ -231,9 +231,9 @@ func TestAppRefused(t *testing.T) {
 		kind error
 		said string
 	}{
-		{github.App{ID: app.ID, InstallationID: app.InstallationID, PrivateKey: other.PrivateKey}, hosting.ErrUnauthenticated,
+		{github.App{ID: app.ID, InstallationID: app.InstallationID, PrivateKey: other.PrivateKey}, githost.ErrUnauthenticated,
 			"A JSON web token could not be decoded"},
-		{github.App{ID: app.ID, InstallationID: "7", PrivateKey: app.PrivateKey}, hosting.ErrNotVisible,
+		{github.App{ID: app.ID, InstallationID: "7", PrivateKey: app.PrivateKey}, githost.ErrNotVisible,
 			"get a token for installation 7 of the GitHub App"},
 	} {
 		_, err := p.as(github.Config{App: &tc.app}).Read(t.Context(), 1)
@@ -254,8 +254,8 @@ func TestRights(t *testing.T) {
 	p := newPlace(t)
 	p.fake.AddToken("canaryReader", "bob", map[string]githubfake.Access{"acme/gitops": githubfake.Read})
 	_, err := p.as(github.Config{Token: "canaryReader"}).Open(t.Context(), p.proposal())
-	expectError(t, err, hosting.ErrForbidden, "Resource not accessible by personal access token")
-	var e *hosting.Error
+	expectError(t, err, githost.ErrForbidden, "Resource not accessible by personal access token")
+	var e *githost.Error
 	if errors.As(err, &e); e.Permission != "contents: write, pull_requests: write" {
 		t.Errorf("it needs %q", e.Permission)
 	}

@@ -11,17 +11,17 @@ import (
 
 	"github.com/google/go-github/v53/github"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting/httpapi"
+	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host/httpapi"
 )
 
-// wrapError converts an error of go-github to a *[hosting.Error].
+// wrapError converts an error of go-github to a *[githost.Error].
 func wrapError(op string, err error) error {
 	if err == nil {
 		return nil
 	}
-	e := &hosting.Error{Op: op, Kind: hosting.ErrUnavailable, Cause: err, Host: hostName, Block: hostBlock}
-	var own *hosting.Error
+	e := &githost.Error{Op: op, Kind: githost.ErrUnavailable, Cause: err, Host: hostName, Block: hostBlock}
+	var own *githost.Error
 	var failed *httpapi.Failure
 	var answered *github.ErrorResponse
 	var wrapped *url.Error
@@ -40,9 +40,9 @@ func wrapError(op string, err error) error {
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 	default:
 		// The answer is not GitHub's, for example a proxy's page.
-		e.Kind = hosting.ErrRejected
+		e.Kind = githost.ErrRejected
 	}
-	if errors.Is(e.Kind, hosting.ErrForbidden) {
+	if errors.Is(e.Kind, githost.ErrForbidden) {
 		e.Grant = grant(e.Permission)
 	}
 	return e
@@ -70,8 +70,8 @@ func permissionOf(r *http.Response) string {
 }
 
 // about sets the field of an error.
-func about(field hosting.Field, err error) error {
-	var e *hosting.Error
+func about(field githost.Field, err error) error {
+	var e *githost.Error
 	if errors.As(err, &e) {
 		e.Field = field
 	}
@@ -111,22 +111,22 @@ var saysMergeable = regexp.MustCompile(`is in (clean|unstable|has_hooks) status`
 func kindOf(status int, words string) error {
 	switch status {
 	case http.StatusUnauthorized:
-		return hosting.ErrUnauthenticated
+		return githost.ErrUnauthenticated
 	case http.StatusForbidden:
-		return hosting.ErrForbidden
+		return githost.ErrForbidden
 	case http.StatusNotFound:
-		return hosting.ErrNotVisible
+		return githost.ErrNotVisible
 	case http.StatusUnprocessableEntity:
 		switch { // an answer may contain several errors
 		case strings.Contains(words, saysExists):
-			return hosting.ErrExists
+			return githost.ErrExists
 		case strings.Contains(words, saysNoneOnIt):
-			return hosting.ErrNothingToMerge
+			return githost.ErrNothingToMerge
 		case strings.Contains(words, saysNoHead):
-			return hosting.ErrBranchNotFound
+			return githost.ErrBranchNotFound
 		case strings.Contains(words, saysNoCommit):
-			return hosting.ErrCommitNotFound
+			return githost.ErrCommitNotFound
 		}
 	}
-	return hosting.ErrRejected
+	return githost.ErrRejected
 }

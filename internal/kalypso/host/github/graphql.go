@@ -12,8 +12,8 @@ import (
 
 	"github.com/google/go-github/v53/github"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting/httpapi"
+	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host/httpapi"
 )
 
 // Mutations that the REST API does not offer.
@@ -32,19 +32,19 @@ const (
 }`
 )
 
-// CheckAutoMerge implements [hosting.Repo].
-func (r *repo) CheckAutoMerge(method hosting.MergeMethod) error {
-	if method == "" || slices.Contains(hosting.MergeMethods, method) {
+// CheckAutoMerge implements [githost.Repo].
+func (r *repo) CheckAutoMerge(method githost.MergeMethod) error {
+	if method == "" || slices.Contains(githost.MergeMethods, method) {
 		return nil
 	}
-	return &hosting.Error{
-		Op: "enable auto-merge in " + r.String(), Kind: hosting.ErrRejected, Field: hosting.FieldAutoMerge,
+	return &githost.Error{
+		Op: "enable auto-merge in " + r.String(), Kind: githost.ErrRejected, Field: githost.FieldAutoMerge,
 		Cause: fmt.Errorf("%s can't merge by %q", hostName, method), Host: hostName, Block: hostBlock,
 	}
 }
 
-func (r *repo) MergeWhenReady(ctx context.Context, now hosting.PullRequest,
-	method hosting.MergeMethod) (*hosting.PullRequest, error) {
+func (r *repo) MergeWhenReady(ctx context.Context, now githost.PullRequest,
+	method githost.MergeMethod) (*githost.PullRequest, error) {
 	if now.AutoMerge == method {
 		return &now, nil
 	}
@@ -52,7 +52,7 @@ func (r *repo) MergeWhenReady(ctx context.Context, now hosting.PullRequest,
 	if now.AutoMerge != "" {
 		err := r.mutate(ctx, r.op("disable auto-merge of", now.Number), mutationNoAutoMerge, map[string]string{"id": now.ID})
 		if err != nil {
-			return nil, about(hosting.FieldAutoMerge, err)
+			return nil, about(githost.FieldAutoMerge, err)
 		}
 		now.AutoMerge = ""
 	}
@@ -61,7 +61,7 @@ func (r *repo) MergeWhenReady(ctx context.Context, now hosting.PullRequest,
 	}
 	op := r.op("enable auto-merge of", now.Number)
 	err := r.mutate(ctx, op, mutationAutoMerge, map[string]string{"id": now.ID, "method": strings.ToUpper(string(method))})
-	var e *hosting.Error
+	var e *githost.Error
 	switch {
 	case err == nil:
 		now.AutoMerge = method
@@ -71,7 +71,7 @@ func (r *repo) MergeWhenReady(ctx context.Context, now hosting.PullRequest,
 		err = r.merge(ctx, now, method)
 	}
 	if err != nil {
-		return nil, about(hosting.FieldAutoMerge, err)
+		return nil, about(githost.FieldAutoMerge, err)
 	}
 	return r.Read(ctx, now.Number)
 }
@@ -81,13 +81,13 @@ func (r *repo) MergeWhenReady(ctx context.Context, now hosting.PullRequest,
 const maxMergeAttempts = 5
 
 // merge merges the pull request at the commit that was read.
-func (r *repo) merge(ctx context.Context, now hosting.PullRequest, method hosting.MergeMethod) error {
+func (r *repo) merge(ctx context.Context, now githost.PullRequest, method githost.MergeMethod) error {
 	for attempt := 1; ; attempt++ {
 		_, _, err := r.client.api.PullRequests.Merge(ctx, r.owner, r.name, now.Number, "", &github.PullRequestOptions{
 			MergeMethod: string(method), SHA: now.HeadCommit,
 		})
 		err = r.wrapError(r.op("merge", now.Number), err)
-		var e *hosting.Error
+		var e *githost.Error
 		if !errors.As(err, &e) || !saysMoved.MatchString(e.Message) || attempt == maxMergeAttempts ||
 			r.client.clock.Sleep(ctx, httpapi.Backoff(attempt)) != nil {
 			return err
@@ -95,12 +95,12 @@ func (r *repo) merge(ctx context.Context, now hosting.PullRequest, method hostin
 	}
 }
 
-func (r *repo) setDraft(ctx context.Context, now hosting.PullRequest, draft bool) error {
+func (r *repo) setDraft(ctx context.Context, now githost.PullRequest, draft bool) error {
 	op, mutation := r.op("mark as ready", now.Number), mutationReady
 	if draft {
 		op, mutation = r.op("make a draft of", now.Number), mutationDraft
 	}
-	return about(hosting.FieldDraft, r.mutate(ctx, op, mutation, map[string]string{"id": now.ID}))
+	return about(githost.FieldDraft, r.mutate(ctx, op, mutation, map[string]string{"id": now.ID}))
 }
 
 // mutate runs a mutation.
@@ -129,15 +129,15 @@ func (r *repo) query(
 		return nil, r.wrapError(op, err)
 	}
 	if len(a.details()) > 0 {
-		e := &hosting.Error{
-			Op: op, Kind: hosting.ErrRejected, Message: a.text(), Credential: r.client.credential, Host: hostName,
+		e := &githost.Error{
+			Op: op, Kind: githost.ErrRejected, Message: a.text(), Credential: r.client.credential, Host: hostName,
 			Block: hostBlock,
 		}
 		switch {
 		case a.of("NOT_FOUND"):
-			e.Kind = hosting.ErrNotVisible
+			e.Kind = githost.ErrNotVisible
 		case a.of("FORBIDDEN"), a.of("INSUFFICIENT_SCOPES"):
-			e.Kind, e.Grant = hosting.ErrForbidden, grant("")
+			e.Kind, e.Grant = githost.ErrForbidden, grant("")
 		}
 		return nil, e
 	}

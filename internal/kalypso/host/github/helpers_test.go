@@ -7,11 +7,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting/github"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/githubfake"
+	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host/github"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hostingtest"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/githubfake"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostingtest"
 )
 
 // place is a repo of a fake with a commit on main and one more on change.
@@ -20,7 +20,7 @@ type place struct {
 	fake  *githubfake.Server
 	on    *githubfake.Repo
 	clock *hostingtest.Clock
-	repo  hosting.Repo
+	repo  githost.Repo
 }
 
 func newPlace(t *testing.T) *place {
@@ -54,7 +54,7 @@ func (p *place) client(c github.Config) *github.Client {
 	return client
 }
 
-func (p *place) as(c github.Config) hosting.Repo {
+func (p *place) as(c github.Config) githost.Repo {
 	p.t.Helper()
 	repo, err := p.client(c).Repo(p.on.URL)
 	if err != nil {
@@ -70,13 +70,13 @@ func (p *place) within(d time.Duration) context.Context {
 	return ctx
 }
 
-func (p *place) proposal() hosting.PullRequestContent {
-	return hosting.PullRequestContent{Branch: "change", Target: "main", Title: "Title", Body: "Text\n" + marker}
+func (p *place) proposal() githost.PullRequestContent {
+	return githost.PullRequestContent{Branch: "change", Target: "main", Title: "Title", Body: "Text\n" + marker}
 }
 
 var (
-	marker = hosting.Marker("dev", "main", ".")
-	query  = hosting.Query{Branch: "change", Target: "main", Marker: marker}
+	marker = githost.Marker("dev", "main", ".")
+	query  = githost.Query{Branch: "change", Target: "main", Marker: marker}
 )
 
 // calls returns the requests to the API so far: method and path.
@@ -92,7 +92,7 @@ func (p *place) calls() []string {
 // expectError fails the test unless the error is of this kind, contains the text, and contains no secret of the fake.
 func expectError(t *testing.T, err, kind error, said string) {
 	t.Helper()
-	var e *hosting.Error
+	var e *githost.Error
 	switch {
 	case !errors.Is(err, kind) || !errors.As(err, &e):
 		t.Errorf("the error is %v (%T), want %v", err, err, kind)
@@ -105,8 +105,8 @@ func expectError(t *testing.T, err, kind error, said string) {
 }
 
 // must returns the pull request, and fails the test with an error.
-func must(t *testing.T) func(*hosting.PullRequest, error) hosting.PullRequest {
-	return func(p *hosting.PullRequest, err error) hosting.PullRequest {
+func must(t *testing.T) func(*githost.PullRequest, error) githost.PullRequest {
+	return func(p *githost.PullRequest, err error) githost.PullRequest {
 		t.Helper()
 		if err != nil || p == nil {
 			t.Fatalf("%v, %v", p, err)

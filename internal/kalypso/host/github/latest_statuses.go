@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/go-github/v53/github"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
 )
 
 const (
@@ -65,12 +65,12 @@ type rollupCommit struct {
 
 type pageInfo struct{ HasNextPage bool }
 
-// LatestStatuses implements [hosting.Repo] with one GraphQL query for all commits, which reads up to [statusPage]
+// LatestStatuses implements [githost.Repo] with one GraphQL query for all commits, which reads up to [statusPage]
 // statuses and check runs of each. If commits have more, further queries read only those with the given names, for
 // [namedCommits] commits each.
-func (r *repo) LatestStatuses(ctx context.Context, commits, names []string) (*hosting.Statuses, error) {
+func (r *repo) LatestStatuses(ctx context.Context, commits, names []string) (*githost.Statuses, error) {
 	ctx = r.with(ctx, scope{contents: read, statuses: read, checks: read})
-	all := &hosting.Statuses{ByCommit: map[string][]hosting.Status{}, Unread: map[string]string{}}
+	all := &githost.Statuses{ByCommit: map[string][]githost.Status{}, Unread: map[string]string{}}
 	var fields strings.Builder
 	for i, commit := range commits {
 		fmt.Fprintf(&fields, "    c%d: object(oid: %q) { ...on Commit { oid statusCheckRollup { contexts(first: %d) {\n"+
@@ -118,7 +118,7 @@ type namedStatuses struct {
 }
 
 // readNamed replaces the statuses of commits by those with the given names.
-func (r *repo) readNamed(ctx context.Context, commits, names []string, all *hosting.Statuses) error {
+func (r *repo) readNamed(ctx context.Context, commits, names []string, all *githost.Statuses) error {
 	var fields strings.Builder
 	variables := map[string]string{}
 	for j, name := range names {
@@ -169,7 +169,7 @@ func (r *repo) readNamed(ctx context.Context, commits, names []string, all *host
 
 // queryCommits runs a query for fields of the repo's commits, and decodes them by alias.
 func (r *repo) queryCommits(
-	ctx context.Context, n int, fields string, variables map[string]string, all *hosting.Statuses, into any,
+	ctx context.Context, n int, fields string, variables map[string]string, all *githost.Statuses, into any,
 ) error {
 	declared, given := "", map[string]string{"owner": r.owner, "name": r.name}
 	for _, name := range slices.Sorted(maps.Keys(variables)) {
@@ -201,9 +201,9 @@ func timeOf(resp *github.Response) time.Time {
 const botSuffix = "[bot]"
 
 // status converts a status or a check run.
-func (n rollupNode) status(seen time.Time) hosting.Status {
+func (n rollupNode) status(seen time.Time) githost.Status {
 	if n.Type == checkRunType {
-		s := hosting.Status{Context: n.Name, CheckRun: true, TargetURL: n.DetailsURL, SetAt: n.CompletedAt, SeenAt: seen}
+		s := githost.Status{Context: n.Name, CheckRun: true, TargetURL: n.DetailsURL, SetAt: n.CompletedAt, SeenAt: seen}
 		s.State, s.Description = checkState(n.Status, n.Conclusion)
 		if s.SetAt.IsZero() {
 			s.SetAt = n.StartedAt
@@ -213,13 +213,13 @@ func (n rollupNode) status(seen time.Time) hosting.Status {
 		}
 		return s
 	}
-	s := hosting.Status{
-		Context: n.Context, State: hosting.StatusState(strings.ToLower(n.State)), Description: n.Description,
+	s := githost.Status{
+		Context: n.Context, State: githost.StatusState(strings.ToLower(n.State)), Description: n.Description,
 		TargetURL: n.TargetURL,
 		SetAt:     n.CreatedAt, SeenAt: seen,
 	}
 	if s.State == "expected" { // a required status that is not set yet
-		s.State = hosting.Pending
+		s.State = githost.Pending
 	}
 	if n.Creator != nil {
 		s.Creator = n.Creator.Login
@@ -231,21 +231,21 @@ func (n rollupNode) status(seen time.Time) hosting.Status {
 }
 
 // checkState converts the state of a check run, with the conclusion as the description unless it is a success.
-func checkState(status, conclusion string) (hosting.StatusState, string) {
+func checkState(status, conclusion string) (githost.StatusState, string) {
 	text := strings.ToLower(conclusion)
 	switch {
 	case status != "COMPLETED":
-		return hosting.Pending, strings.ToLower(status)
+		return githost.Pending, strings.ToLower(status)
 	case conclusion == "SUCCESS":
-		return hosting.Success, ""
+		return githost.Success, ""
 	case conclusion == "FAILURE", conclusion == "TIMED_OUT", conclusion == "STARTUP_FAILURE":
-		return hosting.Failure, text
+		return githost.Failure, text
 	}
-	return hosting.Errored, text // such as cancelled, neutral or skipped: nothing was proven
+	return githost.Errored, text // such as cancelled, neutral or skipped: nothing was proven
 }
 
-// StatusHistory implements [hosting.Repo].
-func (r *repo) StatusHistory(ctx context.Context, commit string) (all []hosting.Status, more bool, err error) {
+// StatusHistory implements [githost.Repo].
+func (r *repo) StatusHistory(ctx context.Context, commit string) (all []githost.Status, more bool, err error) {
 	ctx = r.with(ctx, scope{statuses: read})
 	options := &github.ListOptions{PerPage: statusPage}
 	for range maxStatusPages {

@@ -8,8 +8,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting/github"
+	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host/github"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
@@ -37,8 +37,8 @@ func TestLatestStatuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	hour, now := start.Add(time.Hour), start.Add(time.Hour+3*time.Minute)
-	want := &hosting.Statuses{Viewer: "kalypso-bot", SeenAt: now, Unread: map[string]string{}}
-	want.ByCommit = map[string][]hosting.Status{
+	want := &githost.Statuses{Viewer: "kalypso-bot", SeenAt: now, Unread: map[string]string{}}
+	want.ByCommit = map[string][]githost.Status{
 		first: {{Context: "stage environment", State: "pending", Description: "Deployed", Creator: "acme-ci[bot]",
 			SetAt: hour, SeenAt: now}},
 		last: {
@@ -128,11 +128,11 @@ func TestLatestStatusesRights(t *testing.T) {
 	p.fake.AddToken("canaryForeign", "eve", nil)
 	commits := []string{gitserver.Rev(t, p.on.Path, "main")}
 	_, err := p.as(github.Config{Token: "canaryForeign"}).LatestStatuses(t.Context(), commits, nil)
-	expectError(t, err, hosting.ErrNotVisible, "read the statuses of 1 commits in acme/gitops")
+	expectError(t, err, githost.ErrNotVisible, "read the statuses of 1 commits in acme/gitops")
 	app := p.fake.AddApp(t)
 	app.Permissions = map[string]string{"contents": "read", "statuses": "read"}
 	_, err = p.as(github.Config{App: &github.App{ID: app.ID, InstallationID: app.InstallationID,
 		PrivateKey: app.PrivateKey}}).
 		LatestStatuses(t.Context(), commits, nil)
-	expectError(t, err, hosting.ErrForbidden, "checks: read")
+	expectError(t, err, githost.ErrForbidden, "checks: read")
 }

@@ -10,12 +10,12 @@ import (
 
 	"github.com/google/go-github/v53/github"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
+	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
 )
 
 // Find lists the pull requests from our branch to the target: all open ones, then the newest closed ones.
-func (r *repo) Find(ctx context.Context, q hosting.Query) (*hosting.PullRequest, error) {
+func (r *repo) Find(ctx context.Context, q githost.Query) (*githost.PullRequest, error) {
 	ctx = r.pulls(ctx)
 	states := []string{"open", "closed"}
 	if q.Open {
@@ -37,7 +37,7 @@ func (r *repo) Find(ctx context.Context, q hosting.Query) (*hosting.PullRequest,
 			fork := p.GetHead().GetLabel() != "" && !strings.HasPrefix(strings.ToLower(p.GetHead().GetLabel()),
 				strings.ToLower(r.owner)+":")
 			one := r.convert(p)
-			if !fork && (q.Branch == "" || one.Branch == q.Branch) && (q.Marker == "" || hosting.HasMarker(one.Body, q.Marker)) {
+			if !fork && (q.Branch == "" || one.Branch == q.Branch) && (q.Marker == "" || githost.HasMarker(one.Body, q.Marker)) {
 				return one, nil
 			}
 		}
@@ -45,7 +45,7 @@ func (r *repo) Find(ctx context.Context, q hosting.Query) (*hosting.PullRequest,
 	return nil, nil //nolint:nilnil // nil means none
 }
 
-func (r *repo) Read(ctx context.Context, number int) (*hosting.PullRequest, error) {
+func (r *repo) Read(ctx context.Context, number int) (*githost.PullRequest, error) {
 	ctx = r.pulls(ctx)
 	p, _, err := r.client.api.PullRequests.Get(ctx, r.owner, r.name, number)
 	if err != nil {
@@ -58,14 +58,14 @@ func (r *repo) op(what string, number int) string {
 	return fmt.Sprintf("%s pull request %d of %s", what, number, r)
 }
 
-func (r *repo) Open(ctx context.Context, p hosting.PullRequestContent) (*hosting.PullRequest, error) {
+func (r *repo) Open(ctx context.Context, p githost.PullRequestContent) (*githost.PullRequest, error) {
 	ctx = r.pulls(ctx)
 	opened, _, err := r.client.api.PullRequests.Create(ctx, r.owner, r.name, &github.NewPullRequest{
 		Title: &p.Title, Body: &p.Body, Head: &p.Branch, Base: &p.Target, Draft: &p.Draft,
 	})
 	if err != nil {
 		err = r.wrapError(fmt.Sprintf("open a pull request from %s to %s in %s", p.Branch, p.Target, r), err)
-		if !errors.Is(err, hosting.ErrExists) {
+		if !errors.Is(err, githost.ErrExists) {
 			return nil, err
 		}
 		if opened = r.findOpened(ctx, p); opened == nil {
@@ -77,7 +77,7 @@ func (r *repo) Open(ctx context.Context, p hosting.PullRequestContent) (*hosting
 
 // findOpened returns the pull request that an earlier attempt opened but whose answer was lost: its title and body
 // equal the proposal's.
-func (r *repo) findOpened(ctx context.Context, p hosting.PullRequestContent) *github.PullRequest {
+func (r *repo) findOpened(ctx context.Context, p githost.PullRequestContent) *github.PullRequest {
 	list, _, err := r.client.api.PullRequests.List(ctx, r.owner, r.name, &github.PullRequestListOptions{
 		State: "open", Head: r.owner + ":" + p.Branch, Base: p.Target,
 	})
@@ -88,8 +88,8 @@ func (r *repo) findOpened(ctx context.Context, p hosting.PullRequestContent) *gi
 }
 
 func (r *repo) Edit(
-	ctx context.Context, now hosting.PullRequest, p hosting.PullRequestContent,
-) (*hosting.PullRequest, error) {
+	ctx context.Context, now githost.PullRequest, p githost.PullRequestContent,
+) (*githost.PullRequest, error) {
 	ctx = r.pulls(ctx)
 	if now.Title != p.Title || now.Body != p.Body {
 		edited, _, err := r.client.api.PullRequests.Edit(ctx, r.owner, r.name, now.Number,
@@ -110,8 +110,8 @@ func (r *repo) Edit(
 
 // syncMetadata sets labels and reviewers. An error does not stop the rest.
 func (r *repo) syncMetadata(
-	ctx context.Context, now hosting.PullRequest, p hosting.PullRequestContent,
-) (*hosting.PullRequest,
+	ctx context.Context, now githost.PullRequest, p githost.PullRequestContent,
+) (*githost.PullRequest,
 	error) {
 	var errs []error
 	if add := missingFold(p.Labels, now.Labels); len(add) > 0 {
@@ -119,7 +119,7 @@ func (r *repo) syncMetadata(
 		if err == nil {
 			now.Labels = append(now.Labels, add...)
 		}
-		errs = append(errs, about(hosting.FieldLabels, r.wrapError(r.op("label", now.Number), err)))
+		errs = append(errs, about(githost.FieldLabels, r.wrapError(r.op("label", now.Number), err)))
 	}
 	for _, label := range p.RemoveLabels {
 		if len(missingFold([]string{label}, now.Labels)) > 0 {
@@ -127,26 +127,26 @@ func (r *repo) syncMetadata(
 		}
 		_, err := r.client.api.Issues.RemoveLabelForIssue(ctx, r.owner, r.name, now.Number, url.PathEscape(label))
 		err = r.wrapError(r.op("remove label "+label+" from", now.Number), err)
-		var e *hosting.Error
+		var e *githost.Error
 		if errors.As(err, &e) && strings.Contains(e.Message, saysNoLabel) {
 			err = nil // already removed
 		}
 		if err == nil {
 			now.Labels = missingFold(now.Labels, []string{label})
 		}
-		errs = append(errs, about(hosting.FieldLabels, err))
+		errs = append(errs, about(githost.FieldLabels, err))
 	}
 	if ask := missingFold(p.Reviewers, now.Reviewers); len(ask) > 0 {
 		err := r.askReviewers(ctx, now.Number, ask)
 		if err == nil {
 			now.Reviewers = append(now.Reviewers, ask...)
 		}
-		errs = append(errs, about(hosting.FieldReviewers, err))
+		errs = append(errs, about(githost.FieldReviewers, err))
 	}
 	return &now, errors.Join(errs...)
 }
 
-// CheckLabels implements [hosting.Repo].
+// CheckLabels implements [githost.Repo].
 func (r *repo) CheckLabels([]string) error { return nil }
 
 // missingFold returns the elements of want that are not in have, ignoring case as GitHub does.
@@ -160,7 +160,7 @@ func missingFold(want, have []string) []string {
 	return missing
 }
 
-func (r *repo) Close(ctx context.Context, number int) (*hosting.PullRequest, error) {
+func (r *repo) Close(ctx context.Context, number int) (*githost.PullRequest, error) {
 	ctx = r.pulls(ctx)
 	closed := "closed"
 	p, _, err := r.client.api.PullRequests.Edit(ctx, r.owner, r.name, number, &github.PullRequest{State: &closed})
@@ -171,18 +171,18 @@ func (r *repo) Close(ctx context.Context, number int) (*hosting.PullRequest, err
 }
 
 // convert converts a pull request from a list or a single read.
-func (r *repo) convert(p *github.PullRequest) *hosting.PullRequest {
-	c := &hosting.PullRequest{
-		Number: p.GetNumber(), ID: p.GetNodeID(), URL: printable.Line(p.GetHTMLURL()), State: hosting.Open,
+func (r *repo) convert(p *github.PullRequest) *githost.PullRequest {
+	c := &githost.PullRequest{
+		Number: p.GetNumber(), ID: p.GetNodeID(), URL: printable.Line(p.GetHTMLURL()), State: githost.Open,
 		Title: p.GetTitle(), Body: p.GetBody(),
 		Branch: p.GetHead().GetRef(), Target: p.GetBase().GetRef(), HeadCommit: p.GetHead().GetSHA(), Draft: p.GetDraft(),
-		AutoMerge: hosting.MergeMethod(p.GetAutoMerge().GetMergeMethod()),
+		AutoMerge: githost.MergeMethod(p.GetAutoMerge().GetMergeMethod()),
 	}
 	switch {
 	case p.GetMerged(), p.MergedAt != nil: // lists only have MergedAt
-		c.State, c.MergeCommit = hosting.Merged, p.GetMergeCommitSHA()
+		c.State, c.MergeCommit = githost.Merged, p.GetMergeCommitSHA()
 	case p.GetState() == "closed":
-		c.State = hosting.Closed
+		c.State = githost.Closed
 	}
 	for _, l := range p.Labels {
 		c.Labels = append(c.Labels, l.GetName())

@@ -9,9 +9,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/githubfake"
+	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/githubfake"
 )
 
 // A pull request is opened with the whole proposal, and edited with only the requests that its changes need.
@@ -23,8 +23,8 @@ func TestLife(t *testing.T) {
 	wanted.Draft, wanted.Labels, wanted.Reviewers = true, []string{"platform", "promoted"},
 		[]string{"ann", "acme/platform"}
 	opened := must(t)(p.repo.Open(t.Context(), wanted))
-	want := hosting.PullRequest{
-		Number: 1, ID: "PR_acme/gitops#1", URL: p.on.URL + "/pull/1", State: hosting.Open, Title: "Title", Body: wanted.Body,
+	want := githost.PullRequest{
+		Number: 1, ID: "PR_acme/gitops#1", URL: p.on.URL + "/pull/1", State: githost.Open, Title: "Title", Body: wanted.Body,
 		Branch: "change", Target: "main",
 		HeadCommit: gitserver.Rev(t, p.on.Path, "change"), Draft: true, Labels: wanted.Labels, Reviewers: wanted.Reviewers,
 	}
@@ -55,16 +55,16 @@ func TestLife(t *testing.T) {
 		t.Error("it is no draft")
 	}
 
-	if closed := must(t)(p.repo.Close(t.Context(), 1)); closed.State != hosting.Closed || closed.MergeCommit != "" ||
+	if closed := must(t)(p.repo.Close(t.Context(), 1)); closed.State != githost.Closed || closed.MergeCommit != "" ||
 		closed.Body != wanted.Body {
 		t.Errorf("closed: %+v", closed)
 	}
-	if closed := must(t)(p.repo.Close(t.Context(), 1)); closed.State != hosting.Closed {
+	if closed := must(t)(p.repo.Close(t.Context(), 1)); closed.State != githost.Closed {
 		t.Errorf("closed again: %+v", closed)
 	}
 }
 
-func expectSame(t *testing.T, want, got hosting.PullRequest) {
+func expectSame(t *testing.T, want, got githost.PullRequest) {
 	t.Helper()
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
@@ -83,32 +83,32 @@ func TestRefused(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	gitserver.Git(t, p.on.Path, "branch", "same", "main")
-	open := func(change func(*hosting.PullRequestContent)) error {
+	open := func(change func(*githost.PullRequestContent)) error {
 		w := p.proposal()
 		change(&w)
 		_, err := p.repo.Open(t.Context(), w)
 		return err
 	}
-	expectError(t, open(func(w *hosting.PullRequestContent) { w.Branch = "same" }), hosting.ErrNothingToMerge,
+	expectError(t, open(func(w *githost.PullRequestContent) { w.Branch = "same" }), githost.ErrNothingToMerge,
 		`"Validation Failed: No commits between main and same" (HTTP 422)`)
-	expectError(t, open(func(w *hosting.PullRequestContent) { w.Branch = "unknown" }), hosting.ErrBranchNotFound,
+	expectError(t, open(func(w *githost.PullRequestContent) { w.Branch = "unknown" }), githost.ErrBranchNotFound,
 		"open a pull request from unknown to main in acme/gitops")
-	expectError(t, open(func(w *hosting.PullRequestContent) { w.Title = strings.Repeat("ü", p.repo.MaxTitle()+1) }),
-		hosting.ErrRejected, "title is too long")
-	expectError(t, open(func(w *hosting.PullRequestContent) { w.Body = strings.Repeat("ü", p.repo.MaxBody()+1) }),
-		hosting.ErrRejected, "body is too long")
+	expectError(t, open(func(w *githost.PullRequestContent) { w.Title = strings.Repeat("ü", p.repo.MaxTitle()+1) }),
+		githost.ErrRejected, "title is too long")
+	expectError(t, open(func(w *githost.PullRequestContent) { w.Body = strings.Repeat("ü", p.repo.MaxBody()+1) }),
+		githost.ErrRejected, "body is too long")
 
 	// The pull request exists although its reviewer could not be requested.
 	wanted := p.proposal()
 	wanted.Labels, wanted.Reviewers = []string{"platform"}, []string{"acme/unknown"}
 	opened, err := p.repo.Open(t.Context(), wanted)
-	expectError(t, err, hosting.ErrRejected, "Reviews may only be requested from collaborators")
+	expectError(t, err, githost.ErrRejected, "Reviews may only be requested from collaborators")
 	if opened == nil || opened.Number != 1 || len(opened.Labels) != 1 || len(opened.Reviewers) != 0 {
 		t.Fatalf("opened %+v", opened)
 	}
 	wanted.Reviewers = []string{"other/platform"}
 	_, err = p.repo.Edit(t.Context(), *opened, wanted)
-	expectError(t, err, hosting.ErrRejected, "team other/platform does not belong to acme, the owner of the repo")
+	expectError(t, err, githost.ErrRejected, "team other/platform does not belong to acme, the owner of the repo")
 }
 
 // In a repo without drafts, an edit makes all changes except the draft, and its error names the draft.
@@ -120,9 +120,9 @@ func TestNoDrafts(t *testing.T) {
 	opened := must(t)(p.repo.Open(t.Context(), wanted))
 	wanted.Draft, wanted.Title = true, "Other"
 	edited, err := p.repo.Edit(t.Context(), opened, wanted)
-	expectError(t, err, hosting.ErrForbidden, "does not have permission to convert the pull request")
-	var e *hosting.Error
-	if !errors.As(err, &e) || e.Field != hosting.FieldDraft || e.Host != "GitHub" ||
+	expectError(t, err, githost.ErrForbidden, "does not have permission to convert the pull request")
+	var e *githost.Error
+	if !errors.As(err, &e) || e.Field != githost.FieldDraft || e.Host != "GitHub" ||
 		!strings.HasPrefix(e.Grant, "Grant the token or app this permission in the repo.") {
 		t.Errorf("the error is %+v", e)
 	}
@@ -133,7 +133,7 @@ func TestNoDrafts(t *testing.T) {
 	wanted.Draft, wanted.Target = true, "another"
 	gitserver.Git(t, p.on.Path, "branch", "another", "main")
 	_, err = p.repo.Open(t.Context(), wanted)
-	expectError(t, err, hosting.ErrRejected, "Draft pull requests are not supported in this repository.")
+	expectError(t, err, githost.ErrRejected, "Draft pull requests are not supported in this repository.")
 }
 
 // TestUnasked: a reviewer who was requested before, or has reviewed, is not requested again, at any later time.
@@ -174,50 +174,50 @@ func TestMergeWhenReady(t *testing.T) {
 	p := newPlace(t)
 	p.on.RequireStatus("main", "ci")
 	opened := must(t)(p.repo.Open(t.Context(), p.proposal()))
-	waiting := must(t)(p.repo.MergeWhenReady(t.Context(), opened, hosting.Rebase))
-	if waiting.State != hosting.Open || waiting.AutoMerge != hosting.Rebase {
+	waiting := must(t)(p.repo.MergeWhenReady(t.Context(), opened, githost.Rebase))
+	if waiting.State != githost.Open || waiting.AutoMerge != githost.Rebase {
 		t.Errorf("it is %+v", waiting)
 	}
 	expectSame(t, waiting, must(t)(p.repo.Read(t.Context(), 1)))
 	p.calls()
-	must(t)(p.repo.MergeWhenReady(t.Context(), waiting, hosting.Rebase))
+	must(t)(p.repo.MergeWhenReady(t.Context(), waiting, githost.Rebase))
 	expectCalls(t, p)
-	squashing := must(t)(p.repo.MergeWhenReady(t.Context(), waiting, hosting.Squash))
+	squashing := must(t)(p.repo.MergeWhenReady(t.Context(), waiting, githost.Squash))
 	expectSame(t, squashing, must(t)(p.repo.Read(t.Context(), 1)))
 	people := must(t)(p.repo.MergeWhenReady(t.Context(), squashing, ""))
 	expectSame(t, people, must(t)(p.repo.Read(t.Context(), 1)))
-	if squashing.AutoMerge != hosting.Squash || people.AutoMerge != "" {
+	if squashing.AutoMerge != githost.Squash || people.AutoMerge != "" {
 		t.Errorf("auto-merge is %q, then %q", squashing.AutoMerge, people.AutoMerge)
 	}
 	_, err := p.repo.MergeWhenReady(t.Context(), squashing, "")
-	expectError(t, err, hosting.ErrRejected, "disable auto-merge of pull request 1")
-	must(t)(p.repo.MergeWhenReady(t.Context(), people, hosting.Rebase))
+	expectError(t, err, githost.ErrRejected, "disable auto-merge of pull request 1")
+	must(t)(p.repo.MergeWhenReady(t.Context(), people, githost.Rebase))
 	if _, err := p.repo.SetStatus(t.Context(), opened.HeadCommit,
-		hosting.Status{Context: "ci", State: hosting.Success}); err != nil {
+		githost.Status{Context: "ci", State: githost.Success}); err != nil {
 		t.Fatal(err)
 	}
-	if got := must(t)(p.repo.Read(t.Context(), 1)); got.State != hosting.Merged {
+	if got := must(t)(p.repo.Read(t.Context(), 1)); got.State != githost.Merged {
 		t.Errorf("it is %+v", got)
 	}
-	_, err = p.repo.MergeWhenReady(t.Context(), opened, hosting.Rebase)
-	expectError(t, err, hosting.ErrRejected, "Pull request is closed")
+	_, err = p.repo.MergeWhenReady(t.Context(), opened, githost.Rebase)
+	expectError(t, err, githost.ErrRejected, "Pull request is closed")
 	unknown := opened
 	unknown.ID = "PR_unknown"
-	_, err = p.repo.MergeWhenReady(t.Context(), unknown, hosting.Rebase)
-	expectError(t, err, hosting.ErrNotVisible, "Could not resolve")
+	_, err = p.repo.MergeWhenReady(t.Context(), unknown, githost.Rebase)
+	expectError(t, err, githost.ErrNotVisible, "Could not resolve")
 
 	p.on.RequireStatus("main")
 	p.branch("change")
 	opened = must(t)(p.repo.Open(t.Context(), p.proposal()))
 	p.branch("change")
-	_, err = p.repo.MergeWhenReady(t.Context(), opened, hosting.Squash)
-	expectError(t, err, hosting.ErrRejected, "Head branch was modified")
+	_, err = p.repo.MergeWhenReady(t.Context(), opened, githost.Squash)
+	expectError(t, err, githost.ErrRejected, "Head branch was modified")
 	expectWaits(t, p, seconds(1, 2, 4, 8))
 	opened = must(t)(p.repo.Read(t.Context(), opened.Number))
 	// A check that is not required does not delay it. GitHub notices a push a little later.
 	p.on.SetStatus(opened.HeadCommit, "other", "pending")
 	p.fake.Fail("PUT", "/merge", 2, githubfake.HeadNotMoved())
-	if got := must(t)(p.repo.MergeWhenReady(t.Context(), opened, hosting.Squash)); got.State != hosting.Merged {
+	if got := must(t)(p.repo.MergeWhenReady(t.Context(), opened, githost.Squash)); got.State != githost.Merged {
 		t.Errorf("it is %+v", got)
 	}
 	expectWaits(t, p, seconds(1, 2))
@@ -226,13 +226,13 @@ func TestMergeWhenReady(t *testing.T) {
 	wanted.Branch = "another"
 	opened = must(t)(p.repo.Open(t.Context(), wanted))
 	p.fake.Fail("PUT", "/merge", 2, githubfake.BaseMoved())
-	if got := must(t)(p.repo.MergeWhenReady(t.Context(), opened, hosting.Squash)); got.State != hosting.Merged {
+	if got := must(t)(p.repo.MergeWhenReady(t.Context(), opened, githost.Squash)); got.State != githost.Merged {
 		t.Errorf("with a base that moved, it is %+v", got)
 	}
 	expectWaits(t, p, seconds(1, 2))
 	p.fake.Fail("", "/graphql", 1, githubfake.ServerError(403, 0))
-	_, err = p.repo.MergeWhenReady(t.Context(), opened, hosting.Squash)
-	expectError(t, err, hosting.ErrForbidden, "enable auto-merge of pull request 3 of acme/gitops")
+	_, err = p.repo.MergeWhenReady(t.Context(), opened, githost.Squash)
+	expectError(t, err, githost.ErrForbidden, "enable auto-merge of pull request 3 of acme/gitops")
 }
 
 // A status is found by its context in upper or lower case, and among any number of statuses.
@@ -240,7 +240,7 @@ func TestStatus(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	commit := gitserver.Rev(t, p.on.Path, "change")
-	want := hosting.Status{Context: "kalypso/dev", State: hosting.Success}
+	want := githost.Status{Context: "kalypso/dev", State: githost.Success}
 	if _, err := p.repo.SetStatus(t.Context(), commit, want); err != nil {
 		t.Fatal(err)
 	}
@@ -253,5 +253,5 @@ func TestStatus(t *testing.T) {
 	}
 	none := strings.Repeat("0", 40)
 	_, err := p.repo.Status(t.Context(), none, "x")
-	expectError(t, err, hosting.ErrCommitNotFound, "No commit found for SHA: "+none)
+	expectError(t, err, githost.ErrCommitNotFound, "No commit found for SHA: "+none)
 }

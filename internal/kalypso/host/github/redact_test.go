@@ -12,11 +12,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting/github"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/redact"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/githubfake"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hostingtest"
+	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host/github"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/redact"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/githubfake"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostingtest"
 )
 
 // TestWords: messages of the API are shown without secrets (its own and Git's) and escaped, in errors and in texts
@@ -54,7 +54,7 @@ func TestWords(t *testing.T) {
 			t.Fatal(err)
 		}
 		read := func(ctx context.Context) error { _, err := repo.Read(ctx, pr.Number); return err }
-		merge := func(ctx context.Context) error { _, err := repo.MergeWhenReady(ctx, pr, hosting.Squash); return err }
+		merge := func(ctx context.Context) error { _, err := repo.MergeWhenReady(ctx, pr, githost.Squash); return err }
 		for name, tc := range map[string]struct {
 			status int
 			body   string
@@ -118,7 +118,7 @@ func TestTokenRequestsAreRedacted(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = repo.Read(t.Context(), 1)
-	expectError(t, err, hosting.ErrUnauthenticated, "refused: Bearer (secret)")
+	expectError(t, err, githost.ErrUnauthenticated, "refused: Bearer (secret)")
 }
 
 // TestNetworkErrorsAreRedacted: errors without an answer are shown without secrets.
@@ -152,7 +152,7 @@ func TestNetworkErrorsAreRedacted(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = repo.Read(t.Context(), 1)
-	expectError(t, err, hosting.ErrUnavailable, "(secret)")
+	expectError(t, err, githost.ErrUnavailable, "(secret)")
 	if strings.Contains(err.Error(), "\x1b") {
 		t.Errorf("got %q", err)
 	}

@@ -7,9 +7,9 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting/github"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/githubfake"
+	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host/github"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/githubfake"
 )
 
 // TestRedirectsElsewhere: neither a request nor a credential leaves the API, with a token or as an app. The body of a
@@ -31,7 +31,7 @@ func TestRedirectsElsewhere(t *testing.T) {
 	if _, err := installed.Find(t.Context(), query); err != nil { // it has its token
 		t.Fatal(err)
 	}
-	for who, repo := range map[string]hosting.Repo{
+	for who, repo := range map[string]githost.Repo{
 		"token":        p.as(github.Config{Token: p.fake.Token}),
 		"app":          p.as(github.Config{App: installation}),
 		"installation": installed,
@@ -53,7 +53,7 @@ func TestRedirectsElsewhere(t *testing.T) {
 			location := map[string]string{"Location": tc.to}
 			p.fake.Fail("", "", -1, githubfake.Failure{Status: tc.status, Body: `{"message": "internal"}`, Header: location})
 			_, err := repo.Open(t.Context(), p.proposal())
-			expectError(t, err, hosting.ErrRejected, tc.said)
+			expectError(t, err, githost.ErrRejected, tc.said)
 			if strings.Contains(err.Error(), "internal") {
 				t.Errorf("%s, %s: the body is shown: %v", who, name, err)
 			}

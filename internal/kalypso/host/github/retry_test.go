@@ -12,10 +12,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting/github"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/githubfake"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hostingtest"
+	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host/github"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/githubfake"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostingtest"
 )
 
 func seconds(all ...int) (d []time.Duration) {
@@ -75,7 +75,7 @@ func TestRetries(t *testing.T) {
 			}
 			p.on.RequireStatus("main", "ci")
 			p.fake.Fail("POST", "/graphql", 3, tc.failure(p.clock.Now()))
-			if got := must(t)(p.repo.MergeWhenReady(ctx, opened, hosting.Squash)); got.AutoMerge != hosting.Squash {
+			if got := must(t)(p.repo.MergeWhenReady(ctx, opened, githost.Squash)); got.AutoMerge != githost.Squash {
 				t.Errorf("auto-merge is %q", got.AutoMerge)
 			}
 			expectWaits(t, p, tc.want)
@@ -108,7 +108,7 @@ func TestDroppedConnections(t *testing.T) {
 	other := p.proposal()
 	other.Body = "another text"
 	_, err := p.repo.Open(ctx, other)
-	expectError(t, err, hosting.ErrExists, "A pull request already exists for acme:change.")
+	expectError(t, err, githost.ErrExists, "A pull request already exists for acme:change.")
 }
 
 // After an incomplete answer, the request is repeated as well.
@@ -149,27 +149,27 @@ func TestGivesUp(t *testing.T) {
 	}
 	p.fake.Fail("", "", -1, githubfake.PrimaryRateLimit(403, p.clock.Now().Add(time.Hour)))
 	err := read(p.within(30 * time.Minute))
-	expectError(t, err, hosting.ErrRateLimited,
+	expectError(t, err, githost.ErrRateLimited,
 		`read pull request 1 of acme/gitops: the host's rate limit lasts beyond the timeout: "API rate limit exceeded`)
 	expectWaits(t, p, nil)
 
 	p.fake.ClearFailures()
 	p.fake.Fail("", "", -1, githubfake.ServerError(502, 0))
-	expectError(t, read(p.within(time.Minute)), hosting.ErrUnavailable,
+	expectError(t, read(p.within(time.Minute)), githost.ErrUnavailable,
 		`the host is not available: "Bad Gateway" (HTTP 502)`)
 	expectWaits(t, p, seconds(1, 2, 4, 8, 16))
-	expectError(t, read(context.Background()), hosting.ErrUnavailable, "Bad Gateway")
+	expectError(t, read(context.Background()), githost.ErrUnavailable, "Bad Gateway")
 	expectWaits(t, p, seconds(1, 2, 4, 8, 16, 30, 30, 30, 30))
 
 	p.fake.ClearFailures()
 	p.fake.Fail("", "", -1, githubfake.Dropped())
-	expectError(t, read(p.within(5*time.Second)), hosting.ErrUnavailable, "EOF")
+	expectError(t, read(p.within(5*time.Second)), githost.ErrUnavailable, "EOF")
 
 	p.fake.ClearFailures()
 	p.fake.Fail("", "", -1, githubfake.Slow(time.Minute))
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	if err := read(ctx); !errors.Is(err, context.DeadlineExceeded) || !errors.Is(err, hosting.ErrUnavailable) {
+	if err := read(ctx); !errors.Is(err, context.DeadlineExceeded) || !errors.Is(err, githost.ErrUnavailable) {
 		t.Errorf("a slow server: %v", err)
 	}
 }
@@ -185,7 +185,7 @@ func TestSilentServer(t *testing.T) {
 	expectWaits(t, p, seconds(1, 2))
 	p.fake.Fail("", "", -1, githubfake.Slow(time.Minute))
 	_, err := impatient.Read(p.within(30*time.Second), opened.Number)
-	expectError(t, err, hosting.ErrUnavailable, "timeout awaiting response headers")
+	expectError(t, err, githost.ErrUnavailable, "timeout awaiting response headers")
 }
 
 // After the last request that a limit allows, the client sends the next one, whatever the machine's clock shows: GitHub
@@ -210,22 +210,22 @@ func TestAtOnce(t *testing.T) {
 		kind    error
 		said    string
 	}{
-		{githubfake.Forbidden("Resource not accessible by integration"), hosting.ErrForbidden,
+		{githubfake.Forbidden("Resource not accessible by integration"), githost.ErrForbidden,
 			`"Resource not accessible by integration" (HTTP 403)`},
-		{githubfake.ServerError(404, 0), hosting.ErrNotVisible, "not found, or not visible to the credential"},
-		{githubfake.ServerError(401, 0), hosting.ErrUnauthenticated, "Unauthorized"},
-		{githubfake.ServerError(501, 0), hosting.ErrRejected, "Not Implemented"},
-		{githubfake.ServerError(451, 0), hosting.ErrRejected, "Legal"},
+		{githubfake.ServerError(404, 0), githost.ErrNotVisible, "not found, or not visible to the credential"},
+		{githubfake.ServerError(401, 0), githost.ErrUnauthenticated, "Unauthorized"},
+		{githubfake.ServerError(501, 0), githost.ErrRejected, "Not Implemented"},
+		{githubfake.ServerError(451, 0), githost.ErrRejected, "Legal"},
 		{githubfake.Failure{
 			Status: 422,
 			Body: `{"message":"Validation Failed",` +
 				`"errors":[{"resource":"PullRequest","field":"title","code":"invalid"},"bare"]}`,
-		}, hosting.ErrRejected, `"Validation Failed: PullRequest title invalid: bare" (HTTP 422)`},
-		{githubfake.Failure{Status: 400, Body: "<html>proxy</html>"}, hosting.ErrRejected, `"Bad Request" (HTTP 400)`},
-		{githubfake.Failure{Status: 200, Body: "<html>proxy</html>"}, hosting.ErrRejected,
+		}, githost.ErrRejected, `"Validation Failed: PullRequest title invalid: bare" (HTTP 422)`},
+		{githubfake.Failure{Status: 400, Body: "<html>proxy</html>"}, githost.ErrRejected, `"Bad Request" (HTTP 400)`},
+		{githubfake.Failure{Status: 200, Body: "<html>proxy</html>"}, githost.ErrRejected,
 			"read pull request 1 of acme/gitops"},
 		{githubfake.Failure{Status: 302, Header: map[string]string{"Location": "https://elsewhere.acme.io/"}},
-			hosting.ErrRejected, "HTTP 302"},
+			githost.ErrRejected, "HTTP 302"},
 	} {
 		p.fake.ResetLog()
 		p.fake.Fail("", "", 1, tc.failure)
@@ -286,7 +286,7 @@ func TestUnreachable(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err = repo.Read(t.Context(), 1)
-		expectError(t, err, hosting.ErrUnavailable, tc.said)
+		expectError(t, err, githost.ErrUnavailable, tc.said)
 		if n := len(c.Waited()); n != tc.waits || len(told) != n {
 			t.Errorf("%s: waited %d times, told %v", tc.base, n, told)
 		}

@@ -8,15 +8,15 @@ import (
 
 	"github.com/google/go-github/v53/github"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
 )
 
 func (r *repo) CheckReviewers(reviewers []string) error {
 	var errs []error
 	for _, name := range reviewers {
 		if organisation, _, isTeam := strings.Cut(name, "/"); isTeam && !strings.EqualFold(organisation, r.owner) {
-			errs = append(errs, &hosting.Error{
-				Op: "ask for reviews in " + r.String(), Kind: hosting.ErrRejected,
+			errs = append(errs, &githost.Error{
+				Op: "ask for reviews in " + r.String(), Kind: githost.ErrRejected,
 				Cause: fmt.Errorf("team %s does not belong to %s, the owner of the repo", name, r.owner),
 				Host:  hostName, Block: hostBlock,
 			})
@@ -49,7 +49,7 @@ func (r *repo) askReviewers(ctx context.Context, number int, reviewers []string)
 const reviewPages = 10
 
 // Unasked finds users among the reviews. Only the timeline lists teams.
-func (r *repo) Unasked(ctx context.Context, now hosting.PullRequest, reviewers []string) ([]string, error) {
+func (r *repo) Unasked(ctx context.Context, now githost.PullRequest, reviewers []string) ([]string, error) {
 	missing := missingFold(reviewers, now.Reviewers)
 	if len(missing) == 0 {
 		return nil, nil
@@ -78,7 +78,7 @@ func (r *repo) Unasked(ctx context.Context, now hosting.PullRequest, reviewers [
 		}
 		return resp, err
 	})
-	if err = r.wrapError(r.op("read the timeline of", now.Number), err); errors.Is(err, hosting.ErrNotVisible) {
+	if err = r.wrapError(r.op("read the timeline of", now.Number), err); errors.Is(err, githost.ErrNotVisible) {
 		err = nil // the server has no timelines
 	}
 	return missingFold(missing, asked), err

@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-github/v53/github"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
 )
 
 // scope is the repo and the permissions of an installation token. Empty permissions are not requested.
@@ -74,19 +74,19 @@ func (s scope) permissions() string {
 
 // withKind sets the kind of the error if GitHub issues no token of this scope.
 func (s scope) withKind(err error) error {
-	var e *hosting.Error
+	var e *githost.Error
 	switch {
 	case !errors.As(err, &e):
 	case strings.Contains(e.Message, saysNotGranted):
-		e.Kind = hosting.ErrForbidden
+		e.Kind = githost.ErrForbidden
 	case notInstalled(err):
-		e.Kind = hosting.ErrNotVisible
+		e.Kind = githost.ErrNotVisible
 	}
 	return err
 }
 
 // notInstalled reports whether the app is not installed for the repo.
 func notInstalled(err error) bool {
-	var e *hosting.Error
+	var e *githost.Error
 	return errors.As(err, &e) && strings.Contains(e.Message, saysNotInstalled)
 }

@@ -6,10 +6,10 @@ import (
 
 	"github.com/google/go-github/v53/github"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
 )
 
-func (r *repo) SetStatus(ctx context.Context, commit string, s hosting.Status) (hosting.Status, error) {
+func (r *repo) SetStatus(ctx context.Context, commit string, s githost.Status) (githost.Status, error) {
 	state := string(s.State)
 	set := &github.RepoStatus{State: &state, Context: &s.Context, Description: &s.Description}
 	if s.TargetURL != "" {
@@ -18,27 +18,27 @@ func (r *repo) SetStatus(ctx context.Context, commit string, s hosting.Status) (
 	ctx = r.with(ctx, scope{statuses: write})
 	created, resp, err := r.client.api.Repositories.CreateStatus(ctx, r.owner, r.name, commit, set)
 	if err != nil {
-		return hosting.Status{}, r.wrapError("set status "+s.Context+" of commit "+commit+" in "+r.String(), err)
+		return githost.Status{}, r.wrapError("set status "+s.Context+" of commit "+commit+" in "+r.String(), err)
 	}
 	return statusOf(created, resp), nil
 }
 
 // statusOf converts a status, and adds the time of GitHub's answer.
-func statusOf(s *github.RepoStatus, resp *github.Response) hosting.Status {
-	return hosting.Status{
-		Context: s.GetContext(), State: hosting.StatusState(s.GetState()), Description: s.GetDescription(),
+func statusOf(s *github.RepoStatus, resp *github.Response) githost.Status {
+	return githost.Status{
+		Context: s.GetContext(), State: githost.StatusState(s.GetState()), Description: s.GetDescription(),
 		TargetURL: s.GetTargetURL(), Creator: s.GetCreator().GetLogin(),
 		SetAt: s.GetCreatedAt().Time, SeenAt: timeOf(resp),
 	}
 }
 
-// SameStatus implements [hosting.Repo].
-func (r *repo) SameStatus(want, have hosting.Status) bool { return hosting.EqualStatus(want, have) }
+// SameStatus implements [githost.Repo].
+func (r *repo) SameStatus(want, have githost.Status) bool { return githost.EqualStatus(want, have) }
 
 // maxStatusPages bounds the pages of a list. GitHub keeps 1,000 statuses per commit and context.
 const maxStatusPages = 20
 
-func (r *repo) Status(ctx context.Context, commit, name string) (*hosting.Status, error) {
+func (r *repo) Status(ctx context.Context, commit, name string) (*githost.Status, error) {
 	ctx = r.with(ctx, scope{statuses: read})
 	options := &github.ListOptions{PerPage: 100}
 	for range maxStatusPages {

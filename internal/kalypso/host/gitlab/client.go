@@ -1,4 +1,4 @@
-// Package gitlab implements [hosting.Host] for GitLab: gitlab.com or a server of one's own.
+// Package gitlab implements [githost.Host] for GitLab: gitlab.com or a server of one's own.
 package gitlab
 
 import (
@@ -15,9 +15,9 @@ import (
 
 	gitlab "gitlab.com/gitlab-org/api/client-go/v2"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting/httpapi"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/redact"
+	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host/httpapi"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/redact"
 )
 
 // Config configures the access to the API.
@@ -38,7 +38,7 @@ type Config struct {
 	OnRetry func(ctx context.Context, reason error, wait time.Duration)
 }
 
-// Client is a [hosting.Host]. It is safe for concurrent use.
+// Client is a [githost.Host]. It is safe for concurrent use.
 type Client struct {
 	api   *gitlab.Client
 	web   *url.URL
@@ -51,7 +51,7 @@ type Client struct {
 	projects, users lookups
 }
 
-var _ hosting.Host = (*Client)(nil)
+var _ githost.Host = (*Client)(nil)
 
 // Names that users know the host by.
 const (
@@ -118,18 +118,18 @@ func parseBase(base string) (*url.URL, error) {
 	return &url.URL{Scheme: u.Scheme, Host: strings.ToLower(u.Host), Path: folder}, nil
 }
 
-// Name implements [hosting.Host].
+// Name implements [githost.Host].
 func (*Client) Name() string { return hostName }
 
-// Block implements [hosting.Host].
+// Block implements [githost.Host].
 func (*Client) Block() string { return hostBlock }
 
 // segment matches a valid name of a group or a project. A "-" by itself separates a project from its pages.
 var segment = regexp.MustCompile(`^[A-Za-z0-9_.][A-Za-z0-9_.-]*$`)
 
-// Repo implements [hosting.Host].
-func (c *Client) Repo(repoURL string) (hosting.Repo, error) {
-	server := hosting.Server{Name: hostName, Block: hostBlock, Web: c.web, SSH: []string{c.web.Hostname()}}
+// Repo implements [githost.Host].
+func (c *Client) Repo(repoURL string) (githost.Repo, error) {
+	server := githost.Server{Name: hostName, Block: hostBlock, Web: c.web, SSH: []string{c.web.Hostname()}}
 	if c.web.String() == publicServer {
 		server.SSH = append(server.SSH, sshHost)
 	}
@@ -149,7 +149,7 @@ type repo struct {
 	path   string // such as group/subgroup/project
 }
 
-var _ hosting.Repo = (*repo)(nil)
+var _ githost.Repo = (*repo)(nil)
 
 func (r *repo) String() string { return r.path }
 
@@ -198,7 +198,7 @@ func (l *lookups) get(name string, read func() (int64, error)) (int64, error) {
 // gitUser is the user name that GitLab accepts with each kind of access token.
 const gitUser = "oauth2"
 
-// GitCredential implements [hosting.Repo].
+// GitCredential implements [githost.Repo].
 func (r *repo) GitCredential(context.Context) (username, password, bearer string, err error) {
 	if r.client.token == "" {
 		return "", "", "", nil
@@ -226,8 +226,8 @@ func (r *repo) MaxTitle() int { return maxTitle }
 
 func (r *repo) MaxBody() int { return maxBody }
 
-// CommitMessage implements [hosting.Repo].
+// CommitMessage implements [githost.Repo].
 func (r *repo) CommitMessage(message string) string { return readyMessage(message) }
 
-// MarkerFirst implements [hosting.Repo]: GitLab's lists contain whole descriptions.
+// MarkerFirst implements [githost.Repo]: GitLab's lists contain whole descriptions.
 func (r *repo) MarkerFirst() bool { return false }

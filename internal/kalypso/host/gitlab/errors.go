@@ -15,8 +15,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting/httpapi"
+	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host/httpapi"
 )
 
 // refusals is a transport that returns GitLab's error answers as errors: the library drops the text of a 404.
@@ -43,13 +43,13 @@ func (t refusals) RoundTrip(req *http.Request) (*http.Response, error) {
 	return nil, &refusal{resp.StatusCode, cmp.Or(message(body), http.StatusText(resp.StatusCode))}
 }
 
-// wrapError converts an error of a request to a *[hosting.Error].
+// wrapError converts an error of a request to a *[githost.Error].
 func (r *repo) wrapError(op string, err error) error {
 	if err == nil {
 		return nil
 	}
-	e := &hosting.Error{
-		Op: op, Kind: hosting.ErrUnavailable, Cause: r.client.secrets.Error(err), Host: hostName, Block: hostBlock,
+	e := &githost.Error{
+		Op: op, Kind: githost.ErrUnavailable, Cause: r.client.secrets.Error(err), Host: hostName, Block: hostBlock,
 		Credential: r.client.credential,
 	}
 	var failed *httpapi.Failure
@@ -67,14 +67,14 @@ func (r *repo) wrapError(op string, err error) error {
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 	default:
 		// The answer is not GitLab's, for example a proxy's page.
-		e.Kind = hosting.ErrRejected
+		e.Kind = githost.ErrRejected
 	}
 	return granted(e)
 }
 
-// granted adds the missing permission to an [hosting.ErrForbidden].
-func granted(e *hosting.Error) *hosting.Error {
-	if errors.Is(e.Kind, hosting.ErrForbidden) {
+// granted adds the missing permission to an [githost.ErrForbidden].
+func granted(e *githost.Error) *githost.Error {
+	if errors.Is(e.Kind, githost.ErrForbidden) {
 		e.Permission = "role Developer, scope api"
 		e.Grant = "Give the token the scope api, and its user the role Developer in the project. " +
 			"To merge, the user also needs the right to merge into the target branch."
@@ -83,16 +83,16 @@ func granted(e *hosting.Error) *hosting.Error {
 }
 
 // rejected returns an error of our own about a field.
-func (r *repo) rejected(op string, field hosting.Field, reason error) *hosting.Error {
-	return &hosting.Error{
-		Op: op, Kind: hosting.ErrRejected, Field: field, Cause: reason, Host: hostName, Block: hostBlock,
+func (r *repo) rejected(op string, field githost.Field, reason error) *githost.Error {
+	return &githost.Error{
+		Op: op, Kind: githost.ErrRejected, Field: field, Cause: reason, Host: hostName, Block: hostBlock,
 		Credential: r.client.credential,
 	}
 }
 
 // about sets the field of an error.
-func about(field hosting.Field, err error) error {
-	var e *hosting.Error
+func about(field githost.Field, err error) error {
+	var e *githost.Error
 	if errors.As(err, &e) {
 		e.Field = field
 	}
@@ -118,38 +118,38 @@ var errMoved = errors.New("the project was moved: use its new URL")
 func kindOf(status int, words string) (kind, cause error) {
 	switch status {
 	case http.StatusUnauthorized:
-		return hosting.ErrUnauthenticated, nil
+		return githost.ErrUnauthenticated, nil
 	case http.StatusForbidden:
-		return hosting.ErrForbidden, nil
+		return githost.ErrForbidden, nil
 	case http.StatusNotFound:
 		switch {
 		case strings.Contains(words, saysNoCommit):
-			return hosting.ErrCommitNotFound, nil
+			return githost.ErrCommitNotFound, nil
 		case strings.Contains(words, saysOnNoBranch):
-			return hosting.ErrCommitNotFound, hosting.ErrCommitOnNoBranch
+			return githost.ErrCommitNotFound, githost.ErrCommitOnNoBranch
 		}
-		return hosting.ErrNotVisible, nil
+		return githost.ErrNotVisible, nil
 	}
 	switch {
 	case strings.Contains(words, saysExists):
-		return hosting.ErrExists, nil
+		return githost.ErrExists, nil
 	case strings.Contains(words, saysMoved):
-		return hosting.ErrRejected, errMoved
+		return githost.ErrRejected, errMoved
 	case saysNoBranch.MatchString(words):
-		return hosting.ErrBranchNotFound, nil
+		return githost.ErrBranchNotFound, nil
 	}
-	return hosting.ErrRejected, nil
+	return githost.ErrRejected, nil
 }
 
 // says reports whether GitLab answered with an error that contains a text.
 func says(err error, text string) bool {
-	var e *hosting.Error
+	var e *githost.Error
 	return errors.As(err, &e) && strings.Contains(e.Message, text)
 }
 
 // status returns the HTTP status of an error; 0: there was no answer.
 func status(err error) int {
-	var e *hosting.Error
+	var e *githost.Error
 	if errors.As(err, &e) {
 		return e.Status
 	}

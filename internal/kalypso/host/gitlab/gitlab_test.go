@@ -12,12 +12,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting/gitlab"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitlabfake"
+	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host/gitlab"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hostingtest"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/gitlabfake"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostingtest"
 )
 
 // place is a project of a fake with a commit on main and one more on change.
@@ -25,7 +25,7 @@ type place struct {
 	hostingtest.Test
 	*hosts.GitLabWorld
 	on   *gitlabfake.Project
-	repo hosting.Repo
+	repo githost.Repo
 }
 
 // projectPath is the path of the project of a place.
@@ -52,7 +52,7 @@ func (p *place) branch(name string) string {
 	return gitserver.Seed(p, p.on.Dir, name, map[string]string{name: gitserver.Rev(p, p.on.Dir, name)})
 }
 
-func (p *place) as(c hostingtest.Credential) hosting.Repo {
+func (p *place) as(c hostingtest.Credential) githost.Repo {
 	p.Helper()
 	repo, err := p.Host(p.T, c).Repo(p.on.URL)
 	if err != nil {
@@ -119,7 +119,7 @@ func TestParallelLookup(t *testing.T) {
 		}
 		return err
 	}
-	p.Refused(find(), hosting.ErrForbidden, "", "find the merge request of branch change")
+	p.Refused(find(), githost.ErrForbidden, "", "find the merge request of branch change")
 	var wait sync.WaitGroup
 	for range 20 {
 		wait.Go(func() {
@@ -200,32 +200,32 @@ func TestErrors(t *testing.T) {
 		said   string
 	}{
 		{gitlabfake.Failure{Status: 401, Body: `{"error":"invalid_token","error_description":"Token was revoked."}`},
-			hosting.ErrUnauthenticated, `"invalid_token: Token was revoked." (HTTP 401)`},
-		{gitlabfake.Failure{Status: 403, Body: `{"error":"insufficient_scope","scope":"api"}`}, hosting.ErrForbidden,
+			githost.ErrUnauthenticated, `"invalid_token: Token was revoked." (HTTP 401)`},
+		{gitlabfake.Failure{Status: 403, Body: `{"error":"insufficient_scope","scope":"api"}`}, githost.ErrForbidden,
 			"insufficient_scope"},
-		{gitlabfake.Error(404, "404 Project Not Found"), hosting.ErrNotVisible, "404 Project Not Found"},
-		{gitlabfake.Error(404, "404 Commit Not Found"), hosting.ErrCommitNotFound, ""},
-		{gitlabfake.Error(404, "404 References for commit Not Found"), hosting.ErrCommitOnNoBranch, "on no branch"},
+		{gitlabfake.Error(404, "404 Project Not Found"), githost.ErrNotVisible, "404 Project Not Found"},
+		{gitlabfake.Error(404, "404 Commit Not Found"), githost.ErrCommitNotFound, ""},
+		{gitlabfake.Error(404, "404 References for commit Not Found"), githost.ErrCommitOnNoBranch, "on no branch"},
 		{gitlabfake.Failure{Status: 409,
 			Body: `{"message":["Another open merge request already exists for this source branch: !5"]}`},
-			hosting.ErrExists, "!5"},
+			githost.ErrExists, "!5"},
 		{gitlabfake.Failure{Status: 422, Body: `{"message":["Source branch \"x\" does not exist"]}`},
-			hosting.ErrBranchNotFound, ""},
+			githost.ErrBranchNotFound, ""},
 		{gitlabfake.Failure{Status: 400, Body: `{"message":{"base":["The source branch x does not exist"]}}`},
-			hosting.ErrBranchNotFound, ""},
-		{gitlabfake.Error(405, "Non GET methods are not allowed for moved projects"), hosting.ErrRejected,
+			githost.ErrBranchNotFound, ""},
+		{gitlabfake.Error(405, "Non GET methods are not allowed for moved projects"), githost.ErrRejected,
 			"use its new URL"},
 		{gitlabfake.Failure{Status: 400, Body: `{"message":{"title":["is too long (maximum is 255 characters)"],"b":["x"]}}`},
-			hosting.ErrRejected, `"b x: title is too long (maximum is 255 characters)"`},
-		{gitlabfake.RateLimit(4000), hosting.ErrRateLimited, ""},
+			githost.ErrRejected, `"b x: title is too long (maximum is 255 characters)"`},
+		{gitlabfake.RateLimit(4000), githost.ErrRateLimited, ""},
 		{gitlabfake.Failure{Status: 429, Header: map[string]string{
-			"RateLimit-Reset": fmt.Sprint(p.Clock.Now().Add(time.Hour).Unix())}}, hosting.ErrRateLimited, ""},
+			"RateLimit-Reset": fmt.Sprint(p.Clock.Now().Add(time.Hour).Unix())}}, githost.ErrRateLimited, ""},
 		{gitlabfake.Failure{Status: 302, Header: map[string]string{"Location": "/users/sign_in"}},
-			hosting.ErrUnauthenticated, "a page to sign in"},
+			githost.ErrUnauthenticated, "a page to sign in"},
 		{gitlabfake.Failure{Status: 302, Header: map[string]string{"Location": "https://evil.io/api/v4/x"}},
-			hosting.ErrRejected, "outside its API"},
-		{gitlabfake.Failure{Status: 200, Body: "<html>"}, hosting.ErrRejected, ""},
-		{gitlabfake.Failure{Status: 400, Body: `{"message":"Bearer glpat-canaryTokenOfTheFake"}`}, hosting.ErrRejected,
+			githost.ErrRejected, "outside its API"},
+		{gitlabfake.Failure{Status: 200, Body: "<html>"}, githost.ErrRejected, ""},
+		{gitlabfake.Failure{Status: 400, Body: `{"message":"Bearer glpat-canaryTokenOfTheFake"}`}, githost.ErrRejected,
 			"(secret)"},
 	} {
 		p.Fake.Fail("GET", "/merge_requests/1", 1, tt.answer)
@@ -244,8 +244,8 @@ func TestReadScope(t *testing.T) {
 	p := newPlace(t)
 	p.Fake.AddReadToken("canaryReader", "bob")
 	_, err := p.as(hostingtest.Reader).Open(t.Context(), hostingtest.Proposal())
-	p.Refused(err, hosting.ErrForbidden, "", "insufficient_scope")
-	var e *hosting.Error
+	p.Refused(err, githost.ErrForbidden, "", "insufficient_scope")
+	var e *githost.Error
 	if errors.As(err, &e) && !strings.Contains(e.Grant, "the scope api") {
 		t.Errorf("it advises %q", e.Grant)
 	}
@@ -293,7 +293,7 @@ func TestLocked(t *testing.T) {
 	p := newPlace(t)
 	p.Must(p.repo.Open(t.Context(), hostingtest.Proposal()))
 	p.on.Lock(t, 1, 4)
-	if now := p.Must(p.repo.Close(t.Context(), 1)); now.State != hosting.Merged || now.MergeCommit == "" {
+	if now := p.Must(p.repo.Close(t.Context(), 1)); now.State != githost.Merged || now.MergeCommit == "" {
 		t.Errorf("it is %+v", now)
 	}
 	p.branch("other")
@@ -302,7 +302,7 @@ func TestLocked(t *testing.T) {
 	p.Must(p.repo.Open(t.Context(), wanted))
 	p.on.Lock(t, 2, 1000)
 	p.Clock.Waited()
-	if now := p.Must(p.repo.Read(t.Context(), 2)); now.State != hosting.Open {
+	if now := p.Must(p.repo.Read(t.Context(), 2)); now.State != githost.Open {
 		t.Errorf("it is %+v", now)
 	}
 	var waited time.Duration
@@ -312,8 +312,8 @@ func TestLocked(t *testing.T) {
 	if waited < 30*time.Second || waited > time.Minute {
 		t.Errorf("it waited %s", waited)
 	}
-	found := p.Must(p.repo.Find(t.Context(), hosting.Query{Branch: "other", Target: "main", Marker: hostingtest.Marker}))
-	if found.State != hosting.Open {
+	found := p.Must(p.repo.Find(t.Context(), githost.Query{Branch: "other", Target: "main", Marker: hostingtest.Marker}))
+	if found.State != githost.Open {
 		t.Errorf("found %+v", found)
 	}
 }
@@ -326,20 +326,20 @@ func TestReviewersDropped(t *testing.T) {
 	wanted := hostingtest.Proposal()
 	wanted.Reviewers = []string{"ann", "bob"}
 	opened, err := p.repo.Open(t.Context(), wanted)
-	p.Refused(err, hosting.ErrRejected, hosting.FieldReviewers,
+	p.Refused(err, githost.ErrRejected, githost.FieldReviewers,
 		"GitLab keeps one reviewer on this plan, and asks ann, not bob")
 	_, err = p.repo.Edit(t.Context(), *opened, wanted)
-	p.Refused(err, hosting.ErrRejected, hosting.FieldReviewers, "GitLab keeps one reviewer on this plan")
+	p.Refused(err, githost.ErrRejected, githost.FieldReviewers, "GitLab keeps one reviewer on this plan")
 	wanted.Reviewers = []string{"ann", "nobody"}
 	now, err := p.repo.Edit(t.Context(), *opened, wanted)
-	p.Refused(err, hosting.ErrRejected, hosting.FieldReviewers, "GitLab has no user nobody")
+	p.Refused(err, githost.ErrRejected, githost.FieldReviewers, "GitLab has no user nobody")
 	if strings.Join(now.Reviewers, " ") != "ann" {
 		t.Errorf("asked: %v", now.Reviewers)
 	}
 	p = newPlace(t)
 	wanted.Reviewers = []string{"outsider"}
 	_, err = p.repo.Open(t.Context(), wanted)
-	p.Refused(err, hosting.ErrRejected, hosting.FieldReviewers, "GitLab did not ask outsider: the user may not see")
+	p.Refused(err, githost.ErrRejected, githost.FieldReviewers, "GitLab did not ask outsider: the user may not see")
 }
 
 // TestMergeCommit: with each merge method, the merge commit is the one on the target branch.
@@ -353,7 +353,7 @@ func TestMergeCommit(t *testing.T) {
 			}
 			p.Must(p.repo.Open(t.Context(), hostingtest.Proposal()))
 			head := p.on.Merge(t, 1, squash)
-			if now := p.Must(p.repo.Read(t.Context(), 1)); now.State != hosting.Merged || now.MergeCommit != head {
+			if now := p.Must(p.repo.Read(t.Context(), 1)); now.State != githost.Merged || now.MergeCommit != head {
 				t.Errorf("squash %v, fast-forward %v: %+v, main is %s", squash, fast, now, head)
 			}
 		}
@@ -370,25 +370,25 @@ func TestMergeRefused(t *testing.T) {
 		p := newPlace(t)
 		opened := p.Must(p.repo.Open(t.Context(), hostingtest.Proposal()))
 		p.Fake.Fail("PUT", "/merge_requests/1/merge", 5, failure)
-		_, err := p.repo.MergeWhenReady(t.Context(), opened, hosting.Merge)
-		p.Refused(err, hosting.ErrRejected, hosting.FieldAutoMerge, `its state is "mergeable"`)
+		_, err := p.repo.MergeWhenReady(t.Context(), opened, githost.Merge)
+		p.Refused(err, githost.ErrRejected, githost.FieldAutoMerge, `its state is "mergeable"`)
 		want := []time.Duration{time.Second, 2 * time.Second, 4 * time.Second, 8 * time.Second}
 		if diff := cmp.Diff(want, p.Clock.Waited()); diff != "" {
 			t.Errorf("waits (-want +got):\n%s", diff)
 		}
 		p.Fake.Fail("PUT", "/merge_requests/1/merge", 4, failure)
-		if now := p.Must(p.repo.MergeWhenReady(t.Context(), opened, hosting.Squash)); now.State != hosting.Merged {
+		if now := p.Must(p.repo.MergeWhenReady(t.Context(), opened, githost.Squash)); now.State != githost.Merged {
 			t.Errorf("it is %+v", now)
 		}
 	}
 	p := newPlace(t)
 	opened := p.Must(p.repo.Open(t.Context(), hostingtest.Proposal()))
 	p.on.NoMerge()
-	_, err := p.repo.MergeWhenReady(t.Context(), opened, hosting.Merge)
-	p.Refused(err, hosting.ErrForbidden, hosting.FieldAutoMerge, "enable auto-merge of merge request 1")
-	opened.AutoMerge = hosting.Merge
+	_, err := p.repo.MergeWhenReady(t.Context(), opened, githost.Merge)
+	p.Refused(err, githost.ErrForbidden, githost.FieldAutoMerge, "enable auto-merge of merge request 1")
+	opened.AutoMerge = githost.Merge
 	_, err = p.repo.MergeWhenReady(t.Context(), opened, "")
-	p.Refused(err, hosting.ErrForbidden, hosting.FieldAutoMerge, "disable auto-merge of merge request 1")
+	p.Refused(err, githost.ErrForbidden, githost.FieldAutoMerge, "disable auto-merge of merge request 1")
 	if waits := p.Clock.Waited(); len(waits) > 0 {
 		t.Errorf("it waited %v", waits)
 	}
@@ -401,8 +401,8 @@ func TestMergeWithoutPipeline(t *testing.T) {
 	for _, lag := range []int{0, 2} {
 		p := newPlace(t, gitlabfake.WithOldMerge(), gitlabfake.WithLag(lag))
 		opened := p.Must(p.repo.Open(t.Context(), hostingtest.Proposal()))
-		merged := p.Must(p.repo.MergeWhenReady(t.Context(), opened, hosting.Merge))
-		if merged.State != hosting.Merged || merged.MergeCommit != gitserver.Rev(t, p.on.Dir, "main") {
+		merged := p.Must(p.repo.MergeWhenReady(t.Context(), opened, githost.Merge))
+		if merged.State != githost.Merged || merged.MergeCommit != gitserver.Rev(t, p.on.Dir, "main") {
 			t.Errorf("it is %+v", merged)
 		}
 		p.branch("running")
@@ -411,15 +411,15 @@ func TestMergeWithoutPipeline(t *testing.T) {
 		now := p.Must(p.repo.Open(t.Context(), wanted))
 		p.on.SetStatus("ann", now.HeadCommit, "ci", "running")
 		p.Fake.Fail("PUT", "/merge_requests/2/merge", 1, gitlabfake.Error(405, "405 Method Not Allowed"))
-		if now = p.Must(p.repo.MergeWhenReady(t.Context(), now, hosting.Squash)); now.AutoMerge != hosting.Squash {
+		if now = p.Must(p.repo.MergeWhenReady(t.Context(), now, githost.Squash)); now.AutoMerge != githost.Squash {
 			t.Errorf("it is %+v", now)
 		}
 	}
 	p := newPlace(t, gitlabfake.WithOldMerge())
 	p.on.RequirePipeline(true)
 	opened := p.Must(p.repo.Open(t.Context(), hostingtest.Proposal()))
-	_, err := p.repo.MergeWhenReady(t.Context(), opened, hosting.Merge)
-	p.Refused(err, hosting.ErrRejected, hosting.FieldAutoMerge, `its state is "ci_must_pass"`)
+	_, err := p.repo.MergeWhenReady(t.Context(), opened, githost.Merge)
+	p.Refused(err, githost.ErrRejected, githost.FieldAutoMerge, `its state is "ci_must_pass"`)
 }
 
 // TestMergeMethods: a merge request that was squashed by auto-merge, or by its project's default, can still be merged.
@@ -428,9 +428,9 @@ func TestMergeMethods(t *testing.T) {
 	p := newPlace(t)
 	p.on.RequirePipeline(true)
 	now := p.Must(p.repo.Open(t.Context(), hostingtest.Proposal()))
-	for _, method := range []hosting.MergeMethod{hosting.Squash, hosting.Merge} {
+	for _, method := range []githost.MergeMethod{githost.Squash, githost.Merge} {
 		now = p.Must(p.repo.MergeWhenReady(t.Context(), now, method))
-		if all := p.on.MergeRequests(); all[0].Squash != (method == hosting.Squash) || !all[0].AutoMerge ||
+		if all := p.on.MergeRequests(); all[0].Squash != (method == githost.Squash) || !all[0].AutoMerge ||
 			now.AutoMerge != method {
 			t.Errorf("%s: %+v, %+v", method, all[0], now)
 		}
@@ -444,19 +444,19 @@ func TestCancelTwice(t *testing.T) {
 		gitlabfake.Error(405, "405 Method Not Allowed")} {
 		p := newPlace(t)
 		now := p.Must(p.repo.Open(t.Context(), hostingtest.Proposal()))
-		now.AutoMerge = hosting.Merge
+		now.AutoMerge = githost.Merge
 		p.Fake.Fail("POST", "/cancel_merge", 1, failure)
-		if off := p.Must(p.repo.MergeWhenReady(t.Context(), now, "")); off.AutoMerge != "" || off.State != hosting.Open {
+		if off := p.Must(p.repo.MergeWhenReady(t.Context(), now, "")); off.AutoMerge != "" || off.State != githost.Open {
 			t.Errorf("it is %+v", off)
 		}
 	}
 	p := newPlace(t)
 	p.on.RequirePipeline(true)
 	opened := p.Must(p.repo.Open(t.Context(), hostingtest.Proposal()))
-	now := p.Must(p.repo.MergeWhenReady(t.Context(), opened, hosting.Merge))
+	now := p.Must(p.repo.MergeWhenReady(t.Context(), opened, githost.Merge))
 	p.Fake.Fail("POST", "/cancel_merge", 1, gitlabfake.Error(405, "405 Method Not Allowed"))
 	_, err := p.repo.MergeWhenReady(t.Context(), now, "")
-	p.Refused(err, hosting.ErrRejected, hosting.FieldAutoMerge, "disable auto-merge of merge request 1")
+	p.Refused(err, githost.ErrRejected, githost.FieldAutoMerge, "disable auto-merge of merge request 1")
 }
 
 // TestPending: a pending status is not set to pending again, and the next status has none of its values.
@@ -464,7 +464,7 @@ func TestPending(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	commit := gitserver.Rev(t, p.on.Dir, "change")
-	set := func(s hosting.Status) hosting.Status {
+	set := func(s githost.Status) githost.Status {
 		t.Helper()
 		s.Context = "dev"
 		got, err := p.repo.SetStatus(t.Context(), commit, s)
@@ -473,18 +473,18 @@ func TestPending(t *testing.T) {
 		}
 		return got
 	}
-	first := hosting.Status{State: hosting.Pending, Description: "on its way", TargetURL: "https://acme.io/1"}
+	first := githost.Status{State: githost.Pending, Description: "on its way", TargetURL: "https://acme.io/1"}
 	set(first)
-	if got := set(hosting.Status{State: hosting.Pending, Description: "still"}); !hosting.EqualStatus(first, got) {
+	if got := set(githost.Status{State: githost.Pending, Description: "still"}); !githost.EqualStatus(first, got) {
 		t.Errorf("pending again: %+v", got)
 	}
 	p.calls()
-	if got := set(hosting.Status{State: hosting.Success}); got.Description != "" || got.TargetURL != "" ||
-		got.State != hosting.Success {
+	if got := set(githost.Status{State: githost.Success}); got.Description != "" || got.TargetURL != "" ||
+		got.State != githost.Success {
 		t.Errorf("success: %+v", got)
 	}
 	p.expectCalls("POST /statuses/"+commit, "POST /statuses/"+commit)
-	set(hosting.Status{State: hosting.Failure, Description: "why"})
+	set(githost.Status{State: githost.Failure, Description: "why"})
 	p.expectCalls("POST /statuses/" + commit)
 }
 
@@ -494,8 +494,8 @@ func TestRunning(t *testing.T) {
 	p := newPlace(t)
 	commit := gitserver.Rev(t, p.on.Dir, "change")
 	p.on.SetStatus("kalypso-bot", commit, "dev", "running")
-	got, err := p.repo.SetStatus(t.Context(), commit, hosting.Status{Context: "dev", State: hosting.Pending})
-	if state, posted := p.on.Status(commit, "dev"); err != nil || got.State != hosting.Pending || state != "running" ||
+	got, err := p.repo.SetStatus(t.Context(), commit, githost.Status{Context: "dev", State: githost.Pending})
+	if state, posted := p.on.Status(commit, "dev"); err != nil || got.State != githost.Pending || state != "running" ||
 		posted != 1 {
 		t.Errorf("it is %+v (%s, %d), %v", got, state, posted, err)
 	}
@@ -510,16 +510,16 @@ func TestBusyStatus(t *testing.T) {
 		waits []time.Duration
 	}{
 		{3, nil, []time.Duration{time.Second, 2 * time.Second, 4 * time.Second}},
-		{5, hosting.ErrRejected, []time.Duration{time.Second, 2 * time.Second, 4 * time.Second, 8 * time.Second}},
+		{5, githost.ErrRejected, []time.Duration{time.Second, 2 * time.Second, 4 * time.Second, 8 * time.Second}},
 	} {
 		p := newPlace(t)
 		commit := gitserver.Rev(t, p.on.Dir, "change")
 		p.Fake.Fail("POST", "/statuses/", tt.times, gitlabfake.Error(http.StatusConflict,
 			"Another update to this commit status is in progress"))
-		got, err := p.repo.SetStatus(t.Context(), commit, hosting.Status{Context: "dev", State: hosting.Success})
+		got, err := p.repo.SetStatus(t.Context(), commit, githost.Status{Context: "dev", State: githost.Success})
 		if tt.kind != nil {
 			p.Refused(err, tt.kind, "", "Another update")
-		} else if err != nil || got.State != hosting.Success {
+		} else if err != nil || got.State != githost.Success {
 			t.Errorf("it is %+v, %v", got, err)
 		}
 		if diff := cmp.Diff(tt.waits, p.Clock.Waited()); diff != "" {
@@ -534,9 +534,9 @@ func TestNoBranch(t *testing.T) {
 	p := newPlace(t)
 	commit := p.branch("gone")
 	gitserver.Git(t, p.on.Dir, "update-ref", "-d", "refs/heads/gone")
-	_, err := p.repo.SetStatus(t.Context(), commit, hosting.Status{Context: "dev", State: hosting.Success})
-	p.Refused(err, hosting.ErrCommitNotFound, "", "the commit is on no branch")
-	if !errors.Is(err, hosting.ErrCommitOnNoBranch) {
+	_, err := p.repo.SetStatus(t.Context(), commit, githost.Status{Context: "dev", State: githost.Success})
+	p.Refused(err, githost.ErrCommitNotFound, "", "the commit is on no branch")
+	if !errors.Is(err, githost.ErrCommitOnNoBranch) {
 		t.Error(err)
 	}
 }
@@ -546,10 +546,10 @@ func TestJobStates(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	commit := gitserver.Rev(t, p.on.Dir, "change")
-	want := map[string]hosting.StatusState{}
-	for state, of := range map[hosting.StatusState]string{
-		hosting.Success: "success", hosting.Failure: "failed", hosting.Errored: "canceled skipped",
-		hosting.Pending: "pending created waiting_for_resource preparing running scheduled manual canceling",
+	want := map[string]githost.StatusState{}
+	for state, of := range map[githost.StatusState]string{
+		githost.Success: "success", githost.Failure: "failed", githost.Errored: "canceled skipped",
+		githost.Pending: "pending created waiting_for_resource preparing running scheduled manual canceling",
 	} {
 		for _, job := range strings.Fields(of) {
 			p.on.SetStatus("ann", commit, job, job)
@@ -560,7 +560,7 @@ func TestJobStates(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	states := map[string]hosting.StatusState{}
+	states := map[string]githost.StatusState{}
 	for _, s := range got.ByCommit[commit] {
 		states[s.Context] = s.State
 	}

@@ -8,37 +8,37 @@ import (
 
 	gitlab "gitlab.com/gitlab-org/api/client-go/v2"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting/httpapi"
+	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host/httpapi"
 )
 
-// CheckAutoMerge implements [hosting.Repo]. A project chooses whether GitLab merges, rebases or fast-forwards.
+// CheckAutoMerge implements [githost.Repo]. A project chooses whether GitLab merges, rebases or fast-forwards.
 // A request only chooses the squash.
-func (r *repo) CheckAutoMerge(method hosting.MergeMethod) error {
+func (r *repo) CheckAutoMerge(method githost.MergeMethod) error {
 	switch method {
-	case "", hosting.Merge, hosting.Squash:
+	case "", githost.Merge, githost.Squash:
 		return nil
 	}
-	return r.rejected("enable auto-merge in "+r.String(), hosting.FieldAutoMerge, fmt.Errorf(
+	return r.rejected("enable auto-merge in "+r.String(), githost.FieldAutoMerge, fmt.Errorf(
 		"%s can't merge by %q on request. Its projects choose a merge method: set merge, which uses it, or squash",
 		hostName, method))
 }
 
 // autoMerge returns the method of auto-merge; "": it is off.
-func autoMerge(m *gitlab.BasicMergeRequest) hosting.MergeMethod {
+func autoMerge(m *gitlab.BasicMergeRequest) githost.MergeMethod {
 	switch {
 	case !m.MergeWhenPipelineSucceeds:
 		return ""
 	case m.Squash:
-		return hosting.Squash
+		return githost.Squash
 	}
-	return hosting.Merge
+	return githost.Merge
 }
 
 // MergeWhenReady sends the request even if auto-merge is on: GitLab disables it some time after a push, but not if it
 // was requested for the pushed commit.
-func (r *repo) MergeWhenReady(ctx context.Context, now hosting.PullRequest,
-	method hosting.MergeMethod) (*hosting.PullRequest, error) {
+func (r *repo) MergeWhenReady(ctx context.Context, now githost.PullRequest,
+	method githost.MergeMethod) (*githost.PullRequest, error) {
 	if method == "" {
 		return r.cancel(ctx, now)
 	}
@@ -50,17 +50,17 @@ func (r *repo) MergeWhenReady(ctx context.Context, now hosting.PullRequest,
 	if err != nil {
 		return nil, r.wrapError(op, err)
 	}
-	squash := method == hosting.Squash
+	squash := method == githost.Squash
 	// The request can ask for a squash, but never for none.
 	updated, _, err := r.client.api.MergeRequests.UpdateMergeRequest(id, int64(now.Number),
 		&gitlab.UpdateMergeRequestOptions{Squash: &squash}, gitlab.WithContext(ctx))
 	if err != nil {
-		return nil, about(hosting.FieldAutoMerge, r.wrapError(op, err))
+		return nil, about(githost.FieldAutoMerge, r.wrapError(op, err))
 	}
 	auto := true
 	for state, attempt := updated, 1; ; attempt++ {
 		if state.State == stateClosed {
-			return nil, r.rejected(op, hosting.FieldAutoMerge, errors.New("the merge request is closed"))
+			return nil, r.rejected(op, githost.FieldAutoMerge, errors.New("the merge request is closed"))
 		}
 		if state.State == stateMerged {
 			return convert(&state.BasicMergeRequest), nil
@@ -107,10 +107,10 @@ func (r *repo) readAgain(ctx context.Context, op string, number, attempt int, re
 		return nil, refusal
 	}
 	state, err := r.read(ctx, op, number)
-	var e *hosting.Error
+	var e *githost.Error
 	switch {
 	case err != nil:
-		return nil, about(hosting.FieldAutoMerge, err)
+		return nil, about(githost.FieldAutoMerge, err)
 	case attempt < maxAttempts || state.State == stateMerged:
 		return state, nil
 	case errors.As(refusal, &e):
@@ -121,8 +121,8 @@ func (r *repo) readAgain(ctx context.Context, op string, number, attempt int, re
 
 // merge requests once to merge the commit that was read: once its pipeline has passed if auto is set, else at once.
 func (r *repo) merge(
-	ctx context.Context, op string, now hosting.PullRequest, squash, auto bool,
-) (*hosting.PullRequest, error) {
+	ctx context.Context, op string, now githost.PullRequest, squash, auto bool,
+) (*githost.PullRequest, error) {
 	id, err := r.id(ctx)
 	if err != nil {
 		return nil, r.wrapError(op, err)
@@ -140,15 +140,15 @@ func (r *repo) merge(
 	if err == nil {
 		return convert(&merging.BasicMergeRequest), nil
 	}
-	return nil, about(hosting.FieldAutoMerge, r.mergeError(op, err))
+	return nil, about(githost.FieldAutoMerge, r.mergeError(op, err))
 }
 
 // mergeError wraps an error of a merge. There, 401 is a missing right.
 func (r *repo) mergeError(op string, err error) error {
 	err = r.wrapError(op, err)
-	var e *hosting.Error
+	var e *githost.Error
 	if errors.As(err, &e) && e.Status == http.StatusUnauthorized {
-		e.Kind = hosting.ErrForbidden
+		e.Kind = githost.ErrForbidden
 		return granted(e)
 	}
 	return err
@@ -156,7 +156,7 @@ func (r *repo) mergeError(op string, err error) error {
 
 // cancel disables auto-merge. If it is off already, some versions of GitLab answer with an error. Only the state of the
 // merge request counts.
-func (r *repo) cancel(ctx context.Context, now hosting.PullRequest) (*hosting.PullRequest, error) {
+func (r *repo) cancel(ctx context.Context, now githost.PullRequest) (*githost.PullRequest, error) {
 	if now.AutoMerge == "" {
 		return &now, nil
 	}
@@ -166,19 +166,19 @@ func (r *repo) cancel(ctx context.Context, now hosting.PullRequest) (*hosting.Pu
 		return nil, r.wrapError(op, err)
 	}
 	_, _, err = r.client.api.MergeRequests.CancelMergeWhenPipelineSucceeds(id, int64(now.Number), gitlab.WithContext(ctx))
-	err = about(hosting.FieldAutoMerge, r.mergeError(op, err))
+	err = about(githost.FieldAutoMerge, r.mergeError(op, err))
 	if code := status(err); err != nil && code != http.StatusMethodNotAllowed && code != http.StatusNotAcceptable {
 		return nil, err
 	}
 	state, failed := r.read(ctx, op, now.Number)
 	if failed != nil {
-		return nil, about(hosting.FieldAutoMerge, failed)
+		return nil, about(githost.FieldAutoMerge, failed)
 	}
 	if read := convert(&state.BasicMergeRequest); read.AutoMerge == "" {
 		return read, nil
 	}
 	if err == nil {
-		err = r.rejected(op, hosting.FieldAutoMerge, errors.New("auto-merge is still on"))
+		err = r.rejected(op, githost.FieldAutoMerge, errors.New("auto-merge is still on"))
 	}
 	return nil, err
 }

@@ -10,9 +10,9 @@ import (
 
 	gitlab "gitlab.com/gitlab-org/api/client-go/v2"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting/httpapi"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
+	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host/httpapi"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
 )
 
 // GitLab's states of a merge request. A locked one is being merged.
@@ -29,7 +29,7 @@ func (r *repo) op(what string, number int) string {
 }
 
 // Find lists the merge requests from our branch to the target: the open ones, then the newest of all.
-func (r *repo) Find(ctx context.Context, q hosting.Query) (*hosting.PullRequest, error) {
+func (r *repo) Find(ctx context.Context, q githost.Query) (*githost.PullRequest, error) {
 	op := "find the merge request of branch " + q.Branch + " in " + r.String()
 	states := []string{stateOpened, stateAll}
 	if q.Open {
@@ -41,7 +41,7 @@ func (r *repo) Find(ctx context.Context, q hosting.Query) (*hosting.PullRequest,
 			return nil, err
 		}
 		for _, m := range list {
-			if one := convert(m); q.Marker == "" || hosting.HasMarker(one.Body, q.Marker) {
+			if one := convert(m); q.Marker == "" || githost.HasMarker(one.Body, q.Marker) {
 				return one, nil
 			}
 		}
@@ -74,7 +74,7 @@ func (r *repo) list(ctx context.Context, op, state, branch, target string) ([]*g
 const lockedFor = time.Minute
 
 // Read reads a merge request. While GitLab merges it, it can't be edited, so it is read again.
-func (r *repo) Read(ctx context.Context, number int) (*hosting.PullRequest, error) {
+func (r *repo) Read(ctx context.Context, number int) (*githost.PullRequest, error) {
 	m, err := r.read(ctx, r.op("read", number), number)
 	if err != nil {
 		return nil, err
@@ -103,7 +103,7 @@ func (r *repo) read(ctx context.Context, op string, number int) (*gitlab.MergeRe
 	}
 }
 
-func (r *repo) Open(ctx context.Context, p hosting.PullRequestContent) (*hosting.PullRequest, error) {
+func (r *repo) Open(ctx context.Context, p githost.PullRequestContent) (*githost.PullRequest, error) {
 	op := fmt.Sprintf("open a merge request from %s to %s in %s", p.Branch, p.Target, r)
 	id, err := r.id(ctx)
 	if err != nil {
@@ -123,7 +123,7 @@ func (r *repo) Open(ctx context.Context, p hosting.PullRequestContent) (*hosting
 	opened, _, err := r.client.api.MergeRequests.CreateMergeRequest(id, create, gitlab.WithContext(ctx))
 	if err != nil {
 		err = r.wrapError(op, err)
-		if !errors.Is(err, hosting.ErrExists) {
+		if !errors.Is(err, githost.ErrExists) {
 			return nil, err
 		}
 		found := r.findOpened(ctx, op, p)
@@ -138,7 +138,7 @@ func (r *repo) Open(ctx context.Context, p hosting.PullRequestContent) (*hosting
 
 // findOpened returns the merge request that an earlier attempt opened but whose answer was lost: its title and body
 // equal the proposal's.
-func (r *repo) findOpened(ctx context.Context, op string, p hosting.PullRequestContent) *hosting.PullRequest {
+func (r *repo) findOpened(ctx context.Context, op string, p githost.PullRequestContent) *githost.PullRequest {
 	list, err := r.list(ctx, op, stateOpened, p.Branch, p.Target)
 	if err != nil || len(list) != 1 {
 		return nil
@@ -152,8 +152,8 @@ func (r *repo) findOpened(ctx context.Context, op string, p hosting.PullRequestC
 
 // Edit sends all differences in one request.
 func (r *repo) Edit(
-	ctx context.Context, now hosting.PullRequest, p hosting.PullRequestContent,
-) (*hosting.PullRequest, error) {
+	ctx context.Context, now githost.PullRequest, p githost.PullRequestContent,
+) (*githost.PullRequest, error) {
 	op := r.op("edit", now.Number)
 	id, err := r.id(ctx)
 	if err != nil {
@@ -196,7 +196,7 @@ func (r *repo) Edit(
 }
 
 // Close reads the merge request first, since GitLab may be merging it.
-func (r *repo) Close(ctx context.Context, number int) (*hosting.PullRequest, error) {
+func (r *repo) Close(ctx context.Context, number int) (*githost.PullRequest, error) {
 	op := r.op("close", number)
 	now, err := r.read(ctx, op, number)
 	if err != nil || now.State != stateOpened {
@@ -214,15 +214,15 @@ func (r *repo) Close(ctx context.Context, number int) (*hosting.PullRequest, err
 }
 
 // convert converts a merge request from a list or a single read.
-func convert(m *gitlab.BasicMergeRequest) *hosting.PullRequest {
-	c := &hosting.PullRequest{
-		Number: int(m.IID), ID: fmt.Sprint(m.ID), URL: printable.Line(m.WebURL), State: hosting.Open,
+func convert(m *gitlab.BasicMergeRequest) *githost.PullRequest {
+	c := &githost.PullRequest{
+		Number: int(m.IID), ID: fmt.Sprint(m.ID), URL: printable.Line(m.WebURL), State: githost.Open,
 		Title: ownTitle(m.Title, m.Draft), Body: m.Description, Branch: m.SourceBranch, Target: m.TargetBranch,
 		HeadCommit: m.SHA, Draft: m.Draft, Labels: m.Labels, Merging: m.State == stateLocked,
 	}
 	switch m.State {
 	case stateMerged:
-		c.State = hosting.Merged
+		c.State = githost.Merged
 		// A squash has no merge commit in a project that fast-forwards, and there a merge has neither.
 		for _, commit := range []string{m.SHA, m.SquashCommitSHA, m.MergeCommitSHA} {
 			if commit != "" {
@@ -230,7 +230,7 @@ func convert(m *gitlab.BasicMergeRequest) *hosting.PullRequest {
 			}
 		}
 	case stateClosed:
-		c.State = hosting.Closed
+		c.State = githost.Closed
 	default:
 		c.AutoMerge = autoMerge(m)
 	}
@@ -242,12 +242,12 @@ func convert(m *gitlab.BasicMergeRequest) *hosting.PullRequest {
 	return c
 }
 
-// CheckLabels implements [hosting.Repo]: a comma separates labels.
+// CheckLabels implements [githost.Repo]: a comma separates labels.
 func (r *repo) CheckLabels(labels []string) error {
 	var errs []error
 	for _, label := range labels {
 		if strings.Contains(label, ",") {
-			errs = append(errs, r.rejected("label merge requests of "+r.String(), hosting.FieldLabels,
+			errs = append(errs, r.rejected("label merge requests of "+r.String(), githost.FieldLabels,
 				fmt.Errorf("label %q has a comma, which divides labels on %s", label, hostName)))
 		}
 	}

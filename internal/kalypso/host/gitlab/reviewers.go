@@ -9,15 +9,15 @@ import (
 
 	gitlab "gitlab.com/gitlab-org/api/client-go/v2"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
 )
 
-// CheckReviewers implements [hosting.Repo]: only users can review on GitLab.
+// CheckReviewers implements [githost.Repo]: only users can review on GitLab.
 func (r *repo) CheckReviewers(reviewers []string) error {
 	var errs []error
 	for _, name := range reviewers {
 		if strings.Contains(name, "/") {
-			errs = append(errs, r.rejected(r.askOp(), hosting.FieldReviewers,
+			errs = append(errs, r.rejected(r.askOp(), githost.FieldReviewers,
 				fmt.Errorf("%s is no user name: %s asks users for reviews, not groups", name, hostName)))
 		}
 	}
@@ -26,8 +26,8 @@ func (r *repo) CheckReviewers(reviewers []string) error {
 
 func (r *repo) askOp() string { return "ask for reviews in " + r.String() }
 
-// Unasked implements [hosting.Repo]. Users who have reviewed stay among the reviewers of a merge request.
-func (r *repo) Unasked(_ context.Context, now hosting.PullRequest, reviewers []string) ([]string, error) {
+// Unasked implements [githost.Repo]. Users who have reviewed stay among the reviewers of a merge request.
+func (r *repo) Unasked(_ context.Context, now githost.PullRequest, reviewers []string) ([]string, error) {
 	return missingFold(reviewers, now.Reviewers), nil
 }
 
@@ -51,14 +51,14 @@ func (r *repo) userIDs(ctx context.Context, names []string) (ids []int64, err er
 func (r *repo) findUser(ctx context.Context, name string) (int64, error) {
 	users, _, err := r.client.api.Users.ListUsers(&gitlab.ListUsersOptions{Username: &name}, gitlab.WithContext(ctx))
 	if err != nil {
-		return 0, about(hosting.FieldReviewers, r.wrapError("find user "+name, err))
+		return 0, about(githost.FieldReviewers, r.wrapError("find user "+name, err))
 	}
 	for _, u := range users {
 		if strings.EqualFold(u.Username, name) {
 			return u.ID, nil
 		}
 	}
-	return 0, r.rejected(r.askOp(), hosting.FieldReviewers, fmt.Errorf("%s has no user %s", hostName, name))
+	return 0, r.rejected(r.askOp(), githost.FieldReviewers, fmt.Errorf("%s has no user %s", hostName, name))
 }
 
 // reviewerIDs returns the numbers of the current reviewers. An edit replaces all of them.
@@ -69,7 +69,7 @@ func (r *repo) reviewerIDs(ctx context.Context, number int) (ids []int64, err er
 	}
 	for _, u := range m.Reviewers {
 		if u == nil { // which an edit would drop
-			return nil, r.rejected(r.askOp(), hosting.FieldReviewers, errors.New("the server's answer has null as a reviewer"))
+			return nil, r.rejected(r.askOp(), githost.FieldReviewers, errors.New("the server's answer has null as a reviewer"))
 		}
 		ids = append(ids, u.ID)
 	}
@@ -78,7 +78,7 @@ func (r *repo) reviewerIDs(ctx context.Context, number int) (ids []int64, err er
 
 // checkAsked returns an error for reviewers that GitLab dropped without an error: its Free plan keeps one, and users
 // who cannot see the project do not review. allKnown is false if another error names some of them.
-func (r *repo) checkAsked(now hosting.PullRequest, reviewers []string, allKnown bool) error {
+func (r *repo) checkAsked(now githost.PullRequest, reviewers []string, allKnown bool) error {
 	dropped := missingFold(reviewers, now.Reviewers)
 	if len(dropped) == 0 || !allKnown {
 		return nil
@@ -88,7 +88,7 @@ func (r *repo) checkAsked(now hosting.PullRequest, reviewers []string, allKnown 
 		reason = fmt.Sprintf("%s keeps one reviewer on this plan, and asks %s, not %s", hostName, now.Reviewers[0],
 			strings.Join(dropped, ", "))
 	}
-	return r.rejected(r.op("request reviews of", now.Number), hosting.FieldReviewers, errors.New(reason))
+	return r.rejected(r.op("request reviews of", now.Number), githost.FieldReviewers, errors.New(reason))
 }
 
 // missingFold returns the elements of want that are not in have, ignoring case as GitLab does in names of users.

@@ -12,29 +12,29 @@ import (
 
 	gitlab "gitlab.com/gitlab-org/api/client-go/v2"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting/httpapi"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/parallel"
+	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host/httpapi"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/system/parallel"
 )
 
 // states maps our states to GitLab's.
-var states = map[hosting.StatusState]gitlab.BuildStateValue{
-	hosting.Pending: gitlab.Pending, hosting.Success: gitlab.Success, hosting.Failure: gitlab.Failed,
-	hosting.Errored: gitlab.Canceled,
+var states = map[githost.StatusState]gitlab.BuildStateValue{
+	githost.Pending: gitlab.Pending, githost.Success: gitlab.Success, githost.Failure: gitlab.Failed,
+	githost.Errored: gitlab.Canceled,
 }
 
 // stateOf returns our state for one of GitLab's. Jobs of CI have more states than statuses: a job that has not ended is
 // pending.
-func stateOf(state string) hosting.StatusState {
+func stateOf(state string) githost.StatusState {
 	switch state {
 	case "success":
-		return hosting.Success
+		return githost.Success
 	case "failed":
-		return hosting.Failure
+		return githost.Failure
 	case "canceled", "skipped":
-		return hosting.Errored
+		return githost.Errored
 	}
-	return hosting.Pending
+	return githost.Pending
 }
 
 func statusOp(what, name, commit string, r *repo) string {
@@ -43,11 +43,11 @@ func statusOp(what, name, commit string, r *repo) string {
 
 // SetStatus sets a status. GitLab updates a pending one only with texts that are not empty, so removing a text takes a
 // second request.
-func (r *repo) SetStatus(ctx context.Context, commit string, s hosting.Status) (hosting.Status, error) {
+func (r *repo) SetStatus(ctx context.Context, commit string, s githost.Status) (githost.Status, error) {
 	op := statusOp("set", s.Context, commit, r)
 	id, err := r.id(ctx)
 	if err != nil {
-		return hosting.Status{}, r.wrapError(op, err)
+		return githost.Status{}, r.wrapError(op, err)
 	}
 	options := &gitlab.SetCommitStatusOptions{State: states[s.State], Name: &s.Context}
 	if s.Description != "" {
@@ -70,7 +70,7 @@ func (r *repo) SetStatus(ctx context.Context, commit string, s hosting.Status) (
 // postStatus posts a status, and tries again while GitLab processes another one of the commit.
 func (r *repo) postStatus(
 	ctx context.Context, op string, id int64, commit string, options *gitlab.SetCommitStatusOptions,
-) (hosting.Status, error) {
+) (githost.Status, error) {
 	for attempt := 1; ; attempt++ {
 		set, resp, err := r.client.api.Commits.SetCommitStatus(id, commit, options, gitlab.WithContext(ctx))
 		if err == nil {
@@ -79,31 +79,31 @@ func (r *repo) postStatus(
 		err = r.wrapError(op, err)
 		if !says(err, saysBusy) || attempt == maxAttempts ||
 			r.client.clock.Sleep(ctx, httpapi.Backoff(attempt)) != nil {
-			return hosting.Status{}, err
+			return githost.Status{}, err
 		}
 	}
 }
 
 // pending returns the pending or running status that GitLab does not set to pending again.
-func (r *repo) pending(ctx context.Context, commit, name string, refusal error) (hosting.Status, error) {
+func (r *repo) pending(ctx context.Context, commit, name string, refusal error) (githost.Status, error) {
 	s, err := r.Status(ctx, commit, name)
 	if err == nil && s == nil {
 		err = refusal
 	}
 	if err != nil {
-		return hosting.Status{}, err
+		return githost.Status{}, err
 	}
 	return *s, nil
 }
 
-// SameStatus implements [hosting.Repo]. GitLab does not set a pending status to pending again, so its description and
+// SameStatus implements [githost.Repo]. GitLab does not set a pending status to pending again, so its description and
 // its URL cannot be changed.
-func (r *repo) SameStatus(want, have hosting.Status) bool {
-	return want.State == hosting.Pending && have.State == hosting.Pending || hosting.EqualStatus(want, have)
+func (r *repo) SameStatus(want, have githost.Status) bool {
+	return want.State == githost.Pending && have.State == githost.Pending || githost.EqualStatus(want, have)
 }
 
-func convertStatus(s *gitlab.CommitStatus, resp *gitlab.Response) hosting.Status {
-	c := hosting.Status{
+func convertStatus(s *gitlab.CommitStatus, resp *gitlab.Response) githost.Status {
+	c := githost.Status{
 		Context: s.Name, State: stateOf(s.Status), Description: s.Description, TargetURL: s.TargetURL,
 		Creator: s.Author.Username, SeenAt: timeOf(resp),
 	}
@@ -124,8 +124,8 @@ func timeOf(resp *gitlab.Response) time.Time {
 	return at
 }
 
-// Status implements [hosting.Repo].
-func (r *repo) Status(ctx context.Context, commit, name string) (*hosting.Status, error) {
+// Status implements [githost.Repo].
+func (r *repo) Status(ctx context.Context, commit, name string) (*githost.Status, error) {
 	op := statusOp("read", name, commit, r)
 	all, _, err := r.statuses(ctx, op, commit, gitlab.GetCommitStatusesOptions{Name: &name})
 	if err != nil || len(all) == 0 {
@@ -136,7 +136,7 @@ func (r *repo) Status(ctx context.Context, commit, name string) (*hosting.Status
 
 // statuses reads a page of the statuses of a commit, newest first, and whether there are more.
 func (r *repo) statuses(ctx context.Context, op, commit string, options gitlab.GetCommitStatusesOptions) (
-	all []hosting.Status, more bool, err error,
+	all []githost.Status, more bool, err error,
 ) {
 	id, err := r.id(ctx)
 	if err != nil {
@@ -157,13 +157,13 @@ func (r *repo) statuses(ctx context.Context, op, commit string, options gitlab.G
 // maxStatusPages bounds the pages of a list.
 const maxStatusPages = 20
 
-// StatusHistory implements [hosting.Repo].
-func (r *repo) StatusHistory(ctx context.Context, commit string) (all []hosting.Status, more bool, err error) {
+// StatusHistory implements [githost.Repo].
+func (r *repo) StatusHistory(ctx context.Context, commit string) (all []githost.Status, more bool, err error) {
 	op := "read the statuses of commit " + commit + " in " + r.String()
 	for page := int64(1); page <= maxStatusPages; page++ {
 		options := gitlab.GetCommitStatusesOptions{All: gitlab.Ptr(true)}
 		options.Page = page
-		var some []hosting.Status
+		var some []githost.Status
 		if some, more, err = r.statuses(ctx, op, commit, options); err != nil {
 			return nil, false, err
 		}
@@ -178,9 +178,9 @@ func (r *repo) StatusHistory(ctx context.Context, commit string) (all []hosting.
 const readers = 8
 
 // LatestStatuses makes one request for each commit.
-func (r *repo) LatestStatuses(ctx context.Context, commits, names []string) (*hosting.Statuses, error) {
+func (r *repo) LatestStatuses(ctx context.Context, commits, names []string) (*githost.Statuses, error) {
 	op := fmt.Sprintf("read the statuses of %d commits in %s", len(commits), r)
-	got := &hosting.Statuses{ByCommit: map[string][]hosting.Status{}, Unread: map[string]string{}}
+	got := &githost.Statuses{ByCommit: map[string][]githost.Status{}, Unread: map[string]string{}}
 	user, resp, err := r.client.api.Users.CurrentUser(gitlab.WithContext(ctx))
 	if err != nil {
 		return nil, r.wrapError(op, err)
@@ -208,9 +208,9 @@ func (r *repo) LatestStatuses(ctx context.Context, commits, names []string) (*ho
 
 // latest reads the latest status of each context of a commit. If there are many, it reads only those with the given
 // names.
-func (r *repo) latest(ctx context.Context, op, commit string, names []string) ([]hosting.Status, error) {
+func (r *repo) latest(ctx context.Context, op, commit string, names []string) ([]githost.Status, error) {
 	all, more, err := r.statuses(ctx, op, commit, gitlab.GetCommitStatusesOptions{})
-	if errors.Is(err, hosting.ErrCommitNotFound) {
+	if errors.Is(err, githost.ErrCommitNotFound) {
 		return nil, nil
 	}
 	if err != nil {
@@ -227,9 +227,9 @@ func (r *repo) latest(ctx context.Context, op, commit string, names []string) ([
 		}
 	}
 	// Each pipeline of a commit has its own latest.
-	var latest []hosting.Status
+	var latest []githost.Status
 	for _, s := range all {
-		if !slices.ContainsFunc(latest, func(o hosting.Status) bool { return strings.EqualFold(o.Context, s.Context) }) {
+		if !slices.ContainsFunc(latest, func(o githost.Status) bool { return strings.EqualFold(o.Context, s.Context) }) {
 			latest = append(latest, s)
 		}
 	}

@@ -10,10 +10,10 @@ import (
 	"sync"
 	"time"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/clock"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/redact"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/webproxy"
+	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/system/clock"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/system/webproxy"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/redact"
 )
 
 // Config configures an [API].
@@ -64,7 +64,7 @@ func (MachineClock) Sleep(ctx context.Context, d time.Duration) error { return c
 
 // Authorization authenticates requests.
 type Authorization struct {
-	// Credential returns the credential of a request; "": none. It can return a *[hosting.Error], which ends the
+	// Credential returns the credential of a request; "": none. It can return a *[githost.Error], which ends the
 	// request.
 	Credential func(context.Context) (string, error)
 	// Renew drops a credential that the host did not accept; the request is then sent once more. Nil: it can't be
@@ -97,7 +97,7 @@ func New(c Config) *API {
 	return &API{Config: c, notBefore: map[string]time.Time{}}
 }
 
-// Client returns a client for requests with an authorization. Its errors wrap a *[Failure] or a *[hosting.Error],
+// Client returns a client for requests with an authorization. Its errors wrap a *[Failure] or a *[githost.Error],
 // except for answers that Go's HTTP client can't use. Bodies are complete in memory.
 func (a *API) Client(auth Authorization) *http.Client {
 	return &http.Client{
@@ -137,6 +137,6 @@ func (f *Failure) Error() string {
 // Unwrap returns the kind and the cause, for [errors.Is].
 func (f *Failure) Unwrap() []error { return f.as("").Unwrap() }
 
-func (f *Failure) as(op string) *hosting.Error {
-	return &hosting.Error{Op: op, Kind: f.Kind, Status: f.Status, Message: f.Message, Cause: f.Cause}
+func (f *Failure) as(op string) *githost.Error {
+	return &githost.Error{Op: op, Kind: f.Kind, Status: f.Status, Message: f.Message, Cause: f.Cause}
 }

@@ -16,10 +16,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting/httpapi"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/redact"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hostingtest"
+	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host/httpapi"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/redact"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostingtest"
 )
 
 // answer answers one request.
@@ -168,26 +168,26 @@ func TestFaults(t *testing.T) {
 		"limit asks": {[]answer{status(429, "", "Retry-After", "5"), ok}, []time.Duration{5 * s}, again(2), 200, nil, "fine"},
 		"limit ends": {[]answer{status(429, "", "RateLimit-Ends", "2100-01-01T00:00:09Z"), ok},
 			[]time.Duration{10 * s}, again(2), 200, nil, "fine"},
-		"long limit": {[]answer{status(429, "slow down", "Retry-After", "4000")}, nil, again(1), 0, hosting.ErrRateLimited,
+		"long limit": {[]answer{status(429, "slow down", "Retry-After", "4000")}, nil, again(1), 0, githost.ErrRateLimited,
 			`ask Forge: the host's rate limit lasts beyond the timeout: "slow down" (HTTP 429)`},
 		"refused": {[]answer{status(422, "no")}, nil, again(1), 422, nil, "no"},
 		"secret":  {[]answer{echoes}, nil, again(1), 400, nil, "no use for (secret)"},
-		"too large": {[]answer{status(200, strings.Repeat("x", 64<<20+1))}, nil, again(1), 0, hosting.ErrRejected,
+		"too large": {[]answer{status(200, strings.Repeat("x", 64<<20+1))}, nil, again(1), 0, githost.ErrRejected,
 			"the answer has more than 64 MiB"},
 		"renewed": {[]answer{status(401, "who?"), ok}, nil, again(1, "POST /api/x canary2 text"), 200, nil, "fine"},
 		"401":     {[]answer{status(401, "who?")}, nil, again(1, "POST /api/x canary2 text"), 401, nil, "who?"},
 		"sign-in page": {[]answer{status(203, "<html>")}, nil, again(1, "POST /api/x canary2 text"), 0,
-			hosting.ErrUnauthenticated,
+			githost.ErrUnauthenticated,
 			"ask Forge: the host does not accept the credential (HTTP 203): the server answers with a page to sign in"},
 		"renewed after a sign-in page": {[]answer{status(203, "<html>"), ok}, nil, again(1, "POST /api/x canary2 text"), 200,
 			nil, "fine"},
 		"redirect to sign in": {[]answer{status(302, "", "Location", "https://login.acme.io/_signin")}, nil,
-			again(1, "POST /api/x canary2 text"), 0, hosting.ErrUnauthenticated, "(HTTP 302)"},
+			again(1, "POST /api/x canary2 text"), 0, githost.ErrUnauthenticated, "(HTTP 302)"},
 		"moved": {[]answer{status(301, "", "Location", "/api/y"), ok}, nil, again(1, "POST /api/y canary1 text"), 200, nil,
 			"fine"},
-		"moved out": {[]answer{status(301, "", "Location", "/apis")}, nil, again(1), 0, hosting.ErrRejected,
+		"moved out": {[]answer{status(301, "", "Location", "/apis")}, nil, again(1), 0, githost.ErrRejected,
 			"outside its API"},
-		"moved for ever": {[]answer{status(307, "", "Location", "/api/x")}, nil, again(4), 0, hosting.ErrRejected,
+		"moved for ever": {[]answer{status(307, "", "Location", "/api/x")}, nil, again(4), 0, githost.ErrRejected,
 			"more than 3 times"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -230,7 +230,7 @@ func TestDelayAfterSuccess(t *testing.T) {
 	if len(h.clock.Waits()) != 1 || h.clock.Waits()[0] != 30*time.Second {
 		t.Errorf("waited %v", h.clock.Waits())
 	}
-	if _, err := h.ask(t, second.auth()); !errors.Is(err, hosting.ErrRateLimited) {
+	if _, err := h.ask(t, second.auth()); !errors.Is(err, githost.ErrRateLimited) {
 		t.Errorf("beyond the deadline: %v", err)
 	}
 	if len(h.got) != 3 {

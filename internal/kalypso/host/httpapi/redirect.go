@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/repourl"
+	giturl "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/url"
 )
 
 // maxRedirects bounds the redirects within the API. A renamed repo has one.
@@ -34,7 +34,7 @@ func redirected(status int) bool {
 // contains reports whether a URL belongs to the API: it has the scheme, host, port and path of a root, and is
 // unambiguous.
 func (a *API) contains(u *url.URL) bool {
-	if u.RawPath != "" || repourl.AmbiguousPath(u.Path) || u.User != nil {
+	if u.RawPath != "" || giturl.AmbiguousPath(u.Path) || u.User != nil {
 		return false
 	}
 	return slices.ContainsFunc(a.Roots, func(root *url.URL) bool {

@@ -13,8 +13,8 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/webproxy"
+	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/system/webproxy"
 )
 
 // The waits if the host gives none. GitHub's documentation asks for at least a minute after a secondary rate limit, and
@@ -36,14 +36,14 @@ type retryDecision struct {
 
 func (a *API) decideRetry(resp *http.Response, err error, attempt int) retryDecision {
 	if err != nil {
-		return retryDecision{kind: hosting.ErrUnavailable, cause: err, wait: Backoff(attempt), most: maxAttempts(err)}
+		return retryDecision{kind: githost.ErrUnavailable, cause: err, wait: Backoff(attempt), most: maxAttempts(err)}
 	}
 	now := a.Clock.Now()
 	v := retryDecision{status: resp.StatusCode}
 	reset, limited := a.Limited(resp, bodyOf(resp))
 	switch code := resp.StatusCode; {
 	case limited:
-		v.kind, v.message = hosting.ErrRateLimited, a.Message(bodyOf(resp))
+		v.kind, v.message = githost.ErrRateLimited, a.Message(bodyOf(resp))
 		v.wait = backoff(limitWait, maxLimitWait, attempt)
 		if !reset.IsZero() {
 			// Hosts give whole seconds.
@@ -51,7 +51,7 @@ func (a *API) decideRetry(resp *http.Response, err error, attempt int) retryDeci
 		}
 	case code == http.StatusInternalServerError, code == http.StatusBadGateway, code == http.StatusServiceUnavailable,
 		code == http.StatusGatewayTimeout:
-		v.kind, v.message = hosting.ErrUnavailable, a.Message(bodyOf(resp))
+		v.kind, v.message = githost.ErrUnavailable, a.Message(bodyOf(resp))
 		if v.message == "" {
 			v.message = http.StatusText(code)
 		}
@@ -121,7 +121,7 @@ func (a *API) readAll(resp *http.Response) error {
 	_ = resp.Body.Close()
 	resp.Body = newBody(data)
 	if len(data) > maxAnswer {
-		return a.failure(hosting.ErrRejected, resp.StatusCode, errTooLarge)
+		return a.failure(githost.ErrRejected, resp.StatusCode, errTooLarge)
 	}
 	return err
 }

@@ -7,8 +7,8 @@ import (
 	"net/url"
 	"time"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/webproxy"
+	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/system/webproxy"
 )
 
 // transport adds the credential to requests and retries temporary failures until the deadline of the context, or
@@ -25,14 +25,14 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	renewed := false
 	for attempt := 1; ; attempt++ {
 		resp, credential, err := t.attempt(req)
-		var own *hosting.Error
+		var own *githost.Error
 		var failed *Failure
 		switch {
 		case errors.As(err, &own), errors.As(err, &failed): // from a credential, which has its own retries; or final
 			return nil, err
 		case req.Context().Err() != nil:
 			discard(resp)
-			return nil, t.failure(hosting.ErrUnavailable, 0, req.Context().Err())
+			return nil, t.failure(githost.ErrUnavailable, 0, req.Context().Err())
 		case err == nil && t.refused(resp) && t.auth.Renew != nil && !renewed:
 			discard(resp)
 			t.auth.Renew(credential)
@@ -40,7 +40,7 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 			continue
 		case err == nil && t.isSignIn(resp):
 			discard(resp)
-			return nil, t.failure(hosting.ErrUnauthenticated, resp.StatusCode, errSignIn)
+			return nil, t.failure(githost.ErrUnauthenticated, resp.StatusCode, errSignIn)
 		}
 		v := t.decideRetry(resp, err, attempt)
 		if v.kind == nil {
@@ -112,7 +112,7 @@ func (a *API) waitTurn(ctx context.Context, to *url.URL) error {
 	if left <= 0 {
 		return nil
 	}
-	return a.wait(ctx, retryDecision{kind: hosting.ErrRateLimited, wait: left}, 1)
+	return a.wait(ctx, retryDecision{kind: githost.ErrRateLimited, wait: left}, 1)
 }
 
 // attempt sends a request once. It follows redirects within the API, with the same method, body and credential.
@@ -149,9 +149,9 @@ func (t *transport) attempt(req *http.Request) (resp *http.Response, credential 
 		discard(resp)
 		switch {
 		case err != nil || !t.contains(next):
-			return nil, credential, t.failure(hosting.ErrRejected, resp.StatusCode, errOutsideAPI)
+			return nil, credential, t.failure(githost.ErrRejected, resp.StatusCode, errOutsideAPI)
 		case redirects == maxRedirects:
-			return nil, credential, t.failure(hosting.ErrRejected, resp.StatusCode, errTooManyRedirects)
+			return nil, credential, t.failure(githost.ErrRejected, resp.StatusCode, errTooManyRedirects)
 		}
 		to = next
 	}
@@ -174,7 +174,7 @@ func (t *transport) send(req *http.Request) (*http.Response, error) {
 		resp.Body = t.redacted(bodyOf(resp))
 	}
 	if resp.StatusCode < http.StatusMultipleChoices && !t.NullIsEmpty && hasNull(bodyOf(resp)) {
-		return nil, t.failure(hosting.ErrUnavailable, resp.StatusCode, errNull)
+		return nil, t.failure(githost.ErrUnavailable, resp.StatusCode, errNull)
 	}
 	return resp, nil
 }

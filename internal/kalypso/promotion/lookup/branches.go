@@ -9,11 +9,11 @@ import (
 
 	"github.com/go-git/go-git/v5/plumbing"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
+	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
+	gitremote "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/remote"
+	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
 )
 
 // depths lists how many generations of commits are read. The later ones apply if a commit that matters is missing.
@@ -51,7 +51,7 @@ func readCurrent(ctx context.Context, client *gitremote.Client, at record.Destin
 	if current.Commit == "" {
 		return current, nil
 	}
-	if err := hosting.CheckCommit(current.Commit); err != nil {
+	if err := githost.CheckCommit(current.Commit); err != nil {
 		return current, fmt.Errorf("%s names %q: %w", from, current.Commit, err)
 	}
 	return current, nil
@@ -70,8 +70,8 @@ func readDeliveries(ctx context.Context, client *gitremote.Client, at record.Des
 	if err != nil {
 		return nil, err
 	}
-	chain, _ := gitops.FirstParents(snapshot.Commit, commits)
-	hashes := gitops.Hashes(chain)
+	chain, _ := gitbranch.FirstParents(snapshot.Commit, commits)
+	hashes := gitbranch.Hashes(chain)
 	records, err := snapshot.FileAt(at.RecordPath(), hashes)
 	if err != nil {
 		return nil, err
@@ -90,7 +90,7 @@ func readDeliveries(ctx context.Context, client *gitremote.Client, at record.Des
 			}
 			promoted = found.PromotedCommit
 		}
-		if hosting.CheckCommit(promoted) == nil && !slices.Contains(delivered, promoted) {
+		if githost.CheckCommit(promoted) == nil && !slices.Contains(delivered, promoted) {
 			delivered = append(delivered, promoted)
 		}
 	}
@@ -98,8 +98,8 @@ func readDeliveries(ctx context.Context, client *gitremote.Client, at record.Des
 }
 
 // open opens a branch. The caller must close the snapshot.
-func open(ctx context.Context, client *gitremote.Client, repo, name string) (*gitops.Snapshot, error) {
-	branch, err := gitops.Open(client, repo, name)
+func open(ctx context.Context, client *gitremote.Client, repo, name string) (*gitbranch.Snapshot, error) {
+	branch, err := gitbranch.Open(client, repo, name)
 	if err != nil {
 		return nil, err
 	}
@@ -125,8 +125,8 @@ func readHistory(
 		if err != nil {
 			return history, err
 		}
-		var chain []gitops.Commit
-		chain, history.Whole = gitops.FirstParents(snapshot.Commit, commits)
+		var chain []gitbranch.Commit
+		chain, history.Whole = gitbranch.FirstParents(snapshot.Commit, commits)
 		history.Commits = nil
 		for _, c := range chain {
 			history.Commits = append(history.Commits, c.Hash.String())
@@ -144,7 +144,7 @@ func readHistory(
 
 // readLost adds the trees of commits that the branch lost, and the commits at which they left it, as far as the server
 // still has them. If the history was rewritten, a commit with the same tree takes the place of the current one.
-func readLost(snapshot *gitops.Snapshot, history *promotion.History, commits ...string) error {
+func readLost(snapshot *gitbranch.Snapshot, history *promotion.History, commits ...string) error {
 	history.Left = map[string]string{}
 	for _, lost := range commits {
 		if lost == "" || history.Has(lost) {
@@ -158,8 +158,8 @@ func readLost(snapshot *gitops.Snapshot, history *promotion.History, commits ...
 		if len(read) > 0 {
 			history.Trees[lost] = read[0].Tree.String()
 		}
-		chain, _ := gitops.FirstParents(hash, read)
-		onBranch := func(c gitops.Commit) bool { return history.Has(c.Hash.String()) }
+		chain, _ := gitbranch.FirstParents(hash, read)
+		onBranch := func(c gitbranch.Commit) bool { return history.Has(c.Hash.String()) }
 		if i := slices.IndexFunc(chain, onBranch); i >= 0 {
 			history.Left[lost] = chain[i].Hash.String()
 		}

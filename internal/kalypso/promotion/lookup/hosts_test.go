@@ -9,16 +9,16 @@ import (
 	"testing"
 	"time"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
+	gitremote "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/remote"
+	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion/lookup"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitea"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hostingtest"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/slow"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/gitea"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostingtest"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/run/slow"
 )
 
 func TestMain(m *testing.M) {
@@ -40,8 +40,8 @@ type chain struct {
 	people  hostingtest.BusyRepo
 	local   string // a bare repo, from which branches are pushed
 	git     *gitremote.Client
-	host    hosting.Host
-	repo    hosting.Repo // with the credential of the provider's own pipeline
+	host    githost.Host
+	repo    githost.Repo // with the credential of the provider's own pipeline
 	initial string
 	rules   promotion.Rules
 }
@@ -91,13 +91,13 @@ func (c *chain) deliver(branch, commit string) {
 }
 
 // set sets a status as the provider does.
-func (c *chain) set(commit, context string, state hosting.StatusState) {
+func (c *chain) set(commit, context string, state githost.StatusState) {
 	c.Helper()
-	c.describe(commit, hosting.Status{Context: context, State: state})
+	c.describe(commit, githost.Status{Context: context, State: state})
 }
 
 // describe sets a status with a description.
-func (c *chain) describe(commit string, status hosting.Status) {
+func (c *chain) describe(commit string, status githost.Status) {
 	c.Helper()
 	if _, err := c.repo.SetStatus(c.Context(), commit, status); err != nil {
 		c.Fatal(err)
@@ -178,11 +178,11 @@ var gates = []struct {
 		c.rules.After = afterStage(0, 0, "")
 		commit := c.commit("1")
 		c.expect(promotion.Hold, c.initial, "1 newer commit waits")
-		for _, state := range []hosting.StatusState{hosting.Pending, hosting.Failure, hosting.Errored} {
+		for _, state := range []githost.StatusState{githost.Pending, githost.Failure, githost.Errored} {
 			c.set(commit, stageContext, state)
 			c.expect(promotion.Hold, c.initial, fmt.Sprintf(`status "stage environment" is %s by LOGIN`, state))
 		}
-		c.set(commit, stageContext, hosting.Success)
+		c.set(commit, stageContext, githost.Success)
 		c.expect(promotion.Promote, commit, `status "stage environment" is success by LOGIN`)
 		c.deliver("prod", commit)
 		c.expect(promotion.UpToDate, commit)
@@ -190,11 +190,11 @@ var gates = []struct {
 	{"the status of the previous environment, by Kalypso's workflows", func(c *chain) {
 		c.rules.After = afterStage(0, 0, "")
 		first, second := c.commit("1"), ""
-		deployed := hosting.Status{Context: stageContext, State: hosting.Pending, Description: "Deployed"}
+		deployed := githost.Status{Context: stageContext, State: githost.Pending, Description: "Deployed"}
 		c.describe(first, deployed)
 		c.expect(promotion.Promote, first, `status "stage environment" is pending by LOGIN`)
 		second = c.commit("2")
-		c.set(second, stageContext, hosting.Pending)
+		c.set(second, stageContext, githost.Pending)
 		c.describe(second, deployed)
 		want := second
 		if c.world.Traits().UpdatesPending { // which says that the second pending status changes nothing
@@ -206,11 +206,11 @@ var gates = []struct {
 		c.rules.After, c.rules.Statuses = afterStage(0, 0, ""), []promotion.StatusGate{{Name: "ci"}}
 		good, bad, none := c.commit("1"), c.commit("2"), c.commit("3")
 		for _, commit := range []string{good, bad} {
-			c.set(commit, stageContext, hosting.Success)
-			c.set(commit, "ci", hosting.Success)
+			c.set(commit, stageContext, githost.Success)
+			c.set(commit, "ci", githost.Success)
 		}
-		c.set(none, stageContext, hosting.Success)
-		c.set(bad, "ci", hosting.Failure)
+		c.set(none, stageContext, githost.Success)
+		c.set(bad, "ci", githost.Failure)
 		found := c.expect(promotion.Promote, good, "2 newer commits wait", `status "ci" is failure by LOGIN`)
 		if len(found.Waiting) != 2 || found.Waiting[0].Commit != none || found.Waiting[1].By != c.world.Traits().Login {
 			c.Errorf("it waits for %+v", found.Waiting)
@@ -219,74 +219,74 @@ var gates = []struct {
 	{"a context in another case", func(c *chain) {
 		c.rules.Statuses = []promotion.StatusGate{{Name: "CI"}}
 		commit := c.commit("1")
-		c.set(commit, "ci", hosting.Success)
+		c.set(commit, "ci", githost.Success)
 		c.expect(promotion.Promote, commit)
 	}},
 	{"a context with a slash", func(c *chain) {
 		c.rules.Statuses = []promotion.StatusGate{{Name: "ci/build/linux"}}
 		commit := c.commit("1")
-		c.set(commit, "linux", hosting.Success)
+		c.set(commit, "linux", githost.Success)
 		c.expect(promotion.Hold, c.initial)
-		c.set(commit, "ci/build/linux", hosting.Success)
+		c.set(commit, "ci/build/linux", githost.Success)
 		c.expect(promotion.Promote, commit, `status "ci/build/linux" is success by LOGIN`)
 	}},
 	{"a status by another account", func(c *chain) {
 		c.rules.Statuses = []promotion.StatusGate{{Name: "ci", By: hostingtest.Ann}, {Name: "qa"}}
 		commit := c.commit("1")
-		c.set(commit, "ci", hosting.Success)
-		c.people.SetStatus(c, commit, "qa", hosting.Success)
+		c.set(commit, "ci", githost.Success)
+		c.people.SetStatus(c, commit, "qa", githost.Success)
 		c.expect(promotion.Hold, c.initial, `status "ci" is success by LOGIN`, `only one by "ann" counts`)
-		c.people.SetStatus(c, commit, "ci", hosting.Success)
+		c.people.SetStatus(c, commit, "ci", githost.Success)
 		c.expect(promotion.Promote, commit, `status "ci" is success by ann`, `status "qa" is success by ann`)
-		c.set(commit, "ci", hosting.Success)
+		c.set(commit, "ci", githost.Success)
 		c.expect(promotion.Hold, c.initial, `only one by "ann" counts`)
 	}},
 	{"the status of the previous environment, by another account", func(c *chain) {
 		c.rules.After = afterStage(0, 0, c.world.Traits().Login)
 		commit := c.commit("1")
-		c.people.SetStatus(c, commit, stageContext, hosting.Success)
+		c.people.SetStatus(c, commit, stageContext, githost.Success)
 		c.expect(promotion.Hold, c.initial, `is success by ann`, `only one by "LOGIN" counts`)
-		c.set(commit, stageContext, hosting.Success)
+		c.set(commit, stageContext, githost.Success)
 		c.expect(promotion.Promote, commit)
 	}},
 	{"a soak", func(c *chain) {
 		const soak = 2 * time.Second // Gitea has a real clock
 		c.rules.After = afterStage(soak, 0, "")
 		commit := c.commit("1")
-		c.set(commit, stageContext, hosting.Success)
+		c.set(commit, stageContext, githost.Success)
 		c.expect(promotion.Hold, c.initial, "it soaks 2s from ")
 		c.pass(soak + time.Second)
 		c.expect(promotion.Hold, c.initial, "it soaks 2s from ") // until the environment reports again
-		c.set(commit, stageContext, hosting.Success)
+		c.set(commit, stageContext, githost.Success)
 		c.expect(promotion.Promote, commit, `status "stage environment" is success by LOGIN`, "soaked 2s since ")
-		c.set(commit, stageContext, hosting.Failure)
-		c.set(commit, stageContext, hosting.Success) // in the same second
+		c.set(commit, stageContext, githost.Failure)
+		c.set(commit, stageContext, githost.Success) // in the same second
 		c.expect(promotion.Hold, c.initial, "it soaks 2s from ")
 	}},
 	{"a soak that another commit ends", func(c *chain) {
 		const soak = 2 * time.Second
 		c.rules.After = afterStage(soak, 0, "")
 		first := c.commit("1")
-		c.set(first, stageContext, hosting.Success)
+		c.set(first, stageContext, githost.Success)
 		second := c.commit("2")
 		c.pass(time.Second)
-		c.set(second, stageContext, hosting.Success)
+		c.set(second, stageContext, githost.Success)
 		c.pass(soak + time.Second)
-		c.set(first, stageContext, hosting.Success)
+		c.set(first, stageContext, githost.Success)
 		c.expect(promotion.Hold, c.initial, "2 newer commits wait")
 	}},
 	{"a soak with a gap", func(c *chain) {
 		c.rules.After = afterStage(2*time.Second, 2*time.Second, "")
 		commit := c.commit("1")
-		c.set(commit, stageContext, hosting.Success)
+		c.set(commit, stageContext, githost.Success)
 		c.pass(4 * time.Second)
-		c.set(commit, stageContext, hosting.Success)
+		c.set(commit, stageContext, githost.Success)
 		c.expect(promotion.Hold, c.initial, "its soak began anew, since no good status came from ")
 	}},
 	{"the commit of an open pull request", func(c *chain) {
 		commit := c.commit("1")
 		c.deliver("ours", commit)
-		c.people.Open(c, "ours", "prod", "Promote", "Text\n\n"+hosting.Marker("prod", "prod", "."))
+		c.people.Open(c, "ours", "prod", "Promote", "Text\n\n"+githost.Marker("prod", "prod", "."))
 		found := c.expect(promotion.Promote, commit)
 		if found.Proposed != commit {
 			c.Errorf("it is proposed: %q", found.Proposed)
@@ -295,7 +295,7 @@ var gates = []struct {
 	{"a host that does not answer", func(c *chain) {
 		c.rules.After = afterStage(0, 0, "")
 		commit := c.commit("1")
-		c.set(commit, stageContext, hosting.Success)
+		c.set(commit, stageContext, githost.Success)
 		for _, fault := range []hostingtest.Fault{hostingtest.Down, hostingtest.Dropped} {
 			c.people.Fail(c, hostingtest.Statuses, -1, fault)
 			ctx, cancel := context.WithTimeout(c.Context(), 5*time.Second) // the next attempt would come too late
@@ -319,7 +319,7 @@ var gates = []struct {
 		c.deliver("prod", lost)
 		gitserver.Git(c, c.local, "update-ref", "refs/heads/main", c.initial)
 		commit := c.commit("2")
-		c.set(commit, stageContext, hosting.Success)
+		c.set(commit, stageContext, githost.Success)
 		if found := c.decide(); found.Kind != promotion.Hold || found.Commit != lost {
 			c.Errorf("it is %s %s: %s", found.Kind, found.Commit, found.Summary)
 		}
@@ -332,7 +332,7 @@ func (c *chain) silent(credential hostingtest.Credential, why string) {
 	c.Helper()
 	c.rules.After = afterStage(0, 0, "")
 	commit := c.commit("1")
-	c.set(commit, stageContext, hosting.Success)
+	c.set(commit, stageContext, githost.Success)
 	c.use(credential)
 	found := c.expect(promotion.Hold, c.initial)
 	if len(found.Warnings) == 0 || !strings.Contains(fmt.Sprint(found.Warnings), why) {
@@ -353,13 +353,13 @@ func TestManyCommits(t *testing.T) {
 		commits := c.history(behind)
 		c.rules.After = afterStage(time.Second, 0, "")
 		good := commits[behind-100]
-		c.set(good, stageContext, hosting.Success)
+		c.set(good, stageContext, githost.Success)
 		for i := range 10 {
-			c.set(good, fmt.Sprintf("other-%d environment", i), hosting.Success)
-			c.set(commits[behind-1-i], "ci", hosting.Failure)
+			c.set(good, fmt.Sprintf("other-%d environment", i), githost.Success)
+			c.set(commits[behind-1-i], "ci", githost.Failure)
 		}
 		c.pass(2 * time.Second)
-		c.set(good, stageContext, hosting.Success)
+		c.set(good, stageContext, githost.Success)
 		// a request for each commit, and the look-ups of the repo, the user, the pull request and the history
 		most := behind + 12
 		if on.Name == "GitHub" {

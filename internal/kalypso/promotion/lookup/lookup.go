@@ -8,18 +8,18 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
+	gitremote "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/remote"
+	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 )
 
 // Request describes the promotion to decide on.
 type Request struct {
 	Client *gitremote.Client
 	// Host has the statuses of the control plane's commits; nil: no host.
-	Host hosting.Host
+	Host githost.Host
 	// Credential says that the host may be asked even if no gate needs it, to warn of other writers.
 	Credential   bool
 	Rules        promotion.Rules
@@ -114,7 +114,7 @@ func Decide(ctx context.Context, req Request) (*promotion.Choice, error) {
 		switch {
 		case ctx.Err() != nil:
 			return nil, ctx.Err()
-		case errors.Is(err, hosting.ErrRejected): // of this commit alone
+		case errors.Is(err, githost.ErrRejected): // of this commit alone
 			ledger.Histories[commit] = promotion.StatusHistory{Partial: true}
 		case err != nil:
 			ledger.Silence = problem.Sentence(err)
@@ -137,8 +137,8 @@ func (req Request) readProposal(ctx context.Context, current string) (*promotion
 	asked, cancel := context.WithTimeout(ctx, proposalTime)
 	defer cancel()
 	at := req.GitOps
-	pr, err := repo.Find(asked, hosting.Query{
-		Target: at.Branch, Marker: hosting.Marker(req.Rules.Environment, at.Branch, at.Path), Open: true,
+	pr, err := repo.Find(asked, githost.Query{
+		Target: at.Branch, Marker: githost.Marker(req.Rules.Environment, at.Branch, at.Path), Open: true,
 	})
 	if err != nil || pr == nil {
 		return nil, ctx.Err()
@@ -152,7 +152,7 @@ func (req Request) readProposal(ctx context.Context, current string) (*promotion
 }
 
 // repo returns the control plane's repo on the host, or nil if nothing needs it.
-func (req Request) repo() (hosting.Repo, error) {
+func (req Request) repo() (githost.Repo, error) {
 	needed := req.Rules.UsesStatuses()
 	if req.Host == nil {
 		if needed {

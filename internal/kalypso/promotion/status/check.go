@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"net/url"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
+	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
 )
 
 // The maximum lengths of texts, in characters: the smallest of all hosts.
@@ -65,7 +65,7 @@ func (a Arguments) Check() (ps problem.Problems) {
 	switch commit := a.Deployment.PromotedCommit; {
 	case unknown.Is(commit):
 	case commit != "":
-		if err := hosting.CheckCommit(commit); err != nil {
+		if err := githost.CheckCommit(commit); err != nil {
 			report(problem.Error, "deployment", "Invalid promoted commit",
 				fmt.Sprintf("%q: %s", commit, problem.Sentence(err)))
 		}

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
+	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
 )
 
 // Arguments describe a status. An empty text is null, and [unknown.Text] stands for a text that is not known yet.
@@ -39,12 +39,12 @@ func (a Arguments) Target() string {
 }
 
 // Status returns the status to set. It keeps the case of the context, and shortens the summary of a deployment.
-func (a Arguments) Status() hosting.Status {
-	s := hosting.Status{
-		Context: a.Context, State: hosting.StatusState(a.State), Description: a.Description, TargetURL: a.TargetURL,
+func (a Arguments) Status() githost.Status {
+	s := githost.Status{
+		Context: a.Context, State: githost.StatusState(a.State), Description: a.Description, TargetURL: a.TargetURL,
 	}
 	if d := a.Deployment; d != nil {
-		s.State, s.Description = hosting.StatusState(d.Verdict), shorten(d.Summary)
+		s.State, s.Description = githost.StatusState(d.Verdict), shorten(d.Summary)
 	}
 	return s
 }
@@ -58,8 +58,8 @@ func (a Arguments) known() bool {
 	return !slices.ContainsFunc(said, unknown.Is)
 }
 
-// Same reports whether a status equals another one of the same commit and context, as [hosting.Repo.SameStatus] does.
-type Same func(want, have hosting.Status) bool
+// Same reports whether a status equals another one of the same commit and context, as [githost.Repo.SameStatus] does.
+type Same func(want, have githost.Status) bool
 
 // Due reports whether an apply sets a status: the arguments ask for another one than prior ones, or may do so, or the
 // last one was older than RenewAfter when it was read.
@@ -79,7 +79,7 @@ func (a Arguments) renewable(same Same) bool {
 }
 
 // compared returns the status without the summary of a deployment, whose counts change with every check.
-func (a Arguments) compared() hosting.Status {
+func (a Arguments) compared() githost.Status {
 	s := a.Status()
 	if a.Deployment != nil {
 		s.Description = ""
@@ -90,7 +90,7 @@ func (a Arguments) compared() hosting.Status {
 // Observe returns the arguments for the status that the host has, by any account: differences are drift. Differences in
 // the case of the context, in the description of a deployment, and those that the host considers the same, do not
 // count.
-func (a Arguments) Observe(found hosting.Status, same Same) Arguments {
+func (a Arguments) Observe(found githost.Status, same Same) Arguments {
 	if same(a.Status(), found) {
 		return a
 	}

@@ -7,9 +7,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/status"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
+	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion/status"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
 )
 
 var (
@@ -91,7 +91,7 @@ func TestDueAfterChange(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			wanted := with(tc.prior(), tc.change)
-			if got := wanted.Due(tc.prior(), status.Times{}, hosting.EqualStatus); got != tc.due {
+			if got := wanted.Due(tc.prior(), status.Times{}, githost.EqualStatus); got != tc.due {
 				t.Errorf("due is %v, want %v", got, tc.due)
 			}
 		})
@@ -118,7 +118,7 @@ func TestDueByAge(t *testing.T) {
 		for kind, a := range map[string]status.Arguments{"given": given(), "deployed": deployed()} {
 			t.Run(name+", "+kind, func(t *testing.T) {
 				a.RenewAfter = tc.after
-				if got := a.Due(a, tc.times, hosting.EqualStatus); got != tc.due {
+				if got := a.Due(a, tc.times, githost.EqualStatus); got != tc.due {
 					t.Errorf("due is %v, want %v", got, tc.due)
 				}
 			})
@@ -131,8 +131,8 @@ func TestNotRenewable(t *testing.T) {
 	a := given()
 	a.RenewAfter = time.Hour
 	old := status.Times{SetAt: time.Unix(0, 0), SeenAt: time.Unix(0, 0).Add(2 * time.Hour)}
-	fixed := func(want, have hosting.Status) bool { return want.State == have.State }
-	if a.Due(a, old, fixed) || !a.Due(a, old, hosting.EqualStatus) {
+	fixed := func(want, have githost.Status) bool { return want.State == have.State }
+	if a.Due(a, old, fixed) || !a.Due(a, old, githost.EqualStatus) {
 		t.Error("it is renewed where it can't be, or not where it can")
 	}
 }
@@ -141,23 +141,23 @@ func TestNotRenewable(t *testing.T) {
 // context, and in the description of a deployment, are not. The account does not matter.
 func TestDueAfterDrift(t *testing.T) {
 	for name, tc := range map[string]struct {
-		change          func(*hosting.Status)
+		change          func(*githost.Status)
 		given, deployed bool // due
 	}{
-		"nothing":         {func(*hosting.Status) {}, false, false},
-		"case of context": {func(s *hosting.Status) { s.Context = "Kalypso/DEV" }, false, false},
-		"state":           {func(s *hosting.Status) { s.State = hosting.Errored }, true, true},
-		"description":     {func(s *hosting.Status) { s.Description = "Overruled" }, true, false},
-		"no description":  {func(s *hosting.Status) { s.Description = "" }, true, false},
-		"URL":             {func(s *hosting.Status) { s.TargetURL = "https://acme.io" }, true, true},
-		"no URL":          {func(s *hosting.Status) { s.TargetURL = "" }, true, true},
-		"creator":         {func(s *hosting.Status) { s.Creator = "eve" }, false, false},
+		"nothing":         {func(*githost.Status) {}, false, false},
+		"case of context": {func(s *githost.Status) { s.Context = "Kalypso/DEV" }, false, false},
+		"state":           {func(s *githost.Status) { s.State = githost.Errored }, true, true},
+		"description":     {func(s *githost.Status) { s.Description = "Overruled" }, true, false},
+		"no description":  {func(s *githost.Status) { s.Description = "" }, true, false},
+		"URL":             {func(s *githost.Status) { s.TargetURL = "https://acme.io" }, true, true},
+		"no URL":          {func(s *githost.Status) { s.TargetURL = "" }, true, true},
+		"creator":         {func(s *githost.Status) { s.Creator = "eve" }, false, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for a, due := range map[*status.Arguments]bool{new(given()): tc.given, new(deployed()): tc.deployed} {
 				found := a.Status()
 				tc.change(&found)
-				if got := a.Due(a.Observe(found, hosting.EqualStatus), status.Times{}, hosting.EqualStatus); got != due {
+				if got := a.Due(a.Observe(found, githost.EqualStatus), status.Times{}, githost.EqualStatus); got != due {
 					t.Errorf("due is %v, want %v, for %+v", got, due, *a)
 				}
 			}
@@ -168,8 +168,8 @@ func TestDueAfterDrift(t *testing.T) {
 // TestSameStatus: a status that the host considers the same is neither drift nor due. A host that cannot change a
 // pending status considers any two pending ones the same. Another commit, context or state is due there too.
 func TestSameStatus(t *testing.T) {
-	bothPending := func(want, have hosting.Status) bool {
-		return want.State == have.State && want.State == hosting.Pending || hosting.EqualStatus(want, have)
+	bothPending := func(want, have githost.Status) bool {
+		return want.State == have.State && want.State == githost.Pending || githost.EqualStatus(want, have)
 	}
 	pending := with(given(), func(a *status.Arguments) { a.State = "pending" })
 	for name, tc := range map[string]struct {
@@ -186,11 +186,11 @@ func TestSameStatus(t *testing.T) {
 			t.Errorf("%s: due is %t", name, got)
 		}
 	}
-	found := hosting.Status{State: hosting.Pending, Description: "Of another apply"}
+	found := githost.Status{State: githost.Pending, Description: "Of another apply"}
 	if diff := cmp.Diff(pending, pending.Observe(found, bothPending)); diff != "" {
 		t.Errorf("drift (-want +got):\n%s", diff)
 	}
-	found.State = hosting.Success
+	found.State = githost.Success
 	if got := pending.Observe(found, bothPending); got.State != "success" || got.Description != found.Description {
 		t.Errorf("observed %+v", got)
 	}
@@ -198,23 +198,23 @@ func TestSameStatus(t *testing.T) {
 
 // TestObserve: the observed arguments contain the host's values, and do not change the given ones.
 func TestObserve(t *testing.T) {
-	found := hosting.Status{Context: "KALYPSO/dev", State: hosting.Failure, Description: "Overruled", Creator: "eve"}
+	found := githost.Status{Context: "KALYPSO/dev", State: githost.Failure, Description: "Overruled", Creator: "eve"}
 	want := with(given(), func(a *status.Arguments) {
 		a.State, a.Description, a.TargetURL = "failure", "Overruled", ""
 	})
-	if diff := cmp.Diff(want, given().Observe(found, hosting.EqualStatus)); diff != "" {
+	if diff := cmp.Diff(want, given().Observe(found, githost.EqualStatus)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	before := deployed()
 	want = with(deployed(), func(a *status.Arguments) { a.TargetURL, a.Deployment.Verdict = "", "failure" })
-	if diff := cmp.Diff(want, before.Observe(found, hosting.EqualStatus)); diff != "" {
+	if diff := cmp.Diff(want, before.Observe(found, githost.EqualStatus)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	if diff := cmp.Diff(deployed(), before); diff != "" {
 		t.Errorf("the given arguments changed:\n%s", diff)
 	}
 	imported := status.Arguments{Repo: given().Repo, Commit: first, Context: "kalypso/dev"}
-	if diff := cmp.Diff(given(), imported.Observe(given().Status(), hosting.EqualStatus)); diff != "" {
+	if diff := cmp.Diff(given(), imported.Observe(given().Status(), githost.EqualStatus)); diff != "" {
 		t.Errorf("the import of what was set (-want +got):\n%s", diff)
 	}
 }
@@ -226,26 +226,26 @@ func TestStatus(t *testing.T) {
 	summed := func(summary string) status.Arguments {
 		return with(deployed(), func(a *status.Arguments) { a.Deployment.Summary = summary })
 	}
-	told := func(description string) hosting.Status {
-		return hosting.Status{
-			Context: "kalypso/dev", State: hosting.Pending, Description: description, TargetURL: "https://ci.acme.io/runs/1",
+	told := func(description string) githost.Status {
+		return githost.Status{
+			Context: "kalypso/dev", State: githost.Pending, Description: description, TargetURL: "https://ci.acme.io/runs/1",
 		}
 	}
 	for name, tc := range map[string]struct {
 		given  status.Arguments
 		target string
-		want   hosting.Status
+		want   githost.Status
 	}{
 		"given": {given(), first, told("Rolling out")},
 		"a description without a summary": {status.Arguments{Commit: first, State: "error"}, first,
-			hosting.Status{State: hosting.Errored}},
+			githost.Status{State: githost.Errored}},
 		"deployed":     {deployed(), first, told("1 of 2 clusters current.")},
 		"full summary": {summed(full), first, told(full)},
 		"long summary": {summed(full + "ü"), first, told(strings.Repeat("ü",
 			status.MaxDescription-1) + "…")},
 		"nothing promoted": {
 			status.Arguments{Commit: second, Deployment: &status.Deployment{Verdict: "pending"}}, "",
-			hosting.Status{State: hosting.Pending},
+			githost.Status{State: githost.Pending},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -262,7 +262,7 @@ func TestStatus(t *testing.T) {
 // TestTimes: stored times are read back. A text without a time gives none.
 func TestTimes(t *testing.T) {
 	at := time.Date(2025, 3, 1, 12, 0, 0, 0, time.UTC)
-	times := status.TimesOf(hosting.Status{SetAt: at, SeenAt: at.Add(time.Minute)})
+	times := status.TimesOf(githost.Status{SetAt: at, SeenAt: at.Add(time.Minute)})
 	if text := string(times.Encode()); text != `{"set_at":"2025-03-01T12:00:00Z","seen_at":"2025-03-01T12:01:00Z"}` {
 		t.Errorf("encoded: %s", text)
 	}

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"time"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
 )
 
 // Times are the times at which the last status was set and read, by the host's clock. A read keeps them for the plan,
@@ -15,7 +15,7 @@ type Times struct {
 }
 
 // TimesOf returns the times of a status.
-func TimesOf(s hosting.Status) Times { return Times{s.SetAt, s.SeenAt} }
+func TimesOf(s githost.Status) Times { return Times{s.SetAt, s.SeenAt} }
 
 // ParseTimes parses what [Times.Encode] returns. Other text gives the zero value.
 func ParseTimes(text []byte) (t Times) {

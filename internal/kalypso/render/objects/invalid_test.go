@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/objects"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/kustomize"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/slow"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/render/objects"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/programs/kustomize"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/run/slow"
 )
 
 // head is the beginning of an object, of 4 lines.

@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/objects"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/render/objects"
 )
 
 // lines returns the objects as text, one a line.

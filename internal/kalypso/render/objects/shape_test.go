@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/objects"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/render/objects"
 )
 
 func TestShape(t *testing.T) {

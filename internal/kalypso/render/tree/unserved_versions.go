@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 )
 
 // unservedVersion is a version of Flux objects that Flux no longer serves: see objects.Object.ServedVersion.

@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/selection"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
 )
 
 // Mismatch is a label requirement that is not met. A policy's workspace is a requirement on the label

@@ -7,7 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/clock"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/system/clock"
 )
 
 func TestSleep(t *testing.T) {

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/limit"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/limit"
 )
 
 func TestLimit(t *testing.T) {

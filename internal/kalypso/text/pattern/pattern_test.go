@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/pattern"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/pattern"
 )
 
 // TestMeasure counts instructions with its repetitions expanded, and refuses what is too large before it is compiled.

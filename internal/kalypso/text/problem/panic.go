@@ -5,7 +5,7 @@ import (
 	"runtime"
 	"strings"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
 )
 
 // issues is where people report bugs of the provider.
@@ -55,7 +55,7 @@ func Recovered(value any) *Panic {
 	for {
 		frame, more := frames.Next()
 		_, name, ours := strings.Cut(frame.Function, "/terraform-provider-kalypso/")
-		if ours && !strings.HasPrefix(name, "internal/kalypso/problem.") {
+		if ours && !strings.HasPrefix(name, "internal/kalypso/text/problem.") {
 			p.frames = append(p.frames, fmt.Sprintf("%s, line %d", name, frame.Line))
 		}
 		if !more {

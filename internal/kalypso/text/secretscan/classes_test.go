@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/secretscan"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/secretscan"
 )
 
 // The alphabets of tokens.
@@ -261,7 +261,7 @@ func TestClasses(t *testing.T) {
 	if found*100 < 85*all || foundMarked*100 < 95*marked || wrong*100 > 3*len(values) || all < 96 || len(values) < 77 {
 		t.Error("too many are wrong")
 	}
-	guide, err := os.ReadFile("../../../templates/guides/secrets.md.tmpl")
+	guide, err := os.ReadFile("../../../../templates/guides/secrets.md.tmpl")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"text/template"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/secretscan"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/secretscan"
 )
 
 // TestPublished: at least 95% of the secrets in published formats are found, and at most 3% of the harmless values of

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/secretscan"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/secretscan"
 )
 
 // The secrets are invented, and composed of parts, so that no Git host's scanner finds secrets in this file.

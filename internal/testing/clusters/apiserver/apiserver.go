@@ -12,7 +12,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"sync"
 	"syscall"
 	"testing"
@@ -50,7 +49,7 @@ type Server struct {
 func Start(t testing.TB, crds ...string) *Server {
 	t.Helper()
 	etcd := etcd.Find(t, "etcd")
-	bin := server.Find(t, filepath.Join(root(), "bin", "apiextensions-apiserver"))
+	bin := server.Find(t, filepath.Join(programs.Root(), "bin", "apiextensions-apiserver"))
 	dir := t.TempDir()
 	client, port := startEtcd(t, dir, etcd), freePort(t)
 
@@ -174,10 +173,4 @@ func freePort(t testing.TB) string {
 	}
 	defer l.Close()
 	return l.Addr().String()
-}
-
-// root returns the root folder of the repository.
-func root() string {
-	_, file, _, _ := runtime.Caller(0)
-	return filepath.Join(filepath.Dir(file), "..", "..", "..")
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/programs"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -60,7 +61,7 @@ func CRDs(t testing.TB, names ...string) []string {
 			"github.com/external-secrets/external-secrets",
 			"github.com/zarf-dev/zarf",
 		)
-		cmd.Dir = filepath.Join(root(), "tools", "crds")
+		cmd.Dir = filepath.Join(programs.Root(), "tools", "crds")
 		var out []byte
 		if out, modules.err = cmd.Output(); modules.err != nil {
 			return

@@ -16,7 +16,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -178,7 +177,7 @@ func start(binary string) (*Server, error) {
 // moduleFolder returns the folder of Gitea's module, which has the templates and texts that the program reads.
 func moduleFolder() (string, error) {
 	command := exec.Command("go", "mod", "download", "-json", "code.gitea.io/gitea")
-	command.Dir, command.Env = filepath.Join(root(), "tools", "gitea"), environment
+	command.Dir, command.Env = filepath.Join(programs.Root(), "tools", "gitea"), environment
 	out, err := command.Output()
 	if err != nil {
 		return "", fmt.Errorf("download the module of Gitea: %w: %s", err, out)
@@ -264,12 +263,6 @@ func (s *Server) stop() {
 	s.front.Close()
 	s.hooks.Close()
 	_ = os.RemoveAll(s.dir)
-}
-
-// root returns the root folder of the repository.
-func root() string {
-	_, file, _, _ := runtime.Caller(0)
-	return filepath.Join(filepath.Dir(file), "..", "..", "..")
 }
 
 // call sends a request past the proxy, as tests and people do, and returns the answer's status. A status of 400 and

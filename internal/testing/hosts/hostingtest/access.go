@@ -4,7 +4,7 @@ import (
 	"errors"
 	"strings"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
 )
 
 var access = []row{
@@ -12,8 +12,8 @@ var access = []row{
 		commit := p.head("change")
 		p.open()
 		for credential, kinds := range map[Credential][]error{
-			Foreign: {hosting.ErrNotVisible}, Wrong: {hosting.ErrUnauthenticated},
-			None: {hosting.ErrNotVisible, hosting.ErrUnauthenticated},
+			Foreign: {githost.ErrNotVisible}, Wrong: {githost.ErrUnauthenticated},
+			None: {githost.ErrNotVisible, githost.ErrUnauthenticated},
 		} {
 			repo := p.as(credential)
 			for doing, do := range map[string]func() error{
@@ -23,7 +23,7 @@ var access = []row{
 				"close":  func() error { _, err := repo.Close(p.ctx, 1); return err },
 				"status": func() error { _, err := repo.Status(p.ctx, commit, "x"); return err },
 				"set": func() error {
-					_, err := repo.SetStatus(p.ctx, commit, hosting.Status{Context: "x", State: hosting.Success})
+					_, err := repo.SetStatus(p.ctx, commit, githost.Status{Context: "x", State: githost.Success})
 					return err
 				},
 				"the statuses":        func() error { _, err := repo.LatestStatuses(p.ctx, []string{commit}, nil); return err },
@@ -51,8 +51,8 @@ var access = []row{
 		if pr, err := repo.Find(p.ctx, query); err != nil || pr == nil || pr.Number != number {
 			p.Errorf("found %v, %v", pr, err)
 		}
-		_, err := repo.SetStatus(p.ctx, p.head("change"), hosting.Status{Context: "dev", State: hosting.Success})
-		e := p.refusal(err, hosting.ErrForbidden, "set status dev")
+		_, err := repo.SetStatus(p.ctx, p.head("change"), githost.Status{Context: "dev", State: githost.Success})
+		e := p.refusal(err, githost.ErrForbidden, "set status dev")
 		if p.traits.Grant == "" || !strings.Contains(e.Grant, p.traits.Grant) {
 			p.Errorf("it advises %q", e.Grant)
 		}
@@ -93,7 +93,7 @@ var access = []row{
 				}
 			}
 			_, err := host.Repo("https://forge.evil.io/acme/gitops")
-			p.refused(err, hosting.ErrOtherHost, "forge.evil.io")
+			p.refused(err, githost.ErrOtherHost, "forge.evil.io")
 		})
 	}},
 }

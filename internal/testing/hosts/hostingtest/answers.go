@@ -14,7 +14,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
 )
 
 var answers = []row{
@@ -39,7 +39,7 @@ var answers = []row{
 				}
 				ctx, cancel := context.WithTimeout(p.ctx, 10*time.Second)
 				for _, op := range operations(p.head("change")) {
-					if err := op.do(ctx, repo, hosting.PullRequest{Number: 1, State: hosting.Open}); err != nil {
+					if err := op.do(ctx, repo, githost.PullRequest{Number: 1, State: githost.Open}); err != nil {
 						for _, credential := range repeats.credentials {
 							if strings.Contains(err.Error(), credential) {
 								p.Errorf("%s of a %s, HTTP %d: the credential is in the error: %v", form, op.name, status, err)
@@ -61,7 +61,7 @@ var answers = []row{
 		if err != nil {
 			p.Fatal(err)
 		}
-		now := hosting.PullRequest{}
+		now := githost.PullRequest{}
 		variants := 0
 		for _, op := range operations(p.head("change")) {
 			recorder.exchanges = nil
@@ -93,7 +93,7 @@ var answers = []row{
 }
 
 // withNull does an operation on recorded answers, of which one has null in one place.
-func (p *place) withNull(op operation, now hosting.PullRequest, answers *replay) {
+func (p *place) withNull(op operation, now githost.PullRequest, answers *replay) {
 	p.Helper()
 	what := fmt.Sprintf("%s: the answer to %s, %s null", op.name, answers.exchanges[answers.at].key, answers.path)
 	defer func() {
@@ -108,7 +108,7 @@ func (p *place) withNull(op operation, now hosting.PullRequest, answers *replay)
 	ctx, cancel := context.WithTimeout(p.ctx, 10*time.Second)
 	defer cancel()
 	err = op.do(ctx, repo, now)
-	var e *hosting.Error
+	var e *githost.Error
 	answer := answers.exchanges[answers.at] // of an error, the status counts
 	switch wholeObject := answers.path == "" && answer.body[0] == '{' && answer.status < http.StatusMultipleChoices; {
 	case err == nil && wholeObject:
@@ -255,7 +255,7 @@ func (r *repeating) RoundTrip(req *http.Request) (*http.Response, error) {
 // operation is one of the operations of a repo.
 type operation struct {
 	name string
-	do   func(ctx context.Context, repo hosting.Repo, now hosting.PullRequest) error
+	do   func(ctx context.Context, repo githost.Repo, now githost.PullRequest) error
 }
 
 // operations returns all operations that contact the host.
@@ -264,43 +264,43 @@ func operations(commit string) []operation {
 	content.Labels, content.Reviewers = []string{"promoted"}, []string{Ann}
 	edited := content
 	edited.Title, edited.Body, edited.RemoveLabels = "Other", "Other\n\n"+marker, []string{"old"}
-	one := func(_ *hosting.PullRequest, err error) error { return err }
+	one := func(_ *githost.PullRequest, err error) error { return err }
 	return []operation{
-		{"Open", func(ctx context.Context, repo hosting.Repo, _ hosting.PullRequest) error {
+		{"Open", func(ctx context.Context, repo githost.Repo, _ githost.PullRequest) error {
 			return one(repo.Open(ctx, content))
 		}},
-		{"Find", func(ctx context.Context, repo hosting.Repo, _ hosting.PullRequest) error {
+		{"Find", func(ctx context.Context, repo githost.Repo, _ githost.PullRequest) error {
 			return one(repo.Find(ctx, query))
 		}},
-		{"Read", func(ctx context.Context, repo hosting.Repo, now hosting.PullRequest) error {
+		{"Read", func(ctx context.Context, repo githost.Repo, now githost.PullRequest) error {
 			return one(repo.Read(ctx, now.Number))
 		}},
-		{"Unasked", func(ctx context.Context, repo hosting.Repo, now hosting.PullRequest) error {
+		{"Unasked", func(ctx context.Context, repo githost.Repo, now githost.PullRequest) error {
 			_, err := repo.Unasked(ctx, now, []string{Ann, Bob})
 			return err
 		}},
-		{"Edit", func(ctx context.Context, repo hosting.Repo, now hosting.PullRequest) error {
+		{"Edit", func(ctx context.Context, repo githost.Repo, now githost.PullRequest) error {
 			return one(repo.Edit(ctx, now, edited))
 		}},
-		{"MergeWhenReady", func(ctx context.Context, repo hosting.Repo, now hosting.PullRequest) error {
-			return one(repo.MergeWhenReady(ctx, now, hosting.Squash))
+		{"MergeWhenReady", func(ctx context.Context, repo githost.Repo, now githost.PullRequest) error {
+			return one(repo.MergeWhenReady(ctx, now, githost.Squash))
 		}},
-		{"Close", func(ctx context.Context, repo hosting.Repo, now hosting.PullRequest) error {
+		{"Close", func(ctx context.Context, repo githost.Repo, now githost.PullRequest) error {
 			return one(repo.Close(ctx, now.Number))
 		}},
-		{"SetStatus", func(ctx context.Context, repo hosting.Repo, _ hosting.PullRequest) error {
-			_, err := repo.SetStatus(ctx, commit, hosting.Status{Context: "dev", State: hosting.Success})
+		{"SetStatus", func(ctx context.Context, repo githost.Repo, _ githost.PullRequest) error {
+			_, err := repo.SetStatus(ctx, commit, githost.Status{Context: "dev", State: githost.Success})
 			return err
 		}},
-		{"Status", func(ctx context.Context, repo hosting.Repo, _ hosting.PullRequest) error {
+		{"Status", func(ctx context.Context, repo githost.Repo, _ githost.PullRequest) error {
 			_, err := repo.Status(ctx, commit, "dev")
 			return err
 		}},
-		{"LatestStatuses", func(ctx context.Context, repo hosting.Repo, _ hosting.PullRequest) error {
+		{"LatestStatuses", func(ctx context.Context, repo githost.Repo, _ githost.PullRequest) error {
 			_, err := repo.LatestStatuses(ctx, []string{commit}, []string{"dev"})
 			return err
 		}},
-		{"StatusHistory", func(ctx context.Context, repo hosting.Repo, _ hosting.PullRequest) error {
+		{"StatusHistory", func(ctx context.Context, repo githost.Repo, _ githost.PullRequest) error {
 			_, _, err := repo.StatusHistory(ctx, commit)
 			return err
 		}},

@@ -3,7 +3,7 @@ package hostingtest
 import (
 	"testing"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
 )
 
 // BusyRepo is a [Repo] in which people act at given moments, and whose host can fail, for tests of packages above
@@ -12,11 +12,11 @@ type BusyRepo interface {
 	Repo
 	// PullRequests returns all pull requests as people see them, oldest first. Reviewers are all who were requested,
 	// twice if they were requested twice. A draft's title has no prefix.
-	PullRequests(t testing.TB) []hosting.PullRequest
+	PullRequests(t testing.TB) []githost.PullRequest
 	// Retarget changes the target branch.
 	Retarget(t testing.TB, number int, target string)
 	// AutoMerge enables auto-merge as Ann does.
-	AutoMerge(t testing.TB, number int, method hosting.MergeMethod)
+	AutoMerge(t testing.TB, number int, method githost.MergeMethod)
 	// Protect makes the host refuse pushes of [Writer] to branches. Merges still work.
 	Protect(t testing.TB, branches ...string)
 	// DeleteBranch deletes a branch, which may be the default one.

@@ -1,12 +1,12 @@
 package hostingtest
 
 import (
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
 )
 
 var merges = []row{
 	{"people merged it, by any method", func(p *place) {
-		for _, method := range hosting.MergeMethods {
+		for _, method := range githost.MergeMethods {
 			branch := string(method) + "-branch"
 			p.branch(branch)
 			wanted := proposal()
@@ -16,11 +16,11 @@ var merges = []row{
 				p.Errorf("the merge commit of an open pull request is %s", opened.MergeCommit)
 			}
 			commit := p.people.Merge(p, opened.Number, method)
-			read := p.untilState(opened.Number, hosting.Merged)
-			found := p.got(p.repo.Find(p.ctx, hosting.Query{Branch: branch, Target: "main", Marker: marker}))
-			marked := p.got(p.repo.Find(p.ctx, hosting.Query{Target: "main", Marker: marker}))
-			for way, got := range map[string]hosting.PullRequest{"read": read, "found": found, "found by marker": marked} {
-				if got.State != hosting.Merged || got.MergeCommit != commit || got.HeadCommit != opened.HeadCommit ||
+			read := p.untilState(opened.Number, githost.Merged)
+			found := p.got(p.repo.Find(p.ctx, githost.Query{Branch: branch, Target: "main", Marker: marker}))
+			marked := p.got(p.repo.Find(p.ctx, githost.Query{Target: "main", Marker: marker}))
+			for way, got := range map[string]githost.PullRequest{"read": read, "found": found, "found by marker": marked} {
+				if got.State != githost.Merged || got.MergeCommit != commit || got.HeadCommit != opened.HeadCommit ||
 					got.Number != opened.Number || commit != p.head("main") {
 					p.Errorf("%s, %s: %+v, want merge commit %s", method, way, got, commit)
 				}
@@ -32,25 +32,25 @@ var merges = []row{
 		opened := p.open()
 		p.git("update-ref", "refs/heads/main", "refs/heads/change")
 		p.send("main")
-		p.untilRead(opened.Number, "as the host leaves it", func(pr hosting.PullRequest) bool {
-			return (pr.State == hosting.Open) == p.traits.KeepsPushed
+		p.untilRead(opened.Number, "as the host leaves it", func(pr githost.PullRequest) bool {
+			return (pr.State == githost.Open) == p.traits.KeepsPushed
 		})
 		p.found(query, opened.Number)
 	}},
 	{"auto-merge can use these methods", func(p *place) {
 		p.asking(0, func() {
-			for _, method := range append(hosting.MergeMethods[:3:3], "") {
+			for _, method := range append(githost.MergeMethods[:3:3], "") {
 				err := p.repo.CheckAutoMerge(method)
 				if said := p.traits.NoMethod[method]; said == "" {
 					if err != nil {
 						p.Errorf("%q: %v", method, err)
 					}
 				} else {
-					p.refusedAt(hosting.FieldAutoMerge, err, hosting.ErrRejected, said)
+					p.refusedAt(githost.FieldAutoMerge, err, githost.ErrRejected, said)
 				}
 			}
 			err := p.repo.CheckAutoMerge("fast-forward")
-			p.refusedAt(hosting.FieldAutoMerge, err, hosting.ErrRejected, "auto-merge")
+			p.refusedAt(githost.FieldAutoMerge, err, githost.ErrRejected, "auto-merge")
 		})
 	}},
 	{"auto-merge waits for checks, by each method", func(p *place) {
@@ -79,8 +79,8 @@ var merges = []row{
 			commit := p.branch(branch)
 			now := p.got(p.repo.Open(p.ctx, wanted))
 			p.waits(p.got(p.repo.MergeWhenReady(p.ctx, now, method)), method)
-			p.people.SetStatus(p, commit, "ci", hosting.Success)
-			merged := p.untilState(now.Number, hosting.Merged)
+			p.people.SetStatus(p, commit, "ci", githost.Success)
+			merged := p.untilState(now.Number, githost.Merged)
 			if merged.MergeCommit != p.head("main") {
 				p.Errorf("the merge commit is %s, main is %s", merged.MergeCommit, p.head("main"))
 			}
@@ -95,7 +95,7 @@ var merges = []row{
 			wanted.Branch = branch
 			now := p.got(p.repo.Open(p.ctx, wanted))
 			p.got(p.repo.MergeWhenReady(p.ctx, now, method))
-			merged := p.untilState(now.Number, hosting.Merged)
+			merged := p.untilState(now.Number, githost.Merged)
 			if merged.MergeCommit == "" || merged.MergeCommit != p.head("main") {
 				p.Errorf("by %s, the merge commit is %s, main is %s", method, merged.MergeCommit, p.head("main"))
 			}
@@ -107,20 +107,20 @@ var merges = []row{
 		method := p.methods()[0]
 		now := p.got(p.repo.MergeWhenReady(p.ctx, p.open(), method))
 		pushed := p.push("change")
-		now = p.untilRead(now.Number, "with its new head", func(pr hosting.PullRequest) bool {
+		now = p.untilRead(now.Number, "with its new head", func(pr githost.PullRequest) bool {
 			return pr.HeadCommit == pushed && (pr.AutoMerge == "") == p.traits.StopsOnPush
 		})
 		p.waits(p.got(p.repo.MergeWhenReady(p.ctx, now, method)), method)
-		p.people.SetStatus(p, pushed, "ci", hosting.Success)
-		p.untilState(now.Number, hosting.Merged)
+		p.people.SetStatus(p, pushed, "ci", githost.Success)
+		p.untilState(now.Number, githost.Merged)
 	}},
 	{"only the commit that was read is merged", func(p *place) {
 		read := p.open()
 		pushed := p.push("change")
-		p.untilRead(read.Number, "with its new head", func(pr hosting.PullRequest) bool { return pr.HeadCommit == pushed })
+		p.untilRead(read.Number, "with its new head", func(pr githost.PullRequest) bool { return pr.HeadCommit == pushed })
 		main := p.head("main")
 		_, err := p.repo.MergeWhenReady(p.ctx, read, p.methods()[0])
-		p.refusedAt(hosting.FieldAutoMerge, err, hosting.ErrRejected, "")
+		p.refusedAt(githost.FieldAutoMerge, err, githost.ErrRejected, "")
 		if p.head("main") != main {
 			p.Error("it was merged")
 		}
@@ -129,14 +129,14 @@ var merges = []row{
 		read := p.open()
 		p.people.Close(p, read.Number)
 		_, err := p.repo.MergeWhenReady(p.ctx, read, p.methods()[0])
-		p.refusedAt(hosting.FieldAutoMerge, err, hosting.ErrRejected, "")
+		p.refusedAt(githost.FieldAutoMerge, err, githost.ErrRejected, "")
 	}},
 }
 
 // methods are those that auto-merge can use.
-func (p *place) methods() []hosting.MergeMethod {
-	var all []hosting.MergeMethod
-	for _, method := range hosting.MergeMethods {
+func (p *place) methods() []githost.MergeMethod {
+	var all []githost.MergeMethod
+	for _, method := range githost.MergeMethods {
 		if p.traits.NoMethod[method] == "" {
 			all = append(all, method)
 		}
@@ -145,13 +145,13 @@ func (p *place) methods() []hosting.MergeMethod {
 }
 
 // waits expects an open pull request with auto-merge by a method; "": without.
-func (p *place) waits(now hosting.PullRequest, method hosting.MergeMethod) {
+func (p *place) waits(now githost.PullRequest, method githost.MergeMethod) {
 	p.Helper()
 	same := now.AutoMerge == method
 	if p.traits.HidesMethod {
 		same = (now.AutoMerge == "") == (method == "")
 	}
-	if now.State != hosting.Open || !same {
+	if now.State != githost.Open || !same {
 		p.Errorf("it is %+v, want auto-merge %q", now, method)
 	}
 }

@@ -4,15 +4,15 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
 )
 
 var pullRequests = []row{
 	{"it is opened as proposed, and an equal edit asks for nothing", func(p *place) {
 		wanted := p.full()
 		opened := p.got(p.repo.Open(p.ctx, wanted))
-		want := hosting.PullRequest{
-			Number: opened.Number, State: hosting.Open, Title: "Title", Body: wanted.Body, Branch: "change", Target: "main",
+		want := githost.PullRequest{
+			Number: opened.Number, State: githost.Open, Title: "Title", Body: wanted.Body, Branch: "change", Target: "main",
 			HeadCommit: p.head("change"), Draft: true, Labels: wanted.Labels, Reviewers: wanted.Reviewers,
 		}
 		p.expect(want, opened)
@@ -76,7 +76,7 @@ var pullRequests = []row{
 			}
 			switch err := p.repo.CheckLabels([]string{"a,b"}); {
 			case p.traits.NoLabel != "":
-				p.refusedAt(hosting.FieldLabels, err, hosting.ErrRejected, p.traits.NoLabel)
+				p.refusedAt(githost.FieldLabels, err, githost.ErrRejected, p.traits.NoLabel)
 			case err != nil:
 				p.Error(err)
 			}
@@ -116,12 +116,12 @@ var pullRequests = []row{
 	{"it is closed, once and again, and reopened by people", func(p *place) {
 		number := p.open().Number
 		for range 2 {
-			if closed := p.got(p.repo.Close(p.ctx, number)); closed.State != hosting.Closed || closed.MergeCommit != "" {
+			if closed := p.got(p.repo.Close(p.ctx, number)); closed.State != githost.Closed || closed.MergeCommit != "" {
 				p.Errorf("closed: %+v", closed)
 			}
 		}
 		p.people.Reopen(p, number)
-		if now := p.got(p.repo.Read(p.ctx, number)); now.State != hosting.Open {
+		if now := p.got(p.repo.Read(p.ctx, number)); now.State != githost.Open {
 			p.Errorf("reopened: %+v", now)
 		}
 	}},
@@ -143,7 +143,7 @@ var pullRequests = []row{
 	{"the head of an open one follows the branch", func(p *place) {
 		opened := p.open()
 		pushed := p.push("change")
-		p.untilRead(opened.Number, "with its new head", func(pr hosting.PullRequest) bool { return pr.HeadCommit == pushed })
+		p.untilRead(opened.Number, "with its new head", func(pr githost.PullRequest) bool { return pr.HeadCommit == pushed })
 	}},
 	{"people edit the text", func(p *place) {
 		number := p.open().Number
@@ -152,7 +152,7 @@ var pullRequests = []row{
 		} {
 			p.people.Edit(p, number, "Theirs", body)
 			p.found(query, number)
-			if now := p.got(p.repo.Read(p.ctx, number)); now.Title != "Theirs" || !hosting.HasMarker(now.Body, marker) {
+			if now := p.got(p.repo.Read(p.ctx, number)); now.Title != "Theirs" || !githost.HasMarker(now.Body, marker) {
 				p.Errorf("it is %+v", now)
 			}
 		}
@@ -194,21 +194,21 @@ var pullRequests = []row{
 		to.Target = "another"
 		other := p.got(p.repo.Open(p.ctx, to))
 		p.found(query, 0)
-		p.found(hosting.Query{Branch: "change", Target: "another", Marker: marker}, other.Number)
+		p.found(githost.Query{Branch: "change", Target: "another", Marker: marker}, other.Number)
 		ours := p.open().Number
 		p.found(query, ours)
 	}},
 	{"any branch's is found by its marker", func(p *place) {
 		p.branch("other")
-		file := hosting.FileMarker("main", "base-repo.yaml")
+		file := githost.FileMarker("main", "base-repo.yaml")
 		number := p.people.Open(p, "other", "main", "Pins a commit", "Text\n\n"+file)
 		p.open()
-		p.found(hosting.Query{Target: "main", Marker: file}, number)
+		p.found(githost.Query{Target: "main", Marker: file}, number)
 	}},
 	{"an open one of the branches exists", func(p *place) {
 		p.people.Open(p, "change", "main", "Theirs", "Theirs")
 		_, err := p.repo.Open(p.ctx, proposal())
-		p.refused(err, hosting.ErrExists, "already exists")
+		p.refused(err, githost.ErrExists, "already exists")
 	}},
 	{"an equal one was opened, and its answer was lost", func(p *place) {
 		opened := p.open()
@@ -223,7 +223,7 @@ var pullRequests = []row{
 		wanted := proposal()
 		wanted.Branch = "unknown"
 		_, err := p.repo.Open(p.ctx, wanted)
-		p.refused(err, hosting.ErrBranchNotFound, "from unknown to main")
+		p.refused(err, githost.ErrBranchNotFound, "from unknown to main")
 	}},
 	{"its branch has no difference", func(p *place) {
 		p.git("branch", "same", "main")
@@ -235,14 +235,14 @@ var pullRequests = []row{
 			p.got(opened, err)
 			return
 		}
-		p.refused(err, hosting.ErrNothingToMerge, "from same to main")
+		p.refused(err, githost.ErrNothingToMerge, "from same to main")
 	}},
 	{"its branch is deleted", func(p *place) {
 		opened := p.open()
 		p.git("push", "--quiet", p.people.Remote(), ":refs/heads/change")
-		state := hosting.Closed
+		state := githost.Closed
 		if p.traits.KeepsDeleted {
-			state = hosting.Open
+			state = githost.Open
 		}
 		closed := p.untilState(opened.Number, state)
 		if closed.HeadCommit != opened.HeadCommit || closed.Branch != "change" {
@@ -254,7 +254,7 @@ var pullRequests = []row{
 		team := p.traits.Team
 		if team == "" {
 			p.asking(0, func() {
-				p.refusedAt(hosting.FieldReviewers, p.repo.CheckReviewers([]string{Ann, "acme/platform"}), hosting.ErrRejected,
+				p.refusedAt(githost.FieldReviewers, p.repo.CheckReviewers([]string{Ann, "acme/platform"}), githost.ErrRejected,
 					p.traits.NoTeam)
 			})
 			return
@@ -267,7 +267,7 @@ var pullRequests = []row{
 			if p.traits.AnyTeam {
 				unknown = "unknown/platform/"
 			}
-			p.refused(p.repo.CheckReviewers([]string{team, unknown}), hosting.ErrRejected, unknown)
+			p.refused(p.repo.CheckReviewers([]string{team, unknown}), githost.ErrRejected, unknown)
 		})
 		wanted := proposal()
 		wanted.Reviewers = []string{team}
@@ -280,7 +280,7 @@ var pullRequests = []row{
 		wanted := proposal()
 		wanted.Labels, wanted.Reviewers = []string{"platform"}, []string{Outsider}
 		opened, err := p.repo.Open(p.ctx, wanted)
-		p.refusedAt(hosting.FieldReviewers, err, hosting.ErrRejected, "")
+		p.refusedAt(githost.FieldReviewers, err, githost.ErrRejected, "")
 		if opened == nil || len(opened.Labels) != 1 || len(opened.Reviewers) != 0 {
 			p.Fatalf("opened %+v", opened)
 		}
@@ -288,14 +288,14 @@ var pullRequests = []row{
 	}},
 	{"its number does not exist", func(p *place) {
 		_, err := p.repo.Read(p.ctx, 99)
-		p.refused(err, hosting.ErrNotVisible, "99")
+		p.refused(err, githost.ErrNotVisible, "99")
 		_, err = p.repo.Close(p.ctx, 99)
-		p.refused(err, hosting.ErrNotVisible, "99")
+		p.refused(err, githost.ErrNotVisible, "99")
 	}},
 }
 
 // full returns a proposal with all features that all hosts have.
-func (p *place) full() hosting.PullRequestContent {
+func (p *place) full() githost.PullRequestContent {
 	wanted := proposal()
 	wanted.Draft, wanted.Labels, wanted.Reviewers = true, []string{"platform", "promoted"}, []string{Ann}
 	return wanted

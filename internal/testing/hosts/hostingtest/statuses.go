@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
 )
 
 // unknown is the hash of no commit.
@@ -20,8 +20,8 @@ var statuses = []row{
 		if s, err := p.repo.Status(p.ctx, commit, "kalypso/dev"); s != nil || err != nil {
 			p.Errorf("it is %+v, %v", s, err)
 		}
-		for _, state := range append(hosting.StatusStates, hosting.Pending, hosting.Success) {
-			want := hosting.Status{Context: "kalypso/dev", State: state, Description: "It is " + string(state),
+		for _, state := range append(githost.StatusStates, githost.Pending, githost.Success) {
+			want := githost.Status{Context: "kalypso/dev", State: state, Description: "It is " + string(state),
 				TargetURL: "https://acme.io/runs/1"}
 			set, err := p.repo.SetStatus(p.ctx, commit, want)
 			if err != nil {
@@ -32,24 +32,24 @@ var statuses = []row{
 				p.Fatal(read, err)
 			}
 			want.Creator = p.traits.Login
-			p.same([]hosting.Status{want, want}, []hosting.Status{set, *read})
+			p.same([]githost.Status{want, want}, []githost.Status{set, *read})
 		}
 	}},
 	{"a status that says the same is the same", func(p *place) {
 		commit := p.head("change")
-		want := hosting.Status{Context: "dev", State: hosting.Success, Description: "Fine", TargetURL: "https://acme.io/1"}
-		for _, state := range hosting.StatusStates {
+		want := githost.Status{Context: "dev", State: githost.Success, Description: "Fine", TargetURL: "https://acme.io/1"}
+		for _, state := range githost.StatusStates {
 			want.State = state
 			have, err := p.repo.SetStatus(p.ctx, commit, want)
 			if err != nil {
 				p.Fatal(err)
 			}
-			loose := state == hosting.Pending && p.traits.UpdatesPending
+			loose := state == githost.Pending && p.traits.UpdatesPending
 			p.asking(0, func() {
 				other, elsewhere, text := want, want, want
-				other.State = map[bool]hosting.StatusState{true: hosting.Failure, false: hosting.Success}[state != hosting.Failure]
-				if state == hosting.Success {
-					other.State = hosting.Pending
+				other.State = map[bool]githost.StatusState{true: githost.Failure, false: githost.Success}[state != githost.Failure]
+				if state == githost.Success {
+					other.State = githost.Pending
 				}
 				elsewhere.TargetURL, text.Description = "", "Other"
 				if !p.repo.SameStatus(want, have) || p.repo.SameStatus(other, have) ||
@@ -64,20 +64,20 @@ var statuses = []row{
 	}},
 	{"the latest of each context, of many commits and of anybody", func(p *place) {
 		first, second := p.head("change"), p.push("change")
-		p.people.SetStatus(p, first, "ci", hosting.Failure)
-		p.people.SetStatus(p, first, "ci", hosting.Success)
-		p.set(first, "dev", hosting.Pending)
-		p.set(first, "dev", hosting.Errored)
-		p.set(second, "dev", hosting.Success)
+		p.people.SetStatus(p, first, "ci", githost.Failure)
+		p.people.SetStatus(p, first, "ci", githost.Success)
+		p.set(first, "dev", githost.Pending)
+		p.set(first, "dev", githost.Errored)
+		p.set(second, "dev", githost.Success)
 		got, err := p.repo.LatestStatuses(p.ctx, []string{first, second, p.head("main"), unknown}, []string{"dev", "ci"})
 		if err != nil {
 			p.Fatal(err)
 		}
-		ci, dev := hosting.Status{Context: "ci", State: hosting.Success, Creator: Ann},
-			hosting.Status{Context: "dev", State: hosting.Errored, Creator: p.traits.Login}
-		p.same([]hosting.Status{ci, dev}, got.ByCommit[first])
-		dev.State = hosting.Success
-		p.same([]hosting.Status{dev}, got.ByCommit[second])
+		ci, dev := githost.Status{Context: "ci", State: githost.Success, Creator: Ann},
+			githost.Status{Context: "dev", State: githost.Errored, Creator: p.traits.Login}
+		p.same([]githost.Status{ci, dev}, got.ByCommit[first])
+		dev.State = githost.Success
+		p.same([]githost.Status{dev}, got.ByCommit[second])
 		if len(got.ByCommit[unknown])+len(got.ByCommit[p.head("main")])+len(got.Unread) > 0 || got.Viewer != p.traits.Login {
 			p.Errorf("got %+v", got)
 		}
@@ -85,14 +85,14 @@ var statuses = []row{
 	}},
 	{"the history is the newest first", func(p *place) {
 		commit := p.head("change")
-		var want []hosting.Status
-		for i, state := range []hosting.StatusState{hosting.Pending, hosting.Failure, hosting.Success, hosting.Success} {
-			s := hosting.Status{Context: "dev", State: state, Description: fmt.Sprint(i), Creator: p.traits.Login}
+		var want []githost.Status
+		for i, state := range []githost.StatusState{githost.Pending, githost.Failure, githost.Success, githost.Success} {
+			s := githost.Status{Context: "dev", State: state, Description: fmt.Sprint(i), Creator: p.traits.Login}
 			if _, err := p.repo.SetStatus(p.ctx, commit, s); err != nil {
 				p.Fatal(err)
 			}
-			if state != hosting.Pending || !p.traits.UpdatesPending {
-				want = append([]hosting.Status{s}, want...)
+			if state != githost.Pending || !p.traits.UpdatesPending {
+				want = append([]githost.Status{s}, want...)
 			}
 		}
 		got, more, err := p.repo.StatusHistory(p.ctx, commit)
@@ -104,13 +104,13 @@ var statuses = []row{
 	{"one of many contexts is found", func(p *place) {
 		commit := p.head("change")
 		for i := range 60 {
-			p.set(commit, fmt.Sprint("other/", i), hosting.Failure)
+			p.set(commit, fmt.Sprint("other/", i), githost.Failure)
 		}
-		p.set(commit, "dev", hosting.Success)
+		p.set(commit, "dev", githost.Success)
 		for range 60 {
-			p.set(commit, "other/0", hosting.Success)
+			p.set(commit, "other/0", githost.Success)
 		}
-		if s, err := p.repo.Status(p.ctx, commit, "dev"); err != nil || s == nil || s.State != hosting.Success {
+		if s, err := p.repo.Status(p.ctx, commit, "dev"); err != nil || s == nil || s.State != githost.Success {
 			p.Errorf("it is %+v, %v", s, err)
 		}
 		got, err := p.repo.LatestStatuses(p.ctx, []string{commit}, []string{"dev"})
@@ -119,7 +119,7 @@ var statuses = []row{
 		}
 		found := false
 		for _, s := range got.ByCommit[commit] {
-			found = found || s.Context == "dev" && s.State == hosting.Success
+			found = found || s.Context == "dev" && s.State == githost.Success
 		}
 		if !found {
 			p.Errorf("got %+v", got.ByCommit[commit])
@@ -127,22 +127,22 @@ var statuses = []row{
 	}},
 	{"the repo has no such commit", func(p *place) {
 		_, err := p.repo.Status(p.ctx, unknown, "dev")
-		p.refused(err, hosting.ErrCommitNotFound, "read status dev of commit "+unknown)
-		_, err = p.repo.SetStatus(p.ctx, unknown, hosting.Status{Context: "dev", State: hosting.Success})
-		p.refused(err, hosting.ErrCommitNotFound, "set status dev of commit "+unknown)
+		p.refused(err, githost.ErrCommitNotFound, "read status dev of commit "+unknown)
+		_, err = p.repo.SetStatus(p.ctx, unknown, githost.Status{Context: "dev", State: githost.Success})
+		p.refused(err, githost.ErrCommitNotFound, "set status dev of commit "+unknown)
 	}},
 }
 
 // set sets a status as the provider does.
-func (p *place) set(commit, context string, state hosting.StatusState) {
+func (p *place) set(commit, context string, state githost.StatusState) {
 	p.Helper()
-	if _, err := p.repo.SetStatus(p.ctx, commit, hosting.Status{Context: context, State: state}); err != nil {
+	if _, err := p.repo.SetStatus(p.ctx, commit, githost.Status{Context: context, State: state}); err != nil {
 		p.Fatal(err)
 	}
 }
 
 // same compares statuses, in any order of their contexts, and checks their times by the host's clock.
-func (p *place) same(want, got []hosting.Status) {
+func (p *place) same(want, got []githost.Status) {
 	p.Helper()
 	for _, s := range got {
 		if age := s.SeenAt.Sub(s.SetAt); s.SetAt.IsZero() || age < -2*time.Second || age > 10*time.Minute {
@@ -150,8 +150,8 @@ func (p *place) same(want, got []hosting.Status) {
 		}
 		p.about(s.SeenAt)
 	}
-	byContext := cmpopts.SortSlices(func(a, b hosting.Status) bool { return a.Context < b.Context })
-	ignored := cmpopts.IgnoreFields(hosting.Status{}, "SetAt", "SeenAt")
+	byContext := cmpopts.SortSlices(func(a, b githost.Status) bool { return a.Context < b.Context })
+	ignored := cmpopts.IgnoreFields(githost.Status{}, "SetAt", "SeenAt")
 	if diff := cmp.Diff(want, got, byContext, ignored); diff != "" {
 		p.Errorf("-want +got:\n%s", diff)
 	}

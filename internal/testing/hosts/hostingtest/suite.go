@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
@@ -41,7 +41,7 @@ type place struct {
 	world  World
 	traits Traits
 	people Repo
-	repo   hosting.Repo // as Writer
+	repo   githost.Repo // as Writer
 	local  string       // a bare repo, from which branches are pushed
 	ctx    context.Context
 }
@@ -61,7 +61,7 @@ func newPlace(t *testing.T, world World) *place {
 }
 
 // as returns the repo with another credential.
-func (p *place) as(c Credential) hosting.Repo {
+func (p *place) as(c Credential) githost.Repo {
 	p.Helper()
 	repo, err := p.world.Host(p, c).Repo(p.people.URL())
 	if err != nil {
@@ -136,9 +136,9 @@ func (p *place) until(what string, seen func() bool) {
 }
 
 // untilRead reads a pull request until it meets a condition.
-func (p *place) untilRead(number int, what string, is func(hosting.PullRequest) bool) hosting.PullRequest {
+func (p *place) untilRead(number int, what string, is func(githost.PullRequest) bool) githost.PullRequest {
 	p.Helper()
-	var now hosting.PullRequest
+	var now githost.PullRequest
 	p.until(fmt.Sprintf("pull request %d %s", number, what), func() bool {
 		now = p.got(p.repo.Read(p.ctx, number))
 		return is(now)
@@ -147,28 +147,28 @@ func (p *place) untilRead(number int, what string, is func(hosting.PullRequest) 
 }
 
 // untilState reads a pull request until it is in a state.
-func (p *place) untilState(number int, state hosting.PullRequestState) hosting.PullRequest {
+func (p *place) untilState(number int, state githost.PullRequestState) githost.PullRequest {
 	p.Helper()
-	return p.untilRead(number, string(state), func(pr hosting.PullRequest) bool { return pr.State == state })
+	return p.untilRead(number, string(state), func(pr githost.PullRequest) bool { return pr.State == state })
 }
 
-var marker = hosting.Marker("dev", "main", ".")
+var marker = githost.Marker("dev", "main", ".")
 
 // query finds ours.
-var query = hosting.Query{Branch: "change", Target: "main", Marker: marker}
+var query = githost.Query{Branch: "change", Target: "main", Marker: marker}
 
-func proposal() hosting.PullRequestContent {
-	return hosting.PullRequestContent{Branch: "change", Target: "main", Title: "Title", Body: "Text\n\n" + marker}
+func proposal() githost.PullRequestContent {
+	return githost.PullRequestContent{Branch: "change", Target: "main", Title: "Title", Body: "Text\n\n" + marker}
 }
 
 // open opens ours.
-func (p *place) open() hosting.PullRequest {
+func (p *place) open() githost.PullRequest {
 	p.Helper()
 	return p.got(p.repo.Open(p.ctx, proposal()))
 }
 
 // got returns the pull request, and fails the test with an error.
-func (p *place) got(pr *hosting.PullRequest, err error) hosting.PullRequest {
+func (p *place) got(pr *githost.PullRequest, err error) githost.PullRequest {
 	p.Helper()
 	if err != nil || pr == nil {
 		p.Fatalf("%v, %v", pr, err)
@@ -177,12 +177,12 @@ func (p *place) got(pr *hosting.PullRequest, err error) hosting.PullRequest {
 }
 
 // expect compares pull requests, without the host's own ID and page, and without the order of labels and reviewers.
-func (p *place) expect(want, got hosting.PullRequest) {
+func (p *place) expect(want, got githost.PullRequest) {
 	p.Helper()
 	if !strings.HasPrefix(got.URL, "http") || !strings.HasSuffix(got.URL, fmt.Sprint("/", got.Number)) {
 		p.Errorf("its page is %q", got.URL)
 	}
-	for _, pr := range []*hosting.PullRequest{&want, &got} {
+	for _, pr := range []*githost.PullRequest{&want, &got} {
 		pr.ID, pr.URL = "", ""
 		pr.Labels, pr.Reviewers = slices.Sorted(slices.Values(pr.Labels)), slices.Sorted(slices.Values(pr.Reviewers))
 	}
@@ -198,16 +198,16 @@ func (p *place) refused(err, kind error, said string) {
 }
 
 // refusedAt is refused for an error at a field.
-func (p *place) refusedAt(field hosting.Field, err, kind error, said string) {
+func (p *place) refusedAt(field githost.Field, err, kind error, said string) {
 	p.Helper()
 	if e := p.refusal(err, kind, said); e.Field != field {
 		p.Errorf("the error is at %q, want %q: %v", e.Field, field, err)
 	}
 }
 
-func (p *place) refusal(err, kind error, said string) hosting.Error {
+func (p *place) refusal(err, kind error, said string) githost.Error {
 	p.Helper()
-	var e *hosting.Error
+	var e *githost.Error
 	switch host := p.world.Host(p, Writer); {
 	case !errors.Is(err, kind) || !errors.As(err, &e):
 		p.Fatalf("the error is %v (%T), want %v", err, err, kind)
@@ -231,7 +231,7 @@ func (p *place) asking(requests int, f func()) {
 }
 
 // found fails the test unless this pull request is found; 0: none.
-func (p *place) found(q hosting.Query, want int) {
+func (p *place) found(q githost.Query, want int) {
 	p.Helper()
 	found, err := p.repo.Find(p.ctx, q)
 	number := 0

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
 )
 
 // Test is a test of features that only one host has.
@@ -24,13 +24,13 @@ func NewTest(t *testing.T, clock *Clock) Test {
 
 // Marker is the marker of the pull request that [Proposal] proposes. Query finds that pull request.
 var (
-	Marker = hosting.Marker("dev", "main", ".")
-	Query  = hosting.Query{Branch: "change", Target: "main", Marker: Marker}
+	Marker = githost.Marker("dev", "main", ".")
+	Query  = githost.Query{Branch: "change", Target: "main", Marker: Marker}
 )
 
 // Proposal proposes the branch change for main.
-func Proposal() hosting.PullRequestContent {
-	return hosting.PullRequestContent{Branch: "change", Target: "main", Title: "Title", Body: Marker + "\n\nText"}
+func Proposal() githost.PullRequestContent {
+	return githost.PullRequestContent{Branch: "change", Target: "main", Title: "Title", Body: Marker + "\n\nText"}
 }
 
 // Within returns a context with a deadline after this time on the clock.
@@ -41,7 +41,7 @@ func (t Test) Within(d time.Duration) context.Context {
 }
 
 // Must returns the pull request, and fails the test with an error.
-func (t Test) Must(pr *hosting.PullRequest, err error) hosting.PullRequest {
+func (t Test) Must(pr *githost.PullRequest, err error) githost.PullRequest {
 	t.Helper()
 	if err != nil || pr == nil {
 		t.Fatalf("%v, %v", pr, err)
@@ -51,9 +51,9 @@ func (t Test) Must(pr *hosting.PullRequest, err error) hosting.PullRequest {
 
 // Refused fails the test unless an error is of this kind, about this field, and contains the text. It must not contain
 // a token, which has the word canary.
-func (t Test) Refused(err, kind error, field hosting.Field, said string) {
+func (t Test) Refused(err, kind error, field githost.Field, said string) {
 	t.Helper()
-	var e *hosting.Error
+	var e *githost.Error
 	if !errors.Is(err, kind) || !errors.As(err, &e) || e.Field != field || !strings.Contains(err.Error(), said) ||
 		strings.Contains(err.Error(), "canary") {
 		t.Errorf("the error is %v, want %v at %q that says %q", err, kind, field, said)

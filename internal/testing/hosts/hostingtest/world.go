@@ -6,7 +6,7 @@ import (
 	"net/http"
 	"testing"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
 )
 
 // Credential is how a test authenticates to the API.
@@ -24,9 +24,9 @@ const (
 // World is a Git host that people use too. Its clock need not be the test's.
 type World interface {
 	// Host returns the host as the provider configures it.
-	Host(t testing.TB, as Credential) hosting.Host
+	Host(t testing.TB, as Credential) githost.Host
 	// HostOver returns the same host, which sends its requests over a transport.
-	HostOver(t testing.TB, as Credential, transport http.RoundTripper) hosting.Host
+	HostOver(t testing.TB, as Credential, transport http.RoundTripper) githost.Host
 	// Arguments are the arguments of the host's block of the provider.
 	Arguments(t testing.TB, as Credential) map[string]any
 	// AddRepo creates a repo. The test pushes to its branches with force. Ann, Bob and Cora ([Ann], [Bob], [Cora]) may
@@ -67,11 +67,11 @@ type Repo interface {
 	Close(t testing.TB, number int)
 	Reopen(t testing.TB, number int)
 	// Merge merges at once, and returns the new head of the target.
-	Merge(t testing.TB, number int, method hosting.MergeMethod) (commit string)
+	Merge(t testing.TB, number int, method githost.MergeMethod) (commit string)
 	// Require makes merges into a branch wait for a successful status in a context; "": for none.
 	Require(t testing.TB, branch, context string)
 	// SetStatus sets the status of a commit as Ann does.
-	SetStatus(t testing.TB, commit, context string, state hosting.StatusState)
+	SetStatus(t testing.TB, commit, context string, state githost.StatusState)
 }
 
 // Traits are the differences of a host.
@@ -82,7 +82,7 @@ type Traits struct {
 	// AnyTeam says that a team of any name may exist, so that only the host can check it.
 	AnyTeam bool
 	// NoMethod has a part of the error for each merge method that auto_merge can't have.
-	NoMethod map[hosting.MergeMethod]string
+	NoMethod map[githost.MergeMethod]string
 	// HidesMethod says that the host shows that auto-merge is on, but not its method.
 	HidesMethod bool
 	// OpensEmpty says that the host opens a pull request whose branch has no commit of its own, which other hosts
@@ -103,6 +103,6 @@ type Traits struct {
 	// UpdatesPending says that a status replaces the pending one before it, which leaves no trace, and that a pending
 	// status does not change a pending one.
 	UpdatesPending bool
-	// Grant is a part of what an [hosting.ErrForbidden] advises for [Reader]; see [hosting.Error].
+	// Grant is a part of what an [githost.ErrForbidden] advises for [Reader]; see [githost.Error].
 	Grant string
 }

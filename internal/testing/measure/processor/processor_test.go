@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/processor"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/measure/processor"
 )
 
 // A function that sleeps takes no processor time. A function that exceeds the bound runs three times.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/chromium"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/programs/chromium"
 )
 
 // The client reports what a page does: requests, also blocked ones, errors, dialogs, keys and the accessibility tree.

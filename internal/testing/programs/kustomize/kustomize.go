@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -71,7 +70,6 @@ func Build(t testing.TB, files map[string]string) (objects []map[string]any, fai
 // Program returns the path of a program in bin/, which make builds.
 func Program(t testing.TB, name string) string {
 	t.Helper()
-	_, file, _, _ := runtime.Caller(0)
-	path := filepath.Join(filepath.Dir(file), "..", "..", "..", "bin", name)
+	path := filepath.Join(programs.Root(), "bin", name)
 	return programs.Program{Name: name, Add: "make bin/" + name}.Find(t, path)
 }

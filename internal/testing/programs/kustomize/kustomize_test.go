@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/kustomize"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/programs/kustomize"
 )
 
 // TestBuild shows what a cluster does with the cases that the provider checks: one object twice, in any files, fails

@@ -7,15 +7,15 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/baserepo"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/baserepo/document"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/drift"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/pullrequest"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/baserepo"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/baserepo/document"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/drift"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/pullrequest"
+	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
+	gitremote "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/remote"
+	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 )
 
 // Error returns an error of a branch as a problem of the argument that fixes it. Errors of a host of pull requests are
@@ -33,7 +33,7 @@ func Error(at baserepo.EnvironmentBranch, err error) problem.Problem {
 	var rejected *gitremote.RejectedError
 	text := problem.Sentence(err)
 	switch {
-	case errors.Is(err, gitops.ErrBranchNotFound):
+	case errors.Is(err, gitbranch.ErrBranchNotFound):
 		return p("branch", "Branch not found", "The repo %s has no branch %q. Check the name, or push the branch.", at.Repo,
 			at.Branch)
 	case errors.Is(err, baserepo.ErrNoFile):
@@ -94,7 +94,7 @@ func Decision(d *baserepo.Desired, s *baserepo.State, decision baserepo.Decision
 	}
 	if decision.Rests != "" {
 		text := decision.Rests + " The BaseRepo keeps the commit that it pins."
-		if s != nil && s.Proposal != nil && s.Proposal.State == hosting.Open && d.Promotion.Frozen() != "" {
+		if s != nil && s.Proposal != nil && s.Proposal.State == githost.Open && d.Promotion.Frozen() != "" {
 			text += fmt.Sprintf(" Pull request %d is a draft, if the host has drafts: it must not be merged now. It comes "+
 				"back by itself.", s.Proposal.Number)
 		}
