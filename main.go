@@ -10,6 +10,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6/tf6server"
 
 	_ "github.com/terraform-kalypso/terraform-provider-kalypso/internal/ballast"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/loglevel"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider"
 )
 
@@ -27,7 +28,7 @@ func main() {
 	flag.Parse()
 
 	if !debug { // in a debugger, show all logs
-		if err := levelLogs(); err != nil {
+		if err := loglevel.Set(); err != nil {
 			log.Fatal(err)
 		}
 	}

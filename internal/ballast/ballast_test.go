@@ -1,4 +1,4 @@
-package main
+package ballast_test
 
 import (
 	"os"
@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/ballast"
+	_ "github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider" // with all packages of the program
 )
 
 // The garbage collector counts the ballast as live. No package is initialized before it that takes much memory.

@@ -1,4 +1,4 @@
-package main
+package conventions_test
 
 import (
 	"go/ast"

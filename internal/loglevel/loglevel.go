@@ -1,4 +1,5 @@
-package main
+// Package loglevel sets the log level of the libraries in the provider.
+package loglevel
 
 import (
 	"os"
@@ -6,13 +7,13 @@ import (
 	"strings"
 )
 
-// levelLogs sets the log level of the libraries in the provider to the level that Terraform shows.
+// Set sets the log level of the libraries in the provider to the level that Terraform shows.
 //
 // Otherwise they log everything, and Terraform discards it. This also costs quadratic time: for each value in a
 // resource's collections, the framework looks up its logger in a context that grows by one entry per value. With the
 // level set, it skips the lookup. The libraries document the variables for their levels; variables that are already
 // set stay.
-func levelLogs() error {
+func Set() error {
 	level := shownLevel()
 	if level == "TRACE" {
 		return nil

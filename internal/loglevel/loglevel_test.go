@@ -1,13 +1,15 @@
-package main
+package loglevel_test
 
 import (
 	"os"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/loglevel"
 )
 
-func TestLevelLogs(t *testing.T) {
+func TestSet(t *testing.T) {
 	type levels struct{ sdk, framework, proto string }
 	for name, c := range map[string]struct {
 		env  map[string]string
@@ -30,7 +32,7 @@ func TestLevelLogs(t *testing.T) {
 				"TF_LOG_SDK_PROTO"} {
 				t.Setenv(name, c.env[name])
 			}
-			if err := levelLogs(); err != nil {
+			if err := loglevel.Set(); err != nil {
 				t.Fatal(err)
 			}
 			got := levels{os.Getenv("TF_LOG_SDK"), os.Getenv("TF_LOG_SDK_FRAMEWORK"), os.Getenv("TF_LOG_SDK_PROTO")}
