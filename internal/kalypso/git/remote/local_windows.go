@@ -1,4 +1,4 @@
-package gitremote
+package remote
 
 import "syscall"
 
