@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # Checks for the named commands, and installs what it can: openssh-server, gnupg, etcd-server, postgresql,
-# pgbouncer, tinyproxy, chromium, gcc and git through apt, as root, and OpenTofu from its Go module. Then it lists all
+# pgbouncer, tinyproxy, chromium, gcc, openssl, curl, docker-registry and git through apt, as root, and OpenTofu from its Go module. Then it lists all
 # missing commands, and where to get them.
 #
 # With --optional it fails only in CI (CI=true).
 #
-# usage: scripts/prerequisites.sh [--optional] go|git|terraform|sshd|gpg|etcd|postgres|pgbouncer|tinyproxy|npm|chromium|gcc …
+# usage: scripts/prerequisites.sh [--optional] go|git|terraform|sshd|gpg|etcd|postgres|pgbouncer|tinyproxy|npm|chromium|gcc|openssl|
+#   curl|docker-registry …
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -148,9 +149,21 @@ check_gcc() {
   have gcc || missing+=("gcc, for the tests with Gitea: apt-get install gcc libc6-dev, or your system's package")
 }
 
+check_openssl() { check_installer openssl openssl; }
+check_curl() { check_installer curl curl; }
+check_docker-registry() { check_installer docker-registry docker-registry; }
+
+# check_installer COMMAND PACKAGE: for make test-install.
+check_installer() {
+  have "$1" || apt_install "$2" || true
+  have "$1" || missing+=("$1, for the test of installations: apt-get install $2, or your system's package")
+}
+
 for name in "$@"; do
   case $name in
-  go | git | terraform | sshd | gpg | etcd | postgres | pgbouncer | tinyproxy | npm | chromium | gcc) "check_$name" ;;
+  go | git | terraform | sshd | gpg | etcd | postgres | pgbouncer | tinyproxy | npm | chromium | gcc | openssl | curl | docker-registry)
+    "check_$name"
+    ;;
   *)
     echo "prerequisites.sh: unknown prerequisite: $name" >&2
     exit 2

@@ -72,7 +72,10 @@ func newRecordRoots(t *testing.T) map[string]func(t *testing.T) *recordRoot {
 					"SELECT max(xmin::text::bigint) FROM hub.observation UNION ALL SELECT count(*) FROM hub.version"), " ")
 			}
 			r.empty = func() { postgres.Exec(t, url, "DROP SCHEMA hub CASCADE") }
-			r.backup = func() func() { return db.Dump(t, url, "hub") }
+			r.backup = func() func() {
+				dump := db.Dump(t, url, "hub")
+				return func() { postgres.Exec(t, url, "DROP SCHEMA hub CASCADE", dump) }
+			}
 			return r
 		},
 	}

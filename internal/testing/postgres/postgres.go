@@ -171,8 +171,8 @@ func (s *Server) SocketURL(loopback string) string {
 	return strings.Replace(loopback, "127.0.0.1:"+s.Port, url.QueryEscape(s.Folder)+":"+s.Port, 1)
 }
 
-// Dump dumps a schema with pg_dump, and returns what restores the dump in place of the schema.
-func (s *Server) Dump(t testing.TB, url, schema string) (restore func()) {
+// Dump returns the statements that restore a schema, from pg_dump.
+func (s *Server) Dump(t testing.TB, url, schema string) string {
 	t.Helper()
 	cmd := exec.Command(filepath.Join(filepath.Dir(s.postgres), "pg_dump"), "--inserts", "--schema="+schema, url)
 	var out, errOut bytes.Buffer
@@ -181,8 +181,7 @@ func (s *Server) Dump(t testing.TB, url, schema string) (restore func()) {
 		t.Fatalf("pg_dump: %v\n%s", err, errOut.String())
 	}
 	// psql's own commands are for psql alone.
-	text := regexp.MustCompile(`(?m)^\\.*$`).ReplaceAllString(out.String(), "")
-	return func() { t.Helper(); Exec(t, url, "DROP SCHEMA "+schema+" CASCADE", text) }
+	return regexp.MustCompile(`(?m)^\\.*$`).ReplaceAllString(out.String(), "")
 }
 
 // Exec runs statements on a database.

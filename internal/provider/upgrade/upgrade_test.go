@@ -1,0 +1,222 @@
+// Package upgrade_test plans, applies and reads with today's provider what earlier versions wrote.
+package upgrade_test
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/postgres"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/programs"
+)
+
+// record names a revision, such as a tag: TestUpgrades writes what its provider writes, before it reads it.
+var record = flag.String("record", "", "record the states and branches of the provider at a revision")
+
+// The files of a version below testdata/versions, beside the reports of its clusters.
+const (
+	state    = "terraform.tfstate"
+	gitops   = "gitops.bundle"
+	history  = "history.bundle"
+	database = "postgres.sql"
+	reports  = "reports.json"
+)
+
+// TestUpgrades: today's provider plans no change for a state, private state, branch and history store that an earlier
+// version wrote. It applies a change on top, and the stores have the runs of both.
+func TestUpgrades(t *testing.T) {
+	if *record != "" {
+		t.Run("record", func(t *testing.T) { write(t, *record) })
+	}
+	versions, err := filepath.Glob("testdata/versions/*")
+	if err != nil || len(versions) == 0 {
+		t.Fatal("no version is recorded", err)
+	}
+	provider := build(t, programs.Root(), "999.0.0")
+	server := postgres.Start(t)
+	for _, version := range versions {
+		t.Run(filepath.Base(version), func(t *testing.T) {
+			p := newPlace(t, filepath.Base(version), provider, server.Database(t))
+			p.restore(version)
+			if out, code := p.terraform("plan", "-no-color", "-detailed-exitcode"); code != 0 {
+				t.Fatalf("a plan of what version %s wrote has exit code %d:\n%s", version, code, out)
+			}
+			before := p.commits("gitops.git", "stage")
+			p.succeed("apply", "-no-color", "-auto-approve", "-var=region=north")
+			if now := p.commits("gitops.git", "stage"); now != before+1 {
+				t.Errorf("the branch has %d commits, and had %d", now, before)
+			}
+			p.report()
+			p.succeed("apply", "-no-color", "-auto-approve", "-var=region=north")
+			if out, code := p.terraform("plan", "-no-color", "-detailed-exitcode", "-var=region=north"); code != 0 {
+				t.Errorf("the plan after it has exit code %d:\n%s", code, out)
+			}
+			const query = "SELECT DISTINCT version FROM kalypso.runs WHERE version LIKE '1.%' ORDER BY 1"
+			runs := strings.Join(postgres.Select(t, p.postgres, query), " ")
+			if want := "1.1 1.2 1.3"; runs != want { // the last is today's
+				t.Errorf("PostgreSQL has runs of the versions %s, want %s", runs, want)
+			}
+			for _, version := range strings.Fields(runs) {
+				run(t, p.folder, "git", "--git-dir=history.git", "grep", "--quiet", `"`+version+`"`, "history")
+			}
+		})
+	}
+}
+
+// write applies the root twice with the provider of a revision, and keeps what it wrote.
+func write(t *testing.T, revision string) {
+	t.Helper()
+	source := filepath.Join(t.TempDir(), "source")
+	run(t, programs.Root(), "git", "worktree", "add", "--detach", source, revision)
+	t.Cleanup(func() { run(t, programs.Root(), "git", "worktree", "remove", "--force", source) })
+	server := postgres.Start(t)
+	p := newPlace(t, revision, build(t, source, "0.0.1"), server.Database(t))
+	for _, repo := range []string{"gitops.git", "history.git"} {
+		run(t, p.folder, "git", "init", "--quiet", "--bare", repo)
+	}
+	for _, region := range []string{"east", "west"} {
+		p.succeed("apply", "-no-color", "-auto-approve", "-var=region="+region)
+		p.report()
+		p.succeed("apply", "-no-color", "-auto-approve", "-var=region="+region)
+	}
+	into, err := filepath.Abs(filepath.Join("testdata", "versions", revision))
+	if err == nil {
+		err = os.MkdirAll(into, 0o700)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	run(t, p.folder, "git", "--git-dir=gitops.git", "bundle", "create", filepath.Join(into, gitops), "--all")
+	run(t, p.folder, "git", "--git-dir=history.git", "bundle", "create", filepath.Join(into, history), "--all")
+	for _, name := range []string{state, reports} {
+		copyFile(t, filepath.Join(p.folder, name), filepath.Join(into, name))
+	}
+	dump := server.Dump(t, p.postgres, "kalypso")
+	if err := os.WriteFile(filepath.Join(into, database), []byte(dump), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// place is a folder with the root and its repos. A state names them, so the folder of a version is always the same.
+type place struct {
+	t                *testing.T
+	folder, postgres string
+	environment      []string
+}
+
+func newPlace(t *testing.T, version, provider, database string) *place {
+	t.Helper()
+	folder := filepath.Join(os.TempDir(), "kalypso-upgrade-"+version)
+	if err := os.Mkdir(folder, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(folder) })
+	copyFile(t, filepath.Join("testdata", "root", "main.tf"), filepath.Join(folder, "main.tf"))
+	rc := fmt.Sprintf("provider_installation {\n  dev_overrides {\n    \"terraform-kalypso/kalypso\" = %q\n  }\n}\n", provider)
+	if err := os.WriteFile(filepath.Join(folder, "terraform.rc"), []byte(rc), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p := &place{t: t, folder: folder, postgres: database}
+	p.environment = append(os.Environ(), "TF_CLI_CONFIG_FILE="+filepath.Join(folder, "terraform.rc"),
+		"TF_VAR_place="+folder, "KALYPSO_POSTGRES_URL="+database, "CHECKPOINT_DISABLE=1")
+	return p
+}
+
+// restore puts what a version wrote in its place.
+func (p *place) restore(version string) {
+	p.t.Helper()
+	from, err := filepath.Abs(version)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	run(p.t, p.folder, "git", "clone", "--quiet", "--mirror", filepath.Join(from, gitops), "gitops.git")
+	run(p.t, p.folder, "git", "clone", "--quiet", "--mirror", filepath.Join(from, history), "history.git")
+	for _, name := range []string{state, reports} {
+		copyFile(p.t, filepath.Join(from, name), filepath.Join(p.folder, name))
+	}
+	dump, err := os.ReadFile(filepath.Join(from, database))
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	postgres.Exec(p.t, p.postgres, string(dump))
+}
+
+// report writes the report of a cluster that runs the head of the branch.
+func (p *place) report() {
+	p.t.Helper()
+	head := run(p.t, p.folder, "git", "--git-dir=gitops.git", "rev-parse", "stage")
+	text := fmt.Sprintf(`[{"cluster": "drone-1", "folder": "drone", "state": "current", "revision": %q,
+  "time": "2026-11-25T12:00:00Z", "targets": [{"name": "web", "version": "1.%d"}]}]
+`, head, p.commits("gitops.git", "stage"))
+	if err := os.WriteFile(filepath.Join(p.folder, reports), []byte(text), 0o600); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// commits returns the number of commits of a branch.
+func (p *place) commits(repo, branch string) (n int) {
+	p.t.Helper()
+	if _, err := fmt.Sscan(run(p.t, p.folder, "git", "--git-dir="+repo, "rev-list", "--count", branch), &n); err != nil {
+		p.t.Fatal(err)
+	}
+	return n
+}
+
+func (p *place) succeed(args ...string) {
+	p.t.Helper()
+	if out, code := p.terraform(args...); code != 0 {
+		p.t.Fatalf("terraform %s: exit code %d\n%s", strings.Join(args, " "), code, out)
+	}
+}
+
+func (p *place) terraform(args ...string) (out string, code int) {
+	p.t.Helper()
+	cli := os.Getenv("TF_ACC_TERRAFORM_PATH")
+	if cli == "" {
+		p.t.Skip("TF_ACC_TERRAFORM_PATH names no CLI")
+	}
+	cmd := exec.CommandContext(p.t.Context(), cli, args...)
+	cmd.Dir, cmd.Env = p.folder, p.environment
+	printed, err := cmd.CombinedOutput()
+	if cmd.ProcessState == nil {
+		p.t.Fatal(err)
+	}
+	return string(printed), cmd.ProcessState.ExitCode()
+}
+
+// build builds the provider in a folder of sources, and returns the folder with it.
+func build(t *testing.T, source, version string) string {
+	t.Helper()
+	folder := t.TempDir()
+	run(t, source, "go", "build", "-ldflags=-s -w -X main.version="+version, "-o", folder+"/terraform-provider-kalypso", ".")
+	return folder
+}
+
+// run runs a command in a folder, and returns what it prints.
+func run(t *testing.T, folder, name string, args ...string) string {
+	t.Helper()
+	cmd := exec.Command(name, args...)
+	cmd.Dir = folder
+	var out, errOut bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errOut
+	if err := cmd.Run(); err != nil {
+		t.Fatalf("%s %s: %v\n%s", name, strings.Join(args, " "), err, errOut.String())
+	}
+	return strings.TrimSpace(out.String())
+}
+
+func copyFile(t *testing.T, from, to string) {
+	t.Helper()
+	content, err := os.ReadFile(from)
+	if err == nil {
+		err = os.WriteFile(to, content, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
