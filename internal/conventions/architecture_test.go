@@ -138,7 +138,6 @@ var tooLarge = []string{
 	"kalypso/delivery.State",
 	"kalypso/delivery.comparison",
 	"kalypso/delivery/pullrequest.Topic",
-	"kalypso/git/branch.Snapshot",
 	"kalypso/host/azuredevops.repo",
 	"kalypso/host/gitea.repo",
 	"kalypso/host/github.repo",

@@ -32,7 +32,7 @@ type Commit struct {
 
 // Since returns the commits after base that changed the paths. If it does not find them, it returns one without a hash.
 func Since(ctx context.Context, branch *gitbranch.Branch, base string, changed []string) ([]Commit, error) {
-	commits, found, err := branch.History(ctx, plumbing.NewHash(base), changed)
+	commits, found, err := branch.ChangesSince(ctx, plumbing.NewHash(base), changed)
 	if err != nil {
 		return nil, err
 	}

@@ -97,7 +97,7 @@ func (t *Topic) onTopOfAny(ctx context.Context, b OwnBranch) (bool, error) {
 	if len(b.Parents) != 1 {
 		return false, nil
 	}
-	_, found, err := t.target.History(ctx, plumbing.NewHash(b.Parents[0]), nil)
+	_, found, err := t.target.ChangesSince(ctx, plumbing.NewHash(b.Parents[0]), nil)
 	return found, err
 }
 
@@ -137,7 +137,7 @@ func (t *Topic) Head(ctx context.Context) (string, error) {
 func (t *Topic) OtherCommits(
 	ctx context.Context, pushed string,
 ) (others []gitbranch.ChangingCommit, rebased string, err error) {
-	commits, found, err := t.ours.History(ctx, plumbing.NewHash(pushed), []string{"."})
+	commits, found, err := t.ours.ChangesSince(ctx, plumbing.NewHash(pushed), []string{"."})
 	switch {
 	case err != nil:
 		return nil, "", err

@@ -167,7 +167,7 @@ func removeFromOldBranch(
 		if err != nil {
 			return nil, err
 		}
-		if _, found, err := branch.History(ctx, delivered, nil); err != nil || found {
+		if _, found, err := branch.ChangesSince(ctx, delivered, nil); err != nil || found {
 			return &old, err
 		}
 	}

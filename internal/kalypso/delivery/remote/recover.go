@@ -47,17 +47,17 @@ func Import(
 func readDeliveries(
 	snapshot *gitbranch.Snapshot, at record.Destination, environment string,
 ) ([]delivery.Delivery, error) {
-	commits, err := snapshot.Ancestry(gitbranch.MaxHistory)
+	history := snapshot.History()
+	chain, _, err := history.FirstParents(gitbranch.MaxHistory)
 	if err != nil {
 		return nil, err
 	}
-	chain, _ := gitbranch.FirstParents(snapshot.Commit, commits)
 	hashes := gitbranch.Hashes(chain)
-	records, err := snapshot.FileAt(at.RecordPath(), hashes)
+	records, err := history.FileAt(at.RecordPath(), hashes)
 	if err != nil {
 		return nil, err
 	}
-	folders, err := snapshot.FoldersAt(at.Path, hashes)
+	folders, err := history.FoldersAt(at.Path, hashes)
 	if err != nil {
 		return nil, err
 	}

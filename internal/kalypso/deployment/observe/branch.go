@@ -163,7 +163,7 @@ func (b *branch) readHistory(reports []deployment.Report, awaited string) error 
 	slices.Sort(named)
 	named = slices.Compact(named)
 	for _, depth := range depths {
-		commits, err := b.snapshot.Ancestry(depth)
+		commits, err := b.snapshot.History().Ancestry(depth)
 		if err != nil {
 			return err
 		}
@@ -206,7 +206,7 @@ func (b *branch) readTrees(commits []string) error {
 			wants = append(wants, plumbing.NewHash(c))
 		}
 	}
-	found, err := b.snapshot.FoldersAt(b.at.Path, wants)
+	found, err := b.snapshot.History().FoldersAt(b.at.Path, wants)
 	if err != nil {
 		return err
 	}

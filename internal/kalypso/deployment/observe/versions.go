@@ -325,7 +325,8 @@ func (c *collector) targetTrees() (map[place]map[string]string, error) {
 	}
 	trees := map[place]map[string]string{}
 	for _, folder := range slices.Sorted(maps.Keys(commits)) {
-		found, err := c.branch.snapshot.FoldersAt(c.branch.at.Join(folder), slices.Collect(maps.Keys(commits[folder])))
+		wants := slices.Collect(maps.Keys(commits[folder]))
+		found, err := c.branch.snapshot.History().FoldersAt(c.branch.at.Join(folder), wants)
 		if err != nil {
 			return nil, fmt.Errorf("the folders of %s can't be read: %w", folder, err)
 		}

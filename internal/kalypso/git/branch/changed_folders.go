@@ -19,17 +19,17 @@ const (
 	fewTrees  = 1024
 )
 
-// changedFolders finds the folders that differ from the branch, and their differing subfolders, level by level. It
-// leaves out folders that are [FolderContent.Stored]. It
-// also fetches the trees of these folders on the branch, so that the objects in them are not packed again.
-func (s *Snapshot) changedFolders(folders []FolderContent) ([]FolderContent, error) {
+// changedFolders finds the folders of the edit that differ from the branch, and their differing subfolders, level by
+// level. It leaves out folders that are [FolderContent.Stored]. It also fetches the trees of these folders on the
+// branch, so that the objects in them are not packed again.
+func (c commitBuilder) changedFolders() ([]FolderContent, error) {
 	var all []FolderContent
 	var level []changedFolder
-	for _, f := range folders {
+	for _, f := range c.edit.Folders {
 		if f.Stored {
 			continue
 		}
-		at, there, err := s.find(f.Path)
+		at, there, err := c.onto.find(f.Path)
 		if err != nil {
 			return nil, err
 		}
@@ -38,14 +38,14 @@ func (s *Snapshot) changedFolders(folders []FolderContent) ([]FolderContent, err
 	var above []plumbing.Hash
 	children := 0 // of the parent folders
 	for len(level) > 0 {
-		wants, err := s.fetchLevel(level, above, children)
+		wants, err := c.fetchLevel(level, above, children)
 		if err != nil {
 			return nil, err
 		}
 		for _, d := range level {
 			all = append(all, d.FolderContent)
 		}
-		if level, children, err = s.changedSubfolders(level); err != nil {
+		if level, children, err = c.changedSubfolders(level); err != nil {
 			return nil, err
 		}
 		above = wants
@@ -55,37 +55,40 @@ func (s *Snapshot) changedFolders(folders []FolderContent) ([]FolderContent, err
 
 // fetchLevel fetches the trees of the folders on the branch, and returns them. above are the trees of their parents,
 // which have that many children.
-func (s *Snapshot) fetchLevel(level []changedFolder, above []plumbing.Hash, children int) ([]plumbing.Hash, error) {
+func (c commitBuilder) fetchLevel(
+	level []changedFolder, above []plumbing.Hash, children int,
+) ([]plumbing.Hash, error) {
 	var wants, missing []plumbing.Hash
 	within := 0 // desired subfolders of the missing folders
+	objects := c.onto.objects
 	for _, d := range level {
 		wants = append(wants, d.old)
-		if _, here := s.store[d.old]; !here && !d.old.IsZero() {
+		if _, here := objects.store[d.old]; !here && !d.old.IsZero() {
 			missing, within = append(missing, d.old), within+len(d.Folders)
 		}
 	}
 	var err error
 	switch {
 	case len(wants) > manyTrees && 4*len(wants) > children:
-		err = s.fetchSubtrees(above)
+		err = objects.fetchSubtrees(above)
 	case within > 0 && within <= fewTrees:
-		err = s.fetchSubtrees(missing)
+		err = objects.fetchSubtrees(missing)
 	}
 	if err == nil {
-		err = s.fetch(slices.Clone(wants), filterAll)
+		err = objects.fetch(slices.Clone(wants), filterAll)
 	}
 	return wants, err
 }
 
 // changedSubfolders returns the subfolders that differ, and the number of entries of their parents on the branch.
-func (s *Snapshot) changedSubfolders(level []changedFolder) (next []changedFolder, children int, err error) {
+func (c commitBuilder) changedSubfolders(level []changedFolder) (next []changedFolder, children int, err error) {
 	for _, d := range level {
 		if len(d.Folders) == 0 {
 			continue
 		}
 		there := map[string]entry{}
 		if !d.old.IsZero() {
-			entries, err := s.tree(d.old)
+			entries, err := c.onto.objects.tree(d.old)
 			if err != nil {
 				return nil, 0, err
 			}

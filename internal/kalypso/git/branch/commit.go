@@ -13,24 +13,31 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 
 	gitobject "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/object"
+	gitremote "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/remote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
 )
 
-// commit packs an edit of a snapshot as one commit with all new objects. It returns the branch after the commit, or
-// the snapshot itself if the edit changes nothing.
-func (s *Snapshot) commit(ctx context.Context, e *Edit, opts UpdateOptions) (*Snapshot, *pack, error) {
-	if err := e.check(); err != nil {
+// commitBuilder makes an edit of a branch one commit.
+type commitBuilder struct {
+	onto *Snapshot
+	edit *Edit
+}
+
+// build packs the commit with all new objects. It returns the branch after the commit, or the branch itself if the edit
+// changes nothing.
+func (c commitBuilder) build(ctx context.Context, opts UpdateOptions) (*Snapshot, *pack, error) {
+	if err := c.edit.check(); err != nil {
 		return nil, nil, err
 	}
-	changed, err := s.changedFolders(e.Folders)
+	changed, err := c.changedFolders()
 	if err != nil {
 		return nil, nil, err
 	}
-	o, err := s.applyRemovals(e)
+	editor, err := c.applyRemovals()
 	if err != nil {
 		return nil, nil, err
 	}
-	known, err := s.knownObjects()
+	known, err := c.knownObjects()
 	if err != nil {
 		return nil, nil, err
 	}
@@ -39,22 +46,23 @@ func (s *Snapshot) commit(ctx context.Context, e *Edit, opts UpdateOptions) (*Sn
 		return nil, nil, err
 	}
 	w := newPackWriter(p, p.appendChunk)
-	root, err := s.applyWrites(e, o, w)
+	written := gitremote.Objects{}
+	root, err := c.applyWrites(editor, w, written)
 	if err != nil {
 		return nil, nil, err
 	}
 	if root.IsZero() {
-		if s.Root.IsZero() {
-			return s, nil, nil
+		if c.onto.Root.IsZero() {
+			return c.onto, nil, nil
 		}
 		if root, err = w.add(plumbing.TreeObject, nil); err != nil {
 			return nil, nil, err
 		}
 	}
-	if root == s.Root {
-		return s, nil, nil
+	if root == c.onto.Root {
+		return c.onto, nil, nil
 	}
-	text, err := commitText(root, s.Commit, e)
+	text, err := commitText(root, c.onto.Commit, c.edit)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -65,7 +73,11 @@ func (s *Snapshot) commit(ctx context.Context, e *Edit, opts UpdateOptions) (*Sn
 	if err := w.flush(); err != nil {
 		return nil, nil, err
 	}
-	return s.withCommit(h, root, text), p, nil
+	written[h] = gitremote.Object{Kind: plumbing.CommitObject, Content: text}
+	maps.Copy(written, c.onto.objects.store)
+	after := newSnapshot(h, c.onto.objects.reader, written)
+	after.Root = root
+	return after, p, nil
 }
 
 // packChanged packs the changed folders until the pack buffer is full. It defers the rest.
@@ -86,9 +98,10 @@ func packChanged(
 }
 
 // knownObjects returns the hashes of the objects that the branch is known to have.
-func (s *Snapshot) knownObjects() (map[plumbing.Hash]struct{}, error) {
-	known := make(map[plumbing.Hash]struct{}, 4*len(s.store))
-	for h, o := range s.store {
+func (c commitBuilder) knownObjects() (map[plumbing.Hash]struct{}, error) {
+	store := c.onto.objects.store
+	known := make(map[plumbing.Hash]struct{}, 4*len(store))
+	for h, o := range store {
 		known[h] = struct{}{}
 		if o.Kind != plumbing.TreeObject {
 			continue
@@ -105,52 +118,54 @@ func (s *Snapshot) knownObjects() (map[plumbing.Hash]struct{}, error) {
 }
 
 // applyRemovals returns an editor of the root tree without the paths that an edit removes.
-func (s *Snapshot) applyRemovals(e *Edit) (*treeEditor, error) {
-	o := &treeEditor{snapshot: s, items: map[string]*editedEntry{}}
-	if !s.Root.IsZero() {
+func (c commitBuilder) applyRemovals() (*treeEditor, error) {
+	editor := emptyEditor(c.onto.objects)
+	if !c.onto.Root.IsZero() {
 		var err error
-		if o, err = s.editTree(s.Root); err != nil {
+		if editor, err = editTree(c.onto.objects, c.onto.Root); err != nil {
 			return nil, err
 		}
 	}
-	for _, path := range e.Remove {
+	for _, path := range c.edit.Remove {
 		names, _ := splitPath(path)
-		if _, err := o.remove(names); err != nil {
+		if _, err := editor.remove(names); err != nil {
 			return nil, err
 		}
 	}
-	return o, nil
+	return editor, nil
 }
 
 // applyWrites sets the folders and files of an edit, and writes the changed trees. It returns the root tree, or zero
-// if nothing is left.
-func (s *Snapshot) applyWrites(e *Edit, o *treeEditor, w *packWriter) (plumbing.Hash, error) {
-	for _, f := range e.Folders {
+// if nothing is left, and adds the trees to written.
+func (c commitBuilder) applyWrites(
+	editor *treeEditor, w *packWriter, written gitremote.Objects,
+) (plumbing.Hash, error) {
+	for _, f := range c.edit.Folders {
 		names, _ := splitPath(f.Path)
 		var err error
 		if f.isEmpty() {
-			_, err = o.remove(names)
+			_, err = editor.remove(names)
 		} else {
-			err = o.set(names, gitobject.ModeTree, f.Hash)
+			err = editor.set(names, gitobject.ModeTree, f.Hash)
 		}
 		if err != nil {
 			return plumbing.ZeroHash, &PathError{Path: f.Path, Err: err}
 		}
 	}
-	for _, path := range slices.Sorted(maps.Keys(e.Files)) {
-		h, err := w.add(plumbing.BlobObject, e.Files[path])
+	for _, path := range slices.Sorted(maps.Keys(c.edit.Files)) {
+		h, err := w.add(plumbing.BlobObject, c.edit.Files[path])
 		if err != nil {
 			return plumbing.ZeroHash, err
 		}
 		names, _ := splitPath(path)
-		if err := o.set(names, gitobject.ModeFile, h); err != nil {
+		if err := editor.set(names, gitobject.ModeFile, h); err != nil {
 			return plumbing.ZeroHash, &PathError{Path: path, Err: err}
 		}
 	}
-	if !o.changed {
-		return s.Root, nil
+	if !editor.changed {
+		return c.onto.Root, nil
 	}
-	return o.write(w)
+	return editor.write(w, written)
 }
 
 // CheckAuthor returns an error if part is not usable as the name or e-mail address of a commit author.

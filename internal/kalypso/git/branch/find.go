@@ -35,7 +35,7 @@ func (s *Snapshot) FoldersWith(file string) (found []string, err error) {
 		var below []folder
 		var trees []plumbing.Hash
 		for _, at := range level {
-			here, ok, err := s.findBelow(at.tree, names)
+			here, ok, err := s.objects.findBelow(at.tree, names)
 			if err != nil {
 				return nil, err
 			}
@@ -43,7 +43,7 @@ func (s *Snapshot) FoldersWith(file string) (found []string, err error) {
 				found = append(found, at.path)
 				continue
 			}
-			entries, err := s.tree(at.tree)
+			entries, err := s.objects.tree(at.tree)
 			if err != nil {
 				return nil, err
 			}
@@ -53,7 +53,7 @@ func (s *Snapshot) FoldersWith(file string) (found []string, err error) {
 				}
 			}
 		}
-		if err := s.fetch(trees, filterAll); err != nil {
+		if err := s.objects.fetch(trees, filterAll); err != nil {
 			return nil, err
 		}
 		level = below

@@ -1,236 +1,224 @@
 package branch
 
 import (
-	"context"
+	"errors"
 	"fmt"
-	"strings"
+	"maps"
+	"path"
+	"slices"
+	"time"
 
 	"github.com/go-git/go-git/v5/plumbing"
-	"github.com/go-git/go-git/v5/plumbing/object"
+	"github.com/go-git/go-git/v5/plumbing/protocol/packp"
 
 	gitobject "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/object"
 	gitremote "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/remote"
 )
 
-// Bounds of a history: how many commits it covers, and how many paths it lists for each.
-const (
-	MaxHistory      = 50
-	MaxHistoryPaths = 20
-)
-
-// ChangingCommit is a commit that changed something below the requested folders.
-type ChangingCommit struct {
-	Commit  plumbing.Hash
+// Commit is one commit of a history.
+type Commit struct {
+	Hash    plumbing.Hash
+	Tree    plumbing.Hash
+	Parents []plumbing.Hash
+	When    time.Time // committer time
 	Author  Author
-	Subject string
-	Merge   bool     // a merge commit: its changes may come from another branch
-	Paths   []string // the first MaxHistoryPaths, in tree order
-	Count   int      // number of all paths
+	Subject string // first line of the message
 }
 
-// History returns the changes below the folders in the commits after since, newest first, along first parents, at
-// most [MaxHistory] commits back. It also reports whether it found since: if not, there may be more commits, or the
-// branch was rewritten. Without folders it reads only commits, no trees.
-func (b *Branch) History(ctx context.Context, since plumbing.Hash, folders []string) ([]ChangingCommit, bool, error) {
-	head, err := b.Head(ctx)
-	if err != nil || head.IsZero() {
-		return nil, false, err
+// History is a commit with its ancestors. It fetches commits, and their folders and files, on demand.
+type History struct{ objects *objects }
+
+// Ancestry returns the newest commit and its ancestors, up to depth generations, without their trees. Older
+// parents appear only in the Parents of their children.
+func (h History) Ancestry(depth int) ([]Commit, error) {
+	all, err := h.AncestryOf(h.objects.tip, depth)
+	if err == nil && len(all) == 0 && depth > 0 {
+		err = fmt.Errorf("commit %s: %w", h.objects.tip, errNotSent)
 	}
-	// Most often the last commits cause the drift. A server without filters sends their contents each time, so there is
-	// only one request to it.
-	var changes []ChangingCommit
-	for _, depth := range []int{8, MaxHistory + 1} {
-		var found, whole bool
-		changes, found, whole, err = b.history(ctx, head, since, depth, folders)
-		if err != nil || found || whole {
-			return changes, found, err
-		}
-	}
-	return changes, false, nil
+	return all, err
 }
 
-// history reads depth commits, or [MaxHistory] and one from a server without filters. whole reports whether there is no
-// more to read.
-func (b *Branch) history(
-	ctx context.Context, head, since plumbing.Hash, depth int, folders []string,
-) (changes []ChangingCommit, found, whole bool, err error) {
-	reader, err := b.remote.Reader(ctx)
-	if err != nil {
-		return nil, false, false, err
+// AncestryOf is [History.Ancestry] of another commit, which may have left the branch. It returns no commits if the
+// server does not serve that one.
+func (h History) AncestryOf(commit plumbing.Hash, depth int) ([]Commit, error) {
+	err := h.objects.fetchCommits(commit, depth, filterAll)
+	if err != nil && (commit == h.objects.tip || !errors.Is(err, gitremote.ErrObjectNotServed)) {
+		return nil, err
 	}
-	if !reader.Filters() {
-		depth = MaxHistory + 1
-	}
-	last := depth > MaxHistory
-	s := newSnapshot(head, reader, gitremote.Objects{})
-	defer s.Close()
-	want := gitremote.FetchRequest{Wants: []plumbing.Hash{head}, Depth: depth, Filter: filterAll}
-	if err := s.reader.Fetch(want, s.store); err != nil {
-		return nil, false, false, err
-	}
-	at, ok, err := s.commitAt(head)
-	for range depth {
-		if err == nil && !ok {
-			err = errNotSent
-		}
-		if err != nil {
-			return nil, false, false, fmt.Errorf("%s: %w", b, err)
-		}
-		if at.Hash == since {
-			return changes, true, false, nil
-		}
-		var parent *object.Commit
-		before := plumbing.ZeroHash
-		if len(at.ParentHashes) > 0 {
-			if parent, ok, err = s.commitAt(at.ParentHashes[0]); err != nil {
-				return nil, false, false, fmt.Errorf("%s: %w", b, err)
+	// Within one conversation that has sent the commit before, a server of Git's own may send more than that.
+	var all []Commit
+	met := map[plumbing.Hash]bool{commit: true}
+	for generation := []plumbing.Hash{commit}; len(generation) > 0 && depth > 0; depth-- {
+		var next []plumbing.Hash
+		for _, hash := range generation {
+			c, read, err := h.objects.commit(hash)
+			switch {
+			case err != nil:
+				return nil, err
+			case !read:
+				continue
 			}
-			if !ok {
-				return changes, false, last, nil // end of the fetched history
+			all = append(all, Commit{
+				Hash: c.Hash, Tree: c.TreeHash, Parents: c.ParentHashes, When: c.Committer.When, Author: authorOf(c),
+				Subject: subjectOf(c),
+			})
+			for _, p := range c.ParentHashes {
+				if !met[p] {
+					met[p] = true
+					next = append(next, p)
+				}
 			}
-			before = parent.TreeHash
 		}
-		change, err := s.commitChange(at, before, folders)
-		if err != nil {
-			return nil, false, false, fmt.Errorf("%s: %w", b, err)
-		}
-		if change.Count > 0 {
-			changes = append(changes, change)
-		}
-		if parent == nil {
-			return changes, false, true, nil
-		}
-		at = parent
+		generation = next
 	}
-	return changes, false, last, nil
+	return all, nil
 }
 
-func (s *Snapshot) commitChange(c *object.Commit, before plumbing.Hash, folders []string) (ChangingCommit, error) {
-	change := ChangingCommit{Commit: c.Hash, Subject: subjectOf(c), Merge: len(c.ParentHashes) > 1, Author: authorOf(c)}
-	if len(folders) == 0 {
-		return change, nil
-	}
-	if err := s.fetch([]plumbing.Hash{before, c.TreeHash}, filterAll); err != nil {
-		return change, err
-	}
-	for _, folder := range folders {
-		s.Root = before
-		old, _, err := s.find(folder)
-		if err != nil {
-			return change, err
-		}
-		s.Root = c.TreeHash
-		now, _, err := s.find(folder)
-		if err != nil {
-			return change, err
-		}
-		if err := s.diff(folder, old, now, &change); err != nil {
-			return change, err
-		}
-	}
-	return change, nil
+// FirstParents returns the newest commits along first parents, at most depth of them, and whether the last one has no
+// parent.
+func (h History) FirstParents(depth int) (chain []Commit, whole bool, err error) {
+	all, err := h.Ancestry(depth)
+	chain, whole = FirstParents(h.objects.tip, all)
+	return chain, whole, err
 }
 
-// subjectOf returns the first line of a commit's message.
-func subjectOf(c *object.Commit) string {
-	subject, _, _ := strings.Cut(strings.TrimSpace(c.Message), "\n")
-	return strings.TrimSpace(subject)
+// FirstParents returns those of the commits that come after each other along first parents, starting at the head, and
+// whether the last one has no parent. The commits come from [History.Ancestry].
+func FirstParents(head plumbing.Hash, commits []Commit) (chain []Commit, whole bool) {
+	byHash := make(map[plumbing.Hash]Commit, len(commits))
+	for _, c := range commits {
+		byHash[c.Hash] = c
+	}
+	for at := head; ; {
+		c, read := byHash[at]
+		if !read {
+			return chain, false
+		}
+		chain = append(chain, c)
+		if len(c.Parents) == 0 {
+			return chain, true
+		}
+		at = c.Parents[0]
+	}
 }
 
-func authorOf(c *object.Commit) Author {
-	return Author{Name: c.Author.Name, Email: c.Author.Email, When: c.Author.When}
+// Hashes returns the hashes of commits.
+func Hashes(commits []Commit) []plumbing.Hash {
+	hashes := make([]plumbing.Hash, len(commits))
+	for i, c := range commits {
+		hashes[i] = c.Hash
+	}
+	return hashes
 }
 
-// diff adds the paths that differ between two entries. The zero entry means absent.
-func (s *Snapshot) diff(path string, old, now entry, change *ChangingCommit) error {
-	if old.Hash == now.Hash && old.Mode == now.Mode {
-		return nil
-	}
-	if !old.IsTree() && !now.IsTree() {
-		change.add(path)
-		return nil
-	}
-	prefix := path + "/"
-	if path == "." {
-		prefix = ""
-	}
-	before, after, err := s.bothChildren(old, now)
+// FoldersAt returns the folders directly below a path for each of the commits, with the hashes of their trees. The
+// commits must come from [History.Ancestry]. FoldersAt fetches the trees of all commits together, level by level,
+// without file contents. A commit without a folder at the path is not in the result.
+func (h History) FoldersAt(at string, commits []plumbing.Hash) (map[plumbing.Hash]map[string]plumbing.Hash, error) {
+	trees, err := h.treesAt(at, commits)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if !old.IsTree() && old.Mode != "" || !now.IsTree() && now.Mode != "" {
-		change.add(path) // a file became a folder, or a folder a file
-	}
-	for _, e := range merged(before, after) {
-		if err := s.diff(prefix+e, before[e], after[e], change); err != nil {
-			return err
+	found := make(map[plumbing.Hash]map[string]plumbing.Hash, len(trees))
+	byTree := map[plumbing.Hash]map[string]plumbing.Hash{}
+	for commit, tree := range trees {
+		if byTree[tree] == nil {
+			entries, err := h.objects.tree(tree)
+			if err != nil {
+				return nil, err
+			}
+			byTree[tree] = folders(entries)
 		}
+		found[commit] = byTree[tree]
 	}
-	return nil
+	return found, nil
 }
 
-// add adds a path that differs. It lists the first [MaxHistoryPaths] and counts all.
-func (c *ChangingCommit) add(path string) {
-	if c.Count++; len(c.Paths) < MaxHistoryPaths {
-		c.Paths = append(c.Paths, path)
+// FileAt returns the contents of a file at each of the commits, which must come from [History.Ancestry]. It fetches
+// what they need together. A commit without the file is not in the result.
+func (h History) FileAt(file string, commits []plumbing.Hash) (map[plumbing.Hash][]byte, error) {
+	trees, err := h.treesAt(path.Dir(file), commits)
+	if err != nil {
+		return nil, err
 	}
-}
-
-// bothChildren returns the entries of two folders, of which one may be none, and fetches the folders in them that
-// differ.
-func (s *Snapshot) bothChildren(old, now entry) (before, after map[string]entry, err error) {
-	// A folder on one side only differs in all its files.
-	if old.IsTree() != now.IsTree() {
-		side := old
-		if now.IsTree() {
-			side = now
-		}
-		if err := s.fetch([]plumbing.Hash{side.Hash}, filterBlobs); err != nil {
-			return nil, nil, err
-		}
-	}
-	if before, err = s.children(old); err != nil {
-		return nil, nil, err
-	}
-	if after, err = s.children(now); err != nil {
-		return nil, nil, err
-	}
+	blobs := map[plumbing.Hash]plumbing.Hash{} // by commit
 	var wants []plumbing.Hash
-	for name, e := range before {
-		if other := after[name]; e.IsTree() && other.IsTree() && e.Hash != other.Hash {
-			wants = append(wants, e.Hash, other.Hash)
+	for commit, tree := range trees {
+		entries, err := h.objects.tree(tree)
+		if err != nil {
+			return nil, err
+		}
+		for _, e := range entries {
+			if e.Name == path.Base(file) && !e.IsTree() && e.Mode != gitobject.ModeModule {
+				blobs[commit] = e.Hash
+				wants = append(wants, e.Hash)
+			}
 		}
 	}
-	return before, after, s.fetch(wants, filterAll)
+	if err := h.fetch(wants, ""); err != nil {
+		return nil, err
+	}
+	files := make(map[plumbing.Hash][]byte, len(blobs))
+	for commit, blob := range blobs {
+		content, ok := h.objects.raw(plumbing.BlobObject, blob)
+		if !ok {
+			return nil, &PathError{Path: file, Err: errNotSent}
+		}
+		files[commit] = content
+	}
+	return files, nil
 }
 
-func (s *Snapshot) children(e entry) (map[string]entry, error) {
-	children := map[string]entry{}
-	if !e.IsTree() {
-		return children, nil
+// treesAt returns the tree of the folder at a path for each of the commits, fetched with its entries. A commit without
+// such a folder is not in the result.
+func (h History) treesAt(at string, commits []plumbing.Hash) (map[plumbing.Hash]plumbing.Hash, error) {
+	names, err := splitPath(path.Clean(at))
+	if err != nil {
+		return nil, err
 	}
-	entries, err := s.tree(e.Hash)
-	for _, c := range entries {
-		children[c.Name] = c
-	}
-	return children, err
-}
-
-// merged returns the names of both maps in tree order.
-func merged(a, b map[string]entry) []string {
-	var both []entry
-	for _, e := range a {
-		both = append(both, e)
-	}
-	for name, e := range b {
-		if _, twice := a[name]; !twice {
-			both = append(both, e)
+	trees := make(map[plumbing.Hash]plumbing.Hash, len(commits)) // by commit
+	for _, hash := range commits {
+		if trees[hash], err = h.objects.rootOf(hash); err != nil {
+			return nil, err
 		}
 	}
-	gitobject.SortTree(both)
-	names := make([]string, len(both))
-	for i, e := range both {
-		names[i] = e.Name
+	for _, name := range names {
+		if err := h.fetchTrees(trees); err != nil {
+			return nil, err
+		}
+		for commit, tree := range trees {
+			delete(trees, commit)
+			entries, err := h.objects.tree(tree)
+			if err != nil {
+				return nil, err
+			}
+			for _, e := range entries {
+				if e.Name == name && e.IsTree() {
+					trees[commit] = e.Hash
+				}
+			}
+		}
 	}
-	return names
+	return trees, h.fetchTrees(trees)
+}
+
+// fetchTrees fetches trees of several commits.
+func (h History) fetchTrees(trees map[plumbing.Hash]plumbing.Hash) error {
+	return h.fetch(slices.Collect(maps.Values(trees)), filterAll)
+}
+
+// fetch fetches the objects that are not in the store. If the server does not serve them by hash, it fetches the
+// history back to the oldest known commit.
+func (h History) fetch(wants []plumbing.Hash, filter packp.Filter) error {
+	err := h.objects.fetchByHash(wants, filter)
+	if errors.Is(err, gitremote.ErrObjectNotServed) {
+		depth := 0
+		for _, o := range h.objects.store {
+			if o.Kind == plumbing.CommitObject {
+				depth++
+			}
+		}
+		err = h.objects.fetchWhole(depth, filter)
+	}
+	return err
 }

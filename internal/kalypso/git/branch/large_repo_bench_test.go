@@ -83,7 +83,7 @@ func BenchmarkLargeRepo(b *testing.B) {
 			check(b, err)
 		}},
 		{"history", func(b *testing.B, branch *gitbranch.Branch) { // as drift does
-			_, found, err := branch.History(b.Context(), commit(20), []string{"folder-007"})
+			_, found, err := branch.ChangesSince(b.Context(), commit(20), []string{"folder-007"})
 			if check(b, err); !found {
 				b.Fatal("the commit is not found")
 			}
@@ -92,13 +92,13 @@ func BenchmarkLargeRepo(b *testing.B) {
 			s, err := branch.Snapshot(b.Context())
 			check(b, err)
 			defer s.Close()
-			all, err := s.Ancestry(64)
+			all, err := s.History().Ancestry(64)
 			check(b, err)
 			var hashes []plumbing.Hash
 			for _, c := range all {
 				hashes = append(hashes, c.Hash)
 			}
-			_, err = s.FoldersAt(".", hashes)
+			_, err = s.History().FoldersAt(".", hashes)
 			check(b, err)
 		}},
 	} {

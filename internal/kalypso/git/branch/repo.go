@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/protocol/packp"
@@ -146,32 +145,4 @@ func (r *Repo) search(commit plumbing.Hash, branch string, filter packp.Filter) 
 		}
 	}
 	return fmt.Errorf("%w: %s has no commit %s, or does not serve it", ErrCommitNotFound, r.remote, commit)
-}
-
-// Contents fetches several files by hash. For a file above the size limit it returns the size instead.
-func (s *Snapshot) Contents(
-	files []plumbing.Hash,
-) (contents map[plumbing.Hash][]byte, tooLarge map[plumbing.Hash]int64, err error) {
-	if err := s.fetch(slices.Clone(files), ""); err != nil {
-		return nil, nil, err
-	}
-	contents, tooLarge = map[plumbing.Hash][]byte{}, map[plumbing.Hash]int64{}
-	for _, h := range files {
-		if _, here := s.store[h]; !here {
-			// The pack may have contained it as a delta of a file that is too large.
-			if err := s.fetch([]plumbing.Hash{h}, ""); err != nil {
-				return nil, nil, err
-			}
-		}
-		o, here := s.store[h]
-		switch {
-		case !here || o.Kind != plumbing.BlobObject:
-			return nil, nil, fmt.Errorf("file %s: %w", h, errNotSent)
-		case o.Size > 0:
-			tooLarge[h] = o.Size
-		default:
-			contents[h] = o.Content
-		}
-	}
-	return contents, tooLarge, nil
 }

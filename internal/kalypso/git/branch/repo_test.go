@@ -67,7 +67,7 @@ func TestHistoryWithoutFilters(t *testing.T) {
 	server, url := gitserver.Serve(t, repo, gitserver.WithProtocolV0())
 	for commit, want := range map[string]bool{since: true, strings.Repeat("7", 40): false} {
 		server.ResetLog()
-		changes, found, err := open(t, url, "main").History(t.Context(), plumbing.NewHash(commit), []string{"."})
+		changes, found, err := open(t, url, "main").ChangesSince(t.Context(), plumbing.NewHash(commit), []string{"."})
 		if err != nil || found != want || len(changes) < 20 {
 			t.Errorf("%d changes, found is %t, %v", len(changes), found, err)
 		}
@@ -80,7 +80,7 @@ func TestHistoryWithoutFilters(t *testing.T) {
 		gitserver.Seed(t, repo, "main", map[string]string{"a": strings.Repeat("y", i+1)})
 	}
 	server.ResetLog()
-	changes, found, err := open(t, url, "main").History(t.Context(), plumbing.NewHash(since), []string{"."})
+	changes, found, err := open(t, url, "main").ChangesSince(t.Context(), plumbing.NewHash(since), []string{"."})
 	if err != nil || found || len(changes) != gitbranch.MaxHistory || server.Reads() != 1 {
 		t.Errorf("%d changes, found is %t, %v, %d fetches", len(changes), found, err, server.Reads())
 	}

@@ -149,7 +149,7 @@ func TestHistory(t *testing.T) {
 			"tiny/app.txt": {},
 		})
 		gitserver.Seed(t, repo, "main", map[string]string{"small/b.yaml": "2"})
-		changes, found, err := b.History(t.Context(), since, []string{"large", "tiny"})
+		changes, found, err := b.ChangesSince(t.Context(), since, []string{"large", "tiny"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -161,7 +161,7 @@ func TestHistory(t *testing.T) {
 		equal(t, "paths", c.Paths, []string{"large/app.txt", "large/new/x", "tiny/app.txt"})
 		equal(t, "count", c.Count, 3)
 
-		none, found, err := b.History(t.Context(), plumbing.NewHash("1111111111111111111111111111111111111111"),
+		none, found, err := b.ChangesSince(t.Context(), plumbing.NewHash("1111111111111111111111111111111111111111"),
 			[]string{"small"})
 		equal(t, "commits that touched small", len(none), 2)
 		equal(t, "found another", found || err != nil, false)
@@ -175,7 +175,7 @@ func TestHistoryBound(t *testing.T) {
 	for i := range 60 {
 		gitserver.Seed(t, repo, "main", map[string]string{"large/n": string(rune('a' + i))})
 	}
-	changes, found, err := open(t, repo, "main").History(t.Context(), plumbing.NewHash(old), []string{"large"})
+	changes, found, err := open(t, repo, "main").ChangesSince(t.Context(), plumbing.NewHash(old), []string{"large"})
 	if err != nil || found {
 		t.Fatalf("found %v, %v", found, err)
 	}
@@ -193,7 +193,7 @@ func TestHistoryReads(t *testing.T) {
 			gitserver.Seed(t, repo, "main", map[string]string{"n": string(n)})
 		}
 		before := len(server.Requests())
-		changes, found, err := open(t, url, "main").History(t.Context(), plumbing.NewHash(since), nil)
+		changes, found, err := open(t, url, "main").ChangesSince(t.Context(), plumbing.NewHash(since), nil)
 		if err != nil || !found || len(changes) != 0 {
 			t.Fatalf("found %v, changes %v, %v", found, changes, err)
 		}

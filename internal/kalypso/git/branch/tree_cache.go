@@ -1,8 +1,6 @@
 package branch
 
 import (
-	"maps"
-
 	"github.com/go-git/go-git/v5/plumbing"
 
 	gitobject "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/object"
@@ -32,7 +30,7 @@ func (c TreeCache) objects(commit plumbing.Hash) gitremote.Objects {
 
 // TreeCache returns the fetched trees from the root down to a path. It fetches nothing.
 func (s *Snapshot) TreeCache(path string) TreeCache {
-	content, ok := s.raw(plumbing.CommitObject, s.Commit)
+	content, ok := s.objects.raw(plumbing.CommitObject, s.Commit)
 	names, err := splitPath(path)
 	if !ok || err != nil {
 		return TreeCache{}
@@ -40,7 +38,7 @@ func (s *Snapshot) TreeCache(path string) TreeCache {
 	c := TreeCache{Commit: content}
 	for at, here := s.Root, true; here; {
 		var raw []byte
-		if raw, here = s.raw(plumbing.TreeObject, at); !here {
+		if raw, here = s.objects.raw(plumbing.TreeObject, at); !here {
 			break
 		}
 		c.Trees = append(c.Trees, raw)
@@ -48,7 +46,7 @@ func (s *Snapshot) TreeCache(path string) TreeCache {
 			break
 		}
 		here = false
-		entries, err := s.tree(at)
+		entries, err := s.objects.tree(at)
 		if err != nil {
 			break
 		}
@@ -60,14 +58,4 @@ func (s *Snapshot) TreeCache(path string) TreeCache {
 		names = names[1:]
 	}
 	return c
-}
-
-// withCommit returns the branch after a commit on top of the snapshot, with all objects that were read or written.
-func (s *Snapshot) withCommit(commit, root plumbing.Hash, text []byte) *Snapshot {
-	objects := maps.Clone(s.store)
-	maps.Copy(objects, s.written)
-	objects[commit] = gitremote.Object{Kind: plumbing.CommitObject, Content: text}
-	next := newSnapshot(commit, s.reader, objects)
-	next.Root = root
-	return next
 }

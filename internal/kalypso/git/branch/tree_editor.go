@@ -15,9 +15,9 @@ var ErrFileFolderConflict = errors.New("the branch has a file where the edit nee
 
 // treeEditor is a tree of the branch with pending changes. It reads and writes only the trees that change.
 type treeEditor struct {
-	snapshot *Snapshot
-	items    map[string]*editedEntry
-	changed  bool
+	objects *objects // of the branch
+	items   map[string]*editedEntry
+	changed bool
 }
 
 type editedEntry struct {
@@ -25,12 +25,18 @@ type editedEntry struct {
 	dir *treeEditor // set if the folder was opened
 }
 
-func (s *Snapshot) editTree(tree plumbing.Hash) (*treeEditor, error) {
-	entries, err := s.tree(tree)
+// emptyEditor returns an editor of a tree that the branch does not have.
+func emptyEditor(o *objects) *treeEditor {
+	return &treeEditor{objects: o, items: map[string]*editedEntry{}}
+}
+
+// editTree returns an editor of a tree of the branch.
+func editTree(o *objects, tree plumbing.Hash) (*treeEditor, error) {
+	entries, err := o.tree(tree)
 	if err != nil {
 		return nil, err
 	}
-	editor := &treeEditor{snapshot: s, items: make(map[string]*editedEntry, len(entries))}
+	editor := emptyEditor(o)
 	for _, e := range entries {
 		editor.items[e.Name] = &editedEntry{entry: e}
 	}
@@ -39,7 +45,7 @@ func (s *Snapshot) editTree(tree plumbing.Hash) (*treeEditor, error) {
 
 func (e *treeEditor) openDir(i *editedEntry) (dir *treeEditor, err error) {
 	if i.dir == nil {
-		i.dir, err = e.snapshot.editTree(i.Hash)
+		i.dir, err = editTree(e.objects, i.Hash)
 	}
 	return i.dir, err
 }
@@ -83,10 +89,7 @@ func (e *treeEditor) set(names []string, mode string, hash plumbing.Hash) error 
 		return ErrFileFolderConflict
 	}
 	if !ok {
-		i = &editedEntry{
-			entry: entry{Mode: gitobject.ModeTree, Name: name},
-			dir:   &treeEditor{snapshot: e.snapshot, items: map[string]*editedEntry{}},
-		}
+		i = &editedEntry{entry: entry{Mode: gitobject.ModeTree, Name: name}, dir: emptyEditor(e.objects)}
 		e.items[name] = i
 	}
 	dir, err := e.openDir(i)
@@ -97,13 +100,13 @@ func (e *treeEditor) set(names []string, mode string, hash plumbing.Hash) error 
 	return dir.set(names[1:], mode, hash)
 }
 
-// write packs the changed trees and returns the hash of the root, or zero if it is empty. It drops folders that
-// became empty.
-func (e *treeEditor) write(w *packWriter) (plumbing.Hash, error) {
+// write packs the changed trees, adds them to written, and returns the hash of the root, or zero if it is empty. It
+// drops folders that became empty.
+func (e *treeEditor) write(w *packWriter, written gitremote.Objects) (plumbing.Hash, error) {
 	entries := make([]entry, 0, len(e.items))
 	for _, i := range e.items {
 		if i.dir != nil && i.dir.changed {
-			h, err := i.dir.write(w)
+			h, err := i.dir.write(w, written)
 			if err != nil {
 				return plumbing.ZeroHash, err
 			}
@@ -120,6 +123,6 @@ func (e *treeEditor) write(w *packWriter) (plumbing.Hash, error) {
 	gitobject.SortTree(entries)
 	raw := gitobject.AppendTree(nil, entries)
 	h, err := w.add(plumbing.TreeObject, raw)
-	e.snapshot.written[h] = gitremote.Object{Kind: plumbing.TreeObject, Content: raw}
+	written[h] = gitremote.Object{Kind: plumbing.TreeObject, Content: raw}
 	return h, err
 }

@@ -153,7 +153,7 @@ func (b *Branch) commitAndPush(
 ) (UpdateResult, error) {
 	open, done := b.startPush(ctx)
 	defer done()
-	after, p, err := s.commit(ctx, edit, opts)
+	after, p, err := commitBuilder{onto: s, edit: edit}.build(ctx, opts)
 	if err != nil {
 		return UpdateResult{}, err
 	}
@@ -170,7 +170,7 @@ func (b *Branch) commitAndPush(
 		return UpdateResult{}, failed // the server's error only reports an incomplete pack
 	}
 	if w.Sent() {
-		reader, _ := s.reader.(gitremote.Reader)
+		reader, _ := s.objects.reader.(gitremote.Reader)
 		err = b.confirm(ctx, sentPush{old: old, pushed: after.Commit, err: err, open: reader, backoff: opts.Backoff})
 	}
 	if err != nil {

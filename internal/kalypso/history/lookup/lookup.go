@@ -73,11 +73,11 @@ func readBranch(
 		return nil, false, err
 	}
 	hashes := gitbranch.Hashes(chain)
-	records, err := snapshot.FileAt(at.RecordPath(), hashes)
+	records, err := snapshot.History().FileAt(at.RecordPath(), hashes)
 	if err != nil {
 		return nil, false, err
 	}
-	folders, err := snapshot.FoldersAt(at.Path, hashes)
+	folders, err := snapshot.History().FoldersAt(at.Path, hashes)
 	if err != nil {
 		return nil, false, err
 	}
@@ -144,7 +144,5 @@ func firstParents(snapshot *gitbranch.Snapshot) (chain []gitbranch.Commit, whole
 	if snapshot.Commit.IsZero() {
 		return nil, true, nil
 	}
-	all, err := snapshot.Ancestry(MaxCommits)
-	chain, whole = gitbranch.FirstParents(snapshot.Commit, all)
-	return chain, whole, err
+	return snapshot.History().FirstParents(MaxCommits)
 }

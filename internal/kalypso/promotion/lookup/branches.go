@@ -66,17 +66,17 @@ func readDeliveries(ctx context.Context, client *gitremote.Client, at record.Des
 		return nil, err
 	}
 	defer snapshot.Close()
-	commits, err := snapshot.Ancestry(promotion.MaxDeliveries)
+	history := snapshot.History()
+	chain, _, err := history.FirstParents(promotion.MaxDeliveries)
 	if err != nil {
 		return nil, err
 	}
-	chain, _ := gitbranch.FirstParents(snapshot.Commit, commits)
 	hashes := gitbranch.Hashes(chain)
-	records, err := snapshot.FileAt(at.RecordPath(), hashes)
+	records, err := history.FileAt(at.RecordPath(), hashes)
 	if err != nil {
 		return nil, err
 	}
-	tracked, err := snapshot.FileAt(record.PromotedCommitFile, hashes)
+	tracked, err := history.FileAt(record.PromotedCommitFile, hashes)
 	if err != nil {
 		return nil, err
 	}
@@ -121,7 +121,7 @@ func readHistory(
 		return history, nil
 	}
 	for _, depth := range depths {
-		commits, err := snapshot.Ancestry(depth)
+		commits, err := snapshot.History().Ancestry(depth)
 		if err != nil {
 			return history, err
 		}
@@ -136,7 +136,7 @@ func readHistory(
 			history.Trees[c.Hash.String()] = c.Tree.String()
 		}
 		if history.Whole || reaches(history, world) {
-			return history, readLost(snapshot, &history, world.Current.Commit, world.Current.RolledBack)
+			return history, readLost(snapshot.History(), &history, world.Current.Commit, world.Current.RolledBack)
 		}
 	}
 	return history, errors.New("the history of the branch can't be read to its beginning")
@@ -144,14 +144,14 @@ func readHistory(
 
 // readLost adds the trees of commits that the branch lost, and the commits at which they left it, as far as the server
 // still has them. If the history was rewritten, a commit with the same tree takes the place of the current one.
-func readLost(snapshot *gitbranch.Snapshot, history *promotion.History, commits ...string) error {
+func readLost(repo gitbranch.History, history *promotion.History, commits ...string) error {
 	history.Left = map[string]string{}
 	for _, lost := range commits {
 		if lost == "" || history.Has(lost) {
 			continue
 		}
 		hash := plumbing.NewHash(lost)
-		read, err := snapshot.AncestryOf(hash, promotion.MaxCandidates)
+		read, err := repo.AncestryOf(hash, promotion.MaxCandidates)
 		if err != nil {
 			return err
 		}

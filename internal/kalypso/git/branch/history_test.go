@@ -30,7 +30,7 @@ func TestAncestry(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer s.Close()
-		all, err := s.Ancestry(100)
+		all, err := s.History().Ancestry(100)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -43,7 +43,7 @@ func TestAncestry(t *testing.T) {
 		for _, c := range all {
 			hashes = append(hashes, c.Hash)
 		}
-		folders, err := s.FoldersAt("clusters", hashes)
+		folders, err := s.History().FoldersAt("clusters", hashes)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -53,7 +53,7 @@ func TestAncestry(t *testing.T) {
 		equal(t, "the same on the side", large(side), large(commits[0]))
 		equal(t, "another one at head", large(merge), treeHash(map[string]string{"x.yaml": "1"}).String())
 		equal(t, "folders of the second commit", len(folders[plumbing.NewHash(commits[1])]), 3)
-		nowhere, err := s.FoldersAt("other", hashes)
+		nowhere, err := s.History().FoldersAt("other", hashes)
 		if err != nil || len(nowhere) != 0 {
 			t.Errorf("folders in a file: %v, %v", nowhere, err)
 		}
@@ -61,7 +61,7 @@ func TestAncestry(t *testing.T) {
 			"clusters/large/x.yaml": "0 0 1 1 0 1", "other": "0 1 2 3 1 3", "clusters/new2/x.yaml": "- - x x - x",
 			"nope": "- - - - - -", "clusters": "- - - - - -",
 		} {
-			files, err := s.FileAt(file, hashes)
+			files, err := s.History().FileAt(file, hashes)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -89,7 +89,7 @@ func TestAncestryIsCut(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer s.Close()
-		all, err := s.Ancestry(3)
+		all, err := s.History().Ancestry(3)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,0 +1,132 @@
+package branch
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/object"
+
+	gitremote "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/remote"
+)
+
+// Bounds of a history: how many commits it covers, and how many paths it lists for each.
+const (
+	MaxHistory      = 50
+	MaxHistoryPaths = 20
+)
+
+// ChangingCommit is a commit that changed something below the requested folders.
+type ChangingCommit struct {
+	Commit  plumbing.Hash
+	Author  Author
+	Subject string
+	Merge   bool     // a merge commit: its changes may come from another branch
+	Paths   []string // the first MaxHistoryPaths, in tree order
+	Count   int      // number of all paths
+}
+
+// ChangesSince returns the changes below the folders in the commits after since, newest first, along first parents, at
+// most [MaxHistory] commits back. It also reports whether it found since: if not, there may be more commits, or the
+// branch was rewritten. Without folders it reads only commits, no trees.
+func (b *Branch) ChangesSince(ctx context.Context, since plumbing.Hash, folders []string) ([]ChangingCommit, bool, error) {
+	head, err := b.Head(ctx)
+	if err != nil || head.IsZero() {
+		return nil, false, err
+	}
+	// Most often the last commits cause the drift. A server without filters sends their contents each time, so there is
+	// only one request to it.
+	var changes []ChangingCommit
+	for _, depth := range []int{8, MaxHistory + 1} {
+		var found, whole bool
+		changes, found, whole, err = b.history(ctx, head, since, depth, folders)
+		if err != nil || found || whole {
+			return changes, found, err
+		}
+	}
+	return changes, false, nil
+}
+
+// history reads depth commits, or [MaxHistory] and one from a server without filters. whole reports whether there is no
+// more to read.
+func (b *Branch) history(
+	ctx context.Context, head, since plumbing.Hash, depth int, folders []string,
+) (changes []ChangingCommit, found, whole bool, err error) {
+	reader, err := b.remote.Reader(ctx)
+	if err != nil {
+		return nil, false, false, err
+	}
+	defer reader.Close()
+	if !reader.Filters() {
+		depth = MaxHistory + 1
+	}
+	h := History{newObjects(head, reader, gitremote.Objects{})}
+	if err := h.objects.fetchCommits(head, depth, filterAll); err != nil {
+		return nil, false, false, err
+	}
+	changes, found, whole, err = h.changes(since, depth, folders)
+	if err != nil {
+		return nil, false, false, fmt.Errorf("%s: %w", b, err)
+	}
+	return changes, found, whole || depth > MaxHistory, nil
+}
+
+// changes returns the changes of the fetched commits after since, at most depth of them, and whether it found since.
+// whole reports whether the history has no more commits.
+func (h History) changes(
+	since plumbing.Hash, depth int, folders []string,
+) (changes []ChangingCommit, found, whole bool, err error) {
+	at, ok, err := h.objects.commit(h.objects.tip)
+	for range depth {
+		if err == nil && !ok {
+			err = errNotSent
+		}
+		if err != nil {
+			return nil, false, false, err
+		}
+		if at.Hash == since {
+			return changes, true, false, nil
+		}
+		var parent *object.Commit
+		before := plumbing.ZeroHash
+		if len(at.ParentHashes) > 0 {
+			if parent, ok, err = h.objects.commit(at.ParentHashes[0]); err != nil || !ok {
+				return changes, false, false, err // end of the fetched history
+			}
+			before = parent.TreeHash
+		}
+		change := ChangingCommit{
+			Commit: at.Hash, Subject: subjectOf(at), Merge: len(at.ParentHashes) > 1, Author: authorOf(at),
+		}
+		d := diff{h.objects, &change}
+		if err := d.roots(before, at.TreeHash, folders); err != nil {
+			return nil, false, false, err
+		}
+		if change.Count > 0 {
+			changes = append(changes, change)
+		}
+		if parent == nil {
+			return changes, false, true, nil
+		}
+		at = parent
+	}
+	return changes, false, false, nil
+}
+
+// subjectOf returns the first line of a commit's message.
+func subjectOf(c *object.Commit) string {
+	subject, _, _ := strings.Cut(strings.TrimSpace(c.Message), "\n")
+	return strings.TrimSpace(subject)
+}
+
+func authorOf(c *object.Commit) Author {
+	return Author{Name: c.Author.Name, Email: c.Author.Email, When: c.Author.When}
+}
+
+// add adds a path that differs. It lists the first [MaxHistoryPaths] and counts all.
+func (c *ChangingCommit) add(path string) {
+	if c.Count++; len(c.Paths) < MaxHistoryPaths {
+		c.Paths = append(c.Paths, path)
+	}
+}

@@ -1,0 +1,124 @@
+package branch
+
+import (
+	"github.com/go-git/go-git/v5/plumbing"
+
+	gitobject "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/object"
+)
+
+// diff lists the paths that differ between two trees. It fetches only folders that differ.
+type diff struct {
+	objects *objects
+	change  *ChangingCommit
+}
+
+// roots adds the paths below the folders that differ between two root trees. The zero tree means that there is none.
+func (d diff) roots(before, after plumbing.Hash, folders []string) error {
+	if len(folders) == 0 {
+		return nil
+	}
+	if err := d.objects.fetch([]plumbing.Hash{before, after}, filterAll); err != nil {
+		return err
+	}
+	for _, folder := range folders {
+		old, _, err := d.objects.find(before, folder)
+		if err != nil {
+			return err
+		}
+		now, _, err := d.objects.find(after, folder)
+		if err != nil {
+			return err
+		}
+		if err := d.entries(folder, old, now); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// entries adds the paths that differ between two entries. The zero entry means absent.
+func (d diff) entries(path string, old, now entry) error {
+	if old.Hash == now.Hash && old.Mode == now.Mode {
+		return nil
+	}
+	if !old.IsTree() && !now.IsTree() {
+		d.change.add(path)
+		return nil
+	}
+	prefix := path + "/"
+	if path == "." {
+		prefix = ""
+	}
+	before, after, err := d.bothChildren(old, now)
+	if err != nil {
+		return err
+	}
+	if !old.IsTree() && old.Mode != "" || !now.IsTree() && now.Mode != "" {
+		d.change.add(path) // a file became a folder, or a folder a file
+	}
+	for _, e := range merged(before, after) {
+		if err := d.entries(prefix+e, before[e], after[e]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// bothChildren returns the entries of two folders, of which one may be none, and fetches the folders in them that
+// differ.
+func (d diff) bothChildren(old, now entry) (before, after map[string]entry, err error) {
+	// A folder on one side only differs in all its files.
+	if old.IsTree() != now.IsTree() {
+		side := old
+		if now.IsTree() {
+			side = now
+		}
+		if err := d.objects.fetch([]plumbing.Hash{side.Hash}, filterBlobs); err != nil {
+			return nil, nil, err
+		}
+	}
+	if before, err = d.children(old); err != nil {
+		return nil, nil, err
+	}
+	if after, err = d.children(now); err != nil {
+		return nil, nil, err
+	}
+	var wants []plumbing.Hash
+	for name, e := range before {
+		if other := after[name]; e.IsTree() && other.IsTree() && e.Hash != other.Hash {
+			wants = append(wants, e.Hash, other.Hash)
+		}
+	}
+	return before, after, d.objects.fetch(wants, filterAll)
+}
+
+func (d diff) children(e entry) (map[string]entry, error) {
+	children := map[string]entry{}
+	if !e.IsTree() {
+		return children, nil
+	}
+	entries, err := d.objects.tree(e.Hash)
+	for _, c := range entries {
+		children[c.Name] = c
+	}
+	return children, err
+}
+
+// merged returns the names of both maps in tree order.
+func merged(a, b map[string]entry) []string {
+	var both []entry
+	for _, e := range a {
+		both = append(both, e)
+	}
+	for name, e := range b {
+		if _, twice := a[name]; !twice {
+			both = append(both, e)
+		}
+	}
+	gitobject.SortTree(both)
+	names := make([]string, len(both))
+	for i, e := range both {
+		names[i] = e.Name
+	}
+	return names
+}

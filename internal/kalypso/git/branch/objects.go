@@ -1,0 +1,206 @@
+package branch
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/object"
+	"github.com/go-git/go-git/v5/plumbing/protocol/packp"
+
+	gitobject "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/object"
+	gitremote "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/remote"
+)
+
+// objects are the commits, trees and files of a repository, fetched on demand. What was fetched stays.
+type objects struct {
+	tip    plumbing.Hash // the commit to fetch if the server serves no object by hash
+	reader fetcher
+	store  gitremote.Objects
+	trees  map[plumbing.Hash][]entry // the parsed trees of store
+}
+
+// fetcher fetches objects from a server: a [gitremote.Reader] or a [Repo].
+type fetcher interface {
+	Fetch(req gitremote.FetchRequest, into gitremote.Objects) error
+	Close()
+}
+
+// newObjects returns the objects of a commit and its history. It finds fetched objects in store, and adds to it.
+func newObjects(tip plumbing.Hash, reader fetcher, store gitremote.Objects) *objects {
+	return &objects{tip: tip, reader: reader, store: store, trees: map[plumbing.Hash][]entry{}}
+}
+
+// errNotSent means that the server's answer lacks a requested object.
+var errNotSent = errors.New("the server did not send this object")
+
+// fetch fetches the objects that are not in the store. If the server does not serve them by hash, it fetches the
+// whole commit.
+func (o *objects) fetch(wants []plumbing.Hash, filter packp.Filter) error {
+	err := o.fetchByHash(wants, filter)
+	if errors.Is(err, gitremote.ErrObjectNotServed) {
+		err = o.fetchWhole(1, filter)
+	}
+	return err
+}
+
+// fetchByHash fetches the objects that are not in the store.
+func (o *objects) fetchByHash(wants []plumbing.Hash, filter packp.Filter) error {
+	wants = slices.DeleteFunc(wants, func(h plumbing.Hash) bool {
+		_, here := o.store[h]
+		return here || h.IsZero()
+	})
+	if len(wants) == 0 {
+		return nil
+	}
+	slices.SortFunc(wants, func(a, b plumbing.Hash) int { return bytes.Compare(a[:], b[:]) })
+	return o.reader.Fetch(gitremote.FetchRequest{Wants: slices.Compact(wants), Filter: filter}, o.store)
+}
+
+// fetchWhole fetches the last commits with all their trees, and with the files unless a filter leaves them out.
+func (o *objects) fetchWhole(depth int, filter packp.Filter) error {
+	if filter != "" {
+		filter = filterBlobs
+	}
+	return o.fetchCommits(o.tip, depth, filter)
+}
+
+// fetchCommits fetches a commit and its ancestors, up to depth generations, without what the filter leaves out.
+func (o *objects) fetchCommits(commit plumbing.Hash, depth int, filter packp.Filter) error {
+	want := gitremote.FetchRequest{Wants: []plumbing.Hash{commit}, Depth: depth, Filter: filter}
+	return o.reader.Fetch(want, o.store)
+}
+
+// fetchSubtrees fetches all trees below the given trees.
+func (o *objects) fetchSubtrees(trees []plumbing.Hash) error {
+	var wants []plumbing.Hash
+	for _, h := range trees {
+		if h.IsZero() {
+			continue
+		}
+		missing, err := o.missingSubtrees(h)
+		if err != nil {
+			return err
+		}
+		wants = append(wants, missing...)
+	}
+	return o.fetch(wants, filterBlobs)
+}
+
+// missingSubtrees returns the topmost trees below a tree that are not in the store.
+func (o *objects) missingSubtrees(tree plumbing.Hash) (missing []plumbing.Hash, err error) {
+	if _, here := o.store[tree]; !here {
+		return []plumbing.Hash{tree}, nil
+	}
+	entries, err := o.tree(tree)
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range entries {
+		if !e.IsTree() {
+			continue
+		}
+		below, err := o.missingSubtrees(e.Hash)
+		if err != nil {
+			return nil, err
+		}
+		missing = append(missing, below...)
+	}
+	return missing, nil
+}
+
+// raw returns the content of an object in the store.
+func (o *objects) raw(kind plumbing.ObjectType, h plumbing.Hash) ([]byte, bool) {
+	found, ok := o.store[h]
+	return found.Content, ok && found.Kind == kind
+}
+
+// commit decodes a commit in the store.
+func (o *objects) commit(h plumbing.Hash) (*object.Commit, bool, error) {
+	raw, ok := o.raw(plumbing.CommitObject, h)
+	if !ok {
+		return nil, false, nil
+	}
+	encoded := &plumbing.MemoryObject{}
+	encoded.SetType(plumbing.CommitObject)
+	_, _ = encoded.Write(raw)
+	c := &object.Commit{}
+	if err := c.Decode(encoded); err != nil {
+		return nil, true, fmt.Errorf("commit %s: %w", h, err)
+	}
+	return c, true, nil
+}
+
+// rootOf returns the root tree of a commit in the store.
+func (o *objects) rootOf(h plumbing.Hash) (plumbing.Hash, error) {
+	c, ok, err := o.commit(h)
+	switch {
+	case err != nil:
+		return plumbing.ZeroHash, err
+	case !ok:
+		return plumbing.ZeroHash, fmt.Errorf("commit %s: %w", h, errNotSent)
+	}
+	return c.TreeHash, nil
+}
+
+// tree returns the entries of a tree, and fetches it if needed.
+func (o *objects) tree(h plumbing.Hash) ([]entry, error) {
+	if entries, ok := o.trees[h]; ok {
+		return entries, nil
+	}
+	if err := o.fetch([]plumbing.Hash{h}, filterAll); err != nil {
+		return nil, err
+	}
+	raw, ok := o.raw(plumbing.TreeObject, h)
+	if !ok {
+		return nil, fmt.Errorf("%w: %s is missing", gitobject.ErrBadTree, h)
+	}
+	entries, err := gitobject.ParseTree[plumbing.Hash](raw)
+	if err != nil {
+		return nil, err
+	}
+	o.trees[h] = entries
+	return entries, nil
+}
+
+// find looks up a path below a root tree, which is zero if there is none. The root itself is a tree without a name.
+func (o *objects) find(root plumbing.Hash, path string) (found entry, ok bool, err error) {
+	names, invalid := splitPath(path)
+	if invalid != nil || root.IsZero() {
+		return entry{}, false, nil //nolint:nilerr // Git has no such path
+	}
+	return o.findBelow(root, names)
+}
+
+// findBelow looks up a path from a tree.
+func (o *objects) findBelow(tree plumbing.Hash, names []string) (found entry, ok bool, err error) {
+	at := entry{Mode: gitobject.ModeTree, Hash: tree}
+	for _, name := range names {
+		if !at.IsTree() {
+			return entry{}, false, nil
+		}
+		entries, err := o.tree(at.Hash)
+		if err != nil {
+			return entry{}, false, err
+		}
+		i := slices.IndexFunc(entries, func(e entry) bool { return e.Name == name })
+		if i < 0 {
+			return entry{}, false, nil
+		}
+		at = entries[i]
+	}
+	return at, true, nil
+}
+
+// folders returns the folders among the entries of a tree, by name, with the hashes of their trees.
+func folders(entries []entry) map[string]plumbing.Hash {
+	found := map[string]plumbing.Hash{}
+	for _, e := range entries {
+		if e.IsTree() {
+			found[e.Name] = e.Hash
+		}
+	}
+	return found
+}
