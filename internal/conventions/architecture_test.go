@@ -142,7 +142,6 @@ var tooLarge = []string{
 	"kalypso/host/gitea.repo",
 	"kalypso/host/github.repo",
 	"kalypso/host/gitlab.repo",
-	"kalypso/promotion.choice",
 	"kalypso/render.worker",
 	"provider/model.foundObjects",
 	"provider/rendering.environmentRenderingModel",

@@ -3,10 +3,9 @@ package promotion
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
-	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
 )
 
 // ErrNotOnBranch means that the first-parent history of the control plane's branch lacks the pinned commit.
@@ -15,99 +14,41 @@ var ErrNotOnBranch = errors.New("not on the first-parent history of the branch")
 // Decide chooses the commit to render. If the result has Unread commits, read their status histories and decide again.
 // The only error is [ErrNotOnBranch], for a pin.
 func Decide(w World) (*Choice, error) {
-	d := &Choice{Commit: w.Current.Commit, Current: w.Current.Commit}
+	found := newStatuses(&w.Ledger)
+	hints := hints{world: &w, statuses: found}
+	result := &Choice{Commit: w.Current.Commit, Current: w.Current.Commit, Warnings: hints.warnings()}
 	if w.Current.Proposal != nil {
-		d.Proposed = w.Current.Proposal.Commit
+		result.Proposed = w.Current.Proposal.Commit
 	}
-	c := newChoice(&w, d)
-	c.warn()
+	c := &choice{world: &w, gates: newGates(&w, found), result: result}
 	switch {
 	case w.Pinned != "" && !w.History.Has(w.Pinned):
 		return nil, fmt.Errorf("pinned_commit %s: %w %q", w.Pinned, ErrNotOnBranch, w.History.Branch)
 	case w.Pinned != "":
-		d.Commit, d.Kind = w.Pinned, Pinned
+		result.Commit, result.Kind, result.Candidate = w.Pinned, Pinned, w.newest()
 		c.taken.Override = "pinned by pinned_commit"
-		d.Candidate = c.newest()
 	case w.Hold != "":
 		c.freeze()
 	case len(w.rejected()) > 0:
 		c.goBack()
 	default:
-		if c.choose(); len(d.Unread) > 0 {
-			return d, nil
+		if c.choose(); len(result.Unread) > 0 {
+			return result, nil
 		}
 	}
-	if c.Unproven = c.unproven(); len(d.Unread) == 0 {
-		c.finish()
+	if result.Unproven = c.unproven(); len(result.Unread) == 0 {
+		result.RolledBack = c.rolledBack()
+		result.Reason = c.reason()
+		result.Summary = c.summary(hints.notes())
 	}
-	return d, nil
-}
-
-// NeedsDeliveries reports whether the decision depends on [Current.Delivered]: folders contain a rejected commit, or
-// the branch lost the current one, and a newer one may be approved.
-func (w *World) NeedsDeliveries() bool {
-	return w.Pinned == "" && w.Hold == "" && (len(w.rejected()) > 0 || w.lost() && len(w.Approved) > 0)
-}
-
-// rejected returns the rejected commits that folders of the environment may contain.
-func (w *World) rejected() (all []string) {
-	for _, commit := range append([]string{w.Current.Commit}, w.Current.Others...) {
-		if commit != "" && w.rejection(commit) != "" {
-			all = append(all, commit)
-		}
-	}
-	return all
-}
-
-// freeze keeps the current commit, with any state of the gates.
-func (c *choice) freeze() {
-	c.Kind = Frozen
-	if c.lost() {
-		return
-	}
-	for _, commit := range c.History.Commits[:c.count] {
-		if reason := c.skipped(commit, slices.Contains(c.Approved, commit)); reason != "" {
-			c.skip(commit, reason)
-			continue
-		}
-		if c.Candidate == "" {
-			c.Candidate = commit
-		}
-		c.wait(commit, []Waiting{{Gate: gateHold, Reason: c.Hold}})
-	}
-}
-
-// goBack chooses the newest earlier delivery that is not rejected. Without one, nothing is written: another commit
-// would be unproven, and the rejected one must not spread.
-func (c *choice) goBack() {
-	c.Kind, c.Candidate = Frozen, c.newest()
-	newest := c.History.index(c.World.Current.Commit)
-	if newest < 0 && c.World.Current.RolledBack != "" {
-		return // it is unknown which of the earlier deliveries were rolled back
-	}
-	for _, commit := range c.World.Current.Delivered {
-		at := c.History.index(commit)
-		if commit == c.World.Current.Commit || at < 0 || at < newest || c.rejection(commit) != "" {
-			continue
-		}
-		c.Commit, c.Kind = commit, Rollback
-		c.taken.Override = fmt.Sprintf("rollback: %s is rejected, and this is the newest earlier delivery",
-			short(c.rejected()[0]))
-		return
-	}
+	return result, nil
 }
 
 // choice is a decision in progress.
 type choice struct {
-	*World
-	*Choice
-	count int // of commits after the current one
-	// found contains the latest statuses, by context in lower case and commit.
-	found map[string]map[string][]githost.Status
-	// events caches [choice.eventsOf] by context.
-	events map[string][]*event
-	// hinted contains the names whose spelling was questioned.
-	hinted map[string]bool
+	world  *World
+	gates  *gates
+	result *Choice
 	taken  proof
 	// waits counts the commits newer than the chosen one that only a gate keeps from being candidates.
 	waits int
@@ -115,178 +56,149 @@ type choice struct {
 	skips int
 }
 
-func newChoice(w *World, d *Choice) *choice {
-	c := &choice{
-		World: w, Choice: d, count: w.candidates(),
-		found: map[string]map[string][]githost.Status{}, events: map[string][]*event{}, hinted: map[string]bool{},
+// freeze keeps the current commit, with any state of the gates.
+func (c *choice) freeze() {
+	c.result.Kind = Frozen
+	if c.world.lost() {
+		return
 	}
-	for commit, statuses := range w.Ledger.ByCommit {
-		for _, s := range statuses {
-			name := strings.ToLower(s.Context)
-			if c.found[name] == nil {
-				c.found[name] = map[string][]githost.Status{}
-			}
-			c.found[name][commit] = append(c.found[name][commit], s)
+	for _, commit := range c.world.candidates() {
+		if c.consider(commit) {
+			c.wait(commit, []Waiting{{Gate: gateHold, Reason: c.world.Hold}})
 		}
 	}
-	return c
+}
+
+// goBack chooses the newest earlier delivery that is not rejected. Without one, nothing is written: another commit
+// would be unproven, and the rejected one must not spread.
+func (c *choice) goBack() {
+	w, current := c.world, c.world.Current
+	c.result.Kind, c.result.Candidate = Frozen, w.newest()
+	newest := w.History.index(current.Commit)
+	if newest < 0 && current.RolledBack != "" {
+		return // it is unknown which of the earlier deliveries were rolled back
+	}
+	for _, commit := range current.Delivered {
+		at := w.History.index(commit)
+		if commit == current.Commit || at < 0 || at < newest || w.rejection(commit) != "" {
+			continue
+		}
+		c.result.Commit, c.result.Kind = commit, Rollback
+		c.taken.Override = fmt.Sprintf("rollback: %s is rejected, and this is the newest earlier delivery",
+			short(w.rejected()[0]))
+		return
+	}
 }
 
 // choose finds the newest candidate that may be chosen.
 func (c *choice) choose() {
-	c.Kind = UpToDate
-	if c.History.Gone {
-		c.Kind = Hold
+	w, result := c.world, c.result
+	result.Kind = UpToDate
+	if w.History.Gone {
+		result.Kind = Hold
 		return
 	}
-	unknown := c.lost() // nothing shows where the candidates begin
-	for _, commit := range c.History.Commits[:c.count] {
-		approved := slices.Contains(c.Approved, commit)
-		if unknown && (!approved || c.delivered(commit)) {
+	unknown := w.lost() // nothing shows where the candidates begin
+	for _, commit := range w.candidates() {
+		if unknown && (!w.approves(commit) || w.delivered(commit)) || !c.consider(commit) {
 			continue
 		}
-		if reason := c.skipped(commit, approved); reason != "" {
-			c.skip(commit, reason)
-			continue
-		}
-		if c.Candidate == "" {
-			c.Candidate = commit
-		}
-		p, waiting := c.eligible(commit, approved)
-		switch {
-		case len(c.Unread) > 0:
-			return
-		case len(waiting) > 0:
-			c.wait(commit, waiting)
-		default:
-			c.Commit, c.Kind, c.taken = commit, Promote, p
+		v := c.eligible(commit)
+		if result.Unread = v.unread; len(v.unread) > 0 {
 			return
 		}
+		if len(v.waiting) == 0 {
+			result.Commit, result.Kind, c.taken = commit, Promote, v.proof
+			return
+		}
+		c.wait(commit, v.waiting)
 	}
-	if c.waits > 0 || c.World.Current.Rollout || unknown {
-		c.Kind = Hold
+	if c.waits > 0 || w.Current.Rollout || unknown {
+		result.Kind = Hold
 	}
+}
+
+// consider reports whether a commit after the current one can be chosen once its gates are open, and lists it as skipped
+// if not.
+func (c *choice) consider(commit string) bool {
+	if reason := c.world.skipped(commit); reason != "" {
+		c.skips++
+		if len(c.result.Skipped) < MaxWaiting {
+			c.result.Skipped = append(c.result.Skipped, Skipped{commit, reason})
+		}
+		return false
+	}
+	if c.result.Candidate == "" {
+		c.result.Candidate = commit
+	}
+	return true
 }
 
 // eligible returns the reason why a candidate can be promoted, or the gates that it waits for.
-func (c *choice) eligible(commit string, approved bool) (proof, []Waiting) {
-	blocked := c.blocked()
+func (c *choice) eligible(commit string) verdict {
+	blocked, approved := c.world.blocked(), c.world.approves(commit)
 	switch {
 	case blocked != nil && !approved:
-		return proof{}, []Waiting{*blocked}
+		return verdict{waiting: []Waiting{*blocked}}
 	case approved:
-		return proof{Override: "approved: no gate is needed"}, nil
-	case commit == c.rewritten():
-		return proof{Override: fmt.Sprintf("rewritten: it has the tree of %s, which the branch lost",
-			short(c.World.Current.Commit))}, nil
+		return verdict{proof: proof{Override: "approved: no gate is needed"}}
+	case commit == c.world.rewritten():
+		return verdict{proof: proof{Override: fmt.Sprintf("rewritten: it has the tree of %s, which the branch lost",
+			short(c.world.Current.Commit))}}
 	}
-	if reason := c.dwells(); reason != "" {
-		return proof{}, []Waiting{{Gate: gateDwell, Reason: reason}}
+	switch reason, unread := c.gates.dwells(); {
+	case reason != "":
+		return verdict{waiting: []Waiting{{Gate: gateDwell, Reason: reason}}}
+	case len(unread) > 0:
+		return verdict{unread: unread}
 	}
-	if len(c.Unread) > 0 {
-		return proof{}, nil
-	}
-	return c.judge(commit)
-}
-
-// The gates that are neither an environment nor a status.
-const (
-	gateHold    = "hold"
-	gateDwell   = "dwell"
-	gateRollout = "rollout"
-	// gateRollback waits for people: the branch lost the commit that was rolled back, and may still contain commits
-	// that came before it there.
-	gateRollback = "rollback"
-)
-
-// blocked returns the reason that stops all candidates, with any state of their gates, or nil.
-func (c *choice) blocked() *Waiting {
-	switch {
-	case c.World.Current.Rollout:
-		return &Waiting{Gate: gateRollout, Reason: fmt.Sprintf("a rollout of environment %q is under way", c.Environment)}
-	case c.rollbackLost():
-		return &Waiting{Gate: gateRollback,
-			Reason: fmt.Sprintf("%s was rolled back and is not on branch %q any more, so it is unclear which commits were "+
-				"rolled back with it: approve the newest good commit", short(c.World.Current.RolledBack), c.History.Branch)}
-	}
-	return nil
-}
-
-// rollbackLost reports whether the branch lost the commit that was rolled back, so that it is unclear what was rolled
-// back with it.
-func (c *choice) rollbackLost() bool {
-	return c.mayRollBack(c.World.Current.RolledBack, c.World.Current.Commit)
-}
-
-// mayRollBack reports whether the branch lost a commit, and going from it to another one may have rolled back commits
-// of the branch. A commit that is newer than the point where the lost one left the branch rolls nothing back, and
-// neither does the newest.
-func (c *choice) mayRollBack(lost, to string) bool {
-	at := c.History.index(to)
-	return lost != "" && !c.History.Has(lost) && at != 0 && (at < 0 || at >= c.History.index(c.History.Left[lost]))
-}
-
-// lost reports whether the branch lost the current commit, and contains none with its tree.
-func (w *World) lost() bool {
-	return w.Current.Commit != "" && !w.History.Has(w.Current.Commit) && w.rewritten() == ""
-}
-
-// delivered reports whether a commit, or a newer one of the branch, was delivered before: then its approval is spent.
-func (c *choice) delivered(commit string) bool {
-	at := c.History.index(commit)
-	return slices.ContainsFunc(c.World.Current.Delivered, func(was string) bool {
-		i := c.History.index(was)
-		return i >= 0 && i <= at
-	})
-}
-
-// newest returns the newest commit after the current one that is not skipped, or "".
-func (c *choice) newest() string {
-	if c.lost() {
-		return ""
-	}
-	for _, commit := range c.History.Commits[:c.count] {
-		if c.skipped(commit, slices.Contains(c.Approved, commit)) == "" {
-			return commit
-		}
-	}
-	return ""
+	return c.gates.judge(commit)
 }
 
 func (c *choice) wait(commit string, gates []Waiting) {
 	c.waits++
 	for _, g := range gates {
-		if len(c.Waiting) < MaxWaiting {
+		if len(c.result.Waiting) < MaxWaiting {
 			g.Commit = commit
-			c.Waiting = append(c.Waiting, g)
+			c.result.Waiting = append(c.result.Waiting, g)
 		}
 	}
 }
 
-func (c *choice) skip(commit, reason string) {
-	c.skips++
-	if len(c.Skipped) < MaxWaiting {
-		c.Skipped = append(c.Skipped, Skipped{commit, reason})
+// unproven returns the reason why the gates of the current commit are closed now, or "". It needs none if people pinned
+// or approved it, or if it is the target of a rollback.
+func (c *choice) unproven() string {
+	w, current := c.world, c.world.Current.Commit
+	rejection := w.rejection(current)
+	switch {
+	case current == "", current == w.Pinned, w.isRollbackTarget():
+		return ""
+	case !w.History.Has(current):
+		return fmt.Sprintf("it is not on the first-parent history of branch %q", w.History.Branch)
+	case rejection != "":
+		return "it is " + rejection
+	case w.approves(current):
+		return ""
 	}
-}
-
-// finish sets the fields that depend on the choice.
-func (c *choice) finish() {
-	c.RolledBack = c.rolledBack()
-	c.Reason = c.reason()
-	c.Summary = c.summary()
+	v := c.gates.judge(current)
+	c.result.Unread = append(c.result.Unread, v.unread...)
+	var lines []string
+	for _, w := range v.waiting[:min(len(v.waiting), shown)] {
+		lines = append(lines, fmt.Sprintf("%s: %s", printable.Line(w.Gate), printable.Line(w.Reason)))
+	}
+	return strings.Join(lines, "; ")
 }
 
 // reason returns the reason why the commit was chosen. The reason in the record or in the open pull request stays,
 // because statuses are renewed.
 func (c *choice) reason() string {
-	current, proposal := c.World.Current, c.World.Current.Proposal
+	current, proposal, commit := c.world.Current, c.world.Current.Proposal, c.result.Commit
 	switch {
-	case c.Commit == "":
+	case commit == "":
 		return ""
-	case c.Commit == current.Commit && (current.Reason != "" || c.Kind != Pinned):
+	case commit == current.Commit && (current.Reason != "" || c.result.Kind != Pinned):
 		return current.Reason
-	case proposal != nil && proposal.Commit == c.Commit && proposal.Reason != "":
+	case proposal != nil && proposal.Commit == commit && proposal.Reason != "":
 		return proposal.Reason
 	}
 	return strings.Join(c.taken.lines(), "\n")
@@ -296,21 +208,22 @@ func (c *choice) reason() string {
 // a pin replaces counts if the pinned commit is older, and so do rejected ones. A commit that the branch lost counts
 // while the branch may contain commits that were rolled back with it.
 func (c *choice) rolledBack() string {
-	back, current := c.World.Current.RolledBack, c.World.Current.Commit
+	w, commit := c.world, c.result.Commit
+	back, current := w.Current.RolledBack, w.Current.Commit
 	taken := []string{back}
 	switch {
-	case c.mayRollBack(back, c.Commit):
+	case w.mayRollBack(back, commit):
 		return back
-	case c.Kind == Pinned && c.mayRollBack(current, c.Commit):
+	case c.result.Kind == Pinned && w.mayRollBack(current, commit):
 		return current
-	case c.Kind == Pinned:
+	case c.result.Kind == Pinned:
 		taken = append(taken, current)
-	case c.Kind == Rollback:
-		taken = append(taken, c.rejected()...)
+	case c.result.Kind == Rollback:
+		taken = append(taken, w.rejected()...)
 	}
-	best, at := "", c.History.index(c.Commit)
+	best, at := "", w.History.index(commit)
 	for _, commit := range taken {
-		if i := c.History.index(commit); i >= 0 && i < at {
+		if i := w.History.index(commit); i >= 0 && i < at {
 			best, at = commit, i
 		}
 	}

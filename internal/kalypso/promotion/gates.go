@@ -2,10 +2,7 @@ package promotion
 
 import (
 	"fmt"
-	"maps"
 	"slices"
-	"strings"
-	"time"
 
 	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
@@ -17,108 +14,91 @@ type proof struct {
 	Override string   // set instead of gates
 }
 
+// verdict is the result of judging the gates of a commit.
+type verdict struct {
+	proof   proof
+	waiting []Waiting // the closed gates
+	// unread lists the commits whose status history the gates depend on. Unless it is empty, the rest is not valid yet.
+	unread []string
+}
+
+// add adds the result of a gate: why it is open, or why it waits.
+func (v *verdict) add(fact string, waiting *Waiting) {
+	if waiting != nil {
+		v.waiting = append(v.waiting, *waiting)
+	} else {
+		v.proof.Gates = append(v.proof.Gates, fact)
+	}
+}
+
+// The gates that are neither an environment nor a status.
 const (
-	pending = githost.Pending
-	// descriptionDeployed is the description that Kalypso's workflows give a pending status once an environment runs the
-	// commit and another environment follows.
-	descriptionDeployed = "Deployed"
+	gateHold    = "hold"
+	gateDwell   = "dwell"
+	gateRollout = "rollout"
+	// gateRollback waits for people: the branch lost the commit that was rolled back, and may still contain commits
+	// that came before it there.
+	gateRollback = "rollback"
 )
 
-// isGood reports whether a status proves that the environment runs the commit.
-func isGood(s githost.Status) bool {
-	return s.State == githost.Success || s.State == pending && s.Description == descriptionDeployed
+// gates judges whether the rules allow to promote a commit, by the statuses of commits.
+type gates struct {
+	world     *World
+	statuses  *statuses
+	timelines timelines
+}
+
+func newGates(w *World, found *statuses) *gates {
+	return &gates{world: w, statuses: found, timelines: timelines{found, map[string][]*event{}}}
 }
 
 // judge returns the proof that a commit may be chosen, or the closed gates.
-func (c *choice) judge(commit string) (proof, []Waiting) {
-	var p proof
-	var waiting []Waiting
-	for _, g := range c.Statuses {
-		line, w := c.judgeStatus(g, commit)
-		if w != nil {
-			waiting = append(waiting, *w)
-		} else {
-			p.Gates = append(p.Gates, line)
-		}
+func (g *gates) judge(commit string) (v verdict) {
+	for _, gate := range g.world.Statuses {
+		v.add(g.judgeStatus(gate, commit))
 	}
 	// Reading the time of a status takes a request, so gates with a soak are judged in full only if all others are open.
 	var soaks []Gate
-	for _, g := range c.After {
-		line, w := c.judgeGate(g, commit)
-		switch {
-		case w != nil:
-			waiting = append(waiting, *w)
-		case g.Soak > 0:
-			soaks = append(soaks, g)
-		default:
-			p.Gates = append(p.Gates, line)
-		}
-	}
-	if len(waiting) > 0 {
-		return p, waiting
-	}
-	for _, g := range soaks {
-		line, w := c.judgeSoak(g, commit)
-		if w != nil {
-			waiting = append(waiting, *w)
+	for _, gate := range g.world.After {
+		fact, waiting := g.judgeEnvironment(gate, commit)
+		if waiting == nil && gate.Soak > 0 {
+			soaks = append(soaks, gate)
 		} else {
-			p.Gates = append(p.Gates, line)
+			v.add(fact, waiting)
 		}
 	}
-	return p, waiting
-}
-
-// unproven returns the reason why the gates of the current commit are closed now, or "". It needs none if people pinned
-// or approved it, or if it is the target of a rollback.
-func (c *choice) unproven() string {
-	current := c.World.Current
-	rejection := c.rejection(current.Commit)
-	switch {
-	case current.Commit == "", current.Commit == c.Pinned, c.isRollbackTarget():
-		return ""
-	case !c.History.Has(current.Commit):
-		return fmt.Sprintf("it is not on the first-parent history of branch %q", c.History.Branch)
-	case rejection != "":
-		return "it is " + rejection
-	case slices.Contains(c.Approved, current.Commit):
-		return ""
+	if len(v.waiting) > 0 {
+		return v
 	}
-	_, waiting := c.judge(current.Commit)
-	var lines []string
-	for _, w := range waiting[:min(len(waiting), shown)] {
-		lines = append(lines, fmt.Sprintf("%s: %s", printable.Line(w.Gate), printable.Line(w.Reason)))
+	for _, gate := range soaks {
+		fact, waiting, unread := g.judgeSoak(gate, commit)
+		v.unread = append(v.unread, unread...)
+		v.add(fact, waiting)
 	}
-	return strings.Join(lines, "; ")
-}
-
-// isRollbackTarget reports whether the current commit replaced a newer one that is rejected.
-func (c *choice) isRollbackTarget() bool {
-	current := c.World.Current
-	return current.Decision == Rollback && c.rejection(current.RolledBack) != "" && c.rejection(current.Commit) == "" &&
-		c.History.index(current.RolledBack) < c.History.index(current.Commit)
+	return v
 }
 
 // judgeStatus judges a status or a check run of a commit.
-func (c *choice) judgeStatus(g StatusGate, commit string) (string, *Waiting) {
+func (g *gates) judgeStatus(gate StatusGate, commit string) (string, *Waiting) {
 	wait := func(by, format string, args ...any) (string, *Waiting) {
-		return "", &Waiting{Gate: g.Name, By: by, Reason: fmt.Sprintf(format, args...)}
+		return "", &Waiting{Gate: gate.Name, By: by, Reason: fmt.Sprintf(format, args...)}
 	}
-	if reason := c.unreadable(commit); reason != "" {
+	if reason := g.statuses.unreadable(commit); reason != "" {
 		return wait("", "%s", reason)
 	}
-	found := c.all(commit, g.Name) // a status and a check run, or several check runs, may share the name
+	found := g.statuses.of(commit, gate.Name) // a status and a check run, or several check runs, may share the name
 	if len(found) == 0 {
-		return wait("", "no status and no check run%s", c.noteUnknownName(g.Name))
+		return wait("", "no status and no check run%s", g.statuses.noteUnknownName(gate.Name))
 	}
 	others := found[0]
-	found = slices.DeleteFunc(slices.Clone(found), func(s githost.Status) bool { return !mayBeBy(s, g.By) })
+	found = slices.DeleteFunc(slices.Clone(found), func(s githost.Status) bool { return !mayBeBy(s, gate.By) })
 	if len(found) == 0 {
-		return wait(others.Creator, "%s, and only one by %q counts%s", describeStatus(others), g.By,
-			c.noteUnknownCreator(g.Name, g.By))
+		return wait(others.Creator, "%s, and only one by %q counts%s", describeStatus(others), gate.By,
+			g.statuses.noteUnknownCreator(gate.Name, gate.By))
 	}
 	for _, s := range found {
 		switch {
-		case c.isFuture(s):
+		case g.statuses.isFuture(s):
 			return wait(s.Creator, "%s, which is in the future", describeStatus(s))
 		case s.State != githost.Success:
 			return wait(s.Creator, "%s", describeStatus(s))
@@ -127,135 +107,36 @@ func (c *choice) judgeStatus(g StatusGate, commit string) (string, *Waiting) {
 	return factsOf(found[0]), nil
 }
 
-// judgeGate judges an environment that must run the commit first, without its soak.
-func (c *choice) judgeGate(g Gate, commit string) (string, *Waiting) {
+// judgeEnvironment judges an environment that must run the commit first, without its soak.
+func (g *gates) judgeEnvironment(gate Gate, commit string) (string, *Waiting) {
 	wait := func(by, format string, args ...any) (string, *Waiting) {
-		return "", &Waiting{Gate: g.Name, By: by, Reason: fmt.Sprintf(format, args...)}
+		return "", &Waiting{Gate: gate.Name, By: by, Reason: fmt.Sprintf(format, args...)}
 	}
-	if d := g.Deployed; d != nil {
+	if d := gate.Deployed; d != nil {
 		switch {
 		case d.Commit == "":
-			return wait("", "environment %q has no promoted commit", g.Name)
+			return wait("", "environment %q has no promoted commit", gate.Name)
 		case d.Commit != commit:
-			return wait("", "environment %q is at %s: %s", g.Name, short(d.Commit), printable.Line(d.Verdict))
+			return wait("", "environment %q is at %s: %s", gate.Name, short(d.Commit), printable.Line(d.Verdict))
 		case d.Verdict != string(githost.Success):
-			return wait("", "environment %q: %s", g.Name, printable.Line(d.Verdict))
+			return wait("", "environment %q: %s", gate.Name, printable.Line(d.Verdict))
 		}
-		return fmt.Sprintf("environment %q runs it: %s", g.Name, printable.Line(d.Verdict)), nil
+		return fmt.Sprintf("environment %q runs it: %s", gate.Name, printable.Line(d.Verdict)), nil
 	}
-	if reason := c.unreadable(commit); reason != "" {
+	if reason := g.statuses.unreadable(commit); reason != "" {
 		return wait("", "%s", reason)
 	}
-	s, ok := c.latest(commit, g.Context)
+	s, ok := g.statuses.latest(commit, gate.Context)
 	switch {
 	case !ok:
-		return wait("", "no status %q%s", g.Context, c.noteUnknownName(g.Context))
-	case c.isFuture(s):
+		return wait("", "no status %q%s", gate.Context, g.statuses.noteUnknownName(gate.Context))
+	case g.statuses.isFuture(s):
 		return wait(s.Creator, "%s, which is in the future", describeStatus(s))
 	case !isGood(s):
 		return wait(s.Creator, "%s", describeStatus(s))
-	case !mayBeBy(s, g.By):
-		return wait(s.Creator, "%s, and only one by %q counts%s", describeStatus(s), g.By,
-			c.noteUnknownCreator(g.Context, g.By))
+	case !mayBeBy(s, gate.By):
+		return wait(s.Creator, "%s, and only one by %q counts%s", describeStatus(s), gate.By,
+			g.statuses.noteUnknownCreator(gate.Context, gate.By))
 	}
 	return factsOf(s), nil
 }
-
-// unreadable returns the reason why the statuses of a commit cannot be read, or "".
-func (c *choice) unreadable(commit string) string {
-	if c.Ledger.Silence != "" {
-		return "the statuses can't be read"
-	}
-	return c.Ledger.Unread[commit]
-}
-
-// mayBeBy reports whether the creator of a status may open a gate that names who may.
-func mayBeBy(s githost.Status, by string) bool { return by == "" || sameLogin(s.Creator, by) }
-
-// sameLogin compares two logins. Logins are ASCII, and only ASCII letters have a case: strings.EqualFold takes the
-// Kelvin sign for a k.
-func sameLogin(a, b string) bool {
-	lower := func(c byte) byte {
-		if 'A' <= c && c <= 'Z' {
-			c += 'a' - 'A'
-		}
-		return c
-	}
-	return slices.EqualFunc([]byte(a), []byte(b), func(x, y byte) bool { return lower(x) == lower(y) })
-}
-
-// all returns the latest statuses and check runs with a name.
-func (c *choice) all(commit, name string) []githost.Status {
-	return c.found[strings.ToLower(name)][commit]
-}
-
-// latest returns the latest status of a commit in a context.
-func (c *choice) latest(commit, context string) (githost.Status, bool) {
-	for _, s := range c.all(commit, context) {
-		if !s.CheckRun {
-			return s, true
-		}
-	}
-	return githost.Status{}, false
-}
-
-// isFuture reports whether a status was set after the host's current time, which makes it unclear.
-func (w *World) isFuture(s githost.Status) bool {
-	return s.SetAt.After(w.Ledger.SeenAt.Add(MaxSkew))
-}
-
-// noteUnknownName notes, once, that no commit has a status of this name, and lists the existing names: the name may be
-// misspelled.
-func (c *choice) noteUnknownName(name string) string {
-	if name = strings.ToLower(name); c.found[name] != nil || c.hinted[name] {
-		return ""
-	}
-	c.hinted[name] = true
-	names := slices.Sorted(maps.Keys(c.found))
-	if len(names) == 0 {
-		return ", nor on any other commit"
-	}
-	const shown = 5
-	more := ""
-	if len(names) > shown {
-		names, more = names[:shown], fmt.Sprintf(" and %d more", len(names)-shown)
-	}
-	return fmt.Sprintf(", nor on any other commit; check the name: there are %q%s", names, more)
-}
-
-// noteUnknownCreator notes that an account set none of the latest statuses of a context: its name may be misspelled.
-func (c *choice) noteUnknownCreator(name, by string) string {
-	for _, statuses := range c.found[strings.ToLower(name)] {
-		if slices.ContainsFunc(statuses, func(s githost.Status) bool { return sameLogin(s.Creator, by) }) {
-			return ""
-		}
-	}
-	return fmt.Sprintf("; %q set none of the latest statuses, so check the login", by)
-}
-
-// describeStatus describes a status with its creator, time and description.
-func describeStatus(s githost.Status) string {
-	if s.Description == "" {
-		return factsOf(s)
-	}
-	return fmt.Sprintf("%s (%q)", factsOf(s), s.Description)
-}
-
-// factsOf describes a status with its creator and time, without the text that its creator chose: commit messages show
-// it.
-func factsOf(s githost.Status) string {
-	kind := "status"
-	if s.CheckRun {
-		kind = "check run"
-	}
-	text := fmt.Sprintf("%s %q is %s", kind, s.Context, s.State)
-	if s.Creator != "" {
-		text += " by " + printable.Line(s.Creator)
-	}
-	if !s.SetAt.IsZero() {
-		text += " at " + stamp(s.SetAt)
-	}
-	return text
-}
-
-func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }

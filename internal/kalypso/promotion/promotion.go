@@ -191,46 +191,11 @@ type Skipped struct{ Commit, Reason string }
 // Warning is a fact that people should check. It does not stop a promotion by itself.
 type Warning struct{ Summary, Detail string }
 
-// commits returns the commits whose statuses a decision needs.
-func (w *World) commits() []string {
-	all := slices.Clone(w.History.Commits[:min(len(w.History.Commits), w.candidates()+1+LookBehind)])
-	if current := w.Current.Commit; current != "" && !slices.Contains(all, current) {
-		all = append(all, current)
-	}
-	return all
-}
-
 // StatusesOf returns the commits whose latest statuses a decision depends on: the candidates, the current commit and
 // some before it.
 func StatusesOf(rules Rules, history History, current Current) []string {
 	w := World{Rules: rules, History: history, Current: current}
 	return w.commits()
-}
-
-// candidates returns the number of commits after the current one, at most [MaxCandidates].
-func (w *World) candidates() int {
-	n := len(w.History.Commits)
-	if at := w.History.index(w.Current.Commit); at >= 0 {
-		n = at
-	} else if at := w.History.index(w.rewritten()); at >= 0 {
-		n = at + 1
-	}
-	return min(n, MaxCandidates)
-}
-
-// rewritten returns the newest commit of the branch with the tree of the current commit, if the branch lost that one:
-// its history was rewritten. "": there is none. The tree is known good.
-func (w *World) rewritten() string {
-	tree := w.History.Trees[w.Current.Commit]
-	if tree == "" || w.History.Has(w.Current.Commit) {
-		return ""
-	}
-	for _, commit := range w.History.Commits {
-		if w.History.Trees[commit] == tree {
-			return commit
-		}
-	}
-	return ""
 }
 
 // UsesStatuses reports whether the rules need the statuses of a host.

@@ -12,20 +12,20 @@ import (
 // shown limits the lines of a kind in a summary.
 const shown = 5
 
-// summary describes the choice: the commit, the gates and who opened them, the overrides, and what waits.
-func (c *choice) summary() string {
+// summary describes the choice: the commit, the gates and who opened them, the overrides, what waits, and notes.
+func (c *choice) summary(notes []string) string {
 	lines := []string{c.headline()}
-	if c.Kind == Promote || c.Kind == Rollback {
+	if c.result.Kind == Promote || c.result.Kind == Rollback {
 		for _, line := range c.taken.lines() {
 			lines = append(lines, "- "+line)
 		}
 	}
-	if p := c.World.Current.Proposal; p != nil {
+	if p := c.world.Current.Proposal; p != nil {
 		lines = append(lines, fmt.Sprintf("Pull request %d, which is open, would promote %s.", p.Number, short(p.Commit)))
 	}
 	if c.waits > 0 {
 		lines = append(lines, fmt.Sprintf("%s wait%s:", problem.Count(c.waits, "newer commit"), singular(c.waits)))
-		for i, w := range c.Waiting {
+		for i, w := range c.result.Waiting {
 			if i == shown {
 				lines = append(lines, "- and more")
 				break
@@ -35,9 +35,9 @@ func (c *choice) summary() string {
 	}
 	if c.skips > 0 {
 		lines = append(lines, fmt.Sprintf("%s skipped, the newest %s: %s", problem.Count(c.skips, "commit"),
-			short(c.Skipped[0].Commit), c.Skipped[0].Reason))
+			short(c.result.Skipped[0].Commit), c.result.Skipped[0].Reason))
 	}
-	for _, note := range c.notes() {
+	for _, note := range notes {
 		lines = append(lines, "Note: "+note)
 	}
 	return strings.Join(lines, "\n")
@@ -67,38 +67,38 @@ func singular(n int) string {
 // headline describes the choice in one line.
 func (c *choice) headline() string {
 	from := "nothing"
-	if c.Choice.Current != "" {
-		from = short(c.Choice.Current)
+	if c.result.Current != "" {
+		from = short(c.result.Current)
 	}
-	at := fmt.Sprintf("Environment %q stays at %s", c.Environment, from)
-	if c.Choice.Current == "" {
-		at = fmt.Sprintf("Environment %q has no promoted commit", c.Environment)
+	at := fmt.Sprintf("Environment %q stays at %s", c.world.Environment, from)
+	if c.result.Current == "" {
+		at = fmt.Sprintf("Environment %q has no promoted commit", c.world.Environment)
 	}
 	switch {
-	case c.Kind == Pinned && c.Commit == c.Choice.Current:
+	case c.result.Kind == Pinned && c.result.Commit == c.result.Current:
 		return at + ": pinned_commit holds it there."
-	case c.Kind == Pinned:
-		return fmt.Sprintf("Pin environment %q to %s by pinned_commit, after %s.", c.Environment, short(c.Commit), from)
-	case c.Kind == Promote:
-		return fmt.Sprintf("Promote %s to environment %q, after %s.", short(c.Commit), c.Environment, from)
-	case c.Kind == Rollback:
-		return fmt.Sprintf("Roll back environment %q to %s, from %s.", c.Environment, short(c.Commit), from)
-	case c.Hold != "":
-		return fmt.Sprintf("%s, and nothing is written there. Hold: %s", at, problem.EndSentence(c.Hold))
-	case c.Kind == Frozen:
+	case c.result.Kind == Pinned:
+		return fmt.Sprintf("Pin environment %q to %s by pinned_commit, after %s.", c.world.Environment, short(c.result.Commit), from)
+	case c.result.Kind == Promote:
+		return fmt.Sprintf("Promote %s to environment %q, after %s.", short(c.result.Commit), c.world.Environment, from)
+	case c.result.Kind == Rollback:
+		return fmt.Sprintf("Roll back environment %q to %s, from %s.", c.world.Environment, short(c.result.Commit), from)
+	case c.world.Hold != "":
+		return fmt.Sprintf("%s, and nothing is written there. Hold: %s", at, problem.EndSentence(c.world.Hold))
+	case c.result.Kind == Frozen:
 		return fmt.Sprintf("%s, and nothing is written there: %s is rejected, and no earlier delivery on branch %q is good. "+
-			"Set pinned_commit to the commit to go to.", at, short(c.rejected()[0]), c.History.Branch)
-	case c.History.Gone:
-		return fmt.Sprintf("%s. The control plane has no branch %q, so nothing can be promoted.", at, c.History.Branch)
-	case c.lost():
+			"Set pinned_commit to the commit to go to.", at, short(c.world.rejected()[0]), c.world.History.Branch)
+	case c.world.History.Gone:
+		return fmt.Sprintf("%s. The control plane has no branch %q, so nothing can be promoted.", at, c.world.History.Branch)
+	case c.world.lost():
 		return fmt.Sprintf("%s, which is not on branch %q any more: its history was rewritten, or the commit came from "+
 			"elsewhere. It goes on with the first commit that approved or pinned_commit names, or once the branch holds a "+
-			"commit with the same tree.", at, c.History.Branch)
-	case c.Kind == Hold && c.World.Current.Rollout:
+			"commit with the same tree.", at, c.world.History.Branch)
+	case c.result.Kind == Hold && c.world.Current.Rollout:
 		return at + " while its rollout is under way."
-	case c.Kind == Hold:
+	case c.result.Kind == Hold:
 		return at + ": no newer commit may be promoted yet."
-	case c.Choice.Current == "":
+	case c.result.Current == "":
 		return at + ", and no commit can be promoted."
 	}
 	return at + ", and no newer commit waits."

@@ -1,0 +1,105 @@
+package promotion
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
+)
+
+// hints tell people which arguments or inputs to check.
+type hints struct {
+	world    *World
+	statuses *statuses
+}
+
+// warnings returns what people should check at once.
+func (h hints) warnings() (all []Warning) {
+	w, count := h.world, len(h.world.candidates())
+	add := func(summary, format string, args ...any) {
+		all = append(all, Warning{summary, fmt.Sprintf(format, args...)})
+	}
+	for _, bad := range slices.Sorted(maps.Keys(w.Rejected)) {
+		if good := w.Rejected[bad]; good != "" && w.firstGood(bad) < 0 && w.History.Has(bad) {
+			add("First good commit does not follow the rejected one",
+				"rejected says that %s is the first good commit after %s, but it does not come after it on branch %q. So all "+
+					"commits from %s on are rejected.", printable.Line(good), printable.Line(bad), w.History.Branch, short(bad))
+		}
+	}
+	if count == MaxCandidates && w.History.index(w.Current.Commit) != count {
+		add("More commits than candidates",
+			"Only the newest %d commits of branch %q are candidates. Older ones are not considered.",
+			MaxCandidates, w.History.Branch)
+	}
+	if w.History.Gone {
+		add("The branch of the control plane no longer exists",
+			"The control plane's repo has no branch %q, so nothing is promoted. The environment keeps its "+
+				"commit. Check control_plane.branch.", w.History.Branch)
+	}
+	if w.Ledger.Silence != "" {
+		add("The statuses can't be read",
+			"%s No gate of a status holds without them, so nothing is promoted. The environment keeps its commit, "+
+				"and its own changes go out.", w.Ledger.Silence)
+	}
+	if other := h.otherReporter(); other != nil {
+		all = append(all, *other)
+	}
+	return all
+}
+
+// kalypsoDescriptions lists the descriptions that Kalypso's workflows give a pending status.
+var kalypsoDescriptions = []string{"Promoted", "Deploying", descriptionDeployed}
+
+// otherReporter warns of a status that another writer set in the environment's own context: Kalypso's workflows may
+// still run.
+func (h hints) otherReporter() *Warning {
+	own := ContextOf(h.world.Environment)
+	viewer := h.statuses.ledger.Viewer
+	for _, commit := range h.world.commits() {
+		s, ok := h.statuses.latest(commit, own)
+		if !ok || viewer == "" && s.Creator == "" {
+			continue
+		}
+		other := viewer != "" && s.Creator != "" && !sameLogin(s.Creator, viewer)
+		if !other && (s.State != pending || !slices.Contains(kalypsoDescriptions, s.Description)) {
+			continue
+		}
+		return &Warning{"Unexpected reporter of the environment's status", fmt.Sprintf(
+			"On commit %s, %s. That is the context of environment %q itself. Kalypso's own workflows may still run: stop them "+
+				"for this environment, or two writers promote it.", short(commit), describeStatus(s), h.world.Environment)}
+	}
+	return nil
+}
+
+// notes lists the overrides that no longer have an effect, or not the expected one.
+func (h hints) notes() (all []string) {
+	w, count := h.world, len(h.world.candidates())
+	if w.lost() {
+		return nil
+	}
+	for _, commit := range slices.Sorted(slices.Values(w.Approved)) {
+		if at := w.History.index(commit); at < 0 || at >= count {
+			all = append(all,
+				fmt.Sprintf("approved names %s, which is not one of the commits after the current one. Remove the entry.",
+					printable.Line(commit)))
+		}
+	}
+	if reason := w.rejection(w.Pinned); w.Pinned != "" && reason != "" {
+		all = append(all, fmt.Sprintf("pinned_commit names %s, which is %s. The pin has precedence.",
+			short(w.Pinned), reason))
+	}
+	for _, bad := range slices.Sorted(maps.Keys(w.Rejected)) {
+		good, from := w.firstGood(bad), w.History.index(bad)
+		switch named := w.Rejected[bad]; {
+		case from < 0 && good < 0:
+			all = append(all, fmt.Sprintf("rejected names %s, which is not on branch %q. Remove the entry.",
+				printable.Line(bad), w.History.Branch))
+		case good >= count && len(w.rejected()) == 0:
+			all = append(all, fmt.Sprintf("rejected names %s and its first good commit %s, and neither comes after the "+
+				"current commit. Remove the entry.",
+				short(bad), short(named)))
+		}
+	}
+	return all
+}

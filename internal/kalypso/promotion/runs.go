@@ -1,0 +1,153 @@
+package promotion
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/system/clock"
+)
+
+// run is a period in which an environment ran a commit.
+type run struct {
+	start time.Time // first good status
+	last  time.Time // last good status
+	end   time.Time // first status that ends it; zero: none
+	other string    // the other commit that this status is on; "": it is on the same commit
+	why   string    // what ended it, unless another commit did
+}
+
+// covers reports whether a good status proves that the environment ran the commit for this long.
+func (r run) covers(soak time.Duration) bool { return !r.last.Before(r.start.Add(soak)) }
+
+// event is a status in the context of an environment.
+type event struct {
+	githost.Status
+	commit string
+}
+
+// timelines finds out when environments ran commits, as far as the read statuses show.
+type timelines struct {
+	statuses *statuses
+	events   map[string][]*event // caches [timelines.eventsOf] by context
+}
+
+// runs returns the periods in which an environment ran a commit, oldest first, as far as the read statuses show. Hosts
+// remove old statuses: then a run begins with the first one that is left, and is shorter, never longer. A failure of
+// the commit discards all earlier runs: only later ones are proof. A run ends with a status on another commit, with a
+// status that is not good, or with a good one that comes later than the gate allows; the latter begins the next run.
+// Hosts report whole seconds: a status on another commit in the same second counts as after a continuing run, and as
+// before a new one.
+func (t timelines) runs(g Gate, commit string) []run {
+	events := t.eventsOf(g.Context)
+	r := runner{within: g.RenewedWithin}
+	for len(events) > 0 {
+		n := 1
+		for n < len(events) && events[n].SetAt.Equal(events[0].SetAt) {
+			n++
+		}
+		ownFirst := r.running
+		for _, first := range []bool{true, false} {
+			for _, e := range events[:n] {
+				if own := e.commit == commit; (own == ownFirst) == first {
+					r.take(e, own, own && mayBeBy(e.Status, g.By) && !t.statuses.isFuture(e.Status))
+				}
+			}
+		}
+		events = events[n:]
+	}
+	return r.all
+}
+
+// eventsOf returns the read statuses of all commits in a context, oldest first.
+func (t timelines) eventsOf(context string) []*event {
+	context = strings.ToLower(context)
+	if events, known := t.events[context]; known {
+		return events
+	}
+	var events []*event
+	for _, commit := range t.statuses.commitsWith(context) {
+		statuses := t.statuses.of(commit, context)
+		if h, read := t.statuses.ledger.Histories[commit]; read {
+			// A host that removes old statuses may still show the latest one, and no longer list it.
+			removed := slices.DeleteFunc(slices.Clone(statuses), func(s githost.Status) bool {
+				return s.CheckRun || len(h.Statuses) > 0 && !s.SetAt.Before(h.Statuses[len(h.Statuses)-1].SetAt)
+			})
+			statuses = slices.Concat(h.Statuses, removed)
+		}
+		for _, s := range slices.Backward(statuses) { // newest first
+			if strings.EqualFold(s.Context, context) && !s.CheckRun {
+				events = append(events, &event{s, commit})
+			}
+		}
+	}
+	slices.SortStableFunc(events, func(a, b *event) int { return a.SetAt.Compare(b.SetAt) })
+	t.events[context] = events
+	return events
+}
+
+// runner finds the runs of a commit, status by status.
+type runner struct {
+	within  time.Duration // the longest time between two good statuses of a run; 0: any
+	all     []run
+	running bool
+}
+
+// take adds the next status. counts says that a good one is a proof.
+func (r *runner) take(e *event, own, counts bool) {
+	switch {
+	case !own:
+		r.end(e, e.commit, "")
+	case e.State == githost.Failure:
+		r.all, r.running = nil, false
+	case !isGood(e.Status):
+		r.end(e, "", fmt.Sprintf("it was %s at %s", e.State, stamp(e.SetAt)))
+	case !counts:
+	default:
+		if r.running && r.within > 0 {
+			if last := r.all[len(r.all)-1].last; e.SetAt.Sub(last) > r.within {
+				r.end(e, "", fmt.Sprintf("no good status came from %s to %s, and one proves it for %s", stamp(last),
+					stamp(e.SetAt), clock.Format(r.within)))
+			}
+		}
+		if !r.running {
+			r.all, r.running = append(r.all, run{start: e.SetAt}), true
+		}
+		r.all[len(r.all)-1].last = e.SetAt
+	}
+}
+
+func (r *runner) end(e *event, other, why string) {
+	if r.running {
+		last := &r.all[len(r.all)-1]
+		last.end, last.other, last.why, r.running = e.SetAt, other, why, false
+	}
+}
+
+// others returns the other commits that have, or may have, statuses in the context, sorted.
+func (t timelines) others(g Gate, commit string) []string {
+	return slices.DeleteFunc(t.statuses.commitsWith(g.Context), func(other string) bool { return other == commit })
+}
+
+// hidden returns the commits that may have an unread status within the soak of a run, sorted by their latest status:
+// the first of them ends the run.
+func (t timelines) hidden(g Gate, commit string, r run) []string {
+	var all []string
+	at := map[string]time.Time{}
+	for _, other := range t.others(g, commit) {
+		s, ok := t.statuses.latest(other, g.Context)
+		if t.statuses.ledger.Unread[other] == "" && (!ok || s.SetAt.Before(r.start)) {
+			continue
+		}
+		h, read := t.statuses.ledger.Histories[other]
+		if !read || h.Partial && (len(h.Statuses) == 0 || h.Statuses[len(h.Statuses)-1].SetAt.After(r.start)) {
+			at[other] = s.SetAt
+			all = append(all, other)
+		}
+	}
+	slices.SortFunc(all, func(a, b string) int { return cmp.Or(at[a].Compare(at[b]), cmp.Compare(a, b)) })
+	return all
+}
