@@ -58,11 +58,11 @@ func (r *modelResource) ImportState(
 }
 
 // state returns the state of a resource with an object: its arguments.
-func (r *modelResource) state(found fleet.Object, diags *diag.Diagnostics) types.Object {
-	state := types.ObjectValueMust(r.argumentTypes(), r.values(found))
-	_, ps := r.Object(problem.Origin{}, state)
+func (m *model) state(found fleet.Object, diags *diag.Diagnostics) types.Object {
+	state := types.ObjectValueMust(m.argumentTypes(), m.values(found))
+	_, ps := m.Object(problem.Origin{}, state)
 	if err := ps.Err(); err != nil {
-		diags.AddError(fmt.Sprintf("Cannot import %s %q", r.Kind, found.Metadata().Name), printable.Text(err.Error()))
+		diags.AddError(fmt.Sprintf("Cannot import %s %q", m.Kind, found.Metadata().Name), printable.Text(err.Error()))
 		return types.ObjectNull(nil)
 	}
 	return state

@@ -19,6 +19,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/configuration"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
@@ -104,18 +105,21 @@ func (l *modelList) List(ctx context.Context, req list.ListRequest, stream *list
 			results.Fail(diags)
 			return
 		}
-		found := &foundObjects{modelList: l, results: results, addresses: addresses{}, listed: map[origin.Origin]bool{}}
+		found := &foundObjects{
+			model: l.model, results: results, addresses: addresses{}, listed: map[origin.Origin]bool{},
+		}
 		if repo == "" {
 			found.addManifests(ctx, texts)
 			return
 		}
-		found.addControlPlane(ctx, source.Location{Repo: repo, Branch: d.String("branch"), Path: d.String("path")})
+		at := source.Location{Repo: repo, Branch: d.String("branch"), Path: d.String("path")}
+		found.addControlPlane(ctx, l.data, at)
 	})
 }
 
-// foundObjects adds the objects of the kind to the results, as they are found.
+// foundObjects adds the objects of a kind to the results, as they are found.
 type foundObjects struct {
-	*modelList
+	model     *model
 	results   *schemas.ListResults
 	addresses addresses
 	listed    map[origin.Origin]bool
@@ -152,11 +156,11 @@ func manifestOrigin(key string, o fleet.Object) origin.Origin {
 }
 
 // addControlPlane adds the objects of a control plane and of its bases.
-func (f *foundObjects) addControlPlane(ctx context.Context, at source.Location) {
+func (f *foundObjects) addControlPlane(ctx context.Context, data *configuration.Data, at source.Location) {
 	ctx, cancel := context.WithTimeout(ctx, schemas.SourceTimeout)
 	defer cancel()
-	found := f.data.Sources.ControlPlane(ctx, source.ControlPlaneRequest{
-		Location: at, FollowBase: true, AllowLocal: f.data.AllowLocal,
+	found := data.Sources.ControlPlane(ctx, source.ControlPlaneRequest{
+		Location: at, FollowBase: true, AllowLocal: data.AllowLocal,
 	})
 	var diags diag.Diagnostics
 	schemas.AppendSourceProblems(&diags, found.Problems)
@@ -178,7 +182,7 @@ func (f *foundObjects) addControlPlane(ctx context.Context, at source.Location) 
 
 // add adds an object if it is of the kind.
 func (f *foundObjects) add(ctx context.Context, o source.FoundObject, at origin.Origin) bool {
-	if o.Kind() != f.Kind {
+	if o.Kind() != f.model.Kind {
 		return true
 	}
 	var diags diag.Diagnostics
@@ -186,7 +190,7 @@ func (f *foundObjects) add(ctx context.Context, o source.FoundObject, at origin.
 	at.Name = name // distinguishes the objects of a file
 	if f.listed[at] {
 		diags.AddWarning("Duplicate object", printable.Text(fmt.Sprintf(
-			"%s contains several objects of kind %s named %q. One is listed. Rename or remove the others.", at.Path, f.Kind,
+			"%s contains several objects of kind %s named %q. One is listed. Rename or remove the others.", at.Path, f.model.Kind,
 			name)))
 		return f.results.Warn(diags)
 	}
@@ -195,7 +199,7 @@ func (f *foundObjects) add(ctx context.Context, o source.FoundObject, at origin.
 	if err != nil {
 		diags.AddWarning(
 			"The object can only be written in YAML",
-			printable.Text(fmt.Sprintf("%s %q of %s: %s", f.Kind, name, at.Path,
+			printable.Text(fmt.Sprintf("%s %q of %s: %s", f.model.Kind, name, at.Path,
 				problem.Sentence(err))),
 		)
 		return f.results.Warn(diags)
@@ -205,7 +209,7 @@ func (f *foundObjects) add(ctx context.Context, o source.FoundObject, at origin.
 		"name": name, "file": at.Path, "repo": at.Repo, "branch": at.Branch, "commit": at.Commit,
 	}
 	return f.results.Add(ctx, label, identity, func(resource *tfsdk.Resource, diags *diag.Diagnostics) {
-		if state := f.state(found.Object, diags); !diags.HasError() {
+		if state := f.model.state(found.Object, diags); !diags.HasError() {
 			diags.Append(resource.Set(ctx, state)...)
 		}
 	})
