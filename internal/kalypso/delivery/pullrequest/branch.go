@@ -61,9 +61,39 @@ type OwnBranch struct {
 // OnTopOf reports whether the branch is one commit ahead of a commit.
 func (b OwnBranch) OnTopOf(commit string) bool { return slices.Equal(b.Parents, []string{commit}) }
 
-// ReadBranch reads the head of our branch. contents is the part of the change on the branch. Foreign commits may be
-// below the head.
-func (t *Topic) ReadBranch(ours *gitbranch.Snapshot, contents string) (OwnBranch, error) {
+// Branch is our branch of a topic.
+type Branch struct {
+	// Contents returns the part of the change on our branch, for the [Trailer].
+	Contents func(ours *gitbranch.Snapshot) (string, error)
+
+	marker         string
+	branch, target *gitbranch.Branch
+}
+
+// Read opens our branch and reads its head. Foreign commits may be below the head.
+func (b *Branch) Read(ctx context.Context) (OwnBranch, error) {
+	snapshot, err := b.branch.Snapshot(ctx)
+	if err != nil {
+		return OwnBranch{}, err
+	}
+	defer snapshot.Close()
+	return b.ReadSnapshot(snapshot)
+}
+
+// ReadSnapshot is [Branch.Read] of an open branch.
+func (b *Branch) ReadSnapshot(ours *gitbranch.Snapshot) (OwnBranch, error) {
+	if ours.Commit.IsZero() {
+		return OwnBranch{}, nil
+	}
+	contents, err := b.Contents(ours)
+	if err != nil {
+		return OwnBranch{}, err
+	}
+	return b.read(ours, contents)
+}
+
+// read reads the head of our branch, which has this part of the change.
+func (b *Branch) read(ours *gitbranch.Snapshot, contents string) (OwnBranch, error) {
 	if ours.Commit.IsZero() {
 		return OwnBranch{}, nil
 	}
@@ -71,61 +101,40 @@ func (t *Topic) ReadBranch(ours *gitbranch.Snapshot, contents string) (OwnBranch
 	if err != nil {
 		return OwnBranch{}, err
 	}
-	b := OwnBranch{Head: ours.Commit.String(), Contents: contents}
-	b.Ours = strings.HasSuffix(strings.TrimRight(message, "\n"), "\n"+Trailer(t.Marker, contents))
+	found := OwnBranch{Head: ours.Commit.String(), Contents: contents}
+	found.Ours = strings.HasSuffix(strings.TrimRight(message, "\n"), "\n"+Trailer(b.marker, contents))
 	for _, parent := range parents {
-		b.Parents = append(b.Parents, parent.String())
+		found.Parents = append(found.Parents, parent.String())
 	}
-	return b, nil
+	return found, nil
 }
 
-// ReadOwnBranch is [Topic.ReadBranch] for a branch on which foreign commits must not be below ours either. pushed is
-// our last commit from the state, and target the head of the target branch; either may be empty.
-func (t *Topic) ReadOwnBranch(
+// ReadAlone is [Branch.ReadSnapshot] for a branch on which foreign commits must not be below ours either. contents is
+// the part of the change on the branch, pushed our last commit from the state, and target the head of the target branch;
+// the last two may be empty.
+func (b *Branch) ReadAlone(
 	ctx context.Context, ours *gitbranch.Snapshot, contents, pushed, target string,
 ) (OwnBranch, error) {
-	b, err := t.ReadBranch(ours, contents)
-	if err != nil || !b.Ours || b.Head == pushed || b.OnTopOf(target) {
-		return b, err
+	found, err := b.read(ours, contents)
+	if err != nil || !found.Ours || found.Head == pushed || found.OnTopOf(target) {
+		return found, err
 	}
-	b.Ours, err = t.onTopOfAny(ctx, b)
-	return b, err
-}
-
-// onTopOfAny reports whether the branch is one commit ahead of some commit of the target.
-func (t *Topic) onTopOfAny(ctx context.Context, b OwnBranch) (bool, error) {
-	if len(b.Parents) != 1 {
-		return false, nil
-	}
-	_, found, err := t.target.ChangesSince(ctx, plumbing.NewHash(b.Parents[0]), nil)
+	found.Ours, err = b.onTopOfAny(ctx, found)
 	return found, err
 }
 
-// ReadHead opens our branch and reads its head, as [Topic.ReadBranch] does.
-func (t *Topic) ReadHead(ctx context.Context) (OwnBranch, error) {
-	snapshot, err := t.ours.Snapshot(ctx)
-	if err != nil {
-		return OwnBranch{}, err
+// onTopOfAny reports whether the branch is one commit ahead of some commit of the target.
+func (b *Branch) onTopOfAny(ctx context.Context, found OwnBranch) (bool, error) {
+	if len(found.Parents) != 1 {
+		return false, nil
 	}
-	defer snapshot.Close()
-	return t.ReadSnapshot(snapshot)
-}
-
-// ReadSnapshot is [Topic.ReadBranch] with the [Topic.Contents] of the branch.
-func (t *Topic) ReadSnapshot(ours *gitbranch.Snapshot) (OwnBranch, error) {
-	if ours.Commit.IsZero() {
-		return OwnBranch{}, nil
-	}
-	contents, err := t.Contents(ours)
-	if err != nil {
-		return OwnBranch{}, err
-	}
-	return t.ReadBranch(ours, contents)
+	_, contained, err := b.target.ChangesSince(ctx, plumbing.NewHash(found.Parents[0]), nil)
+	return contained, err
 }
 
 // Head looks up the head of our branch; empty: there is none.
-func (t *Topic) Head(ctx context.Context) (string, error) {
-	head, err := t.ours.Head(ctx)
+func (b *Branch) Head(ctx context.Context) (string, error) {
+	head, err := b.branch.Head(ctx)
 	if err != nil || head.IsZero() {
 		return "", err
 	}
@@ -134,45 +143,45 @@ func (t *Topic) Head(ctx context.Context) (string, error) {
 
 // OtherCommits returns the commits on top of ours, except merge commits. If the branch does not contain our commit,
 // people rebased it. Then rebased names the foreign commits; empty: there are none.
-func (t *Topic) OtherCommits(
+func (b *Branch) OtherCommits(
 	ctx context.Context, pushed string,
 ) (others []gitbranch.ChangingCommit, rebased string, err error) {
-	commits, found, err := t.ours.ChangesSince(ctx, plumbing.NewHash(pushed), []string{"."})
+	commits, found, err := b.branch.ChangesSince(ctx, plumbing.NewHash(pushed), []string{"."})
 	switch {
 	case err != nil:
 		return nil, "", err
 	case found:
 		return slices.DeleteFunc(commits, func(c gitbranch.ChangingCommit) bool { return c.Merge }), "", nil
 	}
-	b, err := t.ReadHead(ctx)
+	read, err := b.Read(ctx)
 	switch {
 	case err != nil:
 		return nil, "", err
-	case !b.Ours:
+	case !read.Ours:
 		return nil, "the branch was rebased, and contains commits of others on top of ours", nil
 	}
-	if alone, err := t.onTopOfAny(ctx, b); err != nil || alone {
+	if alone, err := b.onTopOfAny(ctx, read); err != nil || alone {
 		return nil, "", err
 	}
 	return nil, "the branch was rebased, and contains commits of others below ours", nil
 }
 
 // delete deletes our branch if its head is a commit; empty: any commit of ours. It keeps a branch with foreign commits.
-func (t *Topic) delete(ctx context.Context, commit string) error {
+func (b *Branch) delete(ctx context.Context, commit string) error {
 	var head string
 	var err error
 	if commit != "" {
-		head, err = t.Head(ctx)
+		head, err = b.Head(ctx)
 	} else {
-		var b OwnBranch
-		if b, err = t.ReadHead(ctx); b.Ours {
-			head, commit = b.Head, b.Head
+		var read OwnBranch
+		if read, err = b.Read(ctx); read.Ours {
+			head, commit = read.Head, read.Head
 		}
 	}
 	if err != nil || head == "" || head != commit {
 		return err
 	}
-	if err := t.ours.Delete(ctx, plumbing.NewHash(head)); err != nil && !errors.Is(err, gitremote.ErrBranchMoved) {
+	if err := b.branch.Delete(ctx, plumbing.NewHash(head)); err != nil && !errors.Is(err, gitremote.ErrBranchMoved) {
 		return err
 	}
 	return nil

@@ -34,14 +34,12 @@ func (s Settings) Equal(other Settings) bool {
 type Topic struct {
 	TopicLocation
 	Settings
-	// Contents returns the part of the change on our branch, for the [Trailer].
-	Contents func(ours *gitbranch.Snapshot) (string, error)
+	Ours *Branch
 	// Sleep waits before the pull request is read again. try starts at 1. If it is nil, the wait doubles from one
 	// second to half a minute.
 	Sleep func(ctx context.Context, try int) error
 
-	ours, target *gitbranch.Branch
-	repo         githost.Repo
+	repo githost.Repo
 }
 
 // TopicLocation locates a topic.
@@ -60,16 +58,21 @@ func (l TopicLocation) String() string {
 
 // Open returns a topic. It contacts no server. The error is [githost.ErrOtherHost], or concerns the URL or a name.
 func Open(client *gitremote.Client, host githost.Host, at TopicLocation, s Settings) (*Topic, error) {
-	t := &Topic{TopicLocation: at, Settings: s}
-	var err error
-	if t.repo, err = host.Repo(at.Repo); err != nil {
+	repo, err := host.Repo(at.Repo)
+	if err != nil {
 		return nil, err
 	}
-	if t.ours, err = gitbranch.Open(client, at.Repo, at.Branch); err != nil {
+	ours, err := gitbranch.Open(client, at.Repo, at.Branch)
+	if err != nil {
 		return nil, err
 	}
-	t.target, err = gitbranch.Open(client, at.Repo, at.Target)
-	return t, err
+	target, err := gitbranch.Open(client, at.Repo, at.Target)
+	if err != nil {
+		return nil, err
+	}
+	return &Topic{
+		TopicLocation: at, Settings: s, repo: repo, Ours: &Branch{marker: at.Marker, branch: ours, target: target},
+	}, nil
 }
 
 // Host returns the repo of the topic on its host.

@@ -11,7 +11,6 @@ import (
 	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
 	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/system/clock"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/sets"
 )
 
@@ -106,7 +105,7 @@ func (t *Topic) attempt(
 	}
 	s := Situation{TopicLocation: t.TopicLocation, Settings: t.Settings, Known: known, PullRequest: found}
 	var steps []Step
-	pushed, err := t.ours.ForceWithLease(ctx, t.target, c.Options,
+	pushed, err := t.Ours.branch.ForceWithLease(ctx, t.Ours.target, c.Options,
 		func(ctx context.Context, target, ours *gitbranch.Snapshot) (*gitbranch.Edit, error) {
 			var err error
 			if s.Edit, err = c.Edit(ctx, target, ours); err != nil {
@@ -169,7 +168,7 @@ func (t *Topic) take(ctx context.Context, steps []Step, s *Situation, c Proposed
 		case Close:
 			err = t.close(ctx, step.Number)
 		case Delete:
-			err = t.delete(ctx, step.Commit)
+			err = t.Ours.delete(ctx, step.Commit)
 		}
 		if result.PullRequest = pr; err != nil {
 			return err
@@ -194,16 +193,16 @@ func (t *Topic) open(ctx context.Context, p githost.PullRequestContent) (*githos
 // it: the new pull request is empty, and the next attempt closes it. No host refuses one whose branch has a commit that
 // the target lacks. If the target did not move, one look-up of its head says so.
 func (t *Topic) checkNotEmpty(ctx context.Context, pushedOn string, c ProposedChange) error {
-	head, err := t.target.Head(ctx)
+	head, err := t.Ours.target.Head(ctx)
 	if err != nil || head.String() == pushedOn {
 		return err
 	}
-	target, err := t.target.Snapshot(ctx)
+	target, err := t.Ours.target.Snapshot(ctx)
 	if err != nil {
 		return err
 	}
 	defer target.Close()
-	ours, err := t.ours.Snapshot(ctx)
+	ours, err := t.Ours.branch.Snapshot(ctx)
 	if err != nil {
 		return err
 	}
@@ -240,60 +239,6 @@ func (t *Topic) edit(
 		err = ErrChanged
 	}
 	return edited, err
-}
-
-// Withheld is a pull request that must not be merged now, or that people merged or closed.
-type Withheld struct {
-	PullRequest *githost.PullRequest
-	// NoDraft is why the host does not make it a draft; nil: it is one. GitHub has no drafts in private repos of some
-	// plans, and a token may lack the permission.
-	NoDraft error
-}
-
-// Warning returns a warning for people if the host does not make the pull request a draft, or "" if it is one.
-func (w Withheld) Warning() string {
-	if w.NoDraft == nil {
-		return ""
-	}
-	return fmt.Sprintf("Pull request %d must not be merged now. Its text begins with the reason, and our auto-merge is "+
-		"off, but the host does not make it a draft, so people can still merge it. The host's answer:\n%s",
-		w.PullRequest.Number, printable.Text(w.NoDraft.Error()))
-}
-
-// Withhold makes the open pull request that the state knows a draft, disables the auto-merge that we enabled, and adds
-// the reason why it must not be merged at the beginning of its text. If the host refuses the draft, the other changes
-// are made. [Topic.Run] undoes it. Withhold does nothing if people merged or closed the pull request.
-func (t *Topic) Withhold(ctx context.Context, known *Known, reason string) (Withheld, error) {
-	pr, err := t.Read(ctx, known.Number)
-	if err != nil || pr.State != githost.Open {
-		return Withheld{PullRequest: pr}, err
-	}
-	if known.AutoMerge != "" {
-		if pr, err = t.mergeWhenReady(ctx, pr, Step{Was: known.AutoMerge}, known); err != nil || pr.State != githost.Open {
-			return Withheld{PullRequest: pr}, err
-		}
-	}
-	edited, err := t.repo.Edit(ctx, *pr, githost.PullRequestContent{
-		Branch: t.Branch, Target: t.Target, Title: pr.Title, Draft: true,
-		Body: t.body(withheld(pr.Body, reason)),
-	})
-	var noDraft error
-	if refusesDraft(err) {
-		err, noDraft = nil, err
-	}
-	if err == nil && edited.State == githost.Open { // some hosts show a push late
-		var head string
-		head, err = t.Head(ctx)
-		edited.HeadCommit = cmp.Or(head, edited.HeadCommit)
-	}
-	return Withheld{edited, noDraft}, err
-}
-
-// refusesDraft reports whether the host made all changes of an edit except the draft, and would refuse that again.
-func refusesDraft(err error) bool {
-	var host *githost.Error
-	return errors.As(err, &host) && host.Field == githost.FieldDraft &&
-		(errors.Is(err, githost.ErrRejected) || errors.Is(err, githost.ErrForbidden))
 }
 
 // mergeWhenReady enables or disables auto-merge. It keeps an auto-merge that people enabled. If the host does not show
@@ -364,7 +309,7 @@ func FinishContext(ctx context.Context) (context.Context, context.CancelFunc) {
 func (t *Topic) Check(
 	ctx context.Context, pr *githost.PullRequest, read func(context.Context, *gitbranch.Snapshot) (Edit, error),
 ) error {
-	snapshot, err := t.ours.Snapshot(ctx)
+	snapshot, err := t.Ours.branch.Snapshot(ctx)
 	if err != nil {
 		return err
 	}

@@ -147,7 +147,7 @@ func (w *world) topic() *pullrequest.Topic {
 	if err != nil {
 		w.Fatal(err)
 	}
-	t.Contents = content
+	t.Ours.Contents = content
 	t.Sleep = func(ctx context.Context, try int) error {
 		if w.sleep != nil {
 			if err := w.sleep(try); err != nil {
@@ -181,7 +181,7 @@ func (w *world) edit(ctx context.Context, t *pullrequest.Topic, ours *gitbranch.
 	var e pullrequest.Edit
 	existing, err := content(ours)
 	if err == nil {
-		e.Ours, err = t.ReadOwnBranch(ctx, ours, existing, w.pushed, head)
+		e.Ours, err = t.Ours.ReadAlone(ctx, ours, existing, w.pushed, head)
 	}
 	e.Existing = e.Ours.Head != "" && existing == w.value && (w.value != "" || e.Ours.Ours)
 	e.Contents = w.value

@@ -205,7 +205,7 @@ func adoptOwnCommit(ctx context.Context, s *delivery.State, t *pullrequest.Topic
 	if !s.Drifted() {
 		return s, nil
 	}
-	b, err := t.ReadHead(ctx)
+	b, err := t.Ours.Read(ctx)
 	if err != nil || !b.Ours || b.Head != s.Seen.Head {
 		return s, err
 	}
@@ -220,7 +220,7 @@ func adoptOwnCommit(ctx context.Context, s *delivery.State, t *pullrequest.Topic
 
 // otherCommits returns the foreign commits on our branch. Merge commits do not count.
 func otherCommits(ctx context.Context, p *delivery.Proposal, t *pullrequest.Topic) ([]drift.Commit, error) {
-	others, rebased, err := t.OtherCommits(ctx, p.Pushed)
+	others, rebased, err := t.Ours.OtherCommits(ctx, p.Pushed)
 	if err == nil && rebased != "" {
 		return []drift.Commit{{Subject: rebased}}, nil
 	}

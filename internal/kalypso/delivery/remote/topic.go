@@ -79,7 +79,7 @@ func (r *PullRequests) topic(k key, marker, repo, name string) (*pullrequest.Top
 	if err != nil {
 		return nil, err
 	}
-	t.Contents = func(ours *gitbranch.Snapshot) (string, error) {
+	t.Ours.Contents = func(ours *gitbranch.Snapshot) (string, error) {
 		b, err := readBranch(ours, delivery.DestinationOf(t), nil, nil)
 		if err != nil {
 			return "", err
@@ -127,7 +127,7 @@ func readTopic(
 	if err != nil {
 		return nil, edit, err
 	}
-	if edit.Ours, err = topic.ReadOwnBranch(ctx, now, contentsOf(ours), pushed(s), target); err != nil {
+	if edit.Ours, err = topic.Ours.ReadAlone(ctx, now, contentsOf(ours), pushed(s), target); err != nil {
 		return nil, edit, err
 	}
 	edit.Existing = t.IsContainedBy(ours)

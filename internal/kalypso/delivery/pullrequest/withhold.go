@@ -1,0 +1,65 @@
+package pullrequest
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+
+	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
+)
+
+// Withheld is a pull request that must not be merged now, or that people merged or closed.
+type Withheld struct {
+	PullRequest *githost.PullRequest
+	// NoDraft is why the host does not make it a draft; nil: it is one. GitHub has no drafts in private repos of some
+	// plans, and a token may lack the permission.
+	NoDraft error
+}
+
+// Warning returns a warning for people if the host does not make the pull request a draft, or "" if it is one.
+func (w Withheld) Warning() string {
+	if w.NoDraft == nil {
+		return ""
+	}
+	return fmt.Sprintf("Pull request %d must not be merged now. Its text begins with the reason, and our auto-merge is "+
+		"off, but the host does not make it a draft, so people can still merge it. The host's answer:\n%s",
+		w.PullRequest.Number, printable.Text(w.NoDraft.Error()))
+}
+
+// Withhold makes the open pull request that the state knows a draft, disables the auto-merge that we enabled, and adds
+// the reason why it must not be merged at the beginning of its text. If the host refuses the draft, the other changes
+// are made. [Topic.Run] undoes it. Withhold does nothing if people merged or closed the pull request.
+func (t *Topic) Withhold(ctx context.Context, known *Known, reason string) (Withheld, error) {
+	pr, err := t.Read(ctx, known.Number)
+	if err != nil || pr.State != githost.Open {
+		return Withheld{PullRequest: pr}, err
+	}
+	if known.AutoMerge != "" {
+		if pr, err = t.mergeWhenReady(ctx, pr, Step{Was: known.AutoMerge}, known); err != nil || pr.State != githost.Open {
+			return Withheld{PullRequest: pr}, err
+		}
+	}
+	edited, err := t.repo.Edit(ctx, *pr, githost.PullRequestContent{
+		Branch: t.Branch, Target: t.Target, Title: pr.Title, Draft: true,
+		Body: t.body(withheld(pr.Body, reason)),
+	})
+	var noDraft error
+	if refusesDraft(err) {
+		err, noDraft = nil, err
+	}
+	if err == nil && edited.State == githost.Open { // some hosts show a push late
+		var head string
+		head, err = t.Ours.Head(ctx)
+		edited.HeadCommit = cmp.Or(head, edited.HeadCommit)
+	}
+	return Withheld{edited, noDraft}, err
+}
+
+// refusesDraft reports whether the host made all changes of an edit except the draft, and would refuse that again.
+func refusesDraft(err error) bool {
+	var host *githost.Error
+	return errors.As(err, &host) && host.Field == githost.FieldDraft &&
+		(errors.Is(err, githost.ErrRejected) || errors.Is(err, githost.ErrForbidden))
+}
