@@ -7,21 +7,18 @@ import (
 	"strings"
 	"time"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/soak"
 	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/system/clock"
 )
 
-// run is a period in which an environment ran a commit.
+// run is a period in which an environment ran a commit. Its proofs are good statuses.
 type run struct {
-	start time.Time // first good status
-	last  time.Time // last good status
+	soak.Run
 	end   time.Time // first status that ends it; zero: none
 	other string    // the other commit that this status is on; "": it is on the same commit
 	why   string    // what ended it, unless another commit did
 }
-
-// covers reports whether a good status proves that the environment ran the commit for this long.
-func (r run) covers(soak time.Duration) bool { return !r.last.Before(r.start.Add(soak)) }
 
 // event is a status in the context of an environment.
 type event struct {
@@ -108,15 +105,15 @@ func (r *runner) take(e *event, own, counts bool) {
 	case !counts:
 	default:
 		if r.running && r.within > 0 {
-			if last := r.all[len(r.all)-1].last; e.SetAt.Sub(last) > r.within {
+			if last := r.all[len(r.all)-1].Last; e.SetAt.Sub(last) > r.within {
 				r.end(e, "", fmt.Sprintf("no good status came from %s to %s, and one proves it for %s", stamp(last),
 					stamp(e.SetAt), clock.Format(r.within)))
 			}
 		}
 		if !r.running {
-			r.all, r.running = append(r.all, run{start: e.SetAt}), true
+			r.all, r.running = append(r.all, run{Run: soak.Run{Start: e.SetAt}}), true
 		}
-		r.all[len(r.all)-1].last = e.SetAt
+		r.all[len(r.all)-1].Last = e.SetAt
 	}
 }
 
@@ -139,11 +136,11 @@ func (t timelines) hidden(g Gate, commit string, r run) []string {
 	at := map[string]time.Time{}
 	for _, other := range t.others(g, commit) {
 		s, ok := t.statuses.latest(other, g.Context)
-		if t.statuses.ledger.Unread[other] == "" && (!ok || s.SetAt.Before(r.start)) {
+		if t.statuses.ledger.Unread[other] == "" && (!ok || s.SetAt.Before(r.Start)) {
 			continue
 		}
 		h, read := t.statuses.ledger.Histories[other]
-		if !read || h.Partial && (len(h.Statuses) == 0 || h.Statuses[len(h.Statuses)-1].SetAt.After(r.start)) {
+		if !read || h.Partial && (len(h.Statuses) == 0 || h.Statuses[len(h.Statuses)-1].SetAt.After(r.Start)) {
 			at[other] = s.SetAt
 			all = append(all, other)
 		}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/soak"
 	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/system/clock"
 )
@@ -18,12 +19,12 @@ func (g *gates) judgeSoak(gate Gate, commit string) (fact string, waiting *Waiti
 	all := g.timelines.runs(gate, commit)
 	unclear := false
 	for _, r := range slices.Backward(all) {
-		if !r.covers(gate.Soak) {
+		if !r.Covers(gate.Soak) {
 			continue
 		}
 		hidden := g.timelines.hidden(gate, commit, r)
 		if len(hidden) == 0 {
-			return fmt.Sprintf("%s, soaked %s since %s", factsOf(s), clock.Format(gate.Soak), stamp(r.start)), nil, nil
+			return fmt.Sprintf("%s, soaked %s since %s", factsOf(s), clock.Format(gate.Soak), stamp(r.Start)), nil, nil
 		}
 		hidden = slices.DeleteFunc(hidden, func(other string) bool { _, read := g.world.Ledger.Histories[other]; return read })
 		if len(hidden) > 0 {
@@ -42,7 +43,7 @@ func (g *gates) judgeSoak(gate Gate, commit string) (fact string, waiting *Waiti
 	case all[len(all)-1].end.IsZero():
 		r := all[len(all)-1]
 		reason += fmt.Sprintf("it soaks %s from %s on, and needs a good status at %s or later", clock.Format(gate.Soak),
-			stamp(r.start), stamp(r.start.Add(gate.Soak)))
+			stamp(r.Start), stamp(r.End(gate.Soak)))
 		if n := len(all); n > 1 && all[n-2].why != "" {
 			reason += "; its soak began anew, since " + all[n-2].why
 		}
@@ -51,7 +52,7 @@ func (g *gates) judgeSoak(gate Gate, commit string) (fact string, waiting *Waiti
 	default:
 		r := all[len(all)-1]
 		reason += fmt.Sprintf("commit %s replaced it at %s, before it had soaked %s from %s on", short(r.other),
-			stamp(r.end), clock.Format(gate.Soak), stamp(r.start))
+			stamp(r.end), clock.Format(gate.Soak), stamp(r.Start))
 	}
 	return "", &Waiting{Gate: gate.Name, By: s.Creator, Reason: reason}, nil
 }
@@ -90,10 +91,11 @@ func (g *gates) dwells() (reason string, unread []string) {
 			}
 			break
 		}
-		start = r.start
+		start = r.Start
 	}
-	if until := start.Add(g.world.Dwell); until.After(g.world.Ledger.SeenAt) {
-		return fmt.Sprintf("the current commit %s stays %s, until %s", short(commit), clock.Format(g.world.Dwell), stamp(until)), nil
+	stay := soak.Run{Start: start, Last: g.world.Ledger.SeenAt}
+	if !stay.Covers(g.world.Dwell) {
+		return fmt.Sprintf("the current commit %s stays %s, until %s", short(commit), clock.Format(g.world.Dwell), stamp(stay.End(g.world.Dwell))), nil
 	}
 	return "", nil
 }

@@ -21,8 +21,8 @@ import (
 
 // branchReader reads the state of a branch from a snapshot of it.
 type branchReader struct {
-	*gitbranch.Snapshot
-	at record.Destination
+	snapshot *gitbranch.Snapshot
+	at       record.Destination
 	// known maps the hash of a folder to its targets. Known folders are not fetched.
 	known map[tree.Hash][]inventory.Target
 }
@@ -87,7 +87,7 @@ func (r *branchReader) obstacle(b *delivery.BranchState, _ *delivery.State) erro
 // directoryObstacle names what exists at or above a path but is not a directory, or returns "".
 func (r *branchReader) directoryObstacle(at string) (obstacle string, err error) {
 	for ; at != "."; at = path.Dir(at) {
-		entry, ok, err := r.Entry(at)
+		entry, ok, err := r.snapshot.Entry(at)
 		if err != nil {
 			return "", err
 		}
@@ -103,7 +103,7 @@ func (r *branchReader) fileObstacle(at string) (obstacle string, err error) {
 	if obstacle, err = r.directoryObstacle(path.Dir(at)); err != nil || obstacle != "" {
 		return obstacle, err
 	}
-	entry, ok, err := r.Entry(at)
+	entry, ok, err := r.snapshot.Entry(at)
 	if err == nil && ok && !entry.Mode.IsFile() {
 		obstacle = fmt.Sprintf("%q (mode %s) exists but is not a file", at, entry.Mode)
 	}
@@ -111,7 +111,7 @@ func (r *branchReader) fileObstacle(at string) (obstacle string, err error) {
 }
 
 func (r *branchReader) entries(b *delivery.BranchState, _ *delivery.State) (err error) {
-	folders, err := r.Folders(r.at.Path)
+	folders, err := r.snapshot.Folders(r.at.Path)
 	if err != nil {
 		return err
 	}
@@ -121,10 +121,10 @@ func (r *branchReader) entries(b *delivery.BranchState, _ *delivery.State) (err 
 			b.Folders[name] = inventory.Folder{Hash: tree.Hash(hash)}
 		}
 	}
-	if b.Files, err = r.NonFolders(r.at.Path); err != nil {
+	if b.Files, err = r.snapshot.NonFolders(r.at.Path); err != nil {
 		return err
 	}
-	entry, ok, err := r.Entry(record.PromotedCommitFile)
+	entry, ok, err := r.snapshot.Entry(record.PromotedCommitFile)
 	if ok && entry.Mode.IsFile() {
 		b.PromotedCommitFile = entry.Hash.String()
 	}
@@ -134,7 +134,7 @@ func (r *branchReader) entries(b *delivery.BranchState, _ *delivery.State) (err 
 // record reads the record. It does not read a record again that the last run has read. The error of a newer record is
 // [record.ErrNewer]: it is no drift, since nothing may replace it.
 func (r *branchReader) record(b *delivery.BranchState, before *delivery.State) error {
-	entry, ok, err := r.Entry(r.at.RecordPath())
+	entry, ok, err := r.snapshot.Entry(r.at.RecordPath())
 	if err != nil || !ok || !entry.Mode.IsFile() {
 		return err
 	}
@@ -144,7 +144,7 @@ func (r *branchReader) record(b *delivery.BranchState, before *delivery.State) e
 		return nil
 	}
 	var unusable *record.Error
-	switch b.Record, err = record.Read(r.Snapshot, r.at); {
+	switch b.Record, err = record.Read(r.snapshot, r.at); {
 	case errors.Is(err, record.ErrNewer):
 		return fmt.Errorf("at %s, the record %s can't be used: %w", r.at, r.at.RecordPath(), err)
 	case errors.As(err, &unusable):
@@ -157,7 +157,7 @@ func (r *branchReader) record(b *delivery.BranchState, before *delivery.State) e
 // otherRenderings finds the other renderings above and below the path.
 func (r *branchReader) otherRenderings(b *delivery.BranchState, _ *delivery.State) error {
 	look := func(at string) error {
-		_, ok, err := r.Entry(path.Join(at, record.File))
+		_, ok, err := r.snapshot.Entry(path.Join(at, record.File))
 		if ok && at != r.at.Path {
 			b.OtherRenderings = append(b.OtherRenderings, at)
 		}
@@ -172,7 +172,7 @@ func (r *branchReader) otherRenderings(b *delivery.BranchState, _ *delivery.Stat
 	for i, name := range foreign {
 		foreign[i] = r.at.Join(name)
 	}
-	if err := r.Load(foreign...); err != nil {
+	if err := r.snapshot.Load(foreign...); err != nil {
 		return err
 	}
 	var visit func(folder string) error
@@ -180,7 +180,7 @@ func (r *branchReader) otherRenderings(b *delivery.BranchState, _ *delivery.Stat
 		if err := look(folder); err != nil {
 			return err
 		}
-		below, err := r.Folders(folder)
+		below, err := r.snapshot.Folders(folder)
 		if err != nil {
 			return err
 		}
@@ -202,7 +202,7 @@ func (r *branchReader) otherRenderings(b *delivery.BranchState, _ *delivery.Stat
 
 func (r *branchReader) operatorFolders(b *delivery.BranchState, _ *delivery.State) error {
 	for _, name := range b.Foreign(b.RecordedFolders()) {
-		entry, ok, err := r.Entry(path.Join(r.at.Join(name), tree.ReadmeFile))
+		entry, ok, err := r.snapshot.Entry(path.Join(r.at.Join(name), tree.ReadmeFile))
 		if err != nil {
 			return err
 		}
@@ -226,7 +226,7 @@ func (r *branchReader) targets(b *delivery.BranchState, names []string) error {
 		folder.Targets = targets
 		b.Folders[name] = folder
 	}
-	if err := r.Load(paths...); err != nil {
+	if err := r.snapshot.Load(paths...); err != nil {
 		return err
 	}
 	for i, name := range missing {
@@ -243,14 +243,14 @@ func (r *branchReader) targets(b *delivery.BranchState, names []string) error {
 var emptyBlob = plumbing.ComputeHash(plumbing.BlobObject, nil)
 
 func (r *branchReader) targetsIn(folder string) ([]inventory.Target, error) {
-	hashes, err := r.Folders(folder)
+	hashes, err := r.snapshot.Folders(folder)
 	if err != nil {
 		return nil, err
 	}
 	targets := make([]inventory.Target, 0, len(hashes))
 	for name, hash := range hashes {
 		empty := true
-		err := r.Walk(path.Join(folder, name), func(_ string, e object.TreeEntry) error {
+		err := r.snapshot.Walk(path.Join(folder, name), func(_ string, e object.TreeEntry) error {
 			empty = empty && e.Hash == emptyBlob
 			return nil
 		})

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/soak"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/system/clock"
 )
 
@@ -60,7 +60,9 @@ func (s *Step) Complete() bool { return len(s.Stay) == 0 && !s.Uncertain }
 // Next decides which folders the next apply takes from the fleet. It is a pure function: it takes the time from the
 // observation.
 func (r *Rollout) Next(s Situation) *Step {
-	w := &wave{Rollout: r, Situation: s, step: &Step{}, existing: map[string]string{}, wrong: map[string]bool{}}
+	w := &wave{
+		Situation: s, rollout: r, reports: reports{r.Observed, &s}, step: &Step{}, existing: map[string]string{}, wrong: map[string]bool{},
+	}
 	w.compare()
 	switch {
 	case len(w.wrong) == 0 && !w.unknown:
@@ -84,8 +86,9 @@ func (r *Rollout) Next(s Situation) *Step {
 
 // wave is a step in progress.
 type wave struct {
-	*Rollout
 	Situation
+	rollout  *Rollout
+	reports  reports
 	step     *Step
 	existing map[string]string // the folders on the branch before the apply
 	wrong    map[string]bool   // the cluster types whose folder still differs from the target
@@ -169,8 +172,8 @@ func (w *wave) advance() {
 		if len(names) == 0 {
 			continue
 		}
-		w.step.Stage = w.Stages[i].Name
-		if !w.pass(&w.Stages[i], names) || w.step.Uncertain {
+		w.step.Stage = w.rollout.Stages[i].Name
+		if !w.pass(&w.rollout.Stages[i], names) || w.step.Uncertain {
 			return
 		}
 	}
@@ -183,9 +186,9 @@ func (w *wave) advance() {
 
 // members returns the cluster types of each stage, sorted.
 func (w *wave) members() (members [][]string, known bool) {
-	members = make([][]string, len(w.Stages))
+	members = make([][]string, len(w.rollout.Stages))
 	for _, name := range slices.Sorted(maps.Keys(w.Target)) {
-		i, ok, known := w.stageOf(w.Target[name].Labels)
+		i, ok, known := w.rollout.stageOf(w.Target[name].Labels)
 		if !known {
 			return nil, false
 		}
@@ -209,14 +212,14 @@ func (w *wave) pass(stage *Stage, names []string) bool {
 			wrong = append(wrong, name)
 		case state == stateSettledAtOnce:
 		case state == stateFailed:
-			w.step.Stopped = append(w.step.Stopped, w.failure(name)...)
+			w.step.Stopped = append(w.step.Stopped, w.reports.failure(name)...)
 		case state == stateWaiting:
 			unsettled = append(unsettled, name)
-		case w.Observed.Folders[name].Total == 0: // no cluster runs it, so there is nothing to soak
-		case w.Observed.Folders[name].Since.IsZero():
+		case w.rollout.Observed.Folders[name].Total == 0: // no cluster runs it, so there is nothing to soak
+		case w.rollout.Observed.Folders[name].Since.IsZero():
 			sinceUnknown = append(sinceUnknown, name)
-		case w.Observed.Folders[name].Since.After(latest):
-			latest = w.Observed.Folders[name].Since
+		case w.rollout.Observed.Folders[name].Since.After(latest):
+			latest = w.rollout.Observed.Folders[name].Since
 		}
 	}
 	if w.step.Uncertain || len(w.step.Stopped) > 0 {
@@ -230,7 +233,7 @@ func (w *wave) pass(stage *Stage, names []string) bool {
 	rest := 0
 	for _, name := range wrong {
 		switch {
-		case w.needsNoReport(name):
+		case w.reports.needNone(name):
 		case room > 0:
 			room--
 			rest++ // it settles after the apply
@@ -242,12 +245,22 @@ func (w *wave) pass(stage *Stage, names []string) bool {
 		w.stage = stage.Name
 	}
 	for _, name := range unsettled {
-		w.step.Waiting = append(w.step.Waiting, w.awaited(name))
+		w.step.Waiting = append(w.step.Waiting, w.reports.awaited(name))
 	}
 	if rest+len(unsettled) > 0 {
 		return false
 	}
 	return w.soaked(stage, latest, sinceUnknown)
+}
+
+// stateOf returns the state of a cluster type that has the target's folder. Reports so far say nothing about a
+// folder that this apply writes.
+func (w *wave) stateOf(name string) clusterTypeState {
+	state := w.reports.stateOf(name)
+	if state != stateSettledAtOnce && slices.Contains(w.step.Taken, name) {
+		return stateWaiting
+	}
+	return state
 }
 
 // soaked reports whether the soak of a settled stage has ended.
@@ -263,55 +276,14 @@ func (w *wave) soaked(stage *Stage, latest time.Time, sinceUnknown []string) boo
 	case latest.IsZero(): // no report of a cluster is needed
 		return true
 	}
-	over := latest.Add(stage.Soak)
-	if w.Observed.At.Before(over) {
+	run := soak.Run{Start: latest, Last: w.rollout.Observed.At}
+	if !run.Covers(stage.Soak) {
 		w.step.Waiting = append(w.step.Waiting, fmt.Sprintf(
 			"the soak of %s, which ends at %s: the last clusters run the change since %s",
-			clock.Format(stage.Soak), stamp(over), stamp(latest)))
+			clock.Format(stage.Soak), stamp(run.End(stage.Soak)), stamp(latest)))
 		return false
 	}
 	return true
-}
-
-// clusterTypeState is the progress of a cluster type with the target's folder.
-type clusterTypeState int
-
-const (
-	stateWaiting clusterTypeState = iota
-	stateSettledAtOnce
-	stateSettled
-	stateFailed
-)
-
-// stateOf returns the state of a cluster type that has the target's folder.
-func (w *wave) stateOf(name string) clusterTypeState {
-	if w.needsNoReport(name) {
-		return stateSettledAtOnce
-	}
-	o, taken := w.Observed, slices.Contains(w.step.Taken, name)
-	if o == nil || taken || o.Folders[name].Tree != w.Target[name].Hash {
-		return stateWaiting
-	}
-	switch verdict := o.Folders[name].Verdict; {
-	// an observation that is older than the last commit may stop a rollout, but never continues it
-	case verdict == deployment.Failure:
-		return stateFailed
-	case verdict == deployment.Success && !w.outdated():
-		return stateSettled
-	}
-	return stateWaiting
-}
-
-// needsNoReport reports whether a cluster type settles with the commit, since its folder is empty. A folder that no
-// cluster has to follow is observed like any other: with the right tree, after the wave.
-func (w *wave) needsNoReport(name string) bool {
-	f, known := w.Target[name]
-	return known && !f.Unknown && f.Assignments == 0
-}
-
-// outdated reports whether the observation is older than the last commit. Then it proves nothing.
-func (w *wave) outdated() bool {
-	return w.Before != nil && w.Observed.At.Before(w.Before.At.Truncate(time.Second))
 }
 
 // finish returns the step.
