@@ -13,6 +13,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/origin"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
 )
 
@@ -22,7 +23,7 @@ type Arguments struct {
 	Destination record.Destination
 	Environment string
 	Fleet       *fleet.Fleet
-	Promotion   record.Promotion // zero if there is none
+	Promotion   promotion.Promotion // zero if there is none
 	// NoCommit says that there is a promotion, and that it has no commit yet. PromotionUnknown says that its commit, or
 	// its decision, is not known yet.
 	NoCommit, PromotionUnknown bool

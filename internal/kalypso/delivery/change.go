@@ -3,6 +3,7 @@ package delivery
 import (
 	"errors"
 	"fmt"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion"
 	"maps"
 	"slices"
 	"strings"
@@ -21,7 +22,7 @@ type Change struct {
 	Adoption Adoption
 	// Reason says why another promoted commit is taken: with the first wave of a rollout, and with the last one. It is
 	// zero if none is taken, or no reason was recorded.
-	Reason record.Reason
+	Reason promotion.Reason
 	// Emptied contains the folders of the cluster types that stay and lose all their deployment targets.
 	Emptied inventory.Folders
 	// Accepted are the refused parts of the change that accepted_changes allows.

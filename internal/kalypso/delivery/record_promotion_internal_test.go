@@ -1,6 +1,7 @@
 package delivery
 
 import (
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -12,7 +13,7 @@ import (
 // promotionRun is one apply: the decision, and whether the tree of the apply is complete.
 type promotionRun struct {
 	commit   string
-	decision record.Reason
+	decision promotion.Reason
 	partial  bool // a wave that is not the last one
 }
 
@@ -22,7 +23,7 @@ func play(runs ...promotionRun) *record.Record {
 	for _, run := range runs {
 		at := &BranchState{Record: last}
 		r := NewRendered(&Arguments{
-			Environment: "prod", Promotion: record.Promotion{Commit: run.commit, Reason: run.decision},
+			Environment: "prod", Promotion: promotion.Promotion{Commit: run.commit, Reason: run.decision},
 		}, nil)
 		d := &AppliedTree{
 			Rendered: r, complete: !run.partial, promotedCommit: at.promotedCommit(), begun: true,
@@ -37,17 +38,19 @@ func play(runs ...promotionRun) *record.Record {
 // TestRecordOfPromotion reads the record during a rollout. It has the reason for the promoted commit and the
 // rolled-back commits, even if the promotion has decided otherwise since. A second run does not change it.
 func TestRecordOfPromotion(t *testing.T) {
-	promote := func(commit string) record.Reason { return record.Reason{Decision: "promote", Summary: "to " + commit} }
-	pin := func(back string) record.Reason {
-		return record.Reason{Decision: "pinned", Summary: "pin", RolledBack: back}
+	promote := func(commit string) promotion.Reason {
+		return promotion.Reason{Decision: "promote", Summary: "to " + commit}
 	}
-	hold := func(back string) record.Reason {
-		return record.Reason{Decision: "hold", Summary: "hold", RolledBack: back}
+	pin := func(back string) promotion.Reason {
+		return promotion.Reason{Decision: "pinned", Summary: "pin", RolledBack: back}
+	}
+	hold := func(back string) promotion.Reason {
+		return promotion.Reason{Decision: "hold", Summary: "hold", RolledBack: back}
 	}
 	for name, tc := range map[string]struct {
 		runs []promotionRun
-		want record.Reason
-		next record.Reason // of the current rollout
+		want promotion.Reason
+		next promotion.Reason // of the current rollout
 	}{
 		"a promotion without waves": {runs: []promotionRun{{"a", promote("a"), false}}, want: promote("a")},
 		"a change of the environment's own": {runs: []promotionRun{{"a", promote("a"), false}, {"a", hold(""), false}},

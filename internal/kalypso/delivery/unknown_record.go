@@ -2,6 +2,7 @@ package delivery
 
 import (
 	"fmt"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion"
 	"slices"
 	"strings"
 
@@ -65,7 +66,7 @@ func checkRecord(s *State, at *BranchState) error {
 
 // checkProven returns an *UnknownRecordError if the record on a branch promotes a commit that a state does not know,
 // and that has a closed gate now. A state that knows no promoted commit believes the record.
-func checkProven(p record.Promotion, s *State, at *BranchState) error {
+func checkProven(p promotion.Promotion, s *State, at *BranchState) error {
 	if p.Unproven == "" || at.Record == nil || !s.Current() || s.PromotedCommit == "" {
 		return nil
 	}

@@ -30,8 +30,8 @@ func TestUnproven(t *testing.T) {
 			s.state.Seen.Folders, s.desired.Tree = existing(delivered), rendered(delivered)
 		}, true, false},
 		"a newer commit is promoted": {func(s *situation) {
-			s.desired.Promotion = record.Promotion{Commit: "newer", Unproven: s.desired.Promotion.Unproven,
-				Reason: record.Reason{Decision: promotion.Promote}}
+			s.desired.Promotion = promotion.Promotion{Commit: "newer", Unproven: s.desired.Promotion.Unproven,
+				Reason: promotion.Reason{Decision: promotion.Promote}}
 			s.desired.Tree = rendered("large/a=3 large/b=1 small/c=1")
 		}, false, false},
 		"an edited record of a wave": {func(s *situation) {
@@ -66,8 +66,8 @@ func TestUnproven(t *testing.T) {
 			t.Run(name+", unproven "+unproven, func(t *testing.T) {
 				s := usualSituation()
 				s.desired.Tree = rendered("large/a=2 large/b=1 small/c=1")
-				s.desired.Promotion = record.Promotion{Commit: "new", Unproven: unproven,
-					Reason: record.Reason{Decision: promotion.UpToDate}}
+				s.desired.Promotion = promotion.Promotion{Commit: "new", Unproven: unproven,
+					Reason: promotion.Reason{Decision: promotion.UpToDate}}
 				s.state.PromotedCommit, s.state.Drift = "old", []drift.Commit{{}}
 				written := record.New("dev", []string{"large", "small"}, "new", nil, nil)
 				s.state.Seen.Folders = existing("large/a=2 large/b=1 small/c=1")
@@ -109,7 +109,7 @@ func TestUnprovenIsNamed(t *testing.T) {
 		}, ""},
 	} {
 		s := usualSituation()
-		s.desired.Promotion = record.Promotion{Commit: "c", Unproven: why, Reason: record.Reason{Decision: promotion.Hold}}
+		s.desired.Promotion = promotion.Promotion{Commit: "c", Unproven: why, Reason: promotion.Reason{Decision: promotion.Hold}}
 		row.change(s)
 		if got := s.decide(t).Unproven; got != row.want {
 			t.Errorf("%s: it says %q, want %q", name, got, row.want)

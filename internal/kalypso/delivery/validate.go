@@ -3,6 +3,7 @@ package delivery
 import (
 	"context"
 	"fmt"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion"
 	"maps"
 	"regexp"
 	"slices"
@@ -25,7 +26,7 @@ func (a *Arguments) Validate() problem.Problems {
 	if err := a.Guardrails.maxKept().check(); err != nil {
 		ps = append(ps, problem.At("Invalid limit", problem.Sentence(err), "guardrails", "max_kept"))
 	}
-	if a.Promotion.Commit != "" && a.Promotion.Reason == (record.Reason{}) && !oneWord(a.Promotion.Commit) {
+	if a.Promotion.Commit != "" && a.Promotion.Reason == (promotion.Reason{}) && !oneWord(a.Promotion.Commit) {
 		ps = append(ps, problem.At("Invalid promoted commit",
 			"promoted_commit contains spaces or line breaks. Usually it is a commit hash.", "promoted_commit"))
 	}

@@ -2,6 +2,7 @@ package history_test
 
 import (
 	"fmt"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion"
 	"maps"
 	"math/rand/v2"
 	"slices"
@@ -61,7 +62,7 @@ func simulate(random *rand.Rand, n int) *days {
 		reports, l.now = c.observe()
 		l.now.Verdict, l.now.VerdictSince, l.now.PromotedCommit = l.verdict, minute(l.since), ""
 		if r := d.branch[l.head].Record; r != nil {
-			l.now.PromotedCommit = r.PromotedCommit
+			l.now.PromotedCommit = r.Promotion.Commit
 		}
 		changes := d.truth.record(reports, len(l.now.Unanswered) == 0, c.now)
 		l.due = l.lost || changes || verdict != l.verdict || promoted != l.now.PromotedCommit
@@ -100,9 +101,9 @@ func (d *days) write(t *testing.T) {
 		text := head("prod", c.Author, c.Time, c.Subject) + "deleteall\n"
 		if c.Record != nil {
 			folders := slices.Collect(maps.Keys(c.Folders))
-			r := record.New(c.Record.Environment, folders, d.real[c.Record.PromotedCommit], nil, nil)
-			r.Promotion = record.Reason{Decision: c.Record.Decision, Reason: c.Record.Reason,
-				RolledBack: d.real[c.Record.RolledBack]}
+			r := record.New(c.Record.Environment, folders, d.real[c.Record.Promotion.Commit], nil, nil)
+			r.Promotion = promotion.Reason{Decision: c.Record.Promotion.Decision, Why: c.Record.Promotion.Why,
+				RolledBack: d.real[c.Record.Promotion.RolledBack]}
 			if c.Record.Target != "" {
 				r.Rollout = &rollout.Progress{TargetTreeHash: c.Record.Target, Complete: !c.Record.UnderWay}
 			}

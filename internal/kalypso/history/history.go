@@ -55,12 +55,8 @@ type Commit struct {
 
 // Record is the part of the record that a history needs.
 type Record struct {
-	Environment    string
-	PromotedCommit string // "": none
-	// Decision, Reason and RolledBack say why that commit was promoted; zero: unknown.
-	Decision   promotion.Kind
-	Reason     string
-	RolledBack string
+	Environment string
+	Promotion   promotion.Promotion
 	// Target is the hash of the tree that the rollout leads to; "": there is no rollout.
 	Target string
 	// UnderWay says that the rollout is not complete.
@@ -171,7 +167,7 @@ func deliveriesOf(branch []Commit, whole bool) []*delivery {
 
 // sameTree reports whether a commit contains the tree and the promoted commit of its parent.
 func sameTree(parent, c Commit) bool {
-	return parent.Record != nil && parent.Record.PromotedCommit == c.Record.PromotedCommit &&
+	return parent.Record != nil && parent.Record.Promotion.Commit == c.Record.Promotion.Commit &&
 		maps.Equal(parent.Folders, c.Folders)
 }
 
@@ -182,8 +178,8 @@ func (d *delivery) goesOn(c Commit) bool {
 
 // take makes a commit the last one of d.
 func (d *delivery) take(c Commit) {
-	d.to, d.Commit, d.Author, d.PromotedCommit = c, c.Hash, c.Author, c.Record.PromotedCommit
-	if d.Reason = c.Record.Reason; d.Reason == "" {
+	d.to, d.Commit, d.Author, d.PromotedCommit = c, c.Hash, c.Author, c.Record.Promotion.Commit
+	if d.Reason = c.Record.Promotion.Why; d.Reason == "" {
 		d.Reason = c.Subject
 	}
 	if !c.Record.UnderWay {
@@ -226,7 +222,7 @@ func setKinds(all []*delivery) {
 // goesBack reports whether d restores the state from before the previous delivery: by a pin to an earlier commit, or
 // with the tree or the commit of the delivery before that.
 func (d *delivery) goesBack(before *delivery, earlier []*delivery) bool {
-	is, was := d.to.Record, before.to.Record
+	is, was := d.to.Record.Promotion, before.to.Record.Promotion
 	if is.Decision == promotion.Pinned && is.RolledBack != "" && is.RolledBack != was.RolledBack {
 		return true
 	}

@@ -21,22 +21,23 @@ func branchOf(commits ...string) []history.Commit {
 		var tree, more string
 		number := -1
 		if _, _ = fmt.Sscan(text, &tree, &number, &more); tree != "" {
-			c.Record = &history.Record{Environment: "prod", PromotedCommit: sourceHash(number), Decision: promotion.Promote}
+			c.Record = &history.Record{Environment: "prod", Promotion: promotion.Promotion{
+				Commit: sourceHash(number), Reason: promotion.Reason{Decision: promotion.Promote}}}
 			c.Folders = map[string]string{"large": tree}
 			switch more {
 			case "pin":
 				rolledBack = before
-				c.Record.Decision, c.Record.RolledBack = promotion.Pinned, rolledBack
+				c.Record.Promotion.Decision, c.Record.Promotion.RolledBack = promotion.Pinned, rolledBack
 			case "again":
-				c.Record.Decision, c.Record.RolledBack = promotion.Pinned, rolledBack
+				c.Record.Promotion.Decision, c.Record.Promotion.RolledBack = promotion.Pinned, rolledBack
 			case "bare":
-				c.Record.Decision = ""
+				c.Record.Promotion.Decision = ""
 			case "wave":
 				c.Record.Target, c.Record.UnderWay = "target", true
 			case "done":
 				c.Record.Target = "target"
 			}
-			before = c.Record.PromotedCommit
+			before = c.Record.Promotion.Commit
 		}
 		branch = append([]history.Commit{c}, branch...)
 	}

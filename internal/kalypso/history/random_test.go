@@ -100,7 +100,7 @@ func (p *pipeline) deliver(before map[string]string, goesOn bool) {
 		p.made = append(p.made, truth{first: at, started: p.now, folders: before})
 	}
 	d := &p.made[len(p.made)-1]
-	d.last, d.commit, d.tree, d.record = at, numberOf(p.record.PromotedCommit), treeOf(p.folders), *p.record
+	d.last, d.commit, d.tree, d.record = at, numberOf(p.record.Promotion.Commit), treeOf(p.folders), *p.record
 	if d.delivered = p.now; p.record.UnderWay {
 		d.delivered = -1
 	}
@@ -123,7 +123,7 @@ func (p *pipeline) fresh() map[string]string {
 // takeAll sets all folders to a tree at once.
 func (p *pipeline) takeAll(want map[string]string, record history.Record) {
 	before := p.folders
-	changes := p.record == nil || treeOf(before) != treeOf(want) || p.record.PromotedCommit != record.PromotedCommit
+	changes := p.record == nil || treeOf(before) != treeOf(want) || p.record.Promotion.Commit != record.Promotion.Commit
 	p.folders, p.record, p.open = maps.Clone(want), &record, nil
 	if changes {
 		p.deliver(before, false)
@@ -153,7 +153,7 @@ func (p *pipeline) wave(first bool) {
 		next = open.record
 		p.folders, p.open = maps.Clone(open.want), nil
 	}
-	changes := treeOf(before) != treeOf(p.folders) || p.record.PromotedCommit != next.PromotedCommit
+	changes := treeOf(before) != treeOf(p.folders) || p.record.Promotion.Commit != next.Promotion.Commit
 	begun := !first && p.made[len(p.made)-1].record.Target == next.Target
 	p.record = &next
 	switch {
@@ -185,9 +185,9 @@ func (p *pipeline) step() {
 	}
 	promote := func() history.Record {
 		r := record()
-		r.PromotedCommit, r.RolledBack, r.Reason = newest, "", fmt.Sprint("gates hold for ", newest)
-		if r.Decision = promotion.Promote; p.IntN(4) == 0 {
-			r.Decision, r.Reason = "", ""
+		r.Promotion.Commit, r.Promotion.RolledBack, r.Promotion.Why = newest, "", fmt.Sprint("gates hold for ", newest)
+		if r.Promotion.Decision = promotion.Promote; p.IntN(4) == 0 {
+			r.Promotion.Decision, r.Promotion.Why = "", ""
 		}
 		return r
 	}
@@ -212,10 +212,10 @@ func (p *pipeline) step() {
 			p.takeAll(back.Folders, *back.Record)
 		}
 	case n < 15: // a pin to an earlier commit
-		if was := numberOf(p.record.PromotedCommit); was > 0 {
+		if was := numberOf(p.record.Promotion.Commit); was > 0 {
 			r := record()
-			r.RolledBack, r.Decision = r.PromotedCommit, promotion.Pinned
-			r.PromotedCommit = sourceHash(p.IntN(was))
+			r.Promotion.RolledBack, r.Promotion.Decision = r.Promotion.Commit, promotion.Pinned
+			r.Promotion.Commit = sourceHash(p.IntN(was))
 			p.takeAll(p.fresh(), r)
 		}
 	default: // the environment goes
@@ -259,11 +259,12 @@ func (p *pipeline) want(since, until int) ([]expectation, string) {
 		if kinds[i] = "change"; d.commit != one.commit {
 			kinds[i] = "promotion"
 		}
-		back := d.record.Decision == "pinned" && d.record.RolledBack != "" && d.record.RolledBack != one.record.RolledBack
+		is, was := d.record.Promotion, one.record.Promotion
+		back := is.Decision == "pinned" && is.RolledBack != "" && is.RolledBack != was.RolledBack
 		if i > 1 {
 			two := p.made[i-2]
 			back = back || d.tree == two.tree && d.tree != one.tree ||
-				d.record.Decision == "" && d.commit == two.commit && d.commit != one.commit
+				is.Decision == "" && d.commit == two.commit && d.commit != one.commit
 		}
 		if back && kinds[i-1] != "rollback" {
 			kinds[i], failed[i-1] = "rollback", true
@@ -322,7 +323,7 @@ func (p *pipeline) want(since, until int) ([]expectation, string) {
 			}
 		}
 		e.Folders = strings.Join(changed, " ")
-		if e.Reason = d.record.Reason; e.Reason == "" {
+		if e.Reason = d.record.Promotion.Why; e.Reason == "" {
 			e.Reason = p.branch[d.last].Subject
 		}
 		if d.delivered >= 0 {

@@ -16,7 +16,9 @@ var ErrNotOnBranch = errors.New("not on the first-parent history of the branch")
 func Decide(w World) (*Choice, error) {
 	found := newStatuses(&w.Ledger)
 	hints := hints{world: &w, statuses: found}
-	result := &Choice{Commit: w.Current.Commit, Current: w.Current.Commit, Warnings: hints.warnings()}
+	result := &Choice{
+		Promotion: Promotion{Commit: w.Current.Commit}, Current: w.Current.Commit, Warnings: hints.warnings(),
+	}
 	if w.Current.Proposal != nil {
 		result.Proposed = w.Current.Proposal.Commit
 	}
@@ -25,7 +27,7 @@ func Decide(w World) (*Choice, error) {
 	case w.Pinned != "" && !w.History.Has(w.Pinned):
 		return nil, fmt.Errorf("pinned_commit %s: %w %q", w.Pinned, ErrNotOnBranch, w.History.Branch)
 	case w.Pinned != "":
-		result.Commit, result.Kind, result.Candidate = w.Pinned, Pinned, w.newest()
+		result.Commit, result.Decision, result.Candidate = w.Pinned, Pinned, w.newest()
 		c.taken.Override = "pinned by pinned_commit"
 	case w.Hold != "":
 		c.freeze()
@@ -38,7 +40,7 @@ func Decide(w World) (*Choice, error) {
 	}
 	if result.Unproven = c.unproven(); len(result.Unread) == 0 {
 		result.RolledBack = c.rolledBack()
-		result.Reason = c.reason()
+		result.Why = c.why()
 		result.Summary = c.summary(hints.notes())
 	}
 	return result, nil
@@ -58,7 +60,7 @@ type choice struct {
 
 // freeze keeps the current commit, with any state of the gates.
 func (c *choice) freeze() {
-	c.result.Kind = Frozen
+	c.result.Decision = Frozen
 	if c.world.lost() {
 		return
 	}
@@ -73,7 +75,7 @@ func (c *choice) freeze() {
 // would be unproven, and the rejected one must not spread.
 func (c *choice) goBack() {
 	w, current := c.world, c.world.Current
-	c.result.Kind, c.result.Candidate = Frozen, w.newest()
+	c.result.Decision, c.result.Candidate = Frozen, w.newest()
 	newest := w.History.index(current.Commit)
 	if newest < 0 && current.RolledBack != "" {
 		return // it is unknown which of the earlier deliveries were rolled back
@@ -83,7 +85,7 @@ func (c *choice) goBack() {
 		if commit == current.Commit || at < 0 || at < newest || w.rejection(commit) != "" {
 			continue
 		}
-		c.result.Commit, c.result.Kind = commit, Rollback
+		c.result.Commit, c.result.Decision = commit, Rollback
 		c.taken.Override = fmt.Sprintf("rollback: %s is rejected, and this is the newest earlier delivery",
 			short(w.rejected()[0]))
 		return
@@ -93,9 +95,9 @@ func (c *choice) goBack() {
 // choose finds the newest candidate that may be chosen.
 func (c *choice) choose() {
 	w, result := c.world, c.result
-	result.Kind = UpToDate
+	result.Decision = UpToDate
 	if w.History.Gone {
-		result.Kind = Hold
+		result.Decision = Hold
 		return
 	}
 	unknown := w.lost() // nothing shows where the candidates begin
@@ -108,13 +110,13 @@ func (c *choice) choose() {
 			return
 		}
 		if len(v.waiting) == 0 {
-			result.Commit, result.Kind, c.taken = commit, Promote, v.proof
+			result.Commit, result.Decision, c.taken = commit, Promote, v.proof
 			return
 		}
 		c.wait(commit, v.waiting)
 	}
 	if c.waits > 0 || w.Current.Rollout || unknown {
-		result.Kind = Hold
+		result.Decision = Hold
 	}
 }
 
@@ -189,17 +191,17 @@ func (c *choice) unproven() string {
 	return strings.Join(lines, "; ")
 }
 
-// reason returns the reason why the commit was chosen. The reason in the record or in the open pull request stays,
+// why returns the reason why the commit was chosen. The reason in the record or in the open pull request stays,
 // because statuses are renewed.
-func (c *choice) reason() string {
+func (c *choice) why() string {
 	current, proposal, commit := c.world.Current, c.world.Current.Proposal, c.result.Commit
 	switch {
 	case commit == "":
 		return ""
-	case commit == current.Commit && (current.Reason != "" || c.result.Kind != Pinned):
-		return current.Reason
-	case proposal != nil && proposal.Commit == commit && proposal.Reason != "":
-		return proposal.Reason
+	case commit == current.Commit && (current.Why != "" || c.result.Decision != Pinned):
+		return current.Why
+	case proposal != nil && proposal.Commit == commit && proposal.Why != "":
+		return proposal.Why
 	}
 	return strings.Join(c.taken.lines(), "\n")
 }
@@ -214,11 +216,11 @@ func (c *choice) rolledBack() string {
 	switch {
 	case w.mayRollBack(back, commit):
 		return back
-	case c.result.Kind == Pinned && w.mayRollBack(current, commit):
+	case c.result.Decision == Pinned && w.mayRollBack(current, commit):
 		return current
-	case c.result.Kind == Pinned:
+	case c.result.Decision == Pinned:
 		taken = append(taken, current)
-	case c.result.Kind == Rollback:
+	case c.result.Decision == Rollback:
 		taken = append(taken, w.rejected()...)
 	}
 	best, at := "", w.History.index(commit)

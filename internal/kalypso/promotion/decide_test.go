@@ -66,12 +66,14 @@ func ledger(now int, all ...status) promotion.Ledger {
 
 const stage = "stage environment"
 
+func promoted(commit string) promotion.Promotion { return promotion.Promotion{Commit: commit} }
+
 // prod is a world in which environment prod is at commit 1 of 5, after stage.
 func prod(change func(*promotion.World), statuses ...status) promotion.World {
 	w := promotion.World{
 		Rules:   promotion.Rules{Environment: "prod", After: []promotion.Gate{{Name: "stage", Context: stage}}},
 		History: promotion.History{Branch: "main", Commits: hashes(5, 0), Whole: true},
-		Current: promotion.Current{Commit: hash(1)},
+		Current: promotion.Current{Promotion: promoted(hash(1))},
 	}
 	w.Ledger = ledger(600, statuses...)
 	if change != nil {
@@ -295,17 +297,17 @@ func TestDecide(t *testing.T) {
 			w.Rejected, w.Current.Delivered = map[string]string{hash(1): ""}, []string{hash(1)}
 		}, ok(2, 1)), "frozen", 1, "", "no earlier delivery on branch \"main\" is good. Set pinned_commit", ""},
 		"a rollout is rejected": {prod(func(w *promotion.World) {
-			w.Current = promotion.Current{Commit: hash(3), Rollout: true, Others: []string{hash(1)},
+			w.Current = promotion.Current{Promotion: promoted(hash(3)), Rollout: true, Others: []string{hash(1)},
 				Delivered: []string{hash(1), hash(0)}}
 			w.Rejected = map[string]string{hash(3): ""}
 		}), "rollback", 1, "", "is rejected", ""},
 		"the commit that a rollout replaces is rejected": {prod(func(w *promotion.World) {
-			w.Current = promotion.Current{Commit: hash(3), Rollout: true, Others: []string{hash(1)},
+			w.Current = promotion.Current{Promotion: promoted(hash(3)), Rollout: true, Others: []string{hash(1)},
 				Delivered: []string{hash(1), hash(0)}}
 			w.Rejected = map[string]string{hash(1): hash(2)}
 		}), "rollback", 0, "", "is rejected", ""},
 		"a rejected commit that the branch no longer contains": {prod(func(w *promotion.World) {
-			w.Current = promotion.Current{Commit: "f00", Delivered: []string{"f00", hash(1)}}
+			w.Current = promotion.Current{Promotion: promoted("f00"), Delivered: []string{"f00", hash(1)}}
 			w.Rejected = map[string]string{"f00": ""}
 		}), "rollback", 1, "", "", ""},
 		"a pin takes precedence over rejected": {prod(func(w *promotion.World) {
@@ -374,27 +376,27 @@ func TestDecide(t *testing.T) {
 				w.Approved = promotion.Ledger{Silence: "x"}, []string{hash(2)}
 		}), "promote", 2, "", "", "The statuses can't be read"},
 		"a force-push, and a commit is approved": {prod(func(w *promotion.World) {
-			w.Current = promotion.Current{Commit: "f00", Delivered: []string{"f00", hash(1)}}
+			w.Current = promotion.Current{Promotion: promoted("f00"), Delivered: []string{"f00", hash(1)}}
 			w.Approved = []string{hash(1), hash(2)}
 		}), "promote", 2, "", "approved: no gate is needed", ""},
 		"a force-push, and an approval from before it": {prod(func(w *promotion.World) {
-			w.Current = promotion.Current{Commit: "f00", Delivered: []string{"f00", hash(3)}}
+			w.Current = promotion.Current{Promotion: promoted("f00"), Delivered: []string{"f00", hash(3)}}
 			w.Approved = []string{hash(2), hash(3)}
 		}), "hold", -2, "", "which is not on branch", ""},
 		"a force-push that kept the tree": {prod(func(w *promotion.World) {
-			w.Current = promotion.Current{Commit: "f00"}
+			w.Current = promotion.Current{Promotion: promoted("f00")}
 			w.History.Trees = map[string]string{"f00": "t", hash(1): "t", hash(3): "t", hash(5): "u"}
 		}, ok(2, 1)), "promote", 3, "c004", "rewritten: it has the tree of f00", ""},
 		"a force-push that kept the tree, and a newer commit": {prod(func(w *promotion.World) {
-			w.Current = promotion.Current{Commit: "f00"}
+			w.Current = promotion.Current{Promotion: promoted("f00")}
 			w.History.Trees = map[string]string{"f00": "t", hash(3): "t"}
 		}, ok(4, 1)), "promote", 4, "c005", "stage environment", ""},
 		"a force-push that kept the tree of a rejected commit": {prod(func(w *promotion.World) {
-			w.Current, w.Rejected = promotion.Current{Commit: "f00"}, map[string]string{hash(3): ""}
+			w.Current, w.Rejected = promotion.Current{Promotion: promoted("f00")}, map[string]string{hash(3): ""}
 			w.History.Trees = map[string]string{"f00": "t", hash(3): "t"}
 		}), "up_to_date", -2, "", "3 commits skipped", ""},
 		"a force-push, without gates": {prod(func(w *promotion.World) {
-			w.Current, w.After = promotion.Current{Commit: "f00"}, nil
+			w.Current, w.After = promotion.Current{Promotion: promoted("f00")}, nil
 			w.History.Trees = map[string]string{"f00": "t", hash(2): "t"}
 		}), "promote", 5, "", "no gates", ""},
 		"a force-push": {prod(func(w *promotion.World) { w.Current.Commit = hash(99) }, ok(3, 1)),
@@ -435,8 +437,8 @@ func TestDecide(t *testing.T) {
 			for _, w := range d.Warnings {
 				warnings = append(warnings, w.Summary+": "+w.Detail)
 			}
-			if d.Kind != tc.kind || d.Commit != want || len(d.Unread) > 0 {
-				t.Errorf("%s %q, want %s %q; unread %v", d.Kind, d.Commit, tc.kind, want, d.Unread)
+			if d.Decision != tc.kind || d.Commit != want || len(d.Unread) > 0 {
+				t.Errorf("%s %q, want %s %q; unread %v", d.Decision, d.Commit, tc.kind, want, d.Unread)
 			}
 			if text := strings.Join(waiting, "\n"); tc.waiting != "" && !strings.Contains(text, tc.waiting) {
 				t.Errorf("no reason has %q:\n%s", tc.waiting, text)
@@ -450,8 +452,8 @@ func TestDecide(t *testing.T) {
 			again := tc.world
 			if again.Current.Commit, again.Current.RolledBack = d.Commit, d.RolledBack; !again.Current.Rollout {
 				second, err := promotion.Decide(again)
-				moves := err == nil && (second.Commit != d.Commit || second.Kind == promotion.Promote)
-				if err != nil || moves && d.Kind != promotion.Rollback { // after a rollback, a good commit may be promoted
+				moves := err == nil && (second.Commit != d.Commit || second.Decision == promotion.Promote)
+				if err != nil || moves && d.Decision != promotion.Rollback { // after a rollback, a good commit may be promoted
 
 					t.Errorf("a second run changes it: %+v, %v", second, err)
 				}
@@ -489,8 +491,8 @@ func TestPinOfLostCommit(t *testing.T) {
 				return d
 			}
 			d := decide()
-			if d.Kind != promotion.Pinned || d.Commit != hash(tc.pinned) || d.RolledBack != tc.want {
-				t.Errorf("%s %s rolls back %q, want %q", d.Kind, d.Commit, d.RolledBack, tc.want)
+			if d.Decision != promotion.Pinned || d.Commit != hash(tc.pinned) || d.RolledBack != tc.want {
+				t.Errorf("%s %s rolls back %q, want %q", d.Decision, d.Commit, d.RolledBack, tc.want)
 			}
 			w.Current.Commit, w.Current.RolledBack = d.Commit, d.RolledBack
 			w.Pinned, w.History.Commits = "", hashes(6, 0)
@@ -499,10 +501,10 @@ func TestPinOfLostCommit(t *testing.T) {
 			if tc.want != "" {
 				want = promotion.Hold
 			}
-			if d := decide(); d.Kind != want {
-				t.Errorf("without the pin, it is %s, want %s: %s", d.Kind, want, d.Summary)
+			if d := decide(); d.Decision != want {
+				t.Errorf("without the pin, it is %s, want %s: %s", d.Decision, want, d.Summary)
 			}
-			if w.Current.RolledBack = lost; tc.want == "" && tc.left != nil && decide().Kind != promotion.Promote {
+			if w.Current.RolledBack = lost; tc.want == "" && tc.left != nil && decide().Decision != promotion.Promote {
 				t.Error("a record that an earlier version wrote still blocks it")
 			}
 		})
@@ -516,7 +518,8 @@ func TestUnproven(t *testing.T) {
 	}
 	rolledBack := func(to int) func(*promotion.World) {
 		return func(w *promotion.World) {
-			w.Current = promotion.Current{Commit: hash(to), Decision: promotion.Rollback, RolledBack: hash(3)}
+			w.Current = promotion.Current{Promotion: promoted(hash(to))}
+			w.Current.Decision, w.Current.RolledBack = promotion.Rollback, hash(3)
 			w.Rejected = map[string]string{hash(3): ""}
 		}
 	}
@@ -671,20 +674,20 @@ func TestReasonIsStable(t *testing.T) {
 		return d
 	}
 	first := decide(nil, 1)
-	if want := `status "stage environment" is success by ci at 2026-03-01T12:01:00Z`; first.Reason != want {
-		t.Errorf("the reason is %q, want %q", first.Reason, want)
+	if want := `status "stage environment" is success by ci at 2026-03-01T12:01:00Z`; first.Why != want {
+		t.Errorf("the reason is %q, want %q", first.Why, want)
 	}
-	after := decide(func(w *promotion.World) { w.Current.Commit, w.Current.Reason = first.Commit, first.Reason }, 30)
+	after := decide(func(w *promotion.World) { w.Current.Commit, w.Current.Why = first.Commit, first.Why }, 30)
 	proposed := decide(func(w *promotion.World) {
-		w.Current.Proposal = &promotion.PendingPromotion{Number: 7, Commit: first.Commit, Reason: first.Reason}
+		w.Current.Proposal = &promotion.PendingPromotion{Number: 7, Promotion: first.Promotion}
 	}, 30)
 	pinned := decide(func(w *promotion.World) {
-		w.Current.Commit, w.Current.Reason, w.Pinned = first.Commit, first.Reason, first.Commit
+		w.Current.Commit, w.Current.Why, w.Pinned = first.Commit, first.Why, first.Commit
 	}, 30)
 	for name, d := range map[string]*promotion.Choice{"after": after, "proposed": proposed,
 		"a pin to this commit": pinned} {
-		if d.Reason != first.Reason {
-			t.Errorf("%s: the reason is %q", name, d.Reason)
+		if d.Why != first.Why {
+			t.Errorf("%s: the reason is %q", name, d.Why)
 		}
 	}
 	if proposed.Proposed != hash(2) ||
@@ -696,8 +699,8 @@ func TestReasonIsStable(t *testing.T) {
 		"pinned by pinned_commit":     func(w *promotion.World) { w.Pinned = hash(2) },
 		"":                            func(w *promotion.World) { w.Current.Commit = hash(5) },
 	} {
-		if d := decide(change, 1); d.Reason != want {
-			t.Errorf("the reason is %q, want %q", d.Reason, want)
+		if d := decide(change, 1); d.Why != want {
+			t.Errorf("the reason is %q, want %q", d.Why, want)
 		}
 	}
 }
@@ -739,13 +742,13 @@ func TestRemovedStatuses(t *testing.T) {
 		cut := r.IntN(600)
 		whole := decide(all)
 		left := decide(slices.DeleteFunc(slices.Clone(all), func(s status) bool { return s.at < cut }))
-		if whole.Kind == promotion.Promote {
+		if whole.Decision == promotion.Promote {
 			promoted++
 		}
 		if left.Commit < whole.Commit {
 			heldBack++
 		}
-		if left.Kind == promotion.Promote && left.Commit > whole.Commit {
+		if left.Decision == promotion.Promote && left.Commit > whole.Commit {
 			t.Fatalf("with the statuses since minute %d it promotes %s (%s), and with all of them %s (%s)", cut,
 				left.Commit, left.Summary, whole.Commit, whole.Summary)
 		}

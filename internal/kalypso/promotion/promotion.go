@@ -109,11 +109,8 @@ func (h History) Has(commit string) bool { return h.index(commit) >= 0 }
 
 // Current is the state of the environment's GitOps branch.
 type Current struct {
-	Commit     string // the promoted commit; "": none
-	Reason     string // why it was promoted, as the record says; "": unknown
-	Decision   Kind   // that promoted it, as the record says; "": unknown
-	RolledBack string // the newest commit that a rollback removed; "": none
-	Rollout    bool   // a rollout is under way
+	Promotion      // the promoted commit, as the record says
+	Rollout   bool // a rollout is under way
 	// Others are the other commits that folders may contain during a rollout: the previous one, and those of rollouts
 	// that it interrupted.
 	Others []string
@@ -127,8 +124,7 @@ type Current struct {
 // PendingPromotion is an open pull request that would promote a commit.
 type PendingPromotion struct {
 	Number int
-	Commit string
-	Reason string // why it was chosen; "": unknown
+	Promotion
 }
 
 // Ledger contains what the host knows about the commits.
@@ -155,23 +151,13 @@ type World struct {
 
 // Choice is the commit to render, with the reason.
 type Choice struct {
-	Commit    string // "": none
-	Current   string // "": none
-	Candidate string // the newest commit that may be promoted once its gates are open; "": none
-	Kind      Kind
+	Promotion           // the commit to render
+	Current   string    // "": none
+	Candidate string    // the newest commit that may be promoted once its gates are open; "": none
 	Waiting   []Waiting // at most [MaxWaiting], newest commits first
 	Skipped   []Skipped // likewise
 	Proposed  string    // the commit that the open pull request of the rendering would promote; "": none
-	// Reason is the reason of Commit, of several lines. It is the same before and after the promotion. "": unknown.
-	Reason   string
-	Summary  string // for people, of several lines
-	Warnings []Warning
-	// RolledBack is the newest commit that must not return by itself once Commit is delivered; "": none.
-	RolledBack string
-	// Unproven is the reason why the gates of Current are closed now; "": they are open, or there is no current commit.
-	// Current comes from the record, which opens no gate: a rendering that knows another commit does not take an unproven
-	// one.
-	Unproven string
+	Warnings  []Warning
 	// Unread lists the commits whose status history the decision depends on. Unless it is empty, the other fields are
 	// not valid yet.
 	Unread []string

@@ -207,7 +207,7 @@ func (c *chain) run(e *environment) {
 			e.ran = append(e.ran, span{e.current.Commit, e.since, c.now, false})
 		}
 		e.since = c.now
-		if d.Kind == promotion.Promote {
+		if d.Decision == promotion.Promote {
 			e.takes++
 		}
 	}
@@ -218,18 +218,18 @@ func (c *chain) run(e *environment) {
 		c.t.Fatalf("seed %d: %s is pinned forward to %s, and %s counts as rolled back", c.seed, e.name, d.Commit,
 			e.current.RolledBack)
 	}
-	freed := d.Kind == promotion.Rollback || lost || wave && !e.current.Rollout // another commit may follow
+	freed := d.Decision == promotion.Rollback || lost || wave && !e.current.Rollout // another commit may follow
 	c.report(e)
-	if again := c.decide(e); again.Commit != d.Commit || again.Kind == promotion.Promote {
-		if !freed || again.Kind != promotion.Promote {
+	if again := c.decide(e); again.Commit != d.Commit || again.Decision == promotion.Promote {
+		if !freed || again.Decision != promotion.Promote {
 			c.t.Fatalf("a second run changes %s to %s: %s", d.Commit, again.Commit, again.Summary)
 		}
 	}
-	if d.Kind == promotion.Frozen {
+	if d.Decision == promotion.Frozen {
 		return
 	}
 	for _, commit := range e.folders() {
-		if d.Kind != promotion.Pinned && commit != "" && c.rejects(e, commit) {
+		if d.Decision != promotion.Pinned && commit != "" && c.rejects(e, commit) {
 			c.t.Fatalf("seed %d: %s still holds the rejected %s after a run: %s", c.seed, e.name, commit, d.Summary)
 		}
 	}
@@ -239,14 +239,14 @@ func (c *chain) run(e *environment) {
 // newer than the point where the lost one left main.
 func (c *chain) pinsForward(e *environment, d *promotion.Choice) bool {
 	left := slices.Index(c.main, c.left[e.current.Commit])
-	return d.Kind == promotion.Pinned && e.current.RolledBack == "" && !slices.Contains(c.main, e.current.Commit) &&
+	return d.Decision == promotion.Pinned && e.current.RolledBack == "" && !slices.Contains(c.main, e.current.Commit) &&
 		slices.Index(c.main, d.Commit) < left
 }
 
 // deliver updates the folders by the decision: all of them, or only the first ones. It writes the record.
 func (e *environment) deliver(d *promotion.Choice, partly bool) {
 	was := e.current
-	if d.Kind == promotion.Frozen || d.Commit == "" {
+	if d.Decision == promotion.Frozen || d.Commit == "" {
 		return
 	}
 	if d.Commit == was.Commit && !was.Rollout {
@@ -254,7 +254,7 @@ func (e *environment) deliver(d *promotion.Choice, partly bool) {
 	}
 	defer e.write(d)
 	switch {
-	case partly && d.Kind != promotion.Rollback && was.Commit != "":
+	case partly && d.Decision != promotion.Rollback && was.Commit != "":
 		e.current.Commit, e.current.Rollout = d.Commit, true
 		if d.Commit != was.Commit && !slices.Contains(was.Others, was.Commit) {
 			e.current.Others = append(slices.Clone(was.Others), was.Commit)
@@ -275,11 +275,10 @@ func (e *environment) write(d *promotion.Choice) {
 	next := record.New(e.name, nil, promoted, nil, nil)
 	next.Rollout = &rollout.Progress{PromotedCommit: e.current.Commit, Complete: !e.current.Rollout,
 		Interrupted: e.current.Others}
-	next.SetPromotion(record.Promotion{Commit: d.Commit, Reason: record.Reason{
-		Decision: d.Kind, Reason: d.Reason, RolledBack: d.RolledBack}}, e.record)
+	next.SetPromotion(d.Promotion, e.record)
 	e.record = &next
 	taken := next.Taken()
-	e.current.RolledBack, e.current.Reason = taken.RolledBack, taken.Reason.Reason
+	e.current.RolledBack, e.current.Why = taken.RolledBack, taken.Why
 	if !e.current.Rollout {
 		e.backs[0] = taken.RolledBack
 	}
@@ -303,7 +302,7 @@ func (c *chain) revert(e *environment) {
 	e.deliveries = append([]string{e.current.Commit}, e.deliveries...)
 	e.backs = append([]string{e.current.RolledBack}, e.backs...)
 	reverted := record.New(e.name, nil, e.current.Commit, nil, nil)
-	reverted.Promotion = record.Reason{Decision: promotion.Promote, RolledBack: e.current.RolledBack}
+	reverted.Promotion = promotion.Reason{Decision: promotion.Promote, RolledBack: e.current.RolledBack}
 	e.record = &reverted
 }
 
@@ -316,7 +315,7 @@ func (c *chain) check(e *environment, d *promotion.Choice) {
 	}
 	was, is := slices.Index(c.main, e.current.Commit), slices.Index(c.main, d.Commit)
 	switch {
-	case d.Kind == promotion.Pinned:
+	case d.Decision == promotion.Pinned:
 		if d.Commit != e.rules.Pinned {
 			fail("it pins %s", d.Commit)
 		}
@@ -328,11 +327,11 @@ func (c *chain) check(e *environment, d *promotion.Choice) {
 	case e.rules.Pinned != "":
 		fail("a pin has no effect")
 	case e.rules.Hold != "":
-		if d.Kind != promotion.Frozen || d.Commit != e.current.Commit {
-			fail("a hold has no effect: it is %s %s", d.Kind, d.Commit)
+		if d.Decision != promotion.Frozen || d.Commit != e.current.Commit {
+			fail("a hold has no effect: it is %s %s", d.Decision, d.Commit)
 		}
 		return
-	case d.Kind == promotion.Rollback:
+	case d.Decision == promotion.Rollback:
 		if !slices.ContainsFunc(e.folders(), func(commit string) bool { return c.rejects(e, commit) }) {
 			fail("it goes back from %v, which is not rejected", e.folders())
 		}
@@ -345,7 +344,7 @@ func (c *chain) check(e *environment, d *promotion.Choice) {
 			}
 		}
 		return
-	case d.Kind == promotion.Frozen:
+	case d.Decision == promotion.Frozen:
 		if !slices.ContainsFunc(e.folders(), func(commit string) bool { return c.rejects(e, commit) }) {
 			fail("it is frozen without a hold")
 		}
@@ -353,9 +352,9 @@ func (c *chain) check(e *environment, d *promotion.Choice) {
 			fail("it is frozen, and takes %s", d.Commit)
 		}
 		return
-	case d.Kind != promotion.Promote:
+	case d.Decision != promotion.Promote:
 		if d.Commit != e.current.Commit {
-			fail("%s changes the commit", d.Kind)
+			fail("%s changes the commit", d.Decision)
 		}
 		return
 	case e.current.Commit != "" && was < 0:

@@ -15,7 +15,7 @@ const shown = 5
 // summary describes the choice: the commit, the gates and who opened them, the overrides, what waits, and notes.
 func (c *choice) summary(notes []string) string {
 	lines := []string{c.headline()}
-	if c.result.Kind == Promote || c.result.Kind == Rollback {
+	if c.result.Decision == Promote || c.result.Decision == Rollback {
 		for _, line := range c.taken.lines() {
 			lines = append(lines, "- "+line)
 		}
@@ -75,17 +75,17 @@ func (c *choice) headline() string {
 		at = fmt.Sprintf("Environment %q has no promoted commit", c.world.Environment)
 	}
 	switch {
-	case c.result.Kind == Pinned && c.result.Commit == c.result.Current:
+	case c.result.Decision == Pinned && c.result.Commit == c.result.Current:
 		return at + ": pinned_commit holds it there."
-	case c.result.Kind == Pinned:
+	case c.result.Decision == Pinned:
 		return fmt.Sprintf("Pin environment %q to %s by pinned_commit, after %s.", c.world.Environment, short(c.result.Commit), from)
-	case c.result.Kind == Promote:
+	case c.result.Decision == Promote:
 		return fmt.Sprintf("Promote %s to environment %q, after %s.", short(c.result.Commit), c.world.Environment, from)
-	case c.result.Kind == Rollback:
+	case c.result.Decision == Rollback:
 		return fmt.Sprintf("Roll back environment %q to %s, from %s.", c.world.Environment, short(c.result.Commit), from)
 	case c.world.Hold != "":
 		return fmt.Sprintf("%s, and nothing is written there. Hold: %s", at, problem.EndSentence(c.world.Hold))
-	case c.result.Kind == Frozen:
+	case c.result.Decision == Frozen:
 		return fmt.Sprintf("%s, and nothing is written there: %s is rejected, and no earlier delivery on branch %q is good. "+
 			"Set pinned_commit to the commit to go to.", at, short(c.world.rejected()[0]), c.world.History.Branch)
 	case c.world.History.Gone:
@@ -94,9 +94,9 @@ func (c *choice) headline() string {
 		return fmt.Sprintf("%s, which is not on branch %q any more: its history was rewritten, or the commit came from "+
 			"elsewhere. It goes on with the first commit that approved or pinned_commit names, or once the branch holds a "+
 			"commit with the same tree.", at, c.world.History.Branch)
-	case c.result.Kind == Hold && c.world.Current.Rollout:
+	case c.result.Decision == Hold && c.world.Current.Rollout:
 		return at + " while its rollout is under way."
-	case c.result.Kind == Hold:
+	case c.result.Decision == Hold:
 		return at + ": no newer commit may be promoted yet."
 	case c.result.Current == "":
 		return at + ", and no commit can be promoted."

@@ -96,7 +96,7 @@ func (p *promotionData) Read(ctx context.Context, req datasource.ReadRequest, re
 		diags.AddWarning(w.Summary, printable.Text(w.Detail))
 	}
 	tflog.Info(ctx, "decided on a promotion", map[string]any{
-		"environment": request.Rules.Environment, "decision": string(found.Kind), "commit": found.Commit,
+		"environment": request.Rules.Environment, "decision": string(found.Decision), "commit": found.Commit,
 		"current": found.Current,
 	})
 	maps.Copy(arguments, schemas.PromotionValues(found))

@@ -2,6 +2,7 @@ package rendering
 
 import (
 	"context"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion"
 	"maps"
 	"slices"
 
@@ -66,7 +67,7 @@ func decodeArguments(d tfvalue.Decoder) *delivery.Arguments {
 		Strategy:          strategy.Strategy(schemas.Strategies.Or(given.String("strategy"))),
 		Destination:       record.NewDestination(repo.String("repo"), repo.String("branch"), repo.String("path")),
 		Environment:       d.String("environment"),
-		Promotion:         record.Promotion{Commit: promotedCommit(d)},
+		Promotion:         promotion.Promotion{Commit: promotedCommit(d)},
 		Sources:           d.StringMap("sources"),
 		Message:           d.String("commit_message"),
 		Trailers:          d.StringMap("commit_trailers"),

@@ -316,10 +316,7 @@ func (m *environmentRenderingModel) setReverted(ctx context.Context, s *delivery
 		return
 	}
 	given := maps.Clone(m.Promotion.Attributes())
-	for name, value := range map[string]string{
-		"commit": promoted.Commit, "decision": string(promoted.Decision), "reason": promoted.Reason.Reason,
-		"summary": promoted.Summary, "rolled_back": promoted.RolledBack,
-	} {
+	for name, value := range schemas.PromotionTexts(promoted) {
 		given[name] = tfvalue.Nullable(value)
 	}
 	m.Promotion = types.ObjectValueMust(m.Promotion.AttributeTypes(ctx), given)

@@ -14,7 +14,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
 	giturl "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/url"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion"
@@ -95,14 +94,14 @@ func Promotes(d tfvalue.Decoder) bool {
 var oneLine = regexp.MustCompile(`^\S+$`)
 
 // ReadPromotion reads the argument promotion, or returns nil if it is not set.
-func ReadPromotion(d tfvalue.Decoder) *record.Promotion {
+func ReadPromotion(d tfvalue.Decoder) *promotion.Promotion {
 	given, ok := d.Object("promotion")
 	if !ok {
 		return nil
 	}
-	p := &record.Promotion{Commit: given.String("commit"), Reason: record.Reason{
+	p := &promotion.Promotion{Commit: given.String("commit"), Reason: promotion.Reason{
 		Decision:   promotion.Kind(given.String("decision")),
-		Reason:     given.String("reason"),
+		Why:        given.String("reason"),
 		Summary:    given.String("summary"),
 		RolledBack: given.String("rolled_back"),
 	}}
@@ -261,6 +260,14 @@ func ReadRejected(d tfvalue.Decoder) map[string]string {
 	return rejected
 }
 
+// PromotionTexts returns the attributes of a promotion that the record on the branch keeps.
+func PromotionTexts(p promotion.Promotion) map[string]string {
+	return map[string]string{
+		"commit": p.Commit, "decision": string(p.Decision), "reason": p.Why, "summary": p.Summary,
+		"rolled_back": p.RolledBack,
+	}
+}
+
 // PromotionValues returns the computed attributes of kalypso_promotion.
 func PromotionValues(found *promotion.Choice) map[string]attr.Value {
 	waiting, skipped := []tfvalue.Values{}, []tfvalue.Values{}
@@ -274,17 +281,15 @@ func PromotionValues(found *promotion.Choice) map[string]attr.Value {
 		skipped = append(skipped, tfvalue.Values{"commit": s.Commit, "reason": s.Reason})
 	}
 	all := tfvalue.Values{
-		"commit":          tfvalue.OrNil(found.Commit),
 		"current":         tfvalue.OrNil(found.Current),
 		"candidate":       tfvalue.OrNil(found.Candidate),
-		"decision":        string(found.Kind),
 		"waiting":         waiting,
 		"skipped":         skipped,
 		"proposed_commit": tfvalue.OrNil(found.Proposed),
-		"reason":          tfvalue.OrNil(found.Reason),
-		"summary":         found.Summary,
-		"rolled_back":     tfvalue.OrNil(found.RolledBack),
 		"unproven":        tfvalue.OrNil(found.Unproven),
+	}
+	for name, text := range PromotionTexts(found.Promotion) {
+		all[name] = tfvalue.OrNil(text)
 	}
 	results := map[string]attr.Value{}
 	for name, attribute := range PromotionComputed() {

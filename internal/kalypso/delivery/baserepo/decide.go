@@ -5,11 +5,11 @@ package baserepo
 import (
 	"errors"
 	"fmt"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/baserepo/document"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/drift"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/pullrequest"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/strategy"
 	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
 	giturl "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/url"
@@ -24,7 +24,7 @@ type Desired struct {
 	// Promotion has the commit. If it stays, it takes no other commit, and the BaseRepo keeps its pinned commit. The
 	// commit of the promotion is then the one that the GitOps branch tracks, which follows once people merge the
 	// operator's pull request.
-	Promotion   record.Promotion
+	Promotion   promotion.Promotion
 	Message     string // of the commit; "": the default
 	Strategy    strategy.Strategy
 	OnDrift     drift.Reaction

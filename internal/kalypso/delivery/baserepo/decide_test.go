@@ -10,7 +10,6 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/baserepo"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/baserepo/document"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/pullrequest"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/strategy"
 	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion"
@@ -52,7 +51,7 @@ func TestDecide(t *testing.T) {
 	}
 	open := func(change func(*baserepo.Proposal)) *baserepo.State { return state(proposed(githost.Open, change)) }
 	freeze := func(d *baserepo.Desired) {
-		d.Promotion.Reason = record.Reason{Decision: promotion.Frozen, Summary: "An incident.\nMore."}
+		d.Promotion.Reason = promotion.Reason{Decision: promotion.Frozen, Summary: "An incident.\nMore."}
 	}
 	writes := baserepo.Decision{Write: true, File: wanted, FileKnown: true}
 	keeps, stays := baserepo.Decision{File: wanted, FileKnown: true}, baserepo.Decision{File: current, FileKnown: true}
@@ -114,7 +113,7 @@ func TestDecide(t *testing.T) {
 			baserepo.Decision{Write: true, Err: baserepo.ErrOtherBase}},
 	} {
 		d := &baserepo.Desired{
-			At: at, Promotion: record.Promotion{Commit: newer}, Strategy: strategy.PullRequest, PullRequest: pull,
+			At: at, Promotion: promotion.Promotion{Commit: newer}, Strategy: strategy.PullRequest, PullRequest: pull,
 		}
 		if tc.desired != nil {
 			tc.desired(d)

@@ -14,7 +14,6 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/baserepo"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/baserepo/document"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/pullrequest"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/strategy"
 	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
 	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
@@ -96,7 +95,7 @@ func (p *pinned) fetch() {
 }
 
 // promote makes the promotion choose a commit.
-func (p *pinned) promote(digit int) { p.want.Promotion = record.Promotion{Commit: commitOf(digit)} }
+func (p *pinned) promote(digit int) { p.want.Promotion = promotion.Promotion{Commit: commitOf(digit)} }
 
 // plan refreshes the state, and decides as a plan does.
 func (p *pinned) plan() baserepo.Decision {
@@ -250,7 +249,7 @@ var pins = []struct {
 	}},
 	{"the environment is frozen", func(p *pinned) {
 		p.apply()
-		p.want.Promotion.Reason = record.Reason{Decision: promotion.Frozen, Summary: "An incident."}
+		p.want.Promotion.Reason = promotion.Reason{Decision: promotion.Frozen, Summary: "An incident."}
 		p.apply()
 		p.expect(1, 1, opened(2)+", draft, withheld")
 		p.promote(2)
@@ -322,9 +321,9 @@ func TestHosts(t *testing.T) {
 func TestLateHead(t *testing.T) {
 	t.Parallel()
 	p := newPinned(t, hosts.Host{New: hosts.AzureDevOps(azuredevopsfake.WithLag(1000))})
-	for _, promotion := range []record.Promotion{
+	for _, promotion := range []promotion.Promotion{
 		{Commit: commitOf(2)}, {Commit: commitOf(3)},
-		{Commit: commitOf(3), Reason: record.Reason{Decision: promotion.Frozen, Summary: "An incident."}},
+		{Commit: commitOf(3), Reason: promotion.Reason{Decision: promotion.Frozen, Summary: "An incident."}},
 	} {
 		p.want.Promotion = promotion
 		done, err := p.remote.Apply(t.Context(), p.want, p.state)

@@ -3,15 +3,14 @@ package baserepo
 import (
 	"testing"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion"
 )
 
 // The message names the commit, even if people pinned a tag or a short hash before.
 func TestMessage(t *testing.T) {
 	at := EnvironmentBranch{Repo: "https://acme.io/control-plane", Branch: "prod"}
-	kept := Desired{At: at, Promotion: record.Promotion{
-		Commit: "42f2c201b96055faead8da72a126ec3e8fe30296", Reason: record.Reason{Decision: promotion.Hold},
+	kept := Desired{At: at, Promotion: promotion.Promotion{
+		Commit: "42f2c201b96055faead8da72a126ec3e8fe30296", Reason: promotion.Reason{Decision: promotion.Hold},
 	}}
 	drifted := State{At: at, Delivered: "v1", Commit: "42f2c201b96055faead8da72a126ec3e8fe30296"}
 	for _, test := range []struct {

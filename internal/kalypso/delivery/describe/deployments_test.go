@@ -9,12 +9,14 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/describe"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion"
 )
 
 func TestDeployments(t *testing.T) {
 	at := func(hour int) time.Time { return time.Date(2026, 1, 1, hour, 0, 0, 0, time.UTC) }
 	record := func(commit, reason, tree string) (*history.Record, map[string]string) {
-		return &history.Record{Environment: "prod", PromotedCommit: commit, Reason: reason}, map[string]string{"large": tree}
+		return &history.Record{Environment: "prod", Promotion: promotion.Promotion{
+			Commit: commit, Reason: promotion.Reason{Why: reason}}}, map[string]string{"large": tree}
 	}
 	in := history.Input{Whole: true, Since: at(2), Until: at(26), ControlPlane: []history.Source{
 		{Hash: commit("2"), Time: at(1)}, {Hash: commit("1"), Time: at(0)}}}

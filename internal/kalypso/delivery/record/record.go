@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion"
 	"slices"
 
 	"github.com/go-git/go-git/v5/plumbing"
@@ -34,9 +35,9 @@ type Record struct {
 	ClusterTypes   []string `json:"cluster_types"`             // the folders, sorted
 	PromotedCommit string   `json:"promoted_commit,omitempty"` // empty if there is none
 	// Promotion is the reason why that commit was promoted. It is zero if the reason is unknown.
-	Promotion Reason `json:"promotion,omitzero"`
+	Promotion promotion.Reason `json:"promotion,omitzero"`
 	// Promoting is the reason of the commit of an incomplete rollout. With the last wave it becomes Promotion.
-	Promoting Reason `json:"promoting,omitzero"`
+	Promoting promotion.Reason `json:"promoting,omitzero"`
 	// Origins are the files that the objects were read from: repo@branch:path[#name], or repo@commit:path[#name]; sorted.
 	Origins []string `json:"origins,omitempty"`
 	// Sources are the commits at which the folders of the origins were read.

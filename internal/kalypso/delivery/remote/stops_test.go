@@ -5,7 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/report"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/rollout"
@@ -18,9 +17,9 @@ import (
 
 // freeze sets the promotion's hold; "": it removes it.
 func (r *reviewed) freeze(why string) {
-	r.desired.Promotion = record.Promotion{}
+	r.desired.Promotion = promotion.Promotion{}
 	if why != "" {
-		r.desired.Promotion.Reason = record.Reason{Decision: promotion.Frozen, Summary: why + "\nand more"}
+		r.desired.Promotion.Reason = promotion.Reason{Decision: promotion.Frozen, Summary: why + "\nand more"}
 	}
 }
 
@@ -379,7 +378,7 @@ ours/dev: 1
 plan: nothing`},
 		{"rolled back while a wave is open", func(r *reviewed) error {
 			r.secondWave()
-			r.desired.Promotion = record.Promotion{Commit: "c0", Reason: record.Reason{Decision: promotion.Rollback}}
+			r.desired.Promotion = promotion.Promotion{Commit: "c0", Reason: promotion.Reason{Decision: promotion.Rollback}}
 			r.set("1")
 			return nil
 		}, `

@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion"
 	"maps"
 	"slices"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/origin"
 	giturl "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/url"
@@ -23,7 +23,7 @@ type ControlPlaneRequest struct {
 	Pins                map[string]string
 	// Promotion replaces the commit that the BaseRepo pins, unless its commit is empty. If its repo or branch is empty, it
 	// is the one of the BaseRepo, or of the control plane itself.
-	Promotion  record.Promotion
+	Promotion  promotion.Promotion
 	AllowLocal bool // as in [FollowOptions]; the control plane, its bases and its GitOpsRepo may always be local
 	// LastGood returns the origins of the last delivery to the control plane's GitOps repo. If nil, a broken
 	// registration is an error.

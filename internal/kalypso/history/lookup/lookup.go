@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion"
 	"time"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
@@ -106,9 +107,10 @@ func readBranch(
 
 func recordOf(r *record.Record) *history.Record {
 	short := &history.Record{
-		Environment: r.Environment, PromotedCommit: r.PromotedCommit, Decision: r.Promotion.Decision,
-		Reason: printable.Text(r.Promotion.Reason), RolledBack: r.Promotion.RolledBack, UnderWay: r.Rollout.UnderWay(),
+		Environment: r.Environment, UnderWay: r.Rollout.UnderWay(),
+		Promotion: promotion.Promotion{Commit: r.PromotedCommit, Reason: r.Promotion},
 	}
+	short.Promotion.Why = printable.Text(r.Promotion.Why)
 	if r.Rollout != nil {
 		short.Target = r.Rollout.TargetTreeHash
 	}

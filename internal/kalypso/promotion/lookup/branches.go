@@ -39,10 +39,8 @@ func readCurrent(ctx context.Context, client *gitremote.Client, at record.Destin
 	from := at.RecordPath()
 	if found != nil {
 		// The record's own commit moves with the last wave. Until then, that of the rollout has to be rendered.
-		taken := found.Taken()
 		current = promotion.Current{
-			Commit: taken.Commit, Decision: taken.Decision, Reason: taken.Reason.Reason, RolledBack: taken.RolledBack,
-			Rollout: found.Rollout.UnderWay(), Others: found.Others(),
+			Promotion: found.Taken(), Rollout: found.Rollout.UnderWay(), Others: found.Others(),
 		}
 	}
 	if current.Commit == "" {

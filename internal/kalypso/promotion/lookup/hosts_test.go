@@ -147,10 +147,10 @@ func (c *chain) expect(kind promotion.Kind, commit string, says ...string) *prom
 
 func (c *chain) check(found *promotion.Choice, kind promotion.Kind, commit string, says ...string) {
 	c.Helper()
-	if found.Kind != kind || found.Commit != commit {
-		c.Errorf("it is %s %s, want %s %s", found.Kind, found.Commit, kind, commit)
+	if found.Decision != kind || found.Commit != commit {
+		c.Errorf("it is %s %s, want %s %s", found.Decision, found.Commit, kind, commit)
 	}
-	text := found.Summary + "\n" + found.Reason
+	text := found.Summary + "\n" + found.Why
 	for _, want := range says {
 		if want = strings.ReplaceAll(want, "LOGIN", c.world.Traits().Login); !strings.Contains(text, want) {
 			c.Errorf("it does not say %q", want)
@@ -320,8 +320,8 @@ var gates = []struct {
 		gitserver.Git(c, c.local, "update-ref", "refs/heads/main", c.initial)
 		commit := c.commit("2")
 		c.set(commit, stageContext, githost.Success)
-		if found := c.decide(); found.Kind != promotion.Hold || found.Commit != lost {
-			c.Errorf("it is %s %s: %s", found.Kind, found.Commit, found.Summary)
+		if found := c.decide(); found.Decision != promotion.Hold || found.Commit != lost {
+			c.Errorf("it is %s %s: %s", found.Decision, found.Commit, found.Summary)
 		}
 	}},
 }

@@ -148,7 +148,7 @@ func (req Request) readProposal(ctx context.Context, current string) (*promotion
 	if err != nil || proposed.Commit == "" || proposed.Commit == current {
 		return nil, ctx.Err()
 	}
-	return &promotion.PendingPromotion{Number: pr.Number, Commit: proposed.Commit, Reason: proposed.Reason}, nil
+	return &promotion.PendingPromotion{Number: pr.Number, Promotion: proposed.Promotion}, nil
 }
 
 // repo returns the control plane's repo on the host, or nil if nothing needs it.

@@ -70,8 +70,8 @@ func TestRequests(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if found.Kind != promotion.Promote || found.Commit != commits[400] {
-		t.Errorf("it is %s %s, want %s\n%s", found.Kind, found.Commit, commits[400], found.Summary)
+	if found.Decision != promotion.Promote || found.Commit != commits[400] {
+		t.Errorf("it is %s %s, want %s\n%s", found.Decision, found.Commit, commits[400], found.Summary)
 	}
 	requests := fake.Requests()
 	t.Logf("a promotion with 100 environments and 500 commits behind: %d requests to the API, at most 4; %d ms with Git",

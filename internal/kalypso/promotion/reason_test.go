@@ -1,10 +1,9 @@
-package record_test
+package promotion_test
 
 import (
 	"strings"
 	"testing"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion"
 )
 
@@ -21,7 +20,7 @@ func TestFacts(t *testing.T) {
 		"***NO_CI***":                    "- *NO_CI*\n",
 		strings.Repeat("many\n", 100):    strings.Repeat("- many\n", 25),
 	} {
-		if got := (record.Reason{Reason: reason, Summary: "[skip ci]"}).Facts(); got != want {
+		if got := (promotion.Reason{Why: reason, Summary: "[skip ci]"}).Facts(); got != want {
 			t.Errorf("%q is %q, want %q", reason, got, want)
 		}
 	}
@@ -29,7 +28,7 @@ func TestFacts(t *testing.T) {
 
 // TestFrozen: a frozen promotion gives the reason in one sentence, since our text follows it.
 func TestFrozen(t *testing.T) {
-	for r, want := range map[record.Reason]string{
+	for r, want := range map[promotion.Reason]string{
 		{Decision: promotion.Hold, Summary: "x"}:          "",
 		{Decision: promotion.Frozen, Summary: "x\ny"}:     "x.",
 		{Decision: promotion.Frozen, Summary: "Hold: x!"}: "Hold: x!",

@@ -1,0 +1,67 @@
+package promotion
+
+import (
+	"cmp"
+	"strings"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
+)
+
+// Promotion is the commit of a control plane that an environment renders, with the reason why it was chosen.
+type Promotion struct {
+	Commit       string // "": none
+	Repo, Branch string // of the commit; "": unknown
+	// Unproven is the reason why the gates of the commit that the record names are closed now; "": they are open, there is
+	// no such commit, or it is unknown. The record opens no gate: a rendering that knows another commit does not take an
+	// unproven one.
+	Unproven string
+	Reason
+}
+
+// Reason says why a promoted commit was chosen, as the record on the branch contains it. People and the next decision read it; nothing else depends on it. The
+// zero value is an unknown reason.
+type Reason struct {
+	Decision Kind `json:"decision,omitempty"`
+	// Why explains the choice, in several lines: gates with who opened them, overrides. It is the same before and after
+	// the promotion. Summary describes the run that chose the commit.
+	Why     string `json:"reason,omitempty"`
+	Summary string `json:"summary,omitempty"`
+	// RolledBack is the newest commit that a rollback removed. It must not return by itself.
+	RolledBack string `json:"rolled_back,omitempty"`
+}
+
+// Stays reports whether the decision chose no other commit than the current one.
+func (r Reason) Stays() bool {
+	return r.Decision == Hold || r.Decision == UpToDate || r.Decision == Frozen
+}
+
+// maxFacts limits the lines of a reason in a commit message.
+const maxFacts = 25
+
+// harmless removes from a text the parts that hosts act on in a commit message: mentions, references that close issues,
+// and instructions in brackets, such as [skip ci]. The names of GitHub's apps end in [bot].
+var harmless = strings.NewReplacer(
+	"[bot]", "[bot]", "[", "(", "]", ")", "@", "(at)", "#", "no. ", "://", ": //", "***", "*",
+)
+
+// Facts returns the reason why the commit was chosen as a list for a commit message. Nothing in it triggers an action
+// of a host, even if a team wrote it. The summary is only for descriptions: it contains untrusted texts.
+func (r Reason) Facts() string {
+	var b strings.Builder
+	for i, line := range strings.Split(strings.TrimSpace(r.Why), "\n") {
+		if line = strings.TrimSpace(printable.Line(line)); line != "" && i < maxFacts {
+			b.WriteString("- " + harmless.Replace(line) + "\n")
+		}
+	}
+	return b.String()
+}
+
+// Frozen returns the reason why nothing may be written, or "".
+func (r Reason) Frozen() string {
+	if r.Decision != Frozen {
+		return ""
+	}
+	why, _, _ := strings.Cut(strings.TrimSpace(r.Summary), "\n")
+	return cmp.Or(problem.EndSentence(why), "The promotion is frozen.")
+}
