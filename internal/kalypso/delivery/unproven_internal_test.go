@@ -109,7 +109,8 @@ func TestUnprovenIsNamed(t *testing.T) {
 		}, ""},
 	} {
 		s := usualSituation()
-		s.desired.Promotion = promotion.Promotion{Commit: "c", Unproven: why, Reason: promotion.Reason{Decision: promotion.Hold}}
+		s.desired.Promotion = promotion.Promotion{Commit: "c", Unproven: why,
+			Reason: promotion.Reason{Decision: promotion.Hold}}
 		row.change(s)
 		if got := s.decide(t).Unproven; got != row.want {
 			t.Errorf("%s: it says %q, want %q", name, got, row.want)

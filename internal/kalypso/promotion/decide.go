@@ -120,8 +120,8 @@ func (c *choice) choose() {
 	}
 }
 
-// consider reports whether a commit after the current one can be chosen once its gates are open, and lists it as skipped
-// if not.
+// consider reports whether a commit after the current one can be chosen once its gates are open. It lists the commit as
+// skipped if not.
 func (c *choice) consider(commit string) bool {
 	if reason := c.world.skipped(commit); reason != "" {
 		c.skips++

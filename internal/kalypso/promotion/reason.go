@@ -19,8 +19,8 @@ type Promotion struct {
 	Reason
 }
 
-// Reason says why a promoted commit was chosen, as the record on the branch contains it. People and the next decision read it; nothing else depends on it. The
-// zero value is an unknown reason.
+// Reason says why a promoted commit was chosen, as the record on the branch contains it. People and the next decision
+// read it; nothing else depends on it. The zero value is an unknown reason.
 type Reason struct {
 	Decision Kind `json:"decision,omitempty"`
 	// Why explains the choice, in several lines: gates with who opened them, overrides. It is the same before and after

@@ -12,7 +12,8 @@ import (
 // judgeSoak checks how long an environment has run a commit whose latest status is good.
 func (g *gates) judgeSoak(gate Gate, commit string) (fact string, waiting *Waiting, unread []string) {
 	s, _ := g.statuses.latest(commit, gate.Context)
-	history, read := g.world.Ledger.Histories[commit]
+	histories := g.world.Ledger.Histories
+	history, read := histories[commit]
 	if !read {
 		return "", nil, []string{commit}
 	}
@@ -26,7 +27,7 @@ func (g *gates) judgeSoak(gate Gate, commit string) (fact string, waiting *Waiti
 		if len(hidden) == 0 {
 			return fmt.Sprintf("%s, soaked %s since %s", factsOf(s), clock.Format(gate.Soak), stamp(r.Start)), nil, nil
 		}
-		hidden = slices.DeleteFunc(hidden, func(other string) bool { _, read := g.world.Ledger.Histories[other]; return read })
+		hidden = slices.DeleteFunc(hidden, func(other string) bool { _, read := histories[other]; return read })
 		if len(hidden) > 0 {
 			return "", nil, hidden
 		}
@@ -95,7 +96,8 @@ func (g *gates) dwells() (reason string, unread []string) {
 	}
 	stay := soak.Run{Start: start, Last: g.world.Ledger.SeenAt}
 	if !stay.Covers(g.world.Dwell) {
-		return fmt.Sprintf("the current commit %s stays %s, until %s", short(commit), clock.Format(g.world.Dwell), stamp(stay.End(g.world.Dwell))), nil
+		return fmt.Sprintf("the current commit %s stays %s, until %s", short(commit), clock.Format(g.world.Dwell),
+			stamp(stay.End(g.world.Dwell))), nil
 	}
 	return "", nil
 }

@@ -66,39 +66,40 @@ func singular(n int) string {
 
 // headline describes the choice in one line.
 func (c *choice) headline() string {
+	w, d := c.world, c.result
 	from := "nothing"
-	if c.result.Current != "" {
-		from = short(c.result.Current)
+	if d.Current != "" {
+		from = short(d.Current)
 	}
-	at := fmt.Sprintf("Environment %q stays at %s", c.world.Environment, from)
-	if c.result.Current == "" {
-		at = fmt.Sprintf("Environment %q has no promoted commit", c.world.Environment)
+	at := fmt.Sprintf("Environment %q stays at %s", w.Environment, from)
+	if d.Current == "" {
+		at = fmt.Sprintf("Environment %q has no promoted commit", w.Environment)
 	}
 	switch {
-	case c.result.Decision == Pinned && c.result.Commit == c.result.Current:
+	case d.Decision == Pinned && d.Commit == d.Current:
 		return at + ": pinned_commit holds it there."
-	case c.result.Decision == Pinned:
-		return fmt.Sprintf("Pin environment %q to %s by pinned_commit, after %s.", c.world.Environment, short(c.result.Commit), from)
-	case c.result.Decision == Promote:
-		return fmt.Sprintf("Promote %s to environment %q, after %s.", short(c.result.Commit), c.world.Environment, from)
-	case c.result.Decision == Rollback:
-		return fmt.Sprintf("Roll back environment %q to %s, from %s.", c.world.Environment, short(c.result.Commit), from)
-	case c.world.Hold != "":
-		return fmt.Sprintf("%s, and nothing is written there. Hold: %s", at, problem.EndSentence(c.world.Hold))
-	case c.result.Decision == Frozen:
+	case d.Decision == Pinned:
+		return fmt.Sprintf("Pin environment %q to %s by pinned_commit, after %s.", w.Environment, short(d.Commit), from)
+	case d.Decision == Promote:
+		return fmt.Sprintf("Promote %s to environment %q, after %s.", short(d.Commit), w.Environment, from)
+	case d.Decision == Rollback:
+		return fmt.Sprintf("Roll back environment %q to %s, from %s.", w.Environment, short(d.Commit), from)
+	case w.Hold != "":
+		return fmt.Sprintf("%s, and nothing is written there. Hold: %s", at, problem.EndSentence(w.Hold))
+	case d.Decision == Frozen:
 		return fmt.Sprintf("%s, and nothing is written there: %s is rejected, and no earlier delivery on branch %q is good. "+
-			"Set pinned_commit to the commit to go to.", at, short(c.world.rejected()[0]), c.world.History.Branch)
-	case c.world.History.Gone:
-		return fmt.Sprintf("%s. The control plane has no branch %q, so nothing can be promoted.", at, c.world.History.Branch)
-	case c.world.lost():
+			"Set pinned_commit to the commit to go to.", at, short(w.rejected()[0]), w.History.Branch)
+	case w.History.Gone:
+		return fmt.Sprintf("%s. The control plane has no branch %q, so nothing can be promoted.", at, w.History.Branch)
+	case w.lost():
 		return fmt.Sprintf("%s, which is not on branch %q any more: its history was rewritten, or the commit came from "+
 			"elsewhere. It goes on with the first commit that approved or pinned_commit names, or once the branch holds a "+
-			"commit with the same tree.", at, c.world.History.Branch)
-	case c.result.Decision == Hold && c.world.Current.Rollout:
+			"commit with the same tree.", at, w.History.Branch)
+	case d.Decision == Hold && w.Current.Rollout:
 		return at + " while its rollout is under way."
-	case c.result.Decision == Hold:
+	case d.Decision == Hold:
 		return at + ": no newer commit may be promoted yet."
-	case c.result.Current == "":
+	case d.Current == "":
 		return at + ", and no commit can be promoted."
 	}
 	return at + ", and no newer commit waits."

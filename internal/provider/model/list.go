@@ -190,8 +190,8 @@ func (f *foundObjects) add(ctx context.Context, o source.FoundObject, at origin.
 	at.Name = name // distinguishes the objects of a file
 	if f.listed[at] {
 		diags.AddWarning("Duplicate object", printable.Text(fmt.Sprintf(
-			"%s contains several objects of kind %s named %q. One is listed. Rename or remove the others.", at.Path, f.model.Kind,
-			name)))
+			"%s contains several objects of kind %s named %q. One is listed. Rename or remove the others.", at.Path,
+			f.model.Kind, name)))
 		return f.results.Warn(diags)
 	}
 	f.listed[at] = true

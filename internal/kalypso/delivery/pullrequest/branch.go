@@ -110,8 +110,8 @@ func (b *Branch) read(ours *gitbranch.Snapshot, contents string) (OwnBranch, err
 }
 
 // ReadAlone is [Branch.ReadSnapshot] for a branch on which foreign commits must not be below ours either. contents is
-// the part of the change on the branch, pushed our last commit from the state, and target the head of the target branch;
-// the last two may be empty.
+// the part of the change on the branch. pushed is our last commit from the state, and target the head of the target
+// branch; either may be empty.
 func (b *Branch) ReadAlone(
 	ctx context.Context, ours *gitbranch.Snapshot, contents, pushed, target string,
 ) (OwnBranch, error) {

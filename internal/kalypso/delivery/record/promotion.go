@@ -23,8 +23,8 @@ func (r *Record) SetPromotion(p promotion.Promotion, before *Record) {
 	}
 }
 
-// reasonAfter returns the reason of a promotion that is recorded after before. While a record leads to the same commit, its reason stays: a later
-// decision only says why it chose no other commit.
+// reasonAfter returns the reason of a promotion that is recorded after before. While a record leads to the same commit,
+// its reason stays: a later decision only says why it chose no other commit.
 func reasonAfter(before *Record, p promotion.Promotion) promotion.Reason {
 	if before == nil {
 		return p.Reason

@@ -61,7 +61,8 @@ func (s *Step) Complete() bool { return len(s.Stay) == 0 && !s.Uncertain }
 // observation.
 func (r *Rollout) Next(s Situation) *Step {
 	w := &wave{
-		Situation: s, rollout: r, reports: reports{r.Observed, &s}, step: &Step{}, existing: map[string]string{}, wrong: map[string]bool{},
+		Situation: s, rollout: r, reports: reports{r.Observed, &s}, step: &Step{},
+		existing: map[string]string{}, wrong: map[string]bool{},
 	}
 	w.compare()
 	switch {

@@ -1,5 +1,5 @@
-// Package soak judges whether something has run for long enough: a commit in an environment, or a change on the clusters
-// of a stage.
+// Package soak judges whether something has run for long enough: a commit in an environment, or a change on the
+// clusters of a stage.
 package soak
 
 import "time"

@@ -30,7 +30,9 @@ type ChangingCommit struct {
 // ChangesSince returns the changes below the folders in the commits after since, newest first, along first parents, at
 // most [MaxHistory] commits back. It also reports whether it found since: if not, there may be more commits, or the
 // branch was rewritten. Without folders it reads only commits, no trees.
-func (b *Branch) ChangesSince(ctx context.Context, since plumbing.Hash, folders []string) ([]ChangingCommit, bool, error) {
+func (b *Branch) ChangesSince(
+	ctx context.Context, since plumbing.Hash, folders []string,
+) ([]ChangingCommit, bool, error) {
 	head, err := b.Head(ctx)
 	if err != nil || head.IsZero() {
 		return nil, false, err
