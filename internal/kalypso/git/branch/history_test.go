@@ -97,3 +97,46 @@ func TestAncestryIsCut(t *testing.T) {
 		equal(t, "parents of the last", len(all[2].Parents), 1)
 	})
 }
+
+// TestHistoryAtVersion0 reads folders and files of old commits from servers with protocol version 0. Those that serve no
+// object by hash send the history instead.
+func TestHistoryAtVersion0(t *testing.T) {
+	repo := gitserver.InitBare(t)
+	gitserver.Git(t, repo, "config", "uploadpack.allowFilter", "true")
+	for i := range 3 {
+		gitserver.Seed(t, repo, "main", map[string]string{"clusters/large/x.yaml": fmt.Sprint(i)})
+	}
+	for _, backend := range gitserver.Backends() {
+		if !strings.Contains(backend.Name, "v0") && !strings.Contains(backend.Name, "azure") {
+			continue
+		}
+		t.Run(backend.Name, func(t *testing.T) {
+			t.Parallel()
+			url, credentials := backend.Start(t, repo)
+			s, err := open(t, url, "main", credentials...).Snapshot(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer s.Close()
+			chain, whole, err := s.History().FirstParents(100)
+			if err != nil {
+				t.Fatal(err)
+			}
+			equal(t, "the history is whole", whole, true)
+			hashes := gitbranch.Hashes(chain)
+			folders, err := s.History().FoldersAt("clusters", hashes)
+			if err != nil {
+				t.Fatal(err)
+			}
+			files, err := s.History().FileAt("clusters/large/x.yaml", hashes)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, commit := range hashes {
+				text := fmt.Sprint(2 - i)
+				equal(t, "folder", folders[commit]["large"], treeHash(map[string]string{"x.yaml": text}))
+				equal(t, "file", string(files[commit]), text)
+			}
+		})
+	}
+}

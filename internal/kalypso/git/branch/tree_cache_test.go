@@ -49,6 +49,10 @@ func TestUpdateCache(t *testing.T) {
 	equal(t, "theirs", gitserver.Tree(t, repo, "main")["theirs"], "x")
 
 	cache.Trees[0] = append([]byte("100644 bogus\x00"), make([]byte, 20)...)
-	apply("five", cache)
+	cache, _ = apply("five", cache)
 	equal(t, "theirs", gitserver.Tree(t, repo, "main")["theirs"], "x")
+
+	last := update(t, branch, gitbranch.UpdateOptions{CachePath: "env/.kalypso/rendering.json", Cache: cache},
+		edit("six", folder("env/large", map[string]string{"a": "six"})))
+	equal(t, "trees on the path, of which the update of another folder wrote two", len(last.Cache.Trees), 3)
 }
