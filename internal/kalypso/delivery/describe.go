@@ -44,7 +44,7 @@ func NewReview(host githost.Host, repo string, detail Detail) Review {
 	}
 	r.Links = pullrequest.Links(host)
 	if at, err := host.Repo(repo); err == nil {
-		r.Max = at.MaxBody()
+		r.Max = at.MaxBody
 	}
 	return r
 }

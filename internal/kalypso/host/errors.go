@@ -89,3 +89,12 @@ func (e *Error) Unwrap() []error {
 	}
 	return []error{e.Kind, e.Cause}
 }
+
+// About sets the field of an error.
+func About(field Field, err error) error {
+	var e *Error
+	if errors.As(err, &e) {
+		e.Field = field
+	}
+	return err
+}

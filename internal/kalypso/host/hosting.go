@@ -18,12 +18,19 @@ type Host interface {
 	Repo(url string) (Repo, error)
 }
 
-// Repo is one repo on a host. Every method respects the deadline of its context, and retries temporary failures until
-// then. Errors are of type *[Error].
-type Repo interface {
+// Repo is one repo on a host: its traits, its pull requests, and the statuses of its commits. A method with a context
+// respects its deadline, and retries temporary failures until then. Errors are of type *[Error].
+type Repo struct {
+	Traits
+	PullRequests
+	CommitStatuses
 	// GitCredential returns the credential for Git over HTTPS, from the credential of the API: user name and password,
 	// or a bearer token, or three empty strings. It is valid for some minutes; call it again for the next use.
-	GitCredential(ctx context.Context) (username, password, bearer string, err error)
+	GitCredential func(ctx context.Context) (username, password, bearer string, err error)
+}
+
+// PullRequests are the pull requests of a repo.
+type PullRequests interface {
 	// Find returns the pull request of a rendering: the open one, or the newest closed or merged one, or nil. The number
 	// of requests does not depend on the number of pull requests.
 	Find(ctx context.Context, query Query) (*PullRequest, error)
@@ -38,20 +45,17 @@ type Repo interface {
 	// keeps labels and reviewers that the proposal does not list. It does not change the branches.
 	Edit(ctx context.Context, now PullRequest, proposal PullRequestContent) (*PullRequest, error)
 	// Unasked returns the reviewers who have neither reviewed an open pull request, as last read, nor been requested.
-	// Some hosts drop reviewers from the list once they have reviewed, and [Repo.Edit] would request them again.
+	// Some hosts drop reviewers from the list once they have reviewed, and Edit would request them again.
 	Unasked(ctx context.Context, now PullRequest, reviewers []string) ([]string, error)
-	// CheckReviewers returns an error for reviewers that the host does not support. It contacts no server.
-	CheckReviewers(reviewers []string) error
-	// CheckLabels returns an error for labels that the host does not support. It contacts no server.
-	CheckLabels(labels []string) error
-	// CheckAutoMerge returns an error for a merge method that the host does not support. It contacts no server.
-	CheckAutoMerge(method MergeMethod) error
 	// Close closes a pull request without merging it. It does nothing if the pull request is closed.
 	Close(ctx context.Context, number int) (*PullRequest, error)
 	// MergeWhenReady lets the host merge an open pull request, as last read, once its checks have passed, or at once if
 	// no check is required. The method "" disables this.
 	MergeWhenReady(ctx context.Context, now PullRequest, method MergeMethod) (*PullRequest, error)
+}
 
+// CommitStatuses are the statuses of a repo's commits.
+type CommitStatuses interface {
 	// SetStatus sets the status of a commit in a context, and returns it as the host stored it.
 	SetStatus(ctx context.Context, commit string, status Status) (Status, error)
 	// Status returns the latest status of a commit in a context, or nil.
@@ -60,28 +64,12 @@ type Repo interface {
 	// host's time. The number of requests does not depend on the number of commits if the host allows that. A commit
 	// that the repo lacks has no statuses. If a commit has many, only those with the given names are read.
 	LatestStatuses(ctx context.Context, commits, names []string) (*Statuses, error)
-	// SameStatus reports whether the host needs no new status: have, the last one of the commit and context, equals
-	// want, as far as the host can change it. Most hosts are as exact as [EqualStatus]. It contacts no server.
-	SameStatus(want, have Status) bool
 	// StatusHistory returns all statuses of a commit, newest first, and whether the host has more than the method reads.
 	// It returns no check runs.
 	StatusHistory(ctx context.Context, commit string) (statuses []Status, more bool, err error)
-
-	// CommitURL and CompareURL return web pages.
-	CommitURL(commit string) string
-	CompareURL(from, to string) string
-	// MaxTitle and MaxBody return the maximum lengths of a title and a description, in characters.
-	MaxTitle() int
-	MaxBody() int
-	// CommitMessage returns the message of a commit of ours without what the host reads as a command: GitLab makes a pull
-	// request a draft if its branch gets a commit whose subject begins like the title of a draft.
-	CommitMessage(message string) string
-	// MarkerFirst reports whether a description begins with its marker, because the host's lists cut descriptions. By
-	// default, it ends with it. A marker is found in any line; see [HasMarker].
-	MarkerFirst() bool
 }
 
-// SettingsChecker is a [Repo] whose host may refuse settings of pull requests for reasons that only the host knows.
+// SettingsChecker are [PullRequests] whose host may refuse settings for reasons that only the host knows.
 type SettingsChecker interface {
 	// CheckSettings returns errors for a merge method that the settings of the target branch forbid, and for reviewers
 	// that the host does not know, as far as the credential may read that.

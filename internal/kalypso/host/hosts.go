@@ -39,7 +39,7 @@ func (h Hosts) Repo(url string) (Repo, error) {
 			reasons = append(reasons, other.Cause.Error())
 		}
 	}
-	return nil, &Error{
+	return Repo{}, &Error{
 		Op: joinOps(ops), Kind: ErrOtherHost, Cause: errors.New(strings.Join(distinct(reasons), "; ")),
 		Host: h.Name(), Block: h.Block(),
 	}

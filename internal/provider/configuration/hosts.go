@@ -241,7 +241,7 @@ func (d *Data) HostFor(diags *diag.Diagnostics) githost.Host {
 }
 
 // HostedRepo returns the repo that a URL names on the host, or nil after it reported an error at the argument.
-func (d *Data) HostedRepo(url string, at path.Path, diags *diag.Diagnostics) githost.Repo {
+func (d *Data) HostedRepo(url string, at path.Path, diags *diag.Diagnostics) *githost.Repo {
 	host := d.HostFor(diags)
 	if host == nil {
 		return nil
@@ -251,7 +251,7 @@ func (d *Data) HostedRepo(url string, at path.Path, diags *diag.Diagnostics) git
 		AppendHostError(diags, at, err)
 		return nil
 	}
-	return repo
+	return &repo
 }
 
 // CheckCredential reports a missing credential for a repo's host: without one, no host opens a pull request. A repo on

@@ -2,6 +2,7 @@ package pullrequest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -66,22 +67,24 @@ type ReviewersError struct{ Reason string }
 func (e *ReviewersError) Error() string { return e.Reason }
 
 // CheckHost returns an error if the host of a repo can't do what pull requests are configured for: a *ReviewersError,
-// or that of [githost.Repo.CheckLabels] or [githost.Repo.CheckAutoMerge]. It contacts no server, and skips settings
-// that are not known yet.
+// or another one of [githost.Traits.Check]. It contacts no server, and skips settings that are not known yet.
 func CheckHost(repo githost.Repo, s Settings) error {
-	if err := repo.CheckReviewers(s.Reviewers); err != nil {
+	wanted := githost.Settings{Reviewers: s.Reviewers, Labels: s.Labels, AutoMerge: s.AutoMerge}
+	if unknown.Is(string(s.AutoMerge)) {
+		wanted.AutoMerge = ""
+	}
+	err := repo.Check(wanted)
+	var e *githost.Error
+	if errors.As(err, &e) && e.Field == githost.FieldReviewers {
 		return &ReviewersError{err.Error()}
 	}
-	if err := repo.CheckLabels(s.Labels); err != nil || unknown.Is(string(s.AutoMerge)) {
-		return err
-	}
-	return repo.CheckAutoMerge(s.AutoMerge)
+	return err
 }
 
 // CheckSettings returns errors if the host refuses the settings of pull requests to a branch: see
 // [githost.SettingsChecker]. It skips settings that are not known yet.
 func CheckSettings(ctx context.Context, repo githost.Repo, target string, s Settings) []error {
-	checker, checks := repo.(githost.SettingsChecker)
+	checker, checks := repo.PullRequests.(githost.SettingsChecker)
 	if !checks {
 		return nil
 	}

@@ -26,7 +26,7 @@ func (t *Topic) proposal(text Text) githost.PullRequestContent {
 	title, _, _ := strings.Cut(strings.TrimSpace(printable.Text(text.Message)), "\n")
 	p := githost.PullRequestContent{
 		Branch: t.Branch, Target: t.Target,
-		Title: cut(title, t.repo.MaxTitle(), "…"), Body: t.body(text.Body),
+		Title: cut(title, t.repo.MaxTitle, "…"), Body: t.body(text.Body),
 		Labels: t.Labels, Reviewers: t.Reviewers, Draft: t.Draft,
 	}
 	switch {
@@ -40,7 +40,7 @@ func (t *Topic) proposal(text Text) githost.PullRequestContent {
 
 // body returns a description with the topic's marker at the host's place.
 func (t *Topic) body(text string) string {
-	return body(text, t.Marker, t.repo.MarkerFirst(), t.repo.MaxBody())
+	return body(text, t.Marker, t.repo.MarkerFirst, t.repo.MaxBody)
 }
 
 // body returns a description with the marker at its start or its end. It shortens the description to most characters,

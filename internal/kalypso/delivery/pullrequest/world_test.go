@@ -212,8 +212,7 @@ func (w *world) title() string {
 func (w *world) run() error {
 	w.Helper()
 	t := w.topic()
-	if err := errors.Join(t.Host().CheckReviewers(w.settings.Reviewers), t.Host().CheckLabels(w.settings.Labels),
-		t.Host().CheckAutoMerge(w.settings.AutoMerge)); err != nil { // as a plan does
+	if err := pullrequest.CheckHost(t.Host(), w.settings); err != nil { // as a plan does
 		return err
 	}
 	result, err := t.Run(w.ctx, w.known,

@@ -36,8 +36,7 @@ func (r Operations) pullRequests(a *delivery.Arguments) (*PullRequests, error) {
 }
 
 // CheckHost returns an error if the host can't do what the pull request is configured for: a
-// *[pullrequest.ReviewersError], or that of [githost.Repo.CheckLabels] or [githost.Repo.CheckAutoMerge]. It contacts no
-// server.
+// *[pullrequest.ReviewersError], or another one of [githost.Traits.Check]. It contacts no server.
 func (r Operations) CheckHost(a *delivery.Arguments) error {
 	if a.Strategy != strategy.PullRequest || a.Incomplete {
 		return nil

@@ -152,7 +152,7 @@ func (r *PullRequests) Remove(
 		return edit, err
 	}
 	c.Text = func() pullrequest.Text {
-		body := delivery.DescribeRemoval(s.Destination, s.Environment, existing, delivery.Review{Max: t.Host().MaxBody()})
+		body := delivery.DescribeRemoval(s.Destination, s.Environment, existing, delivery.Review{Max: t.Host().MaxBody})
 		return pullrequest.Text{Message: message, Body: body}
 	}
 	run, err := t.Run(

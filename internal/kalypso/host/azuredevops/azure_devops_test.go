@@ -380,7 +380,7 @@ func TestForbiddenStrategy(t *testing.T) {
 // check returns what a plan finds.
 func (p *place) check(method githost.MergeMethod, reviewers ...string) []error {
 	p.Helper()
-	checker, _ := p.repo.(githost.SettingsChecker)
+	checker, _ := p.repo.PullRequests.(githost.SettingsChecker)
 	return checker.CheckSettings(p.Context(), "main", method, reviewers)
 }
 
@@ -599,7 +599,7 @@ func TestDescriptionLimit(t *testing.T) {
 	long.Body = hostingtest.Marker + "\n\n" + strings.Repeat("😀", 2000)
 	_, err := p.repo.Open(t.Context(), long)
 	p.Refused(err, githost.ErrRejected, "", "must not be longer than 4000 characters")
-	if units := p.repo.MaxBody() + p.repo.MaxTitle(); units > 4000 {
+	if units := p.repo.MaxBody + p.repo.MaxTitle; units > 4000 {
 		t.Errorf("title and description have up to %d units", units)
 	}
 }
@@ -671,7 +671,7 @@ func TestReviewerNames(t *testing.T) {
 	for name, ok := range map[string]bool{
 		"ann@acme.io": true, "My Project/platform": true, "/platform": false, "project/": false, "a/b/c": false,
 	} {
-		err := p.repo.CheckReviewers([]string{name})
+		err := p.repo.Check(githost.Settings{Reviewers: []string{name}})
 		if ok && err != nil {
 			t.Error(err)
 		}

@@ -22,6 +22,7 @@ import (
 	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host/httpapi"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/redact"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/sets"
 )
 
 // Config configures the access to the API.
@@ -50,8 +51,9 @@ type Config struct {
 // Client is a [githost.Host]. It is safe for concurrent use.
 type Client struct {
 	Config
-	web  *url.URL // of the collection, without a slash at its end; nil: Azure DevOps Services
-	http *http.Client
+	server *httpapi.API
+	web    *url.URL // of the collection, without a slash at its end; nil: Azure DevOps Services
+	http   *http.Client
 	// others is the client for organisations that must not get the token; nil: all get it.
 	others *Client
 
@@ -89,35 +91,27 @@ func New(c Config) (*Client, error) {
 		{Scheme: "https", Host: "dev.azure.com", Path: "/"}, {Scheme: "https", Host: "vssps.dev.azure.com", Path: "/"},
 	}
 	if c.BaseURL != "" {
-		u, err := url.Parse(c.BaseURL)
-		if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" || strings.Trim(u.Path, "/") == "" {
+		u, err := httpapi.ParseBase(c.BaseURL, "")
+		if err != nil || strings.Trim(u.Path, "/") == "" {
 			return nil, errors.New("the base URL is not that of a collection, such as https://tfs.acme.io/tfs/Main")
 		}
-		folder := strings.TrimRight(u.Path, "/")
-		client.web = &url.URL{Scheme: u.Scheme, Host: strings.ToLower(u.Host), Path: folder}
-		roots = []*url.URL{{Scheme: u.Scheme, Host: u.Host, Path: folder + "/"}}
+		client.web = &url.URL{Scheme: u.Scheme, Host: strings.ToLower(u.Host), Path: u.Path}
+		roots = []*url.URL{{Scheme: u.Scheme, Host: u.Host, Path: u.Path + "/"}}
 	}
-	if client.Secrets == nil {
-		client.Secrets = &redact.Secrets{}
-	}
-	client.Secrets.Add(c.Token)
-	if client.Clock == nil {
-		client.Clock = httpapi.MachineClock{}
-	}
-	client.http = httpapi.New(httpapi.Config{
-		Host: hostName, Roots: roots, Message: func(body []byte) string { return parseError(body).Message },
-		Limited: limited, IsSignIn: isSignIn, Transport: c.Transport, Clock: client.Clock, HeaderTimeout: c.HeaderTimeout,
-		Secrets: client.Secrets, OnRetry: c.OnRetry,
-	}).Client(client.authorization())
+	client.server = httpapi.New(httpapi.Config{
+		Host: hostName, Block: hostBlock, Credential: c.Credential, Roots: roots, Message: message,
+		Classify: client.classify, Limited: limited, IsSignIn: isSignIn, Transport: c.Transport, Clock: c.Clock,
+		HeaderTimeout: c.HeaderTimeout, Secrets: c.Secrets, OnRetry: c.OnRetry,
+	})
+	client.server.Secrets.Add(c.Token)
+	client.http = client.server.RefusingClient(client.authorization())
 	client.http.Transport = answers{client.http.Transport}
 	return client, nil
 }
 
 // authorization authenticates by the token, or by tokens of Entra.
 func (c *Client) authorization() httpapi.Authorization {
-	auth := httpapi.Authorization{
-		Credential: func(context.Context) (string, error) { return c.Token, nil }, Set: httpapi.Bearer,
-	}
+	auth := httpapi.TokenOf(c.Token)
 	switch {
 	case c.Entra != nil:
 		auth.Credential = c.entraToken
@@ -144,7 +138,7 @@ func (c *Client) entraToken(ctx context.Context) (string, error) {
 		if errors.Is(err, githost.ErrUnavailable) {
 			kind = githost.ErrUnavailable
 		}
-		return "", &githost.Error{Op: "sign in with Microsoft Entra", Kind: kind, Cause: err}
+		return "", &githost.Error{Kind: kind, Cause: err}
 	}
 	return token, nil
 }
@@ -167,23 +161,21 @@ func (c *Client) Repo(repoURL string) (githost.Repo, error) {
 	}
 	loc, err := giturl.Parse(repoURL)
 	if err != nil {
-		return nil, err
+		return githost.Repo{}, err
 	}
 	at, ok := loc.AzureRepo()
-	if ok && c.others != nil && len(withoutFold([]string{at.Organization}, c.Organizations)) > 0 {
+	if ok && c.others != nil && len(sets.WithoutFold([]string{at.Organization}, c.Organizations)) > 0 {
 		return c.others.Repo(repoURL)
 	}
 	if ok && loc.Scheme != giturl.SchemeHTTP {
 		base := "/" + url.PathEscape(strings.ToLower(at.Organization))
-		return &repo{
-			organization: c.organization(publicServer+base, identityServer+base), project: at.Project, name: at.Repo,
-		}, nil
+		return c.organization(publicServer+base, identityServer+base).repo(at.Project, at.Repo), nil
 	}
 	reason := cmp.Or(loc.Host, "this machine") + " is another server"
 	if loc.IsAzure() && loc.Scheme != giturl.SchemeHTTP {
 		reason = "the path of a repo is organization/project/_git/repo"
 	}
-	return nil, &githost.Error{
+	return githost.Repo{}, &githost.Error{
 		Op:   "find " + loc.String() + " on the " + hostName + " server " + publicServer,
 		Kind: githost.ErrOtherHost, Cause: errors.New(reason), Host: hostName, Block: hostBlock,
 	}
@@ -198,14 +190,14 @@ func (c *Client) serverRepo(repoURL string) (githost.Repo, error) {
 			return n == 2 && parts[0] == gitFolder || n == 3 && parts[0] != "" && parts[1] == gitFolder && parts[2] != ""
 		})
 	if err != nil {
-		return nil, err
+		return githost.Repo{}, err
 	}
 	name := parts[len(parts)-1]
 	if len(parts) == 2 { // the project's first repo has its name
 		parts[0] = name
 	}
 	base := c.web.String()
-	return &repo{organization: c.organization(base, base), project: parts[0], name: name}, nil
+	return c.organization(base, base).repo(parts[0], name), nil
 }
 
 // gitFolder separates a project from its repos in a URL.
@@ -213,19 +205,15 @@ const gitFolder = "_git"
 
 // organization is an organisation, or a collection of a server. Its names and numbers are looked up once.
 type organization struct {
-	client   *Client
-	web      string // address of its pages and of its API
-	git      git.ClientImpl
-	identity identity.ClientImpl
-	location location.ClientImpl
-
-	mu         sync.Mutex
-	me         *person
-	identities map[string]string // ids by name
-	repos      map[string]*git.GitRepository
+	client *Client
+	server *httpapi.API
+	web    string // address of its pages and of its API
+	git    git.ClientImpl
+	people identities
+	repos  httpapi.Lookups[*git.GitRepository]
 }
 
-func (c *Client) organization(web, identities string) *organization {
+func (c *Client) organization(web, identityServer string) *organization {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if o := c.all[web]; o != nil {
@@ -237,9 +225,10 @@ func (c *Client) organization(web, identities string) *organization {
 		return *azuredevops.NewClientWithOptions(connection, base, azuredevops.WithHTTPClient(c.http))
 	}
 	o := &organization{
-		client: c, web: web, git: git.ClientImpl{Client: client(web)}, location: location.ClientImpl{Client: client(web)},
-		identity:   identity.ClientImpl{Client: client(identities)},
-		identities: map[string]string{}, repos: map[string]*git.GitRepository{},
+		client: c, server: c.server, web: web, git: git.ClientImpl{Client: client(web)}, people: identities{
+			server: c.server, identity: identity.ClientImpl{Client: client(identityServer)},
+			location: location.ClientImpl{Client: client(web)},
+		},
 	}
 	c.all[web] = o
 	return o
@@ -248,25 +237,45 @@ func (c *Client) organization(web, identities string) *organization {
 // repo is a repo of an organisation.
 type repo struct {
 	*organization
+	traits        githost.Traits
 	project, name string
 }
 
-var (
-	_ githost.Repo            = (*repo)(nil)
-	_ githost.SettingsChecker = (*repo)(nil)
+// pullRequests and statuses are the two parts of a [githost.Repo].
+type (
+	pullRequests struct{ *repo }
+	statuses     struct{ *repo }
 )
 
-func (r *repo) String() string { return r.project + "/" + r.name }
+var _ githost.SettingsChecker = (*pullRequests)(nil)
+
+func (o *organization) repo(project, name string) githost.Repo {
+	r := &repo{organization: o, project: project, name: name}
+	r.traits = githost.Traits{
+		Host: hostName, Block: hostBlock, Noun: "pull request", Repository: project + "/" + name,
+		Pages: o.web + "/" + url.PathEscape(project) + "/" + gitFolder + "/" + url.PathEscape(name) + "/",
+		ComparePage: func(from, to string) string {
+			return "branchCompare?baseVersion=GC" + url.QueryEscape(from) + "&targetVersion=GC" + url.QueryEscape(to)
+		},
+		// The limits are in UTF-16 units. Azure accepts 4,000 for a description, and proposes title and description as the
+		// message of a merge, which may not be longer. Its lists cut descriptions.
+		MaxTitle: 256, MaxBody: 3700, MarkerFirst: true,
+		CheckReviewer: checkReviewer, Methods: githost.MergeMethods,
+	}
+	return githost.Repo{
+		Traits: r.traits, PullRequests: &pullRequests{r}, CommitStatuses: &statuses{r}, GitCredential: r.gitCredential,
+	}
+}
 
 // gitUser is the user name with a token: Azure accepts any.
 const gitUser = "kalypso"
 
-// GitCredential implements [githost.Repo].
-func (r *repo) GitCredential(ctx context.Context) (username, password, bearer string, err error) {
+// gitCredential implements [githost.Repo].
+func (r *repo) gitCredential(ctx context.Context) (username, password, bearer string, err error) {
 	switch c := r.client; {
 	case c.Entra != nil:
 		bearer, err = c.entraToken(ctx)
-		return "", "", bearer, r.wrapError("read "+r.String()+" with Git", err)
+		return "", "", bearer, r.server.Error("read "+r.traits.Repository+" with Git", err)
 	case isJWT(c.Token):
 		return "", "", c.Token, nil
 	case c.Token != "":
@@ -274,31 +283,3 @@ func (r *repo) GitCredential(ctx context.Context) (username, password, bearer st
 	}
 	return "", "", "", nil
 }
-
-// page returns a page of the repo.
-func (r *repo) page(path string) string {
-	return r.web + "/" + url.PathEscape(r.project) + "/" + gitFolder + "/" + url.PathEscape(r.name) + "/" + path
-}
-
-func (r *repo) CommitURL(commit string) string { return r.page("commit/" + url.PathEscape(commit)) }
-
-func (r *repo) CompareURL(from, to string) string {
-	return r.page("branchCompare?baseVersion=GC" + url.QueryEscape(from) + "&targetVersion=GC" + url.QueryEscape(to))
-}
-
-// maxTitle and maxBody are limits in UTF-16 units. Azure accepts 4,000 for a description, and proposes title and
-// description as the message of a merge, which may not be longer.
-const (
-	maxTitle = 256
-	maxBody  = 3700
-)
-
-func (r *repo) MaxTitle() int { return maxTitle }
-
-func (r *repo) MaxBody() int { return maxBody }
-
-// CommitMessage implements [githost.Repo]: Azure DevOps reads no command in it.
-func (r *repo) CommitMessage(message string) string { return message }
-
-// MarkerFirst implements [githost.Repo]: Azure's lists cut descriptions.
-func (r *repo) MarkerFirst() bool { return true }

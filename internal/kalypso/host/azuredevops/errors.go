@@ -6,10 +6,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
-	"net/url"
 	"strings"
 	"time"
 
@@ -19,41 +17,31 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host/httpapi"
 )
 
-// answers is a transport that returns Azure's error answers as errors, with their texts. It notes the time of answers.
+// answers is a transport that notes the time of answers, and checks the list of the API's resources.
 type answers struct{ http.RoundTripper }
-
-// refusal is an answer of Azure's that is an error.
-type refusal struct {
-	status  int
-	message string
-}
-
-func (r *refusal) Error() string { return fmt.Sprintf("%s (HTTP %d)", r.message, r.status) }
 
 func (t answers) RoundTrip(req *http.Request) (*http.Response, error) {
 	resp, err := t.RoundTripper.RoundTrip(req)
-	if err != nil {
-		return nil, err
+	answer := resp
+	var refused *httpapi.Refusal
+	if errors.As(err, &refused) {
+		answer = refused.Response
 	}
-	if seen, ok := req.Context().Value(seenKey{}).(*time.Time); ok {
-		*seen, _ = http.ParseTime(resp.Header.Get("Date"))
+	if seen, ok := req.Context().Value(seenKey{}).(*time.Time); ok && answer != nil {
+		*seen = httpapi.TimeOf(answer.Header)
 	}
-	if resp.StatusCode < http.StatusMultipleChoices && req.Method != http.MethodOptions {
-		return resp, nil
+	if err != nil || req.Method != http.MethodOptions {
+		return resp, err
 	}
-	defer resp.Body.Close()
 	body, err := io.ReadAll(resp.Body)
+	if err == nil {
+		err = checkLocations(body)
+	}
 	if err != nil {
 		return nil, err
 	}
-	if resp.StatusCode < http.StatusMultipleChoices {
-		if err := checkLocations(body); err != nil {
-			return nil, err
-		}
-		resp.Body = io.NopCloser(bytes.NewReader(body))
-		return resp, nil
-	}
-	return nil, &refusal{resp.StatusCode, cmp.Or(parseError(body).Message, http.StatusText(resp.StatusCode))}
+	resp.Body = io.NopCloser(bytes.NewReader(body))
+	return resp, nil
 }
 
 // checkLocations returns an error for a list of the API's resources with a part that is null: the library would use it.
@@ -84,54 +72,14 @@ func noting(ctx context.Context) (_ context.Context, seen *time.Time) {
 	return context.WithValue(ctx, seenKey{}, seen), seen
 }
 
-// said is the content of an error answer.
-type said struct{ Message string }
-
-// parseError returns the content of an error answer, on one line. It may begin with a byte order mark.
-func parseError(body []byte) (s said) {
+// message returns the message of an error answer, on one line. The answer may begin with a byte order mark.
+func message(body []byte) string {
 	var answer struct {
-		said
-		Value said
+		Message string
+		Value   struct{ Message string }
 	}
 	_ = json.Unmarshal(bytes.TrimPrefix(body, []byte("\ufeff")), &answer) // not Azure's: no message
-	s.Message = strings.Join(strings.Fields(cmp.Or(answer.Message, answer.Value.Message)), " ")
-	return s
-}
-
-// wrapError converts an error of a request to a *[githost.Error].
-func (r *repo) wrapError(op string, err error) error {
-	if err == nil {
-		return nil
-	}
-	// By default, the answer is not Azure's, for example a proxy's page.
-	e := &githost.Error{
-		Op: op, Kind: githost.ErrRejected, Cause: r.client.Secrets.Error(err), Host: hostName, Block: hostBlock,
-		Credential: r.client.Credential,
-	}
-	var failed *httpapi.Failure
-	var refused *refusal
-	var ours *githost.Error
-	var wrapped *url.Error
-	switch {
-	case errors.As(err, &ours): // of the credential
-		e.Kind, e.Cause = ours.Kind, ours.Cause
-	case errors.As(err, &failed):
-		e.Kind, e.Status, e.Message, e.Cause = failed.Kind, failed.Status, failed.Message, failed.Cause
-		if errors.As(e.Cause, &wrapped) {
-			e.Cause = wrapped.Err
-		}
-	case errors.As(err, &refused):
-		e.Kind, e.Status, e.Message, e.Cause = kindOf(refused.status, refused.message), refused.status, refused.message, nil
-	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
-		e.Kind = githost.ErrUnavailable
-	}
-	switch c := r.client; {
-	case errors.Is(e.Kind, githost.ErrForbidden):
-		e.Permission, e.Grant = "Code (read, write, status)", grant
-	case errors.Is(e.Kind, githost.ErrUnauthenticated) && c.Entra == nil && c.Token != "" && !isJWT(c.Token):
-		e.Grant = grantScopes
-	}
-	return e
+	return strings.Join(strings.Fields(cmp.Or(answer.Message, answer.Value.Message)), " ")
 }
 
 // grant returns advice on how to give the permissions that the provider needs.
@@ -165,19 +113,17 @@ func kindOfCode(words string) error {
 	return nil
 }
 
-func kindOf(status int, words string) error {
-	if kind := kindOfCode(words); kind != nil {
-		return kind
+// classify refines the kind of an error answer by the code in Azure's message, and adds advice on missing permissions.
+func (c *Client) classify(e *githost.Error, answer *http.Response) {
+	if kind := kindOfCode(e.Message); answer != nil && kind != nil {
+		e.Kind = kind
 	}
-	switch status {
-	case http.StatusUnauthorized:
-		return githost.ErrUnauthenticated
-	case http.StatusForbidden:
-		return githost.ErrForbidden
-	case http.StatusNotFound:
-		return githost.ErrNotVisible
+	switch {
+	case errors.Is(e.Kind, githost.ErrForbidden):
+		e.Permission, e.Grant = "Code (read, write, status)", grant
+	case errors.Is(e.Kind, githost.ErrUnauthenticated) && c.Entra == nil && c.Token != "" && !isJWT(c.Token):
+		e.Grant = grantScopes
 	}
-	return githost.ErrRejected
 }
 
 // notEditable is the code of a change of a pull request that was completed or abandoned.
@@ -195,23 +141,6 @@ func limited(resp *http.Response, body []byte) (time.Time, bool) {
 // isSignIn reports whether an answer is a page to sign in.
 func isSignIn(resp *http.Response) bool {
 	return resp.StatusCode == http.StatusNonAuthoritativeInfo || strings.Contains(resp.Header.Get("Location"), "/_signin")
-}
-
-// rejected returns an error of our own about a field.
-func (r *repo) rejected(op string, field githost.Field, reason error) *githost.Error {
-	return &githost.Error{
-		Op: op, Kind: githost.ErrRejected, Field: field, Cause: reason, Host: hostName, Block: hostBlock,
-		Credential: r.client.Credential,
-	}
-}
-
-// about sets the field of an error.
-func about(field githost.Field, err error) error {
-	var e *githost.Error
-	if errors.As(err, &e) {
-		e.Field = field
-	}
-	return err
 }
 
 // deref returns the value behind a pointer of the library, or the zero value for nil.

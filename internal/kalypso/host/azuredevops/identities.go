@@ -13,28 +13,36 @@ import (
 	"github.com/microsoft/azure-devops-go-api/azuredevops/v7/location"
 
 	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host/httpapi"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/sets"
 )
 
 // person is the user that the credential belongs to.
 type person struct{ id, name string }
 
-// myself returns the user that the credential belongs to. It is read once.
-func (r *repo) myself(ctx context.Context, op string) (person, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.me != nil {
-		return *r.me, nil
-	}
-	data, err := r.location.GetConnectionData(ctx, location.GetConnectionDataArgs{})
-	if err != nil {
-		return person{}, r.wrapError(op, err)
-	}
-	user := deref(data.AuthenticatedUser)
-	if user.Id == nil {
-		return person{}, r.rejected(op, "", errors.New("the server does not say whose the credential is"))
-	}
-	r.me = &person{user.Id.String(), property(user, "Account")}
-	return *r.me, nil
+// identities are the users and teams of an organisation. Each is looked up once.
+type identities struct {
+	server   *httpapi.API
+	identity identity.ClientImpl
+	location location.ClientImpl
+
+	me  httpapi.Lookups[person]
+	ids httpapi.Lookups[string] // by name
+}
+
+// myself returns the user that the credential belongs to.
+func (i *identities) myself(ctx context.Context, op string) (person, error) {
+	return i.me.Get("", func() (person, error) {
+		data, err := i.location.GetConnectionData(ctx, location.GetConnectionDataArgs{})
+		if err != nil {
+			return person{}, i.server.Error(op, err)
+		}
+		user := deref(data.AuthenticatedUser)
+		if user.Id == nil {
+			return person{}, i.server.Rejected(op, "", errors.New("the server does not say whose the credential is"))
+		}
+		return person{user.Id.String(), property(user, "Account")}, nil
+	})
 }
 
 // property returns a text among the properties of an identity, or "".
@@ -45,17 +53,13 @@ func property(of identity.Identity, name string) string {
 	return text
 }
 
-// CheckReviewers implements [githost.Repo]: a reviewer is a user's mail or "project/team".
-func (r *repo) CheckReviewers(reviewers []string) error {
-	var errs []error
-	for _, name := range reviewers {
-		project, team, isTeam := strings.Cut(name, "/")
-		if isTeam && (project == "" || team == "" || strings.Contains(team, "/")) {
-			errs = append(errs, r.rejected("ask for reviews in "+r.String(), githost.FieldReviewers,
-				fmt.Errorf("%q is neither the mail of a user nor project/team", name)))
-		}
+// checkReviewer allows a user's mail, or "project/team".
+func checkReviewer(name string) error {
+	project, team, isTeam := strings.Cut(name, "/")
+	if isTeam && (project == "" || team == "" || strings.Contains(team, "/")) {
+		return fmt.Errorf("%q is neither the mail of a user nor project/team", name)
 	}
-	return errors.Join(errs...)
+	return nil
 }
 
 // teamName matches the display name of a team.
@@ -69,47 +73,44 @@ func reviewerName(v git.IdentityRefWithVote) string {
 	return deref(v.UniqueName)
 }
 
-// find returns the id of a user or a team. It is looked up once.
-func (r *repo) find(ctx context.Context, op, name string) (string, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	key := strings.ToLower(name)
-	if id := r.identities[key]; id != "" {
-		return id, nil
-	}
+// find returns the id of a user or a team.
+func (i *identities) find(ctx context.Context, op, name string) (string, error) {
+	return i.ids.Get(strings.ToLower(name), func() (string, error) { return i.search(ctx, op, name) })
+}
+
+func (i *identities) search(ctx context.Context, op, name string) (string, error) {
 	value := name
 	if project, team, isTeam := strings.Cut(name, "/"); isTeam {
 		value = "[" + project + `]\` + team
 	}
-	found, err := r.identity.ReadIdentities(ctx, identity.ReadIdentitiesArgs{
+	found, err := i.identity.ReadIdentities(ctx, identity.ReadIdentitiesArgs{
 		SearchFilter: new("General"), FilterValue: &value,
 	})
 	if err != nil {
-		return "", r.wrapError(op, err)
+		return "", i.server.Error(op, err)
 	}
 	// A search finds similar names too.
-	same := slices.DeleteFunc(*found, func(i identity.Identity) bool {
-		account := property(i, "Account")
-		names := []string{account, property(i, "Mail"), property(i, "Domain") + `\` + account}
+	same := slices.DeleteFunc(*found, func(of identity.Identity) bool {
+		account := property(of, "Account")
+		names := []string{account, property(of, "Mail"), property(of, "Domain") + `\` + account}
 		if value != name {
-			names = []string{deref(i.ProviderDisplayName)}
+			names = []string{deref(of.ProviderDisplayName)}
 		}
-		return i.Id == nil || len(withoutFold([]string{value}, names)) > 0
+		return of.Id == nil || len(sets.WithoutFold([]string{value}, names)) > 0
 	})
 	if len(same) != 1 {
-		return "", r.rejected(op, githost.FieldReviewers,
+		return "", i.server.Rejected(op, githost.FieldReviewers,
 			fmt.Errorf("%s has %d identities %q; a reviewer is the mail of a user, or project/team", hostName, len(same), name))
 	}
-	r.identities[key] = same[0].Id.String()
-	return r.identities[key], nil
+	return same[0].Id.String(), nil
 }
 
 // missing returns the wanted reviewers that a pull request lacks, by name, with their ids. The name of a user may
 // differ from the mail, so the ids decide. A reviewer who cannot be found is missing, without an id.
-func (r *repo) missing(
+func (r *pullRequests) missing(
 	ctx context.Context, op string, now githost.PullRequest, reviewers []string,
 ) (names []string, ids map[string]string, err error) {
-	unlisted := withoutFold(reviewers, now.Reviewers)
+	unlisted := sets.WithoutFold(reviewers, now.Reviewers)
 	if len(unlisted) == 0 {
 		return nil, nil, nil
 	}
@@ -120,7 +121,7 @@ func (r *repo) missing(
 	var errs []error
 	ids = map[string]string{}
 	for _, name := range unlisted {
-		id, err := r.find(ctx, op, name)
+		id, err := r.people.find(ctx, op, name)
 		asked := err == nil && slices.ContainsFunc(deref(stored.Reviewers), func(v git.IdentityRefWithVote) bool {
 			return strings.EqualFold(deref(v.Id), id)
 		})
@@ -136,11 +137,11 @@ func (r *repo) missing(
 
 // syncReviewers requests the reviewers who were not requested yet. A reviewer who has voted is not requested again,
 // since that would withdraw the vote.
-func (r *repo) syncReviewers(ctx context.Context, now *githost.PullRequest, reviewers []string) error {
-	if err := r.CheckReviewers(reviewers); err != nil {
+func (r *pullRequests) syncReviewers(ctx context.Context, now *githost.PullRequest, reviewers []string) error {
+	if err := r.traits.Check(githost.Settings{Reviewers: reviewers}); err != nil {
 		return err
 	}
-	op := r.op("request reviews of", now.Number)
+	op := r.traits.On("request reviews of", now.Number)
 	names, ids, err := r.missing(ctx, op, *now, reviewers)
 	errs := []error{err}
 	for _, name := range names {
@@ -153,7 +154,7 @@ func (r *repo) syncReviewers(ctx context.Context, now *githost.PullRequest, revi
 			Reviewer: &git.IdentityRefWithVote{Vote: new(int)},
 		})
 		if err != nil {
-			errs = append(errs, r.wrapError(op, err))
+			errs = append(errs, r.server.Error(op, err))
 			continue
 		}
 		now.Reviewers = append(slices.Clone(now.Reviewers), name)
@@ -162,8 +163,8 @@ func (r *repo) syncReviewers(ctx context.Context, now *githost.PullRequest, revi
 }
 
 // Unasked implements [githost.Repo]. Azure keeps reviewers who voted in the list.
-func (r *repo) Unasked(ctx context.Context, now githost.PullRequest, reviewers []string) ([]string, error) {
-	names, _, err := r.missing(ctx, r.op("read the reviewers of", now.Number), now, reviewers)
+func (r *pullRequests) Unasked(ctx context.Context, now githost.PullRequest, reviewers []string) ([]string, error) {
+	names, _, err := r.missing(ctx, r.traits.On("read the reviewers of", now.Number), now, reviewers)
 	if errors.Is(err, githost.ErrRejected) { // a reviewer who cannot be found was not requested
 		err = nil
 	}

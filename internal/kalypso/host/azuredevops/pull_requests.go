@@ -3,7 +3,6 @@ package azuredevops
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,6 +12,7 @@ import (
 	"github.com/microsoft/azure-devops-go-api/azuredevops/v7/git"
 
 	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/sets"
 )
 
 const (
@@ -27,8 +27,8 @@ const (
 )
 
 // Find implements [githost.Repo]. It lists the open pull requests, then the newest of all.
-func (r *repo) Find(ctx context.Context, q githost.Query) (*githost.PullRequest, error) {
-	op := "find the pull request of branch " + q.Branch + " in " + r.String()
+func (r *pullRequests) Find(ctx context.Context, q githost.Query) (*githost.PullRequest, error) {
+	op := r.traits.Finding(q.Branch)
 	for _, status := range []git.PullRequestStatus{git.PullRequestStatusValues.Active, git.PullRequestStatusValues.All} {
 		if q.Open && status == git.PullRequestStatusValues.All {
 			break
@@ -42,7 +42,7 @@ func (r *repo) Find(ctx context.Context, q githost.Query) (*githost.PullRequest,
 }
 
 // search returns the newest pull request with a status that matches the query, or nil. Those of forks do not match.
-func (r *repo) search(
+func (r *pullRequests) search(
 	ctx context.Context, op string, q githost.Query, status git.PullRequestStatus,
 ) (*githost.PullRequest, error) {
 	criteria := git.GitPullRequestSearchCriteria{Status: &status, TargetRefName: new(branchPrefix + q.Target)}
@@ -53,7 +53,7 @@ func (r *repo) search(
 		RepositoryId: &r.name, Project: &r.project, SearchCriteria: &criteria, Top: new(listed),
 	})
 	if err != nil {
-		return nil, r.wrapError(op, err)
+		return nil, r.server.Error(op, err)
 	}
 	slices.SortFunc(*all, func(a, b git.GitPullRequest) int { return deref(b.PullRequestId) - deref(a.PullRequestId) })
 	singles := 0
@@ -81,8 +81,8 @@ func (r *repo) search(
 }
 
 // Read implements [githost.Repo].
-func (r *repo) Read(ctx context.Context, number int) (*githost.PullRequest, error) {
-	op := r.op("read", number)
+func (r *pullRequests) Read(ctx context.Context, number int) (*githost.PullRequest, error) {
+	op := r.traits.On("read", number)
 	p, err := r.read(ctx, op, number)
 	if err == nil {
 		p.Labels, err = r.labels(ctx, op, number)
@@ -94,27 +94,23 @@ func (r *repo) Read(ctx context.Context, number int) (*githost.PullRequest, erro
 }
 
 // labels reads the labels of a pull request: the answer about a single one has none.
-func (r *repo) labels(ctx context.Context, op string, number int) (*[]core.WebApiTagDefinition, error) {
+func (r *pullRequests) labels(ctx context.Context, op string, number int) (*[]core.WebApiTagDefinition, error) {
 	all, err := r.git.GetPullRequestLabels(ctx, git.GetPullRequestLabelsArgs{
 		RepositoryId: &r.name, Project: &r.project, PullRequestId: &number,
 	})
-	return all, r.wrapError(op, err)
+	return all, r.server.Error(op, err)
 }
 
-func (r *repo) read(ctx context.Context, op string, number int) (*git.GitPullRequest, error) {
+func (r *pullRequests) read(ctx context.Context, op string, number int) (*git.GitPullRequest, error) {
 	p, err := r.git.GetPullRequest(ctx, git.GetPullRequestArgs{
 		RepositoryId: &r.name, Project: &r.project, PullRequestId: &number,
 	})
-	return p, r.wrapError(op, err)
-}
-
-func (r *repo) op(what string, number int) string {
-	return fmt.Sprintf("%s pull request %d of %s", what, number, r)
+	return p, r.server.Error(op, err)
 }
 
 // Open implements [githost.Repo].
-func (r *repo) Open(ctx context.Context, p githost.PullRequestContent) (*githost.PullRequest, error) {
-	op := fmt.Sprintf("open a pull request from %s to %s in %s", p.Branch, p.Target, r)
+func (r *pullRequests) Open(ctx context.Context, p githost.PullRequestContent) (*githost.PullRequest, error) {
+	op := r.traits.Opening(p)
 	labels := []core.WebApiTagDefinition{}
 	for _, name := range p.Labels {
 		labels = append(labels, core.WebApiTagDefinition{Name: &name})
@@ -126,7 +122,7 @@ func (r *repo) Open(ctx context.Context, p githost.PullRequestContent) (*githost
 		},
 	})
 	if err != nil {
-		err = r.wrapError(op, err)
+		err = r.server.Error(op, err)
 		if errors.Is(err, githost.ErrExists) {
 			if found := r.findOpened(ctx, p); found != nil {
 				return r.syncMetadata(ctx, *found, p)
@@ -138,7 +134,7 @@ func (r *repo) Open(ctx context.Context, p githost.PullRequestContent) (*githost
 	if len(p.Labels) > 0 { // Azure may have kept them
 		stored, err := r.labels(ctx, op, now.Number)
 		if err != nil {
-			return now, about(githost.FieldLabels, err)
+			return now, githost.About(githost.FieldLabels, err)
 		}
 		now.Labels = labelNames(stored)
 	}
@@ -147,7 +143,7 @@ func (r *repo) Open(ctx context.Context, p githost.PullRequestContent) (*githost
 
 // findOpened returns the pull request that an earlier attempt opened but whose answer was lost: its title and body
 // equal the proposal's.
-func (r *repo) findOpened(ctx context.Context, p githost.PullRequestContent) *githost.PullRequest {
+func (r *pullRequests) findOpened(ctx context.Context, p githost.PullRequestContent) *githost.PullRequest {
 	found, err := r.Find(ctx, githost.Query{Branch: p.Branch, Target: p.Target, Open: true})
 	if err != nil || found == nil || found.Title != p.Title || found.Body != p.Body {
 		return nil
@@ -156,7 +152,7 @@ func (r *repo) findOpened(ctx context.Context, p githost.PullRequestContent) *gi
 }
 
 // Edit implements [githost.Repo].
-func (r *repo) Edit(
+func (r *pullRequests) Edit(
 	ctx context.Context, now githost.PullRequest, p githost.PullRequestContent,
 ) (*githost.PullRequest, error) {
 	change, differs := git.GitPullRequest{}, false
@@ -170,7 +166,7 @@ func (r *repo) Edit(
 		change.IsDraft, differs = &p.Draft, true
 	}
 	if differs {
-		edited, err := r.update(ctx, r.op("edit", now.Number), now.Number, change)
+		edited, err := r.update(ctx, r.traits.On("edit", now.Number), now.Number, change)
 		if err != nil {
 			return nil, err
 		}
@@ -185,13 +181,13 @@ func (r *repo) Edit(
 
 // update changes a pull request. If people complete or abandon it meanwhile, Azure refuses the change, and update
 // returns the pull request as it is then.
-func (r *repo) update(
+func (r *pullRequests) update(
 	ctx context.Context, op string, number int, change git.GitPullRequest,
 ) (*git.GitPullRequest, error) {
 	p, err := r.git.UpdatePullRequest(ctx, git.UpdatePullRequestArgs{
 		RepositoryId: &r.name, Project: &r.project, PullRequestId: &number, GitPullRequestToUpdate: &change,
 	})
-	err = r.wrapError(op, err)
+	err = r.server.Error(op, err)
 	var e *githost.Error
 	if errors.As(err, &e) && strings.Contains(e.Message, notEditable) {
 		now, failed := r.read(ctx, op, number)
@@ -203,41 +199,27 @@ func (r *repo) update(
 }
 
 // syncMetadata sets labels and reviewers. An error does not stop the rest.
-func (r *repo) syncMetadata(
+func (r *pullRequests) syncMetadata(
 	ctx context.Context, now githost.PullRequest, p githost.PullRequestContent,
 ) (*githost.PullRequest, error) {
-	return &now, errors.Join(about(githost.FieldLabels, r.syncLabels(ctx, &now, p)),
-		about(githost.FieldReviewers, r.syncReviewers(ctx, &now, p.Reviewers)))
-}
-
-// CheckLabels allows any labels. It contacts no server.
-func (r *repo) CheckLabels([]string) error { return nil }
-
-// withoutFold returns the names that are not among others, ignoring case as Azure does.
-func withoutFold(names, others []string) []string {
-	var all []string
-	for _, name := range names {
-		if !slices.ContainsFunc(others, func(other string) bool { return strings.EqualFold(name, other) }) {
-			all = append(all, name)
-		}
-	}
-	return all
+	return &now, errors.Join(githost.About(githost.FieldLabels, r.syncLabels(ctx, &now, p)),
+		githost.About(githost.FieldReviewers, r.syncReviewers(ctx, &now, p.Reviewers)))
 }
 
 // syncLabels adds and removes labels of a pull request. Azure creates those that it does not know.
-func (r *repo) syncLabels(ctx context.Context, now *githost.PullRequest, p githost.PullRequestContent) error {
-	op := r.op("label", now.Number)
-	for _, name := range withoutFold(p.Labels, now.Labels) {
+func (r *pullRequests) syncLabels(ctx context.Context, now *githost.PullRequest, p githost.PullRequestContent) error {
+	op := r.traits.On("label", now.Number)
+	for _, name := range sets.WithoutFold(p.Labels, now.Labels) {
 		_, err := r.git.CreatePullRequestLabel(ctx, git.CreatePullRequestLabelArgs{
 			RepositoryId: &r.name, Project: &r.project, PullRequestId: &now.Number,
 			Label: &core.WebApiCreateTagRequestData{Name: &name},
 		})
 		if err != nil {
-			return r.wrapError(op, err)
+			return r.server.Error(op, err)
 		}
 		now.Labels = append(slices.Clone(now.Labels), name)
 	}
-	left := withoutFold(now.Labels, p.RemoveLabels)
+	left := sets.WithoutFold(now.Labels, p.RemoveLabels)
 	if len(left) == len(now.Labels) {
 		return nil
 	}
@@ -246,14 +228,14 @@ func (r *repo) syncLabels(ctx context.Context, now *githost.PullRequest, p githo
 		return err
 	}
 	for _, label := range deref(stored) { // by id, since a name may have any character
-		if label.Id == nil || len(withoutFold([]string{deref(label.Name)}, p.RemoveLabels)) > 0 {
+		if label.Id == nil || len(sets.WithoutFold([]string{deref(label.Name)}, p.RemoveLabels)) > 0 {
 			continue
 		}
 		err := r.git.DeletePullRequestLabels(ctx, git.DeletePullRequestLabelsArgs{
 			RepositoryId: &r.name, Project: &r.project, PullRequestId: &now.Number, LabelIdOrName: new(label.Id.String()),
 		})
 		if err != nil {
-			return r.wrapError(op, err)
+			return r.server.Error(op, err)
 		}
 	}
 	now.Labels = left
@@ -261,8 +243,8 @@ func (r *repo) syncLabels(ctx context.Context, now *githost.PullRequest, p githo
 }
 
 // Close implements [githost.Repo].
-func (r *repo) Close(ctx context.Context, number int) (*githost.PullRequest, error) {
-	op := r.op("close", number)
+func (r *pullRequests) Close(ctx context.Context, number int) (*githost.PullRequest, error) {
+	op := r.traits.On("close", number)
 	stored, err := r.read(ctx, op, number)
 	if err != nil {
 		return nil, err
@@ -279,11 +261,12 @@ func (r *repo) Close(ctx context.Context, number int) (*githost.PullRequest, err
 }
 
 // convert converts a pull request.
-func (r *repo) convert(p *git.GitPullRequest) *githost.PullRequest {
+func (r *pullRequests) convert(p *git.GitPullRequest) *githost.PullRequest {
 	number := deref(p.PullRequestId)
 	c := &githost.PullRequest{
-		Number: number, URL: r.page("pullrequest/" + strconv.Itoa(number)), State: githost.Open, Title: deref(p.Title),
-		Body: deref(p.Description), Branch: strings.TrimPrefix(deref(p.SourceRefName), branchPrefix),
+		Number: number, URL: r.traits.Pages + "pullrequest/" + strconv.Itoa(number), State: githost.Open,
+		Title: deref(p.Title),
+		Body:  deref(p.Description), Branch: strings.TrimPrefix(deref(p.SourceRefName), branchPrefix),
 		Target:     strings.TrimPrefix(deref(p.TargetRefName), branchPrefix),
 		HeadCommit: deref(deref(p.LastMergeSourceCommit).CommitId), Draft: deref(p.IsDraft), AutoMerge: autoMerge(p),
 	}

@@ -7,13 +7,12 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/microsoft/azure-devops-go-api/azuredevops/v7/git"
 
 	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/system/parallel"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/sets"
 )
 
 // states are Azure's names of the states. It has more, which are [githost.Errored] or [githost.Pending].
@@ -56,8 +55,8 @@ func convertStatus(s git.GitStatus, seen time.Time) githost.Status {
 }
 
 // SetStatus implements [githost.Repo].
-func (r *repo) SetStatus(ctx context.Context, commit string, s githost.Status) (githost.Status, error) {
-	op := "set status " + s.Context + " of commit " + commit + " in " + r.String()
+func (r *statuses) SetStatus(ctx context.Context, commit string, s githost.Status) (githost.Status, error) {
+	op := r.traits.OnStatus("set", s.Context, commit)
 	state := states[s.State]
 	ctx, seen := noting(ctx)
 	created, err := r.git.CreateCommitStatus(ctx, git.CreateCommitStatusArgs{
@@ -72,8 +71,8 @@ func (r *repo) SetStatus(ctx context.Context, commit string, s githost.Status) (
 }
 
 // commitError wraps an error of a request for a commit. Of a repo that is not visible, the message has a code.
-func (r *repo) commitError(op string, err error) error {
-	err = r.wrapError(op, err)
+func (r *statuses) commitError(op string, err error) error {
+	err = r.server.Error(op, err)
 	var e *githost.Error
 	if errors.As(err, &e) && e.Status == http.StatusNotFound && kindOfCode(e.Message) == nil {
 		e.Kind = githost.ErrCommitNotFound
@@ -81,17 +80,14 @@ func (r *repo) commitError(op string, err error) error {
 	return err
 }
 
-// SameStatus implements [githost.Repo].
-func (r *repo) SameStatus(want, have githost.Status) bool { return githost.EqualStatus(want, have) }
-
 // The statuses of a commit that are read: pages, and their size.
 const (
 	statusPages = 5
 	pageSize    = 1000
 )
 
-// statuses reads the statuses of a commit, newest first: all of them, or the latest of each context.
-func (r *repo) statuses(
+// list reads the statuses of a commit, newest first: all of them, or the latest of each context.
+func (r *statuses) list(
 	ctx context.Context, op, commit string, latest bool,
 ) (all []githost.Status, more bool, err error) {
 	ctx, seen := noting(ctx)
@@ -118,9 +114,9 @@ func (r *repo) statuses(
 }
 
 // Status implements [githost.Repo].
-func (r *repo) Status(ctx context.Context, commit, name string) (*githost.Status, error) {
-	op := "read status " + name + " of commit " + commit + " in " + r.String()
-	all, _, err := r.statuses(ctx, op, commit, true)
+func (r *statuses) Status(ctx context.Context, commit, name string) (*githost.Status, error) {
+	op := r.traits.OnStatus("read", name, commit)
+	all, _, err := r.list(ctx, op, commit, true)
 	for _, s := range all {
 		if strings.EqualFold(s.Context, name) {
 			return &s, nil
@@ -130,59 +126,34 @@ func (r *repo) Status(ctx context.Context, commit, name string) (*githost.Status
 }
 
 // StatusHistory implements [githost.Repo].
-func (r *repo) StatusHistory(ctx context.Context, commit string) (all []githost.Status, more bool, err error) {
-	return r.statuses(ctx, "read the statuses of commit "+commit+" in "+r.String(), commit, false)
+func (r *statuses) StatusHistory(ctx context.Context, commit string) (all []githost.Status, more bool, err error) {
+	return r.list(ctx, r.traits.ReadingAll(commit), commit, false)
 }
 
-// readers bounds the requests at the same time.
-const readers = 8
-
 // LatestStatuses implements [githost.Repo] with one request for each commit.
-func (r *repo) LatestStatuses(ctx context.Context, commits, names []string) (*githost.Statuses, error) {
-	op := fmt.Sprintf("read the statuses of %d commits in %s", len(commits), r)
-	me, err := r.myself(ctx, op)
+func (r *statuses) LatestStatuses(ctx context.Context, commits, names []string) (*githost.Statuses, error) {
+	op := r.traits.ReadingLatest(len(commits))
+	me, err := r.people.myself(ctx, op)
 	if err != nil {
 		return nil, err
 	}
-	got := &githost.Statuses{ByCommit: map[string][]githost.Status{}, Unread: map[string]string{}, Viewer: me.name}
-	var mu sync.Mutex
-	errs := make([]error, len(commits))
-	parallel.Limited(len(commits), readers, func(i int) {
-		own, seen := noting(ctx)
-		latest, more, err := r.latest(own, op, commits[i], names)
-		mu.Lock()
-		defer mu.Unlock()
-		switch {
-		case errors.Is(err, githost.ErrCommitNotFound):
-		case err != nil:
-			errs[i] = err
-		default:
-			got.ByCommit[commits[i]] = latest
-		}
-		if more {
-			got.Unread[commits[i]] = fmt.Sprintf("it has more than %d statuses, and others are not read", statusPages*pageSize)
-		}
-		if seen.After(got.SeenAt) {
-			got.SeenAt = *seen
-		}
+	return githost.ReadLatest(commits, me.name, time.Time{}, func(commit string) githost.Latest {
+		return r.latest(ctx, op, commit, names)
 	})
-	if i := slices.IndexFunc(errs, func(err error) bool { return err != nil }); i >= 0 {
-		return nil, errs[i]
-	}
-	return got, nil
 }
 
-// latest reads the latest status of each context of a commit. more says that a given name may be among the statuses
-// that are not read.
-func (r *repo) latest(
-	ctx context.Context, op, commit string, names []string,
-) (latest []githost.Status, more bool, err error) {
-	all, more, err := r.statuses(ctx, op, commit, true)
+// latest reads the latest status of each context of a commit. A given name may be among the statuses that are not read.
+func (r *statuses) latest(ctx context.Context, op, commit string, names []string) (l githost.Latest) {
+	ctx, seen := noting(ctx)
+	all, more, err := r.list(ctx, op, commit, true)
 	var found []string
 	for _, s := range all {
-		if len(withoutFold([]string{s.Context}, found)) > 0 {
-			found, latest = append(found, s.Context), append(latest, s)
+		if len(sets.WithoutFold([]string{s.Context}, found)) > 0 {
+			found, l.Statuses = append(found, s.Context), append(l.Statuses, s)
 		}
 	}
-	return latest, more && len(withoutFold(names, found)) > 0, err
+	if l.SeenAt, l.Err = *seen, err; more && len(sets.WithoutFold(names, found)) > 0 {
+		l.Unread = fmt.Sprintf("it has more than %d statuses, and others are not read", statusPages*pageSize)
+	}
+	return l
 }

@@ -2,7 +2,6 @@ package gitea
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -28,29 +27,26 @@ func (r *repo) call(ctx context.Context, op, method, path string, body, into any
 func (c *Client) call(ctx context.Context, op, method, path string, body, into any) (http.Header, error) {
 	data, err := encode(body)
 	if err != nil {
-		return nil, c.failed(op, err)
+		return nil, c.server.Error(op, err)
 	}
 	req, err := http.NewRequestWithContext(ctx, method, c.web.String()+apiPath+path, bytes.NewReader(data))
 	if err != nil {
-		return nil, c.failed(op, err)
+		return nil, c.server.Error(op, err)
 	}
 	if body != nil {
 		req.Header.Set("Content-Type", "application/json")
 	}
-	if c.UserAgent != "" {
-		req.Header.Set("User-Agent", c.UserAgent)
+	if c.config.UserAgent != "" {
+		req.Header.Set("User-Agent", c.config.UserAgent)
 	}
 	resp, err := c.http.Do(req)
 	if err != nil {
-		return nil, c.failed(op, err)
+		return nil, c.server.Error(op, err)
 	}
 	defer resp.Body.Close()
 	answer, err := io.ReadAll(resp.Body)
 	if err != nil {
-		return nil, c.failed(op, err)
-	}
-	if resp.StatusCode >= http.StatusMultipleChoices {
-		return nil, c.refused(op, resp.StatusCode, cmp.Or(message(answer), http.StatusText(resp.StatusCode)))
+		return nil, c.server.Error(op, err)
 	}
 	if into != nil {
 		err = json.Unmarshal(answer, into)
@@ -60,7 +56,7 @@ func (c *Client) call(ctx context.Context, op, method, path string, body, into a
 	if err == nil && !isList && string(bytes.TrimSpace(answer)) == "null" {
 		err = errors.New("the server's answer is null")
 	}
-	return resp.Header, c.failed(op, err)
+	return resp.Header, c.server.Error(op, err)
 }
 
 func encode(body any) ([]byte, error) {
@@ -68,39 +64,6 @@ func encode(body any) ([]byte, error) {
 		return nil, nil
 	}
 	return json.Marshal(body)
-}
-
-// failed returns the error of a request without an answer of Gitea's; nil: there is none.
-func (c *Client) failed(op string, err error) error {
-	if err == nil {
-		return nil
-	}
-	// By default, the answer is not Gitea's, for example a proxy's page.
-	e := &githost.Error{
-		Op: op, Kind: githost.ErrRejected, Cause: c.Secrets.Error(err), Host: hostName, Block: hostBlock,
-		Credential: c.Credential,
-	}
-	var failed *httpapi.Failure
-	var wrapped *url.Error
-	if errors.As(err, &failed) {
-		e.Kind, e.Status, e.Message, e.Cause = failed.Kind, failed.Status, failed.Message, failed.Cause
-		if errors.As(e.Cause, &wrapped) {
-			e.Cause = wrapped.Err
-		}
-	}
-	return e
-}
-
-// refused returns the error of an error answer.
-func (c *Client) refused(op string, status int, words string) error {
-	e := &githost.Error{
-		Op: op, Kind: kindOf(status, words), Status: status, Message: words, Host: hostName, Block: hostBlock,
-		Credential: c.Credential,
-	}
-	if errors.Is(e.Kind, githost.ErrForbidden) {
-		e.Grant = grant
-	}
-	return e
 }
 
 // grant returns advice on how to give the permissions that the provider needs.
@@ -126,18 +89,18 @@ const (
 	saysOutOfDate = "out of date"
 )
 
-func kindOf(status int, words string) error {
+// classify refines the kind of an error answer by Gitea's messages, and adds advice on a missing permission.
+func classify(e *githost.Error, answer *http.Response) {
 	switch {
-	case status == http.StatusUnauthorized:
-		return githost.ErrUnauthenticated
-	case status == http.StatusForbidden, strings.Contains(words, saysNoRight):
-		return githost.ErrForbidden
-	case status == http.StatusNotFound:
-		return githost.ErrNotVisible
-	case strings.Contains(words, saysExists):
-		return githost.ErrExists
+	case answer == nil, e.Status == http.StatusUnauthorized:
+	case strings.Contains(e.Message, saysNoRight):
+		e.Kind = githost.ErrForbidden
+	case errors.Is(e.Kind, githost.ErrRejected) && strings.Contains(e.Message, saysExists):
+		e.Kind = githost.ErrExists
 	}
-	return githost.ErrRejected
+	if answer != nil && errors.Is(e.Kind, githost.ErrForbidden) {
+		e.Grant = grant
+	}
 }
 
 // as returns an error with another kind, if it is of a kind and the repo is visible: Gitea gives the same answer for an
@@ -151,15 +114,6 @@ func (r *repo) as(ctx context.Context, other error, err error) error {
 		return err
 	}
 	e.Kind = other
-	return err
-}
-
-// about sets the field of an error.
-func about(field githost.Field, err error) error {
-	var e *githost.Error
-	if errors.As(err, &e) {
-		e.Field = field
-	}
 	return err
 }
 
@@ -209,7 +163,7 @@ func each[T any](ctx context.Context, r *repo, l list, f func(entry T, at time.T
 		if err != nil {
 			return e, err
 		}
-		e.at = timeOf(header)
+		e.at = httpapi.TimeOf(header)
 		for _, entry := range entries {
 			if f(entry, e.at) {
 				return e, nil
@@ -223,13 +177,4 @@ func each[T any](ctx context.Context, r *repo, l list, f func(entry T, at time.T
 	}
 	e.more = true
 	return e, nil
-}
-
-// timeOf returns the time of an answer by Gitea's clock, or zero.
-func timeOf(h http.Header) time.Time {
-	at, err := http.ParseTime(h.Get("Date"))
-	if err != nil {
-		return time.Time{}
-	}
-	return at
 }

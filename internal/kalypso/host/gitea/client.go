@@ -4,7 +4,6 @@ package gitea
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -14,68 +13,44 @@ import (
 
 	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host/httpapi"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/redact"
 )
 
-// Config configures the access to the API.
-type Config struct {
-	Token string // "": only public repos can be read
-	// Credential names where users configure the token, for errors.
-	Credential string
-	BaseURL    string            // of the server, such as https://git.acme.io/; it may have a folder
-	UserAgent  string            // "": Go's
-	Transport  http.RoundTripper // nil: the network, with the proxies of the environment
-	Clock      httpapi.Clock     // nil: the machine's
-	// HeaderTimeout bounds the time until an answer begins, on the network; 0: a minute.
-	HeaderTimeout time.Duration
-	// Secrets are redacted in all errors. The client adds its own. Nil: only its own.
-	Secrets *redact.Secrets
-	// OnRetry, if set, is called before each wait for another attempt.
-	OnRetry func(ctx context.Context, reason error, wait time.Duration)
-}
+// Config configures the access to the API: BaseURL is required.
+type Config = httpapi.Access
 
 // Client is a [githost.Host]. It is safe for concurrent use.
 type Client struct {
-	Config
-	http *http.Client
-	web  *url.URL // without a slash at the end
+	config Config
+	server *httpapi.API
+	http   *http.Client
+	web    *url.URL // without a slash at the end
 
 	// creating is locked while labels are created: Gitea keeps several labels of one name.
 	creating sync.Mutex
-	mu       sync.Mutex
-	user     string // that the token belongs to; "": not read yet
+	logins   httpapi.Lookups[string] // of the user that the token belongs to
 }
 
 var _ githost.Host = (*Client)(nil)
 
 // New returns a client. It contacts no server.
 func New(c Config) (*Client, error) {
-	web, err := url.Parse(c.BaseURL)
-	if err != nil || web.Host == "" || web.Scheme != "https" && web.Scheme != "http" {
-		return nil, errors.New("the base URL is not an absolute URL such as https://git.acme.io/")
+	web, err := httpapi.ParseBase(c.BaseURL, "https://git.acme.io/")
+	if err != nil {
+		return nil, err
 	}
-	web = &url.URL{Scheme: web.Scheme, Host: web.Host, Path: strings.TrimRight(web.Path, "/")}
-	if c.Secrets == nil {
-		c.Secrets = &redact.Secrets{}
-	}
-	c.Secrets.Add(c.Token)
-	if c.Clock == nil {
-		c.Clock = httpapi.MachineClock{}
-	}
-	client := &Client{Config: c, web: web}
 	root := *web
 	root.Path += apiPath + "/"
-	client.http = httpapi.New(httpapi.Config{
-		Host: hostName, Roots: []*url.URL{&root}, Message: message,
+	server := httpapi.New(httpapi.Config{
+		Host: hostName, Block: hostBlock, Credential: c.Credential, Roots: []*url.URL{&root},
+		Message: message, Classify: classify,
 		Limited: func(resp *http.Response, _ []byte) (time.Time, bool) {
 			return time.Time{}, resp.StatusCode == http.StatusTooManyRequests
 		},
 		NullIsEmpty: true, // as a Go server
 		Transport:   c.Transport, Clock: c.Clock, HeaderTimeout: c.HeaderTimeout, Secrets: c.Secrets, OnRetry: c.OnRetry,
-	}).Client(httpapi.Authorization{
-		Credential: func(context.Context) (string, error) { return c.Token, nil }, Set: httpapi.Bearer,
 	})
-	return client, nil
+	server.Secrets.Add(c.Token)
+	return &Client{config: c, web: web, server: server, http: server.RefusingClient(httpapi.TokenOf(c.Token))}, nil
 }
 
 // apiPath is the path of the API below the server's address.
@@ -106,68 +81,45 @@ func (c *Client) Repo(repoURL string) (githost.Repo, error) {
 			return len(parts) == 2 && name.MatchString(parts[0]) && name.MatchString(parts[1])
 		})
 	if err != nil {
-		return nil, err
+		return githost.Repo{}, err
 	}
-	return &repo{client: c, owner: parts[0], name: parts[1]}, nil
+	r := &repo{client: c, server: c.server, owner: parts[0], name: parts[1]}
+	path := r.owner + "/" + r.name
+	r.traits = githost.Traits{
+		Host: hostName, Block: hostBlock, Noun: "pull request", Repository: path, Pages: c.web.String() + "/" + path + "/",
+		// Gitea cuts a title silently at 255 columns, of which wide characters and the prefix of a draft take more; for the
+		// body it has no limit.
+		MaxTitle: 125, MaxBody: 65536,
+		CheckReviewer: githost.TeamOf(r.owner), Methods: githost.MergeMethods,
+	}
+	return githost.Repo{
+		Traits: r.traits, PullRequests: &pullRequests{r}, CommitStatuses: &statuses{r},
+		GitCredential: httpapi.GitLogin(gitUser, c.config.Token),
+	}, nil
 }
 
 // login returns the login of the user that the token belongs to.
 func (c *Client) login(ctx context.Context, op string) (string, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.user != "" {
-		return c.user, nil
-	}
-	var me user
-	_, err := c.call(ctx, op, http.MethodGet, "/user", nil, &me)
-	c.user = me.Login
-	return c.user, err
+	return c.logins.Get("", func() (string, error) {
+		var me user
+		_, err := c.call(ctx, op, http.MethodGet, "/user", nil, &me)
+		return me.Login, err
+	})
 }
 
 // repo is a repo of a client.
 type repo struct {
 	client      *Client
+	server      *httpapi.API
+	traits      githost.Traits
 	owner, name string
 }
 
-var _ githost.Repo = (*repo)(nil)
-
-func (r *repo) String() string { return r.owner + "/" + r.name }
+// pullRequests and statuses are the two parts of a [githost.Repo].
+type (
+	pullRequests struct{ *repo }
+	statuses     struct{ *repo }
+)
 
 // gitUser is the user name with a token: Gitea accepts any.
 const gitUser = "kalypso"
-
-// GitCredential implements [githost.Repo].
-func (r *repo) GitCredential(context.Context) (username, password, bearer string, err error) {
-	if r.client.Token == "" {
-		return "", "", "", nil
-	}
-	return gitUser, r.client.Token, "", nil
-}
-
-func (r *repo) page(path string) string {
-	return r.client.web.String() + "/" + r.owner + "/" + r.name + "/" + path
-}
-
-func (r *repo) CommitURL(commit string) string { return r.page("commit/" + url.PathEscape(commit)) }
-
-func (r *repo) CompareURL(from, to string) string {
-	return r.page("compare/" + url.PathEscape(from) + "..." + url.PathEscape(to))
-}
-
-// maxTitle and maxBody are limits in characters. Gitea cuts a title silently at 255 columns, of which wide characters
-// and the prefix of a draft take more; for the body it has no limit.
-const (
-	maxTitle = 125
-	maxBody  = 65536
-)
-
-func (r *repo) MaxTitle() int { return maxTitle }
-
-func (r *repo) MaxBody() int { return maxBody }
-
-// CommitMessage implements [githost.Repo]: Gitea reads no command in it.
-func (r *repo) CommitMessage(message string) string { return message }
-
-// MarkerFirst implements [githost.Repo]: Gitea's lists contain whole descriptions.
-func (r *repo) MarkerFirst() bool { return false }

@@ -278,7 +278,7 @@ func TestRenamed(t *testing.T) {
 func TestReviewers(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
-	e := p.refused(p.repo.CheckReviewers([]string{"ann", "other/platform"}), githost.ErrRejected,
+	e := p.refused(p.repo.Check(githost.Settings{Reviewers: []string{"ann", "other/platform"}}), githost.ErrRejected,
 		"team other/platform does not belong to "+p.on.Owner)
 	if e.Field != githost.FieldReviewers || len(p.on.Requests()) > 0 {
 		t.Errorf("it is at %q, after %v", e.Field, p.calls(0))

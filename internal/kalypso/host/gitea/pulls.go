@@ -6,11 +6,15 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"regexp"
 	"time"
 
 	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
 )
+
+// titles are those of drafts, by Gitea's default settings.
+var titles = githost.DraftTitles{Prefix: "WIP: ", Marks: regexp.MustCompile(`^(?i:WIP:|\[WIP\])\s*`)}
 
 // pull is a pull request in an answer.
 type pull struct {
@@ -41,9 +45,9 @@ const (
 
 // Find implements [githost.Repo]. It lists the open pull requests to the target, then the newest closed ones that our
 // user opened. Gitea can't list those of one branch.
-func (r *repo) Find(ctx context.Context, q githost.Query) (*githost.PullRequest, error) {
+func (r *pullRequests) Find(ctx context.Context, q githost.Query) (*githost.PullRequest, error) {
 	l := list{
-		op: "find the pull request of branch " + q.Branch + " in " + r.String(), path: "/pulls", pages: openPages,
+		op: r.traits.Finding(q.Branch), path: "/pulls", pages: openPages,
 		query: url.Values{"state": {"open"}, "base_branch": {q.Target}},
 	}
 	found, err := r.find(ctx, l, q)
@@ -70,7 +74,7 @@ func (r *repo) Find(ctx context.Context, q githost.Query) (*githost.PullRequest,
 
 // find returns the first pull request of a list that matches the query, or nil. Those of forks do not match. Gitea has
 // no list while the repo has no commit.
-func (r *repo) find(ctx context.Context, l list, q githost.Query) (*pull, error) {
+func (r *pullRequests) find(ctx context.Context, l list, q githost.Query) (*pull, error) {
 	found, err := r.search(ctx, l, q)
 	if !errors.Is(err, githost.ErrNotVisible) {
 		return found, err
@@ -84,8 +88,8 @@ func (r *repo) find(ctx context.Context, l list, q githost.Query) (*pull, error)
 	return r.search(ctx, l, q) // it has got its first commit meanwhile
 }
 
-func (r *repo) search(ctx context.Context, l list, q githost.Query) (found *pull, err error) {
-	_, err = each(ctx, r, l, func(p pull, _ time.Time) bool {
+func (r *pullRequests) search(ctx context.Context, l list, q githost.Query) (found *pull, err error) {
+	_, err = each(ctx, r.repo, l, func(p pull, _ time.Time) bool {
 		if p.Head.RepoID != p.Base.RepoID || p.Base.Label != q.Target || q.Branch != "" && p.Head.Label != q.Branch ||
 			q.Marker != "" && !githost.HasMarker(p.Body, q.Marker) {
 			return false
@@ -97,8 +101,8 @@ func (r *repo) search(ctx context.Context, l list, q githost.Query) (found *pull
 }
 
 // Read implements [githost.Repo].
-func (r *repo) Read(ctx context.Context, number int) (*githost.PullRequest, error) {
-	op := r.op("read", number)
+func (r *pullRequests) Read(ctx context.Context, number int) (*githost.PullRequest, error) {
+	op := r.traits.On("read", number)
 	p, err := r.read(ctx, op, number)
 	if err != nil {
 		return nil, err
@@ -106,7 +110,7 @@ func (r *repo) Read(ctx context.Context, number int) (*githost.PullRequest, erro
 	return r.complete(ctx, op, p)
 }
 
-func (r *repo) read(ctx context.Context, op string, number int) (pull, error) {
+func (r *pullRequests) read(ctx context.Context, op string, number int) (pull, error) {
 	var p pull
 	_, err := r.call(ctx, op, http.MethodGet, pullPath(number), nil, &p)
 	return p, err
@@ -115,7 +119,7 @@ func (r *repo) read(ctx context.Context, op string, number int) (pull, error) {
 // complete converts a single answer, and reads the fields that it lacks. For an open pull request that is its
 // auto-merge. For one that is not open, it is its last head, which only lists have: the single answer follows the
 // branch.
-func (r *repo) complete(ctx context.Context, op string, p pull) (*githost.PullRequest, error) {
+func (r *pullRequests) complete(ctx context.Context, op string, p pull) (*githost.PullRequest, error) {
 	one := r.convert(p)
 	var err error
 	if one.State == githost.Open {
@@ -123,7 +127,7 @@ func (r *repo) complete(ctx context.Context, op string, p pull) (*githost.PullRe
 		return one, err
 	}
 	one.HeadCommit = "" // unknown if many pull requests were closed later
-	_, err = each(ctx, r, list{
+	_, err = each(ctx, r.repo, list{
 		op: op, path: "/pulls", pages: closedPages,
 		query: url.Values{"state": {"closed"}, "base_branch": {p.Base.Label}, "sort": {"recentclose"}},
 	}, func(listed pull, _ time.Time) bool {
@@ -135,18 +139,14 @@ func (r *repo) complete(ctx context.Context, op string, p pull) (*githost.PullRe
 	return one, err
 }
 
-func (r *repo) op(what string, number int) string {
-	return fmt.Sprintf("%s pull request %d of %s", what, number, r)
-}
-
 func pullPath(number int) string { return fmt.Sprintf("/pulls/%d", number) }
 
 // Open implements [githost.Repo].
-func (r *repo) Open(ctx context.Context, p githost.PullRequestContent) (*githost.PullRequest, error) {
-	op := fmt.Sprintf("open a pull request from %s to %s in %s", p.Branch, p.Target, r)
+func (r *pullRequests) Open(ctx context.Context, p githost.PullRequestContent) (*githost.PullRequest, error) {
+	op := r.traits.Opening(p)
 	var opened pull
 	_, err := r.call(ctx, op, http.MethodPost, "/pulls", map[string]any{
-		"title": titleOf(p.Title, p.Draft), "body": p.Body, "head": p.Branch, "base": p.Target,
+		"title": titles.Stored(p.Title, p.Draft), "body": p.Body, "head": p.Branch, "base": p.Target,
 	}, &opened)
 	if errors.Is(err, githost.ErrExists) {
 		found := r.findOpened(ctx, p)
@@ -163,25 +163,25 @@ func (r *repo) Open(ctx context.Context, p githost.PullRequestContent) (*githost
 
 // findOpened returns the pull request that an earlier attempt opened but whose answer was lost: its title and body
 // equal the proposal's.
-func (r *repo) findOpened(ctx context.Context, p githost.PullRequestContent) *pull {
+func (r *pullRequests) findOpened(ctx context.Context, p githost.PullRequestContent) *pull {
 	found, err := r.find(ctx, list{
 		path: "/pulls", pages: openPages, query: url.Values{"state": {"open"}, "base_branch": {p.Target}},
 	}, githost.Query{Branch: p.Branch, Target: p.Target})
-	if err != nil || found == nil || found.Title != titleOf(p.Title, p.Draft) || found.Body != p.Body {
+	if err != nil || found == nil || found.Title != titles.Stored(p.Title, p.Draft) || found.Body != p.Body {
 		return nil
 	}
 	return found
 }
 
 // Edit implements [githost.Repo].
-func (r *repo) Edit(
+func (r *pullRequests) Edit(
 	ctx context.Context, now githost.PullRequest, p githost.PullRequestContent,
 ) (*githost.PullRequest, error) {
 	if now.Title == p.Title && now.Body == p.Body && now.Draft == p.Draft {
 		return r.syncMetadata(ctx, pull{Draft: now.Draft}, now, p)
 	}
-	op := r.op("edit", now.Number)
-	edited, err := r.patch(ctx, op, now.Number, map[string]any{"title": titleOf(p.Title, p.Draft), "body": p.Body})
+	op := r.traits.On("edit", now.Number)
+	edited, err := r.patch(ctx, op, now.Number, map[string]any{"title": titles.Stored(p.Title, p.Draft), "body": p.Body})
 	if err != nil {
 		return nil, err
 	}
@@ -192,32 +192,29 @@ func (r *repo) Edit(
 	return r.syncMetadata(ctx, edited, *one, p)
 }
 
-func (r *repo) patch(ctx context.Context, op string, number int, fields map[string]any) (pull, error) {
+func (r *pullRequests) patch(ctx context.Context, op string, number int, fields map[string]any) (pull, error) {
 	var p pull
 	_, err := r.call(ctx, op, http.MethodPatch, pullPath(number), fields, &p)
 	return p, err
 }
 
 // syncMetadata sets labels and reviewers. An error does not stop the rest.
-func (r *repo) syncMetadata(
+func (r *pullRequests) syncMetadata(
 	ctx context.Context, stored pull, now githost.PullRequest, p githost.PullRequestContent,
 ) (*githost.PullRequest, error) {
 	var errs []error
 	if stored.Draft != p.Draft { // the server's settings have other prefixes of drafts
-		errs = append(errs, &githost.Error{
-			Op: r.op("set the draft of", now.Number), Kind: githost.ErrRejected, Field: githost.FieldDraft,
-			Cause: fmt.Errorf("the server does not take a title with %q as a draft's, and another one as none", draftPrefix),
-			Host:  hostName, Block: hostBlock, Credential: r.client.Credential,
-		})
+		errs = append(errs, r.server.Rejected(r.traits.On("set the draft of", now.Number), githost.FieldDraft,
+			fmt.Errorf("the server does not take a title with %q as a draft's, and another one as none", titles.Prefix)))
 	}
-	errs = append(errs, about(githost.FieldLabels, r.syncLabels(ctx, &now, p)),
-		about(githost.FieldReviewers, r.syncReviewers(ctx, &now, p)))
+	errs = append(errs, githost.About(githost.FieldLabels, labels{r, now.Number}.sync(ctx, &now, p)),
+		githost.About(githost.FieldReviewers, r.syncReviewers(ctx, &now, p.Reviewers)))
 	return &now, errors.Join(errs...)
 }
 
 // Close implements [githost.Repo].
-func (r *repo) Close(ctx context.Context, number int) (*githost.PullRequest, error) {
-	op := r.op("close", number)
+func (r *pullRequests) Close(ctx context.Context, number int) (*githost.PullRequest, error) {
+	op := r.traits.On("close", number)
 	closed, err := r.patch(ctx, op, number, map[string]any{"state": "closed"})
 	var e *githost.Error
 	switch {
@@ -230,9 +227,9 @@ func (r *repo) Close(ctx context.Context, number int) (*githost.PullRequest, err
 }
 
 // convert converts a pull request from a list or a single answer.
-func (r *repo) convert(p pull) *githost.PullRequest {
+func (r *pullRequests) convert(p pull) *githost.PullRequest {
 	c := &githost.PullRequest{
-		Number: p.Number, URL: printable.Line(p.HTMLURL), State: githost.Open, Title: plainTitle(p.Title, p.Draft),
+		Number: p.Number, URL: printable.Line(p.HTMLURL), State: githost.Open, Title: titles.Ours(p.Title, p.Draft),
 		Body: p.Body, Branch: p.Head.Label, Target: p.Base.Label, HeadCommit: p.Head.SHA, Draft: p.Draft,
 	}
 	switch {

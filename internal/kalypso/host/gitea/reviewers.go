@@ -10,48 +10,18 @@ import (
 	"time"
 
 	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/sets"
 )
 
 type team struct{ Name string }
 
-// CheckReviewers implements [githost.Repo]: teams are those of the repo's organisation.
-func (r *repo) CheckReviewers(reviewers []string) error {
-	var errs []error
-	for _, name := range reviewers {
-		if organisation, _, isTeam := strings.Cut(name, "/"); isTeam && !strings.EqualFold(organisation, r.owner) {
-			errs = append(errs, r.rejected("ask for reviews in "+r.String(), githost.FieldReviewers,
-				fmt.Errorf("team %s does not belong to %s, the owner of the repo", name, r.owner)))
-		}
-	}
-	return errors.Join(errs...)
-}
-
-// rejected returns an error at a field of a proposal.
-func (r *repo) rejected(op string, field githost.Field, cause error) error {
-	return &githost.Error{
-		Op: op, Kind: githost.ErrRejected, Field: field, Cause: cause, Host: hostName, Block: hostBlock,
-		Credential: r.client.Credential,
-	}
-}
-
-// withoutFold returns the names that are not among others, ignoring case as Gitea does.
-func withoutFold(names, others []string) []string {
-	var all []string
-	for _, name := range names {
-		if !slices.ContainsFunc(others, func(other string) bool { return strings.EqualFold(name, other) }) {
-			all = append(all, name)
-		}
-	}
-	return all
-}
-
 // syncReviewers requests the reviewers who were not requested yet.
-func (r *repo) syncReviewers(ctx context.Context, now *githost.PullRequest, p githost.PullRequestContent) error {
-	ask := withoutFold(p.Reviewers, now.Reviewers)
+func (r *pullRequests) syncReviewers(ctx context.Context, now *githost.PullRequest, reviewers []string) error {
+	ask := sets.WithoutFold(reviewers, now.Reviewers)
 	if len(ask) == 0 {
 		return nil
 	}
-	if err := r.CheckReviewers(ask); err != nil {
+	if err := r.traits.Check(githost.Settings{Reviewers: ask}); err != nil {
 		return err
 	}
 	users, teams := []string{}, []string{}
@@ -62,7 +32,7 @@ func (r *repo) syncReviewers(ctx context.Context, now *githost.PullRequest, p gi
 			users = append(users, name)
 		}
 	}
-	op := r.op("request reviews of", now.Number)
+	op := r.traits.On("request reviews of", now.Number)
 	_, err := r.call(ctx, op, http.MethodPost, pullPath(now.Number)+"/requested_reviewers",
 		map[string]any{"reviewers": users, "team_reviewers": teams}, nil)
 	var e *githost.Error
@@ -79,14 +49,14 @@ func (r *repo) syncReviewers(ctx context.Context, now *githost.PullRequest, p gi
 }
 
 // checkTeams returns an error if Gitea ignored a request: a repo of a user has no teams.
-func (r *repo) checkTeams(ctx context.Context, op string, number int, asked []string) error {
+func (r *pullRequests) checkTeams(ctx context.Context, op string, number int, asked []string) error {
 	p, err := r.read(ctx, op, number)
 	if err != nil {
 		return err
 	}
-	if missing := withoutFold(asked, r.convert(p).Reviewers); len(missing) > 0 {
-		return r.rejected(op, githost.FieldReviewers, fmt.Errorf("the server did not ask %s; %s may be a user without teams",
-			strings.Join(missing, ", "), r.owner))
+	if missing := sets.WithoutFold(asked, r.convert(p).Reviewers); len(missing) > 0 {
+		return r.server.Rejected(op, githost.FieldReviewers, fmt.Errorf(
+			"the server did not ask %s; %s may be a user without teams", strings.Join(missing, ", "), r.owner))
 	}
 	return nil
 }
@@ -99,14 +69,14 @@ const (
 
 // Unasked implements [githost.Repo]. A user who reviewed stays among the reviewers, unless the review was dismissed.
 // Only the timeline contains a team whose member has reviewed.
-func (r *repo) Unasked(ctx context.Context, now githost.PullRequest, reviewers []string) ([]string, error) {
-	missing := withoutFold(reviewers, now.Reviewers)
+func (r *pullRequests) Unasked(ctx context.Context, now githost.PullRequest, reviewers []string) ([]string, error) {
+	missing := sets.WithoutFold(reviewers, now.Reviewers)
 	if len(missing) == 0 {
 		return nil, nil
 	}
 	var done []string
-	_, err := each(ctx, r, list{
-		op: r.op("read the reviews of", now.Number), path: pullPath(now.Number) + "/reviews", pages: reviewPages,
+	_, err := each(ctx, r.repo, list{
+		op: r.traits.On("read the reviews of", now.Number), path: pullPath(now.Number) + "/reviews", pages: reviewPages,
 	}, func(review struct{ User user }, _ time.Time) bool {
 		done = append(done, review.User.Login)
 		return false
@@ -114,15 +84,15 @@ func (r *repo) Unasked(ctx context.Context, now githost.PullRequest, reviewers [
 	if err != nil {
 		return nil, err
 	}
-	if missing = withoutFold(missing, done); len(missing) == 0 {
+	if missing = sets.WithoutFold(missing, done); len(missing) == 0 {
 		return nil, nil
 	}
-	err = r.timeline(ctx, r.op("read the timeline of", now.Number), now.Number, func(e event) {
+	err = r.timeline(ctx, r.traits.On("read the timeline of", now.Number), now.Number, func(e event) {
 		if e.Type == "review_request" {
 			done = append(done, e.Assignee.Login, r.owner+"/"+e.Team.Name)
 		}
 	})
-	return withoutFold(missing, done), err
+	return sets.WithoutFold(missing, done), err
 }
 
 // event is an entry of a timeline.
@@ -133,9 +103,9 @@ type event struct {
 }
 
 // timeline calls f with the entries of a pull request's timeline, the oldest first.
-func (r *repo) timeline(ctx context.Context, op string, number int, f func(event)) error {
+func (r *pullRequests) timeline(ctx context.Context, op string, number int, f func(event)) error {
 	// A page is shorter if it has entries that the user may not see.
-	_, err := each(ctx, r, list{
+	_, err := each(ctx, r.repo, list{
 		op: op, path: fmt.Sprintf("/issues/%d/timeline", number), pages: timelinePages, uncounted: true,
 	}, func(e event, _ time.Time) bool {
 		f(e)

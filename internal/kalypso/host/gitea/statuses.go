@@ -2,7 +2,6 @@ package gitea
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -11,7 +10,7 @@ import (
 	"time"
 
 	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/system/parallel"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host/httpapi"
 )
 
 // status is a commit status in an answer.
@@ -38,8 +37,8 @@ func (s status) convert(seen time.Time) githost.Status {
 }
 
 // SetStatus implements [githost.Repo].
-func (r *repo) SetStatus(ctx context.Context, commit string, s githost.Status) (githost.Status, error) {
-	op := "set status " + s.Context + " of commit " + commit + " in " + r.String()
+func (r *statuses) SetStatus(ctx context.Context, commit string, s githost.Status) (githost.Status, error) {
+	op := r.traits.OnStatus("set", s.Context, commit)
 	// For a commit that it lacks, Gitea answers like a server that is out of order.
 	_, err := r.eachStatus(ctx, op, commit, func(githost.Status) bool { return true })
 	if err != nil {
@@ -52,21 +51,18 @@ func (r *repo) SetStatus(ctx context.Context, commit string, s githost.Status) (
 	if err != nil {
 		return githost.Status{}, err
 	}
-	return set.convert(timeOf(header)), nil
+	return set.convert(httpapi.TimeOf(header)), nil
 }
-
-// SameStatus implements [githost.Repo].
-func (r *repo) SameStatus(want, have githost.Status) bool { return githost.EqualStatus(want, have) }
 
 // statusPages bounds the pages of statuses of one commit that are read.
 const statusPages = 40
 
 // eachStatus calls f with the statuses of a commit, the newest first, until f returns true. Times are whole seconds, so
 // the order is the one in which they were set.
-func (r *repo) eachStatus(
+func (r *statuses) eachStatus(
 	ctx context.Context, op, commit string, f func(githost.Status) (done bool),
 ) (end, error) {
-	end, err := each(ctx, r, list{
+	end, err := each(ctx, r.repo, list{
 		op: op, path: "/commits/" + url.PathEscape(commit) + "/statuses", pages: statusPages,
 		query: url.Values{"sort": {"leastindex"}},
 	}, func(s status, at time.Time) bool { return f(s.convert(at)) })
@@ -74,8 +70,8 @@ func (r *repo) eachStatus(
 }
 
 // Status implements [githost.Repo].
-func (r *repo) Status(ctx context.Context, commit, name string) (found *githost.Status, err error) {
-	op := "read status " + name + " of commit " + commit + " in " + r.String()
+func (r *statuses) Status(ctx context.Context, commit, name string) (found *githost.Status, err error) {
+	op := r.traits.OnStatus("read", name, commit)
 	_, err = r.eachStatus(ctx, op, commit, func(s githost.Status) bool {
 		if strings.EqualFold(s.Context, name) {
 			found = &s
@@ -85,46 +81,21 @@ func (r *repo) Status(ctx context.Context, commit, name string) (found *githost.
 	return found, err
 }
 
-// atOnce is the number of commits whose statuses are read at once.
-const atOnce = 8
-
 // LatestStatuses implements [githost.Repo] with one request a commit. If a commit has more than a page, further
 // requests read until each given name is found.
-func (r *repo) LatestStatuses(ctx context.Context, commits, names []string) (*githost.Statuses, error) {
-	op := fmt.Sprintf("read the statuses of %d commits in %s", len(commits), r)
+func (r *statuses) LatestStatuses(ctx context.Context, commits, names []string) (*githost.Statuses, error) {
+	op := r.traits.ReadingLatest(len(commits))
 	login, err := r.client.login(ctx, op)
 	if err != nil {
 		return nil, err
 	}
-	answers := make([]latest, len(commits))
-	parallel.Limited(len(commits), atOnce, func(i int) { answers[i] = r.latest(ctx, op, commits[i], names) })
-	all := &githost.Statuses{ByCommit: map[string][]githost.Status{}, Unread: map[string]string{}, Viewer: login}
-	for i, answer := range answers {
-		switch {
-		case errors.Is(answer.err, githost.ErrCommitNotFound):
-			continue
-		case answer.err != nil:
-			return nil, answer.err
-		case answer.at.After(all.SeenAt):
-			all.SeenAt = answer.at
-		}
-		if all.ByCommit[commits[i]] = answer.statuses; answer.unread != "" {
-			all.Unread[commits[i]] = answer.unread
-		}
-	}
-	return all, nil
-}
-
-// latest are the latest statuses of a commit.
-type latest struct {
-	statuses []githost.Status
-	unread   string // why some of the names can't be read
-	at       time.Time
-	err      error
+	return githost.ReadLatest(commits, login, time.Time{}, func(commit string) githost.Latest {
+		return r.latest(ctx, op, commit, names)
+	})
 }
 
 // latest reads the latest status of each context of a commit.
-func (r *repo) latest(ctx context.Context, op, commit string, names []string) (l latest) {
+func (r *statuses) latest(ctx context.Context, op, commit string, names []string) (l githost.Latest) {
 	found := map[string]bool{}
 	complete := func() bool {
 		return !slices.ContainsFunc(names, func(name string) bool { return !found[strings.ToLower(name)] })
@@ -136,19 +107,19 @@ func (r *repo) latest(ctx context.Context, op, commit string, names []string) (l
 		}
 		if key := strings.ToLower(s.Context); !found[key] {
 			found[key] = true
-			l.statuses = append(l.statuses, s)
+			l.Statuses = append(l.Statuses, s)
 		}
 		return false
 	})
-	if l.at, l.err = end.at, err; end.more && !complete() {
-		l.unread = fmt.Sprintf("it has more than %d statuses, and older ones are not read", statusPages*pageSize)
+	if l.SeenAt, l.Err = end.at, err; end.more && !complete() {
+		l.Unread = fmt.Sprintf("it has more than %d statuses, and older ones are not read", statusPages*pageSize)
 	}
 	return l
 }
 
 // StatusHistory implements [githost.Repo].
-func (r *repo) StatusHistory(ctx context.Context, commit string) (all []githost.Status, more bool, err error) {
-	op := "read the statuses of commit " + commit + " in " + r.String()
+func (r *statuses) StatusHistory(ctx context.Context, commit string) (all []githost.Status, more bool, err error) {
+	op := r.traits.ReadingAll(commit)
 	end, err := r.eachStatus(ctx, op, commit, func(s githost.Status) bool {
 		all = append(all, s)
 		return false

@@ -15,7 +15,6 @@ import (
 
 	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host/httpapi"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/redact"
 )
 
 // App is a GitHub App with its installation.
@@ -35,10 +34,9 @@ const (
 
 // installation issues tokens of an app's installation.
 type installation struct {
-	id      int64
-	api     *github.Client // authenticates as the app
-	clock   httpapi.Clock
-	secrets *redact.Secrets
+	id     int64
+	server server
+	api    *github.Client // authenticates as the app
 
 	mu     sync.Mutex
 	tokens map[scope]installationToken
@@ -49,22 +47,22 @@ type installationToken struct {
 	expires time.Time
 }
 
-func newInstallation(c Config, server server) (*installation, error) {
-	id, err := strconv.ParseInt(c.App.InstallationID, 10, 64)
+func newInstallation(app App, server server) (*installation, error) {
+	id, err := strconv.ParseInt(app.InstallationID, 10, 64)
 	if err != nil {
 		return nil, errors.New("the installation ID of the GitHub App is not a number")
 	}
-	key, err := jwt.ParseRSAPrivateKeyFromPEM([]byte(c.App.PrivateKey))
+	key, err := jwt.ParseRSAPrivateKeyFromPEM([]byte(app.PrivateKey))
 	if err != nil {
 		return nil, errors.New("the private key of the GitHub App is not an RSA key in PEM format without a passphrase, " +
 			"as GitHub issues it")
 	}
 	tokens := map[scope]installationToken{}
-	return &installation{id: id, clock: c.Clock, secrets: c.Secrets, tokens: tokens, api: server.api(httpapi.Authorization{
+	return &installation{id: id, server: server, tokens: tokens, api: server.api(httpapi.Authorization{
 		Set: httpapi.Bearer,
 		Credential: func(context.Context) (string, error) {
-			token, err := sign(c.App.ID, key, c.Clock.Now())
-			c.Secrets.Add(token)
+			token, err := sign(app.ID, key, server.Clock.Now())
+			server.Secrets.Add(token)
 			return token, err
 		},
 	})}, nil
@@ -75,16 +73,15 @@ func (i *installation) get(ctx context.Context) (string, error) {
 	of := scopeOf(ctx)
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	if t := i.tokens[of]; t.value != "" && i.clock.Now().Add(renewBefore).Before(t.expires) {
+	if t := i.tokens[of]; t.value != "" && i.server.Clock.Now().Add(renewBefore).Before(t.expires) {
 		return t.value, nil
 	}
 	given, _, err := i.api.Apps.CreateInstallationToken(ctx, i.id, of.options())
 	if err != nil {
 		op := fmt.Sprintf("get a token for installation %d of the GitHub App with %s", i.id, of)
-		err = wrapError(op, i.secrets.Error(err))
-		return "", of.withKind(err)
+		return "", of.withKind(i.server.Error(op, err))
 	}
-	i.secrets.Add(given.GetToken())
+	i.server.Secrets.Add(given.GetToken())
 	i.tokens[of] = installationToken{given.GetToken(), given.GetExpiresAt().Time}
 	return given.GetToken(), nil
 }

@@ -41,14 +41,11 @@ type Config struct {
 
 // Client is a [githost.Host]. It is safe for concurrent use.
 type Client struct {
-	api   *github.Client
-	graph string // URL of GraphQL
-	web   *url.URL
-	token func(context.Context) (string, error)
-	clock httpapi.Clock
-	// credential is [Config.Credential].
-	credential string
-	secrets    *redact.Secrets
+	server server
+	api    *github.Client
+	graph  string // URL of GraphQL
+	web    *url.URL
+	token  func(context.Context) (string, error)
 }
 
 var _ githost.Host = (*Client)(nil)
@@ -59,28 +56,19 @@ func New(c Config) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	if c.Secrets == nil {
-		c.Secrets = &redact.Secrets{}
-	}
-	c.Secrets.Add(c.Token)
-	if c.Clock == nil {
-		c.Clock = httpapi.MachineClock{}
-	}
 	server := newServer(c, at)
-	auth := httpapi.Authorization{
-		Credential: func(context.Context) (string, error) { return c.Token, nil }, Set: httpapi.Bearer,
-	}
+	server.Secrets.Add(c.Token)
+	auth := httpapi.TokenOf(c.Token)
 	if c.App != nil {
-		c.Secrets.Add(c.App.PrivateKey)
-		tokens, err := newInstallation(c, server)
+		server.Secrets.Add(c.App.PrivateKey)
+		tokens, err := newInstallation(*c.App, server)
 		if err != nil {
 			return nil, err
 		}
 		auth.Credential, auth.Renew = tokens.get, tokens.forget
 	}
 	return &Client{
-		api: server.api(auth), graph: at.graphql.String(), web: at.web, token: auth.Credential, clock: c.Clock,
-		credential: c.Credential, secrets: c.Secrets,
+		server: server, api: server.api(auth), graph: at.graphql.String(), web: at.web, token: auth.Credential,
 	}, nil
 }
 
@@ -93,8 +81,8 @@ type server struct {
 
 func newServer(c Config, at endpoints) server {
 	return server{rest: at.rest, userAgent: c.UserAgent, API: httpapi.New(httpapi.Config{
-		Host: hostName, Roots: []*url.URL{at.rest, at.graphql},
-		Message: func(body []byte) string { return parseAnswer(body).text() }, Limited: limited,
+		Host: hostName, Block: hostBlock, Credential: c.Credential, Roots: []*url.URL{at.rest, at.graphql},
+		Message: func(body []byte) string { return parseAnswer(body).text() }, Classify: classify, Limited: limited,
 		// GraphQL returns errors with status 200.
 		MayContainErrors: func(u *url.URL) bool { return u.Path == at.graphql.Path },
 		Transport:        c.Transport, Clock: c.Clock, HeaderTimeout: c.HeaderTimeout, Secrets: c.Secrets, OnRetry: c.OnRetry,
@@ -103,7 +91,7 @@ func newServer(c Config, at endpoints) server {
 
 // api returns a go-github client over our own transport, which handles redirects and rate limits in its place.
 func (s server) api(auth httpapi.Authorization) *github.Client {
-	api := github.NewClient(s.Client(auth))
+	api := github.NewClient(s.RefusingClient(auth))
 	api.BaseURL = s.rest
 	if s.userAgent != "" {
 		api.UserAgent = s.userAgent
@@ -124,11 +112,11 @@ func endpointsOf(base string) (endpoints, error) {
 	if base == "" {
 		base = "https://" + publicHost
 	}
-	u, err := url.Parse(base)
-	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
-		return endpoints{}, errors.New("the base URL is not an absolute URL such as https://github.acme.io/")
+	u, err := httpapi.ParseBase(base, "https://github.acme.io/")
+	if err != nil {
+		return endpoints{}, err
 	}
-	folder := strings.TrimSuffix(strings.TrimRight(u.Path, "/"), "/api/v3")
+	folder := strings.TrimSuffix(u.Path, "/api/v3")
 	at := func(host, path string) *url.URL { return &url.URL{Scheme: u.Scheme, Host: host, Path: path} }
 	host, apiHost := strings.CutPrefix(strings.ToLower(u.Host), "api.")
 	if apiHost || host == publicHost || strings.HasSuffix(host, residency) {
@@ -160,17 +148,25 @@ func (c *Client) Repo(repoURL string) (githost.Repo, error) {
 		return len(parts) == 2 && name.MatchString(parts[0]) && name.MatchString(parts[1])
 	})
 	if err != nil {
-		return nil, err
+		return githost.Repo{}, err
 	}
-	return &repo{client: c, owner: parts[0], name: parts[1]}, nil
+	r := &repo{client: c, server: c.server.API, owner: parts[0], name: parts[1]}
+	r.traits = githost.Traits{
+		Host: hostName, Block: hostBlock, Noun: "pull request", Repository: r.owner + "/" + r.name,
+		MaxTitle: 256, MaxBody: 65536, Pages: c.web.String() + "/" + r.owner + "/" + r.name + "/",
+		CheckReviewer: githost.TeamOf(r.owner), Methods: githost.MergeMethods,
+	}
+	return githost.Repo{
+		Traits: r.traits, PullRequests: &pullRequests{r}, CommitStatuses: &statuses{r}, GitCredential: r.gitCredential,
+	}, nil
 }
 
 // gitUser is the user name that GitHub accepts with any kind of token.
 const gitUser = "x-access-token"
 
-// GitCredential implements [githost.Repo]. An app's token may write contents, or only read them if the app has no more
+// gitCredential implements [githost.Repo]. An app's token may write contents, or only read them if the app has no more
 // permissions. A repo without the app may be public, and is accessed without a credential.
-func (r *repo) GitCredential(ctx context.Context) (username, password, bearer string, err error) {
+func (r *repo) gitCredential(ctx context.Context) (username, password, bearer string, err error) {
 	var token string
 	for _, access := range []string{write, read} {
 		token, err = r.client.token(r.with(ctx, scope{contents: access}))
@@ -190,45 +186,13 @@ func (r *repo) GitCredential(ctx context.Context) (username, password, bearer st
 // repo is a repo of a client.
 type repo struct {
 	client      *Client
+	server      *httpapi.API
+	traits      githost.Traits
 	owner, name string
 }
 
-var _ githost.Repo = (*repo)(nil)
-
-// wrapError converts an error of go-github to a *[githost.Error] that names the credential.
-func (r *repo) wrapError(op string, err error) error {
-	err = wrapError(op, r.client.secrets.Error(err))
-	var e *githost.Error
-	if errors.As(err, &e) {
-		e.Credential = r.client.credential
-	}
-	return err
-}
-
-func (r *repo) String() string { return r.owner + "/" + r.name }
-
-func (r *repo) page(path string) string {
-	return r.client.web.String() + "/" + r.owner + "/" + r.name + "/" + path
-}
-
-func (r *repo) CommitURL(commit string) string { return r.page("commit/" + url.PathEscape(commit)) }
-
-func (r *repo) CompareURL(from, to string) string {
-	return r.page("compare/" + url.PathEscape(from) + "..." + url.PathEscape(to))
-}
-
-// maxTitle and maxBody are GitHub's limits, in characters.
-const (
-	maxTitle = 256
-	maxBody  = 65536
+// pullRequests and statuses are the two parts of a [githost.Repo].
+type (
+	pullRequests struct{ *repo }
+	statuses     struct{ *repo }
 )
-
-func (r *repo) MaxTitle() int { return maxTitle }
-
-func (r *repo) MaxBody() int { return maxBody }
-
-// CommitMessage implements [githost.Repo]: GitHub reads no command in it.
-func (r *repo) CommitMessage(message string) string { return message }
-
-// MarkerFirst implements [githost.Repo]: GitHub's lists contain whole descriptions.
-func (r *repo) MarkerFirst() bool { return false }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -12,6 +11,7 @@ import (
 	"github.com/google/go-github/v53/github"
 
 	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host/httpapi"
 )
 
 const (
@@ -68,7 +68,7 @@ type pageInfo struct{ HasNextPage bool }
 // LatestStatuses implements [githost.Repo] with one GraphQL query for all commits, which reads up to [statusPage]
 // statuses and check runs of each. If commits have more, further queries read only those with the given names, for
 // [namedCommits] commits each.
-func (r *repo) LatestStatuses(ctx context.Context, commits, names []string) (*githost.Statuses, error) {
+func (r *statuses) LatestStatuses(ctx context.Context, commits, names []string) (*githost.Statuses, error) {
 	ctx = r.with(ctx, scope{contents: read, statuses: read, checks: read})
 	all := &githost.Statuses{ByCommit: map[string][]githost.Status{}, Unread: map[string]string{}}
 	var fields strings.Builder
@@ -118,7 +118,7 @@ type namedStatuses struct {
 }
 
 // readNamed replaces the statuses of commits by those with the given names.
-func (r *repo) readNamed(ctx context.Context, commits, names []string, all *githost.Statuses) error {
+func (r *statuses) readNamed(ctx context.Context, commits, names []string, all *githost.Statuses) error {
 	var fields strings.Builder
 	variables := map[string]string{}
 	for j, name := range names {
@@ -168,7 +168,7 @@ func (r *repo) readNamed(ctx context.Context, commits, names []string, all *gith
 }
 
 // queryCommits runs a query for fields of the repo's commits, and decodes them by alias.
-func (r *repo) queryCommits(
+func (r *statuses) queryCommits(
 	ctx context.Context, n int, fields string, variables map[string]string, all *githost.Statuses, into any,
 ) error {
 	declared, given := "", map[string]string{"owner": r.owner, "name": r.name}
@@ -179,22 +179,13 @@ func (r *repo) queryCommits(
 		Viewer     struct{ Login string }
 		Repository any
 	}{Repository: into}
-	resp, err := r.query(ctx, fmt.Sprintf("read the statuses of %d commits in %s", n, r),
+	resp, err := r.query(ctx, r.traits.ReadingLatest(n),
 		"query($owner: String!, $name: String!"+declared+") {\n  viewer { login }\n"+
 			"  repository(owner: $owner, name: $name) {\n"+fields+"  }\n}\n"+statusFields+"\n"+checkRunFields, given, &answer)
 	if err == nil {
-		all.Viewer, all.SeenAt = answer.Viewer.Login, timeOf(resp)
+		all.Viewer, all.SeenAt = answer.Viewer.Login, httpapi.TimeOf(resp.Header)
 	}
 	return err
-}
-
-// timeOf returns the time of an answer by GitHub's clock, or zero.
-func timeOf(resp *github.Response) time.Time {
-	at, err := http.ParseTime(resp.Header.Get("Date"))
-	if err != nil {
-		return time.Time{}
-	}
-	return at
 }
 
 // botSuffix ends the login of an app in the REST API. GraphQL leaves it out.
@@ -245,21 +236,17 @@ func checkState(status, conclusion string) (githost.StatusState, string) {
 }
 
 // StatusHistory implements [githost.Repo].
-func (r *repo) StatusHistory(ctx context.Context, commit string) (all []githost.Status, more bool, err error) {
+func (r *statuses) StatusHistory(ctx context.Context, commit string) (all []githost.Status, more bool, err error) {
 	ctx = r.with(ctx, scope{statuses: read})
-	options := &github.ListOptions{PerPage: statusPage}
-	for range maxStatusPages {
-		found, resp, err := r.client.api.Repositories.ListStatuses(ctx, r.owner, r.name, commit, options)
-		if err != nil {
-			return nil, false, r.wrapError("read the statuses of commit "+commit+" in "+r.String(), err)
-		}
+	more, err = pages(maxStatusPages, func(page *github.ListOptions) (*github.Response, error) {
+		found, resp, err := r.client.api.Repositories.ListStatuses(ctx, r.owner, r.name, commit, page)
 		for _, s := range found {
 			all = append(all, statusOf(s, resp))
 		}
-		if resp.NextPage == 0 {
-			return all, false, nil
-		}
-		options.Page = resp.NextPage
+		return resp, err
+	})
+	if err != nil {
+		return nil, false, r.server.Error(r.traits.ReadingAll(commit), err)
 	}
-	return all, true, nil
+	return all, more, nil
 }

@@ -93,9 +93,9 @@ func TestRefused(t *testing.T) {
 		`"Validation Failed: No commits between main and same" (HTTP 422)`)
 	expectError(t, open(func(w *githost.PullRequestContent) { w.Branch = "unknown" }), githost.ErrBranchNotFound,
 		"open a pull request from unknown to main in acme/gitops")
-	expectError(t, open(func(w *githost.PullRequestContent) { w.Title = strings.Repeat("ü", p.repo.MaxTitle()+1) }),
+	expectError(t, open(func(w *githost.PullRequestContent) { w.Title = strings.Repeat("ü", p.repo.MaxTitle+1) }),
 		githost.ErrRejected, "title is too long")
-	expectError(t, open(func(w *githost.PullRequestContent) { w.Body = strings.Repeat("ü", p.repo.MaxBody()+1) }),
+	expectError(t, open(func(w *githost.PullRequestContent) { w.Body = strings.Repeat("ü", p.repo.MaxBody+1) }),
 		githost.ErrRejected, "body is too long")
 
 	// The pull request exists although its reviewer could not be requested.

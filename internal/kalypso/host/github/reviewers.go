@@ -3,31 +3,17 @@ package github
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 
 	"github.com/google/go-github/v53/github"
 
 	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/sets"
 )
 
-func (r *repo) CheckReviewers(reviewers []string) error {
-	var errs []error
-	for _, name := range reviewers {
-		if organisation, _, isTeam := strings.Cut(name, "/"); isTeam && !strings.EqualFold(organisation, r.owner) {
-			errs = append(errs, &githost.Error{
-				Op: "ask for reviews in " + r.String(), Kind: githost.ErrRejected,
-				Cause: fmt.Errorf("team %s does not belong to %s, the owner of the repo", name, r.owner),
-				Host:  hostName, Block: hostBlock,
-			})
-		}
-	}
-	return errors.Join(errs...)
-}
-
-func (r *repo) askReviewers(ctx context.Context, number int, reviewers []string) error {
+func (r *pullRequests) askReviewers(ctx context.Context, number int, reviewers []string) error {
 	var asked github.ReviewersRequest
-	if err := r.CheckReviewers(reviewers); err != nil {
+	if err := r.traits.Check(githost.Settings{Reviewers: reviewers}); err != nil {
 		return err
 	}
 	for _, name := range reviewers {
@@ -42,21 +28,21 @@ func (r *repo) askReviewers(ctx context.Context, number int, reviewers []string)
 		ctx = r.with(ctx, scope{contents: write, pullRequests: write, members: read})
 	}
 	_, _, err := r.client.api.PullRequests.RequestReviewers(ctx, r.owner, r.name, number, asked)
-	return r.wrapError(r.op("request reviews of", number), err)
+	return r.server.Error(r.traits.On("request reviews of", number), err)
 }
 
 // reviewPages bounds the pages of reviews and timeline events that are read.
 const reviewPages = 10
 
 // Unasked finds users among the reviews. Only the timeline lists teams.
-func (r *repo) Unasked(ctx context.Context, now githost.PullRequest, reviewers []string) ([]string, error) {
-	missing := missingFold(reviewers, now.Reviewers)
+func (r *pullRequests) Unasked(ctx context.Context, now githost.PullRequest, reviewers []string) ([]string, error) {
+	missing := sets.WithoutFold(reviewers, now.Reviewers)
 	if len(missing) == 0 {
 		return nil, nil
 	}
 	ctx = r.pulls(ctx)
 	var reviewed, asked []string
-	err := pages(func(page *github.ListOptions) (*github.Response, error) {
+	_, err := pages(reviewPages, func(page *github.ListOptions) (*github.Response, error) {
 		reviews, resp, err := r.client.api.PullRequests.ListReviews(ctx, r.owner, r.name, now.Number, page)
 		for _, review := range reviews {
 			reviewed = append(reviewed, review.GetUser().GetLogin())
@@ -64,12 +50,12 @@ func (r *repo) Unasked(ctx context.Context, now githost.PullRequest, reviewers [
 		return resp, err
 	})
 	if err != nil {
-		return nil, r.wrapError(r.op("read the reviews of", now.Number), err)
+		return nil, r.server.Error(r.traits.On("read the reviews of", now.Number), err)
 	}
-	if missing = missingFold(missing, reviewed); len(missing) == 0 {
+	if missing = sets.WithoutFold(missing, reviewed); len(missing) == 0 {
 		return nil, nil
 	}
-	err = pages(func(page *github.ListOptions) (*github.Response, error) {
+	_, err = pages(reviewPages, func(page *github.ListOptions) (*github.Response, error) {
 		events, resp, err := r.client.api.Issues.ListIssueTimeline(ctx, r.owner, r.name, now.Number, page)
 		for _, event := range events {
 			if event.GetEvent() == "review_requested" {
@@ -78,21 +64,21 @@ func (r *repo) Unasked(ctx context.Context, now githost.PullRequest, reviewers [
 		}
 		return resp, err
 	})
-	if err = r.wrapError(r.op("read the timeline of", now.Number), err); errors.Is(err, githost.ErrNotVisible) {
+	if err = r.server.Error(r.traits.On("read the timeline of", now.Number), err); errors.Is(err, githost.ErrNotVisible) {
 		err = nil // the server has no timelines
 	}
-	return missingFold(missing, asked), err
+	return sets.WithoutFold(missing, asked), err
 }
 
-// pages reads the pages of a list, up to [reviewPages].
-func pages(read func(*github.ListOptions) (*github.Response, error)) error {
-	options := &github.ListOptions{PerPage: 100}
-	for range reviewPages {
+// pages reads the pages of a list, up to most, and returns whether there are more.
+func pages(most int, read func(*github.ListOptions) (*github.Response, error)) (more bool, err error) {
+	options := &github.ListOptions{PerPage: statusPage}
+	for range most {
 		resp, err := read(options)
 		if err != nil || resp.NextPage == 0 {
-			return err
+			return false, err
 		}
 		options.Page = resp.NextPage
 	}
-	return nil
+	return true, nil
 }

@@ -7,9 +7,10 @@ import (
 	"github.com/google/go-github/v53/github"
 
 	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host/httpapi"
 )
 
-func (r *repo) SetStatus(ctx context.Context, commit string, s githost.Status) (githost.Status, error) {
+func (r *statuses) SetStatus(ctx context.Context, commit string, s githost.Status) (githost.Status, error) {
 	state := string(s.State)
 	set := &github.RepoStatus{State: &state, Context: &s.Context, Description: &s.Description}
 	if s.TargetURL != "" {
@@ -18,7 +19,7 @@ func (r *repo) SetStatus(ctx context.Context, commit string, s githost.Status) (
 	ctx = r.with(ctx, scope{statuses: write})
 	created, resp, err := r.client.api.Repositories.CreateStatus(ctx, r.owner, r.name, commit, set)
 	if err != nil {
-		return githost.Status{}, r.wrapError("set status "+s.Context+" of commit "+commit+" in "+r.String(), err)
+		return githost.Status{}, r.server.Error(r.traits.OnStatus("set", s.Context, commit), err)
 	}
 	return statusOf(created, resp), nil
 }
@@ -28,23 +29,20 @@ func statusOf(s *github.RepoStatus, resp *github.Response) githost.Status {
 	return githost.Status{
 		Context: s.GetContext(), State: githost.StatusState(s.GetState()), Description: s.GetDescription(),
 		TargetURL: s.GetTargetURL(), Creator: s.GetCreator().GetLogin(),
-		SetAt: s.GetCreatedAt().Time, SeenAt: timeOf(resp),
+		SetAt: s.GetCreatedAt().Time, SeenAt: httpapi.TimeOf(resp.Header),
 	}
 }
-
-// SameStatus implements [githost.Repo].
-func (r *repo) SameStatus(want, have githost.Status) bool { return githost.EqualStatus(want, have) }
 
 // maxStatusPages bounds the pages of a list. GitHub keeps 1,000 statuses per commit and context.
 const maxStatusPages = 20
 
-func (r *repo) Status(ctx context.Context, commit, name string) (*githost.Status, error) {
+func (r *statuses) Status(ctx context.Context, commit, name string) (*githost.Status, error) {
 	ctx = r.with(ctx, scope{statuses: read})
 	options := &github.ListOptions{PerPage: 100}
 	for range maxStatusPages {
 		combined, resp, err := r.client.api.Repositories.GetCombinedStatus(ctx, r.owner, r.name, commit, options)
 		if err != nil {
-			return nil, r.wrapError("read status "+name+" of commit "+commit+" in "+r.String(), err)
+			return nil, r.server.Error(r.traits.OnStatus("read", name, commit), err)
 		}
 		for _, s := range combined.Statuses {
 			if strings.EqualFold(s.GetContext(), name) {

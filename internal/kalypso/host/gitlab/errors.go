@@ -1,14 +1,10 @@
 package gitlab
 
 import (
-	"cmp"
-	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"io"
+	"maps"
 	"net/http"
-	"net/url"
 	"regexp"
 	"slices"
 	"strconv"
@@ -16,88 +12,7 @@ import (
 	"time"
 
 	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host/httpapi"
 )
-
-// refusals is a transport that returns GitLab's error answers as errors: the library drops the text of a 404.
-type refusals struct{ http.RoundTripper }
-
-// refusal is an answer of GitLab that is an error.
-type refusal struct {
-	status  int
-	message string
-}
-
-func (r *refusal) Error() string { return fmt.Sprintf("%s (HTTP %d)", r.message, r.status) }
-
-func (t refusals) RoundTrip(req *http.Request) (*http.Response, error) {
-	resp, err := t.RoundTripper.RoundTrip(req)
-	if err != nil || resp.StatusCode < http.StatusBadRequest {
-		return resp, err
-	}
-	defer resp.Body.Close()
-	body, err := io.ReadAll(resp.Body)
-	if err != nil {
-		return nil, err
-	}
-	return nil, &refusal{resp.StatusCode, cmp.Or(message(body), http.StatusText(resp.StatusCode))}
-}
-
-// wrapError converts an error of a request to a *[githost.Error].
-func (r *repo) wrapError(op string, err error) error {
-	if err == nil {
-		return nil
-	}
-	e := &githost.Error{
-		Op: op, Kind: githost.ErrUnavailable, Cause: r.client.secrets.Error(err), Host: hostName, Block: hostBlock,
-		Credential: r.client.credential,
-	}
-	var failed *httpapi.Failure
-	var refused *refusal
-	var wrapped *url.Error
-	switch {
-	case errors.As(err, &failed):
-		e.Kind, e.Status, e.Message, e.Cause = failed.Kind, failed.Status, failed.Message, failed.Cause
-		if errors.As(e.Cause, &wrapped) {
-			e.Cause = wrapped.Err
-		}
-	case errors.As(err, &refused):
-		e.Status, e.Message = refused.status, refused.message
-		e.Kind, e.Cause = kindOf(e.Status, e.Message)
-	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
-	default:
-		// The answer is not GitLab's, for example a proxy's page.
-		e.Kind = githost.ErrRejected
-	}
-	return granted(e)
-}
-
-// granted adds the missing permission to an [githost.ErrForbidden].
-func granted(e *githost.Error) *githost.Error {
-	if errors.Is(e.Kind, githost.ErrForbidden) {
-		e.Permission = "role Developer, scope api"
-		e.Grant = "Give the token the scope api, and its user the role Developer in the project. " +
-			"To merge, the user also needs the right to merge into the target branch."
-	}
-	return e
-}
-
-// rejected returns an error of our own about a field.
-func (r *repo) rejected(op string, field githost.Field, reason error) *githost.Error {
-	return &githost.Error{
-		Op: op, Kind: githost.ErrRejected, Field: field, Cause: reason, Host: hostName, Block: hostBlock,
-		Credential: r.client.credential,
-	}
-}
-
-// about sets the field of an error.
-func about(field githost.Field, err error) error {
-	var e *githost.Error
-	if errors.As(err, &e) {
-		e.Field = field
-	}
-	return err
-}
 
 // GitLab's messages that distinguish errors with the same status. A test pins them.
 const (
@@ -115,30 +30,33 @@ var saysNoBranch = regexp.MustCompile(`(?i)source branch .*does not exist`)
 
 var errMoved = errors.New("the project was moved: use its new URL")
 
-func kindOf(status int, words string) (kind, cause error) {
-	switch status {
-	case http.StatusUnauthorized:
-		return githost.ErrUnauthenticated, nil
-	case http.StatusForbidden:
-		return githost.ErrForbidden, nil
-	case http.StatusNotFound:
-		switch {
-		case strings.Contains(words, saysNoCommit):
-			return githost.ErrCommitNotFound, nil
-		case strings.Contains(words, saysOnNoBranch):
-			return githost.ErrCommitNotFound, githost.ErrCommitOnNoBranch
-		}
-		return githost.ErrNotVisible, nil
-	}
+// classify refines the kind of an error answer by GitLab's messages, and adds the missing permission.
+func classify(e *githost.Error, answer *http.Response) {
+	saysSo := func(text string) bool { return strings.Contains(e.Message, text) }
 	switch {
-	case strings.Contains(words, saysExists):
-		return githost.ErrExists, nil
-	case strings.Contains(words, saysMoved):
-		return githost.ErrRejected, errMoved
-	case saysNoBranch.MatchString(words):
-		return githost.ErrBranchNotFound, nil
+	case answer == nil, e.Status == http.StatusUnauthorized, e.Status == http.StatusForbidden:
+	case e.Status == http.StatusNotFound && saysSo(saysNoCommit):
+		e.Kind = githost.ErrCommitNotFound
+	case e.Status == http.StatusNotFound && saysSo(saysOnNoBranch):
+		e.Kind, e.Cause = githost.ErrCommitNotFound, githost.ErrCommitOnNoBranch
+	case e.Status == http.StatusNotFound:
+	case saysSo(saysExists):
+		e.Kind = githost.ErrExists
+	case saysSo(saysMoved):
+		e.Cause = errMoved
+	case saysNoBranch.MatchString(e.Message):
+		e.Kind = githost.ErrBranchNotFound
 	}
-	return githost.ErrRejected, nil
+	grant(e)
+}
+
+// grant adds the missing permission to an [githost.ErrForbidden].
+func grant(e *githost.Error) {
+	if errors.Is(e.Kind, githost.ErrForbidden) {
+		e.Permission = "role Developer, scope api"
+		e.Grant = "Give the token the scope api, and its user the role Developer in the project. " +
+			"To merge, the user also needs the right to merge into the target branch."
+	}
 }
 
 // says reports whether GitLab answered with an error that contains a text.
@@ -183,12 +101,7 @@ func texts(value any) (all []string) {
 			all = append(all, texts(one)...)
 		}
 	case map[string]any:
-		fields := make([]string, 0, len(value))
-		for field := range value {
-			fields = append(fields, field)
-		}
-		slices.Sort(fields)
-		for _, field := range fields {
+		for _, field := range slices.Sorted(maps.Keys(value)) {
 			all = append(all, field+" "+strings.Join(texts(value[field]), ", "))
 		}
 	}

@@ -12,18 +12,6 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host/httpapi"
 )
 
-// CheckAutoMerge implements [githost.Repo]. A project chooses whether GitLab merges, rebases or fast-forwards.
-// A request only chooses the squash.
-func (r *repo) CheckAutoMerge(method githost.MergeMethod) error {
-	switch method {
-	case "", githost.Merge, githost.Squash:
-		return nil
-	}
-	return r.rejected("enable auto-merge in "+r.String(), githost.FieldAutoMerge, fmt.Errorf(
-		"%s can't merge by %q on request. Its projects choose a merge method: set merge, which uses it, or squash",
-		hostName, method))
-}
-
 // autoMerge returns the method of auto-merge; "": it is off.
 func autoMerge(m *gitlab.BasicMergeRequest) githost.MergeMethod {
 	switch {
@@ -37,30 +25,30 @@ func autoMerge(m *gitlab.BasicMergeRequest) githost.MergeMethod {
 
 // MergeWhenReady sends the request even if auto-merge is on: GitLab disables it some time after a push, but not if it
 // was requested for the pushed commit.
-func (r *repo) MergeWhenReady(ctx context.Context, now githost.PullRequest,
+func (r *mergeRequests) MergeWhenReady(ctx context.Context, now githost.PullRequest,
 	method githost.MergeMethod) (*githost.PullRequest, error) {
 	if method == "" {
 		return r.cancel(ctx, now)
 	}
-	op := r.op("enable auto-merge of", now.Number)
-	if err := r.CheckAutoMerge(method); err != nil {
+	op := r.traits.On("enable auto-merge of", now.Number)
+	if err := r.traits.Check(githost.Settings{AutoMerge: method}); err != nil {
 		return nil, err
 	}
 	id, err := r.id(ctx)
 	if err != nil {
-		return nil, r.wrapError(op, err)
+		return nil, r.server.Error(op, err)
 	}
 	squash := method == githost.Squash
 	// The request can ask for a squash, but never for none.
 	updated, _, err := r.client.api.MergeRequests.UpdateMergeRequest(id, int64(now.Number),
 		&gitlab.UpdateMergeRequestOptions{Squash: &squash}, gitlab.WithContext(ctx))
 	if err != nil {
-		return nil, about(githost.FieldAutoMerge, r.wrapError(op, err))
+		return nil, githost.About(githost.FieldAutoMerge, r.server.Error(op, err))
 	}
 	auto := true
 	for state, attempt := updated, 1; ; attempt++ {
 		if state.State == stateClosed {
-			return nil, r.rejected(op, githost.FieldAutoMerge, errors.New("the merge request is closed"))
+			return nil, r.server.Rejected(op, githost.FieldAutoMerge, errors.New("the merge request is closed"))
 		}
 		if state.State == stateMerged {
 			return convert(&state.BasicMergeRequest), nil
@@ -85,10 +73,6 @@ func (r *repo) MergeWhenReady(ctx context.Context, now githost.PullRequest,
 // statusMergeable is GitLab's detailed merge status of a merge request that can be merged now.
 const statusMergeable = "mergeable"
 
-// maxAttempts bounds the attempts at a request that GitLab refuses for a moment: to merge while it has not processed a
-// push yet, or not checked whether the branches can be merged, and to set a status while it sets another one.
-const maxAttempts = 5
-
 // mayPass reports whether GitLab may accept a refused merge a little later.
 func mayPass(err error) bool {
 	switch status(err) {
@@ -99,10 +83,10 @@ func mayPass(err error) bool {
 }
 
 // readAgain reads a merge request a little after a refusal. The refusal is final after the last attempt.
-func (r *repo) readAgain(ctx context.Context, op string, number, attempt int, refusal error) (
+func (r *mergeRequests) readAgain(ctx context.Context, op string, number, attempt int, refusal error) (
 	*gitlab.MergeRequest, error,
 ) {
-	slept := attempt == maxAttempts || r.client.clock.Sleep(ctx, httpapi.Backoff(attempt)) == nil
+	slept := attempt == httpapi.MaxRefusals || r.server.Clock.Sleep(ctx, httpapi.Backoff(attempt)) == nil
 	if !slept {
 		return nil, refusal
 	}
@@ -110,8 +94,8 @@ func (r *repo) readAgain(ctx context.Context, op string, number, attempt int, re
 	var e *githost.Error
 	switch {
 	case err != nil:
-		return nil, about(githost.FieldAutoMerge, err)
-	case attempt < maxAttempts || state.State == stateMerged:
+		return nil, githost.About(githost.FieldAutoMerge, err)
+	case attempt < httpapi.MaxRefusals || state.State == stateMerged:
 		return state, nil
 	case errors.As(refusal, &e):
 		e.Cause = fmt.Errorf("its state is %q", state.DetailedMergeStatus)
@@ -120,12 +104,12 @@ func (r *repo) readAgain(ctx context.Context, op string, number, attempt int, re
 }
 
 // merge requests once to merge the commit that was read: once its pipeline has passed if auto is set, else at once.
-func (r *repo) merge(
+func (r *mergeRequests) merge(
 	ctx context.Context, op string, now githost.PullRequest, squash, auto bool,
 ) (*githost.PullRequest, error) {
 	id, err := r.id(ctx)
 	if err != nil {
-		return nil, r.wrapError(op, err)
+		return nil, r.server.Error(op, err)
 	}
 	options := &gitlab.AcceptMergeRequestOptions{SHA: &now.HeadCommit}
 	if auto {
@@ -140,45 +124,45 @@ func (r *repo) merge(
 	if err == nil {
 		return convert(&merging.BasicMergeRequest), nil
 	}
-	return nil, about(githost.FieldAutoMerge, r.mergeError(op, err))
+	return nil, githost.About(githost.FieldAutoMerge, r.mergeError(op, err))
 }
 
 // mergeError wraps an error of a merge. There, 401 is a missing right.
-func (r *repo) mergeError(op string, err error) error {
-	err = r.wrapError(op, err)
+func (r *mergeRequests) mergeError(op string, err error) error {
+	err = r.server.Error(op, err)
 	var e *githost.Error
 	if errors.As(err, &e) && e.Status == http.StatusUnauthorized {
 		e.Kind = githost.ErrForbidden
-		return granted(e)
+		grant(e)
 	}
 	return err
 }
 
 // cancel disables auto-merge. If it is off already, some versions of GitLab answer with an error. Only the state of the
 // merge request counts.
-func (r *repo) cancel(ctx context.Context, now githost.PullRequest) (*githost.PullRequest, error) {
+func (r *mergeRequests) cancel(ctx context.Context, now githost.PullRequest) (*githost.PullRequest, error) {
 	if now.AutoMerge == "" {
 		return &now, nil
 	}
-	op := r.op("disable auto-merge of", now.Number)
+	op := r.traits.On("disable auto-merge of", now.Number)
 	id, err := r.id(ctx)
 	if err != nil {
-		return nil, r.wrapError(op, err)
+		return nil, r.server.Error(op, err)
 	}
 	_, _, err = r.client.api.MergeRequests.CancelMergeWhenPipelineSucceeds(id, int64(now.Number), gitlab.WithContext(ctx))
-	err = about(githost.FieldAutoMerge, r.mergeError(op, err))
+	err = githost.About(githost.FieldAutoMerge, r.mergeError(op, err))
 	if code := status(err); err != nil && code != http.StatusMethodNotAllowed && code != http.StatusNotAcceptable {
 		return nil, err
 	}
 	state, failed := r.read(ctx, op, now.Number)
 	if failed != nil {
-		return nil, about(githost.FieldAutoMerge, failed)
+		return nil, githost.About(githost.FieldAutoMerge, failed)
 	}
 	if read := convert(&state.BasicMergeRequest); read.AutoMerge == "" {
 		return read, nil
 	}
 	if err == nil {
-		err = r.rejected(op, githost.FieldAutoMerge, errors.New("auto-merge is still on"))
+		err = r.server.Rejected(op, githost.FieldAutoMerge, errors.New("auto-merge is still on"))
 	}
 	return nil, err
 }

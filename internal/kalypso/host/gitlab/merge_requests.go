@@ -13,6 +13,7 @@ import (
 	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host/httpapi"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/sets"
 )
 
 // GitLab's states of a merge request. A locked one is being merged.
@@ -24,13 +25,9 @@ const (
 	stateAll    = "all" // in lists
 )
 
-func (r *repo) op(what string, number int) string {
-	return fmt.Sprintf("%s merge request %d of %s", what, number, r)
-}
-
 // Find lists the merge requests from our branch to the target: the open ones, then the newest of all.
-func (r *repo) Find(ctx context.Context, q githost.Query) (*githost.PullRequest, error) {
-	op := "find the merge request of branch " + q.Branch + " in " + r.String()
+func (r *mergeRequests) Find(ctx context.Context, q githost.Query) (*githost.PullRequest, error) {
+	op := r.traits.Finding(q.Branch)
 	states := []string{stateOpened, stateAll}
 	if q.Open {
 		states = states[:1]
@@ -51,10 +48,12 @@ func (r *repo) Find(ctx context.Context, q githost.Query) (*githost.PullRequest,
 
 // list lists the newest merge requests to a branch. Merge requests of forks are not ours, although their branches have
 // our names.
-func (r *repo) list(ctx context.Context, op, state, branch, target string) ([]*gitlab.BasicMergeRequest, error) {
+func (r *mergeRequests) list(
+	ctx context.Context, op, state, branch, target string,
+) ([]*gitlab.BasicMergeRequest, error) {
 	id, err := r.id(ctx)
 	if err != nil {
-		return nil, r.wrapError(op, err)
+		return nil, r.server.Error(op, err)
 	}
 	options := &gitlab.ListProjectMergeRequestsOptions{
 		State: &state, TargetBranch: &target, OrderBy: gitlab.Ptr("created_at"), Sort: gitlab.Ptr("desc"),
@@ -65,7 +64,7 @@ func (r *repo) list(ctx context.Context, op, state, branch, target string) ([]*g
 	}
 	all, _, err := r.client.api.MergeRequests.ListProjectMergeRequests(id, options, gitlab.WithContext(ctx))
 	if err != nil {
-		return nil, r.wrapError(op, err)
+		return nil, r.server.Error(op, err)
 	}
 	return slices.DeleteFunc(all, func(m *gitlab.BasicMergeRequest) bool { return m.SourceProjectID != id }), nil
 }
@@ -74,40 +73,40 @@ func (r *repo) list(ctx context.Context, op, state, branch, target string) ([]*g
 const lockedFor = time.Minute
 
 // Read reads a merge request. While GitLab merges it, it can't be edited, so it is read again.
-func (r *repo) Read(ctx context.Context, number int) (*githost.PullRequest, error) {
-	m, err := r.read(ctx, r.op("read", number), number)
+func (r *mergeRequests) Read(ctx context.Context, number int) (*githost.PullRequest, error) {
+	m, err := r.read(ctx, r.traits.On("read", number), number)
 	if err != nil {
 		return nil, err
 	}
 	return convert(&m.BasicMergeRequest), nil
 }
 
-func (r *repo) read(ctx context.Context, op string, number int) (*gitlab.MergeRequest, error) {
+func (r *mergeRequests) read(ctx context.Context, op string, number int) (*gitlab.MergeRequest, error) {
 	id, err := r.id(ctx)
 	if err != nil {
-		return nil, r.wrapError(op, err)
+		return nil, r.server.Error(op, err)
 	}
 	waited := time.Duration(0)
 	for attempt := 1; ; attempt++ {
 		m, _, err := r.client.api.MergeRequests.GetMergeRequest(id, int64(number), nil, gitlab.WithContext(ctx))
 		if err != nil {
-			return nil, r.wrapError(op, err)
+			return nil, r.server.Error(op, err)
 		}
 		wait := httpapi.Backoff(attempt)
 		if waited += wait; m.State != stateLocked || waited > lockedFor {
 			return m, nil
 		}
-		if err := r.client.clock.Sleep(ctx, wait); err != nil {
-			return nil, r.wrapError(op, err)
+		if err := r.server.Clock.Sleep(ctx, wait); err != nil {
+			return nil, r.server.Error(op, err)
 		}
 	}
 }
 
-func (r *repo) Open(ctx context.Context, p githost.PullRequestContent) (*githost.PullRequest, error) {
-	op := fmt.Sprintf("open a merge request from %s to %s in %s", p.Branch, p.Target, r)
+func (r *mergeRequests) Open(ctx context.Context, p githost.PullRequestContent) (*githost.PullRequest, error) {
+	op := r.traits.Opening(p)
 	id, err := r.id(ctx)
 	if err != nil {
-		return nil, r.wrapError(op, err)
+		return nil, r.server.Error(op, err)
 	}
 	reviewers, unknown := r.userIDs(ctx, p.Reviewers)
 	title, body := hostTitle(p.Title, p.Draft), escape(p.Body)
@@ -122,7 +121,7 @@ func (r *repo) Open(ctx context.Context, p githost.PullRequestContent) (*githost
 	}
 	opened, _, err := r.client.api.MergeRequests.CreateMergeRequest(id, create, gitlab.WithContext(ctx))
 	if err != nil {
-		err = r.wrapError(op, err)
+		err = r.server.Error(op, err)
 		if !errors.Is(err, githost.ErrExists) {
 			return nil, err
 		}
@@ -138,7 +137,7 @@ func (r *repo) Open(ctx context.Context, p githost.PullRequestContent) (*githost
 
 // findOpened returns the merge request that an earlier attempt opened but whose answer was lost: its title and body
 // equal the proposal's.
-func (r *repo) findOpened(ctx context.Context, op string, p githost.PullRequestContent) *githost.PullRequest {
+func (r *mergeRequests) findOpened(ctx context.Context, op string, p githost.PullRequestContent) *githost.PullRequest {
 	list, err := r.list(ctx, op, stateOpened, p.Branch, p.Target)
 	if err != nil || len(list) != 1 {
 		return nil
@@ -151,13 +150,13 @@ func (r *repo) findOpened(ctx context.Context, op string, p githost.PullRequestC
 }
 
 // Edit sends all differences in one request.
-func (r *repo) Edit(
+func (r *mergeRequests) Edit(
 	ctx context.Context, now githost.PullRequest, p githost.PullRequestContent,
 ) (*githost.PullRequest, error) {
-	op := r.op("edit", now.Number)
+	op := r.traits.On("edit", now.Number)
 	id, err := r.id(ctx)
 	if err != nil {
-		return nil, r.wrapError(op, err)
+		return nil, r.server.Error(op, err)
 	}
 	update, changed := &gitlab.UpdateMergeRequestOptions{}, false
 	if now.Title != p.Title || now.Draft != p.Draft {
@@ -166,14 +165,14 @@ func (r *repo) Edit(
 	if body := escape(p.Body); now.Body != body {
 		update.Description, changed = &body, true
 	}
-	if add := missing(p.Labels, now.Labels); len(add) > 0 {
+	if add := sets.Without(p.Labels, now.Labels); len(add) > 0 {
 		update.AddLabels, changed = (*gitlab.LabelOptions)(&add), true
 	}
-	if remove := missing(p.RemoveLabels, missing(p.RemoveLabels, now.Labels)); len(remove) > 0 {
+	if remove := sets.Without(p.RemoveLabels, sets.Without(p.RemoveLabels, now.Labels)); len(remove) > 0 {
 		update.RemoveLabels, changed = (*gitlab.LabelOptions)(&remove), true
 	}
 	var unknown error
-	if add := missingFold(p.Reviewers, now.Reviewers); len(add) > 0 {
+	if add := sets.WithoutFold(p.Reviewers, now.Reviewers); len(add) > 0 {
 		var ids []int64
 		if ids, unknown = r.userIDs(ctx, add); len(ids) > 0 {
 			asked, err := r.reviewerIDs(ctx, now.Number)
@@ -188,7 +187,7 @@ func (r *repo) Edit(
 		edited, _, err := r.client.api.MergeRequests.UpdateMergeRequest(id, int64(now.Number), update,
 			gitlab.WithContext(ctx))
 		if err != nil {
-			return &now, errors.Join(r.wrapError(op, err), unknown)
+			return &now, errors.Join(r.server.Error(op, err), unknown)
 		}
 		now = *convert(&edited.BasicMergeRequest)
 	}
@@ -196,8 +195,8 @@ func (r *repo) Edit(
 }
 
 // Close reads the merge request first, since GitLab may be merging it.
-func (r *repo) Close(ctx context.Context, number int) (*githost.PullRequest, error) {
-	op := r.op("close", number)
+func (r *mergeRequests) Close(ctx context.Context, number int) (*githost.PullRequest, error) {
+	op := r.traits.On("close", number)
 	now, err := r.read(ctx, op, number)
 	if err != nil || now.State != stateOpened {
 		if err != nil {
@@ -208,7 +207,7 @@ func (r *repo) Close(ctx context.Context, number int) (*githost.PullRequest, err
 	closed, _, err := r.client.api.MergeRequests.UpdateMergeRequest(now.ProjectID, now.IID,
 		&gitlab.UpdateMergeRequestOptions{StateEvent: gitlab.Ptr("close")}, gitlab.WithContext(ctx))
 	if err != nil {
-		return nil, r.wrapError(op, err)
+		return nil, r.server.Error(op, err)
 	}
 	return convert(&closed.BasicMergeRequest), nil
 }
@@ -242,19 +241,10 @@ func convert(m *gitlab.BasicMergeRequest) *githost.PullRequest {
 	return c
 }
 
-// CheckLabels implements [githost.Repo]: a comma separates labels.
-func (r *repo) CheckLabels(labels []string) error {
-	var errs []error
-	for _, label := range labels {
-		if strings.Contains(label, ",") {
-			errs = append(errs, r.rejected("label merge requests of "+r.String(), githost.FieldLabels,
-				fmt.Errorf("label %q has a comma, which divides labels on %s", label, hostName)))
-		}
+// checkLabel refuses a comma, which separates labels.
+func checkLabel(label string) error {
+	if strings.Contains(label, ",") {
+		return fmt.Errorf("label %q has a comma, which divides labels on %s", label, hostName)
 	}
-	return errors.Join(errs...)
-}
-
-// missing returns the elements of want that are not in have.
-func missing(want, have []string) []string {
-	return slices.DeleteFunc(slices.Clone(want), func(w string) bool { return slices.Contains(have, w) })
+	return nil
 }

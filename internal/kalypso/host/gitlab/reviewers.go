@@ -4,42 +4,38 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	gitlab "gitlab.com/gitlab-org/api/client-go/v2"
 
 	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/sets"
 )
 
-// CheckReviewers implements [githost.Repo]: only users can review on GitLab.
-func (r *repo) CheckReviewers(reviewers []string) error {
-	var errs []error
-	for _, name := range reviewers {
-		if strings.Contains(name, "/") {
-			errs = append(errs, r.rejected(r.askOp(), githost.FieldReviewers,
-				fmt.Errorf("%s is no user name: %s asks users for reviews, not groups", name, hostName)))
-		}
+// checkReviewer refuses teams: only users can review on GitLab.
+func checkReviewer(name string) error {
+	if strings.Contains(name, "/") {
+		return fmt.Errorf("%s is no user name: %s asks users for reviews, not groups", name, hostName)
 	}
-	return errors.Join(errs...)
+	return nil
 }
 
-func (r *repo) askOp() string { return "ask for reviews in " + r.String() }
+const askOp = "ask for reviews in "
 
 // Unasked implements [githost.Repo]. Users who have reviewed stay among the reviewers of a merge request.
-func (r *repo) Unasked(_ context.Context, now githost.PullRequest, reviewers []string) ([]string, error) {
-	return missingFold(reviewers, now.Reviewers), nil
+func (r *mergeRequests) Unasked(_ context.Context, now githost.PullRequest, reviewers []string) ([]string, error) {
+	return sets.WithoutFold(reviewers, now.Reviewers), nil
 }
 
 // userIDs returns the numbers of users. The error names the users that GitLab does not know. The numbers of all others
 // are returned.
-func (r *repo) userIDs(ctx context.Context, names []string) (ids []int64, err error) {
-	errs := []error{r.CheckReviewers(names)}
+func (r *mergeRequests) userIDs(ctx context.Context, names []string) (ids []int64, err error) {
+	errs := []error{r.traits.Check(githost.Settings{Reviewers: names})}
 	for _, name := range names {
 		if strings.Contains(name, "/") {
 			continue
 		}
-		id, err := r.client.users.get(strings.ToLower(name), func() (int64, error) { return r.findUser(ctx, name) })
+		id, err := r.client.users.Get(strings.ToLower(name), func() (int64, error) { return r.findUser(ctx, name) })
 		if err == nil {
 			ids = append(ids, id)
 		}
@@ -48,28 +44,29 @@ func (r *repo) userIDs(ctx context.Context, names []string) (ids []int64, err er
 	return ids, errors.Join(errs...)
 }
 
-func (r *repo) findUser(ctx context.Context, name string) (int64, error) {
+func (r *mergeRequests) findUser(ctx context.Context, name string) (int64, error) {
 	users, _, err := r.client.api.Users.ListUsers(&gitlab.ListUsersOptions{Username: &name}, gitlab.WithContext(ctx))
 	if err != nil {
-		return 0, about(githost.FieldReviewers, r.wrapError("find user "+name, err))
+		return 0, githost.About(githost.FieldReviewers, r.server.Error("find user "+name, err))
 	}
 	for _, u := range users {
 		if strings.EqualFold(u.Username, name) {
 			return u.ID, nil
 		}
 	}
-	return 0, r.rejected(r.askOp(), githost.FieldReviewers, fmt.Errorf("%s has no user %s", hostName, name))
+	return 0, r.server.Rejected(askOp+r.path, githost.FieldReviewers, fmt.Errorf("%s has no user %s", hostName, name))
 }
 
 // reviewerIDs returns the numbers of the current reviewers. An edit replaces all of them.
-func (r *repo) reviewerIDs(ctx context.Context, number int) (ids []int64, err error) {
-	m, err := r.read(ctx, r.op("read the reviewers of", number), number)
+func (r *mergeRequests) reviewerIDs(ctx context.Context, number int) (ids []int64, err error) {
+	m, err := r.read(ctx, r.traits.On("read the reviewers of", number), number)
 	if err != nil {
 		return nil, err
 	}
 	for _, u := range m.Reviewers {
 		if u == nil { // which an edit would drop
-			return nil, r.rejected(r.askOp(), githost.FieldReviewers, errors.New("the server's answer has null as a reviewer"))
+			return nil, r.server.Rejected(askOp+r.path, githost.FieldReviewers,
+				errors.New("the server's answer has null as a reviewer"))
 		}
 		ids = append(ids, u.ID)
 	}
@@ -78,8 +75,8 @@ func (r *repo) reviewerIDs(ctx context.Context, number int) (ids []int64, err er
 
 // checkAsked returns an error for reviewers that GitLab dropped without an error: its Free plan keeps one, and users
 // who cannot see the project do not review. allKnown is false if another error names some of them.
-func (r *repo) checkAsked(now githost.PullRequest, reviewers []string, allKnown bool) error {
-	dropped := missingFold(reviewers, now.Reviewers)
+func (r *mergeRequests) checkAsked(now githost.PullRequest, reviewers []string, allKnown bool) error {
+	dropped := sets.WithoutFold(reviewers, now.Reviewers)
 	if len(dropped) == 0 || !allKnown {
 		return nil
 	}
@@ -88,12 +85,5 @@ func (r *repo) checkAsked(now githost.PullRequest, reviewers []string, allKnown 
 		reason = fmt.Sprintf("%s keeps one reviewer on this plan, and asks %s, not %s", hostName, now.Reviewers[0],
 			strings.Join(dropped, ", "))
 	}
-	return r.rejected(r.op("request reviews of", now.Number), githost.FieldReviewers, errors.New(reason))
-}
-
-// missingFold returns the elements of want that are not in have, ignoring case as GitLab does in names of users.
-func missingFold(want, have []string) []string {
-	return slices.DeleteFunc(slices.Clone(want), func(w string) bool {
-		return slices.ContainsFunc(have, func(h string) bool { return strings.EqualFold(w, h) })
-	})
+	return r.server.Rejected(r.traits.On("request reviews of", now.Number), githost.FieldReviewers, errors.New(reason))
 }

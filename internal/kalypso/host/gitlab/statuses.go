@@ -2,19 +2,14 @@ package gitlab
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"net/http"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	gitlab "gitlab.com/gitlab-org/api/client-go/v2"
 
 	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host/httpapi"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/system/parallel"
 )
 
 // states maps our states to GitLab's.
@@ -37,17 +32,13 @@ func stateOf(state string) githost.StatusState {
 	return githost.Pending
 }
 
-func statusOp(what, name, commit string, r *repo) string {
-	return what + " status " + name + " of commit " + commit + " in " + r.String()
-}
-
 // SetStatus sets a status. GitLab updates a pending one only with texts that are not empty, so removing a text takes a
 // second request.
-func (r *repo) SetStatus(ctx context.Context, commit string, s githost.Status) (githost.Status, error) {
-	op := statusOp("set", s.Context, commit, r)
+func (r *statuses) SetStatus(ctx context.Context, commit string, s githost.Status) (githost.Status, error) {
+	op := r.traits.OnStatus("set", s.Context, commit)
 	id, err := r.id(ctx)
 	if err != nil {
-		return githost.Status{}, r.wrapError(op, err)
+		return githost.Status{}, r.server.Error(op, err)
 	}
 	options := &gitlab.SetCommitStatusOptions{State: states[s.State], Name: &s.Context}
 	if s.Description != "" {
@@ -61,14 +52,14 @@ func (r *repo) SetStatus(ctx context.Context, commit string, s githost.Status) (
 		switch {
 		case says(err, saysPending), says(err, saysRunning):
 			return r.pending(ctx, commit, s.Context, err)
-		case err != nil, request == 2, r.SameStatus(s, got):
+		case err != nil, request == 2, r.traits.SameStatus(s, got):
 			return got, err
 		}
 	}
 }
 
 // postStatus posts a status, and tries again while GitLab processes another one of the commit.
-func (r *repo) postStatus(
+func (r *statuses) postStatus(
 	ctx context.Context, op string, id int64, commit string, options *gitlab.SetCommitStatusOptions,
 ) (githost.Status, error) {
 	for attempt := 1; ; attempt++ {
@@ -76,16 +67,15 @@ func (r *repo) postStatus(
 		if err == nil {
 			return convertStatus(set, resp), nil
 		}
-		err = r.wrapError(op, err)
-		if !says(err, saysBusy) || attempt == maxAttempts ||
-			r.client.clock.Sleep(ctx, httpapi.Backoff(attempt)) != nil {
+		err = r.server.Error(op, err)
+		if !says(err, saysBusy) || !r.server.WaitAgain(ctx, attempt) {
 			return githost.Status{}, err
 		}
 	}
 }
 
 // pending returns the pending or running status that GitLab does not set to pending again.
-func (r *repo) pending(ctx context.Context, commit, name string, refusal error) (githost.Status, error) {
+func (r *statuses) pending(ctx context.Context, commit, name string, refusal error) (githost.Status, error) {
 	s, err := r.Status(ctx, commit, name)
 	if err == nil && s == nil {
 		err = refusal
@@ -96,16 +86,16 @@ func (r *repo) pending(ctx context.Context, commit, name string, refusal error) 
 	return *s, nil
 }
 
-// SameStatus implements [githost.Repo]. GitLab does not set a pending status to pending again, so its description and
-// its URL cannot be changed.
-func (r *repo) SameStatus(want, have githost.Status) bool {
-	return want.State == githost.Pending && have.State == githost.Pending || githost.EqualStatus(want, have)
+// staysPending reports whether both statuses are pending. GitLab does not set a pending status to pending again, so its
+// description and its URL cannot be changed.
+func staysPending(want, have githost.Status) bool {
+	return want.State == githost.Pending && have.State == githost.Pending
 }
 
 func convertStatus(s *gitlab.CommitStatus, resp *gitlab.Response) githost.Status {
 	c := githost.Status{
 		Context: s.Name, State: stateOf(s.Status), Description: s.Description, TargetURL: s.TargetURL,
-		Creator: s.Author.Username, SeenAt: timeOf(resp),
+		Creator: s.Author.Username, SeenAt: httpapi.TimeOf(resp.Header),
 	}
 	for _, at := range []*time.Time{s.CreatedAt, s.StartedAt, s.FinishedAt} {
 		if at != nil {
@@ -115,38 +105,29 @@ func convertStatus(s *gitlab.CommitStatus, resp *gitlab.Response) githost.Status
 	return c
 }
 
-// timeOf returns the time of an answer by GitLab's clock.
-func timeOf(resp *gitlab.Response) time.Time {
-	at, err := http.ParseTime(resp.Header.Get("Date"))
-	if err != nil {
-		return time.Time{}
-	}
-	return at
-}
-
 // Status implements [githost.Repo].
-func (r *repo) Status(ctx context.Context, commit, name string) (*githost.Status, error) {
-	op := statusOp("read", name, commit, r)
-	all, _, err := r.statuses(ctx, op, commit, gitlab.GetCommitStatusesOptions{Name: &name})
+func (r *statuses) Status(ctx context.Context, commit, name string) (*githost.Status, error) {
+	op := r.traits.OnStatus("read", name, commit)
+	all, _, err := r.list(ctx, op, commit, gitlab.GetCommitStatusesOptions{Name: &name})
 	if err != nil || len(all) == 0 {
 		return nil, err
 	}
 	return &all[0], nil
 }
 
-// statuses reads a page of the statuses of a commit, newest first, and whether there are more.
-func (r *repo) statuses(ctx context.Context, op, commit string, options gitlab.GetCommitStatusesOptions) (
+// list reads a page of the statuses of a commit, newest first, and whether there are more.
+func (r *statuses) list(ctx context.Context, op, commit string, options gitlab.GetCommitStatusesOptions) (
 	all []githost.Status, more bool, err error,
 ) {
 	id, err := r.id(ctx)
 	if err != nil {
-		return nil, false, r.wrapError(op, err)
+		return nil, false, r.server.Error(op, err)
 	}
 	// The host's times are those of jobs, which may start and end in any order. Its numbers grow.
 	options.OrderBy, options.Sort, options.PerPage = "id", "desc", 100
 	list, resp, err := r.client.api.Commits.GetCommitStatuses(id, commit, &options, gitlab.WithContext(ctx))
 	if err != nil {
-		return nil, false, r.wrapError(op, err)
+		return nil, false, r.server.Error(op, err)
 	}
 	for _, s := range list {
 		all = append(all, convertStatus(s, resp))
@@ -158,13 +139,13 @@ func (r *repo) statuses(ctx context.Context, op, commit string, options gitlab.G
 const maxStatusPages = 20
 
 // StatusHistory implements [githost.Repo].
-func (r *repo) StatusHistory(ctx context.Context, commit string) (all []githost.Status, more bool, err error) {
-	op := "read the statuses of commit " + commit + " in " + r.String()
+func (r *statuses) StatusHistory(ctx context.Context, commit string) (all []githost.Status, more bool, err error) {
+	op := r.traits.ReadingAll(commit)
 	for page := int64(1); page <= maxStatusPages; page++ {
 		options := gitlab.GetCommitStatusesOptions{All: gitlab.Ptr(true)}
 		options.Page = page
 		var some []githost.Status
-		if some, more, err = r.statuses(ctx, op, commit, options); err != nil {
+		if some, more, err = r.list(ctx, op, commit, options); err != nil {
 			return nil, false, err
 		}
 		if all = append(all, some...); !more {
@@ -174,52 +155,30 @@ func (r *repo) StatusHistory(ctx context.Context, commit string) (all []githost.
 	return all, more, nil
 }
 
-// readers bounds the requests at the same time.
-const readers = 8
-
 // LatestStatuses makes one request for each commit.
-func (r *repo) LatestStatuses(ctx context.Context, commits, names []string) (*githost.Statuses, error) {
-	op := fmt.Sprintf("read the statuses of %d commits in %s", len(commits), r)
-	got := &githost.Statuses{ByCommit: map[string][]githost.Status{}, Unread: map[string]string{}}
+func (r *statuses) LatestStatuses(ctx context.Context, commits, names []string) (*githost.Statuses, error) {
+	op := r.traits.ReadingLatest(len(commits))
 	user, resp, err := r.client.api.Users.CurrentUser(gitlab.WithContext(ctx))
 	if err != nil {
-		return nil, r.wrapError(op, err)
+		return nil, r.server.Error(op, err)
 	}
-	got.Viewer, got.SeenAt = user.Username, timeOf(resp)
-	var mu sync.Mutex
-	errs := make([]error, len(commits))
-	parallel.Limited(len(commits), readers, func(i int) {
-		latest, err := r.latest(ctx, op, commits[i], names)
-		if err != nil {
-			errs[i] = err
-			return
-		}
-		mu.Lock()
-		defer mu.Unlock()
-		if len(latest) > 0 {
-			got.ByCommit[commits[i]] = latest
-		}
+	return githost.ReadLatest(commits, user.Username, httpapi.TimeOf(resp.Header), func(commit string) githost.Latest {
+		all, err := r.latest(ctx, op, commit, names)
+		return githost.Latest{Statuses: all, Err: err}
 	})
-	if i := slices.IndexFunc(errs, func(err error) bool { return err != nil }); i >= 0 {
-		return nil, errs[i]
-	}
-	return got, nil
 }
 
 // latest reads the latest status of each context of a commit. If there are many, it reads only those with the given
 // names.
-func (r *repo) latest(ctx context.Context, op, commit string, names []string) ([]githost.Status, error) {
-	all, more, err := r.statuses(ctx, op, commit, gitlab.GetCommitStatusesOptions{})
-	if errors.Is(err, githost.ErrCommitNotFound) {
-		return nil, nil
-	}
+func (r *statuses) latest(ctx context.Context, op, commit string, names []string) ([]githost.Status, error) {
+	all, more, err := r.list(ctx, op, commit, gitlab.GetCommitStatusesOptions{})
 	if err != nil {
 		return nil, err
 	}
 	if more {
 		all = nil
 		for _, name := range names {
-			named, _, err := r.statuses(ctx, op, commit, gitlab.GetCommitStatusesOptions{Name: &name})
+			named, _, err := r.list(ctx, op, commit, gitlab.GetCommitStatusesOptions{Name: &name})
 			if err != nil {
 				return nil, err
 			}

@@ -3,46 +3,22 @@ package gitlab
 import (
 	"regexp"
 	"strings"
+
+	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
 )
 
 // draftPrefix is our mark of a draft in its title. GitLab has no other mark.
 const draftPrefix = "Draft: "
 
-// noDraft keeps GitLab from reading a title as a draft's.
-const noDraft = "- "
-
 // marksDraft matches the start of a title that GitLab reads as a draft's, older versions included.
 var marksDraft = regexp.MustCompile(`(?i)^\s*(\[draft\]|\(draft\)|draft:|draft\s-\s|draft$)\s*`)
 
-// hostTitle returns the title that GitLab gets. [ownTitle] reverses it.
-func hostTitle(title string, draft bool) string {
-	switch {
-	case draft:
-		return draftPrefix + title
-	case looksDraft(title):
-		return noDraft + title
-	}
-	return title
-}
-
-// ownTitle returns the title without the mark of a draft, and without noDraft.
-func ownTitle(title string, draft bool) string {
-	switch {
-	case draft:
-		return marksDraft.ReplaceAllString(title, "")
-	case strings.HasPrefix(title, noDraft) && looksDraft(title):
-		return title[len(noDraft):]
-	}
-	return title
-}
-
-// looksDraft reports whether a title marks a draft, behind any number of noDraft.
-func looksDraft(title string) bool {
-	for strings.HasPrefix(title, noDraft) {
-		title = title[len(noDraft):]
-	}
-	return marksDraft.MatchString(title)
-}
+// hostTitle returns the title that GitLab gets, and ownTitle reverses it.
+var (
+	titles    = githost.DraftTitles{Prefix: draftPrefix, Marks: marksDraft}
+	hostTitle = titles.Stored
+	ownTitle  = titles.Ours
+)
 
 // autosquash matches the words in the subject of a commit, anywhere in it, by which GitLab makes a merge request a
 // draft.

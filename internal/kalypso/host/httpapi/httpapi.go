@@ -5,8 +5,10 @@ package httpapi
 import (
 	"cmp"
 	"context"
+	"errors"
 	"net/http"
 	"net/url"
+	"strings"
 	"sync"
 	"time"
 
@@ -18,13 +20,18 @@ import (
 
 // Config configures an [API].
 type Config struct {
-	Host string // name of the host, for errors, such as "GitHub"
+	// Host and Block are the name of the host for people, such as "GitHub", and of the provider's block for it. Credential
+	// names where users configure the credential. All are for errors.
+	Host, Block, Credential string
 	// Roots are the addresses of the API. A path that ends with a slash covers all paths below it.
 	Roots []*url.URL
 	// Message returns the host's error message in the body of an answer, or "".
 	Message func(body []byte) string
 	// Limited reports whether an answer signals a rate limit, and returns its end; zero: the answer does not name it.
 	Limited func(*http.Response, []byte) (reset time.Time, limited bool)
+	// Classify refines an error of [API.Error] by the host's message: its kind, its cause, and advice on permissions. The
+	// answer is nil if the host did not refuse the request. Nil: the kind follows from the status.
+	Classify func(e *githost.Error, answer *http.Response)
 	// IsSignIn reports whether an answer is a page to sign in, which means that the credential is not accepted. Nil:
 	// the host sends no such page.
 	IsSignIn func(*http.Response) bool
@@ -38,7 +45,25 @@ type Config struct {
 	Clock     Clock             // nil: the machine's
 	// HeaderTimeout bounds the time until an answer begins, on the network; 0: a minute.
 	HeaderTimeout time.Duration
-	// Secrets are redacted in all errors.
+	// Secrets are redacted in all errors. Nil: none.
+	Secrets *redact.Secrets
+	// OnRetry, if set, is called before each wait for another attempt.
+	OnRetry func(ctx context.Context, reason error, wait time.Duration)
+}
+
+// Access configures the access to the API of a host that has tokens alone.
+type Access struct {
+	// Token authenticates requests. Without it, the host only serves public repos.
+	Token string
+	// Credential names where users configure the token, for errors.
+	Credential string
+	BaseURL    string            // of the server, with or without a folder
+	UserAgent  string            // "": the library's
+	Transport  http.RoundTripper // nil: the network, with the proxies of the environment
+	Clock      Clock             // nil: the machine's
+	// HeaderTimeout bounds the time until an answer begins, on the network; 0: a minute.
+	HeaderTimeout time.Duration
+	// Secrets are redacted in all errors. The client adds its own. Nil: only its own.
 	Secrets *redact.Secrets
 	// OnRetry, if set, is called before each wait for another attempt.
 	OnRetry func(ctx context.Context, reason error, wait time.Duration)
@@ -74,6 +99,19 @@ type Authorization struct {
 	Set func(h http.Header, credential string)
 }
 
+// TokenOf authenticates requests by a bearer token; "": none.
+func TokenOf(token string) Authorization {
+	return Authorization{Credential: func(context.Context) (string, error) { return token, nil }, Set: Bearer}
+}
+
+// GitLogin returns a [githost.Repo.GitCredential]: the token with a user name, or nothing without a token.
+func GitLogin(user, token string) func(context.Context) (username, password, bearer string, err error) {
+	if token == "" {
+		user = ""
+	}
+	return func(context.Context) (_, _, _ string, _ error) { return user, token, "", nil }
+}
+
 // Bearer sets the header of a bearer token.
 func Bearer(h http.Header, token string) { h.Set("Authorization", "Bearer "+token) }
 
@@ -94,6 +132,9 @@ func New(c Config) *API {
 	if c.Clock == nil {
 		c.Clock = MachineClock{}
 	}
+	if c.Secrets == nil {
+		c.Secrets = &redact.Secrets{}
+	}
 	return &API{Config: c, notBefore: map[string]time.Time{}}
 }
 
@@ -104,6 +145,31 @@ func (a *API) Client(auth Authorization) *http.Client {
 		Transport:     &transport{a, auth},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
+}
+
+// RefusingClient returns a client as [API.Client] does, to which an error answer of the host is an error: a *[Refusal].
+func (a *API) RefusingClient(auth Authorization) *http.Client {
+	client := a.Client(auth)
+	client.Transport = refusing{a, client.Transport}
+	return client
+}
+
+// TimeOf returns the time of an answer by the host's clock, or zero.
+func TimeOf(h http.Header) time.Time {
+	at, err := http.ParseTime(h.Get("Date"))
+	if err != nil {
+		return time.Time{}
+	}
+	return at
+}
+
+// ParseBase returns the address of a server, without a slash at its end. The example is shown in the error.
+func ParseBase(base, example string) (*url.URL, error) {
+	u, err := url.Parse(base)
+	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
+		return nil, errors.New("the base URL is not an absolute URL such as " + example)
+	}
+	return &url.URL{Scheme: u.Scheme, Host: u.Host, Path: strings.TrimRight(u.Path, "/")}, nil
 }
 
 // headerTimeout is the default of [Config.HeaderTimeout].
@@ -119,24 +185,4 @@ func network(headerTimeout time.Duration) http.RoundTripper {
 	webproxy.Configure(t)
 	t.ResponseHeaderTimeout = headerTimeout
 	return t
-}
-
-// Failure is the outcome of a request that is not retried any more, if there is no answer to show.
-type Failure struct {
-	Host    string
-	Kind    error  // a sentinel of package hosting
-	Status  int    // HTTP status; 0: no answer
-	Message string // the host's error message
-	Cause   error  // nil: none
-}
-
-func (f *Failure) Error() string {
-	return f.as("ask " + f.Host).Error()
-}
-
-// Unwrap returns the kind and the cause, for [errors.Is].
-func (f *Failure) Unwrap() []error { return f.as("").Unwrap() }
-
-func (f *Failure) as(op string) *githost.Error {
-	return &githost.Error{Op: op, Kind: f.Kind, Status: f.Status, Message: f.Message, Cause: f.Cause}
 }

@@ -193,6 +193,15 @@ func hideHeaders(h http.Header) {
 	}
 }
 
+// MaxRefusals bounds the attempts at a request that a host refuses for a moment: it has not processed a push yet, not
+// checked whether branches can be merged, or is busy with another request.
+const MaxRefusals = 5
+
+// WaitAgain waits after an attempt that the host refused for a moment, and reports whether there is another attempt.
+func (a *API) WaitAgain(ctx context.Context, attempt int) bool {
+	return attempt < MaxRefusals && a.Clock.Sleep(ctx, Backoff(attempt)) == nil
+}
+
 // Backoff returns the wait after an attempt that a server failed: a second, doubled with each, at most half a minute.
 func Backoff(attempt int) time.Duration { return backoff(serverWait, maxServerWait, attempt) }
 

@@ -151,8 +151,8 @@ func (req Request) readProposal(ctx context.Context, current string) (*promotion
 	return &promotion.PendingPromotion{Number: pr.Number, Promotion: proposed.Promotion}, nil
 }
 
-// repo returns the control plane's repo on the host, or nil if nothing needs it.
-func (req Request) repo() (githost.Repo, error) {
+// repo returns the statuses of the control plane's repo on the host, or nil if nothing needs them.
+func (req Request) repo() (githost.CommitStatuses, error) {
 	needed := req.Rules.UsesStatuses()
 	if req.Host == nil {
 		if needed {

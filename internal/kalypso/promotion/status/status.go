@@ -58,7 +58,7 @@ func (a Arguments) known() bool {
 	return !slices.ContainsFunc(said, unknown.Is)
 }
 
-// Same reports whether a status equals another one of the same commit and context, as [githost.Repo.SameStatus] does.
+// Same reports whether a status equals another one of the same commit and context, as [githost.Traits.SameStatus] does.
 type Same func(want, have githost.Status) bool
 
 // Due reports whether an apply sets a status: the arguments ask for another one than prior ones, or may do so, or the

@@ -1,7 +1,10 @@
 // Package sets takes lists of names as sets.
 package sets
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // Without returns the names that are not among others, in their order.
 func Without(names, others []string) []string {
@@ -13,4 +16,14 @@ func Union(a, b []string) []string {
 	both := slices.Concat(a, b)
 	slices.Sort(both)
 	return slices.Compact(both)
+}
+
+// WithoutFold returns the names that are not among others if case does not count, in their order.
+func WithoutFold(names, others []string) (left []string) {
+	for _, name := range names {
+		if !slices.ContainsFunc(others, func(other string) bool { return strings.EqualFold(name, other) }) {
+			left = append(left, name)
+		}
+	}
+	return left
 }

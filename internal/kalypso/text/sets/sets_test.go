@@ -18,6 +18,15 @@ func TestWithout(t *testing.T) {
 	}
 }
 
+func TestWithoutFold(t *testing.T) {
+	if diff := cmp.Diff([]string{"Bob"}, sets.WithoutFold([]string{"Ann", "Bob", "ann"}, []string{"ANN"})); diff != "" {
+		t.Error(diff)
+	}
+	if left := sets.WithoutFold([]string{"Ann"}, []string{"ann"}); left != nil {
+		t.Errorf("%q are left of names that are all among the others", left)
+	}
+}
+
 func TestUnion(t *testing.T) {
 	if diff := cmp.Diff([]string{"a", "b", "c"}, sets.Union([]string{"c", "a"}, []string{"b", "a"})); diff != "" {
 		t.Error(diff)

@@ -40,7 +40,7 @@ var merges = []row{
 	{"auto-merge can use these methods", func(p *place) {
 		p.asking(0, func() {
 			for _, method := range append(githost.MergeMethods[:3:3], "") {
-				err := p.repo.CheckAutoMerge(method)
+				err := p.repo.Check(githost.Settings{AutoMerge: method})
 				if said := p.traits.NoMethod[method]; said == "" {
 					if err != nil {
 						p.Errorf("%q: %v", method, err)
@@ -49,7 +49,7 @@ var merges = []row{
 					p.refusedAt(githost.FieldAutoMerge, err, githost.ErrRejected, said)
 				}
 			}
-			err := p.repo.CheckAutoMerge("fast-forward")
+			err := p.repo.Check(githost.Settings{AutoMerge: "fast-forward"})
 			p.refusedAt(githost.FieldAutoMerge, err, githost.ErrRejected, "auto-merge")
 		})
 	}},

@@ -71,10 +71,10 @@ var pullRequests = []row{
 	}},
 	{"a label has a comma", func(p *place) {
 		p.asking(0, func() {
-			if err := p.repo.CheckLabels([]string{"env: prod"}); err != nil {
+			if err := p.repo.Check(githost.Settings{Labels: []string{"env: prod"}}); err != nil {
 				p.Error(err)
 			}
-			switch err := p.repo.CheckLabels([]string{"a,b"}); {
+			switch err := p.repo.Check(githost.Settings{Labels: []string{"a,b"}}); {
 			case p.traits.NoLabel != "":
 				p.refusedAt(githost.FieldLabels, err, githost.ErrRejected, p.traits.NoLabel)
 			case err != nil:
@@ -97,11 +97,11 @@ var pullRequests = []row{
 		}
 	}},
 	{"title and description at their limits stay whole", func(p *place) {
-		wide := strings.Repeat("😀", p.repo.MaxBody()/2)[len("😀")*(len(marker)+4):]
+		wide := strings.Repeat("😀", p.repo.MaxBody/2)[len("😀")*(len(marker)+4):]
 		for _, draft := range []bool{true, false} {
 			wanted := proposal()
 			wanted.Draft = draft
-			wanted.Title = strings.Repeat("ü", p.repo.MaxTitle()-2) + "😀"
+			wanted.Title = strings.Repeat("ü", p.repo.MaxTitle-2) + "😀"
 			wanted.Body = wide + "\n\n" + marker
 			opened := p.got(p.repo.Open(p.ctx, wanted))
 			read := p.got(p.repo.Read(p.ctx, opened.Number))
@@ -254,20 +254,20 @@ var pullRequests = []row{
 		team := p.traits.Team
 		if team == "" {
 			p.asking(0, func() {
-				p.refusedAt(githost.FieldReviewers, p.repo.CheckReviewers([]string{Ann, "acme/platform"}), githost.ErrRejected,
-					p.traits.NoTeam)
+				err := p.repo.Check(githost.Settings{Reviewers: []string{Ann, "acme/platform"}})
+				p.refusedAt(githost.FieldReviewers, err, githost.ErrRejected, p.traits.NoTeam)
 			})
 			return
 		}
 		p.asking(0, func() {
-			if err := p.repo.CheckReviewers([]string{Ann, team}); err != nil {
+			if err := p.repo.Check(githost.Settings{Reviewers: []string{Ann, team}}); err != nil {
 				p.Error(err)
 			}
 			unknown := "unknown/platform"
 			if p.traits.AnyTeam {
 				unknown = "unknown/platform/"
 			}
-			p.refused(p.repo.CheckReviewers([]string{team, unknown}), githost.ErrRejected, unknown)
+			p.refused(p.repo.Check(githost.Settings{Reviewers: []string{team, unknown}}), githost.ErrRejected, unknown)
 		})
 		wanted := proposal()
 		wanted.Reviewers = []string{team}

@@ -1,0 +1,133 @@
+package azuredevops
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/microsoft/azure-devops-go-api/azuredevops/v7/git"
+	"github.com/microsoft/azure-devops-go-api/azuredevops/v7/policy"
+
+	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
+)
+
+// policyPages bounds the pages of policies that are read.
+const policyPages = 10
+
+// branchPolicies are the enabled policies of a branch.
+type branchPolicies struct {
+	branch  string
+	enabled []policy.PolicyConfiguration
+}
+
+// policies returns the enabled policies of a branch.
+func (r *repo) policies(ctx context.Context, op, branch string) (branchPolicies, error) {
+	all := branchPolicies{branch: branch}
+	stored, err := r.lookup(ctx, op)
+	if err != nil {
+		return all, err
+	}
+	token := ""
+	for range policyPages {
+		arguments := git.GetPolicyConfigurationsArgs{
+			Project: &r.project, RepositoryId: stored.Id, RefName: new(branchPrefix + branch),
+		}
+		if token != "" {
+			arguments.ContinuationToken = &token
+		}
+		page, err := r.git.GetPolicyConfigurations(ctx, arguments)
+		if err != nil {
+			return all, r.server.Error(op, err)
+		}
+		for _, p := range deref(page.PolicyConfigurations) {
+			if deref(p.IsEnabled) && !deref(p.IsDeleted) {
+				all.enabled = append(all.enabled, p)
+			}
+		}
+		if token = deref(page.ContinuationToken); token == "" {
+			break
+		}
+	}
+	return all, nil
+}
+
+// divide returns the policies that auto-complete need not wait for, and whether there are required ones.
+func (b branchPolicies) divide() (optional []int, blocking bool) {
+	optional = []int{}
+	for _, p := range b.enabled {
+		if deref(p.IsBlocking) {
+			blocking = true
+		} else {
+			optional = append(optional, deref(p.Id))
+		}
+	}
+	slices.Sort(optional)
+	return optional, blocking
+}
+
+// limitsStrategies is the type of policies that limit the merge strategies.
+const limitsStrategies = "fa4e907d-c16b-4a4c-9dfa-4916e5d171ab"
+
+// allow returns an error if a required policy of the branch forbids the strategy of a merge method: auto-complete would
+// wait for ever.
+func (b branchPolicies) allow(method githost.MergeMethod) error {
+	for _, p := range b.enabled {
+		id := deref(p.Type).Id
+		if !deref(p.IsBlocking) || id == nil || id.String() != limitsStrategies {
+			continue
+		}
+		if allowed := allowedMethods(p.Settings); !slices.Contains(allowed, method) {
+			return fmt.Errorf("a policy of branch %s does not allow the merge method %q; of ours, it allows %q", b.branch,
+				method, allowed)
+		}
+	}
+	return nil
+}
+
+// allowedMethods returns the merge methods that the settings of a policy allow. Those of old policies only choose
+// between squash and merge.
+func allowedMethods(settings any) []githost.MergeMethod {
+	of, _ := settings.(map[string]any)
+	allowed := map[githost.MergeMethod]any{
+		githost.Merge: of["allowNoFastForward"], githost.Squash: of["allowSquash"], githost.Rebase: of["allowRebase"],
+	}
+	if squash, old := of["useSquashMerge"].(bool); old && of["allowSquash"] == nil {
+		allowed[githost.Merge], allowed[githost.Squash] = !squash, squash
+	}
+	return slices.DeleteFunc(slices.Clone(githost.MergeMethods), func(method githost.MergeMethod) bool {
+		return allowed[method] != true
+	})
+}
+
+// CheckSettings implements [githost.SettingsChecker]: for the policies of the target branch, and for reviewers with
+// none or several identities.
+func (r *pullRequests) CheckSettings(
+	ctx context.Context, target string, method githost.MergeMethod, reviewers []string,
+) (errs []error) {
+	if method != "" {
+		op := "enable auto-merge in " + r.traits.Repository
+		if policies, err := r.policies(ctx, op, target); err == nil {
+			if err := policies.allow(method); err != nil {
+				errs = append(errs, r.server.Rejected(op, githost.FieldAutoMerge, err))
+			}
+		}
+	}
+	for _, name := range reviewers {
+		_, err := r.people.find(ctx, "ask for reviews in "+r.traits.Repository, name)
+		var e *githost.Error
+		if errors.As(err, &e) && e.Field == githost.FieldReviewers {
+			errs = append(errs, err)
+		}
+	}
+	return errs
+}
+
+// lookup returns the repo as Azure describes it. It is read once.
+func (r *repo) lookup(ctx context.Context, op string) (*git.GitRepository, error) {
+	return r.repos.Get(strings.ToLower(r.project+"/"+r.name), func() (*git.GitRepository, error) {
+		stored, err := r.git.GetRepository(ctx, git.GetRepositoryArgs{RepositoryId: &r.name, Project: &r.project})
+		return stored, r.server.Error(op, err)
+	})
+}

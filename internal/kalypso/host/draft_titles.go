@@ -1,0 +1,46 @@
+package host
+
+import (
+	"regexp"
+	"strings"
+)
+
+// DraftTitles converts titles for hosts that know a draft only by its title.
+type DraftTitles struct {
+	Prefix string // our mark of a draft
+	// Marks matches the start of a title that the host reads as a draft's, with the space behind it.
+	Marks *regexp.Regexp
+}
+
+// noDraft keeps a host from reading a title as a draft's.
+const noDraft = "- "
+
+// Stored returns the title that the host gets. [DraftTitles.Ours] reverses it.
+func (d DraftTitles) Stored(title string, draft bool) string {
+	switch {
+	case draft:
+		return d.Prefix + title
+	case d.looksDraft(title):
+		return noDraft + title
+	}
+	return title
+}
+
+// Ours returns the title without the mark of a draft, and without noDraft.
+func (d DraftTitles) Ours(stored string, draft bool) string {
+	switch {
+	case draft:
+		return strings.TrimPrefix(stored, d.Marks.FindString(stored))
+	case strings.HasPrefix(stored, noDraft) && d.looksDraft(stored):
+		return stored[len(noDraft):]
+	}
+	return stored
+}
+
+// looksDraft reports whether a title marks a draft, behind any number of noDraft.
+func (d DraftTitles) looksDraft(title string) bool {
+	for strings.HasPrefix(title, noDraft) {
+		title = title[len(noDraft):]
+	}
+	return d.Marks.MatchString(title)
+}

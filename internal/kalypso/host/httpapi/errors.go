@@ -1,0 +1,109 @@
+package httpapi
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+
+	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
+)
+
+// Failure is the outcome of a request that is not retried any more, if there is no answer to show.
+type Failure struct {
+	Host    string
+	Kind    error  // a sentinel of package hosting
+	Status  int    // HTTP status; 0: no answer
+	Message string // the host's error message
+	Cause   error  // nil: none
+}
+
+func (f *Failure) Error() string {
+	return f.as("ask " + f.Host).Error()
+}
+
+// Unwrap returns the kind and the cause, for [errors.Is].
+func (f *Failure) Unwrap() []error { return f.as("").Unwrap() }
+
+func (f *Failure) as(op string) *githost.Error {
+	return &githost.Error{Op: op, Kind: f.Kind, Status: f.Status, Message: f.Message, Cause: f.Cause}
+}
+
+// Refusal is an error answer of a host.
+type Refusal struct {
+	Response *http.Response
+	Message  string // the host's error message, or the text of the status
+}
+
+func (r *Refusal) Error() string {
+	return fmt.Sprintf("%s (HTTP %d)", r.Message, r.Response.StatusCode)
+}
+
+// refusing is a transport that returns error answers as a *[Refusal]: libraries drop the text of some.
+type refusing struct {
+	*API
+	http.RoundTripper
+}
+
+func (t refusing) RoundTrip(req *http.Request) (*http.Response, error) {
+	resp, err := t.RoundTripper.RoundTrip(req)
+	if err != nil || resp.StatusCode < http.StatusMultipleChoices {
+		return resp, err
+	}
+	return nil, &Refusal{resp, cmp.Or(t.Message(bodyOf(resp)), http.StatusText(resp.StatusCode))}
+}
+
+// Error converts an error of a request by [API.RefusingClient] to a *[githost.Error]. It returns nil for nil.
+func (a *API) Error(op string, err error) error {
+	if err == nil {
+		return nil
+	}
+	// By default, the answer is not the host's, for example a proxy's page.
+	e := a.Rejected(op, "", a.Secrets.Error(err))
+	var own *githost.Error
+	var failed *Failure
+	var refused *Refusal
+	var wrapped *url.Error
+	var answer *http.Response
+	switch {
+	case errors.As(err, &own): // while getting a credential
+		if e.Kind, e.Cause = own.Kind, own; own.Op == "" {
+			e.Cause = own.Cause
+		}
+	case errors.As(err, &failed):
+		e.Kind, e.Status, e.Message, e.Cause = failed.Kind, failed.Status, failed.Message, failed.Cause
+		if errors.As(e.Cause, &wrapped) {
+			e.Cause = wrapped.Err
+		}
+	case errors.As(err, &refused):
+		answer = refused.Response
+		e.Kind, e.Status, e.Message, e.Cause = kindOf(answer.StatusCode), answer.StatusCode, refused.Message, nil
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		e.Kind = githost.ErrUnavailable
+	}
+	if a.Classify != nil {
+		a.Classify(e, answer)
+	}
+	return e
+}
+
+func kindOf(status int) error {
+	switch status {
+	case http.StatusUnauthorized:
+		return githost.ErrUnauthenticated
+	case http.StatusForbidden:
+		return githost.ErrForbidden
+	case http.StatusNotFound:
+		return githost.ErrNotVisible
+	}
+	return githost.ErrRejected
+}
+
+// Rejected returns an error of our own about a field of a proposal.
+func (a *API) Rejected(op string, field githost.Field, cause error) *githost.Error {
+	return &githost.Error{
+		Op: op, Kind: githost.ErrRejected, Field: field, Cause: cause, Host: a.Host, Block: a.Block, Credential: a.Credential,
+	}
+}

@@ -1,0 +1,39 @@
+package httpapi
+
+import "sync"
+
+// Lookups keep values by name. Each is looked up once, and again after an error or if it was not found. The zero value
+// is empty.
+type Lookups[V comparable] struct {
+	mu  sync.Mutex
+	all map[string]*lookup[V]
+}
+
+type lookup[V comparable] struct {
+	mu    sync.Mutex
+	value V
+}
+
+// Get returns the value with a name, and reads it if it is not known.
+func (l *Lookups[V]) Get(name string, read func() (V, error)) (V, error) {
+	l.mu.Lock()
+	if l.all == nil {
+		l.all = map[string]*lookup[V]{}
+	}
+	if l.all[name] == nil {
+		l.all[name] = &lookup[V]{}
+	}
+	one := l.all[name]
+	l.mu.Unlock()
+	one.mu.Lock()
+	defer one.mu.Unlock()
+	var unknown V
+	if one.value != unknown {
+		return one.value, nil
+	}
+	value, err := read()
+	if err == nil {
+		one.value = value
+	}
+	return value, err
+}

@@ -1,0 +1,148 @@
+package host
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// Traits describe a host, and one repo on it: names, limits of texts, pages, and the supported settings. No method
+// contacts a server.
+type Traits struct {
+	Host, Block string // as [Host.Name] and [Host.Block]
+	Noun        string // what the host calls a pull request
+	Repository  string // the repo's name in errors, such as "acme/gitops"
+	// MaxTitle and MaxBody are the maximum lengths of a title and a description, in characters.
+	MaxTitle, MaxBody int
+	// MarkerFirst says that a description begins with its marker, because the host's lists cut descriptions. Else it ends
+	// with it. A marker is found in any line; see [HasMarker].
+	MarkerFirst bool
+	// ReadyMessage returns the message of a commit of ours without what the host reads as a command: GitLab makes a pull
+	// request a draft if its branch gets a commit whose subject begins like the title of a draft. Nil: the host reads
+	// none.
+	ReadyMessage func(message string) string
+
+	Pages string // the address of the repo's web pages, with a slash at its end
+	// ComparePage returns the page below Pages that compares two commits; nil: "compare/from...to".
+	ComparePage func(from, to string) string
+
+	// LooseStatus reports whether the host needs no new status although have, the last one of the commit and context, is
+	// not equal to want: the host could not change it. Nil: the host can change each part.
+	LooseStatus func(want, have Status) bool
+
+	// CheckReviewer and CheckLabel return why the host does not support a reviewer or a label. Nil: it supports any.
+	CheckReviewer, CheckLabel func(name string) error
+	// Methods are the merge methods of auto-merge, and OtherMethods is advice for any other one.
+	Methods      []MergeMethod
+	OtherMethods string
+}
+
+// Settings are settings of pull requests that a host may not support.
+type Settings struct {
+	Reviewers, Labels []string
+	AutoMerge         MergeMethod // "": off
+}
+
+// Check returns an error for settings that the host does not support: for all such reviewers, or else for all such
+// labels, or else for the merge method.
+func (t Traits) Check(s Settings) error {
+	var reviewers, labels []error
+	for _, name := range s.Reviewers {
+		reviewers = append(reviewers, t.check("ask for reviews in ", FieldReviewers, name, t.CheckReviewer))
+	}
+	for _, label := range s.Labels {
+		labels = append(labels, t.check("label "+t.Noun+"s of ", FieldLabels, label, t.CheckLabel))
+	}
+	if err := errors.Join(reviewers...); err != nil {
+		return err
+	}
+	if err := errors.Join(labels...); err != nil {
+		return err
+	}
+	return t.check("enable auto-merge in ", FieldAutoMerge, string(s.AutoMerge), t.checkMethod)
+}
+
+func (t Traits) check(op string, field Field, setting string, by func(string) error) error {
+	if by == nil {
+		return nil
+	}
+	reason := by(setting)
+	if reason == nil {
+		return nil
+	}
+	return &Error{Op: op + t.Repository, Kind: ErrRejected, Field: field, Cause: reason, Host: t.Host, Block: t.Block}
+}
+
+func (t Traits) checkMethod(method string) error {
+	if method == "" || slices.Contains(t.Methods, MergeMethod(method)) {
+		return nil
+	}
+	return fmt.Errorf("%s can't merge by %q%s", t.Host, method, t.OtherMethods)
+}
+
+// TeamOf returns a check of reviewers for hosts whose teams belong to the owner of the repo.
+func TeamOf(owner string) func(reviewer string) error {
+	return func(name string) error {
+		if organisation, _, isTeam := strings.Cut(name, "/"); isTeam && !strings.EqualFold(organisation, owner) {
+			return fmt.Errorf("team %s does not belong to %s, the owner of the repo", name, owner)
+		}
+		return nil
+	}
+}
+
+// On returns the name of an operation on a pull request, for errors: what is a verb, such as "close".
+func (t Traits) On(what string, number int) string {
+	return fmt.Sprintf("%s %s %d of %s", what, t.Noun, number, t.Repository)
+}
+
+// Opening returns the name of the operation that opens a pull request, for errors.
+func (t Traits) Opening(p PullRequestContent) string {
+	return fmt.Sprintf("open a %s from %s to %s in %s", t.Noun, p.Branch, p.Target, t.Repository)
+}
+
+// Finding returns the name of the operation that finds the pull request of a branch, for errors.
+func (t Traits) Finding(branch string) string {
+	return "find the " + t.Noun + " of branch " + branch + " in " + t.Repository
+}
+
+// OnStatus returns the name of an operation on a status, for errors: what is a verb, such as "set".
+func (t Traits) OnStatus(what, name, commit string) string {
+	return what + " status " + name + " of commit " + commit + " in " + t.Repository
+}
+
+// ReadingAll returns the name of the operation that reads all statuses of a commit, for errors.
+func (t Traits) ReadingAll(commit string) string {
+	return "read the statuses of commit " + commit + " in " + t.Repository
+}
+
+// ReadingLatest returns the name of the operation that reads the latest statuses of n commits, for errors.
+func (t Traits) ReadingLatest(n int) string {
+	return fmt.Sprintf("read the statuses of %d commits in %s", n, t.Repository)
+}
+
+// CommitURL returns the web page of a commit.
+func (t Traits) CommitURL(commit string) string { return t.Pages + "commit/" + url.PathEscape(commit) }
+
+// CompareURL returns the web page that compares two commits.
+func (t Traits) CompareURL(from, to string) string {
+	if t.ComparePage != nil {
+		return t.Pages + t.ComparePage(from, to)
+	}
+	return t.Pages + "compare/" + url.PathEscape(from) + "..." + url.PathEscape(to)
+}
+
+// CommitMessage returns the message of a commit of ours; see [Traits.ReadyMessage].
+func (t Traits) CommitMessage(message string) string {
+	if t.ReadyMessage == nil {
+		return message
+	}
+	return t.ReadyMessage(message)
+}
+
+// SameStatus reports whether the host needs no new status: have, the last one of the commit and context, equals want,
+// as far as the host can change it.
+func (t Traits) SameStatus(want, have Status) bool {
+	return EqualStatus(want, have) || t.LooseStatus != nil && t.LooseStatus(want, have)
+}
