@@ -139,12 +139,6 @@ var tooLarge = []string{
 	"kalypso/delivery.comparison",
 	"kalypso/render.worker",
 	"provider/rendering.environmentRenderingModel",
-	"testing/hosts/azuredevopsfake.Repo",
-	"testing/hosts/gitea.Repo",
-	"testing/hosts/githubfake.Repo",
-	"testing/hosts/githubfake.Server",
-	"testing/hosts/gitlabfake.Project",
-	"testing/hosts/hostingtest.place",
 }
 
 // packageTypes are the types of a package, by name, with what makes them large.

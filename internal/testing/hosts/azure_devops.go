@@ -3,7 +3,6 @@ package hosts
 import (
 	"net/http"
 	"testing"
-	"time"
 
 	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host/azuredevops"
@@ -15,45 +14,25 @@ import (
 func AzureDevOps(options ...fake.Option) func(*testing.T) hostingtest.World {
 	return func(t *testing.T) hostingtest.World {
 		t.Helper()
-		w := &AzureDevOpsWorld{Clock: hostingtest.NewClockNow()}
-		w.Fake = fake.New(t, append([]fake.Option{fake.WithClock(w.Clock.Now)}, options...)...)
-		w.Fake.AddToken("canaryForeign", "eve", fake.NoAccess)
-		w.Fake.AddToken("canaryReader", "bob", fake.Reader)
-		return w
+		clock := hostingtest.NewClockNow()
+		server := fake.New(t, append([]fake.Option{fake.WithClock(clock.Now)}, options...)...)
+		server.AddToken(foreignToken, "eve", fake.NoAccess)
+		server.AddToken(readerToken, "bob", fake.Reader)
+		return &AzureDevOpsWorld{server, fakeWorld{
+			Clock: clock, server: server.Server, writer: server.Token,
+			open: func(token string, transport http.RoundTripper) (githost.Host, error) {
+				return azuredevops.New(azuredevops.Config{
+					Token: token, BaseURL: server.URL, Clock: clock, Credential: "token", Transport: transport,
+				})
+			},
+		}}
 	}
 }
 
 // AzureDevOpsWorld is a fake Azure DevOps.
 type AzureDevOpsWorld struct {
-	Fake  *fake.Server
-	Clock *hostingtest.Clock
-}
-
-// Host implements [hostingtest.World].
-func (w *AzureDevOpsWorld) Host(t testing.TB, as hostingtest.Credential) githost.Host {
-	t.Helper()
-	return w.HostOver(t, as, nil)
-}
-
-// HostOver implements [hostingtest.World].
-func (w *AzureDevOpsWorld) HostOver(
-	t testing.TB, as hostingtest.Credential, transport http.RoundTripper,
-) githost.Host {
-	t.Helper()
-	host, err := azuredevops.New(azuredevops.Config{
-		Token: w.token(as), BaseURL: w.Fake.URL, Clock: w.Clock, Credential: "token", Transport: transport,
-	})
-	return hostOf(t, host, err)
-}
-
-// Arguments implements [hostingtest.World].
-func (w *AzureDevOpsWorld) Arguments(_ testing.TB, as hostingtest.Credential) map[string]any {
-	return map[string]any{"base_url": w.Fake.URL, "token": w.token(as)}
-}
-
-func (w *AzureDevOpsWorld) token(as hostingtest.Credential) string {
-	return map[hostingtest.Credential]string{hostingtest.Writer: w.Fake.Token, hostingtest.Reader: "canaryReader",
-		hostingtest.Foreign: "canaryForeign", hostingtest.Wrong: "canaryWrong"}[as]
+	Fake *fake.Server
+	fakeWorld
 }
 
 // AddRepo implements [hostingtest.World].
@@ -69,12 +48,6 @@ func (w *AzureDevOpsWorld) Traits() hostingtest.Traits {
 		FoldsLabels: true, Grant: "Contribute to pull requests",
 	}
 }
-
-// Requests implements [hostingtest.World].
-func (w *AzureDevOpsWorld) Requests() int { return len(w.Fake.Requests()) }
-
-// Pause implements [hostingtest.World].
-func (w *AzureDevOpsWorld) Pause(testing.TB) { w.Clock.Pass(time.Second) }
 
 var _ hostingtest.BusyRepo = azureDevOpsRepo{}
 

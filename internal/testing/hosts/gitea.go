@@ -1,7 +1,9 @@
 package hosts
 
 import (
+	"fmt"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -89,6 +91,27 @@ func (r giteaRepo) Open(t testing.TB, branch, target, title, body string) int {
 func (r giteaRepo) Edit(t testing.TB, number int, title, body string) {
 	t.Helper()
 	r.Change(t, number, map[string]any{"title": title, "body": body})
+}
+
+// Label adds a label, which is created.
+func (r giteaRepo) Label(t testing.TB, number int, name string) {
+	t.Helper()
+	var label struct{ ID int }
+	r.API.Send(t, http.MethodPost, "/labels", map[string]any{"name": name, "color": "#00aabb"}, &label)
+	added := map[string]any{"labels": []int{label.ID}}
+	r.API.Send(t, http.MethodPost, fmt.Sprintf("/issues/%d/labels", number), added, nil)
+}
+
+// DeleteBranch deletes a branch. Gitea does not delete the default branch, so another branch becomes the default first.
+func (r giteaRepo) DeleteBranch(t testing.TB, branch string) {
+	t.Helper()
+	r.API.Unprotect(t, branch)
+	if branch == "main" {
+		other := map[string]any{"new_branch_name": "default", "old_ref_name": branch}
+		r.API.Send(t, http.MethodPost, "/branches", other, nil)
+		r.Set(t, map[string]any{"default_branch": "default"})
+	}
+	r.API.Send(t, http.MethodDelete, "/branches/"+strings.ReplaceAll(branch, "/", "%2F"), nil, nil)
 }
 
 func (r giteaRepo) Close(t testing.TB, number int) {

@@ -3,7 +3,6 @@ package hosts
 import (
 	"net/http"
 	"testing"
-	"time"
 
 	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host/github"
@@ -15,46 +14,25 @@ import (
 func GitHub(options ...githubfake.Option) func(*testing.T) hostingtest.World {
 	return func(t *testing.T) hostingtest.World {
 		t.Helper()
-		w := &GitHubWorld{clock: hostingtest.NewClockNow()}
-		w.Fake = githubfake.New(t, append([]githubfake.Option{githubfake.WithClock(w.clock.Now)}, options...)...)
-		w.Fake.AddToken("canaryForeign", "eve", nil)
-		w.Fake.AddToken("canaryReader", "bob", map[string]githubfake.Access{"acme/gitops": githubfake.Read})
-		return w
+		clock := hostingtest.NewClockNow()
+		fake := githubfake.New(t, append([]githubfake.Option{githubfake.WithClock(clock.Now)}, options...)...)
+		fake.AddToken(foreignToken, "eve", nil)
+		fake.AddToken(readerToken, "bob", map[string]githubfake.Access{"acme/gitops": githubfake.Read})
+		return &GitHubWorld{fake, fakeWorld{
+			Clock: clock, server: fake.Server, writer: fake.Token,
+			open: func(token string, transport http.RoundTripper) (githost.Host, error) {
+				return github.New(github.Config{
+					Token: token, BaseURL: fake.URL, Clock: clock, Credential: "token", Transport: transport,
+				})
+			},
+		}}
 	}
 }
 
 // GitHubWorld is a fake GitHub.
 type GitHubWorld struct {
-	Fake  *githubfake.Server
-	clock *hostingtest.Clock
-}
-
-// Host implements [hostingtest.World].
-func (w *GitHubWorld) Host(t testing.TB, as hostingtest.Credential) githost.Host {
-	t.Helper()
-	return w.HostOver(t, as, nil)
-}
-
-// HostOver implements [hostingtest.World].
-func (w *GitHubWorld) HostOver(
-	t testing.TB, as hostingtest.Credential, transport http.RoundTripper,
-) githost.Host {
-	t.Helper()
-	host, err := github.New(github.Config{
-		Token: w.token(as), BaseURL: w.Fake.URL, Clock: w.clock,
-		Credential: "token", Transport: transport,
-	})
-	return hostOf(t, host, err)
-}
-
-// Arguments implements [hostingtest.World].
-func (w *GitHubWorld) Arguments(_ testing.TB, as hostingtest.Credential) map[string]any {
-	return map[string]any{"base_url": w.Fake.URL, "token": w.token(as)}
-}
-
-func (w *GitHubWorld) token(as hostingtest.Credential) string {
-	return map[hostingtest.Credential]string{hostingtest.Writer: w.Fake.Token, hostingtest.Reader: "canaryReader",
-		hostingtest.Foreign: "canaryForeign", hostingtest.Wrong: "canaryWrong"}[as]
+	Fake *githubfake.Server
+	fakeWorld
 }
 
 // AddRepo implements [hostingtest.World].
@@ -72,12 +50,6 @@ func (w *GitHubWorld) Traits() hostingtest.Traits {
 		Login: "kalypso-bot", Team: "acme/platform", FoldsLabels: true, Grant: "the permission statuses: write",
 	}
 }
-
-// Requests implements [hostingtest.World].
-func (w *GitHubWorld) Requests() int { return len(w.Fake.Requests()) }
-
-// Pause implements [hostingtest.World].
-func (w *GitHubWorld) Pause(testing.TB) { w.clock.Pass(time.Second) }
 
 // gitHubRepo is a repo of the fake as people use it.
 type gitHubRepo struct {

@@ -4,7 +4,6 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"time"
 
 	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host/gitlab"
@@ -18,46 +17,25 @@ const projectPath = "acme/platform/gitops"
 func GitLab(options ...gitlabfake.Option) func(*testing.T) hostingtest.World {
 	return func(t *testing.T) hostingtest.World {
 		t.Helper()
-		w := &GitLabWorld{Clock: hostingtest.NewClockNow()}
-		w.Fake = gitlabfake.New(t, append([]gitlabfake.Option{gitlabfake.WithClock(w.Clock.Now)}, options...)...)
-		w.Fake.AddToken("canaryForeign", "eve", nil)
-		w.Fake.AddToken("canaryReader", "bob", map[string]gitlabfake.Access{projectPath: gitlabfake.Reporter})
-		return w
+		clock := hostingtest.NewClockNow()
+		fake := gitlabfake.New(t, append([]gitlabfake.Option{gitlabfake.WithClock(clock.Now)}, options...)...)
+		fake.AddToken(foreignToken, "eve", nil)
+		fake.AddToken(readerToken, "bob", map[string]gitlabfake.Access{projectPath: gitlabfake.Reporter})
+		return &GitLabWorld{fake, fakeWorld{
+			Clock: clock, server: fake.Server, writer: fake.Token,
+			open: func(token string, transport http.RoundTripper) (githost.Host, error) {
+				return gitlab.New(gitlab.Config{
+					Token: token, BaseURL: fake.URL, Clock: clock, Credential: "token", Transport: transport,
+				})
+			},
+		}}
 	}
 }
 
 // GitLabWorld is a fake GitLab.
 type GitLabWorld struct {
-	Fake  *gitlabfake.Server
-	Clock *hostingtest.Clock
-}
-
-// Host implements [hostingtest.World].
-func (w *GitLabWorld) Host(t testing.TB, as hostingtest.Credential) githost.Host {
-	t.Helper()
-	return w.HostOver(t, as, nil)
-}
-
-// HostOver implements [hostingtest.World].
-func (w *GitLabWorld) HostOver(
-	t testing.TB, as hostingtest.Credential, transport http.RoundTripper,
-) githost.Host {
-	t.Helper()
-	host, err := gitlab.New(gitlab.Config{
-		Token: w.token(as), BaseURL: w.Fake.URL, Clock: w.Clock,
-		Credential: "token", Transport: transport,
-	})
-	return hostOf(t, host, err)
-}
-
-// Arguments implements [hostingtest.World].
-func (w *GitLabWorld) Arguments(_ testing.TB, as hostingtest.Credential) map[string]any {
-	return map[string]any{"base_url": w.Fake.URL, "token": w.token(as)}
-}
-
-func (w *GitLabWorld) token(as hostingtest.Credential) string {
-	return map[hostingtest.Credential]string{hostingtest.Writer: w.Fake.Token, hostingtest.Reader: "canaryReader",
-		hostingtest.Foreign: "canaryForeign", hostingtest.Wrong: "canaryWrong"}[as]
+	Fake *gitlabfake.Server
+	fakeWorld
 }
 
 // AddRepo implements [hostingtest.World].
@@ -74,12 +52,6 @@ func (w *GitLabWorld) Traits() hostingtest.Traits {
 		OpensEmpty: true, StopsOnPush: true, AsksAgain: true, UpdatesPending: true, Grant: "the role Developer",
 	}
 }
-
-// Requests implements [hostingtest.World].
-func (w *GitLabWorld) Requests() int { return len(w.Fake.Requests()) }
-
-// Pause implements [hostingtest.World].
-func (w *GitLabWorld) Pause(testing.TB) { w.Clock.Pass(time.Second) }
 
 // gitLabProject is a project of the fake as people use it.
 type gitLabProject struct {

@@ -212,7 +212,9 @@ func (w *world) title() string {
 func (w *world) run() error {
 	w.Helper()
 	t := w.topic()
-	if err := pullrequest.CheckHost(t.Host(), w.settings); err != nil { // as a plan does
+	if err := t.Host().Check(githost.Settings{
+		Reviewers: w.settings.Reviewers, Labels: w.settings.Labels, AutoMerge: w.settings.AutoMerge,
+	}); err != nil { // as a plan does
 		return err
 	}
 	result, err := t.Run(w.ctx, w.known,

@@ -1,54 +1,54 @@
 package azuredevopsfake
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostfake"
 )
 
 // mergeStatus is the state of the merge in Azure.
-func (r *Repo) mergeStatus(p *pull) string {
+func (p *pull) mergeStatus() string {
 	switch {
 	case p.failed != "":
 		return p.failed
 	case p.status != "active":
 		return "succeeded"
-	case gitserver.MergedTree(r.Dir, r.rev(p.target), p.sha) == "":
+	case gitserver.MergedTree(p.repo.Dir, p.repo.git.Head(p.target), p.sha) == "":
 		return "conflicts"
 	}
 	return "succeeded"
 }
 
 // settle counts a request for Azure's work in the background: after enough requests, it notices pushes, and completes.
-func (r *Repo) settle(p *pull) {
+func (p *pull) settle() {
 	if p.status != "active" || p.fork {
 		return
 	}
-	if head := r.rev(p.source); head != "" && head != p.sha {
+	if head := p.repo.git.Head(p.source); head != "" && head != p.sha {
 		if p.moving > 0 {
 			p.moving--
 			return
 		}
-		p.sha, p.moving = head, r.server.lag
+		p.sha, p.moving = head, p.repo.server.lag
 	}
-	p.base = r.rev(p.target)
+	p.base = p.repo.git.Head(p.target)
 	switch {
-	case p.completer == "" || p.draft || r.rev(p.source) == "" || r.mergeStatus(p) != "succeeded" || r.waits(p):
+	case p.completer == "" || p.draft || p.repo.git.Head(p.source) == "" || p.mergeStatus() != "succeeded" || p.waits():
 	case p.merging > 0:
 		p.merging--
 	default:
-		if err := r.merge(p, p.options.Strategy); err != nil {
+		if err := p.merge(p.options.Strategy); err != nil {
 			p.failed, p.completer = "failure", ""
 		}
 	}
 }
 
 // waits reports whether a policy keeps auto-complete from completing.
-func (r *Repo) waits(p *pull) bool {
-	return slices.ContainsFunc(r.policies, func(o *policy) bool {
+func (p *pull) waits() bool {
+	return slices.ContainsFunc(p.repo.policies, func(o *policy) bool {
 		ignored := o.optional && slices.Contains(p.options.Ignored, o.id)
 		met := p.checks[o.context] == (check{p.sha, "succeeded"})
 		if o.strategies != nil {
@@ -58,12 +58,10 @@ func (r *Repo) waits(p *pull) bool {
 	})
 }
 
-// errConflict means that Git cannot merge.
-var errConflict = errors.New("the branches conflict")
-
 // merge merges in Git. A rebase rewrites the source branch too (docs).
-func (r *Repo) merge(p *pull, strategy string) error {
-	base := r.rev(p.target)
+func (p *pull) merge(strategy string) error {
+	git := p.repo.git
+	base := git.Head(p.target)
 	message := fmt.Sprintf("Merged PR %d: %s", p.number, p.title)
 	if p.options.Message != "" {
 		message = p.options.Message
@@ -72,57 +70,42 @@ func (r *Repo) merge(p *pull, strategy string) error {
 	var err error
 	switch strategy {
 	case "squash":
-		commit, err = r.commit(message, "", base, p.sha, base)
+		commit, err = git.Merge(message, base, p.sha, base)
 	case "rebase":
-		if commit, err = r.rebase(p.sha, base); err == nil {
-			_, err = r.run("update-ref", "refs/heads/"+p.source, commit)
+		if commit, err = p.rebase(base); err == nil {
+			err = git.MoveBranch(p.source, commit, git.Head(p.source))
 		}
 	default:
-		commit, err = r.commit(message, "", base, p.sha, base, p.sha)
+		commit, err = git.Merge(message, base, p.sha, base, p.sha)
 	}
 	if err != nil {
 		return err
 	}
-	if _, err := r.run("update-ref", "refs/heads/"+p.target, commit, base); err != nil {
+	if err := git.MoveBranch(p.target, commit, base); err != nil {
 		return err
 	}
-	r.setStatus(p, "completed")
+	p.setStatus("completed")
 	p.merged = commit
 	return nil
 }
 
-// rebase rebases the commits of a head onto a base.
-func (r *Repo) rebase(head, base string) (string, error) {
-	onto := base
-	for _, one := range strings.Fields(r.git("rev-list", "--reverse", base+".."+head)) {
-		parent := r.git("rev-parse", one+"^")
+// rebase rebases the commits of the source onto a base.
+func (p *pull) rebase(base string) (string, error) {
+	onto, git := base, p.repo.git
+	for _, one := range strings.Fields(git.Ask("rev-list", "--reverse", base+".."+p.sha)) {
+		parent := git.Ask("rev-parse", one+"^")
 		if parent == onto {
 			onto = one
 			continue
 		}
-		commit, err := r.commit(r.git("log", "-1", "--format=%B", one), parent, onto, one, onto)
+		out, err := git.Run("merge-tree", "--write-tree", "--merge-base="+parent, onto, one)
 		if err != nil {
+			return "", hostfake.ErrConflict
+		}
+		tree, _, _ := strings.Cut(out, "\n")
+		if onto, err = git.CommitTree(git.Ask("log", "-1", "--format=%B", one), tree, onto); err != nil {
 			return "", err
 		}
-		onto = commit
 	}
 	return onto, nil
-}
-
-// commit commits the merged tree of two commits with these parents. from is their merge base; "": Git finds it.
-func (r *Repo) commit(message, from, ours, theirs string, parents ...string) (string, error) {
-	args := []string{"merge-tree", "--write-tree"}
-	if from != "" {
-		args = append(args, "--merge-base="+from)
-	}
-	out, err := r.run(append(args, ours, theirs)...)
-	if err != nil {
-		return "", errConflict
-	}
-	tree, _, _ := strings.Cut(out, "\n")
-	args = []string{"commit-tree", tree, "-m", message}
-	for _, parent := range parents {
-		args = append(args, "-p", parent)
-	}
-	return r.run(args...)
 }

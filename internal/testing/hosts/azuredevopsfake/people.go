@@ -98,13 +98,13 @@ func (r *Repo) Review(t testing.TB, number int, login string) {
 // Close abandons a pull request.
 func (r *Repo) Close(t testing.TB, number int) {
 	t.Helper()
-	r.with(t, number, func(p *pull) { r.setStatus(p, "abandoned") })
+	r.with(t, number, func(p *pull) { p.setStatus("abandoned") })
 }
 
 // Reopen reactivates a pull request.
 func (r *Repo) Reopen(t testing.TB, number int) {
 	t.Helper()
-	r.with(t, number, func(p *pull) { r.setStatus(p, "active") })
+	r.with(t, number, func(p *pull) { p.setStatus("active") })
 }
 
 // Retarget changes the target branch.
@@ -117,8 +117,8 @@ func (r *Repo) Retarget(t testing.TB, number int, target string) {
 func (r *Repo) Complete(t testing.TB, number int, strategy string) (commit string) {
 	t.Helper()
 	r.with(t, number, func(p *pull) {
-		p.sha = r.rev(p.source)
-		if err := r.merge(p, strategy); err != nil {
+		p.sha = r.git.Head(p.source)
+		if err := p.merge(strategy); err != nil {
 			t.Fatal(err)
 		}
 		commit = p.merged

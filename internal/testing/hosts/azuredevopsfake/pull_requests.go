@@ -18,6 +18,7 @@ const (
 )
 
 type pull struct {
+	repo               *Repo
 	number             int
 	title, description string
 	source, target     string // branches
@@ -82,12 +83,12 @@ func (r *Repo) servePullRequests(w http.ResponseWriter, c *call) {
 		return
 	}
 	p := r.pulls[i]
-	r.settle(p)
+	p.settle()
 	switch {
 	case len(c.path) == 7 && c.Method == http.MethodGet:
-		reply(w, http.StatusOK, r.showPull(p))
+		reply(w, http.StatusOK, p.show())
 	case len(c.path) == 7:
-		r.updatePull(w, c, p)
+		p.update(w, c)
 	case c.path[7] == "labels" && c.Method == http.MethodPost:
 		var asked struct{ Name string }
 		c.decode(&asked)
@@ -102,7 +103,7 @@ func (r *Repo) servePullRequests(w http.ResponseWriter, c *call) {
 		})
 		w.WriteHeader(http.StatusOK)
 	default:
-		r.ask(w, c, p)
+		p.ask(w, c)
 	}
 }
 
@@ -132,15 +133,15 @@ func tagID(name string) string {
 }
 
 // ask sets a reviewer's vote. 0 withdraws the vote.
-func (r *Repo) ask(w http.ResponseWriter, c *call, p *pull) {
-	at := slices.IndexFunc(r.server.people, func(i *identity) bool { return i.id == c.path[8] })
+func (p *pull) ask(w http.ResponseWriter, c *call) {
+	at := slices.IndexFunc(p.repo.server.people, func(i *identity) bool { return i.id == c.path[8] })
 	if at < 0 {
 		fail(w, http.StatusBadRequest, "InvalidArgumentValueException", "TF400813: The identity does not exist.")
 		return
 	}
 	var asked struct{ Vote int }
 	c.decode(&asked)
-	someone := p.reviewer(r.server.people[at])
+	someone := p.reviewer(p.repo.server.people[at])
 	someone.vote = asked.Vote
 	someone.asked++
 	reply(w, http.StatusOK, someone.show())
@@ -175,8 +176,8 @@ func (r *Repo) listPulls(w http.ResponseWriter, c *call) {
 	for _, p := range slices.Backward(r.pulls) {
 		if (state == "all" || p.status == state) && matches("sourceRefName", "refs/heads/"+p.source) &&
 			matches("targetRefName", "refs/heads/"+p.target) {
-			r.settle(p)
-			shown := r.showPull(p)
+			p.settle()
+			shown := p.show()
 			shown["labels"] = p.tags()
 			if units := utf16.Encode([]rune(p.description)); len(units) > listedBody {
 				shown["description"] = string(utf16.Decode(units[:listedBody]))
@@ -208,19 +209,12 @@ func (r *Repo) createPull(w http.ResponseWriter, c *call) {
 			p.label(label.Name)
 		}
 	}
-	reply(w, http.StatusCreated, r.showPull(p))
-}
-
-func value(s *string) string {
-	if s == nil {
-		return ""
-	}
-	return *s
+	reply(w, http.StatusCreated, p.show())
 }
 
 // open opens a pull request, also without a difference, or returns Azure's error.
 func (r *Repo) open(author, source, target, title, description string) (p *pull, status int, key, problem string) {
-	head, base := r.rev(source), r.rev(target)
+	head, base := r.git.Head(source), r.git.Head(target)
 	for _, o := range r.pulls {
 		if o.status == "active" && !o.fork && o.source == source && o.target == target {
 			return nil, http.StatusConflict, "GitPullRequestExistsException",
@@ -239,7 +233,8 @@ func (r *Repo) open(author, source, target, title, description string) (p *pull,
 		number += len(o.pulls)
 	}
 	p = &pull{
-		number: number, title: title, description: description, source: source, target: target, sha: head, base: base,
+		repo: r, number: number, title: title, description: description, source: source, target: target, sha: head,
+		base:   base,
 		status: "active", author: author, created: r.server.now(), moving: r.server.lag, checks: map[string]check{},
 	}
 	r.pulls = append(r.pulls, p)
@@ -250,7 +245,7 @@ const saysTooLong = "A description for a pull request must not be longer than 40
 
 func tooLong(description string) bool { return len(utf16.Encode([]rune(description))) > maxBody }
 
-func (r *Repo) updatePull(w http.ResponseWriter, c *call, p *pull) {
+func (p *pull) update(w http.ResponseWriter, c *call) {
 	var asked pullBody
 	c.decode(&asked)
 	switch status := value(asked.Status); {
@@ -262,9 +257,9 @@ func (r *Repo) updatePull(w http.ResponseWriter, c *call, p *pull) {
 			"TF401181: The pull request cannot be edited due to its state.")
 		return
 	case status == "completed":
-		r.server.t.Error("it is completed by a request, and not by auto-complete")
+		p.repo.server.t.Error("it is completed by a request, and not by auto-complete")
 	case status != "":
-		r.setStatus(p, status)
+		p.setStatus(status)
 	}
 	for text, given := range map[*string]*string{&p.title: asked.Title, &p.description: asked.Description} {
 		if given != nil {
@@ -278,40 +273,40 @@ func (r *Repo) updatePull(w http.ResponseWriter, c *call, p *pull) {
 		p.options = *asked.Options
 	}
 	if asked.Completer != nil {
-		p.completer, p.merging, p.failed = "", r.server.lag, ""
-		if asked.Completer.ID == r.server.person(c.by.login).id {
+		p.completer, p.merging, p.failed = "", p.repo.server.lag, ""
+		if asked.Completer.ID == p.repo.server.person(c.by.login).id {
 			p.completer = c.by.login
 		} else if asked.Completer.ID != noIdentity {
-			r.server.t.Errorf("auto-complete is set by another one: %s", asked.Completer.ID)
+			p.repo.server.t.Errorf("auto-complete is set by another one: %s", asked.Completer.ID)
 		}
 	}
-	reply(w, http.StatusOK, r.showPull(p))
+	reply(w, http.StatusOK, p.show())
 }
 
-func (r *Repo) setStatus(p *pull, status string) {
+func (p *pull) setStatus(status string) {
 	p.status, p.completer, p.closed = status, "", time.Time{}
 	if status != "active" {
-		p.closed = r.server.now()
+		p.closed = p.repo.server.now()
 	}
 }
 
 func when(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
 
-// showPull returns a pull request in the API's format. Only lists contain labels (peer; in the answer of a create or of
+// show returns a pull request in the API's format. Only lists contain labels (peer; in the answer of a create or of
 // an update unsure).
-func (r *Repo) showPull(p *pull) object {
+func (p *pull) show() object {
 	reviewers := []object{}
 	for _, v := range p.reviewers {
 		reviewers = append(reviewers, v.show())
 	}
 	commit := func(sha string) object { return object{"commitId": sha} }
 	o := object{
-		"repository": r.show(), "pullRequestId": p.number, "codeReviewId": p.number, "status": p.status,
-		"createdBy": r.server.person(p.author).show(), "creationDate": when(p.created), "title": p.title,
+		"repository": p.repo.show(), "pullRequestId": p.number, "codeReviewId": p.number, "status": p.status,
+		"createdBy": p.repo.server.person(p.author).show(), "creationDate": when(p.created), "title": p.title,
 		"sourceRefName": "refs/heads/" + p.source, "targetRefName": "refs/heads/" + p.target, "isDraft": p.draft,
-		"mergeStatus": r.mergeStatus(p), "lastMergeSourceCommit": commit(p.sha), "lastMergeTargetCommit": commit(p.base),
+		"mergeStatus": p.mergeStatus(), "lastMergeSourceCommit": commit(p.sha), "lastMergeTargetCommit": commit(p.base),
 		"reviewers": reviewers, "supportsIterations": true,
-		"url": fmt.Sprintf("%s/_apis/git/repositories/%s/pullRequests/%d", r.server.URL, r.id, p.number),
+		"url": fmt.Sprintf("%s/_apis/git/repositories/%s/pullRequests/%d", p.repo.server.URL, p.repo.id, p.number),
 	}
 	if p.description != "" {
 		o["description"] = p.description
@@ -329,7 +324,7 @@ func (r *Repo) showPull(p *pull) object {
 		o["closedDate"] = when(p.closed)
 	}
 	if p.completer != "" {
-		o["autoCompleteSetBy"] = r.server.person(p.completer).show()
+		o["autoCompleteSetBy"] = p.repo.server.person(p.completer).show()
 		o["completionOptions"] = object{"mergeStrategy": p.options.Strategy, "deleteSourceBranch": false,
 			"autoCompleteIgnoreConfigIds": append([]int{}, p.options.Ignored...)}
 	}

@@ -3,13 +3,11 @@ package azuredevopsfake
 import (
 	"fmt"
 	"net/url"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostfake"
 )
 
 const projectID = "00000000-0000-4000-8000-00000000aaaa"
@@ -21,10 +19,11 @@ type Repo struct {
 	URL  string // for Git over HTTP
 
 	server   *Server
+	git      hostfake.Repo
 	id       string
 	pulls    []*pull
-	statuses []*status
-	policies []*policy
+	statuses *statuses
+	policies policies
 }
 
 // policy makes pull requests into a branch wait for a successful status of the pull request. Only auto-complete waits
@@ -45,16 +44,14 @@ func (p *policy) forbids(strategy string) bool {
 // AddRepo creates an empty repository.
 func (s *Server) AddRepo(t testing.TB, name string) *Repo {
 	t.Helper()
-	dir := filepath.Join(s.root, name)
-	if err := os.Rename(gitserver.InitBare(t), dir); err != nil {
-		t.Fatal(err)
-	}
+	git := s.Server.AddRepo(t, name)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	r := &Repo{
-		Name: name, Dir: dir, URL: s.URL + "/" + url.PathEscape(project) + "/_git/" + name, server: s,
+		Name: name, Dir: git.Dir, URL: s.URL + "/" + url.PathEscape(project) + "/_git/" + name, server: s, git: git,
 		id: fmt.Sprintf("00000000-0000-4000-8000-00000000b%03d", len(s.repos)),
 	}
+	r.statuses = &statuses{repo: r}
 	s.repos = append(s.repos, r)
 	return r
 }
@@ -76,10 +73,14 @@ func (r *Repo) show() object {
 }
 
 // Require makes pull requests into a branch wait for a status of the pull request.
-func (r *Repo) Require(branch, context string) { r.addPolicy(branch, context, false) }
+func (r *Repo) Require(branch, context string) {
+	r.server.locked(func() { r.policies.replace(branch, context, false) })
+}
 
 // Expect adds an optional policy.
-func (r *Repo) Expect(branch, context string) { r.addPolicy(branch, context, true) }
+func (r *Repo) Expect(branch, context string) {
+	r.server.locked(func() { r.policies.replace(branch, context, true) })
+}
 
 // LimitStrategies adds a policy that allows only the merge strategies whose settings are true, such as allowSquash.
 func (r *Repo) LimitStrategies(branch string, optional bool, settings map[string]any) {
@@ -90,22 +91,23 @@ func (r *Repo) LimitStrategies(branch string, optional bool, settings map[string
 	})
 }
 
-// addPolicy replaces the policies of a branch of that kind; "": by none.
-func (r *Repo) addPolicy(branch, context string, optional bool) {
-	r.server.mu.Lock()
-	defer r.server.mu.Unlock()
-	id := 40 + len(r.policies)
-	r.policies = slices.DeleteFunc(r.policies, func(p *policy) bool {
+// policies are the policies of a repo.
+type policies []*policy
+
+// replace replaces the policies of a branch of that kind; "": by none.
+func (ps *policies) replace(branch, context string, optional bool) {
+	id := 40 + len(*ps)
+	*ps = slices.DeleteFunc(*ps, func(p *policy) bool {
 		return p.branch == branch && p.optional == optional && p.strategies == nil
 	})
 	if context != "" {
-		r.policies = append(r.policies, &policy{id: id, branch: branch, context: context, optional: optional})
+		*ps = append(*ps, &policy{id: id, branch: branch, context: context, optional: optional})
 	}
 }
 
-// policiesOf returns the policies of a reference in the API's format.
-func (r *Repo) policiesOf(ref string) (all []object) {
-	for _, p := range r.policies {
+// of returns the policies of a reference in the API's format.
+func (ps policies) of(ref string) (all []object) {
+	for _, p := range ps {
 		if "refs/heads/"+p.branch == ref {
 			o := object{
 				"id": p.id, "isEnabled": true, "isBlocking": !p.optional, "isDeleted": false, "revision": 1,
@@ -123,9 +125,9 @@ func (r *Repo) policiesOf(ref string) (all []object) {
 }
 
 // refs returns the branches whose names begin with a filter, such as heads/main.
-func (r *Repo) refs(filter string) (all []object) {
-	creator := r.server.person(botLogin).show()
-	for _, line := range strings.Fields(r.git("for-each-ref", "--format=%(objectname)%(refname)")) {
+func (s *Server) refs(r *Repo, filter string) (all []object) {
+	creator := s.person(botLogin).show()
+	for _, line := range strings.Fields(r.git.Ask("for-each-ref", "--format=%(objectname)%(refname)")) {
 		commit, name := line[:40], line[40:]
 		if strings.HasPrefix(name, "refs/"+filter) {
 			all = append(all, object{"name": name, "objectId": commit, "creator": creator})
@@ -144,20 +146,5 @@ func (r *Repo) Protect(branches ...string) {
 // DeleteBranch deletes a branch as a person does.
 func (r *Repo) DeleteBranch(t testing.TB, branch string) {
 	t.Helper()
-	gitserver.Git(t, r.Dir, "update-ref", "-d", "refs/heads/"+branch)
+	r.git.DeleteBranch(t, branch)
 }
-
-// run runs git in the repo.
-func (r *Repo) run(args ...string) (string, error) { return gitserver.Run(r.Dir, args...) }
-
-// git runs git for a question whose negative answer is a failure.
-func (r *Repo) git(args ...string) string {
-	out, err := r.run(args...)
-	if err != nil {
-		return ""
-	}
-	return out
-}
-
-// rev returns the commit of a branch, or "".
-func (r *Repo) rev(branch string) string { return gitserver.Branch(r.Dir, branch) }

@@ -23,6 +23,7 @@ import (
 	"time"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostfake"
 )
 
 // The collection and the project of all repos. The project's name has a space, as many have.
@@ -31,16 +32,13 @@ const (
 	project    = "My Project"
 )
 
-// Server is an Azure DevOps on loopback.
+// Server is an Azure DevOps on loopback. Its URL is the one of the collection, and also the base_url of the provider.
 type Server struct {
-	URL   string            // of the collection: http://127.0.0.1:port/acme, also the base_url of the provider
-	Token string            // a token of kalypso-bot, who may do everything
-	Git   *gitserver.Server // the Git side, with its log and its faults
+	*hostfake.Server
+	Token string // a token of kalypso-bot, who may do everything
 
-	t    testing.TB
-	root string
-	git  http.Handler
-	lag  int
+	t   testing.TB
+	lag int
 	// dropsLabels says that a create ignores its labels.
 	dropsLabels bool
 
@@ -49,18 +47,13 @@ type Server struct {
 	repos  []*Repo
 	people []*identity
 	tokens map[string]*token
-	faults []*fault
-	log    []Request
 }
 
-// Request is one request to the API.
-type Request struct {
-	Method        string
-	Path          string // below the collection, as it was escaped
-	Query         string
-	Authorization string
-	Body          string
-	Status        int // 0 where the connection was dropped
+// locked runs a change of the server or of a repo.
+func (s *Server) locked(f func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	f()
 }
 
 // Option changes a [Server].
@@ -125,89 +118,35 @@ const botLogin = "kalypso-bot"
 func New(t testing.TB, options ...Option) *Server {
 	t.Helper()
 	s := &Server{
-		Token: "canaryTokenOfTheAzureFake", t: t, root: t.TempDir(), now: time.Now, people: identities(),
-		tokens: map[string]*token{},
+		Token: "canaryTokenOfTheAzureFake", t: t, now: time.Now, people: identities(), tokens: map[string]*token{},
 	}
 	for _, o := range options {
 		o(s)
 	}
 	s.tokens[s.Token] = &token{login: botLogin, access: Contributor}
-	s.Git, s.git = gitserver.Handler(t, s.root, gitserver.Azure())
-	server := httptest.NewServer(http.HandlerFunc(s.serve))
-	t.Cleanup(func() {
-		server.CloseClientConnections()
-		server.Close()
+	s.Server = hostfake.Start(t, hostfake.Host{
+		APIPath: func(req *http.Request) (string, bool) {
+			return strings.TrimPrefix(req.URL.EscapedPath(), collection), strings.Contains(req.URL.Path, "/_apis")
+		},
+		Answer: s.answer, ServeGit: s.serveGit, Now: s.now, GitOptions: []gitserver.Option{gitserver.Azure()},
+		Header: map[string]string{"X-Tfs-Session": "00000000-0000-4000-8000-0000000000ff"},
 	})
-	s.URL = server.URL + collection
+	s.URL += collection
 	return s
 }
 
 // AddToken creates a token of a user for all repos.
 func (s *Server) AddToken(value, login string, access Access) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.tokens[value] = &token{login: login, access: access}
+	s.locked(func() { s.tokens[value] = &token{login: login, access: access} })
 }
 
 // AddScopedToken creates a token of a contributor with these scopes only.
 func (s *Server) AddScopedToken(value, login string, scopes ...string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.tokens[value] = &token{login, Contributor, scopes}
+	s.locked(func() { s.tokens[value] = &token{login, Contributor, scopes} })
 }
 
 // Revoke revokes a token.
-func (s *Server) Revoke(value string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	delete(s.tokens, value)
-}
-
-// Requests returns all requests to the API so far, in the order of their answers.
-func (s *Server) Requests() []Request {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return slices.Clone(s.log)
-}
-
-func (s *Server) serve(w http.ResponseWriter, req *http.Request) {
-	if !strings.Contains(req.URL.Path, "/_apis") {
-		s.serveGit(w, req)
-		return
-	}
-	body, err := io.ReadAll(req.Body)
-	if err != nil {
-		panic(http.ErrAbortHandler)
-	}
-	entry := Request{
-		Method: req.Method, Path: strings.TrimPrefix(req.URL.EscapedPath(), collection), Query: req.URL.RawQuery,
-		Authorization: req.Header.Get("Authorization"), Body: string(body),
-	}
-	failure := s.faultFor(&entry)
-	answer := httptest.NewRecorder()
-	if failure == nil || failure.After {
-		s.answer(answer, req, body)
-	}
-	if failure != nil && !failure.answer(answer) {
-		s.record(entry)
-		panic(http.ErrAbortHandler)
-	}
-	entry.Status = answer.Code
-	s.record(entry)
-	for name, values := range answer.Header() {
-		w.Header()[name] = values
-	}
-	w.Header().Set("X-Tfs-Session", "00000000-0000-4000-8000-0000000000ff")
-	w.Header().Set("Date", s.now().UTC().Format(http.TimeFormat))
-	w.WriteHeader(answer.Code)
-	_, _ = answer.Body.WriteTo(w)
-}
-
-func (s *Server) record(entry Request) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.log = append(s.log, entry)
-}
+func (s *Server) Revoke(value string) { s.locked(func() { delete(s.tokens, value) }) }
 
 // answer answers a request in the description, or one of the two that it lacks.
 func (s *Server) answer(w *httptest.ResponseRecorder, req *http.Request, body []byte) {
@@ -309,20 +248,20 @@ func (s *Server) dispatch(w http.ResponseWriter, c *call) {
 		fail(w, http.StatusForbidden, "GitNeedsPermissionException",
 			"TF401027: You need the Git 'GenericContribute' permission to perform this action.")
 	case c.path[3] == "policy":
-		list(w, r.policiesOf(c.URL.Query().Get("refName")))
+		list(w, r.policies.of(c.URL.Query().Get("refName")))
 	case len(c.path) == 5:
 		reply(w, http.StatusOK, r.show())
 	case c.path[5] == "commits":
-		r.serveStatuses(w, c)
+		r.statuses.serve(w, c)
 	case c.path[5] == "refs":
-		list(w, r.refs(c.URL.Query().Get("filter")))
+		list(w, s.refs(r, c.URL.Query().Get("filter")))
 	default:
 		r.servePullRequests(w, c)
 	}
 }
 
 // serveGit authorizes Git with the same tokens.
-func (s *Server) serveGit(w http.ResponseWriter, req *http.Request) {
+func (s *Server) serveGit(w http.ResponseWriter, req *http.Request, git http.Handler) {
 	s.mu.Lock()
 	t := s.tokens[credential(req)]
 	s.mu.Unlock()
@@ -336,17 +275,16 @@ func (s *Server) serveGit(w http.ResponseWriter, req *http.Request) {
 	case push && t.access < Contributor:
 		http.Error(w, "TF401027: You need the Git 'GenericContribute' permission.", http.StatusForbidden)
 	default:
-		s.git.ServeHTTP(w, req)
+		git.ServeHTTP(w, req)
 	}
 }
 
-// object is a JSON object.
-type object = map[string]any
+type object = hostfake.Object
+
+var value = hostfake.Value
 
 func reply(w http.ResponseWriter, status int, body any) {
-	w.Header().Set("Content-Type", "application/json; charset=utf-8; api-version=7.1-preview.1")
-	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(body)
+	hostfake.Reply(w, "application/json; charset=utf-8; api-version=7.1-preview.1", status, body)
 }
 
 func list(w http.ResponseWriter, all []object) {

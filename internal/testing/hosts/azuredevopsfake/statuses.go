@@ -6,8 +6,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
 // status is a status of a commit, or of a pull request.
@@ -23,12 +21,18 @@ func (s *status) sameContext(o *status) bool {
 	return s.sha == o.sha && strings.EqualFold(s.genre, o.genre) && strings.EqualFold(s.name, o.name)
 }
 
-func (r *Repo) serveStatuses(w http.ResponseWriter, c *call) {
+// statuses are the statuses of the commits of a repo, the oldest first.
+type statuses struct {
+	repo *Repo
+	all  []*status
+}
+
+func (s *statuses) serve(w http.ResponseWriter, c *call) {
 	sha := c.path[6]
-	if !gitserver.HasCommit(r.Dir, sha) &&
-		r.git("rev-parse", "--verify", "--quiet", "--end-of-options", sha+"^{commit}") == "" { // unsure: the text
+	if s.repo.git.Commit(sha) == "" { // unsure: the text
 		fail(w, http.StatusNotFound, "GitCommitDoesNotExistException",
-			"TF401175:The version descriptor <Commit: "+sha+" > could not be resolved to a version in the repository "+r.Name)
+			"TF401175:The version descriptor <Commit: "+sha+" > could not be resolved to a version in the repository "+
+				s.repo.Name)
 		return
 	}
 	if c.Method == http.MethodPost {
@@ -42,16 +46,17 @@ func (r *Repo) serveStatuses(w http.ResponseWriter, c *call) {
 				"A status needs a name. Parameter name: context.name")
 			return
 		}
-		s := r.post(c.by.login, sha, asked.Context.Genre, asked.Context.Name, asked.State, asked.Description, asked.TargetURL)
-		reply(w, http.StatusCreated, r.showStatus(s))
+		set := s.add(c.by.login, sha, asked.Context.Genre, asked.Context.Name, asked.State, asked.Description,
+			asked.TargetURL)
+		reply(w, http.StatusCreated, s.show(set))
 		return
 	}
 	query := c.URL.Query()
 	var found []object
-	for i, s := range r.statuses {
-		later := slices.ContainsFunc(r.statuses[i+1:], s.sameContext)
-		if s.sha == sha && (!later || query.Get("latestOnly") != "true") {
-			found = append(found, r.showStatus(s))
+	for i, one := range s.all {
+		later := slices.ContainsFunc(s.all[i+1:], one.sameContext)
+		if one.sha == sha && (!later || query.Get("latestOnly") != "true") {
+			found = append(found, s.show(one))
 		}
 	}
 	skip, _ := strconv.Atoi(query.Get("skip"))
@@ -63,18 +68,19 @@ func (r *Repo) serveStatuses(w http.ResponseWriter, c *call) {
 	list(w, found[skip:min(skip+top, len(found))])
 }
 
-func (r *Repo) post(login, sha, genre, name, state, text, target string) *status {
-	s := &status{len(r.statuses) + 1, sha, genre, name, state, text, target, login, r.server.now()}
-	r.statuses = append(r.statuses, s)
-	return s
+func (s *statuses) add(login, sha, genre, name, state, text, target string) *status {
+	one := &status{len(s.all) + 1, sha, genre, name, state, text, target, login, s.repo.server.now()}
+	s.all = append(s.all, one)
+	return one
 }
 
-func (r *Repo) showStatus(s *status) object {
+func (s *statuses) show(one *status) object {
 	o := object{
-		"id": s.id, "state": s.state, "context": object{"genre": s.genre, "name": s.name},
-		"createdBy": r.server.person(s.author).show(), "creationDate": when(s.created), "updatedDate": when(s.created),
+		"id": one.id, "state": one.state, "context": object{"genre": one.genre, "name": one.name},
+		"createdBy":    s.repo.server.person(one.author).show(),
+		"creationDate": when(one.created), "updatedDate": when(one.created),
 	}
-	for name, value := range map[string]string{"description": s.text, "targetUrl": s.target} {
+	for name, value := range map[string]string{"description": one.text, "targetUrl": one.target} {
 		if value != "" {
 			o[name] = value
 		}
@@ -91,9 +97,9 @@ func (r *Repo) SetStatus(login, sha, context, state string) {
 	if i := strings.LastIndex(context, "/"); i >= 0 {
 		genre, name = context[:i], context[i+1:]
 	}
-	r.post(login, sha, genre, name, state, "", "")
+	r.statuses.add(login, sha, genre, name, state, "", "")
 	for _, p := range r.pulls {
-		if r.rev(p.source) == sha {
+		if r.git.Head(p.source) == sha {
 			p.checks[context] = check{sha, state}
 		}
 	}
@@ -103,7 +109,7 @@ func (r *Repo) SetStatus(login, sha, context, state string) {
 func (r *Repo) Status(sha, context string) string {
 	r.server.mu.Lock()
 	defer r.server.mu.Unlock()
-	for _, s := range slices.Backward(r.statuses) {
+	for _, s := range slices.Backward(r.statuses.all) {
 		if s.sha == sha && strings.TrimPrefix(s.genre+"/"+s.name, "/") == context {
 			return s.state
 		}

@@ -29,7 +29,7 @@ func (r *Repo) PullRequests(t testing.TB) (all []PullRequest) {
 		Head, Base         struct{ Label string }
 		Labels             []struct{ Name string }
 	}
-	r.admin(t, http.MethodGet, r.path("/pulls?state=all&sort=oldest&limit=50"), nil, &list)
+	r.API.Send(t, http.MethodGet, "/pulls?state=all&sort=oldest&limit=50", nil, &list)
 	for _, p := range list {
 		one := PullRequest{
 			Number: p.Number, State: p.State, Title: p.Title, Body: p.Body, Branch: p.Head.Label, Target: p.Base.Label,
@@ -44,26 +44,28 @@ func (r *Repo) PullRequests(t testing.TB) (all []PullRequest) {
 		for _, label := range p.Labels {
 			one.Labels = append(one.Labels, label.Name)
 		}
-		r.readTimeline(t, &one)
+		var events []event
+		r.API.Send(t, http.MethodGet, fmt.Sprintf("/issues/%d/timeline?limit=50", one.Number), nil, &events)
+		one.readTimeline(r.Owner, events)
 		all = append(all, one)
 	}
 	return all
 }
 
-// readTimeline reads what only the timeline of a pull request contains.
-func (r *Repo) readTimeline(t testing.TB, one *PullRequest) {
-	t.Helper()
-	var events []struct {
-		Type     string
-		Assignee struct{ Login string }
-		Team     struct{ Name string } `json:"assignee_team"`
-		Removed  bool                  `json:"removed_assignee"`
-	}
-	r.admin(t, http.MethodGet, r.path("/issues/%d/timeline?limit=50", one.Number), nil, &events)
+// event is an entry of a timeline.
+type event struct {
+	Type     string
+	Assignee struct{ Login string }
+	Team     struct{ Name string } `json:"assignee_team"`
+	Removed  bool                  `json:"removed_assignee"`
+}
+
+// readTimeline sets what only the timeline of a pull request contains.
+func (one *PullRequest) readTimeline(owner string, events []event) {
 	for _, e := range events {
 		switch {
 		case e.Type == "review_request" && e.Team.Name != "":
-			one.Asked = append(one.Asked, r.Owner+"/"+e.Team.Name)
+			one.Asked = append(one.Asked, owner+"/"+e.Team.Name)
 		case e.Type == "review_request" && !e.Removed:
 			one.Asked = append(one.Asked, e.Assignee.Login)
 		case e.Type == "pull_scheduled_merge":
@@ -78,30 +80,13 @@ func (r *Repo) readTimeline(t testing.TB, one *PullRequest) {
 func (r *Repo) Protect(t testing.TB, except string, branches ...string) {
 	t.Helper()
 	for _, branch := range branches {
-		r.unprotect(t, branch)
+		r.API.Unprotect(t, branch)
 		users := []string{except}
-		r.admin(t, http.MethodPost, r.path("/branch_protections"), object{
+		r.API.Send(t, http.MethodPost, "/branch_protections", object{
 			"rule_name": branch, "enable_push": true, "enable_push_whitelist": true, "push_whitelist_usernames": users,
 			"enable_force_push": true, "enable_force_push_allowlist": true, "force_push_allowlist_usernames": users,
 		}, nil)
 	}
-}
-
-func (r *Repo) unprotect(t testing.TB, branch string) {
-	t.Helper()
-	r.admin(t, http.MethodDelete, r.path("/branch_protections/%s", strings.ReplaceAll(branch, "/", "%2F")), nil, nil,
-		http.StatusNotFound)
-}
-
-// DeleteBranch deletes a branch. Gitea does not delete the default branch, so another branch becomes the default first.
-func (r *Repo) DeleteBranch(t testing.TB, branch string) {
-	t.Helper()
-	r.unprotect(t, branch)
-	if branch == "main" {
-		r.admin(t, http.MethodPost, r.path("/branches"), object{"new_branch_name": "default", "old_ref_name": branch}, nil)
-		r.Set(t, object{"default_branch": "default"})
-	}
-	r.admin(t, http.MethodDelete, r.path("/branches/%s", strings.ReplaceAll(branch, "/", "%2F")), nil, nil)
 }
 
 // Revoke deletes the tokens of the repo's user.

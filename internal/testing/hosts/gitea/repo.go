@@ -68,6 +68,7 @@ type Repo struct {
 	URL         string // for the provider
 	Token       string // of a user of its own that may write; see [Repo.Login]
 	Login       string
+	API         API // of the repo, past the proxy
 
 	server *Server
 }
@@ -93,6 +94,7 @@ func (s *Server) addRepo(t testing.TB, name string, commit bool, users ...string
 	s.mu.Unlock()
 	r := &Repo{Owner: fmt.Sprint("acme", number), Name: name, Login: fmt.Sprint(Bot, number), server: s}
 	r.Token, r.URL = s.Token(t, r.Login), s.URL+"/"+r.Owner+"/"+r.Name
+	r.API = API{s, "/repos/" + r.Owner + "/" + r.Name}
 	s.call(t, s.admin, http.MethodPost, "/orgs", object{"username": r.Owner}, nil)
 	r.AddTeam(t, "machines", r.Login)
 	r.AddTeam(t, "platform", users...)
@@ -105,13 +107,13 @@ func (s *Server) addRepo(t testing.TB, name string, commit bool, users ...string
 func (r *Repo) AddTeam(t testing.TB, name string, users ...string) {
 	t.Helper()
 	var team struct{ ID int }
-	r.admin(t, http.MethodPost, "/orgs/"+r.Owner+"/teams", object{
+	r.API.Admin(t, http.MethodPost, "/orgs/"+r.Owner+"/teams", object{
 		"name": name, "permission": "write", "includes_all_repositories": true,
 		"units": []string{"repo.code", "repo.issues", "repo.pulls"},
 	}, &team)
 	for _, user := range users {
 		r.server.Token(t, user)
-		r.admin(t, http.MethodPut, fmt.Sprintf("/teams/%d/members/%s", team.ID, user), nil, nil)
+		r.API.Admin(t, http.MethodPut, fmt.Sprintf("/teams/%d/members/%s", team.ID, user), nil, nil)
 	}
 }
 
@@ -146,22 +148,11 @@ func (r *Repo) StopFailing() {
 	p.failures = slices.DeleteFunc(p.failures, func(f *failing) bool { return f.token == r.Token })
 }
 
-func (r *Repo) admin(t testing.TB, method, path string, body, into any, allowed ...int) int {
-	t.Helper()
-	return r.server.call(t, r.server.admin, method, path, body, into, allowed...)
-}
-
-// post sends a request below the repo's path as a user.
-func (r *Repo) post(t testing.TB, login, path string, body, into any, allowed ...int) int {
-	t.Helper()
-	return r.server.call(t, r.server.Token(t, login), http.MethodPost, r.path("%s", path), body, into, allowed...)
-}
-
 // Open opens a pull request as a user.
 func (r *Repo) Open(t testing.TB, login, branch, target, title, body string) int {
 	t.Helper()
 	var opened struct{ Number int }
-	r.post(t, login, "/pulls",
+	r.API.post(t, login, "/pulls",
 		object{"head": branch, "base": target, "title": title, "body": body}, &opened)
 	return opened.Number
 }
@@ -169,7 +160,7 @@ func (r *Repo) Open(t testing.TB, login, branch, target, title, body string) int
 // Fork creates a fork of the repo, and returns the user's URL of it for Git.
 func (r *Repo) Fork(t testing.TB, login string) (remote string) {
 	t.Helper()
-	r.post(t, login, "/forks", object{"name": r.Owner + "-" + r.Name}, nil)
+	r.API.post(t, login, "/forks", object{"name": r.Owner + "-" + r.Name}, nil)
 	fork := *r
 	fork.URL = r.server.URL + "/" + login + "/" + r.Owner + "-" + r.Name
 	return fork.RemoteAs(login)
@@ -180,7 +171,8 @@ func (r *Repo) AddOwn(t testing.TB, name string) *Repo {
 	t.Helper()
 	own := *r
 	own.Owner, own.Name, own.URL = r.Login, name, r.server.URL+"/"+r.Login+"/"+name
-	r.admin(t, http.MethodPost, "/admin/users/"+r.Login+"/repos", object{"name": name, "default_branch": "main"}, nil)
+	own.API.path = "/repos/" + r.Login + "/" + name
+	r.API.Admin(t, http.MethodPost, "/admin/users/"+r.Login+"/repos", object{"name": name, "default_branch": "main"}, nil)
 	return &own
 }
 
@@ -188,7 +180,7 @@ func (r *Repo) AddOwn(t testing.TB, name string) *Repo {
 func (r *Repo) Labels(t testing.TB) (names []string) {
 	t.Helper()
 	var labels []struct{ Name string }
-	r.admin(t, http.MethodGet, r.path("/labels"), nil, &labels)
+	r.API.Send(t, http.MethodGet, "/labels", nil, &labels)
 	for _, label := range labels {
 		names = append(names, label.Name)
 	}
@@ -198,40 +190,24 @@ func (r *Repo) Labels(t testing.TB) (names []string) {
 // Change changes the fields of a pull request as its administrator: title, body, state.
 func (r *Repo) Change(t testing.TB, number int, fields map[string]any) {
 	t.Helper()
-	r.admin(t, http.MethodPatch, r.path("/pulls/%d", number), fields, nil)
-}
-
-func (r *Repo) path(format string, args ...any) string {
-	return "/repos/" + r.Owner + "/" + r.Name + fmt.Sprintf(format, args...)
-}
-
-// Label adds a label, which is created.
-func (r *Repo) Label(t testing.TB, number int, name string) {
-	t.Helper()
-	var label struct{ ID int }
-	r.admin(t, http.MethodPost, r.path("/labels"), object{"name": name, "color": "#00aabb"}, &label)
-	r.admin(t, http.MethodPost, r.path("/issues/%d/labels", number), object{"labels": []int{label.ID}}, nil)
+	r.API.Send(t, http.MethodPatch, fmt.Sprintf("/pulls/%d", number), fields, nil)
 }
 
 // Review approves a pull request as a user.
 func (r *Repo) Review(t testing.TB, number int, login string) {
 	t.Helper()
-	r.post(t, login, fmt.Sprintf("/pulls/%d/reviews", number),
+	r.API.post(t, login, fmt.Sprintf("/pulls/%d/reviews", number),
 		object{"event": "APPROVED", "body": "Fine"}, nil)
 }
 
 // Merge merges at once, by a method, and returns the new head of main. It waits until Gitea has checked for conflicts.
 func (r *Repo) Merge(t testing.TB, number int, method string) string {
 	t.Helper()
-	for range 300 {
-		if r.admin(t, http.MethodPost, r.path("/pulls/%d/merge", number), object{"Do": method, "force_merge": true}, nil,
-			http.StatusMethodNotAllowed) != http.StatusMethodNotAllowed {
-			return r.Head(t, "main")
-		}
-		time.Sleep(100 * time.Millisecond)
-	}
-	t.Fatalf("pull request %d can't be merged", number)
-	return ""
+	await(t, fmt.Sprintf("pull request %d can't be merged", number), func() bool {
+		return r.API.Send(t, http.MethodPost, fmt.Sprintf("/pulls/%d/merge", number),
+			object{"Do": method, "force_merge": true}, nil, http.StatusMethodNotAllowed) != http.StatusMethodNotAllowed
+	})
+	return r.Head(t, "main")
 }
 
 // Head returns the commit of a branch.
@@ -241,7 +217,7 @@ func (r *Repo) Head(t testing.TB, branch string) string {
 		Ref    string
 		Object struct{ SHA string }
 	}
-	r.admin(t, http.MethodGet, r.path("/git/refs/heads/%s", branch), nil, &refs)
+	r.API.Send(t, http.MethodGet, fmt.Sprintf("/git/refs/heads/%s", branch), nil, &refs)
 	for _, ref := range refs {
 		if ref.Ref == "refs/heads/"+branch {
 			return ref.Object.SHA
@@ -253,13 +229,13 @@ func (r *Repo) Head(t testing.TB, branch string) string {
 // CancelMerge cancels a scheduled merge, if there is one.
 func (r *Repo) CancelMerge(t testing.TB, number int) {
 	t.Helper()
-	r.admin(t, http.MethodDelete, r.path("/pulls/%d/merge", number), nil, nil, http.StatusNotFound)
+	r.API.Send(t, http.MethodDelete, fmt.Sprintf("/pulls/%d/merge", number), nil, nil, http.StatusNotFound)
 }
 
 // AllowMerge allows only these users to merge into a branch.
 func (r *Repo) AllowMerge(t testing.TB, branch string, users ...string) {
 	t.Helper()
-	r.admin(t, http.MethodPost, r.path("/branch_protections"), object{
+	r.API.Send(t, http.MethodPost, "/branch_protections", object{
 		"rule_name": branch, "enable_merge_whitelist": true, "merge_whitelist_usernames": users,
 	}, nil)
 }
@@ -267,37 +243,30 @@ func (r *Repo) AllowMerge(t testing.TB, branch string, users ...string) {
 // AwaitMerge waits until a pull request is merged.
 func (r *Repo) AwaitMerge(t testing.TB, number int) {
 	t.Helper()
-	for range 600 {
+	await(t, fmt.Sprintf("pull request %d is not merged", number), func() bool {
 		var now struct{ Merged bool }
-		if r.admin(t, http.MethodGet, r.path("/pulls/%d", number), nil, &now); now.Merged {
-			return
-		}
-		time.Sleep(100 * time.Millisecond)
-	}
-	t.Fatalf("pull request %d is not merged", number)
+		r.API.Send(t, http.MethodGet, fmt.Sprintf("/pulls/%d", number), nil, &now)
+		return now.Merged
+	})
 }
 
 // ScheduleMerge schedules a merge as a user, like the button for auto-merge.
 func (r *Repo) ScheduleMerge(t testing.TB, login string, number int, method string) {
 	t.Helper()
-	for range 300 {
-		if r.post(t, login, fmt.Sprintf("/pulls/%d/merge", number),
+	await(t, fmt.Sprintf("the merge of pull request %d can't be scheduled", number), func() bool {
+		return r.API.post(t, login, fmt.Sprintf("/pulls/%d/merge", number),
 			object{"Do": method, "merge_when_checks_succeed": true}, nil,
-			http.StatusMethodNotAllowed) != http.StatusMethodNotAllowed {
-			return
-		}
-		time.Sleep(100 * time.Millisecond)
-	}
-	t.Fatalf("the merge of pull request %d can't be scheduled", number)
+			http.StatusMethodNotAllowed) != http.StatusMethodNotAllowed
+	})
 }
 
 // Require makes merges into a branch wait for successful statuses; without any, merges need none. People may push.
 func (r *Repo) Require(t testing.TB, branch string, contexts ...string) {
 	t.Helper()
 	contexts = slices.DeleteFunc(contexts, func(c string) bool { return c == "" })
-	r.admin(t, http.MethodDelete, r.path("/branch_protections/%s", branch), nil, nil, http.StatusNotFound)
+	r.API.Unprotect(t, branch)
 	if len(contexts) > 0 {
-		r.admin(t, http.MethodPost, r.path("/branch_protections"), object{
+		r.API.Send(t, http.MethodPost, "/branch_protections", object{
 			"rule_name": branch, "enable_push": true, "enable_status_check": true, "status_check_contexts": contexts,
 		}, nil)
 	}
@@ -307,17 +276,13 @@ func (r *Repo) Require(t testing.TB, branch string, contexts ...string) {
 // counts the languages of an earlier push.
 func (r *Repo) Set(t testing.TB, fields map[string]any) {
 	t.Helper()
-	for range 100 {
-		if r.admin(t, http.MethodPatch, r.path(""), fields, nil, http.StatusInternalServerError) == http.StatusOK {
-			return
-		}
-		time.Sleep(50 * time.Millisecond)
-	}
-	t.Fatalf("Gitea does not change %v", fields)
+	await(t, fmt.Sprintf("Gitea does not change %v", fields), func() bool {
+		return r.API.Send(t, http.MethodPatch, "", fields, nil, http.StatusInternalServerError) == http.StatusOK
+	})
 }
 
 // SetStatus sets the status of a commit as a user.
 func (r *Repo) SetStatus(t testing.TB, login, commit, context, state string) {
 	t.Helper()
-	r.post(t, login, "/statuses/"+commit, object{"context": context, "state": state}, nil)
+	r.API.post(t, login, "/statuses/"+commit, object{"context": context, "state": state}, nil)
 }

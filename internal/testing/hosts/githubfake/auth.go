@@ -16,6 +16,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostfake"
 )
 
 // Access is the permission of a token for a repo.
@@ -38,17 +40,11 @@ type token struct {
 
 // AddToken creates a token of a user for these repos ("owner/name") only. All repos are private.
 func (s *Server) AddToken(value, login string, repos map[string]Access) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.tokens[value] = &token{login: login, repos: repos}
+	s.locked(func() { s.tokens[value] = &token{login: login, repos: repos} })
 }
 
 // Revoke revokes a token.
-func (s *Server) Revoke(value string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	delete(s.tokens, value)
-}
+func (s *Server) Revoke(value string) { s.locked(func() { delete(s.tokens, value) }) }
 
 // App is a GitHub App with one installation, for all repos.
 type App struct {
@@ -84,23 +80,18 @@ func (s *Server) AddApp(t testing.TB) *App {
 // installationTokenLife is the lifetime of an app's token.
 const installationTokenLife = time.Hour
 
-func (s *Server) routeApps() {
-	s.api.HandleFunc("POST "+restPrefix+"/app/installations/{id}/access_tokens",
-		func(w http.ResponseWriter, req *http.Request) {
-			app, problem := s.appOf(req)
-			switch {
-			case app == nil:
-				fail(w, http.StatusUnauthorized, problem)
-			case req.PathValue("id") != app.InstallationID:
-				fail(w, http.StatusNotFound, "Not Found")
-			default:
-				s.giveToken(w, req, app)
-			}
-		})
-}
-
 // giveToken issues a token for the requested repos and permissions, or for all that the app has.
-func (s *Server) giveToken(w http.ResponseWriter, req *http.Request, app *App) {
+func (a *api) giveToken(w http.ResponseWriter, req *http.Request) {
+	s := a.server
+	app, problem := s.appOf(req)
+	switch {
+	case app == nil:
+		fail(w, http.StatusUnauthorized, problem)
+		return
+	case req.PathValue("id") != app.InstallationID:
+		fail(w, http.StatusNotFound, "Not Found")
+		return
+	}
 	var asked struct {
 		Repositories []string
 		Permissions  map[string]string
@@ -220,10 +211,10 @@ func permissionFor(path string) string {
 }
 
 // caller returns the token of the request, or answers with an error.
-func (s *Server) caller(w http.ResponseWriter, req *http.Request) *token {
+func (a *api) caller(w http.ResponseWriter, req *http.Request) *token {
 	kind, value, _ := strings.Cut(req.Header.Get("Authorization"), " ")
 	if strings.EqualFold(kind, "bearer") || strings.EqualFold(kind, "token") {
-		if t := s.tokenOf(value); t != nil {
+		if t := a.server.tokenOf(value); t != nil {
 			return t
 		}
 		fail(w, http.StatusUnauthorized, "Bad credentials")
@@ -235,12 +226,12 @@ func (s *Server) caller(w http.ResponseWriter, req *http.Request) *token {
 }
 
 // opened returns the repo of the request if the caller has access, or answers with an error.
-func (s *Server) opened(w http.ResponseWriter, req *http.Request, need Access) (*Repo, *token) {
-	t := s.caller(w, req)
+func (a *api) opened(w http.ResponseWriter, req *http.Request, need Access) (*Repo, *token) {
+	t := a.caller(w, req)
 	if t == nil {
 		return nil, nil
 	}
-	r := s.repos[strings.ToLower(req.PathValue("owner")+"/"+req.PathValue("name"))]
+	r := a.server.repos[strings.ToLower(req.PathValue("owner")+"/"+req.PathValue("name"))]
 	switch {
 	case r == nil || t.access(r.Name) == None:
 		fail(w, http.StatusNotFound, "Not Found")
@@ -256,9 +247,9 @@ func (s *Server) opened(w http.ResponseWriter, req *http.Request, need Access) (
 }
 
 // serveGit authorizes Git with the same tokens.
-func (s *Server) serveGit(w http.ResponseWriter, req *http.Request) {
+func (s *Server) serveGit(w http.ResponseWriter, req *http.Request, git http.Handler) {
 	_, value, basic := req.BasicAuth()
-	push := strings.HasSuffix(req.URL.Path, "/git-receive-pack") || req.URL.Query().Get("service") == "git-receive-pack"
+	push := hostfake.IsPush(req)
 	path := strings.Split(strings.Trim(req.URL.Path, "/"), "/")
 	s.mu.Lock()
 	t := s.tokenOf(value)
@@ -277,6 +268,6 @@ func (s *Server) serveGit(w http.ResponseWriter, req *http.Request) {
 	case push && (t.access(r.Name) < Write || !t.may("contents", Write)), !t.may("contents", Read):
 		http.Error(w, "Permission to "+r.Name+".git denied to "+t.login+".", http.StatusForbidden)
 	default:
-		s.git.ServeHTTP(w, req)
+		git.ServeHTTP(w, req)
 	}
 }

@@ -3,106 +3,14 @@ package githubfake
 import (
 	"fmt"
 	"net/http"
-	"net/http/httptest"
-	"slices"
 	"strconv"
-	"strings"
 	"time"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostfake"
 )
 
 // Failure is how a request to the API fails.
-type Failure struct {
-	Status int               // 0: the normal status
-	Header map[string]string // of the answer
-	Body   string            // of the answer
-	Drop   bool              // breaks the connection instead of answering
-	Delay  time.Duration     // before the answer
-	After  bool              // the request takes effect first
-}
-
-type failing struct {
-	Failure
-	method, path string
-	times        int
-}
-
-// Fail makes the next requests fail that have the method ("" matches all) and whose path contains the text. A
-// negative number of times means forever. The first matching failure applies.
-func (s *Server) Fail(method, path string, times int, f Failure) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.failures = append(s.failures, &failing{f, method, path, times})
-}
-
-// Before runs f before requests with the method whose path contains the text, until f returns true. f may use the
-// server.
-func (s *Server) Before(method, path string, f func() bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.before = append(s.before, &hook{method, path, f})
-}
-
-type hook struct {
-	method, path string
-	run          func() bool
-}
-
-// runBefore runs the hooks for a request.
-func (s *Server) runBefore(r *Request) {
-	s.mu.Lock()
-	hooks := slices.Clone(s.before)
-	s.mu.Unlock()
-	for _, h := range hooks {
-		if h.method != r.Method || !strings.Contains(r.Path, h.path) || !h.run() {
-			continue
-		}
-		s.mu.Lock()
-		s.before = slices.DeleteFunc(s.before, func(o *hook) bool { return o == h })
-		s.mu.Unlock()
-	}
-}
-
-// ClearFailures removes all failures.
-func (s *Server) ClearFailures() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.failures = nil
-}
-
-func (s *Server) failureFor(r *Request) *Failure {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, f := range s.failures {
-		if f.times != 0 && (f.method == "" || f.method == r.Method) && strings.Contains(r.Path, f.path) {
-			f.times--
-			return &f.Failure
-		}
-	}
-	return nil
-}
-
-// answer writes the failure into the answer, and reports whether to send one.
-func (f *Failure) answer(req *http.Request, w *httptest.ResponseRecorder) bool {
-	if f.Delay > 0 {
-		select {
-		case <-time.After(f.Delay):
-		case <-req.Context().Done():
-		}
-	}
-	if f.Drop {
-		return false
-	}
-	for name, value := range f.Header {
-		w.Header().Set(name, value)
-	}
-	if f.Status != 0 {
-		w.Header().Set("Content-Type", jsonType)
-		w.Code = f.Status
-		w.Body.Reset()
-		w.Body.WriteString(f.Body)
-	}
-	return true
-}
+type Failure = hostfake.Failure
 
 // PrimaryRateLimit returns GitHub's answer to a token whose requests of the hour are used up: 403 or 429.
 func PrimaryRateLimit(status int, reset time.Time) Failure {
@@ -157,24 +65,9 @@ func BaseMoved() Failure {
 		Body: `{"message":"Base branch was modified. Review and try the merge again."}`}
 }
 
-// Dropped breaks the connection before the request takes effect.
-func Dropped() Failure { return Failure{Drop: true} }
-
-// AnswerLost breaks the connection once the request has taken effect.
-func AnswerLost() Failure { return Failure{Drop: true, After: true} }
-
-// Slow delays the normal answer.
-func Slow(by time.Duration) Failure { return Failure{Delay: by, After: true} }
-
-// HasDelayed reports whether a request is currently delayed.
-func (s *Server) HasDelayed() bool { return s.waiting.Load() > 0 }
-
-// HasAnswered reports whether the API has answered a request with the method whose path contains the text.
-func (s *Server) HasAnswered(method, path string) bool {
-	for _, r := range s.Requests() {
-		if r.Method == method && strings.Contains(r.Path, path) {
-			return true
-		}
-	}
-	return false
-}
+// Failures of any host.
+var (
+	Dropped    = hostfake.Dropped
+	AnswerLost = hostfake.AnswerLost
+	Slow       = hostfake.Slow
+)

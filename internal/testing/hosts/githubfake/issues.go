@@ -7,9 +7,9 @@ import (
 )
 
 // routeIssues routes what pull requests share with issues: labels.
-func (s *Server) routeIssues() {
+func (a *api) routeIssues() {
 	labels := restPrefix + "/repos/{owner}/{name}/issues/{number}/labels"
-	s.api.HandleFunc("POST "+labels, s.numbered(Write, func(w http.ResponseWriter, req *http.Request, r *Repo, p *pull) {
+	a.mux.HandleFunc("POST "+labels, a.numbered(Write, func(p *pull, w http.ResponseWriter, req *http.Request) {
 		var asked []string
 		if !decode(w, req, &asked) {
 			return
@@ -19,23 +19,24 @@ func (s *Server) routeIssues() {
 				p.labels = append(p.labels, label)
 			}
 		}
-		reply(w, http.StatusOK, s.show(r, p)["labels"])
+		reply(w, http.StatusOK, p.show()["labels"])
 	}))
-	s.api.HandleFunc("DELETE "+labels+"/{label}",
-		s.numbered(Write, func(w http.ResponseWriter, req *http.Request, r *Repo, p *pull) {
+	a.mux.HandleFunc("DELETE "+labels+"/{label}",
+		a.numbered(Write, func(p *pull, w http.ResponseWriter, req *http.Request) {
 			label := req.PathValue("label")
 			if !containsFold(p.labels, label) {
 				fail(w, http.StatusNotFound, "Label does not exist")
 				return
 			}
 			p.labels = slices.DeleteFunc(p.labels, func(l string) bool { return strings.EqualFold(l, label) })
-			reply(w, http.StatusOK, s.show(r, p)["labels"])
+			reply(w, http.StatusOK, p.show()["labels"])
 		}))
-	s.api.HandleFunc("GET "+restPrefix+"/repos/{owner}/{name}/issues/{number}/timeline", s.numbered(Read, timeline))
+	a.mux.HandleFunc("GET "+restPrefix+"/repos/{owner}/{name}/issues/{number}/timeline",
+		a.numbered(Read, (*pull).timeline))
 }
 
 // timeline lists the review requests.
-func timeline(w http.ResponseWriter, req *http.Request, _ *Repo, p *pull) {
+func (p *pull) timeline(w http.ResponseWriter, req *http.Request) {
 	all := []object{}
 	for _, name := range p.asked {
 		event := object{"event": "review_requested"}
@@ -53,7 +54,7 @@ func containsFold(all []string, s string) bool {
 	return slices.ContainsFunc(all, func(o string) bool { return strings.EqualFold(o, s) })
 }
 
-func (s *Server) requestReviewers(w http.ResponseWriter, req *http.Request, r *Repo, p *pull) {
+func (p *pull) requestReviewers(w http.ResponseWriter, req *http.Request) {
 	var asked struct {
 		Reviewers     []string
 		TeamReviewers []string `json:"team_reviewers"`
@@ -66,18 +67,18 @@ func (s *Server) requestReviewers(w http.ResponseWriter, req *http.Request, r *R
 			fail(w, http.StatusUnprocessableEntity, "Review cannot be requested from pull request author.")
 			return
 		}
-		if slices.Contains(r.outsiders, user) {
+		if slices.Contains(p.repo.outsiders, user) {
 			fail(w, http.StatusUnprocessableEntity,
 				"Reviews may only be requested from collaborators. "+
-					"One or more of the users or teams you specified is not a collaborator of the "+r.Name+" repository.")
+					"One or more of the users or teams you specified is not a collaborator of the "+p.repo.Name+" repository.")
 			return
 		}
 	}
 	for _, team := range asked.TeamReviewers {
-		if !slices.Contains(r.teams, team) {
+		if !slices.Contains(p.repo.teams, team) {
 			fail(w, http.StatusUnprocessableEntity,
 				"Reviews may only be requested from collaborators. "+
-					"One or more of the teams you specified is not a collaborator of the "+r.Name+" repository.")
+					"One or more of the teams you specified is not a collaborator of the "+p.repo.Name+" repository.")
 			return
 		}
 	}
@@ -93,5 +94,5 @@ func (s *Server) requestReviewers(w http.ResponseWriter, req *http.Request, r *R
 			}
 		}
 	}
-	reply(w, http.StatusCreated, s.show(r, p))
+	reply(w, http.StatusCreated, p.show())
 }

@@ -18,6 +18,7 @@ const (
 )
 
 type pull struct {
+	repo                     *Repo
 	number                   int
 	title, body              string
 	head, base               string // branches
@@ -33,17 +34,16 @@ type pull struct {
 	created, updated, closed time.Time
 }
 
-func (s *Server) routePulls() {
-	s.api.HandleFunc("GET "+restPrefix+"/repos/{owner}/{name}/pulls", s.listPulls)
-	s.api.HandleFunc("POST "+restPrefix+"/repos/{owner}/{name}/pulls", s.openPull)
-	s.onPull("GET", "", Read, func(w http.ResponseWriter, _ *http.Request, r *Repo,
-		p *pull) {
-		reply(w, http.StatusOK, s.show(r, p))
+func (a *api) routePulls() {
+	a.mux.HandleFunc("GET "+restPrefix+"/repos/{owner}/{name}/pulls", a.listPulls)
+	a.mux.HandleFunc("POST "+restPrefix+"/repos/{owner}/{name}/pulls", a.openPull)
+	a.onPull("GET", "", Read, func(p *pull, w http.ResponseWriter, _ *http.Request) {
+		reply(w, http.StatusOK, p.show())
 	})
-	s.onPull("PATCH", "", Write, s.editPull)
-	s.onPull("PUT", "/merge", Write, s.mergePull)
-	s.onPull("POST", "/requested_reviewers", Write, s.requestReviewers)
-	s.onPull("GET", "/reviews", Read, func(w http.ResponseWriter, req *http.Request, _ *Repo, p *pull) {
+	a.onPull("PATCH", "", Write, (*pull).edit)
+	a.onPull("PUT", "/merge", Write, (*pull).acceptMerge)
+	a.onPull("POST", "/requested_reviewers", Write, (*pull).requestReviewers)
+	a.onPull("GET", "/reviews", Read, func(p *pull, w http.ResponseWriter, req *http.Request) {
 		all := []object{}
 		for _, user := range p.reviewed {
 			all = append(all, object{"user": object{"login": user}, "state": "APPROVED"})
@@ -52,40 +52,43 @@ func (s *Server) routePulls() {
 	})
 }
 
+// pullHandler answers a request for a pull request.
+type pullHandler func(p *pull, w http.ResponseWriter, req *http.Request)
+
 // onPull routes requests for one pull request.
-func (s *Server) onPull(method, path string, need Access, do func(http.ResponseWriter, *http.Request, *Repo, *pull)) {
-	s.api.HandleFunc(method+" "+restPrefix+"/repos/{owner}/{name}/pulls/{number}"+path, s.numbered(need, do))
+func (a *api) onPull(method, path string, need Access, do pullHandler) {
+	a.mux.HandleFunc(method+" "+restPrefix+"/repos/{owner}/{name}/pulls/{number}"+path, a.numbered(need, do))
 }
 
 // numbered finds the pull request of a number.
-func (s *Server) numbered(need Access, do func(http.ResponseWriter, *http.Request, *Repo, *pull)) http.HandlerFunc {
+func (a *api) numbered(need Access, do pullHandler) http.HandlerFunc {
 	return func(w http.ResponseWriter, req *http.Request) {
-		r, _ := s.opened(w, req, need)
+		r, _ := a.opened(w, req, need)
 		if r == nil {
 			return
 		}
-		r.sync()
+		r.pulls.sync()
 		number, _ := strconv.Atoi(req.PathValue("number"))
-		p := r.pull(number)
+		p := r.pulls.find(number)
 		if p == nil {
 			fail(w, http.StatusNotFound, "Not Found")
 			return
 		}
-		do(w, req, r, p)
+		do(p, w, req)
 	}
 }
 
-func (s *Server) listPulls(w http.ResponseWriter, req *http.Request) {
-	r, _ := s.opened(w, req, Read)
+func (a *api) listPulls(w http.ResponseWriter, req *http.Request) {
+	r, _ := a.opened(w, req, Read)
 	if r == nil {
 		return
 	}
-	r.sync()
+	r.pulls.sync()
 	query := req.URL.Query()
 	state := cmp.Or(query.Get("state"), "open")
 	owner, _, _ := strings.Cut(r.Name, "/")
 	var found []*pull
-	for _, p := range r.pulls {
+	for _, p := range r.pulls.all {
 		head := query.Get("head")
 		if (state == "all" || p.state == state) &&
 			(head == "" || strings.EqualFold(owner, before(head)) && after(head) == p.head) &&
@@ -105,7 +108,7 @@ func (s *Server) listPulls(w http.ResponseWriter, req *http.Request) {
 	}
 	all := []object{}
 	for _, p := range page(w, req, found) {
-		short := s.show(r, p)
+		short := p.show()
 		delete(short, "merged") // the list has only merged_at
 		all = append(all, short)
 	}
@@ -138,15 +141,8 @@ type pullRequestBody struct {
 	Draft                          bool
 }
 
-func value(s *string) string {
-	if s == nil {
-		return ""
-	}
-	return *s
-}
-
-func (s *Server) openPull(w http.ResponseWriter, req *http.Request) {
-	r, t := s.opened(w, req, Write)
+func (a *api) openPull(w http.ResponseWriter, req *http.Request) {
+	r, t := a.opened(w, req, Write)
 	var asked pullRequestBody
 	if r == nil || !decode(w, req, &asked) {
 		return
@@ -155,20 +151,22 @@ func (s *Server) openPull(w http.ResponseWriter, req *http.Request) {
 		fail(w, http.StatusUnprocessableEntity, "Draft pull requests are not supported in this repository.")
 		return
 	}
-	p, problem := r.open(t.login, value(asked.Title), value(asked.Body), value(asked.Head), value(asked.Base), asked.Draft)
+	p, problem := r.pulls.open(t.login, value(asked.Title), value(asked.Body), value(asked.Head), value(asked.Base),
+		asked.Draft)
 	if problem != nil {
 		fail(w, http.StatusUnprocessableEntity, "Validation Failed", problem)
 		return
 	}
-	reply(w, http.StatusCreated, s.show(r, p))
+	reply(w, http.StatusCreated, p.show())
 }
 
 // open opens a pull request, or returns GitHub's error.
-func (r *Repo) open(author, title, body, head, base string, draft bool) (*pull, object) {
-	r.sync()
+func (ps *pulls) open(author, title, body, head, base string, draft bool) (*pull, object) {
+	r := ps.repo
+	ps.sync()
 	owner, _, _ := strings.Cut(r.Name, "/")
 	branch := strings.TrimPrefix(head, owner+":")
-	headCommit, baseCommit := r.rev(branch), r.rev(base)
+	headCommit, baseCommit := r.git.Head(branch), r.git.Head(base)
 	custom := func(message string) object {
 		return object{"resource": "PullRequest", "code": "custom", "message": message}
 	}
@@ -183,26 +181,26 @@ func (r *Repo) open(author, title, body, head, base string, draft bool) (*pull, 
 		return nil, object{"resource": "PullRequest", "code": "invalid", "field": "head"}
 	case baseCommit == "":
 		return nil, object{"resource": "PullRequest", "code": "invalid", "field": "base"}
-	case slices.ContainsFunc(r.pulls, func(p *pull) bool {
+	case slices.ContainsFunc(ps.all, func(p *pull) bool {
 		return p.state == "open" && p.head == branch &&
 			p.base == base
 	}):
 		return nil, custom("A pull request already exists for " + owner + ":" + branch + ".")
-	case r.contains(baseCommit, headCommit):
+	case r.git.Contains(baseCommit, headCommit):
 		return nil, custom("No commits between " + base + " and " + branch)
 	}
-	r.numbers++
+	ps.numbers++
 	now := r.server.now()
 	p := &pull{
-		number: r.numbers, title: title, body: body, head: branch, base: base, draft: draft, state: "open",
+		repo: r, number: ps.numbers, title: title, body: body, head: branch, base: base, draft: draft, state: "open",
 		author: author, created: now, updated: now,
 	}
-	r.moveTo(p, headCommit, baseCommit)
-	r.pulls = append(r.pulls, p)
+	p.moveTo(headCommit, baseCommit)
+	ps.all = append(ps.all, p)
 	return p, nil
 }
 
-func (s *Server) editPull(w http.ResponseWriter, req *http.Request, r *Repo, p *pull) {
+func (p *pull) edit(w http.ResponseWriter, req *http.Request) {
 	var asked pullRequestBody
 	if !decode(w, req, &asked) {
 		return
@@ -218,12 +216,12 @@ func (s *Server) editPull(w http.ResponseWriter, req *http.Request, r *Repo, p *
 		invalid(w, "PullRequest", "state", "state cannot be changed. The pull request is merged.")
 		return
 	case value(asked.State) == "open" && p.state == "closed":
-		if problem := r.reopen(p); problem != "" {
+		if problem := p.reopen(); problem != "" {
 			invalid(w, "PullRequest", "state", problem)
 			return
 		}
 	case value(asked.State) == "closed" && p.state == "open":
-		r.close(p)
+		p.close()
 	}
 	if asked.Title != nil {
 		p.title = *asked.Title
@@ -234,33 +232,33 @@ func (s *Server) editPull(w http.ResponseWriter, req *http.Request, r *Repo, p *
 	if asked.Base != nil {
 		p.base = *asked.Base
 	}
-	p.updated = s.now()
-	reply(w, http.StatusOK, s.show(r, p))
+	p.updated = p.repo.server.now()
+	reply(w, http.StatusOK, p.show())
 }
 
 // reopen reopens a closed pull request, or returns the reason why not.
-func (r *Repo) reopen(p *pull) string {
-	head, base := r.rev(p.head), r.rev(p.base)
+func (p *pull) reopen() string {
+	head, base := p.repo.git.Head(p.head), p.repo.git.Head(p.base)
 	switch {
 	case head == "":
 		return "state cannot be changed. The " + p.head + " branch has been deleted."
-	case slices.ContainsFunc(r.pulls, func(o *pull) bool {
+	case slices.ContainsFunc(p.repo.pulls.all, func(o *pull) bool {
 		return o.state == "open" && o.head == p.head &&
 			o.base == p.base
 	}):
 		return "state cannot be changed. There is already an open pull request from " + p.head + " to " + p.base + "."
-	case !r.contains(head, p.headCommit):
+	case !p.repo.git.Contains(head, p.headCommit):
 		return "state cannot be changed. The " + p.head + " branch was force-pushed or recreated."
-	case r.contains(base, head):
+	case p.repo.git.Contains(base, head):
 		return "state cannot be changed. There are no new commits on the " + p.head + " branch."
 	}
 	p.state, p.closed = "open", time.Time{}
-	r.moveTo(p, head, base)
+	p.moveTo(head, base)
 	return ""
 }
 
 // show returns a pull request in the API's format.
-func (s *Server) show(r *Repo, p *pull) object {
+func (p *pull) show() object {
 	named := func(key string, names []string) []object {
 		all := []object{}
 		for _, n := range names {
@@ -274,10 +272,10 @@ func (s *Server) show(r *Repo, p *pull) object {
 		}
 		return t.UTC().Format(time.RFC3339)
 	}
-	owner, name, _ := strings.Cut(r.Name, "/")
-	repo := object{"name": name, "full_name": r.Name, "owner": object{"login": owner}}
+	owner, name, _ := strings.Cut(p.repo.Name, "/")
+	repo := object{"name": name, "full_name": p.repo.Name, "owner": object{"login": owner}}
 	o := object{
-		"number": p.number, "node_id": p.nodeID(r), "html_url": fmt.Sprintf("%s/pull/%d", r.URL, p.number),
+		"number": p.number, "node_id": p.nodeID(), "html_url": fmt.Sprintf("%s/pull/%d", p.repo.URL, p.number),
 		"title": p.title, "body": p.body, "state": p.state, "draft": p.draft, "merged": p.merged,
 		"user":   object{"login": p.author},
 		"head":   object{"ref": p.head, "sha": p.headCommit, "label": owner + ":" + p.head, "repo": repo},
@@ -299,4 +297,4 @@ func (s *Server) show(r *Repo, p *pull) object {
 	return o
 }
 
-func (p *pull) nodeID(r *Repo) string { return fmt.Sprintf("PR_%s#%d", r.Name, p.number) }
+func (p *pull) nodeID() string { return fmt.Sprintf("PR_%s#%d", p.repo.Name, p.number) }

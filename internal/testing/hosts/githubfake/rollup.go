@@ -26,7 +26,7 @@ type checkRun struct {
 
 // queryStatuses answers a query for the statuses of commits. It validates the query with GitHub's schema, and answers
 // all fields of a status and of a check run, requested or not.
-func (s *Server) queryStatuses(w http.ResponseWriter, t *token, query string, variables map[string]string) {
+func (a *api) queryStatuses(w http.ResponseWriter, t *token, query string, variables map[string]string) {
 	problem := func(kind, message string) {
 		reply(w, http.StatusOK, object{"data": object{"repository": nil},
 			"errors": []object{{"type": kind, "message": message}}})
@@ -37,7 +37,7 @@ func (s *Server) queryStatuses(w http.ResponseWriter, t *token, query string, va
 		return
 	}
 	name := variables["owner"] + "/" + variables["name"]
-	r := s.repos[strings.ToLower(name)]
+	r := a.server.repos[strings.ToLower(name)]
 	switch {
 	case r == nil || t.access(r.Name) == None:
 		problem("NOT_FOUND", "Could not resolve to a Repository with the name '"+name+"'.")
@@ -56,7 +56,7 @@ func (s *Server) queryStatuses(w http.ResponseWriter, t *token, query string, va
 			commits := object{}
 			for _, selection := range field.SelectionSet {
 				if field, ok := selection.(*ast.Field); ok && field.Name == "object" {
-					commits[field.Alias] = r.answerCommit(field, variables)
+					commits[field.Alias] = r.statuses.answerCommit(field, variables)
 				}
 			}
 			answer[field.Alias] = commits
@@ -66,15 +66,15 @@ func (s *Server) queryStatuses(w http.ResponseWriter, t *token, query string, va
 }
 
 // answerCommit answers the fields of a commit; nil if the repo lacks it.
-func (r *Repo) answerCommit(asked *ast.Field, variables map[string]string) any {
+func (s *statuses) answerCommit(asked *ast.Field, variables map[string]string) any {
 	commit := argument(asked, "oid", variables)
-	if !r.commits[commit] {
-		if r.commit(commit) == "" {
+	if !s.commits[commit] {
+		if s.git.Commit(commit) == "" {
 			return nil
 		}
-		r.commits[commit] = true
+		s.commits[commit] = true
 	}
-	statuses, runs := r.statusNodes(commit), r.checkRunNodes(commit)
+	statuses, runs := s.statusNodes(commit), s.checkRunNodes(commit)
 	answer := object{"oid": commit}
 	for _, field := range fieldsOf(asked) {
 		switch field.Name {
@@ -90,18 +90,18 @@ func (r *Repo) answerCommit(asked *ast.Field, variables map[string]string) any {
 				answer[field.Alias] = object{context.Alias: named(statuses, "context", argument(context, "name", variables))}
 			}
 		case "checkSuites":
-			answer[field.Alias] = r.checkSuites(field, commit, variables)
+			answer[field.Alias] = s.checkSuites(field, commit, variables)
 		}
 	}
 	return answer
 }
 
 // checkSuites answers with a suite for each app that has a run of the requested name.
-func (r *Repo) checkSuites(asked *ast.Field, commit string, variables map[string]string) object {
-	name, nodes := filterOf(asked, "checkName", variables), r.checkRunNodes(commit)
+func (s *statuses) checkSuites(asked *ast.Field, commit string, variables map[string]string) object {
+	name, nodes := filterOf(asked, "checkName", variables), s.checkRunNodes(commit)
 	var apps []string
 	byApp := map[string][]object{}
-	for i, c := range r.checkRuns[commit] {
+	for i, c := range s.checkRuns[commit] {
 		if c.name == name {
 			if byApp[c.app] == nil {
 				apps = append(apps, c.app)
@@ -181,18 +181,19 @@ func fieldsOf(field *ast.Field) []*ast.Field {
 }
 
 // statusNodes returns the latest status of each context of a commit.
-func (r *Repo) statusNodes(commit string) []object {
+func (s *statuses) statusNodes(commit string) []object {
 	var nodes []object
-	for _, s := range r.latest(commit) {
+	for _, one := range s.latest(commit) {
 		node := object{
-			"__typename": "StatusContext", "context": s.Context, "state": strings.ToUpper(s.State), "description": s.Description,
-			"targetUrl": nil, "createdAt": s.CreatedAt, "creator": nil,
+			"__typename": "StatusContext", "context": one.Context, "state": strings.ToUpper(one.State),
+			"description": one.Description,
+			"targetUrl":   nil, "createdAt": one.CreatedAt, "creator": nil,
 		}
-		if s.TargetURL != "" {
-			node["targetUrl"] = s.TargetURL
+		if one.TargetURL != "" {
+			node["targetUrl"] = one.TargetURL
 		}
-		if s.Creator != nil { // GraphQL leaves the suffix of a bot out
-			node["creator"] = object{"__typename": s.Creator.Type, "login": strings.TrimSuffix(s.Creator.Login, botSuffix)}
+		if one.Creator != nil { // GraphQL leaves the suffix of a bot out
+			node["creator"] = object{"__typename": one.Creator.Type, "login": strings.TrimSuffix(one.Creator.Login, botSuffix)}
 		}
 		nodes = append(nodes, node)
 	}
@@ -200,9 +201,9 @@ func (r *Repo) statusNodes(commit string) []object {
 }
 
 // checkRunNodes returns the check runs of a commit.
-func (r *Repo) checkRunNodes(commit string) []object {
+func (s *statuses) checkRunNodes(commit string) []object {
 	var nodes []object
-	for _, c := range r.checkRuns[commit] {
+	for _, c := range s.checkRuns[commit] {
 		node := object{
 			"__typename": "CheckRun", "name": c.name, "status": "IN_PROGRESS", "conclusion": nil, "startedAt": c.at,
 			"completedAt": nil,

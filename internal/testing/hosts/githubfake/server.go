@@ -6,19 +6,16 @@
 package githubfake
 
 import (
-	"bytes"
 	"encoding/json"
-	"io"
 	"net/http"
 	"net/http/httptest"
-	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostfake"
 )
 
 const (
@@ -26,36 +23,24 @@ const (
 	graphqlPath = "/api/graphql"
 )
 
-// Server is a GitHub on loopback.
+// Server is a GitHub on loopback. Its URL is also the base_url of the API.
 type Server struct {
-	URL   string            // http://127.0.0.1:port, also the base_url of the API
-	Token string            // opens every repo, for reading and writing
-	Git   *gitserver.Server // the Git side, with its log and its faults
+	*hostfake.Server
+	Token string // opens every repo, for reading and writing
 
-	root       string
 	gitOptions []gitserver.Option
-	git        http.Handler
-	api        *http.ServeMux
-
-	mu       sync.Mutex
-	now      func() time.Time
-	repos    map[string]*Repo // by lower-case owner/name
-	tokens   map[string]*token
-	apps     []*App
-	failures []*failing
-	before   []*hook
-	waiting  atomic.Int32 // requests that a failure delays
-	log      []Request
+	now        func() time.Time
+	mu         sync.Mutex
+	repos      map[string]*Repo // by lower-case owner/name
+	tokens     map[string]*token
+	apps       []*App
 }
 
-// Request is one request to the API.
-type Request struct {
-	Method        string
-	Path          string // without /api/v3
-	Query         string
-	Authorization string
-	Body          string
-	Status        int // 0 where the connection was dropped
+// locked runs a change of the server or of a repo.
+func (s *Server) locked(f func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	f()
 }
 
 // Option changes a [Server].
@@ -75,110 +60,57 @@ func WithGitBackend() Option {
 func New(t testing.TB, options ...Option) *Server {
 	t.Helper()
 	s := &Server{
-		Token: "ghp_canaryTokenOfTheFake", root: t.TempDir(), gitOptions: []gitserver.Option{gitserver.InProcess()},
-		now: time.Now, repos: map[string]*Repo{}, tokens: map[string]*token{},
+		Token: "ghp_canaryTokenOfTheFake", gitOptions: []gitserver.Option{gitserver.InProcess()}, now: time.Now,
+		repos: map[string]*Repo{}, tokens: map[string]*token{},
 	}
 	for _, o := range options {
 		o(s)
 	}
 	s.tokens[s.Token] = &token{login: "kalypso-bot", everywhere: Write}
-	s.Git, s.git = gitserver.Handler(t, s.root, s.gitOptions...)
-	s.api = http.NewServeMux()
-	s.routePulls()
-	s.routeIssues()
-	s.routeStatuses()
-	s.routeApps()
-	s.api.HandleFunc("POST "+graphqlPath, s.graphql)
-	server := httptest.NewServer(http.HandlerFunc(s.serve))
-	t.Cleanup(func() {
-		server.CloseClientConnections()
-		server.Close()
+	s.Server = hostfake.Start(t, hostfake.Host{
+		APIPath: func(req *http.Request) (string, bool) {
+			return strings.TrimPrefix(req.URL.Path, restPrefix), strings.HasPrefix(req.URL.Path, "/api/")
+		},
+		Answer: newAPI(s).answer, ServeGit: s.serveGit, Now: s.now, GitOptions: s.gitOptions, FailureType: jsonType,
+		Header: map[string]string{"X-RateLimit-Remaining": "4999"},
 	})
-	s.URL = server.URL
 	return s
 }
 
-// Requests returns all requests to the API so far, in the order of their answers.
-func (s *Server) Requests() []Request {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return slices.Clone(s.log)
+// api answers the requests to the API of a server.
+type api struct {
+	server *Server
+	mux    *http.ServeMux
 }
 
-// ResetLog clears the logs of the API and of Git.
-func (s *Server) ResetLog() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.log = nil
-	s.Git.ResetLog()
+func newAPI(s *Server) *api {
+	a := &api{s, http.NewServeMux()}
+	a.routePulls()
+	a.routeIssues()
+	a.routeStatuses()
+	a.mux.HandleFunc("POST "+restPrefix+"/app/installations/{id}/access_tokens", a.giveToken)
+	a.mux.HandleFunc("POST "+graphqlPath, a.graphql)
+	return a
 }
 
-func (s *Server) serve(w http.ResponseWriter, req *http.Request) {
-	if !strings.HasPrefix(req.URL.Path, "/api/") {
-		s.serveGit(w, req)
-		return
-	}
-	body, err := io.ReadAll(req.Body)
-	if err != nil {
-		panic(http.ErrAbortHandler)
-	}
-	req.Body = io.NopCloser(bytes.NewReader(body))
-	entry := Request{
-		Method: req.Method, Path: strings.TrimPrefix(req.URL.Path, restPrefix), Query: req.URL.RawQuery,
-		Authorization: req.Header.Get("Authorization"), Body: string(body),
-	}
-	s.runBefore(&entry)
-	answer := httptest.NewRecorder()
-	failure := s.failureFor(&entry)
-	if failure == nil || failure.After {
-		s.mu.Lock()
-		s.api.ServeHTTP(answer, req)
-		s.mu.Unlock()
-	}
-	if failure != nil && failure.Delay > 0 {
-		s.waiting.Add(1)
-		defer s.waiting.Add(-1)
-	}
-	if failure != nil && !failure.answer(req, answer) {
-		s.record(entry)
-		panic(http.ErrAbortHandler)
-	}
+func (a *api) answer(answer *httptest.ResponseRecorder, req *http.Request, _ []byte) {
+	a.server.mu.Lock()
+	defer a.server.mu.Unlock()
+	a.mux.ServeHTTP(answer, req)
 	if answer.Code == http.StatusNotFound && answer.Header().Get("Content-Type") != jsonType {
 		// The mux's own answer: an address that the fake does not know.
-		answer = httptest.NewRecorder()
+		answer.Body.Reset()
 		fail(answer, http.StatusNotFound, "Not Found")
 	}
-	entry.Status = answer.Code
-	s.record(entry)
-	for name, values := range answer.Header() {
-		w.Header()[name] = values
-	}
-	if w.Header().Get("Date") == "" {
-		w.Header().Set("Date", s.now().UTC().Format(http.TimeFormat))
-	}
-	if w.Header().Get("X-RateLimit-Remaining") == "" {
-		w.Header().Set("X-RateLimit-Remaining", "4999")
-	}
-	w.WriteHeader(answer.Code)
-	_, _ = answer.Body.WriteTo(w)
-}
-
-func (s *Server) record(entry Request) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.log = append(s.log, entry)
 }
 
 const jsonType = "application/json; charset=utf-8"
 
-// object is a JSON object.
-type object = map[string]any
+type object = hostfake.Object
 
-func reply(w http.ResponseWriter, status int, body any) {
-	w.Header().Set("Content-Type", jsonType)
-	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(body)
-}
+var value = hostfake.Value
+
+func reply(w http.ResponseWriter, status int, body any) { hostfake.Reply(w, jsonType, status, body) }
 
 // fail answers in the format of GitHub's errors.
 func fail(w http.ResponseWriter, status int, message string, errs ...object) {

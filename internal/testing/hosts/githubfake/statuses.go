@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostfake"
 )
 
 type status struct {
@@ -39,21 +41,30 @@ func creatorOf(login string) *creator {
 
 const botSuffix = "[bot]"
 
+// statuses are the statuses and the check runs of the commits of a repo.
+type statuses struct {
+	git       hostfake.Repo
+	now       func() time.Time
+	byCommit  map[string][]status
+	checkRuns map[string][]checkRun
+	commits   map[string]bool // commits that exist
+}
+
 // maxStatuses is the number of statuses that GitHub keeps per commit and context.
 const maxStatuses = 1000
 
 var fullHash = regexp.MustCompile(`^[0-9a-f]{40}$`)
 
-func (s *Server) routeStatuses() {
-	s.api.HandleFunc("POST "+restPrefix+"/repos/{owner}/{name}/statuses/{sha}", s.setStatus)
+func (a *api) routeStatuses() {
+	a.mux.HandleFunc("POST "+restPrefix+"/repos/{owner}/{name}/statuses/{sha}", a.setStatus)
 	get := func(what string, answer func(w http.ResponseWriter, req *http.Request, r *Repo, commit string)) {
-		s.api.HandleFunc("GET "+restPrefix+"/repos/{owner}/{name}/commits/{sha}/"+what,
+		a.mux.HandleFunc("GET "+restPrefix+"/repos/{owner}/{name}/commits/{sha}/"+what,
 			func(w http.ResponseWriter, req *http.Request) {
-				r, _ := s.opened(w, req, Read)
+				r, _ := a.opened(w, req, Read)
 				if r == nil {
 					return
 				}
-				commit := r.commit(req.PathValue("sha"))
+				commit := r.git.Commit(req.PathValue("sha"))
 				if commit == "" {
 					fail(w, http.StatusUnprocessableEntity, "No commit found for SHA: "+req.PathValue("sha"))
 					return
@@ -62,18 +73,18 @@ func (s *Server) routeStatuses() {
 			})
 	}
 	get("statuses", func(w http.ResponseWriter, req *http.Request, r *Repo, commit string) {
-		all := slices.Clone(r.statuses[commit])
+		all := slices.Clone(r.statuses.byCommit[commit])
 		slices.Reverse(all) // GitHub lists the newest first
 		reply(w, http.StatusOK, page(w, req, all))
 	})
 	get("status", func(w http.ResponseWriter, req *http.Request, r *Repo, commit string) {
-		all := r.latest(commit)
+		all := r.statuses.latest(commit)
 		reply(w, http.StatusOK, object{"sha": commit, "total_count": len(all), "statuses": page(w, req, all)})
 	})
 }
 
-func (s *Server) setStatus(w http.ResponseWriter, req *http.Request) {
-	r, t := s.opened(w, req, Write)
+func (a *api) setStatus(w http.ResponseWriter, req *http.Request) {
+	r, t := a.opened(w, req, Write)
 	var asked status
 	if r == nil || !decode(w, req, &asked) {
 		return
@@ -82,10 +93,10 @@ func (s *Server) setStatus(w http.ResponseWriter, req *http.Request) {
 	if asked.Context == "" {
 		asked.Context = "default"
 	}
-	before := slices.DeleteFunc(slices.Clone(r.statuses[hash]),
+	before := slices.DeleteFunc(slices.Clone(r.statuses.byCommit[hash]),
 		func(o status) bool { return !strings.EqualFold(o.Context, asked.Context) })
 	switch {
-	case !fullHash.MatchString(hash) || r.commit(hash) == "":
+	case !fullHash.MatchString(hash) || r.git.Commit(hash) == "":
 		fail(w, http.StatusUnprocessableEntity, "No commit found for SHA: "+hash)
 	case !slices.Contains([]string{"error", "failure", "pending", "success"}, asked.State):
 		invalid(w, "Status", "state", "State is not included in the list")
@@ -99,34 +110,34 @@ func (s *Server) setStatus(w http.ResponseWriter, req *http.Request) {
 		invalid(w, "Status", "", "This SHA and context has reached the maximum number of statuses.")
 	default:
 		asked.Creator = creatorOf(t.login)
-		asked = r.addStatus(hash, asked)
-		r.sync()
+		asked = r.statuses.add(hash, asked)
+		r.pulls.sync()
 		reply(w, http.StatusCreated, asked)
 	}
 }
 
-// addStatus adds a status with the current time.
-func (r *Repo) addStatus(commit string, s status) status {
-	s.ID, s.CreatedAt = len(r.statuses[commit])+1, r.server.now().UTC().Truncate(time.Second)
-	s.UpdatedAt = s.CreatedAt
-	r.statuses[commit] = append(r.statuses[commit], s)
-	return s
+// add adds a status with the current time.
+func (s *statuses) add(commit string, one status) status {
+	one.ID, one.CreatedAt = len(s.byCommit[commit])+1, s.now().UTC().Truncate(time.Second)
+	one.UpdatedAt = one.CreatedAt
+	s.byCommit[commit] = append(s.byCommit[commit], one)
+	return one
 }
 
 // latest returns the latest status of each context of a commit, newest first.
-func (r *Repo) latest(commit string) []status {
+func (s *statuses) latest(commit string) []status {
 	all := []status{}
-	for _, s := range slices.Backward(r.statuses[commit]) {
-		if !slices.ContainsFunc(all, func(o status) bool { return strings.EqualFold(o.Context, s.Context) }) {
-			all = append(all, s)
+	for _, one := range slices.Backward(s.byCommit[commit]) {
+		if !slices.ContainsFunc(all, func(o status) bool { return strings.EqualFold(o.Context, one.Context) }) {
+			all = append(all, one)
 		}
 	}
 	return all
 }
 
 // mergeable returns GitHub's state of a pull request that may be merged: failing optional checks make it "unstable".
-func (r *Repo) mergeable(p *pull) string {
-	if slices.ContainsFunc(r.latest(p.headCommit), func(s status) bool { return s.State != "success" }) {
+func (p *pull) mergeable() string {
+	if slices.ContainsFunc(p.repo.statuses.latest(p.headCommit), func(s status) bool { return s.State != "success" }) {
 		return "unstable"
 	}
 	return "clean"
@@ -136,7 +147,7 @@ func (r *Repo) mergeable(p *pull) string {
 func (r *Repo) AgeStatuses(commit string, by time.Duration) {
 	r.server.mu.Lock()
 	defer r.server.mu.Unlock()
-	for i := range r.statuses[commit] {
-		r.statuses[commit][i].CreatedAt = r.statuses[commit][i].CreatedAt.Add(-by)
+	for i := range r.statuses.byCommit[commit] {
+		r.statuses.byCommit[commit][i].CreatedAt = r.statuses.byCommit[commit][i].CreatedAt.Add(-by)
 	}
 }

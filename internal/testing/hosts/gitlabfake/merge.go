@@ -1,17 +1,17 @@
 package gitlabfake
 
 import (
-	"errors"
 	"fmt"
 	"net/http"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostfake"
 )
 
 // pipeline returns the state of the pipeline of a commit, whose jobs are the statuses; "": it has none.
-func (p *Project) pipeline(sha string) string {
+func (ss *statuses) pipeline(sha string) string {
 	state := ""
-	for _, s := range p.latest(sha) {
+	for _, s := range ss.latest(sha) {
 		switch {
 		case s.state == "failed" || s.state == "canceled" || state == "failed":
 			state = "failed"
@@ -25,8 +25,8 @@ func (p *Project) pipeline(sha string) string {
 }
 
 // mergeStatus returns the reason why a merge request cannot be merged, or "mergeable".
-func (p *Project) mergeStatus(m *mergeRequest) string {
-	pipeline := p.pipeline(m.sha)
+func (m *mergeRequest) mergeStatus() string {
+	pipeline := m.project.statuses.pipeline(m.sha)
 	switch {
 	case m.state != "opened":
 		return "not_open"
@@ -34,18 +34,18 @@ func (p *Project) mergeStatus(m *mergeRequest) string {
 		return "checking"
 	case m.draft():
 		return "draft_status"
-	case gitserver.MergedTree(p.Dir, p.rev(m.target), m.sha) == "":
+	case gitserver.MergedTree(m.project.Dir, m.project.git.Head(m.target), m.sha) == "":
 		return "conflict"
-	case p.mergeMethod == "ff" && !p.contains(m.sha, p.rev(m.target)):
+	case m.project.mergeMethod == "ff" && !m.project.git.Contains(m.sha, m.project.git.Head(m.target)):
 		return "need_rebase"
-	case p.needsPass && pipeline != "success":
+	case m.project.needsPass && pipeline != "success":
 		return "ci_must_pass"
 	}
 	return "mergeable"
 }
 
-// acceptMergeRequest merges, or enables auto-merge (source: lib/api/merge_requests.rb).
-func (p *Project) acceptMergeRequest(w http.ResponseWriter, c *call, m *mergeRequest) {
+// accept merges, or enables auto-merge (source: lib/api/merge_requests.rb).
+func (m *mergeRequest) accept(w http.ResponseWriter, c *call) {
 	var asked struct {
 		AutoMerge bool `json:"auto_merge"`
 		Old       bool `json:"merge_when_pipeline_succeeds"`
@@ -54,14 +54,14 @@ func (p *Project) acceptMergeRequest(w http.ResponseWriter, c *call, m *mergeReq
 	}
 	c.decode(&asked)
 	auto := asked.AutoMerge || asked.Old
-	status := p.mergeStatus(m)
-	waits := p.pipeline(m.sha) == "running" || status == "ci_must_pass"
+	status := m.mergeStatus()
+	waits := m.project.statuses.pipeline(m.sha) == "running" || status == "ci_must_pass"
 	switch {
-	case p.noMerge:
+	case m.project.noMerge:
 		fail(w, http.StatusUnauthorized, "401 Unauthorized")
 	case asked.SHA != "" && asked.SHA != m.sha:
 		fail(w, http.StatusConflict, "SHA does not match HEAD of source branch: "+m.sha)
-	case auto && p.server.oldMerge && p.pipeline(m.sha) == "",
+	case auto && m.project.server.oldMerge && m.project.statuses.pipeline(m.sha) == "",
 		status != "mergeable" && (status != "ci_must_pass" || !auto):
 		fail(w, http.StatusMethodNotAllowed, "405 Method Not Allowed")
 	default:
@@ -70,62 +70,46 @@ func (p *Project) acceptMergeRequest(w http.ResponseWriter, c *call, m *mergeReq
 		}
 		if auto && waits {
 			m.autoMerge = asked.SHA
-		} else if err := p.merge(m); err != nil {
+		} else if err := m.merge(); err != nil {
 			fail(w, http.StatusUnprocessableEntity, "Branch cannot be merged")
 			return
 		}
-		reply(w, http.StatusOK, p.showOne(m))
+		reply(w, http.StatusOK, m.showOne())
 	}
 }
 
 // mergeWhenReady performs auto-merge.
-func (p *Project) mergeWhenReady(m *mergeRequest) {
-	if m.autoMerge != "" && p.mergeStatus(m) == "mergeable" && p.pipeline(m.sha) != "running" {
-		_ = p.merge(m) // a conflict leaves it open
+func (m *mergeRequest) mergeWhenReady() {
+	if m.autoMerge != "" && m.mergeStatus() == "mergeable" && m.project.statuses.pipeline(m.sha) != "running" {
+		_ = m.merge() // a conflict leaves it open
 	}
 }
 
-// errConflict means that Git cannot merge.
-var errConflict = errors.New("branch cannot be merged")
-
 // merge merges in Git as the project does: by a merge commit or by fast-forward, with a squash or without.
-func (p *Project) merge(m *mergeRequest) error {
-	base, head := p.rev(m.target), m.sha
+func (m *mergeRequest) merge() error {
+	base, head := m.project.git.Head(m.target), m.sha
 	var err error
 	if m.squash {
-		if m.squashed, err = p.commit(m.title, base, head, base); err != nil {
+		if m.squashed, err = m.project.git.Merge(m.title, base, head, base); err != nil {
 			return err
 		}
 		head = m.squashed
 	}
-	if p.mergeMethod == "ff" {
-		if !p.contains(head, base) {
-			return errConflict
+	if m.project.mergeMethod == "ff" {
+		if !m.project.git.Contains(head, base) {
+			return hostfake.ErrConflict
 		}
 	} else {
 		message := fmt.Sprintf("Merge branch '%s' into '%s'\n\n%s\n\nSee merge request %s!%d", m.source, m.target, m.title,
-			p.Path, m.iid)
-		if m.mergeCommit, err = p.commit(message, base, head, base, head); err != nil {
+			m.project.Path, m.iid)
+		if m.mergeCommit, err = m.project.git.Merge(message, base, head, base, head); err != nil {
 			return err
 		}
 		head = m.mergeCommit
 	}
-	if _, err := p.run("update-ref", "refs/heads/"+m.target, head, base); err != nil {
+	if err := m.project.git.MoveBranch(m.target, head, base); err != nil {
 		return err
 	}
-	m.end("merged", p.server.now())
+	m.end("merged", m.project.server.now())
 	return nil
-}
-
-// commit commits the merged tree of two commits with these parents.
-func (p *Project) commit(message, ours, theirs string, parents ...string) (string, error) {
-	tree := gitserver.MergedTree(p.Dir, ours, theirs)
-	if tree == "" {
-		return "", errConflict
-	}
-	args := []string{"commit-tree", tree, "-m", message}
-	for _, parent := range parents {
-		args = append(args, "-p", parent)
-	}
-	return p.run(args...)
 }

@@ -18,6 +18,7 @@ const (
 )
 
 type mergeRequest struct {
+	project                  *Project
 	iid                      int
 	title, description       string
 	source, target           string // branches
@@ -42,27 +43,34 @@ var marksDraft = regexp.MustCompile(`(?i)^(\[draft\]|\(draft\)|draft:)`)
 
 func (m *mergeRequest) draft() bool { return marksDraft.MatchString(m.title) }
 
-func (p *Project) serveMergeRequests(w http.ResponseWriter, c *call) {
-	p.sync()
+// mergeRequests are the merge requests of a project, the oldest first.
+type mergeRequests struct {
+	project *Project
+	all     []*mergeRequest
+}
+
+func (ms *mergeRequests) serve(w http.ResponseWriter, c *call) {
+	p := ms.project
+	ms.sync()
 	switch {
 	case len(c.path) == 3 && c.Method == http.MethodGet:
-		p.listMergeRequests(w, c)
+		ms.list(w, c)
 		return
 	case len(c.path) == 3:
-		p.createMergeRequest(w, c)
+		ms.create(w, c)
 		return
 	}
 	iid, _ := strconv.Atoi(c.path[3])
-	i := slices.IndexFunc(p.requests, func(m *mergeRequest) bool { return m.iid == iid })
+	i := slices.IndexFunc(ms.all, func(m *mergeRequest) bool { return m.iid == iid })
 	if i < 0 {
 		fail(w, http.StatusNotFound, "404 Not Found")
 		return
 	}
-	m := p.requests[i]
-	p.pass(m)
+	m := ms.all[i]
+	m.pass()
 	switch {
 	case len(c.path) == 5 && c.path[4] == "merge":
-		p.acceptMergeRequest(w, c, m)
+		m.accept(w, c)
 	case len(c.path) == 5 && c.path[4] == "reviewers":
 		all := []object{}
 		for _, login := range m.reviewers {
@@ -85,9 +93,9 @@ func (p *Project) serveMergeRequests(w http.ResponseWriter, c *call) {
 			reply(w, http.StatusCreated, object{"status": "success"})
 		}
 	case c.Method == http.MethodPut:
-		p.updateMergeRequest(w, c, m)
+		m.update(w, c)
 	default:
-		reply(w, http.StatusOK, p.showOne(m))
+		reply(w, http.StatusOK, m.showOne())
 	}
 }
 
@@ -100,8 +108,9 @@ func MarksDraft(subject string) bool { return marksDraftCommit.MatchString(subje
 
 // markDraft makes a merge request a draft if one of the pushed commits says so (source:
 // mark_mr_as_draft_from_commits).
-func (p *Project) markDraft(m *mergeRequest, from, to string) {
-	for subject := range strings.Lines(p.git("log", "--format=%s", "^"+from, to, "^"+p.rev(m.target))) {
+func (m *mergeRequest) markDraft(from, to string) {
+	git := m.project.git
+	for subject := range strings.Lines(git.Ask("log", "--format=%s", "^"+from, to, "^"+git.Head(m.target))) {
 		if MarksDraft(subject) && !m.draft() {
 			m.title = "Draft: " + m.title
 		}
@@ -109,19 +118,19 @@ func (p *Project) markDraft(m *mergeRequest, from, to string) {
 }
 
 // pass counts a request for GitLab's work in the background.
-func (p *Project) pass(m *mergeRequest) {
+func (m *mergeRequest) pass() {
 	if m.checking > 0 {
 		m.checking--
 	}
 	if m.locked > 0 {
 		if m.locked--; m.locked == 0 {
 			m.state = "opened"
-			_ = p.merge(m)
+			_ = m.merge()
 		}
 	}
-	if head := p.rev(m.source); m.state == "opened" && !m.fork && head != m.sha {
+	if head := m.project.git.Head(m.source); m.state == "opened" && !m.fork && head != m.sha {
 		if m.moving == 0 {
-			p.moveTo(m, head)
+			m.moveTo(head)
 			return
 		}
 		m.moving--
@@ -130,34 +139,35 @@ func (p *Project) pass(m *mergeRequest) {
 
 // moveTo makes GitLab notice a push. It disables auto-merge, unless that was enabled for the pushed commit (source:
 // MergeRequests::RefreshService).
-func (p *Project) moveTo(m *mergeRequest, head string) {
+func (m *mergeRequest) moveTo(head string) {
 	if m.sha != "" && head != "" {
-		p.markDraft(m, m.sha, head)
+		m.markDraft(m.sha, head)
 	}
-	m.sha, m.moving, m.checking, m.updated = head, p.server.lag, p.server.lag, p.server.now()
+	m.sha, m.moving, m.checking, m.updated = head, m.project.server.lag, m.project.server.lag, m.project.server.now()
 	if m.autoMerge != head {
 		m.autoMerge = ""
 	}
 }
 
 // sync updates the merge requests from the branches.
-func (p *Project) sync() {
-	for _, m := range p.requests {
+func (ms *mergeRequests) sync() {
+	p := ms.project
+	for _, m := range ms.all {
 		if m.state != "opened" || m.fork {
 			continue
 		}
-		head, base := p.rev(m.source), p.rev(m.target)
+		head, base := p.git.Head(m.source), p.git.Head(m.target)
 		if p.server.lag == 0 && head != "" && head != m.sha {
-			p.moveTo(m, head)
+			m.moveTo(head)
 		}
 		switch {
 		case head == "", base == "":
 			m.end("closed", p.server.now())
-		case base != m.base && !m.empty && p.contains(base, m.sha):
+		case base != m.base && !m.empty && p.git.Contains(base, m.sha):
 			m.end("merged", p.server.now()) // the commits were pushed to the target by hand
 		default:
 			m.base = base
-			p.mergeWhenReady(m)
+			m.mergeWhenReady()
 		}
 	}
 }
@@ -166,16 +176,16 @@ func (m *mergeRequest) end(state string, at time.Time) {
 	m.state, m.autoMerge, m.ended, m.updated = state, "", at, at
 }
 
-func (p *Project) listMergeRequests(w http.ResponseWriter, c *call) {
+func (ms *mergeRequests) list(w http.ResponseWriter, c *call) {
 	query := c.URL.Query()
 	state := cmp.Or(query.Get("state"), "all")
 	found := []object{}
-	for _, m := range slices.Backward(p.requests) {
+	for _, m := range slices.Backward(ms.all) {
 		if (state == "all" || m.state == state) &&
 			(query.Get("source_branch") == "" || query.Get("source_branch") == m.source) &&
 			(query.Get("target_branch") == "" || query.Get("target_branch") == m.target) {
-			p.pass(m)
-			found = append(found, p.show(m))
+			m.pass()
+			found = append(found, m.show())
 		}
 	}
 	list(w, c, found)
@@ -194,32 +204,26 @@ type mergeRequestBody struct {
 	Squash             *bool
 }
 
-func (p *Project) createMergeRequest(w http.ResponseWriter, c *call) {
+func (ms *mergeRequests) create(w http.ResponseWriter, c *call) {
 	var asked mergeRequestBody
 	c.decode(&asked)
-	m, status, problem := p.open(c.by.login, asked.SourceBranch, asked.TargetBranch, value(asked.Title),
+	m, status, problem := ms.open(c.by.login, asked.SourceBranch, asked.TargetBranch, value(asked.Title),
 		value(asked.Description))
 	if problem != nil {
 		fail(w, status, problem)
 		return
 	}
 	m.label(asked.Labels, "")
-	p.ask(m, asked.ReviewerIDs)
-	reply(w, http.StatusCreated, p.showOne(m))
-}
-
-func value(s *string) string {
-	if s == nil {
-		return ""
-	}
-	return *s
+	m.ask(asked.ReviewerIDs)
+	reply(w, http.StatusCreated, m.showOne())
 }
 
 // open opens a merge request, also without a difference, or returns GitLab's error.
-func (p *Project) open(author, source, target, title, description string) (*mergeRequest, int, any) {
-	p.sync()
-	head, base := p.rev(source), p.rev(target)
-	for _, m := range p.requests {
+func (ms *mergeRequests) open(author, source, target, title, description string) (*mergeRequest, int, any) {
+	p := ms.project
+	ms.sync()
+	head, base := p.git.Head(source), p.git.Head(target)
+	for _, m := range ms.all {
 		if m.state == "opened" && !m.fork && m.source == source && m.target == target {
 			return nil, http.StatusConflict,
 				[]string{fmt.Sprintf("Another open merge request already exists for this source branch: !%d", m.iid)}
@@ -235,12 +239,13 @@ func (p *Project) open(author, source, target, title, description string) (*merg
 		return nil, status, problem
 	}
 	m := &mergeRequest{
-		iid: len(p.requests) + 1, title: title, source: source, target: target, base: base, state: "opened", author: author,
-		created: p.server.now(), updated: p.server.now(), empty: p.contains(base, head),
+		project: p, iid: len(ms.all) + 1, title: title, source: source, target: target, base: base, state: "opened",
+		author:  author,
+		created: p.server.now(), updated: p.server.now(), empty: p.git.Contains(base, head),
 	}
-	p.moveTo(m, head)
+	m.moveTo(head)
 	m.describe(description)
-	p.requests = append(p.requests, m)
+	ms.all = append(ms.all, m)
 	return m, 0, nil
 }
 
@@ -298,22 +303,22 @@ func (m *mergeRequest) label(add, remove string) {
 
 // ask replaces the reviewers. GitLab drops those who can't see the project, and all but the first on the Free plan,
 // without an error (source).
-func (p *Project) ask(m *mergeRequest, ids *[]int) {
+func (m *mergeRequest) ask(ids *[]int) {
 	if ids == nil {
 		return
 	}
 	m.reviewers = nil
 	for _, id := range *ids {
-		if login := p.server.users[id-1]; login != "outsider" && !slices.Contains(m.reviewers, login) {
+		if login := m.project.server.users[id-1]; login != "outsider" && !slices.Contains(m.reviewers, login) {
 			m.reviewers = append(m.reviewers, login)
 		}
-		if p.oneReviewer {
+		if m.project.oneReviewer {
 			break
 		}
 	}
 }
 
-func (p *Project) updateMergeRequest(w http.ResponseWriter, c *call, m *mergeRequest) {
+func (m *mergeRequest) update(w http.ResponseWriter, c *call) {
 	var asked mergeRequestBody
 	c.decode(&asked)
 	if status, problem := tooLong(value(asked.Title), value(asked.Description)); problem != nil {
@@ -334,12 +339,12 @@ func (p *Project) updateMergeRequest(w http.ResponseWriter, c *call, m *mergeReq
 		m.squash = *asked.Squash
 	}
 	m.label(asked.AddLabels, asked.RemoveLabels)
-	p.ask(m, asked.ReviewerIDs)
+	m.ask(asked.ReviewerIDs)
 	if asked.StateEvent == "close" && m.state == "opened" {
-		m.end("closed", p.server.now())
+		m.end("closed", m.project.server.now())
 	}
-	m.updated = p.server.now()
-	reply(w, http.StatusOK, p.showOne(m))
+	m.updated = m.project.server.now()
+	reply(w, http.StatusOK, m.showOne())
 }
 
 func when(t time.Time) any {
@@ -357,8 +362,8 @@ func orNull(text string) any {
 }
 
 // show returns a merge request in the API's format of lists.
-func (p *Project) show(m *mergeRequest) object {
-	reviewers := []object{}
+func (m *mergeRequest) show() object {
+	p, reviewers := m.project, []object{}
 	for _, login := range m.reviewers {
 		reviewers = append(reviewers, p.server.user(login))
 	}
@@ -372,7 +377,7 @@ func (p *Project) show(m *mergeRequest) object {
 		"created_at": when(m.created), "updated_at": when(m.updated), "merged_at": nil, "closed_at": nil,
 		"author": p.server.user(m.author), "reviewers": reviewers, "labels": append([]string{}, m.labels...),
 		"source_branch": m.source, "target_branch": m.target, "sha": orNull(m.sha), "squash": m.squash,
-		"merge_when_pipeline_succeeds": m.autoMerge != "", "detailed_merge_status": p.mergeStatus(m),
+		"merge_when_pipeline_succeeds": m.autoMerge != "", "detailed_merge_status": m.mergeStatus(),
 		"merge_commit_sha": orNull(m.mergeCommit), "squash_commit_sha": orNull(m.squashed),
 		"web_url": fmt.Sprintf("%s/%s/-/merge_requests/%d", p.server.URL, p.Path, m.iid),
 	}
@@ -386,12 +391,12 @@ func (p *Project) show(m *mergeRequest) object {
 }
 
 // showOne returns a merge request in the API's format of single ones.
-func (p *Project) showOne(m *mergeRequest) object {
-	o := p.show(m)
+func (m *mergeRequest) showOne() object {
+	o := m.show()
 	o["subscribed"], o["changes_count"], o["head_pipeline"] = true, nil, nil
-	if state := p.pipeline(m.sha); state != "" {
-		o["head_pipeline"] = object{"id": 1, "iid": 1, "project_id": p.id, "sha": m.sha, "ref": m.source, "status": state,
-			"source": "external"}
+	if state := m.project.statuses.pipeline(m.sha); state != "" {
+		o["head_pipeline"] = object{"id": 1, "iid": 1, "project_id": m.project.id, "sha": m.sha, "ref": m.source,
+			"status": state, "source": "external"}
 	}
 	return o
 }

@@ -2,14 +2,13 @@ package gitlabfake
 
 import (
 	"net/url"
-	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostfake"
 )
 
 // Project is a private project of a [Server].
@@ -19,10 +18,11 @@ type Project struct {
 	URL  string // for Git over HTTP
 
 	server      *Server
+	git         hostfake.Repo
 	id          int
 	oldPaths    []string
-	requests    []*mergeRequest
-	statuses    []*status
+	requests    *mergeRequests
+	statuses    *statuses
 	mergeMethod string // merge or ff
 	needsPass   bool   // only_allow_merge_if_pipeline_succeeds
 	oneReviewer bool
@@ -32,19 +32,14 @@ type Project struct {
 // AddProject creates an empty project ("group/project").
 func (s *Server) AddProject(t testing.TB, path string) *Project {
 	t.Helper()
-	bare := gitserver.InitBare(t)
-	dir := filepath.Join(s.root, filepath.FromSlash(path)+".git")
-	if err := os.MkdirAll(filepath.Dir(dir), 0o750); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Rename(bare, dir); err != nil {
-		t.Fatal(err)
-	}
+	git := s.AddRepo(t, path+".git")
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	p := &Project{
-		Path: path, Dir: dir, URL: s.URL + "/" + path, server: s, id: 100 + len(s.projects), mergeMethod: "merge",
+		Path: path, Dir: git.Dir, URL: s.URL + "/" + path, server: s, git: git, id: 100 + len(s.projects),
+		mergeMethod: "merge",
 	}
+	p.requests, p.statuses = &mergeRequests{project: p}, &statuses{project: p}
 	s.projects = append(s.projects, p)
 	return p
 }
@@ -66,24 +61,14 @@ func (s *Server) project(id string) (p *Project, moved bool) {
 
 // Move moves the project to another path. The API redirects only GET (source).
 func (p *Project) Move(path string) {
-	p.server.mu.Lock()
-	defer p.server.mu.Unlock()
-	p.oldPaths, p.Path = append(p.oldPaths, p.Path), path
+	p.server.locked(func() { p.oldPaths, p.Path = append(p.oldPaths, p.Path), path })
 }
 
 // FastForward makes the project merge only by fast-forward.
-func (p *Project) FastForward() {
-	p.server.mu.Lock()
-	defer p.server.mu.Unlock()
-	p.mergeMethod = "ff"
-}
+func (p *Project) FastForward() { p.server.locked(func() { p.mergeMethod = "ff" }) }
 
 // OneReviewer puts the project on the Free plan, which keeps only the first reviewer (source).
-func (p *Project) OneReviewer() {
-	p.server.mu.Lock()
-	defer p.server.mu.Unlock()
-	p.oneReviewer = true
-}
+func (p *Project) OneReviewer() { p.server.locked(func() { p.oneReviewer = true }) }
 
 // Protect rejects pushes to branches; merges of merge requests still work.
 func (p *Project) Protect(t testing.TB, branches ...string) {
@@ -95,22 +80,14 @@ func (p *Project) Protect(t testing.TB, branches ...string) {
 // DeleteBranch deletes a branch as a person does.
 func (p *Project) DeleteBranch(t testing.TB, branch string) {
 	t.Helper()
-	gitserver.Git(t, p.Dir, "update-ref", "-d", "refs/heads/"+branch)
+	p.git.DeleteBranch(t, branch)
 }
 
 // NoMerge removes the right to merge from all users.
-func (p *Project) NoMerge() {
-	p.server.mu.Lock()
-	defer p.server.mu.Unlock()
-	p.noMerge = true
-}
+func (p *Project) NoMerge() { p.server.locked(func() { p.noMerge = true }) }
 
 // RequirePipeline sets whether merges need a successful pipeline. Statuses are its jobs.
-func (p *Project) RequirePipeline(needed bool) {
-	p.server.mu.Lock()
-	defer p.server.mu.Unlock()
-	p.needsPass = needed
-}
+func (p *Project) RequirePipeline(needed bool) { p.server.locked(func() { p.needsPass = needed }) }
 
 func (p *Project) showProject() object {
 	_, name, _ := strings.Cut(p.Path, "/")
@@ -120,24 +97,4 @@ func (p *Project) showProject() object {
 		"merge_method": p.mergeMethod, "squash_option": "default_off",
 		"only_allow_merge_if_pipeline_succeeds": p.needsPass,
 	}
-}
-
-// run runs git in the project's repo.
-func (p *Project) run(args ...string) (string, error) { return gitserver.Run(p.Dir, args...) }
-
-// git runs git for a question whose negative answer is a failure.
-func (p *Project) git(args ...string) string {
-	out, err := p.run(args...)
-	if err != nil {
-		return ""
-	}
-	return out
-}
-
-// rev returns the commit of a branch, or "".
-func (p *Project) rev(branch string) string { return gitserver.Branch(p.Dir, branch) }
-
-// contains reports whether a commit is an ancestor of another one, or equal to it.
-func (p *Project) contains(descendant, ancestor string) bool {
-	return gitserver.Contains(p.server.Git.Storage(p.Dir), descendant, ancestor)
 }

@@ -9,7 +9,6 @@ package gitlabfake
 import (
 	"bytes"
 	"encoding/json"
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -20,21 +19,19 @@ import (
 	"time"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostfake"
 )
 
 const apiPrefix = "/api/v4"
 
-// Server is a GitLab on loopback.
+// Server is a GitLab on loopback. Its URL is also the base_url of the provider.
 type Server struct {
-	URL   string            // http://127.0.0.1:port with the folder, also the base_url of the provider
-	Token string            // a token of kalypso-bot, who is a maintainer everywhere
-	Git   *gitserver.Server // the Git side, with its log and its faults
+	*hostfake.Server
+	Token string // a token of kalypso-bot, who is a maintainer everywhere
 
 	t          testing.TB
-	root       string
 	folder     string // such as /git; "": none
 	gitOptions []gitserver.Option
-	git        http.Handler
 	lag        int
 
 	mu       sync.Mutex
@@ -43,21 +40,13 @@ type Server struct {
 	users    []string // logins; the number of a user is the position, from 1
 	tokens   map[string]*token
 	oldMerge bool
-	failures []*failing
-	before   []*hook
-	log      []Request
-	open     int // requests that are not answered yet
-	most     int
 }
 
-// Request is one request to the API.
-type Request struct {
-	Method        string
-	Path          string // without /api/v4, as it was escaped
-	Query         string
-	Authorization string
-	Body          string
-	Status        int // 0 where the connection was dropped
+// locked runs a change of the server or of a repo.
+func (s *Server) locked(f func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	f()
 }
 
 // Option changes a [Server].
@@ -107,7 +96,7 @@ const botLogin = "kalypso-bot"
 func New(t testing.TB, options ...Option) *Server {
 	t.Helper()
 	s := &Server{
-		Token: "glpat-canaryTokenOfTheFake", t: t, root: t.TempDir(),
+		Token: "glpat-canaryTokenOfTheFake", t: t,
 		gitOptions: []gitserver.Option{gitserver.InProcess()}, now: time.Now,
 		users: []string{botLogin, "ann", "bob", "eve", "outsider", "cora"}, tokens: map[string]*token{},
 	}
@@ -115,93 +104,34 @@ func New(t testing.TB, options ...Option) *Server {
 		o(s)
 	}
 	s.tokens[s.Token] = &token{login: botLogin, everywhere: Maintainer}
-	s.Git, s.git = gitserver.Handler(t, s.root, s.gitOptions...)
-	server := httptest.NewServer(http.HandlerFunc(s.serve))
-	t.Cleanup(func() {
-		server.CloseClientConnections()
-		server.Close()
+	s.Server = hostfake.Start(t, hostfake.Host{
+		APIPath: s.apiPath, Answer: s.answer, ServeGit: s.serveGit, Now: s.now, GitOptions: s.gitOptions,
 	})
-	s.URL = server.URL + s.folder
+	s.URL += s.folder
 	return s
 }
 
 // AddToken creates a token of a user for these projects only. All projects are private.
 func (s *Server) AddToken(value, login string, projects map[string]Access) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.tokens[value] = &token{login: login, projects: projects}
+	s.locked(func() { s.tokens[value] = &token{login: login, projects: projects} })
 }
 
 // Revoke revokes a token.
-func (s *Server) Revoke(value string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	delete(s.tokens, value)
-}
+func (s *Server) Revoke(value string) { s.locked(func() { delete(s.tokens, value) }) }
 
 // AddReadToken creates a token for all projects whose scope is read_api.
 func (s *Server) AddReadToken(value, login string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.tokens[value] = &token{login: login, everywhere: Developer, readOnly: true}
+	s.locked(func() { s.tokens[value] = &token{login: login, everywhere: Developer, readOnly: true} })
 }
 
-// Requests returns all requests to the API so far, in the order of their answers.
-func (s *Server) Requests() []Request {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return slices.Clone(s.log)
-}
-
-// ResetLog clears the logs of the API and of Git.
-func (s *Server) ResetLog() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.log = nil
-	s.Git.ResetLog()
-}
-
-func (s *Server) serve(w http.ResponseWriter, req *http.Request) {
+// apiPath returns the path of a request below the folder and the API, as it was escaped.
+func (s *Server) apiPath(req *http.Request) (path string, isAPI bool) {
 	path, inside := strings.CutPrefix(req.URL.EscapedPath(), s.folder)
 	if !inside {
-		http.Redirect(w, req, "/users/sign_in", http.StatusFound) // like pages outside of the API, without a session
-		return
+		return path, false
 	}
 	req.URL.Path, req.URL.RawPath = strings.TrimPrefix(req.URL.Path, s.folder), path
-	if !strings.HasPrefix(path, apiPrefix+"/") {
-		s.serveGit(w, req)
-		return
-	}
-	body, err := io.ReadAll(req.Body)
-	if err != nil {
-		panic(http.ErrAbortHandler)
-	}
-	entry := Request{
-		Method: req.Method, Path: strings.TrimPrefix(path, apiPrefix), Query: req.URL.RawQuery,
-		Authorization: req.Header.Get("Authorization"), Body: string(body),
-	}
-	s.enter(1)
-	defer s.enter(-1)
-	s.runBefore(&entry)
-	answer := httptest.NewRecorder()
-	failure := s.failureFor(&entry)
-	if failure == nil || failure.After {
-		s.answer(answer, req, body)
-	}
-	if failure != nil && !failure.answer(answer) {
-		s.record(entry)
-		panic(http.ErrAbortHandler)
-	}
-	entry.Status = answer.Code
-	s.record(entry)
-	for name, values := range answer.Header() {
-		w.Header()[name] = values
-	}
-	if w.Header().Get("Date") == "" {
-		w.Header().Set("Date", s.now().UTC().Format(http.TimeFormat))
-	}
-	w.WriteHeader(answer.Code)
-	_, _ = answer.Body.WriteTo(w)
+	return strings.TrimPrefix(path, apiPrefix), strings.HasPrefix(path, apiPrefix+"/")
 }
 
 // answer answers a request in the table.
@@ -290,30 +220,10 @@ func (s *Server) serveProject(w http.ResponseWriter, c *call) {
 	case len(c.path) == 2:
 		reply(w, http.StatusOK, p.showProject())
 	case c.path[2] == "merge_requests":
-		p.serveMergeRequests(w, c)
+		p.requests.serve(w, c)
 	default: // statuses/{sha}, repository/commits/{sha}/statuses
-		p.serveStatuses(w, c)
+		p.statuses.serve(w, c)
 	}
-}
-
-// MostAtOnce is the largest number of requests to the API at the same time.
-func (s *Server) MostAtOnce() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.most
-}
-
-func (s *Server) enter(by int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.open += by
-	s.most = max(s.most, s.open)
-}
-
-func (s *Server) record(entry Request) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.log = append(s.log, entry)
 }
 
 // user returns a user in the API's format.
@@ -325,9 +235,13 @@ func (s *Server) user(login string) object {
 func (s *Server) userID(login string) int { return slices.Index(s.users, login) + 1 }
 
 // serveGit authorizes Git with the same tokens.
-func (s *Server) serveGit(w http.ResponseWriter, req *http.Request) {
+func (s *Server) serveGit(w http.ResponseWriter, req *http.Request, git http.Handler) {
+	if s.folder != "" && !strings.HasPrefix(req.RequestURI, s.folder) {
+		http.Redirect(w, req, "/users/sign_in", http.StatusFound) // like pages outside of the API, without a session
+		return
+	}
 	user, value, basic := req.BasicAuth()
-	push := strings.HasSuffix(req.URL.Path, "/git-receive-pack") || req.URL.Query().Get("service") == "git-receive-pack"
+	push := hostfake.IsPush(req)
 	name, _, _ := strings.Cut(strings.TrimPrefix(req.URL.Path, "/"), "/info/refs")
 	name = strings.TrimSuffix(strings.TrimSuffix(name, "/git-receive-pack"), "/git-upload-pack")
 	s.mu.Lock()
@@ -350,17 +264,16 @@ func (s *Server) serveGit(w http.ResponseWriter, req *http.Request) {
 		http.Error(w, "You are not allowed to push code to this project.", http.StatusForbidden)
 	default:
 		req.URL.RawPath = ""
-		s.git.ServeHTTP(w, req)
+		git.ServeHTTP(w, req)
 	}
 }
 
-// object is a JSON object.
-type object = map[string]any
+type object = hostfake.Object
+
+var value = hostfake.Value
 
 func reply(w http.ResponseWriter, status int, body any) {
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(body)
+	hostfake.Reply(w, "application/json", status, body)
 }
 
 // fail answers with an error: a text, or one of the table's error shapes.

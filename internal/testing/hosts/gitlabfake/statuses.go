@@ -4,8 +4,6 @@ import (
 	"net/http"
 	"slices"
 	"time"
-
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
 // status is a job of an external pipeline.
@@ -16,24 +14,30 @@ type status struct {
 	created, finished              time.Time
 }
 
-func (p *Project) serveStatuses(w http.ResponseWriter, c *call) {
+// statuses are the statuses of the commits of a project, the oldest first.
+type statuses struct {
+	project *Project
+	all     []*status
+}
+
+func (ss *statuses) serve(w http.ResponseWriter, c *call) {
+	p := ss.project
 	sha := c.path[3]
 	if c.Method == http.MethodGet {
 		sha = c.path[4]
 	}
-	if !gitserver.HasCommit(p.Dir, sha) &&
-		p.git("rev-parse", "--verify", "--quiet", "--end-of-options", sha+"^{commit}") == "" {
+	if p.git.Commit(sha) == "" {
 		fail(w, http.StatusNotFound, "404 Commit Not Found")
 		return
 	}
 	if c.Method == http.MethodPost {
-		p.postStatus(w, c, sha)
+		ss.create(w, c, sha)
 		return
 	}
 	query := c.URL.Query()
-	all := p.of(sha)
+	all := ss.of(sha)
 	if query.Get("all") != "true" {
-		all = p.latest(sha)
+		all = ss.latest(sha)
 	}
 	if query.Get("sort") == "desc" {
 		slices.Reverse(all)
@@ -41,19 +45,20 @@ func (p *Project) serveStatuses(w http.ResponseWriter, c *call) {
 	found := []object{}
 	for _, s := range all {
 		if name := query.Get("name"); name == "" || name == s.name {
-			found = append(found, p.showStatus(s))
+			found = append(found, ss.show(s))
 		}
 	}
 	list(w, c, found)
 }
 
-func (p *Project) postStatus(w http.ResponseWriter, c *call, sha string) {
+func (ss *statuses) create(w http.ResponseWriter, c *call, sha string) {
+	p := ss.project
 	var asked struct {
 		State, Name, Description string
 		TargetURL                string `json:"target_url"`
 	}
 	c.decode(&asked)
-	if !gitserver.OnBranch(p.server.Git.Storage(p.Dir), sha) {
+	if !p.git.IsOnBranch(sha) {
 		fail(w, http.StatusNotFound, "404 References for commit Not Found")
 		return
 	}
@@ -61,20 +66,20 @@ func (p *Project) postStatus(w http.ResponseWriter, c *call, sha string) {
 		fail(w, http.StatusBadRequest, object{"description": []string{"is too long (maximum is 255 characters)"}})
 		return
 	}
-	s, from := p.post(c.by.login, sha, asked.Name, asked.State, asked.Description, asked.TargetURL)
+	s, from := ss.post(c.by.login, sha, asked.Name, asked.State, asked.Description, asked.TargetURL)
 	if s == nil {
 		fail(w, http.StatusBadRequest, `Cannot transition status via :enqueue from :`+from+
 			` (Reason(s): Status cannot transition via "enqueue")`)
 		return
 	}
-	reply(w, http.StatusCreated, p.showStatus(s))
+	reply(w, http.StatusCreated, ss.show(s))
 }
 
 // post sets a status. A pending or running one of the same name and user is updated with the texts that are not empty;
 // nil: that is not possible from its state. Unsure: that empty texts change nothing.
-func (p *Project) post(login, sha, name, state, text, target string) (s *status, from string) {
-	now := p.server.now()
-	for _, o := range slices.Backward(p.statuses) {
+func (ss *statuses) post(login, sha, name, state, text, target string) (s *status, from string) {
+	now := ss.project.server.now()
+	for _, o := range slices.Backward(ss.all) {
 		if o.sha == sha && o.name == name && o.author == login && (o.state == "pending" || o.state == "running") {
 			s, from = o, o.state
 			break
@@ -84,8 +89,8 @@ func (p *Project) post(login, sha, name, state, text, target string) (s *status,
 	case s != nil && state == "pending":
 		return nil, from
 	case s == nil:
-		s = &status{id: 700 + len(p.statuses), sha: sha, name: name, author: login, created: now}
-		p.statuses = append(p.statuses, s)
+		s = &status{id: 700 + len(ss.all), sha: sha, name: name, author: login, created: now}
+		ss.all = append(ss.all, s)
 	}
 	if s.state = state; state != "pending" {
 		s.finished = now
@@ -96,13 +101,13 @@ func (p *Project) post(login, sha, name, state, text, target string) (s *status,
 	if target != "" {
 		s.target = target
 	}
-	p.sync()
+	ss.project.requests.sync()
 	return s, from
 }
 
 // of returns the statuses of a commit, oldest first.
-func (p *Project) of(sha string) (all []*status) {
-	for _, s := range p.statuses {
+func (ss *statuses) of(sha string) (all []*status) {
+	for _, s := range ss.all {
 		if s.sha == sha {
 			all = append(all, s)
 		}
@@ -111,8 +116,8 @@ func (p *Project) of(sha string) (all []*status) {
 }
 
 // latest returns the newest status of each name of a commit, oldest first.
-func (p *Project) latest(sha string) (latest []*status) {
-	all := p.of(sha)
+func (ss *statuses) latest(sha string) (latest []*status) {
+	all := ss.of(sha)
 	for i, s := range all {
 		if !slices.ContainsFunc(all[i+1:], func(o *status) bool { return o.name == s.name }) {
 			latest = append(latest, s)
@@ -121,11 +126,11 @@ func (p *Project) latest(sha string) (latest []*status) {
 	return latest
 }
 
-func (p *Project) showStatus(s *status) object {
+func (ss *statuses) show(s *status) object {
 	return object{
 		"id": s.id, "sha": s.sha, "ref": "main", "status": s.state, "name": s.name, "description": orNull(s.text),
 		"target_url": orNull(s.target), "created_at": when(s.created), "started_at": nil, "finished_at": when(s.finished),
-		"allow_failure": false, "coverage": nil, "pipeline_id": 1, "author": p.server.user(s.author),
+		"allow_failure": false, "coverage": nil, "pipeline_id": 1, "author": ss.project.server.user(s.author),
 	}
 }
 

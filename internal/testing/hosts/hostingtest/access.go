@@ -9,7 +9,7 @@ import (
 
 var access = []row{
 	{"a credential that may not see the repo learns nothing", func(p *place) {
-		commit := p.head("change")
+		commit := p.local.head("change")
 		p.open()
 		for credential, kinds := range map[Credential][]error{
 			Foreign: {githost.ErrNotVisible}, Wrong: {githost.ErrUnauthenticated},
@@ -36,7 +36,7 @@ var access = []row{
 						break
 					}
 				}
-				if e := p.refusal(err, kind, doing); e.Credential == "" {
+				if e := p.refused(err, kind, doing); e.Credential == "" {
 					p.Errorf("%s: %s does not say where the credential is configured", credential, doing)
 				}
 			}
@@ -51,8 +51,8 @@ var access = []row{
 		if pr, err := repo.Find(p.ctx, query); err != nil || pr == nil || pr.Number != number {
 			p.Errorf("found %v, %v", pr, err)
 		}
-		_, err := repo.SetStatus(p.ctx, p.head("change"), githost.Status{Context: "dev", State: githost.Success})
-		e := p.refusal(err, githost.ErrForbidden, "set status dev")
+		_, err := repo.SetStatus(p.ctx, p.local.head("change"), githost.Status{Context: "dev", State: githost.Success})
+		e := p.refused(err, githost.ErrForbidden, "set status dev")
 		if p.traits.Grant == "" || !strings.Contains(e.Grant, p.traits.Grant) {
 			p.Errorf("it advises %q", e.Grant)
 		}
@@ -63,7 +63,7 @@ var access = []row{
 			p.Fatal("the credential is incomplete", err)
 		}
 		address := strings.Replace(p.people.URL(), "://", "://"+user+":"+password+"@", 1)
-		if bearer == "" && !strings.Contains(p.git("ls-remote", address), p.head("change")) {
+		if bearer == "" && !strings.Contains(p.local.git("ls-remote", address), p.local.head("change")) {
 			p.Error("Git does not see the branch")
 		}
 		if user, password, bearer, err := p.as(None).GitCredential(p.ctx); user+password+bearer != "" || err != nil {

@@ -38,7 +38,7 @@ var answers = []row{
 					p.Fatal(err)
 				}
 				ctx, cancel := context.WithTimeout(p.ctx, 10*time.Second)
-				for _, op := range operations(p.head("change")) {
+				for _, op := range operations(p.local.head("change")) {
 					if err := op.do(ctx, repo, githost.PullRequest{Number: 1, State: githost.Open}); err != nil {
 						for _, credential := range repeats.credentials {
 							if strings.Contains(err.Error(), credential) {
@@ -63,7 +63,7 @@ var answers = []row{
 		}
 		now := githost.PullRequest{}
 		variants := 0
-		for _, op := range operations(p.head("change")) {
+		for _, op := range operations(p.local.head("change")) {
 			recorder.exchanges = nil
 			if now.Number > 0 {
 				now = p.got(repo.Read(p.ctx, now.Number))

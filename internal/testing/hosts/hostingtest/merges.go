@@ -1,14 +1,12 @@
 package hostingtest
 
-import (
-	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
-)
+import githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
 
 var merges = []row{
 	{"people merged it, by any method", func(p *place) {
 		for _, method := range githost.MergeMethods {
 			branch := string(method) + "-branch"
-			p.branch(branch)
+			p.local.branch(branch)
 			wanted := proposal()
 			wanted.Branch = branch
 			opened := p.got(p.repo.Open(p.ctx, wanted))
@@ -21,17 +19,17 @@ var merges = []row{
 			marked := p.got(p.repo.Find(p.ctx, githost.Query{Target: "main", Marker: marker}))
 			for way, got := range map[string]githost.PullRequest{"read": read, "found": found, "found by marker": marked} {
 				if got.State != githost.Merged || got.MergeCommit != commit || got.HeadCommit != opened.HeadCommit ||
-					got.Number != opened.Number || commit != p.head("main") {
+					got.Number != opened.Number || commit != p.local.head("main") {
 					p.Errorf("%s, %s: %+v, want merge commit %s", method, way, got, commit)
 				}
 			}
-			p.pull("main")
+			p.local.pull("main")
 		}
 	}},
 	{"the target took its commits by a push", func(p *place) {
 		opened := p.open()
-		p.git("update-ref", "refs/heads/main", "refs/heads/change")
-		p.send("main")
+		p.local.git("update-ref", "refs/heads/main", "refs/heads/change")
+		p.local.send("main")
 		p.untilRead(opened.Number, "as the host leaves it", func(pr githost.PullRequest) bool {
 			return (pr.State == githost.Open) == p.traits.KeepsPushed
 		})
@@ -76,37 +74,37 @@ var merges = []row{
 			branch := string(method) + "-branch"
 			wanted := proposal()
 			wanted.Branch = branch
-			commit := p.branch(branch)
+			commit := p.local.branch(branch)
 			now := p.got(p.repo.Open(p.ctx, wanted))
 			p.waits(p.got(p.repo.MergeWhenReady(p.ctx, now, method)), method)
 			p.people.SetStatus(p, commit, "ci", githost.Success)
 			merged := p.untilState(now.Number, githost.Merged)
-			if merged.MergeCommit != p.head("main") {
-				p.Errorf("the merge commit is %s, main is %s", merged.MergeCommit, p.head("main"))
+			if merged.MergeCommit != p.local.head("main") {
+				p.Errorf("the merge commit is %s, main is %s", merged.MergeCommit, p.local.head("main"))
 			}
-			p.pull("main")
+			p.local.pull("main")
 		}
 	}},
 	{"auto-merge merges at once if no check is required", func(p *place) {
 		for _, method := range p.methods() {
 			branch := string(method) + "-branch"
-			p.branch(branch)
+			p.local.branch(branch)
 			wanted := proposal()
 			wanted.Branch = branch
 			now := p.got(p.repo.Open(p.ctx, wanted))
 			p.got(p.repo.MergeWhenReady(p.ctx, now, method))
 			merged := p.untilState(now.Number, githost.Merged)
-			if merged.MergeCommit == "" || merged.MergeCommit != p.head("main") {
-				p.Errorf("by %s, the merge commit is %s, main is %s", method, merged.MergeCommit, p.head("main"))
+			if merged.MergeCommit == "" || merged.MergeCommit != p.local.head("main") {
+				p.Errorf("by %s, the merge commit is %s, main is %s", method, merged.MergeCommit, p.local.head("main"))
 			}
-			p.pull("main")
+			p.local.pull("main")
 		}
 	}},
 	{"auto-merge after a push", func(p *place) {
 		p.people.Require(p, "main", "ci")
 		method := p.methods()[0]
 		now := p.got(p.repo.MergeWhenReady(p.ctx, p.open(), method))
-		pushed := p.push("change")
+		pushed := p.local.push("change")
 		now = p.untilRead(now.Number, "with its new head", func(pr githost.PullRequest) bool {
 			return pr.HeadCommit == pushed && (pr.AutoMerge == "") == p.traits.StopsOnPush
 		})
@@ -116,12 +114,12 @@ var merges = []row{
 	}},
 	{"only the commit that was read is merged", func(p *place) {
 		read := p.open()
-		pushed := p.push("change")
+		pushed := p.local.push("change")
 		p.untilRead(read.Number, "with its new head", func(pr githost.PullRequest) bool { return pr.HeadCommit == pushed })
-		main := p.head("main")
+		main := p.local.head("main")
 		_, err := p.repo.MergeWhenReady(p.ctx, read, p.methods()[0])
 		p.refusedAt(githost.FieldAutoMerge, err, githost.ErrRejected, "")
-		if p.head("main") != main {
+		if p.local.head("main") != main {
 			p.Error("it was merged")
 		}
 	}},

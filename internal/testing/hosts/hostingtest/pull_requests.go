@@ -13,7 +13,7 @@ var pullRequests = []row{
 		opened := p.got(p.repo.Open(p.ctx, wanted))
 		want := githost.PullRequest{
 			Number: opened.Number, State: githost.Open, Title: "Title", Body: wanted.Body, Branch: "change", Target: "main",
-			HeadCommit: p.head("change"), Draft: true, Labels: wanted.Labels, Reviewers: wanted.Reviewers,
+			HeadCommit: p.local.head("change"), Draft: true, Labels: wanted.Labels, Reviewers: wanted.Reviewers,
 		}
 		p.expect(want, opened)
 		p.expect(want, p.got(p.repo.Read(p.ctx, opened.Number)))
@@ -128,7 +128,7 @@ var pullRequests = []row{
 	{"the head of a closed one is the last it had", func(p *place) {
 		opened := p.open()
 		p.people.Close(p, opened.Number)
-		p.push("change")
+		p.local.push("change")
 		for range 3 {
 			p.world.Pause(p)
 			if now := p.got(p.repo.Read(p.ctx, opened.Number)); now.HeadCommit != opened.HeadCommit {
@@ -142,7 +142,7 @@ var pullRequests = []row{
 	}},
 	{"the head of an open one follows the branch", func(p *place) {
 		opened := p.open()
-		pushed := p.push("change")
+		pushed := p.local.push("change")
 		p.untilRead(opened.Number, "with its new head", func(pr githost.PullRequest) bool { return pr.HeadCommit == pushed })
 	}},
 	{"people edit the text", func(p *place) {
@@ -164,8 +164,8 @@ var pullRequests = []row{
 	}},
 	{"ours is found among those of others, with as many requests", func(p *place) {
 		p.found(query, 0)
-		p.branch("theirs")
-		p.branch("elsewhere")
+		p.local.branch("theirs")
+		p.local.branch("elsewhere")
 		p.people.Open(p, "theirs", "main", "Quotes our marker", marker)
 		p.found(query, 0)
 		number := p.people.Open(p, "change", "main", "From our branch, without a marker", "As kalypso says: "+marker)
@@ -189,7 +189,7 @@ var pullRequests = []row{
 		p.found(open, 0)
 	}},
 	{"one to another branch is not ours", func(p *place) {
-		p.push("another")
+		p.local.push("another")
 		to := proposal()
 		to.Target = "another"
 		other := p.got(p.repo.Open(p.ctx, to))
@@ -199,7 +199,7 @@ var pullRequests = []row{
 		p.found(query, ours)
 	}},
 	{"any branch's is found by its marker", func(p *place) {
-		p.branch("other")
+		p.local.branch("other")
 		file := githost.FileMarker("main", "base-repo.yaml")
 		number := p.people.Open(p, "other", "main", "Pins a commit", "Text\n\n"+file)
 		p.open()
@@ -226,8 +226,8 @@ var pullRequests = []row{
 		p.refused(err, githost.ErrBranchNotFound, "from unknown to main")
 	}},
 	{"its branch has no difference", func(p *place) {
-		p.git("branch", "same", "main")
-		p.send("same")
+		p.local.git("branch", "same", "main")
+		p.local.send("same")
 		wanted := proposal()
 		wanted.Branch = "same"
 		opened, err := p.repo.Open(p.ctx, wanted)
@@ -239,7 +239,7 @@ var pullRequests = []row{
 	}},
 	{"its branch is deleted", func(p *place) {
 		opened := p.open()
-		p.git("push", "--quiet", p.people.Remote(), ":refs/heads/change")
+		p.local.git("push", "--quiet", p.people.Remote(), ":refs/heads/change")
 		state := githost.Closed
 		if p.traits.KeepsDeleted {
 			state = githost.Open

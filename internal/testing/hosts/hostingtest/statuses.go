@@ -16,7 +16,7 @@ var unknown = strings.Repeat("ab", 20)
 
 var statuses = []row{
 	{"each state is set and read", func(p *place) {
-		commit := p.head("change")
+		commit := p.local.head("change")
 		if s, err := p.repo.Status(p.ctx, commit, "kalypso/dev"); s != nil || err != nil {
 			p.Errorf("it is %+v, %v", s, err)
 		}
@@ -36,7 +36,7 @@ var statuses = []row{
 		}
 	}},
 	{"a status that says the same is the same", func(p *place) {
-		commit := p.head("change")
+		commit := p.local.head("change")
 		want := githost.Status{Context: "dev", State: githost.Success, Description: "Fine", TargetURL: "https://acme.io/1"}
 		for _, state := range githost.StatusStates {
 			want.State = state
@@ -63,13 +63,14 @@ var statuses = []row{
 		}
 	}},
 	{"the latest of each context, of many commits and of anybody", func(p *place) {
-		first, second := p.head("change"), p.push("change")
+		first, second := p.local.head("change"), p.local.push("change")
 		p.people.SetStatus(p, first, "ci", githost.Failure)
 		p.people.SetStatus(p, first, "ci", githost.Success)
 		p.set(first, "dev", githost.Pending)
 		p.set(first, "dev", githost.Errored)
 		p.set(second, "dev", githost.Success)
-		got, err := p.repo.LatestStatuses(p.ctx, []string{first, second, p.head("main"), unknown}, []string{"dev", "ci"})
+		main := p.local.head("main")
+		got, err := p.repo.LatestStatuses(p.ctx, []string{first, second, main, unknown}, []string{"dev", "ci"})
 		if err != nil {
 			p.Fatal(err)
 		}
@@ -78,13 +79,13 @@ var statuses = []row{
 		p.same([]githost.Status{ci, dev}, got.ByCommit[first])
 		dev.State = githost.Success
 		p.same([]githost.Status{dev}, got.ByCommit[second])
-		if len(got.ByCommit[unknown])+len(got.ByCommit[p.head("main")])+len(got.Unread) > 0 || got.Viewer != p.traits.Login {
+		if len(got.ByCommit[unknown])+len(got.ByCommit[main])+len(got.Unread) > 0 || got.Viewer != p.traits.Login {
 			p.Errorf("got %+v", got)
 		}
 		p.about(got.SeenAt)
 	}},
 	{"the history is the newest first", func(p *place) {
-		commit := p.head("change")
+		commit := p.local.head("change")
 		var want []githost.Status
 		for i, state := range []githost.StatusState{githost.Pending, githost.Failure, githost.Success, githost.Success} {
 			s := githost.Status{Context: "dev", State: state, Description: fmt.Sprint(i), Creator: p.traits.Login}
@@ -102,7 +103,7 @@ var statuses = []row{
 		p.same(want, got)
 	}},
 	{"one of many contexts is found", func(p *place) {
-		commit := p.head("change")
+		commit := p.local.head("change")
 		for i := range 60 {
 			p.set(commit, fmt.Sprint("other/", i), githost.Failure)
 		}

@@ -42,20 +42,21 @@ type place struct {
 	traits Traits
 	people Repo
 	repo   githost.Repo // as Writer
-	local  string       // a bare repo, from which branches are pushed
+	local  local
 	ctx    context.Context
 }
 
 func newPlace(t *testing.T, world World) *place {
 	t.Helper()
-	p := &place{TB: t, world: world, traits: world.Traits(), people: world.AddRepo(t), local: gitserver.InitBare(t)}
+	p := &place{TB: t, world: world, traits: world.Traits(), people: world.AddRepo(t)}
+	p.local = local{t, gitserver.InitBare(t), p.people}
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	t.Cleanup(cancel)
 	p.ctx = ctx
-	p.commit("main")
-	p.git("branch", "change", "main")
-	p.commit("change")
-	p.send("main", "change")
+	p.local.commit("main")
+	p.local.git("branch", "change", "main")
+	p.local.commit("change")
+	p.local.send("main", "change")
 	p.repo = p.as(Writer)
 	return p
 }
@@ -68,59 +69,6 @@ func (p *place) as(c Credential) githost.Repo {
 		p.Fatal(err)
 	}
 	return repo
-}
-
-// push pushes one more commit to a branch, and returns it.
-func (p *place) push(branch string) string {
-	p.Helper()
-	commit := p.commit(branch)
-	p.send(branch)
-	return commit
-}
-
-// commit adds one more commit to the test's own branch.
-func (p *place) commit(branch string) string {
-	p.Helper()
-	name := strings.ReplaceAll(branch, "/", "-") + ".txt"
-	return gitserver.Seed(p, p.local, branch,
-		map[string]string{name: "after " + gitserver.Rev(p, p.local, branch) + "\n"})
-}
-
-// branch creates a branch with a commit on top of main, as the test pushed it last.
-func (p *place) branch(name string) string {
-	p.Helper()
-	p.git("branch", name, "main")
-	return p.push(name)
-}
-
-// send pushes branches at once.
-func (p *place) send(branches ...string) {
-	p.Helper()
-	args := []string{"push", "--quiet", "--force", p.people.Remote()}
-	for _, branch := range branches {
-		args = append(args, "refs/heads/"+branch)
-	}
-	p.git(args...)
-}
-
-// pull updates the test's own branch from the host.
-func (p *place) pull(branch string) {
-	p.Helper()
-	ref := "refs/heads/" + branch
-	p.git("fetch", "--quiet", p.people.Remote(), "+"+ref+":"+ref)
-}
-
-// git runs git in the test's own repo.
-func (p *place) git(args ...string) string {
-	p.Helper()
-	return gitserver.Git(p, p.local, args...)
-}
-
-// head returns the commit of a branch on the host, or "".
-func (p *place) head(branch string) string {
-	p.Helper()
-	commit, _, _ := strings.Cut(p.git("ls-remote", p.people.Remote(), "refs/heads/"+branch), "\t")
-	return commit
 }
 
 // until waits until the host shows something.
@@ -191,21 +139,17 @@ func (p *place) expect(want, got githost.PullRequest) {
 	}
 }
 
-// refused fails the test unless the error is of this kind, contains the text, and is of the world's host.
-func (p *place) refused(err, kind error, said string) {
-	p.Helper()
-	p.refusal(err, kind, said)
-}
-
 // refusedAt is refused for an error at a field.
 func (p *place) refusedAt(field githost.Field, err, kind error, said string) {
 	p.Helper()
-	if e := p.refusal(err, kind, said); e.Field != field {
+	if e := p.refused(err, kind, said); e.Field != field {
 		p.Errorf("the error is at %q, want %q: %v", e.Field, field, err)
 	}
 }
 
-func (p *place) refusal(err, kind error, said string) githost.Error {
+// refused fails the test unless the error is of this kind, contains the text, and is of the world's host. It returns
+// the error.
+func (p *place) refused(err, kind error, said string) githost.Error {
 	p.Helper()
 	var e *githost.Error
 	switch host := p.world.Host(p, Writer); {

@@ -1,0 +1,52 @@
+package gitea
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+)
+
+// API sends requests for a repo to Gitea's API, past the proxy. A refused request fails the test, unless its status is
+// among the allowed ones.
+type API struct {
+	server *Server
+	path   string // of the repo
+}
+
+// Admin sends a request of the administrator for any path, and returns the status.
+func (a API) Admin(t testing.TB, method, path string, body, into any, allowed ...int) int {
+	t.Helper()
+	return a.server.call(t, a.server.admin, method, path, body, into, allowed...)
+}
+
+// Send sends a request of the administrator for a path below the repo, and returns the status.
+func (a API) Send(t testing.TB, method, path string, body, into any, allowed ...int) int {
+	t.Helper()
+	return a.Admin(t, method, a.path+path, body, into, allowed...)
+}
+
+// post sends a request below the repo's path as a user.
+func (a API) post(t testing.TB, login, path string, body, into any, allowed ...int) int {
+	t.Helper()
+	return a.server.call(t, a.server.Token(t, login), http.MethodPost, a.path+path, body, into, allowed...)
+}
+
+// Unprotect removes the protection of a branch.
+func (a API) Unprotect(t testing.TB, branch string) {
+	t.Helper()
+	a.Send(t, http.MethodDelete, "/branch_protections/"+strings.ReplaceAll(branch, "/", "%2F"), nil, nil,
+		http.StatusNotFound)
+}
+
+// await repeats a question until it is answered with yes, for some time.
+func await(t testing.TB, what string, done func() bool) {
+	t.Helper()
+	for range 600 {
+		if done() {
+			return
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	t.Fatal(what)
+}

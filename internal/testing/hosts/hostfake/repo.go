@@ -1,0 +1,96 @@
+package hostfake
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/go-git/go-git/v5/plumbing"
+	gitobject "github.com/go-git/go-git/v5/plumbing/object"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
+)
+
+// Repo is a bare repo of a fake.
+type Repo struct {
+	Dir string
+	git *gitserver.Server
+}
+
+// AddRepo creates an empty repo with a path, such as acme/gitops.git.
+func (s *Server) AddRepo(t testing.TB, path string) Repo {
+	t.Helper()
+	dir := filepath.Join(s.root, filepath.FromSlash(path))
+	if err := os.MkdirAll(filepath.Dir(dir), 0o750); err != nil {
+		t.Fatal(err)
+	}
+	gitserver.InitBareAt(t, dir)
+	return Repo{dir, s.Git}
+}
+
+// DeleteBranch deletes a branch as a person does.
+func (r Repo) DeleteBranch(t testing.TB, branch string) {
+	t.Helper()
+	gitserver.Git(t, r.Dir, "update-ref", "-d", "refs/heads/"+branch)
+}
+
+// Run runs git.
+func (r Repo) Run(args ...string) (string, error) { return gitserver.Run(r.Dir, args...) }
+
+// Ask runs git for a question whose negative answer is a failure: it returns "" then.
+func (r Repo) Ask(args ...string) string {
+	out, err := r.Run(args...)
+	if err != nil {
+		return ""
+	}
+	return out
+}
+
+// Head returns the commit of a branch, or "".
+func (r Repo) Head(branch string) string { return gitserver.Branch(r.Dir, branch) }
+
+// Commit returns the full hash of a commit, or "".
+func (r Repo) Commit(hash string) string {
+	if plumbing.IsHash(hash) {
+		if _, err := gitobject.GetCommit(r.git.Storage(r.Dir), plumbing.NewHash(hash)); err == nil {
+			return hash
+		}
+	}
+	return r.Ask("rev-parse", "--verify", "--quiet", "--end-of-options", hash+"^{commit}")
+}
+
+// Contains reports whether a commit is an ancestor of another one, or equal to it.
+func (r Repo) Contains(descendant, ancestor string) bool {
+	return gitserver.Contains(r.git.Storage(r.Dir), descendant, ancestor)
+}
+
+// IsOnBranch reports whether a commit is on a branch.
+func (r Repo) IsOnBranch(commit string) bool { return gitserver.OnBranch(r.git.Storage(r.Dir), commit) }
+
+// ErrConflict means that Git cannot merge.
+var ErrConflict = errors.New("the branches conflict")
+
+// Merge commits the merged tree of two commits with these parents.
+func (r Repo) Merge(message, ours, theirs string, parents ...string) (string, error) {
+	tree := gitserver.MergedTree(r.Dir, ours, theirs)
+	if tree == "" {
+		return "", ErrConflict
+	}
+	return r.CommitTree(message, tree, parents...)
+}
+
+// CommitTree commits a tree with these parents.
+func (r Repo) CommitTree(message, tree string, parents ...string) (string, error) {
+	args := []string{"commit-tree", tree, "-m", message}
+	for _, parent := range parents {
+		args = append(args, "-p", parent)
+	}
+	return r.Run(args...)
+}
+
+// MoveBranch moves a branch from one commit to another.
+func (r Repo) MoveBranch(branch, to, from string) error {
+	_, err := r.Run("update-ref", "refs/heads/"+branch, to, from)
+	return err
+}
