@@ -82,8 +82,8 @@ func (t Traits) checkMethod(method string) error {
 	return fmt.Errorf("%s can't merge by %q%s", t.Host, method, t.OtherMethods)
 }
 
-// TeamOf returns a check of reviewers for hosts whose teams belong to the owner of the repo.
-func TeamOf(owner string) func(reviewer string) error {
+// CheckTeam returns a check of reviewers for hosts whose teams belong to the owner of the repo.
+func CheckTeam(owner string) func(reviewer string) error {
 	return func(name string) error {
 		if organisation, _, isTeam := strings.Cut(name, "/"); isTeam && !strings.EqualFold(organisation, owner) {
 			return fmt.Errorf("team %s does not belong to %s, the owner of the repo", name, owner)
@@ -92,33 +92,33 @@ func TeamOf(owner string) func(reviewer string) error {
 	}
 }
 
-// On returns the name of an operation on a pull request, for errors: what is a verb, such as "close".
-func (t Traits) On(what string, number int) string {
+// Op returns the name of an operation on a pull request, for errors: what is a verb, such as "close".
+func (t Traits) Op(what string, number int) string {
 	return fmt.Sprintf("%s %s %d of %s", what, t.Noun, number, t.Repository)
 }
 
-// Opening returns the name of the operation that opens a pull request, for errors.
-func (t Traits) Opening(p PullRequestContent) string {
+// OpenOp returns the name of the operation that opens a pull request, for errors.
+func (t Traits) OpenOp(p PullRequestContent) string {
 	return fmt.Sprintf("open a %s from %s to %s in %s", t.Noun, p.Branch, p.Target, t.Repository)
 }
 
-// Finding returns the name of the operation that finds the pull request of a branch, for errors.
-func (t Traits) Finding(branch string) string {
+// FindOp returns the name of the operation that finds the pull request of a branch, for errors.
+func (t Traits) FindOp(branch string) string {
 	return "find the " + t.Noun + " of branch " + branch + " in " + t.Repository
 }
 
-// OnStatus returns the name of an operation on a status, for errors: what is a verb, such as "set".
-func (t Traits) OnStatus(what, name, commit string) string {
+// StatusOp returns the name of an operation on a status, for errors: what is a verb, such as "set".
+func (t Traits) StatusOp(what, name, commit string) string {
 	return what + " status " + name + " of commit " + commit + " in " + t.Repository
 }
 
-// ReadingAll returns the name of the operation that reads all statuses of a commit, for errors.
-func (t Traits) ReadingAll(commit string) string {
+// HistoryOp returns the name of the operation that reads all statuses of a commit, for errors.
+func (t Traits) HistoryOp(commit string) string {
 	return "read the statuses of commit " + commit + " in " + t.Repository
 }
 
-// ReadingLatest returns the name of the operation that reads the latest statuses of n commits, for errors.
-func (t Traits) ReadingLatest(n int) string {
+// LatestOp returns the name of the operation that reads the latest statuses of n commits, for errors.
+func (t Traits) LatestOp(n int) string {
 	return fmt.Sprintf("read the statuses of %d commits in %s", n, t.Repository)
 }
 

@@ -111,7 +111,7 @@ func New(c Config) (*Client, error) {
 
 // authorization authenticates by the token, or by tokens of Entra.
 func (c *Client) authorization() httpapi.Authorization {
-	auth := httpapi.TokenOf(c.Token)
+	auth := httpapi.TokenAuthorization(c.Token)
 	switch {
 	case c.Entra != nil:
 		auth.Credential = c.entraToken

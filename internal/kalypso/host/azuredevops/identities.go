@@ -141,7 +141,7 @@ func (r *pullRequests) syncReviewers(ctx context.Context, now *githost.PullReque
 	if err := r.traits.Check(githost.Settings{Reviewers: reviewers}); err != nil {
 		return err
 	}
-	op := r.traits.On("request reviews of", now.Number)
+	op := r.traits.Op("request reviews of", now.Number)
 	names, ids, err := r.missing(ctx, op, *now, reviewers)
 	errs := []error{err}
 	for _, name := range names {
@@ -162,9 +162,9 @@ func (r *pullRequests) syncReviewers(ctx context.Context, now *githost.PullReque
 	return errors.Join(errs...)
 }
 
-// Unasked implements [githost.Repo]. Azure keeps reviewers who voted in the list.
+// Unasked implements [githost.PullRequests]. Azure keeps reviewers who voted in the list.
 func (r *pullRequests) Unasked(ctx context.Context, now githost.PullRequest, reviewers []string) ([]string, error) {
-	names, _, err := r.missing(ctx, r.traits.On("read the reviewers of", now.Number), now, reviewers)
+	names, _, err := r.missing(ctx, r.traits.Op("read the reviewers of", now.Number), now, reviewers)
 	if errors.Is(err, githost.ErrRejected) { // a reviewer who cannot be found was not requested
 		err = nil
 	}

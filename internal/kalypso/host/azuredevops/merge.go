@@ -51,7 +51,7 @@ func (r *pullRequests) MergeWhenReady(
 	case now.AutoMerge == method:
 		return &now, nil
 	case method == "":
-		off, err := r.update(ctx, r.traits.On("disable auto-merge of", now.Number), now.Number, git.GitPullRequest{
+		off, err := r.update(ctx, r.traits.Op("disable auto-merge of", now.Number), now.Number, git.GitPullRequest{
 			AutoCompleteSetBy: &webapi.IdentityRef{Id: new(noIdentity)},
 		})
 		if err != nil {
@@ -59,7 +59,7 @@ func (r *pullRequests) MergeWhenReady(
 		}
 		return r.convert(off), nil
 	}
-	c := completion{pulls: r, op: r.traits.On("enable auto-merge of", now.Number), now: now}
+	c := completion{pulls: r, op: r.traits.Op("enable auto-merge of", now.Number), now: now}
 	merging, err := c.start(ctx, method)
 	return merging, githost.About(githost.FieldAutoMerge, err)
 }

@@ -26,9 +26,9 @@ const (
 	branchPrefix = "refs/heads/"
 )
 
-// Find implements [githost.Repo]. It lists the open pull requests, then the newest of all.
+// Find implements [githost.PullRequests]. It lists the open pull requests, then the newest of all.
 func (r *pullRequests) Find(ctx context.Context, q githost.Query) (*githost.PullRequest, error) {
-	op := r.traits.Finding(q.Branch)
+	op := r.traits.FindOp(q.Branch)
 	for _, status := range []git.PullRequestStatus{git.PullRequestStatusValues.Active, git.PullRequestStatusValues.All} {
 		if q.Open && status == git.PullRequestStatusValues.All {
 			break
@@ -80,9 +80,9 @@ func (r *pullRequests) search(
 	return nil, nil //nolint:nilnil // nil means none
 }
 
-// Read implements [githost.Repo].
+// Read implements [githost.PullRequests].
 func (r *pullRequests) Read(ctx context.Context, number int) (*githost.PullRequest, error) {
-	op := r.traits.On("read", number)
+	op := r.traits.Op("read", number)
 	p, err := r.read(ctx, op, number)
 	if err == nil {
 		p.Labels, err = r.labels(ctx, op, number)
@@ -108,9 +108,9 @@ func (r *pullRequests) read(ctx context.Context, op string, number int) (*git.Gi
 	return p, r.server.Error(op, err)
 }
 
-// Open implements [githost.Repo].
+// Open implements [githost.PullRequests].
 func (r *pullRequests) Open(ctx context.Context, p githost.PullRequestContent) (*githost.PullRequest, error) {
-	op := r.traits.Opening(p)
+	op := r.traits.OpenOp(p)
 	labels := []core.WebApiTagDefinition{}
 	for _, name := range p.Labels {
 		labels = append(labels, core.WebApiTagDefinition{Name: &name})
@@ -151,7 +151,7 @@ func (r *pullRequests) findOpened(ctx context.Context, p githost.PullRequestCont
 	return found
 }
 
-// Edit implements [githost.Repo].
+// Edit implements [githost.PullRequests].
 func (r *pullRequests) Edit(
 	ctx context.Context, now githost.PullRequest, p githost.PullRequestContent,
 ) (*githost.PullRequest, error) {
@@ -166,7 +166,7 @@ func (r *pullRequests) Edit(
 		change.IsDraft, differs = &p.Draft, true
 	}
 	if differs {
-		edited, err := r.update(ctx, r.traits.On("edit", now.Number), now.Number, change)
+		edited, err := r.update(ctx, r.traits.Op("edit", now.Number), now.Number, change)
 		if err != nil {
 			return nil, err
 		}
@@ -208,7 +208,7 @@ func (r *pullRequests) syncMetadata(
 
 // syncLabels adds and removes labels of a pull request. Azure creates those that it does not know.
 func (r *pullRequests) syncLabels(ctx context.Context, now *githost.PullRequest, p githost.PullRequestContent) error {
-	op := r.traits.On("label", now.Number)
+	op := r.traits.Op("label", now.Number)
 	for _, name := range sets.WithoutFold(p.Labels, now.Labels) {
 		_, err := r.git.CreatePullRequestLabel(ctx, git.CreatePullRequestLabelArgs{
 			RepositoryId: &r.name, Project: &r.project, PullRequestId: &now.Number,
@@ -242,9 +242,9 @@ func (r *pullRequests) syncLabels(ctx context.Context, now *githost.PullRequest,
 	return nil
 }
 
-// Close implements [githost.Repo].
+// Close implements [githost.PullRequests].
 func (r *pullRequests) Close(ctx context.Context, number int) (*githost.PullRequest, error) {
-	op := r.traits.On("close", number)
+	op := r.traits.Op("close", number)
 	stored, err := r.read(ctx, op, number)
 	if err != nil {
 		return nil, err

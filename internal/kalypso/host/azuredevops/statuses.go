@@ -54,9 +54,9 @@ func convertStatus(s git.GitStatus, seen time.Time) githost.Status {
 	return c
 }
 
-// SetStatus implements [githost.Repo].
+// SetStatus implements [githost.CommitStatuses].
 func (r *statuses) SetStatus(ctx context.Context, commit string, s githost.Status) (githost.Status, error) {
-	op := r.traits.OnStatus("set", s.Context, commit)
+	op := r.traits.StatusOp("set", s.Context, commit)
 	state := states[s.State]
 	ctx, seen := noting(ctx)
 	created, err := r.git.CreateCommitStatus(ctx, git.CreateCommitStatusArgs{
@@ -113,9 +113,9 @@ func (r *statuses) list(
 	return all, more, nil
 }
 
-// Status implements [githost.Repo].
+// Status implements [githost.CommitStatuses].
 func (r *statuses) Status(ctx context.Context, commit, name string) (*githost.Status, error) {
-	op := r.traits.OnStatus("read", name, commit)
+	op := r.traits.StatusOp("read", name, commit)
 	all, _, err := r.list(ctx, op, commit, true)
 	for _, s := range all {
 		if strings.EqualFold(s.Context, name) {
@@ -125,14 +125,14 @@ func (r *statuses) Status(ctx context.Context, commit, name string) (*githost.St
 	return nil, err
 }
 
-// StatusHistory implements [githost.Repo].
+// StatusHistory implements [githost.CommitStatuses].
 func (r *statuses) StatusHistory(ctx context.Context, commit string) (all []githost.Status, more bool, err error) {
-	return r.list(ctx, r.traits.ReadingAll(commit), commit, false)
+	return r.list(ctx, r.traits.HistoryOp(commit), commit, false)
 }
 
-// LatestStatuses implements [githost.Repo] with one request for each commit.
+// LatestStatuses implements [githost.CommitStatuses] with one request for each commit.
 func (r *statuses) LatestStatuses(ctx context.Context, commits, names []string) (*githost.Statuses, error) {
-	op := r.traits.ReadingLatest(len(commits))
+	op := r.traits.LatestOp(len(commits))
 	me, err := r.people.myself(ctx, op)
 	if err != nil {
 		return nil, err

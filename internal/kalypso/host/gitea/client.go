@@ -50,7 +50,8 @@ func New(c Config) (*Client, error) {
 		Transport:   c.Transport, Clock: c.Clock, HeaderTimeout: c.HeaderTimeout, Secrets: c.Secrets, OnRetry: c.OnRetry,
 	})
 	server.Secrets.Add(c.Token)
-	return &Client{config: c, web: web, server: server, http: server.RefusingClient(httpapi.TokenOf(c.Token))}, nil
+	client := server.RefusingClient(httpapi.TokenAuthorization(c.Token))
+	return &Client{config: c, web: web, server: server, http: client}, nil
 }
 
 // apiPath is the path of the API below the server's address.
@@ -90,7 +91,7 @@ func (c *Client) Repo(repoURL string) (githost.Repo, error) {
 		// Gitea cuts a title silently at 255 columns, of which wide characters and the prefix of a draft take more; for the
 		// body it has no limit.
 		MaxTitle: 125, MaxBody: 65536,
-		CheckReviewer: githost.TeamOf(r.owner), Methods: githost.MergeMethods,
+		CheckReviewer: githost.CheckTeam(r.owner), Methods: githost.MergeMethods,
 	}
 	return githost.Repo{
 		Traits: r.traits, PullRequests: &pullRequests{r}, CommitStatuses: &statuses{r},

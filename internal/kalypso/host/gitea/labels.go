@@ -72,7 +72,7 @@ func (l labels) add(ctx context.Context, names []string) error {
 // addKnown adds the labels that exist, and returns the missing ones.
 func (l labels) addKnown(ctx context.Context, names []string) (absent []string, err error) {
 	var has []label
-	op := l.pulls.traits.On("label", l.number)
+	op := l.pulls.traits.Op("label", l.number)
 	_, err = l.pulls.call(ctx, op, http.MethodPost, fmt.Sprintf("/issues/%d/labels", l.number),
 		map[string]any{"labels": names}, &has)
 	for _, one := range has {
@@ -84,7 +84,7 @@ func (l labels) addKnown(ctx context.Context, names []string) (absent []string, 
 // remove removes labels by their IDs, which the pull request's answer has.
 func (l labels) remove(ctx context.Context, names []string) error {
 	r := l.pulls
-	p, err := r.read(ctx, r.traits.On("read the labels of", l.number), l.number)
+	p, err := r.read(ctx, r.traits.Op("read the labels of", l.number), l.number)
 	if err != nil {
 		return err
 	}
@@ -92,7 +92,7 @@ func (l labels) remove(ctx context.Context, names []string) error {
 		if !slices.Contains(names, one.Name) {
 			continue
 		}
-		_, err := r.call(ctx, r.traits.On("remove label "+one.Name+" from", l.number), http.MethodDelete,
+		_, err := r.call(ctx, r.traits.Op("remove label "+one.Name+" from", l.number), http.MethodDelete,
 			fmt.Sprintf("/issues/%d/labels/%d", l.number, one.ID), nil, nil)
 		if err != nil {
 			return err

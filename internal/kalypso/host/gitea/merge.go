@@ -25,21 +25,21 @@ func (r *pullRequests) scheduled(ctx context.Context, op string, number int) (me
 	return method, err
 }
 
-// MergeWhenReady implements [githost.Repo].
+// MergeWhenReady implements [githost.PullRequests].
 func (r *pullRequests) MergeWhenReady(
 	ctx context.Context, now githost.PullRequest, method githost.MergeMethod,
 ) (*githost.PullRequest, error) {
 	if now.AutoMerge == method {
 		return &now, nil
 	}
-	scheduled := merge{r, r.traits.On("enable auto-merge of", now.Number), now, method}
+	scheduled := merge{r, r.traits.Op("enable auto-merge of", now.Number), now, method}
 	if method != "" {
 		if err := scheduled.checkAllowed(ctx); err != nil {
 			return nil, githost.About(githost.FieldAutoMerge, err)
 		}
 	}
 	if now.AutoMerge != "" {
-		op := r.traits.On("disable auto-merge of", now.Number)
+		op := r.traits.Op("disable auto-merge of", now.Number)
 		_, err := r.call(ctx, op, http.MethodDelete, pullPath(now.Number)+"/merge", nil, nil)
 		if err != nil && !errors.Is(err, githost.ErrNotVisible) { // which says that it is disabled
 			return nil, githost.About(githost.FieldAutoMerge, err)
@@ -106,7 +106,7 @@ func (m merge) request(ctx context.Context) error {
 		case attempt == httpapi.MaxRefusals:
 			e.Cause = fmt.Errorf("it conflicts with %s, or Gitea's check for conflicts lasts too long", now.Target)
 			return err
-		case !r.server.WaitAgain(ctx, attempt):
+		case !r.server.NextAttempt(ctx, attempt):
 			return err
 		}
 	}

@@ -43,11 +43,11 @@ const (
 	closedPages = 4
 )
 
-// Find implements [githost.Repo]. It lists the open pull requests to the target, then the newest closed ones that our
+// Find implements [githost.PullRequests]. It lists the open pull requests to the target, then the newest closed ones that our
 // user opened. Gitea can't list those of one branch.
 func (r *pullRequests) Find(ctx context.Context, q githost.Query) (*githost.PullRequest, error) {
 	l := list{
-		op: r.traits.Finding(q.Branch), path: "/pulls", pages: openPages,
+		op: r.traits.FindOp(q.Branch), path: "/pulls", pages: openPages,
 		query: url.Values{"state": {"open"}, "base_branch": {q.Target}},
 	}
 	found, err := r.find(ctx, l, q)
@@ -100,9 +100,9 @@ func (r *pullRequests) search(ctx context.Context, l list, q githost.Query) (fou
 	return found, err
 }
 
-// Read implements [githost.Repo].
+// Read implements [githost.PullRequests].
 func (r *pullRequests) Read(ctx context.Context, number int) (*githost.PullRequest, error) {
-	op := r.traits.On("read", number)
+	op := r.traits.Op("read", number)
 	p, err := r.read(ctx, op, number)
 	if err != nil {
 		return nil, err
@@ -141,9 +141,9 @@ func (r *pullRequests) complete(ctx context.Context, op string, p pull) (*githos
 
 func pullPath(number int) string { return fmt.Sprintf("/pulls/%d", number) }
 
-// Open implements [githost.Repo].
+// Open implements [githost.PullRequests].
 func (r *pullRequests) Open(ctx context.Context, p githost.PullRequestContent) (*githost.PullRequest, error) {
-	op := r.traits.Opening(p)
+	op := r.traits.OpenOp(p)
 	var opened pull
 	_, err := r.call(ctx, op, http.MethodPost, "/pulls", map[string]any{
 		"title": titles.Stored(p.Title, p.Draft), "body": p.Body, "head": p.Branch, "base": p.Target,
@@ -173,14 +173,14 @@ func (r *pullRequests) findOpened(ctx context.Context, p githost.PullRequestCont
 	return found
 }
 
-// Edit implements [githost.Repo].
+// Edit implements [githost.PullRequests].
 func (r *pullRequests) Edit(
 	ctx context.Context, now githost.PullRequest, p githost.PullRequestContent,
 ) (*githost.PullRequest, error) {
 	if now.Title == p.Title && now.Body == p.Body && now.Draft == p.Draft {
 		return r.syncMetadata(ctx, pull{Draft: now.Draft}, now, p)
 	}
-	op := r.traits.On("edit", now.Number)
+	op := r.traits.Op("edit", now.Number)
 	edited, err := r.patch(ctx, op, now.Number, map[string]any{"title": titles.Stored(p.Title, p.Draft), "body": p.Body})
 	if err != nil {
 		return nil, err
@@ -204,7 +204,7 @@ func (r *pullRequests) syncMetadata(
 ) (*githost.PullRequest, error) {
 	var errs []error
 	if stored.Draft != p.Draft { // the server's settings have other prefixes of drafts
-		errs = append(errs, r.server.Rejected(r.traits.On("set the draft of", now.Number), githost.FieldDraft,
+		errs = append(errs, r.server.Rejected(r.traits.Op("set the draft of", now.Number), githost.FieldDraft,
 			fmt.Errorf("the server does not take a title with %q as a draft's, and another one as none", titles.Prefix)))
 	}
 	errs = append(errs, githost.About(githost.FieldLabels, labels{r, now.Number}.sync(ctx, &now, p)),
@@ -212,9 +212,9 @@ func (r *pullRequests) syncMetadata(
 	return &now, errors.Join(errs...)
 }
 
-// Close implements [githost.Repo].
+// Close implements [githost.PullRequests].
 func (r *pullRequests) Close(ctx context.Context, number int) (*githost.PullRequest, error) {
-	op := r.traits.On("close", number)
+	op := r.traits.Op("close", number)
 	closed, err := r.patch(ctx, op, number, map[string]any{"state": "closed"})
 	var e *githost.Error
 	switch {

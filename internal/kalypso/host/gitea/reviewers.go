@@ -32,7 +32,7 @@ func (r *pullRequests) syncReviewers(ctx context.Context, now *githost.PullReque
 			users = append(users, name)
 		}
 	}
-	op := r.traits.On("request reviews of", now.Number)
+	op := r.traits.Op("request reviews of", now.Number)
 	_, err := r.call(ctx, op, http.MethodPost, pullPath(now.Number)+"/requested_reviewers",
 		map[string]any{"reviewers": users, "team_reviewers": teams}, nil)
 	var e *githost.Error
@@ -67,7 +67,7 @@ const (
 	timelinePages = 100
 )
 
-// Unasked implements [githost.Repo]. A user who reviewed stays among the reviewers, unless the review was dismissed.
+// Unasked implements [githost.PullRequests]. A user who reviewed stays among the reviewers, unless the review was dismissed.
 // Only the timeline contains a team whose member has reviewed.
 func (r *pullRequests) Unasked(ctx context.Context, now githost.PullRequest, reviewers []string) ([]string, error) {
 	missing := sets.WithoutFold(reviewers, now.Reviewers)
@@ -76,7 +76,7 @@ func (r *pullRequests) Unasked(ctx context.Context, now githost.PullRequest, rev
 	}
 	var done []string
 	_, err := each(ctx, r.repo, list{
-		op: r.traits.On("read the reviews of", now.Number), path: pullPath(now.Number) + "/reviews", pages: reviewPages,
+		op: r.traits.Op("read the reviews of", now.Number), path: pullPath(now.Number) + "/reviews", pages: reviewPages,
 	}, func(review struct{ User user }, _ time.Time) bool {
 		done = append(done, review.User.Login)
 		return false
@@ -87,7 +87,7 @@ func (r *pullRequests) Unasked(ctx context.Context, now githost.PullRequest, rev
 	if missing = sets.WithoutFold(missing, done); len(missing) == 0 {
 		return nil, nil
 	}
-	err = r.timeline(ctx, r.traits.On("read the timeline of", now.Number), now.Number, func(e event) {
+	err = r.timeline(ctx, r.traits.Op("read the timeline of", now.Number), now.Number, func(e event) {
 		if e.Type == "review_request" {
 			done = append(done, e.Assignee.Login, r.owner+"/"+e.Team.Name)
 		}

@@ -36,9 +36,9 @@ func (s status) convert(seen time.Time) githost.Status {
 	return c
 }
 
-// SetStatus implements [githost.Repo].
+// SetStatus implements [githost.CommitStatuses].
 func (r *statuses) SetStatus(ctx context.Context, commit string, s githost.Status) (githost.Status, error) {
-	op := r.traits.OnStatus("set", s.Context, commit)
+	op := r.traits.StatusOp("set", s.Context, commit)
 	// For a commit that it lacks, Gitea answers like a server that is out of order.
 	_, err := r.eachStatus(ctx, op, commit, func(githost.Status) bool { return true })
 	if err != nil {
@@ -69,9 +69,9 @@ func (r *statuses) eachStatus(
 	return end, r.as(ctx, githost.ErrCommitNotFound, err)
 }
 
-// Status implements [githost.Repo].
+// Status implements [githost.CommitStatuses].
 func (r *statuses) Status(ctx context.Context, commit, name string) (found *githost.Status, err error) {
-	op := r.traits.OnStatus("read", name, commit)
+	op := r.traits.StatusOp("read", name, commit)
 	_, err = r.eachStatus(ctx, op, commit, func(s githost.Status) bool {
 		if strings.EqualFold(s.Context, name) {
 			found = &s
@@ -81,10 +81,10 @@ func (r *statuses) Status(ctx context.Context, commit, name string) (found *gith
 	return found, err
 }
 
-// LatestStatuses implements [githost.Repo] with one request a commit. If a commit has more than a page, further
+// LatestStatuses implements [githost.CommitStatuses] with one request a commit. If a commit has more than a page, further
 // requests read until each given name is found.
 func (r *statuses) LatestStatuses(ctx context.Context, commits, names []string) (*githost.Statuses, error) {
-	op := r.traits.ReadingLatest(len(commits))
+	op := r.traits.LatestOp(len(commits))
 	login, err := r.client.login(ctx, op)
 	if err != nil {
 		return nil, err
@@ -117,9 +117,9 @@ func (r *statuses) latest(ctx context.Context, op, commit string, names []string
 	return l
 }
 
-// StatusHistory implements [githost.Repo].
+// StatusHistory implements [githost.CommitStatuses].
 func (r *statuses) StatusHistory(ctx context.Context, commit string) (all []githost.Status, more bool, err error) {
-	op := r.traits.ReadingAll(commit)
+	op := r.traits.HistoryOp(commit)
 	end, err := r.eachStatus(ctx, op, commit, func(s githost.Status) bool {
 		all = append(all, s)
 		return false

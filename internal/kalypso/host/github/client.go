@@ -58,7 +58,7 @@ func New(c Config) (*Client, error) {
 	}
 	server := newServer(c, at)
 	server.Secrets.Add(c.Token)
-	auth := httpapi.TokenOf(c.Token)
+	auth := httpapi.TokenAuthorization(c.Token)
 	if c.App != nil {
 		server.Secrets.Add(c.App.PrivateKey)
 		tokens, err := newInstallation(*c.App, server)
@@ -154,7 +154,7 @@ func (c *Client) Repo(repoURL string) (githost.Repo, error) {
 	r.traits = githost.Traits{
 		Host: hostName, Block: hostBlock, Noun: "pull request", Repository: r.owner + "/" + r.name,
 		MaxTitle: 256, MaxBody: 65536, Pages: c.web.String() + "/" + r.owner + "/" + r.name + "/",
-		CheckReviewer: githost.TeamOf(r.owner), Methods: githost.MergeMethods,
+		CheckReviewer: githost.CheckTeam(r.owner), Methods: githost.MergeMethods,
 	}
 	return githost.Repo{
 		Traits: r.traits, PullRequests: &pullRequests{r}, CommitStatuses: &statuses{r}, GitCredential: r.gitCredential,

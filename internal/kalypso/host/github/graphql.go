@@ -36,7 +36,7 @@ func (r *pullRequests) MergeWhenReady(ctx context.Context, now githost.PullReque
 	}
 	ctx = r.pulls(ctx)
 	if now.AutoMerge != "" {
-		op := r.traits.On("disable auto-merge of", now.Number)
+		op := r.traits.Op("disable auto-merge of", now.Number)
 		if err := r.mutate(ctx, op, mutationNoAutoMerge, map[string]string{"id": now.ID}); err != nil {
 			return nil, githost.About(githost.FieldAutoMerge, err)
 		}
@@ -45,7 +45,7 @@ func (r *pullRequests) MergeWhenReady(ctx context.Context, now githost.PullReque
 	if method == "" {
 		return &now, nil
 	}
-	op := r.traits.On("enable auto-merge of", now.Number)
+	op := r.traits.Op("enable auto-merge of", now.Number)
 	err := r.mutate(ctx, op, mutationAutoMerge, map[string]string{"id": now.ID, "method": strings.ToUpper(string(method))})
 	var e *githost.Error
 	switch {
@@ -69,18 +69,18 @@ func (r *pullRequests) merge(ctx context.Context, now githost.PullRequest, metho
 		_, _, err := r.client.api.PullRequests.Merge(ctx, r.owner, r.name, now.Number, "", &github.PullRequestOptions{
 			MergeMethod: string(method), SHA: now.HeadCommit,
 		})
-		err = r.server.Error(r.traits.On("merge", now.Number), err)
+		err = r.server.Error(r.traits.Op("merge", now.Number), err)
 		var e *githost.Error
-		if !errors.As(err, &e) || !saysMoved.MatchString(e.Message) || !r.server.WaitAgain(ctx, attempt) {
+		if !errors.As(err, &e) || !saysMoved.MatchString(e.Message) || !r.server.NextAttempt(ctx, attempt) {
 			return err
 		}
 	}
 }
 
 func (r *pullRequests) setDraft(ctx context.Context, now githost.PullRequest, draft bool) error {
-	op, mutation := r.traits.On("mark as ready", now.Number), mutationReady
+	op, mutation := r.traits.Op("mark as ready", now.Number), mutationReady
 	if draft {
-		op, mutation = r.traits.On("make a draft of", now.Number), mutationDraft
+		op, mutation = r.traits.Op("make a draft of", now.Number), mutationDraft
 	}
 	return githost.About(githost.FieldDraft, r.mutate(ctx, op, mutation, map[string]string{"id": now.ID}))
 }

@@ -65,7 +65,7 @@ type rollupCommit struct {
 
 type pageInfo struct{ HasNextPage bool }
 
-// LatestStatuses implements [githost.Repo] with one GraphQL query for all commits, which reads up to [statusPage]
+// LatestStatuses implements [githost.CommitStatuses] with one GraphQL query for all commits, which reads up to [statusPage]
 // statuses and check runs of each. If commits have more, further queries read only those with the given names, for
 // [namedCommits] commits each.
 func (r *statuses) LatestStatuses(ctx context.Context, commits, names []string) (*githost.Statuses, error) {
@@ -179,7 +179,7 @@ func (r *statuses) queryCommits(
 		Viewer     struct{ Login string }
 		Repository any
 	}{Repository: into}
-	resp, err := r.query(ctx, r.traits.ReadingLatest(n),
+	resp, err := r.query(ctx, r.traits.LatestOp(n),
 		"query($owner: String!, $name: String!"+declared+") {\n  viewer { login }\n"+
 			"  repository(owner: $owner, name: $name) {\n"+fields+"  }\n}\n"+statusFields+"\n"+checkRunFields, given, &answer)
 	if err == nil {
@@ -235,7 +235,7 @@ func checkState(status, conclusion string) (githost.StatusState, string) {
 	return githost.Errored, text // such as cancelled, neutral or skipped: nothing was proven
 }
 
-// StatusHistory implements [githost.Repo].
+// StatusHistory implements [githost.CommitStatuses].
 func (r *statuses) StatusHistory(ctx context.Context, commit string) (all []githost.Status, more bool, err error) {
 	ctx = r.with(ctx, scope{statuses: read})
 	more, err = pages(maxStatusPages, func(page *github.ListOptions) (*github.Response, error) {
@@ -246,7 +246,7 @@ func (r *statuses) StatusHistory(ctx context.Context, commit string) (all []gith
 		return resp, err
 	})
 	if err != nil {
-		return nil, false, r.server.Error(r.traits.ReadingAll(commit), err)
+		return nil, false, r.server.Error(r.traits.HistoryOp(commit), err)
 	}
 	return all, more, nil
 }

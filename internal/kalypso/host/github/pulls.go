@@ -30,7 +30,7 @@ func (r *pullRequests) Find(ctx context.Context, q githost.Query) (*githost.Pull
 		}
 		list, _, err := r.client.api.PullRequests.List(ctx, r.owner, r.name, options)
 		if err != nil {
-			return nil, r.server.Error(r.traits.Finding(q.Branch), err)
+			return nil, r.server.Error(r.traits.FindOp(q.Branch), err)
 		}
 		for _, p := range list {
 			fork := p.GetHead().GetLabel() != "" && !strings.HasPrefix(strings.ToLower(p.GetHead().GetLabel()),
@@ -48,7 +48,7 @@ func (r *pullRequests) Read(ctx context.Context, number int) (*githost.PullReque
 	ctx = r.pulls(ctx)
 	p, _, err := r.client.api.PullRequests.Get(ctx, r.owner, r.name, number)
 	if err != nil {
-		return nil, r.server.Error(r.traits.On("read", number), err)
+		return nil, r.server.Error(r.traits.Op("read", number), err)
 	}
 	return r.convert(p), nil
 }
@@ -59,7 +59,7 @@ func (r *pullRequests) Open(ctx context.Context, p githost.PullRequestContent) (
 		Title: &p.Title, Body: &p.Body, Head: &p.Branch, Base: &p.Target, Draft: &p.Draft,
 	})
 	if err != nil {
-		err = r.server.Error(r.traits.Opening(p), err)
+		err = r.server.Error(r.traits.OpenOp(p), err)
 		if !errors.Is(err, githost.ErrExists) {
 			return nil, err
 		}
@@ -90,7 +90,7 @@ func (r *pullRequests) Edit(
 		edited, _, err := r.client.api.PullRequests.Edit(ctx, r.owner, r.name, now.Number,
 			&github.PullRequest{Title: &p.Title, Body: &p.Body})
 		if err != nil {
-			return nil, r.server.Error(r.traits.On("edit", now.Number), err)
+			return nil, r.server.Error(r.traits.Op("edit", now.Number), err)
 		}
 		now = *r.convert(edited)
 	}
@@ -114,14 +114,14 @@ func (r *pullRequests) syncMetadata(
 		if err == nil {
 			now.Labels = append(now.Labels, add...)
 		}
-		errs = append(errs, githost.About(githost.FieldLabels, r.server.Error(r.traits.On("label", now.Number), err)))
+		errs = append(errs, githost.About(githost.FieldLabels, r.server.Error(r.traits.Op("label", now.Number), err)))
 	}
 	for _, label := range p.RemoveLabels {
 		if len(sets.WithoutFold([]string{label}, now.Labels)) > 0 {
 			continue
 		}
 		_, err := r.client.api.Issues.RemoveLabelForIssue(ctx, r.owner, r.name, now.Number, url.PathEscape(label))
-		err = r.server.Error(r.traits.On("remove label "+label+" from", now.Number), err)
+		err = r.server.Error(r.traits.Op("remove label "+label+" from", now.Number), err)
 		var e *githost.Error
 		if errors.As(err, &e) && strings.Contains(e.Message, saysNoLabel) {
 			err = nil // already removed
@@ -146,7 +146,7 @@ func (r *pullRequests) Close(ctx context.Context, number int) (*githost.PullRequ
 	closed := "closed"
 	p, _, err := r.client.api.PullRequests.Edit(ctx, r.owner, r.name, number, &github.PullRequest{State: &closed})
 	if err != nil {
-		return nil, r.server.Error(r.traits.On("close", number), err)
+		return nil, r.server.Error(r.traits.Op("close", number), err)
 	}
 	return r.convert(p), nil
 }

@@ -28,7 +28,7 @@ func (r *pullRequests) askReviewers(ctx context.Context, number int, reviewers [
 		ctx = r.with(ctx, scope{contents: write, pullRequests: write, members: read})
 	}
 	_, _, err := r.client.api.PullRequests.RequestReviewers(ctx, r.owner, r.name, number, asked)
-	return r.server.Error(r.traits.On("request reviews of", number), err)
+	return r.server.Error(r.traits.Op("request reviews of", number), err)
 }
 
 // reviewPages bounds the pages of reviews and timeline events that are read.
@@ -50,7 +50,7 @@ func (r *pullRequests) Unasked(ctx context.Context, now githost.PullRequest, rev
 		return resp, err
 	})
 	if err != nil {
-		return nil, r.server.Error(r.traits.On("read the reviews of", now.Number), err)
+		return nil, r.server.Error(r.traits.Op("read the reviews of", now.Number), err)
 	}
 	if missing = sets.WithoutFold(missing, reviewed); len(missing) == 0 {
 		return nil, nil
@@ -64,7 +64,7 @@ func (r *pullRequests) Unasked(ctx context.Context, now githost.PullRequest, rev
 		}
 		return resp, err
 	})
-	if err = r.server.Error(r.traits.On("read the timeline of", now.Number), err); errors.Is(err, githost.ErrNotVisible) {
+	if err = r.server.Error(r.traits.Op("read the timeline of", now.Number), err); errors.Is(err, githost.ErrNotVisible) {
 		err = nil // the server has no timelines
 	}
 	return sets.WithoutFold(missing, asked), err

@@ -19,7 +19,7 @@ func (r *statuses) SetStatus(ctx context.Context, commit string, s githost.Statu
 	ctx = r.with(ctx, scope{statuses: write})
 	created, resp, err := r.client.api.Repositories.CreateStatus(ctx, r.owner, r.name, commit, set)
 	if err != nil {
-		return githost.Status{}, r.server.Error(r.traits.OnStatus("set", s.Context, commit), err)
+		return githost.Status{}, r.server.Error(r.traits.StatusOp("set", s.Context, commit), err)
 	}
 	return statusOf(created, resp), nil
 }
@@ -42,7 +42,7 @@ func (r *statuses) Status(ctx context.Context, commit, name string) (*githost.St
 	for range maxStatusPages {
 		combined, resp, err := r.client.api.Repositories.GetCombinedStatus(ctx, r.owner, r.name, commit, options)
 		if err != nil {
-			return nil, r.server.Error(r.traits.OnStatus("read", name, commit), err)
+			return nil, r.server.Error(r.traits.StatusOp("read", name, commit), err)
 		}
 		for _, s := range combined.Statuses {
 			if strings.EqualFold(s.GetContext(), name) {

@@ -58,7 +58,7 @@ func New(c Config) (*Client, error) {
 		Transport: c.Transport, Clock: c.Clock, HeaderTimeout: c.HeaderTimeout, Secrets: c.Secrets, OnRetry: c.OnRetry,
 	})
 	server.Secrets.Add(c.Token)
-	client := server.RefusingClient(httpapi.TokenOf(c.Token))
+	client := server.RefusingClient(httpapi.TokenAuthorization(c.Token))
 	options := []gitlab.ClientOptionFunc{
 		gitlab.WithBaseURL(root.String()), gitlab.WithoutRetries(), gitlab.WithCustomLimiter(unlimited{}),
 		gitlab.WithHTTPClient(client),

@@ -30,7 +30,7 @@ func (r *mergeRequests) MergeWhenReady(ctx context.Context, now githost.PullRequ
 	if method == "" {
 		return r.cancel(ctx, now)
 	}
-	op := r.traits.On("enable auto-merge of", now.Number)
+	op := r.traits.Op("enable auto-merge of", now.Number)
 	if err := r.traits.Check(githost.Settings{AutoMerge: method}); err != nil {
 		return nil, err
 	}
@@ -144,7 +144,7 @@ func (r *mergeRequests) cancel(ctx context.Context, now githost.PullRequest) (*g
 	if now.AutoMerge == "" {
 		return &now, nil
 	}
-	op := r.traits.On("disable auto-merge of", now.Number)
+	op := r.traits.Op("disable auto-merge of", now.Number)
 	id, err := r.id(ctx)
 	if err != nil {
 		return nil, r.server.Error(op, err)

@@ -27,7 +27,7 @@ const (
 
 // Find lists the merge requests from our branch to the target: the open ones, then the newest of all.
 func (r *mergeRequests) Find(ctx context.Context, q githost.Query) (*githost.PullRequest, error) {
-	op := r.traits.Finding(q.Branch)
+	op := r.traits.FindOp(q.Branch)
 	states := []string{stateOpened, stateAll}
 	if q.Open {
 		states = states[:1]
@@ -74,7 +74,7 @@ const lockedFor = time.Minute
 
 // Read reads a merge request. While GitLab merges it, it can't be edited, so it is read again.
 func (r *mergeRequests) Read(ctx context.Context, number int) (*githost.PullRequest, error) {
-	m, err := r.read(ctx, r.traits.On("read", number), number)
+	m, err := r.read(ctx, r.traits.Op("read", number), number)
 	if err != nil {
 		return nil, err
 	}
@@ -103,7 +103,7 @@ func (r *mergeRequests) read(ctx context.Context, op string, number int) (*gitla
 }
 
 func (r *mergeRequests) Open(ctx context.Context, p githost.PullRequestContent) (*githost.PullRequest, error) {
-	op := r.traits.Opening(p)
+	op := r.traits.OpenOp(p)
 	id, err := r.id(ctx)
 	if err != nil {
 		return nil, r.server.Error(op, err)
@@ -153,7 +153,7 @@ func (r *mergeRequests) findOpened(ctx context.Context, op string, p githost.Pul
 func (r *mergeRequests) Edit(
 	ctx context.Context, now githost.PullRequest, p githost.PullRequestContent,
 ) (*githost.PullRequest, error) {
-	op := r.traits.On("edit", now.Number)
+	op := r.traits.Op("edit", now.Number)
 	id, err := r.id(ctx)
 	if err != nil {
 		return nil, r.server.Error(op, err)
@@ -196,7 +196,7 @@ func (r *mergeRequests) Edit(
 
 // Close reads the merge request first, since GitLab may be merging it.
 func (r *mergeRequests) Close(ctx context.Context, number int) (*githost.PullRequest, error) {
-	op := r.traits.On("close", number)
+	op := r.traits.Op("close", number)
 	now, err := r.read(ctx, op, number)
 	if err != nil || now.State != stateOpened {
 		if err != nil {

@@ -22,7 +22,7 @@ func checkReviewer(name string) error {
 
 const askOp = "ask for reviews in "
 
-// Unasked implements [githost.Repo]. Users who have reviewed stay among the reviewers of a merge request.
+// Unasked implements [githost.PullRequests]. Users who have reviewed stay among the reviewers of a merge request.
 func (r *mergeRequests) Unasked(_ context.Context, now githost.PullRequest, reviewers []string) ([]string, error) {
 	return sets.WithoutFold(reviewers, now.Reviewers), nil
 }
@@ -59,7 +59,7 @@ func (r *mergeRequests) findUser(ctx context.Context, name string) (int64, error
 
 // reviewerIDs returns the numbers of the current reviewers. An edit replaces all of them.
 func (r *mergeRequests) reviewerIDs(ctx context.Context, number int) (ids []int64, err error) {
-	m, err := r.read(ctx, r.traits.On("read the reviewers of", number), number)
+	m, err := r.read(ctx, r.traits.Op("read the reviewers of", number), number)
 	if err != nil {
 		return nil, err
 	}
@@ -85,5 +85,5 @@ func (r *mergeRequests) checkAsked(now githost.PullRequest, reviewers []string, 
 		reason = fmt.Sprintf("%s keeps one reviewer on this plan, and asks %s, not %s", hostName, now.Reviewers[0],
 			strings.Join(dropped, ", "))
 	}
-	return r.server.Rejected(r.traits.On("request reviews of", now.Number), githost.FieldReviewers, errors.New(reason))
+	return r.server.Rejected(r.traits.Op("request reviews of", now.Number), githost.FieldReviewers, errors.New(reason))
 }

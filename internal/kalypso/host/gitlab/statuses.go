@@ -35,7 +35,7 @@ func stateOf(state string) githost.StatusState {
 // SetStatus sets a status. GitLab updates a pending one only with texts that are not empty, so removing a text takes a
 // second request.
 func (r *statuses) SetStatus(ctx context.Context, commit string, s githost.Status) (githost.Status, error) {
-	op := r.traits.OnStatus("set", s.Context, commit)
+	op := r.traits.StatusOp("set", s.Context, commit)
 	id, err := r.id(ctx)
 	if err != nil {
 		return githost.Status{}, r.server.Error(op, err)
@@ -68,7 +68,7 @@ func (r *statuses) postStatus(
 			return convertStatus(set, resp), nil
 		}
 		err = r.server.Error(op, err)
-		if !says(err, saysBusy) || !r.server.WaitAgain(ctx, attempt) {
+		if !says(err, saysBusy) || !r.server.NextAttempt(ctx, attempt) {
 			return githost.Status{}, err
 		}
 	}
@@ -105,9 +105,9 @@ func convertStatus(s *gitlab.CommitStatus, resp *gitlab.Response) githost.Status
 	return c
 }
 
-// Status implements [githost.Repo].
+// Status implements [githost.CommitStatuses].
 func (r *statuses) Status(ctx context.Context, commit, name string) (*githost.Status, error) {
-	op := r.traits.OnStatus("read", name, commit)
+	op := r.traits.StatusOp("read", name, commit)
 	all, _, err := r.list(ctx, op, commit, gitlab.GetCommitStatusesOptions{Name: &name})
 	if err != nil || len(all) == 0 {
 		return nil, err
@@ -138,9 +138,9 @@ func (r *statuses) list(ctx context.Context, op, commit string, options gitlab.G
 // maxStatusPages bounds the pages of a list.
 const maxStatusPages = 20
 
-// StatusHistory implements [githost.Repo].
+// StatusHistory implements [githost.CommitStatuses].
 func (r *statuses) StatusHistory(ctx context.Context, commit string) (all []githost.Status, more bool, err error) {
-	op := r.traits.ReadingAll(commit)
+	op := r.traits.HistoryOp(commit)
 	for page := int64(1); page <= maxStatusPages; page++ {
 		options := gitlab.GetCommitStatusesOptions{All: gitlab.Ptr(true)}
 		options.Page = page
@@ -157,7 +157,7 @@ func (r *statuses) StatusHistory(ctx context.Context, commit string) (all []gith
 
 // LatestStatuses makes one request for each commit.
 func (r *statuses) LatestStatuses(ctx context.Context, commits, names []string) (*githost.Statuses, error) {
-	op := r.traits.ReadingLatest(len(commits))
+	op := r.traits.LatestOp(len(commits))
 	user, resp, err := r.client.api.Users.CurrentUser(gitlab.WithContext(ctx))
 	if err != nil {
 		return nil, r.server.Error(op, err)

@@ -99,8 +99,8 @@ type Authorization struct {
 	Set func(h http.Header, credential string)
 }
 
-// TokenOf authenticates requests by a bearer token; "": none.
-func TokenOf(token string) Authorization {
+// TokenAuthorization authenticates requests by a bearer token; "": none.
+func TokenAuthorization(token string) Authorization {
 	return Authorization{Credential: func(context.Context) (string, error) { return token, nil }, Set: Bearer}
 }
 

@@ -197,8 +197,8 @@ func hideHeaders(h http.Header) {
 // checked whether branches can be merged, or is busy with another request.
 const MaxRefusals = 5
 
-// WaitAgain waits after an attempt that the host refused for a moment, and reports whether there is another attempt.
-func (a *API) WaitAgain(ctx context.Context, attempt int) bool {
+// NextAttempt waits after an attempt that the host refused for a moment, and reports whether there is another attempt.
+func (a *API) NextAttempt(ctx context.Context, attempt int) bool {
 	return attempt < MaxRefusals && a.Clock.Sleep(ctx, Backoff(attempt)) == nil
 }
 

@@ -162,9 +162,7 @@ func start(binary string) (*Server, error) {
 		dir: dir, exited: make(chan struct{}), users: map[string]string{}, internal: rand.Text(),
 		direct: &http.Client{Transport: &http.Transport{DialContext: dial}},
 	}
-	if s.proxy, err = newProxy(&http.Transport{DialContext: dial, MaxIdleConnsPerHost: 16}); err != nil {
-		return nil, err
-	}
+	s.proxy = newProxy(&http.Transport{DialContext: dial, MaxIdleConnsPerHost: 16})
 	s.front = httptest.NewServer(s.proxy)
 	s.URL, s.hooks = s.front.URL, httptest.NewServer(http.HandlerFunc(s.serveHook))
 	if err := s.run(binary, static); err != nil {

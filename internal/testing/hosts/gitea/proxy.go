@@ -36,7 +36,6 @@ type Failure struct {
 // proxy lies in front of Gitea.
 type proxy struct {
 	gitea *httputil.ReverseProxy
-	rules []operation
 
 	mu       sync.Mutex
 	log      []Request
@@ -75,15 +74,11 @@ type failing struct {
 	failure             Failure
 }
 
-func newProxy(to http.RoundTripper) (*proxy, error) {
-	rules, err := readRules()
-	if err != nil {
-		return nil, err
-	}
+func newProxy(to http.RoundTripper) *proxy {
 	rewrite := func(req *httputil.ProxyRequest) {
 		req.Out.URL.Scheme, req.Out.URL.Host, req.Out.Host = "http", req.In.Host, req.In.Host
 	}
-	return &proxy{rules: rules, gitea: &httputil.ReverseProxy{Transport: to, Rewrite: rewrite}}, nil
+	return &proxy{gitea: &httputil.ReverseProxy{Transport: to, Rewrite: rewrite}}
 }
 
 // Folder is a folder of the server's address below which Gitea is served too.
@@ -113,7 +108,7 @@ func (p *proxy) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		entry.Status = answer.status
 		p.record(entry)
 	}()
-	switch err := check(p.rules, entry); {
+	switch err := check(entry); {
 	case err != nil:
 		http.Error(answer, fmt.Sprintf(`{"message": %q}`, err), http.StatusNotImplemented)
 	case failure == nil:

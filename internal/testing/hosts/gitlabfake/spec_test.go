@@ -22,22 +22,22 @@ func TestSpec(t *testing.T) {
 		{"PUT", "/api/v4/projects/3/merge_requests/1", `{"body": "x"}`, "body is unknown"},
 	} {
 		req := httptest.NewRequest(tt.method, tt.path, http.NoBody)
-		op := requests.operationOf(req)
+		op := requests.Find(tt.method, req.URL.EscapedPath())
 		var got string
 		if op == nil {
 			got = "no such request"
 		} else {
-			got = strings.Join(op.checkRequest(req, []byte(tt.body)), ", ")
+			got = strings.Join(op.CheckRequest(req.URL.Query(), []byte(tt.body)), ", ")
 		}
 		if (got == "") != (tt.want == "") || !strings.Contains(got, tt.want) {
 			t.Errorf("%s %s %s: %q, want %q", tt.method, tt.path, tt.body, got, tt.want)
 		}
 	}
-	op := requests.operationOf(httptest.NewRequest(http.MethodGet, "/api/v4/user", http.NoBody))
-	if op == nil || len(op.checkAnswer(http.StatusOK, []byte(`{"id": 1, "username": "ann"}`))) > 0 {
+	op := requests.Find(http.MethodGet, "/api/v4/user")
+	if op == nil || len(op.CheckAnswer(http.StatusOK, []byte(`{"id": 1, "username": "ann"}`))) > 0 {
 		t.Errorf("a good answer has problems: %v", op)
 	}
-	if len(op.checkAnswer(http.StatusOK, []byte(`{"id": "one", "username": "ann"}`))) == 0 {
+	if len(op.CheckAnswer(http.StatusOK, []byte(`{"id": "one", "username": "ann"}`))) == 0 {
 		t.Error("an answer with another type has none")
 	}
 }
