@@ -43,7 +43,7 @@ const (
 	closedPages = 4
 )
 
-// Find implements [githost.PullRequests]. It lists the open pull requests to the target, then the newest closed ones that our
+// Find lists the open pull requests to the target, then the newest closed ones that our
 // user opened. Gitea can't list those of one branch.
 func (r *pullRequests) Find(ctx context.Context, q githost.Query) (*githost.PullRequest, error) {
 	l := list{

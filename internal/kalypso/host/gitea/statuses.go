@@ -81,7 +81,7 @@ func (r *statuses) Status(ctx context.Context, commit, name string) (found *gith
 	return found, err
 }
 
-// LatestStatuses implements [githost.CommitStatuses] with one request a commit. If a commit has more than a page, further
+// LatestStatuses makes one request for each commit. If a commit has more than a page, further
 // requests read until each given name is found.
 func (r *statuses) LatestStatuses(ctx context.Context, commits, names []string) (*githost.Statuses, error) {
 	op := r.traits.LatestOp(len(commits))

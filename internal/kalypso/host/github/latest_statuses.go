@@ -65,7 +65,7 @@ type rollupCommit struct {
 
 type pageInfo struct{ HasNextPage bool }
 
-// LatestStatuses implements [githost.CommitStatuses] with one GraphQL query for all commits, which reads up to [statusPage]
+// LatestStatuses makes one GraphQL query for all commits, which reads up to [statusPage]
 // statuses and check runs of each. If commits have more, further queries read only those with the given names, for
 // [namedCommits] commits each.
 func (r *statuses) LatestStatuses(ctx context.Context, commits, names []string) (*githost.Statuses, error) {

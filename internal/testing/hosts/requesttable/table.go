@@ -102,24 +102,28 @@ func (o *Operation) matches(path string) bool {
 
 // CheckRequest returns the problems of a request that has a part that the table lacks.
 func (o *Operation) CheckRequest(query url.Values, body []byte) (problems []string) {
-	problem := func(format string, args ...any) { problems = append(problems, fmt.Sprintf(format, args...)) }
 	for name, values := range query {
 		f, known := o.Query[strings.TrimSuffix(name, "[]")]
 		if _, newer := o.QueryNewer[name]; !known && !newer {
-			problem("query %s is unknown", name)
+			problems = append(problems, fmt.Sprintf("query %s is unknown", name))
 		}
 		for _, value := range values {
 			if known && !f.parses(value) {
-				problem("query %s is %q", name, value)
+				problems = append(problems, fmt.Sprintf("query %s is %q", name, value))
 			}
 		}
 	}
-	if o.Body == nil {
-		if len(body) > 0 && string(body) != "null" {
-			problem("it takes no body: %s", body)
-		}
-		return problems
+	switch {
+	case o.Body != nil:
+		problems = append(problems, o.checkBody(body)...)
+	case len(body) > 0 && string(body) != "null":
+		problems = append(problems, fmt.Sprintf("it takes no body: %s", body))
 	}
+	return problems
+}
+
+func (o *Operation) checkBody(body []byte) (problems []string) {
+	problem := func(format string, args ...any) { problems = append(problems, fmt.Sprintf(format, args...)) }
 	var fields map[string]any
 	if len(body) == 0 && !o.BodyNeeded {
 		body = []byte("{}")
