@@ -59,7 +59,7 @@ func TestAccAssignments(t *testing.T) {
 	r.write("terraform.tf", terraformBlock)
 	fleets := map[string]goldenFleet{}
 	for _, g := range all {
-		f := r.addGolden(g)
+		f := addGolden(g, r)
 		f.Preview = "manifests"
 		fleets[g.Name] = f
 	}

@@ -85,7 +85,7 @@ func TestAccBringWhatExists(t *testing.T) {
 // Follows the guide's query with Terraform 1.14 or newer.
 func TestAccQueryBringWhatExists(t *testing.T) {
 	t.Parallel()
-	newRoot(t, nil).needQuery()
+	needQuery(t)
 	h := newGitHost(t)
 	h.sample()
 	g := newGuide(t, bringGuide, h)
@@ -124,10 +124,17 @@ func TestListBringWhatExists(t *testing.T) {
 	t.Parallel()
 	h := newGitHost(t)
 	h.sample()
-	l := newLists(t, h.access())
+	session := (&protocolRun{t: t, config: h.access()}).start()
 	var lines []string
 	for _, list := range regexp.MustCompile(`(?m)^list "(\w+)" "dev"`).FindAllStringSubmatch(readFile(t, bringGuide), -1) {
-		for _, r := range l.read(list[1], map[string]any{"repo": h.url("kalypso-control-plane"), "branch": "dev"}) {
+		results, ds, err := session.List(t.Context(), protocol.ListRequest{
+			Type: list[1], Config: map[string]any{"repo": h.url("kalypso-control-plane"), "branch": "dev"}, Limit: 100,
+			IncludeResource: true,
+		})
+		if err != nil || len(ds) > 0 {
+			t.Errorf("%s: %v\n%s", list[1], err, ds)
+		}
+		for _, r := range results {
 			lines = append(lines, fmt.Sprintf("list.%s.dev   %s   %s\n", list[1], identityText(t, r), r.DisplayName))
 		}
 	}

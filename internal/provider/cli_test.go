@@ -136,19 +136,14 @@ func terraformFolder(t *testing.T) string {
 
 // command returns a command of the CLI in the module.
 func (r *root) command(args ...string) *exec.Cmd {
-	cmd := exec.CommandContext(context.Background(), terraformCLI(), args...)
-	cmd.Dir, cmd.Env = r.folder, r.environment()
-	return cmd
-}
-
-// environment returns the environment of the root module's commands.
-func (r *root) environment() []string {
 	r.t.Helper()
+	cmd := exec.CommandContext(context.Background(), terraformCLI(), args...)
 	attached, err := json.Marshal(r.attached)
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	return append(slices.Clone(r.env), "TF_REATTACH_PROVIDERS="+string(attached))
+	cmd.Dir, cmd.Env = r.folder, append(slices.Clone(r.env), "TF_REATTACH_PROVIDERS="+string(attached))
+	return cmd
 }
 
 // succeed runs the CLI in the module and fails the test unless it succeeds.

@@ -200,7 +200,10 @@ func TestAccDeploymentGateInvalid(t *testing.T) {
 	g.set("goal", map[string]any{"commit": "main"})
 	g.expectError([]string{"Invalid commit"}, "plan", "-no-color")
 	g.set("goal", map[string]any{"commit": commit})
-	g.reports(report("a", commit))
+	g.set("source_of_reports", map[string]any{"reports": []any{map[string]any{
+		"cluster": "a", "folder": "large", "revision": "stage@sha1:" + commit, "state": "current",
+		"time": time.Now().Add(-time.Minute).UTC().Format(time.RFC3339),
+	}}})
 	g.expectError([]string{"Gate needs a live source"}, "plan", "-no-color")
 	if n := len(g.fake.Queries()); n != 0 {
 		t.Errorf("Azure was asked %d times", n)

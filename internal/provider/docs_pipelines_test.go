@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"os"
 	"os/exec"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -17,10 +18,12 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
+var yamlOfGuide = regexp.MustCompile("(?s)```yaml\n(.*?)\n```\n")
+
 // pipelineOf returns the pipeline of the guide "In CI" that has a text.
 func pipelineOf(t *testing.T, has string, into any) {
 	t.Helper()
-	for _, block := range yamlBlock.FindAllStringSubmatch(docsPages(t)["guides/ci"], -1) {
+	for _, block := range yamlOfGuide.FindAllStringSubmatch(readFile(t, "../../docs/guides/ci.md"), -1) {
 		if strings.Contains(block[1], has) {
 			if err := yaml.Unmarshal([]byte(block[1]), into); err != nil {
 				t.Fatal(err)

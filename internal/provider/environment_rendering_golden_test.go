@@ -21,10 +21,11 @@ import (
 // applications, a folder a branch.
 const samples = "testdata/samples"
 
-const (
-	recordPath         = ".kalypso/rendering.json"
-	promotedCommitPath = ".github/tracking/Promoted_Commit_Id"
-)
+// recordPath is the path of the record, below the path of a rendering.
+const recordPath = ".kalypso/rendering.json"
+
+// promotedCommitPath is the path of the file with the promoted commit.
+const promotedCommitPath = ".github/tracking/Promoted_Commit_Id"
 
 // goldenFleet contains the inputs of a root module for a golden fleet, besides its documents.
 type goldenFleet struct {
@@ -34,9 +35,9 @@ type goldenFleet struct {
 	Preview     string `json:"preview"`
 }
 
-// addGolden puts the documents of a golden fleet into the module, its Workloads with the labels that Flux gave them in
+// addGolden puts the documents of a golden fleet into a module, its Workloads with the labels that Flux gave them in
 // the operator's cluster.
-func (r *root) addGolden(g *golden.Fleet) goldenFleet {
+func addGolden(g *golden.Fleet, r *root) goldenFleet {
 	r.t.Helper()
 	promoted, err := g.Promoted()
 	if err != nil {
@@ -122,7 +123,7 @@ func TestAccGoldenFleets(t *testing.T) {
 	fleets, wanted := map[string]goldenFleet{}, map[string]map[string]string{}
 	all := golden.WithTree(t)
 	for _, g := range all {
-		f := r.addGolden(g)
+		f := addGolden(g, r)
 		f.Preview = "manifests"
 		fleets[g.Name], wanted[g.Name] = f, g.Tree
 		if f.Existing {
@@ -162,7 +163,7 @@ func TestAccGoldenLarge(t *testing.T) {
 	repo := gitserver.InitBare(t)
 	r.write("terraform.tf", terraformBlock)
 	r.env = append(r.env, "TF_VAR_repo="+repo)
-	f := r.addGolden(g)
+	f := addGolden(g, r)
 	f.Preview = "none"
 	r.write("fleets.json", toJSON(t, map[string]goldenFleet{g.Name: f}))
 	r.apply()

@@ -222,11 +222,10 @@ func expectRefused(t *testing.T, r *root, file string, names ...string) string {
 	return got
 }
 
-var (
-	blanks = regexp.MustCompile(`\s+`)
-	// found matches what newer CLIs add to an error about a wrong type: the type that they found.
-	found = regexp.MustCompile(` required, but have [a-z ]+\.`)
-)
+var blanks = regexp.MustCompile(`\s+`)
+
+// found matches what newer CLIs add to an error about a wrong type: the type that they found.
+var found = regexp.MustCompile(` required, but have [a-z ]+\.`)
 
 // diagnostics returns the diagnostics in Terraform's JSON output as text: place, title and body. They are sorted, as
 // Terraform walks its graph in any order.

@@ -23,7 +23,7 @@ func TestAccRenderingAdopt(t *testing.T) {
 	r := &rendering{root: newRootFrom(t, "testdata/TestAccGoldenFleets"), repo: gitserver.InitBare(t)}
 	r.write("terraform.tf", terraformBlock)
 	r.env = append(r.env, "TF_VAR_repo="+r.repo)
-	fleet := r.addGolden(operators)
+	fleet := addGolden(operators, r.root)
 	fleet.Preview = "assignments"
 	// There, the key of a fleet is its branch.
 	if err := os.Rename(filepath.Join(r.folder, "fleets", name), filepath.Join(r.folder, "fleets", "dev")); err != nil {

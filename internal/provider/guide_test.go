@@ -40,10 +40,10 @@ func (g *guide) acme(text string) string {
 		"/tmp/rehearsal.git", g.folder+"/rehearsal.git").Replace(text)
 }
 
-var (
-	fenced    = regexp.MustCompile("(?s)```(terraform|sh)\n(.*?)\n *```\n")
-	namedFile = regexp.MustCompile("`([a-z-]+\\.(?:tf|tfquery\\.hcl))`[^`]*\n\n$")
-)
+// fenced matches the code blocks of a guide that a test follows.
+var fenced = regexp.MustCompile("(?s)```(terraform|sh)\n(.*?)\n *```\n")
+
+var namedFile = regexp.MustCompile("`([a-z-]+\\.(?:tf|tfquery\\.hcl))`[^`]*\n\n$")
 
 // next runs the next block of the guide, which must contain want, without the skipped lines, and returns its output.
 func (g *guide) next(want string, notRun ...string) string {
@@ -88,7 +88,7 @@ func (g *guide) shell(commands string) string {
 	g.t.Helper()
 	cmd := exec.CommandContext(g.t.Context(), "bash", "-euo", "pipefail", "-c", commands)
 	cmd.Dir = g.folder
-	cmd.Env = append(g.environment(), "PATH="+g.cli+string(os.PathListSeparator)+os.Getenv("PATH"),
+	cmd.Env = append(g.command().Env, "PATH="+g.cli+string(os.PathListSeparator)+os.Getenv("PATH"),
 		"TF_CLI_ARGS_apply=-auto-approve", "TF_CLI_ARGS=-no-color",
 		"GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1", "GIT_TERMINAL_PROMPT=0",
 		"GIT_CONFIG_COUNT=1",

@@ -3,6 +3,7 @@ package provider_test
 import (
 	"encoding/json"
 	"fmt"
+	"os/exec"
 	"regexp"
 	"strconv"
 	"testing"
@@ -14,31 +15,36 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
-// minorVersion returns the minor version of the CLI: Terraform and OpenTofu are at 1.
-func (r *root) minorVersion() int {
-	r.t.Helper()
-	found := regexp.MustCompile(`v1\.(\d+)\.`).FindStringSubmatch(r.succeed("version").stdout)
-	if found == nil {
-		r.t.Fatal("the CLI does not tell its version")
-	}
-	minor, err := strconv.Atoi(found[1])
+// versionOfCLI returns the name of the CLI and its minor version: Terraform and OpenTofu are at 1.
+func versionOfCLI(t *testing.T) (name string, minor int) {
+	t.Helper()
+	out, err := exec.CommandContext(t.Context(), terraformCLI(), "version").Output()
 	if err != nil {
-		r.t.Fatal(err)
+		t.Fatal(err)
 	}
-	return minor
+	found := regexp.MustCompile(`^(\w+) v1\.(\d+)\.`).FindStringSubmatch(string(out))
+	if found == nil {
+		t.Fatalf("the CLI does not tell its version: %s", out)
+	}
+	minor, err = strconv.Atoi(found[2])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found[1], minor
 }
 
 // knowsIdentity reports whether the CLI knows the identity of resources: Terraform and OpenTofu do from 1.12 on.
-func (r *root) knowsIdentity() bool {
-	r.t.Helper()
-	return r.minorVersion() >= 12
+func knowsIdentity(t *testing.T) bool {
+	t.Helper()
+	_, minor := versionOfCLI(t)
+	return minor >= 12
 }
 
 // expectIdentity fails the test unless the state contains an identity of a resource. A CLI that knows no identities
 // keeps none.
 func (r *root) expectIdentity(address string, want map[string]any) {
 	r.t.Helper()
-	if !r.knowsIdentity() {
+	if !knowsIdentity(r.t) {
 		want = nil
 	}
 	var state struct {
@@ -68,7 +74,7 @@ func (r *root) expectIdentity(address string, want map[string]any) {
 func (r *root) importByIdentity(address, identity string) bool {
 	r.t.Helper()
 	r.write("import.tf", fmt.Sprintf("import {\n  to = %s\n  identity = %s\n}\n", address, identity))
-	if !r.knowsIdentity() {
+	if !knowsIdentity(r.t) {
 		r.expectError([]string{`"identity"`}, "plan", "-no-color")
 		r.write("import.tf", "")
 		return false

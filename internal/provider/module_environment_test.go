@@ -19,7 +19,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/githubfake"
 )
 
-const environmentModule = examples + "/modules/environment"
+var environmentModule = filepath.Join(examples, "modules/environment")
 
 // The module's own tests pass, and they fail with a module that passes other values on.
 func TestAccModuleTerraformTest(t *testing.T) {
@@ -43,8 +43,14 @@ func TestAccModuleTerraformTest(t *testing.T) {
 	}
 }
 
+// moduleChain is a root module that calls the module for each environment of a chain.
+type moduleChain struct {
+	*root
+	controlPlane, gitops *githubfake.Repo
+}
+
 // moduleCall returns a call of the module for an environment, which reads the clusters' reports from a file.
-func (c *promotionChain) moduleCall(environment, arguments string) string {
+func (c *moduleChain) moduleCall(environment, arguments string) string {
 	c.t.Helper()
 	module, err := filepath.Abs(environmentModule)
 	if err != nil {
@@ -73,7 +79,7 @@ func TestAccModuleEnvironment(t *testing.T) {
 	t.Parallel()
 	now := time.Now().UTC().Truncate(time.Second)
 	fake := githubfake.New(t, githubfake.WithClock(func() time.Time { return now }))
-	c := &promotionChain{
+	c := &moduleChain{
 		controlPlane: fake.AddRepo(t, "acme/control-plane"), gitops: fake.AddRepo(t, "acme/gitops"),
 	}
 	c.root = newRoot(t, map[string]string{"main.tf": terraformBlock + fmt.Sprintf("provider \"kalypso\" {\n"+
@@ -204,6 +210,9 @@ func TestAccModuleDeployed(t *testing.T) {
 	}
 }
 
+// registryDocs is where the Terraform Registry shows docs/.
+const registryDocs = "https://registry.terraform.io/providers/terraform-kalypso/kalypso/latest/docs"
+
 const (
 	beginDocs = "<!-- BEGIN_TF_DOCS -->\n"
 	endDocs   = "<!-- END_TF_DOCS -->\n"
@@ -267,7 +276,7 @@ func moduleTables(t *testing.T, folder string) string {
 				}
 				resources = append(
 					resources,
-					fmt.Sprintf("| [%s.%s](%s/%s/%s) | %s |\n", b.Labels[0], b.Labels[1], registry, page,
+					fmt.Sprintf("| [%s.%s](%s/%s/%s) | %s |\n", b.Labels[0], b.Labels[1], registryDocs, page,
 						strings.TrimPrefix(b.Labels[0], "kalypso_"), kind),
 				)
 			case "variable":

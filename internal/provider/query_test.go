@@ -12,12 +12,13 @@ import (
 )
 
 // needQuery skips the test unless the CLI is Terraform 1.14 or newer. OpenTofu has no queries.
-func (r *root) needQuery() {
-	r.t.Helper()
-	if r.minorVersion() < 14 || !strings.HasPrefix(r.succeed("version").stdout, "Terraform ") {
+func needQuery(t *testing.T) {
+	t.Helper()
+	needTerraform(t)
+	if name, minor := versionOfCLI(t); name != "Terraform" || minor < 14 {
 		programs.Program{
 			Name: "Terraform 1.14 or newer, for terraform query", Add: "make testacc TERRAFORM=/path/to/terraform",
-		}.SkipOlder(r.t)
+		}.SkipOlder(t)
 	}
 }
 
@@ -37,7 +38,7 @@ func (h *gitHost) provider() string {
 // plan imports all of it and changes nothing.
 func TestAccQueryControlPlane(t *testing.T) {
 	t.Parallel()
-	newRoot(t, nil).needQuery()
+	needQuery(t)
 	h := newGitHost(t)
 	h.sample()
 	h.commit("everything", "dev", map[string]string{"all.yaml": readFile(t, filepath.Join("testdata",
@@ -95,7 +96,7 @@ list "kalypso_config" "all" {
 		"fleet/b.yaml": "kind: [\n",
 		"fleet/c.yaml": configMap("c", "1") + "---\n" + configMap("d", "1"),
 	})
-	r.needQuery()
+	needQuery(t)
 	r.ownProcess() // the import IDs are paths in the working directory
 	out := r.succeed("query", "-no-color", "-generate-config-out=generated.tf").text()
 	for _, text := range []string{"Warning: Invalid YAML", "file=fleet/a.yaml,name=a,repo=<null> a",
@@ -128,7 +129,7 @@ list "kalypso_config" "all" {
 // A query finds the renderings and BaseRepos on branches. The generated imports import them.
 func TestAccQueryBranches(t *testing.T) {
 	t.Parallel()
-	newRoot(t, nil).needQuery()
+	needQuery(t)
 	h := newGitHost(t)
 	h.sample()
 	q := newRoot(t, map[string]string{

@@ -13,7 +13,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/providerserver"
 )
 
-const schedulers = examples + "/schedulers"
+var schedulers = filepath.Join(examples, "schedulers")
 
 // newScheduler makes a root module of an example of schedulers, with the providers that it uses besides ours.
 func newScheduler(t *testing.T, example, server string) *root {
