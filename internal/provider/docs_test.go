@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"sigs.k8s.io/yaml"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/acc"
 )
 
 var (
@@ -32,7 +34,7 @@ func docsPages(t *testing.T) map[string]string {
 			return err
 		}
 		name, err := filepath.Rel(root, path)
-		pages[strings.TrimSuffix(filepath.ToSlash(name), ".md")] = readFile(t, path)
+		pages[strings.TrimSuffix(filepath.ToSlash(name), ".md")] = acc.ReadFile(t, path)
 		return err
 	})
 	if err != nil || len(pages) < 20 {
@@ -199,7 +201,7 @@ func TestDocsPromotionWorkflow(t *testing.T) {
 // init. make test-install does it.
 func TestDocsNotInRegistry(t *testing.T) {
 	for _, file := range []string{"../../README.md", "../../docs/guides/first-fleet.md"} {
-		text := strings.Join(strings.Fields(readFile(t, file)), " ")
+		text := strings.Join(strings.Fields(acc.ReadFile(t, file)), " ")
 		before, advice, found := strings.Cut(text, "While the provider is not in a registry,")
 		if !found || strings.Contains(before, "terraform init") {
 			t.Errorf("%s does not say what to do while the provider is not in a registry, before it runs terraform init", file)
@@ -211,7 +213,7 @@ func TestDocsNotInRegistry(t *testing.T) {
 			}
 		}
 	}
-	if !regexp.MustCompile(`(?m)^install:`).MatchString(readFile(t, "../../GNUmakefile")) {
+	if !regexp.MustCompile(`(?m)^install:`).MatchString(acc.ReadFile(t, "../../GNUmakefile")) {
 		t.Error("make has no target install")
 	}
 }
@@ -219,8 +221,8 @@ func TestDocsNotInRegistry(t *testing.T) {
 // A reader of the operator's guide can plan after its first step: it declares where the provider comes from before any
 // other configuration and any command of Terraform.
 func TestDocsRequiredProvidersFirst(t *testing.T) {
-	text := readFile(t, "../../docs/guides/from-the-operator.md")
-	first := fenced.FindStringSubmatch(text)
+	text := acc.ReadFile(t, "../../docs/guides/from-the-operator.md")
+	first := acc.Fenced.FindStringSubmatch(text)
 	if first == nil || first[1] != "terraform" || !strings.Contains(first[2], "required_providers") ||
 		!strings.Contains(first[2], `source = "terraform-kalypso/kalypso"`) {
 		t.Errorf("the guide's first block does not declare the provider: %q", first)

@@ -14,6 +14,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/acc"
 )
 
 // The pages of lists show their schemas and examples, in the form of tfplugindocs. It can't write them itself from a
@@ -27,7 +28,7 @@ func TestListPages(t *testing.T) {
 		page := listPage(t, resource, schemas.ListResourceSchemas[resource])
 		name := filepath.Join("list-resources", strings.TrimPrefix(resource, "kalypso_")+".md")
 		template := filepath.Join("../../templates", name)
-		if *update {
+		if *acc.Update {
 			if err := os.MkdirAll(filepath.Dir(template), 0o755); err != nil {
 				t.Fatal(err)
 			}
@@ -47,7 +48,7 @@ func TestListPages(t *testing.T) {
 // listPage returns the page of a list.
 func listPage(t *testing.T, resource string, schema *tfprotov6.Schema) string {
 	t.Helper()
-	example := readFile(t, filepath.Join(examples, "list-resources", resource, "list-resource.tfquery.hcl"))
+	example := acc.ReadFile(t, filepath.Join(acc.Examples, "list-resources", resource, "list-resource.tfquery.hcl"))
 	summary, _, _ := strings.Cut(schema.Block.Description, ". ")
 	var b strings.Builder
 	fmt.Fprintf(&b, "---\npage_title: \"%s List Resource - Kalypso\"\nsubcategory: \"\"\ndescription: |-\n  %s.\n---\n\n",

@@ -21,6 +21,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/acc"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/protocol"
 )
@@ -33,14 +34,7 @@ type lists struct {
 
 func newLists(t *testing.T, config map[string]any) *lists {
 	t.Helper()
-	return &lists{t, (&protocolRun{t: t, config: config}).start()}
-}
-
-// access is the configuration of a provider that reads the host's repos.
-func (h *gitHost) access() map[string]any {
-	return map[string]any{"git_credentials": []any{
-		map[string]any{"url": h.URL, "username": "me", "password": gitHostPassword},
-	}}
+	return &lists{t, (&acc.ProtocolRun{T: t, Config: config}).Start()}
 }
 
 // try reads a list with whole resources.
@@ -126,8 +120,8 @@ func importedResources(t *testing.T, text string) map[string]map[string]map[stri
 				t.Fatal(err)
 			}
 			var decoded any
-			fromJSON(t, string(encoded), &decoded)
-			flattenJSON(lines, "."+name, decoded)
+			acc.FromJSON(t, string(encoded), &decoded)
+			acc.FlattenJSON(lines, "."+name, decoded)
 		}
 		if all[b.Labels[0]] == nil {
 			all[b.Labels[0]] = map[string]map[string]string{}
@@ -141,18 +135,18 @@ func importedResources(t *testing.T, text string) map[string]map[string]map[stri
 // import by identity reads the listed commit, also after the branch moved.
 func TestListControlPlane(t *testing.T) {
 	t.Parallel()
-	h := newGitHost(t)
-	h.sample()
-	everything := readFile(t, filepath.Join("testdata", "TestAccImportGeneratesConfiguration", "control-plane.yaml"))
-	h.commit("everything", "dev", map[string]string{
+	h := acc.NewGitHost(t)
+	h.Sample()
+	everything := acc.ReadFile(t, "model/testdata/TestAccImportGeneratesConfiguration/control-plane.yaml")
+	h.Commit("everything", "dev", map[string]string{
 		"all.yaml":         everything,
 		"names/same.yaml":  configMap("Same", "a"),
 		"names/again.yaml": configMap("same", "b"),
 	})
 	for repo, kinds := range map[string]int{"kalypso-control-plane": 5, "everything": 8} {
 		t.Run(repo, func(t *testing.T) {
-			l := newLists(t, h.access())
-			at := map[string]any{"repo": h.url(repo), "branch": "dev"}
+			l := newLists(t, h.Access())
+			at := map[string]any{"repo": h.RepoURL(repo), "branch": "dev"}
 			with := maps.Clone(at)
 			with["follow_registrations"] = false
 			read, ds, err := l.session.ReadData(t.Context(), "kalypso_control_plane", with)
@@ -172,7 +166,7 @@ func TestListControlPlane(t *testing.T) {
 				t.Errorf("import_blocks has %d kinds, want %d", len(blocks), kinds)
 			}
 			found := map[string][]protocol.ListResult{}
-			for _, resource := range modelResources {
+			for _, resource := range acc.ModelResources {
 				results := l.read(resource, at)
 				got := map[string]map[string]string{}
 				for _, r := range results {
@@ -189,8 +183,8 @@ func TestListControlPlane(t *testing.T) {
 				}
 				found[resource] = results
 			}
-			h.commit(repo, "dev", map[string]string{"configs/dev.yaml": "broken: [", "all.yaml": "broken: ["})
-			l = newLists(t, h.access()) // another run, without memory of the first
+			h.Commit(repo, "dev", map[string]string{"configs/dev.yaml": "broken: [", "all.yaml": "broken: ["})
+			l = newLists(t, h.Access()) // another run, without memory of the first
 			for resource, results := range found {
 				l.expectImports(resource, results)
 			}
@@ -207,8 +201,8 @@ func configMap(name, value string) string {
 // warning, and the rest is listed.
 func TestListManifests(t *testing.T) {
 	t.Parallel()
-	h := newGitHost(t)
-	commit := h.commit("base", "main", map[string]string{"c.yaml": configMap("in-git", "1"),
+	h := acc.NewGitHost(t)
+	commit := h.Commit("base", "main", map[string]string{"c.yaml": configMap("in-git", "1"),
 		"several.yaml": configMap("one", "1") + "---\n" + configMap("two", "2")})
 	folder := t.TempDir()
 	file := func(name string) string { return filepath.Join(folder, name) }
@@ -220,13 +214,13 @@ func TestListManifests(t *testing.T) {
 		file("twice.yaml"):  configMap("twice", "1") + "---\n" + configMap("twice", "2"),
 		file("type.yaml"): "kind: ClusterType\napiVersion: scheduler.kalypso.io/v1alpha1\nmetadata: {name: large}\n" +
 			"spec: {}\n",
-		file("several.yaml"):     configMap("one", "1") + "---\n" + configMap("two", "2"),
-		h.url("base") + "@main:": "", // no origin
+		file("several.yaml"):         configMap("one", "1") + "---\n" + configMap("two", "2"),
+		h.RepoURL("base") + "@main:": "", // no origin
 	}
 	manifests := map[string]any{
-		h.url("base") + "@" + commit + ":c.yaml#in-git":       configMap("in-git", "1"),
-		h.url("base") + "@main:several.yaml#ConfigMap/two":    configMap("two", "2"),
-		h.url("base") + "@main~shop:several.yaml#ConfigMap/x": configMap("x", "2"),
+		h.RepoURL("base") + "@" + commit + ":c.yaml#in-git":       configMap("in-git", "1"),
+		h.RepoURL("base") + "@main:several.yaml#ConfigMap/two":    configMap("two", "2"),
+		h.RepoURL("base") + "@main~shop:several.yaml#ConfigMap/x": configMap("x", "2"),
 	}
 	for name, text := range texts {
 		if err := os.WriteFile(name, []byte(text), 0o600); err != nil && strings.HasPrefix(name, folder) {
@@ -234,7 +228,7 @@ func TestListManifests(t *testing.T) {
 		}
 		manifests[name] = text
 	}
-	l := newLists(t, h.access())
+	l := newLists(t, h.Access())
 	results, ds := l.try("kalypso_config", 100, map[string]any{"manifests": manifests})
 	got := map[string]string{}
 	for _, r := range results {
@@ -308,17 +302,19 @@ func TestListLimit(t *testing.T) {
 // A list that finds nothing because of an error fails with that error.
 func TestListErrors(t *testing.T) {
 	t.Parallel()
-	h := newGitHost(t)
-	h.commit("control-plane", "dev", map[string]string{"a.yaml": "kind: [\n"})
-	h.commit("half", "dev", map[string]string{"a.yaml": "kind: [\n", "b.yaml": configMap("b", "1"),
+	h := acc.NewGitHost(t)
+	h.Commit("control-plane", "dev", map[string]string{"a.yaml": "kind: [\n"})
+	h.Commit("half", "dev", map[string]string{"a.yaml": "kind: [\n", "b.yaml": configMap("b", "1"),
 		"base-repo.yaml": "apiVersion: scheduler.kalypso.io/v1alpha1\nkind: BaseRepo\nmetadata: {name: base}\nspec: {repo: " +
-			h.url(
+			h.RepoURL(
 				"gone",
 			) + ", branch: main, path: .}\n"})
-	l := newLists(t, h.access())
-	at := func(repo, branch string) map[string]any { return map[string]any{"repo": h.url(repo), "branch": branch} }
+	l := newLists(t, h.Access())
+	at := func(repo, branch string) map[string]any {
+		return map[string]any{"repo": h.RepoURL(repo), "branch": branch}
+	}
 	over := func(repo string, globs ...any) map[string]any {
-		return map[string]any{"repo": h.url(repo), "branches": globs}
+		return map[string]any{"repo": h.RepoURL(repo), "branches": globs}
 	}
 	yaml := map[string]any{"a.yaml": ""}
 	both := map[string]any{"repo": "https://a.io/b", "branch": "c", "manifests": yaml}
@@ -335,9 +331,9 @@ func TestListErrors(t *testing.T) {
 		"branch of a file":   {"kalypso_config", branchOfFile, []string{"Conflicting arguments"}},
 		"broken alone":       {"kalypso_config", at("control-plane", "dev"), []string{"Invalid YAML", "a.yaml"}},
 		"no such branch":     {"kalypso_config", at("control-plane", "prod"), []string{"Branch not found"}},
-		"no such repo":       {"kalypso_config", at("none", "dev"), []string{"not found", h.url("none")}},
-		"no such repo, too":  {"kalypso_environment_rendering", over("none", "*"), []string{"not found", h.url("none")}},
-		"no such repo again": {"kalypso_base_repo", over("none", "*"), []string{"not found", h.url("none")}},
+		"no such repo":       {"kalypso_config", at("none", "dev"), []string{"not found", h.RepoURL("none")}},
+		"no such repo, too":  {"kalypso_environment_rendering", over("none", "*"), []string{"not found", h.RepoURL("none")}},
+		"no such repo again": {"kalypso_base_repo", over("none", "*"), []string{"not found", h.RepoURL("none")}},
 		"glob":               {"kalypso_base_repo", over("control-plane", "["), []string{"Invalid branch glob"}},
 		"URL":                {"kalypso_environment_rendering", noURL, []string{"Invalid repo URL"}},
 	} {
@@ -370,11 +366,11 @@ func TestListErrors(t *testing.T) {
 // An import by an identity that names no existing file is an error that says what is missing.
 func TestImportIdentityErrors(t *testing.T) {
 	t.Parallel()
-	h := newGitHost(t)
-	h.commit("control-plane", "dev", map[string]string{"c/a.yaml": configMap("a", "1") + "---\n" + configMap("b", "1"),
+	h := acc.NewGitHost(t)
+	h.Commit("control-plane", "dev", map[string]string{"c/a.yaml": configMap("a", "1") + "---\n" + configMap("b", "1"),
 		".sourceignore": "ignored.yaml\n", "ignored.yaml": configMap("a", "1"),
 		"large.yaml": "# " + strings.Repeat("x", 10<<20) + "\n"})
-	l := newLists(t, h.access())
+	l := newLists(t, h.Access())
 	all := []string{"name", "file", "repo", "branch", "commit"}
 	types := map[string]tftypes.Type{}
 	for _, name := range all {
@@ -400,7 +396,7 @@ func TestImportIdentityErrors(t *testing.T) {
 			}
 		}
 		if parts[2] != "" {
-			values["repo"] = tftypes.NewValue(tftypes.String, h.url(parts[2]))
+			values["repo"] = tftypes.NewValue(tftypes.String, h.RepoURL(parts[2]))
 		}
 		imported, ds, err := l.session.ImportIdentity(t.Context(), "kalypso_config",
 			tftypes.NewValue(tftypes.Object{AttributeTypes: types}, values))
@@ -414,9 +410,9 @@ func TestImportIdentityErrors(t *testing.T) {
 // warning, and the rest is listed. An import by identity has the listed state.
 func TestListBranches(t *testing.T) {
 	t.Parallel()
-	h := newGitHost(t)
-	h.sample()
-	gitops := h.dir("gitops")
+	h := acc.NewGitHost(t)
+	h.Sample()
+	gitops := h.Dir("gitops")
 	render := func(environment, branch, path string) { renderExample(t, gitops, environment, branch, path) }
 	render("dev", "dev", ".")
 	render("prod", "prod", "clusters/west")
@@ -424,9 +420,9 @@ func TestListBranches(t *testing.T) {
 	gitserver.Seed(t, gitops, "prod", map[string]string{"broken/" + record.File: "{"})
 	gitserver.Seed(t, gitops, "main", map[string]string{"README.md": "empty\n"})
 
-	l := newLists(t, h.access())
+	l := newLists(t, h.Access())
 	over := func(repo string, globs ...any) map[string]any {
-		return map[string]any{"repo": h.url(repo), "branches": globs}
+		return map[string]any{"repo": h.RepoURL(repo), "branches": globs}
 	}
 	const rendering, baseRepo = "kalypso_environment_rendering", "kalypso_base_repo"
 	results, ds := l.try(rendering, 100, over("gitops", "d*", "main", "p???", "stage"))
@@ -436,7 +432,7 @@ func TestListBranches(t *testing.T) {
 		t.Errorf("-want +got:\n%s%s", diff, ds)
 	}
 	l.expectImports(rendering, results)
-	wanted := map[string]string{"environment": `"stage"`, "repo": `"` + h.url("gitops") + `"`, "branch": `"prod"`,
+	wanted := map[string]string{"environment": `"stage"`, "repo": `"` + h.RepoURL("gitops") + `"`, "branch": `"prod"`,
 		"path": `"clusters/east"`}
 	if diff := cmp.Diff(wanted, protocol.Lines(results[1].Identity)); diff != "" {
 		t.Errorf("identity (-want +got):\n%s", diff)
@@ -446,7 +442,7 @@ func TestListBranches(t *testing.T) {
 		t.Errorf("limit 1: %v, %s", namesOf(results), ds)
 	}
 
-	h.commit("kalypso-control-plane", "broken", map[string]string{"base-repo.yaml": "kind: [\n"})
+	h.Commit("kalypso-control-plane", "broken", map[string]string{"base-repo.yaml": "kind: [\n"})
 	results, ds = l.try(baseRepo, 100, over("kalypso-control-plane", "*"))
 	if diff := cmp.Diff([]string{"dev", "stage"}, namesOf(results)); diff != "" || ds.HasErrors() || len(ds) != 1 {
 		t.Errorf("-want +got:\n%s%s", diff, ds)
@@ -454,30 +450,20 @@ func TestListBranches(t *testing.T) {
 	l.expectImports(baseRepo, results)
 }
 
-// exampleFleet contains the objects of examples/promotion, for the environments dev, stage and prod.
-func exampleFleet(t *testing.T) map[string]any {
-	t.Helper()
-	manifests := map[string]any{}
-	for _, file := range []string{"environment/fleet.yaml", "main/templates.yaml", "main/shop.yaml"} {
-		manifests[file] = readFile(t, filepath.Join(examples, "promotion/repos", file))
-	}
-	return manifests
-}
-
 // renderExample renders that fleet to a path on a branch of a repo.
 func renderExample(t *testing.T, repo, environment, branch, path string) {
 	t.Helper()
-	p := newRenderingRun(t)
+	p := acc.NewRenderingRun(t)
 	config := map[string]any{
-		"environment": environment, "create_branch": true, "preview": "none", "manifests": exampleFleet(t),
+		"environment": environment, "create_branch": true, "preview": "none", "manifests": acc.ExampleFleet(t),
 		"gitops_repo": map[string]any{"repo": "file://" + repo, "branch": branch, "path": path},
 	}
-	p.run(config, config)
+	p.Run(config, config)
 }
 
 // Every resource whose object may exist before Terraform manages it has a list, with an example and a page.
 func TestListsAreComplete(t *testing.T) {
-	want := append([]string{"kalypso_environment_rendering", "kalypso_base_repo"}, modelResources...)
+	want := append([]string{"kalypso_environment_rendering", "kalypso_base_repo"}, acc.ModelResources...)
 	slices.Sort(want)
 	schemas, err := provider.NewServer("test").GetProviderSchema(t.Context(), nil)
 	if err != nil {
@@ -487,7 +473,7 @@ func TestListsAreComplete(t *testing.T) {
 		t.Errorf("-want +got:\n%s", diff)
 	}
 	for _, name := range want {
-		example := readFile(t, filepath.Join(examples, "list-resources", name, "list-resource.tfquery.hcl"))
+		example := acc.ReadFile(t, filepath.Join(acc.Examples, "list-resources", name, "list-resource.tfquery.hcl"))
 		if !regexp.MustCompile(`(?m)^list "` + name + `" `).MatchString(example) {
 			t.Errorf("the example has no list %q", name)
 		}

@@ -7,30 +7,19 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/acc"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/programs"
 )
-
-// needQuery skips the test unless the CLI is Terraform 1.14 or newer. OpenTofu has no queries.
-func needQuery(t *testing.T) {
-	t.Helper()
-	needTerraform(t)
-	if name, minor := versionOfCLI(t); name != "Terraform" || minor < 14 {
-		programs.Program{
-			Name: "Terraform 1.14 or newer, for terraform query", Add: "make testacc TERRAFORM=/path/to/terraform",
-		}.SkipOlder(t)
-	}
-}
 
 // queryResult is the beginning of a result: the address, the identity and the display name are three spaces apart.
 var queryResult = regexp.MustCompile(`(?m)^list\.kalypso_\w+\.\w+ {3}`)
 
-// provider returns the block of a provider that reads the host's repos.
-func (h *gitHost) provider() string {
+// providerBlock returns the block of a provider that reads the host's repos.
+func providerBlock(h *acc.GitHost) string {
 	return fmt.Sprintf(
 		"provider \"kalypso\" {\n  git_credentials = [{ url = %q, username = \"me\", password = %q }]\n}\n",
 		h.URL,
-		gitHostPassword,
+		acc.GitHostPassword,
 	)
 }
 
@@ -38,15 +27,15 @@ func (h *gitHost) provider() string {
 // plan imports all of it and changes nothing.
 func TestAccQueryControlPlane(t *testing.T) {
 	t.Parallel()
-	needQuery(t)
-	h := newGitHost(t)
-	h.sample()
-	h.commit("everything", "dev", map[string]string{"all.yaml": readFile(t, filepath.Join("testdata",
-		"TestAccImportGeneratesConfiguration", "control-plane.yaml"))})
+	acc.NeedQuery(t)
+	h := acc.NewGitHost(t)
+	h.Sample()
+	h.Commit("everything", "dev", map[string]string{"all.yaml": acc.ReadFile(t,
+		"model/testdata/TestAccImportGeneratesConfiguration/control-plane.yaml")})
 	for _, repo := range []string{"kalypso-control-plane", "everything"} {
-		r := newRoot(t, map[string]string{"terraform.tf": terraformBlock + h.provider()})
+		r := acc.NewRoot(t, map[string]string{"terraform.tf": acc.TerraformBlock + providerBlock(h)})
 		var query strings.Builder
-		for _, resource := range modelResources {
+		for _, resource := range acc.ModelResources {
 			fmt.Fprintf(&query, `
 list %q "all" {
   provider = kalypso
@@ -55,29 +44,29 @@ list %q "all" {
     branch = "dev"
   }
 }
-`, resource, h.url(repo))
+`, resource, h.RepoURL(repo))
 		}
-		r.write("control-plane.tfquery.hcl", query.String())
-		queried := r.succeed("query", "-no-color", "-generate-config-out=generated.tf").stdout
-		imports := strings.Count(readFile(t, filepath.Join(r.folder, "generated.tf")), "\nimport {")
+		r.Write("control-plane.tfquery.hcl", query.String())
+		queried := r.Succeed("query", "-no-color", "-generate-config-out=generated.tf").Stdout
+		imports := strings.Count(acc.ReadFile(t, filepath.Join(r.Folder, "generated.tf")), "\nimport {")
 		if n := len(queryResult.FindAllString(queried, -1)); n != imports || n < 10 {
 			t.Errorf("%d results and %d imports:\n%s", n, imports, queried)
 		}
-		planned := r.succeed("plan", "-no-color", "-out=plan")
+		planned := r.Succeed("plan", "-no-color", "-out=plan")
 		want := fmt.Sprintf("Plan: %d to import, 0 to add, 0 to change, 0 to destroy.", imports)
-		if !strings.Contains(planned.stdout, want) {
-			t.Errorf("the plan is not %q:\n%s", want, planned.stdout)
+		if !strings.Contains(planned.Stdout, want) {
+			t.Errorf("the plan is not %q:\n%s", want, planned.Stdout)
 		}
-		r.succeed("apply", "-no-color", "plan")
-		r.expectEmptyPlan()
+		r.Succeed("apply", "-no-color", "plan")
+		r.ExpectEmptyPlan()
 	}
 }
 
 // A broken document does not end a query, but a limit does. A query of files generates an import for each.
 func TestAccQueryManifests(t *testing.T) {
 	t.Parallel()
-	r := newRoot(t, map[string]string{
-		"terraform.tf": terraformBlock,
+	r := acc.NewRoot(t, map[string]string{
+		"terraform.tf": acc.TerraformBlock,
 		"query.tfquery.hcl": `
 variable "most" {
   type    = number
@@ -96,31 +85,31 @@ list "kalypso_config" "all" {
 		"fleet/b.yaml": "kind: [\n",
 		"fleet/c.yaml": configMap("c", "1") + "---\n" + configMap("d", "1"),
 	})
-	needQuery(t)
-	r.ownProcess() // the import IDs are paths in the working directory
-	out := r.succeed("query", "-no-color", "-generate-config-out=generated.tf").text()
+	acc.NeedQuery(t)
+	r.OwnProcess() // the import IDs are paths in the working directory
+	out := r.Succeed("query", "-no-color", "-generate-config-out=generated.tf").Text()
 	for _, text := range []string{"Warning: Invalid YAML", "file=fleet/a.yaml,name=a,repo=<null> a",
 		"file=fleet/c.yaml,name=c,repo=<null> c", "file=fleet/c.yaml,name=d,repo=<null> d"} {
 		if !strings.Contains(out, text) {
 			t.Errorf("no %q in\n%s", text, out)
 		}
 	}
-	out = r.succeed("plan", "-no-color").text()
+	out = r.Succeed("plan", "-no-color").Text()
 	if !strings.Contains(out, "Plan: 3 to import, 0 to add, 0 to change, 0 to destroy.") {
 		t.Errorf("the plan is\n%s", out)
 	}
 	// The manifests of a data source, which are not known when Terraform validates the query.
-	r.write("generated.tf", "data \"kalypso_control_plane\" \"this\" {\n  directory = \"fleet\"\n}\n")
-	r.write("fleet/b.yaml", configMap("b", "1"))
-	query := readFile(t, filepath.Join(r.folder, "query.tfquery.hcl"))
-	r.write("query.tfquery.hcl", regexp.MustCompile(`manifests = .*`).ReplaceAllString(query,
+	r.Write("generated.tf", "data \"kalypso_control_plane\" \"this\" {\n  directory = \"fleet\"\n}\n")
+	r.Write("fleet/b.yaml", configMap("b", "1"))
+	query := acc.ReadFile(t, filepath.Join(r.Folder, "query.tfquery.hcl"))
+	r.Write("query.tfquery.hcl", regexp.MustCompile(`manifests = .*`).ReplaceAllString(query,
 		"manifests = data.kalypso_control_plane.this.manifests"))
-	out = r.succeed("query", "-no-color").text()
+	out = r.Succeed("query", "-no-color").Text()
 	if n := strings.Count(out, "file=fleet/"); n != 4 {
 		t.Errorf("%d results:\n%s", n, out)
 	}
-	r.write("query.tfquery.hcl", query)
-	out = r.succeed("query", "-no-color", "-var=most=1").text()
+	r.Write("query.tfquery.hcl", query)
+	out = r.Succeed("query", "-no-color", "-var=most=1").Text()
 	if strings.Count(out, "name=") != 1 || !strings.Contains(out, "Warning: The list is truncated at its limit") {
 		t.Errorf("with limit 1:\n%s", out)
 	}
@@ -129,11 +118,11 @@ list "kalypso_config" "all" {
 // A query finds the renderings and BaseRepos on branches. The generated imports import them.
 func TestAccQueryBranches(t *testing.T) {
 	t.Parallel()
-	needQuery(t)
-	h := newGitHost(t)
-	h.sample()
-	q := newRoot(t, map[string]string{
-		"terraform.tf": terraformBlock + h.provider(),
+	acc.NeedQuery(t)
+	h := acc.NewGitHost(t)
+	h.Sample()
+	q := acc.NewRoot(t, map[string]string{
+		"terraform.tf": acc.TerraformBlock + providerBlock(h),
 		"query.tfquery.hcl": fmt.Sprintf(`
 list "kalypso_environment_rendering" "all" {
   provider = kalypso
@@ -149,35 +138,35 @@ list "kalypso_base_repo" "all" {
     branches = ["*"]
   }
 }
-`, h.url("gitops"), h.url("kalypso-control-plane")),
+`, h.RepoURL("gitops"), h.RepoURL("kalypso-control-plane")),
 	})
-	renderExample(t, h.dir("gitops"), "dev", "dev", ".")
-	gitserver.Seed(t, h.dir("gitops"), "empty", map[string]string{"README.md": "empty\n"})
-	out := q.succeed("query", "-no-color", "-generate-config-out=generated.tf").text()
+	renderExample(t, h.Dir("gitops"), "dev", "dev", ".")
+	gitserver.Seed(t, h.Dir("gitops"), "empty", map[string]string{"README.md": "empty\n"})
+	out := q.Succeed("query", "-no-color", "-generate-config-out=generated.tf").Text()
 	for _, text := range []string{
-		"branch=dev,environment=dev,path=<null>,repo=" + h.url("gitops") + " dev",
-		"branch=dev,repo=" + h.url("kalypso-control-plane") + " dev",
-		"branch=stage,repo=" + h.url("kalypso-control-plane") + " stage",
+		"branch=dev,environment=dev,path=<null>,repo=" + h.RepoURL("gitops") + " dev",
+		"branch=dev,repo=" + h.RepoURL("kalypso-control-plane") + " dev",
+		"branch=stage,repo=" + h.RepoURL("kalypso-control-plane") + " stage",
 	} {
 		if !strings.Contains(out, text) {
 			t.Errorf("no %q in\n%s", text, out)
 		}
 	}
 	// The objects of a rendering are no part of its record: people add them before they apply.
-	generated := readFile(t, filepath.Join(q.folder, "generated.tf"))
+	generated := acc.ReadFile(t, filepath.Join(q.Folder, "generated.tf"))
 	if strings.Count(generated, "\n  manifests") != 1 {
 		t.Errorf("the generated configuration:\n%s", generated)
 	}
-	q.write("generated.tf", regexp.MustCompile(`(?m)^  manifests .*$`).ReplaceAllString(generated,
+	q.Write("generated.tf", regexp.MustCompile(`(?m)^  manifests .*$`).ReplaceAllString(generated,
 		"  manifests = local.manifests"))
-	q.write("manifests.tf", "locals {\n  manifests = jsondecode(<<-EOT\n"+toJSON(t, exampleFleet(t))+"\nEOT\n)\n}\n")
-	planned := q.succeed("plan", "-no-color", "-out=plan").text()
+	q.Write("manifests.tf", "locals {\n  manifests = jsondecode(<<-EOT\n"+acc.ToJSON(t, acc.ExampleFleet(t))+"\nEOT\n)\n}\n")
+	planned := q.Succeed("plan", "-no-color", "-out=plan").Text()
 	if !strings.Contains(planned, "Plan: 3 to import, 0 to add, 1 to change, 0 to destroy.") {
 		t.Errorf("the plan is\n%s", planned)
 	}
-	q.succeed("apply", "-no-color", "plan")
-	q.expectEmptyPlan()
-	if commits := gitserver.Log(t, h.dir("gitops"), "dev"); len(commits) != 1 {
+	q.Succeed("apply", "-no-color", "plan")
+	q.ExpectEmptyPlan()
+	if commits := gitserver.Log(t, h.Dir("gitops"), "dev"); len(commits) != 1 {
 		t.Errorf("the import wrote to the branch: %v", commits)
 	}
 }

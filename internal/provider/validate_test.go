@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/acc"
 )
 
 // Every error points to its attribute. Valid and unknown values cause no error.
@@ -27,7 +29,7 @@ func TestAccValidateProvider(t *testing.T) {
 // An object that sets nothing is a warning: Terraform drops an attribute with a misspelled name.
 func TestAccValidateObjectSetsNothing(t *testing.T) {
 	t.Parallel()
-	r := newRoot(t, map[string]string{"terraform.tf": terraformBlock, "main.tf": `
+	r := acc.NewRoot(t, map[string]string{"terraform.tf": acc.TerraformBlock, "main.tf": `
 variable "limits" {
   type    = object({ assignments = optional(number) })
   default = null
@@ -47,8 +49,8 @@ resource "kalypso_base_repo" "this" {
   delivery  = {}
 }
 `})
-	out := strings.Join(strings.Fields(r.succeed("validate", "-no-color").text()), " ")
-	wantText(t, out, "Warning: guardrails sets nothing", "No attribute of guardrails is set", "max_kept, max_removed",
+	out := strings.Join(strings.Fields(r.Succeed("validate", "-no-color").Text()), " ")
+	acc.ExpectTexts(t, out, "Warning: guardrails sets nothing", "No attribute of guardrails is set", "max_kept, max_removed",
 		"Warning: delivery sets nothing")
 	if n := strings.Count(out, "Warning: "); n != 2 {
 		t.Errorf("%d warnings:\n%s", n, out)
@@ -59,8 +61,8 @@ resource "kalypso_base_repo" "this" {
 // summary; summary", or with the start of the detail as "summary: detail". It returns all diagnostics.
 func expectDiagnostics(t *testing.T, folder string) string {
 	t.Helper()
-	r := newRootFrom(t, folder)
-	r.write("terraform.tf", terraformBlock)
+	r := acc.NewRootFrom(t, folder)
+	r.Write("terraform.tf", acc.TerraformBlock)
 
 	var got struct {
 		Diagnostics []struct {
@@ -71,9 +73,9 @@ func expectDiagnostics(t *testing.T, folder string) string {
 			}
 		}
 	}
-	out := r.terraform("validate", "-json")
-	if err := json.Unmarshal([]byte(out.stdout), &got); err != nil {
-		t.Fatalf("%v\n%s\n%s", err, out.stdout, out.stderr)
+	out := r.Terraform("validate", "-json")
+	if err := json.Unmarshal([]byte(out.Stdout), &got); err != nil {
+		t.Fatalf("%v\n%s\n%s", err, out.Stdout, out.Stderr)
 	}
 	found := map[string][]string{}
 	for _, d := range got.Diagnostics {
@@ -115,11 +117,16 @@ func expected(t *testing.T, folder string) map[string][]string {
 	}
 	all := map[string][]string{}
 	for _, file := range files {
-		for i, line := range strings.Split(readFile(t, file), "\n") {
+		for i, line := range strings.Split(acc.ReadFile(t, file), "\n") {
 			if _, comment, ok := strings.Cut(line, "# error: "); ok {
 				all[fmt.Sprintf("%s:%d", filepath.Base(file), i+1)] = strings.Split(comment, "; ")
 			}
 		}
 	}
 	return all
+}
+
+// An invalid argument is an error at its attribute.
+func TestAccControlPlaneValidate(t *testing.T) {
+	expectDiagnostics(t, filepath.Join("testdata", "TestAccControlPlaneValidate"))
 }

@@ -1,9 +1,7 @@
-package provider_test
+package assignments_test
 
 import (
-	"encoding/json"
 	"maps"
-	"os"
 	"path"
 	"path/filepath"
 	"regexp"
@@ -14,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"sigs.k8s.io/yaml"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/acc"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/golden"
 )
@@ -31,15 +30,8 @@ type returnedAssignment struct {
 
 func toldOf(t *testing.T, values map[string]any) (all []returnedAssignment) {
 	t.Helper()
-	fromJSON(t, toJSON(t, values["assignments"]), &all)
+	acc.FromJSON(t, acc.ToJSON(t, values["assignments"]), &all)
 	return all
-}
-
-func fromJSON(t *testing.T, text string, into any) {
-	t.Helper()
-	if err := json.Unmarshal([]byte(text), into); err != nil {
-		t.Fatal(err)
-	}
 }
 
 // pairsOf returns the cluster types and deployment targets of assignments, in order.
@@ -55,18 +47,18 @@ func pairsOf(all []returnedAssignment) (pairs []string) {
 func TestAccAssignments(t *testing.T) {
 	t.Parallel()
 	all := golden.WithTree(t)
-	r := newRootFrom(t, "testdata/TestAccAssignments")
-	r.write("terraform.tf", terraformBlock)
-	fleets := map[string]goldenFleet{}
+	r := acc.NewRootFrom(t, "testdata/TestAccAssignments")
+	r.Write("terraform.tf", acc.TerraformBlock)
+	fleets := map[string]acc.GoldenFleet{}
 	for _, g := range all {
-		f := addGolden(g, r)
+		f := acc.AddGolden(g, r)
 		f.Preview = "manifests"
 		fleets[g.Name] = f
 	}
-	r.write("fleets.json", toJSON(t, fleets))
-	out := r.apply()
-	r.expectEmptyPlan()
-	state := r.state()
+	r.Write("fleets.json", acc.ToJSON(t, fleets))
+	out := r.Apply()
+	r.ExpectEmptyPlan()
+	state := r.State()
 	for _, g := range all {
 		values := state[`data.kalypso_assignments.golden["`+g.Name+`"]`]
 		var want []string
@@ -79,24 +71,24 @@ func TestAccAssignments(t *testing.T) {
 	}
 	workspaces := computedOf(state[`data.kalypso_assignments.golden["tricky-03-workspaces"]`])
 	delete(workspaces, "assignments")
-	expectYAML(t, "testdata/TestAccAssignments/workspaces.yaml", workspaces)
+	acc.ExpectYAML(t, "testdata/TestAccAssignments/workspaces.yaml", workspaces)
 	layering := state[`data.kalypso_assignments.golden["tricky-06-config-layering"]`]
 	expectRecordedValues(t, golden.Named(t, "tricky-06-config-layering").Tree, toldOf(t, layering))
-	expectYAML(t, "testdata/TestAccAssignments/layering.yaml", provenanceOf(toldOf(t, layering), "dev-small-app-test"))
-	expectYAML(t, "testdata/TestAccAssignments/empty.yaml", computedOf(state["data.kalypso_assignments.empty"]))
-	expectYAML(t, "testdata/TestAccAssignments/failing.yaml", computedOf(state["data.kalypso_assignments.failing"]))
+	acc.ExpectYAML(t, "testdata/TestAccAssignments/layering.yaml", provenanceOf(toldOf(t, layering), "dev-small-app-test"))
+	acc.ExpectYAML(t, "testdata/TestAccAssignments/empty.yaml", computedOf(state["data.kalypso_assignments.empty"]))
+	acc.ExpectYAML(t, "testdata/TestAccAssignments/failing.yaml", computedOf(state["data.kalypso_assignments.failing"]))
 	for _, a := range toldOf(t, state["data.kalypso_assignments.some"]) {
 		if got := a.Values["A"].Value; (a.Target == "hello-app") != (got == "B") || a.Target == "hello-job" &&
 			a.Values != nil {
 			t.Errorf("%s: A is %q of %v", a.Target, got, a.Values)
 		}
 	}
-	r.expectError([]string{"No such deployment target", `Environment "dev" has no deployment target "hello"`,
+	r.ExpectError([]string{"No such deployment target", `Environment "dev" has no deployment target "hello"`,
 		"explain_targets = [var.target]"}, "plan", "-no-color", "-var", "target=hello")
 	for _, text := range []string{"Warning: Template does not parse", "A rendering of this fleet fails with this error.",
 		`templates["broken"].manifests[0]`} {
-		if !strings.Contains(out.text(), text) {
-			t.Errorf("the apply does not say %q:\n%s", text, out.text())
+		if !strings.Contains(out.Text(), text) {
+			t.Errorf("the apply does not say %q:\n%s", text, out.Text())
 		}
 	}
 }
@@ -162,42 +154,15 @@ func expectRecordedValues(t *testing.T, tree map[string]string, all []returnedAs
 	}
 }
 
-// expectYAML compares v with a file of the test data.
-func expectYAML(t *testing.T, file string, v any) {
-	t.Helper()
-	got, err := yaml.Marshal(v)
-	if err != nil {
-		t.Fatal(err)
-	}
-	expectText(t, file, string(got))
-}
-
-// expectText compares a text with a file of the test data.
-func expectText(t *testing.T, file, got string) {
-	t.Helper()
-	got = terraformWords(got)
-	if *update {
-		if err := os.MkdirAll(filepath.Dir(file), 0o750); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, []byte(got), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if diff := cmp.Diff(readFile(t, file), got); diff != "" {
-		t.Errorf("%s (-want +got):\n%s", file, diff)
-	}
-}
-
 // Before the quickstart's resources exist, the plan shows the assignments that the rendering plans, with their reasons:
 // through a local, because Terraform defers data sources that refer to pending resources.
 func TestAccAssignmentsOfResources(t *testing.T) {
 	t.Parallel()
-	r := newExample(t, filepath.Join(examples, "quickstart"))
-	r.env = append(r.env, "TF_VAR_gitops_repo_url=file://"+gitserver.InitBare(t))
-	rendering := readFile(t, filepath.Join(examples, "quickstart", "main.tf"))
+	r := acc.NewExample(t, filepath.Join(acc.Examples, "quickstart"))
+	r.Env = append(r.Env, "TF_VAR_gitops_repo_url=file://"+gitserver.InitBare(t))
+	rendering := acc.ReadFile(t, filepath.Join(acc.Examples, "quickstart", "main.tf"))
 	fleet := rendering[strings.Index(rendering, "  environment "):strings.Index(rendering, "  gitops_repo ")]
-	r.write("why.tf", "locals {\n  fleet = {\n"+fleet+`}
+	r.Write("why.tf", "locals {\n  fleet = {\n"+fleet+`}
 }
 
 data "kalypso_assignments" "this" {
@@ -211,17 +176,17 @@ data "kalypso_assignments" "this" {
   explain             = true
 }
 `)
-	planned := r.plan()["kalypso_environment_rendering.this"]
-	if text := r.printed.String(); !strings.Contains(text, "data.kalypso_assignments.this: Read complete") ||
+	planned := r.Plan()["kalypso_environment_rendering.this"]
+	if text := r.Printed.String(); !strings.Contains(text, "data.kalypso_assignments.this: Read complete") ||
 		strings.Contains(text, "will be read during apply") {
 		t.Errorf("the plan did not read the data source:\n%s", text)
 	}
-	r.applyPlan()
-	r.expectEmptyPlan()
-	values := r.state()["data.kalypso_assignments.this"]
+	r.ApplyPlan()
+	r.ExpectEmptyPlan()
+	values := r.State()["data.kalypso_assignments.this"]
 	want, got := map[string][]string{}, map[string][]string{"small": {}}
 	hashes := map[string]map[string]string{}
-	fromJSON(t, toJSON(t, planned.After["assignments"]), &hashes)
+	acc.FromJSON(t, acc.ToJSON(t, planned.After["assignments"]), &hashes)
 	for clusterType, targets := range hashes {
 		want[clusterType] = slices.AppendSeq([]string{}, maps.Keys(targets))
 		slices.Sort(want[clusterType])
@@ -232,13 +197,13 @@ data "kalypso_assignments" "this" {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("assignments (-planned +told):\n%s", diff)
 	}
-	expectYAML(t, "testdata/TestAccAssignments/quickstart.yaml", computedOf(values))
+	acc.ExpectYAML(t, "testdata/TestAccAssignments/quickstart.yaml", computedOf(values))
 }
 
 // More values than Terraform accepts are an error that says what to do.
 func TestAccAssignmentsAreBounded(t *testing.T) {
 	t.Parallel()
-	r := newRoot(t, map[string]string{"main.tf": terraformBlock + `
+	r := acc.NewRoot(t, map[string]string{"main.tf": acc.TerraformBlock + `
 variable "targets" {
   type    = list(string)
   default = null
@@ -263,15 +228,15 @@ data "kalypso_assignments" "this" {
   explain_targets     = var.targets
 }
 `})
-	r.expectError([]string{"Values can't be shown", "more than 1000000 values",
+	r.ExpectError([]string{"Values can't be shown", "more than 1000000 values",
 		"set explain_targets to the deployment targets", "explain = true"}, "plan", "-no-color")
-	r.succeed("plan", "-no-color", "-var", `targets=["app-t1"]`)
+	r.Succeed("plan", "-no-color", "-var", `targets=["app-t1"]`)
 }
 
 // Any unknown argument defers the read until apply.
 func TestAccAssignmentsUnknown(t *testing.T) {
 	t.Parallel()
-	r := newRoot(t, map[string]string{"main.tf": terraformBlock + `
+	r := acc.NewRoot(t, map[string]string{"main.tf": acc.TerraformBlock + `
 provider "kalypso" {
   git_credentials = [{ url = "https://github.com/acme", username = "me", password = terraform_data.region.output }]
 }
@@ -304,19 +269,20 @@ output "namespaces" {
   value = { for k, d in data.kalypso_assignments.this : k => [for a in d.assignments : a.namespace] }
 }
 `})
-	out := r.succeed("plan", "-no-color", "-out=plan")
-	if got := strings.Count(out.text(), "will be read during apply"); got != 2 {
-		t.Errorf("%d reads are put off:\n%s", got, out.stdout)
+	out := r.Succeed("plan", "-no-color", "-out=plan")
+	if got := strings.Count(out.Text(), "will be read during apply"); got != 2 {
+		t.Errorf("%d reads are put off:\n%s", got, out.Stdout)
 	}
-	r.applyPlan()
-	r.expectEmptyPlan()
-	if got := r.succeed("output", "-json",
-		"namespaces").stdout; strings.TrimSpace(got) != `{"label":["dev-large-hello-app"],"name":["dev-west-hello-app"]}` {
+	r.ApplyPlan()
+	r.ExpectEmptyPlan()
+	if got := r.Succeed("output", "-json",
+		"namespaces").Stdout; strings.TrimSpace(got) != `{"label":["dev-large-hello-app"],"name":["dev-west-hello-app"]}` {
 		t.Errorf("namespaces: %s", got)
 	}
 }
 
 var renderingOf = regexp.MustCompile(`(?m)^resource "kalypso_environment_rendering"`)
+
 var ofRenderingAlone = regexp.MustCompile(`(?m)^ +(delivery|guardrails|promoted_commit) +=.*$`)
 
 // Problems of a fleet are reported as by a rendering, on the same attributes. Problems that only a rendering has are
@@ -326,16 +292,16 @@ func TestAccAssignmentsBadInput(t *testing.T) {
 	for _, name := range []string{"fleet", "manifests"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			folder := filepath.Join("testdata", "TestAccBadInput", name)
-			r := newRootFrom(t, folder)
-			r.write("terraform.tf", terraformBlock)
-			text := renderingOf.ReplaceAllString(readFile(t, filepath.Join(folder, "main.tf")), `data "kalypso_assignments"`)
+			folder := filepath.Join("../rendering/testdata/TestAccBadInput", name)
+			r := acc.NewRootFrom(t, folder)
+			r.Write("terraform.tf", acc.TerraformBlock)
+			text := renderingOf.ReplaceAllString(acc.ReadFile(t, filepath.Join(folder, "main.tf")), `data "kalypso_assignments"`)
 			text = strings.Replace(text, "= kalypso_template.failing", "= local.failing", 1)
-			r.write("main.tf", ofRenderingAlone.ReplaceAllString(text, ""))
+			r.Write("main.tf", ofRenderingAlone.ReplaceAllString(text, ""))
 			if name == "fleet" {
-				r.write("locals.tf", "locals {\n  failing = kalypso_template.failing\n}\n")
+				r.Write("locals.tf", "locals {\n  failing = kalypso_template.failing\n}\n")
 			}
-			told := diagnostics(t, r.terraform("plan", "-json").stdout)
+			told := acc.Diagnostics(t, r.Terraform("plan", "-json").Stdout)
 			warnings := 0
 			var got []string
 			for _, d := range strings.Split(told, "\n\n\n") {
@@ -352,7 +318,7 @@ func TestAccAssignmentsBadInput(t *testing.T) {
 				got = append(got, strings.TrimSpace(d))
 			}
 			var want []string
-			for _, d := range strings.Split(readFile(t, filepath.Join(folder, "diagnostics.txt")), "\n\n\n") {
+			for _, d := range strings.Split(acc.ReadFile(t, filepath.Join(folder, "diagnostics.txt")), "\n\n\n") {
 				if !strings.Contains(d, ": guardrails = ") && !strings.Contains(d, ": promoted_commit = ") &&
 					!strings.Contains(d, "error: Missing GitOps repo\n") {
 					want = append(want, strings.TrimSpace(d))
@@ -368,23 +334,4 @@ func TestAccAssignmentsBadInput(t *testing.T) {
 			}
 		})
 	}
-}
-
-// The example shows what its comments say.
-func TestAccExampleAssignments(t *testing.T) {
-	t.Parallel()
-	r := newExample(t, filepath.Join(examples, "data-sources", "kalypso_assignments"))
-	out := r.succeed("plan", "-no-color", "-out=plan")
-	for _, want := range []string{
-		`+ value = "West US"`,
-		`label \"purpose\" is \"load-test\" and must be \"performance-test\"`,
-		`Warning: Check block assertion failed`,
-		`performance-test-policy: No deployment target in environment "dev" is selected`,
-	} {
-		if !strings.Contains(out.text(), want) {
-			t.Errorf("no %s in:\n%s", want, out.stdout)
-		}
-	}
-	r.applyPlan()
-	r.expectEmptyPlan()
 }

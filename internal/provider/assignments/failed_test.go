@@ -1,17 +1,19 @@
-package provider_test
+package assignments_test
 
 import (
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/acc"
 )
 
 // Faults of teams are warnings. They are listed with the object, the reason, and the time since when the record lists
 // them.
 func TestAccAssignmentsFailed(t *testing.T) {
 	t.Parallel()
-	r := newRoot(t, map[string]string{"main.tf": terraformBlock + `
+	r := acc.NewRoot(t, map[string]string{"main.tf": acc.TerraformBlock + `
 data "kalypso_assignments" "this" {
   environment   = "dev"
   cluster_types = { large = { name = "large", reconciler = "r", namespace_service = "r" } }
@@ -31,13 +33,13 @@ data "kalypso_assignments" "this" {
   })
 }
 `})
-	out := r.apply()
+	out := r.Apply()
 	for _, text := range []string{"Warning: Invalid text", "Warning: Template rendering failed"} {
-		if !strings.Contains(out.text(), text) {
-			t.Errorf("it does not say %q:\n%s", text, out.text())
+		if !strings.Contains(out.Text(), text) {
+			t.Errorf("it does not say %q:\n%s", text, out.Text())
 		}
 	}
-	r.expectEmptyPlan()
+	r.ExpectEmptyPlan()
 	type failed struct {
 		ClusterType string `json:"cluster_type"`
 		Target      string `json:"deployment_target"`
@@ -48,7 +50,7 @@ data "kalypso_assignments" "this" {
 		Since       string
 	}
 	var got []failed
-	fromJSON(t, toJSON(t, r.state()["data.kalypso_assignments.this"]["failed"]), &got)
+	acc.FromJSON(t, acc.ToJSON(t, r.State()["data.kalypso_assignments.this"]["failed"]), &got)
 	for i := range got {
 		got[i].Reason, _, _ = strings.Cut(got[i].Reason, ":")
 	}

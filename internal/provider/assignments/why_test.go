@@ -1,12 +1,16 @@
-package provider_test
+package assignments_test
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/acc"
+)
 
 // TestAccAssignmentsWhy asks about pairs: one that is assigned, one that is not though the target is placed elsewhere,
 // and pairs that do not exist. Without a policy, the answer says so.
 func TestAccAssignmentsWhy(t *testing.T) {
 	t.Parallel()
-	r := newRoot(t, map[string]string{"main.tf": terraformBlock + `
+	r := acc.NewRoot(t, map[string]string{"main.tf": acc.TerraformBlock + `
 variable "policies" {
   type    = any
   default = { west = {
@@ -52,11 +56,11 @@ output "unscheduled" {
 		Assigned bool
 		Nearest  []struct{ Policy, Reason string }
 	}) {
-		r.output("answers", &all)
+		r.Output("answers", &all)
 		return all
 	}
-	r.apply()
-	r.expectEmptyPlan()
+	r.Apply()
+	r.ExpectEmptyPlan()
 	got := answers()
 	const east = `The cluster type is not selected: label "region" is "east" and must be "west".`
 	if len(got) != 2 || !got[0].Assigned || got[0].Reason != `It is placed there by "west".` || len(got[0].Nearest) > 0 {
@@ -66,16 +70,16 @@ output "unscheduled" {
 		got[1].Nearest[0].Policy != "west" || got[1].Nearest[0].Reason != east {
 		t.Errorf("of one that is not: %+v", got[1])
 	}
-	r.expectError([]string{
+	r.ExpectError([]string{
 		"No such deployment target", `Environment "dev" has no deployment target "shop"`, "No such cluster type",
 		`no cluster type "huge"`,
 	}, "plan", "-no-color", "-var",
 		`why=[{ target = "shop", cluster_type = "large" }, { target = "shop-web", cluster_type = "huge" }]`)
-	r.succeed("apply", "-auto-approve", "-var", "policies={}")
+	r.Succeed("apply", "-auto-approve", "-var", "policies={}")
 	if got := answers(); got[1].Reason != "There is no scheduling policy." {
 		t.Errorf("without a policy: %+v", got[1])
 	}
-	if got := r.succeed("output", "-json", "unscheduled").stdout; got != `[["There is no scheduling policy."]]`+"\n" {
+	if got := r.Succeed("output", "-json", "unscheduled").Stdout; got != `[["There is no scheduling policy."]]`+"\n" {
 		t.Errorf("without a policy, unscheduled: %s", got)
 	}
 }

@@ -1,4 +1,4 @@
-package provider_test
+package configuration_test
 
 import (
 	"crypto/ecdsa"
@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/acc"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/githubfake"
 )
@@ -25,7 +26,7 @@ import (
 // can't make the provider read or push with it, and it never leaves the GitHub API.
 func TestAccCredentials(t *testing.T) {
 	t.Parallel()
-	needTerraform(t)
+	acc.NeedTerraform(t)
 	apply := []string{"apply", "-no-color", "-auto-approve"}
 	for name, start := range map[string]func(*testing.T) *private{
 		"basic": func(t *testing.T) *private {
@@ -62,29 +63,29 @@ func TestAccCredentials(t *testing.T) {
 			t.Parallel()
 			p := start(t)
 			team := newTeamServer(t, p.url)
-			r := newRootFrom(t, "testdata/TestAccCredentials")
-			r.write("terraform.tf", terraformBlock)
+			r := acc.NewRootFrom(t, "testdata/TestAccCredentials")
+			r.Write("terraform.tf", acc.TerraformBlock)
 			if p.env != nil {
-				r.env = append(r.env, p.env...)
-				r.ownProcess()
+				r.Env = append(r.Env, p.env...)
+				r.OwnProcess()
 			}
 			set := func(name string, value any) {
 				vars := map[string]any{name: value}
 				for name, value := range p.vars {
 					vars[name] = value
 				}
-				r.write("terraform.tfvars.json", toJSON(t, vars))
+				r.Write("terraform.tfvars.json", acc.ToJSON(t, vars))
 				p.forget()
 			}
 			set("registered", p.url)
-			if r.succeed("plan", "-no-color"); p.git != nil && p.credentials() == 0 {
+			if r.Succeed("plan", "-no-color"); p.git != nil && p.credentials() == 0 {
 				t.Error("the private repo was read without a credential")
 			}
 
 			set("registered", team.URL+"/read/repo.git")
-			r.expectError([]string{"redirect", "Registration: team"}, "plan", "-no-color")
+			r.ExpectError([]string{"redirect", "Registration: team"}, "plan", "-no-color")
 			set("gitops_repo", team.URL+"/push/repo.git")
-			r.expectError([]string{"Redirect refused", "redirect refused: the server redirects"}, apply...)
+			r.ExpectError([]string{"Redirect refused", "redirect refused: the server redirects"}, apply...)
 			if n := p.credentials(); n > 0 {
 				t.Errorf("the private repo got %d requests with a credential", n)
 			}
@@ -94,12 +95,12 @@ func TestAccCredentials(t *testing.T) {
 				p.fake.Fail("POST", "/statuses/", -1, githubfake.Failure{
 					Status: http.StatusTemporaryRedirect, Header: map[string]string{"Location": team.URL + "/api/v3/"},
 				})
-				r.expectError([]string{"the server redirects to an address outside its API"}, apply...)
+				r.ExpectError([]string{"the server redirects to an address outside its API"}, apply...)
 			}
 			for _, got := range team.shown() {
 				t.Errorf("the team's server got %q", got)
 			}
-			if strings.Contains(r.printed.String(), "canary") {
+			if strings.Contains(r.Printed.String(), "canary") {
 				t.Error("a secret is in the output")
 			}
 		})
@@ -118,7 +119,7 @@ type private struct {
 func privateRepo(t *testing.T) string {
 	t.Helper()
 	repo := gitserver.InitBare(t)
-	gitserver.Seed(t, repo, "main", map[string]string{"w.yaml": workloadDocument("secret", "test")})
+	gitserver.Seed(t, repo, "main", map[string]string{"w.yaml": acc.WorkloadDocument("secret", "test")})
 	return repo
 }
 
@@ -126,7 +127,7 @@ func onGitHub(t *testing.T) *private {
 	t.Helper()
 	fake := githubfake.New(t)
 	repo := fake.AddRepo(t, "acme/private")
-	gitserver.Seed(t, repo.Path, "main", map[string]string{"w.yaml": workloadDocument("secret", "test")})
+	gitserver.Seed(t, repo.Path, "main", map[string]string{"w.yaml": acc.WorkloadDocument("secret", "test")})
 	return &private{url: repo.URL, git: fake.Git, fake: fake}
 }
 

@@ -1,4 +1,4 @@
-package provider_test
+package configuration_test
 
 import (
 	"fmt"
@@ -11,6 +11,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/acc"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/protocol"
 )
 
@@ -89,10 +90,10 @@ func TestHostCredentials(t *testing.T) {
 			repo := own.URL + of.repo
 			use := func(config map[string]any, repo string) {
 				t.Helper()
-				p := &protocolRun{t: t, config: config, resource: protocol.Resource{Type: "kalypso_commit_status"}}
-				_, said := p.tryRun(map[string]any{"repo": repo, "commit": strings.Repeat("ab", 20), "context": "dev",
+				p := &acc.ProtocolRun{T: t, Config: config, Resource: protocol.Resource{Type: "kalypso_commit_status"}}
+				_, said := p.TryRun(map[string]any{"repo": repo, "commit": strings.Repeat("ab", 20), "context": "dev",
 					"state": "success"})
-				_, ds, err := p.start().ReadData(t.Context(), "kalypso_control_plane", map[string]any{
+				_, ds, err := p.Start().ReadData(t.Context(), "kalypso_control_plane", map[string]any{
 					"repo": repo, "branch": "main",
 				})
 				if err != nil || !said.HasErrors() || !ds.HasErrors() {
@@ -140,8 +141,8 @@ func TestHostCredentials(t *testing.T) {
 
 			mirrored := maps.Clone(given)
 			mirrored["git_mirrors"] = map[string]any{own.URL + "/": elsewhere.URL + "/"}
-			p := &protocolRun{t: t, config: mirrored}
-			if _, _, err := p.start().ReadData(t.Context(), "kalypso_control_plane", map[string]any{
+			p := &acc.ProtocolRun{T: t, Config: mirrored}
+			if _, _, err := p.Start().ReadData(t.Context(), "kalypso_control_plane", map[string]any{
 				"repo": repo, "branch": "main",
 			}); err != nil {
 				t.Fatal(err)

@@ -1,4 +1,4 @@
-package provider_test
+package configuration_test
 
 import (
 	"os"
@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/acc"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
@@ -13,9 +14,9 @@ import (
 // repo in a folder. Neither the state nor the branch contains a mirror's URL.
 func TestAccMirrors(t *testing.T) {
 	t.Parallel()
-	needTerraform(t)
+	acc.NeedTerraform(t)
 	app, plane, gitops := gitserver.InitBare(t), gitserver.InitBare(t), gitserver.InitBare(t)
-	gitserver.Seed(t, app, "main", map[string]string{"w.yaml": workloadDocument("shop", "test")})
+	gitserver.Seed(t, app, "main", map[string]string{"w.yaml": acc.WorkloadDocument("shop", "test")})
 	gitserver.Seed(t, plane, "dev", map[string]string{"r.yaml": `apiVersion: scheduler.kalypso.io/v1alpha1
 kind: WorkloadRegistration
 metadata: {name: shop}
@@ -25,7 +26,7 @@ spec: {workload: {repo: "git@git.invalid:acme/` + filepath.Base(app) + `", branc
 	http, planeURL := gitserver.Serve(t, plane, gitserver.WithBasic("me", "canary-mirror"))
 	ssh := gitserver.NewSSH(t)
 
-	r := newRoot(t, map[string]string{"main.tf": terraformBlock + `
+	r := acc.NewRoot(t, map[string]string{"main.tf": acc.TerraformBlock + `
 variable "git_mirrors" { type = map(string) }
 variable "git_credentials" { type = any }
 provider "kalypso" {
@@ -55,7 +56,7 @@ resource "kalypso_environment_rendering" "dev" {
 }
 `})
 	set := func(mirrors map[string]string) {
-		r.write("terraform.tfvars.json", toJSON(t, map[string]any{
+		r.Write("terraform.tfvars.json", acc.ToJSON(t, map[string]any{
 			"git_mirrors": mirrors,
 			"git_credentials": []map[string]string{
 				{"url": http.URL, "username": "me", "password": "canary-mirror"},
@@ -71,10 +72,10 @@ resource "kalypso_environment_rendering" "dev" {
 		"https://git.invalid/acme/gitops": "file://" + gitops,
 	}
 	set(mirrors)
-	r.apply()
-	r.expectEmptyPlan()
+	r.Apply()
+	r.ExpectEmptyPlan()
 	record := gitserver.Tree(t, gitops, "main")[".kalypso/rendering.json"]
-	state := readFile(t, filepath.Join(r.folder, "terraform.tfstate"))
+	state := acc.ReadFile(t, filepath.Join(r.Folder, "terraform.tfstate"))
 	for name, text := range map[string]string{"record": record, "state": state} {
 		if !strings.Contains(text, "git.invalid/acme/plane@") {
 			t.Errorf("the %s does not name the control plane:\n%s", name, text)
@@ -94,7 +95,7 @@ resource "kalypso_environment_rendering" "dev" {
 	// A mirror in a folder serves a registration. A registration that names a folder itself is still refused.
 	mirrors["git@git.invalid:acme/"] = filepath.Dir(app)
 	set(mirrors)
-	r.expectEmptyPlan()
+	r.ExpectEmptyPlan()
 	mirrors[app] = ssh.URL(app)
 	set(mirrors)
 	gitserver.Seed(t, plane, "dev", map[string]string{"r.yaml": `apiVersion: scheduler.kalypso.io/v1alpha1
@@ -102,18 +103,18 @@ kind: WorkloadRegistration
 metadata: {name: shop}
 spec: {workload: {repo: "` + app + `", branch: main, path: .}}
 `})
-	r.expectError([]string{"Local repo in a registration", "Registration: shop"}, "plan", "-no-color")
+	r.ExpectError([]string{"Local repo in a registration", "Registration: shop"}, "plan", "-no-color")
 
 	// An error names the repo and its mirror. An invalid mirror is an error.
 	mirrors["https://git.invalid/acme/plane"] = http.URL + "/none.git"
 	set(mirrors)
 	both := "https://git.invalid/acme/plane at its mirror " + http.URL + "/none.git"
-	r.expectError([]string{"Repo not found", both}, "plan", "-no-color")
+	r.ExpectError([]string{"Repo not found", both}, "plan", "-no-color")
 	set(map[string]string{"https://me:canary-key@git.invalid/": "https://none.invalid/", "https://git.invalid": "mirror"})
-	r.expectError([]string{
+	r.ExpectError([]string{
 		"Invalid mirror", "The mirror of https://git.invalid/ is not a URL of repos", "One of its keys is not a URL of repos",
 	}, "plan", "-no-color")
-	if strings.Contains(r.printed.String(), "canary") {
+	if strings.Contains(r.Printed.String(), "canary") {
 		t.Error("a secret is in the output")
 	}
 }
@@ -122,13 +123,13 @@ spec: {workload: {repo: "` + app + `", branch: main, path: .}}
 // leaves the mirror.
 func TestAccMirrorsOfLocalRepos(t *testing.T) {
 	t.Parallel()
-	needTerraform(t)
+	acc.NeedTerraform(t)
 	secret, mirrored := gitserver.InitBare(t), gitserver.InitBare(t)
-	gitserver.Seed(t, secret, "main", map[string]string{"w.yaml": workloadDocument("secret", "test")})
+	gitserver.Seed(t, secret, "main", map[string]string{"w.yaml": acc.WorkloadDocument("secret", "test")})
 	if err := os.Symlink(secret, filepath.Join(filepath.Dir(filepath.Dir(mirrored)), "secret.git")); err != nil {
 		t.Fatal(err)
 	}
-	r := newRoot(t, map[string]string{"main.tf": terraformBlock + `
+	r := acc.NewRoot(t, map[string]string{"main.tf": acc.TerraformBlock + `
 provider "kalypso" {
   git_mirrors = { "http://127.0.0.1:1/" = "` + filepath.Dir(mirrored) + `/" }
 }
@@ -142,5 +143,5 @@ data "kalypso_workloads" "this" {
   }
 }
 `})
-	r.expectError([]string{"Repo can't be reached", "Registration: up", "Registration: encoded"}, "plan", "-no-color")
+	r.ExpectError([]string{"Repo can't be reached", "Registration: up", "Registration: encoded"}, "plan", "-no-color")
 }

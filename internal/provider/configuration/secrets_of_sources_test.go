@@ -1,4 +1,4 @@
-package provider_test
+package configuration_test
 
 import (
 	"encoding/base64"
@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/acc"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/clusters/azurefake"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/programs"
@@ -24,12 +25,12 @@ func TestAccSecretsOfSources(t *testing.T) {
 	repo := gitserver.InitBare(t)
 	record := `{"version": 1, "environment": "stage", "cluster_types": ["large"]}`
 	commit := gitserver.Seed(t, repo, "stage", map[string]string{
-		"fleet/large/shop/namespace.yaml": "one\n", "fleet/" + recordPath: record,
+		"fleet/large/shop/namespace.yaml": "one\n", "fleet/" + acc.RecordPath: record,
 	})
 	graph := azurefake.New(t)
 	graph.Set("kubernetesconfigurationresources",
 		azurefake.Configuration(azurefake.AKS("a"), "file://"+repo, "stage", "./fleet/large", "stage@sha1:"+commit))
-	s.env = append(s.env, "SSL_CERT_FILE="+graph.CA)
+	s.Env = append(s.Env, "SSL_CERT_FILE="+graph.CA)
 	azure := map[string]any{
 		"tenant_id": azurefake.Tenant, "client_id": azurefake.Client, "client_secret": azurefake.Secret,
 		"disable_instance_discovery": true,
@@ -48,31 +49,31 @@ func TestAccSecretsOfSources(t *testing.T) {
 	}
 	s.canaries = append(s.canaries, base64.StdEncoding.EncodeToString([]byte("me:canary-password")))
 	look := func(names ...string) {
-		s.write("terraform.tfvars.json", toJSON(t, map[string]any{"repo": "file://" + repo, "clusters": names}))
-		credentials := toJSON(t, map[string]any{"azure": azure, "clusters": clusters})
+		s.Write("terraform.tfvars.json", acc.ToJSON(t, map[string]any{"repo": "file://" + repo, "clusters": names}))
+		credentials := acc.ToJSON(t, map[string]any{"azure": azure, "clusters": clusters})
 		if err := os.WriteFile(s.file, []byte(credentials), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
 
 	look("token", "password", "program")
-	s.succeed("plan", "-no-color", "-out=plan")
-	out := s.succeed("apply", "-no-color", "plan").text() + readFile(t, filepath.Join(s.folder, "terraform.tfstate"))
+	s.Succeed("plan", "-no-color", "-out=plan")
+	out := s.Succeed("apply", "-no-color", "plan").Text() + acc.ReadFile(t, filepath.Join(s.Folder, "terraform.tfstate"))
 	if n := strings.Count(out, "you sent "); n < 3 || strings.Count(out, "(secret)") < n {
 		t.Errorf("the clusters' answers are not shown:\n%s", out)
 	}
 	graph.Instead(func(w http.ResponseWriter, r *http.Request) {
 		azurefake.Error(http.StatusBadRequest, "BadRequest", "you sent "+r.Header.Get("Authorization"))(w, r)
 	})
-	s.expectError([]string{"you sent Bearer (secret)"}, "plan", "-no-color")
+	s.ExpectError([]string{"you sent Bearer (secret)"}, "plan", "-no-color")
 	azure["client_secret"] = "canary-wrong"
 	look("token")
-	s.expectError([]string{"Invalid client secret provided: (secret)"}, "plan", "-no-color")
+	s.ExpectError([]string{"Invalid client secret provided: (secret)"}, "plan", "-no-color")
 	clusters["token"] = map[string]any{"kubeconfig": "canary: [\n"}
 	look("token")
-	s.expectError([]string{"text is not a kubeconfig"}, "plan", "-no-color")
+	s.ExpectError([]string{"text is not a kubeconfig"}, "plan", "-no-color")
 	s.expectNone(t, nil, repo)
-	if _, ok := filesBelow(t, s.folder)[filepath.Join("plan", "tfplan")]; !ok {
+	if _, ok := acc.FilesBelow(t, s.Folder)[filepath.Join("plan", "tfplan")]; !ok {
 		t.Error("the plan file was not searched")
 	}
 }
@@ -97,7 +98,7 @@ func repeatingCluster(t *testing.T, user string) string {
 		_, password, _ := r.BasicAuth()
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(http.StatusForbidden)
-		fmt.Fprint(w, toJSON(t, map[string]any{
+		fmt.Fprint(w, acc.ToJSON(t, map[string]any{
 			"kind": "Status", "apiVersion": "v1", "status": "Failure", "reason": "Forbidden", "code": http.StatusForbidden,
 			"message": "you sent " + r.Header.Get("Authorization") + " " + password,
 		}))

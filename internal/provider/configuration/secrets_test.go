@@ -1,12 +1,10 @@
-package provider_test
+package configuration_test
 
 import (
-	"archive/zip"
 	"bytes"
 	"encoding/base64"
 	"encoding/json"
 	"encoding/pem"
-	"io"
 	"maps"
 	"os"
 	"path/filepath"
@@ -15,6 +13,7 @@ import (
 
 	"golang.org/x/crypto/ssh"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/acc"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
@@ -44,10 +43,10 @@ func TestAccSecretsInErrors(t *testing.T) {
 		"wrong": wrongURL, "wrong_bearer": wrongBearerURL, "redirected": elsewhere.URL + "/" + filepath.Base(repo),
 		"unreachable": "http://127.0.0.1:9/gitops",
 	})
-	s.expectError([]string{"Credentials refused", "after a redirect to", "GitOps repo can't be reached"}, "apply",
+	s.ExpectError([]string{"Credentials refused", "after a redirect to", "GitOps repo can't be reached"}, "apply",
 		"-no-color", "-auto-approve")
 	s.repos(t, map[string]string{"denied": deniedURL, "repeating": repeatingURL})
-	s.expectError([]string{"this token may not write", "the password (secret) may not push"}, "apply", "-no-color",
+	s.ExpectError([]string{"this token may not write", "the password (secret) may not push"}, "apply", "-no-color",
 		"-auto-approve")
 
 	for _, request := range target.Requests() {
@@ -72,7 +71,7 @@ func TestAccSecretsInConfigurationErrors(t *testing.T) {
 			"private_key_passphrase": "canary-passphrase"},
 	)
 	s.repos(t, map[string]string{"a": "https://example.com/a"})
-	s.expectError([]string{"contains a user name or password", "cannot be used together", "plain http",
+	s.ExpectError([]string{"contains a user name or password", "cannot be used together", "plain http",
 		"is not a private key", "does not decrypt private_key"}, "plan", "-no-color")
 	s.expectNone(t, nil)
 }
@@ -80,7 +79,7 @@ func TestAccSecretsInConfigurationErrors(t *testing.T) {
 // secrets is a root module whose credentials are in a file in another folder, with all logs of Terraform and the
 // provider.
 type secrets struct {
-	*root
+	*acc.Root
 	file     string // of the credentials
 	canaries []string
 }
@@ -88,15 +87,12 @@ type secrets struct {
 // credential is an element of git_credentials.
 type credential map[string]string
 
-// logName is the file with the log of all runs in the module.
-const logName = "trace.log"
-
 func newSecrets(t *testing.T, folder string) *secrets {
 	t.Helper()
-	s := &secrets{root: newRootFrom(t, folder), file: filepath.Join(t.TempDir(), "credentials")}
-	s.startProviders() // for its log
-	s.write("terraform.tf", terraformBlock)
-	s.env = append(s.env, "TF_LOG=TRACE", "TF_LOG_PATH="+filepath.Join(s.folder, logName),
+	s := &secrets{Root: acc.NewRootFrom(t, folder), file: filepath.Join(t.TempDir(), "credentials")}
+	s.StartProviders() // for its log
+	s.Write("terraform.tf", acc.TerraformBlock)
+	s.Env = append(s.Env, "TF_LOG=TRACE", "TF_LOG_PATH="+filepath.Join(s.Folder, acc.LogName),
 		"GITHUB_TOKEN=canary-environment", "TF_VAR_credentials="+s.file)
 	s.canaries = append(s.canaries, "canary")
 	if err := os.WriteFile(s.file+".github", []byte("canary-github"), 0o600); err != nil {
@@ -133,15 +129,15 @@ func (s *secrets) repos(t *testing.T, urls map[string]string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.write("terraform.tfvars.json", string(data))
+	s.Write("terraform.tfvars.json", string(data))
 }
 
 // expectNone fails the test if a secret is in the output, in a file of the module (such as the state, the plan or the
 // log), in a requested URL, or in a commit.
 func (s *secrets) expectNone(t *testing.T, servers []*gitserver.Server, repos ...string) {
 	t.Helper()
-	places := map[string][]byte{"the output": []byte(s.printed.String())}
-	maps.Copy(places, filesBelow(t, s.folder))
+	places := map[string][]byte{"the output": []byte(s.Printed.String())}
+	maps.Copy(places, acc.FilesBelow(t, s.Folder))
 	for _, server := range servers {
 		if len(server.Requests()) == 0 {
 			t.Errorf("%s was not asked", server.URL)
@@ -154,7 +150,7 @@ func (s *secrets) expectNone(t *testing.T, servers []*gitserver.Server, repos ..
 	for _, repo := range repos {
 		places[repo] = []byte(gitserver.Git(t, repo, "log", "--all", "--patch", "--format=fuller"))
 	}
-	if !bytes.Contains(places[logName], []byte("provider.terraform-provider-kalypso")) {
+	if !bytes.Contains(places[acc.LogName], []byte("provider.terraform-provider-kalypso")) {
 		t.Error("the provider logged nothing")
 	}
 	for place, data := range places {
@@ -164,52 +160,6 @@ func (s *secrets) expectNone(t *testing.T, servers []*gitserver.Server, repos ..
 			}
 		}
 	}
-}
-
-// filesBelow returns the files in a folder, with the contents of zip files.
-func filesBelow(t *testing.T, folder string) map[string][]byte {
-	t.Helper()
-	all := map[string][]byte{}
-	err := filepath.WalkDir(folder, func(path string, entry os.DirEntry, err error) error {
-		if err != nil || entry.IsDir() {
-			return err
-		}
-		data, err := os.ReadFile(path)
-		if err != nil {
-			return err
-		}
-		name, err := filepath.Rel(folder, path)
-		if err != nil {
-			return err
-		}
-		all[name] = data
-		return unzip(all, name, data)
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return all
-}
-
-// unzip adds the contents of data if it is a zip file, as Terraform's plans are.
-func unzip(all map[string][]byte, name string, data []byte) error {
-	if !bytes.HasPrefix(data, []byte("PK")) {
-		return nil
-	}
-	archive, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
-	if err != nil {
-		return err
-	}
-	for _, f := range archive.File {
-		r, err := f.Open()
-		if err != nil {
-			return err
-		}
-		if all[name+"/"+f.Name], err = io.ReadAll(r); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // encrypted returns a private key with a passphrase.

@@ -1,4 +1,4 @@
-package provider_test
+package configuration_test
 
 import (
 	"fmt"
@@ -13,6 +13,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history/observation"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/acc"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/githubfake"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/protocol"
@@ -20,7 +21,7 @@ import (
 )
 
 // signedRun runs a resource whose provider signs commits.
-func signedRun(t *testing.T, resource string, key signingkey.Key, config map[string]any) *protocolRun {
+func signedRun(t *testing.T, resource string, key signingkey.Key, config map[string]any) *acc.ProtocolRun {
 	t.Helper()
 	given := map[string]any{
 		"commit_author":   map[string]any{"name": "Kalypso", "email": signingkey.Email},
@@ -28,7 +29,7 @@ func signedRun(t *testing.T, resource string, key signingkey.Key, config map[str
 		"commit_trailers": map[string]any{"Signed-off-by": "Platform <platform@acme.io>", "Ticket": "ACME-1"},
 	}
 	maps.Copy(given, config)
-	return &protocolRun{t: t, resource: protocol.Resource{Type: resource}, config: given}
+	return &acc.ProtocolRun{T: t, Resource: protocol.Resource{Type: resource}, Config: given}
 }
 
 // smallRendering returns the arguments of a rendering of one deployment target.
@@ -84,7 +85,7 @@ func TestSignedByPush(t *testing.T) {
 		t.Helper()
 		given := smallRendering("file://"+repo, branch, value)
 		given["deletion_protection"], given["commit_trailers"] = false, trailers
-		p.run(given, given)
+		p.Run(given, given)
 	}
 	apply("dev", "1", nil)
 	apply("dev", "2", map[string]any{"ticket": "ACME-2", "Change-Id": "I1"})
@@ -95,14 +96,14 @@ func TestSignedByPush(t *testing.T) {
 	}
 	before := gitserver.Rev(t, repo, "dev")
 	another := signedRun(t, "kalypso_environment_rendering", signingkey.NewOpenPGP(t), nil)
-	p.config, another.config = another.config, p.config
+	p.Config, another.Config = another.Config, p.Config
 	apply("dev", "2", nil)
 	if after := gitserver.Rev(t, repo, "dev"); after != before {
 		t.Error("another key and other trailers alone made a commit")
 	}
-	p.config = another.config
+	p.Config = another.Config
 	apply("live", "2", nil)
-	p.destroy()
+	p.Destroy()
 	if diff := cmp.Diff([]string{
 		"Move the rendering of environment dev away", "Remove the rendering of environment dev",
 		"Render environment dev", "Render environment dev", "Render environment dev",
@@ -125,7 +126,7 @@ func TestSignedRecord(t *testing.T) {
 				Members: []observation.Member{{Cluster: "c1"}}}}}
 		given := map[string]any{"deployment": map[string]any{"head": "head", "observation": o.Encode()},
 			"store": map[string]any{"git": map[string]any{"repo": "file://" + repo, "branch": "history"}}}
-		p.run(given, given)
+		p.Run(given, given)
 	}
 	if diff := cmp.Diff([]string{"Record what ran in prod: 1 change", "Record what ran in prod: 1 change"},
 		ourCommits(t, repo, key)); diff != "" {
@@ -160,7 +161,7 @@ func TestSignedByPullRequest(t *testing.T) {
 	for _, branch := range []string{"dev", "live", "live"} { // the last one opens the removal from dev
 		given := smallRendering(on.URL, branch, "1")
 		given["delivery"] = map[string]any{"strategy": "pull_request"}
-		p.run(given, given)
+		p.Run(given, given)
 		merge()
 	}
 	base := signedRun(t, "kalypso_base_repo", key, config)
@@ -168,10 +169,10 @@ func TestSignedByPullRequest(t *testing.T) {
 		"control_plane": map[string]any{"repo": "https://git.acme.io/control-plane", "branch": "main"}}
 	given := map[string]any{"repo": on.URL, "branch": "dev", "promotion": promotion,
 		"delivery": map[string]any{"strategy": "pull_request"}}
-	base.run(given, given)
+	base.Run(given, given)
 	merge()
 	promotion["commit"], given["delivery"] = strings.Repeat("2", 40), nil
-	base.run(given, given)
+	base.Run(given, given)
 	if diff := cmp.Diff([]string{
 		"Move the rendering of environment dev away", "Render environment dev", "Render environment dev",
 		"Set the base of dev to 111111111111", "Set the base of dev to 222222222222",
@@ -199,8 +200,8 @@ func TestUnsignedRefused(t *testing.T) {
 		gitserver.Seed(t, repo, "dev", map[string]string{"README.md": "theirs\n"})
 		gitserver.Hook(t, repo, "pre-receive", said, 1)
 		given := smallRendering("file://"+repo, "dev", "1")
-		p := newRenderingRun(t)
-		_, ds := p.tryRun(given)
+		p := acc.NewRenderingRun(t)
+		_, ds := p.TryRun(given)
 		for _, want := range []string{said, "commit_signing", "commit_author.email", "Nothing was written"} {
 			if !strings.Contains(ds.String(), want) {
 				t.Errorf("the error does not say %q:\n%s", want, ds)
@@ -252,8 +253,8 @@ func TestSigningArguments(t *testing.T) {
 	}
 	given := smallRendering("https://git.acme.io/gitops", "dev", "1")
 	given["commit_trailers"] = map[string]any{"Ticket": "1\n2"}
-	p := newRenderingRun(t)
-	_, ds := p.tryRun(given)
+	p := acc.NewRenderingRun(t)
+	_, ds := p.TryRun(given)
 	if want := `ERROR: Invalid trailer [AttributeName("commit_trailers").ElementKeyString("Ticket")]`; !strings.Contains(
 		ds.String(), want) {
 		t.Errorf("got %s\nwant %s", ds, want)
@@ -267,8 +268,8 @@ func TestAccSigningSecrets(t *testing.T) {
 	key := signingkey.NewSSH(t).Encrypted(t, passphrase)
 	repo := gitserver.InitBare(t)
 	gitserver.Seed(t, repo, "dev", map[string]string{"README.md": "theirs\n"})
-	r := newRoot(t, map[string]string{"main.tf.json": toJSON(t, map[string]any{
-		"terraform": map[string]any{"required_providers": map[string]any{"kalypso": map[string]any{"source": ownAddress}}},
+	r := acc.NewRoot(t, map[string]string{"main.tf.json": acc.ToJSON(t, map[string]any{
+		"terraform": map[string]any{"required_providers": map[string]any{"kalypso": map[string]any{"source": acc.OwnAddress}}},
 		"variable":  map[string]any{"passphrase": map[string]any{"type": "string", "ephemeral": true, "sensitive": true}},
 		"provider": map[string]any{"kalypso": map[string]any{
 			"commit_author":  map[string]any{"email": signingkey.Email},
@@ -278,21 +279,21 @@ func TestAccSigningSecrets(t *testing.T) {
 			"this": smallRendering("file://"+repo, "dev", "1"),
 		}},
 	})})
-	r.startProviders() // so that they have their own log and environment
-	r.env = append(r.env, "TF_LOG=TRACE", "TF_LOG_PATH="+filepath.Join(r.folder, "trace.log"),
+	r.StartProviders() // so that they have their own log and environment
+	r.Env = append(r.Env, "TF_LOG=TRACE", "TF_LOG_PATH="+filepath.Join(r.Folder, "trace.log"),
 		"TF_VAR_passphrase="+passphrase, "KALYPSO_SIGNING_KEY="+key.Private)
-	out := r.succeed("plan", "-no-color", "-out=plan")
-	applied := r.succeed("apply", "-no-color", "plan")
-	shown := r.succeed("show", "-no-color", "-json", "plan")
+	out := r.Succeed("plan", "-no-color", "-out=plan")
+	applied := r.Succeed("apply", "-no-color", "plan")
+	shown := r.Succeed("show", "-no-color", "-json", "plan")
 	if commits := ourCommits(t, repo, key); len(commits) != 1 {
 		t.Errorf("the commits that are signed: %v", commits)
 	}
 	for name, text := range map[string]string{
-		"plan":       out.stdout + out.stderr,
-		"apply":      applied.stdout + applied.stderr,
-		"log":        readFile(t, filepath.Join(r.folder, "trace.log")),
-		"state":      readFile(t, filepath.Join(r.folder, "terraform.tfstate")),
-		"shown plan": shown.stdout,
+		"plan":       out.Stdout + out.Stderr,
+		"apply":      applied.Stdout + applied.Stderr,
+		"log":        acc.ReadFile(t, filepath.Join(r.Folder, "trace.log")),
+		"state":      acc.ReadFile(t, filepath.Join(r.Folder, "terraform.tfstate")),
+		"shown plan": shown.Stdout,
 	} {
 		for secret := range strings.Lines(key.Private + "\n" + passphrase) {
 			if secret = strings.TrimSpace(secret); secret != "" && strings.Contains(text, secret) {

@@ -1,4 +1,4 @@
-package provider_test
+package configuration_test
 
 import (
 	"bufio"
@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/acc"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
@@ -46,9 +47,9 @@ func TestAccTransports(t *testing.T) {
 		"file": "file://" + repos["file"], "path": repos["path"],
 	})
 	// The short form has no port: a proxy leads its host to the server.
-	s.env = append(s.env, "ALL_PROXY=socks5://"+socks(t, short.Host), "NO_PROXY=127.0.0.1")
+	s.Env = append(s.Env, "ALL_PROXY=socks5://"+socks(t, short.Host), "NO_PROXY=127.0.0.1")
 
-	s.succeed("plan", "-no-color", "-out=plan")
+	s.Succeed("plan", "-no-color", "-out=plan")
 	var plan struct {
 		Changes []struct {
 			Index  string
@@ -59,11 +60,11 @@ func TestAccTransports(t *testing.T) {
 			}
 		} `json:"resource_changes"`
 	}
-	if err := json.Unmarshal([]byte(s.succeed("show", "-json", "plan").stdout), &plan); err != nil {
+	if err := json.Unmarshal([]byte(s.Succeed("show", "-json", "plan").Stdout), &plan); err != nil {
 		t.Fatal(err)
 	}
-	s.succeed("apply", "-no-color", "plan")
-	s.expectEmptyPlan()
+	s.Succeed("apply", "-no-color", "plan")
+	s.ExpectEmptyPlan()
 
 	if len(plan.Changes) != len(repos) {
 		t.Errorf("%d changes are planned for %d repos", len(plan.Changes), len(repos))
@@ -89,7 +90,7 @@ func TestAccTransports(t *testing.T) {
 	}
 	s.expectNone(t, []*gitserver.Server{https, bearer, http}, repos["https_basic"], repos["https_bearer"],
 		repos["http_basic"], repos["ssh"], repos["ssh_scp"])
-	if _, ok := filesBelow(t, s.folder)[filepath.Join("plan", "tfplan")]; !ok {
+	if _, ok := acc.FilesBelow(t, s.Folder)[filepath.Join("plan", "tfplan")]; !ok {
 		t.Error("the plan file was not searched")
 	}
 }

@@ -1,4 +1,4 @@
-package provider_test
+package deployment_test
 
 import (
 	"fmt"
@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/acc"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/githubfake"
 )
@@ -15,8 +16,8 @@ import (
 // gitserver all have the time 2023-11-14T22:13:20Z.
 func TestAccDeploymentHistory(t *testing.T) {
 	t.Parallel()
-	r := newRootFrom(t, "testdata/TestAccDeploymentHistory")
-	r.write("terraform.tf", terraformBlock)
+	r := acc.NewRootFrom(t, "testdata/TestAccDeploymentHistory")
+	r.Write("terraform.tf", acc.TerraformBlock)
 	fake := githubfake.New(t)
 	controlPlane, gitops := fake.AddRepo(t, "acme/control-plane"), gitserver.InitBare(t)
 	var promoted []string
@@ -31,7 +32,7 @@ func TestAccDeploymentHistory(t *testing.T) {
 			record[name] = value
 		}
 		commits = append(commits, gitserver.Seed(t, gitops, "prod", map[string]string{
-			"large/shop-web/namespace.yaml": content, recordPath: toJSON(t, record)}))
+			"large/shop-web/namespace.yaml": content, acc.RecordPath: acc.ToJSON(t, record)}))
 	}
 	deliver("1", promoted[0], nil)
 	deliver("2", promoted[2], map[string]any{"promotion": map[string]any{"decision": "promote", "reason": "ci is green"}})
@@ -39,15 +40,15 @@ func TestAccDeploymentHistory(t *testing.T) {
 	deliver("3", promoted[0], map[string]any{"rollout": map[string]any{"target_tree_hash": "t", "stage": "canary"}})
 	set := func(arguments map[string]any, controlPlane string) {
 		t.Helper()
-		r.write("terraform.tfvars.json", toJSON(t, map[string]any{"gitops": "file://" + gitops,
+		r.Write("terraform.tfvars.json", acc.ToJSON(t, map[string]any{"gitops": "file://" + gitops,
 			"github":        map[string]any{"base_url": fake.URL, "token": fake.Token},
 			"control_plane": controlPlane, "arguments": arguments}))
 	}
 	window := map[string]any{"since": "24h", "until": "2023-11-15T22:00:00Z"}
 	set(window, controlPlane.URL)
-	r.apply()
+	r.Apply()
 	var got map[string]any
-	r.output("history", &got)
+	r.Output("history", &got)
 
 	const at = "2023-11-14T22:13:20Z"
 	deployment := func(i int, changes map[string]any) map[string]any {
@@ -85,13 +86,13 @@ func TestAccDeploymentHistory(t *testing.T) {
 	if got["environment"] != "prod" || got["complete"] != true || !strings.Contains(summary, "33.3 %") {
 		t.Errorf("environment %v, complete %v, summary %s", got["environment"], got["complete"], summary)
 	}
-	r.expectEmptyPlan()
+	r.ExpectEmptyPlan()
 
 	// The limit does not cut the metrics. Without the control plane, the commits are unknown.
 	window["limit"] = 1
 	set(window, "")
-	r.apply()
-	r.output("history", &got)
+	r.Apply()
+	r.Output("history", &got)
 	all, _ := got["deployments"].([]any)
 	if diff := cmp.Diff([]any{deployment(3, map[string]any{"kind": "change", "delivered_at": nil, "commits": nil})},
 		all); diff != "" {
@@ -106,8 +107,8 @@ func TestAccDeploymentHistory(t *testing.T) {
 
 	// Nothing was delivered in the default window, the last 30 days.
 	set(map[string]any{}, controlPlane.URL)
-	r.apply()
-	r.output("history", &got)
+	r.Apply()
+	r.Output("history", &got)
 	if all, _ := got["deployments"].([]any); len(all) != 0 || got["environment"] != "prod" {
 		t.Errorf("%d deployments in the last 30 days of %v", len(all), got["environment"])
 	}
@@ -122,8 +123,8 @@ func TestAccDeploymentHistory(t *testing.T) {
 		{map[string]any{"since": "2999-01-02T00:00:00Z"}, []string{"Empty time window"}},
 	} {
 		set(invalid.arguments, "")
-		r.expectError(invalid.says, "plan")
+		r.ExpectError(invalid.says, "plan")
 	}
 	set(window, controlPlane.URL+"-gone")
-	r.expectError([]string{"The control plane can't be read"}, "plan")
+	r.ExpectError([]string{"The control plane can't be read"}, "plan")
 }

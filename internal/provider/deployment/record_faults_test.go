@@ -1,4 +1,4 @@
-package provider_test
+package deployment_test
 
 import (
 	"bytes"
@@ -19,6 +19,7 @@ import (
 	gitstore "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history/git"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history/observation"
 	postgresstore "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history/postgres"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/acc"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/postgres"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/run/seeds"
@@ -50,17 +51,17 @@ func openGit(t *testing.T, repo, branch, path string) history.Store {
 
 // stored returns the runs in the store, oldest first, and checks that no cluster runs two things at once.
 func (r *recordRoot) stored() (runs []history.Run) {
-	r.t.Helper()
-	past, err := r.open().Read(r.t.Context(), history.Query{Environment: "prod", Until: time.Now().AddDate(100, 0, 0),
+	r.T.Helper()
+	past, err := r.open().Read(r.T.Context(), history.Query{Environment: "prod", Until: time.Now().AddDate(100, 0, 0),
 		Limit: 1 << 30})
 	if err != nil {
-		r.t.Fatal(err)
+		r.T.Fatal(err)
 	}
 	ends := map[string]time.Time{} // by cluster
 	for i := range past.Runs {
 		run := past.Runs[len(past.Runs)-1-i]
 		if end, met := ends[run.Cluster]; met && (end.IsZero() || end.After(run.Since)) {
-			r.t.Errorf("%s runs two things at %s", run.Cluster, run.Since)
+			r.T.Errorf("%s runs two things at %s", run.Cluster, run.Since)
 		}
 		ends[run.Cluster] = run.Until
 		runs = append(runs, run)
@@ -70,7 +71,7 @@ func (r *recordRoot) stored() (runs []history.Run) {
 
 // expectPast checks that runs that were stored before are as they were, but for the end of those that went on.
 func (r *recordRoot) expectPast(before, after []history.Run) {
-	r.t.Helper()
+	r.T.Helper()
 	kept := map[string]history.Run{}
 	key := func(run history.Run) string { return run.Cluster + run.Since.String() }
 	for _, run := range after {
@@ -82,7 +83,7 @@ func (r *recordRoot) expectPast(before, after []history.Run) {
 			now.Until = time.Time{}
 		}
 		if diff := cmp.Diff(run, now); diff != "" {
-			r.t.Errorf("the past changed (-before +after)\n%s", diff)
+			r.T.Errorf("the past changed (-before +after)\n%s", diff)
 		}
 	}
 }
@@ -91,17 +92,17 @@ func (r *recordRoot) expectPast(before, after []history.Run) {
 func TestAccDeploymentRecordRestored(t *testing.T) {
 	eachRecordRoot(t, func(t *testing.T, r *recordRoot) {
 		r.observe(map[string]string{"c1": "1.0 current"})
-		r.apply()
+		r.Apply()
 		restore, before := r.backup(), r.stored()
 		r.observe(map[string]string{"c1": "1.1 current", "c2": "1.0 current"})
-		r.apply()
+		r.Apply()
 		r.expectRuns("c1 1.1 current 00:20-", "c2 1.0 current 00:20-", "c1 1.0 current 00:10-00:20")
 		restore()
 		r.observe(map[string]string{"c1": "1.1 current", "c2": "1.0 current"})
-		r.apply()
+		r.Apply()
 		r.expectRuns("c1 1.1 current 00:30-", "c2 1.0 current 00:30-", "c1 1.0 current 00:10-00:30")
 		r.expectPast(before, r.stored())
-		r.expectEmptyPlan()
+		r.ExpectEmptyPlan()
 	})
 }
 
@@ -115,14 +116,14 @@ func TestAccDeploymentRecordKilled(t *testing.T) {
 	eachRecordRoot(t, func(t *testing.T, r *recordRoot) {
 		r.observe(map[string]string{"c1": "0 current", "c2": "same current"})
 		begun := time.Now()
-		first := r.killable("apply", "-no-color", "-auto-approve")
+		first := r.Killable("apply", "-no-color", "-auto-approve")
 		if out, err := first.CombinedOutput(); err != nil {
 			t.Fatalf("%v\n%s", err, out)
 		}
 		usual, before := time.Since(begun), r.stored()
 		for i := range kills {
 			r.observe(map[string]string{"c1": fmt.Sprint(i+1, " current"), "c2": "same current"})
-			cmd := r.killable("apply", "-no-color", "-auto-approve")
+			cmd := r.Killable("apply", "-no-color", "-auto-approve")
 			if err := cmd.Start(); err != nil {
 				t.Fatal(err)
 			}
@@ -134,7 +135,7 @@ func TestAccDeploymentRecordKilled(t *testing.T) {
 			select {
 			case <-ended:
 			case <-time.After(time.Duration(rand.Int64N(int64(usual)))):
-				kill(t, cmd)
+				acc.Kill(t, cmd)
 				<-ended
 			}
 			after := r.stored()
@@ -145,8 +146,8 @@ func TestAccDeploymentRecordKilled(t *testing.T) {
 			before = after
 		}
 		r.observe(map[string]string{"c1": "last current", "c2": "same current"})
-		r.apply()
-		r.expectEmptyPlan()
+		r.Apply()
+		r.ExpectEmptyPlan()
 		after := r.stored()
 		r.expectPast(before, after)
 		if last := after[len(after)-1]; last.Version.Version != "last" || !last.Until.IsZero() {
@@ -165,13 +166,13 @@ func TestAccDeploymentRecordKilled(t *testing.T) {
 func TestAccDeploymentRecordClockAhead(t *testing.T) {
 	eachRecordRoot(t, func(t *testing.T, r *recordRoot) {
 		r.observe(map[string]string{"c1": "1.0 current"})
-		r.apply()
+		r.Apply()
 		r.observe(map[string]string{"c1": "2.0 current"}, func(o *observation.Observation) {
 			o.ObservedAt = time.Date(2099, 1, 1, 0, 0, 0, 0, time.UTC)
 		})
-		r.apply()
+		r.Apply()
 		r.observe(map[string]string{"c1": "1.1 current"})
-		text := strings.Join(strings.Fields(strings.ReplaceAll(r.apply().text(), "│", " ")), " ")
+		text := strings.Join(strings.Fields(strings.ReplaceAll(r.Apply().Text(), "│", " ")), " ")
 		from := time.Date(2026, 1, 1, 0, 30, 0, 0, time.UTC)
 		steps := strings.Join(strings.Fields(r.open().RemovalSteps("prod", from)), " ")
 		for _, says := range []string{"the store has one of 2099-01-01T00:00:00Z", "the clock of that run was ahead", steps} {
@@ -184,10 +185,10 @@ func TestAccDeploymentRecordClockAhead(t *testing.T) {
 
 // beside returns another module, with a state of its own, that records into the same store.
 func (r *recordRoot) beside() *recordRoot {
-	r.t.Helper()
-	other := &recordRoot{root: newRootFrom(r.t, "testdata/TestAccDeploymentRecord"), gitops: r.gitops,
+	r.T.Helper()
+	other := &recordRoot{Root: acc.NewRootFrom(r.T, "testdata/TestAccDeploymentRecord"), gitops: r.gitops,
 		vars: maps.Clone(r.vars), open: r.open}
-	other.write("terraform.tf", terraformBlock)
+	other.Write("terraform.tf", acc.TerraformBlock)
 	return other
 }
 
@@ -211,7 +212,7 @@ func TestAccDeploymentRecordAtOnce(t *testing.T) {
 			r.clock = other.clock
 			var wait sync.WaitGroup
 			for _, one := range []*recordRoot{r, other} {
-				cmd := one.command("apply", "-no-color", "-auto-approve")
+				cmd := one.Command("apply", "-no-color", "-auto-approve")
 				wait.Go(func() {
 					if out, err := cmd.CombinedOutput(); err != nil {
 						t.Errorf("%v\n%s", err, out)
@@ -244,21 +245,21 @@ func TestAccDeploymentRecordAtOnce(t *testing.T) {
 // starts the provider.
 func databaseRoot(t *testing.T, url string) *recordRoot {
 	t.Helper()
-	needTerraform(t)
-	r := &recordRoot{root: newRootFrom(t, "testdata/TestAccDeploymentRecord"), gitops: gitserver.InitBare(t),
+	acc.NeedTerraform(t)
+	r := &recordRoot{Root: acc.NewRootFrom(t, "testdata/TestAccDeploymentRecord"), gitops: gitserver.InitBare(t),
 		vars: map[string]any{"store": map[string]any{"postgres": map[string]any{}}, "arguments": map[string]any{}}}
-	r.write("terraform.tf", terraformBlock)
+	r.Write("terraform.tf", acc.TerraformBlock)
 	r.vars["gitops"] = "file://" + r.gitops
 	r.open = func() history.Store { return openPostgres(t, url, postgresstore.DefaultSchema) }
-	r.startProviders()
-	r.env = append(r.env, "TF_LOG=TRACE")
+	r.StartProviders()
+	r.Env = append(r.Env, "TF_LOG=TRACE")
 	r.url(url)
 	return r
 }
 
 // url changes the URL of the database.
 func (r *recordRoot) url(url string) {
-	r.env = append(r.env, "KALYPSO_POSTGRES_URL="+url)
+	r.Env = append(r.Env, "KALYPSO_POSTGRES_URL="+url)
 }
 
 // The server restarts while an apply waits for it, and the apply goes on.
@@ -268,7 +269,7 @@ func TestAccDeploymentRecordRestart(t *testing.T) {
 	url := db.Database(t)
 	r := databaseRoot(t, url)
 	r.observe(map[string]string{"c1": "1.0 current"})
-	r.apply()
+	r.Apply()
 	r.observe(map[string]string{"c1": "1.1 current"})
 	tx, err := postgres.Connect(t, url).Begin(t.Context())
 	if err == nil {
@@ -277,7 +278,7 @@ func TestAccDeploymentRecordRestart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := r.command("apply", "-no-color", "-auto-approve")
+	cmd := r.Command("apply", "-no-color", "-auto-approve")
 	ended := make(chan string, 1)
 	go func() {
 		out, err := cmd.CombinedOutput()
@@ -299,7 +300,7 @@ func TestAccDeploymentRecordRestart(t *testing.T) {
 	if out := <-ended; out != "" {
 		t.Fatalf("the apply failed:\n%s", out)
 	}
-	r.expectEmptyPlan()
+	r.ExpectEmptyPlan()
 	if runs := r.stored(); len(runs) != 2 || runs[1].Version.Version != "1.1" {
 		t.Errorf("runs %+v", runs)
 	}
@@ -324,14 +325,14 @@ func TestAccDeploymentRecordRefused(t *testing.T) {
 		strings.Replace(url, "/db", "/no", 1): "Create the database",
 	} {
 		r.url(wrong)
-		r.expectError([]string{"The record can't be stored", "PostgreSQL at 127.0.0.1:" + db.Port, says,
+		r.ExpectError([]string{"The record can't be stored", "PostgreSQL at 127.0.0.1:" + db.Port, says,
 			"Nothing was recorded"}, apply...)
 	}
 	r.url(db.PgBouncer(t, url))
-	r.succeed("plan", "-no-color", "-out=plan")
-	r.succeed("apply", "-no-color", "plan")
+	r.Succeed("plan", "-no-color", "-out=plan")
+	r.Succeed("apply", "-no-color", "plan")
 	r.url(url)
-	r.expectEmptyPlan()
+	r.ExpectEmptyPlan()
 
 	// The server is slow: another transaction has locked the row. The plan only reads, and the apply ends in time.
 	tx, err := postgres.Connect(t, url).Begin(t.Context())
@@ -341,24 +342,24 @@ func TestAccDeploymentRecordRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	module := readFile(t, filepath.Join(r.folder, "main.tf"))
-	r.write("main.tf", strings.Replace(module, `update = "30s"`, `update = "10s"`, 1))
+	module := acc.ReadFile(t, filepath.Join(r.Folder, "main.tf"))
+	r.Write("main.tf", strings.Replace(module, `update = "30s"`, `update = "10s"`, 1))
 	r.observe(map[string]string{"c1": "1.1 current"})
-	r.expectError([]string{"The record can't be stored", "does not answer in time", "Nothing was recorded"}, apply...)
+	r.ExpectError([]string{"The record can't be stored", "does not answer in time", "Nothing was recorded"}, apply...)
 	if err := tx.Rollback(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	r.apply()
+	r.Apply()
 	if runs := r.stored(); len(runs) != 2 || runs[1].Version.Version != "1.1" {
 		t.Errorf("runs %+v", runs)
 	}
 
 	db.Standby(t)
-	r.expectEmptyPlan()
+	r.ExpectEmptyPlan()
 	r.observe(map[string]string{"c1": "1.2 current"})
-	r.expectError([]string{"The record can't be stored", "Let the URL name the primary server"}, apply...)
-	texts := filesBelow(t, r.folder) // the plan, which is an archive, the state and all other files
-	texts["the output and the log"] = []byte(r.printed.String())
+	r.ExpectError([]string{"The record can't be stored", "Let the URL name the primary server"}, apply...)
+	texts := acc.FilesBelow(t, r.Folder) // the plan, which is an archive, the state and all other files
+	texts["the output and the log"] = []byte(r.Printed.String())
 	for _, name := range []string{"plan/tfplan", "terraform.tfstate", "the output and the log"} {
 		if len(texts[name]) == 0 {
 			t.Errorf("there is no %s", name)

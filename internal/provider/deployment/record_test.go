@@ -1,4 +1,4 @@
-package provider_test
+package deployment_test
 
 import (
 	"fmt"
@@ -11,13 +11,14 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history/observation"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/acc"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/postgres"
 )
 
 // recordRoot is a root module that records into a store.
 type recordRoot struct {
-	*root
+	*acc.Root
 	gitops string
 	vars   map[string]any
 	// size changes with each row and commit in the store.
@@ -32,16 +33,16 @@ type recordRoot struct {
 // newRecordRoots returns a module for each kind of store.
 func newRecordRoots(t *testing.T) map[string]func(t *testing.T) *recordRoot {
 	t.Helper()
-	needTerraform(t)
+	acc.NeedTerraform(t)
 	db := postgres.Start(t)
 	begin := func(t *testing.T, vars map[string]any) *recordRoot {
 		t.Helper()
 		r := &recordRoot{
-			root:   newRootFrom(t, "testdata/TestAccDeploymentRecord"),
+			Root:   acc.NewRootFrom(t, "testdata/TestAccDeploymentRecord"),
 			gitops: gitserver.InitBare(t),
 			vars:   vars,
 		}
-		r.write("terraform.tf", terraformBlock)
+		r.Write("terraform.tf", acc.TerraformBlock)
 		r.vars["gitops"] = "file://" + r.gitops
 		r.vars["arguments"] = map[string]any{}
 		return r
@@ -92,7 +93,7 @@ func eachRecordRoot(t *testing.T, test func(t *testing.T, r *recordRoot)) {
 
 // observe sets what the clusters run, ten minutes later: cluster → "version state".
 func (r *recordRoot) observe(clusters map[string]string, changes ...func(*observation.Observation)) {
-	r.t.Helper()
+	r.T.Helper()
 	r.clock += 10
 	o := observation.Observation{Environment: "prod", Repo: "file://" + r.gitops, Branch: "prod", Path: ".",
 		ObservedAt: time.Date(2026, 1, 1, 0, r.clock, 0, 0, time.UTC), Head: "head", Verdict: "success"}
@@ -113,14 +114,14 @@ func (r *recordRoot) observe(clusters map[string]string, changes ...func(*observ
 
 // set sets a variable.
 func (r *recordRoot) set(name string, value any) {
-	r.t.Helper()
+	r.T.Helper()
 	r.vars[name] = value
-	r.write("terraform.tfvars.json", toJSON(r.t, r.vars))
+	r.Write("terraform.tfvars.json", acc.ToJSON(r.T, r.vars))
 }
 
 // argument sets an argument of the record or of the history.
 func (r *recordRoot) argument(name string, value any) {
-	r.t.Helper()
+	r.T.Helper()
 	arguments, _ := r.vars["arguments"].(map[string]any)
 	arguments = maps.Clone(arguments)
 	arguments[name] = value
@@ -129,16 +130,16 @@ func (r *recordRoot) argument(name string, value any) {
 
 // expectRecord compares the record.
 func (r *recordRoot) expectRecord(minute, changes int, summary string) {
-	r.t.Helper()
+	r.T.Helper()
 	var got struct {
 		At      string
 		Changes int
 		Summary string
 	}
-	r.output("record", &got)
+	r.Output("record", &got)
 	at := time.Date(2026, 1, 1, 0, minute, 0, 0, time.UTC).Format(time.RFC3339)
 	if got.At != at || got.Changes != changes || got.Summary != summary {
-		r.t.Errorf(
+		r.T.Errorf(
 			"recorded at %s: %d changes: %s\nwant %s: %d: %s",
 			got.At,
 			got.Changes,
@@ -152,14 +153,14 @@ func (r *recordRoot) expectRecord(minute, changes int, summary string) {
 
 // runs returns the runs in the store as the data source returns them, newest first.
 func (r *recordRoot) runs() []string {
-	r.t.Helper()
+	r.T.Helper()
 	var got struct {
 		Runs []struct {
 			Cluster, Version, State, Since string
 			Until                          *string
 		}
 	}
-	r.output("history", &got)
+	r.Output("history", &got)
 	var runs []string
 	for _, run := range got.Runs {
 		until := ""
@@ -173,9 +174,9 @@ func (r *recordRoot) runs() []string {
 
 // expectRuns compares the runs in the store.
 func (r *recordRoot) expectRuns(want ...string) {
-	r.t.Helper()
+	r.T.Helper()
 	if diff := cmp.Diff(want, r.runs()); diff != "" {
-		r.t.Errorf("runs (-want +got)\n%s", diff)
+		r.T.Errorf("runs (-want +got)\n%s", diff)
 	}
 }
 
@@ -188,14 +189,14 @@ func TestAccDeploymentRecordAnyText(t *testing.T) {
 				o.Groups[0].Target, o.Groups[0].Members[0].Message = "web"+text, text
 				o.PromotedCommit, o.Groups[0].Version.Workload = text, text
 			})
-		r.apply()
-		r.expectEmptyPlan()
+		r.Apply()
+		r.ExpectEmptyPlan()
 		if runs := r.runs(); len(runs) != 2 || strings.ContainsAny(strings.Join(runs, ""), "\x00\x1b") {
 			t.Errorf("the runs are %q", runs)
 		}
 		r.observe(map[string]string{"c1" + text: "1.0" + text + " current", "c2": "1.0 current"})
-		r.apply()
-		r.expectEmptyPlan()
+		r.Apply()
+		r.ExpectEmptyPlan()
 	})
 }
 
@@ -204,7 +205,7 @@ func TestAccDeploymentRecordAnyText(t *testing.T) {
 func TestAccDeploymentRecord(t *testing.T) {
 	eachRecordRoot(t, func(t *testing.T, r *recordRoot) {
 		r.observe(map[string]string{"c1": "1.0 current", "c2": "1.0 current"})
-		plan := r.succeed("plan", "-no-color").text()
+		plan := r.Succeed("plan", "-no-color").Text()
 		const first = "2 changes on 2 clusters\nlarge/shop-web: none → 1.0 on 2 clusters (current)"
 		for _, text := range []string{`recorded_at = "2026-01-01T00:10:00Z"`, "changes = 2",
 			"large/shop-web: none → 1.0 on 2 clusters (current)"} {
@@ -212,47 +213,47 @@ func TestAccDeploymentRecord(t *testing.T) {
 				t.Errorf("the plan does not say %s: %s", text, plan)
 			}
 		}
-		r.apply()
+		r.Apply()
 		r.expectRecord(10, 2, first)
-		r.expectEmptyPlan()
+		r.ExpectEmptyPlan()
 		size := r.size()
 
 		// Nothing changes: another head, another time, and a commit with the same content.
 		r.observe(map[string]string{"c1": "1.0 current", "c2": "1.0 current"}, func(o *observation.Observation) {
 			o.Head = "another"
 		})
-		r.expectEmptyPlan()
-		r.expectNoChanges()
+		r.ExpectEmptyPlan()
+		r.ExpectNoChanges()
 		if r.size() != size {
 			t.Errorf("the store was written: %s, then %s", size, r.size())
 		}
 
 		r.observe(map[string]string{"c1": "1.1 failed", "c2": "1.0 current"})
-		r.apply()
+		r.Apply()
 		r.expectRecord(30, 1, "1 change on 1 cluster\nlarge/shop-web: 1.0 → 1.1 on 1 cluster (failed)")
 		r.expectRuns("c1 1.1 failed 00:30-", "c1 1.0 current 00:10-00:30", "c2 1.0 current 00:10-")
 
 		// Runs of clusters that no longer report continue, also in later records.
 		silent := func(o *observation.Observation) { o.Unanswered, o.Verdict = []string{"azure"}, "pending" }
 		r.observe(map[string]string{"c1": "1.1 current"}, silent)
-		r.apply()
+		r.Apply()
 		r.expectRecord(40, 1, "1 change on 1 cluster\nlarge/shop-web: 1.1 → 1.1 on 1 cluster (current)")
-		r.expectEmptyPlan()
+		r.ExpectEmptyPlan()
 		r.observe(map[string]string{"c1": "1.1 current"})
-		r.apply()
+		r.Apply()
 		r.expectRecord(50, 1, "1 change on 1 cluster\nlarge/shop-web: 1.0 → none on 1 cluster (removed)")
 		want := []string{"c1 1.1 current 00:40-", "c1 1.1 failed 00:30-00:40", "c1 1.0 current 00:10-00:30",
 			"c2 1.0 current 00:10-00:50"}
 		r.expectRuns(want...)
 
 		r.argument("cluster", "c2")
-		r.apply()
+		r.Apply()
 		r.expectRuns(want[3])
 		r.argument("cluster", nil)
 
 		size = r.size()
-		r.succeed("destroy", "-no-color", "-auto-approve")
-		r.apply() // the same observation: the store has it
+		r.Succeed("destroy", "-no-color", "-auto-approve")
+		r.Apply() // the same observation: the store has it
 		if r.size() != size {
 			t.Errorf("the store was written: %s, then %s", size, r.size())
 		}
@@ -260,35 +261,35 @@ func TestAccDeploymentRecord(t *testing.T) {
 
 		// The record is renewed at the age of renew_after.
 		r.argument("renew_after", "20m")
-		r.apply()
+		r.Apply()
 		r.observe(map[string]string{"c1": "1.1 current"})
-		r.expectEmptyPlan()
+		r.ExpectEmptyPlan()
 		r.observe(map[string]string{"c1": "1.1 current"})
-		r.apply()
+		r.Apply()
 		r.expectRecord(70, 0, "0 changes on 0 clusters")
 		r.expectRuns(want...)
-		r.expectEmptyPlan()
+		r.ExpectEmptyPlan()
 
 		// The store loses all rows. The next apply records the current runs.
 		r.empty()
 		r.observe(map[string]string{"c1": "1.1 current", "c3": "1.1 current"})
-		r.apply()
+		r.Apply()
 		r.expectRecord(80, 2, "2 changes on 2 clusters\nlarge/shop-web: none → 1.1 on 2 clusters (current)")
 		r.expectRuns("c1 1.1 current 01:20-", "c3 1.1 current 01:20-")
-		r.expectEmptyPlan()
+		r.ExpectEmptyPlan()
 
 		// The state is lost. Past runs stay, and the current ones are right.
-		r.emptyState()
+		r.EmptyState()
 		r.observe(map[string]string{"c1": "1.2 current", "c3": "1.1 current"})
-		r.apply()
+		r.Apply()
 		r.expectRuns("c1 1.2 current 01:30-", "c1 1.1 current 01:20-01:30", "c3 1.1 current 01:20-")
 
 		// An observation that is older than the record is not recorded.
 		r.clock -= 50
 		size = r.size()
 		r.observe(map[string]string{"c1": "0.9 current"})
-		if o := r.apply(); !strings.Contains(o.text(), "A newer observation is recorded already") {
-			t.Errorf("no warning: %s", o.text())
+		if o := r.Apply(); !strings.Contains(o.Text(), "A newer observation is recorded already") {
+			t.Errorf("no warning: %s", o.Text())
 		}
 		if r.size() != size {
 			t.Errorf("the store was written: %s, then %s", size, r.size())
@@ -296,17 +297,17 @@ func TestAccDeploymentRecord(t *testing.T) {
 		r.clock += 50
 		// The observation is compared with the store, though the state contains the same.
 		r.observe(map[string]string{"c1": "0.9 current"})
-		r.apply()
+		r.Apply()
 		r.expectRuns("c1 0.9 current 01:50-", "c1 1.2 current 01:30-01:50", "c1 1.1 current 01:20-01:30",
 			"c3 1.1 current 01:20-01:50")
-		r.expectEmptyPlan()
+		r.ExpectEmptyPlan()
 
 		// At another store, the record has another name.
 		r.observe(map[string]string{"c1": "2.0 current"}, func(o *observation.Observation) { o.Path = "elsewhere" })
-		r.expectError([]string{"The record can't be stored", `"prod" in the store is of branch "prod"`,
+		r.ExpectError([]string{"The record can't be stored", `"prod" in the store is of branch "prod"`,
 			"set environment to another name"}, "apply", "-no-color", "-auto-approve")
 		r.argument("environment", "prod-elsewhere")
-		r.apply()
+		r.Apply()
 		r.expectRecord(120, 1, "1 change on 1 cluster\nlarge/shop-web: none → 2.0 on 1 cluster (current)")
 	})
 }
@@ -316,15 +317,15 @@ func TestAccDeploymentRecordErrors(t *testing.T) {
 	t.Parallel()
 	r := newRecordRoots(t)["postgres"](t)
 	r.set("deployment", map[string]any{"head": "head", "verdict": "success"})
-	r.expectError([]string{"No observation", "Set versions = true"}, "plan", "-no-color")
+	r.ExpectError([]string{"No observation", "Set versions = true"}, "plan", "-no-color")
 	r.set("deployment", map[string]any{"head": "head", "observation": "canary"})
-	r.expectError([]string{"Invalid observation", "must come from kalypso_deployment_state"}, "plan", "-no-color")
+	r.ExpectError([]string{"Invalid observation", "must come from kalypso_deployment_state"}, "plan", "-no-color")
 
 	// Without a head nothing is recorded, and the store is not needed.
 	r.set("deployment", map[string]any{"head": nil, "observation": nil})
-	r.apply("-target=kalypso_deployment_record.this")
+	r.Apply("-target=kalypso_deployment_record.this")
 	var got map[string]any
-	r.output("record", &got)
+	r.Output("record", &got)
 	if diff := cmp.Diff(map[string]any{"at": nil, "changes": 0.0, "summary": nil}, got); diff != "" {
 		t.Errorf("without a head (-want +got)\n%s", diff)
 	}
@@ -336,20 +337,20 @@ func TestAccDeploymentRecordErrors(t *testing.T) {
 		"host=db.acme.io password=canary-me":                   "can't be parsed",
 	} {
 		r.set("postgres_url", bad)
-		r.expectError([]string{"Invalid URL of PostgreSQL", says}, "plan", "-no-color")
+		r.ExpectError([]string{"Invalid URL of PostgreSQL", says}, "plan", "-no-color")
 	}
 	r.set("postgres_url", nil)
-	r.expectError([]string{"PostgreSQL is not configured", "KALYPSO_POSTGRES_URL"}, "plan", "-no-color")
+	r.ExpectError([]string{"PostgreSQL is not configured", "KALYPSO_POSTGRES_URL"}, "plan", "-no-color")
 	r.set("postgres_url", url)
 	r.set("store", map[string]any{"postgres": map[string]any{"schema": "pg_own"}})
-	r.expectError([]string{"Invalid schema"}, "plan", "-no-color")
+	r.ExpectError([]string{"Invalid schema"}, "plan", "-no-color")
 	r.set("store", map[string]any{"postgres": map[string]any{},
 		"git": map[string]any{"repo": "file:///none", "branch": "history"}})
-	r.expectError([]string{"Invalid Attribute Combination"}, "plan", "-no-color")
+	r.ExpectError([]string{"Invalid Attribute Combination"}, "plan", "-no-color")
 	r.set("store", map[string]any{"git": map[string]any{"repo": "file:///none", "branch": "history"}})
 	r.argument("history", map[string]any{"deployments": []any{}})
-	r.expectError([]string{"Conflicting arguments", "remove history"}, "plan", "-no-color")
-	if strings.Contains(r.printed.String(), "canary") {
+	r.ExpectError([]string{"Conflicting arguments", "remove history"}, "plan", "-no-color")
+	if strings.Contains(r.Printed.String(), "canary") {
 		t.Error("a secret was printed")
 	}
 }
@@ -358,17 +359,17 @@ func TestAccDeploymentRecordErrors(t *testing.T) {
 func TestAccDeploymentRecordUnavailable(t *testing.T) {
 	t.Parallel()
 	db := postgres.Start(t)
-	r := &recordRoot{root: newRootFrom(t, "testdata/TestAccDeploymentRecord"), gitops: gitserver.InitBare(t),
+	r := &recordRoot{Root: acc.NewRootFrom(t, "testdata/TestAccDeploymentRecord"), gitops: gitserver.InitBare(t),
 		vars: map[string]any{"store": map[string]any{"postgres": map[string]any{}}, "arguments": map[string]any{}}}
-	r.write("terraform.tf", terraformBlock)
+	r.Write("terraform.tf", acc.TerraformBlock)
 	r.vars["gitops"], r.vars["postgres_url"] = "file://"+r.gitops, db.Database(t)
-	r.env = append(r.env, "TF_LOG=TRACE")
+	r.Env = append(r.Env, "TF_LOG=TRACE")
 	at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC).Format(time.RFC3339)
 	r.argument("history", map[string]any{"deployments": []any{map[string]any{"first_commit": "f", "commit": "c",
 		"started_at": at, "kind": "first", "failed": false, "folders": []string{"large"}}}})
 	r.observe(map[string]string{"c1": "1.0 current"})
-	r.apply()
-	r.expectEmptyPlan()
+	r.Apply()
+	r.ExpectEmptyPlan()
 	deployments := postgres.Select(t, fmt.Sprint(r.vars["postgres_url"]),
 		"SELECT environment, first_commit, kind FROM kalypso.deployments")
 	if strings.Join(deployments, ", ") != "prod f first" {
@@ -378,19 +379,19 @@ func TestAccDeploymentRecordUnavailable(t *testing.T) {
 	db.Kill()
 	r.observe(map[string]string{"c1": "1.1 current"})
 	targeted := "-target=kalypso_deployment_record.this"
-	o := r.terraform("plan", "-no-color", "-detailed-exitcode", targeted)
-	if o.code != 2 || !strings.Contains(o.stdout, "The store can't be read") {
-		t.Errorf("the plan without a store ended with %d: %s", o.code, o.stdout)
+	o := r.Terraform("plan", "-no-color", "-detailed-exitcode", targeted)
+	if o.Code != 2 || !strings.Contains(o.Stdout, "The store can't be read") {
+		t.Errorf("the plan without a store ended with %d: %s", o.Code, o.Stdout)
 	}
-	r.expectError([]string{"The record can't be stored", "PostgreSQL at 127.0.0.1:" + db.Port, "Nothing was recorded"},
+	r.ExpectError([]string{"The record can't be stored", "PostgreSQL at 127.0.0.1:" + db.Port, "Nothing was recorded"},
 		"apply", "-no-color", "-auto-approve", targeted)
 	db.Run(t)
 	r.observe(map[string]string{"c1": "1.1 current"})
-	r.apply()
+	r.Apply()
 	r.expectRuns("c1 1.1 current 00:30-", "c1 1.0 current 00:10-00:30")
 
-	state := toJSON(t, r.stateFile())
-	for name, text := range map[string]string{"the output": r.printed.String(), "the state": state} {
+	state := acc.ToJSON(t, r.StateFile())
+	for name, text := range map[string]string{"the output": r.Printed.String(), "the state": state} {
 		if strings.Contains(text, postgres.Password) {
 			t.Errorf("%s has the password", name)
 		}

@@ -1,4 +1,4 @@
-package provider_test
+package deployment_test
 
 import (
 	"net/http"
@@ -7,40 +7,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/acc"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/clusters/azurefake"
 )
-
-// azureRoot makes the module ask a fake Azure.
-func (d *deploymentRoot) azure(s *azurefake.Server, secret string) {
-	d.t.Helper()
-	d.env = append(d.env, "SSL_CERT_FILE="+s.CA)
-	d.ownProcess()
-	d.write("provider.tf", `
-variable "azure" {
-  type = any
-}
-provider "kalypso" {
-  azure = var.azure
-}
-`)
-	d.set("azure", map[string]any{
-		"tenant_id":                  azurefake.Tenant,
-		"client_id":                  azurefake.Client,
-		"client_secret":              secret,
-		"disable_instance_discovery": true,
-		"endpoint": map[string]any{
-			"active_directory_authority_host": s.URL,
-			"resource_manager_endpoint":       s.URL,
-			"resource_manager_audience":       s.URL,
-		},
-	})
-	d.set(
-		"source_of_reports",
-		map[string]any{
-			"azure_resource_graph": map[string]any{"subscriptions": []string{"s"}, "management_groups": []string{}},
-		},
-	)
-}
 
 // The Flux configurations in Azure Resource Graph decide the verdict, and without any there is no success. If Azure
 // does not answer, the verdict is pending with a warning; if it refuses, that is an error. Neither output, log nor
@@ -48,15 +17,15 @@ provider "kalypso" {
 func TestAccDeploymentStateAzure(t *testing.T) {
 	t.Parallel()
 	d := newDeploymentRoot(t)
-	d.set("gitops_repo", map[string]any{"repo": "file://" + d.repo, "branch": "stage", "path": "fleet"})
-	commit := d.render(nil, map[string]string{"large": "one"})
+	d.Set("gitops_repo", map[string]any{"repo": "file://" + d.Repo, "branch": "stage", "path": "fleet"})
+	commit := d.Render(nil, map[string]string{"large": "one"})
 	s := azurefake.New(t)
-	d.azure(s, azurefake.Secret)
-	d.ownProcess("TF_LOG=TRACE")
+	d.Azure(s, azurefake.Secret)
+	d.OwnProcess("TF_LOG=TRACE")
 	row := func(cluster, commit string) map[string]any {
-		return azurefake.Configuration(cluster, "file://"+d.repo, "stage", "./fleet/large", "stage@sha1:"+commit)
+		return azurefake.Configuration(cluster, "file://"+d.Repo, "stage", "./fleet/large", "stage@sha1:"+commit)
 	}
-	d.set("options", map[string]any{"expected": map[string]any{"large": map[string]any{
+	d.Set("options", map[string]any{"expected": map[string]any{"large": map[string]any{
 		"clusters": []string{strings.ToLower(azurefake.AKS("a")), azurefake.Cluster("b")},
 	}}})
 
@@ -75,15 +44,15 @@ func TestAccDeploymentStateAzure(t *testing.T) {
 	// The source does not answer in time.
 	broken := azurefake.Error(http.StatusServiceUnavailable, "ServiceUnavailable", "x")
 	s.Instead(broken, broken, broken, broken, broken, broken)
-	d.set("options", map[string]any{"timeouts": map[string]any{"read": "5s"}})
-	if out := d.apply().text(); !strings.Contains(out, "A source did not answer") ||
+	d.Set("options", map[string]any{"timeouts": map[string]any{"read": "5s"}})
+	if out := d.Apply().Text(); !strings.Contains(out, "A source did not answer") ||
 		!strings.Contains(out, "Azure Resource Graph: no answer in time") ||
 		!strings.Contains(out, `"verdict" = "pending"`) ||
 		!strings.Contains(out, "no answer: Azure Resource Graph") {
 		t.Errorf("no answer: %s", out)
 	}
 	s.Recover()
-	d.set("options", map[string]any{})
+	d.Set("options", map[string]any{})
 	s.Instead(
 		azurefake.Error(
 			http.StatusForbidden,
@@ -91,7 +60,7 @@ func TestAccDeploymentStateAzure(t *testing.T) {
 			"The client does not have authorization over the subscription",
 		),
 	)
-	d.expectError(
+	d.ExpectError(
 		[]string{
 			"A source can't be used",
 			"HTTP 403 AuthorizationFailed",
@@ -111,24 +80,24 @@ func TestAccDeploymentStateAzure(t *testing.T) {
 			},
 		),
 	)
-	d.expectError([]string{"A source can't be used", "the answer lacks a page"}, "plan", "-no-color")
+	d.ExpectError([]string{"A source can't be used", "the answer lacks a page"}, "plan", "-no-color")
 
-	d.azure(s, "canary-wrong")
-	d.expectError([]string{"rejects the credential"}, "plan", "-no-color")
-	d.set("azure", map[string]any{"client_secret": "canary-alone"})
-	d.expectError([]string{"Azure can't be used", "need tenant_id and client_id"}, "plan", "-no-color")
-	d.set("azure", map[string]any{"environment": "moon"})
-	d.expectError([]string{`"public" "usgovernment" "china"`}, "plan", "-no-color")
-	d.set("azure", nil)
-	d.set("source_of_reports", map[string]any{"azure_resource_graph": map[string]any{}})
-	d.expectError([]string{"Missing scope"}, "plan", "-no-color")
+	d.Azure(s, "canary-wrong")
+	d.ExpectError([]string{"rejects the credential"}, "plan", "-no-color")
+	d.Set("azure", map[string]any{"client_secret": "canary-alone"})
+	d.ExpectError([]string{"Azure can't be used", "need tenant_id and client_id"}, "plan", "-no-color")
+	d.Set("azure", map[string]any{"environment": "moon"})
+	d.ExpectError([]string{`"public" "usgovernment" "china"`}, "plan", "-no-color")
+	d.Set("azure", nil)
+	d.Set("source_of_reports", map[string]any{"azure_resource_graph": map[string]any{}})
+	d.ExpectError([]string{"Missing scope"}, "plan", "-no-color")
 
-	for name, data := range filesBelow(t, d.folder) {
+	for name, data := range acc.FilesBelow(t, d.Folder) {
 		if name != "terraform.tfvars.json" && strings.Contains(string(data), "canary") {
 			t.Errorf("%s contains a secret", name)
 		}
 	}
-	if strings.Contains(d.printed.String(), "canary") {
+	if strings.Contains(d.Printed.String(), "canary") {
 		t.Error("a secret was printed")
 	}
 }

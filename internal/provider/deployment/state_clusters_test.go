@@ -1,4 +1,4 @@
-package provider_test
+package deployment_test
 
 import (
 	"fmt"
@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/acc"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/clusters/apiserver"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
@@ -48,11 +49,11 @@ status:
 func TestAccDeploymentStateClusters(t *testing.T) {
 	t.Parallel()
 	d := newDeploymentRoot(t)
-	folder := filepath.Dir(d.repo)
+	folder := filepath.Dir(d.Repo)
 	server := gitserver.New(t, folder, gitserver.WithFilter())
-	url := server.URL + "/" + filepath.Base(d.repo)
-	d.set("gitops_repo", map[string]any{"repo": url, "branch": "stage", "path": "fleet"})
-	commit := d.render(nil, map[string]string{"large": "one"})
+	url := server.URL + "/" + filepath.Base(d.Repo)
+	d.Set("gitops_repo", map[string]any{"repo": url, "branch": "stage", "path": "fleet"})
+	commit := d.Render(nil, map[string]string{"large": "one"})
 	cluster := apiserver.Start(
 		t,
 		apiserver.CRDs(t, apiserver.Kustomizations, apiserver.GitRepositories, apiserver.OCIRepositories)...)
@@ -60,8 +61,8 @@ func TestAccDeploymentStateClusters(t *testing.T) {
 	if err := os.WriteFile(file, []byte(cluster.Kubeconfig(apiserver.Reader)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	d.ownProcess("TF_LOG=TRACE")
-	d.write("provider.tf", `
+	d.OwnProcess("TF_LOG=TRACE")
+	d.Write("provider.tf", `
 variable "clusters" {
   type = any
 }
@@ -69,14 +70,14 @@ provider "kalypso" {
   clusters = var.clusters
 }
 `)
-	d.set("clusters", map[string]any{
+	d.Set("clusters", map[string]any{
 		"aks-1": map[string]any{"kubeconfig": file, "context": "fleet"},
 		"aks-2": map[string]any{
 			"kubeconfig": strings.Replace(cluster.Kubeconfig("canary-token"), cluster.Host, "127.0.0.1:9", 1),
 		},
 	})
 	asks := func(names ...string) {
-		d.set("source_of_reports", map[string]any{"kubernetes": map[string]any{"clusters": names}})
+		d.Set("source_of_reports", map[string]any{"kubernetes": map[string]any{"clusters": names}})
 	}
 	asks("aks-1")
 
@@ -88,7 +89,7 @@ provider "kalypso" {
 		t.Errorf("it runs: %+v", seen)
 	}
 	cluster.Apply(t, clusterObjects(url, commit, "Unknown")...)
-	d.set("options", map[string]any{"progress_deadline": "1000000h"})
+	d.Set("options", map[string]any{"progress_deadline": "1000000h"})
 	seen := d.look()
 	if diff := cmp.Diff(
 		[]string{"progressing aks-1"},
@@ -98,7 +99,7 @@ provider "kalypso" {
 		t.Errorf("not ready (-want +got):\n%s\n%+v", diff, seen.Problems)
 	}
 	// Objects in the folder count too: the folder now contains a Kustomization that the cluster lacks.
-	cluster.Apply(t, clusterObjects(url, d.render(nil, map[string]string{
+	cluster.Apply(t, clusterObjects(url, d.Render(nil, map[string]string{
 		"large": "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: shop, namespace: apps}\n",
 	}), "True")...)
 	if seen := d.look(); seen.Verdict != "pending" ||
@@ -111,26 +112,26 @@ provider "kalypso" {
 	}
 
 	asks("aks-1", "aks-3")
-	d.expectError([]string{"No such cluster", `has no "aks-3". It has: aks-1, aks-2.`}, "plan", "-no-color")
-	d.set(
+	d.ExpectError([]string{"No such cluster", `has no "aks-3". It has: aks-1, aks-2.`}, "plan", "-no-color")
+	d.Set(
 		"clusters",
 		map[string]any{"aks-1": map[string]any{"kubeconfig": file, "context": "none"}, "aks-3": map[string]any{}},
 	)
-	d.expectError([]string{"Missing kubeconfig"}, "plan", "-no-color")
-	d.set("clusters", map[string]any{"aks-1": map[string]any{"kubeconfig": file, "context": "none"}})
+	d.ExpectError([]string{"Missing kubeconfig"}, "plan", "-no-color")
+	d.Set("clusters", map[string]any{"aks-1": map[string]any{"kubeconfig": file, "context": "none"}})
 	asks("aks-1")
-	d.expectError(
+	d.ExpectError(
 		[]string{"The cluster can't be used", `no context "none"; it has: fleet`, "source.kubernetes.clusters[0]"},
 		"plan",
 		"-no-color",
 	)
 
-	for name, data := range filesBelow(t, d.folder) {
+	for name, data := range acc.FilesBelow(t, d.Folder) {
 		if name != "terraform.tfvars.json" && strings.Contains(string(data), "canary") {
 			t.Errorf("%s contains a credential", name)
 		}
 	}
-	if strings.Contains(d.printed.String(), "canary") {
+	if strings.Contains(d.Printed.String(), "canary") {
 		t.Error("a credential was printed")
 	}
 }
@@ -140,8 +141,8 @@ provider "kalypso" {
 func TestAccDeploymentStateUnknownCluster(t *testing.T) {
 	t.Parallel()
 	d := newDeploymentRoot(t)
-	d.render(nil, map[string]string{"large": "one"})
-	d.write("provider.tf", `
+	d.Render(nil, map[string]string{"large": "one"})
+	d.Write("provider.tf", `
 resource "terraform_data" "later" {
   input = "canary"
 }
@@ -149,8 +150,8 @@ provider "kalypso" {
   clusters = { new = { kubeconfig = terraform_data.later.output } }
 }
 `)
-	d.set("source_of_reports", map[string]any{"kubernetes": map[string]any{"clusters": []string{"new"}}})
-	planned := d.succeed("plan", "-no-color").text()
+	d.Set("source_of_reports", map[string]any{"kubernetes": map[string]any{"clusters": []string{"new"}}})
+	planned := d.Succeed("plan", "-no-color").Text()
 	for _, said := range []string{"The state of the deployment is not known yet", `verdict = "pending"`} {
 		if !strings.Contains(planned, said) {
 			t.Errorf("the plan does not say %q:\n%s", said, planned)

@@ -1,4 +1,4 @@
-package provider_test
+package deployment_test
 
 import (
 	"fmt"
@@ -10,70 +10,35 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history/observation"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/acc"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
-// deploymentRoot is a root module that observes the branch "stage" of a repo.
-type deploymentRoot struct {
-	*root
-	repo string
-	vars map[string]any
-}
+// deploymentRoot is a root module that reads the data source kalypso_deployment_state.
+type deploymentRoot struct{ *acc.DeploymentRoot }
 
 func newDeploymentRoot(t *testing.T) *deploymentRoot {
 	t.Helper()
-	d := &deploymentRoot{newRootFrom(t, "testdata/TestAccDeploymentState"), gitserver.InitBare(t), map[string]any{}}
-	d.write("terraform.tf", terraformBlock)
-	d.set("gitops_repo", map[string]any{"repo": "file://" + d.repo, "branch": "stage", "path": "fleet"})
+	d := &deploymentRoot{acc.NewDeploymentRoot(t, "testdata/TestAccDeploymentState")}
 	d.reports()
 	return d
 }
 
-// set sets a variable.
-func (d *deploymentRoot) set(name string, value any) {
-	d.t.Helper()
-	d.vars[name] = value
-	d.write("terraform.tfvars.json", toJSON(d.t, d.vars))
-}
-
 // reports sets all reports of the clusters.
 func (d *deploymentRoot) reports(all ...map[string]any) {
-	d.t.Helper()
+	d.T.Helper()
 	if all == nil {
 		all = []map[string]any{}
 	}
-	d.set("source_of_reports", map[string]any{"reports": all})
-}
-
-// render commits a rendering to the branch: the contents of the cluster types' folders, with targets of these names.
-func (d *deploymentRoot) render(record map[string]any, folders map[string]string) string {
-	d.t.Helper()
-	all := map[string]any{
-		"version":         1,
-		"environment":     "stage",
-		"cluster_types":   []string{},
-		"promoted_commit": strings.Repeat("c", 40),
-	}
-	files := map[string]string{"README.md": "GitOps\n"}
-	var names []string
-	for name, content := range folders {
-		names = append(names, name)
-		files["fleet/"+name+"/shop-web/namespace.yaml"] = content
-	}
-	all["cluster_types"] = names
-	for key, value := range record {
-		all[key] = value
-	}
-	files["fleet/"+recordPath] = toJSON(d.t, all)
-	return gitserver.Seed(d.t, d.repo, "stage", files)
+	d.Set("source_of_reports", map[string]any{"reports": all})
 }
 
 // look reads the data source and returns its attributes.
 func (d *deploymentRoot) look() deploymentSeen {
-	d.t.Helper()
-	d.apply()
+	d.T.Helper()
+	d.Apply()
 	var seen deploymentSeen
-	d.output("state", &seen)
+	d.Output("state", &seen)
 	return seen
 }
 
@@ -134,19 +99,19 @@ func TestAccDeploymentState(t *testing.T) {
 		seen.Verdict != "pending" {
 		t.Errorf("no branch: %+v", seen)
 	}
-	gitserver.Seed(t, d.repo, "stage", map[string]string{"README.md": "GitOps\n"})
+	gitserver.Seed(t, d.Repo, "stage", map[string]string{"README.md": "GitOps\n"})
 	if seen := d.look(); seen.Head != nil || seen.Verdict != "pending" {
 		t.Errorf("no record: %+v", seen)
 	}
 
-	first := d.render(nil, map[string]string{"large": "one"})
+	first := d.Render(nil, map[string]string{"large": "one"})
 	if seen := d.look(); seen.Verdict != "pending" || seen.Folders["large"].Missing != 1 {
 		t.Errorf("no report: %+v", seen)
 	}
 	d.reports(report("a", first), report("b", first))
-	d.set("options", map[string]any{"detail": "clusters"})
+	d.Set("options", map[string]any{"detail": "clusters"})
 	seen = d.look()
-	tree := strings.TrimSpace(gitserver.Git(t, d.repo, "rev-parse", first+":fleet/large"))
+	tree := strings.TrimSpace(gitserver.Git(t, d.Repo, "rev-parse", first+":fleet/large"))
 	if seen.Verdict != "success" || *seen.Head != first || *seen.PromotedCommit != strings.Repeat("c", 40) ||
 		!*seen.Complete ||
 		*seen.Folders["large"].TreeHash != tree || seen.Folders["large"].Current != 2 ||
@@ -163,24 +128,24 @@ func TestAccDeploymentState(t *testing.T) {
 	}
 
 	// A newer commit that does not change the folder makes no cluster wait.
-	gitserver.Seed(t, d.repo, "stage", map[string]string{"README.md": "more\n"})
+	gitserver.Seed(t, d.Repo, "stage", map[string]string{"README.md": "more\n"})
 	if seen := d.look(); seen.Verdict != "success" || *seen.Head == first {
 		t.Errorf("another file changed: %+v", seen)
 	}
 	// No cluster runs the new tree yet. Its commit is from 2023, so only a long deadline has not passed.
-	second := d.render(nil, map[string]string{"large": "two"})
+	second := d.Render(nil, map[string]string{"large": "two"})
 	if seen := d.look(); seen.Verdict != "failure" || seen.Folders["large"].Failed != 2 ||
 		seen.Problems[0].Cluster != "a" {
 		t.Errorf("an older tree past the deadline: %+v", seen)
 	}
-	d.set("options", map[string]any{"progress_deadline": "1000000h"})
+	d.Set("options", map[string]any{"progress_deadline": "1000000h"})
 	d.reports(report("a", second), report("b", first))
 	if seen := d.look(); seen.Verdict != "pending" || seen.Folders["large"].Progressing != 1 || seen.Targets != nil ||
 		seen.Clusters != nil {
 		t.Errorf("an older tree: %+v", seen)
 	}
 	// An earlier report of the same tree does not prove a rollback.
-	third := d.render(nil, map[string]string{"large": "one"})
+	third := d.Render(nil, map[string]string{"large": "one"})
 	if diff := cmp.Diff([]string{"progressing a", "progressing b"}, d.look().states()); diff != "" {
 		t.Errorf("rolled back (-want +got):\n%s", diff)
 	}
@@ -188,7 +153,7 @@ func TestAccDeploymentState(t *testing.T) {
 	if seen := d.look(); seen.Verdict != "success" {
 		t.Errorf("rolled back, and there: %+v", seen)
 	}
-	fourth := d.render(
+	fourth := d.Render(
 		map[string]any{"rollout": map[string]any{"complete": false, "stage": "canary"}},
 		map[string]string{"large": "one"},
 	)
@@ -196,7 +161,7 @@ func TestAccDeploymentState(t *testing.T) {
 	if seen := d.look(); seen.Verdict != "pending" || *seen.Complete || seen.Folders["large"].Verdict != "success" {
 		t.Errorf("a rollout is under way: %+v", seen)
 	}
-	fifth := d.render(map[string]any{"rollout": map[string]any{"complete": true}}, map[string]string{"large": "one"})
+	fifth := d.Render(map[string]any{"rollout": map[string]any{"complete": true}}, map[string]string{"large": "one"})
 	d.reports(report("a", fifth))
 	if seen := d.look(); seen.Verdict != "success" || !*seen.Complete {
 		t.Errorf("a rollout is complete: %+v", seen)
@@ -207,12 +172,12 @@ func TestAccDeploymentState(t *testing.T) {
 func TestAccDeploymentStateRows(t *testing.T) {
 	t.Parallel()
 	d := newDeploymentRoot(t)
-	d.write("main.tf", strings.NewReplacer(
+	d.Write("main.tf", strings.NewReplacer(
 		`"this" {`, "\"this\" {\n  for_each = var.options\n",
 		"= var.source_of_reports", "= { reports = each.value.reports }",
 		"lookup(var.options,", "lookup(each.value.options,",
-	).Replace(readFile(t, "testdata/TestAccDeploymentState/main.tf")))
-	head := d.render(nil, map[string]string{"large": "one", "small": "one"})
+	).Replace(acc.ReadFile(t, "testdata/TestAccDeploymentState/main.tf")))
+	head := d.Render(nil, map[string]string{"large": "one", "small": "one"})
 	small := func(r map[string]any) map[string]any { r["folder"] = "small"; return r }
 	hour := func(n int) string { return time.Now().Add(time.Duration(-n) * time.Hour).UTC().Format(time.RFC3339) }
 	rows := []struct {
@@ -272,10 +237,10 @@ func TestAccDeploymentStateRows(t *testing.T) {
 			"options": row.options, "reports": append(row.reports, small(report("s", head))),
 		}
 	}
-	d.set("options", options)
-	d.apply()
+	d.Set("options", options)
+	d.Apply()
 	var all map[string]deploymentSeen
-	d.output("state", &all)
+	d.Output("state", &all)
 	for _, row := range rows {
 		seen := all[row.name]
 		if seen.Verdict != row.verdict || seen.Folders["large"].Verdict != row.large ||
@@ -292,8 +257,8 @@ func TestAccDeploymentStateRows(t *testing.T) {
 func TestAccDeploymentStateInvalid(t *testing.T) {
 	t.Parallel()
 	d := newDeploymentRoot(t)
-	d.set("gitops_repo", map[string]any{"repo": "https://me:canary@acme.io/x", "path": "../x"})
-	d.set(
+	d.Set("gitops_repo", map[string]any{"repo": "https://me:canary@acme.io/x", "path": "../x"})
+	d.Set(
 		"options",
 		map[string]any{
 			"max_failed":        "101%",
@@ -304,7 +269,7 @@ func TestAccDeploymentStateInvalid(t *testing.T) {
 			"timeouts":          map[string]any{"read": "0s"},
 		},
 	)
-	d.expectError(
+	d.ExpectError(
 		[]string{
 			`"101%" is neither a number`,
 			`"some" is neither`,
@@ -316,9 +281,9 @@ func TestAccDeploymentStateInvalid(t *testing.T) {
 		"plan",
 		"-no-color",
 	)
-	d.set("options", map[string]any{"expected": map[string]any{"large": map[string]any{"minimum": -1}}})
+	d.Set("options", map[string]any{"expected": map[string]any{"large": map[string]any{"minimum": -1}}})
 	d.reports(map[string]any{"cluster": "a", "time": "yesterday"})
-	d.expectError(
+	d.ExpectError(
 		[]string{
 			"contains a user name or password",
 			"Missing branch",
@@ -332,25 +297,25 @@ func TestAccDeploymentStateInvalid(t *testing.T) {
 		"plan",
 		"-no-color",
 	)
-	if strings.Contains(d.printed.String(), "canary") {
+	if strings.Contains(d.Printed.String(), "canary") {
 		t.Error("a secret is in the errors")
 	}
-	d.set("options", map[string]any{})
-	d.set("source_of_reports", map[string]any{})
-	d.set("gitops_repo", map[string]any{"repo": "file://" + d.repo + "-not", "branch": "stage"})
-	d.expectError([]string{"Missing source"}, "plan", "-no-color")
+	d.Set("options", map[string]any{})
+	d.Set("source_of_reports", map[string]any{})
+	d.Set("gitops_repo", map[string]any{"repo": "file://" + d.Repo + "-not", "branch": "stage"})
+	d.ExpectError([]string{"Missing source"}, "plan", "-no-color")
 	d.reports()
-	d.expectError([]string{"Repo not found"}, "plan", "-no-color")
-	d.set("gitops_repo", map[string]any{"repo": "file://" + d.repo, "branch": "stage", "path": "fleet"})
-	d.render(map[string]any{"version": 99}, map[string]string{"large": "one"})
-	d.expectError([]string{"The rendering's record is newer than the provider", "it has version 99"}, "plan", "-no-color")
+	d.ExpectError([]string{"Repo not found"}, "plan", "-no-color")
+	d.Set("gitops_repo", map[string]any{"repo": "file://" + d.Repo, "branch": "stage", "path": "fleet"})
+	d.Render(map[string]any{"version": 99}, map[string]string{"large": "one"})
+	d.ExpectError([]string{"The rendering's record is newer than the provider", "it has version 99"}, "plan", "-no-color")
 }
 
 // If the provider's credentials are unknown, nothing is contacted: the verdict is pending, with a warning.
 func TestAccDeploymentStateUnknownProvider(t *testing.T) {
 	t.Parallel()
 	d := newDeploymentRoot(t)
-	d.write("provider.tf", `
+	d.Write("provider.tf", `
 resource "terraform_data" "later" {
   input = "canary"
 }
@@ -358,8 +323,8 @@ provider "kalypso" {
   git_credentials = [{ url = "https://git.acme.test", bearer_token = terraform_data.later.output }]
 }
 `)
-	d.set("gitops_repo", map[string]any{"repo": "https://git.acme.test/gitops", "branch": "stage"})
-	planned := d.succeed("plan", "-no-color").text()
+	d.Set("gitops_repo", map[string]any{"repo": "https://git.acme.test/gitops", "branch": "stage"})
+	planned := d.Succeed("plan", "-no-color").Text()
 	for _, said := range []string{"The state of the deployment is not known yet", `verdict = "pending"`} {
 		if !strings.Contains(planned, said) {
 			t.Errorf("the plan does not say %q:\n%s", said, planned)
@@ -371,7 +336,7 @@ provider "kalypso" {
 func TestAccDeploymentStateManyProblems(t *testing.T) {
 	t.Parallel()
 	d := newDeploymentRoot(t)
-	head := d.render(nil, map[string]string{"large": "one"})
+	head := d.Render(nil, map[string]string{"large": "one"})
 	var all []map[string]any
 	for i := range 150 {
 		all = append(all, report(fmt.Sprintf("c%03d", i), head, "state", "suspended"))
@@ -395,7 +360,7 @@ func TestAccDeploymentStateVersions(t *testing.T) {
 		})
 	}
 	one, two := app("1.0"), app("2.0")
-	head := d.render(nil, map[string]string{"large": fmt.Sprintf(`apiVersion: argoproj.io/v1alpha1
+	head := d.Render(nil, map[string]string{"large": fmt.Sprintf(`apiVersion: argoproj.io/v1alpha1
 kind: Application
 metadata: {name: shop-web, namespace: argocd}
 spec: {source: {repoURL: "file://%s", path: web, targetRevision: prod}}
@@ -410,27 +375,27 @@ spec: {source: {repoURL: "file://%s", path: web, targetRevision: prod}}
 		return r
 	}
 	d.reports(runs("a", one, "", "current"), runs("b", two, "", "failed"), runs("c", two, "2.0-hotfix", "current"))
-	d.set("options", map[string]any{"detail": "targets"})
+	d.Set("options", map[string]any{"detail": "targets"})
 	if seen := d.look(); seen.Targets["shop-web"].Versions != nil ||
 		*seen.Environment != "stage" || seen.Verdict != "success" {
 		t.Errorf("without versions: %+v", seen)
 	}
 
-	d.set("options", map[string]any{"detail": "targets", "versions": true})
-	out := d.apply().text()
+	d.Set("options", map[string]any{"detail": "targets", "versions": true})
+	out := d.Apply().Text()
 	for _, said := range []string{"Versions can't be read", "path \"web\" at " + one[:12], "allow_local_repos"} {
 		if !strings.Contains(strings.Join(strings.Fields(out), " "), said) {
 			t.Errorf("the warning does not say %q:\n%s", said, out)
 		}
 	}
 	var seen deploymentSeen
-	d.output("state", &seen)
+	d.Output("state", &seen)
 	want := map[string]int{one[:12]: 1, two[:12]: 1, "2.0-hotfix": 1}
 	if diff := cmp.Diff(want, seen.Targets["shop-web"].Versions); diff != "" {
 		t.Errorf("unreadable (-want +got):\n%s", diff)
 	}
 
-	d.write("provider.tf", "provider \"kalypso\" {\n  allow_local_repos = true\n}\n")
+	d.Write("provider.tf", "provider \"kalypso\" {\n  allow_local_repos = true\n}\n")
 	seen = d.look()
 	want = map[string]int{"1.0": 1, "2.0": 1, "2.0-hotfix": 1}
 	if diff := cmp.Diff(want, seen.Targets["shop-web"].Versions); diff != "" {
@@ -464,9 +429,9 @@ spec: {source: {repoURL: "file://%s", path: web, targetRevision: prod}}
 	bad := runs("a", one, "", "current")
 	bad["targets"] = []any{map[string]any{"revision": one}}
 	d.reports(bad)
-	d.expectError([]string{"Incomplete report", "needs name"}, "plan", "-no-color")
+	d.ExpectError([]string{"Incomplete report", "needs name"}, "plan", "-no-color")
 	twice := map[string]any{"name": "shop-web"}
 	bad["targets"] = []any{twice, twice}
 	d.reports(bad)
-	d.expectError([]string{"Deployment target reported twice", `"shop-web" twice`}, "plan", "-no-color")
+	d.ExpectError([]string{"Deployment target reported twice", `"shop-web" twice`}, "plan", "-no-color")
 }

@@ -1,4 +1,4 @@
-package provider_test
+package examples_test
 
 import (
 	"fmt"
@@ -12,17 +12,18 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/acc"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/protocol"
 )
 
-const bringGuide = "../../docs/guides/bring-what-exists.md"
+const bringGuide = "../../../docs/guides/bring-what-exists.md"
 
 // bringExcerpts are the excerpts of outputs in the guide, in its order.
 type bringExcerpts struct{ assignments, query, queryPlan, comments, importPlan, resource string }
 
 func readBringExcerpts(t *testing.T) bringExcerpts {
 	t.Helper()
-	all := shown.FindAllStringSubmatch(readFile(t, bringGuide), -1)
+	all := acc.Excerpts.FindAllStringSubmatch(acc.ReadFile(t, bringGuide), -1)
 	if len(all) != 6 {
 		t.Fatalf("the guide has %d excerpts", len(all))
 	}
@@ -31,19 +32,19 @@ func readBringExcerpts(t *testing.T) bringExcerpts {
 
 // expectShown fails the test unless an output contains what the guide shows of it.
 func (g *guide) expectShown(want, out string) {
-	g.t.Helper()
-	if out = g.host.shown(out); !strings.Contains(out, want) {
-		g.t.Errorf("the guide shows\n%s\nand the output is\n%s", want, out)
+	g.T.Helper()
+	if out = g.host.Shown(out); !strings.Contains(out, want) {
+		g.T.Errorf("the guide shows\n%s\nand the output is\n%s", want, out)
 	}
 }
 
 // skipUpTo skips the guide's code blocks up to the first that contains a text.
 func (g *guide) skipUpTo(want string) {
-	g.t.Helper()
+	g.T.Helper()
 	for {
-		at := fenced.FindStringSubmatchIndex(g.text)
+		at := acc.Fenced.FindStringSubmatchIndex(g.text)
 		if at == nil {
-			g.t.Fatalf("the guide has no block with %q", want)
+			g.T.Fatalf("the guide has no block with %q", want)
 		}
 		if strings.Contains(g.text[at[4]:at[5]], want) {
 			return
@@ -55,10 +56,10 @@ func (g *guide) skipUpTo(want string) {
 // Follows the guide "Import existing objects" on Microsoft's sample: the YAML as it is, and import blocks.
 func TestAccBringWhatExists(t *testing.T) {
 	t.Parallel()
-	h := newGitHost(t)
-	h.sample()
+	h := acc.NewGitHost(t)
+	h.Sample()
 	g := newGuide(t, bringGuide, h)
-	g.ownProcess() // the import IDs are paths in the working directory
+	g.OwnProcess() // the import IDs are paths in the working directory
 	excerpts := readBringExcerpts(t)
 	g.next(`data "kalypso_control_plane" "dev"`)
 	g.expectShown(excerpts.assignments, g.next("terraform apply", "terraform init"))
@@ -66,7 +67,7 @@ func TestAccBringWhatExists(t *testing.T) {
 	g.skipUpTo("import_blocks")
 	g.next("import_blocks")
 	g.next("terraform output -raw import_blocks")
-	model := readFile(t, filepath.Join(g.folder, "model.tf"))
+	model := acc.ReadFile(t, filepath.Join(g.Folder, "model.tf"))
 	g.expectShown(excerpts.comments, model)
 	g.expectShown(excerpts.resource, model)
 	for line := range strings.Lines(model) {
@@ -75,36 +76,36 @@ func TestAccBringWhatExists(t *testing.T) {
 		}
 	}
 	g.expectShown(excerpts.importPlan, g.next("terraform plan"))
-	if fenced.MatchString(g.text) {
+	if acc.Fenced.MatchString(g.text) {
 		t.Errorf("the test does not follow all of the guide; left: %s", g.text)
 	}
 	g.shell("terraform apply")
-	g.expectEmptyPlan()
+	g.ExpectEmptyPlan()
 }
 
 // Follows the guide's query with Terraform 1.14 or newer.
 func TestAccQueryBringWhatExists(t *testing.T) {
 	t.Parallel()
-	needQuery(t)
-	h := newGitHost(t)
-	h.sample()
+	acc.NeedQuery(t)
+	h := acc.NewGitHost(t)
+	h.Sample()
 	g := newGuide(t, bringGuide, h)
 	excerpts := readBringExcerpts(t)
 	g.next(`data "kalypso_control_plane" "dev"`)
 	g.next("terraform apply", "terraform init")
 	g.next(`list "kalypso_cluster_type"`)
-	g.expectShownResults(excerpts.query, h.shown(g.next("terraform query")))
+	g.expectShownResults(excerpts.query, h.Shown(g.next("terraform query")))
 	g.expectShown(excerpts.queryPlan, g.next("terraform plan"))
 	g.shell("terraform apply")
-	if err := os.Remove(filepath.Join(g.folder, "dev.tfquery.hcl")); err != nil {
+	if err := os.Remove(filepath.Join(g.Folder, "dev.tfquery.hcl")); err != nil {
 		t.Fatal(err)
 	}
-	g.expectEmptyPlan()
+	g.ExpectEmptyPlan()
 }
 
 // expectShownResults fails the test unless the guide shows all results of two lists, in their order.
 func (g *guide) expectShownResults(want, out string) {
-	g.t.Helper()
+	g.T.Helper()
 	var lists []string
 	for _, of := range []string{"list.kalypso_cluster_type.", "list.kalypso_template."} {
 		for line := range strings.Lines(out) {
@@ -115,20 +116,20 @@ func (g *guide) expectShownResults(want, out string) {
 	}
 	diff := cmp.Diff(strings.Fields(want), strings.Fields(strings.Join(lists, "\n")))
 	if diff != "" || len(lists) != 8 {
-		g.t.Errorf("%d results (-guide +query):\n%s", len(lists), diff)
+		g.T.Errorf("%d results (-guide +query):\n%s", len(lists), diff)
 	}
 }
 
 // The lists return the results that the guide shows for the query, also with a Terraform without queries.
 func TestListBringWhatExists(t *testing.T) {
 	t.Parallel()
-	h := newGitHost(t)
-	h.sample()
-	session := (&protocolRun{t: t, config: h.access()}).start()
+	h := acc.NewGitHost(t)
+	h.Sample()
+	session := (&acc.ProtocolRun{T: t, Config: h.Access()}).Start()
 	var lines []string
-	for _, list := range regexp.MustCompile(`(?m)^list "(\w+)" "dev"`).FindAllStringSubmatch(readFile(t, bringGuide), -1) {
+	for _, list := range regexp.MustCompile(`(?m)^list "(\w+)" "dev"`).FindAllStringSubmatch(acc.ReadFile(t, bringGuide), -1) {
 		results, ds, err := session.List(t.Context(), protocol.ListRequest{
-			Type: list[1], Config: map[string]any{"repo": h.url("kalypso-control-plane"), "branch": "dev"}, Limit: 100,
+			Type: list[1], Config: map[string]any{"repo": h.RepoURL("kalypso-control-plane"), "branch": "dev"}, Limit: 100,
 			IncludeResource: true,
 		})
 		if err != nil || len(ds) > 0 {
@@ -141,7 +142,7 @@ func TestListBringWhatExists(t *testing.T) {
 	if len(lines) != 20 {
 		t.Errorf("%d results", len(lines))
 	}
-	(&guide{root: &root{t: t}}).expectShownResults(readBringExcerpts(t).query, h.shown(strings.Join(lines, "")))
+	(&guide{Root: &acc.Root{T: t}}).expectShownResults(readBringExcerpts(t).query, h.Shown(strings.Join(lines, "")))
 }
 
 // identityText returns an identity as Terraform prints it.

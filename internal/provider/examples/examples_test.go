@@ -1,4 +1,4 @@
-package provider_test
+package examples_test
 
 import (
 	"fmt"
@@ -14,15 +14,14 @@ import (
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/acc"
 )
-
-const examples = "../../examples"
 
 // exampleFolders returns the folders below examples with configuration that are not modules of another one.
 func exampleFolders(t *testing.T) []string {
 	t.Helper()
 	var all []string
-	err := filepath.WalkDir(examples, func(path string, entry fs.DirEntry, err error) error {
+	err := filepath.WalkDir(acc.Examples, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || !entry.IsDir() {
 			return err
 		}
@@ -38,46 +37,19 @@ func exampleFolders(t *testing.T) []string {
 	return all
 }
 
-// newExample creates a root module from an example. Examples for the documentation don't declare the provider's source.
-func newExample(t *testing.T, folder string) *root {
-	t.Helper()
-	r := newRootFrom(t, folder)
-	files, err := filepath.Glob(filepath.Join(folder, "*.tf"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	declared := false
-	for _, file := range files {
-		text := readFile(t, file)
-		declared = declared || strings.Contains(text, "required_providers")
-		if strings.Contains(text, "source = \"../") { // a module of another example
-			at, err := filepath.Abs(folder)
-			if err != nil {
-				t.Fatal(err)
-			}
-			r.write(filepath.Base(file), strings.ReplaceAll(text, "source = \"../", "source = \""+at+"/../"))
-			defer r.succeed("get")
-		}
-	}
-	if !declared {
-		r.write("terraform.tf", terraformBlock)
-	}
-	return r
-}
-
 // Every example is valid.
 func TestAccExamples(t *testing.T) {
 	for _, folder := range exampleFolders(t) {
-		name, err := filepath.Rel(examples, folder)
+		name, err := filepath.Rel(acc.Examples, folder)
 		if err != nil {
 			t.Fatal(err)
 		}
 		t.Run(name, func(t *testing.T) {
-			r := newExample(t, folder)
+			r := acc.NewExample(t, folder)
 			if usesOtherProviders(folder) {
-				r.serveOtherProviders(&otherProvider{})
+				serveOtherProviders(r, &otherProvider{})
 			}
-			r.succeed("validate", "-no-color")
+			r.Succeed("validate", "-no-color")
 		})
 	}
 }
@@ -90,7 +62,7 @@ func TestAccExamplesAreComplete(t *testing.T) {
 	}
 	check := func(file, want string) {
 		t.Helper()
-		text := strings.ReplaceAll(readFile(t, filepath.Join(examples, file)), "'", "")
+		text := strings.ReplaceAll(acc.ReadFile(t, filepath.Join(acc.Examples, file)), "'", "")
 		if !strings.Contains(text, want) {
 			t.Errorf("%s does not contain %s", file, want)
 		}
@@ -114,20 +86,20 @@ var importCommand = regexp.MustCompile(`(?m)^terraform import (\S+) (\S+)$`)
 // The examples of the model resources apply, and their commands import the objects from their manifests. One apply
 // imports all of them.
 func TestAccExamplesImport(t *testing.T) {
-	r := newRoot(t, map[string]string{"terraform.tf": terraformBlock})
-	r.ownProcess() // the IDs are paths in the working directory
-	for _, resource := range modelResources {
-		r.write(resource+".tf", readFile(t, filepath.Join(examples, "resources", resource, "resource.tf")))
+	r := acc.NewRoot(t, map[string]string{"terraform.tf": acc.TerraformBlock})
+	r.OwnProcess() // the IDs are paths in the working directory
+	for _, resource := range acc.ModelResources {
+		r.Write(resource+".tf", acc.ReadFile(t, filepath.Join(acc.Examples, "resources", resource, "resource.tf")))
 	}
-	r.apply()
-	applied := r.state()
-	r.outputManifests(slices.Sorted(maps.Keys(applied)))
-	r.apply()
-	manifests := r.manifests()
+	r.Apply()
+	applied := r.State()
+	r.OutputManifests(slices.Sorted(maps.Keys(applied)))
+	r.Apply()
+	manifests := r.Manifests()
 	var blocks strings.Builder
 	imports := 0
-	for _, resource := range modelResources {
-		text := readFile(t, filepath.Join(examples, "resources", resource, "import.sh"))
+	for _, resource := range acc.ModelResources {
+		text := acc.ReadFile(t, filepath.Join(acc.Examples, "resources", resource, "import.sh"))
 		for _, command := range importCommand.FindAllStringSubmatch(text, -1) {
 			address, id := strings.Trim(command[1], "'"), strings.Trim(command[2], "'")
 			file, name, several := strings.Cut(id, "#")
@@ -135,21 +107,21 @@ func TestAccExamplesImport(t *testing.T) {
 			if several {
 				text += "---\n" + strings.ReplaceAll(text, "name: "+name, "name: another")
 			}
-			r.write(file, text)
+			r.Write(file, text)
 			fmt.Fprintf(&blocks, "import {\n  to = %s\n  id = %q\n}\n", address, id)
 			imports++
 		}
 	}
-	r.write("import.tf", blocks.String())
-	r.emptyState()
+	r.Write("import.tf", blocks.String())
+	r.EmptyState()
 	want := fmt.Sprintf("%d imported, %d added, 0 changed, 0 destroyed", imports, len(applied)-imports)
-	if out := r.apply().text(); imports < len(modelResources) || !strings.Contains(out, want) {
+	if out := r.Apply().Text(); imports < len(acc.ModelResources) || !strings.Contains(out, want) {
 		t.Errorf("not %s:\n%s", want, out)
 	}
-	if diff := cmp.Diff(applied, r.state()); diff != "" {
+	if diff := cmp.Diff(applied, r.State()); diff != "" {
 		t.Errorf("the import (-applied +imported):\n%s", diff)
 	}
-	r.expectEmptyPlan()
+	r.ExpectEmptyPlan()
 }
 
 // The examples of the functions return the documented results.
@@ -161,9 +133,9 @@ func TestAccExamplesFunctions(t *testing.T) {
 		"selector_matches": "Apply complete!",
 	} {
 		t.Run(function, func(t *testing.T) {
-			out := newExample(t, filepath.Join(examples, "functions", function)).apply()
-			if text := out.text(); !strings.Contains(text, want) || strings.Contains(text, "Check block assertion failed") {
-				t.Errorf("no %q in:\n%s", want, out.stdout)
+			out := acc.NewExample(t, filepath.Join(acc.Examples, "functions", function)).Apply()
+			if text := out.Text(); !strings.Contains(text, want) || strings.Contains(text, "Check block assertion failed") {
+				t.Errorf("no %q in:\n%s", want, out.Stdout)
 			}
 		})
 	}

@@ -1,19 +1,18 @@
-package provider_test
+package examples_test
 
 import (
-	"regexp"
 	"strings"
 	"testing"
-)
 
-var shown = regexp.MustCompile("(?s)```text\n(.*?)\n```\n")
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/acc"
+)
 
 // TestAccFirstFleet follows the guide "Your first fleet" exactly. The guide's excerpts of plans match this build.
 func TestAccFirstFleet(t *testing.T) {
 	t.Parallel()
-	const file = "../../docs/guides/first-fleet.md"
-	g := newGuide(t, file, newGitHost(t))
-	excerpts := shown.FindAllStringSubmatch(readFile(t, file), -1)
+	const file = "../../../docs/guides/first-fleet.md"
+	g := newGuide(t, file, acc.NewGitHost(t))
+	excerpts := acc.Excerpts.FindAllStringSubmatch(acc.ReadFile(t, file), -1)
 	expect := func(out string) {
 		t.Helper()
 		if want := excerpts[0][1]; !strings.Contains(out, want) {
@@ -37,7 +36,7 @@ func TestAccFirstFleet(t *testing.T) {
 	if out := g.next("git --git-dir gitops.git show --stat dev"); !strings.Contains(out, "3 files changed") {
 		t.Errorf("the commit is not that of one target:\n%s", out)
 	}
-	if len(excerpts) > 0 || fenced.MatchString(g.text) {
+	if len(excerpts) > 0 || acc.Fenced.MatchString(g.text) {
 		t.Errorf("the test does not follow all of the guide; left: %s", g.text)
 	}
 }

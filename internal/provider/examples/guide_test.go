@@ -1,4 +1,4 @@
-package provider_test
+package examples_test
 
 import (
 	"os"
@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/acc"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/golden"
 )
@@ -17,52 +18,49 @@ import (
 // guide follows a guide literally: it writes the files that the guide names, and runs the commands in the module's
 // folder. The repos of https://github.com/acme are those of a host.
 type guide struct {
-	*root
+	*acc.Root
 	text string // the rest of the guide
-	host *gitHost
+	host *acc.GitHost
 	cli  string // a folder that contains terraform
 }
 
-func newGuide(t *testing.T, file string, h *gitHost) *guide {
+func newGuide(t *testing.T, file string, h *acc.GitHost) *guide {
 	t.Helper()
-	r := newRoot(t, map[string]string{"provider.tf": `
+	r := acc.NewRoot(t, map[string]string{"provider.tf": `
 provider "kalypso" {
-  git_credentials = [{ url = "` + h.URL + `", username = "me", password = "` + gitHostPassword + `" }]
+  git_credentials = [{ url = "` + h.URL + `", username = "me", password = "` + acc.GitHostPassword + `" }]
 }
 `})
-	return &guide{root: r, text: readFile(t, file), host: h, cli: terraformFolder(t)}
+	return &guide{Root: r, text: acc.ReadFile(t, file), host: h, cli: acc.TerraformFolder(t)}
 }
 
 // acme replaces acme's URL with the host's.
 func (g *guide) acme(text string) string {
-	return strings.NewReplacer("https://github.com/acme/gitops", g.host.url("kalypso-gitops"), "https://github.com/acme",
+	return strings.NewReplacer("https://github.com/acme/gitops", g.host.RepoURL("kalypso-gitops"), "https://github.com/acme",
 		g.host.URL,
-		"/tmp/rehearsal.git", g.folder+"/rehearsal.git").Replace(text)
+		"/tmp/rehearsal.git", g.Folder+"/rehearsal.git").Replace(text)
 }
-
-// fenced matches the code blocks of a guide that a test follows.
-var fenced = regexp.MustCompile("(?s)```(terraform|sh)\n(.*?)\n *```\n")
 
 var namedFile = regexp.MustCompile("`([a-z-]+\\.(?:tf|tfquery\\.hcl))`[^`]*\n\n$")
 
 // next runs the next block of the guide, which must contain want, without the skipped lines, and returns its output.
 func (g *guide) next(want string, notRun ...string) string {
-	g.t.Helper()
-	at := fenced.FindStringSubmatchIndex(g.text)
+	g.T.Helper()
+	at := acc.Fenced.FindStringSubmatchIndex(g.text)
 	if at == nil {
-		g.t.Fatalf("the guide has no block with %q", want)
+		g.T.Fatalf("the guide has no block with %q", want)
 	}
 	before, language, block := g.text[:at[0]], g.text[at[2]:at[3]], g.acme(g.text[at[4]:at[5]])
 	g.text = g.text[at[1]:]
 	if !strings.Contains(block, want) {
-		g.t.Fatalf("the guide's next block is not that with %q:\n%s", want, block)
+		g.T.Fatalf("the guide's next block is not that with %q:\n%s", want, block)
 	}
 	if language == "terraform" {
 		name := namedFile.FindStringSubmatch(before)
 		if name == nil {
-			g.t.Fatalf("the guide does not name the file of\n%s", block)
+			g.T.Fatalf("the guide does not name the file of\n%s", block)
 		}
-		g.write(name[1], block+"\n")
+		g.Write(name[1], block+"\n")
 		return ""
 	}
 	for _, line := range notRun {
@@ -73,11 +71,11 @@ func (g *guide) next(want string, notRun ...string) string {
 
 // skip skips blocks.
 func (g *guide) skip(wants ...string) {
-	g.t.Helper()
+	g.T.Helper()
 	for _, want := range wants {
-		at := fenced.FindStringSubmatchIndex(g.text)
+		at := acc.Fenced.FindStringSubmatchIndex(g.text)
 		if at == nil || !strings.Contains(g.text[at[4]:at[5]], want) {
-			g.t.Fatalf("the guide's next block is not that with %q", want)
+			g.T.Fatalf("the guide's next block is not that with %q", want)
 		}
 		g.text = g.text[at[1]:]
 	}
@@ -85,20 +83,20 @@ func (g *guide) skip(wants ...string) {
 
 // shell runs commands, answers yes to Terraform's questions, and returns the output.
 func (g *guide) shell(commands string) string {
-	g.t.Helper()
-	cmd := exec.CommandContext(g.t.Context(), "bash", "-euo", "pipefail", "-c", commands)
-	cmd.Dir = g.folder
-	cmd.Env = append(g.command().Env, "PATH="+g.cli+string(os.PathListSeparator)+os.Getenv("PATH"),
+	g.T.Helper()
+	cmd := exec.CommandContext(g.T.Context(), "bash", "-euo", "pipefail", "-c", commands)
+	cmd.Dir = g.Folder
+	cmd.Env = append(g.Command().Env, "PATH="+g.cli+string(os.PathListSeparator)+os.Getenv("PATH"),
 		"TF_CLI_ARGS_apply=-auto-approve", "TF_CLI_ARGS=-no-color",
 		"GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1", "GIT_TERMINAL_PROMPT=0",
 		"GIT_CONFIG_COUNT=1",
-		"GIT_CONFIG_KEY_0=url."+strings.Replace(g.host.URL, "//", "//me:"+gitHostPassword+"@", 1)+"/.insteadOf",
+		"GIT_CONFIG_KEY_0=url."+strings.Replace(g.host.URL, "//", "//me:"+acc.GitHostPassword+"@", 1)+"/.insteadOf",
 		"GIT_CONFIG_VALUE_0="+g.host.URL+"/",
 		"GIT_AUTHOR_NAME=Somebody", "GIT_AUTHOR_EMAIL=somebody@acme.io", "GIT_COMMITTER_NAME=Somebody",
 		"GIT_COMMITTER_EMAIL=somebody@acme.io")
 	out, err := cmd.CombinedOutput()
 	if err != nil {
-		g.t.Fatalf("%s\n%v\n%s", commands, err, out)
+		g.T.Fatalf("%s\n%v\n%s", commands, err, out)
 	}
 	return string(out)
 }
@@ -108,13 +106,13 @@ func (g *guide) shell(commands string) string {
 // commit, and the way back keeps the branch.
 func TestAccLeavingTheOperator(t *testing.T) {
 	t.Parallel()
-	h := newGitHost(t)
+	h := acc.NewGitHost(t)
 	operators := golden.Named(t, "sample-dev").Tree
-	operators[promotedCommitPath] = h.sample()
-	h.commit("kalypso-gitops", "dev", operators)
-	g := newGuide(t, "../../docs/guides/from-the-operator.md", h)
-	g.ownProcess() // the guide names files in the working directory
-	gitops := h.dir("kalypso-gitops")
+	operators[acc.PromotedCommitPath] = h.Sample()
+	h.Commit("kalypso-gitops", "dev", operators)
+	g := newGuide(t, "../../../docs/guides/from-the-operator.md", h)
+	g.OwnProcess() // the guide names files in the working directory
+	gitops := h.Dir("kalypso-gitops")
 	const rendering = "kalypso_environment_rendering.dev"
 
 	g.next("required_providers")
@@ -147,19 +145,19 @@ func TestAccLeavingTheOperator(t *testing.T) {
 	if !strings.Contains(taken, "Existing folders will be adopted") {
 		t.Errorf("nothing is taken over:\n%s", taken)
 	}
-	branch := rendered(t, gitops, "dev")
+	branch := acc.RenderedFiles(t, gitops, "dev")
 	if diff := cmp.Diff(operators, branch); diff != "" {
 		t.Errorf("the adoption (-operator +branch):\n%s", diff)
 	}
-	before := g.state()[rendering]
+	before := g.State()[rendering]
 	unchanged := func(step string) {
 		t.Helper()
 		if commits := gitserver.Log(t, gitops, "dev"); len(commits) != 2 {
 			t.Errorf("%s: commits %v", step, commits)
 		}
-		g.expectEmptyPlan()
+		g.ExpectEmptyPlan()
 	}
-	g.write("main.tf", strings.Replace(readFile(t, filepath.Join(g.folder, "main.tf")), "adopt = true", "", 1))
+	g.Write("main.tf", strings.Replace(acc.ReadFile(t, filepath.Join(g.Folder, "main.tf")), "adopt = true", "", 1))
 	g.shell("terraform apply")
 	unchanged("without adopt")
 
@@ -168,7 +166,7 @@ func TestAccLeavingTheOperator(t *testing.T) {
 	g.next("terraform output -raw import_blocks")
 	g.skip("git clone")
 	// The commands in the comments for it.
-	for line := range strings.Lines(readFile(t, filepath.Join(g.folder, "model.tf"))) {
+	for line := range strings.Lines(acc.ReadFile(t, filepath.Join(g.Folder, "model.tf"))) {
 		if command, ok := strings.CutPrefix(line, "#   git clone "); ok {
 			g.shell("git clone " + command)
 		}
@@ -183,7 +181,7 @@ func TestAccLeavingTheOperator(t *testing.T) {
 
 	// All of them, as the comments write.
 	var all strings.Builder
-	model := readFile(t, filepath.Join(g.folder, "model.tf"))
+	model := acc.ReadFile(t, filepath.Join(g.Folder, "model.tf"))
 	for line := range strings.Lines(model) {
 		if text, ok := strings.CutPrefix(line, "#   "); ok && !strings.HasPrefix(text, "git ") &&
 			!strings.HasPrefix(text, "terraform ") {
@@ -194,20 +192,20 @@ func TestAccLeavingTheOperator(t *testing.T) {
 		`"kalypso_environment_rendering" "dev"`, 1)
 	moved = strings.Replace(moved, `environment = "dev"`,
 		"environment = \"dev\"\n  on_destroy = \"keep\"\n  deletion_protection = false", 1)
-	g.write("main.tf", moved)
+	g.Write("main.tf", moved)
 	_, resources, found := strings.Cut(model, "\n# The resources.\n")
 	if !found {
 		t.Fatalf("the text does not tell the resources from the import blocks:\n%s", model)
 	}
-	g.write("model.tf", resources)
+	g.Write("model.tf", resources)
 	for _, file := range []string{"imports-output.tf", "fleet.tf", "why.tf"} {
-		if err := os.Remove(filepath.Join(g.folder, file)); err != nil {
+		if err := os.Remove(filepath.Join(g.Folder, file)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	g.shell("terraform apply")
 	unchanged("all moved")
-	if after := g.state()[rendering]; after["tree_hash"] != before["tree_hash"] ||
+	if after := g.State()[rendering]; after["tree_hash"] != before["tree_hash"] ||
 		after["promoted_commit"] != before["promoted_commit"] {
 		t.Errorf(
 			"the tree was %v of %v, and is %v of %v",
@@ -222,7 +220,7 @@ func TestAccLeavingTheOperator(t *testing.T) {
 	if commits := gitserver.Log(t, gitops, "dev"); len(commits) != 2 {
 		t.Errorf("the way back: commits %v", commits)
 	}
-	if diff := cmp.Diff(branch, rendered(t, gitops, "dev")); diff != "" {
+	if diff := cmp.Diff(branch, acc.RenderedFiles(t, gitops, "dev")); diff != "" {
 		t.Errorf("the way back (-before +after):\n%s", diff)
 	}
 }

@@ -1,4 +1,4 @@
-package provider_test
+package examples_test
 
 import (
 	"encoding/json"
@@ -15,20 +15,21 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/acc"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/githubfake"
 )
 
-var environmentModule = filepath.Join(examples, "modules/environment")
+var environmentModule = filepath.Join(acc.Examples, "modules/environment")
 
 // The module's own tests pass, and they fail with a module that passes other values on.
 func TestAccModuleTerraformTest(t *testing.T) {
 	t.Parallel()
-	r := newExample(t, environmentModule)
-	if out := r.succeed("test", "-no-color").text(); !strings.Contains(out, "Success! 7 passed, 0 failed.") {
+	r := acc.NewExample(t, environmentModule)
+	if out := r.Succeed("test", "-no-color").Text(); !strings.Contains(out, "Success! 7 passed, 0 failed.") {
 		t.Errorf("not all tests ran:\n%s", out)
 	}
-	main := readFile(t, filepath.Join(r.folder, "main.tf"))
+	main := acc.ReadFile(t, filepath.Join(r.Folder, "main.tf"))
 	for was, is := range map[string]string{
 		`lookup(var.overrides, "hold", null)`: "null", "dwell    = var.dwell": "dwell = null",
 		"${var.environment} environment": "environment", "= var.on_move": "= null", "= var.on_error": "= null",
@@ -38,23 +39,23 @@ func TestAccModuleTerraformTest(t *testing.T) {
 		if !strings.Contains(main, was) {
 			t.Fatalf("the module has no %s", was)
 		}
-		r.write("main.tf", strings.Replace(main, was, is, 1))
-		r.expectError([]string{"6 passed, 1 failed."}, "test", "-no-color")
+		r.Write("main.tf", strings.Replace(main, was, is, 1))
+		r.ExpectError([]string{"6 passed, 1 failed."}, "test", "-no-color")
 	}
 }
 
 // moduleChain is a root module that calls the module for each environment of a chain.
 type moduleChain struct {
-	*root
+	*acc.Root
 	controlPlane, gitops *githubfake.Repo
 }
 
 // moduleCall returns a call of the module for an environment, which reads the clusters' reports from a file.
 func (c *moduleChain) moduleCall(environment, arguments string) string {
-	c.t.Helper()
+	c.T.Helper()
 	module, err := filepath.Abs(environmentModule)
 	if err != nil {
-		c.t.Fatal(err)
+		c.T.Fatal(err)
 	}
 	return fmt.Sprintf(`
 module %[1]q {
@@ -82,11 +83,11 @@ func TestAccModuleEnvironment(t *testing.T) {
 	c := &moduleChain{
 		controlPlane: fake.AddRepo(t, "acme/control-plane"), gitops: fake.AddRepo(t, "acme/gitops"),
 	}
-	c.root = newRoot(t, map[string]string{"main.tf": terraformBlock + fmt.Sprintf("provider \"kalypso\" {\n"+
+	c.Root = acc.NewRoot(t, map[string]string{"main.tf": acc.TerraformBlock + fmt.Sprintf("provider \"kalypso\" {\n"+
 		"  github = { base_url = %[1]q, token = %[2]q }\n"+
 		"  git_credentials = [{ url = %[1]q, username = \"x\", password = %[2]q }]\n}\n", fake.URL, fake.Token)})
 	own, base := map[string]string{}, map[string]string{}
-	for name, text := range exampleFleet(t) {
+	for name, text := range acc.ExampleFleet(t) {
 		into := own
 		if strings.HasPrefix(name, "main/") {
 			into = base
@@ -97,20 +98,20 @@ func TestAccModuleEnvironment(t *testing.T) {
 		"dev":   "",
 		"stage": `after = { dev = {} }`,
 	} {
-		c.write(name+".tf", c.moduleCall(name, arguments))
-		c.write(name+".json", "[]")
+		c.Write(name+".tf", c.moduleCall(name, arguments))
+		c.Write(name+".json", "[]")
 		gitserver.Seed(t, c.controlPlane.Path, name, own)
 		gitserver.Seed(t, c.gitops.Path, name, map[string]string{"README.md": "GitOps\n"})
 	}
-	c.succeed("get")
+	c.Succeed("get")
 	run := func(dev, stage string) {
 		t.Helper()
 		now = now.Add(time.Minute)
-		c.apply()
+		c.Apply()
 		var got [2]string
 		for i, name := range []string{"dev", "stage"} {
-			if _, promoted := c.stateFile().Outputs[name]; promoted {
-				c.output(name, &got[i])
+			if _, promoted := c.StateFile().Outputs[name]; promoted {
+				c.Output(name, &got[i])
 			}
 		}
 		if diff := cmp.Diff([2]string{dev, stage}, got); diff != "" {
@@ -126,20 +127,20 @@ func TestAccModuleEnvironment(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.write("dev.json", string(report))
+	c.Write("dev.json", string(report))
 	run(first, "") // the status is set by this run, so the next one reads it
 	if state, _ := c.controlPlane.Status(first, "dev environment"); state != "success" {
 		t.Errorf("the status of dev is %q", state)
 	}
 	run(first, first)
 	run(first, first) // which reads the branch of stage
-	c.expectEmptyPlan()
+	c.ExpectEmptyPlan()
 	for _, name := range []string{"dev", "stage"} {
 		tree := gitserver.Tree(t, c.gitops.Path, name)
 		if len(tree["drone/shop-web/namespace.yaml"]) == 0 {
 			t.Errorf("the branch %s has %v", name, slices.Sorted(maps.Keys(tree)))
 		}
-		buildFolders(t, rendered(t, c.gitops.Path, name))
+		buildFolders(t, acc.RenderedFiles(t, c.gitops.Path, name))
 	}
 }
 
@@ -147,10 +148,10 @@ func TestAccModuleEnvironment(t *testing.T) {
 // of the one before it run. The first delivery creates its branch. The workspace default is refused.
 func TestAccModuleDeployed(t *testing.T) {
 	t.Parallel()
-	r := newExample(t, filepath.Join(examples, "environments", "deployed"))
+	r := acc.NewExample(t, filepath.Join(acc.Examples, "environments", "deployed"))
 	controlPlane, gitops := gitserver.InitBare(t), gitserver.InitBare(t)
 	base := map[string]string{}
-	for name, text := range exampleFleet(t) {
+	for name, text := range acc.ExampleFleet(t) {
 		content, _ := text.(string)
 		if file, common := strings.CutPrefix(name, "main/"); common {
 			base[file] = content
@@ -162,27 +163,27 @@ func TestAccModuleDeployed(t *testing.T) {
 	}
 	gitserver.Seed(t, gitops, "main", map[string]string{"README.md": "GitOps\n"})
 	reports := t.TempDir()
-	r.write("terraform.tfvars.json", toJSON(t, map[string]any{
+	r.Write("terraform.tfvars.json", acc.ToJSON(t, map[string]any{
 		"control_plane_url": "file://" + controlPlane, "gitops_url": "file://" + gitops, "reports": reports,
 	}))
 	commit := gitserver.Seed(t, controlPlane, "main", base)
-	r.expectError([]string{`No environment has the name "default"`, "terraform workspace select -or-create"},
+	r.ExpectError([]string{`No environment has the name "default"`, "terraform workspace select -or-create"},
 		"plan", "-no-color")
 
 	// run does what the pipeline of an environment does, and returns what it renders.
 	run := func(environment string) string {
 		t.Helper()
-		r.succeed("workspace", "select", "-or-create", environment)
-		r.apply()
+		r.Succeed("workspace", "select", "-or-create", environment)
+		r.Apply()
 		var outputs struct{ Commit struct{ Value string } }
-		if err := json.Unmarshal([]byte(r.succeed("output", "-json").stdout), &outputs); err != nil {
+		if err := json.Unmarshal([]byte(r.Succeed("output", "-json").Stdout), &outputs); err != nil {
 			t.Fatal(err)
 		}
 		return outputs.Commit.Value
 	}
 	report := func(environment string) {
 		t.Helper()
-		text := toJSON(t, []any{map[string]string{
+		text := acc.ToJSON(t, []any{map[string]string{
 			"cluster": environment + "-1", "folder": "drone", "state": "current", "time": time.Now().UTC().Format(time.RFC3339),
 			"revision": environment + "@sha1:" + gitserver.Rev(t, gitops, environment),
 		}})
@@ -204,9 +205,9 @@ func TestAccModuleDeployed(t *testing.T) {
 		}
 		before = environment
 	}
-	r.expectEmptyPlan()
+	r.ExpectEmptyPlan()
 	for _, environment := range []string{"dev", "stage", "prod"} {
-		buildFolders(t, rendered(t, gitops, environment))
+		buildFolders(t, acc.RenderedFiles(t, gitops, environment))
 	}
 }
 
@@ -221,14 +222,14 @@ const (
 // The module's README has the tables that terraform-docs writes (markdown table). With -update, the test writes them.
 func TestModuleReadme(t *testing.T) {
 	file := filepath.Join(environmentModule, "README.md")
-	text := readFile(t, file)
+	text := acc.ReadFile(t, file)
 	before, rest, found := strings.Cut(text, beginDocs)
 	_, after, ended := strings.Cut(rest, endDocs)
 	if !found || !ended {
 		t.Fatalf("%s has no part between %s and %s", file, beginDocs, endDocs)
 	}
 	want := before + beginDocs + moduleTables(t, environmentModule) + endDocs + after
-	if *update {
+	if *acc.Update {
 		if err := os.WriteFile(file, []byte(want), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -244,8 +245,8 @@ func moduleTables(t *testing.T, folder string) string {
 	t.Helper()
 	var resources, inputs, outputs []string
 	version := "n/a"
-	for _, file := range globAny(t, filepath.Join(folder, "*.tf")) {
-		source := []byte(readFile(t, file))
+	for _, file := range acc.Glob(t, filepath.Join(folder, "*.tf")) {
+		source := []byte(acc.ReadFile(t, file))
 		parsed, problems := hclsyntax.ParseConfig(source, file, hcl.InitialPos)
 		if problems.HasErrors() {
 			t.Fatal(problems)

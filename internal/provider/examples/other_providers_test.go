@@ -1,4 +1,4 @@
-package provider_test
+package examples_test
 
 import (
 	"bytes"
@@ -20,6 +20,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/provider"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/acc"
 )
 
 // otherProvider has the data sources http, external and kubernetes_resources of the providers of those names, as far as
@@ -32,9 +34,12 @@ type otherProvider struct {
 func (p *otherProvider) Metadata(_ context.Context, _ provider.MetadataRequest, resp *provider.MetadataResponse) {
 	resp.TypeName = "other"
 }
+
 func (p *otherProvider) Schema(context.Context, provider.SchemaRequest, *provider.SchemaResponse) {}
+
 func (p *otherProvider) Configure(context.Context, provider.ConfigureRequest, *provider.ConfigureResponse) {
 }
+
 func (p *otherProvider) Resources(context.Context) []func() resource.Resource { return nil }
 
 func (p *otherProvider) DataSources(context.Context) []func() datasource.DataSource {
@@ -94,7 +99,7 @@ func (d *otherDataSource) Read(ctx context.Context, req datasource.ReadRequest, 
 	resp.Diagnostics.Append(resp.State.Set(ctx, object)...)
 }
 
-func textOf(v attr.Value) string { return as[types.String](v).ValueString() }
+func textOf(v attr.Value) string { return acc.As[types.String](v).ValueString() }
 
 func request(ctx context.Context, arguments map[string]attr.Value) (map[string]attr.Value, error) {
 	body := strings.NewReader(textOf(arguments["request_body"]))
@@ -102,7 +107,7 @@ func request(ctx context.Context, arguments map[string]attr.Value) (map[string]a
 	if err != nil {
 		return nil, err
 	}
-	for name, v := range as[types.Map](arguments["request_headers"]).Elements() {
+	for name, v := range acc.As[types.Map](arguments["request_headers"]).Elements() {
 		req.Header.Set(name, textOf(v))
 	}
 	status, text, err := do(req)
@@ -122,11 +127,11 @@ func do(req *http.Request) (status int, body []byte, err error) {
 
 func (p *otherProvider) run(ctx context.Context, arguments map[string]attr.Value) (map[string]attr.Value, error) {
 	var words []string
-	for _, v := range as[types.List](arguments["program"]).Elements() {
+	for _, v := range acc.As[types.List](arguments["program"]).Elements() {
 		words = append(words, textOf(v))
 	}
 	query := map[string]string{}
-	for name, v := range as[types.Map](arguments["query"]).Elements() {
+	for name, v := range acc.As[types.Map](arguments["query"]).Elements() {
 		query[name] = textOf(v)
 	}
 	input, err := json.Marshal(query)

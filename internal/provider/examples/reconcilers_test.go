@@ -1,4 +1,4 @@
-package provider_test
+package examples_test
 
 import (
 	"encoding/json"
@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	clustersync "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/sync"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/acc"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/clusters/apiserver"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/golden"
@@ -50,8 +51,8 @@ func buildFolders(t *testing.T, files map[string]string) map[string][]map[string
 }
 
 // showFiles changes the named rendering of an example, so that its files are in the state and are not delivered.
-func (r *root) showFiles(rendering string) {
-	r.write("build_override.tf", `resource "kalypso_environment_rendering" "`+rendering+`" {
+func showFiles(r *acc.Root, rendering string) {
+	r.Write("build_override.tf", `resource "kalypso_environment_rendering" "`+rendering+`" {
   delivery = { strategy = "none" }
   preview  = "manifests"
 }
@@ -133,8 +134,8 @@ func TestExamplesThatRenderAreBuilt(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, file := range files {
-			if rendersFolders.MatchString(readFile(t, file)) {
-				name, err := filepath.Rel(examples, folder)
+			if rendersFolders.MatchString(acc.ReadFile(t, file)) {
+				name, err := filepath.Rel(acc.Examples, folder)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -152,7 +153,7 @@ func TestExamplesThatRenderAreBuilt(t *testing.T) {
 	}
 	code := ""
 	for _, file := range tests {
-		code += readFile(t, file)
+		code += acc.ReadFile(t, file)
 	}
 	for example, test := range builtExamples {
 		_, body, _ := strings.Cut(code, "\nfunc "+test+"(t *testing.T) {\n")
@@ -169,14 +170,14 @@ func TestAccExamplesBuild(t *testing.T) {
 	for folder, name := range map[string]string{
 		"quickstart": "this", "testing": "this", "resources/kalypso_environment_rendering": "dev",
 	} {
-		r := newExample(t, filepath.Join(examples, folder))
-		r.env = append(r.env, "TF_VAR_gitops_repo_url=file://"+gitserver.InitBare(t))
-		r.showFiles(name)
-		r.write("import-by-string-id.tf", "") // the example of the resource reads from a server
-		r.apply()
-		buildFolders(t, renderedFiles(r.state()["kalypso_environment_rendering."+name]))
+		r := acc.NewExample(t, filepath.Join(acc.Examples, folder))
+		r.Env = append(r.Env, "TF_VAR_gitops_repo_url=file://"+gitserver.InitBare(t))
+		showFiles(r, name)
+		r.Write("import-by-string-id.tf", "") // the example of the resource reads from a server
+		r.Apply()
+		buildFolders(t, renderedFiles(r.State()["kalypso_environment_rendering."+name]))
 	}
-	operator, err := golden.Files(filepath.Join(examples, "control-plane", "repos", "gitops", "dev"))
+	operator, err := golden.Files(filepath.Join(acc.Examples, "control-plane", "repos", "gitops", "dev"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -189,7 +190,7 @@ func readersFleet(t *testing.T, environment string) map[string]string {
 	fleet := map[string]string{}
 	for _, part := range []string{"control-plane/main/templates", "control-plane/dev/cluster-types",
 		"control-plane/dev/configs", "control-plane/dev/scheduling", "shop/main/workload"} {
-		files, err := golden.Files(filepath.Join(examples, "control-plane", "repos", filepath.FromSlash(part)))
+		files, err := golden.Files(filepath.Join(acc.Examples, "control-plane", "repos", filepath.FromSlash(part)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -262,20 +263,20 @@ func TestAccExamplesOfReadersBuild(t *testing.T) {
 	for _, tt := range readersExamples {
 		t.Run(tt.folder, func(t *testing.T) {
 			t.Parallel()
-			r := newExample(t, filepath.Join(examples, filepath.FromSlash(tt.folder)))
+			r := acc.NewExample(t, filepath.Join(acc.Examples, filepath.FromSlash(tt.folder)))
 			fleet := readersFleet(t, tt.environment)
 			repo := gitserver.InitBare(t)
 			gitserver.Seed(t, repo, "main", fleet)
 			if tt.files != "" {
 				for path, content := range fleet {
-					r.write(tt.files+"/"+path, content)
+					r.Write(tt.files+"/"+path, content)
 				}
 			}
-			r.write("reader_override.tf", strings.ReplaceAll(tt.override, "REPO", "file://"+repo))
-			r.showFiles(tt.name)
-			r.env = append(r.env, "TF_VAR_github_token=none", "TF_VAR_promoted_commit="+strings.Repeat("1", 40))
-			r.apply("-target=kalypso_environment_rendering." + tt.name)
-			buildFolders(t, renderedFiles(r.state()["kalypso_environment_rendering."+tt.name]))
+			r.Write("reader_override.tf", strings.ReplaceAll(tt.override, "REPO", "file://"+repo))
+			showFiles(r, tt.name)
+			r.Env = append(r.Env, "TF_VAR_github_token=none", "TF_VAR_promoted_commit="+strings.Repeat("1", 40))
+			r.Apply("-target=kalypso_environment_rendering." + tt.name)
+			buildFolders(t, renderedFiles(r.State()["kalypso_environment_rendering."+tt.name]))
 		})
 	}
 }
@@ -306,7 +307,7 @@ func definitionsOf(t *testing.T) map[string]*jsonschema.Schema {
 				}
 			}
 		}
-		if err := yaml.Unmarshal([]byte(readFile(t, file)), &crd); err != nil {
+		if err := yaml.Unmarshal([]byte(acc.ReadFile(t, file)), &crd); err != nil {
 			t.Fatal(err)
 		}
 		for _, v := range crd.Spec.Versions {
@@ -316,7 +317,7 @@ func definitionsOf(t *testing.T) map[string]*jsonschema.Schema {
 		}
 	}
 	var zarf any
-	if err := json.Unmarshal([]byte(readFile(t, apiserver.CRDs(t, apiserver.ZarfSchema)[0])), &zarf); err != nil {
+	if err := json.Unmarshal([]byte(acc.ReadFile(t, apiserver.CRDs(t, apiserver.ZarfSchema)[0])), &zarf); err != nil {
 		t.Fatal(err)
 	}
 	compile("zarf.dev/v1alpha1 ZarfPackageConfig", zarf)
@@ -374,7 +375,7 @@ func checkDefinitions(t *testing.T, definitions map[string]*jsonschema.Schema, o
 		}
 		checked++
 		var plain any // with the number type of JSON
-		if err := json.Unmarshal([]byte(toJSON(t, object)), &plain); err != nil {
+		if err := json.Unmarshal([]byte(acc.ToJSON(t, object)), &plain); err != nil {
 			t.Fatal(err)
 		}
 		if err := definition.Validate(plain); err != nil {
@@ -388,10 +389,10 @@ func checkDefinitions(t *testing.T, definitions map[string]*jsonschema.Schema, o
 // fields that its definition requires, and no others.
 func TestAccExampleReconcilers(t *testing.T) {
 	t.Parallel()
-	r := newExample(t, filepath.Join(examples, "reconcilers"))
-	r.apply()
-	r.expectEmptyPlan()
-	files := renderedFiles(r.state()["kalypso_environment_rendering.this"])
+	r := acc.NewExample(t, filepath.Join(acc.Examples, "reconcilers"))
+	r.Apply()
+	r.ExpectEmptyPlan()
+	files := renderedFiles(r.State()["kalypso_environment_rendering.this"])
 	folders := buildFolders(t, files)
 	definitions := definitionsOf(t)
 	for folder, want := range map[string]int{"flux": 4, "argocd": 2, "fleet": 2, "zarf": 2} {

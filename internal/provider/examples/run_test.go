@@ -1,4 +1,4 @@
-package provider_test
+package examples_test
 
 import (
 	"os"
@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/acc"
 )
 
 // runExample runs the run.sh of an example from another folder, and returns its output by headline. Its temporary
@@ -14,8 +16,8 @@ import (
 // users run all examples. The other examples use a provider of this process.
 func runExample(t *testing.T, example, temp, keep string) map[string]string {
 	t.Helper()
-	needTerraform(t)
-	script, err := filepath.Abs(filepath.Join(examples, example, "run.sh"))
+	acc.NeedTerraform(t)
+	script, err := filepath.Abs(filepath.Join(acc.Examples, example, "run.sh"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -23,18 +25,18 @@ func runExample(t *testing.T, example, temp, keep string) map[string]string {
 	cmd.Dir = t.TempDir()
 	attached := map[string]any{}
 	if example != "control-plane" {
-		attached = serveProvider(t)
+		attached = acc.ServeProvider(t)
 	}
 	cmd.Env = append([]string{
-		"TF_REATTACH_PROVIDERS=" + toJSON(t, attached),
-		"PATH=" + terraformFolder(t) + string(os.PathListSeparator) + os.Getenv("PATH"),
+		"TF_REATTACH_PROVIDERS=" + acc.ToJSON(t, attached),
+		"PATH=" + acc.TerraformFolder(t) + string(os.PathListSeparator) + os.Getenv("PATH"),
 		"HOME=" + t.TempDir(),
 		"TMPDIR=" + temp,
 		"KEEP=" + keep,
-		"KALYPSO_PROVIDER=" + providerBinary(t),
+		"KALYPSO_PROVIDER=" + acc.ProviderBinary(t),
 		"TF_WORKSPACE=of-the-caller", // must not reach Terraform
 		"GIT_DIR=/of/the/caller",     // nor Git
-	}, collector...)
+	}, acc.Collector...)
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Fatalf("%s: %v\n%s", script, err, out)
@@ -63,9 +65,9 @@ func wantInSection(t *testing.T, sections map[string]string, headline string, te
 func wantQuotes(t *testing.T, guide, output string) {
 	t.Helper()
 	plain := func(text string) string {
-		return strings.Join(strings.Fields(timeInPlan.ReplaceAllString(text, "<time>")), " ")
+		return strings.Join(strings.Fields(acc.TimeInPlan.ReplaceAllString(text, "<time>")), " ")
 	}
-	quotes := shown.FindAllStringSubmatch(readFile(t, guide), -1)
+	quotes := acc.Excerpts.FindAllStringSubmatch(acc.ReadFile(t, guide), -1)
 	if len(quotes) == 0 {
 		t.Errorf("%s shows nothing", guide)
 	}
@@ -132,8 +134,8 @@ func TestAccExampleApplicationTeam(t *testing.T) {
 	if err != nil || len(repos) != 1 {
 		t.Fatalf("the run's GitOps repo: %v (%v)", repos, err)
 	}
-	run := &root{t: t, folder: filepath.Join(filepath.Dir(repos[0]), "example")}
-	buildFolders(t, renderedFiles(run.state()["kalypso_environment_rendering.this"]))
+	run := &acc.Root{T: t, Folder: filepath.Join(filepath.Dir(repos[0]), "example")}
+	buildFolders(t, renderedFiles(run.State()["kalypso_environment_rendering.this"]))
 	commits, err := exec.CommandContext(t.Context(), "git", "--git-dir="+repos[0], "rev-list", "--all", "--count").
 		CombinedOutput()
 	if err != nil || strings.TrimSpace(string(commits)) != "1" {
@@ -256,7 +258,7 @@ func TestAccExampleObservability(t *testing.T) {
 	wantInSection(t, sections, "Monday: prod runs 1.0", `"shop-web" = tomap({ "1.0" = 2 })`)
 	wantInSection(t, sections, "Thursday: platform two failed and is rolled back, and the shop stays",
 		`"shop-web" = tomap({ "1.1" = 2 })`)
-	guide := fixedHashes(readFile(t, "../../docs/guides/what-ran-where.md"))
+	guide := fixedHashes(acc.ReadFile(t, "../../../docs/guides/what-ran-where.md"))
 	for headline, language := range map[string]string{
 		"Tuesday: the first cluster runs 1.1, without a commit of the platform": "text",
 		"Wednesday: platform two fails in prod":                                 "text",
@@ -310,7 +312,7 @@ func TestAccExampleBrokenTeams(t *testing.T) {
 	wantInSection(t, sections, "Another team breaks its schema", "Warning: 2 deployment targets fail to render",
 		`"large/stock-web" = "Workload stock"`, "large / stock-web: kept", "missing property 'ZONE'",
 		"orders path: ./orders region: west stock path: ./stock region: north users path: ./users region: south")
-	wantQuotes(t, "../../templates/guides/broken-teams.md", sections["Another team breaks its schema"])
+	wantQuotes(t, "../../../templates/guides/broken-teams.md", sections["Another team breaks its schema"])
 	wantInSection(t, sections, "Nothing is left to do, and the plan still warns", "No changes.",
 		"2 deployment targets fail to render")
 	wantInSection(t, sections, "The first team fixes it", "A deployment target fails to render",

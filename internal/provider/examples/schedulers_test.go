@@ -1,4 +1,4 @@
-package provider_test
+package examples_test
 
 import (
 	"encoding/json"
@@ -11,27 +11,29 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/hashicorp/terraform-plugin-framework/providerserver"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/acc"
 )
 
-var schedulers = filepath.Join(examples, "schedulers")
+var schedulers = filepath.Join(acc.Examples, "schedulers")
 
 // newScheduler makes a root module of an example of schedulers, with the providers that it uses besides ours.
-func newScheduler(t *testing.T, example, server string) *root {
+func newScheduler(t *testing.T, example, server string) *acc.Root {
 	t.Helper()
-	r := newExample(t, filepath.Join(schedulers, example))
-	r.serveOtherProviders(&otherProvider{strings.TrimSuffix(server, "/"), r.folder})
-	r.showFiles("dev")
+	r := acc.NewExample(t, filepath.Join(schedulers, example))
+	serveOtherProviders(r, &otherProvider{strings.TrimSuffix(server, "/"), r.Folder})
+	showFiles(r, "dev")
 	return r
 }
 
 // expectClusterTypes compares the cluster types of the target with those wanted, and builds their folders.
-func (r *root) expectClusterTypes(want ...string) {
-	r.t.Helper()
-	buildFolders(r.t, renderedFiles(r.state()["kalypso_environment_rendering.dev"]))
+func expectClusterTypes(r *acc.Root, want ...string) {
+	r.T.Helper()
+	buildFolders(r.T, renderedFiles(r.State()["kalypso_environment_rendering.dev"]))
 	var got []string
-	r.output("cluster_types", &got)
+	r.Output("cluster_types", &got)
 	if diff := cmp.Diff(want, got); diff != "" {
-		r.t.Errorf("cluster types (-want +got):\n%s", diff)
+		r.T.Errorf("cluster types (-want +got):\n%s", diff)
 	}
 }
 
@@ -55,13 +57,13 @@ func TestAccSchedulerPlacementDecisions(t *testing.T) {
 	}))
 	t.Cleanup(server.Close)
 	r := newScheduler(t, "placement-decisions", server.URL)
-	r.env = append(r.env, "TF_VAR_namespace=kalypso", "TF_VAR_placement=hello")
-	r.apply()
-	r.expectClusterTypes("drone", "small")
-	r.expectEmptyPlan()
+	r.Env = append(r.Env, "TF_VAR_namespace=kalypso", "TF_VAR_placement=hello")
+	r.Apply()
+	expectClusterTypes(r, "drone", "small")
+	r.ExpectEmptyPlan()
 	decisions = `[{"clusterName": "gone", "reason": ""}]`
-	r.expectError([]string{`There is no cluster type "gone"`}, "plan", "-no-color")
-	r.expectError([]string{"There is no PlacementDecision of the Placement other"}, "plan", "-no-color",
+	r.ExpectError([]string{`There is no cluster type "gone"`}, "plan", "-no-color")
+	r.ExpectError([]string{"There is no PlacementDecision of the Placement other"}, "plan", "-no-color",
 		"-var=placement=other")
 }
 
@@ -96,32 +98,32 @@ func TestAccSchedulerSimulation(t *testing.T) {
 	}))
 	t.Cleanup(server.Close)
 	r := newScheduler(t, "simulation", "")
-	r.env = append(r.env, "TF_VAR_endpoint="+server.URL, "TF_VAR_token=canary")
-	r.apply()
-	r.expectClusterTypes("large", "small")
-	r.expectEmptyPlan()
-	r.expectError([]string{"The simulation failed", "does not have permission"}, "plan", "-no-color", "-var=token=other")
+	r.Env = append(r.Env, "TF_VAR_endpoint="+server.URL, "TF_VAR_token=canary")
+	r.Apply()
+	expectClusterTypes(r, "large", "small")
+	r.ExpectEmptyPlan()
+	r.ExpectError([]string{"The simulation failed", "does not have permission"}, "plan", "-no-color", "-var=token=other")
 }
 
 // TestAccSchedulerProgram reads the decisions that a program prints.
 func TestAccSchedulerProgram(t *testing.T) {
 	t.Parallel()
 	r := newScheduler(t, "program", "")
-	r.apply()
-	r.expectClusterTypes("drone", "small")
-	r.expectEmptyPlan()
+	r.Apply()
+	expectClusterTypes(r, "drone", "small")
+	r.ExpectEmptyPlan()
 	prices := `-var=prices={"drone": 9, "large": 3, "small": 2}`
-	r.apply(prices)
-	r.expectClusterTypes("large", "small")
-	r.expectEmptyPlan(prices)
+	r.Apply(prices)
+	expectClusterTypes(r, "large", "small")
+	r.ExpectEmptyPlan(prices)
 }
 
 // serveOtherProviders serves the data sources of the providers http, external and kubernetes that the examples use.
 // Their own builds need Terraform's registry, which tests do without.
-func (r *root) serveOtherProviders(p *otherProvider) {
-	r.t.Helper()
-	other := serve(r.t, "hashicorp/other", providerserver.NewProtocol6(p))
+func serveOtherProviders(r *acc.Root, p *otherProvider) {
+	r.T.Helper()
+	other := acc.Serve(r.T, "hashicorp/other", providerserver.NewProtocol6(p))
 	for _, name := range []string{"http", "external", "kubernetes"} {
-		r.attached["hashicorp/"+name] = other
+		r.Attached["hashicorp/"+name] = other
 	}
 }

@@ -1,6 +1,8 @@
-package provider_test
+package functions_test
 
-import "testing"
+import (
+	"testing"
+)
 
 func TestAccClusterSyncFunction(t *testing.T) {
 	t.Parallel()

@@ -1,4 +1,4 @@
-package provider_test
+package functions_test
 
 import (
 	"fmt"
@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/acc"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
@@ -15,9 +16,9 @@ import (
 // runs. The page has all parts that the guide shows. No plan and no log prints it.
 func TestAccFleetPageExample(t *testing.T) {
 	t.Parallel()
-	r := newExample(t, filepath.Join(examples, "functions", "fleet_page"))
-	r.ownProcess() // the reports are in the working directory
-	r.write("provider.tf", "provider \"kalypso\" {\n  allow_local_repos = true\n}\n")
+	r := acc.NewExample(t, filepath.Join(acc.Examples, "functions", "fleet_page"))
+	r.OwnProcess() // the reports are in the working directory
+	r.Write("provider.tf", "provider \"kalypso\" {\n  allow_local_repos = true\n}\n")
 	gitops, base, apps := gitserver.InitBare(t), gitserver.InitBare(t), gitserver.InitBare(t)
 	promoted := gitserver.Seed(t, base, "main", map[string]string{"fleet.yaml": ""})
 	descriptor := func(workload, workspace, version string) string {
@@ -47,25 +48,25 @@ spec: {source: {repoURL: "file://%s", path: %[1]s, targetRevision: main}}
 			"promoted_commit": promoted}
 		head := gitserver.Seed(t, gitops, env, map[string]string{
 			"large/shop-web/app.yaml": application("shop"), "large/till-web/app.yaml": application("till"),
-			"large/namespace.yaml": env, recordPath: toJSON(t, record)})
+			"large/namespace.yaml": env, acc.RecordPath: acc.ToJSON(t, record)})
 		shop := map[string]any{"name": "shop-web", "revision": app, "state": "current"}
 		if env == "prod" {
 			shop["state"], shop["message"] = "failed", "<script>no disk</script>"
 		}
-		r.write(env+".json", toJSON(t, []any{map[string]any{
+		r.Write(env+".json", acc.ToJSON(t, []any{map[string]any{
 			"cluster": "edge-" + env, "folder": "large", "revision": head, "state": "current", "time": now,
 			"targets": []any{shop, map[string]any{"name": "till-web", "revision": app, "state": "current"}},
 		}}))
 	}
-	r.write("terraform.tfvars.json", toJSON(t, map[string]any{
+	r.Write("terraform.tfvars.json", acc.ToJSON(t, map[string]any{
 		"gitops_url": "file://" + gitops, "control_plane_url": "file://" + base, "since": "2023-11-01T00:00:00Z",
 	}))
-	if printed := r.succeed("plan", "-no-color").text() + r.apply().text(); strings.Contains(printed, "<!doctype html>") ||
+	if printed := r.Succeed("plan", "-no-color").Text() + r.Apply().Text(); strings.Contains(printed, "<!doctype html>") ||
 		!strings.Contains(printed, "page = <sensitive>") {
 		t.Errorf("the log: %s", printed)
 	}
-	r.expectEmptyPlan()
-	html := r.succeed("output", "-raw", "page").stdout
+	r.ExpectEmptyPlan()
+	html := r.Succeed("output", "-raw", "page").Stdout
 	text := strings.Join(strings.Fields(regexp.MustCompile(`<[^>]*>`).ReplaceAllString(html, " ")), " ")
 	for _, want := range []string{
 		"Name dev stage prod", promoted[:7], "shop-web", "1.4.2", "till-web", "2.0.0", "large", "edge-prod",
@@ -113,7 +114,7 @@ func TestAccFleetPageFunction(t *testing.T) {
 // A page of data that is read during apply is known after apply.
 func TestAccFleetPageUnknown(t *testing.T) {
 	t.Parallel()
-	r := newRoot(t, map[string]string{"terraform.tf": terraformBlock, "main.tf": `
+	r := acc.NewRoot(t, map[string]string{"terraform.tf": acc.TerraformBlock, "main.tf": `
 resource "terraform_data" "branch" {
   input = "main"
 }
@@ -125,12 +126,12 @@ output "page" {
   }])
 }
 `})
-	if plan := r.succeed("plan", "-no-color").text(); !strings.Contains(plan, "+ page = (known after apply)") {
+	if plan := r.Succeed("plan", "-no-color").Text(); !strings.Contains(plan, "+ page = (known after apply)") {
 		t.Errorf("the plan: %s", plan)
 	}
-	r.apply()
+	r.Apply()
 	var html string
-	if r.output("page", &html); !strings.Contains(html, `<th scope="col">main</th>`) {
+	if r.Output("page", &html); !strings.Contains(html, `<th scope="col">main</th>`) {
 		t.Errorf("the page: %s", html)
 	}
 }

@@ -1,4 +1,4 @@
-package provider_test
+package functions_test
 
 import (
 	"fmt"
@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/acc"
 )
 
 // functionCall is a call of a function with its result: a bool, a string, or a pattern of the error.
@@ -36,10 +38,10 @@ func testFunction(t *testing.T, all []functionCall) {
 		}
 		fmt.Fprintf(config, "output %q {\n  value = %s\n}\n", name(i), c.call)
 	}
-	good := newRoot(t, map[string]string{"terraform.tf": terraformBlock, "main.tf": valid.String()})
-	good.apply()
-	bad := newRoot(t, map[string]string{"terraform.tf": terraformBlock, "main.tf": invalid.String()})
-	errors := strings.Split(bad.terraform("plan", "-no-color").stderr, "Error: ")
+	good := acc.NewRoot(t, map[string]string{"terraform.tf": acc.TerraformBlock, "main.tf": valid.String()})
+	good.Apply()
+	bad := acc.NewRoot(t, map[string]string{"terraform.tf": acc.TerraformBlock, "main.tf": invalid.String()})
+	errors := strings.Split(bad.Terraform("plan", "-no-color").Stderr, "Error: ")
 	for i, c := range all {
 		if want, fails := c.want.(*regexp.Regexp); fails {
 			if !slices.ContainsFunc(errors, func(text string) bool {
@@ -50,7 +52,7 @@ func testFunction(t *testing.T, all []functionCall) {
 			continue
 		}
 		var got any
-		good.output(name(i), &got)
+		good.Output(name(i), &got)
 		if got != c.want {
 			t.Errorf("%s is %#v, want %#v", c.call, got, c.want)
 		}

@@ -1,4 +1,4 @@
-package provider_test
+package model_test
 
 import (
 	"encoding/json"
@@ -18,6 +18,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/acc"
 )
 
 // resourceOf has the resource of each kind.
@@ -36,7 +37,7 @@ var resourceOf = map[fleet.Kind]string{
 // plan is empty, and each manifest equals its document.
 func TestAccImportGeneratesConfiguration(t *testing.T) {
 	const file = "control-plane.yaml"
-	text := readFile(t, filepath.Join("testdata", "TestAccImportGeneratesConfiguration", file))
+	text := acc.ReadFile(t, filepath.Join("testdata", "TestAccImportGeneratesConfiguration", file))
 	objects, _, ps := fleet.ParseYAML(t.Context(), problem.Origin{Key: file}, text)
 	if err := ps.Err(); err != nil {
 		t.Fatal(err)
@@ -48,20 +49,20 @@ func TestAccImportGeneratesConfiguration(t *testing.T) {
 		fmt.Fprintf(&imports, "import {\n  to = %s\n  id = \"%s#%s\"\n}\n", address, file, o.Metadata().Name)
 		want[address] = o
 	}
-	r := newRoot(t, map[string]string{"main.tf": terraformBlock, "imports.tf": imports.String(), file: text})
-	r.ownProcess() // the IDs are paths in the working directory
+	r := acc.NewRoot(t, map[string]string{"main.tf": acc.TerraformBlock, "imports.tf": imports.String(), file: text})
+	r.OwnProcess() // the IDs are paths in the working directory
 
-	planned := r.succeed("plan", "-no-color", "-generate-config-out=generated.tf", "-out=plan")
+	planned := r.Succeed("plan", "-no-color", "-generate-config-out=generated.tf", "-out=plan")
 	if summary := fmt.Sprintf("Plan: %d to import, 0 to add, 0 to change, 0 to destroy.",
-		len(objects)); !strings.Contains(planned.stdout, summary) {
-		t.Errorf("the plan is not %q:\n%s", summary, planned.stdout)
+		len(objects)); !strings.Contains(planned.Stdout, summary) {
+		t.Errorf("the plan is not %q:\n%s", summary, planned.Stdout)
 	}
-	r.succeed("apply", "-no-color", "plan")
-	r.expectEmptyPlan()
+	r.Succeed("apply", "-no-color", "plan")
+	r.ExpectEmptyPlan()
 
-	r.outputManifests(slices.Sorted(maps.Keys(want)))
-	r.apply()
-	for address, manifest := range r.manifests() {
+	r.OutputManifests(slices.Sorted(maps.Keys(want)))
+	r.Apply()
+	for address, manifest := range r.Manifests() {
 		objects, _, ps := fleet.ParseYAML(t.Context(), problem.Origin{}, manifest)
 		if len(ps) > 0 || len(objects) != 1 {
 			t.Fatalf("%s: %v\n%s", address, ps, manifest)
@@ -80,12 +81,12 @@ func TestAccImportGeneratesConfiguration(t *testing.T) {
 func TestAccImportBlocksOfEverything(t *testing.T) {
 	t.Parallel()
 	const file = "control-plane/control-plane.yaml"
-	text := readFile(t, filepath.Join("testdata", "TestAccImportGeneratesConfiguration", "control-plane.yaml"))
+	text := acc.ReadFile(t, filepath.Join("testdata", "TestAccImportGeneratesConfiguration", "control-plane.yaml"))
 	objects, _, ps := fleet.ParseYAML(t.Context(), problem.Origin{Key: file}, text)
 	if err := ps.Err(); err != nil {
 		t.Fatal(err)
 	}
-	r := newRoot(t, map[string]string{"main.tf": terraformBlock, file: text, "output.tf": `
+	r := acc.NewRoot(t, map[string]string{"main.tf": acc.TerraformBlock, file: text, "output.tf": `
 data "kalypso_control_plane" "this" {
   directory            = "control-plane"
   follow_registrations = false
@@ -94,45 +95,28 @@ output "import_blocks" {
   value = data.kalypso_control_plane.this.import_blocks
 }
 `})
-	r.ownProcess() // the folder lies in the working directory
-	r.apply()
-	r.write("model.tf", r.succeed("output", "-raw", "import_blocks").stdout)
-	r.succeed("fmt", "-check", "-diff", "model.tf")
-	planned := r.succeed("plan", "-no-color", "-out=plan")
+	r.OwnProcess() // the folder lies in the working directory
+	r.Apply()
+	r.Write("model.tf", r.Succeed("output", "-raw", "import_blocks").Stdout)
+	r.Succeed("fmt", "-check", "-diff", "model.tf")
+	planned := r.Succeed("plan", "-no-color", "-out=plan")
 	summary := fmt.Sprintf("Plan: %d to import, 0 to add, 0 to change, 0 to destroy.", len(objects))
-	if !strings.Contains(planned.stdout, summary) {
-		t.Errorf("the plan is not %q:\n%s", summary, planned.stdout)
+	if !strings.Contains(planned.Stdout, summary) {
+		t.Errorf("the plan is not %q:\n%s", summary, planned.Stdout)
 	}
-	r.succeed("apply", "-no-color", "plan")
-	r.expectEmptyPlan()
-}
-
-// outputManifests adds an output with the manifests of model resources, by address.
-func (r *root) outputManifests(addresses []string) {
-	r.t.Helper()
-	var all strings.Builder
-	for _, address := range addresses {
-		fmt.Fprintf(&all, "    %q = provider::kalypso::manifest(%s)\n", address, address)
-	}
-	r.write("manifests.tf", "output \"manifests\" {\n  value = {\n"+all.String()+"  }\n}\n")
-}
-
-// manifests returns the manifests after an apply, by address. It needs [root.outputManifests].
-func (r *root) manifests() (all map[string]string) {
-	r.t.Helper()
-	r.output("manifests", &all)
-	return all
+	r.Succeed("apply", "-no-color", "plan")
+	r.ExpectEmptyPlan()
 }
 
 // plannedManifests returns the manifests that are known in the saved plan, by address.
-func (r *root) plannedManifests() map[string]string {
-	r.t.Helper()
+func plannedManifests(r *acc.Root) map[string]string {
+	r.T.Helper()
 	var shown struct {
 		OutputChanges struct {
 			Manifests struct{ After map[string]string }
 		} `json:"output_changes"`
 	}
-	r.show(&shown, "plan")
+	r.Show(&shown, "plan")
 	return shown.OutputChanges.Manifests.After
 }
 
@@ -211,8 +195,8 @@ metadata: {name: small}
 spec: {reconciler: r, namespaceService: default}
 `
 	const configMap = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: other}\ndata: {a: b}\n"
-	r := newRoot(t, map[string]string{
-		"main.tf": terraformBlock + `
+	r := acc.NewRoot(t, map[string]string{
+		"main.tf": acc.TerraformBlock + `
 variable "cluster_types" { type = set(string) }
 variable "configs" { type = set(string) }
 
@@ -247,22 +231,22 @@ resource "kalypso_cluster_type" "test" {
 		"broken.yaml": two + "---\napiVersion: v1\nkind: [\n",
 		"odd#.yaml":   strings.Split(two, "---")[0],
 	})
-	r.ownProcess() // the IDs are paths in the working directory
-	if err := errors.Join(syscall.Mkfifo(filepath.Join(r.folder, "pipe.yaml"), 0o600),
-		os.Symlink("/dev/zero", filepath.Join(r.folder, "zero.yaml"))); err != nil {
+	r.OwnProcess() // the IDs are paths in the working directory
+	if err := errors.Join(syscall.Mkfifo(filepath.Join(r.Folder, "pipe.yaml"), 0o600),
+		os.Symlink("/dev/zero", filepath.Join(r.Folder, "zero.yaml"))); err != nil {
 		t.Fatal(err)
 	}
 	set := func(clusterTypes []string, configs ...string) {
-		r.write("terraform.tfvars.json", toJSON(t, map[string]any{"cluster_types": clusterTypes,
+		r.Write("terraform.tfvars.json", acc.ToJSON(t, map[string]any{"cluster_types": clusterTypes,
 			"configs": append([]string{}, configs...)}))
 	}
-	missing := "there is no file " + filepath.Join(r.folder, "missing.yaml")
+	missing := "there is no file " + filepath.Join(r.Folder, "missing.yaml")
 	set([]string{
 		"missing.yaml", "missing.yaml#large", "config.yaml", "empty.yaml", "two.yaml", "two.yaml#other", "twice.yaml#large",
 		"broken.yaml#other", "pipe.yaml", "zero.yaml#large", "https://me:canary@acme.io/a\x1b.yaml",
 	}, "config.yaml")
 	const both = `ClusterType "large", ClusterType "small"`
-	r.expectErrors(map[string][]string{
+	r.ExpectErrors(map[string][]string{
 		"Cannot import missing.yaml " + missing:       nil,
 		"Cannot import missing.yaml#large " + missing: nil,
 		"Cannot import config.yaml config.yaml":       {`contains no ClusterType. It contains: ConfigMap "other"`},
@@ -279,7 +263,7 @@ resource "kalypso_cluster_type" "test" {
 	}, "plan", "-no-color")
 
 	set([]string{"odd#.yaml", "broken.yaml#large"}) // another document is broken
-	if out := r.succeed("plan", "-no-color").text(); !strings.Contains(out, "2 to import") {
+	if out := r.Succeed("plan", "-no-color").Text(); !strings.Contains(out, "2 to import") {
 		t.Errorf("the plan imports something else:\n%s", out)
 	}
 }

@@ -1,32 +1,34 @@
-package provider_test
+package model_test
 
 import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/acc"
 )
 
 // If a value is unknown at plan, only the object's manifest is unknown too. Apply and the next plan work as usual.
 func TestAccModelUnknown(t *testing.T) {
 	t.Parallel()
-	r := newRootFrom(t, "testdata/TestAccModelUnknown")
-	r.write("terraform.tf", terraformBlock)
+	r := acc.NewRootFrom(t, "testdata/TestAccModelUnknown")
+	r.Write("terraform.tf", acc.TerraformBlock)
 	const known = "kalypso_cluster_type.known"
-	r.outputManifests([]string{
+	r.OutputManifests([]string{
 		known, "kalypso_cluster_type.test", "kalypso_template.test", "kalypso_config.test", "kalypso_config.azure",
 		"kalypso_config_schema.test", "kalypso_secret.test", "kalypso_secret.element", "kalypso_scheduling_policy.test",
 		"kalypso_workload.test", "kalypso_workload_registration.test",
 	})
-	r.plan()
-	want := map[string]string{known: readFile(t, "testdata/TestAccModelUnknown/known.yaml")}
-	if diff := cmp.Diff(want, r.plannedManifests()); diff != "" {
+	r.Plan()
+	want := map[string]string{known: acc.ReadFile(t, "testdata/TestAccModelUnknown/known.yaml")}
+	if diff := cmp.Diff(want, plannedManifests(r)); diff != "" {
 		t.Errorf("known manifests (-want +got):\n%s", diff)
 	}
-	r.applyPlan()
-	r.expectEmptyPlan()
-	manifests := r.manifests()
+	r.ApplyPlan()
+	r.ExpectEmptyPlan()
+	manifests := r.Manifests()
 	for address, want := range map[string]string{
-		"kalypso_workload.test": readFile(t, "testdata/TestAccModelUnknown/workload.yaml"),
+		"kalypso_workload.test": acc.ReadFile(t, "testdata/TestAccModelUnknown/workload.yaml"),
 		"kalypso_config.azure":  "apiVersion: v1\ndata:\n  a.b.c: d\nkind: ConfigMap\nmetadata:\n  name: azure-app-config\n",
 	} {
 		if diff := cmp.Diff(want, manifests[address]); diff != "" {
@@ -38,17 +40,17 @@ func TestAccModelUnknown(t *testing.T) {
 // A selector from a null or empty variable is an error and never selects everything.
 func TestAccNullVariableSelectsNothing(t *testing.T) {
 	t.Parallel()
-	r := newRootFrom(t, "testdata/TestAccNullVariableSelectsNothing")
-	r.write("terraform.tf", terraformBlock)
+	r := acc.NewRootFrom(t, "testdata/TestAccNullVariableSelectsNothing")
+	r.Write("terraform.tf", acc.TerraformBlock)
 	set := func(cases map[string]any) {
-		r.write("terraform.tfvars.json", toJSON(t, map[string]any{"cases": cases}))
+		r.Write("terraform.tfvars.json", acc.ToJSON(t, map[string]any{"cases": cases}))
 	}
 	set(map[string]any{
 		"null":  map[string]any{},
 		"empty": map[string]any{"labels": map[string]any{}},
 		"both":  map[string]any{"everything": true, "labels": map[string]any{"a": "b"}},
 	})
-	r.expectErrors(map[string][]string{
+	r.ExpectErrors(map[string][]string{
 		`kalypso_scheduling_policy.test["null"]`:  {"Selector selects everything"},
 		`kalypso_scheduling_policy.test["empty"]`: {"Selector selects everything"},
 		`kalypso_scheduling_policy.test["both"]`:  {"Contradictory selector"},
@@ -57,6 +59,6 @@ func TestAccNullVariableSelectsNothing(t *testing.T) {
 		"everything": map[string]any{"everything": true},
 		"labels":     map[string]any{"labels": map[string]any{"a": "b"}},
 	})
-	r.apply()
-	r.expectEmptyPlan()
+	r.Apply()
+	r.ExpectEmptyPlan()
 }

@@ -1,4 +1,4 @@
-package provider_test
+package model_test
 
 import (
 	"fmt"
@@ -8,70 +8,61 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
-)
 
-var modelResources = []string{
-	"kalypso_cluster_type",
-	"kalypso_template",
-	"kalypso_config",
-	"kalypso_config_schema",
-	"kalypso_secret",
-	"kalypso_scheduling_policy",
-	"kalypso_workload",
-	"kalypso_workload_registration",
-}
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/acc"
+)
 
 // Each kind is created, planned without changes, updated in place, imported from its own document, and destroyed. Its
 // folder contains both configurations and the documents that the function manifest returns for them.
 func TestAccModelResources(t *testing.T) {
 	t.Parallel()
-	r := newRoot(t, map[string]string{"terraform.tf": terraformBlock})
-	addresses := make([]string, len(modelResources))
-	for i, kind := range modelResources {
+	r := acc.NewRoot(t, map[string]string{"terraform.tf": acc.TerraformBlock})
+	addresses := make([]string, len(acc.ModelResources))
+	for i, kind := range acc.ModelResources {
 		addresses[i] = kind + ".test"
 	}
-	r.outputManifests(addresses)
+	r.OutputManifests(addresses)
 	file := func(kind, name string) string { return filepath.Join("testdata", "TestAccModelResources", kind, name) }
 	step := func(name, action string) {
 		var all strings.Builder
 		want := map[string]string{}
-		for _, kind := range modelResources {
-			all.WriteString(readFile(t, file(kind, name+".tf")))
-			want[kind+".test"] = readFile(t, file(kind, name+".yaml"))
+		for _, kind := range acc.ModelResources {
+			all.WriteString(acc.ReadFile(t, file(kind, name+".tf")))
+			want[kind+".test"] = acc.ReadFile(t, file(kind, name+".yaml"))
 		}
-		r.write("main.tf", all.String())
-		for address, c := range r.plan() {
+		r.Write("main.tf", all.String())
+		for address, c := range r.Plan() {
 			if diff := cmp.Diff([]string{action}, c.Actions); diff != "" {
 				t.Errorf("%s of %s (-want +got):\n%s", name, address, diff)
 			}
 		}
-		if diff := cmp.Diff(want, r.plannedManifests()); diff != "" {
+		if diff := cmp.Diff(want, plannedManifests(r)); diff != "" {
 			t.Errorf("%s as planned (-want +got):\n%s", name, diff)
 		}
-		r.applyPlan()
-		if diff := cmp.Diff(want, r.manifests()); diff != "" {
+		r.ApplyPlan()
+		if diff := cmp.Diff(want, r.Manifests()); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
-		r.expectEmptyPlan()
+		r.ExpectEmptyPlan()
 	}
 	step("created", "create")
 	step("updated", "update")
 
-	was := r.state()
+	was := r.State()
 	var blocks strings.Builder
-	for _, kind := range modelResources {
+	for _, kind := range acc.ModelResources {
 		fmt.Fprintf(&blocks, "import {\n  to = %s.test\n  id = %q\n}\n", kind, file(kind, "updated.yaml"))
 	}
-	r.write("import.tf", blocks.String())
-	r.emptyState()
-	if out := r.apply().text(); !strings.Contains(out, "8 imported, 0 added, 0 changed, 0 destroyed") {
+	r.Write("import.tf", blocks.String())
+	r.EmptyState()
+	if out := r.Apply().Text(); !strings.Contains(out, "8 imported, 0 added, 0 changed, 0 destroyed") {
 		t.Errorf("the import: %s", out)
 	}
-	if diff := cmp.Diff(was, r.state()); diff != "" {
+	if diff := cmp.Diff(was, r.State()); diff != "" {
 		t.Errorf("the import (-applied +imported):\n%s", diff)
 	}
-	r.succeed("destroy", "-no-color", "-auto-approve")
-	if left := r.state(); len(left) > 0 {
+	r.Succeed("destroy", "-no-color", "-auto-approve")
+	if left := r.State(); len(left) > 0 {
 		t.Errorf("destroy left %v", left)
 	}
 }
@@ -82,8 +73,8 @@ func TestAccModelImportCommand(t *testing.T) {
 	t.Parallel()
 	const kind = "kalypso_workload"
 	file := func(name string) string { return filepath.Join("testdata", "TestAccModelResources", kind, name) }
-	resource.Test(t, resource.TestCase{ProtoV6ProviderFactories: factories, Steps: []resource.TestStep{
-		{Config: readFile(t, file("updated.tf"))},
+	resource.Test(t, resource.TestCase{ProtoV6ProviderFactories: acc.Factories, Steps: []resource.TestStep{
+		{Config: acc.ReadFile(t, file("updated.tf"))},
 		{
 			ResourceName:                         kind + ".test",
 			ImportState:                          true,

@@ -1,4 +1,4 @@
-package provider_test
+package promotion_test
 
 import (
 	"fmt"
@@ -8,17 +8,18 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/acc"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
 // revert reverts, as a person would, the last commit on the branch prod of a repo.
-func (p *promotionRoot) revert(repo string) string { p.t.Helper(); return p.revertTo(repo, 1) }
+func (p *promotionRoot) revert(repo string) string { p.T.Helper(); return p.revertTo(repo, 1) }
 
 // expectNoPlan fails the test if the plan changes more than outputs.
 func (p *promotionRoot) expectNoPlan() {
-	p.t.Helper()
-	if plan := p.succeed("plan", "-no-color").text(); strings.Contains(plan, "kalypso_environment_rendering.this ") {
-		p.t.Errorf("the plan changes the rendering:\n%s", plan)
+	p.T.Helper()
+	if plan := p.Succeed("plan", "-no-color").Text(); strings.Contains(plan, "kalypso_environment_rendering.this ") {
+		p.T.Errorf("the plan changes the rendering:\n%s", plan)
 	}
 }
 
@@ -43,7 +44,7 @@ func TestAccPromotionBreakGlass(t *testing.T) {
 					p.expect("promote", bad)
 					revert := p.revert(p.gitAt)
 					if drift == "fail" {
-						p.expectError([]string{"Drift: rendered folders changed outside Terraform", "commit " + revert},
+						p.ExpectError([]string{"Drift: rendered folders changed outside Terraform", "commit " + revert},
 							"plan", "-no-color")
 					}
 					p.rules("rejected", map[string]any{bad: nil})
@@ -74,8 +75,8 @@ func TestAccPromotionBreakGlassAfterImport(t *testing.T) {
 		p.expect("promote", first)
 		bad := p.commit()
 		p.expect("promote", bad)
-		p.succeed("state", "rm", "-no-color", "kalypso_environment_rendering.this")
-		p.succeed("import", "-no-color", "kalypso_environment_rendering.this", "prod@"+p.gitops.URL+"?ref=prod")
+		p.Succeed("state", "rm", "-no-color", "kalypso_environment_rendering.this")
+		p.Succeed("import", "-no-color", "kalypso_environment_rendering.this", "prod@"+p.gitops.URL+"?ref=prod")
 		p.expect("up_to_date", bad)
 		revert := p.revert(p.gitAt)
 		p.rules("rejected", map[string]any{bad: nil})
@@ -100,7 +101,7 @@ func TestAccPromotionBreakGlassOwn(t *testing.T) {
 		p.ownChange("small")
 		p.expect("up_to_date", first)
 		p.revert(p.gitAt)
-		p.expectError([]string{"Drift: rendered folders changed outside Terraform"}, "plan", "-no-color")
+		p.ExpectError([]string{"Drift: rendered folders changed outside Terraform"}, "plan", "-no-color")
 		own := gitserver.Rev(t, p.controlPlaneAt, "prod")
 		p.revert(p.controlPlaneAt)
 		p.expectUnchanged()
@@ -111,12 +112,12 @@ func TestAccPromotionBreakGlassOwn(t *testing.T) {
 		}
 
 		p.revert(p.gitAt)
-		p.expectError([]string{"Drift: rendered folders changed outside Terraform"}, "plan", "-no-color")
+		p.ExpectError([]string{"Drift: rendered folders changed outside Terraform"}, "plan", "-no-color")
 		p.revert(p.controlPlaneAt)
 		p.expectUnchanged()
 		gitserver.Git(t, p.controlPlaneAt, "update-ref", "refs/heads/prod", own)
 		p.ownChange("huge") // small and huge: it restores the reverted files
-		p.expectError([]string{"Drift: rendered folders changed outside Terraform"}, "plan", "-no-color")
+		p.ExpectError([]string{"Drift: rendered folders changed outside Terraform"}, "plan", "-no-color")
 	})
 }
 
@@ -130,7 +131,7 @@ func TestAccPromotionBreakGlassNextChange(t *testing.T) {
 			t.Parallel()
 			byPushAndByPullRequest(t, func(t *testing.T, p *promotionRoot) {
 				target := func(name string) { // another deployment target in the folder large
-					gitserver.Seed(t, p.controlPlaneAt, "prod", map[string]string{name + ".yaml": kalypsoYAML("Workload", name,
+					gitserver.Seed(t, p.controlPlaneAt, "prod", map[string]string{name + ".yaml": acc.KalypsoYAML("Workload", name,
 						"{deploymentTargets: [{name: web, environment: prod, manifests: {repo: r, branch: b, path: p}}]}")})
 				}
 				first := p.commit()
@@ -145,7 +146,7 @@ func TestAccPromotionBreakGlassNextChange(t *testing.T) {
 				}
 				target("next")
 				if !applied {
-					p.expectError([]string{"Drift: rendered folders changed outside Terraform", "this is a revert",
+					p.ExpectError([]string{"Drift: rendered folders changed outside Terraform", "this is a revert",
 						"Apply that plan before the next change", `accepted_changes = ["drift-`}, "plan", "-no-color")
 					p.set("on_drift", "overwrite")
 				}
@@ -181,7 +182,7 @@ func TestAccPromotionBreakGlassInWaves(t *testing.T) {
 					}
 					p.revertTo(p.gitAt, reverts)
 					p.inWaves()
-					p.expectError([]string{"Drift: rendered folders changed outside Terraform"}, "plan", "-no-color")
+					p.ExpectError([]string{"Drift: rendered folders changed outside Terraform"}, "plan", "-no-color")
 					p.rules("rejected", map[string]any{bad: nil})
 					if reverts == waves { // the branch already contains the rendered files
 						p.expectUnchanged()
@@ -207,10 +208,10 @@ func TestAccPromotionBreakGlassInWaves(t *testing.T) {
 
 // revertTo resets, as a person would, the branch to its tree of this number of commits ago, in one commit.
 func (p *promotionRoot) revertTo(repo string, n int) string {
-	p.t.Helper()
-	tree := strings.TrimSpace(gitserver.Git(p.t, repo, "rev-parse", fmt.Sprintf("prod~%d^{tree}", n)))
-	commit := strings.TrimSpace(gitserver.Git(p.t, repo, "commit-tree", tree, "-p", "prod", "-m", "Revert"))
-	gitserver.Git(p.t, repo, "update-ref", "refs/heads/prod", commit)
+	p.T.Helper()
+	tree := strings.TrimSpace(gitserver.Git(p.T, repo, "rev-parse", fmt.Sprintf("prod~%d^{tree}", n)))
+	commit := strings.TrimSpace(gitserver.Git(p.T, repo, "commit-tree", tree, "-p", "prod", "-m", "Revert"))
+	gitserver.Git(p.T, repo, "update-ref", "refs/heads/prod", commit)
 	return commit
 }
 
@@ -224,14 +225,14 @@ func TestAccPromotionIgnoresForeignRecord(t *testing.T) {
 	p.status(first, "success", "")
 	p.expect("promote", first)
 	ungated := p.commit()
-	text := gitserver.Git(t, p.gitAt, "show", "prod:"+recordPath)
+	text := gitserver.Git(t, p.gitAt, "show", "prod:"+acc.RecordPath)
 	forged := gitserver.SeedFiles(t, p.gitAt, "prod", "Mine", map[string]gitserver.File{
-		recordPath: {Mode: "100644", Content: strings.ReplaceAll(text, first, ungated)},
+		acc.RecordPath: {Mode: "100644", Content: strings.ReplaceAll(text, first, ungated)},
 	})
 	says := []string{"Drift: the rendering's record changed outside Terraform", `it promotes commit "` + ungated + `"`,
 		"Revert the change on the branch"}
-	p.expectError(says, "plan", "-no-color")
-	p.expectError(says, "apply", "-auto-approve", "-no-color")
+	p.ExpectError(says, "plan", "-no-color")
+	p.ExpectError(says, "apply", "-auto-approve", "-no-color")
 	if head := gitserver.Rev(t, p.gitAt, "prod"); head != forged {
 		t.Errorf("the branch is at %s", head)
 	}
@@ -251,21 +252,21 @@ func TestAccPromotionUnproven(t *testing.T) {
 		first := p.commit()
 		p.status(first, "success", "")
 		p.expect("promote", first)
-		before, state := gitserver.Rev(t, p.gitAt, "prod"), readFile(t, filepath.Join(p.folder, "terraform.tfstate"))
+		before, state := gitserver.Rev(t, p.gitAt, "prod"), acc.ReadFile(t, filepath.Join(p.Folder, "terraform.tfstate"))
 		second := p.commit()
 		p.rules("after", gate, "approved", []string{second})
 		p.expect("promote", second)
 		forged := gitserver.Rev(t, p.gitAt, "prod")
 
 		p.rules("after", gate)
-		forget := func() { p.write("terraform.tfstate", state) }
+		forget := func() { p.Write("terraform.tfstate", state) }
 		forget()
 		says := []string{"Drift: the rendering's record changed outside Terraform", `it promotes commit "` + second + `"`,
 			`The gates of that commit are closed: stage: no status "stage environment"`, "name it in approved"}
 		for _, drift := range []string{"fail", "overwrite"} {
 			p.set("on_drift", drift)
-			p.expectError(says, "plan", "-no-color")
-			p.expectError(says, "apply", "-auto-approve", "-no-color")
+			p.ExpectError(says, "plan", "-no-color")
+			p.ExpectError(says, "apply", "-auto-approve", "-no-color")
 		}
 		if head := gitserver.Rev(t, p.gitAt, "prod"); head != forged {
 			t.Errorf("the branch is at %s", head)
@@ -279,12 +280,12 @@ func TestAccPromotionUnproven(t *testing.T) {
 		p.rules("after", gate)
 		p.expect("up_to_date", second) // the state knows it now
 
-		p.succeed("state", "rm", "-no-color", "kalypso_environment_rendering.this")
-		p.succeed("import", "-no-color", "kalypso_environment_rendering.this", "prod@"+p.gitops.URL+"?ref=prod")
+		p.Succeed("state", "rm", "-no-color", "kalypso_environment_rendering.this")
+		p.Succeed("import", "-no-color", "kalypso_environment_rendering.this", "prod@"+p.gitops.URL+"?ref=prod")
 		const unproven = "The promoted commit is unproven"
-		wantText(t, p.succeed("plan", "-no-color").text(), unproven, `no status "stage environment"`)
+		acc.ExpectTexts(t, p.Succeed("plan", "-no-color").Text(), unproven, `no status "stage environment"`)
 		p.expect("up_to_date", second)
-		if plan := p.succeed("plan", "-no-color").text(); strings.Contains(plan, unproven) {
+		if plan := p.Succeed("plan", "-no-color").Text(); strings.Contains(plan, unproven) {
 			t.Errorf("it warns again:\n%s", plan)
 		}
 
@@ -294,7 +295,7 @@ func TestAccPromotionUnproven(t *testing.T) {
 
 		forget()
 		p.status(second, "failure", "")
-		p.expectError([]string{"is failure by acme-ci[bot]"}, "plan", "-no-color")
+		p.ExpectError([]string{"is failure by acme-ci[bot]"}, "plan", "-no-color")
 		gitserver.Git(t, p.gitAt, "update-ref", "refs/heads/prod", before) // people took the commit back
 		p.expect("hold", first)
 	})

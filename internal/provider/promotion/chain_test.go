@@ -1,4 +1,4 @@
-package provider_test
+package promotion_test
 
 import (
 	"fmt"
@@ -8,13 +8,14 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/acc"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/githubfake"
 )
 
 // promotionChain is a chain of dev, stage and prod, in which the operator renders stage.
 type promotionChain struct {
-	*root
+	*acc.Root
 	controlPlane, gitops *githubfake.Repo
 	vars                 map[string]any
 	now                  time.Time
@@ -24,19 +25,19 @@ type promotionChain struct {
 func newPromotionChain(t *testing.T) *promotionChain {
 	t.Helper()
 	c := &promotionChain{
-		root: newRootFrom(t, "testdata/TestAccPromotionChain"), now: time.Now().UTC().Truncate(time.Second),
+		Root: acc.NewRootFrom(t, "testdata/TestAccPromotionChain"), now: time.Now().UTC().Truncate(time.Second),
 	}
 	fake := githubfake.New(t, githubfake.WithClock(func() time.Time { return c.now }))
 	c.controlPlane, c.gitops = fake.AddRepo(t, "acme/control-plane"), fake.AddRepo(t, "acme/gitops")
-	c.write("terraform.tf", terraformBlock)
+	c.Write("terraform.tf", acc.TerraformBlock)
 	c.vars = map[string]any{
 		"github":        map[string]any{"base_url": fake.URL, "token": fake.Token},
 		"control_plane": c.controlPlane.URL, "gitops": c.gitops.URL,
 	}
 	c.set("dev_verdict", "pending")
-	own := map[string]string{"fleet.yaml": kalypsoYAML("ClusterType", "large",
+	own := map[string]string{"fleet.yaml": acc.KalypsoYAML("ClusterType", "large",
 		"{reconciler: flux, namespaceService: namespace}") + "---\n" +
-		kalypsoYAML("SchedulingPolicy", "all", "{deploymentTargetSelector: {}, clusterTypeSelector: {}}")}
+		acc.KalypsoYAML("SchedulingPolicy", "all", "{deploymentTargetSelector: {}, clusterTypeSelector: {}}")}
 	for _, environment := range []string{"dev", "stage", "prod"} {
 		gitserver.Seed(t, c.controlPlane.Path, environment, own)
 		gitserver.Seed(t, c.gitops.Path, environment, map[string]string{"README.md": "GitOps\n"})
@@ -44,48 +45,38 @@ func newPromotionChain(t *testing.T) *promotionChain {
 	return c
 }
 
-// kalypsoYAML returns a document.
-func kalypsoYAML(kind, name, spec string) string {
-	return fmt.Sprintf(
-		"apiVersion: scheduler.kalypso.io/v1alpha1\nkind: %s\nmetadata: {name: %s}\nspec: %s\n",
-		kind,
-		name,
-		spec,
-	)
-}
-
 func (c *promotionChain) set(name string, value any) {
-	c.t.Helper()
+	c.T.Helper()
 	c.vars[name] = value
-	c.write("terraform.tfvars.json", toJSON(c.t, c.vars))
+	c.Write("terraform.tfvars.json", acc.ToJSON(c.T, c.vars))
 }
 
 // merge pushes a commit to main.
 func (c *promotionChain) merge() string {
-	c.t.Helper()
+	c.T.Helper()
 	c.version++
 	var targets []string
 	for _, environment := range []string{"dev", "stage", "prod"} {
 		targets = append(targets,
 			fmt.Sprintf("{name: web, environment: %s, manifests: {repo: r, branch: b, path: p}}", environment))
 	}
-	return gitserver.Seed(c.t, c.controlPlane.Path, "main", map[string]string{"main.yaml": strings.Join([]string{
-		kalypsoYAML("Template", "flux", `{type: reconciler, manifests: ["# R"]}`),
-		kalypsoYAML("Template", "namespace", fmt.Sprintf(`{type: namespace, manifests: ["# N%d"]}`, c.version)),
-		kalypsoYAML("Workload", "shop", "{deploymentTargets: ["+strings.Join(targets, ", ")+"]}"),
+	return gitserver.Seed(c.T, c.controlPlane.Path, "main", map[string]string{"main.yaml": strings.Join([]string{
+		acc.KalypsoYAML("Template", "flux", `{type: reconciler, manifests: ["# R"]}`),
+		acc.KalypsoYAML("Template", "namespace", fmt.Sprintf(`{type: namespace, manifests: ["# N%d"]}`, c.version)),
+		acc.KalypsoYAML("Workload", "shop", "{deploymentTargets: ["+strings.Join(targets, ", ")+"]}"),
 	}, "---\n")})
 }
 
 // run applies, expects an empty plan after it, and compares the commits of dev, stage and prod; "": none.
 func (c *promotionChain) run(dev, stage, prod string) {
-	c.t.Helper()
+	c.T.Helper()
 	c.now = c.now.Add(time.Minute)
-	c.apply()
+	c.Apply()
 	var got map[string]string
-	c.output("commits", &got)
+	c.Output("commits", &got)
 	want := map[string]string{"dev": dev, "stage": stage, "prod": prod}
 	if diff := cmp.Diff(want, got); diff != "" {
-		c.t.Errorf("the commits (-want +got):\n%s\n%s", diff, c.succeed("output", "summaries").stdout)
+		c.T.Errorf("the commits (-want +got):\n%s\n%s", diff, c.Succeed("output", "summaries").Stdout)
 	}
 }
 
@@ -98,16 +89,16 @@ func (c *promotionChain) status(commit, state, description string) {
 // deployed reports whether Kalypso's workflows consider an environment deployed: they read the tracked commit from its
 // GitOps branch, and the status of that commit.
 func (c *promotionChain) deployed(environment, commit string) bool {
-	c.t.Helper()
-	tracked := gitserver.Tree(c.t, c.gitops.Path, environment)[".github/tracking/Promoted_Commit_Id"]
+	c.T.Helper()
+	tracked := gitserver.Tree(c.T, c.gitops.Path, environment)[".github/tracking/Promoted_Commit_Id"]
 	state, _ := c.controlPlane.Status(commit, environment+" environment")
 	return strings.TrimSpace(tracked) == commit && state == "success"
 }
 
 // baseRepo writes the BaseRepo of stage as Kalypso's CD does.
 func (c *promotionChain) baseRepo(commit string) {
-	c.t.Helper()
-	gitserver.Seed(c.t, c.controlPlane.Path, "stage", map[string]string{"base-repo.yaml": c.baseRepoFile(commit)})
+	c.T.Helper()
+	gitserver.Seed(c.T, c.controlPlane.Path, "stage", map[string]string{"base-repo.yaml": c.baseRepoFile(commit)})
 	c.status(commit, "pending", "Promoted")
 }
 
@@ -119,11 +110,11 @@ func (c *promotionChain) baseRepoFile(commit string) string {
 // operate renders, like the operator, the commit that the BaseRepo of stage pins, and merges it like people: the GitOps
 // branch tracks that commit.
 func (c *promotionChain) operate(commit string) {
-	c.t.Helper()
-	if got := gitserver.Tree(c.t, c.controlPlane.Path, "stage")["base-repo.yaml"]; got != c.baseRepoFile(commit) {
-		c.t.Fatalf("stage pins\n%s", got)
+	c.T.Helper()
+	if got := gitserver.Tree(c.T, c.controlPlane.Path, "stage")["base-repo.yaml"]; got != c.baseRepoFile(commit) {
+		c.T.Fatalf("stage pins\n%s", got)
 	}
-	gitserver.Seed(c.t, c.gitops.Path, "stage", map[string]string{
+	gitserver.Seed(c.T, c.gitops.Path, "stage", map[string]string{
 		".github/tracking/Promoted_Commit_Id": commit, "large/README.md": "operator\n",
 	})
 }
@@ -166,7 +157,7 @@ func TestAccPromotionBesideKalypso(t *testing.T) {
 	c.run(second, second, first)
 	c.status(second, "success", "Deployed") // as if stage were the last environment
 	c.run(second, second, second)
-	if plan := c.succeed("plan", "-no-color").text(); strings.Contains(plan, "will be ") {
+	if plan := c.Succeed("plan", "-no-color").Text(); strings.Contains(plan, "will be ") {
 		t.Errorf("a second plan changes something:\n%s", plan)
 	}
 }

@@ -1,4 +1,4 @@
-package provider_test
+package promotion_test
 
 import (
 	"maps"
@@ -7,6 +7,7 @@ import (
 	"time"
 
 	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/acc"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostingtest"
@@ -15,7 +16,7 @@ import (
 
 // hostStatus is a kalypso_commit_status on a host, with what its configuration sets.
 type hostStatus struct {
-	protocolRun
+	acc.ProtocolRun
 	world  hostingtest.World
 	people hostingtest.Repo
 	repo   githost.Repo
@@ -26,7 +27,7 @@ type hostStatus struct {
 func newHostStatus(t *testing.T, on hosts.Host) *hostStatus {
 	t.Helper()
 	s := &hostStatus{world: on.New(t), local: gitserver.InitBare(t)}
-	s.t, s.resource = t, protocol.Resource{Type: "kalypso_commit_status"}
+	s.T, s.Resource = t, protocol.Resource{Type: "kalypso_commit_status"}
 	s.people = s.world.AddRepo(t)
 	repo, err := s.as(hostingtest.Writer).Repo(s.people.URL())
 	if err != nil {
@@ -42,17 +43,17 @@ func newHostStatus(t *testing.T, on hosts.Host) *hostStatus {
 
 // as makes the provider use a credential.
 func (s *hostStatus) as(credential hostingtest.Credential) githost.Host {
-	s.t.Helper()
-	host := s.world.Host(s.t, credential)
-	s.config = map[string]any{host.Block(): s.world.Arguments(s.t, credential)}
+	s.T.Helper()
+	host := s.world.Host(s.T, credential)
+	s.Config = map[string]any{host.Block(): s.world.Arguments(s.T, credential)}
 	return host
 }
 
 // commit pushes a commit.
 func (s *hostStatus) commit(text string) string {
-	s.t.Helper()
-	commit := gitserver.Seed(s.t, s.local, "main", map[string]string{"a": text})
-	gitserver.Git(s.t, s.local, "push", "--quiet", "--force", s.people.Remote(), "refs/heads/main")
+	s.T.Helper()
+	commit := gitserver.Seed(s.T, s.local, "main", map[string]string{"a": text})
+	gitserver.Git(s.T, s.local, "push", "--quiet", "--force", s.people.Remote(), "refs/heads/main")
 	return commit
 }
 
@@ -72,45 +73,45 @@ func (s *hostStatus) set(pairs ...any) {
 
 // apply applies, and expects that nothing is left to do.
 func (s *hostStatus) apply() {
-	s.t.Helper()
-	s.run(maps.Clone(s.given), s.given)
-	after := s.resource.State
-	if s.run(maps.Clone(s.given), s.given); !after.Equal(s.resource.State) {
-		s.t.Errorf("the next apply changes the state from %v to %v", protocol.Lines(after), protocol.Lines(s.resource.State))
+	s.T.Helper()
+	s.Run(maps.Clone(s.given), s.given)
+	after := s.Resource.State
+	if s.Run(maps.Clone(s.given), s.given); !after.Equal(s.Resource.State) {
+		s.T.Errorf("the next apply changes the state from %v to %v", protocol.Lines(after), protocol.Lines(s.Resource.State))
 	}
 }
 
 // expect compares the last status, and how many there were.
 func (s *hostStatus) expect(state githost.StatusState, description string, posted int) {
-	s.t.Helper()
-	all, _, err := s.repo.StatusHistory(s.t.Context(), s.target())
+	s.T.Helper()
+	all, _, err := s.repo.StatusHistory(s.T.Context(), s.target())
 	if err != nil {
-		s.t.Fatal(err)
+		s.T.Fatal(err)
 	}
 	if len(all) != posted || all[0].State != state || all[0].Description != description ||
 		all[0].Creator != s.world.Traits().Login {
-		s.t.Fatalf("the host has %+v, want %s %q by %s after %d", all, state, description, s.world.Traits().Login, posted)
+		s.T.Fatalf("the host has %+v, want %s %q by %s after %d", all, state, description, s.world.Traits().Login, posted)
 	}
 	if posted > 0 && s.attribute("set_at") != all[0].SetAt.UTC().Format(time.RFC3339) {
-		s.t.Errorf("it was set at %q, and the host says %s", s.attribute("set_at"), all[0].SetAt)
+		s.T.Errorf("it was set at %q, and the host says %s", s.attribute("set_at"), all[0].SetAt)
 	}
 }
 
 // attribute returns an attribute of the state.
 func (s *hostStatus) attribute(name string) string {
-	return strings.Trim(protocol.Lines(s.resource.State)[name], `"`)
+	return strings.Trim(protocol.Lines(s.Resource.State)[name], `"`)
 }
 
 // refused fails the test unless an apply fails with these texts.
 func (s *hostStatus) refused(says ...string) {
-	s.t.Helper()
-	_, ds := s.tryRun(s.given)
+	s.T.Helper()
+	_, ds := s.TryRun(s.given)
 	if !ds.HasErrors() {
-		s.t.Error("it is applied")
+		s.T.Error("it is applied")
 	}
-	wantText(s.t, ds.String(), says...)
+	acc.ExpectTexts(s.T, ds.String(), says...)
 	if strings.Contains(ds.String(), "canary") {
-		s.t.Errorf("a secret is in %s", ds)
+		s.T.Errorf("a secret is in %s", ds)
 	}
 }
 
@@ -129,9 +130,9 @@ var statusesOfHosts = []struct {
 		s.set("commit", s.commit("2"), "state", "error")
 		s.apply()
 		s.expect(githost.Errored, "", 1)
-		s.destroy()
-		if now, err := s.repo.Status(s.t.Context(), first, "kalypso/dev"); err != nil || now.State != githost.Failure {
-			s.t.Errorf("the old commit has %+v, %v", now, err)
+		s.Destroy()
+		if now, err := s.repo.Status(s.T.Context(), first, "kalypso/dev"); err != nil || now.State != githost.Failure {
+			s.T.Errorf("the old commit has %+v, %v", now, err)
 		}
 	}},
 	{"a pending one is described anew", func(s *hostStatus) {
@@ -155,24 +156,24 @@ var statusesOfHosts = []struct {
 	{"people change it", func(s *hostStatus) {
 		s.set("context", "dev", "description", nil, "target_url", nil)
 		s.apply()
-		s.people.SetStatus(s.t, s.target(), "dev", githost.Failure)
+		s.people.SetStatus(s.T, s.target(), "dev", githost.Failure)
 		s.apply()
 		s.expect(githost.Success, "", 3)
-		s.people.SetStatus(s.t, s.target(), "dev", githost.Success) // the expected status
-		s.run(maps.Clone(s.given), s.given)
-		if now, err := s.repo.Status(s.t.Context(), s.target(), "dev"); err != nil || now.Creator != hostingtest.Ann {
-			s.t.Errorf("it is set again: %+v, %v", now, err)
+		s.people.SetStatus(s.T, s.target(), "dev", githost.Success) // the expected status
+		s.Run(maps.Clone(s.given), s.given)
+		if now, err := s.repo.Status(s.T.Context(), s.target(), "dev"); err != nil || now.Creator != hostingtest.Ann {
+			s.T.Errorf("it is set again: %+v, %v", now, err)
 		}
 	}},
 	{"it is imported", func(s *hostStatus) {
 		s.apply()
-		want := s.resource.State
-		imported, ds, err := s.start().Import(s.t.Context(), s.resource.Type, s.people.URL()+"@"+s.target()+"#kalypso/dev")
+		want := s.Resource.State
+		imported, ds, err := s.Start().Import(s.T.Context(), s.Resource.Type, s.people.URL()+"@"+s.target()+"#kalypso/dev")
 		if err != nil || ds.HasErrors() || imported == nil {
-			s.t.Fatal(err, ds)
+			s.T.Fatal(err, ds)
 		}
 		if !imported.State.Equal(want) {
-			s.t.Errorf("imported %v, want %v", protocol.Lines(imported.State), protocol.Lines(want))
+			s.T.Errorf("imported %v, want %v", protocol.Lines(imported.State), protocol.Lines(want))
 		}
 	}},
 	{"it is renewed", func(s *hostStatus) {
@@ -181,10 +182,10 @@ var statusesOfHosts = []struct {
 		set := s.attribute("set_at")
 		for n := 0; s.attribute("set_at") == set; n++ {
 			if n == 100 {
-				s.t.Fatal("it is never renewed")
+				s.T.Fatal("it is never renewed")
 			}
-			s.world.Pause(s.t)
-			s.run(maps.Clone(s.given), s.given)
+			s.world.Pause(s.T)
+			s.Run(maps.Clone(s.given), s.given)
 		}
 		s.expect(githost.Success, "Rolled out", 2)
 	}},

@@ -1,4 +1,4 @@
-package provider_test
+package promotion_test
 
 import (
 	"encoding/json"
@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/acc"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/githubfake"
 )
@@ -18,7 +19,7 @@ const statusAddress = "kalypso_commit_status.this"
 
 // statusRoot is a root module that sets a status on a fake GitHub.
 type statusRoot struct {
-	*root
+	*acc.Root
 	fake   *githubfake.Server
 	on     *githubfake.Repo
 	commit string
@@ -27,10 +28,10 @@ type statusRoot struct {
 
 func newStatusRoot(t *testing.T) *statusRoot {
 	t.Helper()
-	s := &statusRoot{root: newRootFrom(t, "testdata/TestAccCommitStatus"), fake: githubfake.New(t)}
+	s := &statusRoot{Root: acc.NewRootFrom(t, "testdata/TestAccCommitStatus"), fake: githubfake.New(t)}
 	s.on = s.fake.AddRepo(t, "acme/control-plane")
 	s.commit = gitserver.Seed(t, s.on.Path, "main", map[string]string{"README.md": "hello\n"})
-	s.write("terraform.tf", terraformBlock)
+	s.Write("terraform.tf", acc.TerraformBlock)
 	s.vars = map[string]any{
 		"github": map[string]any{"base_url": s.fake.URL, "token": s.fake.Token},
 		"repo":   s.on.URL,
@@ -42,36 +43,36 @@ func newStatusRoot(t *testing.T) *statusRoot {
 
 // set sets variables. The parameters are names, each with its value.
 func (s *statusRoot) set(pairs ...any) {
-	s.t.Helper()
+	s.T.Helper()
 	for i := 0; i < len(pairs); i += 2 {
 		s.vars[fmt.Sprint(pairs[i])] = pairs[i+1]
 	}
 	text, err := json.Marshal(s.vars)
 	if err != nil {
-		s.t.Fatal(err)
+		s.T.Fatal(err)
 	}
-	s.write("terraform.tfvars.json", string(text))
+	s.Write("terraform.tfvars.json", string(text))
 }
 
 // expectStatus compares the commit's status on GitHub, and how often it was set.
 func (s *statusRoot) expectStatus(context, state string, posted int) {
-	s.t.Helper()
+	s.T.Helper()
 	if got, n := s.on.Status(s.commit, context); got != state || n != posted {
-		s.t.Errorf("the status is %q, set %d times, want %q and %d", got, n, state, posted)
+		s.T.Errorf("the status is %q, set %d times, want %q and %d", got, n, state, posted)
 	}
 }
 
 // attributes returns the status in the state of the module.
 func (s *statusRoot) attributes() map[string]any {
-	s.t.Helper()
-	return s.stateFile().Resources[0].Instances[0].Attributes
+	s.T.Helper()
+	return s.StateFile().Resources[0].Instances[0].Attributes
 }
 
 // changes fails the test unless an apply changes the status in place.
 func (s *statusRoot) changes() {
-	s.t.Helper()
-	if o := s.apply(); !strings.Contains(o.text(), "0 added, 1 changed, 0 destroyed") {
-		s.t.Errorf("the apply: %s", o.text())
+	s.T.Helper()
+	if o := s.Apply(); !strings.Contains(o.Text(), "0 added, 1 changed, 0 destroyed") {
+		s.T.Errorf("the apply: %s", o.Text())
 	}
 }
 
@@ -82,29 +83,29 @@ func TestAccCommitStatusLife(t *testing.T) {
 	t.Parallel()
 	s := newStatusRoot(t)
 	s.set("repo", s.on.URL+".git")
-	if o := s.apply(); !strings.Contains(o.text(), "1 added, 0 changed, 0 destroyed") {
-		t.Errorf("the apply: %s", o.text())
+	if o := s.Apply(); !strings.Contains(o.Text(), "1 added, 0 changed, 0 destroyed") {
+		t.Errorf("the apply: %s", o.Text())
 	}
 	s.expectStatus("kalypso/dev", "pending", 1)
-	s.expectEmptyPlan()
+	s.ExpectEmptyPlan()
 
 	s.set("state", "success", "description", "Rolled out", "target_url", "https://ci.acme.io/runs/1")
 	s.changes()
 	s.expectStatus("kalypso/dev", "success", 2)
-	s.expectEmptyPlan()
+	s.ExpectEmptyPlan()
 
 	was := s.attributes()
 	if was["state"] != "success" {
 		t.Errorf("the state contains %v", was)
 	}
-	s.emptyState()
+	s.EmptyState()
 	for id, said := range map[string]string{
 		s.on.URL + "@main#kalypso/dev":         "Invalid import ID",
 		s.on.URL + "@" + s.commit + "#another": "Cannot import non-existent remote object",
 	} {
-		s.expectError([]string{said}, "import", "-no-color", statusAddress, id)
+		s.ExpectError([]string{said}, "import", "-no-color", statusAddress, id)
 	}
-	s.succeed("import", "-no-color", statusAddress, s.on.URL+".git@"+s.commit+"#kalypso/dev")
+	s.Succeed("import", "-no-color", statusAddress, s.on.URL+".git@"+s.commit+"#kalypso/dev")
 	if diff := cmp.Diff(was, s.attributes()); diff != "" {
 		t.Errorf("the import (-was +got):\n%s", diff)
 	}
@@ -112,7 +113,7 @@ func TestAccCommitStatusLife(t *testing.T) {
 	s.on.SetStatus(s.commit, "Kalypso/DEV", "failure") // another account, in different case
 	s.changes()
 	s.expectStatus("kalypso/dev", "success", 3)
-	s.expectEmptyPlan()
+	s.ExpectEmptyPlan()
 
 	first := s.commit
 	s.commit = gitserver.Seed(t, s.on.Path, "main", map[string]string{"README.md": "two\n"})
@@ -123,11 +124,11 @@ func TestAccCommitStatusLife(t *testing.T) {
 		t.Errorf("the old commit's status is %q, set %d times", state, n)
 	}
 	s.set("timeouts", map[string]any{"create": "5m", "read": "5m", "update": "5m"})
-	s.apply()
+	s.Apply()
 	s.expectStatus("kalypso/dev2", "success", 1)
 	s.set("github", map[string]any{"base_url": s.fake.URL + "/api/v3/", "token": s.fake.Token})
-	s.expectEmptyPlan()
-	s.succeed("destroy", "-no-color", "-auto-approve")
+	s.ExpectEmptyPlan()
+	s.Succeed("destroy", "-no-color", "-auto-approve")
 	s.expectStatus("kalypso/dev2", "success", 1)
 	gitserver.Fsck(t, s.on.Path)
 }
@@ -136,10 +137,10 @@ func TestAccCommitStatusLife(t *testing.T) {
 func TestAccCommitStatusAbsence(t *testing.T) {
 	t.Parallel()
 	s := newStatusRoot(t)
-	s.apply()
+	s.Apply()
 	s.fake.AddToken("canary-foreign", "eve", nil)
 	s.set("github", map[string]any{"base_url": s.fake.URL, "token": "canary-foreign"})
-	s.expectError(
+	s.ExpectError(
 		[]string{
 			"Repo not found, or not visible",
 			"GitHub gives the same answer for both",
@@ -150,23 +151,23 @@ func TestAccCommitStatusAbsence(t *testing.T) {
 		"-no-color",
 	)
 	s.set("github", map[string]any{"base_url": s.fake.URL, "token": "canary-wrong"})
-	s.expectError([]string{"GitHub does not accept the credential", "Bad credentials"}, "plan", "-no-color")
+	s.ExpectError([]string{"GitHub does not accept the credential", "Bad credentials"}, "plan", "-no-color")
 	s.set("github", map[string]any{"base_url": s.fake.URL, "token": s.fake.Token})
-	s.expectEmptyPlan()
+	s.ExpectEmptyPlan()
 
 	gitserver.Git(t, s.on.Path, "update-ref", "-d", "refs/heads/main")
 	gitserver.Git(t, s.on.Path, "-c", "gc.pruneExpire=now", "gc", "--quiet")
 	gitserver.Git(t, s.on.Path, "prune", "--expire=now")
-	o := s.succeed("plan", "-no-color")
+	o := s.Succeed("plan", "-no-color")
 	for _, said := range []string{"The commit no longer exists", "No commit found for SHA", "1 to add"} {
-		if !strings.Contains(o.text(), said) {
-			t.Errorf("the plan does not say %q: %s", said, o.text())
+		if !strings.Contains(o.Text(), said) {
+			t.Errorf("the plan does not say %q: %s", said, o.Text())
 		}
 	}
-	s.expectError([]string{"Commit not found"}, "apply", "-no-color", "-auto-approve")
+	s.ExpectError([]string{"Commit not found"}, "apply", "-no-color", "-auto-approve")
 	s.commit = gitserver.Seed(t, s.on.Path, "main", map[string]string{"README.md": "new\n"})
 	s.set("commit", s.commit)
-	s.apply()
+	s.Apply()
 	s.expectStatus("kalypso/dev", "pending", 1)
 	s.expectNoCanary()
 }
@@ -178,12 +179,12 @@ func TestAccCommitStatusFailingBackend(t *testing.T) {
 	s := newStatusRoot(t)
 	s.fake.Fail("POST", "/statuses/", 1, githubfake.SecondaryRateLimit(429, 1))
 	s.fake.Fail("POST", "/statuses/", 1, githubfake.Dropped())
-	s.apply()
+	s.Apply()
 	s.expectStatus("kalypso/dev", "pending", 1)
 
 	s.fake.Fail("POST", "/statuses/", -1, githubfake.ServerError(502, 0))
 	s.set("state", "success", "timeouts", map[string]any{"update": "5s"})
-	s.expectError(
+	s.ExpectError(
 		[]string{"GitHub can't be reached", "Bad Gateway", "Set status kalypso/dev of commit " + s.commit},
 		"apply",
 		"-no-color",
@@ -191,7 +192,7 @@ func TestAccCommitStatusFailingBackend(t *testing.T) {
 	)
 	s.fake.ClearFailures()
 	s.fake.Fail("POST", "/statuses/", 1, githubfake.Forbidden("Resource not accessible by integration"))
-	s.expectError(
+	s.ExpectError(
 		[]string{"GitHub denies the request", "Resource not accessible by integration"},
 		"apply",
 		"-no-color",
@@ -199,7 +200,7 @@ func TestAccCommitStatusFailingBackend(t *testing.T) {
 	)
 	s.changes() // the failed updates were not stored
 	s.expectStatus("kalypso/dev", "success", 2)
-	s.expectEmptyPlan()
+	s.ExpectEmptyPlan()
 	s.expectNoCanary()
 }
 
@@ -211,21 +212,21 @@ func TestAccCommitStatusByApp(t *testing.T) {
 	s.set("github", map[string]any{"base_url": s.fake.URL, "app": map[string]any{
 		"id": app.ID, "installation_id": app.InstallationID, "private_key": app.PrivateKey,
 	}})
-	s.apply()
+	s.Apply()
 	s.expectStatus("kalypso/dev", "pending", 1)
-	s.expectEmptyPlan()
+	s.ExpectEmptyPlan()
 	s.fake.Fail("", "/access_tokens", -1, githubfake.ServerError(404, 0))
-	s.expectError([]string{"get a token for installation " + app.InstallationID}, "plan", "-no-color")
+	s.ExpectError([]string{"get a token for installation " + app.InstallationID}, "plan", "-no-color")
 	s.expectNoCanary("PRIVATE KEY", "ghs_", "eyJhbGciOi") // as a signed token begins
 }
 
 // expectNoCanary fails the test if a secret was printed or is in the state.
 func (s *statusRoot) expectNoCanary(more ...string) {
-	s.t.Helper()
-	state := readFile(s.t, filepath.Join(s.folder, "terraform.tfstate"))
+	s.T.Helper()
+	state := acc.ReadFile(s.T, filepath.Join(s.Folder, "terraform.tfstate"))
 	for _, secret := range append(more, "canary") {
-		if strings.Contains(s.printed.String()+state, secret) {
-			s.t.Errorf("%q was printed or is in the state", secret)
+		if strings.Contains(s.Printed.String()+state, secret) {
+			s.T.Errorf("%q was printed or is in the state", secret)
 		}
 	}
 }
@@ -250,7 +251,7 @@ func TestAccCommitStatusInvalid(t *testing.T) {
 		"renew_after",
 		"soon",
 	)
-	s.expectError([]string{
+	s.ExpectError([]string{
 		"contains a user name or password",
 		"A full commit hash is required",
 		"between 1 and 255, got: 256",
@@ -261,7 +262,7 @@ func TestAccCommitStatusInvalid(t *testing.T) {
 	}, "plan", "-no-color")
 	s.set("repo", "https://github.com/acme/control-plane", "commit", nil, "context", "x", "state", "success",
 		"description", nil, "target_url", nil, "renew_after", nil)
-	s.expectError([]string{
+	s.ExpectError([]string{
 		"Repo is on no configured host",
 		"Find https://github.com/acme/control-plane on the GitHub server " + s.fake.URL,
 		"Missing commit", "Set commit and state, or deployment",
@@ -275,7 +276,7 @@ func TestAccCommitStatusInvalid(t *testing.T) {
 func TestAccCommitStatusUnknown(t *testing.T) {
 	t.Parallel()
 	s := newStatusRoot(t)
-	s.write(
+	s.Write(
 		"main.tf",
 		strings.NewReplacer(
 			"var.commit",
@@ -286,7 +287,7 @@ func TestAccCommitStatusUnknown(t *testing.T) {
 			"terraform_data.later.output.page",
 		).
 			Replace(
-				readFile(t, "testdata/TestAccCommitStatus/main.tf"),
+				acc.ReadFile(t, "testdata/TestAccCommitStatus/main.tf"),
 			)+`
 resource "terraform_data" "later" {
   input = { commit = var.commit, github = var.github, page = var.target_url }
@@ -294,12 +295,12 @@ resource "terraform_data" "later" {
 `,
 	)
 	s.set("commit", "v1", "target_url", "https://me:canary@acme.io")
-	s.expectError([]string{"Invalid commit", "Invalid target URL"}, "apply", "-no-color", "-auto-approve")
+	s.ExpectError([]string{"Invalid commit", "Invalid target URL"}, "apply", "-no-color", "-auto-approve")
 	s.set("target_url", nil)
 	s.set("commit", s.commit)
-	s.apply()
+	s.Apply()
 	s.expectStatus("kalypso/dev", "pending", 1)
-	s.expectEmptyPlan()
+	s.ExpectEmptyPlan()
 }
 
 // deployment returns a deployment's state as the data source returns it.
@@ -320,31 +321,31 @@ func TestAccCommitStatusDeployment(t *testing.T) {
 	t.Parallel()
 	s := newStatusRoot(t)
 	s.set("commit", nil, "state", nil, "deployment", deployment(nil, "pending", "The branch contains no rendering."))
-	if out := s.apply().text(); !strings.Contains(out, "No status is set") {
+	if out := s.Apply().Text(); !strings.Contains(out, "No status is set") {
 		t.Errorf("the apply: %s", out)
 	}
 	s.expectStatus("kalypso/dev", "", 0)
-	s.expectEmptyPlan()
+	s.ExpectEmptyPlan()
 	s.set("deployment", deployment(s.commit, "pending", "1 of 2 clusters current."))
-	s.apply()
+	s.Apply()
 	s.expectStatus("kalypso/dev", "pending", 1)
 	s.set("deployment", deployment(s.commit, "pending", "2 of 3 clusters current."))
-	s.expectEmptyPlan()
+	s.ExpectEmptyPlan()
 
 	s.on.SetStatus(s.commit, "kalypso/dev", "failure") // another account
-	s.apply()
+	s.Apply()
 	s.expectStatus("kalypso/dev", "pending", 3)
 	first := s.commit
 	s.commit = gitserver.Seed(t, s.on.Path, "main", map[string]string{"README.md": "two\n"})
 	s.set("deployment", deployment(s.commit, "success", strings.Repeat("ü", 200))) // longer than GitHub takes
-	s.apply()
+	s.Apply()
 	s.expectStatus("kalypso/dev", "success", 1)
 	if state, n := s.on.Status(first, "kalypso/dev"); state != "pending" || n != 3 {
 		t.Errorf("the commit before has %q, set %d times", state, n)
 	}
 
 	s.set("commit", s.commit, "description", "x", "deployment", deployment("v1.2", "success", ""))
-	s.expectError([]string{
+	s.ExpectError([]string{
 		"Two statuses",
 		"commit is set and comes from deployment too",
 		"description is set and comes from deployment too",
@@ -357,11 +358,11 @@ func TestAccCommitStatusRenews(t *testing.T) {
 	t.Parallel()
 	s := newStatusRoot(t)
 	s.set("renew_after", "1h")
-	s.apply()
+	s.Apply()
 	s.on.AgeStatuses(s.commit, 59*time.Minute)
-	s.expectEmptyPlan()
+	s.ExpectEmptyPlan()
 	s.on.AgeStatuses(s.commit, 2*time.Minute)
 	s.changes()
 	s.expectStatus("kalypso/dev", "pending", 2)
-	s.expectEmptyPlan()
+	s.ExpectEmptyPlan()
 }

@@ -1,4 +1,4 @@
-package provider_test
+package promotion_test
 
 import (
 	"os"
@@ -7,26 +7,25 @@ import (
 	"testing"
 	"time"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/acc"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/clusters/azurefake"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
 // gateRoot is a root module with a gate that asks a fake Azure.
 type gateRoot struct {
-	*deploymentRoot
+	*acc.DeploymentRoot
 	fake *azurefake.Server
 }
 
 func newGateRoot(t *testing.T) *gateRoot {
 	t.Helper()
 	g := &gateRoot{
-		&deploymentRoot{newRootFrom(t, "testdata/TestAccDeploymentGate"), gitserver.InitBare(t), map[string]any{}},
+		acc.NewDeploymentRoot(t, "testdata/TestAccDeploymentGate"),
 		azurefake.New(t),
 	}
-	g.write("terraform.tf", terraformBlock)
-	g.set("gitops_repo", map[string]any{"repo": "file://" + g.repo, "branch": "stage", "path": "fleet"})
-	provider := filepath.Join(g.folder, "provider.tf")
-	g.azure(g.fake, azurefake.Secret)
+	provider := filepath.Join(g.Folder, "provider.tf")
+	g.Azure(g.fake, azurefake.Secret)
 	if err := os.Remove(provider); err != nil { // the module has its own
 		t.Fatal(err)
 	}
@@ -35,7 +34,7 @@ func newGateRoot(t *testing.T) *gateRoot {
 
 // report sets what a cluster reports: the commit that it applied, and its compliance.
 func (g *gateRoot) report(commit, compliance string) {
-	row := azurefake.Configuration(azurefake.AKS("a"), "file://"+g.repo, "stage", "./fleet/large", "stage@sha1:"+commit)
+	row := azurefake.Configuration(azurefake.AKS("a"), "file://"+g.Repo, "stage", "./fleet/large", "stage@sha1:"+commit)
 	properties, _ := row["properties"].(map[string]any)
 	properties["complianceState"], properties["statuses"] = compliance, nil
 	g.fake.Set("kubernetesconfigurationresources", row)
@@ -60,57 +59,57 @@ func (g *gateRoot) after(queries int, f func()) <-chan struct{} {
 func TestAccDeploymentGate(t *testing.T) {
 	t.Parallel()
 	g := newGateRoot(t)
-	g.startProviders() // for its log
-	g.env = append(g.env, "TF_LOG_PROVIDER=INFO")
-	first := g.render(nil, map[string]string{"large": "one"})
-	g.set("goal", map[string]any{"commit": first})
+	g.StartProviders() // for its log
+	g.Env = append(g.Env, "TF_LOG_PROVIDER=INFO")
+	first := g.Render(nil, map[string]string{"large": "one"})
+	g.Set("goal", map[string]any{"commit": first})
 	g.report(strings.Repeat("d", 40), "Compliant")
 	done := g.after(3, func() { g.report(first, "Compliant") })
-	out := g.apply()
+	out := g.Apply()
 	<-done
 	if n := strings.Count(
-		out.stderr,
+		out.Stderr,
 		"waiting for the deployment",
 	); n < 3 ||
-		!strings.Contains(out.stderr, "1 clusters current") {
-		t.Errorf("the progress was logged %d times:\n%s", n, out.stderr)
+		!strings.Contains(out.Stderr, "1 clusters current") {
+		t.Errorf("the progress was logged %d times:\n%s", n, out.Stderr)
 	}
-	state := g.state()["kalypso_deployment_gate.this"]
+	state := g.State()["kalypso_deployment_gate.this"]
 	if summary, _ := state["summary"].(string); state["head"] != first || state["observed_at"] == "" ||
 		!strings.Contains(summary, "1 of 1 cluster types deployed") {
 		t.Errorf("the state: %v", state)
 	}
 	asked := len(g.fake.Queries())
 	g.report(first, "Non-Compliant")
-	g.expectEmptyPlan()
+	g.ExpectEmptyPlan()
 	if n := len(g.fake.Queries()); n != asked {
 		t.Errorf("a plan asked Azure %d times", n-asked)
 	}
 
 	// With another tree, a failure is an error that lists the problems and leaves the state unchanged.
-	second := g.render(nil, map[string]string{"large": "two"})
-	tree := treeHashOf(t, g.repo, second)
-	g.set("goal", map[string]any{"tree_hash": tree})
-	g.set("options", map[string]any{"progress_deadline": "1h"})
+	second := g.Render(nil, map[string]string{"large": "two"})
+	tree := treeHashOf(t, g.Repo, second)
+	g.Set("goal", map[string]any{"tree_hash": tree})
+	g.Set("options", map[string]any{"progress_deadline": "1h"})
 	g.report(second, "Non-Compliant")
 	// Azure's condition has no transition time and the commit is from 2023, so the deadline has passed.
-	g.expectError(
+	g.ExpectError(
 		[]string{"The deployment failed", "failed: large " + azurefake.AKS("a"), "unhealthy for longer than 1h"},
 		"apply",
 		"-no-color",
 		"-auto-approve",
 	)
-	if state := g.state()["kalypso_deployment_gate.this"]; state["head"] != first || state["commit"] != first {
+	if state := g.State()["kalypso_deployment_gate.this"]; state["head"] != first || state["commit"] != first {
 		t.Errorf("after a failure the state is %v", state)
 	}
 	g.report(second, "Compliant")
-	g.apply()
-	g.expectEmptyPlan()
-	if state := g.state()["kalypso_deployment_gate.this"]; state["head"] != second || state["tree_hash"] != tree {
+	g.Apply()
+	g.ExpectEmptyPlan()
+	if state := g.State()["kalypso_deployment_gate.this"]; state["head"] != second || state["tree_hash"] != tree {
 		t.Errorf("after the next apply the state is %v", state)
 	}
 	asked = len(g.fake.Queries())
-	g.succeed("destroy", "-no-color", "-auto-approve")
+	g.Succeed("destroy", "-no-color", "-auto-approve")
 	if n := len(g.fake.Queries()); n != asked {
 		t.Errorf("a destroy asked Azure %d times", n-asked)
 	}
@@ -128,11 +127,11 @@ func treeHashOf(t *testing.T, repo, commit string) string {
 func TestAccDeploymentGateTimeout(t *testing.T) {
 	t.Parallel()
 	g := newGateRoot(t)
-	first := g.render(nil, map[string]string{"large": "one"})
-	g.set("goal", map[string]any{"commit": first})
-	g.set("options", map[string]any{"timeouts": map[string]any{"create": "10s"}})
+	first := g.Render(nil, map[string]string{"large": "one"})
+	g.Set("goal", map[string]any{"commit": first})
+	g.Set("options", map[string]any{"timeouts": map[string]any{"create": "10s"}})
 	g.report(first, "Pending")
-	g.expectError(
+	g.ExpectError(
 		[]string{
 			"The deployment did not complete in time",
 			"After 10s",
@@ -142,19 +141,19 @@ func TestAccDeploymentGateTimeout(t *testing.T) {
 		"-no-color",
 		"-auto-approve",
 	)
-	if state := g.state(); len(state) != 0 {
+	if state := g.State(); len(state) != 0 {
 		t.Errorf("a failed create left %v", state)
 	}
 	g.report(first, "Compliant")
-	g.set("goal", map[string]any{"commit": strings.Repeat("e", 40)})
-	g.expectError(
+	g.Set("goal", map[string]any{"commit": strings.Repeat("e", 40)})
+	g.ExpectError(
 		[]string{"not complete in time", `does not contain the commit ` + strings.Repeat("e", 40)},
 		"apply",
 		"-no-color",
 		"-auto-approve",
 	)
-	g.set("goal", map[string]any{"tree_hash": strings.Repeat("e", 40)})
-	g.expectError(
+	g.Set("goal", map[string]any{"tree_hash": strings.Repeat("e", 40)})
+	g.ExpectError(
 		[]string{"not complete in time", "instead of " + strings.Repeat("e", 40)},
 		"apply",
 		"-no-color",
@@ -166,10 +165,10 @@ func TestAccDeploymentGateTimeout(t *testing.T) {
 func TestAccDeploymentGateInterrupt(t *testing.T) {
 	t.Parallel()
 	g := newGateRoot(t)
-	g.startProviders()
-	g.set("goal", map[string]any{"commit": g.render(nil, map[string]string{"large": "one"})})
+	g.StartProviders()
+	g.Set("goal", map[string]any{"commit": g.Render(nil, map[string]string{"large": "one"})})
 	g.report(strings.Repeat("d", 40), "Compliant")
-	cmd := g.command("apply", "-no-color", "-auto-approve")
+	cmd := g.Command("apply", "-no-color", "-auto-approve")
 	var out strings.Builder
 	cmd.Stdout, cmd.Stderr = &out, &out
 	if err := cmd.Start(); err != nil {
@@ -190,21 +189,21 @@ func TestAccDeploymentGateInterrupt(t *testing.T) {
 func TestAccDeploymentGateInvalid(t *testing.T) {
 	t.Parallel()
 	g := newGateRoot(t)
-	commit := g.render(nil, map[string]string{"large": "one"})
-	g.set("goal", map[string]any{})
-	g.expectError(
+	commit := g.Render(nil, map[string]string{"large": "one"})
+	g.Set("goal", map[string]any{})
+	g.ExpectError(
 		[]string{"Nothing to wait for", "commit_sha is null until its pull request is merged"},
 		"plan",
 		"-no-color",
 	)
-	g.set("goal", map[string]any{"commit": "main"})
-	g.expectError([]string{"Invalid commit"}, "plan", "-no-color")
-	g.set("goal", map[string]any{"commit": commit})
-	g.set("source_of_reports", map[string]any{"reports": []any{map[string]any{
+	g.Set("goal", map[string]any{"commit": "main"})
+	g.ExpectError([]string{"Invalid commit"}, "plan", "-no-color")
+	g.Set("goal", map[string]any{"commit": commit})
+	g.Set("source_of_reports", map[string]any{"reports": []any{map[string]any{
 		"cluster": "a", "folder": "large", "revision": "stage@sha1:" + commit, "state": "current",
 		"time": time.Now().Add(-time.Minute).UTC().Format(time.RFC3339),
 	}}})
-	g.expectError([]string{"Gate needs a live source"}, "plan", "-no-color")
+	g.ExpectError([]string{"Gate needs a live source"}, "plan", "-no-color")
 	if n := len(g.fake.Queries()); n != 0 {
 		t.Errorf("Azure was asked %d times", n)
 	}

@@ -1,4 +1,4 @@
-package provider_test
+package promotion_test
 
 import (
 	"encoding/json"
@@ -14,13 +14,14 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/acc"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/githubfake"
 )
 
 // promotionRoot is a root module of environment prod, whose control plane and GitOps repo are on a fake GitHub.
 type promotionRoot struct {
-	*root
+	*acc.Root
 	fake                  *githubfake.Server
 	controlPlane, gitops  *githubfake.Repo
 	controlPlaneAt, gitAt string // paths of the bare repos
@@ -33,7 +34,7 @@ type promotionRoot struct {
 
 func newPromotionRoot(t *testing.T) *promotionRoot {
 	t.Helper()
-	p := &promotionRoot{root: newRootFrom(t, "testdata/TestAccPromotion"), now: time.Now().UTC().Truncate(time.Second)}
+	p := &promotionRoot{Root: acc.NewRootFrom(t, "testdata/TestAccPromotion"), now: time.Now().UTC().Truncate(time.Second)}
 	p.fake = githubfake.New(t, githubfake.WithClock(func() time.Time { return p.now }))
 	p.controlPlane, p.gitops = p.fake.AddRepo(t, "acme/control-plane"), p.fake.AddRepo(t, "acme/gitops")
 	p.controlPlaneAt, p.gitAt = p.controlPlane.Path, p.gitops.Path
@@ -62,26 +63,26 @@ func byPushAndByPullRequest(t *testing.T, test func(*testing.T, *promotionRoot))
 
 // reviews makes the rendering deliver by pull request.
 func (p *promotionRoot) reviews() {
-	p.t.Helper()
-	gitserver.Seed(p.t, p.gitAt, "prod", map[string]string{"README.md": "GitOps\n"})
+	p.T.Helper()
+	gitserver.Seed(p.T, p.gitAt, "prod", map[string]string{"README.md": "GitOps\n"})
 	p.set("delivery", map[string]any{"strategy": "pull_request"})
 }
 
 // apply applies the module. By pull request, people merge what it opened, and the next run reads that.
-func (p *promotionRoot) apply(args ...string) output {
-	p.t.Helper()
-	out := p.root.apply(args...)
+func (p *promotionRoot) apply(args ...string) acc.Output {
+	p.T.Helper()
+	out := p.Root.Apply(args...)
 	if !p.merges {
 		return out
 	}
-	if _, shown := p.stateFile().Outputs["promotion"]; shown {
+	if _, shown := p.StateFile().Outputs["promotion"]; shown {
 		p.proposed = &promotionSeen{}
-		p.output("promotion", p.proposed)
+		p.Output("promotion", p.proposed)
 	}
 	all := p.gitops.PullRequests()
 	if n := len(all); n > 0 && all[n-1].State == "open" {
-		p.gitops.Merge(p.t, n, "merge")
-		p.root.apply(args...)
+		p.gitops.Merge(p.T, n, "merge")
+		p.Root.Apply(args...)
 	}
 	return out
 }
@@ -89,7 +90,7 @@ func (p *promotionRoot) apply(args ...string) output {
 // newPromotionRootOfFiles is the same with bare repos of this machine, which have no statuses.
 func newPromotionRootOfFiles(t *testing.T) *promotionRoot {
 	t.Helper()
-	p := &promotionRoot{root: newRootFrom(t, "testdata/TestAccPromotion"), now: time.Now()}
+	p := &promotionRoot{Root: acc.NewRootFrom(t, "testdata/TestAccPromotion"), now: time.Now()}
 	p.controlPlaneAt, p.gitAt = gitserver.InitBare(t), gitserver.InitBare(t)
 	gitserver.Seed(t, p.gitAt, "main", map[string]string{"README.md": "GitOps\n"})
 	p.start(map[string]any{"control_plane": "file://" + p.controlPlaneAt, "gitops": "file://" + p.gitAt})
@@ -97,17 +98,17 @@ func newPromotionRootOfFiles(t *testing.T) *promotionRoot {
 }
 
 func (p *promotionRoot) start(vars map[string]any) {
-	p.write("terraform.tf", terraformBlock)
+	p.Write("terraform.tf", acc.TerraformBlock)
 	p.vars = vars
 	p.rules()
 	kalypso := "apiVersion: scheduler.kalypso.io/v1alpha1\nkind: "
-	gitserver.Seed(p.t, p.controlPlaneAt, "prod", map[string]string{
+	gitserver.Seed(p.T, p.controlPlaneAt, "prod", map[string]string{
 		"large.yaml": kalypso +
 			"ClusterType\nmetadata: {name: large}\nspec: {reconciler: flux, namespaceService: namespace}\n",
 		"policy.yaml": kalypso +
 			"SchedulingPolicy\nmetadata: {name: all}\nspec: {deploymentTargetSelector: {}, clusterTypeSelector: {}}\n",
 	})
-	gitserver.Seed(p.t, p.controlPlaneAt, "main", map[string]string{
+	gitserver.Seed(p.T, p.controlPlaneAt, "main", map[string]string{
 		"flux.yaml": kalypso +
 			"Template\nmetadata: {name: flux}\n" +
 			"spec: {type: reconciler, manifests: [\"{apiVersion: v1, kind: R, metadata: {name: r}}\\n\"]}\n",
@@ -122,14 +123,14 @@ func (p *promotionRoot) start(vars map[string]any) {
 
 // set sets a variable.
 func (p *promotionRoot) set(name string, value any) {
-	p.t.Helper()
+	p.T.Helper()
 	p.vars[name] = value
-	p.write("terraform.tfvars.json", toJSON(p.t, p.vars))
+	p.Write("terraform.tfvars.json", acc.ToJSON(p.T, p.vars))
 }
 
 // rules sets the rules of the promotion, see rulesOf.
 func (p *promotionRoot) rules(pairs ...any) {
-	p.t.Helper()
+	p.T.Helper()
 	p.set("rules", rulesOf(pairs...))
 }
 
@@ -153,17 +154,17 @@ func after(environment string, pairs ...any) map[string]any {
 
 // commit pushes a commit to main that changes what all environments render.
 func (p *promotionRoot) commit() string {
-	p.t.Helper()
+	p.T.Helper()
 	p.commits++
 	text := fmt.Sprintf("apiVersion: scheduler.kalypso.io/v1alpha1\nkind: Template\nmetadata: {name: namespace}\n"+
 		"spec: {type: namespace, manifests: [\"{apiVersion: v1, kind: N, metadata: {name: n%d}}\"]}\n", p.commits)
-	return gitserver.Seed(p.t, p.controlPlaneAt, "main", map[string]string{"namespace.yaml": text})
+	return gitserver.Seed(p.T, p.controlPlaneAt, "main", map[string]string{"namespace.yaml": text})
 }
 
 // ownChange changes the configuration of environment prod only.
 func (p *promotionRoot) ownChange(name string) {
-	p.t.Helper()
-	gitserver.Seed(p.t, p.controlPlaneAt, "prod", map[string]string{name +
+	p.T.Helper()
+	gitserver.Seed(p.T, p.controlPlaneAt, "prod", map[string]string{name +
 		".yaml": "apiVersion: scheduler.kalypso.io/v1alpha1\nkind: ClusterType\n" +
 		"metadata: {name: " + name + "}\nspec: {reconciler: flux, namespaceService: namespace}\n"})
 }
@@ -184,42 +185,42 @@ type promotionSeen struct {
 
 // run applies, expects an empty plan after it, and returns the decision.
 func (p *promotionRoot) run() promotionSeen {
-	p.t.Helper()
+	p.T.Helper()
 	p.apply()
 	seen := p.decision()
-	if plan := p.terraform("plan", "-detailed-exitcode", "-no-color").text(); strings.Contains(plan,
+	if plan := p.Terraform("plan", "-detailed-exitcode", "-no-color").Text(); strings.Contains(plan,
 		"kalypso_environment_rendering.this ") {
-		p.t.Errorf("a second plan changes the rendering:\n%s", plan)
+		p.T.Errorf("a second plan changes the rendering:\n%s", plan)
 	}
 	return seen
 }
 
 // decision returns what the last apply decided.
 func (p *promotionRoot) decision() (seen promotionSeen) {
-	p.t.Helper()
+	p.T.Helper()
 	if p.proposed != nil {
 		return *p.proposed
 	}
-	p.output("promotion", &seen)
+	p.Output("promotion", &seen)
 	return seen
 }
 
 // expect runs the module, and compares the decision and the commit.
 func (p *promotionRoot) expect(decision, commit string) promotionSeen {
-	p.t.Helper()
+	p.T.Helper()
 	seen := p.run()
 	if seen.Decision != decision || seen.Commit != commit {
-		p.t.Errorf("it is %s %s, want %s %s\n%s", seen.Decision, seen.Commit, decision, commit, seen.Summary)
+		p.T.Errorf("it is %s %s, want %s %s\n%s", seen.Decision, seen.Commit, decision, commit, seen.Summary)
 	}
 	if commit == "" {
 		return seen
 	}
-	if got := strings.TrimSpace(gitserver.Git(p.t, p.gitAt, "show",
+	if got := strings.TrimSpace(gitserver.Git(p.T, p.gitAt, "show",
 		"prod:.github/tracking/Promoted_Commit_Id")); got != commit {
-		p.t.Errorf("the branch says %s", got)
+		p.T.Errorf("the branch says %s", got)
 	}
 	if got := p.record().PromotedCommit; got != commit {
-		p.t.Errorf("the record says %s", got)
+		p.T.Errorf("the record says %s", got)
 	}
 	return seen
 }
@@ -233,31 +234,22 @@ type promotedRecord struct {
 }
 
 func (p *promotionRoot) record() promotedRecord {
-	p.t.Helper()
+	p.T.Helper()
 	var r promotedRecord
-	if err := json.Unmarshal([]byte(gitserver.Git(p.t, p.gitAt, "show", "prod:"+recordPath)), &r); err != nil {
-		p.t.Fatal(err)
+	if err := json.Unmarshal([]byte(gitserver.Git(p.T, p.gitAt, "show", "prod:"+acc.RecordPath)), &r); err != nil {
+		p.T.Fatal(err)
 	}
 	return r
 }
 
 // message returns the message of the last commit on the GitOps branch.
 func (p *promotionRoot) message() string {
-	return gitserver.Git(p.t, p.gitAt, "log", "-1", "--format=%B", "prod")
-}
-
-func wantText(t *testing.T, text string, wants ...string) {
-	t.Helper()
-	for _, want := range wants {
-		if !strings.Contains(text, want) {
-			t.Errorf("it does not say %q:\n%s", want, text)
-		}
-	}
+	return gitserver.Git(p.T, p.gitAt, "log", "-1", "--format=%B", "prod")
 }
 
 // soaks reports every 30 minutes, for four hours, that stage runs a commit.
 func (p *promotionRoot) soaks(commit string) {
-	p.t.Helper()
+	p.T.Helper()
 	p.now = p.now.Add(time.Minute)
 	p.status(commit, "success", "")
 	for range 8 {
@@ -280,7 +272,7 @@ func TestAccPromotionWalkthrough(t *testing.T) {
 
 	p.soaks(first)
 	p.expect("promote", first)
-	wantText(t, p.message(), "Promoted commit: "+first, `- status "stage environment" is success by acme-ci[bot]`,
+	acc.ExpectTexts(t, p.message(), "Promoted commit: "+first, `- status "stage environment" is success by acme-ci[bot]`,
 		"soaked 4h since")
 	if r := p.record(); r.Promotion.Decision != "promote" || !strings.Contains(r.Promotion.Summary, "acme-ci[bot]") {
 		t.Errorf("the record does not say why: %+v", r)
@@ -290,7 +282,7 @@ func TestAccPromotionWalkthrough(t *testing.T) {
 	p.status(bad, "failure", "Failed to deploy")
 	p.ownChange("small")
 	seen := p.expect("hold", first)
-	wantText(t, seen.Summary, "1 newer commit waits", `is failure by acme-ci[bot]`, `("Failed to deploy")`)
+	acc.ExpectTexts(t, seen.Summary, "1 newer commit waits", `is failure by acme-ci[bot]`, `("Failed to deploy")`)
 	if seen.Candidate != bad || seen.Waiting[0].By != "acme-ci[bot]" || seen.Waiting[0].Gate != "stage" {
 		t.Errorf("it says %+v", seen)
 	}
@@ -304,7 +296,7 @@ func TestAccPromotionWalkthrough(t *testing.T) {
 	hotfix := p.commit()
 	p.rules("after", gate, "approved", []string{hotfix})
 	p.expect("promote", hotfix)
-	wantText(t, p.message(), "approved: no gate is needed")
+	acc.ExpectTexts(t, p.message(), "approved: no gate is needed")
 
 	fix := p.commit()
 	p.rules("after", gate)
@@ -314,13 +306,13 @@ func TestAccPromotionWalkthrough(t *testing.T) {
 	p.now = p.now.Add(4 * time.Hour)
 	p.expect("hold", hotfix) // a pipeline that has stopped since then is no proof
 	p.status(fix, "success", "")
-	wantText(t, p.expect("hold", hotfix).Summary, "its soak began anew, since no good status came from ")
+	acc.ExpectTexts(t, p.expect("hold", hotfix).Summary, "its soak began anew, since no good status came from ")
 	p.soaks(fix)
 	p.expect("promote", fix)
 
 	p.rules("after", gate, "pinned_commit", first)
 	p.expect("pinned", first)
-	wantText(t, p.message(), "by pinned_commit")
+	acc.ExpectTexts(t, p.message(), "by pinned_commit")
 	if r := p.record(); r.Promotion.RolledBack != fix {
 		t.Errorf("the record does not say what was rolled back: %+v", r)
 	}
@@ -353,11 +345,11 @@ func TestAccPromotionBadInput(t *testing.T) {
 	files := "file://" + gitserver.InitBare(t)
 
 	// One plan, with a data source for each case, has the error of each.
-	p.write("cases.tf", "variable \"cases\" {\n  type = any\n}\n"+strings.NewReplacer(
+	p.Write("cases.tf", "variable \"cases\" {\n  type = any\n}\n"+strings.NewReplacer(
 		`"this" {`, "\"case\" {\n  for_each = var.cases\n",
 		"var.control_plane", "try(each.value.control_plane, var.control_plane)",
 		"var.rules", "each.value.rules",
-	).Replace(promotionBlock.FindString(readFile(t, "testdata/TestAccPromotion/main.tf"))))
+	).Replace(promotionBlock.FindString(acc.ReadFile(t, "testdata/TestAccPromotion/main.tf"))))
 	cases, errors := map[string]any{}, map[string][]string{}
 	for name, tc := range map[string]struct {
 		rules        []any
@@ -400,7 +392,7 @@ func TestAccPromotionBadInput(t *testing.T) {
 		cases[name], errors[fmt.Sprintf("data.kalypso_promotion.case[%q]", name)] = at, tc.says
 	}
 	p.set("cases", cases)
-	p.expectErrors(errors, "plan", "-no-color")
+	p.ExpectErrors(errors, "plan", "-no-color")
 	p.set("cases", map[string]any{})
 	for name, tc := range map[string]struct {
 		rules []any
@@ -425,16 +417,16 @@ func TestAccPromotionBadInput(t *testing.T) {
 		if seen.Commit != first {
 			t.Errorf("%s: it takes %s", name, seen.Commit)
 		}
-		wantText(t, seen.Summary, tc.says...)
+		acc.ExpectTexts(t, seen.Summary, tc.says...)
 	}
 	p.controlPlane.SetStatusAs("eve", first, "prod environment", "success", "")
 	p.rules("hold", "freeze")
-	wantText(t, p.apply().text(), "Unexpected reporter of the environment's status", "by eve at")
+	acc.ExpectTexts(t, p.apply().Text(), "Unexpected reporter of the environment's status", "by eve at")
 	if got := gitserver.Rev(t, p.gitAt, "prod"); got != head {
 		t.Errorf("something was written: %s", gitserver.Git(t, p.gitAt, "log", "--oneline", "prod"))
 	}
-	gitserver.Seed(t, p.gitAt, "prod", map[string]string{recordPath: "{"})
-	p.expectError([]string{"The promoted commit can't be read"}, "plan", "-no-color", "-refresh=false")
+	gitserver.Seed(t, p.gitAt, "prod", map[string]string{acc.RecordPath: "{"})
+	p.ExpectError([]string{"The promoted commit can't be read"}, "plan", "-no-color", "-refresh=false")
 }
 
 // While a host does not answer, the promotion waits with a warning, and the environment's own changes are delivered.
@@ -449,7 +441,7 @@ func TestAccPromotionHostDoesNotAnswer(t *testing.T) {
 	p.fake.Fail("POST", "/graphql", 1000, githubfake.Failure{Status: 401, Body: `{"message":"Bad credentials"}`})
 	p.ownChange("small")
 	p.apply()
-	if out := p.succeed("plan", "-no-color").text(); !strings.Contains(out, "The statuses can't be read") {
+	if out := p.Succeed("plan", "-no-color").Text(); !strings.Contains(out, "The statuses can't be read") {
 		t.Errorf("no warning:\n%s", out)
 	}
 	if r := p.record(); r.PromotedCommit != first {
@@ -497,7 +489,7 @@ func TestAccPromotionPullRequest(t *testing.T) {
 	if len(pulls) != 1 {
 		t.Fatalf("%d pull requests", len(pulls))
 	}
-	wantText(t, pulls[0].Body, "**Promoted commit:**", `status "stage environment" is pending by acme-ci[bot]`)
+	acc.ExpectTexts(t, pulls[0].Body, "**Promoted commit:**", `status "stage environment" is pending by acme-ci[bot]`)
 	p.gitops.Merge(t, pulls[0].Number, "squash")
 	p.expect("up_to_date", first)
 }
@@ -513,9 +505,9 @@ func TestAccPromotionPlan(t *testing.T) {
 	p.expect("promote", first)
 	newer := p.commit()
 	p.status(newer, "success", "")
-	p.write("outputs.tf", "")
+	p.Write("outputs.tf", "")
 	p.apply("-refresh-only") // forgets the outputs
-	out := p.succeed("plan", "-no-color").stdout
+	out := p.Succeed("plan", "-no-color").Stdout
 	p.expectPlan(out, map[string]string{first: "<first>", first[:12]: "<first>", newer: "<newer>", newer[:12]: "<newer>",
 		p.fake.URL:                 "https://github.acme.io",
 		p.now.Format(time.RFC3339): "<time>"})
@@ -533,7 +525,7 @@ func actions(plan string) string {
 
 // expectPlan compares a plan with the one in testdata, in which these texts have names.
 func (p *promotionRoot) expectPlan(out string, names map[string]string) {
-	p.t.Helper()
+	p.T.Helper()
 	out = actions(out)
 	texts := slices.SortedFunc(maps.Keys(names), func(a, b string) int { return len(b) - len(a) })
 	for _, text := range texts {
@@ -541,13 +533,13 @@ func (p *promotionRoot) expectPlan(out string, names map[string]string) {
 	}
 	out = hashDigits.ReplaceAllString(out, "<hash>")
 	file := filepath.Join("testdata", "TestAccPromotion", "plan.txt")
-	if *update {
+	if *acc.Update {
 		if err := os.WriteFile(file, []byte(out), 0o600); err != nil {
-			p.t.Fatal(err)
+			p.T.Fatal(err)
 		}
 	}
-	if diff := cmp.Diff(readFile(p.t, file), out); diff != "" {
-		p.t.Errorf("the plan differs (-want +got):\n%s", diff)
+	if diff := cmp.Diff(acc.ReadFile(p.T, file), out); diff != "" {
+		p.T.Errorf("the plan differs (-want +got):\n%s", diff)
 	}
 }
 

@@ -1,18 +1,19 @@
-package provider_test
+package promotion_test
 
 import (
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/acc"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
 // inWaves configures one wave for each cluster type, with reports that all clusters run what the branch contains.
 func (p *promotionRoot) inWaves() {
-	p.t.Helper()
+	p.T.Helper()
 	folders := map[string]any{}
-	for line := range strings.Lines(gitserver.Git(p.t, p.gitAt, "ls-tree", "-d", "prod")) {
+	for line := range strings.Lines(gitserver.Git(p.T, p.gitAt, "ls-tree", "-d", "prod")) {
 		if fields := strings.Fields(line); !strings.HasPrefix(fields[3], ".") {
 			folders[fields[3]] = map[string]any{"tree_hash": fields[2], "verdict": "success", "total": 1, "current": 1}
 		}
@@ -30,16 +31,16 @@ func (p *promotionRoot) inWaves() {
 // wave applies the next wave, and returns the decision. During a rollout, promoted_commit of the record and
 // Promoted_Commit_Id stay.
 func (p *promotionRoot) wave(decision, commit, promoted string) promotionSeen {
-	p.t.Helper()
+	p.T.Helper()
 	p.inWaves()
 	p.apply()
 	seen := p.decision()
 	if seen.Decision != decision || seen.Commit != commit {
-		p.t.Errorf("it is %s %s, want %s %s\n%s", seen.Decision, seen.Commit, decision, commit, seen.Summary)
+		p.T.Errorf("it is %s %s, want %s %s\n%s", seen.Decision, seen.Commit, decision, commit, seen.Summary)
 	}
-	file := strings.TrimSpace(gitserver.Git(p.t, p.gitAt, "show", "prod:.github/tracking/Promoted_Commit_Id"))
+	file := strings.TrimSpace(gitserver.Git(p.T, p.gitAt, "show", "prod:.github/tracking/Promoted_Commit_Id"))
 	if got := p.record().PromotedCommit; got != promoted || file != promoted {
-		p.t.Errorf("the record says %s, and the file %s, want %s", got, file, promoted)
+		p.T.Errorf("the record says %s, and the file %s, want %s", got, file, promoted)
 	}
 	return seen
 }
@@ -55,11 +56,11 @@ func TestAccPromotionRollout(t *testing.T) {
 
 	second := p.commit()
 	p.wave("promote", second, first)
-	wantText(t, p.message(), "Rollout: all, wave 1", "Promoted commit, in waves: "+second, "- no gates")
+	acc.ExpectTexts(t, p.message(), "Rollout: all, wave 1", "Promoted commit, in waves: "+second, "- no gates")
 	third := p.commit() // which has to wait for the rollout
 	seen := p.wave("hold", second, second)
-	wantText(t, seen.Summary, "1 newer commit waits", "a rollout of environment \"prod\" is under way")
-	wantText(t, p.message(), "Promoted commit: "+second, "- no gates")
+	acc.ExpectTexts(t, seen.Summary, "1 newer commit waits", "a rollout of environment \"prod\" is under way")
+	acc.ExpectTexts(t, p.message(), "Promoted commit: "+second, "- no gates")
 	if r := p.record(); r.Promotion.Decision != "promote" || !strings.Contains(r.Promotion.Summary, second[:12]) {
 		t.Errorf("the record lost why: %+v", r)
 	}

@@ -1,4 +1,4 @@
-package provider_test
+package promotion_test
 
 import (
 	"os"
@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/acc"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/githubfake"
 )
@@ -13,29 +14,29 @@ import (
 // expectUnchanged expects that an apply changes no resource and writes nothing to the GitOps branch, and that its plan
 // prints all of the texts.
 func (p *promotionRoot) expectUnchanged(texts ...string) {
-	p.t.Helper()
-	head := gitserver.Rev(p.t, p.gitAt, "prod")
-	plan := p.succeed("plan", "-no-color").text()
+	p.T.Helper()
+	head := gitserver.Rev(p.T, p.gitAt, "prod")
+	plan := p.Succeed("plan", "-no-color").Text()
 	if strings.Contains(plan, "kalypso_environment_rendering.this ") {
-		p.t.Errorf("the plan changes the rendering:\n%s", plan)
+		p.T.Errorf("the plan changes the rendering:\n%s", plan)
 	}
 	flat := strings.Join(strings.Fields(plan), " ")
 	for _, text := range texts {
 		if !strings.Contains(flat, text) {
-			p.t.Errorf("the plan does not say %q:\n%s", text, plan)
+			p.T.Errorf("the plan does not say %q:\n%s", text, plan)
 		}
 	}
 	p.apply()
-	if now := gitserver.Rev(p.t, p.gitAt, "prod"); now != head {
-		p.t.Errorf("something was written: %s", gitserver.Git(p.t, p.gitAt, "log", "--format=%B", "-1", "prod"))
+	if now := gitserver.Rev(p.T, p.gitAt, "prod"); now != head {
+		p.T.Errorf("something was written: %s", gitserver.Git(p.T, p.gitAt, "log", "--format=%B", "-1", "prod"))
 	}
 }
 
 // holds returns the version of the promoted template in the folders large and small on the branch.
 func (p *promotionRoot) holds() string {
-	p.t.Helper()
+	p.T.Helper()
 	var all []string
-	files := gitserver.Tree(p.t, p.gitAt, "prod")
+	files := gitserver.Tree(p.T, p.gitAt, "prod")
 	for _, name := range []string{"large", "small"} {
 		file := strings.TrimSpace(files[name+"/shop-web/namespace.yaml"])
 		file = strings.TrimPrefix(file, "{apiVersion: v1, kind: N, metadata: {name: n")
@@ -45,9 +46,9 @@ func (p *promotionRoot) holds() string {
 }
 
 func (p *promotionRoot) expectHolds(want string) {
-	p.t.Helper()
+	p.T.Helper()
 	if got := p.holds(); got != want {
-		p.t.Fatalf("large and small hold %s, want %s", got, want)
+		p.T.Fatalf("large and small hold %s, want %s", got, want)
 	}
 }
 
@@ -92,7 +93,7 @@ func TestAccPromotionStops(t *testing.T) {
 		p.expectUnchanged("The environment is frozen", "1 cluster type waits to change", "small: +0 -0 ~1")
 		p.rules("after", gate, "rejected", map[string]any{second: nil})
 		seen := p.wave("rollback", first, first)
-		wantText(t, seen.Reason, second[:12]+" is rejected, and this is the newest earlier delivery")
+		acc.ExpectTexts(t, seen.Reason, second[:12]+" is rejected, and this is the newest earlier delivery")
 		p.expectHolds("1 1")
 		p.inWaves()
 		if seen := p.run(); seen.Decision != "up_to_date" || seen.Commit != first || seen.RolledBack != second {
@@ -120,7 +121,7 @@ func TestAccPromotionStops(t *testing.T) {
 
 // pause pauses the rollout. The next observation continues it.
 func (p *promotionRoot) pause(why string) {
-	p.t.Helper()
+	p.T.Helper()
 	p.inWaves()
 	rollout, _ := p.vars["rollout"].(map[string]any)
 	rollout["pause"] = why
@@ -147,7 +148,7 @@ func TestAccPromotionWaitsForReview(t *testing.T) {
 	if seen.Commit != "" || seen.Current != "" || seen.ProposedCommit != first {
 		t.Errorf("it is %+v", seen)
 	}
-	wantText(t, seen.Summary, "Pull request 1, which is open, would promote "+first[:12])
+	acc.ExpectTexts(t, seen.Summary, "Pull request 1, which is open, would promote "+first[:12])
 	p.status(first, "success", "renewed")
 	p.expectUnchanged()
 	reason := p.decision().Reason
@@ -165,12 +166,12 @@ func TestAccPromotionWaitsForReview(t *testing.T) {
 	p.run()
 	p.expectPullRequest(2, "open", false)
 	p.rules("after", gate, "hold", "an incident")
-	if plan := p.succeed("plan", "-no-color").text(); !strings.Contains(plan, "Pull request 2 is a draft") {
+	if plan := p.Succeed("plan", "-no-color").Text(); !strings.Contains(plan, "Pull request 2 is a draft") {
 		t.Errorf("the plan:\n%s", plan)
 	}
 	p.apply()
 	p.expectPullRequest(2, "open", true)
-	wantText(t, p.gitops.PullRequests()[1].Body, "**Do not merge this pull request now.**", "Hold: an incident")
+	acc.ExpectTexts(t, p.gitops.PullRequests()[1].Body, "**Do not merge this pull request now.**", "Hold: an incident")
 	p.expectUnchanged("The environment is frozen")
 	p.rules("after", gate)
 	p.run()
@@ -212,7 +213,7 @@ func TestAccPromotionStopsWavesInReview(t *testing.T) {
 		p.apply()
 		p.expectPullRequest(2, "open", true)
 		body := p.gitops.PullRequests()[1].Body
-		wantText(t, body, reason)
+		acc.ExpectTexts(t, body, reason)
 		if !strings.HasPrefix(body, "**Do not merge this pull request now.**") {
 			t.Errorf("the text begins with %s", body)
 		}
@@ -271,7 +272,7 @@ func TestAccPromotionStopsFirstWave(t *testing.T) {
 	p.rules()
 	p.pause("the holidays")
 	p.apply()
-	if rollout, _ := p.rendered()["rollout"].(map[string]any); rollout["pause"] != "the holidays" {
+	if rollout, _ := p.Rendered()["rollout"].(map[string]any); rollout["pause"] != "the holidays" {
 		t.Errorf("the state does not have the pause, by which an apply decides: %v", rollout["pause"])
 	}
 	p.ownChange("small")
@@ -300,14 +301,14 @@ func TestAccPromotionStopsFirstPullRequest(t *testing.T) {
 	p.rules()
 	p.run()
 	p.expectPullRequest(1, "open", false)
-	p.expectEmptyPlan()
+	p.ExpectEmptyPlan()
 }
 
 func (p *promotionRoot) expectPullRequest(number int, state string, draft bool) {
-	p.t.Helper()
+	p.T.Helper()
 	all := p.gitops.PullRequests()
 	if len(all) != number || all[number-1].State != state || all[number-1].Draft != draft {
-		p.t.Fatalf("the pull requests are %+v, want %d, %s, draft %t", all, number, state, draft)
+		p.T.Fatalf("the pull requests are %+v, want %d, %s, draft %t", all, number, state, draft)
 	}
 }
 
@@ -316,14 +317,14 @@ func (p *promotionRoot) expectPullRequest(number int, state string, draft bool) 
 func TestAccPromotionOutputsAreStable(t *testing.T) {
 	t.Parallel()
 	byPushAndByPullRequest(t, func(t *testing.T, p *promotionRoot) {
-		p.write("outputs.tf", "output \"commit\" {\n  value = data.kalypso_promotion.this.commit\n}\n\n"+
+		p.Write("outputs.tf", "output \"commit\" {\n  value = data.kalypso_promotion.this.commit\n}\n\n"+
 			"output \"reason\" {\n  value = data.kalypso_promotion.this.reason\n}\n")
 		p.ownChange("small")
 		gate := after("stage", "soak", "1h")
 		p.rules("after", gate)
 		first := p.commit()
 		p.apply()
-		p.expectEmptyPlan()
+		p.ExpectEmptyPlan()
 		gitserver.Seed(t, p.gitAt, "prod", map[string]string{"README.md": "GitOps\n"})
 		renew := func(commit string) {
 			for range 2 {
@@ -337,30 +338,30 @@ func TestAccPromotionOutputsAreStable(t *testing.T) {
 			renew(commit)
 			p.inWaves()
 			p.apply()
-			p.expectEmptyPlan()
-			p.output("reason", &reason)
-			wantText(t, reason, `status "stage environment" is success by acme-ci[bot]`, "soaked 1h since")
+			p.ExpectEmptyPlan()
+			p.Output("reason", &reason)
+			acc.ExpectTexts(t, reason, `status "stage environment" is success by acme-ci[bot]`, "soaked 1h since")
 			renew(commit)
-			p.expectEmptyPlan()
+			p.ExpectEmptyPlan()
 		}
 		for range 2 {
 			promote(p.commit())
 			was := reason
 			p.inWaves() // the last wave
 			p.apply()
-			p.expectEmptyPlan()
-			if p.output("reason", &reason); reason != was {
+			p.ExpectEmptyPlan()
+			if p.Output("reason", &reason); reason != was {
 				t.Errorf("the reason was %q before the last wave, and is %q", was, reason)
 			}
 		}
 		p.commit() // which waits
-		p.expectEmptyPlan()
+		p.ExpectEmptyPlan()
 		p.rules("after", gate, "hold", "an incident")
-		p.expectEmptyPlan()
+		p.ExpectEmptyPlan()
 		p.rules("after", gate, "pinned_commit", first)
 		p.apply()
-		p.output("reason", &reason)
-		wantText(t, reason, "pinned by pinned_commit")
+		p.Output("reason", &reason)
+		acc.ExpectTexts(t, reason, "pinned by pinned_commit")
 	})
 }
 
@@ -375,15 +376,15 @@ func TestAccPromotionErrorsExplain(t *testing.T) {
 		p.inWaves()
 		p.apply()
 		p.inWaves()
-		gitserver.Seed(t, p.controlPlaneAt, "prod", map[string]string{"broken.yaml": kalypsoYAML("ClusterType", "broken",
+		gitserver.Seed(t, p.controlPlaneAt, "prod", map[string]string{"broken.yaml": acc.KalypsoYAML("ClusterType", "broken",
 			"{reconciler: nope, namespaceService: namespace}")})
 		says := []string{"The promotion would stay at commit " + second, "while its rollout is under way",
 			"The waves: the last commit wrote stage all, wave 1, and the rollout is under way."}
-		p.expectError(says, "plan", "-no-color")
+		p.ExpectError(says, "plan", "-no-color")
 		// An error of the branch: the decision of the waves is known.
 		gitserver.Git(t, p.controlPlaneAt, "update-ref", "refs/heads/prod", "refs/heads/prod~1")
 		gitserver.Seed(t, p.gitAt, "prod", map[string]string{"large/x.yaml": "theirs"})
-		p.expectError(append(says, "Drift: rendered folders changed outside Terraform"), "plan", "-no-color")
+		p.ExpectError(append(says, "Drift: rendered folders changed outside Terraform"), "plan", "-no-color")
 		// An observation without the number of clusters proves nothing.
 		p.inWaves()
 		rollout, _ := p.vars["rollout"].(map[string]any)
@@ -391,7 +392,7 @@ func TestAccPromotionErrorsExplain(t *testing.T) {
 		folders, _ := observed["folders"].(map[string]any)
 		delete(folders["large"].(map[string]any), "total") //nolint:forcetypeassert // as inWaves made it
 		p.set("rollout", rollout)
-		p.expectError([]string{"Missing total", "lacks total"}, "plan", "-no-color")
+		p.ExpectError([]string{"Missing total", "lacks total"}, "plan", "-no-color")
 	})
 }
 
@@ -407,29 +408,29 @@ func TestAccPromotionStateErrorsExplain(t *testing.T) {
 		p.apply()
 		says := []string{"When the last change was planned, the promotion took commit " + second, "Promote " + second[:12],
 			"The waves: the last commit wrote stage all, wave 1, and the rollout is under way."}
-		p.expectError(append(says, "The rendering is protected"), "destroy", "-no-color", "-auto-approve")
+		p.ExpectError(append(says, "The rendering is protected"), "destroy", "-no-color", "-auto-approve")
 		p.inWaves()
 		p.apply()
 		says = []string{"When the last change was planned, the promotion stayed at commit " + second,
 			"while its rollout is under way.", "The waves: the last commit wrote stage all, wave 2, and completed the rollout."}
-		p.expectError(append(says, "The rendering is protected"), "destroy", "-no-color", "-auto-approve")
+		p.ExpectError(append(says, "The rendering is protected"), "destroy", "-no-color", "-auto-approve")
 		p.set("deletion_protection", false)
-		p.root.apply()
+		p.Root.Apply()
 		if p.merges { // the host refuses the pull request that removes the rendering
 			p.fake.Fail("POST", "/pulls", -1, githubfake.Forbidden("Not today"))
-			p.expectError(append(says, "Not today"), "destroy", "-no-color", "-auto-approve")
+			p.ExpectError(append(says, "Not today"), "destroy", "-no-color", "-auto-approve")
 			p.fake.ClearFailures()
 		} else { // the branch refuses the push
 			p.gitops.Protect(t, "prod")
-			p.expectError(append(says, "The server refused the push"), "destroy", "-no-color", "-auto-approve")
+			p.ExpectError(append(says, "The server refused the push"), "destroy", "-no-color", "-auto-approve")
 		}
 		// Without the data sources, since these need the repo too.
-		p.write("override.tf", "resource \"kalypso_environment_rendering\" \"this\" {\n  manifests = {}\n"+
+		p.Write("override.tf", "resource \"kalypso_environment_rendering\" \"this\" {\n  manifests = {}\n"+
 			"  sources = null\n  promotion = { commit = \"\", decision = \"hold\", summary = \"Other\" }\n}\n")
 		if err := os.Rename(p.gitAt, p.gitAt+".moved"); err != nil {
 			t.Fatal(err)
 		}
-		p.expectError(append(says, "with kalypso_environment_rendering.this"), "plan", "-no-color")
+		p.ExpectError(append(says, "with kalypso_environment_rendering.this"), "plan", "-no-color")
 	})
 }
 
@@ -450,10 +451,10 @@ func TestAccPromotionForcePush(t *testing.T) {
 			return commit
 		}
 		amended := rewrite("main^{tree}")
-		wantText(t, p.expect("promote", amended).Reason, "rewritten: it has the tree of "+second[:12])
+		acc.ExpectTexts(t, p.expect("promote", amended).Reason, "rewritten: it has the tree of "+second[:12])
 		p.expect("up_to_date", amended)
 		other := rewrite("main~1^{tree}")
-		wantText(t, p.expect("hold", amended).Summary, `not on branch "main" any more`,
+		acc.ExpectTexts(t, p.expect("hold", amended).Summary, `not on branch "main" any more`,
 			"the first commit that approved or pinned_commit names")
 		p.rules("approved", []string{other})
 		p.expect("promote", other)

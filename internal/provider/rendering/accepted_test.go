@@ -1,4 +1,4 @@
-package provider_test
+package rendering_test
 
 import (
 	"regexp"
@@ -12,11 +12,11 @@ var refusedChange = regexp.MustCompile(`accepted_changes = \["([a-z]+-[0-9a-f]{1
 
 // refusedID expects a plan to be refused with all of the texts and one ID to accept, and returns the ID.
 func (r *rendering) refusedID(texts []string) string {
-	r.t.Helper()
+	r.T.Helper()
 	r.expectRefused(texts, "plan")
-	found := refusedChange.FindAllStringSubmatch(r.terraform("plan", "-no-color").text(), -1)
+	found := refusedChange.FindAllStringSubmatch(r.Terraform("plan", "-no-color").Text(), -1)
 	if len(found) != 1 {
-		r.t.Fatalf("the plan names the IDs %v", found)
+		r.T.Fatalf("the plan names the IDs %v", found)
 	}
 	return found[0][1]
 }
@@ -47,8 +47,8 @@ func TestAccRenderingAcceptedChanges(t *testing.T) {
 	}
 	r.options("accepted_changes", []string{first, second})
 	r.expectCommits(1)
-	if out := r.succeed("plan", "-no-color"); !strings.Contains(out.text(), "Accepted changes are no longer needed") {
-		t.Errorf("the plan does not note that the IDs are spent:\n%s", out.stdout)
+	if out := r.Succeed("plan", "-no-color"); !strings.Contains(out.Text(), "Accepted changes are no longer needed") {
+		t.Errorf("the plan does not note that the IDs are spent:\n%s", out.Stdout)
 	}
 
 	// A destination that does not exist is named as such, and nothing about what the move would remove. One that is not
@@ -56,8 +56,8 @@ func TestAccRenderingAcceptedChanges(t *testing.T) {
 	r.options("accepted_changes", nil, "create_branch", nil)
 	r.setDestination("branch", "dve")
 	r.expectRefused([]string{"Branch not found", "dve"}, "plan")
-	if out := r.terraform("plan", "-no-color"); strings.Contains(out.text(), "guardrails") {
-		t.Errorf("a typo in the branch reads as a guardrail:\n%s", out.stderr)
+	if out := r.Terraform("plan", "-no-color"); strings.Contains(out.Text(), "guardrails") {
+		t.Errorf("a typo in the branch reads as a guardrail:\n%s", out.Stderr)
 	}
 	gitserver.Seed(t, r.repo, "live", map[string]string{"large/README.md": "Of people.\n"})
 	r.setDestination("branch", "live")
@@ -65,8 +65,8 @@ func TestAccRenderingAcceptedChanges(t *testing.T) {
 	r.options("accepted_changes", []string{occupied})
 	move := r.refusedID([]string{"Change exceeds guardrails", "moves away", "on_move"})
 	r.options("accepted_changes", []string{occupied, move})
-	r.apply()
-	r.expectEmptyPlan()
+	r.Apply()
+	r.ExpectEmptyPlan()
 	if files := gitserver.Tree(t, r.repo, "live"); files["large/README.md"] == "Of people.\n" ||
 		files["small/app-c/reconciler.yaml"] == "" {
 		t.Errorf("the new branch contains %v", files)
@@ -75,5 +75,5 @@ func TestAccRenderingAcceptedChanges(t *testing.T) {
 		t.Errorf("the previous branch contains %v", files)
 	}
 	r.options("accepted_changes", []string{"drift-3F2A"})
-	r.expectError([]string{"Invalid ID of a change"}, "plan", "-no-color")
+	r.ExpectError([]string{"Invalid ID of a change"}, "plan", "-no-color")
 }

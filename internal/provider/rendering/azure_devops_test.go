@@ -1,4 +1,4 @@
-package provider_test
+package rendering_test
 
 import (
 	"encoding/base64"
@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/acc"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/clusters/azurefake"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 	fake "github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/azuredevopsfake"
@@ -18,7 +19,7 @@ import (
 
 // azureDevOpsChain is a chain of dev, which is rendered by pull request, and stage, whose BaseRepo is.
 type azureDevOpsChain struct {
-	*root
+	*acc.Root
 	fake                 *fake.Server
 	controlPlane, gitops *fake.Repo
 	vars                 map[string]any
@@ -28,11 +29,11 @@ type azureDevOpsChain struct {
 func newAzureDevOpsChain(t *testing.T, options ...fake.Option) *azureDevOpsChain {
 	t.Helper()
 	c := &azureDevOpsChain{
-		root: newRootFrom(t, "testdata/TestAccAzureDevOps"), now: time.Now().UTC().Truncate(time.Second),
+		Root: acc.NewRootFrom(t, "testdata/TestAccAzureDevOps"), now: time.Now().UTC().Truncate(time.Second),
 	}
 	c.fake = fake.New(t, append(options, fake.WithClock(func() time.Time { return c.now }))...)
 	c.controlPlane, c.gitops = c.fake.AddRepo(t, "control-plane"), c.fake.AddRepo(t, "gitops")
-	c.write("terraform.tf", terraformBlock)
+	c.Write("terraform.tf", acc.TerraformBlock)
 	c.vars = map[string]any{
 		"azure_devops":  map[string]any{"base_url": c.fake.URL, "token": c.fake.Token},
 		"control_plane": c.controlPlane.URL, "gitops": c.gitops.URL,
@@ -40,8 +41,8 @@ func newAzureDevOpsChain(t *testing.T, options ...fake.Option) *azureDevOpsChain
 	c.set("verdict", "pending")
 	for _, environment := range []string{"dev", "stage"} {
 		gitserver.Seed(t, c.controlPlane.Dir, environment, map[string]string{
-			"fleet.yaml": kalypsoYAML("ClusterType", "large", "{reconciler: flux, namespaceService: namespace}") + "---\n" +
-				kalypsoYAML("SchedulingPolicy", "all", "{deploymentTargetSelector: {}, clusterTypeSelector: {}}")})
+			"fleet.yaml": acc.KalypsoYAML("ClusterType", "large", "{reconciler: flux, namespaceService: namespace}") + "---\n" +
+				acc.KalypsoYAML("SchedulingPolicy", "all", "{deploymentTargetSelector: {}, clusterTypeSelector: {}}")})
 		gitserver.Seed(t, c.gitops.Dir, environment, map[string]string{"README.md": "GitOps\n"})
 	}
 	gitserver.Seed(t, c.controlPlane.Dir, "stage", map[string]string{"base-repo.yaml": "apiVersion: " +
@@ -51,42 +52,42 @@ func newAzureDevOpsChain(t *testing.T, options ...fake.Option) *azureDevOpsChain
 }
 
 func (c *azureDevOpsChain) set(name string, value any) {
-	c.t.Helper()
+	c.T.Helper()
 	c.vars[name] = value
-	c.write("terraform.tfvars.json", toJSON(c.t, c.vars))
+	c.Write("terraform.tfvars.json", acc.ToJSON(c.T, c.vars))
 }
 
 // merge pushes a commit to main.
 func (c *azureDevOpsChain) merge(version int) string {
-	c.t.Helper()
-	return gitserver.Seed(c.t, c.controlPlane.Dir, "main", map[string]string{"main.yaml": strings.Join([]string{
-		kalypsoYAML("Template", "flux", `{type: reconciler, manifests: ["# R"]}`),
-		kalypsoYAML("Template", "namespace", fmt.Sprintf(`{type: namespace, manifests: ["# N%d"]}`, version)),
-		kalypsoYAML("Workload", "shop",
+	c.T.Helper()
+	return gitserver.Seed(c.T, c.controlPlane.Dir, "main", map[string]string{"main.yaml": strings.Join([]string{
+		acc.KalypsoYAML("Template", "flux", `{type: reconciler, manifests: ["# R"]}`),
+		acc.KalypsoYAML("Template", "namespace", fmt.Sprintf(`{type: namespace, manifests: ["# N%d"]}`, version)),
+		acc.KalypsoYAML("Workload", "shop",
 			"{deploymentTargets: [{name: web, environment: dev, manifests: {repo: r, branch: b, path: p}}]}"),
 	}, "---\n")})
 }
 
 // run applies a minute later, and compares the promoted commits of dev and stage; "": none.
 func (c *azureDevOpsChain) run(dev, stage string) {
-	c.t.Helper()
+	c.T.Helper()
 	c.now = c.now.Add(time.Minute)
-	c.apply()
+	c.Apply()
 	var got map[string]string
-	c.output("commits", &got)
+	c.Output("commits", &got)
 	if diff := cmp.Diff(map[string]string{"dev": dev, "stage": stage}, got); diff != "" {
-		c.t.Errorf("the commits (-want +got):\n%s", diff)
+		c.T.Errorf("the commits (-want +got):\n%s", diff)
 	}
 }
 
 func (c *azureDevOpsChain) expectRequests(of *fake.Repo, want string) {
-	c.t.Helper()
+	c.T.Helper()
 	var all []string
 	for _, p := range of.PullRequests() {
 		all = append(all, fmt.Sprintf("%d %s to %s", p.Number, p.Status, p.Target))
 	}
 	if got := strings.Join(all, ", "); got != want {
-		c.t.Errorf("the pull requests are %q, want %q", got, want)
+		c.T.Errorf("the pull requests are %q, want %q", got, want)
 	}
 }
 
@@ -100,7 +101,7 @@ func TestAccAzureDevOps(t *testing.T) {
 	c.gitops.Expect("dev", "spelling")
 	first := c.merge(1)
 	c.run(first, "")
-	c.expectEmptyPlan()
+	c.ExpectEmptyPlan()
 	c.expectRequests(c.gitops, "1 active to dev")
 	opened := c.gitops.PullRequests()[0]
 	if strings.Join(opened.Labels, " ") != "platform promoted" || opened.Strategy != "squash" || opened.DeletesBranch ||
@@ -113,14 +114,14 @@ func TestAccAzureDevOps(t *testing.T) {
 	}
 	c.gitops.SetStatus("ann", gitserver.Rev(t, c.gitops.Dir, opened.Source), "ci", "succeeded")
 	for range 3 { // Azure completes in the background
-		c.succeed("plan", "-no-color")
+		c.Succeed("plan", "-no-color")
 	}
 	c.set("verdict", "success")
 	c.run(first, "") // the status is set by a run, so the next one reads it
 	c.run(first, first)
 	c.expectRequests(c.gitops, "1 completed to dev")
 	c.expectRequests(c.controlPlane, "2 active to stage")
-	c.expectEmptyPlan()
+	c.ExpectEmptyPlan()
 	want := "Basic " + base64.StdEncoding.EncodeToString([]byte(":"+c.fake.Token))
 	for _, request := range c.fake.Requests() {
 		if request.Authorization != want {
@@ -135,11 +136,11 @@ func TestAccAzureDevOpsEntra(t *testing.T) {
 	c := newAzureDevOpsChain(t)
 	entra := azurefake.New(t)
 	trusted := filepath.Join(t.TempDir(), "trusted.pem")
-	if err := os.WriteFile(trusted, []byte(readFile(t, entra.CA)), 0o600); err != nil {
+	if err := os.WriteFile(trusted, []byte(acc.ReadFile(t, entra.CA)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	c.env = append(c.env, "SSL_CERT_FILE="+trusted)
-	c.startProviders()        // since providers read the variable when they start
+	c.Env = append(c.Env, "SSL_CERT_FILE="+trusted)
+	c.StartProviders()        // since providers read the variable when they start
 	for n := 2; n < 40; n++ { // the first is refused
 		c.fake.AddToken(fmt.Sprint("canary-devops-token-", n), "kalypso-bot", fake.Contributor)
 	}
@@ -156,11 +157,11 @@ func TestAccAzureDevOpsEntra(t *testing.T) {
 			t.Errorf("%s %s was sent %q", request.Method, request.Path, request.Authorization)
 		}
 	}
-	if strings.Contains(readFile(t, filepath.Join(c.folder, "terraform.tfstate")), "canary-devops") {
+	if strings.Contains(acc.ReadFile(t, filepath.Join(c.Folder, "terraform.tfstate")), "canary-devops") {
 		t.Error("a token is in the state")
 	}
 	c.set("azure_devops", map[string]any{"base_url": c.fake.URL, "entra": true, "token": "canary"})
-	c.expectError([]string{"Two credentials for Azure DevOps", "token and entra are both set"}, "plan", "-no-color")
+	c.ExpectError([]string{"Two credentials for Azure DevOps", "token and entra are both set"}, "plan", "-no-color")
 }
 
 // An argument that Azure DevOps does not support fails the plan at that argument, before any request.
@@ -174,18 +175,18 @@ func TestAccAzureDevOpsRefused(t *testing.T) {
 	r.options("delivery", map[string]any{"strategy": "pull_request"})
 	r.set("azure_devops", map[string]any{"base_url": server.URL})
 	r.set("git_credentials", []any{map[string]any{"url": server.URL, "username": "x", "password": server.Token}})
-	r.expectError([]string{
+	r.ExpectError([]string{
 		"No credential for Azure DevOps", "opens a pull request", "no token and no entra for Azure DevOps",
 	}, "plan", "-no-color")
 	r.set("azure_devops", map[string]any{"base_url": server.URL, "token": server.Token})
 	r.options("delivery", map[string]any{"strategy": "pull_request", "reviewers": []string{"a/b/c"}})
-	r.expectError([]string{`"a/b/c" is neither a user`}, "plan", "-no-color")
+	r.ExpectError([]string{`"a/b/c" is neither a user`}, "plan", "-no-color")
 	if all := server.Requests(); len(all) > 0 {
 		t.Errorf("Azure DevOps was asked: %v", all)
 	}
 	r.options("delivery", map[string]any{"strategy": "pull_request"})
 	r.set("azure_devops", map[string]any{"base_url": "http://tfs.acme.io/c", "token": "canary"})
-	r.expectError([]string{"base_url is not an https URL"}, "plan", "-no-color")
+	r.ExpectError([]string{"base_url is not an https URL"}, "plan", "-no-color")
 }
 
 // A plan asks Azure DevOps too: a merge method that a policy forbids and a reviewer with no identity fail the plan at
@@ -202,13 +203,13 @@ func TestAccAzureDevOpsPlan(t *testing.T) {
 	r.options("delivery", map[string]any{
 		"strategy": "pull_request", "auto_merge": "squash", "reviewers": []string{"ann", "nobody"},
 	})
-	r.expectError([]string{
+	r.ExpectError([]string{
 		`a policy of branch dev does not allow the merge method "squash"`, "Attribute: delivery.auto_merge",
 		`0 identities "nobody"`, "Attribute: delivery.reviewers",
 	}, "plan", "-no-color")
 	server.AddScopedToken("canaryScoped", "bob", fake.CodeWrite)
 	r.set("azure_devops", map[string]any{"base_url": server.URL, "token": "canaryScoped"})
-	r.expectError([]string{
+	r.ExpectError([]string{
 		"Azure DevOps does not accept the credential", "it needs Code (read, write, status)",
 	}, "plan", "-no-color")
 }

@@ -1,4 +1,4 @@
-package provider_test
+package rendering_test
 
 import (
 	"encoding/json"
@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/acc"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
@@ -27,13 +28,13 @@ func newBreaking(t *testing.T) *breaking {
 
 // keep sets arguments of the rendering, in addition to those that keep failing targets.
 func (r *rendering) keep(pairs ...any) {
-	r.t.Helper()
+	r.T.Helper()
 	r.options(append([]any{"on_assignment_error", "keep", "guardrails", map[string]any{"max_kept": "50%"}}, pairs...)...)
 }
 
 // failing returns the failing targets that the record lists: cluster type/deployment target → since when.
 func (r *rendering) failing() (kept, leftOut map[string]string) {
-	r.t.Helper()
+	r.T.Helper()
 	type entry struct {
 		ClusterType      string `json:"cluster_type"`
 		DeploymentTarget string `json:"deployment_target"`
@@ -43,8 +44,8 @@ func (r *rendering) failing() (kept, leftOut map[string]string) {
 		Kept    []entry `json:"kept"`
 		LeftOut []entry `json:"left_out"`
 	}
-	if err := json.Unmarshal([]byte(gitserver.Tree(r.t, r.repo, "dev")[recordPath]), &record); err != nil {
-		r.t.Fatal(err)
+	if err := json.Unmarshal([]byte(gitserver.Tree(r.T, r.repo, "dev")[acc.RecordPath]), &record); err != nil {
+		r.T.Fatal(err)
 	}
 	byName := func(entries []entry) map[string]string {
 		all := map[string]string{}
@@ -58,23 +59,23 @@ func (r *rendering) failing() (kept, leftOut map[string]string) {
 
 // expectFailing fails the test unless the record lists these.
 func (r *rendering) expectFailing(kept, leftOut string) {
-	r.t.Helper()
+	r.T.Helper()
 	isKept, isOut := r.failing()
 	for what, c := range map[string]struct {
 		is   map[string]string
 		want string
 	}{"kept": {isKept, kept}, "left out": {isOut, leftOut}} {
 		if got := strings.Join(slices.Sorted(maps.Keys(c.is)), " "); got != c.want {
-			r.t.Errorf("the record lists %q as %s, want %q", got, what, c.want)
+			r.T.Errorf("the record lists %q as %s, want %q", got, what, c.want)
 		}
 	}
 }
 
 // files returns the files of folders on the branch.
 func (r *rendering) files(folders ...string) map[string]string {
-	r.t.Helper()
+	r.T.Helper()
 	found := map[string]string{}
-	for path, content := range gitserver.Tree(r.t, r.repo, "dev") {
+	for path, content := range gitserver.Tree(r.T, r.repo, "dev") {
 		for _, folder := range folders {
 			if strings.HasPrefix(path, folder+"/") {
 				found[path] = content
@@ -86,27 +87,27 @@ func (r *rendering) files(folders ...string) map[string]string {
 
 // expectWarned fails the test unless a plan has no change and prints all of the texts.
 func (r *rendering) expectWarned(texts ...string) {
-	r.t.Helper()
-	out := r.terraform("plan", "-no-color", "-detailed-exitcode")
-	if out.code != 0 {
-		r.t.Errorf("the plan is not empty:\n%s\n%s", out.stdout, out.stderr)
+	r.T.Helper()
+	out := r.Terraform("plan", "-no-color", "-detailed-exitcode")
+	if out.Code != 0 {
+		r.T.Errorf("the plan is not empty:\n%s\n%s", out.Stdout, out.Stderr)
 	}
 	r.expectSays(out, texts...)
 }
 
-func (r *rendering) expectSays(out output, texts ...string) {
-	r.t.Helper()
+func (r *rendering) expectSays(out acc.Output, texts ...string) {
+	r.T.Helper()
 	for _, text := range texts {
-		if !strings.Contains(out.text(), text) {
-			r.t.Errorf("it does not say %q:\n%s", text, out.text())
+		if !strings.Contains(out.Text(), text) {
+			r.T.Errorf("it does not say %q:\n%s", text, out.Text())
 		}
 	}
 }
 
 // hash returns the hash of a deployment target from the attribute assignments.
 func (r *rendering) hash(clusterType, target string) any {
-	r.t.Helper()
-	return asMap(asMap(r.rendered()["assignments"])[clusterType])[target]
+	r.T.Helper()
+	return asMap(asMap(r.Rendered()["assignments"])[clusterType])[target]
 }
 
 // TestAccBrokenTeams: targets that a team breaks stay as they are on the branch until they are fixed, while other
@@ -141,12 +142,12 @@ func TestAccBrokenTeams(t *testing.T) {
 	r.set("value", "2")
 	r.set("broken", map[string]string{"b": "data", "c": "schema"})
 	r.keep("guardrails", map[string]any{"max_kept": 2})
-	plan := r.succeed("plan", "-no-color", "-out=plan")
+	plan := r.Succeed("plan", "-no-color", "-out=plan")
 	r.expectSays(plan, "2 deployment targets fail to render", "small / app-c: kept", `Workload "app"`)
 	shown := r.planned("plan")
 	r.expectCommitsOf(1, "plan")
 	for _, name := range []string{"assignments", "folders", "tree_hash", "assignment_count"} {
-		if diff := cmp.Diff(shown[name], r.rendered()[name]); diff != "" {
+		if diff := cmp.Diff(shown[name], r.Rendered()[name]); diff != "" {
 			t.Errorf("%s (-planned +applied):\n%s", name, diff)
 		}
 	}
@@ -171,7 +172,7 @@ func TestAccBrokenTeams(t *testing.T) {
 	whole := newRendering(t, gitserver.InitBare(t))
 	whole.options("create_branch", true)
 	whole.set("value", "2")
-	whole.apply()
+	whole.Apply()
 	if diff := cmp.Diff(gitserver.Tree(t, whole.repo, "dev"), gitserver.Tree(t, r.repo, "dev")); diff != "" {
 		t.Errorf("the branch (-never broken +mended):\n%s", diff)
 	}
@@ -216,7 +217,7 @@ func TestAccBrokenNew(t *testing.T) {
 	if found := r.files("small/app-c", "small/app-d"); len(found) > 0 {
 		t.Errorf("the branch contains %v", found)
 	}
-	if count := r.rendered()["assignment_count"]; count != float64(2) {
+	if count := r.Rendered()["assignment_count"]; count != float64(2) {
 		t.Errorf("%v assignments, want 2", count)
 	}
 	r.set("broken", map[string]string{"d": "schema"})
@@ -224,17 +225,17 @@ func TestAccBrokenNew(t *testing.T) {
 	r.expectFailing("", "small/app-d")
 
 	// If the branch contains its folder, a create cannot keep it.
-	r.emptyState()
+	r.EmptyState()
 	r.set("broken", map[string]string{"c": "data", "d": "schema"})
 	r.expectRefused([]string{"Cannot keep deployment targets", "small / app-c",
 		"import the rendering with the ID", "dev@file://" + r.repo}, "plan")
 	// An import can keep it, and so can an adoption.
-	r.succeed("import", renderingAddress, "dev@file://"+r.repo+"?ref=dev")
+	r.Succeed("import", renderingAddress, "dev@file://"+r.repo+"?ref=dev")
 	r.expectSays(r.expectCommits(1), "small / app-c: kept", "small / app-d: left out, fails since")
 	r.expectFailing("small/app-c", "small/app-d")
-	r.emptyState()
+	r.EmptyState()
 	r.keep("adopt", true)
-	plan := r.succeed("plan", "-no-color")
+	plan := r.Succeed("plan", "-no-color")
 	r.expectSays(plan, "the apply reads whether the branch contains it")
 	r.expectCommits(0)
 	r.expectFailing("small/app-c", "small/app-d")
@@ -247,13 +248,13 @@ func TestAccBrokenImport(t *testing.T) {
 	r.set("broken", map[string]string{"b": "data"})
 	r.expectCommits(1)
 	since, _ := r.failing()
-	before := r.rendered()
-	r.emptyState()
-	r.succeed("import", renderingAddress, "dev@file://"+r.repo+"?ref=dev")
+	before := r.Rendered()
+	r.EmptyState()
+	r.Succeed("import", renderingAddress, "dev@file://"+r.repo+"?ref=dev")
 	r.expectSays(r.expectCommits(0), "large / app-b: kept, fails since "+since["large/app-b"])
 	r.expectSame(before, "tree_hash", "assignments", "folders")
-	r.emptyState()
-	r.succeed("import", renderingAddress, "dev@file://"+r.repo+"?ref=dev")
+	r.EmptyState()
+	r.Succeed("import", renderingAddress, "dev@file://"+r.repo+"?ref=dev")
 	r.set("value", "2")
 	kept := r.files("large/app-b")
 	r.expectCommits(1)
@@ -291,11 +292,11 @@ func TestAccBrokenFirstPlanWithKeep(t *testing.T) {
 	r.keep()
 	r.set("broken", map[string]string{"b": "data"})
 	r.set("values", map[string]string{"a": "2"})
-	plan := r.succeed("plan", "-no-color", "-out=plan")
+	plan := r.Succeed("plan", "-no-color", "-out=plan")
 	r.expectSays(plan, "large / app-b: kept")
 	r.expectCommitsOf(1, "plan")
 	r.set("values", map[string]string{"a": "3"})
-	r.succeed("plan", "-no-color", "-out=plan")
+	r.Succeed("plan", "-no-color", "-out=plan")
 	if _, known := r.planned("plan")["tree_hash"].(string); !known {
 		t.Error("the next plan does not know the hash of the tree")
 	}
@@ -315,8 +316,8 @@ func TestAccBrokenDrift(t *testing.T) {
 	gitserver.Seed(t, r.repo, "dev", map[string]string{"large/app-b/reconciler.yaml": "a hotfix\n"})
 	for _, reaction := range []string{"fail", "overwrite"} {
 		r.keep("on_drift", reaction)
-		if out := r.succeed("plan", "-no-color"); strings.Contains(out.text(), "overwritten") {
-			t.Errorf("the plan says that it overwrites:\n%s", out.text())
+		if out := r.Succeed("plan", "-no-color"); strings.Contains(out.Text(), "overwritten") {
+			t.Errorf("the plan says that it overwrites:\n%s", out.Text())
 		}
 	}
 	r.set("value", "2")
@@ -388,13 +389,13 @@ func TestAccBrokenFiles(t *testing.T) {
 	r := newBreaking(t)
 	r.keep("preview", "manifests")
 	r.expectCommits(0)
-	before := asMap(r.rendered()["files"])
+	before := asMap(r.Rendered()["files"])
 	r.set("broken", map[string]string{"b": "data"})
 	r.set("value", "2")
 	r.expectCommits(1)
-	now := asMap(r.rendered()["files"])
+	now := asMap(r.Rendered()["files"])
 	want := gitserver.Tree(t, r.repo, "dev")
-	delete(want, recordPath)
+	delete(want, acc.RecordPath)
 	for path, content := range want {
 		if now[path] != content {
 			t.Errorf("%s is %v, and %q on the branch", path, now[path], content)
@@ -406,7 +407,7 @@ func TestAccBrokenFiles(t *testing.T) {
 	r.set("broken", map[string]string{"b": "data", "d": "data"}) // a target that is left out has no files
 	r.set("targets", map[string]string{"a": "large", "b": "large", "c": "small", "d": "small"})
 	r.expectCommits(1)
-	after := asMap(r.rendered()["files"])
+	after := asMap(r.Rendered()["files"])
 	if diff := cmp.Diff(slices.Sorted(maps.Keys(now)), slices.Sorted(maps.Keys(after))); diff != "" {
 		t.Errorf("files (-before +now):\n%s", diff)
 	}
@@ -424,11 +425,11 @@ func TestAccBrokenUnknown(t *testing.T) {
 	if diff := cmp.Diff(kept, r.files("large/app-b")); diff != "" {
 		t.Errorf("what is kept (-before +now):\n%s", diff)
 	}
-	r.succeed("state", "rm", "terraform_data.breaks[0]")
+	r.Succeed("state", "rm", "terraform_data.breaks[0]")
 	r.set("broken", map[string]string{"d": "unknown"})
 	r.set("targets", map[string]string{"a": "large", "b": "large", "c": "small", "d": "small"})
 	before := r.head()
-	r.expectError([]string{"A deployment target fails to render", "small / app-d: left out",
+	r.ExpectError([]string{"A deployment target fails to render", "small / app-d: left out",
 		"Provider produced inconsistent final plan"}, "apply", "-auto-approve", "-no-color")
 	if r.head() != before {
 		t.Error("the apply made a commit")
@@ -441,20 +442,20 @@ func TestAccBrokenPullRequest(t *testing.T) {
 	t.Parallel()
 	r := newReviewed(t)
 	r.keep()
-	r.apply()
+	r.Apply()
 	r.on.Merge(t, r.last().Number, "merge")
-	r.apply("-refresh-only")
+	r.Apply("-refresh-only")
 	kept := r.files("large/app-b")
 	r.set("broken", map[string]string{"b": "data"})
 	r.set("value", "2")
-	out := r.apply()
+	out := r.Apply()
 	r.expectSays(out, "large / app-b: kept")
-	r.expectEmptyPlan()
+	r.ExpectEmptyPlan()
 	if body := r.last().Body; !strings.Contains(body, "- `large / app-b`: kept as it is on the branch") {
 		t.Errorf("the pull request does not say what is kept:\n%s", body)
 	}
 	r.on.Merge(t, r.last().Number, "merge")
-	r.apply("-refresh-only")
+	r.Apply("-refresh-only")
 	if diff := cmp.Diff(kept, r.files("large/app-b")); diff != "" {
 		t.Errorf("what is kept (-before +now):\n%s", diff)
 	}
@@ -465,12 +466,12 @@ func TestAccBrokenPullRequest(t *testing.T) {
 	// A target that breaks while its next version is proposed stays as it is on the target branch.
 	r.set("value", "3")
 	r.set("broken", map[string]string{})
-	r.apply()
+	r.Apply()
 	r.set("broken", map[string]string{"a": "data"})
 	before := r.files("large/app-a")
-	r.apply()
+	r.Apply()
 	r.on.Merge(t, r.last().Number, "merge")
-	r.apply("-refresh-only")
+	r.Apply("-refresh-only")
 	if diff := cmp.Diff(before, r.files("large/app-a")); diff != "" {
 		t.Errorf("what is kept (-before +now):\n%s", diff)
 	}
@@ -480,13 +481,13 @@ func TestAccBrokenPullRequest(t *testing.T) {
 
 	// A pull request that is merged after the plan has changed the folders that the plan keeps.
 	r.set("broken", map[string]string{})
-	r.apply()
+	r.Apply()
 	r.set("broken", map[string]string{"a": "data"})
-	r.succeed("plan", "-no-color", "-out=plan")
+	r.Succeed("plan", "-no-color", "-out=plan")
 	r.on.Merge(t, r.last().Number, "merge")
 	merged := r.files("large/app-a")
 	r.expectRefused([]string{"The branch moved after the plan was made", "large"}, "apply", "plan")
-	r.apply()
+	r.Apply()
 	if diff := cmp.Diff(merged, r.files("large/app-a")); diff != "" {
 		t.Errorf("what is kept (-before +now):\n%s", diff)
 	}
@@ -509,7 +510,7 @@ func TestAccBrokenWaves(t *testing.T) {
 	if diff := cmp.Diff(kept, r.files("east/app-east")); diff != "" {
 		t.Errorf("what is kept (-before +now):\n%s", diff)
 	}
-	if now := r.rendered(); now["delivered"] != true || now["target_tree_hash"] != now["tree_hash"] {
+	if now := r.Rendered(); now["delivered"] != true || now["target_tree_hash"] != now["tree_hash"] {
 		t.Errorf("after the last wave: %v, %v", now["delivered"], now["target_tree_hash"])
 	}
 	r.report("current", rollingTypes...)
@@ -523,11 +524,11 @@ func TestAccBrokenComputed(t *testing.T) {
 	t.Parallel()
 	r := newRendering(t, gitserver.InitBare(t))
 	r.keep("delivery", map[string]any{"strategy": "none"})
-	r.apply()
+	r.Apply()
 	hash := r.hash("large", "app-b")
 	r.set("broken", map[string]string{"b": "data"})
 	r.set("value", "2")
-	r.apply()
+	r.Apply()
 	r.expectWarned("large / app-b: kept")
 	if got := r.hash("large", "app-b"); got != hash {
 		t.Errorf("assignments shows %v for what is kept, want %v", got, hash)
@@ -536,32 +537,32 @@ func TestAccBrokenComputed(t *testing.T) {
 
 // planned returns the planned attributes of the rendering in a plan file.
 func (r *rendering) planned(file string) map[string]any {
-	r.t.Helper()
+	r.T.Helper()
 	var plan struct {
 		Changes []struct {
 			Address string
 			Change  struct{ After map[string]any }
 		} `json:"resource_changes"`
 	}
-	if err := json.Unmarshal([]byte(r.succeed("show", "-json", file).stdout), &plan); err != nil {
-		r.t.Fatal(err)
+	if err := json.Unmarshal([]byte(r.Succeed("show", "-json", file).Stdout), &plan); err != nil {
+		r.T.Fatal(err)
 	}
 	for _, c := range plan.Changes {
 		if c.Address == renderingAddress {
 			return maps.Clone(c.Change.After)
 		}
 	}
-	r.t.Fatal("the plan has no rendering")
+	r.T.Fatal("the plan has no rendering")
 	return nil
 }
 
 // expectCommitsOf applies a plan file, and fails the test unless it makes that many commits and the next plan is empty.
 func (r *rendering) expectCommitsOf(n int, file string) {
-	r.t.Helper()
-	before := len(gitserver.Log(r.t, r.repo, "dev"))
-	r.succeed("apply", "-no-color", file)
-	if got := len(gitserver.Log(r.t, r.repo, "dev")) - before; got != n {
-		r.t.Errorf("the apply made %d commits, want %d", got, n)
+	r.T.Helper()
+	before := len(gitserver.Log(r.T, r.repo, "dev"))
+	r.Succeed("apply", "-no-color", file)
+	if got := len(gitserver.Log(r.T, r.repo, "dev")) - before; got != n {
+		r.T.Errorf("the apply made %d commits, want %d", got, n)
 	}
-	r.expectEmptyPlan()
+	r.ExpectEmptyPlan()
 }

@@ -1,4 +1,4 @@
-package provider_test
+package rendering_test
 
 import (
 	"encoding/json"
@@ -13,36 +13,37 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/acc"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
 // editPrivate changes the private state of the instances that edits names.
 func (r *rendering) editPrivate(edits map[string]func([]byte) []byte) {
-	r.t.Helper()
-	path := filepath.Join(r.folder, "terraform.tfstate")
+	r.T.Helper()
+	path := filepath.Join(r.Folder, "terraform.tfstate")
 	var state map[string]any
-	if err := json.Unmarshal([]byte(readFile(r.t, path)), &state); err != nil {
-		r.t.Fatal(err)
+	if err := json.Unmarshal([]byte(acc.ReadFile(r.T, path)), &state); err != nil {
+		r.T.Fatal(err)
 	}
 	edited := 0
-	for _, resource := range as[[]any](state["resources"]) {
-		for _, instance := range as[[]any](asMap(resource)["instances"]) {
+	for _, resource := range acc.As[[]any](state["resources"]) {
+		for _, instance := range acc.As[[]any](asMap(resource)["instances"]) {
 			i := asMap(instance)
 			key, _ := i["index_key"].(string)
 			if edit := edits[key]; edit != nil {
 				var private []byte
-				if err := json.Unmarshal([]byte(toJSON(r.t, i["private"])), &private); err != nil {
-					r.t.Fatal(err)
+				if err := json.Unmarshal([]byte(acc.ToJSON(r.T, i["private"])), &private); err != nil {
+					r.T.Fatal(err)
 				}
 				i["private"], edited = edit(private), edited+1
 			}
 		}
 	}
 	if edited != len(edits) {
-		r.t.Fatalf("%d instances of %d are in the state", edited, len(edits))
+		r.T.Fatalf("%d instances of %d are in the state", edited, len(edits))
 	}
-	if err := os.WriteFile(path, []byte(toJSON(r.t, state)), 0o600); err != nil {
-		r.t.Fatal(err)
+	if err := os.WriteFile(path, []byte(acc.ToJSON(r.T, state)), 0o600); err != nil {
+		r.T.Fatal(err)
 	}
 }
 
@@ -62,7 +63,7 @@ func editDelivery(t *testing.T, edit func(*delivery.State)) func([]byte) []byte 
 		if keys["delivery"], err = state.Encode(); err != nil {
 			t.Fatal(err)
 		}
-		return []byte(toJSON(t, keys))
+		return []byte(acc.ToJSON(t, keys))
 	}
 }
 
@@ -70,21 +71,21 @@ func editDelivery(t *testing.T, edit func(*delivery.State)) func([]byte) []byte 
 func newInstances(t *testing.T, names []string) *rendering {
 	t.Helper()
 	r := newRendering(t, gitserver.InitBare(t))
-	r.write("main.tf", strings.NewReplacer(
+	r.Write("main.tf", strings.NewReplacer(
 		`resource "kalypso_environment_rendering" "this" {`, `resource "kalypso_environment_rendering" "this" {
-  for_each = toset(`+toJSON(t, names)+`)`,
+  for_each = toset(`+acc.ToJSON(t, names)+`)`,
 		"= var.place", "= merge(var.place, { branch = each.key })",
-	).Replace(readFile(t, "testdata/rendering/main.tf")))
+	).Replace(acc.ReadFile(t, "testdata/rendering/main.tf")))
 	r.options("create_branch", true)
-	r.apply()
+	r.Apply()
 	return r
 }
 
 // heads returns the heads of branches.
 func (r *rendering) heads(branches []string) (all []string) {
-	r.t.Helper()
+	r.T.Helper()
 	for _, branch := range branches {
-		all = append(all, gitserver.Rev(r.t, r.repo, branch))
+		all = append(all, gitserver.Rev(r.T, r.repo, branch))
 	}
 	return all
 }
@@ -107,14 +108,14 @@ func TestAccRenderingUnreadState(t *testing.T) {
 	r := newInstances(t, names)
 	before := r.heads(names)
 	r.editPrivate(edits)
-	if out := r.succeed("plan", "-no-color"); !strings.Contains(out.text(), "No changes.") {
-		t.Errorf("the plan is not empty:\n%s", out.text())
+	if out := r.Succeed("plan", "-no-color"); !strings.Contains(out.Text(), "No changes.") {
+		t.Errorf("the plan is not empty:\n%s", out.Text())
 	}
-	r.apply()
+	r.Apply()
 	if diff := cmp.Diff(before, r.heads(names)); diff != "" {
 		t.Errorf("the branches moved (-before +after):\n%s", diff)
 	}
-	r.expectEmptyPlan()
+	r.ExpectEmptyPlan()
 }
 
 // TestAccRenderingCorruptState: an unusable private state is an error that says what to do. It causes no write, and the
@@ -149,20 +150,20 @@ func TestAccRenderingCorruptState(t *testing.T) {
 		}
 	}
 	r.editPrivate(edits)
-	state := r.state()
+	state := r.State()
 	r.options("deletion_protection", false)
 	for _, command := range [][]string{
 		{"plan"}, {"plan", "-refresh=false"}, {"apply", "-auto-approve"}, {"destroy", "-auto-approve"},
 	} {
-		r.expectErrors(says, append(command, "-no-color")...)
+		r.ExpectErrors(says, append(command, "-no-color")...)
 		expectHeads()
-		if diff := cmp.Diff(state, r.state()); diff != "" {
+		if diff := cmp.Diff(state, r.State()); diff != "" {
 			t.Errorf("%v changed the state (-before +after):\n%s", command, diff)
 		}
 	}
 	r.options("deletion_protection", nil)
 
-	r.succeed("state", "rm", address)
+	r.Succeed("state", "rm", address)
 	var blocks strings.Builder
 	for _, name := range names {
 		fmt.Fprintf(
@@ -174,10 +175,10 @@ func TestAccRenderingCorruptState(t *testing.T) {
 			name,
 		)
 	}
-	r.write("import.tf", blocks.String())
-	if out := r.apply().text(); !strings.Contains(out, fmt.Sprintf("%d imported, 0 added", len(names))) {
+	r.Write("import.tf", blocks.String())
+	if out := r.Apply().Text(); !strings.Contains(out, fmt.Sprintf("%d imported, 0 added", len(names))) {
 		t.Errorf("the import: %s", out)
 	}
 	expectHeads()
-	r.expectEmptyPlan()
+	r.ExpectEmptyPlan()
 }

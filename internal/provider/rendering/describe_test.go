@@ -1,4 +1,4 @@
-package provider_test
+package rendering_test
 
 import (
 	"fmt"
@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/acc"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
@@ -17,30 +18,30 @@ const renderingAddress = "kalypso_environment_rendering.this"
 // unknownDescription is Terraform's output for a description that the plan does not know.
 var unknownDescription = regexp.MustCompile(`(?m)^ *([+~] description +=.*|EOT ->) \(known after apply\)$`)
 
-// describe applies the module, and returns the description and whether it was known in the plan. Terraform checks that
+// descriptionOf applies the module, and returns the description and whether it was known in the plan. Terraform checks that
 // the apply does what the plan showed. The test fails unless the next plan is empty.
-func (r *root) describe() (text string, known bool) {
-	r.t.Helper()
-	shown := r.apply().stdout
-	r.expectEmptyPlan()
-	return as[string](r.state()[renderingAddress]["description"]), !unknownDescription.MatchString(shown)
+func descriptionOf(r *acc.Root) (text string, known bool) {
+	r.T.Helper()
+	shown := r.Apply().Stdout
+	r.ExpectEmptyPlan()
+	return acc.As[string](r.State()[renderingAddress]["description"]), !unknownDescription.MatchString(shown)
 }
 
 // expectDescription describes the module and fails the test unless it was known in the plan as expected and contains
 // all of the texts, and nothing that begins with "canary".
-func (r *root) expectDescription(known bool, texts ...string) {
-	r.t.Helper()
-	text, was := r.describe()
+func expectDescription(r *acc.Root, known bool, texts ...string) {
+	r.T.Helper()
+	text, was := descriptionOf(r)
 	if was != known {
-		r.t.Errorf("the description was known in the plan: %t, want %t", was, known)
+		r.T.Errorf("the description was known in the plan: %t, want %t", was, known)
 	}
 	for _, want := range texts {
 		if !strings.Contains(text, want) {
-			r.t.Errorf("the description does not say %q:\n%s", want, text)
+			r.T.Errorf("the description does not say %q:\n%s", want, text)
 		}
 	}
 	if strings.Contains(text, "canary") || strings.Contains(text, "unknown") {
-		r.t.Errorf("the description contains a value:\n%s", text)
+		r.T.Errorf("the description contains a value:\n%s", text)
 	}
 }
 
@@ -62,73 +63,73 @@ func TestAccDescription(t *testing.T) {
 		map[string]any{"describe": "keys"})
 	at(commits[0])
 	const marker = `<!-- kalypso-rendering: {"environment":"dev","branch":"dev","path":"."} -->`
-	r.expectDescription(false, "Renders environment `dev` to branch `dev`.",
+	expectDescription(r.Root, false, "Renders environment `dev` to branch `dev`.",
 		"3 added, 0 removed, 0 changed on 2 cluster types",
 		"| `large` (new) | `app-a`, `app-b` |  |  |",
 		"**Promoted commit:** [`aaaaaaa`](<https://github.com/acme/base/commit/"+commits[0]+">)\n", marker)
 
 	r.set("value", "canary-2")
-	r.expectDescription(true, "0 added, 0 removed, 3 changed", "| `small` |  |  | `app-c` |",
+	expectDescription(r.Root, true, "0 added, 0 removed, 3 changed", "| `small` |  |  | `app-c` |",
 		"- `all` on 3 deployment targets of `large`, `small`: `value`\n",
 		"- `large` places 2 targets on `large`\n", "  linkStyle 0,1,2 stroke:#d4a72c,stroke-width:2px\n")
 	r.set("values", map[string]string{"a": "canary-own"})
-	r.expectDescription(true, "- `of-a` (new) on 1 deployment target of `large`: `value` added\n",
+	expectDescription(r.Root, true, "- `of-a` (new) on 1 deployment target of `large`: `value` added\n",
 		"| `large` |  |  | `app-a` |")
 	r.set("targets", map[string]string{"a": "large", "b": "small"})
 	at(commits[1])
 	move := "[`aaaaaaa`](<https://github.com/acme/base/commit/" + commits[0] +
 		">) → [`bbbbbbb`](<https://github.com/acme/base/commit/" + commits[1] +
 		">), [compare](<https://github.com/acme/base/compare/" + commits[0] + "..." + commits[1] + ">)"
-	r.expectDescription(true, "| `large` |  | `app-b` |  |\n| `small` | `app-b` | `app-c` |  |",
+	expectDescription(r.Root, true, "| `large` |  | `app-b` |  |\n| `small` | `app-b` | `app-c` |  |",
 		"**Promoted commit:** "+move,
 		"- `https://github.com/acme/base`: "+move+" (`configs.yaml`)",
 		"- `base` on 1 deployment target of `small`: `commit`\n")
 
 	// Setting describe = "values" changes nothing by itself. From then on, previous values are stored.
 	r.set("value", "1")
-	r.expectDescription(true, ": `value`\n")
+	expectDescription(r.Root, true, ": `value`\n")
 	r.options("delivery", map[string]any{"describe": "values"})
-	before := r.rendered()["description"]
+	before := r.Rendered()["description"]
 	r.expectCommits(0)
-	if diff := cmp.Diff(before, r.rendered()["description"]); diff != "" {
+	if diff := cmp.Diff(before, r.Rendered()["description"]); diff != "" {
 		t.Errorf("the description is not kept (-before +after):\n%s", diff)
 	}
 	for _, describe := range []any{nil, "none"} {
 		r.options("delivery", map[string]any{"describe": describe})
 		r.expectCommits(0)
-		if got := r.rendered()["description"]; got != nil {
+		if got := r.Rendered()["description"]; got != nil {
 			t.Errorf("with describe = %v the description is %v", describe, got)
 		}
 		r.options("delivery", map[string]any{"describe": "values"}) // changes that are on the branch are no longer described
 		r.expectCommits(0)
-		if got := r.rendered()["description"]; got != nil {
+		if got := r.Rendered()["description"]; got != nil {
 			t.Errorf("of what was written before there is a description: %v", got)
 		}
 	}
 	r.set("value", "2`2")
-	r.expectDescription(true, ": `value` `1` → ``2`2``\n")
+	expectDescription(r.Root, true, ": `value` `1` → ``2`2``\n")
 	r.set("value", "3")
-	r.expectDescription(true, ": `value` ``2`2`` → `3`\n")
+	expectDescription(r.Root, true, ": `value` ``2`2`` → `3`\n")
 	r.options("delivery", map[string]any{"describe": "keys"})
 	r.set("value", "canary-5")
-	r.expectDescription(true, ": `value`\n")
+	expectDescription(r.Root, true, ": `value`\n")
 	r.options("delivery", map[string]any{"describe": "values"})
 	r.set("value", "6")
-	r.expectDescription(true, ": `value`, now `6`\n") // the previous value was not stored
+	expectDescription(r.Root, true, ": `value`, now `6`\n") // the previous value was not stored
 	r.options("delivery", map[string]any{"describe": "keys"})
 
 	// An import knows only the record, and the text says so. An apply that adopts a tree knows that tree.
-	r.emptyState()
-	r.succeed("import", renderingAddress, "dev@file://"+r.repo+"?ref=dev")
+	r.EmptyState()
+	r.Succeed("import", renderingAddress, "dev@file://"+r.repo+"?ref=dev")
 	r.set("value", "canary-6")
 	at(commits[2])
-	r.expectDescription(true, "0 added, 0 removed, 1 changed",
+	expectDescription(r.Root, true, "0 added, 0 removed, 1 changed",
 		"/compare/"+commits[1]+"..."+commits[2]+">) (`configs.yaml`)",
 		"Not compared, because it is not known here: the configuration before this change.\n")
-	r.emptyState()
-	r.expectDescription(false, "No deployment target changes.", "because it is not known here: the configuration before")
+	r.EmptyState()
+	expectDescription(r.Root, false, "No deployment target changes.", "because it is not known here: the configuration before")
 	r.set("value", "canary-7")
-	r.expectDescription(true, ": `value`\n")
+	expectDescription(r.Root, true, ": `value`\n")
 }
 
 // TestAccDescriptionPullRequest: the pull request has the attribute's text, and describes the effect of a merge.
@@ -144,8 +145,8 @@ func TestAccDescriptionPullRequest(t *testing.T) {
 	}
 	expect := func(known bool, texts ...string) {
 		t.Helper()
-		r.expectDescription(known, texts...)
-		if diff := cmp.Diff(strings.TrimSpace(as[string](r.rendered()["description"])),
+		expectDescription(r.Root, known, texts...)
+		if diff := cmp.Diff(strings.TrimSpace(acc.As[string](r.Rendered()["description"])),
 			strings.TrimSpace(r.last().Body)); diff != "" {
 			t.Errorf("the pull request (-attribute +body):\n%s", diff)
 		}
@@ -159,7 +160,7 @@ func TestAccDescriptionPullRequest(t *testing.T) {
 	expect(false, "2 added, 0 removed, 1 changed",
 		"because it is not known here: the configuration and the sources before")
 	r.options("commit_message", "Another") // an apply that writes nothing
-	r.apply()
+	r.Apply()
 	at("2", "2")
 	expect(
 		true,
@@ -171,11 +172,11 @@ func TestAccDescriptionPullRequest(t *testing.T) {
 	expect(true, "0 added, 0 removed, 3 changed", page+"/compare/"+commit("2")+"..."+commit("3"),
 		"`all` on 3 deployment targets of `large`, `small`: `value`\n")
 	if first, _, _ := strings.Cut(r.last().Body, "\n"); !regexp.MustCompile("^\\*\\*Tree:\\*\\* `[0-9a-f]{40}` → `" +
-		as[string](r.rendered()["tree_hash"]) + "`$").MatchString(first) {
+		acc.As[string](r.Rendered()["tree_hash"]) + "`$").MatchString(first) {
 		t.Errorf("the pull request begins with %q", first)
 	}
 	r.options("commit_message", "And another")
-	r.apply()
+	r.Apply()
 	at("4", "4")
 	expect(true, "0 added, 0 removed, 3 changed", page+"/compare/"+commit("2")+"..."+commit("4"),
 		"`all` on 3 deployment targets of `large`, `small`: `value`\n")
@@ -183,8 +184,8 @@ func TestAccDescriptionPullRequest(t *testing.T) {
 	// A pull request lists the keys with any value of describe; the attribute lists them only if describe is set.
 	r.delivery()
 	at("5", "5")
-	r.apply()
-	if got := r.rendered()["description"]; got != nil {
+	r.Apply()
+	if got := r.Rendered()["description"]; got != nil {
 		t.Errorf("unexpected description %v", got)
 	}
 	if body := r.last().Body; !strings.Contains(body, "`all` on 3 deployment targets of `large`, `small`: `value`\n") ||
@@ -222,7 +223,7 @@ resource "kalypso_environment_rendering" "this" {
 	const ours = "https://github.acme.io/acme/one"
 	var first string
 	for i := range 2 {
-		r := newRoot(t, map[string]string{"main.tf": terraformBlock + module})
+		r := acc.NewRoot(t, map[string]string{"main.tf": acc.TerraformBlock + module})
 		set := func(value, baseURL, idle string, commit int) {
 			documents := manyDocuments(value, 8-commit)
 			if i > 0 {
@@ -235,13 +236,13 @@ resource "kalypso_environment_rendering" "this" {
 				manifests[fmt.Sprintf("%s@%040d:a.yaml", repo, commit)] = document("Workload", fmt.Sprint("none-", n),
 					"{deploymentTargets: []}")
 			}
-			r.write("terraform.tfvars.json", toJSON(t, map[string]any{"manifests": manifests, "base_url": baseURL,
+			r.Write("terraform.tfvars.json", acc.ToJSON(t, map[string]any{"manifests": manifests, "base_url": baseURL,
 				"idle": idle}))
 		}
 		set("one", "https://github.acme.io/", "1", 1)
-		r.expectDescription(false, "Renders environment `dev`.", "70 added", "[`0000000`](<"+ours+"/commit/")
+		expectDescription(r, false, "Renders environment `dev`.", "70 added", "[`0000000`](<"+ours+"/commit/")
 		set("two", "https://github.acme.io/", "1", 2)
-		text, known := r.describe()
+		text, known := descriptionOf(r)
 		if !known {
 			t.Error("the description is not known in the plan")
 		}
@@ -266,9 +267,9 @@ resource "kalypso_environment_rendering" "this" {
 			t.Errorf("the description of the same in another order (-first +this):\n%s", diff)
 		}
 		set("two", "https://github.acme.io/", "2", 3)
-		r.expectDescription(false, "10 removed", "- `idle`, which applies to no deployment target: `A`\n")
+		expectDescription(r, false, "10 removed", "- `idle`, which applies to no deployment target: `A`\n")
 		set("two", "https://github.com/", "2", 4)
-		r.expectDescription(false, "10 removed", "- `"+ours+".git`: `0000000` → `0000000` (`a.yaml`)\n",
+		expectDescription(r, false, "10 removed", "- `"+ours+".git`: `0000000` → `0000000` (`a.yaml`)\n",
 			"(<https://github.com/acme/three/commit/")
 	}
 }

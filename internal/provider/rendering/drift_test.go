@@ -1,4 +1,4 @@
-package provider_test
+package rendering_test
 
 import (
 	"maps"
@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/acc"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
@@ -17,7 +18,7 @@ func TestAccRenderingDrift(t *testing.T) {
 	t.Parallel()
 	r := newRendering(t, gitserver.InitBare(t))
 	r.options("create_branch", true)
-	r.apply()
+	r.Apply()
 	others := r.others()
 	delivered := gitserver.Modes(t, r.repo, "dev")
 
@@ -38,12 +39,12 @@ func TestAccRenderingDrift(t *testing.T) {
 	r.set("value", "2") // a plan with other changes reports it too
 	r.expectRefused(said, "apply", "-auto-approve")
 	r.set("value", "1")
-	if out := r.terraform("plan", "-no-color"); strings.Contains(out.text(), elsewhere) {
-		t.Errorf("a commit that is no drift is reported:\n%s", out.stderr)
+	if out := r.Terraform("plan", "-no-color"); strings.Contains(out.Text(), elsewhere) {
+		t.Errorf("a commit that is no drift is reported:\n%s", out.Stderr)
 	}
 	r.options("on_drift", "overwrite")
-	if out := r.expectCommits(1); !strings.Contains(out.text(), "Changes made outside Terraform are overwritten") {
-		t.Errorf("apply says nothing of what it overwrites:\n%s", out.stdout)
+	if out := r.expectCommits(1); !strings.Contains(out.Text(), "Changes made outside Terraform are overwritten") {
+		t.Errorf("apply says nothing of what it overwrites:\n%s", out.Stdout)
 	}
 	now := gitserver.Modes(t, r.repo, "dev")
 	others["team/large/README.md"] = now["team/large/README.md"]
@@ -63,7 +64,7 @@ func TestAccRenderingDrift(t *testing.T) {
 		"large/app-b/reconciler.yaml"}, "plan")
 	r.set("value", "1")
 	r.expectCommits(0)
-	state := r.rendered()
+	state := r.Rendered()
 	if commit := state["commit_sha"]; commit != reverted {
 		t.Errorf("commit_sha is %v, want %s", commit, reverted)
 	}
@@ -72,7 +73,7 @@ func TestAccRenderingDrift(t *testing.T) {
 	}
 	for clusterType, line := range asMap(state["summary"]) {
 		tree := gitserver.Git(t, r.repo, "rev-parse", "dev:"+clusterType)
-		if want := ", tree " + tree[:12]; !strings.HasSuffix(as[string](line), want) {
+		if want := ", tree " + tree[:12]; !strings.HasSuffix(acc.As[string](line), want) {
 			t.Errorf("the line of %s is %q, without %q", clusterType, line, want)
 		}
 	}
@@ -83,14 +84,14 @@ func TestAccRenderingRewritten(t *testing.T) {
 	t.Parallel()
 	r := newRendering(t, gitserver.InitBare(t))
 	r.options("create_branch", true)
-	r.apply()
+	r.Apply()
 	force := func(tree string) {
 		t.Helper()
 		gitserver.Git(t, r.repo, "update-ref", "refs/heads/dev",
 			strings.TrimSpace(gitserver.Git(t, r.repo, "commit-tree", "-m", "Squashed", tree)))
 	}
 	force("dev^{tree}")
-	r.expectEmptyPlan()
+	r.ExpectEmptyPlan()
 	r.set("value", "2")
 	r.expectCommits(1)
 	force("dev~1^{tree}")
@@ -99,9 +100,9 @@ func TestAccRenderingRewritten(t *testing.T) {
 
 	// A deleted branch is planned again.
 	gitserver.Git(t, r.repo, "update-ref", "-d", "refs/heads/dev")
-	if out := r.succeed("plan", "-no-color"); !strings.Contains(out.text(), "Plan: 1 to add") ||
-		!strings.Contains(out.text(), "That branch no longer exists") {
-		t.Errorf("the plan:\n%s", out.stdout)
+	if out := r.Succeed("plan", "-no-color"); !strings.Contains(out.Text(), "Plan: 1 to add") ||
+		!strings.Contains(out.Text(), "That branch no longer exists") {
+		t.Errorf("the plan:\n%s", out.Stdout)
 	}
 	r.expectCommits(1)
 }
@@ -126,11 +127,11 @@ func TestAccRenderingRecordObstructed(t *testing.T) {
 		gitserver.SeedFiles(t, r.repo, "dev", "Away with the record", map[string]gitserver.File{".kalypso": {}})
 		gitserver.SeedFiles(t, r.repo, "dev", "Mine", edit)
 		for _, command := range [][]string{{"plan"}, {"apply", "-auto-approve"}} {
-			r.printed.Reset()
+			r.Printed.Reset()
 			r.expectRefused([]string{"Destination is occupied", said, "Drift: rendered folders changed outside Terraform",
 				"Away with the record"}, command...)
-			if strings.Contains(r.printed.String(), "puts the rendered tree back") {
-				t.Errorf("%s: terraform %s promises to put the tree back:\n%s", said, command[0], r.printed.String())
+			if strings.Contains(r.Printed.String(), "puts the rendered tree back") {
+				t.Errorf("%s: terraform %s promises to put the tree back:\n%s", said, command[0], r.Printed.String())
 			}
 		}
 		if !strings.Contains(said, "environment") {
@@ -138,7 +139,7 @@ func TestAccRenderingRecordObstructed(t *testing.T) {
 			r.expectCommits(1)
 		} else {
 			gitserver.Git(t, r.repo, "update-ref", "refs/heads/dev", before)
-			r.expectEmptyPlan()
+			r.ExpectEmptyPlan()
 		}
 	}
 }
@@ -169,7 +170,7 @@ func TestAccRenderingNewerRecord(t *testing.T) {
 	}
 	gitserver.Git(t, r.repo, "update-ref", "refs/heads/dev", before)
 	r.set("value", "1")
-	r.expectEmptyPlan()
+	r.ExpectEmptyPlan()
 }
 
 // TestAccRenderingUnreachable: a repo that cannot be read is an error, and does not count as empty.
@@ -190,15 +191,15 @@ func TestAccRenderingUnreachable(t *testing.T) {
 	if err := os.Rename(r.repo, r.repo+".away"); err != nil {
 		t.Fatal(err)
 	}
-	r.expectError([]string{"Repo not found"}, "apply", "-auto-approve")
-	if r.rendered() == nil {
+	r.ExpectError([]string{"Repo not found"}, "apply", "-auto-approve")
+	if r.Rendered() == nil {
 		t.Error("the state is gone")
 	}
 	if err := os.Rename(r.repo+".away", r.repo); err != nil {
 		t.Fatal(err)
 	}
-	r.expectEmptyPlan()
-	if log := readFile(t, r.folder+"/terraform.tfstate"); strings.Contains(log, "canary") {
+	r.ExpectEmptyPlan()
+	if log := acc.ReadFile(t, r.Folder+"/terraform.tfstate"); strings.Contains(log, "canary") {
 		t.Error("a secret is in the state")
 	}
 }

@@ -1,4 +1,4 @@
-package provider_test
+package rendering_test
 
 import (
 	"fmt"
@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/acc"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/clusters/apiserver"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
@@ -22,7 +23,7 @@ const (
 
 // fluxFleet is the root module of testdata/TestFluxRollout with two clusters of real Flux.
 type fluxFleet struct {
-	*root
+	*acc.Root
 	gitops, app string // bare repos
 	vars        map[string]any
 }
@@ -47,7 +48,7 @@ func newFluxFleet(t *testing.T) *fluxFleet {
 	server := httptest.NewServer(handler)
 	t.Cleanup(server.Close)
 	f := &fluxFleet{
-		newRootFrom(t, "testdata/TestFluxRollout"), filepath.Join(repos, "gitops"), filepath.Join(repos, "app"), nil,
+		acc.NewRootFrom(t, "testdata/TestFluxRollout"), filepath.Join(repos, "gitops"), filepath.Join(repos, "app"), nil,
 	}
 	for _, repo := range []string{f.gitops, f.app} {
 		gitserver.Git(t, repos, "init", "-q", "--bare", repo)
@@ -83,38 +84,38 @@ func fluxConfigMap(value string) string {
 
 // run runs a part of the test. The failures of f are its failures.
 func (f *fluxFleet) run(name string, part func(t *testing.T)) {
-	whole := f.t
-	defer func() { f.t = whole }()
-	if !whole.Run(name, func(t *testing.T) { f.t = t; part(t) }) {
+	whole := f.T
+	defer func() { f.T = whole }()
+	if !whole.Run(name, func(t *testing.T) { f.T = t; part(t) }) {
 		whole.FailNow()
 	}
 }
 
 // push commits the workload to the branch main.
 func (f *fluxFleet) push(content string) {
-	f.t.Helper()
-	gitserver.Seed(f.t, f.app, "main", map[string]string{"web/all.yaml": content})
+	f.T.Helper()
+	gitserver.Seed(f.T, f.app, "main", map[string]string{"web/all.yaml": content})
 }
 
 // step applies as a pipeline does, and returns the clusters' reports before it, and its output.
 func (f *fluxFleet) step(changes ...any) (fluxState, string) {
-	f.t.Helper()
+	f.T.Helper()
 	for i := 0; i < len(changes); i += 2 {
 		name, _ := changes[i].(string)
 		f.vars[name] = changes[i+1]
 	}
-	f.write("terraform.tfvars.json", toJSON(f.t, f.vars))
-	printed := f.apply().text()
+	f.Write("terraform.tfvars.json", acc.ToJSON(f.T, f.vars))
+	printed := f.Apply().Text()
 	var state fluxState
-	f.output("state", &state)
+	f.Output("state", &state)
 	return state, printed
 }
 
 // regions returns the value of the config REGION in the folders canary and large on the branch.
 func (f *fluxFleet) regions() string {
-	f.t.Helper()
+	f.T.Helper()
 	var all []string
-	files := gitserver.Tree(f.t, f.gitops, "prod")
+	files := gitserver.Tree(f.T, f.gitops, "prod")
 	for _, folder := range []string{"canary", "large"} {
 		for name, content := range files {
 			_, value, there := strings.Cut(content, "REGION: ")
@@ -128,14 +129,14 @@ func (f *fluxFleet) regions() string {
 
 // until applies until a condition is true, and returns the time at which it first was.
 func (f *fluxFleet) until(what string, is func(fluxState, string) bool) (time.Time, fluxState, string) {
-	f.t.Helper()
+	f.T.Helper()
 	for end := time.Now().Add(fluxPatience); ; time.Sleep(300 * time.Millisecond) {
 		state, printed := f.step()
 		if is(state, printed) {
 			return time.Now(), state, printed
 		}
 		if time.Now().After(end) {
-			f.t.Fatalf("waited in vain for %s: %+v\n%s", what, state, printed)
+			f.T.Fatalf("waited in vain for %s: %+v\n%s", what, state, printed)
 		}
 	}
 }
@@ -202,7 +203,7 @@ func TestFluxRollout(t *testing.T) {
 		f.until("the rest", f.contains("4 4"))
 		f.until("the rest to run", succeeds)
 		delivered := false
-		if f.output("delivered", &delivered); !delivered {
+		if f.Output("delivered", &delivered); !delivered {
 			t.Error("the mended fleet is not delivered")
 		}
 	})

@@ -1,21 +1,22 @@
-package provider_test
+package rendering_test
 
 import (
 	"fmt"
 	"strings"
 	"testing"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/acc"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/gitea"
 )
 
 // onGitea makes a module use the Gitea that tests share in place of GitHub, with a token. There are no git_credentials:
 // the API's credential serves Git.
-func (r *root) onGitea(token string) {
-	r.t.Helper()
-	r.write("gitea_override.tf", fmt.Sprintf(
+func onGitea(r *acc.Root, token string) {
+	r.T.Helper()
+	r.Write("gitea_override.tf", fmt.Sprintf(
 		"provider \"kalypso\" {\n  github          = null\n  git_credentials = null\n"+
-			"  gitea           = { base_url = %q, token = %q }\n}\n", gitea.Shared(r.t).URL, token))
+			"  gitea           = { base_url = %q, token = %q }\n}\n", gitea.Shared(r.T).URL, token))
 }
 
 // send pushes all branches of a local repo to Gitea.
@@ -33,7 +34,7 @@ func receive(t *testing.T, local string, from *gitea.Repo) {
 // TestAccGiteaRendering: a rendering is reviewed on Gitea, and merged once its check has passed.
 func TestAccGiteaRendering(t *testing.T) {
 	t.Parallel()
-	needTerraform(t)
+	acc.NeedTerraform(t)
 	on := gitea.Shared(t).AddRepo(t, "gitops", "ann")
 	local := gitserver.InitBare(t)
 	gitserver.Seed(t, local, "dev", map[string]string{"README.md": "hello\n"})
@@ -53,24 +54,24 @@ func TestAccGiteaRendering(t *testing.T) {
 		"":      {"No credential for Gitea", "has no token for Gitea. Set token in gitea of the provider."},
 		"wrong": {"Gitea does not accept the credential", "Check token in gitea of the provider."},
 	} {
-		r.onGitea(token)
-		r.expectError(texts, "plan", "-no-color")
+		onGitea(r.Root, token)
+		r.ExpectError(texts, "plan", "-no-color")
 	}
-	r.onGitea(on.Token)
-	r.apply()
-	r.expectEmptyPlan()
+	onGitea(r.Root, on.Token)
+	r.Apply()
+	r.ExpectEmptyPlan()
 	pull := func() map[string]any {
 		t.Helper()
-		one, _ := r.rendered()["pull_request"].(map[string]any)
+		one, _ := r.Rendered()["pull_request"].(map[string]any)
 		return one
 	}
-	if got := pull(); got["state"] != "open" || got["url"] != on.URL+"/pulls/1" || r.rendered()["delivered"] != false {
-		t.Fatalf("the state: %v", r.rendered())
+	if got := pull(); got["state"] != "open" || got["url"] != on.URL+"/pulls/1" || r.Rendered()["delivered"] != false {
+		t.Fatalf("the state: %v", r.Rendered())
 	}
 	at := len(on.Requests())
 	r.set("value", "2")
-	r.apply()
-	r.expectEmptyPlan()
+	r.Apply()
+	r.ExpectEmptyPlan()
 	for _, request := range on.Requests()[at:] {
 		if request.Method == "DELETE" || strings.HasSuffix(request.Path, "/merge") {
 			t.Errorf("the auto-merge is set again: %s %s", request.Method, request.Path)
@@ -79,13 +80,13 @@ func TestAccGiteaRendering(t *testing.T) {
 	head, _ := pull()["head_commit"].(string)
 	on.SetStatus(t, "ann", head, "ci", "success")
 	on.AwaitMerge(t, 1)
-	r.apply("-refresh-only")
+	r.Apply("-refresh-only")
 	receive(t, local, on)
-	if now := r.rendered(); now["delivered"] != true || pull()["state"] != "merged" ||
+	if now := r.Rendered(); now["delivered"] != true || pull()["state"] != "merged" ||
 		now["commit_sha"] != gitserver.Rev(t, local, "dev") || pull()["merge_commit"] != now["commit_sha"] {
 		t.Fatalf("the state: %v", now)
 	}
-	r.expectEmptyPlan()
+	r.ExpectEmptyPlan()
 	if got := gitserver.Tree(t, local, "dev"); len(got) < 5 {
 		t.Errorf("the branch contains %v", got)
 	}
@@ -93,17 +94,17 @@ func TestAccGiteaRendering(t *testing.T) {
 	on.Require(t, "dev")
 	delivery()
 	r.set("value", "3")
-	r.apply()
+	r.Apply()
 	number, _ := pull()["number"].(float64)
 	on.Change(t, int(number), map[string]any{"state": "closed"})
-	r.apply("-refresh-only")
+	r.Apply("-refresh-only")
 	if pull()["state"] != "closed" {
-		t.Errorf("the state: %v", r.rendered())
+		t.Errorf("the state: %v", r.Rendered())
 	}
-	if plan := r.terraform("plan", "-no-color", "-detailed-exitcode"); !strings.Contains(plan.text(), "was closed") {
-		t.Errorf("the plan: %s", plan.text())
+	if plan := r.Terraform("plan", "-no-color", "-detailed-exitcode"); !strings.Contains(plan.Text(), "was closed") {
+		t.Errorf("the plan: %s", plan.Text())
 	}
 	on.Change(t, int(number), map[string]any{"state": "open", "title": "WIP: theirs"})
-	r.apply()
-	r.expectEmptyPlan()
+	r.Apply()
+	r.ExpectEmptyPlan()
 }

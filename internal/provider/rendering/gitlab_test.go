@@ -1,4 +1,4 @@
-package provider_test
+package rendering_test
 
 import (
 	"fmt"
@@ -8,13 +8,14 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/acc"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/gitlabfake"
 )
 
 // gitlabChain is a chain of dev, which is rendered by merge request, and stage, whose BaseRepo is.
 type gitlabChain struct {
-	*root
+	*acc.Root
 	fake                 *gitlabfake.Server
 	controlPlane, gitops *gitlabfake.Project
 	vars                 map[string]any
@@ -23,18 +24,18 @@ type gitlabChain struct {
 
 func newGitLabChain(t *testing.T, options ...gitlabfake.Option) *gitlabChain {
 	t.Helper()
-	c := &gitlabChain{root: newRootFrom(t, "testdata/TestAccGitLab"), now: time.Now().UTC().Truncate(time.Second)}
+	c := &gitlabChain{Root: acc.NewRootFrom(t, "testdata/TestAccGitLab"), now: time.Now().UTC().Truncate(time.Second)}
 	c.fake = gitlabfake.New(t, append(options, gitlabfake.WithClock(func() time.Time { return c.now }))...)
 	c.controlPlane, c.gitops = c.fake.AddProject(t, "acme/platform/control-plane"), c.fake.AddProject(t, "acme/gitops")
-	c.write("terraform.tf", terraformBlock)
+	c.Write("terraform.tf", acc.TerraformBlock)
 	c.vars = map[string]any{
 		"gitlab":        map[string]any{"base_url": c.fake.URL + "/api/v4/", "token": c.fake.Token},
 		"control_plane": c.controlPlane.URL, "gitops": c.gitops.URL + ".git",
 	}
 	c.set("verdict", "pending")
-	own := map[string]string{"fleet.yaml": kalypsoYAML("ClusterType", "large",
+	own := map[string]string{"fleet.yaml": acc.KalypsoYAML("ClusterType", "large",
 		"{reconciler: flux, namespaceService: namespace}") + "---\n" +
-		kalypsoYAML("SchedulingPolicy", "all", "{deploymentTargetSelector: {}, clusterTypeSelector: {}}")}
+		acc.KalypsoYAML("SchedulingPolicy", "all", "{deploymentTargetSelector: {}, clusterTypeSelector: {}}")}
 	for _, environment := range []string{"dev", "stage"} {
 		gitserver.Seed(t, c.controlPlane.Dir, environment, own)
 		gitserver.Seed(t, c.gitops.Dir, environment, map[string]string{"README.md": "GitOps\n"})
@@ -46,31 +47,31 @@ func newGitLabChain(t *testing.T, options ...gitlabfake.Option) *gitlabChain {
 }
 
 func (c *gitlabChain) set(name string, value any) {
-	c.t.Helper()
+	c.T.Helper()
 	c.vars[name] = value
-	c.write("terraform.tfvars.json", toJSON(c.t, c.vars))
+	c.Write("terraform.tfvars.json", acc.ToJSON(c.T, c.vars))
 }
 
 // merge pushes a commit to main.
 func (c *gitlabChain) merge(version int) string {
-	c.t.Helper()
-	return gitserver.Seed(c.t, c.controlPlane.Dir, "main", map[string]string{"main.yaml": strings.Join([]string{
-		kalypsoYAML("Template", "flux", `{type: reconciler, manifests: ["# R"]}`),
-		kalypsoYAML("Template", "namespace", fmt.Sprintf(`{type: namespace, manifests: ["# N%d"]}`, version)),
-		kalypsoYAML("Workload", "shop",
+	c.T.Helper()
+	return gitserver.Seed(c.T, c.controlPlane.Dir, "main", map[string]string{"main.yaml": strings.Join([]string{
+		acc.KalypsoYAML("Template", "flux", `{type: reconciler, manifests: ["# R"]}`),
+		acc.KalypsoYAML("Template", "namespace", fmt.Sprintf(`{type: namespace, manifests: ["# N%d"]}`, version)),
+		acc.KalypsoYAML("Workload", "shop",
 			"{deploymentTargets: [{name: web, environment: dev, manifests: {repo: r, branch: b, path: p}}]}"),
 	}, "---\n")})
 }
 
 // run applies a minute later, and compares the promoted commits of dev and stage; "": none.
 func (c *gitlabChain) run(dev, stage string) {
-	c.t.Helper()
+	c.T.Helper()
 	c.now = c.now.Add(time.Minute)
-	c.apply()
+	c.Apply()
 	var got map[string]string
-	c.output("commits", &got)
+	c.Output("commits", &got)
 	if diff := cmp.Diff(map[string]string{"dev": dev, "stage": stage}, got); diff != "" {
-		c.t.Errorf("the commits (-want +got):\n%s", diff)
+		c.T.Errorf("the commits (-want +got):\n%s", diff)
 	}
 }
 
@@ -84,9 +85,9 @@ func (c *gitlabChain) requests(of *gitlabfake.Project) string {
 }
 
 func (c *gitlabChain) expectRequests(of *gitlabfake.Project, want string) {
-	c.t.Helper()
+	c.T.Helper()
 	if got := c.requests(of); got != want {
-		c.t.Errorf("the merge requests are %q, want %q", got, want)
+		c.T.Errorf("the merge requests are %q, want %q", got, want)
 	}
 }
 
@@ -101,7 +102,7 @@ func TestAccGitLab(t *testing.T) {
 			c := newGitLabChain(t, gitlabfake.WithLag(lag))
 			first := c.merge(1)
 			c.run(first, "")
-			c.expectEmptyPlan()
+			c.ExpectEmptyPlan()
 			c.expectRequests(c.gitops, "1 opened to dev")
 			opened := c.gitops.MergeRequests()[0]
 			if strings.Join(opened.Labels, " ") != "platform promoted" || strings.Join(opened.Reviewers, " ") != "ann" ||
@@ -113,17 +114,17 @@ func TestAccGitLab(t *testing.T) {
 			}
 			c.gitops.Merge(t, 1, true)
 			c.now = c.now.Add(2 * time.Hour) // a pending status can't be renewed
-			c.expectEmptyPlan()
+			c.ExpectEmptyPlan()
 
 			c.set("verdict", "success")
 			c.run(first, "") // the status is set by this run, so the next one reads it
 			c.run(first, first)
 			c.expectRequests(c.controlPlane, "1 opened to stage")
-			c.expectEmptyPlan()
+			c.ExpectEmptyPlan()
 
 			// Actions of people are described in GitLab's terms.
 			c.controlPlane.Close(t, 1)
-			if out := c.succeed("plan", "-no-color").text(); !strings.Contains(out, "The merge request was closed") ||
+			if out := c.Succeed("plan", "-no-color").Text(); !strings.Contains(out, "The merge request was closed") ||
 				!strings.Contains(out, "People closed merge request 1") {
 				t.Errorf("the plan:\n%s", out)
 			}
@@ -150,7 +151,7 @@ func TestAccGitLabRefused(t *testing.T) {
 	r.options("delivery", map[string]any{"strategy": "pull_request"})
 	r.set("gitlab", map[string]any{"base_url": fake.URL})
 	r.set("git_credentials", []any{map[string]any{"url": fake.URL, "username": "oauth2", "password": fake.Token}})
-	r.expectError([]string{"No credential for GitLab", "opens a merge request", "the provider has no token for GitLab.",
+	r.ExpectError([]string{"No credential for GitLab", "opens a merge request", "the provider has no token for GitLab.",
 		"Set token in gitlab of the provider."}, "plan", "-no-color")
 	r.set("gitlab", map[string]any{"base_url": fake.URL, "token": fake.Token})
 	for argument, refused := range map[string]struct {
@@ -164,17 +165,17 @@ func TestAccGitLabRefused(t *testing.T) {
 			`GitLab can't merge by "rebase" on request`, "Attribute: delivery.auto_merge"}},
 	} {
 		r.options("delivery", map[string]any{"strategy": "pull_request", argument: refused.value})
-		r.expectError(refused.said, "plan", "-no-color")
+		r.ExpectError(refused.said, "plan", "-no-color")
 	}
 	if all := fake.Requests(); len(all) > 0 {
 		t.Errorf("GitLab was asked: %v", all)
 	}
 	r.options("delivery", map[string]any{"strategy": "pull_request"})
 	r.set("github", map[string]any{"base_url": fake.URL + "/", "token": "canary"})
-	r.expectError([]string{"Conflicting hosts", "github and gitlab have the same server"}, "plan", "-no-color")
+	r.ExpectError([]string{"Conflicting hosts", "github and gitlab have the same server"}, "plan", "-no-color")
 	r.set("github", nil)
 	r.set("gitlab", map[string]any{"base_url": "http://gitlab.acme.io", "token": "canary"})
-	r.expectError([]string{"base_url is not an https URL"}, "plan", "-no-color")
+	r.ExpectError([]string{"base_url is not an https URL"}, "plan", "-no-color")
 }
 
 // A plan of 100 renderings that do not change makes at most three requests for each, and looks their project up once.
@@ -186,9 +187,9 @@ func TestAccGitLabRequests(t *testing.T) {
 	for n := range renderings {
 		gitserver.Seed(t, on.Dir, fmt.Sprint("env-", n), map[string]string{"README.md": "hello\n"})
 	}
-	r := newRootFrom(t, "testdata/TestAccGitLabRequests")
-	r.write("terraform.tf", terraformBlock)
-	r.write("terraform.tfvars.json", toJSON(t, map[string]any{
+	r := acc.NewRootFrom(t, "testdata/TestAccGitLabRequests")
+	r.Write("terraform.tf", acc.TerraformBlock)
+	r.Write("terraform.tfvars.json", acc.ToJSON(t, map[string]any{
 		"gitlab": map[string]any{"base_url": fake.URL, "token": fake.Token}, "gitops": on.URL, "environments": renderings,
 	}))
 	count := func() (all, lookups int) {
@@ -200,13 +201,13 @@ func TestAccGitLabRequests(t *testing.T) {
 		fake.ResetLog()
 		return all, lookups
 	}
-	r.apply("-parallelism=1") // the Git server in the test's process serves one push at a time
+	r.Apply("-parallelism=1") // the Git server in the test's process serves one push at a time
 	all, lookups := count()
 	t.Logf("the apply made %d requests, %d of them look-ups", all, lookups)
 	if lookups != 2 { // Terraform configures the provider for the plan, and again to apply it
 		t.Errorf("%d look-ups of the project by an apply", lookups)
 	}
-	r.expectEmptyPlan()
+	r.ExpectEmptyPlan()
 	all, lookups = count()
 	t.Logf("the empty plan made %d requests, %d of them look-ups", all, lookups)
 	if all > 3*renderings+1 || lookups != 1 {

@@ -1,4 +1,4 @@
-package provider_test
+package rendering_test
 
 import (
 	"slices"
@@ -16,10 +16,10 @@ func TestAccRenderingImport(t *testing.T) {
 	r.options("create_branch", true, "promoted_commit", "v1.2.3")
 	r.setDestination("path", "clusters")
 	r.expectCommits(1)
-	before := r.rendered()
+	before := r.Rendered()
 	r.others()
 
-	r.emptyState()
+	r.EmptyState()
 	id := "file://" + r.repo + "//clusters?ref=dev"
 	for bad, said := range map[string]string{
 		"dev@" + id + "&x=y": "names no branch",
@@ -34,16 +34,16 @@ func TestAccRenderingImport(t *testing.T) {
 	for preview, shown := range map[string][]string{
 		"none": {"folders"}, "summary": {"summary"}, "assignments": {"assignments", "folders"},
 	} {
-		r.succeed("import", address, "dev@"+id+"&preview="+preview)
-		imported := r.rendered()
+		r.Succeed("import", address, "dev@"+id+"&preview="+preview)
+		imported := r.Rendered()
 		for _, attribute := range []string{"assignments", "folders", "summary"} {
 			if got := imported[attribute] != nil; got != slices.Contains(shown, attribute) {
 				t.Errorf("the import with preview %s: %s is in the state: %t", preview, attribute, got)
 			}
 		}
-		r.emptyState()
+		r.EmptyState()
 	}
-	r.succeed("import", address, "dev@"+id)
+	r.Succeed("import", address, "dev@"+id)
 	same := []string{"tree_hash", "folders", "commit_sha", "assignments", "assignment_count", "promoted_commit"}
 	before["commit_sha"] = r.head() // the branch's head contains the tree too
 	r.expectSame(before, same...)
@@ -60,11 +60,11 @@ func TestAccRenderingImportBranch(t *testing.T) {
 	r := newRendering(t, gitserver.InitBare(t))
 	r.options("create_branch", true)
 	r.setDestination("branch", "feature+x")
-	r.apply()
+	r.Apply()
 	for _, ref := range []string{"feature+x", "feature%2Bx"} {
-		r.emptyState()
-		r.succeed("import", address, "dev@file://"+r.repo+"?ref="+ref)
-		if got := asMap(r.rendered()["gitops_repo"])["branch"]; got != "feature+x" {
+		r.EmptyState()
+		r.Succeed("import", address, "dev@file://"+r.repo+"?ref="+ref)
+		if got := asMap(r.Rendered()["gitops_repo"])["branch"]; got != "feature+x" {
 			t.Errorf("?ref=%s is the branch %q", ref, got)
 		}
 	}

@@ -1,26 +1,20 @@
-package provider_test
+package rendering_test
 
 import (
-	"bufio"
 	"encoding/json"
-	"flag"
-	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
-	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/crypto/ssh"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/acc"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
-
-var update = flag.Bool("update", false, "write the diagnostics in testdata anew")
 
 // Bad input is an error of the plan. The files diagnostics.txt contain each error as the user reads it: the resource,
 // the line, the object and its source, what is wrong and what to do. All of a configuration's errors come from one
@@ -31,8 +25,8 @@ func TestAccBadInput(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			folder := filepath.Join("testdata", "TestAccBadInput", name)
-			r := newRootFrom(t, folder)
-			r.write("terraform.tf", terraformBlock)
+			r := acc.NewRootFrom(t, folder)
+			r.Write("terraform.tf", acc.TerraformBlock)
 			expectRefused(t, r, filepath.Join(folder, "diagnostics.txt"))
 		})
 	}
@@ -43,8 +37,8 @@ func TestAccUnreadableDestination(t *testing.T) {
 	t.Parallel()
 	type object = map[string]string
 	folder := filepath.Join("testdata", "TestAccBadInput", "places")
-	r := newRootFrom(t, folder)
-	r.write("terraform.tf", terraformBlock)
+	r := acc.NewRootFrom(t, folder)
+	r.Write("terraform.tf", acc.TerraformBlock)
 
 	var repos []string
 	names := []string{} // text that differs from run to run → a name for it
@@ -162,7 +156,7 @@ func TestAccUnreadableDestination(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.write("terraform.tfvars.json", string(data))
+	r.Write("terraform.tfvars.json", string(data))
 	var before []string
 	for _, bare := range repos {
 		before = append(before, gitserver.Git(t, bare, "for-each-ref"))
@@ -181,15 +175,15 @@ func TestAccUnreadableDestination(t *testing.T) {
 // If there are hundreds of problems, the first are shown completely, and the rest are counted.
 func TestAccBadInputIsBounded(t *testing.T) {
 	t.Parallel()
-	r := newRoot(t, map[string]string{"main.tf": terraformBlock + `
+	r := acc.NewRoot(t, map[string]string{"main.tf": acc.TerraformBlock + `
 resource "kalypso_environment_rendering" "test" {
   environment   = "dev"
   cluster_types = { for i in range(300) : format("%03d", i) => { name = "Large${i}" } }
   delivery      = { strategy = "none" }
 }
 `})
-	out := r.terraform("plan", "-json")
-	text := diagnostics(t, out.stdout)
+	out := r.Terraform("plan", "-json")
+	text := acc.Diagnostics(t, out.Stdout)
 	if got := strings.Count(text, "error: "); got != 51 {
 		t.Errorf("%d errors", got)
 	}
@@ -203,71 +197,21 @@ resource "kalypso_environment_rendering" "test" {
 
 // expectRefused applies the module, whose plan fails, and compares the diagnostics with the file, in which names
 // replace texts that differ between runs. It returns the diagnostics.
-func expectRefused(t *testing.T, r *root, file string, names ...string) string {
+func expectRefused(t *testing.T, r *acc.Root, file string, names ...string) string {
 	t.Helper()
-	out := r.terraform("apply", "-auto-approve", "-json")
-	if out.code != 1 || strings.Contains(out.stdout, `"type":"apply_start"`) {
-		t.Errorf("the plan was not refused (exit code %d):\n%s\n%s", out.code, out.stdout, out.stderr)
+	out := r.Terraform("apply", "-auto-approve", "-json")
+	if out.Code != 1 || strings.Contains(out.Stdout, `"type":"apply_start"`) {
+		t.Errorf("the plan was not refused (exit code %d):\n%s\n%s", out.Code, out.Stdout, out.Stderr)
 	}
-	got := strings.NewReplacer(names...).Replace(diagnostics(t, out.stdout))
-	got = changeID.ReplaceAllString(got, `"$1-3f2a9c41d07b"`)
-	if *update {
+	got := strings.NewReplacer(names...).Replace(acc.Diagnostics(t, out.Stdout))
+	got = acc.ChangeID.ReplaceAllString(got, `"$1-3f2a9c41d07b"`)
+	if *acc.Update {
 		if err := os.WriteFile(file, []byte(got), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if diff := cmp.Diff(readFile(t, file), got); diff != "" {
+	if diff := cmp.Diff(acc.ReadFile(t, file), got); diff != "" {
 		t.Errorf("%s (-want +got):\n%s", file, diff)
 	}
 	return got
-}
-
-var blanks = regexp.MustCompile(`\s+`)
-
-// found matches what newer CLIs add to an error about a wrong type: the type that they found.
-var found = regexp.MustCompile(` required, but have [a-z ]+\.`)
-
-// diagnostics returns the diagnostics in Terraform's JSON output as text: place, title and body. They are sorted, as
-// Terraform walks its graph in any order.
-func diagnostics(t *testing.T, output string) string {
-	t.Helper()
-	var all []string
-	lines := bufio.NewScanner(strings.NewReader(output))
-	lines.Buffer(nil, 1<<20)
-	for lines.Scan() {
-		var line struct {
-			Type       string
-			Diagnostic struct {
-				Severity, Summary, Detail, Address string
-				Range                              struct {
-					Filename string
-					Start    struct{ Line int }
-				}
-				Snippet struct{ Code string }
-			}
-		}
-		if err := json.Unmarshal(lines.Bytes(), &line); err != nil {
-			t.Fatalf("%v\n%s", err, output)
-		}
-		d := line.Diagnostic
-		if line.Type != "diagnostic" || d.Summary == "Provider development overrides are in effect" {
-			continue
-		}
-		code, _, _ := strings.Cut(d.Snippet.Code, "\n")
-		all = append(all, fmt.Sprintf(
-			"%s, %s line %d: %s\n%s: %s\n%s\n",
-			d.Address,
-			d.Range.Filename,
-			d.Range.Start.Line,
-			blanks.ReplaceAllString(
-				strings.TrimSpace(code),
-				" ",
-			),
-			d.Severity,
-			d.Summary,
-			found.ReplaceAllString(strings.TrimRight(d.Detail, "\n"), " required."),
-		))
-	}
-	slices.Sort(all)
-	return strings.Join(all, "\n\n")
 }

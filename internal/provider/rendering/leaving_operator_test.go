@@ -1,4 +1,4 @@
-package provider_test
+package rendering_test
 
 import (
 	"fmt"
@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/acc"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
@@ -53,10 +54,10 @@ func TestAccMoveFromYAMLToHCL(t *testing.T) {
 			"{REGION: West, PORTS: \"[80, 443]\"}\n",
 	)
 
-	r := newRoot(t, map[string]string{"terraform.tf": terraformBlock})
-	r.ownProcess() // the import IDs are paths in the working directory
+	r := acc.NewRoot(t, map[string]string{"terraform.tf": acc.TerraformBlock})
+	r.OwnProcess() // the import IDs are paths in the working directory
 	for file, document := range files {
-		r.write(filepath.Join("fleet", file), document)
+		r.Write(filepath.Join("fleet", file), document)
 	}
 	repo := gitserver.InitBare(t)
 	render := func(handed map[string]string, manifests string) {
@@ -66,20 +67,20 @@ func TestAccMoveFromYAMLToHCL(t *testing.T) {
 		for attribute, objects := range handed {
 			text += "  " + attribute + " = {" + objects + "}\n"
 		}
-		r.write("main.tf", text+"  manifests = merge({ for f in fileset(path.module, \"fleet/*.yaml\") : f => file(f) }, "+
+		r.Write("main.tf", text+"  manifests = merge({ for f in fileset(path.module, \"fleet/*.yaml\") : f => file(f) }, "+
 			"{"+manifests+"})\n}\n")
 	}
 	render(nil, "")
-	r.apply()
-	before := r.state()["kalypso_environment_rendering.dev"]
+	r.Apply()
+	before := r.State()["kalypso_environment_rendering.dev"]
 	if got := fmt.Sprint(placed(before["assignments"])); got != "map[large:[app-test]]" {
 		t.Fatalf("assignments: %s", got)
 	}
 	expectSame := func(step string) {
 		t.Helper()
-		r.apply()
-		r.expectEmptyPlan()
-		after := r.state()["kalypso_environment_rendering.dev"]
+		r.Apply()
+		r.ExpectEmptyPlan()
+		after := r.State()["kalypso_environment_rendering.dev"]
 		if after["tree_hash"] != before["tree_hash"] || after["commit_sha"] != before["commit_sha"] {
 			t.Errorf("%s: the tree was %v and is %v", step, before["tree_hash"], after["tree_hash"])
 		}
@@ -88,13 +89,13 @@ func TestAccMoveFromYAMLToHCL(t *testing.T) {
 		}
 	}
 
-	r.write("imports.tf", imports.String())
-	r.succeed("plan", "-no-color", "-generate-config-out=generated.tf")
+	r.Write("imports.tf", imports.String())
+	r.Succeed("plan", "-no-color", "-generate-config-out=generated.tf")
 	expectSame("import")
 
 	handed := map[string]string{"cluster_types": "large = kalypso_cluster_type.large"}
 	render(handed, "")
-	r.expectError([]string{"Duplicate object", `cluster_types["large"]`, "fleet/large.yaml"}, "plan", "-no-color")
+	r.ExpectError([]string{"Duplicate object", `cluster_types["large"]`, "fleet/large.yaml"}, "plan", "-no-color")
 	for _, step := range []struct{ attribute, objects, files string }{
 		{"cluster_types", "large = kalypso_cluster_type.large", "large"},
 		{"templates", "flux = kalypso_template.flux", "flux"},
@@ -104,11 +105,11 @@ func TestAccMoveFromYAMLToHCL(t *testing.T) {
 		{"scheduling_policies", "team = kalypso_scheduling_policy.team", "team"},
 	} {
 		handed[step.attribute] = step.objects
-		if err := os.Remove(filepath.Join(r.folder, "fleet", step.files+".yaml")); err != nil {
+		if err := os.Remove(filepath.Join(r.Folder, "fleet", step.files+".yaml")); err != nil {
 			t.Fatal(err)
 		}
 		render(handed, "")
-		if after := r.plan()["kalypso_environment_rendering.dev"].After["tree_hash"]; after != before["tree_hash"] {
+		if after := r.Plan()["kalypso_environment_rendering.dev"].After["tree_hash"]; after != before["tree_hash"] {
 			t.Errorf("%s: the plan's tree is %v", step.files, after)
 		}
 		if slices.Contains([]string{"large", "west"}, step.files) {

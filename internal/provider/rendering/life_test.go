@@ -1,4 +1,4 @@
-package provider_test
+package rendering_test
 
 import (
 	"maps"
@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/acc"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
@@ -31,7 +32,7 @@ func TestAccRenderingLife(t *testing.T) {
 		"large/README.md":             "This folder contains deployment targets scheduled on the cluster type",
 		"small/app-c/reconciler.yaml": "# value: 1 in dev-small-app-c\n",
 		"large/app-a/namespace.yaml":  "# value: 1 in dev-large-app-a\n",
-		".kalypso/rendering.json":     readFile(t, "testdata/rendering/record.json"),
+		".kalypso/rendering.json":     acc.ReadFile(t, "testdata/rendering/record.json"),
 	} {
 		if diff := cmp.Diff(want, files[path]); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", path, diff)
@@ -45,21 +46,21 @@ func TestAccRenderingLife(t *testing.T) {
 	}
 
 	others := r.others()
-	r.expectEmptyPlan()
-	first := r.rendered()
+	r.ExpectEmptyPlan()
+	first := r.Rendered()
 	r.set("value", "2")
 	r.expectCommits(1)
-	expectChanges(t, map[string]any{"large": "+0 -0 ~2", "small": "+0 -0 ~1"}, first, r.rendered())
+	expectChanges(t, map[string]any{"large": "+0 -0 ~2", "small": "+0 -0 ~1"}, first, r.Rendered())
 	r.expectOthers(others)
 
 	// A change that renders the same bytes makes no commit, and the results of the last commit stay.
-	before := r.rendered()
+	before := r.Rendered()
 	r.options("commit_message", "Another", "manifests", map[string]string{
 		"https://acme.io/base@" + promoted + ":configs.yaml": "apiVersion: v1\nkind: ConfigMap\n" +
 			"metadata: {name: none, labels: {platform-config: 'true', type: none}}\ndata: {}\n",
 	})
 	r.expectCommits(0)
-	now := r.rendered()
+	now := r.Rendered()
 	for _, kept := range []string{"description", "commit_sha", "tree_hash", "folders", "assignments"} {
 		if diff := cmp.Diff(before[kept], now[kept]); diff != "" {
 			t.Errorf("%s (-before +after):\n%s", kept, diff)
@@ -75,7 +76,7 @@ func TestAccRenderingLife(t *testing.T) {
 	r.options("deletion_protection", false)
 	r.expectRefused([]string{"The rendering is protected"}, "destroy", "-auto-approve") // not applied yet
 	r.expectCommits(0)
-	r.succeed("destroy", "-auto-approve", "-no-color")
+	r.Succeed("destroy", "-auto-approve", "-no-color")
 	r.expectFiles("dev", append(slices.Collect(maps.Keys(others)), promotedFile)...)
 	r.expectOthers(others)
 	if got := len(gitserver.Log(t, r.repo, "dev")); got != 5 {
@@ -94,7 +95,7 @@ func TestAccRenderingPromotedCommit(t *testing.T) {
 	r.options("promoted_commit", strings.Repeat("1", 40))
 	r.expectCommits(1)
 	gitserver.Seed(t, r.repo, "dev", map[string]string{".github/tracking/Promoted_Commit_Id": "of another rendering"})
-	r.expectEmptyPlan()
+	r.ExpectEmptyPlan()
 	r.options("promoted_commit", strings.Repeat("2", 40))
 	r.expectCommits(1)
 	if got := gitserver.Tree(t, r.repo, "dev")[".github/tracking/Promoted_Commit_Id"]; got != strings.Repeat("2", 40) {
@@ -130,7 +131,7 @@ func TestAccRenderingMoves(t *testing.T) {
 		r.expectFiles("dev", append(defaultPaths(path), mine...)...)
 		r.expectOthers(others)
 		for _, name := range []string{"large", "small"} {
-			if got := asMap(asMap(r.rendered()["folders"])[name])["path"]; got != filepath.Join(path, name) {
+			if got := asMap(asMap(r.Rendered()["folders"])[name])["path"]; got != filepath.Join(path, name) {
 				t.Errorf("at %q the folder of %s is %v", path, name, got)
 			}
 		}
@@ -148,9 +149,9 @@ func TestAccRenderingMoves(t *testing.T) {
 	r.repo = gitserver.InitBare(t)
 	r.setDestination("repo", "file://"+r.repo, "branch", "dev")
 	r.set("value", "2")
-	before := r.rendered()
-	r.expectError([]string{"stage is frozen", "was not cleaned up"}, "apply", "-auto-approve", "-no-color")
-	if diff := cmp.Diff(before, r.rendered()); diff != "" {
+	before := r.Rendered()
+	r.ExpectError([]string{"stage is frozen", "was not cleaned up"}, "apply", "-auto-approve", "-no-color")
+	if diff := cmp.Diff(before, r.Rendered()); diff != "" {
 		t.Errorf("the state changed (-before +after):\n%s", diff)
 	}
 	if err := os.Remove(filepath.Join(first, "hooks", "pre-receive")); err != nil {
@@ -173,8 +174,8 @@ func TestAccRenderingMoveKeeps(t *testing.T) {
 	r.setDestination("branch", "stage")
 	r.expectRefused([]string{"Change exceeds guardrails", `branch "dev"`, "would delete"}, "plan")
 	r.options("on_move", "keep")
-	warned := strings.Join(strings.Fields(r.succeed("plan", "-no-color").text()), " ")
-	wantText(t, warned, "Warning: Previous location is kept", `path "old" on branch "dev"`,
+	warned := strings.Join(strings.Fields(r.Succeed("plan", "-no-color").Text()), " ")
+	acc.ExpectTexts(t, warned, "Warning: Previous location is kept", `path "old" on branch "dev"`,
 		"old/.kalypso/rendering.json old/large (2 deployment targets) old/small (1 deployment target)",
 		"Remove what stayed behind")
 	r.expectUpdate(0)
@@ -189,13 +190,13 @@ func TestAccRenderingMoveKeeps(t *testing.T) {
 	r.setDestination("path", "new")
 	r.expectCommits(1)
 	r.expectFiles("dev", append(defaultPaths("old"), defaultPaths("new")...)...)
-	r.succeed("destroy", "-auto-approve")
+	r.Succeed("destroy", "-auto-approve")
 	r.expectFiles("dev", defaultPaths("old")...)
 	r.expectFiles("stage", defaultPaths("old")...)
 
 	// The guide removes what stayed.
-	_, way, _ := strings.Cut(readFile(t, "../../templates/guides/branch.md"), "## Remove what stayed behind")
-	block := fenced.FindStringSubmatch(way)
+	_, way, _ := strings.Cut(acc.ReadFile(t, "../../../templates/guides/branch.md"), "## Remove what stayed behind")
+	block := acc.Fenced.FindStringSubmatch(way)
 	if block == nil {
 		t.Fatal("the guide does not remove what stayed")
 	}
@@ -220,7 +221,7 @@ func TestAccRenderingPlanTimeout(t *testing.T) {
 	r.expectCommits(1)
 	r.setDestination("branch", "stage") // the plan reads the new location
 	r.options("timeouts", map[string]any{"create": "1ns"})
-	expectInPlace(t, r.succeed("plan", "-no-color"))
+	expectInPlace(t, r.Succeed("plan", "-no-color"))
 	r.options("timeouts", map[string]any{"update": "1ns"})
 	r.expectRefused([]string{"Out of time"}, "plan")
 }
@@ -237,8 +238,8 @@ func TestAccRenderingSameRepo(t *testing.T) {
 	r.setDestination("repo", url)
 	r.options("guardrails", anyRemoval)
 	out := r.expectUpdate(0)
-	if !strings.Contains(out.text(), "Previous location was not cleaned up") {
-		t.Errorf("apply says nothing of the old place:\n%s", out.stdout)
+	if !strings.Contains(out.Text(), "Previous location was not cleaned up") {
+		t.Errorf("apply says nothing of the old place:\n%s", out.Stdout)
 	}
 	r.setDestination("repo", "file://"+r.repo)
 	r.set("value", "2")
@@ -254,13 +255,13 @@ func TestAccRenderingWithoutDelivery(t *testing.T) {
 	r := newRendering(t, repo)
 	r.setDestination("repo", "https://127.0.0.1:1/nobody/answers")
 	r.options("delivery", map[string]any{"strategy": "none"})
-	r.apply()
-	r.expectEmptyPlan()
-	first := r.rendered()
+	r.Apply()
+	r.ExpectEmptyPlan()
+	first := r.Rendered()
 	r.set("value", "2")
-	r.apply()
-	r.expectEmptyPlan()
-	state := r.rendered()
+	r.Apply()
+	r.ExpectEmptyPlan()
+	state := r.Rendered()
 	expectChanges(t, map[string]any{"large": "+0 -0 ~2", "small": "+0 -0 ~1"}, first, state)
 	if state["commit_sha"] != nil || state["tree_hash"] == nil {
 		t.Errorf("commit_sha is %v and tree_hash %v", state["commit_sha"], state["tree_hash"])
@@ -269,7 +270,7 @@ func TestAccRenderingWithoutDelivery(t *testing.T) {
 	r.setDestination("repo", "file://"+repo)
 	r.options("delivery", map[string]any{"strategy": "push"}, "create_branch", true)
 	r.expectCommits(1)
-	now := r.rendered()
+	now := r.Rendered()
 	expectChanges(t, map[string]any{}, state, now)
 	if now["tree_hash"] != state["tree_hash"] || now["commit_sha"] != r.head() {
 		t.Errorf("tree_hash went from %v to %v, commit_sha is %v, the head %s", state["tree_hash"], now["tree_hash"],
@@ -278,16 +279,16 @@ func TestAccRenderingWithoutDelivery(t *testing.T) {
 
 	r.options("delivery", map[string]any{"strategy": "none"})
 	r.setDestination("repo", "https://127.0.0.1:1/nobody/answers")
-	if planned := r.succeed("plan", "-refresh=false", "-no-color").text(); !strings.Contains(planned,
+	if planned := r.Succeed("plan", "-refresh=false", "-no-color").Text(); !strings.Contains(planned,
 		"The delivered tree stays on the branch") {
 		t.Errorf("the plan does not say that the tree stays:\n%s", planned)
 	}
-	r.apply("-refresh=false")
-	r.expectEmptyPlan()
-	if commit := r.rendered()["commit_sha"]; commit != nil {
+	r.Apply("-refresh=false")
+	r.ExpectEmptyPlan()
+	if commit := r.Rendered()["commit_sha"]; commit != nil {
 		t.Errorf("commit_sha is %v", commit)
 	}
-	r.succeed("destroy", "-auto-approve")
+	r.Succeed("destroy", "-auto-approve")
 	r.expectFiles("dev", defaultPaths("")...)
 }
 
@@ -297,7 +298,7 @@ func TestAccTerraformTest(t *testing.T) {
 	t.Parallel()
 	r := newRendering(t, gitserver.InitBare(t))
 	r.options("delivery", map[string]any{"strategy": "none"})
-	r.write("tests/fleet.tftest.hcl", `run "fleet" {
+	r.Write("tests/fleet.tftest.hcl", `run "fleet" {
   command = apply
   assert {
     condition     = keys(kalypso_environment_rendering.this.assignments["large"]) == tolist(["app-a", "app-b"])
@@ -305,7 +306,7 @@ func TestAccTerraformTest(t *testing.T) {
   }
 }
 `)
-	if out := r.succeed("test", "-no-color").text(); !strings.Contains(out, "1 passed, 0 failed") {
+	if out := r.Succeed("test", "-no-color").Text(); !strings.Contains(out, "1 passed, 0 failed") {
 		t.Errorf("the test: %s", out)
 	}
 	r.options("delivery", nil, "create_branch", true)
@@ -360,8 +361,8 @@ func TestAccRenderingGuardrails(t *testing.T) {
 	emptied := []string{"Cluster types lose all their deployment targets", "small: 2 deployment targets"}
 	r.options("accepted_changes", []string{r.refusedID(emptied)})
 	r.expectCommits(1)
-	if out := r.expectCommits(0); !strings.Contains(out.text(), "Accepted changes are no longer needed") {
-		t.Errorf("the plan does not note that the ID is spent:\n%s", out.stdout)
+	if out := r.expectCommits(0); !strings.Contains(out.Text(), "Accepted changes are no longer needed") {
+		t.Errorf("the plan does not note that the ID is spent:\n%s", out.Stdout)
 	}
 	r.expectFiles("dev", paths("", "large", "large/app-a", "small")...)
 }

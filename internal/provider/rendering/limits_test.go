@@ -1,4 +1,4 @@
-package provider_test
+package rendering_test
 
 import (
 	"bufio"
@@ -8,11 +8,13 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/acc"
 )
 
 // limitedRoot renders a fleet of two cluster types and one workload with three targets, with the limits of a variable.
 var limitedRoot = map[string]string{
-	"main.tf": terraformBlock + `
+	"main.tf": acc.TerraformBlock + `
 variable "limits" {
   type    = any
   default = null
@@ -56,11 +58,11 @@ const kustomization = "apiVersion: g.io/v1\nkind: Kustomization\nmetadata: { nam
 // names the limit.
 func TestAccLimits(t *testing.T) {
 	t.Parallel()
-	r := newRoot(t, limitedRoot)
-	r.apply()
-	r.expectEmptyPlan()
-	r.apply("-var", `limits={assignments = 6, targets_per_workload = 3, file_size = "1Ki", manifests = "9"}`)
-	r.expectEmptyPlan("-var", `limits={assignments = 6, targets_per_workload = 3, file_size = "1Ki", manifests = "9"}`)
+	r := acc.NewRoot(t, limitedRoot)
+	r.Apply()
+	r.ExpectEmptyPlan()
+	r.Apply("-var", `limits={assignments = 6, targets_per_workload = 3, file_size = "1Ki", manifests = "9"}`)
+	r.ExpectEmptyPlan("-var", `limits={assignments = 6, targets_per_workload = 3, file_size = "1Ki", manifests = "9"}`)
 	for limits, want := range map[string][]string{
 		`{assignments = 5}`: {"Too many assignments", "6 assignments; limits.assignments allows 5"},
 		`{targets_per_workload = 2}`: {"Too many deployment targets",
@@ -70,20 +72,20 @@ func TestAccLimits(t *testing.T) {
 		`{assignments = 0}`:    {"Invalid limit", "0 is less than 1"},
 		`{file_size = "1 MB"}`: {"Invalid limit", "512Ki, 1Mi or 100M"},
 	} {
-		r.expectError(want, "plan", "-no-color", "-var", "limits="+limits)
+		r.ExpectError(want, "plan", "-no-color", "-var", "limits="+limits)
 	}
 }
 
 // TestAccTeamText plans texts of a team that would be harmful if they were more than data.
 func TestAccTeamText(t *testing.T) {
 	t.Parallel()
-	r := newRoot(t, limitedRoot)
-	r.apply("-var", `path=a: "b" # c`)
-	r.expectError([]string{"Invalid text", "contains {{", "workloads[\"app\"]"}, "plan", "-no-color", "-var",
+	r := acc.NewRoot(t, limitedRoot)
+	r.Apply("-var", `path=a: "b" # c`)
+	r.ExpectError([]string{"Invalid text", "contains {{", "workloads[\"app\"]"}, "plan", "-no-color", "-var",
 		"path={{ .ConfigData.V }}")
-	r.expectError([]string{"Invalid text", "line break (U+000A)"}, "plan", "-no-color", "-var", "path=a\nkind: Secret")
-	r.write("reconciler.yaml", kustomization+"spec: { path: {{ .Manifests.path }} }\n")
-	r.expectError([]string{
+	r.ExpectError([]string{"Invalid text", "line break (U+000A)"}, "plan", "-no-color", "-var", "path=a\nkind: Secret")
+	r.Write("reconciler.yaml", kustomization+"spec: { path: {{ .Manifests.path }} }\n")
+	r.ExpectError([]string{
 		"Template rendering failed", `manifests["path"] = "a, kind: Secret"`, "{{ .Manifests.path | quote }}",
 		"large / app-a",
 	},
@@ -94,20 +96,20 @@ func TestAccTeamText(t *testing.T) {
 // without the check, the second plan would fail.
 func TestAccMessageLimit(t *testing.T) {
 	t.Parallel()
-	r := newRoot(t, limitedRoot)
-	r.write("main.tf", strings.ReplaceAll(limitedRoot["main.tf"], `"# nothing"`, `file("${path.module}/big.yaml")`))
-	r.write("big.yaml", strings.Repeat("# "+strings.Repeat("x", 97)+"\n", 900_000))
-	r.expectError([]string{"Too much YAML for Terraform", "have 90 MB", "leaves 89 MB"}, "validate", "-no-color")
+	r := acc.NewRoot(t, limitedRoot)
+	r.Write("main.tf", strings.ReplaceAll(limitedRoot["main.tf"], `"# nothing"`, `file("${path.module}/big.yaml")`))
+	r.Write("big.yaml", strings.Repeat("# "+strings.Repeat("x", 97)+"\n", 900_000))
+	r.ExpectError([]string{"Too much YAML for Terraform", "have 90 MB", "leaves 89 MB"}, "validate", "-no-color")
 }
 
 // slowRoot renders for minutes.
-func slowRoot(t *testing.T) *root {
+func slowRoot(t *testing.T) *acc.Root {
 	t.Helper()
-	r := newRoot(t, limitedRoot)
+	r := acc.NewRoot(t, limitedRoot)
 	main := strings.ReplaceAll(limitedRoot["main.tf"], `["a", "b", "c"]`, "[for i in range(1000) : \"t${i}\"]")
-	r.write("main.tf", main)
+	r.Write("main.tf", main)
 	loops := "{{ if .Namespace }}{{ range 700 }}{{ range 700 }}{{ end }}{{ end }}{{ end }}"
-	r.write("reconciler.yaml", "# {{ .Namespace }}"+loops+"\n")
+	r.Write("reconciler.yaml", "# {{ .Namespace }}"+loops+"\n")
 	return r
 }
 
@@ -115,10 +117,10 @@ func slowRoot(t *testing.T) *root {
 func TestAccTimeoutOfPlan(t *testing.T) {
 	t.Parallel()
 	r := slowRoot(t)
-	main := readFile(t, filepath.Join(r.folder, "main.tf"))
-	r.write("main.tf", strings.Replace(main, "  limits ", "  timeouts = { create = \"2s\" }\n  limits ", 1))
+	main := acc.ReadFile(t, filepath.Join(r.Folder, "main.tf"))
+	r.Write("main.tf", strings.Replace(main, "  limits ", "  timeouts = { create = \"2s\" }\n  limits ", 1))
 	start := time.Now()
-	r.expectError([]string{"Out of time", "Raise timeouts"}, "plan", "-no-color")
+	r.ExpectError([]string{"Out of time", "Raise timeouts"}, "plan", "-no-color")
 	if took := time.Since(start); took > 40*time.Second {
 		t.Errorf("it took %s to stop", took)
 	}
@@ -128,9 +130,9 @@ func TestAccTimeoutOfPlan(t *testing.T) {
 func TestAccInterrupt(t *testing.T) {
 	t.Parallel()
 	r := slowRoot(t)
-	r.startProviders()
-	r.env = append(r.env, "TF_LOG_PROVIDER=DEBUG")
-	cmd := r.command("plan", "-no-color")
+	r.StartProviders()
+	r.Env = append(r.Env, "TF_LOG_PROVIDER=DEBUG")
+	cmd := r.Command("plan", "-no-color")
 	out, in := io.Pipe()
 	cmd.Stdout, cmd.Stderr = in, in
 	if err := cmd.Start(); err != nil {

@@ -1,4 +1,4 @@
-package provider_test
+package rendering_test
 
 import (
 	"fmt"
@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/acc"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/programs"
 )
@@ -14,7 +15,7 @@ import (
 // TestAccLogs checks what the provider's process writes. Terraform reads all of it but shows only what TF_LOG requests,
 // so unrequested logs cost time unnoticed.
 func TestAccLogs(t *testing.T) {
-	needTerraform(t)
+	acc.NeedTerraform(t)
 	for name, c := range map[string]struct {
 		env          []string
 		library, own bool
@@ -28,14 +29,14 @@ func TestAccLogs(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			logs := filepath.Join(t.TempDir(), "logs")
-			r := newRoot(
+			r := acc.NewRoot(
 				t,
-				map[string]string{"main.tf": terraformBlock + fmt.Sprintf(logsConfiguration, gitserver.InitBare(t))},
+				map[string]string{"main.tf": acc.TerraformBlock + fmt.Sprintf(logsConfiguration, gitserver.InitBare(t))},
 			)
-			r.startProviders()
-			r.env = append(r.env, "TF_CLI_CONFIG_FILE="+recording(t, logs))
-			r.env = append(r.env, c.env...)
-			r.apply()
+			r.StartProviders()
+			r.Env = append(r.Env, "TF_CLI_CONFIG_FILE="+recording(t, logs))
+			r.Env = append(r.Env, c.env...)
+			r.Apply()
 			data, err := os.ReadFile(logs)
 			if err != nil {
 				t.Fatal(err)
@@ -69,14 +70,14 @@ resource "kalypso_environment_rendering" "this" {
 // recording returns a CLI configuration whose provider appends its logs to a file.
 func recording(t *testing.T, logs string) string {
 	t.Helper()
-	provider := providerBinary(t)
+	provider := acc.ProviderBinary(t)
 	folder := t.TempDir()
 	script := fmt.Sprintf("#!/bin/sh\nexec '%s' \"$@\" 2>>'%s'\n", provider, logs)
 	if err := programs.Write(filepath.Join(folder, "terraform-provider-kalypso"), script); err != nil {
 		t.Fatal(err)
 	}
 	config := filepath.Join(folder, "terraform.rc")
-	if err := os.WriteFile(config, []byte(overriding(folder)), 0o600); err != nil {
+	if err := os.WriteFile(config, []byte(acc.Overriding(folder)), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	return config

@@ -1,4 +1,4 @@
-package provider_test
+package rendering_test
 
 import (
 	"encoding/json"
@@ -9,16 +9,17 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/acc"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/protocol"
 )
 
-// planned plans with a version of the provider. It returns the diagnostics, and whether there is anything to do.
-func (p *protocolRun) planned(version string, r protocol.Resource, given map[string]any) (text string, changes bool) {
-	p.t.Helper()
-	plan, ds, err := p.startVersion(version).Plan(p.t.Context(), &r, given)
+// planOf plans with a version of the provider. It returns the diagnostics, and whether there is anything to do.
+func planOf(p *acc.ProtocolRun, version string, r protocol.Resource, given map[string]any) (text string, changes bool) {
+	p.T.Helper()
+	plan, ds, err := p.StartVersion(version).Plan(p.T.Context(), &r, given)
 	if err != nil || plan == nil {
-		p.t.Fatalf("plan: %v\n%s", err, ds)
+		p.T.Fatalf("plan: %v\n%s", err, ds)
 	}
 	return ds.String(), plan.Changes()
 }
@@ -53,11 +54,11 @@ const nothingToDoKey = "nothing_to_do"
 func TestNothingToDoInputs(t *testing.T) {
 	t.Parallel()
 	repo := gitserver.InitBare(t)
-	p := newRenderingRun(t)
+	p := acc.NewRenderingRun(t)
 	given := fleetArguments(repo, "one")
-	p.run(given, given)
+	p.Run(given, given)
 	var kept map[string]any
-	if err := json.Unmarshal(privateKeys(t, p.resource.Private)[nothingToDoKey], &kept); err != nil {
+	if err := json.Unmarshal(privateKeys(t, p.Resource.Private)[nothingToDoKey], &kept); err != nil {
 		t.Fatal(err)
 	}
 	const mark = "the kept result"
@@ -66,7 +67,7 @@ func TestNothingToDoInputs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	marked := withPrivate(t, p.resource, nothingToDoKey, data)
+	marked := withPrivate(t, p.Resource, nothingToDoKey, data)
 	with := func(name string, value any) map[string]any {
 		changed := maps.Clone(given)
 		changed[name] = value
@@ -93,8 +94,8 @@ func TestNothingToDoInputs(t *testing.T) {
 		{"a broken private state", "test", withPrivate(t, marked, nothingToDoKey, []byte(`[1]`)), given, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			q := &protocolRun{t: t, config: p.config}
-			text, changes := q.planned(tt.version, tt.resource, tt.given)
+			q := &acc.ProtocolRun{T: t, Config: p.Config}
+			text, changes := planOf(q, tt.version, tt.resource, tt.given)
 			if strings.Contains(text, mark) != tt.taken || tt.taken && changes {
 				t.Errorf("the plan changes something: %t\n%s", changes, text)
 			}
@@ -104,7 +105,7 @@ func TestNothingToDoInputs(t *testing.T) {
 		})
 	}
 	t.Run("two renderings at one destination", func(t *testing.T) {
-		s := p.start()
+		s := p.Start()
 		for i, want := range []string{mark, "Overlapping destinations"} {
 			one := marked
 			if _, ds, err := s.Plan(t.Context(), &one, given); err != nil || !strings.Contains(ds.String(), want) {
@@ -115,10 +116,10 @@ func TestNothingToDoInputs(t *testing.T) {
 	t.Run("a foreign commit", func(t *testing.T) {
 		gitserver.Seed(t, repo, "dev", map[string]string{"theirs.yaml": "a: 1\n"})
 		after := marked
-		if ds, err := p.start().Refresh(t.Context(), &after); err != nil || ds.HasErrors() {
+		if ds, err := p.Start().Refresh(t.Context(), &after); err != nil || ds.HasErrors() {
 			t.Fatalf("%v\n%s", err, ds)
 		}
-		if text, changes := p.planned("test", after, given); strings.Contains(text, mark) || changes {
+		if text, changes := planOf(p, "test", after, given); strings.Contains(text, mark) || changes {
 			t.Errorf("the plan changes something: %t\n%s", changes, text)
 		}
 	})
@@ -187,15 +188,15 @@ func TestNothingToDoWarnings(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			p := newRenderingRun(t)
+			p := acc.NewRenderingRun(t)
 			given := fleetArguments(gitserver.InitBare(t), "one")
 			tt.change(given)
-			p.run(given, given)
-			if privateKeys(t, p.resource.Private)[nothingToDoKey] == nil {
+			p.Run(given, given)
+			if privateKeys(t, p.Resource.Private)[nothingToDoKey] == nil {
 				t.Error("the apply did not keep that there is nothing to do")
 			}
-			kept, changes := p.planned("test", p.resource, given)
-			rendered, renderedChanges := p.planned("test", withPrivate(t, p.resource, nothingToDoKey, nil), given)
+			kept, changes := planOf(p, "test", p.Resource, given)
+			rendered, renderedChanges := planOf(p, "test", withPrivate(t, p.Resource, nothingToDoKey, nil), given)
 			if diff := cmp.Diff(rendered, kept); diff != "" || changes || renderedChanges {
 				t.Errorf("changes %t, rendered %t (-rendered +kept):\n%s", changes, renderedChanges, diff)
 			}

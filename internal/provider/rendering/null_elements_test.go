@@ -1,4 +1,4 @@
-package provider_test
+package rendering_test
 
 import (
 	"slices"
@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/acc"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
@@ -17,8 +18,8 @@ func TestNullElements(t *testing.T) {
 	given["delivery"] = map[string]any{"labels": []any{nil}, "reviewers": []any{nil}}
 	given["commit_trailers"] = map[string]any{"Ticket": nil}
 	given["sources"] = map[string]any{"repo": nil}
-	p := newRenderingRun(t)
-	applied, ds := p.tryRun(given)
+	p := acc.NewRenderingRun(t)
+	applied, ds := p.TryRun(given)
 	if applied {
 		t.Error("it was applied")
 	}

@@ -1,4 +1,4 @@
-package provider_test
+package rendering_test
 
 import (
 	"maps"
@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/acc"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/golden"
 )
@@ -20,13 +21,13 @@ func TestAccRenderingAdopt(t *testing.T) {
 	t.Parallel()
 	const name = "sample-dev-existing"
 	operators := golden.Named(t, name)
-	r := &rendering{root: newRootFrom(t, "testdata/TestAccGoldenFleets"), repo: gitserver.InitBare(t)}
-	r.write("terraform.tf", terraformBlock)
-	r.env = append(r.env, "TF_VAR_repo="+r.repo)
-	fleet := addGolden(operators, r.root)
+	r := &rendering{Root: acc.NewRootFrom(t, "testdata/TestAccGoldenFleets"), repo: gitserver.InitBare(t)}
+	r.Write("terraform.tf", acc.TerraformBlock)
+	r.Env = append(r.Env, "TF_VAR_repo="+r.repo)
+	fleet := acc.AddGolden(operators, r.Root)
 	fleet.Preview = "assignments"
 	// There, the key of a fleet is its branch.
-	if err := os.Rename(filepath.Join(r.folder, "fleets", name), filepath.Join(r.folder, "fleets", "dev")); err != nil {
+	if err := os.Rename(filepath.Join(r.Folder, "fleets", name), filepath.Join(r.Folder, "fleets", "dev")); err != nil {
 		t.Fatal(err)
 	}
 
@@ -40,32 +41,32 @@ func TestAccRenderingAdopt(t *testing.T) {
 	others := r.others()
 
 	fleet.Existing = false // adopt
-	r.write("fleets.json", toJSON(t, map[string]goldenFleet{"dev": fleet}))
+	r.Write("fleets.json", acc.ToJSON(t, map[string]acc.GoldenFleet{"dev": fleet}))
 	r.expectRefused([]string{"Folders are not owned by this rendering", "command-center, drone, large, small",
 		"adopt = true"}, "plan")
 	fleet.Existing = true
-	r.write("fleets.json", toJSON(t, map[string]goldenFleet{"dev": fleet}))
-	expectText(
+	r.Write("fleets.json", acc.ToJSON(t, map[string]acc.GoldenFleet{"dev": fleet}))
+	acc.ExpectText(
 		t,
 		"testdata/TestAccRenderingAdopt/plan.txt",
-		diagnostics(t, strings.ReplaceAll(r.succeed("plan", "-json").stdout, r.repo, "/gitops.git")),
+		acc.Diagnostics(t, strings.ReplaceAll(r.Succeed("plan", "-json").Stdout, r.repo, "/gitops.git")),
 	)
-	if told := r.review("../../templates/guides/reading-a-plan.md"); !strings.Contains(told,
+	if told := reviewOf(r.Root, "../../../templates/guides/reading-a-plan.md"); !strings.Contains(told,
 		"What the apply changes there, by cluster type") {
 		t.Errorf("the recipe of a review prints:\n%s", told)
 	}
-	out := r.succeed("plan", "-no-color")
+	out := r.Succeed("plan", "-no-color")
 	for _, said := range []string{
 		"Existing folders will be adopted", "These belong to no cluster type and are removed: legacy",
 	} {
-		if !strings.Contains(out.text(), said) {
-			t.Errorf("the plan does not say %q:\n%s", said, out.stdout)
+		if !strings.Contains(out.Text(), said) {
+			t.Errorf("the plan does not say %q:\n%s", said, out.Stdout)
 		}
 	}
 	r.expectCommits(1)
 
 	want := operators.Tree
-	got := rendered(t, r.repo, "dev")
+	got := acc.RenderedFiles(t, r.repo, "dev")
 	maps.DeleteFunc(got, func(path, _ string) bool {
 		_, ok := others[path]
 		return ok || path == ".github/workflows/check-promote.md"
@@ -87,7 +88,7 @@ func TestAccRenderingForeignFolder(t *testing.T) {
 	t.Parallel()
 	r := newRendering(t, gitserver.InitBare(t))
 	r.options("create_branch", true)
-	r.apply()
+	r.Apply()
 	others := r.others()
 	r.set("types", []string{"large", "small", "team"})
 	r.expectRefused([]string{"Folders are not owned by this rendering", "team"}, "plan")
@@ -95,8 +96,8 @@ func TestAccRenderingForeignFolder(t *testing.T) {
 	r.expectRefused([]string{"these exist but are not directories", "link"}, "plan")
 	r.set("types", []string{"large", "small", "team"})
 	r.options("adopt", true)
-	if out := r.expectCommits(1); !strings.Contains(out.text(), "Existing folders will be adopted") {
-		t.Errorf("apply says nothing of what it takes over:\n%s", out.stdout)
+	if out := r.expectCommits(1); !strings.Contains(out.Text(), "Existing folders will be adopted") {
+		t.Errorf("apply says nothing of what it takes over:\n%s", out.Stdout)
 	}
 	maps.DeleteFunc(others, func(path, _ string) bool { return strings.HasPrefix(path, "team/") })
 	r.expectOthers(others)
@@ -111,16 +112,16 @@ func TestAccRenderingStateLost(t *testing.T) {
 	r.options("create_branch", true, "deletion_protection", false, "on_destroy", "keep")
 	r.setDestination("path", "clusters/dev")
 	r.expectCommits(1)
-	before := r.rendered()
+	before := r.Rendered()
 	for _, adopt := range []any{nil, true} {
 		r.options("adopt", adopt)
-		r.emptyState()
+		r.EmptyState()
 		r.expectCommits(0)
 		r.expectSame(before, "tree_hash", "folders", "commit_sha", "assignments")
 	}
 	r.expectCommits(0, "-replace=kalypso_environment_rendering.this")
 	head := r.head()
-	r.succeed("destroy", "-auto-approve")
+	r.Succeed("destroy", "-auto-approve")
 	if r.head() != head {
 		t.Error("on_destroy = keep moved the branch")
 	}
@@ -139,7 +140,7 @@ func TestAccRenderingStateLost(t *testing.T) {
 	r.expectRefused([]string{"removes 2 of 3"}, "plan")
 	r.set("targets", map[string]string{"a": "large", "c": "small"})
 	said := "The branch contains folders of this rendering"
-	if out := r.expectCommits(1).text(); !strings.Contains(out, said) ||
+	if out := r.expectCommits(1).Text(); !strings.Contains(out, said) ||
 		!strings.Contains(out, "large: 0 added, 1 removed, 0 changed removed: app-b") {
 		t.Errorf("apply does not say what it changes:\n%s", out)
 	}
@@ -147,11 +148,11 @@ func TestAccRenderingStateLost(t *testing.T) {
 
 // expectSame compares attributes in the state with earlier ones.
 func (r *rendering) expectSame(before map[string]any, names ...string) {
-	r.t.Helper()
-	now := r.rendered()
+	r.T.Helper()
+	now := r.Rendered()
 	for _, name := range names {
 		if diff := cmp.Diff(before[name], now[name]); diff != "" {
-			r.t.Errorf("%s (-before +after):\n%s", name, diff)
+			r.T.Errorf("%s (-before +after):\n%s", name, diff)
 		}
 	}
 }
@@ -163,16 +164,16 @@ func TestAccRenderingPlaces(t *testing.T) {
 	repo := gitserver.InitBare(t)
 	first := newRenderings(t, repo)
 	for _, paths := range []string{`["a", "a/b"]`, `["a", "."]`} {
-		first.expectError(
+		first.ExpectError(
 			[]string{"Overlapping destinations", "equal or nested paths"},
 			"plan",
 			"-no-color",
 			"-var=paths="+paths,
 		)
 	}
-	first.apply(`-var=paths=["a", "b/c"]`, "-var=environment=dev")
+	first.Apply(`-var=paths=["a", "b/c"]`, "-var=environment=dev")
 	// Two renderings of one environment are refused too, whether or not the other one exists yet.
-	first.expectError(
+	first.ExpectError(
 		[]string{"Overlapping destinations"},
 		"plan",
 		"-no-color",
@@ -181,7 +182,7 @@ func TestAccRenderingPlaces(t *testing.T) {
 	)
 
 	second := newRenderings(t, repo)
-	second.expectError(
+	second.ExpectError(
 		[]string{"Overlapping destinations"},
 		"plan",
 		"-no-color",
@@ -194,16 +195,16 @@ func TestAccRenderingPlaces(t *testing.T) {
 		"b":     `another rendering writes to path "b/c"`,
 		"b/c/d": `another rendering writes to path "b/c"`,
 	} {
-		second.expectError(
+		second.ExpectError(
 			[]string{"Destination is occupied", said},
 			"plan",
 			"-no-color",
 			`-var=paths=["`+path+`"]`,
 		)
 	}
-	second.apply(`-var=paths=["b/cc"]`)
-	second.expectEmptyPlan(`-var=paths=["b/cc"]`)
-	first.expectEmptyPlan(`-var=paths=["a", "b/c"]`, "-var=environment=dev")
+	second.Apply(`-var=paths=["b/cc"]`)
+	second.ExpectEmptyPlan(`-var=paths=["b/cc"]`)
+	first.ExpectEmptyPlan(`-var=paths=["a", "b/c"]`, "-var=environment=dev")
 }
 
 // TestAccRenderingReplaced: a plan that destroys and creates the rendering of one destination is an error, since the
@@ -215,11 +216,11 @@ func TestAccRenderingReplaced(t *testing.T) {
 	r := newRenderings(t, repo)
 	a := []string{`-var=paths=["a"]`, "-var=environment=dev"}
 	renamed := []string{`-var=paths=["./a"]`, "-var=environment=dev"}
-	r.apply(a...)
+	r.Apply(a...)
 	head := gitserver.Rev(t, repo, "all")
 	refused := func(args ...string) {
 		t.Helper()
-		r.expectError([]string{"The plan destroys and creates the same rendering", "moved {", `environment "dev"`},
+		r.ExpectError([]string{"The plan destroys and creates the same rendering", "moved {", `environment "dev"`},
 			append([]string{args[0], "-no-color"}, args[1:]...)...)
 		if got := gitserver.Rev(t, repo, "all"); got != head {
 			t.Errorf("the branch moved:\n%s", strings.Join(gitserver.Log(t, repo, "all"), "\n"))
@@ -229,19 +230,19 @@ func TestAccRenderingReplaced(t *testing.T) {
 	refused(append([]string{"plan", "-var=adopt=true"}, renamed...)...)
 	const this = `kalypso_environment_rendering.this["a"]`
 	refused(append([]string{"plan", "-replace=" + this}, a...)...)
-	r.write("lifecycle_override.tf",
+	r.Write("lifecycle_override.tf",
 		"resource \"kalypso_environment_rendering\" \"this\" {\n  lifecycle { create_before_destroy = true }\n}\n")
 	refused(append([]string{"plan", "-replace=" + this}, a...)...)
-	r.write("lifecycle_override.tf", "")
+	r.Write("lifecycle_override.tf", "")
 
-	r.succeed("taint", this)
+	r.Succeed("taint", this)
 	refused(append([]string{"apply", "-auto-approve"}, a...)...)
-	r.succeed("untaint", this)
-	r.expectEmptyPlan(a...)
+	r.Succeed("untaint", this)
+	r.ExpectEmptyPlan(a...)
 
-	r.write("moved.tf", "moved {\n  from = "+this+"\n  to   = kalypso_environment_rendering.this[\"./a\"]\n}\n")
-	r.apply(renamed...)
-	r.expectEmptyPlan(renamed...)
+	r.Write("moved.tf", "moved {\n  from = "+this+"\n  to   = kalypso_environment_rendering.this[\"./a\"]\n}\n")
+	r.Apply(renamed...)
+	r.ExpectEmptyPlan(renamed...)
 	if got := gitserver.Tree(t, repo, "all")["a/large/app-a/reconciler.yaml"]; got != "# of ./a" {
 		t.Errorf("the branch contains %q", got)
 	}
@@ -251,33 +252,33 @@ func TestAccRenderingReplaced(t *testing.T) {
 }
 
 // newRenderings makes a root module of testdata/renderings.
-func newRenderings(t *testing.T, repo string) *root {
+func newRenderings(t *testing.T, repo string) *acc.Root {
 	t.Helper()
-	r := newRootFrom(t, filepath.Join("testdata", "renderings"))
-	r.write("terraform.tf", terraformBlock)
-	r.env = append(r.env, "TF_VAR_repo="+repo)
+	r := acc.NewRootFrom(t, filepath.Join("testdata", "renderings"))
+	r.Write("terraform.tf", acc.TerraformBlock)
+	r.Env = append(r.Env, "TF_VAR_repo="+repo)
 	return r
 }
 
-// review runs the commands of a page of the docs that prepare a plan for review, and returns what they print.
-func (r *root) review(page string) string {
-	r.t.Helper()
-	for _, block := range fenced.FindAllStringSubmatch(readFile(r.t, page), -1) {
+// reviewOf runs the commands of a page of the docs that prepare a plan for review, and returns what they print.
+func reviewOf(r *acc.Root, page string) string {
+	r.T.Helper()
+	for _, block := range acc.Fenced.FindAllStringSubmatch(acc.ReadFile(r.T, page), -1) {
 		if !strings.Contains(block[2], "terraform plan -json -out=plan") {
 			continue
 		}
-		like := r.command("plan")
-		cmd := exec.CommandContext(r.t.Context(), "bash", "-euo", "pipefail", "-c", block[2])
+		like := r.Command("plan")
+		cmd := exec.CommandContext(r.T.Context(), "bash", "-euo", "pipefail", "-c", block[2])
 		cmd.Dir, cmd.Env = like.Dir, append(
 			like.Env,
-			"PATH="+terraformFolder(r.t)+string(os.PathListSeparator)+os.Getenv("PATH"),
+			"PATH="+acc.TerraformFolder(r.T)+string(os.PathListSeparator)+os.Getenv("PATH"),
 		)
 		out, err := cmd.CombinedOutput()
 		if err != nil {
-			r.t.Fatalf("%s\n%v\n%s", block[2], err, out)
+			r.T.Fatalf("%s\n%v\n%s", block[2], err, out)
 		}
 		return string(out)
 	}
-	r.t.Fatalf("%s has no recipe", page)
+	r.T.Fatalf("%s has no recipe", page)
 	return ""
 }

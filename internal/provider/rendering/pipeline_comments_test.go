@@ -1,4 +1,4 @@
-package provider_test
+package rendering_test
 
 import (
 	"encoding/json"
@@ -15,6 +15,7 @@ import (
 
 	"sigs.k8s.io/yaml"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/acc"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
@@ -23,7 +24,7 @@ var yamlOfGuide = regexp.MustCompile("(?s)```yaml\n(.*?)\n```\n")
 // pipelineOf returns the pipeline of the guide "In CI" that has a text.
 func pipelineOf(t *testing.T, has string, into any) {
 	t.Helper()
-	for _, block := range yamlOfGuide.FindAllStringSubmatch(readFile(t, "../../docs/guides/ci.md"), -1) {
+	for _, block := range yamlOfGuide.FindAllStringSubmatch(acc.ReadFile(t, "../../../docs/guides/ci.md"), -1) {
 		if strings.Contains(block[1], has) {
 			if err := yaml.Unmarshal([]byte(block[1]), into); err != nil {
 				t.Fatal(err)
@@ -88,13 +89,13 @@ func TestAccPipelineComments(t *testing.T) {
 	defer server.Close()
 	run := func(script string) []string {
 		t.Helper()
-		r.succeed("plan", "-no-color", "-out=plan")
-		like := r.command("plan")
+		r.Succeed("plan", "-no-color", "-out=plan")
+		like := r.Command("plan")
 		cmd := exec.CommandContext(t.Context(), "bash", "-eo", "pipefail", "-c", script)
 		cmd.Dir, cmd.Env = like.Dir, append(like.Env, "JOB_TOKEN=job", "COMMENT_TOKEN=comment",
 			"COMMENTS="+server.URL+"/api/v1/repos/acme/fleet/issues/7/comments", "CI_API_V4_URL="+server.URL+"/api/v4",
 			"CI_PROJECT_ID=3", "CI_MERGE_REQUEST_IID=7",
-			"PATH="+terraformFolder(t)+string(os.PathListSeparator)+os.Getenv("PATH"))
+			"PATH="+acc.TerraformFolder(t)+string(os.PathListSeparator)+os.Getenv("PATH"))
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Fatalf("%s\n%v\n%s", script, err, out)
 		}
@@ -104,9 +105,9 @@ func TestAccPipelineComments(t *testing.T) {
 		posted = nil
 		return got
 	}
-	r.apply()
+	r.Apply()
 	r.set("value", "2")
-	want, _ := r.plan()[renderingAddress].After["description"].(string)
+	want, _ := r.Plan()[renderingAddress].After["description"].(string)
 	if want == "" {
 		t.Fatal("the plan has no description")
 	}
@@ -124,7 +125,7 @@ func TestAccPipelineComments(t *testing.T) {
 	if form, err := url.ParseQuery(got[1]); err != nil || form.Get("body") != want {
 		t.Errorf("GitLab got %q, want %q", form, want)
 	}
-	r.apply()
+	r.Apply()
 	for _, script := range []string{giteaComment(t), gitlabComment(t)} {
 		if got := run(script); len(got) > 0 {
 			t.Errorf("without a change, %q is posted", got)

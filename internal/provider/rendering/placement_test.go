@@ -1,4 +1,4 @@
-package provider_test
+package rendering_test
 
 import (
 	"encoding/json"
@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/acc"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/githubfake"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/run/seeds"
@@ -56,31 +57,31 @@ func twoOfThree() *placedFleet {
 
 // placedRoot is a root module with a fleet, and the bare repo that it is delivered to.
 type placedRoot struct {
-	*root
+	*acc.Root
 	repo string
 }
 
 func newPlacedRoot(t *testing.T, f *placedFleet) *placedRoot {
 	t.Helper()
-	r := &placedRoot{newRootFrom(t, filepath.Join("testdata", "TestAccPlacement")), gitserver.InitBare(t)}
-	r.write("terraform.tf", terraformBlock)
-	r.env = append(r.env, "TF_VAR_repo="+r.repo)
+	r := &placedRoot{acc.NewRootFrom(t, filepath.Join("testdata", "TestAccPlacement")), gitserver.InitBare(t)}
+	r.Write("terraform.tf", acc.TerraformBlock)
+	r.Env = append(r.Env, "TF_VAR_repo="+r.repo)
 	r.fleet(f)
 	return r
 }
 
 func (r *placedRoot) fleet(f *placedFleet) {
-	r.t.Helper()
-	r.write("fleet.json", toJSON(r.t, f))
+	r.T.Helper()
+	r.Write("fleet.json", acc.ToJSON(r.T, f))
 }
 
 const placedAddress = "kalypso_environment_rendering.this"
 
 // placed returns the cluster types of each deployment target in state.
 func (r *placedRoot) placed() map[string][]string {
-	r.t.Helper()
+	r.T.Helper()
 	all := map[string][]string{}
-	for clusterType, targets := range asMap(r.state()[placedAddress]["assignments"]) {
+	for clusterType, targets := range asMap(r.State()[placedAddress]["assignments"]) {
 		for target := range asMap(targets) {
 			all[target] = append(all[target], clusterType)
 		}
@@ -92,29 +93,29 @@ func (r *placedRoot) placed() map[string][]string {
 }
 
 func (r *placedRoot) expectPlaced(want map[string][]string) {
-	r.t.Helper()
+	r.T.Helper()
 	if diff := cmp.Diff(want, r.placed()); diff != "" {
-		r.t.Errorf("cluster types of each deployment target (-want +got):\n%s", diff)
+		r.T.Errorf("cluster types of each deployment target (-want +got):\n%s", diff)
 	}
 }
 
 // decisions returns those of the record on the branch.
 func (r *placedRoot) decisions() map[string]any {
-	r.t.Helper()
+	r.T.Helper()
 	var record struct{ Decisions map[string]any }
-	if err := json.Unmarshal([]byte(gitserver.Git(r.t, r.repo, "show", "dev:.kalypso/rendering.json")),
+	if err := json.Unmarshal([]byte(gitserver.Git(r.T, r.repo, "show", "dev:.kalypso/rendering.json")),
 		&record); err != nil {
-		r.t.Fatal(err)
+		r.T.Fatal(err)
 	}
 	return record.Decisions
 }
 
 // expectText compares what Terraform printed with a file of the test's data.
-func (r *placedRoot) expectText(name string, o output) {
-	r.t.Helper()
-	text := devOverrides.ReplaceAllString(o.stdout+o.stderr, "")
+func (r *placedRoot) expectText(name string, o acc.Output) {
+	r.T.Helper()
+	text := devOverrides.ReplaceAllString(o.Stdout+o.Stderr, "")
 	text = strings.TrimLeft(commitInPlan.ReplaceAllString(text, "${1}<commit>"), "\n")
-	expectText(r.t, filepath.Join("testdata", "TestAccPlacement", name), text)
+	acc.ExpectText(r.T, filepath.Join("testdata", "TestAccPlacement", name), text)
 }
 
 var (
@@ -128,8 +129,8 @@ func TestAccPlacement(t *testing.T) {
 	t.Parallel()
 	f := twoOfThree()
 	r := newPlacedRoot(t, f)
-	r.apply()
-	r.expectEmptyPlan()
+	r.Apply()
+	r.ExpectEmptyPlan()
 	first := map[string][]string{"hello-web": {"east", "north"}, "shop-web": {"east", "north"}}
 	r.expectPlaced(first)
 	want := map[string]any{"web": map[string]any{"on": map[string]any{"east north": "hello-web shop-web"}}}
@@ -139,50 +140,50 @@ func TestAccPlacement(t *testing.T) {
 
 	f.ClusterTypes["central"] = in("central") // the first by name
 	r.fleet(f)
-	r.expectText("new-cluster-type.txt", r.succeed("plan", "-no-color"))
-	r.apply()
-	r.expectEmptyPlan()
+	r.expectText("new-cluster-type.txt", r.Succeed("plan", "-no-color"))
+	r.Apply()
+	r.ExpectEmptyPlan()
 	r.expectPlaced(first)
 
 	f.ClusterTypes["east"].Taints = pciTaint
 	r.fleet(f)
-	r.expectText("taint.txt", r.succeed("plan", "-no-color"))
+	r.expectText("taint.txt", r.Succeed("plan", "-no-color"))
 	f.Guardrails["moved"] = "error"
 	r.fleet(f)
-	r.expectError([]string{"Deployment targets move between cluster types", "hello-web: from east to central"}, "plan",
+	r.ExpectError([]string{"Deployment targets move between cluster types", "hello-web: from east to central"}, "plan",
 		"-no-color")
 	f.Guardrails["moved"] = "ignore"
 	r.fleet(f)
-	if out := r.succeed("plan", "-no-color"); strings.Contains(out.text(), "Deployment targets move") {
-		t.Errorf("the guardrail that ignores warns:\n%s", out.stdout)
+	if out := r.Succeed("plan", "-no-color"); strings.Contains(out.Text(), "Deployment targets move") {
+		t.Errorf("the guardrail that ignores warns:\n%s", out.Stdout)
 	}
-	r.apply()
-	r.expectEmptyPlan()
+	r.Apply()
+	r.ExpectEmptyPlan()
 	second := map[string][]string{"hello-web": {"central", "north"}, "shop-web": {"central", "north"}}
 	r.expectPlaced(second)
 
 	f.ClusterTypes["east"].Taints = nil // targets that have moved stay there
 	r.fleet(f)
-	r.apply()
+	r.Apply()
 	r.expectPlaced(second)
 
 	for _, ct := range f.ClusterTypes {
 		ct.Taints = pciTaint
 	}
 	r.fleet(f)
-	r.expectText("full-stop.txt", r.terraform("plan", "-no-color"))
+	r.expectText("full-stop.txt", r.Terraform("plan", "-no-color"))
 	for _, ct := range []string{"north", "west", "east"} {
 		f.ClusterTypes[ct].Taints = nil
 	}
 	f.Policies["web"].Placement["number_of_cluster_types"] = 4
 	r.fleet(f)
-	if out := r.succeed("plan", "-no-color"); !strings.Contains(out.text(),
+	if out := r.Succeed("plan", "-no-color"); !strings.Contains(out.Text(),
 		`hello-web by "web": 3 of 4; central: the taint pci=true:NoSelect is not tolerated`) {
-		t.Errorf("the warning is not there:\n%s\n%s", out.stdout, out.stderr)
+		t.Errorf("the warning is not there:\n%s\n%s", out.Stdout, out.Stderr)
 	}
 	f.Guardrails["unsatisfied"] = "error"
 	r.fleet(f)
-	r.expectError([]string{"Fewer cluster types than placement asks for", "hello-web by \"web\": 3 of 4"}, "plan",
+	r.ExpectError([]string{"Fewer cluster types than placement asks for", "hello-web by \"web\": 3 of 4"}, "plan",
 		"-no-color")
 }
 
@@ -192,24 +193,24 @@ func TestAccPlacementKeeps(t *testing.T) {
 	t.Parallel()
 	f := twoOfThree()
 	r := newPlacedRoot(t, f)
-	r.apply()
+	r.Apply()
 	f.ClusterTypes["central"] = in("central")
 	r.fleet(f)
-	r.apply()
+	r.Apply()
 	kept := map[string][]string{"hello-web": {"east", "north"}, "shop-web": {"east", "north"}}
 	r.expectPlaced(kept)
 
 	// Private state that can't be read.
-	rendering := &rendering{root: r.root}
+	rendering := &rendering{Root: r.Root}
 	rendering.forget()
-	r.expectError([]string{"Earlier placement decisions can't be read", "Plan with a refresh"}, "plan", "-no-color",
+	r.ExpectError([]string{"Earlier placement decisions can't be read", "Plan with a refresh"}, "plan", "-no-color",
 		"-refresh=false")
 	rendering.forget()
-	r.expectNoChanges()
+	r.ExpectNoChanges()
 	r.expectPlaced(kept)
 
 	// A lost state.
-	r.emptyState()
+	r.EmptyState()
 	for _, adopt := range []bool{false, true} {
 		f.Adopt = adopt
 		r.fleet(f)
@@ -217,14 +218,14 @@ func TestAccPlacementKeeps(t *testing.T) {
 		if !adopt {
 			texts = nil // the trees differ too, and that is reported first
 		}
-		r.expectError(texts, "plan", "-no-color")
+		r.ExpectError(texts, "plan", "-no-color")
 	}
 	f.Adopt = false
 	r.fleet(f)
-	r.succeed("import", "-no-color", placedAddress, "dev@file://"+r.repo+"//.?ref=dev")
+	r.Succeed("import", "-no-color", placedAddress, "dev@file://"+r.repo+"//.?ref=dev")
 	commits := len(gitserver.Log(t, r.repo, "dev"))
-	r.apply()
-	r.expectEmptyPlan()
+	r.Apply()
+	r.ExpectEmptyPlan()
 	r.expectPlaced(kept)
 	if made := len(gitserver.Log(t, r.repo, "dev")) - commits; made != 0 {
 		t.Errorf("the import led to %d commits", made)
@@ -235,8 +236,8 @@ func TestAccPlacementKeeps(t *testing.T) {
 	f.Policies["renamed"] = f.Policies["web"]
 	delete(f.Policies, "web")
 	r.fleet(f)
-	r.apply()
-	r.expectEmptyPlan()
+	r.Apply()
+	r.ExpectEmptyPlan()
 	r.expectPlaced(kept)
 	want := map[string]any{"renamed": map[string]any{"on": map[string]any{"east north": "hello-web shop-web"}}}
 	if diff := cmp.Diff(want, r.decisions()); diff != "" {
@@ -246,8 +247,8 @@ func TestAccPlacementKeeps(t *testing.T) {
 	// Another generation forgets.
 	f.Policies["renamed"].Placement["generation"] = "2"
 	r.fleet(f)
-	r.apply()
-	r.expectEmptyPlan()
+	r.Apply()
+	r.ExpectEmptyPlan()
 	r.expectPlaced(map[string][]string{"hello-web": {"central", "east"}, "shop-web": {"central", "east"}})
 }
 
@@ -255,14 +256,14 @@ func TestAccPlacementKeeps(t *testing.T) {
 // keeps the decisions of a merged one.
 func TestAccPlacementReviewed(t *testing.T) {
 	t.Parallel()
-	needTerraform(t)
+	acc.NeedTerraform(t)
 	fake := githubfake.New(t)
 	on := fake.AddRepo(t, "acme/gitops")
 	gitserver.Seed(t, on.Path, "dev", map[string]string{"README.md": "hello\n"})
 	f := twoOfThree()
 	r := newPlacedRoot(t, f)
 	r.repo = on.Path
-	r.write("terraform.tfvars.json", toJSON(t, map[string]any{
+	r.Write("terraform.tfvars.json", acc.ToJSON(t, map[string]any{
 		"url": on.URL, "github": map[string]any{"base_url": fake.URL, "token": fake.Token},
 	}))
 	merge := func() {
@@ -270,21 +271,21 @@ func TestAccPlacementReviewed(t *testing.T) {
 		all := on.PullRequests()
 		on.Merge(t, all[len(all)-1].Number, "merge")
 	}
-	r.apply()
-	r.expectEmptyPlan()
+	r.Apply()
+	r.ExpectEmptyPlan()
 	merge()
-	r.apply()
-	r.expectEmptyPlan()
+	r.Apply()
+	r.ExpectEmptyPlan()
 	kept := map[string][]string{"hello-web": {"east", "north"}, "shop-web": {"east", "north"}}
 	r.expectPlaced(kept)
 
 	f.ClusterTypes["central"] = in("central")
 	r.fleet(f)
-	r.apply()
-	r.expectEmptyPlan()
+	r.Apply()
+	r.ExpectEmptyPlan()
 	merge()
-	r.apply()
-	r.expectEmptyPlan()
+	r.Apply()
+	r.ExpectEmptyPlan()
 	r.expectPlaced(kept)
 	want := map[string]any{"web": map[string]any{"on": map[string]any{"east north": "hello-web shop-web"}}}
 	if diff := cmp.Diff(want, r.decisions()); diff != "" {
@@ -317,17 +318,17 @@ func TestAccPlacementRandom(t *testing.T) {
 				r.fleet(f)
 				switch step % 4 {
 				case 2:
-					(&rendering{root: r.root}).forget()
+					(&rendering{Root: r.Root}).forget()
 				case 3:
-					r.emptyState()
-					r.succeed("import", "-no-color", placedAddress, "dev@file://"+r.repo+"//.?ref=dev")
+					r.EmptyState()
+					r.Succeed("import", "-no-color", placedAddress, "dev@file://"+r.repo+"//.?ref=dev")
 				}
-				c := r.plan()[placedAddress]
-				r.applyPlan()
-				state := r.state()[placedAddress]
+				c := r.Plan()[placedAddress]
+				r.ApplyPlan()
+				state := r.State()[placedAddress]
 				expectApplied(t, c, state)
 				expectOnBranch(t, r.repo, "dev", ".", state)
-				r.expectEmptyPlan()
+				r.ExpectEmptyPlan()
 				after := r.placed()
 				f.expectKept(t, before, after)
 				before = after
@@ -419,7 +420,7 @@ func (f *placedFleet) expectKept(t *testing.T, before, after map[string][]string
 // selects: placed, kept, its scores, and the taint, the spread or the number that excluded it.
 func TestAccPlacementReasons(t *testing.T) {
 	t.Parallel()
-	r := newRoot(t, map[string]string{"main.tf": terraformBlock + `
+	r := acc.NewRoot(t, map[string]string{"main.tf": acc.TerraformBlock + `
 data "kalypso_assignments" "this" {
   environment = "dev"
   explain     = true
@@ -480,9 +481,9 @@ output "unscheduled" {
   ]
 }
 `})
-	r.apply()
+	r.Apply()
 	var got map[string]struct{ Value []string }
-	if err := json.Unmarshal([]byte(r.succeed("output", "-json").stdout), &got); err != nil {
+	if err := json.Unmarshal([]byte(r.Succeed("output", "-json").Stdout), &got); err != nil {
 		t.Fatal(err)
 	}
 	want := map[string]struct{ Value []string }{

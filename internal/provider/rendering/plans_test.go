@@ -1,14 +1,12 @@
-package provider_test
+package rendering_test
 
 import (
-	"crypto/sha256"
-	"fmt"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/acc"
 )
 
 // maxPlanLines limits the lines that a plan of the sample prints for the resource and for warnings, without the
@@ -19,22 +17,22 @@ const maxPlanLines = 60
 // that change no object, and one change of each kind. Each apply does what its plan shows, and the next plan is empty.
 func TestAccPlans(t *testing.T) {
 	t.Parallel()
-	h := newGitHost(t)
-	h.sample()
-	h.commit("kalypso-gitops", "dev", readTree(t, filepath.Join(samples, "kalypso-gitops", "dev")))
-	r := newRootFrom(t, "testdata/TestAccPlans")
-	r.write("terraform.tf", terraformBlock)
-	r.write("terraform.tfvars.json", toJSON(t, map[string]any{"url": h.URL, "password": gitHostPassword}))
+	h := acc.NewGitHost(t)
+	h.Sample()
+	h.Commit("kalypso-gitops", "dev", acc.ReadTree(t, filepath.Join(acc.Samples, "kalypso-gitops", "dev")))
+	r := acc.NewRootFrom(t, "testdata/TestAccPlans")
+	r.Write("terraform.tf", acc.TerraformBlock)
+	r.Write("terraform.tfvars.json", acc.ToJSON(t, map[string]any{"url": h.URL, "password": acc.GitHostPassword}))
 
 	shows := func(name string) {
 		t.Helper()
 		const changes = 2
-		o := r.terraform("plan", "-no-color", "-detailed-exitcode", "-out=plan")
-		if o.code != changes {
-			t.Fatalf("%s: exit code %d\n%s\n%s", name, o.code, o.stdout, o.stderr)
+		o := r.Terraform("plan", "-no-color", "-detailed-exitcode", "-out=plan")
+		if o.Code != changes {
+			t.Fatalf("%s: exit code %d\n%s\n%s", name, o.Code, o.Stdout, o.Stderr)
 		}
-		shown := h.shown(o.stdout)
-		expectText(t, filepath.Join("testdata", "TestAccPlans", name+".txt"), shown)
+		shown := h.Shown(o.Stdout)
+		acc.ExpectText(t, filepath.Join("testdata", "TestAccPlans", name+".txt"), shown)
 		_, resource, _ := strings.Cut(documents.ReplaceAllString(shown, ""), "will perform the following actions:\n")
 		resource, warnings, _ := strings.Cut(resource, "\nPlan: ")
 		for what, text := range map[string]string{"resource": resource, "warnings": warnings} {
@@ -43,21 +41,21 @@ func TestAccPlans(t *testing.T) {
 					name, lines, what, maxPlanLines, text)
 			}
 		}
-		r.applyPlan()
-		r.expectEmptyPlan()
+		r.ApplyPlan()
+		r.ExpectEmptyPlan()
 	}
 	shows("adoption")
 
 	// Commits that change no object are no change.
-	h.commit("kalypso-control-plane", "dev", map[string]string{"NOTES.md": "Nothing of the fleet.\n"})
-	h.commit("kalypso-control-plane", "main", map[string]string{"NOTES.md": "Nothing of the fleet.\n"})
-	o := r.terraform("plan", "-no-color", "-detailed-exitcode")
-	if o.code != 0 {
-		t.Errorf("a commit that changes no object: exit code %d\n%s\n%s", o.code, o.stdout, o.stderr)
+	h.Commit("kalypso-control-plane", "dev", map[string]string{"NOTES.md": "Nothing of the fleet.\n"})
+	h.Commit("kalypso-control-plane", "main", map[string]string{"NOTES.md": "Nothing of the fleet.\n"})
+	o := r.Terraform("plan", "-no-color", "-detailed-exitcode")
+	if o.Code != 0 {
+		t.Errorf("a commit that changes no object: exit code %d\n%s\n%s", o.Code, o.Stdout, o.Stderr)
 	}
-	expectText(t, "testdata/TestAccPlans/no_object.txt", h.shown(o.stdout))
+	acc.ExpectText(t, "testdata/TestAccPlans/no_object.txt", h.Shown(o.Stdout))
 
-	dev := readTree(t, filepath.Join(samples, "kalypso-control-plane", "dev"))
+	dev := acc.ReadTree(t, filepath.Join(acc.Samples, "kalypso-control-plane", "dev"))
 	edited := func(file, old, with string) map[string]string {
 		t.Helper()
 		if !strings.Contains(dev[file], old) {
@@ -82,30 +80,30 @@ func TestAccPlans(t *testing.T) {
 		{"one_cluster_type", map[string]string{newType: strings.ReplaceAll(dev[clusterType], "name: small", "name: tiny")}},
 	} {
 		if step.name == "moved_target" { // which leaves the cluster type large without any
-			r.write("main_override.tf", "resource \"kalypso_environment_rendering\" \"dev\" {\n"+
+			r.Write("main_override.tf", "resource \"kalypso_environment_rendering\" \"dev\" {\n"+
 				"  guardrails = { emptied = \"warn\" }\n}\n")
-			r.apply()
+			r.Apply()
 		}
-		h.commit("kalypso-control-plane", "dev", step.files)
+		h.Commit("kalypso-control-plane", "dev", step.files)
 		shows(step.name)
 	}
 
 	// Errors that stop a plan.
 	refuses := func(name string) {
 		t.Helper()
-		o := r.terraform("plan", "-no-color")
-		if o.code != 1 {
-			t.Errorf("%s: exit code %d\n%s\n%s", name, o.code, o.stdout, o.stderr)
+		o := r.Terraform("plan", "-no-color")
+		if o.Code != 1 {
+			t.Errorf("%s: exit code %d\n%s\n%s", name, o.Code, o.Stdout, o.Stderr)
 		}
-		expectText(t, filepath.Join("testdata", "TestAccPlans", name+".txt"), h.shown(o.stderr))
+		acc.ExpectText(t, filepath.Join("testdata", "TestAccPlans", name+".txt"), h.Shown(o.Stderr))
 	}
-	h.commit("kalypso-control-plane", "dev", edited(clusterType, "size: small", "size: medium"))
-	h.commit("kalypso-control-plane", "dev", edited(policy, "size: large", "size: smal"))
+	h.Commit("kalypso-control-plane", "dev", edited(clusterType, "size: small", "size: medium"))
+	h.Commit("kalypso-control-plane", "dev", edited(policy, "size: large", "size: smal"))
 	refuses("too_much_goes")
-	h.commit("kalypso-control-plane", "dev", map[string]string{clusterType: dev[clusterType]})
-	h.commit("kalypso-control-plane", "dev", edited(policy, "size: large", "size: small"))
-	r.expectEmptyPlan()
-	h.commit(
+	h.Commit("kalypso-control-plane", "dev", map[string]string{clusterType: dev[clusterType]})
+	h.Commit("kalypso-control-plane", "dev", edited(policy, "size: large", "size: small"))
+	r.ExpectEmptyPlan()
+	h.Commit(
 		"kalypso-gitops",
 		"dev",
 		map[string]string{"small/observability-prometheus/platform-config.yaml": "by hand\n"},
@@ -120,12 +118,12 @@ func TestGuidePlans(t *testing.T) {
 	for _, folder := range []string{
 		"TestAccPlans", "TestAccRolloutPlans", "TestAccShortPlans", "TestAccUnknownClusterType",
 	} {
-		for _, file := range globAny(t, filepath.Join("testdata", folder, "*.txt")) {
-			seen.WriteString(readFile(t, file))
+		for _, file := range acc.Glob(t, filepath.Join("testdata", folder, "*.txt")) {
+			seen.WriteString(acc.ReadFile(t, file))
 		}
 	}
 	for _, guide := range []string{"reading-a-plan", "provisioning-clusters", "waves"} {
-		excerpts := shown.FindAllStringSubmatch(readFile(t, "../../docs/guides/"+guide+".md"), -1)
+		excerpts := acc.Excerpts.FindAllStringSubmatch(acc.ReadFile(t, "../../../docs/guides/"+guide+".md"), -1)
 		if len(excerpts) == 0 {
 			t.Errorf("the guide %s shows nothing", guide)
 		}
@@ -139,30 +137,3 @@ func TestGuidePlans(t *testing.T) {
 
 // documents returns the attribute manifests of a plan.
 var documents = regexp.MustCompile(`(?ms)^      [+~] manifests .*?\n        }\n`)
-
-var noise = regexp.MustCompile(`(?ms)^\S+: (Reading\.\.\.|Read complete|Refreshing state).*?\n` +
-	`|^Warning: Provider development overrides.*?published\nreleases\.\n\n?|^─+\n.*\z`)
-
-// printed returns the part of a plan's output that depends only on the configuration.
-func printed(plan string) string { return strings.TrimSpace(noise.ReplaceAllString(plan, "")) + "\n" }
-
-// shown returns a plan's output, with names that are the same in every run.
-func (h *gitHost) shown(plan string) string {
-	h.t.Helper()
-	names := []string{h.URL, "https://github.com/acme"}
-	for _, repo := range globAny(h.t, filepath.Join(h.Root, "*")) {
-		branches := strings.Fields(gitserver.Git(h.t, repo, "for-each-ref", "--format=%(refname:short)"))
-		for _, branch := range branches {
-			commits := strings.Fields(gitserver.Git(h.t, repo, "rev-list", "--reverse", branch))
-			for i, commit := range commits {
-				name := sha256.Sum256(fmt.Appendf(nil, "%s %s %d", filepath.Base(repo), branch, i))
-				names = append(names, commit, fmt.Sprintf("%x", name)[:len(commit)])
-			}
-		}
-	}
-	shown := strings.NewReplacer(names...).Replace(printed(plan))
-	return changeID.ReplaceAllString(shown, `"$1-3f2a9c41d07b"`)
-}
-
-// changeID matches the ID of a refused change, which is a hash with the destination.
-var changeID = regexp.MustCompile(`"([a-z]+)-[0-9a-f]{12}"`)

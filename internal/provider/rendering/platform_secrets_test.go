@@ -1,23 +1,17 @@
-package provider_test
+package rendering_test
 
 import (
 	"fmt"
-	"os"
-	"os/exec"
 	"path/filepath"
-	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
-	"sigs.k8s.io/yaml"
-
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/acc"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/programs/kustomize"
 )
 
 // secretsRoot renders references of resources, of objects in place and of YAML, and explains them.
-const secretsRoot = terraformBlock + `
+const secretsRoot = acc.TerraformBlock + `
 resource "terraform_data" "later" {
   input = "west/db"
 }
@@ -100,17 +94,17 @@ data "kalypso_assignments" "this" {
 // plan, and the data source shows where each comes from.
 func TestAccSecrets(t *testing.T) {
 	t.Parallel()
-	r := newRoot(t, map[string]string{"main.tf": secretsRoot})
-	planned := r.succeed("plan", "-no-color").stdout
+	r := acc.NewRoot(t, map[string]string{"main.tf": secretsRoot})
+	planned := r.Succeed("plan", "-no-color").Stdout
 	for _, want := range []string{`"large/app-web/platform-secret.yaml" = (known after apply)`,
 		`"small/app-web/platform-secret.yaml" = <<-EOT`} {
 		if !strings.Contains(planned, want) {
 			t.Errorf("the plan does not say %q:\n%s", want, planned)
 		}
 	}
-	r.apply()
-	r.expectEmptyPlan()
-	state := r.state()
+	r.Apply()
+	r.ExpectEmptyPlan()
+	state := r.State()
 	files, _ := state["kalypso_environment_rendering.this"]["files"].(map[string]any)
 	got := map[string]any{}
 	for path, content := range files {
@@ -118,7 +112,7 @@ func TestAccSecrets(t *testing.T) {
 			got[path] = content
 		}
 	}
-	expectYAML(t, "testdata/TestAccSecrets/files.yaml", got)
+	acc.ExpectYAML(t, "testdata/TestAccSecrets/files.yaml", got)
 	explained := map[string]any{}
 	all, _ := state["data.kalypso_assignments.this"]["assignments"].([]any)
 	for _, a := range all {
@@ -126,10 +120,10 @@ func TestAccSecrets(t *testing.T) {
 		name, _ := told["cluster_type"].(string)
 		explained[name] = map[string]any{"secrets": told["secrets"], "references": told["references"]}
 	}
-	expectYAML(t, "testdata/TestAccSecrets/explained.yaml", explained)
+	acc.ExpectYAML(t, "testdata/TestAccSecrets/explained.yaml", explained)
 
-	r.write("main.tf", strings.Replace(secretsRoot, `key = "token"`, `key = "renamed"`, 1))
-	description, _ := r.plan()["kalypso_environment_rendering.this"].After["description"].(string)
+	r.Write("main.tf", strings.Replace(secretsRoot, `key = "token"`, `key = "renamed"`, 1))
+	description, _ := r.Plan()["kalypso_environment_rendering.this"].After["description"].(string)
 	const want = "### References to secrets\n\n- `base` on 2 deployment targets of `large`, `small`: `TOKEN`\n"
 	if !strings.Contains(description, want) {
 		t.Errorf("the description does not say %q:\n%s", want, description)
@@ -139,8 +133,8 @@ func TestAccSecrets(t *testing.T) {
 // TestAccSecretsBadInput: a reference that no cluster could use fails the plan, on the object and its attribute.
 func TestAccSecretsBadInput(t *testing.T) {
 	t.Parallel()
-	r := newRoot(t, map[string]string{"main.tf": secretsRoot})
-	r.apply()
+	r := acc.NewRoot(t, map[string]string{"main.tf": secretsRoot})
+	r.Apply()
 	secret := func(data string) string {
 		return strings.Replace(secretsRoot, `data = { OWN = { store = "own", key = "k" } }`, "data = { "+data+" }", 1)
 	}
@@ -169,13 +163,13 @@ func TestAccSecretsBadInput(t *testing.T) {
 		strings.Replace(secretsRoot, `namespace_service = "n"`, `namespace_service = "n"
   secret_type = "lost"`, 1): {"Missing template", `The template "lost" does not exist`, "secret_type"},
 	} {
-		r.write("main.tf", text)
-		r.expectError(want, "plan", "-no-color")
+		r.Write("main.tf", text)
+		r.ExpectError(want, "plan", "-no-color")
 	}
 }
 
 // clearRoot renders one config, with %s for the value, for another value, and for more arguments.
-const clearRoot = terraformBlock + `
+const clearRoot = acc.TerraformBlock + `
 variable "value" {
   type      = string
   sensitive = true
@@ -221,7 +215,7 @@ func TestAccClearSecrets(t *testing.T) {
 	root := func(configType string, length int) string {
 		return fmt.Sprintf(clearRoot, configType, "var.value", "var.other", length)
 	}
-	r := newRoot(t, map[string]string{"main.tf": root("", 1000)})
+	r := acc.NewRoot(t, map[string]string{"main.tf": root("", 1000)})
 	as := func(command string, variables ...string) []string {
 		args := []string{command, "-no-color"}
 		if command == "apply" {
@@ -235,32 +229,32 @@ func TestAccClearSecrets(t *testing.T) {
 	var outputs []string
 	refused := func(args []string, want ...string) {
 		t.Helper()
-		out := r.terraform(args...)
-		outputs = append(outputs, out.text())
+		out := r.Terraform(args...)
+		outputs = append(outputs, out.Text())
 		want = append(want, "Plain-text secret", `ConfigMap "c"`, `configs["c"].data["TOKEN"]`, "kalypso_secret",
 			"guardrails.secrets")
 		for _, text := range want {
-			if out.code == 0 || !strings.Contains(out.text(), text) {
-				t.Errorf("it ended with %d; %q is not in the output:\n%s", out.code, text, out.text())
+			if out.Code == 0 || !strings.Contains(out.Text(), text) {
+				t.Errorf("it ended with %d; %q is not in the output:\n%s", out.Code, text, out.Text())
 			}
 		}
 	}
 	passes := func(args []string, want ...string) {
 		t.Helper()
-		out := r.succeed(args...)
-		outputs = append(outputs, out.text())
+		out := r.Succeed(args...)
+		outputs = append(outputs, out.Text())
 		for _, text := range want {
-			if !strings.Contains(out.text(), text) {
-				t.Errorf("%q is not in the output:\n%s", text, out.text())
+			if !strings.Contains(out.Text(), text) {
+				t.Errorf("%q is not in the output:\n%s", text, out.Text())
 			}
 		}
 	}
 	refused(as("plan", "value="+token), "a GitHub token")
 	passes(as("plan", "value=text"))
 	// Other errors of the same plan do not contain the value either.
-	r.write("main.tf", root("f", 3))
+	r.Write("main.tf", root("f", 3))
 	refused(as("plan", "value="+token), "Values violate their schema", "Template rendering failed", "(secret)")
-	r.write("main.tf", root("", 1000))
+	r.Write("main.tf", root("", 1000))
 
 	passes(as("apply", "value="+token, "guardrail=warn"), "Warning: Plain-text secret")
 	passes(as("plan", "value="+token, "guardrail=warn"), "No changes.")
@@ -269,7 +263,7 @@ func TestAccClearSecrets(t *testing.T) {
 	passes(as("plan", "value="+other, "guardrail=ignore"), "TOKEN", "(secret)")
 
 	// The apply checks a value that is unknown at plan.
-	r.write("main.tf", fmt.Sprintf(clearRoot, "", "terraform_data.later.output", `"y"`, 1000))
+	r.Write("main.tf", fmt.Sprintf(clearRoot, "", "terraform_data.later.output", `"y"`, 1000))
 	passes(as("plan", "value=x", "other="+other))
 	refused(as("apply", "value=x", "other="+other))
 
@@ -284,7 +278,7 @@ func TestAccClearSecrets(t *testing.T) {
 // fails on it, when the apply pushes it, or when a template fails on it.
 func TestAccClearSecretsInLogs(t *testing.T) {
 	t.Parallel()
-	needTerraform(t)
+	acc.NeedTerraform(t)
 	token := "gh" + "p_" + strings.Repeat("zY8", 12)
 	logs, repo := filepath.Join(t.TempDir(), "logs"), gitserver.InitBare(t)
 	root := func(configType string) string {
@@ -293,129 +287,30 @@ func TestAccClearSecretsInLogs(t *testing.T) {
   guardrails `).Replace(clearRoot + "variable \"repo\" {}\n")
 		return fmt.Sprintf(text, configType, "var.value", "var.other", 1000)
 	}
-	r := newRoot(t, map[string]string{"main.tf": root("")})
-	r.startProviders()
-	r.env = append(r.env, "TF_CLI_CONFIG_FILE="+recording(t, logs), "TF_LOG=TRACE", "TF_VAR_value="+token,
+	r := acc.NewRoot(t, map[string]string{"main.tf": root("")})
+	r.StartProviders()
+	r.Env = append(r.Env, "TF_CLI_CONFIG_FILE="+recording(t, logs), "TF_LOG=TRACE", "TF_VAR_value="+token,
 		"TF_VAR_repo=file://"+repo)
-	if out := r.terraform("plan", "-no-color"); out.code == 0 {
+	if out := r.Terraform("plan", "-no-color"); out.Code == 0 {
 		t.Error("the plan passes")
 	}
-	r.apply("-var=guardrail=warn")
-	if tree := archive(t, repo, "dev"); !strings.Contains(tree["large/app-web/platform-config.yaml"], token) {
+	r.Apply("-var=guardrail=warn")
+	if tree := acc.Archive(t, repo, "dev"); !strings.Contains(tree["large/app-web/platform-config.yaml"], token) {
 		t.Errorf("the value was not pushed: %v", tree)
 	}
-	r.write("main.tf", root("f"))
-	if out := r.terraform("plan", "-no-color", "-var=guardrail=ignore"); out.code == 0 {
+	r.Write("main.tf", root("f"))
+	if out := r.Terraform("plan", "-no-color", "-var=guardrail=ignore"); out.Code == 0 {
 		t.Error("the template that fails on the value does not fail")
 	}
-	written := readFile(t, logs)
+	written := acc.ReadFile(t, logs)
 	for _, module := range []string{`"@module":"kalypso"`, `"@module":"sdk.framework"`} {
 		if !strings.Contains(written, module) {
 			t.Errorf("the logs of %s are not there", module)
 		}
 	}
-	for line := range strings.Lines(written + r.printed.String()) {
+	for line := range strings.Lines(written + r.Printed.String()) {
 		if strings.Contains(line, token) {
 			t.Errorf("this line tells the value: %s", line)
-		}
-	}
-}
-
-// TestAccSOPS follows the guide with SOPS and Kustomize: a Secret is encrypted once, rendered for the namespace of the
-// assignment, built as Flux does, and decrypted with its MAC. Without mac_only_encrypted, the MAC does not match.
-func TestAccSOPS(t *testing.T) {
-	t.Parallel()
-	sops, keygen := kustomize.Program(t, "sops"), kustomize.Program(t, "age-keygen")
-	guide := readFile(t, "../../docs/guides/secrets.md")
-	_, document, _ := strings.Cut(guide, "4. Write the Secret")
-	_, document, _ = strings.Cut(document, "```yaml\n")
-	document, _, _ = strings.Cut(document, "```")
-	document = strings.ReplaceAll("\n"+document, "\n   ", "\n") // the list's indentation
-	for _, signsAll := range []bool{false, true} {
-		dir := t.TempDir()
-		run := func(command string, arguments ...string) (string, error) {
-			cmd := exec.CommandContext(t.Context(), command, arguments...) //nolint:gosec // programs of the tests
-			cmd.Dir = dir
-			cmd.Env = append(os.Environ(), "SOPS_DISABLE_VERSION_CHECK=1", "SOPS_AGE_KEY_FILE=key.txt")
-			var stderr strings.Builder
-			cmd.Stderr = &stderr
-			out, err := cmd.Output()
-			if err != nil {
-				err = fmt.Errorf("%w: %s", err, stderr.String())
-			}
-			return string(out), err
-		}
-		if _, err := run(keygen, "-o", "key.txt"); err != nil {
-			t.Fatal(err)
-		}
-		_, recipient, _ := strings.Cut(readFile(t, filepath.Join(dir, "key.txt")), "# public key: ")
-		recipient, _, _ = strings.Cut(recipient, "\n")
-		rules := regexp.MustCompile(`age1\w+`).ReplaceAllString(readFile(t, examples+"/secrets/.sops.yaml"), recipient)
-		if signsAll {
-			rules = strings.Replace(rules, "mac_only_encrypted: true", "mac_only_encrypted: false", 1)
-		}
-		write := func(name, content string) {
-			if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
-				t.Fatal(err)
-			}
-		}
-		write(".sops.yaml", rules)
-		write("license.yaml", document)
-		encrypted, err := run(sops, "encrypt", "license.yaml")
-		if err != nil || strings.Contains(encrypted, "the license") {
-			t.Fatalf("%v: %s", err, encrypted)
-		}
-		r := newExample(t, examples+"/secrets")
-		r.write("license.sops.yaml", encrypted)
-		r.apply()
-		objects := buildFolders(t, renderedFiles(r.state()["kalypso_environment_rendering.this"]))["large"]
-		i := slices.IndexFunc(objects, func(o map[string]any) bool { return o["kind"] == "Secret" })
-		if i < 0 {
-			t.Fatalf("no Secret: %v", objects)
-		}
-		built, err := yaml.Marshal(objects[i])
-		if err != nil {
-			t.Fatal(err)
-		}
-		write("built.yaml", string(built))
-		plain, err := run(sops, "decrypt", "built.yaml")
-		if signsAll {
-			if err == nil || !strings.Contains(err.Error(), "MAC mismatch") {
-				t.Errorf("with a MAC of all: %v", err)
-			}
-			continue
-		}
-		if err != nil || !strings.Contains(plain, "LICENSE: the license") ||
-			!strings.Contains(plain, "namespace: dev-large-shop-web") {
-			t.Errorf("%v: %s", err, plain)
-		}
-	}
-}
-
-// examples/secrets renders references with the built-in template and with its own, and ciphertext to the byte.
-func TestAccExampleSecrets(t *testing.T) {
-	t.Parallel()
-	r := newExample(t, examples+"/secrets")
-	r.write("license.sops.yaml", readFile(t, examples+"/secrets/license.sops.yaml"))
-	r.apply()
-	r.expectEmptyPlan()
-	files, _ := r.state()["kalypso_environment_rendering.this"]["files"].(map[string]any)
-	text := func(path string) string {
-		content, _ := files[path].(string)
-		return content
-	}
-	if !strings.HasSuffix(text("large/shop-web/platform-config.yaml"), "\n---\n"+strings.ReplaceAll(
-		readFile(t, examples+"/secrets/license.sops.yaml"), "{{ .Namespace }}", "dev-large-shop-web")) {
-		t.Errorf("the ciphertext changed:\n%s", text("large/shop-web/platform-config.yaml"))
-	}
-	guide := readFile(t, "../../templates/guides/secrets.md.tmpl")
-	if !strings.Contains(guide, "```yaml\n"+text("large/shop-web/platform-secret.yaml")+"```\n") {
-		t.Errorf("the guide shows something else than\n%s", text("large/shop-web/platform-secret.yaml"))
-	}
-	for _, want := range []string{"name: \"shop-secrets\"",
-		"  refreshInterval: 10m\n  secretStoreRef:\n    name: vault\n"} {
-		if !strings.Contains(text("small/shop-web/platform-secret.yaml"), want) {
-			t.Errorf("%q is not in\n%s", want, text("small/shop-web/platform-secret.yaml"))
 		}
 	}
 }

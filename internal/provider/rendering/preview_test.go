@@ -1,4 +1,4 @@
-package provider_test
+package rendering_test
 
 import (
 	"fmt"
@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/acc"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
@@ -14,10 +15,10 @@ import (
 // commit contains only its file and the record.
 func TestAccPreview(t *testing.T) {
 	t.Parallel()
-	r := newRootFrom(t, "testdata/TestAccPreview")
+	r := acc.NewRootFrom(t, "testdata/TestAccPreview")
 	repo := gitserver.InitBare(t)
-	r.write("terraform.tf", terraformBlock)
-	r.env = append(r.env, "TF_VAR_repo="+repo)
+	r.Write("terraform.tf", acc.TerraformBlock)
+	r.Env = append(r.Env, "TF_VAR_repo="+repo)
 	const address = "kalypso_environment_rendering.this"
 
 	assignments := map[string]any{"large": []any{}, "small": []any{"hello-test"}}
@@ -43,10 +44,10 @@ func TestAccPreview(t *testing.T) {
 		{"none", false, false},
 	} {
 		name := fmt.Sprintf("step %d, preview %v", i, step.preview)
-		r.write("terraform.tfvars.json", toJSON(t, map[string]any{"preview": step.preview}))
-		c := r.plan()[address]
-		r.applyPlan()
-		state := r.state()[address]
+		r.Write("terraform.tfvars.json", acc.ToJSON(t, map[string]any{"preview": step.preview}))
+		c := r.Plan()[address]
+		r.ApplyPlan()
+		state := r.State()[address]
 		if first == nil {
 			first = state
 		} else {
@@ -76,7 +77,7 @@ func TestAccPreview(t *testing.T) {
 		if step.preview == "summary" {
 			wantFolders, wantSummary = nil, map[string]any{}
 			for clusterType, folder := range asMap(first["folders"]) {
-				f := as[map[string]any](folder)
+				f := acc.As[map[string]any](folder)
 				line := fmt.Sprintf("%v targets, tree %.12s", f["assignments"], f["tree_hash"])
 				asMap(wantSummary)[clusterType] = strings.Replace(line, "1 targets", "1 target", 1)
 			}
@@ -97,19 +98,19 @@ func TestAccPreview(t *testing.T) {
 	}
 
 	for _, promoted := range []string{"c1", "c2"} {
-		r.env = append(r.env, "TF_VAR_promoted_commit="+promoted)
-		r.apply()
-		r.expectEmptyPlan()
-		state := r.state()[address]
+		r.Env = append(r.Env, "TF_VAR_promoted_commit="+promoted)
+		r.Apply()
+		r.ExpectEmptyPlan()
+		state := r.State()[address]
 		if state["tree_hash"] != first["tree_hash"] || state["commit_sha"] != gitserver.Rev(t, repo, "dev") {
 			t.Errorf("promoted: tree_hash is %v, commit_sha is %v", state["tree_hash"], state["commit_sha"])
 		}
 		touched := strings.Fields(gitserver.Git(t, repo, "diff-tree", "-r", "--no-commit-id", "--name-only", "dev"))
-		if diff := cmp.Diff([]string{promotedCommitPath, recordPath}, touched); diff != "" {
+		if diff := cmp.Diff([]string{acc.PromotedCommitPath, acc.RecordPath}, touched); diff != "" {
 			t.Errorf("promoted: paths of the commit (-want +got):\n%s", diff)
 		}
-		if got := archive(t, repo, "dev")[promotedCommitPath]; got != promoted {
-			t.Errorf("%s contains %q, want %q", promotedCommitPath, got, promoted)
+		if got := acc.Archive(t, repo, "dev")[acc.PromotedCommitPath]; got != promoted {
+			t.Errorf("%s contains %q, want %q", acc.PromotedCommitPath, got, promoted)
 		}
 	}
 	if log := gitserver.Log(t, repo, "dev"); len(log) != 3 {

@@ -1,4 +1,4 @@
-package provider_test
+package rendering_test
 
 import (
 	"os/exec"
@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/acc"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
@@ -21,18 +22,18 @@ func TestAccPrintable(t *testing.T) {
 	t.Parallel()
 	const operators = "This folder contains deployment targets scheduled on the cluster type"
 	r := newRendering(t, gitserver.InitBare(t))
-	r.startProviders() // for its log
-	r.env = append(r.env, "TF_LOG=TRACE", "TF_LOG_PATH="+filepath.Join(r.folder, logName))
+	r.StartProviders() // for its log
+	r.Env = append(r.Env, "TF_LOG=TRACE", "TF_LOG_PATH="+filepath.Join(r.Folder, acc.LogName))
 	gitserver.Seed(t, r.repo, "dev", map[string]string{
 		"README.md": "Others'.\n", evil + "/README.md": operators, evil + "/a/reconciler.yaml": "old\n",
 	})
 
 	// File names in errors, in warnings and in the commit that removes the files.
 	r.options("adopt", true)
-	r.expectError([]string{"Change exceeds guardrails", shownEvil + "/a"}, "plan", "-no-color")
+	r.ExpectError([]string{"Change exceeds guardrails", shownEvil + "/a"}, "plan", "-no-color")
 	r.options("guardrails", map[string]any{"max_removed": 10, "allow_empty": true})
 	r.options("delivery", map[string]any{"strategy": "push", "describe": "keys"})
-	out := r.apply().text()
+	out := r.Apply().Text()
 	if !strings.Contains(out, "Existing folders will be adopted") || !strings.Contains(out, shownEvil) {
 		t.Errorf("apply says nothing of what it takes over:\n%s", out)
 	}
@@ -40,7 +41,7 @@ func TestAccPrintable(t *testing.T) {
 	if !strings.Contains(message, shownEvil+":") || strings.Contains(message, "\x1b") {
 		t.Errorf("the commit says %q", message)
 	}
-	description, _ := r.rendered()["description"].(string)
+	description, _ := r.Rendered()["description"].(string)
 	if !strings.Contains(description, "`"+shownEvil+"`") || strings.Contains(description, "\x1b") {
 		t.Errorf("the description is %q", description)
 	}
@@ -55,20 +56,20 @@ func TestAccPrintable(t *testing.T) {
 		t.Fatal(err)
 	}
 	gitserver.Git(t, r.repo, "update-ref", "refs/heads/dev", strings.TrimSpace(string(commit)))
-	r.expectError([]string{
+	r.ExpectError([]string{
 		"by Some" + shownEvil + "body <a" + shownEvil + "@acme.io>", "Hotfix " + shownEvil, "- large/" + shownEvil,
 	}, "plan", "-no-color")
 	r.options("on_drift", "overwrite")
-	r.apply()
+	r.Apply()
 
 	// Hooks.
 	gitserver.Hook(t, r.repo, "pre-receive", "go "+evil+" away", 1)
 	r.set("value", "2")
 	refused := []string{"The server refused the push", "remote: go " + shownEvil + " away"}
-	r.expectError(refused, "apply", "-no-color", "-auto-approve")
+	r.ExpectError(refused, "apply", "-no-color", "-auto-approve")
 
-	log := readFile(t, filepath.Join(r.folder, logName))
-	for place, text := range map[string]string{"output": r.printed.String(), "log": log} {
+	log := acc.ReadFile(t, filepath.Join(r.Folder, acc.LogName))
+	for place, text := range map[string]string{"output": r.Printed.String(), "log": log} {
 		if i := strings.IndexAny(text, "\x1b\u202e"); i >= 0 {
 			t.Errorf("the %s has it as it is: …%q…", place, text[max(0, i-300):min(len(text), i+100)])
 		}

@@ -1,4 +1,4 @@
-package provider_test
+package rendering_test
 
 import (
 	"bytes"
@@ -11,6 +11,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/acc"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/protocol"
 )
@@ -19,18 +20,18 @@ import (
 func TestRenderingPrivateState(t *testing.T) {
 	t.Parallel()
 	repo := gitserver.InitBare(t)
-	p := newRenderingRun(t)
+	p := acc.NewRenderingRun(t)
 	given := fleetArguments(repo, "one")
-	p.run(given, given)
-	applied := p.resource.Private
+	p.Run(given, given)
+	applied := p.Resource.Private
 	keys := privateKeys(t, applied)
 	s, err := delivery.DecodeState(keys["delivery"])
 	if err != nil || !s.Current() || keys[nothingToDoKey] == nil {
 		t.Fatalf("after an apply: %v, and the keys %v", err, slices.Sorted(maps.Keys(keys)))
 	}
-	p.run(given, given)
-	if !bytes.Equal(p.resource.Private, applied) {
-		t.Errorf("after a refresh, the private state is\n%s\nnot\n%s", p.resource.Private, applied)
+	p.Run(given, given)
+	if !bytes.Equal(p.Resource.Private, applied) {
+		t.Errorf("after a refresh, the private state is\n%s\nnot\n%s", p.Resource.Private, applied)
 	}
 }
 
@@ -38,9 +39,9 @@ func TestRenderingPrivateState(t *testing.T) {
 func TestImportedPrivateState(t *testing.T) {
 	t.Parallel()
 	repo := gitserver.InitBare(t)
-	p := newRenderingRun(t)
+	p := acc.NewRenderingRun(t)
 	given := fleetArguments(repo, "one")
-	p.run(given, given)
+	p.Run(given, given)
 	server := provider.NewServer("test")
 	schemas, err := protocol.ReadSchemas(t.Context(), server)
 	if err != nil {
@@ -50,7 +51,7 @@ func TestImportedPrivateState(t *testing.T) {
 		t.Fatalf("%v\n%s", err, ds)
 	}
 	resp, err := server.ImportResourceState(t.Context(), &tfprotov6.ImportResourceStateRequest{
-		TypeName: p.resource.Type, ID: "dev@file://" + repo + "?ref=dev",
+		TypeName: p.Resource.Type, ID: "dev@file://" + repo + "?ref=dev",
 	})
 	if err != nil || len(resp.ImportedResources) != 1 {
 		t.Fatalf("%v\n%s", err, protocol.Diagnostics(resp.Diagnostics))
@@ -69,17 +70,17 @@ func TestCreateWithPrivateState(t *testing.T) {
 		t.Run(branch, func(t *testing.T) {
 			t.Parallel()
 			repo := gitserver.InitBare(t)
-			p := newRenderingRun(t)
+			p := acc.NewRenderingRun(t)
 			given := fleetArguments(repo, "one")
-			p.run(given, given)
+			p.Run(given, given)
 			gitserver.Git(t, repo, "update-ref", "-d", "refs/heads/dev")
-			p.resource.State = tftypes.Value{}
+			p.Resource.State = tftypes.Value{}
 
 			given["gitops_repo"] = map[string]any{"repo": "file://" + repo, "branch": branch}
 			waiting := maps.Clone(given)
 			waiting["promotion"] = map[string]any{"decision": "wait", "reason": "not yet"}
-			p.run(waiting, waiting)
-			p.run(given, given)
+			p.Run(waiting, waiting)
+			p.Run(given, given)
 			if gitserver.Branch(repo, branch) == "" {
 				t.Errorf("there is no branch %s", branch)
 			}

@@ -1,11 +1,7 @@
-package provider_test
+package rendering_test
 
 import (
-	"archive/tar"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"path"
 	"regexp"
@@ -16,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/acc"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/run/seeds"
 )
@@ -27,10 +24,10 @@ func TestAccPlanIsApply(t *testing.T) {
 	for seed := range seeds.Of(t, 1, 2) {
 		t.Run(strconv.FormatUint(seed, 10), func(t *testing.T) {
 			t.Parallel()
-			r := newRootFrom(t, "testdata/TestAccPlanIsApply")
+			r := acc.NewRootFrom(t, "testdata/TestAccPlanIsApply")
 			repo := gitserver.InitBare(t)
-			r.write("terraform.tf", terraformBlock)
-			r.env = append(r.env, "TF_VAR_repo="+repo)
+			r.Write("terraform.tf", acc.TerraformBlock)
+			r.Env = append(r.Env, "TF_VAR_repo="+repo)
 			f := newRandomFleet(seed)
 			var before map[string]any
 			for step := range steps() {
@@ -39,7 +36,7 @@ func TestAccPlanIsApply(t *testing.T) {
 					edits = f.edit(step%3 == 0)
 				}
 				f.write(t, r)
-				before = r.step(repo, f, before, step > 0 && step%3 == 0)
+				before = applyStep(r, repo, f, before, step > 0 && step%3 == 0)
 				if t.Failed() {
 					t.Fatalf("step %d, after the edits: %s", step, strings.Join(edits, ", "))
 				}
@@ -71,23 +68,23 @@ func (f *randomFleet) edit(quiet bool) (names []string) {
 	return names
 }
 
-// step plans and applies the fleet, and compares the plan, the state and the branch. It returns the state.
-func (r *root) step(repo string, f *randomFleet, before map[string]any, quiet bool) map[string]any {
-	r.t.Helper()
+// applyStep plans and applies the fleet, and compares the plan, the state and the branch. It returns the state.
+func applyStep(r *acc.Root, repo string, f *randomFleet, before map[string]any, quiet bool) map[string]any {
+	r.T.Helper()
 	const address = "kalypso_environment_rendering.this"
 	const branch = "dev"
-	t := r.t
+	t := r.T
 	head, commits := gitserver.Rev(t, repo, branch), len(gitserver.Log(t, repo, branch))
-	c := r.plan()[address]
-	r.applyPlan()
-	state := r.state()[address]
+	c := r.Plan()[address]
+	r.ApplyPlan()
+	state := r.State()[address]
 	expectUnknown(t, c, nothing)
 	expectApplied(t, c, state)
 	if known := c.Unknown["description"] != true; known != (before != nil) {
 		t.Errorf("description is known: %t, and there is something to compare with: %t", known, before != nil)
 	}
 	expectOnBranch(t, repo, branch, f.path, state)
-	r.expectEmptyPlan()
+	r.ExpectEmptyPlan()
 
 	if diff := cmp.Diff(f.unscheduled(t, repo, branch), state["unscheduled"]); diff != "" {
 		t.Errorf("unscheduled (-want +state):\n%s", diff)
@@ -116,13 +113,13 @@ func (r *root) step(repo string, f *randomFleet, before map[string]any, quiet bo
 	}
 	var old map[string]map[string]string
 	if head != "" {
-		old = targetsOnBranch(t, repo, head, as[string](asMap(before["gitops_repo"])["path"]))
+		old = targetsOnBranch(t, repo, head, acc.As[string](asMap(before["gitops_repo"])["path"]))
 	}
 	changes := changesBetween(old, targetsOnBranch(t, repo, now, f.path))
 	if before != nil && before["assignments"] != nil && state["assignments"] != nil {
 		expectChanges(t, changes, before, state)
 	}
-	expectDescribed(t, as[string](state["description"]), changes)
+	expectDescribed(t, acc.As[string](state["description"]), changes)
 	return state
 }
 
@@ -132,7 +129,7 @@ func expectDescribed(t *testing.T, text string, changes map[string]any) {
 	var all [3]int
 	for clusterType, change := range changes {
 		var n [3]int
-		if _, err := fmt.Sscanf(as[string](change), "+%d -%d ~%d", &n[0], &n[1], &n[2]); err != nil {
+		if _, err := fmt.Sscanf(acc.As[string](change), "+%d -%d ~%d", &n[0], &n[1], &n[2]); err != nil {
 			t.Fatal(err)
 		}
 		for i := range n {
@@ -199,10 +196,10 @@ func expectChanges(t *testing.T, want, before, after map[string]any) {
 	t.Helper()
 	hashes := func(state map[string]any) map[string]map[string]string {
 		all := map[string]map[string]string{}
-		for clusterType, targets := range as[map[string]any](state["assignments"]) {
+		for clusterType, targets := range acc.As[map[string]any](state["assignments"]) {
 			all[clusterType] = map[string]string{}
-			for target, hash := range as[map[string]any](targets) {
-				all[clusterType][target] = as[string](hash)
+			for target, hash := range acc.As[map[string]any](targets) {
+				all[clusterType][target] = acc.As[string](hash)
 			}
 		}
 		return all
@@ -245,73 +242,17 @@ func merged[M ~map[K]V, K comparable, V any](a, b M) M {
 	return both
 }
 
-// change is the change of a resource in a saved plan.
-type change struct {
-	Actions []string
-	Before  map[string]any
-	After   map[string]any
-	// Unknown has each attribute with an unknown part: true, or its unknown members.
-	Unknown map[string]any `json:"after_unknown"`
-}
-
-// plan makes a saved plan, and returns its changes by address.
-func (r *root) plan(args ...string) map[string]change {
-	r.t.Helper()
-	r.succeed(append([]string{"plan", "-no-color", "-out=plan"}, args...)...)
-	var shown struct {
-		ResourceChanges []struct {
-			Address string
-			Change  change
-		} `json:"resource_changes"`
-	}
-	r.show(&shown, "plan")
-	all := map[string]change{}
-	for _, c := range shown.ResourceChanges {
-		all[c.Address] = c.Change
-	}
-	return all
-}
-
-// applyPlan applies the saved plan.
-func (r *root) applyPlan() {
-	r.t.Helper()
-	r.succeed("apply", "-no-color", "plan")
-}
-
-// state returns the values of the resources in the state, by address.
-func (r *root) state() map[string]map[string]any {
-	r.t.Helper()
-	all := map[string]map[string]any{}
-	for _, resource := range r.stateFile().Resources {
-		if resource.Module != "" {
-			continue
-		}
-		address := resource.Type + "." + resource.Name
-		if resource.Mode == "data" {
-			address = "data." + address
-		}
-		for _, instance := range resource.Instances {
-			index := ""
-			if instance.IndexKey != nil {
-				index = "[" + string(instance.IndexKey) + "]"
-			}
-			all[address+index] = instance.Attributes
-		}
-	}
-	return all
-}
-
 // expectOnBranch compares the values of a rendering with what its branch contains, by git.
 func expectOnBranch(t *testing.T, repo, branch, at string, state map[string]any) {
 	t.Helper()
-	files := archive(t, repo, branch)
-	record := path.Join(at, recordPath)
+	files := acc.Archive(t, repo, branch)
+	record := path.Join(at, acc.RecordPath)
 	if _, there := files[record]; !there {
 		t.Errorf("%s is not on the branch", record)
 	}
 	delete(files, record)
 	if state["promoted_commit"] == nil {
-		delete(files, promotedCommitPath) // of an earlier promotion; the provider does not remove it
+		delete(files, acc.PromotedCommitPath) // of an earlier promotion; the provider does not remove it
 	}
 	assignments, folders, targets := map[string]any{}, map[string]any{}, 0
 	var entries strings.Builder // of a tree that contains only our folders
@@ -343,7 +284,7 @@ func expectOnBranch(t *testing.T, repo, branch, at string, state map[string]any)
 	case "summary":
 		lines := map[string]any{}
 		for clusterType, folder := range folders {
-			f := as[map[string]any](folder)
+			f := acc.As[map[string]any](folder)
 			targets := fmt.Sprintf("%v targets", f["assignments"])
 			if f["assignments"] == 1.0 {
 				targets = "1 target"
@@ -363,8 +304,8 @@ func expectOnBranch(t *testing.T, repo, branch, at string, state map[string]any)
 			t.Errorf("%s (-branch +state):\n%s", attribute, diff)
 		}
 	}
-	if promoted := state["promoted_commit"]; promoted != nil && files[promotedCommitPath] != promoted {
-		t.Errorf("%s holds %q, want %q", promotedCommitPath, files[promotedCommitPath], promoted)
+	if promoted := state["promoted_commit"]; promoted != nil && files[acc.PromotedCommitPath] != promoted {
+		t.Errorf("%s holds %q, want %q", acc.PromotedCommitPath, files[acc.PromotedCommitPath], promoted)
 	}
 }
 
@@ -372,7 +313,7 @@ func expectOnBranch(t *testing.T, repo, branch, at string, state map[string]any)
 func withoutChanges(summary any) map[string]any {
 	lines := map[string]any{}
 	for clusterType, line := range asMap(summary) {
-		lines[clusterType] = lastChange.ReplaceAllString(as[string](line), "")
+		lines[clusterType] = lastChange.ReplaceAllString(acc.As[string](line), "")
 	}
 	return lines
 }
@@ -380,49 +321,10 @@ func withoutChanges(summary any) map[string]any {
 // lastChange matches the changes at the begin of a line of a summary.
 var lastChange = regexp.MustCompile(`^\+\d+ -\d+ ~\d+, `)
 
-// as converts a value to type T. It panics if the value has another type.
-func as[T any](v any) T {
-	typed, ok := v.(T)
-	if !ok {
-		panic(fmt.Sprintf("%v is no %T", v, typed))
-	}
-	return typed
-}
-
 func anyMap(m map[string]string) map[string]any {
 	all := make(map[string]any, len(m))
 	for k, v := range m {
 		all[k] = v
 	}
 	return all
-}
-
-func (r *root) show(into any, args ...string) {
-	r.t.Helper()
-	out := r.succeed(append([]string{"show", "-json"}, args...)...)
-	if err := json.Unmarshal([]byte(out.stdout), into); err != nil {
-		r.t.Fatal(err)
-	}
-}
-
-// archive returns every file of a branch, read by one process of git.
-func archive(t *testing.T, repo, branch string) map[string]string {
-	t.Helper()
-	files := map[string]string{}
-	for all := tar.NewReader(strings.NewReader(gitserver.Git(t, repo, "archive", branch))); ; {
-		header, err := all.Next()
-		if errors.Is(err, io.EOF) {
-			return files
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		content, err := io.ReadAll(all)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if header.Typeflag == tar.TypeReg {
-			files[header.Name] = string(content)
-		}
-	}
 }

@@ -1,15 +1,14 @@
-package provider_test
+package rendering_test
 
 import (
 	"maps"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/acc"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/protocol"
 )
@@ -19,8 +18,8 @@ import (
 func TestAccProtocol(t *testing.T) {
 	t.Parallel()
 	repo, other := gitserver.InitBare(t), gitserver.InitBare(t)
-	r := newRoot(t, map[string]string{"terraform.tf": terraformBlock})
-	p := newRenderingRun(t)
+	r := acc.NewRoot(t, map[string]string{"terraform.tf": acc.TerraformBlock})
+	p := acc.NewRenderingRun(t)
 	step := func(name, value, planned string) {
 		t.Helper()
 		known := fleetArguments(repo, value)
@@ -30,7 +29,7 @@ func TestAccProtocol(t *testing.T) {
 			given["promoted_commit"], known["promoted_commit"] = "${terraform_data.commit.output}", planned
 			unknown["promoted_commit"] = protocol.Unknown
 		}
-		r.write("main.tf.json", toJSON(t, map[string]any{"resource": map[string]any{
+		r.Write("main.tf.json", acc.ToJSON(t, map[string]any{"resource": map[string]any{
 			"kalypso_environment_rendering": map[string]any{"this": given},
 			"terraform_data":                map[string]any{"commit": map[string]any{"input": planned}},
 		}}))
@@ -38,14 +37,14 @@ func TestAccProtocol(t *testing.T) {
 		if planned != "" {
 			after["promoted_commit"] = planned
 		}
-		c := r.plan()[renderingAddress]
-		r.applyPlan()
-		state := r.state()[renderingAddress]
+		c := r.Plan()[renderingAddress]
+		r.ApplyPlan()
+		state := r.State()[renderingAddress]
 		wantPlan, wantState := map[string]string{}, map[string]string{}
-		flattenJSON(wantPlan, "", c.After)
+		acc.FlattenJSON(wantPlan, "", c.After)
 		flattenUnknown(wantPlan, "", c.Unknown)
-		flattenJSON(wantState, "", state)
-		gotPlan, gotState := p.run(unknown, after)
+		acc.FlattenJSON(wantState, "", state)
+		gotPlan, gotState := p.Run(unknown, after)
 		for _, lines := range []map[string]string{wantPlan, wantState, gotPlan, gotState} {
 			for _, differs := range []string{"gitops_repo.repo", "commit_sha"} { // repos and times differ
 				if lines[differs] != "(known after apply)" {
@@ -96,112 +95,6 @@ func fleetArguments(repo, value string) map[string]any {
 		}}},
 		"manifests": map[string]any{"a.yaml": "kind: ConfigMap\napiVersion: v1\n" +
 			"metadata: {name: a, labels: {platform-config: \"true\"}}\ndata: {v: " + value + "}\n"},
-	}
-}
-
-// protocolRun runs a resource through package protocol.
-type protocolRun struct {
-	t        *testing.T
-	resource protocol.Resource
-	config   map[string]any // of the provider
-}
-
-// newRenderingRun returns a run of a rendering that does not exist yet.
-func newRenderingRun(t *testing.T) *protocolRun {
-	return &protocolRun{t: t, resource: protocol.Resource{Type: "kalypso_environment_rendering"}}
-}
-
-// start configures the provider, as each command of Terraform does.
-func (p *protocolRun) start() *protocol.Session { return p.startVersion("test") }
-
-// startVersion configures a version of the provider.
-func (p *protocolRun) startVersion(version string) *protocol.Session {
-	p.t.Helper()
-	server := provider.NewServer(version)
-	schemas, err := protocol.ReadSchemas(p.t.Context(), server)
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	s, ds, err := schemas.Start(p.t.Context(), server, p.config)
-	if err != nil || ds.HasErrors() {
-		p.t.Fatalf("%v\n%s", err, ds)
-	}
-	return s
-}
-
-// run refreshes, plans and applies, and returns the plan and the state.
-func (p *protocolRun) run(planned, known map[string]any) (plan, state map[string]string) {
-	p.t.Helper()
-	s := p.start()
-	if ds, err := s.Refresh(p.t.Context(), &p.resource); err != nil || ds.HasErrors() {
-		p.t.Fatalf("refresh: %v\n%s", err, ds)
-	}
-	made, ds, err := s.Plan(p.t.Context(), &p.resource, planned)
-	if err != nil || made == nil {
-		p.t.Fatalf("plan: %v\n%s", err, ds)
-	}
-	if made.Changes() {
-		p.apply(made, known)
-	}
-	return protocol.Lines(made.Planned), protocol.Lines(p.resource.State)
-}
-
-// apply applies a plan.
-func (p *protocolRun) apply(made *protocol.Plan, known map[string]any) {
-	p.t.Helper()
-	after, ds, err := p.start().Apply(p.t.Context(), made, known)
-	if err != nil || ds.HasErrors() {
-		p.t.Fatalf("apply: %v\n%s", err, ds)
-	}
-	p.resource = *after
-}
-
-// destroy plans and applies a destroy.
-func (p *protocolRun) destroy() {
-	p.t.Helper()
-	made, ds, err := p.start().Plan(p.t.Context(), &p.resource, nil)
-	if err != nil || ds.HasErrors() {
-		p.t.Fatalf("plan of a destroy: %v\n%s", err, ds)
-	}
-	p.apply(made, nil)
-}
-
-// tryRun plans and applies a new resource, and returns the diagnostics.
-func (p *protocolRun) tryRun(given map[string]any) (applied bool, ds protocol.Diagnostics) {
-	p.t.Helper()
-	made, ds, err := p.start().Plan(p.t.Context(), &p.resource, given)
-	if err != nil || made == nil {
-		return false, ds
-	}
-	_, ds, err = p.start().Apply(p.t.Context(), made, given)
-	return err == nil, ds
-}
-
-// flattenJSON adds the leaves of a value in the form of [protocol.Lines].
-func flattenJSON(all map[string]string, at string, v any) {
-	name := strings.TrimPrefix(at, ".")
-	switch v := v.(type) {
-	case nil:
-	case map[string]any:
-		if len(v) == 0 {
-			all[name] = "{}"
-		}
-		for _, key := range slices.Sorted(maps.Keys(v)) {
-			flattenJSON(all, at+"."+key, v[key])
-		}
-	case []any:
-		if len(v) == 0 {
-			all[name] = "[]"
-		}
-		for i, part := range v {
-			flattenJSON(all, at+"["+strconv.Itoa(i)+"]", part)
-		}
-	case string:
-		all[name] = strconv.Quote(v)
-	case bool:
-		all[name] = strconv.FormatBool(v)
-	case float64:
-		all[name] = strconv.FormatFloat(v, 'g', -1, 64)
 	}
 }
 

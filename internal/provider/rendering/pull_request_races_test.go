@@ -1,4 +1,4 @@
-package provider_test
+package rendering_test
 
 import (
 	"slices"
@@ -16,19 +16,19 @@ func TestAccPullRequestAsksReviewersOnce(t *testing.T) {
 	r := newReviewed(t)
 	r.on.AddTeam("platform")
 	r.delivery("reviewers", []string{"octocat", "acme/platform"})
-	r.apply()
+	r.Apply()
 	r.on.Review(t, 1, "octocat", "")
 	r.on.Review(t, 1, "ann", "platform")
 	r.delivery("reviewers", []string{"octocat", "acme/platform", "bob"}, "labels", []string{"a"})
 	r.fake.ResetLog()
-	r.apply()
+	r.Apply()
 	if got, want := r.on.ReviewRequests(t, 1), []string{"octocat", "team:platform", "bob"}; !slices.Equal(got, want) {
 		t.Errorf("asked for a review: %v, want %v", got, want)
 	}
 	if r.fake.HasAnswered("GET", "/reviews") || r.fake.HasAnswered("GET", "/timeline") {
 		t.Error("GitHub was asked who reviewed: the state does not know")
 	}
-	r.expectEmptyPlan()
+	r.ExpectEmptyPlan()
 }
 
 // TestAccPullRequestUnnamedCommits: a commit of people on our branch that no plan has listed is never removed, with any
@@ -37,7 +37,7 @@ func TestAccPullRequestUnnamedCommits(t *testing.T) {
 	t.Parallel()
 	r := newReviewed(t)
 	r.options("on_drift", "overwrite")
-	r.apply()
+	r.Apply()
 	first := r.last()
 	theirs := func(path string) string {
 		return gitserver.Seed(t, r.on.Path, first.Head, map[string]string{path: "theirs\n"})
@@ -50,14 +50,14 @@ func TestAccPullRequestUnnamedCommits(t *testing.T) {
 	}
 	// Between plan and apply.
 	r.set("value", "2")
-	r.succeed("plan", "-out=saved")
+	r.Succeed("plan", "-out=saved")
 	commit := theirs("apps/note.yaml")
-	r.expectError([]string{"The branch moved after the plan was made", first.Head, "commits beside our folders"}, "apply",
+	r.ExpectError([]string{"The branch moved after the plan was made", first.Head, "commits beside our folders"}, "apply",
 		"-no-color", "saved")
 	stays(commit)
 	// With the state lost.
-	r.succeed("state", "rm", renderingAddress)
-	r.expectError([]string{"people pushed to the branch of pull request 1", "and the state does not know what",
+	r.Succeed("state", "rm", renderingAddress)
+	r.ExpectError([]string{"people pushed to the branch of pull request 1", "and the state does not know what",
 		"close it"}, "plan", "-no-color")
 	stays(commit)
 }
@@ -74,8 +74,8 @@ func TestAccPullRequestMergedWhileWaiting(t *testing.T) {
 		}
 		r.on.Merge(t, 1, "squash")
 	}()
-	r.apply()
-	r.expectEmptyPlan()
+	r.Apply()
+	r.ExpectEmptyPlan()
 	r.expectDelivered(true, "merged")
 
 	r.set("value", "2")
@@ -84,8 +84,8 @@ func TestAccPullRequestMergedWhileWaiting(t *testing.T) {
 		r.on.Merge(t, 2, "squash")
 		return true
 	})
-	if o := r.apply(); !strings.Contains(o.text(), "The pull request was merged with changes made outside Terraform") {
-		t.Errorf("the apply: %s", o.text())
+	if o := r.Apply(); !strings.Contains(o.Text(), "The pull request was merged with changes made outside Terraform") {
+		t.Errorf("the apply: %s", o.Text())
 	}
 }
 
@@ -96,20 +96,20 @@ func TestAccPullRequestCreateWaits(t *testing.T) {
 	r := newReviewed(t)
 	r.delivery("wait_for_merge", true)
 	r.options("timeouts", map[string]any{"create": "10s"})
-	r.expectError([]string{
+	r.ExpectError([]string{
 		"The pull request is not merged yet", "The state does not know pull request 1",
 		"If you abandon the rendering, close it",
 	},
 		"apply", "-no-color", "-auto-approve")
 	r.on.Edit(t, 1, r.last().Body+"\nLooks good to me.\n")
 	r.set("value", "2")
-	if o := r.succeed("plan", "-no-color"); !strings.Contains(o.text(), "A pull request is already open") ||
-		!strings.Contains(o.text(), "Pull request 1 (") {
-		t.Errorf("the plan: %s", o.text())
+	if o := r.Succeed("plan", "-no-color"); !strings.Contains(o.Text(), "A pull request is already open") ||
+		!strings.Contains(o.Text(), "Pull request 1 (") {
+		t.Errorf("the plan: %s", o.Text())
 	}
 	r.delivery()
-	r.apply()
-	r.expectEmptyPlan()
+	r.Apply()
+	r.ExpectEmptyPlan()
 	r.expectPulls("open")
 	r.expectTree(r.last().Head, "large/app-a", "2")
 }

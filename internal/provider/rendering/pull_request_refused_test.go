@@ -1,4 +1,4 @@
-package provider_test
+package rendering_test
 
 import (
 	"strings"
@@ -12,27 +12,27 @@ import (
 func TestAccPullRequestNoCredential(t *testing.T) {
 	t.Parallel()
 	r := newReviewed(t)
-	r.env = append(r.env, "GITHUB_TOKEN=")
+	r.Env = append(r.Env, "GITHUB_TOKEN=")
 	r.set(
 		"git_credentials",
 		[]any{map[string]any{"url": r.on.URL, "username": "x-access-token", "password": r.fake.Token}},
 	)
 	r.set("github", map[string]any{"base_url": r.fake.URL})
-	r.expectError(
+	r.ExpectError(
 		[]string{"No credential for GitHub", "Set token or app in github of the provider."},
 		"plan",
 		"-no-color",
 	)
 	r.set("github", map[string]any{"base_url": r.fake.URL, "token": "wrong"})
-	r.expectError([]string{"GitHub does not accept the credential", "Check token or app in github of the provider."},
+	r.ExpectError([]string{"GitHub does not accept the credential", "Check token or app in github of the provider."},
 		"plan", "-no-color")
-	if strings.Contains(r.printed.String(), "GITHUB_TOKEN") {
-		t.Errorf("a plan names GITHUB_TOKEN:\n%s", r.printed.String())
+	if strings.Contains(r.Printed.String(), "GITHUB_TOKEN") {
+		t.Errorf("a plan names GITHUB_TOKEN:\n%s", r.Printed.String())
 	}
 	r.set("github", nil)
-	r.expectError([]string{"Repo is on no configured host", "base_url in github"}, "plan", "-no-color")
+	r.ExpectError([]string{"Repo is on no configured host", "base_url in github"}, "plan", "-no-color")
 	r.set("place", map[string]any{"repo": "https://github.com/acme/gitops", "branch": "dev"})
-	r.expectError([]string{"No credential for GitHub", "or the environment variable GITHUB_TOKEN."}, "plan", "-no-color")
+	r.ExpectError([]string{"No credential for GitHub", "or the environment variable GITHUB_TOKEN."}, "plan", "-no-color")
 	if len(r.pulls()) > 0 {
 		t.Error("there is a pull request")
 	}
@@ -55,7 +55,7 @@ func TestAccPullRequestFields(t *testing.T) {
 		},
 	} {
 		refuse()
-		r.expectError(
+		r.ExpectError(
 			[]string{"GitHub refused", "delivery = ", "Attribute: delivery." + name},
 			"apply",
 			"-no-color",
@@ -63,7 +63,7 @@ func TestAccPullRequestFields(t *testing.T) {
 		)
 	}
 	r.delivery("labels", []string{"platform"})
-	r.apply()
+	r.Apply()
 	if last := r.expectPulls("open"); len(last.Labels) != 1 {
 		t.Errorf("the pull request: %+v", last)
 	}

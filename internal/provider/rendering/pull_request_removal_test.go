@@ -1,4 +1,4 @@
-package provider_test
+package rendering_test
 
 import (
 	"slices"
@@ -17,51 +17,51 @@ func moving(t *testing.T, delivery ...any) *reviewed {
 	gitserver.Git(t, r.on.Path, "branch", "live", "dev")
 	r.options("guardrails", anyRemoval, "deletion_protection", false)
 	r.delivery(delivery...)
-	r.apply()
+	r.Apply()
 	if last := r.last(); last.State == "open" {
 		r.on.Merge(t, last.Number, "merge")
 	}
-	r.expectEmptyPlan()
+	r.ExpectEmptyPlan()
 	return r
 }
 
 // expectPlaces fails the test unless exactly these branches contain the tree.
 func (r *reviewed) expectPlaces(want ...string) {
-	r.t.Helper()
+	r.T.Helper()
 	var got []string
 	for _, branch := range []string{"dev", "live", "third"} {
-		if gitserver.Rev(r.t, r.on.Path, branch) != "" &&
-			gitserver.Tree(r.t, r.on.Path, branch)["large/app-a/reconciler.yaml"] != "" {
+		if gitserver.Rev(r.T, r.on.Path, branch) != "" &&
+			gitserver.Tree(r.T, r.on.Path, branch)["large/app-a/reconciler.yaml"] != "" {
 			got = append(got, branch)
 		}
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
-		r.t.Errorf("branches with the tree (-want +got):\n%s", diff)
+		r.T.Errorf("branches with the tree (-want +got):\n%s", diff)
 	}
 }
 
 // expectRemoval applies the module. The test fails unless plan and apply warn that this opens a pull request that
 // removes the rendering from a branch, and that people have to merge it.
 func (r *reviewed) expectRemoval(from string) int {
-	r.t.Helper()
+	r.T.Helper()
 	count := len(r.pulls())
-	o := r.terraform("plan", "-no-color", "-detailed-exitcode")
-	if o.code != 2 || !strings.Contains(o.text(), "Previous location will be removed") ||
-		!strings.Contains(o.text(), `branch "`+from+`"`) {
-		r.t.Errorf("the plan (exit code %d) does not say what is due:\n%s\n%s", o.code, o.stdout, o.stderr)
+	o := r.Terraform("plan", "-no-color", "-detailed-exitcode")
+	if o.Code != 2 || !strings.Contains(o.Text(), "Previous location will be removed") ||
+		!strings.Contains(o.Text(), `branch "`+from+`"`) {
+		r.T.Errorf("the plan (exit code %d) does not say what is due:\n%s\n%s", o.Code, o.Stdout, o.Stderr)
 	}
 	r.refresh()
-	before := r.rendered()
-	if o := r.apply(); !strings.Contains(o.text(), "A pull request removes the rendering") {
-		r.t.Errorf("the apply: %s", o.text())
+	before := r.Rendered()
+	if o := r.Apply(); !strings.Contains(o.Text(), "A pull request removes the rendering") {
+		r.T.Errorf("the apply: %s", o.Text())
 	}
-	if diff := cmp.Diff(before, r.rendered()); diff != "" {
-		r.t.Errorf("the state (-before +after):\n%s", diff)
+	if diff := cmp.Diff(before, r.Rendered()); diff != "" {
+		r.T.Errorf("the state (-before +after):\n%s", diff)
 	}
-	r.expectEmptyPlan()
+	r.ExpectEmptyPlan()
 	last := r.last()
 	if len(r.pulls()) != count+1 || last.Base != from || last.State != "open" || last.AutoMerge != "" {
-		r.t.Errorf("the pull request: %+v", last)
+		r.T.Errorf("the pull request: %+v", last)
 	}
 	return last.Number
 }
@@ -74,8 +74,8 @@ func TestAccPullRequestRemovalWaits(t *testing.T) {
 	r.expectPulls("merged")
 	r.on.RequireStatus("live", "ci")
 	r.setDestination("branch", "live")
-	r.apply()
-	r.expectEmptyPlan()
+	r.Apply()
+	r.ExpectEmptyPlan()
 	r.expectPlaces("dev")
 	r.on.SetStatus(r.expectPulls("merged", "open").HeadCommit, "ci", "success")
 	removal := r.expectRemoval("dev")
@@ -84,7 +84,7 @@ func TestAccPullRequestRemovalWaits(t *testing.T) {
 		t.Errorf("asked for a review: %v", asked)
 	}
 	r.on.Merge(t, removal, "squash")
-	r.expectEmptyPlan()
+	r.ExpectEmptyPlan()
 	r.expectPlaces("live")
 }
 
@@ -93,10 +93,10 @@ func TestAccPullRequestRemovalAtOnce(t *testing.T) {
 	t.Parallel()
 	r := moving(t, "auto_merge", "squash")
 	r.setDestination("branch", "live")
-	if o := r.apply(); !strings.Contains(o.text(), "A pull request removes the rendering") {
-		t.Errorf("the apply: %s", o.text())
+	if o := r.Apply(); !strings.Contains(o.Text(), "A pull request removes the rendering") {
+		t.Errorf("the apply: %s", o.Text())
 	}
-	r.expectEmptyPlan()
+	r.ExpectEmptyPlan()
 	r.expectPulls("merged", "merged", "open")
 	r.expectPlaces("dev", "live")
 	r.expectArrived("live", r.on.PullRequests()[1].Number)
@@ -104,11 +104,11 @@ func TestAccPullRequestRemovalAtOnce(t *testing.T) {
 
 // expectArrived fails the test unless the state names that branch and that pull request.
 func (r *reviewed) expectArrived(branch string, number int) {
-	r.t.Helper()
-	now := r.rendered()
+	r.T.Helper()
+	now := r.Rendered()
 	pull, _ := now["pull_request"].(map[string]any)
-	if now["delivered"] != true || now["commit_sha"] != gitserver.Rev(r.t, r.on.Path, branch) ||
+	if now["delivered"] != true || now["commit_sha"] != gitserver.Rev(r.T, r.on.Path, branch) ||
 		pull["number"] != float64(number) {
-		r.t.Errorf("delivered is %v, commit_sha %v, pull_request %v", now["delivered"], now["commit_sha"], pull)
+		r.T.Errorf("delivered is %v, commit_sha %v, pull_request %v", now["delivered"], now["commit_sha"], pull)
 	}
 }

@@ -1,31 +1,32 @@
-package provider_test
+package rendering_test
 
 import (
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/acc"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/githubfake"
 )
 
 // killAt kills the apply that makes this request, after the server has carried it out and before it answers.
 func (r *reviewed) killAt(method, path string) {
-	r.t.Helper()
+	r.T.Helper()
 	r.fake.Fail(method, path, 1, githubfake.Failure{Delay: time.Hour, After: true})
-	cmd := r.killable("apply", "-auto-approve", "-no-color")
+	cmd := r.Killable("apply", "-auto-approve", "-no-color")
 	if err := cmd.Start(); err != nil {
-		r.t.Fatal(err)
+		r.T.Fatal(err)
 	}
 	ended := make(chan struct{})
 	go func() { defer close(ended); _ = cmd.Wait() }()
 	for !r.fake.HasDelayed() {
 		select {
 		case <-ended:
-			r.t.Fatalf("the apply ended without %s %s", method, path)
+			r.T.Fatalf("the apply ended without %s %s", method, path)
 		case <-time.After(20 * time.Millisecond):
 		}
 	}
-	kill(r.t, cmd)
+	acc.Kill(r.T, cmd)
 	<-ended
 	r.fake.ClearFailures()
 }
@@ -41,12 +42,12 @@ func TestAccPullRequestKilled(t *testing.T) {
 	}
 	r.set("value", "2") // and the fleet changes meanwhile
 	r.killAt("POST", "/pulls")
-	if r.rendered() != nil {
+	if r.Rendered() != nil {
 		t.Fatal("the apply was killed after it wrote the state")
 	}
 	first := r.expectPulls("open")
-	r.apply()
-	r.expectEmptyPlan()
+	r.Apply()
+	r.ExpectEmptyPlan()
 	if last := r.expectPulls("open"); last.HeadCommit != first.HeadCommit {
 		t.Error("our branch was written anew")
 	}
@@ -61,7 +62,7 @@ func TestAccPullRequestWaits(t *testing.T) {
 	r.options("timeouts", map[string]any{"create": "10s", "update": "10s"})
 	short := func() {
 		t.Helper()
-		r.expectError([]string{"The pull request is not merged yet", "the next apply continues to wait"}, "apply",
+		r.ExpectError([]string{"The pull request is not merged yet", "the next apply continues to wait"}, "apply",
 			"-no-color", "-auto-approve")
 	}
 	merging := func(method string) {
@@ -76,16 +77,16 @@ func TestAccPullRequestWaits(t *testing.T) {
 			r.on.Merge(t, r.last().Number, method)
 		}()
 		r.fake.ResetLog()
-		o := r.apply()
+		o := r.Apply()
 		<-merged
-		r.expectEmptyPlan()
+		r.ExpectEmptyPlan()
 		r.expectDelivered(true, "merged")
-		if strings.Contains(o.text(), "destroyed.") && !strings.Contains(o.text(), " 0 destroyed.") {
-			t.Errorf("the apply replaces: %s", o.text())
+		if strings.Contains(o.Text(), "destroyed.") && !strings.Contains(o.Text(), " 0 destroyed.") {
+			t.Errorf("the apply replaces: %s", o.Text())
 		}
 	}
 	short()
-	if r.rendered() != nil {
+	if r.Rendered() != nil {
 		t.Error("a create that ran out of time left a state")
 	}
 	merging("squash")
@@ -95,7 +96,7 @@ func TestAccPullRequestWaits(t *testing.T) {
 	r.options("timeouts", map[string]any{"update": "10s"})
 	short()
 	r.on.Close(t, r.last().Number)
-	r.expectError(
+	r.ExpectError(
 		[]string{"The pull request was closed", "delivery.reopen = true"},
 		"apply",
 		"-no-color",
@@ -106,18 +107,18 @@ func TestAccPullRequestWaits(t *testing.T) {
 	r.delivery("wait_for_merge", true, "reopen", true)
 	short()
 	r.on.Merge(t, r.last().Number, "merge")
-	r.apply()
-	r.expectEmptyPlan()
+	r.Apply()
+	r.ExpectEmptyPlan()
 	r.expectDelivered(true, "merged")
 	r.expectPulls("merged", "closed", "merged")
 	// A destroy waits too; once the removal is merged, there is nothing left to destroy.
 	r.options("deletion_protection", false, "timeouts", map[string]any{"delete": "10s"})
-	r.apply()
-	r.expectError([]string{"The pull request is not merged yet"}, "destroy", "-no-color", "-auto-approve")
+	r.Apply()
+	r.ExpectError([]string{"The pull request is not merged yet"}, "destroy", "-no-color", "-auto-approve")
 	r.on.Merge(t, r.expectPulls("merged", "closed", "merged", "open").Number, "squash")
-	r.succeed("destroy", "-no-color", "-auto-approve")
+	r.Succeed("destroy", "-no-color", "-auto-approve")
 	r.expectPulls("merged", "closed", "merged", "merged")
-	if r.rendered() != nil {
+	if r.Rendered() != nil {
 		t.Error("the rendering is still in the state")
 	}
 }
@@ -127,22 +128,22 @@ func TestAccPullRequestAutoMerge(t *testing.T) {
 	t.Parallel()
 	r := newReviewed(t)
 	r.delivery("auto_merge", "squash")
-	r.apply()
+	r.Apply()
 	r.expectPulls("merged")
 	r.expectDelivered(true, "merged")
-	r.expectEmptyPlan()
+	r.ExpectEmptyPlan()
 
 	// The provider withdraws only its own requests to GitHub, which the private state lists.
 	r.on.RequireStatus("dev", "ci")
 	r.set("value", "2")
-	r.apply()
+	r.Apply()
 	last := r.expectPulls("merged", "open")
 	if last.AutoMerge != "squash" {
 		t.Errorf("auto-merge is %q", last.AutoMerge)
 	}
 	r.delivery("draft", true)
-	r.apply()
-	r.expectEmptyPlan()
+	r.Apply()
+	r.ExpectEmptyPlan()
 	if now := r.last(); now.AutoMerge != "" || !now.Draft || now.HeadCommit != last.HeadCommit {
 		t.Errorf("people are to merge: %+v", now)
 	}

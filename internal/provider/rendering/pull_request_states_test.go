@@ -1,4 +1,4 @@
-package provider_test
+package rendering_test
 
 import (
 	"encoding/json"
@@ -15,16 +15,16 @@ import (
 func TestAccPullRequestPushedTo(t *testing.T) {
 	t.Parallel()
 	r := newReviewed(t)
-	r.apply()
+	r.Apply()
 	first := r.expectPulls("open")
 	gitserver.Seed(t, r.on.Path, first.Head, map[string]string{"large/app-a/reconciler.yaml": "hotfix\n"})
-	r.expectError([]string{"Drift: rendered folders changed outside Terraform", "branch \"" + first.Head + "\"",
+	r.ExpectError([]string{"Drift: rendered folders changed outside Terraform", "branch \"" + first.Head + "\"",
 		"large/app-a/reconciler.yaml", "Somebody"}, "plan", "-no-color")
 	r.options("on_drift", "overwrite")
-	if o := r.apply(); !strings.Contains(o.text(), "Changes made outside Terraform are overwritten") {
-		t.Errorf("the apply: %s", o.text())
+	if o := r.Apply(); !strings.Contains(o.Text(), "Changes made outside Terraform are overwritten") {
+		t.Errorf("the apply: %s", o.Text())
 	}
-	r.expectEmptyPlan()
+	r.ExpectEmptyPlan()
 	if now := r.expectPulls("open"); now.Number != first.Number {
 		t.Errorf("pull request %d became %d", first.Number, now.Number)
 	}
@@ -32,10 +32,10 @@ func TestAccPullRequestPushedTo(t *testing.T) {
 
 	// Merged with commits of people: the target branch does not contain the proposed tree.
 	r.options("on_drift", "fail")
-	r.apply()
+	r.Apply()
 	gitserver.Seed(t, r.on.Path, first.Head, map[string]string{"large/app-a/reconciler.yaml": "hotfix\n"})
 	r.on.Merge(t, first.Number, "squash")
-	r.expectError([]string{"Drift: rendered folders changed outside Terraform", "branch \"dev\"",
+	r.ExpectError([]string{"Drift: rendered folders changed outside Terraform", "branch \"dev\"",
 		"merged with changes of others", "- large"}, "plan", "-no-color")
 }
 
@@ -44,24 +44,24 @@ func TestAccPullRequestPushedTo(t *testing.T) {
 func TestAccPullRequestClosed(t *testing.T) {
 	t.Parallel()
 	r := newReviewed(t)
-	r.apply()
+	r.Apply()
 	first := r.expectPulls("open")
 	gitserver.Git(t, r.on.Path, "update-ref", "-d", "refs/heads/"+first.Head) // GitHub closes it
 	r.expectWarning("Pull request 1 ", "was closed without being merged")
 	r.delivery("reopen", true)
-	r.apply()
-	r.expectEmptyPlan()
+	r.Apply()
+	r.ExpectEmptyPlan()
 	second := r.expectPulls("closed", "open")
 	if second.Head != first.Head {
 		t.Errorf("another branch: %s, then %s", first.Head, second.Head)
 	}
 	// People reopen it.
 	r.delivery()
-	r.apply()
+	r.Apply()
 	r.on.Close(t, second.Number)
 	r.expectWarning("was closed without being merged")
 	r.on.Reopen(t, second.Number)
-	r.expectEmptyPlan()
+	r.ExpectEmptyPlan()
 	r.refresh()
 	r.expectDelivered(false, "open")
 	// People change its target branch: it is foreign from then on.
@@ -71,9 +71,9 @@ func TestAccPullRequestClosed(t *testing.T) {
 	r.on.Retarget(t, second.Number, "dev")
 	// With the state lost, a pull request that people closed stays closed, with a warning.
 	r.on.Close(t, second.Number)
-	r.succeed("state", "rm", renderingAddress)
-	if o := r.apply(); !strings.Contains(o.text(), "The pull request was closed") {
-		t.Errorf("the apply: %s", o.text())
+	r.Succeed("state", "rm", renderingAddress)
+	if o := r.Apply(); !strings.Contains(o.Text(), "The pull request was closed") {
+		t.Errorf("the apply: %s", o.Text())
 	}
 	r.expectPulls("closed", "closed")
 }
@@ -90,7 +90,7 @@ func TestAccPullRequestLeavesForeignOnes(t *testing.T) {
 
 	r.setDestination("path", "clusters")
 	r.options("promoted_commit", "one", "deletion_protection", false)
-	r.apply()
+	r.Apply()
 	ours := r.last()
 	second := newReviewed(t)
 	second.fake, second.on, second.repo = r.fake, r.on, r.repo
@@ -98,28 +98,28 @@ func TestAccPullRequestLeavesForeignOnes(t *testing.T) {
 	second.set("github", map[string]any{"base_url": r.fake.URL, "token": r.fake.Token})
 	second.set("environment", "stage")
 	second.options("promoted_commit", "two", "deletion_protection", false)
-	second.apply()
+	second.Apply()
 	if other := r.last(); other.Head == ours.Head || len(r.pulls()) != 3 {
 		t.Errorf("two renderings share %+v", other)
 	}
-	r.expectEmptyPlan()
-	second.expectEmptyPlan()
+	r.ExpectEmptyPlan()
+	second.ExpectEmptyPlan()
 	// Both write the promoted commit: once one is merged, the other one is updated.
 	r.on.Merge(t, ours.Number, "squash")
-	r.expectEmptyPlan()
-	second.apply()
-	second.expectEmptyPlan()
+	r.ExpectEmptyPlan()
+	second.Apply()
+	second.ExpectEmptyPlan()
 	r.on.Merge(t, r.last().Number, "merge")
-	second.expectEmptyPlan()
-	r.expectEmptyPlan()
+	second.ExpectEmptyPlan()
+	r.ExpectEmptyPlan()
 	r.expectTree("dev", "clusters/large/app-a", "1")
 	r.expectTree("dev", "stage/large/app-a", "1")
 
-	second.succeed("destroy", "-no-color", "-auto-approve")
+	second.Succeed("destroy", "-no-color", "-auto-approve")
 	r.on.Merge(t, r.last().Number, "rebase")
-	r.expectEmptyPlan()
+	r.ExpectEmptyPlan()
 	r.set("value", "2")
-	r.apply()
+	r.Apply()
 	if gitserver.Rev(t, r.on.Path, "theirs") != at {
 		t.Error("a branch of others was moved")
 	}
@@ -135,35 +135,35 @@ func TestAccPullRequestMoves(t *testing.T) {
 	t.Parallel()
 	r := newReviewed(t)
 	r.options("promoted_commit", "one", "guardrails", anyRemoval)
-	r.apply()
+	r.Apply()
 	r.setDestination("path", "clusters")
-	r.apply()
-	r.expectEmptyPlan()
+	r.Apply()
+	r.ExpectEmptyPlan()
 	moved := r.expectPulls("closed", "open")
 	r.expectTree(moved.Head, "clusters/large/app-a", "1")
 	r.on.Merge(t, moved.Number, "squash")
-	r.expectEmptyPlan()
+	r.ExpectEmptyPlan()
 	// Within a branch, one pull request writes the new location and removes the previous one.
 	r.setDestination("path", "fleet")
-	r.apply()
+	r.Apply()
 	within := r.expectPulls("closed", "merged", "open")
 	if len(within.Labels) > 0 || !slices.Contains(moved.Labels, "promoted") {
 		t.Errorf("labels %v, then %v: the second one does not change the promoted commit", moved.Labels, within.Labels)
 	}
 	r.on.Merge(t, within.Number, "squash")
-	r.expectEmptyPlan()
+	r.ExpectEmptyPlan()
 	if got := gitserver.Tree(t, r.on.Path, "dev"); got["clusters/large/README.md"] != "" ||
 		got["fleet/large/README.md"] == "" {
 		t.Error("the tree is not where it should be")
 	}
 	// With the strategy none, it stays open with a warning.
 	r.set("value", "2")
-	r.apply()
+	r.Apply()
 	r.options("delivery", map[string]any{"strategy": "none"})
-	if o := r.apply(); !strings.Contains(o.text(), "The pull request stays open") {
-		t.Errorf("the apply: %s", o.text())
+	if o := r.Apply(); !strings.Contains(o.Text(), "The pull request stays open") {
+		t.Errorf("the apply: %s", o.Text())
 	}
-	r.expectEmptyPlan()
+	r.ExpectEmptyPlan()
 }
 
 // TestAccPullRequestWithoutMarkerAndState: if people rewrite the description of a pull request and the state is lost,
@@ -171,11 +171,11 @@ func TestAccPullRequestMoves(t *testing.T) {
 func TestAccPullRequestWithoutMarkerAndState(t *testing.T) {
 	t.Parallel()
 	r := newReviewed(t)
-	r.apply()
+	r.Apply()
 	ours := r.last()
 	r.on.Edit(t, ours.Number, "Mine")
-	r.succeed("state", "rm", renderingAddress)
-	r.expectError([]string{"The branch has another pull request", "pull request 1 (", ours.Head, "Restore the line",
+	r.Succeed("state", "rm", renderingAddress)
+	r.ExpectError([]string{"The branch has another pull request", "pull request 1 (", ours.Head, "Restore the line",
 		"branch_prefix"}, "plan", "-no-color")
 	if p := r.last(); p.Body != "Mine" || p.HeadCommit != ours.HeadCommit {
 		t.Errorf("the pull request became %+v", p)
@@ -189,26 +189,26 @@ func TestAccPullRequestInput(t *testing.T) {
 	r := newReviewed(t)
 	r.delivery("branch_prefix", "no blanks ", "labels", []string{""}, "reviewers", []string{"a b"}, "draft", true,
 		"auto_merge", "squash")
-	r.expectError(
+	r.ExpectError(
 		[]string{"Invalid branch prefix", "Invalid label", "Invalid reviewer", "Conflicting arguments: draft and auto-merge"},
 		"plan",
 		"-no-color",
 	)
 	r.delivery("auto_merge", "fast-forward")
-	r.expectError([]string{`"merge" "squash" "rebase"`}, "plan", "-no-color")
+	r.ExpectError([]string{`"merge" "squash" "rebase"`}, "plan", "-no-color")
 	r.delivery("reviewers", []string{"octocat", "other/team"})
-	r.expectError([]string{"Cannot request reviewers", "team other/team does not belong to acme"}, "plan",
+	r.ExpectError([]string{"Cannot request reviewers", "team other/team does not belong to acme"}, "plan",
 		"-no-color")
 	r.delivery()
 	r.setDestination("repo", "file://"+r.on.Path)
-	r.expectError([]string{"Pull requests need a Git host", `strategy = "push"`}, "plan", "-no-color")
+	r.ExpectError([]string{"Pull requests need a Git host", `strategy = "push"`}, "plan", "-no-color")
 	r.setDestination("repo", "https://git.acme.io/acme/gitops")
-	r.expectError([]string{"Repo is on no configured host"}, "plan", "-no-color")
+	r.ExpectError([]string{"Repo is on no configured host"}, "plan", "-no-color")
 	r.setDestination("repo", r.fake.URL+"/acme/other")
-	r.expectError([]string{"Repo not found, or not visible"}, "plan", "-no-color")
+	r.ExpectError([]string{"Repo not found, or not visible"}, "plan", "-no-color")
 	r.setDestination("repo", r.on.URL, "branch", "nowhere")
 	r.options("create_branch", true)
-	r.expectError([]string{"Branch not found", "A pull request needs a branch that exists"}, "plan", "-no-color")
+	r.ExpectError([]string{"Branch not found", "A pull request needs a branch that exists"}, "plan", "-no-color")
 }
 
 // TestAccPullRequestSecrets: with an App as the only credential, Git included. No text for people contains a
@@ -221,12 +221,12 @@ func TestAccPullRequestSecrets(t *testing.T) {
 		"id": app.ID, "installation_id": app.InstallationID, "private_key": app.PrivateKey,
 	}})
 	r.set("value", "canary-one")
-	r.apply()
+	r.Apply()
 	r.on.Merge(t, r.last().Number, "merge")
 	r.set("value", "canary-two")
-	r.apply()
+	r.Apply()
 	r.delivery("describe", "values")
-	r.apply() // describe = "values" does not change the proposal; from then on, previous values are stored
+	r.Apply() // describe = "values" does not change the proposal; from then on, previous values are stored
 	for _, p := range r.on.PullRequests() {
 		for _, secret := range []string{"canary", "ghs_", "PRIVATE KEY"} {
 			if strings.Contains(p.Body+p.Title, secret) {
@@ -236,7 +236,7 @@ func TestAccPullRequestSecrets(t *testing.T) {
 	}
 	r.on.Merge(t, r.last().Number, "merge")
 	r.set("value", "canary-three")
-	r.apply()
+	r.Apply()
 	if body := r.last().Body; !strings.Contains(body, "`canary-three`") {
 		t.Errorf("the values are not described:\n%s", body)
 	}
@@ -245,12 +245,12 @@ func TestAccPullRequestSecrets(t *testing.T) {
 			t.Errorf("pull request %d is by %s", p.Number, p.Author)
 		}
 	}
-	state, err := os.ReadFile(r.folder + "/terraform.tfstate")
+	state, err := os.ReadFile(r.Folder + "/terraform.tfstate")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, secret := range []string{"ghs_", "PRIVATE KEY"} {
-		if strings.Contains(string(state)+r.printed.String(), secret) {
+		if strings.Contains(string(state)+r.Printed.String(), secret) {
 			t.Errorf("%q is in the state or was printed", secret)
 		}
 	}
@@ -286,7 +286,7 @@ func TestAccPullRequestLarge(t *testing.T) {
 		r.options("manifests", manifests, "preview", "none")
 		r.set("value", value)
 		r.fake.ResetLog()
-		r.apply()
+		r.Apply()
 		calls = len(r.fake.Requests())
 		if n := len([]rune(r.last().Body)); n > 65536 {
 			t.Errorf("the description has %d characters", n)
@@ -296,7 +296,7 @@ func TestAccPullRequestLarge(t *testing.T) {
 	few := asked("1", 2)
 	r.on.Merge(t, r.last().Number, "merge")
 	asked("2", 3400)
-	r.expectEmptyPlan()
+	r.ExpectEmptyPlan()
 	r.on.Merge(t, r.last().Number, "merge")
 	r.refresh()
 	if many := asked("3", 3400); many > few {

@@ -1,4 +1,4 @@
-package provider_test
+package rendering_test
 
 import (
 	"maps"
@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/acc"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/githubfake"
 )
@@ -21,7 +22,7 @@ type reviewed struct {
 
 func newReviewed(t *testing.T, options ...githubfake.Option) *reviewed {
 	t.Helper()
-	needTerraform(t)
+	acc.NeedTerraform(t)
 	fake := githubfake.New(t, options...)
 	on := fake.AddRepo(t, "acme/gitops")
 	gitserver.Seed(t, on.Path, "dev", map[string]string{"README.md": "hello\n", "apps/a.yaml": "a: 1\n"})
@@ -36,7 +37,7 @@ func newReviewed(t *testing.T, options ...githubfake.Option) *reviewed {
 
 // delivery sets attributes of delivery, in pairs, beside the strategy.
 func (r *reviewed) delivery(pairs ...any) {
-	r.t.Helper()
+	r.T.Helper()
 	all := map[string]any{"strategy": "pull_request"}
 	for i := 0; i < len(pairs); i += 2 {
 		all[pairs[i].(string)] = pairs[i+1] //nolint:forcetypeassert // names are strings
@@ -55,36 +56,36 @@ func (r *reviewed) pulls() []string {
 
 // last returns the newest pull request.
 func (r *reviewed) last() githubfake.PullRequest {
-	r.t.Helper()
+	r.T.Helper()
 	all := r.on.PullRequests()
 	if len(all) == 0 {
-		r.t.Fatal("there is no pull request")
+		r.T.Fatal("there is no pull request")
 	}
 	return all[len(all)-1]
 }
 
 // expectPulls fails the test unless these are the states of all pull requests.
 func (r *reviewed) expectPulls(states ...string) githubfake.PullRequest {
-	r.t.Helper()
+	r.T.Helper()
 	if got := r.pulls(); !slices.Equal(got, states) {
-		r.t.Fatalf("the pull requests are %v, want %v", got, states)
+		r.T.Fatalf("the pull requests are %v, want %v", got, states)
 	}
 	return r.last()
 }
 
 // expectDelivered compares the attribute delivered.
 func (r *reviewed) expectDelivered(delivered bool, state string) {
-	r.t.Helper()
-	now := r.rendered()
+	r.T.Helper()
+	now := r.Rendered()
 	if now["delivered"] != delivered {
-		r.t.Errorf("delivered is %v, want %v", now["delivered"], delivered)
+		r.T.Errorf("delivered is %v, want %v", now["delivered"], delivered)
 	}
 	if (now["commit_sha"] != nil) != delivered {
-		r.t.Errorf("delivered is %v, and commit_sha %v", delivered, now["commit_sha"])
+		r.T.Errorf("delivered is %v, and commit_sha %v", delivered, now["commit_sha"])
 	}
 	pull, _ := now["pull_request"].(map[string]any)
 	if got, _ := pull["state"].(string); got != state {
-		r.t.Errorf("the pull request is %q, want %q", got, state)
+		r.T.Errorf("the pull request is %q, want %q", got, state)
 	}
 	if state == "" {
 		return
@@ -97,40 +98,40 @@ func (r *reviewed) expectDelivered(delivered bool, state string) {
 	if state == "merged" {
 		want["merge_commit"] = last.MergeCommit
 		if now["commit_sha"] != last.MergeCommit {
-			r.t.Errorf("commit_sha is %v, and the merge commit %v", now["commit_sha"], last.MergeCommit)
+			r.T.Errorf("commit_sha is %v, and the merge commit %v", now["commit_sha"], last.MergeCommit)
 		}
 	}
 	if diff := cmp.Diff(want, pull); diff != "" {
-		r.t.Errorf("pull_request (-want +got):\n%s", diff)
+		r.T.Errorf("pull_request (-want +got):\n%s", diff)
 	}
 }
 
 // refresh brings the state up to date.
-func (r *reviewed) refresh() output {
-	r.t.Helper()
-	return r.succeed("apply", "-no-color", "-auto-approve", "-refresh-only")
+func (r *reviewed) refresh() acc.Output {
+	r.T.Helper()
+	return r.Succeed("apply", "-no-color", "-auto-approve", "-refresh-only")
 }
 
 // expectWarning fails the test unless the plan is empty and prints the texts.
 func (r *reviewed) expectWarning(texts ...string) {
-	r.t.Helper()
-	o := r.terraform("plan", "-no-color", "-detailed-exitcode")
-	if o.code != 0 {
-		r.t.Errorf("the plan is not empty (exit code %d):\n%s\n%s", o.code, o.stdout, o.stderr)
+	r.T.Helper()
+	o := r.Terraform("plan", "-no-color", "-detailed-exitcode")
+	if o.Code != 0 {
+		r.T.Errorf("the plan is not empty (exit code %d):\n%s\n%s", o.Code, o.Stdout, o.Stderr)
 	}
 	for _, text := range texts {
-		if !strings.Contains(o.text(), text) {
-			r.t.Errorf("the plan does not say %q:\n%s", text, o.text())
+		if !strings.Contains(o.Text(), text) {
+			r.T.Errorf("the plan does not say %q:\n%s", text, o.Text())
 		}
 	}
 }
 
 // expectTree fails the test unless the folder of a cluster type's target contains this value.
 func (r *reviewed) expectTree(rev, target, value string) {
-	r.t.Helper()
-	if got := gitserver.Tree(r.t, r.on.Path, rev)[target+"/reconciler.yaml"]; !strings.HasPrefix(got,
+	r.T.Helper()
+	if got := gitserver.Tree(r.T, r.on.Path, rev)[target+"/reconciler.yaml"]; !strings.HasPrefix(got,
 		"# value: "+value+" in ") {
-		r.t.Errorf("%s of %s is %q, want %q", target, rev, got, value)
+		r.T.Errorf("%s of %s is %q, want %q", target, rev, got, value)
 	}
 }
 
@@ -144,8 +145,8 @@ func TestAccPullRequestLife(t *testing.T) {
 
 	// It is opened. GitHub notices the push a moment later.
 	r.fake.Fail("POST", "/pulls", 1, githubfake.HeadNotSeen())
-	r.apply()
-	r.expectEmptyPlan()
+	r.Apply()
+	r.ExpectEmptyPlan()
 	first := r.expectPulls("open")
 	r.expectDelivered(false, "open")
 	if r.head() != before {
@@ -165,11 +166,11 @@ func TestAccPullRequestLife(t *testing.T) {
 
 	// It is updated in place, after the target branch has moved.
 	gitserver.Seed(t, r.on.Path, "dev", map[string]string{"apps/a.yaml": "a: 2\n"})
-	r.expectEmptyPlan()
+	r.ExpectEmptyPlan()
 	r.set("value", "2")
 	r.options("promoted_commit", strings.Repeat("a", 40))
-	r.apply()
-	r.expectEmptyPlan()
+	r.Apply()
+	r.ExpectEmptyPlan()
 	second := r.expectPulls("open")
 	if second.Number != first.Number || second.Head != first.Head || second.HeadCommit == first.HeadCommit {
 		t.Errorf("not updated in place: %+v, then %+v", first, second)
@@ -184,14 +185,14 @@ func TestAccPullRequestLife(t *testing.T) {
 
 	// It is merged: the plan is empty, and the state has the result.
 	r.on.Merge(t, second.Number, "merge")
-	r.expectEmptyPlan()
+	r.ExpectEmptyPlan()
 	r.refresh()
 	r.expectDelivered(true, "merged")
 	r.expectTree("dev", "large/app-a", "2")
 
 	// After a change, another one is opened, which people close.
 	r.set("value", "3")
-	r.apply()
+	r.Apply()
 	third := r.expectPulls("merged", "open")
 	r.expectDelivered(false, "open")
 	if slices.Contains(third.Labels, "promoted") {
@@ -200,43 +201,43 @@ func TestAccPullRequestLife(t *testing.T) {
 	// People change the target branch: that is drift until they revert it.
 	was := gitserver.Tree(t, r.on.Path, "dev")["large/app-a/reconciler.yaml"]
 	gitserver.Seed(t, r.on.Path, "dev", map[string]string{"large/app-a/reconciler.yaml": "hotfix\n"})
-	r.expectError([]string{"Drift: rendered folders changed outside Terraform", "branch \"dev\"",
+	r.ExpectError([]string{"Drift: rendered folders changed outside Terraform", "branch \"dev\"",
 		"large/app-a/reconciler.yaml"}, "plan", "-no-color")
 	gitserver.Seed(t, r.on.Path, "dev", map[string]string{"large/app-a/reconciler.yaml": was})
-	r.expectEmptyPlan()
+	r.ExpectEmptyPlan()
 	r.on.Close(t, third.Number)
 	r.expectWarning("The pull request was closed", "delivery.reopen = true")
-	r.apply()
+	r.Apply()
 	r.expectPulls("merged", "closed")
 	r.expectDelivered(false, "closed")
 
 	// The fleet changes: a new one, which is merged by squash.
 	r.set("value", "4")
-	r.apply()
+	r.Apply()
 	fourth := r.expectPulls("merged", "closed", "open")
 	r.on.Merge(t, fourth.Number, "squash")
-	r.expectEmptyPlan()
+	r.ExpectEmptyPlan()
 	r.expectTree("dev", "large/app-a", "4")
 
 	// People edit the branch: drift, which is overwritten.
 	gitserver.Seed(t, r.on.Path, "dev", map[string]string{"large/app-a/reconciler.yaml": "hotfix\n"})
-	r.expectError([]string{"Drift: rendered folders changed outside Terraform", "large/app-a/reconciler.yaml",
+	r.ExpectError([]string{"Drift: rendered folders changed outside Terraform", "large/app-a/reconciler.yaml",
 		"Somebody"}, "plan", "-no-color")
 	r.options("on_drift", "overwrite")
-	r.apply()
+	r.Apply()
 	fifth := r.expectPulls("merged", "closed", "merged", "open")
 	r.expectDelivered(false, "open")
 	r.on.Merge(t, fifth.Number, "rebase")
-	r.expectEmptyPlan()
+	r.ExpectEmptyPlan()
 	r.expectTree("dev", "large/app-a", "4")
 
 	// Destroy.
 	r.options("deletion_protection", false)
-	r.apply()
+	r.Apply()
 	head := r.head()
-	if o := r.succeed("destroy", "-no-color", "-auto-approve"); !strings.Contains(o.text(),
+	if o := r.Succeed("destroy", "-no-color", "-auto-approve"); !strings.Contains(o.Text(),
 		"A pull request removes the rendering") {
-		t.Errorf("the destroy: %s", o.text())
+		t.Errorf("the destroy: %s", o.Text())
 	}
 	removal := r.expectPulls("merged", "closed", "merged", "merged", "open")
 	if r.head() != head {
@@ -255,9 +256,9 @@ func TestAccPullRequestLabels(t *testing.T) {
 	t.Parallel()
 	r := newReviewed(t)
 	r.delivery("labels", []string{"team a"})
-	r.apply()
+	r.Apply()
 	r.delivery("labels", []string{"a", "team"})
-	r.apply()
+	r.Apply()
 	got := r.expectPulls("open").Labels
 	for _, label := range []string{"a", "team", "team a"} {
 		if !slices.Contains(got, label) {

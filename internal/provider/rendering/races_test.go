@@ -1,4 +1,4 @@
-package provider_test
+package rendering_test
 
 import (
 	"fmt"
@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/acc"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/programs"
 )
@@ -20,17 +21,17 @@ func TestAccRenderingsAtOnce(t *testing.T) {
 	t.Parallel()
 	repo := gitserver.InitBare(t)
 	paths := []string{`-var=paths=["a", "b", "c"]`, `-var=paths=["d", "e"]`}
-	roots := []*root{newRenderings(t, repo), newRenderings(t, repo)}
-	roots[1].startProviders()
+	roots := []*acc.Root{newRenderings(t, repo), newRenderings(t, repo)}
+	roots[1].StartProviders()
 	var running sync.WaitGroup
-	outs := make([]output, len(roots))
+	outs := make([]acc.Output, len(roots))
 	for i, r := range roots {
-		running.Go(func() { outs[i] = r.terraform("apply", "-auto-approve", "-no-color", paths[i]) })
+		running.Go(func() { outs[i] = r.Terraform("apply", "-auto-approve", "-no-color", paths[i]) })
 	}
 	running.Wait()
 	for _, out := range outs {
-		if out.code != 0 {
-			t.Errorf("apply failed:\n%s\n%s", out.stdout, out.stderr)
+		if out.Code != 0 {
+			t.Errorf("apply failed:\n%s\n%s", out.Stdout, out.Stderr)
 		}
 	}
 	if got := gitserver.Log(t, repo, "all"); len(got) != 5 {
@@ -44,13 +45,13 @@ func TestAccRenderingsAtOnce(t *testing.T) {
 		}
 	}
 	for i, r := range roots {
-		r.expectEmptyPlan(paths[i])
-		running.Go(func() { outs[i] = r.terraform("destroy", "-auto-approve", "-no-color", paths[i]) })
+		r.ExpectEmptyPlan(paths[i])
+		running.Go(func() { outs[i] = r.Terraform("destroy", "-auto-approve", "-no-color", paths[i]) })
 	}
 	running.Wait()
 	for _, out := range outs {
-		if out.code != 0 {
-			t.Errorf("destroy failed:\n%s\n%s", out.stdout, out.stderr)
+		if out.Code != 0 {
+			t.Errorf("destroy failed:\n%s\n%s", out.Stdout, out.Stderr)
 		}
 	}
 	if left := gitserver.Tree(t, repo, "all"); len(left) > 0 {
@@ -70,28 +71,28 @@ func TestAccRenderingPushedToMeanwhile(t *testing.T) {
 	theirs := func(path string) func() {
 		return func() { gitserver.Seed(t, r.repo, "dev", map[string]string{path: "Theirs.\n"}) }
 	}
-	plan := func() { t.Helper(); r.succeed("plan", "-out=saved") }
+	plan := func() { t.Helper(); r.Succeed("plan", "-out=saved") }
 	overtaken := func(texts ...string) {
 		t.Helper()
-		before := r.rendered()
-		out := r.terraform("apply", "-no-color", "saved")
-		after := r.rendered()
+		before := r.Rendered()
+		out := r.Terraform("apply", "-no-color", "saved")
+		after := r.Rendered()
 		if before != nil { // the plan stores what it has read of the branch
 			before["delivered"], after["delivered"] = nil, nil
 		}
-		state := toJSON(t, before)
+		state := acc.ToJSON(t, before)
 		for _, text := range texts {
-			if !strings.Contains(out.text(), text) {
-				t.Errorf("apply does not say %q:\n%s", text, out.stderr)
+			if !strings.Contains(out.Text(), text) {
+				t.Errorf("apply does not say %q:\n%s", text, out.Stderr)
 			}
 		}
-		if out.code == 0 || strings.Contains(out.text(), "inconsistent") || toJSON(t, after) != state {
-			t.Errorf("apply ended with %d and state %s:\n%s", out.code, toJSON(t, after), out.stderr)
+		if out.Code == 0 || strings.Contains(out.Text(), "inconsistent") || acc.ToJSON(t, after) != state {
+			t.Errorf("apply ended with %d and state %s:\n%s", out.Code, acc.ToJSON(t, after), out.Stderr)
 		}
 	}
 	onTop := func(path string) {
 		t.Helper()
-		r.succeed("apply", "saved")
+		r.Succeed("apply", "saved")
 		if log := gitserver.Log(t, r.repo, "dev"); log[0] != "Render environment dev" || log[1] != "Seed" {
 			t.Errorf("the branch: %q", log[:2])
 		}
@@ -125,7 +126,7 @@ func TestAccRenderingPushedToMeanwhile(t *testing.T) {
 	plan()
 	theirs("small/e.txt")()
 	overtaken(moved...)
-	r.expectError([]string{"Drift: rendered folders changed outside Terraform", "small/e.txt"}, "plan", "-no-color")
+	r.ExpectError([]string{"Drift: rendered folders changed outside Terraform", "small/e.txt"}, "plan", "-no-color")
 	r.options("on_drift", "overwrite")
 	plan()
 	server.BeforeReceive(theirs("small/f.txt"))
@@ -146,8 +147,8 @@ func TestAccRenderingPushedToMeanwhile(t *testing.T) {
 	if gitserver.Tree(t, r.repo, "dev")["small/h.txt"] == "" {
 		t.Error("what others changed is gone")
 	}
-	r.apply()
-	r.expectEmptyPlan()
+	r.Apply()
+	r.ExpectEmptyPlan()
 	r.expectFiles("dev", "README.md", "b.txt", "c.txt", "d.txt")
 	gitserver.Fsck(t, r.repo)
 }
@@ -173,7 +174,7 @@ func TestAccRenderingRejected(t *testing.T) {
 	r.options("create_branch", true)
 	refuse()
 	r.expectRefused(said, "apply", "-auto-approve")
-	if r.rendered() != nil {
+	if r.Rendered() != nil {
 		t.Error("a create that failed left a state")
 	}
 	allow()
@@ -215,7 +216,7 @@ func TestAccRenderingKilled(t *testing.T) {
 		}
 	}
 	kill()
-	if r.rendered() != nil {
+	if r.Rendered() != nil {
 		t.Error("the apply was killed after it wrote the state")
 	}
 	r.expectCommits(0)
@@ -237,7 +238,7 @@ func TestAccInterruptedPush(t *testing.T) {
 	t.Parallel()
 	r := newRendering(t, gitserver.InitBare(t))
 	r.options("create_branch", true)
-	r.apply()
+	r.Apply()
 	before := r.head()
 	r.set("value", "2")
 	interrupt := func(hook string) string {
@@ -249,7 +250,7 @@ func TestAccInterruptedPush(t *testing.T) {
 		})
 	}
 	printed := strings.Join(strings.Fields(interrupt("pre-receive")), " ")
-	wantText(t, printed, "Error: The apply was interrupted", "Nothing was pushed to branch \"dev\" of file://",
+	acc.ExpectTexts(t, printed, "Error: The apply was interrupted", "Nothing was pushed to branch \"dev\" of file://",
 		"Plan again")
 	if now := r.head(); now != before {
 		t.Errorf("the branch is at %s", now)
@@ -261,14 +262,14 @@ func TestAccInterruptedPush(t *testing.T) {
 	if r.head() == before {
 		t.Error("nothing was pushed")
 	}
-	r.expectEmptyPlan() // the state knows the push
+	r.ExpectEmptyPlan() // the state knows the push
 }
 
 // applyUntilPushed starts an apply and kills all of its processes once the server has accepted its push and before it
 // answers.
 func applyUntilPushed(t *testing.T, r *rendering) {
 	t.Helper()
-	applyUntilHook(t, r, "post-receive", func(cmd *exec.Cmd) { kill(t, cmd) })
+	applyUntilHook(t, r, "post-receive", func(cmd *exec.Cmd) { acc.Kill(t, cmd) })
 }
 
 // applyUntilHook starts an apply, and stops it when the server runs a hook. It returns what the apply printed.
@@ -285,7 +286,7 @@ func applyUntilHook(t *testing.T, r *rendering, name string, stop func(*exec.Cmd
 	if err := programs.Write(hook, script); err != nil {
 		t.Fatal(err)
 	}
-	cmd := r.killable("apply", "-auto-approve", "-no-color")
+	cmd := r.Killable("apply", "-auto-approve", "-no-color")
 	var printed strings.Builder
 	cmd.Stdout, cmd.Stderr = &printed, &printed
 	if err := cmd.Start(); err != nil {
@@ -303,7 +304,7 @@ func applyUntilHook(t *testing.T, r *rendering, name string, stop func(*exec.Cmd
 	select {
 	case <-ended:
 	case <-time.After(time.Minute):
-		kill(t, cmd)
+		acc.Kill(t, cmd)
 		t.Errorf("the apply did not end:\n%s", printed.String())
 	}
 	// Lets the server's process continue, if it still runs: opening for reading too does not wait for it.

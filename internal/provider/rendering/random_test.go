@@ -1,4 +1,4 @@
-package provider_test
+package rendering_test
 
 import (
 	"fmt"
@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"sigs.k8s.io/yaml"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/acc"
 )
 
 // arguments contains all arguments of an object; unset ones are null.
@@ -24,7 +26,7 @@ type object struct {
 	key       string // in the map that contains it
 }
 
-func (o *object) name() string { return as[string](o.arguments["name"]) }
+func (o *object) name() string { return acc.As[string](o.arguments["name"]) }
 
 const (
 	formEach    = "each"
@@ -193,7 +195,7 @@ func (f *randomFleet) addWorkload() {
 }
 
 func (f *randomFleet) addTarget(w arguments) {
-	w["deployment_targets"] = append(as[[]any](w["deployment_targets"]), map[string]any{
+	w["deployment_targets"] = append(acc.As[[]any](w["deployment_targets"]), map[string]any{
 		"name": f.newName("t"), "environment": pick(f, "dev", "dev", "dev", "stage"), "labels": f.labels(70, targetLabels),
 		"manifests": map[string]any{"repo": f.newName("repo-"), "path": "."},
 	})
@@ -203,9 +205,9 @@ func (f *randomFleet) addTarget(w arguments) {
 func (f *randomFleet) targets() []string {
 	var names []string
 	for _, w := range f.of("workloads") {
-		for _, t := range as[[]any](w.arguments["deployment_targets"]) {
-			if target := as[map[string]any](t); target["environment"] == "dev" {
-				names = append(names, w.name()+"-"+as[string](target["name"]))
+		for _, t := range acc.As[[]any](w.arguments["deployment_targets"]) {
+			if target := acc.As[map[string]any](t); target["environment"] == "dev" {
+				names = append(names, w.name()+"-"+acc.As[string](target["name"]))
 			}
 		}
 	}
@@ -254,7 +256,7 @@ var quietEdits = []edit{
 	}},
 	{"target elsewhere", func(f *randomFleet) {
 		w := pick(f, f.of("workloads")...).arguments
-		w["deployment_targets"] = append(as[[]any](w["deployment_targets"]),
+		w["deployment_targets"] = append(acc.As[[]any](w["deployment_targets"]),
 			map[string]any{"name": f.newName("t"), "environment": "stage", "labels": nil, "manifests": nil})
 	}},
 }
@@ -271,7 +273,7 @@ var anyEdits = []edit{
 	{"add a config", (*randomFleet).addConfig},
 	{"remove a config", func(f *randomFleet) { f.remove("configs") }},
 	{"change a value", func(f *randomFleet) {
-		as[map[string]any](pick(f, f.of("configs")...).arguments["data"])[pick(f, "a", "b", "c")] = f.value()
+		acc.As[map[string]any](pick(f, f.of("configs")...).arguments["data"])[pick(f, "a", "b", "c")] = f.value()
 	}},
 	{"add a policy", (*randomFleet).addPolicy},
 	{"remove a policy", func(f *randomFleet) { f.remove("scheduling_policies") }},
@@ -283,17 +285,17 @@ var anyEdits = []edit{
 	{"add a target", func(f *randomFleet) { f.addTarget(pick(f, f.of("workloads")...).arguments) }},
 	{"remove a target", func(f *randomFleet) {
 		a := pick(f, f.of("workloads")...).arguments
-		if targets := as[[]any](a["deployment_targets"]); len(targets) > 1 {
+		if targets := acc.As[[]any](a["deployment_targets"]); len(targets) > 1 {
 			a["deployment_targets"] = targets[1:]
 		}
 	}},
 	{"label a target", func(f *randomFleet) {
-		targets := as[[]any](pick(f, f.of("workloads")...).arguments["deployment_targets"])
-		as[map[string]any](pick(f, targets...))["labels"] = f.labels(70, targetLabels)
+		targets := acc.As[[]any](pick(f, f.of("workloads")...).arguments["deployment_targets"])
+		acc.As[map[string]any](pick(f, targets...))["labels"] = f.labels(70, targetLabels)
 	}},
 	{"change a template", func(f *randomFleet) {
 		a := pick(f, f.of("templates")...).arguments
-		a["manifests"] = append(slices.Clone(as[[]any](a["manifests"])), "# "+f.newName("line ")+"\n")
+		a["manifests"] = append(slices.Clone(acc.As[[]any](a["manifests"])), "# "+f.newName("line ")+"\n")
 	}},
 	{"promote", func(f *randomFleet) { f.promoted = new(f.newName("commit-")) }},
 	{"promote nothing", func(f *randomFleet) { f.promoted = nil }},
@@ -309,9 +311,9 @@ func (f *randomFleet) remove(attribute string) {
 }
 
 // write writes the fleet to the folder of a root module.
-func (f *randomFleet) write(t *testing.T, r *root) {
+func (f *randomFleet) write(t *testing.T, r *acc.Root) {
 	t.Helper()
-	if err := os.RemoveAll(filepath.Join(r.folder, "fleet")); err != nil {
+	if err := os.RemoveAll(filepath.Join(r.Folder, "fleet")); err != nil {
 		t.Fatal(err)
 	}
 	forms := map[string]map[string]map[string]any{formEach: {}, formInPlace: {}}
@@ -334,9 +336,9 @@ func (f *randomFleet) write(t *testing.T, r *root) {
 		}
 	}
 	for name, documents := range files {
-		r.write(name, strings.Join(documents, "---\n"))
+		r.Write(name, strings.Join(documents, "---\n"))
 	}
-	r.write("fleet.json", toJSON(t, map[string]any{
+	r.Write("fleet.json", acc.ToJSON(t, map[string]any{
 		"each": forms[formEach], "in_place": forms[formInPlace], "single": single,
 		"path": f.path, "preview": f.preview, "promoted_commit": f.promoted, "commit_message": f.message, "origin": f.origin,
 	}))
@@ -361,11 +363,11 @@ func (o *object) document() map[string]any {
 	case "templates":
 		spec = map[string]any{"type": a["type"], "contentType": a["content_type"], "manifests": a["manifests"]}
 	case "scheduling_policies":
-		targets := as[arguments](a["deployment_target_selector"])
+		targets := acc.As[arguments](a["deployment_target_selector"])
 		spec = map[string]any{
 			"deploymentTargetSelector": map[string]any{"workspace": targets["workspace"],
 				"labelSelector": labelSelector(targets)},
-			"clusterTypeSelector": map[string]any{"labelSelector": labelSelector(as[arguments](a["cluster_type_selector"]))},
+			"clusterTypeSelector": map[string]any{"labelSelector": labelSelector(acc.As[arguments](a["cluster_type_selector"]))},
 		}
 	case "workloads":
 		if a["workspace"] != nil {

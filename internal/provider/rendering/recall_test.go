@@ -1,4 +1,4 @@
-package provider_test
+package rendering_test
 
 import (
 	"testing"
@@ -12,9 +12,9 @@ func TestAccRenderingOtherVersion(t *testing.T) {
 	t.Parallel()
 	r := newRendering(t, gitserver.InitBare(t))
 	r.options("create_branch", true)
-	r.apply()
+	r.Apply()
 	r.forget()
-	r.expectEmptyPlan()
+	r.ExpectEmptyPlan()
 	r.expectCommits(0)
 
 	before := r.head()
@@ -32,12 +32,12 @@ func TestAccRenderingOtherVersion(t *testing.T) {
 	r.set("value", "2")
 	r.expectRefused(said, "apply", "-auto-approve", "-refresh=false")
 	r.set("value", "1")
-	r.apply("-refresh-only")
+	r.Apply("-refresh-only")
 	r.expectRefused(said, "plan", "-refresh=false") // the private state of this version lists it now
 
 	// Once people revert it, it is no drift any more.
 	gitserver.Seed(t, r.repo, "dev", map[string]string{"large/app-a/reconciler.yaml": reconciler})
-	r.expectEmptyPlan()
+	r.ExpectEmptyPlan()
 	gitserver.Git(t, r.repo, "update-ref", "refs/heads/dev", hotfix)
 	r.forget()
 	r.options("on_drift", "overwrite")

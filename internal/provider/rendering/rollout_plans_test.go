@@ -1,31 +1,29 @@
-package provider_test
+package rendering_test
 
 import (
 	"encoding/json"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/acc"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
 // maxWavePlanLines limits the lines that Terraform prints for the resource and for warnings at a step of a rollout.
 const maxWavePlanLines = 40
 
-var timeInPlan = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ`)
-
 // TestAccRolloutPlans compares the plans of examples/rollout with those that the guide Waves shows.
 func TestAccRolloutPlans(t *testing.T) {
 	t.Parallel()
-	r := newExample(t, filepath.Join(examples, "rollout"))
+	r := acc.NewExample(t, filepath.Join(acc.Examples, "rollout"))
 	repo := gitserver.InitBare(t)
 	gitserver.Seed(t, repo, "prod", map[string]string{"README.md": "The fleet's GitOps repo.\n"})
 	reports := t.TempDir()
-	r.env = append(r.env, "TF_VAR_gitops_url=file://"+repo, "TF_VAR_reports="+reports)
-	set := func(name, value string) { r.env = append(r.env, "TF_VAR_"+name+"="+value) }
+	r.Env = append(r.Env, "TF_VAR_gitops_url=file://"+repo, "TF_VAR_reports="+reports)
+	set := func(name, value string) { r.Env = append(r.Env, "TF_VAR_"+name+"="+value) }
 	report := func(state string, clusterTypes ...string) {
 		t.Helper()
 		for _, name := range clusterTypes {
@@ -44,12 +42,12 @@ func TestAccRolloutPlans(t *testing.T) {
 	shows := func(name string, code int, args ...string) {
 		t.Helper()
 		time.Sleep(time.Second) // observed_at has seconds, and the plan shows it if it changed
-		o := r.terraform(append([]string{"plan", "-no-color", "-detailed-exitcode"}, args...)...)
-		if o.code != code {
-			t.Errorf("%s: exit code %d\n%s\n%s", name, o.code, o.stdout, o.stderr)
+		o := r.Terraform(append([]string{"plan", "-no-color", "-detailed-exitcode"}, args...)...)
+		if o.Code != code {
+			t.Errorf("%s: exit code %d\n%s\n%s", name, o.Code, o.Stdout, o.Stderr)
 		}
-		text := timeInPlan.ReplaceAllString(commitInPlan.ReplaceAllString(printed(o.stdout), "${1}<commit>"), "<time>")
-		expectText(t, filepath.Join("testdata", "TestAccRolloutPlans", name+".txt"), text)
+		text := acc.TimeInPlan.ReplaceAllString(commitInPlan.ReplaceAllString(acc.Printed(o.Stdout), "${1}<commit>"), "<time>")
+		acc.ExpectText(t, filepath.Join("testdata", "TestAccRolloutPlans", name+".txt"), text)
 		if _, resource, ok := strings.Cut(text, "will perform the following actions:\n\n"); ok {
 			text, _, _ = strings.Cut(resource, "\nPlan: ")
 		}
@@ -60,20 +58,20 @@ func TestAccRolloutPlans(t *testing.T) {
 	const empty, changes = 0, 2
 
 	set("in_waves", "false")
-	r.apply()
+	r.Apply()
 	report("current", "canary", "east", "north", "south", "west")
 	set("in_waves", "true")
-	r.apply()
+	r.Apply()
 	set("region", "north")
 	shows("canary", changes)
-	r.apply()
+	r.Apply()
 	shows("waits", empty)
 	report("current", "canary")
 	shows("next_wave", changes)
 	shows("rollback", changes, "-var=region=west")
-	r.apply()
+	r.Apply()
 	report("current", "east")
-	target := as[string](r.state()["kalypso_environment_rendering.prod"]["target_tree_hash"])
+	target := acc.As[string](r.State()["kalypso_environment_rendering.prod"]["target_tree_hash"])
 	shows("skip", changes, "-var=skip="+target)
 	report("failed", "east")
 	time.Sleep(time.Second)

@@ -1,4 +1,4 @@
-package provider_test
+package rendering_test
 
 import (
 	"fmt"
@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/acc"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
@@ -37,7 +38,7 @@ func TestAccRolloutFails(t *testing.T) {
 	r.set("value", "1")
 	r.options("promoted_commit", promotedBefore)
 	r.wave("1 1 1 1 1")
-	if now := r.rendered(); now["delivered"] != true {
+	if now := r.Rendered(); now["delivered"] != true {
 		t.Error("what was rolled back is not delivered")
 	}
 	if record := r.record(); !record.Rollout.Complete || record.PromotedCommit != promotedBefore {
@@ -47,9 +48,9 @@ func TestAccRolloutFails(t *testing.T) {
 	r.report("current", rollingTypes...)
 	r.set("value", "4")
 	r.wave("4 1 1 1 1")
-	r.set("rollout", map[string]any{"stages": canaryThenAll, "skip": r.rendered()["target_tree_hash"]})
+	r.set("rollout", map[string]any{"stages": canaryThenAll, "skip": r.Rendered()["target_tree_hash"]})
 	r.wave("4 4 4 4 4")
-	if now := r.rendered(); now["rollout_status"] != "all at once" {
+	if now := r.Rendered(); now["rollout_status"] != "all at once" {
 		t.Errorf("the status: %v", now["rollout_status"])
 	}
 	r.set("value", "5")
@@ -57,7 +58,7 @@ func TestAccRolloutFails(t *testing.T) {
 	// Without rollout, the other folders follow at once.
 	r.set("rollout", nil)
 	r.wave("5 5 5 5 5")
-	if now := r.rendered(); now["rollout_status"] != nil || now["target_tree_hash"] != nil || now["delivered"] != true {
+	if now := r.Rendered(); now["rollout_status"] != nil || now["target_tree_hash"] != nil || now["delivered"] != true {
 		t.Errorf("without a rollout: %v, %v", now["rollout_status"], now["target_tree_hash"])
 	}
 }
@@ -75,7 +76,7 @@ func TestAccRolloutRemoves(t *testing.T) {
 	r.expectWarning(`Stage "all" waits for`)
 	r.report("current", rollingTypes[:4]...)
 	r.wave("2 2 2 2 -")
-	if now := r.rendered(); now["rollout_status"] != "stage removed cluster types, wave 1" || now["delivered"] != true {
+	if now := r.Rendered(); now["rollout_status"] != "stage removed cluster types, wave 1" || now["delivered"] != true {
 		t.Errorf("the status: %v, %v", now["rollout_status"], now["delivered"])
 	}
 }
@@ -93,8 +94,8 @@ func TestAccRolloutGuardrails(t *testing.T) {
 	r.options("guardrails", map[string]any{"max_removed": "80%", "emptied": "warn"})
 	r.wave("2 1 1 1 1")
 	// The same after an import.
-	r.emptyState()
-	r.succeed("import", renderingAddress, "dev@file://"+r.repo+"//.?ref=dev")
+	r.EmptyState()
+	r.Succeed("import", renderingAddress, "dev@file://"+r.repo+"//.?ref=dev")
 	r.options("guardrails", nil)
 	r.report("current", "canary")
 	r.expectRefused([]string{"Change exceeds guardrails", "removes 4 of 5"}, "plan")
@@ -113,7 +114,7 @@ func TestAccRolloutMoved(t *testing.T) {
 		"Deployment targets move between cluster types", "app-canary: from canary to west", "is nowhere in between",
 	}
 	r.options("guardrails", map[string]any{"emptied": "warn"})
-	plan := r.succeed("plan", "-no-color").text()
+	plan := r.Succeed("plan", "-no-color").Text()
 	for _, text := range said {
 		if !strings.Contains(plan, text) {
 			t.Errorf("the plan does not say %q:\n%s", text, plan)
@@ -152,11 +153,11 @@ func TestAccRolloutImport(t *testing.T) {
 	r.set("value", "2")
 	r.options("promoted_commit", promotedAfter)
 	r.wave("2 1 1 1 1")
-	before := r.rendered()
-	r.emptyState()
-	r.expectError([]string{"The branch contains a rendering of this environment"}, "plan", "-no-color")
-	r.succeed("import", renderingAddress, "dev@file://"+r.repo+"//.?ref=dev")
-	now := r.rendered()
+	before := r.Rendered()
+	r.EmptyState()
+	r.ExpectError([]string{"The branch contains a rendering of this environment"}, "plan", "-no-color")
+	r.Succeed("import", renderingAddress, "dev@file://"+r.repo+"//.?ref=dev")
+	now := r.Rendered()
 	if now["rollout_status"] != "stage canary" || now["delivered"] != false ||
 		now["target_tree_hash"] != before["target_tree_hash"] {
 		t.Errorf("imported: %v, %v", now["rollout_status"], now["delivered"])
@@ -177,15 +178,15 @@ func TestAccRolloutLostState(t *testing.T) {
 	r.set("value", "2")
 	r.wave("2 1 1 1 1")
 	r.forget()
-	r.expectEmptyPlan()
+	r.ExpectEmptyPlan()
 	r.expectCommits(0)
 	r.forget()
-	r.expectError([]string{"The rendering is protected", "The waves: the last commit wrote stage canary, wave 1."},
+	r.ExpectError([]string{"The rendering is protected", "The waves: the last commit wrote stage canary, wave 1."},
 		"destroy", "-no-color", "-auto-approve", "-refresh=false")
 	r.report("current", "canary")
-	out := r.succeed("plan", "-no-color", "-refresh=false")
-	if !strings.Contains(out.text(), "tree_hash = ") || !strings.Contains(out.text(), "-> (known after apply)") {
-		t.Errorf("the plan knows more than it can:\n%s", out.stdout)
+	out := r.Succeed("plan", "-no-color", "-refresh=false")
+	if !strings.Contains(out.Text(), "tree_hash = ") || !strings.Contains(out.Text(), "-> (known after apply)") {
+		t.Errorf("the plan knows more than it can:\n%s", out.Stdout)
 	}
 	r.expectCommits(1, "-refresh=false")
 	r.expectValues("2 2 2 1 1")
@@ -218,7 +219,7 @@ func TestAccRolloutMoves(t *testing.T) {
 	r := newRolling(t)
 	r.set("value", "2")
 	r.wave("2 1 1 1 1")
-	before := r.rendered()
+	before := r.Rendered()
 	other := gitserver.InitBare(t)
 	r.options("guardrails", anyRemoval, "create_branch", true)
 	r.setDestination("repo", "file://"+other)
@@ -230,8 +231,8 @@ func TestAccRolloutMoves(t *testing.T) {
 	gitserver.Fsck(t, r.repo)
 	r.expectFiles("dev", append(movedPaths(), ".github/tracking/Promoted_Commit_Id")...)
 	r.setDestination("path", ".", "branch", "live")
-	r.apply()
-	r.expectEmptyPlan()
+	r.Apply()
+	r.ExpectEmptyPlan()
 	r.expectSame(before, "tree_hash", "target_tree_hash", "assignments")
 	gitserver.Fsck(t, r.repo)
 }
@@ -253,14 +254,14 @@ func TestAccRolloutDestroy(t *testing.T) {
 	r.set("value", "2")
 	r.wave("2 1 1 1 1")
 	before := gitserver.Modes(t, r.repo, "dev")
-	r.succeed("destroy", "-no-color", "-auto-approve")
+	r.Succeed("destroy", "-no-color", "-auto-approve")
 	if diff := cmp.Diff(before, gitserver.Modes(t, r.repo, "dev")); diff != "" {
 		t.Errorf("on_destroy = keep changed the branch:\n%s", diff)
 	}
-	r.succeed("import", renderingAddress, "dev@file://"+r.repo+"//.?ref=dev")
+	r.Succeed("import", renderingAddress, "dev@file://"+r.repo+"//.?ref=dev")
 	r.options("deletion_protection", false, "on_destroy", "remove")
 	r.expectCommits(0)
-	r.succeed("destroy", "-no-color", "-auto-approve")
+	r.Succeed("destroy", "-no-color", "-auto-approve")
 	r.expectFiles("dev", ".github/tracking/Promoted_Commit_Id")
 }
 
@@ -279,16 +280,16 @@ func TestAccRolloutAdopts(t *testing.T) {
 	r.report("current")
 	r.expectRefused([]string{"Folders are not owned by this rendering"}, "plan")
 	r.options("adopt", true, "guardrails", anyRemoval)
-	out := r.succeed("plan", "-no-color")
+	out := r.Succeed("plan", "-no-color")
 	for _, text := range []string{
 		"+ tree_hash = (known after apply)", "+ folders = (known after apply)", "Existing folders will be adopted",
 	} {
-		if !strings.Contains(out.text(), text) {
-			t.Errorf("the plan does not say %q:\n%s", text, out.stdout)
+		if !strings.Contains(out.Text(), text) {
+			t.Errorf("the plan does not say %q:\n%s", text, out.Stdout)
 		}
 	}
 	r.wave("1 0 0 0 0")
-	folders, _ := r.rendered()["folders"].(map[string]any)
+	folders, _ := r.Rendered()["folders"].(map[string]any)
 	if got := slices.Sorted(maps.Keys(folders)); !slices.Equal(got, append([]string{"canary", "east", "north", "old"},
 		"south", "west")) {
 		t.Errorf("the folders: %v", got)
@@ -299,7 +300,7 @@ func TestAccRolloutAdopts(t *testing.T) {
 	r.wave("1 1 1 1 1")
 	r.report("current", rollingTypes...)
 	r.wave("1 1 1 1 1") // a folder that belongs to no cluster type is removed last
-	if now := r.rendered(); now["delivered"] != true {
+	if now := r.Rendered(); now["delivered"] != true {
 		t.Error("it is not delivered")
 	}
 	// A create plans its first wave.
@@ -307,13 +308,13 @@ func TestAccRolloutAdopts(t *testing.T) {
 	fresh.fleet()
 	fresh.stages(canaryThenAll...)
 	fresh.options("create_branch", true, "promoted_commit", promotedAfter)
-	plan := fresh.succeed("plan", "-no-color")
-	if !strings.Contains(plan.text(), `+ rollout_status = "stage canary, wave 1"`) || strings.Contains(plan.text(),
+	plan := fresh.Succeed("plan", "-no-color")
+	if !strings.Contains(plan.Text(), `+ rollout_status = "stage canary, wave 1"`) || strings.Contains(plan.Text(),
 		"tree_hash = (known after") {
-		t.Errorf("the plan of a create:\n%s", plan.stdout)
+		t.Errorf("the plan of a create:\n%s", plan.Stdout)
 	}
-	fresh.apply()
-	fresh.expectEmptyPlan()
+	fresh.Apply()
+	fresh.ExpectEmptyPlan()
 	fresh.expectValues("1 - - - -")
 	if record := fresh.record(); record.PromotedCommit != "" || record.Rollout.Complete {
 		t.Errorf("the record: %+v %+v", record, record.Rollout)
@@ -329,9 +330,9 @@ func TestAccRolloutPreview(t *testing.T) {
 	r.expectCommits(0)
 	r.set("value", "2")
 	r.wave("2 1 1 1 1")
-	files, _ := r.rendered()["files"].(map[string]any)
+	files, _ := r.Rendered()["files"].(map[string]any)
 	want := gitserver.Tree(t, r.repo, "dev")
-	delete(want, recordPath)
+	delete(want, acc.RecordPath)
 	got := map[string]string{}
 	for path, content := range files {
 		got[path], _ = content.(string)
@@ -349,52 +350,52 @@ func TestAccRolloutPullRequest(t *testing.T) {
 	r := &rolling{reviewed.rendering}
 	r.fleet()
 	r.set("rollout", nil)
-	r.apply()
+	r.Apply()
 	reviewed.on.Merge(t, reviewed.last().Number, "merge")
-	r.apply()
+	r.Apply()
 	r.stages(canaryThenAll...)
 	r.report("current", rollingTypes...)
-	r.apply()
-	r.expectEmptyPlan()
+	r.Apply()
+	r.ExpectEmptyPlan()
 	r.expectValues("1 1 1 1 1")
 
 	r.set("value", "2")
-	r.apply()
+	r.Apply()
 	r.expectWarning("The rollout waits", "pull request 2, which proposes the wave, is not merged yet")
 	r.expectValues("1 1 1 1 1")
 	second := reviewed.last().HeadCommit
 	r.report("progressing", "canary")
-	r.apply()
-	r.expectEmptyPlan()
+	r.Apply()
+	r.ExpectEmptyPlan()
 	if last := reviewed.expectPulls("merged", "open"); last.HeadCommit != second {
 		t.Errorf("the pull request was edited: %+v", last)
 	}
 	reviewed.on.Merge(t, reviewed.last().Number, "merge")
-	r.apply()
+	r.Apply()
 	r.expectValues("2 1 1 1 1")
-	if now := r.rendered(); now["delivered"] != false || now["rollout_status"] != "stage canary, wave 1" {
+	if now := r.Rendered(); now["delivered"] != false || now["rollout_status"] != "stage canary, wave 1" {
 		t.Errorf("after the merge: %v, %v", now["delivered"], now["rollout_status"])
 	}
 
 	// The next wave, which people close.
 	r.report("current", rollingTypes...)
-	r.apply()
+	r.Apply()
 	third := reviewed.expectPulls("merged", "merged", "open")
 	reviewed.on.Close(t, third.Number)
 	r.expectWarning("Pull request 3 ", "was closed without being merged")
 	r.report("current", rollingTypes...)
 	r.expectWarning("Pull request 3 ", "was closed without being merged")
-	r.apply("-refresh-only")
+	r.Apply("-refresh-only")
 
 	// Skipping the waves opens another one.
-	r.set("rollout", map[string]any{"stages": canaryThenAll, "skip": r.rendered()["target_tree_hash"]})
-	r.apply()
+	r.set("rollout", map[string]any{"stages": canaryThenAll, "skip": r.Rendered()["target_tree_hash"]})
+	r.Apply()
 	reviewed.expectPulls("merged", "merged", "closed", "open")
 	reviewed.on.Merge(t, reviewed.last().Number, "merge")
-	r.apply()
+	r.Apply()
 	r.expectValues("2 2 2 2 2")
-	r.expectEmptyPlan()
-	if now := r.rendered(); now["delivered"] != true {
+	r.ExpectEmptyPlan()
+	if now := r.Rendered(); now["delivered"] != true {
 		t.Errorf("after the last merge: %v", now["delivered"])
 	}
 }
@@ -417,9 +418,9 @@ func TestAccRolloutWithholdsNextWave(t *testing.T) {
 			r.fleet()
 			merge := func() {
 				t.Helper()
-				r.apply()
+				r.Apply()
 				reviewed.on.Merge(t, reviewed.last().Number, "merge")
-				r.apply()
+				r.Apply()
 			}
 			merge()
 			r.stages(canaryThenAll...)
@@ -432,10 +433,10 @@ func TestAccRolloutWithholdsNextWave(t *testing.T) {
 			// Not opened while the canary fails.
 			r.report("failed", "canary")
 			r.expectWarning("The rollout stopped", "failed since the test")
-			r.apply()
+			r.Apply()
 			reviewed.expectPulls("merged", "merged")
 			r.report("current", "canary")
-			r.apply()
+			r.Apply()
 			open := reviewed.expectPulls("merged", "merged", "open")
 			if open.Draft || open.AutoMerge != "squash" {
 				t.Errorf("the pull request: %+v", open)
@@ -445,13 +446,13 @@ func TestAccRolloutWithholdsNextWave(t *testing.T) {
 			r.report("failed", "canary")
 			says := []string{"Pull request must not be merged yet", "An earlier wave of the rollout is not current, in stage",
 				"Pull request 3 is a draft, if the host has drafts"}
-			plan := r.succeed("plan", "-no-color")
+			plan := r.Succeed("plan", "-no-color")
 			for _, text := range append([]string{"The rollout stopped", "0 to add, 1 to change"}, says...) {
-				if !strings.Contains(plan.text(), text) {
-					t.Errorf("the plan does not say %q:\n%s", text, plan.text())
+				if !strings.Contains(plan.Text(), text) {
+					t.Errorf("the plan does not say %q:\n%s", text, plan.Text())
 				}
 			}
-			noDraft := strings.Contains(r.apply().text(), "The pull request is not a draft")
+			noDraft := strings.Contains(r.Apply().Text(), "The pull request is not a draft")
 			marked := reviewed.expectPulls("merged", "merged", "open")
 			if noDraft == drafts || marked.Draft != drafts || marked.AutoMerge != "" ||
 				marked.HeadCommit != open.HeadCommit ||
@@ -465,8 +466,8 @@ func TestAccRolloutWithholdsNextWave(t *testing.T) {
 
 			// It comes back.
 			r.report("current", "canary")
-			r.apply()
-			r.expectEmptyPlan()
+			r.Apply()
+			r.ExpectEmptyPlan()
 			back := reviewed.expectPulls("merged", "merged", "open")
 			if diff := cmp.Diff(open, back); diff != "" {
 				t.Errorf("the pull request that came back (-before +now):\n%s", diff)
@@ -476,7 +477,7 @@ func TestAccRolloutWithholdsNextWave(t *testing.T) {
 			reviewed.on.Close(t, 3)
 			r.report("failed", "canary")
 			r.expectWarning("The rollout stopped")
-			r.apply()
+			r.Apply()
 			reviewed.expectPulls("merged", "merged", "closed")
 			r.report("current", "canary")
 			merge()
@@ -507,21 +508,21 @@ func TestAccRolloutPausedFirst(t *testing.T) {
 				r.set("rollout", map[string]any{"stages": canaryThenAll, "pause": "an incident"})
 			}
 			paused()
-			r.apply()
-			if now := r.rendered(); now["delivered"] != false || now["tree_hash"] != nil || now["commit_sha"] != nil {
+			r.Apply()
+			if now := r.Rendered(); now["delivered"] != false || now["tree_hash"] != nil || now["commit_sha"] != nil {
 				t.Errorf("the state: %v, %v, %v", now["delivered"], now["tree_hash"], now["commit_sha"])
 			}
 			r.set("value", "2") // the fleet changes further
 			r.expectWarning("The rollout is paused", "rollout.pause says: an incident", "Nothing was delivered yet")
-			r.apply()
+			r.Apply()
 			if now := gitserver.Rev(t, r.repo, branch); now != head || len(reviewed.pulls()) > 0 {
 				t.Errorf("something was written: %s, %v", gitserver.Log(t, r.repo, branch), reviewed.pulls())
 			}
 			r.stages(canaryThenAll...)
-			r.apply()
+			r.Apply()
 			if strategy == "pull_request" {
 				reviewed.on.Merge(t, 1, "merge")
-				r.apply()
+				r.Apply()
 			}
 			files := gitserver.Tree(t, r.repo, branch)
 			if !strings.HasPrefix(files["canary/app-canary/reconciler.yaml"], "# value: 2 in ") ||

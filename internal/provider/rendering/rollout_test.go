@@ -1,4 +1,4 @@
-package provider_test
+package rendering_test
 
 import (
 	"encoding/json"
@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/acc"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
@@ -45,7 +46,7 @@ func newRollingAt(t *testing.T, repo, url string) *rolling {
 	r.setDestination("repo", url)
 	r.fleet()
 	r.options("create_branch", true, "promoted_commit", promotedBefore)
-	r.apply()
+	r.Apply()
 	r.stages(canaryThenAll...)
 	r.report("current", rollingTypes...)
 	return r
@@ -53,7 +54,7 @@ func newRollingAt(t *testing.T, repo, url string) *rolling {
 
 // fleet returns a fleet with one deployment target on each cluster type.
 func (r *rolling) fleet() {
-	r.t.Helper()
+	r.T.Helper()
 	targets := map[string]string{}
 	for _, name := range rollingTypes {
 		targets[name] = name
@@ -63,13 +64,13 @@ func (r *rolling) fleet() {
 }
 
 func (r *rolling) stages(stages ...any) {
-	r.t.Helper()
+	r.T.Helper()
 	r.set("rollout", map[string]any{"stages": stages})
 }
 
 // report writes a report for one cluster of each type: it runs the head of the branch, in this state.
 func (r *rolling) report(state string, types ...string) {
-	r.t.Helper()
+	r.T.Helper()
 	reports := []map[string]string{}
 	old, _ := r.vars["reports"].([]map[string]string)
 	for _, was := range old {
@@ -89,8 +90,8 @@ func (r *rolling) report(state string, types ...string) {
 
 // values returns what the branch contains for each cluster type, in their order.
 func (r *rolling) values() string {
-	r.t.Helper()
-	files := gitserver.Tree(r.t, r.repo, "dev")
+	r.T.Helper()
+	files := gitserver.Tree(r.T, r.repo, "dev")
 	var all []string
 	for _, name := range rollingTypes {
 		value := "-"
@@ -106,15 +107,15 @@ func (r *rolling) values() string {
 
 // expectValues fails the test unless the branch contains these values.
 func (r *rolling) expectValues(want string) {
-	r.t.Helper()
+	r.T.Helper()
 	if got := r.values(); got != want {
-		r.t.Fatalf("%s contain %s, want %s", strings.Join(rollingTypes, " "), got, want)
+		r.T.Fatalf("%s contain %s, want %s", strings.Join(rollingTypes, " "), got, want)
 	}
 }
 
 // wave applies the module, and expects one commit and these values on the branch.
-func (r *rolling) wave(want string) output {
-	r.t.Helper()
+func (r *rolling) wave(want string) acc.Output {
+	r.T.Helper()
 	out := r.expectCommits(1)
 	r.expectValues(want)
 	return out
@@ -133,23 +134,23 @@ type rollingRecord struct {
 }
 
 func (r *rolling) record() (record rollingRecord) {
-	r.t.Helper()
-	if err := json.Unmarshal([]byte(gitserver.Tree(r.t, r.repo, "dev")[recordPath]), &record); err != nil {
-		r.t.Fatal(err)
+	r.T.Helper()
+	if err := json.Unmarshal([]byte(gitserver.Tree(r.T, r.repo, "dev")[acc.RecordPath]), &record); err != nil {
+		r.T.Fatal(err)
 	}
 	return record
 }
 
 // expectWarning fails the test unless the plan is empty and prints all of the texts.
 func (r *rolling) expectWarning(texts ...string) {
-	r.t.Helper()
-	out := r.terraform("plan", "-no-color", "-detailed-exitcode")
-	if out.code != 0 {
-		r.t.Errorf("the plan is not empty:\n%s\n%s", out.stdout, out.stderr)
+	r.T.Helper()
+	out := r.Terraform("plan", "-no-color", "-detailed-exitcode")
+	if out.Code != 0 {
+		r.T.Errorf("the plan is not empty:\n%s\n%s", out.Stdout, out.Stderr)
 	}
 	for _, text := range texts {
-		if !strings.Contains(out.text(), text) {
-			r.t.Errorf("the plan does not say %q:\n%s", text, out.stdout)
+		if !strings.Contains(out.Text(), text) {
+			r.T.Errorf("the plan does not say %q:\n%s", text, out.Stdout)
 		}
 	}
 }
@@ -160,16 +161,16 @@ func TestAccRollout(t *testing.T) {
 	t.Parallel()
 	r := newRolling(t)
 	r.expectCommits(0) // with a rollout, and nothing to deliver
-	if now := r.rendered(); now["target_tree_hash"] != now["tree_hash"] || now["rollout_status"] != nil ||
+	if now := r.Rendered(); now["target_tree_hash"] != now["tree_hash"] || now["rollout_status"] != nil ||
 		now["delivered"] != true {
 		t.Errorf("before the rollout: %v, %v, %v", now["target_tree_hash"], now["rollout_status"], now["delivered"])
 	}
-	before := r.rendered()
+	before := r.Rendered()
 
 	r.set("value", "2")
 	r.options("promoted_commit", promotedAfter)
 	r.wave("2 1 1 1 1")
-	now := r.rendered()
+	now := r.Rendered()
 	if now["rollout_status"] != "stage canary, wave 1" || now["delivered"] != false ||
 		now["target_tree_hash"] == now["tree_hash"] {
 		t.Errorf("after the canary: %v, %v", now["rollout_status"], now["delivered"])
@@ -194,9 +195,9 @@ func TestAccRollout(t *testing.T) {
 	r.expectWarning(`Stage "rest" waits for`, "north: ", "south: ")
 	r.report("current", rollingTypes...)
 	out := r.wave("2 2 2 2 2")
-	if now := r.rendered(); now["rollout_status"] != "stage rest, wave 3" || now["delivered"] != true ||
+	if now := r.Rendered(); now["rollout_status"] != "stage rest, wave 3" || now["delivered"] != true ||
 		now["target_tree_hash"] != now["tree_hash"] {
-		t.Errorf("after the last wave: %v, %v\n%s", now["rollout_status"], now["delivered"], out.stdout)
+		t.Errorf("after the last wave: %v, %v\n%s", now["rollout_status"], now["delivered"], out.Stdout)
 	}
 	record = r.record()
 	if record.PromotedCommit != promotedAfter || !record.Rollout.Complete || len(record.Rollout.From) > 0 {

@@ -1,4 +1,4 @@
-package provider_test
+package rendering_test
 
 import (
 	"encoding/base64"
@@ -13,12 +13,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/acc"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
 // rendering is a root module with a rendering, and the bare repo that it is delivered to.
 type rendering struct {
-	*root
+	*acc.Root
 	repo string
 	vars map[string]any
 }
@@ -26,26 +27,26 @@ type rendering struct {
 // newRendering makes a root module of testdata/rendering that renders to the branch "dev" of a repo.
 func newRendering(t *testing.T, repo string) *rendering {
 	t.Helper()
-	r := &rendering{newRootFrom(t, filepath.Join("testdata", "rendering")), repo, map[string]any{}}
-	r.write("terraform.tf", terraformBlock)
+	r := &rendering{acc.NewRootFrom(t, filepath.Join("testdata", "rendering")), repo, map[string]any{}}
+	r.Write("terraform.tf", acc.TerraformBlock)
 	r.setDestination("branch", "dev")
 	return r
 }
 
 // set sets a variable of the module.
 func (r *rendering) set(name string, value any) {
-	r.t.Helper()
+	r.T.Helper()
 	r.vars[name] = value
 	text, err := json.Marshal(r.vars)
 	if err != nil {
-		r.t.Fatal(err)
+		r.T.Fatal(err)
 	}
-	r.write("terraform.tfvars.json", string(text))
+	r.Write("terraform.tfvars.json", string(text))
 }
 
 // options sets arguments of the rendering, in pairs. Earlier ones stay.
 func (r *rendering) options(pairs ...any) {
-	r.t.Helper()
+	r.T.Helper()
 	r.merge("options", nil, pairs)
 }
 
@@ -54,12 +55,12 @@ var anyRemoval = map[string]any{"max_removed": "100%", "allow_empty": true}
 
 // setDestination sets attributes of gitops_repo, in pairs.
 func (r *rendering) setDestination(pairs ...any) {
-	r.t.Helper()
+	r.T.Helper()
 	r.merge("place", map[string]any{"repo": "file://" + r.repo}, pairs)
 }
 
 func (r *rendering) merge(variable string, initial map[string]any, pairs []any) {
-	r.t.Helper()
+	r.T.Helper()
 	all := maps.Clone(initial)
 	if all == nil {
 		all = map[string]any{}
@@ -70,72 +71,52 @@ func (r *rendering) merge(variable string, initial map[string]any, pairs []any) 
 	for i := 0; i < len(pairs); i += 2 {
 		name, ok := pairs[i].(string)
 		if !ok {
-			r.t.Fatalf("%v is no name", pairs[i])
+			r.T.Fatalf("%v is no name", pairs[i])
 		}
 		all[name] = pairs[i+1]
 	}
 	r.set(variable, all)
 }
 
-// rendered returns the rendering's attributes in the state, or nil without one.
-func (r *root) rendered() map[string]any {
-	r.t.Helper()
-	return r.attributesOf("kalypso_environment_rendering")
-}
-
-// attributesOf returns the attributes of the first resource of a type in the state, or nil if there is none.
-func (r *root) attributesOf(resourceType string) map[string]any {
-	r.t.Helper()
-	for _, resource := range r.stateFile().Resources {
-		if resource.Type == resourceType && len(resource.Instances) > 0 {
-			if resource.Instances[0].Status != "" {
-				r.t.Errorf("the %s is %s", resourceType, resource.Instances[0].Status)
-			}
-			return resource.Instances[0].Attributes
-		}
-	}
-	return nil
-}
-
 // head returns the head of the branch "dev".
 func (r *rendering) head() string {
-	r.t.Helper()
-	return gitserver.Rev(r.t, r.repo, "dev")
+	r.T.Helper()
+	return gitserver.Rev(r.T, r.repo, "dev")
 }
 
 // expectCommits applies the module, and returns the output of the apply. The test fails unless the apply makes this
 // number of commits on the branch "dev" and the next plan is empty.
-func (r *rendering) expectCommits(n int, args ...string) output {
-	r.t.Helper()
-	before := len(gitserver.Log(r.t, r.repo, "dev"))
-	out := r.apply(args...)
-	if got := len(gitserver.Log(r.t, r.repo, "dev")) - before; got != n {
-		r.t.Errorf("the apply made %d commits, want %d:\n%s", got, n, strings.Join(gitserver.Log(r.t, r.repo, "dev"), "\n"))
+func (r *rendering) expectCommits(n int, args ...string) acc.Output {
+	r.T.Helper()
+	before := len(gitserver.Log(r.T, r.repo, "dev"))
+	out := r.Apply(args...)
+	if got := len(gitserver.Log(r.T, r.repo, "dev")) - before; got != n {
+		r.T.Errorf("the apply made %d commits, want %d:\n%s", got, n, strings.Join(gitserver.Log(r.T, r.repo, "dev"), "\n"))
 	}
-	r.expectEmptyPlan()
+	r.ExpectEmptyPlan()
 	return out
 }
 
 // expectRefused expects a command to fail with all of the texts, and to change neither the branch "dev" nor the state.
 func (r *rendering) expectRefused(texts []string, args ...string) {
-	r.t.Helper()
-	head, state := r.head(), r.rendered()
-	r.expectError(texts, append(args, "-no-color")...)
+	r.T.Helper()
+	head, state := r.head(), r.Rendered()
+	r.ExpectError(texts, append(args, "-no-color")...)
 	if now := r.head(); now != head {
-		r.t.Errorf("terraform %s moved the branch", strings.Join(args, " "))
+		r.T.Errorf("terraform %s moved the branch", strings.Join(args, " "))
 	}
-	if diff := cmp.Diff(state, r.rendered()); diff != "" {
-		r.t.Errorf("terraform %s changed the state (-before +after):\n%s", strings.Join(args, " "), diff)
+	if diff := cmp.Diff(state, r.Rendered()); diff != "" {
+		r.T.Errorf("terraform %s changed the state (-before +after):\n%s", strings.Join(args, " "), diff)
 	}
 }
 
 // expectFiles compares the paths of a branch's files.
 func (r *rendering) expectFiles(branch string, want ...string) {
-	r.t.Helper()
-	got := slices.Sorted(maps.Keys(gitserver.Modes(r.t, r.repo, branch)))
+	r.T.Helper()
+	got := slices.Sorted(maps.Keys(gitserver.Modes(r.T, r.repo, branch)))
 	slices.Sort(want)
 	if diff := cmp.Diff(want, got); diff != "" {
-		r.t.Errorf("files of branch %s (-want +got):\n%s", branch, diff)
+		r.T.Errorf("files of branch %s (-want +got):\n%s", branch, diff)
 	}
 }
 
@@ -161,7 +142,7 @@ func defaultPaths(below string) []string {
 
 // others commits foreign files of all modes of Git to the branch "dev", and returns them as [gitserver.Modes] does.
 func (r *rendering) others() map[string]string {
-	r.t.Helper()
+	r.T.Helper()
 	submodule := "6f1ed002ab5595859014ebf0951522d9d3e2b5b1"
 	files := map[string]gitserver.File{
 		"README.md":               {Mode: "100644", Content: "Ours.\n"},
@@ -173,35 +154,35 @@ func (r *rendering) others() map[string]string {
 		"large.txt":               {Mode: "100644", Content: "No folder.\n"},
 		".github/workflows/a.yml": {Mode: "100644", Content: "on: push\n"},
 	}
-	gitserver.SeedFiles(r.t, r.repo, "dev", "Of others", files)
-	all := gitserver.Modes(r.t, r.repo, "dev")
+	gitserver.SeedFiles(r.T, r.repo, "dev", "Of others", files)
+	all := gitserver.Modes(r.T, r.repo, "dev")
 	maps.DeleteFunc(all, func(path, _ string) bool { _, ok := files[path]; return !ok })
 	return all
 }
 
 // expectOthers fails the test unless these files are on the branch "dev", with the same bytes and modes.
 func (r *rendering) expectOthers(want map[string]string) {
-	r.t.Helper()
-	got := gitserver.Modes(r.t, r.repo, "dev")
+	r.T.Helper()
+	got := gitserver.Modes(r.T, r.repo, "dev")
 	maps.DeleteFunc(got, func(path, _ string) bool { _, ok := want[path]; return !ok })
 	if diff := cmp.Diff(want, got); diff != "" {
-		r.t.Errorf("files of others (-before +after):\n%s", diff)
+		r.T.Errorf("files of others (-before +after):\n%s", diff)
 	}
 }
 
 // expectUpdate is expectCommits of an apply that updates in place.
-func (r *rendering) expectUpdate(commits int) output {
-	r.t.Helper()
+func (r *rendering) expectUpdate(commits int) acc.Output {
+	r.T.Helper()
 	out := r.expectCommits(commits)
-	expectInPlace(r.t, out)
+	expectInPlace(r.T, out)
 	return out
 }
 
 // expectInPlace fails the test unless a plan or an apply updates one resource in place.
-func expectInPlace(t *testing.T, out output) {
+func expectInPlace(t *testing.T, out acc.Output) {
 	t.Helper()
-	if !strings.Contains(out.text(), "Plan: 0 to add, 1 to change, 0 to destroy.") {
-		t.Errorf("the plan is no update in place:\n%s", out.stdout)
+	if !strings.Contains(out.Text(), "Plan: 0 to add, 1 to change, 0 to destroy.") {
+		t.Errorf("the plan is no update in place:\n%s", out.Stdout)
 	}
 }
 
@@ -209,14 +190,14 @@ var privateOfResource = regexp.MustCompile(`"private": "[^"]*"`)
 
 // forget replaces the private state of all resources with one that this version cannot read.
 func (r *rendering) forget() {
-	r.t.Helper()
-	path := filepath.Join(r.folder, "terraform.tfstate")
+	r.T.Helper()
+	path := filepath.Join(r.Folder, "terraform.tfstate")
 	text, err := os.ReadFile(path)
 	if err == nil {
 		other := base64.StdEncoding.EncodeToString([]byte(`{"delivery": "eyJ2ZXJzaW9uIjoxfQ=="}`)) // {"version":1}
 		err = os.WriteFile(path, privateOfResource.ReplaceAll(text, []byte(`"private": "`+other+`"`)), 0o600)
 	}
 	if err != nil {
-		r.t.Fatal(err)
+		r.T.Fatal(err)
 	}
 }

@@ -1,4 +1,4 @@
-package provider_test
+package rendering_test
 
 import (
 	"net/http"
@@ -25,7 +25,7 @@ func TestAccRenderingServerOutOfSpace(t *testing.T) {
 	})
 	r.expectRefused([]string{"Empty answer from the server", "check the server"}, "plan")
 	server.ClearFaults()
-	r.expectEmptyPlan()
+	r.ExpectEmptyPlan()
 
 	r.set("value", "2")
 	lock := filepath.Join(r.repo, "refs", "heads", "dev.lock")

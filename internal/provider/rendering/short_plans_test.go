@@ -1,4 +1,4 @@
-package provider_test
+package rendering_test
 
 import (
 	"fmt"
@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/acc"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
@@ -37,21 +38,21 @@ func TestAccShortPlans(t *testing.T) {
 	} {
 		t.Run(form, func(t *testing.T) {
 			t.Parallel()
-			r := newRoot(t, map[string]string{
-				"terraform.tf": terraformBlock,
-				"fleet.tf":     readFile(t, "testdata/TestAccShortPlans/fleet.tf"),
-				"main.tf":      readFile(t, "testdata/TestAccShortPlans/"+form+".tf"),
+			r := acc.NewRoot(t, map[string]string{
+				"terraform.tf": acc.TerraformBlock,
+				"fleet.tf":     acc.ReadFile(t, "testdata/TestAccShortPlans/fleet.tf"),
+				"main.tf":      acc.ReadFile(t, "testdata/TestAccShortPlans/"+form+".tf"),
 			})
 			repo := "file://" + gitserver.InitBare(t)
 			variables := map[string]any{"repo": repo}
 			set := func(name string, value any) {
 				variables[name] = value
-				r.write("terraform.tfvars.json", toJSON(t, variables))
+				r.Write("terraform.tfvars.json", acc.ToJSON(t, variables))
 			}
 			// expect plans, and compares the length of the plan, and the lines of its summary.
 			expect := func(name string, bound int, change string, clusterTypes []string) string {
 				t.Helper()
-				out := r.succeed("plan", "-no-color", "-out=plan").stdout
+				out := r.Succeed("plan", "-no-color", "-out=plan").Stdout
 				lines := strings.Count(out, "\n")
 				t.Logf("%s: %d lines", name, lines)
 				if lines > bound {
@@ -71,38 +72,38 @@ func TestAccShortPlans(t *testing.T) {
 			}
 			set("repo", repo)
 			expect("first", bounds.first, "15 targets", all)
-			r.applyPlan()
-			r.expectEmptyPlan()
+			r.ApplyPlan()
+			r.ExpectEmptyPlan()
 
 			set("database_port", 5433)
 			out := expect("a value of a region", bounds.value, "+0 -0 ~15, 15 targets", inWestUS)
-			expectText(t, "testdata/TestAccShortPlans/summary.txt", summaryBlock.FindString(out))
-			r.applyPlan()
-			r.expectEmptyPlan()
+			acc.ExpectText(t, "testdata/TestAccShortPlans/summary.txt", summaryBlock.FindString(out))
+			r.ApplyPlan()
+			r.ExpectEmptyPlan()
 
 			set("more_workloads", []any{"reviews"})
 			expect("one app", bounds.app, "+1 -0 ~0, 16 targets", all)
-			r.applyPlan()
-			r.expectEmptyPlan()
+			r.ApplyPlan()
+			r.ExpectEmptyPlan()
 			set("log_level", "debug")
 			expect("one value", bounds.value, "+0 -0 ~16, 16 targets", all)
-			r.applyPlan()
-			r.expectEmptyPlan()
+			r.ApplyPlan()
+			r.ExpectEmptyPlan()
 
 			set("database_port", 5434)
-			r.emptyState()
+			r.EmptyState()
 			id := "dev@" + repo + "?ref=dev&preview=summary"
-			r.write("import.tf", fmt.Sprintf("import {\n  to = %s\n  id = %q\n}\n", address, id))
+			r.Write("import.tf", fmt.Sprintf("import {\n  to = %s\n  id = %q\n}\n", address, id))
 			expect("lost state", bounds.first, "+0 -0 ~16, 16 targets", inWestUS)
-			c := r.plan()[address]
+			c := r.Plan()[address]
 			for _, attribute := range []string{"assignments", "folders", "files"} {
 				if c.Before[attribute] != nil || c.After[attribute] != nil {
 					t.Errorf("the plan shows %s", attribute)
 				}
 			}
-			r.applyPlan()
-			r.expectEmptyPlan()
-			if got := slices.Sorted(maps.Keys(asMap(r.state()[address]["summary"]))); !slices.Equal(got, all) {
+			r.ApplyPlan()
+			r.ExpectEmptyPlan()
+			if got := slices.Sorted(maps.Keys(asMap(r.State()[address]["summary"]))); !slices.Equal(got, all) {
 				t.Errorf("the summary has the cluster types %v", got)
 			}
 		})

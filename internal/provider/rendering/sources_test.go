@@ -1,4 +1,4 @@
-package provider_test
+package rendering_test
 
 import (
 	"strings"
@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/acc"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
@@ -33,13 +34,13 @@ func TestAccSourcesKeptWithoutWrite(t *testing.T) {
 	r.options("create_branch", true)
 	read("1", first)
 	r.expectCommits(1)
-	before := r.rendered()
+	before := r.Rendered()
 
 	read("2", first)
-	r.expectNoChanges()
+	r.ExpectNoChanges()
 	read("2", map[string]string{acmeBase + "@main:moved/a.yaml": configDocument("of-a", "x") + "# noted\n"})
-	r.expectNoChanges()
-	if diff := cmp.Diff(before, r.rendered()); diff != "" {
+	r.ExpectNoChanges()
+	if diff := cmp.Diff(before, r.Rendered()); diff != "" {
 		t.Errorf("the state (-before +after):\n%s", diff)
 	}
 
@@ -57,13 +58,13 @@ func TestAccSourcesKeptWithoutWrite(t *testing.T) {
 	// Once a tree is written, the state has the current commits.
 	r.set("values", map[string]string{"a": "y"})
 	r.expectCommits(1)
-	if got := asMap(r.rendered()["sources"])[acmeBase+"@main:."]; got != commit("3") {
+	if got := asMap(r.Rendered()["sources"])[acmeBase+"@main:."]; got != commit("3") {
 		t.Errorf("sources name the commit %v", got)
 	}
 	read("4", first)
 	r.set("values", map[string]string{})
 	r.expectCommits(1)
-	record := archive(t, r.repo, "dev")[recordPath]
+	record := acc.Archive(t, r.repo, "dev")[acc.RecordPath]
 	for _, want := range []string{`"` + acmeBase + `@main:a.yaml"`, `"` + acmeBase + `@main:.": "` + commit("4") + `"`} {
 		if !strings.Contains(record, want) {
 			t.Errorf("the record does not name %s:\n%s", want, record)
@@ -71,27 +72,27 @@ func TestAccSourcesKeptWithoutWrite(t *testing.T) {
 	}
 
 	// After an import there is nothing to keep.
-	r.emptyState()
-	r.succeed("import", renderingAddress, "dev@file://"+r.repo+"?ref=dev")
+	r.EmptyState()
+	r.Succeed("import", renderingAddress, "dev@file://"+r.repo+"?ref=dev")
 	read("5", first)
 	r.expectCommits(0)
-	if got := asMap(r.rendered()["sources"])[acmeBase+"@main:."]; got != commit("5") {
+	if got := asMap(r.Rendered()["sources"])[acmeBase+"@main:."]; got != commit("5") {
 		t.Errorf("after an import sources name the commit %v", got)
 	}
 
 	// The apply keeps values that were unknown at plan.
-	r.write("later.tf", `resource "terraform_data" "later" { input = "`+commit("6")+`" }`)
-	r.write("override.tf", `resource "kalypso_environment_rendering" "this" {
+	r.Write("later.tf", `resource "terraform_data" "later" { input = "`+commit("6")+`" }`)
+	r.Write("override.tf", `resource "kalypso_environment_rendering" "this" {
   sources = { "`+acmeBase+`@main:." = terraform_data.later.output }
 }`)
 	r.expectCommits(0)
-	if got := asMap(r.rendered()["sources"])[acmeBase+"@main:."]; got != commit("5") {
+	if got := asMap(r.Rendered()["sources"])[acmeBase+"@main:."]; got != commit("5") {
 		t.Errorf("sources that were not known name the commit %v", got)
 	}
-	r.write("override.tf", "")
+	r.Write("override.tf", "")
 	r.options("sources", nil)
 	r.expectCommits(0)
-	if got := r.rendered()["sources"]; got != nil {
+	if got := r.Rendered()["sources"]; got != nil {
 		t.Errorf("sources that were removed are %v", got)
 	}
 }
@@ -100,7 +101,7 @@ func TestAccSourcesKeptWithoutWrite(t *testing.T) {
 // renders from kept arguments, in which an object may occur twice.
 func TestAccSourcesKeptOfMany(t *testing.T) {
 	t.Parallel()
-	r := newRoot(t, map[string]string{"main.tf": terraformBlock + `
+	r := acc.NewRoot(t, map[string]string{"main.tf": acc.TerraformBlock + `
 variable "moved" { type = bool }
 
 resource "kalypso_environment_rendering" "this" {
@@ -125,14 +126,14 @@ resource "kalypso_environment_rendering" "this" {
   delivery = { strategy = "none" }
 }
 `})
-	r.write("terraform.tfvars", "moved = false")
-	r.apply()
-	before := r.state()
-	r.write("terraform.tfvars", "moved = true")
-	r.apply()
-	r.expectEmptyPlan()
+	r.Write("terraform.tfvars", "moved = false")
+	r.Apply()
+	before := r.State()
+	r.Write("terraform.tfvars", "moved = true")
+	r.Apply()
+	r.ExpectEmptyPlan()
 	for address, was := range before {
-		now := r.state()[address]
+		now := r.State()[address]
 		for _, attribute := range []string{"sources", "manifests", "tree_hash", "assignments"} {
 			if diff := cmp.Diff(was[attribute], now[attribute]); diff != "" {
 				t.Errorf("%s: %s (-before +after):\n%s", address, attribute, diff)
@@ -151,6 +152,6 @@ func TestAccSourcesInput(t *testing.T) {
 		"sources",
 		map[string]string{"fleet": strings.Repeat("1", 40), acmeBase + "@main:.": ""},
 	)
-	r.expectError([]string{`"fleet" does not name a folder in Git`, "<repo>@<branch>:<path>", "Invalid commit"}, "plan",
+	r.ExpectError([]string{`"fleet" does not name a folder in Git`, "<repo>@<branch>:<path>", "Invalid commit"}, "plan",
 		"-no-color")
 }

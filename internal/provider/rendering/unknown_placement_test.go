@@ -1,9 +1,10 @@
-package provider_test
+package rendering_test
 
 import (
 	"strings"
 	"testing"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/acc"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/run/seeds"
 )
@@ -51,20 +52,20 @@ var (
 // apply does what the plan showed as known, and the next plan is empty.
 func TestAccUnknownPlacement(t *testing.T) {
 	t.Parallel()
-	r := newRootFrom(t, "testdata/TestAccUnknownPlacement")
+	r := acc.NewRootFrom(t, "testdata/TestAccUnknownPlacement")
 	repo := gitserver.InitBare(t)
-	r.write("terraform.tf", terraformBlock)
-	r.env = append(r.env, "TF_VAR_repo=file://"+repo)
+	r.Write("terraform.tf", acc.TerraformBlock)
+	r.Env = append(r.Env, "TF_VAR_repo=file://"+repo)
 	rounds := []string{"one", "two"} // the first creates
 	if seeds.Long() {
 		rounds = append(rounds, "three")
 	}
 	for _, round := range rounds {
-		r.env = append(r.env, "TF_VAR_round="+round)
-		changes := r.plan()
-		r.applyPlan()
-		r.expectEmptyPlan()
-		state := r.state()
+		r.Env = append(r.Env, "TF_VAR_round="+round)
+		changes := r.Plan()
+		r.ApplyPlan()
+		r.ExpectEmptyPlan()
+		state := r.State()
 		for name, open := range unknownPlacements {
 			t.Run(round+"/"+name, func(t *testing.T) {
 				address := `kalypso_environment_rendering.case["` + name + `"]`
@@ -76,7 +77,7 @@ func TestAccUnknownPlacement(t *testing.T) {
 			})
 		}
 	}
-	r.expectInputs("-var=round=four", "-var=require_known=true")
+	expectInputs(r, "-var=round=four", "-var=require_known=true")
 }
 
 // unknownPlacementInputs are the unknown inputs that guardrails.require_known names.
@@ -105,11 +106,11 @@ var unknownPlacementInputs = map[string]string{
 
 // expectInputs fails the test unless the plan refuses each case with unknown assignments, naming its input, and no
 // other case.
-func (r *root) expectInputs(args ...string) {
-	r.t.Helper()
-	o := r.terraform(append([]string{"plan", "-no-color"}, args...)...)
+func expectInputs(r *acc.Root, args ...string) {
+	r.T.Helper()
+	o := r.Terraform(append([]string{"plan", "-no-color"}, args...)...)
 	refused := map[string]string{}
-	for _, text := range strings.Split(o.stderr, "Error: Assignments not known")[1:] {
+	for _, text := range strings.Split(o.Stderr, "Error: Assignments not known")[1:] {
 		_, name, _ := strings.Cut(text, `case["`)
 		name, _, _ = strings.Cut(name, `"]`)
 		refused[name] = text
@@ -117,7 +118,7 @@ func (r *root) expectInputs(args ...string) {
 	for name := range unknownPlacements {
 		want, text := unknownPlacementInputs[name], refused[name]
 		if (text != "") != (want != "") || !strings.Contains(text, "\n  "+want+"\n") && want != "" {
-			r.t.Errorf("require_known names other inputs of %s than %q:\n%s", name, want, text)
+			r.T.Errorf("require_known names other inputs of %s than %q:\n%s", name, want, text)
 		}
 	}
 }

@@ -1,4 +1,4 @@
-package provider_test
+package rendering_test
 
 import (
 	"maps"
@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/acc"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
@@ -100,18 +101,18 @@ var unknownCases = map[string]unknowns{
 // values, and writes nothing if that changes nothing.
 func TestAccUnknown(t *testing.T) {
 	t.Parallel()
-	r := newRootFrom(t, "testdata/TestAccUnknown")
+	r := acc.NewRootFrom(t, "testdata/TestAccUnknown")
 	repo := gitserver.InitBare(t)
-	r.write("terraform.tf", terraformBlock)
-	r.env = append(r.env, "TF_VAR_repo=file://"+repo)
-	r.succeed("validate")
+	r.Write("terraform.tf", acc.TerraformBlock)
+	r.Env = append(r.Env, "TF_VAR_repo=file://"+repo)
+	r.Succeed("validate")
 	for round, value := range []string{"one", "two"} {
-		r.env = append(r.env, "TF_VAR_round="+value)
-		before := r.state()
-		changes := r.plan()
-		r.applyPlan()
-		r.expectEmptyPlan()
-		state := r.state()
+		r.Env = append(r.Env, "TF_VAR_round="+value)
+		before := r.State()
+		changes := r.Plan()
+		r.ApplyPlan()
+		r.ExpectEmptyPlan()
+		state := r.State()
 		for name, open := range unknownCases {
 			t.Run(value+"/"+name, func(t *testing.T) {
 				address := `kalypso_environment_rendering.case["` + name + `"]`
@@ -121,14 +122,14 @@ func TestAccUnknown(t *testing.T) {
 				if is["commit_sha"] == nil {
 					return // the strategy is none
 				}
-				place := as[map[string]any](is["gitops_repo"])
-				expectOnBranch(t, repo, as[string](place["branch"]), as[string](place["path"]), is)
+				place := acc.As[map[string]any](is["gitops_repo"])
+				expectOnBranch(t, repo, acc.As[string](place["branch"]), acc.As[string](place["path"]), is)
 				want := round + 1
 				if round > 0 && was["tree_hash"] == is["tree_hash"] && was["promoted_commit"] == is["promoted_commit"] &&
 					cmp.Equal(was["gitops_repo"], place) {
 					want = round
 				}
-				if got := len(gitserver.Log(t, repo, as[string](place["branch"]))); got != want {
+				if got := len(gitserver.Log(t, repo, acc.As[string](place["branch"]))); got != want {
 					t.Errorf("%d commits on the branch, want %d", got, want)
 				}
 			})
@@ -137,7 +138,7 @@ func TestAccUnknown(t *testing.T) {
 }
 
 // expectUnknown compares the unknown parts of a plan with those that may be unknown.
-func expectUnknown(t *testing.T, c change, open unknowns) {
+func expectUnknown(t *testing.T, c acc.Change, open unknowns) {
 	t.Helper()
 	for attribute, want := range map[string]bool{
 		"assignments":      open.assignments,
@@ -184,7 +185,7 @@ func expectUnknown(t *testing.T, c change, open unknowns) {
 }
 
 // expectApplied compares the known part of the plan with the state.
-func expectApplied(t *testing.T, c change, state map[string]any) {
+func expectApplied(t *testing.T, c acc.Change, state map[string]any) {
 	t.Helper()
 	for _, attribute := range []string{
 		"assignments", "assignment_count", "unscheduled", "summary", "folders", "files", "description", "tree_hash",
@@ -207,7 +208,7 @@ func known(t *testing.T, at string, value, unknown any) any {
 	if len(members) == 0 {
 		return value
 	}
-	all := maps.Clone(as[map[string]any](value))
+	all := maps.Clone(acc.As[map[string]any](value))
 	for key, open := range members {
 		if _, there := all[key]; !there {
 			t.Errorf("%s: %s was planned and is not there", at, key)
@@ -220,7 +221,7 @@ func known(t *testing.T, at string, value, unknown any) any {
 }
 
 // unknownMembers returns the paths of the unknown members of an attribute, at any depth.
-func unknownMembers(c change, attribute string) []string {
+func unknownMembers(c acc.Change, attribute string) []string {
 	var find func(at string, unknown any) []string
 	find = func(at string, unknown any) (all []string) {
 		if unknown == true {
@@ -256,55 +257,55 @@ func placed(assignments any) map[string]any {
 // apply. require_known refuses such a plan.
 func TestAccUnknownRefused(t *testing.T) {
 	t.Parallel()
-	r := newRootFrom(t, "testdata/TestAccUnknownRefused")
+	r := acc.NewRootFrom(t, "testdata/TestAccUnknownRefused")
 	repo := gitserver.InitBare(t)
-	r.write("terraform.tf", terraformBlock)
-	r.env = append(r.env, "TF_VAR_repo="+repo, "TF_VAR_round=one", "TF_VAR_purpose=test")
-	r.expectError(
+	r.Write("terraform.tf", acc.TerraformBlock)
+	r.Env = append(r.Env, "TF_VAR_repo="+repo, "TF_VAR_round=one", "TF_VAR_purpose=test")
+	r.ExpectError(
 		[]string{"Assignments not known", "require_known", `workloads["hello"].deployment_targets[0].labels["purpose"]`},
 		"plan",
 		"-no-color",
 		"-var=require_known=true",
 	)
-	r.plan()
-	r.applyPlan()
-	before, head := r.state()["kalypso_environment_rendering.this"], gitserver.Rev(t, repo, "dev")
+	r.Plan()
+	r.ApplyPlan()
+	before, head := r.State()["kalypso_environment_rendering.this"], gitserver.Rev(t, repo, "dev")
 
-	r.env = append(r.env, "TF_VAR_round=two")
-	r.expectError(
+	r.Env = append(r.Env, "TF_VAR_round=two")
+	r.ExpectError(
 		[]string{"Assignments not known", "require_known", `workloads["hello"].deployment_targets[0].labels["purpose"]`},
 		"plan",
 		"-no-color",
 		"-var=require_known=true",
 	)
 
-	r.env = append(r.env, "TF_VAR_round=three", "TF_VAR_purpose=none")
-	r.plan()
-	r.expectError([]string{"Change exceeds guardrails", "large/hello-test"}, "apply", "-no-color", "plan")
-	if diff := cmp.Diff(before, r.state()["kalypso_environment_rendering.this"]); diff != "" {
+	r.Env = append(r.Env, "TF_VAR_round=three", "TF_VAR_purpose=none")
+	r.Plan()
+	r.ExpectError([]string{"Change exceeds guardrails", "large/hello-test"}, "apply", "-no-color", "plan")
+	if diff := cmp.Diff(before, r.State()["kalypso_environment_rendering.this"]); diff != "" {
 		t.Errorf("state (-before +after):\n%s", diff)
 	}
 	if now := gitserver.Rev(t, repo, "dev"); now != head {
 		t.Errorf("something was pushed: the head was %s and is %s", head, now)
 	}
 	// If all values are known, the plan reports the removal.
-	r.expectError([]string{"Change exceeds guardrails", "large/hello-test"}, "plan", "-no-color")
+	r.ExpectError([]string{"Change exceeds guardrails", "large/hello-test"}, "plan", "-no-color")
 
 	// The same applies to foreign changes if on_drift is unknown.
 	gitserver.Seed(t, repo, "dev", map[string]string{"large/hello-test/namespace.yaml": "name: by hand\n"})
-	r.env = append(r.env, "TF_VAR_round=four", "TF_VAR_purpose=test", "TF_VAR_on_drift=fail")
-	r.plan()
-	r.expectError(
+	r.Env = append(r.Env, "TF_VAR_round=four", "TF_VAR_purpose=test", "TF_VAR_on_drift=fail")
+	r.Plan()
+	r.ExpectError(
 		[]string{"Drift: rendered folders changed outside Terraform", "large/hello-test/namespace.yaml"},
 		"apply",
 		"-no-color",
 		"plan",
 	)
-	r.env = append(r.env, "TF_VAR_round=five", "TF_VAR_on_drift=overwrite")
-	r.plan()
-	r.applyPlan()
-	r.expectEmptyPlan()
-	if got := archive(t, repo, "dev")["large/hello-test/namespace.yaml"]; got != "# name: dev-large-hello-test\n" {
+	r.Env = append(r.Env, "TF_VAR_round=five", "TF_VAR_on_drift=overwrite")
+	r.Plan()
+	r.ApplyPlan()
+	r.ExpectEmptyPlan()
+	if got := acc.Archive(t, repo, "dev")["large/hello-test/namespace.yaml"]; got != "# name: dev-large-hello-test\n" {
 		t.Errorf("the change of others is there: %q", got)
 	}
 }
@@ -312,28 +313,28 @@ func TestAccUnknownRefused(t *testing.T) {
 // If the credentials are unknown at plan, no server is contacted, and everything that needs none is planned as usual.
 func TestAccUnknownProvider(t *testing.T) {
 	t.Parallel()
-	r := newRootFrom(t, "testdata/TestAccUnknownProvider")
+	r := acc.NewRootFrom(t, "testdata/TestAccUnknownProvider")
 	repo := gitserver.InitBare(t)
 	server, url := gitserver.Serve(t, repo, gitserver.WithBasic("kalypso", "secret"))
-	r.write("terraform.tf", terraformBlock)
-	r.env = append(r.env, "TF_VAR_url="+url, "TF_VAR_password=secret")
+	r.Write("terraform.tf", acc.TerraformBlock)
+	r.Env = append(r.Env, "TF_VAR_url="+url, "TF_VAR_password=secret")
 	const address = "kalypso_environment_rendering.this"
 	for i, round := range []string{"one", "two"} {
-		r.env = append(r.env, "TF_VAR_round="+round)
+		r.Env = append(r.Env, "TF_VAR_round="+round)
 		asked := len(server.Requests())
-		c := r.plan()[address]
-		if out := r.succeed("plan", "-no-color"); !strings.Contains(out.text(), "Provider configuration not known yet") {
-			t.Errorf("no warning that the provider's configuration is not known:\n%s", out.stdout)
+		c := r.Plan()[address]
+		if out := r.Succeed("plan", "-no-color"); !strings.Contains(out.Text(), "Provider configuration not known yet") {
+			t.Errorf("no warning that the provider's configuration is not known:\n%s", out.Stdout)
 		}
 		if n := len(server.Requests()) - asked; n > 0 {
 			t.Errorf("the plan of round %s contacted the server %d times", round, n)
 		}
 		expectUnknown(t, c, nothing)
-		r.applyPlan()
-		state := r.state()[address]
+		r.ApplyPlan()
+		state := r.State()[address]
 		expectApplied(t, c, state)
 		expectOnBranch(t, repo, "dev", ".", state)
-		r.expectEmptyPlan()
+		r.ExpectEmptyPlan()
 		if log := gitserver.Log(t, repo, "dev"); len(log) != i+1 {
 			t.Errorf("commits on the branch after round %s: %q", round, log)
 		}
@@ -343,18 +344,18 @@ func TestAccUnknownProvider(t *testing.T) {
 // Whole resources, with for_each, single and merged, go through a module whose variables have no type.
 func TestAccModule(t *testing.T) {
 	t.Parallel()
-	r := newRootFrom(t, "testdata/TestAccModule")
-	r.write("terraform.tf", terraformBlock)
-	r.succeed("get")
-	r.succeed("validate")
+	r := acc.NewRootFrom(t, "testdata/TestAccModule")
+	r.Write("terraform.tf", acc.TerraformBlock)
+	r.Succeed("get")
+	r.Succeed("validate")
 	for _, round := range []string{"one", "two"} {
-		r.env = append(r.env, "TF_VAR_round="+round)
-		c := r.plan()["module.environment.kalypso_environment_rendering.this"]
+		r.Env = append(r.Env, "TF_VAR_round="+round)
+		c := r.Plan()["module.environment.kalypso_environment_rendering.this"]
 		expectUnknown(t, c, filesOf("large/hello-perf/platform-config.yaml", "large/hello-test/platform-config.yaml"))
-		r.applyPlan()
-		r.expectEmptyPlan()
+		r.ApplyPlan()
+		r.ExpectEmptyPlan()
 		var rendering map[string]any
-		r.output("rendering", &rendering)
+		r.Output("rendering", &rendering)
 		expectApplied(t, c, rendering)
 		want := map[string]any{"large": []any{"hello-perf", "hello-test"}, "small": []any{"hello-test"}}
 		if diff := cmp.Diff(want, placed(rendering["assignments"])); diff != "" {
@@ -372,23 +373,23 @@ func TestAccUnknownClusterType(t *testing.T) {
 	for name, open := range map[string]unknowns{"size": nothing, "region": {undecided: []string{"new"}, tree: true}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r := newRootFrom(t, folder)
-			r.write("terraform.tf", terraformBlock)
-			r.env = append(r.env, "TF_VAR_selected="+name)
-			r.apply()
+			r := acc.NewRootFrom(t, folder)
+			r.Write("terraform.tf", acc.TerraformBlock)
+			r.Env = append(r.Env, "TF_VAR_selected="+name)
+			r.Apply()
 
-			o := r.terraform("plan", "-no-color", "-var=create=true", "-var=require_known=true")
+			o := r.Terraform("plan", "-no-color", "-var=create=true", "-var=require_known=true")
 			refused := len(open.undecided) > 0
-			if refused != (o.code == 1) {
-				t.Errorf("require_known: exit code %d\n%s", o.code, o.stderr)
+			if refused != (o.Code == 1) {
+				t.Errorf("require_known: exit code %d\n%s", o.Code, o.Stderr)
 			}
 			if refused {
-				expectText(t, folder+name+"_refused.txt", printed(o.stderr))
+				acc.ExpectText(t, folder+name+"_refused.txt", acc.Printed(o.Stderr))
 			}
 
-			r.env = append(r.env, "TF_VAR_create=true")
-			c := r.plan()[address]
-			expectText(t, folder+name+".txt", printed(r.succeed("show", "-no-color", "plan").stdout))
+			r.Env = append(r.Env, "TF_VAR_create=true")
+			c := r.Plan()[address]
+			acc.ExpectText(t, folder+name+".txt", acc.Printed(r.Succeed("show", "-no-color", "plan").Stdout))
 			expectUnknown(t, c, open)
 			want := map[string]any{"large": []any{"app-web"}}
 			if len(open.undecided) == 0 {
@@ -397,9 +398,9 @@ func TestAccUnknownClusterType(t *testing.T) {
 			if diff := cmp.Diff(want, placed(c.After["assignments"])); diff != "" {
 				t.Errorf("assignments that are known (-want +got):\n%s", diff)
 			}
-			r.applyPlan()
-			expectApplied(t, c, r.state()[address])
-			r.expectEmptyPlan()
+			r.ApplyPlan()
+			expectApplied(t, c, r.State()[address])
+			r.ExpectEmptyPlan()
 		})
 	}
 }

@@ -1,9 +1,10 @@
-package provider_test
+package rendering_test
 
 import (
 	"strings"
 	"testing"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/acc"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
@@ -20,7 +21,7 @@ func TestAccRenderingFirstIsEmpty(t *testing.T) {
 	r.expectRefused(refused, "plan")
 	r.set("targets", map[string]string{})
 	r.options("delivery", map[string]any{"strategy": "none"})
-	r.succeed("plan", "-no-color")
+	r.Succeed("plan", "-no-color")
 	r.options("delivery", nil, "guardrails", map[string]any{"allow_empty": true})
 	r.expectCommits(1)
 	r.options("guardrails", nil)
@@ -31,7 +32,7 @@ func TestAccRenderingFirstIsEmpty(t *testing.T) {
 // reported once, with the names as the objects write them.
 func TestAccRenderingReportsMissingNamesOnce(t *testing.T) {
 	t.Parallel()
-	r := newRoot(t, map[string]string{"main.tf": terraformBlock + `
+	r := acc.NewRoot(t, map[string]string{"main.tf": acc.TerraformBlock + `
 variable "environment" {
   type = string
 }
@@ -71,7 +72,7 @@ spec: {deploymentTargetSelector: {}, clusterTypeSelector: {labelSelector: {match
 		"Missing template",
 		`The template "config" does not exist. These cluster types name it: large: configType small: configType`,
 	}
-	out := r.succeed("plan", "-no-color", "-var", "environment=dve").text()
+	out := r.Succeed("plan", "-no-color", "-var", "environment=dve").Text()
 	for _, said := range append(missing, "Environment that no workload names",
 		`No workload has a deployment target for environment "dve". Those that are named: dev stage`,
 		"Nothing is assigned to these cluster types") {
@@ -82,5 +83,5 @@ spec: {deploymentTargetSelector: {}, clusterTypeSelector: {labelSelector: {match
 	if n := strings.Count(out, "Missing template"); n != 1 {
 		t.Errorf("the template is missed %d times", n)
 	}
-	r.expectError(append(missing, "Error: Missing template"), "plan", "-no-color", "-var", "environment=dev")
+	r.ExpectError(append(missing, "Error: Missing template"), "plan", "-no-color", "-var", "environment=dev")
 }

@@ -1,4 +1,4 @@
-package provider_test
+package source_test
 
 import (
 	"fmt"
@@ -6,12 +6,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/acc"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/protocol"
 )
 
 // baseRepoRun is a kalypso_base_repo by pull request on a fake GitHub, run through the protocol.
 type baseRepoRun struct {
-	protocolRun
+	acc.ProtocolRun
 	baseRepo
 	given map[string]any
 }
@@ -19,8 +20,8 @@ type baseRepoRun struct {
 func newBaseRepoRun(t *testing.T) *baseRepoRun {
 	t.Helper()
 	r := &baseRepoRun{baseRepo: newGitHubBaseRepo(t)}
-	r.protocolRun.t, r.resource = t, protocol.Resource{Type: "kalypso_base_repo"}
-	r.config = map[string]any{
+	r.ProtocolRun.T, r.Resource = t, protocol.Resource{Type: "kalypso_base_repo"}
+	r.Config = map[string]any{
 		"github": map[string]any{"base_url": r.fake.URL, "token": r.fake.Token},
 		"git_credentials": []any{
 			map[string]any{"url": r.fake.URL, "username": "x", "password": r.fake.Token},
@@ -36,13 +37,13 @@ func newBaseRepoRun(t *testing.T) *baseRepoRun {
 func (r *baseRepoRun) plan() (action string, made *protocol.Plan, text string) {
 	t := r.baseRepo.t
 	t.Helper()
-	s := r.start()
-	existed := r.resource.Exists()
-	refreshed, err := s.Refresh(t.Context(), &r.resource)
-	if err != nil || refreshed.HasErrors() || r.resource.Exists() != existed {
+	s := r.Start()
+	existed := r.Resource.Exists()
+	refreshed, err := s.Refresh(t.Context(), &r.Resource)
+	if err != nil || refreshed.HasErrors() || r.Resource.Exists() != existed {
 		t.Fatalf("refresh: %v\n%s", err, refreshed)
 	}
-	made, ds, err := s.Plan(t.Context(), &r.resource, maps.Clone(r.given))
+	made, ds, err := s.Plan(t.Context(), &r.Resource, maps.Clone(r.given))
 	if err != nil || made == nil || len(made.Replaces) > 0 {
 		t.Fatalf("plan: %v\n%s", err, ds)
 	}
@@ -61,11 +62,11 @@ func (r *baseRepoRun) applied() string {
 	t.Helper()
 	action, made, text := r.plan()
 	if action != "" {
-		after, ds, err := r.start().Apply(t.Context(), made, maps.Clone(r.given))
+		after, ds, err := r.Start().Apply(t.Context(), made, maps.Clone(r.given))
 		if err != nil || ds.HasErrors() {
 			t.Fatalf("apply: %v\n%s", err, ds)
 		}
-		r.resource = *after
+		r.Resource = *after
 		text += " " + strings.Join(strings.Fields(ds.String()), " ")
 	}
 	r.expectEmptyPlan()
@@ -87,7 +88,7 @@ func (r *baseRepoRun) stays(promotion map[string]any, want string, texts ...stri
 	if action != want {
 		r.baseRepo.t.Errorf("the plan's action is %q, want %q:\n%s", action, want, text)
 	}
-	wantText(r.baseRepo.t, text, texts...)
+	acc.ExpectTexts(r.baseRepo.t, text, texts...)
 	return r.applied()
 }
 
@@ -118,7 +119,7 @@ func testBaseRepoStops(t *testing.T, r *baseRepoRun, drafts bool) {
 		}
 	}
 	r.stays(map[string]any{"commit": nil, "summary": "No gate holds."}, "create", "The BaseRepo is not changed")
-	state := protocol.Lines(r.resource.State)
+	state := protocol.Lines(r.Resource.State)
 	if content, known := state["content"]; len(r.pulls.PullRequests()) > 0 || state["delivered"] != "false" || known {
 		t.Errorf("the content is %q and the state %v", content, state)
 	}

@@ -1,4 +1,4 @@
-package provider_test
+package source_test
 
 import (
 	"fmt"
@@ -8,6 +8,7 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/acc"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/githubfake"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/protocol"
@@ -24,7 +25,7 @@ type baseRepo struct {
 
 // baseRepoRoot is a root module with a kalypso_base_repo for the branch.
 type baseRepoRoot struct {
-	*root
+	*acc.Root
 	baseRepo
 	vars map[string]any
 }
@@ -72,7 +73,7 @@ func (r baseRepo) seed() {
 
 func newBaseRepoRoot(t *testing.T) *baseRepoRoot {
 	t.Helper()
-	r := &baseRepoRoot{root: newRootFrom(t, "testdata/TestAccBaseRepo"), baseRepo: newBaseRepo(t)}
+	r := &baseRepoRoot{Root: acc.NewRootFrom(t, "testdata/TestAccBaseRepo"), baseRepo: newBaseRepo(t)}
 	r.start(map[string]any{})
 	return r
 }
@@ -80,27 +81,27 @@ func newBaseRepoRoot(t *testing.T) *baseRepoRoot {
 // newBaseRepoOnGitHub is the same with a repo on a fake GitHub, by pull request.
 func newBaseRepoOnGitHub(t *testing.T) *baseRepoRoot {
 	t.Helper()
-	r := &baseRepoRoot{root: newRootFrom(t, "testdata/TestAccBaseRepo"), baseRepo: newGitHubBaseRepo(t)}
+	r := &baseRepoRoot{Root: acc.NewRootFrom(t, "testdata/TestAccBaseRepo"), baseRepo: newGitHubBaseRepo(t)}
 	r.start(map[string]any{"github": map[string]any{"base_url": r.fake.URL, "token": r.fake.Token},
 		"delivery": map[string]any{"strategy": "pull_request"}})
 	return r
 }
 
 func (r *baseRepoRoot) start(vars map[string]any) {
-	r.root.t.Helper()
-	r.write("terraform.tf", terraformBlock)
+	r.Root.T.Helper()
+	r.Write("terraform.tf", acc.TerraformBlock)
 	r.vars = vars
 	r.set("repo", r.url)
 }
 
 func (r *baseRepoRoot) set(name string, value any) {
-	r.root.t.Helper()
+	r.Root.T.Helper()
 	r.vars[name] = value
-	r.write("terraform.tfvars.json", toJSON(r.root.t, r.vars))
+	r.Write("terraform.tfvars.json", acc.ToJSON(r.Root.T, r.vars))
 }
 
 func (r *baseRepoRoot) promote(digit int) {
-	r.root.t.Helper()
+	r.Root.T.Helper()
 	r.set("promotion", promotionOf(digit))
 }
 
@@ -128,8 +129,8 @@ func (r baseRepo) expectPinned(digit int) {
 }
 
 func (r *baseRepoRoot) attribute(name string) any {
-	r.root.t.Helper()
-	return r.attributesOf("kalypso_base_repo")[name]
+	r.Root.T.Helper()
+	return r.AttributesOf("kalypso_base_repo")[name]
 }
 
 // By push, an apply changes only the pinned commit in place, in one commit. An apply without changes makes no commit.
@@ -137,50 +138,50 @@ func TestAccBaseRepo(t *testing.T) {
 	t.Parallel()
 	r := newBaseRepoRoot(t)
 	r.promote(2)
-	if out := r.succeed("plan", "-no-color").text(); !strings.Contains(
+	if out := r.Succeed("plan", "-no-color").Text(); !strings.Contains(
 		out,
 		"pins "+commitOf(1)+". The apply sets it to",
 	) {
 		t.Errorf("the plan does not tell what it replaces:\n%s", out)
 	}
-	r.apply()
+	r.Apply()
 	r.expectPinned(2)
-	r.expectEmptyPlan()
+	r.ExpectEmptyPlan()
 	head := gitserver.Rev(t, r.at, "stage")
 	if r.attribute("commit_sha") != head || r.attribute("delivered") != true || r.attribute("pull_request") != nil {
-		t.Errorf("the state is %v", r.attributesOf("kalypso_base_repo"))
+		t.Errorf("the state is %v", r.AttributesOf("kalypso_base_repo"))
 	}
 	message := gitserver.Git(t, r.at, "log", "-1", "--format=%B", "stage")
-	wantText(t, message, "Set the base of stage to 2222", "Promoted commit: "+commitOf(2), "- Gate 2 holds.")
+	acc.ExpectTexts(t, message, "Set the base of stage to 2222", "Promoted commit: "+commitOf(2), "- Gate 2 holds.")
 	if strings.Contains(message, "skip ci") {
 		t.Errorf("the message has the summary:\n%s", message)
 	}
-	r.expectIdentity(baseRepoAddress, map[string]any{"repo": r.url, "branch": "stage"})
+	r.ExpectIdentity(baseRepoAddress, map[string]any{"repo": r.url, "branch": "stage"})
 
 	r.set("promotion", map[string]any{"commit": commitOf(2), "summary": "Nothing newer."}) // no change
-	r.expectEmptyPlan()
+	r.ExpectEmptyPlan()
 	// and foreign commits to other files change nothing either
 	gitserver.Seed(t, r.at, "stage", map[string]string{"other.yaml": "c: d\n"})
-	r.expectEmptyPlan()
+	r.ExpectEmptyPlan()
 
 	// A promotion that takes no commit leaves what the file pins, though the GitOps branch does not track it yet.
 	for _, decision := range []string{"hold", "up_to_date"} {
 		r.set("promotion", map[string]any{"commit": commitOf(1), "decision": decision})
-		r.expectEmptyPlan()
+		r.ExpectEmptyPlan()
 	}
 	r.promote(3)
-	plan := r.succeed("plan", "-no-color").stdout
-	wantText(t, plan, "-   commit: '"+commitOf(2), "+   commit: '"+commitOf(3),
+	plan := r.Succeed("plan", "-no-color").Stdout
+	acc.ExpectTexts(t, plan, "-   commit: '"+commitOf(2), "+   commit: '"+commitOf(3),
 		"Plan: 0 to add, 1 to change, 0 to destroy.")
-	r.apply()
+	r.Apply()
 	r.expectPinned(3)
-	r.expectEmptyPlan()
+	r.ExpectEmptyPlan()
 	if log := gitserver.Log(t, r.at, "stage"); len(log) != 4 {
 		t.Errorf("the branch has the commits %q", log)
 	}
 
 	head = gitserver.Rev(t, r.at, "stage")
-	r.succeed("destroy", "-no-color", "-auto-approve")
+	r.Succeed("destroy", "-no-color", "-auto-approve")
 	if gitserver.Rev(t, r.at, "stage") != head {
 		t.Error("the destroy changed the branch")
 	}
@@ -191,13 +192,13 @@ func TestAccBaseRepoDrift(t *testing.T) {
 	t.Parallel()
 	r := newBaseRepoRoot(t)
 	r.promote(2)
-	r.apply()
+	r.Apply()
 	drift := gitserver.Seed(t, r.at, "stage", map[string]string{"base-repo.yaml": r.file(4)})
-	r.expectError([]string{"Drift: BaseRepo changed outside Terraform",
+	r.ExpectError([]string{"Drift: BaseRepo changed outside Terraform",
 		commitOf(2) + " after the last apply, and pins " + commitOf(4), "commit " + drift, "on_drift"}, "plan", "-no-color")
 	r.set("on_drift", "overwrite")
-	wantText(t, r.succeed("plan", "-no-color").text(), "Changes made outside Terraform are overwritten", "commit "+drift)
-	r.apply()
+	acc.ExpectTexts(t, r.Succeed("plan", "-no-color").Text(), "Changes made outside Terraform are overwritten", "commit "+drift)
+	r.Apply()
 	r.expectPinned(2)
 	r.set("on_drift", "fail")
 	r.expectEmptyPlanAfterApply()
@@ -206,23 +207,23 @@ func TestAccBaseRepoDrift(t *testing.T) {
 	r.promote(5) // which another person has set in the meantime
 	r.expectEmptyPlanAfterApply()
 	r.promote(6)
-	r.apply()
+	r.Apply()
 	r.expectPinned(6)
 
 	gitserver.Seed(t, r.at, "stage", map[string]string{"base-repo.yaml": "a: b\n"})
-	r.expectError([]string{"The BaseRepo can't be changed", "must contain one BaseRepo"}, "plan", "-no-color")
+	r.ExpectError([]string{"The BaseRepo can't be changed", "must contain one BaseRepo"}, "plan", "-no-color")
 	gitserver.Git(t, r.at, "update-ref", "-d", "refs/heads/stage")
-	r.expectError([]string{"The branch no longer exists", "Branch not found"}, "plan", "-no-color")
+	r.ExpectError([]string{"The branch no longer exists", "Branch not found"}, "plan", "-no-color")
 }
 
 // expectEmptyPlanAfterApply applies what may be left in the state, and expects nothing after it.
 func (r *baseRepoRoot) expectEmptyPlanAfterApply() {
-	r.root.t.Helper()
-	head := gitserver.Rev(r.root.t, r.at, "stage")
-	r.apply()
-	r.expectEmptyPlan()
-	if gitserver.Rev(r.root.t, r.at, "stage") != head {
-		r.root.t.Error("an apply without a change made a commit")
+	r.Root.T.Helper()
+	head := gitserver.Rev(r.Root.T, r.at, "stage")
+	r.Apply()
+	r.ExpectEmptyPlan()
+	if gitserver.Rev(r.Root.T, r.at, "stage") != head {
+		r.Root.T.Error("an apply without a change made a commit")
 	}
 }
 
@@ -267,13 +268,13 @@ func TestBaseRepoBadInput(t *testing.T) {
 			t.Parallel()
 			given := map[string]any{"repo": r.url, "branch": "stage", "promotion": promotion()}
 			maps.Copy(given, tc.given)
-			run := &protocolRun{t: t, config: map[string]any{}, resource: protocol.Resource{Type: "kalypso_base_repo"}}
-			applied, ds := run.tryRun(given)
+			run := &acc.ProtocolRun{T: t, Config: map[string]any{}, Resource: protocol.Resource{Type: "kalypso_base_repo"}}
+			applied, ds := run.TryRun(given)
 			if applied || len(ds) != 1 || !ds.HasErrors() ||
 				!ds[0].Attribute.Equal(tftypes.NewAttributePath().WithAttributeName(tc.at)) {
 				t.Fatalf("applied: %t\n%s", applied, ds)
 			}
-			wantText(t, strings.Join(strings.Fields(ds.String()), " "), tc.says...)
+			acc.ExpectTexts(t, strings.Join(strings.Fields(ds.String()), " "), tc.says...)
 			if gitserver.Rev(t, r.at, "stage") != head {
 				t.Error("a refused plan wrote to the branch")
 			}
@@ -288,22 +289,22 @@ func TestAccBaseRepoUnknown(t *testing.T) {
 	r := newBaseRepoRoot(t)
 	r.set("unknown", true)
 	r.promote(2)
-	wantText(t, r.succeed("plan", "-no-color").stdout, "+ content      = (known after apply)",
+	acc.ExpectTexts(t, r.Succeed("plan", "-no-color").Stdout, "+ content      = (known after apply)",
 		"+ promotion    = (known after apply)")
-	r.apply()
+	r.Apply()
 	r.expectPinned(2)
-	r.expectEmptyPlan()
+	r.ExpectEmptyPlan()
 
 	r.promote(3)
-	wantText(t, r.succeed("plan", "-no-color").stdout, "(known after apply)")
+	acc.ExpectTexts(t, r.Succeed("plan", "-no-color").Stdout, "(known after apply)")
 	gitserver.Hook(t, r.at, "pre-receive", "protected branch", 1)
-	r.expectError([]string{"The server refused the push", "protected branch", "pull_request"},
+	r.ExpectError([]string{"The server refused the push", "protected branch", "pull_request"},
 		"apply", "-no-color", "-auto-approve")
 	r.expectPinned(2)
 	gitserver.Hook(t, r.at, "pre-receive", "", 0)
-	r.apply()
+	r.Apply()
 	r.expectPinned(3)
-	r.expectEmptyPlan()
+	r.ExpectEmptyPlan()
 }
 
 // A branch without the file gets one, with the base of the promotion, as Kalypso's workflows write it.
@@ -315,8 +316,8 @@ func TestAccBaseRepoNew(t *testing.T) {
 	r.set("promotion", map[string]any{
 		"commit": commitOf(2), "control_plane": map[string]any{"repo": r.url, "branch": "main"},
 	})
-	r.apply()
-	r.expectEmptyPlan()
+	r.Apply()
+	r.ExpectEmptyPlan()
 	want := "apiVersion: scheduler.kalypso.io/v1alpha1\nkind: BaseRepo\nmetadata:\n  name: main\nspec:\n  repo: " + r.url +
 		"\n  branch: main\n  path: .\n  commit: " + commitOf(
 		2,
@@ -332,36 +333,36 @@ func TestAccBaseRepoImport(t *testing.T) {
 	t.Parallel()
 	r := newBaseRepoRoot(t)
 	r.promote(1)
-	r.expectError([]string{"Invalid import ID", "<repo>?ref=<branch>"}, "import", "-no-color", baseRepoAddress, r.url)
-	r.expectError([]string{"Invalid import ID"}, "import", "-no-color", baseRepoAddress, r.url+"//a?ref=stage")
-	r.expectError([]string{"Invalid import ID", `"https://(secret)@acme.io/a//b?ref=stage"`}, "import", "-no-color",
+	r.ExpectError([]string{"Invalid import ID", "<repo>?ref=<branch>"}, "import", "-no-color", baseRepoAddress, r.url)
+	r.ExpectError([]string{"Invalid import ID"}, "import", "-no-color", baseRepoAddress, r.url+"//a?ref=stage")
+	r.ExpectError([]string{"Invalid import ID", `"https://(secret)@acme.io/a//b?ref=stage"`}, "import", "-no-color",
 		baseRepoAddress, "https://me:canary@acme.io/a//b?ref=stage")
-	r.expectError([]string{"Branch not found"}, "import", "-no-color", baseRepoAddress, r.url+"?ref=gone")
-	r.succeed("import", "-no-color", baseRepoAddress, r.url+"?ref=stage")
-	r.expectEmptyPlan()
+	r.ExpectError([]string{"Branch not found"}, "import", "-no-color", baseRepoAddress, r.url+"?ref=gone")
+	r.Succeed("import", "-no-color", baseRepoAddress, r.url+"?ref=stage")
+	r.ExpectEmptyPlan()
 
 	r.promote(2)
 	gitserver.Seed(t, r.at, "prod", map[string]string{"base-repo.yaml": r.file(1)})
 	r.set("branch", "prod")
-	r.apply()
-	r.expectEmptyPlan()
+	r.Apply()
+	r.ExpectEmptyPlan()
 	if got := gitserver.Tree(t, r.at, "stage")["base-repo.yaml"]; got != r.file(1) {
 		t.Errorf("the old place has changed:\n%s", got)
 	}
 	if got := gitserver.Tree(t, r.at, "prod")["base-repo.yaml"]; !strings.Contains(got, commitOf(2)) {
 		t.Errorf("the new place has not:\n%s", got)
 	}
-	r.succeed("state", "rm", baseRepoAddress)
+	r.Succeed("state", "rm", baseRepoAddress)
 	r.set("promotion", map[string]any{"commit": commitOf(1), "decision": "hold"})
-	r.apply() // A resource whose state was lost makes no commit either
-	r.expectEmptyPlan()
+	r.Apply() // A resource whose state was lost makes no commit either
+	r.ExpectEmptyPlan()
 	if got := gitserver.Tree(t, r.at, "prod")["base-repo.yaml"]; !strings.Contains(got, commitOf(2)) {
 		t.Errorf("a promotion that holds changed the file:\n%s", got)
 	}
 	r.promote(2)
-	r.succeed("state", "rm", baseRepoAddress)
-	if r.importByIdentity(baseRepoAddress, fmt.Sprintf(`{ repo = %q, branch = "prod" }`, r.url)) {
-		r.expectEmptyPlan()
+	r.Succeed("state", "rm", baseRepoAddress)
+	if r.ImportByIdentity(baseRepoAddress, fmt.Sprintf(`{ repo = %q, branch = "prod" }`, r.url)) {
+		r.ExpectEmptyPlan()
 	}
 }
 
@@ -370,11 +371,11 @@ func TestAccBaseRepoMoved(t *testing.T) {
 	t.Parallel()
 	r := newBaseRepoRoot(t)
 	r.promote(2)
-	r.apply()
+	r.Apply()
 	r.promote(3)
-	r.succeed("plan", "-no-color", "-out=plan")
+	r.Succeed("plan", "-no-color", "-out=plan")
 	head := gitserver.Seed(t, r.at, "stage", map[string]string{"base-repo.yaml": r.file(4)})
-	r.expectError([]string{"The branch moved after the plan was made", commitOf(4)}, "apply", "-no-color", "plan")
+	r.ExpectError([]string{"The branch moved after the plan was made", commitOf(4)}, "apply", "-no-color", "plan")
 	if got := gitserver.Rev(t, r.at, "stage"); got != head {
 		t.Error("something was written")
 	}
@@ -386,11 +387,11 @@ func TestAccBaseRepoPullRequest(t *testing.T) {
 	r := newBaseRepoOnGitHub(t)
 	r.promote(2)
 	r.set("delivery", map[string]any{"strategy": "pull_request", "reviewers": []string{"other/team"}})
-	r.expectError([]string{"Cannot request reviewers", "team other/team does not belong to acme"}, "plan",
+	r.ExpectError([]string{"Cannot request reviewers", "team other/team does not belong to acme"}, "plan",
 		"-no-color")
 	r.set("delivery", map[string]any{"strategy": "pull_request"})
-	r.apply()
-	r.expectEmptyPlan()
+	r.Apply()
+	r.ExpectEmptyPlan()
 	state := func(wants ...string) {
 		t.Helper()
 		var got []string
@@ -403,49 +404,49 @@ func TestAccBaseRepoPullRequest(t *testing.T) {
 	}
 	state("open")
 	first := r.pulls.PullRequests()[0]
-	wantText(t, first.Body, "**Promoted commit:**", "Gate 2 holds.", "`base-repo.yaml`")
+	acc.ExpectTexts(t, first.Body, "**Promoted commit:**", "Gate 2 holds.", "`base-repo.yaml`")
 	if first.Base != "stage" || !strings.HasPrefix(first.Head, "deployment/base-repo-stage-") ||
 		!strings.HasPrefix(first.Title, "Set the base of stage to 2222") || first.Labels[0] != "promoted" {
 		t.Errorf("it is %+v", first)
 	}
 	if r.attribute("delivered") != false || r.attribute("commit_sha") != nil {
-		t.Errorf("the state is %v", r.attributesOf("kalypso_base_repo"))
+		t.Errorf("the state is %v", r.AttributesOf("kalypso_base_repo"))
 	}
 
 	r.promote(3) // the same pull request
-	r.apply()
-	r.expectEmptyPlan()
+	r.Apply()
+	r.ExpectEmptyPlan()
 	state("open")
 	r.set("promotion", map[string]any{"commit": commitOf(1), "decision": "hold"}) // it stays open
-	r.expectEmptyPlan()
+	r.ExpectEmptyPlan()
 	r.promote(3)
 	merged := r.pulls.Merge(t, 1, "squash")
-	r.apply("-refresh-only")
+	r.Apply("-refresh-only")
 	r.expectPinned(3)
-	r.expectEmptyPlan()
+	r.ExpectEmptyPlan()
 	if r.attribute("delivered") != true || r.attribute("commit_sha") != merged {
-		t.Errorf("the state is %v", r.attributesOf("kalypso_base_repo"))
+		t.Errorf("the state is %v", r.AttributesOf("kalypso_base_repo"))
 	}
 
 	r.promote(4)
-	r.apply()
+	r.Apply()
 	state("merged", "open")
 	r.pulls.Close(t, 2)
-	r.apply("-refresh-only")
-	wantText(t, r.expectEmptyPlanText(), "The pull request was closed", "pull request 2")
+	r.Apply("-refresh-only")
+	acc.ExpectTexts(t, r.expectEmptyPlanText(), "The pull request was closed", "pull request 2")
 	r.promote(5)
-	r.apply()
+	r.Apply()
 	state("merged", "closed", "open")
 	r.set("delivery", map[string]any{"strategy": "push"})
-	r.apply()
+	r.Apply()
 	r.expectPinned(5)
-	r.expectEmptyPlan()
+	r.ExpectEmptyPlan()
 	state("merged", "closed", "closed")
 
 	r.set("delivery", map[string]any{"strategy": "pull_request"})
 	r.promote(6)
-	r.apply()
-	r.succeed("destroy", "-no-color", "-auto-approve")
+	r.Apply()
+	r.Succeed("destroy", "-no-color", "-auto-approve")
 	state("merged", "closed", "closed", "closed")
 	r.expectPinned(5)
 	if branches := gitserver.Git(t, r.at, "branch", "--list", "deployment/*"); strings.TrimSpace(branches) != "" {
@@ -455,12 +456,12 @@ func TestAccBaseRepoPullRequest(t *testing.T) {
 
 // expectEmptyPlanText returns the text of a plan without a change.
 func (r *baseRepoRoot) expectEmptyPlanText() string {
-	r.root.t.Helper()
-	out := r.terraform("plan", "-no-color", "-detailed-exitcode")
-	if out.code != 0 {
-		r.root.t.Fatalf("the plan is not empty:\n%s", out.text())
+	r.Root.T.Helper()
+	out := r.Terraform("plan", "-no-color", "-detailed-exitcode")
+	if out.Code != 0 {
+		r.Root.T.Fatalf("the plan is not empty:\n%s", out.Text())
 	}
-	return out.text()
+	return out.Text()
 }
 
 // A pull request that GitHub merges at once is delivered by the same apply. One that is not merged in time is an error,
@@ -470,22 +471,22 @@ func TestAccBaseRepoPullRequestMerges(t *testing.T) {
 	r := newBaseRepoOnGitHub(t)
 	r.set("delivery", map[string]any{"strategy": "pull_request", "auto_merge": "squash"})
 	r.promote(2)
-	r.apply()
+	r.Apply()
 	r.expectPinned(2)
-	r.expectEmptyPlan()
-	if r.attributesOf("kalypso_base_repo")["delivered"] != true {
-		t.Errorf("the state is %v", r.attributesOf("kalypso_base_repo"))
+	r.ExpectEmptyPlan()
+	if r.AttributesOf("kalypso_base_repo")["delivered"] != true {
+		t.Errorf("the state is %v", r.AttributesOf("kalypso_base_repo"))
 	}
 
-	r.write("timeouts_override.tf", `resource "kalypso_base_repo" "this" { timeouts = { update = "10s" } }`)
+	r.Write("timeouts_override.tf", `resource "kalypso_base_repo" "this" { timeouts = { update = "10s" } }`)
 	r.set("delivery", map[string]any{"strategy": "pull_request", "wait_for_merge": true})
 	r.promote(3)
-	r.expectError([]string{"The pull request is not merged yet", "the next apply continues to wait"},
+	r.ExpectError([]string{"The pull request is not merged yet", "the next apply continues to wait"},
 		"apply", "-no-color", "-auto-approve")
 	r.pulls.Merge(t, 2, "merge")
-	r.apply()
+	r.Apply()
 	r.expectPinned(3)
-	r.expectEmptyPlan()
+	r.ExpectEmptyPlan()
 	if pulls := r.pulls.PullRequests(); len(pulls) != 2 {
 		t.Errorf("%d pull requests", len(pulls))
 	}
@@ -496,11 +497,11 @@ func TestAccBaseRepoPullRequestWithForeignCommits(t *testing.T) {
 	t.Parallel()
 	r := newBaseRepoOnGitHub(t)
 	r.promote(2)
-	r.apply()
-	r.succeed("state", "rm", baseRepoAddress)
+	r.Apply()
+	r.Succeed("state", "rm", baseRepoAddress)
 	pulls := r.pulls.PullRequests()
 	theirs := gitserver.Seed(t, r.at, pulls[0].Head, map[string]string{"extra.yaml": "x: y\n"})
-	r.expectError([]string{"The pull request's branch is not ours", "people pushed to the branch"}, "plan", "-no-color")
+	r.ExpectError([]string{"The pull request's branch is not ours", "people pushed to the branch"}, "plan", "-no-color")
 	if got := gitserver.Rev(t, r.at, pulls[0].Head); got != theirs {
 		t.Error("their commit is gone")
 	}

@@ -1,4 +1,4 @@
-package provider_test
+package source_test
 
 import (
 	"path/filepath"
@@ -10,58 +10,21 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/acc"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/golden"
 )
 
-// gitHost is a Git server, behind a password, with bare repos that are created by the first push.
-type gitHost struct {
-	*gitserver.Server
-	t *testing.T
-}
-
-const gitHostPassword = "canary-host"
-
-func newGitHost(t *testing.T, options ...gitserver.Option) *gitHost {
-	t.Helper()
-	return &gitHost{gitserver.New(t, t.TempDir(), append(options, gitserver.WithBasic("me", gitHostPassword))...), t}
-}
-
-func (h *gitHost) dir(name string) string {
-	h.t.Helper()
-	dir := filepath.Join(h.Root, name)
-	if len(globAny(h.t, dir)) == 0 {
-		gitserver.InitBareAt(h.t, dir)
-	}
-	return dir
-}
-
-func globAny(t *testing.T, pattern string) []string {
-	t.Helper()
-	all, err := filepath.Glob(pattern)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return all
-}
-
-func (h *gitHost) url(name string) string { return h.URL + "/" + name }
-
-func (h *gitHost) commit(name, branch string, files map[string]string) string {
-	h.t.Helper()
-	return gitserver.Seed(h.t, h.dir(name), branch, files)
-}
-
-// variables returns the variables of the module testdata/TestAccControlPlane.
-func (h *gitHost) variables(controlPlanes map[string]string) map[string]any {
-	return map[string]any{"url": h.URL, "password": gitHostPassword, "control_planes": controlPlanes}
+// goldenVariables returns the variables of the module testdata/TestAccControlPlane.
+func goldenVariables(h *acc.GitHost, controlPlanes map[string]string) map[string]any {
+	return map[string]any{"url": h.URL, "password": acc.GitHostPassword, "control_planes": controlPlanes}
 }
 
 // goldenRepos creates the repos of a golden fleet: <name> with the branches main and that of the environment,
 // <name>-gitops, and one for each repo that a registration names. It returns the promoted commit, or "" if the BaseRepo
 // pins none. It replaces only the URLs in registrations, BaseRepo and GitOpsRepo with the host's.
-func (h *gitHost) goldenRepos(g *golden.Fleet) (promoted string) {
-	h.t.Helper()
+func goldenRepos(h *acc.GitHost, g *golden.Fleet) (promoted string) {
+	h.T.Helper()
 	base, branch, registered := map[string]string{}, map[string]string{}, map[string]map[string]string{}
 	name, environment := g.Name, g.Summary.Environment
 	for path, text := range g.Objects {
@@ -78,14 +41,14 @@ func (h *gitHost) goldenRepos(g *golden.Fleet) (promoted string) {
 		}
 	}
 	for path, text := range base {
-		objects, _, ps := fleet.ParseYAML(h.t.Context(), problem.Origin{Key: path}, text)
+		objects, _, ps := fleet.ParseYAML(h.T.Context(), problem.Origin{Key: path}, text)
 		if err := ps.Err(); err != nil {
-			h.t.Fatal(err)
+			h.T.Fatal(err)
 		}
 		for _, o := range objects {
 			if r, ok := o.(*fleet.WorkloadRegistration); ok {
 				repo := name + "-" + r.Name
-				text = replaceURL(text, r.Repo, h.url(repo))
+				text = replaceURL(text, r.Repo, h.RepoURL(repo))
 				files := map[string]string{}
 				for file, document := range registered[r.Name] {
 					files[filepath.Join(r.Path, file)] = document
@@ -95,20 +58,20 @@ func (h *gitHost) goldenRepos(g *golden.Fleet) (promoted string) {
 						"w.yaml")] = "apiVersion: scheduler.kalypso.io/v1alpha1\nkind: Workload\nmetadata: {name: of-" + r.Name + "}\n" +
 						"spec: {deploymentTargets: [{name: t, environment: elsewhere}]}\n"
 				}
-				h.commit(repo, r.Branch, files)
+				h.Commit(repo, r.Branch, files)
 			}
 		}
 		base[path] = text
 	}
-	promoted = h.commit(name, "main", base)
+	promoted = h.Commit(name, "main", base)
 	promotes := regexp.MustCompile(`commit:.*`)
 	if !promotes.MatchString(branch["base-repo.yaml"]) {
 		promoted = ""
 	}
-	branch["base-repo.yaml"] = promotes.ReplaceAllString(anyURL.ReplaceAllString(branch["base-repo.yaml"], h.url(name)),
+	branch["base-repo.yaml"] = promotes.ReplaceAllString(anyURL.ReplaceAllString(branch["base-repo.yaml"], h.RepoURL(name)),
 		"commit: "+promoted)
-	branch["gitops-repo.yaml"] = anyURL.ReplaceAllString(branch["gitops-repo.yaml"], h.url(name+"-gitops"))
-	h.commit(name, environment, branch)
+	branch["gitops-repo.yaml"] = anyURL.ReplaceAllString(branch["gitops-repo.yaml"], h.RepoURL(name+"-gitops"))
+	h.Commit(name, environment, branch)
 	return promoted
 }
 
@@ -122,27 +85,27 @@ func replaceURL(text, old, with string) string {
 // TestAccControlPlaneGolden creates the repos of every small golden fleet and renders them through the data source.
 func TestAccControlPlaneGolden(t *testing.T) {
 	t.Parallel()
-	r := newRootFrom(t, "testdata/TestAccControlPlane")
-	r.write("terraform.tf", terraformBlock)
-	h := newGitHost(t, gitserver.WithFilter())
+	r := acc.NewRootFrom(t, "testdata/TestAccControlPlane")
+	r.Write("terraform.tf", acc.TerraformBlock)
+	h := acc.NewGitHost(t, gitserver.WithFilter())
 	environments, wanted := map[string]string{}, map[string]map[string]string{}
 	for _, g := range golden.WithTree(t) {
 		environments[g.Name], wanted[g.Name] = g.Summary.Environment, g.Tree
-		promoted := h.goldenRepos(g)
+		promoted := goldenRepos(h, g)
 		if promoted != "" {
-			g.Tree[promotedCommitPath] = promoted
+			g.Tree[acc.PromotedCommitPath] = promoted
 		}
 		if len(g.Existing) > 0 {
-			h.existing(g.Name+"-gitops", g.Summary.Environment, g.Existing, g.Tree)
+			keepExisting(h, g.Name+"-gitops", g.Summary.Environment, g.Existing, g.Tree)
 		} else {
-			h.commit(g.Name+"-gitops", "main", map[string]string{"README.md": "GitOps\n"})
+			h.Commit(g.Name+"-gitops", "main", map[string]string{"README.md": "GitOps\n"})
 		}
 	}
-	r.write("terraform.tfvars.json", toJSON(t, h.variables(environments)))
-	r.apply()
-	r.expectEmptyPlan()
+	r.Write("terraform.tfvars.json", acc.ToJSON(t, goldenVariables(h, environments)))
+	r.Apply()
+	r.ExpectEmptyPlan()
 	for name, want := range wanted {
-		if diff := cmp.Diff(want, rendered(t, h.dir(name+"-gitops"), environments[name])); diff != "" {
+		if diff := cmp.Diff(want, acc.RenderedFiles(t, h.Dir(name+"-gitops"), environments[name])); diff != "" {
 			t.Errorf("%s (-expected +branch):\n%s", name, diff)
 		}
 	}
@@ -153,82 +116,53 @@ func TestAccControlPlaneGolden(t *testing.T) {
 func TestAccControlPlaneGoldenLarge(t *testing.T) {
 	t.Parallel()
 	g := golden.Named(t, "large-10k")
-	h := newGitHost(t, gitserver.WithFilter())
-	promoted := h.goldenRepos(g)
-	h.commit(g.Name+"-gitops", "main", map[string]string{"README.md": "GitOps\n"})
-	r := newRootFrom(t, "testdata/TestAccControlPlane")
-	r.write("terraform.tf", terraformBlock)
-	variables := h.variables(map[string]string{g.Name: g.Summary.Environment})
+	h := acc.NewGitHost(t, gitserver.WithFilter())
+	promoted := goldenRepos(h, g)
+	h.Commit(g.Name+"-gitops", "main", map[string]string{"README.md": "GitOps\n"})
+	r := acc.NewRootFrom(t, "testdata/TestAccControlPlane")
+	r.Write("terraform.tf", acc.TerraformBlock)
+	variables := goldenVariables(h, map[string]string{g.Name: g.Summary.Environment})
 	variables["preview"] = "none"
-	r.write("terraform.tfvars.json", toJSON(t, variables))
-	r.apply()
-	files := rendered(t, h.dir(g.Name+"-gitops"), g.Summary.Environment)
-	if files[promotedCommitPath] != promoted {
-		t.Errorf("the promoted commit is %q, want %s", files[promotedCommitPath], promoted)
+	r.Write("terraform.tfvars.json", acc.ToJSON(t, variables))
+	r.Apply()
+	files := acc.RenderedFiles(t, h.Dir(g.Name+"-gitops"), g.Summary.Environment)
+	if files[acc.PromotedCommitPath] != promoted {
+		t.Errorf("the promoted commit is %q, want %s", files[acc.PromotedCommitPath], promoted)
 	}
 	commit, err := g.Promoted()
 	if err != nil {
 		t.Fatal(err)
 	}
-	files[promotedCommitPath] = commit
+	files[acc.PromotedCommitPath] = commit
 	if got := golden.SHA256(files); got != g.Summary.TreeSHA256 {
 		t.Errorf("the tree's SHA-256 is %s, want %s", got, g.Summary.TreeSHA256)
 	}
 }
 
-// existing commits files to the branch that a tree will be delivered to. It adds the files that must stay to the
+// keepExisting commits files to the branch that a tree will be delivered to. It adds the files that must stay to the
 // expected ones.
-func (h *gitHost) existing(repo, branch string, files, wanted map[string]string) {
-	h.t.Helper()
-	h.commit(repo, branch, files)
-	keepOthers(files, wanted)
-}
-
-// sample creates the repos of the real control plane, with the registration and the policy that the golden fleet
-// sample-dev adds. It sets the BaseRepo's commit to the head of main, and returns it.
-func (h *gitHost) sample() (promoted string) {
-	h.t.Helper()
-	additions := golden.Named(h.t, "sample-dev").Objects
-	read := func(repo, branch string, added ...string) map[string]string {
-		files := readTree(h.t, filepath.Join(samples, repo, branch))
-		for _, at := range added {
-			files[strings.TrimPrefix(at, "base/")] = additions[at]
-		}
-		for path, text := range files {
-			if strings.HasPrefix(path, "workloads/") || strings.HasSuffix(path, "-repo.yaml") {
-				files[path] = strings.ReplaceAll(text, "https://github.com/microsoft", h.URL)
-			}
-		}
-		return files
-	}
-	promoted = h.commit("kalypso-control-plane", "main", read("kalypso-control-plane", "main",
-		"base/workloads/hello-world-app.yaml"))
-	dev := read("kalypso-control-plane", "dev", "scheduling/application-clusters/functional-test-policy.yaml")
-	dev["base-repo.yaml"] = regexp.MustCompile(`commit: .*`).ReplaceAllString(dev["base-repo.yaml"], "commit: "+promoted)
-	h.commit("kalypso-control-plane", "dev", dev)
-	h.commit("kalypso-control-plane", "stage", read("kalypso-control-plane", "stage"))
-	for _, repo := range []string{"kalypso-app-src", "kalypso-svc-src"} {
-		h.commit(repo, "main", readTree(h.t, filepath.Join(samples, repo, "main")))
-	}
-	return promoted
+func keepExisting(h *acc.GitHost, repo, branch string, files, wanted map[string]string) {
+	h.T.Helper()
+	h.Commit(repo, branch, files)
+	acc.KeepForeign(files, wanted)
 }
 
 // expectMove moves an application's repo and fails the test unless the plan shows which registration moved, from which
 // commit to which, and the effect on the assignments.
-func (h *gitHost) expectMove(r *root) {
-	h.t.Helper()
-	workload := readFile(h.t, filepath.Join(samples, "kalypso-app-src", "main", "workload", "workload.yaml"))
-	from := gitserver.Rev(h.t, h.dir("kalypso-app-src"), "main")
-	to := h.commit("kalypso-app-src", "main", map[string]string{"workload/workload.yaml": strings.Replace(workload,
+func expectMove(h *acc.GitHost, r *acc.Root) {
+	h.T.Helper()
+	workload := acc.ReadFile(h.T, filepath.Join(acc.Samples, "kalypso-app-src", "main", "workload", "workload.yaml"))
+	from := gitserver.Rev(h.T, h.Dir("kalypso-app-src"), "main")
+	to := h.Commit("kalypso-app-src", "main", map[string]string{"workload/workload.yaml": strings.Replace(workload,
 		"name: functional-test", "name: canary", 1)})
-	planned := r.succeed("plan", "-no-color").text()
+	planned := r.Succeed("plan", "-no-color").Text()
 	for _, text := range []string{
-		"- `hello-world-app` from `" + h.url("kalypso-app-src") + "`: `" + from[:7] + "` → `" + to[:7] +
+		"- `hello-world-app` from `" + h.RepoURL("kalypso-app-src") + "`: `" + from[:7] + "` → `" + to[:7] +
 			"` (`workload/workload.yaml#hello-world-app`)",
 		"| `drone` | `hello-world-app-canary` | `hello-world-app-functional-test` | |",
 	} {
 		if !strings.Contains(planned, text) {
-			h.t.Errorf("the plan after the application moved does not say %q:\n%s", text, planned)
+			h.T.Errorf("the plan after the application moved does not say %q:\n%s", text, planned)
 		}
 	}
 }
@@ -238,31 +172,31 @@ func (h *gitHost) expectMove(r *root) {
 func TestAccControlPlaneSample(t *testing.T) {
 	t.Parallel()
 	for name, existing := range map[string]map[string]string{
-		"samples":             readTree(t, filepath.Join(samples, "kalypso-gitops", "dev")),
+		"samples":             acc.ReadTree(t, filepath.Join(acc.Samples, "kalypso-gitops", "dev")),
 		"sample-dev-existing": golden.Named(t, "sample-dev-existing").Existing,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			h := newGitHost(t)
-			promoted := h.sample()
-			stage := readTree(t, filepath.Join(samples, "kalypso-gitops", "stage"))
-			h.commit("kalypso-gitops", "stage", stage)
+			h := acc.NewGitHost(t)
+			promoted := h.Sample()
+			stage := acc.ReadTree(t, filepath.Join(acc.Samples, "kalypso-gitops", "stage"))
+			h.Commit("kalypso-gitops", "stage", stage)
 			wanted := golden.Named(t, "sample-dev").Tree
-			wanted[promotedCommitPath] = promoted
-			h.existing("kalypso-gitops", "dev", existing, wanted)
+			wanted[acc.PromotedCommitPath] = promoted
+			keepExisting(h, "kalypso-gitops", "dev", existing, wanted)
 
-			r := newRootFrom(t, "testdata/TestAccControlPlane")
-			r.write("terraform.tf", terraformBlock)
-			r.write("terraform.tfvars.json", toJSON(t, h.variables(map[string]string{"kalypso-control-plane": "dev"})))
-			r.apply()
-			r.expectEmptyPlan()
-			if diff := cmp.Diff(wanted, rendered(t, h.dir("kalypso-gitops"), "dev")); diff != "" {
+			r := acc.NewRootFrom(t, "testdata/TestAccControlPlane")
+			r.Write("terraform.tf", acc.TerraformBlock)
+			r.Write("terraform.tfvars.json", acc.ToJSON(t, goldenVariables(h, map[string]string{"kalypso-control-plane": "dev"})))
+			r.Apply()
+			r.ExpectEmptyPlan()
+			if diff := cmp.Diff(wanted, acc.RenderedFiles(t, h.Dir("kalypso-gitops"), "dev")); diff != "" {
 				t.Errorf("dev (-expected +branch):\n%s", diff)
 			}
-			if diff := cmp.Diff(stage, rendered(t, h.dir("kalypso-gitops"), "stage")); diff != "" {
+			if diff := cmp.Diff(stage, acc.RenderedFiles(t, h.Dir("kalypso-gitops"), "stage")); diff != "" {
 				t.Errorf("stage, which is not touched (-expected +branch):\n%s", diff)
 			}
-			h.expectMove(r)
+			expectMove(h, r)
 		})
 	}
 }

@@ -1,4 +1,4 @@
-package provider_test
+package source_test
 
 import (
 	"fmt"
@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/acc"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
@@ -15,7 +16,7 @@ import (
 func TestAccLocalRegistrations(t *testing.T) {
 	t.Parallel()
 	app, base, plane, gitops := gitserver.InitBare(t), gitserver.InitBare(t), gitserver.InitBare(t), gitserver.InitBare(t)
-	gitserver.Seed(t, app, "main", map[string]string{"w.yaml": workloadDocument("shop", "test")})
+	gitserver.Seed(t, app, "main", map[string]string{"w.yaml": acc.WorkloadDocument("shop", "test")})
 	document := func(kind, name, spec string) string {
 		return fmt.Sprintf("apiVersion: scheduler.kalypso.io/v1alpha1\nkind: %s\nmetadata: {name: %s}\nspec: %s\n",
 			kind, name, spec)
@@ -29,9 +30,9 @@ func TestAccLocalRegistrations(t *testing.T) {
 	})
 	gitserver.Seed(t, gitops, "main", map[string]string{"README.md": "hello\n"})
 
-	needTerraform(t)
-	r := newRoot(t, map[string]string{
-		"main.tf": terraformBlock + `
+	acc.NeedTerraform(t)
+	r := acc.NewRoot(t, map[string]string{
+		"main.tf": acc.TerraformBlock + `
 variable "allow" {
   type    = bool
   default = null
@@ -61,10 +62,10 @@ resource "kalypso_environment_rendering" "this" {
 `,
 		"folder/r.yaml": registration("of-the-folder", "FILE://localhost"+app),
 	})
-	r.ownProcess() // the folder lies in the working directory
+	r.OwnProcess() // the folder lies in the working directory
 	read := []string{"by-url", "by-path", "of-the-base", "of-the-folder"}
 	for _, arguments := range [][]string{{}, {"-var", "allow=false"}} {
-		out := r.terraform(append([]string{"plan", "-no-color"}, arguments...)...).text()
+		out := r.Terraform(append([]string{"plan", "-no-color"}, arguments...)...).Text()
 		for _, name := range read {
 			if !strings.Contains(out, "Registration: "+name) {
 				t.Errorf("with %v, registration %s is not refused:\n%s", arguments, name, out)
@@ -77,8 +78,8 @@ resource "kalypso_environment_rendering" "this" {
 	}
 
 	// The same Workload under one name in one data source is an error of its own.
-	main := readFile(t, filepath.Join(r.folder, "main.tf"))
-	r.write("main.tf", strings.Replace(main, "    path = {", "    # path = {", 1))
-	r.apply("-var", "allow=true")
-	r.expectEmptyPlan("-var", "allow=true")
+	main := acc.ReadFile(t, filepath.Join(r.Folder, "main.tf"))
+	r.Write("main.tf", strings.Replace(main, "    path = {", "    # path = {", 1))
+	r.Apply("-var", "allow=true")
+	r.ExpectEmptyPlan("-var", "allow=true")
 }

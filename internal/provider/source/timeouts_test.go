@@ -1,4 +1,4 @@
-package provider_test
+package source_test
 
 import (
 	"net"
@@ -7,14 +7,15 @@ import (
 	"testing"
 	"time"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/acc"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
 // A data source times out if a server accepts a request or a connection and does not answer.
 func TestAccDataSourceTimeouts(t *testing.T) {
 	t.Parallel()
-	h := newGitHost(t)
-	h.commit("silent", "main", map[string]string{"deploy/w.yaml": workloadDocument("shop", "test")})
+	h := acc.NewGitHost(t)
+	h.Commit("silent", "main", map[string]string{"deploy/w.yaml": acc.WorkloadDocument("shop", "test")})
 	h.Fail(gitserver.Fault{Hang: true, Times: -1})
 	silent, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -26,17 +27,17 @@ func TestAccDataSourceTimeouts(t *testing.T) {
 	_, port, _ := strings.Cut(at, ":")
 	_, hostKey, _ := strings.Cut(key.KnownHosts, " ")
 
-	r := newRootFrom(t, "testdata/TestAccDataSourceTimeouts")
-	r.write("terraform.tf", terraformBlock)
-	r.write("terraform.tfvars.json", toJSON(t, map[string]any{
-		"http": h.URL, "password": gitHostPassword, "ssh": "ssh://git@" + at, "private_key": key.PrivateKey,
+	r := acc.NewRootFrom(t, "testdata/TestAccDataSourceTimeouts")
+	r.Write("terraform.tf", acc.TerraformBlock)
+	r.Write("terraform.tfvars.json", acc.ToJSON(t, map[string]any{
+		"http": h.URL, "password": acc.GitHostPassword, "ssh": "ssh://git@" + at, "private_key": key.PrivateKey,
 		"known_hosts": "[127.0.0.1]:" + port + " " + hostKey,
 	}))
 	start := time.Now()
-	out := r.terraform("plan", "-no-color")
+	out := r.Terraform("plan", "-no-color")
 	took := time.Since(start)
-	if n := strings.Count(out.text(), "Error: Out of time"); n != 4 || !strings.Contains(out.text(), "Raise timeouts") {
-		t.Errorf("%d of 4 data sources ran out of time:\n%s", n, out.text())
+	if n := strings.Count(out.Text(), "Error: Out of time"); n != 4 || !strings.Contains(out.Text(), "Raise timeouts") {
+		t.Errorf("%d of 4 data sources ran out of time:\n%s", n, out.Text())
 	}
 	if took > time.Minute {
 		t.Errorf("the plan took %s", took)
@@ -46,9 +47,9 @@ func TestAccDataSourceTimeouts(t *testing.T) {
 // Requests to a busy server are retried, during plan and during apply.
 func TestAccBusyServer(t *testing.T) {
 	t.Parallel()
-	h := newGitHost(t, gitserver.WithFilter())
-	h.dir("gitops")
-	h.commit("shop-src", "main", map[string]string{"deploy/w.yaml": workloadDocument("shop", "test")})
+	h := acc.NewGitHost(t, gitserver.WithFilter())
+	h.Dir("gitops")
+	h.Commit("shop-src", "main", map[string]string{"deploy/w.yaml": acc.WorkloadDocument("shop", "test")})
 	r := newWorkloads(t, h, map[string]string{"shop": "shop-src"})
 	busy := func() {
 		after := http.Header{"Retry-After": {"0"}}
@@ -59,10 +60,10 @@ func TestAccBusyServer(t *testing.T) {
 		h.DropAnswer()
 	}
 	busy()
-	r.apply()
+	r.Apply()
 	busy()
-	r.expectEmptyPlan()
-	if log := gitserver.Log(t, h.dir("gitops"), "dev"); len(log) != 1 {
+	r.ExpectEmptyPlan()
+	if log := gitserver.Log(t, h.Dir("gitops"), "dev"); len(log) != 1 {
 		t.Errorf("the branch has the commits %q", log)
 	}
 }

@@ -1,4 +1,4 @@
-package provider_test
+package source_test
 
 import (
 	"encoding/json"
@@ -10,28 +10,22 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/acc"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
-// workloadDocument returns a Workload with one target in dev.
-func workloadDocument(name, target string) string {
-	return fmt.Sprintf("apiVersion: scheduler.kalypso.io/v1alpha1\nkind: Workload\nmetadata: {name: %s, labels: "+
-		"{workspace: team-other}}\n"+
-		"spec: {deploymentTargets: [{name: %s, environment: dev}, {name: a-stays, environment: dev}]}\n", name, target)
-}
-
 // newWorkloads creates a module from testdata/TestAccWorkloads with these registrations.
-func newWorkloads(t *testing.T, h *gitHost, registrations map[string]string) *root {
+func newWorkloads(t *testing.T, h *acc.GitHost, registrations map[string]string) *acc.Root {
 	t.Helper()
-	r := newRootFrom(t, "testdata/TestAccWorkloads")
-	r.write("terraform.tf", terraformBlock)
-	r.register(h, registrations)
+	r := acc.NewRootFrom(t, "testdata/TestAccWorkloads")
+	r.Write("terraform.tf", acc.TerraformBlock)
+	register(r, h, registrations)
 	return r
 }
 
-func (r *root) register(h *gitHost, registrations map[string]string) {
-	r.t.Helper()
-	r.write("terraform.tfvars.json", toJSON(r.t, map[string]any{"url": h.URL, "password": gitHostPassword,
+func register(r *acc.Root, h *acc.GitHost, registrations map[string]string) {
+	r.T.Helper()
+	r.Write("terraform.tfvars.json", acc.ToJSON(r.T, map[string]any{"url": h.URL, "password": acc.GitHostPassword,
 		"registrations": registrations}))
 }
 
@@ -40,23 +34,23 @@ func (r *root) register(h *gitHost, registrations map[string]string) {
 // keeps a commit or selects another one.
 func TestAccWorkloads(t *testing.T) {
 	t.Parallel()
-	h := newGitHost(t, gitserver.WithFilter())
-	gitserver.Seed(t, h.dir("gitops"), "main", map[string]string{"README.md": "GitOps\n"})
-	first := h.commit("shop-src", "main", map[string]string{"deploy/w.yaml": workloadDocument("shop", "test")})
+	h := acc.NewGitHost(t, gitserver.WithFilter())
+	gitserver.Seed(t, h.Dir("gitops"), "main", map[string]string{"README.md": "GitOps\n"})
+	first := h.Commit("shop-src", "main", map[string]string{"deploy/w.yaml": acc.WorkloadDocument("shop", "test")})
 	r := newWorkloads(t, h, map[string]string{"shop": "shop-src"})
 
-	planned := r.succeed("plan", "-no-color", "-out=plan")
-	if !strings.Contains(planned.text(), `"shop-test"`) || !strings.Contains(planned.text(), first) ||
-		!strings.Contains(planned.text(), "Workspace claimed") {
+	planned := r.Succeed("plan", "-no-color", "-out=plan")
+	if !strings.Contains(planned.Text(), `"shop-test"`) || !strings.Contains(planned.Text(), first) ||
+		!strings.Contains(planned.Text(), "Workspace claimed") {
 		t.Errorf("the plan does not show the target shop-test of a registration that is new, its commit %s, and the claim "+
-			"of its labels:\n%s", first, planned.stdout)
+			"of its labels:\n%s", first, planned.Stdout)
 	}
-	second := h.commit("shop-src", "main", map[string]string{"deploy/w.yaml": workloadDocument("shop", "canary")})
-	r.succeed("apply", "-no-color", "plan")
-	branch := archive(t, h.dir("gitops"), "dev")
-	record := branch["fleet/"+recordPath]
+	second := h.Commit("shop-src", "main", map[string]string{"deploy/w.yaml": acc.WorkloadDocument("shop", "canary")})
+	r.Succeed("apply", "-no-color", "plan")
+	branch := acc.Archive(t, h.Dir("gitops"), "dev")
+	record := branch["fleet/"+acc.RecordPath]
 	want := map[string]string{
-		"fleet/" + recordPath:                      record,
+		"fleet/" + acc.RecordPath:                  record,
 		"fleet/large/README.md":                    "This folder contains deployment targets scheduled on the cluster type",
 		"fleet/large/shop-test/reconciler.yaml":    "# workspace: team-shop",
 		"fleet/large/shop-test/namespace.yaml":     "# kind: Namespace",
@@ -67,86 +61,86 @@ func TestAccWorkloads(t *testing.T) {
 	if diff := cmp.Diff(want, branch); diff != "" {
 		t.Errorf("the branch (-planned +committed):\n%s", diff)
 	}
-	place := h.url("shop-src") + "@main:deploy"
+	place := h.RepoURL("shop-src") + "@main:deploy"
 	for _, said := range []string{`"` + place + `/w.yaml#shop"`, `"` + place + `": "` + first + `"`} {
 		if !strings.Contains(record, said) {
 			t.Errorf("the record does not name %s:\n%s", said, record)
 		}
 	}
 
-	moved := r.succeed("plan", "-no-color")
+	moved := r.Succeed("plan", "-no-color")
 	for _, text := range []string{`~ "` + place + `" = "` + first + `" -> "` + second + `"`, `- "shop-test" = "`,
 		`+ "shop-canary" = "`,
-		"- `" + h.url("shop-src") + "`: `" + first[:7] + "` → `" + second[:7] +
+		"- `" + h.RepoURL("shop-src") + "`: `" + first[:7] + "` → `" + second[:7] +
 			"` (`deploy/w.yaml#shop`)", "| `large` | `shop-canary` | `shop-test` | |"} {
-		if !strings.Contains(moved.text(), text) {
-			t.Errorf("the plan after the repo moved does not say %q:\n%s", text, moved.stdout)
+		if !strings.Contains(moved.Text(), text) {
+			t.Errorf("the plan after the repo moved does not say %q:\n%s", text, moved.Stdout)
 		}
 	}
-	r.expectEmptyPlan("-var", `pins={"shop":"`+first+`"}`)
-	h.commit("shop-src", "main", map[string]string{"deploy/w.yaml": workloadDocument("shop", "test"),
+	r.ExpectEmptyPlan("-var", `pins={"shop":"`+first+`"}`)
+	h.Commit("shop-src", "main", map[string]string{"deploy/w.yaml": acc.WorkloadDocument("shop", "test"),
 		"NOTES.md": "Back.\n"})
-	before := r.rendered()
-	r.expectNoChanges() // of another commit with the same documents
-	if diff := cmp.Diff(before, r.rendered()); diff != "" {
+	before := r.Rendered()
+	r.ExpectNoChanges() // of another commit with the same documents
+	if diff := cmp.Diff(before, r.Rendered()); diff != "" {
 		t.Errorf("a commit that changes no document changes the state (-before +after):\n%s", diff)
 	}
-	h.commit("shop-src", "main", map[string]string{"deploy/w.yaml": workloadDocument("shop", "canary")})
-	r.apply("-var", `pins={"shop":null}`)
-	r.expectEmptyPlan()
+	h.Commit("shop-src", "main", map[string]string{"deploy/w.yaml": acc.WorkloadDocument("shop", "canary")})
+	r.Apply("-var", `pins={"shop":null}`)
+	r.ExpectEmptyPlan()
 }
 
 // Every broken registration is listed, with its repo, commit, file and line, and hides no other error. With last_good,
 // each is read at the commit of its last delivery, if it has one.
 func TestAccWorkloadsBroken(t *testing.T) {
 	t.Parallel()
-	h := newGitHost(t, gitserver.WithFilter())
-	gitserver.Seed(t, h.dir("gitops"), "main", map[string]string{"README.md": "GitOps\n"})
+	h := acc.NewGitHost(t, gitserver.WithFilter())
+	gitserver.Seed(t, h.Dir("gitops"), "main", map[string]string{"README.md": "GitOps\n"})
 	registrations := map[string]string{"fine": "fine-src"}
-	good := map[string]string{"fine": h.commit("fine-src", "main",
-		map[string]string{"deploy/w.yaml": workloadDocument("fine", "t")})}
+	good := map[string]string{"fine": h.Commit("fine-src", "main",
+		map[string]string{"deploy/w.yaml": acc.WorkloadDocument("fine", "t")})}
 	for i := range 60 {
 		name := fmt.Sprintf("app-%02d", i)
 		registrations[name] = name + "-src"
 		if i < 3 {
-			good[name] = h.commit(name+"-src", "main", map[string]string{"deploy/w.yaml": workloadDocument(name, "t")})
+			good[name] = h.Commit(name+"-src", "main", map[string]string{"deploy/w.yaml": acc.WorkloadDocument(name, "t")})
 		}
 	}
 	r := newWorkloads(t, h, registrations)
-	r.expectError([]string{"Registration: app-03", "Registration: app-59", "Repo: " + h.url("app-59-src"),
+	r.ExpectError([]string{"Registration: app-03", "Registration: app-59", "Repo: " + h.RepoURL("app-59-src"),
 		"Repo not found"}, "plan", "-no-color")
 
 	registrations = map[string]string{"fine": "fine-src", "app-00": "app-00-src", "app-01": "app-01-src",
 		"app-02": "app-02-src"}
-	r.register(h, registrations)
-	r.apply()
-	before := archive(t, h.dir("gitops"), "dev")
-	broken := h.commit("app-00-src", "main", map[string]string{"deploy/w.yaml": workloadDocument("app-00", "t") +
+	register(r, h, registrations)
+	r.Apply()
+	before := acc.Archive(t, h.Dir("gitops"), "dev")
+	broken := h.Commit("app-00-src", "main", map[string]string{"deploy/w.yaml": acc.WorkloadDocument("app-00", "t") +
 		"---\nkind: [\n"})
-	h.commit("app-01-src", "main", map[string]string{"deploy/w.yaml": "kind: Other\n"})
-	h.commit("fine-src", "main", map[string]string{"README.md": "moved\n"})
-	h.commit("new-src", "main", map[string]string{"deploy/w.yaml": "{"})
-	gitserver.Git(t, h.dir("app-02-src"), "branch", "-m", "main", "trunk")
+	h.Commit("app-01-src", "main", map[string]string{"deploy/w.yaml": "kind: Other\n"})
+	h.Commit("fine-src", "main", map[string]string{"README.md": "moved\n"})
+	h.Commit("new-src", "main", map[string]string{"deploy/w.yaml": "{"})
+	gitserver.Git(t, h.Dir("app-02-src"), "branch", "-m", "main", "trunk")
 	texts := []string{
 		"Registration: app-00", "Invalid YAML", "Commit: " + broken, "File: deploy/w.yaml, line 5", "Registration: app-01",
 		"No workload",
 		"Registration: app-02", "Branch not found",
 	}
-	r.expectError(append(texts, "Error: "), "plan", "-no-color")
+	r.ExpectError(append(texts, "Error: "), "plan", "-no-color")
 
-	out := r.apply("-var", "on_error=last_good").text()
+	out := r.Apply("-var", "on_error=last_good").Text()
 	for _, text := range append(texts, "last delivered commit "+good["app-00"]+" is read",
 		"last delivered commit "+good["app-02"]+" is read") {
 		if !strings.Contains(out, text) {
 			t.Errorf("apply with last_good does not say %q:\n%s", text, out)
 		}
 	}
-	if diff := cmp.Diff(before, archive(t, h.dir("gitops"), "dev")); diff != "" {
+	if diff := cmp.Diff(before, acc.Archive(t, h.Dir("gitops"), "dev")); diff != "" {
 		t.Errorf("the branch changed:\n%s", diff)
 	}
 	registrations["new"] = "new-src"
-	r.register(h, registrations)
-	r.expectError([]string{"Registration: new", "No commit of this registration was delivered before"}, "plan",
+	register(r, h, registrations)
+	r.ExpectError([]string{"Registration: new", "No commit of this registration was delivered before"}, "plan",
 		"-no-color", "-var", "on_error=last_good")
 }
 
@@ -154,7 +148,7 @@ func TestAccWorkloadsBroken(t *testing.T) {
 func TestAccWorkloadsCredentials(t *testing.T) {
 	t.Parallel()
 	config := func(credential, repo string) map[string]string {
-		return map[string]string{"main.tf": terraformBlock + `
+		return map[string]string{"main.tf": acc.TerraformBlock + `
 provider "kalypso" {
   git_credentials = [` + credential + `]
 }
@@ -163,18 +157,18 @@ data "kalypso_workloads" "this" {
 }
 `}
 	}
-	r := newRoot(t, config(`{ url = "http://git.acme.test", username = "me", password = "canary" }`,
+	r := acc.NewRoot(t, config(`{ url = "http://git.acme.test", username = "me", password = "canary" }`,
 		"http://git.acme.test/shop"))
-	r.expectError([]string{"Invalid credential"}, "plan", "-no-color")
-	r = newRoot(t, config(`{ url = "https://git.acme.test", username = "me", password = "canary" }`,
+	r.ExpectError([]string{"Invalid credential"}, "plan", "-no-color")
+	r = acc.NewRoot(t, config(`{ url = "https://git.acme.test", username = "me", password = "canary" }`,
 		"https://me:canary@git.acme.test/shop"))
-	r.expectError([]string{"move it to the", "Registration: shop"}, "plan", "-no-color")
-	if strings.Contains(r.printed.String(), "canary") {
-		t.Errorf("a secret is in the errors:\n%s", &r.printed)
+	r.ExpectError([]string{"move it to the", "Registration: shop"}, "plan", "-no-color")
+	if strings.Contains(r.Printed.String(), "canary") {
+		t.Errorf("a secret is in the errors:\n%s", &r.Printed)
 	}
-	other := newGitHost(t)
-	r = newRoot(t, config(`{ url = "https://127.0.0.1", username = "me", password = "canary" }`, other.url("shop")))
-	r.expectError([]string{"Credentials refused", "no credential matches it"}, "plan", "-no-color")
+	other := acc.NewGitHost(t)
+	r = acc.NewRoot(t, config(`{ url = "https://127.0.0.1", username = "me", password = "canary" }`, other.RepoURL("shop")))
+	r.ExpectError([]string{"Credentials refused", "no credential matches it"}, "plan", "-no-color")
 	for _, request := range other.Requests() {
 		if request.Authorization != "" {
 			t.Errorf("another host got a credential: %v", request)
@@ -182,38 +176,33 @@ data "kalypso_workloads" "this" {
 	}
 }
 
-// An invalid argument is an error at its attribute.
-func TestAccControlPlaneValidate(t *testing.T) {
-	expectDiagnostics(t, filepath.Join("testdata", "TestAccControlPlaneValidate"))
-}
-
 // The import blocks turn the sample's dev branch into resources, from folders and from Git, and its tree stays the
 // same.
 func TestAccControlPlaneImport(t *testing.T) {
 	t.Parallel()
-	h := newGitHost(t)
+	h := acc.NewGitHost(t)
 	ours := func(files map[string]string) map[string]string {
 		for path, text := range files {
 			files[path] = strings.ReplaceAll(text, "https://github.com/microsoft", h.URL)
 		}
 		return files
 	}
-	branch, base := ours(readTree(t, filepath.Join(samples, "kalypso-control-plane", "dev"))), ours(readTree(t,
-		filepath.Join(samples, "kalypso-control-plane", "main")))
-	promoted := h.commit("kalypso-control-plane", "main", base)
+	branch, base := ours(acc.ReadTree(t, filepath.Join(acc.Samples, "kalypso-control-plane", "dev"))), ours(acc.ReadTree(t,
+		filepath.Join(acc.Samples, "kalypso-control-plane", "main")))
+	promoted := h.Commit("kalypso-control-plane", "main", base)
 	branch["base-repo.yaml"] = strings.Replace(branch["base-repo.yaml"], "5523a85f37d12c0c7c10ab6616644db089fcd6f7",
 		promoted, 1)
-	h.commit("kalypso-control-plane", "dev", branch)
-	h.commit("kalypso-svc-src", "main", readTree(t, filepath.Join(samples, "kalypso-svc-src", "main")))
+	h.Commit("kalypso-control-plane", "dev", branch)
+	h.Commit("kalypso-svc-src", "main", acc.ReadTree(t, filepath.Join(acc.Samples, "kalypso-svc-src", "main")))
 	for name, arguments := range map[string]string{
 		"folders": `directory = "checkout/dev"` + "\n" + `base_directory = "checkout/main"`,
-		"repos":   `repo = "` + h.url("kalypso-control-plane") + `"` + "\n" + `branch = "dev"`,
+		"repos":   `repo = "` + h.RepoURL("kalypso-control-plane") + `"` + "\n" + `branch = "dev"`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r := newRoot(t, map[string]string{"main.tf": terraformBlock + `
+			r := acc.NewRoot(t, map[string]string{"main.tf": acc.TerraformBlock + `
 provider "kalypso" {
-  git_credentials = [{ url = "` + h.URL + `", username = "me", password = "` + gitHostPassword + `" }]
+  git_credentials = [{ url = "` + h.URL + `", username = "me", password = "` + acc.GitHostPassword + `" }]
 }
 `, "source.tf": `
 data "kalypso_control_plane" "this" {
@@ -230,31 +219,31 @@ output "import_blocks" {
   value = data.kalypso_control_plane.this.import_blocks
 }
 `})
-			r.ownProcess() // the import IDs are paths in the working directory
+			r.OwnProcess() // the import IDs are paths in the working directory
 			for path, text := range branch {
-				r.write("checkout/dev/"+path, text)
+				r.Write("checkout/dev/"+path, text)
 			}
 			for path, text := range base {
-				r.write("checkout/main/"+path, text)
+				r.Write("checkout/main/"+path, text)
 			}
-			r.apply()
-			before := r.state()["kalypso_environment_rendering.this"]
-			blocks := r.succeed("output", "-raw", "import_blocks").stdout
+			r.Apply()
+			before := r.State()["kalypso_environment_rendering.this"]
+			blocks := r.Succeed("output", "-raw", "import_blocks").Stdout
 			// Make the edits that the comments describe.
 			for line := range strings.Lines(blocks) {
 				if f := strings.Fields(line); len(f) > 5 && f[1] == "git" {
-					gitserver.Git(t, "", "clone", "--quiet", h.dir("kalypso-control-plane"), filepath.Join(r.folder, f[4]))
-					gitserver.Git(t, filepath.Join(r.folder, f[4]), "checkout", "--quiet", f[len(f)-1])
+					gitserver.Git(t, "", "clone", "--quiet", h.Dir("kalypso-control-plane"), filepath.Join(r.Folder, f[4]))
+					gitserver.Git(t, filepath.Join(r.Folder, f[4]), "checkout", "--quiet", f[len(f)-1])
 				}
 			}
-			r.write("model.tf", blocks)
-			r.succeed("fmt", "-check", "-diff", "model.tf")
+			r.Write("model.tf", blocks)
+			r.Succeed("fmt", "-check", "-diff", "model.tf")
 			if name == "folders" {
 				text := strings.NewReplacer(h.URL, "https://github.com/microsoft", promoted, "<promoted>").Replace(blocks)
-				expectText(t, filepath.Join("testdata", "TestAccControlPlaneImport", "model.tf.txt"), text)
+				acc.ExpectText(t, filepath.Join("testdata", "TestAccControlPlaneImport", "model.tf.txt"), text)
 			}
 			imports := strings.Count(blocks, "\nimport {")
-			planned := r.succeed("plan", "-no-color").text()
+			planned := r.Succeed("plan", "-no-color").Text()
 			if want := fmt.Sprintf("Plan: %d to import, 0 to add, 0 to change, 0 to destroy.",
 				imports); !strings.Contains(planned, want) {
 				t.Errorf("the plan is not %q:\n%s", want, planned)
@@ -272,10 +261,10 @@ output "import_blocks" {
 			if !whole || !strings.Contains(text, `environment = "dev"`) || !strings.Contains(text, "gitops_repo = {") {
 				t.Fatalf("the comments have no whole rendering:\n%s", blocks)
 			}
-			r.write("source.tf", text+"  delivery = { strategy = \"none\" }\n  preview = \"manifests\"\n}\n")
-			r.apply()
-			r.expectEmptyPlan()
-			after := r.state()["kalypso_environment_rendering.this"]
+			r.Write("source.tf", text+"  delivery = { strategy = \"none\" }\n  preview = \"manifests\"\n}\n")
+			r.Apply()
+			r.ExpectEmptyPlan()
+			after := r.State()["kalypso_environment_rendering.this"]
 			for _, attribute := range []string{"files", "tree_hash", "promoted_commit"} {
 				if diff := cmp.Diff(asJSON(t, before[attribute]), asJSON(t, after[attribute])); diff != "" ||
 					before[attribute] == nil {

@@ -1,9 +1,10 @@
-package provider_test
+package acc
 
 import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -23,27 +24,25 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/gitea"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/programs"
 )
 
-// factories serve the provider within the test, for terraform-plugin-testing.
-var factories = map[string]func() (tfprotov6.ProviderServer, error){
+// Factories serve the provider within the test, for terraform-plugin-testing.
+var Factories = map[string]func() (tfprotov6.ProviderServer, error){
 	"kalypso": func() (tfprotov6.ProviderServer, error) { return provider.NewServer("test"), nil },
 }
 
-// ownAddress is the source address of the provider.
-const ownAddress = "terraform-kalypso/kalypso"
+// OwnAddress is the source address of the provider.
+const OwnAddress = "terraform-kalypso/kalypso"
 
-// built is the folder with the provider's binary and the CLI configuration that overrides it.
-var built struct {
-	sync.Once
-	folder string
-	err    error
-}
+// built returns the folder with the provider's binary and the CLI configuration that overrides it.
+var built = sync.OnceValues(build)
 
 // userEnv is the environment of the user who runs the tests. Go builds the provider in it.
 var userEnv = os.Environ()
 
-func TestMain(m *testing.M) {
+// Main runs the tests of a package. Each package with acceptance tests calls it from TestMain.
+func Main(m *testing.M) {
 	home, err := os.MkdirTemp("", "kalypso-home-")
 	if err != nil {
 		panic(err)
@@ -51,10 +50,7 @@ func TestMain(m *testing.M) {
 	isolate(home)
 	code := m.Run()
 	gitea.Stop()
-	os.RemoveAll(home)
-	if built.folder != "" {
-		os.RemoveAll(built.folder)
-	}
+	_ = os.RemoveAll(home)
 	os.Exit(code)
 }
 
@@ -74,49 +70,62 @@ func isolate(home string) {
 	for _, name := range []string{"TF_LOG_SDK", "TF_LOG_SDK_FRAMEWORK", "TF_LOG_SDK_PROTO", "TF_LOG_PROVIDER_KALYPSO"} {
 		_ = os.Setenv(name, "OFF")
 	}
-	for _, setting := range collector { // for the commands that terraform-plugin-testing starts
+	for _, setting := range Collector { // for the commands that terraform-plugin-testing starts
 		name, value, _ := strings.Cut(setting, "=")
 		_ = os.Setenv(name, value)
 	}
 	debug.SetGCPercent(800)
 }
 
-// collector is the environment of Terraform's garbage collector in tests. A command's heap is small, so the collector
+// Collector is the environment of Terraform's garbage collector in tests. A command's heap is small, so the collector
 // would run often, which took a third of a plan's processor time. With these settings it runs only near a gigabyte.
-var collector = []string{"GOGC=off", "GOMEMLIMIT=1GiB"}
+var Collector = []string{"GOGC=off", "GOMEMLIMIT=1GiB"}
 
-// providerBinary builds the provider once for all tests, and returns its path.
-func providerBinary(t *testing.T) string {
+// ProviderBinary builds the provider, and returns its path.
+func ProviderBinary(t *testing.T) string {
 	t.Helper()
-	built.Do(func() { built.folder, built.err = build() })
-	if built.err != nil {
-		t.Fatal(built.err)
+	folder, err := built()
+	if err != nil {
+		t.Fatal(err)
 	}
-	return filepath.Join(built.folder, "terraform-provider-kalypso")
+	return filepath.Join(folder, "terraform-provider-kalypso")
 }
 
 // cliConfig returns the path of a CLI configuration that uses the provider's binary.
 func cliConfig(t *testing.T) string {
 	t.Helper()
-	return filepath.Join(filepath.Dir(providerBinary(t)), "terraform.rc")
+	return filepath.Join(filepath.Dir(ProviderBinary(t)), "terraform.rc")
 }
 
-func build() (string, error) {
-	folder, err := os.MkdirTemp("", "kalypso-provider-")
+// build builds the provider for the tests of all packages, which run at the same time: the first links it, and Go
+// leaves it as it is for the others.
+func build() (folder string, err error) {
+	folder = filepath.Join(programs.Root(), "bin", "test")
+	if err := os.MkdirAll(folder, 0o750); err != nil {
+		return "", err
+	}
+	lock, err := os.Create(filepath.Join(folder, "lock"))
 	if err != nil {
 		return "", err
 	}
-	binary := filepath.Join(folder, "terraform-provider-kalypso")
-	cmd := exec.Command("go", "build", "-ldflags=-s -w", "-o", binary, "../..")
-	cmd.Env = userEnv
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return folder, fmt.Errorf("go build: %w\n%s", err, out)
+	defer func() { err = errors.Join(err, lock.Close()) }()
+	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
+		return "", err
 	}
-	return folder, os.WriteFile(filepath.Join(folder, "terraform.rc"), []byte(overriding(folder)), 0o600)
+	cmd := exec.Command("go", "build", "-ldflags=-s -w", "-o", filepath.Join(folder, "terraform-provider-kalypso"), ".")
+	cmd.Dir, cmd.Env = programs.Root(), userEnv
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("go build: %w\n%s", err, out)
+	}
+	config, text := filepath.Join(folder, "terraform.rc"), Overriding(folder)
+	if old, err := os.ReadFile(config); err == nil && string(old) == text {
+		return folder, nil
+	}
+	return folder, os.WriteFile(config, []byte(text), 0o600)
 }
 
-// overriding returns a CLI configuration that takes the provider from a folder.
-func overriding(folder string) string {
+// Overriding returns a CLI configuration that takes the provider from a folder.
+func Overriding(folder string) string {
 	return fmt.Sprintf(`disable_checkpoint = true
 provider_installation {
   dev_overrides {
@@ -126,15 +135,15 @@ provider_installation {
 `, folder)
 }
 
-// ownProcess serves the provider from a process of its own, with the module's current environment, more variables, and
-// the module's folder as working directory. The process writes its log to [logName].
-func (r *root) ownProcess(variables ...string) {
-	r.t.Helper()
-	cmd := exec.CommandContext(r.t.Context(), providerBinary(r.t), "-debug")
-	cmd.Dir, cmd.Env = r.folder, slices.Concat(r.env, []string{"TF_LOG_SDK=OFF"}, variables)
-	log, err := os.OpenFile(filepath.Join(r.folder, logName), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+// OwnProcess serves the provider from a process of its own, with the module's current environment, more variables, and
+// the module's folder as working directory. The process writes its log to [LogName].
+func (r *Root) OwnProcess(variables ...string) {
+	r.T.Helper()
+	cmd := exec.CommandContext(r.T.Context(), ProviderBinary(r.T), "-debug")
+	cmd.Dir, cmd.Env = r.Folder, slices.Concat(r.Env, []string{"TF_LOG_SDK=OFF"}, variables)
+	log, err := os.OpenFile(filepath.Join(r.Folder, LogName), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
-		r.t.Fatal(err)
+		r.T.Fatal(err)
 	}
 	cmd.Stderr = log
 	stdout, err := cmd.StdoutPipe()
@@ -142,9 +151,9 @@ func (r *root) ownProcess(variables ...string) {
 		err = cmd.Start()
 	}
 	if err != nil {
-		r.t.Fatal(err)
+		r.T.Fatal(err)
 	}
-	r.t.Cleanup(func() {
+	r.T.Cleanup(func() {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
 		_ = log.Close()
@@ -153,51 +162,51 @@ func (r *root) ownProcess(variables ...string) {
 		if _, text, found := strings.Cut(lines.Text(), "TF_REATTACH_PROVIDERS='"); found {
 			var attached map[string]any
 			if err := json.Unmarshal([]byte(strings.TrimSuffix(text, "'")), &attached); err != nil {
-				r.t.Fatal(err)
+				r.T.Fatal(err)
 			}
-			r.attached[ownAddress] = attached["registry.terraform.io/"+ownAddress]
+			r.Attached[OwnAddress] = attached["registry.terraform.io/"+OwnAddress]
 			return
 		}
 	}
-	r.t.Fatal("the provider ended before it served")
+	r.T.Fatal("the provider ended before it served")
 }
 
-// startProviders has each command start the provider's binary, as it does for users. Tests of signals, logs and memory
+// StartProviders has each command start the provider's binary, as it does for users. Tests of signals, logs and memory
 // need it.
-func (r *root) startProviders() {
-	r.t.Helper()
-	delete(r.attached, ownAddress)
-	r.env = append(r.env, "TF_CLI_CONFIG_FILE="+cliConfig(r.t))
+func (r *Root) StartProviders() {
+	r.T.Helper()
+	delete(r.Attached, OwnAddress)
+	r.Env = append(r.Env, "TF_CLI_CONFIG_FILE="+cliConfig(r.T))
 }
 
-// killable returns a command of the CLI that starts the provider's binary, in a process group that [kill] ends.
-func (r *root) killable(args ...string) *exec.Cmd {
-	r.t.Helper()
-	alone := root{t: r.t, folder: r.folder, env: slices.Clone(r.env), attached: maps.Clone(r.attached)}
-	alone.startProviders()
-	cmd := alone.command(args...)
+// Killable returns a command of the CLI that starts the provider's binary, in a process group that [Kill] ends.
+func (r *Root) Killable(args ...string) *exec.Cmd {
+	r.T.Helper()
+	alone := Root{T: r.T, Folder: r.Folder, Env: slices.Clone(r.Env), Attached: maps.Clone(r.Attached)}
+	alone.StartProviders()
+	cmd := alone.Command(args...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	return cmd
 }
 
-// kill kills a command and all that it started.
-func kill(t *testing.T, cmd *exec.Cmd) {
+// Kill kills a command and all that it started.
+func Kill(t *testing.T, cmd *exec.Cmd) {
 	t.Helper()
 	if err := syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// serveProvider serves a provider of this project from this process, and returns the value of attached.
-func serveProvider(t *testing.T) map[string]any {
+// ServeProvider serves a provider of this project from this process, and returns the value of attached.
+func ServeProvider(t *testing.T) map[string]any {
 	t.Helper()
 	server := provider.NewServer("test")
-	return map[string]any{ownAddress: serve(t, "registry.terraform.io/"+ownAddress,
+	return map[string]any{OwnAddress: Serve(t, "registry.terraform.io/"+OwnAddress,
 		func() tfprotov6.ProviderServer { return server })}
 }
 
-// serve serves a provider from this process until the test ends, and returns how Terraform attaches to it.
-func serve(t *testing.T, address string, factory func() tfprotov6.ProviderServer) map[string]any {
+// Serve serves a provider from this process until the test ends, and returns how Terraform attaches to it.
+func Serve(t *testing.T, address string, factory func() tfprotov6.ProviderServer) map[string]any {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	attached, closed := make(chan *plugin.ReattachConfig), make(chan struct{})
@@ -218,3 +227,6 @@ func serve(t *testing.T, address string, factory func() tfprotov6.ProviderServer
 		"Addr": map[string]string{"Network": config.Addr.Network(), "String": config.Addr.String()},
 	}
 }
+
+// LogName is the file with the log of all runs in the module.
+const LogName = "trace.log"

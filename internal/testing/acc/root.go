@@ -1,105 +1,109 @@
-package provider_test
+package acc
 
 import (
 	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/programs"
 )
 
-// terraformBlock begins every configuration that the CLI runs by itself.
-const terraformBlock = `terraform {
+// TerraformBlock begins every configuration that the CLI runs by itself.
+const TerraformBlock = `terraform {
   required_providers {
     kalypso = { source = "terraform-kalypso/kalypso" }
   }
 }
 `
 
-// root is a root module in a folder of its own that the real CLI runs with the provider.
-type root struct {
-	t        *testing.T
-	folder   string
-	env      []string
-	attached map[string]any  // how Terraform reaches providers that this process serves, by source address
-	printed  strings.Builder // by all commands
+// Root is a root module in a folder of its own that the real CLI runs with the provider.
+type Root struct {
+	T        *testing.T
+	Folder   string
+	Env      []string
+	Attached map[string]any  // how Terraform reaches providers that this process serves, by source address
+	Printed  strings.Builder // by all commands
 }
 
-// newRoot creates a root module from files: name → content. It skips the test if it needs Terraform, see needTerraform.
+// NewRoot creates a root module from files: name → content. It skips the test if it needs Terraform, see
+// [NeedTerraform].
 //
 // Its commands share a provider that this process serves, so the provider has the environment and the working directory
-// of the tests. A test that needs those of the module calls ownProcess; a test of signals, logs or memory calls
-// startProviders.
-func newRoot(t *testing.T, files map[string]string) *root {
+// of the tests. A test that needs those of the module calls [Root.OwnProcess]; a test of signals, logs or memory calls
+// [Root.StartProviders].
+func NewRoot(t *testing.T, files map[string]string) *Root {
 	t.Helper()
-	needTerraform(t)
-	r := &root{t: t, folder: t.TempDir(), env: append([]string{
+	NeedTerraform(t)
+	r := &Root{T: t, Folder: t.TempDir(), Env: append([]string{
 		"PATH=" + os.Getenv("PATH"),
 		"HOME=" + t.TempDir(),
 		"TF_CLI_CONFIG_FILE=",
 		"CHECKPOINT_DISABLE=1",
 		"TF_IN_AUTOMATION=1",
 		"TF_INPUT=0",
-	}, collector...)}
-	r.attached = serveProvider(t)
+	}, Collector...)}
+	r.Attached = ServeProvider(t)
 	for name, content := range files {
-		r.write(name, content)
+		r.Write(name, content)
 	}
 	return r
 }
 
-// newRootFrom creates a root module from a copy of a folder.
-func newRootFrom(t *testing.T, folder string) *root {
+// NewRootFrom creates a root module from a copy of a folder.
+func NewRootFrom(t *testing.T, folder string) *Root {
 	t.Helper()
-	r := newRoot(t, nil)
-	if err := os.CopyFS(r.folder, os.DirFS(folder)); err != nil {
+	r := NewRoot(t, nil)
+	if err := os.CopyFS(r.Folder, os.DirFS(folder)); err != nil {
 		t.Fatal(err)
 	}
 	return r
 }
 
-// write writes a file of the module.
-func (r *root) write(name, content string) {
-	r.t.Helper()
-	at := filepath.Join(r.folder, name)
+// Write writes a file of the module.
+func (r *Root) Write(name, content string) {
+	r.T.Helper()
+	at := filepath.Join(r.Folder, name)
 	if err := os.MkdirAll(filepath.Dir(at), 0o750); err != nil {
-		r.t.Fatal(err)
+		r.T.Fatal(err)
 	}
 	if err := os.WriteFile(at, []byte(content), 0o600); err != nil {
-		r.t.Fatal(err)
+		r.T.Fatal(err)
 	}
 }
 
-// output contains what a command printed, and its exit code.
-type output struct {
-	stdout, stderr string
-	code           int
+// Output contains what a command printed, and its exit code.
+type Output struct {
+	Stdout, Stderr string
+	Code           int
 }
 
-// text returns the whole output on one line, without the frames around diagnostics, so that line breaks don't matter.
-func (o output) text() string {
-	all := strings.NewReplacer("│", " ", "╷", " ", "╵", " ").Replace(o.stdout + "\n" + o.stderr)
+// Text returns the whole output on one line, without the frames around diagnostics, so that line breaks don't matter.
+func (o Output) Text() string {
+	all := strings.NewReplacer("│", " ", "╷", " ", "╵", " ").Replace(o.Stdout + "\n" + o.Stderr)
 	return strings.Join(strings.Fields(all), " ")
 }
 
-// terraform runs the CLI in the module and returns the result.
-func (r *root) terraform(args ...string) output {
-	r.t.Helper()
+// Terraform runs the CLI in the module and returns the result.
+func (r *Root) Terraform(args ...string) Output {
+	r.T.Helper()
 	var stdout, stderr bytes.Buffer
-	cmd := r.command(args...)
+	cmd := r.Command(args...)
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	err := cmd.Run()
 	var exit *exec.ExitError
 	if err != nil && !errors.As(err, &exit) {
-		r.t.Fatal(err)
+		r.T.Fatal(err)
 	}
-	r.printed.WriteString(stdout.String() + stderr.String())
-	return output{stdout.String(), stderr.String(), cmd.ProcessState.ExitCode()}
+	r.Printed.WriteString(stdout.String() + stderr.String())
+	return Output{stdout.String(), stderr.String(), cmd.ProcessState.ExitCode()}
 }
 
 // terraformCLI returns the program that the tests run.
@@ -110,18 +114,8 @@ func terraformCLI() string {
 	return "terraform"
 }
 
-// terraformWords returns a text of the CLI in the words of Terraform 1.11. Other versions and OpenTofu use other words
-// for it.
-func terraformWords(text string) string {
-	return strings.NewReplacer(
-		"OpenTofu", "Terraform",
-		"~ update in-place (current -> planned)", "~ update in-place",
-		"configuration and\nfound no differences", "configuration\nand found no differences",
-	).Replace(text)
-}
-
-// terraformFolder returns a folder that contains it under its own name, for a PATH.
-func terraformFolder(t *testing.T) string {
+// TerraformFolder returns a folder that contains it under its own name, for a PATH.
+func TerraformFolder(t *testing.T) string {
 	t.Helper()
 	cli, err := exec.LookPath(terraformCLI())
 	if err != nil {
@@ -134,48 +128,48 @@ func terraformFolder(t *testing.T) string {
 	return folder
 }
 
-// command returns a command of the CLI in the module.
-func (r *root) command(args ...string) *exec.Cmd {
-	r.t.Helper()
+// Command returns a command of the CLI in the module.
+func (r *Root) Command(args ...string) *exec.Cmd {
+	r.T.Helper()
 	cmd := exec.CommandContext(context.Background(), terraformCLI(), args...)
-	attached, err := json.Marshal(r.attached)
+	attached, err := json.Marshal(r.Attached)
 	if err != nil {
-		r.t.Fatal(err)
+		r.T.Fatal(err)
 	}
-	cmd.Dir, cmd.Env = r.folder, append(slices.Clone(r.env), "TF_REATTACH_PROVIDERS="+string(attached))
+	cmd.Dir, cmd.Env = r.Folder, append(slices.Clone(r.Env), "TF_REATTACH_PROVIDERS="+string(attached))
 	return cmd
 }
 
-// succeed runs the CLI in the module and fails the test unless it succeeds.
-func (r *root) succeed(args ...string) output {
-	r.t.Helper()
-	o := r.terraform(args...)
-	if o.code != 0 {
-		r.t.Fatalf("terraform %s ended with %d:\n%s\n%s", strings.Join(args, " "), o.code, o.stdout, o.stderr)
+// Succeed runs the CLI in the module and fails the test unless it succeeds.
+func (r *Root) Succeed(args ...string) Output {
+	r.T.Helper()
+	o := r.Terraform(args...)
+	if o.Code != 0 {
+		r.T.Fatalf("terraform %s ended with %d:\n%s\n%s", strings.Join(args, " "), o.Code, o.Stdout, o.Stderr)
 	}
 	return o
 }
 
-// apply applies the module.
-func (r *root) apply(args ...string) output {
-	r.t.Helper()
-	return r.succeed(append([]string{"apply", "-no-color", "-auto-approve"}, args...)...)
+// Apply applies the module.
+func (r *Root) Apply(args ...string) Output {
+	r.T.Helper()
+	return r.Succeed(append([]string{"apply", "-no-color", "-auto-approve"}, args...)...)
 }
 
-// expectEmptyPlan fails the test if a plan has changes.
-func (r *root) expectEmptyPlan(args ...string) {
-	r.t.Helper()
-	o := r.terraform(append([]string{"plan", "-no-color", "-detailed-exitcode"}, args...)...)
-	if o.code != 0 {
-		r.t.Errorf("the plan is not empty (exit code %d):\n%s\n%s", o.code, o.stdout, o.stderr)
+// ExpectEmptyPlan fails the test if a plan has changes.
+func (r *Root) ExpectEmptyPlan(args ...string) {
+	r.T.Helper()
+	o := r.Terraform(append([]string{"plan", "-no-color", "-detailed-exitcode"}, args...)...)
+	if o.Code != 0 {
+		r.T.Errorf("the plan is not empty (exit code %d):\n%s\n%s", o.Code, o.Stdout, o.Stderr)
 	}
 }
 
-// expectNoChanges applies the module, and fails the test if there is anything to apply.
-func (r *root) expectNoChanges() {
-	r.t.Helper()
-	if o := r.apply(); !strings.Contains(o.text(), "No changes.") {
-		r.t.Errorf("there is something to apply:\n%s\n%s", o.stdout, o.stderr)
+// ExpectNoChanges applies the module, and fails the test if there is anything to apply.
+func (r *Root) ExpectNoChanges() {
+	r.T.Helper()
+	if o := r.Apply(); !strings.Contains(o.Text(), "No changes.") {
+		r.T.Errorf("there is something to apply:\n%s\n%s", o.Stdout, o.Stderr)
 	}
 }
 
@@ -193,10 +187,10 @@ type stateFile struct {
 	}
 }
 
-// stateFile returns the state of the module, which is empty before the first apply.
-func (r *root) stateFile() (state stateFile) {
-	r.t.Helper()
-	data, err := os.ReadFile(filepath.Join(r.folder, "terraform.tfstate"))
+// StateFile returns the state of the module, which is empty before the first apply.
+func (r *Root) StateFile() (state stateFile) {
+	r.T.Helper()
+	data, err := os.ReadFile(filepath.Join(r.Folder, "terraform.tfstate"))
 	if os.IsNotExist(err) || err == nil && len(data) == 0 { // Terraform makes the file before it applies
 		return state
 	}
@@ -204,54 +198,54 @@ func (r *root) stateFile() (state stateFile) {
 		err = json.Unmarshal(data, &state)
 	}
 	if err != nil {
-		r.t.Fatal(err)
+		r.T.Fatal(err)
 	}
 	return state
 }
 
-// emptyState forgets all resources of the module, as terraform state rm does, without a command.
-func (r *root) emptyState() {
-	r.t.Helper()
-	if err := os.Remove(filepath.Join(r.folder, "terraform.tfstate")); err != nil {
-		r.t.Fatal(err)
+// EmptyState forgets all resources of the module, as terraform state rm does, without a command.
+func (r *Root) EmptyState() {
+	r.T.Helper()
+	if err := os.Remove(filepath.Join(r.Folder, "terraform.tfstate")); err != nil {
+		r.T.Fatal(err)
 	}
 }
 
-// output reads an output of the last apply.
-func (r *root) output(name string, into any) {
-	r.t.Helper()
-	output, there := r.stateFile().Outputs[name]
+// Output reads an output of the last apply.
+func (r *Root) Output(name string, into any) {
+	r.T.Helper()
+	output, there := r.StateFile().Outputs[name]
 	if !there {
-		r.t.Fatalf("there is no output %q", name)
+		r.T.Fatalf("there is no output %q", name)
 	}
 	if err := json.Unmarshal(output.Value, into); err != nil {
-		r.t.Fatal(err)
+		r.T.Fatal(err)
 	}
 }
 
-// expectError fails the test unless a command fails and prints all texts.
-func (r *root) expectError(texts []string, args ...string) {
-	r.t.Helper()
-	o := r.terraform(args...)
-	if o.code == 0 {
-		r.t.Errorf("terraform %s succeeded", strings.Join(args, " "))
+// ExpectError fails the test unless a command fails and prints all texts.
+func (r *Root) ExpectError(texts []string, args ...string) {
+	r.T.Helper()
+	o := r.Terraform(args...)
+	if o.Code == 0 {
+		r.T.Errorf("terraform %s succeeded", strings.Join(args, " "))
 	}
 	for _, text := range texts {
-		if !strings.Contains(o.text(), text) {
-			r.t.Errorf("terraform %s does not say %q:\n%s\n%s", strings.Join(args, " "), text, o.stdout, o.stderr)
+		if !strings.Contains(o.Text(), text) {
+			r.T.Errorf("terraform %s does not say %q:\n%s\n%s", strings.Join(args, " "), text, o.Stdout, o.Stderr)
 		}
 	}
 }
 
-// expectErrors fails the test unless a command fails with one error for each key, such as an address, that contains the
+// ExpectErrors fails the test unless a command fails with one error for each key, such as an address, that contains the
 // key and all of its texts, and with no other error.
-func (r *root) expectErrors(texts map[string][]string, args ...string) {
-	r.t.Helper()
-	o := r.terraform(args...)
-	errors := strings.Split(o.text(), "Error: ")[1:]
-	if o.code == 0 || len(errors) != len(texts) {
-		r.t.Errorf("terraform %s ended with %d and %d errors, want %d:\n%s\n%s", strings.Join(args, " "), o.code,
-			len(errors), len(texts), o.stdout, o.stderr)
+func (r *Root) ExpectErrors(texts map[string][]string, args ...string) {
+	r.T.Helper()
+	o := r.Terraform(args...)
+	errors := strings.Split(o.Text(), "Error: ")[1:]
+	if o.Code == 0 || len(errors) != len(texts) {
+		r.T.Errorf("terraform %s ended with %d and %d errors, want %d:\n%s\n%s", strings.Join(args, " "), o.Code,
+			len(errors), len(texts), o.Stdout, o.Stderr)
 	}
 	for key, said := range texts {
 		found := slices.ContainsFunc(errors, func(text string) bool {
@@ -260,18 +254,77 @@ func (r *root) expectErrors(texts map[string][]string, args ...string) {
 			})
 		})
 		if !found {
-			r.t.Errorf("terraform %s has no error of %s that says %q:\n%s\n%s", strings.Join(args, " "), key, said,
-				o.stdout, o.stderr)
+			r.T.Errorf("terraform %s has no error of %s that says %q:\n%s\n%s", strings.Join(args, " "), key, said,
+				o.Stdout, o.Stderr)
 		}
 	}
 }
 
-// readFile returns a file of the test data.
-func readFile(t *testing.T, name string) string {
+// Examples is the folder with the examples.
+var Examples = filepath.Join(programs.Root(), "examples")
+
+// NewExample creates a root module from an example. Examples for the documentation don't declare the provider's source.
+func NewExample(t *testing.T, folder string) *Root {
 	t.Helper()
-	data, err := os.ReadFile(name)
+	r := NewRootFrom(t, folder)
+	files, err := filepath.Glob(filepath.Join(folder, "*.tf"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return string(data)
+	declared := false
+	for _, file := range files {
+		text := ReadFile(t, file)
+		declared = declared || strings.Contains(text, "required_providers")
+		if strings.Contains(text, "source = \"../") { // a module of another example
+			at, err := filepath.Abs(folder)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.Write(filepath.Base(file), strings.ReplaceAll(text, "source = \"../", "source = \""+at+"/../"))
+			defer r.Succeed("get")
+		}
+	}
+	if !declared {
+		r.Write("terraform.tf", TerraformBlock)
+	}
+	return r
+}
+
+// ExampleFleet contains the objects of examples/promotion, for the environments dev, stage and prod.
+func ExampleFleet(t *testing.T) map[string]any {
+	t.Helper()
+	manifests := map[string]any{}
+	for _, file := range []string{"environment/fleet.yaml", "main/templates.yaml", "main/shop.yaml"} {
+		manifests[file] = ReadFile(t, filepath.Join(Examples, "promotion/repos", file))
+	}
+	return manifests
+}
+
+// ModelResources are the types of the resources of package model.
+var ModelResources = []string{
+	"kalypso_cluster_type",
+	"kalypso_template",
+	"kalypso_config",
+	"kalypso_config_schema",
+	"kalypso_secret",
+	"kalypso_scheduling_policy",
+	"kalypso_workload",
+	"kalypso_workload_registration",
+}
+
+// KalypsoYAML returns a document.
+func KalypsoYAML(kind, name, spec string) string {
+	return fmt.Sprintf(
+		"apiVersion: scheduler.kalypso.io/v1alpha1\nkind: %s\nmetadata: {name: %s}\nspec: %s\n",
+		kind,
+		name,
+		spec,
+	)
+}
+
+// WorkloadDocument returns a Workload with one target in dev.
+func WorkloadDocument(name, target string) string {
+	return fmt.Sprintf("apiVersion: scheduler.kalypso.io/v1alpha1\nkind: Workload\nmetadata: {name: %s, labels: "+
+		"{workspace: team-other}}\n"+
+		"spec: {deploymentTargets: [{name: %s, environment: dev}, {name: a-stays, environment: dev}]}\n", name, target)
 }

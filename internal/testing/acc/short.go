@@ -1,9 +1,7 @@
-package provider_test
+package acc
 
 import (
 	"os"
-	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -37,8 +35,8 @@ TestAccTeamText TestAccTerraformTest TestAccUnknownClusterType TestAccUnknownPro
 TestAccValidate TestAccValidateProvider TestAccWorkloads
 `)
 
-// needTerraform skips the test if acceptance tests are off, or with -short if it is not in [short].
-func needTerraform(t *testing.T) {
+// NeedTerraform skips the test if acceptance tests are off, or with -short if it is not in [short].
+func NeedTerraform(t *testing.T) {
 	t.Helper()
 	_ = os.Getenv(programs.NotRun) // so that Go repeats the test, see programs
 	if os.Getenv("TF_ACC") == "" {
@@ -46,25 +44,5 @@ func needTerraform(t *testing.T) {
 	}
 	if name, _, _ := strings.Cut(t.Name(), "/"); testing.Short() && !slices.Contains(short, name) {
 		t.Skip("it does not run with -short, but in make testacc")
-	}
-}
-
-// TestShort checks that every name in short is a test.
-func TestShort(t *testing.T) {
-	t.Parallel()
-	var tests []string
-	files, err := filepath.Glob("*_test.go")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, file := range files {
-		for _, found := range regexp.MustCompile(`(?m)^func (TestAcc\w+)`).FindAllStringSubmatch(readFile(t, file), -1) {
-			tests = append(tests, found[1])
-		}
-	}
-	for _, name := range short {
-		if !slices.Contains(tests, name) {
-			t.Errorf("there is no test %s", name)
-		}
 	}
 }

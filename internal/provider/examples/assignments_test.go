@@ -1,0 +1,28 @@
+package examples_test
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/acc"
+)
+
+// The example shows what its comments say.
+func TestAccExampleAssignments(t *testing.T) {
+	t.Parallel()
+	r := acc.NewExample(t, filepath.Join(acc.Examples, "data-sources", "kalypso_assignments"))
+	out := r.Succeed("plan", "-no-color", "-out=plan")
+	for _, want := range []string{
+		`+ value = "West US"`,
+		`label \"purpose\" is \"load-test\" and must be \"performance-test\"`,
+		`Warning: Check block assertion failed`,
+		`performance-test-policy: No deployment target in environment "dev" is selected`,
+	} {
+		if !strings.Contains(out.Text(), want) {
+			t.Errorf("no %s in:\n%s", want, out.Stdout)
+		}
+	}
+	r.ApplyPlan()
+	r.ExpectEmptyPlan()
+}

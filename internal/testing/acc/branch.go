@@ -1,0 +1,67 @@
+package acc
+
+import (
+	"archive/tar"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/golden"
+)
+
+// RecordPath is the path of the record, below the path of a rendering.
+const RecordPath = ".kalypso/rendering.json"
+
+// PromotedCommitPath is the path of the file with the promoted commit.
+const PromotedCommitPath = ".github/tracking/Promoted_Commit_Id"
+
+// ReadTree returns every file of a folder: path → content.
+func ReadTree(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	files, err := golden.Files(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+// RenderedFiles returns every file of a branch except our record.
+func RenderedFiles(t *testing.T, repo, branch string) map[string]string {
+	t.Helper()
+	files := Archive(t, repo, branch)
+	delete(files, RecordPath)
+	return files
+}
+
+// KeepForeign adds the foreign files of a branch to the expected ones.
+func KeepForeign(existing, wanted map[string]string) {
+	for path, content := range existing {
+		if _, ours := wanted[path[:strings.Index(path, "/")+1]+"README.md"]; !ours && path != PromotedCommitPath {
+			wanted[path] = content
+		}
+	}
+}
+
+// Archive returns every file of a branch, read by one process of git.
+func Archive(t *testing.T, repo, branch string) map[string]string {
+	t.Helper()
+	files := map[string]string{}
+	for all := tar.NewReader(strings.NewReader(gitserver.Git(t, repo, "archive", branch))); ; {
+		header, err := all.Next()
+		if errors.Is(err, io.EOF) {
+			return files
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		content, err := io.ReadAll(all)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if header.Typeflag == tar.TypeReg {
+			files[header.Name] = string(content)
+		}
+	}
+}

@@ -1,0 +1,219 @@
+package acc
+
+import (
+	"archive/zip"
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"sigs.k8s.io/yaml"
+)
+
+// FromJSON decodes a JSON text.
+func FromJSON(t *testing.T, text string, into any) {
+	t.Helper()
+	if err := json.Unmarshal([]byte(text), into); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// ExpectYAML compares v with a file of the test data.
+func ExpectYAML(t *testing.T, file string, v any) {
+	t.Helper()
+	got, err := yaml.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ExpectText(t, file, string(got))
+}
+
+// ExpectText compares a text with a file of the test data.
+func ExpectText(t *testing.T, file, got string) {
+	t.Helper()
+	got = TerraformWords(got)
+	if *Update {
+		if err := os.MkdirAll(filepath.Dir(file), 0o750); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(got), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if diff := cmp.Diff(ReadFile(t, file), got); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", file, diff)
+	}
+}
+
+// TerraformWords returns a text of the CLI in the words of Terraform 1.11. Other versions and OpenTofu use other words
+// for it.
+func TerraformWords(text string) string {
+	return strings.NewReplacer(
+		"OpenTofu", "Terraform",
+		"~ update in-place (current -> planned)", "~ update in-place",
+		"configuration and\nfound no differences", "configuration\nand found no differences",
+	).Replace(text)
+}
+
+// ReadFile returns a file of the test data.
+func ReadFile(t *testing.T, name string) string {
+	t.Helper()
+	data, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+// Glob returns the files that match a pattern, see [filepath.Glob].
+func Glob(t *testing.T, pattern string) []string {
+	t.Helper()
+	all, err := filepath.Glob(pattern)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// ToJSON returns a value as JSON.
+func ToJSON(t *testing.T, v any) string {
+	t.Helper()
+	data, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+// Update makes tests write the files that they compare with.
+var Update = flag.Bool("update", false, "write the expected texts anew")
+
+var blanks = regexp.MustCompile(`\s+`)
+
+// found matches what newer CLIs add to an error about a wrong type: the type that they found.
+var found = regexp.MustCompile(` required, but have [a-z ]+\.`)
+
+// Diagnostics returns the diagnostics in Terraform's JSON output as text: place, title and body. They are sorted, as
+// Terraform walks its graph in any order.
+func Diagnostics(t *testing.T, output string) string {
+	t.Helper()
+	var all []string
+	lines := bufio.NewScanner(strings.NewReader(output))
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		var line struct {
+			Type       string
+			Diagnostic struct {
+				Severity, Summary, Detail, Address string
+				Range                              struct {
+					Filename string
+					Start    struct{ Line int }
+				}
+				Snippet struct{ Code string }
+			}
+		}
+		if err := json.Unmarshal(lines.Bytes(), &line); err != nil {
+			t.Fatalf("%v\n%s", err, output)
+		}
+		d := line.Diagnostic
+		if line.Type != "diagnostic" || d.Summary == "Provider development overrides are in effect" {
+			continue
+		}
+		code, _, _ := strings.Cut(d.Snippet.Code, "\n")
+		all = append(all, fmt.Sprintf(
+			"%s, %s line %d: %s\n%s: %s\n%s\n",
+			d.Address,
+			d.Range.Filename,
+			d.Range.Start.Line,
+			blanks.ReplaceAllString(
+				strings.TrimSpace(code),
+				" ",
+			),
+			d.Severity,
+			d.Summary,
+			found.ReplaceAllString(strings.TrimRight(d.Detail, "\n"), " required."),
+		))
+	}
+	slices.Sort(all)
+	return strings.Join(all, "\n\n")
+}
+
+// TimeInPlan matches a time in the text of a plan.
+var TimeInPlan = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ`)
+
+// Excerpts matches the outputs that a guide shows.
+var Excerpts = regexp.MustCompile("(?s)```text\n(.*?)\n```\n")
+
+// Fenced matches the code blocks of a guide that a test follows.
+var Fenced = regexp.MustCompile("(?s)```(terraform|sh)\n(.*?)\n *```\n")
+
+var noise = regexp.MustCompile(`(?ms)^\S+: (Reading\.\.\.|Read complete|Refreshing state).*?\n` +
+	`|^Warning: Provider development overrides.*?published\nreleases\.\n\n?|^─+\n.*\z`)
+
+// Printed returns the part of a plan's output that depends only on the configuration.
+func Printed(plan string) string { return strings.TrimSpace(noise.ReplaceAllString(plan, "")) + "\n" }
+
+// ExpectTexts fails the test unless a text contains all of wants.
+func ExpectTexts(t *testing.T, text string, wants ...string) {
+	t.Helper()
+	for _, want := range wants {
+		if !strings.Contains(text, want) {
+			t.Errorf("it does not say %q:\n%s", want, text)
+		}
+	}
+}
+
+// FilesBelow returns the files in a folder, with the contents of zip files.
+func FilesBelow(t *testing.T, folder string) map[string][]byte {
+	t.Helper()
+	all := map[string][]byte{}
+	err := filepath.WalkDir(folder, func(path string, entry os.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		name, err := filepath.Rel(folder, path)
+		if err != nil {
+			return err
+		}
+		all[name] = data
+		return unzip(all, name, data)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// unzip adds the contents of data if it is a zip file, as Terraform's plans are.
+func unzip(all map[string][]byte, name string, data []byte) error {
+	if !bytes.HasPrefix(data, []byte("PK")) {
+		return nil
+	}
+	archive, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
+	if err != nil {
+		return err
+	}
+	for _, f := range archive.File {
+		r, err := f.Open()
+		if err != nil {
+			return err
+		}
+		if all[name+"/"+f.Name], err = io.ReadAll(r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
