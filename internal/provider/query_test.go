@@ -159,7 +159,8 @@ list "kalypso_base_repo" "all" {
 	}
 	q.Write("generated.tf", regexp.MustCompile(`(?m)^  manifests .*$`).ReplaceAllString(generated,
 		"  manifests = local.manifests"))
-	q.Write("manifests.tf", "locals {\n  manifests = jsondecode(<<-EOT\n"+acc.ToJSON(t, acc.ExampleFleet(t))+"\nEOT\n)\n}\n")
+	q.Write("manifests.tf",
+		"locals {\n  manifests = jsondecode(<<-EOT\n"+acc.ToJSON(t, acc.ExampleFleet(t))+"\nEOT\n)\n}\n")
 	planned := q.Succeed("plan", "-no-color", "-out=plan").Text()
 	if !strings.Contains(planned, "Plan: 3 to import, 0 to add, 1 to change, 0 to destroy.") {
 		t.Errorf("the plan is\n%s", planned)

@@ -50,7 +50,8 @@ resource "kalypso_base_repo" "this" {
 }
 `})
 	out := strings.Join(strings.Fields(r.Succeed("validate", "-no-color").Text()), " ")
-	acc.ExpectTexts(t, out, "Warning: guardrails sets nothing", "No attribute of guardrails is set", "max_kept, max_removed",
+	acc.ExpectTexts(t, out, "Warning: guardrails sets nothing", "No attribute of guardrails is set",
+		"max_kept, max_removed",
 		"Warning: delivery sets nothing")
 	if n := strings.Count(out, "Warning: "); n != 2 {
 		t.Errorf("%d warnings:\n%s", n, out)

@@ -19,22 +19,13 @@ type azureRoot struct {
 	repo   string
 	server *gitserver.AzureRepos
 	git    *gitserver.Server // nil: over SSH
-	vars   map[string]any
 }
 
 func newAzureRoot(t *testing.T) *azureRoot {
 	t.Helper()
-	r := &azureRoot{
-		Root: acc.NewRootFrom(t, "testdata/TestAccAzureRepos"), repo: gitserver.InitBare(t), vars: map[string]any{},
-	}
+	r := &azureRoot{Root: acc.NewRootFrom(t, "testdata/TestAccAzureRepos"), repo: gitserver.InitBare(t)}
 	r.Write("terraform.tf", acc.TerraformBlock)
 	return r
-}
-
-func (r *azureRoot) set(name string, value any) {
-	r.T.Helper()
-	r.vars[name] = value
-	r.Write("terraform.tfvars.json", acc.ToJSON(r.T, r.vars))
 }
 
 // overHTTPS serves the repo as https://dev.azure.com/acme/My%20Project/_git/repo.git. All other hosts lead there too.
@@ -54,7 +45,7 @@ func (r *azureRoot) overHTTPS(authorities string, options ...gitserver.Option) {
 	r.Env = append(r.Env, "SSL_CERT_FILE="+trusted,
 		"HTTPS_PROXY=socks5://"+socks(r.T, server.Listener.Addr().String()))
 	r.git, r.server = git, git.Azure
-	r.set("repo", "https://dev.azure.com/acme/My%20Project/_git/"+filepath.Base(r.repo))
+	r.Set("repo", "https://dev.azure.com/acme/My%20Project/_git/"+filepath.Base(r.repo))
 }
 
 // overSSH serves the repo as git@ssh.dev.azure.com:v3/acme/My%20Project/repo.git.
@@ -64,17 +55,17 @@ func (r *azureRoot) overSSH() {
 	_, hostKey, _ := strings.Cut(ssh.KnownHosts, " ")
 	r.Env = append(r.Env, "ALL_PROXY=socks5://"+socks(r.T, ssh.Host), "NO_PROXY=127.0.0.1")
 	r.server = &ssh.AzureRepos
-	r.set("git_credentials", []credential{{
+	r.Set("git_credentials", []credential{{
 		"url": "ssh://ssh.dev.azure.com", "private_key": ssh.PrivateKey, "known_hosts": "ssh.dev.azure.com " + hostKey,
 	}})
-	r.set("repo", "git@ssh.dev.azure.com:v3/acme/My%20Project/"+filepath.Base(r.repo))
+	r.Set("repo", "git@ssh.dev.azure.com:v3/acme/My%20Project/"+filepath.Base(r.repo))
 }
 
 // entra signs in with tokens of Entra.
 func (r *azureRoot) entra(s *azurefake.Server, secret string) {
 	r.T.Helper()
-	r.set("entra", true)
-	r.set("azure", map[string]any{
+	r.Set("entra", true)
+	r.Set("azure", map[string]any{
 		"tenant_id": azurefake.Tenant, "client_id": azurefake.Client, "client_secret": secret,
 		"disable_instance_discovery": true, "endpoint": map[string]any{"active_directory_authority_host": s.URL},
 	})
@@ -107,11 +98,11 @@ func TestAccAzureRepos(t *testing.T) {
 	for name, start := range map[string]func(*azureRoot){
 		"token": func(r *azureRoot) {
 			r.overHTTPS("", gitserver.WithBasic("kalypso", "canary-token"))
-			r.set("git_credentials", []credential{{"url": dev + "/Acme", "username": "kalypso", "password": "canary-token"}})
+			r.Set("git_credentials", []credential{{"url": dev + "/Acme", "username": "kalypso", "password": "canary-token"}})
 		},
 		"bearer": func(r *azureRoot) {
 			r.overHTTPS("", gitserver.WithBearer("canary-system"))
-			r.set("git_credentials", []credential{{"url": dev, "bearer_token": "canary-system"}})
+			r.Set("git_credentials", []credential{{"url": dev, "bearer_token": "canary-system"}})
 		},
 		"entra": func(r *azureRoot) {
 			s := azurefake.New(r.T)
@@ -127,7 +118,7 @@ func TestAccAzureRepos(t *testing.T) {
 			r.OwnProcess("TF_LOG=TRACE")
 			r.Apply()
 			r.ExpectEmptyPlan()
-			r.set("value", "2")
+			r.Set("value", "2")
 			r.Apply()
 			rendered := gitserver.Tree(t, r.repo, "dev:large")
 			if !strings.Contains(rendered["hello-app/reconciler.yaml"], "# value: '2'") {
@@ -136,11 +127,11 @@ func TestAccAzureRepos(t *testing.T) {
 
 			gitserver.Seed(t, r.repo, "dev", map[string]string{"large/hello-app/reconciler.yaml": "by hand\n"})
 			r.ExpectError([]string{"Drift: rendered folders changed outside Terraform"}, "plan", "-no-color")
-			r.set("on_drift", "overwrite")
+			r.Set("on_drift", "overwrite")
 			r.Apply()
 
 			r.server.BeforePush(func() { gitserver.Seed(t, r.repo, "dev", map[string]string{"theirs": "1\n"}) })
-			r.set("value", "3")
+			r.Set("value", "3")
 			r.Apply()
 			r.ExpectEmptyPlan()
 			if tree := gitserver.Tree(t, r.repo, "dev"); tree["theirs"] == "" ||
@@ -150,15 +141,15 @@ func TestAccAzureRepos(t *testing.T) {
 			head := gitserver.Rev(t, r.repo, "dev")
 
 			r.server.Protect("dev")
-			r.set("value", "4")
+			r.Set("value", "4")
 			r.ExpectError([]string{"The server refused the push", "TF402455", `delivery.strategy = "pull_request"`}, "apply",
 				"-no-color", "-auto-approve")
 			if now := gitserver.Rev(t, r.repo, "dev"); now != head {
 				t.Errorf("the branch is at %s, not at %s", now, head)
 			}
 
-			r.set("value", "3")
-			r.set("commit", head)
+			r.Set("value", "3")
+			r.Set("commit", head)
 			r.Apply()
 			var verdict string
 			if r.Output("verdict", &verdict); verdict != "success" {
@@ -190,16 +181,16 @@ func TestAccAzureReposRefused(t *testing.T) {
 		}
 	}
 	refused(1, "web page", "no credential matches it")
-	r.set("git_credentials", []credential{{"url": "https://dev.azure.com", "bearer_token": "canary-wrong"}})
+	r.Set("git_credentials", []credential{{"url": "https://dev.azure.com", "bearer_token": "canary-wrong"}})
 	refused(1, "web page", "the credential for https://dev.azure.com was used")
-	r.set("git_credentials", nil)
+	r.Set("git_credentials", nil)
 	r.entra(s, "canary-wrong-secret")
 	refused(0, "AADSTS7000215", "azure_devops.entra of the provider was used")
 	r.entra(s, azurefake.Secret)
 	for _, url := range []string{
 		"https://dev.azure.com.evil.io/acme/My%20Project/_git/", "https://xvisualstudio.com/acme/My%20Project/_git/",
 	} {
-		r.set("repo", url+filepath.Base(r.repo))
+		r.Set("repo", url+filepath.Base(r.repo))
 		refused(1, "no credential matches it")
 		for _, request := range r.git.Requests() {
 			if request.Authorization != "" {
@@ -210,12 +201,12 @@ func TestAccAzureReposRefused(t *testing.T) {
 	if n := s.DevOpsTokens(); n != 0 {
 		t.Errorf("%d tokens were asked for", n)
 	}
-	r.set("repo", "https://acme@dev.azure.com/acme/My%20Project/_git/"+filepath.Base(r.repo))
+	r.Set("repo", "https://acme@dev.azure.com/acme/My%20Project/_git/"+filepath.Base(r.repo))
 	r.ExpectError([]string{"use https://dev.azure.com/acme/My%20Project/_git/"}, "plan", "-no-color")
-	r.set("repo", "https://dev.azure.com/acme/My%20Project/_git/"+filepath.Base(r.repo))
+	r.Set("repo", "https://dev.azure.com/acme/My%20Project/_git/"+filepath.Base(r.repo))
 	r.server.ReadOnly()
 	r.ExpectError([]string{"Credentials refused", "TF401027"}, apply...)
-	r.set("repo", "https://dev.azure.com/acme/My%20Project/_git/none")
+	r.Set("repo", "https://dev.azure.com/acme/My%20Project/_git/none")
 	r.ExpectError([]string{"Repo not found", "TF401019"}, apply...)
 	r.expectNoSecret()
 }

@@ -269,8 +269,10 @@ func TestAccSigningSecrets(t *testing.T) {
 	repo := gitserver.InitBare(t)
 	gitserver.Seed(t, repo, "dev", map[string]string{"README.md": "theirs\n"})
 	r := acc.NewRoot(t, map[string]string{"main.tf.json": acc.ToJSON(t, map[string]any{
-		"terraform": map[string]any{"required_providers": map[string]any{"kalypso": map[string]any{"source": acc.OwnAddress}}},
-		"variable":  map[string]any{"passphrase": map[string]any{"type": "string", "ephemeral": true, "sensitive": true}},
+		"terraform": map[string]any{"required_providers": map[string]any{
+			"kalypso": map[string]any{"source": acc.OwnAddress},
+		}},
+		"variable": map[string]any{"passphrase": map[string]any{"type": "string", "ephemeral": true, "sensitive": true}},
 		"provider": map[string]any{"kalypso": map[string]any{
 			"commit_author":  map[string]any{"email": signingkey.Email},
 			"commit_signing": map[string]any{"passphrase": "${var.passphrase}", "format": "ssh"},

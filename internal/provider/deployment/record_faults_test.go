@@ -187,7 +187,8 @@ func TestAccDeploymentRecordClockAhead(t *testing.T) {
 func (r *recordRoot) beside() *recordRoot {
 	r.T.Helper()
 	other := &recordRoot{Root: acc.NewRootFrom(r.T, "testdata/TestAccDeploymentRecord"), gitops: r.gitops,
-		vars: maps.Clone(r.vars), open: r.open}
+		open: r.open}
+	other.Vars = maps.Clone(r.Vars)
 	other.Write("terraform.tf", acc.TerraformBlock)
 	return other
 }
@@ -246,10 +247,10 @@ func TestAccDeploymentRecordAtOnce(t *testing.T) {
 func databaseRoot(t *testing.T, url string) *recordRoot {
 	t.Helper()
 	acc.NeedTerraform(t)
-	r := &recordRoot{Root: acc.NewRootFrom(t, "testdata/TestAccDeploymentRecord"), gitops: gitserver.InitBare(t),
-		vars: map[string]any{"store": map[string]any{"postgres": map[string]any{}}, "arguments": map[string]any{}}}
+	r := &recordRoot{Root: acc.NewRootFrom(t, "testdata/TestAccDeploymentRecord"), gitops: gitserver.InitBare(t)}
+	r.Vars = map[string]any{"store": map[string]any{"postgres": map[string]any{}}, "arguments": map[string]any{}}
 	r.Write("terraform.tf", acc.TerraformBlock)
-	r.vars["gitops"] = "file://" + r.gitops
+	r.Vars["gitops"] = "file://" + r.gitops
 	r.open = func() history.Store { return openPostgres(t, url, postgresstore.DefaultSchema) }
 	r.StartProviders()
 	r.Env = append(r.Env, "TF_LOG=TRACE")

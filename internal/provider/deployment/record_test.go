@@ -20,7 +20,6 @@ import (
 type recordRoot struct {
 	*acc.Root
 	gitops string
-	vars   map[string]any
 	// size changes with each row and commit in the store.
 	size   func() string
 	empty  func()                  // empties the store
@@ -40,11 +39,11 @@ func newRecordRoots(t *testing.T) map[string]func(t *testing.T) *recordRoot {
 		r := &recordRoot{
 			Root:   acc.NewRootFrom(t, "testdata/TestAccDeploymentRecord"),
 			gitops: gitserver.InitBare(t),
-			vars:   vars,
 		}
+		r.Vars = vars
 		r.Write("terraform.tf", acc.TerraformBlock)
-		r.vars["gitops"] = "file://" + r.gitops
-		r.vars["arguments"] = map[string]any{}
+		r.Vars["gitops"] = "file://" + r.gitops
+		r.Vars["arguments"] = map[string]any{}
 		return r
 	}
 	return map[string]func(*testing.T) *recordRoot{
@@ -109,23 +108,16 @@ func (r *recordRoot) observe(clusters map[string]string, changes ...func(*observ
 	for _, change := range changes {
 		change(&o)
 	}
-	r.set("deployment", map[string]any{"head": "head", "observation": o.Encode(), "verdict": "success"})
-}
-
-// set sets a variable.
-func (r *recordRoot) set(name string, value any) {
-	r.T.Helper()
-	r.vars[name] = value
-	r.Write("terraform.tfvars.json", acc.ToJSON(r.T, r.vars))
+	r.Set("deployment", map[string]any{"head": "head", "observation": o.Encode(), "verdict": "success"})
 }
 
 // argument sets an argument of the record or of the history.
 func (r *recordRoot) argument(name string, value any) {
 	r.T.Helper()
-	arguments, _ := r.vars["arguments"].(map[string]any)
+	arguments, _ := r.Vars["arguments"].(map[string]any)
 	arguments = maps.Clone(arguments)
 	arguments[name] = value
-	r.set("arguments", arguments)
+	r.Set("arguments", arguments)
 }
 
 // expectRecord compares the record.
@@ -316,13 +308,13 @@ func TestAccDeploymentRecord(t *testing.T) {
 func TestAccDeploymentRecordErrors(t *testing.T) {
 	t.Parallel()
 	r := newRecordRoots(t)["postgres"](t)
-	r.set("deployment", map[string]any{"head": "head", "verdict": "success"})
+	r.Set("deployment", map[string]any{"head": "head", "verdict": "success"})
 	r.ExpectError([]string{"No observation", "Set versions = true"}, "plan", "-no-color")
-	r.set("deployment", map[string]any{"head": "head", "observation": "canary"})
+	r.Set("deployment", map[string]any{"head": "head", "observation": "canary"})
 	r.ExpectError([]string{"Invalid observation", "must come from kalypso_deployment_state"}, "plan", "-no-color")
 
 	// Without a head nothing is recorded, and the store is not needed.
-	r.set("deployment", map[string]any{"head": nil, "observation": nil})
+	r.Set("deployment", map[string]any{"head": nil, "observation": nil})
 	r.Apply("-target=kalypso_deployment_record.this")
 	var got map[string]any
 	r.Output("record", &got)
@@ -331,23 +323,23 @@ func TestAccDeploymentRecordErrors(t *testing.T) {
 	}
 
 	r.observe(map[string]string{"c1": "1.0 current"})
-	url := r.vars["postgres_url"]
+	url := r.Vars["postgres_url"]
 	for bad, says := range map[string]string{
 		"postgres://me:canary-me@db.acme.io/k?sslmode=require": "would not verify the server",
 		"host=db.acme.io password=canary-me":                   "can't be parsed",
 	} {
-		r.set("postgres_url", bad)
+		r.Set("postgres_url", bad)
 		r.ExpectError([]string{"Invalid URL of PostgreSQL", says}, "plan", "-no-color")
 	}
-	r.set("postgres_url", nil)
+	r.Set("postgres_url", nil)
 	r.ExpectError([]string{"PostgreSQL is not configured", "KALYPSO_POSTGRES_URL"}, "plan", "-no-color")
-	r.set("postgres_url", url)
-	r.set("store", map[string]any{"postgres": map[string]any{"schema": "pg_own"}})
+	r.Set("postgres_url", url)
+	r.Set("store", map[string]any{"postgres": map[string]any{"schema": "pg_own"}})
 	r.ExpectError([]string{"Invalid schema"}, "plan", "-no-color")
-	r.set("store", map[string]any{"postgres": map[string]any{},
+	r.Set("store", map[string]any{"postgres": map[string]any{},
 		"git": map[string]any{"repo": "file:///none", "branch": "history"}})
 	r.ExpectError([]string{"Invalid Attribute Combination"}, "plan", "-no-color")
-	r.set("store", map[string]any{"git": map[string]any{"repo": "file:///none", "branch": "history"}})
+	r.Set("store", map[string]any{"git": map[string]any{"repo": "file:///none", "branch": "history"}})
 	r.argument("history", map[string]any{"deployments": []any{}})
 	r.ExpectError([]string{"Conflicting arguments", "remove history"}, "plan", "-no-color")
 	if strings.Contains(r.Printed.String(), "canary") {
@@ -359,10 +351,10 @@ func TestAccDeploymentRecordErrors(t *testing.T) {
 func TestAccDeploymentRecordUnavailable(t *testing.T) {
 	t.Parallel()
 	db := postgres.Start(t)
-	r := &recordRoot{Root: acc.NewRootFrom(t, "testdata/TestAccDeploymentRecord"), gitops: gitserver.InitBare(t),
-		vars: map[string]any{"store": map[string]any{"postgres": map[string]any{}}, "arguments": map[string]any{}}}
+	r := &recordRoot{Root: acc.NewRootFrom(t, "testdata/TestAccDeploymentRecord"), gitops: gitserver.InitBare(t)}
+	r.Vars = map[string]any{"store": map[string]any{"postgres": map[string]any{}}, "arguments": map[string]any{}}
 	r.Write("terraform.tf", acc.TerraformBlock)
-	r.vars["gitops"], r.vars["postgres_url"] = "file://"+r.gitops, db.Database(t)
+	r.Vars["gitops"], r.Vars["postgres_url"] = "file://"+r.gitops, db.Database(t)
 	r.Env = append(r.Env, "TF_LOG=TRACE")
 	at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC).Format(time.RFC3339)
 	r.argument("history", map[string]any{"deployments": []any{map[string]any{"first_commit": "f", "commit": "c",
@@ -370,7 +362,7 @@ func TestAccDeploymentRecordUnavailable(t *testing.T) {
 	r.observe(map[string]string{"c1": "1.0 current"})
 	r.Apply()
 	r.ExpectEmptyPlan()
-	deployments := postgres.Select(t, fmt.Sprint(r.vars["postgres_url"]),
+	deployments := postgres.Select(t, fmt.Sprint(r.Vars["postgres_url"]),
 		"SELECT environment, first_commit, kind FROM kalypso.deployments")
 	if strings.Join(deployments, ", ") != "prod f first" {
 		t.Errorf("deployments %v", deployments)

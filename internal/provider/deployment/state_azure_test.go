@@ -11,19 +11,38 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/clusters/azurefake"
 )
 
+// azure makes the module ask a fake Azure.
+func (d *deploymentRoot) azure(s *azurefake.Server, secret string) {
+	d.T.Helper()
+	d.Env = append(d.Env, "SSL_CERT_FILE="+s.CA)
+	d.OwnProcess()
+	d.Write("provider.tf", `
+variable "azure" {
+  type = any
+}
+provider "kalypso" {
+  azure = var.azure
+}
+`)
+	d.Set("azure", s.Provider(secret))
+	d.Set("source_of_reports", map[string]any{
+		"azure_resource_graph": map[string]any{"subscriptions": []string{"s"}, "management_groups": []string{}},
+	})
+}
+
 // The Flux configurations in Azure Resource Graph decide the verdict, and without any there is no success. If Azure
 // does not answer, the verdict is pending with a warning; if it refuses, that is an error. Neither output, log nor
 // state contains the secret.
 func TestAccDeploymentStateAzure(t *testing.T) {
 	t.Parallel()
 	d := newDeploymentRoot(t)
-	d.Set("gitops_repo", map[string]any{"repo": "file://" + d.Repo, "branch": "stage", "path": "fleet"})
-	commit := d.Render(nil, map[string]string{"large": "one"})
+	d.Set("gitops_repo", map[string]any{"repo": "file://" + d.repo, "branch": "stage", "path": "fleet"})
+	commit := d.render(nil, map[string]string{"large": "one"})
 	s := azurefake.New(t)
-	d.Azure(s, azurefake.Secret)
+	d.azure(s, azurefake.Secret)
 	d.OwnProcess("TF_LOG=TRACE")
 	row := func(cluster, commit string) map[string]any {
-		return azurefake.Configuration(cluster, "file://"+d.Repo, "stage", "./fleet/large", "stage@sha1:"+commit)
+		return azurefake.Configuration(cluster, "file://"+d.repo, "stage", "./fleet/large", "stage@sha1:"+commit)
 	}
 	d.Set("options", map[string]any{"expected": map[string]any{"large": map[string]any{
 		"clusters": []string{strings.ToLower(azurefake.AKS("a")), azurefake.Cluster("b")},
@@ -82,7 +101,7 @@ func TestAccDeploymentStateAzure(t *testing.T) {
 	)
 	d.ExpectError([]string{"A source can't be used", "the answer lacks a page"}, "plan", "-no-color")
 
-	d.Azure(s, "canary-wrong")
+	d.azure(s, "canary-wrong")
 	d.ExpectError([]string{"rejects the credential"}, "plan", "-no-color")
 	d.Set("azure", map[string]any{"client_secret": "canary-alone"})
 	d.ExpectError([]string{"Azure can't be used", "need tenant_id and client_id"}, "plan", "-no-color")

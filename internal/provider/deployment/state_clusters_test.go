@@ -49,11 +49,11 @@ status:
 func TestAccDeploymentStateClusters(t *testing.T) {
 	t.Parallel()
 	d := newDeploymentRoot(t)
-	folder := filepath.Dir(d.Repo)
+	folder := filepath.Dir(d.repo)
 	server := gitserver.New(t, folder, gitserver.WithFilter())
-	url := server.URL + "/" + filepath.Base(d.Repo)
+	url := server.URL + "/" + filepath.Base(d.repo)
 	d.Set("gitops_repo", map[string]any{"repo": url, "branch": "stage", "path": "fleet"})
-	commit := d.Render(nil, map[string]string{"large": "one"})
+	commit := d.render(nil, map[string]string{"large": "one"})
 	cluster := apiserver.Start(
 		t,
 		apiserver.CRDs(t, apiserver.Kustomizations, apiserver.GitRepositories, apiserver.OCIRepositories)...)
@@ -99,7 +99,7 @@ provider "kalypso" {
 		t.Errorf("not ready (-want +got):\n%s\n%+v", diff, seen.Problems)
 	}
 	// Objects in the folder count too: the folder now contains a Kustomization that the cluster lacks.
-	cluster.Apply(t, clusterObjects(url, d.Render(nil, map[string]string{
+	cluster.Apply(t, clusterObjects(url, d.render(nil, map[string]string{
 		"large": "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: shop, namespace: apps}\n",
 	}), "True")...)
 	if seen := d.look(); seen.Verdict != "pending" ||
@@ -141,7 +141,7 @@ provider "kalypso" {
 func TestAccDeploymentStateUnknownCluster(t *testing.T) {
 	t.Parallel()
 	d := newDeploymentRoot(t)
-	d.Render(nil, map[string]string{"large": "one"})
+	d.render(nil, map[string]string{"large": "one"})
 	d.Write("provider.tf", `
 resource "terraform_data" "later" {
   input = "canary"

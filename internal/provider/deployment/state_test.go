@@ -15,13 +15,24 @@ import (
 )
 
 // deploymentRoot is a root module that reads the data source kalypso_deployment_state.
-type deploymentRoot struct{ *acc.DeploymentRoot }
+type deploymentRoot struct {
+	*acc.Root
+	repo string
+}
 
 func newDeploymentRoot(t *testing.T) *deploymentRoot {
 	t.Helper()
-	d := &deploymentRoot{acc.NewDeploymentRoot(t, "testdata/TestAccDeploymentState")}
+	d := &deploymentRoot{acc.NewRootFrom(t, "testdata/TestAccDeploymentState"), gitserver.InitBare(t)}
+	d.Write("terraform.tf", acc.TerraformBlock)
+	d.Set("gitops_repo", map[string]any{"repo": "file://" + d.repo, "branch": "stage", "path": "fleet"})
 	d.reports()
 	return d
+}
+
+// render commits a rendering, see [acc.SeedDelivery].
+func (d *deploymentRoot) render(record map[string]any, folders map[string]string) string {
+	d.T.Helper()
+	return acc.SeedDelivery(d.T, d.repo, record, folders)
 }
 
 // reports sets all reports of the clusters.
@@ -99,19 +110,19 @@ func TestAccDeploymentState(t *testing.T) {
 		seen.Verdict != "pending" {
 		t.Errorf("no branch: %+v", seen)
 	}
-	gitserver.Seed(t, d.Repo, "stage", map[string]string{"README.md": "GitOps\n"})
+	gitserver.Seed(t, d.repo, "stage", map[string]string{"README.md": "GitOps\n"})
 	if seen := d.look(); seen.Head != nil || seen.Verdict != "pending" {
 		t.Errorf("no record: %+v", seen)
 	}
 
-	first := d.Render(nil, map[string]string{"large": "one"})
+	first := d.render(nil, map[string]string{"large": "one"})
 	if seen := d.look(); seen.Verdict != "pending" || seen.Folders["large"].Missing != 1 {
 		t.Errorf("no report: %+v", seen)
 	}
 	d.reports(report("a", first), report("b", first))
 	d.Set("options", map[string]any{"detail": "clusters"})
 	seen = d.look()
-	tree := strings.TrimSpace(gitserver.Git(t, d.Repo, "rev-parse", first+":fleet/large"))
+	tree := strings.TrimSpace(gitserver.Git(t, d.repo, "rev-parse", first+":fleet/large"))
 	if seen.Verdict != "success" || *seen.Head != first || *seen.PromotedCommit != strings.Repeat("c", 40) ||
 		!*seen.Complete ||
 		*seen.Folders["large"].TreeHash != tree || seen.Folders["large"].Current != 2 ||
@@ -128,12 +139,12 @@ func TestAccDeploymentState(t *testing.T) {
 	}
 
 	// A newer commit that does not change the folder makes no cluster wait.
-	gitserver.Seed(t, d.Repo, "stage", map[string]string{"README.md": "more\n"})
+	gitserver.Seed(t, d.repo, "stage", map[string]string{"README.md": "more\n"})
 	if seen := d.look(); seen.Verdict != "success" || *seen.Head == first {
 		t.Errorf("another file changed: %+v", seen)
 	}
 	// No cluster runs the new tree yet. Its commit is from 2023, so only a long deadline has not passed.
-	second := d.Render(nil, map[string]string{"large": "two"})
+	second := d.render(nil, map[string]string{"large": "two"})
 	if seen := d.look(); seen.Verdict != "failure" || seen.Folders["large"].Failed != 2 ||
 		seen.Problems[0].Cluster != "a" {
 		t.Errorf("an older tree past the deadline: %+v", seen)
@@ -145,7 +156,7 @@ func TestAccDeploymentState(t *testing.T) {
 		t.Errorf("an older tree: %+v", seen)
 	}
 	// An earlier report of the same tree does not prove a rollback.
-	third := d.Render(nil, map[string]string{"large": "one"})
+	third := d.render(nil, map[string]string{"large": "one"})
 	if diff := cmp.Diff([]string{"progressing a", "progressing b"}, d.look().states()); diff != "" {
 		t.Errorf("rolled back (-want +got):\n%s", diff)
 	}
@@ -153,7 +164,7 @@ func TestAccDeploymentState(t *testing.T) {
 	if seen := d.look(); seen.Verdict != "success" {
 		t.Errorf("rolled back, and there: %+v", seen)
 	}
-	fourth := d.Render(
+	fourth := d.render(
 		map[string]any{"rollout": map[string]any{"complete": false, "stage": "canary"}},
 		map[string]string{"large": "one"},
 	)
@@ -161,7 +172,7 @@ func TestAccDeploymentState(t *testing.T) {
 	if seen := d.look(); seen.Verdict != "pending" || *seen.Complete || seen.Folders["large"].Verdict != "success" {
 		t.Errorf("a rollout is under way: %+v", seen)
 	}
-	fifth := d.Render(map[string]any{"rollout": map[string]any{"complete": true}}, map[string]string{"large": "one"})
+	fifth := d.render(map[string]any{"rollout": map[string]any{"complete": true}}, map[string]string{"large": "one"})
 	d.reports(report("a", fifth))
 	if seen := d.look(); seen.Verdict != "success" || !*seen.Complete {
 		t.Errorf("a rollout is complete: %+v", seen)
@@ -177,7 +188,7 @@ func TestAccDeploymentStateRows(t *testing.T) {
 		"= var.source_of_reports", "= { reports = each.value.reports }",
 		"lookup(var.options,", "lookup(each.value.options,",
 	).Replace(acc.ReadFile(t, "testdata/TestAccDeploymentState/main.tf")))
-	head := d.Render(nil, map[string]string{"large": "one", "small": "one"})
+	head := d.render(nil, map[string]string{"large": "one", "small": "one"})
 	small := func(r map[string]any) map[string]any { r["folder"] = "small"; return r }
 	hour := func(n int) string { return time.Now().Add(time.Duration(-n) * time.Hour).UTC().Format(time.RFC3339) }
 	rows := []struct {
@@ -302,12 +313,12 @@ func TestAccDeploymentStateInvalid(t *testing.T) {
 	}
 	d.Set("options", map[string]any{})
 	d.Set("source_of_reports", map[string]any{})
-	d.Set("gitops_repo", map[string]any{"repo": "file://" + d.Repo + "-not", "branch": "stage"})
+	d.Set("gitops_repo", map[string]any{"repo": "file://" + d.repo + "-not", "branch": "stage"})
 	d.ExpectError([]string{"Missing source"}, "plan", "-no-color")
 	d.reports()
 	d.ExpectError([]string{"Repo not found"}, "plan", "-no-color")
-	d.Set("gitops_repo", map[string]any{"repo": "file://" + d.Repo, "branch": "stage", "path": "fleet"})
-	d.Render(map[string]any{"version": 99}, map[string]string{"large": "one"})
+	d.Set("gitops_repo", map[string]any{"repo": "file://" + d.repo, "branch": "stage", "path": "fleet"})
+	d.render(map[string]any{"version": 99}, map[string]string{"large": "one"})
 	d.ExpectError([]string{"The rendering's record is newer than the provider", "it has version 99"}, "plan", "-no-color")
 }
 
@@ -336,7 +347,7 @@ provider "kalypso" {
 func TestAccDeploymentStateManyProblems(t *testing.T) {
 	t.Parallel()
 	d := newDeploymentRoot(t)
-	head := d.Render(nil, map[string]string{"large": "one"})
+	head := d.render(nil, map[string]string{"large": "one"})
 	var all []map[string]any
 	for i := range 150 {
 		all = append(all, report(fmt.Sprintf("c%03d", i), head, "state", "suspended"))
@@ -360,7 +371,7 @@ func TestAccDeploymentStateVersions(t *testing.T) {
 		})
 	}
 	one, two := app("1.0"), app("2.0")
-	head := d.Render(nil, map[string]string{"large": fmt.Sprintf(`apiVersion: argoproj.io/v1alpha1
+	head := d.render(nil, map[string]string{"large": fmt.Sprintf(`apiVersion: argoproj.io/v1alpha1
 kind: Application
 metadata: {name: shop-web, namespace: argocd}
 spec: {source: {repoURL: "file://%s", path: web, targetRevision: prod}}

@@ -127,7 +127,8 @@ func TestListBringWhatExists(t *testing.T) {
 	h.Sample()
 	session := (&acc.ProtocolRun{T: t, Config: h.Access()}).Start()
 	var lines []string
-	for _, list := range regexp.MustCompile(`(?m)^list "(\w+)" "dev"`).FindAllStringSubmatch(acc.ReadFile(t, bringGuide), -1) {
+	ofGuide := regexp.MustCompile(`(?m)^list "(\w+)" "dev"`)
+	for _, list := range ofGuide.FindAllStringSubmatch(acc.ReadFile(t, bringGuide), -1) {
 		results, ds, err := session.List(t.Context(), protocol.ListRequest{
 			Type: list[1], Config: map[string]any{"repo": h.RepoURL("kalypso-control-plane"), "branch": "dev"}, Limit: 100,
 			IncludeResource: true,

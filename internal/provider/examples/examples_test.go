@@ -95,7 +95,8 @@ func TestAccExamplesImport(t *testing.T) {
 	applied := r.State()
 	r.OutputManifests(slices.Sorted(maps.Keys(applied)))
 	r.Apply()
-	manifests := r.Manifests()
+	var manifests map[string]string
+	r.Output("manifests", &manifests)
 	var blocks strings.Builder
 	imports := 0
 	for _, resource := range acc.ModelResources {

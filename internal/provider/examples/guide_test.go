@@ -36,8 +36,8 @@ provider "kalypso" {
 
 // acme replaces acme's URL with the host's.
 func (g *guide) acme(text string) string {
-	return strings.NewReplacer("https://github.com/acme/gitops", g.host.RepoURL("kalypso-gitops"), "https://github.com/acme",
-		g.host.URL,
+	return strings.NewReplacer("https://github.com/acme/gitops", g.host.RepoURL("kalypso-gitops"),
+		"https://github.com/acme", g.host.URL,
 		"/tmp/rehearsal.git", g.Folder+"/rehearsal.git").Replace(text)
 }
 

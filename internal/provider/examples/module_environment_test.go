@@ -236,7 +236,7 @@ func TestModuleReadme(t *testing.T) {
 		return
 	}
 	if diff := cmp.Diff(want, text); diff != "" {
-		t.Errorf("run go test ./internal/provider -run TestModuleReadme -update (-want +got):\n%s", diff)
+		t.Errorf("run go test ./internal/provider/examples -run TestModuleReadme -update (-want +got):\n%s", diff)
 	}
 }
 

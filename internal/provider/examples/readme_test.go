@@ -10,7 +10,8 @@ import (
 // TestAccReadme validates each configuration in the README by itself, as a reader copies it.
 func TestAccReadme(t *testing.T) {
 	t.Parallel()
-	blocks := regexp.MustCompile("(?s)\n```hcl\n(.*?)\n```\n").FindAllStringSubmatch(acc.ReadFile(t, "../../../README.md"), -1)
+	blocks := regexp.MustCompile("(?s)\n```hcl\n(.*?)\n```\n").FindAllStringSubmatch(
+		acc.ReadFile(t, "../../../README.md"), -1)
 	if len(blocks) == 0 {
 		t.Fatal("the README has no configuration")
 	}

@@ -45,7 +45,8 @@ func TestAccSOPS(t *testing.T) {
 		}
 		_, recipient, _ := strings.Cut(acc.ReadFile(t, filepath.Join(dir, "key.txt")), "# public key: ")
 		recipient, _, _ = strings.Cut(recipient, "\n")
-		rules := regexp.MustCompile(`age1\w+`).ReplaceAllString(acc.ReadFile(t, acc.Examples+"/secrets/.sops.yaml"), recipient)
+		rules := regexp.MustCompile(`age1\w+`).ReplaceAllString(
+			acc.ReadFile(t, acc.Examples+"/secrets/.sops.yaml"), recipient)
 		if signsAll {
 			rules = strings.Replace(rules, "mac_only_encrypted: true", "mac_only_encrypted: false", 1)
 		}

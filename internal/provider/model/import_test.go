@@ -62,7 +62,7 @@ func TestAccImportGeneratesConfiguration(t *testing.T) {
 
 	r.OutputManifests(slices.Sorted(maps.Keys(want)))
 	r.Apply()
-	for address, manifest := range r.Manifests() {
+	for address, manifest := range manifestsOf(r) {
 		objects, _, ps := fleet.ParseYAML(t.Context(), problem.Origin{}, manifest)
 		if len(ps) > 0 || len(objects) != 1 {
 			t.Fatalf("%s: %v\n%s", address, ps, manifest)
@@ -106,6 +106,13 @@ output "import_blocks" {
 	}
 	r.Succeed("apply", "-no-color", "plan")
 	r.ExpectEmptyPlan()
+}
+
+// manifestsOf returns the manifests after an apply, by address. It needs [acc.Root.OutputManifests].
+func manifestsOf(r *acc.Root) (all map[string]string) {
+	r.T.Helper()
+	r.Output("manifests", &all)
+	return all
 }
 
 // plannedManifests returns the manifests that are known in the saved plan, by address.

@@ -26,7 +26,7 @@ func TestAccModelUnknown(t *testing.T) {
 	}
 	r.ApplyPlan()
 	r.ExpectEmptyPlan()
-	manifests := r.Manifests()
+	manifests := manifestsOf(r)
 	for address, want := range map[string]string{
 		"kalypso_workload.test": acc.ReadFile(t, "testdata/TestAccModelUnknown/workload.yaml"),
 		"kalypso_config.azure":  "apiVersion: v1\ndata:\n  a.b.c: d\nkind: ConfigMap\nmetadata:\n  name: azure-app-config\n",

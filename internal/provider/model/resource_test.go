@@ -40,7 +40,7 @@ func TestAccModelResources(t *testing.T) {
 			t.Errorf("%s as planned (-want +got):\n%s", name, diff)
 		}
 		r.ApplyPlan()
-		if diff := cmp.Diff(want, r.Manifests()); diff != "" {
+		if diff := cmp.Diff(want, manifestsOf(r)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 		r.ExpectEmptyPlan()

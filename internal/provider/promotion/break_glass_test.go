@@ -34,9 +34,9 @@ func TestAccPromotionBreakGlass(t *testing.T) {
 			t.Run(fmt.Sprintf("on_drift %s, applied %t", drift, applied), func(t *testing.T) {
 				t.Parallel()
 				byPushAndByPullRequest(t, func(t *testing.T, p *promotionRoot) {
-					p.set("on_drift", drift)
+					p.Set("on_drift", drift)
 					if !applied {
-						p.set("preview", "manifests") // the plan shows no changed files either
+						p.Set("preview", "manifests") // the plan shows no changed files either
 					}
 					first := p.commit()
 					p.expect("promote", first)
@@ -148,7 +148,7 @@ func TestAccPromotionBreakGlassNextChange(t *testing.T) {
 				if !applied {
 					p.ExpectError([]string{"Drift: rendered folders changed outside Terraform", "this is a revert",
 						"Apply that plan before the next change", `accepted_changes = ["drift-`}, "plan", "-no-color")
-					p.set("on_drift", "overwrite")
+					p.Set("on_drift", "overwrite")
 				}
 				p.expect("up_to_date", first)
 				files := gitserver.Tree(t, p.gitAt, "prod")
@@ -219,7 +219,7 @@ func (p *promotionRoot) revertTo(repo string, n int) string {
 func TestAccPromotionIgnoresForeignRecord(t *testing.T) {
 	t.Parallel()
 	p := newPromotionRoot(t)
-	p.set("on_drift", "overwrite")
+	p.Set("on_drift", "overwrite")
 	p.rules("after", after("stage"))
 	first := p.commit()
 	p.status(first, "success", "")
@@ -264,7 +264,7 @@ func TestAccPromotionUnproven(t *testing.T) {
 		says := []string{"Drift: the rendering's record changed outside Terraform", `it promotes commit "` + second + `"`,
 			`The gates of that commit are closed: stage: no status "stage environment"`, "name it in approved"}
 		for _, drift := range []string{"fail", "overwrite"} {
-			p.set("on_drift", drift)
+			p.Set("on_drift", drift)
 			p.ExpectError(says, "plan", "-no-color")
 			p.ExpectError(says, "apply", "-auto-approve", "-no-color")
 		}

@@ -17,7 +17,6 @@ import (
 type promotionChain struct {
 	*acc.Root
 	controlPlane, gitops *githubfake.Repo
-	vars                 map[string]any
 	now                  time.Time
 	version              int
 }
@@ -30,11 +29,11 @@ func newPromotionChain(t *testing.T) *promotionChain {
 	fake := githubfake.New(t, githubfake.WithClock(func() time.Time { return c.now }))
 	c.controlPlane, c.gitops = fake.AddRepo(t, "acme/control-plane"), fake.AddRepo(t, "acme/gitops")
 	c.Write("terraform.tf", acc.TerraformBlock)
-	c.vars = map[string]any{
+	c.Vars = map[string]any{
 		"github":        map[string]any{"base_url": fake.URL, "token": fake.Token},
 		"control_plane": c.controlPlane.URL, "gitops": c.gitops.URL,
 	}
-	c.set("dev_verdict", "pending")
+	c.Set("dev_verdict", "pending")
 	own := map[string]string{"fleet.yaml": acc.KalypsoYAML("ClusterType", "large",
 		"{reconciler: flux, namespaceService: namespace}") + "---\n" +
 		acc.KalypsoYAML("SchedulingPolicy", "all", "{deploymentTargetSelector: {}, clusterTypeSelector: {}}")}
@@ -43,12 +42,6 @@ func newPromotionChain(t *testing.T) *promotionChain {
 		gitserver.Seed(t, c.gitops.Path, environment, map[string]string{"README.md": "GitOps\n"})
 	}
 	return c
-}
-
-func (c *promotionChain) set(name string, value any) {
-	c.T.Helper()
-	c.vars[name] = value
-	c.Write("terraform.tfvars.json", acc.ToJSON(c.T, c.vars))
 }
 
 // merge pushes a commit to main.
@@ -129,7 +122,7 @@ func TestAccPromotionBesideKalypso(t *testing.T) {
 	if c.deployed("dev", first) {
 		t.Error("Kalypso's workflows promote what is not deployed in dev")
 	}
-	c.set("dev_verdict", "success")
+	c.Set("dev_verdict", "success")
 	c.run(first, "", "") // the status is set by this run, so the next one reads it
 	if !c.deployed("dev", first) {
 		t.Fatal("Kalypso's workflows don't see that dev is deployed")
@@ -150,7 +143,7 @@ func TestAccPromotionBesideKalypso(t *testing.T) {
 
 	// kalypso_base_repo promotes to stage, in place of the workflow that writes the BaseRepo.
 	second := c.merge()
-	c.set("promote_stage", true)
+	c.Set("promote_stage", true)
 	c.run(second, first, first)
 	c.run(second, second, first)
 	c.operate(second)

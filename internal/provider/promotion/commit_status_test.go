@@ -1,7 +1,6 @@
 package promotion_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -23,7 +22,6 @@ type statusRoot struct {
 	fake   *githubfake.Server
 	on     *githubfake.Repo
 	commit string
-	vars   map[string]any
 }
 
 func newStatusRoot(t *testing.T) *statusRoot {
@@ -32,7 +30,7 @@ func newStatusRoot(t *testing.T) *statusRoot {
 	s.on = s.fake.AddRepo(t, "acme/control-plane")
 	s.commit = gitserver.Seed(t, s.on.Path, "main", map[string]string{"README.md": "hello\n"})
 	s.Write("terraform.tf", acc.TerraformBlock)
-	s.vars = map[string]any{
+	s.Vars = map[string]any{
 		"github": map[string]any{"base_url": s.fake.URL, "token": s.fake.Token},
 		"repo":   s.on.URL,
 		"commit": s.commit,
@@ -45,13 +43,8 @@ func newStatusRoot(t *testing.T) *statusRoot {
 func (s *statusRoot) set(pairs ...any) {
 	s.T.Helper()
 	for i := 0; i < len(pairs); i += 2 {
-		s.vars[fmt.Sprint(pairs[i])] = pairs[i+1]
+		s.Set(fmt.Sprint(pairs[i]), pairs[i+1])
 	}
-	text, err := json.Marshal(s.vars)
-	if err != nil {
-		s.T.Fatal(err)
-	}
-	s.Write("terraform.tfvars.json", string(text))
 }
 
 // expectStatus compares the commit's status on GitHub, and how often it was set.

@@ -2,7 +2,6 @@ package promotion_test
 
 import (
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -14,27 +13,28 @@ import (
 
 // gateRoot is a root module with a gate that asks a fake Azure.
 type gateRoot struct {
-	*acc.DeploymentRoot
+	*acc.Root
+	repo string
 	fake *azurefake.Server
 }
 
 func newGateRoot(t *testing.T) *gateRoot {
 	t.Helper()
-	g := &gateRoot{
-		acc.NewDeploymentRoot(t, "testdata/TestAccDeploymentGate"),
-		azurefake.New(t),
-	}
-	provider := filepath.Join(g.Folder, "provider.tf")
-	g.Azure(g.fake, azurefake.Secret)
-	if err := os.Remove(provider); err != nil { // the module has its own
-		t.Fatal(err)
-	}
+	g := &gateRoot{acc.NewRootFrom(t, "testdata/TestAccDeploymentGate"), gitserver.InitBare(t), azurefake.New(t)}
+	g.Write("terraform.tf", acc.TerraformBlock)
+	g.Set("gitops_repo", map[string]any{"repo": "file://" + g.repo, "branch": "stage", "path": "fleet"})
+	g.Env = append(g.Env, "SSL_CERT_FILE="+g.fake.CA)
+	g.OwnProcess()
+	g.Set("azure", g.fake.Provider(azurefake.Secret))
+	g.Set("source_of_reports", map[string]any{
+		"azure_resource_graph": map[string]any{"subscriptions": []string{"s"}, "management_groups": []string{}},
+	})
 	return g
 }
 
 // report sets what a cluster reports: the commit that it applied, and its compliance.
 func (g *gateRoot) report(commit, compliance string) {
-	row := azurefake.Configuration(azurefake.AKS("a"), "file://"+g.Repo, "stage", "./fleet/large", "stage@sha1:"+commit)
+	row := azurefake.Configuration(azurefake.AKS("a"), "file://"+g.repo, "stage", "./fleet/large", "stage@sha1:"+commit)
 	properties, _ := row["properties"].(map[string]any)
 	properties["complianceState"], properties["statuses"] = compliance, nil
 	g.fake.Set("kubernetesconfigurationresources", row)
@@ -61,7 +61,7 @@ func TestAccDeploymentGate(t *testing.T) {
 	g := newGateRoot(t)
 	g.StartProviders() // for its log
 	g.Env = append(g.Env, "TF_LOG_PROVIDER=INFO")
-	first := g.Render(nil, map[string]string{"large": "one"})
+	first := acc.SeedDelivery(t, g.repo, nil, map[string]string{"large": "one"})
 	g.Set("goal", map[string]any{"commit": first})
 	g.report(strings.Repeat("d", 40), "Compliant")
 	done := g.after(3, func() { g.report(first, "Compliant") })
@@ -87,8 +87,8 @@ func TestAccDeploymentGate(t *testing.T) {
 	}
 
 	// With another tree, a failure is an error that lists the problems and leaves the state unchanged.
-	second := g.Render(nil, map[string]string{"large": "two"})
-	tree := treeHashOf(t, g.Repo, second)
+	second := acc.SeedDelivery(t, g.repo, nil, map[string]string{"large": "two"})
+	tree := treeHashOf(t, g.repo, second)
 	g.Set("goal", map[string]any{"tree_hash": tree})
 	g.Set("options", map[string]any{"progress_deadline": "1h"})
 	g.report(second, "Non-Compliant")
@@ -127,7 +127,7 @@ func treeHashOf(t *testing.T, repo, commit string) string {
 func TestAccDeploymentGateTimeout(t *testing.T) {
 	t.Parallel()
 	g := newGateRoot(t)
-	first := g.Render(nil, map[string]string{"large": "one"})
+	first := acc.SeedDelivery(t, g.repo, nil, map[string]string{"large": "one"})
 	g.Set("goal", map[string]any{"commit": first})
 	g.Set("options", map[string]any{"timeouts": map[string]any{"create": "10s"}})
 	g.report(first, "Pending")
@@ -166,7 +166,7 @@ func TestAccDeploymentGateInterrupt(t *testing.T) {
 	t.Parallel()
 	g := newGateRoot(t)
 	g.StartProviders()
-	g.Set("goal", map[string]any{"commit": g.Render(nil, map[string]string{"large": "one"})})
+	g.Set("goal", map[string]any{"commit": acc.SeedDelivery(t, g.repo, nil, map[string]string{"large": "one"})})
 	g.report(strings.Repeat("d", 40), "Compliant")
 	cmd := g.Command("apply", "-no-color", "-auto-approve")
 	var out strings.Builder
@@ -189,7 +189,7 @@ func TestAccDeploymentGateInterrupt(t *testing.T) {
 func TestAccDeploymentGateInvalid(t *testing.T) {
 	t.Parallel()
 	g := newGateRoot(t)
-	commit := g.Render(nil, map[string]string{"large": "one"})
+	commit := acc.SeedDelivery(t, g.repo, nil, map[string]string{"large": "one"})
 	g.Set("goal", map[string]any{})
 	g.ExpectError(
 		[]string{"Nothing to wait for", "commit_sha is null until its pull request is merged"},

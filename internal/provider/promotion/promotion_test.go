@@ -25,7 +25,6 @@ type promotionRoot struct {
 	fake                  *githubfake.Server
 	controlPlane, gitops  *githubfake.Repo
 	controlPlaneAt, gitAt string // paths of the bare repos
-	vars                  map[string]any
 	now                   time.Time
 	commits               int
 	merges                bool           // it delivers by pull request, and people merge what an apply opens
@@ -65,13 +64,13 @@ func byPushAndByPullRequest(t *testing.T, test func(*testing.T, *promotionRoot))
 func (p *promotionRoot) reviews() {
 	p.T.Helper()
 	gitserver.Seed(p.T, p.gitAt, "prod", map[string]string{"README.md": "GitOps\n"})
-	p.set("delivery", map[string]any{"strategy": "pull_request"})
+	p.Set("delivery", map[string]any{"strategy": "pull_request"})
 }
 
 // apply applies the module. By pull request, people merge what it opened, and the next run reads that.
 func (p *promotionRoot) apply(args ...string) acc.Output {
 	p.T.Helper()
-	out := p.Root.Apply(args...)
+	out := p.Apply(args...)
 	if !p.merges {
 		return out
 	}
@@ -82,7 +81,7 @@ func (p *promotionRoot) apply(args ...string) acc.Output {
 	all := p.gitops.PullRequests()
 	if n := len(all); n > 0 && all[n-1].State == "open" {
 		p.gitops.Merge(p.T, n, "merge")
-		p.Root.Apply(args...)
+		p.Apply(args...)
 	}
 	return out
 }
@@ -99,7 +98,7 @@ func newPromotionRootOfFiles(t *testing.T) *promotionRoot {
 
 func (p *promotionRoot) start(vars map[string]any) {
 	p.Write("terraform.tf", acc.TerraformBlock)
-	p.vars = vars
+	p.Vars = vars
 	p.rules()
 	kalypso := "apiVersion: scheduler.kalypso.io/v1alpha1\nkind: "
 	gitserver.Seed(p.T, p.controlPlaneAt, "prod", map[string]string{
@@ -121,17 +120,10 @@ func (p *promotionRoot) start(vars map[string]any) {
 	})
 }
 
-// set sets a variable.
-func (p *promotionRoot) set(name string, value any) {
-	p.T.Helper()
-	p.vars[name] = value
-	p.Write("terraform.tfvars.json", acc.ToJSON(p.T, p.vars))
-}
-
 // rules sets the rules of the promotion, see rulesOf.
 func (p *promotionRoot) rules(pairs ...any) {
 	p.T.Helper()
-	p.set("rules", rulesOf(pairs...))
+	p.Set("rules", rulesOf(pairs...))
 }
 
 // rulesOf returns rules. The parameters are names, each with its value.
@@ -391,9 +383,9 @@ func TestAccPromotionBadInput(t *testing.T) {
 		}
 		cases[name], errors[fmt.Sprintf("data.kalypso_promotion.case[%q]", name)] = at, tc.says
 	}
-	p.set("cases", cases)
+	p.Set("cases", cases)
 	p.ExpectErrors(errors, "plan", "-no-color")
-	p.set("cases", map[string]any{})
+	p.Set("cases", map[string]any{})
 	for name, tc := range map[string]struct {
 		rules []any
 		says  []string
@@ -481,7 +473,7 @@ func TestAccPromotionPullRequest(t *testing.T) {
 	first := p.commit()
 	p.rules("after", after("stage", "by", "acme-ci[bot]"))
 	p.status(first, "pending", "Deployed")
-	p.set("delivery", map[string]any{"strategy": "pull_request"})
+	p.Set("delivery", map[string]any{"strategy": "pull_request"})
 	if seen := p.run(); seen.Decision != "promote" || seen.Commit != first {
 		t.Errorf("it is %s %s", seen.Decision, seen.Commit)
 	}
@@ -498,7 +490,7 @@ func TestAccPromotionPullRequest(t *testing.T) {
 func TestAccPromotionPlan(t *testing.T) {
 	t.Parallel()
 	p := newPromotionRoot(t)
-	p.set("preview", "none")
+	p.Set("preview", "none")
 	p.rules("after", after("stage"))
 	first := p.commit()
 	p.status(first, "success", "")

@@ -18,7 +18,7 @@ func (p *promotionRoot) inWaves() {
 			folders[fields[3]] = map[string]any{"tree_hash": fields[2], "verdict": "success", "total": 1, "current": 1}
 		}
 	}
-	p.set("rollout", map[string]any{
+	p.Set("rollout", map[string]any{
 		"stages": []any{map[string]any{"name": "all", "cluster_type_selector": map[string]any{"match_all": true},
 			"max_concurrency": "1"}},
 		"observed": map[string]any{

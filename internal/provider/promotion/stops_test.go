@@ -123,9 +123,9 @@ func TestAccPromotionStops(t *testing.T) {
 func (p *promotionRoot) pause(why string) {
 	p.T.Helper()
 	p.inWaves()
-	rollout, _ := p.vars["rollout"].(map[string]any)
+	rollout, _ := p.Vars["rollout"].(map[string]any)
 	rollout["pause"] = why
-	p.set("rollout", rollout)
+	p.Set("rollout", rollout)
 }
 
 // The first pull request waits while its gate closes again: nothing is destroyed, even without protection, and it stays
@@ -134,7 +134,7 @@ func TestAccPromotionWaitsForReview(t *testing.T) {
 	t.Parallel()
 	p := newPromotionRoot(t)
 	p.reviews()
-	p.set("deletion_protection", false)
+	p.Set("deletion_protection", false)
 	gate := after("stage")
 	p.rules("after", gate)
 	first := p.commit()
@@ -387,11 +387,11 @@ func TestAccPromotionErrorsExplain(t *testing.T) {
 		p.ExpectError(append(says, "Drift: rendered folders changed outside Terraform"), "plan", "-no-color")
 		// An observation without the number of clusters proves nothing.
 		p.inWaves()
-		rollout, _ := p.vars["rollout"].(map[string]any)
+		rollout, _ := p.Vars["rollout"].(map[string]any)
 		observed, _ := rollout["observed"].(map[string]any)
 		folders, _ := observed["folders"].(map[string]any)
 		delete(folders["large"].(map[string]any), "total") //nolint:forcetypeassert // as inWaves made it
-		p.set("rollout", rollout)
+		p.Set("rollout", rollout)
 		p.ExpectError([]string{"Missing total", "lacks total"}, "plan", "-no-color")
 	})
 }
@@ -414,8 +414,8 @@ func TestAccPromotionStateErrorsExplain(t *testing.T) {
 		says = []string{"When the last change was planned, the promotion stayed at commit " + second,
 			"while its rollout is under way.", "The waves: the last commit wrote stage all, wave 2, and completed the rollout."}
 		p.ExpectError(append(says, "The rendering is protected"), "destroy", "-no-color", "-auto-approve")
-		p.set("deletion_protection", false)
-		p.Root.Apply()
+		p.Set("deletion_protection", false)
+		p.Apply()
 		if p.merges { // the host refuses the pull request that removes the rendering
 			p.fake.Fail("POST", "/pulls", -1, githubfake.Forbidden("Not today"))
 			p.ExpectError(append(says, "Not today"), "destroy", "-no-color", "-auto-approve")

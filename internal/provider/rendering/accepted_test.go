@@ -26,7 +26,7 @@ func TestAccRenderingAcceptedChanges(t *testing.T) {
 	t.Parallel()
 	r := newRendering(t, gitserver.InitBare(t))
 	r.options("create_branch", true, "deletion_protection", false)
-	r.set("targets", map[string]string{"a": "large", "b": "large", "c": "small"})
+	r.Set("targets", map[string]string{"a": "large", "b": "large", "c": "small"})
 	r.expectCommits(1)
 
 	// Drift. Another commit of people has another ID.

@@ -22,7 +22,6 @@ type azureDevOpsChain struct {
 	*acc.Root
 	fake                 *fake.Server
 	controlPlane, gitops *fake.Repo
-	vars                 map[string]any
 	now                  time.Time
 }
 
@@ -34,11 +33,11 @@ func newAzureDevOpsChain(t *testing.T, options ...fake.Option) *azureDevOpsChain
 	c.fake = fake.New(t, append(options, fake.WithClock(func() time.Time { return c.now }))...)
 	c.controlPlane, c.gitops = c.fake.AddRepo(t, "control-plane"), c.fake.AddRepo(t, "gitops")
 	c.Write("terraform.tf", acc.TerraformBlock)
-	c.vars = map[string]any{
+	c.Vars = map[string]any{
 		"azure_devops":  map[string]any{"base_url": c.fake.URL, "token": c.fake.Token},
 		"control_plane": c.controlPlane.URL, "gitops": c.gitops.URL,
 	}
-	c.set("verdict", "pending")
+	c.Set("verdict", "pending")
 	for _, environment := range []string{"dev", "stage"} {
 		gitserver.Seed(t, c.controlPlane.Dir, environment, map[string]string{
 			"fleet.yaml": acc.KalypsoYAML("ClusterType", "large", "{reconciler: flux, namespaceService: namespace}") + "---\n" +
@@ -49,12 +48,6 @@ func newAzureDevOpsChain(t *testing.T, options ...fake.Option) *azureDevOpsChain
 		"scheduler.kalypso.io/v1alpha1\nkind: BaseRepo\nmetadata:\n  name: main\nspec:\n  repo: " + c.controlPlane.URL +
 		"\n  branch: main\n  path: .\n"})
 	return c
-}
-
-func (c *azureDevOpsChain) set(name string, value any) {
-	c.T.Helper()
-	c.vars[name] = value
-	c.Write("terraform.tfvars.json", acc.ToJSON(c.T, c.vars))
 }
 
 // merge pushes a commit to main.
@@ -116,7 +109,7 @@ func TestAccAzureDevOps(t *testing.T) {
 	for range 3 { // Azure completes in the background
 		c.Succeed("plan", "-no-color")
 	}
-	c.set("verdict", "success")
+	c.Set("verdict", "success")
 	c.run(first, "") // the status is set by a run, so the next one reads it
 	c.run(first, first)
 	c.expectRequests(c.gitops, "1 completed to dev")
@@ -144,11 +137,11 @@ func TestAccAzureDevOpsEntra(t *testing.T) {
 	for n := 2; n < 40; n++ { // the first is refused
 		c.fake.AddToken(fmt.Sprint("canary-devops-token-", n), "kalypso-bot", fake.Contributor)
 	}
-	c.set("azure", map[string]any{
+	c.Set("azure", map[string]any{
 		"tenant_id": azurefake.Tenant, "client_id": azurefake.Client, "client_secret": azurefake.Secret,
 		"disable_instance_discovery": true, "endpoint": map[string]any{"active_directory_authority_host": entra.URL},
 	})
-	c.set("azure_devops", map[string]any{"base_url": c.fake.URL, "entra": true})
+	c.Set("azure_devops", map[string]any{"base_url": c.fake.URL, "entra": true})
 	first := c.merge(1)
 	c.run(first, "")
 	c.expectRequests(c.gitops, "1 completed to dev")
@@ -160,7 +153,7 @@ func TestAccAzureDevOpsEntra(t *testing.T) {
 	if strings.Contains(acc.ReadFile(t, filepath.Join(c.Folder, "terraform.tfstate")), "canary-devops") {
 		t.Error("a token is in the state")
 	}
-	c.set("azure_devops", map[string]any{"base_url": c.fake.URL, "entra": true, "token": "canary"})
+	c.Set("azure_devops", map[string]any{"base_url": c.fake.URL, "entra": true, "token": "canary"})
 	c.ExpectError([]string{"Two credentials for Azure DevOps", "token and entra are both set"}, "plan", "-no-color")
 }
 
@@ -173,19 +166,19 @@ func TestAccAzureDevOpsRefused(t *testing.T) {
 	r := newRendering(t, on.Dir)
 	r.setDestination("repo", on.URL)
 	r.options("delivery", map[string]any{"strategy": "pull_request"})
-	r.set("azure_devops", map[string]any{"base_url": server.URL})
-	r.set("git_credentials", []any{map[string]any{"url": server.URL, "username": "x", "password": server.Token}})
+	r.Set("azure_devops", map[string]any{"base_url": server.URL})
+	r.Set("git_credentials", []any{map[string]any{"url": server.URL, "username": "x", "password": server.Token}})
 	r.ExpectError([]string{
 		"No credential for Azure DevOps", "opens a pull request", "no token and no entra for Azure DevOps",
 	}, "plan", "-no-color")
-	r.set("azure_devops", map[string]any{"base_url": server.URL, "token": server.Token})
+	r.Set("azure_devops", map[string]any{"base_url": server.URL, "token": server.Token})
 	r.options("delivery", map[string]any{"strategy": "pull_request", "reviewers": []string{"a/b/c"}})
 	r.ExpectError([]string{`"a/b/c" is neither a user`}, "plan", "-no-color")
 	if all := server.Requests(); len(all) > 0 {
 		t.Errorf("Azure DevOps was asked: %v", all)
 	}
 	r.options("delivery", map[string]any{"strategy": "pull_request"})
-	r.set("azure_devops", map[string]any{"base_url": "http://tfs.acme.io/c", "token": "canary"})
+	r.Set("azure_devops", map[string]any{"base_url": "http://tfs.acme.io/c", "token": "canary"})
 	r.ExpectError([]string{"base_url is not an https URL"}, "plan", "-no-color")
 }
 
@@ -199,7 +192,7 @@ func TestAccAzureDevOpsPlan(t *testing.T) {
 	on.LimitStrategies("dev", false, map[string]any{"allowNoFastForward": true})
 	r := newRendering(t, on.Dir)
 	r.setDestination("repo", on.URL)
-	r.set("azure_devops", map[string]any{"base_url": server.URL, "token": server.Token})
+	r.Set("azure_devops", map[string]any{"base_url": server.URL, "token": server.Token})
 	r.options("delivery", map[string]any{
 		"strategy": "pull_request", "auto_merge": "squash", "reviewers": []string{"ann", "nobody"},
 	})
@@ -208,7 +201,7 @@ func TestAccAzureDevOpsPlan(t *testing.T) {
 		`0 identities "nobody"`, "Attribute: delivery.reviewers",
 	}, "plan", "-no-color")
 	server.AddScopedToken("canaryScoped", "bob", fake.CodeWrite)
-	r.set("azure_devops", map[string]any{"base_url": server.URL, "token": "canaryScoped"})
+	r.Set("azure_devops", map[string]any{"base_url": server.URL, "token": "canaryScoped"})
 	r.ExpectError([]string{
 		"Azure DevOps does not accept the credential", "it needs Code (read, write, status)",
 	}, "plan", "-no-color")

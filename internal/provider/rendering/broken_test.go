@@ -117,7 +117,7 @@ func TestAccBrokenTeams(t *testing.T) {
 	r := newBreaking(t)
 	kept, hash := r.files("large/app-b"), r.hash("large", "app-b")
 
-	r.set("broken", map[string]string{"b": "data"})
+	r.Set("broken", map[string]string{"b": "data"})
 	r.options("on_assignment_error", nil)
 	r.expectRefused([]string{"Template rendering failed", "large / app-b"}, "plan")
 	r.keep("guardrails", nil)
@@ -139,8 +139,8 @@ func TestAccBrokenTeams(t *testing.T) {
 	}
 
 	// Other targets change at the same time, as the plan shows.
-	r.set("value", "2")
-	r.set("broken", map[string]string{"b": "data", "c": "schema"})
+	r.Set("value", "2")
+	r.Set("broken", map[string]string{"b": "data", "c": "schema"})
 	r.keep("guardrails", map[string]any{"max_kept": 2})
 	plan := r.Succeed("plan", "-no-color", "-out=plan")
 	r.expectSays(plan, "2 deployment targets fail to render", "small / app-c: kept", `Workload "app"`)
@@ -166,12 +166,12 @@ func TestAccBrokenTeams(t *testing.T) {
 	}
 
 	// Once the target is fixed, the tree is as if it had never been broken.
-	r.set("broken", map[string]string{})
+	r.Set("broken", map[string]string{})
 	r.expectCommits(1)
 	r.expectFailing("", "")
 	whole := newRendering(t, gitserver.InitBare(t))
 	whole.options("create_branch", true)
-	whole.set("value", "2")
+	whole.Set("value", "2")
 	whole.Apply()
 	if diff := cmp.Diff(gitserver.Tree(t, whole.repo, "dev"), gitserver.Tree(t, r.repo, "dev")); diff != "" {
 		t.Errorf("the branch (-never broken +mended):\n%s", diff)
@@ -184,8 +184,8 @@ func TestAccBrokenText(t *testing.T) {
 	t.Parallel()
 	r := newBreaking(t)
 	kept := r.files("small/app-c")
-	r.set("broken", map[string]string{"c": "text"})
-	r.set("value", "2")
+	r.Set("broken", map[string]string{"c": "text"})
+	r.Set("value", "2")
 	out := r.expectCommits(1)
 	r.expectSays(out, "Invalid text", "contains {{", "small / app-c: kept")
 	if diff := cmp.Diff(kept, r.files("small/app-c")); diff != "" {
@@ -207,11 +207,11 @@ func TestAccBrokenNew(t *testing.T) {
 	t.Parallel()
 	r := newRendering(t, gitserver.InitBare(t))
 	r.keep("create_branch", true)
-	r.set("broken", map[string]string{"c": "data"})
+	r.Set("broken", map[string]string{"c": "data"})
 	r.expectSays(r.expectCommits(1), "small / app-c: left out")
 	r.expectFailing("", "small/app-c")
-	r.set("targets", map[string]string{"a": "large", "b": "large", "c": "small", "d": "small"})
-	r.set("broken", map[string]string{"c": "data", "d": "schema"})
+	r.Set("targets", map[string]string{"a": "large", "b": "large", "c": "small", "d": "small"})
+	r.Set("broken", map[string]string{"c": "data", "d": "schema"})
 	r.expectCommits(1)
 	r.expectFailing("", "small/app-c small/app-d")
 	if found := r.files("small/app-c", "small/app-d"); len(found) > 0 {
@@ -220,13 +220,13 @@ func TestAccBrokenNew(t *testing.T) {
 	if count := r.Rendered()["assignment_count"]; count != float64(2) {
 		t.Errorf("%v assignments, want 2", count)
 	}
-	r.set("broken", map[string]string{"d": "schema"})
+	r.Set("broken", map[string]string{"d": "schema"})
 	r.expectCommits(1)
 	r.expectFailing("", "small/app-d")
 
 	// If the branch contains its folder, a create cannot keep it.
 	r.EmptyState()
-	r.set("broken", map[string]string{"c": "data", "d": "schema"})
+	r.Set("broken", map[string]string{"c": "data", "d": "schema"})
 	r.expectRefused([]string{"Cannot keep deployment targets", "small / app-c",
 		"import the rendering with the ID", "dev@file://" + r.repo}, "plan")
 	// An import can keep it, and so can an adoption.
@@ -245,7 +245,7 @@ func TestAccBrokenNew(t *testing.T) {
 func TestAccBrokenImport(t *testing.T) {
 	t.Parallel()
 	r := newBreaking(t)
-	r.set("broken", map[string]string{"b": "data"})
+	r.Set("broken", map[string]string{"b": "data"})
 	r.expectCommits(1)
 	since, _ := r.failing()
 	before := r.Rendered()
@@ -255,7 +255,7 @@ func TestAccBrokenImport(t *testing.T) {
 	r.expectSame(before, "tree_hash", "assignments", "folders")
 	r.EmptyState()
 	r.Succeed("import", renderingAddress, "dev@file://"+r.repo+"?ref=dev")
-	r.set("value", "2")
+	r.Set("value", "2")
 	kept := r.files("large/app-b")
 	r.expectCommits(1)
 	if diff := cmp.Diff(kept, r.files("large/app-b")); diff != "" {
@@ -268,13 +268,13 @@ func TestAccBrokenImport(t *testing.T) {
 func TestAccBrokenReadsKeptFromBranch(t *testing.T) {
 	t.Parallel()
 	r := newBreaking(t)
-	r.set("broken", map[string]string{"b": "data"})
-	r.set("value", "2")
+	r.Set("broken", map[string]string{"b": "data"})
+	r.Set("value", "2")
 	kept := r.files("large/app-b")
 	r.forget()
 	r.expectCommits(1, "-refresh=false")
 	r.forget()
-	r.set("value", "3")
+	r.Set("value", "3")
 	r.expectCommits(1)
 	if diff := cmp.Diff(kept, r.files("large/app-b")); diff != "" {
 		t.Errorf("what is kept (-before +now):\n%s", diff)
@@ -290,12 +290,12 @@ func TestAccBrokenFirstPlanWithKeep(t *testing.T) {
 	r.expectCommits(1)
 	kept := r.files("large/app-b")
 	r.keep()
-	r.set("broken", map[string]string{"b": "data"})
-	r.set("values", map[string]string{"a": "2"})
+	r.Set("broken", map[string]string{"b": "data"})
+	r.Set("values", map[string]string{"a": "2"})
 	plan := r.Succeed("plan", "-no-color", "-out=plan")
 	r.expectSays(plan, "large / app-b: kept")
 	r.expectCommitsOf(1, "plan")
-	r.set("values", map[string]string{"a": "3"})
+	r.Set("values", map[string]string{"a": "3"})
 	r.Succeed("plan", "-no-color", "-out=plan")
 	if _, known := r.planned("plan")["tree_hash"].(string); !known {
 		t.Error("the next plan does not know the hash of the tree")
@@ -311,7 +311,7 @@ func TestAccBrokenFirstPlanWithKeep(t *testing.T) {
 func TestAccBrokenDrift(t *testing.T) {
 	t.Parallel()
 	r := newBreaking(t)
-	r.set("broken", map[string]string{"b": "data"})
+	r.Set("broken", map[string]string{"b": "data"})
 	r.expectCommits(1)
 	gitserver.Seed(t, r.repo, "dev", map[string]string{"large/app-b/reconciler.yaml": "a hotfix\n"})
 	for _, reaction := range []string{"fail", "overwrite"} {
@@ -320,7 +320,7 @@ func TestAccBrokenDrift(t *testing.T) {
 			t.Errorf("the plan says that it overwrites:\n%s", out.Text())
 		}
 	}
-	r.set("value", "2")
+	r.Set("value", "2")
 	r.keep("on_drift", "overwrite")
 	r.expectCommits(1)
 	if got := r.files("large/app-b")["large/app-b/reconciler.yaml"]; got != "a hotfix\n" {
@@ -336,7 +336,7 @@ func TestAccBrokenDrift(t *testing.T) {
 	if got := r.files("large/app-b")["large/app-b/reconciler.yaml"]; got != "another\n" {
 		t.Errorf("the hotfix is %q", got)
 	}
-	r.set("broken", map[string]string{}) // once fixed, the rendered files replace the hotfix
+	r.Set("broken", map[string]string{}) // once fixed, the rendered files replace the hotfix
 	r.expectCommits(1)
 	if got := r.files("large/app-b")["large/app-b/reconciler.yaml"]; got != "# value: 2 in dev-large-app-b\n" {
 		t.Errorf("the mended file is %q", got)
@@ -347,7 +347,7 @@ func TestAccBrokenDrift(t *testing.T) {
 func TestAccBrokenMove(t *testing.T) {
 	t.Parallel()
 	r := newBreaking(t)
-	r.set("broken", map[string]string{"b": "data"})
+	r.Set("broken", map[string]string{"b": "data"})
 	r.expectCommits(1)
 	anyway := map[string]any{"max_removed": "100%", "allow_empty": true, "max_kept": "50%"}
 	r.keep("guardrails", anyway)
@@ -358,7 +358,7 @@ func TestAccBrokenMove(t *testing.T) {
 		r.expectRefused(said, "plan")
 	}
 	r.options("on_move", nil)
-	r.set("broken", map[string]string{})
+	r.Set("broken", map[string]string{})
 	r.expectCommits(1)
 }
 
@@ -372,8 +372,8 @@ func TestAccBrokenKilled(t *testing.T) {
 	r.keep("create_branch", true)
 	r.expectCommits(1)
 	kept := r.files("large/app-b")
-	r.set("broken", map[string]string{"b": "data"})
-	r.set("value", "2")
+	r.Set("broken", map[string]string{"b": "data"})
+	r.Set("value", "2")
 	applyUntilPushed(t, r)
 	since, _ := r.failing()
 	r.expectCommits(0)
@@ -390,8 +390,8 @@ func TestAccBrokenFiles(t *testing.T) {
 	r.keep("preview", "manifests")
 	r.expectCommits(0)
 	before := asMap(r.Rendered()["files"])
-	r.set("broken", map[string]string{"b": "data"})
-	r.set("value", "2")
+	r.Set("broken", map[string]string{"b": "data"})
+	r.Set("value", "2")
 	r.expectCommits(1)
 	now := asMap(r.Rendered()["files"])
 	want := gitserver.Tree(t, r.repo, "dev")
@@ -404,8 +404,8 @@ func TestAccBrokenFiles(t *testing.T) {
 	if len(now) != len(want) || now["large/app-b/reconciler.yaml"] != before["large/app-b/reconciler.yaml"] {
 		t.Errorf("files has %v", slices.Sorted(maps.Keys(now)))
 	}
-	r.set("broken", map[string]string{"b": "data", "d": "data"}) // a target that is left out has no files
-	r.set("targets", map[string]string{"a": "large", "b": "large", "c": "small", "d": "small"})
+	r.Set("broken", map[string]string{"b": "data", "d": "data"}) // a target that is left out has no files
+	r.Set("targets", map[string]string{"a": "large", "b": "large", "c": "small", "d": "small"})
 	r.expectCommits(1)
 	after := asMap(r.Rendered()["files"])
 	if diff := cmp.Diff(slices.Sorted(maps.Keys(now)), slices.Sorted(maps.Keys(after))); diff != "" {
@@ -419,15 +419,15 @@ func TestAccBrokenUnknown(t *testing.T) {
 	t.Parallel()
 	r := newBreaking(t)
 	kept := r.files("large/app-b")
-	r.set("broken", map[string]string{"b": "unknown"})
-	r.set("value", "2")
+	r.Set("broken", map[string]string{"b": "unknown"})
+	r.Set("value", "2")
 	r.expectCommits(1)
 	if diff := cmp.Diff(kept, r.files("large/app-b")); diff != "" {
 		t.Errorf("what is kept (-before +now):\n%s", diff)
 	}
 	r.Succeed("state", "rm", "terraform_data.breaks[0]")
-	r.set("broken", map[string]string{"d": "unknown"})
-	r.set("targets", map[string]string{"a": "large", "b": "large", "c": "small", "d": "small"})
+	r.Set("broken", map[string]string{"d": "unknown"})
+	r.Set("targets", map[string]string{"a": "large", "b": "large", "c": "small", "d": "small"})
 	before := r.head()
 	r.ExpectError([]string{"A deployment target fails to render", "small / app-d: left out",
 		"Provider produced inconsistent final plan"}, "apply", "-auto-approve", "-no-color")
@@ -446,8 +446,8 @@ func TestAccBrokenPullRequest(t *testing.T) {
 	r.on.Merge(t, r.last().Number, "merge")
 	r.Apply("-refresh-only")
 	kept := r.files("large/app-b")
-	r.set("broken", map[string]string{"b": "data"})
-	r.set("value", "2")
+	r.Set("broken", map[string]string{"b": "data"})
+	r.Set("value", "2")
 	out := r.Apply()
 	r.expectSays(out, "large / app-b: kept")
 	r.ExpectEmptyPlan()
@@ -464,10 +464,10 @@ func TestAccBrokenPullRequest(t *testing.T) {
 	r.expectWarned("large / app-b: kept, fails since " + since["large/app-b"])
 
 	// A target that breaks while its next version is proposed stays as it is on the target branch.
-	r.set("value", "3")
-	r.set("broken", map[string]string{})
+	r.Set("value", "3")
+	r.Set("broken", map[string]string{})
 	r.Apply()
-	r.set("broken", map[string]string{"a": "data"})
+	r.Set("broken", map[string]string{"a": "data"})
 	before := r.files("large/app-a")
 	r.Apply()
 	r.on.Merge(t, r.last().Number, "merge")
@@ -480,9 +480,9 @@ func TestAccBrokenPullRequest(t *testing.T) {
 	}
 
 	// A pull request that is merged after the plan has changed the folders that the plan keeps.
-	r.set("broken", map[string]string{})
+	r.Set("broken", map[string]string{})
 	r.Apply()
-	r.set("broken", map[string]string{"a": "data"})
+	r.Set("broken", map[string]string{"a": "data"})
 	r.Succeed("plan", "-no-color", "-out=plan")
 	r.on.Merge(t, r.last().Number, "merge")
 	merged := r.files("large/app-a")
@@ -499,8 +499,8 @@ func TestAccBrokenWaves(t *testing.T) {
 	r := newRolling(t)
 	r.keep("guardrails", map[string]any{"max_kept": 1})
 	kept := r.files("east/app-east")
-	r.set("broken", map[string]string{"east": "data"})
-	r.set("value", "2")
+	r.Set("broken", map[string]string{"east": "data"})
+	r.Set("value", "2")
 	r.expectSays(r.wave("2 1 1 1 1"), "east / app-east: kept")
 	r.expectFailing("east/app-east", "")
 	r.report("current", rollingTypes...)
@@ -514,7 +514,7 @@ func TestAccBrokenWaves(t *testing.T) {
 		t.Errorf("after the last wave: %v, %v", now["delivered"], now["target_tree_hash"])
 	}
 	r.report("current", rollingTypes...)
-	r.set("broken", map[string]string{})
+	r.Set("broken", map[string]string{})
 	r.wave("2 2 2 2 2")
 	r.expectFailing("", "")
 }
@@ -526,8 +526,8 @@ func TestAccBrokenComputed(t *testing.T) {
 	r.keep("delivery", map[string]any{"strategy": "none"})
 	r.Apply()
 	hash := r.hash("large", "app-b")
-	r.set("broken", map[string]string{"b": "data"})
-	r.set("value", "2")
+	r.Set("broken", map[string]string{"b": "data"})
+	r.Set("value", "2")
 	r.Apply()
 	r.expectWarned("large / app-b: kept")
 	if got := r.hash("large", "app-b"); got != hash {

@@ -18,8 +18,8 @@ const renderingAddress = "kalypso_environment_rendering.this"
 // unknownDescription is Terraform's output for a description that the plan does not know.
 var unknownDescription = regexp.MustCompile(`(?m)^ *([+~] description +=.*|EOT ->) \(known after apply\)$`)
 
-// descriptionOf applies the module, and returns the description and whether it was known in the plan. Terraform checks that
-// the apply does what the plan showed. The test fails unless the next plan is empty.
+// descriptionOf applies the module, and returns the description and whether it was known in the plan. Terraform checks
+// that the apply does what the plan showed. The test fails unless the next plan is empty.
 func descriptionOf(r *acc.Root) (text string, known bool) {
 	r.T.Helper()
 	shown := r.Apply().Stdout
@@ -51,7 +51,7 @@ func TestAccDescription(t *testing.T) {
 	t.Parallel()
 	commits := []string{strings.Repeat("a", 40), strings.Repeat("b", 40), strings.Repeat("c", 40)}
 	r := newRendering(t, gitserver.InitBare(t))
-	r.set("value", "canary")
+	r.Set("value", "canary")
 	at := func(commit string) { // a control plane at a commit
 		r.options("promoted_commit", commit, "manifests", map[string]string{
 			"https://github.com/acme/base@" + commit +
@@ -68,14 +68,14 @@ func TestAccDescription(t *testing.T) {
 		"| `large` (new) | `app-a`, `app-b` |  |  |",
 		"**Promoted commit:** [`aaaaaaa`](<https://github.com/acme/base/commit/"+commits[0]+">)\n", marker)
 
-	r.set("value", "canary-2")
+	r.Set("value", "canary-2")
 	expectDescription(r.Root, true, "0 added, 0 removed, 3 changed", "| `small` |  |  | `app-c` |",
 		"- `all` on 3 deployment targets of `large`, `small`: `value`\n",
 		"- `large` places 2 targets on `large`\n", "  linkStyle 0,1,2 stroke:#d4a72c,stroke-width:2px\n")
-	r.set("values", map[string]string{"a": "canary-own"})
+	r.Set("values", map[string]string{"a": "canary-own"})
 	expectDescription(r.Root, true, "- `of-a` (new) on 1 deployment target of `large`: `value` added\n",
 		"| `large` |  |  | `app-a` |")
-	r.set("targets", map[string]string{"a": "large", "b": "small"})
+	r.Set("targets", map[string]string{"a": "large", "b": "small"})
 	at(commits[1])
 	move := "[`aaaaaaa`](<https://github.com/acme/base/commit/" + commits[0] +
 		">) → [`bbbbbbb`](<https://github.com/acme/base/commit/" + commits[1] +
@@ -86,7 +86,7 @@ func TestAccDescription(t *testing.T) {
 		"- `base` on 1 deployment target of `small`: `commit`\n")
 
 	// Setting describe = "values" changes nothing by itself. From then on, previous values are stored.
-	r.set("value", "1")
+	r.Set("value", "1")
 	expectDescription(r.Root, true, ": `value`\n")
 	r.options("delivery", map[string]any{"describe": "values"})
 	before := r.Rendered()["description"]
@@ -106,29 +106,30 @@ func TestAccDescription(t *testing.T) {
 			t.Errorf("of what was written before there is a description: %v", got)
 		}
 	}
-	r.set("value", "2`2")
+	r.Set("value", "2`2")
 	expectDescription(r.Root, true, ": `value` `1` → ``2`2``\n")
-	r.set("value", "3")
+	r.Set("value", "3")
 	expectDescription(r.Root, true, ": `value` ``2`2`` → `3`\n")
 	r.options("delivery", map[string]any{"describe": "keys"})
-	r.set("value", "canary-5")
+	r.Set("value", "canary-5")
 	expectDescription(r.Root, true, ": `value`\n")
 	r.options("delivery", map[string]any{"describe": "values"})
-	r.set("value", "6")
+	r.Set("value", "6")
 	expectDescription(r.Root, true, ": `value`, now `6`\n") // the previous value was not stored
 	r.options("delivery", map[string]any{"describe": "keys"})
 
 	// An import knows only the record, and the text says so. An apply that adopts a tree knows that tree.
 	r.EmptyState()
 	r.Succeed("import", renderingAddress, "dev@file://"+r.repo+"?ref=dev")
-	r.set("value", "canary-6")
+	r.Set("value", "canary-6")
 	at(commits[2])
 	expectDescription(r.Root, true, "0 added, 0 removed, 1 changed",
 		"/compare/"+commits[1]+"..."+commits[2]+">) (`configs.yaml`)",
 		"Not compared, because it is not known here: the configuration before this change.\n")
 	r.EmptyState()
-	expectDescription(r.Root, false, "No deployment target changes.", "because it is not known here: the configuration before")
-	r.set("value", "canary-7")
+	expectDescription(r.Root, false, "No deployment target changes.",
+		"because it is not known here: the configuration before")
+	r.Set("value", "canary-7")
 	expectDescription(r.Root, true, ": `value`\n")
 }
 
@@ -139,7 +140,7 @@ func TestAccDescriptionPullRequest(t *testing.T) {
 	r.delivery("describe", "keys")
 	commit := func(digit string) string { return strings.Repeat(digit, 40) }
 	at := func(digit, value string) {
-		r.set("value", value)
+		r.Set("value", value)
 		r.options("manifests", map[string]string{r.on.URL + "@" + commit(digit) + ":a.yaml": document("Workload", "none",
 			"{deploymentTargets: []}")})
 	}

@@ -36,9 +36,9 @@ func TestAccRenderingDrift(t *testing.T) {
 		"commit " + gone, "Away with small - small/README.md - small/app-c/namespace.yaml",
 	}
 	r.expectRefused(said, "plan")
-	r.set("value", "2") // a plan with other changes reports it too
+	r.Set("value", "2") // a plan with other changes reports it too
 	r.expectRefused(said, "apply", "-auto-approve")
-	r.set("value", "1")
+	r.Set("value", "1")
 	if out := r.Terraform("plan", "-no-color"); strings.Contains(out.Text(), elsewhere) {
 		t.Errorf("a commit that is no drift is reported:\n%s", out.Stderr)
 	}
@@ -55,14 +55,14 @@ func TestAccRenderingDrift(t *testing.T) {
 
 	// A revert of our commit. If the fleet is reverted too, no commit is needed.
 	r.options("on_drift", nil, "preview", "summary")
-	r.set("value", "2")
+	r.Set("value", "2")
 	r.expectCommits(1)
 	reverted := strings.TrimSpace(gitserver.Git(t, r.repo, "commit-tree", "-p", "dev", "-m",
 		`Revert "Render environment dev"`, "dev~1^{tree}"))
 	gitserver.Git(t, r.repo, "update-ref", "refs/heads/dev", reverted)
 	r.expectRefused([]string{"commit " + reverted + " by Somebody <somebody@acme.io>", `Revert "Render environment dev"`,
 		"large/app-b/reconciler.yaml"}, "plan")
-	r.set("value", "1")
+	r.Set("value", "1")
 	r.expectCommits(0)
 	state := r.Rendered()
 	if commit := state["commit_sha"]; commit != reverted {
@@ -92,7 +92,7 @@ func TestAccRenderingRewritten(t *testing.T) {
 	}
 	force("dev^{tree}")
 	r.ExpectEmptyPlan()
-	r.set("value", "2")
+	r.Set("value", "2")
 	r.expectCommits(1)
 	force("dev~1^{tree}")
 	r.expectRefused([]string{"Drift: rendered folders changed outside Terraform", "Squashed",
@@ -163,13 +163,13 @@ func TestAccRenderingNewerRecord(t *testing.T) {
 	} {
 		r.expectRefused(says, command...)
 	}
-	r.set("value", "2")
+	r.Set("value", "2")
 	r.expectRefused(says, "apply", "-auto-approve", "-refresh=false")
 	if now := r.head(); now != newer {
 		t.Errorf("the branch moved to %s", now)
 	}
 	gitserver.Git(t, r.repo, "update-ref", "refs/heads/dev", before)
-	r.set("value", "1")
+	r.Set("value", "1")
 	r.ExpectEmptyPlan()
 }
 
@@ -179,7 +179,7 @@ func TestAccRenderingUnreachable(t *testing.T) {
 	r := newRendering(t, gitserver.InitBare(t))
 	server, url := gitserver.Serve(t, r.repo, gitserver.WithBasic("kalypso", "canary-password"))
 	credentials := func(password string) {
-		r.set("git_credentials", []map[string]string{{"url": server.URL, "username": "kalypso", "password": password}})
+		r.Set("git_credentials", []map[string]string{{"url": server.URL, "username": "kalypso", "password": password}})
 	}
 	r.setDestination("repo", url)
 	r.options("create_branch", true)

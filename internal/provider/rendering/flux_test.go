@@ -25,7 +25,6 @@ const (
 type fluxFleet struct {
 	*acc.Root
 	gitops, app string // bare repos
-	vars        map[string]any
 }
 
 // fluxState is the output of the data source.
@@ -48,14 +47,14 @@ func newFluxFleet(t *testing.T) *fluxFleet {
 	server := httptest.NewServer(handler)
 	t.Cleanup(server.Close)
 	f := &fluxFleet{
-		acc.NewRootFrom(t, "testdata/TestFluxRollout"), filepath.Join(repos, "gitops"), filepath.Join(repos, "app"), nil,
+		acc.NewRootFrom(t, "testdata/TestFluxRollout"), filepath.Join(repos, "gitops"), filepath.Join(repos, "app"),
 	}
 	for _, repo := range []string{f.gitops, f.app} {
 		gitserver.Git(t, repos, "init", "-q", "--bare", repo)
 		gitserver.Git(t, repo, "config", "http.receivepack", "true")
 	}
 	f.push(fluxConfigMap("1"))
-	f.vars = map[string]any{
+	f.Vars = map[string]any{
 		"gitops_url": server.URL + "/gitops", "app_url": server.URL + "/app", "app_branch": "main", "region": "1",
 		"in_waves": false, "clusters": map[string]any{
 			"one": map[string]any{"kubeconfig": one.Kubeconfig(apiserver.Reader)},
@@ -102,9 +101,8 @@ func (f *fluxFleet) step(changes ...any) (fluxState, string) {
 	f.T.Helper()
 	for i := 0; i < len(changes); i += 2 {
 		name, _ := changes[i].(string)
-		f.vars[name] = changes[i+1]
+		f.Set(name, changes[i+1])
 	}
-	f.Write("terraform.tfvars.json", acc.ToJSON(f.T, f.vars))
 	printed := f.Apply().Text()
 	var state fluxState
 	f.Output("state", &state)

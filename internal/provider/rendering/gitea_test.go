@@ -69,7 +69,7 @@ func TestAccGiteaRendering(t *testing.T) {
 		t.Fatalf("the state: %v", r.Rendered())
 	}
 	at := len(on.Requests())
-	r.set("value", "2")
+	r.Set("value", "2")
 	r.Apply()
 	r.ExpectEmptyPlan()
 	for _, request := range on.Requests()[at:] {
@@ -93,7 +93,7 @@ func TestAccGiteaRendering(t *testing.T) {
 
 	on.Require(t, "dev")
 	delivery()
-	r.set("value", "3")
+	r.Set("value", "3")
 	r.Apply()
 	number, _ := pull()["number"].(float64)
 	on.Change(t, int(number), map[string]any{"state": "closed"})

@@ -18,7 +18,6 @@ type gitlabChain struct {
 	*acc.Root
 	fake                 *gitlabfake.Server
 	controlPlane, gitops *gitlabfake.Project
-	vars                 map[string]any
 	now                  time.Time
 }
 
@@ -28,11 +27,11 @@ func newGitLabChain(t *testing.T, options ...gitlabfake.Option) *gitlabChain {
 	c.fake = gitlabfake.New(t, append(options, gitlabfake.WithClock(func() time.Time { return c.now }))...)
 	c.controlPlane, c.gitops = c.fake.AddProject(t, "acme/platform/control-plane"), c.fake.AddProject(t, "acme/gitops")
 	c.Write("terraform.tf", acc.TerraformBlock)
-	c.vars = map[string]any{
+	c.Vars = map[string]any{
 		"gitlab":        map[string]any{"base_url": c.fake.URL + "/api/v4/", "token": c.fake.Token},
 		"control_plane": c.controlPlane.URL, "gitops": c.gitops.URL + ".git",
 	}
-	c.set("verdict", "pending")
+	c.Set("verdict", "pending")
 	own := map[string]string{"fleet.yaml": acc.KalypsoYAML("ClusterType", "large",
 		"{reconciler: flux, namespaceService: namespace}") + "---\n" +
 		acc.KalypsoYAML("SchedulingPolicy", "all", "{deploymentTargetSelector: {}, clusterTypeSelector: {}}")}
@@ -44,12 +43,6 @@ func newGitLabChain(t *testing.T, options ...gitlabfake.Option) *gitlabChain {
 		"scheduler.kalypso.io/v1alpha1\nkind: BaseRepo\nmetadata:\n  name: main\nspec:\n  repo: " + c.controlPlane.URL +
 		"\n  branch: main\n  path: .\n"})
 	return c
-}
-
-func (c *gitlabChain) set(name string, value any) {
-	c.T.Helper()
-	c.vars[name] = value
-	c.Write("terraform.tfvars.json", acc.ToJSON(c.T, c.vars))
 }
 
 // merge pushes a commit to main.
@@ -116,7 +109,7 @@ func TestAccGitLab(t *testing.T) {
 			c.now = c.now.Add(2 * time.Hour) // a pending status can't be renewed
 			c.ExpectEmptyPlan()
 
-			c.set("verdict", "success")
+			c.Set("verdict", "success")
 			c.run(first, "") // the status is set by this run, so the next one reads it
 			c.run(first, first)
 			c.expectRequests(c.controlPlane, "1 opened to stage")
@@ -149,11 +142,11 @@ func TestAccGitLabRefused(t *testing.T) {
 	r := newRendering(t, on.Dir)
 	r.setDestination("repo", on.URL)
 	r.options("delivery", map[string]any{"strategy": "pull_request"})
-	r.set("gitlab", map[string]any{"base_url": fake.URL})
-	r.set("git_credentials", []any{map[string]any{"url": fake.URL, "username": "oauth2", "password": fake.Token}})
+	r.Set("gitlab", map[string]any{"base_url": fake.URL})
+	r.Set("git_credentials", []any{map[string]any{"url": fake.URL, "username": "oauth2", "password": fake.Token}})
 	r.ExpectError([]string{"No credential for GitLab", "opens a merge request", "the provider has no token for GitLab.",
 		"Set token in gitlab of the provider."}, "plan", "-no-color")
-	r.set("gitlab", map[string]any{"base_url": fake.URL, "token": fake.Token})
+	r.Set("gitlab", map[string]any{"base_url": fake.URL, "token": fake.Token})
 	for argument, refused := range map[string]struct {
 		value any
 		said  []string
@@ -171,10 +164,10 @@ func TestAccGitLabRefused(t *testing.T) {
 		t.Errorf("GitLab was asked: %v", all)
 	}
 	r.options("delivery", map[string]any{"strategy": "pull_request"})
-	r.set("github", map[string]any{"base_url": fake.URL + "/", "token": "canary"})
+	r.Set("github", map[string]any{"base_url": fake.URL + "/", "token": "canary"})
 	r.ExpectError([]string{"Conflicting hosts", "github and gitlab have the same server"}, "plan", "-no-color")
-	r.set("github", nil)
-	r.set("gitlab", map[string]any{"base_url": "http://gitlab.acme.io", "token": "canary"})
+	r.Set("github", nil)
+	r.Set("gitlab", map[string]any{"base_url": "http://gitlab.acme.io", "token": "canary"})
 	r.ExpectError([]string{"base_url is not an https URL"}, "plan", "-no-color")
 }
 

@@ -49,7 +49,7 @@ func TestAccRenderingImport(t *testing.T) {
 	r.expectSame(before, same...)
 	r.expectUpdate(0)
 	r.expectSame(before, append(same, "unscheduled")...)
-	r.set("value", "2")
+	r.Set("value", "2")
 	r.expectCommits(1)
 }
 

@@ -48,7 +48,7 @@ func TestAccRenderingLife(t *testing.T) {
 	others := r.others()
 	r.ExpectEmptyPlan()
 	first := r.Rendered()
-	r.set("value", "2")
+	r.Set("value", "2")
 	r.expectCommits(1)
 	expectChanges(t, map[string]any{"large": "+0 -0 ~2", "small": "+0 -0 ~1"}, first, r.Rendered())
 	r.expectOthers(others)
@@ -66,7 +66,7 @@ func TestAccRenderingLife(t *testing.T) {
 			t.Errorf("%s (-before +after):\n%s", kept, diff)
 		}
 	}
-	r.set("value", "3")
+	r.Set("value", "3")
 	r.expectCommits(1)
 	if got := gitserver.Log(t, r.repo, "dev")[0]; got != "Another" {
 		t.Errorf("the commit's message is %q", got)
@@ -148,7 +148,7 @@ func TestAccRenderingMoves(t *testing.T) {
 	first := r.repo
 	r.repo = gitserver.InitBare(t)
 	r.setDestination("repo", "file://"+r.repo, "branch", "dev")
-	r.set("value", "2")
+	r.Set("value", "2")
 	before := r.Rendered()
 	r.ExpectError([]string{"stage is frozen", "was not cleaned up"}, "apply", "-auto-approve", "-no-color")
 	if diff := cmp.Diff(before, r.Rendered()); diff != "" {
@@ -242,7 +242,7 @@ func TestAccRenderingSameRepo(t *testing.T) {
 		t.Errorf("apply says nothing of the old place:\n%s", out.Stdout)
 	}
 	r.setDestination("repo", "file://"+r.repo)
-	r.set("value", "2")
+	r.Set("value", "2")
 	r.expectCommits(1)
 	r.expectFiles("dev", defaultPaths("")...)
 }
@@ -258,7 +258,7 @@ func TestAccRenderingWithoutDelivery(t *testing.T) {
 	r.Apply()
 	r.ExpectEmptyPlan()
 	first := r.Rendered()
-	r.set("value", "2")
+	r.Set("value", "2")
 	r.Apply()
 	r.ExpectEmptyPlan()
 	state := r.Rendered()
@@ -320,18 +320,18 @@ func TestAccRenderingGuardrails(t *testing.T) {
 	t.Parallel()
 	r := newRendering(t, gitserver.InitBare(t))
 	r.options("create_branch", true)
-	r.set("targets", map[string]string{"a": "large", "b": "large", "c": "small", "d": "small"})
+	r.Set("targets", map[string]string{"a": "large", "b": "large", "c": "small", "d": "small"})
 	r.expectCommits(1)
 
 	refused := func(texts ...string) {
 		t.Helper()
 		r.expectRefused(append(texts, "Change exceeds guardrails"), "plan")
 	}
-	r.set("targets", map[string]string{"a": "large"})
+	r.Set("targets", map[string]string{"a": "large"})
 	refused(`removes 3 of 4`, `"50%"`, "large/app-b", "small/app-c", "small/app-d")
 	r.options("guardrails", map[string]any{"max_removed": "2"})
 	refused(`removes 3 of 4`, `"2"`)
-	r.set("targets", map[string]string{})
+	r.Set("targets", map[string]string{})
 	r.options("guardrails", map[string]any{"max_removed": "100%"})
 	refused("removes all 4", "allow_empty")
 	r.options("guardrails", map[string]any{"allow_empty": true})
@@ -339,16 +339,16 @@ func TestAccRenderingGuardrails(t *testing.T) {
 
 	// A folder whose files all become empty counts as removed.
 	r.options("guardrails", nil)
-	r.set("targets", map[string]string{"a": "large", "b": "large", "c": "small", "d": "small"})
-	r.set("values", map[string]string{"a": "''", "b": "''", "c": "''"})
+	r.Set("targets", map[string]string{"a": "large", "b": "large", "c": "small", "d": "small"})
+	r.Set("values", map[string]string{"a": "''", "b": "''", "c": "''"})
 	refused(`removes 3 of 4`)
-	r.set("value", "''")
+	r.Set("value", "''")
 	refused("removes all 4")
-	r.set("value", "1")
-	r.set("values", map[string]string{})
+	r.Set("value", "1")
+	r.Set("values", map[string]string{})
 
 	// Another environment at the same destination would remove everything.
-	r.set("environment", "stage")
+	r.Set("environment", "stage")
 	r.expectRefused([]string{"removes all 4", "allow_empty", "The environment is replaced",
 		`The rendering of environment "dev" at`}, "plan")
 	r.options("guardrails", map[string]any{"max_removed": "100%", "allow_empty": true})
@@ -357,7 +357,7 @@ func TestAccRenderingGuardrails(t *testing.T) {
 		t.Error("the record is not the new environment's")
 	}
 	r.options("guardrails", map[string]any{"max_removed": "3"})
-	r.set("targets", map[string]string{"a": "large"})
+	r.Set("targets", map[string]string{"a": "large"})
 	emptied := []string{"Cluster types lose all their deployment targets", "small: 2 deployment targets"}
 	r.options("accepted_changes", []string{r.refusedID(emptied)})
 	r.expectCommits(1)

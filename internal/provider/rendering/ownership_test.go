@@ -90,11 +90,11 @@ func TestAccRenderingForeignFolder(t *testing.T) {
 	r.options("create_branch", true)
 	r.Apply()
 	others := r.others()
-	r.set("types", []string{"large", "small", "team"})
+	r.Set("types", []string{"large", "small", "team"})
 	r.expectRefused([]string{"Folders are not owned by this rendering", "team"}, "plan")
-	r.set("types", []string{"large", "small", "link"})
+	r.Set("types", []string{"large", "small", "link"})
 	r.expectRefused([]string{"these exist but are not directories", "link"}, "plan")
-	r.set("types", []string{"large", "small", "team"})
+	r.Set("types", []string{"large", "small", "team"})
 	r.options("adopt", true)
 	if out := r.expectCommits(1); !strings.Contains(out.Text(), "Existing folders will be adopted") {
 		t.Errorf("apply says nothing of what it takes over:\n%s", out.Stdout)
@@ -128,7 +128,7 @@ func TestAccRenderingStateLost(t *testing.T) {
 	// A tree whose fleet has changed since is adopted only with adopt = true, by this root module or another. With it,
 	// the apply is an update like any other: the guardrails count the folders that the record lists.
 	r.options("adopt", nil)
-	r.set("targets", map[string]string{"a": "large", "c": "small"})
+	r.Set("targets", map[string]string{"a": "large", "c": "small"})
 	refused := []string{
 		"The branch contains a rendering of this environment: import it, or adopt", `rendering of environment "dev"`,
 		"large: +0 -1 ~0", "dev@file://" + r.repo + "//clusters/dev?ref=dev", "adopt = true",
@@ -136,9 +136,9 @@ func TestAccRenderingStateLost(t *testing.T) {
 	r.expectRefused(refused, "plan")
 	r.expectRefused(refused, "apply", "-auto-approve")
 	r.options("adopt", true)
-	r.set("targets", map[string]string{"c": "small"})
+	r.Set("targets", map[string]string{"c": "small"})
 	r.expectRefused([]string{"removes 2 of 3"}, "plan")
-	r.set("targets", map[string]string{"a": "large", "c": "small"})
+	r.Set("targets", map[string]string{"a": "large", "c": "small"})
 	said := "The branch contains folders of this rendering"
 	if out := r.expectCommits(1).Text(); !strings.Contains(out, said) ||
 		!strings.Contains(out, "large: 0 added, 1 removed, 0 changed removed: app-b") {

@@ -106,7 +106,7 @@ func TestAccPipelineComments(t *testing.T) {
 		return got
 	}
 	r.Apply()
-	r.set("value", "2")
+	r.Set("value", "2")
 	want, _ := r.Plan()[renderingAddress].After["description"].(string)
 	if want == "" {
 		t.Fatal("the plan has no description")

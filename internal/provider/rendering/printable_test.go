@@ -64,7 +64,7 @@ func TestAccPrintable(t *testing.T) {
 
 	// Hooks.
 	gitserver.Hook(t, r.repo, "pre-receive", "go "+evil+" away", 1)
-	r.set("value", "2")
+	r.Set("value", "2")
 	refused := []string{"The server refused the push", "remote: go " + shownEvil + " away"}
 	r.ExpectError(refused, "apply", "-no-color", "-auto-approve")
 

@@ -49,7 +49,7 @@ func TestAccPullRequestUnnamedCommits(t *testing.T) {
 		}
 	}
 	// Between plan and apply.
-	r.set("value", "2")
+	r.Set("value", "2")
 	r.Succeed("plan", "-out=saved")
 	commit := theirs("apps/note.yaml")
 	r.ExpectError([]string{"The branch moved after the plan was made", first.Head, "commits beside our folders"}, "apply",
@@ -78,7 +78,7 @@ func TestAccPullRequestMergedWhileWaiting(t *testing.T) {
 	r.ExpectEmptyPlan()
 	r.expectDelivered(true, "merged")
 
-	r.set("value", "2")
+	r.Set("value", "2")
 	r.fake.Before("GET", "/pulls/2", func() bool {
 		gitserver.Seed(t, r.on.Path, r.last().Head, map[string]string{"large/app-a/reconciler.yaml": "hotfix\n"})
 		r.on.Merge(t, 2, "squash")
@@ -102,7 +102,7 @@ func TestAccPullRequestCreateWaits(t *testing.T) {
 	},
 		"apply", "-no-color", "-auto-approve")
 	r.on.Edit(t, 1, r.last().Body+"\nLooks good to me.\n")
-	r.set("value", "2")
+	r.Set("value", "2")
 	if o := r.Succeed("plan", "-no-color"); !strings.Contains(o.Text(), "A pull request is already open") ||
 		!strings.Contains(o.Text(), "Pull request 1 (") {
 		t.Errorf("the plan: %s", o.Text())

@@ -13,25 +13,25 @@ func TestAccPullRequestNoCredential(t *testing.T) {
 	t.Parallel()
 	r := newReviewed(t)
 	r.Env = append(r.Env, "GITHUB_TOKEN=")
-	r.set(
+	r.Set(
 		"git_credentials",
 		[]any{map[string]any{"url": r.on.URL, "username": "x-access-token", "password": r.fake.Token}},
 	)
-	r.set("github", map[string]any{"base_url": r.fake.URL})
+	r.Set("github", map[string]any{"base_url": r.fake.URL})
 	r.ExpectError(
 		[]string{"No credential for GitHub", "Set token or app in github of the provider."},
 		"plan",
 		"-no-color",
 	)
-	r.set("github", map[string]any{"base_url": r.fake.URL, "token": "wrong"})
+	r.Set("github", map[string]any{"base_url": r.fake.URL, "token": "wrong"})
 	r.ExpectError([]string{"GitHub does not accept the credential", "Check token or app in github of the provider."},
 		"plan", "-no-color")
 	if strings.Contains(r.Printed.String(), "GITHUB_TOKEN") {
 		t.Errorf("a plan names GITHUB_TOKEN:\n%s", r.Printed.String())
 	}
-	r.set("github", nil)
+	r.Set("github", nil)
 	r.ExpectError([]string{"Repo is on no configured host", "base_url in github"}, "plan", "-no-color")
-	r.set("place", map[string]any{"repo": "https://github.com/acme/gitops", "branch": "dev"})
+	r.Set("place", map[string]any{"repo": "https://github.com/acme/gitops", "branch": "dev"})
 	r.ExpectError([]string{"No credential for GitHub", "or the environment variable GITHUB_TOKEN."}, "plan", "-no-color")
 	if len(r.pulls()) > 0 {
 		t.Error("there is a pull request")

@@ -40,7 +40,7 @@ func TestAccPullRequestKilled(t *testing.T) {
 	if len(r.pulls()) > 0 {
 		t.Fatal("the apply was killed after it opened the pull request")
 	}
-	r.set("value", "2") // and the fleet changes meanwhile
+	r.Set("value", "2") // and the fleet changes meanwhile
 	r.killAt("POST", "/pulls")
 	if r.Rendered() != nil {
 		t.Fatal("the apply was killed after it wrote the state")
@@ -92,7 +92,7 @@ func TestAccPullRequestWaits(t *testing.T) {
 	merging("squash")
 	r.expectPulls("merged")
 
-	r.set("value", "2")
+	r.Set("value", "2")
 	r.options("timeouts", map[string]any{"update": "10s"})
 	short()
 	r.on.Close(t, r.last().Number)
@@ -135,7 +135,7 @@ func TestAccPullRequestAutoMerge(t *testing.T) {
 
 	// The provider withdraws only its own requests to GitHub, which the private state lists.
 	r.on.RequireStatus("dev", "ci")
-	r.set("value", "2")
+	r.Set("value", "2")
 	r.Apply()
 	last := r.expectPulls("merged", "open")
 	if last.AutoMerge != "squash" {

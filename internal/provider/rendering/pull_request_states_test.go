@@ -95,8 +95,8 @@ func TestAccPullRequestLeavesForeignOnes(t *testing.T) {
 	second := newReviewed(t)
 	second.fake, second.on, second.repo = r.fake, r.on, r.repo
 	second.setDestination("repo", r.on.URL, "path", "stage")
-	second.set("github", map[string]any{"base_url": r.fake.URL, "token": r.fake.Token})
-	second.set("environment", "stage")
+	second.Set("github", map[string]any{"base_url": r.fake.URL, "token": r.fake.Token})
+	second.Set("environment", "stage")
 	second.options("promoted_commit", "two", "deletion_protection", false)
 	second.Apply()
 	if other := r.last(); other.Head == ours.Head || len(r.pulls()) != 3 {
@@ -118,7 +118,7 @@ func TestAccPullRequestLeavesForeignOnes(t *testing.T) {
 	second.Succeed("destroy", "-no-color", "-auto-approve")
 	r.on.Merge(t, r.last().Number, "rebase")
 	r.ExpectEmptyPlan()
-	r.set("value", "2")
+	r.Set("value", "2")
 	r.Apply()
 	if gitserver.Rev(t, r.on.Path, "theirs") != at {
 		t.Error("a branch of others was moved")
@@ -157,7 +157,7 @@ func TestAccPullRequestMoves(t *testing.T) {
 		t.Error("the tree is not where it should be")
 	}
 	// With the strategy none, it stays open with a warning.
-	r.set("value", "2")
+	r.Set("value", "2")
 	r.Apply()
 	r.options("delivery", map[string]any{"strategy": "none"})
 	if o := r.Apply(); !strings.Contains(o.Text(), "The pull request stays open") {
@@ -217,13 +217,13 @@ func TestAccPullRequestSecrets(t *testing.T) {
 	t.Parallel()
 	r := newReviewed(t)
 	app := r.fake.AddApp(t)
-	r.set("github", map[string]any{"base_url": r.fake.URL, "app": map[string]any{
+	r.Set("github", map[string]any{"base_url": r.fake.URL, "app": map[string]any{
 		"id": app.ID, "installation_id": app.InstallationID, "private_key": app.PrivateKey,
 	}})
-	r.set("value", "canary-one")
+	r.Set("value", "canary-one")
 	r.Apply()
 	r.on.Merge(t, r.last().Number, "merge")
-	r.set("value", "canary-two")
+	r.Set("value", "canary-two")
 	r.Apply()
 	r.delivery("describe", "values")
 	r.Apply() // describe = "values" does not change the proposal; from then on, previous values are stored
@@ -235,7 +235,7 @@ func TestAccPullRequestSecrets(t *testing.T) {
 		}
 	}
 	r.on.Merge(t, r.last().Number, "merge")
-	r.set("value", "canary-three")
+	r.Set("value", "canary-three")
 	r.Apply()
 	if body := r.last().Body; !strings.Contains(body, "`canary-three`") {
 		t.Errorf("the values are not described:\n%s", body)
@@ -284,7 +284,7 @@ func TestAccPullRequestLarge(t *testing.T) {
 			manifests[name+".yaml"] = string(text)
 		}
 		r.options("manifests", manifests, "preview", "none")
-		r.set("value", value)
+		r.Set("value", value)
 		r.fake.ResetLog()
 		r.Apply()
 		calls = len(r.fake.Requests())

@@ -29,7 +29,7 @@ func newReviewed(t *testing.T, options ...githubfake.Option) *reviewed {
 	on.Protect(t, "dev")
 	r := &reviewed{newRendering(t, on.Path), fake, on}
 	r.setDestination("repo", on.URL)
-	r.set("github", map[string]any{"base_url": fake.URL, "token": fake.Token})
+	r.Set("github", map[string]any{"base_url": fake.URL, "token": fake.Token})
 	r.delivery()
 	t.Cleanup(func() { gitserver.Fsck(t, on.Path) })
 	return r
@@ -167,7 +167,7 @@ func TestAccPullRequestLife(t *testing.T) {
 	// It is updated in place, after the target branch has moved.
 	gitserver.Seed(t, r.on.Path, "dev", map[string]string{"apps/a.yaml": "a: 2\n"})
 	r.ExpectEmptyPlan()
-	r.set("value", "2")
+	r.Set("value", "2")
 	r.options("promoted_commit", strings.Repeat("a", 40))
 	r.Apply()
 	r.ExpectEmptyPlan()
@@ -191,7 +191,7 @@ func TestAccPullRequestLife(t *testing.T) {
 	r.expectTree("dev", "large/app-a", "2")
 
 	// After a change, another one is opened, which people close.
-	r.set("value", "3")
+	r.Set("value", "3")
 	r.Apply()
 	third := r.expectPulls("merged", "open")
 	r.expectDelivered(false, "open")
@@ -212,7 +212,7 @@ func TestAccPullRequestLife(t *testing.T) {
 	r.expectDelivered(false, "closed")
 
 	// The fleet changes: a new one, which is merged by squash.
-	r.set("value", "4")
+	r.Set("value", "4")
 	r.Apply()
 	fourth := r.expectPulls("merged", "closed", "open")
 	r.on.Merge(t, fourth.Number, "squash")

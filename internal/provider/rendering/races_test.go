@@ -112,17 +112,17 @@ func TestAccRenderingPushedToMeanwhile(t *testing.T) {
 	onTop("b.txt")
 
 	// An update: files elsewhere, between plan and apply and during the push.
-	r.set("value", "2")
+	r.Set("value", "2")
 	plan()
 	theirs("c.txt")()
 	onTop("c.txt")
-	r.set("value", "3")
+	r.Set("value", "3")
 	plan()
 	server.BeforeReceive(theirs("d.txt"))
 	onTop("d.txt")
 
 	// Files in our folders, at both moments: nothing is written, and the new plan lists them.
-	r.set("value", "4")
+	r.Set("value", "4")
 	plan()
 	theirs("small/e.txt")()
 	overtaken(moved...)
@@ -180,13 +180,13 @@ func TestAccRenderingRejected(t *testing.T) {
 	allow()
 	r.expectCommits(1)
 	refuse()
-	r.set("value", "2")
+	r.Set("value", "2")
 	r.expectRefused(said, "apply", "-auto-approve")
 	r.options("deletion_protection", false)
-	r.set("value", "1")
+	r.Set("value", "1")
 	r.expectCommits(0)
 	r.expectRefused(said, "destroy", "-auto-approve")
-	r.set("value", "2")
+	r.Set("value", "2")
 	allow()
 	r.expectCommits(1)
 
@@ -195,7 +195,7 @@ func TestAccRenderingRejected(t *testing.T) {
 	r.setDestination("repo", url)
 	r.options("on_move", "keep") // nothing shows that it is the same branch
 	r.expectCommits(0)
-	r.set("value", "3")
+	r.Set("value", "3")
 	r.expectRefused([]string{"Credentials refused", "this token may not write"}, "apply", "-auto-approve")
 }
 
@@ -221,8 +221,8 @@ func TestAccRenderingKilled(t *testing.T) {
 	}
 	r.expectCommits(0)
 	// The same for an update, here with one more cluster type, and for a move.
-	r.set("types", []string{"large", "small", "drone"})
-	r.set("value", "2")
+	r.Set("types", []string{"large", "small", "drone"})
+	r.Set("value", "2")
 	kill()
 	r.expectCommits(0)
 	r.setDestination("path", "clusters")
@@ -240,7 +240,7 @@ func TestAccInterruptedPush(t *testing.T) {
 	r.options("create_branch", true)
 	r.Apply()
 	before := r.head()
-	r.set("value", "2")
+	r.Set("value", "2")
 	interrupt := func(hook string) string {
 		t.Helper()
 		return applyUntilHook(t, r, hook, func(cmd *exec.Cmd) {
@@ -257,7 +257,7 @@ func TestAccInterruptedPush(t *testing.T) {
 	}
 	r.expectUpdate(1)
 	before = r.head()
-	r.set("value", "3")
+	r.Set("value", "3")
 	interrupt("post-receive")
 	if r.head() == before {
 		t.Error("nothing was pushed")

@@ -29,9 +29,9 @@ func TestAccRenderingOtherVersion(t *testing.T) {
 	}
 	r.expectRefused(said, "plan")
 	r.expectRefused(said, "plan", "-refresh=false")
-	r.set("value", "2")
+	r.Set("value", "2")
 	r.expectRefused(said, "apply", "-auto-approve", "-refresh=false")
-	r.set("value", "1")
+	r.Set("value", "1")
 	r.Apply("-refresh-only")
 	r.expectRefused(said, "plan", "-refresh=false") // the private state of this version lists it now
 

@@ -46,7 +46,8 @@ func TestAccRolloutPlans(t *testing.T) {
 		if o.Code != code {
 			t.Errorf("%s: exit code %d\n%s\n%s", name, o.Code, o.Stdout, o.Stderr)
 		}
-		text := acc.TimeInPlan.ReplaceAllString(commitInPlan.ReplaceAllString(acc.Printed(o.Stdout), "${1}<commit>"), "<time>")
+		text := commitInPlan.ReplaceAllString(acc.Printed(o.Stdout), "${1}<commit>")
+		text = acc.TimeInPlan.ReplaceAllString(text, "<time>")
 		acc.ExpectText(t, filepath.Join("testdata", "TestAccRolloutPlans", name+".txt"), text)
 		if _, resource, ok := strings.Cut(text, "will perform the following actions:\n\n"); ok {
 			text, _, _ = strings.Cut(resource, "\nPlan: ")

@@ -18,7 +18,7 @@ import (
 func TestAccRolloutFails(t *testing.T) {
 	t.Parallel()
 	r := newRolling(t)
-	r.set("value", "2")
+	r.Set("value", "2")
 	r.options("promoted_commit", promotedAfter)
 	r.wave("2 1 1 1 1")
 	r.report("failed", "canary")
@@ -31,11 +31,11 @@ func TestAccRolloutFails(t *testing.T) {
 	)
 
 	// With a fixed fleet, the rollout continues at that wave.
-	r.set("value", "3")
+	r.Set("value", "3")
 	r.wave("3 1 1 1 1")
 	// A rollback is complete at once.
 	r.report("failed", "canary")
-	r.set("value", "1")
+	r.Set("value", "1")
 	r.options("promoted_commit", promotedBefore)
 	r.wave("1 1 1 1 1")
 	if now := r.Rendered(); now["delivered"] != true {
@@ -46,17 +46,17 @@ func TestAccRolloutFails(t *testing.T) {
 	}
 	// An urgent change is committed everywhere at once. The next change is not.
 	r.report("current", rollingTypes...)
-	r.set("value", "4")
+	r.Set("value", "4")
 	r.wave("4 1 1 1 1")
-	r.set("rollout", map[string]any{"stages": canaryThenAll, "skip": r.Rendered()["target_tree_hash"]})
+	r.Set("rollout", map[string]any{"stages": canaryThenAll, "skip": r.Rendered()["target_tree_hash"]})
 	r.wave("4 4 4 4 4")
 	if now := r.Rendered(); now["rollout_status"] != "all at once" {
 		t.Errorf("the status: %v", now["rollout_status"])
 	}
-	r.set("value", "5")
+	r.Set("value", "5")
 	r.wave("5 4 4 4 4")
 	// Without rollout, the other folders follow at once.
-	r.set("rollout", nil)
+	r.Set("rollout", nil)
 	r.wave("5 5 5 5 5")
 	if now := r.Rendered(); now["rollout_status"] != nil || now["target_tree_hash"] != nil || now["delivered"] != true {
 		t.Errorf("without a rollout: %v, %v", now["rollout_status"], now["target_tree_hash"])
@@ -68,9 +68,9 @@ func TestAccRolloutRemoves(t *testing.T) {
 	t.Parallel()
 	r := newRolling(t)
 	r.options("guardrails", map[string]any{"max_removed": "20%"})
-	r.set("value", "2")
-	r.set("types", rollingTypes[:4])
-	r.set("targets", map[string]string{"canary": "canary", "east": "east", "north": "north", "south": "south"})
+	r.Set("value", "2")
+	r.Set("types", rollingTypes[:4])
+	r.Set("targets", map[string]string{"canary": "canary", "east": "east", "north": "north", "south": "south"})
 	r.stages(map[string]any{"name": "all", "cluster_type_selector": map[string]any{"match_all": true}})
 	r.wave("2 2 2 2 1")
 	r.expectWarning(`Stage "all" waits for`)
@@ -85,8 +85,8 @@ func TestAccRolloutRemoves(t *testing.T) {
 func TestAccRolloutGuardrails(t *testing.T) {
 	t.Parallel()
 	r := newRolling(t)
-	r.set("value", "2")
-	r.set("targets", map[string]string{"canary": "canary"})
+	r.Set("value", "2")
+	r.Set("targets", map[string]string{"canary": "canary"})
 	r.expectRefused(
 		[]string{"Change exceeds guardrails", "removes 4 of 5 deployment target folders", "west/app-west"},
 		"plan",
@@ -108,7 +108,7 @@ func TestAccRolloutGuardrails(t *testing.T) {
 func TestAccRolloutMoved(t *testing.T) {
 	t.Parallel()
 	r := newRolling(t)
-	r.set("targets",
+	r.Set("targets",
 		map[string]string{"canary": "west", "east": "east", "north": "north", "south": "south", "west": "west"})
 	said := []string{
 		"Deployment targets move between cluster types", "app-canary: from canary to west", "is nowhere in between",
@@ -128,7 +128,7 @@ func TestAccRolloutMoved(t *testing.T) {
 func TestAccRolloutDrift(t *testing.T) {
 	t.Parallel()
 	r := newRolling(t)
-	r.set("value", "2")
+	r.Set("value", "2")
 	r.wave("2 1 1 1 1")
 	gitserver.SeedFiles(t, r.repo, "dev", "A hotfix", map[string]gitserver.File{
 		"west/app-west/reconciler.yaml": {Mode: "100644", Content: "value: theirs\n"}, "east": {},
@@ -150,7 +150,7 @@ func TestAccRolloutDrift(t *testing.T) {
 func TestAccRolloutImport(t *testing.T) {
 	t.Parallel()
 	r := newRolling(t)
-	r.set("value", "2")
+	r.Set("value", "2")
 	r.options("promoted_commit", promotedAfter)
 	r.wave("2 1 1 1 1")
 	before := r.Rendered()
@@ -167,7 +167,7 @@ func TestAccRolloutImport(t *testing.T) {
 	r.expectWarning(`Stage "canary" waits for`)
 	r.report("current", "canary")
 	r.wave("2 2 2 1 1")
-	r.set("value", "1") // it knows the trees before the rollout
+	r.Set("value", "1") // it knows the trees before the rollout
 	r.wave("1 1 1 1 1")
 }
 
@@ -175,7 +175,7 @@ func TestAccRolloutImport(t *testing.T) {
 func TestAccRolloutLostState(t *testing.T) {
 	t.Parallel()
 	r := newRolling(t)
-	r.set("value", "2")
+	r.Set("value", "2")
 	r.wave("2 1 1 1 1")
 	r.forget()
 	r.ExpectEmptyPlan()
@@ -198,7 +198,7 @@ func TestAccRolloutKilled(t *testing.T) {
 	repo := gitserver.InitBare(t)
 	_, url := gitserver.Serve(t, repo)
 	r := newRollingAt(t, repo, url)
-	r.set("value", "2")
+	r.Set("value", "2")
 	applyUntilPushed(t, r.rendering)
 	r.expectValues("2 1 1 1 1")
 	r.expectCommits(0)
@@ -217,7 +217,7 @@ func TestAccRolloutKilled(t *testing.T) {
 func TestAccRolloutMoves(t *testing.T) {
 	t.Parallel()
 	r := newRolling(t)
-	r.set("value", "2")
+	r.Set("value", "2")
 	r.wave("2 1 1 1 1")
 	before := r.Rendered()
 	other := gitserver.InitBare(t)
@@ -251,7 +251,7 @@ func TestAccRolloutDestroy(t *testing.T) {
 	t.Parallel()
 	r := newRolling(t)
 	r.options("deletion_protection", false, "on_destroy", "keep")
-	r.set("value", "2")
+	r.Set("value", "2")
 	r.wave("2 1 1 1 1")
 	before := gitserver.Modes(t, r.repo, "dev")
 	r.Succeed("destroy", "-no-color", "-auto-approve")
@@ -328,7 +328,7 @@ func TestAccRolloutPreview(t *testing.T) {
 	r := newRolling(t)
 	r.options("preview", "manifests")
 	r.expectCommits(0)
-	r.set("value", "2")
+	r.Set("value", "2")
 	r.wave("2 1 1 1 1")
 	files, _ := r.Rendered()["files"].(map[string]any)
 	want := gitserver.Tree(t, r.repo, "dev")
@@ -349,7 +349,7 @@ func TestAccRolloutPullRequest(t *testing.T) {
 	reviewed := newReviewed(t)
 	r := &rolling{reviewed.rendering}
 	r.fleet()
-	r.set("rollout", nil)
+	r.Set("rollout", nil)
 	r.Apply()
 	reviewed.on.Merge(t, reviewed.last().Number, "merge")
 	r.Apply()
@@ -359,7 +359,7 @@ func TestAccRolloutPullRequest(t *testing.T) {
 	r.ExpectEmptyPlan()
 	r.expectValues("1 1 1 1 1")
 
-	r.set("value", "2")
+	r.Set("value", "2")
 	r.Apply()
 	r.expectWarning("The rollout waits", "pull request 2, which proposes the wave, is not merged yet")
 	r.expectValues("1 1 1 1 1")
@@ -388,7 +388,7 @@ func TestAccRolloutPullRequest(t *testing.T) {
 	r.Apply("-refresh-only")
 
 	// Skipping the waves opens another one.
-	r.set("rollout", map[string]any{"stages": canaryThenAll, "skip": r.Rendered()["target_tree_hash"]})
+	r.Set("rollout", map[string]any{"stages": canaryThenAll, "skip": r.Rendered()["target_tree_hash"]})
 	r.Apply()
 	reviewed.expectPulls("merged", "merged", "closed", "open")
 	reviewed.on.Merge(t, reviewed.last().Number, "merge")
@@ -426,7 +426,7 @@ func TestAccRolloutWithholdsNextWave(t *testing.T) {
 			r.stages(canaryThenAll...)
 			r.report("current", rollingTypes...)
 			r.options("progress_deadline", "1ms") // what fails, has failed
-			r.set("value", "2")
+			r.Set("value", "2")
 			merge()
 			r.expectValues("2 1 1 1 1")
 
@@ -505,14 +505,14 @@ func TestAccRolloutPausedFirst(t *testing.T) {
 			r.fleet()
 			paused := func() {
 				t.Helper()
-				r.set("rollout", map[string]any{"stages": canaryThenAll, "pause": "an incident"})
+				r.Set("rollout", map[string]any{"stages": canaryThenAll, "pause": "an incident"})
 			}
 			paused()
 			r.Apply()
 			if now := r.Rendered(); now["delivered"] != false || now["tree_hash"] != nil || now["commit_sha"] != nil {
 				t.Errorf("the state: %v, %v, %v", now["delivered"], now["tree_hash"], now["commit_sha"])
 			}
-			r.set("value", "2") // the fleet changes further
+			r.Set("value", "2") // the fleet changes further
 			r.expectWarning("The rollout is paused", "rollout.pause says: an incident", "Nothing was delivered yet")
 			r.Apply()
 			if now := gitserver.Rev(t, r.repo, branch); now != head || len(reviewed.pulls()) > 0 {
@@ -555,7 +555,7 @@ func TestAccRolloutInput(t *testing.T) {
 	r.stages(map[string]any{"name": "a",
 		"cluster_type_selector": map[string]any{"match_labels": map[string]any{"type": "canary"}}})
 	r.expectRefused([]string{"Cluster types in no stage", "east", "west"}, "plan")
-	r.set("rollout", map[string]any{"stages": []any{}, "skip": "main"})
+	r.Set("rollout", map[string]any{"stages": []any{}, "skip": "main"})
 	r.expectRefused([]string{"needs at least one stage", `"main" is not the hash of a tree`}, "plan")
 	r.stages(canaryThenAll...)
 	r.options("observed_repo", map[string]any{"repo": "file://" + r.repo, "branch": "stage"})

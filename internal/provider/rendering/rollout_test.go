@@ -59,20 +59,20 @@ func (r *rolling) fleet() {
 	for _, name := range rollingTypes {
 		targets[name] = name
 	}
-	r.set("types", rollingTypes)
-	r.set("targets", targets)
+	r.Set("types", rollingTypes)
+	r.Set("targets", targets)
 }
 
 func (r *rolling) stages(stages ...any) {
 	r.T.Helper()
-	r.set("rollout", map[string]any{"stages": stages})
+	r.Set("rollout", map[string]any{"stages": stages})
 }
 
 // report writes a report for one cluster of each type: it runs the head of the branch, in this state.
 func (r *rolling) report(state string, types ...string) {
 	r.T.Helper()
 	reports := []map[string]string{}
-	old, _ := r.vars["reports"].([]map[string]string)
+	old, _ := r.Vars["reports"].([]map[string]string)
 	for _, was := range old {
 		if !slices.Contains(types, was["folder"]) {
 			reports = append(reports, was)
@@ -85,7 +85,7 @@ func (r *rolling) report(state string, types ...string) {
 			"time":    time.Now().UTC().Format(time.RFC3339),
 		})
 	}
-	r.set("reports", reports)
+	r.Set("reports", reports)
 }
 
 // values returns what the branch contains for each cluster type, in their order.
@@ -167,7 +167,7 @@ func TestAccRollout(t *testing.T) {
 	}
 	before := r.Rendered()
 
-	r.set("value", "2")
+	r.Set("value", "2")
 	r.options("promoted_commit", promotedAfter)
 	r.wave("2 1 1 1 1")
 	now := r.Rendered()

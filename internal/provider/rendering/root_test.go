@@ -2,7 +2,6 @@ package rendering_test
 
 import (
 	"encoding/base64"
-	"encoding/json"
 	"maps"
 	"os"
 	"path/filepath"
@@ -21,27 +20,15 @@ import (
 type rendering struct {
 	*acc.Root
 	repo string
-	vars map[string]any
 }
 
 // newRendering makes a root module of testdata/rendering that renders to the branch "dev" of a repo.
 func newRendering(t *testing.T, repo string) *rendering {
 	t.Helper()
-	r := &rendering{acc.NewRootFrom(t, filepath.Join("testdata", "rendering")), repo, map[string]any{}}
+	r := &rendering{acc.NewRootFrom(t, filepath.Join("testdata", "rendering")), repo}
 	r.Write("terraform.tf", acc.TerraformBlock)
 	r.setDestination("branch", "dev")
 	return r
-}
-
-// set sets a variable of the module.
-func (r *rendering) set(name string, value any) {
-	r.T.Helper()
-	r.vars[name] = value
-	text, err := json.Marshal(r.vars)
-	if err != nil {
-		r.T.Fatal(err)
-	}
-	r.Write("terraform.tfvars.json", string(text))
 }
 
 // options sets arguments of the rendering, in pairs. Earlier ones stay.
@@ -65,7 +52,7 @@ func (r *rendering) merge(variable string, initial map[string]any, pairs []any) 
 	if all == nil {
 		all = map[string]any{}
 	}
-	if old, ok := r.vars[variable].(map[string]any); ok {
+	if old, ok := r.Vars[variable].(map[string]any); ok {
 		maps.Copy(all, old)
 	}
 	for i := 0; i < len(pairs); i += 2 {
@@ -75,7 +62,7 @@ func (r *rendering) merge(variable string, initial map[string]any, pairs []any) 
 		}
 		all[name] = pairs[i+1]
 	}
-	r.set(variable, all)
+	r.Set(variable, all)
 }
 
 // head returns the head of the branch "dev".

@@ -27,7 +27,7 @@ func TestAccRenderingServerOutOfSpace(t *testing.T) {
 	server.ClearFaults()
 	r.ExpectEmptyPlan()
 
-	r.set("value", "2")
+	r.Set("value", "2")
 	lock := filepath.Join(r.repo, "refs", "heads", "dev.lock")
 	if err := os.WriteFile(lock, nil, 0o600); err != nil {
 		t.Fatal(err)

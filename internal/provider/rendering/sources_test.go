@@ -24,8 +24,8 @@ func configDocument(name, value string) string {
 func TestAccSourcesKeptWithoutWrite(t *testing.T) {
 	t.Parallel()
 	r := newRendering(t, gitserver.InitBare(t))
-	r.set("typed", true) // so that manifests contain no other object
-	r.set("value", "1")
+	r.Set("typed", true) // so that manifests contain no other object
+	r.Set("value", "1")
 	commit := func(digit string) string { return strings.Repeat(digit, 40) }
 	read := func(digit string, manifests map[string]string) {
 		r.options("sources", map[string]string{acmeBase + "@main:.": commit(digit)}, "manifests", manifests)
@@ -51,18 +51,18 @@ func TestAccSourcesKeptWithoutWrite(t *testing.T) {
 
 	// If an object moves from one argument to another, the kept arguments contain it twice or not at all.
 	read("3", map[string]string{})
-	r.set("values", map[string]string{"a": "x"})
+	r.Set("values", map[string]string{"a": "x"})
 	r.expectUpdate(0)
 	r.expectSame(before, "sources", "manifests", "tree_hash", "commit_sha")
 
 	// Once a tree is written, the state has the current commits.
-	r.set("values", map[string]string{"a": "y"})
+	r.Set("values", map[string]string{"a": "y"})
 	r.expectCommits(1)
 	if got := asMap(r.Rendered()["sources"])[acmeBase+"@main:."]; got != commit("3") {
 		t.Errorf("sources name the commit %v", got)
 	}
 	read("4", first)
-	r.set("values", map[string]string{})
+	r.Set("values", map[string]string{})
 	r.expectCommits(1)
 	record := acc.Archive(t, r.repo, "dev")[acc.RecordPath]
 	for _, want := range []string{`"` + acmeBase + `@main:a.yaml"`, `"` + acmeBase + `@main:.": "` + commit("4") + `"`} {

@@ -20,7 +20,7 @@ type baseRepoRun struct {
 func newBaseRepoRun(t *testing.T) *baseRepoRun {
 	t.Helper()
 	r := &baseRepoRun{baseRepo: newGitHubBaseRepo(t)}
-	r.ProtocolRun.T, r.Resource = t, protocol.Resource{Type: "kalypso_base_repo"}
+	r.T, r.Resource = t, protocol.Resource{Type: "kalypso_base_repo"}
 	r.Config = map[string]any{
 		"github": map[string]any{"base_url": r.fake.URL, "token": r.fake.Token},
 		"git_credentials": []any{
@@ -35,7 +35,7 @@ func newBaseRepoRun(t *testing.T) *baseRepoRun {
 
 // plan refreshes and plans. It returns the action of Terraform, "" for none, the plan, and the diagnostics of both.
 func (r *baseRepoRun) plan() (action string, made *protocol.Plan, text string) {
-	t := r.baseRepo.t
+	t := r.t
 	t.Helper()
 	s := r.Start()
 	existed := r.Resource.Exists()
@@ -58,7 +58,7 @@ func (r *baseRepoRun) plan() (action string, made *protocol.Plan, text string) {
 
 // applied applies the plan, expects an empty plan after it, and returns the diagnostics of both steps.
 func (r *baseRepoRun) applied() string {
-	t := r.baseRepo.t
+	t := r.t
 	t.Helper()
 	action, made, text := r.plan()
 	if action != "" {
@@ -74,21 +74,21 @@ func (r *baseRepoRun) applied() string {
 }
 
 func (r *baseRepoRun) expectEmptyPlan() {
-	r.baseRepo.t.Helper()
+	r.t.Helper()
 	if action, made, text := r.plan(); action != "" {
-		r.baseRepo.t.Errorf("the plan is not empty: %s\n%v\n%s", action, protocol.Lines(made.Planned), text)
+		r.t.Errorf("the plan is not empty: %s\n%v\n%s", action, protocol.Lines(made.Planned), text)
 	}
 }
 
 // stays plans and applies a promotion that takes no other commit. The warnings of the plan contain the texts.
 func (r *baseRepoRun) stays(promotion map[string]any, want string, texts ...string) string {
-	r.baseRepo.t.Helper()
+	r.t.Helper()
 	r.given["promotion"] = promotion
 	action, _, text := r.plan()
 	if action != want {
-		r.baseRepo.t.Errorf("the plan's action is %q, want %q:\n%s", action, want, text)
+		r.t.Errorf("the plan's action is %q, want %q:\n%s", action, want, text)
 	}
-	acc.ExpectTexts(r.baseRepo.t, text, texts...)
+	acc.ExpectTexts(r.t, text, texts...)
 	return r.applied()
 }
 

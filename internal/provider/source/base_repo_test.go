@@ -27,7 +27,6 @@ type baseRepo struct {
 type baseRepoRoot struct {
 	*acc.Root
 	baseRepo
-	vars map[string]any
 }
 
 const (
@@ -88,21 +87,15 @@ func newBaseRepoOnGitHub(t *testing.T) *baseRepoRoot {
 }
 
 func (r *baseRepoRoot) start(vars map[string]any) {
-	r.Root.T.Helper()
+	r.T.Helper()
 	r.Write("terraform.tf", acc.TerraformBlock)
-	r.vars = vars
-	r.set("repo", r.url)
-}
-
-func (r *baseRepoRoot) set(name string, value any) {
-	r.Root.T.Helper()
-	r.vars[name] = value
-	r.Write("terraform.tfvars.json", acc.ToJSON(r.Root.T, r.vars))
+	r.Vars = vars
+	r.Set("repo", r.url)
 }
 
 func (r *baseRepoRoot) promote(digit int) {
-	r.Root.T.Helper()
-	r.set("promotion", promotionOf(digit))
+	r.T.Helper()
+	r.Set("promotion", promotionOf(digit))
 }
 
 // promotionOf returns a promotion that takes the commit.
@@ -129,7 +122,7 @@ func (r baseRepo) expectPinned(digit int) {
 }
 
 func (r *baseRepoRoot) attribute(name string) any {
-	r.Root.T.Helper()
+	r.T.Helper()
 	return r.AttributesOf("kalypso_base_repo")[name]
 }
 
@@ -158,7 +151,7 @@ func TestAccBaseRepo(t *testing.T) {
 	}
 	r.ExpectIdentity(baseRepoAddress, map[string]any{"repo": r.url, "branch": "stage"})
 
-	r.set("promotion", map[string]any{"commit": commitOf(2), "summary": "Nothing newer."}) // no change
+	r.Set("promotion", map[string]any{"commit": commitOf(2), "summary": "Nothing newer."}) // no change
 	r.ExpectEmptyPlan()
 	// and foreign commits to other files change nothing either
 	gitserver.Seed(t, r.at, "stage", map[string]string{"other.yaml": "c: d\n"})
@@ -166,7 +159,7 @@ func TestAccBaseRepo(t *testing.T) {
 
 	// A promotion that takes no commit leaves what the file pins, though the GitOps branch does not track it yet.
 	for _, decision := range []string{"hold", "up_to_date"} {
-		r.set("promotion", map[string]any{"commit": commitOf(1), "decision": decision})
+		r.Set("promotion", map[string]any{"commit": commitOf(1), "decision": decision})
 		r.ExpectEmptyPlan()
 	}
 	r.promote(3)
@@ -196,11 +189,12 @@ func TestAccBaseRepoDrift(t *testing.T) {
 	drift := gitserver.Seed(t, r.at, "stage", map[string]string{"base-repo.yaml": r.file(4)})
 	r.ExpectError([]string{"Drift: BaseRepo changed outside Terraform",
 		commitOf(2) + " after the last apply, and pins " + commitOf(4), "commit " + drift, "on_drift"}, "plan", "-no-color")
-	r.set("on_drift", "overwrite")
-	acc.ExpectTexts(t, r.Succeed("plan", "-no-color").Text(), "Changes made outside Terraform are overwritten", "commit "+drift)
+	r.Set("on_drift", "overwrite")
+	acc.ExpectTexts(t, r.Succeed("plan", "-no-color").Text(),
+		"Changes made outside Terraform are overwritten", "commit "+drift)
 	r.Apply()
 	r.expectPinned(2)
-	r.set("on_drift", "fail")
+	r.Set("on_drift", "fail")
 	r.expectEmptyPlanAfterApply()
 
 	gitserver.Seed(t, r.at, "stage", map[string]string{"base-repo.yaml": r.file(5)})
@@ -218,12 +212,12 @@ func TestAccBaseRepoDrift(t *testing.T) {
 
 // expectEmptyPlanAfterApply applies what may be left in the state, and expects nothing after it.
 func (r *baseRepoRoot) expectEmptyPlanAfterApply() {
-	r.Root.T.Helper()
-	head := gitserver.Rev(r.Root.T, r.at, "stage")
+	r.T.Helper()
+	head := gitserver.Rev(r.T, r.at, "stage")
 	r.Apply()
 	r.ExpectEmptyPlan()
-	if gitserver.Rev(r.Root.T, r.at, "stage") != head {
-		r.Root.T.Error("an apply without a change made a commit")
+	if gitserver.Rev(r.T, r.at, "stage") != head {
+		r.T.Error("an apply without a change made a commit")
 	}
 }
 
@@ -287,7 +281,7 @@ func TestBaseRepoBadInput(t *testing.T) {
 func TestAccBaseRepoUnknown(t *testing.T) {
 	t.Parallel()
 	r := newBaseRepoRoot(t)
-	r.set("unknown", true)
+	r.Set("unknown", true)
 	r.promote(2)
 	acc.ExpectTexts(t, r.Succeed("plan", "-no-color").Stdout, "+ content      = (known after apply)",
 		"+ promotion    = (known after apply)")
@@ -312,8 +306,8 @@ func TestAccBaseRepoNew(t *testing.T) {
 	t.Parallel()
 	r := newBaseRepoRoot(t)
 	gitserver.Seed(t, r.at, "empty", map[string]string{"README.md": "empty\n"})
-	r.set("branch", "empty")
-	r.set("promotion", map[string]any{
+	r.Set("branch", "empty")
+	r.Set("promotion", map[string]any{
 		"commit": commitOf(2), "control_plane": map[string]any{"repo": r.url, "branch": "main"},
 	})
 	r.Apply()
@@ -343,7 +337,7 @@ func TestAccBaseRepoImport(t *testing.T) {
 
 	r.promote(2)
 	gitserver.Seed(t, r.at, "prod", map[string]string{"base-repo.yaml": r.file(1)})
-	r.set("branch", "prod")
+	r.Set("branch", "prod")
 	r.Apply()
 	r.ExpectEmptyPlan()
 	if got := gitserver.Tree(t, r.at, "stage")["base-repo.yaml"]; got != r.file(1) {
@@ -353,7 +347,7 @@ func TestAccBaseRepoImport(t *testing.T) {
 		t.Errorf("the new place has not:\n%s", got)
 	}
 	r.Succeed("state", "rm", baseRepoAddress)
-	r.set("promotion", map[string]any{"commit": commitOf(1), "decision": "hold"})
+	r.Set("promotion", map[string]any{"commit": commitOf(1), "decision": "hold"})
 	r.Apply() // A resource whose state was lost makes no commit either
 	r.ExpectEmptyPlan()
 	if got := gitserver.Tree(t, r.at, "prod")["base-repo.yaml"]; !strings.Contains(got, commitOf(2)) {
@@ -386,10 +380,10 @@ func TestAccBaseRepoPullRequest(t *testing.T) {
 	t.Parallel()
 	r := newBaseRepoOnGitHub(t)
 	r.promote(2)
-	r.set("delivery", map[string]any{"strategy": "pull_request", "reviewers": []string{"other/team"}})
+	r.Set("delivery", map[string]any{"strategy": "pull_request", "reviewers": []string{"other/team"}})
 	r.ExpectError([]string{"Cannot request reviewers", "team other/team does not belong to acme"}, "plan",
 		"-no-color")
-	r.set("delivery", map[string]any{"strategy": "pull_request"})
+	r.Set("delivery", map[string]any{"strategy": "pull_request"})
 	r.Apply()
 	r.ExpectEmptyPlan()
 	state := func(wants ...string) {
@@ -417,7 +411,7 @@ func TestAccBaseRepoPullRequest(t *testing.T) {
 	r.Apply()
 	r.ExpectEmptyPlan()
 	state("open")
-	r.set("promotion", map[string]any{"commit": commitOf(1), "decision": "hold"}) // it stays open
+	r.Set("promotion", map[string]any{"commit": commitOf(1), "decision": "hold"}) // it stays open
 	r.ExpectEmptyPlan()
 	r.promote(3)
 	merged := r.pulls.Merge(t, 1, "squash")
@@ -437,13 +431,13 @@ func TestAccBaseRepoPullRequest(t *testing.T) {
 	r.promote(5)
 	r.Apply()
 	state("merged", "closed", "open")
-	r.set("delivery", map[string]any{"strategy": "push"})
+	r.Set("delivery", map[string]any{"strategy": "push"})
 	r.Apply()
 	r.expectPinned(5)
 	r.ExpectEmptyPlan()
 	state("merged", "closed", "closed")
 
-	r.set("delivery", map[string]any{"strategy": "pull_request"})
+	r.Set("delivery", map[string]any{"strategy": "pull_request"})
 	r.promote(6)
 	r.Apply()
 	r.Succeed("destroy", "-no-color", "-auto-approve")
@@ -456,10 +450,10 @@ func TestAccBaseRepoPullRequest(t *testing.T) {
 
 // expectEmptyPlanText returns the text of a plan without a change.
 func (r *baseRepoRoot) expectEmptyPlanText() string {
-	r.Root.T.Helper()
+	r.T.Helper()
 	out := r.Terraform("plan", "-no-color", "-detailed-exitcode")
 	if out.Code != 0 {
-		r.Root.T.Fatalf("the plan is not empty:\n%s", out.Text())
+		r.T.Fatalf("the plan is not empty:\n%s", out.Text())
 	}
 	return out.Text()
 }
@@ -469,7 +463,7 @@ func (r *baseRepoRoot) expectEmptyPlanText() string {
 func TestAccBaseRepoPullRequestMerges(t *testing.T) {
 	t.Parallel()
 	r := newBaseRepoOnGitHub(t)
-	r.set("delivery", map[string]any{"strategy": "pull_request", "auto_merge": "squash"})
+	r.Set("delivery", map[string]any{"strategy": "pull_request", "auto_merge": "squash"})
 	r.promote(2)
 	r.Apply()
 	r.expectPinned(2)
@@ -479,7 +473,7 @@ func TestAccBaseRepoPullRequestMerges(t *testing.T) {
 	}
 
 	r.Write("timeouts_override.tf", `resource "kalypso_base_repo" "this" { timeouts = { update = "10s" } }`)
-	r.set("delivery", map[string]any{"strategy": "pull_request", "wait_for_merge": true})
+	r.Set("delivery", map[string]any{"strategy": "pull_request", "wait_for_merge": true})
 	r.promote(3)
 	r.ExpectError([]string{"The pull request is not merged yet", "the next apply continues to wait"},
 		"apply", "-no-color", "-auto-approve")

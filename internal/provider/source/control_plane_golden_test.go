@@ -68,7 +68,8 @@ func goldenRepos(h *acc.GitHost, g *golden.Fleet) (promoted string) {
 	if !promotes.MatchString(branch["base-repo.yaml"]) {
 		promoted = ""
 	}
-	branch["base-repo.yaml"] = promotes.ReplaceAllString(anyURL.ReplaceAllString(branch["base-repo.yaml"], h.RepoURL(name)),
+	branch["base-repo.yaml"] = promotes.ReplaceAllString(
+		anyURL.ReplaceAllString(branch["base-repo.yaml"], h.RepoURL(name)),
 		"commit: "+promoted)
 	branch["gitops-repo.yaml"] = anyURL.ReplaceAllString(branch["gitops-repo.yaml"], h.RepoURL(name+"-gitops"))
 	h.Commit(name, environment, branch)
@@ -187,7 +188,8 @@ func TestAccControlPlaneSample(t *testing.T) {
 
 			r := acc.NewRootFrom(t, "testdata/TestAccControlPlane")
 			r.Write("terraform.tf", acc.TerraformBlock)
-			r.Write("terraform.tfvars.json", acc.ToJSON(t, goldenVariables(h, map[string]string{"kalypso-control-plane": "dev"})))
+			r.Write("terraform.tfvars.json", acc.ToJSON(t,
+				goldenVariables(h, map[string]string{"kalypso-control-plane": "dev"})))
 			r.Apply()
 			r.ExpectEmptyPlan()
 			if diff := cmp.Diff(wanted, acc.RenderedFiles(t, h.Dir("kalypso-gitops"), "dev")); diff != "" {

@@ -167,7 +167,8 @@ data "kalypso_workloads" "this" {
 		t.Errorf("a secret is in the errors:\n%s", &r.Printed)
 	}
 	other := acc.NewGitHost(t)
-	r = acc.NewRoot(t, config(`{ url = "https://127.0.0.1", username = "me", password = "canary" }`, other.RepoURL("shop")))
+	r = acc.NewRoot(t, config(`{ url = "https://127.0.0.1", username = "me", password = "canary" }`,
+		other.RepoURL("shop")))
 	r.ExpectError([]string{"Credentials refused", "no credential matches it"}, "plan", "-no-color")
 	for _, request := range other.Requests() {
 		if request.Authorization != "" {

@@ -4,6 +4,7 @@ import (
 	"archive/tar"
 	"errors"
 	"io"
+	"maps"
 	"strings"
 	"testing"
 
@@ -64,4 +65,20 @@ func Archive(t *testing.T, repo, branch string) map[string]string {
 			files[header.Name] = string(content)
 		}
 	}
+}
+
+// SeedDelivery commits a rendering of environment stage to the path fleet on the branch "stage": the contents of the
+// cluster types' folders, with a target each. record contains attributes of the record.
+func SeedDelivery(t *testing.T, repo string, record map[string]any, folders map[string]string) string {
+	t.Helper()
+	all := map[string]any{"version": 1, "environment": "stage", "promoted_commit": strings.Repeat("c", 40)}
+	files, names := map[string]string{"README.md": "GitOps\n"}, []string{}
+	for name, content := range folders {
+		names = append(names, name)
+		files["fleet/"+name+"/shop-web/namespace.yaml"] = content
+	}
+	all["cluster_types"] = names
+	maps.Copy(all, record)
+	files["fleet/"+RecordPath] = ToJSON(t, all)
+	return gitserver.Seed(t, repo, "stage", files)
 }

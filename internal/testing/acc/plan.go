@@ -71,6 +71,7 @@ func As[T any](v any) T {
 	return typed
 }
 
+// Show decodes what terraform show prints as JSON.
 func (r *Root) Show(into any, args ...string) {
 	r.T.Helper()
 	out := r.Succeed(append([]string{"show", "-json"}, args...)...)
@@ -99,7 +100,7 @@ func (r *Root) AttributesOf(resourceType string) map[string]any {
 	return nil
 }
 
-// OutputManifests adds an output with the manifests of model resources, by address.
+// OutputManifests adds the output "manifests" with the manifests of model resources, by address.
 func (r *Root) OutputManifests(addresses []string) {
 	r.T.Helper()
 	var all strings.Builder
@@ -107,11 +108,4 @@ func (r *Root) OutputManifests(addresses []string) {
 		fmt.Fprintf(&all, "    %q = provider::kalypso::manifest(%s)\n", address, address)
 	}
 	r.Write("manifests.tf", "output \"manifests\" {\n  value = {\n"+all.String()+"  }\n}\n")
-}
-
-// Manifests returns the manifests after an apply, by address. It needs [Root.OutputManifests].
-func (r *Root) Manifests() (all map[string]string) {
-	r.T.Helper()
-	r.Output("manifests", &all)
-	return all
 }

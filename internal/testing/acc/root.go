@@ -29,6 +29,7 @@ type Root struct {
 	T        *testing.T
 	Folder   string
 	Env      []string
+	Vars     map[string]any  // the variables of the module, see [Root.Set]
 	Attached map[string]any  // how Terraform reaches providers that this process serves, by source address
 	Printed  strings.Builder // by all commands
 }
@@ -42,7 +43,7 @@ type Root struct {
 func NewRoot(t *testing.T, files map[string]string) *Root {
 	t.Helper()
 	NeedTerraform(t)
-	r := &Root{T: t, Folder: t.TempDir(), Env: append([]string{
+	r := &Root{T: t, Folder: t.TempDir(), Vars: map[string]any{}, Env: append([]string{
 		"PATH=" + os.Getenv("PATH"),
 		"HOME=" + t.TempDir(),
 		"TF_CLI_CONFIG_FILE=",
@@ -77,6 +78,13 @@ func (r *Root) Write(name, content string) {
 	if err := os.WriteFile(at, []byte(content), 0o600); err != nil {
 		r.T.Fatal(err)
 	}
+}
+
+// Set sets a variable of the module.
+func (r *Root) Set(name string, value any) {
+	r.T.Helper()
+	r.Vars[name] = value
+	r.Write("terraform.tfvars.json", ToJSON(r.T, r.Vars))
 }
 
 // Output contains what a command printed, and its exit code.

@@ -261,3 +261,15 @@ func UsedUp(seconds int) http.HandlerFunc {
 func Page(page map[string]any) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) { answer(w, page) }
 }
+
+// Provider returns the argument azure of a provider that asks the server. The provider must trust the authority in CA.
+func (s *Server) Provider(secret string) map[string]any {
+	return map[string]any{
+		"tenant_id": Tenant, "client_id": Client, "client_secret": secret, "disable_instance_discovery": true,
+		"endpoint": map[string]any{
+			"active_directory_authority_host": s.URL,
+			"resource_manager_endpoint":       s.URL,
+			"resource_manager_audience":       s.URL,
+		},
+	}
+}
