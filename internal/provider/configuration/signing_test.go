@@ -223,7 +223,7 @@ func TestSigningArguments(t *testing.T) {
 		env    map[string]string
 		want   string
 	}{
-		"none":                   {},
+		"no signing":             {},
 		"a key":                  {config: map[string]any{"commit_signing": map[string]any{"private_key": key.Private}}},
 		"not known yet":          {config: map[string]any{"commit_signing": protocol.Unknown}},
 		"a key not known yet":    {config: map[string]any{"commit_signing": map[string]any{"private_key": protocol.Unknown}}},

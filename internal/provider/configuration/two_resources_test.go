@@ -31,11 +31,11 @@ func TestClaims(t *testing.T) {
 		first, second map[string]any
 		want          string
 	}{
-		"one status twice": {"kalypso_commit_status", status(a, "dev", "x"), status(a+".git", "DEV", "y"),
+		"the same status twice": {"kalypso_commit_status", status(a, "dev", "x"), status(a+".git", "DEV", "y"),
 			"Conflicting commit statuses"},
 		"another context": {"kalypso_commit_status", status(a, "dev", "x"), status(a, "qa", "x"), ""},
 		"another repo":    {"kalypso_commit_status", status(a, "dev", "x"), status(b, "dev", "x"), ""},
-		"one branch twice": {"kalypso_base_repo", base(a, "dev"), base(a+"/", "dev"),
+		"the same branch twice": {"kalypso_base_repo", base(a, "dev"), base(a+"/", "dev"),
 			"Conflicting BaseRepos"},
 		"another branch": {"kalypso_base_repo", base(a, "dev"), base(a, "qa"), ""},
 	} {

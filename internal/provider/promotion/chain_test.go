@@ -114,7 +114,7 @@ func (c *promotionChain) operate(commit string) {
 
 // Kalypso's workflows and ours alternate in a chain: Kalypso's read the status that we set for dev, we read the one
 // that they set for stage, and kalypso_base_repo promotes to stage in their place.
-func TestAccPromotionBesideKalypso(t *testing.T) {
+func TestAccPromotionChainWithKalypsoWorkflows(t *testing.T) {
 	t.Parallel()
 	c := newPromotionChain(t)
 	first := c.merge()

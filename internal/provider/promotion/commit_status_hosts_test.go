@@ -120,7 +120,7 @@ var statusesOfHosts = []struct {
 	rule string
 	test func(*hostStatus)
 }{
-	{"it is created, changed, and left", func(s *hostStatus) {
+	{"a status created, changed, and left", func(s *hostStatus) {
 		s.apply()
 		s.expect(githost.Success, "Rolled out", 1)
 		s.set("state", "failure", "description", nil, "target_url", nil)
@@ -153,7 +153,7 @@ var statusesOfHosts = []struct {
 		}
 		s.expect(githost.Success, "2 of 2", want)
 	}},
-	{"people change it", func(s *hostStatus) {
+	{"a status changed by people", func(s *hostStatus) {
 		s.set("context", "dev", "description", nil, "target_url", nil)
 		s.apply()
 		s.people.SetStatus(s.T, s.target(), "dev", githost.Failure)
@@ -165,7 +165,7 @@ var statusesOfHosts = []struct {
 			s.T.Errorf("it is set again: %+v, %v", now, err)
 		}
 	}},
-	{"it is imported", func(s *hostStatus) {
+	{"an imported status", func(s *hostStatus) {
 		s.apply()
 		want := s.Resource.State
 		imported, ds, err := s.Start().Import(s.T.Context(), s.Resource.Type, s.people.URL()+"@"+s.target()+"#kalypso/dev")
@@ -176,7 +176,7 @@ var statusesOfHosts = []struct {
 			s.T.Errorf("imported %v, want %v", protocol.Lines(imported.State), protocol.Lines(want))
 		}
 	}},
-	{"it is renewed", func(s *hostStatus) {
+	{"a renewed status", func(s *hostStatus) {
 		s.set("renew_after", "2s")
 		s.apply()
 		set := s.attribute("set_at")
@@ -193,7 +193,7 @@ var statusesOfHosts = []struct {
 		s.set("commit", strings.Repeat("ab", 20))
 		s.refused("Commit not found", "Set status kalypso/dev of commit abab")
 	}},
-	{"the credential does not allow it", func(s *hostStatus) {
+	{"a credential without permission for statuses", func(s *hostStatus) {
 		for credential, says := range map[hostingtest.Credential]string{
 			hostingtest.Reader: " denies the request", hostingtest.Wrong: " does not accept the credential",
 			hostingtest.Foreign: "Repo not found, or not visible",

@@ -348,11 +348,11 @@ func TestAccPromotionBadInput(t *testing.T) {
 		controlPlane string
 		says         []string
 	}{
-		"a pin that is not on main": {rules: []any{"pinned_commit", fork},
+		"a pin outside of main": {rules: []any{"pinned_commit", fork},
 			says: []string{"Pinned commit not on the branch", fork, "a fork"}},
 		"an environment after itself": {rules: []any{"after", after("prod")},
 			says: []string{"Environment is its own predecessor", `Environment "prod" can't come after itself`}},
-		"after its own context": {rules: []any{"after", after("stage", "context", "Prod Environment")},
+		"after the own context of the environment": {rules: []any{"after", after("stage", "context", "Prod Environment")},
 			says: []string{"Environment is its own predecessor"}},
 		"soak without statuses": {rules: []any{"after", after("stage", "soak", "4h")},
 			controlPlane: files,
@@ -392,9 +392,9 @@ func TestAccPromotionBadInput(t *testing.T) {
 	}{
 		"an unknown context": {[]any{"after", after("stage", "context", "staging")},
 			[]string{"check the name: there are", "stage environment"}},
-		"a by that never set a status": {[]any{"after", after("stage", "by", "acme-cd[bot]")},
+		"by an app without a status": {[]any{"after", after("stage", "by", "acme-cd[bot]")},
 			[]string{`"acme-cd[bot]" set none of the latest statuses`}},
-		"a control plane branch that is gone": {[]any{"branch", "trunk", "after", after("stage")},
+		"a deleted control plane branch": {[]any{"branch", "trunk", "after", after("stage")},
 			[]string{`has no branch "trunk"`}},
 		"an unknown status": {[]any{"statuses", []string{"ci"}},
 			[]string{"no status and no check run, nor on any other commit"}},

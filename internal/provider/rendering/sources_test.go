@@ -97,9 +97,9 @@ func TestAccSourcesKeptWithoutWrite(t *testing.T) {
 	}
 }
 
-// TestAccSourcesKeptOfMany: several renderings that are planned at the same time each keep their own arguments. None
+// TestAccSourcesKeptByEachRendering: several renderings that are planned at the same time each keep their own arguments. None
 // renders from kept arguments, in which an object may occur twice.
-func TestAccSourcesKeptOfMany(t *testing.T) {
+func TestAccSourcesKeptByEachRendering(t *testing.T) {
 	t.Parallel()
 	r := acc.NewRoot(t, map[string]string{"main.tf": acc.TerraformBlock + `
 variable "moved" { type = bool }
