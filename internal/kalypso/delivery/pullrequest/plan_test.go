@@ -106,13 +106,13 @@ func TestPlan(t *testing.T) {
 			"push, edit"},
 		{"our branch contains an older change of ours", func(s *situation) { other(s, true) }, "push, edit"},
 		{"our branch was deleted", func(s *situation) { s.Existing, s.Ours = false, pullrequest.OwnBranch{} }, "push, edit"},
-		{"people pushed to our branch, and the plan listed it", func(s *situation) { other(s, false); s.Listed = true },
+		{"people pushed to our branch, and the plan listed the push", func(s *situation) { other(s, false); s.Listed = true },
 			"push, edit"},
 		{"people pushed to our branch after the plan", func(s *situation) {
 			other(s, false)
 			s.Listed, s.Moved = true, errMoved
 		}, "refuses: others pushed after the plan"},
-		{"our branch contains our commit, and the plan listed another one", func(s *situation) {
+		{"our branch contains our commit, and the plan listed another commit", func(s *situation) {
 			other(s, true)
 			s.Listed, s.Moved = true, errMoved
 		}, "push, edit"},
@@ -121,7 +121,7 @@ func TestPlan(t *testing.T) {
 			other(s, false)
 			s.PullRequest = nil
 		}, notOurs},
-		{"people pushed to our branch, then closed its pull request", func(s *situation) {
+		{"people pushed to our branch, then closed the pull request", func(s *situation) {
 			other(s, false)
 			closed(s, "head")
 		}, "push, open"},
@@ -129,7 +129,7 @@ func TestPlan(t *testing.T) {
 			other(s, false)
 			closed(s, "older")
 		}, notOurs},
-		{"people pushed to our branch, and merged it", func(s *situation) {
+		{"people pushed to our branch, and merged the pull request", func(s *situation) {
 			other(s, false)
 			s.PullRequest.State = githost.Merged
 		}, "push, open"},
@@ -137,30 +137,30 @@ func TestPlan(t *testing.T) {
 
 		// A pull request that was merged or closed.
 		{"people closed the pull request of the change", func(s *situation) { closed(s, "head") }, "nothing"},
-		{"people closed it, and the target moved", func(s *situation) {
+		{"closed pull request, and the target moved", func(s *situation) {
 			closed(s, "head")
 			s.Ours.Parents = []string{"older"}
 		}, "nothing"},
-		{"people closed it, and the apply waits", func(s *situation) { closed(s, "head"); s.Wait = true }, "wait"},
-		{"people closed it, and reopen is set", func(s *situation) { closed(s, "head"); s.Reopen = true }, "open"},
-		{"people closed it, reopen is set, and the target moved", func(s *situation) {
+		{"closed pull request, and the apply waits", func(s *situation) { closed(s, "head"); s.Wait = true }, "wait"},
+		{"closed pull request, and reopen is set", func(s *situation) { closed(s, "head"); s.Reopen = true }, "open"},
+		{"closed pull request, reopen is set, and the target moved", func(s *situation) {
 			closed(s, "head")
 			s.Reopen, s.Ours.Parents = true, []string{"older"}
 		}, "push, open"},
-		{"people closed it with auto-merge configured", func(s *situation) { closed(s, "head"); s.AutoMerge = "squash" },
+		{"closed pull request with auto-merge configured", func(s *situation) { closed(s, "head"); s.AutoMerge = "squash" },
 			"nothing"},
 		{"people closed the pull request of another change", func(s *situation) { closed(s, "older") }, "open"},
-		{"people closed it, and another change is desired", func(s *situation) { closed(s, "head"); other(s, true) },
+		{"closed pull request, and another change is desired", func(s *situation) { closed(s, "head"); other(s, true) },
 			"push, open"},
-		{"it was merged, and the target lacks the change again", func(s *situation) {
+		{"merged pull request, and the target lacks the change again", func(s *situation) {
 			s.PullRequest.State = githost.Merged
 		}, "open"},
 
 		// Auto-merge and wait.
 		{"auto-merge is configured", func(s *situation) { s.AutoMerge = "squash" }, "edit, auto-merge squash"},
-		{"we enabled auto-merge, and it is still configured",
+		{"we enabled auto-merge, which is still configured",
 			func(s *situation) { s.AutoMerge, s.Known.AutoMerge = "squash", "merge" }, "edit, auto-merge squash"},
-		{"we enabled auto-merge, and it is no longer configured", func(s *situation) { s.Known.AutoMerge = "squash" },
+		{"we enabled auto-merge, which is no longer configured", func(s *situation) { s.Known.AutoMerge = "squash" },
 			"edit, auto-merge off, unless people changed squash"},
 		{"people enabled auto-merge", func(s *situation) { s.PullRequest.AutoMerge = "squash" }, "edit"},
 		{"we enabled auto-merge of another pull request",
@@ -172,30 +172,30 @@ func TestPlan(t *testing.T) {
 			"edit, auto-merge rebase, wait"},
 
 		// The target contains the change.
-		{"the target contains it, and the pull request is open", func(s *situation) { s.Needed = false },
+		{"the target contains the change, and the pull request is open", func(s *situation) { s.Needed = false },
 			"close 7, delete at head"},
-		{"the target contains it, and the apply waits", func(s *situation) {
+		{"the target contains the change, and the apply waits", func(s *situation) {
 			s.Needed, s.Wait, s.AutoMerge = false, true, "merge"
 		}, "close 7, delete at head"},
-		{"the target contains it, and people closed the pull request", func(s *situation) {
+		{"the target contains the change, and people closed the pull request", func(s *situation) {
 			s.Needed = false
 			closed(s, "head")
 		}, "delete at head"},
-		{"the target contains it, and the state was lost", func(s *situation) { s.Needed, s.Known = false, nil },
+		{"the target contains the change, and the state was lost", func(s *situation) { s.Needed, s.Known = false, nil },
 			"close 7, delete if ours"},
-		{"the target contains it, and the branch was kept", func(s *situation) {
+		{"the target contains the change, and the branch was kept", func(s *situation) {
 			s.Needed, s.Discard = false, false
 		}, "close 7"},
-		{"the target contains it by the merge", func(s *situation) {
+		{"the target contains the change by the merge", func(s *situation) {
 			s.Needed, s.Discard, s.PullRequest.State = false, false, githost.Merged
 		}, "nothing"},
-		{"the target contains it, and the state knows another open pull request",
+		{"the target contains the change, and the state knows another open pull request",
 			func(s *situation) { s.Needed, s.Known.Number = false, 6 }, "close 7, close 6, delete at head"},
-		{"the target contains it, and only the state knows a pull request",
+		{"the target contains the change, and only the state knows a pull request",
 			func(s *situation) { s.Needed, s.PullRequest = false, nil }, "close 7, delete at head"},
-		{"the target contains it, and the apply was killed before it opened one",
+		{"the target contains the change, and the apply was killed before a pull request was opened",
 			func(s *situation) { s.Needed, s.PullRequest, s.Known.Number = false, nil, 0 }, "delete at head"},
-		{"the target contains it, and our branch is foreign", func(s *situation) { s.Needed = false; other(s, false) },
+		{"the target contains the change, foreign branch", func(s *situation) { s.Needed = false; other(s, false) },
 			"close 7, delete at head"},
 	} {
 		t.Run(test.rule, func(t *testing.T) {

@@ -49,22 +49,22 @@ func TestSituations(t *testing.T) {
 	t.Parallel()
 	for _, test := range []situation{
 		// There is no pull request, or people have not changed it.
-		{"there is none", func(*world) {}, `
+		{"no pull request", func(*world) {}, `
 1 open "Set 1"
 main: nothing
 ours: 1, 1 ahead, 0 behind
 host: list open, list closed, list open, open`, nil},
-		{"it is open and equal", func(w *world) { w.must() }, `
+		{"open pull request, same tree", func(w *world) { w.must() }, `
 1 open "Set 1"
 main: nothing
 ours: 1, 1 ahead, 0 behind
 host: list open, read`, nil},
-		{"it is open and stale", func(w *world) { w.must(); w.value = "2" }, `
+		{"open pull request, older tree", func(w *world) { w.must(); w.value = "2" }, `
 1 open "Set 2"
 main: nothing
 ours: 2, 1 ahead, 0 behind
 host: list open, read, edit`, nil},
-		{"its labels are changed, with some that people set", func(w *world) {
+		{"changed labels, beside labels of people", func(w *world) {
 			w.settings.Labels, w.promoted = []string{"a", "b"}, true
 			w.must()
 			w.settings.Labels, w.promoted = []string{"b", "c"}, false
@@ -73,7 +73,7 @@ host: list open, read, edit`, nil},
 main: nothing
 ours: 1, 1 ahead, 0 behind
 host: list open, read, label, unlabel`, nil},
-		{"a label of the promotion is one that people set too", func(w *world) {
+		{"a label of the promotion that people set too", func(w *world) {
 			w.settings.Labels, w.promoted = []string{"promoted"}, true
 			w.must()
 			w.promoted = false
@@ -82,7 +82,7 @@ host: list open, read, label, unlabel`, nil},
 main: nothing
 ours: 1, 1 ahead, 0 behind
 host: list open, read`, nil},
-		{"one more reviewer is configured", func(w *world) {
+		{"another reviewer", func(w *world) {
 			w.settings.Reviewers = []string{"ann"}
 			w.must()
 			w.settings.Reviewers = []string{"ann", "bob"}
@@ -134,12 +134,12 @@ error: the host rejected the request at reviewers`},
 main: nothing
 ours: 1, 1 ahead, 0 behind`},
 		}},
-		{"it becomes a draft", func(w *world) { w.must(); w.settings.Draft = true }, `
+		{"the pull request becomes a draft", func(w *world) { w.must(); w.settings.Draft = true }, `
 1 open "Set 1" draft
 main: nothing
 ours: 1, 1 ahead, 0 behind
 host: list open, read, convertPullRequestToDraft`, nil},
-		{"it becomes ready", func(w *world) {
+		{"the pull request becomes ready", func(w *world) {
 			w.settings.Draft = true
 			w.must()
 			w.settings.Draft = false
@@ -148,7 +148,7 @@ host: list open, read, convertPullRequestToDraft`, nil},
 main: nothing
 ours: 1, 1 ahead, 0 behind
 host: list open, read, markPullRequestReadyForReview`, nil},
-		{"branch_prefix changes, and so does the branch", func(w *world) {
+		{"another branch_prefix", func(w *world) {
 			w.must()
 			w.settings.BranchPrefix = "new/"
 		}, `
@@ -209,7 +209,7 @@ main: nothing
 ours: 1 note.txt, 2 ahead, 0 behind
 host: list open
 error: others pushed after the plan`, nil},
-		{"people pushed, and the plan listed it", func(w *world) {
+		{"people pushed, and the plan listed the push", func(w *world) {
 			w.must()
 			w.push(w.branch(), "note.txt", "theirs")
 			w.plan()
@@ -240,7 +240,7 @@ main: nothing
 ours: theirs, 2 ahead, 0 behind
 host: list open
 error: people pushed to the branch`, nil},
-		{"people pushed, and closed it; the state is lost", func(w *world) {
+		{"people pushed, and closed the pull request; the state is lost", func(w *world) {
 			w.must()
 			w.push(w.branch(), "note.txt", "theirs")
 			w.people.Close(w, 1)
@@ -263,7 +263,7 @@ main: nothing
 ours: 1 note.txt, 2 ahead, 0 behind
 error: the branch is not ours`},
 		}},
-		{"people closed it, and pushed; the state is lost", func(w *world) {
+		{"people closed the pull request, and pushed; the state is lost", func(w *world) {
 			w.must()
 			w.people.Close(w, 1)
 			w.push(w.branch(), "note.txt", "theirs")
@@ -285,7 +285,7 @@ main: nothing
 ours: 1 note.txt, 2 ahead, 0 behind
 host: list open
 error: others pushed after the plan`, nil},
-		{"people rebased our commit onto one of theirs, and the state is lost", func(w *world) {
+		{"people rebased our commit onto a commit of their own, and the state is lost", func(w *world) {
 			w.must()
 			w.push("main", "apps.txt", "1")
 			w.rebase()
@@ -297,7 +297,7 @@ main: nothing apps.txt
 ours: 1 apps.txt, 2 ahead, 0 behind
 host: list open
 error: people pushed to the branch`, nil},
-		{"people merged the target into it, and the plan listed that", func(w *world) {
+		{"people merged the target into our branch, and the plan listed the merge", func(w *world) {
 			w.must()
 			w.push("main", "apps.txt", "1")
 			w.mergeTarget()
@@ -308,7 +308,7 @@ error: people pushed to the branch`, nil},
 main: nothing apps.txt
 ours: 2 apps.txt, 1 ahead, 0 behind
 host: list open, read, edit`, nil},
-		{"a foreign branch has the name of ours", func(w *world) {
+		{"a foreign branch has the name of our branch", func(w *world) {
 			w.push(w.branch(), "note.txt", "theirs")
 		}, `
 main: nothing
@@ -317,7 +317,7 @@ host: list open, list closed, list open
 error: the branch is not ours`, nil},
 
 		// The head branch was deleted.
-		{"people deleted our branch, and the host closed it", func(w *world) {
+		{"people deleted our branch, and the host closed the pull request", func(w *world) {
 			w.must()
 			w.deleteBranch(w.branch())
 			w.plan()
@@ -332,7 +332,7 @@ host: list open, list closed, list open, open`, map[string]difference{
 main: nothing
 ours: 1, 1 ahead, 0 behind`},
 		}},
-		{"people deleted our branch, and it is still open", func(w *world) {
+		{"people deleted our branch, and the pull request is still open", func(w *world) {
 			w.must()
 			w.people.KeepOpen()
 			w.deleteBranch(w.branch())
@@ -360,7 +360,7 @@ ours: 1, 1 ahead, 0 behind`},
 main: nothing apps.txt
 ours: 1 apps.txt, 1 ahead, 0 behind
 host: list open, read`, nil},
-		{"the target moved, in conflict with it", func(w *world) {
+		{"the target moved, in conflict with our branch", func(w *world) {
 			w.must()
 			w.push("main", file, "theirs")
 		}, `
@@ -461,12 +461,12 @@ error: branch not found`},
 		}},
 
 		// Closed by people.
-		{"people closed it", func(w *world) { w.must(); w.people.Close(w, 1) }, `
+		{"people closed the pull request", func(w *world) { w.must(); w.people.Close(w, 1) }, `
 1 closed "Set 1"
 main: nothing
 ours: 1, 1 ahead, 0 behind
 host: list open, list closed, list open`, nil},
-		{"people closed it, and the apply waits", func(w *world) {
+		{"people closed the pull request, and the apply waits", func(w *world) {
 			w.must()
 			w.people.Close(w, 1)
 			w.settings.Wait = true
@@ -476,7 +476,7 @@ main: nothing
 ours: 1, 1 ahead, 0 behind
 host: list open, list closed, list open
 error: closed without being merged`, nil},
-		{"people closed it, and reopen is set", func(w *world) {
+		{"people closed the pull request, and reopen is set", func(w *world) {
 			w.must()
 			w.people.Close(w, 1)
 			w.settings.Reopen = true
@@ -486,7 +486,7 @@ error: closed without being merged`, nil},
 main: nothing
 ours: 1, 1 ahead, 0 behind
 host: list open, list closed, list open, open`, nil},
-		{"people closed it, and another value is desired", func(w *world) {
+		{"people closed the pull request, and another value is desired", func(w *world) {
 			w.must()
 			w.people.Close(w, 1)
 			w.value = "2"
@@ -496,7 +496,7 @@ host: list open, list closed, list open, open`, nil},
 main: nothing
 ours: 2, 1 ahead, 0 behind
 host: list open, list closed, list open, open`, nil},
-		{"people closed it, and the state is lost", func(w *world) {
+		{"people closed the pull request, and the state is lost", func(w *world) {
 			w.must()
 			w.people.Close(w, 1)
 			w.loseState()
@@ -505,7 +505,7 @@ host: list open, list closed, list open, open`, nil},
 main: nothing
 ours: 1, 1 ahead, 0 behind
 host: list open, list closed, list open`, nil},
-		{"people closed it, and the value is back", func(w *world) {
+		{"people closed the pull request, and the value is back", func(w *world) {
 			w.push("main", file, "0")
 			w.must()
 			w.people.Close(w, 1)
@@ -515,7 +515,7 @@ host: list open, list closed, list open`, nil},
 main: 0
 ours: none
 host: list open, list closed, list open`, nil},
-		{"people closed it, the value was back, and is desired again", func(w *world) {
+		{"people closed the pull request, the value was back, and is desired again", func(w *world) {
 			w.push("main", file, "0")
 			w.must()
 			w.people.Close(w, 1)
@@ -527,7 +527,7 @@ host: list open, list closed, list open`, nil},
 main: 0
 ours: 1, 1 ahead, 0 behind
 host: list open, list closed, list open, open`, nil},
-		{"people closed one for each of two values", func(w *world) {
+		{"people closed a pull request for each of two values", func(w *world) {
 			w.must()
 			w.people.Close(w, 1)
 			w.propose("2")
@@ -538,7 +538,7 @@ host: list open, list closed, list open, open`, nil},
 main: nothing
 ours: 2, 1 ahead, 0 behind
 host: list open, list closed, list open`, nil},
-		{"people closed and reopened it", func(w *world) {
+		{"people closed and reopened the pull request", func(w *world) {
 			w.must()
 			w.people.Close(w, 1)
 			w.must()
@@ -548,7 +548,7 @@ host: list open, list closed, list open`, nil},
 main: nothing
 ours: 1, 1 ahead, 0 behind
 host: list open, read`, nil},
-		{"people changed its target branch", func(w *world) {
+		{"people changed the target of the pull request", func(w *world) {
 			w.must()
 			w.branchOff("live")
 			w.people.Retarget(w, 1, "live")
@@ -561,17 +561,17 @@ ours: 2, 1 ahead, 0 behind
 host: list open, list closed, list open, open`, nil},
 
 		// Merged.
-		{"it was merged", func(w *world) { w.must(); w.people.Merge(w, 1, "merge") }, `
+		{"merged pull request", func(w *world) { w.must(); w.people.Merge(w, 1, "merge") }, `
 1 merged "Set 1"
 main: 1
 ours: 1, 0 ahead, 1 behind
 host: list open, list closed, list open`, nil},
-		{"it was squashed", func(w *world) { w.must(); w.people.Merge(w, 1, "squash") }, `
+		{"squashed pull request", func(w *world) { w.must(); w.people.Merge(w, 1, "squash") }, `
 1 merged "Set 1"
 main: 1
 ours: 1, 1 ahead, 1 behind
 host: list open, list closed, list open`, nil},
-		{"it was rebased", func(w *world) { w.must(); w.people.Merge(w, 1, "rebase") }, `
+		{"rebased pull request", func(w *world) { w.must(); w.people.Merge(w, 1, "rebase") }, `
 1 merged "Set 1"
 main: 1
 ours: 1, 1 ahead, 1 behind
@@ -589,7 +589,7 @@ ours: 1, 0 ahead, 0 behind`},
 main: 1
 ours: 1, 0 ahead, 0 behind`},
 		}},
-		{"it was merged, and another value is desired", func(w *world) {
+		{"merged pull request, another value", func(w *world) {
 			w.must()
 			w.people.Merge(w, 1, "merge")
 			w.value = "2"
@@ -599,7 +599,7 @@ ours: 1, 0 ahead, 0 behind`},
 main: 1
 ours: 2, 1 ahead, 0 behind
 host: list open, list closed, list open, open`, nil},
-		{"it was squashed, and another value is desired", func(w *world) {
+		{"squashed pull request, another value", func(w *world) {
 			w.must()
 			w.people.Merge(w, 1, "squash")
 			w.value = "2"
@@ -609,7 +609,7 @@ host: list open, list closed, list open, open`, nil},
 main: 1
 ours: 2, 1 ahead, 0 behind
 host: list open, list closed, list open, open`, nil},
-		{"it was rebased, and another value is desired", func(w *world) {
+		{"rebased pull request, another value", func(w *world) {
 			w.must()
 			w.people.Merge(w, 1, "rebase")
 			w.value = "2"
@@ -619,7 +619,7 @@ host: list open, list closed, list open, open`, nil},
 main: 1
 ours: 2, 1 ahead, 0 behind
 host: list open, list closed, list open, open`, nil},
-		{"it was merged, and reverted", func(w *world) {
+		{"merged pull request, reverted", func(w *world) {
 			w.must()
 			w.people.Merge(w, 1, "squash")
 			w.push("main", file, "0")
@@ -629,7 +629,7 @@ host: list open, list closed, list open, open`, nil},
 main: 0
 ours: 1, 1 ahead, 0 behind
 host: list open, list closed, list open, open`, nil},
-		{"it is merged while we push", func(w *world) {
+		{"the pull request is merged while we push", func(w *world) {
 			w.must()
 			w.value = "2"
 			w.people.Before(hostingtest.Push, func() { w.people.Merge(w, 1, "merge") })
@@ -639,7 +639,7 @@ host: list open, list closed, list open, open`, nil},
 main: 1
 ours: 2, 1 ahead, 0 behind
 host: list open, read, list open, list closed, list open, open`, nil},
-		{"it is squashed while we push", func(w *world) {
+		{"the pull request is squashed while we push", func(w *world) {
 			w.must()
 			w.value = "2"
 			w.people.Before(hostingtest.Push, func() { w.people.Merge(w, 1, "squash") })
@@ -649,7 +649,7 @@ host: list open, read, list open, list closed, list open, open`, nil},
 main: 1
 ours: 2, 1 ahead, 0 behind
 host: list open, read, list open, list closed, list open, open`, nil},
-		{"it is rebased while we push", func(w *world) {
+		{"the pull request is rebased while we push", func(w *world) {
 			w.must()
 			w.value = "2"
 			w.people.Before(hostingtest.Push, func() { w.people.Merge(w, 1, "rebase") })
@@ -659,7 +659,7 @@ host: list open, read, list open, list closed, list open, open`, nil},
 main: 1
 ours: 2, 1 ahead, 0 behind
 host: list open, read, list open, list closed, list open, open`, nil},
-		{"it is merged after the push, before we edit it", func(w *world) {
+		{"people merge the pull request between our push and our edit", func(w *world) {
 			w.must()
 			w.value = "2"
 			w.afterPush = w.once(func() { w.people.Merge(w, 1, "squash") })
@@ -674,7 +674,7 @@ host: list open, read, list open, list closed, list open`, map[string]difference
 main: 1
 ours: 2, 1 ahead, 0 behind`},
 		}},
-		{"it is merged while we edit it", func(w *world) {
+		{"the pull request is merged while we edit", func(w *world) {
 			w.must()
 			w.value = "2"
 			w.people.Before(hostingtest.Edit, func() { w.people.Merge(w, 1, "squash") })
@@ -693,7 +693,7 @@ ours: 2, 1 ahead, 0 behind`},
 main: 2
 ours: 2, 1 ahead, 1 behind`},
 		}},
-		{"it is closed while we push", func(w *world) {
+		{"the pull request is closed while we push", func(w *world) {
 			w.must()
 			w.value = "2"
 			w.people.Before(hostingtest.Push, func() { w.people.Close(w, 1) })
@@ -703,7 +703,7 @@ ours: 2, 1 ahead, 1 behind`},
 main: nothing
 ours: 2, 1 ahead, 0 behind
 host: list open, read, list open, list closed, list open, open`, nil},
-		{"people change its target branch while we push", func(w *world) {
+		{"people change the target of the pull request while we push", func(w *world) {
 			w.must()
 			w.branchOff("live")
 			w.value = "2"
@@ -714,7 +714,7 @@ host: list open, read, list open, list closed, list open, open`, nil},
 main: nothing
 ours: 2, 1 ahead, 0 behind
 host: list open, read, list open, list closed, list open, open`, nil},
-		{"it is merged while we close it", func(w *world) {
+		{"the pull request is merged while we close", func(w *world) {
 			w.push("main", file, "0")
 			w.must()
 			w.value = "0"
@@ -727,7 +727,7 @@ ours: 0, 1 ahead, 0 behind
 host: list open, close, list open, list closed, list open, open`, nil},
 
 		// Waiting.
-		{"the apply waits, and people merge it", func(w *world) {
+		{"the apply waits, and people merge the pull request", func(w *world) {
 			w.settings.Wait = true
 			w.sleep = w.onSecond(func() { w.people.Merge(w, 1, "squash") })
 		}, `
@@ -735,7 +735,7 @@ host: list open, close, list open, list closed, list open, open`, nil},
 main: 1
 ours: 1, 1 ahead, 1 behind
 host: list open, list closed, list open, open, read, read`, nil},
-		{"the apply waits, and people close it", func(w *world) {
+		{"the apply waits, and people close the pull request", func(w *world) {
 			w.settings.Wait = true
 			w.sleep = w.onSecond(func() { w.people.Close(w, 1) })
 		}, `
@@ -744,7 +744,7 @@ main: nothing
 ours: 1, 1 ahead, 0 behind
 host: list open, list closed, list open, open, read, read
 error: closed without being merged`, nil},
-		{"the apply waits, and people merge it into another branch", func(w *world) {
+		{"the apply waits, and people merge the pull request into another branch", func(w *world) {
 			w.branchOff("live")
 			w.settings.Wait = true
 			w.sleep = w.onSecond(func() { w.people.Retarget(w, 1, "live"); w.people.Merge(w, 1, "squash") })
@@ -762,14 +762,14 @@ main: nothing
 ours: 1, 1 ahead, 0 behind
 host: list open, list closed, list open, open, read, read
 error: not merged yet`, nil},
-		{"the apply waits, and people merge it at the timeout", func(w *world) {
+		{"the apply waits, and people merge the pull request at the timeout", func(w *world) {
 			w.settings.Wait, w.sleep = true, w.timeUp(func() { w.people.Merge(w, 1, "squash") })
 		}, `
 1 merged "Set 1"
 main: 1
 ours: 1, 1 ahead, 1 behind
 host: list open, list closed, list open, open, read, read`, nil},
-		{"the apply waited in vain, and the next one continues", func(w *world) {
+		{"the apply waited in vain, and the next apply continues", func(w *world) {
 			w.settings.Wait, w.sleep = true, w.timeUp(nil)
 			if w.run() == nil {
 				w.Fatal("it did not wait")
@@ -823,7 +823,7 @@ ours: 1, 0 ahead, 0 behind`},
 main: 1
 ours: 1, 1 ahead, 1 behind
 host: list open, list closed, list open, open, enablePullRequestAutoMerge, read, read`, nil},
-		{"we enabled auto-merge, and it is no longer configured", func(w *world) {
+		{"we enabled auto-merge, which is no longer configured", func(w *world) {
 			w.settings.AutoMerge = "squash"
 			w.people.Require(w, "main", "ci")
 			w.must()
@@ -878,7 +878,7 @@ ours: 2, 1 ahead, 0 behind`},
 main: nothing
 ours: 2, 1 ahead, 0 behind`},
 		}},
-		{"people enabled auto-merge, and it merges while we push", func(w *world) {
+		{"people enabled auto-merge, which merges while we push", func(w *world) {
 			w.people.Require(w, "main", "ci")
 			w.must()
 			w.people.AutoMerge(w, 1, "merge")
@@ -913,7 +913,7 @@ main: nothing
 ours: 1, 1 ahead, 0 behind
 host: list open, list closed, list open, open, enablePullRequestAutoMerge, read
 error: the host rejected the request at auto_merge`, nil},
-		{"people merge it before auto-merge does", func(w *world) {
+		{"people merge the pull request before auto-merge", func(w *world) {
 			w.settings.AutoMerge = "squash"
 			w.people.Require(w, "main", "ci")
 			w.people.Before(hostingtest.AutoMerge, func() { w.people.Merge(w, 1, "merge") })
@@ -922,7 +922,7 @@ error: the host rejected the request at auto_merge`, nil},
 main: 1
 ours: 1, 0 ahead, 1 behind
 host: list open, list closed, list open, open, enablePullRequestAutoMerge, read`, nil},
-		{"people close it before auto-merge does", func(w *world) {
+		{"people close the pull request before auto-merge", func(w *world) {
 			w.settings.AutoMerge = "squash"
 			w.people.Require(w, "main", "ci")
 			w.people.Before(hostingtest.AutoMerge, func() { w.people.Close(w, 1) })
@@ -997,7 +997,7 @@ main: nothing
 ours: 1, 1 ahead, 0 behind
 host: 5 times list open, list closed, list open, open
 error: the host does not know the branch to be merged`, nil},
-		{"the apply was killed before it opened it", func(w *world) {
+		{"the apply was killed before the pull request was opened", func(w *world) {
 			w.people.Fail(w, hostingtest.Open, 1, hostingtest.Forbidden)
 			_ = w.run()
 			w.loseState()
@@ -1006,7 +1006,7 @@ error: the host does not know the branch to be merged`, nil},
 main: nothing
 ours: 1, 1 ahead, 0 behind
 host: list open, list closed, list open, open`, nil},
-		{"the apply was killed before it opened it, and another value is desired", func(w *world) {
+		{"the apply was killed before the pull request was opened, and another value is desired", func(w *world) {
 			w.people.Fail(w, hostingtest.Open, 1, hostingtest.Forbidden)
 			_ = w.run()
 			w.loseState()
@@ -1016,12 +1016,12 @@ host: list open, list closed, list open, open`, nil},
 main: nothing
 ours: 2, 1 ahead, 0 behind
 host: list open, list closed, list open, open`, nil},
-		{"the apply was killed after it opened it", func(w *world) { w.must(); w.loseState() }, `
+		{"the apply was killed after the pull request was opened", func(w *world) { w.must(); w.loseState() }, `
 1 open "Set 1"
 main: nothing
 ours: 1, 1 ahead, 0 behind
 host: list open, read`, nil},
-		{"the apply was killed after it opened it, and another value is desired", func(w *world) {
+		{"the apply was killed after the pull request was opened, and another value is desired", func(w *world) {
 			w.must()
 			w.loseState()
 			w.value = "2"
@@ -1032,7 +1032,7 @@ ours: 2, 1 ahead, 0 behind
 host: list open, read, edit`, nil},
 
 		// Duplicates and foreign pull requests.
-		{"people open one from our branch before we do", func(w *world) {
+		{"people open a pull request from our branch before the apply", func(w *world) {
 			w.people.Before(hostingtest.Open, func() { w.people.Open(w, w.branch(), "main", "Theirs", "Mine") })
 		}, `
 1 open "Theirs" unmarked
@@ -1040,14 +1040,14 @@ main: nothing
 ours: 1, 1 ahead, 0 behind
 host: list open, list closed, list open, open, list open, list open, list closed, list open
 error: an open pull request of these branches already exists`, nil},
-		{"people open one with our marker before we do", func(w *world) {
+		{"people open a pull request with our marker before the apply", func(w *world) {
 			w.people.Before(hostingtest.Open, func() { w.people.Open(w, w.branch(), "main", "Theirs", marker) })
 		}, `
 1 open "Set 1"
 main: nothing
 ours: 1, 1 ahead, 0 behind
 host: list open, list closed, list open, open, list open, list open, read, edit`, nil},
-		{"people push our commit to the target before we open one", func(w *world) {
+		{"people push our commit to the target before the pull request is opened", func(w *world) {
 			w.people.Before(hostingtest.Open, func() {
 				w.pushOurs()
 			})
@@ -1068,7 +1068,7 @@ ours: none`},
 main: 1
 ours: none`},
 		}},
-		{"a foreign one is open from our branch", func(w *world) {
+		{"open foreign pull request from our branch", func(w *world) {
 			w.push(w.branch(), "note.txt", "theirs")
 			w.people.Open(w, w.branch(), "main", "Theirs", "Mine")
 		}, `
@@ -1077,7 +1077,7 @@ main: nothing
 ours: nothing note.txt, 1 ahead, 1 behind
 host: list open, list closed, list open
 error: an open pull request of these branches already exists`, nil},
-		{"a foreign one from our branch was closed", func(w *world) {
+		{"closed foreign pull request from our branch", func(w *world) {
 			w.must()
 			w.people.Edit(w, 1, "Set 1", "Mine")
 			w.people.Close(w, 1)
@@ -1088,7 +1088,7 @@ error: an open pull request of these branches already exists`, nil},
 main: nothing
 ours: 1, 1 ahead, 0 behind
 host: list open, list closed, list open, open`, nil},
-		{"ours was closed, and a foreign one is open from our branch", func(w *world) {
+		{"our closed pull request, and an open foreign pull request from our branch", func(w *world) {
 			w.must()
 			w.people.Close(w, 1)
 			w.people.Open(w, w.branch(), "main", "Theirs", "Mine")
@@ -1099,7 +1099,7 @@ main: nothing
 ours: 1, 1 ahead, 0 behind
 host: list open, list closed, list open
 error: an open pull request of these branches already exists`, nil},
-		{"a foreign one from our branch goes to another target", func(w *world) {
+		{"foreign pull request from our branch to another target", func(w *world) {
 			w.must()
 			w.branchOff("live")
 			w.people.Open(w, w.branch(), "live", "Theirs", marker)
@@ -1163,7 +1163,7 @@ main: nothing
 ours: 1, 1 ahead, 0 behind
 host: list open
 error: push rejected`, nil},
-		{"the host refuses a label, after it has opened the pull request", func(w *world) {
+		{"the host refuses a label of the pull request that was opened", func(w *world) {
 			w.settings.Labels = []string{"a"}
 			w.people.Fail(w, hostingtest.Label, 1, hostingtest.Refused)
 		}, `
@@ -1183,21 +1183,21 @@ ours: 1, 1 ahead, 0 behind`},
 		}},
 
 		// Differences between hosts.
-		{"people push the change to the target before it is opened", func(w *world) {
+		{"people push the change to the target before the pull request is opened", func(w *world) {
 			w.people.Before(hostingtest.Open, func() { w.push("main", file, "1") })
 		}, `
 1 closed "Set 1"
 main: 1
 ours: none
 host: list open, list closed, list open, open, list open, close`, nil},
-		{"people push another change to the target before it is opened", func(w *world) {
+		{"people push another change to the target before the pull request is opened", func(w *world) {
 			w.people.Before(hostingtest.Open, func() { w.push("main", "note.txt", "theirs") })
 		}, `
 1 open "Set 1"
 main: nothing note.txt
 ours: 1, 1 ahead, 1 behind
 host: list open, list closed, list open, open`, nil},
-		{"people pushed the change to the target, and reverted it", func(w *world) {
+		{"people pushed the change to the target, and reverted the change", func(w *world) {
 			w.people.Before(hostingtest.Open, func() { w.push("main", file, "1") })
 			w.must()
 			w.push("main", file, "0")
@@ -1207,7 +1207,7 @@ host: list open, list closed, list open, open`, nil},
 main: 0
 ours: 1, 1 ahead, 0 behind
 host: list open, list closed, list open, open`, nil},
-		{"it was interrupted between push and open, after an older one was closed", func(w *world) {
+		{"interrupted between push and open, older pull request closed", func(w *world) {
 			w.must()
 			w.people.Close(w, 1)
 			w.must()
@@ -1222,7 +1222,7 @@ host: list open, list closed, list open, open`, nil},
 main: nothing
 ours: 2, 1 ahead, 0 behind
 host: list open, list closed, list open, open`, nil},
-		{"it was interrupted between push and open, after an older one was merged", func(w *world) {
+		{"interrupted between push and open, older pull request merged", func(w *world) {
 			w.must()
 			w.people.Merge(w, 1, "squash")
 			w.value, w.afterPush = "2", func() error { return errStep }
@@ -1236,7 +1236,7 @@ host: list open, list closed, list open, open`, nil},
 main: 1
 ours: 2, 1 ahead, 0 behind
 host: list open, list closed, list open, open`, nil},
-		{"it was a draft with all settings, and has none now", func(w *world) {
+		{"a draft with all settings loses them", func(w *world) {
 			w.settings.Draft, w.settings.Labels, w.settings.Reviewers = true, []string{"a"}, []string{"ann"}
 			w.promoted = true
 			w.must()
@@ -1291,7 +1291,7 @@ host: list open, list closed, list open`, map[string]difference{
 main: none
 ours: none`},
 		}},
-		{"a removal, and a foreign branch has the name of ours", func(w *world) {
+		{"a removal, and a foreign branch has the name of our branch", func(w *world) {
 			w.push("main", file, "0")
 			w.push(w.branch(), "note.txt", "theirs")
 			w.value = ""
