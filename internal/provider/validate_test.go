@@ -63,7 +63,6 @@ resource "kalypso_base_repo" "this" {
 func expectDiagnostics(t *testing.T, folder string) string {
 	t.Helper()
 	r := acc.NewRootFrom(t, folder)
-	r.Write("terraform.tf", acc.TerraformBlock)
 
 	var got struct {
 		Diagnostics []struct {

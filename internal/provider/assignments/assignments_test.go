@@ -48,7 +48,6 @@ func TestAccAssignments(t *testing.T) {
 	t.Parallel()
 	all := golden.WithTree(t)
 	r := acc.NewRootFrom(t, "testdata/TestAccAssignments")
-	r.Write("terraform.tf", acc.TerraformBlock)
 	fleets := map[string]acc.GoldenFleet{}
 	for _, g := range all {
 		f := acc.AddGolden(g, r)
@@ -294,7 +293,6 @@ func TestAccAssignmentsBadInput(t *testing.T) {
 			t.Parallel()
 			folder := filepath.Join("../rendering/testdata/TestAccBadInput", name)
 			r := acc.NewRootFrom(t, folder)
-			r.Write("terraform.tf", acc.TerraformBlock)
 			text := renderingOf.ReplaceAllString(acc.ReadFile(t, filepath.Join(folder, "main.tf")), `data "kalypso_assignments"`)
 			text = strings.Replace(text, "= kalypso_template.failing", "= local.failing", 1)
 			r.Write("main.tf", ofRenderingAlone.ReplaceAllString(text, ""))

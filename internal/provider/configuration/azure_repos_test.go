@@ -24,7 +24,6 @@ type azureRoot struct {
 func newAzureRoot(t *testing.T) *azureRoot {
 	t.Helper()
 	r := &azureRoot{Root: acc.NewRootFrom(t, "testdata/TestAccAzureRepos"), repo: gitserver.InitBare(t)}
-	r.Write("terraform.tf", acc.TerraformBlock)
 	return r
 }
 

@@ -64,7 +64,6 @@ func TestAccCredentials(t *testing.T) {
 			p := start(t)
 			team := newTeamServer(t, p.url)
 			r := acc.NewRootFrom(t, "testdata/TestAccCredentials")
-			r.Write("terraform.tf", acc.TerraformBlock)
 			if p.env != nil {
 				r.Env = append(r.Env, p.env...)
 				r.OwnProcess()

@@ -91,7 +91,6 @@ func newSecrets(t *testing.T, folder string) *secrets {
 	t.Helper()
 	s := &secrets{Root: acc.NewRootFrom(t, folder), file: filepath.Join(t.TempDir(), "credentials")}
 	s.StartProviders() // for its log
-	s.Write("terraform.tf", acc.TerraformBlock)
 	s.Env = append(s.Env, "TF_LOG=TRACE", "TF_LOG_PATH="+filepath.Join(s.Folder, acc.LogName),
 		"GITHUB_TOKEN=canary-environment", "TF_VAR_credentials="+s.file)
 	s.canaries = append(s.canaries, "canary")

@@ -17,7 +17,6 @@ import (
 func TestAccDeploymentHistory(t *testing.T) {
 	t.Parallel()
 	r := acc.NewRootFrom(t, "testdata/TestAccDeploymentHistory")
-	r.Write("terraform.tf", acc.TerraformBlock)
 	fake := githubfake.New(t)
 	controlPlane, gitops := fake.AddRepo(t, "acme/control-plane"), gitserver.InitBare(t)
 	var promoted []string

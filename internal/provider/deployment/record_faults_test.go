@@ -189,7 +189,6 @@ func (r *recordRoot) beside() *recordRoot {
 	other := &recordRoot{Root: acc.NewRootFrom(r.T, "testdata/TestAccDeploymentRecord"), gitops: r.gitops,
 		open: r.open}
 	other.Vars = maps.Clone(r.Vars)
-	other.Write("terraform.tf", acc.TerraformBlock)
 	return other
 }
 
@@ -249,7 +248,6 @@ func databaseRoot(t *testing.T, url string) *recordRoot {
 	acc.NeedTerraform(t)
 	r := &recordRoot{Root: acc.NewRootFrom(t, "testdata/TestAccDeploymentRecord"), gitops: gitserver.InitBare(t)}
 	r.Vars = map[string]any{"store": map[string]any{"postgres": map[string]any{}}, "arguments": map[string]any{}}
-	r.Write("terraform.tf", acc.TerraformBlock)
 	r.Vars["gitops"] = "file://" + r.gitops
 	r.open = func() history.Store { return openPostgres(t, url, postgresstore.DefaultSchema) }
 	r.StartProviders()

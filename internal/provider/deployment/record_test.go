@@ -41,7 +41,6 @@ func newRecordRoots(t *testing.T) map[string]func(t *testing.T) *recordRoot {
 			gitops: gitserver.InitBare(t),
 		}
 		r.Vars = vars
-		r.Write("terraform.tf", acc.TerraformBlock)
 		r.Vars["gitops"] = "file://" + r.gitops
 		r.Vars["arguments"] = map[string]any{}
 		return r
@@ -353,7 +352,6 @@ func TestAccDeploymentRecordUnavailable(t *testing.T) {
 	db := postgres.Start(t)
 	r := &recordRoot{Root: acc.NewRootFrom(t, "testdata/TestAccDeploymentRecord"), gitops: gitserver.InitBare(t)}
 	r.Vars = map[string]any{"store": map[string]any{"postgres": map[string]any{}}, "arguments": map[string]any{}}
-	r.Write("terraform.tf", acc.TerraformBlock)
 	r.Vars["gitops"], r.Vars["postgres_url"] = "file://"+r.gitops, db.Database(t)
 	r.Env = append(r.Env, "TF_LOG=TRACE")
 	at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC).Format(time.RFC3339)

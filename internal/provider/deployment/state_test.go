@@ -23,7 +23,6 @@ type deploymentRoot struct {
 func newDeploymentRoot(t *testing.T) *deploymentRoot {
 	t.Helper()
 	d := &deploymentRoot{acc.NewRootFrom(t, "testdata/TestAccDeploymentState"), gitserver.InitBare(t)}
-	d.Write("terraform.tf", acc.TerraformBlock)
 	d.Set("gitops_repo", map[string]any{"repo": "file://" + d.repo, "branch": "stage", "path": "fleet"})
 	d.reports()
 	return d
@@ -226,7 +225,7 @@ func TestAccDeploymentStateRows(t *testing.T) {
 			[]string{"missing b", "unexpected c"}},
 		{"missing by number", map[string]any{"expected": map[string]any{"large": map[string]any{"minimum": 2}}},
 			[]map[string]any{report("a", head)}, "pending", "pending", []string{"missing "}},
-		{"no clusters needed", map[string]any{"expected": map[string]any{"large": map[string]any{"minimum": 0}}}, nil, "success",
+		{"no clusters", map[string]any{"expected": map[string]any{"large": map[string]any{"minimum": 0}}}, nil, "success",
 			"success", nil},
 		{"a folder that is not at head", nil, []map[string]any{report("a", head), report("a", head, "folder", "gone")},
 			"success", "success", []string{"unexpected a"}},

@@ -12,7 +12,6 @@ import (
 func TestAccModelUnknown(t *testing.T) {
 	t.Parallel()
 	r := acc.NewRootFrom(t, "testdata/TestAccModelUnknown")
-	r.Write("terraform.tf", acc.TerraformBlock)
 	const known = "kalypso_cluster_type.known"
 	r.OutputManifests([]string{
 		known, "kalypso_cluster_type.test", "kalypso_template.test", "kalypso_config.test", "kalypso_config.azure",
@@ -41,7 +40,6 @@ func TestAccModelUnknown(t *testing.T) {
 func TestAccNullVariableSelectsNothing(t *testing.T) {
 	t.Parallel()
 	r := acc.NewRootFrom(t, "testdata/TestAccNullVariableSelectsNothing")
-	r.Write("terraform.tf", acc.TerraformBlock)
 	set := func(cases map[string]any) {
 		r.Write("terraform.tfvars.json", acc.ToJSON(t, map[string]any{"cases": cases}))
 	}

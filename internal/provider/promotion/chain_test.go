@@ -28,7 +28,6 @@ func newPromotionChain(t *testing.T) *promotionChain {
 	}
 	fake := githubfake.New(t, githubfake.WithClock(func() time.Time { return c.now }))
 	c.controlPlane, c.gitops = fake.AddRepo(t, "acme/control-plane"), fake.AddRepo(t, "acme/gitops")
-	c.Write("terraform.tf", acc.TerraformBlock)
 	c.Vars = map[string]any{
 		"github":        map[string]any{"base_url": fake.URL, "token": fake.Token},
 		"control_plane": c.controlPlane.URL, "gitops": c.gitops.URL,

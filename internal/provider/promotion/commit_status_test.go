@@ -29,7 +29,6 @@ func newStatusRoot(t *testing.T) *statusRoot {
 	s := &statusRoot{Root: acc.NewRootFrom(t, "testdata/TestAccCommitStatus"), fake: githubfake.New(t)}
 	s.on = s.fake.AddRepo(t, "acme/control-plane")
 	s.commit = gitserver.Seed(t, s.on.Path, "main", map[string]string{"README.md": "hello\n"})
-	s.Write("terraform.tf", acc.TerraformBlock)
 	s.Vars = map[string]any{
 		"github": map[string]any{"base_url": s.fake.URL, "token": s.fake.Token},
 		"repo":   s.on.URL,

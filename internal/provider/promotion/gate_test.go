@@ -21,7 +21,6 @@ type gateRoot struct {
 func newGateRoot(t *testing.T) *gateRoot {
 	t.Helper()
 	g := &gateRoot{acc.NewRootFrom(t, "testdata/TestAccDeploymentGate"), gitserver.InitBare(t), azurefake.New(t)}
-	g.Write("terraform.tf", acc.TerraformBlock)
 	g.Set("gitops_repo", map[string]any{"repo": "file://" + g.repo, "branch": "stage", "path": "fleet"})
 	g.Env = append(g.Env, "SSL_CERT_FILE="+g.fake.CA)
 	g.OwnProcess()

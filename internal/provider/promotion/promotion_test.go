@@ -97,7 +97,6 @@ func newPromotionRootOfFiles(t *testing.T) *promotionRoot {
 }
 
 func (p *promotionRoot) start(vars map[string]any) {
-	p.Write("terraform.tf", acc.TerraformBlock)
 	p.Vars = vars
 	p.rules()
 	kalypso := "apiVersion: scheduler.kalypso.io/v1alpha1\nkind: "

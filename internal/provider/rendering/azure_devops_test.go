@@ -32,7 +32,6 @@ func newAzureDevOpsChain(t *testing.T, options ...fake.Option) *azureDevOpsChain
 	}
 	c.fake = fake.New(t, append(options, fake.WithClock(func() time.Time { return c.now }))...)
 	c.controlPlane, c.gitops = c.fake.AddRepo(t, "control-plane"), c.fake.AddRepo(t, "gitops")
-	c.Write("terraform.tf", acc.TerraformBlock)
 	c.Vars = map[string]any{
 		"azure_devops":  map[string]any{"base_url": c.fake.URL, "token": c.fake.Token},
 		"control_plane": c.controlPlane.URL, "gitops": c.gitops.URL,

@@ -26,7 +26,6 @@ func newGitLabChain(t *testing.T, options ...gitlabfake.Option) *gitlabChain {
 	c := &gitlabChain{Root: acc.NewRootFrom(t, "testdata/TestAccGitLab"), now: time.Now().UTC().Truncate(time.Second)}
 	c.fake = gitlabfake.New(t, append(options, gitlabfake.WithClock(func() time.Time { return c.now }))...)
 	c.controlPlane, c.gitops = c.fake.AddProject(t, "acme/platform/control-plane"), c.fake.AddProject(t, "acme/gitops")
-	c.Write("terraform.tf", acc.TerraformBlock)
 	c.Vars = map[string]any{
 		"gitlab":        map[string]any{"base_url": c.fake.URL + "/api/v4/", "token": c.fake.Token},
 		"control_plane": c.controlPlane.URL, "gitops": c.gitops.URL + ".git",
@@ -181,7 +180,6 @@ func TestAccGitLabRequests(t *testing.T) {
 		gitserver.Seed(t, on.Dir, fmt.Sprint("env-", n), map[string]string{"README.md": "hello\n"})
 	}
 	r := acc.NewRootFrom(t, "testdata/TestAccGitLabRequests")
-	r.Write("terraform.tf", acc.TerraformBlock)
 	r.Write("terraform.tfvars.json", acc.ToJSON(t, map[string]any{
 		"gitlab": map[string]any{"base_url": fake.URL, "token": fake.Token}, "gitops": on.URL, "environments": renderings,
 	}))

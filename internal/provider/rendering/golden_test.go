@@ -17,7 +17,6 @@ func TestAccGoldenFleets(t *testing.T) {
 	t.Parallel()
 	r := acc.NewRootFrom(t, "testdata/TestAccGoldenFleets")
 	repo := gitserver.InitBare(t)
-	r.Write("terraform.tf", acc.TerraformBlock)
 	r.Env = append(r.Env, "TF_VAR_repo="+repo)
 	fleets, wanted := map[string]acc.GoldenFleet{}, map[string]map[string]string{}
 	all := golden.WithTree(t)
@@ -60,7 +59,6 @@ func TestAccGoldenLarge(t *testing.T) {
 	g := golden.Named(t, "large-10k")
 	r := acc.NewRootFrom(t, "testdata/TestAccGoldenFleets")
 	repo := gitserver.InitBare(t)
-	r.Write("terraform.tf", acc.TerraformBlock)
 	r.Env = append(r.Env, "TF_VAR_repo="+repo)
 	f := acc.AddGolden(g, r)
 	f.Preview = "none"
@@ -91,7 +89,6 @@ func TestAccSample(t *testing.T) {
 	}
 	r := acc.NewRootFrom(t, "testdata/TestAccSample")
 	repo := gitserver.InitBare(t)
-	r.Write("terraform.tf", acc.TerraformBlock)
 	r.Write("terraform.tfvars.json", acc.ToJSON(t, map[string]any{"repo": "file://" + repo, "samples": folder,
 		"additions": additions}))
 	r.Apply()

@@ -26,7 +26,6 @@ func TestAccBadInput(t *testing.T) {
 			t.Parallel()
 			folder := filepath.Join("testdata", "TestAccBadInput", name)
 			r := acc.NewRootFrom(t, folder)
-			r.Write("terraform.tf", acc.TerraformBlock)
 			expectRefused(t, r, filepath.Join(folder, "diagnostics.txt"))
 		})
 	}
@@ -38,7 +37,6 @@ func TestAccUnreadableDestination(t *testing.T) {
 	type object = map[string]string
 	folder := filepath.Join("testdata", "TestAccBadInput", "places")
 	r := acc.NewRootFrom(t, folder)
-	r.Write("terraform.tf", acc.TerraformBlock)
 
 	var repos []string
 	names := []string{} // text that differs from run to run → a name for it

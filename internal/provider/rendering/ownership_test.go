@@ -22,7 +22,6 @@ func TestAccRenderingAdopt(t *testing.T) {
 	const name = "sample-dev-existing"
 	operators := golden.Named(t, name)
 	r := &rendering{Root: acc.NewRootFrom(t, "testdata/TestAccGoldenFleets"), repo: gitserver.InitBare(t)}
-	r.Write("terraform.tf", acc.TerraformBlock)
 	r.Env = append(r.Env, "TF_VAR_repo="+r.repo)
 	fleet := acc.AddGolden(operators, r.Root)
 	fleet.Preview = "assignments"
@@ -255,7 +254,6 @@ func TestAccRenderingReplaced(t *testing.T) {
 func newRenderings(t *testing.T, repo string) *acc.Root {
 	t.Helper()
 	r := acc.NewRootFrom(t, filepath.Join("testdata", "renderings"))
-	r.Write("terraform.tf", acc.TerraformBlock)
 	r.Env = append(r.Env, "TF_VAR_repo="+repo)
 	return r
 }

@@ -64,7 +64,6 @@ type placedRoot struct {
 func newPlacedRoot(t *testing.T, f *placedFleet) *placedRoot {
 	t.Helper()
 	r := &placedRoot{acc.NewRootFrom(t, filepath.Join("testdata", "TestAccPlacement")), gitserver.InitBare(t)}
-	r.Write("terraform.tf", acc.TerraformBlock)
 	r.Env = append(r.Env, "TF_VAR_repo="+r.repo)
 	r.fleet(f)
 	return r

@@ -21,7 +21,6 @@ func TestAccPlans(t *testing.T) {
 	h.Sample()
 	h.Commit("kalypso-gitops", "dev", acc.ReadTree(t, filepath.Join(acc.Samples, "kalypso-gitops", "dev")))
 	r := acc.NewRootFrom(t, "testdata/TestAccPlans")
-	r.Write("terraform.tf", acc.TerraformBlock)
 	r.Write("terraform.tfvars.json", acc.ToJSON(t, map[string]any{"url": h.URL, "password": acc.GitHostPassword}))
 
 	shows := func(name string) {

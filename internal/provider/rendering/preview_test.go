@@ -17,7 +17,6 @@ func TestAccPreview(t *testing.T) {
 	t.Parallel()
 	r := acc.NewRootFrom(t, "testdata/TestAccPreview")
 	repo := gitserver.InitBare(t)
-	r.Write("terraform.tf", acc.TerraformBlock)
 	r.Env = append(r.Env, "TF_VAR_repo="+repo)
 	const address = "kalypso_environment_rendering.this"
 

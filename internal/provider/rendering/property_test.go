@@ -26,7 +26,6 @@ func TestAccPlanIsApply(t *testing.T) {
 			t.Parallel()
 			r := acc.NewRootFrom(t, "testdata/TestAccPlanIsApply")
 			repo := gitserver.InitBare(t)
-			r.Write("terraform.tf", acc.TerraformBlock)
 			r.Env = append(r.Env, "TF_VAR_repo="+repo)
 			f := newRandomFleet(seed)
 			var before map[string]any

@@ -26,7 +26,6 @@ type rendering struct {
 func newRendering(t *testing.T, repo string) *rendering {
 	t.Helper()
 	r := &rendering{acc.NewRootFrom(t, filepath.Join("testdata", "rendering")), repo}
-	r.Write("terraform.tf", acc.TerraformBlock)
 	r.setDestination("branch", "dev")
 	return r
 }

@@ -97,8 +97,8 @@ func TestAccSourcesKeptWithoutWrite(t *testing.T) {
 	}
 }
 
-// TestAccSourcesKeptByEachRendering: several renderings that are planned at the same time each keep their own arguments. None
-// renders from kept arguments, in which an object may occur twice.
+// TestAccSourcesKeptByEachRendering: several renderings that are planned at the same time keep their own arguments. No
+// rendering is made from kept arguments, in which an object may occur twice.
 func TestAccSourcesKeptByEachRendering(t *testing.T) {
 	t.Parallel()
 	r := acc.NewRoot(t, map[string]string{"main.tf": acc.TerraformBlock + `

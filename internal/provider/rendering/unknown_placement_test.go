@@ -54,7 +54,6 @@ func TestAccUnknownPlacement(t *testing.T) {
 	t.Parallel()
 	r := acc.NewRootFrom(t, "testdata/TestAccUnknownPlacement")
 	repo := gitserver.InitBare(t)
-	r.Write("terraform.tf", acc.TerraformBlock)
 	r.Env = append(r.Env, "TF_VAR_repo=file://"+repo)
 	rounds := []string{"one", "two"} // the first creates
 	if seeds.Long() {

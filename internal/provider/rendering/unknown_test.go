@@ -103,7 +103,6 @@ func TestAccUnknown(t *testing.T) {
 	t.Parallel()
 	r := acc.NewRootFrom(t, "testdata/TestAccUnknown")
 	repo := gitserver.InitBare(t)
-	r.Write("terraform.tf", acc.TerraformBlock)
 	r.Env = append(r.Env, "TF_VAR_repo=file://"+repo)
 	r.Succeed("validate")
 	for round, value := range []string{"one", "two"} {
@@ -259,7 +258,6 @@ func TestAccUnknownRefused(t *testing.T) {
 	t.Parallel()
 	r := acc.NewRootFrom(t, "testdata/TestAccUnknownRefused")
 	repo := gitserver.InitBare(t)
-	r.Write("terraform.tf", acc.TerraformBlock)
 	r.Env = append(r.Env, "TF_VAR_repo="+repo, "TF_VAR_round=one", "TF_VAR_purpose=test")
 	r.ExpectError(
 		[]string{"Assignments not known", "require_known", `workloads["hello"].deployment_targets[0].labels["purpose"]`},
@@ -316,7 +314,6 @@ func TestAccUnknownProvider(t *testing.T) {
 	r := acc.NewRootFrom(t, "testdata/TestAccUnknownProvider")
 	repo := gitserver.InitBare(t)
 	server, url := gitserver.Serve(t, repo, gitserver.WithBasic("kalypso", "secret"))
-	r.Write("terraform.tf", acc.TerraformBlock)
 	r.Env = append(r.Env, "TF_VAR_url="+url, "TF_VAR_password=secret")
 	const address = "kalypso_environment_rendering.this"
 	for i, round := range []string{"one", "two"} {
@@ -345,7 +342,6 @@ func TestAccUnknownProvider(t *testing.T) {
 func TestAccModule(t *testing.T) {
 	t.Parallel()
 	r := acc.NewRootFrom(t, "testdata/TestAccModule")
-	r.Write("terraform.tf", acc.TerraformBlock)
 	r.Succeed("get")
 	r.Succeed("validate")
 	for _, round := range []string{"one", "two"} {
@@ -374,7 +370,6 @@ func TestAccUnknownClusterType(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := acc.NewRootFrom(t, folder)
-			r.Write("terraform.tf", acc.TerraformBlock)
 			r.Env = append(r.Env, "TF_VAR_selected="+name)
 			r.Apply()
 

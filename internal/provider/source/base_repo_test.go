@@ -88,7 +88,6 @@ func newBaseRepoOnGitHub(t *testing.T) *baseRepoRoot {
 
 func (r *baseRepoRoot) start(vars map[string]any) {
 	r.T.Helper()
-	r.Write("terraform.tf", acc.TerraformBlock)
 	r.Vars = vars
 	r.Set("repo", r.url)
 }

@@ -87,7 +87,6 @@ func replaceURL(text, old, with string) string {
 func TestAccControlPlaneGolden(t *testing.T) {
 	t.Parallel()
 	r := acc.NewRootFrom(t, "testdata/TestAccControlPlane")
-	r.Write("terraform.tf", acc.TerraformBlock)
 	h := acc.NewGitHost(t, gitserver.WithFilter())
 	environments, wanted := map[string]string{}, map[string]map[string]string{}
 	for _, g := range golden.WithTree(t) {
@@ -121,7 +120,6 @@ func TestAccControlPlaneGoldenLarge(t *testing.T) {
 	promoted := goldenRepos(h, g)
 	h.Commit(g.Name+"-gitops", "main", map[string]string{"README.md": "GitOps\n"})
 	r := acc.NewRootFrom(t, "testdata/TestAccControlPlane")
-	r.Write("terraform.tf", acc.TerraformBlock)
 	variables := goldenVariables(h, map[string]string{g.Name: g.Summary.Environment})
 	variables["preview"] = "none"
 	r.Write("terraform.tfvars.json", acc.ToJSON(t, variables))
@@ -187,7 +185,6 @@ func TestAccControlPlaneSample(t *testing.T) {
 			keepExisting(h, "kalypso-gitops", "dev", existing, wanted)
 
 			r := acc.NewRootFrom(t, "testdata/TestAccControlPlane")
-			r.Write("terraform.tf", acc.TerraformBlock)
 			r.Write("terraform.tfvars.json", acc.ToJSON(t,
 				goldenVariables(h, map[string]string{"kalypso-control-plane": "dev"})))
 			r.Apply()

@@ -28,7 +28,6 @@ func TestAccDataSourceTimeouts(t *testing.T) {
 	_, hostKey, _ := strings.Cut(key.KnownHosts, " ")
 
 	r := acc.NewRootFrom(t, "testdata/TestAccDataSourceTimeouts")
-	r.Write("terraform.tf", acc.TerraformBlock)
 	r.Write("terraform.tfvars.json", acc.ToJSON(t, map[string]any{
 		"http": h.URL, "password": acc.GitHostPassword, "ssh": "ssh://git@" + at, "private_key": key.PrivateKey,
 		"known_hosts": "[127.0.0.1]:" + port + " " + hostKey,

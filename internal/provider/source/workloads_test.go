@@ -18,7 +18,6 @@ import (
 func newWorkloads(t *testing.T, h *acc.GitHost, registrations map[string]string) *acc.Root {
 	t.Helper()
 	r := acc.NewRootFrom(t, "testdata/TestAccWorkloads")
-	r.Write("terraform.tf", acc.TerraformBlock)
 	register(r, h, registrations)
 	return r
 }

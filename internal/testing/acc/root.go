@@ -58,13 +58,20 @@ func NewRoot(t *testing.T, files map[string]string) *Root {
 	return r
 }
 
-// NewRootFrom creates a root module from a copy of a folder.
+// NewRootFrom creates a root module from a copy of a folder. If the folder does not declare the provider's source, the
+// copy does.
 func NewRootFrom(t *testing.T, folder string) *Root {
 	t.Helper()
 	r := NewRoot(t, nil)
 	if err := os.CopyFS(r.Folder, os.DirFS(folder)); err != nil {
 		t.Fatal(err)
 	}
+	for _, file := range Glob(t, filepath.Join(r.Folder, "*.tf")) {
+		if strings.Contains(ReadFile(t, file), "required_providers") {
+			return r
+		}
+	}
+	r.Write("terraform.tf", TerraformBlock)
 	return r
 }
 
@@ -271,29 +278,15 @@ func (r *Root) ExpectErrors(texts map[string][]string, args ...string) {
 // Examples is the folder with the examples.
 var Examples = filepath.Join(programs.Root(), "examples")
 
-// NewExample creates a root module from an example. Examples for the documentation don't declare the provider's source.
+// NewExample creates a root module from an example, whose modules stay in their folders.
 func NewExample(t *testing.T, folder string) *Root {
 	t.Helper()
 	r := NewRootFrom(t, folder)
-	files, err := filepath.Glob(filepath.Join(folder, "*.tf"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	declared := false
-	for _, file := range files {
-		text := ReadFile(t, file)
-		declared = declared || strings.Contains(text, "required_providers")
-		if strings.Contains(text, "source = \"../") { // a module of another example
-			at, err := filepath.Abs(folder)
-			if err != nil {
-				t.Fatal(err)
-			}
-			r.Write(filepath.Base(file), strings.ReplaceAll(text, "source = \"../", "source = \""+at+"/../"))
+	for _, file := range Glob(t, filepath.Join(folder, "*.tf")) {
+		if text := ReadFile(t, file); strings.Contains(text, "source = \"../") { // a module of another example
+			r.Write(filepath.Base(file), strings.ReplaceAll(text, "source = \"../", "source = \""+folder+"/../"))
 			defer r.Succeed("get")
 		}
-	}
-	if !declared {
-		r.Write("terraform.tf", TerraformBlock)
 	}
 	return r
 }
