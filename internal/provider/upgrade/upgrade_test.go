@@ -1,4 +1,3 @@
-// Package upgrade_test plans, applies and reads with today's provider what earlier versions wrote.
 package upgrade_test
 
 import (
