@@ -61,7 +61,7 @@ func simulate(random *rand.Rand, n int) *days {
 		var reports map[string]report
 		reports, l.now = c.observe()
 		l.now.Verdict, l.now.VerdictSince, l.now.PromotedCommit = l.verdict, minute(l.since), ""
-		if r := d.branch[l.head].Record; r != nil {
+		if r := d.branch[l.head].Rendering; r != nil {
 			l.now.PromotedCommit = r.Promotion.Commit
 		}
 		changes := d.truth.record(reports, len(l.now.Unanswered) == 0, c.now)
@@ -99,13 +99,13 @@ func (d *days) write(t *testing.T) {
 	commits = nil
 	for _, c := range d.branch {
 		text := head("prod", c.Author, c.Time, c.Subject) + "deleteall\n"
-		if c.Record != nil {
+		if c.Rendering != nil {
 			folders := slices.Collect(maps.Keys(c.Folders))
-			r := record.New(c.Record.Environment, folders, d.real[c.Record.Promotion.Commit], nil, nil)
-			r.Promotion = promotion.Reason{Decision: c.Record.Promotion.Decision, Why: c.Record.Promotion.Why,
-				RolledBack: d.real[c.Record.Promotion.RolledBack]}
-			if c.Record.Target != "" {
-				r.Rollout = &rollout.Progress{TargetTreeHash: c.Record.Target, Complete: !c.Record.UnderWay}
+			r := record.New(c.Rendering.Environment, folders, d.real[c.Rendering.Promotion.Commit], nil, nil)
+			r.Promotion = promotion.Reason{Decision: c.Rendering.Promotion.Decision, Why: c.Rendering.Promotion.Why,
+				RolledBack: d.real[c.Rendering.Promotion.RolledBack]}
+			if c.Rendering.Target != "" {
+				r.Rollout = &rollout.Progress{TargetTreeHash: c.Rendering.Target, Complete: !c.Rendering.UnderWay}
 			}
 			files := map[string]string{record.File: string(r.Marshal())}
 			for name, content := range c.Folders {

@@ -46,15 +46,15 @@ type Commit struct {
 	Time    time.Time // the committer's
 	Author  string    // Name <mail>
 	Subject string    // the first line of the message
-	// Record is the rendering's record; nil: there is none.
-	Record *Record
+	// Rendering is what the record on the branch says; nil: there is no record.
+	Rendering *Rendering
 	// Folders contains the hash of the tree of each cluster type's folder that the record lists. The values are not
 	// used without a record.
 	Folders map[string]string
 }
 
-// Record is the part of the record that a history needs.
-type Record struct {
+// Rendering is what a rendering's record says of it, as far as a history needs it.
+type Rendering struct {
 	Environment string
 	Promotion   promotion.Promotion
 	// Target is the hash of the tree that the rollout leads to; "": there is no rollout.
@@ -118,8 +118,8 @@ func Of(in Input) History {
 
 	h := History{Since: in.Since, Until: in.Until}
 	h.Complete = in.Whole || len(in.Branch) > 0 && in.Branch[len(in.Branch)-1].Time.Before(in.Since)
-	if newest := slices.IndexFunc(in.Branch, func(c Commit) bool { return c.Record != nil }); newest >= 0 {
-		h.Environment = in.Branch[newest].Record.Environment
+	if newest := slices.IndexFunc(in.Branch, func(c Commit) bool { return c.Rendering != nil }); newest >= 0 {
+		h.Environment = in.Branch[newest].Rendering.Environment
 	}
 	for _, d := range slices.Backward(all) {
 		if !d.unseen && !d.Started.Before(in.Since) && d.Started.Before(in.Until) {
@@ -147,14 +147,14 @@ func deliveriesOf(branch []Commit, whole bool) []*delivery {
 		if len(all) > 0 {
 			last = all[len(all)-1]
 		}
-		changes := c.Record != nil && !sameTree(parent, c)
+		changes := c.Rendering != nil && !sameTree(parent, c)
 		switch {
 		case !whole && i == len(branch)-1:
-			if c.Record != nil {
+			if c.Rendering != nil {
 				all = append(all, &delivery{Delivery: &Delivery{}, unseen: true})
 				all[0].take(c)
 			}
-		case last != nil && last.goesOn(c) && (changes || !c.Record.UnderWay):
+		case last != nil && last.goesOn(c) && (changes || !c.Rendering.UnderWay):
 			last.take(c)
 		case changes:
 			all = append(all, &delivery{Delivery: &Delivery{FirstCommit: c.Hash, Started: c.Time}, from: parent})
@@ -167,22 +167,22 @@ func deliveriesOf(branch []Commit, whole bool) []*delivery {
 
 // sameTree reports whether a commit contains the tree and the promoted commit of its parent.
 func sameTree(parent, c Commit) bool {
-	return parent.Record != nil && parent.Record.Promotion.Commit == c.Record.Promotion.Commit &&
+	return parent.Rendering != nil && parent.Rendering.Promotion.Commit == c.Rendering.Promotion.Commit &&
 		maps.Equal(parent.Folders, c.Folders)
 }
 
 // goesOn reports whether a commit is of the rollout that is under way.
 func (d *delivery) goesOn(c Commit) bool {
-	return c.Record != nil && d.to.Record.UnderWay && c.Record.Target == d.to.Record.Target
+	return c.Rendering != nil && d.to.Rendering.UnderWay && c.Rendering.Target == d.to.Rendering.Target
 }
 
 // take makes a commit the last one of d.
 func (d *delivery) take(c Commit) {
-	d.to, d.Commit, d.Author, d.PromotedCommit = c, c.Hash, c.Author, c.Record.Promotion.Commit
-	if d.Reason = c.Record.Promotion.Why; d.Reason == "" {
+	d.to, d.Commit, d.Author, d.PromotedCommit = c, c.Hash, c.Author, c.Rendering.Promotion.Commit
+	if d.Reason = c.Rendering.Promotion.Why; d.Reason == "" {
 		d.Reason = c.Subject
 	}
-	if !c.Record.UnderWay {
+	if !c.Rendering.UnderWay {
 		d.Delivered = c.Time
 	}
 	d.Folders = nil
@@ -222,7 +222,7 @@ func setKinds(all []*delivery) {
 // goesBack reports whether d restores the state from before the previous delivery: by a pin to an earlier commit, or
 // with the tree or the commit of the delivery before that.
 func (d *delivery) goesBack(before *delivery, earlier []*delivery) bool {
-	is, was := d.to.Record.Promotion, before.to.Record.Promotion
+	is, was := d.to.Rendering.Promotion, before.to.Rendering.Promotion
 	if is.Decision == promotion.Pinned && is.RolledBack != "" && is.RolledBack != was.RolledBack {
 		return true
 	}

@@ -21,23 +21,23 @@ func branchOf(commits ...string) []history.Commit {
 		var tree, more string
 		number := -1
 		if _, _ = fmt.Sscan(text, &tree, &number, &more); tree != "" {
-			c.Record = &history.Record{Environment: "prod", Promotion: promotion.Promotion{
+			c.Rendering = &history.Rendering{Environment: "prod", Promotion: promotion.Promotion{
 				Commit: sourceHash(number), Reason: promotion.Reason{Decision: promotion.Promote}}}
 			c.Folders = map[string]string{"large": tree}
 			switch more {
 			case "pin":
 				rolledBack = before
-				c.Record.Promotion.Decision, c.Record.Promotion.RolledBack = promotion.Pinned, rolledBack
+				c.Rendering.Promotion.Decision, c.Rendering.Promotion.RolledBack = promotion.Pinned, rolledBack
 			case "again":
-				c.Record.Promotion.Decision, c.Record.Promotion.RolledBack = promotion.Pinned, rolledBack
+				c.Rendering.Promotion.Decision, c.Rendering.Promotion.RolledBack = promotion.Pinned, rolledBack
 			case "bare":
-				c.Record.Promotion.Decision = ""
+				c.Rendering.Promotion.Decision = ""
 			case "wave":
-				c.Record.Target, c.Record.UnderWay = "target", true
+				c.Rendering.Target, c.Rendering.UnderWay = "target", true
 			case "done":
-				c.Record.Target = "target"
+				c.Rendering.Target = "target"
 			}
-			before = c.Record.Promotion.Commit
+			before = c.Rendering.Promotion.Commit
 		}
 		branch = append([]history.Commit{c}, branch...)
 	}

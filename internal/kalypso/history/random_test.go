@@ -24,7 +24,7 @@ type truth struct {
 	commit             int // promoted, of the control plane; -1: none
 	tree               string
 	folders            map[string]string // before it
-	record             history.Record
+	record             history.Rendering
 }
 
 // pipeline simulates an environment: it makes commits, and keeps the purpose of each.
@@ -34,7 +34,7 @@ type pipeline struct {
 	sources []int
 	branch  []history.Commit // oldest first
 	folders map[string]string
-	record  *history.Record
+	record  *history.Rendering
 	made    []truth
 	open    *plan // the rollout under way
 	content int
@@ -51,7 +51,7 @@ type sight struct {
 
 // plan is an incomplete rollout: the folders that it still has to write.
 type plan struct {
-	record history.Record // when it is complete
+	record history.Rendering // when it is complete
 	want   map[string]string
 	left   []string
 }
@@ -87,7 +87,7 @@ func (p *pipeline) commit() int {
 		Author: fmt.Sprintf("P%d <p@acme.io>", p.IntN(3)), Subject: fmt.Sprint("change ", len(p.branch))}
 	if p.record != nil {
 		r := *p.record
-		c.Record, c.Folders = &r, maps.Clone(p.folders)
+		c.Rendering, c.Folders = &r, maps.Clone(p.folders)
 	}
 	p.branch = append(p.branch, c)
 	return len(p.branch) - 1
@@ -121,7 +121,7 @@ func (p *pipeline) fresh() map[string]string {
 }
 
 // takeAll sets all folders to a tree at once.
-func (p *pipeline) takeAll(want map[string]string, record history.Record) {
+func (p *pipeline) takeAll(want map[string]string, record history.Rendering) {
 	before := p.folders
 	changes := p.record == nil || treeOf(before) != treeOf(want) || p.record.Promotion.Commit != record.Promotion.Commit
 	p.folders, p.record, p.open = maps.Clone(want), &record, nil
@@ -133,7 +133,7 @@ func (p *pipeline) takeAll(want map[string]string, record history.Record) {
 }
 
 // begin begins a rollout in waves.
-func (p *pipeline) begin(want map[string]string, record history.Record) {
+func (p *pipeline) begin(want map[string]string, record history.Rendering) {
 	p.content++
 	record.Target = fmt.Sprint("target ", p.content)
 	p.open = &plan{record: record, want: want, left: slices.Sorted(maps.Keys(want))}
@@ -175,15 +175,15 @@ func (p *pipeline) step() {
 		p.sources = append(p.sources, p.now)
 	}
 	newest := sourceHash(len(p.sources) - 1)
-	record := func() history.Record {
-		r := history.Record{Environment: "prod"}
+	record := func() history.Rendering {
+		r := history.Rendering{Environment: "prod"}
 		if p.record != nil {
 			r = *p.record
 			r.Target, r.UnderWay = "", false
 		}
 		return r
 	}
-	promote := func() history.Record {
+	promote := func() history.Rendering {
 		r := record()
 		r.Promotion.Commit, r.Promotion.RolledBack, r.Promotion.Why = newest, "", fmt.Sprint("gates hold for ", newest)
 		if r.Promotion.Decision = promotion.Promote; p.IntN(4) == 0 {
@@ -209,7 +209,7 @@ func (p *pipeline) step() {
 	case n < 13: // people revert the last delivery, or their revert of it
 		if len(p.made) > 1 {
 			back := p.branch[p.made[len(p.made)-2].last]
-			p.takeAll(back.Folders, *back.Record)
+			p.takeAll(back.Folders, *back.Rendering)
 		}
 	case n < 15: // a pin to an earlier commit
 		if was := numberOf(p.record.Promotion.Commit); was > 0 {
@@ -466,21 +466,21 @@ func (p *pipeline) checkCut(t *testing.T, seed uint64, in history.Input) {
 	in.Branch, in.Whole = in.Branch[:len(p.branch)-oldest], false
 	h := history.Of(in)
 	underWay := ""
-	if r := p.branch[oldest].Record; r != nil && r.UnderWay {
+	if r := p.branch[oldest].Rendering; r != nil && r.UnderWay {
 		underWay = r.Target
 	}
 	var wanted, found []string
 	next := slices.IndexFunc(p.made, func(d truth) bool { return d.first > oldest })
 	for i, d := range slices.Backward(p.made) {
 		at := minute(d.started)
-		begun := i == next && underWay != "" && p.branch[d.first].Record.Target == underWay
+		begun := i == next && underWay != "" && p.branch[d.first].Rendering.Target == underWay
 		if d.first > oldest && !begun && !at.Before(in.Since) && at.Before(in.Until) {
 			wanted = append(wanted, p.branch[d.first].Hash+" "+p.branch[d.last].Hash)
 		}
 	}
 	for _, d := range h.Deliveries {
 		found = append(found, d.FirstCommit+" "+d.Commit)
-		if d.Kind == history.First && p.made[0].first <= oldest && p.branch[oldest].Record != nil {
+		if d.Kind == history.First && p.made[0].first <= oldest && p.branch[oldest].Rendering != nil {
 			t.Errorf("seed %d: %s is the first one of a branch that is cut off", seed, d.FirstCommit)
 		}
 	}

@@ -46,7 +46,7 @@ type group struct {
 	Clusters []string  `json:"clusters"`
 }
 
-// file is a record.
+// file is a deployment record: one observation, and the runs that began or ended with it.
 type file struct {
 	header
 	starts []history.Start
@@ -56,7 +56,7 @@ func (f *file) last() history.Last {
 	return history.Last{Hash: f.Observation, ObservedAt: f.ObservedAt, Repo: f.Repo, Branch: f.Branch, Path: f.Path}
 }
 
-// newFile returns the record of an observation without its starts.
+// newFile returns the deployment record of an observation without its starts.
 func newFile(o *observation.Observation, hash, after string) *file {
 	f := &file{header: header{
 		Format: format, Environment: o.Environment, Repo: o.Repo, Branch: o.Branch, Path: o.Path,
@@ -160,7 +160,7 @@ func parseName(folder, name string) (r reference, ok bool) {
 	return reference{name, at}, err == nil
 }
 
-// reserved matches a path below an environment's folder where only records and their folders are.
+// reserved matches a path below an environment's folder where only deployment records and their folders are.
 var reserved = regexp.MustCompile(`^\d{4}(/\d{2}(/\d{2}(/.*)?)?)?$`)
 
 // newName returns the path of a new file.

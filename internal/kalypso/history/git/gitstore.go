@@ -1,5 +1,5 @@
-// Package git keeps the runs in files on a branch of a Git repo: one file and commit for each record, which never
-// change.
+// Package git keeps the runs in files on a branch of a Git repo: one file and commit for each deployment record, which
+// never change.
 package git
 
 import (
@@ -76,7 +76,7 @@ func (s *Store) Last(ctx context.Context, environment string) (history.Last, err
 	return l.last()
 }
 
-// Record implements [history.Store]. An absent branch begins with the first record.
+// Record implements [history.Store]. An absent branch begins with the first deployment record.
 func (s *Store) Record(ctx context.Context, r history.Recording) (history.Recorded, error) {
 	var done history.Recorded
 	folder, err := s.folder(r.Now.Environment)
@@ -207,8 +207,8 @@ func (l *log) last() (history.Last, error) {
 	return files[len(files)-1].last(), nil
 }
 
-// place returns the newest record that can be read; zero: none of the newest ones can. All records of an environment
-// have its place, so this tells the place of one with a broken file.
+// place returns the newest deployment record that can be read; zero: none of the newest ones can. All records of an
+// environment have its place, so this is the place of one with a broken file.
 func (l *log) place() (history.Last, error) {
 	var broken *fileError
 	for _, r := range slices.Backward(l.files[max(0, len(l.files)-10):]) {

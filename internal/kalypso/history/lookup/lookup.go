@@ -93,7 +93,7 @@ func readBranch(
 			case err != nil:
 				continue
 			}
-			next.Record, next.Folders = recordOf(&found), map[string]string{}
+			next.Rendering, next.Folders = recordOf(&found), map[string]string{}
 			for _, name := range found.ClusterTypes {
 				if hash, there := folders[c.Hash][name]; there {
 					next.Folders[name] = hash.String()
@@ -105,8 +105,8 @@ func readBranch(
 	return commits, whole, nil
 }
 
-func recordOf(r *record.Record) *history.Record {
-	short := &history.Record{
+func recordOf(r *record.Record) *history.Rendering {
+	short := &history.Rendering{
 		Environment: r.Environment, UnderWay: r.Rollout.UnderWay(),
 		Promotion: promotion.Promotion{Commit: r.PromotedCommit, Reason: r.Promotion},
 	}
