@@ -46,14 +46,14 @@ type Commit struct {
 	Time    time.Time // the committer's
 	Author  string    // Name <mail>
 	Subject string    // the first line of the message
-	// Rendering is what the record on the branch says; nil: there is no record.
+	// Rendering is from the record on the branch; nil: there is none.
 	Rendering *Rendering
 	// Folders contains the hash of the tree of each cluster type's folder that the record lists. The values are not
 	// used without a record.
 	Folders map[string]string
 }
 
-// Rendering is what a rendering's record says of it, as far as a history needs it.
+// Rendering is the part of a rendering that its record shows and a history needs.
 type Rendering struct {
 	Environment string
 	Promotion   promotion.Promotion
