@@ -98,8 +98,8 @@ func TestAncestryIsCut(t *testing.T) {
 	})
 }
 
-// TestHistoryAtVersion0 reads folders and files of old commits from servers with protocol version 0. Those that serve no
-// object by hash send the history instead.
+// TestHistoryAtVersion0 reads folders and files of old commits from servers with protocol version 0. Those that serve
+// no object by hash send the history instead.
 func TestHistoryAtVersion0(t *testing.T) {
 	repo := gitserver.InitBare(t)
 	gitserver.Git(t, repo, "config", "uploadpack.allowFilter", "true")
