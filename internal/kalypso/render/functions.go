@@ -14,6 +14,7 @@ import (
 
 	"github.com/Masterminds/sprig/v3"
 	"github.com/mitchellh/hashstructure/v2"
+	"go.yaml.in/yaml/v3"
 )
 
 // notHermetic lists the functions in Sprig's hermetic map whose result still depends on the clock, the time zone or
@@ -69,8 +70,8 @@ var functions = func() template.FuncMap {
 }()
 
 func toYAML(v any) (string, error) {
-	text, err := marshalYAML(v)
-	return strings.TrimSuffix(text, "\n"), err
+	text, err := yaml.Marshal(v) // it panics on unsupported values; text/template converts that to an error
+	return strings.TrimSuffix(string(text), "\n"), err
 }
 
 // ValueText returns a value of the platform configuration as the built-in config template writes it: a string
@@ -79,7 +80,8 @@ func ValueText(v any) (string, error) {
 	if s, ok := v.(string); ok {
 		return s, nil
 	}
-	return marshalYAML(v)
+	text, err := yaml.Marshal(v)
+	return string(text), err
 }
 
 // stringify returns the YAML of a map, with nested maps and lists as YAML text, as a ConfigMap's data must be. For
@@ -100,11 +102,11 @@ func stringify(v any) (string, error) {
 	for k, value := range data {
 		switch reflect.ValueOf(value).Kind() {
 		case reflect.Map, reflect.Slice, reflect.Array:
-			text, err := marshalYAML(value)
+			text, err := yaml.Marshal(value)
 			if err != nil {
 				return "", fmt.Errorf("%s: %w", k, err)
 			}
-			value = text
+			value = string(text)
 		}
 		flat[k] = value
 	}
