@@ -20,9 +20,6 @@ func parseValue(text string) any {
 	if !strings.ContainsAny(text, ":-?[{") || isPlainLine(text) {
 		return text // every YAML map or list contains one of these
 	}
-	if v, ok := parsePlain(text); ok {
-		return v
-	}
 	return parseYAML(text)
 }
 

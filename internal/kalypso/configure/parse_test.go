@@ -1,0 +1,38 @@
+package configure
+
+import (
+	"fmt"
+	"testing"
+)
+
+// TestPlainLine lists lines that need no YAML library, and lines that do. It also tests each character at each position.
+func TestPlainLine(t *testing.T) {
+	check := func(text string) {
+		if isPlainLine(text) && parseYAML(text) != any(text) {
+			t.Errorf("%q is a plain line, and no text in YAML", text)
+		}
+	}
+	for text, want := range map[string]bool{
+		"https://a.io:8443/b?c=[d]": true,
+		"west-us {2}":               true,
+		"a: b":                      false,
+		"a:":                        false,
+		"a\nb: c":                   false,
+		"a\u0085b: c":               false,
+		"[a]":                       false,
+		"- a":                       false,
+		"":                          false,
+	} {
+		check(text)
+		if isPlainLine(text) != want {
+			t.Errorf("%q is a plain line: %t, want %t", text, !want, want)
+		}
+	}
+	for char := range 128 {
+		for _, format := range []string{
+			"k: %c", "k:%c1", "%ck: 1", "k%c: 1", "a%c", "a%cb", "a %cb", "a%c b", "a:%c", "a:%cb", "a #%c", "a%c:",
+		} {
+			check(fmt.Sprintf(format, char))
+		}
+	}
+}
