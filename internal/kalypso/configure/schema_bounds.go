@@ -88,7 +88,7 @@ func checkPatterns(schema map[string]any) error {
 	}
 	slices.Sort(exprs)
 	for _, expr := range exprs {
-		if _, err := pattern.Measure(expr); err != nil {
+		if _, err := pattern.Size(expr); err != nil {
 			return fmt.Errorf("pattern %.40q: %w", expr, err)
 		}
 	}
@@ -109,19 +109,19 @@ func checkNumber(n json.Number) error {
 	return nil
 }
 
-// boundedPattern is a regular expression of a schema and its cost.
+// boundedPattern is a regular expression of a schema and its size.
 type boundedPattern struct {
 	*regexp.Regexp
-	cost pattern.Cost
+	size int64 // see [pattern.Size]
 }
 
 func compilePattern(expr string) (jsonschema.Regexp, error) {
-	cost, err := pattern.Measure(expr)
+	size, err := pattern.Size(expr)
 	if err != nil {
 		return nil, err
 	}
 	re, err := regexp.Compile(expr)
-	return boundedPattern{re, cost}, err
+	return boundedPattern{re, size}, err
 }
 
 // regexFormat validates values with the format regex.

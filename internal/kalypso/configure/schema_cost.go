@@ -41,7 +41,7 @@ func measureSchema(root *jsonschema.Schema) (schemaSize, error) {
 			anchors = append(anchors, s)
 		}
 		for _, p := range patternsOf(s) {
-			e.match += p.cost.Match
+			e.match += p.size
 		}
 		for _, sub := range slices.Concat(inPlaceSchemas(s), childSchemas(s)) {
 			inner := measure(sub)
@@ -241,7 +241,7 @@ func (l *evaluation) visit(s *jsonschema.Schema, v any, place []*jsonschema.Sche
 	place = append(place, s)
 	if text, ok := v.(string); ok {
 		for _, p := range patternsOf(s) {
-			if !l.spend(p.cost.Match * int64(len(text)) / bytesPerEvaluation) {
+			if !l.spend(p.size * int64(len(text)) / bytesPerEvaluation) {
 				return false
 			}
 		}
@@ -287,7 +287,7 @@ func (l *evaluation) visitField(s *jsonschema.Schema, k string, e any, depth int
 	by := notNil([]*jsonschema.Schema{s.Properties[k]})
 	for re, sub := range s.PatternProperties {
 		by = append(by, sub)
-		if p, ok := re.(boundedPattern); ok && !l.spend(p.cost.Match*int64(len(k))/bytesPerEvaluation) {
+		if p, ok := re.(boundedPattern); ok && !l.spend(p.size*int64(len(k))/bytesPerEvaluation) {
 			return false
 		}
 	}

@@ -9,8 +9,8 @@ import (
 // The error texts of the limits.
 const (
 	steps  = "takes more than 1000000 steps"
-	work   = "read and write more than 64Mi, 64 times limits.file_size (1Mi)"
-	size   = "limits.file_size allows 1Mi"
+	work   = "each 64 bytes that functions read or return"
+	size   = "limits.file_size"
 	depth  = "call each other more than 100 levels deep"
 	nested = "nested more than 100 levels deep"
 	passes = "after 8 more passes"

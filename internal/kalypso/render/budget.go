@@ -3,24 +3,25 @@ package render
 import (
 	"context"
 	"fmt"
+	"reflect"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 )
 
 // The limits of rendering one file, with all manifests of its template and all passes. limits.file_size also limits
-// its output and every value that a function returns.
+// its output and every value that a function returns. Templates are trusted, so the limits only stop mistakes: a
+// rendering that does not end, or takes all memory.
 const (
-	// maxSteps limits loop iterations, function calls and calls of defined templates.
+	// maxSteps limits loop iterations and calls, at the default of limits.file_size. A larger one allows more.
 	maxSteps = 1_000_000
+	// bytesPerStep is the number of bytes that functions read or return in one step.
+	bytesPerStep = 64
 	// maxDepth limits the nesting of calls of defined templates, and of the values that functions read.
 	maxDepth = 100
 	// maxPasses limits how often a result that contains templates is rendered again.
 	maxPasses = 8
 	// maxActions limits the actions of one manifest.
 	maxActions = 10_000
-	// workFactor times limits.file_size limits the bytes that functions read and write. Some functions count a byte
-	// several times; see [functionCosts].
-	workFactor = 64
 )
 
 // BoundError is the error of a rendering that exceeds a limit.
@@ -31,49 +32,37 @@ func (e *BoundError) Error() string { return e.text }
 
 func boundError(format string, args ...any) error { return &BoundError{fmt.Sprintf(format, args...)} }
 
-// cost is the cost of a rendering.
-type cost struct {
-	steps int
-	work  int64 // bytes
-}
-
 // budget limits the cost of rendering one file. Everything that takes time or memory charges it.
 type budget struct {
 	ctx   context.Context //nolint:containedctx // functions that templates call take no context
 	size  int64           // limits.file_size, bytes
-	spent cost
-	depth int // of nested calls of defined templates
+	spent int64           // steps
+	depth int             // of nested calls of defined templates
 }
 
-// charge adds a cost. It returns an error if the total exceeds a limit, or if the context is done.
-func (b *budget) charge(c cost) error {
+// charge adds steps. It returns an error if the total exceeds the limit, or if the context is done.
+func (b *budget) charge(steps int64) error {
 	before := b.spent
-	b.spent.steps += c.steps
-	b.spent.work += c.work
-	if b.spent.steps > maxSteps {
-		return boundError("the template takes more than %d steps (loop iterations, calls of functions and templates). "+
-			"Check that it ends", maxSteps)
-	}
-	if most := workFactor * b.size; b.spent.work > most {
-		return boundError("the functions of the template read and write more than %s, %d times limits.file_size (%s). "+
-			"Check its loops",
-			fleet.FormatBytes(most), workFactor, fleet.FormatBytes(b.size))
+	b.spent += steps
+	if most := maxSteps * max(1, b.size/fleet.DefaultLimits.FileSize); b.spent > most {
+		return boundError("the template takes more than %d steps (loop iterations, calls of functions and templates, and "+
+			"each %d bytes that functions read or return). Check that it ends, and its loops", most, bytesPerStep)
 	}
 	const between = 4096 // steps between two checks of the context
-	if before.steps/between != b.spent.steps/between || c.work >= between {
+	if before/between != b.spent/between {
 		return b.ctx.Err()
 	}
 	return nil
 }
 
-// chargeCached charges the cost of a cached result. If the total would exceed a limit, it charges nothing and returns
+// chargeCached charges the steps of a cached result. If the total would exceed a limit, it charges nothing and returns
 // false: rendering again then reports where.
-func (b *budget) chargeCached(c cost) bool {
-	if b.spent.steps+c.steps > maxSteps || b.spent.work+c.work > workFactor*b.size {
+func (b *budget) chargeCached(steps int64) bool {
+	before := b.spent
+	if b.charge(steps) != nil {
+		b.spent = before
 		return false
 	}
-	b.spent.steps += c.steps
-	b.spent.work += c.work
 	return true
 }
 
@@ -86,11 +75,11 @@ func (b *budget) fits(what string, n int64) error {
 }
 
 // enter begins the call of a defined template. leave ends it.
-func (b *budget) enter(nodes int) (string, error) {
+func (b *budget) enter(steps int64) (string, error) {
 	if b.depth++; b.depth > maxDepth {
 		return "", boundError("templates call each other more than %d levels deep. Check that the recursion ends", maxDepth)
 	}
-	return b.tick(nodes)
+	return b.tick(steps)
 }
 
 func (b *budget) leave() string {
@@ -98,10 +87,29 @@ func (b *budget) leave() string {
 	return ""
 }
 
-// tick charges a loop iteration, or the call of a template, whose body has that many nodes.
-func (b *budget) tick(nodes int) (string, error) {
-	return "", b.charge(cost{steps: 1 + nodes/nodesPerStep})
+// tick charges a loop iteration, or the call of a template.
+func (b *budget) tick(steps int64) (string, error) { return "", b.charge(steps) }
+
+// read passes on a value that a comparison, a lookup or a loop reads. A loop sorts the keys of a map.
+func (b *budget) read(v reflect.Value) (reflect.Value, error) {
+	var bytes int64
+	if r := elem(v); r.Kind() == reflect.Map || r.Kind() == reflect.String {
+		bytes = firstLevel(r)
+	}
+	return v, b.charge(1 + bytes/bytesPerStep)
 }
 
-// nodesPerStep is the number of template nodes that take as long as one function call.
-const nodesPerStep = 8
+// present passes on the value that an action prints.
+func (b *budget) present(action string, v any) (any, error) {
+	if v == nil {
+		return nil, &MissingValueError{action}
+	}
+	if r := reflect.ValueOf(v); composite(r) {
+		bytes, err := b.measure(r)
+		if err != nil {
+			return nil, err
+		}
+		return v, b.charge(bytes / bytesPerStep)
+	}
+	return v, nil
+}

@@ -148,26 +148,28 @@ func printf(format string, args ...any) (string, error) {
 	return fmt.Sprintf(format, args...), nil
 }
 
-func until(count int) []int {
+func until(count int) ([]int, error) {
 	if count < 0 {
 		return untilStep(0, count, -1)
 	}
 	return untilStep(0, count, 1)
 }
 
-func untilStep(start, stop, step int) []int {
-	return slices.Collect(func(yield func(int) bool) {
-		for n := range steps(start, stop, step) {
-			if n == stop || !yield(n) {
-				return
-			}
+func untilStep(start, stop, step int) (numbers []int, err error) {
+	for n := range steps(start, stop, step) {
+		if n == stop {
+			break
 		}
-	})
+		if numbers = append(numbers, n); len(numbers) > maxSteps { // no loop can use more
+			return nil, boundError("it would return more than %d numbers", maxSteps)
+		}
+	}
+	return numbers, nil
 }
 
 // seq is Sprig's seq with "end", "start end" or "start step end". It returns the numbers, including the end,
 // separated by spaces.
-func seq(params ...int) string {
+func seq(params ...int) (string, error) {
 	var start, step, end int
 	switch len(params) {
 	case 1:
@@ -177,16 +179,18 @@ func seq(params ...int) string {
 	case 3:
 		start, step, end = params[0], params[1], params[2]
 	default:
-		return ""
+		return "", nil
 	}
 	if end < start && len(params) < 3 {
 		step = -1
 	}
 	var texts []string
 	for n := range steps(start, end, step) {
-		texts = append(texts, strconv.Itoa(n))
+		if texts = append(texts, strconv.Itoa(n)); len(texts) > maxSteps {
+			return "", boundError("it would return more than %d numbers", maxSteps)
+		}
 	}
-	return strings.Join(texts, " ")
+	return strings.Join(texts, " "), nil
 }
 
 // steps yields the numbers from start to at most end.

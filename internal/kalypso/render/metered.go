@@ -2,162 +2,157 @@ package render
 
 import (
 	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/pattern"
 )
 
-// metered wraps f, a template function, to charge the budget for its arguments and result. Arguments count as if
-// written out, unless the cost of f says that it reads only their first level.
+// shallow are the functions that read only the first level of lists and maps. All others read all levels.
+const shallow = " all any append chunk coalesce compact concat default dict dig empty first get hasKey initial keys " +
+	"kindIs kindOf last list omit pick pluck prepend push rest reverse set slice ternary tuple typeIs typeIsLike typeOf " +
+	"unset values "
+
+// metered returns a template function that charges the budget for a step, and for the bytes of its arguments and its
+// result.
 func (b *budget) metered(name string, f any) any {
-	p := functionCosts[name]
-	if fast := b.fastMetered(&p, f); fast != nil {
-		return fast
+	if rest, must := strings.CutPrefix(name, "must"); must { // its twin, which returns errors
+		name = strings.ToLower(rest[:1]) + rest[1:]
 	}
+	deep := !strings.Contains(shallow, " "+name+" ")
 	fn := reflect.ValueOf(f)
 	typ := fn.Type()
-	in := make([]reflect.Type, typ.NumIn())
-	for i := range in {
-		in[i] = typ.In(i)
-	}
-	out := typ.Out(0)
 	call := fn.Call
 	if typ.IsVariadic() {
 		call = fn.CallSlice
 	}
-	fail := func(err error) []reflect.Value {
-		return []reflect.Value{reflect.Zero(out), reflect.ValueOf(&err).Elem()}
+	out := []reflect.Type{typ.Out(0), reflect.TypeFor[error]()}
+	noError := reflect.Zero(out[1])
+	run := func(args []reflect.Value) (results []reflect.Value) {
+		err := b.chargeCall(name, deep, args)
+		if err == nil {
+			if results = append(call(args), noError); !results[1].IsNil() {
+				return results[:2]
+			}
+			err = b.chargeResult(name, args, elem(results[0]))
+		}
+		if err != nil {
+			return []reflect.Value{reflect.Zero(out[0]), reflect.ValueOf(&err).Elem()}
+		}
+		return results[:2]
 	}
-	return reflect.MakeFunc(
-		reflect.FuncOf(in, []reflect.Type{out, errorType}, typ.IsVariadic()),
-		func(args []reflect.Value) []reflect.Value {
-			flat := flatten(args, typ.IsVariadic())
-			if err := b.chargeArguments(&p, flat); err != nil {
-				return fail(err)
-			}
-			results := call(args)
-			if len(results) == 1 {
-				results = append(results, noError)
-			}
-			if err := b.chargeResult(name, &p, flat, results[0]); err != nil {
-				return fail(err)
-			}
-			return results
-		},
-	).Interface()
+	return reflect.MakeFunc(reflect.FuncOf(slices.Collect(typ.Ins()), out, typ.IsVariadic()), run).Interface()
 }
 
-var (
-	errorType = reflect.TypeFor[error]()
-	noError   = reflect.Zero(errorType)
-)
-
-// fastMetered is [budget.metered] for the most frequent signatures, without reflection. It returns nil if it does not
-// support f.
-func (b *budget) fastMetered(p *functionCost, f any) any {
-	switch f := f.(type) {
-	case func(any) (string, error): // stringify
-		return func(v any) (string, error) {
-			if err := b.chargeArguments(p, []reflect.Value{reflect.ValueOf(v)}); err != nil {
-				return "", err
-			}
-			text, err := f(v)
-			if err != nil {
-				return "", err
-			}
-			return b.chargeText(text)
-		}
-	case func(int, string) string: // indent
-		return func(n int, s string) (string, error) {
-			if err := b.chargeArguments(p, []reflect.Value{reflect.ValueOf(n), reflect.ValueOf(s)}); err != nil {
-				return "", err
-			}
-			return b.chargeText(f(n, s))
-		}
-	}
-	if p.work != nil || p.resultSize != nil {
-		return nil
-	}
-	switch f := f.(type) {
-	case func(string) string:
-		return func(s string) (string, error) {
-			if err := b.charge(b.costOf(p, len(s))); err != nil {
-				return "", err
-			}
-			return b.chargeText(f(s))
-		}
-	case func(string, string) string:
-		return func(s, t string) (string, error) {
-			if err := b.charge(b.costOf(p, len(s)+len(t))); err != nil {
-				return "", err
-			}
-			return b.chargeText(f(s, t))
-		}
-	case func(string, string) bool:
-		return func(s, t string) (bool, error) {
-			return f(s, t), b.charge(b.costOf(p, len(s)+len(t)))
-		}
-	case func(any, ...any) any: // default
-		if p.returnsArgument {
-			return func(v any, more ...any) (any, error) { return f(v, more...), b.charge(cost{steps: 1}) }
-		}
-	case func(...any) string: // quote
-		return func(values ...any) (string, error) {
-			if err := b.chargeValues(p, values); err != nil {
-				return "", err
-			}
-			return b.chargeText(f(values...))
-		}
-	case func(...any) int64: // add
-		return func(values ...any) (int64, error) {
-			if err := b.chargeValues(p, values); err != nil {
-				return 0, err
-			}
-			return f(values...), nil
-		}
-	}
-	return nil
-}
-
-// chargeValues charges for the arguments of a function that takes any values.
-func (b *budget) chargeValues(p *functionCost, values []any) error {
-	read := 0
-	for _, v := range values {
-		if s, ok := v.(string); ok {
-			read += len(s)
-		} else if r := reflect.ValueOf(v); composite(r) {
-			w, err := b.measure(r, p.indent)
-			if err != nil {
+// chargeCall charges for a call. It returns an error if the result would be too large.
+func (b *budget) chargeCall(name string, deep bool, args []reflect.Value) (err error) {
+	var read, walked int64
+	for _, arg := range args {
+		n := firstLevel(elem(arg))
+		if deep && composite(arg) {
+			if n, err = b.measure(arg); err != nil {
 				return err
 			}
-			read += int(w.bytes)
+			walked += 3 * n // which takes longer than reading text
+		}
+		read += n
+	}
+	more, err := extraWork(name, args)
+	if err == nil {
+		err = b.charge(1 + (read+walked+more)/bytesPerStep)
+	}
+	if size, ok := resultSizes[name]; ok && err == nil {
+		err = b.fits("it would return", size(args, read))
+	}
+	return err
+}
+
+// chargeResult charges for the result of a function. A map that was changed must not contain itself.
+func (b *budget) chargeResult(name string, args []reflect.Value, result reflect.Value) error {
+	if result.Kind() == reflect.String {
+		if err := b.fits("it returns", int64(result.Len())); err != nil {
+			return err
 		}
 	}
-	return b.charge(b.costOf(p, read))
-}
-
-func (b *budget) costOf(p *functionCost, read int) cost {
-	return cost{1, int64(read) * max(p.weight, 1)}
-}
-
-// chargeText charges for a text that a function returns.
-func (b *budget) chargeText(s string) (string, error) {
-	if err := b.fits("it returns", int64(len(s))); err != nil {
-		return "", err
+	written := firstLevel(result)
+	if mutating[name] && composite(elem(args[len(args)-1])) {
+		n, err := b.measure(result)
+		if err != nil {
+			return err
+		}
+		written = n / 8 // its texts are not read
 	}
-	return s, b.charge(cost{work: int64(len(s))})
+	return b.charge(written / bytesPerStep)
 }
 
-// flatten returns the arguments one by one, with variadic arguments and interfaces resolved.
-func flatten(args []reflect.Value, variadic bool) []reflect.Value {
-	flat := make([]reflect.Value, 0, len(args)+4)
-	for i, arg := range args {
-		if variadic && i == len(args)-1 {
-			for n := range arg.Len() {
-				flat = append(flat, elem(arg.Index(n)))
+// extraWork returns the additional work of functions that take much longer than reading their arguments once, as a
+// number of bytes.
+func extraWork(name string, args []reflect.Value) (int64, error) {
+	switch name {
+	case "regexFind", "regexFindAll", "regexMatch", "regexReplaceAll", "regexReplaceAllLiteral", "regexSplit":
+		const compile = 128 // an expression is compiled for each call
+		size, err := pattern.Size(args[0].String())
+		if err != nil {
+			return 0, boundError("%v", err)
+		}
+		return compile*length(args[0]) + times(size, compile+length(args[1])), nil
+	case "semver", "semverCompare":
+		const most = 1024
+		for _, arg := range args {
+			if n := length(arg); n > most {
+				return 0, boundError("a version or version constraint has %d bytes; at most %d are allowed", n, most)
 			}
-		} else {
-			flat = append(flat, elem(arg))
+		}
+		return most, nil
+	case "uniq": // compares each element with each
+		n := length(elem(args[0]))
+		return times(n, 4*n), nil
+	case "without":
+		return times(length(elem(args[0])), 8*length(args[1])), nil
+	case "derivePassword": // is slow on purpose
+		return 16 << 20, nil
+	}
+	return 0, nil
+}
+
+// measure returns the approximate bytes of a value when written out. Parts that it shares count each time. It returns
+// an error if they exceed limits.file_size, or the nesting its limit: the value may contain itself.
+func (b *budget) measure(v reflect.Value) (int64, error) {
+	left := b.size
+	if !written(v, 0, &left) {
+		return 0, boundError("the value exceeds limits.file_size (%s) when written out, or is nested more than %d levels "+
+			"deep. Check that it does not contain itself", fleet.FormatBytes(b.size), maxDepth)
+	}
+	return b.size - left, nil
+}
+
+// written subtracts the bytes of v from left. It returns false once none are left, or v is nested too deep.
+func written(v reflect.Value, depth int, left *int64) bool {
+	const perPart = 2
+	*left -= perPart
+	part := func(v reflect.Value) bool { return *left >= 0 && depth < maxDepth && written(v, depth+1, left) }
+	switch v.Kind() {
+	case reflect.Interface:
+		return written(v.Elem(), depth, left)
+	case reflect.Pointer:
+		return part(v.Elem())
+	case reflect.String:
+		*left -= int64(v.Len())
+	case reflect.Struct:
+		for _, field := range v.Fields() {
+			if !part(field) {
+				return false
+			}
+		}
+	case reflect.Map, reflect.Slice, reflect.Array:
+		for key, value := range v.Seq2() {
+			if !part(key) || !part(value) {
+				return false
+			}
 		}
 	}
-	return flat
+	return *left >= 0
 }
 
 func elem(v reflect.Value) reflect.Value {
@@ -165,63 +160,6 @@ func elem(v reflect.Value) reflect.Value {
 		return v.Elem()
 	}
 	return v
-}
-
-// chargeArguments charges for the arguments of a function. It rejects a call whose result would be too large.
-func (b *budget) chargeArguments(p *functionCost, args []reflect.Value) error {
-	var read int64
-	for _, arg := range args {
-		switch {
-		case arg.Kind() == reflect.String:
-			read += int64(arg.Len())
-		case p.shallow:
-			read += shallowSize(arg)
-		case composite(arg):
-			w, err := b.measure(arg, p.indent)
-			if err != nil {
-				return err
-			}
-			read += w.bytes + int64(w.parts)
-		}
-	}
-	work := read * max(p.weight, 1)
-	if p.work != nil {
-		extra, err := p.work(args, read)
-		if err != nil {
-			return err
-		}
-		work += extra
-	}
-	if err := b.charge(cost{1, work}); err != nil || p.resultSize == nil {
-		return err
-	}
-	return b.fits("it would return", p.resultSize(args, read, b.size))
-}
-
-// chargeResult charges for the result of a function, except for parts of its arguments.
-func (b *budget) chargeResult(name string, p *functionCost, args []reflect.Value, result reflect.Value) error {
-	result = elem(result)
-	if mutating[name] {
-		for _, arg := range args[1:] {
-			if !composite(arg) {
-				continue
-			}
-			w, err := b.measure(result, 0)
-			if err != nil {
-				return err
-			}
-			return b.charge(cost{work: int64(w.parts)})
-		}
-		return nil
-	}
-	if p.returnsArgument {
-		return nil
-	}
-	if result.Kind() == reflect.String {
-		_, err := b.chargeText(result.String())
-		return err
-	}
-	return b.charge(cost{work: shallowSize(result)})
 }
 
 func composite(v reflect.Value) bool {
@@ -232,13 +170,23 @@ func composite(v reflect.Value) bool {
 	return false
 }
 
-// shallowSize estimates the bytes of the first level of a list or map.
-func shallowSize(v reflect.Value) int64 {
+// firstLevel returns the approximate bytes of a text, or of the first level of a list or map.
+func firstLevel(v reflect.Value) int64 {
 	switch v.Kind() {
 	case reflect.Slice, reflect.Array:
-		return 16 * int64(v.Len())
+		return 16 * length(v)
 	case reflect.Map:
-		return 64 * int64(v.Len())
+		return 64 * length(v)
+	default:
+		return length(v)
+	}
+}
+
+// length returns the length of a text, list or map, or 0.
+func length(v reflect.Value) int64 {
+	switch v.Kind() {
+	case reflect.String, reflect.Slice, reflect.Array, reflect.Map:
+		return int64(v.Len())
 	}
 	return 0
 }

@@ -4,10 +4,10 @@ import (
 	"sync"
 )
 
-// renderedPiece is the result of a piece and its cost.
+// renderedPiece is the result of a piece and its steps.
 type renderedPiece struct {
-	text string
-	cost cost
+	text  string
+	steps int64
 }
 
 // piece appends the result of p. keep means that p will be rendered again.
@@ -46,14 +46,14 @@ func (w *worker) shared(p *piece, s *assignmentInput, keep bool) (string, error)
 		return w.execute(p, &s.data, keep)
 	}
 	if found, ok := kept.Load(p); ok {
-		if done := found.(renderedPiece); w.chargeCached(done.cost) { //nolint:forcetypeassert // nothing else is stored
+		if done := found.(renderedPiece); w.chargeCached(done.steps) { //nolint:forcetypeassert // nothing else is stored
 			return done.text, nil
 		}
 	}
 	before := w.spent
 	text, err := w.execute(p, &s.data, keep)
 	if err == nil {
-		kept.Store(p, renderedPiece{text, cost{w.spent.steps - before.steps, w.spent.work - before.work}})
+		kept.Store(p, renderedPiece{text, w.spent - before})
 	}
 	return text, err
 }

@@ -41,7 +41,7 @@ func TestPiecesRenderLikeTheWhole(t *testing.T) {
 				s.data.Namespace = "dev-" + clusterType + "-" + s.data.DeploymentTargetName
 				want, wantErr := plainly(text, s.data.clone())
 				w.Reset()
-				w.spent = cost{}
+				w.spent = 0
 				err := w.manifest(m, s)
 				got := w.content.String()
 				switch {

@@ -56,7 +56,7 @@ func (w *worker) renderPlaceholders(p *parsed, s *assignmentInput) []*placeholde
 	plain := *s
 	plain.data.Labels, plain.data.Manifests = target.Labels, target.Manifests
 	plain.target, plain.ofTarget = target, &targetInput{} // its pieces are not cached
-	w.spent = cost{}
+	w.spent = 0
 	all := make([]*placeholderRendering, len(p.manifests))
 	for i, m := range p.manifests {
 		all[i] = &placeholderRendering{}

@@ -326,7 +326,7 @@ func (w *worker) file(p part, s *assignmentInput) (File, []Failure) {
 	if s.ofTarget.notPlain {
 		placeholders = w.renderPlaceholders(p.parsed, s)
 	}
-	w.spent = cost{}
+	w.spent = 0
 	for i, m := range p.manifests {
 		start := w.content.Len()
 		if start > w.start {

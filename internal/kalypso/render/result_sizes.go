@@ -7,8 +7,22 @@ import (
 	"strings"
 )
 
-// These functions estimate the maximum result size, in bytes, of template functions that can return much more than
-// they read. They run before the function is called. most is the limit.
+// resultSizes returns the largest size in bytes of the results of functions that can return much more than they read.
+// They get the number of bytes that the function reads.
+var resultSizes = map[string]func(args []reflect.Value, read int64) int64{
+	"indent": sizeOfIndent, "nindent": sizeOfIndent, "printf": sizeOfPrintf,
+	"regexReplaceAll": sizeOfReplaceAll, "regexReplaceAllLiteral": sizeOfReplaceAll,
+	"repeat": func(args []reflect.Value, _ int64) int64 { return times(args[0].Int(), length(args[1])) },
+	"join": func(args []reflect.Value, read int64) int64 {
+		return read + times(length(elem(args[1])), length(args[0]))
+	},
+	"replace": func(args []reflect.Value, read int64) int64 {
+		return read + times(int64(strings.Count(args[2].String(), args[0].String())), length(args[1])-length(args[0]))
+	},
+	"wrapWith": func(args []reflect.Value, read int64) int64 { // each line may be half full
+		return read + times(1+2*length(args[2])/max(args[0].Int(), 1), length(args[1]))
+	},
+}
 
 // times multiplies without overflow. Negative factors count as zero.
 func times(a, b int64) int64 {
@@ -19,126 +33,45 @@ func times(a, b int64) int64 {
 	return a * b
 }
 
-func sizeOfRepeat(args []reflect.Value, _, _ int64) int64 {
-	return times(args[0].Int(), int64(args[1].Len()))
-}
-
-func sizeOfIndent(args []reflect.Value, read, _ int64) int64 {
+func sizeOfIndent(args []reflect.Value, read int64) int64 {
 	return read + times(args[0].Int(), 1+int64(strings.Count(args[1].String(), "\n")))
 }
 
-func sizeOfJoin(args []reflect.Value, read, _ int64) int64 {
-	if !isList(args[1]) {
-		return read
-	}
-	return read + times(int64(args[1].Len()), int64(args[0].Len()))
-}
-
-func sizeOfReplace(args []reflect.Value, _, _ int64) int64 {
-	old, replacement, text := args[0].String(), int64(args[1].Len()), args[2].String()
-	return int64(len(text)) + times(int64(strings.Count(text, old)), replacement-int64(len(old)))
-}
-
-// sizeOfReplaceAll counts the matches only if replacing every byte would exceed the limit. All submatches such as $1
-// together are no longer than the text.
-func sizeOfReplaceAll(args []reflect.Value, _, most int64) int64 {
-	text, replacement := int64(args[1].Len()), args[2].String()
-	matches := text + 1
-	size := func() int64 {
-		return text + times(matches, int64(len(replacement))) + times(text, int64(strings.Count(replacement, "$")))
-	}
-	if size() <= most {
-		return size()
-	}
+// sizeOfReplaceAll counts submatches such as $1 as the whole text.
+func sizeOfReplaceAll(args []reflect.Value, _ int64) int64 {
 	re, err := regexp.Compile(args[0].String())
 	if err != nil {
 		return 0 // the function reports it
 	}
-	matches = 0
-	re.ReplaceAllStringFunc(args[1].String(), func(string) string {
-		matches++
-		return ""
-	})
-	return size()
+	text, replacement := args[1].String(), args[2].String()
+	matches := int64(len(re.FindAllStringIndex(text, -1)))
+	return times(matches, int64(len(replacement))) + times(int64(len(text)), int64(strings.Count(replacement, "$")))
 }
 
-// sizeOfSplit counts the parts, because their map is larger than their bytes.
-func sizeOfSplit(args []reflect.Value, read, _ int64) int64 {
-	const key = 8
-	return read + times(1+int64(strings.Count(args[len(args)-1].String(), args[0].String())), key)
-}
-
-// sizeOfWrapWith takes each line for half full: a word that is longer than the rest of its line begins the next one.
-func sizeOfWrapWith(args []reflect.Value, read, _ int64) int64 {
-	lines := 1 + 2*int64(args[2].Len())/max(args[0].Int(), 1)
-	return read + times(lines, int64(args[1].Len()))
-}
-
-// numberSize is the approximate size of a list element in bytes.
-const numberSize = 8
-
-func sizeOfUntil(args []reflect.Value, _, _ int64) int64 {
-	return sizeOfSteps(0, args[0].Int(), towards(0, args[0].Int()))
-}
-
-func sizeOfUntilStep(args []reflect.Value, _, _ int64) int64 {
-	return sizeOfSteps(args[0].Int(), args[1].Int(), args[2].Int())
-}
-
-func sizeOfSteps(start, stop, step int64) int64 {
-	if step == 0 || (stop > start) != (step > 0) {
-		return 0
-	}
-	count := (float64(stop) - float64(start)) / float64(step)
-	return times(int64(min(count, 1<<40)), numberSize)
-}
-
-func towards(start, stop int64) int64 {
-	if stop < start {
-		return -1
-	}
-	return 1
-}
-
-func sizeOfSeq(args []reflect.Value, _, _ int64) int64 {
-	switch len(args) {
-	case 1:
-		return sizeOfSteps(0, args[0].Int(), towards(0, args[0].Int()))
-	case 2:
-		return sizeOfSteps(args[0].Int(), args[1].Int(), towards(args[0].Int(), args[1].Int()))
-	case 3:
-		return sizeOfSteps(args[0].Int(), args[2].Int(), args[1].Int())
-	}
-	return 0
-}
-
-// verb matches a verb of a format with its index, width and precision.
-var verb = regexp.MustCompile(`%[-+# 0]*(\[\d*\])?(\d+|\*)?(?:\.(\[\d*\])?(\d+|\*)?)?(\[\d*\])?`)
+var (
+	verb  = regexp.MustCompile(`%[^a-zA-Z%]*`)
+	width = regexp.MustCompile(`\d+|\*`)
+)
 
 // sizeOfPrintf adds up widths and precisions, which fmt limits to a million. With indexes, each verb may print the
 // same argument.
-func sizeOfPrintf(args []reflect.Value, read, _ int64) int64 {
+func sizeOfPrintf(args []reflect.Value, read int64) int64 {
 	const mostWidth = 1_000_000
-	format := args[0].String()
-	if !strings.Contains(format, "%") {
-		return read
-	}
-	var widest int64 // the largest argument that may be a width
-	for _, arg := range args[1:] {
-		if arg.CanInt() {
+	size, widest := read, int64(0)
+	for _, arg := range args[1].Seq2() {
+		if arg = elem(arg); arg.CanInt() {
 			widest = max(widest, min(max(arg.Int(), -arg.Int()), mostWidth))
 		}
 	}
-	size := read
-	for _, m := range verb.FindAllStringSubmatch(format, -1) {
-		for _, width := range []string{m[2], m[4]} {
-			if width == "*" {
-				size += widest
-			} else if n, err := strconv.ParseInt(width, 10, 64); err == nil {
-				size += min(n, mostWidth)
+	for _, v := range verb.FindAllString(args[0].String(), -1) {
+		for _, w := range width.FindAllString(v, -1) {
+			n, err := strconv.ParseInt(w, 10, 64)
+			if err != nil { // an asterisk
+				n = widest
 			}
+			size += min(n, mostWidth)
 		}
-		if m[1] != "" || m[3] != "" || m[5] != "" {
+		if strings.Contains(v, "[") {
 			size += read
 		}
 	}

@@ -3,6 +3,7 @@ package render
 import (
 	"bytes"
 	"errors"
+
 	"fmt"
 	"maps"
 	"strings"
@@ -223,28 +224,6 @@ func (x *executor) execute(p *piece, d *Data, again bool) (string, error) {
 		return "", executionError(err)
 	}
 	return x.out.String(), nil
-}
-
-// executionError returns err with its line. For errors of this package it removes the wording of text/template.
-func executionError(err error) error {
-	located := lineOf(err)
-	var line *LineError
-	if !errors.As(located, &line) {
-		return located
-	}
-	var missing *MissingValueError
-	var bound *BoundError
-	switch {
-	case errors.As(err, &missing):
-		line.Text = missing.Error()
-	case errors.As(err, &bound) && strings.Contains(line.Text, ownPrefix):
-		line.Text = bound.Error()
-	}
-	const most = 2000 // bytes: functions may put any value into their errors
-	if len(line.Text) > most {
-		line.Text = strings.ToValidUTF8(line.Text[:most], "") + "…"
-	}
-	return line
 }
 
 type limitedWriter struct {

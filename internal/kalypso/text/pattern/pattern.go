@@ -1,4 +1,4 @@
-// Package pattern measures and limits the cost of regular expressions.
+// Package pattern limits the size of regular expressions.
 package pattern
 
 import (
@@ -9,44 +9,32 @@ import (
 // MaxSize limits the length of a regular expression in bytes, and its number of instructions.
 const MaxSize = 10_000
 
-// Cost is the cost of a regular expression, in the number of bytes a simple function reads in about the same time.
-type Cost struct {
-	Compile int64
-	Match   int64 // per byte of text: every instruction may examine it
-}
-
-// Measure returns the cost of a regular expression with its repetitions expanded. It returns an error if the
-// expression exceeds [MaxSize]. An expression that does not parse costs nothing; compiling it reports the syntax
-// error.
-func Measure(expr string) (Cost, error) {
+// Size returns the approximate number of instructions of a regular expression with its repetitions expanded. Matching
+// may execute all of them for each byte of text. It returns an error if the expression exceeds [MaxSize]. An expression
+// that does not parse has the size 0; compiling it reports the syntax error.
+func Size(expr string) (int64, error) {
 	if len(expr) > MaxSize {
-		return Cost{}, fmt.Errorf("the regular expression has %d bytes; at most %d are allowed", len(expr), MaxSize)
+		return 0, fmt.Errorf("the regular expression has %d bytes; at most %d are allowed", len(expr), MaxSize)
 	}
 	re, err := syntax.Parse(expr, syntax.Perl)
 	if err != nil {
-		return Cost{}, nil //nolint:nilerr // as above
+		return 0, nil //nolint:nilerr // as above
 	}
-	var ranges int64
-	size := instructions(re, &ranges)
+	size := instructions(re)
 	if size > MaxSize {
-		return Cost{}, fmt.Errorf("the regular expression has %d instructions with its repetitions expanded; at most %d "+
+		return 0, fmt.Errorf("the regular expression has %d instructions with its repetitions expanded; at most %d "+
 			"are allowed", size, MaxSize)
 	}
-	return Cost{Compile: 64*int64(len(expr)) + 8*ranges + 16*size, Match: size}, nil
+	return size, nil
 }
 
-// instructions estimates the number of instructions of a regular expression. It adds the number of its character
-// ranges to ranges.
-func instructions(re *syntax.Regexp, ranges *int64) int64 {
-	size := int64(1)
-	switch re.Op {
-	case syntax.OpLiteral:
-		size = int64(len(re.Rune))
-	case syntax.OpCharClass:
-		*ranges += int64(len(re.Rune))
+func instructions(re *syntax.Regexp) int64 {
+	size := max(1, int64(len(re.Rune)))
+	if re.Op == syntax.OpCharClass {
+		size = 1
 	}
 	for _, sub := range re.Sub {
-		size += instructions(sub, ranges)
+		size += instructions(sub)
 	}
 	if re.Op == syntax.OpRepeat { // at most 1,000 times, including nested repetitions
 		size *= int64(max(re.Min, re.Max, 1))

@@ -7,8 +7,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/pattern"
 )
 
-// TestMeasure counts instructions with its repetitions expanded, and refuses what is too large before it is compiled.
-func TestMeasure(t *testing.T) {
+// TestSize counts instructions with its repetitions expanded, and refuses what is too large before it is compiled.
+func TestSize(t *testing.T) {
 	tests := []struct {
 		expr  string
 		match int64 // 0: refused
@@ -23,12 +23,12 @@ func TestMeasure(t *testing.T) {
 		{strings.Repeat("(abcdef){1000}", 2), 0},
 	}
 	for _, tt := range tests {
-		cost, err := pattern.Measure(tt.expr)
+		size, err := pattern.Size(tt.expr)
 		switch refused := tt.match == 0 || tt.match > pattern.MaxSize; {
 		case refused && (err == nil || !strings.Contains(err.Error(), "at most 10000")):
 			t.Errorf("%.20q: %v, want an error that names the bound", tt.expr, err)
-		case !refused && (err != nil || cost.Match < tt.match/2 || cost.Match > 2*tt.match):
-			t.Errorf("%.20q: %d instructions, %v; want about %d", tt.expr, cost.Match, err, tt.match)
+		case !refused && (err != nil || size < tt.match/2 || size > 2*tt.match):
+			t.Errorf("%.20q: %d instructions, %v; want about %d", tt.expr, size, err, tt.match)
 		}
 	}
 }

@@ -1,0 +1,88 @@
+package render
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// MissingValueError is the error of an action that prints a missing or null value.
+type MissingValueError struct{ Action string }
+
+// Error implements error.
+func (e *MissingValueError) Error() string {
+	return fmt.Sprintf(
+		"{{ %s }} prints a missing or null value; set a value, or a default: {{ %s | default \"…\" }}",
+		e.Action,
+		e.Action,
+	)
+}
+
+// LineError is an error at a line of a manifest.
+type LineError struct {
+	Line int // from 1
+	Text string
+	Err  error // may be nil
+}
+
+// Error implements error.
+func (e *LineError) Error() string { return fmt.Sprintf("line %d: %s", e.Line, e.Text) }
+
+// Unwrap returns the cause.
+func (e *LineError) Unwrap() error { return e.Err }
+
+var (
+	located   = regexp.MustCompile(`(?s)^template: ` + regexp.QuoteMeta(manifestName) + `[^:]*:(\d+)(?::\d+)?: (.*)$`)
+	executing = regexp.MustCompile(`(?s)^executing "[^"]*" at (<.*?>): (.*)$`)
+)
+
+// templateTerms replaces Go's terms by those of template authors.
+var templateTerms = strings.NewReplacer(
+	" in type render.Data", ": templates have no such field",
+	"unexpected EOF", "unexpected EOF: an {{ end }} is missing",
+	"nil pointer evaluating interface {}", "a missing or null value has no field ",
+)
+
+// lineOf converts an error of text/template to a [LineError].
+func lineOf(err error) error {
+	match := located.FindStringSubmatch(err.Error())
+	if match == nil {
+		return err
+	}
+	line, atoiErr := strconv.Atoi(match[1])
+	if atoiErr != nil {
+		return err
+	}
+	text := strings.ReplaceAll(match[2], manifestName+":", "line ")
+	if m := executing.FindStringSubmatch(text); m != nil {
+		text = m[1] + ": " + m[2]
+		if strings.Contains(m[1], ownPrefix) { // the user did not write it
+			text = m[2]
+		}
+	}
+	return &LineError{Line: line, Text: templateTerms.Replace(text), Err: err}
+}
+
+// executionError returns err with its line. For errors of this package it removes the wording of text/template.
+func executionError(err error) error {
+	located := lineOf(err)
+	var line *LineError
+	if !errors.As(located, &line) {
+		return located
+	}
+	var missing *MissingValueError
+	var bound *BoundError
+	switch {
+	case errors.As(err, &missing):
+		line.Text = missing.Error()
+	case errors.As(err, &bound) && strings.Contains(line.Text, ownPrefix):
+		line.Text = bound.Error()
+	}
+	const most = 2000 // bytes: functions may put any value into their errors
+	if len(line.Text) > most {
+		line.Text = strings.ToValidUTF8(line.Text[:most], "") + "…"
+	}
+	return line
+}
