@@ -137,7 +137,6 @@ var tooLarge = []string{
 	"kalypso/delivery.Rendered",
 	"kalypso/delivery.State",
 	"kalypso/delivery.comparison",
-	"kalypso/render.worker",
 	"provider/rendering.environmentRenderingModel",
 }
 

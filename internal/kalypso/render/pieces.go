@@ -22,10 +22,10 @@ func (w *worker) piece(p *piece, s *assignmentInput, keep bool) error {
 			return err
 		}
 	}
-	if err := w.fits("the file renders to", int64(w.content.Len()-w.start+len(text))); err != nil {
+	if err := w.executor.fits("the file renders to", int64(w.buffer.content.Len()-w.buffer.start+len(text))); err != nil {
 		return err
 	}
-	w.content.WriteString(text)
+	w.buffer.content.WriteString(text)
 	return nil
 }
 
@@ -43,17 +43,17 @@ func (w *worker) shared(p *piece, s *assignmentInput, keep bool) (string, error)
 	case keep && p.scope == ofTarget && s.ofTarget.again:
 		kept = &s.ofTarget.cache
 	default:
-		return w.execute(p, &s.data, keep)
+		return w.executor.execute(p, &s.data, keep)
 	}
 	if found, ok := kept.Load(p); ok {
-		if done := found.(renderedPiece); w.chargeCached(done.steps) { //nolint:forcetypeassert // nothing else is stored
+		if done := found.(renderedPiece); w.executor.chargeCached(done.steps) { //nolint:forcetypeassert // nothing else is stored
 			return done.text, nil
 		}
 	}
-	before := w.spent
-	text, err := w.execute(p, &s.data, keep)
+	before := w.executor.spent
+	text, err := w.executor.execute(p, &s.data, keep)
 	if err == nil {
-		kept.Store(p, renderedPiece{text, w.spent - before})
+		kept.Store(p, renderedPiece{text, w.executor.spent - before})
 	}
 	return text, err
 }

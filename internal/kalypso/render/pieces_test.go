@@ -40,10 +40,10 @@ func TestPiecesRenderLikeTheWhole(t *testing.T) {
 				s.data.ClusterType = clusterType
 				s.data.Namespace = "dev-" + clusterType + "-" + s.data.DeploymentTargetName
 				want, wantErr := plainly(text, s.data.clone())
-				w.Reset()
-				w.spent = 0
+				w.buffer.Reset()
+				w.executor.spent = 0
 				err := w.manifest(m, s)
-				got := w.content.String()
+				got := w.buffer.content.String()
 				switch {
 				case wantErr != nil:
 					failed++

@@ -56,7 +56,7 @@ func (w *worker) renderPlaceholders(p *parsed, s *assignmentInput) []*placeholde
 	plain := *s
 	plain.data.Labels, plain.data.Manifests = target.Labels, target.Manifests
 	plain.target, plain.ofTarget = target, &targetInput{} // its pieces are not cached
-	w.spent = 0
+	w.executor.spent = 0
 	all := make([]*placeholderRendering, len(p.manifests))
 	for i, m := range p.manifests {
 		all[i] = &placeholderRendering{}
@@ -65,8 +65,8 @@ func (w *worker) renderPlaceholders(p *parsed, s *assignmentInput) []*placeholde
 			return nil
 		}
 		all[i].err = w.manifest(m, &plain)
-		all[i].text = string(w.since(w.start))
-		w.content.Truncate(w.start)
+		all[i].text = string(w.buffer.since(w.buffer.start))
+		w.buffer.content.Truncate(w.buffer.start)
 	}
 	return all
 }

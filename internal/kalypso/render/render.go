@@ -209,7 +209,7 @@ func (r *Renderer) worker(ctx context.Context, b *Buffer) *worker {
 		x = newExecutor(r.fileSize)
 	}
 	x.ctx = ctx
-	return &worker{Renderer: r, executor: x, Buffer: b}
+	return &worker{r, x, b}
 }
 
 // AssignmentFiles is the result of rendering an assignment.
@@ -226,10 +226,11 @@ type Failure struct {
 	Violation configure.Violation
 }
 
+// worker renders assignments, one after another.
 type worker struct {
-	*Renderer
-	*executor
-	*Buffer
+	renderer *Renderer
+	executor *executor
+	buffer   *Buffer
 }
 
 // assignmentInput is the input for rendering an assignment.
@@ -250,12 +251,12 @@ func (w *worker) assignment(a *schedule.Assignment, c configure.AssignmentConfig
 	for _, violation := range c.Check(merged) {
 		out.Failures = append(out.Failures, Failure{Violation: violation})
 	}
-	ofTarget, ofType := w.targets[a.Target], w.clusterTypes[a.ClusterType]
+	ofTarget, ofType := w.renderer.targets[a.Target], w.renderer.clusterTypes[a.ClusterType]
 	s := assignmentInput{target: a.Target, ofTarget: ofTarget, ofType: ofType, values: c.Values, secrets: c.Secrets}
 	s.data = Data{
 		DeploymentTargetName: a.Target.Name,
 		Namespace:            a.Namespace,
-		Environment:          w.environment,
+		Environment:          w.renderer.environment,
 		Workspace:            a.Target.Workspace,
 		Workload:             a.Target.Workload.Name,
 		ClusterType:          a.ClusterType.Name,
@@ -274,7 +275,7 @@ func (w *worker) assignment(a *schedule.Assignment, c configure.AssignmentConfig
 			s.unknown["Workspace"] = map[string]bool{unknown.Text: true}
 		}
 	}
-	first := len(w.files)
+	first := len(w.buffer.files)
 	for _, p := range ofType.parts {
 		if p.of == PlatformSecretFile && len(references.Data)+len(references.Unknown) == 0 {
 			continue
@@ -285,11 +286,11 @@ func (w *worker) assignment(a *schedule.Assignment, c configure.AssignmentConfig
 			file.Unknown, file.MayBeAbsent = true, true
 		}
 		if len(file.Content) > 0 || file.Unknown || !p.mayBeAbsent() {
-			w.files = append(w.files, file)
+			w.buffer.files = append(w.buffer.files, file)
 		}
 	}
 	if len(out.Failures) == 0 {
-		out.Files = slices.Clip(w.files[first:])
+		out.Files = slices.Clip(w.buffer.files[first:])
 	}
 	return out
 }
@@ -319,29 +320,29 @@ func (w *worker) file(p part, s *assignmentInput) (File, []Failure) {
 	if p.template.Extension() == fleet.ContentShell {
 		separator = ""
 	}
-	w.start = w.content.Len()
+	w.buffer.start = w.buffer.content.Len()
 	var failures []Failure
 	exists := !p.mayBeAbsent()
 	var placeholders []*placeholderRendering
 	if s.ofTarget.notPlain {
 		placeholders = w.renderPlaceholders(p.parsed, s)
 	}
-	w.spent = 0
+	w.executor.spent = 0
 	for i, m := range p.manifests {
-		start := w.content.Len()
-		if start > w.start {
-			if w.since(start - 1)[0] != '\n' {
-				w.content.WriteByte('\n')
+		start := w.buffer.content.Len()
+		if start > w.buffer.start {
+			if w.buffer.since(start - 1)[0] != '\n' {
+				w.buffer.content.WriteByte('\n')
 			}
-			w.content.WriteString(separator)
+			w.buffer.content.WriteString(separator)
 		}
-		body := w.content.Len()
+		body := w.buffer.content.Len()
 		if placeholders != nil {
 			s.beforePass = placeholders[i].checkPass(s.target)
 		}
 		err := w.manifest(m, s)
 		if placeholders != nil && err == nil {
-			err = placeholders[i].compare(s.target, string(w.since(body)), p.template.Extension() == fleet.ContentYAML)
+			err = placeholders[i].compare(s.target, string(w.buffer.since(body)), p.template.Extension() == fleet.ContentYAML)
 		}
 		switch {
 		case errors.Is(err, errUnknown):
@@ -349,24 +350,24 @@ func (w *worker) file(p part, s *assignmentInput) (File, []Failure) {
 			exists = exists || m != nil && m.prints
 		case err != nil:
 			failures = append(failures, Failure{Template: p.template, Manifest: i, Err: err})
-		case w.content.Len() > body:
+		case w.buffer.content.Len() > body:
 			exists = true
 			continue
 		}
-		w.content.Truncate(start)
+		w.buffer.content.Truncate(start)
 	}
 	if f.Unknown {
-		w.content.Truncate(w.start)
+		w.buffer.content.Truncate(w.buffer.start)
 		f.MayBeAbsent = !exists
 	} else {
-		f.Content = slices.Clip(w.since(w.start))
+		f.Content = slices.Clip(w.buffer.since(w.buffer.start))
 	}
 	return f, failures
 }
 
 // manifest appends the result of m.
 func (w *worker) manifest(m *manifest, s *assignmentInput) error {
-	start := w.content.Len()
+	start := w.buffer.content.Len()
 	for pass := 0; ; pass++ {
 		if m == nil || s.unknown != nil && m.needs.any(s.unknown) {
 			return errUnknown
@@ -376,7 +377,7 @@ func (w *worker) manifest(m *manifest, s *assignmentInput) error {
 				return inPass(pass, err)
 			}
 		}
-		out := w.since(start)
+		out := w.buffer.since(start)
 		if !bytes.Contains(out, []byte("{{")) {
 			return nil
 		}
@@ -384,7 +385,7 @@ func (w *worker) manifest(m *manifest, s *assignmentInput) error {
 		if pass == maxPasses {
 			return newPassesError(text, s.data.ConfigData)
 		}
-		w.content.Truncate(start)
+		w.buffer.content.Truncate(start)
 		if s.beforePass != nil {
 			if err := s.beforePass(text); err != nil {
 				return err
