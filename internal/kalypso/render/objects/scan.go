@@ -8,28 +8,15 @@ import (
 	"unicode/utf8"
 )
 
-// Scanner reads objects from YAML texts. The zero value is ready. It is fast with texts that begin alike, such as those
-// from one template: it reads the lines before the metadata once.
-type Scanner struct {
-	begins [8]begin
-	next   int // the one to try first: templates take turns
-}
-
-// begin is the beginning of a document: the lines up to its metadata, and their values.
-type begin struct {
-	lines            []byte
-	apiVersion, kind []byte
-}
-
 // Scan appends the objects in the documents of a YAML text to found, in order. The items of a list count as objects. It
 // reads only the lines that identify an object, in the form in which templates write them. It parses a document with
 // any other form there.
-func (s *Scanner) Scan(found []Object, text []byte) []Object {
+func Scan(found []Object, text []byte) []Object {
 	for n := 1; len(text) > 0; {
 		found = append(found, Object{Document: n})
 		last := len(found) - 1
 		d := document{Object: &found[last]}
-		rest := d.scan(text, s)
+		rest := d.scan(text)
 		switch {
 		case d.irregular:
 			found = parse(found[:last], text[:len(text)-len(rest)], &n)
@@ -42,24 +29,6 @@ func (s *Scanner) Scan(found []Object, text []byte) []Object {
 		text = rest
 	}
 	return found
-}
-
-// recall returns the beginning of a text, if an earlier text began the same way.
-func (s *Scanner) recall(text []byte) *begin {
-	for range s.begins {
-		b := &s.begins[s.next]
-		s.next = (s.next + 1) % len(s.begins)
-		if len(b.lines) > 0 && bytes.HasPrefix(text, b.lines) {
-			return b
-		}
-	}
-	return nil
-}
-
-// remember keeps a copy of the beginning of a document, in place of an earlier one.
-func (s *Scanner) remember(b begin) {
-	s.begins[s.next] = begin{bytes.Clone(b.lines), bytes.Clone(b.apiVersion), bytes.Clone(b.kind)}
-	s.next = (s.next + 1) % len(s.begins)
 }
 
 // document contains the values from the lines of a document.
@@ -75,14 +44,8 @@ type document struct {
 }
 
 // scan reads the first document of a text, and returns the text after it.
-func (d *document) scan(text []byte, s *Scanner) (rest []byte) {
-	start := 0
-	if b := s.recall(text); b != nil {
-		start = len(b.lines)
-		d.APIVersion, d.Kind = b.apiVersion, b.kind
-		d.keys, d.inMetadata, d.valueBelow = true, true, true
-	}
-	for start < len(text) {
+func (d *document) scan(text []byte) (rest []byte) {
+	for start := 0; start < len(text); {
 		if !d.inMetadata || d.complete {
 			i := d.skipLines(text[start:])
 			if i < 0 {
@@ -107,9 +70,6 @@ func (d *document) scan(text []byte, s *Scanner) (rest []byte) {
 		}
 		if d.otherLine(line) {
 			return text[start:]
-		}
-		if d.inMetadata && d.indent == 0 && !d.irregular && text[next-1] == '\n' {
-			s.remember(begin{text[:next], d.APIVersion, d.Kind})
 		}
 		start = next
 	}

@@ -80,7 +80,7 @@ func TestScan(t *testing.T) {
 		{"null", "apiVersion: v1\nkind: A\nmetadata:\n  name: a\n  namespace:\n", []string{"1: v1 A /a"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			if diff := cmp.Diff(tt.want, lines(new(objects.Scanner).Scan(nil, []byte(tt.text)))); diff != "" {
+			if diff := cmp.Diff(tt.want, lines(objects.Scan(nil, []byte(tt.text)))); diff != "" {
 				t.Error(diff)
 			}
 		})
@@ -104,7 +104,6 @@ func TestScanIsParse(t *testing.T) {
 		"  n: don't\n", "  name: \"r s\"\n", "  namespace: \"t\" # u\n", "  name: \"v\n    w\"\n",
 	}
 	regular := 0
-	var scanner objects.Scanner
 	for seed := range uint64(20_000) {
 		r := rand.New(rand.NewPCG(seed, 1)) //nolint:gosec // a test
 		var b strings.Builder
@@ -122,10 +121,8 @@ func TestScanIsParse(t *testing.T) {
 			continue
 		}
 		regular++
-		for range 2 { // the second time, it knows how the text begins
-			if diff := cmp.Diff(want, lines(scanner.Scan(nil, []byte(b.String())))); diff != "" {
-				t.Fatalf("seed %d:\n%s\n%s", seed, b.String(), diff)
-			}
+		if diff := cmp.Diff(want, lines(objects.Scan(nil, []byte(b.String())))); diff != "" {
+			t.Fatalf("seed %d:\n%s\n%s", seed, b.String(), diff)
 		}
 	}
 	if regular < 4_000 {
@@ -154,7 +151,7 @@ func TestCheck(t *testing.T) {
 		{"kustomize's own file", "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization", false, objects.None, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			found := new(objects.Scanner).Scan(nil, []byte(tt.text))
+			found := objects.Scan(nil, []byte(tt.text))
 			if len(found) != 1 {
 				t.Fatalf("found %d objects", len(found))
 			}
@@ -184,18 +181,6 @@ func TestServedVersion(t *testing.T) {
 	}
 }
 
-// TestScanReusedMemory: the memory of a text may contain the next text, which begins in another order.
-func TestScanReusedMemory(t *testing.T) {
-	var s objects.Scanner
-	text := []byte("apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\n")
-	s.Scan(nil, text)
-	copy(text, "kind: ConfigMap\napiVersion: v1\nmetadata:\n  name: b\n")
-	want := []string{"1: v1 ConfigMap /b"}
-	if diff := cmp.Diff(want, lines(s.Scan(nil, text))); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
-}
-
 // BenchmarkScan reads what the built-in templates and Flux's usually render.
 func BenchmarkScan(b *testing.B) {
 	text := []byte("apiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\nmetadata:\n  name: shop\n  " +
@@ -206,9 +191,8 @@ func BenchmarkScan(b *testing.B) {
 		"spec:\n  interval: 30s\n  targetNamespace: dev-large-shop\n  sourceRef:\n    kind: GitRepository\n    name: shop\n")
 	b.SetBytes(int64(len(text)))
 	b.ReportAllocs()
-	var scanner objects.Scanner
 	var found []objects.Object
 	for b.Loop() {
-		found = scanner.Scan(found[:0], text)
+		found = objects.Scan(found[:0], text)
 	}
 }

@@ -117,7 +117,6 @@ func changes(f *fleet.Fleet, clusterType, target string, hash Hash) bool {
 type objectReader struct {
 	*Tree
 	placement *schedule.Placement
-	scanner   objects.Scanner
 	buffer    []objects.Object
 	hashes    []uint64 // of all targets
 }
@@ -137,7 +136,7 @@ func (o *objectReader) read(n int, r *renderedTarget) {
 		if !holdsObjects(f) || !o.compares() {
 			continue
 		}
-		o.buffer = o.scanner.Scan(o.buffer[:0], f.Content)
+		o.buffer = objects.Scan(o.buffer[:0], f.Content)
 		for k := range o.buffer {
 			object := &o.buffer[k]
 			class, why := object.Check(a.Namespace, f.Template.Type == fleet.TemplateReconciler)
@@ -270,12 +269,11 @@ func (t *Tree) collideTarget(
 	i, n int, name string, twice map[uint64]bool, owners map[uint64][]owner,
 ) (own []owner, all []collision) {
 	clusterType := t.Schedule.Placements[i].ClusterType.Name
-	var scanner objects.Scanner
 	for _, f := range t.renderer.Assignment(context.Background(), i, n).Files {
 		if !holdsObjects(&f) {
 			continue
 		}
-		for _, object := range scanner.Scan(nil, f.Content) {
+		for _, object := range objects.Scan(nil, f.Content) {
 			if !twice[object.Hash()] {
 				continue
 			}
