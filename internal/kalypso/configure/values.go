@@ -15,6 +15,8 @@ type Values struct {
 	Objects []fleet.Object // the configs or secrets, in merge order
 	Shared  bool           // by several assignments
 	Cache   sync.Map       // values that other packages derive from shared values, under keys of their own
+	// Continued is the number of values of which these are the base.
+	Continued int
 
 	sources []*source
 	base    *Values // of the first of the sources; nil: merge from the first

@@ -209,7 +209,7 @@ func (r *Renderer) worker(ctx context.Context, b *Buffer) *worker {
 		x = newExecutor(r.fileSize)
 	}
 	x.ctx = ctx
-	return &worker{r, x, b}
+	return &worker{r, x, b, map[string]any{}}
 }
 
 // AssignmentFiles is the result of rendering an assignment.
@@ -231,6 +231,7 @@ type worker struct {
 	renderer *Renderer
 	executor *executor
 	buffer   *Buffer
+	single   map[string]any // for values with one key
 }
 
 // assignmentInput is the input for rendering an assignment.
@@ -241,6 +242,8 @@ type assignmentInput struct {
 	ofType     *clusterTypeInput
 	values     *configure.Values
 	secrets    *configure.Values
+	base       *configure.Values          // the values that other assignments have too; nil: all or none
+	own        []string                   // the keys of all other values
 	unknown    map[string]map[string]bool // the unknown keys of the maps of the data
 	beforePass func(text string) error    // checks a result before the next pass; may be nil
 }
@@ -264,6 +267,9 @@ func (w *worker) assignment(a *schedule.Assignment, c configure.AssignmentConfig
 		Manifests:            a.Target.Manifests,
 		ConfigData:           merged.Data,
 		more:                 More{ClusterTypeLabels: a.ClusterType.Labels, SecretData: references.Data},
+	}
+	if !c.Values.Shared && merged.Base != nil && merged.Base.Continued >= worthEntries {
+		s.base, s.own = merged.Base, merged.Own
 	}
 	if t, ct := a.Target, a.ClusterType; len(merged.Unknown)+len(references.Unknown) > 0 ||
 		ofTarget.unknown || ofType.unknown {
