@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// TestPlainLine lists lines that need no YAML library, and lines that do. It also tests each character at each position.
+// TestPlainLine lists lines that need no YAML library, and lines that do, and compares each character at each position
+// with the library.
 func TestPlainLine(t *testing.T) {
 	check := func(text string) {
 		if isPlainLine(text) && parseYAML(text) != any(text) {

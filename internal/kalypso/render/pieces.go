@@ -58,7 +58,8 @@ func (w *worker) shared(p *piece, s *assignmentInput, keep bool) (string, error)
 		return w.executor.execute(p, &s.data, keep)
 	}
 	if found, ok := kept.Load(p); ok {
-		if done := found.(renderedPiece); w.executor.chargeCached(done.steps) { //nolint:forcetypeassert // nothing else is stored
+		done := found.(renderedPiece) //nolint:forcetypeassert // nothing else is stored
+		if w.executor.chargeCached(done.steps) {
 			return done.text, nil
 		}
 	}
