@@ -14,8 +14,8 @@ import (
 
 func TestDeployments(t *testing.T) {
 	at := func(hour int) time.Time { return time.Date(2026, 1, 1, hour, 0, 0, 0, time.UTC) }
-	record := func(commit, reason, tree string) (*history.Record, map[string]string) {
-		return &history.Record{Environment: "prod", Promotion: promotion.Promotion{
+	record := func(commit, reason, tree string) (*history.Rendering, map[string]string) {
+		return &history.Rendering{Environment: "prod", Promotion: promotion.Promotion{
 			Commit: commit, Reason: promotion.Reason{Why: reason}}}, map[string]string{"large": tree}
 	}
 	in := history.Input{Whole: true, Since: at(2), Until: at(26), ControlPlane: []history.Source{
@@ -24,12 +24,12 @@ func TestDeployments(t *testing.T) {
 		{commit("1"), "", "a"}, {commit("2"), "check run \"ci\" | is success\nand more", "b"}, {commit("1"), "", "a"},
 	} {
 		r, folders := record(c.commit, c.reason, c.tree)
-		in.Branch = append([]history.Commit{{Hash: commit("a"), Time: at(1 + i), Subject: "Render @all <b>", Record: r,
+		in.Branch = append([]history.Commit{{Hash: commit("a"), Time: at(1 + i), Subject: "Render @all <b>", Rendering: r,
 			Folders: folders}}, in.Branch...)
 	}
 	waves, folders := record(commit("1"), "", "c")
 	waves.Target, waves.UnderWay = "t", true
-	in.Branch = append([]history.Commit{{Hash: commit("b"), Time: at(5), Subject: "First wave", Record: waves,
+	in.Branch = append([]history.Commit{{Hash: commit("b"), Time: at(5), Subject: "First wave", Rendering: waves,
 		Folders: folders}}, in.Branch...)
 	const head = "## Deployments of environment `prod`\n\nFrom 2026-01-01T02:00:00Z until 2026-01-02T02:00:00Z.\n\n" +
 		"| Deployments | Per day | Lead time | Change failure rate | Time to restore |\n|---|---|---|---|---|\n" +
