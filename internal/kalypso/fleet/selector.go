@@ -3,6 +3,9 @@ package fleet
 import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
 )
 
 // SelectorMatches reports whether s matches these labels. If workspace is not empty, the label [WorkspaceLabel] must
@@ -13,4 +16,36 @@ func SelectorMatches(workspace string, s *Selector, set map[string]string) (bool
 		return false, err
 	}
 	return (workspace == "" || set[WorkspaceLabel] == workspace) && selector.Matches(labels.Set(set)), nil
+}
+
+// SelectsAll reports whether a selector is empty: it selects everything.
+func SelectsAll(workspace string, s *Selector) bool {
+	return workspace == "" && len(s.MatchLabels) == 0 && len(s.MatchExpressions) == 0
+}
+
+// MatchAll is the argument match_all of a selector. A selector that selects everything must say so: its labels may come
+// from a variable that is null.
+type MatchAll struct {
+	Value  *bool // nil: it is not known yet
+	Partly bool  // the labels or the expressions are known to select less
+}
+
+// Complete reports a selector that match_all contradicts. If match_all is not known yet, what an empty selector selects
+// becomes unknown.
+func (a MatchAll) Complete(workspace string, s *Selector) problem.Problems {
+	empty := SelectsAll(workspace, s)
+	switch {
+	case a.Value == nil && empty:
+		s.MatchLabels = map[string]string{unknown.Text: unknown.Text}
+	case a.Value == nil:
+	case *a.Value && a.Partly:
+		return problem.Problems{problem.At("Contradictory selector",
+			"match_all = true selects everything, but match_labels or match_expressions do not. Remove one of them.",
+			"match_all")}
+	case !*a.Value && empty:
+		return problem.Problems{problem.At("Selector selects everything",
+			"The selector has no labels and no expressions, so it would select everything. If that is intended, "+
+				"set match_all = true; if not, see whether a variable in it is null or empty.")}
+	}
+	return nil
 }

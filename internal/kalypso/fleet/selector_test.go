@@ -6,6 +6,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
 )
 
 func TestSelectorMatches(t *testing.T) {
@@ -41,5 +42,39 @@ func TestSelectorMatches(t *testing.T) {
 	wrong := in("Inn", "a", "b")
 	if _, err := fleet.SelectorMatches("", &wrong, set); err == nil {
 		t.Error("an unknown operator is no error")
+	}
+}
+
+// An empty selector selects everything only if match_all says so.
+func TestMatchAll(t *testing.T) {
+	label := fleet.Selector{MatchLabels: map[string]string{"a": "b"}}
+	for name, test := range map[string]struct {
+		all       *bool
+		workspace string
+		selector  fleet.Selector
+		want      string
+		unknown   bool
+	}{
+		"nothing":                             {all: new(false), want: "Selector selects everything"},
+		"nothing, match_all":                  {all: new(true)},
+		"nothing, match_all is not known":     {unknown: true},
+		"a label":                             {all: new(false), selector: label},
+		"a label, match_all":                  {all: new(true), selector: label, want: "Contradictory selector"},
+		"a label, match_all is not known":     {selector: label},
+		"a workspace":                         {all: new(false), workspace: "team"},
+		"a workspace, match_all":              {all: new(true), workspace: "team"},
+		"a workspace, match_all is not known": {workspace: "team"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ps := fleet.MatchAll{Value: test.all, Partly: len(test.selector.MatchLabels) > 0}.
+				Complete(test.workspace, &test.selector)
+			got := ""
+			for _, p := range ps {
+				got += p.Summary
+			}
+			if _, u := test.selector.MatchLabels[unknown.Text]; got != test.want || u != test.unknown {
+				t.Errorf("got %q, unknown: %t", got, u)
+			}
+		})
 	}
 }

@@ -9,7 +9,6 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
 
@@ -72,8 +71,7 @@ func RequiredSelector(d tfvalue.Decoder, name string, workspaces bool) Selector 
 	return DecodeSelector(nested, workspaces)
 }
 
-// DecodeSelector reads a selector. A selector that selects everything must say so: it may come from a null variable. If
-// that is not known yet, it reports nothing, and what the selector selects is unknown.
+// DecodeSelector reads a selector, see [fleet.MatchAll].
 func DecodeSelector(d tfvalue.Decoder, workspaces bool) Selector {
 	before := len(*d.Problems)
 	d.Allow("workspace", "match_labels", "match_expressions", "match_all")
@@ -90,23 +88,16 @@ func DecodeSelector(d tfvalue.Decoder, workspaces bool) Selector {
 			Values:   e.Strings("values"),
 		})
 	}
-	all, known := d.Bool("match_all")
-	empty := len(s.Labels.MatchLabels) == 0 && len(s.Labels.MatchExpressions) == 0
-	certain := len(s.Labels.MatchLabels) > 0 && !d.IsUnknown("match_labels") ||
-		len(s.Labels.MatchExpressions) > 0 && !d.IsUnknown("match_expressions")
-	switch {
-	case len(*d.Problems) > before:
-	case !known && empty && s.Workspace == "":
-		s.Labels.MatchLabels = map[string]string{unknown.Text: unknown.Text}
-	case !known:
-	case all && certain:
-		d.Report("Contradictory selector",
-			"match_all = true selects everything, but match_labels or match_expressions do not. Remove one of them.",
-			problem.Attr("match_all"))
-	case !all && empty && s.Workspace == "":
-		d.Report("Selector selects everything",
-			"The selector has no labels and no expressions, so it would select everything. If that is intended, "+
-				"set match_all = true; if not, see whether a variable in it is null or empty.")
+	all := fleet.MatchAll{Partly: len(s.Labels.MatchLabels) > 0 && !d.IsUnknown("match_labels") ||
+		len(s.Labels.MatchExpressions) > 0 && !d.IsUnknown("match_expressions")}
+	if value, known := d.Bool("match_all"); known {
+		all.Value = &value
+	}
+	if len(*d.Problems) > before {
+		return s
+	}
+	for _, p := range all.Complete(s.Workspace, &s.Labels) {
+		d.Report(p.Summary, p.Detail, p.Path...)
 	}
 	return s
 }
@@ -117,11 +108,10 @@ func EncodeSelector(s Selector) tfvalue.Values {
 	for _, e := range s.Labels.MatchExpressions {
 		expressions = append(expressions, tfvalue.Values{"key": e.Key, "operator": string(e.Operator), "values": e.Values})
 	}
-	empty := s.Workspace == "" && len(s.Labels.MatchLabels) == 0 && len(expressions) == 0
 	return tfvalue.Values{
 		"workspace":         s.Workspace,
 		"match_labels":      s.Labels.MatchLabels,
 		"match_expressions": expressions,
-		"match_all":         empty,
+		"match_all":         fleet.SelectsAll(s.Workspace, &s.Labels),
 	}
 }
