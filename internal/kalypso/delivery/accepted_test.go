@@ -6,15 +6,19 @@ import (
 	"testing"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/accepted"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/check"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/drift"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/next"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
 )
 
 // change returns the change of the branch, which its apply reads.
 func (s *situation) change() (*Change, []error) {
-	tree := newAppliedTree(s.desired.rendered(), nil, s.state)
-	return (&comparison{tree, s.state, s.branch}).change(s.old)
+	tree := next.New(s.desired.rendered(), nil, s.state)
+	return newChange(&check.Comparison{Next: tree, Before: s.state, Branch: s.branch}, s.old)
 }
 
 // ids returns the IDs of refusals.
@@ -30,7 +34,7 @@ func ids(errs []error) (all []string) {
 
 // moving puts the rendering on another branch, which contains nothing yet.
 func (s *situation) moving(to string) {
-	s.desired.Destination.Branch, s.branch = to, &BranchState{Head: "head"}
+	s.desired.Destination.Branch, s.branch = to, &past.Branch{Head: "head"}
 }
 
 // Each refused change has an ID. In accepted_changes, it allows that change, in the plan and in the apply, and none of
@@ -58,13 +62,13 @@ func TestAcceptedChanges(t *testing.T) {
 			}},
 		{accepted.Emptied, func(s *situation) {
 			s.desired.Tree = rendered("large/a=1 large/b=1 small")
-			s.desired.Guardrails = Guardrails{MaxRemoved: "100%", Emptied: problem.Fail}
+			s.desired.Guardrails = wish.Guardrails{MaxRemoved: "100%", Emptied: problem.Fail}
 		}, map[string]func(*situation){
 			"another cluster type": func(s *situation) { s.desired.Tree = rendered("large small/c=1 small/d=1") },
 			"another head":         func(s *situation) { s.state.Seen.Head = "next" },
 		}},
 		{accepted.Empty, func(s *situation) {
-			s.state, s.branch, s.desired.Tree = nil, &BranchState{Head: "head"}, rendered("large")
+			s.state, s.branch, s.desired.Tree = nil, &past.Branch{Head: "head"}, rendered("large")
 		}, map[string]func(*situation){
 			"another destination": func(s *situation) { s.desired.Destination.Branch = "live" },
 		}},
@@ -84,7 +88,7 @@ func TestAcceptedChanges(t *testing.T) {
 			s.state, s.desired.Tree = nil, rendered("large/a=2 large/b=1 small/c=1")
 		}, nil},
 		{accepted.Occupied, func(s *situation) {
-			s.state, s.branch = nil, &BranchState{Head: "head", Folders: existing("large/a=9")}
+			s.state, s.branch = nil, &past.Branch{Head: "head", Folders: existing("large/a=9")}
 		}, nil},
 	} {
 		t.Run(test.kind, func(t *testing.T) {
@@ -144,20 +148,20 @@ func TestAcceptedInPlan(t *testing.T) {
 	}
 
 	drifted := usualSituation()
-	drifted.state.edited("large/a=7 large/b=1 small/c=1")
+	edit(drifted.state, "large/a=7 large/b=1 small/c=1")
 	drifted.desired.OnDrift = drift.Fail
-	id := DriftID(drifted.state)
+	id := wish.DriftID(drifted.state)
 	drifted.desired.AcceptedChanges = accepted.Changes{string(id)}
 	d := drifted.decide(t)
-	if len(d.Drift) != 1 || d.Applied.ReactionTo(d.Drift[0]) != drift.Overwrite || d.Accepted[0] != id {
+	if len(d.Drift) != 1 || d.Applied.Wish.ReactionTo(d.Drift[0]) != drift.Overwrite || d.Accepted[0] != id {
 		t.Errorf("accepted drift: %v, %v", d.Drift, d.Accepted)
 	}
-	for name, other := range map[string]func(*State){
-		"another edit": func(s *State) { s.edited("large/a=8 large/b=1 small/c=1") },
-		"another head": func(s *State) { s.Seen.Head = "next" },
+	for name, other := range map[string]func(*past.State){
+		"another edit": func(s *past.State) { edit(s, "large/a=8 large/b=1 small/c=1") },
+		"another head": func(s *past.State) { s.Seen.Head = "next" },
 	} {
 		other(drifted.state)
-		if d := drifted.decide(t); d.Applied.ReactionTo(d.Drift[0]) != drift.Fail || len(d.Accepted) > 0 {
+		if d := drifted.decide(t); d.Applied.Wish.ReactionTo(d.Drift[0]) != drift.Fail || len(d.Accepted) > 0 {
 			t.Errorf("%s: %v", name, d.Accepted)
 		}
 	}

@@ -1,13 +1,19 @@
+// Package delivery decides how a GitOps tree gets to its branch: which folders there belong to the rendering, which
+// foreign changes there are, and what the one commit of an apply changes and removes. Package remote reads and writes
+// for it.
 package delivery
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/accepted"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/check"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/next"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/strategy"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/rollout"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
@@ -37,24 +43,29 @@ const (
 
 // Decision describes an apply, and the report of its plan. It depends on the rendered fleet, the state, and the branch
 // as the last run read it. [remote.Check] and the deliveries apply the same rules to the branch that they read: see
-// [comparison.change].
+// [check.Comparison].
 type Decision struct {
 	// Applied is the tree that the apply leaves at the destination. Before is the state that the decision was made
 	// from, or nil. If the fleet agrees with a revert, the reverted tree counts as delivered there. Prior is nil for a
 	// create.
-	Applied *AppliedTree
-	Before  *State
-	Prior   *Prior
+	Applied *next.Next
+	Before  *past.State
+	Prior   *past.Prior
 
 	Action Action
-	// Comparable says that the apply writes a known tree, and that the state knows the tree before it. Describable says
-	// that everything else that [AppliedTree.Describe] describes is known too.
-	Comparable, Describable bool
+	// Description says how much is known of what [Describe] describes. Partial: the apply writes a known tree, and the
+	// state knows the tree before it.
+	Description inventory.Known
+	// Stays lists the arguments that are planned as the last apply had them, because the apply does nothing that depends
+	// on them. "a.b" is a part of an argument. Last is one more, "" for none, that stays only if all of Stays do:
+	// otherwise the apply decides again by it.
+	Stays []string
+	Last  string
 	// Adoption lists the foreign folders that the rendering adopts.
-	Adoption Adoption
+	Adoption check.Adoption
 	// Drift lists the branches on which the apply overwrites foreign changes: the destination, and the branch of the
 	// pull request.
-	Drift []*State
+	Drift []*past.State
 	// ClosedPullRequest is the number of the pull request that people closed without merging it. It is 0 if there is
 	// none, or if the apply opens a new one.
 	ClosedPullRequest int
@@ -63,7 +74,7 @@ type Decision struct {
 	LeftTree        *record.Destination
 	LeftPullRequest int
 	// Moves are the deployment targets that move between cluster types.
-	Moves []Move
+	Moves []check.Move
 	// Emptied contains the folders of the cluster types that stay and lose all their deployment targets.
 	Emptied inventory.Folders
 	// Accepted are the parts of the change that are refused, and that accepted_changes allows.
@@ -99,47 +110,47 @@ type Decision struct {
 
 // Decide decides on an apply. For a create, p is nil. If the private state can't be read, s is nil. Decide contacts no
 // server, and returns the same for a plan and for its apply.
-func Decide(r *Rendered, p *Prior, s *State) *Decision {
-	t := newAppliedTree(r, p, s)
+func Decide(r *next.Rendered, p *past.Prior, s *past.State) *Decision {
+	t := next.New(r, p, s)
 	if reverted := accept(t, p, s); reverted != s {
-		s, t = reverted, newAppliedTree(r, p, reverted)
+		s, t = reverted, next.New(r, p, reverted)
 	}
-	decision := &Decision{Action: Write, Applied: t, Before: s, Prior: p}
-	if (p == nil || !p.Promotes) && t.Promotion.Stays() {
-		decision.Unproven = t.Promotion.Unproven
+	decision := &Decision{Action: Write, Applied: t, Before: s, Prior: p, Description: inventory.Unread}
+	if (p == nil || !p.Promotes) && t.Wish.Promotion.Stays() {
+		decision.Unproven = t.Wish.Promotion.Unproven
 	}
-	if t.Rests(p) {
+	defer decision.stay()
+	if t.Wish.Rests(p) {
 		decision.rest()
 		return decision
 	}
-	if t.Tree != nil {
-		decision.Step = t.step
-		decision.Errors = keptErrors(t)
+	if t.Rendered.Tree != nil {
+		decision.Step = t.Step
+		decision.Errors = check.Kept(t)
 	}
 	if p == nil {
-		decision.Check = t.Delivers() && !t.Incomplete
-		if decision.Check && t.Tree != nil {
-			if err := t.Guardrails.CheckFirstDelivery(t.Target(), t.whyEmpty); err != nil {
-				c, change := comparison{t, s, &BranchState{}}, &Change{}
-				if err := c.refuse(change, err, accepted.Empty, err.stake...); err != nil {
-					decision.Errors = append(decision.Errors, err)
-				}
-				decision.Accepted = change.Accepted
+		decision.Check = t.Wish.Delivers() && t.Wish.Known == inventory.Whole
+		if decision.Check && t.Rendered.Tree != nil {
+			c := check.Comparison{Next: t, Before: s, Branch: &past.Branch{}}
+			if err := c.FirstDelivery(&decision.Accepted); err != nil {
+				decision.Errors = append(decision.Errors, err)
 			}
 		}
 		return decision
 	}
 	decision.Action = decision.action()
-	if t.Strategy == strategy.PullRequest {
-		decision.ClosedPullRequest = s.ClosedPullRequest()
+	if t.Wish.Strategy == strategy.PullRequest {
+		if s != nil {
+			decision.ClosedPullRequest = s.Proposal.Closed()
+		}
 		if s.Current() && s.Proposal.Open() {
-			decision.Withheld = t.withheld
+			decision.Withheld = t.Withheld
 		}
 	}
 	switch decision.Action {
 	case Keep, Withhold:
 	case RemoveOld:
-		open, closing := t.Removals(s, true)
+		open, closing := Removals(t.Wish, s, true)
 		decision.OldRemoved, decision.OldKept = destinations(open), destinations(closing)
 	default:
 		decision.write()
@@ -150,32 +161,37 @@ func Decide(r *Rendered, p *Prior, s *State) *Decision {
 // write decides on the report of an apply that writes, or that may write.
 func (decision *Decision) write() {
 	t, p, s := decision.Applied, decision.Prior, decision.Before
-	if decision.Moves = decision.moves(); len(decision.Moves) > 0 {
-		decision.Renamed = decision.renamedClusterTypes()
-		decision.checkMoves()
+	if decision.Moves = check.Moves(t, s); len(decision.Moves) > 0 {
+		decision.Renamed = check.Renamed(t, s)
+		if err := check.Moved(t, s, decision.Moves, decision.Renamed, &decision.Accepted); err != nil {
+			decision.Errors = append(decision.Errors, err)
+		}
 	}
-	if t.Strategy == strategy.PullRequest && t.Located() {
-		decision.OldKeptForNow = destinations(t.OldLocations(s))
+	if t.Wish.Strategy == strategy.PullRequest && t.Wish.Located() {
+		decision.OldKeptForNow = destinations(OldLocations(t.Wish, s))
 	}
-	decision.LeftBehind = keptByMove(t.Arguments, s)
-	if s.Current() && !unknown.Is(t.Environment) && s.DesiredEnvironment() != t.Environment {
-		decision.Replaced = s.DesiredEnvironment()
+	decision.LeftBehind = check.LeftByMove(t.Wish, s)
+	if s.Current() && !unknown.Is(t.Wish.Environment) && s.Desired().Environment != t.Wish.Environment {
+		decision.Replaced = s.Desired().Environment
 	}
-	decision.Comparable = decision.Action == Write && t.Known() && decision.canCompare()
-	decision.Describable = decision.Comparable && decision.describable()
+	if decision.Action == Write && t.Known == inventory.Whole && decision.canCompare() {
+		if decision.Description = inventory.Partial; decision.describable() {
+			decision.Description = inventory.Whole
+		}
+	}
 	switch {
-	case t.Strategy == strategy.None:
+	case t.Wish.Strategy == strategy.None:
 		decision.LeftTree, decision.LeftPullRequest = leftBehind(p, s)
-	case t.Delivers():
+	case t.Wish.Delivers():
 		decision.Drift = decision.overwrittenDrift()
 		for _, drifted := range decision.Drift {
-			if id := DriftID(drifted); t.AcceptedChanges.Accepts(id) {
+			if id := wish.DriftID(drifted); t.Wish.AcceptedChanges.Accepts(id) {
 				decision.Accepted = append(decision.Accepted, id)
 			}
 		}
 		decision.Unreadable = p.Commit != "" && !s.Current()
-		decision.Check = !t.Incomplete && !t.Updates(s)
-		if t.Updates(s) && !t.Incomplete && t.Tree != nil {
+		decision.Check = t.Wish.Known == inventory.Whole && !t.Wish.Updates(s)
+		if t.Wish.Updates(s) && t.Wish.Known == inventory.Whole && t.Rendered.Tree != nil {
 			decision.checkState()
 		}
 	}
@@ -184,14 +200,14 @@ func (decision *Decision) write() {
 // rest decides for an apply that writes nothing.
 func (decision *Decision) rest() {
 	t, s := decision.Applied, decision.Before
-	decision.Action, decision.Rests = Keep, t.Promotion.Frozen()
+	decision.Action, decision.Rests = Keep, t.Wish.Promotion.Frozen()
 	switch {
 	case decision.Rests != "":
-	case t.NoCommit:
+	case t.Wish.NoCommit:
 		decision.Rests = "Nothing is promoted to the environment yet."
 	default:
 		decision.Rests = "The rollout is paused, and nothing was delivered yet."
-		decision.Step = &rollout.Step{Paused: t.Rollout.Pause}
+		decision.Step = &rollout.Step{Paused: t.Wish.Rollout.Pause}
 	}
 	if decision.Prior == nil {
 		decision.Action = Nothing
@@ -200,22 +216,22 @@ func (decision *Decision) rest() {
 		return
 	}
 	if s.Drifted() {
-		decision.Drift = []*State{s}
+		decision.Drift = []*past.State{s}
 	}
-	if t.Tree != nil && !t.NoCommit {
-		decision.Waiting = inventory.Changes(t.baseline(s), t.Target())
+	if t.Rendered.Tree != nil && !t.Wish.NoCommit {
+		decision.Waiting = inventory.Changes(t.Baseline(s), t.Target())
 	}
 	if !s.Proposal.Open() {
 		return
 	}
 	decision.Withheld = decision.Rests
-	if t.NoCommit && t.Promotion.Frozen() == "" { // the pull request stays as it is
+	if t.Wish.NoCommit && t.Wish.Promotion.Frozen() == "" { // the pull request stays as it is
 		decision.Withheld = s.Proposal.Withheld
 	}
 	if decision.Withheld != "" {
 		decision.Waiting = nil
-		if t.Tree != nil {
-			decision.Waiting = inventory.Changes(t.baseline(s), s.Proposal.Head.Delivered)
+		if t.Rendered.Tree != nil {
+			decision.Waiting = inventory.Changes(t.Baseline(s), s.Proposal.Head.Delivered)
 		}
 		if s.Proposal.Withheld != decision.Withheld {
 			decision.Action = Withhold
@@ -223,26 +239,56 @@ func (decision *Decision) rest() {
 	}
 }
 
+// resting are the arguments that decide what is delivered.
+var resting = []string{
+	"environment", "cluster_types", "templates", "configs", "config_schemas", "secrets", "scheduling_policies",
+	"workloads", "manifests", "sources", "gitops_repo", "promoted_commit", "delivery", "preview",
+}
+
+// stay decides which arguments are planned as the last apply had them. If the apply rests, these are all that decide
+// what is delivered. Else they are those that only say where the objects were read, why a commit was chosen, and what
+// clusters run, unless the apply renders again from them.
+func (decision *Decision) stay() {
+	t, p := decision.Applied, decision.Prior
+	switch {
+	case p == nil:
+	case decision.Rests != "":
+		decision.Stays = resting
+		if decision.Step == nil || p.Paused { // else the apply decides again, by the pause
+			decision.Stays = append(slices.Clone(resting), "rollout")
+		}
+		if decision.Action == Keep { // else the apply decides again, by the promotion
+			decision.Last = "promotion"
+		}
+	case t.Wish.Shown < inventory.Whole || p.Described && unknown.Is(string(t.Wish.Review.Detail)):
+	case decision.Action == Keep:
+		decision.Stays = []string{"sources", "manifests", "promotion", "rollout.observed", "rollout.pause"}
+	case decision.Action == RemoveOld, decision.Action == Withhold:
+		decision.Stays = []string{"sources", "manifests", "promotion"}
+	}
+}
+
 // action decides from the configuration and the last apply, without foreign changes of the branch.
 func (decision *Decision) action() Action {
 	t, p, s := decision.Applied, decision.Prior, decision.Before
 	switch {
-	case unknown.Is(string(t.Strategy)):
+	case unknown.Is(string(t.Wish.Strategy)):
 		return Undecided
-	case t.Strategy == strategy.PullRequest && s.Current() && s.Proposal != nil && t.withheld != "":
-		if s.Proposal.Open() && s.Proposal.Withheld != t.withheld {
+	case t.Wish.Strategy == strategy.PullRequest && s.Current() && s.Proposal != nil && t.Withheld != "":
+		if s.Proposal.Open() && s.Proposal.Withheld != t.Withheld {
 			return Withhold
 		}
 		return Keep // a closed one is not opened again
 	case decision.strategyWrites(), decision.treeChanges(), decision.recordChanges(), decision.failuresChange():
 		return Write
-	case !t.Known(), !t.Tree.Unknown && !t.decisionsKnown(), !t.Located(), unknown.Is(t.AppliedPromotedCommit()):
+	case t.Known < inventory.Whole, t.Rendered.Folders.Known() == inventory.Whole &&
+		!t.Rendered.DecisionsKnown(), !t.Wish.Located(), unknown.Is(t.Record.PromotedCommit):
 		return Undecided
-	case t.Strategy == strategy.PullRequest:
-		open, closing := t.Removals(s, p.Commit != "" && s.Proposal == nil)
+	case t.Wish.Strategy == strategy.PullRequest:
+		open, closing := Removals(t.Wish, s, p.Commit != "" && s.Proposal == nil)
 		switch {
 		case len(open)+len(closing) == 0:
-		case t.Incomplete:
+		case t.Wish.Known < inventory.Whole:
 			return Undecided
 		default:
 			return RemoveOld
@@ -255,9 +301,9 @@ func (decision *Decision) action() Action {
 // proposed tree is missing, has to be repaired, or is at a previous location.
 func (decision *Decision) strategyWrites() bool {
 	t, p, s := decision.Applied, decision.Prior, decision.Before
-	switch t.Strategy {
+	switch t.Wish.Strategy {
 	case strategy.Push:
-		return p.Commit == "" || !s.Current() || s.Drifted() || t.Located() && len(t.OldLocations(s)) > 0
+		return p.Commit == "" || !s.Current() || s.Drifted() || t.Wish.Located() && len(OldLocations(t.Wish, s)) > 0
 	case strategy.PullRequest:
 		return !s.Current() || decision.needsProposal()
 	case strategy.None:
@@ -271,34 +317,34 @@ func (decision *Decision) strategyWrites() bool {
 func (decision *Decision) treeChanges() bool {
 	t, s := decision.Applied, decision.Before
 	current := s.Current()
-	return t.Known() && decision.Prior.TreeHash != t.inventory.TreeHash().String() ||
-		current && !unknown.Is(t.Environment) && s.DesiredEnvironment() != t.Environment ||
-		current && t.Located() && !s.Destination.Same(t.Destination) ||
-		(current || t.Strategy == strategy.None) && decision.decisionsChanged()
+	return t.Known == inventory.Whole && decision.Prior.TreeHash != t.Folders.TreeHash().String() ||
+		current && !unknown.Is(t.Wish.Environment) && s.Desired().Environment != t.Wish.Environment ||
+		current && t.Wish.Located() && !s.Destination.Same(t.Wish.Destination) ||
+		(current || t.Wish.Strategy == strategy.None) && decision.decisionsChanged()
 }
 
 // recordChanges reports whether the record is to name another promoted commit, or a rollout that ends or begins.
 func (decision *Decision) recordChanges() bool {
 	t, p, s := decision.Applied, decision.Prior, decision.Before
-	if t.Tree == nil || !t.Certain() {
-		return t.Rollout == nil && !unknown.Is(t.Promotion.Commit) && p.PromotedCommit != t.Promotion.Commit
+	if t.Rendered.Tree == nil || t.Known == inventory.Unread {
+		return t.Wish.Rollout == nil && !unknown.Is(t.Wish.Promotion.Commit) && p.PromotedCommit != t.Wish.Promotion.Commit
 	}
-	last, promoted := s, t.AppliedPromotedCommit()
-	if s != nil && s.Proposal != nil {
-		last = s.Proposal.Head
+	last, promoted := s, t.Record.PromotedCommit
+	if s != nil {
+		last = s.Desired()
 	}
 	switch {
-	case last.Current() && last.Rollout.UnderWay() != t.rollout.UnderWay():
+	case last.Current() && last.Rollout.UnderWay() != t.Rollout.UnderWay():
 		return true
 	case unknown.Is(promoted):
 		return false
-	case t.Rollout != nil && last.Current():
+	case t.Wish.Rollout != nil && last.Current():
 		return promoted != last.PromotedCommit
 	}
 	return p.PromotedCommit != promoted
 }
 
-func destinations(places []*OldLocation) []record.Destination {
+func destinations(places []*past.OldLocation) []record.Destination {
 	var all []record.Destination
 	for _, old := range places {
 		all = append(all, old.State.Destination)
@@ -313,37 +359,39 @@ func (decision *Decision) needsProposal() bool {
 	case proposal == nil:
 		return p.Commit == "" || s.Drifted()
 	case !proposal.Open():
-		return a.PullRequest.Reopen
+		return a.Wish.PullRequest.Reopen
 	default:
-		return proposal.Broken() || proposal.Withheld != "" || s.Drifted() || !p.PullRequest.Equal(a.PullRequest)
+		return proposal.Broken() || proposal.Withheld != "" || s.Drifted() || !p.PullRequest.Equal(a.Wish.PullRequest)
 	}
 }
 
 // canCompare reports whether the state contains the previous tree.
 func (decision *Decision) canCompare() bool {
 	a, s := decision.Applied, decision.Before
-	return s != nil && s.Delivered != nil && (!a.Delivers() || s.Current())
+	return s != nil && s.Delivered != nil && (!a.Wish.Delivers() || s.Current())
 }
 
-// describable reports whether everything is known that [AppliedTree.Describe] describes.
+// describable reports whether everything is known that [Describe] describes.
 func (decision *Decision) describable() bool {
 	t := decision.Applied
-	if !t.Known() || t.Strategy != strategy.None && !t.Located() || t.Review.Incomplete || unknown.Any(t.Sources) {
+	if t.Known < inventory.Whole || t.Wish.Strategy != strategy.None && !t.Wish.Located() ||
+		t.Wish.Review.Known < inventory.Whole || unknown.Any(t.Wish.Sources) {
 		return false
 	}
-	for _, text := range []string{string(t.Strategy), t.Environment, t.Promotion.Commit, string(t.Review.Detail)} {
+	for _, text := range []string{string(t.Wish.Strategy), t.Wish.Environment, t.Wish.Promotion.Commit,
+		string(t.Wish.Review.Detail)} {
 		if unknown.Is(text) {
 			return false
 		}
 	}
-	return !slices.ContainsFunc(t.Fleet.Configs, func(c *fleet.Config) bool {
+	return !slices.ContainsFunc(t.Wish.Fleet.Configs, func(c *fleet.Config) bool {
 		return unknown.Is(c.Name) || unknown.Any(c.Labels) || unknown.Any(c.Data)
-	}) && !slices.ContainsFunc(t.Fleet.Secrets, func(s *fleet.Secret) bool { return fleet.HasUnknown(s) }) &&
-		!slices.ContainsFunc(t.Fleet.Policies, func(p *fleet.SchedulingPolicy) bool { return unknown.Is(p.Name) })
+	}) && !slices.ContainsFunc(t.Wish.Fleet.Secrets, func(s *fleet.Secret) bool { return fleet.HasUnknown(s) }) &&
+		!slices.ContainsFunc(t.Wish.Fleet.Policies, func(p *fleet.SchedulingPolicy) bool { return unknown.Is(p.Name) })
 }
 
 // leftBehind returns the tree and the pull request that stay on the server once the rendering is only computed.
-func leftBehind(p *Prior, s *State) (at *record.Destination, pullRequest int) {
+func leftBehind(p *past.Prior, s *past.State) (at *record.Destination, pullRequest int) {
 	if !s.Current() {
 		return nil, 0
 	}
@@ -358,36 +406,20 @@ func leftBehind(p *Prior, s *State) (at *record.Destination, pullRequest int) {
 
 // checkState adds the errors that the branch, as it was last read, implies.
 func (decision *Decision) checkState() {
-	c := comparison{decision.Applied, decision.Before, &decision.Before.Seen}
-	change, errs := c.change(nil)
+	c := check.Comparison{Next: decision.Applied, Before: decision.Before, Branch: &decision.Before.Seen}
+	change, errs := newChange(&c, nil)
 	decision.Adoption, decision.Emptied = change.Adoption, change.Emptied
 	decision.Errors = append(decision.Errors, errs...)
 	decision.Accepted = append(decision.Accepted, change.Accepted...)
 }
 
-// checkMoves adds an error if the guardrails refuse that deployment targets move between cluster types.
-func (decision *Decision) checkMoves() {
-	t, s := decision.Applied, decision.Before
-	if t.Guardrails.Moved != problem.Fail {
-		return
-	}
-	stake := []string{t.Destination.String(), s.Seen.Head}
-	for _, m := range decision.Moves {
-		stake = append(stake, fmt.Sprint(m.Target, m.From, m.To))
-	}
-	err := &MovesError{decision.Moves, decision.Renamed, t.Rollout != nil}
-	if err := t.AcceptedChanges.Refuse(err, &decision.Accepted, accepted.Moved, stake...); err != nil {
-		decision.Errors = append(decision.Errors, err)
-	}
-}
-
 // overwrittenDrift returns the branches on which the apply overwrites foreign changes: the destination, and the branch
 // of the pull request.
-func (decision *Decision) overwrittenDrift() []*State {
+func (decision *Decision) overwrittenDrift() []*past.State {
 	t, s := decision.Applied, decision.Before
-	var all []*State
-	keeps := t.Moves(s) && t.KeepOld
-	if overwrites(t, s, t.Updates(s)) && !keeps {
+	var all []*past.State
+	keeps := t.Wish.Moves(s) && t.Wish.KeepOld
+	if overwrites(t, s, t.Wish.Updates(s)) && !keeps {
 		all = append(all, s)
 	}
 	if !s.Current() || s.Proposal == nil {
@@ -395,7 +427,7 @@ func (decision *Decision) overwrittenDrift() []*State {
 	}
 	p := s.Proposal
 	switch {
-	case overwrites(t, p.Head, t.Updates(s)):
+	case overwrites(t, p.Head, t.Wish.Updates(s)):
 		all = append(all, p.Head)
 	case len(p.OtherCommits) > 0:
 		others := *p.Head
@@ -408,32 +440,51 @@ func (decision *Decision) overwrittenDrift() []*State {
 // overwrites reports whether the apply overwrites foreign changes on the branch of s. It overwrites nothing if the
 // branch contains the desired tree: because the fleet adopted the change, or because an apply was killed after its
 // push.
-func overwrites(t *AppliedTree, s *State, updates bool) bool {
+func overwrites(t *next.Next, s *past.State, updates bool) bool {
 	if !s.Current() || !s.Drifted() {
 		return false
 	}
 	wanted, hash := inventory.Folders{}, "" // of the record
 	if updates {
-		if t.Tree == nil {
+		if t.Rendered.Tree == nil {
 			return true
 		}
-		wanted, hash = t.inventory, t.recordOn(&s.Seen).Hash()
+		wanted, hash = t.Folders, t.RecordOn(&s.Seen).Hash()
 	}
 	ours := s.Ours()
-	for _, name := range t.baseline(s).Differing(ours) {
+	for _, name := range t.Baseline(s).Differing(ours) {
 		if ours[name].Hash != wanted[name].Hash {
 			return true
 		}
 	}
-	if updates && (continues(t, s.Seen.Record) || s.Reverted()) {
+	if updates && (t.Continues(s.Seen.Record) || s.Reverted()) {
 		return false
 	}
 	return s.Seen.RecordHash != s.DeliveredRecord && s.Seen.RecordHash != hash
 }
 
-// continues reports whether a record is of an earlier wave of the same rollout: of an apply that was killed after its
-// push.
-func continues(t *AppliedTree, r *record.Record) bool {
-	return t.Rollout != nil && r != nil && r.Rollout != nil && r.Environment == t.Environment &&
-		t.TargetTreeHash() != "" && r.Rollout.TargetTreeHash == t.TargetTreeHash()
+// ClearSecrets is [check.ClearSecrets] of what the apply delivers.
+func (decision *Decision) ClearSecrets(s *past.State) problem.Problems {
+	if decision.Action == Keep {
+		return nil
+	}
+	return check.ClearSecrets(decision.Applied.Rendered, s)
+}
+
+// failuresChange reports whether the record has to list other failing assignments.
+func (decision *Decision) failuresChange() bool {
+	t, s := decision.Applied, decision.Before
+	if !t.Wish.Delivers() || !s.Current() || t.Known < inventory.Whole {
+		return false
+	}
+	last := s.Desired().Seen.Record
+	return last != nil && !last.SameFailures(t.Record)
+}
+
+// decisionsChanged reports whether the decisions differ from those that were last delivered or proposed.
+func (decision *Decision) decisionsChanged() bool {
+	t, s := decision.Applied, decision.Before
+	return t.Known == inventory.Whole && t.Rendered.Folders.Known() == inventory.Whole &&
+		t.Rendered.DecisionsKnown() && s != nil &&
+		!t.Rendered.Decisions.Equal(s.Desired().Decisions)
 }

@@ -12,10 +12,14 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/check"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/drift"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/next"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/strategy"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/render/tree"
@@ -31,25 +35,26 @@ import (
 // situation contains the inputs of a decision.
 type situation struct {
 	desired *desired
-	prior   *Prior
-	state   *State
-	branch  *BranchState // the branch as it is read now
-	old     *BranchState // the same branch at the previous path
+	prior   *past.Prior
+	state   *past.State
+	branch  *past.Branch // the branch as it is read now
+	old     *past.Branch // the same branch at the previous path
 	adopted []string
+	settled bool // the last decision has nothing to do by [Settled] too
 }
 
 // desired is a rendering that rows change: its arguments, and the tree that its fleet renders.
 type desired struct {
-	Arguments
+	wish.Arguments
 	Tree   *tree.Tree
 	failed problem.Problems
 }
 
 // rendered returns a copy of the desired rendering, which later changes do not affect.
-func (d *desired) rendered() *Rendered {
+func (d *desired) rendered() *next.Rendered {
 	arguments := d.Arguments
-	r := NewRendered(&arguments, d.Tree)
-	r.failed = d.failed
+	r := next.NewRendered(&arguments, d.Tree)
+	r.Failed = d.failed
 	return r
 }
 
@@ -62,6 +67,15 @@ func (s *situation) decide(t *testing.T) *Decision {
 	if diff := cmp.Diff(decision, again, all, cmp.Comparer(sameErrors), cmp.Comparer(sameTree)); diff != "" {
 		t.Errorf("decided twice (-first +second):\n%s", diff)
 	}
+	if s.prior != nil {
+		settled := Settled(r, s.prior, s.state)
+		if settled != nil && (decision.Action != Keep || len(decision.Errors) > 0) {
+			t.Error("a rendering with something to do is settled")
+		}
+		if settled != nil {
+			s.settled = true
+		}
+	}
 	return decision
 }
 
@@ -72,14 +86,14 @@ func sameErrors(a, b error) bool {
 func sameTree(a, b *tree.Tree) bool { return a == b }
 
 // applied returns the tree that an apply leaves.
-func (s *situation) applied() *AppliedTree {
+func (s *situation) applied() *next.Next {
 	return Decide(s.desired.rendered(), s.prior, s.state).Applied
 }
 
 const delivered = "large/a=1 large/b=1 small/c=1"
 
 // free are guardrails that allow every removal.
-var free = Guardrails{MaxRemoved: "100%", AllowEmpty: true}
+var free = wish.Guardrails{MaxRemoved: "100%", AllowEmpty: true}
 
 var usualDestination = record.Destination{Repo: "https://acme.io/gitops", Branch: "dev", Path: "."}
 
@@ -111,14 +125,14 @@ func rendered(entries string) *tree.Tree {
 func existing(entries string) inventory.Folders { return inventory.Of(rendered(entries)) }
 
 // containing returns a branch that contains a rendering with its record.
-func containing(entries string) *BranchState {
+func containing(entries string) *past.Branch {
 	inventory := existing(entries)
 	written := record.New("dev", inventory.Names(), "", nil, nil)
-	return &BranchState{Head: "head", Folders: inventory, Record: &written, RecordHash: written.Hash()}
+	return &past.Branch{Head: "head", Folders: inventory, Record: &written, RecordHash: written.Hash()}
 }
 
-func usualState(entries string) *State {
-	s := NewState(usualDestination, "dev")
+func usualState(entries string) *past.State {
+	s := past.NewState(usualDestination, "dev")
 	s.Seen = *containing(entries)
 	s.Delivered, s.DeliveredRecord, s.Base = s.Seen.Folders, s.Seen.RecordHash, "head"
 	return &s
@@ -126,45 +140,45 @@ func usualState(entries string) *State {
 
 func usualSituation() *situation {
 	return &situation{
-		desired: &desired{Tree: rendered(delivered), Arguments: Arguments{
+		desired: &desired{Tree: rendered(delivered), Arguments: wish.Arguments{
 			Strategy: strategy.Push, Destination: usualDestination, Environment: "dev", Fleet: &fleet.Fleet{},
-			Guardrails: Guardrails{MaxRemoved: DefaultLimit},
+			Guardrails: wish.Guardrails{MaxRemoved: wish.DefaultLimit},
 		}},
-		prior:  &Prior{TreeHash: rendered(delivered).Hash.String(), Commit: "commit", Delivered: true},
+		prior:  &past.Prior{TreeHash: rendered(delivered).Hash.String(), Commit: "commit", Delivered: true},
 		state:  usualState(delivered),
 		branch: containing(delivered),
 	}
 }
 
-// edited changes the branch as people do, after the state has seen it.
-func (s *State) edited(entries string) {
+// edit changes the branch as people do, after the state has seen it.
+func edit(s *past.State, entries string) {
 	s.Seen.Folders = existing(entries)
 	s.Drift = []drift.Commit{{Commit: "theirs"}}
 }
 
 // reverted reverts the last delivery as people do: the branch contains the delivery before it.
 func (s *situation) reverted(last string) {
-	before := deliveryOf(s.state)
+	before := s.state.AsDelivery()
 	s.state = usualState(last)
-	s.state.Past = []Delivery{before}
+	s.state.Past = []past.Delivery{before}
 	s.state.Seen, s.state.Drift = *containing(delivered), []drift.Commit{{Commit: "revert"}}
 }
 
 // proposed proposes the tree by pull request 7, while the destination contains the last delivery.
-func (s *situation) proposed(entries string) *Proposal {
+func (s *situation) proposed(entries string) *past.Proposal {
 	s.desired.Strategy, s.desired.Tree = strategy.PullRequest, rendered(entries)
 	s.prior.TreeHash = s.desired.Tree.Hash.String()
 	head := usualState(entries)
 	head.Destination.Branch = "deployment/dev"
-	s.state.Proposal = &Proposal{Head: head, Pushed: "head", Number: 7, State: githost.Open}
+	s.state.Proposal = &past.Proposal{Head: head, Pushed: "head", Number: 7, State: githost.Open}
 	return s.state.Proposal
 }
 
 // moved puts the last delivery on the branch "old", as before a move.
-func (s *situation) moved() *OldLocation {
+func (s *situation) moved() *past.OldLocation {
 	left := usualState(delivered)
 	left.Destination.Branch = "old"
-	old := &OldLocation{State: left}
+	old := &past.OldLocation{State: left}
 	s.state.OldLocations = append(s.state.OldLocations, old)
 	return old
 }
@@ -178,10 +192,10 @@ func (d *Decision) text(on *situation) string {
 			parts = append(parts, fmt.Sprintf(format, args...))
 		}
 	}
-	if d.Comparable {
-		add(true, "changes %v", inventory.Changes(foundFolders(on.state), d.Applied.Inventory()))
+	if d.Description > inventory.Unread {
+		add(true, "changes %v", inventory.Changes(on.state.Found(), d.Applied.Folders))
 	}
-	add(d.Comparable && !d.Describable, "not describable yet")
+	add(d.Description == inventory.Partial, "not describable yet")
 	add(len(d.Adoption.Adopted) > 0, "adopts %v", d.Adoption.Adopted)
 	for _, m := range d.Moves {
 		add(true, "moves %s", m.Target)
@@ -212,11 +226,11 @@ func (d *Decision) text(on *situation) string {
 
 // kindOf describes an error by its type, and an ownership error by its subject.
 func kindOf(err error) string {
-	var ownership *OwnershipError
-	var moved *MovedError
-	var guardrail *GuardrailError
-	var exists *ExistsError
-	var emptied *EmptiedError
+	var ownership *check.OwnershipError
+	var moved *check.MovedError
+	var guardrail *check.GuardrailError
+	var exists *check.ExistsError
+	var emptied *check.EmptiedError
 	switch {
 	case errors.As(err, &emptied):
 		return fmt.Sprintf("empties %v", emptied.Folders.Names())
@@ -258,7 +272,7 @@ func TestDecide(t *testing.T) {
 		{"a create reads the branch for errors", func(s *situation) { s.prior, s.state = nil, nil },
 			"write, reads the branch"},
 		{"a create with an unknown destination contacts no server", func(s *situation) {
-			s.prior, s.state, s.desired.Incomplete = nil, nil, true
+			s.prior, s.state, s.desired.Known = nil, nil, inventory.Partial
 		}, "write"},
 		{"a create with the strategy none contacts no server", func(s *situation) {
 			s.prior, s.state, s.desired.Strategy = nil, nil, strategy.None
@@ -301,9 +315,11 @@ func TestDecide(t *testing.T) {
 		{"another promoted commit is written even with unknown assignments", func(s *situation) {
 			s.desired.Tree, s.desired.Promotion.Commit = nil, "v2"
 		}, "write"},
-		{"with an unknown file, nothing is decided", func(s *situation) { s.desired.Tree.Unknown = true }, "undecided"},
+		{"with an unknown file, nothing is decided", func(s *situation) {
+			s.desired.Tree.Unknown, s.desired.Tree.Folders[0].Unknown = true, true
+		}, "undecided"},
 		{"with an unknown branch, nothing is decided", func(s *situation) {
-			s.desired.Destination.Branch, s.desired.Incomplete = unknown, true
+			s.desired.Destination.Branch, s.desired.Known = unknown, inventory.Partial
 		}, "undecided"},
 		{"with an unknown promoted commit, nothing is decided", func(s *situation) { s.desired.Promotion.Commit = unknown },
 			"undecided"},
@@ -312,10 +328,10 @@ func TestDecide(t *testing.T) {
 		}, "keep"},
 		{"guardrails count targets with unknown files", func(s *situation) {
 			s.desired.Tree = rendered("large/a=1")
-			s.desired.Tree.Unknown = true
+			s.desired.Tree.Unknown, s.desired.Tree.Folders[0].Unknown = true, true
 		}, "undecided, refuses: removes [large/b small/c]"},
 		{"unknown guardrails refuse nothing yet", func(s *situation) {
-			s.desired.Tree, s.desired.Incomplete = rendered("large/a=1"), true
+			s.desired.Tree, s.desired.Known = rendered("large/a=1"), inventory.Partial
 		}, "write, changes map[large:+0 -1 ~0 small:+0 -1 ~0]"},
 
 		// Guardrails and ownership, by the last read.
@@ -329,7 +345,7 @@ func TestDecide(t *testing.T) {
 		}, "write, changes map[], reads the branch"},
 		{"a move that keeps the previous location removes nothing", func(s *situation) {
 			s.desired.Destination.Branch, s.desired.KeepOld = "live", true
-			s.desired.Guardrails = Guardrails{}
+			s.desired.Guardrails = wish.Guardrails{}
 		}, "write, changes map[], reads the branch"},
 		{"a move from an empty location is allowed", func(s *situation) {
 			s.proposed("large/a=2")
@@ -352,10 +368,10 @@ func TestDecide(t *testing.T) {
 		}, "keep"},
 
 		// Drift.
-		{"foreign changes are overwritten", func(s *situation) { s.state.edited("large/a=9 large/b=1 small/c=1") },
+		{"foreign changes are overwritten", func(s *situation) { edit(s.state, "large/a=9 large/b=1 small/c=1") },
 			"write, changes map[large:+0 -0 ~1], overwrites others on dev"},
 		{"foreign changes that the fleet renders too are not overwritten", func(s *situation) {
-			s.state.edited("large/a=2 large/b=1 small/c=1")
+			edit(s.state, "large/a=2 large/b=1 small/c=1")
 			s.desired.Tree = rendered("large/a=2 large/b=1 small/c=1")
 		}, "write, changes map[]"},
 		{"a foreign change of the record is overwritten", func(s *situation) {
@@ -366,11 +382,11 @@ func TestDecide(t *testing.T) {
 			s.state.Seen, s.state.Drift = *containing("large/a=2 new/d=1"), []drift.Commit{{}}
 		}, "write, changes map[]"},
 		{"a move overwrites foreign changes at the previous location", func(s *situation) {
-			s.state.edited("large/a=9 large/b=1 small/c=1")
+			edit(s.state, "large/a=9 large/b=1 small/c=1")
 			s.desired.Destination.Path, s.desired.Guardrails = "clusters", free
 		}, "write, changes map[large:+0 -0 ~1], overwrites others on dev, reads the branch"},
 		{"a move that keeps the previous location overwrites nothing there", func(s *situation) {
-			s.state.edited("large/a=9 large/b=1 small/c=1")
+			edit(s.state, "large/a=9 large/b=1 small/c=1")
 			s.desired.Destination.Path, s.desired.KeepOld = "clusters", true
 		}, "write, changes map[large:+0 -0 ~1], reads the branch"},
 		{"people reverted the last delivery, and the fleet renders the previous tree again", func(s *situation) {
@@ -386,7 +402,7 @@ func TestDecide(t *testing.T) {
 			s.desired.Tree = rendered("large/a=2 large/b=1 small/c=1")
 		}, "write, changes map[large:+0 -0 ~1], overwrites others on dev"},
 		{"there is drift, and the tree is unknown", func(s *situation) {
-			s.state.edited("large/a=9 large/b=1 small/c=1")
+			edit(s.state, "large/a=9 large/b=1 small/c=1")
 			s.desired.Tree = nil
 		}, "write, overwrites others on dev"},
 
@@ -429,7 +445,7 @@ func TestDecide(t *testing.T) {
 		}, "remove old, closes the removal of old"},
 		{"with an unknown on_move, nothing is decided about a previous location", func(s *situation) {
 			s.moved()
-			s.desired.Strategy, s.desired.Incomplete = strategy.PullRequest, true
+			s.desired.Strategy, s.desired.Known = strategy.PullRequest, inventory.Partial
 		}, "undecided, keeps old for now"},
 
 		{"a target that leaves a cluster type and joins another moves", func(s *situation) {
@@ -460,16 +476,16 @@ func TestDecide(t *testing.T) {
 		// Only computed.
 		{"with the strategy none, nothing is written", func(s *situation) {
 			s.desired.Strategy, s.prior.Commit = strategy.None, ""
-			s.state = Computed(newAppliedTree(s.desired.rendered(), s.prior, s.state))
+			s.state = Computed(next.New(s.desired.rendered(), s.prior, s.state))
 		}, "keep"},
 		{"with the strategy none, another tree changes the state", func(s *situation) {
 			s.desired.Strategy, s.prior.Commit = strategy.None, ""
-			s.state = Computed(newAppliedTree(s.desired.rendered(), s.prior, s.state))
+			s.state = Computed(next.New(s.desired.rendered(), s.prior, s.state))
 			s.desired.Tree = rendered("large/a=1")
 		}, "write, changes map[large:+0 -1 ~0 small:+0 -1 ~0]"},
 		{"with the strategy none, another environment with the same tree changes nothing in the state", func(s *situation) {
 			s.desired.Strategy, s.prior.Commit = strategy.None, ""
-			s.state = Computed(newAppliedTree(s.desired.rendered(), s.prior, s.state))
+			s.state = Computed(next.New(s.desired.rendered(), s.prior, s.state))
 			s.desired.Environment = "stage"
 		}, "keep"},
 		{"with the strategy none, a delivered tree stays", func(s *situation) { s.desired.Strategy = strategy.None },
@@ -483,11 +499,11 @@ func TestDecide(t *testing.T) {
 		{"open, and its branch contains the tree",
 			func(s *situation) { s.proposed("large/a=2 large/b=1 small/c=1") }, "keep"},
 		{"open, and people pushed changes of the tree to its branch", func(s *situation) {
-			s.proposed("large/a=2 large/b=1 small/c=1").Head.edited("large/a=9 large/b=1 small/c=1")
+			edit(s.proposed("large/a=2 large/b=1 small/c=1").Head, "large/a=9 large/b=1 small/c=1")
 		}, "write, changes map[large:+0 -0 ~1], overwrites others on deployment/dev"},
 		{"open, and people changed the rendering's folders on the target branch", func(s *situation) {
 			s.proposed("large/a=2 large/b=1 small/c=1")
-			s.state.edited("large/a=9 large/b=1 small/c=1")
+			edit(s.state, "large/a=9 large/b=1 small/c=1")
 		}, "write, changes map[large:+0 -0 ~1], overwrites others on dev"},
 		{"open, and its branch was deleted", func(s *situation) { s.proposed("large/a=2 large/b=1 small/c=1").Lost = true },
 			"write, changes map[large:+0 -0 ~1]"},
@@ -497,7 +513,7 @@ func TestDecide(t *testing.T) {
 		{"merged", func(s *situation) { s.desired.Strategy = strategy.PullRequest }, "keep"},
 		{"merged, and the branch changed later", func(s *situation) {
 			s.desired.Strategy = strategy.PullRequest
-			s.state.edited("large/a=9 large/b=1 small/c=1")
+			edit(s.state, "large/a=9 large/b=1 small/c=1")
 		}, "write, changes map[large:+0 -0 ~1], overwrites others on dev"},
 		{"closed without being merged", func(s *situation) {
 			s.proposed("large/a=2 large/b=1 small/c=1").State = githost.Closed
@@ -606,20 +622,20 @@ func TestChange(t *testing.T) {
 		}, "nothing"},
 		{"a move from a path that contains the new one", func(s *situation) {
 			s.desired.Destination.Path, s.old = "clusters", containing(delivered)
-			s.branch = &BranchState{Head: "head", OtherRenderings: []string{"."}}
+			s.branch = &past.Branch{Head: "head", OtherRenderings: []string{"."}}
 			s.desired.Guardrails = free
 		}, "write, remove .kalypso/rendering.json, remove large, remove small"},
 		{"a move out of a kept path that contains the new one", func(s *situation) {
 			s.desired.Destination.Path, s.old = "clusters", containing(delivered)
-			s.branch = &BranchState{Head: "head", OtherRenderings: []string{"."}}
+			s.branch = &past.Branch{Head: "head", OtherRenderings: []string{"."}}
 			s.desired.KeepOld = true
 		}, "refuses: leaves this rendering"},
 		{"a move out of a kept path beside the new one", func(s *situation) {
 			s.state.Destination.Path, s.desired.Destination.Path, s.desired.KeepOld = "old", "new", true
-			s.branch, s.old = &BranchState{Head: "head"}, containing(delivered)
+			s.branch, s.old = &past.Branch{Head: "head"}, containing(delivered)
 		}, "write"},
 		{"a move whose removals exceed the guardrails", func(s *situation) {
-			s.desired.Destination.Path, s.branch, s.old = "clusters", &BranchState{Head: "head"}, containing(delivered)
+			s.desired.Destination.Path, s.branch, s.old = "clusters", &past.Branch{Head: "head"}, containing(delivered)
 		}, "refuses: removes [large/a large/b small/c]"},
 		{"a move to a destination of another environment", func(s *situation) {
 			s.desired.Destination.Branch, s.branch.Record.Environment = "live", "stage"
@@ -682,7 +698,7 @@ func TestChange(t *testing.T) {
 		{"foreign folders changed after the plan",
 			func(s *situation) { s.branch.Folders["team"] = inventory.Folder{} }, "nothing"},
 		{"the previous path changed after the plan", func(s *situation) {
-			s.desired.Destination.Path, s.branch, s.old = "clusters", &BranchState{Head: "head"}, containing("large/a=9 "+
+			s.desired.Destination.Path, s.branch, s.old = "clusters", &past.Branch{Head: "head"}, containing("large/a=9 "+
 				"large/b=1 small/c=1")
 			s.desired.Guardrails = free
 		}, "refuses: moved [large]"},
@@ -739,7 +755,7 @@ func TestChange(t *testing.T) {
 			s.branch.OperatorFolders, s.desired.Adopt = []string{"legacy"}, true
 		}, "adopt legacy, refuses: removes [legacy/x]"},
 		{"the first delivery is empty", func(s *situation) {
-			s.state, s.branch, s.desired.Tree = nil, &BranchState{Head: "head"}, rendered("large")
+			s.state, s.branch, s.desired.Tree = nil, &past.Branch{Head: "head"}, rendered("large")
 		}, "refuses: empty"},
 		{"the delivered tree was empty already", func(s *situation) {
 			s.state, s.branch, s.desired.Tree = nil, containing("large"), rendered("large")
@@ -756,8 +772,8 @@ func TestChange(t *testing.T) {
 		t.Run(test.rule, func(t *testing.T) {
 			s := usualSituation()
 			test.with(s)
-			tree := newAppliedTree(s.desired.rendered(), nil, nil)
-			change, errs := (&comparison{tree, s.state, s.branch}).change(s.old)
+			tree := next.New(s.desired.rendered(), nil, nil)
+			change, errs := newChange(&check.Comparison{Next: tree, Before: s.state, Branch: s.branch}, s.old)
 			if diff := cmp.Diff(test.want, change.text(errs)); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)
 			}
@@ -815,7 +831,7 @@ func TestPathsToRemove(t *testing.T) {
 		t.Run(test.rule, func(t *testing.T) {
 			s := usualSituation()
 			test.with(s)
-			paths, err := PathsToRemove(s.state, s.branch)
+			paths, err := check.PathsToRemove(s.state, s.branch)
 			got := strings.Join(paths, " ")
 			if err != nil {
 				got = "refuses: " + kindOf(err)
@@ -835,11 +851,11 @@ func TestPromotes(t *testing.T) {
 		want bool
 	}{
 		{"a branch without a record, of which nothing is adopted", func(s *situation) {
-			s.branch = &BranchState{PromotedCommitFile: record.PromotedCommitHash("v2")}
+			s.branch = &past.Branch{PromotedCommitFile: record.PromotedCommitHash("v2")}
 			s.desired.Promotion.Commit, s.state, s.adopted = "v2", nil, nil
 		}, true},
 		{"an adopted tree without a promoted commit, and none now", func(s *situation) {
-			s.branch = &BranchState{PromotedCommitFile: record.PromotedCommitHash("v1")}
+			s.branch = &past.Branch{PromotedCommitFile: record.PromotedCommitHash("v1")}
 			s.state = nil
 		}, false},
 		{"no promoted commit before and now", func(*situation) {}, false},
@@ -849,15 +865,15 @@ func TestPromotes(t *testing.T) {
 		}, false},
 		{"the promoted commit is removed", func(s *situation) { s.branch.Record.PromotedCommit = "v2" }, true},
 		{"a move within the branch, with the same promoted commit", func(s *situation) {
-			s.branch = &BranchState{}
+			s.branch = &past.Branch{}
 			s.desired.Destination.Path, s.desired.Promotion.Commit, s.state.PromotedCommit = "clusters", "v2", "v2"
 		}, false},
 		{"an adopted tree of the same promoted commit", func(s *situation) {
-			s.branch = &BranchState{PromotedCommitFile: record.PromotedCommitHash("v2")}
+			s.branch = &past.Branch{PromotedCommitFile: record.PromotedCommitHash("v2")}
 			s.desired.Promotion.Commit, s.state = "v2", nil
 		}, false},
 		{"an adopted tree of another promoted commit", func(s *situation) {
-			s.branch = &BranchState{PromotedCommitFile: record.PromotedCommitHash("v1")}
+			s.branch = &past.Branch{PromotedCommitFile: record.PromotedCommitHash("v1")}
 			s.desired.Promotion.Commit, s.state = "v2", nil
 		}, true},
 	} {
@@ -866,11 +882,27 @@ func TestPromotes(t *testing.T) {
 			s.adopted = []string{"large"}
 			test.with(s)
 			change := &PlannedChange{
-				Change: &Change{Adoption: Adoption{Adopted: s.adopted}}, Tree: s.applied(), At: s.branch,
+				Change: &Change{Adoption: check.Adoption{Adopted: s.adopted}}, Tree: s.applied(), At: s.branch,
 			}
 			if got := change.Promotes(s.state); got != test.want {
 				t.Errorf("got %t", got)
 			}
 		})
+	}
+}
+
+// TestClearSecretsOfAction: an apply that keeps the files reports no secret, since it delivers nothing.
+func TestClearSecretsOfAction(t *testing.T) {
+	t.Parallel()
+	s := usualSituation()
+	token := "gh" + "p_" + strings.Repeat("aB3", 12)
+	s.desired.Fleet.Configs = []*fleet.Config{{Meta: fleet.Meta{Name: "a"}, Data: map[string]string{"TOKEN": token}}}
+	r := s.desired.rendered()
+	r.Secrets = wish.FindClearSecrets(r.Wish.Fleet.Configs)
+	for action, want := range map[Action]int{Keep: 0, Write: 1, Nothing: 1} {
+		decision := &Decision{Action: action, Applied: next.New(r, s.prior, s.state)}
+		if got := decision.ClearSecrets(nil); len(got) != want {
+			t.Errorf("action %d: %v, want %d problems", action, got, want)
+		}
 	}
 }

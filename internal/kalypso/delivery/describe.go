@@ -9,75 +9,39 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/configure"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/describe"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/pullrequest"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/next"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/strategy"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/origin"
 	giturl "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/url"
 	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
 )
 
-// Review configures how a change is described to reviewers.
-type Review struct {
-	Incomplete bool // Links are not known yet
-	Links      describe.Links
-	Detail     Detail
-	Max        int // in characters, as the host allows; 0: [describe.DefaultMaxLength], which is the maximum too
-}
-
-// Detail says how much of the changed configs the description shows. [unknown.Text] means that it is not known yet.
-type Detail string
-
-// The details.
-const (
-	NoDescription Detail = "none"   // no description; a pull request shows the keys
-	Keys          Detail = "keys"   // the keys
-	Values        Detail = "values" // the keys with their old and new values
-)
-
-// NewReview returns a review whose links lead to a host. Without a host, it has no links.
-func NewReview(host githost.Host, repo string, detail Detail) Review {
-	r := Review{Detail: detail}
-	if host == nil {
-		return r
-	}
-	r.Links = pullrequest.Links(host)
-	if at, err := host.Repo(repo); err == nil {
-		r.Max = at.MaxBody
-	}
-	return r
-}
-
-func (r Review) max() int {
-	if r.Max > 0 {
-		return min(r.Max, describe.DefaultMaxLength)
-	}
-	return describe.DefaultMaxLength
-}
-
 // Describe describes in Markdown what the apply changes, for reviewers. A pull request has it as its description, with
 // the marker that names the rendering. before is the delivered tree, or the one that was found; see [remote.Result].
 // The text depends on d and before alone.
-func (t *AppliedTree) Describe(before *State) string {
-	at := t.Destination
-	if t.Strategy == strategy.None { // no branch gets the tree
+func Describe(t *next.Next, before *past.State) string {
+	at := t.Wish.Destination
+	if t.Wish.Strategy == strategy.None { // no branch gets the tree
 		at = record.Destination{}
 	}
 	c := describe.RenderingChange{
-		Environment: t.Environment,
+		Environment: t.Wish.Environment,
 		Branch:      at.Branch,
 		Path:        at.Path,
-		Policies:    t.policies(),
-		Links:       t.Review.Links,
-		Marker:      githost.Marker(t.Environment, at.Branch, at.Path),
-		MaxLength:   t.Review.max(),
+		Policies:    policies(t.Rendered),
+		Links:       t.Wish.Review.Links,
+		Marker:      githost.Marker(t.Wish.Environment, at.Branch, at.Path),
+		MaxLength:   t.Wish.Review.MaxLength(),
 	}
-	found := foundFolders(before)
-	c.Before, c.After = found.ShownHash(), t.Inventory().ShownHash()
-	c.ClusterTypes = append(found.ChangesTo(t.Inventory()), found.UnchangedIn(t.Inventory(), describe.MaxNodes)...)
-	if k := t.kept; k != nil {
-		c.Kept, c.LeftOut = texts(k.kept), texts(k.leftOut)
+	found := before.Found()
+	c.Before, c.After = found.ShownHash(), t.Folders.ShownHash()
+	c.ClusterTypes = append(found.ChangesTo(t.Folders), found.UnchangedIn(t.Folders, describe.MaxNodes)...)
+	if k := t.Failing; k != nil {
+		c.Kept, c.LeftOut = next.Lines(k.Kept), next.Lines(k.LeftOut)
 	}
 	if was := before.Destination; was.Branch != "" && at.Branch != "" && !was.Same(at) {
 		c.MovedFrom = describe.Destination{Repo: was.Repo, Branch: was.Branch, Path: was.Path}
@@ -85,25 +49,25 @@ func (t *AppliedTree) Describe(before *State) string {
 			c.MovedFrom.Repo = ""
 		}
 	}
-	if before.Environment != t.Environment {
+	if before.Environment != t.Wish.Environment {
 		c.ReplacedEnvironment = before.Environment
 	}
-	is := t.inputs()
-	was := Inputs{}
+	is := t.Wish.Inputs()
+	was := past.Inputs{}
 	if before.Inputs != nil {
 		was = *before.Inputs
 	}
 	known := before.Inputs != nil || len(found) == 0 // the branch contained nothing before
 	if known {
-		c.Sources = describe.SourceChanges(was.origins(), is.origins())
-		nameRegistrations(t.Fleet.Registrations, c.Sources)
+		c.Sources = describe.SourceChanges(was.AllOrigins(), is.AllOrigins())
+		nameRegistrations(t.Wish.Fleet.Registrations, c.Sources)
 	}
 	if was.Configs != nil {
-		c.Configs = configChanges(was.Configs, is.Configs, t.Review.Detail == Values)
-		t.reach(c.Configs, &fleet.Fleet{Configs: changedOf(t.Fleet.Configs, c.Configs)},
+		c.Configs = configChanges(was.Configs, is.Configs, t.Wish.Review.Detail == wish.Values)
+		reach(t.Rendered, c.Configs, &fleet.Fleet{Configs: changedOf(t.Wish.Fleet.Configs, c.Configs)},
 			func(c configure.AssignmentConfig) *configure.Values { return c.Values })
-		c.Secrets = configChanges(was.Secrets, is.Secrets, t.Review.Detail == Values)
-		t.reach(c.Secrets, &fleet.Fleet{Secrets: changedOf(t.Fleet.Secrets, c.Secrets)},
+		c.Secrets = configChanges(was.Secrets, is.Secrets, t.Wish.Review.Detail == wish.Values)
+		reach(t.Rendered, c.Secrets, &fleet.Fleet{Secrets: changedOf(t.Wish.Fleet.Secrets, c.Secrets)},
 			func(c configure.AssignmentConfig) *configure.Values { return c.Secrets })
 	} else if len(found) > 0 {
 		c.NotCompared = append(c.NotCompared, "configuration")
@@ -111,12 +75,12 @@ func (t *AppliedTree) Describe(before *State) string {
 	if !known {
 		c.NotCompared = append(c.NotCompared, "sources")
 	}
-	if promoted := t.AppliedPromotedCommit(); before.PromotedCommit != promoted {
+	if promoted := t.Record.PromotedCommit; before.PromotedCommit != promoted {
 		c.Promoted = describe.PromotionChange{
-			Repo: repoOf(before.PromotedCommit, promoted, was.origins(), is.origins()),
+			Repo: repoOf(before.PromotedCommit, promoted, was.AllOrigins(), is.AllOrigins()),
 			From: before.PromotedCommit, To: promoted,
 		}
-		c.Promoted.Why = t.recordOn(&before.Seen).Promotion.Summary
+		c.Promoted.Why = t.RecordOn(&before.Seen).Promotion.Summary
 	}
 	return describe.Markdown(c)
 }
@@ -144,9 +108,9 @@ func nameRegistrations(registrations []*fleet.WorkloadRegistration, moves []desc
 	}
 }
 
-// DescribeRemoval describes the removal of an environment's folders from a destination, as [AppliedTree.Describe] does
+// DescribeRemoval describes the removal of an environment's folders from a destination, as [Describe] does
 // for a change.
-func DescribeRemoval(at record.Destination, environment string, existing inventory.Folders, r Review) string {
+func DescribeRemoval(at record.Destination, environment string, existing inventory.Folders, r wish.Review) string {
 	c := describe.RenderingChange{
 		Environment: environment,
 		Branch:      at.Branch,
@@ -154,7 +118,7 @@ func DescribeRemoval(at record.Destination, environment string, existing invento
 		Removal:     true,
 		Links:       r.Links,
 		Marker:      githost.RemovalMarker(environment, at.Branch, at.Path),
-		MaxLength:   r.max(),
+		MaxLength:   r.MaxLength(),
 	}
 	c.Before = existing.ShownHash()
 	c.ClusterTypes = existing.ChangesTo(nil)
@@ -162,7 +126,7 @@ func DescribeRemoval(at record.Destination, environment string, existing invento
 }
 
 // policies returns a function that finds the policies that place a target on a cluster type.
-func (r *Rendered) policies() func(clusterType, target string) []string {
+func policies(r *next.Rendered) func(clusterType, target string) []string {
 	placements := map[string]map[string][]*fleet.SchedulingPolicy{}
 	of := func(clusterType string) map[string][]*fleet.SchedulingPolicy {
 		if found, ok := placements[clusterType]; ok {
@@ -188,7 +152,7 @@ func (r *Rendered) policies() func(clusterType, target string) []string {
 }
 
 // configChanges compares the configs, or the references to secrets. values shows their values too.
-func configChanges(was, is map[string]configInputs, values bool) (changed []describe.ConfigChange) {
+func configChanges(was, is map[string]past.ConfigInputs, values bool) (changed []describe.ConfigChange) {
 	for name := range merged(was, is) {
 		old, before := was[name]
 		now, after := is[name]
@@ -210,7 +174,7 @@ func configChanges(was, is map[string]configInputs, values bool) (changed []desc
 	return changed
 }
 
-func keyChanges(was, is map[string]keyInput, values bool) []describe.ConfigKey {
+func keyChanges(was, is map[string]past.KeyInput, values bool) []describe.ConfigKey {
 	var changed []describe.ConfigKey
 	for name := range merged(was, is) {
 		old, before := was[name]
@@ -249,8 +213,9 @@ func changedOf[T fleet.Object](objects []T, changed []describe.ConfigChange) (fo
 
 // reach finds the assignments to which the changed objects apply. f contains them, and of returns their values of an
 // assignment.
-func (r *Rendered) reach(
-	changed []describe.ConfigChange, f *fleet.Fleet, of func(configure.AssignmentConfig) *configure.Values,
+func reach(
+	r *next.Rendered, changed []describe.ConfigChange, f *fleet.Fleet,
+	of func(configure.AssignmentConfig) *configure.Values,
 ) {
 	if len(f.Configs)+len(f.Secrets) == 0 {
 		return
@@ -259,7 +224,7 @@ func (r *Rendered) reach(
 	for i, c := range changed {
 		index[c.Name] = i
 	}
-	f.Environment = r.Environment
+	f.Environment = r.Wish.Environment
 	// This ends soon, because the objects were configured before. Errors in them were reported before there was a tree.
 	configuration, _ := configure.New(context.Background(), f, r.Tree.Schedule)
 	for i, p := range r.Tree.Schedule.Placements {

@@ -1,8 +1,6 @@
 package delivery
 
 import (
-	"slices"
-
 	"github.com/go-git/go-git/v5/plumbing"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
@@ -14,22 +12,22 @@ import (
 func (p *PlannedChange) Edit() *gitbranch.Edit {
 	t := p.Tree
 	promoted := ""
-	if t.complete {
-		promoted = t.Promotion.Commit
+	if t.Complete {
+		promoted = t.Wish.Promotion.Commit
 	}
 	edit := &gitbranch.Edit{
-		Files:   p.Record.Files(t.Destination, promoted),
-		Remove:  p.Remove,
+		Files:   p.Change.Record.Files(t.Wish.Destination, promoted),
+		Remove:  p.Change.Remove,
 		Message: p.CommitMessage(),
-		Author:  t.Author,
+		Author:  t.Wish.Author,
 	}
-	rendered := make(map[string]int, len(t.Tree.Folders))
-	for i, folder := range t.Tree.Folders {
+	rendered := make(map[string]int, len(t.Rendered.Tree.Folders))
+	for i, folder := range t.Rendered.Tree.Folders {
 		rendered[folder.ClusterType] = i
 	}
-	for _, name := range p.Wanted.Names() {
-		hash, at := p.Wanted[name].Hash, t.Destination.Join(name)
-		if p.Existing[name].Hash == hash {
+	for _, name := range p.Change.Wanted.Names() {
+		hash, at := p.Change.Wanted[name].Hash, t.Wish.Destination.Join(name)
+		if p.Change.Existing[name].Hash == hash {
 			continue
 		}
 		if i, ok := rendered[name]; ok && t.Target()[name].Hash == hash {
@@ -44,7 +42,7 @@ func (p *PlannedChange) Edit() *gitbranch.Edit {
 // clusterTypeFolder returns folder i of the fleet's tree, at a path, with what the branch keeps in it. Only targets
 // that the branch does not contain are rendered.
 func (p *PlannedChange) clusterTypeFolder(i int, at string) gitbranch.FolderContent {
-	whole := p.Tree.Tree
+	whole := p.Tree.Rendered.Tree
 	target := p.Tree.Target()[whole.Folders[i].ClusterType]
 	folder := gitbranch.FolderContent{
 		Path: at,
@@ -66,7 +64,7 @@ func (p *PlannedChange) clusterTypeFolder(i int, at string) gitbranch.FolderCont
 			},
 		})
 	}
-	for was, is := range inventory.Pairs(target.Targets, p.Tree.Rendered.inventory[whole.Folders[i].ClusterType].Targets) {
+	for was, is := range inventory.Pairs(target.Targets, p.Tree.Rendered.Folders[whole.Folders[i].ClusterType].Targets) {
 		if is == nil {
 			folder.Folders = append(
 				folder.Folders, gitbranch.FolderContent{Path: was.Name, Hash: plumbing.Hash(was.Whole), Stored: true},
@@ -74,24 +72,4 @@ func (p *PlannedChange) clusterTypeFolder(i int, at string) gitbranch.FolderCont
 		}
 	}
 	return folder
-}
-
-// FilesOf renders the files of a target, by name. It returns false if a file is not known yet.
-func FilesOf(applied *AppliedTree, clusterType, target string) (map[string][]byte, bool) {
-	i := slices.IndexFunc(applied.Tree.Folders, func(f tree.Folder) bool { return f.ClusterType == clusterType })
-	if i < 0 || applied.Target()[clusterType].Hash != applied.inventory[clusterType].Hash {
-		return nil, false // its wave is pending
-	}
-	n := slices.IndexFunc(applied.Tree.Folders[i].Targets, func(t tree.TargetFolder) bool { return t.Name == target })
-	if n < 0 { // it fails to render
-		return nil, false
-	}
-	files := map[string][]byte{}
-	for f := range applied.Tree.TargetFiles(i, n) {
-		if f.Unknown {
-			return nil, false
-		}
-		files[f.Path] = f.Content
-	}
-	return files, true
 }

@@ -1,7 +1,6 @@
 package delivery
 
 import (
-	"crypto/sha1"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,10 +9,14 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/check"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/drift"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/next"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/strategy"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/rollout"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/limit"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
@@ -22,7 +25,7 @@ import (
 // fail makes assignments fail, so that they are not rendered: "cluster type/deployment target", with "*" for every
 // cluster type.
 func (s *situation) fail(rendersTo, failing string) {
-	s.desired.Tree, s.desired.OnAssignmentError = rendered(rendersTo), AssignmentErrorKeep
+	s.desired.Tree, s.desired.OnAssignmentError = rendered(rendersTo), wish.AssignmentErrorKeep
 	s.desired.Guardrails.MaxKept = "100%"
 	p := problem.Problem{Fault: problem.TeamFault, Summary: "Template rendering failed"}
 	for _, entry := range strings.Fields(failing) {
@@ -45,38 +48,38 @@ func (s *situation) keptText() string {
 	parts := []string{map[Action]string{Keep: "keep", Undecided: "undecided", Write: "write"}[decision.Action]}
 	list := func(what string, all []record.FailedAssignment) {
 		if len(all) > 0 {
-			parts = append(parts, what+" "+strings.Join(texts(all), ", "))
+			parts = append(parts, what+" "+strings.Join(next.Lines(all), ", "))
 		}
 	}
-	k := d.kept
-	list("kept", k.kept)
-	list("left out", k.leftOut)
+	k := d.Failing
+	list("kept", k.Kept)
+	list("left out", k.LeftOut)
 	var unknown []string
-	for _, name := range d.Inventory().Names() {
-		if d.Inventory()[name].Unknown {
+	for _, name := range d.Folders.Names() {
+		if d.Folders[name].Known < inventory.Whole {
 			unknown = append(unknown, name)
 		}
 	}
 	if len(unknown) > 0 {
 		parts = append(parts, "unknown "+strings.Join(unknown, ", "))
 	}
-	if !d.Certain() {
+	if d.Known == inventory.Unread {
 		parts = append(parts, "uncertain")
 	}
 	if len(decision.Drift) > 0 {
 		parts = append(parts, "overwrites drift")
 	}
 	for _, err := range decision.Errors {
-		parts = append(parts, strings.TrimPrefix(fmt.Sprintf("%T", err), "*delivery."))
+		parts = append(parts, strings.TrimPrefix(fmt.Sprintf("%T", err), "*check."))
 	}
 	if s.branch != nil && len(decision.Errors) == 0 {
-		if read := d.on(s.state.OrNil(), s.branch); !d.Certain() {
-			list("on the branch kept", read.kept.kept)
-			list("left out there", read.kept.leftOut)
+		if read := d.On(s.state.OrNil(), s.branch); d.Known == inventory.Unread {
+			list("on the branch kept", read.Failing.Kept)
+			list("left out there", read.Failing.LeftOut)
 			d = read
 		}
-		if _, errs := (&comparison{d, s.state.OrNil(), s.branch}).change(nil); len(errs) > 0 {
-			parts = append(parts, "the apply: "+strings.TrimPrefix(fmt.Sprintf("%T", errs[0]), "*delivery."))
+		if _, errs := newChange(&check.Comparison{Next: d, Before: s.state.OrNil(), Branch: s.branch}, nil); len(errs) > 0 {
+			parts = append(parts, "the apply: "+strings.TrimPrefix(fmt.Sprintf("%T", errs[0]), "*check."))
 		}
 	}
 	return strings.Join(parts, "; ")
@@ -144,7 +147,7 @@ func TestKept(t *testing.T) {
 			s.shortHashes()
 		}, "undecided; kept large / a; unknown large"},
 		{"a create", func(s *situation) {
-			s.prior, s.state, s.branch = nil, nil, &BranchState{Head: "head"}
+			s.prior, s.state, s.branch = nil, nil, &past.Branch{Head: "head"}
 			s.fail("large/b=1 small/c=1", "large/a")
 		}, "write; left out large / a"},
 		{"a create, and the branch contains the target's folder", func(s *situation) {
@@ -204,14 +207,14 @@ func TestKept(t *testing.T) {
 // realHashes returns folders with the hashes that Git gives them.
 func realHashes(inv inventory.Folders) inventory.Folders {
 	return inv.Replace(func(_ string, folder inventory.Folder) inventory.Folder {
-		folder.Hash, _ = folderHash(folder.Targets)
+		folder.Hash, _ = inventory.FolderHash(folder.Targets)
 		return folder
 	})
 }
 
 // othersWrite changes the branch, as people do, before it is read.
 func (s *situation) othersWrite(entries string) {
-	s.state.edited(entries)
+	edit(s.state, entries)
 	s.state.Seen.Folders = realHashes(s.state.Seen.Folders)
 	s.branch.Folders = s.state.Seen.Folders
 }
@@ -234,7 +237,7 @@ func TestKeptInALaterWave(t *testing.T) {
 	s.fail("large/a=2 large/b=1 small/d=2", "small/c")
 	decision := Decide(s.desired.rendered(), s.prior, s.state)
 	if diff := cmp.Diff(realHashes(existing("small/c=theirs small/d=1"))["small"].Hash,
-		decision.Applied.Inventory()["small"].Hash); diff != "" {
+		decision.Applied.Folders["small"].Hash); diff != "" {
 		t.Errorf("the folder of the later wave (-want +got):\n%s", diff)
 	}
 	if len(decision.Drift) > 0 || len(decision.Errors) > 0 {
@@ -248,7 +251,7 @@ func TestFailingSince(t *testing.T) {
 	s := usualSituation()
 	s.fail("large/b=1 small/c=1", "large/a small/new")
 	s.desired.Author.When = time.Unix(1_800_000_000, 0)
-	first := s.applied().recordOn(s.branch)
+	first := s.applied().RecordOn(s.branch)
 	want := []record.FailedAssignment{{ClusterType: "large", DeploymentTarget: "a", Since: "2027-01-15T08:00:00Z"}}
 	if diff := cmp.Diff(want, first.Kept); diff != "" {
 		t.Errorf("kept (-want +got):\n%s", diff)
@@ -256,50 +259,14 @@ func TestFailingSince(t *testing.T) {
 	s.state.Seen.Record, s.branch.Record = &first, &first
 	s.desired.Author.When = s.desired.Author.When.Add(time.Hour)
 	next := s.applied()
-	if diff := cmp.Diff(want, next.Kept()); diff != "" {
+	if diff := cmp.Diff(want, next.Failing.Kept); diff != "" {
 		t.Errorf("the next plan (-want +got):\n%s", diff)
 	}
-	if again := next.recordOn(s.branch); !slices.Equal(again.Kept, want) || again.LeftOut[0].Since != want[0].Since {
+	if again := next.RecordOn(s.branch); !slices.Equal(again.Kept, want) || again.LeftOut[0].Since != want[0].Since {
 		t.Errorf("the next record is %v", again)
 	}
 	parsed, err := record.Parse(first.Marshal())
 	if err != nil || !parsed.Same(first) || !slices.Equal(parsed.Kept, want) {
 		t.Errorf("after a round trip: %v (%v)", parsed, err)
-	}
-}
-
-// TestWholeHashesInState encodes and decodes a state with whole hashes, which stays small. Only on_assignment_error =
-// "keep" stores them.
-func TestWholeHashesInState(t *testing.T) {
-	t.Parallel()
-	inv := inventory.Folders{}
-	const clusterTypes, targets = 100, 1000
-	for c := range clusterTypes {
-		folder := inventory.Folder{Hash: sha1.Sum(fmt.Append(nil, c))}
-		for n := range targets {
-			hash := sha1.Sum(fmt.Append(nil, c, n))
-			folder.Targets = append(folder.Targets, inventory.NewTarget(fmt.Sprintf("workload-%04d-target", n), hash, false))
-		}
-		inv[fmt.Sprintf("ct-%03d", c)] = folder
-	}
-	for keep, most := range map[bool]int{false: 20, true: 40} {
-		s := &State{Delivered: inv, Seen: BranchState{Folders: inv}, WholeHashes: keep}
-		text, err := s.Encode()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if each := len(text) / (clusterTypes * targets); each > most {
-			t.Errorf("whole hashes %t: %d bytes a target, more than %d", keep, each, most)
-		} else {
-			t.Logf("whole hashes %t: %d bytes a target", keep, each)
-		}
-		read, err := DecodeState(text)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got, want := read.Seen.Folders["ct-000"].Targets[7], inv["ct-000"].Targets[7]
-		if got.Hash != want.Hash || (got.Whole == want.Whole) != keep {
-			t.Errorf("whole hashes %t: read as %+v", keep, got)
-		}
 	}
 }

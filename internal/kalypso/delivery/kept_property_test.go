@@ -12,9 +12,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/check"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/drift"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/next"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/strategy"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/engine"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/render/tree"
@@ -28,8 +32,8 @@ type keptModel struct {
 	seed    uint64
 	random  *rand.Rand
 	targets map[string]*modelTarget // by <workload>-<target>
-	state   *State
-	prior   *Prior
+	state   *past.State
+	prior   *past.Prior
 	branch  map[string]tree.Hash // cluster type/deployment target → folder
 }
 
@@ -301,32 +305,32 @@ func (m *keptModel) apply() {
 	if len(decision.Errors) > 0 {
 		m.Fatalf("seed %d: %v", m.seed, decision.Errors)
 	}
-	if diff := cmp.Diff(want, folders(d.Inventory())); diff != "" {
+	if diff := cmp.Diff(want, folders(d.Folders)); diff != "" {
 		m.Fatalf("seed %d: the tree of the apply (-want +got):\n%s", m.seed, diff)
 	}
-	for name, folder := range d.Inventory() {
-		if folder.Unknown {
+	for name, folder := range d.Folders {
+		if folder.Known < inventory.Whole {
 			m.Fatalf("seed %d: the hash of %s is unknown", m.seed, name)
 		}
 	}
-	before, at := m.state, &BranchState{Head: "head", Folders: inventory.Folders{}}
+	before, at := m.state, &past.Branch{Head: "head", Folders: inventory.Folders{}}
 	if before != nil {
 		at = &before.Seen
 		m.checkDrift(decision)
 	}
-	change, errs := (&comparison{d, before, at}).change(nil)
+	change, errs := newChange(&check.Comparison{Next: d, Before: before, Branch: at}, nil)
 	if len(errs) > 0 {
 		m.Fatalf("seed %d: %v", m.seed, errs)
 	}
 	m.branch = want
-	if diff := cmp.Diff(m.inventory().TreeHash(), d.Inventory().TreeHash()); diff != "" {
+	if diff := cmp.Diff(m.inventory().TreeHash(), d.Folders.TreeHash()); diff != "" {
 		m.Fatalf("seed %d: the hash of the tree (-want +got):\n%s", m.seed, diff)
 	}
 	if before == nil {
-		before = &State{}
+		before = &past.State{}
 	}
-	m.state = (&PlannedChange{Change: change, Tree: d, At: at, Before: before}).Delivered(d.Destination, "head")
-	m.prior = &Prior{TreeHash: d.Inventory().TreeHash().String(), Commit: "commit", Delivered: true}
+	m.state = (&PlannedChange{Change: change, Tree: d, At: at, Before: before}).Delivered(d.Wish.Destination, "head")
+	m.prior = &past.Prior{TreeHash: d.Folders.TreeHash().String(), Commit: "commit", Delivered: true}
 	m.reload()
 	if Decide(rendered, m.prior, m.state).Action != Keep {
 		m.Fatalf("seed %d: the plan after the apply is not empty", m.seed)
@@ -336,7 +340,7 @@ func (m *keptModel) apply() {
 // checkDrift checks that drift is reported if the apply overwrites it, and never if others changed only what it keeps.
 func (m *keptModel) checkDrift(decision *Decision) {
 	m.Helper()
-	was, now, want := folders(m.state.Delivered), m.branch, folders(decision.Applied.Inventory())
+	was, now, want := folders(m.state.Delivered), m.branch, folders(decision.Applied.Folders)
 	overwrites, others := false, false
 	for key := range merged(was, now) {
 		ct, name, _ := strings.Cut(key, "/")
@@ -354,20 +358,21 @@ func (m *keptModel) reload() {
 	m.Helper()
 	text, err := m.state.Encode()
 	if err == nil {
-		m.state, err = DecodeState(text)
+		m.state, err = past.DecodeState(text)
 	}
 	if err != nil {
 		m.Fatal(err)
 	}
 }
 
-func (m *keptModel) rendered(which string) *Rendered {
+func (m *keptModel) rendered(which string) *next.Rendered {
 	m.Helper()
-	a := &Arguments{
+	a := &wish.Arguments{
 		Strategy:    strategy.Push,
 		Destination: usualDestination, Environment: "dev", Fleet: m.fleet(which), OnDrift: drift.Overwrite,
-		OnAssignmentError: AssignmentErrorKeep,
-		Guardrails:        Guardrails{MaxRemoved: "100%", AllowEmpty: true, MaxKept: "100%", Unscheduled: problem.Ignore},
+		OnAssignmentError: wish.AssignmentErrorKeep,
+		Guardrails: wish.Guardrails{MaxRemoved: "100%", AllowEmpty: true, MaxKept: "100%",
+			Unscheduled: problem.Ignore},
 	}
 	a.Author.When = time.Unix(1_800_000_000, 0)
 	r, ps := Render(m.Context(), a, m.prior, m.state, func(string, int, int) {})

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/strategy"
 	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
@@ -15,9 +16,9 @@ import (
 )
 
 // left has what was delivered to a branch before wait for its removal, by a pull request of that number if it is open.
-func (s *situation) leftBehind(branch string, number int) *OldLocation {
+func (s *situation) leftBehind(branch string, number int) *past.OldLocation {
 	s.desired.Strategy = strategy.PullRequest
-	old := &OldLocation{State: usualState(delivered), Number: number}
+	old := &past.OldLocation{State: usualState(delivered), Number: number}
 	old.State.Destination.Branch = branch
 	s.state.OldLocations = append(s.state.OldLocations, old)
 	return old
@@ -54,7 +55,7 @@ func TestOldLocations(t *testing.T) {
 		}, "write, leaves [old]"},
 		{"people changed the destination", func(s *situation) {
 			s.leftBehind("old", 0)
-			s.state.edited("large/a=9 large/b=1 small/c=1")
+			edit(s.state, "large/a=9 large/b=1 small/c=1")
 		}, "write, leaves [old]"},
 		{"the rendering moves", func(s *situation) {
 			s.desired.Strategy, s.desired.Destination.Branch, s.desired.Guardrails = strategy.PullRequest, "new", free
@@ -72,7 +73,7 @@ func TestOldLocations(t *testing.T) {
 		}, "write"},
 		{"the rendering moves before it was delivered", func(s *situation) {
 			s.proposed("large/a=2")
-			s.state.Delivered, s.state.Seen = inventory.Folders{}, BranchState{Head: "head"}
+			s.state.Delivered, s.state.Seen = inventory.Folders{}, past.Branch{Head: "head"}
 			s.desired.Destination.Branch = "new"
 		}, "write"},
 		{"on_move is keep", func(s *situation) { s.leftBehind("old", 0); s.desired.KeepOld = true }, "keep"},
@@ -81,7 +82,7 @@ func TestOldLocations(t *testing.T) {
 			s.desired.KeepOld = true
 		}, "remove old, keeps [old]"},
 		{"on_move is unknown",
-			func(s *situation) { s.leftBehind("old", 0); s.desired.Incomplete = true }, "undecided, leaves [old]"},
+			func(s *situation) { s.leftBehind("old", 0); s.desired.Known = inventory.Partial }, "undecided, leaves [old]"},
 		{"a push removes it at once", func(s *situation) {
 			s.leftBehind("old", 8)
 			s.desired.Strategy = strategy.Push
@@ -125,7 +126,7 @@ func TestOldLocationsAreKeptInState(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := DecodeState(text)
+	got, err := past.DecodeState(text)
 	if err != nil {
 		t.Fatal(err)
 	}

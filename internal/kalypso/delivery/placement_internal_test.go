@@ -1,14 +1,19 @@
 package delivery
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/check"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/next"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/strategy"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/render/tree"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule"
@@ -21,7 +26,7 @@ func decided(clusterTypes ...string) placement.Decisions {
 }
 
 // placed returns the tree of a fleet with a number of 1, which places hello-web on large.
-func placed(t *testing.T) *AppliedTree {
+func placed(t *testing.T) *next.Next {
 	t.Helper()
 	f := &fleet.Fleet{
 		Environment:  "dev",
@@ -37,53 +42,17 @@ func placed(t *testing.T) *AppliedTree {
 	if err := ps.Err(); err != nil {
 		t.Fatal(err)
 	}
-	return newAppliedTree(NewRendered(&Arguments{
+	return next.New(next.NewRendered(&wish.Arguments{
 		Strategy: strategy.Push, Environment: "dev",
 		Destination: record.Destination{Repo: "file:///repo", Branch: "dev", Path: "."},
 	}, &tree.Tree{Schedule: s}), nil, nil)
-}
-
-// TestDecisionsOfState: a state returns the decisions that it was written with, and stores them once.
-func TestDecisionsOfState(t *testing.T) {
-	t.Parallel()
-	written := record.New("dev", []string{"large"}, "", nil, nil)
-	written.Decisions = decided("large")
-	s := NewState(record.Destination{Repo: "file:///repo", Branch: "dev", Path: "."}, "dev")
-	folder := inventory.Folder{Hash: tree.Hash{1}, Targets: []inventory.Target{{Name: "hello-web"}}}
-	s.Delivered = inventory.Folders{"large": folder, "small": folder}
-	s.DeliveredRecord, s.Decisions = written.Hash(), written.Decisions
-	s.Seen = BranchState{Head: "1", Record: &written, RecordHash: written.Hash()}
-	if packed := withoutRepeats(&s); packed.Seen.Record.Decisions != nil || s.Seen.Record.Decisions == nil {
-		t.Error("the state contains the decisions twice, or loses them")
-	}
-	data, err := s.Encode()
-	if err != nil {
-		t.Fatal(err)
-	}
-	read, err := DecodeState(data)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(written, *read.Seen.Record); diff != "" {
-		t.Errorf("record (-want +got):\n%s", diff)
-	}
-	earlier, known := read.Earlier()
-	want := placement.Earlier{Decisions: decided("large"), Placed: map[string][]string{"hello-web": {"large", "small"}}}
-	if diff := cmp.Diff(want, earlier); diff != "" || !known {
-		t.Errorf("earlier, known: %t (-want +got):\n%s", known, diff)
-	}
-	for name, s := range map[string]*State{"none": nil, "of another version": {Version: 1}} {
-		if _, known := s.Earlier(); known {
-			t.Errorf("a state that is %s tells decisions", name)
-		}
-	}
 }
 
 // TestDecisionsOfRecord: the record contains the decisions, and differs if only the decisions differ.
 func TestDecisionsOfRecord(t *testing.T) {
 	t.Parallel()
 	d := placed(t)
-	written, err := record.Parse(d.record().Marshal())
+	written, err := record.Parse(d.Record.Marshal())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,15 +80,15 @@ func TestDecisionsOfRecord(t *testing.T) {
 func TestDecisionsDecide(t *testing.T) {
 	t.Parallel()
 	d := placed(t)
-	state := func(decisions placement.Decisions) *State {
-		s := NewState(d.Destination, "dev")
+	state := func(decisions placement.Decisions) *past.State {
+		s := past.NewState(d.Wish.Destination, "dev")
 		s.Decisions, s.Delivered, s.Seen.Head = decisions, inventory.Folders{}, "1"
 		return &s
 	}
 	proposed := state(nil)
-	proposed.Proposal = &Proposal{Head: state(decided("large"))}
+	proposed.Proposal = &past.Proposal{Head: state(decided("large"))}
 	for name, c := range map[string]struct {
-		state *State
+		state *past.State
 		want  bool
 	}{
 		"the same": {state(decided("large")), false}, "others": {state(decided("small")), true},
@@ -129,19 +98,23 @@ func TestDecisionsDecide(t *testing.T) {
 			t.Errorf("%s: decides anew: %t", name, got)
 		}
 	}
-	at := &BranchState{Record: &record.Record{Version: 1, Environment: "dev", Decisions: decided("small")}}
+	at := &past.Branch{Record: &record.Record{Version: 1, Environment: "dev", Decisions: decided("small")}}
+	refused := func(s *past.State) bool {
+		err := (&check.Comparison{Next: d, Before: s, Branch: at}).Unchanged()
+		return errors.As(err, new(*check.DecisionsError))
+	}
 	for _, adopt := range []bool{false, true} {
-		d.Adopt = adopt
-		if err := (&comparison{d, nil, at}).checkDecisions(); err == nil {
+		d.Wish.Adopt = adopt
+		if !refused(nil) {
 			t.Errorf("adopt = %t takes over a record with other decisions", adopt)
 		}
 	}
-	if err := (&comparison{d, state(nil), at}).checkDecisions(); err != nil {
-		t.Errorf("a rendering that the state knows: %v", err)
+	if refused(state(nil)) {
+		t.Error("the decisions of a rendering that the state knows are refused")
 	}
 	at.Record.Decisions = decided("large")
-	if err := (&comparison{d, nil, at}).checkDecisions(); err != nil {
-		t.Errorf("equal decisions: %v", err)
+	if refused(nil) {
+		t.Error("equal decisions are refused")
 	}
 }
 
@@ -150,9 +123,9 @@ func TestMoves(t *testing.T) {
 	t.Parallel()
 	d := placed(t)
 	target := []inventory.Target{{Name: "hello-web"}}
-	d.Rendered.inventory = inventory.Folders{"large": {Targets: target}, "small": {}, "new": {Undecided: true}}
+	d.Rendered.Folders = inventory.Folders{"large": {Targets: target}, "small": {}, "new": {Known: inventory.Unread}}
 	// The waves of a rollout do not affect this.
-	d.inventory, d.complete = inventory.Folders{"small": {Targets: target}}, false
+	d.Folders, d.Complete = inventory.Folders{"small": {Targets: target}}, false
 	for name, c := range map[string]struct {
 		existing inventory.Folders
 		want     int
@@ -163,7 +136,7 @@ func TestMoves(t *testing.T) {
 		"leaves":                           {inventory.Folders{"large": {Targets: target}, "small": {Targets: target}}, 0},
 		"leaves an undecided cluster type": {inventory.Folders{"new": {Targets: target}}, 0},
 	} {
-		moves := (&Decision{Applied: d, Before: &State{Delivered: c.existing}}).moves()
+		moves := check.Moves(d, &past.State{Delivered: c.existing})
 		if len(moves) != c.want {
 			t.Errorf("%s: %v", name, moves)
 		}

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/check"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/strategy"
 )
 
@@ -34,7 +35,7 @@ func TestPlanDestroy(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			s := usualSituation()
 			tt.change(s)
-			ps := s.desired.PlanDestroy(s.state)
+			ps := check.PlanDestroy(&s.desired.Arguments, s.state)
 			if (len(ps) > 0) != (tt.want != nil) || ps.HasErrors() != tt.errors {
 				t.Fatal(ps)
 			}

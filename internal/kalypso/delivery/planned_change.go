@@ -1,12 +1,14 @@
 package delivery
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/check"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/next"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
@@ -15,81 +17,63 @@ import (
 
 // PlannedChange is a change of a branch that was read.
 type PlannedChange struct {
-	*Change
-	Tree *AppliedTree // that the branch must contain
-	At   *BranchState
-	// Before is the state before the change, for [AppliedTree.Describe]. If the last apply is not known, it contains
+	Change *Change
+	Tree   *next.Next // that the branch must contain
+	At     *past.Branch
+	// Before is the state before the change, for [Describe]. If the last apply is not known, it contains
 	// the branch's folders: ours and the adopted ones.
-	Before *State
+	Before *past.State
 	Cache  gitbranch.TreeCache
 }
 
 // PlanChange decides on the change of a branch that contains at. old is the destination before a move within the
 // branch, or nil. It returns an error if the apply must not change it.
-func PlanChange(t *AppliedTree, s *State, at, old *BranchState) (*PlannedChange, error) {
-	t = t.on(s, at)
-	change, errs := (&comparison{t, s, at}).change(old)
-	if errs = append(keptErrors(t), errs...); len(errs) > 0 {
-		return nil, RefusalErrors(errs)
+func PlanChange(t *next.Next, s *past.State, at, old *past.Branch) (*PlannedChange, error) {
+	t = t.On(s, at)
+	change, errs := newChange(&check.Comparison{Next: t, Before: s, Branch: at}, old)
+	if errs = append(check.Kept(t), errs...); len(errs) > 0 {
+		return nil, check.RefusalErrors(errs)
 	}
 	p := &PlannedChange{Change: change, Tree: t, At: at, Before: s}
 	if !s.Current() {
-		p.Before = at.asState(t.Destination, change.Existing)
+		p.Before = at.AsState(t.Wish.Destination, change.Existing)
 	}
 	return p, nil
 }
 
-// RefusalErrors are all reasons why an apply must not change a branch.
-type RefusalErrors []error
-
-// Error implements error.
-func (e RefusalErrors) Error() string { return errors.Join(e...).Error() }
-
-// Unwrap returns the reasons.
-func (e RefusalErrors) Unwrap() []error { return e }
-
-// asState returns the state of a destination whose last apply is not known.
-func (b *BranchState) asState(at record.Destination, existing inventory.Folders) *State {
-	s := &State{Destination: at, Delivered: existing, Seen: *b}
-	if b.Record != nil {
-		s.PromotedCommit, s.Inputs = b.Record.PromotedCommit, InputsOf(b.Record)
-	}
-	return s
-}
-
 // after returns the branch after the change, with its head.
-func (p *PlannedChange) after(head string) BranchState {
+func (p *PlannedChange) after(head string) past.Branch {
 	b := *p.At
 	b.Head = head
-	if !p.Needed {
+	if !p.Change.Needed {
 		return b
 	}
 	b.Folders = inventory.Folders{}
-	for _, name := range sets.Without(p.At.Folders.Names(), p.Existing.Names()) {
+	for _, name := range sets.Without(p.At.Folders.Names(), p.Change.Existing.Names()) {
 		b.Folders[name] = p.At.Folders[name]
 	}
-	for name, folder := range p.Wanted {
+	for name, folder := range p.Change.Wanted {
 		b.Folders[name] = folder
 	}
-	ours := sets.Union(p.Existing.Names(), p.Wanted.Names())
+	ours := sets.Union(p.Change.Existing.Names(), p.Change.Wanted.Names())
 	b.Files = sets.Without(b.Files, ours)
 	b.OperatorFolders = sets.Without(b.OperatorFolders, ours)
-	b.Record, b.RecordHash, b.RecordError = &p.Record, p.RecordHash, ""
-	if p.Record.PromotedCommit != "" && !p.Record.Rollout.UnderWay() {
-		b.PromotedCommitFile = record.PromotedCommitHash(p.Record.PromotedCommit)
+	b.Record, b.RecordHash, b.RecordError = &p.Change.Record, p.Change.RecordHash, ""
+	if p.Change.Record.PromotedCommit != "" && !p.Change.Record.Rollout.UnderWay() {
+		b.PromotedCommitFile = record.PromotedCommitHash(p.Change.Record.PromotedCommit)
 	}
 	return b
 }
 
 // Delivered returns the state after the delivery of the change to a branch.
-func (p *PlannedChange) Delivered(at record.Destination, head string) *State {
+func (p *PlannedChange) Delivered(at record.Destination, head string) *past.State {
 	t := p.Tree
-	s := NewState(at, t.Environment)
-	s.Delivered, s.DeliveredRecord, s.PromotedCommit = p.Wanted, p.RecordHash, t.AppliedPromotedCommit()
-	s.Decisions = t.decisions
+	s := past.NewState(at, t.Wish.Environment)
+	s.Delivered, s.DeliveredRecord, s.PromotedCommit = p.Change.Wanted, p.Change.RecordHash, t.Record.PromotedCommit
+	s.Decisions = t.Rendered.Decisions
 	s.Inputs, s.Base, s.Seen, s.Cache = p.InputsAfter(), head, p.after(head), p.Cache
-	s.Rollout = t.RolloutAfter(p.Needed)
-	s.WholeHashes = t.KeepsFailed()
+	s.Rollout = t.RolloutAfter(p.Change.Needed)
+	s.WholeHashes = t.Wish.KeepsFailed()
 	s.Remember(p.Before)
 	return &s
 }
@@ -97,12 +81,12 @@ func (p *PlannedChange) Delivered(at record.Destination, head string) *State {
 // CommitMessage returns the configured message of the commit, or the default, which lists the changes.
 func (p *PlannedChange) CommitMessage() string {
 	t := p.Tree
-	if t.Message != "" {
-		return t.Message
+	if t.Wish.Message != "" {
+		return t.Wish.Message
 	}
-	changes := inventory.Changes(p.Existing, p.Wanted)
+	changes := inventory.Changes(p.Change.Existing, p.Change.Wanted)
 	var b strings.Builder
-	fmt.Fprintf(&b, "Render environment %s\n", t.Environment)
+	fmt.Fprintf(&b, "Render environment %s\n", t.Wish.Environment)
 	names := make([]string, 0, len(changes))
 	for name := range changes {
 		names = append(names, name)
@@ -112,26 +96,86 @@ func (p *PlannedChange) CommitMessage() string {
 		b.WriteString("\n")
 	}
 	for i, name := range names {
-		if i == MaxListed {
-			fmt.Fprintf(&b, "and %d more cluster types\n", len(names)-MaxListed)
+		if i == check.MaxListed {
+			fmt.Fprintf(&b, "and %d more cluster types\n", len(names)-check.MaxListed)
 			break
 		}
 		fmt.Fprintf(&b, "%s: %s\n", printable.Line(name), changes[name])
 	}
-	if k := t.kept; k != nil {
-		fmt.Fprintf(&b, "\nFails to render: %d kept, %d left out\n", len(k.kept), len(k.leftOut))
+	if k := t.Failing; k != nil {
+		fmt.Fprintf(&b, "\nFails to render: %d kept, %d left out\n", len(k.Kept), len(k.LeftOut))
 	}
-	if t.begun {
-		fmt.Fprintf(&b, "\nRollout: %s\n", t.rollout.StageAndWave())
+	if t.Begun {
+		fmt.Fprintf(&b, "\nRollout: %s\n", t.Rollout.StageAndWave())
 	}
-	if t.Promotion.Commit != "" && t.Complete() {
-		fmt.Fprintf(&b, "\nPromoted commit: %s\n", t.Promotion.Commit)
+	if t.Wish.Promotion.Commit != "" && t.Complete {
+		fmt.Fprintf(&b, "\nPromoted commit: %s\n", t.Wish.Promotion.Commit)
 	}
-	if facts := p.Reason.Facts(); facts != "" {
-		if !t.Complete() {
-			fmt.Fprintf(&b, "\nPromoted commit, in waves: %s\n", t.Promotion.Commit)
+	if facts := p.Change.Reason.Facts(); facts != "" {
+		if !t.Complete {
+			fmt.Fprintf(&b, "\nPromoted commit, in waves: %s\n", t.Wish.Promotion.Commit)
 		}
 		fmt.Fprintf(&b, "\n%s", facts)
 	}
 	return b.String()
+}
+
+// Promotes reports whether the change promotes another commit. After a move within the branch, and for folders adopted
+// from the operator, no record at the destination names the previous commit.
+func (p *PlannedChange) Promotes(s *past.State) bool {
+	t, at := p.Tree, p.At
+	promoted := t.Record.PromotedCommit
+	switch {
+	case !t.Complete:
+		return false
+	case at.Record != nil:
+	case t.Wish.MovesWithin(s):
+		return s.PromotedCommit != promoted
+	case len(p.Change.Adoption.Adopted) > 0 && promoted != "":
+		return at.PromotedCommitFile != record.PromotedCommitHash(promoted)
+	}
+	return at.PromotedCommit() != promoted
+}
+
+// TargetState returns the state of the target branch of a pull request, which does not contain the proposed tree yet.
+func (p *PlannedChange) TargetState() *past.State {
+	t := p.Tree
+	s := past.NewState(t.Wish.Destination, t.Wish.Environment)
+	if p.At.Record != nil {
+		s.Environment = p.At.Record.Environment
+	}
+	s.Delivered = p.Change.Existing.Only(sets.Without(p.Change.Existing.Names(), p.Change.Adoption.Adopted))
+	s.DeliveredRecord, s.PromotedCommit = p.At.RecordHash, p.At.PromotedCommit()
+	if p.At.Record != nil {
+		s.Decisions = p.At.Record.Decisions
+	}
+	s.Base, s.Seen, s.Cache = p.At.Head, *p.At, p.Cache
+	if s.Rollout = past.RolloutOf(p.At.Record, p.At.Time); t.Wish.Updates(p.Before) {
+		s.Rollout = p.Before.Rollout
+	}
+	s.WholeHashes = t.Wish.KeepsFailed()
+	if len(s.Delivered) > 0 {
+		s.Inputs = p.Before.Inputs
+	}
+	s.Remember(p.Before)
+	return &s
+}
+
+// InputsAfter returns the inputs of the tree of this apply. During a rollout, they are the inputs before it, so that
+// each wave is described as a part of the same change.
+func (p *PlannedChange) InputsAfter() *past.Inputs {
+	if !p.Tree.Complete {
+		return p.Before.Inputs
+	}
+	return p.Tree.Wish.Inputs()
+}
+
+// Computed returns the state of a rendering that is only computed.
+func Computed(t *next.Next) *past.State {
+	s := past.NewState(record.Destination{}, t.Wish.Environment)
+	s.PromotedCommit, s.Inputs = t.Wish.Promotion.Commit, t.Wish.Inputs()
+	s.Delivered, s.Decisions = t.Folders, t.Rendered.Decisions
+	s.Seen.Folders = s.Delivered
+	s.WholeHashes = t.Wish.KeepsFailed()
+	return &s
 }

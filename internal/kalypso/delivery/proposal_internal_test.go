@@ -3,37 +3,38 @@ package delivery
 import (
 	"testing"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/pullrequest"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/check"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
 )
 
 // TestForeignCommitsOnOurBranch: an apply refuses foreign commits on our branch unless the plan listed them.
 func TestForeignCommitsOnOurBranch(t *testing.T) {
 	for _, test := range []struct {
 		rule string
-		with func(*Proposal, *BranchState)
+		with func(*past.Proposal, *past.Branch)
 		want string
 	}{
-		{"the plan listed them", func(*Proposal, *BranchState) {}, ""},
-		{"people pushed after the plan", func(_ *Proposal, ours *BranchState) { ours.Folders = existing("large/a=8") },
+		{"the plan listed them", func(*past.Proposal, *past.Branch) {}, ""},
+		{"people pushed after the plan", func(_ *past.Proposal, ours *past.Branch) { ours.Folders = existing("large/a=8") },
 			"moved [large]"},
-		{"people pushed beside our folders after the plan", func(_ *Proposal, ours *BranchState) { ours.Head = "theirs" },
+		{"people pushed beside our folders after the plan", func(_ *past.Proposal,
+			ours *past.Branch) {
+			ours.Head = "theirs"
+		},
 			"moved [commits beside our folders]"},
 		{"the last proposal came from a branch with another prefix",
-			func(p *Proposal, _ *BranchState) { p.Head.Destination.Branch = "old-prefix/dev" }, "unknown"},
+			func(p *past.Proposal, _ *past.Branch) { p.Head.Destination.Branch = "old-prefix/dev" }, "unknown"},
 	} {
 		t.Run(test.rule, func(t *testing.T) {
 			s, ours, at := usualState(delivered), containing("large/a=9"), usualDestination
 			at.Branch = "deployment/dev"
-			s.Proposal = &Proposal{Head: usualState("large/a=9")}
+			s.Proposal = &past.Proposal{Head: usualState("large/a=9")}
 			s.Proposal.Head.Destination = at
 			test.with(s.Proposal, ours)
-			topic := &pullrequest.Topic{
-				TopicLocation: pullrequest.TopicLocation{Repo: at.Repo, Branch: at.Branch, Path: at.Path},
-			}
 			got := "unknown"
-			if Known(s, topic) != nil {
+			if s.Proposal.IsOn(at) {
 				got = ""
-				if err := s.Proposal.Moved(at, ours); err != nil {
+				if err := check.ProposalMoved(s.Proposal, at, ours); err != nil {
 					got = kindOf(err)
 				}
 			}

@@ -4,7 +4,9 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/check"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/drift"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/rollout"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion"
@@ -43,13 +45,17 @@ func TestUnproven(t *testing.T) {
 			s.state.Rollout = &rollout.StoredProgress{Progress: rollout.Progress{PromotedCommit: "new"}}
 		}, true, true},
 		"a pull request that the state knows": {func(s *situation) {
-			s.state.Proposal = &Proposal{Head: &State{PromotedCommit: "new"}}
+			s.state.Proposal = &past.Proposal{Head: &past.State{PromotedCommit: "new"}}
 		}, true, true},
 		"people reverted to an earlier delivery": {func(s *situation) {
-			s.state.Past = []Delivery{{s.state.Seen.RecordHash, s.state.Ours().TreeHash().String()}}
+			s.state.Past = []past.Delivery{{
+				Record: s.state.Seen.RecordHash, Tree: s.state.Ours().TreeHash().String(),
+			}}
 		}, true, false},
 		"people reverted to an earlier delivery, and rejected the last": {func(s *situation) {
-			s.state.Past = []Delivery{{s.state.Seen.RecordHash, s.state.Ours().TreeHash().String()}}
+			s.state.Past = []past.Delivery{{
+				Record: s.state.Seen.RecordHash, Tree: s.state.Ours().TreeHash().String(),
+			}}
 			s.desired.Rejected = []string{"old"}
 		}, true, true},
 		"people rejected the last delivery, and the record is no earlier one": {func(s *situation) {
@@ -74,7 +80,7 @@ func TestUnproven(t *testing.T) {
 				s.state.Seen.Record, s.state.Seen.RecordHash = &written, written.Hash()
 				row.change(s)
 				decision := s.decide(t)
-				var refused *UnknownRecordError
+				var refused *check.UnknownRecordError
 				if got := !errors.As(errors.Join(decision.Errors...), &refused); got != believed {
 					t.Fatalf("the record is believed: %t, want %t (%v)", got, believed, decision.Errors)
 				}
@@ -87,8 +93,8 @@ func TestUnproven(t *testing.T) {
 }
 
 // imported returns the state after an import of what the branch contains.
-func imported(s *State) *State {
-	now := NewState(s.Destination, s.Environment)
+func imported(s *past.State) *past.State {
+	now := past.NewState(s.Destination, s.Environment)
 	now.Seen, now.Delivered, now.DeliveredRecord = s.Seen, s.Seen.Folders, s.Seen.RecordHash
 	now.PromotedCommit, now.Base = s.Seen.Record.PromotedCommit, s.Seen.Head
 	return &now

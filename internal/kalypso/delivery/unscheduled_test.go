@@ -6,6 +6,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/strategy"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 )
@@ -74,8 +75,8 @@ func TestWhyUnscheduled(t *testing.T) {
 			f.ClusterTypes[0].Reconciler, f.ClusterTypes[0].NamespaceService = "r", "n"
 			f.Policies[0].DeploymentTargets.MatchLabels = map[string]string{"tier": "gold"}
 			tt.change(f)
-			a := &delivery.Arguments{Strategy: strategy.Push, Environment: "dev", Fleet: f,
-				Guardrails: delivery.Guardrails{Unscheduled: tt.reaction}}
+			a := &wish.Arguments{Strategy: strategy.Push, Environment: "dev", Fleet: f,
+				Guardrails: wish.Guardrails{Unscheduled: tt.reaction}}
 			d, problems := delivery.Render(t.Context(), a, nil, nil, func(string, int, int) {})
 			if problems.HasErrors() != (tt.reaction == problem.Fail) {
 				t.Fatal(problems)

@@ -8,7 +8,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-log/tflog"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule/explain"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
@@ -43,7 +43,7 @@ func (assignments) Read(ctx context.Context, req datasource.ReadRequest, resp *d
 	record := readRecord(d)
 	f.Earlier.Decisions = record.Decisions
 	explanation, ofFleet := explain.New(ctx, f, targetsInWhy(d)...)
-	secrets := delivery.FindClearSecrets(f.Configs)
+	secrets := wish.FindClearSecrets(f.Configs)
 	secrets.Hide(ofFleet)
 	outcome := assignmentsOutcome{Explanation: explanation, fleet: f, explain: withValues,
 		only: d.Strings("explain_targets"), record: record}

@@ -11,8 +11,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/remote"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
 	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
 	gitremote "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/remote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/source"
@@ -48,8 +48,8 @@ type Data struct {
 	Claims  remote.Claims
 	// configClaims contains what the other resources manage.
 	configClaims configClaims
-	// LastPlan contains the rendering that was planned last, for the following apply.
-	LastPlan  LastPlan
+	// LastPlans contains the last plan of each rendering, for the following apply.
+	LastPlans LastPlans
 	lastState lastState
 }
 
@@ -99,7 +99,7 @@ func readAuthor(d tfvalue.Decoder, now time.Time) gitbranch.Author {
 	author := defaultAuthor
 	author.Signer = readSigner(d, now)
 	author.Trailers = d.StringMap("commit_trailers")
-	*d.Problems = append(*d.Problems, delivery.ValidateTrailers(author.Trailers)...)
+	*d.Problems = append(*d.Problems, wish.ValidateTrailers(author.Trailers)...)
 	given, ok := d.Object("commit_author")
 	if !ok {
 		return author

@@ -16,9 +16,11 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 	"github.com/hashicorp/terraform-plugin-log/tflog"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/check"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/report"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
 	gitremote "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/remote"
 	giturl "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/url"
 	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
@@ -32,7 +34,7 @@ import (
 // AppendDeliveryError reports an error of reading or writing a destination, or of its host.
 func AppendDeliveryError(diags *diag.Diagnostics, at record.Destination, err error) {
 	var host *githost.Error
-	var all delivery.RefusalErrors
+	var all check.RefusalErrors
 	switch {
 	case errors.As(err, &all):
 		for _, one := range all {
@@ -183,9 +185,9 @@ func (h *hostSettings) whyWithheld(repo string) string {
 
 // Review returns how a change of a repo is described: with links to the configured hosts. It contacts no server. d is
 // nil before the provider is configured.
-func (d *Data) Review(repo string, detail delivery.Detail) delivery.Review {
+func (d *Data) Review(repo string, detail wish.Detail) wish.Review {
 	if d == nil || slices.ContainsFunc(d.hosts, func(h hostSettings) bool { return h.serverUnknown }) {
-		return delivery.Review{Detail: detail, Incomplete: true}
+		return wish.Review{Detail: detail, Known: inventory.Partial}
 	}
 	var hosts githost.Hosts
 	for _, h := range d.hosts {
@@ -193,7 +195,7 @@ func (d *Data) Review(repo string, detail delivery.Detail) delivery.Review {
 			hosts = append(hosts, h.anonymous)
 		}
 	}
-	return delivery.NewReview(hosts, repo, detail)
+	return wish.NewReview(hosts, repo, detail)
 }
 
 // gitLogin returns the login for Git over HTTPS with a repo that no git_credentials serve: a token of Entra on Azure

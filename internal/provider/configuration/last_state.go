@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"sync"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
 )
 
 // lastState contains the private state of the rendering that was decoded last. Terraform passes the same private state
@@ -12,18 +12,18 @@ import (
 type lastState struct {
 	mu    sync.Mutex
 	data  []byte
-	state *delivery.State
+	state *past.State
 }
 
-// DecodeState is [delivery.DecodeState]. The caller must not change the state. d may be nil.
-func (d *Data) DecodeState(data []byte) (*delivery.State, error) {
+// DecodeState is [past.DecodeState]. The caller must not change the state. d may be nil.
+func (d *Data) DecodeState(data []byte) (*past.State, error) {
 	if d == nil {
-		return delivery.DecodeState(data)
+		return past.DecodeState(data)
 	}
 	if state := d.lastState.of(data); state != nil {
 		return state, nil
 	}
-	state, err := delivery.DecodeState(data)
+	state, err := past.DecodeState(data)
 	if err == nil {
 		d.lastState.keep(data, state)
 	}
@@ -31,7 +31,7 @@ func (d *Data) DecodeState(data []byte) (*delivery.State, error) {
 }
 
 // of returns the state of these data, or nil if it is not the last one.
-func (l *lastState) of(data []byte) *delivery.State {
+func (l *lastState) of(data []byte) *past.State {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if !bytes.Equal(l.data, data) {
@@ -40,7 +40,7 @@ func (l *lastState) of(data []byte) *delivery.State {
 	return l.state
 }
 
-func (l *lastState) keep(data []byte, state *delivery.State) {
+func (l *lastState) keep(data []byte, state *past.State) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.data, l.state = data, state

@@ -20,8 +20,8 @@ import (
 	"github.com/go-git/go-git/v5/storage/filesystem"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
 	gitobject "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/object"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/githubfake"
@@ -121,7 +121,7 @@ func (t *trace) private(test *testing.T, private []byte) {
 	}
 	delete(keys, "nothing_to_do")
 	for key, value := range keys {
-		if s, err := delivery.DecodeState(value); err == nil {
+		if s, err := past.DecodeState(value); err == nil {
 			omitRepeats(s)
 			if value, err = json.Marshal(s); err != nil {
 				test.Fatal(err)
@@ -133,7 +133,7 @@ func (t *trace) private(test *testing.T, private []byte) {
 }
 
 // omitRepeats removes from a state what equals the delivered tree: the private state does not contain it twice.
-func omitRepeats(s *delivery.State) {
+func omitRepeats(s *past.State) {
 	if s.Seen.Record != nil && s.Seen.RecordHash == s.DeliveredRecord {
 		s.Seen.Record.Decisions = nil
 	}

@@ -2,14 +2,17 @@ package rendering
 
 import (
 	"context"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion"
 	"maps"
 	"slices"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/drift"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/next"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/strategy"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/configuration"
@@ -20,12 +23,12 @@ import (
 
 // rendering is the tree that an apply leaves at its destination, and how much of it the plan shows.
 type rendering struct {
-	*delivery.AppliedTree
+	Next    *next.Next
 	preview string
 }
 
 // rendering returns a tree as the plan shows it.
-func (m *environmentRenderingModel) rendering(t *delivery.AppliedTree) *rendering {
+func (m *environmentRenderingModel) rendering(t *next.Next) *rendering {
 	return &rendering{t, m.preview()}
 }
 
@@ -39,11 +42,7 @@ func (m *environmentRenderingModel) preview() string {
 	return previews.Or(m.decoder(new(problem.Problems)).String("preview"))
 }
 
-// promoted returns the promoted commit, whichever argument names it.
-func (m *environmentRenderingModel) promoted() string {
-	return promotedCommit(m.decoder(new(problem.Problems)))
-}
-
+// promotedCommit returns the promoted commit, whichever argument names it.
 func promotedCommit(d tfvalue.Decoder) string {
 	if promotion, ok := d.Object("promotion"); ok {
 		return promotion.String("commit")
@@ -52,18 +51,18 @@ func promotedCommit(d tfvalue.Decoder) string {
 }
 
 // arguments converts the arguments of a plan or a state, without the fleet.
-func (m *environmentRenderingModel) arguments() *delivery.Arguments {
+func (m *environmentRenderingModel) arguments() *wish.Arguments {
 	return decodeArguments(m.decoder(new(problem.Problems)))
 }
 
-func decodeArguments(d tfvalue.Decoder) *delivery.Arguments {
+func decodeArguments(d tfvalue.Decoder) *wish.Arguments {
 	repo, _ := d.Object("gitops_repo")
 	guardrails, _ := d.Object("guardrails")
 	given, _ := d.Object("delivery")
 	reaction := func(name string) problem.Reaction {
 		return problem.Reaction(reactions.Or(guardrails.String(name)))
 	}
-	return &delivery.Arguments{
+	return &wish.Arguments{
 		Strategy:          strategy.Strategy(schemas.Strategies.Or(given.String("strategy"))),
 		Destination:       record.NewDestination(repo.String("repo"), repo.String("branch"), repo.String("path")),
 		Environment:       d.String("environment"),
@@ -77,10 +76,10 @@ func decodeArguments(d tfvalue.Decoder) *delivery.Arguments {
 		KeepOnDestroy:     destructions.Or(d.String("on_destroy")) == destroyKeep,
 		Protected:         d.UnlessFalse("deletion_protection"),
 		OnDrift:           drift.Reaction(schemas.DriftReactions.Or(d.String("on_drift"))),
-		OnAssignmentError: delivery.OnAssignmentError(assignmentErrors.Or(d.String("on_assignment_error"))),
-		Guardrails: delivery.Guardrails{
-			MaxRemoved:   delivery.Limit(guardrails.String("max_removed")),
-			MaxKept:      delivery.Limit(guardrails.String("max_kept")),
+		OnAssignmentError: wish.OnAssignmentError(assignmentErrors.Or(d.String("on_assignment_error"))),
+		Guardrails: wish.Guardrails{
+			MaxRemoved:   wish.Limit(guardrails.String("max_removed")),
+			MaxKept:      wish.Limit(guardrails.String("max_kept")),
 			AllowEmpty:   guardrails.True("allow_empty"),
 			RequireKnown: guardrails.True("require_known"),
 			Unscheduled:  reaction("unscheduled"),
@@ -95,16 +94,25 @@ func decodeArguments(d tfvalue.Decoder) *delivery.Arguments {
 		AcceptedChanges: d.Strings("accepted_changes"),
 
 		PullRequest: schemas.ReadPullRequestSettings(given),
-		Review:      delivery.Review{Detail: delivery.Detail(schemas.Descriptions.Or(given.String("describe")))},
-		Incomplete:  !d.Known("gitops_repo", "delivery", "guardrails", "on_move", "adopt", "create_branch"),
+		Review:      wish.Review{Detail: wish.Detail(schemas.Descriptions.Or(given.String("describe")))},
+		Shown:       known(d, "preview"),
+		Known:       known(d, "gitops_repo", "delivery", "guardrails", "on_move", "adopt", "create_branch"),
 	}
+}
+
+// known returns how much of arguments is known.
+func known(d tfvalue.Decoder, names ...string) inventory.Known {
+	if !d.Known(names...) {
+		return inventory.Partial
+	}
+	return inventory.Whole
 }
 
 // readArguments converts all arguments of a plan. It reports the invalid ones; it does not validate the fleet. It drops
 // the sources that contain no origin.
 func (m *environmentRenderingModel) readArguments(
 	ctx context.Context, data *configuration.Data,
-) (*delivery.Arguments, problem.Problems) {
+) (*wish.Arguments, problem.Problems) {
 	var ps problem.Problems
 	d := m.decoder(&ps)
 	a := decodeArguments(d)
@@ -123,7 +131,7 @@ func (m *environmentRenderingModel) readArguments(
 }
 
 // readPromotionArguments reads the reason of the promoted commit.
-func readPromotionArguments(d tfvalue.Decoder, a *delivery.Arguments) {
+func readPromotionArguments(d tfvalue.Decoder, a *wish.Arguments) {
 	p := schemas.ReadPromotion(d)
 	if p == nil {
 		return
@@ -142,12 +150,12 @@ func readPromotionArguments(d tfvalue.Decoder, a *delivery.Arguments) {
 }
 
 // prior converts what a state says about the last delivery.
-func (m *environmentRenderingModel) prior() *delivery.Prior {
+func (m *environmentRenderingModel) prior() *past.Prior {
 	if m == nil {
 		return nil
 	}
 	a := m.arguments()
-	return &delivery.Prior{
+	return &past.Prior{
 		Strategy:       a.Strategy,
 		Destination:    a.Destination,
 		Environment:    a.Environment,
@@ -158,6 +166,8 @@ func (m *environmentRenderingModel) prior() *delivery.Prior {
 		TargetTreeHash: m.TargetTreeHash.ValueString(),
 		Commit:         m.CommitSHA.ValueString(),
 		Delivered:      m.Delivered.ValueBool(),
-		Placed:         m.placed(),
+		Placed:         placed(m.Assignments),
+		Paused:         !tfvalue.IsNull(m.Rollout.Attributes()["pause"]),
+		Described:      !m.Description.IsNull(),
 	}
 }

@@ -6,31 +6,31 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/rollout"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
 
-// explainErrors ends every error of a rendering with what the promotion would do, and with the state of the waves: an
-// error hides the plan that would show them. step is the step of the rollout, or nil if it is not known.
+// explainErrors ends every error of a rendering with what the promotion does, and with the state of the waves: an error
+// hides the plan that would show them. step is the step of the rollout, or nil if it is not known.
+//
+// A refresh and a destroy do not know the promotion of this run. The promotion of the state is older than the waves: it
+// chose the commit for the last wave when the rollout was still under way.
 func (m *environmentRenderingModel) explainErrors(
-	diags *diag.Diagnostics, before *delivery.State, step *rollout.Step,
+	diags *diag.Diagnostics, verbs verbs, before *past.State, step *rollout.Step,
 ) {
-	if diags.HasError() {
-		endErrors(diags, m.explainPromotion(wouldDo)+m.explainRollout(before, step))
+	if !diags.HasError() {
+		return
 	}
-}
-
-// explainStateErrors is [environmentRenderingModel.explainErrors] of the state, for a refresh and a destroy: they do
-// not know the promotion of this run. The promotion of the state is older than the waves: it chose the commit for the
-// last wave when the rollout was still under way.
-func (m *environmentRenderingModel) explainStateErrors(diags *diag.Diagnostics, before *delivery.State) {
-	if diags.HasError() {
-		endErrors(diags, m.explainPromotion(did)+m.explainRollout(before, nil))
+	text := explainPromotion(m.decoder(new(problem.Problems)), verbs)
+	if !m.Rollout.IsNull() {
+		text += explainRollout(m.RolloutStatus.ValueString(), before, step)
 	}
+	endErrors(diags, text)
 }
 
 // endErrors ends every error with a text.
@@ -61,8 +61,7 @@ var (
 	}
 )
 
-func (m *environmentRenderingModel) explainPromotion(verbs verbs) string {
-	d := m.decoder(new(problem.Problems))
+func explainPromotion(d tfvalue.Decoder, verbs verbs) string {
 	p := schemas.ReadPromotion(d)
 	if p == nil || p.Summary == "" || !d.Known("promotion") {
 		return ""
@@ -84,12 +83,9 @@ func (m *environmentRenderingModel) explainPromotion(verbs verbs) string {
 	return fmt.Sprintf("\n%s %s %s:\n%s", verbs.begin, verb, commit, problem.IndentedList(lines, shown))
 }
 
-func (m *environmentRenderingModel) explainRollout(before *delivery.State, step *rollout.Step) string {
-	if m.Rollout.IsNull() {
-		return ""
-	}
+func explainRollout(status string, before *past.State, step *rollout.Step) string {
 	text := "no wave was written yet"
-	switch status := m.RolloutStatus.ValueString(); {
+	switch {
 	case before == nil && status != "": // the private state can't be read
 		text = "the last commit wrote " + printable.Line(status)
 	case before != nil && before.Rollout != nil:

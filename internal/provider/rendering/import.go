@@ -13,7 +13,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/remote"
 	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
@@ -91,7 +91,7 @@ func (r *environmentRendering) ImportState(
 
 // setImported sets the arguments that a record contains, and the preview. The other arguments stay null.
 func setImported(
-	ctx context.Context, to schemas.ImportedResource, state *delivery.State, preview string, diags *diag.Diagnostics,
+	ctx context.Context, to schemas.ImportedResource, state *past.State, preview string, diags *diag.Diagnostics,
 ) {
 	at := state.Destination
 	repo := map[string]attr.Value{
@@ -120,6 +120,6 @@ func setImported(
 	if r := state.Rollout; r != nil {
 		imported.TargetTreeHash, imported.RolloutStatus = tfvalue.Nullable(r.TargetTreeHash), tfvalue.Nullable(r.Status())
 	}
-	imported.setDelivery(state.Base, !state.Rollout.UnderWay(), nil)
+	imported.setDelivery(state.Base, types.BoolValue(!state.Rollout.UnderWay()), nil)
 	diags.Append(to.Set(ctx, imported)...)
 }

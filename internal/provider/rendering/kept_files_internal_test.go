@@ -9,7 +9,9 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/next"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
 )
 
 // TestKeptFiles: the files of the folders that stay are those of the last apply, at the new path.
@@ -29,7 +31,7 @@ func TestKeptFiles(t *testing.T) {
 	}
 	state := &environmentRenderingModel{GitOpsRepo: repo}
 	state.Files = types.MapValueMust(types.StringType, files)
-	to := record.Destination{Path: "new"}
+	r := &rendering{Next: &next.Next{Wish: &wish.Arguments{Destination: record.Destination{Path: "new"}}}}
 	for name, tc := range map[string]struct {
 		folders []string
 		want    []string
@@ -39,7 +41,7 @@ func TestKeptFiles(t *testing.T) {
 		"both":                {[]string{"largest", "small/ab"}, []string{"new/largest/a/x.yaml", "new/small/ab/x.yaml"}},
 		"none":                {nil, nil},
 	} {
-		got := keptFiles(state, tc.folders, to)
+		got := r.keptFiles(state, tc.folders)
 		if diff := cmp.Diff(tc.want, slices.Sorted(maps.Keys(got))); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}

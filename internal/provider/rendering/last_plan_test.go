@@ -7,6 +7,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/configuration"
 )
 
@@ -20,16 +21,17 @@ func TestLastPlan(t *testing.T) {
 		}
 	}
 	dev := types.StringValue("dev")
-	var l configuration.LastPlan
+	var l configuration.LastPlans
+	at := record.Destination{Repo: "file:///repo", Branch: "dev", Path: "a"}
 	take := func(plan environmentRenderingModel) *delivery.Decision {
-		decision, _ := l.Take(plan)
+		decision, _ := l.Take("dev", at, plan)
 		return decision
 	}
 	if take(values(dev, "1")) != nil {
 		t.Error("there is a plan before the first")
 	}
 	one, two := &delivery.Decision{}, &delivery.Decision{}
-	l.Keep(values(dev, "1"), one, nil)
+	l.Keep("dev", at, values(dev, "1"), one, nil)
 	more := values(dev, "1")
 	more.Preview = types.StringValue("none")
 	for name, other := range map[string]environmentRenderingModel{
@@ -41,14 +43,20 @@ func TestLastPlan(t *testing.T) {
 			t.Errorf("the plan serves %s", name)
 		}
 	}
+	other := at
+	other.Path = "b"
+	l.Keep("dev", other, values(dev, "1"), two, nil)
 	if take(values(dev, "1")) != one {
 		t.Error("the plan does not serve the same values")
 	}
 	if take(values(dev, "1")) != nil {
 		t.Error("the plan serves twice")
 	}
-	l.Keep(values(dev, "1"), one, nil)
-	l.Keep(values(dev, "2"), two, nil)
+	if decision, _ := l.Take("dev", other, values(dev, "1")); decision != two {
+		t.Error("the plan of another rendering is lost")
+	}
+	l.Keep("dev", at, values(dev, "1"), one, nil)
+	l.Keep("dev", at, values(dev, "2"), two, nil)
 	if take(values(dev, "1")) != nil || take(values(dev, "2")) != two {
 		t.Error("it is not the last plan that is kept")
 	}

@@ -12,8 +12,12 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/next"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/remote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/strategy"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
 	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
@@ -106,82 +110,103 @@ func (m *environmentRenderingModel) planResults(
 	applied := decision.Applied
 	switch decision.Action {
 	case delivery.Keep:
-		m.keep(state, decision)
-		m.keepRollout(ctx, state)
+		m.keepResults(state, decision)
+		m.stay(ctx, decision, state)
 		return
 	case delivery.RemoveOld, delivery.Withhold:
-		m.keep(state, decision)
+		m.keepResults(state, decision)
+		m.stay(ctx, decision, state)
 		m.PullRequest = types.ObjectUnknown(schemas.PullRequestTypes) // Terraform doesn't apply a plan without a change
 		return
 	}
 	m.CommitSHA, m.Delivered = types.StringUnknown(), types.BoolUnknown()
 	m.PullRequest, m.Description = types.ObjectUnknown(schemas.PullRequestTypes), types.StringUnknown()
-	switch applied.Strategy {
+	switch applied.Wish.Strategy {
 	case strategy.None:
-		m.setComputedOnly()
+		m.setDelivery("", types.BoolNull(), nil)
 	case strategy.Push:
 		m.PullRequest = types.ObjectNull(schemas.PullRequestTypes)
-		if applied.Certain() {
-			m.Delivered = types.BoolValue(applied.Complete())
+		if applied.Known > inventory.Unread {
+			m.Delivered = types.BoolValue(applied.Complete)
 		}
 	}
-	if decision.Describable || applied.Review.Detail == delivery.NoDescription {
+	if decision.Description == inventory.Whole || applied.Wish.Review.Detail == wish.NoDescription {
 		m.describe(applied, decision.Before)
 	}
 }
 
-// keep copies the computed results from the prior state, since the apply writes nothing, and the arguments that say
-// where the objects were read. Terraform accepts the prior value of an argument instead of the configured one, if
-// neither is null and the configured one is known.
-func (m *environmentRenderingModel) keep(
-	state *environmentRenderingModel, decision *delivery.Decision,
-) {
-	m.keepResults(state, decision)
-	if m.Preview.IsUnknown() || m.Description.IsUnknown() { // the apply renders again, from these
-		return
+// keepPart is [keepValue] for a part of an object.
+func keepPart(ctx context.Context, planned *types.Object, prior types.Object, name string) bool {
+	if planned.IsNull() || planned.IsUnknown() || prior.IsNull() {
+		return false
 	}
-	keepArgument(&m.Sources, state.Sources)
-	keepArgument(&m.Manifests, state.Manifests)
-	keepArgument(&m.Promotion, state.Promotion)
+	given, before := planned.Attributes(), prior.Attributes()
+	v := given[name]
+	if tfvalue.IsNull(v) || tfvalue.IsNull(before[name]) || !tfvalue.WhollyKnown(v) {
+		return false
+	}
+	given[name] = before[name]
+	*planned = types.ObjectValueMust(planned.AttributeTypes(ctx), given)
+	return true
 }
 
-// keepArgument plans the prior value of an argument where Terraform accepts that. It reports whether it did.
-func keepArgument[T attr.Value](planned *T, prior T) bool {
-	if (*planned).IsNull() || prior.IsNull() || !tfvalue.WhollyKnown(*planned) {
-		return (*planned).IsNull() && prior.IsNull()
+// keepIfOnly plans the prior value of an object from which only one part differs. That part may be null.
+func keepIfOnly(ctx context.Context, planned *types.Object, prior types.Object, name string) bool {
+	if planned.IsNull() || planned.IsUnknown() || prior.IsNull() {
+		return false
+	}
+	given := planned.Attributes()
+	given[name] = prior.Attributes()[name]
+	if !types.ObjectValueMust(planned.AttributeTypes(ctx), given).Equal(prior) {
+		return false
 	}
 	*planned = prior
 	return true
 }
 
-// rest plans an apply that writes nothing: all that decides what is delivered, and all that was delivered, stays.
-func (m *environmentRenderingModel) rest(state *environmentRenderingModel, decision *delivery.Decision) {
-	same := true
-	for _, kept := range []bool{
-		keepArgument(&m.Environment, state.Environment), keepArgument(&m.ClusterTypes, state.ClusterTypes),
-		keepArgument(&m.Templates, state.Templates), keepArgument(&m.Configs, state.Configs),
-		keepArgument(&m.ConfigSchemas, state.ConfigSchemas), keepArgument(&m.Secrets, state.Secrets),
-		keepArgument(&m.SchedulingPolicies, state.SchedulingPolicies), keepArgument(&m.Workloads, state.Workloads),
-		keepArgument(&m.Manifests, state.Manifests), keepArgument(&m.Sources, state.Sources),
-		keepArgument(&m.GitOpsRepo, state.GitOpsRepo), keepArgument(&m.PromotedCommit, state.PromotedCommit),
-		keepArgument(&m.Delivery, state.Delivery), keepArgument(&m.Preview, state.Preview),
-	} {
-		same = same && kept
+// stay plans the arguments that stay as the last apply had them, where Terraform accepts that.
+func (m *environmentRenderingModel) stay(
+	ctx context.Context, decision *delivery.Decision, state *environmentRenderingModel,
+) {
+	all := true
+	for _, name := range decision.Stays {
+		all = m.keepArgument(ctx, name, state) && all
 	}
-	if decision.Step == nil || pauses(state.Rollout) { // else the apply decides again, by the pause
-		same = keepArgument(&m.Rollout, state.Rollout) && same
-	}
-	if same && decision.Action == delivery.Keep { // else the apply decides again, by the promotion
-		keepArgument(&m.Promotion, state.Promotion)
-	}
-	m.keepComputed(state)
-	if decision.Action == delivery.Withhold {
-		m.PullRequest = types.ObjectUnknown(schemas.PullRequestTypes) // Terraform doesn't apply a plan without a change
+	if all && decision.Last != "" {
+		m.keepArgument(ctx, decision.Last, state)
 	}
 }
 
-// pauses reports whether the argument rollout has a pause.
-func pauses(rollout types.Object) bool { return !tfvalue.IsNull(rollout.Attributes()["pause"]) }
+// keepArgument plans the prior value of an argument, or of a part of one. It reports whether Terraform accepts that.
+func (m *environmentRenderingModel) keepArgument(
+	ctx context.Context, name string, state *environmentRenderingModel,
+) bool {
+	switch name {
+	case "rollout.observed":
+		return keepPart(ctx, &m.Rollout, state.Rollout, "observed")
+	case "rollout.pause":
+		return keepIfOnly(ctx, &m.Rollout, state.Rollout, "pause")
+	}
+	planned, prior := reflect.ValueOf(m).Elem(), reflect.ValueOf(state).Elem()
+	for i := range planned.NumField() {
+		if planned.Type().Field(i).Tag.Get("tfsdk") == name {
+			return keepValue(planned.Field(i), prior.Field(i))
+		}
+	}
+	return false
+}
+
+// keepValue plans a prior value where Terraform accepts that: if neither is null, and the configured one is known. It
+// reports whether it stays.
+func keepValue(planned, prior reflect.Value) bool {
+	given, _ := planned.Interface().(attr.Value)
+	before, _ := prior.Interface().(attr.Value)
+	if given.IsNull() || before.IsNull() || !tfvalue.WhollyKnown(given) {
+		return given.IsNull() && before.IsNull()
+	}
+	planned.Set(prior)
+	return true
+}
 
 // keepComputed keeps all computed attributes.
 func (m *environmentRenderingModel) keepComputed(state *environmentRenderingModel) {
@@ -192,7 +217,7 @@ func (m *environmentRenderingModel) keepComputed(state *environmentRenderingMode
 }
 
 // setNothing sets the computed attributes of a rendering that has delivered nothing yet.
-func (m *environmentRenderingModel) setNothing(a *delivery.Arguments) {
+func (m *environmentRenderingModel) setNothing(a *wish.Arguments) {
 	m.Assignments, m.Files = types.MapNull(mapOfStrings), types.MapNull(types.StringType)
 	m.Summary, m.Folders = types.MapNull(types.StringType), types.MapValueMust(folderType, nil)
 	switch preview := m.preview(); {
@@ -228,26 +253,15 @@ func (m *environmentRenderingModel) keepResults(
 	switch {
 	case m.Rollout.IsNull():
 		m.RolloutStatus = types.StringNull()
-	case decision.Applied.Delivers():
+	case decision.Applied.Wish.Delivers():
 		m.Delivered = types.BoolValue(decision.Applied.ReachedBy(decision.Before))
 	}
-	switch detail := decision.Applied.Review.Detail; {
-	case detail == delivery.NoDescription:
+	switch detail := decision.Applied.Wish.Review.Detail; {
+	case detail == wish.NoDescription:
 		m.Description = types.StringNull()
 	case unknown.Is(string(detail)) && !m.Description.IsNull():
 		m.Description = types.StringUnknown()
 	}
-}
-
-// kept reports whether a fully known plan keeps the results of the state. It does not look at the arguments:
-// [environmentRenderingModel.keep] may have planned those of the state.
-func (m *environmentRenderingModel) kept(state *environmentRenderingModel) bool {
-	kept := m.TreeHash.Equal(state.TreeHash) && m.CommitSHA.Equal(state.CommitSHA) &&
-		m.PullRequest.Equal(state.PullRequest)
-	if !m.Rollout.IsNull() && m.arguments().Delivers() { // the target may change while it waits
-		return kept
-	}
-	return kept && m.promoted() == state.promoted() && m.Delivered.Equal(state.Delivered)
 }
 
 // setResult sets the results of an apply. planned contains the planned results.
@@ -258,10 +272,10 @@ func (m *environmentRenderingModel) setResult(
 	case result.Action == delivery.Keep || result.Action == delivery.RemoveOld || result.Action == delivery.Withhold:
 		m.keepResults(state, decision)
 		return
-	case result.Applied.Strategy == strategy.None:
-		m.setComputedOnly()
+	case result.Applied.Wish.Strategy == strategy.None:
+		m.setDelivery("", types.BoolNull(), nil)
 	default:
-		m.setDelivery(result.Commit, result.Applied.ReachedBy(result.State), result.PullRequest)
+		m.setDelivery(result.Commit, types.BoolValue(result.Applied.ReachedBy(result.State)), result.PullRequest)
 	}
 	if m.Description = planned.Description; m.Description.IsUnknown() {
 		m.describe(result.Applied, result.Before)
@@ -274,7 +288,7 @@ func (m *environmentRenderingModel) setRefreshed(
 	ctx context.Context, found *remote.Refreshed, files map[string][]byte,
 ) bool {
 	before := *m
-	m.setDelivery(found.Commit, found.Delivered, found.PullRequest)
+	m.setDelivery(found.Commit, types.BoolValue(found.Delivered), found.PullRequest)
 	if found.PullRequest == nil {
 		m.PullRequest = before.PullRequest
 	}
@@ -287,7 +301,7 @@ func (m *environmentRenderingModel) setRefreshed(
 
 // setReverted sets the tree of the branch after people reset it to an earlier delivery. If the fleet renders that
 // again, there is nothing to change.
-func (m *environmentRenderingModel) setReverted(ctx context.Context, s *delivery.State) {
+func (m *environmentRenderingModel) setReverted(ctx context.Context, s *past.State) {
 	ours, record := s.Ours(), s.Seen.Record
 	m.TreeHash = types.StringValue(ours.TreeHash().String())
 	m.AssignmentCount = types.Int64Value(int64(ours.Count()))
@@ -306,7 +320,7 @@ func (m *environmentRenderingModel) setReverted(ctx context.Context, s *delivery
 		if record.Rollout != nil {
 			m.TargetTreeHash = types.StringValue(record.Rollout.TargetTreeHash)
 		}
-		m.RolloutStatus = tfvalue.Nullable(delivery.RolloutOf(record, s.Seen.Time).Status())
+		m.RolloutStatus = tfvalue.Nullable(past.RolloutOf(record, s.Seen.Time).Status())
 	}
 	promoted := record.Taken()
 	if !m.PromotedCommit.IsNull() {
@@ -323,21 +337,16 @@ func (m *environmentRenderingModel) setReverted(ctx context.Context, s *delivery
 }
 
 // describe sets the description of a change if delivery.describe asks for one.
-func (r *deliveryResults) describe(applied *delivery.AppliedTree, before *delivery.State) {
+func (r *deliveryResults) describe(applied *next.Next, before *past.State) {
 	r.Description = types.StringNull()
-	if applied.Review.Detail != delivery.NoDescription {
-		r.Description = types.StringValue(applied.Describe(before))
+	if applied.Wish.Review.Detail != wish.NoDescription {
+		r.Description = types.StringValue(delivery.Describe(applied, before))
 	}
 }
 
-// setComputedOnly sets the results of a rendering that is not delivered.
-func (r *deliveryResults) setComputedOnly() {
-	r.setDelivery("", false, nil)
-	r.Delivered = types.BoolNull()
-}
-
 // setDelivery sets the results of a delivery. commit is empty if the branch does not contain the tree.
-func (r *deliveryResults) setDelivery(commit string, delivered bool, pr *githost.PullRequest) {
-	r.CommitSHA, r.Delivered = tfvalue.Nullable(commit), types.BoolValue(delivered)
+// delivered is null for a rendering that is only computed.
+func (r *deliveryResults) setDelivery(commit string, delivered types.Bool, pr *githost.PullRequest) {
+	r.CommitSHA, r.Delivered = tfvalue.Nullable(commit), delivered
 	r.PullRequest = schemas.PullRequestValue(pr)
 }

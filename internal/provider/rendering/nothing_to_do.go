@@ -13,6 +13,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/path"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
@@ -22,8 +23,8 @@ import (
 // nothingToDoKey is the key of a [nothingToDo] in private state.
 const nothingToDoKey = "nothing_to_do"
 
-// nothingToDo contains the result of a plan with nothing to do. An apply makes that plan at its end, while it has the
-// rendered fleet. A later plan with the same inputs takes this result, and does not render the fleet.
+// nothingToDo contains the result of a plan with nothing to do. An apply makes it at its end, while it has the rendered
+// fleet. A later plan with the same inputs takes this result, and does not render the fleet.
 type nothingToDo struct {
 	Inputs   []byte    `json:"inputs"` // hash of all inputs of the plan, see [environmentRendering.hashInputs]
 	Tree     string    `json:"tree"`   // hash of the fleet's tree
@@ -37,26 +38,29 @@ type warning struct {
 	Detail  string   `json:"detail"`
 }
 
-// keepNothingToDo plans again after an apply. state and s are what the apply left. decision and found are those of the
-// apply, see [environmentRendering.render]; decision may be nil. If there is nothing to do, it keeps the result. A
-// development build keeps nothing, since the next build may render something else.
+// keepNothingToDo keeps the result of the next plan if that has nothing to do, see [delivery.Settled]. state and s are
+// what the apply left. decision and found are those of the apply, see [environmentRendering.render]. A development
+// build keeps nothing, since the next build may render something else.
 func (r *environmentRendering) keepNothingToDo(
 	ctx context.Context, private schemas.PrivateState, state *environmentRenderingModel, decision *delivery.Decision,
-	found problem.Problems, s *delivery.State, diags *diag.Diagnostics,
+	found problem.Problems, s *past.State, diags *diag.Diagnostics,
 ) {
-	if decision == nil || r.data.Version == "dev" {
+	if r.data.Version == "dev" {
 		return
 	}
 	prior, rendered := state.prior(), decision.Applied.Rendered
-	if len(found) > 0 || schedule.Places(rendered.Fleet) { // both may depend on what was delivered before
+	if len(found) > 0 || schedule.Places(rendered.Wish.Fleet) { // both may depend on what was delivered before
 		rendered, found = r.render(ctx, state, prior, s)
 	}
-	next, ps := decide(rendered, found, prior, s)
-	if next == nil || next.Action != delivery.Keep || next.Rests != "" {
+	if found.HasErrors() {
+		return
+	}
+	next := delivery.Settled(rendered, prior, s)
+	if next == nil {
 		return
 	}
 	var planned diag.Diagnostics
-	tfvalue.AppendProblems(&planned, ps)
+	tfvalue.AppendProblems(&planned, found)
 	plan := *state
 	plan.plan(ctx, next, state, &planned)
 	warnings, ok := encodeWarnings(planned)

@@ -8,8 +8,14 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+	"github.com/hashicorp/terraform-plugin-log/tflog"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/check"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/next"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/report"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/strategy"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/rollout"
@@ -42,10 +48,10 @@ func (r *environmentRendering) ModifyPlan(
 	if plan == nil || r.planNothing(ctx, req.Private, plan, state, diags) {
 		return
 	}
-	var before *delivery.State
+	var before *past.State
 	var step *rollout.Step
 	configured := *plan
-	defer func() { configured.explainErrors(diags, before, step) }()
+	defer func() { configured.explainErrors(diags, wouldDo, before, step) }()
 	if state != nil { // after a refresh that found nothing, Terraform still passes the private state
 		before = r.readDelivery(ctx, state, diags)
 	}
@@ -70,11 +76,12 @@ func (r *environmentRendering) ModifyPlan(
 		return
 	}
 	if state == nil && !plan.Guardrails.IsNull() && tfvalue.WhollyKnown(plan.Guardrails) {
-		tfvalue.AppendProblems(diags, report.Guardrails(decision.Applied.Arguments))
+		tfvalue.AppendProblems(diags, report.Guardrails(decision.Applied.Wish))
 	}
 	diags.Append(resp.Plan.Set(ctx, plan)...)
 	if r.data != nil {
-		r.data.LastPlan.Keep(*plan, decision, found)
+		a := plan.arguments()
+		r.data.LastPlans.Keep(a.Environment, a.Destination, *plan, decision, found)
 	}
 }
 
@@ -92,23 +99,24 @@ func (r *environmentRendering) planDestroy(
 	}
 	before := r.readDelivery(ctx, state, diags)
 	arguments := state.arguments()
-	tfvalue.AppendProblems(diags, arguments.PlanDestroy(before))
+	tfvalue.AppendProblems(diags, check.PlanDestroy(arguments, before))
 	if r.data != nil {
 		if err := r.data.Claims.PlanDestroy(arguments); err != nil {
 			configuration.AppendDeliveryError(diags, arguments.Destination, err)
 		}
 	}
 	diags.Append(private.SetKey(ctx, destroyPlannedKey, []byte("true"))...)
-	state.explainStateErrors(diags, before)
+	state.explainErrors(diags, did, before, nil)
 }
 
 // render converts the arguments of a plan, and renders the fleet. It returns the problems of both.
 func (r *environmentRendering) render(
-	ctx context.Context, plan *environmentRenderingModel, prior *delivery.Prior, before *delivery.State,
-) (*delivery.Rendered, problem.Problems) {
+	ctx context.Context, plan *environmentRenderingModel, prior *past.Prior, before *past.State,
+) (*next.Rendered, problem.Problems) {
 	arguments, ps := plan.readArguments(ctx, r.data)
-	rendered := delivery.NewRendered(arguments, nil)
+	rendered := next.NewRendered(arguments, nil)
 	if !arguments.NoCommit {
+		tflog.Info(ctx, "rendering the fleet", map[string]any{"environment": arguments.Environment})
 		var found problem.Problems
 		rendered, found = delivery.Render(ctx, arguments, prior, before, logProgress(ctx, logEvery))
 		if arguments.Rests(prior) {
@@ -116,17 +124,17 @@ func (r *environmentRendering) render(
 		}
 		ps = append(ps, found...)
 	}
-	rendered.HideSecrets(ps)
+	rendered.Secrets.Hide(ps)
 	return rendered, ps
 }
 
 // decide decides what the apply of a rendered fleet does. It adds the decision's problems to those of the fleet. The
 // decision is nil if there are errors.
 func decide(
-	rendered *delivery.Rendered, found problem.Problems, prior *delivery.Prior, before *delivery.State,
+	rendered *next.Rendered, found problem.Problems, prior *past.Prior, before *past.State,
 ) (*delivery.Decision, problem.Problems) {
 	if found.HasErrors() {
-		return nil, slices.Concat(found, rendered.ClearSecrets(before))
+		return nil, slices.Concat(found, check.ClearSecrets(rendered, before))
 	}
 	decision := delivery.Decide(rendered, prior, before)
 	return decision, slices.Concat(found, decision.ClearSecrets(before))
@@ -140,10 +148,14 @@ func (m *environmentRenderingModel) plan(
 	switch {
 	case decision.Action == delivery.Nothing:
 		tfvalue.AppendProblems(diags, problems)
-		m.setNothing(decision.Applied.Arguments)
+		m.setNothing(decision.Applied.Wish)
 	case decision.Rests != "":
 		tfvalue.AppendProblems(diags, problems)
-		m.rest(state, decision)
+		m.stay(ctx, decision, state)
+		m.keepComputed(state)
+		if decision.Action == delivery.Withhold {
+			m.PullRequest = types.ObjectUnknown(schemas.PullRequestTypes) // Terraform doesn't apply a plan without a change
+		}
 	default:
 		if err := m.setRendered(m.rendering(decision.Applied), decision, state); err != nil {
 			diags.AddAttributeError(path.Root("preview"), "File can't be shown", err.Error()+".")
@@ -164,17 +176,17 @@ func (r *environmentRendering) check(ctx context.Context, decision *delivery.Dec
 	applied := decision.Applied
 	fail := func(err error) {
 		if err != nil {
-			configuration.AppendDeliveryError(diags, applied.Destination, err)
+			configuration.AppendDeliveryError(diags, applied.Wish.Destination, err)
 		}
 	}
-	fail(r.data.Claims.Plan(applied.Arguments, claimedTree(applied), decision.Prior == nil))
+	fail(r.data.Claims.Plan(applied.Wish, claimedTree(applied), decision.Prior == nil))
 	if !r.data.Known {
 		return
 	}
 	remote := r.remote(ctx)
-	fail(remote.CheckHost(applied.Arguments))
-	if applied.Strategy == strategy.PullRequest && decision.Action != delivery.Keep {
-		r.data.CheckCredential(applied.Destination.Repo, diags)
+	fail(remote.CheckHost(applied.Wish))
+	if applied.Wish.Strategy == strategy.PullRequest && decision.Action != delivery.Keep {
+		r.data.CheckCredential(applied.Wish.Destination.Repo, diags)
 	}
 	if diags.HasError() {
 		return
@@ -188,9 +200,9 @@ func (r *environmentRendering) check(ctx context.Context, decision *delivery.Dec
 }
 
 // claimedTree returns the hash of the fleet's tree; "" if it is not known yet.
-func claimedTree(applied *delivery.AppliedTree) string {
-	if !applied.Known() {
+func claimedTree(applied *next.Next) string {
+	if applied.Known < inventory.Whole {
 		return ""
 	}
-	return applied.Tree.Hash.String()
+	return applied.Rendered.Tree.Hash.String()
 }

@@ -15,6 +15,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-log/tflog"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/check"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/remote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/report"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
@@ -79,7 +81,7 @@ func (r *environmentRendering) Update(ctx context.Context, req resource.UpdateRe
 	}
 	before := r.readDelivery(ctx, state, &resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
-		state.explainStateErrors(&resp.Diagnostics, before)
+		state.explainErrors(&resp.Diagnostics, did, before, nil)
 		return
 	}
 	if updated := r.apply(ctx, &req.Plan, state, before, resp.Private, &resp.Diagnostics); updated != nil {
@@ -92,7 +94,7 @@ func (r *environmentRendering) apply(
 	ctx context.Context,
 	plan *tfsdk.Plan,
 	state *environmentRenderingModel,
-	before *delivery.State,
+	before *past.State,
 	private schemas.PrivateState,
 	diags *diag.Diagnostics,
 ) *environmentRenderingModel {
@@ -100,11 +102,7 @@ func (r *environmentRendering) apply(
 	if next == nil {
 		return nil
 	}
-	if state != nil && plan.Raw.IsFullyKnown() && next.kept(state) {
-		r.keepDelivery(ctx, next, before, private, diags)
-		return next
-	}
-	defer func() { next.explainErrors(diags, before, nil) }()
+	defer func() { next.explainErrors(diags, wouldDo, before, nil) }()
 	limit := timeouts.Value.Create
 	if state != nil {
 		limit = timeouts.Value.Update
@@ -119,7 +117,7 @@ func (r *environmentRendering) apply(
 	planned := next.deliveryResults
 	result, err := r.remote(ctx).Apply(ctx, decision)
 	if err != nil {
-		configuration.AppendDeliveryError(diags, decision.Applied.Destination, err)
+		configuration.AppendDeliveryError(diags, decision.Applied.Wish.Destination, err)
 		return nil
 	}
 	tflog.Info(ctx, "delivered the tree", map[string]any{"commit": result.Commit, "pushed": result.Pushed})
@@ -127,7 +125,7 @@ func (r *environmentRendering) apply(
 	writeDelivery(ctx, result.State, diags)
 	switch {
 	case result.Action == delivery.Nothing:
-		next.setNothing(result.Applied.Arguments)
+		next.setNothing(result.Applied.Wish)
 		return next
 	case decision.Rests != "":
 		next.keepComputed(state)
@@ -141,30 +139,13 @@ func (r *environmentRendering) apply(
 	return next
 }
 
-// keepDelivery writes the private state of an apply that writes nothing to the branch.
-func (r *environmentRendering) keepDelivery(
-	ctx context.Context, plan *environmentRenderingModel, before *delivery.State, private schemas.PrivateState,
-	diags *diag.Diagnostics,
-) {
-	var arguments *delivery.Arguments
-	decision, found := r.data.LastPlan.Take(*plan)
-	if decision != nil {
-		arguments = decision.Applied.Arguments
-	} else {
-		arguments, _ = plan.readArguments(ctx, r.data) // the plan has reported the problems
-	}
-	after := before.WithInputs(arguments).WithTarget(plan.TargetTreeHash.ValueString())
-	writeDelivery(ctx, after, diags)
-	r.keepNothingToDo(ctx, private, plan, decision, found, after, diags)
-}
-
 // decision returns the decision of the last plan if it belongs to this one. Otherwise it renders the fleet and decides.
 // found contains the problems of the arguments and the fleet.
 func (r *environmentRendering) decision(
-	ctx context.Context, plan *environmentRenderingModel, prior *delivery.Prior, before *delivery.State,
+	ctx context.Context, plan *environmentRenderingModel, prior *past.Prior, before *past.State,
 	diags *diag.Diagnostics,
 ) (decision *delivery.Decision, found problem.Problems) {
-	if decision, found = r.data.LastPlan.Take(*plan); decision != nil {
+	if decision, found = r.lastDecision(plan); decision != nil {
 		return decision, found
 	}
 	rendered, found := r.render(ctx, plan, prior, before)
@@ -173,6 +154,14 @@ func (r *environmentRendering) decision(
 		return p.Severity == problem.Warning // the plan has shown it
 	}))
 	return decision, found
+}
+
+// lastDecision returns the decision of the last plan of the rendering if it has the values of plan.
+func (r *environmentRendering) lastDecision(
+	plan *environmentRenderingModel,
+) (*delivery.Decision, problem.Problems) {
+	a := plan.arguments()
+	return r.data.LastPlans.Take(a.Environment, a.Destination, *plan)
 }
 
 // remote returns the access to the branch.
@@ -192,7 +181,7 @@ func (r *environmentRendering) Read(ctx context.Context, req resource.ReadReques
 		return
 	}
 	before := r.readDelivery(ctx, state, diags)
-	defer func() { state.explainStateErrors(diags, before) }()
+	defer func() { state.explainErrors(diags, did, before, nil) }()
 	if diags.HasError() || r.data == nil || !r.data.Known {
 		return
 	}
@@ -227,7 +216,7 @@ func (r *environmentRendering) Read(ctx context.Context, req resource.ReadReques
 
 // revertedFiles returns the files that the branch contains after a revert, if the state shows those from before.
 func (r *environmentRendering) revertedFiles(
-	ctx context.Context, state *environmentRenderingModel, now *delivery.State,
+	ctx context.Context, state *environmentRenderingModel, now *past.State,
 ) (map[string][]byte, error) {
 	if state.Files.IsNull() || !now.Reverted() || state.TreeHash.ValueString() == now.Ours().TreeHash().String() {
 		return nil, nil
@@ -244,7 +233,7 @@ func (r *environmentRendering) Delete(ctx context.Context, req resource.DeleteRe
 		return
 	}
 	before := r.readDelivery(ctx, state, diags)
-	defer func() { state.explainStateErrors(diags, before) }()
+	defer func() { state.explainErrors(diags, did, before, nil) }()
 	d := state.arguments()
 	tfvalue.AppendProblems(diags, d.ValidateDestroy())
 	planned, ds := req.Private.GetKey(ctx, destroyPlannedKey)
@@ -252,7 +241,7 @@ func (r *environmentRendering) Delete(ctx context.Context, req resource.DeleteRe
 	diags.Append(resp.Private.SetKey(ctx, destroyPlannedKey, nil)...) // of this plan alone, if the destroy fails
 	if planned == nil && d.Delivers() && !d.KeepOnDestroy {
 		configuration.AppendDeliveryError(diags, d.Destination,
-			&delivery.ReplacedError{Destination: d.Destination, Environment: d.Environment})
+			&check.ReplacedError{Destination: d.Destination, Environment: d.Environment})
 	}
 	if diags.HasError() {
 		return
@@ -272,7 +261,7 @@ func (r *environmentRendering) Delete(ctx context.Context, req resource.DeleteRe
 // read nothing of it. It reports a private state of another rendering.
 func (r *environmentRendering) readDelivery(
 	ctx context.Context, state *environmentRenderingModel, diags *diag.Diagnostics,
-) *delivery.State {
+) *past.State {
 	data := *schemas.Bulk(ctx)
 	if len(data) == 0 {
 		return nil
@@ -281,7 +270,7 @@ func (r *environmentRendering) readDelivery(
 	if err != nil {
 		return nil // of another version: Read recovers it from the branch
 	}
-	if p := state.prior(); s.Current() && !s.Of(p) {
+	if p := state.prior(); s.Current() && !p.Of(s) {
 		diags.AddError("Private state of another rendering", fmt.Sprintf(
 			"The state is of environment %q at %s. Its private part is of environment %q at %s. A part of the state was "+
 				"edited or restored. Nothing was read or written. Restore the state from a backup. Or remove the rendering from "+
@@ -293,7 +282,7 @@ func (r *environmentRendering) readDelivery(
 }
 
 // writeDelivery keeps s in the private state for the next run. A nil s changes nothing.
-func writeDelivery(ctx context.Context, s *delivery.State, diags *diag.Diagnostics) {
+func writeDelivery(ctx context.Context, s *past.State, diags *diag.Diagnostics) {
 	if s == nil {
 		return
 	}

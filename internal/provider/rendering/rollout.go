@@ -1,7 +1,6 @@
 package rendering
 
 import (
-	"context"
 	"fmt"
 	"maps"
 	"regexp"
@@ -15,7 +14,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/rollout"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/limit"
@@ -27,7 +27,7 @@ import (
 )
 
 // readRollout reads the argument rollout, or returns nil. It needs the fleet and the destination.
-func readRollout(d tfvalue.Decoder, a *delivery.Arguments) *rollout.Rollout {
+func readRollout(d tfvalue.Decoder, a *wish.Arguments) *rollout.Rollout {
 	given, ok := d.Object("rollout")
 	if !ok {
 		return nil
@@ -96,7 +96,7 @@ func readStage(d tfvalue.Decoder) rollout.Stage {
 }
 
 // readObserved reads the observation of the clusters. It reports an observation of another location.
-func readObserved(d tfvalue.Decoder, a *delivery.Arguments, r *rollout.Rollout) {
+func readObserved(d tfvalue.Decoder, a *wish.Arguments, r *rollout.Rollout) {
 	given, ok := d.Object("observed")
 	v, _ := d.Argument("observed")
 	switch {
@@ -177,35 +177,17 @@ func (m *environmentRenderingModel) setRollout(r *rendering) {
 	m.TargetTreeHash, m.RolloutStatus = types.StringNull(), types.StringNull()
 	switch {
 	case m.Rollout.IsNull():
-	case m.Rollout.IsUnknown() || r.TargetTreeHash() == "":
+	case m.Rollout.IsUnknown() || r.Next.TargetTreeHash() == "":
 		m.TargetTreeHash, m.RolloutStatus = types.StringUnknown(), types.StringUnknown()
 	default:
-		m.TargetTreeHash = types.StringValue(r.TargetTreeHash())
+		m.TargetTreeHash = types.StringValue(r.Next.TargetTreeHash())
 	}
 	switch {
-	case m.Rollout.IsNull() || m.Rollout.IsUnknown() || r.Tree == nil:
-	case !r.Certain():
+	case m.Rollout.IsNull() || m.Rollout.IsUnknown() || r.Next.Rendered.Tree == nil:
+	case r.Next.Known == inventory.Unread:
 		m.RolloutStatus = types.StringUnknown()
 	default:
-		m.RolloutStatus = tfvalue.Nullable(r.RolloutStatus())
-	}
-}
-
-// keepRollout plans the observation of the last apply that wrote something: a new observation alone changes nothing.
-// Neither does a pause, which only stops what would be written.
-func (m *environmentRenderingModel) keepRollout(ctx context.Context, state *environmentRenderingModel) {
-	if m.Rollout.IsNull() || m.Rollout.IsUnknown() || state.Rollout.IsNull() || m.Preview.IsUnknown() ||
-		m.Description.IsUnknown() {
-		return
-	}
-	given, prior := m.Rollout.Attributes(), state.Rollout.Attributes()
-	if observed := given["observed"]; !tfvalue.IsNull(observed) && !tfvalue.IsNull(prior["observed"]) &&
-		tfvalue.WhollyKnown(observed) {
-		given["observed"] = prior["observed"]
-		m.Rollout = types.ObjectValueMust(m.Rollout.AttributeTypes(ctx), maps.Clone(given))
-	}
-	if given["pause"] = prior["pause"]; types.ObjectValueMust(m.Rollout.AttributeTypes(ctx), given).Equal(state.Rollout) {
-		m.Rollout = state.Rollout
+		m.RolloutStatus = tfvalue.Nullable(r.Next.Rollout.Status())
 	}
 }
 
@@ -242,9 +224,7 @@ func appendRollout(diags *diag.Diagnostics, decision *delivery.Decision) {
 
 // keptFiles returns the files, by path, that the last apply left in folders that stay as they are: those of cluster
 // types, or of deployment targets in them. It returns none if the last apply showed none.
-func keptFiles(
-	state *environmentRenderingModel, folders []string, to record.Destination,
-) map[string]attr.Value {
+func (r *rendering) keptFiles(state *environmentRenderingModel, folders []string) map[string]attr.Value {
 	kept := map[string]attr.Value{}
 	if len(folders) == 0 || state == nil || state.Files.IsNull() || state.Files.IsUnknown() {
 		return kept
@@ -262,7 +242,7 @@ func keptFiles(
 		clusterType, rest, _ := strings.Cut(below, "/")
 		target, _, _ := strings.Cut(rest, "/")
 		if stays[clusterType] || stays[clusterType+"/"+target] {
-			kept[to.Join(below)] = content
+			kept[r.Next.Wish.Destination.Join(below)] = content
 		}
 	}
 	return kept

@@ -8,7 +8,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/configuration"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/model"
@@ -22,7 +22,7 @@ var (
 	invalidObjects   = schemas.Enumeration{string(problem.Fail), string(problem.Warn)}
 	destructions     = schemas.Enumeration{destroyRemove, destroyKeep}
 	moves            = schemas.Enumeration{moveRemove, moveKeep}
-	assignmentErrors = schemas.Enumeration{string(delivery.AssignmentErrorFail), string(delivery.AssignmentErrorKeep)}
+	assignmentErrors = schemas.Enumeration{string(wish.AssignmentErrorFail), string(wish.AssignmentErrorKeep)}
 )
 
 const (
@@ -89,12 +89,12 @@ func environmentRenderingSchema(ctx context.Context) schema.Schema {
 				"max_removed": schemas.OptionalString(
 					"How many deployment target folders one change may remove: a number, or a percentage of this rendering's " +
 						"folders on the branch. A folder whose files all become empty counts as removed. The " +
-						"default is `" + string(delivery.DefaultLimit) + "`."),
+						"default is `" + string(wish.DefaultLimit) + "`."),
 				"max_kept": schemas.OptionalString(
 					"How many deployment target folders the branch may keep with `on_assignment_error = \"keep\"`: a number, or a " +
 						"percentage of this rendering's folders on the branch. New deployment targets that are left out do not count. " +
 						"The default is `" + string(
-						delivery.DefaultMaxKept,
+						wish.DefaultMaxKept,
 					) + "`: if more fail, one team is rarely the cause.",
 				),
 				"allow_empty": schemas.OptionalBool(

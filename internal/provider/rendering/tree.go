@@ -18,10 +18,10 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
 
-// placed returns the cluster types of each deployment target in a state.
-func (m *environmentRenderingModel) placed() map[string][]string {
+// placed returns the cluster types of each deployment target in the attribute assignments.
+func placed(assignments types.Map) map[string][]string {
 	all := map[string][]string{}
-	for clusterType, v := range m.Assignments.Elements() {
+	for clusterType, v := range assignments.Elements() {
 		if targets, ok := v.(types.Map); ok {
 			for target := range targets.Elements() {
 				all[target] = append(all[target], clusterType)
@@ -49,14 +49,14 @@ func (m *environmentRenderingModel) setRendered(
 	m.Assignments, m.Folders, m.Summary = r.assignments(), r.folders(), r.summary(decision, state)
 	m.AssignmentCount, m.TreeHash = types.Int64Unknown(), types.StringUnknown()
 	m.Unscheduled = types.ListUnknown(types.StringType)
-	if r.AssignmentsKnown() && r.Certain() || r.Partial() {
-		m.AssignmentCount = types.Int64Value(int64(r.Inventory().Count()))
+	if r.Next.Rendered.Tree != nil && r.Next.Known > inventory.Unread && r.Next.Folders.Known() > inventory.Unread {
+		m.AssignmentCount = types.Int64Value(int64(r.Next.Folders.Count()))
 	}
-	if r.Tree != nil && len(r.Tree.Schedule.Undecided) == 0 {
-		m.Unscheduled = tfvalue.StringListOf(r.Unscheduled())
+	if r.Next.Rendered.Tree != nil && len(r.Next.Rendered.Tree.Schedule.Undecided) == 0 {
+		m.Unscheduled = tfvalue.StringListOf(r.Next.Rendered.Unscheduled())
 	}
-	if r.Known() {
-		m.TreeHash = types.StringValue(r.Inventory().TreeHash().String())
+	if r.Next.Known == inventory.Whole {
+		m.TreeHash = types.StringValue(r.Next.Folders.TreeHash().String())
 	}
 	m.setRollout(r)
 	files, err := r.files(state)
@@ -68,10 +68,10 @@ func (r *rendering) assignments() types.Map {
 	switch {
 	case r.preview == previewNone, r.preview == previewSummary:
 		return types.MapNull(mapOfStrings)
-	case r.Tree == nil || !r.Certain() || unknown.Is(r.preview):
+	case r.Next.Rendered.Tree == nil || r.Next.Known == inventory.Unread || unknown.Is(r.preview):
 		return types.MapUnknown(mapOfStrings)
 	}
-	return assignmentsOf(r.Inventory())
+	return assignmentsOf(r.Next.Folders)
 }
 
 // assignmentsOf returns the deployment targets of each cluster type, with the hashes of their folders.
@@ -86,7 +86,7 @@ func assignmentsOf(inv inventory.Folders) types.Map {
 			}
 		}
 		all[clusterType] = types.MapValueMust(types.StringType, targets)
-		if folder.Undecided {
+		if folder.Known == inventory.Unread {
 			all[clusterType] = types.MapUnknown(types.StringType)
 		}
 	}
@@ -100,10 +100,10 @@ func (r *rendering) summary(decision *delivery.Decision, state *environmentRende
 		return types.MapUnknown(types.StringType)
 	case r.preview != previewSummary:
 		return types.MapNull(types.StringType)
-	case r.Tree == nil || !r.Certain():
+	case r.Next.Rendered.Tree == nil || r.Next.Known == inventory.Unread:
 		return types.MapUnknown(types.StringType)
 	}
-	return summaryOf(decision.Summary(r.AppliedTree, state.summary()))
+	return summaryOf(decision.Summary(r.Next, state.summary()))
 }
 
 // summary returns the lines of a state. It returns none for a nil state.
@@ -130,21 +130,21 @@ func (r *rendering) folders() types.Map {
 	switch {
 	case r.preview == previewSummary:
 		return types.MapNull(folderType)
-	case !r.Certain() || unknown.Is(r.preview):
+	case r.Next.Known == inventory.Unread || unknown.Is(r.preview):
 		return types.MapUnknown(folderType)
 	}
-	if r.Tree != nil {
-		return foldersOf(r.Destination, r.Inventory())
+	if r.Next.Rendered.Tree != nil {
+		return foldersOf(r.Next.Wish.Destination, r.Next.Folders)
 	}
-	if r.Fleet.Incomplete {
+	if r.Next.Wish.Fleet.Incomplete {
 		return types.MapUnknown(folderType)
 	}
-	all := make(map[string]attr.Value, len(r.Fleet.ClusterTypes))
-	for _, ct := range r.Fleet.ClusterTypes {
+	all := make(map[string]attr.Value, len(r.Next.Wish.Fleet.ClusterTypes))
+	for _, ct := range r.Next.Wish.Fleet.ClusterTypes {
 		if unknown.Is(ct.Name) {
 			return types.MapUnknown(folderType)
 		}
-		all[ct.Name] = folderValue(r.Destination, ct.Name, types.StringUnknown(), types.Int64Unknown())
+		all[ct.Name] = folderValue(r.Next.Wish.Destination, ct.Name, types.StringUnknown(), types.Int64Unknown())
 	}
 	return types.MapValueMust(folderType, all)
 }
@@ -154,10 +154,10 @@ func foldersOf(at record.Destination, inv inventory.Folders) types.Map {
 	all := make(map[string]attr.Value, len(inv))
 	for name, folder := range inv {
 		hash, count := types.StringValue(folder.Hash.String()), types.Int64Value(int64(len(folder.Targets)))
-		if folder.Unknown {
+		if folder.Known < inventory.Whole {
 			hash = types.StringUnknown()
 		}
-		if folder.Undecided {
+		if folder.Known == inventory.Unread {
 			count = types.Int64Unknown()
 		}
 		all[name] = folderValue(at, name, hash, count)
@@ -183,27 +183,30 @@ func (r *rendering) files(state *environmentRenderingModel) (types.Map, error) {
 		return notKnown, nil
 	case r.preview != previewManifests:
 		return types.MapNull(types.StringType), nil
-	case r.Tree == nil || !r.Certain() || configuration.AnyUnknown(r.Destination.Path, r.AppliedPromotedCommit()):
+	case r.Next.Rendered.Tree == nil || r.Next.Known == inventory.Unread ||
+		configuration.AnyUnknown(r.Next.Wish.Destination.Path, r.Next.Record.PromotedCommit):
 		return notKnown, nil
 	}
 	all := map[string]attr.Value{}
-	if promoted := r.AppliedPromotedCommit(); promoted != "" {
+	if promoted := r.Next.Record.PromotedCommit; promoted != "" {
 		all[record.PromotedCommitFile] = types.StringValue(promoted)
 	}
-	kept := r.Stored()
-	for _, f := range r.Kept() {
-		kept = append(kept, f.ClusterType+"/"+f.DeploymentTarget)
+	kept := r.Next.Stored()
+	if failing := r.Next.Failing; failing != nil {
+		for _, f := range failing.Kept {
+			kept = append(kept, f.ClusterType+"/"+f.DeploymentTarget)
+		}
 	}
-	maps.Copy(all, keptFiles(state, kept, r.Destination))
-	for i, folder := range r.Tree.Folders {
-		switch applied := r.Inventory()[folder.ClusterType]; {
-		case applied.Hash != r.Target()[folder.ClusterType].Hash:
+	maps.Copy(all, r.keptFiles(state, kept))
+	for i, folder := range r.Next.Rendered.Tree.Folders {
+		switch applied := r.Next.Folders[folder.ClusterType]; {
+		case applied.Hash != r.Next.Target()[folder.ClusterType].Hash:
 			continue // a later wave
-		case applied.Undecided:
+		case applied.Known == inventory.Unread:
 			return notKnown, nil
 		}
-		for f := range r.Tree.Files(i) {
-			path := r.Destination.Join(folder.ClusterType + "/" + f.Path)
+		for f := range r.Next.Rendered.Tree.Files(i) {
+			path := r.Next.Wish.Destination.Join(folder.ClusterType + "/" + f.Path)
 			switch {
 			case f.MayBeAbsent:
 				return notKnown, nil

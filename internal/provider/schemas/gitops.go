@@ -5,8 +5,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/pullrequest"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
 	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
@@ -44,7 +44,7 @@ func PullRequestValue(pr *githost.PullRequest) types.Object {
 }
 
 // Descriptions lists the levels of detail of a description of the changes.
-var Descriptions = Enumeration{string(delivery.NoDescription), string(delivery.Keys), string(delivery.Values)}
+var Descriptions = Enumeration{string(wish.NoDescription), string(wish.Keys), string(wish.Values)}
 
 // PullRequestTypes are the types of the attributes of a pull request.
 var PullRequestTypes = objectOf(PullRequestAttributes()).AttrTypes

@@ -10,9 +10,13 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/path"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/check"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/drift"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/next"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/report"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/source"
 	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
@@ -24,7 +28,7 @@ import (
 // TestPrintableDiagnostics: a diagnostic escapes every untrusted name and text, from any source.
 func TestPrintableDiagnostics(t *testing.T) {
 	const evil, shown = "a\x1b[2J\u202eb", `a\x1b[2J\u202eb`
-	none := &delivery.AppliedTree{Rendered: delivery.NewRendered(&delivery.Arguments{}, nil)}
+	none := &next.Next{Wish: &wish.Arguments{}}
 	host := &githost.Error{Op: evil, Kind: githost.ErrRejected, Message: evil, Cause: errors.New(evil)}
 	for name, add := range map[string]func(*diag.Diagnostics){
 		"file of a registration": func(d *diag.Diagnostics) {
@@ -44,15 +48,15 @@ func TestPrintableDiagnostics(t *testing.T) {
 			configuration.AppendDeliveryError(d, record.Destination{}, errors.New(evil))
 		},
 		"no rendering": func(d *diag.Diagnostics) {
-			configuration.AppendDeliveryError(d, record.Destination{}, fmt.Errorf("%w: %s", delivery.ErrNoRendering, evil))
+			configuration.AppendDeliveryError(d, record.Destination{}, fmt.Errorf("%w: %s", check.ErrNoRendering, evil))
 		},
 		"drift": func(d *diag.Diagnostics) {
 			by := drift.Commit{Commit: "c", Author: evil, Subject: evil, Paths: []string{evil}}
-			decision := delivery.Decision{Applied: none, Drift: []*delivery.State{{Drift: []drift.Commit{by}}}}
+			decision := delivery.Decision{Applied: none, Drift: []*past.State{{Drift: []drift.Commit{by}}}}
 			tfvalue.AppendProblems(d, report.Decision(&decision))
 		},
 		"adoption": func(d *diag.Diagnostics) {
-			decision := delivery.Decision{Applied: none, Adoption: delivery.Adoption{Adopted: []string{evil}}}
+			decision := delivery.Decision{Applied: none, Adoption: check.Adoption{Adopted: []string{evil}}}
 			tfvalue.AppendProblems(d, report.Decision(&decision))
 		},
 	} {

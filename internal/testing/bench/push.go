@@ -13,9 +13,12 @@ import (
 	"time"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/next"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/remote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/strategy"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
 	gitremote "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/remote"
@@ -138,20 +141,20 @@ func (b *bench) deliveries(ctx context.Context, name string, f *fleet.Fleet, t *
 	if err != nil {
 		return err
 	}
-	arguments := delivery.Arguments{
+	arguments := wish.Arguments{
 		Strategy:     strategy.Push,
 		Destination:  record.Destination{Repo: "file://" + bare, Branch: "main", Path: "."},
 		Environment:  f.Environment,
 		Fleet:        f,
 		CreateBranch: true,
-		Guardrails:   delivery.Guardrails{MaxRemoved: delivery.DefaultLimit},
+		Guardrails:   wish.Guardrails{MaxRemoved: wish.DefaultLimit},
 		Author:       gitbranch.Author{Name: "bench", Email: "bench@localhost", When: time.Unix(0, 0)},
 	}
-	var state *delivery.State
+	var state *past.State
 	deliver := func(name string) error {
 		if err := b.measure(name, func() (sample, error) {
 			return timed(func() error {
-				decision := delivery.Decide(delivery.NewRendered(&arguments, t), nil, state)
+				decision := delivery.Decide(next.NewRendered(&arguments, t), nil, state)
 				result, err := remote.Deliver(ctx, client, decision.Applied, state, nil)
 				if err == nil && !result.Pushed {
 					err = errors.New("nothing was pushed")

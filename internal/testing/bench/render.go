@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/engine"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/render/tree"
@@ -138,7 +138,7 @@ func (b *bench) findingSecrets(ctx context.Context, f *fleet.Fleet) error {
 		}
 		if err := b.measure("secrets/urls", func() (sample, error) {
 			return timed(func() error {
-				if found := delivery.FindClearSecrets(f.Configs); len(found) > 0 {
+				if found := wish.FindClearSecrets(f.Configs); len(found) > 0 {
 					return fmt.Errorf("%d URLs are taken for secrets", len(found))
 				}
 				return nil

@@ -19,9 +19,9 @@ type Folders map[string]Folder
 type Folder struct {
 	Hash    tree.Hash `json:"hash"`
 	Targets []Target  `json:"targets,omitempty"` // sorted by name; see [StoredTargets]
-	Unknown bool      `json:"-"`                 // Hash is not known yet; only in the tree of a plan
-	// Undecided says that the targets are not known yet. Then Targets is empty, and Hash is unknown too.
-	Undecided bool `json:"-"`
+	// Known says how much of it is known. Partial: the targets, but not Hash, as in the tree of a plan. Unread: not even
+	// the targets, so that Targets is empty.
+	Known Known `json:"-"`
 }
 
 // Target is the folder of a deployment target, inside the folder of a cluster type.
@@ -44,9 +44,12 @@ func (h ShortHash) String() string { return hex.EncodeToString(h[:]) }
 func Of(t *tree.Tree) Folders {
 	inventory := make(Folders, len(t.Folders))
 	for _, folder := range t.Folders {
-		f := Folder{
-			Hash: folder.Hash, Targets: make([]Target, len(folder.Targets)),
-			Unknown: folder.Unknown, Undecided: folder.Undecided,
+		f := Folder{Hash: folder.Hash, Targets: make([]Target, len(folder.Targets))}
+		switch {
+		case folder.Undecided:
+			f.Known = Unread
+		case folder.Unknown:
+			f.Known = Partial
 		}
 		for i, target := range folder.Targets {
 			f.Targets[i] = NewTarget(target.Name, target.Hash, target.Empty)
@@ -112,10 +115,10 @@ func (inv Folders) Equal(other Folders) bool {
 // MayEqual reports whether wanted has the same files, as far as they are known.
 func (inv Folders) MayEqual(wanted Folders) bool {
 	return maps.EqualFunc(inv, wanted, func(was, is Folder) bool {
-		switch {
-		case is.Undecided:
+		switch is.Known {
+		case Unread:
 			return true
-		case !is.Unknown:
+		case Whole:
 			return was.Hash == is.Hash
 		}
 		for old, current := range Pairs(was.Targets, is.Targets) {
@@ -220,7 +223,7 @@ func (inv Folders) ChangesTo(after Folders) []describe.ClusterType {
 	for _, name := range inv.Differing(after) {
 		was, existing := inv[name]
 		is, wanted := after[name]
-		if is.Undecided {
+		if is.Known == Unread {
 			continue
 		}
 		ct := describe.ClusterType{Name: name}
@@ -310,4 +313,16 @@ func (inv Folders) Placed() map[string][]string {
 		}
 	}
 	return all
+}
+
+// FolderHash returns the hash of a cluster type's folder with these targets, if their whole hashes are known.
+func FolderHash(targets []Target) (tree.Hash, bool) {
+	hashes := make(map[string]tree.Hash, len(targets))
+	for _, t := range targets {
+		if t.Whole == (tree.Hash{}) {
+			return tree.Hash{}, false
+		}
+		hashes[t.Name] = t.Whole
+	}
+	return tree.ClusterTypeHash(hashes), true
 }

@@ -11,7 +11,7 @@ func (inv Folders) RemovedBy(after Folders, replaced bool) (removed map[string]S
 	removed = map[string]ShortHash{}
 	for name, folder := range inv {
 		total += len(folder.Targets)
-		if !replaced && (after[name].Hash == folder.Hash || after[name].Undecided) {
+		if !replaced && (after[name].Hash == folder.Hash || after[name].Known == Unread) {
 			continue
 		}
 		for was, now := range Pairs(folder.Targets, after[name].Targets) {
@@ -40,5 +40,5 @@ func (inv Folders) EmptiedBy(after Folders) Folders {
 
 // mayHaveContent reports whether a target of the folder has a file with content, as far as it is known.
 func (f Folder) mayHaveContent() bool {
-	return f.Undecided || slices.ContainsFunc(f.Targets, func(t Target) bool { return t.Unknown || !t.Empty })
+	return f.Known == Unread || slices.ContainsFunc(f.Targets, func(t Target) bool { return t.Unknown || !t.Empty })
 }

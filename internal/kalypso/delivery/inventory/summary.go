@@ -12,7 +12,7 @@ import (
 func (inv Folders) Summary(changes, last map[string]string) map[string]string {
 	all := make(map[string]string, len(inv))
 	for name, folder := range inv {
-		if folder.Unknown || folder.Undecided {
+		if folder.Known < Whole {
 			all[name] = unknown.Text
 			continue
 		}

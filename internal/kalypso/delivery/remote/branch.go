@@ -11,8 +11,8 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/filemode"
 	"github.com/go-git/go-git/v5/plumbing/object"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/render/tree"
@@ -31,8 +31,8 @@ type branchReader struct {
 // last run, or nil. wanted lists the folders of the new tree, or is nil. If it is not nil, readBranch also reads
 // foreign folders: for other renderings, for the operator's README, and for the targets of wanted folders.
 func readBranch(
-	snapshot *gitbranch.Snapshot, at record.Destination, before *delivery.State, wanted []string,
-) (*delivery.BranchState, error) {
+	snapshot *gitbranch.Snapshot, at record.Destination, before *past.State, wanted []string,
+) (*past.Branch, error) {
 	r := branchReader{snapshot, at, map[tree.Hash][]inventory.Target{}}
 	if before != nil {
 		for _, inventory := range []inventory.Folders{before.Delivered, before.Seen.Folders} {
@@ -43,12 +43,12 @@ func readBranch(
 			}
 		}
 	}
-	b := &delivery.BranchState{Head: commitName(snapshot.Commit)}
+	b := &past.Branch{Head: commitName(snapshot.Commit)}
 	var err error
 	if b.Time, err = snapshot.CommitTime(); err != nil {
 		return nil, err
 	}
-	reads := []func(*delivery.BranchState, *delivery.State) error{r.obstacle, r.entries, r.record}
+	reads := []func(*past.Branch, *past.State) error{r.obstacle, r.entries, r.record}
 	if wanted != nil {
 		reads = append(reads, r.otherRenderings, r.operatorFolders)
 	}
@@ -72,7 +72,7 @@ func commitName(commit plumbing.Hash) string {
 	return commit.String()
 }
 
-func (r *branchReader) obstacle(b *delivery.BranchState, _ *delivery.State) error {
+func (r *branchReader) obstacle(b *past.Branch, _ *past.State) error {
 	var err error
 	if b.Obstacle, err = r.directoryObstacle(r.at.Path); err != nil || b.Obstacle != "" {
 		return err
@@ -110,7 +110,7 @@ func (r *branchReader) fileObstacle(at string) (obstacle string, err error) {
 	return obstacle, err
 }
 
-func (r *branchReader) entries(b *delivery.BranchState, _ *delivery.State) (err error) {
+func (r *branchReader) entries(b *past.Branch, _ *past.State) (err error) {
 	folders, err := r.snapshot.Folders(r.at.Path)
 	if err != nil {
 		return err
@@ -133,7 +133,7 @@ func (r *branchReader) entries(b *delivery.BranchState, _ *delivery.State) (err 
 
 // record reads the record. It does not read a record again that the last run has read. The error of a newer record is
 // [record.ErrNewer]: it is no drift, since nothing may replace it.
-func (r *branchReader) record(b *delivery.BranchState, before *delivery.State) error {
+func (r *branchReader) record(b *past.Branch, before *past.State) error {
 	entry, ok, err := r.snapshot.Entry(r.at.RecordPath())
 	if err != nil || !ok || !entry.Mode.IsFile() {
 		return err
@@ -155,7 +155,7 @@ func (r *branchReader) record(b *delivery.BranchState, before *delivery.State) e
 }
 
 // otherRenderings finds the other renderings above and below the path.
-func (r *branchReader) otherRenderings(b *delivery.BranchState, _ *delivery.State) error {
+func (r *branchReader) otherRenderings(b *past.Branch, _ *past.State) error {
 	look := func(at string) error {
 		_, ok, err := r.snapshot.Entry(path.Join(at, record.File))
 		if ok && at != r.at.Path {
@@ -200,7 +200,7 @@ func (r *branchReader) otherRenderings(b *delivery.BranchState, _ *delivery.Stat
 	return nil
 }
 
-func (r *branchReader) operatorFolders(b *delivery.BranchState, _ *delivery.State) error {
+func (r *branchReader) operatorFolders(b *past.Branch, _ *past.State) error {
 	for _, name := range b.Foreign(b.RecordedFolders()) {
 		entry, ok, err := r.snapshot.Entry(path.Join(r.at.Join(name), tree.ReadmeFile))
 		if err != nil {
@@ -214,7 +214,7 @@ func (r *branchReader) operatorFolders(b *delivery.BranchState, _ *delivery.Stat
 }
 
 // targets reads the targets of the named folders. It fetches the unknown ones in one request.
-func (r *branchReader) targets(b *delivery.BranchState, names []string) error {
+func (r *branchReader) targets(b *past.Branch, names []string) error {
 	var missing, paths []string
 	for name, folder := range b.Folders.Only(names) {
 		targets, ok := r.known[folder.Hash]

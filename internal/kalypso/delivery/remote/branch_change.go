@@ -8,6 +8,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/accepted"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/check"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/describe"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
@@ -19,7 +20,7 @@ import (
 
 // BranchChange is the change of the rendering's folders, and of adopted ones, on a branch that the state does not know.
 type BranchChange struct {
-	Adoption     delivery.Adoption
+	Adoption     check.Adoption
 	Emptied      inventory.Folders   // see [delivery.Change]
 	Accepted     []accepted.ID       // see [delivery.Change]
 	Undecided    []string            // cluster types whose changes are not known yet
@@ -28,7 +29,7 @@ type BranchChange struct {
 
 // ClusterTypeChange is the change of a cluster type's folder.
 type ClusterTypeChange struct {
-	describe.ClusterType
+	ClusterType describe.ClusterType
 	Differences []Difference // of the compared targets, the most frequent first
 	Files       []string     // removed files directly in the folder
 	NotCompared int          // the number of changed targets that were not compared
@@ -41,7 +42,7 @@ type Difference struct {
 }
 
 func newBranchChange(p *delivery.PlannedChange) *BranchChange {
-	return &BranchChange{Adoption: p.Adoption, Emptied: p.Emptied, Accepted: p.Accepted}
+	return &BranchChange{Adoption: p.Change.Adoption, Emptied: p.Change.Emptied, Accepted: p.Change.Accepted}
 }
 
 // maxCompared limits the number of changed targets that are compared file by file.
@@ -50,12 +51,12 @@ const maxCompared = 200
 // branchChange returns the effect of a planned change on the branch.
 func branchChange(p *delivery.PlannedChange, snapshot *gitbranch.Snapshot) (*BranchChange, error) {
 	change := newBranchChange(p)
-	if len(p.Existing) == 0 {
+	if len(p.Change.Existing) == 0 {
 		return change, nil
 	}
-	all := p.Existing.ChangesTo(p.Wanted)
-	for _, name := range p.Wanted.Names() {
-		if p.Wanted[name].Undecided {
+	all := p.Change.Existing.ChangesTo(p.Change.Wanted)
+	for _, name := range p.Change.Wanted.Names() {
+		if p.Change.Wanted[name].Known == inventory.Unread {
 			change.Undecided = append(change.Undecided, name)
 		}
 	}
@@ -67,7 +68,7 @@ func branchChange(p *delivery.PlannedChange, snapshot *gitbranch.Snapshot) (*Bra
 		}
 	}
 	compared = compared[:min(len(compared), maxCompared)]
-	existing, err := readTargets(snapshot, p.Tree.Destination, compared)
+	existing, err := readTargets(snapshot, p.Tree.Wish.Destination, compared)
 	if err != nil {
 		return nil, err
 	}
@@ -76,7 +77,7 @@ func branchChange(p *delivery.PlannedChange, snapshot *gitbranch.Snapshot) (*Bra
 		counts := map[string]int{}
 		for _, target := range ct.Changed {
 			files, ok := existing[ct.Name+"/"+target]
-			wanted, known := delivery.FilesOf(p.Tree, ct.Name, target)
+			wanted, known := p.Tree.Files(ct.Name, target)
 			if !ok || !known {
 				continue
 			}
@@ -94,7 +95,7 @@ func branchChange(p *delivery.PlannedChange, snapshot *gitbranch.Snapshot) (*Bra
 			}
 			return strings.Compare(a.Text, b.Text)
 		})
-		files, err := snapshot.NonFolders(p.Tree.Destination.Join(ct.Name))
+		files, err := snapshot.NonFolders(p.Tree.Wish.Destination.Join(ct.Name))
 		if err != nil {
 			return nil, err
 		}
@@ -163,8 +164,8 @@ const (
 
 func (ct *ClusterTypeChange) lines() []string {
 	head := fmt.Sprintf("%s: %d added, %d removed, %d changed",
-		ct.Name, len(ct.Added), len(ct.Removed), len(ct.Changed))
-	switch ct.Kind {
+		ct.ClusterType.Name, len(ct.ClusterType.Added), len(ct.ClusterType.Removed), len(ct.ClusterType.Changed))
+	switch ct.ClusterType.Kind {
 	case describe.Added:
 		head += " (a new folder)"
 	case describe.Removed:
@@ -176,9 +177,9 @@ func (ct *ClusterTypeChange) lines() []string {
 			lines = append(lines, "  "+what+": "+problem.First(names, maxTargets))
 		}
 	}
-	add("added", ct.Added)
-	add("removed", ct.Removed)
-	add("changed", ct.Changed)
+	add("added", ct.ClusterType.Added)
+	add("removed", ct.ClusterType.Removed)
+	add("changed", ct.ClusterType.Changed)
 	add("removed files", ct.Files)
 	for i, difference := range ct.Differences {
 		if i == maxDifferences {

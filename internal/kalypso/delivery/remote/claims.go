@@ -5,8 +5,9 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/check"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
 )
 
@@ -35,7 +36,7 @@ type removal struct {
 // Plan claims the destination of a planned rendering. tree is the hash of the fleet's tree; "": it is not known yet.
 // Plan returns a *NestedError if another rendering has claimed an equal or nested path. It skips destinations that are
 // not known yet. It returns a *[delivery.ReplacedError] for a create if this run also destroys the rendering there.
-func (c *Claims) Plan(a *delivery.Arguments, tree string, create bool) error {
+func (c *Claims) Plan(a *wish.Arguments, tree string, create bool) error {
 	if !a.Delivers() || !a.Located() || unknown.Is(a.Environment) {
 		return nil
 	}
@@ -48,15 +49,15 @@ func (c *Claims) Plan(a *delivery.Arguments, tree string, create bool) error {
 		}
 		switch {
 		case !other.replacedBy(claimed):
-			return &delivery.NestedError{Reason: fmt.Sprintf(
+			return &check.NestedError{Reason: fmt.Sprintf(
 				"Another rendering of this configuration writes to path %q of the same branch, this one to %q: %s. Choose paths "+
 					"beside each other.",
 				other.at.Path,
 				a.Destination.Path,
-				delivery.ErrNested,
+				check.ErrNested,
 			)}
 		case !a.KeepOnDestroy:
-			return &delivery.ReplacedError{Destination: a.Destination, Environment: a.Environment}
+			return &check.ReplacedError{Destination: a.Destination, Environment: a.Environment}
 		}
 	}
 	c.planned = append(c.planned, claimed)
@@ -65,7 +66,7 @@ func (c *Claims) Plan(a *delivery.Arguments, tree string, create bool) error {
 
 // PlanDestroy claims the destination of a rendering that a destroy removes. It returns a *[delivery.ReplacedError] if
 // this run also creates a rendering there.
-func (c *Claims) PlanDestroy(a *delivery.Arguments) error {
+func (c *Claims) PlanDestroy(a *wish.Arguments) error {
 	if !a.Delivers() || a.KeepOnDestroy {
 		return nil
 	}
@@ -82,7 +83,7 @@ func (c *Claims) checkReplaced(at record.Destination) error {
 	if i < 0 || !slices.ContainsFunc(c.planned, created) {
 		return nil
 	}
-	return &delivery.ReplacedError{Destination: at, Environment: c.removals[i].environment}
+	return &check.ReplacedError{Destination: at, Environment: c.removals[i].environment}
 }
 
 // replacedBy reports whether both claims belong to one resource that is replaced. Terraform plans that as an update
@@ -104,7 +105,7 @@ func (c *Claims) deliver(at record.Destination) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if slices.ContainsFunc(c.delivered, at.Same) {
-		return &delivery.NestedError{Reason: fmt.Sprintf(
+		return &check.NestedError{Reason: fmt.Sprintf(
 			"Another rendering of this configuration has just written to %s. Give each its own path.", at)}
 	}
 	c.delivered = append(c.delivered, at)

@@ -12,10 +12,15 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/check"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/drift"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/next"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/remote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/strategy"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/rollout"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/engine"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
@@ -76,19 +81,19 @@ func build(t testing.TB, environment, value string, targets map[string][]string)
 
 // request is the desired rendering, with the state that the plan was made from.
 type request struct {
-	*delivery.Arguments
+	*wish.Arguments
 	Tree   *tree.Tree
-	before *delivery.State
+	before *past.State
 }
 
 // decide decides as a plan of an update does.
 func (o request) decide() *delivery.Decision {
 	arguments := *o.Arguments
-	prior := &delivery.Prior{TreeHash: o.Tree.Hash.String()}
+	prior := &past.Prior{TreeHash: o.Tree.Hash.String()}
 	if o.before != nil {
 		prior.Commit = o.before.Base
 	}
-	return delivery.Decide(delivery.NewRendered(&arguments, o.Tree), prior, o.before)
+	return delivery.Decide(next.NewRendered(&arguments, o.Tree), prior, o.before)
 }
 
 // copied returns a request whose arguments can be changed.
@@ -99,7 +104,7 @@ func (o request) copied() request {
 }
 
 // applied returns the tree that the apply leaves.
-func (o request) applied() *delivery.AppliedTree { return o.decide().Applied }
+func (o request) applied() *next.Next { return o.decide().Applied }
 
 // overwrites reports whether the plan warns that the apply overwrites foreign changes.
 func (o request) overwrites() bool {
@@ -107,21 +112,21 @@ func (o request) overwrites() bool {
 }
 
 // request returns a request for the environment "dev" at the root of the branch.
-func (b *branch) request(value string, targets map[string][]string, before *delivery.State) request {
+func (b *branch) request(value string, targets map[string][]string, before *past.State) request {
 	b.Helper()
-	return request{&delivery.Arguments{
+	return request{&wish.Arguments{
 		Strategy:     strategy.Push,
 		Destination:  record.Destination{Repo: b.repo, Branch: "dev", Path: "."},
 		Environment:  "dev",
 		Fleet:        &fleet.Fleet{},
 		CreateBranch: true,
-		Guardrails:   delivery.Guardrails{MaxRemoved: delivery.DefaultLimit},
+		Guardrails:   wish.Guardrails{MaxRemoved: wish.DefaultLimit},
 		Author:       gitbranch.Author{Name: "A", Email: "a@acme.io", When: time.Unix(1700000000, 0)},
 	}, build(b, "dev", value, targets), before}
 }
 
 // deliver delivers a request, and expects this number of commits.
-func (b *branch) deliver(o request, commits int) *delivery.State {
+func (b *branch) deliver(o request, commits int) *past.State {
 	b.Helper()
 	before := len(gitserver.Log(b, b.repo, "dev"))
 	result, err := remote.Deliver(b.Context(), b.client, o.applied(), o.before, nil)
@@ -138,7 +143,7 @@ func (b *branch) tryDeliver(o request) (*remote.Result, error) {
 	return remote.Deliver(b.Context(), b.client, o.applied(), o.before, nil)
 }
 
-func (b *branch) observe(s *delivery.State) *delivery.State {
+func (b *branch) observe(s *past.State) *past.State {
 	b.Helper()
 	now, err := remote.Observe(b.Context(), b.client, s)
 	if err != nil {
@@ -196,7 +201,7 @@ func TestDrift(t *testing.T) {
 			if !o.overwrites() {
 				t.Error("the request does not say that it overwrites")
 			}
-			o.Guardrails = delivery.Guardrails{MaxRemoved: "100%"}
+			o.Guardrails = wish.Guardrails{MaxRemoved: "100%"}
 			after := b.deliver(o, 1)
 			got := gitserver.Modes(t, b.repo, "dev")
 			if diff := cmp.Diff(want, got); diff != "" {
@@ -240,17 +245,17 @@ func TestUnknownRecord(t *testing.T) {
 			delivered := b.deliver(b.request("1", usual, nil), 1)
 			gitserver.SeedFiles(t, b.repo, "dev", "Mine", test.edit)
 			want := gitserver.Modes(t, b.repo, "dev")
-			remove := func(s *delivery.State) error {
+			remove := func(s *past.State) error {
 				return remote.Remove(t.Context(), b.client, s, "Away", gitbranch.Author{Name: "A", Email: "a@acme.io"})
 			}
 			now := b.observe(delivered)
 			for _, value := range []string{"1", "2"} {
 				o := b.request(value, usual, now)
 				o.OnDrift = drift.Overwrite
-				o.Guardrails = delivery.Guardrails{MaxRemoved: "100%"}
+				o.Guardrails = wish.Guardrails{MaxRemoved: "100%"}
 				_, applied := b.tryDeliver(o)
 				for _, err := range []error{applied, remove(now)} {
-					var unknown *delivery.UnknownRecordError
+					var unknown *check.UnknownRecordError
 					if !errors.As(err, &unknown) || !strings.Contains(err.Error(), test.says) {
 						t.Errorf("it says %v", err)
 					}
@@ -281,9 +286,9 @@ func TestNewerRecord(t *testing.T) {
 			b := newBranch(t)
 			s := b.deliver(b.request("1", usual, nil), 1)
 			head := gitserver.SeedFiles(t, b.repo, "dev", "Newer", map[string]gitserver.File{record.File: plain(text)})
-			ask := func(value string, before *delivery.State) request {
+			ask := func(value string, before *past.State) request {
 				o := b.request(value, usual, before)
-				o.Adopt, o.OnDrift, o.Guardrails = true, drift.Overwrite, delivery.Guardrails{MaxRemoved: "100%"}
+				o.Adopt, o.OnDrift, o.Guardrails = true, drift.Overwrite, wish.Guardrails{MaxRemoved: "100%"}
 				return o
 			}
 			deliver := func(o request) error {
@@ -321,7 +326,7 @@ func TestNothingToDo(t *testing.T) {
 	t.Parallel()
 	b := newBranch(t)
 	s := b.deliver(b.request("1", usual, nil), 1)
-	for _, before := range []*delivery.State{nil, s} {
+	for _, before := range []*past.State{nil, s} {
 		o := b.request("1", usual, before)
 		o.Origins, o.Message = []string{"https://acme.io/base@" + strings.Repeat("1", 40) + ":x"}, "Another"
 		if now := b.deliver(o, 0); now.Base != s.Base || now.DeliveredRecord != s.DeliveredRecord {
@@ -368,7 +373,7 @@ func TestRecordObstacle(t *testing.T) {
 			decision := o.decide()
 			_, err := b.tryDeliver(o)
 			for when, err := range map[string]error{"plan": errors.Join(decision.Errors...), "apply": err} {
-				var ownership *delivery.OwnershipError
+				var ownership *check.OwnershipError
 				if !errors.As(err, &ownership) || !strings.Contains(err.Error(), test.reason) {
 					t.Errorf("%s: the error is %v, want %q", when, err, test.reason)
 				}
@@ -387,8 +392,8 @@ func TestTakenByAnother(t *testing.T) {
 	s := b.deliver(b.request("1", usual, nil), 1)
 	commit := gitserver.Seed(t, b.repo, "dev",
 		map[string]string{".kalypso/rendering.json": `{"version": 1, "environment": "stage", "cluster_types": ["large"]}`})
-	for _, before := range []*delivery.State{nil, b.observe(s)} {
-		var ownership *delivery.OwnershipError
+	for _, before := range []*past.State{nil, b.observe(s)} {
+		var ownership *check.OwnershipError
 		if _, err := b.tryDeliver(b.request("2", usual, before)); !errors.As(err, &ownership) ||
 			len(ownership.Folders) > 0 {
 			t.Errorf("the error is %v", err)
@@ -472,7 +477,7 @@ func TestRemove(t *testing.T) {
 			err := remote.Remove(t.Context(), b.client, s, "Away", gitbranch.Author{Name: "A", Email: "a@acme.io"})
 			want := slices.Sorted(slices.Values(append(test.left, slices.Collect(maps.Keys(theirs))...)))
 			if test.said != "" {
-				var ownership *delivery.OwnershipError
+				var ownership *check.OwnershipError
 				if !errors.As(err, &ownership) || !strings.Contains(err.Error(), test.said) {
 					t.Errorf("the error is %v, want %q", err, test.said)
 				}
@@ -515,12 +520,12 @@ func TestAdopt(t *testing.T) {
 		return err
 	}
 	o := b.request("1", usual, nil)
-	var ownership *delivery.OwnershipError
+	var ownership *check.OwnershipError
 	if err := refused(o); !errors.As(err, &ownership) || !slices.Equal(ownership.Folders, []string{"large"}) {
 		t.Errorf("without adopt: %v", err)
 	}
 	o.Adopt = true
-	var guardrail *delivery.GuardrailError
+	var guardrail *check.GuardrailError
 	if err := refused(o); !errors.As(err, &guardrail) ||
 		!slices.Equal(guardrail.Removed, []string{"large/old-x", "legacy/old-x"}) || guardrail.Total != 3 {
 		t.Errorf("with adopt: %v", err)
@@ -530,7 +535,7 @@ func TestAdopt(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(delivery.Adoption{Adopted: []string{"large", "legacy"}, Removed: []string{"legacy"}},
+	if diff := cmp.Diff(check.Adoption{Adopted: []string{"large", "legacy"}, Removed: []string{"legacy"}},
 		found.Adoption); diff != "" {
 		t.Errorf("adoption (-want +got):\n%s", diff)
 	}
@@ -563,7 +568,7 @@ func TestRoundTrips(t *testing.T) {
 	t.Parallel()
 	b := newBranch(t)
 	server, url := gitserver.Serve(t, b.repo, gitserver.WithFilter())
-	at := func(value string, before *delivery.State) request {
+	at := func(value string, before *past.State) request {
 		o := b.request(value, usual, before)
 		o.Destination.Repo = url
 		return o
@@ -584,12 +589,12 @@ func TestMoves(t *testing.T) {
 	s := kept(t, b.deliver(b.request("1", usual, nil), 1))
 	o := b.request("1", usual, s)
 	o.Destination.Path = "deep/down"
-	var guardrail *delivery.GuardrailError
+	var guardrail *check.GuardrailError
 	if _, err := b.tryDeliver(o); !errors.As(err, &guardrail) || guardrail.Total != 3 ||
 		!strings.Contains(err.Error(), "Clusters that still sync from there") {
 		t.Errorf("without guardrails that allow it: %v", err)
 	}
-	o.Guardrails = delivery.Guardrails{MaxRemoved: "3", AllowEmpty: true}
+	o.Guardrails = wish.Guardrails{MaxRemoved: "3", AllowEmpty: true}
 	moved := b.deliver(o, 1)
 	if moved.Delivered.TreeHash() != o.Tree.Hash {
 		t.Errorf("the tree is %s", moved.Delivered.TreeHash())
@@ -610,7 +615,7 @@ func TestMoves(t *testing.T) {
 		t.Errorf("what is to be kept (-before +after):\n%s", diff)
 	}
 	o = b.request("1", usual, kept(t, moved))
-	o.Guardrails = delivery.Guardrails{MaxRemoved: "3", AllowEmpty: true}
+	o.Guardrails = wish.Guardrails{MaxRemoved: "3", AllowEmpty: true}
 	o.Destination = record.Destination{Repo: gitserver.InitBare(t), Branch: "other", Path: "."}
 	result, err := b.tryDeliver(o)
 	if err != nil || result.State.Delivered.TreeHash() != o.Tree.Hash {
@@ -633,14 +638,14 @@ func TestDeliverWaveWithoutState(t *testing.T) {
 	o.Rollout = &rollout.Rollout{Stages: []rollout.Stage{{Name: "all", MaxConcurrency: &limit.Limit{Number: 1}}}}
 	folder := func(name string) string { return gitserver.Git(t, b.repo, "rev-parse", "dev:"+name) }
 	large, small := folder("large"), folder("small")
-	if o.applied().Certain() {
+	if o.applied().Known > inventory.Unread {
 		t.Error("the tree is certain before the branch is read")
 	}
 	result, err := b.tryDeliver(o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !result.Applied.Certain() || result.Applied.Complete() {
+	if result.Applied.Known == inventory.Unread || result.Applied.Complete {
 		t.Error("the applied tree is no wave")
 	}
 	if changed := []bool{folder("large") != large, folder("small") != small}; changed[0] == changed[1] {
@@ -649,13 +654,13 @@ func TestDeliverWaveWithoutState(t *testing.T) {
 }
 
 // kept is the state as the next run finds it.
-func kept(t *testing.T, s *delivery.State) *delivery.State {
+func kept(t *testing.T, s *past.State) *past.State {
 	t.Helper()
 	text, err := s.Encode()
 	if err != nil {
 		t.Fatal(err)
 	}
-	next, err := delivery.DecodeState(text)
+	next, err := past.DecodeState(text)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,7 +13,9 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/describe"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/remote"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/run/slow"
 )
@@ -27,7 +29,7 @@ func config(name string, labels, data map[string]string) *fleet.Config {
 }
 
 // described returns a request for the usual targets with configs of a value, and origins at a commit.
-func (b *branch) described(value string, commit int, before *delivery.State) request {
+func (b *branch) described(value string, commit int, before *past.State) request {
 	o := b.request(value, usual, before)
 	o.Fleet.Configs = []*fleet.Config{
 		config("all", nil, map[string]string{"A": value, "B": "canary-stays", "only-" + value: value}),
@@ -70,10 +72,10 @@ func TestDescribe(t *testing.T) {
 	t.Parallel()
 	b := newBranch(t)
 	shown := b.described("canary-1", 1, nil)
-	shown.Review.Detail = delivery.Values
+	shown.Review.Detail = wish.Values
 	first := b.deliver(shown, 1)
 	o := b.described("canary-2", 2, kept(t, first))
-	text := o.applied().Describe(o.before)
+	text := delivery.Describe(o.applied(), o.before)
 	old, now := fmt.Sprintf("%040d", 1), fmt.Sprintf("%040d", 2)
 	for _, want := range []string{
 		"0 added, 0 removed, 3 changed on 2 cluster types",
@@ -98,18 +100,18 @@ func TestDescribe(t *testing.T) {
 		t.Errorf("it tells a value, or what stays:\n%s", text)
 	}
 	values := o.copied()
-	values.Review.Detail = delivery.Values
+	values.Review.Detail = wish.Values
 	const reference = "`PASSWORD` `store \"vault\", key \"canary-1\", property \"canary\"` → " +
 		"`store \"vault\", key \"canary-2\", property \"canary\"`"
-	if text := values.applied().Describe(o.before); !strings.Contains(text, reference) {
+	if text := delivery.Describe(values.applied(), o.before); !strings.Contains(text, reference) {
 		t.Errorf("it does not say %q:\n%s", reference, text)
 	}
 	moved := o.copied()
 	moved.Environment, moved.Destination.Path = "stage", "clusters"
 	const left = "Renders environment `stage` to branch `dev`, path `clusters`.\n" +
 		"It replaces environment `dev`.\nIt moves from branch `dev`.\n"
-	if text := moved.applied().Describe(o.before); !strings.Contains(text, left) ||
-		strings.Contains(o.applied().Describe(o.before), "It ") {
+	if text := delivery.Describe(moved.applied(), o.before); !strings.Contains(text, left) ||
+		strings.Contains(delivery.Describe(o.applied(), o.before), "It ") {
 		t.Errorf("of another environment elsewhere it says:\n%s", text)
 	}
 	for range 10 {
@@ -119,7 +121,7 @@ func TestDescribe(t *testing.T) {
 		)
 		slices.Reverse(o.Origins)
 		slices.Reverse(o.Fleet.Registrations)
-		if diff := cmp.Diff(text, o.applied().Describe(o.before)); diff != "" {
+		if diff := cmp.Diff(text, delivery.Describe(o.applied(), o.before)); diff != "" {
 			t.Fatalf("in another order (-before +after):\n%s", diff)
 		}
 	}
@@ -127,7 +129,7 @@ func TestDescribe(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(text, o.applied().Describe(result.Before)); diff != "" {
+	if diff := cmp.Diff(text, delivery.Describe(o.applied(), result.Before)); diff != "" {
 		t.Errorf("after the delivery (-before +after):\n%s", diff)
 	}
 }
@@ -138,7 +140,7 @@ func TestInputsKeepNoValue(t *testing.T) {
 	b := newBranch(t)
 	o := b.described("canary-1", 1, nil)
 	delete(o.Fleet.Configs[0].Data, "only-canary-1")
-	unpacked := func(s *delivery.State) string {
+	unpacked := func(s *past.State) string {
 		text, err := json.Marshal(s.Inputs)
 		if err != nil {
 			t.Fatal(err)
@@ -149,7 +151,7 @@ func TestInputsKeepNoValue(t *testing.T) {
 	if text := unpacked(s); strings.Contains(text, "canary") || !strings.Contains(text, `"B"`) {
 		t.Errorf("kept is\n%s", text)
 	}
-	o.Review.Detail = delivery.Values
+	o.Review.Detail = wish.Values
 	o.Fleet.Configs[0].Data["long"] = strings.Repeat("canary-long ", 100)
 	if n := strings.Count(unpacked(delivery.Computed(o.applied())), "canary-long"); n == 0 || n > 10 {
 		t.Errorf("a long value is kept %d times over", n)
@@ -157,16 +159,16 @@ func TestInputsKeepNoValue(t *testing.T) {
 
 	// An apply that delivers nothing stores or removes values, unless they differ from the delivered ones.
 	delete(o.Fleet.Configs[0].Data, "long")
-	s = s.WithInputs(o.Arguments)
+	s = o.WithInputs(s)
 	if text := unpacked(s); !strings.Contains(text, "canary-stays") {
 		t.Errorf("kept is\n%s", text)
 	}
-	o.Review.Detail = delivery.Keys
-	if text := unpacked(s.WithInputs(o.Arguments)); strings.Contains(text, "canary") {
+	o.Review.Detail = wish.Keys
+	if text := unpacked(o.WithInputs(s)); strings.Contains(text, "canary") {
 		t.Errorf("kept is\n%s", text)
 	}
 	o.Fleet.Configs[0].Data["B"] = "another"
-	if diff := cmp.Diff(unpacked(s), unpacked(s.WithInputs(o.Arguments))); diff != "" {
+	if diff := cmp.Diff(unpacked(s), unpacked(o.WithInputs(s))); diff != "" {
 		t.Errorf("other values took the place of those that were delivered:\n%s", diff)
 	}
 }
@@ -187,18 +189,18 @@ func TestDescribeNotKnown(t *testing.T) {
 	older := kept(t, s)
 	older.Inputs = nil
 	for name, test := range map[string]struct {
-		before *delivery.State
+		before *past.State
 		says   string
 		moved  bool
 	}{
-		"nothing":                             {&delivery.State{}, "", true},
+		"nothing":                             {&past.State{}, "", true},
 		"an import":                           {imported, configuration, true},
 		"older":                               {older, both, false},
-		"renewed":                             {imported.WithInputs(o.Arguments), "", true},
-		"an older state, with renewed inputs": {older.WithInputs(o.Arguments), "", true},
+		"renewed":                             {o.WithInputs(imported), "", true},
+		"an older state, with renewed inputs": {o.WithInputs(older), "", true},
 		"a state of this version":             {s, "", true},
 	} {
-		text := b.described("2", 2, nil).applied().Describe(test.before)
+		text := delivery.Describe(b.described("2", 2, nil).applied(), test.before)
 		if said := strings.Contains(text, "Not compared"); said != (test.says != "") || !strings.Contains(text, test.says) {
 			t.Errorf("of %s it says:\n%s", name, text)
 		}
@@ -220,7 +222,7 @@ func TestDescribeNotKnown(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if text := gone.applied().Describe(
+	if text := delivery.Describe(gone.applied(),
 		result.Before,
 	); !strings.Contains(text, "No deployment target changes.") ||
 		!strings.Contains(text, configuration) {
@@ -253,7 +255,7 @@ func TestDescribeLimit(t *testing.T) {
 		if limit > 0 {
 			want = min(want, limit)
 		}
-		if text := o.applied().Describe(before); len([]rune(text)) > want || len(text) < 400 ||
+		if text := delivery.Describe(o.applied(), before); len([]rune(text)) > want || len(text) < 400 ||
 			!strings.Contains(text, "10000 added") {
 			t.Errorf("with the limit %d it has %d characters:\n%.1000s", limit, len([]rune(text)), text)
 		}

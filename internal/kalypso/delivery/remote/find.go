@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
 	gitremote "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/remote"
@@ -19,7 +19,7 @@ type Rendering struct {
 }
 
 // State returns the state of the rendering as [Import] does, without the deliveries before it.
-func (r *Rendering) State() (*delivery.State, error) {
+func (r *Rendering) State() (*past.State, error) {
 	return importFrom(r.snapshot, r.At, r.Environment)
 }
 

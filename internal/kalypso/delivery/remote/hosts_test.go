@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/pullrequest"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/report"
 	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
@@ -88,9 +89,9 @@ func TestCheckSettings(t *testing.T) {
 	settings := &r.desired.PullRequest
 	settings.AutoMerge, settings.Reviewers = githost.Merge, []string{"ann", "nobody"}
 	check(2)
-	r.desired.Incomplete = true
+	r.desired.Known = inventory.Partial
 	check(0)
-	r.desired.Incomplete, settings.AutoMerge, settings.Reviewers = false, githost.Squash, []string{"ann"}
+	r.desired.Known, settings.AutoMerge, settings.Reviewers = inventory.Whole, githost.Squash, []string{"ann"}
 	check(0)
 	r.apply()
 	settings.AutoMerge = githost.Rebase

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"time"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/drift"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/pullrequest"
 	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
 	gitremote "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/remote"
@@ -15,7 +15,7 @@ import (
 
 // Observe reads the branch and returns the state with the branch's current content. If the head did not change, it only
 // lists the references. It returns [gitbranch.ErrBranchNotFound] if the branch does not exist.
-func Observe(ctx context.Context, client *gitremote.Client, s *delivery.State) (*delivery.State, error) {
+func Observe(ctx context.Context, client *gitremote.Client, s *past.State) (*past.State, error) {
 	branch, err := gitbranch.Open(client, s.Destination.Repo, s.Destination.Branch)
 	if err != nil {
 		return nil, err
@@ -50,7 +50,7 @@ func Observe(ctx context.Context, client *gitremote.Client, s *delivery.State) (
 }
 
 // driftedPaths returns the paths of our folders and of our record that differ from the delivered ones.
-func driftedPaths(s *delivery.State) []string {
+func driftedPaths(s *past.State) []string {
 	changed := s.Delivered.Differing(s.Ours())
 	for i, name := range changed {
 		changed[i] = s.Destination.Join(name)
@@ -67,10 +67,10 @@ var ErrRemoved = errors.New("the pull request that removes the rendering is merg
 // Follow is [Observe] for a state with pull requests. It also reads the pull request of the proposal and returns it. If
 // the state has no proposal, it returns nil. Once the destination contains the proposed tree, the state is the one
 // after a push. If a destroy waited for a removal that is merged now, the error is [ErrRemoved]. host may be nil unless
-// [State.Reviewed].
+// [past.State.Reviewed].
 func Follow(
-	ctx context.Context, client *gitremote.Client, host githost.Host, s *delivery.State,
-) (*delivery.State, *githost.PullRequest, error) {
+	ctx context.Context, client *gitremote.Client, host githost.Host, s *past.State,
+) (*past.State, *githost.PullRequest, error) {
 	if s.Removal != 0 {
 		if err := removed(ctx, host, s); err != nil {
 			return nil, nil, err
@@ -86,8 +86,8 @@ func Follow(
 }
 
 func follow(
-	ctx context.Context, client *gitremote.Client, host githost.Host, s *delivery.State,
-) (*delivery.State, *githost.PullRequest, error) {
+	ctx context.Context, client *gitremote.Client, host githost.Host, s *past.State,
+) (*past.State, *githost.PullRequest, error) {
 	p := s.Proposal
 	if p == nil {
 		now, err := Observe(ctx, client, s)
@@ -130,7 +130,7 @@ func follow(
 	return &next, pr, nil
 }
 
-func removed(ctx context.Context, host githost.Host, s *delivery.State) error {
+func removed(ctx context.Context, host githost.Host, s *past.State) error {
 	repo, err := host.Repo(s.Destination.Repo)
 	if err != nil {
 		return err
@@ -143,14 +143,14 @@ func removed(ctx context.Context, host githost.Host, s *delivery.State) error {
 }
 
 // containsProposal reports whether the branch contains the proposed tree.
-func containsProposal(s *delivery.State, p *delivery.Proposal) bool {
+func containsProposal(s *past.State, p *past.Proposal) bool {
 	return s.Seen.RecordHash == p.Head.DeliveredRecord && s.Seen.Folders.Only(s.Owned(&s.Seen)).Equal(p.Head.Delivered)
 }
 
 // afterMerge returns the state of a destination that contains the proposed tree, at a commit. It contains no later
 // foreign changes.
-func afterMerge(s *delivery.State, p *delivery.Proposal, commit string) *delivery.State {
-	now := delivery.NewState(s.Destination, p.Head.Environment)
+func afterMerge(s *past.State, p *past.Proposal, commit string) *past.State {
+	now := past.NewState(s.Destination, p.Head.Environment)
 	now.Delivered, now.DeliveredRecord = p.Head.Delivered, p.Head.DeliveredRecord
 	now.PromotedCommit, now.Inputs, now.Base = p.Head.PromotedCommit, p.Head.Inputs, commit
 	now.Decisions, now.Rollout, now.WholeHashes = p.Head.Decisions, p.Head.Rollout, p.Head.WholeHashes
@@ -160,7 +160,7 @@ func afterMerge(s *delivery.State, p *delivery.Proposal, commit string) *deliver
 
 // foundCommit returns the commit on the branch that contains the tree, or "", and whether the branch still contains the
 // tree. now is the state after a refresh, and pr the pull request that was read, or nil.
-func foundCommit(p *delivery.Prior, now *delivery.State, pr *githost.PullRequest) (commit string, delivered bool) {
+func foundCommit(p *past.Prior, now *past.State, pr *githost.PullRequest) (commit string, delivered bool) {
 	contains := now.Proposal == nil && now.Delivered.TreeHash().String() == p.TreeHash
 	commit = p.Commit
 	if contains && commit == "" {
@@ -176,9 +176,9 @@ func foundCommit(p *delivery.Prior, now *delivery.State, pr *githost.PullRequest
 // observeProposal reads the current state of a proposal that its target does not contain. target is the state of the
 // target now.
 func observeProposal(
-	ctx context.Context, client *gitremote.Client, t *pullrequest.Topic, p *delivery.Proposal, target *delivery.State,
+	ctx context.Context, client *gitremote.Client, t *pullrequest.Topic, p *past.Proposal, target *past.State,
 	pr *githost.PullRequest,
-) (*delivery.Proposal, error) {
+) (*past.Proposal, error) {
 	now := *p
 	now.Lost, now.State = false, pr.State
 	head, err := Observe(ctx, client, p.Head)
@@ -201,7 +201,7 @@ func observeProposal(
 
 // adoptOwnCommit returns the state of our branch. If the last commit is ours, of an apply that failed after its push,
 // the state has no drift.
-func adoptOwnCommit(ctx context.Context, s *delivery.State, t *pullrequest.Topic) (*delivery.State, error) {
+func adoptOwnCommit(ctx context.Context, s *past.State, t *pullrequest.Topic) (*past.State, error) {
 	if !s.Drifted() {
 		return s, nil
 	}
@@ -213,13 +213,13 @@ func adoptOwnCommit(ctx context.Context, s *delivery.State, t *pullrequest.Topic
 	now.Drift, now.Base = nil, s.Seen.Head
 	now.Delivered, now.DeliveredRecord, now.Inputs = s.Ours(), s.Seen.RecordHash, nil
 	if r := s.Seen.Record; r != nil {
-		now.PromotedCommit, now.Decisions, now.Rollout = r.PromotedCommit, r.Decisions, delivery.RolloutOf(r, time.Time{})
+		now.PromotedCommit, now.Decisions, now.Rollout = r.PromotedCommit, r.Decisions, past.RolloutOf(r, time.Time{})
 	}
 	return &now, nil
 }
 
 // otherCommits returns the foreign commits on our branch. Merge commits do not count.
-func otherCommits(ctx context.Context, p *delivery.Proposal, t *pullrequest.Topic) ([]drift.Commit, error) {
+func otherCommits(ctx context.Context, p *past.Proposal, t *pullrequest.Topic) ([]drift.Commit, error) {
 	others, rebased, err := t.Ours.OtherCommits(ctx, p.Pushed)
 	if err == nil && rebased != "" {
 		return []drift.Commit{{Subject: rebased}}, nil
@@ -228,7 +228,7 @@ func otherCommits(ctx context.Context, p *delivery.Proposal, t *pullrequest.Topi
 }
 
 // knownRevert returns now, with the note that the previous run found the same revert and succeeded.
-func knownRevert(s, now *delivery.State) *delivery.State {
+func knownRevert(s, now *past.State) *past.State {
 	if now.RevertKnown || !s.Reverted() || !now.Reverted() || s.Seen.RecordHash != now.Seen.RecordHash ||
 		!s.Ours().Equal(now.Ours()) {
 		return now

@@ -6,7 +6,10 @@ import (
 	"slices"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/check"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
 	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
 	gitremote "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/remote"
 	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
@@ -14,9 +17,9 @@ import (
 
 // observeOldLocations returns the old locations that still contain something to remove.
 func observeOldLocations(
-	ctx context.Context, client *gitremote.Client, host githost.Host, s *delivery.State,
-) ([]*delivery.OldLocation, error) {
-	var all []*delivery.OldLocation
+	ctx context.Context, client *gitremote.Client, host githost.Host, s *past.State,
+) ([]*past.OldLocation, error) {
+	var all []*past.OldLocation
 	for _, old := range s.OldLocations {
 		now, err := observeOldLocation(ctx, client, host, old)
 		if err != nil {
@@ -31,8 +34,8 @@ func observeOldLocations(
 
 // observeOldLocation returns the current state of the old location, or nil if nothing is left to remove.
 func observeOldLocation(
-	ctx context.Context, client *gitremote.Client, host githost.Host, o *delivery.OldLocation,
-) (*delivery.OldLocation, error) {
+	ctx context.Context, client *gitremote.Client, host githost.Host, o *past.OldLocation,
+) (*past.OldLocation, error) {
 	now := *o
 	if o.Number != 0 {
 		repo, err := host.Repo(o.State.Destination.Repo)
@@ -51,7 +54,7 @@ func observeOldLocation(
 	var err error
 	now.State, err = Observe(ctx, client, o.State)
 	switch {
-	case errors.Is(err, gitbranch.ErrBranchNotFound), err == nil && !now.State.ContainsOurs():
+	case errors.Is(err, gitbranch.ErrBranchNotFound), err == nil && !check.ContainsOurs(now.State):
 		return nil, nil
 	case err != nil:
 		return nil, err
@@ -69,18 +72,18 @@ type Removal struct {
 // returns the new state, even with an error.
 func (r *PullRequests) RemoveOld(
 	ctx context.Context,
-	a *delivery.Arguments,
-	s *delivery.State,
-) (*delivery.State, []Removal, error) {
+	a *wish.Arguments,
+	s *past.State,
+) (*past.State, []Removal, error) {
 	now := *s
 	now.OldLocations = nil
-	open, closing := a.Removals(s, true)
+	open, closing := delivery.Removals(a, s, true)
 	if err := r.closeRemovals(ctx, closing); err != nil {
 		return s, nil, err
 	}
 	var removals []Removal
 	var failed error
-	for _, old := range a.OldLocations(s) {
+	for _, old := range delivery.OldLocations(a, s) {
 		if !slices.Contains(open, old) || failed != nil {
 			now.OldLocations = append(now.OldLocations, old)
 			continue

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/check"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/origin"
@@ -32,7 +32,7 @@ func Origins(ctx context.Context, client *gitremote.Client, at record.Destinatio
 	case err != nil:
 		return nil, err
 	case found == nil:
-		return nil, fmt.Errorf("%w: at %s there is no record of a delivery", delivery.ErrNoRendering, at)
+		return nil, fmt.Errorf("%w: at %s there is no record of a delivery", check.ErrNoRendering, at)
 	}
 	return found.Sources.Resolve(found.Origins), nil
 }

@@ -6,8 +6,11 @@ import (
 	"fmt"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/next"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/pullrequest"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
 	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
 	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
 )
@@ -16,10 +19,10 @@ import (
 // pull request. If the destination already contains the tree, it proposes nothing, and opens the pull requests that
 // remove old locations. After an error, proposing again completes it.
 func (r *PullRequests) Propose(
-	ctx context.Context, applied *delivery.AppliedTree, s *delivery.State, progress delivery.Progress,
+	ctx context.Context, applied *next.Next, s *past.State, progress next.Progress,
 ) (*Result, error) {
 	s = s.OrNil()
-	t, err := r.renderingTopic(applied.Arguments)
+	t, err := r.renderingTopic(applied.Wish)
 	if err != nil {
 		return nil, err
 	}
@@ -31,7 +34,7 @@ func (r *PullRequests) Propose(
 	if err != nil {
 		return nil, err
 	}
-	if err := r.finishMove(ctx, applied.Arguments, s, delivery.DestinationOf(t), result); err != nil {
+	if err := r.finishMove(ctx, applied.Wish, s, destinationOf(t), result); err != nil {
 		return nil, fmt.Errorf(
 			"the tree was proposed, but the old locations were not cleaned up; the next apply tries again: %w", err)
 	}
@@ -41,7 +44,7 @@ func (r *PullRequests) Propose(
 // finishMove closes the pull request that the rendering opened for another destination. Once the destination contains
 // the tree, it removes the old locations. now is the destination on our branch.
 func (r *PullRequests) finishMove(
-	ctx context.Context, a *delivery.Arguments, s *delivery.State, now record.Destination, result *Result,
+	ctx context.Context, a *wish.Arguments, s *past.State, now record.Destination, result *Result,
 ) error {
 	if !s.Current() {
 		return nil
@@ -55,8 +58,8 @@ func (r *PullRequests) finishMove(
 			return err
 		}
 	}
-	result.State.OldLocations = a.OldLocations(s)
-	_, closing := a.Removals(s, false)
+	result.State.OldLocations = delivery.OldLocations(a, s)
+	_, closing := delivery.Removals(a, s, false)
 	if err := r.closeRemovals(ctx, closing); err != nil {
 		return err
 	}
@@ -72,20 +75,20 @@ func (r *PullRequests) finishMove(
 // proposing is the last attempt of a proposal.
 type proposing struct {
 	found   *githost.PullRequest // before the attempt, or nil
-	s       *delivery.State      // after the merge of the pull request
+	s       *past.State          // after the merge of the pull request
 	planned *delivery.PlannedChange
-	ours    *delivery.BranchState // our branch before the push
+	ours    *past.Branch // our branch before the push
 }
 
 func (r *PullRequests) propose(
 	ctx context.Context,
 	t *pullrequest.Topic,
-	applied *delivery.AppliedTree,
-	s *delivery.State,
-	progress delivery.Progress,
+	applied *next.Next,
+	s *past.State,
+	progress next.Progress,
 ) (*Result, error) {
 	var last proposing
-	run, err := t.Run(ctx, delivery.Known(s, t),
+	run, err := t.Run(ctx, known(s, t),
 		func(ctx context.Context, found *githost.PullRequest) (pullrequest.ProposedChange, error) {
 			after, err := r.afterMerge(ctx, t, s, found)
 			if err != nil {
@@ -102,10 +105,10 @@ func (r *PullRequests) propose(
 
 // change returns the change that the pull request proposes. Its attempt keeps what it read.
 func (r *PullRequests) change(
-	t *pullrequest.Topic, applied *delivery.AppliedTree, p *proposing, progress delivery.Progress,
+	t *pullrequest.Topic, applied *next.Next, p *proposing, progress next.Progress,
 ) pullrequest.ProposedChange {
 	c := pullrequest.ProposedChange{Options: gitbranch.UpdateOptions{Progress: progress}}
-	if applied.Updates(p.s) {
+	if applied.Wish.Updates(p.s) {
 		c.Options.Cache = p.s.Cache
 	}
 	c.Edit = func(ctx context.Context, target, ours *gitbranch.Snapshot) (edit pullrequest.Edit, err error) {
@@ -115,18 +118,20 @@ func (r *PullRequests) change(
 		if p.ours, edit, err = readTopic(ctx, p.planned.Tree, t, ours, p.s, p.planned.At.Head); err != nil {
 			return edit, err
 		}
-		edit.Needed = p.planned.Needed
+		edit.Needed = p.planned.Change.Needed
 		// Without our branch, the same tree can be proposed again later.
 		edit.Discard = p.found != nil && p.found.State != githost.Merged
 		edit.Commit = func() *gitbranch.Edit { return p.planned.Edit() }
-		edit.Contents = contents(p.planned.RecordHash, p.planned.Wanted.Hashes())
+		edit.Contents = contents(p.planned.Change.RecordHash, p.planned.Change.Wanted.Hashes())
 		return edit, nil
 	}
 	// An open removal would remove the tree that is desired again.
-	c.Pushed = func(ctx context.Context) error { return r.closeRemoval(ctx, applied.Destination, applied.Environment) }
+	c.Pushed = func(ctx context.Context) error {
+		return r.closeRemoval(ctx, applied.Wish.Destination, applied.Wish.Environment)
+	}
 	c.Text = func() pullrequest.Text {
 		return pullrequest.Text{
-			Message: p.planned.CommitMessage(), Body: p.planned.Tree.Describe(p.planned.Before),
+			Message: p.planned.CommitMessage(), Body: delivery.Describe(p.planned.Tree, p.planned.Before),
 			Promoted: p.planned.Promotes(p.s),
 		}
 	}
@@ -140,10 +145,10 @@ func (r *PullRequests) proposed(
 	planned, pr := p.planned, run.PullRequest
 	result := &Result{
 		State: planned.TargetState(), Applied: planned.Tree, Before: planned.Before,
-		Adoption: planned.Adoption, Pushed: run.Pushed, PullRequest: pr,
+		Adoption: planned.Change.Adoption, Pushed: run.Pushed, PullRequest: pr,
 	}
 	if pr == nil { // the target contains the tree
-		result.State.Delivered, result.State.Inputs = planned.Wanted, planned.InputsAfter()
+		result.State.Delivered, result.State.Inputs = planned.Change.Wanted, planned.InputsAfter()
 		result.State.Rollout = planned.Tree.RolloutAfter(false)
 		result.Commit = result.State.Seen.Head
 		if p.found != nil && p.found.State == githost.Merged && p.found.MergeCommit == result.Commit {
@@ -151,14 +156,14 @@ func (r *PullRequests) proposed(
 		}
 		return result, nil
 	}
-	head := planned.Delivered(delivery.DestinationOf(t), "")
+	head := planned.Delivered(destinationOf(t), "")
 	if !run.Pushed {
 		head.DeliveredRecord, head.Seen = p.ours.RecordHash, *p.ours
 	}
 	head.Base, head.Seen.Head = run.Head, run.Head
-	proposal := &delivery.Proposal{
+	proposal := &past.Proposal{
 		Head: head, Pushed: run.Head, Number: pr.Number, State: pr.State,
-		Adopted: planned.Existing.Only(planned.Adoption.Adopted), Tracking: planned.At.PromotedCommitFile,
+		Adopted: planned.Change.Existing.Only(planned.Change.Adoption.Adopted), Tracking: planned.At.PromotedCommitFile,
 	}
 	result.State.Proposal = proposal
 	if pr.State == githost.Closed { // by people, who are not requested again
@@ -179,9 +184,9 @@ func (r *PullRequests) proposed(
 // afterMerge returns the state after the merge of the pull request, which people may merge at any time. If the merge
 // contains foreign changes, it returns s, from which the plan was made.
 func (r *PullRequests) afterMerge(
-	ctx context.Context, t *pullrequest.Topic, s *delivery.State, found *githost.PullRequest,
-) (*delivery.State, error) {
-	before := delivery.Known(s, t)
+	ctx context.Context, t *pullrequest.Topic, s *past.State, found *githost.PullRequest,
+) (*past.State, error) {
+	before := known(s, t)
 	if before == nil || found == nil || found.State != githost.Merged || found.Number != before.Number {
 		return s, nil
 	}

@@ -3,7 +3,8 @@ package remote
 import (
 	"context"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/next"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/pullrequest"
 	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
 	gitremote "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/remote"
@@ -19,12 +20,12 @@ type PullRequests struct {
 
 // Withhold makes the open pull request of the rendering a draft that must not be merged now, and returns the state
 // after it.
-func (r *PullRequests) Withhold(ctx context.Context, s *delivery.State, reason string) (*Result, error) {
+func (r *PullRequests) Withhold(ctx context.Context, s *past.State, reason string) (*Result, error) {
 	t, err := r.proposalTopic(s)
 	if err != nil {
 		return nil, err
 	}
-	withheld, err := t.Withhold(ctx, delivery.Known(s, t), reason)
+	withheld, err := t.Withhold(ctx, known(s, t), reason)
 	if err != nil {
 		return nil, err
 	}
@@ -42,19 +43,19 @@ func (r *PullRequests) Withhold(ctx context.Context, s *delivery.State, reason s
 // or nil. It writes nothing.
 func (r *PullRequests) Check(
 	ctx context.Context,
-	applied *delivery.AppliedTree,
-	s *delivery.State,
+	applied *next.Next,
+	s *past.State,
 ) (*githost.PullRequest, error) {
 	s = s.OrNil()
-	t, err := r.renderingTopic(applied.Arguments)
+	t, err := r.renderingTopic(applied.Wish)
 	if err != nil {
 		return nil, err
 	}
-	found, err := t.Find(ctx, delivery.Known(s, t))
+	found, err := t.Find(ctx, known(s, t))
 	if err != nil {
 		return nil, err
 	}
-	if applied.Tree != nil {
+	if applied.Rendered.Tree != nil {
 		err := t.Check(ctx, found, func(ctx context.Context, ours *gitbranch.Snapshot) (pullrequest.Edit, error) {
 			_, edit, err := readTopic(ctx, applied, t, ours, s, "")
 			return edit, err

@@ -8,8 +8,12 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/check"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/next"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/strategy"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
 	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
 	gitremote "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/remote"
 	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
@@ -19,12 +23,12 @@ import (
 // Result is the result of a delivery.
 type Result struct {
 	Action   delivery.Action
-	State    *delivery.State
-	Commit   string                // the commit on the branch that contains the tree
-	Pushed   bool                  // false if the branch already contained the tree
-	Applied  *delivery.AppliedTree // the tree of the apply, once the branch was read that it depends on
-	Before   *delivery.State       // the state before the change, for [AppliedTree.Describe]
-	Adoption delivery.Adoption
+	State    *past.State
+	Commit   string      // the commit on the branch that contains the tree
+	Pushed   bool        // false if the branch already contained the tree
+	Applied  *next.Next  // the tree of the apply, once the branch was read that it depends on
+	Before   *past.State // the state before the change, for [delivery.Describe]
+	Adoption check.Adoption
 	// PullRequest is the pull request that proposes the tree or proposed it, or nil. Removals are the pull requests that
 	// remove old locations.
 	PullRequest *githost.PullRequest
@@ -35,7 +39,7 @@ type Result struct {
 	NoDraft string
 	// Recovered is the state that was read from the branch because the private state could not be, if the branch has
 	// foreign changes since then. The apply overwrites that. It is nil otherwise.
-	Recovered *delivery.State
+	Recovered *past.State
 }
 
 // Check reads the branch. It returns the change of the apply there if the state does not know it, and an error if the
@@ -43,11 +47,11 @@ type Result struct {
 func Check(
 	ctx context.Context,
 	client *gitremote.Client,
-	t *delivery.AppliedTree,
-	s *delivery.State,
+	t *next.Next,
+	s *past.State,
 ) (*BranchChange, error) {
 	s = s.OrNil()
-	branch, err := gitbranch.Open(client, t.Destination.Repo, t.Destination.Branch)
+	branch, err := gitbranch.Open(client, t.Wish.Destination.Repo, t.Wish.Destination.Branch)
 	if err != nil {
 		return nil, err
 	}
@@ -55,9 +59,9 @@ func Check(
 	switch {
 	case err != nil:
 		return nil, err
-	case head.IsZero() && (!t.CreateBranch || t.Strategy != strategy.Push):
+	case head.IsZero() && (!t.Wish.CreateBranch || t.Wish.Strategy != strategy.Push):
 		return nil, gitbranch.ErrBranchNotFound
-	case t.Tree == nil:
+	case t.Rendered.Tree == nil:
 		return &BranchChange{}, nil
 	}
 	snapshot, err := branch.Snapshot(ctx)
@@ -69,7 +73,7 @@ func Check(
 	if err != nil {
 		return nil, err
 	}
-	if t.Updates(s) {
+	if t.Wish.Updates(s) {
 		return newBranchChange(planned), nil
 	}
 	return branchChange(planned, snapshot)
@@ -78,20 +82,20 @@ func Check(
 // readChange reads a branch, and decides on the change of the apply there. It returns an error if the apply must not
 // change it.
 func readChange(
-	t *delivery.AppliedTree,
+	t *next.Next,
 	snapshot *gitbranch.Snapshot,
-	s *delivery.State,
+	s *past.State,
 ) (*delivery.PlannedChange, error) {
 	before := s
-	if t.KeepsFailed() && s.Current() && !s.WholeHashes {
+	if t.Wish.KeepsFailed() && s.Current() && !s.WholeHashes {
 		before = s.WithoutTargets() // so that their whole hashes are read
 	}
-	at, err := readBranch(snapshot, t.Destination, before, sets.Union(t.Target().Names(), t.Inventory().Names()))
+	at, err := readBranch(snapshot, t.Wish.Destination, before, sets.Union(t.Target().Names(), t.Folders.Names()))
 	if err != nil {
 		return nil, err
 	}
-	var old *delivery.BranchState
-	if t.MovesWithin(s) {
+	var old *past.Branch
+	if t.Wish.MovesWithin(s) {
 		if old, err = readBranch(snapshot, s.Destination, s, nil); err != nil {
 			return nil, err
 		}
@@ -100,33 +104,33 @@ func readChange(
 	if err != nil {
 		return nil, err
 	}
-	if err := snapshot.Load(p.Remove...); err != nil { // so that moved folders are not sent again
+	if err := snapshot.Load(p.Change.Remove...); err != nil { // so that moved folders are not sent again
 		return nil, err
 	}
-	p.Cache = snapshot.TreeCache(t.Destination.RecordPath())
+	p.Cache = snapshot.TreeCache(t.Wish.Destination.RecordPath())
 	return p, nil
 }
 
 // Deliver commits the tree to its destination, and removes the tree from previous locations. If another push comes
 // first, it retries on the new head. If it fails after the push, delivering again completes it.
 func Deliver(
-	ctx context.Context, client *gitremote.Client, t *delivery.AppliedTree, s *delivery.State, progress delivery.Progress,
+	ctx context.Context, client *gitremote.Client, t *next.Next, s *past.State, progress next.Progress,
 ) (*Result, error) {
 	s = s.OrNil()
-	branch, err := gitbranch.Open(client, t.Destination.Repo, t.Destination.Branch)
+	branch, err := gitbranch.Open(client, t.Wish.Destination.Repo, t.Wish.Destination.Branch)
 	if err != nil {
 		return nil, err
 	}
 	var last *delivery.PlannedChange
 	opts := gitbranch.UpdateOptions{
-		CreateBranch: t.CreateBranch, Progress: progress, CachePath: t.Destination.RecordPath(),
+		CreateBranch: t.Wish.CreateBranch, Progress: progress, CachePath: t.Wish.Destination.RecordPath(),
 	}
-	if t.Updates(s) {
+	if t.Wish.Updates(s) {
 		opts.Cache = s.Cache
 	}
 	edit := func(_ context.Context, snapshot *gitbranch.Snapshot) (*gitbranch.Edit, error) {
 		var err error
-		if last, err = readChange(t, snapshot, s); err != nil || !last.Needed {
+		if last, err = readChange(t, snapshot, s); err != nil || !last.Change.Needed {
 			return nil, err
 		}
 		return last.Edit(), nil
@@ -135,9 +139,9 @@ func Deliver(
 	if err != nil {
 		return nil, err
 	}
-	kept, err := removeFromOldBranch(ctx, client, t.Arguments, s, pushed.Commit)
+	kept, err := removeFromOldBranch(ctx, client, t.Wish, s, pushed.Commit)
 	if err == nil {
-		err = removeFromOldLocations(ctx, client, t.Arguments, s)
+		err = removeFromOldLocations(ctx, client, t.Wish, s)
 	}
 	if err != nil {
 		return nil, fmt.Errorf(
@@ -146,9 +150,9 @@ func Deliver(
 	}
 	last.Cache = pushed.Cache
 	return &Result{
-		State:  last.Delivered(t.Destination, pushed.Commit.String()),
+		State:  last.Delivered(t.Wish.Destination, pushed.Commit.String()),
 		Commit: pushed.Commit.String(), Pushed: pushed.Pushed,
-		Applied: last.Tree, Before: last.Before, Adoption: last.Adoption, Kept: kept,
+		Applied: last.Tree, Before: last.Before, Adoption: last.Change.Adoption, Kept: kept,
 	}, nil
 }
 
@@ -156,7 +160,7 @@ func Deliver(
 // contains the new commit too, it is the same branch under another URL, or a copy. Then it keeps the old location and
 // returns it.
 func removeFromOldBranch(
-	ctx context.Context, client *gitremote.Client, a *delivery.Arguments, s *delivery.State, delivered plumbing.Hash,
+	ctx context.Context, client *gitremote.Client, a *wish.Arguments, s *past.State, delivered plumbing.Hash,
 ) (*record.Destination, error) {
 	if !a.Moves(s) || a.MovesWithin(s) || a.KeepOld {
 		return nil, nil
@@ -171,15 +175,15 @@ func removeFromOldBranch(
 			return &old, err
 		}
 	}
-	return nil, remove(ctx, client, s, moveMessage(s), a.Author, delivery.PathsToRemoveUnchanged)
+	return nil, remove(ctx, client, s, moveMessage(s), a.Author, check.PathsToRemoveUnchanged)
 }
 
 // removeFromOldLocations removes the old locations whose removal had been proposed.
 func removeFromOldLocations(
 	ctx context.Context,
 	client *gitremote.Client,
-	a *delivery.Arguments,
-	s *delivery.State,
+	a *wish.Arguments,
+	s *past.State,
 ) error {
 	if s == nil || a.KeepOld {
 		return nil
@@ -188,7 +192,7 @@ func removeFromOldLocations(
 		if old.State.Destination.Same(a.Destination) {
 			continue
 		}
-		err := remove(ctx, client, old.State, moveMessage(old.State), a.Author, delivery.PathsToRemoveUnchanged)
+		err := remove(ctx, client, old.State, moveMessage(old.State), a.Author, check.PathsToRemoveUnchanged)
 		if err != nil {
 			return err
 		}
@@ -196,11 +200,11 @@ func removeFromOldLocations(
 	return nil
 }
 
-func moveMessage(s *delivery.State) string {
+func moveMessage(s *past.State) string {
 	return fmt.Sprintf("Move the rendering of environment %s away", s.Environment)
 }
 
-func removalMessage(s *delivery.State) string {
+func removalMessage(s *past.State) string {
 	return "Remove the rendering of environment " + s.Environment
 }
 
@@ -208,15 +212,15 @@ func removalMessage(s *delivery.State) string {
 func Remove(
 	ctx context.Context,
 	client *gitremote.Client,
-	s *delivery.State,
+	s *past.State,
 	message string,
 	author gitbranch.Author,
 ) error {
-	return remove(ctx, client, s, message, author, delivery.PathsToRemove)
+	return remove(ctx, client, s, message, author, check.PathsToRemove)
 }
 
-func remove(ctx context.Context, client *gitremote.Client, s *delivery.State, message string, author gitbranch.Author,
-	paths func(*delivery.State, *delivery.BranchState) ([]string, error),
+func remove(ctx context.Context, client *gitremote.Client, s *past.State, message string, author gitbranch.Author,
+	paths func(*past.State, *past.Branch) ([]string, error),
 ) error {
 	branch, err := gitbranch.Open(client, s.Destination.Repo, s.Destination.Branch)
 	if err != nil {

@@ -7,9 +7,10 @@ import (
 
 	"github.com/go-git/go-git/v5/plumbing"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/check"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/drift"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
 	gitremote "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/remote"
@@ -23,7 +24,7 @@ func Import(
 	client *gitremote.Client,
 	at record.Destination,
 	environment string,
-) (*delivery.State, error) {
+) (*past.State, error) {
 	branch, err := gitbranch.Open(client, at.Repo, at.Branch)
 	if err != nil {
 		return nil, err
@@ -46,7 +47,7 @@ func Import(
 // first: each tree that a record of the environment lists, with that record. It skips records that cannot be read.
 func readDeliveries(
 	snapshot *gitbranch.Snapshot, at record.Destination, environment string,
-) ([]delivery.Delivery, error) {
+) ([]past.Delivery, error) {
 	history := snapshot.History()
 	chain, _, err := history.FirstParents(gitbranch.MaxHistory)
 	if err != nil {
@@ -61,7 +62,7 @@ func readDeliveries(
 	if err != nil {
 		return nil, err
 	}
-	var all []delivery.Delivery
+	var all []past.Delivery
 	for _, commit := range hashes {
 		text, there := records[commit]
 		if !there {
@@ -77,7 +78,7 @@ func readDeliveries(
 				listed[name] = tree.Hash(hash)
 			}
 		}
-		all = append(all, delivery.Delivery{
+		all = append(all, past.Delivery{
 			Record: plumbing.ComputeHash(plumbing.BlobObject, text).String(), Tree: tree.FolderHash(listed).String(),
 		})
 	}
@@ -85,7 +86,7 @@ func readDeliveries(
 }
 
 // importFrom is [Import] from a branch that was read, without the earlier deliveries.
-func importFrom(snapshot *gitbranch.Snapshot, at record.Destination, environment string) (*delivery.State, error) {
+func importFrom(snapshot *gitbranch.Snapshot, at record.Destination, environment string) (*past.State, error) {
 	if snapshot.Commit.IsZero() {
 		return nil, gitbranch.ErrBranchNotFound
 	}
@@ -94,36 +95,36 @@ func importFrom(snapshot *gitbranch.Snapshot, at record.Destination, environment
 	case err != nil:
 		return nil, err
 	case found.RecordError != "":
-		return nil, delivery.RecordProblem(at, found)
+		return nil, check.RecordProblem(at, found)
 	case found.Record == nil:
 		return nil, fmt.Errorf(
 			"%w: there is no record %s; to adopt a tree that the operator wrote, set adopt = true instead",
-			delivery.ErrNoRendering,
+			check.ErrNoRendering,
 			at.RecordPath(),
 		)
 	case found.Record.Environment != environment:
 		return nil, fmt.Errorf(
 			"%w of environment %q: the record %s says %q",
-			delivery.ErrNoRendering, environment, at.RecordPath(), found.Record.Environment)
+			check.ErrNoRendering, environment, at.RecordPath(), found.Record.Environment)
 	}
-	s := delivery.NewState(at, environment)
+	s := past.NewState(at, environment)
 	s.Delivered, s.DeliveredRecord = found.Folders.Only(found.RecordedFolders()), found.RecordHash
 	s.Decisions = found.Record.Decisions
-	s.PromotedCommit, s.Inputs, s.Base = found.Record.PromotedCommit, delivery.InputsOf(found.Record), found.Head
+	s.PromotedCommit, s.Inputs, s.Base = found.Record.PromotedCommit, past.InputsOf(found.Record), found.Head
 	s.Seen, s.Cache = *found, snapshot.TreeCache(at.RecordPath())
-	s.Rollout = delivery.RolloutOf(found.Record, found.Time)
+	s.Rollout = past.RolloutOf(found.Record, found.Time)
 	return &s, nil
 }
 
 // Recover is [Import] for a rendering whose private state can't be read, because another version of the provider wrote
 // it. It needs the hash of the delivered tree, and a commit of the branch that contains it. Foreign changes since then
-// are drift, and the state is [State.BaselineUnknown]. If our record was removed, the error is [ErrNoRendering], and
-// the state contains only the drift.
+// are drift, and the state is only partly [past.State.Known]. If our record was removed, the error is [ErrNoRendering],
+// and the state contains only the drift.
 func Recover(
 	ctx context.Context, client *gitremote.Client, at record.Destination, environment, delivered, commit string,
-) (*delivery.State, error) {
+) (*past.State, error) {
 	s, err := Import(ctx, client, at, environment)
-	gone := errors.Is(err, delivery.ErrNoRendering)
+	gone := errors.Is(err, check.ErrNoRendering)
 	if err != nil && !gone || !gone && s.Delivered.TreeHash().String() == delivered {
 		return s, err
 	}
@@ -132,7 +133,7 @@ func Recover(
 		return nil, failed
 	}
 	if gone {
-		s = &delivery.State{Destination: at, Environment: environment}
+		s = &past.State{Destination: at, Environment: environment}
 		if s.Drift, failed = drift.Since(ctx, branch, commit, []string{at.RecordPath()}); failed != nil {
 			return nil, failed
 		}

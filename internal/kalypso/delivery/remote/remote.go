@@ -7,10 +7,15 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/object"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/check"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/drift"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/next"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/pullrequest"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/strategy"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
 	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
 	gitremote "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/remote"
 	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
@@ -24,10 +29,10 @@ type Operations struct {
 	// Host returns the host of the pull requests. It is called only if a pull request is read or written.
 	Host     func() (githost.Host, error)
 	Claims   *Claims
-	Progress delivery.Progress
+	Progress next.Progress
 }
 
-func (r Operations) pullRequests(a *delivery.Arguments) (*PullRequests, error) {
+func (r Operations) pullRequests(a *wish.Arguments) (*PullRequests, error) {
 	host, err := r.Host()
 	if err != nil {
 		return nil, err
@@ -37,8 +42,8 @@ func (r Operations) pullRequests(a *delivery.Arguments) (*PullRequests, error) {
 
 // CheckHost returns an error if the host can't do what the pull request is configured for: a
 // *[pullrequest.ReviewersError], or another one of [githost.Traits.Check]. It contacts no server.
-func (r Operations) CheckHost(a *delivery.Arguments) error {
-	if a.Strategy != strategy.PullRequest || a.Incomplete {
+func (r Operations) CheckHost(a *wish.Arguments) error {
+	if a.Strategy != strategy.PullRequest || a.Known < inventory.Whole {
 		return nil
 	}
 	pulls, err := r.pullRequests(a)
@@ -58,8 +63,9 @@ func (r Operations) CheckHost(a *delivery.Arguments) error {
 // CheckSettings returns errors if the host refuses the settings of the pull request that the apply opens or edits: see
 // [githost.SettingsChecker]. It may contact the host.
 func (r Operations) CheckSettings(ctx context.Context, decision *delivery.Decision) []error {
-	a := decision.Applied.Arguments
-	if decision.Action != delivery.Write || a.Strategy != strategy.PullRequest || a.Incomplete || !a.Located() {
+	a := decision.Applied.Wish
+	if decision.Action != delivery.Write || a.Strategy != strategy.PullRequest || a.Known < inventory.Whole ||
+		!a.Located() {
 		return nil
 	}
 	pulls, err := r.pullRequests(a)
@@ -76,7 +82,7 @@ func (r Operations) CheckSettings(ctx context.Context, decision *delivery.Decisi
 // Checked contains the facts that a plan read from the branch.
 type Checked struct {
 	// Recovered is a branch with foreign changes, read because the private state could not be: see [Result].
-	Recovered *delivery.State
+	Recovered *past.State
 	// Open is a pull request that an unfinished apply opened and that this one continues with, or nil.
 	Open   *githost.PullRequest
 	Change *BranchChange // the change of the apply there; nil if the state shows it
@@ -94,8 +100,8 @@ func (r Operations) Check(ctx context.Context, decision *delivery.Decision) (che
 	if !decision.Check || len(decision.Errors) > 0 {
 		return checked, nil
 	}
-	if applied.Strategy == strategy.PullRequest {
-		pulls, err := r.pullRequests(applied.Arguments)
+	if applied.Wish.Strategy == strategy.PullRequest {
+		pulls, err := r.pullRequests(applied.Wish)
 		if err != nil {
 			return checked, err
 		}
@@ -111,7 +117,7 @@ func (r Operations) Check(ctx context.Context, decision *delivery.Decision) (che
 func (r Operations) Apply(ctx context.Context, decision *delivery.Decision) (*Result, error) {
 	applied, s := decision.Applied, decision.Before
 	var result *Result
-	var recovered *delivery.State
+	var recovered *past.State
 	var err error
 	switch {
 	case decision.Action == delivery.Nothing:
@@ -119,12 +125,12 @@ func (r Operations) Apply(ctx context.Context, decision *delivery.Decision) (*Re
 	case decision.Rests != "" && decision.Action == delivery.Keep:
 		result = &Result{State: s}
 	case decision.Action == delivery.Withhold:
-		result, err = r.withhold(ctx, applied.Arguments, s, decision.Withheld)
+		result, err = r.withhold(ctx, applied.Wish, s, decision.Withheld)
 	case decision.Action == delivery.Keep:
-		result = &Result{State: s.WithInputs(applied.Arguments).WithTarget(applied.TargetTreeHash())}
+		result = &Result{State: applied.Wish.WithInputs(s).WithTarget(applied.TargetTreeHash())}
 	case decision.Action == delivery.RemoveOld:
 		result, err = r.removeOld(ctx, applied, s)
-	case applied.Strategy == strategy.None:
+	case applied.Wish.Strategy == strategy.None:
 		result = Compute(applied, s)
 	default:
 		if decision.Unreadable {
@@ -132,7 +138,7 @@ func (r Operations) Apply(ctx context.Context, decision *delivery.Decision) (*Re
 				return nil, err
 			}
 		}
-		if err := r.Claims.deliver(applied.Destination); err != nil {
+		if err := r.Claims.deliver(applied.Wish.Destination); err != nil {
 			return nil, err
 		}
 		result, err = r.deliver(ctx, applied, s)
@@ -150,8 +156,8 @@ func (r Operations) Apply(ctx context.Context, decision *delivery.Decision) (*Re
 
 func (r Operations) withhold(
 	ctx context.Context,
-	a *delivery.Arguments,
-	s *delivery.State,
+	a *wish.Arguments,
+	s *past.State,
 	reason string,
 ) (*Result, error) {
 	pulls, err := r.pullRequests(a)
@@ -162,30 +168,30 @@ func (r Operations) withhold(
 }
 
 // removeOld removes earlier deliveries from other branches.
-func (r Operations) removeOld(ctx context.Context, applied *delivery.AppliedTree, s *delivery.State) (*Result, error) {
-	pulls, err := r.pullRequests(applied.Arguments)
+func (r Operations) removeOld(ctx context.Context, applied *next.Next, s *past.State) (*Result, error) {
+	pulls, err := r.pullRequests(applied.Wish)
 	if err != nil {
 		return nil, err
 	}
-	after, removals, err := pulls.RemoveOld(ctx, applied.Arguments, s)
+	after, removals, err := pulls.RemoveOld(ctx, applied.Wish, s)
 	if err != nil {
 		return nil, err
 	}
-	after = after.WithInputs(applied.Arguments).WithTarget(applied.TargetTreeHash())
+	after = applied.Wish.WithInputs(after).WithTarget(applied.TargetTreeHash())
 	return &Result{State: after, Removals: removals}, nil
 }
 
 // deliver delivers the tree by its strategy. After a change of the strategy to [Push], it closes the pull requests.
-func (r Operations) deliver(ctx context.Context, applied *delivery.AppliedTree, s *delivery.State) (*Result, error) {
+func (r Operations) deliver(ctx context.Context, applied *next.Next, s *past.State) (*Result, error) {
 	reviewed := s.Current() && s.Reviewed()
-	if applied.Strategy == strategy.Push && !reviewed {
+	if applied.Wish.Strategy == strategy.Push && !reviewed {
 		return Deliver(ctx, r.Git, applied, s, r.Progress)
 	}
-	pulls, err := r.pullRequests(applied.Arguments)
+	pulls, err := r.pullRequests(applied.Wish)
 	switch {
 	case err != nil:
 		return nil, err
-	case applied.Strategy == strategy.PullRequest:
+	case applied.Wish.Strategy == strategy.PullRequest:
 		return pulls.Propose(ctx, applied, s, r.Progress)
 	}
 	result, err := Deliver(ctx, r.Git, applied, s, r.Progress)
@@ -197,7 +203,7 @@ func (r Operations) deliver(ctx context.Context, applied *delivery.AppliedTree, 
 
 // Refreshed is the result of a refresh.
 type Refreshed struct {
-	State       *delivery.State      // to keep from now on; nil if the branch contains no record of the rendering
+	State       *past.State          // to keep from now on; nil if the branch contains no record of the rendering
 	Changed     bool                 // State differs from the state before
 	Gone        bool                 // nothing of the rendering is left
 	BranchGone  bool                 // nor is its branch
@@ -207,13 +213,13 @@ type Refreshed struct {
 }
 
 // Refresh reads the current state of the branch and of the pull request. It returns nil if nothing was.
-func (r Operations) Refresh(ctx context.Context, p *delivery.Prior, s *delivery.State) (*Refreshed, error) {
+func (r Operations) Refresh(ctx context.Context, p *past.Prior, s *past.State) (*Refreshed, error) {
 	if !p.DeliveredBefore() {
 		return nil, nil
 	}
 	found := &Refreshed{}
 	var err error
-	if !s.Current() || s.BaselineUnknown() {
+	if s.Known() < inventory.Whole {
 		found.State, err = r.recoverPrior(ctx, p)
 		found.Changed = true
 	} else {
@@ -231,7 +237,7 @@ func (r Operations) Refresh(ctx context.Context, p *delivery.Prior, s *delivery.
 		return &Refreshed{Gone: true}, nil
 	case errors.Is(err, gitbranch.ErrBranchNotFound):
 		return &Refreshed{Gone: true, BranchGone: true}, nil
-	case errors.Is(err, delivery.ErrNoRendering):
+	case errors.Is(err, check.ErrNoRendering):
 		return nil, nil // the plan delivers it again
 	case err != nil:
 		return nil, err
@@ -242,7 +248,7 @@ func (r Operations) Refresh(ctx context.Context, p *delivery.Prior, s *delivery.
 
 // Files returns the contents of the rendering's files on the branch, by path. They are nil if the branch moved after s
 // was read.
-func (r Operations) Files(ctx context.Context, s *delivery.State) (map[string][]byte, error) {
+func (r Operations) Files(ctx context.Context, s *past.State) (map[string][]byte, error) {
 	branch, err := gitbranch.Open(r.Git, s.Destination.Repo, s.Destination.Branch)
 	if err != nil {
 		return nil, err
@@ -268,7 +274,7 @@ func (r Operations) Files(ctx context.Context, s *delivery.State) (map[string][]
 	return snapshot.ReadFiles(paths)
 }
 
-func (r Operations) follow(ctx context.Context, s *delivery.State) (*delivery.State, *githost.PullRequest, error) {
+func (r Operations) follow(ctx context.Context, s *past.State) (*past.State, *githost.PullRequest, error) {
 	if !s.Reviewed() {
 		return Follow(ctx, r.Git, nil, s)
 	}
@@ -289,15 +295,15 @@ type Destroyed struct {
 // Destroy removes the delivered trees. With an error, it returns the state to keep, or nil.
 func (r Operations) Destroy(
 	ctx context.Context,
-	a *delivery.Arguments,
-	p *delivery.Prior,
-	s *delivery.State,
-) (*delivery.State, Destroyed, error) {
+	a *wish.Arguments,
+	p *past.Prior,
+	s *past.State,
+) (*past.State, Destroyed, error) {
 	if a.KeepOnDestroy || !p.DeliveredBefore() {
 		return nil, Destroyed{}, nil
 	}
 	if !s.Current() {
-		s = &delivery.State{Destination: a.Destination, Environment: a.Environment}
+		s = &past.State{Destination: a.Destination, Environment: a.Environment}
 	}
 	if r.Claims.taken(s.Destination) {
 		// A resource that was renamed without a moved block, or is replaced with create_before_destroy.
@@ -323,16 +329,16 @@ func (r Operations) Destroy(
 func (r Operations) recoverForChange(
 	ctx context.Context,
 	decision *delivery.Decision,
-) (s, drifted *delivery.State, err error) {
+) (s, drifted *past.State, err error) {
 	s, err = r.recoverPrior(ctx, decision.Prior)
-	gone := errors.Is(err, gitbranch.ErrBranchNotFound) || errors.Is(err, delivery.ErrNoRendering)
+	gone := errors.Is(err, gitbranch.ErrBranchNotFound) || errors.Is(err, check.ErrNoRendering)
 	if err != nil && !gone {
 		return nil, nil, err
 	}
 	if s != nil && s.Drifted() {
 		drifted = s // also if the record was removed
-		if on := decision.Applied.ReactionTo(s); on != drift.Overwrite && !unknown.Is(string(on)) {
-			return nil, nil, &delivery.DriftError{State: s}
+		if on := decision.Applied.Wish.ReactionTo(s); on != drift.Overwrite && !unknown.Is(string(on)) {
+			return nil, nil, &check.DriftError{State: s}
 		}
 	}
 	if gone {
@@ -343,7 +349,7 @@ func (r Operations) recoverForChange(
 
 // recoverPrior reads the content of the private state from the branch. It is needed if another version of the provider
 // wrote the private state. [Operations.Refresh] writes it again; without a refresh, a change recovers it too.
-func (r Operations) recoverPrior(ctx context.Context, p *delivery.Prior) (*delivery.State, error) {
+func (r Operations) recoverPrior(ctx context.Context, p *past.Prior) (*past.State, error) {
 	if p.Commit == "" || p.Strategy != strategy.Push && !p.Delivered { // the tree may only have been proposed
 		return Import(ctx, r.Git, p.Destination, p.Environment)
 	}
@@ -351,9 +357,9 @@ func (r Operations) recoverPrior(ctx context.Context, p *delivery.Prior) (*deliv
 }
 
 // Compute returns the result of a rendering that is only computed.
-func Compute(t *delivery.AppliedTree, before *delivery.State) *Result {
+func Compute(t *next.Next, before *past.State) *Result {
 	if before == nil {
-		before = &delivery.State{}
+		before = &past.State{}
 	}
 	return &Result{State: delivery.Computed(t), Before: before}
 }

@@ -5,15 +5,18 @@ import (
 	"errors"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/check"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/pullrequest"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
 	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
 	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
 )
 
 // ClosePullRequests closes all pull requests of a rendering that is no longer delivered by pull request.
-func (r *PullRequests) ClosePullRequests(ctx context.Context, s *delivery.State) error {
+func (r *PullRequests) ClosePullRequests(ctx context.Context, s *past.State) error {
 	if s.Proposal != nil {
 		if err := r.closeProposal(ctx, s); err != nil {
 			return err
@@ -24,15 +27,15 @@ func (r *PullRequests) ClosePullRequests(ctx context.Context, s *delivery.State)
 
 // closeProposal closes the pull request in the state, and deletes our branch, unless it has foreign commits. If the
 // pull request was merged meanwhile, the error is [pullrequest.ErrChanged].
-func (r *PullRequests) closeProposal(ctx context.Context, s *delivery.State) error {
+func (r *PullRequests) closeProposal(ctx context.Context, s *past.State) error {
 	t, err := r.proposalTopic(s)
 	if err != nil {
 		return err
 	}
-	return t.Close(ctx, nil, delivery.Known(s, t))
+	return t.Close(ctx, nil, known(s, t))
 }
 
-func (r *PullRequests) closeRemovals(ctx context.Context, places []*delivery.OldLocation) error {
+func (r *PullRequests) closeRemovals(ctx context.Context, places []*past.OldLocation) error {
 	for _, old := range places {
 		if err := r.closeRemoval(ctx, old.State.Destination, old.State.Environment); err != nil {
 			return err
@@ -62,19 +65,19 @@ func (r *PullRequests) closeRemoval(ctx context.Context, at record.Destination, 
 // previous locations. It returns them, and the state to keep if it fails.
 func (r *PullRequests) Destroy(
 	ctx context.Context,
-	a *delivery.Arguments,
-	s *delivery.State,
-) (*delivery.State, []Removal, error) {
+	a *wish.Arguments,
+	s *past.State,
+) (*past.State, []Removal, error) {
 	t, err := r.proposalTopic(s)
 	if err != nil {
 		return s, nil, err
 	}
-	found, err := t.Find(ctx, delivery.Known(s, t))
+	found, err := t.Find(ctx, known(s, t))
 	if err != nil {
 		return s, nil, err
 	}
 	// If it was merged meanwhile, it is removed like everything else that was delivered.
-	if err := t.Close(ctx, found, delivery.Known(s, t)); err != nil && !errors.Is(err, pullrequest.ErrChanged) {
+	if err := t.Close(ctx, found, known(s, t)); err != nil && !errors.Is(err, pullrequest.ErrChanged) {
 		return s, nil, err
 	}
 	now := *s
@@ -85,7 +88,7 @@ func (r *PullRequests) Destroy(
 	}
 	now.OldLocations = nil
 	var all []Removal
-	for _, old := range a.OldLocations(s) {
+	for _, old := range delivery.OldLocations(a, s) {
 		next := *old
 		if err == nil {
 			next.Number, err = r.removeAll(ctx, old.State, a, &all)
@@ -107,8 +110,8 @@ func (r *PullRequests) Destroy(
 // nothing to remove.
 func (r *PullRequests) removeAll(
 	ctx context.Context,
-	s *delivery.State,
-	a *delivery.Arguments,
+	s *past.State,
+	a *wish.Arguments,
 	all *[]Removal,
 ) (int, error) {
 	pr, err := r.Remove(ctx, s, removalMessage(s), a.Author)
@@ -122,7 +125,7 @@ func (r *PullRequests) removeAll(
 // Remove opens a pull request that removes the delivered tree, and returns it. People have to merge it, even with
 // auto-merge. It returns nil if the destination contains nothing of ours.
 func (r *PullRequests) Remove(
-	ctx context.Context, s *delivery.State, message string, author gitbranch.Author,
+	ctx context.Context, s *past.State, message string, author gitbranch.Author,
 ) (*githost.PullRequest, error) {
 	t, err := r.removalTopic(s.Destination, s.Environment)
 	if err != nil {
@@ -137,11 +140,11 @@ func (r *PullRequests) Remove(
 		if err != nil {
 			return edit, err
 		}
-		paths, err := delivery.PathsToRemove(s, at)
+		paths, err := check.PathsToRemove(s, at)
 		if err != nil || len(paths) == 0 {
 			return edit, err
 		}
-		ours, err := readBranch(now, delivery.DestinationOf(t), nil, nil)
+		ours, err := readBranch(now, destinationOf(t), nil, nil)
 		if err != nil {
 			return edit, err
 		}
@@ -152,7 +155,7 @@ func (r *PullRequests) Remove(
 		return edit, err
 	}
 	c.Text = func() pullrequest.Text {
-		body := delivery.DescribeRemoval(s.Destination, s.Environment, existing, delivery.Review{Max: t.Host().MaxBody})
+		body := delivery.DescribeRemoval(s.Destination, s.Environment, existing, wish.Review{Max: t.Host().MaxBody})
 		return pullrequest.Text{Message: message, Body: body}
 	}
 	run, err := t.Run(

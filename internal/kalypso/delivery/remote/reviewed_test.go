@@ -13,11 +13,15 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/check"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/drift"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/next"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/pullrequest"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/remote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/strategy"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
 	gitremote "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/remote"
@@ -35,10 +39,10 @@ type reviewed struct {
 	on      *githubfake.Repo
 	remote  remote.Operations
 	ctx     context.Context
-	desired delivery.Arguments
+	desired wish.Arguments
 	value   string // in all files of the tree
-	prior   *delivery.Prior
-	state   *delivery.State
+	prior   *past.Prior
+	state   *past.State
 	shown   *githost.PullRequest // by the last apply or refresh
 }
 
@@ -68,11 +72,11 @@ func newReviewedOn(t *testing.T, client *gitremote.Client, host githost.Host, ur
 	t.Helper()
 	r := &reviewed{T: t, ctx: t.Context(), value: "1"}
 	r.remote = remote.Operations{Git: client, Host: func() (githost.Host, error) { return host, nil }}
-	r.desired = delivery.Arguments{
+	r.desired = wish.Arguments{
 		Strategy:    strategy.PullRequest,
 		Destination: record.Destination{Repo: url, Branch: "dev", Path: "."},
 		Environment: "dev",
-		Guardrails:  delivery.Guardrails{MaxRemoved: "100%", AllowEmpty: true},
+		Guardrails:  wish.Guardrails{MaxRemoved: "100%", AllowEmpty: true},
 		OnDrift:     drift.Fail,
 		PullRequest: pullrequest.Settings{BranchPrefix: "ours/"},
 		Author:      gitbranch.Author{Name: "A", Email: "a@acme.io", When: time.Unix(1700000000, 0)},
@@ -86,7 +90,7 @@ func (r *reviewed) decide() *delivery.Decision {
 	a := r.desired
 	a.Fleet = &fleet.Fleet{}
 	t := build(r, "dev", r.value, map[string][]string{"large": {"a"}, "small": {"c"}})
-	return delivery.Decide(delivery.NewRendered(&a, t), r.prior, r.state)
+	return delivery.Decide(next.NewRendered(&a, t), r.prior, r.state)
 }
 
 // refresh refreshes the state, as each plan does first.
@@ -110,7 +114,7 @@ func (r *reviewed) refresh() {
 }
 
 // kept returns a state after a round trip through the private state.
-func (r *reviewed) kept(s *delivery.State) *delivery.State {
+func (r *reviewed) kept(s *past.State) *past.State {
 	r.Helper()
 	if s == nil {
 		return nil
@@ -119,7 +123,7 @@ func (r *reviewed) kept(s *delivery.State) *delivery.State {
 	if err != nil {
 		r.Fatal(err)
 	}
-	now, err := delivery.DecodeState(text)
+	now, err := past.DecodeState(text)
 	if err != nil {
 		r.Fatal(err)
 	}
@@ -167,12 +171,13 @@ func (r *reviewed) applyPlanned() error {
 	r.state, r.shown = r.kept(result.State), result.PullRequest
 	d := result.Applied
 	if result.Action == delivery.Keep || result.Action == delivery.RemoveOld {
-		r.prior.PullRequest = d.PullRequest
+		r.prior.PullRequest = d.Wish.PullRequest
 		return nil
 	}
-	r.prior = &delivery.Prior{
-		Strategy: d.Strategy, Destination: d.Destination, Environment: d.Environment, PullRequest: d.PullRequest,
-		TreeHash: d.Inventory().TreeHash().String(), TargetTreeHash: d.TargetTreeHash(),
+	r.prior = &past.Prior{
+		Strategy: d.Wish.Strategy, Destination: d.Wish.Destination, Environment: d.Wish.Environment,
+		PullRequest: d.Wish.PullRequest,
+		TreeHash:    d.Folders.TreeHash().String(), TargetTreeHash: d.TargetTreeHash(),
 		Commit: result.Commit, Delivered: d.ReachedBy(result.State),
 	}
 	return nil
@@ -291,7 +296,7 @@ func (r *reviewed) see(err error) string {
 	}
 	if err != nil {
 		text := strings.ReplaceAll(err.Error(), r.fake.URL, "")
-		if moved := (*delivery.MovedError)(nil); errors.As(err, &moved) {
+		if moved := (*check.MovedError)(nil); errors.As(err, &moved) {
 			text = fmt.Sprintf("%q moved: %v", moved.Destination.Branch, moved.Folders)
 		}
 		lines = append(lines, "error: "+text)

@@ -7,16 +7,19 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/check"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/next"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/pullrequest"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
 	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
 	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/render/tree"
 )
 
 // pushed returns the last commit that we pushed to our branch, or "".
-func pushed(s *delivery.State) string {
+func pushed(s *past.State) string {
 	if s == nil || s.Proposal == nil {
 		return ""
 	}
@@ -26,7 +29,7 @@ func pushed(s *delivery.State) string {
 // key identifies a rendering within a repo.
 type key struct{ environment, branch, path string }
 
-func keyOf(a *delivery.Arguments) key {
+func keyOf(a *wish.Arguments) key {
 	return key{a.Environment, a.Destination.Branch, a.Destination.Path}
 }
 
@@ -67,7 +70,7 @@ func contents(record string, folders map[string]tree.Hash) string {
 	return b.String()
 }
 
-func contentsOf(b *delivery.BranchState) string {
+func contentsOf(b *past.Branch) string {
 	return contents(b.RecordHash, b.Folders.Only(b.RecordedFolders()).Hashes())
 }
 
@@ -80,7 +83,7 @@ func (r *PullRequests) topic(k key, marker, repo, name string) (*pullrequest.Top
 		return nil, err
 	}
 	t.Ours.Contents = func(ours *gitbranch.Snapshot) (string, error) {
-		b, err := readBranch(ours, delivery.DestinationOf(t), nil, nil)
+		b, err := readBranch(ours, destinationOf(t), nil, nil)
 		if err != nil {
 			return "", err
 		}
@@ -90,7 +93,7 @@ func (r *PullRequests) topic(k key, marker, repo, name string) (*pullrequest.Top
 }
 
 // renderingTopic returns the topic branch that proposes the rendering.
-func (r *PullRequests) renderingTopic(a *delivery.Arguments) (*pullrequest.Topic, error) {
+func (r *PullRequests) renderingTopic(a *wish.Arguments) (*pullrequest.Topic, error) {
 	k := keyOf(a)
 	return r.topic(k, k.marker(), a.Destination.Repo, branchName(r.BranchPrefix, k))
 }
@@ -103,8 +106,8 @@ func (r *PullRequests) removalTopic(at record.Destination, environment string) (
 }
 
 // proposalTopic returns the topic branch of the rendering that a state knows.
-func (r *PullRequests) proposalTopic(s *delivery.State) (*pullrequest.Topic, error) {
-	k := key{s.DesiredEnvironment(), s.Destination.Branch, s.Destination.Path}
+func (r *PullRequests) proposalTopic(s *past.State) (*pullrequest.Topic, error) {
+	k := key{s.Desired().Environment, s.Destination.Branch, s.Destination.Path}
 	if s.Proposal == nil {
 		return r.topic(k, k.marker(), s.Destination.Repo, branchName(r.BranchPrefix, k))
 	}
@@ -116,14 +119,14 @@ func (r *PullRequests) proposalTopic(s *delivery.State) (*pullrequest.Topic, err
 // is not known.
 func readTopic(
 	ctx context.Context,
-	t *delivery.AppliedTree,
+	t *next.Next,
 	topic *pullrequest.Topic,
 	now *gitbranch.Snapshot,
-	s *delivery.State,
+	s *past.State,
 	target string,
-) (*delivery.BranchState, pullrequest.Edit, error) {
+) (*past.Branch, pullrequest.Edit, error) {
 	var edit pullrequest.Edit
-	ours, err := readBranch(now, delivery.DestinationOf(topic), nil, nil)
+	ours, err := readBranch(now, destinationOf(topic), nil, nil)
 	if err != nil {
 		return nil, edit, err
 	}
@@ -131,8 +134,24 @@ func readTopic(
 		return nil, edit, err
 	}
 	edit.Existing = t.IsContainedBy(ours)
-	if delivery.Known(s, topic) != nil {
-		edit.Listed, edit.Moved = true, s.Proposal.Moved(delivery.DestinationOf(topic), ours)
+	if known(s, topic) != nil {
+		edit.Listed, edit.Moved = true, check.ProposalMoved(s.Proposal, destinationOf(topic), ours)
 	}
 	return ours, edit, nil
+}
+
+// known returns the state's facts about a topic, or nil.
+func known(s *past.State, t *pullrequest.Topic) *pullrequest.Known {
+	if s == nil || !s.Proposal.IsOn(destinationOf(t)) {
+		return nil
+	}
+	p := s.Proposal
+	return &pullrequest.Known{
+		Number: p.Number, Open: p.Open(), Head: p.Head.Base, AutoMerge: p.AutoMerge, Reviewers: p.RequestedReviewers,
+	}
+}
+
+// destinationOf returns the destination on our branch.
+func destinationOf(t *pullrequest.Topic) record.Destination {
+	return record.Destination{Repo: t.Repo, Branch: t.Branch, Path: t.Path}
 }

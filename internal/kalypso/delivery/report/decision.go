@@ -12,9 +12,12 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/accepted"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/check"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/drift"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/next"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
@@ -24,10 +27,10 @@ import (
 func Decision(decision *delivery.Decision) (ps problem.Problems) {
 	t, before := decision.Applied, decision.Before
 	for _, err := range decision.Errors {
-		ps = append(ps, Error(t.Destination, err))
+		ps = append(ps, Error(t.Wish.Destination, err))
 	}
 	for _, s := range decision.Drift {
-		reaction := t.ReactionTo(s)
+		reaction := t.Wish.ReactionTo(s)
 		if decision.Rests != "" || reaction == drift.Overwrite && len(decision.Errors) > 0 {
 			reaction = driftNamed // the apply overwrites nothing
 		}
@@ -37,23 +40,23 @@ func Decision(decision *delivery.Decision) (ps problem.Problems) {
 		ps = append(ps, problem.WarningAt("The promoted commit is unproven", fmt.Sprintf(
 			"The promotion took commit %s from the branch at %s, and nothing else says that it was promoted. Its gates are "+
 				"closed now: %s.\nIf it must not run there, reject it, or pin another commit.",
-			printable.Line(t.Promotion.Commit), t.Destination, printable.Line(decision.Unproven)), "promotion"))
+			printable.Line(t.Wish.Promotion.Commit), t.Wish.Destination, printable.Line(decision.Unproven)), "promotion"))
 	}
 	ps = append(ps, restProblems(decision)...)
 	if decision.Rests != "" {
 		return ps
 	}
 	ps = append(ps, failureProblems(decision)...)
-	ps = append(ps, adoption(t.Destination, decision.Adoption, "")...)
-	ps = append(ps, emptied(decision.Emptied, t.Guardrails.Emptied, decision.Errors)...)
+	ps = append(ps, adoption(t.Wish.Destination, decision.Adoption, "")...)
+	ps = append(ps, emptied(decision.Emptied, t.Wish.Guardrails.Emptied, decision.Errors)...)
 	ps = append(ps, moves(decision)...)
-	if decision.Replaced != "" && t.Delivers() {
+	if decision.Replaced != "" && t.Wish.Delivers() {
 		folders := problem.Count(before.Ours().Count(), "deployment target folder")
 		ps = append(ps, problem.WarningAt("The environment is replaced", fmt.Sprintf(
 			"The rendering of environment %q at %s is removed, with %s. The rendering of environment %q replaces it. "+
 				"Clusters that sync from its folders get the objects of the new environment, in namespaces with other names. To "+
 				"keep both, give each environment its own rendering.",
-			decision.Replaced, before.Destination, folders, t.Environment),
+			decision.Replaced, before.Destination, folders, t.Wish.Environment),
 			"environment"))
 	}
 	if decision.ClosedPullRequest != 0 && decision.Action == delivery.Keep {
@@ -66,30 +69,30 @@ func Decision(decision *delivery.Decision) (ps problem.Problems) {
 }
 
 // spent notes the IDs in accepted_changes that allow nothing of what the apply does. used are the others.
-func spent(t *delivery.AppliedTree, used []accepted.ID) problem.Problems {
-	ids := t.AcceptedChanges.Spent(used)
-	if len(ids) == 0 || t.Tree == nil || t.Incomplete {
+func spent(t *next.Next, used []accepted.ID) problem.Problems {
+	ids := t.Wish.AcceptedChanges.Spent(used)
+	if len(ids) == 0 || t.Rendered.Tree == nil || t.Wish.Known < inventory.Whole {
 		return nil
 	}
 	return problem.Problems{problem.WarningAt("Accepted changes are no longer needed", fmt.Sprintf(
 		"No change of this plan has these IDs. They were applied, or something else is at stake now. Remove them from "+
-			"accepted_changes:\n%s", problem.IndentedList(ids, delivery.MaxListed)), "accepted_changes")}
+			"accepted_changes:\n%s", problem.IndentedList(ids, check.MaxListed)), "accepted_changes")}
 }
 
 // emptied warns about cluster types that stay and lose all their deployment targets, unless errs or the guardrail say
 // otherwise.
 func emptied(folders inventory.Folders, reaction problem.Reaction, errs []error) problem.Problems {
-	refused := func(err error) bool { return errors.As(err, new(*delivery.EmptiedError)) }
+	refused := func(err error) bool { return errors.As(err, new(*check.EmptiedError)) }
 	if len(folders) == 0 || reaction == problem.Ignore || unknown.Is(string(reaction)) ||
 		slices.ContainsFunc(errs, refused) {
 		return nil
 	}
-	p := emptiedProblem(&delivery.EmptiedError{Folders: folders})
+	p := emptiedProblem(&check.EmptiedError{Folders: folders})
 	p.Severity = problem.Warning
 	return problem.Problems{p}
 }
 
-func emptiedProblem(err *delivery.EmptiedError) problem.Problem {
+func emptiedProblem(err *check.EmptiedError) problem.Problem {
 	return problem.At("Cluster types lose all their deployment targets", fmt.Sprintf(
 		"%s\nTheir clusters delete everything that they run. Compare the labels of these cluster types with the scheduling "+
 			"policies. If a cluster type is no longer needed, remove it.", err), "guardrails", "emptied")
@@ -97,7 +100,7 @@ func emptiedProblem(err *delivery.EmptiedError) problem.Problem {
 
 // Guardrails lists the guardrails of a new rendering that sets some: Terraform drops a guardrail with a misspelled name
 // before the provider sees it.
-func Guardrails(a *delivery.Arguments) problem.Problems {
+func Guardrails(a *wish.Arguments) problem.Problems {
 	return problem.Problems{problem.WarningAt("Guardrails of the new rendering",
 		strings.Join(a.Guardrails.Effective(), ", ")+".", "guardrails")}
 }
@@ -116,11 +119,11 @@ func restProblems(decision *delivery.Decision) (ps problem.Problems) {
 			decision.Withheld+" "+at, "delivery")}
 	case decision.Rests == "":
 		return nil
-	case decision.Applied.NoCommit:
+	case decision.Applied.Wish.NoCommit:
 		text := strings.TrimSpace("The promotion has no commit, so nothing is written, and nothing of the rendering is " +
 			"planned. What was delivered or proposed stays. " + at)
 		return problem.Problems{problem.WarningAt("Nothing is promoted yet",
-			text+"\n\n"+strings.TrimSpace(printable.Text(decision.Applied.Promotion.Summary)), "promotion")}
+			text+"\n\n"+strings.TrimSpace(printable.Text(decision.Applied.Wish.Promotion.Summary)), "promotion")}
 	case decision.Step != nil:
 		return problem.Problems{problem.WarningAt("The rollout is paused", fmt.Sprintf(
 			"rollout.pause says: %s\nNothing was delivered "+
@@ -133,7 +136,7 @@ func restProblems(decision *delivery.Decision) (ps problem.Problems) {
 	text := decision.Rests + " This rendering writes nothing, neither a promotion nor a change of the environment's own."
 	if len(lines) > 0 {
 		text += fmt.Sprintf("\n%s to change, with deployment targets added (+), removed (-) and changed (~):\n%s",
-			waits(len(lines)), problem.IndentedList(lines, delivery.MaxListed))
+			waits(len(lines)), problem.IndentedList(lines, check.MaxListed))
 	}
 	if at != "" {
 		text += "\n" + at
@@ -150,7 +153,7 @@ func waits(n int) string {
 
 // oldLocationProblems warns about trees that other branches keep for now, or lose.
 func oldLocationProblems(decision *delivery.Decision) (ps problem.Problems) {
-	destination := decision.Applied.Destination
+	destination := decision.Applied.Wish.Destination
 	for _, at := range decision.OldRemoved {
 		ps = append(ps, problem.WarningAt("Previous location will be removed", fmt.Sprintf(
 			"%s now contains the tree. The apply opens a pull request that removes what was delivered to %s. Merge it once no "+
@@ -203,20 +206,20 @@ func computeOnlyProblems(decision *delivery.Decision) (ps problem.Problems) {
 
 // moves warns about deployment targets that move, unless the guardrails refuse or ignore that.
 func moves(decision *delivery.Decision) problem.Problems {
-	reaction := decision.Applied.Guardrails.Moved
-	refused := func(err error) bool { return errors.As(err, new(*delivery.MovesError)) }
+	reaction := decision.Applied.Wish.Guardrails.Moved
+	refused := func(err error) bool { return errors.As(err, new(*check.MovesError)) }
 	if len(decision.Moves) == 0 || reaction == problem.Ignore || unknown.Is(string(reaction)) ||
 		slices.ContainsFunc(decision.Errors, refused) {
 		return nil
 	}
-	p := movesProblem(&delivery.MovesError{
-		Moves: decision.Moves, Renamed: decision.Renamed, InWaves: decision.Applied.Rollout != nil,
+	p := movesProblem(&check.MovesError{
+		Moves: decision.Moves, Renamed: decision.Renamed, InWaves: decision.Applied.Wish.Rollout != nil,
 	})
 	p.Severity = problem.Warning
 	return problem.Problems{p}
 }
 
-func movesProblem(e *delivery.MovesError) problem.Problem {
+func movesProblem(e *check.MovesError) problem.Problem {
 	all, renamed := e.Moves, e.Renamed
 	lines := make([]string, len(all))
 	for i, m := range all {
@@ -231,13 +234,13 @@ func movesProblem(e *delivery.MovesError) problem.Problem {
 		"number_of_cluster_types. Apply, wait until the clusters report the new one, and then let it leave the old one."
 	if len(renamed) > 0 {
 		advice += "\nThese cluster types have other names now, and so have their folders:\n" +
-			problem.IndentedList(renamed, delivery.MaxListed) + "\nClusters that sync from the old folder delete its " +
+			problem.IndentedList(renamed, check.MaxListed) + "\nClusters that sync from the old folder delete its " +
 			"objects, and nothing tells them of the new one. Point them at the new folder first: apply with both cluster " +
 			"types, have the clusters sync from the new folder, and then remove the old cluster type."
 	}
 	return problem.At("Deployment targets move between cluster types", fmt.Sprintf(
 		"%s while joining others:\n%s\n%s %s",
-		leaves(len(all)), problem.IndentedList(lines, delivery.MaxListed), when, advice), "guardrails", "moved")
+		leaves(len(all)), problem.IndentedList(lines, check.MaxListed), when, advice), "guardrails", "moved")
 }
 
 func leaves(n int) string {
@@ -253,23 +256,24 @@ const maxFailedListed = 100
 // failureProblems warns about the deployment targets that fail to render: one warning lists all of them with object,
 // reason and time.
 func failureProblems(decision *delivery.Decision) problem.Problems {
-	failing := decision.Applied.Failing()
-	if failing == nil {
+	n := decision.Applied
+	if n.Failing == nil {
 		return nil
 	}
+	problems, targets := n.Rendered.Failed, len(n.Failing.Kept)+len(n.Failing.LeftOut)
 	var b strings.Builder
 	b.WriteString("Targets that fail to render keep the files that they have on the branch; new targets are left out. " +
 		"The next good render puts it right.\n")
-	for i, p := range failing.Problems {
+	for i, p := range problems {
 		if i == maxFailedListed {
-			fmt.Fprintf(&b, "\nAnd %s.\n", problem.Count(len(failing.Problems)-i, "more reason"))
+			fmt.Fprintf(&b, "\nAnd %s.\n", problem.Count(len(problems)-i, "more reason"))
 			break
 		}
 		reason := strings.TrimRight(cmp.Or(p.Cause, p.Detail), "\n")
 		fmt.Fprintf(&b, "\n%s: %s: %s\n%s\n", p.Subject(), p.Summary, reason,
-			problem.IndentedList(failureLines(failing, p), maxFailedListed))
+			problem.IndentedList(failureLines(n, p), maxFailedListed))
 	}
-	return problem.Problems{problem.WarningAt(fmt.Sprintf("%s to render", fails(failing.Targets)), b.String(),
+	return problem.Problems{problem.WarningAt(fmt.Sprintf("%s to render", fails(targets)), b.String(),
 		"on_assignment_error")}
 }
 
@@ -281,8 +285,8 @@ func fails(n int) string {
 }
 
 // failureLines describes what happens to the assignments that a problem affects.
-func failureLines(failing *delivery.Failing, p problem.Problem) (lines []string) {
-	affected := failing.By(p)
+func failureLines(n *next.Next, p problem.Problem) (lines []string) {
+	affected := n.Failing.By(p)
 	add := func(all []record.FailedAssignment, becomes string) {
 		for _, f := range all {
 			line := fmt.Sprintf("%s: %s", f, becomes)
@@ -295,8 +299,8 @@ func failureLines(failing *delivery.Failing, p problem.Problem) (lines []string)
 	add(affected.Kept, "kept")
 	add(affected.Lost, "it is at the old location, and the new one can't keep it")
 	switch {
-	case failing.Moves:
-	case failing.Uncertain:
+	case len(n.Failing.Lost) > 0:
+	case n.Known == inventory.Unread:
 		add(affected.LeftOut, "the apply reads whether the branch contains it")
 	default:
 		add(affected.LeftOut, "left out")

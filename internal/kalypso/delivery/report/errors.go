@@ -6,11 +6,12 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/accepted"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/check"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/drift"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/pullrequest"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
 	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
 	gitremote "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/remote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
@@ -42,24 +43,24 @@ func acceptAdvice(id accepted.ID) string {
 func deliveryProblem(at record.Destination, err error) problem.Problem {
 	text := printable.Text(err.Error())
 	var (
-		exists    *delivery.ExistsError
-		decisions *delivery.DecisionsError
-		ownership *delivery.OwnershipError
-		moved     *delivery.MovedError
-		drifted   *delivery.DriftError
-		guardrail *delivery.GuardrailError
+		exists    *check.ExistsError
+		decisions *check.DecisionsError
+		ownership *check.OwnershipError
+		moved     *check.MovedError
+		drifted   *check.DriftError
+		guardrail *check.GuardrailError
 		foreign   *pullrequest.ForeignError
 		review    *pullrequest.ReviewError
 		merging   *pullrequest.MergingError
-		nested    *delivery.NestedError
-		moves     *delivery.RolloutMoveError
+		nested    *check.NestedError
+		moves     *check.RolloutMoveError
 		reviewers *pullrequest.ReviewersError
-		keptMove  *delivery.KeptMoveError
-		leftOut   *delivery.LeftOutError
-		unknown   *delivery.UnknownRecordError
-		emptied   *delivery.EmptiedError
-		replaced  *delivery.ReplacedError
-		leaving   *delivery.MovesError
+		keptMove  *check.KeptMoveError
+		leftOut   *check.LeftOutError
+		unknown   *check.UnknownRecordError
+		emptied   *check.EmptiedError
+		replaced  *check.ReplacedError
+		leaving   *check.MovesError
 	)
 	switch {
 	case errors.Is(err, record.ErrNewer):
@@ -118,10 +119,10 @@ func deliveryProblem(at record.Destination, err error) problem.Problem {
 	case errors.As(err, &replaced):
 		return problem.At("The plan destroys and creates the same rendering", fmt.Sprintf(
 			"%s\n%s\nA rendering never has to be replaced, with -replace or as a tainted resource: an apply writes what is "+
-				"missing. Run terraform untaint if it is tainted.", text, delivery.MovedAdvice))
+				"missing. Run terraform untaint if it is tainted.", text, wish.MovedAdvice))
 	case errors.As(err, &nested):
 		return problem.At("Overlapping destinations", text, "gitops_repo")
-	case errors.Is(err, delivery.ErrNoRendering):
+	case errors.Is(err, check.ErrNoRendering):
 		return problem.At("No rendering at the destination", fmt.Sprintf("At %s: %s.", at, strings.TrimRight(text, ".")),
 			"gitops_repo")
 	}

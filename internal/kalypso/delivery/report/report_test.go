@@ -7,9 +7,12 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/accepted"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/check"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/next"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/remote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/report"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 )
 
@@ -20,8 +23,8 @@ func TestKeptErrors(t *testing.T) {
 	t.Parallel()
 	all := []record.FailedAssignment{{ClusterType: "large", DeploymentTarget: "a"}}
 	for _, err := range []error{
-		&delivery.KeptMoveError{To: destination, Kept: all},
-		&delivery.LeftOutError{Destination: destination, Environment: "dev", Existing: all},
+		&check.KeptMoveError{To: destination, Kept: all},
+		&check.LeftOutError{Destination: destination, Environment: "dev", Existing: all},
 	} {
 		p := report.Error(destination, err)
 		if !strings.Contains(p.Detail, "large / a") || p.Severity != problem.Error || !errors.Is(p, err) ||
@@ -32,14 +35,14 @@ func TestKeptErrors(t *testing.T) {
 }
 
 // decided returns a decision about an apply that moves targets.
-func decided(reaction problem.Reaction, moves []delivery.Move, renamed []string) *delivery.Decision {
-	a := &delivery.Arguments{Destination: destination, Guardrails: delivery.Guardrails{Moved: reaction}}
+func decided(reaction problem.Reaction, moves []check.Move, renamed []string) *delivery.Decision {
+	a := &wish.Arguments{Destination: destination, Guardrails: wish.Guardrails{Moved: reaction}}
 	d := &delivery.Decision{
-		Applied: &delivery.AppliedTree{Rendered: delivery.NewRendered(a, nil)}, Action: delivery.Write,
+		Applied: &next.Next{Wish: a, Rendered: next.NewRendered(a, nil)}, Action: delivery.Write,
 		Moves: moves, Renamed: renamed,
 	}
 	if reaction == problem.Fail && len(moves) > 0 {
-		err := &delivery.MovesError{Moves: moves, Renamed: renamed}
+		err := &check.MovesError{Moves: moves, Renamed: renamed}
 		d.Errors = []error{&accepted.RefusedError{ID: "moved-3f2a9c41d07b", Err: err}}
 	}
 	return d
@@ -49,10 +52,10 @@ func decided(reaction problem.Reaction, moves []delivery.Move, renamed []string)
 // clusters of the old folder need.
 func TestMoves(t *testing.T) {
 	t.Parallel()
-	moves := []delivery.Move{{Target: "a", From: []string{"large"}, To: []string{"small"}}}
+	moves := []check.Move{{Target: "a", From: []string{"large"}, To: []string{"small"}}}
 	for _, tt := range []struct {
 		name     string
-		moves    []delivery.Move
+		moves    []check.Move
 		reaction problem.Reaction
 		count    int
 		fails    bool

@@ -6,10 +6,13 @@ import (
 	"strings"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/check"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/drift"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/remote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/strategy"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
 	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
@@ -22,7 +25,7 @@ func Result(r *remote.Result) (ps problem.Problems) {
 		return nil
 	}
 	if r.Recovered != nil {
-		ps = append(ps, driftProblem(r.Recovered, r.Applied.ReactionTo(r.Recovered)))
+		ps = append(ps, driftProblem(r.Recovered, r.Applied.Wish.ReactionTo(r.Recovered)))
 	}
 	if r.Kept != nil {
 		ps = append(ps, problem.WarningAt("Previous location was not cleaned up", fmt.Sprintf(
@@ -36,7 +39,7 @@ func Result(r *remote.Result) (ps problem.Problems) {
 		ps = append(ps, problem.WarningAt("The pull request is not a draft", r.NoDraft, "delivery"))
 	}
 	ps = append(ps, removals(r.Removals)...)
-	if r.State.ClosedPullRequest() != 0 && r.Applied.Strategy == strategy.PullRequest {
+	if r.State.Proposal.Closed() != 0 && r.Applied.Wish.Strategy == strategy.PullRequest {
 		ps = append(ps, closed(r.State))
 	}
 	if r.PullRequest != nil && r.PullRequest.State == githost.Merged && r.State.Drifted() {
@@ -48,12 +51,12 @@ func Result(r *remote.Result) (ps problem.Problems) {
 }
 
 // closed warns that people closed the pull request.
-func closed(s *delivery.State) problem.Problem {
+func closed(s *past.State) problem.Problem {
 	return problem.WarningAt("The pull request was closed", fmt.Sprintf(
 		"Pull request %d to %s was closed without being merged, or was changed to merge into another branch. The branch "+
 			"does not contain the tree. The next different tree opens a new pull request; "+
 			"delivery.reopen = true opens one for this tree.",
-		s.ClosedPullRequest(), s.Destination), "delivery")
+		s.Proposal.Closed(), s.Destination), "delivery")
 }
 
 // removals warns about pull requests that remove a delivered tree and are not merged yet.
@@ -79,7 +82,7 @@ func open(at record.Destination, pr *githost.PullRequest) problem.Problem {
 const driftNamed drift.Reaction = "named"
 
 // driftProblem returns the drift of s with its commits and paths.
-func driftProblem(s *delivery.State, reaction drift.Reaction) problem.Problem {
+func driftProblem(s *past.State, reaction drift.Reaction) problem.Problem {
 	var b strings.Builder
 	fmt.Fprintf(&b, "At %s, others changed what this rendering delivered:\n", s.Destination)
 	for _, d := range s.Drift {
@@ -112,25 +115,25 @@ func driftProblem(s *delivery.State, reaction drift.Reaction) problem.Problem {
 			"revert. Take the change back where it came from, too. If a promotion brought it, name its commit in rejected of "+
 			"kalypso_promotion. Then the plan is empty. Apply that plan before the next change. If the next change is there "+
 			"already, and the fleet no longer renders what was reverted, the apply may put the rendered tree back."+
-			acceptAdvice(delivery.DriftID(s)), "on_drift")
+			acceptAdvice(wish.DriftID(s)), "on_drift")
 	}
 	return problem.At(summary, b.String()+"\nThis may be a hotfix or a revert. Bring it into the fleet's objects, or let "+
 		"the apply put the rendered tree back. With on_drift = \"overwrite\", it would overwrite every later change, too."+
-		acceptAdvice(delivery.DriftID(s)), "on_drift")
+		acceptAdvice(wish.DriftID(s)), "on_drift")
 }
 
 // adoption warns about the foreign folders that the rendering adopts. rest continues the text.
-func adoption(at record.Destination, a delivery.Adoption, rest string) problem.Problems {
+func adoption(at record.Destination, a check.Adoption, rest string) problem.Problems {
 	if len(a.Adopted) == 0 {
 		return nil
 	}
 	detail := fmt.Sprintf(
 		"At %s, this rendering adopts these folders. The apply removes what is in them and not rendered:\n%s",
-		at, problem.IndentedList(a.Adopted, delivery.MaxListed))
+		at, problem.IndentedList(a.Adopted, check.MaxListed))
 	if len(a.Removed) > 0 {
 		detail += "\nThese belong to no cluster type and are removed:\n" + problem.IndentedList(
 			a.Removed,
-			delivery.MaxListed,
+			check.MaxListed,
 		)
 	}
 	return problem.Problems{problem.WarningAt("Existing folders will be adopted", detail+rest, "adopt")}
@@ -139,7 +142,7 @@ func adoption(at record.Destination, a delivery.Adoption, rest string) problem.P
 // branchChange warns about a change of a branch of which the state knows nothing.
 func branchChange(at record.Destination, c *remote.BranchChange) problem.Problems {
 	told := ""
-	if lines := c.Lines(delivery.MaxListed); len(lines) > 0 {
+	if lines := c.Lines(check.MaxListed); len(lines) > 0 {
 		told = "What the apply changes there, by cluster type, in deployment targets:\n" +
 			problem.IndentedList(lines, len(lines))
 	}
@@ -160,21 +163,21 @@ func branchChange(at record.Destination, c *remote.BranchChange) problem.Problem
 func Checked(decision *delivery.Decision, checked remote.Checked) (ps problem.Problems) {
 	t := decision.Applied
 	if checked.Recovered != nil {
-		ps = append(ps, driftProblem(checked.Recovered, t.ReactionTo(checked.Recovered)))
+		ps = append(ps, driftProblem(checked.Recovered, t.Wish.ReactionTo(checked.Recovered)))
 	}
 	if checked.Open != nil {
-		ps = append(ps, open(t.Destination, checked.Open))
+		ps = append(ps, open(t.Wish.Destination, checked.Open))
 	}
 	if change := checked.Change; change != nil {
-		ps = append(ps, branchChange(t.Destination, change)...)
-		ps = append(ps, emptied(change.Emptied, t.Guardrails.Emptied, nil)...)
+		ps = append(ps, branchChange(t.Wish.Destination, change)...)
+		ps = append(ps, emptied(change.Emptied, t.Wish.Guardrails.Emptied, nil)...)
 		ps = append(ps, spent(t, slices.Concat(decision.Accepted, change.Accepted))...)
 	}
 	return ps
 }
 
 // Refreshed returns warnings about files and branches that a refresh did not find.
-func Refreshed(p *delivery.Prior, found *remote.Refreshed) problem.Problems {
+func Refreshed(p *past.Prior, found *remote.Refreshed) problem.Problems {
 	if !found.BranchGone {
 		return nil
 	}

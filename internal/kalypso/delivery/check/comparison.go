@@ -1,0 +1,124 @@
+// Package check says why an apply must not write to a branch: guardrails, owners of folders, moves, and records that
+// the rendering did not write.
+package check
+
+import (
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/accepted"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/next"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/sets"
+)
+
+// Comparison is the tree of an apply beside a branch that was read. Before is the state that the apply starts from.
+type Comparison struct {
+	Next   *next.Next
+	Before *past.State
+	Branch *past.Branch
+}
+
+// MayWrite returns an error if the rendering must not write to the branch, whatever it writes.
+func (c *Comparison) MayWrite() error {
+	if err := c.ownership(); err != nil {
+		return err
+	}
+	return c.leftOut()
+}
+
+// Unchanged returns an error if the branch is not one that the plan knows.
+func (c *Comparison) Unchanged() error {
+	if err := c.decisions(); err != nil {
+		return err
+	}
+	if c.Next.Wish.Updates(c.Before) {
+		if moved := c.Branch.ChangedSince(c.Before); len(moved) > 0 && !c.Next.IsContainedBy(c.Branch) {
+			return &MovedError{c.Next.Wish.Destination, moved}
+		}
+		if err := c.record(); err != nil {
+			return err
+		}
+	}
+	if moved := c.keptMoved(); len(moved) > 0 {
+		return &MovedError{c.Next.Wish.Destination, moved}
+	}
+	return checkPromotedCommit(c.Next.Wish, c.Next.Target())
+}
+
+// Refuse returns an error if accepted_changes does not allow that part of the change. If the state knows the branch,
+// its head is at stake too. Of another branch, only the contents are: other renderings push to it. It adds the ID of a
+// part that is allowed to used.
+func (c *Comparison) Refuse(err error, used *[]accepted.ID, kind string, stake ...string) error {
+	head := ""
+	if c.Next.Wish.Updates(c.Before) {
+		head = c.Before.Seen.Head
+	}
+	stake = append([]string{c.Next.Wish.Destination.String(), head}, stake...)
+	return c.Next.Wish.AcceptedChanges.Refuse(err, used, kind, stake...)
+}
+
+// Removals returns the folders of the cluster types that stay and lose all their deployment targets, and the errors
+// about folders that the change removes from the branch, now or with a later wave. existing are our folders there, with
+// the adopted ones. It adds the IDs of removals that accepted_changes allows to used.
+func (c *Comparison) Removals(
+	existing inventory.Folders, adopted []string, used *[]accepted.ID,
+) (emptied inventory.Folders, errs []error) {
+	add := func(err error, kind string, stake []string) {
+		if err := c.Refuse(err, used, kind, stake...); err != nil {
+			errs = append(errs, err)
+		}
+	}
+	guardrails, target, replaced := c.Next.Wish.Guardrails, c.Next.Target(), c.replacesEnvironment()
+	if err := checkRemoved(guardrails, existing, target, replaced); err != nil {
+		add(err, accepted.Removed, err.stake)
+	}
+	if !replaced { // adopted folders were never ours
+		emptied = existing.Only(sets.Without(existing.Names(), adopted)).EmptiedBy(target)
+	}
+	if len(emptied) > 0 && guardrails.Emptied == problem.Fail {
+		add(&EmptiedError{emptied}, accepted.Emptied, emptied.Stake())
+	}
+	if err := c.move(); err != nil {
+		add(err, accepted.Move, err.stake)
+	}
+	if err := c.mayStay(); err != nil {
+		errs = append(errs, err)
+	}
+	if !c.Before.Current() && c.Branch.Record == nil {
+		if err := c.FirstDelivery(used); err != nil {
+			errs = append(errs, err)
+		}
+	}
+	return emptied, errs
+}
+
+// FirstDelivery returns an error if the first delivery of the tree would contain no file with content, and
+// accepted_changes does not allow that.
+func (c *Comparison) FirstDelivery(used *[]accepted.ID) error {
+	why := func() string { return whyEmpty(c.Next.Rendered) }
+	if err := checkFirstDelivery(c.Next.Wish.Guardrails, c.Next.Target(), why); err != nil {
+		return c.Refuse(err, used, accepted.Empty, err.stake...)
+	}
+	return nil
+}
+
+// move returns a *GuardrailError if the guardrails forbid to remove the folders at the old location.
+func (c *Comparison) move() *GuardrailError {
+	if !c.Next.Wish.Moves(c.Before) || c.Next.Wish.KeepOld {
+		return nil
+	}
+	return checkMove(c.Next.Wish.Guardrails, c.Before.Destination, c.Before.Ours())
+}
+
+// ProposalMoved returns a *MovedError if foreign commits were pushed to our branch after the plan was made.
+func ProposalMoved(p *past.Proposal, at record.Destination, ours *past.Branch) error {
+	paths := ours.ChangedSince(p.Head)
+	if len(paths) == 0 && ours.Head != p.Head.Seen.Head {
+		paths = []string{"commits beside our folders"} // the push would remove them
+	}
+	if len(paths) == 0 {
+		return nil
+	}
+	return &MovedError{at, paths}
+}

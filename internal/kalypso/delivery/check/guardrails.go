@@ -1,0 +1,150 @@
+package check
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/next"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule/explain"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
+)
+
+// unknownProblem names the unknown values that the assignments depend on.
+func unknownProblem(f *fleet.Fleet) problem.Problem {
+	return problem.At("Assignments not known", fmt.Sprintf(
+		"The assignments depend on values that are known after apply:\n%s\nguardrails.require_known refuses such a plan. "+
+			"Apply the resources that give these values first, or use values that are known.",
+		problem.IndentedList(schedule.UnknownInputs(f), MaxListed)), "guardrails", "require_known")
+}
+
+// checkUnscheduled reports the deployment targets that no policy assigns, each with the policy that comes nearest, and
+// the policies that assign nothing.
+func checkUnscheduled(
+	ctx context.Context, reaction problem.Reaction, f *fleet.Fleet, s *schedule.Schedule) (ps problem.Problems) {
+	if reaction == problem.Ignore || unknown.Is(string(reaction)) {
+		return nil
+	}
+	why, idle := explain.Unplaced(ctx, f, s, MaxListed)
+	if why != "" {
+		p := problem.WarningAt("Deployment targets that no policy places", why, "unscheduled")
+		p.Severity = reaction.Severity()
+		ps = append(ps, p)
+	}
+	if idle != "" {
+		ps = append(ps, problem.WarningAt("Policies that place nothing", idle, "unscheduled"))
+	}
+	return ps
+}
+
+// whyEmpty explains why no cluster type gets a deployment target, or returns "".
+func whyEmpty(r *next.Rendered) string {
+	s := r.Tree.Schedule
+	if s == nil || s.AssignmentCount > 0 {
+		return ""
+	}
+	targets, policies := explain.Unplaced(context.Background(), r.Wish.Fleet, s, MaxListed)
+	return strings.Trim(targets+"\n"+policies, "\n")
+}
+
+// GuardrailError says that a change removes more than the guardrails allow.
+type GuardrailError struct {
+	Removed []string // cluster type/deployment target
+	Total   int
+	Reason  string
+
+	stake []string // what the change takes away, for its ID
+}
+
+// MaxListed limits the objects that a text lists.
+const MaxListed = 20
+
+// Error implements error.
+func (e *GuardrailError) Error() string {
+	if len(e.Removed) == 0 {
+		return e.Reason
+	}
+	return fmt.Sprintf("%s It would remove:\n%s", e.Reason, problem.IndentedList(e.Removed, MaxListed))
+}
+
+// checkFirstDelivery returns an error if the first delivery of a tree would contain no file with content, or nil. why
+// is the explanation.
+func checkFirstDelivery(g wish.Guardrails, wanted inventory.Folders, why func() string) *GuardrailError {
+	if g.AllowEmpty {
+		return nil
+	}
+	for _, folder := range wanted {
+		if folder.Known == inventory.Unread {
+			return nil
+		}
+		for _, target := range folder.Targets {
+			if !target.Empty || target.Unknown {
+				return nil
+			}
+		}
+	}
+	reason := "The tree would be empty: no deployment target has a file with content. Check the environment's name, the " +
+		"workloads and the scheduling policies. If the rendering may be empty at any time, set " +
+		"guardrails.allow_empty = true."
+	if text := why(); text != "" {
+		reason += "\n" + text
+	}
+	return &GuardrailError{Reason: reason, stake: wanted.Stake()}
+}
+
+// checkRemoved returns an error if the change from before to after removes too much, or nil. A target whose files all
+// become empty counts as removed. With replaced, as when the environment changes, all of before count.
+func checkRemoved(g wish.Guardrails, before, after inventory.Folders, replaced bool) *GuardrailError {
+	removed, total := before.RemovedBy(after, replaced)
+	var reason string
+	switch {
+	case len(removed) == 0:
+		return nil
+	case len(removed) == total && !g.AllowEmpty:
+		reason = fmt.Sprintf("The change removes %s, and guardrails.allow_empty is false.", allFolders(total))
+	case !g.MaxRemoved.Allows(len(removed), total):
+		reason = fmt.Sprintf("The change removes %d of %s, and guardrails.max_removed is %q.",
+			len(removed), problem.Count(total, "deployment target folder"), g.MaxRemoved)
+	default:
+		return nil
+	}
+	return newGuardrailError(reason, removed, total)
+}
+
+// newGuardrailError returns the error for a change that removes targets, which [inventory.Folders.removedBy] found.
+func newGuardrailError(reason string, removed map[string]inventory.ShortHash, total int) *GuardrailError {
+	e := &GuardrailError{Reason: reason, Total: total, Removed: slices.Sorted(maps.Keys(removed))}
+	for _, target := range e.Removed {
+		e.stake = append(e.stake, target, removed[target].String())
+	}
+	return e
+}
+
+// checkMove returns an error if a move must not remove all folders from the old location, or nil.
+func checkMove(g wish.Guardrails, from record.Destination, existing inventory.Folders) *GuardrailError {
+	removed, total := existing.RemovedBy(nil, true)
+	if total == 0 || g.AllowEmpty && g.MaxRemoved.Allows(total, total) {
+		return nil
+	}
+	e := newGuardrailError(fmt.Sprintf(
+		"The rendering moves away from %s. What that location loses counts as removed: %s. Clusters that still sync from "+
+			"there would delete the objects of these folders. Set on_move = \"keep\" to keep folders and record there. The "+
+			"move may be accepted if no cluster syncs from there.", from, allFolders(total)), removed, total)
+	e.stake = append(e.stake, from.String())
+	return e
+}
+
+func allFolders(total int) string {
+	if total == 1 {
+		return "the only deployment target folder"
+	}
+	return fmt.Sprintf("all %d deployment target folders", total)
+}

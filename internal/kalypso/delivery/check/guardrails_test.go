@@ -1,0 +1,121 @@
+package check
+
+import (
+	"crypto/sha1"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
+)
+
+func TestChanges(t *testing.T) {
+	for _, test := range []struct {
+		name          string
+		before, after inventory.Folders
+		want          map[string]string
+	}{
+		{"nothing", foldersOf("large/a=1"), foldersOf("large/a=1"), map[string]string{}},
+		{"first", nil, foldersOf("large/a=1", "large/b=1", "small"),
+			map[string]string{"large": "+2 -0 ~0", "small": "+0 -0 ~0"}},
+		{"all", foldersOf("large/a=1", "large/b=1", "large/c=1"), foldersOf("large/a=1", "large/b=2", "large/d=1"),
+			map[string]string{"large": "+1 -1 ~1"}},
+		{"a cluster type is removed", foldersOf("large/a=1", "small/b=1"), foldersOf("large/a=1"),
+			map[string]string{"small": "+0 -1 ~0"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			if diff := cmp.Diff(test.want, inventory.Changes(test.before, test.after)); diff != "" {
+				t.Errorf("changes (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestGuardrails(t *testing.T) {
+	four := foldersOf("large/a=1", "large/b=1", "small/c=1", "small/d=1")
+	empty := wish.Guardrails{MaxRemoved: "100%", AllowEmpty: true}
+	number := func(n wish.Limit) wish.Guardrails { return wish.Guardrails{MaxRemoved: n} }
+	usual := wish.Guardrails{MaxRemoved: wish.DefaultLimit}
+	for _, test := range []struct {
+		name          string
+		guardrails    wish.Guardrails
+		before, after inventory.Folders
+		replaced      bool
+		removed       []string // nil: allowed
+		reason        string
+	}{
+		{"an empty branch", usual, nil, four, false, nil, ""},
+		{"changed", usual, four, foldersOf("large/a=2", "large/b=2", "small/c=2", "small/d=2"), false, nil, ""},
+		{"half", usual, four, foldersOf("large/a=1", "small/c=1"), false, nil, ""},
+		{"more than half", usual, four, foldersOf("large/a=1"), false, []string{"large/b", "small/c", "small/d"},
+			`removes 3 of 4 deployment target folders, and guardrails.max_removed is "50%"`},
+		{"moved to another cluster type", usual, four, foldersOf("small/a=1", "small/b=1", "small/c=1", "large/d=1"), false,
+			[]string{"large/a", "large/b", "small/d"}, "3 of 4"},
+		{"number", number("1"), four, foldersOf("large/a=1", "small/c=1"), false, []string{"large/b", "small/d"}, `is "1"`},
+		{"number allows", number("2"), four, foldersOf("large/a=1", "small/c=1"), false, nil, ""},
+		{"zero", number("0"), four, foldersOf("large/a=1", "large/b=1", "small/c=1"), false, []string{"small/d"}, `1 of 4`},
+		{"all", number("100"), four, foldersOf("large", "small"), false, []string{"large/a", "large/b", "small/c", "small/d"},
+			"all 4 deployment target folders, and guardrails.allow_empty is false. It"},
+		{"the only target", number("1"), foldersOf("large/a=1"), foldersOf("large"), false, []string{"large/a"},
+			"removes the only deployment target folder, and guardrails.allow_empty is false. It"},
+		{"all targets, which is more than half", usual, four, nil, false, []string{"large/a", "large/b", "small/c",
+			"small/d"},
+			"all 4 deployment target folders"},
+		{"all targets, which is allowed", empty, four, nil, false, nil, ""},
+		{"emptied", number("0"), four, foldersOf("large/a=-", "large/b=1", "small/c=1", "small/d=1"), false,
+			[]string{"large/a"}, "1 of 4"},
+		{"an empty tree after an empty one", number("0"), foldersOf("large/a=-", "large/b=1"), foldersOf("large/a=-",
+			"large/b=1"), false, nil,
+			""},
+		{"another environment", usual, four, four, true, []string{"large/a", "large/b", "small/c", "small/d"}, "all 4"},
+		{"another environment, which is allowed", empty, four, four, true, nil, ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			err := checkRemoved(test.guardrails, test.before, test.after, test.replaced)
+			if test.removed == nil {
+				if err != nil {
+					t.Errorf("refused: %v", err)
+				}
+				return
+			}
+			if err == nil {
+				t.Fatal("allowed")
+			}
+			if diff := cmp.Diff(test.removed, err.Removed); diff != "" {
+				t.Errorf("removed (-want +got):\n%s", diff)
+			}
+			for _, text := range append(test.removed, test.reason) {
+				if !strings.Contains(err.Error(), text) {
+					t.Errorf("the error does not say %q: %v", text, err)
+				}
+			}
+		})
+	}
+}
+
+// foldersOf returns an inventory of "cluster type/deployment target=hash". With the hash "-", all files of the target
+// are empty.
+func foldersOf(entries ...string) inventory.Folders {
+	inv := inventory.Folders{}
+	slices.SortFunc(entries, func(a, b string) int {
+		one, _, _ := strings.Cut(a, "=")
+		two, _, _ := strings.Cut(b, "=")
+		return strings.Compare(one, two)
+	})
+	for _, entry := range entries {
+		at, hash, _ := strings.Cut(entry, "=")
+		name, target, ok := strings.Cut(at, "/")
+		folder := inv[name]
+		if ok {
+			sum := sha1.Sum([]byte(hash))
+			folder.Targets = append(folder.Targets,
+				inventory.Target{Name: target, Hash: inventory.ShortHash(sum[:6]), Empty: hash == "-"})
+		}
+		folder.Hash = sha1.Sum([]byte(folder.Hash.String() + entry))
+		inv[name] = folder
+	}
+	return inv
+}

@@ -1,0 +1,94 @@
+package check
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/next"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
+)
+
+// Kept returns why the apply must not keep targets that fail to render.
+func Kept(t *next.Next) (errs []error) {
+	k := t.Failing
+	if k == nil || t.Known == inventory.Unread {
+		return nil
+	}
+	if len(k.Lost) > 0 {
+		errs = append(errs, &KeptMoveError{t.Wish.Destination, k.Lost})
+	}
+	if most := t.Wish.Guardrails.KeptLimit(); !most.Allows(len(k.Kept), k.Existing) {
+		errs = append(errs, &GuardrailError{Reason: fmt.Sprintf(
+			"%d of %s fail to render and would be kept, and guardrails.max_kept is %q. A team rarely breaks that many: check "+
+				"the templates and the configs. If the teams did break them, raise the limit.\n%s",
+			len(k.Kept),
+			problem.Count(k.Existing, "deployment target folder"),
+			most,
+			problem.IndentedList(next.Lines(k.Kept), MaxListed),
+		)})
+	}
+	return errs
+}
+
+// keptMoved returns the folders of kept targets that differ on the branch from the plan: people merged the pull request
+// that changes them since then.
+func (c *Comparison) keptMoved() (moved []string) {
+	k := c.Next.Failing
+	if k == nil {
+		return nil
+	}
+	for clusterType, folder := range k.Folders {
+		for is, wanted := range inventory.Pairs(c.Branch.Folders[clusterType].Targets, folder.Targets) {
+			if wanted != nil && k.Keeps(clusterType, wanted.Name) && (is == nil || !is.SameHash(*wanted)) {
+				moved = append(moved, clusterType+"/"+wanted.Name)
+			}
+		}
+	}
+	slices.Sort(moved)
+	return moved
+}
+
+// leftOut returns a *LeftOutError if the rendering is created where the branch contains targets that fail to
+// render.
+func (c *Comparison) leftOut() error {
+	k := c.Next.Failing
+	if k == nil || c.Before.Current() || c.Next.Branch == inventory.Unread {
+		return nil
+	}
+	existing := k.On(c.Next.Rendered, c.Branch.Folders.Only(c.Branch.RecordedFolders()), nil).Kept
+	if len(existing) == 0 {
+		return nil
+	}
+	return &LeftOutError{c.Next.Wish.Destination, c.Next.Wish.Environment, existing}
+}
+
+// KeptMoveError means that a rendering moves to another destination while deployment targets fail to render. The new
+// destination does not contain their folders.
+type KeptMoveError struct {
+	To   record.Destination
+	Kept []record.FailedAssignment
+}
+
+// Error implements error.
+func (e *KeptMoveError) Error() string {
+	return fmt.Sprintf("the rendering moves to %s, and these deployment targets fail to render:\n%s\nThe old location "+
+		"contains them, and the new one can't keep them. Fix them first, or remove them from their Workloads",
+		e.To, problem.IndentedList(next.Lines(e.Kept), MaxListed))
+}
+
+// LeftOutError means that a new rendering finds folders of deployment targets on the branch that fail to render.
+type LeftOutError struct {
+	Destination record.Destination
+	Environment string
+	Existing    []record.FailedAssignment
+}
+
+// Error implements error.
+func (e *LeftOutError) Error() string {
+	return fmt.Sprintf("At %s, the branch contains the folders of these deployment targets, which fail to render:\n%s\n"+
+		"A create does not know the branch, so it would remove them.",
+		e.Destination, strings.TrimRight(problem.IndentedList(next.Lines(e.Existing), MaxListed), "\n"))
+}

@@ -1,0 +1,112 @@
+package check
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/strategy"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
+)
+
+// PlanDestroy is [wish.Arguments.ValidateDestroy], or lists the paths that the destroy removes, as far as s shows.
+func PlanDestroy(a *wish.Arguments, s *past.State) problem.Problems {
+	if ps := a.ValidateDestroy(); len(ps) > 0 || !a.Delivers() || a.KeepOnDestroy || !s.Current() {
+		return ps
+	}
+	paths, err := PathsToRemove(s, &s.Seen)
+	if err != nil || len(paths) == 0 {
+		return nil //nolint:nilerr // the destroy reads the branch, and reports its errors
+	}
+	does := "The destroy removes"
+	if a.Strategy == strategy.PullRequest {
+		does = "The destroy opens a pull request that removes"
+	}
+	return problem.Problems{problem.WarningAt("Folders will be removed", fmt.Sprintf(
+		"%s these paths from %s. Clusters that sync from the folders delete their objects. To keep them, set on_destroy = "+
+			"\"keep\", apply, and then destroy:\n%s",
+		does, s.Destination, listPaths(s, paths)), "on_destroy")}
+}
+
+// listPaths lists paths of ours at the destination of a state, with the number of deployment targets in each folder.
+func listPaths(s *past.State, paths []string) string {
+	lines := slices.Sorted(slices.Values(paths))
+	for name, folder := range s.Ours() {
+		if i, there := slices.BinarySearch(lines, s.Destination.Join(name)); there {
+			lines[i] += fmt.Sprintf(" (%s)", problem.Count(len(folder.Targets), "deployment target"))
+		}
+	}
+	return problem.IndentedList(lines, maxPathsListed)
+}
+
+// maxPathsListed limits the paths that the plan of a destroy or a move lists.
+const maxPathsListed = 200
+
+// PathsToRemoveUnchanged returns the [PathsToRemove], or a *MovedError if they changed since the plan.
+func PathsToRemoveUnchanged(s *past.State, at *past.Branch) ([]string, error) {
+	if moved := at.ChangedSince(s); len(moved) > 0 {
+		return nil, &MovedError{s.Destination, moved}
+	}
+	return PathsToRemove(s, at)
+}
+
+// PathsToRemove returns the paths of our folders at a destination, and of the record. The record lists our folders.
+// Without a record, only folders that did not change since the delivery are ours.
+func PathsToRemove(s *past.State, at *past.Branch) ([]string, error) {
+	var paths []string
+	join := func(inventory inventory.Folders) {
+		for _, name := range inventory.Names() {
+			paths = append(paths, s.Destination.Join(name))
+		}
+	}
+	switch r := at.Record; {
+	case at.RecordError != "":
+		return nil, RecordProblem(s.Destination, at)
+	case r == nil:
+		ours := at.Folders.Only(s.Delivered.Names())
+		for name, folder := range ours {
+			if folder.Hash != s.Delivered[name].Hash {
+				delete(ours, name)
+			}
+		}
+		join(ours)
+	case r.Environment != s.Environment:
+		return nil, &OwnershipError{Destination: s.Destination, Reason: fmt.Sprintf(
+			"the record %s says that this is now the rendering of environment %q, not of %q. Nothing was removed.",
+			s.Destination.RecordPath(), r.Environment, s.Environment)}
+	default:
+		if err := unknownRecord(s, at); err != nil {
+			return nil, err
+		}
+		paths = append(paths, s.Destination.RecordPath())
+		join(at.Folders.Only(r.ClusterTypes))
+	}
+	return paths, nil
+}
+
+// RecordProblem returns why the record at a destination can't be used.
+func RecordProblem(at record.Destination, b *past.Branch) error {
+	return &OwnershipError{Destination: at, Reason: fmt.Sprintf(
+		"the record %s can't be used: %s.", at.RecordPath(), b.RecordError)}
+}
+
+// ContainsOurs reports whether the branch of a state, as it was last read, contains anything to remove.
+func ContainsOurs(s *past.State) bool {
+	paths, err := PathsToRemove(s, &s.Seen)
+	return len(paths) > 0 || err != nil && s.Seen.RecordError != ""
+}
+
+// LeftByMove lists the paths that a move leaves at the old location; "": it leaves none.
+func LeftByMove(a *wish.Arguments, s *past.State) string {
+	if !a.Delivers() || !a.Located() || !a.KeepOld || !a.Moves(s) {
+		return ""
+	}
+	paths, err := PathsToRemove(s, &s.Seen)
+	if err != nil || len(paths) == 0 {
+		return ""
+	}
+	return listPaths(s, paths)
+}

@@ -1,0 +1,45 @@
+package check
+
+import (
+	"context"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/next"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
+)
+
+// Tree reports parts of the rendered tree that the guardrails or the path forbid.
+func Tree(ctx context.Context, r *next.Rendered) problem.Problems {
+	switch {
+	case r.Assignments < inventory.Whole && r.Wish.Guardrails.RequireKnown:
+		return problem.Problems{unknownProblem(r.Wish.Fleet)}
+	case r.Tree == nil:
+		return nil
+	}
+	ps := checkUnscheduled(ctx, r.Wish.Guardrails.Unscheduled, r.Wish.Fleet, r.Tree.Schedule)
+	ps = append(ps, r.Tree.Schedule.CheckUnsatisfied(ctx, r.Wish.Fleet, r.Wish.Guardrails.Unsatisfied)...)
+	if unknown.Is(r.Wish.Destination.Path) || unknown.Is(r.Wish.Promotion.Commit) {
+		return ps
+	}
+	if err := checkPromotedCommit(r.Wish, r.Folders); err != nil {
+		const summary = "Path conflicts with the promoted commit's file"
+		ps = append(ps, problem.At(summary, problem.Sentence(err), "gitops_repo", "path"))
+	}
+	return ps
+}
+
+// checkPromotedCommit returns an error if one of the folders, or the record, would contain the file of the
+// promoted commit, or lie inside it. Without a promoted commit, that file does not exist.
+func checkPromotedCommit(a *wish.Arguments, folders inventory.Folders) error {
+	if a.Promotion.Commit == "" {
+		return nil
+	}
+	paths := []string{a.Destination.RecordPath()}
+	for _, name := range folders.Names() {
+		paths = append(paths, a.Destination.Join(name))
+	}
+	return record.CheckPaths(paths)
+}

@@ -1,0 +1,109 @@
+package check
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/sets"
+)
+
+// UnknownRecordError means that the record on a branch names a promoted commit, or folders, that this rendering never
+// delivered. Since the record decides what is promoted and which folders are ours, nothing may depend on it.
+type UnknownRecordError struct {
+	Destination record.Destination
+	Environment string
+	Differences []string
+	// Unproven is the reason why the commit that the record promotes has a closed gate; "": not known.
+	Unproven string
+}
+
+// Error implements error.
+func (e *UnknownRecordError) Error() string {
+	text := fmt.Sprintf("At %s, the record %s says what this rendering never delivered: %s. So it is not believed: "+
+		"nothing is written or removed, and on_drift does not change that.",
+		e.Destination, e.Destination.RecordPath(), strings.Join(e.Differences, "; "))
+	if e.Unproven != "" {
+		text += " The gates of that commit are closed: " + printable.Line(e.Unproven) + "."
+	}
+	return text
+}
+
+// record returns an *UnknownRecordError for a record that this rendering did not write. An apply that was killed
+// after its push may have written it unknown to the state: then the branch contains what is desired, or an earlier wave
+// of it. But what is desired comes from the record if it promotes a commit: then the gates of that commit must be open.
+func (c *Comparison) record() error {
+	if err := Proven(c.Next.Wish.Promotion, c.Before, c.Branch); err != nil {
+		return err
+	}
+	if c.Next.IsContainedBy(c.Branch) || c.Next.Continues(c.Branch.Record) {
+		return nil
+	}
+	return unknownRecord(c.Before, c.Branch)
+}
+
+// unknownRecord is [Comparison.record] if it is not known what is desired.
+func unknownRecord(s *past.State, at *past.Branch) error {
+	r := at.Record
+	if r == nil || !s.Current() || s.DeliveredRecord == "" || wrote(s, at.RecordHash) {
+		return nil
+	}
+	differences := unknownPromotions(s, r)
+	if more := sets.Without(r.ClusterTypes, s.Delivered.Names()); len(more) > 0 {
+		differences = append(differences, "it also lists "+strings.Join(more, ", "))
+	}
+	if fewer := sets.Without(s.Delivered.Names(), r.ClusterTypes); len(fewer) > 0 {
+		differences = append(differences, "it does not list "+strings.Join(fewer, ", "))
+	}
+	if len(differences) == 0 {
+		return nil
+	}
+	return &UnknownRecordError{Destination: s.Destination, Environment: s.Environment, Differences: differences}
+}
+
+// Proven returns an *UnknownRecordError if the record on a branch promotes a commit that a state does not know,
+// and that has a closed gate now. A state that knows no promoted commit believes the record.
+func Proven(p promotion.Promotion, s *past.State, at *past.Branch) error {
+	if p.Unproven == "" || at.Record == nil || !s.Current() || s.PromotedCommit == "" {
+		return nil
+	}
+	differences := unknownPromotions(s, at.Record)
+	if len(differences) == 0 {
+		return nil
+	}
+	return &UnknownRecordError{s.Destination, s.Environment, differences, p.Unproven}
+}
+
+// unknownPromotions names the commits that a record promotes and that a state does not know: neither the last delivery
+// nor the pull request promotes them.
+func unknownPromotions(s *past.State, r *record.Record) (differences []string) {
+	promoted, ours := []string{r.PromotedCommit}, []string(nil)
+	if r.Rollout != nil {
+		promoted = append(promoted, r.Rollout.PromotedCommit)
+	}
+	known := []*past.State{s}
+	if s.Proposal != nil {
+		known = append(known, s.Proposal.Head)
+	}
+	for _, s := range known {
+		ours = append(ours, s.PromotedCommit)
+		if s.Rollout != nil {
+			ours = append(ours, s.Rollout.PromotedCommit)
+		}
+	}
+	for _, commit := range sets.Without(promoted, ours) {
+		differences = append(differences, fmt.Sprintf("it promotes commit %q", printable.Line(commit)))
+	}
+	return differences
+}
+
+// wrote reports whether the state knows that this rendering wrote a record: with the last delivery, an earlier one, or
+// the pull request.
+func wrote(s *past.State, hash string) bool {
+	return hash == s.DeliveredRecord || s.Proposal != nil && hash == s.Proposal.Head.DeliveredRecord ||
+		slices.ContainsFunc(s.Past, func(e past.Delivery) bool { return e.Record == hash })
+}

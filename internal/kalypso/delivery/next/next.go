@@ -1,0 +1,207 @@
+// Package next is the tree that an apply leaves: what the fleet renders to, with the folders that fail and are kept, as
+// far as the wave or the proposal of the apply goes.
+package next
+
+import (
+	"slices"
+	"time"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/rollout"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/render/tree"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/sets"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
+)
+
+// Next is the tree that one apply leaves at the destination, with its record. It is the fleet's tree, unless a stage
+// commits only a part of that. Attributes, ownership, drift, description, pull request and record all use this tree. It
+// is never modified.
+type Next struct {
+	Wish     *wish.Arguments
+	Rendered *Rendered
+	Failing  *Failing // nil if nothing fails to render
+	Folders  inventory.Folders
+	// Record is the record of the folders, see [Next.RecordOn].
+	Record record.Record
+	// Known says how much of Folders is known. Partial: which folders there are, but not all their files. Unread: not even
+	// that, because it depends on values that are not known yet, or on a branch that was not read. Then Folders are the
+	// fleet's.
+	Known inventory.Known
+	// Branch is Unread if the state does not contain what the tree takes from the branch, see [Next.On].
+	Branch inventory.Known
+	// Step is the step of the rollout that the apply takes; nil: none.
+	Step *rollout.Step
+	// Complete says that Folders are the fleet's tree.
+	Complete bool
+	// Rollout is the progress of the rollout after the apply; nil: none was begun. Begun says that this apply began it.
+	Rollout *rollout.StoredProgress
+	Begun   bool
+	// Withheld says why the pull request that proposes the tree must not be merged now; "": it may be.
+	Withheld string
+}
+
+// New returns the tree that an apply leaves at the destination, as far as the state shows. p is nil for a create. s is
+// nil if no private state can be read.
+func New(r *Rendered, p *past.Prior, s *past.State) *Next {
+	whole := &Next{Wish: r.Wish, Rendered: r, Complete: true}
+	if r.Tree == nil {
+		return whole.settle(r.Wish.Promotion.Commit, r.Wish.InWaves())
+	}
+	var unread bool
+	whole.Failing, unread = newFailing(r, p, s)
+	whole.Folders = whole.Target()
+	if k := whole.Failing; k != nil && k.incomplete {
+		whole.Branch = inventory.Unread
+	}
+	switch {
+	case r.Wish.PromotionUnknown: // it may be frozen
+		return whole.unknownStep()
+	case !r.Wish.InWaves():
+		if unread {
+			whole.Branch = inventory.Unread
+		}
+		return whole.settle(r.Wish.Promotion.Commit, unread)
+	case unknown.Is(string(r.Wish.Strategy)):
+		return whole.unknownStep()
+	case unread || !s.Current() && (r.Wish.MayAdopt() || r.Wish.Known < inventory.Whole || recovers(p, s)):
+		whole.Branch = inventory.Unread
+		return whole.unknownStep()
+	case s.Current():
+		return whole.afterStep(s)
+	}
+	return whole.afterWave(&past.State{})
+}
+
+// On returns the tree that the apply leaves on a branch that was read, if the state does not contain that branch's
+// tree.
+func (n *Next) On(s *past.State, at *past.Branch) *Next {
+	if n.Branch == inventory.Whole {
+		return n
+	}
+	whole := &Next{
+		Wish: n.Wish, Rendered: n.Rendered, Failing: n.failingOn(s, at), Complete: true, Branch: inventory.Unread,
+	}
+	whole.Folders = whole.Target()
+	switch {
+	case !n.Wish.InWaves():
+		return whole.settle(n.Wish.Promotion.Commit, false)
+	case s.Current():
+		return whole.afterStep(s)
+	}
+	found := &past.State{
+		Delivered: at.Folders.Only(
+			sets.Union(sets.Union(at.RecordedFolders(), at.OperatorFolders), whole.Target().Names()),
+		),
+	}
+	found.PromotedCommit, found.Rollout = at.PromotedCommit(), past.RolloutOf(at.Record, time.Time{})
+	found.Seen.Folders = found.Delivered
+	found.Seen.Record = &record.Record{ClusterTypes: found.Delivered.Names()}
+	return whole.afterWave(found)
+}
+
+// settle sets what follows from the other fields. promoted is the commit that the record names. uncertain says that it
+// is not known which folders the tree takes from the fleet.
+func (n *Next) settle(promoted string, uncertain bool) *Next {
+	switch {
+	case uncertain:
+		n.Known = inventory.Unread
+	case n.Rendered.Tree == nil || n.Folders.Known() < inventory.Whole:
+		n.Known = inventory.Partial
+	default:
+		n.Known = inventory.Whole
+	}
+	n.Record = record.New(n.Wish.Environment, n.Folders.Names(), promoted, n.Wish.Origins, n.Wish.Sources)
+	n.Record.Decisions, n.Record.Rollout = n.Rendered.Decisions, n.Rollout.Record()
+	n.Record.Promotion = n.Wish.Promotion.Reason
+	if k := n.Failing; k != nil && n.Wish.Delivers() {
+		n.Record.Kept = k.Kept
+		n.Record.LeftOut = slices.DeleteFunc(slices.Clone(k.LeftOut), func(f record.FailedAssignment) bool {
+			return f.ClusterType == "" // unbounded
+		})
+	}
+	return n
+}
+
+// RecordOn returns the record to write to a branch. Failures to render keep their time.
+func (n *Next) RecordOn(at *past.Branch) record.Record {
+	r := n.Record
+	r.Kept, r.LeftOut = slices.Clone(r.Kept), slices.Clone(r.LeftOut)
+	r.SetSince(at.Record, n.Wish.Author.When)
+	r.SetPromotion(n.Wish.Promotion, at.Record)
+	return r
+}
+
+// Target returns the tree that the fleet renders to, with the folders that the branch keeps of failing deployment
+// targets.
+func (n *Next) Target() inventory.Folders {
+	if n.Failing != nil {
+		return n.Failing.Folders
+	}
+	return n.Rendered.Folders
+}
+
+// TargetTreeHash returns the hash of the target, or "" if it is not known yet.
+func (n *Next) TargetTreeHash() string {
+	if n.Rendered.Tree == nil || n.Target().Known() < inventory.Whole {
+		return ""
+	}
+	return n.Target().TreeHash().String()
+}
+
+// recovers reports whether the last delivery has to be read from the branch.
+func recovers(p *past.Prior, s *past.State) bool {
+	return p != nil && p.TreeHash != "" && (s == nil || s.Seen.Head != "")
+}
+
+// ReachedBy reports whether the branch of a state contains what the fleet renders to.
+func (n *Next) ReachedBy(s *past.State) bool {
+	return s.Current() && s.Proposal == nil && !s.Drifted() && n.Complete
+}
+
+// Stored returns the folders of the tree that the fleet does not render to: only the repo contains their
+// content.
+func (n *Next) Stored() []string {
+	var names []string
+	for name, folder := range n.Folders {
+		if target, ok := n.Target()[name]; !ok || target.Hash != folder.Hash {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// IsContainedBy reports whether a branch contains the desired tree, by this apply or another writer.
+func (n *Next) IsContainedBy(at *past.Branch) bool {
+	return at.Record != nil && at.Record.Same(n.Record) && at.Folders.Only(at.RecordedFolders()).Equal(n.Folders)
+}
+
+// Continues reports whether a record is of an earlier wave of the same rollout: of an apply that was killed after its
+// push.
+func (n *Next) Continues(r *record.Record) bool {
+	return n.Wish.Rollout != nil && r != nil && r.Rollout != nil && r.Environment == n.Wish.Environment &&
+		n.TargetTreeHash() != "" && r.Rollout.TargetTreeHash == n.TargetTreeHash()
+}
+
+// Files renders the files of a target, by name. It returns false if a file is not known yet.
+func (n *Next) Files(clusterType, target string) (map[string][]byte, bool) {
+	i := slices.IndexFunc(n.Rendered.Tree.Folders, func(f tree.Folder) bool { return f.ClusterType == clusterType })
+	if i < 0 || n.Target()[clusterType].Hash != n.Folders[clusterType].Hash {
+		return nil, false // its wave is pending
+	}
+	at := slices.IndexFunc(n.Rendered.Tree.Folders[i].Targets, func(t tree.TargetFolder) bool { return t.Name == target })
+	if at < 0 { // it fails to render
+		return nil, false
+	}
+	files := map[string][]byte{}
+	for f := range n.Rendered.Tree.TargetFiles(i, at) {
+		if f.Unknown {
+			return nil, false
+		}
+		files[f.Path] = f.Content
+	}
+	return files, true
+}

@@ -1,0 +1,68 @@
+package next
+
+import (
+	"context"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/engine"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/render/tree"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule/explain"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule/placement"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
+)
+
+// Progress receives the progress of long work. A total of 0 means that the total is not known.
+type Progress func(stage string, done, total int)
+
+// Rendered is the result of rendering a fleet. It is never modified.
+type Rendered struct {
+	Wish *wish.Arguments
+	Tree *tree.Tree // nil if it was not rendered, or if no assignments are known yet
+
+	Folders     inventory.Folders   // of the tree
+	Assignments inventory.Known     // how many of the assignments are known
+	Failed      problem.Problems    // why deployment targets are not in the tree
+	Decisions   placement.Decisions // nil if they are not known yet
+	Secrets     wish.ClearSecrets   // in the configs
+}
+
+// NewRendered returns the rendering of a fleet to a tree, or to none if the tree is nil.
+func NewRendered(a *wish.Arguments, t *tree.Tree) *Rendered {
+	r := &Rendered{Wish: a, Tree: t}
+	if t == nil {
+		return r
+	}
+	r.Folders = inventory.Of(t)
+	if t.Schedule != nil && r.DecisionsKnown() {
+		r.Decisions = t.Schedule.Decisions()
+	}
+	return r
+}
+
+// Render renders the fleet. It reports the problems of the fleet.
+//
+// p and s say what was delivered before, so that placement keeps its decisions. For a create, both are nil.
+func Render(
+	ctx context.Context, a *wish.Arguments, p *past.Prior, s *past.State, progress Progress,
+) (*Rendered, problem.Problems) {
+	f := *a.Fleet
+	if ps := setEarlier(&f, p, s); len(ps) > 0 {
+		return NewRendered(a, nil), ps
+	}
+	f.LeaveOutFailed = a.KeepsFailed()
+	f.Duplicates, f.Invalid = a.Guardrails.DuplicateObjects, a.Guardrails.InvalidObjects
+	f.Delivered = s.Last().HashOf
+	result, ps := engine.Run(ctx, &f, func(done, total int) { progress("render", done, total) })
+	r := NewRendered(a, result.Tree)
+	r.Failed, r.Secrets = result.LeftOut, wish.FindClearSecrets(f.Configs)
+	if !result.AssignmentsKnown {
+		r.Assignments = inventory.Partial
+	}
+	r.Secrets.Hide(r.Failed)
+	return r, ps
+}
+
+// Unscheduled returns the names of the deployment targets that no policy assigns, in the order of the schedule.
+func (r *Rendered) Unscheduled() []string { return explain.UnplacedNames(r.Tree.Schedule) }

@@ -1,0 +1,121 @@
+package next
+
+import (
+	"fmt"
+	"maps"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/rollout"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/render/tree"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
+)
+
+// unknownStep returns the tree of a step that is not known yet.
+func (n *Next) unknownStep() *Next {
+	n.Step, n.Complete = &rollout.Step{Uncertain: true}, false
+	return n.settle("", true)
+}
+
+// afterStep returns the tree that a pull request already proposes, or the one after the next wave.
+func (n *Next) afterStep(s *past.State) *Next {
+	next, proposed := n.afterWave(s), n.proposed(s)
+	if proposed == nil {
+		return next
+	}
+	switch step := next.Step; {
+	case step.Uncertain:
+	case step.Paused != "":
+		proposed.Step, proposed.Withheld = step, "The rollout is paused: "+problem.EndSentence(step.Paused)
+	case len(step.Taken) == 0 && len(step.Waiting)+len(step.Stopped) > 0:
+		proposed.Step = step
+		proposed.Withheld = fmt.Sprintf("An earlier wave of the rollout is not current, in stage %q.",
+			printable.Line(step.Stage))
+	}
+	return proposed
+}
+
+// proposed returns the tree that a pull request proposes on the way to the same target, or nil if there is none. A
+// new observation does not change an open pull request. A pull request that people closed stops the rollout.
+func (n *Next) proposed(s *past.State) *Next {
+	if s.Proposal == nil || s.Proposal.Head.Rollout == nil || n.TargetTreeHash() == "" || n.Wish.Rollout.SkipUnknown {
+		return nil
+	}
+	head, target := s.Proposal.Head, n.TargetTreeHash()
+	r := head.Rollout
+	switch {
+	case r.TargetTreeHash != target || !n.Wish.Updates(s):
+		return nil
+	case r.Complete && head.PromotedCommit != n.Wish.Promotion.Commit:
+		return nil
+	case !r.Complete && n.Wish.Rollout.Skip == target:
+		return nil
+	}
+	step := &rollout.Step{Stage: r.Stage}
+	if s.Proposal.Open() && s.Proposal.Withheld == "" {
+		step.Waiting = []string{
+			fmt.Sprintf("pull request %d, which proposes the wave, is not merged yet", s.Proposal.Number),
+		}
+	}
+	proposed := *n
+	proposed.Folders, proposed.Step, proposed.Complete, proposed.Rollout = head.Delivered, step, r.Complete, r
+	return proposed.settle(head.PromotedCommit, false)
+}
+
+// afterWave returns the tree after the next wave.
+func (n *Next) afterWave(s *past.State) *Next {
+	delivered, seen := maps.Clone(n.Baseline(s)), s.Ours()
+	for name, folder := range delivered {
+		if folder.Hash == (tree.Hash{}) { // of a state that was recovered in part
+			if delivered[name] = seen[name]; seen[name].Hash == (tree.Hash{}) {
+				delete(delivered, name)
+			}
+		}
+	}
+	labels := map[string]map[string]string{}
+	for _, ct := range n.Wish.Fleet.ClusterTypes {
+		labels[ct.Name] = ct.Labels
+	}
+	target := map[string]rollout.RenderedFolder{}
+	for name, folder := range n.Target() {
+		target[name] = rollout.RenderedFolder{
+			Hash: folder.Hash.String(), Assignments: len(folder.Targets), Labels: labels[name],
+			Unknown: folder.Known < inventory.Whole,
+		}
+	}
+	step := n.Wish.Rollout.Next(rollout.Situation{
+		Target: target, TargetTreeHash: n.TargetTreeHash(), PromotedCommit: n.Wish.Promotion.Commit,
+		Rollback:  n.Wish.Promotion.Decision == promotion.Rollback,
+		Delivered: delivered.HashTexts(), Seen: seen.HashTexts(), Before: s.Rollout,
+	})
+	next := *n
+	next.Step, next.Complete, next.Rollout, next.Begun = step, step.Complete(), step.After, step.After != s.Rollout
+	if len(step.Stay) > 0 {
+		next.Folders = maps.Clone(n.Folders)
+		for _, name := range step.Stay {
+			if folder, existing := delivered[name]; existing {
+				next.Folders[name] = folder
+			} else {
+				delete(next.Folders, name)
+			}
+		}
+	}
+	promoted := s.PromotedCommit
+	if next.Complete {
+		promoted = n.Wish.Promotion.Commit
+	}
+	return next.settle(promoted, step.Uncertain)
+}
+
+// RolloutAfter returns the progress of the rollout once the branch contains the tree of this apply. written says that a
+// commit was made.
+func (n *Next) RolloutAfter(written bool) *rollout.StoredProgress {
+	if n.Rollout == nil || !written && !n.Begun {
+		return n.Rollout
+	}
+	now := *n.Rollout
+	now.At = n.Wish.Author.When
+	return &now
+}

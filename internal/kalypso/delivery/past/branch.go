@@ -1,0 +1,77 @@
+package past
+
+import (
+	"time"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/sets"
+)
+
+// Branch is the content of a branch at a destination, as far as decisions need it. The state keeps it, so that the
+// next plan decides without contacting a server.
+type Branch struct {
+	Head string    `json:"head"`          // the commit that was read; empty if the branch does not exist
+	Time time.Time `json:"time,omitzero"` // the committer's time of that commit
+	// Folders are the folders at the path whose names have no leading dot. Targets of folders that are neither ours nor
+	// needed are not read.
+	Folders inventory.Folders `json:"folders"`
+	Files   []string          `json:"files,omitempty"` // other entries beside the folders
+	// OperatorFolders are folders with the operator's README that the record does not list.
+	OperatorFolders []string `json:"operator_folders,omitempty"`
+	// Record is the record at the path. It is nil if there is none, or if it is invalid: see RecordError.
+	Record      *record.Record `json:"record,omitempty"`
+	RecordHash  string         `json:"record_hash,omitempty"` // of the record's blob; empty if the file does not exist
+	RecordError string         `json:"record_error,omitempty"`
+	// RecordObstacle and PromotedCommitObstacle say why the record, or the file of the promoted commit, can't be
+	// written: a file exists in place of a directory, or the other way round.
+	RecordObstacle         string `json:"record_obstacle,omitempty"`
+	PromotedCommitObstacle string `json:"promoted_commit_obstacle,omitempty"`
+	// OtherRenderings are the paths of other records above and below the path.
+	OtherRenderings []string `json:"other_renderings,omitempty"`
+	// Obstacle names what exists at or above the path but is not a directory.
+	Obstacle string `json:"obstacle,omitempty"`
+	// PromotedCommitFile is the blob of the promoted commit's file at the repo's root. All renderings of the branch
+	// share that file. It is empty if the file does not exist.
+	PromotedCommitFile string `json:"promoted_commit_file,omitempty"`
+}
+
+// RecordedFolders returns the folders that the record lists as ours.
+func (b *Branch) RecordedFolders() []string {
+	if b.Record == nil {
+		return nil
+	}
+	return b.Record.ClusterTypes
+}
+
+// Foreign returns the folders that are not in owned, sorted.
+func (b *Branch) Foreign(owned []string) []string {
+	return sets.Without(b.Folders.Names(), owned)
+}
+
+// PromotedCommit returns the promoted commit of the record, or "".
+func (b *Branch) PromotedCommit() string {
+	if b.Record == nil {
+		return ""
+	}
+	return b.Record.PromotedCommit
+}
+
+// ChangedSince lists our folders that differ from those that the last run read, and the record if it differs.
+func (b *Branch) ChangedSince(s *State) []string {
+	before := s.Ours()
+	names := b.Folders.Only(before.Names()).Differing(before)
+	if b.RecordHash != s.Seen.RecordHash {
+		names = append(names, record.File)
+	}
+	return names
+}
+
+// AsState returns the state of a destination whose last apply is not known.
+func (b *Branch) AsState(at record.Destination, existing inventory.Folders) *State {
+	s := &State{Destination: at, Delivered: existing, Seen: *b}
+	if b.Record != nil {
+		s.PromotedCommit, s.Inputs = b.Record.PromotedCommit, InputsOf(b.Record)
+	}
+	return s
+}

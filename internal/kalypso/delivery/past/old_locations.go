@@ -1,0 +1,26 @@
+package past
+
+// OldLocation is a location on another branch that still contains the tree from before a move. A pull request of its
+// own removes that. An apply opens it only once the destination contains the tree. Otherwise people could merge it
+// first, and clusters would find the tree at neither location.
+type OldLocation struct {
+	State  *State `json:"state"`            // what was delivered there
+	Number int    `json:"number,omitempty"` // of the pull request; 0 if there is none yet
+	Closed bool   `json:"closed,omitempty"` // people closed the pull request without merging it
+}
+
+// Open reports whether the pull request that removes the old location is open.
+func (o *OldLocation) Open() bool { return o.Number != 0 && !o.Closed }
+
+// Reviewed reports whether the state knows pull requests of the rendering.
+func (s *State) Reviewed() bool {
+	if s.Proposal != nil || s.Removal != 0 {
+		return true
+	}
+	for _, old := range s.OldLocations {
+		if old.Number != 0 {
+			return true
+		}
+	}
+	return false
+}

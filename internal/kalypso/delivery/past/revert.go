@@ -1,0 +1,70 @@
+package past
+
+import (
+	"slices"
+	"time"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/rollout"
+)
+
+// maxPast limits the earlier deliveries that a state remembers.
+const maxPast = 50
+
+// Delivery is an earlier delivery to the destination. It distinguishes a revert by people from other foreign changes.
+type Delivery struct {
+	Record string `json:"record"` // hash of its record
+	Tree   string `json:"tree"`   // hash of its tree
+}
+
+// AsDelivery returns the last delivery.
+func (s *State) AsDelivery() Delivery {
+	return Delivery{s.DeliveredRecord, s.Delivered.TreeHash().String()}
+}
+
+// Remember keeps the deliveries before s, of which before is the last one.
+func (s *State) Remember(before *State) {
+	if !before.Current() || !before.Destination.Same(s.Destination) || before.Environment != s.Environment {
+		return
+	}
+	s.Past = before.Past
+	if was := before.AsDelivery(); was != s.AsDelivery() && was.Record != "" {
+		others := slices.DeleteFunc(slices.Clone(s.Past), func(e Delivery) bool { return e == was })
+		s.Past = append([]Delivery{was}, others...)
+	}
+	s.Past = s.Past[:min(len(s.Past), maxPast)]
+}
+
+// RememberEarlier keeps deliveries that were read from the history of the branch, newest first.
+func (s *State) RememberEarlier(deliveries []Delivery) {
+	for _, d := range deliveries {
+		if d != s.AsDelivery() && !slices.Contains(s.Past, d) && len(s.Past) < maxPast {
+			s.Past = append(s.Past, d)
+		}
+	}
+}
+
+// Reverted reports whether people reverted the branch to exactly an earlier delivery, with its record.
+func (s *State) Reverted() bool {
+	return s.Current() && s.Drifted() && s.Seen.Record != nil && s.Proposal == nil &&
+		slices.Contains(s.Past, Delivery{s.Seen.RecordHash, s.Ours().TreeHash().String()})
+}
+
+// AsSeen returns the state as if the branch's current content were delivered.
+func (s *State) AsSeen() *State {
+	now, r := *s, s.Seen.Record
+	now.Delivered, now.DeliveredRecord, now.Decisions = s.Ours(), s.Seen.RecordHash, r.Decisions
+	now.PromotedCommit, now.Rollout, now.Inputs = r.PromotedCommit, RolloutOf(r, s.Seen.Time), InputsOf(r)
+	now.Base, now.Drift, now.RevertKnown = s.Seen.Head, nil, false
+	now.Remember(s)
+	return &now
+}
+
+// RolloutOf returns the rollout that a record describes, or nil if it describes none. at is the time of its commit, or
+// later.
+func RolloutOf(r *record.Record, at time.Time) *rollout.StoredProgress {
+	if r == nil || r.Rollout == nil {
+		return nil
+	}
+	return &rollout.StoredProgress{Progress: *r.Rollout, At: at}
+}

@@ -1,0 +1,87 @@
+package past
+
+import (
+	"crypto/sha1"
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/render/tree"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule/placement"
+)
+
+// TestDecisionsOfState: a state returns the decisions that it was written with, and stores them once.
+func TestDecisionsOfState(t *testing.T) {
+	t.Parallel()
+	written := record.New("dev", []string{"large"}, "", nil, nil)
+	decided := placement.Decisions{"web": {Targets: map[string][]string{"hello-web": {"large"}}}}
+	written.Decisions = decided
+	s := NewState(record.Destination{Repo: "file:///repo", Branch: "dev", Path: "."}, "dev")
+	folder := inventory.Folder{Hash: tree.Hash{1}, Targets: []inventory.Target{{Name: "hello-web"}}}
+	s.Delivered = inventory.Folders{"large": folder, "small": folder}
+	s.DeliveredRecord, s.Decisions = written.Hash(), written.Decisions
+	s.Seen = Branch{Head: "1", Record: &written, RecordHash: written.Hash()}
+	if packed := withoutRepeats(&s); packed.Seen.Record.Decisions != nil || s.Seen.Record.Decisions == nil {
+		t.Error("the state contains the decisions twice, or loses them")
+	}
+	data, err := s.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	read, err := DecodeState(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(written, *read.Seen.Record); diff != "" {
+		t.Errorf("record (-want +got):\n%s", diff)
+	}
+	earlier, known := read.Earlier()
+	want := placement.Earlier{Decisions: decided, Placed: map[string][]string{"hello-web": {"large", "small"}}}
+	if diff := cmp.Diff(want, earlier); diff != "" || !known {
+		t.Errorf("earlier, known: %t (-want +got):\n%s", known, diff)
+	}
+	for name, s := range map[string]*State{"none": nil, "of another version": {Version: 1}} {
+		if _, known := s.Earlier(); known {
+			t.Errorf("a state that is %s tells decisions", name)
+		}
+	}
+}
+
+// TestWholeHashesInState encodes and decodes a state with whole hashes, which stays small. Only on_assignment_error =
+// "keep" stores them.
+func TestWholeHashesInState(t *testing.T) {
+	t.Parallel()
+	inv := inventory.Folders{}
+	const clusterTypes, targets = 100, 1000
+	for c := range clusterTypes {
+		folder := inventory.Folder{Hash: sha1.Sum(fmt.Append(nil, c))}
+		for n := range targets {
+			hash := sha1.Sum(fmt.Append(nil, c, n))
+			folder.Targets = append(folder.Targets, inventory.NewTarget(fmt.Sprintf("workload-%04d-target", n), hash, false))
+		}
+		inv[fmt.Sprintf("ct-%03d", c)] = folder
+	}
+	for keep, most := range map[bool]int{false: 20, true: 40} {
+		s := &State{Delivered: inv, Seen: Branch{Folders: inv}, WholeHashes: keep}
+		text, err := s.Encode()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if each := len(text) / (clusterTypes * targets); each > most {
+			t.Errorf("whole hashes %t: %d bytes a target, more than %d", keep, each, most)
+		} else {
+			t.Logf("whole hashes %t: %d bytes a target", keep, each)
+		}
+		read, err := DecodeState(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, want := read.Seen.Folders["ct-000"].Targets[7], inv["ct-000"].Targets[7]
+		if got.Hash != want.Hash || (got.Whole == want.Whole) != keep {
+			t.Errorf("whole hashes %t: read as %+v", keep, got)
+		}
+	}
+}

@@ -1,0 +1,77 @@
+package delivery
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/check"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/render/tree"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
+)
+
+// TestValidateTree reports the parts of a rendered fleet that guardrails forbid.
+func TestValidateTree(t *testing.T) {
+	const (
+		path        = "error gitops_repo.path: Path conflicts with the promoted commit's file"
+		unscheduled = "unscheduled: Deployment targets that no policy places"
+	)
+	for name, test := range map[string]struct {
+		known  bool
+		change func(*desired)
+		want   []string
+	}{
+		"all targets are assigned": {true, func(d *desired) { d.Tree.Schedule.Unscheduled = nil }, nil},
+		"unscheduled":              {true, func(*desired) {}, []string{"warning " + unscheduled}},
+		"ignored":                  {true, func(d *desired) { d.Guardrails.Unscheduled = problem.Ignore }, nil},
+		"refused": {true, func(d *desired) { d.Guardrails.Unscheduled = problem.Fail },
+			[]string{"error " + unscheduled}},
+		"the assignments are not decided yet": {true, func(d *desired) { d.Guardrails.Unscheduled = unknown.Text }, nil},
+		"a value is unknown": {false, func(d *desired) {
+			d.Tree, d.Fleet.Environment = nil, unknown.Text
+		}, nil},
+		"require_known, and a value is unknown": {false, func(d *desired) {
+			d.Tree, d.Fleet.Environment, d.Guardrails.RequireKnown = nil, unknown.Text, true
+		}, []string{"error guardrails.require_known: Assignments not known"}},
+		"an unassigned target is an error": {true, func(d *desired) { d.Tree, d.Guardrails.RequireKnown = nil, true }, nil},
+		"one target is unknown": {false, func(d *desired) { d.Guardrails.RequireKnown = true },
+			[]string{"error guardrails.require_known: Assignments not known"}},
+		"promoted commit": {true, func(d *desired) {
+			d.Destination.Path, d.Promotion.Commit = ".github/tracking/Promoted_Commit_Id", "v1"
+			d.Tree.Schedule.Unscheduled = nil
+		}, []string{path}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := usualSituation().desired
+			d.Fleet.Environment = "dev"
+			d.Tree = &tree.Tree{Schedule: &schedule.Schedule{Unscheduled: []*fleet.DeploymentTarget{{Name: "a"}}}}
+			test.change(d)
+			r := d.rendered()
+			if !test.known {
+				r.Assignments = inventory.Partial
+			}
+			if diff := cmp.Diff(test.want, reported(check.Tree(t.Context(), r))); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// reported lists problems as "severity path: summary".
+func reported(ps problem.Problems) []string {
+	var all []string
+	for _, p := range ps {
+		var at []string
+		for _, step := range p.Path {
+			step.Visit(func(name string) { at = append(at, name) }, nil, nil)
+		}
+		severity := map[problem.Severity]string{problem.Error: "error", problem.Warning: "warning"}[p.Severity]
+		all = append(all, severity+" "+strings.Join(at, ".")+": "+p.Summary)
+	}
+	return all
+}

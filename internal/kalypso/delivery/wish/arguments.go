@@ -1,0 +1,130 @@
+// Package wish is a rendering as it is configured: its arguments, with the guardrails and the review of a change.
+package wish
+
+import (
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/accepted"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/drift"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/pullrequest"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/strategy"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/rollout"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/origin"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
+)
+
+// Arguments is a rendering as it is configured. An unknown string is [unknown.Text]. It is never modified.
+type Arguments struct {
+	Strategy    strategy.Strategy
+	Destination record.Destination
+	Environment string
+	Fleet       *fleet.Fleet
+	Promotion   promotion.Promotion // zero if there is none
+	// NoCommit says that there is a promotion, and that it has no commit yet. PromotionUnknown says that its commit, or
+	// its decision, is not known yet.
+	NoCommit, PromotionUnknown bool
+	Rejected                   []string       // promoted commits that people rejected
+	Origins                    []string       // keys of manifests that name a file in Git, for the record
+	Sources                    origin.Sources // the commits of these files
+	Review                     Review
+	Adopt                      bool
+	CreateBranch               bool
+	KeepOld                    bool // a move keeps the folders and the record at the old location
+	KeepOnDestroy              bool // a destroy keeps the folders and the record on the branch
+	Protected                  bool // a destroy is an error
+	OnDrift                    drift.Reaction
+	Guardrails                 Guardrails
+	AcceptedChanges            accepted.Changes
+	PullRequest                pullrequest.Settings
+	Message                    string            // of the commit; empty for the default, which lists the changes
+	Trailers                   map[string]string // of the commit; the author has the provider's too
+	Author                     gitbranch.Author
+	// Known is Partial if an argument that decides about the change, other than the fleet, is not known yet.
+	Known inventory.Known
+	// Shown is Partial if it is not known yet what the attributes show of the tree.
+	Shown inventory.Known
+	// Rollout brings the tree to the cluster types in waves. If it is nil, one apply delivers the whole tree.
+	Rollout *rollout.Rollout
+	// OnAssignmentError is the reaction to deployment targets that fail to render.
+	OnAssignmentError OnAssignmentError
+}
+
+// Delivers reports whether the strategy is known to bring the tree to a branch.
+func (a *Arguments) Delivers() bool {
+	return a.Strategy == strategy.Push || a.Strategy == strategy.PullRequest
+}
+
+// Located reports whether the destination is known.
+func (a *Arguments) Located() bool {
+	at := a.Destination
+	return !unknown.Is(at.Repo) && !unknown.Is(at.Branch) && !unknown.Is(at.Path)
+}
+
+// Rests reports whether the apply writes nothing, whatever the fleet renders to: nothing is promoted yet, the
+// environment is frozen, or the rollout is paused before anything was delivered. p is nil for a create.
+func (a *Arguments) Rests(p *past.Prior) bool { return a.frozen() || a.pausedFirst(p) }
+
+// frozen reports whether the promotion stops everything.
+func (a *Arguments) frozen() bool { return a.NoCommit || a.Promotion.Frozen() != "" }
+
+// pausedFirst reports whether the rollout is paused before its first wave, and nothing was delivered before.
+func (a *Arguments) pausedFirst(p *past.Prior) bool {
+	return a.Delivers() && a.Rollout != nil && !a.Rollout.PauseUnknown && a.Rollout.Pause != "" &&
+		(p == nil || !p.DeliveredBefore())
+}
+
+// Updates reports whether the last apply delivered to the same destination.
+func (a *Arguments) Updates(s *past.State) bool {
+	return s.Current() && s.Destination.Same(a.Destination)
+}
+
+// Moves reports whether the last apply delivered to another destination.
+func (a *Arguments) Moves(s *past.State) bool {
+	return s.Current() && !s.Destination.Same(a.Destination)
+}
+
+// MayAdopt reports whether the rendering may adopt what its destination contains. With accepted_changes, only the
+// contents of the branch decide.
+func (a *Arguments) MayAdopt() bool { return a.Adopt || a.AcceptedChanges.MayAdopt() }
+
+// ReactionTo returns the reaction to the foreign changes that s contains.
+func (a *Arguments) ReactionTo(s *past.State) drift.Reaction {
+	switch {
+	case a.AcceptedChanges.Accepts(DriftID(s)):
+		return drift.Overwrite
+	case a.OnDrift == drift.Fail && a.AcceptedChanges.Unknown():
+		return unknown.Text
+	}
+	return a.OnDrift
+}
+
+// DriftID returns the ID of the foreign changes that s contains.
+func DriftID(s *past.State) accepted.ID {
+	return accepted.NewID(
+		accepted.Drift, s.Destination.String(), s.Seen.Head, s.Ours().TreeHash().String(), s.Seen.RecordHash)
+}
+
+// MovesWithin reports whether the last apply delivered to another path of the same branch.
+func (a *Arguments) MovesWithin(s *past.State) bool {
+	return a.Moves(s) && s.Destination.SameBranch(a.Destination)
+}
+
+// OnAssignmentError is the reaction to deployment targets that fail to render by a fault of their team. If it is not
+// known yet, they are errors.
+type OnAssignmentError string
+
+// The reactions.
+const (
+	AssignmentErrorFail OnAssignmentError = "fail" // the plan fails
+	AssignmentErrorKeep OnAssignmentError = "keep" // the branch keeps their folders
+)
+
+// KeepsFailed reports whether the branch keeps targets that fail to render.
+func (a *Arguments) KeepsFailed() bool { return a.OnAssignmentError == AssignmentErrorKeep }
+
+// InWaves reports whether a rollout brings the tree to a branch.
+func (a *Arguments) InWaves() bool { return a.Rollout != nil && a.Strategy != strategy.None }

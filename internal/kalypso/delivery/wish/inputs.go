@@ -1,0 +1,74 @@
+package wish
+
+import (
+	"encoding/json"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/describe"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/secretscan"
+)
+
+// Inputs returns the inputs of the rendered tree.
+func (a *Arguments) Inputs() *past.Inputs {
+	in := &past.Inputs{Origins: a.Origins, Sources: a.Sources, Configs: make(map[string]past.ConfigInputs,
+		len(a.Fleet.Configs))}
+	for _, config := range a.Fleet.Configs {
+		in.Configs[config.Name] = objectInputs(&config.Meta, config.Data, a.Review.Detail, shownValue)
+	}
+	if len(a.Fleet.Secrets) > 0 {
+		in.Secrets = make(map[string]past.ConfigInputs, len(a.Fleet.Secrets))
+	}
+	for _, secret := range a.Fleet.Secrets {
+		texts := make(map[string]string, len(secret.Data))
+		for key, reference := range secret.Data {
+			texts[key] = reference.String()
+		}
+		in.Secrets[secret.Name] = objectInputs(&secret.Meta, texts, a.Review.Detail, shownReference)
+	}
+	return in
+}
+
+// objectInputs returns the labels and the data of an object. shown returns what descriptions show of a value.
+func objectInputs(
+	m *fleet.Meta, data map[string]string, detail Detail, shown func(key, value string) string,
+) past.ConfigInputs {
+	c := past.ConfigInputs{Keys: make(map[string]past.KeyInput, len(data))}
+	if len(m.Labels) > 0 {
+		labels, err := json.Marshal(m.Labels)
+		if err != nil {
+			panic(err) // strings always marshal
+		}
+		c.Labels = past.Fingerprint(m.Name, "", string(labels))
+	}
+	for name, value := range data {
+		key := past.KeyInput{Value: past.Fingerprint(m.Name, name, value)}
+		if detail == Values {
+			key.Shown = new(shown(name, value))
+		}
+		c.Keys[name] = key
+	}
+	return c
+}
+
+// WithInputs returns the state of the tree that was already delivered or proposed, with the inputs of the arguments:
+// see [past.State.WithInputs]. While the promotion stops everything, nothing changes.
+func (a *Arguments) WithInputs(s *past.State) *past.State {
+	if s == nil || a.frozen() {
+		return s
+	}
+	return s.WithInputs(a.Inputs)
+}
+
+func shownReference(_, text string) string { return describe.Truncate(text) }
+
+// hidden replaces a secret in our texts.
+const hidden = "(secret)"
+
+// shownValue returns what descriptions show of a config's value.
+func shownValue(key, value string) string {
+	if secretscan.Find(key, value) != "" {
+		return hidden
+	}
+	return describe.Truncate(value)
+}

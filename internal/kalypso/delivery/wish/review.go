@@ -1,0 +1,47 @@
+package wish
+
+import (
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/describe"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/pullrequest"
+	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
+)
+
+// Review configures how a change is described to reviewers.
+type Review struct {
+	Known  inventory.Known // Partial: Links are not known yet
+	Links  describe.Links
+	Detail Detail
+	Max    int // in characters, as the host allows; 0: [describe.DefaultMaxLength], which is the maximum too
+}
+
+// Detail says how much of the changed configs the description shows. [unknown.Text] means that it is not known yet.
+type Detail string
+
+// The details.
+const (
+	NoDescription Detail = "none"   // no description; a pull request shows the keys
+	Keys          Detail = "keys"   // the keys
+	Values        Detail = "values" // the keys with their old and new values
+)
+
+// NewReview returns a review whose links lead to a host. Without a host, it has no links.
+func NewReview(host githost.Host, repo string, detail Detail) Review {
+	r := Review{Detail: detail}
+	if host == nil {
+		return r
+	}
+	r.Links = pullrequest.Links(host)
+	if at, err := host.Repo(repo); err == nil {
+		r.Max = at.MaxBody
+	}
+	return r
+}
+
+// MaxLength returns the maximum length of a description in characters.
+func (r Review) MaxLength() int {
+	if r.Max > 0 {
+		return min(r.Max, describe.DefaultMaxLength)
+	}
+	return describe.DefaultMaxLength
+}

@@ -1,0 +1,83 @@
+package wish
+
+import (
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/pullrequest"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/strategy"
+	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
+)
+
+// Validate reports invalid arguments. It skips arguments that are not known yet. It does not validate the fleet.
+func (a *Arguments) Validate() problem.Problems {
+	ps := a.Destination.Validate(a.Delivers())
+	if err := a.Guardrails.MaxRemoved.check(); err != nil {
+		ps = append(ps, problem.At("Invalid limit", problem.Sentence(err), "guardrails", "max_removed"))
+	}
+	if err := a.Guardrails.KeptLimit().check(); err != nil {
+		ps = append(ps, problem.At("Invalid limit", problem.Sentence(err), "guardrails", "max_kept"))
+	}
+	if a.Promotion.Commit != "" && a.Promotion.Reason == (promotion.Reason{}) && !oneWord(a.Promotion.Commit) {
+		ps = append(ps, problem.At("Invalid promoted commit",
+			"promoted_commit contains spaces or line breaks. Usually it is a commit hash.", "promoted_commit"))
+	}
+	if a.Message != "" && gitbranch.CheckMessage(a.Message) != nil {
+		ps = append(ps, problem.At("Invalid commit message",
+			"commit_message is blank. Write a message, or remove the argument: the default message says what changes.",
+			"commit_message"))
+	}
+	return slices.Concat(ps, a.AcceptedChanges.Validate(), ValidateTrailers(a.Trailers),
+		pullrequest.Validate(a.PullRequest), pullrequest.ValidateRepo(a.Strategy, a.Destination.Repo),
+		a.Sources.Validate(problem.Attr("sources")))
+}
+
+// ValidateTrailers reports the trailers that no commit can have, each at its key of commit_trailers.
+func ValidateTrailers(trailers map[string]string) problem.Problems {
+	const argument, summary = "commit_trailers", "Invalid trailer"
+	var ps problem.Problems
+	for _, key := range slices.Sorted(maps.Keys(trailers)) {
+		value := trailers[key]
+		if unknown.Is(key) || unknown.Is(value) {
+			continue
+		}
+		if err := gitbranch.CheckTrailer(key, value); err != nil {
+			p := problem.At(summary, problem.Sentence(err), argument)
+			p.Path = append(p.Path, problem.Key(key))
+			ps = append(ps, p)
+		}
+	}
+	if err := gitbranch.CheckTrailerKeys(trailers); err != nil {
+		ps = append(ps, problem.At(summary, problem.Sentence(err), argument))
+	}
+	return ps
+}
+
+// ValidateDestroy reports that the rendering must not be destroyed. A rendering that is only computed needs no
+// protection.
+func (a *Arguments) ValidateDestroy() problem.Problems {
+	if !a.Protected || a.Strategy == strategy.None {
+		return nil
+	}
+	return problem.Problems{problem.At("The rendering is protected", fmt.Sprintf(
+		"The rendering of environment %q at %s must not be destroyed: clusters sync from its folders.\n%s\nIf the rendering "+
+			"is to go, with all its folders, set deletion_protection = false, apply, and then destroy.",
+		a.Environment, a.Destination, MovedAdvice), "deletion_protection")}
+}
+
+// MovedAdvice shows how to rename the resource of a rendering. The provider does not learn the addresses of resources.
+const MovedAdvice = "If its resource has another address now, because it was renamed or is in another module, the " +
+	"rendering stays if the configuration says so, with the old and the new address:\n" +
+	"  moved {\n" +
+	"    from = kalypso_environment_rendering.<old name>\n" +
+	"    to   = kalypso_environment_rendering.<new name>\n" +
+	"  }"
+
+var word = regexp.MustCompile(`^\S+$`)
+
+func oneWord(text string) bool { return unknown.Is(text) || word.MatchString(text) }

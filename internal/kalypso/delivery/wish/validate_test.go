@@ -1,0 +1,132 @@
+package wish
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/pullrequest"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/strategy"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/origin"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
+)
+
+// reported lists problems as "severity path: summary".
+func reported(ps problem.Problems) []string {
+	var all []string
+	for _, p := range ps {
+		var at []string
+		for _, step := range p.Path {
+			step.Visit(
+				func(name string) { at = append(at, name) },
+				nil,
+				func(key string) { at = append(at, fmt.Sprintf("[%s]", key)) },
+			)
+		}
+		severity := map[problem.Severity]string{problem.Error: "error", problem.Warning: "warning"}[p.Severity]
+		all = append(all, severity+" "+strings.Join(at, ".")+": "+p.Summary)
+	}
+	return all
+}
+
+// TestValidate changes one argument of a valid rendering at a time.
+func TestValidate(t *testing.T) {
+	for name, test := range map[string]struct {
+		change func(*Arguments)
+		want   []string
+	}{
+		"valid": {func(*Arguments) {}, nil},
+		"all arguments unknown": {func(d *Arguments) {
+			const u = unknown.Text
+			d.Strategy, d.Destination = u, record.Destination{Repo: u, Branch: u, Path: u}
+			d.Promotion.Commit, d.Message, d.Guardrails.MaxRemoved, d.Sources = u, u, u, origin.Sources{u: u}
+			d.PullRequest = pullrequest.Settings{
+				BranchPrefix: u, Labels: []string{u}, Reviewers: []string{u}, Draft: true, AutoMerge: u,
+			}
+		}, nil},
+
+		"no repo": {func(d *Arguments) { d.Destination = record.Destination{Path: "."} },
+			[]string{"error gitops_repo: Missing GitOps repo"}},
+		"no repo needed": {func(d *Arguments) {
+			d.Strategy, d.Destination = strategy.None, record.Destination{Path: "."}
+		}, nil},
+		"no URL": {func(d *Arguments) { d.Destination.Repo = "" }, []string{"error gitops_repo.repo: Missing repo"}},
+		"no branch": {func(d *Arguments) { d.Destination.Branch = "" },
+			[]string{"error gitops_repo.branch: Missing branch"}},
+		"invalid repo": {func(d *Arguments) { d.Destination.Repo = "gitops" },
+			[]string{"error gitops_repo.repo: Invalid repo URL"}},
+		"invalid branch": {func(d *Arguments) { d.Destination.Branch = "a..b" },
+			[]string{"error gitops_repo.branch: Invalid branch name"}},
+		"invalid path": {func(d *Arguments) { d.Destination.Path = "../a" },
+			[]string{"error gitops_repo.path: Invalid path"}},
+		"promoted commit": {func(d *Arguments) { d.Promotion.Commit = "v1 v2" },
+			[]string{"error promoted_commit: Invalid promoted commit"}},
+		"message": {func(d *Arguments) { d.Message = " \n" }, []string{"error commit_message: Invalid commit message"}},
+		"branch prefix": {func(d *Arguments) { d.PullRequest.BranchPrefix = "a b/" },
+			[]string{"error delivery.branch_prefix: Invalid branch prefix"}},
+		"empty label": {func(d *Arguments) { d.PullRequest.Labels = []string{""} },
+			[]string{"error delivery.labels: Invalid label"}},
+		"long label": {func(d *Arguments) { d.PullRequest.Labels = []string{strings.Repeat("ä", 51)} },
+			[]string{"error delivery.labels: Invalid label"}},
+		"longest label": {func(d *Arguments) { d.PullRequest.Labels = []string{strings.Repeat("ä", 50)} }, nil},
+		"reviewers": {func(d *Arguments) {
+			d.PullRequest.Reviewers = []string{"octocat", "acme/platform", "bot[bot]", "ann@acme.io", `ACME\ann`}
+		}, nil},
+		"invalid reviewer": {func(d *Arguments) { d.PullRequest.Reviewers = []string{"a/b/c"} },
+			[]string{"error delivery.reviewers: Invalid reviewer"}},
+		"draft that merges": {func(d *Arguments) { d.PullRequest.Draft, d.PullRequest.AutoMerge = true, "squash" },
+			[]string{"error delivery.auto_merge: Conflicting arguments: draft and auto-merge"}},
+		"pull requests of a folder": {func(d *Arguments) {
+			d.Strategy, d.Destination.Repo = strategy.PullRequest, "file:///srv/gitops.git"
+		}, []string{"error delivery.strategy: Pull requests need a Git host"}},
+		"pushes to a folder": {func(d *Arguments) { d.Destination.Repo = "file:///srv/gitops.git" }, nil},
+		"source":             {func(d *Arguments) { d.Sources = origin.Sources{"https://acme.io/a@main:x": "abc"} }, nil},
+		"source without a location": {func(d *Arguments) { d.Sources = origin.Sources{"x": "abc"} },
+			[]string{"error sources.[x]: Invalid source"}},
+		"source without a commit": {func(d *Arguments) { d.Sources = origin.Sources{"https://acme.io/a@main:x": ""} },
+			[]string{"error sources.[https://acme.io/a@main:x]: Invalid commit"}},
+		"all errors at once": {func(d *Arguments) {
+			d.Destination.Branch, d.Guardrails.MaxRemoved, d.PullRequest.Reviewers = "a..b", "lots", []string{"", "!"}
+		}, []string{
+			"error gitops_repo.branch: Invalid branch name", "error guardrails.max_removed: Invalid limit",
+			"error delivery.reviewers: Invalid reviewer", "error delivery.reviewers: Invalid reviewer",
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := &Arguments{
+				Strategy: strategy.Push, Environment: "dev", Guardrails: Guardrails{MaxRemoved: DefaultLimit},
+				Destination: record.Destination{Repo: "https://acme.io/gitops", Branch: "dev", Path: "."},
+				PullRequest: pullrequest.Settings{BranchPrefix: "deployment/"},
+			}
+			test.change(d)
+			if diff := cmp.Diff(test.want, reported(d.Validate())); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestLimit reads limits as a user writes them.
+func TestLimit(t *testing.T) {
+	for text, most := range map[Limit]int{
+		"0": 0, "3": 3, "12": 12, "0%": 0, "25%": 2, "100%": 10, "": 5, unknown.Text: 5,
+	} {
+		for removed := range 20 {
+			if got := text.Allows(removed, 10); got != (removed <= most) && removed <= 10 {
+				t.Errorf("%q allows %d of 10: %v", text, removed, got)
+			}
+		}
+		if err := text.check(); err != nil {
+			t.Error(err)
+		}
+	}
+	for _, text := range []Limit{"%", "-1", "101%", "1.5", "half", "50 %", "-1%"} {
+		if text.check() == nil || text.Allows(1, 10) {
+			t.Errorf("%q is a limit", text)
+		}
+	}
+}

@@ -1,0 +1,59 @@
+package configuration
+
+import (
+	"reflect"
+	"sync"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
+)
+
+// LastPlans contains the last plan of each rendering, and its decision. Terraform plans a resource again right before
+// it applies it, in the same process, so the apply does what this plan decided, and renders nothing again. Terraform
+// plans several resources before it applies the first of them.
+type LastPlans struct {
+	mu   sync.Mutex
+	last map[renderingKey]lastPlan
+}
+
+// renderingKey identifies a rendering in one run of Terraform.
+type renderingKey struct {
+	environment string
+	at          record.Destination
+}
+
+type lastPlan struct {
+	plan     any
+	decision *delivery.Decision
+	found    problem.Problems
+}
+
+// Keep stores the values of a plan, which must not change any more, its decision, and the problems of its arguments and
+// its fleet.
+func (l *LastPlans) Keep(environment string, at record.Destination, plan any, decision *delivery.Decision,
+	found problem.Problems,
+) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.last == nil {
+		l.last = map[renderingKey]lastPlan{}
+	}
+	l.last[renderingKey{environment, at}] = lastPlan{plan, decision, found}
+}
+
+// Take returns and removes the decision and the problems of the plan with equal values, or nil if another plan of the
+// rendering was stored.
+func (l *LastPlans) Take(
+	environment string, at record.Destination, plan any,
+) (*delivery.Decision, problem.Problems) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	key := renderingKey{environment, at}
+	last, ok := l.last[key]
+	if !ok || !reflect.DeepEqual(last.plan, plan) {
+		return nil, nil
+	}
+	delete(l.last, key)
+	return last.decision, last.found
+}
