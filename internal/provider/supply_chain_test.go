@@ -47,8 +47,8 @@ func TestActionsArePinned(t *testing.T) {
 	}
 }
 
-// TestRelease: a release has SBOMs and an attestation, the script that make dist runs makes it, and its job, which has the
-// signing key, runs in a protected environment.
+// TestRelease: a release has SBOMs and an attestation, the script that make dist runs makes it, and its job, which has
+// the signing key, runs in a protected environment.
 func TestRelease(t *testing.T) {
 	t.Parallel()
 	read := func(into any, path ...string) {

@@ -116,7 +116,7 @@ func newPlace(t *testing.T, version, provider, database string) *place {
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(folder) })
 	copyFile(t, filepath.Join("testdata", "root", "main.tf"), filepath.Join(folder, "main.tf"))
-	rc := fmt.Sprintf("provider_installation {\n  dev_overrides {\n    \"terraform-kalypso/kalypso\" = %q\n  }\n}\n", provider)
+	rc := fmt.Sprintf(overrides, provider)
 	if err := os.WriteFile(filepath.Join(folder, "terraform.rc"), []byte(rc), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -125,6 +125,13 @@ func newPlace(t *testing.T, version, provider, database string) *place {
 		"TF_VAR_place="+folder, "KALYPSO_POSTGRES_URL="+database, "CHECKPOINT_DISABLE=1")
 	return p
 }
+
+const overrides = `provider_installation {
+  dev_overrides {
+    "terraform-kalypso/kalypso" = %q
+  }
+}
+`
 
 // restore puts what a version wrote in its place.
 func (p *place) restore(version string) {
@@ -192,7 +199,8 @@ func (p *place) terraform(args ...string) (out string, code int) {
 func build(t *testing.T, source, version string) string {
 	t.Helper()
 	folder := t.TempDir()
-	run(t, source, "go", "build", "-ldflags=-s -w -X main.version="+version, "-o", folder+"/terraform-provider-kalypso", ".")
+	flags := "-ldflags=-s -w -X main.version=" + version
+	run(t, source, "go", "build", flags, "-o", folder+"/terraform-provider-kalypso", ".")
 	return folder
 }
 
