@@ -19,7 +19,7 @@ var record = flag.String("record", "", "record the states and branches of the pr
 
 // The files of a version below testdata/versions, beside the reports of its clusters.
 const (
-	state    = "terraform.tfstate"
+	state    = "state.json" // .gitignore has terraform.tfstate
 	gitops   = "gitops.bundle"
 	history  = "history.bundle"
 	database = "postgres.sql"
@@ -50,7 +50,7 @@ func TestUpgrades(t *testing.T) {
 			if now := p.commits("gitops.git", "stage"); now != before+1 {
 				t.Errorf("the branch has %d commits, and had %d", now, before)
 			}
-			p.report()
+			p.report("1.3")
 			p.succeed("apply", "-no-color", "-auto-approve", "-var=region=north")
 			if out, code := p.terraform("plan", "-no-color", "-detailed-exitcode", "-var=region=north"); code != 0 {
 				t.Errorf("the plan after it has exit code %d:\n%s", code, out)
@@ -63,7 +63,70 @@ func TestUpgrades(t *testing.T) {
 			for _, version := range strings.Fields(runs) {
 				run(t, p.folder, "git", "--git-dir=history.git", "grep", "--quiet", `"`+version+`"`, "history")
 			}
+			p.newer()
 		})
+	}
+}
+
+// newer changes what the place contains to that of a newer version, one after the other. Each is an error that says so,
+// and changes nothing.
+func (p *place) newer() {
+	p.t.Helper()
+	refuses := func(name string, args ...string) {
+		p.t.Helper()
+		out, code := p.terraform(args...)
+		text := strings.Join(strings.Fields(strings.NewReplacer("│", "", "╷", "", "╵", "").Replace(out)), " ")
+		if code != 1 || !strings.Contains(text, name) {
+			p.t.Errorf("terraform %s has exit code %d and does not say %q:\n%s", args[0], code, name, out)
+		}
+	}
+	plan, apply := []string{"plan", "-no-color"}, []string{"apply", "-no-color", "-auto-approve", "-var=region=south"}
+	before := p.commits("gitops.git", "stage") + p.commits("history.git", "history")
+
+	postgres.Exec(p.t, p.postgres, "UPDATE kalypso.schema_version SET version = 99, min_writer = 99")
+	p.report("99.0")
+	refuses("use a newer provider", "apply", "-no-color", "-auto-approve", "-target=kalypso_deployment_record.postgres",
+		"-var=region=north")
+
+	clone := filepath.Join(p.t.TempDir(), "clone")
+	run(p.t, p.folder, "git", "clone", "--quiet", "--branch=stage", "gitops.git", clone)
+	file := filepath.Join(clone, ".kalypso", "rendering.json")
+	text, err := os.ReadFile(file)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	text = bytes.Replace(text, []byte(`"version": 1,`), []byte(`"version": 99,`), 1)
+	if err := os.WriteFile(file, text, 0o600); err != nil {
+		p.t.Fatal(err)
+	}
+	run(p.t, clone, "git", "-c", "user.name=N", "-c", "user.email=n@example.com", "commit", "--quiet", "-am", "Newer")
+	run(p.t, clone, "git", "push", "--quiet")
+	const record = "The rendering's record is newer than the provider"
+	refuses(record, plan...)
+	refuses(record, apply...)
+
+	const stored = `"type": "kalypso_environment_rendering"`
+	replaceIn(p.t, filepath.Join(p.folder, "terraform.tfstate"), stored, `"schema_version": 0`, `"schema_version": 99`)
+	refuses("managed by newer provider version", plan...)
+	refuses("managed by newer provider version", apply...)
+	if now := p.commits("gitops.git", "stage") + p.commits("history.git", "history"); now != before+1 {
+		p.t.Errorf("there were %d commits, and are %d", before+1, now)
+	}
+}
+
+// replaceIn replaces the first old text of a file after another text.
+func replaceIn(t *testing.T, file, after, old, now string) {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	begin, rest, found := strings.Cut(string(text), after)
+	if !found || !strings.Contains(rest, old) {
+		t.Fatalf("%s has no %s after %s", file, old, after)
+	}
+	if err := os.WriteFile(file, []byte(begin+after+strings.Replace(rest, old, now, 1)), 0o600); err != nil {
+		t.Fatal(err)
 	}
 }
 
@@ -78,9 +141,9 @@ func write(t *testing.T, revision string) {
 	for _, repo := range []string{"gitops.git", "history.git"} {
 		run(t, p.folder, "git", "init", "--quiet", "--bare", repo)
 	}
-	for _, region := range []string{"east", "west"} {
+	for i, region := range []string{"east", "west"} {
 		p.succeed("apply", "-no-color", "-auto-approve", "-var=region="+region)
-		p.report()
+		p.report(fmt.Sprintf("1.%d", i+1))
 		p.succeed("apply", "-no-color", "-auto-approve", "-var=region="+region)
 	}
 	into, err := filepath.Abs(filepath.Join("testdata", "versions", revision))
@@ -92,9 +155,8 @@ func write(t *testing.T, revision string) {
 	}
 	run(t, p.folder, "git", "--git-dir=gitops.git", "bundle", "create", filepath.Join(into, gitops), "--all")
 	run(t, p.folder, "git", "--git-dir=history.git", "bundle", "create", filepath.Join(into, history), "--all")
-	for _, name := range []string{state, reports} {
-		copyFile(t, filepath.Join(p.folder, name), filepath.Join(into, name))
-	}
+	copyFile(t, filepath.Join(p.folder, "terraform.tfstate"), filepath.Join(into, state))
+	copyFile(t, filepath.Join(p.folder, reports), filepath.Join(into, reports))
 	dump := server.Dump(t, p.postgres, "kalypso")
 	if err := os.WriteFile(filepath.Join(into, database), []byte(dump), 0o600); err != nil {
 		t.Fatal(err)
@@ -142,9 +204,8 @@ func (p *place) restore(version string) {
 	}
 	run(p.t, p.folder, "git", "clone", "--quiet", "--mirror", filepath.Join(from, gitops), "gitops.git")
 	run(p.t, p.folder, "git", "clone", "--quiet", "--mirror", filepath.Join(from, history), "history.git")
-	for _, name := range []string{state, reports} {
-		copyFile(p.t, filepath.Join(from, name), filepath.Join(p.folder, name))
-	}
+	copyFile(p.t, filepath.Join(from, state), filepath.Join(p.folder, "terraform.tfstate"))
+	copyFile(p.t, filepath.Join(from, reports), filepath.Join(p.folder, reports))
 	dump, err := os.ReadFile(filepath.Join(from, database))
 	if err != nil {
 		p.t.Fatal(err)
@@ -152,13 +213,13 @@ func (p *place) restore(version string) {
 	postgres.Exec(p.t, p.postgres, string(dump))
 }
 
-// report writes the report of a cluster that runs the head of the branch.
-func (p *place) report() {
+// report writes the report of a cluster that runs the head of the branch, with a version of its deployment target.
+func (p *place) report(version string) {
 	p.t.Helper()
 	head := run(p.t, p.folder, "git", "--git-dir=gitops.git", "rev-parse", "stage")
 	text := fmt.Sprintf(`[{"cluster": "drone-1", "folder": "drone", "state": "current", "revision": %q,
-  "time": "2026-11-25T12:00:00Z", "targets": [{"name": "web", "version": "1.%d"}]}]
-`, head, p.commits("gitops.git", "stage"))
+  "time": "2026-11-25T12:00:00Z", "targets": [{"name": "web", "version": %q}]}]
+`, head, version)
 	if err := os.WriteFile(filepath.Join(p.folder, reports), []byte(text), 0o600); err != nil {
 		p.t.Fatal(err)
 	}
