@@ -112,12 +112,6 @@ func TestMethodCounts(t *testing.T) {
 			counted++
 			methods := of.methodSet(typ)
 			count := len(methods) + of.functions[typ]
-			if left := strings.TrimPrefix(name, module) + "." + typ; slices.Contains(tooLarge, left) {
-				if count <= most {
-					t.Errorf("%s is small now: take it from the list", left)
-				}
-				continue
-			}
 			if count > most {
 				t.Errorf("%s.%s has %d methods, and %d functions of its package take it first: more than %d together",
 					name, typ, len(methods), of.functions[typ], most)
@@ -128,11 +122,6 @@ func TestMethodCounts(t *testing.T) {
 		t.Error("no method was counted")
 	}
 }
-
-const module = "github.com/terraform-kalypso/terraform-provider-kalypso/internal/"
-
-// tooLarge are the types that are still to be divided.
-var tooLarge = []string{}
 
 // packageTypes are the types of a package, by name, with what makes them large.
 type packageTypes struct {
