@@ -54,7 +54,7 @@ func (b *budget) chargeCall(name string, deep bool, args []reflect.Value) (err e
 			if n, err = b.measure(arg); err != nil {
 				return err
 			}
-			walked += 3 * n // which takes longer than reading text
+			walked += 5 * n // which takes longer than reading text
 		}
 		read += n
 	}
@@ -91,12 +91,17 @@ func (b *budget) chargeResult(name string, args []reflect.Value, result reflect.
 func extraWork(name string, args []reflect.Value) (int64, error) {
 	switch name {
 	case "regexFind", "regexFindAll", "regexMatch", "regexReplaceAll", "regexReplaceAllLiteral", "regexSplit":
-		const compile = 128 // an expression is compiled for each call
+		const compile = 256 // an expression is compiled for each call
+		const perMatch = 32 // each byte may be a match, of which the function makes a text
 		size, err := pattern.Size(args[0].String())
 		if err != nil {
 			return 0, boundError("%v", err)
 		}
-		return compile*length(args[0]) + times(size, compile+length(args[1])), nil
+		work := compile*length(args[0]) + times(size, compile+length(args[1]))
+		if name == "regexFindAll" || name == "regexSplit" {
+			work += perMatch * length(args[1])
+		}
+		return work, nil
 	case "semver", "semverCompare":
 		const most = 1024
 		for _, arg := range args {
@@ -104,7 +109,7 @@ func extraWork(name string, args []reflect.Value) (int64, error) {
 				return 0, boundError("a version or version constraint has %d bytes; at most %d are allowed", n, most)
 			}
 		}
-		return most, nil
+		return 2 * most, nil
 	case "uniq": // compares each element with each
 		n := length(elem(args[0]))
 		return times(n, 4*n), nil

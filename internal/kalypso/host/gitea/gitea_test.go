@@ -80,7 +80,17 @@ func (p *place) as(c gitea.Config) githost.Repo {
 
 func (p *place) open() githost.PullRequest {
 	p.Helper()
-	return p.Must(p.repo.Open(p.Context(), hostingtest.Proposal()))
+	return p.Must(p.openBy(p.repo, hostingtest.Proposal()))
+}
+
+// openBy opens a pull request once Gitea knows the branch, which can take a moment after a push.
+func (p *place) openBy(repo githost.Repo, content githost.PullRequestContent) (pr *githost.PullRequest, err error) {
+	p.Helper()
+	p.until(func() bool {
+		pr, err = repo.Open(p.Context(), content)
+		return !errors.Is(err, githost.ErrBranchNotFound)
+	})
+	return pr, err
 }
 
 // refused fails the test unless an error is of this kind and contains the text. It returns the error.
@@ -300,7 +310,7 @@ func TestReviewers(t *testing.T) {
 	gitserver.Git(t, p.local, "push", "--quiet", p.on.Remote(), "refs/heads/change")
 	wanted := hostingtest.Proposal()
 	wanted.Reviewers = []string{p.on.Owner + "/platform"}
-	_, err := p.as(gitea.Config{Token: p.on.Token}).Open(t.Context(), wanted)
+	_, err := p.openBy(p.as(gitea.Config{Token: p.on.Token}), wanted)
 	p.refused(err, githost.ErrRejected, "the server did not ask "+p.on.Owner+"/platform; "+p.on.Owner+" may be a user")
 }
 
