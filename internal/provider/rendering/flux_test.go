@@ -54,12 +54,14 @@ func newFluxFleet(t *testing.T) *fluxFleet {
 		gitserver.Git(t, repo, "config", "http.receivepack", "true")
 	}
 	f.push(fluxConfigMap("1"))
-	f.Vars = map[string]any{
+	for name, value := range map[string]any{
 		"gitops_url": server.URL + "/gitops", "app_url": server.URL + "/app", "app_branch": "main", "region": "1",
 		"in_waves": false, "clusters": map[string]any{
 			"one": map[string]any{"kubeconfig": one.Kubeconfig(apiserver.Reader)},
 			"two": map[string]any{"kubeconfig": two.Kubeconfig(apiserver.Reader)},
 		},
+	} {
+		f.Set(name, value)
 	}
 	for folder, cluster := range map[string]*apiserver.Kubernetes{"canary": one, "large": two} {
 		cluster.Write(t, fmt.Sprintf(`apiVersion: source.toolkit.fluxcd.io/v1
