@@ -170,7 +170,7 @@ type candidates struct {
 	ordered []int32 // best first
 	groups  [][]int // positions in ordered
 	// keys orders the groups: the cost of their cluster types times the length of ordered, plus the first position.
-	keys []int
+	keys []int64 // beyond 32 bits
 	in   [][][]int // spread → domain → groups
 }
 
@@ -194,11 +194,11 @@ func (d *choice) candidates() *candidates {
 		if !ok {
 			g = len(c.groups)
 			index[string(domainsOf)] = g
-			c.groups, c.keys = append(c.groups, nil), append(c.keys, position)
+			c.groups, c.keys = append(c.groups, nil), append(c.keys, int64(position))
 			for n, s := range d.spreads {
 				if domain := s.of[i]; domain >= 0 {
 					c.in[n][domain] = append(c.in[n][domain], g)
-					c.keys[g] += s.cost[domain] * len(c.ordered)
+					c.keys[g] += int64(s.cost[domain]) * int64(len(c.ordered))
 				}
 			}
 		}
@@ -210,22 +210,22 @@ func (d *choice) candidates() *candidates {
 // add adds to the cost of the cluster types in a domain of a spread.
 func (c *candidates) add(spread, domain, cost int) {
 	for _, g := range c.in[spread][domain] {
-		c.keys[g] += cost * len(c.ordered)
+		c.keys[g] += int64(cost) * int64(len(c.ordered))
 	}
 }
 
 // take removes the best candidate, and returns it unless a hard spread rules all out.
 func (c *candidates) take() (best int32, ok bool) {
 	least := slices.Min(c.keys)
-	if least >= ruledOut*len(c.ordered) {
+	if least >= ruledOut*int64(len(c.ordered)) {
 		return 0, false
 	}
 	g := slices.Index(c.keys, least)
 	position := c.groups[g][0]
 	if c.groups[g] = c.groups[g][1:]; len(c.groups[g]) == 0 {
-		c.keys[g] += 2 * hardPenalty * len(c.ordered)
+		c.keys[g] += 2 * hardPenalty * int64(len(c.ordered))
 	} else {
-		c.keys[g] += c.groups[g][0] - position
+		c.keys[g] += int64(c.groups[g][0] - position)
 	}
 	return c.ordered[position], true
 }
