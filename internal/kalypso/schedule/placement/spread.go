@@ -170,7 +170,7 @@ type candidates struct {
 	ordered []int32 // best first
 	groups  [][]int // positions in ordered
 	// keys orders the groups: the cost of their cluster types times the length of ordered, plus the first position.
-	keys []int64 // beyond 32 bits
+	keys []int64   // beyond 32 bits
 	in   [][][]int // spread → domain → groups
 }
 
