@@ -9,11 +9,13 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 folder=${1:-$HOME/.terraform.d/plugins}
 version=${VERSION:-0.0.1}
 platform=$(go env GOOS)_$(go env GOARCH)
-suffix=$(go env GOEXE)
+program=terraform-provider-kalypso_v$version$(go env GOEXE)
 
+mkdir -p bin
+go build -trimpath -ldflags "-X main.version=$version" -o "bin/$program" .
 for host in registry.terraform.io registry.opentofu.org; do
   into=$folder/$host/terraform-kalypso/kalypso/$version/$platform
   mkdir -p "$into"
-  go build -trimpath -ldflags "-X main.version=$version" -o "$into/terraform-provider-kalypso_v$version$suffix" .
+  cp "bin/$program" "$into/"
 done
 echo "Version $version is in $folder. Run terraform init, or tofu init."

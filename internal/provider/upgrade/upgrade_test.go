@@ -17,6 +17,9 @@ import (
 // record names a revision, such as a tag: TestUpgrades writes what its provider writes, before it reads it.
 var record = flag.String("record", "", "record the states and branches of the provider at a revision")
 
+// cli names the environment variable with the path of the CLI.
+const cli = "TF_ACC_TERRAFORM_PATH"
+
 // The files of a version below testdata/versions, beside the reports of its clusters.
 const (
 	state    = "state.json" // .gitignore has terraform.tfstate
@@ -29,6 +32,9 @@ const (
 // TestUpgrades: today's provider plans no change for a state, private state, branch and history store that an earlier
 // version wrote. It applies a change on top, and the stores have the runs of both.
 func TestUpgrades(t *testing.T) {
+	if os.Getenv(cli) == "" {
+		t.Skip(cli + " is not set: the test runs the Terraform CLI")
+	}
 	if *record != "" {
 		t.Run("record", func(t *testing.T) { write(t, *record) })
 	}
@@ -243,11 +249,7 @@ func (p *place) succeed(args ...string) {
 
 func (p *place) terraform(args ...string) (out string, code int) {
 	p.t.Helper()
-	cli := os.Getenv("TF_ACC_TERRAFORM_PATH")
-	if cli == "" {
-		p.t.Skip("TF_ACC_TERRAFORM_PATH names no CLI")
-	}
-	cmd := exec.CommandContext(p.t.Context(), cli, args...)
+	cmd := exec.CommandContext(p.t.Context(), os.Getenv(cli), args...)
 	cmd.Dir, cmd.Env = p.folder, p.environment
 	printed, err := cmd.CombinedOutput()
 	if cmd.ProcessState == nil {
