@@ -11,7 +11,7 @@ terraform=$(scripts/terraform.sh)
 tofu=${TOFU:-$PWD/bin/tofu}
 this=$(go env GOOS)_$(go env GOARCH)
 platforms=("$this")
-for platform in linux_amd64 darwin_arm64 windows_amd64; do
+for platform in linux_amd64 darwin_arm64 windows_386; do
   [ "$platform" = "$this" ] || platforms+=("$platform")
 done
 platforms=("${platforms[@]:0:3}")
