@@ -19,6 +19,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd/api"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/system/localfile"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/system/webproxy"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/redact"
 )
 
@@ -248,7 +249,7 @@ func newClient(config *rest.Config, err error) (*client, error) {
 	secrets.Add(config.Password)
 	config.UserAgent, config.WarningHandler = "terraform-provider-kalypso", rest.NoWarnings{}
 	config.QPS, config.Burst, config.Timeout = -1, 0, requestTimeout
-	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return &bounded{next, date, secrets} })
+	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return &bounded{next, config.Proxy, date, secrets} })
 	http1, err := rest.HTTPClientFor(config)
 	if err != nil {
 		return nil, errors.New("the kubeconfig can't be used: a certificate or a key in it can't be read")
@@ -280,9 +281,10 @@ func (d *serverDate) now() time.Time {
 	return d.at
 }
 
-// bounded limits the size of a response and records the server's time.
+// bounded limits the size of a response, records the server's time, and names the proxy in errors.
 type bounded struct {
 	next    http.RoundTripper
+	proxyOf func(*http.Request) (*url.URL, error) // nil: the environment's
 	date    *serverDate
 	secrets *redact.Secrets
 }
@@ -292,7 +294,7 @@ func (b *bounded) RoundTrip(req *http.Request) (*http.Response, error) {
 	b.secrets.Add(credential)
 	resp, err := b.next.RoundTrip(req)
 	if err != nil {
-		return nil, err
+		return nil, webproxy.Name(b.proxyOf, req, err)
 	}
 	if at, err := http.ParseTime(resp.Header.Get("Date")); err == nil {
 		b.date.mu.Lock()

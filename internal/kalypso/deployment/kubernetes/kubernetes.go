@@ -16,6 +16,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/system/parallel"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/system/webproxy"
 )
 
 // Limits on concurrent requests and on the responses of one cluster.
@@ -97,7 +98,10 @@ func ask(
 
 // explain returns the reason why a request to a cluster failed. The caller limits the length of the server's message.
 func explain(err error) string {
+	var over *webproxy.Failed
 	switch {
+	case errors.Is(err, context.DeadlineExceeded) && errors.As(err, &over):
+		return "it did not answer in time over the proxy " + over.Proxy
 	case errors.Is(err, context.DeadlineExceeded):
 		return "it did not answer in time"
 	case apierrors.IsForbidden(err):

@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -425,21 +426,21 @@ func forbid(w http.ResponseWriter, message string) {
 }
 
 // A cluster is offline if it has neither Flux nor Argo CD, hangs, refuses, answers endlessly, redirects or does not
-// exist. The other clusters are still read.
+// exist, or its proxy does. The other clusters are still read.
 func TestOffline(t *testing.T) {
 	t.Parallel()
-	server := func(f http.HandlerFunc) string {
+	served := func(f http.HandlerFunc) string {
 		s := httptest.NewServer(f)
 		t.Cleanup(s.Close)
-		return config(s.URL)
+		return s.URL
 	}
+	server := func(f http.HandlerFunc) string { return config(served(f)) }
 	secure := func(f http.HandlerFunc) string { // over plain HTTP, no credential is sent
 		s := httptest.NewTLSServer(f)
 		t.Cleanup(s.Close)
 		return strings.Replace(config(s.URL), "server:", "insecure-skip-tls-verify: true, server:", 1)
 	}
 	hang := make(chan struct{})
-	t.Cleanup(func() { close(hang) })
 	elsewhere := 0
 	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { elsewhere++ }))
 	t.Cleanup(other.Close)
@@ -481,6 +482,25 @@ func TestOffline(t *testing.T) {
 		"not-there": {Kubeconfig: config("http://" + closed.Addr().String())},
 		"html":      {Kubeconfig: server(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "<html>") })},
 	}
+	// The clusters behind a proxy. The name is what the proxy does.
+	proxies := map[string]string{
+		"proxy-asks-for-password": served(func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(http.StatusProxyAuthRequired)
+		}),
+		"proxy-hangs": served(func(_ http.ResponseWriter, r *http.Request) {
+			select {
+			case <-hang:
+			case <-r.Context().Done():
+			}
+		}),
+		"proxy-not-there": "http://" + closed.Addr().String(),
+	}
+	for name, by := range proxies {
+		by = strings.Replace(by, "//", "//me:canary-password@", 1)
+		clusters[name] = kubernetes.Connection{Kubeconfig: strings.Replace(config("https://cluster.acme.io"),
+			"{server: ", "{proxy-url: "+strconv.Quote(by)+", server: ", 1)}
+	}
+	t.Cleanup(func() { close(hang) }) // before the servers close, which wait for it
 	reports, err := clusters.Reports(withTimeout(t, 10*time.Second), rendering)
 	if err != nil {
 		t.Fatal(err)
@@ -499,6 +519,9 @@ func TestOffline(t *testing.T) {
 		"huge":      "a response is larger than 16 MiB",
 		"not-there": "connection refused", "html": "",
 		"repeats": "you sent Bearer (secret)", "repeats-password": "you sent (secret), Basic (secret)",
+		"proxy-asks-for-password": "over the proxy " + proxies["proxy-asks-for-password"] + ": Proxy Authentication Required",
+		"proxy-hangs":             "it did not answer in time over the proxy " + proxies["proxy-hangs"],
+		"proxy-not-there":         "over the proxy " + proxies["proxy-not-there"] + ": ",
 	} {
 		if got, there := said[name]; !there || !strings.Contains(got, want) {
 			t.Errorf("%s says %q", name, got)

@@ -94,6 +94,28 @@ func Configure(t *http.Transport) {
 	}
 }
 
+// Failed is the error of a request that goes over a proxy.
+type Failed struct {
+	Proxy string // scheme, host and port
+	Err   error
+}
+
+func (f *Failed) Error() string { return fmt.Sprintf("over the proxy %s: %s", f.Proxy, f.Err) }
+
+func (f *Failed) Unwrap() error { return f.Err }
+
+// Name returns the error of a request, as [Failed] if proxyOf returns a proxy for it. It is for a transport that others
+// share, which [Configure] must not change. A nil proxyOf means the variables that Go read first.
+func Name(proxyOf func(*http.Request) (*url.URL, error), req *http.Request, err error) error {
+	if proxyOf == nil {
+		proxyOf = http.ProxyFromEnvironment
+	}
+	if by, _ := proxyOf(req); by != nil {
+		return &Failed{Proxy: by.Scheme + "://" + by.Host, Err: err}
+	}
+	return err
+}
+
 // Answered returns [Refused] if an answer is that of a proxy: it asks for the proxy's password. Over plain HTTP a proxy
 // answers in place of the server.
 func Answered(resp *http.Response) error {
