@@ -34,8 +34,8 @@ func TestOldLocations(t *testing.T) {
 	}{
 		{"the destination contains the tree", func(s *situation) { s.leftBehind("old", 0) }, "remove old, removes [old]"},
 		{"a pull request is open", func(s *situation) { s.leftBehind("old", 8) }, "keep"},
-		{"people closed it", func(s *situation) { s.leftBehind("old", 8).Closed = true }, "keep"},
-		{"people closed it, and reopen", func(s *situation) {
+		{"people closed the pull request", func(s *situation) { s.leftBehind("old", 8).Closed = true }, "keep"},
+		{"people closed the pull request, and reopen is set", func(s *situation) {
 			s.leftBehind("old", 8).Closed = true
 			s.desired.PullRequest.Reopen = true
 		}, "remove old, removes [old]"},
@@ -83,7 +83,7 @@ func TestOldLocations(t *testing.T) {
 		}, "remove old, keeps [old]"},
 		{"on_move is unknown",
 			func(s *situation) { s.leftBehind("old", 0); s.desired.Known = inventory.Partial }, "undecided, leaves [old]"},
-		{"a push removes it at once", func(s *situation) {
+		{"a push removes the old location at once", func(s *situation) {
 			s.leftBehind("old", 8)
 			s.desired.Strategy = strategy.Push
 		}, "write"},

@@ -219,7 +219,7 @@ var pins = []struct {
 		p.await("the merge", func() bool { return p.state.Proposal == nil })
 		p.expect(3, 3, strings.Replace(opened(3), "open", "merged", 1))
 	}},
-	{"people close it", func(p *pinned) {
+	{"people close the pull request", func(p *pinned) {
 		p.apply()
 		p.people.Close(p, 1)
 		if planned := p.plan(); planned.Write || planned.Closed != 1 {
@@ -269,7 +269,7 @@ var pins = []struct {
 		p.apply()
 		p.expect(3, 3, strings.Replace(opened(2), "open", "closed", 1))
 	}},
-	{"it is destroyed", func(p *pinned) {
+	{"the resource is destroyed", func(p *pinned) {
 		p.apply()
 		for range 2 { // the second time, there is nothing to close
 			if err := p.remote.Forget(p.Context(), p.state); err != nil {

@@ -45,13 +45,13 @@ func TestHiddenMethod(t *testing.T) {
 	}{
 		{"enabled", nil, githost.Squash, []string{schedule}},
 		{"as the state knows", nil, githost.Squash, nil},
-		{"people disabled it", func() { on.CancelMerge(t, 1) }, githost.Squash, []string{schedule}},
+		{"people disabled auto-merge", func() { on.CancelMerge(t, 1) }, githost.Squash, []string{schedule}},
 		{"another method", nil, githost.Merge, []string{cancel, schedule}},
 		{"without the state", w.loseState, githost.Merge, []string{cancel, schedule}},
 		{"no more", nil, "", []string{cancel}},
-		{"people enabled it", func() { w.people.AutoMerge(t, 1, "merge") }, "", nil},
+		{"people enabled auto-merge", func() { w.people.AutoMerge(t, 1, "merge") }, "", nil},
 		{"ours in place of theirs", nil, githost.Squash, []string{cancel, schedule}},
-		{"it must not be merged now", func() {
+		{"the pull request must not be merged now", func() {
 			at := len(on.Requests())
 			if _, err := w.topic().Withhold(w.ctx, w.known, "Wait."); err != nil {
 				t.Fatal(err)

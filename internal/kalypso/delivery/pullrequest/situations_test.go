@@ -252,12 +252,12 @@ error: people pushed to the branch`, nil},
 main: nothing
 ours: 2, 1 ahead, 0 behind
 host: list open, list closed, list open, open`, map[string]difference{
-			onGitLabLags: {"it did not see what people pushed", `
+			onGitLabLags: {"the host did not see what people pushed", `
 1 closed "Set 1"
 main: nothing
 ours: 1 note.txt, 2 ahead, 0 behind
 error: the branch is not ours`},
-			onAzure: {"it did not see what people pushed", `
+			onAzure: {"the host did not see what people pushed", `
 1 closed "Set 1"
 main: nothing
 ours: 1 note.txt, 2 ahead, 0 behind
@@ -327,7 +327,7 @@ error: the branch is not ours`, nil},
 main: nothing
 ours: 1, 1 ahead, 0 behind
 host: list open, list closed, list open, open`, map[string]difference{
-			onAzure: {"it keeps it open", `
+			onAzure: {"the host keeps the pull request open", `
 1 open "Set 1"
 main: nothing
 ours: 1, 1 ahead, 0 behind`},
@@ -342,12 +342,12 @@ ours: 1, 1 ahead, 0 behind`},
 main: nothing
 ours: 1, 1 ahead, 0 behind
 host: list open, read`, map[string]difference{
-			onGitLab: {"it closes it with the branch", `
+			onGitLab: {"the host closes the pull request with the branch", `
 1 closed "Set 1"
 2 open "Set 1"
 main: nothing
 ours: 1, 1 ahead, 0 behind`},
-			onGitea: {"it closes it with the branch", `
+			onGitea: {"the host closes the pull request with the branch", `
 1 closed "Set 1"
 2 open "Set 1"
 main: nothing
@@ -393,11 +393,11 @@ host: list open, close`, nil},
 main: 1
 ours: 1, 0 ahead, 0 behind
 host: list open, list closed, list open`, map[string]difference{
-			onGitea: {"it stays open, so we close it", `
+			onGitea: {"the pull request stays open, so we close it", `
 1 closed "Set 1"
 main: 1
 ours: none`},
-			onAzure: {"it stays open, so we close it", `
+			onAzure: {"the pull request stays open, so we close it", `
 1 closed "Set 1"
 main: 1
 ours: none`},
@@ -448,12 +448,12 @@ main: none
 ours: 1
 host: list open, list closed, list open
 error: branch not found`, map[string]difference{
-			onGitea: {"it makes it one to the default branch", `
+			onGitea: {"the host changes the target to the default branch", `
 1 open "Set 1" to default
 main: none
 ours: 1
 error: branch not found`},
-			onAzure: {"it keeps it open", `
+			onAzure: {"the host keeps the pull request open", `
 1 open "Set 1"
 main: none
 ours: 1
@@ -668,7 +668,7 @@ host: list open, read, list open, list closed, list open, open`, nil},
 main: 2
 ours: 2, 1 ahead, 1 behind
 host: list open, read, list open, list closed, list open`, map[string]difference{
-			onGitLabLags: {"it merges what it sees", `
+			onGitLabLags: {"the host merges what it sees", `
 1 merged "Set 1"
 2 open "Set 2"
 main: 1
@@ -683,12 +683,12 @@ ours: 2, 1 ahead, 0 behind`},
 main: 2
 ours: 2, 1 ahead, 1 behind
 host: list open, read, edit, list open, list closed, list open`, map[string]difference{
-			onGitLabLags: {"it merges what it sees", `
+			onGitLabLags: {"the host merges what it sees", `
 1 merged "Set 2"
 2 open "Set 2"
 main: 1
 ours: 2, 1 ahead, 0 behind`},
-			onAzure: {"it does not edit a completed one", `
+			onAzure: {"the host does not edit a completed pull request", `
 1 merged "Set 1"
 main: 2
 ours: 2, 1 ahead, 1 behind`},
@@ -801,7 +801,7 @@ host: list open, list closed, list open, open, enablePullRequestAutoMerge`, nil}
 main: 1
 ours: 1, 1 ahead, 1 behind
 host: list open, list closed, list open, open, enablePullRequestAutoMerge, merge, read`, map[string]difference{
-			onGitLab: {"its project chooses how to merge", `
+			onGitLab: {"the project chooses how to merge", `
 main: nothing
 ours: none
 error: the host rejected the request at auto_merge`},
@@ -844,7 +844,7 @@ host: list open, read, disablePullRequestAutoMerge`, nil},
 main: nothing
 ours: 1, 1 ahead, 0 behind
 host: list open, read`, map[string]difference{
-			onGitea: {"it hides the method", `
+			onGitea: {"the host hides the method", `
 1 open "Set 1"
 main: nothing
 ours: 1, 1 ahead, 0 behind`},
@@ -873,7 +873,7 @@ host: list open, read, edit`, map[string]difference{
 1 open "Set 2"
 main: nothing
 ours: 2, 1 ahead, 0 behind`},
-			onGitLabLags: {"it has not seen the push yet", `
+			onGitLabLags: {"the host has not seen the push yet", `
 1 open "Set 2" auto-merge merge
 main: nothing
 ours: 2, 1 ahead, 0 behind`},
@@ -893,12 +893,12 @@ ours: 2, 1 ahead, 0 behind`},
 main: 1
 ours: 2, 1 ahead, 0 behind
 host: list open, read, list open, list closed, list open, open`, map[string]difference{
-			onGitLabLags: {"it merges once it has checked that it can", `
+			onGitLabLags: {"the host merges once it has checked that it can", `
 1 merged "Set 2"
 2 open "Set 2"
 main: 1
 ours: 2, 1 ahead, 0 behind`},
-			onAzure: {"it merges in the background, and sees our push before", `
+			onAzure: {"the host merges in the background, and sees our push before", `
 1 open "Set 2" auto-merge merge
 main: nothing
 ours: 2, 1 ahead, 0 behind`},
@@ -1055,15 +1055,15 @@ host: list open, list closed, list open, open, list open, list open, read, edit`
 main: 1
 ours: 1, 0 ahead, 0 behind
 host: list open, list closed, list open, open, list open, list closed, list open`, map[string]difference{
-			onGitLab: {"it opens an empty one, which we close", `
+			onGitLab: {"the host opens an empty pull request, which we close", `
 1 closed "Set 1"
 main: 1
 ours: none`},
-			onGitea: {"it opens an empty one, which we close", `
+			onGitea: {"the host opens an empty pull request, which we close", `
 1 closed "Set 1"
 main: 1
 ours: none`},
-			onAzure: {"it opens an empty one, which we close", `
+			onAzure: {"the host opens an empty pull request, which we close", `
 1 closed "Set 1"
 main: 1
 ours: none`},
@@ -1286,7 +1286,7 @@ host: list open, close`, nil},
 main: none
 ours: none
 host: list open, list closed, list open`, map[string]difference{
-			onGitea: {"it makes it one to the default branch", `
+			onGitea: {"the host changes the target to the default branch", `
 1 closed "Remove the value" to default
 main: none
 ours: none`},

@@ -43,19 +43,19 @@ func TestOtherCommits(t *testing.T) {
 		with func(*world)
 		want string
 	}{
-		{"there are none", func(*world) {}, ""},
+		{"no foreign commits", func(*world) {}, ""},
 		{"people pushed", func(w *world) { w.push(w.branch(), "note.txt", "1"); w.push(w.branch(), file, "9") },
 			"value.txt, note.txt"},
-		{"people merged the target into it",
+		{"people merged the target into our branch",
 			func(w *world) { w.push("main", "apps.txt", "1"); w.mergeTarget() }, ""},
-		{"people rebased it, without anything of theirs", func(w *world) {
+		{"people rebased our branch, and added nothing", func(w *world) {
 			w.push("main", "apps.txt", "1")
 			w.rebaseOn("main", false)
 		}, ""},
-		{"people rebased it onto a commit of theirs",
+		{"people rebased our branch onto a commit of people",
 			func(w *world) { w.push("main", "apps.txt", "1"); w.rebase() },
 			"the branch was rebased, and contains commits of others below ours"},
-		{"people rebased it, and pushed", func(w *world) {
+		{"people rebased our branch, and pushed", func(w *world) {
 			w.push("main", "apps.txt", "1")
 			w.rebaseOn("main", false)
 			w.push(w.branch(), file, "9")
@@ -89,8 +89,8 @@ func TestCheck(t *testing.T) {
 		with func(*world)
 		want string
 	}{
-		{"there is none", func(*world) {}, ""},
-		{"it is open and stale", func(w *world) { w.must(); w.value = "2" }, ""},
+		{"no pull request", func(*world) {}, ""},
+		{"an open pull request with an older value", func(w *world) { w.must(); w.value = "2" }, ""},
 		{"people pushed the desired value, and the state is lost", func(w *world) {
 			w.must()
 			w.push(w.branch(), file, "2")
@@ -103,7 +103,7 @@ func TestCheck(t *testing.T) {
 			w.loseState()
 			w.value = "2"
 		}, "people pushed to the branch"},
-		{"people rebased our commit onto one of theirs, and the state is lost", func(w *world) {
+		{"people rebased our commit onto a commit of people, and the state is lost", func(w *world) {
 			w.must()
 			w.rebase()
 			w.loseState()
@@ -149,12 +149,12 @@ func TestClose(t *testing.T) {
 		with func(*world)
 		want string
 	}{
-		{"it is open", func(*world) {}, `
+		{"an open pull request", func(*world) {}, `
 1 closed "Set 1"
 main: nothing
 ours: none
 host: close`},
-		{"people closed it", func(w *world) { w.people.Close(w, 1); w.known.Open = false }, `
+		{"people closed the pull request", func(w *world) { w.people.Close(w, 1); w.known.Open = false }, `
 1 closed "Set 1"
 main: nothing
 ours: none
@@ -164,7 +164,7 @@ host: `},
 main: nothing
 ours: 1 note.txt, 2 ahead, 0 behind
 host: close`},
-		{"people pushed, and the state knows it", func(w *world) {
+		{"people pushed, and the state knows their commit", func(w *world) {
 			w.push(w.branch(), "note.txt", "theirs")
 			w.known.Head = w.head()
 		}, `
@@ -172,7 +172,7 @@ host: close`},
 main: nothing
 ours: none
 host: close`},
-		{"people merged it", func(w *world) { w.people.Merge(w, 1, "squash") }, `
+		{"people merged the pull request", func(w *world) { w.people.Merge(w, 1, "squash") }, `
 1 merged "Set 1"
 main: 1
 ours: 1, 1 ahead, 1 behind

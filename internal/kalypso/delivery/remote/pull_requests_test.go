@@ -36,32 +36,36 @@ func TestPullRequests(t *testing.T) {
 	t.Parallel()
 	specify(t, []reviewCase{
 		// Proposed and merged.
-		{"it is proposed", func(r *reviewed) error { r.apply(); return nil }, `
+		{"the tree is proposed", func(r *reviewed) error { r.apply(); return nil }, `
 1 open: dev to dev
 ours/dev: 1
 plan: nothing`},
-		{"it is merged", func(r *reviewed) error { r.apply(); r.on.Merge(r, 1, "merge"); return nil }, `
+		{"the pull request is merged", func(r *reviewed) error { r.apply(); r.on.Merge(r, 1, "merge"); return nil }, `
 1 merged: dev to dev
 dev: 1
 ours/dev: 1
 plan: nothing, delivered`},
-		{"it is squashed", func(r *reviewed) error { r.apply(); r.on.Merge(r, 1, "squash"); return nil }, `
+		{"the pull request is squashed", func(r *reviewed) error { r.apply(); r.on.Merge(r, 1, "squash"); return nil }, `
 1 merged: dev to dev
 dev: 1
 ours/dev: 1
 plan: nothing, delivered`},
-		{"it is rebased", func(r *reviewed) error { r.apply(); r.on.Merge(r, 1, "rebase"); return nil }, `
+		{"the pull request is rebased", func(r *reviewed) error { r.apply(); r.on.Merge(r, 1, "rebase"); return nil }, `
 1 merged: dev to dev
 dev: 1
 ours/dev: 1
 plan: nothing, delivered`},
-		{"it is merged, and another tree is proposed", func(r *reviewed) error { r.delivered(); r.set("2"); return nil }, `
+		{"the pull request is merged, and another tree is proposed", func(r *reviewed) error {
+			r.delivered()
+			r.set("2")
+			return nil
+		}, `
 1 merged: dev to dev
 2 open: dev to dev
 dev: 1
 ours/dev: 2
 plan: nothing`},
-		{"it is merged between plan and apply", func(r *reviewed) error {
+		{"the pull request is merged between plan and apply", func(r *reviewed) error {
 			r.apply()
 			r.value = "2"
 			r.refresh()
@@ -73,7 +77,7 @@ plan: nothing`},
 dev: 1
 ours/dev: 2
 plan: nothing`},
-		{"it is merged between plan and apply, with foreign changes", func(r *reviewed) error {
+		{"the pull request is merged between plan and apply, with foreign changes", func(r *reviewed) error {
 			r.apply()
 			r.value = "2"
 			r.refresh()
@@ -86,7 +90,7 @@ dev: hotfix
 ours/dev: hotfix
 error: "dev" moved: [.kalypso/rendering.json]
 plan: write, drift "the pull request was merged with changes of others" [large]`},
-		{"it is merged while we push the next tree", func(r *reviewed) error {
+		{"the pull request is merged while we push the next tree", func(r *reviewed) error {
 			r.apply()
 			r.fake.Git.BeforeReceive(func() { r.on.Merge(r, 1, "rebase") })
 			r.set("2")
@@ -97,7 +101,7 @@ plan: write, drift "the pull request was merged with changes of others" [large]`
 dev: 1
 ours/dev: 2
 plan: nothing`},
-		{"it is merged after we pushed the next tree", func(r *reviewed) error {
+		{"the pull request is merged after we pushed the next tree", func(r *reviewed) error {
 			r.apply()
 			at := gitserver.Rev(r, r.on.Path, r.ours())
 			r.fake.Before("GET", "/pulls/1", func() bool {
@@ -114,7 +118,7 @@ plan: nothing`},
 dev: 2
 ours/dev: 2
 plan: nothing, delivered`},
-		{"it is merged with foreign changes while we wait", func(r *reviewed) error {
+		{"the pull request is merged with foreign changes while we wait", func(r *reviewed) error {
 			r.desired.PullRequest.Wait = true
 			r.fake.Before("GET", "/pulls/1", func() bool {
 				r.push(r.ours(), "large/a-x/reconciler.yaml", "hotfix")
@@ -137,11 +141,11 @@ plan: write, drift "the pull request was merged with changes of others" [large]`
 dev: 1
 ours/dev: 1
 plan: nothing, delivered`},
-		{"people closed it", func(r *reviewed) error { r.apply(); r.on.Close(r, 1); return nil }, `
+		{"people closed the pull request", func(r *reviewed) error { r.apply(); r.on.Close(r, 1); return nil }, `
 1 closed: dev to dev
 ours/dev: 1
 plan: nothing, 1 was closed`},
-		{"people changed its target branch", func(r *reviewed) error {
+		{"people changed the target branch of the pull request", func(r *reviewed) error {
 			r.apply()
 			r.on.Retarget(r, 1, "live")
 			return nil
@@ -149,7 +153,7 @@ plan: nothing, 1 was closed`},
 1 open: dev to live
 ours/dev: 1
 plan: nothing, 1 was closed`},
-		{"people closed it, and the desired tree is the one on the target again", func(r *reviewed) error {
+		{"people closed the pull request, and the desired tree is the one on the target again", func(r *reviewed) error {
 			r.delivered()
 			r.set("2")
 			r.on.Close(r, 2)
@@ -168,7 +172,7 @@ plan: nothing, delivered`},
 		}, `
 1 open: dev to dev
 plan: write`},
-		{"its settings change", func(r *reviewed) error {
+		{"the settings of the pull request change", func(r *reviewed) error {
 			r.apply()
 			r.desired.PullRequest.Labels, r.desired.PullRequest.Reviewers = []string{"a"}, []string{"octocat"}
 			r.apply()
@@ -257,7 +261,7 @@ plan: write`},
 1 open: dev to dev
 ours/dev: 1
 plan: write, drift "the branch was rebased, and contains commits of others on top of ours" []`},
-		{"it was merged with commits of people", func(r *reviewed) error {
+		{"the pull request was merged with commits of people", func(r *reviewed) error {
 			r.apply()
 			r.push(r.ours(), "large/a-x/reconciler.yaml", "hotfix")
 			r.merge()
@@ -303,7 +307,7 @@ ours/dev: 2
 plan: write`},
 
 		// Moves.
-		{"it moves within its branch before it is merged", func(r *reviewed) error {
+		{"the rendering moves within its branch before the pull request is merged", func(r *reviewed) error {
 			r.apply()
 			r.desired.Destination.Path = "clusters"
 			r.apply()
@@ -313,7 +317,7 @@ plan: write`},
 2 open: dev to dev
 ours/dev-clusters: clusters/1
 plan: nothing`},
-		{"it moves within its branch", func(r *reviewed) error {
+		{"the rendering moves within its branch", func(r *reviewed) error {
 			r.delivered()
 			r.desired.Destination.Path = "clusters"
 			r.apply()
@@ -326,14 +330,14 @@ dev: clusters/1
 ours/dev: 1
 ours/dev-clusters: clusters/1
 plan: nothing, delivered`},
-		{"it moves to another branch", func(r *reviewed) error { r.delivered(); r.move("live"); return nil }, `
+		{"the rendering moves to another branch", func(r *reviewed) error { r.delivered(); r.move("live"); return nil }, `
 1 merged: dev to dev
 2 open: dev to live
 dev: 1
 ours/dev: 1
 ours/dev-live: 1
 plan: nothing`},
-		{"it moves to another branch before it is merged", func(r *reviewed) error {
+		{"the rendering moves to another branch before the pull request is merged", func(r *reviewed) error {
 			r.apply()
 			r.move("live")
 			return nil
@@ -342,7 +346,7 @@ plan: nothing`},
 2 open: dev to live
 ours/dev-live: 1
 plan: nothing`},
-		{"it moves to another branch, and its pull request is merged meanwhile", func(r *reviewed) error {
+		{"the rendering moves to another branch, and its pull request is merged meanwhile", func(r *reviewed) error {
 			r.apply()
 			r.refresh()
 			r.merge()
@@ -355,7 +359,7 @@ dev: 1
 ours/dev: 1
 ours/dev-live: 1
 plan: nothing`},
-		{"its tree was merged to another branch", func(r *reviewed) error {
+		{"the tree was merged to another branch", func(r *reviewed) error {
 			r.delivered()
 			r.move("live")
 			r.merge()
@@ -369,7 +373,7 @@ ours/dev: 1
 ours/dev-live: 1
 plan: remove old, removes dev, delivered`},
 		{
-			"its tree was merged to another branch, and its removal is open",
+			"the tree was merged to another branch, and the removal of the old location is open",
 			func(r *reviewed) error { r.moved(); return nil },
 			`
 1 merged: dev to dev
@@ -382,7 +386,7 @@ ours/dev-live: 1
 ours/remove-dev:
 plan: nothing, delivered`,
 		},
-		{"its tree is merged to another branch within the apply, by auto-merge", func(r *reviewed) error {
+		{"the tree is merged to another branch within the apply, by auto-merge", func(r *reviewed) error {
 			r.desired.PullRequest.AutoMerge = "squash"
 			r.apply()
 			r.move("live")
@@ -397,7 +401,7 @@ ours/dev: 1
 ours/dev-live: 1
 ours/remove-dev:
 plan: nothing, delivered`},
-		{"its removal is merged", func(r *reviewed) error { r.moved(); r.merge(); return nil }, `
+		{"the removal from the old location is merged", func(r *reviewed) error { r.moved(); r.merge(); return nil }, `
 1 merged: dev to dev
 2 merged: dev to live
 3 merged: remove to dev
@@ -406,7 +410,11 @@ ours/dev: 1
 ours/dev-live: 1
 ours/remove-dev:
 plan: nothing, delivered`},
-		{"people closed its removal", func(r *reviewed) error { r.moved(); r.on.Close(r, 3); return nil }, `
+		{"people closed the removal from the old location", func(r *reviewed) error {
+			r.moved()
+			r.on.Close(r, 3)
+			return nil
+		}, `
 1 merged: dev to dev
 2 merged: dev to live
 3 closed: remove to dev
@@ -416,7 +424,7 @@ ours/dev: 1
 ours/dev-live: 1
 ours/remove-dev:
 plan: nothing, delivered`},
-		{"people closed its removal, and reopen is set", func(r *reviewed) error {
+		{"people closed the removal from the old location, and reopen is set", func(r *reviewed) error {
 			r.moved()
 			r.on.Close(r, 3)
 			r.desired.PullRequest.Reopen = true
@@ -433,7 +441,7 @@ ours/dev: 1
 ours/dev-live: 1
 ours/remove-dev:
 plan: nothing, delivered`},
-		{"it moves again before the first move is merged", func(r *reviewed) error {
+		{"the rendering moves again before the first move is merged", func(r *reviewed) error {
 			r.delivered()
 			r.move("live")
 			r.move("third")
@@ -446,7 +454,7 @@ dev: 1
 ours/dev: 1
 ours/dev-third: 1
 plan: nothing`},
-		{"it moves again before the first move is merged, and the second one is merged", func(r *reviewed) error {
+		{"the rendering moves again before the first move is merged, and the second one is merged", func(r *reviewed) error {
 			r.delivered()
 			r.move("live")
 			r.move("third")
@@ -464,7 +472,11 @@ ours/dev-third: 1
 ours/remove-dev:
 third: 1
 plan: nothing, delivered`},
-		{"it moves back while its removal is open", func(r *reviewed) error { r.moved(); r.move("dev"); return nil }, `
+		{"the rendering moves back while its removal is open", func(r *reviewed) error {
+			r.moved()
+			r.move("dev")
+			return nil
+		}, `
 1 merged: dev to dev
 2 merged: dev to live
 3 closed: remove to dev
@@ -489,7 +501,7 @@ live: 1
 ours/dev: 1
 ours/dev-live: 1
 plan: nothing, delivered`},
-		{"the strategy becomes push while its removal is open", func(r *reviewed) error {
+		{"the strategy becomes push while a removal is open", func(r *reviewed) error {
 			r.moved()
 			r.desired.Strategy = strategy.Push
 			r.apply()
@@ -502,7 +514,7 @@ live: 1
 ours/dev: 1
 ours/dev-live: 1
 plan: nothing, delivered`},
-		{"the strategy becomes push while its pull request is open", func(r *reviewed) error {
+		{"the strategy becomes push while a pull request is open", func(r *reviewed) error {
 			r.delivered()
 			r.set("2")
 			r.desired.Strategy = strategy.Push
@@ -513,7 +525,7 @@ plan: nothing, delivered`},
 2 closed: dev to dev
 dev: 2
 plan: nothing, delivered`},
-		{"an apply waits in vain for its removal, which is merged later", func(r *reviewed) error {
+		{"an apply waits in vain for the removal, which is merged later", func(r *reviewed) error {
 			r.delivered()
 			r.move("live")
 			r.merge()
@@ -537,16 +549,19 @@ error: pull request 3 (/acme/gitops/pull/3) is not merged yet, and the time is u
 plan: nothing, delivered`},
 
 		// Destroyed.
-		{"it is destroyed before it is merged", func(r *reviewed) error { r.apply(); return r.destroy() }, `
+		{"the rendering is destroyed before its pull request is merged", func(r *reviewed) error {
+			r.apply()
+			return r.destroy()
+		}, `
 1 closed: dev to dev
 plan: write`},
-		{"it is destroyed", func(r *reviewed) error { r.delivered(); return r.destroy() }, `
+		{"the rendering is destroyed", func(r *reviewed) error { r.delivered(); return r.destroy() }, `
 1 merged: dev to dev
 2 open: remove to dev
 dev: 1
 ours/remove-dev:
 plan: write`},
-		{"it is destroyed with an open update", func(r *reviewed) error {
+		{"the rendering is destroyed with an open update", func(r *reviewed) error {
 			r.desired.PullRequest.Reviewers, r.desired.PullRequest.AutoMerge = []string{"octocat"}, "squash"
 			r.apply()
 			r.on.RequireStatus("dev", "ci")
@@ -560,7 +575,7 @@ plan: write`},
 dev: 1
 ours/remove-dev:
 plan: write`},
-		{"it is destroyed after a killed apply, whose pull request the state lacks", func(r *reviewed) error {
+		{"the rendering is destroyed after a killed apply, whose pull request the state lacks", func(r *reviewed) error {
 			r.delivered()
 			state, prior := r.state, *r.prior
 			r.set("2")
@@ -575,7 +590,7 @@ dev: 1
 ours/remove-dev:
 plan: write, delivered`},
 		{
-			"it is destroyed while its removal from a previous location is open",
+			"a rendering is destroyed while its removal from a previous location is open",
 			func(r *reviewed) error { r.moved(); return r.destroy() },
 			`
 1 merged: dev to dev
@@ -590,7 +605,7 @@ ours/remove-dev-live:
 plan: write`,
 		},
 		{
-			"it is destroyed before its move is merged",
+			"a rendering is destroyed before its move is merged",
 			func(r *reviewed) error { r.delivered(); r.move("live"); return r.destroy() },
 			`
 1 merged: dev to dev
@@ -601,7 +616,7 @@ ours/dev: 1
 ours/remove-dev:
 plan: write`,
 		},
-		{"its destroy waits in vain", func(r *reviewed) error {
+		{"the destroy waits in vain", func(r *reviewed) error {
 			r.delivered()
 			r.desired.PullRequest.Wait = true
 			r.timeUp(2)
@@ -613,7 +628,7 @@ dev: 1
 ours/remove-dev:
 error: pull request 2 (/acme/gitops/pull/2) is not merged yet, and the time is up
 plan: nothing, delivered`},
-		{"its destroy waits in vain, and is merged later", func(r *reviewed) error {
+		{"the destroy waits in vain, and is merged later", func(r *reviewed) error {
 			r.delivered()
 			r.desired.PullRequest.Wait = true
 			r.timeUp(2)
@@ -626,7 +641,7 @@ plan: nothing, delivered`},
 ours/remove-dev:
 error: pull request 2 (/acme/gitops/pull/2) is not merged yet, and the time is up
 plan: write`},
-		{"it is created again while its removal is open", func(r *reviewed) error {
+		{"the rendering is created again while its removal is open", func(r *reviewed) error {
 			r.delivered()
 			if err := r.destroy(); err != nil {
 				return err
@@ -641,7 +656,7 @@ plan: write`},
 dev: 1
 ours/dev: 2
 plan: nothing`},
-		{"it is created again with the tree on the branch, while its removal is open", func(r *reviewed) error {
+		{"the rendering is created again with the tree on the branch, while its removal is open", func(r *reviewed) error {
 			r.delivered()
 			if err := r.destroy(); err != nil {
 				return err
