@@ -7,6 +7,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/engine"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	fleetyaml "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet/yaml"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 )
 
@@ -63,8 +64,8 @@ func TestFileName(t *testing.T) {
 			if got := strings.Join(files, " "); got != tt.files || !slices.IsSorted(files) {
 				t.Errorf("files: %s", got)
 			}
-			text, err := fleet.MarshalYAML(f.Templates[0])
-			objects, _, ps := fleet.ParseYAML(t.Context(), problem.Origin{}, text)
+			text, err := fleetyaml.Marshal(f.Templates[0])
+			objects, _, ps := fleetyaml.Parse(t.Context(), problem.Origin{}, text)
 			if err != nil || len(ps) > 0 || objects[0].(*fleet.Template).FileName != tt.flux { //nolint:forcetypeassert // it is
 				t.Errorf("%v, %v: %s", err, ps, text)
 			}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	fleetyaml "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet/yaml"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 )
 
@@ -189,7 +190,7 @@ func hostileYAML() (all []hostileCase) {
 			all,
 			hostileCase{name: name, want: want, renders: renders, object: "h.yaml",
 				run: func(ctx context.Context) (string, error) {
-					objects, passed, problems := fleet.ParseYAML(ctx, problem.Origin{Attribute: "manifests", Key: "h.yaml"}, text)
+					objects, passed, problems := fleetyaml.Parse(ctx, problem.Origin{Attribute: "manifests", Key: "h.yaml"}, text)
 					if err := problems.Err(); err != nil {
 						return "", err
 					}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/engine"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	fleetyaml "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet/yaml"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/measure/processor"
 )
@@ -93,14 +94,14 @@ func TestCheckManifests(t *testing.T) {
 	}
 }
 
-// TestParseYAMLStops stops the parsing of many documents, as an interrupt and a timeout do.
-func TestParseYAMLStops(t *testing.T) {
+// TestParseStops stops the parsing of many documents, as an interrupt and a timeout do.
+func TestParseStops(t *testing.T) {
 	const document = "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, labels: {platform-config: \"true\"}}\n"
 	text := strings.Repeat(document, 500_000)
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
 	start := processor.Time()
-	objects, _, problems := fleet.ParseYAML(ctx, problem.Origin{Key: "many.yaml"}, text)
+	objects, _, problems := fleetyaml.Parse(ctx, problem.Origin{Key: "many.yaml"}, text)
 	if !errors.Is(problems, context.DeadlineExceeded) || len(problems) != 1 || len(objects) > 0 {
 		t.Errorf("%d objects, %.500v", len(objects), problems)
 	}

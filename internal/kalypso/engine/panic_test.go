@@ -11,6 +11,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/engine"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	fleetyaml "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet/yaml"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule/placement"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
@@ -117,7 +118,7 @@ func TestNoPanic(t *testing.T) {
 		result, problems := engine.Run(t.Context(), f, nil)
 		for _, o := range f.Objects() {
 			problems = append(problems, engine.Check(o)...)
-			if err := problem.Guard(func() error { _, _ = fleet.MarshalYAML(o); return nil }); err != nil {
+			if err := problem.Guard(func() error { _, _ = fleetyaml.Marshal(o); return nil }); err != nil {
 				t.Errorf("seed %d: %v", seed, err)
 			}
 		}

@@ -6,6 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	fleetyaml "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet/yaml"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/render/tree"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 )
@@ -52,7 +53,7 @@ func read(t testing.TB, environment string, texts ...string) *fleet.Fleet {
 	t.Helper()
 	f := &fleet.Fleet{Environment: environment}
 	for _, text := range texts {
-		objects, _, problems := fleet.ParseYAML(t.Context(), problem.Origin{Attribute: "manifests", Key: "fleet.yaml"}, text)
+		objects, _, problems := fleetyaml.Parse(t.Context(), problem.Origin{Attribute: "manifests", Key: "fleet.yaml"}, text)
 		if err := problems.Err(); err != nil {
 			t.Fatal(err)
 		}

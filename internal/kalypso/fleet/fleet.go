@@ -1,4 +1,4 @@
-// Package fleet defines the Kalypso objects of one environment. It reads, writes and validates them. It does no I/O.
+// Package fleet defines and validates the Kalypso objects of one environment. It does no I/O.
 package fleet
 
 import (

@@ -9,21 +9,10 @@ import (
 
 // HasUnknown reports whether any value of o is [unknown.Text].
 func HasUnknown(o Object) bool {
-	m := o.Metadata()
-	if unknown.Is(m.Name) || unknown.Any(m.Labels) {
+	if p, ok := o.(*SchedulingPolicy); ok && len(p.PlacementUnknown()) > 0 { // of numbers, too
 		return true
 	}
-	switch o := o.(type) { // their annotations contain YAML, which escapes the sentinel
-	case *ClusterType:
-		if o.placementUnknown() {
-			return true
-		}
-	case *SchedulingPolicy:
-		if len(o.PlacementUnknown()) > 0 {
-			return true
-		}
-	}
-	text, err := json.Marshal(documentOf(o))
+	text, err := json.Marshal(o)
 	quoted, _ := json.Marshal(unknown.Text)
 	return err != nil || strings.Contains(string(text), strings.Trim(string(quoted), `"`))
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	fleetyaml "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet/yaml"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
 )
@@ -72,7 +73,7 @@ Add it, or use one of: "flux".`,
 func TestYAMLPath(t *testing.T) {
 	t.Parallel()
 	f := fleet.Fleet{Environment: "dev"}
-	objects, _, problems := fleet.ParseYAML(t.Context(), problem.Origin{Key: "fleet.yaml"}, strings.Join([]string{
+	objects, _, problems := fleetyaml.Parse(t.Context(), problem.Origin{Key: "fleet.yaml"}, strings.Join([]string{
 		`{apiVersion: scheduler.kalypso.io/v1alpha1, kind: ClusterType, metadata: {name: "no name", labels: {a b: c}}, ` +
 			`spec: {reconciler: r}}`,
 		`{apiVersion: scheduler.kalypso.io/v1alpha1, kind: Workload, metadata: {name: app}, spec: {deploymentTargets: ` +

@@ -232,11 +232,6 @@ func (f *Fleet) clusterTypeNames() []string {
 	return names
 }
 
-// placementUnknown reports whether any taint or property is not known yet.
-func (ct *ClusterType) placementUnknown() bool {
-	return unknown.Any(ct.Properties) || slices.ContainsFunc(ct.Taints, TaintUnknown)
-}
-
 // TaintUnknown reports whether any field of a taint is not known yet.
 func TaintUnknown(t placement.Taint) bool { return anyOf(unknown.Is, t.Key, t.Value, t.Effect) }
 

@@ -8,6 +8,17 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 )
 
+// The annotations that contain placement, each as YAML. They are not fields of spec: if the operator still renders
+// other environments, Flux rejects fields that its CRDs do not declare.
+const (
+	TaintsAnnotation     = "kalypso.io/taints"     // of a ClusterType
+	PropertiesAnnotation = "kalypso.io/properties" // of a ClusterType
+	PlacementAnnotation  = "kalypso.io/placement"  // of a SchedulingPolicy
+)
+
+// FileNameAnnotation contains the name of the file that a Template renders. The operator ignores it.
+const FileNameAnnotation = "kalypso.io/file-name"
+
 // YAMLName is the field of a Kalypso document that an attribute is, such as configType for config_type.
 func YAMLName(attribute string) string {
 	first, rest, _ := strings.Cut(attribute, "_")

@@ -7,6 +7,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	fleetyaml "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet/yaml"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/model"
 )
 
@@ -50,7 +51,7 @@ func (manifestFunction) Run(ctx context.Context, req function.RunRequest, resp *
 		resp.Error = resp.Result.Set(ctx, types.StringUnknown())
 		return
 	}
-	text, err := fleet.MarshalYAML(o)
+	text, err := fleetyaml.Marshal(o)
 	if err != nil {
 		resp.Error = function.NewArgumentFuncError(0, sentence(err.Error()))
 		return

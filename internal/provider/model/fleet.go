@@ -9,6 +9,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	fleetyaml "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet/yaml"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/origin"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/system/parallel"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
@@ -82,7 +83,7 @@ func ReadFleet(ctx context.Context, d tfvalue.Decoder, limits fleet.Limits) (f *
 		if key := keys[i]; !unknown.Is(key) && !unknown.Is(texts[key]) {
 			parsed.known = true
 			at := problem.Origin{Attribute: tfvalue.ManifestsAttribute, Key: key}
-			parsed.objects, _, parsed.problems = fleet.ParseYAML(ctx, at, texts[key])
+			parsed.objects, _, parsed.problems = fleetyaml.Parse(ctx, at, texts[key])
 		}
 		return parsed
 	}) {

@@ -14,6 +14,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	fleetyaml "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet/yaml"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/source"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/system/localfile"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
@@ -100,7 +101,7 @@ func (m *model) find(ctx context.Context, id string) (fleet.Object, error) {
 // empty, the only one.
 func (m *model) choose(ctx context.Context, file, name, text string) (fleet.Object, error) {
 	// Errors in other documents of the file don't matter if the object is found.
-	objects, _, ps := fleet.ParseYAML(ctx, problem.Origin{Key: file}, text)
+	objects, _, ps := fleetyaml.Parse(ctx, problem.Origin{Key: file}, text)
 	broken := ps.Err()
 	ofKind := slices.DeleteFunc(slices.Clone(objects), func(o fleet.Object) bool { return o.Kind() != m.Kind })
 	candidates := ofKind

@@ -17,6 +17,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	fleetyaml "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet/yaml"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/acc"
 )
@@ -38,7 +39,7 @@ var resourceOf = map[fleet.Kind]string{
 func TestAccImportGeneratesConfiguration(t *testing.T) {
 	const file = "control-plane.yaml"
 	text := acc.ReadFile(t, filepath.Join("testdata", "TestAccImportGeneratesConfiguration", file))
-	objects, _, ps := fleet.ParseYAML(t.Context(), problem.Origin{Key: file}, text)
+	objects, _, ps := fleetyaml.Parse(t.Context(), problem.Origin{Key: file}, text)
 	if err := ps.Err(); err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +64,7 @@ func TestAccImportGeneratesConfiguration(t *testing.T) {
 	r.OutputManifests(slices.Sorted(maps.Keys(want)))
 	r.Apply()
 	for address, manifest := range manifestsOf(r) {
-		objects, _, ps := fleet.ParseYAML(t.Context(), problem.Origin{}, manifest)
+		objects, _, ps := fleetyaml.Parse(t.Context(), problem.Origin{}, manifest)
 		if len(ps) > 0 || len(objects) != 1 {
 			t.Fatalf("%s: %v\n%s", address, ps, manifest)
 		}
@@ -82,7 +83,7 @@ func TestAccImportBlocksOfEverything(t *testing.T) {
 	t.Parallel()
 	const file = "control-plane/control-plane.yaml"
 	text := acc.ReadFile(t, filepath.Join("testdata", "TestAccImportGeneratesConfiguration", "control-plane.yaml"))
-	objects, _, ps := fleet.ParseYAML(t.Context(), problem.Origin{Key: file}, text)
+	objects, _, ps := fleetyaml.Parse(t.Context(), problem.Origin{Key: file}, text)
 	if err := ps.Err(); err != nil {
 		t.Fatal(err)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	fleetyaml "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet/yaml"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/origin"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/source"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
@@ -128,7 +129,7 @@ type foundObjects struct {
 // addManifests adds the objects of YAML texts, by their keys, and stops when Terraform wants no more.
 func (f *foundObjects) addManifests(ctx context.Context, texts map[string]string) {
 	for _, key := range slices.Sorted(maps.Keys(texts)) {
-		objects, _, ps := fleet.ParseYAML(ctx, problem.Origin{Key: key}, texts[key])
+		objects, _, ps := fleetyaml.Parse(ctx, problem.Origin{Key: key}, texts[key])
 		var diags diag.Diagnostics
 		tfvalue.AppendProblems(&diags, ps)
 		if !f.results.Warn(diags) {

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	fleetyaml "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet/yaml"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/acc"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
@@ -41,7 +42,7 @@ func goldenRepos(h *acc.GitHost, g *golden.Fleet) (promoted string) {
 		}
 	}
 	for path, text := range base {
-		objects, _, ps := fleet.ParseYAML(h.T.Context(), problem.Origin{Key: path}, text)
+		objects, _, ps := fleetyaml.Parse(h.T.Context(), problem.Origin{Key: path}, text)
 		if err := ps.Err(); err != nil {
 			h.T.Fatal(err)
 		}

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	fleetyaml "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet/yaml"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/golden"
 )
 
@@ -112,7 +113,7 @@ func write(f *fleet.Fleet, dir string) error {
 	}
 	texts := map[fleet.Kind]*strings.Builder{}
 	for _, o := range f.Objects() {
-		text, err := fleet.MarshalYAML(o)
+		text, err := fleetyaml.Marshal(o)
 		if err != nil {
 			return err
 		}

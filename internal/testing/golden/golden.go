@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	fleetyaml "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet/yaml"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 )
 
@@ -95,7 +96,7 @@ func (f *Fleet) Read() (*fleet.Fleet, error) {
 	read := &fleet.Fleet{Environment: f.Summary.Environment}
 	for _, path := range slices.Sorted(maps.Keys(f.Objects)) {
 		from := problem.Origin{Attribute: "manifests", Key: path}
-		objects, _, problems := fleet.ParseYAML(context.Background(), from, f.Objects[path])
+		objects, _, problems := fleetyaml.Parse(context.Background(), from, f.Objects[path])
 		if err := problems.Err(); err != nil {
 			return nil, fmt.Errorf("golden fleet %s: %w", f.Name, err)
 		}

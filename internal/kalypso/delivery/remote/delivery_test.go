@@ -24,6 +24,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/rollout"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/engine"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	fleetyaml "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet/yaml"
 	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
 	gitremote "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/remote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/render/tree"
@@ -69,7 +70,7 @@ func build(t testing.TB, environment, value string, targets map[string][]string)
 				fmt.Sprintf(`{deploymentTargets: [{name: x, environment: %s, labels: {on: %s}}]}`, environment, clusterType))
 		}
 	}
-	objects, _, ps := fleet.ParseYAML(t.Context(), problem.Origin{Attribute: "manifests", Key: "test"}, text.String())
+	objects, _, ps := fleetyaml.Parse(t.Context(), problem.Origin{Attribute: "manifests", Key: "test"}, text.String())
 	f := &fleet.Fleet{Environment: environment}
 	f.Add(objects...)
 	made, problems := engine.Run(t.Context(), f, nil)

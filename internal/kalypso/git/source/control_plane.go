@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	fleetyaml "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet/yaml"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion"
 	"maps"
 	"slices"
@@ -120,7 +121,7 @@ func (r *Reader) layer(ctx context.Context, location Location, index int) *layer
 	}
 	l.problems = c.problems("")
 	for _, at := range c.files {
-		objects, passed, ps := fleet.ParseYAMLWith(ctx, controlPlaneKinds, problem.Origin{Key: at}, c.text[at])
+		objects, passed, ps := fleetyaml.ParseWith(ctx, controlPlaneKinds, problem.Origin{Key: at}, c.text[at])
 		if err := ctx.Err(); err != nil {
 			l.problems = append(l.problems, c.location.problem("", err))
 			return l
@@ -190,7 +191,7 @@ func (cp *ControlPlane) addManifests() {
 	}
 	for _, o := range cp.Objects {
 		name, at := o.Metadata().Name, cp.Layers[o.Layer]
-		text, err := fleet.MarshalYAML(o.Object)
+		text, err := fleetyaml.Marshal(o.Object)
 		if err != nil {
 			cp.Problems = append(cp.Problems, Problem{Location: at, File: o.File, Line: o.Metadata().Origin.Line,
 				Summary: "Object can't be written as YAML",

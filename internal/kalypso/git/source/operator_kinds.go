@@ -2,6 +2,7 @@ package source
 
 import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	fleetyaml "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet/yaml"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 )
 
@@ -43,9 +44,9 @@ func (o *operatorObject) Kind() fleet.Kind           { return o.kind }
 func (o *operatorObject) Validate() problem.Problems { return nil }
 
 // controlPlaneKinds decode the kinds that a control plane may contain beside the objects of its fleet.
-var controlPlaneKinds = func() map[fleet.Kind]fleet.Decoder {
-	all := map[fleet.Kind]fleet.Decoder{}
-	for _, kind := range fleet.OperatorKinds {
+var controlPlaneKinds = func() map[fleet.Kind]fleetyaml.Decoder {
+	all := map[fleet.Kind]fleetyaml.Decoder{}
+	for _, kind := range fleetyaml.OperatorKinds {
 		all[kind] = operatorDecoder(kind)
 	}
 	for _, kind := range []fleet.Kind{KindBaseRepo, KindGitOpsRepo} {
@@ -54,18 +55,18 @@ var controlPlaneKinds = func() map[fleet.Kind]fleet.Decoder {
 	return all
 }()
 
-func repoDecoder(kind fleet.Kind) fleet.Decoder {
+func repoDecoder(kind fleet.Kind) fleetyaml.Decoder {
 	type spec struct {
 		Repo   string `json:"repo"`
 		Branch string `json:"branch"`
 		Path   string `json:"path"`
 		Commit string `json:"commit"`
 	}
-	return fleet.DecoderOf(func(m fleet.Meta, s spec) fleet.Object {
+	return fleetyaml.DecoderOf(func(m fleet.Meta, s spec) fleet.Object {
 		return &repoObject{m, kind, s.Repo, s.Branch, s.Path, s.Commit}
 	})
 }
 
-func operatorDecoder(kind fleet.Kind) fleet.Decoder {
+func operatorDecoder(kind fleet.Kind) fleetyaml.Decoder {
 	return func([]byte) (fleet.Object, []string, error) { return &operatorObject{kind: kind}, nil, nil }
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/configure"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	fleetyaml "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet/yaml"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/origin"
 	giturl "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/url"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
@@ -237,7 +238,7 @@ func (v *registrationResult) parse(ctx context.Context, c *contents) {
 	byName := map[string]*foundWorkload{}
 	others := 0
 	for _, at := range c.files {
-		objects, passed, ps := fleet.ParseYAML(ctx, problem.Origin{Key: at}, c.text[at])
+		objects, passed, ps := fleetyaml.Parse(ctx, problem.Origin{Key: at}, c.text[at])
 		if err := ctx.Err(); err != nil {
 			v.problems = append(v.problems, c.location.problem(v.registration.Name, err))
 			return
@@ -314,7 +315,7 @@ func (a *foundWorkload) prepare() Problems {
 		labels[fleet.WorkspaceLabel] = registration.Workspace
 	}
 	w.Labels = labels
-	text, err := fleet.MarshalYAML(w)
+	text, err := fleetyaml.Marshal(w)
 	if err != nil {
 		ps = append(ps, fleet.ProblemOf(w, problem.Problem{
 			Summary: "Object can't be written as YAML", Detail: problem.Sentence(err), Err: err,

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	fleetyaml "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet/yaml"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule/explain"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 )
@@ -51,7 +52,7 @@ func schedulingPolicy(name, targets, clusterTypes string) string {
 func read(t testing.TB, texts ...string) *fleet.Fleet {
 	t.Helper()
 	f := &fleet.Fleet{Environment: "dev"}
-	objects, _, problems := fleet.ParseYAML(
+	objects, _, problems := fleetyaml.Parse(
 		t.Context(), problem.Origin{Attribute: "manifests", Key: "fleet.yaml"},
 		templates+strings.Join(texts, ""),
 	)

@@ -1,4 +1,5 @@
-package fleet
+// Package yaml reads and writes Kalypso objects as YAML documents.
+package yaml
 
 import (
 	"context"
@@ -11,6 +12,7 @@ import (
 	"github.com/agnivade/levenshtein"
 	kjson "sigs.k8s.io/json"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/system/parallel"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
@@ -23,7 +25,7 @@ const apiGroup = "scheduler.kalypso.io"
 
 // OperatorKinds lists the kinds of the Kalypso API that are not part of a fleet: the operator computes them, or they
 // name repos.
-var OperatorKinds = []Kind{
+var OperatorKinds = []fleet.Kind{
 	"Environment",
 	"BaseRepo",
 	"GitOpsRepo",
@@ -35,19 +37,19 @@ var OperatorKinds = []Kind{
 // ErrYAML means that YAML can't be parsed, or that an object does not match its kind.
 var ErrYAML = errors.New("invalid YAML")
 
-// ParseYAML reads the Kalypso objects of a YAML text with one or more documents, including Lists of objects. It skips
+// Parse reads the Kalypso objects of a YAML text with one or more documents, including Lists of objects. It skips
 // documents of other kinds and returns their number. It reports all invalid documents, and warns of unknown fields
 // and unknown Kalypso kinds. Once ctx is done, it stops with an error among the problems.
-func ParseYAML(
+func Parse(
 	ctx context.Context, origin problem.Origin, text string,
-) (objects []Object, skipped int, ps problem.Problems) {
-	return ParseYAMLWith(ctx, nil, origin, text)
+) (objects []fleet.Object, skipped int, ps problem.Problems) {
+	return ParseWith(ctx, nil, origin, text)
 }
 
-// ParseYAMLWith is [ParseYAML] with decoders for more kinds of the Kalypso API.
-func ParseYAMLWith(
-	ctx context.Context, more map[Kind]Decoder, origin problem.Origin, text string,
-) (objects []Object, skipped int, ps problem.Problems) {
+// ParseWith is [Parse] with decoders for more kinds of the Kalypso API.
+func ParseWith(
+	ctx context.Context, more map[fleet.Kind]Decoder, origin problem.Origin, text string,
+) (objects []fleet.Object, skipped int, ps problem.Problems) {
 	docs := splitDocuments(text)
 	for _, r := range parallel.Map(len(docs), func(n int) documentParser {
 		r := documentParser{document: docs[n], at: origin, more: more}
@@ -66,7 +68,7 @@ func ParseYAMLWith(
 		objects, skipped, ps = append(objects, r.objects...), skipped+r.skipped, append(ps, r.problems...)
 	}
 	if err := ctx.Err(); err != nil {
-		return nil, 0, problem.Problems{StoppedProblem(err)}
+		return nil, 0, problem.Problems{fleet.StoppedProblem(err)}
 	}
 	return objects, skipped, ps
 }
@@ -75,8 +77,8 @@ func ParseYAMLWith(
 type documentParser struct {
 	document
 	at       problem.Origin
-	more     map[Kind]Decoder
-	objects  []Object
+	more     map[fleet.Kind]Decoder
+	objects  []fleet.Object
 	skipped  int
 	problems problem.Problems
 }
@@ -129,7 +131,7 @@ func (r *documentParser) read(data []byte) {
 	o.Metadata().Origin = r.at
 	r.objects = append(r.objects, o)
 	if len(unknown) > 0 {
-		r.problems = append(r.problems, ProblemOf(o, problem.Problem{
+		r.problems = append(r.problems, fleet.ProblemOf(o, problem.Problem{
 			Severity: problem.Warning,
 			Summary:  "Unknown fields",
 			Detail: fmt.Sprintf("A %s does not have these fields, so they are ignored:\n%s\n"+
@@ -140,7 +142,7 @@ func (r *documentParser) read(data []byte) {
 }
 
 // skip counts a document that is not an object of a fleet, and warns if it was probably meant to be one.
-func (r *documentParser) skip(tm typeMeta, kind Kind, data []byte) {
+func (r *documentParser) skip(tm typeMeta, kind fleet.Kind, data []byte) {
 	r.skipped++
 	meant := kindInAnyCase(data)
 	switch {
@@ -160,11 +162,12 @@ func (r *documentParser) skip(tm typeMeta, kind Kind, data []byte) {
 // isMisspelledGroup reports whether an object of another API group was probably meant to be Kalypso's: it has a kind
 // that only Kalypso has, or another one of its kinds in a group with nearly its name.
 func isMisspelledGroup(tm typeMeta) bool {
-	kind := Kind(tm.Kind)
+	kind := fleet.Kind(tm.Kind)
 	switch kind {
-	case KindClusterType, KindSchedulingPolicy, KindWorkloadRegistration, KindConfigSchema, KindSecret:
+	case fleet.KindClusterType, fleet.KindSchedulingPolicy, fleet.KindWorkloadRegistration, fleet.KindConfigSchema,
+		fleet.KindSecret:
 		return true
-	case KindConfig:
+	case fleet.KindConfig:
 		return false
 	}
 	if decoders[kind] == nil && !slices.Contains(OperatorKinds, kind) {

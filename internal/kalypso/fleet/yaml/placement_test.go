@@ -1,4 +1,4 @@
-package fleet_test
+package yaml_test
 
 import (
 	"fmt"
@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	fleetyaml "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet/yaml"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule/placement"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
@@ -47,7 +48,7 @@ spec:
 `
 
 func TestPlacementYAML(t *testing.T) {
-	objects, _, ps := fleet.ParseYAML(t.Context(), problem.Origin{}, placedYAML)
+	objects, _, ps := fleetyaml.Parse(t.Context(), problem.Origin{}, placedYAML)
 	if len(ps) > 0 || len(objects) != 2 {
 		t.Fatalf("%d objects, %v", len(objects), ps)
 	}
@@ -74,11 +75,11 @@ func TestPlacementYAML(t *testing.T) {
 		if diff := cmp.Diff(want[i], o); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)
 		}
-		text, err := fleet.MarshalYAML(o)
+		text, err := fleetyaml.Marshal(o)
 		if err != nil {
 			t.Fatal(err)
 		}
-		again, _, ps := fleet.ParseYAML(t.Context(), problem.Origin{}, text)
+		again, _, ps := fleetyaml.Parse(t.Context(), problem.Origin{}, text)
 		if len(ps) > 0 {
 			t.Fatalf("%v in:\n%s", ps, text)
 		}
@@ -107,7 +108,7 @@ func TestPlacementYAMLErrors(t *testing.T) {
 		text := fmt.Sprintf("apiVersion: scheduler.kalypso.io/v1alpha1\nkind: %s\nmetadata:\n  name: a\n  annotations:\n   "+
 			" %s\n",
 			kind, annotation)
-		objects, _, ps := fleet.ParseYAML(t.Context(), problem.Origin{}, text)
+		objects, _, ps := fleetyaml.Parse(t.Context(), problem.Origin{}, text)
 		if len(objects) > 0 || !strings.Contains(ps.Error(), want) {
 			t.Errorf("%s: %d objects, %v; want %s", annotation, len(objects), ps, want)
 		}

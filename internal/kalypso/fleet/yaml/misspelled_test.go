@@ -1,10 +1,11 @@
-package fleet_test
+package yaml_test
 
 import (
 	"strings"
 	"testing"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	fleetyaml "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet/yaml"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 )
 
@@ -28,7 +29,7 @@ func TestMisspelledGroup(t *testing.T) {
 		{"apps/v1", "Deployment", false},
 		{"", "Template", false},
 	} {
-		_, skipped, ps := fleet.ParseYAML(t.Context(), problem.Origin{Attribute: "manifests", Key: "a.yaml"},
+		_, skipped, ps := fleetyaml.Parse(t.Context(), problem.Origin{Attribute: "manifests", Key: "a.yaml"},
 			"apiVersion: "+tt.apiVersion+"\nkind: "+tt.kind+"\nmetadata: {name: a}\n")
 		if warns := len(ps) == 1 && ps[0].Severity == problem.Warning && ps[0].Summary == "Unknown apiVersion" &&
 			strings.Contains(ps[0].Detail, "write apiVersion: scheduler.kalypso.io/v1alpha1") &&
@@ -40,7 +41,7 @@ func TestMisspelledGroup(t *testing.T) {
 
 // TestSkippedConfigMapsAreOneWarning: ConfigMaps whose values would vanish are one warning.
 func TestSkippedConfigMapsAreOneWarning(t *testing.T) {
-	objects, _, _ := fleet.ParseYAML(t.Context(), problem.Origin{Attribute: "manifests", Key: "a.yaml"}, `
+	objects, _, _ := fleetyaml.Parse(t.Context(), problem.Origin{Attribute: "manifests", Key: "a.yaml"}, `
 apiVersion: v1
 kind: ConfigMap
 metadata: {name: plain}

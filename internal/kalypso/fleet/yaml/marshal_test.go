@@ -1,4 +1,4 @@
-package fleet_test
+package yaml_test
 
 import (
 	"testing"
@@ -6,6 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	fleetyaml "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet/yaml"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 )
 
@@ -15,11 +16,11 @@ func TestMarshalYAMLUnprintable(t *testing.T) {
 		Meta: fleet.Meta{Name: "c"},
 		Data: map[string]string{"k": "\x00\x07\x7f\u0080\u0085\u009f\u00a0\u2028\ufeff\ufffe\uffff \\u007f 🚀\t\r\n"},
 	}
-	text, err := fleet.MarshalYAML(want)
+	text, err := fleetyaml.Marshal(want)
 	if err != nil {
 		t.Fatal(err)
 	}
-	objects, _, ps := fleet.ParseYAML(t.Context(), problem.Origin{}, text)
+	objects, _, ps := fleetyaml.Parse(t.Context(), problem.Origin{}, text)
 	if len(ps) > 0 || len(objects) != 1 {
 		t.Fatalf("%d objects, %v, of\n%s", len(objects), ps, text)
 	}

@@ -1,10 +1,12 @@
-package fleet
+package yaml
 
 import (
 	"fmt"
 	"regexp"
 
 	yamlv3 "go.yaml.in/yaml/v3"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 )
 
 const (
@@ -31,7 +33,7 @@ func checkExpanded(text string) error {
 		return err
 	}
 	if expanded(&root, map[*yamlv3.Node]int64{}) > maxExpanded {
-		return fmt.Errorf("it takes more than %s with its aliases expanded", FormatBytes(maxExpanded))
+		return fmt.Errorf("it takes more than %s with its aliases expanded", fleet.FormatBytes(maxExpanded))
 	}
 	return nil
 }

@@ -1,4 +1,4 @@
-package fleet
+package yaml
 
 import (
 	"encoding/json"
@@ -7,20 +7,10 @@ import (
 
 	"sigs.k8s.io/yaml"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule/placement"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
 )
-
-// The annotations that contain placement, each as YAML. They are not fields of spec: if the operator still renders
-// other environments, Flux rejects fields that its CRDs do not declare.
-const (
-	TaintsAnnotation     = "kalypso.io/taints"     // of a ClusterType
-	PropertiesAnnotation = "kalypso.io/properties" // of a ClusterType
-	PlacementAnnotation  = "kalypso.io/placement"  // of a SchedulingPolicy
-)
-
-// FileNameAnnotation contains the name of the file that a Template renders. The operator ignores it.
-const FileNameAnnotation = "kalypso.io/file-name"
 
 // annotations contains the annotations of a document that Kalypso interprets.
 type annotations map[string]string
@@ -151,20 +141,20 @@ func placementOutput(s *placement.Spec) placementYAML {
 	return y
 }
 
-func decodeClusterType(document []byte) (Object, []string, error) {
+func decodeClusterType(document []byte) (fleet.Object, []string, error) {
 	var y objectInput[clusterTypeSpec]
 	unknown, err := decode(document, &y)
-	ct := &ClusterType{
-		Meta:       Meta{Name: y.Metadata.Name, Labels: y.Metadata.Labels},
+	ct := &fleet.ClusterType{
+		Meta:       fleet.Meta{Name: y.Metadata.Name, Labels: y.Metadata.Labels},
 		Reconciler: y.Spec.Reconciler, NamespaceService: y.Spec.NamespaceService, ConfigType: y.Spec.ConfigType,
 		SecretType: y.Spec.SecretType,
 	}
 	if err == nil {
-		err = annotation(y.Metadata.Annotations, TaintsAnnotation, &ct.Taints)
+		err = annotation(y.Metadata.Annotations, fleet.TaintsAnnotation, &ct.Taints)
 	}
 	properties := map[string]scalarText{}
 	if err == nil {
-		err = annotation(y.Metadata.Annotations, PropertiesAnnotation, &properties)
+		err = annotation(y.Metadata.Annotations, fleet.PropertiesAnnotation, &properties)
 	}
 	for name, quantity := range properties {
 		if ct.Properties == nil {
@@ -175,60 +165,61 @@ func decodeClusterType(document []byte) (Object, []string, error) {
 	return ct, unknown, err
 }
 
-func decodeTemplate(document []byte) (Object, []string, error) {
+func decodeTemplate(document []byte) (fleet.Object, []string, error) {
 	var y objectInput[templateSpec]
 	unknown, err := decode(document, &y)
-	t := &Template{
-		Meta: Meta{Name: y.Metadata.Name, Labels: y.Metadata.Labels}, Type: y.Spec.Type, ContentType: y.Spec.ContentType,
+	t := &fleet.Template{
+		Meta: fleet.Meta{Name: y.Metadata.Name, Labels: y.Metadata.Labels},
+		Type: y.Spec.Type, ContentType: y.Spec.ContentType,
 	}
 	for _, manifest := range y.Spec.Manifests {
 		t.Manifests = append(t.Manifests, string(manifest))
 	}
 	if err == nil {
-		err = annotation(y.Metadata.Annotations, FileNameAnnotation, &t.FileName)
+		err = annotation(y.Metadata.Annotations, fleet.FileNameAnnotation, &t.FileName)
 	}
 	return t, unknown, err
 }
 
-func (t *Template) annotations() annotations {
+func templateAnnotations(t *fleet.Template) annotations {
 	if t.FileName == "" {
 		return nil
 	}
-	return annotations{FileNameAnnotation: t.FileName}
+	return annotations{fleet.FileNameAnnotation: t.FileName}
 }
 
-func (ct *ClusterType) annotations() annotations {
+func clusterTypeAnnotations(ct *fleet.ClusterType) annotations {
 	all := annotations{}
 	if len(ct.Taints) > 0 {
-		all.add(TaintsAnnotation, ct.Taints)
+		all.add(fleet.TaintsAnnotation, ct.Taints)
 	}
 	if len(ct.Properties) > 0 {
-		all.add(PropertiesAnnotation, ct.Properties)
+		all.add(fleet.PropertiesAnnotation, ct.Properties)
 	}
 	return all
 }
 
-func decodeSchedulingPolicy(document []byte) (Object, []string, error) {
+func decodeSchedulingPolicy(document []byte) (fleet.Object, []string, error) {
 	var y objectInput[schedulingPolicySpec]
 	unknown, err := decode(document, &y)
 	targets := y.Spec.DeploymentTargetSelector
-	p := &SchedulingPolicy{
-		Meta:      Meta{Name: y.Metadata.Name, Labels: y.Metadata.Labels},
+	p := &fleet.SchedulingPolicy{
+		Meta:      fleet.Meta{Name: y.Metadata.Name, Labels: y.Metadata.Labels},
 		Workspace: targets.Workspace, DeploymentTargets: targets.LabelSelector,
 		ClusterTypes: y.Spec.ClusterTypeSelector.LabelSelector,
 	}
 	var given *placementYAML
 	if err == nil {
-		err = annotation(y.Metadata.Annotations, PlacementAnnotation, &given)
+		err = annotation(y.Metadata.Annotations, fleet.PlacementAnnotation, &given)
 	}
 	p.Placement = given.spec()
 	return p, unknown, err
 }
 
-func (p *SchedulingPolicy) annotations() annotations {
+func policyAnnotations(p *fleet.SchedulingPolicy) annotations {
 	all := annotations{}
 	if p.Placement != nil {
-		all.add(PlacementAnnotation, placementOutput(p.Placement))
+		all.add(fleet.PlacementAnnotation, placementOutput(p.Placement))
 	}
 	return all
 }

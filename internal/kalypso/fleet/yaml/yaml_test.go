@@ -1,4 +1,4 @@
-package fleet_test
+package yaml_test
 
 import (
 	"errors"
@@ -9,15 +9,16 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	fleetyaml "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet/yaml"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
 )
 
 const kalypso = "apiVersion: scheduler.kalypso.io/v1alpha1\n"
 
-// TestParseYAML pins the objects that are found in texts of several documents, with their places, and the number of
+// TestParse pins the objects that are found in texts of several documents, with their places, and the number of
 // skipped ones.
-func TestParseYAML(t *testing.T) {
+func TestParse(t *testing.T) {
 	object := kalypso + "kind: ClusterType\nmetadata: {name: %s}\nspec: {reconciler: r, namespaceService: s}\n"
 	named := func(name string) string { return fmt.Sprintf(object, name) }
 	tests := []struct {
@@ -94,7 +95,7 @@ func TestParseYAML(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			objects, skipped, problems := fleet.ParseYAML(t.Context(), problem.Origin{Attribute: "manifests", Key: "f.yaml"},
+			objects, skipped, problems := fleetyaml.Parse(t.Context(), problem.Origin{Attribute: "manifests", Key: "f.yaml"},
 				tt.text)
 			if len(problems) > 0 {
 				t.Fatal(problems)
@@ -114,8 +115,8 @@ func TestParseYAML(t *testing.T) {
 	}
 }
 
-// TestParseYAMLFails pins that broken documents are all reported, with document, line and field.
-func TestParseYAMLFails(t *testing.T) {
+// TestParseFails pins that broken documents are all reported, with document, line and field.
+func TestParseFails(t *testing.T) {
 	tests := []struct {
 		name, text string
 		want       []string
@@ -155,7 +156,7 @@ func TestParseYAMLFails(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			objects, _, problems := fleet.ParseYAML(
+			objects, _, problems := fleetyaml.Parse(
 				t.Context(),
 				problem.Origin{Attribute: "manifests", Key: "f.yaml"},
 				tt.text,
@@ -167,7 +168,7 @@ func TestParseYAMLFails(t *testing.T) {
 				t.Fatalf("%d problems, want %d: %v", len(problems), len(tt.want), problems)
 			}
 			for i, p := range problems {
-				if !errors.Is(p, fleet.ErrYAML) || p.Origin.Key != "f.yaml" || p.Origin.Line == 0 {
+				if !errors.Is(p, fleetyaml.ErrYAML) || p.Origin.Key != "f.yaml" || p.Origin.Line == 0 {
 					t.Errorf("%#v is no ErrYAML with its origin", p)
 				}
 				if !strings.Contains(p.Detail, tt.want[i]) {
@@ -178,10 +179,10 @@ func TestParseYAMLFails(t *testing.T) {
 	}
 }
 
-// TestParseYAMLUnknownFields pins that the names of fields are case-sensitive, as for the API server, and that each
+// TestParseUnknownFields pins that the names of fields are case-sensitive, as for the API server, and that each
 // field that the kind does not have causes a warning: a selector with a misspelled field could select everything.
 // Fields that clusters add to an object are exempt.
-func TestParseYAMLUnknownFields(t *testing.T) {
+func TestParseUnknownFields(t *testing.T) {
 	const selector = "clusterTypeSelector: {labelSelector: {%s: {a: b}}}"
 	tests := []struct {
 		name, kind, text string
@@ -228,7 +229,7 @@ func TestParseYAMLUnknownFields(t *testing.T) {
 			if tt.kind == "ConfigMap" {
 				text = "apiVersion: v1\nkind: ConfigMap\n" + tt.text
 			}
-			objects, _, problems := fleet.ParseYAML(t.Context(), problem.Origin{Attribute: "manifests", Key: "f.yaml"}, text)
+			objects, _, problems := fleetyaml.Parse(t.Context(), problem.Origin{Attribute: "manifests", Key: "f.yaml"}, text)
 			if len(objects) != 1 || problems.HasErrors() {
 				t.Fatalf("%d objects, problems %v", len(objects), problems)
 			}
@@ -260,10 +261,10 @@ func TestParseYAMLUnknownFields(t *testing.T) {
 	}
 }
 
-// TestParseYAMLUnknownKind pins that a misspelled kind of Kalypso's causes a warning, since its objects would be
+// TestParseUnknownKind pins that a misspelled kind of Kalypso's causes a warning, since its objects would be
 // removed. Kinds of the operator and of other software do not.
-func TestParseYAMLUnknownKind(t *testing.T) {
-	objects, skipped, problems := fleet.ParseYAML(t.Context(), problem.Origin{Attribute: "manifests", Key: "f.yaml"},
+func TestParseUnknownKind(t *testing.T) {
+	objects, skipped, problems := fleetyaml.Parse(t.Context(), problem.Origin{Attribute: "manifests", Key: "f.yaml"},
 		"apiVersion: apps/v1\nkind: ClusterTyp\n---\n"+kalypso+"kind: Environment\n---\n"+kalypso+"kind: ClusterTyp\n")
 	if len(objects) != 0 || skipped != 3 || len(problems) != 1 || problems.HasErrors() {
 		t.Fatalf("%d objects, %d skipped, problems %v", len(objects), skipped, problems)
@@ -274,9 +275,9 @@ func TestParseYAMLUnknownKind(t *testing.T) {
 	}
 }
 
-// TestParseYAMLKindInOtherCase pins that a document whose kind differs from ours only in case causes a warning.
-func TestParseYAMLKindInOtherCase(t *testing.T) {
-	objects, skipped, problems := fleet.ParseYAML(t.Context(), problem.Origin{Attribute: "manifests", Key: "f.yaml"},
+// TestParseKindInOtherCase pins that a document whose kind differs from ours only in case causes a warning.
+func TestParseKindInOtherCase(t *testing.T) {
+	objects, skipped, problems := fleetyaml.Parse(t.Context(), problem.Origin{Attribute: "manifests", Key: "f.yaml"},
 		"Kind: Secret\napiVersion: v1\n---\nKind: ClusterType\n"+kalypso+
 			"---\nkind: Workload\nAPIVersion: scheduler.kalypso.io/v1alpha1\n")
 	if len(objects) != 0 || skipped != 3 || len(problems) != 2 || problems.HasErrors() {

@@ -1,4 +1,4 @@
-package fleet_test
+package yaml_test
 
 import (
 	"testing"
@@ -6,6 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	fleetyaml "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet/yaml"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 )
 
@@ -31,7 +32,7 @@ func TestSecretProblems(t *testing.T) {
 		`"": {store: vault, key: k}`:                      `spec.data[""]: Invalid secret key`,
 		`A: {store: vault, key: k, property: {name: no}}`: ": Invalid YAML",
 	} {
-		objects, _, problems := fleet.ParseYAML(t.Context(), problem.Origin{Key: "s.yaml"}, head+data+"\n")
+		objects, _, problems := fleetyaml.Parse(t.Context(), problem.Origin{Key: "s.yaml"}, head+data+"\n")
 		for _, o := range objects {
 			problems = append(problems, o.Validate()...)
 		}

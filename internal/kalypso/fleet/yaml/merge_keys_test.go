@@ -1,4 +1,4 @@
-package fleet_test
+package yaml_test
 
 import (
 	"strings"
@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	fleetyaml "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet/yaml"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 )
 
@@ -32,7 +33,7 @@ spec:
     <<: [*second, {environment: stage}]
     manifests: {path: "<<", <<: [{branch: main}, *place]}
 `
-	objects, _, problems := fleet.ParseYAML(t.Context(), problem.Origin{}, text)
+	objects, _, problems := fleetyaml.Parse(t.Context(), problem.Origin{}, text)
 	if len(problems) > 0 || len(objects) != 1 {
 		t.Fatalf("%d objects, %v", len(objects), problems)
 	}
@@ -75,7 +76,7 @@ func TestMergeKeysStrict(t *testing.T) {
 		"a: <<\nb: 1\nb: 2\n": `line 3`,
 		"a: &a {x: 1}\nb: {<<: *a, x: 2}\nc: {<<: 3, x: 1, x: 2}\n": "line 3",
 	} {
-		_, _, problems := fleet.ParseYAML(t.Context(), problem.Origin{}, text)
+		_, _, problems := fleetyaml.Parse(t.Context(), problem.Origin{}, text)
 		if len(problems) != 1 || !strings.Contains(problems[0].Detail, want) {
 			t.Errorf("%q: %v, want %s", text, problems, want)
 		}

@@ -1,19 +1,23 @@
-package fleet
+package yaml
 
-import "encoding/json"
+import (
+	"encoding/json"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+)
 
 // The input documents. They include the fields that clusters and tools add, which a fleet ignores.
 type (
 	objectInput[S any] struct {
 		APIVersion string          `json:"apiVersion"`
-		Kind       Kind            `json:"kind"`
+		Kind       fleet.Kind      `json:"kind"`
 		Metadata   metaInput       `json:"metadata"`
 		Spec       S               `json:"spec"`
 		Status     json.RawMessage `json:"status"`
 	}
 	configInput struct {
 		APIVersion string            `json:"apiVersion"`
-		Kind       Kind              `json:"kind"`
+		Kind       fleet.Kind        `json:"kind"`
 		Metadata   metaInput         `json:"metadata"`
 		Data       map[string]string `json:"data"`
 		BinaryData json.RawMessage   `json:"binaryData"`
@@ -48,13 +52,13 @@ type (
 	}
 	objectOutput[S any] struct {
 		APIVersion string     `json:"apiVersion"`
-		Kind       Kind       `json:"kind"`
+		Kind       fleet.Kind `json:"kind"`
 		Metadata   metaOutput `json:"metadata"`
 		Spec       S          `json:"spec"`
 	}
 	configOutput struct {
 		APIVersion string            `json:"apiVersion"`
-		Kind       Kind              `json:"kind"`
+		Kind       fleet.Kind        `json:"kind"`
 		Metadata   metaOutput        `json:"metadata"`
 		Data       map[string]string `json:"data,omitempty"`
 	}
@@ -76,11 +80,11 @@ type (
 		Schema string `json:"schema"`
 	}
 	secretSpec struct {
-		Data map[string]SecretReference `json:"data,omitempty"`
+		Data map[string]fleet.SecretReference `json:"data,omitempty"`
 	}
 	selectorSpec struct {
-		Workspace     string   `json:"workspace,omitempty"`
-		LabelSelector Selector `json:"labelSelector"`
+		Workspace     string         `json:"workspace,omitempty"`
+		LabelSelector fleet.Selector `json:"labelSelector"`
 	}
 	schedulingPolicySpec struct {
 		DeploymentTargetSelector selectorSpec `json:"deploymentTargetSelector"`

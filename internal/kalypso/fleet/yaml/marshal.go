@@ -1,4 +1,4 @@
-package fleet
+package yaml
 
 import (
 	"encoding/json"
@@ -7,10 +7,12 @@ import (
 	"unicode/utf8"
 
 	"sigs.k8s.io/yaml"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 )
 
-// MarshalYAML returns o as a Kalypso document. It sorts the keys and omits empty values.
-func MarshalYAML(o Object) (string, error) {
+// Marshal returns o as a Kalypso document. It sorts the keys and omits empty values.
+func Marshal(o fleet.Object) (string, error) {
 	data, err := json.Marshal(documentOf(o))
 	if err != nil {
 		return "", err
@@ -29,34 +31,34 @@ func escapeUnprintable(data []byte) []byte {
 
 var unprintable = regexp.MustCompile(`[\x{7f}-\x{9f}\x{feff}\x{fffe}\x{ffff}]`)
 
-func documentOf(o Object) any {
+func documentOf(o fleet.Object) any {
 	switch o := o.(type) {
-	case *ClusterType:
+	case *fleet.ClusterType:
 		return write(o, clusterTypeSpec{o.Reconciler, o.NamespaceService, o.ConfigType, o.SecretType})
-	case *Template:
+	case *fleet.Template:
 		spec := templateSpec{Type: o.Type, ContentType: o.ContentType, Manifests: []manifestYAML{}}
 		for _, manifest := range o.Manifests {
 			spec.Manifests = append(spec.Manifests, manifestYAML(manifest))
 		}
 		return write(o, spec)
-	case *Config:
+	case *fleet.Config:
 		return configOutput{"v1", o.Kind(), metaOf(o), o.Data}
-	case *ConfigSchema:
+	case *fleet.ConfigSchema:
 		return write(o, configSchemaSpec{o.Schema})
-	case *Secret:
+	case *fleet.Secret:
 		return write(o, secretSpec{o.Data})
-	case *SchedulingPolicy:
+	case *fleet.SchedulingPolicy:
 		return write(o, schedulingPolicySpec{
 			selectorSpec{o.Workspace, o.DeploymentTargets},
 			selectorSpec{LabelSelector: o.ClusterTypes},
 		})
-	case *Workload:
+	case *fleet.Workload:
 		spec := workloadSpec{DeploymentTargets: []targetSpec{}, ConfigSchemas: o.ConfigSchemas}
 		for _, t := range o.Targets {
 			spec.DeploymentTargets = append(spec.DeploymentTargets, targetSpec(t))
 		}
 		return write(o, spec)
-	case *WorkloadRegistration:
+	case *fleet.WorkloadRegistration:
 		var spec workloadRegistrationSpec
 		spec.Workload.Repo, spec.Workload.Branch, spec.Workload.Path = o.Repo, o.Branch, o.Path
 		spec.Workspace = o.Workspace
@@ -65,20 +67,20 @@ func documentOf(o Object) any {
 	return nil
 }
 
-func write[S any](o Object, spec S) objectOutput[S] {
+func write[S any](o fleet.Object, spec S) objectOutput[S] {
 	return objectOutput[S]{APIVersion, o.Kind(), metaOf(o), spec}
 }
 
-func metaOf(o Object) metaOutput {
+func metaOf(o fleet.Object) metaOutput {
 	m := o.Metadata()
 	out := metaOutput{Name: m.Name, Labels: m.Labels}
 	switch o := o.(type) {
-	case *Template:
-		out.Annotations = o.annotations()
-	case *ClusterType:
-		out.Annotations = o.annotations()
-	case *SchedulingPolicy:
-		out.Annotations = o.annotations()
+	case *fleet.Template:
+		out.Annotations = templateAnnotations(o)
+	case *fleet.ClusterType:
+		out.Annotations = clusterTypeAnnotations(o)
+	case *fleet.SchedulingPolicy:
+		out.Annotations = policyAnnotations(o)
 	}
 	return out
 }

@@ -1,4 +1,4 @@
-package fleet
+package yaml
 
 import (
 	"encoding/json"
@@ -8,40 +8,48 @@ import (
 
 	kjson "sigs.k8s.io/json"
 	"sigs.k8s.io/yaml"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 )
 
 // Decoder decodes an object from a JSON document. It returns the paths of the fields that the kind does not have.
-type Decoder func(document []byte) (o Object, unknown []string, err error)
+type Decoder func(document []byte) (o fleet.Object, unknown []string, err error)
 
-var decoders = map[Kind]Decoder{
-	KindClusterType:      decodeClusterType,
-	KindTemplate:         decodeTemplate,
-	KindConfigSchema:     DecoderOf(func(m Meta, s configSchemaSpec) Object { return &ConfigSchema{m, s.Schema} }),
-	KindSecret:           DecoderOf(func(m Meta, s secretSpec) Object { return &Secret{m, s.Data} }),
-	KindSchedulingPolicy: decodeSchedulingPolicy,
-	KindWorkload: DecoderOf(func(m Meta, s workloadSpec) Object {
-		w := &Workload{Meta: m, ConfigSchemas: s.ConfigSchemas}
+var decoders = map[fleet.Kind]Decoder{
+	fleet.KindClusterType: decodeClusterType,
+	fleet.KindTemplate:    decodeTemplate,
+	fleet.KindConfigSchema: DecoderOf(func(m fleet.Meta, s configSchemaSpec) fleet.Object {
+		return &fleet.ConfigSchema{Meta: m, Schema: s.Schema}
+	}),
+	fleet.KindSecret: DecoderOf(func(m fleet.Meta, s secretSpec) fleet.Object {
+		return &fleet.Secret{Meta: m, Data: s.Data}
+	}),
+	fleet.KindSchedulingPolicy: decodeSchedulingPolicy,
+	fleet.KindWorkload: DecoderOf(func(m fleet.Meta, s workloadSpec) fleet.Object {
+		w := &fleet.Workload{Meta: m, ConfigSchemas: s.ConfigSchemas}
 		for _, t := range s.DeploymentTargets {
-			w.Targets = append(w.Targets, Target(t))
+			w.Targets = append(w.Targets, fleet.Target(t))
 		}
 		return w
 	}),
-	KindWorkloadRegistration: DecoderOf(func(m Meta, s workloadRegistrationSpec) Object {
-		return &WorkloadRegistration{m, s.Workload.Repo, s.Workload.Branch, s.Workload.Path, s.Workspace}
+	fleet.KindWorkloadRegistration: DecoderOf(func(m fleet.Meta, s workloadRegistrationSpec) fleet.Object {
+		at := s.Workload
+		return &fleet.WorkloadRegistration{Meta: m, Repo: at.Repo, Branch: at.Branch, Path: at.Path, Workspace: s.Workspace}
 	}),
-	KindConfig: func(document []byte) (Object, []string, error) {
+	fleet.KindConfig: func(document []byte) (fleet.Object, []string, error) {
 		var y configInput
 		unknown, err := decode(document, &y)
-		return &Config{Meta{Name: y.Metadata.Name, Labels: y.Metadata.Labels}, y.Data}, unknown, err
+		meta := fleet.Meta{Name: y.Metadata.Name, Labels: y.Metadata.Labels}
+		return &fleet.Config{Meta: meta, Data: y.Data}, unknown, err
 	},
 }
 
 // DecoderOf returns the [Decoder] of a kind with a spec. build creates the object from it.
-func DecoderOf[S any](build func(Meta, S) Object) Decoder {
-	return func(document []byte) (Object, []string, error) {
+func DecoderOf[S any](build func(fleet.Meta, S) fleet.Object) Decoder {
+	return func(document []byte) (fleet.Object, []string, error) {
 		var y objectInput[S]
 		unknown, err := decode(document, &y)
-		return build(Meta{Name: y.Metadata.Name, Labels: y.Metadata.Labels}, y.Spec), unknown, err
+		return build(fleet.Meta{Name: y.Metadata.Name, Labels: y.Metadata.Labels}, y.Spec), unknown, err
 	}
 }
 
@@ -65,17 +73,17 @@ type typeMeta struct {
 }
 
 // kindOf returns the kind of an object of Kalypso, or "" for any other object.
-func kindOf(tm typeMeta) Kind {
-	kind := Kind(tm.Kind)
+func kindOf(tm typeMeta) fleet.Kind {
+	kind := fleet.Kind(tm.Kind)
 	group, _, _ := strings.Cut(tm.APIVersion, "/")
-	if kind == KindConfig && tm.APIVersion == "v1" || kind != KindConfig && group == apiGroup {
+	if kind == fleet.KindConfig && tm.APIVersion == "v1" || kind != fleet.KindConfig && group == apiGroup {
 		return kind
 	}
 	return ""
 }
 
 // kindInAnyCase returns the kind of an object, ignoring the case of the fields apiVersion and kind.
-func kindInAnyCase(document []byte) Kind {
+func kindInAnyCase(document []byte) fleet.Kind {
 	var tm typeMeta
 	if json.Unmarshal(document, &tm) != nil {
 		return ""
