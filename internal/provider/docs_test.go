@@ -108,8 +108,8 @@ func requiredIn(section string) string {
 	return required
 }
 
-// TestDocsRequired checks that arguments that a model resource requires are listed as required in a rendering's objects
-// too, and that no argument is listed as optional and called required.
+// TestDocsRequired checks that no argument is listed as optional and called required, and that the objects of a fleet
+// lead to the pages of their resources, which list what is required.
 func TestDocsRequired(t *testing.T) {
 	pages := docsPages(t)
 	called := regexp.MustCompile(`(?m)^- .* Required\.( \(see .*)?$`)
@@ -118,31 +118,21 @@ func TestDocsRequired(t *testing.T) {
 			t.Errorf("%s does not list as required: %s", name, line)
 		}
 	}
-	nested := map[string]string{}
-	for _, section := range strings.Split(pages["resources/environment_rendering"], "\n<a id=\"nestedatt--")[1:] {
-		name, text, _ := strings.Cut(section, "\"></a>\n")
-		nested[name] = text
-	}
-	n := 0
-	for attribute, resource := range map[string]string{
-		"cluster_types": "cluster_type", "templates": "template", "configs": "config", "config_schemas": "config_schema",
-		"secrets": "secret", "scheduling_policies": "scheduling_policy", "workloads": "workload",
-	} {
-		_, required, _ := strings.Cut(pages["resources/"+resource], "\n### Required\n\n")
-		required, _, _ = strings.Cut(required, "\n\n")
-		for line := range strings.SplitSeq(required, "\n") {
-			name, _, _ := strings.Cut(strings.TrimPrefix(line, "- `"), "`")
-			if !strings.Contains(requiredIn(nested[attribute]), "- `"+name+"` ") {
-				t.Errorf("%s does not say that %s is required:\n%s", attribute, name, nested[attribute])
+	for _, name := range []string{"resources/environment_rendering", "data-sources/assignments"} {
+		for attribute, resource := range map[string]string{
+			"cluster_types": "cluster_type", "templates": "template", "configs": "config", "config_schemas": "config_schema",
+			"secrets": "secret", "scheduling_policies": "scheduling_policy", "workloads": "workload",
+		} {
+			_, line, _ := strings.Cut(pages[name], "\n- `"+attribute+"` ")
+			line, _, _ = strings.Cut(line, "\n")
+			if !strings.Contains(line, "[`kalypso_"+resource+"`]("+registry+"/resources/"+resource+")") {
+				t.Errorf("%s: %s does not lead to kalypso_%s: %s", name, attribute, resource, line)
 			}
-			n++
 		}
 	}
-	if n < 10 {
-		t.Errorf("only %d attributes are required", n)
-	}
+	_, destination, _ := strings.Cut(pages["resources/environment_rendering"], `<a id="nestedatt--gitops_repo"></a>`)
 	for _, name := range []string{"repo", "branch"} {
-		if !strings.Contains(requiredIn(nested["gitops_repo"]), "- `"+name+"` ") {
+		if !strings.Contains(requiredIn(destination), "- `"+name+"` ") {
 			t.Errorf("gitops_repo does not say that %s is required", name)
 		}
 	}
