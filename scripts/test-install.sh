@@ -87,12 +87,14 @@ hashes=$(grep -c '"h1:' "$work/terraform/.terraform.lock.hcl")
 step "A filesystem mirror: tofu init, plan, apply"
 quickstart "$tofu" tofu
 
-step "make install: terraform init of the README's first block without any configuration"
+step "make install: terraform init and apply of the README's first block without any configuration"
 scripts/install.sh
-mkdir -p "$work/readme/fleet"
+mkdir "$work/readme"
+git init --quiet --bare "$work/readme/gitops.git"
 awk '/^```hcl$/ { inside = 1; next } inside && /^```$/ { exit } inside' README.md >"$work/readme/main.tf"
 TF_CLI_CONFIG_FILE=/dev/null "$terraform" -chdir="$work/readme" init -no-color | grep 'Installed terraform-kalypso/kalypso'
-TF_CLI_CONFIG_FILE=/dev/null "$terraform" -chdir="$work/readme" validate -no-color
+TF_CLI_CONFIG_FILE=/dev/null "$terraform" -chdir="$work/readme" apply -no-color -auto-approve | grep '^Apply complete'
+git --git-dir="$work/readme/gitops.git" log --format='%h %s' dev
 
 step "An OCI registry: tofu init, plan, apply"
 port=$((20000 + RANDOM % 20000))

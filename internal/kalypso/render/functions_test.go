@@ -130,8 +130,8 @@ func readGolden(t *testing.T, file string) string {
 	return string(text)
 }
 
-// TestNewerLibraries pins where our libraries differ from those of Kalypso's operator; the guide Leaving the operator
-// lists it.
+// TestNewerLibraries pins where our libraries differ from those of Kalypso's operator; the guide Rules and
+// templates lists it.
 func TestNewerLibraries(t *testing.T) {
 	for text, want := range map[string]string{
 		`{{ toYaml "<<" }}`: `"<<"`, // there <<

@@ -211,15 +211,15 @@ func TestAccModuleDeployed(t *testing.T) {
 	}
 }
 
-// registryDocs is where the Terraform Registry shows docs/.
-const registryDocs = "https://registry.terraform.io/providers/terraform-kalypso/kalypso/latest/docs"
+// docs is the folder of the documentation, seen from the module.
+const docs = "../../../docs"
 
 const (
 	beginDocs = "<!-- BEGIN_TF_DOCS -->\n"
 	endDocs   = "<!-- END_TF_DOCS -->\n"
 )
 
-// The module's README has the tables that terraform-docs writes (markdown table). With -update, the test writes them.
+// The module's README has the tables of terraform-docs (markdown table), with links into this repo. With -update, the test writes them.
 func TestModuleReadme(t *testing.T) {
 	file := filepath.Join(environmentModule, "README.md")
 	text := acc.ReadFile(t, file)
@@ -277,7 +277,7 @@ func moduleTables(t *testing.T, folder string) string {
 				}
 				resources = append(
 					resources,
-					fmt.Sprintf("| [%s.%s](%s/%s/%s) | %s |\n", b.Labels[0], b.Labels[1], registryDocs, page,
+					fmt.Sprintf("| [%s.%s](%s/%s/%s.md) | %s |\n", b.Labels[0], b.Labels[1], docs, page,
 						strings.TrimPrefix(b.Labels[0], "kalypso_"), kind),
 				)
 			case "variable":

@@ -2,22 +2,30 @@ package examples_test
 
 import (
 	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/acc"
 )
 
-// TestAccReadme validates each configuration in the README by itself, as a reader copies it.
+// TestAccReadme follows the README: its first block works as it stands, and the plan that it begins with is the plan
+// after the change that it describes.
 func TestAccReadme(t *testing.T) {
 	t.Parallel()
-	blocks := regexp.MustCompile("(?s)\n```hcl\n(.*?)\n```\n").FindAllStringSubmatch(
-		acc.ReadFile(t, "../../../README.md"), -1)
-	if len(blocks) == 0 {
-		t.Fatal("the README has no configuration")
+	text := acc.ReadFile(t, "../../../README.md")
+	shown := acc.Excerpts.FindStringSubmatch(text)
+	block := regexp.MustCompile("(?s)```hcl\n(.*?)```\n").FindStringSubmatch(text)
+	if shown == nil || block == nil || strings.Count(shown[1], "\n") > 10 {
+		t.Fatalf("the README shows the plan %q and the configuration %q", shown, block)
 	}
-	for _, block := range blocks {
-		r := acc.NewRoot(t, map[string]string{"main.tf": block[1] + "\n"})
-		r.Succeed("fmt", "-check", "-diff")
-		r.Succeed("validate", "-no-color")
+	r := acc.NewRoot(t, map[string]string{"main.tf": block[1]})
+	g := &guide{Root: r, host: acc.NewGitHost(t), cli: acc.TerraformFolder(t)}
+	g.Succeed("fmt", "-check", "-diff")
+	g.OwnProcess() // the repo is in the working directory
+	g.shell("git init --bare gitops.git\nterraform apply -auto-approve")
+	const before = `cluster_type_selector      = { match_labels = { size = "large" } }`
+	g.Write("main.tf", strings.Replace(block[1], before, "cluster_type_selector = { match_all = true }", 1))
+	if out := g.shell("terraform plan -no-color"); !strings.Contains(out, shown[1]) {
+		t.Errorf("the README shows\n%s\nand the output is\n%s", shown[1], out)
 	}
 }

@@ -249,7 +249,7 @@ func fixedHashes(text string) string {
 }
 
 // examples/observability runs a week of promotions, one of which fails, and shows the versions that clusters run, the
-// history of prod, and dashboards and checks of the record. The guide What ran where shows its output.
+// history of prod, and dashboards and checks of the record. The guide What ran where and the README show its output.
 func TestAccExampleObservability(t *testing.T) {
 	t.Parallel()
 	temp := t.TempDir()
@@ -258,15 +258,16 @@ func TestAccExampleObservability(t *testing.T) {
 	wantInSection(t, sections, "Monday: prod runs 1.0", `"shop-web" = tomap({ "1.0" = 2 })`)
 	wantInSection(t, sections, "Thursday: platform two failed and is rolled back, and the shop stays",
 		`"shop-web" = tomap({ "1.1" = 2 })`)
-	guide := fixedHashes(acc.ReadFile(t, "../../../docs/guides/what-ran-where.md"))
+	shown := fixedHashes(acc.ReadFile(t, "../../../docs/guides/what-ran-where.md") +
+		acc.ReadFile(t, acc.Examples+"/observability/README.md"))
 	for headline, language := range map[string]string{
 		"Tuesday: the first cluster runs 1.1, without a commit of the platform": "text",
 		"Wednesday: platform two fails in prod":                                 "text",
 		"The week":                                                              "markdown",
 	} {
 		printed := fixedHashes(strings.TrimSuffix(sections[headline], "Kept: "+keptFolder(t, temp)))
-		if !strings.Contains(guide, "```"+language+"\n"+printed+"\n```") {
-			t.Errorf("under %q the guide does not show\n%s", headline, printed)
+		if !strings.Contains(shown, "```"+language+"\n"+printed+"\n```") {
+			t.Errorf("neither the guide nor the README shows under %q\n%s", headline, printed)
 		}
 	}
 	wantInSection(t, sections, "Tuesday: dev and prod run different versions",
@@ -312,7 +313,7 @@ func TestAccExampleBrokenTeams(t *testing.T) {
 	wantInSection(t, sections, "Another team breaks its schema", "Warning: 2 deployment targets fail to render",
 		`"large/stock-web" = "Workload stock"`, "large / stock-web: kept", "missing property 'ZONE'",
 		"orders path: ./orders region: west stock path: ./stock region: north users path: ./users region: south")
-	wantQuotes(t, "../../../templates/guides/broken-teams.md", sections["Another team breaks its schema"])
+	wantQuotes(t, "../../../templates/guides/large-fleets.md", sections["Another team breaks its schema"])
 	wantInSection(t, sections, "Nothing is left to do, and the plan still warns", "No changes.",
 		"2 deployment targets fail to render")
 	wantInSection(t, sections, "The first team fixes it", "A deployment target fails to render",

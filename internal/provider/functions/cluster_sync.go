@@ -32,8 +32,8 @@ func (clusterSyncFunction) Definition(
 		MarkdownDescription: "Returns the Kubernetes objects that have a cluster sync the folder of its cluster type, as a " +
 			"list: for `flux` a GitRepository and a Kustomization, for `argocd` an Application, for `fleet` a GitRepo of " +
 			"Rancher Fleet. Hand them to `kubernetes_manifest`, or write them to a file with `yamlencode`. See the guide " +
-			"[Attach clusters](https://registry.terraform.io/providers/terraform-kalypso/kalypso/latest/docs/guides/" +
-			"attach-clusters).",
+			"[Clusters](https://registry.terraform.io/providers/terraform-kalypso/kalypso/latest/docs/guides/" +
+			"clusters).",
 		Parameters: []function.Parameter{
 			function.StringParameter{
 				Name: "kind", MarkdownDescription: "The reconciler: " + schemas.Alternatives(clustersync.Kinds) + ".",

@@ -8,7 +8,6 @@ import (
 	"net/url"
 	"os"
 	"os/exec"
-	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -19,20 +18,12 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
-var yamlOfGuide = regexp.MustCompile("(?s)```yaml\n(.*?)\n```\n")
-
-// pipelineOf returns the pipeline of the guide "In CI" that has a text.
-func pipelineOf(t *testing.T, has string, into any) {
+// readPipeline reads a pipeline of examples/pipelines.
+func readPipeline(t *testing.T, file string, into any) {
 	t.Helper()
-	for _, block := range yamlOfGuide.FindAllStringSubmatch(acc.ReadFile(t, "../../../docs/guides/ci.md"), -1) {
-		if strings.Contains(block[1], has) {
-			if err := yaml.Unmarshal([]byte(block[1]), into); err != nil {
-				t.Fatal(err)
-			}
-			return
-		}
+	if err := yaml.Unmarshal([]byte(acc.ReadFile(t, acc.Examples+"/pipelines/"+file)), into); err != nil {
+		t.Fatal(err)
 	}
-	t.Fatalf("no pipeline has %q", has)
 }
 
 // giteaComment returns the commands by which Gitea's pipeline posts the description.
@@ -43,7 +34,7 @@ func giteaComment(t *testing.T) string {
 			Steps []struct{ Name, Run string }
 		}
 	}
-	pipelineOf(t, "gitea_token", &pipeline)
+	readPipeline(t, "gitea.yaml", &pipeline)
 	for _, step := range pipeline.Jobs["plan"].Steps {
 		if step.Name == "Comment" {
 			return step.Run
@@ -59,7 +50,7 @@ func gitlabComment(t *testing.T) string {
 	var pipeline struct {
 		Plan struct{ Script []string }
 	}
-	pipelineOf(t, "CI_PIPELINE_SOURCE", &pipeline)
+	readPipeline(t, "gitlab-ci.yml", &pipeline)
 	_, script, found := strings.Cut(strings.Join(pipeline.Plan.Script, "\n"), "apk add --no-cache curl jq\n")
 	if !found {
 		t.Fatal("the job does not install what it posts with")
@@ -67,7 +58,7 @@ func gitlabComment(t *testing.T) string {
 	return script
 }
 
-// TestAccPipelineComments runs the steps of the guide "In CI" that post what a pull request changes: the description of
+// TestAccPipelineComments runs the steps of examples/pipelines that post what a pull request changes: the description of
 // a rendering that changes is the comment, and without a change there is none.
 func TestAccPipelineComments(t *testing.T) {
 	t.Parallel()

@@ -163,8 +163,8 @@ func environmentRenderingSchema(ctx context.Context) schema.Schema {
 			"The reaction to deployment targets that fail to render by a fault of their team: a template that fails on their " +
 				"data, values that their own schema rejects, text that is refused, files that text changes, or a Workload with " +
 				"too many targets. `fail` the plan; or `keep` what the branch contains of them, leave out those that it does not " +
-				"contain, and warn with all of them. Faults of platform objects always fail: see the guide When a " +
-				"team breaks something.",
+				"contain, and warn with all of them. Faults of platform objects always fail: see the guide Large " +
+				"fleets.",
 		),
 		"timeouts": timeouts.Attributes(ctx, timeouts.Opts{Create: true, Read: true, Update: true, Delete: true}),
 	}

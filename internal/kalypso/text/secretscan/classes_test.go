@@ -1,9 +1,9 @@
 package secretscan_test
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"os"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -221,7 +221,7 @@ func harmless() []sample {
 }
 
 // TestClasses: at least 85% of all secrets are found, and 95% of the classes that have a mark. At most 3% of harmless
-// values are taken for secrets. The guide has the table of the classes.
+// values are taken for secrets. The guide lists the classes.
 func TestClasses(t *testing.T) {
 	t.Parallel()
 	all, found, marked, foundMarked := 0, 0, 0, 0
@@ -269,7 +269,8 @@ func TestClasses(t *testing.T) {
 		if !covered[name] {
 			t.Errorf("no sample of %s", name)
 		}
-		if !strings.Contains(string(guide), fmt.Sprintf("\n| %s |", name)) {
+		listed := regexp.MustCompile(`(?m)(^- |^- .*, )` + regexp.QuoteMeta(name) + `(,|:|$)`)
+		if !listed.Match(guide) {
 			t.Errorf("the guide does not list %s", name)
 		}
 	}

@@ -20,10 +20,10 @@ import (
 	server "github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/postgres"
 )
 
-// guideSQL returns the blocks of SQL in the guide, by their first line.
-func guideSQL(t *testing.T) map[string]string {
+// exampleSQL returns the blocks of SQL in the README of examples/observability, by their first line.
+func exampleSQL(t *testing.T) map[string]string {
 	t.Helper()
-	text, err := os.ReadFile("../../../../docs/guides/what-ran-where.md")
+	text, err := os.ReadFile("../../../../examples/observability/README.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,17 +37,17 @@ func guideSQL(t *testing.T) map[string]string {
 	return blocks
 }
 
-// The SQL of the guide runs, and returns what the guide describes.
-func TestGuide(t *testing.T) {
+// The SQL of examples/observability runs, and returns what its README describes.
+func TestExampleSQL(t *testing.T) {
 	t.Parallel()
 	url := server.Start(t).Database(t)
 	recordFleet(t, open(t, url))
-	blocks := guideSQL(t)
+	blocks := exampleSQL(t)
 	take := func(name string) string {
 		t.Helper()
 		text, there := blocks[name]
 		if !there {
-			t.Fatalf("the guide has no SQL %q", name)
+			t.Fatalf("the README has no SQL %q", name)
 		}
 		delete(blocks, name)
 		return text
@@ -96,7 +96,7 @@ func TestGuide(t *testing.T) {
 		}
 	}
 
-	checkGuideOnGit(t, url, take("DuckDB: the runs in the files of prod"), take("The runs, from the view runs"))
+	checkExampleOnGit(t, url, take("DuckDB: the runs in the files of prod"), take("The runs, from the view runs"))
 
 	server.Exec(t, url, "CREATE ROLE writer LOGIN PASSWORD 'w'", "CREATE ROLE reader LOGIN PASSWORD 'r'",
 		take("The rights of a writer, which is the user of the provider, and of a reader, such as Grafana"))
@@ -132,9 +132,9 @@ func today(t *testing.T, url string) string {
 	return strings.TrimPrefix(grid(t, url, "SELECT since FROM kalypso.runs WHERE environment = 'live'")[1], " ")
 }
 
-// checkGuideOnGit runs the query over the files of a Git branch, and compares it with the view. DuckDB reads the files
+// checkExampleOnGit runs the query over the files of a Git branch, and compares it with the view. DuckDB reads the files
 // with its own function. This test replaces that by a table with the columns that it names.
-func checkGuideOnGit(t *testing.T, url, view, query string) {
+func checkExampleOnGit(t *testing.T, url, view, query string) {
 	t.Helper()
 	repo := gitserver.InitBare(t)
 	client, err := gitremote.NewClient(nil)

@@ -1,0 +1,43 @@
+package page_test
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"image"
+	"image/color"
+	"image/draw"
+	"image/png"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// withPalette returns a PNG with the 256 most frequent colors of another one, which makes it much smaller.
+func withPalette(t *testing.T, screenshot []byte) []byte {
+	t.Helper()
+	from, err := png.Decode(bytes.NewReader(screenshot))
+	if err != nil {
+		t.Fatal(err)
+	}
+	pixels := map[color.RGBA]int{}
+	to := image.NewPaletted(from.Bounds(), nil)
+	for y := to.Rect.Min.Y; y < to.Rect.Max.Y; y++ {
+		for x := to.Rect.Min.X; x < to.Rect.Max.X; x++ {
+			pixels[color.RGBAModel.Convert(from.At(x, y)).(color.RGBA)]++
+		}
+	}
+	colors := slices.SortedFunc(maps.Keys(pixels), func(a, b color.RGBA) int {
+		return cmp.Or(pixels[b]-pixels[a], strings.Compare(fmt.Sprint(a), fmt.Sprint(b)))
+	})
+	for _, c := range colors[:min(len(colors), 256)] {
+		to.Palette = append(to.Palette, c)
+	}
+	draw.Draw(to, to.Rect, from, from.Bounds().Min, draw.Src)
+	var b bytes.Buffer
+	if err := (&png.Encoder{CompressionLevel: png.BestCompression}).Encode(&b, to); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
