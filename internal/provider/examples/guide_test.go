@@ -162,9 +162,10 @@ func TestAccLeavingTheOperator(t *testing.T) {
 	unchanged("without adopt")
 
 	g.skip("promoted_commit")
+	rest := g.text // imports, as the guide "Import existing objects" shows
+	_, g.text, _ = strings.Cut(acc.ReadFile(t, bringGuide), "## Import blocks\n")
 	g.next("import_blocks")
 	g.next("terraform output -raw import_blocks")
-	g.skip("git clone")
 	// The commands in the comments for it.
 	for line := range strings.Lines(acc.ReadFile(t, filepath.Join(g.Folder, "model.tf"))) {
 		if command, ok := strings.CutPrefix(line, "#   git clone "); ok {
@@ -174,6 +175,8 @@ func TestAccLeavingTheOperator(t *testing.T) {
 	if out := g.next("terraform plan"); !strings.Contains(out, "0 to add, 0 to change, 0 to destroy") {
 		t.Errorf("the import changes something:\n%s", out)
 	}
+	g.shell("terraform apply")
+	g.text = rest
 	unchanged("import")
 	g.next("kalypso_cluster_type.large")
 	g.shell("terraform apply")
@@ -198,7 +201,7 @@ func TestAccLeavingTheOperator(t *testing.T) {
 		t.Fatalf("the text does not tell the resources from the import blocks:\n%s", model)
 	}
 	g.Write("model.tf", resources)
-	for _, file := range []string{"imports-output.tf", "fleet.tf", "why.tf"} {
+	for _, file := range []string{"import-blocks.tf", "fleet.tf", "why.tf"} {
 		if err := os.Remove(filepath.Join(g.Folder, file)); err != nil {
 			t.Fatal(err)
 		}

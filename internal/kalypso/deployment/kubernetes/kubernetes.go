@@ -105,7 +105,7 @@ func explain(err error) string {
 	case errors.Is(err, context.DeadlineExceeded):
 		return "it did not answer in time"
 	case apierrors.IsForbidden(err):
-		return "it denies the request; the guide lists the permissions needed: " + err.Error()
+		return "it denies the request; the guide \"Does it run?\" lists the permissions: " + err.Error()
 	case apierrors.IsUnauthorized(err):
 		return "it rejects the credential"
 	case errors.As(err, new(*http.MaxBytesError)):
