@@ -1,6 +1,7 @@
 package conventions_test
 
 import (
+	"errors"
 	"io/fs"
 	"os"
 	"path"
@@ -96,22 +97,24 @@ func target(from, link string) (file, fragment string, is bool) {
 }
 
 // linkedText returns the text of a linked file; a folder has none. A page of docs/ may be older than its source in
-// templates/, until make docs generates it: then the source is what other files link to.
+// templates/, until make docs generates it: then the source is what other files link to. The page of the provider also
+// has the schema.
 func linkedText(from, file string) (string, error) {
-	name, generated := strings.CutPrefix(file, "docs/")
-	if generated && !strings.HasPrefix(from, "docs/") && (name == "index.md" || strings.HasPrefix(name, "guides/")) {
-		schema, _ := os.ReadFile(file)
-		for _, source := range []string{"templates/" + name, "templates/" + name + ".tmpl"} {
-			if text, err := os.ReadFile(source); err == nil {
-				return string(text) + string(schema), nil
-			}
+	name, isPage := strings.CutPrefix(file, "docs/")
+	if !isPage || strings.HasPrefix(from, "docs/") || !strings.HasPrefix(name, "guides/") {
+		if info, err := os.Stat(file); err != nil || info.IsDir() {
+			return "", err
 		}
-		return "", &fs.PathError{Op: "find", Path: "templates/" + name, Err: fs.ErrNotExist}
+		text, err := os.ReadFile(file)
+		if source, e := os.ReadFile("templates/" + name + ".tmpl"); e == nil && isPage {
+			text = append(text, source...)
+		}
+		return string(text), err
 	}
-	if info, err := os.Stat(file); err != nil || info.IsDir() {
-		return "", err
+	text, err := os.ReadFile("templates/" + name)
+	if errors.Is(err, fs.ErrNotExist) {
+		text, err = os.ReadFile("templates/" + name + ".tmpl")
 	}
-	text, err := os.ReadFile(file)
 	return string(text), err
 }
 
