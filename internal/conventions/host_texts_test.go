@@ -25,7 +25,7 @@ var gitHubTexts = map[string][]string{
 	"internal/provider/configuration/github.go":           {"GitHub"},
 	"templates/guides/promotion.md.tmpl":                  {"GitHub removes old statuses", "GitHub has no drafts"},
 	"templates/guides/review.md.tmpl":                     {"On GitHub, the repo must allow auto-merge"},
-	"templates/guides/what-ran-where.md.tmpl":             {"GitHub publishes the pages of a private repo", "GitHub Pages"},
+	"templates/guides/what-ran-where.md.tmpl":             {"GitHub publishes the pages of", "GitHub Pages"},
 	"templates/guides/does-it-run.md.tmpl":                {"GitHub allows 1,000 statuses"},
 	"templates/guides/git-servers.md":                     {"- GitHub: *Contents*"},
 	"examples/pipelines/fleet-page.yaml":                  {"on GitHub Pages"},

@@ -19,8 +19,8 @@ const (
 
 var (
 	markdownLink = regexp.MustCompile(`\]\(([^)\s]+)\)`)
-	repoURL      = regexp.MustCompile(`^https://(?:github\.com/` + repoName + `/(?:blob|tree)|raw\.githubusercontent\.com/` +
-		repoName + `)/main/`)
+	repoURL      = regexp.MustCompile(
+		`^https://(?:github\.com/` + repoName + `/(?:blob|tree)|raw\.githubusercontent\.com/` + repoName + `)/main/`)
 	codeFence   = regexp.MustCompile("(?ms)^ *```.*?^ *```")
 	headingLine = regexp.MustCompile(`(?m)^#+ (.*)$`)
 	anchor      = regexp.MustCompile(`<a (?:id|name)="([^"]*)"></a>`)

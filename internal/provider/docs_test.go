@@ -75,7 +75,7 @@ func TestDocsRequired(t *testing.T) {
 		} {
 			_, line, _ := strings.Cut(pages[name], "\n- `"+attribute+"` ")
 			line, _, _ = strings.Cut(line, "\n")
-			if !strings.Contains(line, "[`kalypso_"+resource+"`]("+registry+"/resources/"+resource+")") {
+			if !strings.Contains(line, "[`kalypso_"+resource+"`](../resources/"+resource+".md)") {
 				t.Errorf("%s: %s does not lead to kalypso_%s: %s", name, attribute, resource, line)
 			}
 		}

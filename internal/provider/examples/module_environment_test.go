@@ -219,7 +219,8 @@ const (
 	endDocs   = "<!-- END_TF_DOCS -->\n"
 )
 
-// The module's README has the tables of terraform-docs (markdown table), with links into this repo. With -update, the test writes them.
+// The module's README has the tables of terraform-docs (markdown table), with links into this repo. With -update, the
+// test writes them.
 func TestModuleReadme(t *testing.T) {
 	file := filepath.Join(environmentModule, "README.md")
 	text := acc.ReadFile(t, file)

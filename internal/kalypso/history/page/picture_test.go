@@ -21,19 +21,17 @@ func withPalette(t *testing.T, screenshot []byte) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	pixels := map[color.RGBA]int{}
+	pixels := map[color.Color]int{}
 	to := image.NewPaletted(from.Bounds(), nil)
 	for y := to.Rect.Min.Y; y < to.Rect.Max.Y; y++ {
 		for x := to.Rect.Min.X; x < to.Rect.Max.X; x++ {
-			pixels[color.RGBAModel.Convert(from.At(x, y)).(color.RGBA)]++
+			pixels[color.RGBAModel.Convert(from.At(x, y))]++
 		}
 	}
-	colors := slices.SortedFunc(maps.Keys(pixels), func(a, b color.RGBA) int {
+	colors := slices.SortedFunc(maps.Keys(pixels), func(a, b color.Color) int {
 		return cmp.Or(pixels[b]-pixels[a], strings.Compare(fmt.Sprint(a), fmt.Sprint(b)))
 	})
-	for _, c := range colors[:min(len(colors), 256)] {
-		to.Palette = append(to.Palette, c)
-	}
+	to.Palette = colors[:min(len(colors), 256)]
 	draw.Draw(to, to.Rect, from, from.Bounds().Min, draw.Src)
 	var b bytes.Buffer
 	if err := (&png.Encoder{CompressionLevel: png.BestCompression}).Encode(&b, to); err != nil {

@@ -132,8 +132,8 @@ func today(t *testing.T, url string) string {
 	return strings.TrimPrefix(grid(t, url, "SELECT since FROM kalypso.runs WHERE environment = 'live'")[1], " ")
 }
 
-// checkExampleOnGit runs the query over the files of a Git branch, and compares it with the view. DuckDB reads the files
-// with its own function. This test replaces that by a table with the columns that it names.
+// checkExampleOnGit runs the query over the files of a Git branch, and compares it with the view. DuckDB reads the
+// files with its own function. This test replaces that by a table with the columns that it names.
 func checkExampleOnGit(t *testing.T, url, view, query string) {
 	t.Helper()
 	repo := gitserver.InitBare(t)
