@@ -58,8 +58,8 @@ func gitlabComment(t *testing.T) string {
 	return script
 }
 
-// TestAccPipelineComments runs the steps of examples/pipelines that post what a pull request changes: the description of
-// a rendering that changes is the comment, and without a change there is none.
+// TestAccPipelineComments runs the steps of examples/pipelines that post what a pull request changes: the description
+// of a rendering that changes is the comment, and without a change there is none.
 func TestAccPipelineComments(t *testing.T) {
 	t.Parallel()
 	repo := gitserver.InitBare(t)
