@@ -22,7 +22,7 @@ type Provenance struct {
 func (v *Values) Provenance() map[string]*Provenance {
 	all := map[string]*Provenance{}
 	for _, s := range v.sources {
-		for key, value := range s.values() {
+		for key, value := range s.values {
 			c := Contribution{s.object, key, value}
 			if s.path != "" {
 				c.Key = s.path

@@ -150,26 +150,23 @@ func newResolver() *resolver {
 func (r *resolver) addConfigs(ctx context.Context, f *fleet.Fleet) (problems problem.Problems) {
 	var sources []*source
 	var needs [][]int // by source
+	most := f.Limits.WithDefaults().FileSize
 	for _, config := range f.Configs {
-		if config.MayBePlatformConfig() {
-			s := newSource(config, "", config.Data)
+		if config.MayBePlatformConfig() && ctx.Err() == nil {
+			s, tooLarge := newSource(config, "", config.Data, most)
 			sources, needs = append(sources, s), append(needs, r.labelConditions(s))
+			problems = append(problems, tooLarge...)
 		}
 	}
 	for _, config := range f.Configs {
-		if config.IsAzureAppConfig() {
-			more, moreNeeds := r.azureAppConfig(config)
+		if config.IsAzureAppConfig() && ctx.Err() == nil {
+			more, moreNeeds, tooLarge := r.azureAppConfig(config, most)
 			sources, needs = append(sources, more...), append(needs, moreNeeds...)
+			problems = append(problems, tooLarge...)
 		}
 	}
 	r.configs.set(sources, needs)
-	most := f.Limits.WithDefaults().FileSize
-	for _, s := range sources {
-		if ctx.Err() != nil {
-			break
-		}
-		problems = append(problems, s.checkValues(most)...)
-	}
+	problems.Sort()
 	return problems
 }
 
@@ -198,8 +195,10 @@ func (r *resolver) labelConditions(s *source) []int {
 }
 
 // azureAppConfig returns each key, label.value.….key, as a source of its own, sorted by length, then bytes. It
-// ignores a label without a value. It also returns the conditions of each key.
-func (r *resolver) azureAppConfig(config *fleet.Config) (sources []*source, needs [][]int) {
+// ignores a label without a value. It also returns the conditions of each key, and the values that are too large.
+func (r *resolver) azureAppConfig(config *fleet.Config, most int64) (
+	sources []*source, needs [][]int, problems problem.Problems,
+) {
 	keys := slices.SortedFunc(maps.Keys(config.Data), func(a, b string) int {
 		return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b))
 	})
@@ -209,10 +208,11 @@ func (r *resolver) azureAppConfig(config *fleet.Config) (sources []*source, need
 		for i := 0; i+2 < len(parts); i += 2 {
 			labels[parts[i]] = parts[i+1]
 		}
-		sources = append(sources, newSource(config, key, map[string]string{parts[len(parts)-1]: config.Data[key]}))
-		needs = append(needs, r.conditions.numbersOf(labels))
+		s, tooLarge := newSource(config, key, map[string]string{parts[len(parts)-1]: config.Data[key]}, most)
+		sources, needs = append(sources, s), append(needs, r.conditions.numbersOf(labels))
+		problems = append(problems, tooLarge...)
 	}
-	return sources, needs
+	return sources, needs, problems
 }
 
 // addSchemas adds the schemas of a fleet.

@@ -27,28 +27,28 @@ func CheckSchema(text string) error {
 	return err
 }
 
-// compiledSchema is a compiled schema with its size.
+// compiledSchema is a compiled schema with its parts.
 type compiledSchema struct {
 	*jsonschema.Schema
-	schemaSize
+	root *part
 	// byKey means that the schema asks for the presence of keys, and validates the value of each on its own.
 	byKey bool
 }
 
 func compileSchema(text string) (*compiledSchema, error) {
-	if err := checkSchemaText(text); err != nil {
-		return nil, err
+	if len(text) > maxSchemaBytes {
+		return nil, fmt.Errorf("the schema has %d bytes; at most %d are allowed", len(text), maxSchemaBytes)
 	}
 	doc, err := jsonschema.UnmarshalJSON(strings.NewReader(text))
 	if err != nil {
 		return nil, fmt.Errorf("the schema is not valid JSON: %w", jsonError(err))
 	}
-	if err := checkSchemaDocument(doc); err != nil {
-		return nil, err
+	var bounds schemaDocument
+	if bounds.add(doc, 0); bounds.err != nil {
+		return nil, bounds.err
 	}
 	c := jsonschema.NewCompiler()
-	c.UseRegexpEngine(compilePattern)
-	c.RegisterFormat(regexFormat)
+	c.UseRegexpEngine(parsePattern)
 	c.DefaultDraft(jsonschema.Draft7)
 	c.UseLoader(noLoader{})
 	if err := c.AddResource(schemaURL, doc); err != nil {
@@ -64,8 +64,15 @@ func compileSchema(text string) (*compiledSchema, error) {
 	case err != nil:
 		return nil, fmt.Errorf("the schema is not a valid JSON Schema: %w", tidySchemaError(err))
 	}
-	e, err := measureSchema(schema)
-	return &compiledSchema{schema, e, isByKey(schema)}, err
+	root := newPart(schema)
+	return &compiledSchema{schema, root, isByKey(schema, root)}, nil
+}
+
+// isByKey reports whether s asks for the presence of keys, and validates the value of each key on its own.
+func isByKey(s *jsonschema.Schema, root *part) bool {
+	return len(root.same) == 0 && s.Enum == nil && s.Const == nil &&
+		s.MinProperties == nil && s.MaxProperties == nil && len(s.Dependencies) == 0 && len(s.DependentRequired) == 0 &&
+		s.UnevaluatedProperties == nil && len(s.Extensions) == 0
 }
 
 // jsonError explains errors of an incomplete text.
@@ -102,7 +109,8 @@ func schemaViolations(schema *compiledSchema, data map[string]any, keys iter.Seq
 	for k := range keys {
 		instance[k] = asNumber(data[k])
 	}
-	if schema.tooExpensive(instance) {
+	cost := meter{left: maxEvaluations}
+	if cost.add(schema.root, instance, nil, 0); cost.left < 0 {
 		return []string{fmt.Sprintf("the values: validating them takes more than %d evaluations. Check that the schema's "+
 			"references do not repeat each other", maxEvaluations)}
 	}

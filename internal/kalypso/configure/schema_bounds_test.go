@@ -27,15 +27,8 @@ func TestSchemaBounds(t *testing.T) {
 	for i := range 6000 {
 		fmt.Fprintf(&wide, `"p%d": {}, `, i)
 	}
-	ref := func(keyword string) string {
-		return `{"` + keyword + `": [{"$ref": "#/definitions/d%d"}, {"$ref": "#/definitions/d%d"}]}`
-	}
+	large := strings.Repeat("[a-c]{999}", 4)
 	tests := []struct{ name, schema, want string }{
-		{"40 levels of two references", references(40, ref("allOf")), "more than 100000 parts after"},
-		{"the same with anyOf", references(40, ref("anyOf")), "more than 100000 parts after"},
-		{"the same below properties", references(40, `{"properties": {"a": {"$ref": "#/definitions/d%d"}, "b": {"$ref": `+
-			`"#/definitions/d%d"}}}`), "more than 100000 parts after"},
-		{"few levels", references(12, ref("allOf")), ""},
 		{"deep", strings.Repeat(`{"not": `, 200) + "{}" + strings.Repeat("}", 200), "nested more than 100 deep"},
 		{"very deep", strings.Repeat(`{"not": `, 5000) + "{}" + strings.Repeat("}", 5000), "nested more than 100 deep"},
 		{"deeper than JSON may be", strings.Repeat(`[`, 100_000), "exceeded max depth"},
@@ -50,6 +43,8 @@ func TestSchemaBounds(t *testing.T) {
 			"instructions with its repetitions expanded; at most 10000"},
 		{"the same of keys", `{"patternProperties": {"(abcdefghijkl){1000}": {}}}`,
 			"instructions with its repetitions expanded; at most 10000"},
+		{"many large patterns", `{"anyOf": [` + strings.Repeat(`{"pattern": "`+large+`"}, `, 3000) + `{}]}`,
+			"the patterns of the schema have more than 500000 instructions"},
 		{"an ordinary pattern", `{"pattern": ` +
 			`"^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)*$"}`, ""},
 		{"a number with an exponent", `{"maximum": 1e1000000000}`, "the number 1e1000000000…; at most 1000 digits"},
@@ -89,6 +84,14 @@ func TestSchemaReferencesAreBounded(t *testing.T) {
 	for i := range 5000 {
 		fmt.Fprintf(&listed, `"v%d", `, i)
 	}
+	ref := func(keyword string) string {
+		return `{"` + keyword + `": [{"$ref": "#/definitions/d%d"}, {"$ref": "#/definitions/d%d"}]}`
+	}
+	const below = `{"properties": {"a": {"$ref": "#/definitions/d%d"}, "b": {"$ref": "#/definitions/d%d"}}}`
+	expressions := map[string]any{}
+	for i := range 20_000 {
+		expressions[fmt.Sprint("k", i)] = strings.Repeat("[a-c]{999}", 5)
+	}
 	const tooMany = "more than 250000 evaluations"
 	tests := []struct {
 		name, schema string
@@ -107,6 +110,17 @@ func TestSchemaReferencesAreBounded(t *testing.T) {
 		{"by dynamic references in two ways", `{"$schema": "https://json-schema.org/draft/2020-12/schema", ` +
 			`"$dynamicAnchor": "n", "additionalProperties": {"allOf": [{"$dynamicRef": "#n"}, {"$dynamicRef": "#n"}]}}`,
 			nested(40), tooMany},
+		{"40 levels of two references", references(40, ref("allOf")), nested(1), tooMany},
+		{"40 levels with anyOf", references(40, ref("anyOf")), nested(1), tooMany},
+		{"40 levels with oneOf", references(40, ref("oneOf")), nested(1), tooMany},
+		{"40 levels below properties", references(40, below), nested(90), ""},
+		{"few levels", references(12, ref("allOf")), nested(1), ""},
+		{"a chain of references", references(3200, `{"$ref": "#/definitions/d%d", "$comment": "d%d"}`), many, tooMany},
+		{"values that are large patterns", `{"additionalProperties": {"format": "regex"}}`, expressions, ""},
+		{"a long key by many patterns", `{"allOf": [` + strings.Repeat(`{"patternProperties": {"^a": {}}}, `, 3000) + `{}]}`,
+			map[string]any{strings.Repeat("a", 1<<20): "b"}, tooMany},
+		{"a long value by many formats", `{"additionalProperties": {"allOf": [` + strings.Repeat(`{"format": "uri"}, `, 3000) +
+			`{}]}}`, map[string]any{"v": strings.Repeat("a", 1<<20)}, tooMany},
 		{"in a circle", `{"allOf": [{"$ref": "#"}]}`, nested(1), "reference cycle"},
 		{"many values", `{"additionalProperties": {"type": "string", "pattern": "^a+$"}}`, many, ""},
 		{"many patterns of many values", `{"additionalProperties": {"allOf": [` + strings.Repeat(`{"pattern": `+

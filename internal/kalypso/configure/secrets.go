@@ -23,7 +23,7 @@ const (
 
 // newSecretSource returns the references of a secret as values.
 func newSecretSource(secret *fleet.Secret) *source {
-	s := &source{object: secret, references: make(map[string]any, len(secret.Data))}
+	s := &source{object: secret, values: make(map[string]any, len(secret.Data))}
 	for k, reference := range secret.Data {
 		if unknown.Is(k) || reference.HasUnknown() {
 			s.markUnknown(k)
@@ -33,7 +33,7 @@ func newSecretSource(secret *fleet.Secret) *source {
 		for name, text := range reference.Fields() {
 			fields[name] = text
 		}
-		s.references[k] = fields
+		s.values[k] = fields
 	}
 	return s
 }
@@ -55,11 +55,11 @@ func conflictsOf(secrets, values *Values) (all []conflict) {
 		if s.optional {
 			continue
 		}
-		for _, k := range slices.Sorted(maps.Keys(s.values())) {
+		for _, k := range slices.Sorted(maps.Keys(s.values)) {
 			if c, ok := keyConflict(secret, k, values); ok {
 				all = append(all, c)
 			}
-			reference, _ := s.values()[k].(map[string]any)
+			reference, _ := s.values[k].(map[string]any)
 			if _, given := reference[propertyField]; given {
 				givers[k] = s
 				continue
@@ -68,7 +68,7 @@ func conflictsOf(secrets, values *Values) (all []conflict) {
 			if giver == nil {
 				continue
 			}
-			earlier, _ := giver.values()[k].(map[string]any)
+			earlier, _ := giver.values[k].(map[string]any)
 			if earlier[storeField] == reference[storeField] {
 				continue
 			}
@@ -84,7 +84,7 @@ func conflictsOf(secrets, values *Values) (all []conflict) {
 // keyConflict returns the conflict of a reference with the first config that has its key.
 func keyConflict(secret *fleet.Secret, key string, values *Values) (conflict, bool) {
 	for _, s := range values.sources {
-		if _, ok := s.texts[key]; !ok || s.optional {
+		if _, ok := s.values[key]; !ok || s.optional {
 			continue
 		}
 		m := s.object.Metadata()

@@ -1,11 +1,13 @@
 package configure
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"sync"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
 )
 
@@ -44,36 +46,37 @@ type Merged struct {
 // source is a config, one key of an azure-app-config, or a secret. It applies if its conditions are met.
 type source struct {
 	object fleet.Object
-	path   string // the whole key of an azure-app-config
-	order  int    // in which the sources of a fleet are merged
-	// The known values of a config, or the known references of a secret.
-	texts      map[string]string
-	references map[string]any
+	path   string         // the whole key of an azure-app-config
+	order  int            // in which the sources of a fleet are merged
+	values map[string]any // the known values of a config, or the known references of a secret
 	// optional means that it is unknown whether the source applies.
 	optional bool
 	// unknown contains the keys with unknown values. If it contains unknown.Text, any key may exist.
 	unknown []string
 
-	once   sync.Once
-	parsed map[string]any
-
 	doubtful *source // see unsure
 }
 
-func newSource(config *fleet.Config, path string, data map[string]string) *source {
-	s := &source{object: config, path: path, texts: data}
-	if !unknown.Any(data) {
-		return s
-	}
-	s.texts = map[string]string{}
-	for k, v := range data {
-		if unknown.Is(k) || unknown.Is(v) {
-			s.unknown = append(s.unknown, k)
-		} else {
-			s.texts[k] = v
+// newSource parses the values of a config. It reports those that are too large, see [parseBounded], and marks them as
+// unknown, so that later stages do not report them again.
+func newSource(config *fleet.Config, path string, data map[string]string, most int64) (*source, problem.Problems) {
+	defer problem.NamePanic(string(config.Kind()), config.Name)
+	s := &source{object: config, path: path, values: make(map[string]any, len(data))}
+	var problems problem.Problems
+	for k, text := range data {
+		if unknown.Is(k) || unknown.Is(text) {
+			s.markUnknown(k)
+			continue
 		}
+		v, err := parseBounded(text, most)
+		if err != nil {
+			s.markUnknown(k)
+			problems = append(problems, valueProblem(config, cmp.Or(path, k), err))
+			continue
+		}
+		s.values[k] = v
 	}
-	return s
+	return s, problems
 }
 
 // markUnknown marks keys as unknown.
@@ -84,16 +87,14 @@ func (s *source) markUnknown(keys ...string) {
 // markOptional marks the source as one that may not apply: all its keys are unknown.
 func (s *source) markOptional() {
 	s.optional = true
-	s.markUnknown(slices.Collect(maps.Keys(s.texts))...)
-	s.markUnknown(slices.Collect(maps.Keys(s.references))...)
+	s.markUnknown(slices.Collect(maps.Keys(s.values))...)
 }
 
 // unsure returns the source as one that may not apply, always the same.
 func (s *source) unsure() *source {
 	if s.doubtful == nil {
 		s.doubtful = &source{
-			object: s.object, path: s.path, order: s.order + 1, texts: s.texts, references: s.references,
-			unknown: slices.Clone(s.unknown),
+			object: s.object, path: s.path, order: s.order + 1, values: s.values, unknown: slices.Clone(s.unknown),
 		}
 		s.doubtful.markOptional()
 	}
@@ -103,21 +104,7 @@ func (s *source) unsure() *source {
 // hasKey reports whether s certainly applies and has a key.
 func (s *source) hasKey() bool {
 	isKey := func(k string) bool { return !unknown.Is(k) }
-	return !s.optional && (len(s.values()) > 0 || slices.ContainsFunc(s.unknown, isKey))
-}
-
-// values parses the texts once and returns the values. Those of a secret are its references.
-func (s *source) values() map[string]any {
-	if s.references != nil {
-		return s.references
-	}
-	s.once.Do(func() {
-		s.parsed = make(map[string]any, len(s.texts))
-		for k, text := range s.texts {
-			s.parsed[k] = parseValue(text)
-		}
-	})
-	return s.parsed
+	return !s.optional && (len(s.values) > 0 || slices.ContainsFunc(s.unknown, isKey))
 }
 
 func newValues(sources []*source) *Values {
@@ -147,11 +134,10 @@ func (v *Values) merge() Merged {
 	}
 	for _, s := range more {
 		m.Certain = m.Certain || s.hasKey()
-		values := s.values()
 		if m.Base != nil {
-			m.Own = slices.Grow(m.Own, len(values))
+			m.Own = slices.Grow(m.Own, len(s.values))
 		}
-		for k, later := range values {
+		for k, later := range s.values {
 			if m.Base != nil {
 				m.Own = append(m.Own, k)
 			}
