@@ -16,7 +16,9 @@ const (
 	maxSteps = 1_000_000
 	// bytesPerStep is the number of bytes that functions read or return in one step.
 	bytesPerStep = 64
-	// maxDepth limits the nesting of calls of defined templates, and of the values that functions read.
+	// callSteps is charged for the call of a defined template, so that calls are not nested too deep for the memory.
+	callSteps = 20
+	// maxDepth limits the nesting of the values that functions read.
 	maxDepth = 100
 	// maxPasses limits how often a result that contains templates is rendered again.
 	maxPasses = 8
@@ -37,7 +39,6 @@ type budget struct {
 	ctx   context.Context //nolint:containedctx // functions that templates call take no context
 	size  int64           // limits.file_size, bytes
 	spent int64           // steps
-	depth int             // of nested calls of defined templates
 }
 
 // charge adds steps. It returns an error if the total exceeds the limit, or if the context is done.
@@ -72,19 +73,6 @@ func (b *budget) fits(what string, n int64) error {
 		return nil
 	}
 	return boundError("%s %s; limits.file_size allows %s", what, fleet.FormatBytes(n), fleet.FormatBytes(b.size))
-}
-
-// enter begins the call of a defined template. leave ends it.
-func (b *budget) enter(steps int64) (string, error) {
-	if b.depth++; b.depth > maxDepth {
-		return "", boundError("templates call each other more than %d levels deep. Check that the recursion ends", maxDepth)
-	}
-	return b.tick(steps)
-}
-
-func (b *budget) leave() string {
-	b.depth--
-	return ""
 }
 
 // tick charges a loop iteration, or the call of a template.

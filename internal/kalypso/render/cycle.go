@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 )
 
 // ErrTooManyPasses means that the result still contains templates after the last pass. A [PassesError] explains why.
@@ -21,12 +20,8 @@ type PassesError struct {
 
 func (e *PassesError) Error() string {
 	if len(e.Cycle) == 0 {
-		return fmt.Sprintf(
-			"%s: values may refer to each other at most %d levels deep, and %q is deeper",
-			ErrTooManyPasses,
-			maxPasses,
-			e.TooDeep,
-		)
+		return fmt.Sprintf("%s: values may refer to each other at most %d levels deep, and %q is deeper",
+			ErrTooManyPasses, maxPasses, e.TooDeep)
 	}
 	text := fmt.Sprintf("%s: the value %q refers to itself", ErrTooManyPasses, e.Cycle[0])
 	before := " through "
@@ -65,7 +60,7 @@ func findCycle(key string, values map[string]any, path []string, visited map[str
 	}
 	visited[key] = true
 	path = append(path, key)
-	for _, next := range referencesOf(values[key], values) {
+	for _, next := range references(values[key], values) {
 		if circle := findCycle(next, values, path, visited); circle != nil {
 			return circle
 		}
@@ -79,38 +74,29 @@ func rotateToSmallest(circle []string) []string {
 	return slices.Concat(circle[at:], circle[:at])
 }
 
-// referencesOf returns the sorted keys that the texts in a value refer to.
-func referencesOf(value any, values map[string]any) []string {
+// references returns the sorted keys that the templates in a value refer to: all keys, if one reads all values.
+func references(value any, values map[string]any) []string {
 	var found []string
 	switch value := value.(type) {
 	case string:
-		found = references(value, values)
+		m, err := parseManifest(value)
+		if err != nil {
+			return nil // reported when it is rendered
+		}
+		keys, reads := m.needs["ConfigData"]
+		if reads && keys == nil {
+			return slices.Sorted(maps.Keys(values))
+		}
+		found = slices.Collect(maps.Keys(keys))
 	case []any:
 		for _, element := range value {
-			found = append(found, referencesOf(element, values)...)
+			found = append(found, references(element, values)...)
 		}
 	case map[string]any:
 		for _, element := range value {
-			found = append(found, referencesOf(element, values)...)
+			found = append(found, references(element, values)...)
 		}
 	}
 	slices.Sort(found)
 	return slices.Compact(found)
-}
-
-// references returns the sorted keys that a template refers to. If the template reads all values, it returns all
-// keys.
-func references(text string, values map[string]any) []string {
-	if !strings.Contains(text, "{{") {
-		return nil
-	}
-	m, err := parseManifest(text)
-	if err != nil {
-		return nil // reported when it is rendered
-	}
-	keys, reads := m.needs["ConfigData"]
-	if reads && keys == nil {
-		return slices.Sorted(maps.Keys(values))
-	}
-	return slices.Sorted(maps.Keys(keys))
 }

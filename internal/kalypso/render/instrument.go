@@ -14,15 +14,11 @@ const (
 	presentFunc = ownPrefix + "present"
 	readFunc    = ownPrefix + "read"
 	tickFunc    = ownPrefix + "tick"
-	enterFunc   = ownPrefix + "enter"
-	leaveFunc   = ownPrefix + "leave"
 )
 
 // instruments returns these functions with a budget.
 func (b *budget) instruments() template.FuncMap {
-	return template.FuncMap{
-		presentFunc: b.present, readFunc: b.read, tickFunc: b.tick, enterFunc: b.enter, leaveFunc: b.leave,
-	}
+	return template.FuncMap{presentFunc: b.present, readFunc: b.read, tickFunc: b.tick}
 }
 
 // compares lists the functions of text/template that read all bytes of their arguments and can't be replaced: no
@@ -39,10 +35,10 @@ func instrument(root *template.Template) {
 	}
 	for _, t := range root.Templates() {
 		in := instrumenter{variables, t != root}
-		enter := in.action(enterFunc, t.Root)
+		tick := in.tick(t.Root, callSteps)
 		in.node(t.Root)
 		if t != root {
-			t.Root.Nodes = slices.Concat(enter, t.Root.Nodes, in.action(leaveFunc, nil))
+			t.Root.Nodes = slices.Insert(t.Root.Nodes, 0, tick)
 		}
 	}
 }
@@ -74,12 +70,12 @@ func (in instrumenter) node(node parse.Node) {
 	case *parse.WithNode:
 		in.branch(&node.BranchNode, in)
 	case *parse.RangeNode:
-		tick := in.action(tickFunc, node.List)
+		tick := in.tick(node.List, 1)
 		in.branch(&node.BranchNode, instrumenter{in.variables, true})
 		if in.repeats {
 			node.Pipe.Cmds = append(node.Pipe.Cmds, command(readFunc, node.Pos))
 		}
-		node.List.Nodes = append(tick, node.List.Nodes...)
+		node.List.Nodes = slices.Insert(node.List.Nodes, 0, tick)
 	}
 }
 
@@ -94,45 +90,40 @@ func (in instrumenter) pipe(p *parse.PipeNode) {
 	if p == nil || !in.repeats {
 		return
 	}
-	var cmds []*parse.CommandNode
-	for _, cmd := range p.Cmds {
+	for i, cmd := range slices.Backward(p.Cmds) {
 		function, ok := cmd.Args[0].(*parse.IdentifierNode)
 		compares := ok && compares[function.Ident]
-		if compares && len(cmds) > 0 {
-			cmds = append(cmds, command(readFunc, cmd.Pos))
-		}
 		for n, arg := range cmd.Args {
-			inner := arg
-			if chain, ok := arg.(*parse.ChainNode); ok {
-				inner = chain.Node
-			}
-			if pipe, ok := inner.(*parse.PipeNode); ok {
-				in.pipe(pipe)
-			}
-			switch arg.(type) {
-			case *parse.PipeNode, *parse.ChainNode, *parse.FieldNode, *parse.VariableNode, *parse.DotNode:
-				if compares {
-					cmd.Args[n] = pipeOf(command(readFunc, arg.Position(), arg))
+			switch arg := arg.(type) {
+			case *parse.PipeNode:
+				in.pipe(arg)
+			case *parse.ChainNode:
+				if inner, ok := arg.Node.(*parse.PipeNode); ok {
+					in.pipe(inner)
 				}
+			case *parse.FieldNode, *parse.VariableNode, *parse.DotNode:
+			default:
+				continue
+			}
+			if compares {
+				cmd.Args[n] = pipeOf(command(readFunc, arg.Position(), arg))
 			}
 		}
-		cmds = append(cmds, cmd)
+		if compares && i > 0 {
+			p.Cmds = slices.Insert(p.Cmds, i, command(readFunc, cmd.Pos))
+		}
 	}
-	p.Cmds = cmds
 }
 
-// action returns an action that calls one of these functions. Its argument is the number of steps that the body of a
-// loop or a defined template counts, by the length of its source and by the variables that it searches.
-func (in instrumenter) action(function string, body *parse.ListNode) []parse.Node {
+// tick returns an action that charges the steps of the body of a loop or a defined template: at least least, by the
+// length of its source and by the variables that it searches.
+func (in instrumenter) tick(body *parse.ListNode, least int) parse.Node {
 	const bytesPerStep, variablesPerStep = 64, 32
-	cmd := command(function, 0)
-	if body != nil {
-		steps := int64((1 + len(body.String())/bytesPerStep) * (1 + in.variables/variablesPerStep))
-		cmd = command(function, body.Pos, &parse.NumberNode{
-			NodeType: parse.NodeNumber, Pos: body.Pos, IsInt: true, Int64: steps, Text: strconv.FormatInt(steps, 10),
-		})
-	}
-	return []parse.Node{&parse.ActionNode{NodeType: parse.NodeAction, Pos: cmd.Pos, Pipe: pipeOf(cmd)}}
+	steps := int64((least + len(body.String())/bytesPerStep) * (1 + in.variables/variablesPerStep))
+	cmd := command(tickFunc, body.Pos, &parse.NumberNode{
+		NodeType: parse.NodeNumber, Pos: body.Pos, IsInt: true, Int64: steps, Text: strconv.FormatInt(steps, 10),
+	})
+	return &parse.ActionNode{NodeType: parse.NodeAction, Pos: cmd.Pos, Pipe: pipeOf(cmd)}
 }
 
 func pipeOf(cmd *parse.CommandNode) *parse.PipeNode {

@@ -2,7 +2,9 @@ package render
 
 import (
 	"reflect"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
@@ -45,7 +47,7 @@ func (b *budget) metered(name string, f any) any {
 	return reflect.MakeFunc(reflect.FuncOf(slices.Collect(typ.Ins()), out, typ.IsVariadic()), run).Interface()
 }
 
-// chargeCall charges for a call. It returns an error if the result would be too large.
+// chargeCall charges for a call. It returns an error if the result may be far too large.
 func (b *budget) chargeCall(name string, deep bool, args []reflect.Value) (err error) {
 	var read, walked int64
 	for _, arg := range args {
@@ -58,14 +60,51 @@ func (b *budget) chargeCall(name string, deep bool, args []reflect.Value) (err e
 		}
 		read += n
 	}
-	more, err := extraWork(name, args)
+	more, err := extraWork(name, args, read)
 	if err == nil {
 		err = b.charge(1 + (read+walked+more)/bytesPerStep)
 	}
-	if size, ok := resultSizes[name]; ok && err == nil {
-		err = b.fits("it would return", size(args, read))
+	const growth = 64 // chargeResult checks the result itself
+	if n := mostResult(name, args, read); err == nil && n/growth > b.size {
+		return b.fits("it may return up to", n)
 	}
 	return err
+}
+
+// mostResult returns a bound of the bytes that a function returns, if it can return much more than it reads: most of
+// them can write one of their last two arguments for each byte of the other.
+func mostResult(name string, args []reflect.Value, read int64) int64 {
+	switch name {
+	case "indent", "join", "nindent", "regexReplaceAll", "regexReplaceAllLiteral", "repeat", "replace", "wrapWith":
+		factor := args[len(args)-2]
+		if factor.CanInt() {
+			return times(factor.Int(), length(args[len(args)-1]))
+		}
+		return times(length(factor), length(elem(args[len(args)-1])))
+	case "printf": // each verb writes an argument, and as many blanks or digits as its width or precision
+		const mostWidth = 1_000_000 // of fmt; an asterisk takes it from an argument
+		format, widest := args[0].String(), 0
+		for _, number := range numbers.FindAllString(format, -1) {
+			n, err := strconv.Atoi(number)
+			if err != nil || n > mostWidth {
+				n = mostWidth
+			}
+			widest = max(widest, n)
+		}
+		return times(int64(strings.Count(format, "%")), read+int64(widest))
+	}
+	return read
+}
+
+var numbers = regexp.MustCompile(`\d+|\*`)
+
+// times multiplies without overflow. Negative factors count as zero.
+func times(a, b int64) int64 {
+	const most = 1 << 50
+	if a, b = max(a, 0), max(b, 0); b > 0 && a > most/b {
+		return most
+	}
+	return a * b
 }
 
 // chargeResult charges for the result of a function. A map that was changed must not contain itself.
@@ -88,7 +127,7 @@ func (b *budget) chargeResult(name string, args []reflect.Value, result reflect.
 
 // extraWork returns the additional work of functions that take much longer than reading their arguments once, as a
 // number of bytes.
-func extraWork(name string, args []reflect.Value) (int64, error) {
+func extraWork(name string, args []reflect.Value, read int64) (int64, error) {
 	switch name {
 	case "regexFind", "regexFindAll", "regexMatch", "regexReplaceAll", "regexReplaceAllLiteral", "regexSplit":
 		const compile = 256 // an expression is compiled for each call
@@ -97,24 +136,11 @@ func extraWork(name string, args []reflect.Value) (int64, error) {
 		if err != nil {
 			return 0, boundError("%v", err)
 		}
-		work := compile*length(args[0]) + times(size, compile+length(args[1]))
-		if name == "regexFindAll" || name == "regexSplit" {
-			work += perMatch * length(args[1])
-		}
-		return work, nil
+		return times(size+length(args[0]), compile+length(args[1])) + perMatch*length(args[1]), nil
 	case "semver", "semverCompare":
-		const most = 1024
-		for _, arg := range args {
-			if n := length(arg); n > most {
-				return 0, boundError("a version or version constraint has %d bytes; at most %d are allowed", n, most)
-			}
-		}
-		return 2 * most, nil
-	case "uniq": // compares each element with each
-		n := length(elem(args[0]))
-		return times(n, 4*n), nil
-	case "without":
-		return times(length(elem(args[0])), 8*length(args[1])), nil
+		return 64 * read, nil
+	case "uniq", "without": // compare each element with each other one, or with each argument
+		return times(length(elem(args[0])), 8*length(elem(args[len(args)-1]))), nil
 	case "derivePassword": // is slow on purpose
 		return 16 << 20, nil
 	}

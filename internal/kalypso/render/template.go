@@ -219,7 +219,6 @@ func (x *executor) execute(p *piece, d *Data, again bool) (string, error) {
 		dot = d.clone()
 	}
 	x.out.Reset()
-	x.depth = 0
 	if err := tmpl.ExecuteTemplate(&limitedWriter{&x.out, x}, p.name, dot); err != nil {
 		return "", executionError(err)
 	}

@@ -223,8 +223,8 @@ func TestTextFails(t *testing.T) {
 		{"huge loop", "a\n{{ range 2000000000 }}{{ end }}", "line 2: "},
 		{"nested loops", "{{ range until 100000 }}{{ range until 100000 }}{{ end }}{{ end }}", "loop iterations"},
 		{"huge list", "{{ until 2000000000 }}", "it would return more than 1000000 numbers"},
-		{"huge text", "{{ repeat 2000000000 \"x\" }}", "it would return 1953125Ki"},
-		{"huge indent", "{{ indent 2000000000 \"x\" }}", "it would return 2000000001 bytes"},
+		{"huge text", "{{ repeat 2000000000 \"x\" }}", "it may return up to 1953125Ki"},
+		{"huge indent", "{{ indent 2000000000 \"x\" }}", "it may return up to 1953125Ki"},
 		{
 			"text that doubles",
 			"\n{{ $x := \"xx\" }}{{ range until 60 }}{{ $x = print $x $x }}{{ end }}{{ len $x }}",
@@ -241,7 +241,7 @@ func TestTextFails(t *testing.T) {
 		{"huge output", "{{ $x := repeat 1000000 \"x\" }}{{ range until 100 }}{{ $x }}{{ end }}",
 			"the file renders to 2000000 bytes; limits.file_size allows 1Mi"},
 		{"endless recursion", "{{ define \"x\" }}{{ template \"x\" }}{{ end }}\n{{ template \"x\" }}",
-			"call each other more than 100 levels deep"},
+			"takes more than 1000000 steps"},
 		{
 			"branching recursion",
 			"{{ define \"x\" }}{{ if lt . 40 }}{{ template \"x\" (add1 .) }}{{ template \"x\" (add1 .) " +
