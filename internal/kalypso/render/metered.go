@@ -82,14 +82,14 @@ func mostResult(name string, args []reflect.Value, read int64) int64 {
 		}
 		return times(length(factor), length(elem(args[len(args)-1])))
 	case "printf": // each verb writes an argument, and as many blanks or digits as its width or precision
-		const mostWidth = 1_000_000 // of fmt; an asterisk takes it from an argument
+		const mostNumber, mostArgument = 10_000_009, 1_000_000 // fmt ignores larger ones
 		format, widest := args[0].String(), 0
 		for _, number := range numbers.FindAllString(format, -1) {
 			n, err := strconv.Atoi(number)
-			if err != nil || n > mostWidth {
-				n = mostWidth
+			if err != nil { // an asterisk
+				n = mostArgument
 			}
-			widest = max(widest, n)
+			widest = max(widest, min(n, mostNumber))
 		}
 		return times(int64(strings.Count(format, "%")), read+int64(widest))
 	}

@@ -1,0 +1,107 @@
+package render
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+)
+
+// TestDataThatTheOperatorLacks reads the labels of the cluster type and the references to secrets. A template that
+// prints all data sees only the operator's fields.
+func TestDataThatTheOperatorLacks(t *testing.T) {
+	data := testData().With(More{
+		ClusterTypeLabels: map[string]string{"region": "eu"},
+		SecretData:        map[string]any{"PASSWORD": map[string]any{"store": "vault", "key": "db"}},
+	})
+	for text, want := range map[string]string{
+		"{{ .ClusterTypeLabels.region }} {{ .SecretData.PASSWORD.key }}":                                "eu db",
+		`{{ $_ := set .SecretData "B" 1 }}{{ range $k, $v := .SecretData }}{{ $k }} {{ end }}`:          "B PASSWORD ",
+		`{{ $_ := set .ClusterTypeLabels "b" "c" }}{{ range $k := keys .SecretData }}{{ $k }}{{ end }}`: "",
+		`{{ contains "vault" (print .) }}`:                                                              "false",
+		`{{ contains "eu" (printf "%+v" .) }}`:                                                          "false",
+		`{{ contains "dev-large" (print .) }}`:                                                          "true",
+	} {
+		got, err := Text(t.Context(), &fleet.Template{Manifests: []string{text}}, data)
+		if want == "" { // set takes a map of any values
+			if err == nil || !strings.Contains(err.Error(), "wrong type for value") {
+				t.Errorf("%s: %q, %v", text, got, err)
+			}
+			continue
+		}
+		if err != nil || got != want {
+			t.Errorf("%s gives %q, %v; want %q", text, got, err, want)
+		}
+	}
+	if len(data.SecretData()) != 1 {
+		t.Error("the template changed its data")
+	}
+}
+
+// TestValueText returns values as the built-in config template writes them.
+func TestValueText(t *testing.T) {
+	for _, tt := range []struct {
+		value any
+		want  string
+	}{
+		{"a: b", "a: b"},
+		{[]any{"a", 1}, "- a\n- 1\n"},
+		{map[string]any{"b": true, "a": nil}, "a: null\nb: true\n"},
+	} {
+		if got, err := ValueText(tt.value); err != nil || got != tt.want {
+			t.Errorf("%v gives %q, %v; want %q", tt.value, got, err, tt.want)
+		}
+	}
+}
+
+// TestCheck reports the manifests of a template that do not parse, each with its place.
+func TestCheck(t *testing.T) {
+	problems := Check(&fleet.Template{
+		Meta:      fleet.Meta{Name: "t"},
+		Manifests: []string{"a: {{ .X }}", "a: {{ .X", "{{ none }}"},
+	})
+	if len(problems) != 2 {
+		t.Fatalf("%d problems: %v", len(problems), problems)
+	}
+	unclosed, undefined := "Manifest 2, line 1: unclosed action", `Manifest 3, line 1: function "none" not defined`
+	if d := problems[0].Detail; !strings.Contains(d, unclosed) {
+		t.Errorf("%q does not say %q", d, unclosed)
+	}
+	if d := problems[1].Detail; !strings.Contains(d, undefined) {
+		t.Errorf("%q does not say %q", d, undefined)
+	}
+}
+
+// TestGrowingResults refuses calls whose result would be far too large before they are made, and those whose result is
+// too large. Calls with large arguments and a small result pass.
+func TestGrowingResults(t *testing.T) {
+	const (
+		long = `{{ $t := repeat 100000 "ab\n" }}`
+		more = "error calling printf: it may return up to"
+	)
+	for text, want := range map[string]string{
+		`{{ repeat -5 "x" | len }}`:                                           "negative Repeat count",
+		long + `{{ nindent 2 $t | len }}`:                                     "500003",
+		long + `{{ replace "a" "abc" $t | len }}`:                             "500000",
+		long + `{{ regexReplaceAll "a(b)" $t "$1" | len }}`:                   "200000",
+		long + `{{ wrapWith 80 "<br>" $t | len | lt 100000 }}`:                "true",
+		long + `{{ join ", " (splitList "\n" $t) | len }}`:                    "400000",
+		long + `{{ printf "%-10s %s" "x" $t | len }}`:                         "300011",
+		`{{ printf "%d %%" (len (printf "%0*d" 500 7)) }}`:                    "500 %",
+		long + `{{ repeat 1000 $t }}`:                                         "error calling repeat: it may return up to 300000000 bytes",
+		long + `{{ nindent 10000 $t }}`:                                       "error calling nindent: it may return up to 3000000000 bytes",
+		long + `{{ nindent 100 $t }}`:                                         "error calling nindent: it returns 10300101 bytes",
+		`{{ printf "%9999999d" 1 }}`:                                          "error calling printf: it returns 9999999 bytes",
+		`{{ printf (repeat 7 "%[1]9999999d") 1 }}`:                            more,
+		`{{ printf (repeat 10000 "%[1]*[2]d") 99999 1 }}`:                     more,
+		`{{ printf (print "%" (repeat 30 "9") "d" (repeat 100 "%[1]d")) 1 }}`: more,
+	} {
+		got, err := Text(t.Context(), &fleet.Template{Manifests: []string{text}}, Data{})
+		if err != nil {
+			got = err.Error()
+		}
+		if !strings.Contains(got, want) {
+			t.Errorf("%s gives %.200q, want %q", text, got, want)
+		}
+	}
+}
