@@ -8,8 +8,10 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"runtime"
 	"testing"
+	"testing/iotest"
 
 	"github.com/go-git/go-git/v5/plumbing"
 )
@@ -72,6 +74,40 @@ func TestUnpackBoundsDeltas(t *testing.T) {
 		}
 		if took := allocated() - before; took > 8<<20 {
 			t.Errorf("%s: %d MiB were allocated for a bound of 1 MiB", kind, took>>20)
+		}
+	}
+}
+
+// TestUnpackBoundsEdits: deltas count with their decompressed size, before their results are built.
+func TestUnpackBoundsEdits(t *testing.T) {
+	var p packWriter
+	named := p.object(plumbing.BlobObject, plumbing.ZeroHash, []byte("x"))
+	for range 8 {
+		p.object(plumbing.REFDeltaObject, plumbing.ComputeHash(plumbing.BlobObject, named[:]), make([]byte, 4<<20))
+	}
+	before := allocated()
+	err := unpack(bytes.NewReader(p.bytes()), 8<<20, 0, Objects{})
+	if !errors.Is(err, ErrTooLarge) {
+		t.Errorf("got %v", err)
+	}
+	if took := allocated() - before; took > 32<<20 {
+		t.Errorf("%d MiB were allocated for a bound of 8 MiB", took>>20)
+	}
+}
+
+// TestUnpackReportsItsReader: an error of the connection is not one of the pack, wherever it happens.
+func TestUnpackReportsItsReader(t *testing.T) {
+	var p packWriter
+	for i := range 50 {
+		p.object(plumbing.BlobObject, plumbing.ZeroHash, fmt.Appendf(nil, "content %d", i))
+	}
+	pack, broken := p.bytes(), errors.New("the connection broke")
+	for n := range pack {
+		for _, tt := range []struct{ end, want error }{{broken, broken}, {io.EOF, io.ErrUnexpectedEOF}} {
+			r := io.MultiReader(iotest.OneByteReader(bytes.NewReader(pack[:n])), iotest.ErrReader(tt.end))
+			if err := unpack(r, 1<<20, 0, Objects{}); !errors.Is(err, tt.want) || errors.Is(err, errPack) {
+				t.Fatalf("after %d bytes of %d: got %v, want %v", n, len(pack), err, tt.want)
+			}
 		}
 	}
 }

@@ -2,13 +2,12 @@ package remote
 
 import (
 	"bytes"
-	"compress/zlib"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 
 	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/format/packfile"
 
 	gitobject "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/object"
 )
@@ -36,25 +35,28 @@ const perObject = 64
 // unpack reads a pack into objects. It keeps at most most bytes, and no content of blobs larger than maxBlob, unless
 // that is 0. It checks each size before it decompresses an object or applies a delta.
 //
-// go-git's parser has no such bounds, and takes two to three times the time and memory (BenchmarkUnpack), since it
-// prepares an index of the pack.
+// go-git's scanner reads the pack. Its parser can't build the objects, not even over a storage that charges for them.
+// It unpacks and keeps all deltas before the storage gets the result of the first one: a pack of 1 MiB took 1 GiB. It
+// fails at the first delta on a blob that is too large to keep. And it takes two to three times the time and memory
+// (BenchmarkUnpack), since it prepares an index of the pack.
 func unpack(r io.Reader, most, maxBlob int64, into Objects) error {
 	return newPackDecoder(r, most, maxBlob, into).run()
 }
 
 func newPackDecoder(r io.Reader, most, maxBlob int64, into Objects) *packDecoder {
+	in := &failingReader{r: r}
 	return &packDecoder{
-		in:   newPackReader(r),
+		in: in, scanner: packfile.NewScanner(in),
 		left: most, maxObjects: most / perObject, maxBlob: maxBlob, into: into,
-		at: map[int64]plumbing.Hash{}, dropped: map[int64]bool{}, copying: make([]byte, 32<<10),
+		at: map[int64]plumbing.Hash{}, dropped: map[int64]bool{},
 		pending: pendingDeltas{map[int64][]delta{}, map[plumbing.Hash][]delta{}},
 		sum:     gitobject.NewUntrustedHasher(),
 	}
 }
 
 type packDecoder struct {
-	in         packReader
-	z          inflater
+	in         *failingReader
+	scanner    *packfile.Scanner
 	left       int64 // bytes left to keep
 	maxObjects int64
 	maxBlob    int64
@@ -63,18 +65,38 @@ type packDecoder struct {
 	pending    pendingDeltas
 	dropped    map[int64]bool // offsets of skipped deltas: base or result too large
 	sum        *gitobject.UntrustedHasher
-	copying    []byte
+}
+
+// failingReader keeps the error of its reader, because the scanner does not wrap all of them.
+type failingReader struct {
+	r   io.Reader
+	err error
+}
+
+func (f *failingReader) Read(b []byte) (int, error) {
+	n, err := f.r.Read(b)
+	switch {
+	case err == io.EOF && n == 0: // the pack ends before its checksum
+		f.err = io.ErrUnexpectedEOF
+	case err != nil && err != io.EOF:
+		f.err = err
+	}
+	return n, err
+}
+
+// failed returns the error of the scanner: that of its reader, or one of the pack.
+func (p *packDecoder) failed(err error) error {
+	if p.in.err != nil {
+		return p.in.err
+	}
+	return fmt.Errorf("%w: %w", errPack, err)
 }
 
 func (p *packDecoder) run() error {
-	var head [12]byte
-	if _, err := io.ReadFull(&p.in, head[:]); err != nil {
-		return err
+	_, count, err := p.scanner.Header()
+	if err != nil {
+		return p.failed(err)
 	}
-	if string(head[:8]) != "PACK\x00\x00\x00\x02" {
-		return fmt.Errorf("%w: wrong signature", errPack)
-	}
-	count := binary.BigEndian.Uint32(head[8:])
 	if int64(count) > p.maxObjects {
 		return ErrTooLarge
 	}
@@ -83,45 +105,36 @@ func (p *packDecoder) run() error {
 			return err
 		}
 	}
-	if err := p.in.checkSum(); err != nil {
-		return err
+	if _, err := p.scanner.Checksum(); err != nil {
+		return p.failed(err)
 	}
 	return p.resolve()
 }
 
 func (p *packDecoder) object() error {
-	start := p.in.offset()
-	kind, size, err := p.header()
+	head, err := p.scanner.NextObjectHeader()
 	if err != nil {
-		return err
+		return p.failed(err)
 	}
-	d := delta{at: start}
-	switch kind {
+	d := delta{at: head.Offset, baseAt: head.OffsetReference, base: head.Reference}
+	switch head.Type {
 	case plumbing.CommitObject, plumbing.TreeObject, plumbing.BlobObject, plumbing.TagObject:
-		if p.tooLarge(kind, size) {
-			return p.drop(start, size)
+		if p.tooLarge(head.Type, head.Length) {
+			return p.drop(head)
 		}
-		content, err := p.inflate(kind, size)
+		content, err := p.inflate(head)
 		if err != nil {
 			return err
 		}
-		return p.keep(start, kind, content)
-	case plumbing.OFSDeltaObject:
-		back, err := p.distance()
-		if err != nil {
-			return err
-		}
-		if d.baseAt = start - back; d.baseAt <= 0 || back <= 0 {
+		return p.keep(head.Offset, head.Type, content)
+	case plumbing.OFSDeltaObject, plumbing.REFDeltaObject:
+		if head.Type == plumbing.OFSDeltaObject && d.baseAt == 0 {
 			return fmt.Errorf("%w: a delta without a base", errPack)
 		}
-	case plumbing.REFDeltaObject:
-		if _, err := io.ReadFull(&p.in, d.base[:]); err != nil {
-			return err
-		}
 	default:
-		return fmt.Errorf("%w: unknown object type %d", errPack, kind)
+		return fmt.Errorf("%w: unknown object type %d", errPack, head.Type)
 	}
-	if d.edits, err = p.inflate(kind, size); err != nil {
+	if d.edits, err = p.inflate(head); err != nil {
 		return err
 	}
 	return p.apply(d)
@@ -159,99 +172,33 @@ func (p *packDecoder) tooLarge(kind plumbing.ObjectType, size int64) bool {
 }
 
 // drop hashes a blob without keeping its content.
-func (p *packDecoder) drop(at, size int64) error {
-	if err := p.startInflate(); err != nil {
-		return fmt.Errorf("%w: %w", errPack, err)
+func (p *packDecoder) drop(head *packfile.ObjectHeader) error {
+	p.sum.Start(gitobject.Blob, head.Length)
+	if err := p.copyTo(p.sum, head); err != nil {
+		return err
 	}
-	p.sum.Start(gitobject.Blob, size)
-	n, err := io.Copy(p.sum, io.LimitReader(p.z, size+1))
-	if err != nil {
-		return fmt.Errorf("%w: %w", errPack, err)
-	}
-	if n != size {
-		return fmt.Errorf("%w: an object has the wrong length", errPack)
-	}
-	return p.put(at, Object{Kind: plumbing.BlobObject, Size: size})
-}
-
-// header reads the kind and the size of an object: four bits of the size in the first byte, seven in each following
-// byte, lowest bits first.
-func (p *packDecoder) header() (plumbing.ObjectType, int64, error) {
-	c, err := p.in.ReadByte()
-	if err != nil {
-		return 0, 0, err
-	}
-	kind, size := plumbing.ObjectType(c>>4&7), int64(c&15)
-	for shift := 4; c&0x80 != 0; shift += 7 {
-		if c, err = p.in.ReadByte(); err != nil {
-			return 0, 0, err
-		}
-		if shift > 53 {
-			return 0, 0, fmt.Errorf("%w: an object without a size", errPack)
-		}
-		size |= int64(c&0x7f) << shift
-	}
-	return kind, size, nil
-}
-
-// distance reads the distance from a delta back to its base.
-func (p *packDecoder) distance() (int64, error) {
-	c, err := p.in.ReadByte()
-	if err != nil {
-		return 0, err
-	}
-	back := int64(c & 0x7f)
-	for c&0x80 != 0 {
-		if c, err = p.in.ReadByte(); err != nil {
-			return 0, err
-		}
-		if back > 1<<53 {
-			return 0, fmt.Errorf("%w: a delta without a base", errPack)
-		}
-		back = (back+1)<<7 | int64(c&0x7f)
-	}
-	return back, nil
+	return p.put(head.Offset, Object{Kind: plumbing.BlobObject, Size: head.Length})
 }
 
 // inflate decompresses content of known size.
-func (p *packDecoder) inflate(kind plumbing.ObjectType, size int64) ([]byte, error) {
-	if err := p.charge(kind, size); err != nil {
+func (p *packDecoder) inflate(head *packfile.ObjectHeader) ([]byte, error) {
+	if err := p.charge(head.Type, head.Length); err != nil {
 		return nil, err
 	}
-	if err := p.startInflate(); err != nil {
-		return nil, fmt.Errorf("%w: %w", errPack, err)
-	}
-	// A false size must not allocate memory.
 	var b bytes.Buffer
-	b.Grow(int(min(size, 1<<20)))
-	// Most objects are small. Buffer.ReadFrom would allocate half a KiB more than each needs.
-	n, err := io.CopyBuffer(struct{ io.Writer }{&b}, io.LimitReader(p.z, size+1), p.copying)
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", errPack, err)
-	}
-	if n != size {
-		return nil, fmt.Errorf("%w: an object has the wrong length", errPack)
-	}
-	return b.Bytes(), nil
+	b.Grow(int(min(head.Length, 1<<20))) // a false size must not allocate memory
+	err := p.copyTo(&b, head)
+	return b.Bytes(), err
 }
 
-// inflater is zlib's reader, reused for all objects.
-type inflater interface {
-	io.Reader
-	zlib.Resetter
-}
-
-func (p *packDecoder) startInflate() error {
-	if p.z != nil {
-		return p.z.Reset(&p.in, nil)
-	}
-	z, err := zlib.NewReader(&p.in)
-	if err != nil {
-		return err
-	}
-	var ok bool
-	if p.z, ok = z.(inflater); !ok {
-		return errors.New("zlib's reader cannot be reused")
+// copyTo decompresses the current object into w.
+func (p *packDecoder) copyTo(w io.Writer, head *packfile.ObjectHeader) error {
+	n, _, err := p.scanner.NextObject(w)
+	switch {
+	case err != nil:
+		return p.failed(err)
+	case n != head.Length:
+		return fmt.Errorf("%w: an object has the wrong length", errPack)
 	}
 	return nil
 }
