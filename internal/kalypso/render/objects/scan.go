@@ -56,10 +56,6 @@ func (d *document) scan(text []byte) (rest []byte) {
 				continue
 			}
 		}
-		if n := d.usualLine(text[start:]); n > 0 {
-			start += n
-			continue
-		}
 		line, next := text[start:], len(text)
 		if end := bytes.IndexByte(line, '\n'); end >= 0 {
 			line, next = line[:end], start+end+1
@@ -95,75 +91,6 @@ func (d *document) otherLine(line []byte) (ends bool) {
 		d.irregular = true
 	}
 	return false
-}
-
-// usualLine reads the first line of a text if it has a key that identifies an object and a name as its value, as nearly
-// all such lines have. It returns where the next line begins, or 0 if the line is another one. It gives the same
-// results as topLine and metadataLine, but faster.
-func (d *document) usualLine(text []byte) (next int) {
-	field, start := d.usualKey(text)
-	if field == nil || *field != nil {
-		return 0
-	}
-	value, end := usualValue(text[start:])
-	end += start
-	if value == nil || end == len(text) || text[end] != '\n' || field == &d.Kind && isList(value) {
-		return 0
-	}
-	*field = value
-	if text[0] == ' ' {
-		d.indent = usualIndent
-		d.finish()
-	} else {
-		d.keys, d.inMetadata, d.valueBelow = true, false, false
-	}
-	return end + 1
-}
-
-// usualIndent is the indentation of metadata's keys in templates.
-const usualIndent = 2
-
-// usualKey returns the field for the key that a text begins with, and where its value begins.
-func (d *document) usualKey(text []byte) (field *[]byte, start int) {
-	const name, namespace, kind, apiVersion = "  name: ", "  namespace: ", "kind: ", "apiVersion: "
-	switch text[0] {
-	case ' ':
-		switch {
-		case !d.inMetadata || d.indent != 0 && d.indent != usualIndent:
-		case len(text) > len(name) && string(text[:len(name)]) == name:
-			return &d.Name, len(name)
-		case len(text) > len(namespace) && string(text[:len(namespace)]) == namespace:
-			return &d.Namespace, len(namespace)
-		}
-	case 'k':
-		if len(text) > len(kind) && string(text[:len(kind)]) == kind {
-			return &d.Kind, len(kind)
-		}
-	case 'a':
-		if len(text) > len(apiVersion) && string(text[:len(apiVersion)]) == apiVersion {
-			return &d.APIVersion, len(apiVersion)
-		}
-	}
-	return nil, 0
-}
-
-// usualValue returns the name that a text begins with, plain or in quotes, and where it ends: nil if there is none.
-func usualValue(text []byte) (name []byte, end int) {
-	start := 0
-	if len(text) > 0 && text[0] == '"' {
-		start = 1
-	}
-	end = start
-	for end < len(text) && classes[text[end]]&ofName != 0 {
-		end++
-	}
-	switch name = text[start:end]; {
-	case start == 0 && isPlain(name):
-		return name, end
-	case start == 1 && len(name) > 0 && end < len(text) && text[end] == '"':
-		return name, end + 1
-	}
-	return nil, 0
 }
 
 // skipLines returns the position of the next line that may matter: 0 for this one, -1 if there is none.
@@ -330,11 +257,6 @@ func isName(value []byte) bool {
 			return false
 		}
 	}
-	return isPlain(value)
-}
-
-// isPlain reports whether a value that has only the bytes of names is plain text in YAML.
-func isPlain(value []byte) bool {
 	return len(value) > 0 && classes[value[0]]&ofNameOnly == 0 && !isNull(value)
 }
 
