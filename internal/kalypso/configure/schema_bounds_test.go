@@ -119,8 +119,8 @@ func TestSchemaReferencesAreBounded(t *testing.T) {
 		{"values that are large patterns", `{"additionalProperties": {"format": "regex"}}`, expressions, ""},
 		{"a long key by many patterns", `{"allOf": [` + strings.Repeat(`{"patternProperties": {"^a": {}}}, `, 3000) + `{}]}`,
 			map[string]any{strings.Repeat("a", 1<<20): "b"}, tooMany},
-		{"a long value by many formats", `{"additionalProperties": {"allOf": [` + strings.Repeat(`{"format": "uri"}, `, 3000) +
-			`{}]}}`, map[string]any{"v": strings.Repeat("a", 1<<20)}, tooMany},
+		{"a long value by many formats", `{"additionalProperties": {"allOf": [` +
+			strings.Repeat(`{"format": "uri"}, `, 3000) + `{}]}}`, map[string]any{"v": strings.Repeat("a", 1<<20)}, tooMany},
 		{"in a circle", `{"allOf": [{"$ref": "#"}]}`, nested(1), "reference cycle"},
 		{"many values", `{"additionalProperties": {"type": "string", "pattern": "^a+$"}}`, many, ""},
 		{"many patterns of many values", `{"additionalProperties": {"allOf": [` + strings.Repeat(`{"pattern": `+

@@ -111,8 +111,8 @@ func patternSize(re jsonschema.Regexp) int64 {
 	return 0 // none
 }
 
-// meter counts how often the subschemas of a schema evaluate values, in the worst case without short circuits. Once left
-// is negative, the validation exceeds the limit.
+// meter counts how often the subschemas of a schema evaluate values, in the worst case without short circuits. Once
+// left is negative, the validation exceeds the limit.
 type meter struct{ left int64 }
 
 // add counts the evaluations of v by n and its subschemas. same lists the parts that already evaluate v.

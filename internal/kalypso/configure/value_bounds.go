@@ -10,8 +10,8 @@ import (
 // maxValueDepth limits the nesting depth of a config value.
 const maxValueDepth = 100
 
-// parseBounded parses the value of a config key, see [parseValue]. It refuses values that have more than most bytes, also
-// once their aliases are expanded, and those that are nested too deep.
+// parseBounded parses the value of a config key, see [parseValue]. It refuses values that have more than most bytes,
+// also once their aliases are expanded, and those that are nested too deep.
 func parseBounded(text string, most int64) (any, error) {
 	if int64(len(text)) > most {
 		return nil, fmt.Errorf("has %s; limits.file_size allows %s", fleet.FormatBytes(int64(len(text))),

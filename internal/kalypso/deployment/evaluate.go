@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 )
 
 // Evaluate decides the state of a deployment. It returns the error of ctx once ctx is done.
@@ -422,20 +424,12 @@ func (w *Input) summary(o Outcome, clusters clusterTally) string {
 	)
 	switch {
 	case len(w.Unanswered) > 0:
-		text += "; no answer: " + firstOf(w.Unanswered, 3)
+		text += "; no answer: " + problem.First(w.Unanswered, 3)
 	case !w.Branch.Complete:
 		text += "; a rollout is in progress"
 	}
 	if len(waiting) > 0 {
-		text += "; not yet: " + firstOf(waiting, 5)
+		text += "; not yet: " + problem.First(waiting, 5)
 	}
 	return text + "."
-}
-
-// firstOf lists the first names and counts the rest.
-func firstOf(names []string, most int) string {
-	if len(names) <= most {
-		return strings.Join(names, ", ")
-	}
-	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
 }

@@ -220,11 +220,12 @@ func historyValues(
 	deployments := []tfvalue.Values{}
 	for _, d := range h.Deliveries[:min(limit, len(h.Deliveries))] {
 		v := tfvalue.Values{
-			"commit": d.Commit, "first_commit": d.FirstCommit, "started_at": timeOrNil(d.Started),
-			"delivered_at": timeOrNil(d.Delivered), "author": d.Author, "kind": string(d.Kind),
+			"commit": d.Commit, "first_commit": d.FirstCommit, "started_at": schemas.Timestamp(d.Started),
+			"delivered_at": schemas.Timestamp(d.Delivered), "author": d.Author, "kind": string(d.Kind),
 			"promoted_commit": tfvalue.OrNil(d.PromotedCommit), "previous_commit": tfvalue.OrNil(d.PreviousCommit),
 			"folders": append([]string{}, d.Folders...), "reason": tfvalue.OrNil(d.Reason), "failed": d.Failed,
-			"running_at": timeOrNil(d.Running), "failed_at": timeOrNil(d.FailedAt), "restored_at": timeOrNil(d.Restored),
+			"running_at": schemas.Timestamp(d.Running), "failed_at": schemas.Timestamp(d.FailedAt),
+			"restored_at":       schemas.Timestamp(d.Restored),
 			"lead_time_seconds": secondsOrNil(d.LeadTime()),
 		}
 		if d.Known {
@@ -264,7 +265,7 @@ func pastValues(past *history.Past) tfvalue.Values {
 		versions = append(
 			versions,
 			tfvalue.Values{"deployment_target": v.Target, "version": tfvalue.OrNil(printable.Line(v.Version)),
-				"state": v.State, "clusters": v.Clusters, "since": timeOrNil(v.Since),
+				"state": v.State, "clusters": v.Clusters, "since": schemas.Timestamp(v.Since),
 				"workload": tfvalue.OrNil(printable.Line(v.Workload)), "workspace": tfvalue.OrNil(printable.Line(v.Workspace))},
 		)
 	}
@@ -275,21 +276,14 @@ func pastValues(past *history.Past) tfvalue.Values {
 				"version": tfvalue.OrNil(
 					printable.Line(r.Version.Version),
 				), "commit": tfvalue.OrNil(r.Version.Commit), "state": r.State,
-				"since": timeOrNil(r.Since), "until": timeOrNil(r.Until), "message": tfvalue.OrNil(printable.Line(r.Message)),
+				"since": schemas.Timestamp(r.Since), "until": schemas.Timestamp(r.Until),
+				"message":   tfvalue.OrNil(printable.Line(r.Message)),
 				"workload":  tfvalue.OrNil(printable.Line(r.Version.Workload)),
 				"workspace": tfvalue.OrNil(printable.Line(r.Version.Workspace))},
 		)
 	}
 	return tfvalue.Values{"versions": versions, "runs": runs, "truncated": past.Truncated,
-		"recorded_until": timeOrNil(past.RecordedUntil)}
-}
-
-// timeOrNil returns a time as text, or nil, which [tfvalue.Result] makes null, for the zero time.
-func timeOrNil(t time.Time) any {
-	if t.IsZero() {
-		return nil
-	}
-	return t.UTC().Format(time.RFC3339)
+		"recorded_until": schemas.Timestamp(past.RecordedUntil)}
 }
 
 func secondsOrNil(d *time.Duration) any {

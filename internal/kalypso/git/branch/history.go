@@ -144,15 +144,13 @@ func (h History) FileAt(file string, commits []plumbing.Hash) (map[plumbing.Hash
 	blobs := map[plumbing.Hash]plumbing.Hash{} // by commit
 	var wants []plumbing.Hash
 	for commit, tree := range trees {
-		entries, err := h.objects.tree(tree)
+		e, ok, err := h.objects.findBelow(tree, []string{path.Base(file)})
 		if err != nil {
 			return nil, err
 		}
-		for _, e := range entries {
-			if e.Name == path.Base(file) && !e.IsTree() && e.Mode != gitobject.ModeModule {
-				blobs[commit] = e.Hash
-				wants = append(wants, e.Hash)
-			}
+		if ok && !e.IsTree() && e.Mode != gitobject.ModeModule {
+			blobs[commit] = e.Hash
+			wants = append(wants, e.Hash)
 		}
 	}
 	if err := h.fetch(wants, ""); err != nil {
@@ -187,15 +185,12 @@ func (h History) treesAt(at string, commits []plumbing.Hash) (map[plumbing.Hash]
 			return nil, err
 		}
 		for commit, tree := range trees {
-			delete(trees, commit)
-			entries, err := h.objects.tree(tree)
+			e, ok, err := h.objects.findBelow(tree, []string{name})
 			if err != nil {
 				return nil, err
 			}
-			for _, e := range entries {
-				if e.Name == name && e.IsTree() {
-					trees[commit] = e.Hash
-				}
+			if delete(trees, commit); ok && e.IsTree() {
+				trees[commit] = e.Hash
 			}
 		}
 	}

@@ -45,16 +45,8 @@ func (s *Snapshot) TreeCache(path string) TreeCache {
 		if len(names) == 0 {
 			break
 		}
-		here = false
-		entries, err := s.objects.tree(at)
-		if err != nil {
-			break
-		}
-		for _, e := range entries {
-			if e.Name == names[0] {
-				at, here = e.Hash, e.IsTree()
-			}
-		}
+		e, ok, err := s.objects.findBelow(at, names[:1])
+		at, here = e.Hash, ok && err == nil && e.IsTree()
 		names = names[1:]
 	}
 	return c

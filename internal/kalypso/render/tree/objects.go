@@ -347,17 +347,14 @@ func collisionProblem(f *fleet.Fleet, other *fleet.Template, all []*collision) p
 	if other != by {
 		templates = fmt.Sprintf("Templates %q and %q render", other.Name, by.Name)
 	}
-	lines := make([]string, 0, maxListedObjects+1)
-	for _, c := range all[:min(len(all), maxListedObjects)] {
-		lines = append(lines, c.String())
-	}
-	if more := len(all) - len(lines); more > 0 {
-		lines = append(lines, fmt.Sprintf("and %d more", more))
+	lines := make([]string, len(all))
+	for i, c := range all {
+		lines[i] = c.String()
 	}
 	p.Detail = fmt.Sprintf("%s objects with the same kind, namespace and name. Flux builds the folder of a cluster "+
 		"type as "+
 		"a whole, and applies nothing of it then. Other reconcilers apply one of the two:\n%s\n%s",
-		templates, problem.IndentedList(lines, len(lines)), advice)
+		templates, problem.IndentedList(lines, maxListedObjects), advice)
 	if p.Severity == problem.Error {
 		p.Fault, p.Cause = problem.TeamFault, p.Detail
 		for _, c := range all {
