@@ -115,21 +115,20 @@ func TestNoPanic(t *testing.T) {
 			touched[v.Type().String()] = true
 			setExtreme(r, v)
 		}
+		guard := func(call func()) {
+			defer problem.ReportPanic(func(p *problem.Panic) { t.Errorf("seed %d: %v", seed, p) })
+			call()
+		}
 		result, problems := engine.Run(t.Context(), f, nil)
 		for _, o := range f.Objects() {
 			problems = append(problems, engine.Check(o)...)
-			if err := problem.Guard(func() error { _, _ = fleetyaml.Marshal(o); return nil }); err != nil {
-				t.Errorf("seed %d: %v", seed, err)
-			}
+			guard(func() { _, _ = fleetyaml.Marshal(o) })
 		}
-		if err := problem.Guard(func() error {
+		guard(func() {
 			if result.Schedule != nil {
 				_ = result.Schedule.CheckUnsatisfied(t.Context(), f, problem.Warn)
 			}
-			return nil
-		}); err != nil {
-			t.Errorf("seed %d: %v", seed, err)
-		}
+		})
 		var internal *problem.Panic
 		if errors.As(problems, &internal) {
 			t.Errorf("seed %d: %v", seed, internal)

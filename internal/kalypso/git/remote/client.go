@@ -27,13 +27,18 @@ type Client struct {
 	loginHosts map[string]string // addresses with a login from the function → its source
 }
 
-// limits bound the answers of servers and the time they may take.
+// limits bound the answers of servers and the time they may take. Tests set smaller ones.
 type limits struct {
-	maxRead       int64
-	maxRefList    int64
-	answerTimeout time.Duration // until an answer begins
-	wait          func(ctx context.Context, d time.Duration) error
+	maxRead    int64 // bytes of one fetch; beyond it the error is [ErrTooLarge]
+	maxRefList int64 // bytes of a server's list of references; beyond it the error is [ErrTooManyRefs]
+	// answerTimeout is the time until an answer begins, or the SSH handshake is complete. Only the context bounds the
+	// answer to a push.
+	answerTimeout time.Duration
+	wait          func(ctx context.Context, d time.Duration) error // until a request is sent again
 }
+
+// defaultLimits allow about 700,000 references.
+var defaultLimits = limits{maxRead: 1 << 30, maxRefList: 64 << 20, answerTimeout: 2 * time.Minute, wait: clock.Sleep}
 
 // Option configures a [Client].
 type Option func(*settings)
@@ -93,36 +98,10 @@ func WithSecrets(secrets *redact.Secrets) Option {
 	return func(s *settings) { s.secrets = secrets }
 }
 
-// WithMaxRead bounds the bytes of one fetch. Beyond it the error is [ErrTooLarge]. The default is 1 GiB.
-func WithMaxRead(bytes int64) Option {
-	return func(s *settings) { s.maxRead = bytes }
-}
-
-// WithMaxRefList bounds the bytes of a server's list of references. Beyond it the error is [ErrTooManyRefs]. The
-// default is 64 MiB, about 700,000 references.
-func WithMaxRefList(bytes int64) Option {
-	return func(s *settings) { s.maxRefList = bytes }
-}
-
-// WithHeaderTimeout bounds the time until a server begins to answer, or completes the SSH handshake. Beyond it the
-// error is [ErrUnreachable]. The answer to a push is bounded only by the context. The default is two minutes.
-func WithHeaderTimeout(d time.Duration) Option {
-	return func(s *settings) { s.answerTimeout = d }
-}
-
-// WithSleep sets the function that waits before a request is sent again. The default waits for d or until ctx is
-// done.
-func WithSleep(wait func(ctx context.Context, d time.Duration) error) Option {
-	return func(s *settings) { s.wait = wait }
-}
-
 // NewClient returns a client. It contacts no server. It reports all invalid credentials together, as
 // [CredentialErrors].
 func NewClient(credentials []Credential, options ...Option) (*Client, error) {
-	set := settings{
-		limits:  limits{maxRead: 1 << 30, maxRefList: 64 << 20, answerTimeout: 2 * time.Minute, wait: clock.Sleep},
-		secrets: &redact.Secrets{},
-	}
+	set := settings{limits: defaultLimits, secrets: &redact.Secrets{}}
 	for _, o := range options {
 		o(&set)
 	}

@@ -44,9 +44,9 @@ var (
 	ErrMaintenance = errors.New("the server is in maintenance")
 	// ErrObjectNotServed: the server does not serve the requested object by hash.
 	ErrObjectNotServed = errors.New("object not served by hash")
-	// ErrTooLarge: the answer exceeds the bound of [WithMaxRead].
+	// ErrTooLarge: the answer exceeds the bound of a fetch: 1 GiB, or [FetchRequest].MaxRead.
 	ErrTooLarge = errors.New("repository too large to read")
-	// ErrTooManyRefs: the list of references exceeds the bound of [WithMaxRefList].
+	// ErrTooManyRefs: the list of references exceeds 64 MiB.
 	ErrTooManyRefs = errors.New("the server lists too many references")
 	// ErrNoTempFile: no temporary file can be written on this machine.
 	ErrNoTempFile = errors.New("cannot write a temporary file on this machine")

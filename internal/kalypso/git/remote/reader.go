@@ -21,8 +21,7 @@ type FetchRequest struct {
 	Depth int             // number of commits; 0: the whole history
 	// Filter leaves objects out ("blob:none", "tree:0"). A server without filter support sends all of them.
 	Filter packp.Filter
-	// MaxRead bounds the bytes of the fetched objects. Beyond it the error is [ErrTooLarge]. 0: the client's bound, see
-	// [WithMaxRead].
+	// MaxRead bounds the bytes of the fetched objects. Beyond it the error is [ErrTooLarge]. 0: 1 GiB.
 	MaxRead int64
 	// MaxBlob is the size of the largest file to keep. A larger one becomes an [Object] with its Size and no content. 0:
 	// no bound.

@@ -13,7 +13,9 @@ import (
 // text names the object and the place, and no value.
 func TestPanic(t *testing.T) {
 	ran := make([]bool, 100)
-	err := problem.Guard(func() error {
+	var err error
+	func() {
+		defer problem.ReportPanic(func(p *problem.Panic) { err = p })
 		parallel.Do(len(ran), func(i int) {
 			defer problem.NamePanic("Template", string(rune('a'+i%26)))
 			ran[i] = true
@@ -24,8 +26,7 @@ func TestPanic(t *testing.T) {
 				panic("a secret")
 			}
 		})
-		return nil
-	})
+	}()
 	var p *problem.Panic
 	if !errors.As(err, &p) {
 		t.Fatalf("no panic: %v", err)

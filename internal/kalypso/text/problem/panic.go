@@ -80,9 +80,3 @@ func ReportPanic(report func(*Panic)) {
 		report(p)
 	}
 }
-
-// Guard calls f, and returns a panic as an error.
-func Guard(f func() error) (err error) {
-	defer ReportPanic(func(p *Panic) { err = p })
-	return f()
-}

@@ -92,15 +92,6 @@ func find(text string) string {
 	return ""
 }
 
-// Classes returns the kinds of secrets that [Find] recognizes, sorted, each once.
-func Classes() (all []string) {
-	for _, r := range anchors.rules {
-		all = append(all, r.name)
-	}
-	slices.Sort(all)
-	return slices.Compact(all)
-}
-
 // shortestEncoded is the length of the shortest base64 text that is decoded.
 const shortestEncoded = 24
 
