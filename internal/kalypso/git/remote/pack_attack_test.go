@@ -95,6 +95,60 @@ func TestUnpackBoundsEdits(t *testing.T) {
 	}
 }
 
+// TestUnpackRefuses: a pack that violates the format is not a broken connection.
+func TestUnpackRefuses(t *testing.T) {
+	content := []byte("content")
+	tests := map[string]func(p *packWriter){
+		"an unknown kind": func(p *packWriter) { p.object(5, plumbing.ZeroHash, content) },
+		"no kind":         func(p *packWriter) { p.object(0, plumbing.ZeroHash, content) },
+		"a delta without a base": func(p *packWriter) {
+			p.object(plumbing.REFDeltaObject, plumbing.ZeroHash, repeated(7, 1))
+		},
+		"a delta on the start of the pack": func(p *packWriter) {
+			p.count++
+			p.b.Write([]byte{byte(plumbing.OFSDeltaObject)<<4 | 1, 12}) // one byte, 12 bytes back
+			deflated(&p.b, []byte("x"))
+		},
+		"a delta without sizes": func(p *packWriter) {
+			p.object(plumbing.REFDeltaObject, p.object(plumbing.BlobObject, plumbing.ZeroHash, content), nil)
+		},
+		"a delta on a base of another size": func(p *packWriter) {
+			p.object(plumbing.REFDeltaObject, p.object(plumbing.BlobObject, plumbing.ZeroHash, content), []byte{9, 1, 1, 'x'})
+		},
+		"a blob that is shorter than its size": func(p *packWriter) {
+			p.count++
+			p.b.WriteByte(byte(plumbing.BlobObject)<<4 | 9)
+			deflated(&p.b, content)
+		},
+		"a large blob that is shorter than its size": func(p *packWriter) {
+			p.count++
+			p.b.Write([]byte{byte(plumbing.BlobObject)<<4 | 0x80, 0x7f}) // 2032 bytes
+			deflated(&p.b, content)
+		},
+		"a blob that is longer than its size": func(p *packWriter) {
+			p.count++
+			p.b.WriteByte(byte(plumbing.BlobObject)<<4 | 3)
+			deflated(&p.b, content)
+		},
+	}
+	for name, write := range tests {
+		t.Run(name, func(t *testing.T) {
+			var p packWriter
+			write(&p)
+			err := unpack(bytes.NewReader(p.bytes()), 1<<20, 1000, Objects{})
+			if !errors.Is(err, errPack) || errors.Is(err, io.ErrUnexpectedEOF) {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
+}
+
+func deflated(to *bytes.Buffer, content []byte) {
+	z := zlib.NewWriter(to)
+	_, _ = z.Write(content)
+	_ = z.Close()
+}
+
 // TestUnpackReportsItsReader: an error of the connection is not one of the pack, wherever it happens.
 func TestUnpackReportsItsReader(t *testing.T) {
 	var p packWriter
