@@ -24,9 +24,9 @@ func (panickingLists) ListResource(
 // stopped the list.
 func TestListPanics(t *testing.T) {
 	t.Parallel()
-	server := panicReporter{lists: panickingLists{}}
+	served := server{lists: panickingLists{}}
 	for _, wanted := range []int{1, 5} {
-		stream, err := server.ListResource(t.Context(), nil)
+		stream, err := served.ListResource(t.Context(), nil)
 		if err != nil {
 			t.Fatal(err)
 		}

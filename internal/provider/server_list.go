@@ -7,10 +7,10 @@ import (
 )
 
 // ValidateListResourceConfig implements tfprotov6.ListResourceServer.
-func (s panicReporter) ValidateListResourceConfig(
+func (s server) ValidateListResourceConfig(
 	ctx context.Context, req *tfprotov6.ValidateListResourceConfigRequest,
 ) (resp *tfprotov6.ValidateListResourceConfigResponse, err error) {
-	defer reportPanic(func(ds []*tfprotov6.Diagnostic) {
+	defer reportPanic(func(ds diagnostics) {
 		resp = &tfprotov6.ValidateListResourceConfigResponse{Diagnostics: ds}
 	})
 	return s.lists.ValidateListResourceConfig(ctx, req)
@@ -18,7 +18,7 @@ func (s panicReporter) ValidateListResourceConfig(
 
 // ListResource implements tfprotov6.ListResourceServer. The list runs while Terraform reads the stream, so a panic is
 // an error at the end of the stream.
-func (s panicReporter) ListResource(
+func (s server) ListResource(
 	ctx context.Context, req *tfprotov6.ListResourceRequest,
 ) (stream *tfprotov6.ListResourceServerStream, err error) {
 	stream, err = s.lists.ListResource(ctx, req)
@@ -28,7 +28,7 @@ func (s panicReporter) ListResource(
 	results := stream.Results
 	stream.Results = func(push func(tfprotov6.ListResourceResult) bool) {
 		more := true
-		defer reportPanic(func(ds []*tfprotov6.Diagnostic) {
+		defer reportPanic(func(ds diagnostics) {
 			if more {
 				push(tfprotov6.ListResourceResult{Diagnostics: ds})
 			}

@@ -50,7 +50,6 @@ type Data struct {
 	configClaims configClaims
 	// LastPlans contains the last plan of each rendering, for the following apply.
 	LastPlans LastPlans
-	lastState lastState
 }
 
 // Committer returns the author of a commit that is made now, with trailers beside the provider's.

@@ -52,8 +52,9 @@ func (r *environmentRendering) ModifyPlan(
 	var step *rollout.Step
 	configured := *plan
 	defer func() { configured.explainErrors(diags, wouldDo, before, step) }()
+	prior := state.prior()
 	if state != nil { // after a refresh that found nothing, Terraform still passes the private state
-		before = r.readDelivery(ctx, state, diags)
+		before = readDelivery(ctx, prior, diags)
 	}
 	if diags.HasError() {
 		return
@@ -64,7 +65,6 @@ func (r *environmentRendering) ModifyPlan(
 	}
 	ctx, cancel := plan.within(ctx, limit, schemas.WriteTimeout, diags) // a plan takes no longer than its apply may take
 	defer cancel()
-	prior := state.prior()
 	rendered, found := r.render(ctx, plan, prior, before)
 	decision, ps := decide(rendered, found, prior, before)
 	if tfvalue.AppendProblems(diags, ps); diags.HasError() {
@@ -97,7 +97,7 @@ func (r *environmentRendering) planDestroy(
 	if state == nil {
 		return
 	}
-	before := r.readDelivery(ctx, state, diags)
+	before := readDelivery(ctx, state.prior(), diags)
 	arguments := state.arguments()
 	tfvalue.AppendProblems(diags, check.PlanDestroy(arguments, before))
 	if r.data != nil {

@@ -79,7 +79,7 @@ func (r *environmentRendering) Update(ctx context.Context, req resource.UpdateRe
 	if state == nil {
 		return
 	}
-	before := r.readDelivery(ctx, state, &resp.Diagnostics)
+	before := readDelivery(ctx, state.prior(), &resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
 		state.explainErrors(&resp.Diagnostics, did, before, nil)
 		return
@@ -180,14 +180,14 @@ func (r *environmentRendering) Read(ctx context.Context, req resource.ReadReques
 	if state == nil {
 		return
 	}
-	before := r.readDelivery(ctx, state, diags)
+	prior := state.prior()
+	before := readDelivery(ctx, prior, diags)
 	defer func() { state.explainErrors(diags, did, before, nil) }()
 	if diags.HasError() || r.data == nil || !r.data.Known {
 		return
 	}
 	ctx, cancel := state.within(ctx, timeouts.Value.Read, schemas.ReadTimeout, diags)
 	defer cancel()
-	prior := state.prior()
 	found, err := r.remote(ctx).Refresh(ctx, prior, before)
 	switch {
 	case err != nil:
@@ -232,7 +232,8 @@ func (r *environmentRendering) Delete(ctx context.Context, req resource.DeleteRe
 	if state == nil {
 		return
 	}
-	before := r.readDelivery(ctx, state, diags)
+	prior := state.prior()
+	before := readDelivery(ctx, prior, diags)
 	defer func() { state.explainErrors(diags, did, before, nil) }()
 	d := state.arguments()
 	tfvalue.AppendProblems(diags, d.ValidateDestroy())
@@ -249,7 +250,7 @@ func (r *environmentRendering) Delete(ctx context.Context, req resource.DeleteRe
 	ctx, cancel := state.within(ctx, timeouts.Value.Delete, schemas.WriteTimeout, diags)
 	defer cancel()
 	d.Author = r.data.Committer(d.Trailers)
-	after, destroyed, err := r.remote(ctx).Destroy(ctx, d, state.prior(), before)
+	after, destroyed, err := r.remote(ctx).Destroy(ctx, d, prior, before)
 	tfvalue.AppendProblems(diags, report.Destroyed(destroyed))
 	if err != nil {
 		writeDelivery(ctx, after, diags)
@@ -259,18 +260,12 @@ func (r *environmentRendering) Delete(ctx context.Context, req resource.DeleteRe
 
 // readDelivery returns what the last run kept in the private state. It returns nil if this version of the provider can
 // read nothing of it. It reports a private state of another rendering.
-func (r *environmentRendering) readDelivery(
-	ctx context.Context, state *environmentRenderingModel, diags *diag.Diagnostics,
-) *past.State {
-	data := *schemas.Bulk(ctx)
-	if len(data) == 0 {
-		return nil
-	}
-	s, err := r.data.DecodeState(data)
+func readDelivery(ctx context.Context, p *past.Prior, diags *diag.Diagnostics) *past.State {
+	s, err := past.DecodeState(*schemas.Bulk(ctx))
 	if err != nil {
-		return nil // of another version: Read recovers it from the branch
+		return nil // absent, or of another version: Read recovers it from the branch
 	}
-	if p := state.prior(); s.Current() && !p.Of(s) {
+	if s.Current() && !p.Of(s) {
 		diags.AddError("Private state of another rendering", fmt.Sprintf(
 			"The state is of environment %q at %s. Its private part is of environment %q at %s. A part of the state was "+
 				"edited or restored. Nothing was read or written. Restore the state from a backup. Or remove the rendering from "+

@@ -11,7 +11,7 @@ import (
 )
 
 // The framework gets the private state without the bulk data, or all of a private state that can't be read.
-func TestWithBulk(t *testing.T) {
+func TestWithoutBulk(t *testing.T) {
 	for _, tt := range []struct{ private, framework, bulk string }{
 		{"", "", ""},
 		{`{}`, `{}`, ""},
@@ -24,7 +24,7 @@ func TestWithBulk(t *testing.T) {
 		{`{"delivery":"AP8="`, `{"delivery":"AP8="`, ""},
 		{`none`, `none`, ""},
 	} {
-		ctx, framework := withBulk(t.Context(), []byte(tt.private))
+		ctx, framework := withoutBulk(t.Context(), []byte(tt.private))
 		if bulk := *schemas.Bulk(ctx); string(framework) != tt.framework || string(bulk) != tt.bulk {
 			t.Errorf("%s becomes %s with %q, not %s with %q", tt.private, framework, bulk, tt.framework, tt.bulk)
 		}
@@ -32,7 +32,7 @@ func TestWithBulk(t *testing.T) {
 }
 
 // The private state that Terraform stores has the bulk data.
-func TestJoinBulk(t *testing.T) {
+func TestWithBulk(t *testing.T) {
 	for _, tt := range []struct{ framework, bulk, joined string }{
 		{"", "", ""},
 		{"", "\x00\xff", `{"delivery":"AP8="}`},
@@ -40,7 +40,7 @@ func TestJoinBulk(t *testing.T) {
 		{`{"other":"MQ=="}`, "", `{"other":"MQ=="}`},
 		{`{"other":"MQ=="}`, "\x00\xff", `{"delivery":"AP8=","other":"MQ=="}`},
 	} {
-		joined := joinBulk(schemas.WithBulk(t.Context(), []byte(tt.bulk)), []byte(tt.framework))
+		joined := withBulk(schemas.WithBulk(t.Context(), []byte(tt.bulk)), []byte(tt.framework))
 		if string(joined) != tt.joined {
 			t.Errorf("%s with %q becomes %s, not %s", tt.framework, tt.bulk, joined, tt.joined)
 		}
@@ -78,7 +78,7 @@ func (failing) ApplyResourceChange(
 
 // An error without an answer is returned as it is.
 func TestErrorWithoutAnswer(t *testing.T) {
-	s, ctx := bulkKeeper{ProviderServer: failing{}}, t.Context()
+	s, ctx := server{ProviderServer: failing{}}, t.Context()
 	_, imported := s.ImportResourceState(ctx, &tfprotov6.ImportResourceStateRequest{})
 	_, read := s.ReadResource(ctx, &tfprotov6.ReadResourceRequest{})
 	_, planned := s.PlanResourceChange(ctx, &tfprotov6.PlanResourceChangeRequest{})
@@ -90,9 +90,12 @@ func TestErrorWithoutAnswer(t *testing.T) {
 	}
 }
 
-// A panic changes nothing of the private state. The server is nil, so each call panics.
+// panicking has no server, so each call panics.
+type panicking struct{ tfprotov6.ProviderServer }
+
+// A panic changes nothing of the private state.
 func TestPanicKeepsBulk(t *testing.T) {
-	s, ctx := panicReporter{ProviderServer: bulkKeeper{}}, t.Context()
+	s, ctx := server{ProviderServer: panicking{}}, t.Context()
 	private := []byte(`{"delivery":"AP8=","other":"MQ=="}`)
 	read, _ := s.ReadResource(ctx, &tfprotov6.ReadResourceRequest{Private: private})
 	planned, _ := s.PlanResourceChange(ctx, &tfprotov6.PlanResourceChangeRequest{PriorPrivate: private})
