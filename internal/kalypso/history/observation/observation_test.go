@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -252,9 +253,42 @@ func fleet(
 	return o
 }
 
+// format1 returns texts of format 1: an earlier build encoded the observations of the first seeds.
+func format1(t *testing.T) []string {
+	t.Helper()
+	texts, err := os.ReadFile("testdata/format1.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Fields(string(texts))
+}
+
+// TestFormat1 parses texts that an earlier build wrote.
+func TestFormat1(t *testing.T) {
+	for seed, text := range format1(t) {
+		want := random(rand.New(rand.NewPCG(uint64(seed), 1)))
+		want.Sort()
+		got, err := observation.Parse(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("seed %d: %s", seed, diff)
+		}
+	}
+}
+
 // TestBadTexts changes each part of a text's JSON: decoding succeeds or fails, but does not panic.
 func TestBadTexts(t *testing.T) {
-	text := random(rand.New(rand.NewPCG(3, 1))).Encode()
+	for name, text := range map[string]string{
+		"today": random(rand.New(rand.NewPCG(3, 1))).Encode(), "format 1": format1(t)[3],
+	} {
+		t.Run(name, func(t *testing.T) { testBadTexts(t, text) })
+	}
+}
+
+func testBadTexts(t *testing.T, text string) {
+	t.Helper()
 	packed, err := base64.StdEncoding.DecodeString(text)
 	if err != nil {
 		t.Fatal(err)
