@@ -108,9 +108,6 @@ func (c conflicts) add(found []conflict, a *schedule.Assignment) {
 	}
 }
 
-// maxListedAssignments limits the assignments that an error names.
-const maxListedAssignments = 20
-
 func (c conflicts) problems() (all problem.Problems) {
 	for one, assignments := range c {
 		slices.Sort(assignments)
@@ -119,7 +116,7 @@ func (c conflicts) problems() (all problem.Problems) {
 			Summary: cmp.Or(map[string]string{propertyField: "Secret references two stores"}[one.field],
 				"Key set by a secret and a config"),
 			Detail: fmt.Sprintf("%s\n\nAffected assignments (%d), as cluster type / deployment target:\n%s",
-				one.detail, len(assignments), problem.IndentedList(assignments, maxListedAssignments)),
+				one.detail, len(assignments), problem.IndentedList(assignments, problem.MaxListed)),
 		})
 		if one.field != "" {
 			p.Path = append(p.Path, problem.Attr(one.field))

@@ -142,7 +142,7 @@ func usualSituation() *situation {
 	return &situation{
 		desired: &desired{Tree: rendered(delivered), Arguments: wish.Arguments{
 			Strategy: strategy.Push, Destination: usualDestination, Environment: "dev", Fleet: &fleet.Fleet{},
-			Guardrails: wish.Guardrails{MaxRemoved: wish.DefaultLimit},
+			Guardrails: wish.Guardrails{MaxRemoved: wish.DefaultMaxRemoved},
 		}},
 		prior:  &past.Prior{TreeHash: rendered(delivered).Hash.String(), Commit: "commit", Delivered: true},
 		state:  usualState(delivered),

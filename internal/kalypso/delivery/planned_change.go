@@ -2,6 +2,7 @@ package delivery
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/sets"
 )
 
@@ -87,17 +89,13 @@ func (p *PlannedChange) CommitMessage() string {
 	changes := inventory.Changes(p.Change.Existing, p.Change.Wanted)
 	var b strings.Builder
 	fmt.Fprintf(&b, "Render environment %s\n", t.Wish.Environment)
-	names := make([]string, 0, len(changes))
-	for name := range changes {
-		names = append(names, name)
-	}
-	slices.Sort(names)
+	names := slices.Sorted(maps.Keys(changes))
 	if len(names) > 0 {
 		b.WriteString("\n")
 	}
 	for i, name := range names {
-		if i == check.MaxListed {
-			fmt.Fprintf(&b, "and %d more cluster types\n", len(names)-check.MaxListed)
+		if i == problem.MaxListed {
+			fmt.Fprintf(&b, "and %d more cluster types\n", len(names)-problem.MaxListed)
 			break
 		}
 		fmt.Fprintf(&b, "%s: %s\n", printable.Line(name), changes[name])

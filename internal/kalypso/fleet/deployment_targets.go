@@ -105,7 +105,7 @@ func (f *Fleet) CheckEnvironment() problem.Problems {
 		Summary:  "Environment that no workload names",
 		Detail: fmt.Sprintf("No workload has a deployment target for environment %q. Those that are named:\n%s\nCheck the "+
 			"spelling, or add targets.",
-			f.Environment, problem.IndentedList(slices.Sorted(maps.Keys(named)), mostListed)),
+			f.Environment, problem.IndentedList(slices.Sorted(maps.Keys(named)), problem.MaxListed)),
 	}}
 }
 

@@ -12,7 +12,6 @@ func CheckPassedOver(configs []*Config) problem.Problems {
 	if len(configs) == 0 {
 		return nil
 	}
-	const listed = 20
 	lines := make([]string, len(configs))
 	for i, c := range configs {
 		lines[i] = fmt.Sprintf("%q from %s", c.Name, c.Origin)
@@ -26,7 +25,8 @@ func CheckPassedOver(configs []*Config) problem.Problems {
 		Detail: fmt.Sprintf("%s skipped, and the values reach no deployment target:\n%s\nIf they are platform configs, "+
 			"add the "+
 			"label %s: %q. If not, leave them out.",
-			areSkipped(len(configs)), problem.IndentedList(lines, listed), PlatformConfigLabel, platformConfigSelected),
+			areSkipped(len(configs)), problem.IndentedList(lines, problem.MaxListed), PlatformConfigLabel,
+			platformConfigSelected),
 	}}
 }
 

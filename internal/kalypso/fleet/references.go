@@ -111,15 +111,12 @@ func (f *Fleet) checkFileNames(ct *ClusterType) (ps objectProblems) {
 	return ps
 }
 
-// mostListed limits the lines that an error lists.
-const mostListed = 20
-
 func (m *missingTemplate) problem(name, others string) problem.Problem {
 	p := problem.Problem{
 		Kind: string(KindTemplate), Name: name, Origin: m.first.Origin, Path: []problem.Step{problem.Attr(m.attribute)},
 		Summary: "Missing template",
 		Detail: fmt.Sprintf("The template %q does not exist. These cluster types name it:\n%s\nAdd it, or use one of: %s.",
-			name, problem.IndentedList(m.lines, mostListed), others),
+			name, problem.IndentedList(m.lines, problem.MaxListed), others),
 	}
 	if !m.needed {
 		p.Severity = problem.Warning

@@ -191,7 +191,7 @@ func (f *Fleet) checkPlacements() (ps problem.Problems) {
 		for i, name := range p.Placement.Names {
 			if name != "" && !unknown.Is(name) && !has(func(ct *ClusterType) bool { return ct.Name == name }) {
 				own.add("Unknown cluster type", fmt.Sprintf("There is no cluster type %q. Check the spelling, or remove the name. "+
-					"There are:\n%s", name, problem.IndentedList(f.clusterTypeNames(), mostListed)),
+					"There are:\n%s", name, problem.IndentedList(f.clusterTypeNames(), problem.MaxListed)),
 					problem.Attr("placement"), problem.Attr("names"), problem.Index(i))
 			}
 		}

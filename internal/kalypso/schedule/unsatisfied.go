@@ -12,9 +12,6 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
 )
 
-// shown limits the deployment targets that a problem lists.
-const shown = 20
-
 // CheckUnsatisfied reports deployment targets that got fewer cluster types than a policy's number. Targets that were
 // placed before and fit no cluster type any more are an error, unless the guardrail ignores them: a taint that was set
 // by mistake must not empty a fleet.
@@ -127,7 +124,7 @@ func (s *Schedule) lost() (all []placement.Shortfall) {
 func (s *Schedule) lines(ctx context.Context, shortfalls []placement.Shortfall) string {
 	type decision struct{ policy, target int }
 	texts := map[decision]string{}
-	for _, short := range shortfalls[:min(len(shortfalls), shown)] {
+	for _, short := range shortfalls[:min(len(shortfalls), problem.MaxListed)] {
 		texts[decision{short.Policy, short.Target}] = ""
 	}
 	placement.Reasons(ctx, s.placement, func(policy, target int) bool {
@@ -147,7 +144,7 @@ func (s *Schedule) lines(ctx context.Context, shortfalls []placement.Shortfall) 
 			all[i] += "; " + text
 		}
 	}
-	return problem.IndentedList(all, shown)
+	return problem.IndentedList(all, problem.MaxListed)
 }
 
 // reasonsOff lists each reason once, with the cluster types that it excludes.

@@ -78,8 +78,8 @@ func decodeArguments(d tfvalue.Decoder) *wish.Arguments {
 		OnDrift:           drift.Reaction(schemas.DriftReactions.Or(d.String("on_drift"))),
 		OnAssignmentError: wish.OnAssignmentError(assignmentErrors.Or(d.String("on_assignment_error"))),
 		Guardrails: wish.Guardrails{
-			MaxRemoved:   wish.Limit(guardrails.String("max_removed")),
-			MaxKept:      wish.Limit(guardrails.String("max_kept")),
+			MaxRemoved:   guardrails.String("max_removed"),
+			MaxKept:      guardrails.String("max_kept"),
 			AllowEmpty:   guardrails.True("allow_empty"),
 			RequireKnown: guardrails.True("require_known"),
 			Unscheduled:  reaction("unscheduled"),

@@ -80,7 +80,7 @@ func explainPromotion(d tfvalue.Decoder, verbs verbs) string {
 		verb, commit = verbs.take, "no commit"
 	}
 	lines := strings.Split(strings.TrimSpace(printable.Text(p.Summary)), "\n")
-	return fmt.Sprintf("\n%s %s %s:\n%s", verbs.begin, verb, commit, problem.IndentedList(lines, shown))
+	return fmt.Sprintf("\n%s %s %s:\n%s", verbs.begin, verb, commit, problem.IndentedList(lines, problem.MaxListed))
 }
 
 func explainRollout(status string, before *past.State, step *rollout.Step) string {
@@ -110,5 +110,5 @@ func explainRollout(status string, before *past.State, step *rollout.Step) strin
 	if len(lines) == 0 {
 		return text
 	}
-	return text + problem.IndentedList(lines, shown)
+	return text + problem.IndentedList(lines, problem.MaxListed)
 }

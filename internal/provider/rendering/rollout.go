@@ -213,12 +213,12 @@ func appendRollout(diags *diag.Diagnostics, decision *delivery.Decision) {
 			fmt.Sprintf("In stage %q, clusters fail with the change:\n%s\n"+
 				"No further wave follows. The rollout continues once these clusters are current, or once the fleet changes "+
 				"these folders. To write all folders at once, set rollout.skip = %q.",
-				step.Stage, problem.IndentedList(step.Stopped, shown), decision.Applied.TargetTreeHash()),
+				step.Stage, problem.IndentedList(step.Stopped, problem.MaxListed), decision.Applied.TargetTreeHash()),
 		)
 	case (decision.Action == delivery.Keep || decision.Action == delivery.Withhold) && len(step.Waiting) > 0:
 		diags.AddAttributeWarning(at, "The rollout waits", fmt.Sprintf("Stage %q waits for:\n%s\n"+
 			"Until then nothing is written. Plan again later. To write all folders at once, set rollout.skip = %q.",
-			step.Stage, problem.IndentedList(step.Waiting, shown), decision.Applied.TargetTreeHash()))
+			step.Stage, problem.IndentedList(step.Waiting, problem.MaxListed), decision.Applied.TargetTreeHash()))
 	}
 }
 
@@ -247,6 +247,3 @@ func (r *rendering) keptFiles(state *environmentRenderingModel, folders []string
 	}
 	return kept
 }
-
-// shown limits the lines of a list in a diagnostic.
-const shown = 20

@@ -89,13 +89,11 @@ func environmentRenderingSchema(ctx context.Context) schema.Schema {
 				"max_removed": schemas.OptionalString(
 					"How many deployment target folders one change may remove: a number, or a percentage of this rendering's " +
 						"folders on the branch. A folder whose files all become empty counts as removed. The " +
-						"default is `" + string(wish.DefaultLimit) + "`."),
+						"default is `" + wish.DefaultMaxRemoved + "`."),
 				"max_kept": schemas.OptionalString(
 					"How many deployment target folders the branch may keep with `on_assignment_error = \"keep\"`: a number, or a " +
 						"percentage of this rendering's folders on the branch. New deployment targets that are left out do not count. " +
-						"The default is `" + string(
-						wish.DefaultMaxKept,
-					) + "`: if more fail, one team is rarely the cause.",
+						"The default is `" + wish.DefaultMaxKept + "`: if more fail, one team is rarely the cause.",
 				),
 				"allow_empty": schemas.OptionalBool(
 					"Allow a change to remove all of them, if `max_removed` allows it too, and " +

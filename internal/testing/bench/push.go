@@ -147,7 +147,7 @@ func (b *bench) deliveries(ctx context.Context, name string, f *fleet.Fleet, t *
 		Environment:  f.Environment,
 		Fleet:        f,
 		CreateBranch: true,
-		Guardrails:   wish.Guardrails{MaxRemoved: wish.DefaultLimit},
+		Guardrails:   wish.Guardrails{MaxRemoved: wish.DefaultMaxRemoved},
 		Author:       gitbranch.Author{Name: "bench", Email: "bench@localhost", When: time.Unix(0, 0)},
 	}
 	var state *past.State

@@ -43,7 +43,7 @@ func (e *ExistsError) Error() string {
 	return fmt.Sprintf(
 		"At %s, the record %s names a rendering of environment %q. The state does not know it, and this configuration "+
 			"renders another tree. Deployment targets that would be added (+), removed (-) and changed (~):\n%s",
-		e.Destination, e.Destination.RecordPath(), e.Environment, problem.IndentedList(lines, MaxListed))
+		e.Destination, e.Destination.RecordPath(), e.Environment, problem.IndentedList(lines, problem.MaxListed))
 }
 
 // MovedError says that folders of ours changed on the branch after the plan was made.
@@ -68,7 +68,8 @@ func (e *EmptiedError) Error() string {
 	for _, name := range e.Folders.Names() {
 		lines = append(lines, fmt.Sprintf("%s: %s", name, problem.Count(len(e.Folders[name].Targets), "deployment target")))
 	}
-	return "These cluster types stay, and lose all their deployment targets:\n" + problem.IndentedList(lines, MaxListed)
+	return "These cluster types stay, and lose all their deployment targets:\n" +
+		problem.IndentedList(lines, problem.MaxListed)
 }
 
 // DriftError means that the folders of a rendering have foreign changes, and that on_drift does not allow to overwrite

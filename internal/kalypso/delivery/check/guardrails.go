@@ -23,7 +23,7 @@ func unknownProblem(f *fleet.Fleet) problem.Problem {
 	return problem.At("Assignments not known", fmt.Sprintf(
 		"The assignments depend on values that are known after apply:\n%s\nguardrails.require_known refuses such a plan. "+
 			"Apply the resources that give these values first, or use values that are known.",
-		problem.IndentedList(schedule.UnknownInputs(f), MaxListed)), "guardrails", "require_known")
+		problem.IndentedList(schedule.UnknownInputs(f), problem.MaxListed)), "guardrails", "require_known")
 }
 
 // checkUnscheduled reports the deployment targets that no policy assigns, each with the policy that comes nearest, and
@@ -33,7 +33,7 @@ func checkUnscheduled(
 	if reaction == problem.Ignore || unknown.Is(string(reaction)) {
 		return nil
 	}
-	why, idle := explain.Unplaced(ctx, f, s, MaxListed)
+	why, idle := explain.Unplaced(ctx, f, s, problem.MaxListed)
 	if why != "" {
 		p := problem.WarningAt("Deployment targets that no policy places", why, "unscheduled")
 		p.Severity = reaction.Severity()
@@ -51,7 +51,7 @@ func whyEmpty(r *next.Rendered) string {
 	if s == nil || s.AssignmentCount > 0 {
 		return ""
 	}
-	targets, policies := explain.Unplaced(context.Background(), r.Wish.Fleet, s, MaxListed)
+	targets, policies := explain.Unplaced(context.Background(), r.Wish.Fleet, s, problem.MaxListed)
 	return strings.Trim(targets+"\n"+policies, "\n")
 }
 
@@ -64,15 +64,12 @@ type GuardrailError struct {
 	stake []string // what the change takes away, for its ID
 }
 
-// MaxListed limits the objects that a text lists.
-const MaxListed = 20
-
 // Error implements error.
 func (e *GuardrailError) Error() string {
 	if len(e.Removed) == 0 {
 		return e.Reason
 	}
-	return fmt.Sprintf("%s It would remove:\n%s", e.Reason, problem.IndentedList(e.Removed, MaxListed))
+	return fmt.Sprintf("%s It would remove:\n%s", e.Reason, problem.IndentedList(e.Removed, problem.MaxListed))
 }
 
 // checkFirstDelivery returns an error if the first delivery of a tree would contain no file with content, or nil. why
@@ -110,9 +107,9 @@ func checkRemoved(g wish.Guardrails, before, after inventory.Folders, replaced b
 		return nil
 	case len(removed) == total && !g.AllowEmpty:
 		reason = fmt.Sprintf("The change removes %s, and guardrails.allow_empty is false.", allFolders(total))
-	case !g.MaxRemoved.Allows(len(removed), total):
+	case !g.RemovedLimit().Allows(len(removed), total):
 		reason = fmt.Sprintf("The change removes %d of %s, and guardrails.max_removed is %q.",
-			len(removed), problem.Count(total, "deployment target folder"), g.MaxRemoved)
+			len(removed), problem.Count(total, "deployment target folder"), g.RemovedLimit())
 	default:
 		return nil
 	}
@@ -131,7 +128,7 @@ func newGuardrailError(reason string, removed map[string]inventory.ShortHash, to
 // checkMove returns an error if a move must not remove all folders from the old location, or nil.
 func checkMove(g wish.Guardrails, from record.Destination, existing inventory.Folders) *GuardrailError {
 	removed, total := existing.RemovedBy(nil, true)
-	if total == 0 || g.AllowEmpty && g.MaxRemoved.Allows(total, total) {
+	if total == 0 || g.AllowEmpty && g.RemovedLimit().Allows(total, total) {
 		return nil
 	}
 	e := newGuardrailError(fmt.Sprintf(

@@ -37,8 +37,8 @@ func TestChanges(t *testing.T) {
 func TestGuardrails(t *testing.T) {
 	four := foldersOf("large/a=1", "large/b=1", "small/c=1", "small/d=1")
 	empty := wish.Guardrails{MaxRemoved: "100%", AllowEmpty: true}
-	number := func(n wish.Limit) wish.Guardrails { return wish.Guardrails{MaxRemoved: n} }
-	usual := wish.Guardrails{MaxRemoved: wish.DefaultLimit}
+	number := func(n string) wish.Guardrails { return wish.Guardrails{MaxRemoved: n} }
+	usual := wish.Guardrails{MaxRemoved: wish.DefaultMaxRemoved}
 	for _, test := range []struct {
 		name          string
 		guardrails    wish.Guardrails

@@ -27,7 +27,7 @@ func Kept(t *next.Next) (errs []error) {
 			len(k.Kept),
 			problem.Count(k.Existing, "deployment target folder"),
 			most,
-			problem.IndentedList(next.Lines(k.Kept), MaxListed),
+			problem.IndentedList(next.Lines(k.Kept), problem.MaxListed),
 		)})
 	}
 	return errs
@@ -76,7 +76,7 @@ type KeptMoveError struct {
 func (e *KeptMoveError) Error() string {
 	return fmt.Sprintf("the rendering moves to %s, and these deployment targets fail to render:\n%s\nThe old location "+
 		"contains them, and the new one can't keep them. Fix them first, or remove them from their Workloads",
-		e.To, problem.IndentedList(next.Lines(e.Kept), MaxListed))
+		e.To, problem.IndentedList(next.Lines(e.Kept), problem.MaxListed))
 }
 
 // LeftOutError means that a new rendering finds folders of deployment targets on the branch that fail to render.
@@ -90,5 +90,5 @@ type LeftOutError struct {
 func (e *LeftOutError) Error() string {
 	return fmt.Sprintf("At %s, the branch contains the folders of these deployment targets, which fail to render:\n%s\n"+
 		"A create does not know the branch, so it would remove them.",
-		e.Destination, strings.TrimRight(problem.IndentedList(next.Lines(e.Existing), MaxListed), "\n"))
+		e.Destination, strings.TrimRight(problem.IndentedList(next.Lines(e.Existing), problem.MaxListed), "\n"))
 }

@@ -121,7 +121,7 @@ func (b *branch) request(value string, targets map[string][]string, before *past
 		Environment:  "dev",
 		Fleet:        &fleet.Fleet{},
 		CreateBranch: true,
-		Guardrails:   wish.Guardrails{MaxRemoved: wish.DefaultLimit},
+		Guardrails:   wish.Guardrails{MaxRemoved: wish.DefaultMaxRemoved},
 		Author:       gitbranch.Author{Name: "A", Email: "a@acme.io", When: time.Unix(1700000000, 0)},
 	}, build(b, "dev", value, targets), before}
 }

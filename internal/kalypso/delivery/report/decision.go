@@ -76,7 +76,7 @@ func spent(t *next.Next, used []accepted.ID) problem.Problems {
 	}
 	return problem.Problems{problem.WarningAt("Accepted changes are no longer needed", fmt.Sprintf(
 		"No change of this plan has these IDs. They were applied, or something else is at stake now. Remove them from "+
-			"accepted_changes:\n%s", problem.IndentedList(ids, check.MaxListed)), "accepted_changes")}
+			"accepted_changes:\n%s", problem.IndentedList(ids, problem.MaxListed)), "accepted_changes")}
 }
 
 // emptied warns about cluster types that stay and lose all their deployment targets, unless errs or the guardrail say
@@ -136,7 +136,7 @@ func restProblems(decision *delivery.Decision) (ps problem.Problems) {
 	text := decision.Rests + " This rendering writes nothing, neither a promotion nor a change of the environment's own."
 	if len(lines) > 0 {
 		text += fmt.Sprintf("\n%s to change, with deployment targets added (+), removed (-) and changed (~):\n%s",
-			waits(len(lines)), problem.IndentedList(lines, check.MaxListed))
+			waits(len(lines)), problem.IndentedList(lines, problem.MaxListed))
 	}
 	if at != "" {
 		text += "\n" + at
@@ -234,13 +234,13 @@ func movesProblem(e *check.MovesError) problem.Problem {
 		"number_of_cluster_types. Apply, wait until the clusters report the new one, and then let it leave the old one."
 	if len(renamed) > 0 {
 		advice += "\nThese cluster types have other names now, and so have their folders:\n" +
-			problem.IndentedList(renamed, check.MaxListed) + "\nClusters that sync from the old folder delete its " +
+			problem.IndentedList(renamed, problem.MaxListed) + "\nClusters that sync from the old folder delete its " +
 			"objects, and nothing tells them of the new one. Point them at the new folder first: apply with both cluster " +
 			"types, have the clusters sync from the new folder, and then remove the old cluster type."
 	}
 	return problem.At("Deployment targets move between cluster types", fmt.Sprintf(
 		"%s while joining others:\n%s\n%s %s",
-		leaves(len(all)), problem.IndentedList(lines, check.MaxListed), when, advice), "guardrails", "moved")
+		leaves(len(all)), problem.IndentedList(lines, problem.MaxListed), when, advice), "guardrails", "moved")
 }
 
 func leaves(n int) string {

@@ -129,11 +129,11 @@ func adoption(at record.Destination, a check.Adoption, rest string) problem.Prob
 	}
 	detail := fmt.Sprintf(
 		"At %s, this rendering adopts these folders. The apply removes what is in them and not rendered:\n%s",
-		at, problem.IndentedList(a.Adopted, check.MaxListed))
+		at, problem.IndentedList(a.Adopted, problem.MaxListed))
 	if len(a.Removed) > 0 {
 		detail += "\nThese belong to no cluster type and are removed:\n" + problem.IndentedList(
 			a.Removed,
-			check.MaxListed,
+			problem.MaxListed,
 		)
 	}
 	return problem.Problems{problem.WarningAt("Existing folders will be adopted", detail+rest, "adopt")}
@@ -142,7 +142,7 @@ func adoption(at record.Destination, a check.Adoption, rest string) problem.Prob
 // branchChange warns about a change of a branch of which the state knows nothing.
 func branchChange(at record.Destination, c *remote.BranchChange) problem.Problems {
 	told := ""
-	if lines := c.Lines(check.MaxListed); len(lines) > 0 {
+	if lines := c.Lines(problem.MaxListed); len(lines) > 0 {
 		told = "What the apply changes there, by cluster type, in deployment targets:\n" +
 			problem.IndentedList(lines, len(lines))
 	}

@@ -8,13 +8,13 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
 )
 
-// Guardrails limit the effects of a change.
+// Guardrails limit the effects of a change. A limit is a number, such as "12", or a percentage, such as "50%"; if it is
+// empty or not known yet, it is the default.
 type Guardrails struct {
 	// MaxRemoved limits the deployment target folders that one change may remove.
-	MaxRemoved Limit
-	// MaxKept limits the deployment target folders that the branch keeps because they fail to render. If it is empty or
-	// not known yet, it is the [DefaultMaxKept].
-	MaxKept Limit
+	MaxRemoved string
+	// MaxKept limits the deployment target folders that the branch keeps because they fail to render.
+	MaxKept string
 	// AllowEmpty allows a change to remove all of them.
 	AllowEmpty bool
 	// RequireKnown refuses a plan whose assignments are not known yet.
@@ -35,19 +35,15 @@ type Guardrails struct {
 	Secrets problem.Reaction
 }
 
-// Limit is a number, such as "12", or a percentage of a total, such as "50%". If it is empty or not known yet, it is
-// the [DefaultLimit].
-type Limit string
-
-// DefaultLimit is the default of [Guardrails].MaxRemoved.
-const DefaultLimit Limit = "50%"
-
-// DefaultMaxKept is the default of [Guardrails].MaxKept.
-const DefaultMaxKept Limit = "10%"
+// The defaults of [Guardrails].
+const (
+	DefaultMaxRemoved = "50%"
+	DefaultMaxKept    = "10%"
+)
 
 // Effective lists the guardrails with their defaults, by the names of the arguments.
 func (g Guardrails) Effective() []string {
-	all := []string{fmt.Sprintf("max_removed = %s", g.MaxRemoved), fmt.Sprintf("max_kept = %s", g.KeptLimit())}
+	all := []string{fmt.Sprintf("max_removed = %s", g.RemovedLimit()), fmt.Sprintf("max_kept = %s", g.KeptLimit())}
 	for _, policy := range []struct {
 		name string
 		on   bool
@@ -66,31 +62,21 @@ func (g Guardrails) Effective() []string {
 	return all
 }
 
-// KeptLimit returns MaxKept, or its default.
-func (g Guardrails) KeptLimit() Limit {
-	if g.MaxKept == "" || unknown.Is(string(g.MaxKept)) {
-		return DefaultMaxKept
+// RemovedLimit returns MaxRemoved, or its default. An invalid limit allows nothing.
+func (g Guardrails) RemovedLimit() limit.Limit {
+	most, _ := parseLimit(g.MaxRemoved, DefaultMaxRemoved)
+	return most
+}
+
+// KeptLimit returns MaxKept, or its default. An invalid limit allows nothing.
+func (g Guardrails) KeptLimit() limit.Limit {
+	most, _ := parseLimit(g.MaxKept, DefaultMaxKept)
+	return most
+}
+
+func parseLimit(text, otherwise string) (limit.Limit, error) {
+	if text == "" || unknown.Is(text) {
+		text = otherwise
 	}
-	return g.MaxKept
-}
-
-// String returns the limit as written, or the default.
-func (l Limit) String() string {
-	if l == "" || unknown.Is(string(l)) {
-		return string(DefaultLimit)
-	}
-	return string(l)
-}
-
-func (l Limit) parse() (limit.Limit, error) { return limit.Parse(l.String()) }
-
-func (l Limit) check() error {
-	_, err := l.parse()
-	return err
-}
-
-// Allows reports whether the limit allows to remove a part of a total.
-func (l Limit) Allows(removed, total int) bool {
-	parsed, err := l.parse()
-	return err == nil && parsed.Allows(removed, total)
+	return limit.Parse(text)
 }

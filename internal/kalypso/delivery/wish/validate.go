@@ -17,10 +17,10 @@ import (
 // Validate reports invalid arguments. It skips arguments that are not known yet. It does not validate the fleet.
 func (a *Arguments) Validate() problem.Problems {
 	ps := a.Destination.Validate(a.Delivers())
-	if err := a.Guardrails.MaxRemoved.check(); err != nil {
+	if _, err := parseLimit(a.Guardrails.MaxRemoved, DefaultMaxRemoved); err != nil {
 		ps = append(ps, problem.At("Invalid limit", problem.Sentence(err), "guardrails", "max_removed"))
 	}
-	if err := a.Guardrails.KeptLimit().check(); err != nil {
+	if _, err := parseLimit(a.Guardrails.MaxKept, DefaultMaxKept); err != nil {
 		ps = append(ps, problem.At("Invalid limit", problem.Sentence(err), "guardrails", "max_kept"))
 	}
 	if a.Promotion.Commit != "" && a.Promotion.Reason == (promotion.Reason{}) && !oneWord(a.Promotion.Commit) {

@@ -98,7 +98,7 @@ func TestValidate(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := &Arguments{
-				Strategy: strategy.Push, Environment: "dev", Guardrails: Guardrails{MaxRemoved: DefaultLimit},
+				Strategy: strategy.Push, Environment: "dev", Guardrails: Guardrails{MaxRemoved: DefaultMaxRemoved},
 				Destination: record.Destination{Repo: "https://acme.io/gitops", Branch: "dev", Path: "."},
 				PullRequest: pullrequest.Settings{BranchPrefix: "deployment/"},
 			}
@@ -110,23 +110,26 @@ func TestValidate(t *testing.T) {
 	}
 }
 
-// TestLimit reads limits as a user writes them.
-func TestLimit(t *testing.T) {
-	for text, most := range map[Limit]int{
+// TestLimits reads limits as a user writes them.
+func TestLimits(t *testing.T) {
+	for text, most := range map[string]int{
 		"0": 0, "3": 3, "12": 12, "0%": 0, "25%": 2, "100%": 10, "": 5, unknown.Text: 5,
 	} {
 		for removed := range 20 {
-			if got := text.Allows(removed, 10); got != (removed <= most) && removed <= 10 {
+			got := Guardrails{MaxRemoved: text}.RemovedLimit().Allows(removed, 10)
+			if got != (removed <= most) && removed <= 10 {
 				t.Errorf("%q allows %d of 10: %v", text, removed, got)
 			}
 		}
-		if err := text.check(); err != nil {
-			t.Error(err)
+		if ps := (&Arguments{Guardrails: Guardrails{MaxRemoved: text, MaxKept: text}}).Validate(); len(ps) > 0 {
+			t.Error(ps)
 		}
 	}
-	for _, text := range []Limit{"%", "-1", "101%", "1.5", "half", "50 %", "-1%"} {
-		if text.check() == nil || text.Allows(1, 10) {
-			t.Errorf("%q is a limit", text)
+	for _, text := range []string{"%", "-1", "101%", "1.5", "half", "50 %", "-1%"} {
+		g := Guardrails{MaxRemoved: text, MaxKept: text}
+		if ps := (&Arguments{Guardrails: g}).Validate(); len(ps) != 2 || g.RemovedLimit().Allows(1, 10) ||
+			g.KeptLimit().Allows(1, 10) {
+			t.Errorf("%q is a limit: %v", text, ps)
 		}
 	}
 }

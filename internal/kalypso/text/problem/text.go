@@ -34,6 +34,9 @@ func EndSentence(text string) string {
 	return text + "."
 }
 
+// MaxListed limits the lines of most lists in texts.
+const MaxListed = 20
+
 // IndentedList formats lines for a [Problem]'s Detail, indented and printable. It shows at most most lines, and
 // counts the rest.
 func IndentedList(lines []string, most int) string {
