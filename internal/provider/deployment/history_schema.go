@@ -62,13 +62,9 @@ func deploymentHistoryArguments() map[string]resource.Attribute {
 			MarkdownDescription: "Start of the window: a time of RFC 3339, or a duration before `until`. The default is " +
 				"`720h`, 30 days. A deployment belongs to the window in which it started.",
 		},
-		"store": store,
-		"cluster": resource.StringAttribute{
-			Optional: true, MarkdownDescription: "A cluster, to limit `runs` and `versions` to it.",
-		},
-		"deployment_target": resource.StringAttribute{
-			Optional: true, MarkdownDescription: "A deployment target, to limit `runs` and `versions` to it.",
-		},
+		"store":             store,
+		"cluster":           schemas.OptionalString("A cluster, to limit `runs` and `versions` to it."),
+		"deployment_target": schemas.OptionalString("A deployment target, to limit `runs` and `versions` to it."),
 		"limit": resource.Int64Attribute{
 			Optional: true, Validators: []validator.Int64{int64validator.Between(1, 1000)},
 			MarkdownDescription: fmt.Sprintf(

@@ -33,7 +33,7 @@ func deploymentRecordSchema(ctx context.Context) schema.Schema {
 				MarkdownDescription: "A whole `kalypso_deployment_state` with `versions = true`. Nothing is recorded while it " +
 					"has no `head`.",
 				Attributes: map[string]schema.Attribute{
-					"head": schema.StringAttribute{Optional: true, MarkdownDescription: "The commit at the branch's head."},
+					"head": schemas.OptionalString("The commit at the branch's head."),
 					"observation": schema.StringAttribute{
 						Optional: true, Sensitive: true, MarkdownDescription: "The versions that the clusters run. It is sensitive " +
 							"only so that no plan prints this long text.",
@@ -57,23 +57,17 @@ func deploymentRecordSchema(ctx context.Context) schema.Schema {
 					"An environment in a store is of one repo, branch and path.",
 			},
 			"store": storeArgument(true),
-			"renew_after": schema.StringAttribute{
-				Optional: true, Validators: []validator.String{schemas.Valid("duration", schemas.CheckDuration)},
-				MarkdownDescription: "Record again without a change when the last record is this old, such as `24h`. Readers " +
-					"of the store then see that observation still runs.",
-			},
-			"recorded_at": schema.StringAttribute{
-				Computed:            true,
-				MarkdownDescription: "When the last observation that was recorded was made. Null if there is none.",
-			},
+			"renew_after": schemas.OptionalDuration(
+				"Record again without a change when the last record is this old, such as `24h`. Readers " +
+					"of the store then see that observation still runs."),
+			"recorded_at": schemas.ComputedString(
+				"When the last observation that was recorded was made. Null if there is none."),
 			"changes": schema.Int64Attribute{
 				Computed: true, MarkdownDescription: "The number of changes in the last record.",
 			},
-			"summary": schema.StringAttribute{
-				Computed: true,
-				MarkdownDescription: "The changes in the last record, for people: their number, then at most 50 lines by cluster " +
-					"type and deployment target. Known in the plan. After a lost state it may list more than the store lacks.",
-			},
+			"summary": schemas.ComputedString(
+				"The changes in the last record, for people: their number, then at most 50 lines by cluster " +
+					"type and deployment target. Known in the plan. After a lost state it may list more than the store lacks."),
 			"timeouts": timeouts.Attributes(ctx, timeouts.Opts{Create: true, Read: true, Update: true}),
 		}),
 	}

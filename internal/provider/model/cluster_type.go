@@ -29,17 +29,15 @@ var clusterTypeModel = &model{
 			MarkdownDescription: "Name of the template, of type `namespace`, that renders the deployment target's namespace: " +
 				"`namespace.yaml`.",
 		},
-		"config_type": schema.StringAttribute{
-			Optional: true,
-			MarkdownDescription: "Name of the template, of type `config`, that renders the platform configuration: " +
+		"config_type": schemas.OptionalString(
+			"Name of the template, of type `config`, that renders the platform configuration: " +
 				"`platform-config.yaml`. The default renders a ConfigMap `platform-config` with the values.",
-		},
-		"secret_type": schema.StringAttribute{
-			Optional: true,
-			MarkdownDescription: "Name of the template, of type `secret`, that renders the references to secrets: " +
+		),
+		"secret_type": schemas.OptionalString(
+			"Name of the template, of type `secret`, that renders the references to secrets: " +
 				"`platform-secret.yaml`. The default renders an `ExternalSecret` `platform-secret`. Without references there is " +
 				"no file.",
-		},
+		),
 		"taints":     schemas.TaintsArgument(),
 		"properties": schemas.PropertiesArgument(),
 	},

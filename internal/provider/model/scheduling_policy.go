@@ -23,11 +23,10 @@ var schedulingPolicyModel = &model{
 			Required:            true,
 			MarkdownDescription: "Which deployment targets the policy places: those that meet all requirements below.",
 			Attributes: schemas.SelectorArguments("deployment targets", map[string]schema.Attribute{
-				"workspace": schema.StringAttribute{
-					Optional: true,
-					MarkdownDescription: "The workspace of the deployment targets. On its own, it selects all targets of that " +
+				"workspace": schemas.OptionalString(
+					"The workspace of the deployment targets. On its own, it selects all targets of that " +
 						"workspace.",
-				},
+				),
 			}),
 		},
 		"cluster_type_selector": schema.SingleNestedAttribute{

@@ -4,6 +4,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
 
@@ -44,20 +45,11 @@ var secretModel = &model{
 // referenceArguments returns the arguments of an element of a map. Store and key are optional in the schema, because
 // the framework treats an unknown element as an object of nulls. The domain checks them.
 var referenceArguments = map[string]schema.Attribute{
-	"store": schema.StringAttribute{
-		Optional:            true,
-		MarkdownDescription: "Name of the `ClusterSecretStore` that contains the secret. Required.",
-	},
-	"key": schema.StringAttribute{
-		Optional:            true,
-		MarkdownDescription: "Key of the secret in the store. Required.",
-	},
-	"property": schema.StringAttribute{
-		Optional: true,
-		MarkdownDescription: "Which value to take of a secret that contains several. Without it, the " +
-			"property of an earlier " +
-			"reference of the same key stays.",
-	},
+	"store": schemas.OptionalString("Name of the `ClusterSecretStore` that contains the secret. Required."),
+	"key":   schemas.OptionalString("Key of the secret in the store. Required."),
+	"property": schemas.OptionalString("Which value to take of a secret that contains several. Without it, the " +
+		"property of an earlier " +
+		"reference of the same key stays."),
 }
 
 func decodeReferences(d tfvalue.Decoder) map[string]fleet.SecretReference {

@@ -29,20 +29,18 @@ var templateModel = &model{
 			Required:            true,
 			MarkdownDescription: "The file that the template renders: " + schemas.Alternatives(fleet.TemplateTypes) + ".",
 		},
-		"content_type": schema.StringAttribute{
-			Optional: true,
-			MarkdownDescription: "Type of the rendered file, which decides its extension: " + schemas.Alternatives(
+		"content_type": schemas.OptionalString(
+			"Type of the rendered file, which decides its extension: " + schemas.Alternatives(
 				fleet.ContentTypes,
 			) +
 				". The default is `" + fleet.ContentYAML + "`.",
-		},
-		"file_name": schema.StringAttribute{
-			Optional: true,
-			MarkdownDescription: "Name of the rendered file, such as `zarf.yaml`, if a tool requires it: letters, digits, " +
+		),
+		"file_name": schemas.OptionalString(
+			"Name of the rendered file, such as `zarf.yaml`, if a tool requires it: letters, digits, " +
 				"`.`, `_` and `-`. The templates of a cluster type must render files of different names. The default is " +
 				"`reconciler`, `namespace`, `platform-config` or `platform-secret`, by the template's use, with the extension. " +
 				"In YAML it is the annotation `" + fleet.FileNameAnnotation + "`.",
-		},
+		),
 		"manifests": schema.ListAttribute{
 			ElementType: types.StringType,
 			Required:    true,

@@ -11,6 +11,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
 
@@ -25,12 +26,9 @@ var workloadModel = &model{
 	labelsDescription: "Labels of the workload. They override those of its targets. Keys and values follow the " +
 		"Kubernetes rules.",
 	arguments: map[string]schema.Attribute{
-		"workspace": schema.StringAttribute{
-			Optional: true,
-			MarkdownDescription: "Workspace of the team that owns the workload, for " +
-				"`deployment_target_selector.workspace` of scheduling policies. It is the label `" + fleet.WorkspaceLabel +
-				"` of the document.",
-		},
+		"workspace": schemas.OptionalString("Workspace of the team that owns the workload, for " +
+			"`deployment_target_selector.workspace` of scheduling policies. It is the label `" + fleet.WorkspaceLabel +
+			"` of the document."),
 		"deployment_targets": schema.ListNestedAttribute{
 			Optional:            true,
 			MarkdownDescription: "The deployment targets of all environments.",
@@ -57,14 +55,10 @@ var workloadModel = &model{
 // targetArguments contains the arguments of a list element. Name and environment are optional in the schema, because
 // the framework treats an unknown element as an object of nulls. The domain checks them.
 var targetArguments = map[string]schema.Attribute{
-	"name": schema.StringAttribute{
-		Optional:            true,
-		MarkdownDescription: "Name of the target. The deployment target's name is `<workload>-<name>`. Required.",
-	},
-	"environment": schema.StringAttribute{
-		Optional:            true,
-		MarkdownDescription: "The environment in which the target exists. Required.",
-	},
+	"name": schemas.OptionalString(
+		"Name of the target. The deployment target's name is `<workload>-<name>`. Required.",
+	),
+	"environment": schemas.OptionalString("The environment in which the target exists. Required."),
 	"labels": schema.MapAttribute{
 		ElementType: types.StringType,
 		Optional:    true,

@@ -4,6 +4,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
 
@@ -28,17 +29,13 @@ var WorkloadRegistrationModel = &model{
 					Required:            true,
 					MarkdownDescription: "Branch of the repo.",
 				},
-				"path": schema.StringAttribute{
-					Optional:            true,
-					MarkdownDescription: "Folder in the repo that contains the documents. The default is the root.",
-				},
+				"path": schemas.OptionalString("Folder in the repo that contains the documents. The default is the root."),
 			},
 		},
-		"workspace": schema.StringAttribute{
-			Optional: true,
-			MarkdownDescription: "Workspace of the team, for `deployment_target_selector.workspace` of scheduling policies. " +
+		"workspace": schemas.OptionalString(
+			"Workspace of the team, for `deployment_target_selector.workspace` of scheduling policies. " +
 				"It is a label value.",
-		},
+		),
 	},
 	decode: func(m fleet.Meta, d tfvalue.Decoder) fleet.Object {
 		r := &fleet.WorkloadRegistration{Meta: m, Workspace: d.String("workspace")}

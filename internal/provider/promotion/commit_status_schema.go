@@ -87,26 +87,17 @@ func commitStatusSchema(ctx context.Context) schema.Schema {
 					"verdict becomes the state of its `promoted_commit`. Another verdict or another commit sets a new status; new " +
 					"counts alone don't. Without a promoted commit, no status is set.",
 				Attributes: map[string]schema.Attribute{
-					"promoted_commit": schema.StringAttribute{Optional: true, MarkdownDescription: "The commit."},
-					"verdict":         schema.StringAttribute{Optional: true, MarkdownDescription: "The state."},
-					"summary": schema.StringAttribute{
-						Optional:            true,
-						MarkdownDescription: "The description, shortened if needed.",
-					},
+					"promoted_commit": schemas.OptionalString("The commit."),
+					"verdict":         schemas.OptionalString("The state."),
+					"summary":         schemas.OptionalString("The description, shortened if needed."),
 				},
 			},
-			"renew_after": schema.StringAttribute{
-				Optional: true,
-				MarkdownDescription: "Set the status again if the last one was older than this when refresh read it, such as " +
+			"renew_after": schemas.OptionalDuration(
+				"Set the status again if the last one was older than this when refresh read it, such as " +
 					"`1h`. A rule that requires a fresh status then sees that the check still runs. GitHub allows " +
-					"1,000 statuses per " +
-					"commit and context.",
-				Validators: []validator.String{schemas.Valid("duration", schemas.CheckDuration)},
-			},
-			"set_at": schema.StringAttribute{
-				Computed:            true,
-				MarkdownDescription: "When the host received the last status, by its clock. Null if no status was set.",
-			},
+					"1,000 statuses per commit and context."),
+			"set_at": schemas.ComputedString(
+				"When the host received the last status, by its clock. Null if no status was set."),
 			"timeouts": times,
 		},
 	}

@@ -33,11 +33,8 @@ func deploymentGateSchema(ctx context.Context) schema.Schema {
 			"its pull request is merged. Null is an error without `tree_hash`.",
 		Validators: []validator.String{schemas.Valid("commit", githost.CheckCommit)},
 	}
-	attributes["poll_interval"] = schema.StringAttribute{
-		Optional:            true,
-		MarkdownDescription: fmt.Sprintf("How long to wait between two checks. The default is `%s`.", defaultPollInterval),
-		Validators:          []validator.String{schemas.Valid("duration", schemas.CheckDuration)},
-	}
+	attributes["poll_interval"] = schemas.OptionalDuration(
+		fmt.Sprintf("How long to wait between two checks. The default is `%s`.", defaultPollInterval))
 	attributes["timeouts"] = timeouts.Attributes(ctx, timeouts.Opts{
 		Create:            true,
 		Update:            true,

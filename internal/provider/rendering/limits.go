@@ -10,6 +10,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
 
@@ -17,16 +18,12 @@ var _ resource.ResourceWithValidateConfig = (*environmentRendering)(nil)
 
 func limitsAttribute() schema.SingleNestedAttribute {
 	count := func(what string, most int) schema.Int64Attribute {
-		return schema.Int64Attribute{
-			Optional:            true,
-			MarkdownDescription: fmt.Sprintf("%s The default is `%d`.", what, most),
-		}
+		return schemas.OptionalNumber(fmt.Sprintf("%s The default is `%d`.", what, most))
 	}
 	size := func(what string, most int64) schema.StringAttribute {
-		return schema.StringAttribute{
-			Optional:            true,
-			MarkdownDescription: fmt.Sprintf("%s A Kubernetes quantity. The default is `%s`.", what, fleet.FormatBytes(most)),
-		}
+		return schemas.OptionalString(
+			fmt.Sprintf("%s A Kubernetes quantity. The default is `%s`.", what, fleet.FormatBytes(most)),
+		)
 	}
 	most := fleet.DefaultLimits
 	return schema.SingleNestedAttribute{

@@ -115,7 +115,8 @@ func readObserved(d tfvalue.Decoder, a *wish.Arguments, r *rollout.Rollout) {
 			fmt.Sprintf("observed describes %s, but the rendering writes to %s. Pass the kalypso_deployment_state of the "+
 				"latter.", at, a.Destination), problem.Attr("gitops_repo"))
 	}
-	seen := &rollout.Observation{At: readTime(given, "observed_at"), Folders: map[string]deployment.FolderState{}}
+	at := schemas.ReadTime(given, "observed_at")
+	seen := &rollout.Observation{At: at, Folders: map[string]deployment.FolderState{}}
 	if text := given.String("observed_at"); text == "" {
 		given.Report("Missing time", "observed lacks observed_at, the time of the observation.",
 			problem.Attr("observed_at"))
@@ -145,7 +146,7 @@ func readFolderState(d tfvalue.Decoder) deployment.FolderState {
 		return 0
 	}
 	f := deployment.FolderState{
-		Tree: d.String("tree_hash"), Verdict: deployment.Verdict(d.String("verdict")), Since: readTime(d, "since"),
+		Tree: d.String("tree_hash"), Verdict: deployment.Verdict(d.String("verdict")), Since: schemas.ReadTime(d, "since"),
 		Counts: deployment.Counts{Total: count("total"), Current: count("current")},
 	}
 	if d.Int("total") == nil {
@@ -157,19 +158,6 @@ func readFolderState(d tfvalue.Decoder) deployment.FolderState {
 			problem.Attr("verdict"))
 	}
 	return f
-}
-
-// readTime reads a time, or returns the zero time if there is none.
-func readTime(d tfvalue.Decoder, name string) time.Time {
-	text := d.String(name)
-	if text == "" {
-		return time.Time{}
-	}
-	at, err := time.Parse(time.RFC3339, text)
-	if err != nil {
-		d.Report("Invalid time", fmt.Sprintf("%q is not a time, such as 2026-01-31T12:00:00Z.", text), problem.Attr(name))
-	}
-	return at
 }
 
 // setRollout sets the computed attributes of a rollout. Without a rollout they are null.

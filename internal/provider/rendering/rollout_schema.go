@@ -8,9 +8,6 @@ import (
 
 // rolloutAttribute is the argument rollout.
 func rolloutAttribute() schema.SingleNestedAttribute {
-	text := func(description string) schema.StringAttribute {
-		return schema.StringAttribute{Optional: true, MarkdownDescription: description}
-	}
 	return schema.SingleNestedAttribute{
 		Optional: true,
 		MarkdownDescription: "Changes the cluster types stage by stage, in waves: each apply commits the folders of the " +
@@ -21,38 +18,36 @@ func rolloutAttribute() schema.SingleNestedAttribute {
 				MarkdownDescription: "The stages, in their order. A cluster type belongs to the first stage that selects it; one " +
 					"that no stage selects is an error. A stage without cluster types is skipped. Required.",
 				NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
-					"name": text("Name of the stage, for plans and commit messages. Required."),
+					"name": schemas.OptionalString("Name of the stage, for plans and commit messages. Required."),
 					"cluster_type_selector": schema.SingleNestedAttribute{
 						Optional:            true,
 						MarkdownDescription: "The cluster types of the stage. Required.",
 						Attributes:          schemas.SelectorArguments("cluster types", nil),
 					},
-					"max_concurrency": text(
+					"max_concurrency": schemas.OptionalString(
 						"How many cluster types of the stage may be changed and not settled yet: a number, or a " +
 							"percentage of the stage's cluster types, rounded up. The default is all of them.",
 					),
-					"soak": text(
+					"soak": schemas.OptionalString(
 						"How long the clusters of the stage run the change before the next stage begins, such as `30m`. " +
 							"The default is no time.",
 					),
 				}},
 			},
-			"observed": observedAttribute(text),
-			"pause": text(
+			"observed": observedAttribute(),
+			"pause": schemas.OptionalString(
 				"Stops further waves. The text is the reason. Folders that return to their tree from before the rollout are " +
 					"still written. An open pull request of a wave becomes a draft. A rendering that has delivered " +
 					"nothing yet writes nothing. `skip` does not change that.",
 			),
-			"skip": text("A `target_tree_hash`: this tree is delivered to all cluster types at once. Any other tree is " +
-				"delivered in waves, so the argument may stay in the configuration."),
+			"skip": schemas.OptionalString(
+				"A `target_tree_hash`: this tree is delivered to all cluster types at once. Any other tree is " +
+					"delivered in waves, so the argument may stay in the configuration."),
 		},
 	}
 }
 
-func observedAttribute(text func(string) schema.StringAttribute) schema.SingleNestedAttribute {
-	count := func(description string) schema.Int64Attribute {
-		return schema.Int64Attribute{Optional: true, MarkdownDescription: description}
-	}
+func observedAttribute() schema.SingleNestedAttribute {
 	return schema.SingleNestedAttribute{
 		Optional: true,
 		MarkdownDescription: "The state of the clusters: the whole object of a `kalypso_deployment_state` with this " +
@@ -61,13 +56,9 @@ func observedAttribute(text func(string) schema.StringAttribute) schema.SingleNe
 			"gitops_repo": schema.SingleNestedAttribute{
 				Optional:            true,
 				MarkdownDescription: "The observed location: the `gitops_repo` of the rendering. Required.",
-				Attributes: map[string]schema.Attribute{
-					"repo":   text("URL of the GitOps repo. Required."),
-					"branch": text("Branch of the repo. Required."),
-					"path":   text("Path of the rendering in the repo. The default is the root."),
-				},
+				Attributes:          schemas.LocationArguments(),
 			},
-			"observed_at": text(
+			"observed_at": schemas.OptionalString(
 				"When the clusters were observed. After an observation that is older than the rollout's last " +
 					"commit, no wave follows. Required.",
 			),
@@ -75,21 +66,21 @@ func observedAttribute(text func(string) schema.StringAttribute) schema.SingleNe
 				Optional:            true,
 				MarkdownDescription: "The folders by cluster type.",
 				NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
-					"tree_hash": text("The hash of the folder when it was observed."),
-					"verdict":   text("`success`, `pending` or `failure`. Required."),
-					"since":     text("When the folder reached its verdict. The soak counts from then."),
-					"total":     count("How many clusters follow the folder. Required."),
-					"current":   count("How many of them are current."),
+					"tree_hash": schemas.OptionalString("The hash of the folder when it was observed."),
+					"verdict":   schemas.OptionalString("`success`, `pending` or `failure`. Required."),
+					"since":     schemas.OptionalString("When the folder reached its verdict. The soak counts from then."),
+					"total":     schemas.OptionalNumber("How many clusters follow the folder. Required."),
+					"current":   schemas.OptionalNumber("How many of them are current."),
 				}},
 			},
 			"problems": schema.ListNestedAttribute{
 				Optional:            true,
 				MarkdownDescription: "The problems that warnings list.",
 				NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
-					"cluster": text("The cluster."),
-					"folder":  text("The cluster type."),
-					"state":   text("State of the cluster."),
-					"message": text("Message of the cluster."),
+					"cluster": schemas.OptionalString("The cluster."),
+					"folder":  schemas.OptionalString("The cluster type."),
+					"state":   schemas.OptionalString("State of the cluster."),
+					"message": schemas.OptionalString("Message of the cluster."),
 				}},
 			},
 		},

@@ -52,6 +52,28 @@ func OptionalString(description string) schema.StringAttribute {
 	return schema.StringAttribute{Optional: true, MarkdownDescription: description}
 }
 
+// OptionalDuration returns an optional argument that is a duration greater than 0.
+func OptionalDuration(description string) schema.StringAttribute {
+	return schema.StringAttribute{
+		Optional: true, MarkdownDescription: description,
+		Validators: []validator.String{Valid("duration", CheckDuration)},
+	}
+}
+
+// LocationArguments returns the arguments that locate a rendering.
+func LocationArguments() map[string]schema.Attribute {
+	return map[string]schema.Attribute{
+		"repo":   OptionalString("URL of the GitOps repo. Required."),
+		"branch": OptionalString("Branch of the repo. Required."),
+		"path":   OptionalString("Path of the rendering in the repo. The default is the root."),
+	}
+}
+
+// OptionalNumber returns an optional argument that is a whole number.
+func OptionalNumber(description string) schema.Int64Attribute {
+	return schema.Int64Attribute{Optional: true, MarkdownDescription: description}
+}
+
 // OptionalBool returns an argument whose default is false.
 func OptionalBool(description string) schema.BoolAttribute {
 	return schema.BoolAttribute{Optional: true, MarkdownDescription: description + " The default is `false`."}

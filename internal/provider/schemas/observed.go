@@ -29,36 +29,24 @@ import (
 
 // ObservedArguments returns the arguments that select a deployment and configure its verdict.
 func ObservedArguments() map[string]schema.Attribute {
-	text := func(description string) schema.StringAttribute {
-		return schema.StringAttribute{Optional: true, MarkdownDescription: description}
-	}
 	limit := func(description string) schema.StringAttribute {
-		a := text(description + " A number, or a percentage of the folder's clusters. The default is `0`.")
+		a := OptionalString(description + " A number, or a percentage of the folder's clusters. The default is `0`.")
 		a.Validators = []validator.String{
 			Valid("limit", func(s string) error { _, err := limit.Parse(s); return err }),
 		}
-		return a
-	}
-	span := func(description string) schema.StringAttribute {
-		a := text(description)
-		a.Validators = []validator.String{Valid("duration", CheckDuration)}
 		return a
 	}
 	return map[string]schema.Attribute{
 		"gitops_repo": schema.SingleNestedAttribute{
 			Required:            true,
 			MarkdownDescription: "Destination of the rendering, as in its `gitops_repo`.",
-			Attributes: map[string]schema.Attribute{
-				"repo":   text("URL of the GitOps repo. Required."),
-				"branch": text("Branch of the repo. Required."),
-				"path":   text("Path of the rendering in the repo. The default is the root."),
-			},
+			Attributes:          LocationArguments(),
 		},
 		"source": schema.SingleNestedAttribute{
 			Required: true,
 			MarkdownDescription: "The sources of reports about the clusters. Set at least one; the reports of several sources " +
 				"are combined.",
-			Attributes: sourceAttributes(text),
+			Attributes: sourceAttributes(),
 		},
 		"expected": schema.MapNestedAttribute{
 			Optional: true,
@@ -71,19 +59,18 @@ func ObservedArguments() map[string]schema.Attribute {
 					MarkdownDescription: "Names of the clusters, as the source names them. Other clusters that follow the folder " +
 						"are listed as problems but not counted.",
 				},
-				"minimum": schema.Int64Attribute{
-					Optional: true,
-					MarkdownDescription: "Number of clusters that must be current. The default is `1`; with `0`, a folder that no " +
+				"minimum": OptionalNumber(
+					"Number of clusters that must be current. The default is `1`; with `0`, a folder that no " +
 						"cluster follows is a success.",
-				},
+				),
 			}},
 		},
-		"progress_deadline": span(
+		"progress_deadline": OptionalDuration(
 			"How long a cluster may progress or be unhealthy before it counts as failed, counted from the latest of the " +
 				"folder's last commit, the time at which the cluster fetched what it fails with, and the last success. A retry " +
 				"does not restart this time. The default is `1h`.",
 		),
-		"stale_after": span("Maximum age of a report in `source.reports`. The default is `1h`."),
+		"stale_after": OptionalDuration("Maximum age of a report in `source.reports`. The default is `1h`."),
 		"max_failed":  limit("How many clusters of a folder may fail before the folder's verdict becomes `failure`."),
 		"max_unavailable": limit(
 			"How many clusters of a folder may be stale, offline, suspended or missing before the folder becomes `pending`.",
@@ -91,19 +78,19 @@ func ObservedArguments() map[string]schema.Attribute {
 	}
 }
 
-func sourceAttributes(text func(string) schema.StringAttribute) map[string]schema.Attribute {
+func sourceAttributes() map[string]schema.Attribute {
 	var states []string
 	for _, s := range deployment.ReportStates {
 		states = append(states, string(s))
 	}
-	state := text(
+	state := OptionalString(
 		"State of the cluster: " + "`" + strings.Join(
 			states,
 			"`, `",
 		) + "`. `current` means that everything synced is healthy. Required.",
 	)
 	state.Validators = []validator.String{stringvalidator.OneOf(states...)}
-	targetState := text("State of the deployment target, as `state` of the report, which is the default.")
+	targetState := OptionalString("State of the deployment target, as `state` of the report, which is the default.")
 	targetState.Validators = state.Validators
 	names := func(description string) schema.ListAttribute {
 		return schema.ListAttribute{Optional: true, ElementType: types.StringType, MarkdownDescription: description}
@@ -130,29 +117,29 @@ func sourceAttributes(text func(string) schema.StringAttribute) map[string]schem
 			MarkdownDescription: "Stored reports, such as those in a file, of clusters that are connected rarely or never. " +
 				"Any Terraform value works, such as `jsondecode(file(\"reports.json\"))`.",
 			NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
-				"cluster": text("Name of the cluster. Required."),
-				"folder": text(
+				"cluster": OptionalString("Name of the cluster. Required."),
+				"folder": OptionalString(
 					"Folder that the cluster follows, below the rendering's path: the cluster type's name. Required.",
 				),
-				"revision": text("Synced revision: `branch@sha1:hash`, `branch/hash` or the full hash of a commit."),
+				"revision": OptionalString("Synced revision: `branch@sha1:hash`, `branch/hash` or the full hash of a commit."),
 				"state":    state,
-				"time": text(
+				"time": OptionalString(
 					"When the cluster reported, such as `2026-01-31T12:00:00Z`. A report without a time counts as stale.",
 				),
-				"message": text("Message for people."),
+				"message": OptionalString("Message for people."),
 				"targets": schema.ListNestedAttribute{
 					Optional: true,
 					MarkdownDescription: "The deployment targets that the cluster runs, for `versions`. The verdict does not depend " +
 						"on it.",
 					NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
-						"name": text("Name of the deployment target: that of its folder. Required."),
-						"revision": text(
+						"name": OptionalString("Name of the deployment target: that of its folder. Required."),
+						"revision": OptionalString(
 							"Revision of the target's own repo that was applied, as in `revision` of the report, or version of its " +
 								"chart or artifact, such as `1.2.3@sha256:…`.",
 						),
-						"version": text("Version for people. Without it, it is found by `revision`."),
+						"version": OptionalString("Version for people. Without it, it is found by `revision`."),
 						"state":   targetState,
-						"message": text("Message for people."),
+						"message": OptionalString("Message for people."),
 					}},
 				},
 			}},
@@ -209,6 +196,20 @@ func ReadDuration(d tfvalue.Decoder, name string, otherwise time.Duration) time.
 		return given
 	}
 	return otherwise // the validator reports an invalid value
+}
+
+// ReadTime reads a time, and reports an invalid one. It returns the zero time if there is none, or if it is not known
+// yet.
+func ReadTime(d tfvalue.Decoder, name string) time.Time {
+	text := d.String(name)
+	if text == "" || unknown.Is(text) {
+		return time.Time{}
+	}
+	at, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		d.Report("Invalid time", fmt.Sprintf("%q is not a time, such as 2026-01-31T12:00:00Z.", text), problem.Attr(name))
+	}
+	return at
 }
 
 func readLimit(d tfvalue.Decoder, name string) limit.Limit {
@@ -310,17 +311,7 @@ func readReports(d tfvalue.Decoder) observe.Recorded {
 				)
 			}
 		}
-		if text := r.String("time"); text != "" && !unknown.Is(text) {
-			at, err := time.Parse(time.RFC3339, text)
-			if err != nil {
-				r.Report(
-					"Invalid time",
-					fmt.Sprintf("%q is not a time, such as 2026-01-31T12:00:00Z.", text),
-					problem.Attr("time"),
-				)
-			}
-			report.Time = at
-		}
+		report.Time = ReadTime(r, "time")
 		report.Targets = readTargetReports(r)
 		kept = append(kept, report)
 	}

@@ -11,14 +11,6 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
 
-func optionalText(description string) schema.StringAttribute {
-	return schema.StringAttribute{Optional: true, MarkdownDescription: description}
-}
-
-func optionalNumber(description string) schema.Int64Attribute {
-	return schema.Int64Attribute{Optional: true, MarkdownDescription: description}
-}
-
 // optionalObjects returns a list of objects. What an element requires is optional in the schema; see
 // [SelectorArguments].
 func optionalObjects(description string, attributes map[string]schema.Attribute) schema.ListNestedAttribute {
@@ -33,10 +25,11 @@ func optionalObjects(description string, attributes map[string]schema.Attribute)
 func TaintsArgument() schema.ListNestedAttribute {
 	return optionalObjects("Taints. A policy that does not tolerate them places nothing on the cluster type.",
 		map[string]schema.Attribute{
-			"key":   optionalText("Key of the taint. Required."),
-			"value": optionalText("Value of the taint."),
-			"effect": optionalText("`NoSelect` repels every deployment target, `NoSelectIfNew` only those that the cluster " +
-				"type does not have yet. Required."),
+			"key":   OptionalString("Key of the taint. Required."),
+			"value": OptionalString("Value of the taint."),
+			"effect": OptionalString(
+				"`NoSelect` repels every deployment target, `NoSelectIfNew` only those that the cluster " +
+					"type does not have yet. Required."),
 		})
 }
 
@@ -57,7 +50,7 @@ func PlacementArgument() schema.SingleNestedAttribute {
 		MarkdownDescription: "Places on some of the cluster types that the policy selects. Without it, the policy places " +
 			"on all of them whose taints allow it.",
 		Attributes: map[string]schema.Attribute{
-			"number_of_cluster_types": optionalNumber(
+			"number_of_cluster_types": OptionalNumber(
 				"How many cluster types each deployment target gets. The default is all " +
 					"that fit. A decision stays as long as it fits: the next run reads it from the record on the branch.",
 			),
@@ -68,16 +61,16 @@ func PlacementArgument() schema.SingleNestedAttribute {
 					"selects: a scheduler of your own can set them. An empty list selects none.",
 			},
 			"tolerations": optionalObjects("Taints that the policy tolerates.", map[string]schema.Attribute{
-				"key": optionalText("Key of the taint. Without it, the policy tolerates all taints, and the operator is " +
+				"key": OptionalString("Key of the taint. Without it, the policy tolerates all taints, and the operator is " +
 					"`Exists`."),
-				"operator": optionalText("`Equal` compares the value, `Exists` accepts any. The default is `Equal`."),
-				"value":    optionalText("Value of the taint, for `Equal`."),
-				"effect":   optionalText("`NoSelect` or `NoSelectIfNew`. Without it, both."),
+				"operator": OptionalString("`Equal` compares the value, `Exists` accepts any. The default is `Equal`."),
+				"value":    OptionalString("Value of the taint, for `Equal`."),
+				"effect":   OptionalString("`NoSelect` or `NoSelectIfNew`. Without it, both."),
 			}),
 			"prefer": optionalObjects("Preferences among the cluster types. Each element scores from -100 to 100; the scores "+
 				"times the weights "+
 				"add up.", map[string]schema.Attribute{
-				"property": optionalText(
+				"property": OptionalString(
 					"A property of the cluster types: the greatest value scores 100, the least -100, none 0.",
 				),
 				"balance": schema.BoolAttribute{
@@ -85,7 +78,7 @@ func PlacementArgument() schema.SingleNestedAttribute {
 					MarkdownDescription: "Score a cluster type by how few deployment targets it has of policies with " +
 						"`number_of_cluster_types`. Set it instead of `property`.",
 				},
-				"weight": optionalNumber(
+				"weight": OptionalNumber(
 					fmt.Sprintf("From %d to %d, and not 0; a negative weight reverses the preference. The "+
 						"default is `%d`.",
 						placement.MinWeight, placement.MaxWeight, placement.DefaultWeight),
@@ -93,17 +86,17 @@ func PlacementArgument() schema.SingleNestedAttribute {
 			}),
 			"spread": optionalObjects("Labels of the cluster types over whose values each deployment target is spread.",
 				map[string]schema.Attribute{
-					"key": optionalText("Key of the label. Required."),
-					"max_skew": optionalNumber(
+					"key": OptionalString("Key of the label. Required."),
+					"max_skew": OptionalNumber(
 						fmt.Sprintf("The maximum difference between the numbers of chosen cluster types of "+
 							"any two values. The default is `%d`.", placement.DefaultMaxSkew),
 					),
-					"when_unsatisfiable": optionalText(
+					"when_unsatisfiable": OptionalString(
 						"`DoNotSchedule` skips cluster types without the label, and those that would " +
 							"exceed the skew. `ScheduleAnyway` prefers those that would not. The default is `DoNotSchedule`.",
 					),
 				}),
-			"generation": optionalText(
+			"generation": OptionalString(
 				"Any text. If it changes, the policy discards its earlier decisions and decides again.",
 			),
 		},

@@ -25,26 +25,24 @@ import (
 
 // PromotionArgument is the argument that takes a kalypso_promotion.
 func PromotionArgument(description string) schema.SingleNestedAttribute {
-	text := func(description string) schema.StringAttribute {
-		return schema.StringAttribute{Optional: true, MarkdownDescription: description}
-	}
 	return schema.SingleNestedAttribute{
 		Optional:            true,
 		MarkdownDescription: description + " An object with `commit` alone is enough.",
 		Attributes: map[string]schema.Attribute{
-			"commit": text(
+			"commit": OptionalString(
 				"The commit. Without one, nothing is promoted yet: nothing is planned, and what was delivered or " +
 					"proposed stays.",
 			),
-			"decision": text(
+			"decision": OptionalString(
 				"How the commit was chosen. While it is `frozen`, nothing is written, and an open pull request " +
 					"is a draft.",
 			),
-			"reason":      text("Why the commit was chosen."),
-			"summary":     text("The decision of this run, for people."),
-			"rolled_back": text("The newest commit that a rollback removed."),
-			"unproven": text("Why the gates of the commit in the record are closed now. A rendering that delivered another " +
-				"commit does not take such a commit from the record."),
+			"reason":      OptionalString("Why the commit was chosen."),
+			"summary":     OptionalString("The decision of this run, for people."),
+			"rolled_back": OptionalString("The newest commit that a rollback removed."),
+			"unproven": OptionalString(
+				"Why the gates of the commit in the record are closed now. A rendering that delivered another " +
+					"commit does not take such a commit from the record."),
 			"rejected": schema.MapAttribute{
 				Optional: true, ElementType: types.StringType,
 				MarkdownDescription: "The rejected commits. A revert of these commits on the branch is not drift.",
@@ -65,21 +63,14 @@ func PromotionLocationArgument(description string) schema.SingleNestedAttribute 
 	delete(argument.Attributes, "rolled_back")
 	delete(argument.Attributes, "unproven")
 	delete(argument.Attributes, "rejected")
-	argument.Attributes["commit"] = schema.StringAttribute{
-		Optional:            true,
-		MarkdownDescription: "The commit. Without one, nothing is promoted yet, and nothing is read or written for it.",
-	}
+	argument.Attributes["commit"] = OptionalString(
+		"The commit. Without one, nothing is promoted yet, and nothing is read or written for it.",
+	)
 	argument.Attributes["control_plane"] = schema.SingleNestedAttribute{
 		Optional: true, MarkdownDescription: "Location of the commit.",
 		Attributes: map[string]schema.Attribute{
-			"repo": schema.StringAttribute{
-				Optional:            true,
-				MarkdownDescription: "URL of the repo. A BaseRepo must name the same one.",
-			},
-			"branch": schema.StringAttribute{
-				Optional:            true,
-				MarkdownDescription: "Branch of the repo. The keys of `manifests` name it if there is no BaseRepo.",
-			},
+			"repo":   OptionalString("URL of the repo. A BaseRepo must name the same one."),
+			"branch": OptionalString("Branch of the repo. The keys of `manifests` name it if there is no BaseRepo."),
 		},
 	}
 	return argument

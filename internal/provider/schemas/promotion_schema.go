@@ -14,14 +14,6 @@ import (
 
 // PromotionArguments returns the arguments that choose a commit to promote.
 func PromotionArguments() map[string]resource.Attribute {
-	text := func(description string) resource.StringAttribute {
-		return resource.StringAttribute{Optional: true, MarkdownDescription: description}
-	}
-	span := func(description string) resource.StringAttribute {
-		a := text(description)
-		a.Validators = []validator.String{Valid("duration", CheckDuration)}
-		return a
-	}
 	return map[string]resource.Attribute{
 		"environment": resource.StringAttribute{
 			Required: true, MarkdownDescription: "The environment. Its own status has the context `<environment> environment`.",
@@ -32,47 +24,46 @@ func PromotionArguments() map[string]resource.Attribute {
 			MarkdownDescription: "The branch whose commits are promoted. Its first-parent history counts: the commits that " +
 				"were merged or pushed to it.",
 			Attributes: map[string]resource.Attribute{
-				"repo": text("URL of the control plane's repo. Required."), "branch": text("Branch, usually `main`. Required."),
+				"repo":   OptionalString("URL of the control plane's repo. Required."),
+				"branch": OptionalString("Branch, usually `main`. Required."),
 			},
 		},
 		"gitops_repo": resource.SingleNestedAttribute{
 			Required: true,
 			MarkdownDescription: "The destination of the environment's rendering, as in its `gitops_repo`. The record there " +
 				"contains the current promoted commit; without a record, `.github/tracking/Promoted_Commit_Id` does.",
-			Attributes: map[string]resource.Attribute{
-				"repo": text("URL of the GitOps repo. Required."), "branch": text("Branch of the repo. Required."),
-				"path": text("Path of the rendering in the repo. The default is the root."),
-			},
+			Attributes: LocationArguments(),
 		},
 		"after": resource.MapNestedAttribute{
 			Optional:            true,
 			MarkdownDescription: "The environments that must run a commit first, by name. All of them must.",
 			NestedObject: resource.NestedAttributeObject{Attributes: map[string]resource.Attribute{
-				"soak": span(
+				"soak": OptionalDuration(
 					"How long the environment must have run the commit, such as `4h`. The time counts from the first " +
 						"good status of the present run to the first status of the context on another commit. A status that is not " +
 						"good restarts it, and so does a gap, see `renewed_within`. The newest status must be good and not older than " +
 						"the end of the soak, so set `renew_after` where the status is set. Hosts remove old statuses, so a soak that " +
 						"is longer than they are kept never ends.",
 				),
-				"renewed_within": span(
+				"renewed_within": OptionalDuration(
 					"How long a good status proves that the environment runs the commit, such as `1h`, the " +
 						"default. If no other good status came in time, the soak restarts with the next one: in between, the " +
 						"environment may have run a commit that no status shows. Set `renew_after` to less.",
 				),
-				"by": text(
+				"by": OptionalString(
 					"The account that must have set the status: a login such as `octocat`, or an app such as `acme-ci[bot]`. " +
 						"Without it, anyone who may write statuses can open the gate.",
 				),
-				"context": text("The context of the status. The default is `<environment> environment`. `success` counts as " +
-					"good, and so does `pending` with the description `Deployed`, which Kalypso's workflows set."),
+				"context": OptionalString(
+					"The context of the status. The default is `<environment> environment`. `success` counts as " +
+						"good, and so does `pending` with the description `Deployed`, which Kalypso's workflows set."),
 				"deployed": resource.SingleNestedAttribute{
 					Optional: true,
 					MarkdownDescription: "A `kalypso_deployment_state` as a whole, instead of a status. The gate is open for its " +
 						"`promoted_commit` if its verdict is `success`. It excludes the other arguments.",
 					Attributes: map[string]resource.Attribute{
-						"verdict":         text("The verdict."),
-						"promoted_commit": text("The commit that the verdict is about."),
+						"verdict":         OptionalString("The verdict."),
+						"promoted_commit": OptionalString("The commit that the verdict is about."),
 					},
 				},
 			}},
@@ -84,16 +75,18 @@ func PromotionArguments() map[string]resource.Attribute {
 				"names. Without `by`, anyone who may write statuses can open the gate. With `by`, statuses of other accounts do " +
 				"not count. A skipped or neutral check run is not successful.",
 		},
-		"dwell": span("How long the current commit stays at least, such as `4h`, unless it failed. The time counts from " +
-			"the first good status in the environment's own context. Set it to the `soak` of the next environment, so that " +
-			"newer commits do not cut every soak short."),
-		"hold": text(
+		"dwell": OptionalDuration(
+			"How long the current commit stays at least, such as `4h`, unless it failed. The time counts from " +
+				"the first good status in the environment's own context. Set it to the `soak` of the next environment, so that " +
+				"newer commits do not cut every soak short."),
+		"hold": OptionalString(
 			"Freezes the environment. The text is the reason. Nothing is written there, neither a promotion nor a wave nor a " +
 				"change of the environment's own objects, and an open pull request becomes a draft. `pinned_commit` has " +
 				"precedence: to deliver the environment's own changes, pin the current commit instead.",
 		),
-		"pinned_commit": text("The commit to render until the argument is removed, for a rollback: the full hash of a " +
-			"commit on the branch. It needs no gate."),
+		"pinned_commit": OptionalString(
+			"The commit to render until the argument is removed, for a rollback: the full hash of a " +
+				"commit on the branch. It needs no gate."),
 		"approved": resource.ListAttribute{
 			Optional: true, ElementType: types.StringType,
 			MarkdownDescription: "Full hashes of commits that need no gate, for a hotfix.",

@@ -32,15 +32,11 @@ func SelectorArguments(things string, more map[string]schema.Attribute) map[stri
 			Optional:            true,
 			MarkdownDescription: "Requirements on labels, as in a Kubernetes label selector. All of them must match.",
 			NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
-				"key": schema.StringAttribute{
-					Optional:            true,
-					MarkdownDescription: "Key of the label. Required.",
-				},
-				"operator": schema.StringAttribute{
-					Optional: true,
-					MarkdownDescription: "`In`: the value is one of `values`. `NotIn`: it is none of them, or the label is missing. " +
+				"key": OptionalString("Key of the label. Required."),
+				"operator": OptionalString(
+					"`In`: the value is one of `values`. `NotIn`: it is none of them, or the label is missing. " +
 						"`Exists` and `DoesNotExist`: the label exists or does not. Required.",
-				},
+				),
 				"values": schema.ListAttribute{
 					ElementType:         types.StringType,
 					Optional:            true,

@@ -31,21 +31,21 @@ func controlPlaneSchema(ctx context.Context) schema.Schema {
 }
 
 func controlPlaneAttributes(ctx context.Context) map[string]schema.Attribute {
-	text := func(description string) resource.StringAttribute {
-		return resource.StringAttribute{Optional: true, MarkdownDescription: description}
-	}
 	flag := func(description string) resource.BoolAttribute {
 		return resource.BoolAttribute{Optional: true, MarkdownDescription: description}
 	}
 	attributes := schemas.DataSourceArguments(map[string]resource.Attribute{
-		"repo": text("URL of the control plane's Git repo. This or `directory` is required."),
-		"branch": text("Branch of the repo, whose head is read. In Kalypso it has the name of the environment. With " +
-			"`commit`, the branch that contains it."),
-		"path": text("Folder of the repo. The default is the root."),
-		"directory": text("A folder on this machine, for a pipeline that runs in the checkout: relative to Terraform's " +
-			"working directory, or below `path.module`. It is read as is, committed or not."),
-		"base_directory": text("With `directory`, another folder that contains the objects of the base. By default, they " +
-			"are read from the repo that the BaseRepo names."),
+		"repo": schemas.OptionalString("URL of the control plane's Git repo. This or `directory` is required."),
+		"branch": schemas.OptionalString(
+			"Branch of the repo, whose head is read. In Kalypso it has the name of the environment. With " +
+				"`commit`, the branch that contains it."),
+		"path": schemas.OptionalString("Folder of the repo. The default is the root."),
+		"directory": schemas.OptionalString(
+			"A folder on this machine, for a pipeline that runs in the checkout: relative to Terraform's " +
+				"working directory, or below `path.module`. It is read as is, committed or not."),
+		"base_directory": schemas.OptionalString(
+			"With `directory`, another folder that contains the objects of the base. By default, they " +
+				"are read from the repo that the BaseRepo names."),
 		"follow_base_repo": flag(
 			"Whether to read the base that the BaseRepo names, at the commit that it pins, or at its " +
 				"branch's head if it pins none. The default is `true`.",

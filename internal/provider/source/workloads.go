@@ -50,8 +50,8 @@ func (w *workloads) Schema(ctx context.Context, _ datasource.SchemaRequest, resp
 			MarkdownDescription: "Destination of the rendering that gets these manifests, as in its `gitops_repo`. `on_error " +
 				"= \"last_good\"` reads its record there.",
 			Attributes: map[string]resource.Attribute{
-				"repo":   resource.StringAttribute{Optional: true, MarkdownDescription: "URL of the GitOps repo."},
-				"branch": resource.StringAttribute{Optional: true, MarkdownDescription: "Branch of the repo."},
+				"repo":   schemas.OptionalString("URL of the GitOps repo."),
+				"branch": schemas.OptionalString("Branch of the repo."),
 				"path": resource.StringAttribute{Optional: true,
 					MarkdownDescription: "Path of the rendering in the repo. The default is the root."},
 			},
