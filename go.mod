@@ -29,6 +29,7 @@ require (
 	github.com/microsoft/azure-devops-go-api/azuredevops/v7 v7.1.1-0.20241014080628-3045bdf43455
 	github.com/mitchellh/hashstructure/v2 v2.0.2
 	github.com/pjbgf/sha1cd v0.7.0
+	github.com/robfig/cron/v3 v3.0.1
 	github.com/santhosh-tekuri/jsonschema/v6 v6.0.3
 	github.com/skeema/knownhosts v1.3.1
 	github.com/vektah/gqlparser/v2 v2.5.30
