@@ -4,7 +4,9 @@
 package delivery
 
 import (
+	"cmp"
 	"slices"
+	"time"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/accepted"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/check"
@@ -15,6 +17,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/strategy"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/rollout"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/windows"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
@@ -207,7 +210,7 @@ func (decision *Decision) rest() {
 		decision.Rests = "Nothing is promoted to the environment yet."
 	default:
 		decision.Rests = "The rollout is paused, and nothing was delivered yet."
-		decision.Step = &rollout.Step{Paused: t.Wish.Rollout.Pause}
+		decision.Step = &rollout.Step{Paused: t.Wish.Rollout.Paused()}
 	}
 	if decision.Prior == nil {
 		decision.Action = Nothing
@@ -225,8 +228,8 @@ func (decision *Decision) rest() {
 		return
 	}
 	decision.Withheld = decision.Rests
-	if t.Wish.NoCommit && t.Wish.Promotion.Frozen() == "" { // the pull request stays as it is
-		decision.Withheld = s.Proposal.Withheld
+	if t.Wish.NoCommit && t.Wish.Promotion.Frozen() == "" { // in open windows, the pull request stays as it is
+		decision.Withheld = cmp.Or(t.Wish.Promotion.Withheld(), s.Proposal.Withheld)
 	}
 	if decision.Withheld != "" {
 		decision.Waiting = nil
@@ -487,4 +490,23 @@ func (decision *Decision) decisionsChanged() bool {
 	return t.Known == inventory.Whole && t.Rendered.Folders.Known() == inventory.Whole &&
 		t.Rendered.DecisionsKnown() && s != nil &&
 		!t.Rendered.Decisions.Equal(s.Desired().Decisions)
+}
+
+// Stopped reports whether the apply writes nothing because a pause or closed windows stop the change.
+func (decision *Decision) Stopped() bool {
+	paused := decision.Step != nil && decision.Step.Paused != ""
+	return (decision.Action == Keep || decision.Action == Withhold) && (paused || decision.Applied.Withheld != "")
+}
+
+// CheckWindow returns a *[windows.ClosedError] if the apply would promote another commit, or write a wave, after the
+// window closed in which it was planned.
+func (decision *Decision) CheckWindow(now time.Time) error {
+	a := decision.Applied.Wish
+	if decision.Action != Write || !a.Delivers() {
+		return nil
+	}
+	if err := a.Promotion.CheckWindow(now); err != nil || decision.Step == nil {
+		return err
+	}
+	return windows.CheckOpen(decision.Step.OpenUntil, now, "rollout")
 }

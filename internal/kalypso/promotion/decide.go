@@ -17,7 +17,8 @@ func Decide(w World) (*Choice, error) {
 	found := newStatuses(&w.Ledger)
 	hints := hints{world: &w, statuses: found}
 	result := &Choice{
-		Promotion: Promotion{Commit: w.Current.Commit}, Current: w.Current.Commit, Warnings: hints.warnings(),
+		Promotion: Promotion{Commit: w.Current.Commit, Closed: w.Window.Closed, OpenUntil: w.Window.OpenUntil},
+		Current:   w.Current.Commit, Warnings: hints.warnings(), OpensAt: w.Window.OpensAt,
 	}
 	if w.Current.Proposal != nil {
 		result.Proposed = w.Current.Proposal.Commit
@@ -92,7 +93,7 @@ func (c *choice) goBack() {
 	}
 }
 
-// choose finds the newest candidate that may be chosen.
+// choose finds the newest candidate that may be chosen. If only the windows stop it, older ones need an approval.
 func (c *choice) choose() {
 	w, result := c.world, c.result
 	result.Decision = UpToDate
@@ -101,15 +102,23 @@ func (c *choice) choose() {
 		return
 	}
 	unknown := w.lost() // nothing shows where the candidates begin
+	stopped := false
 	for _, commit := range w.candidates() {
-		if unknown && (!w.approves(commit) || w.delivered(commit)) || !c.consider(commit) {
+		if unknown && (!w.approves(commit) || w.delivered(commit)) || stopped && !w.approves(commit) ||
+			!c.consider(commit) {
 			continue
 		}
 		v := c.eligible(commit)
 		if result.Unread = v.unread; len(v.unread) > 0 {
 			return
 		}
+		if len(v.waiting) == 0 && w.outsideWindows(commit) {
+			stopped, v.waiting = true, []Waiting{{Gate: gateWindow, Reason: w.Window.Waits()}}
+		}
 		if len(v.waiting) == 0 {
+			if until := w.Window.OpenUntil; !until.IsZero() {
+				v.proof.Gates = append(v.proof.Gates, "the window is open until "+stamp(until))
+			}
 			result.Commit, result.Decision, c.taken = commit, Promote, v.proof
 			return
 		}

@@ -39,6 +39,8 @@ const (
 	// gateRollback waits for people: the branch lost the commit that was rolled back, and may still contain commits
 	// that came before it there.
 	gateRollback = "rollback"
+	// gateWindow waits for a time at which a promotion may go.
+	gateWindow = "window"
 )
 
 // gates judges whether the rules allow to promote a commit, by the statuses of commits.

@@ -1,6 +1,7 @@
 // Package promotion chooses the commit of a control plane that an environment renders. The history of the control
 // plane's branch, the statuses on its commits, and the record of the environment give a [Choice] with its reasons. The
-// package does no I/O, and takes the time from the host. Package lookup reads the inputs of a decision.
+// package does no I/O. It takes the time from the host, and whether a window is open from its caller. Package lookup
+// reads the inputs of a decision.
 //
 // A gate never raises an error: it is open, or it waits with a reason. If something is unclear, nothing is promoted.
 package promotion
@@ -10,6 +11,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/windows"
 	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
 )
 
@@ -53,6 +55,7 @@ type Rules struct {
 	Pinned      string // full hash; "": none
 	Approved    []string
 	Rejected    map[string]string // commit → the first good commit after it; "": none yet
+	Windows     windows.Windows   // the times at which a commit may be promoted
 }
 
 // Gate is an environment that must run a commit first.
@@ -147,6 +150,7 @@ type World struct {
 	History History
 	Current Current
 	Ledger  Ledger
+	Window  windows.State // of Windows now
 }
 
 // Choice is the commit to render, with the reason.
@@ -157,6 +161,7 @@ type Choice struct {
 	Waiting   []Waiting // at most [MaxWaiting], newest commits first
 	Skipped   []Skipped // likewise
 	Proposed  string    // the commit that the open pull request of the rendering would promote; "": none
+	OpensAt   time.Time // when the closed windows open next; zero: they are open, or it does not come within years
 	Warnings  []Warning
 	// Unread lists the commits whose status history the decision depends on. Unless it is empty, the other fields are
 	// not valid yet.
@@ -166,7 +171,7 @@ type Choice struct {
 // Waiting is a closed gate.
 type Waiting struct {
 	Commit string
-	Gate   string // an environment, a status, or "hold", "dwell", "rollout"
+	Gate   string // an environment, a status, or "hold", "dwell", "rollout", "rollback", "window"
 	Reason string
 	By     string // who set the insufficient status; "": no one, or unknown
 }

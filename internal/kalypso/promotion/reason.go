@@ -2,8 +2,11 @@ package promotion
 
 import (
 	"cmp"
+	"fmt"
 	"strings"
+	"time"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/windows"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 )
@@ -16,6 +19,10 @@ type Promotion struct {
 	// no such commit, or it is unknown. The record opens no gate: a rendering that knows another commit does not take an
 	// unproven one.
 	Unproven string
+	// Closed says until when the windows of the promotion are closed, see [windows.State]; "": they are open. OpenUntil is
+	// the time at which they close; zero: not within years.
+	Closed    string
+	OpenUntil time.Time
 	Reason
 }
 
@@ -29,6 +36,23 @@ type Reason struct {
 	Summary string `json:"summary,omitempty"`
 	// RolledBack is the newest commit that a rollback removed. It must not return by itself.
 	RolledBack string `json:"rolled_back,omitempty"`
+}
+
+// Withheld returns the reason why an open pull request that promotes another commit must not be merged now: the windows
+// closed after it was opened. "": they are open, or the promotion does not wait.
+func (p Promotion) Withheld() string {
+	if p.Closed == "" || p.Decision != Hold {
+		return ""
+	}
+	return fmt.Sprintf("The windows of the promotion are %s.", p.Closed)
+}
+
+// CheckWindow returns a *[windows.ClosedError] if the window closed in which the promotion chose another commit.
+func (p Promotion) CheckWindow(now time.Time) error {
+	if p.Decision != Promote {
+		return nil
+	}
+	return windows.CheckOpen(p.OpenUntil, now, "promotion")
 }
 
 // Stays reports whether the decision chose no other commit than the current one.

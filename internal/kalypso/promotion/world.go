@@ -156,6 +156,11 @@ func (w *World) isRollbackTarget() bool {
 		w.History.index(current.RolledBack) < w.History.index(current.Commit)
 }
 
+// outsideWindows reports whether the windows are closed for a commit. An approved one passes, unless they are strict.
+func (w *World) outsideWindows(commit string) bool {
+	return w.Window.Closed != "" && (w.Window.Strict || !w.approves(commit))
+}
+
 // blocked returns the reason that stops all candidates, with any state of their gates, or nil.
 func (w *World) blocked() *Waiting {
 	switch {

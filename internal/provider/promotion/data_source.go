@@ -81,6 +81,7 @@ func (p *promotionData) Read(ctx context.Context, req datasource.ReadRequest, re
 		return
 	}
 	request.Client, request.Host = p.data.Client, p.data.HostFor(diags)
+	request.Now = p.data.Now()
 	request.Credential = p.data.HasCredential(request.ControlPlane.Repo, request.GitOps.Repo)
 	if diags.HasError() {
 		return

@@ -22,7 +22,7 @@ func (p *promotionRoot) inWaves() {
 		"stages": []any{map[string]any{"name": "all", "cluster_type_selector": map[string]any{"match_all": true},
 			"max_concurrency": "1"}},
 		"observed": map[string]any{
-			"gitops_repo": map[string]any{"repo": p.gitops.URL, "branch": "prod"},
+			"gitops_repo": map[string]any{"repo": p.Vars["gitops"], "branch": "prod"},
 			"observed_at": time.Now().Add(time.Minute).UTC().Format(time.RFC3339), "folders": folders, "problems": []any{},
 		},
 	})

@@ -12,6 +12,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/strategy"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
@@ -144,9 +145,16 @@ func readPromotionArguments(d tfvalue.Decoder, a *wish.Arguments) {
 		)
 	}
 	a.Promotion.Reason, a.Promotion.Unproven, a.NoCommit = p.Reason, p.Unproven, p.Commit == ""
+	a.Promotion.Closed, a.Promotion.OpenUntil = p.Closed, p.OpenUntil
 	a.PromotionUnknown = unknown.Is(p.Commit) || unknown.Is(string(p.Decision))
 	given, _ := d.Object("promotion")
 	a.Rejected = slices.Sorted(maps.Keys(schemas.ReadRejected(given)))
+}
+
+// paused reports whether the rollout of a state was paused, by people or by its windows.
+func paused(d tfvalue.Decoder) bool {
+	r := readRollout(d, &wish.Arguments{Fleet: &fleet.Fleet{}})
+	return r != nil && r.Paused() != ""
 }
 
 // prior converts what a state says about the last delivery.
@@ -167,7 +175,7 @@ func (m *environmentRenderingModel) prior() *past.Prior {
 		Commit:         m.CommitSHA.ValueString(),
 		Delivered:      m.Delivered.ValueBool(),
 		Placed:         placed(m.Assignments),
-		Paused:         !tfvalue.IsNull(m.Rollout.Attributes()["pause"]),
+		Paused:         paused(m.decoder(new(problem.Problems))),
 		Described:      !m.Description.IsNull(),
 	}
 }

@@ -150,13 +150,15 @@ func keepPart(ctx context.Context, planned *types.Object, prior types.Object, na
 	return true
 }
 
-// keepIfOnly plans the prior value of an object from which only one part differs. That part may be null.
-func keepIfOnly(ctx context.Context, planned *types.Object, prior types.Object, name string) bool {
+// keepIfOnly plans the prior value of an object from which only some parts differ. These may be null.
+func keepIfOnly(ctx context.Context, planned *types.Object, prior types.Object, names ...string) bool {
 	if planned.IsNull() || planned.IsUnknown() || prior.IsNull() {
 		return false
 	}
 	given := planned.Attributes()
-	given[name] = prior.Attributes()[name]
+	for _, name := range names {
+		given[name] = prior.Attributes()[name]
+	}
 	if !types.ObjectValueMust(planned.AttributeTypes(ctx), given).Equal(prior) {
 		return false
 	}
@@ -185,7 +187,7 @@ func (m *environmentRenderingModel) keepArgument(
 	case "rollout.observed":
 		return keepPart(ctx, &m.Rollout, state.Rollout, "observed")
 	case "rollout.pause":
-		return keepIfOnly(ctx, &m.Rollout, state.Rollout, "pause")
+		return keepIfOnly(ctx, &m.Rollout, state.Rollout, "pause", "windows")
 	}
 	planned, prior := reflect.ValueOf(m).Elem(), reflect.ValueOf(state).Elem()
 	for i := range planned.NumField() {
@@ -255,6 +257,12 @@ func (m *environmentRenderingModel) keepResults(
 		m.RolloutStatus = types.StringNull()
 	case decision.Applied.Wish.Delivers():
 		m.Delivered = types.BoolValue(decision.Applied.ReachedBy(decision.Before))
+	}
+	if decision.Stopped() { // the target is that of the last change, until another one may begin
+		m.Unscheduled, m.Delivered = state.Unscheduled, state.Delivered
+		if !m.TargetTreeHash.IsNull() && !state.TargetTreeHash.IsNull() {
+			m.TargetTreeHash = state.TargetTreeHash
+		}
 	}
 	switch detail := decision.Applied.Wish.Review.Detail; {
 	case detail == wish.NoDescription:

@@ -114,6 +114,9 @@ func (r *environmentRendering) apply(
 	if diags.HasError() {
 		return nil
 	}
+	if schemas.AppendWindowClosed(diags, decision.CheckWindow(r.data.Now())) {
+		return nil
+	}
 	planned := next.deliveryResults
 	result, err := r.remote(ctx).Apply(ctx, decision)
 	if err != nil {

@@ -15,11 +15,11 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/report"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/rollout"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/limit"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
@@ -60,7 +60,24 @@ func readRollout(d tfvalue.Decoder, a *wish.Arguments) *rollout.Rollout {
 		*d.Problems = append(*d.Problems, r.Validate(a.Fleet.ClusterTypes, problem.Attr("rollout"))...)
 	}
 	readObserved(given, a, r)
+	readWindows(given, r)
 	return r
+}
+
+// readWindows reads the windows. The time of the observation decides whether they are open, so a plan and its apply
+// decide the same.
+func readWindows(d tfvalue.Decoder, r *rollout.Rollout) {
+	all, known := schemas.ReadWindows(d)
+	switch {
+	case known && len(all) == 0:
+	case !known || r.ObservedUnknown:
+		r.PauseUnknown = r.PauseUnknown || r.Pause == ""
+	case r.Observed == nil:
+		d.Report("Missing observation", "Windows are open or closed at observed_at, the time of the observation. Set "+
+			"observed to a kalypso_deployment_state as a whole.", problem.Attr("windows"))
+	default:
+		r.Window = all.At(r.Observed.At)
+	}
 }
 
 var treeHash = regexp.MustCompile(`^[0-9a-f]{40}$`)
@@ -188,12 +205,9 @@ func appendRollout(diags *diag.Diagnostics, decision *delivery.Decision) {
 	at := path.Root("rollout")
 	switch {
 	case step.Paused != "":
-		diags.AddAttributeWarning(
-			at,
-			"The rollout is paused",
-			fmt.Sprintf("rollout.pause says: %s\nNo further wave follows "+
-				"until it is removed.", printable.Line(step.Paused)),
-		)
+		why, until := report.Pause(decision.Applied.Wish.Rollout)
+		diags.AddAttributeWarning(at, "The rollout is paused", fmt.Sprintf("%s\nNo further wave follows until %s.", why,
+			until))
 	case len(step.Stopped) > 0:
 		diags.AddAttributeWarning(
 			at,

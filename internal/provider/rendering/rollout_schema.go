@@ -40,6 +40,9 @@ func rolloutAttribute() schema.SingleNestedAttribute {
 					"still written. An open pull request of a wave becomes a draft. A rendering that has delivered " +
 					"nothing yet writes nothing. `skip` does not change that.",
 			),
+			"windows": schemas.WindowsArgument("When a wave may be written, like the sync windows of Argo CD: at most 100 "+
+				"windows. `observed_at` decides, so they need `observed`. Closed windows are a `pause` until they open, also for "+
+				"`skip`. A wave that was planned in an open window is not applied after it closed.", false),
 			"skip": schemas.OptionalString(
 				"A `target_tree_hash`: this tree is delivered to all cluster types at once. Any other tree is " +
 					"delivered in waves, so the argument may stay in the configuration."),

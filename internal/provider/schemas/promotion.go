@@ -37,8 +37,11 @@ func PromotionArgument(description string) schema.SingleNestedAttribute {
 				"How the commit was chosen. While it is `frozen`, nothing is written, and an open pull request " +
 					"is a draft.",
 			),
-			"reason":      OptionalString("Why the commit was chosen."),
-			"summary":     OptionalString("The decision of this run, for people."),
+			"reason":     OptionalString("Why the commit was chosen."),
+			"summary":    OptionalString("The decision of this run, for people."),
+			"open_until": OptionalString("When the windows close. After that, an apply does not promote another commit."),
+			"closed": OptionalString("Until when the windows are closed. Until then, an open pull request that promotes " +
+				"another commit is a draft."),
 			"rolled_back": OptionalString("The newest commit that a rollback removed."),
 			"unproven": OptionalString(
 				"Why the gates of the commit in the record are closed now. A rendering that delivered another " +
@@ -53,7 +56,10 @@ func PromotionArgument(description string) schema.SingleNestedAttribute {
 
 // PromotionDataArgument is the same argument for a data source that reads the commit, with the location of the commit.
 func PromotionDataArgument(description string) datasource.Attribute {
-	return dataSourceArgument("promotion", PromotionLocationArgument(description))
+	argument := PromotionLocationArgument(description)
+	delete(argument.Attributes, "open_until")
+	delete(argument.Attributes, "closed")
+	return dataSourceArgument("promotion", argument)
 }
 
 // PromotionLocationArgument is the argument with the location of the commit, without the attributes that only a record
@@ -99,6 +105,10 @@ func ReadPromotion(d tfvalue.Decoder) *promotion.Promotion {
 	if reason := given.String("unproven"); !unknown.Is(reason) {
 		p.Unproven = reason
 	}
+	if closed := given.String("closed"); !unknown.Is(closed) {
+		p.Closed = closed
+	}
+	p.OpenUntil = readTime(given, "open_until")
 	if at, ok := given.Object("control_plane"); ok {
 		p.Repo, p.Branch = at.String("repo"), at.String("branch")
 	}
@@ -121,6 +131,7 @@ func ReadPromotionRequest(d tfvalue.Decoder) lookup.Request {
 			"hold",
 		), Pinned: d.String("pinned_commit"), Approved: d.Strings("approved"), Rejected: ReadRejected(d),
 	}
+	request.Rules.Windows, _ = ReadWindows(d)
 	if d.Blank("hold") {
 		d.Report("Missing reason", "hold says why the environment is frozen, and it is blank. Write the reason, or "+
 			"remove it.",
@@ -278,6 +289,9 @@ func PromotionValues(found *promotion.Choice) map[string]attr.Value {
 		"skipped":         skipped,
 		"proposed_commit": tfvalue.OrNil(found.Proposed),
 		"unproven":        tfvalue.OrNil(found.Unproven),
+		"closed":          tfvalue.OrNil(found.Closed),
+		"opens_at":        timeOrNil(found.OpensAt),
+		"open_until":      timeOrNil(found.OpenUntil),
 	}
 	for name, text := range PromotionTexts(found.Promotion) {
 		all[name] = tfvalue.OrNil(text)

@@ -9,6 +9,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/windows"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion"
 )
 
@@ -79,6 +80,11 @@ func PromotionArguments() map[string]resource.Attribute {
 			"How long the current commit stays at least, such as `4h`, unless it failed. The time counts from " +
 				"the first good status in the environment's own context. Set it to the `soak` of the next environment, so that " +
 				"newer commits do not cut every soak short."),
+		"windows": WindowsArgument("When a commit may be promoted, like the sync windows of Argo CD: at most 100 windows. "+
+			"In closed windows, the newest commit whose gates are open waits for the gate `window`, the environment's own "+
+			"changes go out, and an open pull request that promotes a commit becomes a draft. `approved`, `pinned_commit` and "+
+			"a rollback pass. A promotion that was planned in an open window is not applied after it closed. For the waves of "+
+			"a rollout, see `rollout.windows` of the rendering.", true),
 		"hold": OptionalString(
 			"Freezes the environment. The text is the reason. Nothing is written there, neither a promotion nor a wave nor a " +
 				"change of the environment's own objects, and an open pull request becomes a draft. `pinned_commit` has " +
@@ -114,7 +120,7 @@ func PromotionComputed() map[string]schema.Attribute {
 		"waiting": ComputedObjects(fmt.Sprintf("The gates that newer commits wait for, newest commit first, at most %d.",
 			promotion.MaxWaiting), map[string]schema.Attribute{
 			"commit": ComputedText("The commit."),
-			"gate":   ComputedText("The environment or status, or `hold`, `dwell`, `rollout` or `rollback`."),
+			"gate":   ComputedText("The environment or status, or `hold`, `dwell`, `rollout`, `rollback` or `window`."),
 			"reason": ComputedText("Why the gate is closed, with the status, its creator and its time."),
 			"by":     ComputedText("The account that set that status. Null if there is none."),
 		}),
@@ -128,6 +134,13 @@ func PromotionComputed() map[string]schema.Attribute {
 		"summary": ComputedText("The decision of this run, with its gates, overrides and what waits, for people."),
 		"rolled_back": ComputedText("The newest commit that a rollback removed, for the record. It never returns by " +
 			"itself. Null if there is none."),
+		"closed": ComputedText("Until when the windows are closed, such as `closed until 2027-01-04T08:00:00+01:00 " +
+			"(2027-01-04T07:00:00Z)`. It stays the same until they open. Null while they are open."),
+		"opens_at": ComputedText(fmt.Sprintf("When the windows open next. Null while they are open, and if they do not open "+
+			"within %d years.", windows.Horizon)),
+		"open_until": ComputedText(fmt.Sprintf("When the windows close next. Null while they are closed, and if they do not "+
+			"close within %d years. A promotion that is applied later fails, and writes nothing: plan again.",
+			windows.Horizon)),
 		"unproven": ComputedText("Why the gates of `current` are closed now. Null if they are open, if `approved` or " +
 			"`pinned_commit` names it, if it is the target of a rollback, or if there is none. `current` comes from the " +
 			"record, and anyone who may push to the GitOps branch can write that: a rendering that delivered another commit " +

@@ -201,6 +201,9 @@ func (r *baseRepo) apply(
 		diags.Append(to.Set(ctx, plan)...)
 		return
 	}
+	if schemas.AppendWindowClosed(diags, d.Promotion.CheckWindow(r.data.Now())) {
+		return
+	}
 	d.Author = r.data.Committer(nil)
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()

@@ -144,3 +144,52 @@ func testBaseRepoStops(t *testing.T, r *baseRepoRun, drafts bool) {
 	r.stays(frozen, "", "An incident.")
 	r.expectPinned(2)
 }
+
+// The windows of the promotion close after the pull request was opened: it becomes a draft until they open. A promotion
+// that was planned in an open window is not applied after it closed.
+func TestBaseRepoWindows(t *testing.T) {
+	t.Parallel()
+	r := newBaseRepoRun(t)
+	promoted := func(commit int, openUntil string) map[string]any {
+		p := maps.Clone(promotionOf(commit))
+		p["decision"], p["open_until"] = "promote", openUntil
+		return p
+	}
+	draft := func(want bool) {
+		t.Helper()
+		if pulls := r.pulls.PullRequests(); len(pulls) != 1 || pulls[0].State != "open" || pulls[0].Draft != want ||
+			strings.Contains(pulls[0].Body, "Do not merge") != want {
+			t.Errorf("the pull requests are %+v, want a draft: %t", pulls, want)
+		}
+	}
+	const always, past = "2999-01-01T00:00:00Z", "2001-01-01T00:00:00Z"
+	r.given["promotion"] = promoted(2, always)
+	r.applied()
+	draft(false)
+	closed := map[string]any{"commit": commitOf(1), "decision": "hold", "closed": "closed until 2999-01-01T00:00:00Z"}
+	r.stays(closed, "update", "The windows of the promotion are closed until 2999-01-01T00:00:00Z.",
+		"Pull request 1 is a draft")
+	draft(true)
+	r.stays(closed, "", "Pull request 1 is a draft")
+	r.given["promotion"] = promoted(2, always)
+	r.applied()
+	draft(false)
+	r.pulls.Merge(t, 1, "squash")
+	r.expectEmptyPlan()
+	r.expectPinned(2)
+
+	r.stays(closed, "")
+	r.given["promotion"] = promoted(3, past)
+	action, made, text := r.plan()
+	if action != "update" {
+		t.Fatalf("the plan's action is %q:\n%s", action, text)
+	}
+	_, ds, err := r.Start().Apply(t.Context(), made, maps.Clone(r.given))
+	if err != nil || !strings.Contains(ds.String(), "The window closed at "+past+"; plan again.") {
+		t.Errorf("%v\n%s", err, ds)
+	}
+	if n := len(r.pulls.PullRequests()); n != 1 {
+		t.Errorf("%d pull requests", n)
+	}
+	r.expectPinned(2)
+}

@@ -197,10 +197,10 @@ func Kill(t *testing.T, cmd *exec.Cmd) {
 	}
 }
 
-// ServeProvider serves a provider of this project from this process, and returns the value of attached.
-func ServeProvider(t *testing.T) map[string]any {
+// ServeProvider serves a provider of this project from this process, and returns the value of [Root.Attached].
+func ServeProvider(t *testing.T, options ...provider.Option) map[string]any {
 	t.Helper()
-	server := provider.NewServer("test")
+	server := provider.NewServer("test", options...)
 	return map[string]any{OwnAddress: Serve(t, "registry.terraform.io/"+OwnAddress,
 		func() tfprotov6.ProviderServer { return server })}
 }

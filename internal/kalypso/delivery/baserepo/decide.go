@@ -108,9 +108,9 @@ type Decision struct {
 
 // Decide decides from the state alone. s is nil for a create.
 func Decide(d *Desired, s *State) Decision {
-	switch why := d.rests(); {
+	switch why := d.rests(s); {
 	case why != "":
-		withhold := s != nil && s.Proposal.open() && d.Promotion.Frozen() != "" && s.Proposal.Withheld != why
+		withhold := d.Withholds(s) && s.Proposal.Withheld != why
 		return Decision{Write: withhold, Withhold: withhold, Rests: why}
 	case s == nil || !s.At.same(d.At) || s.nothing():
 		return Decision{Write: true}
@@ -136,13 +136,24 @@ func Decide(d *Desired, s *State) Decision {
 	return decision
 }
 
-// rests returns the reason why the apply writes nothing: nothing is promoted yet, or the environment is frozen. "": it
-// may write.
-func (d *Desired) rests() string {
-	if why := d.Promotion.Frozen(); why != "" || d.Promotion.Commit != "" {
-		return why
+// rests returns the reason why the apply writes nothing: the environment is frozen, the windows closed after the pull
+// request was opened, or nothing is promoted yet. "": it may write.
+func (d *Desired) rests(s *State) string {
+	switch {
+	case d.Promotion.Frozen() != "":
+		return d.Promotion.Frozen()
+	case d.Withholds(s):
+		return d.Promotion.Withheld()
+	case d.Promotion.Commit == "":
+		return "Nothing is promoted to the environment yet."
 	}
-	return "Nothing is promoted to the environment yet."
+	return ""
+}
+
+// Withholds reports whether the open pull request must not be merged now.
+func (d *Desired) Withholds(s *State) bool {
+	p := d.Promotion
+	return s != nil && s.Proposal.open() && (p.Frozen() != "" || p.Withheld() != "" && s.At.same(d.At))
 }
 
 // nothing reports whether nothing was delivered, proposed or read yet.

@@ -74,7 +74,7 @@ func (r Remote) Check(ctx context.Context, d *Desired, s *State) (*State, error)
 // again completes it.
 func (r Remote) Apply(ctx context.Context, d *Desired, s *State) (*Result, error) {
 	if Decide(d, s).Withhold {
-		return r.withhold(ctx, s, d.rests())
+		return r.withhold(ctx, s, d.rests(s))
 	}
 	d = d.KeepDelivered(s)
 	write := r.push

@@ -45,7 +45,9 @@ type Next struct {
 
 // New returns the tree that an apply leaves at the destination, as far as the state shows. p is nil for a create. s is
 // nil if no private state can be read.
-func New(r *Rendered, p *past.Prior, s *past.State) *Next {
+func New(r *Rendered, p *past.Prior, s *past.State) *Next { return render(r, p, s).withhold(s) }
+
+func render(r *Rendered, p *past.Prior, s *past.State) *Next {
 	whole := &Next{Wish: r.Wish, Rendered: r, Complete: true}
 	if r.Tree == nil {
 		return whole.settle(r.Wish.Promotion.Commit, r.Wish.InWaves())

@@ -6,6 +6,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/strategy"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/rollout"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/render/tree"
@@ -16,6 +17,9 @@ import (
 // unknownStep returns the tree of a step that is not known yet.
 func (n *Next) unknownStep() *Next {
 	n.Step, n.Complete = &rollout.Step{Uncertain: true}, false
+	if n.Wish.InWaves() && n.Wish.Promotion.Decision != promotion.Rollback {
+		n.Step.OpenUntil = n.Wish.Rollout.Window.OpenUntil
+	}
 	return n.settle("", true)
 }
 
@@ -61,6 +65,28 @@ func (n *Next) proposed(s *past.State) *Next {
 	}
 	proposed := *n
 	proposed.Folders, proposed.Step, proposed.Complete, proposed.Rollout = head.Delivered, step, r.Complete, r
+	return proposed.settle(head.PromotedCommit, false)
+}
+
+// withhold returns the tree of the open pull request, which must not be merged now, if it promotes a commit and the
+// windows of the promotion closed since. If the environment's own objects changed meanwhile, n stays: they go out.
+func (n *Next) withhold(s *past.State) *Next {
+	why := n.Wish.Promotion.Withheld()
+	if why == "" || n.Wish.Strategy != strategy.PullRequest || !n.Wish.Updates(s) || !s.Proposal.Open() ||
+		s.Drifted() || n.Known < inventory.Whole || !n.Folders.Equal(s.Delivered) {
+		return n
+	}
+	head := s.Proposal.Head
+	commit := head.PromotedCommit
+	if head.Rollout.UnderWay() {
+		commit = head.Rollout.PromotedCommit
+	}
+	if commit == n.Wish.Promotion.Commit {
+		return n
+	}
+	proposed := *n
+	proposed.Folders, proposed.Rollout, proposed.Withheld = head.Delivered, head.Rollout, why
+	proposed.Complete = !head.Rollout.UnderWay()
 	return proposed.settle(head.PromotedCommit, false)
 }
 

@@ -18,6 +18,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/next"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/rollout"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
@@ -125,9 +126,9 @@ func restProblems(decision *delivery.Decision) (ps problem.Problems) {
 		return problem.Problems{problem.WarningAt("Nothing is promoted yet",
 			text+"\n\n"+strings.TrimSpace(printable.Text(decision.Applied.Wish.Promotion.Summary)), "promotion")}
 	case decision.Step != nil:
-		return problem.Problems{problem.WarningAt("The rollout is paused", fmt.Sprintf(
-			"rollout.pause says: %s\nNothing was delivered "+
-				"yet, so nothing is written until it is removed.", printable.Line(decision.Step.Paused)), "rollout")}
+		why, until := Pause(decision.Applied.Wish.Rollout)
+		return problem.Problems{problem.WarningAt("The rollout is paused",
+			fmt.Sprintf("%s\nNothing was delivered yet, so nothing is written until %s.", why, until), "rollout")}
 	}
 	lines := make([]string, 0, len(decision.Waiting))
 	for _, name := range slices.Sorted(maps.Keys(decision.Waiting)) {
@@ -142,6 +143,14 @@ func restProblems(decision *delivery.Decision) (ps problem.Problems) {
 		text += "\n" + at
 	}
 	return problem.Problems{problem.WarningAt("The environment is frozen", text, "promotion")}
+}
+
+// Pause says why a rollout is paused, and until when.
+func Pause(r *rollout.Rollout) (why, until string) {
+	if r.Pause != "" {
+		return "rollout.pause says: " + printable.Line(r.Pause), "it is removed"
+	}
+	return fmt.Sprintf("rollout.windows are %s: %s", r.Window.Closed, printable.Line(r.Window.Reason)), "they open"
 }
 
 func waits(n int) string {

@@ -73,7 +73,7 @@ func (a *Arguments) frozen() bool { return a.NoCommit || a.Promotion.Frozen() !=
 
 // pausedFirst reports whether the rollout is paused before its first wave, and nothing was delivered before.
 func (a *Arguments) pausedFirst(p *past.Prior) bool {
-	return a.Delivers() && a.Rollout != nil && !a.Rollout.PauseUnknown && a.Rollout.Pause != "" &&
+	return a.Delivers() && a.Rollout != nil && a.Rollout.Paused() != "" &&
 		(p == nil || !p.DeliveredBefore())
 }
 

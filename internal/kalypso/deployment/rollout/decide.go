@@ -52,6 +52,9 @@ type Step struct {
 	Stage   string
 	// Paused is the reason why no further wave follows, if one would; "": the rollout is not paused.
 	Paused string
+	// OpenUntil is the time at which the windows close in which the apply writes a wave; zero: it writes none, or they do
+	// not close within years.
+	OpenUntil time.Time
 }
 
 // Complete reports whether the branch contains the target after the apply.
@@ -71,16 +74,20 @@ func (r *Rollout) Next(s Situation) *Step {
 		w.takeAll()
 	case s.Rollback, r.PauseUnknown:
 		w.step.Uncertain = true
-	case r.Pause != "":
+	case r.Paused() != "":
 		w.rollBack()
-		w.step.Paused = r.Pause
+		w.step.Paused = r.Paused()
 	case r.SkipUnknown, r.StagesUnknown, r.ObservedUnknown, r.Skip != "" && s.TargetTreeHash == "":
 		w.step.Uncertain = true
 	case r.Skip != "" && r.Skip == s.TargetTreeHash:
 		w.takeAll()
+		w.step.OpenUntil = r.Window.OpenUntil
 	default:
 		w.rollBack()
-		w.advance()
+		back := len(w.step.Taken)
+		if w.advance(); len(w.step.Taken) > back {
+			w.step.OpenUntil = r.Window.OpenUntil
+		}
 	}
 	return w.finish()
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/rollout"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/windows"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/limit"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
@@ -55,6 +56,12 @@ func canaryRuns(r *rollout.Rollout, s *rollout.Situation) {
 	r.Observed.Folders["a"] = state("2", deployment.Success)
 }
 
+// closed and open are states of the rollout's windows.
+var (
+	closed = windows.State{Closed: "closed until noon", Reason: "the night"}
+	open   = windows.State{OpenUntil: noon.Add(4 * time.Hour)}
+)
+
 // text describes an apply, with its messages.
 func text(step *rollout.Step) string {
 	if step.Uncertain {
@@ -71,6 +78,9 @@ func text(step *rollout.Step) string {
 	parts = append(parts, step.Stopped...)
 	if step.Paused != "" {
 		parts = append(parts, "paused: "+step.Paused)
+	}
+	if !step.OpenUntil.IsZero() {
+		parts = append(parts, "until "+step.OpenUntil.Format(time.RFC3339))
 	}
 	return strings.Join(parts, "; ")
 }
@@ -208,6 +218,64 @@ func TestNext(t *testing.T) {
 					s.Delivered[name], s.Seen[name] = "2", "2"
 				}
 			}, "takes []; stage canary, wave 1; from map[]; complete",
+		},
+		"outside of the windows": {
+			func(r *rollout.Rollout, _ *rollout.Situation) { r.Window = closed },
+			"takes []; stage canary, wave 1; from map[a:1]; paused: its windows are closed until noon",
+		},
+		"outside of the windows, and skipped": {
+			func(r *rollout.Rollout, _ *rollout.Situation) { r.Skip, r.Window = "target", closed },
+			"takes []; stage canary, wave 1; from map[a:1]; paused: its windows are closed until noon",
+		},
+		"outside of the windows, and paused": {
+			func(r *rollout.Rollout, _ *rollout.Situation) { r.Pause, r.Window = "an incident", closed },
+			"takes []; stage canary, wave 1; from map[a:1]; paused: an incident",
+		},
+		"outside of the windows, and the canary is reverted": {
+			func(r *rollout.Rollout, s *rollout.Situation) {
+				r.Window = closed
+				s.Target["a"] = rollout.RenderedFolder{Hash: "1", Assignments: 1, Labels: map[string]string{"ring": "0"}}
+			},
+			"takes [a]; stage canary, wave 1; from map[]; paused: its windows are closed until noon",
+		},
+		"outside of the windows, and a rollback": {
+			func(r *rollout.Rollout, s *rollout.Situation) { r.Window, s.Rollback = closed, true },
+			"takes [b c]; all at once; from map[]; complete",
+		},
+		"outside of the windows, and the branch contains the target": {
+			func(r *rollout.Rollout, s *rollout.Situation) {
+				r.Window = closed
+				for name := range s.Target {
+					s.Delivered[name], s.Seen[name] = "2", "2"
+				}
+			},
+			"takes []; stage canary, wave 1; from map[]; complete",
+		},
+		"in an open window": {
+			func(r *rollout.Rollout, _ *rollout.Situation) { r.Window = open },
+			"takes [b]; stage rest, wave 1; from map[a:1 b:1]; until 2026-01-31T16:00:00Z",
+		},
+		"in an open window, and skipped": {
+			func(r *rollout.Rollout, _ *rollout.Situation) { r.Skip, r.Window = "target", open },
+			"takes [b c]; all at once; from map[]; complete; until 2026-01-31T16:00:00Z",
+		},
+		"in an open window, while the canary soaks": {
+			func(r *rollout.Rollout, _ *rollout.Situation) { r.Stages[0].Soak, r.Window = 3*time.Hour, open },
+			"takes []; stage canary, wave 1; from map[a:1]; the soak of 3h, which ends at 2026-01-31T13:00:00Z: " +
+				"the last clusters run the change since 2026-01-31T10:00:00Z",
+		},
+		"in an open window, and the canary is reverted": {
+			func(r *rollout.Rollout, s *rollout.Situation) {
+				r.Window = open
+				for name := range s.Target {
+					s.Target[name] = rollout.RenderedFolder{Hash: "1", Assignments: 1, Labels: s.Target[name].Labels}
+				}
+			},
+			"takes [a]; all at once; from map[]; complete",
+		},
+		"in an open window, and a rollback": {
+			func(r *rollout.Rollout, s *rollout.Situation) { r.Window, s.Rollback = open, true },
+			"takes [b c]; all at once; from map[]; complete",
 		},
 		"pause is unknown": {
 			func(r *rollout.Rollout, _ *rollout.Situation) { r.PauseUnknown = true }, "uncertain",

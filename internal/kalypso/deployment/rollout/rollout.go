@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/windows"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/limit"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
@@ -23,8 +24,21 @@ type Rollout struct {
 	// Pause is the reason why no further wave follows; "": it may. Folders that return to an earlier tree are still
 	// written.
 	Pause string
+	// Window says whether the windows were open when the clusters were observed. Closed windows are a pause.
+	Window windows.State
 	// StagesUnknown, ObservedUnknown, SkipUnknown and PauseUnknown say which arguments are not known yet.
 	StagesUnknown, ObservedUnknown, SkipUnknown, PauseUnknown bool
+}
+
+// Paused returns the reason why no further wave follows, or "". It is "" too if that is not known yet.
+func (r *Rollout) Paused() string {
+	switch {
+	case r.PauseUnknown:
+		return ""
+	case r.Pause == "" && r.Window.Closed != "":
+		return "its windows are " + r.Window.Closed
+	}
+	return r.Pause
 }
 
 // Stage is a group of cluster types that change together.

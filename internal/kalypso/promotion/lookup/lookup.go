@@ -25,6 +25,7 @@ type Request struct {
 	Rules        promotion.Rules
 	ControlPlane ControlPlane
 	GitOps       record.Destination
+	Now          time.Time // by which the windows are open or closed
 }
 
 // ControlPlane is a branch of the control plane.
@@ -60,7 +61,7 @@ func (e *CurrentError) Unwrap() error { return e.Err }
 // depends on it. If the host does not answer, the decision contains that as the reason. The errors are those of Git,
 // [promotion.ErrNotOnBranch] and [ErrNoHost].
 func Decide(ctx context.Context, req Request) (*promotion.Choice, error) {
-	world := promotion.World{Rules: req.Rules}
+	world := promotion.World{Rules: req.Rules, Window: req.Rules.Windows.At(req.Now)}
 	var err error
 	if world.Current, err = readCurrent(ctx, req.Client, req.GitOps); err != nil {
 		return nil, &CurrentError{req.GitOps, err}

@@ -13,7 +13,6 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/pullrequest"
 	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
 	gitremote "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/remote"
-	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 )
@@ -94,7 +93,7 @@ func Decision(d *baserepo.Desired, s *baserepo.State, decision baserepo.Decision
 	}
 	if decision.Rests != "" {
 		text := decision.Rests + " The BaseRepo keeps the commit that it pins."
-		if s != nil && s.Proposal != nil && s.Proposal.State == githost.Open && d.Promotion.Frozen() != "" {
+		if d.Withholds(s) {
 			text += fmt.Sprintf(" Pull request %d is a draft, if the host has drafts: it must not be merged now. It comes "+
 				"back by itself.", s.Proposal.Number)
 		}

@@ -61,6 +61,7 @@ data "kalypso_promotion" "this" {
   pinned_commit = try(var.rules.pinned_commit, null)
   approved      = try(var.rules.approved, null)
   rejected      = try(var.rules.rejected, null)
+  windows       = try(var.rules.windows, null)
 }
 
 data "kalypso_control_plane" "this" {

@@ -1,0 +1,93 @@
+package schemas
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/windows"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
+)
+
+// WindowsArgument is the argument with the times at which changes may go. strict says whether a window can stop
+// approved commits.
+func WindowsArgument(description string, strict bool) schema.ListNestedAttribute {
+	attributes := map[string]schema.Attribute{
+		"kind": OptionalString("`allow` or `deny`, which has precedence. Without a window that allows, all times are open " +
+			"but those denied; with one, only the times of any that allows. Required."),
+		"schedule": OptionalString("When the window opens: minute, hour, day of the month, month and weekday, as in cron, " +
+			"such as `0 8 * * 1-4`. If both the day of the month and the weekday are restricted, one of them is enough. A " +
+			"local time that a change of the clocks skips does not open it, and one that is repeated opens it twice."),
+		"duration": OptionalString("How long the window stays open, from `1m` to `744h` (31 days), such as `8h`. Windows " +
+			"that touch or overlap are one."),
+		"time_zone": OptionalString("The zone of `schedule`, by its name in the IANA database, such as `Europe/Berlin`. " +
+			"The default is `UTC`."),
+		"from":   OptionalString("The beginning of a window without a schedule, such as `2026-12-20T00:00:00+01:00`."),
+		"until":  OptionalString("Its end, which is not a part of it."),
+		"reason": OptionalString("Why the window denies changes. Plans show it."),
+	}
+	if strict {
+		attributes["strict"] = OptionalBool("Whether a window that denies stops commits in `approved` too.")
+	}
+	return schema.ListNestedAttribute{
+		Optional: true, MarkdownDescription: description,
+		NestedObject: schema.NestedAttributeObject{Attributes: attributes},
+	}
+}
+
+// ReadWindows reads the argument windows, and whether all of it is known. It reports invalid windows.
+func ReadWindows(d tfvalue.Decoder) (windows.Windows, bool) {
+	var all []windows.Arguments
+	for _, w := range d.Objects("windows") {
+		w.ReportBlank("schedule", "duration", "time_zone", "from", "until", "reason")
+		all = append(all, windows.Arguments{
+			Kind: w.String("kind"), Reason: w.String("reason"), Schedule: w.String("schedule"),
+			Duration: w.String("duration"), TimeZone: w.String("time_zone"), From: w.String("from"), Until: w.String("until"),
+			Strict: w.True("strict"),
+		})
+	}
+	parsed, ps := windows.Parse(all)
+	for _, p := range ps {
+		p.Path = d.At(slices.Concat([]problem.Step{problem.Attr("windows")}, p.Path)...)
+		*d.Problems = append(*d.Problems, p)
+	}
+	return parsed, d.Known("windows")
+}
+
+// AppendWindowClosed reports a *[windows.ClosedError], and whether err is one.
+func AppendWindowClosed(diags *diag.Diagnostics, err error) bool {
+	var closed *windows.ClosedError
+	if !errors.As(err, &closed) {
+		return false
+	}
+	diags.AddAttributeError(path.Root(closed.Of), "The window closed", closed.Error())
+	return true
+}
+
+// timeOrNil returns a time as Terraform shows it, or nil if there is none.
+func timeOrNil(t time.Time) any {
+	if t.IsZero() {
+		return nil
+	}
+	return t.UTC().Format(time.RFC3339)
+}
+
+// readTime reads a time, or returns the zero time if there is none, or it is not known yet.
+func readTime(d tfvalue.Decoder, name string) time.Time {
+	text := d.String(name)
+	if text == "" || unknown.Is(text) {
+		return time.Time{}
+	}
+	at, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		d.Report("Invalid time", fmt.Sprintf("%q is not a time, such as 2026-01-31T12:00:00Z.", text), problem.Attr(name))
+	}
+	return at
+}
