@@ -57,6 +57,12 @@ variable "rejected" {
   default     = {}
 }
 
+variable "windows" {
+  description = "When a commit may be promoted, and a wave be written."
+  type        = any
+  default     = null
+}
+
 variable "pause" {
   description = "Why the rollout is paused: no further wave follows."
   type        = string
@@ -95,6 +101,7 @@ data "kalypso_promotion" "this" {
   pinned_commit = var.pinned_commit
   approved      = var.approved
   rejected      = var.rejected
+  windows       = var.windows
 }
 
 # The environment's own objects, and those of main at the promoted commit. Empty until a commit is promoted.
@@ -117,6 +124,7 @@ resource "kalypso_environment_rendering" "this" {
     stages   = [{ name = "all", cluster_type_selector = { match_all = true }, max_concurrency = "1" }]
     observed = data.kalypso_deployment_state.own
     pause    = var.pause
+    windows  = var.windows
   }
 }
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Promotes commits of a control plane from dev to prod, in waves: two promotions, one that fails in stage, a change of
 # prod's own objects and a hotfix despite the closed gate, a pause, a rejected commit that is rolled back and not
-# promoted again, a hold in the middle of a rollout, and a revert on the GitOps branch. Clusters report by files. The
-# script shows every plan. See ../control-plane/local.sh for KALYPSO_PROVIDER and KEEP.
+# promoted again, a freeze over the holidays, a hold in the middle of a rollout, and a revert on the GitOps branch.
+# Clusters report by files. The script shows every plan. See ../control-plane/local.sh for KALYPSO_PROVIDER and KEEP.
 set -euo pipefail
 # shellcheck source=SCRIPTDIR/../control-plane/local.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../control-plane/local.sh"
@@ -118,6 +118,11 @@ run dev "Version five: dev"
 report dev current
 run stage "Version five: stage"
 report stage current
+year=$(date -u +%Y)
+export TF_VAR_windows="[{kind = \"deny\", from = \"$year-01-01T00:00:00Z\", until = \"$((year + 1))-02-01T00:00:00Z\",
+  reason = \"holidays\"}]"
+run prod "Version five: prod is closed over the holidays"
+unset TF_VAR_windows
 run prod "Version five: the first wave in prod"
 report prod current
 export TF_VAR_hold="an incident"

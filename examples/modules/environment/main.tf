@@ -20,6 +20,7 @@ data "kalypso_promotion" "this" {
   after    = var.after
   statuses = var.statuses
   dwell    = var.dwell
+  windows  = var.windows
 
   hold          = lookup(var.overrides, "hold", null)
   pinned_commit = lookup(var.overrides, "pinned_commit", null)

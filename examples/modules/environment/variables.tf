@@ -53,6 +53,21 @@ variable "dwell" {
   default     = null
 }
 
+variable "windows" {
+  description = "When a commit may be promoted, as in `kalypso_promotion`. Waves have windows of their own, in `rollout`."
+  type = list(object({
+    kind      = string
+    schedule  = optional(string)
+    duration  = optional(string)
+    time_zone = optional(string)
+    from      = optional(string)
+    until     = optional(string)
+    reason    = optional(string)
+    strict    = optional(bool)
+  }))
+  default = null
+}
+
 variable "overrides" {
   description = "Decisions of people: `hold`, `pinned_commit`, `approved` and `rejected`, as in `kalypso_promotion`."
   type        = any

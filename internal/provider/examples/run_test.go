@@ -230,6 +230,8 @@ func TestAccExamplePromotion(t *testing.T) {
 		"Plan: 0 to add, 1 to change, 0 to destroy.", "drone version: two kiosk version: two")
 	wants("What was rolled back does not come back", "No changes.", "2 commits skipped", "rolled back",
 		"drone version: two kiosk version: two")
+	wants("Version five: prod is closed over the holidays", "No changes.", "window: waits until ",
+		"-02-01T00:00:00Z: holidays", "drone version: two kiosk version: two")
 	wants("Version five: the first wave in prod", "drone version: five kiosk version: two")
 	wants("Hold: nothing is written", "The environment is frozen", "Hold: an incident",
 		"drone version: five kiosk version: two")

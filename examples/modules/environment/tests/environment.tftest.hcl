@@ -189,6 +189,7 @@ run "passes_arguments_on" {
     commit_message      = "Render prod"
     accepted_changes    = ["drift-3f2a9c41d07b"]
     timeouts            = { update = "5m" }
+    windows             = [{ kind = "allow", schedule = "0 8 * * 1-4", duration = "8h" }]
     after               = { stage = { deployed = { verdict = "success", promoted_commit = "0123", summary = "whole" } } }
   }
 
@@ -214,6 +215,11 @@ run "passes_arguments_on" {
   assert {
     condition     = data.kalypso_promotion.this[0].after["stage"].deployed.promoted_commit == "0123"
     error_message = "The promotion does not read the state of the environment before."
+  }
+
+  assert {
+    condition     = data.kalypso_promotion.this[0].windows[0].duration == "8h"
+    error_message = "The promotion has no windows."
   }
 }
 
