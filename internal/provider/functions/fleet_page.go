@@ -52,9 +52,11 @@ func (fleetPageFunction) Definition(
 		},
 		VariadicParameter: function.DynamicParameter{
 			Name: "states",
-			MarkdownDescription: "At most one list or map of objects of `data.kalypso_deployment_state`, whole, or a single " +
-				"object. They add what the clusters run. A state belongs to the history of the same `gitops_repo`; the keys of " +
-				"a map name its environment. `detail = \"clusters\"` adds the names of clusters.",
+			MarkdownDescription: "A list or map of objects of `data.kalypso_deployment_state`, whole, or a single object. " +
+				"They add what the clusters run. A state belongs to the history of the same `gitops_repo`; the keys of a map " +
+				"name its environment. `detail = \"clusters\"` adds the names of clusters. One more argument can have the " +
+				"objects of `data.kalypso_promotion` in the same way. They add the commits that wait, with the reason, such as " +
+				"the time at which a window opens.",
 		},
 		Return: function.StringReturn{},
 	}
@@ -66,8 +68,9 @@ func (fleetPageFunction) Run(ctx context.Context, req function.RunRequest, resp 
 	if resp.Error = req.Arguments.Get(ctx, &given, &more); resp.Error != nil {
 		return
 	}
-	if len(more) > 1 {
-		resp.Error = function.NewArgumentFuncError(2, "There is at most one list of states. Join several with concat")
+	if len(more) > 2 {
+		resp.Error = function.NewArgumentFuncError(3, "There is at most one list of states, and one of promotions. Join "+
+			"several with concat")
 		return
 	}
 	for _, v := range append([]types.Dynamic{given}, more...) {
@@ -82,14 +85,23 @@ func (fleetPageFunction) Run(ctx context.Context, req function.RunRequest, resp 
 		return
 	}
 	var states []page.DeploymentState
-	if len(more) == 1 {
+	if len(more) > 0 {
 		states, err = pageData("states", "folders", more[0], func(s *page.DeploymentState, name page.Text) { s.Name = name })
 		if err != nil {
 			resp.Error = function.NewArgumentFuncError(1, sentence(err.Error()))
 			return
 		}
 	}
-	html, err := page.HTML(histories, states)
+	var promotions []page.Promotion
+	if len(more) > 1 {
+		named := func(p *page.Promotion, name page.Text) { p.Name = name }
+		promotions, err = pageData("promotions", "waiting", more[1], named)
+		if err != nil {
+			resp.Error = function.NewArgumentFuncError(2, sentence(err.Error()))
+			return
+		}
+	}
+	html, err := page.HTML(histories, states, promotions...)
 	if err != nil {
 		resp.Error = function.NewFuncError(sentence(err.Error()))
 		return

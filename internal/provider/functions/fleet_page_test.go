@@ -89,6 +89,8 @@ func TestAccFleetPageFunction(t *testing.T) {
 		since = null, until = null, complete = true, metrics = { deployments = 0 }, deployments = []`
 	const state = `{ gitops_repo = { repo = "https://acme.io/gitops", branch = "b", path = null }, verdict = "success"
 		problems = [], folders = { large = { total = 2, current = 2, tree_hash = null } } }`
+	const promotion = `{ environment = "prod", gitops_repo = { repo = "https://acme.io/gitops", branch = "b", path = null }
+		waiting = [{ commit = "c0ffee", gate = "window", reason = "waits until 2027-01-04T00:00:00Z: holidays" }] }`
 	call := func(arguments string) string { return "provider::kalypso::fleet_page(" + arguments + ")" }
 	has := func(arguments, text string) string { return `strcontains(` + call(arguments) + `, "` + text + `")` }
 	testFunction(t, []functionCall{
@@ -107,7 +109,11 @@ func TestAccFleetPageFunction(t *testing.T) {
 		{call(`[null]`), says("histories[0] has no attribute deployments")},
 		{call(`[` + history + ` }, ` + history + ` }]`), says(`two histories are of the environment "prod"`)},
 		{call(`[` + history + `, truncated = "many" }]`), says("histories[0].truncated: a string is not possible here")},
-		{call(`[` + history + ` }], [], []`), says("at most one list of states")},
+		{has("["+history+" }], [], "+promotion, `window: waits until 2027-01-04T00:00:00Z: holidays`), true},
+		{has("{ dev = "+history+" } }, {}, { dev = "+promotion+" }", `window: waits until`), true},
+		{has("{ dev = "+history+" } }, {}, { prod = "+promotion+" }", `window: waits until`), false},
+		{call(`[` + history + ` }], [], [` + history + ` }]`), says("promotions[0] has no attribute waiting")},
+		{call(`[` + history + ` }], [], [], []`), says("at most one list of states, and one of promotions")},
 	})
 }
 

@@ -117,6 +117,22 @@ type DeploymentState struct {
 	Clusters    map[Text][]Followed   `json:"clusters"`
 }
 
+// Promotion is the result of the data source kalypso_promotion, with its attributes as JSON.
+type Promotion struct {
+	// Name is the name of the environment; "": that of the history or state of the same location, else Environment.
+	Name        Text        `json:"-"`
+	Environment Text        `json:"environment"`
+	GitOpsRepo  Destination `json:"gitops_repo"`
+	Waiting     []Waiting   `json:"waiting"`
+}
+
+// Waiting is a closed gate that a commit waits for.
+type Waiting struct {
+	Commit Text `json:"commit"`
+	Gate   Text `json:"gate"`
+	Reason Text `json:"reason"`
+}
+
 // FolderCounts counts the clusters that follow the folder of a cluster type, by their states.
 type FolderCounts struct {
 	Total       int       `json:"total"`

@@ -16,6 +16,7 @@ type environment struct {
 	ID      string // of the timeline, in links
 	History *History
 	State   *DeploymentState
+	Waiting []waiting // the closed gates that commits wait for
 
 	Window     window
 	Verdict    Text
@@ -39,8 +40,16 @@ type window struct{ From, To stamp }
 // defaultWindow is the default of kalypso_deployment_history.
 const defaultWindow = 720 * time.Hour
 
-// newEnvironments joins histories and states: by their names, else by their locations.
-func newEnvironments(histories []History, states []DeploymentState) ([]*environment, error) {
+// waiting is a commit with the closed gate that it waits for.
+type waiting struct {
+	Commit commit
+	Reason Text
+}
+
+// newEnvironments joins histories, states and promotions: by their names, else by their locations.
+func newEnvironments(
+	histories []History, states []DeploymentState, promotions []Promotion,
+) ([]*environment, error) {
 	var all []*environment
 	named, located := map[Text]*environment{}, map[Destination]*environment{}
 	for i := range histories {
@@ -65,7 +74,19 @@ func newEnvironments(histories []History, states []DeploymentState) ([]*environm
 		if e.State != nil {
 			return nil, twice("states", e.Name)
 		}
-		e.State = s
+		e.State, located[s.GitOpsRepo.key()] = s, e
+	}
+	for _, p := range promotions {
+		e := located[p.GitOpsRepo.key()]
+		if name := cmp.Or(p.Name.line(), p.Environment); p.Name != "" || e == nil {
+			e = named[name]
+		}
+		if e == nil {
+			continue // the page shows what runs, and nothing is known of that
+		}
+		for _, w := range p.Waiting {
+			e.Waiting = append(e.Waiting, waiting{commit{Hash: w.Commit}, w.Gate + ": " + w.Reason})
+		}
 	}
 	for i, e := range all {
 		e.ID = fmt.Sprintf("e%d", i+1)
@@ -76,6 +97,16 @@ func newEnvironments(histories []History, states []DeploymentState) ([]*environm
 func twice(argument string, environment Text) error {
 	return fmt.Errorf("two %s are of the environment %q. Pass a map whose keys name the environments",
 		argument, environment)
+}
+
+// maxWaiting limits the commits that a card shows as waiting.
+const maxWaiting = 3
+
+// NextWaiting returns the oldest waiting commits, which come first.
+func (e *environment) NextWaiting() []waiting {
+	oldest := slices.Clone(e.Waiting[max(0, len(e.Waiting)-maxWaiting):])
+	slices.Reverse(oldest)
+	return oldest
 }
 
 // Observed returns when the state was read.
@@ -143,6 +174,9 @@ func (e *environment) describe(now stamp) {
 	if len(e.Deliveries) > 0 {
 		e.Last = e.Deliveries[0]
 		e.Promoted.Hash = cmp.Or(e.Promoted.Hash, e.Last.PromotedCommit)
+	}
+	for i := range e.Waiting {
+		e.Waiting[i].Commit.URL = commitURL(h.ControlPlane.Repo, e.Waiting[i].Commit.Hash)
 	}
 	e.Promoted.URL = commitURL(h.ControlPlane.Repo, e.Promoted.Hash)
 	listed := e.Window

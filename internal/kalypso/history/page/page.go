@@ -1,6 +1,6 @@
 // Package page writes one HTML file with the versions that run in all environments, and with their deliveries. It is a
-// pure function of the data of kalypso_deployment_history and kalypso_deployment_state: the times are those of the
-// data.
+// pure function of the data of kalypso_deployment_history, kalypso_deployment_state and kalypso_promotion: the times
+// are those of the data.
 //
 // The file makes no request, which its Content-Security-Policy enforces, and reads without JavaScript. The script adds
 // filters, the reader's time zone and arrow keys.
@@ -56,9 +56,9 @@ type view struct {
 }
 
 // HTML returns the page. The environments come in the order of the histories, then of the states without one. It is an
-// error if two histories or two states have the same environment.
-func HTML(histories []History, states []DeploymentState) ([]byte, error) {
-	environments, err := newEnvironments(histories, states)
+// error if two histories or two states have the same environment. Promotions say which commits wait, and for what.
+func HTML(histories []History, states []DeploymentState, promotions ...Promotion) ([]byte, error) {
+	environments, err := newEnvironments(histories, states, promotions)
 	if err != nil {
 		return nil, err
 	}

@@ -716,3 +716,36 @@ func TestRunsOfClusterTypes(t *testing.T) {
 		t.Errorf("with a state: %s", card)
 	}
 }
+
+// A promotion adds the commits that wait to the card of its environment, the oldest first: such as the time at which a
+// window opens. One of an environment that nothing else describes is left out.
+func TestWaiting(t *testing.T) {
+	histories, states := shop()
+	prod := page.Promotion{Environment: "production", GitOpsRepo: histories[2].GitOpsRepo}
+	for _, name := range []string{"five", "four", "three", "two"} {
+		commit := page.Text(name + "0123456789")
+		prod.Waiting = append(prod.Waiting, page.Waiting{Commit: commit, Gate: "stage", Reason: "soaks"})
+	}
+	prod.Waiting = append(prod.Waiting, page.Waiting{
+		Commit: "one0123456789", Gate: "window", Reason: "waits until 2027-01-04T00:00:00Z: <script>holidays</script>",
+	})
+	other := page.Promotion{Environment: "other", Waiting: prod.Waiting}
+	html, err := page.HTML(histories, states, prod, other)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := string(html)
+	want := []string{
+		">one0123<", "window: waits until 2027-01-04T00:00:00Z: &lt;script&gt;holidays", ">two0123<", ">three01<",
+	}
+	for _, part := range want {
+		at := strings.Index(text, part)
+		if at < 0 {
+			t.Fatalf("no %q, in this order", part)
+		}
+		text = text[at:]
+	}
+	if strings.Contains(string(html), ">four012<") || strings.Count(string(html), ">one0123<") != 1 {
+		t.Error("too many commits wait")
+	}
+}
