@@ -57,6 +57,12 @@ variable "rejected" {
   default     = {}
 }
 
+variable "rollback" {
+  description = "Whether the environment goes back by itself if a commit breaks its clusters."
+  type        = bool
+  default     = false
+}
+
 variable "windows" {
   description = "When a commit may be promoted, and a wave be written."
   type        = any
@@ -101,6 +107,7 @@ data "kalypso_promotion" "this" {
   pinned_commit = var.pinned_commit
   approved      = var.approved
   rejected      = var.rejected
+  rollback      = var.rollback ? { observed = data.kalypso_deployment_state.own } : null
   windows       = var.windows
 }
 

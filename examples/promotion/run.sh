@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # Promotes commits of a control plane from dev to prod, in waves: two promotions, one that fails in stage, a change of
 # prod's own objects and a hotfix despite the closed gate, a pause, a rejected commit that is rolled back and not
-# promoted again, a freeze over the holidays, a hold in the middle of a rollout, and a revert on the GitOps branch.
-# Clusters report by files. The script shows every plan. See ../control-plane/local.sh for KALYPSO_PROVIDER and KEEP.
+# promoted again, a freeze over the holidays, a hold in the middle of a rollout, and a revert on the GitOps branch. At
+# the end, a commit breaks the clusters of prod, which goes back by itself. Clusters report by files. The script shows
+# every plan. See ../control-plane/local.sh for KALYPSO_PROVIDER and KEEP.
 set -euo pipefail
 # shellcheck source=SCRIPTDIR/../control-plane/local.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../control-plane/local.sh"
@@ -140,3 +141,20 @@ in_repo gitops update-ref refs/heads/prod \
 tf plan "${plain[@]}" -compact-warnings || true
 export TF_VAR_rejected="{\"$five\" = null}"
 run prod "Reject version five: the first wave goes back, too"
+report prod current
+unset TF_VAR_rejected
+
+merge six
+run dev "Version six: dev"
+report dev current
+run stage "Version six: stage"
+report stage current
+export TF_VAR_rollback=true
+run prod "Version six: the first wave in prod"
+report prod failed
+sleep 2
+export TF_VAR_progress_deadline=1s
+run prod "It breaks the clusters: prod goes back by itself"
+report prod current
+export TF_VAR_progress_deadline=1h
+run prod "It runs: the record notes that, and version six does not come back"

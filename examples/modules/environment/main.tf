@@ -26,6 +26,7 @@ data "kalypso_promotion" "this" {
   pinned_commit = lookup(var.overrides, "pinned_commit", null)
   approved      = lookup(var.overrides, "approved", null)
   rejected      = lookup(var.overrides, "rejected", null)
+  rollback      = var.rollback
 
   lifecycle {
     precondition {

@@ -53,6 +53,12 @@ variable "dwell" {
   default     = null
 }
 
+variable "rollback" {
+  description = "Lets the environment go back by itself if a commit breaks its clusters, as in `kalypso_promotion`. Null never does."
+  type        = any
+  default     = null
+}
+
 variable "windows" {
   description = "When a commit may be promoted, as in `kalypso_promotion`. Waves have windows of their own, in `rollout`."
   type = list(object({

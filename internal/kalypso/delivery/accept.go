@@ -1,6 +1,7 @@
 package delivery
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/check"
@@ -12,9 +13,13 @@ import (
 // accept returns the state to decide from. If people reverted the branch to an earlier delivery, and the configuration
 // agrees, that counts as the last delivery from now on, and not as drift: the fleet renders the same again, or the last
 // commit is rejected. After a run that found the revert and wrote nothing, the fleet may also change further, unless it
-// restores reverted files. A reverted record whose commit is unproven needs the rejection: see
+// restores reverted files. So does the end of a rollout whose folders returned, if the apply was killed after its push.
+// A reverted record whose commit is unproven needs the rejection: see
 // [Proven].
 func accept(t *next.Next, p *past.Prior, s *past.State) *past.State {
+	if t.Wish.Updates(s) && s.Drifted() && s.Proposal == nil && returnedFolders(s) {
+		return s.AsSeen()
+	}
 	if !s.Reverted() || !t.Wish.Updates(s) || t.Rendered.Tree == nil || t.Wish.Rests(p) {
 		return s
 	}
@@ -40,4 +45,21 @@ func commitsOf(s *past.State) []string {
 		all = append(append(all, s.Rollout.PromotedCommit), s.Rollout.Interrupted...)
 	}
 	return all
+}
+
+// returnedFolders reports whether the branch contains what a failed rollout of s returns to: an apply was killed after
+// its push.
+func returnedFolders(s *past.State) bool {
+	r := s.Seen.Record
+	if r == nil || r.Rollout == nil || r.Rollout.RolledBack == "" || s.Rollout == nil || !s.Rollout.Returns ||
+		s.Rollout.RolledBack != "" || r.PromotedCommit != s.PromotedCommit {
+		return false
+	}
+	ours, want := s.Ours().HashTexts(), s.Delivered.HashTexts()
+	for name, hash := range s.Rollout.From {
+		if want[name] = hash; hash == "" {
+			delete(want, name)
+		}
+	}
+	return maps.Equal(ours, want)
 }

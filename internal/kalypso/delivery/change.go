@@ -22,6 +22,8 @@ type Change struct {
 	Emptied inventory.Folders
 	// Accepted are the refused parts of the change that accepted_changes allows.
 	Accepted []accepted.ID
+	// Settles says that the record notes a success after a rollback by itself, see [promotion.Reason.Unsettled].
+	Settles bool
 	// Needed says that the branch does not contain what is desired yet.
 	Needed bool
 	// Remove lists the paths to remove, from the repo's root.
@@ -65,8 +67,9 @@ func newChange(c *check.Comparison, old *past.Branch) (*Change, []error) {
 	if len(errs) > 0 {
 		return change, errs
 	}
-	change.Needed = c.Next.Wish.Moves(c.Before) || c.Branch.Record == nil || !c.Branch.Record.Same(change.Record) ||
-		!change.Existing.Equal(change.Wanted)
+	change.Settles = c.Next.Wish.Promotion.Settled && c.Branch.Record != nil && c.Branch.Record.Taken().Unsettled
+	change.Needed = change.Settles || c.Next.Wish.Moves(c.Before) || c.Branch.Record == nil ||
+		!c.Branch.Record.Same(change.Record) || !change.Existing.Equal(change.Wanted)
 	if !change.Needed {
 		return change, nil
 	}

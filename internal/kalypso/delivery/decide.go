@@ -131,6 +131,9 @@ func Decide(r *next.Rendered, p *past.Prior, s *past.State) *Decision {
 		decision.Step = t.Step
 		decision.Errors = check.Kept(t)
 	}
+	if err := check.ProvenByAttributes(t.Wish, p, s); err != nil {
+		decision.Errors = append(decision.Errors, err)
+	}
 	if p == nil {
 		decision.Check = t.Wish.Delivers() && t.Wish.Known == inventory.Whole
 		if decision.Check && t.Rendered.Tree != nil {
@@ -282,7 +285,8 @@ func (decision *Decision) action() Action {
 			return Withhold
 		}
 		return Keep // a closed one is not opened again
-	case decision.strategyWrites(), decision.treeChanges(), decision.recordChanges(), decision.failuresChange():
+	case decision.strategyWrites(), decision.treeChanges(), decision.recordChanges(), decision.failuresChange(),
+		settles(t, s):
 		return Write
 	case t.Known < inventory.Whole, t.Rendered.Folders.Known() == inventory.Whole &&
 		!t.Rendered.DecisionsKnown(), !t.Wish.Located(), unknown.Is(t.Record.PromotedCommit):
@@ -482,6 +486,13 @@ func (decision *Decision) failuresChange() bool {
 	}
 	last := s.Desired().Seen.Record
 	return last != nil && !last.SameFailures(t.Record)
+}
+
+// settles reports whether the record has to say that the environment succeeded after it went back by itself. That alone
+// is worth a commit, but no pull request: there, the next one says it.
+func settles(t *next.Next, s *past.State) bool {
+	return t.Wish.Strategy == strategy.Push && s.Current() && t.Known == inventory.Whole && t.Wish.Promotion.Settled &&
+		s.Seen.Record != nil && s.Seen.Record.Taken().Unsettled
 }
 
 // decisionsChanged reports whether the decisions differ from those that were last delivered or proposed.

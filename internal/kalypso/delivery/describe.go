@@ -82,6 +82,9 @@ func Describe(t *next.Next, before *past.State) string {
 		}
 		c.Promoted.Why = t.RecordOn(&before.Seen).Promotion.Summary
 	}
+	if t.Step != nil && len(t.Step.Returned) > 0 {
+		c.RolledBack = t.Step.RolledBack
+	}
 	return describe.Markdown(c)
 }
 

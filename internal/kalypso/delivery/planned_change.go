@@ -12,6 +12,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/render/tree"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/sets"
@@ -61,6 +63,14 @@ func (p *PlannedChange) after(head string) past.Branch {
 	b.Files = sets.Without(b.Files, ours)
 	b.OperatorFolders = sets.Without(b.OperatorFolders, ours)
 	b.Record, b.RecordHash, b.RecordError = &p.Change.Record, p.Change.RecordHash, ""
+	_ = b.SetReplaced(func(name string, hash tree.Hash) (inventory.Folder, bool, error) {
+		for _, known := range []inventory.Folders{p.Change.Existing, p.At.Replaced} {
+			if folder, ok := known[name]; ok && folder.Hash == hash {
+				return folder, true, nil
+			}
+		}
+		return inventory.Folder{}, false, nil
+	})
 	if p.Change.Record.PromotedCommit != "" && !p.Change.Record.Rollout.UnderWay() {
 		b.PromotedCommitFile = record.PromotedCommitHash(p.Change.Record.PromotedCommit)
 	}
@@ -105,6 +115,12 @@ func (p *PlannedChange) CommitMessage() string {
 	}
 	if t.Begun {
 		fmt.Fprintf(&b, "\nRollout: %s\n", t.Rollout.StageAndWave())
+		if why := t.Rollout.RolledBack; why != "" {
+			fmt.Fprintf(&b, "\n%s", promotion.Reason{Why: why}.Facts())
+		}
+	}
+	if p.Change.Settles {
+		b.WriteString("\nThe environment succeeded after it went back by itself.\n")
 	}
 	if t.Wish.Promotion.Commit != "" && t.Complete {
 		fmt.Fprintf(&b, "\nPromoted commit: %s\n", t.Wish.Promotion.Commit)

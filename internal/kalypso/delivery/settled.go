@@ -36,7 +36,7 @@ func nothingLeft(n *next.Next, p *past.Prior, s *past.State) bool {
 			s.PromotedCommit == n.Record.PromotedCommit && s.Delivered.Equal(n.Folders) &&
 			s.Decisions.Equal(n.Record.Decisions)
 	}
-	if !a.Delivers() || !a.Updates(s) || s.Drifted() || len(s.OldLocations) > 0 ||
+	if settles(n, s) || !a.Delivers() || !a.Updates(s) || s.Drifted() || len(s.OldLocations) > 0 ||
 		!s.Desired().Decisions.Equal(n.Record.Decisions) ||
 		!n.IsContainedBy(&s.Desired().Seen) {
 		return false

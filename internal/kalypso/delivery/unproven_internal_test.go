@@ -67,6 +67,32 @@ func TestUnproven(t *testing.T) {
 		"the state knows no promoted commit": {func(s *situation) { s.state.PromotedCommit = "" }, true, true},
 		"an import":                          {func(s *situation) { s.state = imported(s.state) }, true, true},
 		"without a state":                    {func(s *situation) { s.state, s.prior = nil, nil }, true, true},
+		"the private state is lost":          {lostPrivateState, true, false},
+		"the private state is lost, and on_drift is overwrite": {func(s *situation) {
+			lostPrivateState(s)
+			s.desired.OnDrift = drift.Overwrite
+		}, true, false},
+		"the private state is lost, and the record promotes the same commit": {func(s *situation) {
+			lostPrivateState(s)
+			s.prior.PromotedCommit = "new"
+		}, true, true},
+		"the private state is lost, and the last apply proposed the commit": {func(s *situation) {
+			lostPrivateState(s)
+			s.prior.Commit = ""
+		}, true, true},
+		"the private state was lost, and read again from the branch": {func(s *situation) {
+			again := imported(s.state)
+			lostPrivateState(s)
+			s.state = again
+		}, true, false},
+		"the private state is lost, and people rejected the last delivery": {func(s *situation) {
+			lostPrivateState(s)
+			s.desired.Rejected = []string{"old"}
+		}, true, true},
+		"the private state is lost, and a newer commit is promoted": {func(s *situation) {
+			lostPrivateState(s)
+			s.desired.Promotion.Decision = promotion.Promote
+		}, true, true},
 	} {
 		for unproven, believed := range map[string]bool{"": row.proven, "ci: no status": row.unproven} {
 			t.Run(name+", unproven "+unproven, func(t *testing.T) {
@@ -90,6 +116,12 @@ func TestUnproven(t *testing.T) {
 			})
 		}
 	}
+}
+
+// lostPrivateState leaves the attributes alone: they know that commit old was delivered.
+func lostPrivateState(s *situation) {
+	s.state, s.prior.PromotedCommit = nil, "old"
+	s.prior.Environment, s.prior.Destination = s.desired.Environment, s.desired.Destination
 }
 
 // imported returns the state after an import of what the branch contains.

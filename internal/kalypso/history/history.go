@@ -61,6 +61,8 @@ type Rendering struct {
 	Target string
 	// UnderWay says that the rollout is not complete.
 	UnderWay bool
+	// RolledBack says that the folders of a rollout returned to their trees from before it.
+	RolledBack bool
 }
 
 // Source is a commit of the control plane.
@@ -85,6 +87,8 @@ type Delivery struct {
 	Known   bool
 	Folders []string // that it changed, sorted
 	Reason  string
+	// By is [promotion.ByRollback] if the environment went back by itself; "": gates or people decided.
+	By string
 	// Running is the time at which it was first observed to succeed; zero: never.
 	Running time.Time
 	// Failed says that the next delivery rolled this one back, or that this one was observed to fail. FailedAt is the
@@ -209,14 +213,24 @@ func setKinds(all []*delivery) {
 		before := all[i-1]
 		d.PreviousCommit = before.PromotedCommit
 		switch {
-		case before.Kind != Rollback && d.goesBack(before, all[:i-1]):
-			d.Kind = Rollback
+		case d.decidesToGoBack(before), before.Kind != Rollback && d.goesBack(before, all[:i-1]):
+			if d.Kind = Rollback; d.to.Rendering.Promotion.By == promotion.ByRollback {
+				d.By = promotion.ByRollback
+			}
 		case d.PromotedCommit != d.PreviousCommit:
 			d.Kind = Promotion
 		default:
 			d.Kind = Change
 		}
 	}
+}
+
+// decidesToGoBack reports whether the record of d says that it goes back: to another promoted commit, or from a
+// rollout.
+func (d *delivery) decidesToGoBack(before *delivery) bool {
+	is := d.to.Rendering
+	return is.RolledBack ||
+		is.Promotion.Decision == promotion.Rollback && d.PromotedCommit != before.PromotedCommit
 }
 
 // goesBack reports whether d restores the state from before the previous delivery: by a pin to an earlier commit, or

@@ -30,6 +30,10 @@ func branchOf(commits ...string) []history.Commit {
 				c.Rendering.Promotion.Decision, c.Rendering.Promotion.RolledBack = promotion.Pinned, rolledBack
 			case "again":
 				c.Rendering.Promotion.Decision, c.Rendering.Promotion.RolledBack = promotion.Pinned, rolledBack
+			case "itself": // with a change of the environment's own
+				c.Rendering.Promotion.Decision, c.Rendering.Promotion.By = promotion.Rollback, promotion.ByRollback
+			case "returned":
+				c.Rendering.RolledBack, c.Rendering.Promotion.By = true, promotion.ByRollback
 			case "bare":
 				c.Rendering.Promotion.Decision = ""
 			case "wave":
@@ -55,6 +59,12 @@ func TestKinds(t *testing.T) {
 		"a revert": {[]string{"a 1", "b 2", "a 1"}, "first promotion! rollback"},
 		"a revert of a revert": {[]string{"a 1", "b 2", "a 1", "b 2", "a 1"},
 			"first promotion! rollback promotion! rollback"},
+		"it goes back by itself": {[]string{"a 1", "b 2", "c 3", "d 2 itself", "e 2 itself"},
+			"first promotion promotion! rollback(rollback) change"},
+		"it goes back by itself twice": {[]string{"a 1", "b 2", "c 3", "d 2 itself", "e 1 itself"},
+			"first promotion promotion! rollback(rollback)! rollback(rollback)"},
+		"a rollout goes back by itself": {[]string{"a 1", "b 1 wave", "c 1 returned"},
+			"first change…! rollback(rollback)"},
 		"a pin":                      {[]string{"a 1", "b 2", "c 3", "d 1 pin"}, "first promotion promotion! rollback"},
 		"a change after a pin":       {[]string{"a 1", "b 2", "c 1 pin", "d 1 again"}, "first promotion! rollback change"},
 		"a commit without tree":      {[]string{"a 1", "b 2", "b 1"}, "first promotion promotion"},
@@ -69,6 +79,9 @@ func TestKinds(t *testing.T) {
 		var got []string
 		for _, d := range h.Deliveries {
 			text := string(d.Kind)
+			if d.By != "" {
+				text += "(" + d.By + ")"
+			}
 			if !d.Complete() {
 				text += "…"
 			}

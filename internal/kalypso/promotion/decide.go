@@ -23,7 +23,7 @@ func Decide(w World) (*Choice, error) {
 	if w.Current.Proposal != nil {
 		result.Proposed = w.Current.Proposal.Commit
 	}
-	c := &choice{world: &w, gates: newGates(&w, found), result: result}
+	c := &choice{world: &w, gates: newGates(&w, found), back: rollback{&w}, result: result}
 	switch {
 	case w.Pinned != "" && !w.History.Has(w.Pinned):
 		return nil, fmt.Errorf("pinned_commit %s: %w %q", w.Pinned, ErrNotOnBranch, w.History.Branch)
@@ -33,14 +33,21 @@ func Decide(w World) (*Choice, error) {
 	case w.Hold != "":
 		c.freeze()
 	case len(w.rejected()) > 0:
-		c.goBack()
+		c.goBackFromRejected()
+	case c.goBackByItself():
 	default:
-		if c.choose(); len(result.Unread) > 0 {
-			return result, nil
-		}
+		c.choose()
+	}
+	if len(result.Unread) > 0 {
+		return result, nil
 	}
 	if result.Unproven = c.unproven(); len(result.Unread) == 0 {
 		result.RolledBack = c.rolledBack()
+		if result.Settled = w.Current.Unsettled && c.back.succeeds(); result.Commit == w.Current.Commit {
+			result.By = w.Current.By
+		}
+		goesBack := result.Decision == Rollback && result.By == ByRollback
+		result.Unsettled = goesBack || w.Current.Unsettled && !result.Settled
 		result.Why = c.why()
 		result.Summary = c.summary(hints.notes())
 	}
@@ -51,12 +58,17 @@ func Decide(w World) (*Choice, error) {
 type choice struct {
 	world  *World
 	gates  *gates
+	back   rollback
 	result *Choice
 	taken  proof
 	// waits counts the commits newer than the chosen one that only a gate keeps from being candidates.
 	waits int
 	// skips counts the commits that can't be candidates.
 	skips int
+	// failed says which folders the current commit broke, if no earlier delivery is good; "": none.
+	failed string
+	// clusters are lines with what clusters say about the failed folders.
+	clusters []string
 }
 
 // freeze keeps the current commit, with any state of the gates.
@@ -72,25 +84,19 @@ func (c *choice) freeze() {
 	}
 }
 
-// goBack chooses the newest earlier delivery that is not rejected. Without one, nothing is written: another commit
+// goBackFromRejected chooses the newest earlier delivery that is good. Without one, nothing is written: another commit
 // would be unproven, and the rejected one must not spread.
-func (c *choice) goBack() {
-	w, current := c.world, c.world.Current
-	c.result.Decision, c.result.Candidate = Frozen, w.newest()
-	newest := w.History.index(current.Commit)
-	if newest < 0 && current.RolledBack != "" {
-		return // it is unknown which of the earlier deliveries were rolled back
+func (c *choice) goBackFromRejected() {
+	c.result.Decision, c.result.Candidate = Frozen, c.world.newest()
+	if to := c.back.earlier(); to != nil {
+		c.goBack(to.Commit, proof{Override: fmt.Sprintf("rollback: %s is rejected, and this is the newest earlier delivery",
+			short(c.world.rejected()[0]))})
 	}
-	for _, commit := range current.Delivered {
-		at := w.History.index(commit)
-		if commit == current.Commit || at < 0 || at < newest || w.rejection(commit) != "" {
-			continue
-		}
-		c.result.Commit, c.result.Decision = commit, Rollback
-		c.taken.Override = fmt.Sprintf("rollback: %s is rejected, and this is the newest earlier delivery",
-			short(w.rejected()[0]))
-		return
-	}
+}
+
+// goBack chooses an earlier delivery.
+func (c *choice) goBack(to string, why proof) {
+	c.result.Commit, c.result.Decision, c.result.Candidate, c.taken = to, Rollback, c.world.newest(), why
 }
 
 // choose finds the newest candidate that may be chosen. If only the windows stop it, older ones need an approval.
@@ -148,6 +154,9 @@ func (c *choice) consider(commit string) bool {
 // eligible returns the reason why a candidate can be promoted, or the gates that it waits for.
 func (c *choice) eligible(commit string) verdict {
 	blocked, approved := c.world.blocked(), c.world.approves(commit)
+	if c.failed != "" && blocked != nil && blocked.Gate == gateRollout { // it never ends by itself
+		blocked = nil
+	}
 	switch {
 	case blocked != nil && !approved:
 		return verdict{waiting: []Waiting{*blocked}}
@@ -156,6 +165,9 @@ func (c *choice) eligible(commit string) verdict {
 	case commit == c.world.rewritten():
 		return verdict{proof: proof{Override: fmt.Sprintf("rewritten: it has the tree of %s, which the branch lost",
 			short(c.world.Current.Commit))}}
+	}
+	if c.failed != "" { // what failed does not dwell
+		return c.gates.judge(commit)
 	}
 	switch reason, unread := c.gates.dwells(); {
 	case reason != "":
@@ -230,7 +242,9 @@ func (c *choice) rolledBack() string {
 	case c.result.Decision == Pinned:
 		taken = append(taken, current)
 	case c.result.Decision == Rollback:
-		taken = append(taken, w.rejected()...)
+		if taken = append(taken, w.rejected()...); c.result.By == ByRollback {
+			taken = append(taken, current)
+		}
 	}
 	best, at := "", w.History.index(commit)
 	for _, commit := range taken {

@@ -64,6 +64,14 @@ func ledger(now int, all ...status) promotion.Ledger {
 	return l
 }
 
+// delivered returns deliveries of commits, newest first.
+func delivered(commits ...string) (all []promotion.Delivery) {
+	for _, commit := range commits {
+		all = append(all, promotion.Delivery{Commit: commit})
+	}
+	return all
+}
+
 const stage = "stage environment"
 
 func promoted(commit string) promotion.Promotion { return promotion.Promotion{Commit: commit} }
@@ -277,37 +285,37 @@ func TestDecide(t *testing.T) {
 		"hold without a current commit": {prod(func(w *promotion.World) { w.Hold, w.Current.Commit = "freeze", "" }),
 			"frozen", -1, "freeze", "has no promoted commit", ""},
 		"hold takes precedence over rejected": {prod(func(w *promotion.World) {
-			w.Hold, w.Rejected, w.Current.Delivered = "freeze", map[string]string{hash(1): ""}, hashes(1, 0)
+			w.Hold, w.Rejected, w.Current.Delivered = "freeze", map[string]string{hash(1): ""}, delivered(hashes(1, 0)...)
 		}), "frozen", 1, "", "Hold: freeze.", ""},
 		"the current commit is rejected": {prod(func(w *promotion.World) {
-			w.Rejected, w.Current.Delivered = map[string]string{hash(1): ""}, hashes(1, 0)
+			w.Rejected, w.Current.Delivered = map[string]string{hash(1): ""}, delivered(hashes(1, 0)...)
 		}, ok(2, 1)), "rollback", 0, "", "is rejected, and this is the newest earlier delivery", ""},
 		"the current commit is rejected, and a good one follows": {prod(func(w *promotion.World) {
-			w.Rejected, w.Current.Delivered = map[string]string{hash(1): hash(2)}, hashes(1, 0)
+			w.Rejected, w.Current.Delivered = map[string]string{hash(1): hash(2)}, delivered(hashes(1, 0)...)
 		}, ok(2, 1)), "rollback", 0, "", "Roll back", ""},
 		"the current commit is in a rejected range": {prod(func(w *promotion.World) {
 			w.Current.Commit, w.Rejected = hash(4), map[string]string{hash(2): hash(5)}
-			w.Current.Delivered = []string{hash(4), hash(3), hash(1), hash(0)}
+			w.Current.Delivered = delivered(hash(4), hash(3), hash(1), hash(0))
 		}), "rollback", 1, "", "is rejected", ""},
 		"a rejected commit goes back past foreign and newer deliveries": {prod(func(w *promotion.World) {
 			w.Current.Commit, w.Rejected = hash(2), map[string]string{hash(2): ""}
-			w.Current.Delivered = []string{hash(2), hash(4), "f00", hash(1)}
+			w.Current.Delivered = delivered(hash(2), hash(4), "f00", hash(1))
 		}), "rollback", 1, "", "", ""},
 		"a rejected commit without an earlier delivery": {prod(func(w *promotion.World) {
-			w.Rejected, w.Current.Delivered = map[string]string{hash(1): ""}, []string{hash(1)}
+			w.Rejected, w.Current.Delivered = map[string]string{hash(1): ""}, delivered(hash(1))
 		}, ok(2, 1)), "frozen", 1, "", "no earlier delivery on branch \"main\" is good. Set pinned_commit", ""},
 		"a rollout is rejected": {prod(func(w *promotion.World) {
 			w.Current = promotion.Current{Promotion: promoted(hash(3)), Rollout: true, Others: []string{hash(1)},
-				Delivered: []string{hash(1), hash(0)}}
+				Delivered: delivered(hash(1), hash(0))}
 			w.Rejected = map[string]string{hash(3): ""}
 		}), "rollback", 1, "", "is rejected", ""},
 		"the commit that a rollout replaces is rejected": {prod(func(w *promotion.World) {
 			w.Current = promotion.Current{Promotion: promoted(hash(3)), Rollout: true, Others: []string{hash(1)},
-				Delivered: []string{hash(1), hash(0)}}
+				Delivered: delivered(hash(1), hash(0))}
 			w.Rejected = map[string]string{hash(1): hash(2)}
 		}), "rollback", 0, "", "is rejected", ""},
 		"a rejected commit that the branch no longer contains": {prod(func(w *promotion.World) {
-			w.Current = promotion.Current{Promotion: promoted("f00"), Delivered: []string{"f00", hash(1)}}
+			w.Current = promotion.Current{Promotion: promoted("f00"), Delivered: delivered("f00", hash(1))}
 			w.Rejected = map[string]string{"f00": ""}
 		}), "rollback", 1, "", "", ""},
 		"a pin takes precedence over rejected": {prod(func(w *promotion.World) {
@@ -376,11 +384,11 @@ func TestDecide(t *testing.T) {
 				w.Approved = promotion.Ledger{Silence: "x"}, []string{hash(2)}
 		}), "promote", 2, "", "", "The statuses can't be read"},
 		"a force-push, and a commit is approved": {prod(func(w *promotion.World) {
-			w.Current = promotion.Current{Promotion: promoted("f00"), Delivered: []string{"f00", hash(1)}}
+			w.Current = promotion.Current{Promotion: promoted("f00"), Delivered: delivered("f00", hash(1))}
 			w.Approved = []string{hash(1), hash(2)}
 		}), "promote", 2, "", "approved: no gate is needed", ""},
 		"a force-push, and an approval from before it": {prod(func(w *promotion.World) {
-			w.Current = promotion.Current{Promotion: promoted("f00"), Delivered: []string{"f00", hash(3)}}
+			w.Current = promotion.Current{Promotion: promoted("f00"), Delivered: delivered("f00", hash(3))}
 			w.Approved = []string{hash(2), hash(3)}
 		}), "hold", -2, "", "which is not on branch", ""},
 		"a force-push that kept the tree": {prod(func(w *promotion.World) {

@@ -75,8 +75,13 @@ func (h hints) otherReporter() *Warning {
 // notes lists the overrides that no longer have an effect, or not the expected one.
 func (h hints) notes() (all []string) {
 	w, count := h.world, len(h.world.candidates())
+	back := rollback{w}
+	if r := w.Rollback; r != nil && r.Observed != nil && r.Observed.Head != "" && back.observation() == nil {
+		all = append(all, fmt.Sprintf("rollback.observed is of commit %s, and the branch is at %s, so it says nothing.",
+			short(r.Observed.Head), short(w.Current.Head)))
+	}
 	if w.lost() {
-		return nil
+		return all
 	}
 	for _, commit := range slices.Sorted(slices.Values(w.Approved)) {
 		if at := w.History.index(commit); at < 0 || at >= count {

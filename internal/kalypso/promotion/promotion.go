@@ -21,8 +21,8 @@ type Kind string
 // The values of [Kind].
 const (
 	Pinned   Kind = "pinned"     // pinned_commit is set
-	Frozen   Kind = "frozen"     // nothing is written: hold is set, or a rejected commit has no way back
-	Rollback Kind = "rollback"   // the current commit is rejected: it chooses an earlier delivery
+	Frozen   Kind = "frozen"     // nothing is written: hold is set, or a rejected or failed commit has no way back
+	Rollback Kind = "rollback"   // the current commit is rejected or failed: it chooses an earlier delivery
 	Promote  Kind = "promote"    // it chooses another commit than the current one
 	Hold     Kind = "hold"       // a rollout is under way, or newer commits wait
 	UpToDate Kind = "up_to_date" // no newer commit waits
@@ -54,8 +54,9 @@ type Rules struct {
 	Hold        string // the reason why the environment is frozen; "": it is not
 	Pinned      string // full hash; "": none
 	Approved    []string
-	Rejected    map[string]string // commit → the first good commit after it; "": none yet
-	Windows     windows.Windows   // the times at which a commit may be promoted
+	Rejected    map[string]string  // commit → the first good commit after it; "": none yet
+	Rollback    *AutomaticRollback // nil: the environment never goes back by itself
+	Windows     windows.Windows    // the times at which a commit may be promoted
 }
 
 // Gate is an environment that must run a commit first.
@@ -112,14 +113,15 @@ func (h History) Has(commit string) bool { return h.index(commit) >= 0 }
 
 // Current is the state of the environment's GitOps branch.
 type Current struct {
-	Promotion      // the promoted commit, as the record says
-	Rollout   bool // a rollout is under way
+	Promotion        // the promoted commit, as the record says
+	Head      string // of the GitOps branch
+	Rollout   bool   // a rollout is under way
 	// Others are the other commits that folders may contain during a rollout: the previous one, and those of rollouts
 	// that it interrupted.
 	Others []string
-	// Delivered are the promoted commits of the deliveries so far, newest first, as the history of the GitOps branch
-	// says. They are read only if [World.NeedsDeliveries].
-	Delivered []string
+	// Delivered are the deliveries so far, newest first, as the history of the GitOps branch says. They are read only if
+	// [World.NeedsDeliveries].
+	Delivered []Delivery
 	// Proposal is the open pull request of the environment's rendering, or nil.
 	Proposal *PendingPromotion
 }

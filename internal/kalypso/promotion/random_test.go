@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -30,6 +31,7 @@ type environment struct {
 	deliveries, backs []string
 	waves             bool
 	record            *record.Record // on the GitOps branch; nil: none yet
+	fleet
 }
 
 // folders are the commits that some folder contains.
@@ -72,18 +74,24 @@ type chain struct {
 	trees map[string]string
 	// left has, for each removed commit that the server still has, the newest commit of main that it contains.
 	left map[string]string
-	ci   map[string]githost.StatusState
-	log  map[string][]githost.Status // newest first
-	all  []*environment
+	// folders has the trees of each commit's folders, and broken says which trees fail on every cluster.
+	folders map[string]map[string]string
+	broken  map[string]bool
+	ci      map[string]githost.StatusState
+	log     map[string][]githost.Status // newest first
+	all     []*environment
 }
 
 func newChain(t *testing.T, seed uint64) *chain {
 	c := &chain{t: t, seed: seed, rand: rand.New(rand.NewPCG(seed, 17)), ci: map[string]githost.StatusState{},
-		trees: map[string]string{}, left: map[string]string{}, log: map[string][]githost.Status{}}
+		trees: map[string]string{}, left: map[string]string{}, log: map[string][]githost.Status{},
+		folders: map[string]map[string]string{}, broken: map[string]bool{}}
 	soaks := []time.Duration{0, 0, time.Hour, 4 * time.Hour}
 	for i := range 3 + c.rand.IntN(3) {
 		e := &environment{name: fmt.Sprintf("env%d", i), waves: c.rand.IntN(2) == 0}
-		e.rules = promotion.Rules{Environment: e.name, Rejected: map[string]string{}}
+		e.rules = promotion.Rules{Environment: e.name, Rejected: map[string]string{}, Rollback: c.newRollback()}
+		e.partials = map[int][]promotion.Delivery{}
+		e.failsFrom, e.outages = map[string]int{}, map[string]bool{}
 		if i > 0 {
 			before := c.all[i-1].name
 			g := promotion.Gate{Name: before, Context: promotion.ContextOf(before), Soak: soaks[c.rand.IntN(len(soaks))],
@@ -106,6 +114,11 @@ func newChain(t *testing.T, seed uint64) *chain {
 
 func (c *chain) commit() {
 	c.next++
+	parent := ""
+	if len(c.main) > 0 {
+		parent = c.main[0]
+	}
+	c.render(hash(c.next), parent)
 	c.main = append([]string{hash(c.next)}, c.main...)
 	c.ci[hash(c.next)], c.trees[hash(c.next)] = githost.Pending, fmt.Sprint("tree ", c.next)
 }
@@ -146,8 +159,13 @@ func (c *chain) world(e *environment, read []string) promotion.World {
 		Rules: e.rules, Current: e.current,
 		History: promotion.History{Branch: "main", Commits: c.main, Trees: c.trees, Left: c.left, Whole: true},
 	}
+	w.Current.Head = fmt.Sprint(e.head)
 	if w.NeedsDeliveries() {
-		w.Current.Delivered = e.deliveries
+		for i, commit := range e.deliveries {
+			w.Current.Delivered = append(w.Current.Delivered, e.partials[len(e.deliveries)-i]...)
+			w.Current.Delivered = append(w.Current.Delivered, promotion.Delivery{Commit: commit, RolledBack: e.backs[i],
+				Folders: e.was[i]})
+		}
 	}
 	w.Ledger.Histories = map[string]promotion.StatusHistory{}
 	w.Ledger.ByCommit, w.Ledger.SeenAt = map[string][]githost.Status{}, at(c.now+c.skew)
@@ -195,11 +213,12 @@ func (c *chain) run(e *environment) {
 		return
 	}
 	c.report(e)
+	c.observe(e)
 	d := c.decide(e)
-	banned := slices.Clone(e.banned)
+	banned, bad, awaits := slices.Clone(e.banned), slices.Clone(e.bad), e.awaits
 	c.check(e, d)
 	if c.rand.IntN(12) == 0 {
-		e.banned = banned // the apply failed
+		e.banned, e.bad, e.awaits = banned, bad, awaits // the apply failed
 		return
 	}
 	if d.Commit != e.current.Commit {
@@ -212,13 +231,14 @@ func (c *chain) run(e *environment) {
 		}
 	}
 	wave, lost := e.current.Rollout, !slices.Contains(c.main, e.current.Commit)
+	unclear := e.current.RolledBack != "" && !slices.Contains(c.main, e.current.RolledBack) // what was rolled back
 	forward := c.pinsForward(e, d)
-	e.deliver(d, e.waves && c.rand.IntN(3) > 0)
+	e.deliver(c, d, e.waves && c.rand.IntN(3) > 0)
 	if forward && e.current.RolledBack != "" && !slices.Contains(c.main, e.current.RolledBack) {
 		c.t.Fatalf("seed %d: %s is pinned forward to %s, and %s counts as rolled back", c.seed, e.name, d.Commit,
 			e.current.RolledBack)
 	}
-	freed := d.Decision == promotion.Rollback || lost || wave && !e.current.Rollout // another commit may follow
+	freed := d.Decision == promotion.Rollback || lost || unclear || wave && !e.current.Rollout // another commit may follow
 	c.report(e)
 	if again := c.decide(e); again.Commit != d.Commit || again.Decision == promotion.Promote {
 		if !freed || again.Decision != promotion.Promote {
@@ -244,17 +264,22 @@ func (c *chain) pinsForward(e *environment, d *promotion.Choice) bool {
 }
 
 // deliver updates the folders by the decision: all of them, or only the first ones. It writes the record.
-func (e *environment) deliver(d *promotion.Choice, partly bool) {
+func (e *environment) deliver(c *chain, d *promotion.Choice, partly bool) {
 	was := e.current
 	if d.Decision == promotion.Frozen || d.Commit == "" {
 		return
 	}
 	if d.Commit == was.Commit && !was.Rollout {
-		return // nothing is written
+		if d.Settled {
+			e.write(d)
+		}
+		return // nothing else is written
 	}
 	defer e.write(d)
+	partly = partly && d.Decision != promotion.Rollback && was.Commit != ""
+	e.writeFolders(c, d.Commit, partly)
 	switch {
-	case partly && d.Decision != promotion.Rollback && was.Commit != "":
+	case partly:
 		e.current.Commit, e.current.Rollout = d.Commit, true
 		if d.Commit != was.Commit && !slices.Contains(was.Others, was.Commit) {
 			e.current.Others = append(slices.Clone(was.Others), was.Commit)
@@ -278,7 +303,12 @@ func (e *environment) write(d *promotion.Choice) {
 	next.SetPromotion(d.Promotion, e.record)
 	e.record = &next
 	taken := next.Taken()
-	e.current.RolledBack, e.current.Why = taken.RolledBack, taken.Why
+	e.current.Reason = taken.Reason
+	if n := len(e.deliveries); e.current.Rollout && taken.RolledBack != "" {
+		e.partials[n] = append([]promotion.Delivery{
+			{Commit: taken.Commit, RolledBack: taken.RolledBack, Partial: true},
+		}, e.partials[n]...)
+	}
 	if !e.current.Rollout {
 		e.backs[0] = taken.RolledBack
 	}
@@ -293,7 +323,9 @@ func (c *chain) revert(e *environment) {
 	}
 	e.rules.Rejected = map[string]string{e.current.Commit: ""}
 	e.ran = append(e.ran, span{e.current.Commit, e.since, c.now, false})
+	e.current.Reason = promotion.Reason{}
 	e.current.Commit, e.current.RolledBack, e.since = e.deliveries[1], e.backs[1], c.now
+	e.bad = slices.DeleteFunc(e.bad, func(b string) bool { return b == e.current.Commit })
 	back := slices.Index(c.main, e.current.RolledBack)
 	// the revert of a rollback restores the commits that it excluded
 	e.banned = slices.DeleteFunc(e.banned, func(b string) bool {
@@ -301,6 +333,9 @@ func (c *chain) revert(e *environment) {
 	})
 	e.deliveries = append([]string{e.current.Commit}, e.deliveries...)
 	e.backs = append([]string{e.current.RolledBack}, e.backs...)
+	e.awaits = false // people decided
+	e.trees, e.was = e.was[1], append([]map[string]string{e.was[1]}, e.was...)
+	e.head++
 	reverted := record.New(e.name, nil, e.current.Commit, nil, nil)
 	reverted.Promotion = promotion.Reason{Decision: promotion.Promote, RolledBack: e.current.RolledBack}
 	e.record = &reverted
@@ -320,7 +355,9 @@ func (c *chain) check(e *environment, d *promotion.Choice) {
 			fail("it pins %s", d.Commit)
 		}
 		e.outdate(c.main[is:])
+		e.bad = slices.DeleteFunc(e.bad, func(b string) bool { return b == d.Commit })
 		if was >= 0 && is > was {
+			e.bad = append(e.bad, e.current.Commit)
 			e.banned = append(e.banned, c.main[was:is]...)
 		}
 		return
@@ -330,6 +367,9 @@ func (c *chain) check(e *environment, d *promotion.Choice) {
 		if d.Decision != promotion.Frozen || d.Commit != e.current.Commit {
 			fail("a hold has no effect: it is %s %s", d.Decision, d.Commit)
 		}
+		return
+	case d.Decision == promotion.Rollback && d.By == promotion.ByRollback:
+		c.checkRollback(e, d, fail)
 		return
 	case d.Decision == promotion.Rollback:
 		if !slices.ContainsFunc(e.folders(), func(commit string) bool { return c.rejects(e, commit) }) {
@@ -346,7 +386,7 @@ func (c *chain) check(e *environment, d *promotion.Choice) {
 		return
 	case d.Decision == promotion.Frozen:
 		if !slices.ContainsFunc(e.folders(), func(commit string) bool { return c.rejects(e, commit) }) {
-			fail("it is frozen without a hold")
+			c.checkFrozen(e, fail)
 		}
 		if d.Commit != e.current.Commit {
 			fail("it is frozen, and takes %s", d.Commit)
@@ -365,6 +405,7 @@ func (c *chain) check(e *environment, d *promotion.Choice) {
 	if c.rejects(e, d.Commit) {
 		fail("%s is rejected", d.Commit)
 	}
+	e.bad = slices.DeleteFunc(e.bad, func(b string) bool { return b == d.Commit })
 	if slices.Contains(e.rules.Approved, d.Commit) {
 		e.outdate(c.main[is:])
 		return
@@ -385,7 +426,8 @@ func (c *chain) check(e *environment, d *promotion.Choice) {
 			fail("%s ran it %v, and not for %s", before.name, before.ran, g.Soak)
 		}
 	}
-	if e.rules.Dwell > 0 && e.current.Commit != "" && !e.fails && c.now+c.skew-c.since(e) < int(e.rules.Dwell.Minutes()) {
+	if e.rules.Dwell > 0 && e.current.Commit != "" && !e.fails && !c.rollsBack(e, nil) &&
+		c.now+c.skew-c.since(e) < int(e.rules.Dwell.Minutes()) {
 		fail("it was there since %d", e.since)
 	}
 }
@@ -513,8 +555,11 @@ func (c *chain) step() {
 				}
 			}
 		}
-	case 7, 8:
+	case 7:
 		e.fails = !e.fails
+	case 8:
+		name := folderNames[c.rand.IntN(len(folderNames))]
+		e.outages[name] = !e.outages[name]
 	case 9:
 		e.dead = !e.dead
 	case 10:
@@ -561,6 +606,7 @@ func (c *chain) step() {
 func (c *chain) calm() {
 	for _, e := range c.all {
 		e.fails, e.dead = false, false
+		clear(e.outages)
 		e.rules.Hold, e.rules.Pinned, e.rules.Approved, e.rules.Rejected = "", "", nil, nil
 		if e.current.Commit != "" && !slices.Contains(c.main, e.current.Commit) {
 			e.rules.Pinned = c.main[len(c.main)-1]
@@ -571,6 +617,7 @@ func (c *chain) calm() {
 		}
 	}
 	c.commit()
+	clear(c.broken)
 	for commit := range c.ci {
 		c.ci[commit] = githost.Success
 	}
@@ -600,16 +647,24 @@ func (c *chain) turns(most int) {
 // Without further events, each chain then reaches the newest commit. With a dwell, no environment starves, even if
 // people commit every hour.
 func TestRandomChains(t *testing.T) {
+	var rollbacks atomic.Int64
+	t.Cleanup(func() {
+		if !seeds.Single() && rollbacks.Load() == 0 {
+			t.Error("no environment went back by itself: the test shows nothing of that")
+		}
+	})
 	for seed := range seeds.Of(t, 60, 2000) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
-			randomChain(t, seed)
+			for _, e := range randomChain(t, seed).all {
+				rollbacks.Add(int64(e.rollbacks))
+			}
 		})
 	}
 }
 
 // randomChain simulates one chain.
-func randomChain(t *testing.T, seed uint64) {
+func randomChain(t *testing.T, seed uint64) *chain {
 	c := newChain(t, seed)
 	for range 200 {
 		c.step()
@@ -631,6 +686,7 @@ func randomChain(t *testing.T, seed uint64) {
 			)
 		}
 	}
+	return c
 }
 
 // starve commits every hour, as people do.
@@ -643,6 +699,7 @@ func (c *chain) starve(seed uint64) {
 	before := last.takes
 	for range 45 {
 		c.commit()
+		clear(c.broken)
 		c.ci[c.main[0]] = githost.Success
 		c.turns(1)
 	}

@@ -19,6 +19,8 @@ type Promotion struct {
 	// no such commit, or it is unknown. The record opens no gate: a rendering that knows another commit does not take an
 	// unproven one.
 	Unproven string
+	// Settled says that the environment was observed as a success after it went back by itself: [Reason.Unsettled] ends.
+	Settled bool
 	// Closed says until when the windows of the promotion are closed, see [windows.State]; "": they are open. OpenUntil is
 	// the time at which they close; zero: not within years.
 	Closed    string
@@ -36,6 +38,11 @@ type Reason struct {
 	Summary string `json:"summary,omitempty"`
 	// RolledBack is the newest commit that a rollback removed. It must not return by itself.
 	RolledBack string `json:"rolled_back,omitempty"`
+	// By is [ByRollback] if the environment went back by itself; "": gates or people decided.
+	By string `json:"by,omitempty"`
+	// Unsettled says that the environment went back by itself, and was not observed as a success since. Until then it
+	// does not go back by itself again: one broken cluster would lead it down its history.
+	Unsettled bool `json:"unsettled,omitempty"`
 }
 
 // Withheld returns the reason why an open pull request that promotes another commit must not be merged now: the windows

@@ -20,6 +20,9 @@ func (c *choice) summary(notes []string) string {
 			lines = append(lines, "- "+line)
 		}
 	}
+	for _, line := range c.clusters {
+		lines = append(lines, "- "+line)
+	}
 	if p := c.world.Current.Proposal; p != nil {
 		lines = append(lines, fmt.Sprintf("Pull request %d, which is open, would promote %s.", p.Number, short(p.Commit)))
 	}
@@ -86,6 +89,10 @@ func (c *choice) headline() string {
 		return fmt.Sprintf("Roll back environment %q to %s, from %s.", w.Environment, short(d.Commit), from)
 	case w.Hold != "":
 		return fmt.Sprintf("%s, and nothing is written there. Hold: %s", at, problem.EndSentence(w.Hold))
+	case d.Decision == Frozen && c.failed != "":
+		return fmt.Sprintf("%s, and nothing is written there: %s, and no earlier delivery on branch %q is good. It goes on "+
+			"with the first newer commit whose gates are open. Set pinned_commit or approved to go on now.",
+			at, c.failed, w.History.Branch)
 	case d.Decision == Frozen:
 		return fmt.Sprintf("%s, and nothing is written there: %s is rejected, and no earlier delivery on branch %q is good. "+
 			"Set pinned_commit to the commit to go to.", at, short(w.rejected()[0]), w.History.Branch)

@@ -64,7 +64,8 @@ func TestWindows(t *testing.T) {
 		"strict: a pin passes": {prod(in(frozen, func(w *promotion.World) { w.Pinned = hash(3) })), "pinned", 3, "",
 			"Pin environment"},
 		"strict: a rollback passes": {prod(in(frozen, func(w *promotion.World) {
-			w.Rejected, w.Current.Delivered = map[string]string{hash(1): ""}, []string{hash(1), hash(0)}
+			w.Rejected = map[string]string{hash(1): ""}
+			w.Current.Delivered = []promotion.Delivery{{Commit: hash(1)}, {Commit: hash(0)}}
 		})), "rollback", -1, "", "Roll back"},
 		"closed and frozen": {prod(in(closed, func(w *promotion.World) { w.Hold = "an incident" }), ok(5)), "frozen", 1,
 			"c005: hold: an incident, c004: hold: an incident, c003: hold: an incident, c002: hold: an incident",

@@ -48,10 +48,13 @@ func (w *World) lost() bool {
 	return w.Current.Commit != "" && !w.History.Has(w.Current.Commit) && w.rewritten() == ""
 }
 
-// NeedsDeliveries reports whether the decision depends on [Current.Delivered]: folders contain a rejected commit, or
-// the branch lost the current one, and a newer one may be approved.
+// NeedsDeliveries reports whether the decision depends on [Current.Delivered]: folders contain a rejected commit or
+// have failed, the environment goes or went back by itself, or the branch lost the current commit, and a newer one may
+// be approved.
 func (w *World) NeedsDeliveries() bool {
-	return w.Pinned == "" && w.Hold == "" && (len(w.rejected()) > 0 || w.lost() && len(w.Approved) > 0)
+	p := w.Current.Proposal
+	return w.Current.By == ByRollback || w.Pinned == "" && w.Hold == "" && (len(w.rejected()) > 0 ||
+		len(rollback{w}.failedFolders()) > 0 || p != nil && p.By == ByRollback || w.lost() && len(w.Approved) > 0)
 }
 
 // rejected returns the rejected commits that folders of the environment may contain.
@@ -129,9 +132,9 @@ func (w *World) approves(commit string) bool { return slices.Contains(w.Approved
 // delivered reports whether a commit, or a newer one of the branch, was delivered before: then its approval is spent.
 func (w *World) delivered(commit string) bool {
 	at := w.History.index(commit)
-	return slices.ContainsFunc(w.Current.Delivered, func(was string) bool {
-		i := w.History.index(was)
-		return i >= 0 && i <= at
+	return slices.ContainsFunc(w.Current.Delivered, func(was Delivery) bool {
+		i := w.History.index(was.Commit)
+		return i >= 0 && i <= at && !was.Partial
 	})
 }
 
@@ -149,11 +152,13 @@ func (w *World) rollbackLost() bool {
 	return w.mayRollBack(w.Current.RolledBack, w.Current.Commit)
 }
 
-// isRollbackTarget reports whether the current commit replaced a newer one that is rejected.
+// isRollbackTarget reports whether the current commit replaced a newer one that is rejected, or that failed. The record
+// alone does not prove the latter: the commit must have been delivered before.
 func (w *World) isRollbackTarget() bool {
 	current := w.Current
-	return current.Decision == Rollback && w.rejection(current.RolledBack) != "" && w.rejection(current.Commit) == "" &&
-		w.History.index(current.RolledBack) < w.History.index(current.Commit)
+	return current.Decision == Rollback && w.rejection(current.Commit) == "" &&
+		w.History.index(current.RolledBack) < w.History.index(current.Commit) &&
+		(w.rejection(current.RolledBack) != "" || current.By == ByRollback && rollback{w}.deliveredBefore(current.Commit))
 }
 
 // outsideWindows reports whether the windows are closed for a commit. An approved one passes, unless they are strict.

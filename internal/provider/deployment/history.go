@@ -226,6 +226,7 @@ func historyValues(
 			"folders": append([]string{}, d.Folders...), "reason": tfvalue.OrNil(d.Reason), "failed": d.Failed,
 			"running_at": schemas.Timestamp(d.Running), "failed_at": schemas.Timestamp(d.FailedAt),
 			"restored_at":       schemas.Timestamp(d.Restored),
+			"decided_by":        tfvalue.OrNil(d.By),
 			"lead_time_seconds": secondsOrNil(d.LeadTime()),
 		}
 		if d.Known {

@@ -105,8 +105,9 @@ func deploymentHistoryComputed() map[string]schema.Attribute {
 					"The number of commits of the control plane that this deployment is the first to " +
 						"bring. Null without `control_plane`, and if its branch lost one of the two commits.",
 				),
-				"folders": schemas.ComputedTexts("The cluster types whose folders changed, sorted."),
-				"reason":  schemas.ComputedText("Why the commit was promoted, else the subject of the commit message."),
+				"folders":    schemas.ComputedTexts("The cluster types whose folders changed, sorted."),
+				"reason":     schemas.ComputedText("Why the commit was promoted, else the subject of the commit message."),
+				"decided_by": schemas.ComputedText("`rollback` if it went back by itself. Null if gates or people decided."),
 				"lead_time_seconds": schemas.ComputedNumber(
 					"Median time from these commits to `delivered_at`, in seconds. Null if " +
 						"there is none.",

@@ -241,6 +241,11 @@ func TestAccExamplePromotion(t *testing.T) {
 		"The promotion would ")
 	wants("Reject version five: the first wave goes back, too", `Roll back environment "prod"`,
 		"drone version: two kiosk version: two")
+	wants("Version six: the first wave in prod", "drone version: six kiosk version: two")
+	wants("It breaks the clusters: prod goes back by itself", `Roll back environment "prod"`, "rollback by itself: ",
+		`folder "drone" fails since `, "web is failed", "drone version: two kiosk version: two")
+	wants("It runs: the record notes that, and version six does not come back",
+		"Plan: 0 to add, 1 to change, 0 to destroy.", "rolled back", "drone version: two kiosk version: two")
 }
 
 // fixedHashes replaces the hashes of commits in a text, which depend on the folder of the run, and removes the space at

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -268,6 +269,11 @@ func TestAccPromotionUnproven(t *testing.T) {
 			p.ExpectError(says, "plan", "-no-color")
 			p.ExpectError(says, "apply", "-auto-approve", "-no-color")
 		}
+		lost := regexp.MustCompile(`"private": "[^"]*"`).ReplaceAllString(state, `"private": ""`)
+		p.Write("terraform.tfstate", lost) // the attributes still know the commit
+		p.ExpectError(says, "plan", "-no-color")
+		p.ExpectError(says, "apply", "-auto-approve", "-no-color")
+		forget()
 		if head := gitserver.Rev(t, p.gitAt, "prod"); head != forged {
 			t.Errorf("the branch is at %s", head)
 		}

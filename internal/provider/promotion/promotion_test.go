@@ -170,6 +170,7 @@ type promotionSeen struct {
 	Commit, Current, Candidate, Decision, Summary, Reason string
 	ProposedCommit                                        string `json:"proposed_commit"`
 	RolledBack                                            string `json:"rolled_back"`
+	By, Unproven                                          string
 	Waiting                                               []struct{ Commit, Gate, Reason, By string }
 	Skipped                                               []struct{ Commit, Reason string }
 }
@@ -219,8 +220,9 @@ func (p *promotionRoot) expect(decision, commit string) promotionSeen {
 type promotedRecord struct {
 	PromotedCommit string `json:"promoted_commit"`
 	Promotion      struct {
-		Decision, Summary string
-		RolledBack        string `json:"rolled_back"`
+		Decision, Summary, By string
+		RolledBack            string `json:"rolled_back"`
+		Unsettled             bool
 	}
 }
 

@@ -144,8 +144,9 @@ func readPromotionArguments(d tfvalue.Decoder, a *wish.Arguments) {
 			problem.Attr("promoted_commit"),
 		)
 	}
-	a.Promotion.Reason, a.Promotion.Unproven, a.NoCommit = p.Reason, p.Unproven, p.Commit == ""
+	a.Promotion.Reason, a.Promotion.Settled, a.Promotion.Unproven = p.Reason, p.Settled, p.Unproven
 	a.Promotion.Closed, a.Promotion.OpenUntil = p.Closed, p.OpenUntil
+	a.NoCommit = p.Commit == ""
 	a.PromotionUnknown = unknown.Is(p.Commit) || unknown.Is(string(p.Decision))
 	given, _ := d.Object("promotion")
 	a.Rejected = slices.Sorted(maps.Keys(schemas.ReadRejected(given)))

@@ -25,6 +25,8 @@ const (
 type fluxFleet struct {
 	*acc.Root
 	gitops, app string // bare repos
+	repos, url  string // of their folder
+	clusters    map[string]*apiserver.Kubernetes
 }
 
 // fluxState is the output of the data source.
@@ -48,6 +50,7 @@ func newFluxFleet(t *testing.T) *fluxFleet {
 	t.Cleanup(server.Close)
 	f := &fluxFleet{
 		acc.NewRootFrom(t, "testdata/TestFluxRollout"), filepath.Join(repos, "gitops"), filepath.Join(repos, "app"),
+		repos, server.URL, map[string]*apiserver.Kubernetes{"canary": one, "large": two},
 	}
 	for _, repo := range []string{f.gitops, f.app} {
 		gitserver.Git(t, repos, "init", "-q", "--bare", repo)
@@ -63,12 +66,9 @@ func newFluxFleet(t *testing.T) *fluxFleet {
 	} {
 		f.Set(name, value)
 	}
-	for folder, cluster := range map[string]*apiserver.Kubernetes{"canary": one, "large": two} {
-		cluster.Write(t, fmt.Sprintf(`apiVersion: source.toolkit.fluxcd.io/v1
-kind: GitRepository
-metadata: {name: fleet, namespace: flux-system}
-spec: {interval: 5s, url: %q, ref: {branch: prod}}
-`, server.URL+"/gitops"), fmt.Sprintf(`apiVersion: kustomize.toolkit.fluxcd.io/v1
+	for folder, cluster := range f.clusters {
+		f.follow(folder, "")
+		cluster.Write(t, fmt.Sprintf(`apiVersion: kustomize.toolkit.fluxcd.io/v1
 kind: Kustomization
 metadata: {name: fleet, namespace: flux-system}
 spec:
@@ -77,6 +77,16 @@ spec:
 `, folder))
 	}
 	return f
+}
+
+// follow makes the cluster of a folder sync from the GitOps repo, with more fields of the source.
+func (f *fluxFleet) follow(folder, more string) {
+	f.T.Helper()
+	f.clusters[folder].Write(f.T, fmt.Sprintf(`apiVersion: source.toolkit.fluxcd.io/v1
+kind: GitRepository
+metadata: {name: fleet, namespace: flux-system}
+spec: {interval: 5s, url: %q, ref: {branch: prod}%s}
+`, f.url+"/gitops", more))
 }
 
 func fluxConfigMap(value string) string {

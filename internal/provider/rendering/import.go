@@ -120,6 +120,6 @@ func setImported(
 	if r := state.Rollout; r != nil {
 		imported.TargetTreeHash, imported.RolloutStatus = tfvalue.Nullable(r.TargetTreeHash), tfvalue.Nullable(r.Status())
 	}
-	imported.setDelivery(state.Base, types.BoolValue(!state.Rollout.UnderWay()), nil)
+	imported.setDelivery(state.Base, types.BoolValue(state.Rollout == nil || state.Rollout.Complete), nil)
 	diags.Append(to.Set(ctx, imported)...)
 }

@@ -322,7 +322,8 @@ func (m *environmentRenderingModel) setReverted(ctx context.Context, s *past.Sta
 	if !m.Summary.IsNull() {
 		m.Summary = summaryOf(ours.Summary(nil, m.summary()))
 	}
-	m.CommitSHA, m.Delivered = types.StringValue(s.Seen.Head), types.BoolValue(!record.Rollout.UnderWay())
+	m.CommitSHA = types.StringValue(s.Seen.Head)
+	m.Delivered = types.BoolValue(record.Rollout == nil || record.Rollout.Complete)
 	if !m.TargetTreeHash.IsNull() {
 		m.TargetTreeHash = m.TreeHash
 		if record.Rollout != nil {
@@ -340,6 +341,10 @@ func (m *environmentRenderingModel) setReverted(ctx context.Context, s *past.Sta
 	given := maps.Clone(m.Promotion.Attributes())
 	for name, value := range schemas.PromotionTexts(promoted) {
 		given[name] = tfvalue.Nullable(value)
+	}
+	given["unsettled"] = types.BoolNull()
+	if promoted.Unsettled {
+		given["unsettled"] = types.BoolValue(true)
 	}
 	m.Promotion = types.ObjectValueMust(m.Promotion.AttributeTypes(ctx), given)
 }

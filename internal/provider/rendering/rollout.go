@@ -2,9 +2,7 @@ package rendering
 
 import (
 	"fmt"
-	"maps"
 	"regexp"
-	"slices"
 	"strings"
 	"time"
 
@@ -15,11 +13,12 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/report"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/rollout"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/limit"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
@@ -50,6 +49,7 @@ func readRollout(d tfvalue.Decoder, a *wish.Arguments) *rollout.Rollout {
 			fmt.Sprintf("%q is not the hash of a tree. Set the target_tree_hash that all cluster types get at once.", skip),
 			problem.Attr("skip"))
 	}
+	r.ReturnOnFailure, r.OnFailureUnknown = given.String("on_failure") == returnOnFailure, given.IsUnknown("on_failure")
 	before := len(*d.Problems)
 	for _, stage := range given.Objects("stages") {
 		r.Stages = append(r.Stages, readStage(stage))
@@ -63,6 +63,11 @@ func readRollout(d tfvalue.Decoder, a *wish.Arguments) *rollout.Rollout {
 	readWindows(given, r)
 	return r
 }
+
+const returnOnFailure = "rollback"
+
+// failures lists the reactions to a folder that fails with a rollout.
+var failures = schemas.Enumeration{"stop", returnOnFailure}
 
 // readWindows reads the windows. The time of the observation decides whether they are open, so a plan and its apply
 // decide the same.
@@ -112,69 +117,16 @@ func readStage(d tfvalue.Decoder) rollout.Stage {
 	return stage
 }
 
-// readObserved reads the observation of the clusters. It reports an observation of another location.
+// readObserved reads the observation of the clusters.
 func readObserved(d tfvalue.Decoder, a *wish.Arguments, r *rollout.Rollout) {
-	given, ok := d.Object("observed")
-	v, _ := d.Argument("observed")
-	switch {
-	case !ok:
-		return
-	case given.Unknown || !tfvalue.WhollyKnown(v):
-		r.ObservedUnknown = true
-		return
+	at := record.Destination{}
+	if a.Delivers() && a.Located() {
+		at = a.Destination
 	}
-	if at := schemas.ReadDestination(given); at.Repo == "" {
-		given.Report("Missing GitOps repo", "observed lacks gitops_repo. Pass a kalypso_deployment_state as a whole, or "+
-			"its gitops_repo, observed_at, folders and problems.",
-			problem.Attr("gitops_repo"))
-	} else if a.Delivers() && a.Located() && !at.Same(a.Destination) {
-		given.Report("Observation of another location",
-			fmt.Sprintf("observed describes %s, but the rendering writes to %s. Pass the kalypso_deployment_state of the "+
-				"latter.", at, a.Destination), problem.Attr("gitops_repo"))
+	seen, known := schemas.ReadObservation(d, at)
+	if r.ObservedUnknown = !known; seen != nil {
+		r.Observed = &seen.Observation
 	}
-	at := schemas.ReadTime(given, "observed_at")
-	seen := &rollout.Observation{At: at, Folders: map[string]deployment.FolderState{}}
-	if text := given.String("observed_at"); text == "" {
-		given.Report("Missing time", "observed lacks observed_at, the time of the observation.",
-			problem.Attr("observed_at"))
-	}
-	folders, _ := given.Argument("folders")
-	all, _ := tfvalue.Members(folders)
-	for _, name := range slices.Sorted(maps.Keys(all)) {
-		seen.Folders[name] = readFolderState(tfvalue.NewDecoder(all[name], d.Problems, given.At(problem.Attr("folders"),
-			problem.Key(name))...))
-	}
-	for _, p := range given.Objects("problems") {
-		seen.Problems = append(seen.Problems, deployment.Problem{
-			Cluster: p.String("cluster"), Folder: p.String("folder"), State: deployment.ClusterState(p.String("state")),
-			Message: p.String("message"),
-		})
-	}
-	r.Observed = seen
-}
-
-var verdicts = []deployment.Verdict{deployment.Success, deployment.Pending, deployment.Failure}
-
-func readFolderState(d tfvalue.Decoder) deployment.FolderState {
-	count := func(name string) int {
-		if n := d.Int(name); n != nil {
-			return *n
-		}
-		return 0
-	}
-	f := deployment.FolderState{
-		Tree: d.String("tree_hash"), Verdict: deployment.Verdict(d.String("verdict")), Since: schemas.ReadTime(d, "since"),
-		Counts: deployment.Counts{Total: count("total"), Current: count("current")},
-	}
-	if d.Int("total") == nil {
-		d.Report("Missing total", "The folder lacks total, the number of clusters that follow it. Pass a "+
-			"kalypso_deployment_state as a whole.", problem.Attr("total"))
-	}
-	if !slices.Contains(verdicts, f.Verdict) {
-		d.Report("Invalid verdict", fmt.Sprintf("%q is not one of success, pending, failure.", f.Verdict),
-			problem.Attr("verdict"))
-	}
-	return f
 }
 
 // setRollout sets the computed attributes of a rollout. Without a rollout they are null.
@@ -208,6 +160,23 @@ func appendRollout(diags *diag.Diagnostics, decision *delivery.Decision) {
 		why, until := report.Pause(decision.Applied.Wish.Rollout)
 		diags.AddAttributeWarning(at, "The rollout is paused", fmt.Sprintf("%s\nNo further wave follows until %s.", why,
 			until))
+	case len(step.Returned) > 0:
+		diags.AddAttributeWarning(
+			at,
+			"The rollout goes back",
+			fmt.Sprintf("In stage %q, clusters fail with the change:\n%s\nThe folders of the rollout return to their trees "+
+				"from before it: %s. This tree is not tried again until the fleet changes. To write it to all folders at once, "+
+				"set rollout.skip = %q.", step.Stage, problem.IndentedList(step.Stopped, problem.MaxListed),
+				problem.First(step.Returned, problem.MaxListed), decision.Applied.TargetTreeHash()),
+		)
+	case step.RolledBack != "" && len(step.Stay) > 0:
+		diags.AddAttributeWarning(
+			at,
+			"The rollout was rolled back",
+			fmt.Sprintf("The folders returned to their trees from before the rollout: %s. The tree of the fleet is not tried "+
+				"again until the fleet changes. To write it to all folders at once, set rollout.skip = %q.",
+				printable.Line(step.RolledBack), decision.Applied.TargetTreeHash()),
+		)
 	case len(step.Stopped) > 0:
 		diags.AddAttributeWarning(
 			at,

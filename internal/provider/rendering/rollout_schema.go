@@ -34,7 +34,13 @@ func rolloutAttribute() schema.SingleNestedAttribute {
 					),
 				}},
 			},
-			"observed": observedAttribute(),
+			"observed": schemas.ObservedAttribute("The state of the clusters: the whole object of a " +
+				"`kalypso_deployment_state` with this `gitops_repo`. A new observation alone changes nothing: the plan keeps " +
+				"the one of the last change."),
+			"on_failure": failures.Attribute("The reaction to a failed folder that the rollout changed. With `stop`, no " +
+				"further wave follows. With `rollback`, the folders of the rollout return to their trees from before it, and " +
+				"the `target_tree_hash` is not tried again until the fleet changes, or `skip` names it. It takes effect with " +
+				"the next wave. After the last wave, a promoted commit goes back only by `rollback` of `kalypso_promotion`."),
 			"pause": schemas.OptionalString(
 				"Stops further waves. The text is the reason. Folders that return to their tree from before the rollout are " +
 					"still written. An open pull request of a wave becomes a draft. A rendering that has delivered " +
@@ -46,46 +52,6 @@ func rolloutAttribute() schema.SingleNestedAttribute {
 			"skip": schemas.OptionalString(
 				"A `target_tree_hash`: this tree is delivered to all cluster types at once. Any other tree is " +
 					"delivered in waves, so the argument may stay in the configuration."),
-		},
-	}
-}
-
-func observedAttribute() schema.SingleNestedAttribute {
-	return schema.SingleNestedAttribute{
-		Optional: true,
-		MarkdownDescription: "The state of the clusters: the whole object of a `kalypso_deployment_state` with this " +
-			"`gitops_repo`. A new observation alone changes nothing: the plan keeps the one of the last change.",
-		Attributes: map[string]schema.Attribute{
-			"gitops_repo": schema.SingleNestedAttribute{
-				Optional:            true,
-				MarkdownDescription: "The observed location: the `gitops_repo` of the rendering. Required.",
-				Attributes:          schemas.LocationArguments(),
-			},
-			"observed_at": schemas.OptionalString(
-				"When the clusters were observed. After an observation that is older than the rollout's last " +
-					"commit, no wave follows. Required.",
-			),
-			"folders": schema.MapNestedAttribute{
-				Optional:            true,
-				MarkdownDescription: "The folders by cluster type.",
-				NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
-					"tree_hash": schemas.OptionalString("The hash of the folder when it was observed."),
-					"verdict":   schemas.OptionalString("`success`, `pending` or `failure`. Required."),
-					"since":     schemas.OptionalString("When the folder reached its verdict. The soak counts from then."),
-					"total":     schemas.OptionalNumber("How many clusters follow the folder. Required."),
-					"current":   schemas.OptionalNumber("How many of them are current."),
-				}},
-			},
-			"problems": schema.ListNestedAttribute{
-				Optional:            true,
-				MarkdownDescription: "The problems that warnings list.",
-				NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
-					"cluster": schemas.OptionalString("The cluster."),
-					"folder":  schemas.OptionalString("The cluster type."),
-					"state":   schemas.OptionalString("State of the cluster."),
-					"message": schemas.OptionalString("Message of the cluster."),
-				}},
-			},
 		},
 	}
 }

@@ -130,6 +130,7 @@ type rollingRecord struct {
 		Stage          string
 		Complete       bool
 		From           map[string]string
+		RolledBack     string `json:"rolled_back"`
 	}
 }
 

@@ -14,6 +14,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
 	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
 	giturl "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/url"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion"
@@ -43,6 +45,12 @@ func PromotionArgument(description string) schema.SingleNestedAttribute {
 			"closed": OptionalString("Until when the windows are closed. Until then, an open pull request that promotes " +
 				"another commit is a draft."),
 			"rolled_back": OptionalString("The newest commit that a rollback removed."),
+			"by":          OptionalString("`rollback` if the environment went back by itself."),
+			"unsettled": schema.BoolAttribute{
+				Optional: true,
+				MarkdownDescription: "Whether the environment went back by itself, and has not been observed as `success` " +
+					"since. With `false`, the record notes the success.",
+			},
 			"unproven": OptionalString(
 				"Why the gates of the commit in the record are closed now. A rendering that delivered another " +
 					"commit does not take such a commit from the record."),
@@ -66,12 +74,13 @@ func PromotionDataArgument(description string) datasource.Attribute {
 // needs.
 func PromotionLocationArgument(description string) schema.SingleNestedAttribute {
 	argument := PromotionArgument(description)
-	delete(argument.Attributes, "rolled_back")
-	delete(argument.Attributes, "unproven")
-	delete(argument.Attributes, "rejected")
-	argument.Attributes["commit"] = OptionalString(
-		"The commit. Without one, nothing is promoted yet, and nothing is read or written for it.",
-	)
+	for _, name := range []string{"rolled_back", "by", "unsettled", "unproven", "rejected"} {
+		delete(argument.Attributes, name)
+	}
+	argument.Attributes["commit"] = schema.StringAttribute{
+		Optional:            true,
+		MarkdownDescription: "The commit. Without one, nothing is promoted yet, and nothing is read or written for it.",
+	}
 	argument.Attributes["control_plane"] = schema.SingleNestedAttribute{
 		Optional: true, MarkdownDescription: "Location of the commit.",
 		Attributes: map[string]schema.Attribute{
@@ -101,7 +110,11 @@ func ReadPromotion(d tfvalue.Decoder) *promotion.Promotion {
 		Why:        given.String("reason"),
 		Summary:    given.String("summary"),
 		RolledBack: given.String("rolled_back"),
+		By:         given.String("by"),
+		Unsettled:  given.True("unsettled"),
 	}}
+	_, set := given.Argument("unsettled")
+	p.Settled = set && !p.Unsettled
 	if reason := given.String("unproven"); !unknown.Is(reason) {
 		p.Unproven = reason
 	}
@@ -109,7 +122,7 @@ func ReadPromotion(d tfvalue.Decoder) *promotion.Promotion {
 		p.Closed = closed
 	}
 	if p.Decision == promotion.Promote { // nothing else depends on it, and mocks of terraform test make texts up
-		p.OpenUntil = readTime(given, "open_until")
+		p.OpenUntil = ReadTime(given, "open_until")
 	}
 	if at, ok := given.Object("control_plane"); ok {
 		p.Repo, p.Branch = at.String("repo"), at.String("branch")
@@ -139,6 +152,7 @@ func ReadPromotionRequest(d tfvalue.Decoder) lookup.Request {
 			"remove it.",
 			problem.Attr("hold"))
 	}
+	request.Rules.Rollback = readRollback(d, request.GitOps)
 	v, _ := d.Argument("after")
 	set, _ := tfvalue.Members(v)
 	for _, name := range slices.Sorted(maps.Keys(set)) {
@@ -150,6 +164,45 @@ func ReadPromotionRequest(d tfvalue.Decoder) lookup.Request {
 		*d.Problems = append(*d.Problems, p)
 	}
 	return request
+}
+
+// readRollback reads the argument rollback, or returns nil if it is not set.
+func readRollback(d tfvalue.Decoder, at record.Destination) *promotion.AutomaticRollback {
+	given, ok := d.Object("rollback")
+	if !ok || given.Unknown {
+		return nil
+	}
+	seen, _ := ReadObservation(given, at)
+	if seen != nil && seen.Head == "" && seen.Verdict != deployment.Pending {
+		given.Report("Missing head", "observed lacks head, the commit of the GitOps branch that was observed. Pass a "+
+			"kalypso_deployment_state as a whole.", problem.Attr("observed"), problem.Attr("head"))
+	}
+	if seen != nil && !slices.Contains(verdicts, seen.Verdict) {
+		given.Report("Invalid verdict", fmt.Sprintf("%q is not one of success, pending, failure.", seen.Verdict),
+			problem.Attr("observed"), problem.Attr("verdict"))
+	}
+	return &promotion.AutomaticRollback{Observed: promotionObservation(seen), After: ReadDuration(given, "after", 0)}
+}
+
+// promotionObservation returns the part of an observation that a promotion depends on.
+func promotionObservation(seen *Observed) *promotion.Observation {
+	if seen == nil {
+		return nil
+	}
+	o := &promotion.Observation{
+		Head: seen.Head, At: seen.At, Success: seen.Verdict == deployment.Success,
+		Folders: map[string]promotion.ObservedFolder{},
+	}
+	for name, f := range seen.Folders {
+		folder := promotion.ObservedFolder{Tree: f.Tree, Failed: f.Verdict == deployment.Failure, Since: f.Since}
+		for _, p := range seen.Problems {
+			if p.Folder == name && p.State == deployment.StateFailed {
+				folder.Clusters = append(folder.Clusters, fmt.Sprintf("cluster %q: %s", p.Cluster, p.Message))
+			}
+		}
+		o.Folders[name] = folder
+	}
+	return o
 }
 
 // readStatuses reads a list of names, or a map of names and who may set them.
@@ -268,7 +321,7 @@ func ReadRejected(d tfvalue.Decoder) map[string]string {
 func PromotionTexts(p promotion.Promotion) map[string]string {
 	return map[string]string{
 		"commit": p.Commit, "decision": string(p.Decision), "reason": p.Why, "summary": p.Summary,
-		"rolled_back": p.RolledBack,
+		"rolled_back": p.RolledBack, "by": p.By,
 	}
 }
 
@@ -292,8 +345,11 @@ func PromotionValues(found *promotion.Choice) map[string]attr.Value {
 		"proposed_commit": tfvalue.OrNil(found.Proposed),
 		"unproven":        tfvalue.OrNil(found.Unproven),
 		"closed":          tfvalue.OrNil(found.Closed),
-		"opens_at":        timeOrNil(found.OpensAt),
-		"open_until":      timeOrNil(found.OpenUntil),
+		"opens_at":        Timestamp(found.OpensAt),
+		"open_until":      Timestamp(found.OpenUntil),
+	}
+	if found.Unsettled || found.Settled {
+		all["unsettled"] = found.Unsettled
 	}
 	for name, text := range PromotionTexts(found.Promotion) {
 		all[name] = tfvalue.OrNil(text)

@@ -103,6 +103,32 @@ func PromotionArguments() map[string]resource.Attribute {
 				"on to the one before the good one is taken. `approved` does not change that. If the environment has one of " +
 				"them, also during a rollout, it goes back to the newest earlier delivery that is good: at once, without waves.",
 		},
+		"rollback": rollbackArgument(),
+	}
+}
+
+// rollbackArgument is the argument that lets an environment go back by itself.
+func rollbackArgument() resource.SingleNestedAttribute {
+	observed := ObservedAttribute("The state of the environment's clusters: the whole object of a " +
+		"`kalypso_deployment_state` with this `gitops_repo`. It says nothing if the branch has another head by now, or if " +
+		"a source did not answer.")
+	observed.Attributes["observed_at"] = OptionalString("When the clusters were observed. Required.")
+	observed.Attributes["head"] = OptionalString("The commit of the branch that was observed. Required.")
+	observed.Attributes["verdict"] = OptionalString("`success`, `pending` or `failure`. Required.")
+	return resource.SingleNestedAttribute{
+		Optional: true,
+		MarkdownDescription: "Lets the environment go back by itself, as if its commit were `rejected`, once a folder has " +
+			"failed that the commit changed. Nothing goes back for a folder that has the same tree in the delivery to return " +
+			"to. The commit never returns by itself; a newer one, or `approved`, does. Until the environment has been " +
+			"observed as `success` once, a further failure is only reported. `hold`, `pinned_commit` and `approved` have " +
+			"precedence. Without an earlier good delivery, the environment is `frozen` until the gates of a newer commit are " +
+			"open. Without this argument, the environment never goes back by itself. Pass the promotion to the rendering as a " +
+			"whole, so that its record says what was rolled back.",
+		Attributes: map[string]resource.Attribute{
+			"observed": observed,
+			"after": OptionalDuration("How long a folder must have failed, such as `15m`. The default is no time: the folder " +
+				"failed when the `progress_deadline` of the state had passed."),
+		},
 	}
 }
 
@@ -114,9 +140,10 @@ func PromotionComputed() map[string]schema.Attribute {
 		"candidate": ComputedText("The newest commit that can be promoted once its gates hold. Null if there is none."),
 		"proposed_commit": ComputedText("The commit that the open pull request of the rendering would promote. Null if " +
 			"there is none."),
-		"decision": ComputedText("`pinned` if `pinned_commit` is set; `frozen` if `hold` is set, or if a rejected commit " +
-			"has no good delivery before it; `rollback` if the current commit is rejected; `promote` if `commit` differs from " +
-			"`current`; `hold` if a rollout is under way or newer commits wait; else `up_to_date`."),
+		"decision": ComputedText("`pinned` if `pinned_commit` is set; `frozen` if `hold` is set, or if a rejected or " +
+			"failed commit has no good delivery before it; `rollback` if the current commit is rejected or failed; " +
+			"`promote` if `commit` differs from `current`; `hold` if a rollout is under way or newer commits wait; " +
+			"else `up_to_date`."),
 		"waiting": ComputedObjects(fmt.Sprintf("The gates that newer commits wait for, newest commit first, at most %d.",
 			promotion.MaxWaiting), map[string]schema.Attribute{
 			"commit": ComputedText("The commit."),
@@ -141,6 +168,13 @@ func PromotionComputed() map[string]schema.Attribute {
 		"open_until": ComputedText(fmt.Sprintf("When the windows close next. Null while they are closed, and if they do not "+
 			"close within %d years. A promotion that is applied later fails, and writes nothing: plan again.",
 			windows.Horizon)),
+		"by": ComputedText("`rollback` if the environment went back to `commit` by itself. Null if gates or people " +
+			"chose it."),
+		"unsettled": schema.BoolAttribute{
+			Computed: true,
+			MarkdownDescription: "`true` if the environment went back by itself, and has not been observed as `success` " +
+				"since: it does not go back by itself again. `false` once it succeeds, so that the record notes that. Else null.",
+		},
 		"unproven": ComputedText("Why the gates of `current` are closed now. Null if they are open, if `approved` or " +
 			"`pinned_commit` names it, if it is the target of a rollback, or if there is none. `current` comes from the " +
 			"record, and anyone who may push to the GitOps branch can write that: a rendering that delivered another commit " +

@@ -2,9 +2,7 @@ package schemas
 
 import (
 	"errors"
-	"fmt"
 	"slices"
-	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
@@ -12,7 +10,6 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/windows"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
 
@@ -69,25 +66,4 @@ func AppendWindowClosed(diags *diag.Diagnostics, err error) bool {
 	}
 	diags.AddAttributeError(path.Root(closed.Of), "The window closed", closed.Error())
 	return true
-}
-
-// timeOrNil returns a time as Terraform shows it, or nil if there is none.
-func timeOrNil(t time.Time) any {
-	if t.IsZero() {
-		return nil
-	}
-	return t.UTC().Format(time.RFC3339)
-}
-
-// readTime reads a time, or returns the zero time if there is none, or it is not known yet.
-func readTime(d tfvalue.Decoder, name string) time.Time {
-	text := d.String(name)
-	if text == "" || unknown.Is(text) {
-		return time.Time{}
-	}
-	at, err := time.Parse(time.RFC3339, text)
-	if err != nil {
-		d.Report("Invalid time", fmt.Sprintf("%q is not a time, such as 2026-01-31T12:00:00Z.", text), problem.Attr(name))
-	}
-	return at
 }

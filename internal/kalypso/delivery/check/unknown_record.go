@@ -7,6 +7,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/sets"
@@ -78,6 +79,23 @@ func Proven(p promotion.Promotion, s *past.State, at *past.Branch) error {
 	return &UnknownRecordError{s.Destination, s.Environment, differences, p.Unproven}
 }
 
+// ProvenByAttributes is [Proven] if the private state was lost, or was read again from the branch since: the attributes
+// in Terraform's state know the promoted commit that was delivered last, and the promotion takes the current one from
+// the record.
+func ProvenByAttributes(a *wish.Arguments, p *past.Prior, s *past.State) error {
+	if p == nil || p.Commit == "" || p.PromotedCommit == "" || a.Promotion.Unproven == "" ||
+		s.Current() && s.PromotedCommit == p.PromotedCommit ||
+		!a.Promotion.Stays() || a.Promotion.Commit == p.PromotedCommit || !a.Destination.Same(p.Destination) ||
+		a.Environment != p.Environment || slices.Contains(a.Rejected, p.PromotedCommit) {
+		return nil
+	}
+	return &UnknownRecordError{a.Destination, a.Environment, []string{promotes(a.Promotion.Commit)}, a.Promotion.Unproven}
+}
+
+func promotes(commit string) string {
+	return fmt.Sprintf("it promotes commit %q", printable.Line(commit))
+}
+
 // unknownPromotions names the commits that a record promotes and that a state does not know: neither the last delivery
 // nor the pull request promotes them.
 func unknownPromotions(s *past.State, r *record.Record) (differences []string) {
@@ -96,7 +114,7 @@ func unknownPromotions(s *past.State, r *record.Record) (differences []string) {
 		}
 	}
 	for _, commit := range sets.Without(promoted, ours) {
-		differences = append(differences, fmt.Sprintf("it promotes commit %q", printable.Line(commit)))
+		differences = append(differences, promotes(commit))
 	}
 	return differences
 }

@@ -38,7 +38,9 @@ type RenderingChange struct {
 	Configs  []ConfigChange
 	Secrets  []ConfigChange  // references to secrets
 	Promoted PromotionChange // zero if the promoted commit is unchanged
-	Sources  []SourceChange  // see [SourceChanges]
+	// RolledBack says why folders return to their trees from before a rollout; "": they do not.
+	RolledBack string
+	Sources    []SourceChange // see [SourceChanges]
 	// Kept and LeftOut list the assignments that fail to render, as cluster type / deployment target. The branch contains
 	// and keeps the former, and does not contain the latter.
 	Kept, LeftOut []string
@@ -179,6 +181,7 @@ func (w *writer) write(placed map[placement]int) string {
 	w.table()
 	w.failed()
 	w.promoted()
+	w.rolledBack()
 	w.origins()
 	w.placements(placed)
 	w.configs("Configuration", "config", w.Configs)
@@ -323,6 +326,12 @@ func (w *writer) promoted() {
 				w.line("- %s", code(strings.TrimPrefix(line, "- ")))
 			}
 		}
+	}
+}
+
+func (w *writer) rolledBack() {
+	if w.RolledBack != "" {
+		w.line("\n**Rolled back, to the trees from before the rollout:** %s", code(w.RolledBack))
 	}
 }
 

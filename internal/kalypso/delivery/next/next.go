@@ -99,7 +99,7 @@ func (n *Next) On(s *past.State, at *past.Branch) *Next {
 		),
 	}
 	found.PromotedCommit, found.Rollout = at.PromotedCommit(), past.RolloutOf(at.Record, time.Time{})
-	found.Seen.Folders = found.Delivered
+	found.Seen.Folders, found.Seen.Replaced = found.Delivered, at.Replaced
 	found.Seen.Record = &record.Record{ClusterTypes: found.Delivered.Names()}
 	return whole.afterWave(found)
 }

@@ -3,6 +3,7 @@ package next
 import (
 	"fmt"
 	"maps"
+	"slices"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
@@ -30,6 +31,9 @@ func (n *Next) afterStep(s *past.State) *Next {
 		return next
 	}
 	switch step := next.Step; {
+	case proposed.Rollout.RolledBack != "":
+	case len(step.Returned) > 0:
+		return next
 	case step.Uncertain:
 	case step.Paused != "":
 		proposed.Step, proposed.Withheld = step, "The rollout is paused: "+problem.EndSentence(step.Paused)
@@ -114,14 +118,18 @@ func (n *Next) afterWave(s *past.State) *Next {
 	step := n.Wish.Rollout.Next(rollout.Situation{
 		Target: target, TargetTreeHash: n.TargetTreeHash(), PromotedCommit: n.Wish.Promotion.Commit,
 		Rollback:  n.Wish.Promotion.Decision == promotion.Rollback,
-		Delivered: delivered.HashTexts(), Seen: seen.HashTexts(), Before: s.Rollout,
+		Delivered: delivered.HashTexts(), Seen: seen.HashTexts(), Replaced: s.Seen.Replaced.HashTexts(), Before: s.Rollout,
 	})
 	next := *n
 	next.Step, next.Complete, next.Rollout, next.Begun = step, step.Complete(), step.After, step.After != s.Rollout
 	if len(step.Stay) > 0 {
 		next.Folders = maps.Clone(n.Folders)
 		for _, name := range step.Stay {
-			if folder, existing := delivered[name]; existing {
+			from := delivered
+			if slices.Contains(step.Returned, name) {
+				from = s.Seen.Replaced
+			}
+			if folder, existing := from[name]; existing {
 				next.Folders[name] = folder
 			} else {
 				delete(next.Folders, name)

@@ -3,8 +3,11 @@ package past
 import (
 	"time"
 
+	"github.com/go-git/go-git/v5/plumbing"
+
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/render/tree"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/sets"
 )
 
@@ -16,7 +19,10 @@ type Branch struct {
 	// Folders are the folders at the path whose names have no leading dot. Targets of folders that are neither ours nor
 	// needed are not read.
 	Folders inventory.Folders `json:"folders"`
-	Files   []string          `json:"files,omitempty"` // other entries beside the folders
+	// Replaced are the folders from before the rollout in Record, if they return once it fails. Those that can't be read
+	// are missing.
+	Replaced inventory.Folders `json:"replaced,omitempty"`
+	Files    []string          `json:"files,omitempty"` // other entries beside the folders
 	// OperatorFolders are folders with the operator's README that the record does not list.
 	OperatorFolders []string `json:"operator_folders,omitempty"`
 	// Record is the record at the path. It is nil if there is none, or if it is invalid: see RecordError.
@@ -65,6 +71,34 @@ func (b *Branch) ChangedSince(s *State) []string {
 		names = append(names, record.File)
 	}
 	return names
+}
+
+// SetReplaced sets the folders from before the rollout, by their hashes in the record. find returns the folder of a
+// cluster type with a hash.
+func (b *Branch) SetReplaced(
+	find func(name string, hash tree.Hash) (folder inventory.Folder, ok bool, err error),
+) error {
+	b.Replaced = nil
+	if b.Record == nil || b.Record.Rollout == nil || !b.Record.Rollout.Returns {
+		return nil
+	}
+	for name, text := range b.Record.Rollout.From {
+		hash := tree.Hash(plumbing.NewHash(text))
+		if hash == (tree.Hash{}) { // there was no folder
+			continue
+		}
+		folder, ok, err := find(name, hash)
+		switch {
+		case err != nil:
+			return err
+		case !ok:
+			continue
+		case b.Replaced == nil:
+			b.Replaced = inventory.Folders{}
+		}
+		b.Replaced[name] = folder
+	}
+	return nil
 }
 
 // AsState returns the state of a destination whose last apply is not known.

@@ -42,6 +42,7 @@ func (s *State) Encode() ([]byte, error) {
 func eachInventory(s *State, visit func(*inventory.Folders)) {
 	visit(&s.Delivered)
 	visit(&s.Seen.Folders)
+	visit(&s.Seen.Replaced)
 	if p := s.Proposal; p != nil {
 		visit(&p.Adopted)
 		if p.Head != nil {
@@ -108,6 +109,7 @@ func withoutRepeats(s *State) *State {
 	if !s.WholeHashes {
 		packed.Delivered = s.Delivered.Replace(inventory.WithoutWholeHashes)
 		packed.Seen.Folders = packed.Seen.Folders.Replace(inventory.WithoutWholeHashes)
+		packed.Seen.Replaced = packed.Seen.Replaced.Replace(inventory.WithoutWholeHashes)
 	}
 	if s.Proposal != nil {
 		p := *s.Proposal

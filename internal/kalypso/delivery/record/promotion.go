@@ -14,7 +14,11 @@ func (r *Record) SetPromotion(p promotion.Promotion, before *Record) {
 		return
 	}
 	r.Promotion = reasonAfter(before, p)
-	if !r.Rollout.UnderWay() {
+	switch {
+	case r.Rollout != nil && r.Rollout.RolledBack != "" && r.PromotedCommit != p.Commit && before != nil:
+		r.Promotion = before.Promotion // of the commit from before the rollout
+		return
+	case !r.Rollout.UnderWay():
 		return
 	}
 	r.Promotion, r.Promoting = promotion.Reason{}, r.Promotion
@@ -32,6 +36,7 @@ func reasonAfter(before *Record, p promotion.Promotion) promotion.Reason {
 	taken := before.Taken()
 	switch {
 	case taken.Commit == p.Commit && taken.Reason != (promotion.Reason{}):
+		taken.Unsettled = taken.Unsettled && !p.Settled
 		return taken.Reason
 	case p.Decision == promotion.Pinned && p.RolledBack == "" && slices.Contains(before.Others(), p.Commit):
 		// A pin of the commit that a rollout replaces takes back the commit of the rollout. The decision says so itself,

@@ -35,7 +35,7 @@ func readBranch(
 ) (*past.Branch, error) {
 	r := branchReader{snapshot, at, map[tree.Hash][]inventory.Target{}}
 	if before != nil {
-		for _, inventory := range []inventory.Folders{before.Delivered, before.Seen.Folders} {
+		for _, inventory := range []inventory.Folders{before.Delivered, before.Seen.Folders, before.Seen.Replaced} {
 			for _, folder := range inventory {
 				if folder.Targets != nil {
 					r.known[folder.Hash] = folder.Targets
@@ -61,7 +61,23 @@ func readBranch(
 	if before != nil {
 		names = sets.Union(names, before.Delivered.Names())
 	}
+	if err := b.SetReplaced(r.replaced); err != nil {
+		return nil, err
+	}
 	return b, r.targets(b, sets.Union(names, b.OperatorFolders))
+}
+
+// replaced reads a folder of an earlier commit of the branch.
+func (r *branchReader) replaced(_ string, hash tree.Hash) (inventory.Folder, bool, error) {
+	if targets, known := r.known[hash]; known {
+		return inventory.Folder{Hash: hash, Targets: targets}, true, nil
+	}
+	root, ok, err := r.snapshot.Subtree(plumbing.Hash(hash))
+	if err != nil || !ok {
+		return inventory.Folder{}, false, err
+	}
+	targets, err := (&branchReader{snapshot: root}).targetsIn(".")
+	return inventory.Folder{Hash: hash, Targets: targets}, true, err
 }
 
 // commitName returns the hash of a commit, or "" for the zero hash.

@@ -30,7 +30,9 @@ type Situation struct {
 	// Delivered are the folders that the last apply left on the branch. Seen are those that the branch still contained
 	// when it was last read.
 	Delivered, Seen map[string]string
-	Before          *StoredProgress // of the last commit; nil: no rollout was begun
+	// Replaced are the folders from before the rollout that the branch can get back.
+	Replaced map[string]string
+	Before   *StoredProgress // of the last commit; nil: no rollout was begun
 }
 
 // Step is the part of a rollout that one apply does.
@@ -40,6 +42,8 @@ type Step struct {
 	Stay []string
 	// Taken lists the cluster types whose folders the apply changes, sorted.
 	Taken []string
+	// Returned lists those of Stay whose folders return to their tree from before the rollout, sorted: see RolledBack.
+	Returned []string
 	// Uncertain says that Stay depends on values that are not known yet.
 	Uncertain bool
 	// After is the state after the apply; nil: no rollout was begun.
@@ -52,6 +56,8 @@ type Step struct {
 	Stage   string
 	// Paused is the reason why no further wave follows, if one would; "": the rollout is not paused.
 	Paused string
+	// RolledBack is the reason why the folders return, or returned, and the target is not tried again; "": they did not.
+	RolledBack string
 	// OpenUntil is the time at which the windows close in which the apply writes a wave; zero: it writes none, or they do
 	// not close within years.
 	OpenUntil time.Time
@@ -68,7 +74,12 @@ func (r *Rollout) Next(s Situation) *Step {
 		existing: map[string]string{}, wrong: map[string]bool{},
 	}
 	w.compare()
+	failed := w.failed()
 	switch {
+	case len(failed) > 0 && (r.SkipUnknown || r.OnFailureUnknown):
+		w.step.Uncertain = true
+	case len(failed) > 0 && (r.Skip == "" || r.Skip != s.TargetTreeHash):
+		w.returnFolders(failed)
 	case len(w.wrong) == 0 && !w.unknown:
 	case s.Rollback && !w.unknown:
 		w.takeAll()
@@ -77,11 +88,13 @@ func (r *Rollout) Next(s Situation) *Step {
 	case r.Paused() != "":
 		w.rollBack()
 		w.step.Paused = r.Paused()
-	case r.SkipUnknown, r.StagesUnknown, r.ObservedUnknown, r.Skip != "" && s.TargetTreeHash == "":
+	case r.SkipUnknown, r.StagesUnknown, r.ObservedUnknown, r.OnFailureUnknown, r.Skip != "" && s.TargetTreeHash == "":
 		w.step.Uncertain = true
 	case r.Skip != "" && r.Skip == s.TargetTreeHash:
 		w.takeAll()
 		w.step.OpenUntil = r.Window.OpenUntil
+	case s.Before != nil && s.Before.RolledBack != "" && s.Before.TargetTreeHash == s.TargetTreeHash:
+		w.step.RolledBack, w.step.Stage = s.Before.RolledBack, s.Before.Stage
 	default:
 		w.rollBack()
 		back := len(w.step.Taken)
@@ -304,7 +317,7 @@ func (w *wave) finish() *Step {
 	}
 	w.step.Stay = slices.Sorted(maps.Keys(w.wrong))
 	if w.step.Uncertain {
-		w.step.Taken, w.step.Stay, w.step.Waiting, w.step.Stopped, w.step.Paused = nil, nil, nil, nil, ""
+		w.step = &Step{Uncertain: true, Stage: w.step.Stage}
 		return w.step
 	}
 	if len(w.step.Stay) == 0 {
@@ -313,6 +326,7 @@ func (w *wave) finish() *Step {
 	if len(w.step.Stay) == 0 || len(w.step.Taken) > 0 || len(w.step.Stopped) > 0 {
 		w.step.Waiting = nil
 	}
+	slices.Sort(w.step.Returned)
 	w.step.After = w.after()
 	return w.step
 }
@@ -320,6 +334,12 @@ func (w *wave) finish() *Step {
 // after returns the state of the rollout after the apply. If the apply only waits, the state stays.
 func (w *wave) after() *StoredProgress {
 	before, complete := w.Before, len(w.step.Stay) == 0
+	if len(w.step.Returned) > 0 {
+		return &StoredProgress{Wave: before.Wave, At: before.At, Progress: Progress{
+			TargetTreeHash: w.TargetTreeHash, PromotedCommit: w.PromotedCommit, Stage: before.Stage,
+			Returns: true, RolledBack: w.step.RolledBack,
+		}}
+	}
 	underWay := before.UnderWay()
 	if len(w.step.Taken) == 0 && (!underWay || !complete) && (complete || !w.interrupted()) {
 		return before
@@ -343,8 +363,12 @@ func (w *wave) after() *StoredProgress {
 	default:
 		now.Wave = 1
 	}
+	now.Returns = w.rollout.ReturnOnFailure
 	if !complete {
-		now.From, now.Interrupted = w.fromAfter(), w.interruptedAfter()
+		now.Interrupted = w.interruptedAfter()
+	}
+	if !complete || now.Returns {
+		now.From = w.fromAfter()
 	}
 	return now
 }

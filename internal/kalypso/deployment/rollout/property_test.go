@@ -30,6 +30,9 @@ type simulation struct {
 	version  int
 	rollback bool // the target is an earlier delivery
 	held     bool // the environment is frozen: no apply takes a step
+	// unpromoted says that the fleet has no promoted commit. returns counts the rollouts that went back.
+	unpromoted bool
+	returns    int
 	branchState
 	past []branchState // before each commit, oldest first
 }
@@ -39,8 +42,10 @@ type branchState struct {
 	branch   map[string]string
 	before   *rollout.StoredProgress
 	original map[string]string // the branch at the beginning of the rollout
+	refused  string            // the target that failed, if the branch returned to the original
 	good     []delivery        // the complete deliveries, oldest first
 	wrote    map[string]string // the promoted commit that each folder comes from
+	wroteAt  map[string]string // the same at the beginning of the rollout
 }
 
 func (b branchState) clone() branchState {
@@ -63,6 +68,7 @@ func newSimulation(t *testing.T, seed uint64) *simulation {
 		target: map[string]rollout.RenderedFolder{}, clusters: map[string]deployment.FolderState{},
 		branchState: branchState{branch: map[string]string{}, wrote: map[string]string{}},
 	}
+	s.rollout.ReturnOnFailure, s.unpromoted = s.random.IntN(2) == 0, s.random.IntN(2) == 0
 	for _, ring := range rings[:1+s.random.IntN(len(rings))] {
 		stage := rollout.Stage{Name: "ring " + ring, Soak: time.Duration(s.random.IntN(3)) * time.Minute}
 		stage.Selector.MatchLabels = map[string]string{"ring": ring}
@@ -147,12 +153,16 @@ func (s *simulation) situation() rollout.Situation {
 	return rollout.Situation{
 		Target: maps.Clone(s.target), TargetTreeHash: fmt.Sprint(s.hashes()), PromotedCommit: s.commit(),
 		Rollback: s.rollback, Delivered: maps.Clone(s.branch), Seen: maps.Clone(s.branch), Before: s.before,
+		Replaced: s.original,
 	}
 }
 
 // commit returns the promoted commit of the target.
 func (s *simulation) commit() string {
-	if s.rollback {
+	switch {
+	case s.unpromoted:
+		return ""
+	case s.rollback:
 		return s.good[len(s.good)-1].commit
 	}
 	return fmt.Sprint("commit ", s.version)
@@ -208,8 +218,46 @@ func (s *simulation) checkPeople(step *rollout.Step) {
 	}
 }
 
+// checkReturn checks that a folder of the rollout failed, and that the branch has its original afterwards.
+func (s *simulation) checkReturn(step *rollout.Step) {
+	s.Helper()
+	s.returns++
+	o := s.rollout.Observed
+	failed := slices.ContainsFunc(slices.Sorted(maps.Keys(s.target)), func(name string) bool {
+		return o != nil && !o.At.Before(s.before.At) && s.branch[name] == s.target[name].Hash &&
+			s.branch[name] != s.original[name] && o.Folders[name].Tree == s.branch[name] &&
+			o.Folders[name].Verdict == deployment.Failure
+	})
+	switch {
+	case !failed || !s.rollout.ReturnOnFailure || s.rollback:
+		s.Fatalf("seed %d: %v return, and nothing of the rollout failed", s.seed, step.Returned)
+	case s.refused != "":
+		s.Fatalf("seed %d: %v return twice", s.seed, step.Returned)
+	case !s.before.UnderWay() && !s.unpromoted:
+		s.Fatalf("seed %d: %v return after the commit was promoted", s.seed, step.Returned)
+	}
+	after := maps.Clone(s.branch)
+	for _, name := range append(slices.Clone(step.Returned), step.Taken...) {
+		if after[name] = s.original[name]; after[name] == "" {
+			delete(after, name)
+		}
+	}
+	if !maps.Equal(after, s.original) {
+		s.Fatalf("seed %d: after the return, %s", s.seed, cmp.Diff(s.original, after))
+	}
+}
+
 func (s *simulation) checkCommits() {
 	s.Helper()
+	if s.unpromoted {
+		if !s.before.UnderWay() && s.refused == "" {
+			s.good = append(s.good, delivery{"", maps.Clone(s.target)})
+		}
+		return
+	}
+	if s.before != nil && s.before.RolledBack != "" {
+		return
+	}
 	if !s.before.UnderWay() {
 		s.wrote = map[string]string{}
 		for name := range s.branch {
@@ -245,13 +293,23 @@ func (s *simulation) apply() {
 	}
 	step := s.rollout.Next(s.situation())
 	s.checkPeople(step)
-	if !s.rollback {
+	switch {
+	case len(step.Returned) > 0:
+		s.checkReturn(step)
+	case !s.rollback && s.rollout.Skip != s.situation().TargetTreeHash:
 		s.check(step)
 	}
-	if len(step.Taken) > 0 {
+	if len(step.Taken)+len(step.Returned) > 0 {
 		s.past = append(s.past, s.clone())
-		if !s.before.UnderWay() {
-			s.original = maps.Clone(s.branch)
+		if !s.before.UnderWay() && len(step.Returned) == 0 {
+			s.original, s.wroteAt, s.refused = maps.Clone(s.branch), maps.Clone(s.wrote), ""
+		}
+		for _, name := range step.Returned {
+			s.refused = fmt.Sprint(s.hashes())
+			if s.branch[name], s.wrote[name] = s.original[name], s.wroteAt[name]; s.branch[name] == "" {
+				delete(s.branch, name)
+				delete(s.wrote, name)
+			}
 		}
 		for _, name := range step.Taken {
 			if f, wanted := s.target[name]; wanted {
@@ -269,7 +327,7 @@ func (s *simulation) apply() {
 		s.before = &now
 	}
 	again := s.rollout.Next(s.situation())
-	if len(again.Taken) > 0 || again.Complete() != step.Complete() {
+	if len(again.Taken)+len(again.Returned) > 0 || again.Complete() != step.Complete() {
 		s.Fatalf("seed %d: the plan after an apply takes %v (complete: %t, was %t)",
 			s.seed, again.Taken, again.Complete(), step.Complete())
 	}
@@ -323,6 +381,9 @@ func (s *simulation) check(step *rollout.Step) {
 		if s.goesBack(name) && hash != s.target[name].Hash && !taken[name] {
 			s.Fatalf("seed %d: %s goes back to before the rollout, and is not taken", s.seed, name)
 		}
+	}
+	if s.refused != "" && s.refused == fmt.Sprint(s.hashes()) && len(step.Taken) > 0 {
+		s.Fatalf("seed %d: %v are tried again", s.seed, step.Taken)
 	}
 	for _, name := range step.Taken {
 		f, wanted := s.target[name]
@@ -397,6 +458,7 @@ func (s *simulation) checkRoom(i int, taken map[string]bool) {
 // pause, roll back and revert: no folder is written before its wave, and every rollout ends once reports are good.
 func TestRandomRollouts(t *testing.T) {
 	t.Parallel()
+	returns := 0
 	for seed := range seeds.Of(t, 150, 1000) {
 		s := newSimulation(t, seed)
 		for range 60 {
@@ -411,6 +473,7 @@ func TestRandomRollouts(t *testing.T) {
 			s.apply()
 		}
 		s.rollout.Pause, s.held = "", false
+		s.rollout.Skip = s.refused // people try again what failed
 		for range 80 {
 			s.clock = s.clock.Add(time.Minute)
 			s.report(true)
@@ -420,5 +483,9 @@ func TestRandomRollouts(t *testing.T) {
 		if !maps.Equal(s.branch, s.hashes()) {
 			t.Fatalf("seed %d: the rollout did not end: %s", seed, cmp.Diff(s.branch, s.hashes()))
 		}
+		returns += s.returns
+	}
+	if !seeds.Single() && returns == 0 {
+		t.Error("no rollout went back: the test shows nothing of that")
 	}
 }

@@ -24,10 +24,13 @@ type Rollout struct {
 	// Pause is the reason why no further wave follows; "": it may. Folders that return to an earlier tree are still
 	// written.
 	Pause string
+	// ReturnOnFailure says that the folders of the rollout return to their trees from before it if one of them fails.
+	ReturnOnFailure bool
 	// Window says whether the windows were open when the clusters were observed. Closed windows are a pause.
 	Window windows.State
-	// StagesUnknown, ObservedUnknown, SkipUnknown and PauseUnknown say which arguments are not known yet.
-	StagesUnknown, ObservedUnknown, SkipUnknown, PauseUnknown bool
+	// StagesUnknown, ObservedUnknown, SkipUnknown, PauseUnknown and OnFailureUnknown say which arguments are not known
+	// yet.
+	StagesUnknown, ObservedUnknown, SkipUnknown, PauseUnknown, OnFailureUnknown bool
 }
 
 // Paused returns the reason why no further wave follows, or "". It is "" too if that is not known yet.
@@ -67,12 +70,16 @@ type Progress struct {
 	Complete bool `json:"complete"`
 	// From contains the earlier hashes of the folders that the rollout has written; "": the folder was absent.
 	From map[string]string `json:"from,omitempty"`
+	// Returns says that the folders return to From if one of them fails. Then From stays after the last wave.
+	Returns bool `json:"returns,omitempty"`
+	// RolledBack says why the folders returned to From, and the target is not tried again; "": they did not.
+	RolledBack string `json:"rolled_back,omitempty"`
 	// Interrupted are the promoted commits of earlier rollouts that did not complete: folders may still contain them.
 	Interrupted []string `json:"interrupted,omitempty"`
 }
 
 // UnderWay reports whether the branch contains only a part of the target.
-func (p *Progress) UnderWay() bool { return p != nil && !p.Complete }
+func (p *Progress) UnderWay() bool { return p != nil && !p.Complete && p.RolledBack == "" }
 
 // StoredProgress is a rollout's progress, with facts that only the private state contains.
 type StoredProgress struct {
@@ -95,6 +102,8 @@ func (s *StoredProgress) StageAndWave() string {
 	switch {
 	case s == nil:
 		return ""
+	case s.RolledBack != "":
+		return s.Stage + ", rolled back"
 	case s.Stage == "":
 		return "all at once"
 	case s.Wave == 0:

@@ -65,6 +65,19 @@ func (s *Snapshot) Load(paths ...string) error {
 	return s.objects.fetchSubtrees(trees)
 }
 
+// Subtree returns a snapshot with another root: a tree that the repo contains, such as one of an earlier commit of the
+// branch. ok is false if the server does not serve that tree.
+func (s *Snapshot) Subtree(root plumbing.Hash) (tree *Snapshot, ok bool, err error) {
+	missing, err := s.objects.missingSubtrees(root)
+	if err == nil {
+		err = s.objects.fetchByHash(missing, filterBlobs)
+	}
+	if errors.Is(err, gitremote.ErrObjectNotServed) {
+		return nil, false, nil
+	}
+	return &Snapshot{Commit: s.Commit, Root: root, objects: s.objects}, err == nil, err
+}
+
 // CommitInfo returns the message and the parents of the snapshot's commit.
 func (s *Snapshot) CommitInfo() (message string, parents []plumbing.Hash, err error) {
 	commit, ok, err := s.objects.commit(s.Commit)

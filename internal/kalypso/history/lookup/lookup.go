@@ -111,7 +111,12 @@ func recordOf(r *record.Record) *history.Rendering {
 		Promotion: promotion.Promotion{Commit: r.PromotedCommit, Reason: r.Promotion},
 	}
 	short.Promotion.Why = printable.Text(r.Promotion.Why)
-	if r.Rollout != nil {
+	switch {
+	case r.Rollout == nil:
+	case r.Rollout.RolledBack != "":
+		short.RolledBack, short.Promotion.By = true, promotion.ByRollback
+		short.Promotion.Why = printable.Text("rollback by itself: " + r.Rollout.RolledBack)
+	default:
 		short.Target = r.Rollout.TargetTreeHash
 	}
 	return short

@@ -55,6 +55,7 @@ type Deployment struct {
 	Commits         *int      `json:"commits"`
 	Folders         []Text    `json:"folders"`
 	Reason          Text      `json:"reason"`
+	DecidedBy       Text      `json:"decided_by"`
 	LeadTimeSeconds *int64    `json:"lead_time_seconds"`
 	Failed          bool      `json:"failed"`
 	FailedAt        time.Time `json:"failed_at"`

@@ -49,6 +49,14 @@ func newDelivery(h *History, d *Deployment) *delivery {
 	return row
 }
 
+// Label describes the kind of the delivery.
+func (d *delivery) Label() string {
+	if d.Kind == "rollback" && d.DecidedBy == "rollback" {
+		return "rolled back by itself"
+	}
+	return string(d.Kind)
+}
+
 // kindClass returns the name of a kind in the style.
 func kindClass(kind Text) string {
 	if kind == "first" || kind == "promotion" || kind == "rollback" {

@@ -368,6 +368,24 @@ func TestFailedDelivery(t *testing.T) {
 	}
 }
 
+// A delivery that went back by itself says so.
+func TestRolledBackByItself(t *testing.T) {
+	for name, tt := range map[string]struct{ kind, by, want page.Text }{
+		"by itself": {"rollback", "rollback", "rolled back by itself"},
+		"by people": {"rollback", "", "rollback"},
+		"otherwise": {"change", "", "change"},
+	} {
+		histories, states := shop()
+		d := histories[0].Deployments[0]
+		d.Kind, d.DecidedBy = tt.kind, tt.by
+		histories[0].Deployments[0] = d
+		row := read(t, histories, states).section("e1").all("table")[0].rows()[1]
+		if kind := strings.Split(row, " | ")[1]; kind != string(tt.want) {
+			t.Errorf("%s: the kind is %q, want %q", name, kind, tt.want)
+		}
+	}
+}
+
 // The timeline shows the changes of each delivery, its author and reason, without mail addresses, and with links only
 // to HTTPS repos.
 func TestDeliveries(t *testing.T) {

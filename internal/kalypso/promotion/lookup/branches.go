@@ -35,13 +35,11 @@ func readCurrent(ctx context.Context, client *gitremote.Client, at record.Destin
 	case err != nil:
 		return promotion.Current{}, err
 	}
-	var current promotion.Current
+	current := promotion.Current{Head: snapshot.Commit.String()}
 	from := at.RecordPath()
 	if found != nil {
 		// The record's own commit moves with the last wave. Until then, that of the rollout has to be rendered.
-		current = promotion.Current{
-			Promotion: found.Taken(), Rollout: found.Rollout.UnderWay(), Others: found.Others(),
-		}
+		current.Promotion, current.Rollout, current.Others = found.Taken(), found.Rollout.UnderWay(), found.Others()
 	}
 	if current.Commit == "" {
 		current.Commit, from = tracked, record.PromotedCommitFile
@@ -55,10 +53,12 @@ func readCurrent(ctx context.Context, client *gitremote.Client, at record.Destin
 	return current, nil
 }
 
-// readDeliveries reads the promoted commits of the deliveries so far, newest first, from the history of the GitOps
-// branch. It skips commits that cannot be read, since another delivery may be good. [readCurrent] refuses a branch
-// whose head has a newer record.
-func readDeliveries(ctx context.Context, client *gitremote.Client, at record.Destination) ([]string, error) {
+// readDeliveries reads the deliveries so far, newest first, from the history of the GitOps branch. It skips commits
+// that cannot be read, since another delivery may be good. [readCurrent] refuses a branch whose head has a newer
+// record.
+func readDeliveries(
+	ctx context.Context, client *gitremote.Client, at record.Destination,
+) (delivered []promotion.Delivery, err error) {
 	snapshot, err := open(ctx, client, at.Repo, at.Branch)
 	if err != nil || snapshot.Commit.IsZero() {
 		return nil, err
@@ -78,18 +78,37 @@ func readDeliveries(ctx context.Context, client *gitremote.Client, at record.Des
 	if err != nil {
 		return nil, err
 	}
-	var delivered []string
+	folders, err := history.FoldersAt(at.Path, hashes)
+	if err != nil {
+		return nil, err
+	}
 	for _, commit := range hashes {
-		promoted := strings.TrimSpace(string(tracked[commit]))
+		next := promotion.Delivery{Commit: strings.TrimSpace(string(tracked[commit]))}
 		if text, ok := records[commit]; ok {
 			found, err := record.Parse(text)
 			if err != nil {
 				continue
 			}
-			promoted = found.PromotedCommit
+			next.Commit, next.RolledBack = found.PromotedCommit, found.Promotion.RolledBack
+			if taken := found.Taken(); found.Rollout.UnderWay() && taken.RolledBack != "" {
+				delivered = append(delivered, promotion.Delivery{
+					Commit: taken.Commit, RolledBack: taken.RolledBack, Partial: true,
+				})
+			}
+			if !found.Rollout.UnderWay() {
+				next.Folders = map[string]string{}
+				for _, name := range found.ClusterTypes {
+					next.Folders[name] = folders[commit][name].String()
+				}
+			}
 		}
-		if githost.CheckCommit(promoted) == nil && !slices.Contains(delivered, promoted) {
-			delivered = append(delivered, promoted)
+		last := len(delivered) - 1
+		switch {
+		case githost.CheckCommit(next.Commit) != nil:
+		case last < 0 || delivered[last].Commit != next.Commit:
+			delivered = append(delivered, next)
+		case delivered[last].Folders == nil:
+			delivered[last].Folders = next.Folders
 		}
 	}
 	return delivered, nil
@@ -175,7 +194,10 @@ func reaches(h promotion.History, world promotion.World) bool {
 	if world.Current.RolledBack != "" {
 		wanted = append(wanted, world.Current.RolledBack)
 	}
-	wanted = slices.Concat(wanted, world.Current.Others, world.Current.Delivered)
+	wanted = append(wanted, world.Current.Others...)
+	for _, d := range world.Current.Delivered {
+		wanted = append(wanted, d.Commit)
+	}
 	return i >= 0 && len(h.Commits) > i+promotion.LookBehind && hasAll(h, wanted)
 }
 

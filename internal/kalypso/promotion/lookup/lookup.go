@@ -69,6 +69,9 @@ func Decide(ctx context.Context, req Request) (*promotion.Choice, error) {
 	if world.History, err = readHistory(ctx, req.Client, req.ControlPlane, world); err != nil {
 		return nil, err
 	}
+	if world.Current.Proposal, err = req.readProposal(ctx, world.Current.Commit); err != nil {
+		return nil, err
+	}
 	if world.NeedsDeliveries() {
 		if world.Current.Delivered, err = readDeliveries(ctx, req.Client, req.GitOps); err != nil {
 			return nil, &CurrentError{req.GitOps, err}
@@ -79,9 +82,6 @@ func Decide(ctx context.Context, req Request) (*promotion.Choice, error) {
 	}
 	repo, err := req.repo()
 	if err != nil {
-		return nil, err
-	}
-	if world.Current.Proposal, err = req.readProposal(ctx, world.Current.Commit); err != nil {
 		return nil, err
 	}
 	ledger := &world.Ledger

@@ -196,6 +196,8 @@ resource "kalypso_environment_rendering" "this" {
     observed = one(data.kalypso_deployment_state.this)
     skip     = try(var.rollout.skip, null)
     pause    = try(var.rollout.pause, null)
+
+    on_failure = try(var.rollout.on_failure, null)
   }
 
   gitops_repo         = var.place

@@ -1,0 +1,59 @@
+package rollout
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
+)
+
+// failed returns the cluster types with folders of the rollout that have failed, sorted, if the folders return then.
+// An observation that is older than the last commit says nothing. A folder that the rollout did not change does not
+// count. After the last wave, a promoted commit returns only by its promotion, since the record promotes it by then.
+func (w *wave) failed() (names []string) {
+	before := w.Before
+	if !w.rollout.ReturnOnFailure && !w.rollout.OnFailureUnknown || before == nil || !before.Returns ||
+		before.RolledBack != "" || w.Rollback || before.Complete && w.PromotedCommit != "" ||
+		w.TargetTreeHash == "" || w.rollout.Observed == nil ||
+		w.reports.outdated() {
+		return nil
+	}
+	for _, name := range slices.Sorted(maps.Keys(before.From)) {
+		hash, f := before.From[name], w.Target[name]
+		if hash != "" && w.Replaced[name] != hash {
+			return nil
+		}
+		if f.Hash != hash && w.existing[name] == f.Hash && w.reports.stateOf(name) == stateFailed {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// returnFolders returns the folders of the rollout to their trees from before it.
+func (w *wave) returnFolders(failed []string) {
+	for name, hash := range w.Before.From {
+		f, wanted := w.Target[name]
+		switch {
+		case w.existing[name] == hash:
+		case wanted && f.Hash == hash:
+			w.take(name)
+		default:
+			w.wrong[name] = true
+			w.step.Returned = append(w.step.Returned, name)
+		}
+	}
+	facts := make([]string, len(failed))
+	for i, name := range failed {
+		facts[i] = fmt.Sprintf("folder %q fails", name)
+		if since := w.rollout.Observed.Folders[name].Since; !since.IsZero() {
+			facts[i] += " since " + stamp(since)
+		}
+		w.step.Stopped = append(w.step.Stopped, w.reports.failure(name)...)
+	}
+	w.step.RolledBack, w.step.Stage = problem.First(facts, maxReasons), w.Before.Stage
+}
+
+// maxReasons limits the failed folders that a record names.
+const maxReasons = 5

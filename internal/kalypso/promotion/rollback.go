@@ -1,0 +1,199 @@
+package promotion
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
+)
+
+// ByRollback is the value of [Reason.By] if the environment went back by itself.
+const ByRollback = "rollback"
+
+// AutomaticRollback lets an environment go back by itself if its commit breaks a folder.
+type AutomaticRollback struct {
+	Observed *Observation  // nil: nothing was observed
+	After    time.Duration // how long a folder must have failed
+}
+
+// Observation contains the state of the environment's clusters at a time.
+type Observation struct {
+	Head    string // the commit of the GitOps branch that was observed
+	At      time.Time
+	Success bool // the verdict of all folders
+	Folders map[string]ObservedFolder
+}
+
+// ObservedFolder is the state of a cluster type's folder.
+type ObservedFolder struct {
+	Tree   string
+	Failed bool
+	Since  time.Time // the time from which it counts as failed; zero: unknown
+	// Clusters are lines with the failures that clusters report.
+	Clusters []string
+}
+
+// Delivery is a promoted commit that the GitOps branch contained.
+type Delivery struct {
+	Commit     string
+	RolledBack string // the commit that a rollback removed with it; "": none
+	// Partial says that only some folders got the commit, before another one: nothing goes back to it.
+	Partial bool
+	// Folders are the trees of the cluster types' folders when all of them last had the commit; nil: they never had.
+	Folders map[string]string
+}
+
+// rollback finds out whether the environment goes back by itself, and to which delivery.
+type rollback struct{ world *World }
+
+// observation returns the observation of the environment, or nil if it says nothing: it is of another commit of the
+// GitOps branch.
+func (r rollback) observation() *Observation {
+	w := r.world
+	if w.Rollback == nil || w.Rollback.Observed == nil || w.Current.Head == "" ||
+		w.Rollback.Observed.Head != w.Current.Head {
+		return nil
+	}
+	return w.Rollback.Observed
+}
+
+// succeeds reports whether the environment was observed to run what its branch contains.
+func (r rollback) succeeds() bool {
+	o := r.observation()
+	return o != nil && o.Success
+}
+
+// failedFolders returns the folders that have failed for long enough, sorted.
+func (r rollback) failedFolders() (names []string) {
+	o := r.observation()
+	if o == nil {
+		return nil
+	}
+	after := r.world.Rollback.After
+	for _, name := range slices.Sorted(maps.Keys(o.Folders)) {
+		f := o.Folders[name]
+		if f.Failed &&
+			(after == 0 || !f.Since.IsZero() && o.At.Sub(f.Since) >= after) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// changed reports whether the environment has another tree of an observed folder than an earlier delivery had.
+func (r rollback) changed(folder string, since *Delivery) bool {
+	return since.Folders != nil && since.Folders[folder] != r.world.Rollback.Observed.Folders[folder].Tree
+}
+
+// earlier returns the newest earlier delivery that is neither rejected nor rolled back, or nil.
+func (r rollback) earlier() *Delivery {
+	w := r.world
+	newest := w.History.index(w.Current.Commit)
+	if newest < 0 && w.Current.RolledBack != "" {
+		return nil // it is unknown which of the earlier deliveries were rolled back
+	}
+	var rolledBack [][2]int // positions in the history: from the removed commit to before the one that replaced it
+	for i, d := range w.Current.Delivered {
+		at := w.History.index(d.Commit)
+		excluded := slices.ContainsFunc(rolledBack, func(p [2]int) bool { return p[0] <= at && at < p[1] })
+		if d.Commit != w.Current.Commit && at >= 0 && at >= newest && !excluded && !d.Partial &&
+			w.rejection(d.Commit) == "" {
+			return &w.Current.Delivered[i]
+		}
+		if back := w.History.index(d.RolledBack); back >= 0 {
+			rolledBack = append(rolledBack, [2]int{back, at})
+		}
+	}
+	return nil
+}
+
+// deliveredBefore reports whether a commit is on the branch, is not rejected, and was delivered before the last one.
+func (r rollback) deliveredBefore(commit string) bool {
+	w := r.world
+	return w.History.Has(commit) && w.rejection(commit) == "" && len(w.Current.Delivered) > 0 &&
+		slices.ContainsFunc(w.Current.Delivered[1:], func(d Delivery) bool { return d.Commit == commit && !d.Partial })
+}
+
+// approvedPast reports whether people approved the current commit, or one that may follow it. That has precedence over
+// a rollback by itself.
+func (r rollback) approvedPast() bool {
+	w := r.world
+	return w.approves(w.Current.Commit) || slices.ContainsFunc(w.candidates(), func(commit string) bool {
+		return w.approves(commit) && w.skipped(commit) == ""
+	})
+}
+
+// proposes reports whether the open pull request rolls the current commit back by itself. It stays until the
+// environment succeeds: a run without an observation does not take it back.
+func (r rollback) proposes() bool {
+	w := r.world
+	p := w.Current.Proposal
+	return p != nil && p.By == ByRollback && p.RolledBack == w.Current.Commit && !r.succeeds() &&
+		slices.ContainsFunc(w.Current.Delivered, func(d Delivery) bool { return d.Commit == p.Commit }) &&
+		w.History.Has(p.Commit) && w.rejection(p.Commit) == ""
+}
+
+// goBackByItself decides if the current commit broke folders: the environment goes back as if people had rejected the
+// commit. It reports whether it decided. After such a rollback, the environment must succeed once before the next.
+func (c *choice) goBackByItself() bool {
+	w, r := c.world, c.back
+	if w.Current.Commit == "" || r.approvedPast() {
+		return false
+	}
+	if r.proposes() {
+		c.goBack(w.Current.Proposal.Commit, proof{Override: "rollback by itself, as the open pull request proposes"})
+		c.result.By = ByRollback
+		return true
+	}
+	to := r.earlier()
+	failed := r.failedFolders()
+	if to != nil {
+		failed = slices.DeleteFunc(failed, func(name string) bool { return !r.changed(name, to) })
+	}
+	if len(failed) == 0 {
+		return false
+	}
+	facts := c.describeFailure(failed)
+	if w.Current.Unsettled {
+		c.result.Warnings = append(c.result.Warnings, Warning{"The environment fails after a rollback", fmt.Sprintf(
+			"At %s: %s. It went back by itself before, and was not observed as a success since, so it does not go back "+
+				"again. Repair the clusters, or name the bad commit in rejected.",
+			short(w.Current.Commit), strings.Join(facts, "; "))})
+		return false
+	}
+	if to != nil {
+		c.goBack(to.Commit, proof{Gates: append([]string{fmt.Sprintf(
+			"rollback by itself: %s is rolled back, and this is the newest earlier delivery", short(w.Current.Commit)),
+		}, facts...)})
+		c.result.By = ByRollback
+		return true
+	}
+	c.failed = strings.Join(facts, "; ")
+	if c.choose(); len(c.result.Unread) == 0 && c.result.Decision != Promote {
+		c.result.Decision = Frozen
+	}
+	return true
+}
+
+// describeFailure returns a line for each failed folder, and keeps what its clusters say for the summary.
+func (c *choice) describeFailure(failed []string) (facts []string) {
+	o := c.back.observation()
+	for i, name := range failed {
+		if i == shown {
+			facts = append(facts, fmt.Sprintf("and %d more folders", len(failed)-shown))
+			break
+		}
+		fact := fmt.Sprintf("folder %q fails", printable.Line(name))
+		if since := o.Folders[name].Since; !since.IsZero() {
+			fact += " since " + stamp(since)
+		}
+		facts = append(facts, fact)
+		for _, line := range o.Folders[name].Clusters[:min(len(o.Folders[name].Clusters), shown-len(c.clusters))] {
+			c.clusters = append(c.clusters, printable.Line(fmt.Sprintf("folder %q, %s", name, line)))
+		}
+	}
+	return facts
+}

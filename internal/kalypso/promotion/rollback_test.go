@@ -1,0 +1,241 @@
+package promotion_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion"
+)
+
+// brokenProd is environment prod at commit 3 of 5. It had commits 0, 1 and 2 before. Commit 3 changed the folder
+// canary, which has failed for an hour, and not the folder large.
+func brokenProd(change func(*promotion.World)) promotion.World {
+	return prod(func(w *promotion.World) {
+		w.Current = promotion.Current{Promotion: promoted(hash(3)), Head: "head", Delivered: delivered(hashes(3, 0)...)}
+		for i := range w.Current.Delivered {
+			w.Current.Delivered[i].Folders = map[string]string{"canary": w.Current.Delivered[i].Commit, "large": "same"}
+		}
+		w.Rollback = &promotion.AutomaticRollback{Observed: &promotion.Observation{
+			Head: "head", At: at(600), Folders: map[string]promotion.ObservedFolder{
+				"canary": {Tree: hash(3), Failed: true, Since: at(540), Clusters: []string{
+					"cluster \"edge-1\": `close #1` @team",
+				}},
+				"large": {Tree: "same", Since: at(0)},
+			},
+		}}
+		if change != nil {
+			change(w)
+		}
+	}, status{commit: 4, context: stage, state: githost.Pending, at: 1, by: "ci[bot]"})
+}
+
+// observed changes what was observed of a folder.
+func observed(folder, tree string, failed bool) func(*promotion.World) {
+	return func(w *promotion.World) {
+		w.Rollback.Observed.Folders[folder] = promotion.ObservedFolder{Tree: tree, Failed: failed, Since: at(540)}
+	}
+}
+
+// wentBack makes commit 1 the target of a rollback by itself from commit 3, and canary fails with it too.
+func wentBack(w *promotion.World) {
+	w.Current.Commit, w.Current.Decision, w.Current.By = hash(1), promotion.Rollback, promotion.ByRollback
+	w.Current.RolledBack, w.Current.Unsettled = hash(3), true
+	w.Current.Delivered[0].Folders["canary"] = hash(3)
+	w.Current.Delivered = append([]promotion.Delivery{{Commit: hash(1), RolledBack: hash(3),
+		Folders: map[string]string{"canary": hash(1), "large": "same"}}}, w.Current.Delivered...)
+	observed("canary", hash(1), true)(w)
+}
+
+// TestRollbackByItself has a row for each bullet of the rules. The reason, unlike the summary, never has words of a
+// cluster.
+func TestRollbackByItself(t *testing.T) {
+	const back = `rollback by itself: 000000000000 is rolled back, and this is the newest earlier delivery
+folder "canary" fails since 2026-03-01T21:00:00Z`
+	both := func(changes ...func(*promotion.World)) func(*promotion.World) {
+		return func(w *promotion.World) {
+			for _, change := range changes {
+				change(w)
+			}
+		}
+	}
+	for name, tc := range map[string]struct {
+		change  func(*promotion.World)
+		kind    promotion.Kind
+		commit  int
+		summary string
+		warning string
+	}{
+		"the commit broke a folder": {nil, "rollback", 2, `folder "canary", cluster "edge-1": ` + "`close #1` @team", ""},
+		"without the argument":      {func(w *promotion.World) { w.Rollback = nil }, "hold", 3, "", ""},
+		"nothing was observed":      {func(w *promotion.World) { w.Rollback.Observed = nil }, "hold", 3, "", ""},
+		"an older head was observed": {func(w *promotion.World) { w.Rollback.Observed.Head = "older" }, "hold", 3,
+			"Note: rollback.observed is of commit older, and the branch is at head, so it says nothing.", ""},
+		"the branch does not exist": {func(w *promotion.World) {
+			w.Current.Head, w.Rollback.Observed.Head = "", ""
+		}, "hold", 3, "", ""},
+		"a source did not answer":   {observed("canary", hash(3), false), "hold", 3, "", ""},
+		"it failed for long enough": {func(w *promotion.World) { w.Rollback.After = time.Hour }, "rollback", 2, "", ""},
+		"it did not fail for long enough": {func(w *promotion.World) {
+			w.Rollback.After = time.Hour + time.Second
+		}, "hold", 3, "", ""},
+		"it is unknown since when it fails": {both(func(w *promotion.World) {
+			w.Rollback.After = time.Second
+			w.Rollback.Observed.Folders["canary"] = promotion.ObservedFolder{Tree: hash(3), Failed: true}
+		}), "hold", 3, "", ""},
+		"a folder fails that the commit did not change": {both(
+			observed("canary", hash(3), false), observed("large", "same", true),
+		), "hold", 3, "", ""},
+		"a folder fails that the earlier delivery did not have": {func(w *promotion.World) {
+			delete(w.Current.Delivered[1].Folders, "canary")
+		}, "rollback", 2, "", ""},
+		"the trees of the earlier delivery are unknown": {func(w *promotion.World) {
+			w.Current.Delivered[1].Folders = nil
+		}, "hold", 3, "", ""},
+		"the earlier delivery is rejected": {func(w *promotion.World) {
+			w.Rejected = map[string]string{hash(2): hash(3)}
+		}, "rollback", 1, "", ""},
+		"the delivery before it is newer": {func(w *promotion.World) {
+			w.Current.Delivered[1].Commit = hash(5)
+		}, "rollback", 1, "", ""},
+		"the earlier delivery was rolled back": {func(w *promotion.World) {
+			w.Current.Delivered = delivered(hash(3), hash(1), hash(2), hash(0))
+			w.Current.Delivered[1].RolledBack, w.Rejected = hash(2), map[string]string{hash(1): hash(2)}
+			w.Current.Delivered[3].Folders = map[string]string{"canary": "x"}
+		}, "rollback", 0, "", ""},
+		"what was rolled back was approved later": {func(w *promotion.World) {
+			w.Current.Delivered = delivered(hash(3), hash(2), hash(1), hash(2), hash(0))
+			w.Current.Delivered[2].RolledBack = hash(2)
+			w.Current.Delivered[1].Folders = map[string]string{"canary": "x"}
+		}, "rollback", 2, "", ""},
+		"a rollout is under way": {func(w *promotion.World) {
+			w.Current.Rollout, w.Current.Others = true, []string{hash(2)}
+			w.Current.Delivered = w.Current.Delivered[1:]
+		}, "rollback", 2, "", ""},
+		"hold":                         {func(w *promotion.World) { w.Hold = "x" }, "frozen", 3, "Hold: x", ""},
+		"a pin":                        {func(w *promotion.World) { w.Pinned = hash(3) }, "pinned", 3, "", ""},
+		"the commit is approved":       {func(w *promotion.World) { w.Approved = []string{hash(3)} }, "hold", 3, "", ""},
+		"a newer commit is approved":   {func(w *promotion.World) { w.Approved = []string{hash(4)} }, "promote", 4, "", ""},
+		"an older commit was approved": {func(w *promotion.World) { w.Approved = []string{hash(1)} }, "rollback", 2, "", ""},
+		"the commit is rejected, too": {func(w *promotion.World) {
+			w.Rejected = map[string]string{hash(3): ""}
+		}, "rollback", 2, "", ""},
+		"the branch lost the commit": {func(w *promotion.World) {
+			w.Current.Commit, w.Current.Delivered[0].Commit = "f00", "f00"
+		}, "rollback", 2, "", ""},
+		"it fails again after a rollback": {wentBack, "hold", 1, "", "was not observed as a success since"},
+		"it succeeded after a rollback, and fails": {both(wentBack, func(w *promotion.World) {
+			w.Current.Unsettled = false
+		}), "rollback", 0, "", ""},
+		"a newer commit fails, without a success after the rollback": {func(w *promotion.World) {
+			w.Current.Unsettled = true
+		}, "hold", 3, "", "was not observed as a success since"},
+		"no delivery is earlier": {func(w *promotion.World) { w.Current.Delivered = delivered(hash(3)) }, "frozen", 3,
+			`folder "canary" fails since 2026-03-01T21:00:00Z, and no earlier delivery on branch "main" is good`, ""},
+		"no delivery is earlier, in a rollout": {func(w *promotion.World) {
+			w.Current.Delivered, w.Current.Rollout = nil, true
+		}, "frozen", 3, "no earlier delivery", ""},
+		"no delivery is earlier, and the gates of a newer commit are open": {func(w *promotion.World) {
+			w.Current.Delivered, w.Current.Rollout, w.After, w.Dwell = nil, true, nil, time.Hour
+		}, "promote", 5, "", ""},
+		"no delivery is earlier, and a newer commit is approved": {func(w *promotion.World) {
+			w.Current.Delivered, w.Current.Rollout, w.Approved = nil, true, []string{hash(4)}
+		}, "promote", 4, "", ""},
+		"the pull request of the rollback, without an observation": {func(w *promotion.World) {
+			w.Current.Proposal = &promotion.PendingPromotion{Number: 7, Promotion: promotion.Promotion{Commit: hash(2),
+				Reason: promotion.Reason{By: promotion.ByRollback, RolledBack: hash(3), Why: back}}}
+			w.Rollback = nil
+		}, "rollback", 2, "Pull request 7", ""},
+		"the pull request of the rollback, and a success": {func(w *promotion.World) {
+			w.Current.Proposal = &promotion.PendingPromotion{Number: 7, Promotion: promotion.Promotion{Commit: hash(2),
+				Reason: promotion.Reason{By: promotion.ByRollback, RolledBack: hash(3), Why: back}}}
+			observed("canary", hash(3), false)(w)
+			w.Rollback.Observed.Success = true
+		}, "hold", 3, "", ""},
+		"a pull request that claims to go back to what was never delivered": {func(w *promotion.World) {
+			w.Current.Proposal = &promotion.PendingPromotion{Number: 7, Promotion: promotion.Promotion{Commit: hash(4),
+				Reason: promotion.Reason{By: promotion.ByRollback, RolledBack: hash(3)}}}
+			w.Rollback = nil
+		}, "hold", 3, "", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := brokenProd(tc.change)
+			d, err := promotion.Decide(w)
+			if err != nil || len(d.Unread) > 0 {
+				t.Fatal(err, d.Unread)
+			}
+			if d.Decision != tc.kind || d.Commit != hash(tc.commit) {
+				t.Errorf("%s %s, want %s %s\n%s", d.Decision, d.Commit, tc.kind, hash(tc.commit), d.Summary)
+			}
+			if !strings.Contains(d.Summary, tc.summary) {
+				t.Errorf("the summary lacks %q:\n%s", tc.summary, d.Summary)
+			}
+			warnings := ""
+			for _, w := range d.Warnings {
+				warnings += w.Summary + ": " + w.Detail
+			}
+			if !strings.Contains(warnings, tc.warning) || tc.warning == "" && warnings != "" {
+				t.Errorf("it warns %q, want %q", warnings, tc.warning)
+			}
+			if strings.Contains(d.Why, "edge-1") {
+				t.Errorf("the reason has words of a cluster: %s", d.Why)
+			}
+			byItself := d.Decision == promotion.Rollback && !strings.Contains(d.Why, "is rejected")
+			if got := d.Decision == promotion.Rollback && d.By == promotion.ByRollback; got != byItself ||
+				byItself && !d.Unsettled {
+				t.Errorf("it goes back by itself: %t, unsettled %t", got, d.Unsettled)
+			}
+			if back := w.Current.RolledBack; back == "" && byItself && w.History.Has(w.Current.Commit) &&
+				d.RolledBack != w.Current.Commit || byItself && d.RolledBack < back {
+				t.Errorf("it rolls back %q", d.RolledBack)
+			}
+			if byItself && !w.NeedsDeliveries() {
+				t.Error("it goes back without the deliveries")
+			}
+		})
+	}
+	if d, _ := promotion.Decide(brokenProd(nil)); d.Why != back {
+		t.Errorf("the reason is %q, want %q", d.Why, back)
+	}
+}
+
+// TestAfterRollbackByItself: the record names what was rolled back, and by whom. A run without an observation keeps
+// that, and the first one that observes a success says so.
+func TestAfterRollbackByItself(t *testing.T) {
+	w := brokenProd(nil)
+	d, err := promotion.Decide(w)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Current.Promotion, w.Current.Proposal = d.Promotion, nil
+	w.Current.Delivered = append([]promotion.Delivery{{Commit: hash(2), RolledBack: hash(3)}}, w.Current.Delivered...)
+	seen := w.Rollback.Observed
+	for name, tc := range map[string]struct {
+		observe            func()
+		unsettled, settled bool
+	}{
+		"nothing was observed":   {func() { w.Rollback.Observed = nil }, true, false},
+		"a failure was observed": {func() { w.Rollback.Observed = seen; seen.Success = false }, true, false},
+		"a success was observed": {func() { w.Rollback.Observed = seen; seen.Success = true }, false, true},
+		"a success of an older head": {func() {
+			w.Rollback.Observed = seen
+			seen.Success, seen.Head = true, ""
+		}, true, false},
+	} {
+		seen.Folders, seen.Head = nil, "head"
+		tc.observe()
+		again, err := promotion.Decide(w)
+		if err != nil || again.Commit != hash(2) || again.Decision == promotion.Promote || again.By != promotion.ByRollback ||
+			again.RolledBack != hash(3) || again.Unsettled != tc.unsettled || again.Settled != tc.settled {
+			t.Errorf("%s: %+v, %v", name, again.Promotion, err)
+		}
+		if again.Unproven != "" {
+			t.Errorf("%s: the target is unproven: %s", name, again.Unproven)
+		}
+	}
+	w.Current.Delivered = w.Current.Delivered[:2] // the record alone says that it was delivered before
+	if d, err := promotion.Decide(w); err != nil || d.Unproven == "" {
+		t.Errorf("a target that was never delivered is proven (%v)", err)
+	}
+}

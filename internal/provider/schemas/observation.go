@@ -1,0 +1,130 @@
+package schemas
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/rollout"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
+)
+
+// ObservedAttribute is the argument that takes a kalypso_deployment_state.
+func ObservedAttribute(description string) schema.SingleNestedAttribute {
+	return schema.SingleNestedAttribute{
+		Optional: true, MarkdownDescription: description,
+		Attributes: map[string]schema.Attribute{
+			"gitops_repo": schema.SingleNestedAttribute{
+				Optional:            true,
+				MarkdownDescription: "The observed location: the `gitops_repo` of the rendering. Required.",
+				Attributes:          LocationArguments(),
+			},
+			"observed_at": OptionalString(
+				"When the clusters were observed. After an observation that is older than the rollout's last " +
+					"commit, no wave follows. Required.",
+			),
+			"folders": schema.MapNestedAttribute{
+				Optional:            true,
+				MarkdownDescription: "The folders by cluster type.",
+				NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
+					"tree_hash": OptionalString("The hash of the folder when it was observed."),
+					"verdict":   OptionalString("`success`, `pending` or `failure`. Required."),
+					"since":     OptionalString("When the folder reached its verdict. The soak counts from then."),
+					"total":     OptionalNumber("How many clusters follow the folder. Required."),
+					"current":   OptionalNumber("How many of them are current."),
+				}},
+			},
+			"problems": schema.ListNestedAttribute{
+				Optional:            true,
+				MarkdownDescription: "The problems that warnings list.",
+				NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
+					"cluster": OptionalString("The cluster."),
+					"folder":  OptionalString("The cluster type."),
+					"state":   OptionalString("State of the cluster."),
+					"message": OptionalString("Message of the cluster."),
+				}},
+			},
+		},
+	}
+}
+
+// Observed is the argument observed: a kalypso_deployment_state.
+type Observed struct {
+	rollout.Observation
+	Head    string
+	Verdict deployment.Verdict
+}
+
+// ReadObservation reads the argument observed, or returns nil if there is none. It reports an observation of another
+// location than at; a zero at is not compared. known is false if a part of the argument is not known yet.
+func ReadObservation(d tfvalue.Decoder, at record.Destination) (seen *Observed, known bool) {
+	given, ok := d.Object("observed")
+	v, _ := d.Argument("observed")
+	switch {
+	case !ok:
+		return nil, true
+	case given.Unknown || !tfvalue.WhollyKnown(v):
+		return nil, false
+	}
+	if of := ReadDestination(given); of.Repo == "" {
+		given.Report("Missing GitOps repo", "observed lacks gitops_repo. Pass a kalypso_deployment_state as a whole, or "+
+			"its gitops_repo, observed_at, folders and problems.",
+			problem.Attr("gitops_repo"))
+	} else if at.Repo != "" && !of.Same(at) {
+		given.Report("Observation of another location",
+			fmt.Sprintf("observed describes %s, but the rendering writes to %s. Pass the kalypso_deployment_state of the "+
+				"latter.", of, at), problem.Attr("gitops_repo"))
+	}
+	seen = &Observed{
+		Observation: rollout.Observation{
+			At: ReadTime(given, "observed_at"), Folders: map[string]deployment.FolderState{},
+		},
+		Head: given.String("head"), Verdict: deployment.Verdict(given.String("verdict")),
+	}
+	if text := given.String("observed_at"); text == "" {
+		given.Report("Missing time", "observed lacks observed_at, the time of the observation.",
+			problem.Attr("observed_at"))
+	}
+	folders, _ := given.Argument("folders")
+	all, _ := tfvalue.Members(folders)
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		seen.Folders[name] = readFolderState(tfvalue.NewDecoder(all[name], d.Problems, given.At(problem.Attr("folders"),
+			problem.Key(name))...))
+	}
+	for _, p := range given.Objects("problems") {
+		seen.Problems = append(seen.Problems, deployment.Problem{
+			Cluster: p.String("cluster"), Folder: p.String("folder"), State: deployment.ClusterState(p.String("state")),
+			Message: p.String("message"),
+		})
+	}
+	return seen, true
+}
+
+var verdicts = []deployment.Verdict{deployment.Success, deployment.Pending, deployment.Failure}
+
+func readFolderState(d tfvalue.Decoder) deployment.FolderState {
+	count := func(name string) int {
+		if n := d.Int(name); n != nil {
+			return *n
+		}
+		return 0
+	}
+	f := deployment.FolderState{
+		Tree: d.String("tree_hash"), Verdict: deployment.Verdict(d.String("verdict")), Since: ReadTime(d, "since"),
+		Counts: deployment.Counts{Total: count("total"), Current: count("current")},
+	}
+	if d.Int("total") == nil {
+		d.Report("Missing total", "The folder lacks total, the number of clusters that follow it. Pass a "+
+			"kalypso_deployment_state as a whole.", problem.Attr("total"))
+	}
+	if !slices.Contains(verdicts, f.Verdict) {
+		d.Report("Invalid verdict", fmt.Sprintf("%q is not one of success, pending, failure.", f.Verdict),
+			problem.Attr("verdict"))
+	}
+	return f
+}
