@@ -18,24 +18,38 @@ type DeploymentTarget struct {
 	Labels        map[string]string
 	Manifests     map[string]string
 	ConfigSchemas []string // the target's, then the Workload's
+	Requires      []Requirement
 }
 
 // DeploymentTargets returns the deployment targets of the fleet's environment, sorted by name. If two Workloads
 // resolve to the same name, it reports an error that names both. It omits targets with invalid text, so that no
 // template ever sees them, and those that [Fleet.Validate] refused.
 func (f *Fleet) DeploymentTargets() ([]*DeploymentTarget, problem.Problems) {
-	var targets []*DeploymentTarget
-	omitted := map[*DeploymentTarget]bool{} // only their names count: they may collide
+	targets, omitted, ps := f.allTargets()
+	targets = slices.DeleteFunc(targets, func(t *DeploymentTarget) bool { return omitted[t] || t.hasInvalidText() })
+	return slices.CompactFunc(targets, func(a, b *DeploymentTarget) bool { return a.Name == b.Name }), ps
+}
+
+// RefusedTargets returns the deployment targets that [Fleet.Validate] refused, sorted by name. The branch may still
+// contain them. Their labels may be invalid.
+func (f *Fleet) RefusedTargets() []*DeploymentTarget {
+	if len(f.refused) == 0 {
+		return nil
+	}
+	targets, _, _ := f.allTargets()
+	targets = slices.DeleteFunc(targets, func(t *DeploymentTarget) bool { return !f.refused[t.Name] })
+	return slices.CompactFunc(targets, func(a, b *DeploymentTarget) bool { return a.Name == b.Name })
+}
+
+// allTargets returns the deployment targets of the fleet's environment, sorted, and those that nothing is rendered of.
+// Only the names of the latter count: they may collide.
+func (f *Fleet) allTargets() (targets []*DeploymentTarget, omitted map[*DeploymentTarget]bool, ps problem.Problems) {
+	omitted = map[*DeploymentTarget]bool{}
 	workspaces := f.workspaces()
 	for _, w := range f.Workloads {
 		workspace := workspaces.of(w)
 		for _, t := range w.Targets {
 			if !f.MayRender(&t) && t.Environment != "" {
-				continue
-			}
-			if name := w.Name + "-" + t.Name; f.refused[name] || t.Environment == "" {
-				target := &DeploymentTarget{Name: name, Workload: w}
-				targets, omitted[target] = append(targets, target), true
 				continue
 			}
 			labels := map[string]string{}
@@ -50,8 +64,12 @@ func (f *Fleet) DeploymentTargets() ([]*DeploymentTarget, problem.Problems) {
 				Labels:        labels,
 				Manifests:     t.Manifests,
 				ConfigSchemas: slices.Concat(t.ConfigSchemas, w.ConfigSchemas),
+				Requires:      t.Requires,
 			}
 			targets = append(targets, target)
+			if f.refused[target.Name] || t.Environment == "" {
+				omitted[target] = true
+			}
 		}
 	}
 	slices.SortStableFunc(targets, func(a, b *DeploymentTarget) int {
@@ -60,7 +78,6 @@ func (f *Fleet) DeploymentTargets() ([]*DeploymentTarget, problem.Problems) {
 		}
 		return strings.Compare(a.Workload.Name, b.Workload.Name)
 	})
-	var ps problem.Problems
 	for i := 1; i < len(targets); i++ {
 		a, b := targets[i-1], targets[i]
 		if a.Name == b.Name && a.Workload.Name != b.Workload.Name {
@@ -72,8 +89,7 @@ func (f *Fleet) DeploymentTargets() ([]*DeploymentTarget, problem.Problems) {
 			}))
 		}
 	}
-	targets = slices.DeleteFunc(targets, func(t *DeploymentTarget) bool { return omitted[t] || t.hasInvalidText() })
-	return slices.CompactFunc(targets, func(a, b *DeploymentTarget) bool { return a.Name == b.Name }), ps
+	return targets, omitted, ps
 }
 
 // MayRender reports whether t is, or may become, a target of the fleet's environment. Targets of other environments

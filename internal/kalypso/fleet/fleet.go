@@ -168,6 +168,7 @@ type Target struct {
 	Environment   string
 	Manifests     map[string]string // usually repo, branch and path; any keys the team sets
 	ConfigSchemas []string
+	Requires      []Requirement
 }
 
 // WorkloadRegistration names the Git location and the workspace of a team's Workload documents.
@@ -224,6 +225,9 @@ type Fleet struct {
 	// Invalid is the reaction to rendered files that no cluster can apply. If it is [problem.Ignore], empty or not known
 	// yet, they are not looked for.
 	Invalid problem.Reaction
+	// Requires is the reaction to requirements that no deployment target satisfies, see [Requirement]. If it is
+	// [problem.Ignore], empty or not known yet, they are not looked for.
+	Requires problem.Reaction
 	// Delivered returns the first bytes of the hash of a folder as it was last delivered: of a cluster type, or of a
 	// deployment target in it. It returns nil if there is none, and may itself be nil.
 	Delivered func(clusterType, target string) []byte

@@ -188,6 +188,7 @@ func (w *Workload) Validate() problem.Problems {
 		}
 		seen[id] = true
 	}
+	ps = append(ps, faults(func(ps *objectProblems) { *ps = w.validateRequirements() })...)
 	return ps.of(w)
 }
 

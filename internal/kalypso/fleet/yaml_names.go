@@ -50,6 +50,9 @@ func YAMLPath(p problem.Problem) string {
 		b.WriteString("metadata")
 	case first == "taints", first == "properties", first == "placement":
 		b.WriteString("metadata.annotations[kalypso.io/" + first + "]")
+	case isRequirement(p.Path):
+		b.WriteString("metadata.annotations[" + RequiresAnnotation + "]")
+		p.Path = p.Path[2:] // the annotation names the target, which the problem does too
 	case first == "file_name":
 		b.WriteString("metadata.annotations[" + FileNameAnnotation + "]")
 	case p.Kind == string(KindConfig):
@@ -71,6 +74,10 @@ func YAMLPath(p problem.Problem) string {
 		}, func(index int) { fmt.Fprintf(&b, "[%d]", index) }, func(key string) { fmt.Fprintf(&b, "[%q]", key) })
 	}
 	return b.String()
+}
+
+func isRequirement(path []problem.Step) bool {
+	return len(path) > 2 && path[0].Attribute == "deployment_targets" && path[2].Attribute == "requires"
 }
 
 // PolicyField returns an attribute of the fleet's scheduling policies as their authors write it. If some are YAML and

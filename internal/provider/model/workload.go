@@ -77,19 +77,52 @@ var targetArguments = map[string]schema.Attribute{
 		MarkdownDescription: "JSON Schemas for the platform configuration of this target, each for example with " +
 			"`jsonencode`.",
 	},
+	"requires": schema.ListNestedAttribute{
+		Optional: true,
+		MarkdownDescription: "The deployment targets that this one needs beside it: each cluster type that gets it must get " +
+			"a target that satisfies each element. A target satisfies an element if it has all that is set there. " +
+			"`guardrails.requires` of the rendering says what happens if there is none. Templates read the targets as " +
+			"`.Requires`. In YAML, it is the annotation `" + fleet.RequiresAnnotation + "`. At most 32.",
+		NestedObject: schema.NestedAttributeObject{Attributes: requirementArguments},
+	},
+}
+
+var requirementArguments = map[string]schema.Attribute{
+	"workload": schema.StringAttribute{
+		Optional:            true,
+		MarkdownDescription: "Name of the required target's workload. It may belong to another team.",
+	},
+	"deployment_target": schema.StringAttribute{
+		Optional: true,
+		MarkdownDescription: "Name of the required target as its workload writes it. Needs `workload`. The default is any " +
+			"target of the workload.",
+	},
+	"match_labels": schema.MapAttribute{
+		ElementType:         types.StringType,
+		Optional:            true,
+		MarkdownDescription: "Labels of the required target, as scheduling policies see them.",
+	},
 }
 
 func decodeWorkload(m fleet.Meta, d tfvalue.Decoder) fleet.Object {
 	m.Labels = withWorkspaceLabel(m.Labels, d)
 	w := &fleet.Workload{Meta: m, ConfigSchemas: d.Strings("config_schemas")}
 	for _, t := range d.Objects("deployment_targets") {
-		w.Targets = append(w.Targets, fleet.Target{
+		target := fleet.Target{
 			Name:          t.String("name"),
 			Labels:        t.StringMap("labels"),
 			Environment:   t.String("environment"),
 			Manifests:     t.StringMap("manifests"),
 			ConfigSchemas: t.Strings("config_schemas"),
-		})
+		}
+		for _, r := range t.Objects("requires") {
+			target.Requires = append(target.Requires, fleet.Requirement{
+				Workload:         r.String("workload"),
+				DeploymentTarget: r.String("deployment_target"),
+				MatchLabels:      r.StringMap("match_labels"),
+			})
+		}
+		w.Targets = append(w.Targets, target)
 	}
 	return w
 }
@@ -120,12 +153,19 @@ func encodeWorkload(o fleet.Object) tfvalue.Values {
 	}
 	var targets []tfvalue.Values
 	for _, t := range w.Targets {
+		var requires []tfvalue.Values
+		for _, r := range t.Requires {
+			requires = append(requires, tfvalue.Values{
+				"workload": r.Workload, "deployment_target": r.DeploymentTarget, "match_labels": r.MatchLabels,
+			})
+		}
 		targets = append(targets, tfvalue.Values{
 			"name":           t.Name,
 			"labels":         t.Labels,
 			"environment":    t.Environment,
 			"manifests":      t.Manifests,
 			"config_schemas": t.ConfigSchemas,
+			"requires":       requires,
 		})
 	}
 	return tfvalue.Values{

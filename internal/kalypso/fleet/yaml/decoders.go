@@ -25,13 +25,7 @@ var decoders = map[fleet.Kind]Decoder{
 		return &fleet.Secret{Meta: m, Data: s.Data}
 	}),
 	fleet.KindSchedulingPolicy: decodeSchedulingPolicy,
-	fleet.KindWorkload: DecoderOf(func(m fleet.Meta, s workloadSpec) fleet.Object {
-		w := &fleet.Workload{Meta: m, ConfigSchemas: s.ConfigSchemas}
-		for _, t := range s.DeploymentTargets {
-			w.Targets = append(w.Targets, fleet.Target(t))
-		}
-		return w
-	}),
+	fleet.KindWorkload:         decodeWorkload,
 	fleet.KindWorkloadRegistration: DecoderOf(func(m fleet.Meta, s workloadRegistrationSpec) fleet.Object {
 		at := s.Workload
 		return &fleet.WorkloadRegistration{Meta: m, Repo: at.Repo, Branch: at.Branch, Path: at.Path, Workspace: s.Workspace}

@@ -55,7 +55,8 @@ func documentOf(o fleet.Object) any {
 	case *fleet.Workload:
 		spec := workloadSpec{DeploymentTargets: []targetSpec{}, ConfigSchemas: o.ConfigSchemas}
 		for _, t := range o.Targets {
-			spec.DeploymentTargets = append(spec.DeploymentTargets, targetSpec(t))
+			spec.DeploymentTargets = append(spec.DeploymentTargets,
+				targetSpec{t.Name, t.Labels, t.Environment, t.Manifests, t.ConfigSchemas})
 		}
 		return write(o, spec)
 	case *fleet.WorkloadRegistration:
@@ -81,6 +82,8 @@ func metaOf(o fleet.Object) metaOutput {
 		out.Annotations = clusterTypeAnnotations(o)
 	case *fleet.SchedulingPolicy:
 		out.Annotations = policyAnnotations(o)
+	case *fleet.Workload:
+		out.Annotations = workloadAnnotations(o)
 	}
 	return out
 }

@@ -1,0 +1,114 @@
+package fleet
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
+)
+
+// RequiresAnnotation contains the requirements of the deployment targets of a Workload, by target.
+const RequiresAnnotation = "kalypso.io/requires"
+
+// Requirement is a deployment target that has to be on each cluster type that gets another one. A target satisfies it
+// if it has all that is set here.
+type Requirement struct {
+	Workload         string // name of a Workload
+	DeploymentTarget string // name of a target as written in that Workload
+	MatchLabels      map[string]string
+}
+
+// The bounds of requirements, so that one team can't slow down the others.
+const (
+	mostRequirements = 32  // of a deployment target
+	mostDifferent    = 256 // of a Workload
+)
+
+// String describes the requirement, such as: workload "auth", deployment target "eu".
+func (r Requirement) String() string {
+	var parts []string
+	if r.Workload != "" {
+		parts = append(parts, fmt.Sprintf("workload %q", unknown.Display(r.Workload)))
+	}
+	if r.DeploymentTarget != "" {
+		parts = append(parts, fmt.Sprintf("deployment target %q", unknown.Display(r.DeploymentTarget)))
+	}
+	for _, k := range slices.Sorted(maps.Keys(r.MatchLabels)) {
+		parts = append(parts, fmt.Sprintf("label %q = %q", unknown.Display(k), unknown.Display(r.MatchLabels[k])))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// Key returns a text that only equal requirements have.
+func (r Requirement) Key() string {
+	var b strings.Builder
+	write := func(text string) {
+		b.WriteString(text)
+		b.WriteByte(0) // which no name or label contains
+	}
+	write(r.Workload)
+	write(r.DeploymentTarget)
+	for _, k := range slices.Sorted(maps.Keys(r.MatchLabels)) {
+		write(k)
+		write(r.MatchLabels[k])
+	}
+	return b.String()
+}
+
+// validateRequirements checks the requirements of each target by themselves.
+func (w *Workload) validateRequirements() (ps objectProblems) {
+	different := map[string]bool{}
+	for i, t := range w.Targets {
+		at := func(steps ...problem.Step) []problem.Step {
+			return append([]problem.Step{
+				problem.Attr("deployment_targets"), problem.Index(i), problem.Attr("requires"),
+			}, steps...)
+		}
+		if len(t.Requires) > mostRequirements {
+			ps.add("Too many requirements", fmt.Sprintf("Deployment target %q has %d requirements; at most %d are allowed. Give "+
+				"the targets that it requires a label in common, and require that.", t.Name, len(t.Requires), mostRequirements),
+				at()...)
+			continue
+		}
+		for n, r := range t.Requires {
+			ps.checkRequirement(w, t.Name, n, r, at(problem.Index(n)))
+			different[r.Key()] = true
+		}
+	}
+	if len(different) > mostDifferent {
+		ps.add("Too many requirements", fmt.Sprintf("The deployment targets of the workload have %d different requirements; "+
+			"at most %d are allowed. Require labels that many targets have in common.", len(different), mostDifferent),
+			problem.Attr("deployment_targets"))
+	}
+	return ps
+}
+
+func (ps *objectProblems) checkRequirement(w *Workload, target string, n int, r Requirement, at []problem.Step) {
+	below := func(name string) []problem.Step { return append(slices.Clone(at), problem.Attr(name)) }
+	of := fmt.Sprintf("Requirement %d of deployment target %q", n+1, target)
+	switch {
+	case r.Workload == "" && r.DeploymentTarget == "" && len(r.MatchLabels) == 0:
+		ps.add("Empty requirement", fmt.Sprintf("%s says nothing. Set workload or %s, or remove it.",
+			of, w.field("match_labels")), at...)
+	case r.Workload == "" && r.DeploymentTarget != "":
+		ps.add("Requirement without a workload", fmt.Sprintf("%s names the deployment target %q, but no workload. Set "+
+			"workload too.", of, r.DeploymentTarget), below("workload")...)
+	}
+	names := []struct{ attribute, value, full string }{
+		{"workload", r.Workload, r.Workload}, {"deployment_target", r.DeploymentTarget, "a-" + r.DeploymentTarget},
+	}
+	for _, name := range names {
+		if name.value == "" || unknown.Is(name.value) {
+			continue
+		}
+		if msgs := validation.IsDNS1123Subdomain(name.full); len(msgs) > 0 {
+			ps.add("Invalid name in a requirement", of+": "+validationDetail(name.value, msgs), below(name.attribute)...)
+		}
+	}
+	ps.labels(r.MatchLabels, below("match_labels")...)
+}

@@ -1,0 +1,84 @@
+package yaml
+
+import (
+	"maps"
+	"reflect"
+	"slices"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+)
+
+// requirementYAML is a requirement in the annotation of a Workload.
+type requirementYAML struct {
+	Workload         string            `json:"workload,omitempty"`
+	DeploymentTarget string            `json:"deploymentTarget,omitempty"`
+	MatchLabels      map[string]string `json:"matchLabels,omitempty"`
+}
+
+func decodeWorkload(document []byte) (fleet.Object, []string, error) {
+	var y objectInput[workloadSpec]
+	unknown, err := decode(document, &y)
+	w := &fleet.Workload{
+		Meta: fleet.Meta{Name: y.Metadata.Name, Labels: y.Metadata.Labels}, ConfigSchemas: y.Spec.ConfigSchemas,
+	}
+	given := map[string][]requirementYAML{}
+	if err == nil {
+		err = annotation(y.Metadata.Annotations, fleet.RequiresAnnotation, &given)
+	}
+	used := map[string]bool{}
+	for _, t := range y.Spec.DeploymentTargets {
+		target := fleet.Target{
+			Name: t.Name, Labels: t.Labels, Environment: t.Environment, Manifests: t.Manifests,
+			ConfigSchemas: t.ConfigSchemas,
+		}
+		key := keyInEnvironment(target)
+		if given[key] == nil {
+			key = t.Name
+		}
+		used[key] = true
+		for _, r := range given[key] {
+			target.Requires = append(target.Requires, fleet.Requirement(r))
+		}
+		w.Targets = append(w.Targets, target)
+	}
+	for _, key := range slices.Sorted(maps.Keys(given)) {
+		if !used[key] {
+			unknown = append(unknown, "metadata.annotations["+fleet.RequiresAnnotation+"]."+key)
+		}
+	}
+	return w, unknown, err
+}
+
+// keyInEnvironment is the key of a target in the annotation if its requirements are not those of the targets that have
+// its name in other environments.
+func keyInEnvironment(t fleet.Target) string { return t.Environment + "/" + t.Name }
+
+func workloadAnnotations(w *fleet.Workload) annotations {
+	first := map[string]fleet.Target{}
+	differs := map[string]bool{}
+	for _, t := range w.Targets {
+		other, twice := first[t.Name]
+		if differs[t.Name] = differs[t.Name] || twice && !reflect.DeepEqual(other.Requires, t.Requires); !twice {
+			first[t.Name] = t
+		}
+	}
+	given := map[string][]requirementYAML{}
+	for _, t := range w.Targets {
+		key := t.Name
+		if differs[key] {
+			key = keyInEnvironment(t)
+		}
+		if len(t.Requires) == 0 {
+			continue
+		}
+		given[key] = nil
+		for _, r := range t.Requires {
+			given[key] = append(given[key], requirementYAML(r))
+		}
+	}
+	all := annotations{}
+	if len(given) > 0 {
+		all.add(fleet.RequiresAnnotation, given)
+	}
+	return all
+}
