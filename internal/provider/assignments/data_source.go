@@ -9,8 +9,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-log/tflog"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/engine"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule/explain"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/model"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
@@ -42,7 +42,7 @@ func (assignments) Read(ctx context.Context, req datasource.ReadRequest, resp *d
 	withValues := d.True("explain")
 	record := readRecord(d)
 	f.Earlier.Decisions = record.Decisions
-	explanation, ofFleet := explain.New(ctx, f, targetsInWhy(d)...)
+	explanation, ofFleet := engine.Explain(ctx, f, targetsInWhy(d)...)
 	secrets := wish.FindClearSecrets(f.Configs)
 	secrets.Hide(ofFleet)
 	outcome := assignmentsOutcome{Explanation: explanation, fleet: f, explain: withValues,

@@ -11,6 +11,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/configure"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/engine"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/render"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule/explain"
@@ -63,7 +64,7 @@ func (o *assignmentsOutcome) failed() []tfvalue.Values {
 
 // assignmentsOutcome contains the data source's result for a fleet.
 type assignmentsOutcome struct {
-	*explain.Explanation
+	*engine.Explanation
 	fleet   *fleet.Fleet
 	explain bool     // return the values too
 	only    []string // deployment targets whose values to return; empty: all

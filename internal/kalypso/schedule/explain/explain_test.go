@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/engine"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	fleetyaml "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet/yaml"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule/explain"
@@ -199,7 +200,7 @@ func TestReasons(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			e, problems := explain.New(t.Context(), read(t, tt.fleet...))
+			e, problems := engine.Explain(t.Context(), read(t, tt.fleet...))
 			if len(problems) > 0 {
 				t.Fatal(problems)
 			}
@@ -228,7 +229,7 @@ func TestReasons(t *testing.T) {
 	}
 }
 
-func summary(e *explain.Explanation) (all []string) {
+func summary(e *engine.Explanation) (all []string) {
 	for _, u := range e.Unscheduled {
 		for _, r := range u.Rejections {
 			all = append(all, fmt.Sprint(u.Target.Name, r.Policy.Name, r.Mismatches, r.Reason))
@@ -261,7 +262,7 @@ func TestReasonsAreBounded(t *testing.T) {
 			}
 			f.Policies = append(f.Policies, p)
 		}
-		e, problems := explain.New(t.Context(), f)
+		e, problems := engine.Explain(t.Context(), f)
 		if err := problems.Err(); err != nil {
 			t.Fatal(err)
 		}

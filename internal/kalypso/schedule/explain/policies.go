@@ -73,9 +73,7 @@ func Brief(
 	for i, t := range first.Unscheduled {
 		names[i] = t.Name
 	}
-	e := &Explanation{Schedule: &first, clusterTypes: f.ClusterTypes}
-	e.recordKeptOff(ctx, f, names)
-	e.policies = policiesOf(f)
+	e := About(ctx, f, &first, names...)
 	for _, t := range first.Unscheduled {
 		e.Unscheduled = append(e.Unscheduled, UnscheduledTarget{t, e.rejectionsOf(t, e.policies, 1)})
 	}
@@ -107,17 +105,6 @@ func policiesOf(f *fleet.Fleet) []policy {
 		policies[i].noClusterTypes = policies[i].clusterTypes.sentence("cluster type", "")
 	}
 	return policies
-}
-
-func (e *Explanation) explainPolicies(f *fleet.Fleet) {
-	e.policies = policiesOf(f)
-	for _, t := range e.Schedule.Unscheduled {
-		most := max(1, MaxRejections/len(e.Schedule.Unscheduled))
-		e.Unscheduled = append(e.Unscheduled, UnscheduledTarget{t, e.rejectionsOf(t, e.policies, most)})
-	}
-	for _, p := range e.policies {
-		e.addIfIdle(p, f.Environment)
-	}
 }
 
 // addIfIdle adds a policy to the idle ones if it selects no deployment targets or no cluster types.

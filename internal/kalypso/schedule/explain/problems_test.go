@@ -8,8 +8,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/engine"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule/explain"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 )
 
@@ -71,7 +71,7 @@ func TestProblems(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			e, problems := explain.New(t.Context(), tt.fleet)
+			e, problems := engine.Explain(t.Context(), tt.fleet)
 			var got []string
 			for _, p := range problems {
 				severity := "error"
@@ -90,7 +90,7 @@ func TestProblems(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if e, problems := explain.New(ctx, fleetOf()); e != nil || !errors.Is(problems.Err(), context.Canceled) {
+	if e, problems := engine.Explain(ctx, fleetOf()); e != nil || !errors.Is(problems.Err(), context.Canceled) {
 		t.Errorf("stopped: %v, %v", e, problems)
 	}
 }

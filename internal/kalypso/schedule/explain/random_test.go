@@ -9,8 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/engine"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule/explain"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/run/seeds"
 )
 
@@ -20,7 +20,7 @@ func TestReasonsAgreeWithTheSchedule(t *testing.T) {
 	unscheduled, idle := 0, 0
 	for seed := range seeds.Of(t, 100, 200) {
 		f := randomFleet(rand.New(rand.NewPCG(seed, 1)))
-		e, problems := explain.New(t.Context(), f)
+		e, problems := engine.Explain(t.Context(), f)
 		if err := problems.Err(); err != nil {
 			t.Fatal(err)
 		}
@@ -60,7 +60,7 @@ func TestReasonsAgreeWithTheSchedule(t *testing.T) {
 		swap(r, f.ClusterTypes)
 		swap(r, f.Policies)
 		swap(r, f.Workloads)
-		again, _ := explain.New(t.Context(), f)
+		again, _ := engine.Explain(t.Context(), f)
 		if d := cmp.Diff(text, summary(again)); d != "" {
 			t.Errorf("seed %d: shuffled (-before +after):\n%s", seed, d)
 		}
@@ -72,7 +72,7 @@ func TestReasonsAgreeWithTheSchedule(t *testing.T) {
 
 func swap[T any](r *rand.Rand, s []T) { r.Shuffle(len(s), func(i, j int) { s[i], s[j] = s[j], s[i] }) }
 
-func places(e *explain.Explanation, policy *fleet.SchedulingPolicy) bool {
+func places(e *engine.Explanation, policy *fleet.SchedulingPolicy) bool {
 	for _, p := range e.Schedule.Placements {
 		for _, a := range p.Assignments {
 			if slices.Contains(a.Policies, policy) {

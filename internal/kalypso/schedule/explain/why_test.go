@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/engine"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule/explain"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/run/seeds"
@@ -52,7 +53,7 @@ func TestWhy(t *testing.T) {
 		}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			e, problems := explain.New(t.Context(), read(t, append(tt.fleet,
+			e, problems := engine.Explain(t.Context(), read(t, append(tt.fleet,
 				clusterType("large", "region: west"), clusterType("other", "region: east"), target("team-b", "tier: silver"))...))
 			if err := problems.Err(); err != nil {
 				t.Fatal(err)
@@ -92,7 +93,7 @@ func TestWhyAgreesWithTheSchedule(t *testing.T) {
 				DeploymentTargets: fleet.Selector{MatchLabels: map[string]string{"none": "x"}},
 			})
 		}
-		e, problems := explain.New(t.Context(), f)
+		e, problems := engine.Explain(t.Context(), f)
 		if err := problems.Err(); err != nil {
 			t.Fatal(err)
 		}

@@ -1,0 +1,49 @@
+package engine
+
+import (
+	"context"
+	"slices"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/configure"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule/explain"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
+)
+
+// Explanation is the schedule of a fleet with the reasons for it, and the values of its assignments.
+type Explanation struct {
+	*explain.Explanation
+	Failed problem.Problems // why deployment targets fail to render, by faults of teams
+
+	configuration *configure.Configuration
+}
+
+// Explain explains a fleet whose assignments are known. It returns the problems of [Run]. It returns no explanation if
+// an error affects the schedule or the values. A failing template, a schema violation or another fault of a team is
+// only a warning: the explanation shows the values that cause it. [explain.Explanation.Why] may be asked about the
+// targets.
+func Explain(ctx context.Context, f *fleet.Fleet, targets ...string) (*Explanation, problem.Problems) {
+	f.LeaveOutFailed = true
+	made, problems := Run(ctx, f, nil)
+	failed := slices.Clone(made.LeftOut)
+	problems = append(problems, made.LeftOut...)
+	problems.Sort()
+	if made.Schedule == nil {
+		return nil, problems
+	}
+	for i, p := range problems {
+		if p.Severity == problem.Error {
+			problems[i].Severity = problem.Warning
+			problems[i].Detail += "\n\nA rendering of this fleet fails with this error. The schedule and the values shown are " +
+				"the ones it fails with."
+		}
+	}
+	problems.Sort()
+	return &Explanation{explain.New(ctx, f, made.Schedule, targets...), failed, made.Configuration}, problems
+}
+
+// Values returns the values of assignment n of placement i. Assignments may share them.
+func (e *Explanation) Values(i, n int) *configure.Values { return e.configuration.Of(i, n).Values }
+
+// Secrets returns the references to secrets of assignment n of placement i. Assignments may share them.
+func (e *Explanation) Secrets(i, n int) *configure.Values { return e.configuration.Of(i, n).Secrets }
