@@ -9,6 +9,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/render"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/render/tree"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule/requires"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 )
 
@@ -20,6 +21,8 @@ type Output struct {
 	// Failing templates and schema violations do not count. Neither do faults of teams if the fleet leaves them out.
 	Schedule      *schedule.Schedule
 	Configuration *configure.Configuration
+	// Requires finds what satisfies the requirements of the assignments. It is nil if there are none, or Schedule is nil.
+	Requires *requires.Index
 	// Tree is nil unless the assignments of a cluster type are known and there is no error.
 	Tree *tree.Tree
 	// LeftOut lists why deployment targets are not in the tree, sorted. It is empty unless the fleet leaves them out: see
@@ -54,11 +57,12 @@ func Run(
 	ofTeams, others := problems.SplitTeamFaults()
 	valid := !others.HasErrors() && (f.LeaveOutFailed || len(ofTeams) == 0)
 
-	renderer, ps := render.New(ctx, f, assignments, configuration)
+	index := requires.New(f, assignments)
+	renderer, ps := render.New(ctx, f, assignments, configuration, index)
 	problems = append(problems, ps...)
 
 	files, ps := tree.Build(
-		ctx, f, assignments, renderer, ofTeams.AffectedEverywhere(), valid && !ps.HasErrors(), progress)
+		ctx, f, assignments, renderer, index, ofTeams.AffectedEverywhere(), valid && !ps.HasErrors(), progress)
 
 	result = &Output{AssignmentsKnown: all}
 	if err := ctx.Err(); err != nil { // running stages fail only because of that
@@ -70,7 +74,7 @@ func Run(
 		result.LeftOut, problems = problems.SplitTeamFaults()
 	}
 	if some && valid {
-		result.Schedule, result.Configuration = assignments, configuration
+		result.Schedule, result.Configuration, result.Requires = assignments, configuration, index
 	}
 	if some && !problems.HasErrors() {
 		result.Tree = files

@@ -7,13 +7,15 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/configure"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule/explain"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule/requires"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 )
 
 // Explanation is the schedule of a fleet with the reasons for it, and the values of its assignments.
 type Explanation struct {
 	*explain.Explanation
-	Failed problem.Problems // why deployment targets fail to render, by faults of teams
+	Failed   problem.Problems // why deployment targets fail to render, by faults of teams
+	Requires *requires.Index
 
 	configuration *configure.Configuration
 }
@@ -23,7 +25,7 @@ type Explanation struct {
 // only a warning: the explanation shows the values that cause it. [explain.Explanation.Why] may be asked about the
 // targets.
 func Explain(ctx context.Context, f *fleet.Fleet, targets ...string) (*Explanation, problem.Problems) {
-	f.LeaveOutFailed = true
+	f.LeaveOutFailed, f.Requires = true, problem.Warn
 	made, problems := Run(ctx, f, nil)
 	failed := slices.Clone(made.LeftOut)
 	problems = append(problems, made.LeftOut...)
@@ -39,7 +41,8 @@ func Explain(ctx context.Context, f *fleet.Fleet, targets ...string) (*Explanati
 		}
 	}
 	problems.Sort()
-	return &Explanation{explain.New(ctx, f, made.Schedule, targets...), failed, made.Configuration}, problems
+	of := explain.New(ctx, f, made.Schedule, targets...)
+	return &Explanation{of, failed, made.Requires, made.Configuration}, problems
 }
 
 // Values returns the values of assignment n of placement i. Assignments may share them.

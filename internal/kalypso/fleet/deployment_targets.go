@@ -141,6 +141,9 @@ func (f *Fleet) workspaces() workspaces {
 	return ws
 }
 
+// Workspace returns the workspace of a Workload, or [unknown.Text] if it is not known yet.
+func (f *Fleet) Workspace(w *Workload) string { return f.workspaces().of(w) }
+
 // of returns the workspace of the registration that the Workload came from. The Workload's Flux owner label names it:
 // <environment>-<registration>. If the fleet has no such registration, the Workload's own label counts. It is
 // [unknown.Text] if one of these is.

@@ -34,6 +34,7 @@ var fields = map[string]scope{
 	"Path":                 ofTarget,
 	"ConfigData":           ofValues,
 	"SecretData":           ofSecrets,
+	"Requires":             ofAssignment,
 	"Namespace":            ofAssignment,
 }
 

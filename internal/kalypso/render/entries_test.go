@@ -27,7 +27,7 @@ func TestEntriesRenderLikeTheWhole(t *testing.T) {
 		if err := problems.Err(); err != nil {
 			t.Fatalf("seed %d: %v", seed, err)
 		}
-		renderer, problems := New(t.Context(), f, s, config)
+		renderer, problems := New(t.Context(), f, s, config, nil)
 		if problems.HasErrors() {
 			continue // a random loop may not parse
 		}

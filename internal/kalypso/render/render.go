@@ -14,6 +14,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/configure"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule/requires"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
 )
@@ -76,6 +77,8 @@ type Renderer struct {
 	fileSize     int64 // the limit in bytes
 	schedule     *schedule.Schedule
 	config       *configure.Configuration
+	requires     *requires.Index
+	unsure       bool // see [requires.Index.Unsure]
 	clusterTypes map[*fleet.ClusterType]*clusterTypeInput
 	targets      map[*fleet.DeploymentTarget]*targetInput
 	executors    sync.Pool
@@ -110,6 +113,7 @@ func New(
 	f *fleet.Fleet,
 	s *schedule.Schedule,
 	config *configure.Configuration,
+	index *requires.Index,
 ) (*Renderer, problem.Problems) {
 	var problems problem.Problems
 	r := &Renderer{
@@ -117,6 +121,8 @@ func New(
 		fileSize:     f.Limits.WithDefaults().FileSize,
 		schedule:     s,
 		config:       config,
+		requires:     index,
+		unsure:       index.Unsure(),
 		clusterTypes: make(map[*fleet.ClusterType]*clusterTypeInput, len(s.Placements)),
 		targets:      make(map[*fleet.DeploymentTarget]*targetInput, len(s.Targets)),
 	}
@@ -188,7 +194,7 @@ func (r *Renderer) Placement(
 		defer r.executors.Put(w.executor)
 		p := r.schedule.Placements[i]
 		for n := from; n < to && ctx.Err() == nil; n++ {
-			if a := &p.Assignments[n]; !yield(a, w.assignment(a, r.config.Of(i, n))) {
+			if !yield(&p.Assignments[n], w.assignment(i, n)) {
 				return
 			}
 		}
@@ -199,7 +205,7 @@ func (r *Renderer) Placement(
 func (r *Renderer) Assignment(ctx context.Context, i, n int) AssignmentFiles {
 	w := r.worker(ctx, &Buffer{})
 	defer r.executors.Put(w.executor)
-	return w.assignment(&r.schedule.Placements[i].Assignments[n], r.config.Of(i, n))
+	return w.assignment(i, n)
 }
 
 // worker returns a worker. The caller must put its executor back into the pool.
@@ -248,7 +254,8 @@ type assignmentInput struct {
 	beforePass func(text string) error    // checks a result before the next pass; may be nil
 }
 
-func (w *worker) assignment(a *schedule.Assignment, c configure.AssignmentConfig) AssignmentFiles {
+func (w *worker) assignment(i, n int) AssignmentFiles {
+	a, c := &w.renderer.schedule.Placements[i].Assignments[n], w.renderer.config.Of(i, n)
 	merged, references := c.Values.Merge(), c.Secrets.Merge()
 	var out AssignmentFiles
 	for _, violation := range c.Check(merged) {
@@ -268,17 +275,32 @@ func (w *worker) assignment(a *schedule.Assignment, c configure.AssignmentConfig
 		ConfigData:           merged.Data,
 		more:                 More{ClusterTypeLabels: a.ClusterType.Labels, SecretData: references.Data},
 	}
+	requiresUnknown := false
+	if len(a.Target.Requires) > 0 {
+		index := w.renderer.requires
+		s.data.more.Requires = func() []requires.Target {
+			all, _ := index.Satisfying(i, n)
+			return all
+		}
+		if w.renderer.unsure {
+			_, known := index.Satisfying(i, n)
+			requiresUnknown = !known
+		}
+	}
 	if !c.Values.Shared && merged.Base != nil && merged.Base.Continued >= worthEntries {
 		s.base, s.own = merged.Base, merged.Own
 	}
 	if t, ct := a.Target, a.ClusterType; len(merged.Unknown)+len(references.Unknown) > 0 ||
-		ofTarget.unknown || ofType.unknown {
+		ofTarget.unknown || ofType.unknown || requiresUnknown {
 		s.unknown = map[string]map[string]bool{
 			"ConfigData": merged.Unknown, "SecretData": references.Unknown, "Manifests": unknownKeys(t.Manifests),
 			"Labels": unknownKeys(t.Labels), "ClusterTypeLabels": unknownKeys(ct.Labels),
 		}
 		if unknown.Is(t.Workspace) { // then the label of the workspace is unknown too
 			s.unknown["Workspace"] = map[string]bool{unknown.Text: true}
+		}
+		if requiresUnknown {
+			s.unknown["Requires"] = map[string]bool{unknown.Text: true}
 		}
 	}
 	first := len(w.buffer.files)

@@ -10,6 +10,7 @@ import (
 	"text/template"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule/requires"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
 )
@@ -34,6 +35,8 @@ type Data struct {
 type More struct {
 	ClusterTypeLabels map[string]string
 	SecretData        map[string]any // references: maps with the keys store, key and property
+	// Requires returns the deployment targets that satisfy the assignment's requirements. Nil: there are none.
+	Requires func() []requires.Target
 }
 
 // With returns d with more data.
@@ -47,6 +50,14 @@ func (d Data) ClusterTypeLabels() map[string]string { return d.more.ClusterTypeL
 
 // SecretData returns the references to secrets.
 func (d Data) SecretData() map[string]any { return d.more.SecretData }
+
+// Requires returns the deployment targets on the cluster type that satisfy the requirements, sorted by name.
+func (d Data) Requires() []requires.Target {
+	if d.more.Requires == nil {
+		return nil
+	}
+	return d.more.Requires()
+}
 
 // Format implements [fmt.Formatter]. It leaves out the fields that the operator does not have.
 func (d Data) Format(f fmt.State, verb rune) {

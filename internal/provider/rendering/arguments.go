@@ -85,6 +85,7 @@ func decodeArguments(d tfvalue.Decoder) *wish.Arguments {
 			RequireKnown: guardrails.True("require_known"),
 			Unscheduled:  reaction("unscheduled"),
 			Unsatisfied:  reaction("unsatisfied"),
+			Requires:     reaction("requires"),
 			Secrets:      problem.Reaction(strictReactions.Or(guardrails.String("secrets"))),
 			Moved:        reaction("moved"),
 			Emptied:      problem.Reaction(strictReactions.Or(guardrails.String("emptied"))),

@@ -106,6 +106,11 @@ func environmentRenderingSchema(ctx context.Context) schema.Schema {
 					"The reaction to deployment targets that get fewer cluster types than `placement.number_of_cluster_types`. A " +
 						"target that was placed before and fits no cluster type any more is an error, unless this is `ignore`.",
 				),
+				"requires": reactions.Attribute(
+					"The reaction to a deployment target that is on a cluster type without the targets that it requires there. " +
+						"With `error`, it fails by its team's fault: `on_assignment_error` decides what happens to it. Targets that " +
+						"require each other are an error, unless this is `ignore`.",
+				),
 				"secrets": strictReactions.Attribute(
 					"The reaction to new and changed config values that are plainly secrets, such as private keys, tokens, and " +
 						"passwords in URLs. Git would contain them in plain text; see the guide Secrets."),

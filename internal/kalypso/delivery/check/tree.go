@@ -21,6 +21,7 @@ func Tree(ctx context.Context, r *next.Rendered) problem.Problems {
 	}
 	ps := checkUnscheduled(ctx, r.Wish.Guardrails.Unscheduled, r.Wish.Fleet, r.Tree.Schedule)
 	ps = append(ps, r.Tree.Schedule.CheckUnsatisfied(ctx, r.Wish.Fleet, r.Wish.Guardrails.Unsatisfied)...)
+	ps = append(ps, r.Requires.Warning(ctx)...)
 	if unknown.Is(r.Wish.Destination.Path) || unknown.Is(r.Wish.Promotion.Commit) {
 		return ps
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/render/tree"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule/explain"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule/placement"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule/requires"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 )
 
@@ -24,6 +25,7 @@ type Rendered struct {
 	Folders     inventory.Folders   // of the tree
 	Assignments inventory.Known     // how many of the assignments are known
 	Failed      problem.Problems    // why deployment targets are not in the tree
+	Requires    *requires.Index     // finds what satisfies the requirements of the assignments
 	Decisions   placement.Decisions // nil if they are not known yet
 	Secrets     wish.ClearSecrets   // in the configs
 }
@@ -53,10 +55,11 @@ func Render(
 	}
 	f.LeaveOutFailed = a.KeepsFailed()
 	f.Duplicates, f.Invalid = a.Guardrails.DuplicateObjects, a.Guardrails.InvalidObjects
+	f.Requires = a.Guardrails.Requires
 	f.Delivered = s.Last().HashOf
 	result, ps := engine.Run(ctx, &f, func(done, total int) { progress("render", done, total) })
 	r := NewRendered(a, result.Tree)
-	r.Failed, r.Secrets = result.LeftOut, wish.FindClearSecrets(f.Configs)
+	r.Failed, r.Requires, r.Secrets = result.LeftOut, result.Requires, wish.FindClearSecrets(f.Configs)
 	if !result.AssignmentsKnown {
 		r.Assignments = inventory.Partial
 	}

@@ -25,6 +25,8 @@ type Guardrails struct {
 	Unscheduled problem.Reaction
 	// Unsatisfied is the reaction to deployment targets that get fewer cluster types than their policy asks for.
 	Unsatisfied problem.Reaction
+	// Requires is the reaction to requirements of deployment targets that no target on the same cluster type satisfies.
+	Requires problem.Reaction
 	// Moved is the reaction to deployment targets that move between cluster types.
 	Moved problem.Reaction
 	// DuplicateObjects is the reaction to objects that several deployment targets of a cluster type render.
@@ -55,6 +57,7 @@ func (g Guardrails) Effective() []string {
 		to   problem.Reaction
 	}{
 		{"emptied", g.Emptied}, {"moved", g.Moved}, {"unscheduled", g.Unscheduled}, {"unsatisfied", g.Unsatisfied},
+		{"requires", g.Requires},
 		{"invalid_objects", g.InvalidObjects}, {"duplicate_objects", g.DuplicateObjects}, {"secrets", g.Secrets},
 	} {
 		all = append(all, fmt.Sprintf("%s = %s", reaction.name, reaction.to))

@@ -14,6 +14,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/render"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/render/objects"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule/requires"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/system/parallel"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 )
@@ -35,6 +36,7 @@ type Tree struct {
 	fleet    *fleet.Fleet
 	valid    bool
 	renderer *render.Renderer
+	requires *requires.Index
 	leftOut  map[string]bool // names of deployment targets
 
 	validator *objects.Validator
@@ -71,18 +73,18 @@ type File struct {
 	MayBeAbsent bool
 }
 
-// Build renders the assignments of a schedule on all CPUs and reports the failures. The tree has no folder for an
-// assignment that fails, nor for one of a deployment target in leftOut. It contains no content: [Tree.Files] renders it
+// Build renders the assignments of a schedule on all CPUs and reports the failures, and the requirements in the index
+// that are not met. The tree has no folder for an assignment that fails, nor for one of a deployment target in leftOut. It contains no content: [Tree.Files] renders it
 // again. If the fleet has a reaction to duplicate objects or invalid files, and valid says that it has no error so far,
 // Build reports them in the folders that change. Build calls progress, if not nil, after each folder, from one
 // goroutine at a time. It stops once ctx is done.
 func Build(
-	ctx context.Context, f *fleet.Fleet, s *schedule.Schedule, r *render.Renderer, leftOut map[string]bool,
-	valid bool, progress func(done, total int),
+	ctx context.Context, f *fleet.Fleet, s *schedule.Schedule, r *render.Renderer, index *requires.Index,
+	leftOut map[string]bool, valid bool, progress func(done, total int),
 ) (*Tree, problem.Problems) {
 	n := len(s.Placements)
 	t := &Tree{Schedule: s, Folders: make([]Folder, n), fleet: f, valid: valid, renderer: r, leftOut: leftOut,
-		validator: &objects.Validator{}}
+		requires: index, validator: &objects.Validator{}}
 	failures, read := make([][]failure, n), make([]found, n)
 	var mu sync.Mutex
 	done := 0
@@ -107,7 +109,7 @@ func Build(
 		t.Unknown = t.Unknown || folder.Unknown
 	}
 	t.Hash = gitobject.NewHasher().Tree(entries)
-	problems := problemsOf(slices.Concat(failures...))
+	problems := append(problemsOf(slices.Concat(failures...)), index.Faults(ctx)...)
 	if len(problems) > 0 && !f.LeaveOutFailed { // then there is no tree
 		return t, problems
 	}
@@ -123,11 +125,13 @@ func (t *Tree) build(ctx context.Context, i int, w *workspace) (Folder, []failur
 	for n := range rendered {
 		failures = append(failures, rendered[n].failures...)
 		rendered[n].assignment = n
-		rendered[n].leftOut = len(rendered[n].failures) > 0 || t.leftOut[rendered[n].Name]
+		rendered[n].leftOut = len(rendered[n].failures) > 0 || t.leftOut[rendered[n].Name] || t.requires.OnCycle(i, n)
 	}
+	failures = append(failures, t.leaveOutWithout(ctx, i, rendered)...)
 	folder, read := t.folder(i, rendered, w), found{}
 	if t.checksObjects() && (folder.Unknown || changes(t.fleet, folder.ClusterType, "", folder.Hash)) {
 		if read = t.checkObjects(ctx, i, rendered); read.leaveOut(t.fleet, rendered) {
+			failures = append(failures, t.leaveOutWithout(ctx, i, rendered)...)
 			folder = t.folder(i, rendered, w)
 		}
 	}

@@ -1,0 +1,38 @@
+package tree
+
+import (
+	"context"
+
+	gitobject "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/object"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/render"
+)
+
+// leaveOutWithout leaves the targets of folder i out whose required targets are left out, if the fleet's guardrail says
+// so. It renders those again that keep other required targets, since templates read which targets are there. It returns
+// the failures of these.
+func (t *Tree) leaveOutWithout(ctx context.Context, i int, rendered []renderedTarget) (failures []failure) {
+	for again := t.fleet.LeaveOutFailed; again && ctx.Err() == nil; {
+		again = false
+		for _, n := range t.requires.LeaveOut(i, func(n int) bool { return rendered[n].leftOut }) {
+			r := &rendered[n]
+			if r.leftOut {
+				continue
+			}
+			waiting := r.files != nil
+			*r = renderedTarget{TargetFolder: TargetFolder{assignment: n}, objects: r.objects}
+			result := t.renderer.Assignment(ctx, i, n)
+			r.set(&t.Schedule.Placements[i].Assignments[n], result, gitobject.NewHasher(), make([]entry, 0, render.MaxFiles))
+			if waiting {
+				r.files = result.Files
+			}
+			failures = append(failures, r.failures...)
+			r.leftOut = len(r.failures) > 0
+			again = again || r.leftOut
+		}
+		for n := range t.requires.Fails(i) {
+			again = again || !rendered[n].leftOut
+			rendered[n].leftOut = true
+		}
+	}
+	return failures
+}

@@ -1,0 +1,174 @@
+package requires
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// cycle are deployment targets that require each other, directly or through each other, on some cluster types.
+type cycle struct {
+	targets    []int32 // all of them
+	path       []int32 // the shortest cycle through the first
+	placements []int
+}
+
+// findCycles finds the cycles on each cluster type. Most fleets have none at all, so it looks at all targets together
+// first.
+func (x *Index) findCycles() {
+	scheduled := int32(len(x.schedule.Targets)) //nolint:gosec // bounded by the size of the fleet
+	suspects := newSet(len(x.targets))
+	for _, all := range x.components(func(t int32) bool { return t < scheduled }) {
+		for _, t := range all {
+			suspects.add(t)
+		}
+	}
+	if !slices.ContainsFunc(suspects, func(word uint64) bool { return word != 0 }) {
+		return
+	}
+	found := map[string]*cycle{}
+	for i := range x.placements {
+		p := &x.placements[i]
+		p.cyclic = newSet(len(x.targets))
+		for _, all := range x.components(func(t int32) bool {
+			return t < scheduled && suspects.contains(t) && p.there.contains(t)
+		}) {
+			for _, t := range all {
+				p.cyclic.add(t)
+			}
+			c := &cycle{targets: all, path: x.shortestCycle(all)}
+			key := fmt.Sprint(c.targets, c.path)
+			if found[key] == nil {
+				found[key] = c
+				x.cycles = append(x.cycles, c)
+			}
+			found[key].placements = append(found[key].placements, i)
+		}
+	}
+	slices.SortStableFunc(x.cycles, func(a, b *cycle) int { return slices.Compare(a.targets, b.targets) })
+}
+
+// components returns the targets that require each other, by Tarjan's algorithm. The nodes of its graph are the targets
+// that are there, and the requirements: many targets may have the same. So a target may reach itself through a
+// requirement that it satisfies itself, which is no cycle; but two targets in one component are on one.
+func (x *Index) components(there func(int32) bool) [][]int32 {
+	f := &componentFinder{Index: x, there: there, order: make([]int32, len(x.targets)+len(x.requirements)),
+		low: make([]int32, len(x.targets)+len(x.requirements))}
+	for t := range x.schedule.Targets {
+		if n := int32(t); f.order[n] == 0 && len(x.of[n]) > 0 && there(n) { //nolint:gosec // bounded by the fleet's size
+			f.visit(n)
+		}
+	}
+	return f.found
+}
+
+type componentFinder struct {
+	*Index
+	there func(int32) bool
+	order []int32 // in which the nodes were visited, from 1; a finished one is done
+	low   []int32
+	next  int32
+	stack []int32
+	found [][]int32
+}
+
+const done = -1
+
+func (f *componentFinder) visit(node int32) {
+	f.next++
+	f.order[node], f.low[node] = f.next, f.next
+	f.stack = append(f.stack, node)
+	targets := int32(len(f.targets)) //nolint:gosec // bounded by the size of the fleet
+	if node < targets {
+		for _, r := range f.of[node] {
+			f.follow(node, targets+r)
+		}
+	} else {
+		for _, t := range f.requirements[node-targets].sure {
+			if f.there(t) {
+				f.follow(node, t)
+			}
+		}
+	}
+	if f.low[node] != f.order[node] {
+		return
+	}
+	var all []int32
+	for last := int32(done); last != node; {
+		last, f.stack = f.stack[len(f.stack)-1], f.stack[:len(f.stack)-1]
+		f.order[last] = done
+		if last < targets {
+			all = append(all, last)
+		}
+	}
+	if len(all) > 1 {
+		slices.Sort(all)
+		f.found = append(f.found, all)
+	}
+}
+
+func (f *componentFinder) follow(from, to int32) {
+	switch f.order[to] {
+	case done:
+	case 0:
+		f.visit(to)
+		f.low[from] = min(f.low[from], f.low[to])
+	default:
+		f.low[from] = min(f.low[from], f.order[to])
+	}
+}
+
+// shortestCycle returns the shortest cycle through the first of the targets of a component. It begins and ends with it.
+func (x *Index) shortestCycle(all []int32) []int32 {
+	first := all[0]
+	within := newSet(len(x.targets))
+	for _, t := range all {
+		within.add(t)
+	}
+	from, seen := map[int32]int32{}, map[int32]bool{}
+	for queue := []int32{first}; len(queue) > 0; queue = queue[1:] {
+		at := queue[0]
+		for _, r := range x.of[at] {
+			if seen[r] {
+				continue
+			}
+			seen[r] = at != first // the first one does not require itself
+			for _, t := range x.requirements[r].sure {
+				if _, reached := from[t]; t == at || reached || !within.contains(t) {
+					continue
+				}
+				from[t] = at
+				if t != first {
+					queue = append(queue, t)
+					continue
+				}
+				path := []int32{first}
+				for at := from[first]; at != first; at = from[at] {
+					path = append(path, at)
+				}
+				path = append(path, first)
+				slices.Reverse(path)
+				return path
+			}
+		}
+	}
+	return nil // a component has a cycle through each of its targets
+}
+
+// mostOnCycle limits the deployment targets of a cycle that a text names.
+const mostOnCycle = 20
+
+// String shows the cycle as a → b → a.
+func (x *Index) pathText(c *cycle) string {
+	var names []string
+	for _, t := range c.path {
+		names = append(names, x.targets[t].Name)
+	}
+	if more := len(names) - mostOnCycle; more > 0 {
+		names = append(append(names[:mostOnCycle-1:mostOnCycle-1], fmt.Sprintf("(%d more)", more)), names[len(names)-1])
+	}
+	return strings.Join(names, " → ")
+}
+
+func compareGaps(a, b gap) int { return cmp.Or(cmp.Compare(a.target, b.target), cmp.Compare(a.k, b.k)) }

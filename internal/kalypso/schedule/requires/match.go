@@ -1,0 +1,127 @@
+package requires
+
+import (
+	"cmp"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
+)
+
+// label is a label with its value.
+type label struct{ key, value string }
+
+// match finds the targets that satisfy each requirement. It looks only at those of the workload, or with the rarest of
+// the labels, and at those with labels that are not known yet.
+func (x *Index) match() {
+	byWorkload, byLabel := map[string][]int32{}, map[label][]int32{}
+	for _, r := range x.requirements {
+		for k, v := range r.MatchLabels {
+			byLabel[label{k, v}] = nil
+		}
+	}
+	var partial, all []int32
+	for n, target := range x.targets {
+		t := int32(n) //nolint:gosec // bounded by the size of the fleet
+		all = append(all, t)
+		byWorkload[target.Workload.Name] = append(byWorkload[target.Workload.Name], t)
+		if len(byLabel) == 0 {
+			continue
+		}
+		if unknown.Any(target.Labels) {
+			partial = append(partial, t)
+			continue
+		}
+		for k, v := range target.Labels {
+			if found, ok := byLabel[label{k, v}]; ok {
+				byLabel[label{k, v}] = append(found, t)
+			}
+		}
+	}
+	for i := range x.requirements {
+		r := &x.requirements[i]
+		r.unknown = unknown.Is(r.Workload) || unknown.Is(r.DeploymentTarget) || unknown.Any(r.MatchLabels)
+		switch {
+		case r.unknown:
+			x.add(r, all)
+		case r.Workload != "":
+			x.add(r, byWorkload[r.Workload])
+		default:
+			var rarest []int32
+			first := true
+			for k, v := range r.MatchLabels {
+				if found := byLabel[label{k, v}]; first || len(found) < len(rarest) {
+					rarest, first = found, false
+				}
+			}
+			x.add(r, merge(rarest, partial))
+		}
+	}
+}
+
+// merge merges two sorted lists that have nothing in common.
+func merge(a, b []int32) []int32 {
+	if len(b) == 0 {
+		return a
+	}
+	all := make([]int32, 0, len(a)+len(b))
+	for len(a) > 0 && len(b) > 0 {
+		if a[0] < b[0] {
+			all, a = append(all, a[0]), a[1:]
+		} else {
+			all, b = append(all, b[0]), b[1:]
+		}
+	}
+	return append(append(all, a...), b...)
+}
+
+// add adds those of the candidates that satisfy a requirement.
+func (x *Index) add(r *requirement, candidates []int32) {
+	for _, t := range candidates {
+		switch certainty(r.Requirement, x.targets[t]) {
+		case yes:
+			r.sure = append(r.sure, t)
+		case maybe:
+			r.maybe = append(r.maybe, t)
+		}
+	}
+}
+
+// The answers to whether a target satisfies a requirement. The lesser of two counts.
+const (
+	no = iota
+	maybe
+	yes
+)
+
+func certainty(r fleet.Requirement, t *fleet.DeploymentTarget) int {
+	result := yes
+	require := func(wanted, found string) {
+		switch {
+		case unknown.Is(wanted) || unknown.Is(found):
+			result = min(result, maybe)
+		case wanted != found:
+			result = no
+		}
+	}
+	if r.Workload != "" {
+		require(r.Workload, t.Workload.Name)
+	}
+	if r.DeploymentTarget != "" && !unknown.Is(r.Workload) {
+		require(r.DeploymentTarget, t.Name[min(len(t.Name), len(r.Workload)+1):])
+	}
+	_, mayHaveMore := t.Labels[unknown.Text]
+	for k, v := range r.MatchLabels {
+		found, ok := t.Labels[k]
+		switch {
+		case unknown.Is(k) || !ok && mayHaveMore:
+			result = min(result, maybe)
+		case !ok:
+			result = no
+		default:
+			require(v, found)
+		}
+	}
+	return result
+}
+
+func compareNames(a, b *fleet.DeploymentTarget) int { return cmp.Compare(a.Name, b.Name) }

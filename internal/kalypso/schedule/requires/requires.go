@@ -1,0 +1,254 @@
+// Package requires finds, for each assignment, the deployment targets on the same cluster type that satisfy its
+// requirements, the requirements that none satisfies, and cycles.
+package requires
+
+import (
+	"iter"
+	"slices"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
+)
+
+// Index finds the deployment targets that satisfy requirements. A nil Index is of a fleet without requirements.
+//
+// It says for each placement which targets are there: the assigned ones, without those that are left out of the tree.
+// Different placements can be changed at the same time.
+type Index struct {
+	fleet        *fleet.Fleet
+	schedule     *schedule.Schedule
+	targets      []*fleet.DeploymentTarget // of the schedule, then those that the fleet refused
+	requirements []requirement             // each different one
+	of           [][]int32                 // target → its requirements, in its order
+	placements   []placement
+	cycles       []*cycle
+}
+
+// requirement is a requirement with the targets that satisfy it in the environment, and those that may satisfy it once
+// all values are known.
+type requirement struct {
+	fleet.Requirement
+	unknown     bool // is some part of it
+	sure, maybe []int32
+}
+
+// placement is the part of a cluster type.
+type placement struct {
+	targets []int32 // of its assignments
+	there   set
+	cyclic  set // the targets on a cycle
+}
+
+// set contains targets.
+type set []uint64
+
+func newSet(n int) set              { return make(set, (n+63)/64) }
+func (s set) add(t int32)           { s[t/64] |= 1 << (t % 64) }
+func (s set) remove(t int32)        { s[t/64] &^= 1 << (t % 64) }
+func (s set) contains(t int32) bool { return s[t/64]&(1<<(t%64)) != 0 }
+
+// New returns the index of a schedule, or nil if no deployment target requires any. If the fleet has a reaction to
+// requirements that are not met, it also finds cycles.
+func New(f *fleet.Fleet, s *schedule.Schedule) *Index {
+	if !slices.ContainsFunc(s.Targets, func(t *fleet.DeploymentTarget) bool { return len(t.Requires) > 0 }) {
+		return nil
+	}
+	x := &Index{fleet: f, schedule: s, targets: slices.Concat(s.Targets, f.RefusedTargets())}
+	x.addRequirements()
+	x.match()
+	x.place()
+	if Reports(f.Requires) {
+		x.findCycles()
+	}
+	return x
+}
+
+// Reports reports whether a reaction reports anything.
+func Reports(r problem.Reaction) bool { return r == problem.Warn || r == problem.Fail }
+
+// addRequirements collects the different requirements.
+func (x *Index) addRequirements() {
+	numbers := map[string]int32{}
+	x.of = make([][]int32, len(x.targets))
+	for t, target := range x.schedule.Targets {
+		for _, r := range target.Requires {
+			key := r.Key()
+			n, ok := numbers[key]
+			if !ok {
+				n = int32(len(x.requirements)) //nolint:gosec // bounded by the size of the fleet
+				numbers[key] = n
+				x.requirements = append(x.requirements, requirement{Requirement: r})
+			}
+			x.of[t] = append(x.of[t], n)
+		}
+	}
+}
+
+// place sets which targets are on which cluster type. A target that the fleet refused is there if the branch keeps it;
+// if failing targets stop the apply, all count as there.
+func (x *Index) place() {
+	scheduled := len(x.schedule.Targets)
+	x.placements = make([]placement, len(x.schedule.Placements))
+	for i, p := range x.schedule.Placements {
+		made := placement{targets: make([]int32, len(p.Assignments)), there: newSet(len(x.targets))}
+		t := int32(0) // both have the same order
+		for n := range p.Assignments {
+			for x.targets[t] != p.Assignments[n].Target {
+				t++
+			}
+			made.targets[n] = t
+			made.there.add(t)
+		}
+		for t := scheduled; t < len(x.targets); t++ {
+			if !x.fleet.LeaveOutFailed || x.delivered(i, x.targets[t].Name) {
+				made.there.add(int32(t)) //nolint:gosec // bounded by the size of the fleet
+			}
+		}
+		x.placements[i] = made
+	}
+}
+
+// delivered reports whether the branch contains a target on a cluster type, as it was last delivered.
+func (x *Index) delivered(i int, target string) bool {
+	return x.fleet.Delivered != nil && len(x.fleet.Delivered(x.clusterType(i), target)) > 0
+}
+
+func (x *Index) clusterType(i int) string { return x.schedule.Placements[i].ClusterType.Name }
+
+// Target is a deployment target that satisfies a requirement, with its namespace on the cluster type.
+type Target struct {
+	Name, Workload, Namespace string
+}
+
+// Satisfying returns the targets that satisfy the requirements of assignment n of placement i, sorted by name. It
+// returns false if some are not known yet.
+func (x *Index) Satisfying(i, n int) (all []Target, known bool) {
+	if x == nil {
+		return nil, true
+	}
+	p := &x.placements[i]
+	self := p.targets[n]
+	var found []int32
+	for _, r := range x.of[self] {
+		if slices.ContainsFunc(x.requirements[r].maybe, p.there.contains) {
+			return nil, false
+		}
+		for _, t := range x.requirements[r].sure {
+			if t != self && p.there.contains(t) {
+				found = append(found, t)
+			}
+		}
+	}
+	slices.SortFunc(found, func(a, b int32) int { return compareNames(x.targets[a], x.targets[b]) })
+	for _, t := range slices.Compact(found) {
+		target := x.targets[t]
+		namespace, err := schedule.Namespace(x.fleet.Environment, x.clusterType(i), target.Name)
+		if err == nil { // else it is not assigned, and reported
+			all = append(all, Target{target.Name, target.Workload.Name, namespace})
+		}
+	}
+	return all, true
+}
+
+// Unsure reports whether values that are not known yet decide who satisfies some requirement.
+func (x *Index) Unsure() bool {
+	return x != nil && slices.ContainsFunc(x.requirements, func(r requirement) bool { return len(r.maybe) > 0 })
+}
+
+// unmet yields the requirements that no target on a cluster type satisfies: the number of the assignment, and of the
+// requirement in its target's. It passes over targets on a cycle, and over requirements that are not known yet.
+func (x *Index) unmet(i int) iter.Seq2[int, int] {
+	return func(yield func(n, k int) bool) {
+		p := &x.placements[i]
+		counts := make([]int32, len(x.requirements)) // of the targets that satisfy a requirement, plus 1
+		for n, self := range p.targets {
+			if x.OnCycle(i, n) {
+				continue
+			}
+			for k, r := range x.of[self] {
+				if x.requirements[r].unknown {
+					continue
+				}
+				if counts[r] == 0 {
+					counts[r] = 1 + x.requirements[r].countIn(p.there)
+				}
+				others := counts[r] - 1
+				if others == 1 && x.requirements[r].mayBe(self) && p.there.contains(self) {
+					others = 0
+				}
+				if others == 0 && !yield(n, k) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// countIn returns how many targets of a set satisfy the requirement, or may satisfy it, at most 2.
+func (r *requirement) countIn(there set) (count int32) {
+	for _, all := range [][]int32{r.sure, r.maybe} {
+		for _, t := range all {
+			if there.contains(t) {
+				if count++; count == 2 {
+					return count
+				}
+			}
+		}
+	}
+	return count
+}
+
+// mayBe reports whether a target satisfies the requirement, or may satisfy it.
+func (r *requirement) mayBe(t int32) bool {
+	_, sure := slices.BinarySearch(r.sure, t)
+	_, maybe := slices.BinarySearch(r.maybe, t)
+	return sure || maybe
+}
+
+// LeaveOut says which assignments of placement i fail. Their targets are not there any more, unless the branch keeps
+// them. It returns the assignments whose satisfying targets change by that. If failing targets stop the apply, nothing
+// changes.
+func (x *Index) LeaveOut(i int, fails func(n int) bool) (changed []int) {
+	if x == nil || !x.fleet.LeaveOutFailed {
+		return nil
+	}
+	p := &x.placements[i]
+	var left []int32
+	for n, t := range p.targets {
+		if fails(n) && p.there.contains(t) && !x.delivered(i, x.targets[t].Name) {
+			left = append(left, t)
+			p.there.remove(t)
+		}
+	}
+	if len(left) == 0 {
+		return nil
+	}
+	for n, t := range p.targets {
+		if slices.ContainsFunc(x.of[t], func(r int32) bool {
+			return slices.ContainsFunc(left, x.requirements[r].mayBe)
+		}) {
+			changed = append(changed, n)
+		}
+	}
+	return changed
+}
+
+// Fails yields the assignments of placement i that the fleet's reaction lets fail because a required target is missing.
+func (x *Index) Fails(i int) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		if x == nil || x.fleet.Requires != problem.Fail {
+			return
+		}
+		for n := range x.unmet(i) {
+			if !yield(n) {
+				return
+			}
+		}
+	}
+}
+
+// OnCycle reports whether the target of assignment n of placement i is on a cycle.
+func (x *Index) OnCycle(i, n int) bool {
+	return x != nil && x.placements[i].cyclic != nil && x.placements[i].cyclic.contains(x.placements[i].targets[n])
+}

@@ -1,0 +1,307 @@
+package requires_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/engine"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
+)
+
+// labels are labels of an object.
+type labels = map[string]string
+
+// workload returns a workload with the target main, which policies place on the cluster types that its label on names.
+func workload(name, on string, requires ...fleet.Requirement) *fleet.Workload {
+	return &fleet.Workload{
+		Meta: fleet.Meta{Name: name, Labels: labels{}},
+		Targets: []fleet.Target{{
+			Name: "main", Environment: "dev", Labels: labels{"on": on}, Manifests: labels{"path": "x"}, Requires: requires,
+		}},
+	}
+}
+
+// newFleet returns a fleet with the cluster types large and small, and a policy for each, and one for both. A target
+// with fail in its manifests fails there.
+func newFleet(workloads ...*fleet.Workload) *fleet.Fleet {
+	f := &fleet.Fleet{Environment: "dev", Requires: problem.Fail, Workloads: workloads, Templates: []*fleet.Template{
+		{Meta: fleet.Meta{Name: "r"}, Type: fleet.TemplateReconciler, Manifests: []string{
+			"{{ if contains .ClusterType (default \"\" .Manifests.fail) }}{{ fail \"broken\" }}{{ end }}" +
+				"name: {{ .DeploymentTargetName }}\n" +
+				"dependsOn: [{{ range .Requires }}{{ .Namespace }}/{{ .Name }}/{{ .Workload }} {{ end }}]\n",
+		}},
+		{Meta: fleet.Meta{Name: "n"}, Type: fleet.TemplateNamespace, Manifests: []string{"name: {{ .Namespace }}\n"}},
+	}}
+	for _, on := range []string{"large", "small", "both"} {
+		p := &fleet.SchedulingPolicy{
+			Meta: fleet.Meta{Name: on}, DeploymentTargets: fleet.Selector{MatchLabels: labels{"on": on}},
+		}
+		if on != "both" {
+			p.ClusterTypes.MatchLabels = labels{"size": on}
+			f.ClusterTypes = append(f.ClusterTypes, &fleet.ClusterType{
+				Meta: fleet.Meta{Name: on, Labels: labels{"size": on}}, Reconciler: "r", NamespaceService: "n",
+			})
+		}
+		f.Policies = append(f.Policies, p)
+	}
+	return f
+}
+
+func of(workload string) fleet.Requirement { return fleet.Requirement{Workload: workload} }
+
+func labelled(key, value string) fleet.Requirement {
+	return fleet.Requirement{MatchLabels: labels{key: value}}
+}
+
+// delivered returns a function for the deployment targets that the branch contains, as cluster type/target.
+func delivered(all ...string) func(clusterType, target string) []byte {
+	return func(clusterType, target string) []byte {
+		if slices.Contains(all, clusterType+"/"+target) {
+			return []byte{1}
+		}
+		return nil
+	}
+}
+
+// outcome shows what runs with the targets that they find beside them, and the faults with the targets that they affect.
+func outcome(t *testing.T, f *fleet.Fleet) (lines []string) {
+	t.Helper()
+	f.LeaveOutFailed = true
+	result, problems := engine.Run(t.Context(), f, nil)
+	if problems.HasErrors() {
+		t.Fatal(problems)
+	}
+	for i, folder := range result.Tree.Folders {
+		for n, target := range folder.Targets {
+			for file := range result.Tree.TargetFiles(i, n) {
+				if _, needs, ok := strings.Cut(string(file.Content), "dependsOn: ["); ok {
+					needs, _, _ = strings.Cut(needs, " ]")
+					needs = strings.TrimSuffix(needs, "]\n")
+					lines = append(lines, strings.TrimSpace(folder.ClusterType+"/"+target.Name+" "+needs))
+				} else if file.Unknown {
+					lines = append(lines, folder.ClusterType+"/"+target.Name+" unknown")
+				}
+			}
+		}
+	}
+	for _, p := range append(result.LeftOut, result.Requires.Warning(t.Context())...) {
+		var targets []string
+		for _, a := range p.Affects {
+			targets = append(targets, a.ClusterType+"/"+a.Name)
+		}
+		slices.Sort(targets)
+		if p.Summary == "Template rendering failed" {
+			lines = append(lines, "fails: "+strings.Join(targets, " "))
+			continue
+		}
+		text := p.Detail
+		if list := strings.Split(text, "\n  "); len(list) > 1 {
+			last, _, _ := strings.Cut(list[len(list)-1], "\n")
+			text = strings.Join(append(list[1:len(list)-1], last), "\n")
+		}
+		lines = append(lines, strings.Join(targets, " ")+": "+text)
+	}
+	return lines
+}
+
+// TestRequirements pins what a target finds beside it, and what becomes of it if something is missing.
+func TestRequirements(t *testing.T) {
+	t.Parallel()
+	teams := func(workloads ...*fleet.Workload) []*fleet.Workload { // the last one is of another team
+		workloads[len(workloads)-1].Labels[fleet.WorkspaceLabel] = "others"
+		return workloads
+	}
+	withLabels := func(w *fleet.Workload, more labels) *fleet.Workload {
+		for k, v := range more {
+			w.Targets[0].Labels[k] = v
+		}
+		return w
+	}
+	failing := func(w *fleet.Workload, on string) *fleet.Workload {
+		w.Targets[0].Manifests["fail"] = on
+		return w
+	}
+	for _, tt := range []struct {
+		name      string
+		workloads []*fleet.Workload
+		change    func(*fleet.Fleet)
+		delivered []string
+		want      []string
+	}{
+		{name: "a workload, which is there", workloads: []*fleet.Workload{
+			workload("redis", "both"), workload("web", "both", of("redis")),
+		}, want: []string{
+			"large/redis-main", "large/web-main dev-large-redis-main/redis-main/redis",
+			"small/redis-main", "small/web-main dev-small-redis-main/redis-main/redis",
+		}},
+		{name: "a workload that is on one of the cluster types", workloads: []*fleet.Workload{
+			workload("redis", "large"), workload("web", "both", of("redis")),
+		}, want: []string{
+			"large/redis-main", "large/web-main dev-large-redis-main/redis-main/redis",
+			`small/web-main: web-main on small requires workload "redis": redis-main is not there. No scheduling policy ` +
+				`places it there; the closest is "large". The cluster type is not selected: label "size" is "small" and must be ` +
+				`"large".`,
+		}},
+		{name: "a workload that moves away from one of them", workloads: []*fleet.Workload{
+			workload("redis", "large"), workload("web", "both", of("redis")),
+		}, delivered: []string{"small/redis-main", "small/web-main"}, want: []string{
+			"large/redis-main", "large/web-main dev-large-redis-main/redis-main/redis",
+			`small/web-main: web-main on small requires workload "redis": redis-main is not there. No scheduling policy ` +
+				`places it there; the closest is "large". The cluster type is not selected: label "size" is "small" and must be ` +
+				`"large". This change removes it from there.`,
+		}},
+		{name: "a workload that does not exist", workloads: []*fleet.Workload{workload("web", "both", of("redis"))},
+			want: []string{`large/web-main small/web-main: web-main on large, small requires workload "redis": on large, the ` +
+				`workload "redis" does not exist.`}},
+		{name: "a workload of another environment", workloads: []*fleet.Workload{
+			workload("web", "large", of("redis")), workload("redis", "large"),
+		}, change: func(f *fleet.Fleet) { f.Workloads[1].Targets[0].Environment = "prod" }, want: []string{
+			`large/web-main: web-main on large requires workload "redis": the workload has no such deployment target in ` +
+				`environment "dev".`}},
+		{name: "a deployment target of a workload", workloads: []*fleet.Workload{
+			workload("web", "large", fleet.Requirement{Workload: "auth", DeploymentTarget: "eu"}), workload("auth", "large"),
+		}, want: []string{"large/auth-main",
+			`large/web-main: web-main on large requires workload "auth", deployment target "eu": the workload has no such ` +
+				`deployment target in environment "dev".`}},
+		{name: "labels, of several", workloads: []*fleet.Workload{
+			withLabels(workload("nginx", "large"), labels{"provides": "ingress"}),
+			withLabels(workload("caddy", "both"), labels{"provides": "ingress"}),
+			withLabels(workload("web", "both", labelled("provides", "ingress"), of("nginx")), labels{"provides": "web"}),
+		}, want: []string{
+			"large/caddy-main", "large/nginx-main",
+			"large/web-main dev-large-caddy-main/caddy-main/caddy dev-large-nginx-main/nginx-main/nginx",
+			"small/caddy-main",
+			`small/web-main: web-main on small requires workload "nginx": nginx-main is not there. No scheduling policy ` +
+				`places it there; the closest is "large". The cluster type is not selected: label "size" is "small" and must be ` +
+				`"large".`,
+		}},
+		{name: "labels that only it itself has", workloads: []*fleet.Workload{
+			withLabels(workload("web", "large", labelled("provides", "ingress")), labels{"provides": "ingress"}),
+		}, want: []string{`large/web-main: web-main on large requires label "provides" = "ingress": only web-main itself ` +
+			`satisfies it in environment "dev".`}},
+		{name: "its own workload", workloads: []*fleet.Workload{workload("web", "large", of("web"))},
+			change: func(f *fleet.Fleet) {
+				f.Workloads[0].Targets = append(f.Workloads[0].Targets, workload("", "large").Targets[0])
+				f.Workloads[0].Targets[1].Name = "more"
+			}, want: []string{"large/web-main dev-large-web-more/web-more/web", "large/web-more"}},
+		{name: "another team's workload, which is not there", workloads: teams(
+			workload("web", "small", of("redis")), workload("redis", "large"),
+		), want: []string{"large/redis-main",
+			`small/web-main: web-main on small requires workload "redis": it is not there.`}},
+		{name: "another team's workload, which has no target here", workloads: teams(
+			workload("web", "small", of("redis")), workload("redis", "large"),
+		), change: func(f *fleet.Fleet) { f.Workloads[1].Targets[0].Environment = "prod" }, want: []string{
+			`small/web-main: web-main on small requires workload "redis": it is not there.`}},
+		{name: "a target that fails, and the branch keeps", workloads: []*fleet.Workload{
+			failing(workload("redis", "both"), "large"), workload("web", "both", of("redis")),
+		}, delivered: []string{"large/redis-main"}, want: []string{
+			"large/web-main dev-large-redis-main/redis-main/redis",
+			"small/redis-main", "small/web-main dev-small-redis-main/redis-main/redis", "fails: large/redis-main",
+		}},
+		{name: "a target that is left out, and one that requires it, and so on", workloads: []*fleet.Workload{
+			failing(workload("redis", "both"), "large"), workload("web", "both", of("redis")),
+			workload("shop", "both", of("web")),
+		}, want: []string{
+			"small/redis-main", "small/shop-main dev-small-web-main/web-main/web",
+			"small/web-main dev-small-redis-main/redis-main/redis", "fails: large/redis-main",
+			`large/shop-main: shop-main on large requires workload "web": web-main fails by its team's fault, so it ` +
+				`is left out.`,
+			`large/web-main: web-main on large requires workload "redis": redis-main fails by its team's fault, so it ` +
+				`is left out.`,
+		}},
+		{name: "a target that is left out, and one that requires it, which the branch keeps", workloads: []*fleet.Workload{
+			failing(workload("redis", "large"), "large"), workload("web", "large", of("redis")),
+			workload("shop", "large", of("web")),
+		}, delivered: []string{"large/web-main"}, want: []string{
+			"large/shop-main dev-large-web-main/web-main/web", "fails: large/redis-main",
+			`large/web-main: web-main on large requires workload "redis": redis-main fails by its team's fault, so it ` +
+				`is left out.`,
+		}},
+		{name: "a target that is left out, with the guardrail warn", workloads: []*fleet.Workload{
+			failing(workload("redis", "large"), "large"), workload("web", "large", of("redis")),
+		}, change: func(f *fleet.Fleet) { f.Requires = problem.Warn }, want: []string{
+			"large/web-main", "fails: large/redis-main",
+			`: web-main on large requires workload "redis": redis-main fails by its team's fault, so it is left out.` +
+				``,
+		}},
+		{name: "one of two is left out", workloads: []*fleet.Workload{
+			withLabels(failing(workload("nginx", "large"), "large"), labels{"provides": "ingress"}),
+			withLabels(workload("caddy", "large"), labels{"provides": "ingress"}),
+			workload("web", "large", labelled("provides", "ingress")),
+		}, want: []string{
+			"large/caddy-main", "large/web-main dev-large-caddy-main/caddy-main/caddy", "fails: large/nginx-main",
+		}},
+		{name: "a target that the fleet refuses, and the branch keeps on one cluster type", workloads: []*fleet.Workload{
+			withLabels(workload("redis", "both"), labels{"a": "b c"}), workload("web", "both", of("redis")),
+		}, delivered: []string{"large/redis-main"}, want: []string{
+			"large/web-main dev-large-redis-main/redis-main/redis",
+			`/redis-main: "b c" is not valid: a valid label must be an empty string or consist of alphanumeric characters, ` +
+				`'-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyValue' or 'my_value' or ` +
+				`'12345').`,
+			`small/web-main: web-main on small requires workload "redis": redis-main fails by its team's fault, so it ` +
+				`is left out.`,
+		}},
+		{name: "a cycle on one of the cluster types", workloads: []*fleet.Workload{
+			workload("a", "both", of("b")), workload("b", "both", of("c")), workload("c", "both", labelled("loop", "x")),
+			withLabels(workload("d", "large", of("a")), labels{"loop": "x"}),
+			withLabels(workload("e", "both"), labels{"loop": "x"}), workload("f", "both", of("a")),
+		}, change: func(f *fleet.Fleet) { f.Requires = problem.Warn }, want: []string{
+			"large/e-main", "large/f-main",
+			"small/a-main dev-small-b-main/b-main/b", "small/b-main dev-small-c-main/c-main/c",
+			"small/c-main dev-small-e-main/e-main/e", "small/e-main", "small/f-main dev-small-a-main/a-main/a",
+			"large/a-main large/b-main large/c-main large/d-main: a-main → b-main → c-main → d-main → a-main",
+			`: f-main on large requires workload "a": a-main fails by its team's fault, so it is left out.`,
+		}},
+		{name: "a cycle that is ignored", workloads: []*fleet.Workload{
+			workload("a", "large", of("b")), workload("b", "large", of("a")),
+		}, change: func(f *fleet.Fleet) { f.Requires = problem.Ignore }, want: []string{
+			"large/a-main dev-large-b-main/b-main/b", "large/b-main dev-large-a-main/a-main/a",
+		}},
+		{name: "a label that is not known yet", workloads: []*fleet.Workload{
+			withLabels(workload("redis", "large"), labels{"provides": unknown.Text}),
+			workload("web", "large", labelled("provides", "cache")), workload("none", "large"),
+		}, want: []string{"large/none-main", "large/redis-main", "large/web-main unknown"}},
+		{name: "a requirement that is not known yet", workloads: []*fleet.Workload{
+			workload("redis", "large"), workload("web", "both", of(unknown.Text)),
+		}, want: []string{"large/redis-main", "large/web-main unknown", "small/web-main"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			f := newFleet(tt.workloads...)
+			if tt.change != nil {
+				tt.change(f)
+			}
+			f.Delivered = delivered(tt.delivered...)
+			if d := cmp.Diff(tt.want, outcome(t, f)); d != "" {
+				t.Errorf("(-want +got):\n%s", d)
+			}
+		})
+	}
+}
+
+// TestRequirementsFail pins the problems of a fleet that does not leave failing targets out: what fails is not missing.
+func TestRequirementsFail(t *testing.T) {
+	t.Parallel()
+	f := newFleet(workload("redis", "both"), workload("web", "both", of("redis"), of("none")), workload("a", "large", of("b")),
+		workload("b", "large", of("a")))
+	f.Workloads[0].Targets[0].Manifests["fail"] = "large"
+	result, problems := engine.Run(t.Context(), f, nil)
+	var got []string
+	for _, p := range problems {
+		got = append(got, fmt.Sprintf("%s %v %s", p.Subject(), p.Path, p.Summary))
+	}
+	want := []string{
+		`Template "r" [{manifests 0  0} { 0  1}] Template rendering failed`,
+		`Workload "a" [{deployment_targets 0  0} { 0  1} {requires 0  0}] Deployment targets require each other`,
+		`Workload "web" [{deployment_targets 0  0} { 0  1} {requires 0  0} { 1  1}] Required deployment targets are missing`,
+	}
+	if d := cmp.Diff(want, got); d != "" || result.Tree != nil {
+		t.Errorf("(-want +got):\n%s", d)
+	}
+}
