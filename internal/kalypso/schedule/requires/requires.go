@@ -131,7 +131,7 @@ func (x *Index) Satisfying(i, n int) (all []Target, known bool) {
 	self := p.targets[n]
 	var found []int32
 	for _, r := range x.of[self] {
-		if slices.ContainsFunc(x.requirements[r].maybe, p.there.contains) {
+		if slices.ContainsFunc(x.requirements[r].maybe, func(t int32) bool { return t != self && p.there.contains(t) }) {
 			return nil, false
 		}
 		for _, t := range x.requirements[r].sure {

@@ -32,7 +32,7 @@ func workload(name, on string, requires ...fleet.Requirement) *fleet.Workload {
 func newFleet(workloads ...*fleet.Workload) *fleet.Fleet {
 	f := &fleet.Fleet{Environment: "dev", Requires: problem.Fail, Workloads: workloads, Templates: []*fleet.Template{
 		{Meta: fleet.Meta{Name: "r"}, Type: fleet.TemplateReconciler, Manifests: []string{
-			"{{ if contains .ClusterType (default \"\" .Manifests.fail) }}{{ fail \"broken\" }}{{ end }}" +
+			"{{ if contains (default \"-\" .Manifests.fail) .ClusterType }}{{ fail \"broken\" }}{{ end }}" +
 				"name: {{ .DeploymentTargetName }}\n" +
 				"dependsOn: [{{ range .Requires }}{{ .Namespace }}/{{ .Name }}/{{ .Workload }} {{ end }}]\n",
 		}},

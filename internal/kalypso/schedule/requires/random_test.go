@@ -1,0 +1,205 @@
+package requires_test
+
+import (
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/engine"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/run/seeds"
+)
+
+// randomFleet returns a fleet of workloads with one target each that require each other, some of which fail, and the
+// targets that the branch contains.
+func randomFleet(r *rand.Rand) (f *fleet.Fleet, onBranch []string) {
+	one := func(of ...string) string { return of[r.IntN(len(of))] }
+	var workloads []*fleet.Workload
+	n := 2 + r.IntN(7)
+	for i := range n {
+		w := workload(fmt.Sprint("w", i), one("large", "small", "both", "both", "nowhere"))
+		t := &w.Targets[0]
+		for range r.IntN(3) {
+			t.Labels[one("a", "b")] = one("1", "2")
+		}
+		for range max(0, r.IntN(5)-1) {
+			requirement := fleet.Requirement{}
+			if r.IntN(2) == 0 {
+				requirement.Workload = fmt.Sprint("w", r.IntN(n+1))
+				requirement.DeploymentTarget = one("", "", "main", "other")
+			}
+			if requirement.Workload == "" || r.IntN(4) == 0 {
+				requirement.MatchLabels = labels{one("a", "b"): one("1", "2")}
+			}
+			t.Requires = append(t.Requires, requirement)
+		}
+		switch r.IntN(8) {
+		case 0:
+			t.Manifests["fail"] = one("large", "small", "l")
+		case 1: // the fleet refuses it
+			t.Manifests["path"] = "{{"
+		}
+		for _, on := range []string{"large/", "small/"} {
+			if r.IntN(3) == 0 {
+				onBranch = append(onBranch, on+w.Name+"-main")
+			}
+		}
+		workloads = append(workloads, w)
+	}
+	f = newFleet(workloads...)
+	f.Requires = problem.Reaction(one("ignore", "warn", "error", "error"))
+	f.Delivered = delivered(onBranch...)
+	return f, onBranch
+}
+
+// simply says what the tree of a random fleet contains, and which targets fail, by the text of the contract alone.
+func simply(f *fleet.Fleet, onBranch []string) (tree map[string]string, fails map[string]bool) {
+	tree, fails = map[string]string{}, map[string]bool{}
+	for _, ct := range []string{"large", "small"} {
+		here := map[string]*fleet.Workload{} // assigned
+		there := map[string]*fleet.Workload{}
+		broken := map[string]bool{}
+		kept := func(name string) bool { return slices.Contains(onBranch, ct+"/"+name+"-main") }
+		for _, w := range f.Workloads {
+			t := w.Targets[0]
+			switch on := t.Labels["on"]; {
+			case t.Manifests["path"] == "{{":
+				if kept(w.Name) {
+					there[w.Name] = w
+				}
+			case on == ct || on == "both":
+				here[w.Name], there[w.Name] = w, w
+				if t.Manifests["fail"] != "" && strings.Contains(ct, t.Manifests["fail"]) {
+					broken[w.Name] = true
+				}
+			}
+		}
+		satisfies := func(w *fleet.Workload, r fleet.Requirement) bool {
+			for k, v := range r.MatchLabels {
+				if w.Targets[0].Labels[k] != v {
+					return false
+				}
+			}
+			return (r.Workload == "" || r.Workload == w.Name) && (r.DeploymentTarget == "" || r.DeploymentTarget == "main")
+		}
+		beside := func(w *fleet.Workload, r fleet.Requirement, among map[string]*fleet.Workload) (names []string) {
+			for name, other := range among {
+				if name != w.Name && satisfies(other, r) {
+					names = append(names, name)
+				}
+			}
+			return names
+		}
+		cyclic := map[string]bool{}
+		for name := range here { // it reaches itself
+			reached := map[string]bool{}
+			for next := []string{name}; len(next) > 0; {
+				w := here[next[0]]
+				next = next[1:]
+				for _, r := range w.Targets[0].Requires {
+					for _, other := range beside(w, r, here) {
+						if !reached[other] {
+							reached[other] = true
+							next = append(next, other)
+						}
+					}
+				}
+			}
+			cyclic[name] = reached[name] && f.Requires != problem.Ignore
+		}
+		for changed := true; changed; {
+			changed = false
+			for name, w := range here {
+				for _, r := range w.Targets[0].Requires {
+					if f.Requires == problem.Fail && len(beside(w, r, there)) == 0 {
+						broken[name] = true
+					}
+				}
+				if (broken[name] || cyclic[name]) && !kept(name) && there[name] != nil {
+					delete(there, name)
+					changed = true
+				}
+			}
+		}
+		for name, w := range here {
+			at := ct + "/" + name + "-main"
+			if broken[name] || cyclic[name] {
+				fails[at] = true
+				continue
+			}
+			needs := map[string]bool{}
+			for _, r := range w.Targets[0].Requires {
+				for _, other := range beside(w, r, there) {
+					needs[fmt.Sprintf("dev-%s-%s-main/%s-main/%s", ct, other, other, other)] = true
+				}
+			}
+			tree[at] = strings.Join(slices.Sorted(maps.Keys(needs)), " ")
+		}
+	}
+	return tree, fails
+}
+
+// TestRandomFleets compares the trees and the faults of random fleets with an independent model.
+func TestRandomFleets(t *testing.T) {
+	t.Parallel()
+	runs, missing, cycles, kept := 0, 0, 0, 0
+	for seed := range seeds.Of(t, 1000, 20_000) {
+		runs++
+		r := rand.New(rand.NewPCG(seed, 65))
+		f, onBranch := randomFleet(r)
+		wantTree, wantFails := simply(f, onBranch)
+		f.LeaveOutFailed = true
+		result, problems := engine.Run(t.Context(), f, nil)
+		if problems.HasErrors() {
+			t.Fatalf("seed %d: %v", seed, problems)
+		}
+		gotTree, gotFails := map[string]string{}, map[string]bool{}
+		for i, folder := range result.Tree.Folders {
+			for n, target := range folder.Targets {
+				for file := range result.Tree.TargetFiles(i, n) {
+					if _, needs, ok := strings.Cut(string(file.Content), "dependsOn: ["); ok {
+						needs, _, _ = strings.Cut(needs, "]")
+						gotTree[folder.ClusterType+"/"+target.Name] = strings.TrimSpace(needs)
+					}
+				}
+			}
+		}
+		for _, p := range result.LeftOut {
+			switch p.Summary {
+			case "Required deployment targets are missing":
+				missing++
+			case "Deployment targets require each other":
+				cycles++
+			}
+			for _, a := range p.Affects {
+				if a.ClusterType != "" {
+					gotFails[a.ClusterType+"/"+a.Name] = true
+				}
+			}
+		}
+		for name := range wantFails {
+			if slices.Contains(onBranch, name) {
+				kept++
+			}
+		}
+		if d := cmp.Diff(wantTree, gotTree); d != "" {
+			t.Fatalf("seed %d: tree (-want +got):\n%s", seed, d)
+		}
+		if d := cmp.Diff(wantFails, gotFails); d != "" {
+			t.Fatalf("seed %d: fails (-want +got):\n%s", seed, d)
+		}
+		warns := len(result.Requires.Warning(t.Context())) > 0
+		if warns && f.Requires != problem.Warn {
+			t.Fatalf("seed %d: it warns with %s", seed, f.Requires)
+		}
+	}
+	if !seeds.Single() && (missing < runs/5 || cycles < runs/20 || kept < runs/20) {
+		t.Errorf("%d fleets have only %d missing targets, %d cycles, %d kept targets", runs, missing, cycles, kept)
+	}
+}
