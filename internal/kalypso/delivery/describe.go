@@ -33,6 +33,7 @@ func Describe(t *next.Next, before *past.State) string {
 		Branch:      at.Branch,
 		Path:        at.Path,
 		Policies:    policies(t.Rendered),
+		Requires:    requiredBeside(t.Rendered),
 		Links:       t.Wish.Review.Links,
 		Marker:      githost.Marker(t.Wish.Environment, at.Branch, at.Path),
 		MaxLength:   t.Wish.Review.MaxLength(),
@@ -130,27 +131,52 @@ func DescribeRemoval(at record.Destination, environment string, existing invento
 
 // policies returns a function that finds the policies that place a target on a cluster type.
 func policies(r *next.Rendered) func(clusterType, target string) []string {
-	placements := map[string]map[string][]*fleet.SchedulingPolicy{}
-	of := func(clusterType string) map[string][]*fleet.SchedulingPolicy {
-		if found, ok := placements[clusterType]; ok {
-			return found
-		}
-		all := map[string][]*fleet.SchedulingPolicy{}
-		for _, p := range r.Tree.Schedule.Placements {
-			if p.ClusterType.Name == clusterType {
-				for _, a := range p.Assignments {
-					all[a.Target.Name] = a.Policies
-				}
+	find := assignments(r)
+	return func(clusterType, target string) (names []string) {
+		if at, ok := find(clusterType, target); ok {
+			for _, p := range r.Tree.Schedule.Placements[at[0]].Assignments[at[1]].Policies {
+				names = append(names, p.Name)
 			}
 		}
-		placements[clusterType] = all
-		return all
+		return names
 	}
+}
+
+// requiredBeside returns a function that finds the targets on a cluster type that a target requires there.
+func requiredBeside(r *next.Rendered) func(clusterType, target string) []string {
+	if r.Requires == nil {
+		return nil
+	}
+	find := assignments(r)
 	return func(clusterType, target string) (names []string) {
-		for _, p := range of(clusterType)[target] {
-			names = append(names, p.Name)
+		if at, ok := find(clusterType, target); ok {
+			all, _ := r.Requires.Satisfying(at[0], at[1])
+			for _, required := range all {
+				names = append(names, required.Name)
+			}
 		}
 		return names
+	}
+}
+
+// assignments returns a function that finds an assignment: the number of the placement, and its number there.
+func assignments(r *next.Rendered) func(clusterType, target string) (at [2]int, ok bool) {
+	placements := map[string]map[string][2]int{}
+	return func(clusterType, target string) (at [2]int, ok bool) {
+		all, known := placements[clusterType]
+		if !known {
+			all = map[string][2]int{}
+			for i, p := range r.Tree.Schedule.Placements {
+				if p.ClusterType.Name == clusterType {
+					for n, a := range p.Assignments {
+						all[a.Target.Name] = [2]int{i, n}
+					}
+				}
+			}
+			placements[clusterType] = all
+		}
+		at, ok = all[target]
+		return at, ok
 	}
 }
 

@@ -95,7 +95,7 @@ func (o *assignmentsOutcome) explains(target string) bool {
 
 // values returns the computed attributes.
 func (o *assignmentsOutcome) values(ctx context.Context) (map[string]attr.Value, error) {
-	assignments, err := o.assignments()
+	assignments, err := o.assignments(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -129,7 +129,8 @@ func (o *assignmentsOutcome) values(ctx context.Context) (map[string]attr.Value,
 // most 256 MiB and keeps several copies.
 const maxExplained = 1_000_000
 
-func (o *assignmentsOutcome) assignments() ([]tfvalue.Values, error) {
+func (o *assignmentsOutcome) assignments(ctx context.Context) ([]tfvalue.Values, error) {
+	requires := o.requirements(ctx)
 	all := make([]tfvalue.Values, 0, o.Schedule.AssignmentCount)
 	configs, secrets := newExplainer(valuesType, explainedValues), newExplainer(referencesType, explainedReferences)
 	size := 0
@@ -143,6 +144,7 @@ func (o *assignmentsOutcome) assignments() ([]tfvalue.Values, error) {
 				"workspace":         tfvalue.OrNil(a.Target.Workspace),
 				"namespace":         a.Namespace,
 				"policies":          namesOf(a.Policies),
+				"requires":          requires.of(i, n, &size),
 				"configs":           configs.names(config),
 				"secrets":           secrets.names(references),
 			}

@@ -63,6 +63,7 @@ func assignmentsComputed() map[string]schema.Attribute {
 						"target>`.",
 				),
 				"policies": schemas.ComputedTexts("The policies that chose it, sorted by name."),
+				"requires": computedRequirements(),
 				"configs":  schemas.ComputedTexts("The configs that apply to it, in the order in which they merge."),
 				"secrets": schemas.ComputedTexts(
 					"The `kalypso_secret` objects that apply to it, in the order in which their references " +

@@ -13,6 +13,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/render"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule/requires"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
@@ -43,8 +44,9 @@ func (renderTemplateFunction) Definition(
 				Name: "data",
 				MarkdownDescription: "The data: an object with any of `DeploymentTargetName`, `Namespace`, `Environment`, " +
 					"`Workspace`, `Workload`, `ClusterType` (strings), `Labels`, `ClusterTypeLabels`, `Manifests` (maps of " +
-					"strings), `ConfigData` (an object; its values are strings, objects or lists) and `SecretData` (an object of " +
-					"references, each with `store`, `key` and `property`). Missing attributes are empty.",
+					"strings), `ConfigData` (an object; its values are strings, objects or lists), `SecretData` (an object of " +
+					"references, each with `store`, `key` and `property`) and `Requires` (a list of required deployment targets, each " +
+					"with `Name`, `Workload` and `Namespace`). Missing attributes are empty.",
 			},
 		},
 		Return: function.StringReturn{},
@@ -98,7 +100,8 @@ func templateOf(v types.Dynamic, ps *problem.Problems) *fleet.Template {
 func dataOf(v types.Dynamic, ps *problem.Problems) render.Data {
 	d := tfvalue.NewDecoder(v, ps)
 	d.Allow("DeploymentTargetName", "Namespace", "Environment", "Workspace", "Workload", "ClusterType",
-		"ClusterTypeLabels", "Labels", "Manifests", "ConfigData", "SecretData")
+		"ClusterTypeLabels", "Labels", "Manifests", "ConfigData", "SecretData",
+		"Requires")
 	data := render.Data{
 		DeploymentTargetName: d.String("DeploymentTargetName"),
 		Namespace:            d.String("Namespace"),
@@ -128,7 +131,16 @@ func dataOf(v types.Dynamic, ps *problem.Problems) render.Data {
 		}
 		references[k] = reference
 	}
-	return data.With(render.More{ClusterTypeLabels: d.StringMap("ClusterTypeLabels"), SecretData: references})
+	var required []requires.Target
+	for _, r := range d.Objects("Requires") {
+		required = append(required, requires.Target{
+			Name: r.String("Name"), Workload: r.String("Workload"), Namespace: r.String("Namespace"),
+		})
+	}
+	return data.With(render.More{
+		ClusterTypeLabels: d.StringMap("ClusterTypeLabels"), SecretData: references,
+		Requires: func() []requires.Target { return required },
+	})
 }
 
 // plain converts a value of a dynamic type for templates.

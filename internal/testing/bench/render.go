@@ -57,6 +57,11 @@ func (b *bench) rendering(ctx context.Context) error {
 			bound = "40,000/s"
 		}
 		b.add(row{"schedule + render `" + name + "` from nothing, one core", rateOf(t, took), seconds(took.time), "", bound})
+		if name == fleet100k {
+			if err := b.requiring(ctx, f, t); err != nil {
+				return err
+			}
+		}
 		if name == fleet10k {
 			own, err := b.renders(ctx, "render/"+name+"-own-values", withOwnValues(f, pairsOf(t), oneText))
 			if err != nil {
@@ -89,6 +94,18 @@ func (b *bench) readingObjects(ctx context.Context, f *fleet.Fleet) error {
 		return err
 	}
 	b.add(row{"read and compare the objects in all folders of `large-10k`", sample{cpu: more.cpu},
+		"schedule + render: " + seconds(without.cpu) + " of CPU",
+		fmt.Sprintf("%.2f", more.cpu.Seconds()/without.cpu.Seconds()), "0.15"})
+	return nil
+}
+
+// requiring measures the additional time for five requirements of every deployment target, which are met.
+func (b *bench) requiring(ctx context.Context, f *fleet.Fleet, t *tree.Tree) error {
+	more, without, err := b.additional(ctx, "requires", f, withRequirements(f, t), 10)
+	if err != nil {
+		return err
+	}
+	b.add(row{"find what five requirements of every assignment of `large-100k` need", sample{cpu: more.cpu},
 		"schedule + render: " + seconds(without.cpu) + " of CPU",
 		fmt.Sprintf("%.2f", more.cpu.Seconds()/without.cpu.Seconds()), "0.15"})
 	return nil

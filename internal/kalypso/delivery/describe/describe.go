@@ -34,6 +34,8 @@ type RenderingChange struct {
 	ClusterTypes []ClusterType
 	// Policies returns the names of the policies that assign a target to a cluster type.
 	Policies func(clusterType, target string) []string
+	// Requires returns the names of the targets on a cluster type that a target requires there. Nil: there are none.
+	Requires func(clusterType, target string) []string
 
 	Configs  []ConfigChange
 	Secrets  []ConfigChange  // references to secrets

@@ -34,7 +34,9 @@ var styles = [...]struct{ name, arrow, color, more string }{
 // change, it draws only the cluster types, or nothing.
 func (w *writer) graph() {
 	g := &graph{most: w.nodes}
-	if !g.drawAssignments(w.ClusterTypes, w.same) {
+	if g.drawAssignments(w.ClusterTypes, w.same) {
+		g.drawRequired(slices.Concat(w.ClusterTypes, w.same), w.Requires)
+	} else {
 		g = &graph{most: w.nodes}
 		if !g.drawClusterTypes(w.ClusterTypes) {
 			return
@@ -133,6 +135,29 @@ func (g *graph) drawUnchanged(ct ClusterType) {
 	}
 	for _, target := range ct.Unchanged {
 		g.assign(target, id, unchanged)
+	}
+}
+
+// drawRequired draws the targets that others require on a cluster type, if both are drawn.
+func (g *graph) drawRequired(clusterTypes []ClusterType, of func(clusterType, target string) []string) {
+	if of == nil {
+		return
+	}
+	drawn := map[string]bool{}
+	for _, ct := range clusterTypes {
+		for _, target := range slices.Concat(ct.Added, ct.Changed, ct.Unchanged) {
+			from := g.ids[targetKey(target)]
+			if from == "" {
+				continue
+			}
+			for _, required := range of(ct.Name, target) {
+				to := g.ids[targetKey(required)]
+				if edge := from + " -->|requires| " + to; to != "" && !drawn[edge] {
+					drawn[edge] = true
+					g.edges = append(g.edges, edge)
+				}
+			}
+		}
 	}
 }
 

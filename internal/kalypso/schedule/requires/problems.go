@@ -287,6 +287,7 @@ func (x *Index) Reasons(ctx context.Context, yield func(i, n int, all []Reason))
 						reason.SatisfiedBy = append(reason.SatisfiedBy, x.targets[t].Name)
 					}
 				}
+				slices.Sort(reason.SatisfiedBy) // those that the fleet refused are last
 				if missing[[2]int{n, k}] {
 					reason.Missing = why.why(self, k, i)
 				}

@@ -1,0 +1,57 @@
+package assignments
+
+import (
+	"context"
+
+	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule/requires"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
+)
+
+func computedRequirements() schema.ListNestedAttribute {
+	return schemas.ComputedObjects(
+		"The requirements of the deployment target, and the targets that satisfy them on the cluster type. A target that "+
+			"requires itself through others is in `failed`.",
+		map[string]schema.Attribute{
+			"workload":          schemas.ComputedText("The required workload. Null if it may be any."),
+			"deployment_target": schemas.ComputedText("The required target of that workload. Null if it may be any."),
+			"match_labels": schema.MapAttribute{Computed: true, ElementType: types.StringType,
+				MarkdownDescription: "The required labels. Null if it may have any."},
+			"satisfied_by": schemas.ComputedTexts("The deployment targets on the cluster type that satisfy it, by name."),
+			"missing": schemas.ComputedText(
+				"Why there is none, with the nearest policy. Of a target of another workspace, it only says that it is not there. " +
+					"Null if there is one."),
+		},
+	)
+}
+
+// requirementsOf are the requirements of assignments, by their placement and number.
+type requirementsOf map[[2]int][]requires.Reason
+
+func (o *assignmentsOutcome) requirements(ctx context.Context) requirementsOf {
+	all := requirementsOf{}
+	o.Requires.Reasons(ctx, func(i, n int, of []requires.Reason) { all[[2]int{i, n}] = of })
+	return all
+}
+
+// of returns the requirements of an assignment, and adds to size how many names they have.
+func (r requirementsOf) of(i, n int, size *int) []tfvalue.Values {
+	all := []tfvalue.Values{}
+	for _, reason := range r[[2]int{i, n}] {
+		told := tfvalue.Values{
+			"workload":          tfvalue.OrNil(reason.Requirement.Workload),
+			"deployment_target": tfvalue.OrNil(reason.Requirement.DeploymentTarget),
+			"satisfied_by":      reason.SatisfiedBy,
+			"missing":           tfvalue.OrNil(reason.Missing),
+		}
+		if len(reason.Requirement.MatchLabels) > 0 {
+			told["match_labels"] = reason.Requirement.MatchLabels
+		}
+		*size += len(reason.SatisfiedBy)
+		all = append(all, told)
+	}
+	return all
+}
