@@ -125,7 +125,7 @@ func (t *Tree) build(ctx context.Context, i int, w *workspace) (Folder, []failur
 	for n := range rendered {
 		failures = append(failures, rendered[n].failures...)
 		rendered[n].assignment = n
-		rendered[n].leftOut = len(rendered[n].failures) > 0 || t.leftOut[rendered[n].Name] || t.requires.OnCycle(i, n)
+		rendered[n].leftOut = len(rendered[n].failures) > 0 || t.leftOut[rendered[n].Name] || t.requires.Refuses(i, n)
 	}
 	failures = append(failures, t.leaveOutWithout(ctx, i, rendered)...)
 	folder, read := t.folder(i, rendered, w), found{}

@@ -30,12 +30,11 @@ func (x *Index) findCycles() {
 	found := map[string]*cycle{}
 	for i := range x.placements {
 		p := &x.placements[i]
-		p.cyclic = newSet(len(x.targets))
 		for _, all := range x.components(func(t int32) bool {
 			return t < scheduled && suspects.contains(t) && p.there.contains(t)
 		}) {
 			for _, t := range all {
-				p.cyclic.add(t)
+				x.refuse(i, t)
 			}
 			c := &cycle{targets: all, path: x.shortestCycle(all)}
 			key := fmt.Sprint(c.targets, c.path)

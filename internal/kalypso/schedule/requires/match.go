@@ -1,8 +1,6 @@
 package requires
 
 import (
-	"cmp"
-
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
 )
@@ -123,5 +121,3 @@ func certainty(r fleet.Requirement, t *fleet.DeploymentTarget) int {
 	}
 	return result
 }
-
-func compareNames(a, b *fleet.DeploymentTarget) int { return cmp.Compare(a.Name, b.Name) }

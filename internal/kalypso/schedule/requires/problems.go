@@ -48,8 +48,8 @@ const (
 	mostExplained    = 1000
 )
 
-// Faults returns the requirements that are not met and the cycles, as faults of the teams that require something. Only
-// the cycles are, unless the fleet's reaction is [problem.Fail]; then call it once it is known which targets are left
+// Faults returns the requirements that are not met, the cycles, and targets that require too many, as faults of the teams
+// that require something. Requirements that are not met are not, unless the fleet's reaction is [problem.Fail]; then call it once it is known which targets are left
 // out.
 func (x *Index) Faults(ctx context.Context) (ps problem.Problems) {
 	if x == nil {
@@ -57,6 +57,9 @@ func (x *Index) Faults(ctx context.Context) (ps problem.Problems) {
 	}
 	for _, c := range x.cycles {
 		ps = append(ps, x.cycleProblem(c))
+	}
+	for _, g := range x.tooMany {
+		ps = append(ps, x.tooManyProblem(g))
 	}
 	if x.fleet.Requires != problem.Fail {
 		return ps
@@ -131,6 +134,21 @@ func (x *Index) cycleProblem(c *cycle) problem.Problem {
 		}
 	}
 	return fleet.ProblemOf(x.targets[c.path[0]].Workload, p)
+}
+
+func (x *Index) tooManyProblem(g gap) problem.Problem {
+	p := problem.Problem{
+		Fault: problem.TeamFault, Path: x.path(g.target), Summary: "Too many required deployment targets",
+		Detail: fmt.Sprintf("More than %d deployment targets satisfy what %s requires on %s. Require fewer, or labels that "+
+			"fewer targets have.", mostBeside, x.targets[g.target].Name, x.clusterTypes(g.placements)),
+	}
+	p.Cause = p.Detail
+	for _, i := range g.placements {
+		p.Affects = append(p.Affects, problem.AffectedTarget{
+			ClusterType: x.clusterType(i), Name: x.targets[g.target].Name,
+		})
+	}
+	return fleet.ProblemOf(x.targets[g.target].Workload, p)
 }
 
 func (x *Index) clusterTypes(placements []int) string {

@@ -3,8 +3,11 @@
 package requires
 
 import (
+	"cmp"
 	"iter"
+	"math/bits"
 	"slices"
+	"sync"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule"
@@ -23,6 +26,7 @@ type Index struct {
 	of           [][]int32                 // target → its requirements, in its order
 	placements   []placement
 	cycles       []*cycle
+	tooMany      []gap // targets that require too many
 }
 
 // requirement is a requirement with the targets that satisfy it in the environment, and those that may satisfy it once
@@ -37,7 +41,8 @@ type requirement struct {
 type placement struct {
 	targets []int32 // of its assignments
 	there   set
-	cyclic  set // the targets on a cycle
+	refused set // the targets on a cycle, and those that require too many; nil: none
+	waves   func() []int32
 }
 
 // set contains targets.
@@ -47,6 +52,19 @@ func newSet(n int) set              { return make(set, (n+63)/64) }
 func (s set) add(t int32)           { s[t/64] |= 1 << (t % 64) }
 func (s set) remove(t int32)        { s[t/64] &^= 1 << (t % 64) }
 func (s set) contains(t int32) bool { return s[t/64]&(1<<(t%64)) != 0 }
+
+// all yields the targets of the set, in order.
+func (s set) all() iter.Seq[int32] {
+	return func(yield func(int32) bool) {
+		for i, word := range s {
+			for ; word != 0; word &= word - 1 {
+				if !yield(int32(64*i + bits.TrailingZeros64(word))) { //nolint:gosec // bounded by the size of the fleet
+					return
+				}
+			}
+		}
+	}
+}
 
 // New returns the index of a schedule, or nil if no deployment target requires any. If the fleet has a reaction to
 // requirements that are not met, it also finds cycles.
@@ -58,6 +76,7 @@ func New(f *fleet.Fleet, s *schedule.Schedule) *Index {
 	x.addRequirements()
 	x.match()
 	x.place()
+	x.findTooMany()
 	if Reports(f.Requires) {
 		x.findCycles()
 	}
@@ -91,7 +110,8 @@ func (x *Index) place() {
 	scheduled := len(x.schedule.Targets)
 	x.placements = make([]placement, len(x.schedule.Placements))
 	for i, p := range x.schedule.Placements {
-		made := placement{targets: make([]int32, len(p.Assignments)), there: newSet(len(x.targets))}
+		waves := sync.OnceValue(func() []int32 { return x.wavesOf(i) })
+		made := placement{waves: waves, targets: make([]int32, len(p.Assignments)), there: newSet(len(x.targets))}
 		t := int32(0) // both have the same order
 		for n := range p.Assignments {
 			for x.targets[t] != p.Assignments[n].Target {
@@ -119,7 +139,13 @@ func (x *Index) clusterType(i int) string { return x.schedule.Placements[i].Clus
 // Target is a deployment target that satisfies a requirement, with its namespace on the cluster type.
 type Target struct {
 	Name, Workload, Namespace string
+
+	wave int
 }
+
+// Wave returns the number of the wave in which the target can be synced, if all targets that it requires on the cluster
+// type are synced in earlier ones: 0 if it requires none.
+func (t Target) Wave() int { return t.wave }
 
 // Satisfying returns the targets that satisfy the requirements of assignment n of placement i, sorted by name. It
 // returns false if some are not known yet.
@@ -129,25 +155,25 @@ func (x *Index) Satisfying(i, n int) (all []Target, known bool) {
 	}
 	p := &x.placements[i]
 	self := p.targets[n]
-	var found []int32
+	found := newSet(len(x.targets))
 	for _, r := range x.of[self] {
 		if slices.ContainsFunc(x.requirements[r].maybe, func(t int32) bool { return t != self && p.there.contains(t) }) {
 			return nil, false
 		}
 		for _, t := range x.requirements[r].sure {
 			if t != self && p.there.contains(t) {
-				found = append(found, t)
+				found.add(t)
 			}
 		}
 	}
-	slices.SortFunc(found, func(a, b int32) int { return compareNames(x.targets[a], x.targets[b]) })
-	for _, t := range slices.Compact(found) {
+	for t := range found.all() {
 		target := x.targets[t]
 		namespace, err := schedule.Namespace(x.fleet.Environment, x.clusterType(i), target.Name)
 		if err == nil { // else it is not assigned, and reported
-			all = append(all, Target{target.Name, target.Workload.Name, namespace})
+			all = append(all, Target{target.Name, target.Workload.Name, namespace, int(p.waves()[t])})
 		}
 	}
+	slices.SortFunc(all, func(a, b Target) int { return cmp.Compare(a.Name, b.Name) }) // those that the fleet refused
 	return all, true
 }
 
@@ -157,13 +183,13 @@ func (x *Index) Unsure() bool {
 }
 
 // unmet yields the requirements that no target on a cluster type satisfies: the number of the assignment, and of the
-// requirement in its target's. It passes over targets on a cycle, and over requirements that are not known yet.
+// requirement in its target's. It passes over targets that are refused, and over requirements that are not known yet.
 func (x *Index) unmet(i int) iter.Seq2[int, int] {
 	return func(yield func(n, k int) bool) {
 		p := &x.placements[i]
 		counts := make([]int32, len(x.requirements)) // of the targets that satisfy a requirement, plus 1
 		for n, self := range p.targets {
-			if x.OnCycle(i, n) {
+			if x.Refuses(i, n) {
 				continue
 			}
 			for k, r := range x.of[self] {
@@ -248,7 +274,84 @@ func (x *Index) Fails(i int) iter.Seq[int] {
 	}
 }
 
-// OnCycle reports whether the target of assignment n of placement i is on a cycle.
-func (x *Index) OnCycle(i, n int) bool {
-	return x != nil && x.placements[i].cyclic != nil && x.placements[i].cyclic.contains(x.placements[i].targets[n])
+// Refuses reports whether the target of assignment n of placement i fails whatever is there: it is on a cycle, or
+// requires too many targets.
+func (x *Index) Refuses(i, n int) bool {
+	return x != nil && x.placements[i].refused != nil && x.placements[i].refused.contains(x.placements[i].targets[n])
+}
+
+func (x *Index) refuse(i int, t int32) {
+	if x.placements[i].refused == nil {
+		x.placements[i].refused = newSet(len(x.targets))
+	}
+	x.placements[i].refused.add(t)
+}
+
+// mostBeside limits the targets on a cluster type that satisfy the requirements of one, since templates loop over them.
+const mostBeside = 256
+
+// findTooMany refuses the targets on cluster types where too many others satisfy their requirements.
+func (x *Index) findTooMany() {
+	for t, of := range x.of {
+		count := func(there func(int32) bool) (n int) {
+			for _, r := range of {
+				for _, other := range x.requirements[r].sure {
+					if there(other) {
+						n++
+					}
+				}
+			}
+			return n
+		}
+		total := 0
+		for _, r := range of {
+			total += len(x.requirements[r].sure)
+		}
+		if total <= mostBeside {
+			continue
+		}
+		self := int32(t) //nolint:gosec // bounded by the size of the fleet
+		g := gap{target: self}
+		for i := range x.placements {
+			p := &x.placements[i]
+			if n := count(p.there.contains); p.there.contains(self) && n > mostBeside {
+				g.placements = append(g.placements, i)
+				x.refuse(i, self)
+			}
+		}
+		if len(g.placements) > 0 {
+			x.tooMany = append(x.tooMany, g)
+		}
+	}
+}
+
+// wavesOf returns the waves of all targets on a cluster type, see [Target.Wave]. What is left out counts too, so that
+// it changes no wave.
+func (x *Index) wavesOf(i int) []int32 {
+	assigned := newSet(len(x.targets))
+	for _, t := range x.placements[i].targets {
+		assigned.add(t)
+	}
+	waves, visited := make([]int32, len(x.targets)), newSet(len(x.targets))
+	var visit func(t int32) int32
+	visit = func(t int32) int32 {
+		if visited.contains(t) {
+			return waves[t] // on a cycle, it has no wave yet
+		}
+		visited.add(t)
+		wave := int32(-1)
+		for _, r := range x.of[t] {
+			for _, other := range x.requirements[r].sure {
+				if other != t && assigned.contains(other) {
+					wave = max(wave, visit(other))
+				}
+			}
+		}
+		waves[t] = wave + 1
+		return waves[t]
+	}
+	for _, t := range x.placements[i].targets {
+		visit(t)
+	}
+	return waves
 }

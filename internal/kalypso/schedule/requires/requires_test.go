@@ -34,7 +34,7 @@ func newFleet(workloads ...*fleet.Workload) *fleet.Fleet {
 		{Meta: fleet.Meta{Name: "r"}, Type: fleet.TemplateReconciler, Manifests: []string{
 			"{{ if contains (default \"-\" .Manifests.fail) .ClusterType }}{{ fail \"broken\" }}{{ end }}" +
 				"name: {{ .DeploymentTargetName }}\n" +
-				"dependsOn: [{{ range .Requires }}{{ .Namespace }}/{{ .Name }}/{{ .Workload }} {{ end }}]\n",
+				"dependsOn: [{{ range .Requires }}{{ .Namespace }}/{{ .Name }}/{{ .Workload }}{{ if .Wave }}@{{ .Wave }}{{ end }} {{ end }}]\n",
 		}},
 		{Meta: fleet.Meta{Name: "n"}, Type: fleet.TemplateNamespace, Manifests: []string{"name: {{ .Namespace }}\n"}},
 	}}
@@ -208,7 +208,7 @@ func TestRequirements(t *testing.T) {
 			failing(workload("redis", "both"), "large"), workload("web", "both", of("redis")),
 			workload("shop", "both", of("web")),
 		}, want: []string{
-			"small/redis-main", "small/shop-main dev-small-web-main/web-main/web",
+			"small/redis-main", "small/shop-main dev-small-web-main/web-main/web@1",
 			"small/web-main dev-small-redis-main/redis-main/redis", "fails: large/redis-main",
 			`large/shop-main: shop-main on large requires workload "web": web-main fails by its team's fault, so it ` +
 				`is left out.`,
@@ -219,7 +219,7 @@ func TestRequirements(t *testing.T) {
 			failing(workload("redis", "large"), "large"), workload("web", "large", of("redis")),
 			workload("shop", "large", of("web")),
 		}, delivered: []string{"large/web-main"}, want: []string{
-			"large/shop-main dev-large-web-main/web-main/web", "fails: large/redis-main",
+			"large/shop-main dev-large-web-main/web-main/web@1", "fails: large/redis-main",
 			`large/web-main: web-main on large requires workload "redis": redis-main fails by its team's fault, so it ` +
 				`is left out.`,
 		}},
@@ -253,15 +253,15 @@ func TestRequirements(t *testing.T) {
 			withLabels(workload("e", "both"), labels{"loop": "x"}), workload("f", "both", of("a")),
 		}, change: func(f *fleet.Fleet) { f.Requires = problem.Warn }, want: []string{
 			"large/e-main", "large/f-main",
-			"small/a-main dev-small-b-main/b-main/b", "small/b-main dev-small-c-main/c-main/c",
-			"small/c-main dev-small-e-main/e-main/e", "small/e-main", "small/f-main dev-small-a-main/a-main/a",
+			"small/a-main dev-small-b-main/b-main/b@2", "small/b-main dev-small-c-main/c-main/c@1",
+			"small/c-main dev-small-e-main/e-main/e", "small/e-main", "small/f-main dev-small-a-main/a-main/a@3",
 			"large/a-main large/b-main large/c-main large/d-main: a-main → b-main → c-main → d-main → a-main",
 			`: f-main on large requires workload "a": a-main fails by its team's fault, so it is left out.`,
 		}},
 		{name: "a cycle that is ignored", workloads: []*fleet.Workload{
 			workload("a", "large", of("b")), workload("b", "large", of("a")),
 		}, change: func(f *fleet.Fleet) { f.Requires = problem.Ignore }, want: []string{
-			"large/a-main dev-large-b-main/b-main/b", "large/b-main dev-large-a-main/a-main/a",
+			"large/a-main dev-large-b-main/b-main/b@1", "large/b-main dev-large-a-main/a-main/a@2",
 		}},
 		{name: "a label that is not known yet", workloads: []*fleet.Workload{
 			withLabels(workload("redis", "large"), labels{"provides": unknown.Text}),
@@ -282,6 +282,26 @@ func TestRequirements(t *testing.T) {
 				t.Errorf("(-want +got):\n%s", d)
 			}
 		})
+	}
+}
+
+// TestTooMany: a target that requires more targets than templates may loop over fails, with any guardrail.
+func TestTooMany(t *testing.T) {
+	t.Parallel()
+	var all []*fleet.Workload
+	for i := range 257 {
+		all = append(all, workload(fmt.Sprintf("w%03d", i), map[bool]string{true: "both", false: "large"}[i < 3]))
+	}
+	f := newFleet(append(all, workload("web", "both", labelled("on", "large"), labelled("on", "both")))...)
+	f.Requires, f.LeaveOutFailed = problem.Ignore, true
+	result, problems := engine.Run(t.Context(), f, nil)
+	if len(problems) > 0 || len(result.LeftOut) != 1 {
+		t.Fatal(problems, result.LeftOut)
+	}
+	want := problem.AffectedTarget{ClusterType: "large", Name: "web-main"}
+	if p := result.LeftOut[0]; p.Summary != "Too many required deployment targets" || len(p.Affects) != 1 ||
+		p.Affects[0] != want {
+		t.Error(p)
 	}
 }
 
