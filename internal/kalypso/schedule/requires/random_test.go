@@ -13,6 +13,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/engine"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	gitobject "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/object"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/run/seeds"
 )
@@ -183,7 +184,12 @@ func TestRandomFleets(t *testing.T) {
 		gotTree, gotFails := map[string]string{}, map[string]bool{}
 		for i, folder := range result.Tree.Folders {
 			for n, target := range folder.Targets {
+				var entries []gitobject.Entry[gitobject.Hash]
+				hasher := gitobject.NewHasher()
 				for file := range result.Tree.TargetFiles(i, n) {
+					entries = append(entries, gitobject.Entry[gitobject.Hash]{
+						Mode: gitobject.ModeFile, Name: file.Path, Hash: hasher.Object(gitobject.Blob, file.Content),
+					})
 					if _, needs, ok := strings.Cut(string(file.Content), "dependsOn: ["); ok {
 						needs, _, _ = strings.Cut(needs, "]")
 						at := folder.ClusterType + "/" + target.Name
@@ -191,6 +197,9 @@ func TestRandomFleets(t *testing.T) {
 							gotTree[at] = wave.ReplaceAllString(gotTree[at], "")
 						}
 					}
+				}
+				if hash := hasher.Tree(entries); hash != target.Hash {
+					t.Fatalf("seed %d: the hash of %s/%s is not that of its files", seed, folder.ClusterType, target.Name)
 				}
 			}
 		}
