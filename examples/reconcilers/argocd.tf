@@ -1,4 +1,5 @@
-# Argo CD on the cluster. With one Argo CD for many clusters, the destination names the cluster instead.
+# Argo CD on the cluster. With one Argo CD for many clusters, the destination names the cluster instead. Argo CD syncs
+# required Applications in earlier waves. It waits for them if its ConfigMap argocd-cm has a health check of Applications.
 resource "kalypso_template" "argocd" {
   name = "argocd"
   type = "reconciler"
@@ -10,6 +11,12 @@ resource "kalypso_template" "argocd" {
       metadata:
         name: "{{ .DeploymentTargetName }}"
         namespace: argocd
+        {{- with .Requires }}
+        annotations:
+          {{- $wave := 0 }}
+          {{- range . }}{{ $wave = max $wave (add .Wave 1) }}{{ end }}
+          argocd.argoproj.io/sync-wave: "{{ $wave }}"
+        {{- end }}
         finalizers:
         - resources-finalizer.argocd.argoproj.io
       spec:

@@ -1,4 +1,5 @@
-# Flux on the cluster syncs the team's manifests into the namespace of the assignment.
+# Flux on the cluster syncs the team's manifests into the namespace of the assignment, once all that the deployment target
+# requires is ready.
 resource "kalypso_template" "flux" {
   name = "flux"
   type = "reconciler"
@@ -29,6 +30,12 @@ resource "kalypso_template" "flux" {
         prune: true
         wait: true
         timeout: 5m
+        {{- with .Requires }}
+        dependsOn:
+        {{- range . }}
+        - name: {{ .Name }}
+        {{- end }}
+        {{- end }}
         targetNamespace: "{{ .Namespace }}"
         path: {{ .Manifests.path | quote }}
         sourceRef:

@@ -34,6 +34,17 @@ resource "kalypso_cluster_type" "all" {
   namespace_service = kalypso_template.namespace.name
 }
 
+# A cache. What uses it requires it beside it: see dependsOn and the sync wave in the templates.
+resource "kalypso_workload" "redis" {
+  name = "redis"
+
+  deployment_targets = [{
+    name        = "main"
+    environment = "dev"
+    manifests   = { repo = "https://github.com/acme/redis", branch = "dev", path = "./deploy" }
+  }]
+}
+
 # Two deployment targets of one workload on each cluster type: their objects must have different names.
 resource "kalypso_workload" "shop" {
   name = "shop"
@@ -42,6 +53,7 @@ resource "kalypso_workload" "shop" {
     name        = target
     environment = "dev"
     manifests   = { repo = "https://github.com/acme/shop", branch = "dev", path = "./${target}" }
+    requires    = [{ workload = "redis" }]
   }]
 }
 
@@ -56,13 +68,13 @@ resource "kalypso_environment_rendering" "this" {
   cluster_types       = kalypso_cluster_type.all
   templates           = merge(local.reconcilers, { namespace = kalypso_template.namespace })
   configs             = { base = { name = "base", data = { DATABASE_HOST = "db.acme.io" } } }
-  workloads           = { shop = kalypso_workload.shop }
+  workloads           = { redis = kalypso_workload.redis, shop = kalypso_workload.shop }
   scheduling_policies = { all = kalypso_scheduling_policy.all }
 
   # Only compute and show the files. To deliver them, set gitops_repo and remove delivery.
   delivery   = { strategy = "none" }
   preview    = "manifests"
-  guardrails = { duplicate_objects = "error" }
+  guardrails = { duplicate_objects = "error", requires = "error" }
 }
 
 output "files" {

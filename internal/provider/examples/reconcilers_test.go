@@ -321,6 +321,20 @@ func definitionsOf(t *testing.T) map[string]*jsonschema.Schema {
 		t.Fatal(err)
 	}
 	compile("zarf.dev/v1alpha1 ZarfPackageConfig", zarf)
+	compile("fleet.cattle.io/v1alpha1 Bundle", map[string]any{
+		"required": []any{"apiVersion", "kind", "metadata", "spec"},
+		"properties": map[string]any{"spec": map[string]any{
+			"required": []any{"resources", "targets"}, "additionalProperties": false,
+			"properties": map[string]any{
+				"dependsOn": map[string]any{"type": "array", "items": map[string]any{
+					"required": []any{"selector"}, "additionalProperties": false,
+					"properties": map[string]any{"selector": map[string]any{"type": "object"}},
+				}},
+				"targets":   map[string]any{"type": "array"},
+				"resources": map[string]any{"type": "array", "items": map[string]any{"required": []any{"name", "content"}}},
+			},
+		}},
+	})
 	// fleetFields are the fields of Fleet's GitRepoSpec (rancher/fleet, pkg/apis/fleet.cattle.io/v1alpha1) that
 	// clusters need.
 	compile("fleet.cattle.io/v1alpha1 GitRepo", map[string]any{
@@ -395,9 +409,19 @@ func TestAccExampleReconcilers(t *testing.T) {
 	files := renderedFiles(r.State()["kalypso_environment_rendering.this"])
 	folders := buildFolders(t, files)
 	definitions := definitionsOf(t)
-	for folder, want := range map[string]int{"flux": 4, "argocd": 2, "fleet": 2, "zarf": 2} {
+	for folder, want := range map[string]int{"flux": 6, "argocd": 3, "fleet": 3, "zarf": 3} {
 		if checked := checkDefinitions(t, definitions, folders[folder]); checked != want {
 			t.Errorf("%s: %d objects of the reconciler, want %d", folder, checked, want)
+		}
+	}
+	for file, want := range map[string]string{
+		"flux/shop-blue/reconciler.yaml":    "  dependsOn:\n  - name: redis-main\n",
+		"argocd/shop-green/reconciler.yaml": "    argocd.argoproj.io/sync-wave: \"1\"\n",
+		"fleet/shop-blue/reconciler.yaml":   "        fleet.cattle.io/repo-name: redis-main\n",
+		"fleet/redis-main/reconciler.yaml":  "kind: GitRepo\n",
+	} {
+		if !strings.Contains(files[file], want) {
+			t.Errorf("%s does not contain %q:\n%s", file, want, files[file])
 		}
 	}
 	if files["zarf/shop-blue/zarf.yaml"] == "" || files["zarf/shop-blue/reconciler.yaml"] != "" {
