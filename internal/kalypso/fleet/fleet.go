@@ -231,6 +231,9 @@ type Fleet struct {
 	// Delivered returns the first bytes of the hash of a folder as it was last delivered: of a cluster type, or of a
 	// deployment target in it. It returns nil if there is none, and may itself be nil.
 	Delivered func(clusterType, target string) []byte
+	// OnBranch reports whether the branch contains the folder of a target on a cluster type, which it keeps if the target
+	// fails. It may be nil: the branch contains none.
+	OnBranch func(clusterType, target string) bool
 
 	refused map[string]bool // the deployment targets that [Fleet.Validate] refused
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/strategy"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/engine"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/render/tree"
@@ -57,6 +58,10 @@ func Render(
 	f.Duplicates, f.Invalid = a.Guardrails.DuplicateObjects, a.Guardrails.InvalidObjects
 	f.Requires = a.Guardrails.Requires
 	f.Delivered = s.Last().HashOf
+	if s.Readable() && (a.Updates(s) || a.Strategy == strategy.None) && s.Environment == a.Environment {
+		existing := s.Ours()
+		f.OnBranch = func(clusterType, target string) bool { return existing.HashOf(clusterType, target) != nil }
+	}
 	result, ps := engine.Run(ctx, &f, func(done, total int) { progress("render", done, total) })
 	r := NewRendered(a, result.Tree)
 	r.Failed, r.Requires, r.Secrets = result.LeftOut, result.Requires, wish.FindClearSecrets(f.Configs)

@@ -251,7 +251,7 @@ func (r *reasons) why(target int32, k, i int) string {
 			text = name + " is not there. " + answer.Reason
 		}
 	}
-	if r.delivered(i, name) {
+	if r.onBranch(i, name) {
 		text += " This change removes it from there."
 	}
 	return text

@@ -20,7 +20,7 @@ import (
 
 // randomFleet returns a fleet of workloads with one target each that require each other, some of which fail, and the
 // targets that the branch contains.
-func randomFleet(r *rand.Rand) (f *fleet.Fleet, onBranch []string) {
+func randomFleet(r *rand.Rand) (f *fleet.Fleet, contains []string) {
 	one := func(of ...string) string { return of[r.IntN(len(of))] }
 	var workloads []*fleet.Workload
 	n := 2 + r.IntN(7)
@@ -49,26 +49,26 @@ func randomFleet(r *rand.Rand) (f *fleet.Fleet, onBranch []string) {
 		}
 		for _, on := range []string{"large/", "small/"} {
 			if r.IntN(3) == 0 {
-				onBranch = append(onBranch, on+w.Name+"-main")
+				contains = append(contains, on+w.Name+"-main")
 			}
 		}
 		workloads = append(workloads, w)
 	}
 	f = newFleet(workloads...)
 	f.Requires = problem.Reaction(one("ignore", "warn", "error", "error"))
-	f.Delivered = delivered(onBranch...)
-	return f, onBranch
+	f.OnBranch = onBranch(contains...)
+	return f, contains
 }
 
 // simply says what the tree of a random fleet contains, and which targets fail, by the text of the contract alone.
 // Waves have no order on a cluster type with a cycle.
-func simply(f *fleet.Fleet, onBranch []string) (tree map[string]string, fails, cyclicAt map[string]bool) {
+func simply(f *fleet.Fleet, contains []string) (tree map[string]string, fails, cyclicAt map[string]bool) {
 	tree, fails, cyclicAt = map[string]string{}, map[string]bool{}, map[string]bool{}
 	for _, ct := range []string{"large", "small"} {
 		here := map[string]*fleet.Workload{} // assigned
 		there := map[string]*fleet.Workload{}
 		broken := map[string]bool{}
-		kept := func(name string) bool { return slices.Contains(onBranch, ct+"/"+name+"-main") }
+		kept := func(name string) bool { return slices.Contains(contains, ct+"/"+name+"-main") }
 		for _, w := range f.Workloads {
 			t := w.Targets[0]
 			switch on := t.Labels["on"]; {
@@ -174,8 +174,8 @@ func TestRandomFleets(t *testing.T) {
 	for seed := range seeds.Of(t, 1000, 20_000) {
 		runs++
 		r := rand.New(rand.NewPCG(seed, 65))
-		f, onBranch := randomFleet(r)
-		wantTree, wantFails, cyclicAt := simply(f, onBranch)
+		f, contains := randomFleet(r)
+		wantTree, wantFails, cyclicAt := simply(f, contains)
 		f.LeaveOutFailed = true
 		result, problems := engine.Run(t.Context(), f, nil)
 		if problems.HasErrors() {
@@ -217,7 +217,7 @@ func TestRandomFleets(t *testing.T) {
 			}
 		}
 		for name := range wantFails {
-			if slices.Contains(onBranch, name) {
+			if slices.Contains(contains, name) {
 				kept++
 			}
 		}

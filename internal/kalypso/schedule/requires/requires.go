@@ -121,7 +121,7 @@ func (x *Index) place() {
 			made.there.add(t)
 		}
 		for t := scheduled; t < len(x.targets); t++ {
-			if !x.fleet.LeaveOutFailed || x.delivered(i, x.targets[t].Name) {
+			if !x.fleet.LeaveOutFailed || x.onBranch(i, x.targets[t].Name) {
 				made.there.add(int32(t)) //nolint:gosec // bounded by the size of the fleet
 			}
 		}
@@ -129,9 +129,9 @@ func (x *Index) place() {
 	}
 }
 
-// delivered reports whether the branch contains a target on a cluster type, as it was last delivered.
-func (x *Index) delivered(i int, target string) bool {
-	return x.fleet.Delivered != nil && len(x.fleet.Delivered(x.clusterType(i), target)) > 0
+// onBranch reports whether the branch contains a target on a cluster type.
+func (x *Index) onBranch(i int, target string) bool {
+	return x.fleet.OnBranch != nil && x.fleet.OnBranch(x.clusterType(i), target)
 }
 
 func (x *Index) clusterType(i int) string { return x.schedule.Placements[i].ClusterType.Name }
@@ -242,7 +242,7 @@ func (x *Index) LeaveOut(i int, fails func(n int) bool) (changed []int) {
 	p := &x.placements[i]
 	var left []int32
 	for n, t := range p.targets {
-		if fails(n) && p.there.contains(t) && !x.delivered(i, x.targets[t].Name) {
+		if fails(n) && p.there.contains(t) && !x.onBranch(i, x.targets[t].Name) {
 			left = append(left, t)
 			p.there.remove(t)
 		}

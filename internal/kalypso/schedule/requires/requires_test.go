@@ -59,14 +59,9 @@ func labelled(key, value string) fleet.Requirement {
 	return fleet.Requirement{MatchLabels: labels{key: value}}
 }
 
-// delivered returns a function for the deployment targets that the branch contains, as cluster type/target.
-func delivered(all ...string) func(clusterType, target string) []byte {
-	return func(clusterType, target string) []byte {
-		if slices.Contains(all, clusterType+"/"+target) {
-			return []byte{1}
-		}
-		return nil
-	}
+// onBranch returns a function for the deployment targets that the branch contains, as cluster type/target.
+func onBranch(all ...string) func(clusterType, target string) bool {
+	return func(clusterType, target string) bool { return slices.Contains(all, clusterType+"/"+target) }
 }
 
 // outcome shows what runs with the targets that they find beside them, and the faults with the targets that they affect.
@@ -131,7 +126,7 @@ func TestRequirements(t *testing.T) {
 		name      string
 		workloads []*fleet.Workload
 		change    func(*fleet.Fleet)
-		delivered []string
+		onBranch  []string
 		want      []string
 	}{
 		{name: "a workload, which is there", workloads: []*fleet.Workload{
@@ -150,7 +145,7 @@ func TestRequirements(t *testing.T) {
 		}},
 		{name: "a workload that moves away from one of them", workloads: []*fleet.Workload{
 			workload("redis", "large"), workload("web", "both", of("redis")),
-		}, delivered: []string{"small/redis-main", "small/web-main"}, want: []string{
+		}, onBranch: []string{"small/redis-main", "small/web-main"}, want: []string{
 			"large/redis-main", "large/web-main dev-large-redis-main/redis-main/redis",
 			`small/web-main: web-main on small requires workload "redis": redis-main is not there. No scheduling policy ` +
 				`places it there; the closest is "large". The cluster type is not selected: label "size" is "small" and must be ` +
@@ -200,7 +195,7 @@ func TestRequirements(t *testing.T) {
 			`small/web-main: web-main on small requires workload "redis": it is not there.`}},
 		{name: "a target that fails, and the branch keeps", workloads: []*fleet.Workload{
 			failing(workload("redis", "both"), "large"), workload("web", "both", of("redis")),
-		}, delivered: []string{"large/redis-main"}, want: []string{
+		}, onBranch: []string{"large/redis-main"}, want: []string{
 			"large/web-main dev-large-redis-main/redis-main/redis",
 			"small/redis-main", "small/web-main dev-small-redis-main/redis-main/redis", "fails: large/redis-main",
 		}},
@@ -218,7 +213,7 @@ func TestRequirements(t *testing.T) {
 		{name: "a target that is left out, and one that requires it, which the branch keeps", workloads: []*fleet.Workload{
 			failing(workload("redis", "large"), "large"), workload("web", "large", of("redis")),
 			workload("shop", "large", of("web")),
-		}, delivered: []string{"large/web-main"}, want: []string{
+		}, onBranch: []string{"large/web-main"}, want: []string{
 			"large/shop-main dev-large-web-main/web-main/web@1", "fails: large/redis-main",
 			`large/web-main: web-main on large requires workload "redis": redis-main fails by its team's fault, so it ` +
 				`is left out.`,
@@ -239,7 +234,7 @@ func TestRequirements(t *testing.T) {
 		}},
 		{name: "a target that the fleet refuses, and the branch keeps on one cluster type", workloads: []*fleet.Workload{
 			withLabels(workload("redis", "both"), labels{"a": "b c"}), workload("web", "both", of("redis")),
-		}, delivered: []string{"large/redis-main"}, want: []string{
+		}, onBranch: []string{"large/redis-main"}, want: []string{
 			"large/web-main dev-large-redis-main/redis-main/redis",
 			`/redis-main: "b c" is not valid: a valid label must be an empty string or consist of alphanumeric characters, ` +
 				`'-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyValue' or 'my_value' or ` +
@@ -277,7 +272,7 @@ func TestRequirements(t *testing.T) {
 			if tt.change != nil {
 				tt.change(f)
 			}
-			f.Delivered = delivered(tt.delivered...)
+			f.OnBranch = onBranch(tt.onBranch...)
 			if d := cmp.Diff(tt.want, outcome(t, f)); d != "" {
 				t.Errorf("(-want +got):\n%s", d)
 			}
