@@ -13,8 +13,7 @@ import (
 
 func computedRequirements() schema.ListNestedAttribute {
 	return schemas.ComputedObjects(
-		"The requirements of the deployment target, and the targets that satisfy them on the cluster type. A target that "+
-			"requires itself through others is in `failed`.",
+		"The requirements of the deployment target, with the targets that satisfy them on the cluster type.",
 		map[string]schema.Attribute{
 			"workload":          schemas.ComputedText("The required workload. Null if it may be any."),
 			"deployment_target": schemas.ComputedText("The required target of that workload. Null if it may be any."),
@@ -22,8 +21,8 @@ func computedRequirements() schema.ListNestedAttribute {
 				MarkdownDescription: "The required labels. Null if it may have any."},
 			"satisfied_by": schemas.ComputedTexts("The deployment targets on the cluster type that satisfy it, by name."),
 			"missing": schemas.ComputedText(
-				"Why there is none, with the nearest policy. Of a target of another workspace, it only says that it is not there. " +
-					"Null if there is one."),
+				"Why it is not met, with the nearest policy. Of a target of another workspace, it only says that it is not there. " +
+					"Null if it is met."),
 		},
 	)
 }

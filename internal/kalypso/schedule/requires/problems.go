@@ -280,7 +280,17 @@ func (r *reasons) whyNone(target int32, k int) string {
 type Reason struct {
 	Requirement fleet.Requirement
 	SatisfiedBy []string // the targets on the cluster type that satisfy it, by name
-	Missing     string   // why there is none; empty if there is one, or may be one
+	Missing     string   // why it is not met; empty if it is met, or may be
+}
+
+// whyRefused returns why a target fails on a cluster type whatever is there.
+func (x *Index) whyRefused(t int32, i int) string {
+	for _, c := range x.cycles {
+		if slices.Contains(c.targets, t) && slices.Contains(c.placements, i) {
+			return "the deployment targets require each other: " + x.pathText(c) + "."
+		}
+	}
+	return "too many deployment targets satisfy the requirements."
 }
 
 // Reasons returns, for the assignments of each placement, whether their requirements are met. It calls yield for the
@@ -306,8 +316,11 @@ func (x *Index) Reasons(ctx context.Context, yield func(i, n int, all []Reason))
 					}
 				}
 				slices.Sort(reason.SatisfiedBy) // those that the fleet refused are last
-				if missing[[2]int{n, k}] {
+				switch {
+				case missing[[2]int{n, k}]:
 					reason.Missing = why.why(self, k, i)
+				case x.Refuses(i, n):
+					reason.Missing = x.whyRefused(self, i)
 				}
 				all = append(all, reason)
 			}
