@@ -58,7 +58,8 @@ func (b *bench) rendering(ctx context.Context) error {
 		}
 		b.add(row{"schedule + render `" + name + "` from nothing, one core", rateOf(t, took), seconds(took.time), "", bound})
 		if name == fleet100k {
-			if err := b.requiring(ctx, f, t); err != nil {
+			if err := b.extending(ctx, "find what five requirements of every assignment of `large-100k` need", "requires",
+				f, withRequirements(f, t), 10); err != nil {
 				return err
 			}
 		}
@@ -70,7 +71,10 @@ func (b *bench) rendering(ctx context.Context) error {
 			took := b.median("render/" + name + "-own-values")
 			b.add(row{"the same with values of its own for every assignment", rateOf(own, took), seconds(took.time), "",
 				"15,000/s"})
-			if err := b.readingObjects(ctx, f); err != nil {
+			with := *f
+			with.Duplicates = problem.Warn // in folders that do not change, nothing is read
+			if err := b.extending(ctx, "read and compare the objects in all folders of `large-10k`", "objects",
+				f, &with, 100); err != nil {
 				return err
 			}
 			if err := b.findingSecrets(ctx, withOwnValues(f, pairsOf(t), tenURLs)); err != nil {
@@ -84,29 +88,13 @@ func (b *bench) rendering(ctx context.Context) error {
 	return nil
 }
 
-// readingObjects measures the additional time to read and compare the objects in all folders. In folders that do not
-// change, nothing is read.
-func (b *bench) readingObjects(ctx context.Context, f *fleet.Fleet) error {
-	with := *f
-	with.Duplicates = problem.Warn
-	more, without, err := b.additional(ctx, "objects", f, &with, 100)
+// extending measures the additional time of a fleet that differs in what the row says.
+func (b *bench) extending(ctx context.Context, what, name string, f, with *fleet.Fleet, pairs int) error {
+	more, without, err := b.additional(ctx, name, f, with, pairs)
 	if err != nil {
 		return err
 	}
-	b.add(row{"read and compare the objects in all folders of `large-10k`", sample{cpu: more.cpu},
-		"schedule + render: " + seconds(without.cpu) + " of CPU",
-		fmt.Sprintf("%.2f", more.cpu.Seconds()/without.cpu.Seconds()), "0.15"})
-	return nil
-}
-
-// requiring measures the additional time for five requirements of every deployment target, which are met.
-func (b *bench) requiring(ctx context.Context, f *fleet.Fleet, t *tree.Tree) error {
-	more, without, err := b.additional(ctx, "requires", f, withRequirements(f, t), 10)
-	if err != nil {
-		return err
-	}
-	b.add(row{"find what five requirements of every assignment of `large-100k` need", sample{cpu: more.cpu},
-		"schedule + render: " + seconds(without.cpu) + " of CPU",
+	b.add(row{what, sample{cpu: more.cpu}, "schedule + render: " + seconds(without.cpu) + " of CPU",
 		fmt.Sprintf("%.2f", more.cpu.Seconds()/without.cpu.Seconds()), "0.15"})
 	return nil
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 )
 
 // cycle are deployment targets that require each other, directly or through each other, on some cluster types.
@@ -17,7 +19,7 @@ type cycle struct {
 // findCycles finds the cycles on each cluster type. Most fleets have none at all, so it looks at all targets together
 // first.
 func (x *Index) findCycles() {
-	scheduled := int32(len(x.schedule.Targets)) //nolint:gosec // bounded by the size of the fleet
+	scheduled := int32(x.scheduled) //nolint:gosec // bounded by the size of the fleet
 	suspects := newSet(len(x.targets))
 	for _, all := range x.components(func(t int32) bool { return t < scheduled }) {
 		for _, t := range all {
@@ -51,11 +53,11 @@ func (x *Index) findCycles() {
 // components returns the targets that require each other, by Tarjan's algorithm. The nodes of its graph are the targets
 // that are there, and the requirements: many targets may have the same. So a target may reach itself through a
 // requirement that it satisfies itself, which is no cycle; but two targets in one component are on one.
-func (x *Index) components(there func(int32) bool) [][]int32 {
-	f := &componentFinder{Index: x, there: there, order: make([]int32, len(x.targets)+len(x.requirements)),
-		low: make([]int32, len(x.targets)+len(x.requirements))}
-	for t := range x.schedule.Targets {
-		if n := int32(t); f.order[n] == 0 && len(x.of[n]) > 0 && there(n) { //nolint:gosec // bounded by the fleet's size
+func (g *graph) components(there func(int32) bool) [][]int32 {
+	f := &componentFinder{graph: g, there: there, order: make([]int32, len(g.targets)+len(g.requirements)),
+		low: make([]int32, len(g.targets)+len(g.requirements))}
+	for t := range g.scheduled {
+		if n := int32(t); f.order[n] == 0 && len(g.of[n]) > 0 && there(n) { //nolint:gosec // bounded by the fleet's size
 			f.visit(n)
 		}
 	}
@@ -63,7 +65,7 @@ func (x *Index) components(there func(int32) bool) [][]int32 {
 }
 
 type componentFinder struct {
-	*Index
+	*graph
 	there func(int32) bool
 	order []int32 // in which the nodes were visited, from 1; a finished one is done
 	low   []int32
@@ -119,21 +121,21 @@ func (f *componentFinder) follow(from, to int32) {
 }
 
 // shortestCycle returns the shortest cycle through the first of the targets of a component. It begins and ends with it.
-func (x *Index) shortestCycle(all []int32) []int32 {
+func (g *graph) shortestCycle(all []int32) []int32 {
 	first := all[0]
-	within := newSet(len(x.targets))
+	within := newSet(len(g.targets))
 	for _, t := range all {
 		within.add(t)
 	}
 	from, seen := map[int32]int32{}, map[int32]bool{}
 	for queue := []int32{first}; len(queue) > 0; queue = queue[1:] {
 		at := queue[0]
-		for _, r := range x.of[at] {
+		for _, r := range g.of[at] {
 			if seen[r] {
 				continue
 			}
 			seen[r] = at != first // the first one does not require itself
-			for _, t := range x.requirements[r].sure {
+			for _, t := range g.requirements[r].sure {
 				if _, reached := from[t]; t == at || reached || !within.contains(t) {
 					continue
 				}
@@ -158,11 +160,11 @@ func (x *Index) shortestCycle(all []int32) []int32 {
 // mostOnCycle limits the deployment targets of a cycle that a text names.
 const mostOnCycle = 20
 
-// String shows the cycle as a → b → a.
-func (x *Index) pathText(c *cycle) string {
+// text shows the cycle as a → b → a.
+func (c *cycle) text(targets []*fleet.DeploymentTarget) string {
 	var names []string
 	for _, t := range c.path {
-		names = append(names, x.targets[t].Name)
+		names = append(names, targets[t].Name)
 	}
 	if more := len(names) - mostOnCycle; more > 0 {
 		names = append(append(names[:mostOnCycle-1:mostOnCycle-1], fmt.Sprintf("(%d more)", more)), names[len(names)-1])

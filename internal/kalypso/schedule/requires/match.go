@@ -10,15 +10,15 @@ type label struct{ key, value string }
 
 // match finds the targets that satisfy each requirement. It looks only at those of the workload, or with the rarest of
 // the labels, and at those with labels that are not known yet.
-func (x *Index) match() {
+func (g *graph) match() {
 	byWorkload, byLabel := map[string][]int32{}, map[label][]int32{}
-	for _, r := range x.requirements {
+	for _, r := range g.requirements {
 		for k, v := range r.MatchLabels {
 			byLabel[label{k, v}] = nil
 		}
 	}
 	var partial, all []int32
-	for n, target := range x.targets {
+	for n, target := range g.targets {
 		t := int32(n) //nolint:gosec // bounded by the size of the fleet
 		all = append(all, t)
 		byWorkload[target.Workload.Name] = append(byWorkload[target.Workload.Name], t)
@@ -35,14 +35,14 @@ func (x *Index) match() {
 			}
 		}
 	}
-	for i := range x.requirements {
-		r := &x.requirements[i]
+	for i := range g.requirements {
+		r := &g.requirements[i]
 		r.unknown = unknown.Is(r.Workload) || unknown.Is(r.DeploymentTarget) || unknown.Any(r.MatchLabels)
 		switch {
 		case r.unknown:
-			x.add(r, all)
+			g.add(r, all)
 		case r.Workload != "":
-			x.add(r, byWorkload[r.Workload])
+			g.add(r, byWorkload[r.Workload])
 		default:
 			var rarest []int32
 			first := true
@@ -51,7 +51,7 @@ func (x *Index) match() {
 					rarest, first = found, false
 				}
 			}
-			x.add(r, merge(rarest, partial))
+			g.add(r, merge(rarest, partial))
 		}
 	}
 }
@@ -73,9 +73,9 @@ func merge(a, b []int32) []int32 {
 }
 
 // add adds those of the candidates that satisfy a requirement.
-func (x *Index) add(r *requirement, candidates []int32) {
+func (g *graph) add(r *requirement, candidates []int32) {
 	for _, t := range candidates {
-		switch certainty(r.Requirement, x.targets[t]) {
+		switch certainty(r.Requirement, g.targets[t]) {
 		case yes:
 			r.sure = append(r.sure, t)
 		case maybe:

@@ -19,14 +19,20 @@ import (
 // It says for each placement which targets are there: the assigned ones, without those that are left out of the tree.
 // Different placements can be changed at the same time.
 type Index struct {
-	fleet        *fleet.Fleet
-	schedule     *schedule.Schedule
+	*graph
+	fleet      *fleet.Fleet
+	schedule   *schedule.Schedule
+	placements []placement
+	cycles     []*cycle
+	tooMany    []gap // targets that require too many
+}
+
+// graph contains the deployment targets with their requirements.
+type graph struct {
 	targets      []*fleet.DeploymentTarget // of the schedule, then those that the fleet refused
+	scheduled    int                       // how many are of the schedule
 	requirements []requirement             // each different one
 	of           [][]int32                 // target → its requirements, in its order
-	placements   []placement
-	cycles       []*cycle
-	tooMany      []gap // targets that require too many
 }
 
 // requirement is a requirement with the targets that satisfy it in the environment, and those that may satisfy it once
@@ -72,9 +78,10 @@ func New(f *fleet.Fleet, s *schedule.Schedule) *Index {
 	if !slices.ContainsFunc(s.Targets, func(t *fleet.DeploymentTarget) bool { return len(t.Requires) > 0 }) {
 		return nil
 	}
-	x := &Index{fleet: f, schedule: s, targets: slices.Concat(s.Targets, f.RefusedTargets())}
-	x.addRequirements()
-	x.match()
+	g := &graph{targets: slices.Concat(s.Targets, f.RefusedTargets()), scheduled: len(s.Targets)}
+	g.addRequirements()
+	g.match()
+	x := &Index{graph: g, fleet: f, schedule: s}
 	x.place()
 	x.findTooMany()
 	if Reports(f.Requires) {
@@ -87,19 +94,19 @@ func New(f *fleet.Fleet, s *schedule.Schedule) *Index {
 func Reports(r problem.Reaction) bool { return r == problem.Warn || r == problem.Fail }
 
 // addRequirements collects the different requirements.
-func (x *Index) addRequirements() {
+func (g *graph) addRequirements() {
 	numbers := map[string]int32{}
-	x.of = make([][]int32, len(x.targets))
-	for t, target := range x.schedule.Targets {
+	g.of = make([][]int32, len(g.targets))
+	for t, target := range g.targets[:g.scheduled] {
 		for _, r := range target.Requires {
 			key := r.Key()
 			n, ok := numbers[key]
 			if !ok {
-				n = int32(len(x.requirements)) //nolint:gosec // bounded by the size of the fleet
+				n = int32(len(g.requirements)) //nolint:gosec // bounded by the size of the fleet
 				numbers[key] = n
-				x.requirements = append(x.requirements, requirement{Requirement: r})
+				g.requirements = append(g.requirements, requirement{Requirement: r})
 			}
-			x.of[t] = append(x.of[t], n)
+			g.of[t] = append(g.of[t], n)
 		}
 	}
 }
@@ -107,11 +114,11 @@ func (x *Index) addRequirements() {
 // place sets which targets are on which cluster type. A target that the fleet refused is there if the branch keeps it;
 // if failing targets stop the apply, all count as there.
 func (x *Index) place() {
-	scheduled := len(x.schedule.Targets)
 	x.placements = make([]placement, len(x.schedule.Placements))
 	for i, p := range x.schedule.Placements {
-		waves := sync.OnceValue(func() []int32 { return x.wavesOf(i) })
-		made := placement{waves: waves, targets: make([]int32, len(p.Assignments)), there: newSet(len(x.targets))}
+		assigned := make([]int32, len(p.Assignments))
+		made := placement{targets: assigned, there: newSet(len(x.targets))}
+		made.waves = sync.OnceValue(func() []int32 { return x.waves(assigned) })
 		t := int32(0) // both have the same order
 		for n := range p.Assignments {
 			for x.targets[t] != p.Assignments[n].Target {
@@ -120,7 +127,7 @@ func (x *Index) place() {
 			made.targets[n] = t
 			made.there.add(t)
 		}
-		for t := scheduled; t < len(x.targets); t++ {
+		for t := x.scheduled; t < len(x.targets); t++ {
 			if !x.fleet.LeaveOutFailed || x.onBranch(i, x.targets[t].Name) {
 				made.there.add(int32(t)) //nolint:gosec // bounded by the size of the fleet
 			}
@@ -325,14 +332,14 @@ func (x *Index) findTooMany() {
 	}
 }
 
-// wavesOf returns the waves of all targets on a cluster type, see [Target.Wave]. What is left out counts too, so that
-// it changes no wave.
-func (x *Index) wavesOf(i int) []int32 {
-	assigned := newSet(len(x.targets))
-	for _, t := range x.placements[i].targets {
-		assigned.add(t)
+// waves returns the waves of the targets that are assigned to a cluster type, see [Target.Wave]. What is left out counts
+// too, so that it changes no wave.
+func (g *graph) waves(assigned []int32) []int32 {
+	here := newSet(len(g.targets))
+	for _, t := range assigned {
+		here.add(t)
 	}
-	waves, visited := make([]int32, len(x.targets)), newSet(len(x.targets))
+	waves, visited := make([]int32, len(g.targets)), newSet(len(g.targets))
 	var visit func(t int32) int32
 	visit = func(t int32) int32 {
 		if visited.contains(t) {
@@ -340,9 +347,9 @@ func (x *Index) wavesOf(i int) []int32 {
 		}
 		visited.add(t)
 		wave := int32(-1)
-		for _, r := range x.of[t] {
-			for _, other := range x.requirements[r].sure {
-				if other != t && assigned.contains(other) {
+		for _, r := range g.of[t] {
+			for _, other := range g.requirements[r].sure {
+				if other != t && here.contains(other) {
 					wave = max(wave, visit(other))
 				}
 			}
@@ -350,7 +357,7 @@ func (x *Index) wavesOf(i int) []int32 {
 		waves[t] = wave + 1
 		return waves[t]
 	}
-	for _, t := range x.placements[i].targets {
+	for _, t := range assigned {
 		visit(t)
 	}
 	return waves

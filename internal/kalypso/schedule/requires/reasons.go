@@ -1,0 +1,195 @@
+package requires
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule/explain"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
+)
+
+// The limits of texts.
+const (
+	mostListed       = 20 // requirements in a text
+	mostClusterTypes = 5  // in a line
+	mostExplained    = 1000
+)
+
+// reasons explains why requirements are not met.
+type reasons struct {
+	index       *Index
+	explanation *explain.Explanation // about the first of the targets
+	about       map[string]bool
+}
+
+// reasons returns the reasons for the gaps. Those of the first ones name the nearest policy.
+func (x *Index) reasons(ctx context.Context, all []gap) *reasons {
+	r := &reasons{index: x, about: map[string]bool{}}
+	for _, g := range all {
+		if t, ok := r.candidate(g.target, g.k, g.placements[0]); ok && len(r.about) < mostExplained {
+			r.about[x.targets[t].Name] = true
+		}
+	}
+	names := make([]string, 0, len(r.about))
+	for name := range r.about {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	r.explanation = explain.About(ctx, x.fleet, x.schedule, names...)
+	return r
+}
+
+// path is the path to the requirements of a target in its Workload.
+func (r *reasons) path(t int32, more ...problem.Step) []problem.Step {
+	target := r.index.targets[t]
+	n := slices.IndexFunc(target.Workload.Targets, func(w fleet.Target) bool {
+		return target.Workload.Name+"-"+w.Name == target.Name && r.index.fleet.MayRender(&w)
+	})
+	return append([]problem.Step{
+		problem.Attr("deployment_targets"), problem.Index(max(n, 0)), problem.Attr("requires"),
+	}, more...)
+}
+
+func (r *reasons) cycleProblem(c *cycle) problem.Problem {
+	p := problem.Problem{
+		Fault: problem.TeamFault, Path: r.path(c.path[0]), Summary: "Deployment targets require each other",
+		Detail: fmt.Sprintf("On %s:\n%s\nNone of them can be ready before the others. Remove one of these requirements.",
+			r.clusterTypes(c.placements), problem.IndentedList([]string{c.text(r.index.targets)}, 1)),
+	}
+	p.Cause = p.Detail
+	for _, i := range c.placements {
+		for _, t := range c.targets {
+			p.Affects = append(p.Affects, problem.AffectedTarget{ClusterType: r.index.clusterType(i), Name: r.index.targets[t].Name})
+		}
+	}
+	return fleet.ProblemOf(r.index.targets[c.path[0]].Workload, p)
+}
+
+func (r *reasons) tooManyProblem(g gap) problem.Problem {
+	p := problem.Problem{
+		Fault: problem.TeamFault, Path: r.path(g.target), Summary: "Too many required deployment targets",
+		Detail: fmt.Sprintf("More than %d deployment targets satisfy what %s requires on %s. Require fewer, or labels that "+
+			"fewer targets have.", mostBeside, r.index.targets[g.target].Name, r.clusterTypes(g.placements)),
+	}
+	p.Cause = p.Detail
+	for _, i := range g.placements {
+		p.Affects = append(p.Affects, problem.AffectedTarget{
+			ClusterType: r.index.clusterType(i), Name: r.index.targets[g.target].Name,
+		})
+	}
+	return fleet.ProblemOf(r.index.targets[g.target].Workload, p)
+}
+
+func (r *reasons) clusterTypes(placements []int) string {
+	names := make([]string, len(placements))
+	for n, i := range placements {
+		names[n] = r.index.clusterType(i)
+	}
+	return problem.First(names, mostClusterTypes)
+}
+
+// text lists the gaps, each with the reason on its first cluster type.
+func (r *reasons) text(all []gap) string {
+	lines := make([]string, len(all))
+	for n, g := range all[:min(len(all), mostListed)] {
+		target := r.index.targets[g.target]
+		at := ""
+		if len(g.placements) > 1 {
+			at = "on " + r.index.clusterType(g.placements[0]) + ", "
+		}
+		lines[n] = fmt.Sprintf("%s on %s requires %s: %s%s", target.Name, r.clusterTypes(g.placements),
+			target.Requires[g.k], at, r.why(g.target, g.k, g.placements[0]))
+	}
+	return fmt.Sprintf("%s not met in environment %q:\n%s", requirementsAre(len(all)), r.index.fleet.Environment,
+		problem.IndentedList(lines, mostListed))
+}
+
+func requirementsAre(n int) string {
+	if n == 1 {
+		return "1 requirement is"
+	}
+	return fmt.Sprintf("%d requirements are", n)
+}
+
+// candidate returns the target that could satisfy a requirement: of those that are of the same workspace, one on the
+// cluster type, else one that the team of the requirement knows of.
+func (r *reasons) candidate(target int32, k, i int) (t int32, ok bool) {
+	for _, c := range r.index.requirements[r.index.of[target][k]].sure {
+		if c == target || !r.sameWorkspace(c, target) {
+			continue
+		}
+		if r.assigned(i, c) {
+			return c, true
+		}
+		if !ok {
+			t, ok = c, true
+		}
+	}
+	return t, ok
+}
+
+// sameWorkspace reports whether two targets are of the same workspace. A team does not hear why another team's target is
+// not there.
+func (r *reasons) sameWorkspace(a, b int32) bool {
+	return r.index.targets[a].Workspace == r.index.targets[b].Workspace && !unknown.Is(r.index.targets[a].Workspace)
+}
+
+// assigned reports whether the target is assigned to the cluster type, or the fleet refused it.
+func (r *reasons) assigned(i int, t int32) bool {
+	_, found := slices.BinarySearch(r.index.placements[i].targets, t)
+	return found || int(t) >= r.index.scheduled
+}
+
+// why returns why requirement k of a target is not met on a cluster type.
+func (r *reasons) why(target int32, k, i int) string {
+	c, ok := r.candidate(target, k, i)
+	if !ok {
+		return r.whyNone(target, k)
+	}
+	name := r.index.targets[c].Name
+	if r.assigned(i, c) {
+		return name + " fails by its team's fault, so it is left out."
+	}
+	text := "no scheduling policy places " + name + " there."
+	if r.about[name] {
+		if answer, err := r.explanation.Why(name, r.index.clusterType(i)); err == nil {
+			text = name + " is not there. " + answer.Reason
+		}
+	}
+	if r.index.onBranch(i, name) {
+		text += " This change removes it from there."
+	}
+	return text
+}
+
+// whyNone returns why a requirement is not met that no target of the same workspace satisfies.
+func (r *reasons) whyNone(target int32, k int) string {
+	wanted := r.index.requirements[r.index.of[target][k]]
+	where := fmt.Sprintf("environment %q", r.index.fleet.Environment)
+	w := slices.IndexFunc(r.index.fleet.Workloads, func(w *fleet.Workload) bool { return w.Name == wanted.Workload })
+	switch {
+	case slices.ContainsFunc(wanted.sure, func(t int32) bool { return t != target }),
+		w >= 0 && r.index.fleet.Workspace(r.index.fleet.Workloads[w]) != r.index.targets[target].Workspace:
+		return "it is not there."
+	case len(wanted.sure) > 0:
+		return "only " + r.index.targets[target].Name + " itself satisfies it in " + where + "."
+	case wanted.Workload == "":
+		return "no deployment target in " + where + " has these labels."
+	case w < 0:
+		return fmt.Sprintf("the workload %q does not exist.", wanted.Workload)
+	}
+	return fmt.Sprintf("the workload has no such deployment target in %s.", where)
+}
+
+// whyRefused returns why a target fails on a cluster type whatever is there.
+func (r *reasons) whyRefused(t int32, i int) string {
+	for _, c := range r.index.cycles {
+		if slices.Contains(c.targets, t) && slices.Contains(c.placements, i) {
+			return "the deployment targets require each other: " + c.text(r.index.targets) + "."
+		}
+	}
+	return "too many deployment targets satisfy the requirements."
+}
