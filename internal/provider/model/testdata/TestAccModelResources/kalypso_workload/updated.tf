@@ -9,6 +9,10 @@ resource "kalypso_workload" "test" {
       labels         = { purpose = "test" }
       manifests      = { repo = "https://github.com/acme/app", branch = "dev", path = "./test" }
       config_schemas = [jsonencode({ required = ["REGION"] })]
+      requires = [
+        { workload = "redis" },
+        { workload = "auth", deployment_target = "eu", match_labels = { tier = "gold" } },
+      ]
     },
     { name = "uat", environment = "stage" },
   ]
