@@ -64,6 +64,7 @@ func hostileCases() []hostileCase {
 	all = append(all, hostileValues()...)
 	all = append(all, hostileTeamTexts()...)
 	all = append(all, hostileSchemas()...)
+	all = append(all, hostileRequirements()...)
 	return append(all, hostileYAML()...)
 }
 

@@ -2,6 +2,7 @@ package requires
 
 import (
 	"context"
+	"iter"
 	"slices"
 	"strings"
 
@@ -56,33 +57,35 @@ func (x *Index) Faults(ctx context.Context) (ps problem.Problems) {
 	for _, c := range x.cycles {
 		ps = append(ps, why.cycleProblem(c))
 	}
-	for _, g := range x.tooMany {
-		ps = append(ps, why.tooManyProblem(g))
+	for w, of := range x.byWorkload(x.tooMany) {
+		ps = append(ps, why.tooManyProblem(w, of))
 	}
-	slices.SortStableFunc(all, func(a, b gap) int { // by workload
-		return strings.Compare(x.targets[a.target].Workload.Name, x.targets[b.target].Workload.Name)
-	})
-	for len(all) > 0 {
-		w := x.targets[all[0].target].Workload
-		n := slices.IndexFunc(all, func(g gap) bool { return x.targets[g.target].Workload != w })
-		if n < 0 {
-			n = len(all)
-		}
-		p := problem.Problem{
-			Fault: problem.TeamFault, Path: why.path(all[0].target, problem.Index(all[0].k)), Summary: summary,
-			Detail: why.text(all[:n]) + "\n" + advice + " guardrails.requires is \"error\".",
-		}
-		p.Cause = p.Detail
-		for _, g := range all[:n] {
-			for _, i := range g.placements {
-				p.Affects = append(p.Affects, problem.AffectedTarget{
-					ClusterType: x.clusterType(i), Name: x.targets[g.target].Name,
-				})
-			}
-		}
-		ps, all = append(ps, fleet.ProblemOf(w, p)), all[n:]
+	for w, of := range x.byWorkload(all) {
+		p := why.problem(w, of, summary, why.text(of)+"\n"+advice+" guardrails.requires is \"error\".")
+		p.Path = append(p.Path, problem.Index(of[0].k))
+		ps = append(ps, p)
 	}
 	return ps
+}
+
+// byWorkload yields the gaps by the Workload of their target.
+func (x *Index) byWorkload(all []gap) iter.Seq2[*fleet.Workload, []gap] {
+	of := func(g gap) *fleet.Workload { return x.targets[g.target].Workload }
+	all = slices.Clone(all)
+	slices.SortStableFunc(all, func(a, b gap) int { return strings.Compare(of(a).Name, of(b).Name) })
+	return func(yield func(*fleet.Workload, []gap) bool) {
+		for len(all) > 0 {
+			w := of(all[0])
+			n := slices.IndexFunc(all, func(g gap) bool { return of(g) != w })
+			if n < 0 {
+				n = len(all)
+			}
+			if !yield(w, all[:n]) {
+				return
+			}
+			all = all[n:]
+		}
+	}
 }
 
 const (

@@ -43,44 +43,47 @@ func (x *Index) reasons(ctx context.Context, all []gap) *reasons {
 }
 
 // path is the path to the requirements of a target in its Workload.
-func (r *reasons) path(t int32, more ...problem.Step) []problem.Step {
+func (r *reasons) path(t int32) []problem.Step {
 	target := r.index.targets[t]
 	n := slices.IndexFunc(target.Workload.Targets, func(w fleet.Target) bool {
 		return target.Workload.Name+"-"+w.Name == target.Name && r.index.fleet.MayRender(&w)
 	})
-	return append([]problem.Step{
-		problem.Attr("deployment_targets"), problem.Index(max(n, 0)), problem.Attr("requires"),
-	}, more...)
+	return []problem.Step{problem.Attr("deployment_targets"), problem.Index(max(n, 0)), problem.Attr("requires")}
+}
+
+// problem returns a fault of the team of a Workload, which affects the gaps.
+func (r *reasons) problem(w *fleet.Workload, all []gap, summary, detail string) problem.Problem {
+	p := problem.Problem{
+		Fault: problem.TeamFault, Path: r.path(all[0].target), Summary: summary, Detail: detail, Cause: detail,
+	}
+	for _, g := range all {
+		for _, i := range g.placements {
+			p.Affects = append(p.Affects, problem.AffectedTarget{
+				ClusterType: r.index.clusterType(i), Name: r.index.targets[g.target].Name,
+			})
+		}
+	}
+	return fleet.ProblemOf(w, p)
 }
 
 func (r *reasons) cycleProblem(c *cycle) problem.Problem {
-	p := problem.Problem{
-		Fault: problem.TeamFault, Path: r.path(c.path[0]), Summary: "Deployment targets require each other",
-		Detail: fmt.Sprintf("On %s:\n%s\nNone of them can be ready before the others. Remove one of these requirements.",
-			r.clusterTypes(c.placements), problem.IndentedList([]string{c.text(r.index.targets)}, 1)),
+	all := make([]gap, len(c.targets))
+	for n, t := range c.targets {
+		all[n] = gap{target: t, placements: c.placements}
 	}
-	p.Cause = p.Detail
-	for _, i := range c.placements {
-		for _, t := range c.targets {
-			p.Affects = append(p.Affects, problem.AffectedTarget{ClusterType: r.index.clusterType(i), Name: r.index.targets[t].Name})
-		}
-	}
-	return fleet.ProblemOf(r.index.targets[c.path[0]].Workload, p)
+	return r.problem(r.index.targets[c.path[0]].Workload, all, "Deployment targets require each other", fmt.Sprintf(
+		"On %s:\n%s\nNone of them can be ready before the others. Remove one of these requirements.",
+		r.clusterTypes(c.placements), problem.IndentedList([]string{c.text(r.index.targets)}, 1)))
 }
 
-func (r *reasons) tooManyProblem(g gap) problem.Problem {
-	p := problem.Problem{
-		Fault: problem.TeamFault, Path: r.path(g.target), Summary: "Too many required deployment targets",
-		Detail: fmt.Sprintf("More than %d deployment targets satisfy what %s requires on %s. Require fewer, or labels that "+
-			"fewer targets have.", mostBeside, r.index.targets[g.target].Name, r.clusterTypes(g.placements)),
+func (r *reasons) tooManyProblem(w *fleet.Workload, all []gap) problem.Problem {
+	lines := make([]string, len(all))
+	for n, g := range all {
+		lines[n] = r.index.targets[g.target].Name + " on " + r.clusterTypes(g.placements)
 	}
-	p.Cause = p.Detail
-	for _, i := range g.placements {
-		p.Affects = append(p.Affects, problem.AffectedTarget{
-			ClusterType: r.index.clusterType(i), Name: r.index.targets[g.target].Name,
-		})
-	}
-	return fleet.ProblemOf(r.index.targets[g.target].Workload, p)
+	return r.problem(w, all, "Too many required deployment targets", fmt.Sprintf("More than %d deployment targets satisfy "+
+		"what these require:\n%s\nRequire fewer, or labels that fewer targets have.",
+		mostBeside, problem.IndentedList(lines, mostListed)))
 }
 
 func (r *reasons) clusterTypes(placements []int) string {

@@ -5,6 +5,7 @@ package requires
 import (
 	"cmp"
 	"iter"
+	"maps"
 	"math/bits"
 	"slices"
 	"sync"
@@ -118,7 +119,7 @@ func (x *Index) place() {
 	for i, p := range x.schedule.Placements {
 		assigned := make([]int32, len(p.Assignments))
 		made := placement{targets: assigned, there: newSet(len(x.targets))}
-		made.waves = sync.OnceValue(func() []int32 { return x.waves(assigned) })
+		made.waves = sync.OnceValue(func() []int32 { return x.waves(assigned, x.placements[i].refused) })
 		t := int32(0) // both have the same order
 		for n := range p.Assignments {
 			for x.targets[t] != p.Assignments[n].Target {
@@ -162,6 +163,9 @@ func (x *Index) Satisfying(i, n int) (all []Target, known bool) {
 	}
 	p := &x.placements[i]
 	self := p.targets[n]
+	if x.Refuses(i, n) { // nothing is rendered of it
+		return nil, true
+	}
 	found := newSet(len(x.targets))
 	for _, r := range x.of[self] {
 		if slices.ContainsFunc(x.requirements[r].maybe, func(t int32) bool { return t != self && p.there.contains(t) }) {
@@ -194,7 +198,7 @@ func (x *Index) Unsure() bool {
 func (x *Index) unmet(i int) iter.Seq2[int, int] {
 	return func(yield func(n, k int) bool) {
 		p := &x.placements[i]
-		counts := make([]int32, len(x.requirements)) // of the targets that satisfy a requirement, plus 1
+		counts := make([]int, len(x.requirements)) // of the targets that satisfy a requirement, plus 1
 		for n, self := range p.targets {
 			if x.Refuses(i, n) {
 				continue
@@ -204,7 +208,7 @@ func (x *Index) unmet(i int) iter.Seq2[int, int] {
 					continue
 				}
 				if counts[r] == 0 {
-					counts[r] = 1 + x.requirements[r].countIn(p.there)
+					counts[r] = 1 + x.requirements[r].countIn(p.there, 2)
 				}
 				others := counts[r] - 1
 				if others == 1 && x.requirements[r].mayBe(self) && p.there.contains(self) {
@@ -218,12 +222,12 @@ func (x *Index) unmet(i int) iter.Seq2[int, int] {
 	}
 }
 
-// countIn returns how many targets of a set satisfy the requirement, or may satisfy it, at most 2.
-func (r *requirement) countIn(there set) (count int32) {
+// countIn returns how many targets of a set satisfy the requirement, or may satisfy it, at most most.
+func (r *requirement) countIn(there set, most int) (count int) {
 	for _, all := range [][]int32{r.sure, r.maybe} {
 		for _, t := range all {
 			if there.contains(t) {
-				if count++; count == 2 {
+				if count++; count == most {
 					return count
 				}
 			}
@@ -295,46 +299,54 @@ func (x *Index) refuse(i int, t int32) {
 }
 
 // mostBeside limits the targets on a cluster type that satisfy the requirements of one, since templates loop over them.
-const mostBeside = 256
+const mostBeside = 128
 
 // findTooMany refuses the targets on cluster types where too many others satisfy their requirements.
 func (x *Index) findTooMany() {
+	suspects := make([]bool, len(x.targets))
 	for t, of := range x.of {
-		count := func(there func(int32) bool) (n int) {
-			for _, r := range of {
-				for _, other := range x.requirements[r].sure {
-					if there(other) {
-						n++
-					}
-				}
-			}
-			return n
-		}
 		total := 0
 		for _, r := range of {
 			total += len(x.requirements[r].sure)
 		}
-		if total <= mostBeside {
-			continue
-		}
-		self := int32(t) //nolint:gosec // bounded by the size of the fleet
-		g := gap{target: self}
-		for i := range x.placements {
-			p := &x.placements[i]
-			if n := count(p.there.contains); p.there.contains(self) && n > mostBeside {
-				g.placements = append(g.placements, i)
-				x.refuse(i, self)
+		suspects[t] = total > mostBeside
+	}
+	if !slices.Contains(suspects, true) {
+		return
+	}
+	found := map[int32]*gap{}
+	for i := range x.placements {
+		p := &x.placements[i]
+		counts := make([]int, len(x.requirements)) // of the targets that satisfy a requirement, plus 1
+		for _, self := range p.targets {
+			if !suspects[self] {
+				continue
 			}
+			total := 0
+			for _, r := range x.of[self] {
+				if counts[r] == 0 {
+					counts[r] = 1 + x.requirements[r].countIn(p.there, mostBeside+1)
+				}
+				total += counts[r] - 1
+			}
+			if total <= mostBeside {
+				continue
+			}
+			x.refuse(i, self)
+			if found[self] == nil {
+				found[self] = &gap{target: self}
+			}
+			found[self].placements = append(found[self].placements, i)
 		}
-		if len(g.placements) > 0 {
-			x.tooMany = append(x.tooMany, g)
-		}
+	}
+	for _, self := range slices.Sorted(maps.Keys(found)) {
+		x.tooMany = append(x.tooMany, *found[self])
 	}
 }
 
 // waves returns the waves of the targets that are assigned to a cluster type, see [Target.Wave]. What is left out counts
 // too, so that it changes no wave.
-func (g *graph) waves(assigned []int32) []int32 {
+func (g *graph) waves(assigned []int32, refused set) []int32 {
 	here := newSet(len(g.targets))
 	for _, t := range assigned {
 		here.add(t)
@@ -346,6 +358,9 @@ func (g *graph) waves(assigned []int32) []int32 {
 			return waves[t] // on a cycle, it has no wave yet
 		}
 		visited.add(t)
+		if refused != nil && refused.contains(t) {
+			return 0
+		}
 		wave := int32(-1)
 		for _, r := range g.of[t] {
 			for _, other := range g.requirements[r].sure {

@@ -284,7 +284,7 @@ func TestRequirements(t *testing.T) {
 func TestTooMany(t *testing.T) {
 	t.Parallel()
 	var all []*fleet.Workload
-	for i := range 257 {
+	for i := range 129 {
 		all = append(all, workload(fmt.Sprintf("w%03d", i), map[bool]string{true: "both", false: "large"}[i < 3]))
 	}
 	f := newFleet(append(all, workload("web", "both", labelled("on", "large"), labelled("on", "both")))...)
