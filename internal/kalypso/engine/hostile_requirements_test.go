@@ -51,7 +51,7 @@ func hostileRequirements() (all []hostileCase) {
 	add("a cycle through all targets", "Deployment targets require each other", false, func(i, n int) fleet.Requirement {
 		return labelled("part", (i/8+n%2)%(targets/8))
 	})
-	add("the most targets that a template may loop over", "app-t744", true, func(i, n int) fleet.Requirement {
+	add("the most targets that a template may loop over", "app-t872", true, func(i, n int) fleet.Requirement {
 		if part := i/8 - n - 1; part >= 0 && n < each/2 {
 			return labelled("part", part)
 		}
