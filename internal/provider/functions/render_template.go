@@ -46,7 +46,7 @@ func (renderTemplateFunction) Definition(
 					"`Workspace`, `Workload`, `ClusterType` (strings), `Labels`, `ClusterTypeLabels`, `Manifests` (maps of " +
 					"strings), `ConfigData` (an object; its values are strings, objects or lists), `SecretData` (an object of " +
 					"references, each with `store`, `key` and `property`) and `Requires` (a list of required deployment targets, each " +
-					"with `Name`, `Workload` and `Namespace`). Missing attributes are empty.",
+					"with `Name`, `Workload`, `Namespace` and `Wave`). Missing attributes are empty.",
 			},
 		},
 		Return: function.StringReturn{},
@@ -135,7 +135,7 @@ func dataOf(v types.Dynamic, ps *problem.Problems) render.Data {
 	for _, r := range d.Objects("Requires") {
 		required = append(required, requires.Target{
 			Name: r.String("Name"), Workload: r.String("Workload"), Namespace: r.String("Namespace"),
-		})
+		}.InWave(r.NumberOr("Wave", 0)))
 	}
 	return data.With(render.More{
 		ClusterTypeLabels: d.StringMap("ClusterTypeLabels"), SecretData: references,

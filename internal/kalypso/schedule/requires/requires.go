@@ -155,6 +155,12 @@ type Target struct {
 // type are synced in earlier ones: 0 if it requires none.
 func (t Target) Wave() int { return t.wave }
 
+// InWave returns t in another wave.
+func (t Target) InWave(n int) Target {
+	t.wave = n
+	return t
+}
+
 // Satisfying returns the targets that satisfy the requirements of assignment n of placement i, sorted by name. It
 // returns false if some are not known yet.
 func (x *Index) Satisfying(i, n int) (all []Target, known bool) {
