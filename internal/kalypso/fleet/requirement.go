@@ -70,9 +70,9 @@ func (w *Workload) validateRequirements() (ps objectProblems) {
 			}, steps...)
 		}
 		if len(t.Requires) > mostRequirements {
-			ps.add("Too many requirements", fmt.Sprintf("Deployment target %q has %d requirements; at most %d are allowed. Give "+
-				"the targets that it requires a label in common, and require that.", t.Name, len(t.Requires), mostRequirements),
-				at()...)
+			ps.add("Too many requirements", fmt.Sprintf("Deployment target %q has %d requirements; at most %d are allowed. "+
+				"Give the targets that it requires a label in common, and require that.",
+				t.Name, len(t.Requires), mostRequirements), at()...)
 			continue
 		}
 		for n, r := range t.Requires {

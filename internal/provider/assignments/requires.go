@@ -21,8 +21,8 @@ func computedRequirements() schema.ListNestedAttribute {
 				MarkdownDescription: "The required labels. Null if it may have any."},
 			"satisfied_by": schemas.ComputedTexts("The deployment targets on the cluster type that satisfy it, by name."),
 			"missing": schemas.ComputedText(
-				"Why it is not met, with the nearest policy. Of a target of another workspace, it only says that it is not there. " +
-					"Null if it is met."),
+				"Why it is not met, with the nearest policy. Of a target of another workspace, it only says that it is not " +
+					"there. Null if it is met."),
 		},
 	)
 }

@@ -45,8 +45,8 @@ func (renderTemplateFunction) Definition(
 				MarkdownDescription: "The data: an object with any of `DeploymentTargetName`, `Namespace`, `Environment`, " +
 					"`Workspace`, `Workload`, `ClusterType` (strings), `Labels`, `ClusterTypeLabels`, `Manifests` (maps of " +
 					"strings), `ConfigData` (an object; its values are strings, objects or lists), `SecretData` (an object of " +
-					"references, each with `store`, `key` and `property`) and `Requires` (a list of required deployment targets, each " +
-					"with `Name`, `Workload`, `Namespace` and `Wave`). Missing attributes are empty.",
+					"references, each with `store`, `key` and `property`) and `Requires` (a list of required deployment targets, " +
+					"each with `Name`, `Workload`, `Namespace` and `Wave`). Missing attributes are empty.",
 			},
 		},
 		Return: function.StringReturn{},

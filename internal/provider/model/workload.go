@@ -79,8 +79,8 @@ var targetArguments = map[string]schema.Attribute{
 	},
 	"requires": schema.ListNestedAttribute{
 		Optional: true,
-		MarkdownDescription: "The deployment targets that this one needs beside it: each cluster type that gets it must get " +
-			"a target that satisfies each element. A target satisfies an element if it has all that is set there. " +
+		MarkdownDescription: "The deployment targets that this one needs beside it: each cluster type that gets it must " +
+			"get a target that satisfies each element. A target satisfies an element if it has all that is set there. " +
 			"`guardrails.requires` of the rendering says what happens if there is none. Templates read the targets as " +
 			"`.Requires`. In YAML, it is the annotation `" + fleet.RequiresAnnotation + "`. At most 32.",
 		NestedObject: schema.NestedAttributeObject{Attributes: requirementArguments},

@@ -57,11 +57,8 @@ func (b *bench) rendering(ctx context.Context) error {
 			bound = "40,000/s"
 		}
 		b.add(row{"schedule + render `" + name + "` from nothing, one core", rateOf(t, took), seconds(took.time), "", bound})
-		if name == fleet100k {
-			if err := b.extending(ctx, "find what five requirements of every assignment of `large-100k` need", "requires",
-				f, withRequirements(f, t), 10); err != nil {
-				return err
-			}
+		if err := b.extending(ctx, name, f, t); err != nil {
+			return err
 		}
 		if name == fleet10k {
 			own, err := b.renders(ctx, "render/"+name+"-own-values", withOwnValues(f, pairsOf(t), oneText))
@@ -71,12 +68,6 @@ func (b *bench) rendering(ctx context.Context) error {
 			took := b.median("render/" + name + "-own-values")
 			b.add(row{"the same with values of its own for every assignment", rateOf(own, took), seconds(took.time), "",
 				"15,000/s"})
-			with := *f
-			with.Duplicates = problem.Warn // in folders that do not change, nothing is read
-			if err := b.extending(ctx, "read and compare the objects in all folders of `large-10k`", "objects",
-				f, &with, 100); err != nil {
-				return err
-			}
 			if err := b.findingSecrets(ctx, withOwnValues(f, pairsOf(t), tenURLs)); err != nil {
 				return err
 			}
@@ -88,9 +79,21 @@ func (b *bench) rendering(ctx context.Context) error {
 	return nil
 }
 
-// extending measures the additional time of a fleet that differs in what the row says.
-func (b *bench) extending(ctx context.Context, what, name string, f, with *fleet.Fleet, pairs int) error {
-	more, without, err := b.additional(ctx, name, f, with, pairs)
+// extending measures the additional time of work that not every fleet has.
+func (b *bench) extending(ctx context.Context, name string, f *fleet.Fleet, t *tree.Tree) error {
+	var what string
+	var pairs int
+	with := *f
+	switch name {
+	case fleet10k: // in folders that do not change, nothing is read
+		what, pairs, with.Duplicates = "read and compare the objects in all folders of `large-10k`", 100, problem.Warn
+	case fleet100k:
+		what, pairs = "find what five requirements of every assignment of `large-100k` need", 10
+		with = *withRequirements(f, t)
+	default:
+		return nil
+	}
+	more, without, err := b.additional(ctx, "with/"+name, f, &with, pairs)
 	if err != nil {
 		return err
 	}

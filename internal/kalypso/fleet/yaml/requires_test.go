@@ -43,8 +43,8 @@ func TestRequiresYAML(t *testing.T) {
 			written: "main:\n- workload: redis\n"},
 		{name: "all fields", annotation: "edge: [{workload: auth, deploymentTarget: eu}, {matchLabels: {provides: ingress}}]",
 			edge: auth, written: "edge:\n- deploymentTarget: eu\n  workload: auth\n- matchLabels:\n    provides: ingress\n"},
-		{name: "other requirements in an environment", annotation: "{main: [{workload: redis}], dev/main: [{workload: auth, " +
-			"deploymentTarget: eu}, {matchLabels: {provides: ingress}}]}", dev: auth, prod: redis,
+		{name: "other requirements in an environment", annotation: "{main: [{workload: redis}], dev/main: [{workload: " +
+			"auth, deploymentTarget: eu}, {matchLabels: {provides: ingress}}]}", dev: auth, prod: redis,
 			written: "dev/main:\n- deploymentTarget: eu\n  workload: auth\n- matchLabels:\n    provides: ingress\n" +
 				"prod/main:\n- workload: redis\n"},
 		{name: "none in an environment", annotation: "{main: [{workload: redis}], prod/main: []}", dev: redis,
@@ -100,8 +100,8 @@ func TestRequiresProblems(t *testing.T) {
 			`metadata.annotations[kalypso.io/requires][1] Empty requirement: Requirement 2 of deployment target "edge" says ` +
 				`nothing. Set workload or matchLabels, or remove it.`},
 		{"no workload", "edge: [{deploymentTarget: eu}]",
-			`metadata.annotations[kalypso.io/requires][0].workload Requirement without a workload: Requirement 1 of deployment ` +
-				`target "edge" names the deployment target "eu", but no workload. Set workload too.`},
+			`metadata.annotations[kalypso.io/requires][0].workload Requirement without a workload: Requirement 1 of ` +
+				`deployment target "edge" names the deployment target "eu", but no workload. Set workload too.`},
 		{"a name", "edge: [{workload: Redis}]",
 			`metadata.annotations[kalypso.io/requires][0].workload Invalid name in a requirement: Requirement 1 of deployment ` +
 				`target "edge": "Redis" is not valid`},
@@ -138,9 +138,10 @@ func TestTooManyDifferentRequirements(t *testing.T) {
 	for n, want := range map[int]bool{256: false, 257: true} {
 		w := &fleet.Workload{Meta: fleet.Meta{Name: "web"}}
 		for i := range n {
-			w.Targets = append(w.Targets, fleet.Target{Name: fmt.Sprint("t", i), Environment: "dev", Requires: []fleet.Requirement{
-				{Workload: fmt.Sprint("w", i)}, {Workload: "w0"},
-			}})
+			w.Targets = append(w.Targets, fleet.Target{
+				Name: fmt.Sprint("t", i), Environment: "dev",
+				Requires: []fleet.Requirement{{Workload: fmt.Sprint("w", i)}, {Workload: "w0"}},
+			})
 		}
 		ps := w.Validate()
 		if got := len(ps) > 0; got != want || got && ps[0].Summary != "Too many requirements" {

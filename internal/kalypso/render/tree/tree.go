@@ -74,10 +74,10 @@ type File struct {
 }
 
 // Build renders the assignments of a schedule on all CPUs and reports the failures, and the requirements in the index
-// that are not met. The tree has no folder for an assignment that fails, nor for one of a deployment target in leftOut. It contains no content: [Tree.Files] renders it
-// again. If the fleet has a reaction to duplicate objects or invalid files, and valid says that it has no error so far,
-// Build reports them in the folders that change. Build calls progress, if not nil, after each folder, from one
-// goroutine at a time. It stops once ctx is done.
+// that are not met. The tree has no folder for an assignment that fails, nor for one of a deployment target in leftOut.
+// It contains no content: [Tree.Files] renders it again. If the fleet has a reaction to duplicate objects or invalid
+// files, and valid says that it has no error so far, Build reports them in the folders that change. Build calls
+// progress, if not nil, after each folder, from one goroutine at a time. It stops once ctx is done.
 func Build(
 	ctx context.Context, f *fleet.Fleet, s *schedule.Schedule, r *render.Renderer, index *requires.Index,
 	leftOut map[string]bool, valid bool, progress func(done, total int),

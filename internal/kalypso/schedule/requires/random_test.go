@@ -150,8 +150,8 @@ func simply(f *fleet.Fleet, contains []string) (tree map[string]string, fails, c
 			for _, r := range w.Targets[0].Requires {
 				for _, other := range beside(w, r, there) {
 					text := fmt.Sprintf("dev-%s-%s-main/%s-main/%s", ct, other, other, other)
-					if n := 0; !loops && here[other] != nil {
-						if n = wave(other); n > 0 {
+					if !loops && here[other] != nil {
+						if n := wave(other); n > 0 {
 							text += fmt.Sprint("@", n)
 						}
 					}

@@ -81,8 +81,8 @@ func (r *reasons) tooManyProblem(w *fleet.Workload, all []gap) problem.Problem {
 	for n, g := range all {
 		lines[n] = r.index.targets[g.target].Name + " on " + r.clusterTypes(g.placements)
 	}
-	return r.problem(w, all, "Too many required deployment targets", fmt.Sprintf("More than %d deployment targets satisfy "+
-		"what these require:\n%s\nRequire fewer, or labels that fewer targets have.",
+	return r.problem(w, all, "Too many required deployment targets", fmt.Sprintf("More than %d deployment targets "+
+		"satisfy what these require:\n%s\nRequire fewer, or labels that fewer targets have.",
 		mostBeside, problem.IndentedList(lines, mostListed)))
 }
 
@@ -134,8 +134,8 @@ func (r *reasons) candidate(target int32, k, i int) (t int32, ok bool) {
 	return t, ok
 }
 
-// sameWorkspace reports whether two targets are of the same workspace. A team does not hear why another team's target is
-// not there.
+// sameWorkspace reports whether two targets are of the same workspace. A team does not hear why another team's target
+// is not there.
 func (r *reasons) sameWorkspace(a, b int32) bool {
 	return r.index.targets[a].Workspace == r.index.targets[b].Workspace && !unknown.Is(r.index.targets[a].Workspace)
 }

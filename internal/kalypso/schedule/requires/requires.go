@@ -350,8 +350,8 @@ func (x *Index) findTooMany() {
 	}
 }
 
-// waves returns the waves of the targets that are assigned to a cluster type, see [Target.Wave]. What is left out counts
-// too, so that it changes no wave.
+// waves returns the waves of the targets that are assigned to a cluster type, see [Target.Wave]. What is left out
+// counts too, so that it changes no wave.
 func (g *graph) waves(assigned []int32, refused set) []int32 {
 	here := newSet(len(g.targets))
 	for _, t := range assigned {

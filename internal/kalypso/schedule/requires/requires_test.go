@@ -34,7 +34,8 @@ func newFleet(workloads ...*fleet.Workload) *fleet.Fleet {
 		{Meta: fleet.Meta{Name: "r"}, Type: fleet.TemplateReconciler, Manifests: []string{
 			"{{ if contains (default \"-\" .Manifests.fail) .ClusterType }}{{ fail \"broken\" }}{{ end }}" +
 				"name: {{ .DeploymentTargetName }}\n" +
-				"dependsOn: [{{ range .Requires }}{{ .Namespace }}/{{ .Name }}/{{ .Workload }}{{ if .Wave }}@{{ .Wave }}{{ end }} {{ end }}]\n",
+				"dependsOn: [{{ range .Requires }}{{ .Namespace }}/{{ .Name }}/{{ .Workload }}" +
+				"{{ if .Wave }}@{{ .Wave }}{{ end }} {{ end }}]\n",
 		}},
 		{Meta: fleet.Meta{Name: "n"}, Type: fleet.TemplateNamespace, Manifests: []string{"name: {{ .Namespace }}\n"}},
 	}}
@@ -64,7 +65,7 @@ func onBranch(all ...string) func(clusterType, target string) bool {
 	return func(clusterType, target string) bool { return slices.Contains(all, clusterType+"/"+target) }
 }
 
-// outcome shows what runs with the targets that they find beside them, and the faults with the targets that they affect.
+// outcome shows what runs with the targets that it finds beside it, and the faults with the targets that they affect.
 func outcome(t *testing.T, f *fleet.Fleet) (lines []string) {
 	t.Helper()
 	f.LeaveOutFailed = true
@@ -303,8 +304,8 @@ func TestTooMany(t *testing.T) {
 // TestRequirementsFail pins the problems of a fleet that does not leave failing targets out: what fails is not missing.
 func TestRequirementsFail(t *testing.T) {
 	t.Parallel()
-	f := newFleet(workload("redis", "both"), workload("web", "both", of("redis"), of("none")), workload("a", "large", of("b")),
-		workload("b", "large", of("a")))
+	f := newFleet(workload("redis", "both"), workload("web", "both", of("redis"), of("none")),
+		workload("a", "large", of("b")), workload("b", "large", of("a")))
 	f.Workloads[0].Targets[0].Manifests["fail"] = "large"
 	result, problems := engine.Run(t.Context(), f, nil)
 	var got []string
