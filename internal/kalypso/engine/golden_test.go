@@ -83,6 +83,26 @@ func TestGolden(t *testing.T) {
 	}
 }
 
+// TestGoldenWithRequirements: requirements change nothing of what the operator's templates render.
+func TestGoldenWithRequirements(t *testing.T) {
+	t.Parallel()
+	for _, g := range golden.WithTree(t) {
+		t.Run(g.Name, func(t *testing.T) {
+			t.Parallel()
+			f := objectsOf(t, g)
+			f.Requires = problem.Warn
+			requires := []fleet.Requirement{{MatchLabels: map[string]string{"missing": "yes"}}}
+			for _, w := range f.Workloads {
+				for i := range w.Targets {
+					w.Targets[i].Requires = requires
+				}
+				requires = append(requires[:1:1], fleet.Requirement{Workload: w.Name})
+			}
+			checkGolden(t, g, f)
+		})
+	}
+}
+
 func checkGolden(t *testing.T, g *golden.Fleet, f *fleet.Fleet) {
 	t.Helper()
 	built, problems := build(t.Context(), f)

@@ -77,6 +77,35 @@ func TestGraph(t *testing.T) {
 	}
 }
 
+// TestGraphRequires: an edge shows what a target requires, once, if both are drawn. A removed target requires nothing.
+func TestGraphRequires(t *testing.T) {
+	t.Parallel()
+	text := describe.Markdown(describe.RenderingChange{
+		Environment: "dev",
+		ClusterTypes: []describe.ClusterType{
+			{Name: "a", Added: []string{"web"}, Removed: []string{"old"}, Unchanged: []string{"redis"}},
+			{Name: "b", Changed: []string{"web"}},
+		},
+		Requires: func(_, target string) []string {
+			return map[string][]string{"web": {"auth", "redis"}, "old": {"redis"}}[target]
+		},
+	})
+	var got []string
+	for _, line := range strings.Split(text, "\n") {
+		if strings.Contains(line, "requires") || strings.HasPrefix(line, "  linkStyle") {
+			got = append(got, strings.TrimSpace(line))
+		}
+	}
+	want := []string{
+		"t1 -->|requires| t4",
+		"linkStyle 0 stroke:#2da44e,stroke-width:3px", "linkStyle 1 stroke:#e5534b,stroke-dasharray:4",
+		"linkStyle 2 stroke:#d4a72c,stroke-width:2px", "linkStyle 3 stroke:#8c959f,stroke-width:1px",
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("(-want +got):\n%s\n%s", d, text)
+	}
+}
+
 // many returns cluster types with this number of changed targets.
 func many(clusterTypes, targets int) []describe.ClusterType {
 	var all []describe.ClusterType
