@@ -7,8 +7,8 @@ variable "account" {
 
 locals {
   chain = {
-    dev   = { dwell = "1h" } # at least the soak of stage
-    stage = { dwell = "4h", after = { dev = { soak = "1h", by = var.account } } }
+    dev   = { dwell = "90m" } # the soak of stage, and a run
+    stage = { dwell = "5h", after = { dev = { soak = "1h", by = var.account } } }
     prod  = { after = { stage = { soak = "4h", by = var.account } } }
   }
 

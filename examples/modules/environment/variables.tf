@@ -48,7 +48,7 @@ variable "statuses" {
 }
 
 variable "dwell" {
-  description = "How long a commit stays at least. Set it to the soak of the next environment."
+  description = "How long a commit stays at least. Set it to the soak of the next environment and the time between two runs."
   type        = string
   default     = null
 }

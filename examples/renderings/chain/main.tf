@@ -12,7 +12,7 @@ locals {
 
   before = try({ stage = "dev", prod = "stage" }[local.environment], null)
   soak   = try({ stage = "1h", prod = "4h" }[local.environment], null)
-  dwell  = try({ dev = "1h", stage = "4h" }[local.environment], null) # at least the soak of the next environment
+  dwell  = try({ dev = "90m", stage = "5h" }[local.environment], null) # the soak of the next environment, and a run
 
   # hold, pinned_commit, approved, rejected: people change them by pull request.
   overrides_file = "${path.module}/overrides/${local.environment}.yaml"

@@ -692,9 +692,10 @@ func randomChain(t *testing.T, seed uint64) *chain {
 // starve commits every hour, as people do.
 func (c *chain) starve(seed uint64) {
 	last := c.all[len(c.all)-1]
-	slow := false // a soak without a dwell before it may never end
+	slow := false // a soak may never end, unless the environment before dwells longer
 	for i, e := range c.all[1:] {
-		slow = slow || e.rules.After[0].Soak > 0 && c.all[i].rules.Dwell == 0
+		soak := e.rules.After[0].Soak
+		slow = slow || soak > 0 && c.all[i].rules.Dwell <= soak
 	}
 	before := last.takes
 	for range 45 {

@@ -29,7 +29,9 @@ func TestReturn(t *testing.T) {
 		want string
 	}{
 		"a folder of the rollout fails": {nil, returns},
-		"stop":                          {func(r *rollout.Rollout, _ *rollout.Situation) { r.ReturnOnFailure = false }, stopped},
+		"stop": {func(r *rollout.Rollout, _ *rollout.Situation) {
+			r.ReturnOnFailure = false
+		}, stopped},
 		"the rollout began with stop": {func(_ *rollout.Rollout, s *rollout.Situation) {
 			s.Before.Returns = false
 		}, stopped},
