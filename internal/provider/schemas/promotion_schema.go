@@ -78,8 +78,8 @@ func PromotionArguments() map[string]resource.Attribute {
 		},
 		"dwell": OptionalDuration(
 			"How long the current commit stays at least, such as `4h`, unless it failed. The time counts from " +
-				"the first good status in the environment's own context. Set it to the `soak` of the next environment and the time " +
-				"between two runs, so that newer commits do not cut every soak short."),
+				"the first good status in the environment's own context. Set it to the `soak` of the next environment and the " +
+				"time between two runs, so that newer commits do not cut every soak short."),
 		"windows": WindowsArgument("When a commit may be promoted, like the sync windows of Argo CD: at most 100 windows. "+
 			"In closed windows, the newest commit whose gates are open waits for the gate `window`, the environment's own "+
 			"changes go out, and an open pull request that promotes a commit becomes a draft. `approved`, `pinned_commit` and "+
