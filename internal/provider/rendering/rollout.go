@@ -60,7 +60,10 @@ func readRollout(d tfvalue.Decoder, a *wish.Arguments) *rollout.Rollout {
 		*d.Problems = append(*d.Problems, r.Validate(a.Fleet.ClusterTypes, problem.Attr("rollout"))...)
 	}
 	readObserved(given, a, r)
-	readWindows(given, r)
+	if !r.UseWindows(schemas.ReadWindows(given)) {
+		given.Report("Missing observation", "Windows are open or closed at observed_at, the time of the observation. Set "+
+			"observed to a kalypso_deployment_state as a whole.", problem.Attr("windows"))
+	}
 	return r
 }
 
@@ -68,22 +71,6 @@ const returnOnFailure = "rollback"
 
 // failures lists the reactions to a folder that fails with a rollout.
 var failures = schemas.Enumeration{"stop", returnOnFailure}
-
-// readWindows reads the windows. The time of the observation decides whether they are open, so a plan and its apply
-// decide the same.
-func readWindows(d tfvalue.Decoder, r *rollout.Rollout) {
-	all, known := schemas.ReadWindows(d)
-	switch {
-	case known && len(all) == 0:
-	case !known || r.ObservedUnknown:
-		r.PauseUnknown = r.PauseUnknown || r.Pause == ""
-	case r.Observed == nil:
-		d.Report("Missing observation", "Windows are open or closed at observed_at, the time of the observation. Set "+
-			"observed to a kalypso_deployment_state as a whole.", problem.Attr("windows"))
-	default:
-		r.Window = all.At(r.Observed.At)
-	}
-}
 
 var treeHash = regexp.MustCompile(`^[0-9a-f]{40}$`)
 

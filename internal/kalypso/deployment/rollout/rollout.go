@@ -33,6 +33,22 @@ type Rollout struct {
 	StagesUnknown, ObservedUnknown, SkipUnknown, PauseUnknown, OnFailureUnknown bool
 }
 
+// UseWindows sets whether the windows are open. The time of the observation decides, so a plan and its apply decide the
+// same. While windows that are not known yet decide, the pause is not known either. UseWindows returns false if there
+// are windows, but no observation.
+func (r *Rollout) UseWindows(all windows.Windows, known bool) bool {
+	switch {
+	case known && len(all) == 0:
+	case !known || r.ObservedUnknown:
+		r.PauseUnknown = r.PauseUnknown || r.Pause == ""
+	case r.Observed == nil:
+		return false
+	default:
+		r.Window = all.At(r.Observed.At)
+	}
+	return true
+}
+
 // Paused returns the reason why no further wave follows, or "". It is "" too if that is not known yet.
 func (r *Rollout) Paused() string {
 	switch {
