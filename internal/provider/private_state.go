@@ -92,7 +92,7 @@ func passPrivate[Req, Resp any](
 	return resp, nil
 }
 
-// bulkKey is the key of the bulk data in a private state, see [schemas.Bulk]: so far only that of a rendering has some.
+// bulkKey is the key of the bulk data in a private state, see [schemas.Bulk]. So far only renderings have bulk data.
 const bulkKey = "delivery"
 
 // withoutBulk returns a context with the bulk data of a private state, and the private state without them. A private

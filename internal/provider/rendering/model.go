@@ -258,7 +258,7 @@ func (m *environmentRenderingModel) keepResults(
 	case decision.Applied.Wish.Delivers():
 		m.Delivered = types.BoolValue(decision.Applied.ReachedBy(decision.Before))
 	}
-	if decision.Stopped() { // the target is that of the last change, until another one may begin
+	if decision.Stopped() { // the target of the last change stays until another change may begin
 		m.Unscheduled, m.Delivered = state.Unscheduled, state.Delivered
 		if !m.TargetTreeHash.IsNull() && !state.TargetTreeHash.IsNull() {
 			m.TargetTreeHash = state.TargetTreeHash

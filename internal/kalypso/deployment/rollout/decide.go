@@ -42,7 +42,8 @@ type Step struct {
 	Stay []string
 	// Taken lists the cluster types whose folders the apply changes, sorted.
 	Taken []string
-	// Returned lists those of Stay whose folders return to their tree from before the rollout, sorted: see RolledBack.
+	// Returned lists the cluster types of Stay whose folders return to their tree from before the rollout, sorted. See
+	// RolledBack.
 	Returned []string
 	// Uncertain says that Stay depends on values that are not known yet.
 	Uncertain bool

@@ -18,7 +18,7 @@ const (
 type cursor struct {
 	*window
 	limit int64 // no opening after it is searched
-	// from and until are those of the last opening, and ahead is the next one. They are never if there is none.
+	// The window last opened at from, until until, and opens next at ahead. They are never if it does not open.
 	from, until, ahead int64
 
 	// The next opening is searched in a segment of time in which the zone has one offset, from a day and an index of

@@ -49,8 +49,8 @@ func decodeWorkload(document []byte) (fleet.Object, []string, error) {
 	return w, unknown, err
 }
 
-// keyInEnvironment is the key of a target in the annotation if its requirements are not those of the targets that have
-// its name in other environments.
+// keyInEnvironment is the key of a target in the annotation if targets of other environments have the same name, but
+// other requirements.
 func keyInEnvironment(t fleet.Target) string { return t.Environment + "/" + t.Name }
 
 func workloadAnnotations(w *fleet.Workload) annotations {

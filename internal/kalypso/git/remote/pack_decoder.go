@@ -84,7 +84,7 @@ func (f *failingReader) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// failed returns the error of the scanner: that of its reader, or one of the pack.
+// failed returns why the scanner stopped: its reader failed, or the pack violates its format.
 func (p *packDecoder) failed(err error) error {
 	if p.in.err != nil {
 		return p.in.err

@@ -8,8 +8,8 @@ import (
 // label is a label with its value.
 type label struct{ key, value string }
 
-// match finds the targets that satisfy each requirement. It looks only at those of the workload, or with the rarest of
-// the labels, and at those with labels that are not known yet.
+// match finds the targets that satisfy each requirement. It looks only at the targets of the required workload, or with
+// the rarest of the required labels, and at targets with labels that are not known yet.
 func (g *graph) match() {
 	byWorkload, byLabel := map[string][]int32{}, map[label][]int32{}
 	for _, r := range g.requirements {
@@ -72,7 +72,7 @@ func merge(a, b []int32) []int32 {
 	return append(append(all, a...), b...)
 }
 
-// add adds those of the candidates that satisfy a requirement.
+// add adds the candidates that satisfy a requirement.
 func (g *graph) add(r *requirement, candidates []int32) {
 	for _, t := range candidates {
 		switch certainty(r.Requirement, g.targets[t]) {
