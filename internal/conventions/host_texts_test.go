@@ -23,7 +23,7 @@ var gitHubTexts = map[string][]string{
 	"internal/kalypso/git/remote/credential.go":           {`"x-access-token" for GitHub`},
 	"internal/provider/promotion/commit_status_schema.go": {"GitHub allows 1,000 statuses"},
 	"internal/provider/configuration/github.go":           {"GitHub"},
-	"templates/guides/promotion.md.tmpl":                  {"GitHub removes old statuses", "GitHub has no drafts"},
+	"templates/data-sources/promotion.md.tmpl":            {"GitHub removes old statuses", "GitHub has no drafts"},
 	"templates/guides/review.md.tmpl":                     {"On GitHub, the repo must allow auto-merge"},
 	"templates/guides/what-ran-where.md.tmpl":             {"GitHub publishes the pages of", "GitHub Pages"},
 	"templates/guides/does-it-run.md.tmpl":                {"GitHub allows 1,000 statuses"},

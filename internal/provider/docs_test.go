@@ -12,8 +12,6 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/acc"
 )
 
-var yamlBlock = regexp.MustCompile("(?s)```yaml\n(.*?)\n```\n")
-
 // docsPages returns the pages of docs/, by their names in the Registry.
 func docsPages(t *testing.T) map[string]string {
 	t.Helper()
@@ -98,7 +96,7 @@ func TestExamplePipelines(t *testing.T) {
 			t.Errorf("%s: %v", file, err)
 		}
 		switch filepath.Base(file) {
-		case "azure-entra.yml", "fleet-page.yaml": // a step, and a pipeline that only publishes
+		case "azure-entra.yml", "fleet-page.yaml", "promote.yaml": // a step, and pipelines for other things
 			continue
 		}
 		pipelines++
@@ -113,20 +111,15 @@ func TestExamplePipelines(t *testing.T) {
 	}
 }
 
-// TestDocsPromotionWorkflow checks that the workflow of the guide "From dev to prod" is YAML, and that it runs for each
-// environment.
-func TestDocsPromotionWorkflow(t *testing.T) {
-	blocks := yamlBlock.FindAllStringSubmatch(docsPages(t)["guides/promotion"], -1)
-	if len(blocks) != 1 {
-		t.Fatalf("%d workflows, want 1", len(blocks))
-	}
+// TestPromotionWorkflow checks that the workflow of promotions is YAML, and that it runs for each environment.
+func TestPromotionWorkflow(t *testing.T) {
 	var workflow struct {
 		Jobs map[string]struct {
 			Environment, Concurrency string
 			Steps                    []map[string]any
 		}
 	}
-	if err := yaml.Unmarshal([]byte(blocks[0][1]), &workflow); err != nil {
+	if err := yaml.Unmarshal([]byte(acc.ReadFile(t, "../../examples/pipelines/promote.yaml")), &workflow); err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"report", "render"} {
