@@ -86,6 +86,25 @@ func TestDocsRequired(t *testing.T) {
 	}
 }
 
+// TestDocsLength: the two longest pages can be read. Their arguments are grouped, those that everyone sets first.
+func TestDocsLength(t *testing.T) {
+	pages := docsPages(t)
+	for name, page := range map[string]struct {
+		words int
+		first string
+	}{
+		"resources/environment_rendering": {4_000, "The fleet:\n\n- `cluster_types`"},
+		"data-sources/assignments":        {2_000, "The questions:\n\n- `why`"},
+	} {
+		if words := len(strings.Fields(pages[name])); words > page.words {
+			t.Errorf("%s has %d words, and should have at most %d", name, words, page.words)
+		}
+		if !strings.Contains(pages[name], "### Optional\n\n"+page.first) {
+			t.Errorf("the optional arguments of %s do not begin with %q", name, page.first)
+		}
+	}
+}
+
 // TestExamplePipelines checks that the files of examples/pipelines are YAML. The pipelines of a fleet have three jobs.
 func TestExamplePipelines(t *testing.T) {
 	pipelines := 0

@@ -40,13 +40,13 @@ data "kalypso_assignments" "dev" {
           name        = "functional-test"
           environment = "dev"
           labels      = { purpose = "functional-test" }
-          manifests   = { path = "./functional-test" }
+          manifests   = { repo = "https://github.com/acme/hello-world", branch = "dev", path = "./functional-test" }
         },
         {
           name        = "load-test"
           environment = "dev"
           labels      = { purpose = "load-test" }
-          manifests   = { path = "./load-test" }
+          manifests   = { repo = "https://github.com/acme/hello-world", branch = "dev", path = "./load-test" }
         },
       ]
     }
@@ -54,6 +54,7 @@ data "kalypso_assignments" "dev" {
 
   scheduling_policies = local.policies
 
+  why     = [{ target = "hello-world-load-test", cluster_type = "large" }]
   explain = true
 }
 
@@ -76,8 +77,13 @@ output "assignments" {
   value = data.kalypso_assignments.dev.assignments
 }
 
-# hello-world-load-test: the label "purpose" is "load-test" and must be "performance-test" for the one policy …
+# Why is hello-world-load-test not on large? The label "purpose" is "load-test" and must be "functional-test" …
 output "why_not" {
+  value = data.kalypso_assignments.dev.answers[0].reason
+}
+
+# Everything that no policy places, with the reason of each policy.
+output "unscheduled" {
   value = {
     for target in data.kalypso_assignments.dev.unscheduled :
     target.deployment_target => { for r in target.reasons : r.policy => r.reason }

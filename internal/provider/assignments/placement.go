@@ -20,7 +20,7 @@ func recordArgument() schema.StringAttribute {
 		Optional: true,
 		MarkdownDescription: "The text of `" + record.File +
 			"` on the branch, whose decisions placement keeps. Without it, placement " +
-			"decides as for a fleet that was never rendered. It also contains the time of each first failure to render.",
+			"decides as for a fleet that was never rendered.",
 	}
 }
 
@@ -30,8 +30,7 @@ func computedPlacements() schema.ListNestedAttribute {
 	}
 	return schemas.ComputedObjects(
 		"The outcome of placement for each deployment target and each cluster type that a policy "+
-			"selects, by policy, then by deployment target, then by cluster type. Null unless `explain` asks for it; empty if "+
-			"no policy has a `placement` and no cluster type has a taint.",
+			"selects. Null unless `explain` asks for it; empty if no policy has a `placement` and no cluster type has a taint.",
 		map[string]schema.Attribute{
 			"policy":            schemas.ComputedText("The policy."),
 			"deployment_target": schemas.ComputedText("The deployment target."),

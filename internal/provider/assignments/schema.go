@@ -23,9 +23,9 @@ func assignmentsSchema() schema.Schema {
 	attributes := schemas.DataSourceArguments(model.FleetArguments())
 	attributes["explain"] = schema.BoolAttribute{
 		Optional: true,
-		MarkdownDescription: "Whether to return the config that set each value of each assignment, and the outcome of " +
-			"placement for each cluster type that a policy selects. The default is `false`: a large fleet has a large result. " +
-			"Plan and state then contain the values in plain text, even those that come from sensitive values.",
+		MarkdownDescription: "Whether to return the origin of each value, and the outcome of placement for each cluster type " +
+			"that a policy selects. The default is `false`: a large fleet has a large result. Plan and state then contain the " +
+			"values in plain text, even sensitive ones.",
 	}
 	attributes["explain_targets"] = schema.ListAttribute{
 		Optional:            true,
@@ -36,14 +36,12 @@ func assignmentsSchema() schema.Schema {
 	attributes["record"] = recordArgument()
 	maps.Copy(attributes, assignmentsComputed())
 	return schema.Schema{
-		MarkdownDescription: "Returns the schedule of an environment with its reasons: which policies chose each " +
-			"assignment and which configs it gets, why a deployment target is not placed, or not on one cluster type (`why`), " +
-			"which policies place nothing, and where each value comes from. It takes the same fleet arguments as " +
-			"`kalypso_environment_rendering`, contacts nothing and writes nothing.\n\nErrors in the fleet are errors here " +
+		MarkdownDescription: "Returns the schedule of an environment with its reasons. It takes the same fleet arguments as " +
+			"`kalypso_environment_rendering` and contacts nothing.\n\nErrors in the fleet are errors here " +
 			"too. A template that fails, values that a schema rejects and other faults of teams are warnings: the schedule " +
 			"and the values are still returned, and `failed` lists them.\n\nTerraform defers reading a data source until " +
 			"apply if an argument is unknown, or if resources that it refers to directly have pending changes. If they are " +
-			"passed through `locals`, as in the example, the plan that changes the fleet shows its schedule too.",
+			"passed through `locals`, the plan that changes the fleet shows its schedule too.",
 		Attributes: attributes,
 	}
 }
@@ -51,8 +49,7 @@ func assignmentsSchema() schema.Schema {
 func assignmentsComputed() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
 		"assignments": schemas.ComputedObjects(
-			"Every deployment target on every cluster type that hosts it, by cluster type, "+
-				"then by deployment target.",
+			"Every deployment target on every cluster type that hosts it.",
 			map[string]schema.Attribute{
 				"cluster_type":      schemas.ComputedText("The cluster type."),
 				"deployment_target": schemas.ComputedText("The deployment target, `<workload>-<target>`."),
@@ -62,7 +59,7 @@ func assignmentsComputed() map[string]schema.Attribute {
 					"The namespace of the assignment, `<environment>-<cluster type>-<deployment " +
 						"target>`.",
 				),
-				"policies": schemas.ComputedTexts("The policies that chose it, sorted by name."),
+				"policies": schemas.ComputedTexts("The policies that chose it."),
 				"requires": computedRequirements(),
 				"configs":  schemas.ComputedTexts("The configs that apply to it, in the order in which they merge."),
 				"secrets": schemas.ComputedTexts(
@@ -70,18 +67,16 @@ func assignmentsComputed() map[string]schema.Attribute {
 						"merge.",
 				),
 				"references": schema.MapNestedAttribute{
-					Computed: true,
-					MarkdownDescription: "The references to secrets: each by its key, with its source. Null unless `explain` asks " +
-						"for it.",
+					Computed:            true,
+					MarkdownDescription: "The references to secrets: each by its key, with its source. Null without `explain`.",
 					NestedObject: schema.NestedAttributeObject{Attributes: computedReference(map[string]schema.Attribute{
 						"merged": schemas.ComputedObjects("The earlier references that this one was merged onto, in order.",
 							computedReference(nil)),
 					})},
 				},
 				"values": schema.MapNestedAttribute{
-					Computed: true,
-					MarkdownDescription: "The platform configuration: each value by its key, with its source. Null unless `explain` " +
-						"asks for it.",
+					Computed:            true,
+					MarkdownDescription: "The platform configuration: each value by its key, with its source. Null without `explain`.",
 					NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
 						"value":  schemas.ComputedText("The merged value: text unchanged, an object or a list as YAML."),
 						"config": schemas.ComputedText("The config that set the value, or its last part."),
@@ -102,13 +97,11 @@ func assignmentsComputed() map[string]schema.Attribute {
 				"workload":          schemas.ComputedText("The workload that it is a target of."),
 				"workspace":         schemas.ComputedText("The workspace of the workload. Null if it has none."),
 				"labels": schema.MapAttribute{Computed: true, ElementType: types.StringType,
-					MarkdownDescription: "The labels that policies select it by: its own, overridden by the workload's, `workload` " +
-						"and `workspace`."},
+					MarkdownDescription: "The labels that policies select it by, with `workload` and `workspace`."},
 				"reasons": schemas.ComputedObjects(
-					fmt.Sprintf("Why each policy does not place it, fewest mismatches of the target first: a policy that "+
-						"selects the target, but no cluster type, is first. If there is no policy, that is the only reason. If all "+
-						"deployment targets together had more than %d reasons, only the policies with the fewest mismatches are "+
-						"listed.", explain.MaxRejections),
+					fmt.Sprintf("Why each policy does not place it, fewest mismatches of the target first. If all deployment "+
+						"targets together had more than %d reasons, only the policies with the fewest mismatches are listed.",
+						explain.MaxRejections),
 					map[string]schema.Attribute{
 						"policy": schemas.ComputedText("The policy. Null if there is none."),
 						"reason": schemas.ComputedText("The mismatch, as text."),
@@ -129,14 +122,12 @@ func assignmentsComputed() map[string]schema.Attribute {
 			"origin": schemas.ComputedText("Its source: the key in `scheduling_policies` or `manifests`."),
 			"empty": schemas.ComputedText("The selectors that select nothing: `" + emptyTargets + "`, `" + emptyClusterTypes +
 				"` or `" + emptyBoth + "`."),
-			"reason": schemas.ComputedText("The reason as text, with the closest candidate and its mismatches."),
+			"reason": schemas.ComputedText("Why, with the closest candidate."),
 			"nearest_deployment_target": schemas.ComputedText(
-				"The deployment target with the fewest mismatches. Null if some are " +
-					"selected, or if there is none.",
+				"The deployment target with the fewest mismatches, if none is selected.",
 			),
 			"nearest_cluster_type": schemas.ComputedText(
-				"The cluster type with the fewest mismatches. Null if some are selected, or " +
-					"if there is none.",
+				"The cluster type with the fewest mismatches, if none is selected.",
 			),
 		}),
 		"counts": schema.SingleNestedAttribute{

@@ -41,7 +41,7 @@ func computedAnswers() schema.ListNestedAttribute {
 		},
 		"policies": schemas.ComputedTexts("The policies that place it there, by name."),
 		"reason": schemas.ComputedText(
-			"The answer as text. If no policy places the target there, the reason why the closest policy does not.",
+			"Why, or why the closest policy does not place it there.",
 		),
 		"nearest": schemas.ComputedObjects(
 			fmt.Sprintf("The policies that come closest to placing it there, fewest mismatches of the target "+

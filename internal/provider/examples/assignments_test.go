@@ -16,12 +16,16 @@ func TestAccExampleAssignments(t *testing.T) {
 	for _, want := range []string{
 		`+ value = "West US"`,
 		`label \"purpose\" is \"load-test\" and must be \"performance-test\"`,
+		`+ why_not = "No scheduling policy places it there; the closest is \"functional-test-policy\".`,
 		`Warning: Check block assertion failed`,
 		`performance-test-policy: No deployment target in environment "dev" is selected`,
 	} {
 		if !strings.Contains(out.Text(), want) {
 			t.Errorf("no %s in:\n%s", want, out.Stdout)
 		}
+	}
+	if warnings := strings.Count(out.Text(), "Warning: "); warnings > 1 { // that of the check
+		t.Errorf("%d warnings:\n%s", warnings, out.Text())
 	}
 	r.ApplyPlan()
 	r.ExpectEmptyPlan()

@@ -23,7 +23,7 @@ func commitStatusSchema(ctx context.Context) schema.Schema {
 	for _, s := range githost.StatusStates {
 		states, quoted = append(states, string(s)), append(quoted, "`"+string(s)+"`")
 	}
-	times := timeouts.Attributes(ctx, timeouts.Opts{Create: true, Read: true, Update: true})
+	times := schemas.Timeouts(ctx, timeouts.Opts{Create: true, Read: true, Update: true}, statusTimeout, statusTimeout)
 	return schema.Schema{
 		MarkdownDescription: "Sets the status of a commit on GitHub, GitLab, Gitea or Azure DevOps in one context, " +
 			"such as `kalypso/dev`. A promotion flow sets it, and branch rules read it.\n\n" +

@@ -96,8 +96,8 @@ func environmentRenderingSchema(ctx context.Context) schema.Schema {
 						"The default is `" + wish.DefaultMaxKept + "`: if more fail, one team is rarely the cause.",
 				),
 				"allow_empty": schemas.OptionalBool(
-					"Allow a change to remove all of them, if `max_removed` allows it too, and " +
-						"allow the first delivery to contain none."),
+					"Allow a change to remove all deployment target folders, if `max_removed` allows it too, and a first " +
+						"delivery without any."),
 				"require_known": schemas.OptionalBool(
 					"Refuse a plan in which the assignments of a cluster type are not known yet.",
 				),
@@ -116,9 +116,8 @@ func environmentRenderingSchema(ctx context.Context) schema.Schema {
 						"passwords in URLs. Git would contain them in plain text; see the guide Secrets."),
 				"duplicate_objects": reactions.Attribute(
 					"The reaction to Kubernetes objects that several deployment targets of a cluster type render. Flux applies " +
-						"nothing of a folder that contains an object twice. If one deployment target renders an object twice, it is an " +
-						"error. In the folders that change, it also warns of objects outside of their assignment's namespace. " +
-						"`ignore` turns all of this off."),
+						"nothing of a folder that contains an object twice. It also warns of objects outside of their assignment's " +
+						"namespace. `ignore` turns both off."),
 				"invalid_objects": invalidObjects.Attribute(
 					"The reaction to new and changed files that kustomize refuses, or with an object without `apiVersion`. Flux " +
 						"applies nothing of a folder that contains such a file."),
@@ -163,13 +162,12 @@ func environmentRenderingSchema(ctx context.Context) schema.Schema {
 				"keeps them there. All removed folders count for the guardrails.",
 		),
 		"on_assignment_error": assignmentErrors.Attribute(
-			"The reaction to deployment targets that fail to render by a fault of their team: a template that fails on their " +
-				"data, values that their own schema rejects, text that is refused, files that text changes, or a Workload with " +
-				"too many targets. `fail` the plan; or `keep` what the branch contains of them, leave out those that it does not " +
-				"contain, and warn with all of them. Faults of platform objects always fail: see the guide Large " +
-				"fleets.",
+			"The reaction to deployment targets that fail to render by a fault of their team, such as a template that fails on " +
+				"their data. `fail` the plan; or `keep` what the branch contains of them, leave out those that it does not " +
+				"contain, and warn. Faults of platform objects always fail: see the guide Large fleets.",
 		),
-		"timeouts": timeouts.Attributes(ctx, timeouts.Opts{Create: true, Read: true, Update: true, Delete: true}),
+		"timeouts": schemas.Timeouts(ctx, timeouts.Opts{Create: true, Read: true, Update: true, Delete: true},
+			schemas.ReadTimeout, schemas.WriteTimeout),
 	}
 	for name, a := range attributes { // an object that needs an attribute is an error without it
 		if object, is := a.(schema.SingleNestedAttribute); is && !schemas.Needs(object.Attributes) {
@@ -199,9 +197,8 @@ func environmentRenderingComputed() map[string]schema.Attribute {
 		"summary": schema.MapAttribute{
 			Computed: true, ElementType: types.StringType,
 			MarkdownDescription: "A line for each cluster type with the last change of its folder, such as `+1 -0 ~3, 16 " +
-				"targets, tree 8042707eec4d`: one deployment target added, none removed, three changed. The line stays until the " +
-				"folder changes again, so the diff shows exactly the cluster types that change. A first plan cannot know what " +
-				"the branch contains: its lines begin with the number of targets. Null unless `preview` is `summary`.",
+				"targets, tree 8042707eec4d`: one deployment target added, none removed, three changed. It stays until the folder " +
+				"changes again. Null unless `preview` is `summary`.",
 		},
 		"assignment_count": schema.Int64Attribute{Computed: true, MarkdownDescription: "The number of assignments."},
 		"unscheduled": schema.ListAttribute{
@@ -226,10 +223,8 @@ func environmentRenderingComputed() map[string]schema.Attribute {
 				"`preview` is `manifests`.",
 		},
 		"description": schemas.ComputedString(
-			"Describes the last change in Markdown, for reviewers: the hashes of the tree before and after, a graph of the " +
-				"assignments that change, the deployment targets of each cluster type, the promoted commit, the commits that the " +
-				"objects come from, the policies that place the changed targets, and the configs and references to secrets that " +
-				"changed. Null unless `delivery.describe` is set. Known in the plan of an update. At most 16,384 characters."),
+			"The last change in Markdown, for reviewers: what changes, where, and why. Null unless `delivery.describe` is set. " +
+				"Known in the plan of an update. At most 16,384 characters."),
 		"tree_hash": schemas.ComputedString(
 			"The hash of a Git tree that contains only the cluster type folders. Equal hashes mean equal trees. " +
 				"With `rollout`, this and `assignments`, `folders` and `files` are what the apply leaves on the branch."),

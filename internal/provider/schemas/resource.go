@@ -2,11 +2,13 @@ package schemas
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
@@ -26,6 +28,17 @@ const (
 	ReadTimeout  = 10 * time.Minute
 	WriteTimeout = 30 * time.Minute
 )
+
+// Timeouts returns the argument timeouts of a resource with these operations, and with its defaults.
+func Timeouts(ctx context.Context, operations timeouts.Opts, read, write time.Duration) schema.Attribute {
+	text := func(limit time.Duration) string {
+		return fmt.Sprintf("How long it may take, such as `90s` or `1h`. The default is `%dm`.", limit/time.Minute)
+	}
+	operations.ReadDescription = text(read)
+	operations.CreateDescription, operations.UpdateDescription = text(write), text(write)
+	operations.DeleteDescription = text(write)
+	return timeouts.Attributes(ctx, operations)
+}
 
 // PrivateState is Terraform's private state of a resource.
 type PrivateState interface {

@@ -64,7 +64,8 @@ func baseRepoSchema(ctx context.Context) schema.Schema {
 				"The commit message, and the title of the pull request. By default it contains the commit and the reason of the " +
 					"promotion.",
 			),
-			"timeouts": timeouts.Attributes(ctx, timeouts.Opts{Create: true, Read: true, Update: true, Delete: true}),
+			"timeouts": schemas.Timeouts(ctx, timeouts.Opts{Create: true, Read: true, Update: true, Delete: true},
+				schemas.ReadTimeout, schemas.WriteTimeout),
 			"content": schemas.ComputedString(
 				"The file after the apply: on the branch, or as the pull request proposes it. A change " +
 					"is known at plan; a create reads the file during apply.",
