@@ -30,6 +30,10 @@ var (
 		"hold outside of promotion: write contain, keep, have or own": regexp.MustCompile(
 			`\b(?:held|holding)\b|\w+ holds\b|\b(?:do|does|did|to|can|could|may|must|will|would|not|n't|that|which) hold\b`),
 	}
+	// pronoun matches a pronoun in place of a noun. A sentence with two of them needs two readings.
+	pronoun = regexp.MustCompile(`\b(?:that|those|the ones?) of\b`)
+	// sentenceEnd matches the end of a sentence, or of a part of it.
+	sentenceEnd = regexp.MustCompile(`[.:;!?](?:\s|$)`)
 	// heading matches a title in Markdown.
 	heading = regexp.MustCompile(`^#+ +(Who|Whose)\b`)
 	// quoted matches code and quotations, which repeat texts of programs.
@@ -39,7 +43,7 @@ var (
 // unread are folders whose texts TestWords does not read: generated or recorded ones.
 var unread = regexp.MustCompile(`(^|/)(testdata|docs|bin)/`)
 
-// TestWords reads the comments and diagnostics' titles of the code, and the guides, for constructions that
+// TestWords reads the comments, diagnostics' titles and texts of the code, and the guides, for constructions that
 // CONTRIBUTING.md refuses.
 func TestWords(t *testing.T) {
 	t.Parallel()
@@ -83,6 +87,7 @@ func checkSource(t *testing.T, name string, text []byte) {
 		t.Fatal(err)
 	}
 	for _, group := range parsed.Comments {
+		checkPronouns(t, files.Position(group.Pos()).String(), group.Text())
 		for i, comment := range group.List {
 			if start := strings.TrimLeft(comment.Text, "/ "); i == 0 && refusedStart.MatchString(start) {
 				t.Errorf(
@@ -91,6 +96,12 @@ func checkSource(t *testing.T, name string, text []byte) {
 				)
 			}
 			checkWords(t, files.Position(comment.Pos()).String(), strings.TrimLeft(comment.Text, "/ "))
+		}
+	}
+	if !strings.HasSuffix(name, "_test.go") && !strings.HasPrefix(name, "internal/testing/") {
+		for _, text := range literals(t, name) {
+			checkPronouns(t, name, text)
+			checkWords(t, name, text)
 		}
 	}
 	ast.Inspect(parsed, func(n ast.Node) bool {
@@ -147,13 +158,24 @@ func checkGuide(t *testing.T, name, text string) {
 		}
 		at := name + ":" + strconv.Itoa(i+1)
 		checkWords(t, at, line)
+		checkPronouns(t, at, line)
 		if heading.MatchString(line) {
 			t.Errorf("%s: a heading that begins with Who or Whose: %s", at, line)
 		}
 	}
 }
 
-// checkWords checks a line of a comment or a guide.
+// checkPronouns refuses a second "that of" in a sentence: say the noun again.
+func checkPronouns(t *testing.T, at, text string) {
+	t.Helper()
+	for _, sentence := range sentenceEnd.Split(text, -1) {
+		if len(pronoun.FindAllString(sentence, -1)) > 1 {
+			t.Errorf("%s: a second %q in one sentence: say the noun again: %s", at, "that of", sentence)
+		}
+	}
+}
+
+// checkWords checks a line of a comment or a guide, or a text of the code.
 func checkWords(t *testing.T, at, line string) {
 	t.Helper()
 	plain := quoted.ReplaceAllString(line, "")

@@ -124,9 +124,9 @@ func mapKey(lists ...[]int) string {
 // conditionIndex finds the configs or schemas that apply under given conditions. Each item is indexed by its rarest
 // condition, so a lookup examines only few items.
 type conditionIndex struct {
-	needs       [][]int       // by item
-	always      []int         // items without a condition
-	byCondition map[int][]int // items by their rarest condition
+	needs         [][]int       // by item
+	unconditional []int         // items without a condition
+	byCondition   map[int][]int // items by their rarest condition
 }
 
 func newConditionIndex(needs [][]int) *conditionIndex {
@@ -139,7 +139,7 @@ func newConditionIndex(needs [][]int) *conditionIndex {
 	}
 	for i, numbers := range needs {
 		if len(numbers) == 0 {
-			a.always = append(a.always, i)
+			a.unconditional = append(a.unconditional, i)
 			continue
 		}
 		rarest := slices.MinFunc(numbers, func(x, y int) int { return common[x] - common[y] })
@@ -153,7 +153,7 @@ func newConditionIndex(needs [][]int) *conditionIndex {
 func (a *conditionIndex) matching(cluster, target matchedConditions) (sure, unsure []int) {
 	sets := [][]int{cluster.met, target.met, cluster.maybe, target.maybe}
 	met, mayMeet := sets[:2], len(cluster.maybe)+len(target.maybe) > 0
-	sure = slices.Clone(a.always)
+	sure = slices.Clone(a.unconditional)
 	for i, set := range sets {
 		for _, n := range set {
 			if anyContains(sets[:i], n) {

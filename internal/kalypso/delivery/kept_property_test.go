@@ -383,8 +383,8 @@ func (m *keptModel) rendered(which string) *next.Rendered {
 }
 
 // TestTeamsBreakAndFix has teams break and fix their targets, change and move them, and push to the branch at random.
-// The files of the other targets are those of the fleet without the broken ones, kept files never change, and once
-// everything is fixed, the tree is the one of a fleet that never broke.
+// The other targets' files are as in the fleet without the broken targets, kept files never change, and once everything
+// is fixed, the tree is as if nothing had ever broken.
 func TestTeamsBreakAndFix(t *testing.T) {
 	t.Parallel()
 	for seed := range seeds.Of(t, 40, 500) {

@@ -213,8 +213,8 @@ type Fleet struct {
 	Workloads     []*Workload
 	Registrations []*WorkloadRegistration
 	Limits        Limits
-	// Earlier contains the placement decisions of earlier runs.
-	Earlier placement.Earlier
+	// PriorPlacement contains the placement decisions of earlier runs.
+	PriorPlacement placement.PriorResults
 	// Incomplete means that some YAML is not known yet, so there may be more objects.
 	Incomplete bool
 	// LeaveOutFailed leaves the deployment targets out of the tree that fail by a [problem.TeamFault], instead of failing.

@@ -75,14 +75,14 @@ func Compare(was, now *observation.Observation) []InstanceChange {
 	before, after := byPlace(was), byPlace(now)
 	observed := observation.Millis(now.ObservedAt)
 	for _, at := range places(before, after) {
-		type last struct {
+		type lastRun struct {
 			group *observation.Group
 			since int64
 		}
-		ran := map[string]last{} // by cluster
+		ran := map[string]lastRun{} // by cluster
 		for i, g := range before[at] {
 			for _, m := range g.Members {
-				ran[m.Cluster] = last{&before[at][i], m.Since}
+				ran[m.Cluster] = lastRun{&before[at][i], m.Since}
 			}
 		}
 		found := map[[2]*observation.Group][]observation.Member{} // from and to
@@ -230,5 +230,5 @@ func Due(was, now *observation.Observation, renewAfter time.Duration) bool {
 // SamePlace reports whether two observations are of one environment, at one place of the GitOps repo.
 func SamePlace(a, b *observation.Observation) bool {
 	return a.Environment == b.Environment &&
-		Last{Repo: a.Repo, Branch: a.Branch, Path: a.Path}.IsAt(b.Repo, b.Branch, b.Path)
+		Snapshot{Repo: a.Repo, Branch: a.Branch, Path: a.Path}.IsAt(b.Repo, b.Branch, b.Path)
 }

@@ -193,7 +193,7 @@ func (d *days) play(t *testing.T, p place) {
 		if !l.due {
 			continue
 		}
-		r := history.Recording{Was: was, Now: &now}
+		r := history.Write{Previous: was, Observation: &now}
 		if i%40 == 20 {
 			gitserver.Git(t, d.gitops, "update-ref", "refs/heads/prod", now.Head)
 			r.Deliveries = rows(d.read(t, s, 0, d.now+1))
@@ -204,8 +204,8 @@ func (d *days) play(t *testing.T, p place) {
 		}
 		was = done.Present
 		before := p.size(t)
-		if r.Was = was; i%3 == 0 {
-			r.Was = nil
+		if r.Previous = was; i%3 == 0 {
+			r.Previous = nil
 		}
 		if again, err := s.Record(t.Context(), r); err != nil || again.Changes != 0 || p.size(t) != before {
 			t.Fatalf("look %d, recorded twice: %+v, %v, from %s to %s", i, again, err, before, p.size(t))
@@ -215,7 +215,8 @@ func (d *days) play(t *testing.T, p place) {
 	gitserver.Git(t, d.gitops, "update-ref", "refs/heads/prod", d.real[d.branch[len(d.branch)-1].Hash])
 	last := *was
 	last.ObservedAt = last.ObservedAt.Add(time.Second)
-	_, err := s.Record(t.Context(), history.Recording{Was: was, Now: &last, Deliveries: rows(d.read(t, s, 0, d.now+1))})
+	write := history.Write{Previous: was, Observation: &last, Deliveries: rows(d.read(t, s, 0, d.now+1))}
+	_, err := s.Record(t.Context(), write)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -29,13 +29,13 @@ var Kinds = []Kind{First, Rollback, Promotion, Change}
 type Input struct {
 	// Branch is the first-parent history of the GitOps branch, newest first.
 	Branch []Commit
-	// Whole says that Branch reaches the first commit. Without it, the oldest commit only shows the state before.
-	Whole bool
+	// Complete says that Branch reaches the first commit. Without it, the oldest commit only shows the state before.
+	Complete bool
 	// ControlPlane is the first-parent history of the control plane's branch, newest first. It may be cut off at its
 	// end.
 	ControlPlane []Source
 	// Observed are the observations in the store, oldest first; none without a store.
-	Observed []Observed
+	Observed []RecordedVerdict
 	// Since and Until limit the deliveries by when they started: Since is within the window, Until is not.
 	Since, Until time.Time
 }
@@ -114,14 +114,14 @@ type History struct {
 
 // Of returns the history of a branch.
 func Of(in Input) History {
-	all := deliveriesOf(in.Branch, in.Whole)
+	all := deliveriesOf(in.Branch, in.Complete)
 	setKinds(all)
 	bring(all, in.ControlPlane)
 	observe(all, in.Branch, in.Observed)
 	setFailures(all)
 
 	h := History{Since: in.Since, Until: in.Until}
-	h.Complete = in.Whole || len(in.Branch) > 0 && in.Branch[len(in.Branch)-1].Time.Before(in.Since)
+	h.Complete = in.Complete || len(in.Branch) > 0 && in.Branch[len(in.Branch)-1].Time.Before(in.Since)
 	if newest := slices.IndexFunc(in.Branch, func(c Commit) bool { return c.Rendering != nil }); newest >= 0 {
 		h.Environment = in.Branch[newest].Rendering.Environment
 	}
@@ -251,7 +251,7 @@ func (d *delivery) goesBack(before *delivery, earlier []*delivery) bool {
 }
 
 // observe sets the times from the observations. An observation belongs to the newest delivery that its head contains.
-func observe(all []*delivery, branch []Commit, records []Observed) {
+func observe(all []*delivery, branch []Commit, records []RecordedVerdict) {
 	age := make(map[string]int, len(branch)) // 0: the newest
 	for i, c := range branch {
 		age[c.Hash] = i

@@ -75,7 +75,7 @@ func TestKinds(t *testing.T) {
 		"an abandoned rollout":       {[]string{"a 1", "b 1 wave", "a 1"}, "first change…! rollback"},
 		"a rollout under way":        {[]string{"a 1", "b 1 wave"}, "first change…"},
 	} {
-		h := history.Of(history.Input{Branch: branchOf(test.commits...), Whole: true, Until: minute(1e6)})
+		h := history.Of(history.Input{Branch: branchOf(test.commits...), Complete: true, Until: minute(1e6)})
 		var got []string
 		for _, d := range h.Deliveries {
 			text := string(d.Kind)
@@ -107,7 +107,7 @@ func TestUnknownCommits(t *testing.T) {
 		"lost": {[]history.Source{{Hash: sourceHash(2), Time: minute(0)}}, false},
 		"read": {[]history.Source{{Hash: sourceHash(2)}, {Hash: sourceHash(1)}}, true},
 	} {
-		h := history.Of(history.Input{Branch: branch, Whole: true, ControlPlane: test.controlPlane, Until: minute(1e6)})
+		h := history.Of(history.Input{Branch: branch, Complete: true, ControlPlane: test.controlPlane, Until: minute(1e6)})
 		if d := h.Deliveries[0]; d.Known != test.known || (d.LeadTime() != nil) != test.known {
 			t.Errorf("%s: known is %t, with the lead time %v", name, d.Known, d.LeadTime())
 		}

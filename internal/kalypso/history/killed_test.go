@@ -30,7 +30,7 @@ func TestWriteUntilKilled(t *testing.T) {
 	} else {
 		s = (&databasePlace{url: at}).open(t)
 	}
-	last, err := s.Last(context.Background(), "prod")
+	last, err := s.Snapshot(context.Background(), "prod")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -421,16 +421,18 @@ func TestRandomHistories(t *testing.T) {
 		if p.IntN(2) == 0 {
 			since, until = 0, p.now+1
 		}
-		in := history.Input{Branch: slices.Clone(p.branch), Whole: true, Since: minute(since), Until: minute(until)}
+		in := history.Input{Branch: slices.Clone(p.branch), Complete: true, Since: minute(since), Until: minute(until)}
 		slices.Reverse(in.Branch)
 		for n, at := range p.sources {
 			in.ControlPlane = append([]history.Source{{Hash: sourceHash(n), Time: minute(at)}}, in.ControlPlane...)
 		}
 		for i, s := range p.seen {
-			in.Observed = append(in.Observed, history.Observed{At: minute(i), Head: p.branch[s.head].Hash, Verdict: s.verdict,
+			in.Observed = append(in.Observed, history.RecordedVerdict{
+				At: minute(i), Head: p.branch[s.head].Hash, Verdict: s.verdict,
 				VerdictSince: minute(s.since)})
 		}
-		in.Observed = append(in.Observed, history.Observed{Head: "of a branch before a force-push", Verdict: "failure"})
+		in.Observed = append(in.Observed, history.RecordedVerdict{
+			Head: "of a branch before a force-push", Verdict: "failure"})
 		wanted, metrics := p.want(since, until)
 		h := history.Of(in)
 		deliveries, gotMetrics := got(h)
@@ -463,7 +465,7 @@ func TestRandomHistories(t *testing.T) {
 func (p *pipeline) checkCut(t *testing.T, seed uint64, in history.Input) {
 	t.Helper()
 	oldest := p.IntN(len(p.branch))
-	in.Branch, in.Whole = in.Branch[:len(p.branch)-oldest], false
+	in.Branch, in.Complete = in.Branch[:len(p.branch)-oldest], false
 	h := history.Of(in)
 	underWay := ""
 	if r := p.branch[oldest].Rendering; r != nil && r.UnderWay {

@@ -45,16 +45,16 @@ func BenchmarkRecord(b *testing.B) {
 	}
 	record := func(was, now string, changes int) {
 		b.Helper()
-		var r history.Recording
+		var r history.Write
 		if was != "" {
-			if r.Was, err = observation.Parse(was); err != nil {
+			if r.Previous, err = observation.Parse(was); err != nil {
 				b.Fatal(err)
 			}
 		}
-		if r.Now, err = observation.Parse(now); err != nil {
+		if r.Observation, err = observation.Parse(now); err != nil {
 			b.Fatal(err)
 		}
-		if !history.Due(r.Was, r.Now, 0) || history.Summary(history.Compare(r.Was, r.Now)) == "" {
+		if !history.Due(r.Previous, r.Observation, 0) || history.Summary(history.Compare(r.Previous, r.Observation)) == "" {
 			b.Fatal("nothing is due")
 		}
 		done, err := s.Record(context.Background(), r)

@@ -194,7 +194,7 @@ func (c *clusters) observe() (reports map[string]report, o *observation.Observat
 
 // memoryStore consists only of the rules of all stores: it keeps the starts of each record.
 type memoryStore struct {
-	last   history.Last
+	last   history.Snapshot
 	starts [][]history.Start
 }
 
@@ -214,23 +214,23 @@ func (m *memoryStore) timeline() *history.Timeline {
 	return &t
 }
 
-func (m *memoryStore) Last(context.Context, string) (history.Last, error) { return m.last, nil }
+func (m *memoryStore) Snapshot(context.Context, string) (history.Snapshot, error) { return m.last, nil }
 
-func (m *memoryStore) Record(_ context.Context, r history.Recording) (history.Recorded, error) {
-	n, err := r.Prepare().Next(m.last, func([]history.InstanceChange) (*observation.Observation, error) {
+func (m *memoryStore) Record(_ context.Context, r history.Write) (history.WriteResult, error) {
+	n, err := r.Prepare().Rows(m.last, func([]history.InstanceChange) (*observation.Observation, error) {
 		return m.timeline().Present(), nil
 	})
 	if n.Write {
 		m.starts = append(slices.Clip(m.starts), history.Starts(n.Changes))
-		m.last = history.Last{Hash: n.Hash, ObservedAt: r.Now.ObservedAt, Repo: r.Now.Repo,
-			Branch: r.Now.Branch, Path: r.Now.Path}
+		m.last = history.Snapshot{Hash: n.Hash, ObservedAt: r.Observation.ObservedAt, Repo: r.Observation.Repo,
+			Branch: r.Observation.Branch, Path: r.Observation.Path}
 	}
-	return n.Done, err
+	return n.Result, err
 }
 
 func (m *memoryStore) RemovalSteps(string, time.Time) string { return "" }
 
-func (m *memoryStore) Read(_ context.Context, q history.Query) (past history.Past, err error) {
+func (m *memoryStore) Read(_ context.Context, q history.Query) (past history.StoredRuns, err error) {
 	m.timeline().Select(q, &past)
 	return past, nil
 }
@@ -282,7 +282,7 @@ func randomRecords(t *testing.T, p place, random *rand.Rand) {
 		if c.now > last {
 			truth.record(reports, len(now.Unanswered) == 0, c.now)
 			last = c.now
-		} else if done.Newer.IsZero() {
+		} else if done.StoredAt.IsZero() {
 			t.Fatalf("an observation at %d after one at %d was recorded", c.now, last)
 		}
 		was = done.Present

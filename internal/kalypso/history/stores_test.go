@@ -124,9 +124,9 @@ func eachStore(t *testing.T, test func(t *testing.T, p place)) {
 }
 
 // mustRecord records an observation.
-func mustRecord(t *testing.T, s history.Store, was, now *observation.Observation) history.Recorded {
+func mustRecord(t *testing.T, s history.Store, was, now *observation.Observation) history.WriteResult {
 	t.Helper()
-	done, err := s.Record(t.Context(), history.Recording{Was: was, Now: now})
+	done, err := s.Record(t.Context(), history.Write{Previous: was, Observation: now})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -160,30 +160,30 @@ func runsOf(t *testing.T, s history.Store, environment string) []string {
 func TestRecordTwice(t *testing.T) {
 	eachStore(t, func(t *testing.T, p place) {
 		s := p.open(t)
-		if last, err := s.Last(t.Context(), "prod"); err != nil || last != (history.Last{}) {
+		if last, err := s.Snapshot(t.Context(), "prod"); err != nil || last != (history.Snapshot{}) {
 			t.Fatalf("an empty store has %v, %v", last, err)
 		}
 		first := observed(100, map[string]int{"c1 web a current": 50})
 		mustRecord(t, s, nil, first)
 		second := observed(200, map[string]int{"c1 web b failed": 150})
-		if done := mustRecord(t, s, first, second); done.Changes != 1 || !done.Newer.IsZero() {
+		if done := mustRecord(t, s, first, second); done.Changes != 1 || !done.StoredAt.IsZero() {
 			t.Errorf("%+v", done)
 		}
 		before := p.size(t)
 		for name, was := range map[string]*observation.Observation{"again": first, "after lost state": nil, "same": second} {
-			if done := mustRecord(t, s, was, second); done.Changes != 0 || !done.Newer.IsZero() || p.size(t) != before {
+			if done := mustRecord(t, s, was, second); done.Changes != 0 || !done.StoredAt.IsZero() || p.size(t) != before {
 				t.Errorf("%s: %+v, from %s to %s", name, done, before, p.size(t))
 			}
 		}
 		older := observed(150, map[string]int{"c1 web c failed": 0})
-		if done := mustRecord(t, s, first, older); !done.Newer.Equal(minute(200)) || !done.Differs || p.size(t) != before {
+		if done := mustRecord(t, s, first, older); !done.StoredAt.Equal(minute(200)) || !done.Differs || p.size(t) != before {
 			t.Errorf("an older observation: %+v, from %s to %s", done, before, p.size(t))
 		}
 		want := "c1/web va current 50-150, c1/web vb failed 150-"
 		if got := strings.Join(runsOf(t, s, "prod"), ", "); got != want {
 			t.Errorf("%s, want %s", got, want)
 		}
-		last, err := s.Last(t.Context(), "prod")
+		last, err := s.Snapshot(t.Context(), "prod")
 		if err != nil || last.Hash != second.Hash() || !last.ObservedAt.Equal(second.ObservedAt) ||
 			!last.IsAt(first.Repo, first.Branch, first.Path) {
 			t.Errorf("%+v, %v", last, err)
@@ -199,7 +199,7 @@ func TestPlaces(t *testing.T) {
 		mustRecord(t, s, nil, now)
 		moved := observed(200, map[string]int{"c1 web b current": 50})
 		moved.Path = "elsewhere"
-		_, err := s.Record(t.Context(), history.Recording{Was: now, Now: moved})
+		_, err := s.Record(t.Context(), history.Write{Previous: now, Observation: moved})
 		if err == nil || !strings.Contains(err.Error(), `environment "prod" in the store is of branch "prod", path "."`) {
 			t.Errorf("%v", err)
 		}
@@ -228,7 +228,7 @@ func TestConcurrentRecords(t *testing.T) {
 				for round := range rounds {
 					now := observed(1000+round*writers+w, map[string]int{
 						fmt.Sprintf("c1 web %d current", w): 0, fmt.Sprintf("c2 web %d current", round): 0})
-					done, err := s.Record(context.Background(), history.Recording{Was: was, Now: now})
+					done, err := s.Record(context.Background(), history.Write{Previous: was, Observation: now})
 					if err != nil {
 						errs <- err
 						return
@@ -278,7 +278,7 @@ func TestEnvironmentsAtOnce(t *testing.T) {
 				s := p.open(t)
 				now := observed(100, map[string]int{"c1 web a current": 50, "c2 db b current": 0})
 				now.Environment = fmt.Sprint("prod-", i)
-				_, err := s.Record(context.Background(), history.Recording{Now: now})
+				_, err := s.Record(context.Background(), history.Write{Observation: now})
 				errs <- err
 			}()
 		}
@@ -408,7 +408,7 @@ func TestRemovalSteps(t *testing.T) {
 			mustRecord(t, s, nil, was)
 			mustRecord(t, s, was, ahead)
 			mustRecord(t, s, nil, other)
-			if done := mustRecord(t, s, nil, now); done.Newer.IsZero() {
+			if done := mustRecord(t, s, nil, now); done.StoredAt.IsZero() {
 				t.Fatal("nothing was ahead")
 			}
 			steps := s.RemovalSteps(environment, now.ObservedAt)

@@ -154,7 +154,7 @@ func (t *Timeline) Last() []Start {
 }
 
 // Select sets the runs and the versions that a query selects.
-func (t *Timeline) Select(q Query, past *Past) {
+func (t *Timeline) Select(q Query, past *StoredRuns) {
 	versions := versionCounts{}
 	for at, clusters := range t.instances {
 		for cluster, spans := range clusters {

@@ -333,7 +333,7 @@ func TestDecide(t *testing.T) {
 		"a pin to a newer commit": {prod(func(w *promotion.World) { w.Pinned = hash(4) }), "pinned", 4, "", "",
 			""},
 		"a pin to the current commit": {prod(func(w *promotion.World) { w.Pinned = hash(1) }, ok(3, 1)), "pinned", 1,
-			"", "holds it there", ""},
+			"", "keeps it there", ""},
 		"rollout under way": {prod(func(w *promotion.World) { w.Current.Rollout = true }, ok(2, 1)), "hold",
 			1, "rollout", "rollout is under way", ""},
 		"rollout under way without newer commits": {prod(func(w *promotion.World) {

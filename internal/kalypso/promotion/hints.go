@@ -39,7 +39,7 @@ func (h hints) warnings() (all []Warning) {
 	}
 	if w.Ledger.Silence != "" {
 		add("The statuses can't be read",
-			"%s No gate of a status holds without them, so nothing is promoted. The environment keeps its commit, "+
+			"%s Without them, no gate of a status opens, so nothing is promoted. The environment keeps its commit, "+
 				"and its own changes go out.", w.Ledger.Silence)
 	}
 	if other := h.otherReporter(); other != nil {

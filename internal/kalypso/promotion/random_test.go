@@ -477,8 +477,8 @@ func (c *chain) spans(reader, e *environment, commit string) []span {
 	return all
 }
 
-// reads reports whether the pipeline of an environment reads the statuses of a commit. It does not read those of
-// commits that a force-push took from the branch, nor those of commits long before the current one.
+// reads reports whether the pipeline of an environment reads the statuses of a commit. It skips commits
+// that a force-push took from the branch, and commits long before the current one.
 func (c *chain) reads(e *environment, commit string) bool {
 	at, current := slices.Index(c.main, commit), slices.Index(c.main, e.current.Commit)
 	return at >= 0 && (current < 0 || at <= current+promotion.LookBehind)

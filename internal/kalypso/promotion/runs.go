@@ -40,7 +40,7 @@ type timelines struct {
 // before a new one.
 func (t timelines) runs(g Gate, commit string) []run {
 	events := t.eventsOf(g.Context)
-	r := runner{within: g.RenewedWithin}
+	r := runner{longestGap: g.RenewedWithin}
 	for len(events) > 0 {
 		n := 1
 		for n < len(events) && events[n].SetAt.Equal(events[0].SetAt) {
@@ -88,9 +88,9 @@ func (t timelines) eventsOf(context string) []*event {
 
 // runner finds the runs of a commit, status by status.
 type runner struct {
-	within  time.Duration // the longest time between two good statuses of a run; 0: any
-	all     []run
-	running bool
+	longestGap time.Duration // the longest time between two good statuses of a run; 0: any
+	all        []run
+	running    bool
 }
 
 // take adds the next status. counts says that a good one is a proof.
@@ -104,10 +104,10 @@ func (r *runner) take(e *event, own, counts bool) {
 		r.end(e, "", fmt.Sprintf("it was %s at %s", e.State, stamp(e.SetAt)))
 	case !counts:
 	default:
-		if r.running && r.within > 0 {
-			if last := r.all[len(r.all)-1].Last; e.SetAt.Sub(last) > r.within {
+		if r.running && r.longestGap > 0 {
+			if last := r.all[len(r.all)-1].Last; e.SetAt.Sub(last) > r.longestGap {
 				r.end(e, "", fmt.Sprintf("no good status came from %s to %s, and one proves it for %s", stamp(last),
-					stamp(e.SetAt), clock.Format(r.within)))
+					stamp(e.SetAt), clock.Format(r.longestGap)))
 			}
 		}
 		if !r.running {

@@ -80,7 +80,7 @@ func (c *choice) headline() string {
 	}
 	switch {
 	case d.Decision == Pinned && d.Commit == d.Current:
-		return at + ": pinned_commit holds it there."
+		return at + ": pinned_commit keeps it there."
 	case d.Decision == Pinned:
 		return fmt.Sprintf("Pin environment %q to %s by pinned_commit, after %s.", w.Environment, short(d.Commit), from)
 	case d.Decision == Promote:
@@ -100,7 +100,7 @@ func (c *choice) headline() string {
 		return fmt.Sprintf("%s. The control plane has no branch %q, so nothing can be promoted.", at, w.History.Branch)
 	case w.lost():
 		return fmt.Sprintf("%s, which is not on branch %q any more: its history was rewritten, or the commit came from "+
-			"elsewhere. It goes on with the first commit that approved or pinned_commit names, or once the branch holds a "+
+			"elsewhere. It goes on with the first commit that approved or pinned_commit names, or once the branch has a "+
 			"commit with the same tree.", at, w.History.Branch)
 	case d.Decision == Hold && w.Current.Rollout:
 		return at + " while its rollout is under way."

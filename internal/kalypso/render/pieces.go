@@ -47,7 +47,7 @@ func (w *worker) shared(p *piece, s *assignmentInput, keep bool) (string, error)
 		kept = &s.secrets.Cache
 	case keep && p.scope&^ofClusterType == 0:
 		kept = &s.ofType.cache
-	case keep && p.scope == ofTarget && s.ofTarget.again:
+	case keep && p.scope == ofTarget && s.ofTarget.shared:
 		kept = &s.ofTarget.cache
 	default:
 		if p.entrywise != nil && keep && s.base != nil {

@@ -124,7 +124,7 @@ func subjectsOf() []*assignmentInput {
 			data = config("own")
 		}
 		target := &fleet.DeploymentTarget{Name: fmt.Sprintf("app-%d", i)}
-		ofTarget := &targetInput{again: i != 1}
+		ofTarget := &targetInput{shared: i != 1}
 		subjects = append(subjects, &assignmentInput{target: target, ofTarget: ofTarget, values: values, data: Data{
 			DeploymentTargetName: target.Name,
 			Environment:          "dev",

@@ -78,7 +78,7 @@ type Renderer struct {
 	schedule     *schedule.Schedule
 	config       *configure.Configuration
 	requires     *requires.Index
-	unsure       bool // see [requires.Index.Unsure]
+	undecided    bool // see [requires.Index.Unsure]
 	clusterTypes map[*fleet.ClusterType]*clusterTypeInput
 	targets      map[*fleet.DeploymentTarget]*targetInput
 	executors    sync.Pool
@@ -100,7 +100,7 @@ type part struct {
 
 // targetInput is the input that the assignments of a deployment target share.
 type targetInput struct {
-	again    bool     // it is assigned to more than one cluster type
+	shared   bool     // it is assigned to more than one cluster type
 	notPlain bool     // it has text that YAML may not treat as data
 	unknown  bool     // is a value of manifests, or a label
 	cache    sync.Map // *piece → renderedPiece
@@ -122,7 +122,7 @@ func New(
 		schedule:     s,
 		config:       config,
 		requires:     index,
-		unsure:       index.Unsure(),
+		undecided:    index.Unsure(),
 		clusterTypes: make(map[*fleet.ClusterType]*clusterTypeInput, len(s.Placements)),
 		targets:      make(map[*fleet.DeploymentTarget]*targetInput, len(s.Targets)),
 	}
@@ -178,7 +178,7 @@ func New(
 // addTarget adds the input that the assignments of a target share. It is called for each of them.
 func (r *Renderer) addTarget(t *fleet.DeploymentTarget) {
 	if known, ok := r.targets[t]; ok {
-		known.again = true
+		known.shared = true
 		return
 	}
 	r.targets[t] = &targetInput{notPlain: !t.HasPlainScalars(), unknown: unknown.Any(t.Manifests) || unknown.Any(t.Labels)}
@@ -282,7 +282,7 @@ func (w *worker) assignment(i, n int) AssignmentFiles {
 			all, _ := index.Satisfying(i, n)
 			return all
 		}
-		if w.renderer.unsure {
+		if w.renderer.undecided {
 			_, known := index.Satisfying(i, n)
 			requiresUnknown = !known
 		}

@@ -48,7 +48,7 @@ func placedFleet(number bool) *fleet.Fleet {
 func BenchmarkPlacement(b *testing.B) {
 	kept := placedFleet(true)
 	first, _ := schedule.New(b.Context(), kept)
-	kept.Earlier.Decisions = first.Decisions()
+	kept.PriorPlacement.Decisions = first.Decisions()
 	for _, c := range []struct {
 		name  string
 		fleet *fleet.Fleet

@@ -20,8 +20,8 @@ func Places(f *fleet.Fleet) bool {
 
 // placementResult is the result of placement for the policies' selections.
 type placementResult struct {
-	// unsure says, for each policy and cluster type, whether it is not known yet which targets the policy places there.
-	unsure [][]bool
+	// undecided says, for each policy and cluster type, whether it is not known yet which targets the policy places there.
+	undecided [][]bool
 	// targets lists the targets that a policy places on a cluster type: policy → cluster type → targets.
 	targets [][][]int
 }
@@ -32,7 +32,7 @@ func (p *placementResult) on(policy, clusterType int, sure, maybe []int) (placed
 	switch {
 	case p == nil:
 		return sure, maybe
-	case p.unsure[policy][clusterType]:
+	case p.undecided[policy][clusterType]:
 		return nil, slices.Concat(sure, maybe)
 	case p.targets == nil:
 		return nil, maybe
@@ -48,10 +48,10 @@ func (s *Schedule) place(
 	if !Places(f) {
 		return nil
 	}
-	p := &placementResult{unsure: s.unsurePlacements(f, selections, clusterTypes)}
-	s.placement = s.placementFleet(f, selections, clusterTypes, p.unsure)
+	p := &placementResult{undecided: s.unsurePlacements(f, selections, clusterTypes)}
+	s.placement = s.placementFleet(f, selections, clusterTypes, p.undecided)
 	s.outcome = placement.Decide(ctx, s.placement)
-	s.decisionsUnknown = decisionsUnknown(f, selections, p.unsure)
+	s.decisionsUnknown = decisionsUnknown(f, selections, p.undecided)
 	switch {
 	case s.outcome.Exceeds >= 0:
 		quota.all, quota.by[s.outcome.Exceeds] = s.outcome.Chosen, s.outcome.Chosen
@@ -65,7 +65,7 @@ func (s *Schedule) place(
 func (s *Schedule) placementFleet(
 	f *fleet.Fleet, selections []selection, clusterTypes []labelSet, unsure [][]bool,
 ) *placement.Fleet {
-	p := &placement.Fleet{Earlier: f.Earlier, Most: f.Limits.WithDefaults().Assignments}
+	p := &placement.Fleet{Prior: f.PriorPlacement, Most: f.Limits.WithDefaults().Assignments}
 	for _, ct := range f.ClusterTypes {
 		p.ClusterTypes = append(p.ClusterTypes, placement.ClusterType{
 			Name: ct.Name, Labels: ct.Labels, Taints: ct.Taints, Properties: ct.Properties,
@@ -171,8 +171,8 @@ func keepsUnknown(p *fleet.SchedulingPolicy) bool {
 func (s *Schedule) adoptsPlacement(f *fleet.Fleet, p *fleet.SchedulingPolicy, selected *selection) bool {
 	return p.Placement.Decides() && slices.ContainsFunc(selected.targets, func(target int) bool {
 		name := s.Targets[target].Name
-		_, decided := f.Earlier.Decisions[p.Name].Targets[name]
-		return !decided && len(f.Earlier.Placed[name]) > 0
+		_, decided := f.PriorPlacement.Decisions[p.Name].Targets[name]
+		return !decided && len(f.PriorPlacement.Placed[name]) > 0
 	})
 }
 

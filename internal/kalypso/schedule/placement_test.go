@@ -78,7 +78,7 @@ func TestPlacementOfPolicies(t *testing.T) {
 		"a taint for new targets only": {
 			func(f *fleet.Fleet) {
 				f.ClusterTypes[0].Taints = []placement.Taint{{Key: "old", Effect: placement.NoSelectIfNew}}
-				f.Earlier.Placed = map[string][]string{"x-web": {"a"}}
+				f.PriorPlacement.Placed = map[string][]string{"x-web": {"a"}}
 			},
 			map[string][]string{"x-web": {"a", "b", "c"}, "y-web": {"b", "c"}},
 		},
@@ -89,7 +89,7 @@ func TestPlacementOfPolicies(t *testing.T) {
 		"a number and an earlier decision": {
 			func(f *fleet.Fleet) {
 				f.Policies[0].Placement = &placement.Spec{Number: new(1)}
-				f.Earlier.Decisions = placement.Decisions{"policy-x": {Targets: map[string][]string{"x-web": {"c"}}}}
+				f.PriorPlacement.Decisions = placement.Decisions{"policy-x": {Targets: map[string][]string{"x-web": {"c"}}}}
 			},
 			map[string][]string{"x-web": {"c"}, "y-web": {"a", "b", "c"}},
 		},

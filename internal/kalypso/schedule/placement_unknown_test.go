@@ -108,15 +108,15 @@ func fleetWithHistory(t *testing.T, seed uint64) *fleet.Fleet {
 	if r.IntN(4) == 0 {
 		return f
 	}
-	f.Earlier.Decisions, f.Earlier.Placed = s.Decisions(), map[string][]string{}
+	f.PriorPlacement.Decisions, f.PriorPlacement.Placed = s.Decisions(), map[string][]string{}
 	for _, p := range s.Placements {
 		for _, a := range p.Assignments {
-			f.Earlier.Placed[a.Target.Name] = append(f.Earlier.Placed[a.Target.Name], p.ClusterType.Name)
+			f.PriorPlacement.Placed[a.Target.Name] = append(f.PriorPlacement.Placed[a.Target.Name], p.ClusterType.Name)
 		}
 	}
 	for _, p := range f.Policies {
 		if r.IntN(4) == 0 {
-			delete(f.Earlier.Decisions, p.Name)
+			delete(f.PriorPlacement.Decisions, p.Name)
 		}
 	}
 	return f

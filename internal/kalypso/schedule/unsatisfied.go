@@ -94,14 +94,14 @@ func wasOrWere(n int) string {
 // lost returns the deployment targets that were placed before and that no policy places any more, each with the first
 // policy that looked for a cluster type.
 func (s *Schedule) lost() (all []placement.Shortfall) {
-	if len(s.placement.Earlier.Placed) == 0 {
+	if len(s.placement.Prior.Placed) == 0 {
 		return nil
 	}
 	unscheduled := map[int]bool{}
 	n := 0
 	for i, t := range s.Targets { // both have the same order
 		if n < len(s.Unscheduled) && s.Unscheduled[n] == t {
-			unscheduled[i] = len(s.placement.Earlier.Placed[t.Name]) > 0
+			unscheduled[i] = len(s.placement.Prior.Placed[t.Name]) > 0
 			n++
 		}
 	}

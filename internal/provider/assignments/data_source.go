@@ -41,7 +41,7 @@ func (assignments) Read(ctx context.Context, req datasource.ReadRequest, resp *d
 	f, _ := model.ReadFleet(ctx, d, fleet.Limits{})
 	withValues := d.True("explain")
 	record := readRecord(d)
-	f.Earlier.Decisions = record.Decisions
+	f.PriorPlacement.Decisions = record.Decisions
 	explanation, ofFleet := engine.Explain(ctx, f, targetsInWhy(d)...)
 	secrets := wish.FindClearSecrets(f.Configs)
 	secrets.Hide(ofFleet)

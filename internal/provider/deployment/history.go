@@ -113,7 +113,7 @@ func (h *deploymentHistory) Read(ctx context.Context, req datasource.ReadRequest
 func readStore(
 	ctx context.Context, p *configuration.Data, arguments map[string]attr.Value, request lookup.Request, limit int,
 	diags *diag.Diagnostics,
-) *history.Past {
+) *history.StoredRuns {
 	given, ok := arguments["store"].(types.Object)
 	if !ok || given.IsNull() {
 		return nil
@@ -215,7 +215,7 @@ func appendHistoryError(diags *diag.Diagnostics, request lookup.Request, err err
 
 // historyValues returns the computed attributes. It lists at most limit deliveries. past is nil without a store.
 func historyValues(
-	h history.History, past *history.Past, limit int, compare func(from, to string) string,
+	h history.History, past *history.StoredRuns, limit int, compare func(from, to string) string,
 ) map[string]attr.Value {
 	deployments := []tfvalue.Values{}
 	for _, d := range h.Deliveries[:min(limit, len(h.Deliveries))] {
@@ -260,7 +260,7 @@ func historyValues(
 }
 
 // pastValues returns the versions and runs from a store.
-func pastValues(past *history.Past) tfvalue.Values {
+func pastValues(past *history.StoredRuns) tfvalue.Values {
 	versions, runs := []tfvalue.Values{}, []tfvalue.Values{}
 	for _, v := range past.Versions {
 		versions = append(

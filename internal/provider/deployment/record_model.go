@@ -72,12 +72,12 @@ func (m recordMemory) encode() []byte {
 type recordDecision struct {
 	unknown   bool // an argument is not known yet
 	due       bool
-	recording history.Recording
+	recording history.Write
 }
 
 // changes returns what a due record adds, as far as the state shows.
 func (d recordDecision) changes() []history.InstanceChange {
-	return history.Compare(d.recording.Was, history.Carry(d.recording.Was, d.recording.Now))
+	return history.Compare(d.recording.Previous, history.Carry(d.recording.Previous, d.recording.Observation))
 }
 
 // decide compares the arguments with those of the last apply; nil: there was none. It is a function of these and of the
@@ -104,7 +104,7 @@ func (m *deploymentRecordModel) decide(
 		diags.AddAttributeError(
 			path.Root("deployment"),
 			"No observation",
-			"deployment does not tell what the clusters run. Set versions = true in the data source kalypso_deployment_state.",
+			"deployment does not say what the clusters run. Set versions = true in the data source kalypso_deployment_state.",
 		)
 		return d
 	}
@@ -114,16 +114,16 @@ func (m *deploymentRecordModel) decide(
 		return d
 	}
 	m.rename(now)
-	d.recording = history.Recording{Now: now, Deliveries: m.rows(diags)}
+	d.recording = history.Write{Observation: now, Deliveries: m.rows(diags)}
 	if was := last.recorded(memory, m.Store); was != nil && history.SamePlace(was, now) {
-		d.recording.Was = was
+		d.recording.Previous = was
 	}
 	var known []history.DeliveryRow
-	if d.recording.Was != nil {
+	if d.recording.Previous != nil {
 		known = last.rows(diags)
 	}
 	after, _ := time.ParseDuration(m.RenewAfter.ValueString()) // null: 0
-	d.due = history.Due(d.recording.Was, now, after) || len(history.NewRows(known, d.recording.Deliveries)) > 0
+	d.due = history.Due(d.recording.Previous, now, after) || len(history.NewRows(known, d.recording.Deliveries)) > 0
 	return d
 }
 
@@ -202,7 +202,7 @@ func (m *deploymentRecordModel) keep(last *deploymentRecordModel) {
 // set sets the computed attributes of a due record.
 func (m *deploymentRecordModel) set(d recordDecision) {
 	changes := d.changes()
-	m.RecordedAt = types.StringValue(d.recording.Now.ObservedAt.UTC().Format(time.RFC3339Nano))
+	m.RecordedAt = types.StringValue(d.recording.Observation.ObservedAt.UTC().Format(time.RFC3339Nano))
 	m.Changes = types.Int64Value(int64(history.Count(changes)))
 	m.Summary = types.StringValue(history.Summary(changes))
 }

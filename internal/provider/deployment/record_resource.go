@@ -184,10 +184,10 @@ func (r *deploymentRecord) record(
 			" Nothing was recorded. The next apply records everything since the last record.")
 		return memory
 	}
-	if now := d.recording.Now; !done.Newer.IsZero() {
+	if now := d.recording.Observation; !done.StoredAt.IsZero() {
 		text := fmt.Sprintf("The observation of %s was not recorded: the store has one of %s, of another run.",
-			now.ObservedAt.UTC().Format(time.RFC3339Nano), done.Newer.UTC().Format(time.RFC3339Nano))
-		if done.Newer.After(r.data.Now()) {
+			now.ObservedAt.UTC().Format(time.RFC3339Nano), done.StoredAt.UTC().Format(time.RFC3339Nano))
+		if done.StoredAt.After(r.data.Now()) {
 			text += " That time is in the future: the clock of that run was ahead, or this one is behind. Nothing is " +
 				"recorded until then. To go on before, correct the clock, and " +
 				store.RemovalSteps(now.Environment, now.ObservedAt)
@@ -196,10 +196,10 @@ func (r *deploymentRecord) record(
 	}
 	plan.set(d)
 	tflog.Info(ctx, "recorded what the clusters run", map[string]any{
-		"environment": d.recording.Now.Environment, "changes": done.Changes,
+		"environment": d.recording.Observation.Environment, "changes": done.Changes,
 	})
 	memory = recordMemory{Skipped: done.Differs}
-	if done.Present != d.recording.Now {
+	if done.Present != d.recording.Observation {
 		memory.Present = done.Present.Encode()
 	}
 	return memory
@@ -226,7 +226,7 @@ func (r *deploymentRecord) Read(ctx context.Context, req resource.ReadRequest, r
 	}
 	limited, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	last, err := store.Last(limited, recorded.Environment)
+	last, err := store.Snapshot(limited, recorded.Environment)
 	if err != nil {
 		resp.Diagnostics.AddAttributeWarning(path.Root("store"), "The store can't be read", problem.Sentence(err)+
 			" The plan is made without it.")

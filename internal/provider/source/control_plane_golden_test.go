@@ -168,7 +168,7 @@ func expectMove(h *acc.GitHost, r *acc.Root) {
 }
 
 // TestAccControlPlaneSample renders dev of the real control plane, with the registration and the policy that the golden
-// fleet adds, to branches that the operator wrote: that of the samples, and that of sample-dev-existing.
+// fleet adds, to branches that the operator wrote, in the samples and in sample-dev-existing.
 func TestAccControlPlaneSample(t *testing.T) {
 	t.Parallel()
 	for name, existing := range map[string]map[string]string{

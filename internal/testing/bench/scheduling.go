@@ -22,7 +22,7 @@ func (b *bench) scheduling(ctx context.Context) error {
 	if err := problems.Err(); err != nil {
 		return err
 	}
-	kept.Earlier.Decisions = first.Decisions()
+	kept.PriorPlacement.Decisions = first.Decisions()
 	fleets := []struct {
 		name, what string
 		fleet      *fleet.Fleet

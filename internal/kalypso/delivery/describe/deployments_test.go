@@ -18,7 +18,7 @@ func TestDeployments(t *testing.T) {
 		return &history.Rendering{Environment: "prod", Promotion: promotion.Promotion{
 			Commit: commit, Reason: promotion.Reason{Why: reason}}}, map[string]string{"large": tree}
 	}
-	in := history.Input{Whole: true, Since: at(2), Until: at(26), ControlPlane: []history.Source{
+	in := history.Input{Complete: true, Since: at(2), Until: at(26), ControlPlane: []history.Source{
 		{Hash: commit("2"), Time: at(1)}, {Hash: commit("1"), Time: at(0)}}}
 	for i, c := range []struct{ commit, reason, tree string }{
 		{commit("1"), "", "a"}, {commit("2"), "check run \"ci\" | is success\nand more", "b"}, {commit("1"), "", "a"},
@@ -52,7 +52,7 @@ func TestDeployments(t *testing.T) {
 	if got := describe.Deployments(none, 1); got != "Nothing was delivered yet.\n" {
 		t.Errorf("an empty branch: %s", got)
 	}
-	in.Branch, in.Whole = in.Branch[:2], false
+	in.Branch, in.Complete = in.Branch[:2], false
 	missing := "\n\nThe branch has more commits than are read, so older deployments are missing.\n"
 	if got := describe.Deployments(history.Of(in), 1); !strings.Contains(got, missing) {
 		t.Errorf("cut off: %s", got)

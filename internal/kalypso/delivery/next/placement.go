@@ -17,7 +17,7 @@ func setEarlier(f *fleet.Fleet, p *past.Prior, s *past.State) problem.Problems {
 	earlier, known := s.Earlier()
 	switch {
 	case known:
-		f.Earlier = earlier
+		f.PriorPlacement = earlier
 	case p.Commit != "" && schedule.KeepsEarlier(f):
 		return problem.Problems{{
 			Summary: "Earlier placement decisions can't be read",
@@ -27,7 +27,7 @@ func setEarlier(f *fleet.Fleet, p *past.Prior, s *past.State) problem.Problems {
 				"state rm\" and import it.",
 		}}
 	default:
-		f.Earlier = placement.Earlier{Placed: p.Placed}
+		f.PriorPlacement = placement.PriorResults{Placed: p.Placed}
 	}
 	return nil
 }

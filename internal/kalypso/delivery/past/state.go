@@ -170,7 +170,7 @@ func (s *State) Known() inventory.Known {
 
 // Earlier returns the placement decisions of the last delivery, and whether s knows them. A state of another version
 // does not know them. The state of a rendering that is only computed does.
-func (s *State) Earlier() (e placement.Earlier, known bool) {
+func (s *State) Earlier() (e placement.PriorResults, known bool) {
 	if !s.Readable() {
 		return e, false
 	}
@@ -178,7 +178,7 @@ func (s *State) Earlier() (e placement.Earlier, known bool) {
 	if s.Known() == inventory.Partial {
 		existing = s.Ours()
 	}
-	return placement.Earlier{Decisions: s.Decisions, Placed: existing.Placed()}, true
+	return placement.PriorResults{Decisions: s.Decisions, Placed: existing.Placed()}, true
 }
 
 // WithTarget returns s whose proposal names the hash of another target: of the tree that the fleet renders to now.

@@ -39,7 +39,7 @@ func TestDecisionsOfState(t *testing.T) {
 		t.Errorf("record (-want +got):\n%s", diff)
 	}
 	earlier, known := read.Earlier()
-	want := placement.Earlier{Decisions: decided, Placed: map[string][]string{"hello-web": {"large", "small"}}}
+	want := placement.PriorResults{Decisions: decided, Placed: map[string][]string{"hello-web": {"large", "small"}}}
 	if diff := cmp.Diff(want, earlier); diff != "" || !known {
 		t.Errorf("earlier, known: %t (-want +got):\n%s", known, diff)
 	}

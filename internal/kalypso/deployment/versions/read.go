@@ -30,7 +30,7 @@ const (
 // The errors of a place, beside those of packages remote and branch.
 var (
 	ErrLocal     = errors.New("teams must not choose which local files are read; set allow_local_repos to allow it")
-	ErrNoPlace   = errors.New("the folder of the deployment target does not tell which repo it comes from")
+	ErrNoPlace   = errors.New("the folder of the deployment target does not show which repo it comes from")
 	ErrNoFolder  = errors.New("the commit has no such folder")
 	ErrDocuments = fmt.Errorf("its YAML files have more than %d documents", maxDocuments)
 	ErrFiles     = fmt.Errorf("it has more than %d YAML files", maxFiles)

@@ -65,7 +65,7 @@ func hostKeyCheck(db *knownhosts.HostKeyDB) ssh.HostKeyCallback {
 		case err == nil:
 			return nil
 		case knownhosts.IsHostKeyChanged(err):
-			return fmt.Errorf("%w: %s presents the key %s, but known_hosts has another one: somebody may intercept the "+
+			return fmt.Errorf("%w: %s presents the key %s, but known_hosts has another one: a third party may intercept the "+
 				"connection, or the server has a new key; compare it with the key that the operator publishes, "+
 				"then update known_hosts",
 				ErrUnknownHost, name, shown)

@@ -52,8 +52,8 @@ type file struct {
 	starts []history.Start
 }
 
-func (f *file) last() history.Last {
-	return history.Last{Hash: f.Observation, ObservedAt: f.ObservedAt, Repo: f.Repo, Branch: f.Branch, Path: f.Path}
+func (f *file) last() history.Snapshot {
+	return history.Snapshot{Hash: f.Observation, ObservedAt: f.ObservedAt, Repo: f.Repo, Branch: f.Branch, Path: f.Path}
 }
 
 // newFile returns the deployment record of an observation without its starts.

@@ -45,9 +45,9 @@ func TestForeignEntries(t *testing.T) {
 			}
 			gitserver.SeedFiles(t, repo, branch, "Foreign", map[string]gitserver.File{path: entry})
 			before := gitserver.Rev(t, repo, branch)
-			_, lastErr := s.Last(t.Context(), "prod")
+			_, lastErr := s.Snapshot(t.Context(), "prod")
 			_, readErr := s.Read(t.Context(), atPlace("."))
-			_, recordErr := s.Record(t.Context(), history.Recording{Was: now, Now: observed(at(1, 5, 0), nil)})
+			_, recordErr := s.Record(t.Context(), history.Write{Previous: now, Observation: observed(at(1, 5, 0), nil)})
 			for call, err := range map[string]error{"Last": lastErr, "Read": readErr, "Record": recordErr} {
 				if err == nil || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "remove it") {
 					t.Errorf("%s: %v\ndoes not name %s", call, err, path)
@@ -123,7 +123,8 @@ func TestFutureSince(t *testing.T) {
 	moment := `"since":"` + now.ObservedAt.Format(time.RFC3339)
 	gitserver.Seed(t, repo, branch,
 		map[string]string{names[0]: strings.Replace(contents[names[0]], moment, `"since":"9999-01-01T00:00:00Z`, 1)})
-	_, err := s.Record(t.Context(), history.Recording{Was: now, Now: observed(at(1, 2, 0), map[string]string{"c1": "2"})})
+	later := observed(at(1, 2, 0), map[string]string{"c1": "2"})
+	_, err := s.Record(t.Context(), history.Write{Previous: now, Observation: later})
 	_, readErr := s.Read(t.Context(), atPlace("."))
 	for _, err := range []error{err, readErr} {
 		if want := fmt.Sprintf("line 2 of file %s begins a run after", names[0]); err == nil ||

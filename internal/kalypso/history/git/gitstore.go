@@ -58,28 +58,28 @@ func (s *Store) folder(environment string) (string, error) {
 	return path.Join(s.path, environment), nil
 }
 
-// Last implements [history.Store].
-func (s *Store) Last(ctx context.Context, environment string) (history.Last, error) {
+// Snapshot implements [history.Store].
+func (s *Store) Snapshot(ctx context.Context, environment string) (history.Snapshot, error) {
 	folder, err := s.folder(environment)
 	if err != nil {
-		return history.Last{}, err
+		return history.Snapshot{}, err
 	}
 	snapshot, err := s.branch.Snapshot(ctx)
 	if err != nil {
-		return history.Last{}, err
+		return history.Snapshot{}, err
 	}
 	defer snapshot.Close()
 	l, err := open(snapshot, folder)
 	if err != nil {
-		return history.Last{}, err
+		return history.Snapshot{}, err
 	}
 	return l.last()
 }
 
 // Record implements [history.Store]. An absent branch begins with the first deployment record.
-func (s *Store) Record(ctx context.Context, r history.Recording) (history.Recorded, error) {
-	var done history.Recorded
-	folder, err := s.folder(r.Now.Environment)
+func (s *Store) Record(ctx context.Context, r history.Write) (history.WriteResult, error) {
+	var done history.WriteResult
+	folder, err := s.folder(r.Observation.Environment)
 	if err != nil {
 		return done, err
 	}
@@ -194,22 +194,22 @@ func (l *log) parse(references []reference) ([]*file, error) {
 }
 
 // last returns the content of the newest file.
-func (l *log) last() (history.Last, error) {
+func (l *log) last() (history.Snapshot, error) {
 	if len(l.files) == 0 {
-		return history.Last{}, nil
+		return history.Snapshot{}, nil
 	}
 	newest := l.files[len(l.files)-1].at // several files may be of that second
 	first := slices.IndexFunc(l.files, func(r reference) bool { return r.at.Equal(newest) })
 	files, err := l.parse(l.files[first:])
 	if err != nil {
-		return history.Last{}, err
+		return history.Snapshot{}, err
 	}
 	return files[len(files)-1].last(), nil
 }
 
 // place returns the newest deployment record that can be read; zero: none of the newest ones can. All records of an
 // environment have its place, so this is the place of one with a broken file.
-func (l *log) place() (history.Last, error) {
+func (l *log) place() (history.Snapshot, error) {
 	var broken *fileError
 	for _, r := range slices.Backward(l.files[max(0, len(l.files)-10):]) {
 		files, err := l.parse([]reference{r})
@@ -217,10 +217,10 @@ func (l *log) place() (history.Last, error) {
 		case err == nil:
 			return files[0].last(), nil
 		case !errors.As(err, &broken):
-			return history.Last{}, err
+			return history.Snapshot{}, err
 		}
 	}
-	return history.Last{}, nil
+	return history.Snapshot{}, nil
 }
 
 // since returns the files from the last one on that contains everything and was observed at a time or before, else all.
@@ -245,33 +245,33 @@ func (l *log) since(at time.Time) ([]*file, error) {
 }
 
 // next returns the next file; nil: there is nothing to write.
-func (l *log) next(r history.Recording) (*file, history.Recorded, error) {
-	files, err := l.since(r.Now.ObservedAt)
+func (l *log) next(r history.Write) (*file, history.WriteResult, error) {
+	files, err := l.since(r.Observation.ObservedAt)
 	if err != nil {
-		return nil, history.Recorded{}, err
+		return nil, history.WriteResult{}, err
 	}
 	var known history.Timeline
-	var last history.Last
+	var last history.Snapshot
 	for _, f := range files {
 		known.Add(f.starts)
 		last = f.last()
 	}
 	if !continuous(files) {
-		r.Was = nil // the store may have lost files
+		r.Previous = nil // the store may have lost files
 	}
-	n, err := r.Prepare().Next(last, func([]history.InstanceChange) (*observation.Observation, error) {
+	n, err := r.Prepare().Rows(last, func([]history.InstanceChange) (*observation.Observation, error) {
 		return known.Present(), nil
 	})
 	if err != nil || !n.Write {
-		return nil, n.Done, err
+		return nil, n.Result, err
 	}
-	f := newFile(r.Now, n.Hash, last.Hash)
+	f := newFile(r.Observation, n.Hash, last.Hash)
 	f.starts = history.Starts(n.Changes)
-	if n.Whole || month(last.ObservedAt) != month(f.ObservedAt) {
+	if n.Complete || month(last.ObservedAt) != month(f.ObservedAt) {
 		known.Add(f.starts)
 		f.After, f.starts = "", known.Last()
 	}
-	return f, n.Done, nil
+	return f, n.Result, nil
 }
 
 // continuous reports whether files begin with one that contains everything, and each one continues the one before.
@@ -285,28 +285,28 @@ func continuous(files []*file) bool {
 }
 
 // Read implements [history.Store].
-func (s *Store) Read(ctx context.Context, q history.Query) (history.Past, error) {
+func (s *Store) Read(ctx context.Context, q history.Query) (history.StoredRuns, error) {
 	snapshot, err := s.branch.Snapshot(ctx)
 	if err != nil {
-		return history.Past{}, err
+		return history.StoredRuns{}, err
 	}
 	defer snapshot.Close()
 	l, err := s.find(snapshot, q)
 	if err != nil || l == nil {
-		return history.Past{}, err
+		return history.StoredRuns{}, err
 	}
 	l.read = 0
 	files, err := l.since(q.Since)
 	if err != nil || len(files) == 0 {
-		return history.Past{}, err
+		return history.StoredRuns{}, err
 	}
 	var timeline history.Timeline
-	var past history.Past
+	var past history.StoredRuns
 	for _, f := range files {
 		timeline.Add(f.starts)
 		past.Environment, past.RecordedUntil = f.Environment, f.ObservedAt
 		if !f.ObservedAt.Before(q.Since) {
-			past.Observed = append(past.Observed, history.Observed{At: f.ObservedAt, Head: f.Head,
+			past.Observed = append(past.Observed, history.RecordedVerdict{At: f.ObservedAt, Head: f.Head,
 				PromotedCommit: f.PromotedCommit, Verdict: f.Verdict, VerdictSince: f.VerdictSince})
 		}
 	}
@@ -336,7 +336,7 @@ func (s *Store) find(snapshot *gitbranch.Snapshot, q history.Query) (*log, error
 	var newest time.Time
 	for _, name := range names {
 		l, err := open(snapshot, path.Join(s.path, name))
-		var last history.Last
+		var last history.Snapshot
 		if err == nil {
 			last, err = l.last()
 		}

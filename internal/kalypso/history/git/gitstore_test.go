@@ -58,7 +58,7 @@ func observed(when time.Time, versions map[string]string) *observation.Observati
 
 func record(t *testing.T, s *gitstore.Store, was, now *observation.Observation) *observation.Observation {
 	t.Helper()
-	done, err := s.Record(t.Context(), history.Recording{Was: was, Now: now})
+	done, err := s.Record(t.Context(), history.Write{Previous: was, Observation: now})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -214,7 +214,7 @@ func TestErrors(t *testing.T) {
 		strings.Replace(header, `"v":1`, `"v":2`, 1): "file " + names[0] + " has the format 2",
 	} {
 		gitserver.Seed(t, repo, branch, map[string]string{names[0]: text, "prod/README.md": "no record"})
-		_, err := s.Record(t.Context(), history.Recording{Was: now, Now: observed(at(1, 2, 0), nil)})
+		_, err := s.Record(t.Context(), history.Write{Previous: now, Observation: observed(at(1, 2, 0), nil)})
 		_, readErr := s.Read(t.Context(), history.Query{Environment: "prod", Limit: 1})
 		for _, err := range []error{err, readErr} {
 			if err == nil || !strings.Contains(err.Error(), says) {
@@ -225,7 +225,7 @@ func TestErrors(t *testing.T) {
 	for _, name := range []string{"a/b", "..", ".git", "."} {
 		other := observed(at(1, 2, 0), nil)
 		other.Environment = name
-		_, err := s.Record(t.Context(), history.Recording{Now: other})
+		_, err := s.Record(t.Context(), history.Write{Observation: other})
 		if err == nil || !strings.Contains(err.Error(), "set environment to another name") {
 			t.Errorf("environment %q: %v", name, err)
 		}
@@ -238,7 +238,7 @@ func TestErrors(t *testing.T) {
 	}
 	large.Environment = "large"
 	large.Groups = []observation.Group{{ClusterType: "large", Target: "web", State: "failed", Members: members}}
-	if _, err := s.Record(t.Context(), history.Recording{Now: large}); !errors.Is(err, history.ErrTooLarge) {
+	if _, err := s.Record(t.Context(), history.Write{Observation: large}); !errors.Is(err, history.ErrTooLarge) {
 		t.Error(err)
 	}
 }

@@ -26,7 +26,7 @@ type Request struct {
 	// ControlPlane is the branch whose commits are promoted; zero: none is read.
 	ControlPlane struct{ Repo, Branch string }
 	// Observed are the observations in the store; none without a store.
-	Observed []history.Observed
+	Observed []history.RecordedVerdict
 	// Since and Until are the window, see [history.Input].
 	Since, Until time.Time
 }
@@ -47,7 +47,7 @@ func (e *ControlPlaneError) Unwrap() error { return e.Err }
 func Read(ctx context.Context, req Request) (history.History, error) {
 	in := history.Input{Since: req.Since, Until: req.Until, Observed: req.Observed}
 	var err error
-	if in.Branch, in.Whole, err = readBranch(ctx, req.Client, req.GitOps); err != nil {
+	if in.Branch, in.Complete, err = readBranch(ctx, req.Client, req.GitOps); err != nil {
 		return history.History{}, err
 	}
 	if at := req.ControlPlane; at.Repo != "" && len(in.Branch) > 0 {

@@ -21,7 +21,7 @@ type cell struct {
 
 	Groups  []versionGroup
 	Lines   []line
-	Past    []past
+	Former  []formerVersion
 	Changes []*delivery
 
 	seen sequence
@@ -37,7 +37,9 @@ func (c *cell) Class() string {
 }
 
 // Opens reports whether the cell has details to show.
-func (c *cell) Opens() bool { return len(c.Groups) > 1 || len(c.Lines)+len(c.Past)+len(c.Changes) > 0 }
+func (c *cell) Opens() bool {
+	return len(c.Groups) > 1 || len(c.Lines)+len(c.Former)+len(c.Changes) > 0
+}
 
 // versionGroup counts clusters of one version in one state.
 type versionGroup struct {
@@ -61,8 +63,8 @@ type line struct {
 // Class returns the name of the state in the style.
 func (l line) Class() string { return class(l.State) }
 
-// past is a version that clusters ran before.
-type past struct {
+// formerVersion is a version that clusters ran before.
+type formerVersion struct {
 	Version      Text
 	Clusters     string
 	Since, Until stamp
@@ -198,10 +200,11 @@ func (c *cell) addPast(closed []Run) {
 		}
 	}
 	for version, p := range periods {
-		c.Past = append(c.Past, past{version, problem.Count(len(p.clusters), "cluster"), stamp(p.since), stamp(p.until)})
+		clusters := problem.Count(len(p.clusters), "cluster")
+		c.Former = append(c.Former, formerVersion{version, clusters, stamp(p.since), stamp(p.until)})
 	}
-	slices.SortFunc(c.Past, func(a, b past) int {
+	slices.SortFunc(c.Former, func(a, b formerVersion) int {
 		return cmp.Or(time.Time(b.Until).Compare(time.Time(a.Until)), cmp.Compare(a.Version, b.Version))
 	})
-	c.Past = c.Past[:min(len(c.Past), shownPast)]
+	c.Former = c.Former[:min(len(c.Former), shownPast)]
 }

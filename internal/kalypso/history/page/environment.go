@@ -21,7 +21,7 @@ type environment struct {
 	Window     window
 	Verdict    Text
 	Promoted   commit
-	Last       *delivery // the newest
+	Newest     *delivery // the newest
 	Bar        []bar
 	Counts     string
 	Deliveries []*delivery // newest first
@@ -172,8 +172,8 @@ func (e *environment) describe(now stamp) {
 	}
 	slices.SortStableFunc(e.Deliveries, func(a, b *delivery) int { return b.StartedAt.Compare(a.StartedAt) })
 	if len(e.Deliveries) > 0 {
-		e.Last = e.Deliveries[0]
-		e.Promoted.Hash = cmp.Or(e.Promoted.Hash, e.Last.PromotedCommit)
+		e.Newest = e.Deliveries[0]
+		e.Promoted.Hash = cmp.Or(e.Promoted.Hash, e.Newest.PromotedCommit)
 	}
 	for i := range e.Waiting {
 		e.Waiting[i].Commit.URL = commitURL(h.ControlPlane.Repo, e.Waiting[i].Commit.Hash)

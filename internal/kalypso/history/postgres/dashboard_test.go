@@ -39,7 +39,7 @@ func recordFleet(t *testing.T, s history.Store) {
 				Members: []observation.Member{{Cluster: part[0], Message: strings.Join(part[4:], "")}}})
 		}
 		now.Sort()
-		_, err := s.Record(t.Context(), history.Recording{Was: last[environment], Now: now, Deliveries: deliveries})
+		_, err := s.Record(t.Context(), history.Write{Previous: last[environment], Observation: now, Deliveries: deliveries})
 		if err != nil {
 			t.Fatal(err)
 		}

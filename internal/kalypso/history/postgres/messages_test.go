@@ -67,7 +67,7 @@ func TestEndlessMessages(t *testing.T) {
 			})
 			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 			defer cancel()
-			_, err := open(t, "postgres://me@"+address+"/db?sslmode=disable").Last(ctx, "prod")
+			_, err := open(t, "postgres://me@"+address+"/db?sslmode=disable").Snapshot(ctx, "prod")
 			expectError(t, err, "PostgreSQL at "+address, "more than")
 			if sent.Load() > test.limit {
 				t.Errorf("the server sent %d bytes", sent.Load())

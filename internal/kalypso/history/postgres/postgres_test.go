@@ -35,11 +35,11 @@ func open(t *testing.T, url string) *postgres.Store {
 	return s
 }
 
-func record(t *testing.T, s *postgres.Store, was, now *observation.Observation) (history.Recorded, error) {
+func record(t *testing.T, s *postgres.Store, was, now *observation.Observation) (history.WriteResult, error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
-	return s.Record(ctx, history.Recording{Was: was, Now: now})
+	return s.Record(ctx, history.Write{Previous: was, Observation: now})
 }
 
 func mustRecord(t *testing.T, s *postgres.Store, was, now *observation.Observation) {
@@ -145,27 +145,27 @@ func TestConnections(t *testing.T) {
 		loopback, db.TLSURL(loopback), db.SocketURL(loopback), db.PgBouncer(t, loopback),
 	} {
 		s := open(t, url)
-		last, err := s.Last(t.Context(), "prod")
+		last, err := s.Snapshot(t.Context(), "prod")
 		if err != nil {
 			t.Fatal(err)
 		}
 		hour := last.ObservedAt.Hour() + 1
 		mustRecord(t, s, nil, observed(hour, url))
-		if last, err = s.Last(t.Context(), "prod"); err != nil || last.ObservedAt.Hour() != hour {
+		if last, err = s.Snapshot(t.Context(), "prod"); err != nil || last.ObservedAt.Hour() != hour {
 			t.Errorf("%s: %v, %v", url, last, err)
 		}
 	}
 	// The certificate is for 127.0.0.1, from an unknown authority.
 	unverified := strings.Replace(loopback, "?sslmode=disable", "", 1)
 	begun := time.Now()
-	_, err := open(t, unverified).Last(t.Context(), "prod")
+	_, err := open(t, unverified).Snapshot(t.Context(), "prod")
 	expectError(t, err, "PostgreSQL at 127.0.0.1:"+db.Port, "certificate can't be verified", "sslrootcert",
 		"sslmode is verify-full")
 	other := strings.Replace(db.TLSURL(loopback), "127.0.0.1", "localhost", 1)
-	_, err = open(t, other).Last(t.Context(), "prod")
+	_, err = open(t, other).Snapshot(t.Context(), "prod")
 	expectError(t, err, "certificate can't be verified", "sslmode=verify-ca")
 	pool := strings.Replace(db.PgBouncer(t, loopback), "?sslmode=disable", "", 1) // it has no TLS
-	_, err = open(t, pool).Last(t.Context(), "prod")
+	_, err = open(t, pool).Snapshot(t.Context(), "prod")
 	expectError(t, err, "the server has no TLS", "sslmode is verify-full", "sslmode=disable")
 	if took := time.Since(begun); took > 10*time.Second {
 		t.Errorf("a certificate was tried for %s", took)
@@ -214,18 +214,18 @@ func TestRefusals(t *testing.T) {
 	server.Exec(t, loopback, "UPDATE kalypso.schema_version SET min_writer = 2")
 	_, err = record(t, s, nil, observed(4, "d"))
 	expectError(t, err, "the schema has version 2", "use a newer provider")
-	if last, err := s.Last(t.Context(), "prod"); err != nil || last.ObservedAt.Hour() != 3 {
+	if last, err := s.Snapshot(t.Context(), "prod"); err != nil || last.ObservedAt.Hour() != 3 {
 		t.Errorf("reading a newer schema: %v, %v", last, err)
 	}
 	server.Exec(t, loopback, "UPDATE kalypso.schema_version SET min_writer = 1", "DROP TABLE kalypso.delivery CASCADE")
 	deliveries := []history.DeliveryRow{{FirstCommit: "f"}}
-	_, err = s.Record(t.Context(), history.Recording{Now: observed(4, "d"), Deliveries: deliveries})
+	_, err = s.Record(t.Context(), history.Write{Observation: observed(4, "d"), Deliveries: deliveries})
 	expectError(t, err, "delivery", "does not exist", "what is missing of "+postgres.SchemaFile)
 
 	db.Standby(t)
 	_, err = record(t, s, observed(3, "c"), observed(4, "d"))
 	expectError(t, err, "read-write mode during recovery", "the primary server")
-	if last, err := s.Last(t.Context(), "prod"); err != nil || last.ObservedAt.Hour() != 3 {
+	if last, err := s.Snapshot(t.Context(), "prod"); err != nil || last.ObservedAt.Hour() != 3 {
 		t.Errorf("reading a standby: %v, %v", last, err)
 	}
 }
@@ -244,7 +244,7 @@ func TestDeliveries(t *testing.T) {
 	steps := [][]history.DeliveryRow{{first}, {second, first}, {second}}
 	for i, rows := range steps {
 		now := observed(i+1, "a")
-		if _, err := s.Record(t.Context(), history.Recording{Now: now, Deliveries: rows}); err != nil {
+		if _, err := s.Record(t.Context(), history.Write{Observation: now, Deliveries: rows}); err != nil {
 			t.Fatal(err)
 		}
 		if i == 1 {
@@ -291,7 +291,7 @@ func TestUnavailable(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 	defer cancel()
-	_, err = s.Record(ctx, history.Recording{Was: observed(1, "a"), Now: observed(2, "b")})
+	_, err = s.Record(ctx, history.Write{Previous: observed(1, "a"), Observation: observed(2, "b")})
 	if !errors.Is(err, history.ErrUnavailable) || !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("a locked row: %v", err)
 	}
@@ -304,7 +304,7 @@ func TestUnavailable(t *testing.T) {
 	// The server restarts while the record waits.
 	recorded := make(chan error)
 	go func() {
-		_, err := s.Record(context.Background(), history.Recording{Was: observed(1, "a"), Now: observed(2, "b")})
+		_, err := s.Record(context.Background(), history.Write{Previous: observed(1, "a"), Observation: observed(2, "b")})
 		recorded <- err
 	}()
 	waiting := "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
@@ -329,7 +329,7 @@ func TestUnavailable(t *testing.T) {
 		t.Error(err)
 	}
 	expectError(t, err, "PostgreSQL at 127.0.0.1:"+db.Port, "connection refused")
-	_, err = s.Last(t.Context(), "prod")
+	_, err = s.Snapshot(t.Context(), "prod")
 	expectError(t, err, "connection refused")
 	_, err = s.Read(t.Context(), history.Query{Environment: "prod"})
 	expectError(t, err, "connection refused")
@@ -348,13 +348,13 @@ func TestCommitWithoutAnswer(t *testing.T) {
 			t.Fatal(err)
 		}
 		behind.Host = proxy.Address
-		last, err := open(t, loopback).Last(t.Context(), "prod")
+		last, err := open(t, loopback).Snapshot(t.Context(), "prod")
 		if err != nil {
 			t.Fatal(err)
 		}
 		hour := last.ObservedAt.Hour() + 1
 		done, err := record(t, open(t, behind.String()), nil, observed(hour, behind.Host))
-		if err != nil || !done.Newer.IsZero() || proxy.Cuts() != 1 {
+		if err != nil || !done.StoredAt.IsZero() || proxy.Cuts() != 1 {
 			t.Errorf("cut before the commit %t: %+v, %v, %d cuts", before, done, err, proxy.Cuts())
 		}
 		counts := server.Select(t, loopback, "SELECT count(*), (SELECT count(*) FROM kalypso.run) FROM kalypso.observation")

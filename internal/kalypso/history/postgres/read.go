@@ -11,10 +11,10 @@ import (
 )
 
 // Read implements [history.Store]. It changes nothing.
-func (s *Store) Read(ctx context.Context, q history.Query) (history.Past, error) {
-	var past history.Past
+func (s *Store) Read(ctx context.Context, q history.Query) (history.StoredRuns, error) {
+	var past history.StoredRuns
 	err := s.transact(ctx, pgx.ReadOnly, func(tx pgx.Tx) error {
-		past = history.Past{}
+		past = history.StoredRuns{}
 		if there, err := s.exists(ctx, tx); !there {
 			return err
 		}
@@ -23,7 +23,7 @@ func (s *Store) Read(ctx context.Context, q history.Query) (history.Past, error)
 			return err
 		}
 		past.Environment, past.RecordedUntil = e.name, e.ObservedAt
-		for _, read := range []func(context.Context, pgx.Tx, int32, history.Query, *history.Past) error{
+		for _, read := range []func(context.Context, pgx.Tx, int32, history.Query, *history.StoredRuns) error{
 			readRuns, readVersions, readObserved,
 		} {
 			if err := read(ctx, tx, e.id, q, &past); err != nil {
@@ -33,7 +33,7 @@ func (s *Store) Read(ctx context.Context, q history.Query) (history.Past, error)
 		return nil
 	})
 	if err != nil {
-		return history.Past{}, err
+		return history.StoredRuns{}, err
 	}
 	return past, nil
 }
@@ -72,7 +72,7 @@ func filter(q history.Query) string {
 			AND ($3::text IS NULL OR i.deployment_target = $3)`
 }
 
-func readRuns(ctx context.Context, tx pgx.Tx, id int32, q history.Query, past *history.Past) error {
+func readRuns(ctx context.Context, tx pgx.Tx, id int32, q history.Query, past *history.StoredRuns) error {
 	rows, err := tx.Query(ctx, `SELECT i.cluster, i.cluster_type, i.deployment_target, v.version, v.content, v.commit,
 			v.workload, v.workspace, r.state, r.since, r.until, r.message`+filter(q)+`
 			AND r.since < $4 AND (r.until IS NULL OR r.until > $5)
@@ -104,7 +104,7 @@ func readRuns(ctx context.Context, tx pgx.Tx, id int32, q history.Query, past *h
 	return rows.Err()
 }
 
-func readVersions(ctx context.Context, tx pgx.Tx, id int32, q history.Query, past *history.Past) error {
+func readVersions(ctx context.Context, tx pgx.Tx, id int32, q history.Query, past *history.StoredRuns) error {
 	rows, err := tx.Query(ctx, `SELECT i.deployment_target, coalesce(v.version, ''), r.state,
 			count(DISTINCT i.cluster), min(r.since), coalesce(max(v.workload COLLATE "C"), ''),
 			coalesce(max(v.workspace COLLATE "C"), '')`+filter(q)+`
@@ -126,7 +126,7 @@ func readVersions(ctx context.Context, tx pgx.Tx, id int32, q history.Query, pas
 	return rows.Err()
 }
 
-func readObserved(ctx context.Context, tx pgx.Tx, id int32, q history.Query, past *history.Past) error {
+func readObserved(ctx context.Context, tx pgx.Tx, id int32, q history.Query, past *history.StoredRuns) error {
 	rows, err := tx.Query(ctx, `SELECT observed_at, head, coalesce(promoted_commit, ''), verdict,
 		coalesce(verdict_since, observed_at)
 		FROM observation WHERE environment_id = $1 AND observed_at >= $2 ORDER BY observed_at`, id, q.Since)
@@ -135,7 +135,7 @@ func readObserved(ctx context.Context, tx pgx.Tx, id int32, q history.Query, pas
 	}
 	defer rows.Close()
 	for rows.Next() {
-		var o history.Observed
+		var o history.RecordedVerdict
 		if err := rows.Scan(&o.At, &o.Head, &o.PromotedCommit, &o.Verdict, &o.VerdictSince); err != nil {
 			return err
 		}

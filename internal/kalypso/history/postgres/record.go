@@ -38,7 +38,7 @@ type Store struct {
 type environment struct {
 	id   int32
 	name string
-	history.Last
+	history.Snapshot
 }
 
 const selectEnvironment = `SELECT id, name, repo, branch, path, observed_at, observation FROM environment`
@@ -53,8 +53,8 @@ func scanEnvironment(row pgx.Row) (e environment, err error) {
 	return e, err
 }
 
-// Last implements [history.Store].
-func (s *Store) Last(ctx context.Context, name string) (history.Last, error) {
+// Snapshot implements [history.Store].
+func (s *Store) Snapshot(ctx context.Context, name string) (history.Snapshot, error) {
 	var found environment
 	err := s.transact(ctx, pgx.ReadOnly, func(tx pgx.Tx) error {
 		found = environment{}
@@ -68,7 +68,7 @@ func (s *Store) Last(ctx context.Context, name string) (history.Last, error) {
 		}
 		return err
 	})
-	return found.Last, err
+	return found.Snapshot, err
 }
 
 // exists reports whether the schema has our tables.
@@ -80,10 +80,10 @@ func (s *Store) exists(ctx context.Context, tx pgx.Tx) (there bool, err error) {
 }
 
 // Record implements [history.Store]. The first record creates the schema.
-func (s *Store) Record(ctx context.Context, r history.Recording) (history.Recorded, error) {
+func (s *Store) Record(ctx context.Context, r history.Write) (history.WriteResult, error) {
 	prepared := r.Prepare()
 	for attempt := 0; ; attempt++ {
-		var done history.Recorded
+		var done history.WriteResult
 		var missing []observation.Version
 		err := s.transact(ctx, pgx.ReadWrite, func(tx pgx.Tx) error {
 			there, err := s.exists(ctx, tx)
@@ -109,10 +109,10 @@ func (s *Store) Record(ctx context.Context, r history.Recording) (history.Record
 		}
 		// The first record needs two repairs: the schema and the versions.
 		if attempt == attempts || attempt >= 2 && clock.Sleep(ctx, 100*time.Millisecond<<attempt) != nil {
-			return history.Recorded{}, err
+			return history.WriteResult{}, err
 		}
 		if err := s.transact(ctx, pgx.ReadWrite, repair); err != nil {
-			return history.Recorded{}, err
+			return history.WriteResult{}, err
 		}
 	}
 }
@@ -153,16 +153,17 @@ type writer struct {
 	versions    map[versionKey]int64
 }
 
-func (w *writer) record(r *history.Prepared) (done history.Recorded, missing []observation.Version, err error) {
+func (w *writer) record(r *history.Plan) (done history.WriteResult, missing []observation.Version, err error) {
 	if err := w.checkVersion(); err != nil {
 		return done, nil, err
 	}
+	o := r.Observation
 	if _, err := w.Exec(w.ctx, `INSERT INTO environment (name, repo, branch, path) VALUES ($1, $2, $3, $4)
-		ON CONFLICT (name) DO NOTHING`, r.Now.Environment, r.Now.Repo, r.Now.Branch, r.Now.Path); err != nil {
+		ON CONFLICT (name) DO NOTHING`, o.Environment, o.Repo, o.Branch, o.Path); err != nil {
 		return done, nil, err
 	}
 	// Other processes that record the same environment wait here.
-	e, err := scanEnvironment(w.QueryRow(w.ctx, selectEnvironment+" WHERE name = $1 FOR UPDATE", r.Now.Environment))
+	e, err := scanEnvironment(w.QueryRow(w.ctx, selectEnvironment+" WHERE name = $1 FOR UPDATE", o.Environment))
 	if errors.Is(err, pgx.ErrNoRows) {
 		err = rowsDropped("the table environment", 0, 1)
 	}
@@ -171,11 +172,11 @@ func (w *writer) record(r *history.Prepared) (done history.Recorded, missing []o
 	}
 	w.environment = e.id
 	// New versions need another attempt, so look for them before anything that takes long.
-	if missing, err = w.findVersions(r.Expected(e.Last)); err != nil {
+	if missing, err = w.findVersions(r.Expected(e.Snapshot)); err != nil {
 		return done, missing, err
 	}
-	n, err := r.Next(e.Last, w.load)
-	done = n.Done
+	n, err := r.Rows(e.Snapshot, w.load)
+	done = n.Result
 	var place *history.PlaceError
 	switch {
 	case errors.As(err, &place):
@@ -194,7 +195,7 @@ func (w *writer) record(r *history.Prepared) (done history.Recorded, missing []o
 	if err := w.deliveries(r.Deliveries); err != nil {
 		return done, nil, err
 	}
-	return done, nil, w.observation(r.Now, n)
+	return done, nil, w.observation(o, n)
 }
 
 // checkVersion returns an error if this version of the provider must not write. Of several rows, as after a restored
@@ -214,7 +215,7 @@ func (w *writer) checkVersion() error {
 	return nil
 }
 
-// load returns the last conditions of instances, see [history.Prepared.Next].
+// load returns the last conditions of instances, see [history.Plan.Rows].
 func (w *writer) load(some []history.InstanceChange) (*observation.Observation, error) {
 	found := present{groups: map[presentKey]*observation.Group{}}
 	if some == nil {

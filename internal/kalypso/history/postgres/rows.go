@@ -26,7 +26,7 @@ func (w *writer) write(tables string, want int, statement string, arguments ...a
 	return err
 }
 
-func (w *writer) observation(o *observation.Observation, n history.Next) error {
+func (w *writer) observation(o *observation.Observation, n history.Rows) error {
 	since := o.VerdictSince
 	if since.IsZero() {
 		since = o.ObservedAt
@@ -34,7 +34,7 @@ func (w *writer) observation(o *observation.Observation, n history.Next) error {
 	if err := w.write("the table observation", 1, `INSERT INTO observation
 		(environment_id, observed_at, head, promoted_commit, verdict, verdict_since, changes)
 		VALUES ($1, $2, $3, $4, $5, $6, $7)`,
-		w.environment, o.ObservedAt, o.Head, orNull(o.PromotedCommit), o.Verdict, since, n.Done.Changes); err != nil {
+		w.environment, o.ObservedAt, o.Head, orNull(o.PromotedCommit), o.Verdict, since, n.Result.Changes); err != nil {
 		return err
 	}
 	return w.write("the table environment", 1, "UPDATE environment SET observed_at = $2, observation = $3 WHERE id = $1",

@@ -30,16 +30,17 @@ func TestDroppedRows(t *testing.T) {
 	deliveries := []history.DeliveryRow{{FirstCommit: "f", Commit: "f", Kind: "first"}}
 	for _, test := range []struct {
 		event, table string
-		recording    history.Recording
+		recording    history.Write
 	}{
-		{"INSERT", "run", history.Recording{Was: observed(1, "a"), Now: observed(2, "b")}},
-		{"UPDATE", "run", history.Recording{Was: observed(1, "a"), Now: observed(2, "b")}},
-		{"INSERT", "instance", history.Recording{Was: observed(1, "a"), Now: other}},
-		{"INSERT", "observation", history.Recording{Was: observed(1, "a"), Now: observed(2, "a")}},
-		{"UPDATE", "environment", history.Recording{Was: observed(1, "a"), Now: observed(2, "a")}},
-		{"INSERT", "environment", history.Recording{Now: elsewhere}},
-		{"INSERT", "version", history.Recording{Was: observed(1, "a"), Now: observed(2, "never stored")}},
-		{"INSERT", "delivery", history.Recording{Was: observed(1, "a"), Now: observed(2, "a"), Deliveries: deliveries}},
+		{"INSERT", "run", history.Write{Previous: observed(1, "a"), Observation: observed(2, "b")}},
+		{"UPDATE", "run", history.Write{Previous: observed(1, "a"), Observation: observed(2, "b")}},
+		{"INSERT", "instance", history.Write{Previous: observed(1, "a"), Observation: other}},
+		{"INSERT", "observation", history.Write{Previous: observed(1, "a"), Observation: observed(2, "a")}},
+		{"UPDATE", "environment", history.Write{Previous: observed(1, "a"), Observation: observed(2, "a")}},
+		{"INSERT", "environment", history.Write{Observation: elsewhere}},
+		{"INSERT", "version", history.Write{Previous: observed(1, "a"), Observation: observed(2, "never stored")}},
+		{"INSERT", "delivery", history.Write{Previous: observed(1, "a"), Observation: observed(2, "a"),
+			Deliveries: deliveries}},
 	} {
 		server.Exec(t, loopback, "CREATE TRIGGER drop_row BEFORE "+test.event+" ON kalypso."+test.table+
 			" FOR EACH ROW EXECUTE FUNCTION drop_row()")
@@ -54,7 +55,7 @@ func TestDroppedRows(t *testing.T) {
 			t.Errorf("%s %s: %s runs, observations and open runs", test.event, test.table, rows)
 		}
 	}
-	all := history.Recording{Was: observed(1, "a"), Now: other, Deliveries: deliveries}
+	all := history.Write{Previous: observed(1, "a"), Observation: other, Deliveries: deliveries}
 	if _, err := s.Record(t.Context(), all); err != nil {
 		t.Error(err)
 	}

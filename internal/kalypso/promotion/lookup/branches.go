@@ -19,8 +19,8 @@ import (
 // depths lists how many generations of commits are read. The later ones apply if a commit that matters is missing.
 var depths = []int{64, promotion.MaxCandidates + 1 + promotion.LookBehind, 1<<31 - 1}
 
-// readCurrent reads the promoted commit: that of the record, or else that of the operator's file. Nothing is promoted
-// on a missing branch, or on one that has neither.
+// readCurrent reads the promoted commit from the record, or without a record from the operator's file. Nothing is
+// promoted on a missing branch, or on one that has neither.
 func readCurrent(ctx context.Context, client *gitremote.Client, at record.Destination) (promotion.Current, error) {
 	snapshot, err := open(ctx, client, at.Repo, at.Branch)
 	if err != nil {

@@ -21,10 +21,10 @@ type PolicyDecisions struct {
 	Targets    map[string][]string
 }
 
-// Earlier contains the results of earlier passes.
-type Earlier struct {
+// PriorResults contains the results of earlier passes.
+type PriorResults struct {
 	Decisions Decisions
-	// Contains maps each deployment target to the cluster types that have it, sorted, whichever policy placed it there.
+	// Placed maps each deployment target to the cluster types that have it, sorted, whichever policy placed it there.
 	Placed map[string][]string
 }
 

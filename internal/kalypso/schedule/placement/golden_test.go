@@ -34,8 +34,8 @@ type decision struct {
 	Decision    []string               `json:"decision"`
 }
 
-// TestGoldenDecisions compares with Open Cluster Management's own decisions: those of testdata, and those of
-// KALYPSO_GOLDEN_PLACEMENT, which names a file like it.
+// TestGoldenDecisions compares with Open Cluster Management's own decisions, from testdata and from the
+// file that KALYPSO_GOLDEN_PLACEMENT names.
 func TestGoldenDecisions(t *testing.T) {
 	texts := [][]byte{unzipped(t, filepath.Join("testdata", "decisions.jsonl.gz"))}
 	if more := os.Getenv("KALYPSO_GOLDEN_PLACEMENT"); more != "" {
@@ -102,9 +102,9 @@ func (c *decision) decide(t *testing.T) []string {
 		}
 	}
 	f.Policies = []placement.Policy{policy}
-	f.Earlier.Decisions = placement.Decisions{"policy": {Targets: map[string][]string{"the-target": c.Prior}}}
+	f.Prior.Decisions = placement.Decisions{"policy": {Targets: map[string][]string{"the-target": c.Prior}}}
 	if c.Number == nil {
-		f.Earlier = placement.Earlier{Placed: map[string][]string{"the-target": c.Prior}}
+		f.Prior = placement.PriorResults{Placed: map[string][]string{"the-target": c.Prior}}
 	}
 	c.addLoad(f)
 	var names []string
@@ -132,8 +132,8 @@ func (c *decision) addLoad(f *placement.Fleet) {
 		}
 	}
 	f.Policies = append(f.Policies, others)
-	if f.Earlier.Decisions == nil {
-		f.Earlier.Decisions = placement.Decisions{}
+	if f.Prior.Decisions == nil {
+		f.Prior.Decisions = placement.Decisions{}
 	}
-	f.Earlier.Decisions["others"] = earlier
+	f.Prior.Decisions["others"] = earlier
 }

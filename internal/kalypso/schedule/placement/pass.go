@@ -31,7 +31,7 @@ type Fleet struct {
 	ClusterTypes []ClusterType
 	Targets      []string
 	Policies     []Policy
-	Earlier      Earlier
+	Prior        PriorResults
 	// Most limits how many cluster types one policy chooses for all its deployment targets together; 0: unlimited.
 	Most int
 }
@@ -166,16 +166,16 @@ func (p *pass) prior(policy, target int) []int32 {
 	name := p.Targets[target]
 	spec := p.Policies[policy].Spec
 	if !spec.Decides() {
-		return p.indexes(p.Earlier.Placed[name])
+		return p.indexes(p.Prior.Placed[name])
 	}
-	earlier, known := p.Earlier.Decisions[p.Policies[policy].Name]
+	earlier, known := p.Prior.Decisions[p.Policies[policy].Name]
 	if known && earlier.Generation != spec.Generation {
 		return nil
 	}
 	if chosen, decided := earlier.Targets[name]; decided {
 		return p.indexes(chosen)
 	}
-	hosts := slices.Clone(p.indexes(p.Earlier.Placed[name]))
+	hosts := slices.Clone(p.indexes(p.Prior.Placed[name]))
 	if len(hosts) == 0 {
 		return nil
 	}
@@ -248,7 +248,7 @@ func newExplained(f *Fleet) explained {
 		if !policy.Spec.Decides() {
 			continue
 		}
-		for target, clusterTypes := range f.Earlier.Decisions[policy.Name].Targets {
+		for target, clusterTypes := range f.Prior.Decisions[policy.Name].Targets {
 			e[target] = append(e[target], clusterTypes)
 		}
 	}

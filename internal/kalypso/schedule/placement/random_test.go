@@ -24,12 +24,12 @@ func TestRandomPasses(t *testing.T) {
 			t.Fatalf("seed %d: %s", seed, problem)
 		}
 		again := *f
-		again.Earlier = Earlier{Decisions: roundTrip(t, first.Decisions()), Placed: existing(f, first)}
+		again.Prior = PriorResults{Decisions: roundTrip(t, first.Decisions()), Placed: existing(f, first)}
 		second := Decide(t.Context(), &again)
 		if diff := cmp.Diff(first.Decisions(), second.Decisions()); diff != "" {
 			t.Fatalf("seed %d: decisions of the second pass (-first +second):\n%s", seed, diff)
 		}
-		if diff := cmp.Diff(again.Earlier.Placed, existing(&again, second)); diff != "" {
+		if diff := cmp.Diff(again.Prior.Placed, existing(&again, second)); diff != "" {
 			t.Fatalf("seed %d: cluster types of each target after the second pass (-first +second):\n%s", seed, diff)
 		}
 	}
@@ -156,19 +156,19 @@ func names(spec *Spec, name string) bool {
 func priorOf(f *Fleet, policy int, target string) []string {
 	p := f.Policies[policy]
 	if !p.Spec.Decides() {
-		return f.Earlier.Placed[target]
+		return f.Prior.Placed[target]
 	}
-	earlier, known := f.Earlier.Decisions[p.Name]
+	earlier, known := f.Prior.Decisions[p.Name]
 	if known && earlier.Generation != p.Spec.Generation {
 		return nil
 	}
 	if chosen, ok := earlier.Targets[target]; ok {
 		return chosen
 	}
-	return slices.DeleteFunc(slices.Clone(f.Earlier.Placed[target]), func(name string) bool {
+	return slices.DeleteFunc(slices.Clone(f.Prior.Placed[target]), func(name string) bool {
 		for i, other := range f.Policies {
 			if i != policy && other.Spec.Decides() &&
-				slices.Contains(f.Earlier.Decisions[other.Name].Targets[target], name) {
+				slices.Contains(f.Prior.Decisions[other.Name].Targets[target], name) {
 				return true
 			}
 		}
@@ -225,7 +225,7 @@ func randomFleet(r *rand.Rand) *Fleet {
 	for i := range 1 + r.IntN(4) {
 		f.Policies = append(f.Policies, randomPolicy(r, f, fmt.Sprintf("p%d", i)))
 	}
-	f.Earlier = randomEarlier(r, f)
+	f.Prior = randomEarlier(r, f)
 	return f
 }
 
@@ -283,8 +283,8 @@ func randomPolicy(r *rand.Rand, f *Fleet, name string) Policy {
 }
 
 // randomEarlier returns decisions of existing policies and targets, and of some that no longer exist.
-func randomEarlier(r *rand.Rand, f *Fleet) Earlier {
-	e := Earlier{Decisions: Decisions{}, Placed: map[string][]string{}}
+func randomEarlier(r *rand.Rand, f *Fleet) PriorResults {
+	e := PriorResults{Decisions: Decisions{}, Placed: map[string][]string{}}
 	some := func() []string {
 		chosen := []string{}
 		for _, ct := range append(slices.Clone(f.ClusterTypes), ClusterType{Name: "gone"}) {
@@ -347,7 +347,7 @@ func TestFillSpread(t *testing.T) {
 			policy.ClusterTypes = append(policy.ClusterTypes, i)
 		}
 		f.Policies = []Policy{policy}
-		f.Earlier.Decisions = Decisions{"p": {Targets: map[string][]string{"t": kept}}}
+		f.Prior.Decisions = Decisions{"p": {Targets: map[string][]string{"t": kept}}}
 
 		p := newPass(f)
 		p.trace = func(d *choice, got []int32) {

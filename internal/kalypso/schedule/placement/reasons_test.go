@@ -22,7 +22,7 @@ func TestReasons(t *testing.T) {
 			},
 		},
 	}
-	f.Earlier.Decisions = Decisions{
+	f.Prior.Decisions = Decisions{
 		"others": {Targets: map[string][]string{"x1": {"a"}, "x2": {"a"}, "x3": {"b"}}},
 		"p":      {Targets: map[string][]string{"t": {"a", "b"}}},
 	}
@@ -40,7 +40,7 @@ func TestReasons(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 
-	f.Earlier.Decisions["others"].Targets["x2"] = []string{"c"} // a third of the load each
+	f.Prior.Decisions["others"].Targets["x2"] = []string{"c"} // a third of the load each
 	f.Policies[0].Targets = []int{1, 1, 1, 2, 3}
 	Reasons(t.Context(), f, func(_, target int) bool { return target == 0 },
 		func(_, _ int, reasons []Reason) { got = reasons })
@@ -55,7 +55,7 @@ func TestGeneration(t *testing.T) {
 		ClusterTypes: []ClusterType{{Name: "a"}, {Name: "b"}}, Targets: []string{"known", "held"},
 		Policies: []Policy{{Name: "p", ClusterTypes: []int{0, 1}, Targets: []int{0, 1},
 			Spec: &Spec{Number: new(1), Generation: "1"}}},
-		Earlier: Earlier{
+		Prior: PriorResults{
 			Decisions: Decisions{"p": {Generation: "1", Targets: map[string][]string{"known": {"b"}}}},
 			Placed:    map[string][]string{"known": {"b"}, "held": {"b"}},
 		},

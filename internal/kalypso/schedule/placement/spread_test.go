@@ -163,7 +163,7 @@ func TestSpread(t *testing.T) {
 				policy.ClusterTypes = append(policy.ClusterTypes, i)
 			}
 			f.Policies = []Policy{policy}
-			f.Earlier.Decisions = Decisions{"p": {Targets: map[string][]string{"t": c.earlier}}}
+			f.Prior.Decisions = Decisions{"p": {Targets: map[string][]string{"t": c.earlier}}}
 			got := Decide(t.Context(), f).Decisions()["p"].Targets["t"]
 			if diff := cmp.Diff(c.want, got); diff != "" {
 				t.Errorf("decision (-want +got):\n%s", diff)

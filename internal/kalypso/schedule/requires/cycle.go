@@ -33,7 +33,7 @@ func (x *Index) findCycles() {
 	for i := range x.placements {
 		p := &x.placements[i]
 		for _, all := range x.components(func(t int32) bool {
-			return t < scheduled && suspects.contains(t) && p.there.contains(t)
+			return t < scheduled && suspects.contains(t) && p.present.contains(t)
 		}) {
 			for _, t := range all {
 				x.refuse(i, t)

@@ -131,7 +131,7 @@ func (x *Index) Reasons(ctx context.Context, yield func(i, n int, all []Reason))
 			for k, number := range x.of[self] {
 				reason := Reason{Requirement: x.requirements[number].Requirement}
 				for _, t := range x.requirements[number].sure {
-					if t != self && p.there.contains(t) {
+					if t != self && p.present.contains(t) {
 						reason.SatisfiedBy = append(reason.SatisfiedBy, x.targets[t].Name)
 					}
 				}

@@ -47,7 +47,7 @@ type requirement struct {
 // placement is the part of a cluster type.
 type placement struct {
 	targets []int32 // of its assignments
-	there   set
+	present set
 	refused set // the targets on a cycle, and those that require too many; nil: none
 	waves   func() []int32
 }
@@ -118,7 +118,7 @@ func (x *Index) place() {
 	x.placements = make([]placement, len(x.schedule.Placements))
 	for i, p := range x.schedule.Placements {
 		assigned := make([]int32, len(p.Assignments))
-		made := placement{targets: assigned, there: newSet(len(x.targets))}
+		made := placement{targets: assigned, present: newSet(len(x.targets))}
 		made.waves = sync.OnceValue(func() []int32 { return x.waves(assigned, x.placements[i].refused) })
 		t := int32(0) // both have the same order
 		for n := range p.Assignments {
@@ -126,11 +126,11 @@ func (x *Index) place() {
 				t++
 			}
 			made.targets[n] = t
-			made.there.add(t)
+			made.present.add(t)
 		}
 		for t := x.scheduled; t < len(x.targets); t++ {
 			if !x.fleet.LeaveOutFailed || x.onBranch(i, x.targets[t].Name) {
-				made.there.add(int32(t)) //nolint:gosec // bounded by the size of the fleet
+				made.present.add(int32(t)) //nolint:gosec // bounded by the size of the fleet
 			}
 		}
 		x.placements[i] = made
@@ -174,11 +174,11 @@ func (x *Index) Satisfying(i, n int) (all []Target, known bool) {
 	}
 	found := newSet(len(x.targets))
 	for _, r := range x.of[self] {
-		if slices.ContainsFunc(x.requirements[r].maybe, func(t int32) bool { return t != self && p.there.contains(t) }) {
+		if slices.ContainsFunc(x.requirements[r].maybe, func(t int32) bool { return t != self && p.present.contains(t) }) {
 			return nil, false
 		}
 		for _, t := range x.requirements[r].sure {
-			if t != self && p.there.contains(t) {
+			if t != self && p.present.contains(t) {
 				found.add(t)
 			}
 		}
@@ -214,10 +214,10 @@ func (x *Index) unmet(i int) iter.Seq2[int, int] {
 					continue
 				}
 				if counts[r] == 0 {
-					counts[r] = 1 + x.requirements[r].countIn(p.there, 2)
+					counts[r] = 1 + x.requirements[r].countIn(p.present, 2)
 				}
 				others := counts[r] - 1
-				if others == 1 && x.requirements[r].mayBe(self) && p.there.contains(self) {
+				if others == 1 && x.requirements[r].mayBe(self) && p.present.contains(self) {
 					others = 0
 				}
 				if others == 0 && !yield(n, k) {
@@ -259,9 +259,9 @@ func (x *Index) LeaveOut(i int, fails func(n int) bool) (changed []int) {
 	p := &x.placements[i]
 	var left []int32
 	for n, t := range p.targets {
-		if fails(n) && p.there.contains(t) && !x.onBranch(i, x.targets[t].Name) {
+		if fails(n) && p.present.contains(t) && !x.onBranch(i, x.targets[t].Name) {
 			left = append(left, t)
-			p.there.remove(t)
+			p.present.remove(t)
 		}
 	}
 	if len(left) == 0 {
@@ -331,7 +331,7 @@ func (x *Index) findTooMany() {
 			total := 0
 			for _, r := range x.of[self] {
 				if counts[r] == 0 {
-					counts[r] = 1 + x.requirements[r].countIn(p.there, mostBeside+1)
+					counts[r] = 1 + x.requirements[r].countIn(p.present, mostBeside+1)
 				}
 				total += counts[r] - 1
 			}
