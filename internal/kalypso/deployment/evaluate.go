@@ -177,11 +177,11 @@ func (w *Input) groupReportsOf(cluster []int32, o *Outcome) []clusterState {
 			}
 		}
 		why := worst.why
-		if worst.Object != "" && worst.state != StateCurrent {
-			why = withMessage(worst.Object, why)
+		if worst.report.Object != "" && worst.state != StateCurrent {
+			why = withMessage(worst.report.Object, why)
 		}
 		all = append(all, clusterState{
-			worst.Cluster, worst.Folder, worst.state, since, revisionOf(reports), why, worst.failing,
+			worst.report.Cluster, worst.report.Folder, worst.state, since, revisionOf(reports), why, worst.failing,
 		})
 	}
 	w.reportInstances(all, clusters, o)
@@ -212,8 +212,8 @@ func newReasons(sorted []clusterState) reasons {
 // revisionOf returns the revision of the branch in the worst report that has one.
 func revisionOf(reports []evaluatedReport) string {
 	for _, j := range reports {
-		if j.Revision != "" && !j.Nested {
-			return j.Revision
+		if j.report.Revision != "" && !j.report.Nested {
+			return j.report.Revision
 		}
 	}
 	return ""
@@ -223,8 +223,9 @@ func revisionOf(reports []evaluatedReport) string {
 func compareReports(a, b evaluatedReport) int {
 	return cmp.Or(
 		cmp.Compare(severity[b.state], severity[a.state]), compareFailing(a.failing, b.failing),
-		cmp.Compare(a.Object, b.Object), b.since.Compare(a.since),
-		cmp.Compare(a.Cluster, b.Cluster), cmp.Compare(a.Revision, b.Revision), cmp.Compare(a.why, b.why),
+		cmp.Compare(a.report.Object, b.report.Object), b.since.Compare(a.since),
+		cmp.Compare(a.report.Cluster, b.report.Cluster), cmp.Compare(a.report.Revision, b.report.Revision),
+		cmp.Compare(a.why, b.why),
 	)
 }
 

@@ -85,20 +85,20 @@ func (w *Input) folderRunOf(reports []evaluatedReport) folderRun {
 	run := folderRun{}
 	for _, j := range reports {
 		if j.state == reports[0].state {
-			run.since = later(run.since, j.began())
+			run.since = later(run.since, j.report.began())
 		}
-		if j.Targets != nil {
-			for _, t := range *j.Targets {
+		if j.report.Targets != nil {
+			for _, t := range *j.report.Targets {
 				run.add(w.targetRunOf(j, t))
 			}
 		}
-		if !j.Nested || w.TargetOf == nil {
+		if !j.report.Nested || w.TargetOf == nil {
 			continue
 		}
-		if target := w.TargetOf(j.Folder, j.Object); target != "" {
-			one := targetRun{target: target, state: j.reported(), since: j.began(), message: j.why}
-			if j.Revision != "" {
-				one.applied = []Applied{{Object: j.Object, Revision: j.Revision}}
+		if target := w.TargetOf(j.report.Folder, j.report.Object); target != "" {
+			one := targetRun{target: target, state: j.reported(), since: j.report.began(), message: j.why}
+			if j.report.Revision != "" {
+				one.applied = []Applied{{Object: j.report.Object, Revision: j.report.Revision}}
 			}
 			run.add(one)
 		}
@@ -108,14 +108,14 @@ func (w *Input) folderRunOf(reports []evaluatedReport) folderRun {
 
 // targetRunOf returns the state of a deployment target from a report.
 func (w *Input) targetRunOf(j evaluatedReport, t TargetReport) targetRun {
-	run := targetRun{target: t.Name, since: j.began(), message: OneLine(t.Message)}
+	run := targetRun{target: t.Name, since: j.report.began(), message: OneLine(t.Message)}
 	if t.Revision != "" || t.Version != "" {
 		run.applied = []Applied{{Revision: OneLine(t.Revision), Version: OneLine(t.Version)}}
 	}
 	if t.Health == "" {
 		return run
 	}
-	r := j.Report
+	r := j.report
 	r.Nested, r.Health, r.Message = true, t.Health, t.Message
 	judged := w.evaluateReport(r)
 	run.state, run.message = judged.reported(), judged.why

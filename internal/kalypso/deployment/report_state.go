@@ -12,10 +12,10 @@ import (
 
 // evaluatedReport is a report with the state that it counts as.
 type evaluatedReport struct {
-	Report
-	state ClusterState
-	since time.Time // when it reached its state; zero: unknown
-	why   string
+	report Report
+	state  ClusterState
+	since  time.Time // when it reached its state; zero: unknown
+	why    string
 	// failing: it reports a failure and counts as progressing, because the deadline has not passed.
 	failing bool
 }
@@ -30,7 +30,7 @@ func (j *evaluatedReport) reported() ClusterState {
 
 // evaluateReport returns the state as which a report on a folder at head counts.
 func (w *Input) evaluateReport(r Report) evaluatedReport {
-	j := evaluatedReport{Report: r, since: r.Since}
+	j := evaluatedReport{report: r, since: r.Since}
 	if j.since.IsZero() {
 		j.since = r.Time
 	}
@@ -50,7 +50,7 @@ func (w *Input) evaluateReport(r Report) evaluatedReport {
 	if j.why == "" || r.Health != Healthy { // a healthy cluster's "ok" is no reason for another state
 		j.why = withMessage(j.why, OneLine(r.Message))
 	}
-	j.Revision = OneLine(r.Revision)
+	j.report.Revision = OneLine(r.Revision)
 	return j
 }
 
@@ -168,7 +168,7 @@ func mergeReports(all []evaluatedReport) evaluatedReport {
 		if j.state != first.state {
 			first.why = fmt.Sprintf("its reports contradict each other: %s and %s", first.state, j.state)
 			first.state = StateProgressing
-			first.failing = slices.ContainsFunc(fresh, func(j evaluatedReport) bool { return j.Health == Failed })
+			first.failing = slices.ContainsFunc(fresh, func(j evaluatedReport) bool { return j.report.Health == Failed })
 			return first
 		}
 		first.since = later(first.since, j.since)

@@ -16,8 +16,8 @@ const (
 
 // cursor goes through the openings of a window, in order. Times are Unix seconds.
 type cursor struct {
-	*window
-	limit int64 // no opening after it is searched
+	window *window
+	limit  int64 // no opening after it is searched
 	// The window last opened at from, until until, and opens next at ahead. They are never if it does not open.
 	from, until, ahead int64
 
@@ -40,7 +40,7 @@ func newCursor(w *window, now, limit int64) *cursor {
 // isOpen reports whether the window is open at t. It goes forward to t.
 func (c *cursor) isOpen(t int64) bool {
 	for c.ahead <= t {
-		c.from, c.until = c.ahead, c.ahead+c.duration
+		c.from, c.until = c.ahead, c.ahead+c.window.duration
 		c.ahead = c.opening()
 	}
 	return t < c.until
@@ -49,7 +49,7 @@ func (c *cursor) isOpen(t int64) bool {
 // enter begins a search of openings from t on. Within a segment of one offset, local time is Unix time with an offset.
 // So a local time that a change of the clocks skips is in no segment, and one that it repeats is in two.
 func (c *cursor) enter(t int64) {
-	at := time.Unix(t, 0).In(c.zone)
+	at := time.Unix(t, 0).In(c.window.zone)
 	_, offset := at.Zone()
 	c.offset, c.segmentEnd = int64(offset), never
 	if _, end := at.ZoneBounds(); !end.IsZero() {
@@ -65,15 +65,15 @@ func (c *cursor) enter(t int64) {
 
 // begin goes to a second of a day in local time.
 func (c *cursor) begin(number, second int64) {
-	c.day, c.index = number, len(c.minutes)
-	if matches(c.schedule, number) {
-		c.index = sort.Search(len(c.minutes), func(i int) bool { return c.minutes[i]*minute >= second })
+	c.day, c.index = number, len(c.window.minutes)
+	if matches(c.window.schedule, number) {
+		c.index = sort.Search(len(c.window.minutes), func(i int) bool { return c.window.minutes[i]*minute >= second })
 	}
 }
 
 // opening returns the next opening, or never if there is none up to the limit.
 func (c *cursor) opening() int64 {
-	if c.schedule == nil {
+	if c.window.schedule == nil {
 		return never
 	}
 	for {
@@ -84,11 +84,11 @@ func (c *cursor) opening() int64 {
 		case begins >= c.segmentEnd:
 			c.enter(c.segmentEnd)
 			continue
-		case c.index == len(c.minutes):
+		case c.index == len(c.window.minutes):
 			c.begin(c.day+1, 0)
 			continue
 		}
-		at := begins + c.minutes[c.index]*minute
+		at := begins + c.window.minutes[c.index]*minute
 		if at >= c.segmentEnd {
 			c.enter(c.segmentEnd)
 			continue

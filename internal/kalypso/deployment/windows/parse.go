@@ -31,7 +31,7 @@ func Parse(all []Arguments) (windows Windows, ps problem.Problems) {
 				"several days and hours.", len(all), Max)}}
 	}
 	for i, a := range all {
-		p := parser{Arguments: a, at: problem.Index(i)}
+		p := parser{in: a, at: problem.Index(i)}
 		w := p.parse()
 		ps = append(ps, p.problems...)
 		if len(p.problems) == 0 && !p.unknown() {
@@ -43,7 +43,7 @@ func Parse(all []Arguments) (windows Windows, ps problem.Problems) {
 
 // parser reads one window.
 type parser struct {
-	Arguments
+	in       Arguments
 	at       problem.Step
 	problems problem.Problems
 }
@@ -55,24 +55,25 @@ func (p *parser) report(argument, summary, format string, args ...any) {
 }
 
 func (p *parser) unknown() bool {
-	return slices.ContainsFunc([]string{p.Kind, p.Reason, p.Schedule, p.Duration, p.TimeZone, p.From, p.Until}, unknown.Is)
+	return slices.ContainsFunc([]string{p.in.Kind, p.in.Reason, p.in.Schedule, p.in.Duration, p.in.TimeZone, p.in.From,
+		p.in.Until}, unknown.Is)
 }
 
 func (p *parser) parse() *window {
-	w := &window{deny: p.Kind == Deny, strict: p.Strict, reason: p.Reason, zone: time.UTC}
+	w := &window{deny: p.in.Kind == Deny, strict: p.in.Strict, reason: p.in.Reason, zone: time.UTC}
 	if w.reason == "" {
 		w.reason = "a window that denies changes is open"
 	}
 	switch {
-	case p.Kind == "":
+	case p.in.Kind == "":
 		p.report("kind", "Missing kind", "Each window needs a kind: %s, or %s.", Allow, Deny)
-	case !unknown.Is(p.Kind) && !slices.Contains(Kinds, p.Kind):
-		p.report("kind", "Invalid kind", "%q is not one of %s.", p.Kind, strings.Join(Kinds, ", "))
-	case p.Strict && p.Kind == Allow:
+	case !unknown.Is(p.in.Kind) && !slices.Contains(Kinds, p.in.Kind):
+		p.report("kind", "Invalid kind", "%q is not one of %s.", p.in.Kind, strings.Join(Kinds, ", "))
+	case p.in.Strict && p.in.Kind == Allow:
 		p.report("strict", "Conflicting arguments", "strict stops approved commits, so it belongs to a window that denies. "+
 			"Remove it, or set kind = %q.", Deny)
 	}
-	scheduled, fixed := given(p.Schedule, p.Duration, p.TimeZone), given(p.From, p.Until)
+	scheduled, fixed := given(p.in.Schedule, p.in.Duration, p.in.TimeZone), given(p.in.From, p.in.Until)
 	switch {
 	case scheduled && fixed:
 		p.report("from", "Conflicting arguments", "A window has a schedule with a duration, or from and until, which have "+
@@ -92,10 +93,11 @@ func given(all ...string) bool {
 
 // parseTimes reads from and until.
 func (p *parser) parseTimes(w *window) {
-	from := p.parseTime("from", p.From)
-	until := p.parseTime("until", p.Until)
+	from := p.parseTime("from", p.in.From)
+	until := p.parseTime("until", p.in.Until)
 	if !from.IsZero() && !until.IsZero() && !from.Before(until) {
-		p.report("until", "Invalid time", "The window ends at %s, which is not after its beginning at %s.", p.Until, p.From)
+		p.report("until", "Invalid time", "The window ends at %s, which is not after its beginning at %s.", p.in.Until,
+			p.in.From)
 	}
 	w.from, w.duration, w.zone = from.Unix(), until.Unix()-from.Unix(), until.Location()
 }
@@ -116,26 +118,26 @@ func (p *parser) parseTime(name, text string) time.Time {
 
 // parseSchedule reads a schedule with its duration and zone.
 func (p *parser) parseSchedule(w *window) {
-	if p.Schedule == "" {
+	if p.in.Schedule == "" {
 		p.report("schedule", "Missing schedule", "A window needs a schedule with a duration, or from and until.")
 		return
 	}
 	w.zone = p.parseZone()
 	w.duration = p.parseDuration()
-	if unknown.Is(p.Schedule) {
+	if unknown.Is(p.in.Schedule) {
 		return
 	}
 	var err error
-	if w.schedule, err = parseCron(p.Schedule); err != nil {
+	if w.schedule, err = parseCron(p.in.Schedule); err != nil {
 		p.report("schedule", "Invalid schedule", "%q: %s Write five fields: minute, hour, day of the month, month and "+
-			"weekday, such as \"0 8 * * 1-4\". The zone belongs to time_zone.", p.Schedule, problem.Sentence(err))
+			"weekday, such as \"0 8 * * 1-4\". The zone belongs to time_zone.", p.in.Schedule, problem.Sentence(err))
 		return
 	}
 	w.minutes = minutesOf(w.schedule)
 }
 
 func (p *parser) parseZone() *time.Location {
-	name := p.TimeZone
+	name := p.in.TimeZone
 	if name == "" || unknown.Is(name) {
 		return time.UTC
 	}
@@ -150,17 +152,17 @@ func (p *parser) parseZone() *time.Location {
 
 func (p *parser) parseDuration() int64 {
 	switch {
-	case p.Duration == "":
+	case p.in.Duration == "":
 		p.report("duration", "Missing duration", "A schedule says when the window opens. Set how long it stays open, such "+
 			"as 8h.")
 		return 0
-	case unknown.Is(p.Duration):
+	case unknown.Is(p.in.Duration):
 		return 0
 	}
-	d, err := time.ParseDuration(p.Duration)
+	d, err := time.ParseDuration(p.in.Duration)
 	if err != nil || d < MinDuration || d > MaxDuration || d%time.Second != 0 {
 		p.report("duration", "Invalid duration", "%q is not a duration from %s to %s (31 days) in whole seconds, such as "+
-			"90m or 8h.", p.Duration, clock.Format(MinDuration), clock.Format(MaxDuration))
+			"90m or 8h.", p.in.Duration, clock.Format(MinDuration), clock.Format(MaxDuration))
 	}
 	return int64(d / time.Second)
 }

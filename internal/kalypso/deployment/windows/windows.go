@@ -81,8 +81,8 @@ func (w Windows) At(now time.Time) (state State) {
 	if !open {
 		state.Reason = "no window that allows changes is open"
 		for i, c := range s.openDenys(s.now) {
-			if state.Strict = state.Strict || c.strict; i == 0 {
-				state.Reason = c.reason
+			if state.Strict = state.Strict || c.window.strict; i == 0 {
+				state.Reason = c.window.reason
 			}
 		}
 	}
@@ -203,7 +203,7 @@ func (s *search) lasts(t int64, open bool) int64 {
 func (s *search) zoneAt(t int64) *time.Location {
 	for _, c := range slices.Concat(s.allows, s.denys) {
 		if c.isOpen(t); c.from == t || c.until == t {
-			return c.zone
+			return c.window.zone
 		}
 	}
 	return time.UTC

@@ -115,7 +115,7 @@ func changes(f *fleet.Fleet, clusterType, target string, hash Hash) bool {
 
 // objectReader reads the objects of the targets of a folder, one after another.
 type objectReader struct {
-	*Tree
+	tree      *Tree
 	placement *schedule.Placement
 	buffer    []objects.Object
 	hashes    []uint64 // of all targets
@@ -128,12 +128,12 @@ func (o *objectReader) read(n int, r *renderedTarget) {
 	}
 	first := len(o.hashes)
 	a := &o.placement.Assignments[n]
-	if o.validates() && changes(o.fleet, a.ClusterType.Name, r.Name, r.Hash) {
-		r.objects.invalid = o.validate(a, r.files)
+	if o.tree.validates() && changes(o.tree.fleet, a.ClusterType.Name, r.folder.Name, r.folder.Hash) {
+		r.objects.invalid = o.tree.validate(a, r.files)
 	}
 	for i := range r.files {
 		f := &r.files[i]
-		if !holdsObjects(f) || !o.compares() {
+		if !holdsObjects(f) || !o.tree.compares() {
 			continue
 		}
 		o.buffer = objects.Scan(o.buffer[:0], f.Content)
@@ -163,7 +163,7 @@ func holdsObjects(f *render.File) bool {
 // checkObjects compares the objects of folder i.
 func (t *Tree) checkObjects(ctx context.Context, i int, rendered []renderedTarget) found {
 	parallel.Do((len(rendered)+targetsPerChunk-1)/targetsPerChunk, func(chunk int) {
-		reader := objectReader{Tree: t, placement: &t.Schedule.Placements[i]}
+		reader := objectReader{tree: t, placement: &t.Schedule.Placements[i]}
 		for n := chunk * targetsPerChunk; n < min(len(rendered), (chunk+1)*targetsPerChunk) && ctx.Err() == nil; n++ {
 			if rendered[n].files != nil { // not read yet
 				reader.read(n, &rendered[n])
@@ -223,7 +223,7 @@ func (all *found) add(d defect, count int, lines ...string) {
 func (t *Tree) collide(i int, rendered []renderedTarget, twice map[uint64]bool) (all []collision) {
 	owners := map[uint64][]owner{}
 	for _, n := range t.inOrderOfDelivery(i, rendered, twice) {
-		own, collisions := t.collideTarget(i, n, rendered[n].Name, twice, owners)
+		own, collisions := t.collideTarget(i, n, rendered[n].folder.Name, twice, owners)
 		all = append(all, collisions...)
 		if slices.ContainsFunc(collisions, func(c collision) bool { return c.fails(t.fleet.Duplicates) }) {
 			continue
@@ -253,9 +253,9 @@ func (t *Tree) inOrderOfDelivery(i int, rendered []renderedTarget, twice map[uin
 		}
 		order = append(order, n)
 		switch {
-		case t.fleet.Delivered == nil || t.fleet.Delivered(clusterType, r.Name) == nil:
+		case t.fleet.Delivered == nil || t.fleet.Delivered(clusterType, r.folder.Name) == nil:
 			ranks[n] = 2
-		case changes(t.fleet, clusterType, r.Name, r.Hash):
+		case changes(t.fleet, clusterType, r.folder.Name, r.folder.Hash):
 			ranks[n] = 1
 		}
 	}

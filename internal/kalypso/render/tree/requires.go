@@ -19,7 +19,7 @@ func (t *Tree) leaveOutWithout(ctx context.Context, i int, rendered []renderedTa
 				continue
 			}
 			waiting := r.files != nil
-			*r = renderedTarget{TargetFolder: TargetFolder{assignment: n}, objects: r.objects}
+			*r = renderedTarget{folder: TargetFolder{assignment: n}, objects: r.objects}
 			result := t.renderer.Assignment(ctx, i, n)
 			r.set(&t.Schedule.Placements[i].Assignments[n], result, gitobject.NewHasher(), make([]entry, 0, render.MaxFiles))
 			if waiting {

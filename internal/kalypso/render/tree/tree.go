@@ -124,8 +124,8 @@ func (t *Tree) build(ctx context.Context, i int, w *workspace) (Folder, []failur
 	var failures []failure
 	for n := range rendered {
 		failures = append(failures, rendered[n].failures...)
-		rendered[n].assignment = n
-		rendered[n].leftOut = len(rendered[n].failures) > 0 || t.leftOut[rendered[n].Name] || t.requires.Refuses(i, n)
+		rendered[n].folder.assignment = n
+		rendered[n].leftOut = len(rendered[n].failures) > 0 || t.leftOut[rendered[n].folder.Name] || t.requires.Refuses(i, n)
 	}
 	failures = append(failures, t.leaveOutWithout(ctx, i, rendered)...)
 	folder, read := t.folder(i, rendered, w), found{}
@@ -152,16 +152,16 @@ func (t *Tree) folder(i int, rendered []renderedTarget, w *workspace) Folder {
 		if r.leftOut {
 			continue
 		}
-		folder.Unknown = folder.Unknown || r.Unknown
-		folder.Targets = append(folder.Targets, r.TargetFolder)
-		entries = append(entries, folderEntry(r.Name, r.Hash))
+		folder.Unknown = folder.Unknown || r.folder.Unknown
+		folder.Targets = append(folder.Targets, r.folder)
+		entries = append(entries, folderEntry(r.folder.Name, r.folder.Hash))
 	}
 	folder.Hash, w.entries = gitobject.NewHasher().Tree(entries), entries
 	return folder
 }
 
 type renderedTarget struct {
-	TargetFolder
+	folder   TargetFolder
 	failures []failure
 	leftOut  bool
 	files    []render.File // until their objects are read; nil if they are not read
@@ -197,7 +197,7 @@ func (t *Tree) renderTargets(ctx context.Context, i int, w *workspace) []rendere
 	parallel.Do(chunks, func(chunk int) {
 		h := gitobject.NewHasher()
 		entries := make([]entry, 0, render.MaxFiles)
-		reader := objectReader{Tree: t, placement: &t.Schedule.Placements[i]}
+		reader := objectReader{tree: t, placement: &t.Schedule.Placements[i]}
 		b := &w.buffers[chunk]
 		b.Reset()
 		next, waits := chunk*targetsPerChunk, false
@@ -223,17 +223,17 @@ func (t *Tree) renderTargets(ctx context.Context, i int, w *workspace) []rendere
 func (r *renderedTarget) set(
 	a *schedule.Assignment, result render.AssignmentFiles, h *gitobject.Hasher, files []entry,
 ) (size int64) {
-	r.Name, r.Empty = a.Target.Name, true
+	r.folder.Name, r.folder.Empty = a.Target.Name, true
 	for _, f := range result.Failures {
 		r.failures = append(r.failures, failure{f, a})
 	}
 	for _, f := range result.Files {
-		r.Unknown = r.Unknown || f.Unknown
-		r.Empty = r.Empty && !f.Unknown && len(f.Content) == 0
+		r.folder.Unknown = r.folder.Unknown || f.Unknown
+		r.folder.Empty = r.folder.Empty && !f.Unknown && len(f.Content) == 0
 		files = append(files, entry{Mode: gitobject.ModeFile, Name: f.Name, Hash: h.Object(gitobject.Blob, f.Content)})
 		size += int64(len(f.Content))
 	}
-	r.Hash = h.Tree(files)
+	r.folder.Hash = h.Tree(files)
 	return size
 }
 

@@ -35,7 +35,7 @@ func (p *pass) newChooser(policy *Policy) *chooser {
 	}
 	if policy.Spec != nil {
 		for _, s := range policy.Spec.Spread {
-			c.spreads = append(c.spreads, newDomains(s, p.ClusterTypes, c.selected))
+			c.spreads = append(c.spreads, newDomains(s, p.fleet.ClusterTypes, c.selected))
 		}
 	}
 	for _, i := range c.selected {
@@ -51,16 +51,16 @@ func (p *pass) newChooser(policy *Policy) *chooser {
 
 // named reports whether the names of the policy allow the cluster type.
 func (c *chooser) named(i int) bool {
-	return c.names == nil || c.names.Has(c.pass.ClusterTypes[i].Name)
+	return c.names == nil || c.names.Has(c.pass.fleet.ClusterTypes[i].Name)
 }
 
 // fits reports whether a cluster type fits for a new deployment target, and for a target that it already has.
 func (c *chooser) fits(i int32) (asNew, asHeld bool) {
-	if slices.ContainsFunc(c.spreads, func(d *domains) bool { return d.hard() && d.of[i] < 0 }) {
+	if slices.ContainsFunc(c.spreads, func(d *domains) bool { return d.spread.hard() && d.of[i] < 0 }) {
 		return false, false
 	}
 	asNew, asHeld = true, true
-	for _, taint := range c.pass.ClusterTypes[i].Taints {
+	for _, taint := range c.pass.fleet.ClusterTypes[i].Taints {
 		if c.policy.Spec.Tolerates(taint) {
 			continue
 		}
@@ -73,7 +73,7 @@ func (c *chooser) fits(i int32) (asNew, asHeld bool) {
 // choice is the decision on one deployment target: the cluster types that fit, and those of them that it keeps, up to
 // the number.
 type choice struct {
-	*chooser
+	chooser   *chooser
 	target    int
 	fit, kept []int32
 }
@@ -99,10 +99,10 @@ func (c *chooser) choose(ctx context.Context, target int, prior []int32) []int32
 // keepAndFill keeps the cluster types that fit, and fills up to the number. It never moves a target that fits for a
 // better score.
 func (d *choice) keepAndFill(ctx context.Context, kept []int32) []int32 {
-	number := d.policy.Spec.number()
+	number := d.chooser.policy.Spec.number()
 	if len(kept) > number {
-		d.score(d.fit)
-		slices.SortFunc(kept, d.better)
+		d.chooser.score(d.fit)
+		slices.SortFunc(kept, d.chooser.better)
 		kept = kept[:number]
 		slices.Sort(kept)
 	}
@@ -110,7 +110,7 @@ func (d *choice) keepAndFill(ctx context.Context, kept []int32) []int32 {
 	switch missing := number - len(kept); {
 	case missing == 0 || len(kept) == len(d.fit):
 		return kept
-	case len(d.spreads) > 0:
+	case len(d.chooser.spreads) > 0:
 		return d.fillSpread(ctx, missing)
 	case missing >= len(d.fit)-len(kept):
 		return d.fit
@@ -135,15 +135,15 @@ func (d *choice) fillBest(missing int) []int32 {
 
 // ordered returns the cluster types that fit, best first.
 func (d *choice) ordered() []int32 {
-	shared := d.pass.load == nil && len(d.fit) == len(d.chooser.fit)
-	if shared && d.order != nil {
-		return d.order
+	shared := d.chooser.pass.load == nil && len(d.fit) == len(d.chooser.fit)
+	if shared && d.chooser.order != nil {
+		return d.chooser.order
 	}
 	order := slices.Clone(d.fit)
-	d.score(d.fit)
-	slices.SortFunc(order, d.better)
+	d.chooser.score(d.fit)
+	slices.SortFunc(order, d.chooser.better)
 	if shared {
-		d.order = order
+		d.chooser.order = order
 	}
 	return order
 }

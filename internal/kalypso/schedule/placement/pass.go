@@ -56,7 +56,7 @@ func Decide(ctx context.Context, f *Fleet) *Outcome {
 			break
 		}
 	}
-	return p.Outcome
+	return p.outcome
 }
 
 // Each calls visit for each deployment target of a policy with the cluster types that it chose, as indexes.
@@ -94,8 +94,8 @@ func (o *Outcome) Decisions() Decisions {
 
 // pass is a running pass.
 type pass struct {
-	*Outcome
-	*Fleet
+	outcome    *Outcome
+	fleet      *Fleet
 	index      map[string]int32 // cluster type → index
 	properties []map[string]float64
 	explained  explained // nil: not computed yet
@@ -113,8 +113,8 @@ type pass struct {
 
 func newPass(f *Fleet) *pass {
 	p := &pass{
-		Outcome: &Outcome{fleet: f, chosen: make([][][]int32, len(f.Policies)), Exceeds: -1},
-		Fleet:   f, index: make(map[string]int32, len(f.ClusterTypes)),
+		outcome: &Outcome{fleet: f, chosen: make([][][]int32, len(f.Policies)), Exceeds: -1},
+		fleet:   f, index: make(map[string]int32, len(f.ClusterTypes)),
 		properties: make([]map[string]float64, len(f.ClusterTypes)),
 	}
 	for i := len(f.ClusterTypes) - 1; i >= 0; i-- { // if two share a name, the first counts; validation reports that
@@ -149,7 +149,7 @@ func quantities(properties map[string]string) map[string]float64 {
 
 // counts reports whether the decisions of a policy count for balance.
 func (p *pass) counts(policy int) bool {
-	spec := p.Policies[policy].Spec
+	spec := p.fleet.Policies[policy].Spec
 	return spec != nil && spec.Number != nil
 }
 
@@ -163,24 +163,24 @@ func (p *pass) addLoad(clusterTypes []int32, n int) {
 // decision for it, prior returns those that have it and that no other policy's decisions explain. If the generation
 // changed, it returns none. A policy that places on all that fit has no decisions: all that have the target count.
 func (p *pass) prior(policy, target int) []int32 {
-	name := p.Targets[target]
-	spec := p.Policies[policy].Spec
+	name := p.fleet.Targets[target]
+	spec := p.fleet.Policies[policy].Spec
 	if !spec.Decides() {
-		return p.indexes(p.Prior.Placed[name])
+		return p.indexes(p.fleet.Prior.Placed[name])
 	}
-	earlier, known := p.Prior.Decisions[p.Policies[policy].Name]
+	earlier, known := p.fleet.Prior.Decisions[p.fleet.Policies[policy].Name]
 	if known && earlier.Generation != spec.Generation {
 		return nil
 	}
 	if chosen, decided := earlier.Targets[name]; decided {
 		return p.indexes(chosen)
 	}
-	hosts := slices.Clone(p.indexes(p.Prior.Placed[name]))
+	hosts := slices.Clone(p.indexes(p.fleet.Prior.Placed[name]))
 	if len(hosts) == 0 {
 		return nil
 	}
 	if p.explained == nil {
-		p.explained = newExplained(p.Fleet)
+		p.explained = newExplained(p.fleet)
 	}
 	for _, chosen := range p.explained[name] {
 		others := p.indexes(chosen)
@@ -210,7 +210,7 @@ func (p *pass) indexes(names []string) []int32 {
 
 // policy decides for all deployment targets of a policy, and reports whether the pass continues.
 func (p *pass) policy(ctx context.Context, i int) bool {
-	policy := &p.Policies[i]
+	policy := &p.fleet.Policies[i]
 	defer problem.NamePanic("SchedulingPolicy", policy.Name)
 	c := p.newChooser(policy)
 	chosen := make([][]int32, 0, len(policy.Targets))
@@ -228,13 +228,13 @@ func (p *pass) policy(ctx context.Context, i int) bool {
 			p.addLoad(chosenHere, 1)
 		}
 		total += len(chosenHere)
-		if p.Most > 0 && total > p.Most {
-			p.Exceeds, p.Chosen = i, total
+		if p.fleet.Most > 0 && total > p.fleet.Most {
+			p.outcome.Exceeds, p.outcome.Chosen = i, total
 			return false
 		}
 		chosen = append(chosen, chosenHere)
 	}
-	p.chosen[i] = chosen
+	p.outcome.chosen[i] = chosen
 	return true
 }
 

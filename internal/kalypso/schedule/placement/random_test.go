@@ -362,14 +362,14 @@ func TestFillSpread(t *testing.T) {
 // fillOneByOne follows the rule literally: it compares all cluster types each time.
 func (d *choice) fillOneByOne() []int32 {
 	chosen, rest := slices.Clone(d.kept), slices.Clone(d.ordered())
-	for len(chosen) < d.policy.Spec.number() {
+	for len(chosen) < d.chooser.policy.Spec.number() {
 		best, least := int32(-1), 0
-		for _, s := range d.spreads {
+		for _, s := range d.chooser.spreads {
 			s.start(chosen)
 		}
 		for _, i := range rest {
 			cost := 0
-			for _, s := range d.spreads {
+			for _, s := range d.chooser.spreads {
 				if s.of[i] >= 0 {
 					cost += s.costOf(s.of[i])
 				}

@@ -38,19 +38,19 @@ func Reasons(
 
 func (d *choice) reasons(chosen []int32) []Reason {
 	var scores []func(int32) int
-	if d.policy.Spec != nil {
-		d.score(d.fit)
-		scores = d.preferences(d.fit)
+	if d.chooser.policy.Spec != nil {
+		d.chooser.score(d.fit)
+		scores = d.chooser.preferences(d.fit)
 	}
-	for _, s := range d.spreads {
+	for _, s := range d.chooser.spreads {
 		s.start(chosen)
 	}
-	all := make([]Reason, len(d.policy.ClusterTypes))
-	for n, i := range d.policy.ClusterTypes {
+	all := make([]Reason, len(d.chooser.policy.ClusterTypes))
+	for n, i := range d.chooser.policy.ClusterTypes {
 		c := int32(i) //nolint:gosec // there are no 2^31 cluster types
 		r := Reason{ClusterType: i, Placed: contains(chosen, c), Kept: contains(d.kept, c)}
-		if r.Fits = contains(d.fit, c); r.Fits && d.policy.Spec != nil {
-			r.Score = d.scores[c]
+		if r.Fits = contains(d.fit, c); r.Fits && d.chooser.policy.Spec != nil {
+			r.Score = d.chooser.scores[c]
 			for _, scoreOf := range scores {
 				r.Scores = append(r.Scores, scoreOf(c))
 			}
@@ -65,28 +65,28 @@ func (d *choice) reasons(chosen []int32) []Reason {
 
 // off returns the reason why a cluster type is excluded.
 func (d *choice) off(c int32, fits bool, chosen int) string {
-	at := d.pass.ClusterTypes[c]
-	if !d.named(int(c)) {
+	at := d.chooser.pass.fleet.ClusterTypes[c]
+	if !d.chooser.named(int(c)) {
 		return "placement names other cluster types"
 	}
-	for _, s := range d.spreads {
-		if s.hard() && s.of[c] < 0 {
-			return fmt.Sprintf("it has no label %q, which the spread needs", s.Key)
+	for _, s := range d.chooser.spreads {
+		if s.spread.hard() && s.of[c] < 0 {
+			return fmt.Sprintf("it has no label %q, which the spread needs", s.spread.Key)
 		}
 	}
 	if !fits {
 		for _, taint := range at.Taints {
-			if !d.policy.Spec.Tolerates(taint) {
+			if !d.chooser.policy.Spec.Tolerates(taint) {
 				return fmt.Sprintf("the taint %s is not tolerated", taint)
 			}
 		}
 	}
-	if number := d.policy.Spec.number(); chosen >= number {
+	if number := d.chooser.policy.Spec.number(); chosen >= number {
 		return fmt.Sprintf("other cluster types fill the number of %d", number)
 	}
-	if beyond := d.beyond(c); beyond != nil {
+	if beyond := d.chooser.beyond(c); beyond != nil {
 		return fmt.Sprintf("one more with the label %q %q would exceed the spread's maximum skew of %d",
-			beyond.Key, at.Labels[beyond.Key], beyond.MaxSkew)
+			beyond.spread.Key, at.Labels[beyond.spread.Key], beyond.spread.MaxSkew)
 	}
 	return "the policy does not decide on it"
 }

@@ -7,7 +7,7 @@ const bestScore = 100
 // scores from -100 to 100, times its weight.
 func (c *chooser) score(fit []int32) {
 	if c.scores == nil {
-		c.scores = make([]int, len(c.pass.ClusterTypes))
+		c.scores = make([]int, len(c.pass.fleet.ClusterTypes))
 	}
 	for _, i := range fit {
 		c.scores[i] = 0

@@ -8,9 +8,9 @@ import (
 
 // domains counts, for each value of a label, the chosen cluster types among those that a policy selects.
 type domains struct {
-	Spread
-	of    []int // cluster type → domain; -1: it has no such label
-	count []int // of the cluster types chosen, by domain
+	spread Spread
+	of     []int // cluster type → domain; -1: it has no such label
+	count  []int // of the cluster types chosen, by domain
 	// cost is the change of the skew by one more cluster type, or the penalty if it exceeds the maximum, by domain.
 	cost []int
 	// with is the number of domains by their count. least and most are the least and the greatest count.
@@ -22,7 +22,7 @@ func newDomains(s Spread, clusterTypes []ClusterType, selected []int32) *domains
 	if s.MaxSkew == 0 {
 		s.MaxSkew = DefaultMaxSkew
 	}
-	d := &domains{Spread: s, of: make([]int, len(clusterTypes))}
+	d := &domains{spread: s, of: make([]int, len(clusterTypes))}
 	for i := range d.of {
 		d.of[i] = -1
 	}
@@ -110,7 +110,7 @@ func (d *domains) skewChange(domain int) (change int, violated bool) {
 	case n == d.most:
 		change = 1
 	}
-	return change, d.most-d.least+change > d.MaxSkew
+	return change, d.most-d.least+change > d.spread.MaxSkew
 }
 
 // The costs of a cluster type that exceeds the maximum skew of a spread. That of a soft spread exceeds any change of
@@ -124,7 +124,7 @@ const (
 func (d *domains) costOf(domain int) int {
 	change, violated := d.skewChange(domain)
 	switch {
-	case violated && d.hard():
+	case violated && d.spread.hard():
 		return hardPenalty
 	case violated:
 		return softPenalty
@@ -145,7 +145,7 @@ func (c *chooser) beyond(i int32) *domains {
 // fillSpread adds cluster types one by one: the smallest change of the skew first, then the highest score, then the
 // name. It stops once ctx is done.
 func (d *choice) fillSpread(ctx context.Context, missing int) []int32 {
-	for _, s := range d.spreads {
+	for _, s := range d.chooser.spreads {
 		s.start(d.kept)
 	}
 	chosen := slices.Clone(d.kept)
@@ -156,7 +156,7 @@ func (d *choice) fillSpread(ctx context.Context, missing int) []int32 {
 			break
 		}
 		chosen = append(chosen, next)
-		for n, s := range d.spreads {
+		for n, s := range d.chooser.spreads {
 			s.add(next, func(domain, by int) { c.add(n, domain, by) })
 		}
 	}
@@ -178,16 +178,16 @@ type candidates struct {
 const ruledOut = hardPenalty / 2
 
 func (d *choice) candidates() *candidates {
-	c := &candidates{in: make([][][]int, len(d.spreads))}
+	c := &candidates{in: make([][][]int, len(d.chooser.spreads))}
 	c.ordered = slices.DeleteFunc(slices.Clone(d.ordered()), func(i int32) bool { return contains(d.kept, i) })
-	for n, s := range d.spreads {
+	for n, s := range d.chooser.spreads {
 		c.in[n] = make([][]int, len(s.cost))
 	}
 	index := map[string]int{}
 	var domainsOf []byte
 	for position, i := range c.ordered {
 		domainsOf = domainsOf[:0]
-		for _, s := range d.spreads {
+		for _, s := range d.chooser.spreads {
 			domainsOf = binary.AppendVarint(domainsOf, int64(s.of[i]))
 		}
 		g, ok := index[string(domainsOf)]
@@ -195,7 +195,7 @@ func (d *choice) candidates() *candidates {
 			g = len(c.groups)
 			index[string(domainsOf)] = g
 			c.groups, c.keys = append(c.groups, nil), append(c.keys, int64(position))
-			for n, s := range d.spreads {
+			for n, s := range d.chooser.spreads {
 				if domain := s.of[i]; domain >= 0 {
 					c.in[n][domain] = append(c.in[n][domain], g)
 					c.keys[g] += int64(s.cost[domain]) * int64(len(c.ordered))

@@ -30,7 +30,7 @@ func TestSkewChange(t *testing.T) {
 		"smallest of two, the other smallest comes later": {[]int{1, 3, 1}, 2, false, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
-			d := &domains{Spread: Spread{MaxSkew: c.maxSkew}, count: c.count}
+			d := &domains{spread: Spread{MaxSkew: c.maxSkew}, count: c.count}
 			d.summarize()
 			change, violated := d.skewChange(0)
 			if change != c.wantChange || violated != c.wantViolated {

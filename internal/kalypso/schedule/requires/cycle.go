@@ -19,9 +19,9 @@ type cycle struct {
 // findCycles finds the cycles on each cluster type. Most fleets have none at all, so it looks at all targets together
 // first.
 func (x *Index) findCycles() {
-	scheduled := int32(x.scheduled) //nolint:gosec // bounded by the size of the fleet
-	suspects := newSet(len(x.targets))
-	for _, all := range x.components(func(t int32) bool { return t < scheduled }) {
+	scheduled := int32(x.graph.scheduled) //nolint:gosec // bounded by the size of the fleet
+	suspects := newSet(len(x.graph.targets))
+	for _, all := range x.graph.components(func(t int32) bool { return t < scheduled }) {
 		for _, t := range all {
 			suspects.add(t)
 		}
@@ -32,13 +32,13 @@ func (x *Index) findCycles() {
 	found := map[string]*cycle{}
 	for i := range x.placements {
 		p := &x.placements[i]
-		for _, all := range x.components(func(t int32) bool {
+		for _, all := range x.graph.components(func(t int32) bool {
 			return t < scheduled && suspects.contains(t) && p.present.contains(t)
 		}) {
 			for _, t := range all {
 				x.refuse(i, t)
 			}
-			c := &cycle{targets: all, path: x.shortestCycle(all)}
+			c := &cycle{targets: all, path: x.graph.shortestCycle(all)}
 			key := fmt.Sprint(c.targets, c.path)
 			if found[key] == nil {
 				found[key] = c
@@ -65,7 +65,7 @@ func (g *graph) components(there func(int32) bool) [][]int32 {
 }
 
 type componentFinder struct {
-	*graph
+	graph *graph
 	there func(int32) bool
 	order []int32 // in which the nodes were visited, from 1; a finished one is done
 	low   []int32
@@ -80,13 +80,13 @@ func (f *componentFinder) visit(node int32) {
 	f.next++
 	f.order[node], f.low[node] = f.next, f.next
 	f.stack = append(f.stack, node)
-	targets := int32(len(f.targets)) //nolint:gosec // bounded by the size of the fleet
+	targets := int32(len(f.graph.targets)) //nolint:gosec // bounded by the size of the fleet
 	if node < targets {
-		for _, r := range f.of[node] {
+		for _, r := range f.graph.of[node] {
 			f.follow(node, targets+r)
 		}
 	} else {
-		for _, t := range f.requirements[node-targets].sure {
+		for _, t := range f.graph.requirements[node-targets].sure {
 			if f.there(t) {
 				f.follow(node, t)
 			}

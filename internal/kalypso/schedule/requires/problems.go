@@ -70,7 +70,7 @@ func (x *Index) Faults(ctx context.Context) (ps problem.Problems) {
 
 // byWorkload yields the gaps by the Workload of their target.
 func (x *Index) byWorkload(all []gap) iter.Seq2[*fleet.Workload, []gap] {
-	of := func(g gap) *fleet.Workload { return x.targets[g.target].Workload }
+	of := func(g gap) *fleet.Workload { return x.graph.targets[g.target].Workload }
 	all = slices.Clone(all)
 	slices.SortStableFunc(all, func(a, b gap) int { return strings.Compare(of(a).Name, of(b).Name) })
 	return func(yield func(*fleet.Workload, []gap) bool) {
@@ -128,11 +128,11 @@ func (x *Index) Reasons(ctx context.Context, yield func(i, n int, all []Reason))
 		}
 		for n, self := range p.targets {
 			var all []Reason
-			for k, number := range x.of[self] {
-				reason := Reason{Requirement: x.requirements[number].Requirement}
-				for _, t := range x.requirements[number].sure {
+			for k, number := range x.graph.of[self] {
+				reason := Reason{Requirement: x.graph.requirements[number].Requirement}
+				for _, t := range x.graph.requirements[number].sure {
 					if t != self && p.present.contains(t) {
-						reason.SatisfiedBy = append(reason.SatisfiedBy, x.targets[t].Name)
+						reason.SatisfiedBy = append(reason.SatisfiedBy, x.graph.targets[t].Name)
 					}
 				}
 				slices.Sort(reason.SatisfiedBy) // those that the fleet refused are last

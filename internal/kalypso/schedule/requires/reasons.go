@@ -30,7 +30,7 @@ func (x *Index) reasons(ctx context.Context, all []gap) *reasons {
 	r := &reasons{index: x, about: map[string]bool{}}
 	for _, g := range all {
 		if t, ok := r.candidate(g.target, g.k, g.placements[0]); ok && len(r.about) < mostExplained {
-			r.about[x.targets[t].Name] = true
+			r.about[x.graph.targets[t].Name] = true
 		}
 	}
 	names := make([]string, 0, len(r.about))
@@ -44,7 +44,7 @@ func (x *Index) reasons(ctx context.Context, all []gap) *reasons {
 
 // path is the path to the requirements of a target in its Workload.
 func (r *reasons) path(t int32) []problem.Step {
-	target := r.index.targets[t]
+	target := r.index.graph.targets[t]
 	n := slices.IndexFunc(target.Workload.Targets, func(w fleet.Target) bool {
 		return target.Workload.Name+"-"+w.Name == target.Name && r.index.fleet.MayRender(&w)
 	})
@@ -59,7 +59,7 @@ func (r *reasons) problem(w *fleet.Workload, all []gap, summary, detail string) 
 	for _, g := range all {
 		for _, i := range g.placements {
 			p.Affects = append(p.Affects, problem.AffectedTarget{
-				ClusterType: r.index.clusterType(i), Name: r.index.targets[g.target].Name,
+				ClusterType: r.index.clusterType(i), Name: r.index.graph.targets[g.target].Name,
 			})
 		}
 	}
@@ -71,15 +71,15 @@ func (r *reasons) cycleProblem(c *cycle) problem.Problem {
 	for n, t := range c.targets {
 		all[n] = gap{target: t, placements: c.placements}
 	}
-	return r.problem(r.index.targets[c.path[0]].Workload, all, "Deployment targets require each other", fmt.Sprintf(
+	return r.problem(r.index.graph.targets[c.path[0]].Workload, all, "Deployment targets require each other", fmt.Sprintf(
 		"On %s:\n%s\nNone of them can be ready before the others. Remove one of these requirements.",
-		r.clusterTypes(c.placements), problem.IndentedList([]string{c.text(r.index.targets)}, 1)))
+		r.clusterTypes(c.placements), problem.IndentedList([]string{c.text(r.index.graph.targets)}, 1)))
 }
 
 func (r *reasons) tooManyProblem(w *fleet.Workload, all []gap) problem.Problem {
 	lines := make([]string, len(all))
 	for n, g := range all {
-		lines[n] = r.index.targets[g.target].Name + " on " + r.clusterTypes(g.placements)
+		lines[n] = r.index.graph.targets[g.target].Name + " on " + r.clusterTypes(g.placements)
 	}
 	return r.problem(w, all, "Too many required deployment targets", fmt.Sprintf("More than %d deployment targets "+
 		"satisfy what these require:\n%s\nRequire fewer, or labels that fewer targets have.",
@@ -98,7 +98,7 @@ func (r *reasons) clusterTypes(placements []int) string {
 func (r *reasons) text(all []gap) string {
 	lines := make([]string, len(all))
 	for n, g := range all[:min(len(all), mostListed)] {
-		target := r.index.targets[g.target]
+		target := r.index.graph.targets[g.target]
 		at := ""
 		if len(g.placements) > 1 {
 			at = "on " + r.index.clusterType(g.placements[0]) + ", "
@@ -120,7 +120,7 @@ func requirementsAre(n int) string {
 // candidate returns the target that could satisfy a requirement: of those that are of the same workspace, one on the
 // cluster type, else one that the team of the requirement knows of.
 func (r *reasons) candidate(target int32, k, i int) (t int32, ok bool) {
-	for _, c := range r.index.requirements[r.index.of[target][k]].sure {
+	for _, c := range r.index.graph.requirements[r.index.graph.of[target][k]].sure {
 		if c == target || !r.sameWorkspace(c, target) {
 			continue
 		}
@@ -137,13 +137,14 @@ func (r *reasons) candidate(target int32, k, i int) (t int32, ok bool) {
 // sameWorkspace reports whether two targets are of the same workspace. A team does not hear why another team's target
 // is not there.
 func (r *reasons) sameWorkspace(a, b int32) bool {
-	return r.index.targets[a].Workspace == r.index.targets[b].Workspace && !unknown.Is(r.index.targets[a].Workspace)
+	of := r.index.graph.targets[a].Workspace
+	return of == r.index.graph.targets[b].Workspace && !unknown.Is(of)
 }
 
 // assigned reports whether the target is assigned to the cluster type, or the fleet refused it.
 func (r *reasons) assigned(i int, t int32) bool {
 	_, found := slices.BinarySearch(r.index.placements[i].targets, t)
-	return found || int(t) >= r.index.scheduled
+	return found || int(t) >= r.index.graph.scheduled
 }
 
 // why returns why requirement k of a target is not met on a cluster type.
@@ -152,7 +153,7 @@ func (r *reasons) why(target int32, k, i int) string {
 	if !ok {
 		return r.whyNone(target, k)
 	}
-	name := r.index.targets[c].Name
+	name := r.index.graph.targets[c].Name
 	if r.assigned(i, c) {
 		return name + " fails by its team's fault, so it is left out."
 	}
@@ -170,15 +171,15 @@ func (r *reasons) why(target int32, k, i int) string {
 
 // whyNone returns why a requirement is not met that no target of the same workspace satisfies.
 func (r *reasons) whyNone(target int32, k int) string {
-	wanted := r.index.requirements[r.index.of[target][k]]
+	wanted := r.index.graph.requirements[r.index.graph.of[target][k]]
 	where := fmt.Sprintf("environment %q", r.index.fleet.Environment)
 	w := slices.IndexFunc(r.index.fleet.Workloads, func(w *fleet.Workload) bool { return w.Name == wanted.Workload })
 	switch {
 	case slices.ContainsFunc(wanted.sure, func(t int32) bool { return t != target }),
-		w >= 0 && r.index.fleet.Workspace(r.index.fleet.Workloads[w]) != r.index.targets[target].Workspace:
+		w >= 0 && r.index.fleet.Workspace(r.index.fleet.Workloads[w]) != r.index.graph.targets[target].Workspace:
 		return "it is not there."
 	case len(wanted.sure) > 0:
-		return "only " + r.index.targets[target].Name + " itself satisfies it in " + where + "."
+		return "only " + r.index.graph.targets[target].Name + " itself satisfies it in " + where + "."
 	case wanted.Workload == "":
 		return "no deployment target in " + where + " has these labels."
 	case w < 0:
@@ -191,7 +192,7 @@ func (r *reasons) whyNone(target int32, k int) string {
 func (r *reasons) whyRefused(t int32, i int) string {
 	for _, c := range r.index.cycles {
 		if slices.Contains(c.targets, t) && slices.Contains(c.placements, i) {
-			return "the deployment targets require each other: " + c.text(r.index.targets) + "."
+			return "the deployment targets require each other: " + c.text(r.index.graph.targets) + "."
 		}
 	}
 	return "too many deployment targets satisfy the requirements."

@@ -20,7 +20,7 @@ import (
 // It says for each placement which targets are there: the assigned ones, without those that are left out of the tree.
 // Different placements can be changed at the same time.
 type Index struct {
-	*graph
+	graph      *graph
 	fleet      *fleet.Fleet
 	schedule   *schedule.Schedule
 	placements []placement
@@ -118,18 +118,18 @@ func (x *Index) place() {
 	x.placements = make([]placement, len(x.schedule.Placements))
 	for i, p := range x.schedule.Placements {
 		assigned := make([]int32, len(p.Assignments))
-		made := placement{targets: assigned, present: newSet(len(x.targets))}
-		made.waves = sync.OnceValue(func() []int32 { return x.waves(assigned, x.placements[i].refused) })
+		made := placement{targets: assigned, present: newSet(len(x.graph.targets))}
+		made.waves = sync.OnceValue(func() []int32 { return x.graph.waves(assigned, x.placements[i].refused) })
 		t := int32(0) // both have the same order
 		for n := range p.Assignments {
-			for x.targets[t] != p.Assignments[n].Target {
+			for x.graph.targets[t] != p.Assignments[n].Target {
 				t++
 			}
 			made.targets[n] = t
 			made.present.add(t)
 		}
-		for t := x.scheduled; t < len(x.targets); t++ {
-			if !x.fleet.LeaveOutFailed || x.onBranch(i, x.targets[t].Name) {
+		for t := x.graph.scheduled; t < len(x.graph.targets); t++ {
+			if !x.fleet.LeaveOutFailed || x.onBranch(i, x.graph.targets[t].Name) {
 				made.present.add(int32(t)) //nolint:gosec // bounded by the size of the fleet
 			}
 		}
@@ -172,19 +172,20 @@ func (x *Index) Satisfying(i, n int) (all []Target, known bool) {
 	if x.Refuses(i, n) { // nothing is rendered of it
 		return nil, true
 	}
-	found := newSet(len(x.targets))
-	for _, r := range x.of[self] {
-		if slices.ContainsFunc(x.requirements[r].maybe, func(t int32) bool { return t != self && p.present.contains(t) }) {
+	found := newSet(len(x.graph.targets))
+	for _, r := range x.graph.of[self] {
+		maySatisfy := func(t int32) bool { return t != self && p.present.contains(t) }
+		if slices.ContainsFunc(x.graph.requirements[r].maybe, maySatisfy) {
 			return nil, false
 		}
-		for _, t := range x.requirements[r].sure {
+		for _, t := range x.graph.requirements[r].sure {
 			if t != self && p.present.contains(t) {
 				found.add(t)
 			}
 		}
 	}
 	for t := range found.all() {
-		target := x.targets[t]
+		target := x.graph.targets[t]
 		namespace, err := schedule.Namespace(x.fleet.Environment, x.clusterType(i), target.Name)
 		if err == nil { // else it is not assigned, and reported
 			all = append(all, Target{target.Name, target.Workload.Name, namespace, int(p.waves()[t])})
@@ -196,7 +197,7 @@ func (x *Index) Satisfying(i, n int) (all []Target, known bool) {
 
 // Unsure reports whether values that are not known yet decide who satisfies some requirement.
 func (x *Index) Unsure() bool {
-	return x != nil && slices.ContainsFunc(x.requirements, func(r requirement) bool { return len(r.maybe) > 0 })
+	return x != nil && slices.ContainsFunc(x.graph.requirements, func(r requirement) bool { return len(r.maybe) > 0 })
 }
 
 // unmet yields the requirements that no target on a cluster type satisfies: the number of the assignment, and of the
@@ -204,20 +205,20 @@ func (x *Index) Unsure() bool {
 func (x *Index) unmet(i int) iter.Seq2[int, int] {
 	return func(yield func(n, k int) bool) {
 		p := &x.placements[i]
-		counts := make([]int, len(x.requirements)) // of the targets that satisfy a requirement, plus 1
+		counts := make([]int, len(x.graph.requirements)) // of the targets that satisfy a requirement, plus 1
 		for n, self := range p.targets {
 			if x.Refuses(i, n) {
 				continue
 			}
-			for k, r := range x.of[self] {
-				if x.requirements[r].unknown {
+			for k, r := range x.graph.of[self] {
+				if x.graph.requirements[r].unknown {
 					continue
 				}
 				if counts[r] == 0 {
-					counts[r] = 1 + x.requirements[r].countIn(p.present, 2)
+					counts[r] = 1 + x.graph.requirements[r].countIn(p.present, 2)
 				}
 				others := counts[r] - 1
-				if others == 1 && x.requirements[r].mayBe(self) && p.present.contains(self) {
+				if others == 1 && x.graph.requirements[r].mayBe(self) && p.present.contains(self) {
 					others = 0
 				}
 				if others == 0 && !yield(n, k) {
@@ -259,7 +260,7 @@ func (x *Index) LeaveOut(i int, fails func(n int) bool) (changed []int) {
 	p := &x.placements[i]
 	var left []int32
 	for n, t := range p.targets {
-		if fails(n) && p.present.contains(t) && !x.onBranch(i, x.targets[t].Name) {
+		if fails(n) && p.present.contains(t) && !x.onBranch(i, x.graph.targets[t].Name) {
 			left = append(left, t)
 			p.present.remove(t)
 		}
@@ -268,8 +269,8 @@ func (x *Index) LeaveOut(i int, fails func(n int) bool) (changed []int) {
 		return nil
 	}
 	for n, t := range p.targets {
-		if slices.ContainsFunc(x.of[t], func(r int32) bool {
-			return slices.ContainsFunc(left, x.requirements[r].mayBe)
+		if slices.ContainsFunc(x.graph.of[t], func(r int32) bool {
+			return slices.ContainsFunc(left, x.graph.requirements[r].mayBe)
 		}) {
 			changed = append(changed, n)
 		}
@@ -299,7 +300,7 @@ func (x *Index) Refuses(i, n int) bool {
 
 func (x *Index) refuse(i int, t int32) {
 	if x.placements[i].refused == nil {
-		x.placements[i].refused = newSet(len(x.targets))
+		x.placements[i].refused = newSet(len(x.graph.targets))
 	}
 	x.placements[i].refused.add(t)
 }
@@ -309,11 +310,11 @@ const mostBeside = 128
 
 // findTooMany refuses the targets on cluster types where too many others satisfy their requirements.
 func (x *Index) findTooMany() {
-	suspects := make([]bool, len(x.targets))
-	for t, of := range x.of {
+	suspects := make([]bool, len(x.graph.targets))
+	for t, of := range x.graph.of {
 		total := 0
 		for _, r := range of {
-			total += len(x.requirements[r].sure)
+			total += len(x.graph.requirements[r].sure)
 		}
 		suspects[t] = total > mostBeside
 	}
@@ -323,15 +324,15 @@ func (x *Index) findTooMany() {
 	found := map[int32]*gap{}
 	for i := range x.placements {
 		p := &x.placements[i]
-		counts := make([]int, len(x.requirements)) // of the targets that satisfy a requirement, plus 1
+		counts := make([]int, len(x.graph.requirements)) // of the targets that satisfy a requirement, plus 1
 		for _, self := range p.targets {
 			if !suspects[self] {
 				continue
 			}
 			total := 0
-			for _, r := range x.of[self] {
+			for _, r := range x.graph.of[self] {
 				if counts[r] == 0 {
-					counts[r] = 1 + x.requirements[r].countIn(p.present, mostBeside+1)
+					counts[r] = 1 + x.graph.requirements[r].countIn(p.present, mostBeside+1)
 				}
 				total += counts[r] - 1
 			}
