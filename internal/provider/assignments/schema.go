@@ -23,8 +23,8 @@ func assignmentsSchema() schema.Schema {
 	attributes := schemas.DataSourceArguments(model.FleetArguments())
 	attributes["explain"] = schema.BoolAttribute{
 		Optional: true,
-		MarkdownDescription: "Whether to return the origin of each value, and the outcome of placement for each cluster type " +
-			"that a policy selects. The default is `false`: a large fleet has a large result. Plan and state then contain the " +
+		MarkdownDescription: "Whether to return the origin of each value, and the outcome of placement for each cluster " +
+			"type that a policy selects. The default is `false`: a large fleet has a large result. Plan and state then contain the " +
 			"values in plain text, even sensitive ones.",
 	}
 	attributes["explain_targets"] = schema.ListAttribute{
@@ -36,8 +36,8 @@ func assignmentsSchema() schema.Schema {
 	attributes["record"] = recordArgument()
 	maps.Copy(attributes, assignmentsComputed())
 	return schema.Schema{
-		MarkdownDescription: "Returns the schedule of an environment with its reasons. It takes the same fleet arguments as " +
-			"`kalypso_environment_rendering` and contacts nothing.\n\nErrors in the fleet are errors here " +
+		MarkdownDescription: "Returns the schedule of an environment with its reasons. It takes the same fleet arguments " +
+			"as `kalypso_environment_rendering` and contacts nothing.\n\nErrors in the fleet are errors here " +
 			"too. A template that fails, values that a schema rejects and other faults of teams are warnings: the schedule " +
 			"and the values are still returned, and `failed` lists them.\n\nTerraform defers reading a data source until " +
 			"apply if an argument is unknown, or if resources that it refers to directly have pending changes. If they are " +
