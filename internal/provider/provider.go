@@ -115,6 +115,7 @@ func (p *kalypsoProvider) DataSources(context.Context) []func() datasource.DataS
 	return []func() datasource.DataSource{
 		assignments.NewDataSource,
 		source.NewControlPlane,
+		deployment.NewClusters,
 		deployment.NewHistory,
 		deployment.NewState,
 		promotion.NewDataSource,
@@ -140,5 +141,6 @@ func (p *kalypsoProvider) Functions(context.Context) []func() function.Function 
 		functions.NewRenderTemplate,
 		functions.NewClusterSync,
 		functions.NewFleetPage,
+		functions.NewPlacementDecisions,
 	}
 }

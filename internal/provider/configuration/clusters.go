@@ -14,8 +14,8 @@ import (
 // clustersAttribute configures access to clusters.
 var clustersAttribute = schema.MapNestedAttribute{
 	Optional: true,
-	MarkdownDescription: "Clusters for `source.kubernetes` of `kalypso_deployment_state`, by name. " +
-		"A cluster is contacted only if a data source or resource lists it.",
+	MarkdownDescription: "Clusters for `source.kubernetes` of `kalypso_deployment_state` and `kalypso_clusters`, " +
+		"by name. A cluster is contacted only if a data source or resource lists it.",
 	NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
 		"kubeconfig": schema.StringAttribute{
 			Optional:            true,

@@ -52,6 +52,11 @@ func OptionalString(description string) schema.StringAttribute {
 	return schema.StringAttribute{Optional: true, MarkdownDescription: description}
 }
 
+// OptionalTexts returns an optional list of strings.
+func OptionalTexts(description string) schema.ListAttribute {
+	return schema.ListAttribute{Optional: true, ElementType: types.StringType, MarkdownDescription: description}
+}
+
 // OptionalDuration returns an optional argument that is a duration greater than 0.
 func OptionalDuration(description string) schema.StringAttribute {
 	return schema.StringAttribute{

@@ -92,24 +92,14 @@ func sourceAttributes() map[string]schema.Attribute {
 	state.Validators = []validator.String{stringvalidator.OneOf(states...)}
 	targetState := OptionalString("State of the deployment target, as `state` of the report, which is the default.")
 	targetState.Validators = state.Validators
-	names := func(description string) schema.ListAttribute {
-		return schema.ListAttribute{Optional: true, ElementType: types.StringType, MarkdownDescription: description}
-	}
 	return map[string]schema.Attribute{
-		"azure_resource_graph": schema.SingleNestedAttribute{
-			Optional: true,
-			MarkdownDescription: "Asks Azure Resource Graph what the Flux configurations of Arc and AKS clusters sync. A " +
-				"cluster's name is its ARM ID. Set at least one of these.",
-			Attributes: map[string]schema.Attribute{
-				"subscriptions":     names("IDs of subscriptions."),
-				"management_groups": names("Names of management groups."),
-			},
-		},
+		"azure_resource_graph": AzureScope("Asks Azure Resource Graph what the Flux configurations of Arc and AKS clusters " +
+			"sync. A cluster's name is its ARM ID. Set at least one of these."),
 		"kubernetes": schema.SingleNestedAttribute{
 			Optional:            true,
 			MarkdownDescription: "Asks the clusters themselves what Flux and Argo CD sync.",
 			Attributes: map[string]schema.Attribute{
-				"clusters": names("Names from `clusters` of the provider. Required."),
+				"clusters": OptionalTexts("Names from `clusters` of the provider. Required."),
 			},
 		},
 		"reports": schema.ListNestedAttribute{
@@ -143,6 +133,17 @@ func sourceAttributes() map[string]schema.Attribute {
 					}},
 				},
 			}},
+		},
+	}
+}
+
+// AzureScope returns an argument that selects parts of an Azure tenant.
+func AzureScope(description string) schema.SingleNestedAttribute {
+	return schema.SingleNestedAttribute{
+		Optional: true, MarkdownDescription: description,
+		Attributes: map[string]schema.Attribute{
+			"subscriptions":     OptionalTexts("IDs of subscriptions."),
+			"management_groups": OptionalTexts("Names of management groups."),
 		},
 	}
 }
@@ -223,19 +224,8 @@ func readLimit(d tfvalue.Decoder, name string) limit.Limit {
 // readDeploymentSources reads the sources. It reports an error if there is none.
 func readDeploymentSources(p *configuration.Data, d tfvalue.Decoder, request *ObservedRequest) {
 	if given, ok := d.Object("azure_resource_graph"); ok {
-		scope := azure.Scope{
-			Subscriptions:    given.Strings("subscriptions"),
-			ManagementGroups: given.Strings("management_groups"),
-		}
-		if !given.Unknown && len(scope.Subscriptions)+len(scope.ManagementGroups) == 0 {
-			given.Report("Missing scope", "azure_resource_graph needs subscriptions or management_groups.")
-		}
-		source := azure.Source{Scope: scope}
-		if p != nil {
-			source.Config = p.Azure.Config
-			request.ConfigUnknown = request.ConfigUnknown || p.Azure.Unknown
-		}
-		request.Sources = append(request.Sources, source)
+		source, known := ReadAzureScope(p, given)
+		request.Sources, request.ConfigUnknown = append(request.Sources, source), request.ConfigUnknown || !known
 	}
 	if given, ok := d.Object("kubernetes"); ok {
 		request.Sources = append(request.Sources, readKubernetes(p, given, request))
@@ -246,6 +236,41 @@ func readDeploymentSources(p *configuration.Data, d tfvalue.Decoder, request *Ob
 	if len(request.Sources) == 0 {
 		d.Report("Missing source", "source is empty: set at least one of its arguments.")
 	}
+}
+
+// ReadAzureScope reads an argument of [AzureScope]. known is false if the provider's configuration for Azure is known
+// after apply. p is nil during validate.
+func ReadAzureScope(p *configuration.Data, d tfvalue.Decoder) (source azure.Source, known bool) {
+	source.Scope = azure.Scope{Subscriptions: d.Strings("subscriptions"), ManagementGroups: d.Strings("management_groups")}
+	if !d.Unknown && len(source.Scope.Subscriptions)+len(source.Scope.ManagementGroups) == 0 {
+		d.Report("Missing scope", "azure_resource_graph needs subscriptions or management_groups.")
+	}
+	if p == nil {
+		return source, true
+	}
+	source.Config = p.Azure.Config
+	return source, !p.Azure.Unknown
+}
+
+// ReadConnection returns the connection to a cluster that the provider configures, and reports errors at a path below
+// d. known is false if the connection is known after apply.
+func ReadConnection(
+	p *configuration.Data, d tfvalue.Decoder, name string, at ...problem.Step,
+) (connection kubernetes.Connection, known bool) {
+	connection, there := p.Clusters.Known[name]
+	switch {
+	case p.Clusters.AllUnknown || p.Clusters.Unknown[name]:
+		return connection, false
+	case !there:
+		names := strings.Join(p.Clusters.Names(), ", ")
+		d.Report("No such cluster", fmt.Sprintf("clusters of the provider has no %q. It has: %s.", name,
+			cmp.Or(names, "none")), at...)
+		return connection, true
+	}
+	if err := connection.Check(); err != nil {
+		d.Report("The cluster can't be used", fmt.Sprintf("Cluster %q: %s", name, problem.Sentence(err)), at...)
+	}
+	return connection, true
 }
 
 // readKubernetes returns the connections of the listed clusters from the provider's configuration, once it is known.
@@ -263,22 +288,10 @@ func readKubernetes(p *configuration.Data, d tfvalue.Decoder, request *ObservedR
 		if unknown.Is(name) || p == nil {
 			continue
 		}
-		at := []problem.Step{problem.Attr("clusters"), problem.Index(i)}
-		connection, there := p.Clusters.Known[name]
-		switch {
-		case p.Clusters.AllUnknown || p.Clusters.Unknown[name]:
+		connection, known := ReadConnection(p, d, name, problem.Attr("clusters"), problem.Index(i))
+		if !known {
 			request.ConfigUnknown = true
 			continue
-		case !there:
-			names := strings.Join(p.Clusters.Names(), ", ")
-			d.Report(
-				"No such cluster",
-				fmt.Sprintf("clusters of the provider has no %q. It has: %s.", name, cmp.Or(names, "none")),
-				at...)
-			continue
-		}
-		if err := connection.Check(); err != nil {
-			d.Report("The cluster can't be used", fmt.Sprintf("Cluster %q: %s", name, problem.Sentence(err)), at...)
 		}
 		source[name] = connection
 	}

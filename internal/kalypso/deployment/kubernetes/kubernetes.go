@@ -157,9 +157,9 @@ func (k *cluster) list(ctx context.Context, group, resource string) (*resourceLi
 }
 
 // versions returns the versions of a group, the preferred one first, or none if the cluster does not serve the group.
-func (k *cluster) versions(ctx context.Context, group string) ([]string, error) {
+func (c *client) versions(ctx context.Context, group string) ([]string, error) {
 	var found metav1.APIGroup
-	err := k.rest.Get().AbsPath("/apis", group).Do(ctx).Into(&found)
+	err := c.rest.Get().AbsPath("/apis", group).Do(ctx).Into(&found)
 	if apierrors.IsNotFound(err) {
 		return nil, nil
 	}

@@ -1,0 +1,257 @@
+// Package clusters joins the clusters of several inventories, finds the cluster type of each, and writes placement
+// decisions for them.
+package clusters
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
+)
+
+// Limits on the clusters of a source. A hub is not trusted.
+const (
+	Max       = 10_000  // clusters, of all sources together too
+	maxLabels = 64      // labels of a cluster
+	maxProps  = 256     // properties of a cluster
+	maxText   = 1024    // bytes of a name, or of a key or a value of a label or property
+	maxTexts  = 1 << 26 // bytes of all names, labels and properties of a source
+)
+
+// Cluster is a cluster as a source lists it.
+type Cluster struct {
+	Source     string
+	Namespace  string // empty: the source has none
+	Name       string
+	Labels     map[string]string
+	Properties map[string]string // facts that are no labels, such as the region
+	Healthy    *bool             // nil: the source does not say
+	Reason     string            // why it is not healthy
+}
+
+// qualified returns the name of a cluster with its source and namespace.
+func (c *Cluster) qualified() string {
+	return strings.Join(slices.DeleteFunc([]string{c.Source, c.Namespace, c.Name}, func(s string) bool { return s == "" }),
+		"/")
+}
+
+// selectable returns the labels and properties of a cluster, for selectors. A label hides a property of the same name.
+func (c *Cluster) selectable() map[string]string {
+	if len(c.Properties) == 0 {
+		return c.Labels
+	}
+	all := maps.Clone(c.Properties)
+	maps.Copy(all, c.Labels)
+	return all
+}
+
+// check returns the size of the texts of a cluster, and why it can't be used.
+func (c *Cluster) check() (size int, err error) {
+	if c.Name == "" {
+		return 0, fmt.Errorf("it has no name")
+	}
+	if len(c.Labels) > maxLabels {
+		return 0, fmt.Errorf("it has %d labels, more than %d", len(c.Labels), maxLabels)
+	}
+	if len(c.Properties) > maxProps {
+		return 0, fmt.Errorf("it has %d properties, more than %d", len(c.Properties), maxProps)
+	}
+	texts := []string{c.Name, c.Namespace}
+	for _, set := range []map[string]string{c.Labels, c.Properties} {
+		texts = slices.AppendSeq(slices.AppendSeq(texts, maps.Keys(set)), maps.Values(set))
+	}
+	for _, text := range texts {
+		if len(text) > maxText {
+			return 0, fmt.Errorf("a name, label or property of it has more than %d bytes", maxText)
+		}
+		size += len(text)
+	}
+	return size, nil
+}
+
+// List contains the clusters of a source.
+type List struct {
+	Clusters []Cluster
+	LeftOut  []string // objects that can't be used as clusters, with the reasons
+	size     int
+}
+
+// Add adds the cluster of an object, or leaves it out if it can't be used. If the source lists more than the limits
+// allow, Add returns an error.
+func (l *List) Add(object string, c Cluster) error {
+	size, err := c.check()
+	if err != nil {
+		return l.LeaveOut(object, err)
+	}
+	l.size += size
+	l.Clusters = append(l.Clusters, c)
+	return l.full()
+}
+
+// LeaveOut notes an object that can't be used, see [List.Add].
+func (l *List) LeaveOut(object string, why error) error {
+	l.LeftOut = append(l.LeftOut, printable.Line(object+": "+why.Error()))
+	return l.full()
+}
+
+func (l *List) full() error {
+	switch {
+	case len(l.Clusters)+len(l.LeftOut) > Max:
+		return fmt.Errorf("it lists more than %d clusters", Max)
+	case l.size > maxTexts:
+		return fmt.Errorf("the labels and properties of its clusters have more than %d MiB", maxTexts>>20)
+	}
+	return nil
+}
+
+// Inventory contains the clusters of all sources.
+type Inventory struct {
+	Clusters     map[string]Member   // by a name that is unique over all sources
+	ClusterTypes map[string][]string // the names of their clusters, sorted; also of cluster types without a cluster
+	Unmatched    []string            // names of clusters without a cluster type
+	Empty        []string            // cluster types without a cluster
+	Ambiguous    []string            // names that had to be qualified
+	leftOut      []string
+}
+
+// Member is a cluster with its cluster type.
+type Member struct {
+	Cluster
+	ClusterType string // empty: no rule matches
+}
+
+// Join joins the clusters of sources and matches the rules, which must be valid, see [CheckRules].
+//
+// Clusters of several sources that share name and labels are one cluster. If their labels differ, each keeps its own
+// entry, under its qualified name.
+func Join(lists []List, rules []Rule) (*Inventory, error) {
+	selectors, err := compile(rules)
+	if err != nil {
+		return nil, err
+	}
+	all := &Inventory{Clusters: map[string]Member{}, ClusterTypes: map[string][]string{}}
+	byName := map[string][]Cluster{}
+	for _, l := range lists {
+		all.leftOut = append(all.leftOut, l.LeftOut...)
+		for _, c := range l.Clusters {
+			byName[c.Name] = add(byName[c.Name], c)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(byName)) {
+		for _, c := range byName[name] {
+			key := name
+			if len(byName[name]) > 1 {
+				key = c.qualified()
+			}
+			for taken := true; taken; {
+				if _, taken = all.Clusters[key]; taken {
+					key = c.Source + "/" + key
+				}
+			}
+			if key != name {
+				all.Ambiguous = append(all.Ambiguous, key)
+			}
+			all.Clusters[key] = Member{c, selectors.match(c.selectable())}
+		}
+	}
+	if len(all.Clusters) > Max {
+		return nil, fmt.Errorf("the sources list %d clusters, more than %d", len(all.Clusters), Max)
+	}
+	all.group(rules)
+	return all, nil
+}
+
+// add adds a cluster to those of the same name, or merges it with the one of another source that has the same labels.
+func add(named []Cluster, c Cluster) []Cluster {
+	for i := range named {
+		same := &named[i]
+		if same.Source == c.Source {
+			if same.Namespace == c.Namespace {
+				return named // it is listed twice
+			}
+			continue
+		}
+		if maps.Equal(same.Labels, c.Labels) {
+			properties := maps.Clone(c.Properties)
+			if properties == nil {
+				properties = map[string]string{}
+			}
+			maps.Copy(properties, same.Properties)
+			same.Properties = properties
+			if c.Healthy != nil && (same.Healthy == nil || !*c.Healthy) {
+				same.Healthy, same.Reason = c.Healthy, c.Reason
+			}
+			return named
+		}
+	}
+	return append(named, c)
+}
+
+// group lists the names of clusters by cluster type.
+func (all *Inventory) group(rules []Rule) {
+	for _, r := range rules {
+		all.ClusterTypes[r.ClusterType] = []string{}
+	}
+	for _, key := range slices.Sorted(maps.Keys(all.Clusters)) {
+		if t := all.Clusters[key].ClusterType; t != "" {
+			all.ClusterTypes[t] = append(all.ClusterTypes[t], key)
+		} else {
+			all.Unmatched = append(all.Unmatched, key)
+		}
+	}
+	for _, t := range slices.Sorted(maps.Keys(all.ClusterTypes)) {
+		if len(all.ClusterTypes[t]) == 0 {
+			all.Empty = append(all.Empty, t)
+		}
+	}
+	slices.Sort(all.Ambiguous)
+}
+
+// Summary describes the inventory in one line.
+func (all *Inventory) Summary() string {
+	text := fmt.Sprintf("%s of %s", problem.Count(len(all.Clusters), "cluster"),
+		problem.Count(len(all.ClusterTypes)-len(all.Empty), "cluster type"))
+	unhealthy := 0
+	for _, c := range all.Clusters {
+		if c.Healthy != nil && !*c.Healthy {
+			unhealthy++
+		}
+	}
+	for _, part := range []struct {
+		count int
+		text  string
+	}{
+		{len(all.Unmatched), "without a cluster type"}, {unhealthy, "not healthy"}, {len(all.Ambiguous), "ambiguous"},
+		{len(all.leftOut), "left out"},
+	} {
+		if part.count > 0 {
+			text += fmt.Sprintf(", %d %s", part.count, part.text)
+		}
+	}
+	return text + "."
+}
+
+// Problems returns the warnings about an inventory.
+func (all *Inventory) Problems() (ps problem.Problems) {
+	warn := func(attribute, summary, detail string, lines []string) {
+		if len(lines) == 0 {
+			return
+		}
+		ps = append(ps, problem.Problem{Severity: problem.Warning, Summary: summary,
+			Detail: detail + "\n\n" + problem.IndentedList(lines, problem.MaxListed),
+			Path:   []problem.Step{problem.Attr(attribute)}})
+	}
+	warn("match", "Clusters without a cluster type", "No rule of match selects these clusters, so no cluster type counts "+
+		"them. Add a rule, or correct their labels.", all.Unmatched)
+	warn("match", "Cluster types without a cluster", "The rules of these cluster types get no cluster. Correct them, or "+
+		"remove them once no cluster of the type is left.", all.Empty)
+	warn("source", "Ambiguous cluster names", "Several clusters have the same name and differ in their labels, source or "+
+		"namespace, so they are listed by their qualified names. Rename them, or give them the same labels if they are one "+
+		"cluster.", all.Ambiguous)
+	warn("source", "Clusters are left out", "These objects can't be used as clusters. Correct them at their source.",
+		all.leftOut)
+	return ps
+}

@@ -1,0 +1,131 @@
+package clusters
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation"
+)
+
+// The standard PlacementDecision, see https://kep.k8s.io/5313.
+const (
+	decisionAPI    = "multicluster.x-k8s.io/v1alpha1"
+	decisionKey    = "multicluster.x-k8s.io/decision-key"
+	decisionIndex  = "multicluster.x-k8s.io/decision-index"
+	maxDecisions   = 100 // of an object
+	schedulerName  = "kalypso"
+	defaultDecided = "default"
+)
+
+// ErrInvalid means that the arguments give no objects that a cluster accepts.
+var ErrInvalid = errors.New("invalid")
+
+// DecisionOptions are settings of placement decisions. Empty values are the defaults.
+type DecisionOptions struct {
+	Namespace         string // of the objects; the default is "default"
+	ProfilesNamespace string // of the ClusterProfiles; the default is Namespace
+}
+
+// Decisions returns the PlacementDecisions of all deployment targets, in their order. assignments contains the
+// deployment targets of each cluster type, and clusterTypes the names of its clusters. If clusterTypes is nil, the
+// decisions name the cluster types themselves.
+func Decisions(assignments map[string][]string, clusterTypes map[string][]string, o DecisionOptions) (
+	[]map[string]any, error,
+) {
+	o.Namespace = cmp.Or(o.Namespace, defaultDecided)
+	o.ProfilesNamespace = cmp.Or(o.ProfilesNamespace, o.Namespace)
+	var wrong []error
+	for _, namespace := range []string{o.Namespace, o.ProfilesNamespace} {
+		if len(validation.IsDNS1123Label(namespace)) > 0 {
+			return nil, fmt.Errorf("%w: %q is no name of a namespace", ErrInvalid, namespace)
+		}
+	}
+	reasons := map[string]map[profile]string{} // by target
+	for _, clusterType := range slices.Sorted(maps.Keys(assignments)) {
+		names, listed := clusterTypes[clusterType]
+		if clusterTypes == nil {
+			names, listed = []string{clusterType}, true
+		}
+		if !listed && len(assignments[clusterType]) > 0 {
+			wrong = append(wrong, fmt.Errorf("%w: cluster_types has no cluster type %q, to which deployment targets are "+
+				"assigned", ErrInvalid, clusterType))
+		}
+		var profiles []profile
+		for _, name := range names {
+			p, err := profileOf(name, o.ProfilesNamespace)
+			if err != nil {
+				wrong = append(wrong, err)
+			}
+			profiles = append(profiles, p)
+		}
+		for _, target := range assignments[clusterType] {
+			if reasons[target] == nil {
+				reasons[target] = map[profile]string{}
+				if len(validation.IsValidLabelValue(target)) > 0 || len(validation.IsDNS1123Subdomain(target)) > 0 {
+					wrong = append(wrong, fmt.Errorf("%w: the deployment target %q can't be the value of a label and the name of "+
+						"an object", ErrInvalid, target))
+				}
+			}
+			for _, p := range profiles {
+				if _, there := reasons[target][p]; !there {
+					reasons[target][p] = fmt.Sprintf("assigned to the cluster type %q", clusterType)
+				}
+			}
+		}
+	}
+	if len(wrong) > 0 {
+		return nil, errors.Join(wrong...)
+	}
+	var all []map[string]any
+	for _, target := range slices.Sorted(maps.Keys(reasons)) {
+		all = append(all, slicesOf(target, reasons[target], o.Namespace)...)
+	}
+	return all, nil
+}
+
+// profile names a ClusterProfile.
+type profile struct{ namespace, name string }
+
+// profileOf returns the ClusterProfile of a cluster: the qualified name of a cluster contains the namespace.
+func profileOf(cluster, namespace string) (profile, error) {
+	p := profile{namespace, cluster}
+	if part := strings.Split(cluster, "/"); len(part) > 2 && part[0] != "" {
+		p = profile{part[len(part)-2], part[len(part)-1]}
+	}
+	if len(validation.IsDNS1123Label(p.namespace)) > 0 || len(validation.IsDNS1123Subdomain(p.name)) > 0 {
+		return p, fmt.Errorf("%w: no ClusterProfile can have the name of the cluster %q", ErrInvalid, cluster)
+	}
+	return p, nil
+}
+
+// slicesOf returns the objects of a deployment target: one for each 100 clusters, and one for none.
+func slicesOf(target string, reasons map[profile]string, namespace string) (objects []map[string]any) {
+	sorted := slices.SortedFunc(maps.Keys(reasons), func(a, b profile) int {
+		return cmp.Or(cmp.Compare(a.namespace, b.namespace), cmp.Compare(a.name, b.name))
+	})
+	for index := 0; index == 0 || len(sorted) > 0; index++ {
+		decisions := []any{}
+		for _, p := range sorted[:min(len(sorted), maxDecisions)] {
+			decisions = append(decisions, map[string]any{
+				"clusterProfileRef": map[string]any{"namespace": p.namespace, "name": p.name}, "reason": reasons[p],
+			})
+		}
+		sorted = sorted[len(decisions):]
+		number := strconv.Itoa(index)
+		objects = append(objects, map[string]any{
+			"apiVersion": decisionAPI, "kind": "PlacementDecision",
+			"metadata": map[string]any{
+				"name": target + "-" + number, "namespace": namespace,
+				"labels": map[string]any{decisionKey: target, decisionIndex: number},
+			},
+			"schedulerName": schedulerName,
+			"decisions":     decisions,
+		})
+	}
+	return objects
+}

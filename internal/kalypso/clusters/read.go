@@ -1,0 +1,89 @@
+package clusters
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/system/parallel"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
+)
+
+// Source lists clusters.
+type Source interface {
+	// Name returns the name that is [Cluster.Source] of its clusters.
+	Name() string
+	// Clusters lists the clusters. An error that wraps [deployment.ErrNoAnswer] means that they can't be known now.
+	Clusters(ctx context.Context) (List, error)
+}
+
+// Given is a source whose clusters are part of the configuration.
+type Given struct {
+	Of  string
+	All []Cluster
+}
+
+// Name implements [Source].
+func (g Given) Name() string { return g.Of }
+
+// Clusters implements [Source].
+func (g Given) Clusters(context.Context) (l List, err error) {
+	for _, c := range g.All {
+		c.Source = g.Of
+		if err := l.Add(fmt.Sprintf("cluster %q", c.Name), c); err != nil {
+			return l, err
+		}
+	}
+	return l, nil
+}
+
+// Unknown is a source that can't be contacted yet: its configuration is known after apply.
+type Unknown string
+
+// Name implements [Source].
+func (u Unknown) Name() string { return string(u) }
+
+// Clusters implements [Source].
+func (Unknown) Clusters(context.Context) (List, error) {
+	return List{}, fmt.Errorf("%w: the provider's configuration for it is known after apply; add depends_on with the "+
+		"resource that creates the hub, so that its clusters are read during apply", deployment.ErrNoAnswer)
+}
+
+// Read asks all sources. In place of a source that does not answer, it takes the clusters of an earlier run, with a
+// warning. Without them, that is an error.
+func Read(ctx context.Context, sources []Source, last []Cluster) ([]List, problem.Problems) {
+	lists, errs := make([]List, len(sources)), make([]error, len(sources))
+	parallel.Limited(len(sources), len(sources), func(i int) { lists[i], errs[i] = sources[i].Clusters(ctx) })
+	var ps problem.Problems
+	report := func(severity problem.Severity, summary, detail string) {
+		ps = append(ps, problem.Problem{Severity: severity, Summary: summary, Detail: detail,
+			Path: []problem.Step{problem.Attr("source")}})
+	}
+	for i, source := range sources {
+		err := errs[i]
+		if err == nil {
+			continue
+		}
+		said := problem.Sentence(fmt.Errorf("%s: %w", source.Name(), err))
+		if !errors.Is(err, deployment.ErrNoAnswer) && !errors.Is(err, context.DeadlineExceeded) {
+			report(problem.Error, "A source can't be used", said)
+			continue
+		}
+		earlier := slices.DeleteFunc(slices.Clone(last), func(c Cluster) bool { return c.Source != source.Name() })
+		if len(earlier) == 0 {
+			report(problem.Error, "A source did not answer", said+" Plan again, or set last to the clusters of an earlier "+
+				"run, which are then used in its place.")
+			continue
+		}
+		lists[i], err = Given{source.Name(), earlier}.Clusters(ctx)
+		if err != nil {
+			report(problem.Error, "A source can't be used", problem.Sentence(fmt.Errorf("last: %w", err)))
+			continue
+		}
+		report(problem.Warning, "A source did not answer", said+fmt.Sprintf(" The %s of it in last are used.",
+			problem.Count(len(earlier), "cluster")))
+	}
+	return lists, ps
+}

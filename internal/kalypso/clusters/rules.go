@@ -1,0 +1,188 @@
+package clusters
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
+)
+
+// Rule gives the clusters that it selects a cluster type. The first rule that selects a cluster counts.
+type Rule struct {
+	ClusterType string
+	Selector    fleet.Selector
+}
+
+// selectors are the compiled rules.
+type selectors []struct {
+	clusterType string
+	labels.Selector
+}
+
+func compile(rules []Rule) (selectors, error) {
+	all := make(selectors, len(rules))
+	for i, r := range rules {
+		selector, err := metav1.LabelSelectorAsSelector(&r.Selector)
+		if err != nil {
+			return nil, err
+		}
+		all[i].clusterType, all[i].Selector = r.ClusterType, selector
+	}
+	return all, nil
+}
+
+// match returns the cluster type of labels, or "".
+func (all selectors) match(set map[string]string) string {
+	for _, s := range all {
+		if s.Matches(labels.Set(set)) {
+			return s.clusterType
+		}
+	}
+	return ""
+}
+
+// CheckRules returns the errors of rules, at the paths match[i]. It skips rules with unknown values.
+func CheckRules(rules []Rule) (ps problem.Problems) {
+	parsed := make([][]requirement, len(rules)) // nil: not valid, or not known yet
+	for i, r := range rules {
+		at := []problem.Step{problem.Attr("match"), problem.Index(i)}
+		report := func(summary, detail string, steps ...problem.Step) {
+			ps = append(ps, problem.Problem{Summary: summary, Detail: detail, Path: append(slices.Clone(at), steps...)})
+		}
+		before := len(ps)
+		switch {
+		case r.ClusterType == "":
+			report("Missing cluster type", "A rule needs cluster_type: the name of the cluster type of the clusters that it "+
+				"selects.", problem.Attr("cluster_type"))
+		case unknown.Is(r.ClusterType):
+		case len(validation.IsDNS1123Subdomain(r.ClusterType)) > 0:
+			report("Invalid cluster type", fmt.Sprintf("%q is no name of a cluster type: it has lower-case letters, digits, "+
+				"\"-\" and \".\".", r.ClusterType), problem.Attr("cluster_type"))
+		}
+		ps = append(ps, fleet.ValidateSelector(&r.Selector, at...)...)
+		if len(ps) > before {
+			continue
+		}
+		parsed[i] = requirementsOf(&r.Selector)
+		if a, b, found := contradiction(parsed[i]); found {
+			report("Rule selects nothing", fmt.Sprintf("No cluster has both %s and %s. Remove one of them.", a, b))
+			continue
+		}
+		for j := range i {
+			switch {
+			case parsed[j] == nil || parsed[i] == nil:
+			case rules[j].ClusterType == r.ClusterType && complementary(parsed[j], parsed[i]):
+				report("Contradictory rules", fmt.Sprintf("match[%d] and match[%d] give the cluster type %q for %s and for %s, "+
+					"so together they select every cluster. Remove one, or write one rule with match_all = true.", j, i,
+					r.ClusterType, parsed[j][0], parsed[i][0]))
+			case covers(parsed[j], parsed[i]):
+				report("Rule is never reached", fmt.Sprintf("match[%d] comes first and selects every cluster that match[%d] "+
+					"selects, for the cluster type %q. Put the rule that selects fewer clusters first, or remove it.", j, i,
+					rules[j].ClusterType))
+			default:
+				continue
+			}
+			break
+		}
+	}
+	return ps
+}
+
+// requirement is a requirement of a selector on one label.
+type requirement struct {
+	key      string
+	operator metav1.LabelSelectorOperator
+	values   []string
+}
+
+// String returns the requirement as Kubernetes writes it.
+func (r requirement) String() string {
+	return metav1.FormatLabelSelector(&fleet.Selector{MatchExpressions: []metav1.LabelSelectorRequirement{
+		{Key: r.key, Operator: r.operator, Values: r.values},
+	}})
+}
+
+// requirementsOf returns the requirements of a valid selector, sorted by label. They are nil if one is unknown.
+func requirementsOf(s *fleet.Selector) []requirement {
+	all := []requirement{}
+	for key, value := range s.MatchLabels {
+		if unknown.Is(key) || unknown.Is(value) {
+			return nil
+		}
+		all = append(all, requirement{key, metav1.LabelSelectorOpIn, []string{value}})
+	}
+	slices.SortFunc(all, func(a, b requirement) int { return cmp.Compare(a.key, b.key) })
+	for _, e := range s.MatchExpressions {
+		if unknown.Is(e.Key) || unknown.Is(string(e.Operator)) || slices.ContainsFunc(e.Values, unknown.Is) {
+			return nil
+		}
+		all = append(all, requirement{e.Key, e.Operator, e.Values})
+	}
+	return all
+}
+
+// implies reports whether each cluster that meets r meets other.
+func (r requirement) implies(other requirement) bool {
+	if r.key != other.key {
+		return false
+	}
+	in := func(of []string) func(string) bool {
+		return func(value string) bool { return slices.Contains(of, value) }
+	}
+	switch other.operator {
+	case metav1.LabelSelectorOpIn:
+		return r.operator == metav1.LabelSelectorOpIn && every(r.values, in(other.values))
+	case metav1.LabelSelectorOpNotIn:
+		return r.operator == metav1.LabelSelectorOpDoesNotExist ||
+			r.operator == metav1.LabelSelectorOpNotIn && every(other.values, in(r.values)) ||
+			r.operator == metav1.LabelSelectorOpIn && !slices.ContainsFunc(r.values, in(other.values))
+	case metav1.LabelSelectorOpExists:
+		return r.operator == metav1.LabelSelectorOpIn || r.operator == metav1.LabelSelectorOpExists
+	}
+	return r.operator == other.operator
+}
+
+// not returns the requirement that exactly those clusters meet that do not meet r.
+func (r requirement) not() requirement {
+	opposite := map[metav1.LabelSelectorOperator]metav1.LabelSelectorOperator{
+		metav1.LabelSelectorOpIn: metav1.LabelSelectorOpNotIn, metav1.LabelSelectorOpNotIn: metav1.LabelSelectorOpIn,
+		metav1.LabelSelectorOpExists:       metav1.LabelSelectorOpDoesNotExist,
+		metav1.LabelSelectorOpDoesNotExist: metav1.LabelSelectorOpExists,
+	}
+	return requirement{r.key, opposite[r.operator], r.values}
+}
+
+// covers reports whether the first rule selects every cluster that the later one selects.
+func covers(first, later []requirement) bool {
+	return every(first, func(wanted requirement) bool {
+		return slices.ContainsFunc(later, func(r requirement) bool { return r.implies(wanted) })
+	})
+}
+
+// contradiction returns two requirements that no cluster meets together.
+func contradiction(all []requirement) (a, b requirement, found bool) {
+	for i, a := range all {
+		for _, b := range all[:i] {
+			if a.implies(b.not()) || b.implies(a.not()) {
+				return b, a, true
+			}
+		}
+	}
+	return a, b, false
+}
+
+// complementary reports whether two rules with one requirement each select all clusters together.
+func complementary(a, b []requirement) bool {
+	return len(a) == 1 && len(b) == 1 && a[0].not().implies(b[0])
+}
+
+func every[T any](all []T, is func(T) bool) bool {
+	return !slices.ContainsFunc(all, func(e T) bool { return !is(e) })
+}

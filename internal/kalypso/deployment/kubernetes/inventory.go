@@ -1,0 +1,326 @@
+package kubernetes
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+
+	jsonv2 "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/clusters"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
+)
+
+// The kinds of objects that stand for clusters.
+const (
+	ClusterProfile = "cluster_profile" // of the Cluster Inventory API, https://kep.k8s.io/4322
+	ManagedCluster = "managed_cluster" // of Open Cluster Management
+	ArgoCDCluster  = "argocd"          // a Secret that registers a cluster at Argo CD
+	FleetCluster   = "rancher_fleet"   // of Rancher Fleet
+	ClusterAPI     = "cluster_api"     // of Cluster API
+)
+
+// InventoryKinds lists the kinds.
+var InventoryKinds = []string{ClusterProfile, ManagedCluster, ArgoCDCluster, FleetCluster, ClusterAPI}
+
+// inventoryKinds maps each kind to its objects. The first condition that an object has decides on its health.
+var inventoryKinds = map[string]struct {
+	group, resource string
+	labelSelector   string
+	clusterScoped   bool
+	conditions      []string
+	decode          func(text jsontext.Value, conditions []string) (clusters.Cluster, error)
+}{
+	ClusterProfile: {
+		group: "multicluster.x-k8s.io", resource: "clusterprofiles", conditions: []string{"ControlPlaneHealthy"},
+		decode: decodeCluster,
+	},
+	ManagedCluster: {
+		group: "cluster.open-cluster-management.io", resource: "managedclusters", clusterScoped: true,
+		conditions: []string{"ManagedClusterConditionAvailable"}, decode: decodeCluster,
+	},
+	ArgoCDCluster: {
+		resource: "secrets", labelSelector: "argocd.argoproj.io/secret-type=cluster", decode: decodeSecret,
+	},
+	FleetCluster: {
+		group: "fleet.cattle.io", resource: "clusters", conditions: []string{"Ready"}, decode: decodeCluster,
+	},
+	ClusterAPI: {
+		group: "cluster.x-k8s.io", resource: "clusters", conditions: []string{"Available", "Ready"}, decode: decodeCluster,
+	},
+}
+
+// maxObjectBytes limits the size of an object that stands for a cluster.
+const maxObjectBytes = 1 << 20
+
+// Inventory lists the clusters that a hub knows. It implements [clusters.Source].
+type Inventory struct {
+	Hub        string // name of the cluster that has the objects
+	Connection Connection
+	Kind       string   // one of [InventoryKinds]
+	Namespaces []string // empty: all
+}
+
+// Check returns an error if the kind or the namespaces are not possible.
+func (i Inventory) Check() error {
+	if of, known := inventoryKinds[i.Kind]; known && of.clusterScoped && len(i.Namespaces) > 0 {
+		return fmt.Errorf("objects of the kind %s are in no namespace; remove namespaces", i.Kind)
+	}
+	return nil
+}
+
+// Name implements [clusters.Source].
+func (i Inventory) Name() string { return i.Hub + "/" + i.Kind }
+
+// Clusters implements [clusters.Source].
+func (i Inventory) Clusters(ctx context.Context) (found clusters.List, err error) {
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+	defer cancel()
+	c, err := i.Connection.connect(ctx)
+	if err != nil {
+		return found, err
+	}
+	if c, err = c.login(ctx); err == nil {
+		err = i.list(ctx, c, &found)
+	}
+	if err == nil {
+		return found, nil
+	}
+	why := explain(err)
+	if of := inventoryKinds[i.Kind]; apierrors.IsForbidden(err) {
+		why = fmt.Sprintf("it denies the request; its user needs the permission to list %s: %s", of.resource, err)
+	}
+	said := errors.New(deployment.OneLine(c.redacted(why)))
+	var status apierrors.APIStatus
+	switch code := int32(0); {
+	case errors.As(err, &status):
+		if code = status.Status().Code; code < http.StatusInternalServerError && code != http.StatusTooManyRequests {
+			return found, said
+		}
+	case !errors.As(err, new(*url.Error)) && ctx.Err() == nil:
+		return found, said
+	}
+	return found, fmt.Errorf("%w: %w", deployment.ErrNoAnswer, said)
+}
+
+// redacted removes the credentials from a text of the cluster. c is nil if it has none yet.
+func (c *client) redacted(text string) string {
+	if c == nil {
+		return text
+	}
+	return c.secrets.Redact(text)
+}
+
+// list lists the objects in each namespace, in the version that the hub prefers.
+func (i Inventory) list(ctx context.Context, c *client, found *clusters.List) error {
+	of := inventoryKinds[i.Kind]
+	roots := []string{"/api/v1"}
+	if of.group != "" {
+		versions, err := c.versions(ctx, of.group)
+		if err != nil {
+			return err
+		}
+		roots = nil
+		for _, version := range versions {
+			roots = append(roots, "/apis/"+of.group+"/"+version)
+		}
+	}
+	namespaces := i.Namespaces
+	if len(namespaces) == 0 {
+		namespaces = []string{""}
+	}
+	for _, root := range roots {
+		served := true
+		for _, namespace := range namespaces {
+			path := []string{root, "namespaces", namespace, of.resource}
+			if namespace == "" {
+				path = []string{root, of.resource}
+			}
+			err := i.pages(ctx, c, path, found)
+			if served = !apierrors.IsNotFound(err); !served {
+				break
+			}
+			if err != nil {
+				return err
+			}
+		}
+		if served {
+			return nil
+		}
+	}
+	return fmt.Errorf("it does not serve %s.%s, the objects of the kind %s: install their CRD there, or remove the source",
+		of.resource, of.group, i.Kind)
+}
+
+// pages reads all pages of a list. If a page is too large, it reads smaller ones.
+func (i Inventory) pages(ctx context.Context, c *client, path []string, found *clusters.List) error {
+	of := inventoryKinds[i.Kind]
+	next := ""
+	for size := pageSize; ; {
+		request := c.rest.Get().AbsPath(path...).Param("limit", strconv.Itoa(size))
+		if next != "" {
+			request.Param("continue", next)
+		}
+		if of.labelSelector != "" {
+			request.Param("labelSelector", of.labelSelector)
+		}
+		answer := request.Do(ctx)
+		text, err := answer.Raw()
+		if errors.As(err, new(*http.MaxBytesError)) && size > 1 {
+			size /= 10
+			continue
+		}
+		if err != nil {
+			return answer.Error()
+		}
+		if next, err = i.page(c, text, found); err != nil || next == "" {
+			return err
+		}
+	}
+}
+
+// page adds the clusters of a page, and returns the token of the next one.
+func (i Inventory) page(c *client, text []byte, found *clusters.List) (next string, err error) {
+	of := inventoryKinds[i.Kind]
+	var page struct {
+		Metadata struct {
+			Continue string `json:"continue"`
+		} `json:"metadata"`
+		Items []jsontext.Value `json:"items"`
+	}
+	if jsonv2.Unmarshal(text, &page) != nil { // the error may quote a Secret
+		return "", fmt.Errorf("its list of %s can't be read: it is not in Kubernetes' format", of.resource)
+	}
+	for n, item := range page.Items {
+		made, err := of.decode(item, of.conditions)
+		if err == nil && len(item) > maxObjectBytes {
+			err = fmt.Errorf("it is larger than %d MiB", maxObjectBytes>>20)
+		}
+		made.Source = i.Name()
+		made.Name, made.Reason = c.redacted(made.Name), deployment.OneLine(c.redacted(made.Reason))
+		made.Labels, made.Properties = c.redactedMap(made.Labels), c.redactedMap(made.Properties)
+		object := fmt.Sprintf("%s %s", i.Name(), objectName(item))
+		if objectName(item) == "" {
+			object = fmt.Sprintf("%s number %d of a page", i.Name(), n+1)
+		}
+		if err != nil {
+			err = found.LeaveOut(object, err)
+		} else {
+			err = found.Add(object, made)
+		}
+		if err != nil {
+			return "", err
+		}
+	}
+	return page.Metadata.Continue, nil
+}
+
+// metadata is the part of an object's metadata that is read. Annotations may contain secrets.
+type metadata struct {
+	Name      string            `json:"name"`
+	Namespace string            `json:"namespace"`
+	Labels    map[string]string `json:"labels"`
+}
+
+// errFormat hides the cause, which may quote a Secret.
+var errFormat = errors.New("it can't be read: it is not in Kubernetes' format")
+
+// objectName returns the namespace and name of an object, or "".
+func objectName(text jsontext.Value) string {
+	var o struct {
+		Metadata metadata `json:"metadata"`
+	}
+	_ = jsonv2.Unmarshal(text, &o)
+	if o.Metadata.Name == "" || o.Metadata.Namespace == "" {
+		return o.Metadata.Name
+	}
+	return o.Metadata.Namespace + "/" + o.Metadata.Name
+}
+
+// decodeSecret decodes a Secret that registers a cluster. It reads its labels and the name of the cluster, and nothing
+// else: the rest are credentials.
+func decodeSecret(text jsontext.Value, _ []string) (clusters.Cluster, error) {
+	var o struct {
+		Metadata metadata `json:"metadata"`
+		Data     struct {
+			Name []byte `json:"name"`
+		} `json:"data"`
+	}
+	if jsonv2.Unmarshal(text, &o) != nil {
+		return clusters.Cluster{}, errFormat
+	}
+	if len(o.Data.Name) == 0 {
+		return clusters.Cluster{}, errors.New("it has no data.name, the name of the cluster")
+	}
+	return clusters.Cluster{Namespace: o.Metadata.Namespace, Name: string(o.Data.Name), Labels: o.Metadata.Labels}, nil
+}
+
+// decodeCluster decodes an object of any other kind.
+func decodeCluster(text jsontext.Value, conditions []string) (clusters.Cluster, error) {
+	type property struct {
+		Name  string `json:"name"`
+		Value string `json:"value"`
+	}
+	var o struct {
+		Metadata metadata `json:"metadata"`
+		Status   struct {
+			Conditions    []condition `json:"conditions"`
+			Properties    []property  `json:"properties"`    // of a ClusterProfile
+			ClusterClaims []property  `json:"clusterClaims"` // of a ManagedCluster
+		} `json:"status"`
+	}
+	if jsonv2.Unmarshal(text, &o) != nil {
+		return clusters.Cluster{}, errFormat
+	}
+	c := clusters.Cluster{Namespace: o.Metadata.Namespace, Name: o.Metadata.Name, Labels: o.Metadata.Labels}
+	for _, p := range append(o.Status.Properties, o.Status.ClusterClaims...) {
+		if c.Properties == nil {
+			c.Properties = map[string]string{}
+		}
+		c.Properties[p.Name] = p.Value
+	}
+	c.Healthy, c.Reason = health(o.Status.Conditions, conditions)
+	return c, nil
+}
+
+// condition is a condition of an object's status.
+type condition struct {
+	Type    string `json:"type"`
+	Status  string `json:"status"`
+	Reason  string `json:"reason"`
+	Message string `json:"message"`
+}
+
+// health returns the health that the first of the wanted conditions reports, nil if it is unknown.
+func health(all []condition, wanted []string) (healthy *bool, reason string) {
+	for _, kind := range wanted {
+		for _, c := range all {
+			if c.Type != kind {
+				continue
+			}
+			good := c.Status == "True"
+			if good {
+				return &good, ""
+			}
+			reason = fmt.Sprintf("%s is %s: %s: %s", c.Type, c.Status, c.Reason, c.Message)
+			if c.Status == "False" {
+				return &good, reason
+			}
+			return nil, reason
+		}
+	}
+	return nil, ""
+}
+
+// redactedMap removes the credentials of the hub from the values of a map.
+func (c *client) redactedMap(set map[string]string) map[string]string {
+	for key, value := range set {
+		set[key] = c.redacted(value)
+	}
+	return set
+}

@@ -1,0 +1,220 @@
+package deployment
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"github.com/hashicorp/terraform-plugin-framework/attr"
+	"github.com/hashicorp/terraform-plugin-framework/datasource"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-log/tflog"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/clusters"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/azure"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/kubernetes"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/configuration"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
+)
+
+var (
+	_ datasource.DataSourceWithConfigure      = (*clusterInventory)(nil)
+	_ datasource.DataSourceWithValidateConfig = (*clusterInventory)(nil)
+)
+
+// clusterInventory lists the clusters that exist, with their cluster types.
+type clusterInventory struct{ data *configuration.Data }
+
+// NewClusters returns the data source kalypso_clusters.
+func NewClusters() datasource.DataSource { return &clusterInventory{} }
+
+func (c *clusterInventory) Metadata(
+	_ context.Context, req datasource.MetadataRequest, resp *datasource.MetadataResponse,
+) {
+	resp.TypeName = req.ProviderTypeName + "_clusters"
+}
+
+func (c *clusterInventory) Schema(ctx context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
+	resp.Schema = clustersSchema(ctx)
+}
+
+// Configure stores the provider's configuration.
+func (c *clusterInventory) Configure(
+	_ context.Context, req datasource.ConfigureRequest, resp *datasource.ConfigureResponse,
+) {
+	c.data = configuration.DataOf(req.ProviderData, &resp.Diagnostics)
+}
+
+// ValidateConfig reports errors in the known arguments.
+func (c *clusterInventory) ValidateConfig(
+	ctx context.Context, req datasource.ValidateConfigRequest, resp *datasource.ValidateConfigResponse,
+) {
+	var ps problem.Problems
+	arguments := tfvalue.GetObject(ctx, req.Config, &resp.Diagnostics)
+	d := tfvalue.Decoder{Arguments: arguments, Problems: &ps}
+	readInventories(c.data, d)
+	readRules(d)
+	schemas.ReadLimit(ctx, arguments, &resp.Diagnostics)
+	tfvalue.AppendProblems(&resp.Diagnostics, ps)
+}
+
+// Read lists the clusters. Terraform calls it when all arguments are known.
+func (c *clusterInventory) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
+	arguments := tfvalue.GetObject(ctx, req.Config, &resp.Diagnostics)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	var ps problem.Problems
+	d := tfvalue.Decoder{Arguments: arguments, Problems: &ps}
+	sources, rules, last := readInventories(c.data, d), readRules(d), readLast(d)
+	limited, cancel := schemas.WithinRead(ctx, arguments, &resp.Diagnostics)
+	defer cancel()
+	tfvalue.AppendProblems(&resp.Diagnostics, ps)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	lists, ps := clusters.Read(limited, sources, last)
+	tfvalue.AppendProblems(&resp.Diagnostics, ps)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	all, err := clusters.Join(lists, rules)
+	if err != nil {
+		resp.Diagnostics.AddAttributeError(path.Root("source"), "The clusters can't be joined", problem.Sentence(err))
+		return
+	}
+	tfvalue.AppendProblems(&resp.Diagnostics, all.Problems())
+	tflog.Info(ctx, "read the clusters", map[string]any{"summary": all.Summary()})
+	maps.Copy(arguments, inventoryValues(all))
+	resp.Diagnostics.Append(tfvalue.SetObject(ctx, &resp.State, arguments)...)
+}
+
+// readInventories reads the argument source. p is nil during validate.
+func readInventories(p *configuration.Data, d tfvalue.Decoder) (sources []clusters.Source) {
+	of, given := d.Object("source")
+	if !given || of.Unknown {
+		return nil
+	}
+	for _, k := range of.Objects("kubernetes") {
+		sources = append(sources, readHub(p, k)...)
+	}
+	if scope, given := of.Object("azure_resource_graph"); given {
+		source, known := schemas.ReadAzureScope(p, scope)
+		if known {
+			sources = append(sources, azure.Inventory(source))
+		} else {
+			sources = append(sources, clusters.Unknown(azure.InventoryName))
+		}
+	}
+	if inline, given := of.Object("clusters"); given {
+		sources = append(sources, readInline(of, inline))
+	}
+	if len(sources) == 0 && of.Known("kubernetes") {
+		of.Report("Missing source", "source is empty: set at least one of its arguments.")
+	}
+	return sources
+}
+
+// readHub reads an element of the argument kubernetes. It returns none with errors, or with unknown values.
+func readHub(p *configuration.Data, d tfvalue.Decoder) []clusters.Source {
+	hub := kubernetes.Inventory{Hub: d.String("cluster"), Kind: d.String("kind"), Namespaces: d.Strings("namespaces")}
+	if d.Unknown {
+		return []clusters.Source{hub}
+	}
+	for argument, value := range map[string]string{"cluster": hub.Hub, "kind": hub.Kind} {
+		if value == "" {
+			d.Report("Missing "+argument, "An element of kubernetes needs cluster and kind; "+argument+" is not set.",
+				problem.Attr(argument))
+		}
+	}
+	if err := hub.Check(); err != nil {
+		d.Report("Namespaces are not possible", problem.Sentence(err), problem.Attr("namespaces"))
+	}
+	if p == nil || hub.Hub == "" || unknown.Is(hub.Hub) {
+		return []clusters.Source{hub}
+	}
+	var known bool
+	if hub.Connection, known = schemas.ReadConnection(p, d, hub.Hub, problem.Attr("cluster")); !known {
+		return []clusters.Source{clusters.Unknown(hub.Name())}
+	}
+	return []clusters.Source{hub}
+}
+
+// readInline reads the argument clusters of source.
+func readInline(source, d tfvalue.Decoder) clusters.Source {
+	given := clusters.Given{Of: "clusters"}
+	all := source.ObjectMap("clusters")
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		if name == "" {
+			d.Report("Missing name", "The key of a cluster is its name. It is empty.")
+		}
+		given.All = append(given.All, clusters.Cluster{Name: name, Labels: all[name].StringMap("labels")})
+	}
+	return given
+}
+
+// readRules reads the argument match.
+func readRules(d tfvalue.Decoder) (rules []clusters.Rule) {
+	for _, r := range d.Objects("match") {
+		selector := r
+		selector.Arguments = maps.Clone(r.Arguments)
+		delete(selector.Arguments, "cluster_type")
+		before := len(*d.Problems)
+		rule := clusters.Rule{ClusterType: r.String("cluster_type"), Selector: schemas.DecodeSelector(selector, false).Labels}
+		if len(*d.Problems) > before { // without a selector, it would cover all later rules
+			rule.Selector.MatchLabels = map[string]string{unknown.Text: unknown.Text}
+		}
+		rules = append(rules, rule)
+	}
+	*d.Problems = append(*d.Problems, clusters.CheckRules(rules)...)
+	return rules
+}
+
+// readLast reads the argument last.
+func readLast(d tfvalue.Decoder) (last []clusters.Cluster) {
+	all := d.ObjectMap("last")
+	for _, key := range slices.Sorted(maps.Keys(all)) {
+		c := all[key]
+		made := clusters.Cluster{
+			Source: c.String("source"), Namespace: c.String("namespace"), Name: c.String("name"),
+			Labels: c.StringMap("labels"), Properties: c.StringMap("properties"), Reason: c.String("reason"),
+		}
+		if made.Name == "" {
+			made.Name = key
+		}
+		if healthy, _ := c.Bool("healthy"); !tfvalue.IsNull(c.Arguments["healthy"]) {
+			made.Healthy = &healthy
+		}
+		last = append(last, made)
+	}
+	return last
+}
+
+// inventoryValues returns the computed attributes.
+func inventoryValues(all *clusters.Inventory) map[string]attr.Value {
+	members := make(map[string]tfvalue.Values, len(all.Clusters))
+	for key, c := range all.Clusters {
+		members[key] = tfvalue.Values{
+			"source": c.Source, "namespace": tfvalue.OrNil(c.Namespace), "name": c.Name, "labels": c.Labels,
+			"properties": c.Properties, "reason": tfvalue.OrNil(c.Reason), "cluster_type": tfvalue.OrNil(c.ClusterType),
+		}
+		if c.Healthy != nil {
+			members[key]["healthy"] = *c.Healthy
+		}
+	}
+	types := make(map[string]tfvalue.Values, len(all.ClusterTypes))
+	for name, clusters := range all.ClusterTypes {
+		types[name] = tfvalue.Values{"clusters": clusters}
+	}
+	values := map[string]attr.Value{}
+	for name, v := range map[string]any{
+		"clusters": members, "cluster_types": types, "unmatched": all.Unmatched, "empty": all.Empty,
+		"ambiguous": all.Ambiguous, "summary": all.Summary(),
+	} {
+		values[name] = tfvalue.Result(inventoryComputed[name].GetType(), v)
+	}
+	return values
+}

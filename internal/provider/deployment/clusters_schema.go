@@ -1,0 +1,126 @@
+package deployment
+
+import (
+	"context"
+	"maps"
+
+	"github.com/hashicorp/terraform-plugin-framework-timeouts/datasource/timeouts"
+	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
+	"github.com/hashicorp/terraform-plugin-framework/attr"
+	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
+	resource "github.com/hashicorp/terraform-plugin-framework/resource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/kubernetes"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
+)
+
+func clustersSchema(ctx context.Context) schema.Schema {
+	attributes := schemas.DataSourceArguments(inventoryArguments())
+	maps.Copy(attributes, inventoryComputed)
+	attributes["timeouts"] = timeouts.AttributesWithOpts(ctx, timeouts.Opts{
+		ReadDescription: "How long the sources may take to answer, as a [duration](https://pkg.go.dev/time#ParseDuration) " +
+			"such as `30s` or `10m`. The default is `5m`. A hub has at most 30 seconds of it.",
+	})
+	return schema.Schema{
+		MarkdownDescription: "Lists the clusters that exist, from hubs, Azure and the configuration, and finds the cluster " +
+			"type of each by its labels. Clusters without a cluster type, and cluster types without a cluster, are warnings. " +
+			"The guide [Clusters](https://registry.terraform.io/providers/terraform-kalypso/kalypso/latest/docs/guides/" +
+			"clusters#which-clusters-exist) explains it.",
+		Attributes: attributes,
+	}
+}
+
+func inventoryArguments() map[string]resource.Attribute {
+	labels := resource.MapAttribute{Optional: true, ElementType: types.StringType,
+		MarkdownDescription: "Labels of the cluster."}
+	kind := schemas.OptionalString("Objects that stand for clusters: " + schemas.Alternatives(kubernetes.InventoryKinds) +
+		". Required.")
+	kind.Validators = []validator.String{stringvalidator.OneOf(kubernetes.InventoryKinds...)}
+	return map[string]resource.Attribute{
+		"source": resource.SingleNestedAttribute{
+			Required: true,
+			MarkdownDescription: "The inventories of clusters. Set at least one. Clusters of several sources that have the " +
+				"same name and labels are one cluster.",
+			Attributes: map[string]resource.Attribute{
+				"kubernetes": resource.ListNestedAttribute{
+					Optional:            true,
+					MarkdownDescription: "Lists objects on hubs.",
+					NestedObject: resource.NestedAttributeObject{Attributes: map[string]resource.Attribute{
+						"cluster": schemas.OptionalString("Name of the hub, from `clusters` of the provider. Required."),
+						"kind":    kind,
+						"namespaces": schemas.OptionalTexts("Namespaces of the objects, such as `argocd`. The default is all; a " +
+							"`managed_cluster` is in none."),
+					}},
+				},
+				"azure_resource_graph": schemas.AzureScope("Asks Azure Resource Graph for AKS and Arc clusters. A cluster's " +
+					"name is its ARM ID, its labels are the tags. Set at least one of these."),
+				"clusters": resource.MapNestedAttribute{
+					Optional:            true,
+					MarkdownDescription: "Clusters by name, such as those that this configuration creates.",
+					NestedObject: resource.NestedAttributeObject{
+						Attributes: map[string]resource.Attribute{"labels": labels},
+					},
+				},
+			},
+		},
+		"match": resource.ListNestedAttribute{
+			Required: true,
+			MarkdownDescription: "Rules that find the cluster type of a cluster by its labels and properties. The first rule " +
+				"that matches counts.",
+			NestedObject: resource.NestedAttributeObject{
+				Attributes: schemas.SelectorArguments("clusters", map[string]resource.Attribute{
+					"cluster_type": schemas.OptionalString("Name of the cluster type. Required."),
+				}),
+			},
+		},
+		"last": resource.MapNestedAttribute{
+			Optional: true,
+			MarkdownDescription: "`clusters` of an earlier run, such as an output that was kept. If a source does not answer, " +
+				"its clusters in here are used, with a warning. Without them, that is an error.",
+			NestedObject: resource.NestedAttributeObject{Attributes: map[string]resource.Attribute{
+				"source":       schemas.OptionalString("As in `clusters`."),
+				"namespace":    schemas.OptionalString("As in `clusters`."),
+				"name":         schemas.OptionalString("As in `clusters`."),
+				"labels":       labels,
+				"properties":   labels,
+				"healthy":      resource.BoolAttribute{Optional: true, MarkdownDescription: "As in `clusters`."},
+				"reason":       schemas.OptionalString("As in `clusters`."),
+				"cluster_type": schemas.OptionalString("It is not used: `match` decides again."),
+			}},
+		},
+	}
+}
+
+// memberTypes lists the attributes of a cluster. The framework takes long for nested attributes of many clusters.
+var memberTypes = map[string]attr.Type{
+	"source": types.StringType, "namespace": types.StringType, "name": types.StringType,
+	"labels": types.MapType{ElemType: types.StringType}, "properties": types.MapType{ElemType: types.StringType},
+	"healthy": types.BoolType, "reason": types.StringType, "cluster_type": types.StringType,
+}
+
+var inventoryComputed = map[string]schema.Attribute{
+	"clusters": schema.MapAttribute{
+		Computed:    true,
+		ElementType: types.ObjectType{AttrTypes: memberTypes},
+		MarkdownDescription: "The clusters, by a name that is unique over all sources. `source` is `<hub>/<kind>`, " +
+			"`azure_resource_graph` or `clusters`. `properties` are `status.properties` of a `cluster_profile`, the cluster " +
+			"claims of a `managed_cluster`, and of Azure `kind` (`aks` or `arc`), `location`, `name`, `resourceGroup`, " +
+			"`subscriptionId` and `kubernetesVersion`. `healthy` is null if the source does not say, and `reason` says why a " +
+			"cluster is not healthy. `cluster_type` is null if no rule matches.",
+	},
+	"cluster_types": schema.MapNestedAttribute{
+		Computed: true,
+		MarkdownDescription: "The cluster types of `match`, by name, also those without a cluster. It fits `expected` of " +
+			"`kalypso_deployment_state`.",
+		NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
+			"clusters": schemas.ComputedTexts("Names of the clusters, sorted."),
+		}},
+	},
+	"unmatched": schemas.ComputedTexts("Names of the clusters that no rule matches."),
+	"empty":     schemas.ComputedTexts("Cluster types of `match` without a cluster."),
+	"ambiguous": schemas.ComputedTexts("Clusters that share their name with another one whose labels, source or namespace " +
+		"differ, as `<source>/<namespace>/<name>`. `clusters` has them under these names."),
+	"summary": schemas.ComputedText("The inventory in one line, for people."),
+}

@@ -1,0 +1,137 @@
+package functions
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"github.com/hashicorp/terraform-plugin-framework/attr"
+	"github.com/hashicorp/terraform-plugin-framework/function"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/clusters"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
+)
+
+type placementDecisionsFunction struct{}
+
+// NewPlacementDecisions returns the function placement_decisions.
+func NewPlacementDecisions() function.Function { return placementDecisionsFunction{} }
+
+func (placementDecisionsFunction) Metadata(
+	_ context.Context, _ function.MetadataRequest, resp *function.MetadataResponse,
+) {
+	resp.Name = "placement_decisions"
+}
+
+func (placementDecisionsFunction) Definition(
+	_ context.Context, _ function.DefinitionRequest, resp *function.DefinitionResponse,
+) {
+	resp.Definition = function.Definition{
+		Summary: "Placement decisions in the standard format, for other tools",
+		MarkdownDescription: "Returns PlacementDecision objects (`multicluster.x-k8s.io/v1alpha1`, " +
+			"[KEP-5313](https://kep.k8s.io/5313)) as a list: for each deployment target the clusters that run it. Argo CD, " +
+			"Kueue and other tools that follow this standard then follow Kalypso's decisions. An object has at most 100 " +
+			"decisions. The objects of a deployment target share the label `multicluster.x-k8s.io/decision-key`, which is the " +
+			"name of the target, and are numbered by `multicluster.x-k8s.io/decision-index`.",
+		Parameters: []function.Parameter{
+			function.DynamicParameter{
+				Name: "assignments",
+				MarkdownDescription: "The attribute `assignments` of a `kalypso_environment_rendering`: deployment targets by " +
+					"cluster type.",
+			},
+		},
+		VariadicParameter: function.DynamicParameter{
+			Name: "cluster_types",
+			MarkdownDescription: "The attribute `cluster_types` of `kalypso_clusters`: the decisions then name clusters, else " +
+				"the cluster types. One more argument can be an object with `namespace` (of the objects; the default is " +
+				"`default`) and `profiles_namespace` (of the ClusterProfiles; the default is `namespace`).",
+		},
+		Return: function.DynamicReturn{},
+	}
+}
+
+func (placementDecisionsFunction) Run(ctx context.Context, req function.RunRequest, resp *function.RunResponse) {
+	var given types.Dynamic
+	var more []types.Dynamic
+	if resp.Error = req.Arguments.Get(ctx, &given, &more); resp.Error != nil {
+		return
+	}
+	if len(more) > 2 {
+		resp.Error = function.NewArgumentFuncError(3, "There are at most cluster_types and one object of options.")
+		return
+	}
+	assignments, known := keysOf(given)
+	if tfvalue.IsNull(tfvalue.Underlying(given)) || known && assignments == nil {
+		resp.Error = function.NewArgumentFuncError(0, "assignments is not the attribute of that name of a "+
+			"kalypso_environment_rendering: a map of deployment targets for each cluster type. With preview = \"none\" it is "+
+			"null")
+		return
+	}
+	var ps problem.Problems
+	var clusterTypes map[string][]string
+	if len(more) > 0 && !tfvalue.IsNull(tfvalue.Underlying(more[0])) {
+		d := tfvalue.Decoder{Arguments: map[string]attr.Value{"cluster_types": more[0]}, Problems: &ps}
+		clusterTypes = map[string][]string{}
+		for name, t := range d.ObjectMap("cluster_types") {
+			clusterTypes[name] = t.Strings("clusters")
+			known = known && !unknown.Is(name) && !slices.ContainsFunc(clusterTypes[name], unknown.Is)
+		}
+		if resp.Error = argumentError(1, ps); resp.Error != nil {
+			return
+		}
+	}
+	var o clusters.DecisionOptions
+	if len(more) > 1 {
+		d := tfvalue.NewDecoder(more[1], &ps)
+		d.Allow("namespace", "profiles_namespace")
+		o = clusters.DecisionOptions{Namespace: d.String("namespace"), ProfilesNamespace: d.String("profiles_namespace")}
+		if resp.Error = argumentError(2, ps); resp.Error != nil {
+			return
+		}
+		known = known && !unknown.Is(o.Namespace) && !unknown.Is(o.ProfilesNamespace)
+	}
+	if !known {
+		resp.Error = resp.Result.Set(ctx, types.DynamicUnknown())
+		return
+	}
+	all, err := clusters.Decisions(assignments, clusterTypes, o)
+	if err != nil {
+		resp.Error = function.NewFuncError(sentence(err.Error()))
+		return
+	}
+	objects := make([]any, len(all))
+	for i, object := range all {
+		objects[i] = object
+	}
+	resp.Error = resp.Result.Set(ctx, types.DynamicValue(dynamicOf(objects)))
+}
+
+// keysOf returns the keys of the maps in a map, and whether they are known. It returns nil for any other value. The
+// values do not matter: the hashes of a plan may be unknown.
+func keysOf(v attr.Value) (keys map[string][]string, known bool) {
+	v = tfvalue.Underlying(v)
+	if v.IsUnknown() {
+		return nil, false
+	}
+	outer, ok := tfvalue.Members(v)
+	if !ok {
+		return nil, true
+	}
+	keys, known = map[string][]string{}, true
+	for name, e := range outer {
+		e = tfvalue.Underlying(e)
+		inner, ok := tfvalue.Members(e)
+		switch {
+		case e.IsUnknown():
+			known = false
+		case !ok:
+			return nil, true
+		default:
+			keys[name] = slices.Sorted(maps.Keys(inner))
+		}
+	}
+	return keys, known
+}
