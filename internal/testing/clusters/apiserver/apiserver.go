@@ -70,7 +70,7 @@ func Start(t testing.TB, crds ...string) *Server {
 			"ValidatingAdmissionPolicy,ValidatingAdmissionWebhook")
 	s := &Server{Host: port}
 	s.await(t, filepath.Join(certificates, "apiserver.crt"))
-	s.install(t, crds)
+	s.Install(t, crds)
 	return s
 }
 

@@ -56,6 +56,12 @@ type Kubernetes struct {
 	stop     map[string]func()
 }
 
+// StartKubernetes starts a server with the custom resources in the files, and no controllers, see [FluxBinaries].
+func StartKubernetes(t testing.TB, crds ...string) *Kubernetes {
+	t.Helper()
+	return startKubernetes(t, func(string) []string { return crds })
+}
+
 // startKubernetes starts a server, with the custom resources in the files, from the programs in the folder that
 // [FluxBinaries] names. Without it, the test is skipped. It stops when the test ends.
 func startKubernetes(t testing.TB, crds func(bin string) []string) *Kubernetes {
@@ -82,7 +88,7 @@ func startKubernetes(t testing.TB, crds func(bin string) []string) *Kubernetes {
 		"--service-account-signing-key-file", accounts, "--service-cluster-ip-range", "10.0.0.0/24",
 		"--disable-admission-plugins", "ServiceAccount")
 	k.await(t, filepath.Join(certificates, "apiserver.crt"))
-	k.install(t, crds(bin))
+	k.Install(t, crds(bin))
 	k.Write(t, readerRole, readerBinding)
 	k.file("admin.kubeconfig", []byte(k.Kubeconfig(Admin)))
 	return k

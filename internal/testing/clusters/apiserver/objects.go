@@ -45,6 +45,19 @@ const (
 	fluxSource    = "github.com/fluxcd/source-controller/config/crd/bases/"
 )
 
+// The custom resources that stand for clusters, and the decisions that name them.
+var (
+	ClusterProfiles    = inventory("clusterprofiles")
+	ManagedClusters    = inventory("managedclusters")
+	FleetClusters      = inventory("fleet-clusters")
+	CAPIClusters       = inventory("capi-clusters")
+	PlacementDecisions = inventory("placementdecisions")
+)
+
+func inventory(name string) string {
+	return filepath.Join(programs.Root(), "internal", "testing", "clusters", "apiserver", "crds", name+".yaml")
+}
+
 // CRDs returns the files of custom resources, from the Go modules that tools/crds pins.
 func CRDs(t testing.TB, names ...string) []string {
 	t.Helper()
@@ -95,8 +108,8 @@ var modules struct {
 	err  error
 }
 
-// install creates the custom resources, and waits until they are served.
-func (s *Server) install(t testing.TB, files []string) {
+// Install creates the custom resources, and waits until they are served.
+func (s *Server) Install(t testing.TB, files []string) {
 	t.Helper()
 	for _, file := range files {
 		text, err := os.ReadFile(file)

@@ -189,7 +189,7 @@ func (s *Server) resources(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	table, _, _ := strings.Cut(q.Query, "\n")
-	rows := s.tables[strings.TrimSpace(table)]
+	rows := answerTo(q.Query, s.tables[strings.TrimSpace(table)])
 	from := 0
 	if q.Options.SkipToken != "" {
 		_, _ = fmt.Sscanf(q.Options.SkipToken, "skip-%d", &from)

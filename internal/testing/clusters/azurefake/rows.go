@@ -57,3 +57,21 @@ func Status(kind, name, compliance, appliedBy, message string) map[string]any {
 	}
 	return s
 }
+
+// Resource is a cluster of AKS or Arc as Azure Resource Manager shows it, by its ARM ID. For AKS, state is the power
+// state, for Arc the connectivity status.
+func Resource(id, state, provisioning string, tags map[string]any) map[string]any {
+	properties := map[string]any{"provisioningState": provisioning, "kubernetesVersion": "1.34.0"}
+	kind := "microsoft.containerservice/managedclusters"
+	if strings.Contains(id, "/connectedClusters/") {
+		kind = "microsoft.kubernetes/connectedclusters"
+		properties["connectivityStatus"], properties["distribution"] = state, "k3s"
+	} else {
+		properties["powerState"] = map[string]any{"code": state}
+		properties["dnsPrefix"], properties["fqdn"] = "x", "x.hcp.westeurope.azmk8s.io"
+	}
+	return map[string]any{
+		"id": id, "name": id[strings.LastIndex(id, "/")+1:], "type": kind, "location": "westeurope",
+		"resourceGroup": "fleet", "subscriptionId": "s", "tags": tags, "properties": properties,
+	}
+}

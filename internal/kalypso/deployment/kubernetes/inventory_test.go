@@ -1,0 +1,292 @@
+package kubernetes_test
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/clusters"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/kubernetes"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/clusters/apiserver"
+)
+
+// condition returns a condition of a status, as YAML.
+func condition(kind, status string) string {
+	return fmt.Sprintf("{type: %s, status: %q, reason: R, message: it said so, lastTransitionTime: %q}", kind, status, since)
+}
+
+// inventory returns the clusters of a kind on a hub by name, with their namespace, labels, properties and health.
+func inventory(t *testing.T, i kubernetes.Inventory) map[string]string {
+	t.Helper()
+	found, err := i.Clusters(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[string]string{}
+	for _, c := range found.Clusters {
+		text := c.Namespace
+		for _, set := range []map[string]string{c.Labels, c.Properties} {
+			for _, key := range slices.Sorted(maps.Keys(set)) {
+				text += " " + key + "=" + set[key]
+			}
+		}
+		if c.Healthy != nil {
+			text += fmt.Sprintf(" healthy=%t", *c.Healthy)
+		}
+		if c.Reason != "" {
+			text += " (" + c.Reason + ")"
+		}
+		all[c.Name] = text
+		if c.Source != i.Name() {
+			t.Errorf("%s: source %q", c.Name, c.Source)
+		}
+	}
+	for n, text := range found.LeftOut {
+		all[fmt.Sprint("left out ", n)] = text
+	}
+	return all
+}
+
+// Each kind of object that stands for clusters is read from a real API server, with the health that its conditions
+// report. A kind that the server does not know is an error that names it.
+func TestInventory(t *testing.T) {
+	t.Parallel()
+	s := apiserver.Start(t, apiserver.ClusterProfiles, apiserver.ManagedClusters, apiserver.CAPIClusters,
+		apiserver.PlacementDecisions)
+	profile := func(name, namespace, labels, status string) string {
+		return fmt.Sprintf("apiVersion: multicluster.x-k8s.io/v1alpha1\nkind: ClusterProfile\n"+
+			"metadata: {name: %s, namespace: %s, labels: {%s}, annotations: {token: canary-annotation}}\n"+
+			"spec: {clusterManager: {name: ocm}}\nstatus: {%s}\n", name, namespace, labels, status)
+	}
+	s.Apply(t,
+		profile("one", "a", "size: large", "version: {kubernetes: v1.34.0}, conditions: ["+
+			condition("Joined", "False")+", "+condition("ControlPlaneHealthy", "True")+
+			"], properties: [{name: region.example.com/name, value: west europe}]"),
+		profile("two", "b", "", "conditions: ["+condition("ControlPlaneHealthy", "False")+"]"),
+		profile("three", "b", "", "conditions: ["+condition("ControlPlaneHealthy", "Unknown")+"]"),
+		"apiVersion: cluster.open-cluster-management.io/v1\nkind: ManagedCluster\nmetadata: {name: m, labels: {vendor: AKS}}\n"+
+			"spec: {hubAcceptsClient: true}\nstatus: {clusterClaims: [{name: id.k8s.io, value: x}], conditions: ["+
+			condition("ManagedClusterJoined", "True")+", "+condition("ManagedClusterConditionAvailable", "True")+"]}\n",
+		"apiVersion: cluster.x-k8s.io/v1beta2\nkind: Cluster\nmetadata: {name: new, namespace: a}\nstatus: {conditions: ["+
+			condition("Ready", "True")+", "+condition("Available", "False")+"]}\n",
+		"apiVersion: cluster.x-k8s.io/v1beta2\nkind: Cluster\nmetadata: {name: old, namespace: a}\nstatus: {conditions: ["+
+			condition("Ready", "True")+"]}\n",
+	)
+	hub := func(kind string, namespaces ...string) kubernetes.Inventory {
+		return kubernetes.Inventory{Hub: "hub", Kind: kind, Namespaces: namespaces,
+			Connection: kubernetes.Connection{Kubeconfig: s.Kubeconfig(apiserver.Reader)}}
+	}
+	const failed = "healthy=false (%s is False: R: it said so)"
+	one := "a size=large region.example.com/name=west europe healthy=true"
+	two := "b " + fmt.Sprintf(failed, "ControlPlaneHealthy")
+	for _, test := range []struct {
+		of   kubernetes.Inventory
+		want map[string]string
+	}{
+		{hub(kubernetes.ClusterProfile), map[string]string{"one": one, "two": two,
+			"three": "b (ControlPlaneHealthy is Unknown: R: it said so)"}},
+		{hub(kubernetes.ClusterProfile, "a", "c"), map[string]string{"one": one}},
+		{hub(kubernetes.ManagedCluster), map[string]string{"m": " vendor=AKS id.k8s.io=x healthy=true"}},
+		{hub(kubernetes.ClusterAPI), map[string]string{"new": "a " + fmt.Sprintf(failed, "Available"),
+			"old": "a healthy=true"}},
+	} {
+		if diff := cmp.Diff(test.want, inventory(t, test.of)); diff != "" {
+			t.Errorf("%s %v (-want +got):\n%s", test.of.Kind, test.of.Namespaces, diff)
+		}
+	}
+	_, err := hub(kubernetes.FleetCluster).Clusters(t.Context())
+	if err == nil || errors.Is(err, deployment.ErrNoAnswer) || !strings.Contains(err.Error(),
+		"it does not serve clusters.fleet.cattle.io, the objects of the kind rancher_fleet") {
+		t.Errorf("a kind without a CRD: %v", err)
+	}
+	for token, want := range map[string]string{apiserver.Nobody: "it denies the request", "canary-other": "rejects"} {
+		of := hub(kubernetes.ClusterProfile)
+		of.Connection.Kubeconfig = s.Kubeconfig(token)
+		if _, err := of.Clusters(t.Context()); err == nil || errors.Is(err, deployment.ErrNoAnswer) ||
+			!strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "canary") {
+			t.Errorf("%s: %v", token, err)
+		}
+	}
+	s.Install(t, []string{apiserver.FleetClusters})
+	s.Apply(t, "apiVersion: fleet.cattle.io/v1alpha1\nkind: Cluster\n"+
+		"metadata: {name: f, namespace: fleet-default, labels: {env: dev}}\nstatus: {conditions: ["+
+		condition("Processed", "True")+", "+condition("Ready", "False")+"]}\n")
+	if diff := cmp.Diff(map[string]string{"f": "fleet-default env=dev " + fmt.Sprintf(failed, "Ready")},
+		inventory(t, hub(kubernetes.FleetCluster))); diff != "" {
+		t.Errorf("Rancher Fleet (-want +got):\n%s", diff)
+	}
+	testDecisions(t, s)
+}
+
+// testDecisions has the API server accept placement decisions, as the standard defines them.
+func testDecisions(t *testing.T, s *apiserver.Server) {
+	t.Helper()
+	names := make([]string, 250)
+	for i := range names {
+		names[i] = fmt.Sprint("cluster-", i)
+	}
+	made, err := clusters.Decisions(map[string][]string{"large": {"shop-web"}, "small": {"shop-web", "shop-api"}},
+		map[string][]string{"large": names, "small": {}}, clusters.DecisionOptions{})
+	if err != nil || len(made) != 4 {
+		t.Fatalf("%d objects: %v", len(made), err)
+	}
+	for _, object := range made {
+		text, err := json.Marshal(object)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Apply(t, string(text))
+	}
+}
+
+// register returns the Secret of a cluster that Argo CD knows, with canaries in place of credentials.
+func register(name, cluster, more string) string {
+	text := func(s string) string { return base64.StdEncoding.EncodeToString([]byte(s)) }
+	data := fmt.Sprintf("config: %s, server: %s", text(`{"bearerToken":"canary-bearer"}`), text("https://canary-server"))
+	if cluster != "" {
+		data += ", name: " + text(cluster)
+	}
+	return fmt.Sprintf("apiVersion: v1\nkind: Secret\nmetadata: {name: %s, namespace: argocd, "+
+		"labels: {argocd.argoproj.io/secret-type: cluster, %s}, annotations: {a: canary-annotation}}\ndata: {%s}\n",
+		name, more, data)
+}
+
+// A real API server lists the Secrets of Argo CD's clusters: only their labels and names are read.
+func TestFluxServerSecrets(t *testing.T) {
+	k := apiserver.StartKubernetes(t)
+	k.Write(t, "{apiVersion: v1, kind: Namespace, metadata: {name: argocd}}", register("one", "store-1", "size: large"),
+		register("two", "", "size: small"),
+		"{apiVersion: v1, kind: Secret, metadata: {name: other, namespace: argocd}, data: {name: YQ==}}")
+	hub := kubernetes.Inventory{Hub: "hub", Kind: kubernetes.ArgoCDCluster, Namespaces: []string{"argocd"},
+		Connection: kubernetes.Connection{Kubeconfig: k.Kubeconfig(apiserver.Admin)}}
+	if diff := cmp.Diff(map[string]string{
+		"store-1":    "argocd argocd.argoproj.io/secret-type=cluster size=large",
+		"left out 0": "hub/argocd argocd/two: it has no data.name, the name of the cluster",
+	}, inventory(t, hub)); diff != "" {
+		t.Errorf("clusters (-want +got):\n%s", diff)
+	}
+	hub.Connection.Kubeconfig = k.Kubeconfig(apiserver.Nobody)
+	if _, err := hub.Clusters(t.Context()); err == nil || !strings.Contains(err.Error(), "permission to list secrets") {
+		t.Errorf("without the permission: %v", err)
+	}
+}
+
+// profiles serves a hub with many ClusterProfiles. Each item is the JSON of item(number).
+func profiles(t testing.TB, count int, item func(i int) string) kubernetes.Inventory {
+	return hubOf(t, func(w http.ResponseWriter, r *http.Request) {
+		from, _ := strconv.Atoi(r.FormValue("continue"))
+		limit, _ := strconv.Atoi(r.FormValue("limit"))
+		to, next := min(from+limit, count), ""
+		if to < count {
+			next = strconv.Itoa(to)
+		}
+		fmt.Fprintf(w, `{"kind":"ClusterProfileList","apiVersion":"multicluster.x-k8s.io/v1alpha1",`+
+			`"metadata":{"continue":%q},"items":[`, next)
+		for i := from; i < to; i++ {
+			if i > from {
+				fmt.Fprint(w, ",")
+			}
+			fmt.Fprint(w, item(i))
+		}
+		fmt.Fprint(w, "]}")
+	})
+}
+
+// hubOf serves a hub whose lists of objects come from a handler.
+func hubOf(t testing.TB, list http.HandlerFunc) kubernetes.Inventory {
+	t.Helper()
+	s := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		if r.URL.Path == "/apis/multicluster.x-k8s.io" {
+			fmt.Fprint(w, `{"kind":"APIGroup","preferredVersion":{"version":"v1alpha1"}}`)
+			return
+		}
+		list(w, r)
+	}))
+	t.Cleanup(s.Close)
+	authority := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw})
+	trusted := fmt.Sprintf(`server: %q, certificate-authority-data: %s`, s.URL,
+		base64.StdEncoding.EncodeToString(authority))
+	return kubernetes.Inventory{Hub: "hub", Kind: kubernetes.ClusterProfile, Connection: kubernetes.Connection{
+		Kubeconfig: strings.Replace(config(s.URL), fmt.Sprintf("server: %q", s.URL), trusted, 1),
+	}}
+}
+
+// An object of a hostile hub that is too large or has a wrong form is left out, with its name and without its content.
+// An answer without bounds is an error within the time.
+func TestHostileHub(t *testing.T) {
+	t.Parallel()
+	odd := []string{
+		`{"metadata":{"namespace":"a"}}`,
+		`{"metadata":{"name":"large","namespace":"a","annotations":{"x":"` + strings.Repeat("canary", 200_000) + `"}}}`,
+		`{"metadata":{"name":"list","labels":["canary"]}}`,
+		`"canary"`,
+		`{"metadata":{"name":"echo","labels":{"a":"canary-token"}}}`,
+		`{"metadata":{"name":"good"},"status":{"properties":[{"name":"a","value":"b"}]}}`,
+	}
+	got := inventory(t, profiles(t, len(odd), func(i int) string { return odd[i] }))
+	if diff := cmp.Diff(map[string]string{
+		"left out 0": "hub/cluster_profile number 1 of a page: it has no name",
+		"left out 1": "hub/cluster_profile a/large: it is larger than 1 MiB",
+		"left out 2": "hub/cluster_profile list: it can't be read: it is not in Kubernetes' format",
+		"left out 3": "hub/cluster_profile number 4 of a page: it can't be read: it is not in Kubernetes' format",
+		"echo":       " a=(secret)", "good": " a=b",
+	}, got); diff != "" {
+		t.Errorf("odd objects (-want +got):\n%s", diff)
+	}
+	// Pages that are too large are read in smaller parts.
+	medium := `{"metadata":{"name":"n%d","annotations":{"x":"` + strings.Repeat("x", 500_000) + `"}}}`
+	if got := inventory(t, profiles(t, 60, func(i int) string { return fmt.Sprintf(medium, i) })); len(got) != 60 {
+		t.Errorf("large pages: %d clusters", len(got))
+	}
+	for name, test := range map[string]struct {
+		hub  kubernetes.Inventory
+		want string
+		dead bool // it gives no answer
+	}{
+		"too many": {profiles(t, 20_000, func(i int) string { return fmt.Sprintf(`{"metadata":{"name":"n%d"}}`, i) }),
+			"it lists more than 10000 clusters", false},
+		"no end": {hubOf(t, func(w http.ResponseWriter, _ *http.Request) {
+			for chunk := strings.Repeat(" ", 1<<16); ; {
+				if _, err := w.Write([]byte(chunk)); err != nil {
+					return
+				}
+			}
+		}), "a response is larger than 16 MiB", false},
+		"no JSON": {hubOf(t, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "{canary") }),
+			"its list of clusterprofiles can't be read", false},
+		"pages without an end": {hubOf(t, func(w http.ResponseWriter, _ *http.Request) {
+			fmt.Fprint(w, `{"metadata":{"continue":"x"},"items":[]}`)
+		}), "it did not answer in time", true},
+		"no answer": {hubOf(t, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }),
+			"it did not answer in time", true},
+		"unavailable": {hubOf(t, func(w http.ResponseWriter, _ *http.Request) {
+			http.Error(w, "canary-token is busy", http.StatusServiceUnavailable)
+		}), "", true},
+		"not there": {kubernetes.Inventory{Hub: "hub", Kind: kubernetes.ClusterProfile,
+			Connection: kubernetes.Connection{Kubeconfig: config("http://127.0.0.1:9")}}, "connection refused", true},
+		"a redirect": {hubOf(t, func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "http://127.0.0.1:9/", http.StatusFound)
+		}), "", false},
+	} {
+		start := time.Now()
+		_, err := test.hub.Clusters(withTimeout(t, time.Second))
+		if took := time.Since(start); err == nil || took > 5*time.Second || !strings.Contains(err.Error(), test.want) ||
+			errors.Is(err, deployment.ErrNoAnswer) != test.dead || strings.Contains(err.Error(), "canary") {
+			t.Errorf("%s: after %s: %v", name, took, err)
+		}
+	}
+}
