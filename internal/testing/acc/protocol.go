@@ -89,6 +89,30 @@ func (p *ProtocolRun) TryRun(given map[string]any) (applied bool, ds protocol.Di
 	return err == nil, ds
 }
 
+// ReadData reads a data source through the protocol, and returns its attributes in lines, and the diagnostics.
+func ReadData(t testing.TB, config map[string]any, typeName string, arguments map[string]any) (
+	attributes map[string]string, said string,
+) {
+	t.Helper()
+	server := provider.NewServer("test")
+	schemas, err := protocol.ReadSchemas(t.Context(), server)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, ds, err := schemas.Start(t.Context(), server, config)
+	if err != nil || ds.HasErrors() {
+		t.Fatalf("%v\n%s", err, ds)
+	}
+	v, ds, err := s.ReadData(t.Context(), typeName, arguments)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if ds.HasErrors() {
+		return nil, ds.String()
+	}
+	return protocol.Lines(v), ds.String()
+}
+
 // FlattenJSON adds the leaves of a value in the form of [protocol.Lines].
 func FlattenJSON(all map[string]string, at string, v any) {
 	name := strings.TrimPrefix(at, ".")

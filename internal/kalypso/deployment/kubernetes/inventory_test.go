@@ -3,12 +3,10 @@ package kubernetes_test
 import (
 	"encoding/base64"
 	"encoding/json"
-	"encoding/pem"
 	"errors"
 	"fmt"
 	"maps"
 	"net/http"
-	"net/http/httptest"
 	"slices"
 	"strconv"
 	"strings"
@@ -21,6 +19,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/kubernetes"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/clusters/apiserver"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/clusters/hub"
 )
 
 // condition returns a condition of a status, as YAML.
@@ -85,7 +84,7 @@ func TestInventory(t *testing.T) {
 		"apiVersion: cluster.x-k8s.io/v1beta2\nkind: Cluster\nmetadata: {name: old, namespace: a}\nstatus: {conditions: ["+
 			condition("Ready", "True")+"]}\n",
 	)
-	hub := func(kind string, namespaces ...string) kubernetes.Inventory {
+	on := func(kind string, namespaces ...string) kubernetes.Inventory {
 		return kubernetes.Inventory{Hub: "hub", Kind: kind, Namespaces: namespaces,
 			Connection: kubernetes.Connection{Kubeconfig: s.Kubeconfig(apiserver.Reader)}}
 	}
@@ -96,24 +95,24 @@ func TestInventory(t *testing.T) {
 		of   kubernetes.Inventory
 		want map[string]string
 	}{
-		{hub(kubernetes.ClusterProfile), map[string]string{"one": one, "two": two,
+		{on(kubernetes.ClusterProfile), map[string]string{"one": one, "two": two,
 			"three": "b (ControlPlaneHealthy is Unknown: R: it said so)"}},
-		{hub(kubernetes.ClusterProfile, "a", "c"), map[string]string{"one": one}},
-		{hub(kubernetes.ManagedCluster), map[string]string{"m": " vendor=AKS id.k8s.io=x healthy=true"}},
-		{hub(kubernetes.ClusterAPI), map[string]string{"new": "a " + fmt.Sprintf(failed, "Available"),
+		{on(kubernetes.ClusterProfile, "a", "c"), map[string]string{"one": one}},
+		{on(kubernetes.ManagedCluster), map[string]string{"m": " vendor=AKS id.k8s.io=x healthy=true"}},
+		{on(kubernetes.ClusterAPI), map[string]string{"new": "a " + fmt.Sprintf(failed, "Available"),
 			"old": "a healthy=true"}},
 	} {
 		if diff := cmp.Diff(test.want, inventory(t, test.of)); diff != "" {
 			t.Errorf("%s %v (-want +got):\n%s", test.of.Kind, test.of.Namespaces, diff)
 		}
 	}
-	_, err := hub(kubernetes.FleetCluster).Clusters(t.Context())
+	_, err := on(kubernetes.FleetCluster).Clusters(t.Context())
 	if err == nil || errors.Is(err, deployment.ErrNoAnswer) || !strings.Contains(err.Error(),
 		"it does not serve clusters.fleet.cattle.io, the objects of the kind rancher_fleet") {
 		t.Errorf("a kind without a CRD: %v", err)
 	}
 	for token, want := range map[string]string{apiserver.Nobody: "it denies the request", "canary-other": "rejects"} {
-		of := hub(kubernetes.ClusterProfile)
+		of := on(kubernetes.ClusterProfile)
 		of.Connection.Kubeconfig = s.Kubeconfig(token)
 		if _, err := of.Clusters(t.Context()); err == nil || errors.Is(err, deployment.ErrNoAnswer) ||
 			!strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "canary") {
@@ -125,7 +124,7 @@ func TestInventory(t *testing.T) {
 		"metadata: {name: f, namespace: fleet-default, labels: {env: dev}}\nstatus: {conditions: ["+
 		condition("Processed", "True")+", "+condition("Ready", "False")+"]}\n")
 	if diff := cmp.Diff(map[string]string{"f": "fleet-default env=dev " + fmt.Sprintf(failed, "Ready")},
-		inventory(t, hub(kubernetes.FleetCluster))); diff != "" {
+		inventory(t, on(kubernetes.FleetCluster))); diff != "" {
 		t.Errorf("Rancher Fleet (-want +got):\n%s", diff)
 	}
 	testDecisions(t, s)
@@ -170,16 +169,16 @@ func TestFluxServerSecrets(t *testing.T) {
 	k.Write(t, "{apiVersion: v1, kind: Namespace, metadata: {name: argocd}}", register("one", "store-1", "size: large"),
 		register("two", "", "size: small"),
 		"{apiVersion: v1, kind: Secret, metadata: {name: other, namespace: argocd}, data: {name: YQ==}}")
-	hub := kubernetes.Inventory{Hub: "hub", Kind: kubernetes.ArgoCDCluster, Namespaces: []string{"argocd"},
+	argo := kubernetes.Inventory{Hub: "hub", Kind: kubernetes.ArgoCDCluster, Namespaces: []string{"argocd"},
 		Connection: kubernetes.Connection{Kubeconfig: k.Kubeconfig(apiserver.Admin)}}
 	if diff := cmp.Diff(map[string]string{
 		"store-1":    "argocd argocd.argoproj.io/secret-type=cluster size=large",
 		"left out 0": "hub/argocd argocd/two: it has no data.name, the name of the cluster",
-	}, inventory(t, hub)); diff != "" {
+	}, inventory(t, argo)); diff != "" {
 		t.Errorf("clusters (-want +got):\n%s", diff)
 	}
-	hub.Connection.Kubeconfig = k.Kubeconfig(apiserver.Nobody)
-	if _, err := hub.Clusters(t.Context()); err == nil || !strings.Contains(err.Error(), "permission to list secrets") {
+	argo.Connection.Kubeconfig = k.Kubeconfig(apiserver.Nobody)
+	if _, err := argo.Clusters(t.Context()); err == nil || !strings.Contains(err.Error(), "permission to list secrets") {
 		t.Errorf("without the permission: %v", err)
 	}
 }
@@ -208,21 +207,8 @@ func profiles(t testing.TB, count int, item func(i int) string) kubernetes.Inven
 // hubOf serves a hub whose lists of objects come from a handler.
 func hubOf(t testing.TB, list http.HandlerFunc) kubernetes.Inventory {
 	t.Helper()
-	s := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Type", "application/json")
-		if r.URL.Path == "/apis/multicluster.x-k8s.io" {
-			fmt.Fprint(w, `{"kind":"APIGroup","preferredVersion":{"version":"v1alpha1"}}`)
-			return
-		}
-		list(w, r)
-	}))
-	t.Cleanup(s.Close)
-	authority := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw})
-	trusted := fmt.Sprintf(`server: %q, certificate-authority-data: %s`, s.URL,
-		base64.StdEncoding.EncodeToString(authority))
-	return kubernetes.Inventory{Hub: "hub", Kind: kubernetes.ClusterProfile, Connection: kubernetes.Connection{
-		Kubeconfig: strings.Replace(config(s.URL), fmt.Sprintf("server: %q", s.URL), trusted, 1),
-	}}
+	return kubernetes.Inventory{Hub: "hub", Kind: kubernetes.ClusterProfile,
+		Connection: kubernetes.Connection{Kubeconfig: hub.New(t, list).Kubeconfig("canary-token")}}
 }
 
 // An object of a hostile hub that is too large or has a wrong form is left out, with its name and without its content.
