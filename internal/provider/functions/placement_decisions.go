@@ -38,13 +38,13 @@ func (placementDecisionsFunction) Definition(
 			"name of the target, and are numbered by `multicluster.x-k8s.io/decision-index`.",
 		Parameters: []function.Parameter{
 			function.DynamicParameter{
-				Name: "assignments",
+				Name: "assignments", AllowUnknownValues: true,
 				MarkdownDescription: "The attribute `assignments` of a `kalypso_environment_rendering`: deployment targets by " +
 					"cluster type.",
 			},
 		},
 		VariadicParameter: function.DynamicParameter{
-			Name: "cluster_types",
+			Name: "cluster_types", AllowUnknownValues: true, AllowNullValue: true,
 			MarkdownDescription: "The attribute `cluster_types` of `kalypso_clusters`: the decisions then name clusters, else " +
 				"the cluster types. One more argument can be an object with `namespace` (of the objects; the default is " +
 				"`default`) and `profiles_namespace` (of the ClusterProfiles; the default is `namespace`).",
