@@ -128,10 +128,11 @@ func TestAccExamplesImport(t *testing.T) {
 // The examples of the functions return the documented results.
 func TestAccExamplesFunctions(t *testing.T) {
 	for function, want := range map[string]string{
-		"manifest":         "kind: ClusterType",
-		"namespace":        `namespace = "dev-large-hello-world-functional-test"`,
-		"render_template":  `team: "kaizen"`,
-		"selector_matches": "Apply complete!",
+		"manifest":            "kind: ClusterType",
+		"placement_decisions": `"name": "kiosk-7"`,
+		"namespace":           `namespace = "dev-large-hello-world-functional-test"`,
+		"render_template":     `team: "kaizen"`,
+		"selector_matches":    "Apply complete!",
 	} {
 		t.Run(function, func(t *testing.T) {
 			out := acc.NewExample(t, filepath.Join(acc.Examples, "functions", function)).Apply()

@@ -97,6 +97,7 @@ var builtExamples = map[string]string{
 	"data-sources/kalypso_control_plane":      "TestAccExamplesOfReadersBuild",
 	"data-sources/kalypso_promotion":          "TestAccExamplesOfReadersBuild",
 	"data-sources/kalypso_workloads":          "TestAccExamplesOfReadersBuild",
+	"clusters":                                "TestAccExampleClusters",
 	"deployment-state":                        "TestAccExampleDeploymentState",
 	"observability":                           "TestAccExampleObservability",
 	"promotion":                               "TestAccExamplePromotion",

@@ -166,6 +166,24 @@ func TestAccExampleDeploymentState(t *testing.T) {
 	wantInSection(t, sections, "A cluster does not get well", `verdict = "pending"`, "progressing: drone-8: unhealthy")
 }
 
+// examples/clusters follows clusters that join and leave: one without a cluster type is a warning, one with a cluster
+// type is expected.
+func TestAccExampleClusters(t *testing.T) {
+	t.Parallel()
+	temp := t.TempDir()
+	sections := runExample(t, "clusters", temp, "1")
+	buildBranches(t, temp)
+	wantInSection(t, sections, "The store runs it", "1 cluster of 1 cluster type.", "problems = []",
+		`"shop-web-0" = [ "store-1", ]`)
+	wantInSection(t, sections, "A cluster joins without a cluster type", "Warning: Clusters without a cluster type",
+		`unmatched = tolist([ "store-2", ])`, "2 clusters of 1 cluster type, 1 without a cluster type.", "problems = []")
+	wantInSection(t, sections, "It gets a cluster type, and is expected", "1 of 2 clusters current",
+		"missing: store-2: it is expected to follow the folder", `"shop-web-0" = [ "store-1", "store-2", ]`)
+	wantInSection(t, sections, "It runs the tree", "2 of 2 clusters current", "problems = []")
+	wantInSection(t, sections, "The first store leaves", "1 of 1 clusters current", "problems = []",
+		`"shop-web-0" = [ "store-2", ]`)
+}
+
 // examples/rollout changes five cluster types in waves: a canary, quarters, a failure, an urgent skip and a rollback.
 func TestAccExampleRollout(t *testing.T) {
 	t.Parallel()

@@ -1,4 +1,5 @@
-// Package azure reads from Azure Resource Graph what the Flux configurations of Arc and AKS clusters sync.
+// Package azure reads from Azure Resource Graph which Arc and AKS clusters exist, and what their Flux configurations
+// sync.
 package azure
 
 import (

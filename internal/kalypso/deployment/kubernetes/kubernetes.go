@@ -1,4 +1,4 @@
-// Package kubernetes reads from clusters what Flux and Argo CD sync to them.
+// Package kubernetes reads from clusters what Flux and Argo CD sync to them, and from hubs which clusters exist.
 package kubernetes
 
 import (
