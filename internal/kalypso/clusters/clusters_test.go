@@ -113,7 +113,9 @@ func TestJoin(t *testing.T) {
 		"a name that is the qualified name of another": {
 			given: []clusters.Cluster{cluster("hub/a/one", "size=large"), cluster("hub/b/one", "size=large"),
 				{Source: "x", Name: "hub/a/one", Labels: labels("size=small")}},
-			rules: sized, want: map[string]string{"hub/a/one": "x small", "hub/hub/a/one": "hub large", "hub/b/one": "hub large"},
+			rules: sized,
+			want: map[string]string{"hub/a/one": "x small", "hub/hub/a/one": "hub large",
+				"hub/b/one": "hub large"},
 			ambiguous: []string{"hub/b/one", "hub/hub/a/one"}, summary: "3 clusters of 2 cluster types, 2 ambiguous.",
 		},
 	} {
@@ -241,10 +243,12 @@ func TestCheckRules(t *testing.T) {
 		{[]clusters.Rule{expressions("a", "x In 1,2"), rule("b", "x=1")}, "match[1] Rule is never reached"},
 		{[]clusters.Rule{rule("b", "x=1"), expressions("a", "x In 1,2")}, ""},
 		{[]clusters.Rule{expressions("a", "x Exists"), expressions("b", "x In 1,2")}, "match[1] Rule is never reached"},
-		{[]clusters.Rule{expressions("a", "x NotIn 1"), expressions("b", "x NotIn 1,2")}, "match[1] Rule is never reached"},
+		{[]clusters.Rule{expressions("a", "x NotIn 1"), expressions("b", "x NotIn 1,2")},
+			"match[1] Rule is never reached"},
 		{[]clusters.Rule{expressions("a", "x NotIn 1,2"), expressions("b", "x NotIn 1")}, ""},
 		{[]clusters.Rule{expressions("a", "x NotIn 1"), rule("b", "x=2")}, "match[1] Rule is never reached"},
-		{[]clusters.Rule{expressions("a", "x NotIn 1"), expressions("b", "x DoesNotExist")}, "match[1] Rule is never reached"},
+		{[]clusters.Rule{expressions("a", "x NotIn 1"), expressions("b", "x DoesNotExist")},
+			"match[1] Rule is never reached"},
 		{[]clusters.Rule{expressions("a", "x DoesNotExist"), expressions("b", "x NotIn 1")}, ""},
 		// Two rules for one cluster type that contradict each other.
 		{[]clusters.Rule{rule("a", "x=1"), expressions("a", "x NotIn 1")}, "match[1] Contradictory rules"},
@@ -294,6 +298,7 @@ func TestRead(t *testing.T) {
 	t.Parallel()
 	one, two := cluster("a//one"), cluster("b//two")
 	old := cluster("b//old")
+	_, unknownHub := clusters.Unknown("b").Clusters(t.Context())
 	silent := fmt.Errorf("%w: HTTP 503", deployment.ErrNoAnswer)
 	for name, test := range map[string]struct {
 		err  error
@@ -305,9 +310,9 @@ func TestRead(t *testing.T) {
 		"silent, without last":   {silent, nil, "one 0 A source did not answer"},
 		"silent, not in last":    {silent, []clusters.Cluster{one}, "one 0 A source did not answer"},
 		"late":                   {context.DeadlineExceeded, []clusters.Cluster{old}, "one old 1 A source did not answer"},
-		"refuses":                {errors.New("it rejects the credential"), []clusters.Cluster{old}, "one 0 A source can't be used"},
+		"refuses":                {errors.New("refused"), []clusters.Cluster{old}, "one 0 A source can't be used"},
 		"too many in last":       {silent, slices.Repeat([]clusters.Cluster{old}, 10_001), "0 A source can't be used"},
-		"not known before apply": {func() error { _, err := clusters.Unknown("b").Clusters(t.Context()); return err }(), nil, "one 0 A source did not answer"},
+		"not known before apply": {unknownHub, nil, "one 0 A source did not answer"},
 	} {
 		lists, ps := clusters.Read(t.Context(), []clusters.Source{
 			clusters.Given{Of: "a", All: []clusters.Cluster{one}},

@@ -154,8 +154,10 @@ func TestDecisions(t *testing.T) {
 		{in{"large": {"a-b"}}, in{"large": {"/subscriptions/s/managedClusters/a"}}, clusters.DecisionOptions{},
 			`error: invalid: no ClusterProfile can have the name of the cluster "/subscriptions`},
 		{in{"large": {"A"}}, nil, clusters.DecisionOptions{}, `error: invalid: the deployment target "A"`},
-		{in{"large": {strings.Repeat("a", 64)}}, nil, clusters.DecisionOptions{}, `error: invalid: the deployment target "aaa`},
-		{in{"large": {"a"}}, nil, clusters.DecisionOptions{Namespace: "a.b"}, `error: invalid: "a.b" is no name of a namespace`},
+		{in{"large": {strings.Repeat("a", 64)}}, nil, clusters.DecisionOptions{},
+			`error: invalid: the deployment target "aaa`},
+		{in{"large": {"a"}}, nil, clusters.DecisionOptions{Namespace: "a.b"},
+			`error: invalid: "a.b" is no name of a namespace`},
 	} {
 		var got string
 		if made, err := clusters.Decisions(test.assignments, test.types, test.options); err != nil {

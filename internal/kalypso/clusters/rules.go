@@ -75,24 +75,29 @@ func CheckRules(rules []Rule) (ps problem.Problems) {
 			report("Rule selects nothing", fmt.Sprintf("No cluster has both %s and %s. Remove one of them.", a, b))
 			continue
 		}
-		for j := range i {
-			switch {
-			case parsed[j] == nil || parsed[i] == nil:
-			case rules[j].ClusterType == r.ClusterType && complementary(parsed[j], parsed[i]):
-				report("Contradictory rules", fmt.Sprintf("match[%d] and match[%d] give the cluster type %q for %s and for %s, "+
-					"so together they select every cluster. Remove one, or write one rule with match_all = true.", j, i,
-					r.ClusterType, parsed[j][0], parsed[i][0]))
-			case covers(parsed[j], parsed[i]):
-				report("Rule is never reached", fmt.Sprintf("match[%d] comes first and selects every cluster that match[%d] "+
-					"selects, for the cluster type %q. Put the rule that selects fewer clusters first, or remove it.", j, i,
-					rules[j].ClusterType))
-			default:
-				continue
-			}
-			break
+		if summary, detail := conflict(rules, parsed, i); summary != "" {
+			report(summary, detail)
 		}
 	}
 	return ps
+}
+
+// conflict describes the first rule before rule i that contradicts it, or leaves it no cluster.
+func conflict(rules []Rule, parsed [][]requirement, i int) (summary, detail string) {
+	for j := range i {
+		switch {
+		case parsed[j] == nil || parsed[i] == nil:
+		case rules[j].ClusterType == rules[i].ClusterType && complementary(parsed[j], parsed[i]):
+			return "Contradictory rules", fmt.Sprintf("match[%d] and match[%d] give the cluster type %q for %s and for %s, so "+
+				"together they select every cluster. Remove one, or write one rule with match_all = true.", j, i,
+				rules[i].ClusterType, parsed[j][0], parsed[i][0])
+		case covers(parsed[j], parsed[i]):
+			return "Rule is never reached", fmt.Sprintf("match[%d] comes first and selects every cluster that match[%d] "+
+				"selects, for the cluster type %q. Put the rule that selects fewer clusters first, or remove it.", j, i,
+				rules[j].ClusterType)
+		}
+	}
+	return "", ""
 }
 
 // requirement is a requirement of a selector on one label.

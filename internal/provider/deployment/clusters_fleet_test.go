@@ -14,17 +14,19 @@ import (
 )
 
 // fleetProfile is a ClusterProfile as Open Cluster Management writes it, with fields that nothing reads.
-const fleetProfile = `{"apiVersion":"multicluster.x-k8s.io/v1alpha1","kind":"ClusterProfile","metadata":{"name":` +
-	`"store-%05[1]d","namespace":"fleet","uid":"00000000-0000-0000-0000-0000000%05[1]d","resourceVersion":"%[1]d",` +
-	`"generation":1,"creationTimestamp":"2026-01-31T12:00:00Z","labels":{"x-k8s.io/cluster-manager":` +
-	`"open-cluster-management","open-cluster-management.io/cluster-name":"store-%05[1]d","size":"size-%[2]d",` +
-	`"region":"west"},"managedFields":[{"manager":"registration","operation":"Update","apiVersion":` +
-	`"multicluster.x-k8s.io/v1alpha1","time":"2026-01-31T12:00:00Z","fieldsType":"FieldsV1","fieldsV1":{"f:metadata":` +
-	`{"f:labels":{".":{},"f:size":{},"f:region":{}}},"f:spec":{"f:clusterManager":{"f:name":{}}}}}]},"spec":{"displayName":` +
-	`"store-%05[1]d","clusterManager":{"name":"open-cluster-management"}},"status":{"version":{"kubernetes":"v1.34.0"},` +
-	`"properties":[{"name":"clusterset.k8s.io","value":"default"},{"name":"region.example.com","value":"west"},` +
-	`{"name":"platform.open-cluster-management.io","value":"AKS"},{"name":"id.k8s.io","value":"id-%05[1]d"}],"conditions":[` +
-	`{"type":"ControlPlaneHealthy","status":"True","reason":"R","message":"m","lastTransitionTime":"2026-01-31T12:00:00Z"}]}}`
+const fleetProfile = "" +
+	`{"apiVersion":"multicluster.x-k8s.io/v1alpha1","kind":"ClusterProfile","metadata":{"name":"store-%05` +
+	`[1]d","namespace":"fleet","uid":"00000000-0000-0000-0000-0000000%05[1]d","resourceVersion":"%[1]d","` +
+	`generation":1,"creationTimestamp":"2026-01-31T12:00:00Z","labels":{"x-k8s.io/cluster-manager":"open-` +
+	`cluster-management","open-cluster-management.io/cluster-name":"store-%05[1]d","size":"size-%[2]d","r` +
+	`egion":"west"},"managedFields":[{"manager":"registration","operation":"Update","apiVersion":"multicl` +
+	`uster.x-k8s.io/v1alpha1","time":"2026-01-31T12:00:00Z","fieldsType":"FieldsV1","fieldsV1":{"f:metada` +
+	`ta":{"f:labels":{".":{},"f:size":{},"f:region":{}}},"f:spec":{"f:clusterManager":{"f:name":{}}}}}]},` +
+	`"spec":{"displayName":"store-%05[1]d","clusterManager":{"name":"open-cluster-management"}},"status":` +
+	`{"version":{"kubernetes":"v1.34.0"},"properties":[{"name":"clusterset.k8s.io","value":"default"},{"n` +
+	`ame":"region.example.com","value":"west"},{"name":"platform.open-cluster-management.io","value":"AKS` +
+	`"},{"name":"id.k8s.io","value":"id-%05[1]d"}],"conditions":[{"type":"ControlPlaneHealthy","status":"` +
+	`True","reason":"R","message":"m","lastTransitionTime":"2026-01-31T12:00:00Z"}]}}`
 
 // readClusters reads the data source with the provider's configuration and the arguments, and returns its attributes
 // in lines, or the diagnostics.

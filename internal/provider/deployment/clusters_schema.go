@@ -120,7 +120,7 @@ var inventoryComputed = map[string]schema.Attribute{
 	},
 	"unmatched": schemas.ComputedTexts("Names of the clusters that no rule matches."),
 	"empty":     schemas.ComputedTexts("Cluster types of `match` without a cluster."),
-	"ambiguous": schemas.ComputedTexts("Clusters that share their name with another one whose labels, source or namespace " +
-		"differ, as `<source>/<namespace>/<name>`. `clusters` has them under these names."),
+	"ambiguous": schemas.ComputedTexts("Clusters that share their name with another one whose labels, source or " +
+		"namespace differ, as `<source>/<namespace>/<name>`. `clusters` has them under these names."),
 	"summary": schemas.ComputedText("The inventory in one line, for people."),
 }

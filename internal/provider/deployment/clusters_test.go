@@ -93,7 +93,8 @@ func TestAccClusters(t *testing.T) {
 	all, verdict, said := look()
 	if diff := cmp.Diff([]string{"large"}, all.Empty); diff != "" || verdict != "pending 0/1" ||
 		!strings.Contains(said, "Cluster types without a cluster") ||
-		!strings.Contains(said, "Clusters are left out") || !strings.Contains(said, "argocd/argocd argocd/unnamed: it has no data.name") {
+		!strings.Contains(said, "Clusters are left out") ||
+		!strings.Contains(said, "argocd/argocd argocd/unnamed: it has no data.name") {
 		t.Errorf("no large cluster: %s\n%+v\n%s", verdict, all, said)
 	}
 	s.Apply(t, profile("store-1", "runs: it")) // it joins without a cluster type
@@ -190,7 +191,9 @@ output "decisions" {
   )[0].decisions)
 }
 output "types" {
-  value = provider::kalypso::placement_decisions({ large = { shop-web = terraform_data.later.output } })[0].metadata.name
+  value = provider::kalypso::placement_decisions(
+    { large = { shop-web = terraform_data.later.output } },
+  )[0].metadata.name
 }
 `})
 	if planned := r.Succeed("plan", "-no-color").Text(); !strings.Contains(planned, "3 to add") ||
@@ -269,27 +272,37 @@ func TestClustersInvalid(t *testing.T) {
 		match  []any
 		want   []string
 	}{
-		"no source":      {object{}, large, []string{"Missing source", "source"}},
-		"no such hub":    {hubOf("cluster", "other"), large, []string{"No such cluster", `has no "other". It has: broken, hub.`, "source.kubernetes[0].cluster"}},
-		"no cluster":     {hubOf("cluster", nil), large, []string{"Missing cluster", "source.kubernetes[0].cluster"}},
-		"no kind":        {hubOf("kind", nil), large, []string{"Missing kind", "source.kubernetes[0].kind"}},
-		"other kind":     {hubOf("kind", "gke"), large, []string{"value must be one of", "cluster_profile"}},
-		"a broken hub":   {hubOf("cluster", "broken"), large, []string{"can't be used", `no context "none"`}},
-		"namespaces":     {hubOf("kind", "managed_cluster", "namespaces", []any{"a"}), large, []string{"Namespaces are not possible", "remove namespaces"}},
-		"no CRD":         {hubOf(), large, []string{"A source can't be used", "Hub/cluster_profile: it does not serve clusterprofiles.multicluster.x-k8s.io", "install their CRD"}},
+		"no source": {object{}, large, []string{"Missing source", "source"}},
+		"no such hub": {hubOf("cluster", "other"), large,
+			[]string{"No such cluster", `has no "other". It has: broken, hub.`, "source.kubernetes[0].cluster"}},
+		"no cluster":   {hubOf("cluster", nil), large, []string{"Missing cluster", "source.kubernetes[0].cluster"}},
+		"no kind":      {hubOf("kind", nil), large, []string{"Missing kind", "source.kubernetes[0].kind"}},
+		"other kind":   {hubOf("kind", "gke"), large, []string{"value must be one of", "cluster_profile"}},
+		"a broken hub": {hubOf("cluster", "broken"), large, []string{"can't be used", `no context "none"`}},
+		"namespaces": {hubOf("kind", "managed_cluster", "namespaces", []any{"a"}), large,
+			[]string{"Namespaces are not possible", "remove namespaces"}},
+		"no CRD": {hubOf(), large,
+			[]string{"A source can't be used",
+				"Hub/cluster_profile: it does not serve clusterprofiles.multicluster.x-k8s.io", "install their CRD"}},
 		"no scope":       {object{"azure_resource_graph": object{}}, large, []string{"Missing scope"}},
 		"empty name":     {object{"clusters": object{"": object{}}}, large, []string{"Missing name", "source.clusters"}},
 		"a null cluster": {object{"clusters": object{"a": nil}}, large, []string{"Null element"}},
-		"a null label":   {object{"clusters": object{"a": object{"labels": object{"x": nil}}}}, large, []string{"Null element", `labels["x"]`}},
-		"no selector":    {inline, []any{rule("large")}, []string{"Selector selects everything", "match[0]"}},
+		"a null label": {object{"clusters": object{"a": object{"labels": object{"x": nil}}}}, large,
+			[]string{"Null element", `labels["x"]`}},
+		"no selector": {inline, []any{rule("large")}, []string{"Selector selects everything", "match[0]"}},
 		"no selector, and others": {inline, []any{rule("large"), rule("A", "match_all", true)},
 			[]string{"Selector selects everything", "match[0]", "Invalid cluster type", "match[1].cluster_type"}},
-		"match_all and labels": {inline, []any{rule("large", "match_all", true, "match_labels", object{"a": "b"})}, []string{"Contradictory selector"}},
-		"no type":              {inline, []any{rule(nil, "match_all", true)}, []string{"Missing cluster type", "match[0].cluster_type"}},
-		"contradictory rules": {inline, []any{rule("large", "match_expressions", size("In")), rule("large", "match_expressions", size("NotIn"))},
+		"match_all and labels": {inline, []any{rule("large", "match_all", true, "match_labels", object{"a": "b"})},
+			[]string{"Contradictory selector"}},
+		"no type": {inline, []any{rule(nil, "match_all", true)},
+			[]string{"Missing cluster type", "match[0].cluster_type"}},
+		"contradictory rules": {inline, []any{rule("large", "match_expressions", size("In")),
+			rule("large", "match_expressions", size("NotIn"))},
 			[]string{"Contradictory rules", "match[1]", "size in (large)", "size notin (large)"}},
-		"never reached": {inline, []any{rule("all", "match_all", true), large[0]}, []string{"Rule is never reached", "match[1]"}},
-		"a wrong label": {inline, []any{rule("large", "match_labels", object{"-": "b"})}, []string{"Invalid label key", "match[0]"}},
+		"never reached": {inline, []any{rule("all", "match_all", true), large[0]},
+			[]string{"Rule is never reached", "match[1]"}},
+		"a wrong label": {inline, []any{rule("large", "match_labels", object{"-": "b"})},
+			[]string{"Invalid label key", "match[0]"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -16,7 +16,8 @@ func TestAccPlacementDecisionsFunction(t *testing.T) {
 	testFunction(t, []functionCall{
 		{references(assignments), "default/shop-api-0:default/small default/shop-web-0:default/large,default/small"},
 		{references(assignments + ", " + types), "default/shop-api-0: default/shop-web-0:default/a,default/b"},
-		{references(assignments + ", null"), "default/shop-api-0:default/small default/shop-web-0:default/large,default/small"},
+		{references(assignments + ", null"),
+			"default/shop-api-0:default/small default/shop-web-0:default/large,default/small"},
 		{references(assignments + ", " + types + `, { namespace = "argocd", profiles_namespace = "ocm" }`),
 			"argocd/shop-api-0: argocd/shop-web-0:ocm/a,ocm/b"},
 		{call(assignments) + `[0].metadata.labels["multicluster.x-k8s.io/decision-key"]`, "shop-api"},

@@ -23,8 +23,9 @@ func (Inventory) Name() string { return InventoryName }
 // inventoryQuery is the query for AKS and Arc clusters.
 const inventoryQuery = `resources
 | where type in~ ('microsoft.containerservice/managedclusters', 'microsoft.kubernetes/connectedclusters')
-| project id, location, tags, version = properties.kubernetesVersion, provisioningState = properties.provisioningState, ` +
-	`powerState = properties.powerState.code, connectivityStatus = properties.connectivityStatus
+| project id, location, tags, version = properties.kubernetesVersion, ` +
+	`provisioningState = properties.provisioningState, powerState = properties.powerState.code, ` +
+	`connectivityStatus = properties.connectivityStatus
 | order by id asc`
 
 // clusterRow is a row of [inventoryQuery].

@@ -96,16 +96,20 @@ func (i Inventory) Clusters(ctx context.Context) (found clusters.List, err error
 		why = fmt.Sprintf("it denies the request; its user needs the permission to list %s: %s", of.resource, err)
 	}
 	said := errors.New(deployment.OneLine(c.redacted(why)))
-	var status apierrors.APIStatus
-	switch code := int32(0); {
-	case errors.As(err, &status):
-		if code = status.Status().Code; code < http.StatusInternalServerError && code != http.StatusTooManyRequests {
-			return found, said
-		}
-	case !errors.As(err, new(*url.Error)) && ctx.Err() == nil:
+	if !silent(err) && ctx.Err() == nil {
 		return found, said
 	}
 	return found, fmt.Errorf("%w: %w", deployment.ErrNoAnswer, said)
+}
+
+// silent reports whether a hub gave no answer, or said that it can't answer now.
+func silent(err error) bool {
+	var status apierrors.APIStatus
+	if errors.As(err, &status) {
+		code := status.Status().Code
+		return code >= http.StatusInternalServerError || code == http.StatusTooManyRequests
+	}
+	return errors.As(err, new(*url.Error))
 }
 
 // redacted removes the credentials from a text of the cluster. c is nil if it has none yet.

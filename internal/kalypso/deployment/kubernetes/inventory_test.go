@@ -24,7 +24,8 @@ import (
 
 // condition returns a condition of a status, as YAML.
 func condition(kind, status string) string {
-	return fmt.Sprintf("{type: %s, status: %q, reason: R, message: it said so, lastTransitionTime: %q}", kind, status, since)
+	return fmt.Sprintf("{type: %s, status: %q, reason: R, message: it said so, lastTransitionTime: %q}", kind, status,
+		since)
 }
 
 // inventory returns the clusters of a kind on a hub by name, with their namespace, labels, properties and health.
@@ -76,7 +77,8 @@ func TestInventory(t *testing.T) {
 			"], properties: [{name: region.example.com/name, value: west europe}]"),
 		profile("two", "b", "", "conditions: ["+condition("ControlPlaneHealthy", "False")+"]"),
 		profile("three", "b", "", "conditions: ["+condition("ControlPlaneHealthy", "Unknown")+"]"),
-		"apiVersion: cluster.open-cluster-management.io/v1\nkind: ManagedCluster\nmetadata: {name: m, labels: {vendor: AKS}}\n"+
+		"apiVersion: cluster.open-cluster-management.io/v1\nkind: ManagedCluster\n"+
+			"metadata: {name: m, labels: {vendor: AKS}}\n"+
 			"spec: {hubAcceptsClient: true}\nstatus: {clusterClaims: [{name: id.k8s.io, value: x}], conditions: ["+
 			condition("ManagedClusterJoined", "True")+", "+condition("ManagedClusterConditionAvailable", "True")+"]}\n",
 		"apiVersion: cluster.x-k8s.io/v1beta2\nkind: Cluster\nmetadata: {name: new, namespace: a}\nstatus: {conditions: ["+
