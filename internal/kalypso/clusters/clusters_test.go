@@ -222,7 +222,8 @@ func TestLimits(t *testing.T) {
 		}
 		half = append(half, l)
 	}
-	if _, err := clusters.Join(half, nil); err == nil || !strings.Contains(err.Error(), "12000 clusters, more than 10000") {
+	if _, err := clusters.Join(half, nil); err == nil ||
+		!strings.Contains(err.Error(), "12000 clusters, more than 10000") {
 		t.Errorf("both together: %v", err)
 	}
 }

@@ -55,10 +55,10 @@ func TestDecisionsRandom(t *testing.T) {
 		assignments, types := map[string][]string{}, map[string][]string{}
 		want := map[string][]string{} // target to its clusters
 		next := 0
-		for i := range r.IntN(5) {
+		for i := range r.IntN(4) {
 			name := fmt.Sprint("type-", i)
 			types[name] = []string{}
-			for range []int{0, 0, 1, 3, 40, 100, 101, 210}[r.IntN(8)] {
+			for range []int{0, 0, 0, 1, 1, 2, 3, 5, 100, 101, 201}[r.IntN(11)] {
 				types[name] = append(types[name], fmt.Sprintf("cluster-%04d", next))
 				next++
 			}

@@ -17,11 +17,15 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
+// The credentials in the Secret of a cluster that Argo CD knows, as its data has them.
+var argoCredentials = []string{encoded("https://canary-server"), encoded(`{"bearerToken":"canary-bearer"}`)}
+
+func encoded(text string) string { return base64.StdEncoding.EncodeToString([]byte(text)) }
+
 // argoCD serves the Secret of a cluster that Argo CD knows, with canaries in all that is not read. Its credential is a
 // canary too.
 func argoCD(t *testing.T) *hub.Server {
 	t.Helper()
-	text := func(s string) string { return base64.StdEncoding.EncodeToString([]byte(s)) }
 	return hub.New(t, func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path != "/api/v1/namespaces/argocd/secrets" ||
 			r.FormValue("labelSelector") != "argocd.argoproj.io/secret-type=cluster" {
@@ -33,7 +37,7 @@ func argoCD(t *testing.T) *hub.Server {
 			`"canary-annotation","kubectl.kubernetes.io/last-applied-configuration":"canary-applied"}},"type":"Opaque",`+
 			`"data":{"name":%q,"server":%q,"config":%q}},{"metadata":{"name":"unnamed","namespace":"argocd"},`+
 			`"data":{"config":%[3]q}}]}`,
-			text("kiosk-1"), text("https://canary-server"), text(`{"bearerToken":"canary-bearer"}`))
+			encoded("kiosk-1"), argoCredentials[0], argoCredentials[1])
 	})
 }
 
@@ -149,14 +153,17 @@ func TestAccClusters(t *testing.T) {
 		t.Errorf("with last: %s\n%+v\n%s", verdict, all, said)
 	}
 
+	canaries := append([]string{"canary"}, argoCredentials...)
 	for name, data := range acc.FilesBelow(t, r.Folder) {
-		if name != "terraform.tfvars.json" && strings.Contains(string(data), "canary") {
-			t.Errorf("%s contains a credential", name)
+		for _, canary := range canaries {
+			if name != "terraform.tfvars.json" && strings.Contains(string(data), canary) {
+				t.Errorf("%s contains a credential", name)
+			}
 		}
 	}
-	for _, form := range []string{"canary", base64.StdEncoding.EncodeToString([]byte("canary"))[:6]} {
-		if at := strings.Index(r.Printed.String(), form); at >= 0 {
-			t.Errorf("a credential was printed: %s", r.Printed.String()[max(0, at-100):at+100])
+	for _, canary := range canaries {
+		if at := strings.Index(r.Printed.String(), canary); at >= 0 {
+			t.Errorf("a credential was printed: %s", r.Printed.String()[max(0, at-100):at+len(canary)])
 		}
 	}
 }
