@@ -327,7 +327,7 @@ func TestRead(t *testing.T) {
 		}
 		for _, p := range ps {
 			got = append(got, fmt.Sprintf("%d %s", p.Severity, p.Summary))
-			if !strings.HasPrefix(p.Detail, "B: ") && !strings.HasPrefix(p.Detail, "Last: ") {
+			if !strings.HasPrefix(p.Detail, "Source b: ") && !strings.HasPrefix(p.Detail, "Last: ") {
 				t.Errorf("%s: the problem does not name the source: %s", name, p.Detail)
 			}
 		}

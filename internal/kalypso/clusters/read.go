@@ -66,7 +66,7 @@ func Read(ctx context.Context, sources []Source, last []Cluster) ([]List, proble
 		if err == nil {
 			continue
 		}
-		said := problem.Sentence(fmt.Errorf("%s: %w", source.Name(), err))
+		said := problem.Sentence(fmt.Errorf("source %s: %w", source.Name(), err))
 		if !errors.Is(err, deployment.ErrNoAnswer) && !errors.Is(err, context.DeadlineExceeded) {
 			report(problem.Error, "A source can't be used", said)
 			continue

@@ -57,6 +57,7 @@ func (c *clusterInventory) ValidateConfig(
 	d := tfvalue.Decoder{Arguments: arguments, Problems: &ps}
 	readInventories(c.data, d)
 	readRules(d)
+	readLast(d)
 	schemas.ReadLimit(ctx, arguments, &resp.Diagnostics)
 	tfvalue.AppendProblems(&resp.Diagnostics, ps)
 }

@@ -75,20 +75,11 @@ func inventoryArguments() map[string]resource.Attribute {
 				}),
 			},
 		},
-		"last": resource.MapNestedAttribute{
+		// Nested attributes of 10,000 clusters would take the framework twice as long.
+		"last": resource.DynamicAttribute{
 			Optional: true,
 			MarkdownDescription: "`clusters` of an earlier run, such as an output that was kept. If a source does not answer, " +
 				"its clusters in here are used, with a warning. Without them, that is an error.",
-			NestedObject: resource.NestedAttributeObject{Attributes: map[string]resource.Attribute{
-				"source":       schemas.OptionalString("As in `clusters`."),
-				"namespace":    schemas.OptionalString("As in `clusters`."),
-				"name":         schemas.OptionalString("As in `clusters`."),
-				"labels":       labels,
-				"properties":   labels,
-				"healthy":      resource.BoolAttribute{Optional: true, MarkdownDescription: "As in `clusters`."},
-				"reason":       schemas.OptionalString("As in `clusters`."),
-				"cluster_type": schemas.OptionalString("It is not used: `match` decides again."),
-			}},
 		},
 	}
 }

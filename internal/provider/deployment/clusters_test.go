@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/acc"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/clusters/apiserver"
@@ -143,7 +144,7 @@ func TestAccClusters(t *testing.T) {
 	// The hub is gone.
 	gone := strings.Replace(s.Kubeconfig(apiserver.Reader), s.Host, "127.0.0.1:9", 1)
 	r.Set("hubs", map[string]any{"ocm": map[string]any{"kubeconfig": gone}, "argocd": hubs["argocd"]})
-	r.ExpectError([]string{"A source did not answer", "Ocm/cluster_profile:", "connection refused", "set last"}, "plan",
+	r.ExpectError([]string{"A source did not answer", "Source ocm/cluster_profile:", "connection refused", "set last"}, "plan",
 		"-no-color")
 	var kept struct{ Clusters map[string]any }
 	r.Output("inventory", &kept)
@@ -278,42 +279,45 @@ func TestClustersInvalid(t *testing.T) {
 		source object
 		match  []any
 		want   []string
+		last   any
 	}{
-		"no source": {object{}, large, []string{"Missing source", "source"}},
+		"a wrong last": {source: inline, match: large, want: []string{"Wrong type", "Expected an object", "last"},
+			last: tftypes.NewValue(tftypes.String, "x")},
+		"no source": {object{}, large, []string{"Missing source", "source"}, nil},
 		"no such hub": {hubOf("cluster", "other"), large,
-			[]string{"No such cluster", `has no "other". It has: broken, hub.`, "source.kubernetes[0].cluster"}},
-		"no cluster":   {hubOf("cluster", nil), large, []string{"Missing cluster", "source.kubernetes[0].cluster"}},
-		"no kind":      {hubOf("kind", nil), large, []string{"Missing kind", "source.kubernetes[0].kind"}},
-		"other kind":   {hubOf("kind", "gke"), large, []string{"value must be one of", "cluster_profile"}},
-		"a broken hub": {hubOf("cluster", "broken"), large, []string{"can't be used", `no context "none"`}},
+			[]string{"No such cluster", `has no "other". It has: broken, hub.`, "source.kubernetes[0].cluster"}, nil},
+		"no cluster":   {hubOf("cluster", nil), large, []string{"Missing cluster", "source.kubernetes[0].cluster"}, nil},
+		"no kind":      {hubOf("kind", nil), large, []string{"Missing kind", "source.kubernetes[0].kind"}, nil},
+		"other kind":   {hubOf("kind", "gke"), large, []string{"value must be one of", "cluster_profile"}, nil},
+		"a broken hub": {hubOf("cluster", "broken"), large, []string{"can't be used", `no context "none"`}, nil},
 		"namespaces": {hubOf("kind", "managed_cluster", "namespaces", []any{"a"}), large,
-			[]string{"Namespaces are not possible", "remove namespaces"}},
+			[]string{"Namespaces are not possible", "remove namespaces"}, nil},
 		"no CRD": {hubOf(), large,
 			[]string{"A source can't be used",
-				"Hub/cluster_profile: it does not serve clusterprofiles.multicluster.x-k8s.io", "install their CRD"}},
-		"no scope":       {object{"azure_resource_graph": object{}}, large, []string{"Missing scope"}},
-		"empty name":     {object{"clusters": object{"": object{}}}, large, []string{"Missing name", "source.clusters"}},
-		"a null cluster": {object{"clusters": object{"a": nil}}, large, []string{"Null element"}},
+				"Source hub/cluster_profile: it does not serve clusterprofiles.multicluster.x-k8s.io", "install their CRD"}, nil},
+		"no scope":       {object{"azure_resource_graph": object{}}, large, []string{"Missing scope"}, nil},
+		"empty name":     {object{"clusters": object{"": object{}}}, large, []string{"Missing name", "source.clusters"}, nil},
+		"a null cluster": {object{"clusters": object{"a": nil}}, large, []string{"Null element"}, nil},
 		"a null label": {object{"clusters": object{"a": object{"labels": object{"x": nil}}}}, large,
-			[]string{"Null element", `labels["x"]`}},
-		"no selector": {inline, []any{rule("large")}, []string{"Selector selects everything", "match[0]"}},
+			[]string{"Null element", `labels["x"]`}, nil},
+		"no selector": {inline, []any{rule("large")}, []string{"Selector selects everything", "match[0]"}, nil},
 		"no selector, and others": {inline, []any{rule("large"), rule("A", "match_all", true)},
-			[]string{"Selector selects everything", "match[0]", "Invalid cluster type", "match[1].cluster_type"}},
+			[]string{"Selector selects everything", "match[0]", "Invalid cluster type", "match[1].cluster_type"}, nil},
 		"match_all and labels": {inline, []any{rule("large", "match_all", true, "match_labels", object{"a": "b"})},
-			[]string{"Contradictory selector"}},
+			[]string{"Contradictory selector"}, nil},
 		"no type": {inline, []any{rule(nil, "match_all", true)},
-			[]string{"Missing cluster type", "match[0].cluster_type"}},
+			[]string{"Missing cluster type", "match[0].cluster_type"}, nil},
 		"contradictory rules": {inline, []any{rule("large", "match_expressions", size("In")),
 			rule("large", "match_expressions", size("NotIn"))},
-			[]string{"Contradictory rules", "match[1]", "size in (large)", "size notin (large)"}},
+			[]string{"Contradictory rules", "match[1]", "size in (large)", "size notin (large)"}, nil},
 		"never reached": {inline, []any{rule("all", "match_all", true), large[0]},
-			[]string{"Rule is never reached", "match[1]"}},
+			[]string{"Rule is never reached", "match[1]"}, nil},
 		"a wrong label": {inline, []any{rule("large", "match_labels", object{"-": "b"})},
-			[]string{"Invalid label key", "match[0]"}},
+			[]string{"Invalid label key", "match[0]"}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			attributes, said := readClusters(t, config, object{"source": test.source, "match": test.match})
+			attributes, said := readClusters(t, config, object{"source": test.source, "match": test.match, "last": test.last})
 			if attributes != nil || !strings.Contains(said, "ERROR") {
 				t.Errorf("it is read: %v\n%s", attributes["summary"], said)
 			}
