@@ -164,7 +164,7 @@ func Join(lists []List, rules []Rule) (*Inventory, error) {
 	return all, nil
 }
 
-// add adds a cluster to those of the same name, or merges it with the one of another source that has the same labels.
+// add adds a cluster to the clusters of its name. If a cluster of another source has the same labels, add merges both.
 func add(named []Cluster, c Cluster) []Cluster {
 	for i := range named {
 		same := &named[i]

@@ -39,37 +39,24 @@ func Decisions(assignments map[string][]string, clusterTypes map[string][]string
 ) {
 	o.Namespace = cmp.Or(o.Namespace, defaultDecided)
 	o.ProfilesNamespace = cmp.Or(o.ProfilesNamespace, o.Namespace)
-	var wrong []error
 	for _, namespace := range []string{o.Namespace, o.ProfilesNamespace} {
 		if len(validation.IsDNS1123Label(namespace)) > 0 {
 			return nil, fmt.Errorf("%w: %q is no name of a namespace", ErrInvalid, namespace)
 		}
 	}
+	var wrong []error
 	reasons := map[string]map[profile]string{} // by target
 	for _, clusterType := range slices.Sorted(maps.Keys(assignments)) {
-		names, listed := clusterTypes[clusterType]
-		if clusterTypes == nil {
-			names, listed = []string{clusterType}, true
+		targets := assignments[clusterType]
+		if len(targets) == 0 {
+			continue
 		}
-		if !listed && len(assignments[clusterType]) > 0 {
-			wrong = append(wrong, fmt.Errorf("%w: cluster_types has no cluster type %q, to which deployment targets are "+
-				"assigned", ErrInvalid, clusterType))
-		}
-		var profiles []profile
-		for _, name := range names {
-			p, err := profileOf(name, o.ProfilesNamespace)
-			if err != nil {
-				wrong = append(wrong, err)
-			}
-			profiles = append(profiles, p)
-		}
-		for _, target := range assignments[clusterType] {
+		profiles, err := profilesOf(clusterType, clusterTypes, o.ProfilesNamespace)
+		wrong = append(wrong, err)
+		for _, target := range targets {
 			if reasons[target] == nil {
 				reasons[target] = map[profile]string{}
-				if len(validation.IsValidLabelValue(target)) > 0 || len(validation.IsDNS1123Subdomain(target)) > 0 {
-					wrong = append(wrong, fmt.Errorf("%w: the deployment target %q can't be the value of a label and the name of "+
-						"an object", ErrInvalid, target))
-				}
+				wrong = append(wrong, checkTarget(target))
 			}
 			for _, p := range profiles {
 				if _, there := reasons[target][p]; !there {
@@ -78,14 +65,41 @@ func Decisions(assignments map[string][]string, clusterTypes map[string][]string
 			}
 		}
 	}
-	if len(wrong) > 0 {
-		return nil, errors.Join(wrong...)
+	if err := errors.Join(wrong...); err != nil {
+		return nil, err
 	}
 	var all []map[string]any
 	for _, target := range slices.Sorted(maps.Keys(reasons)) {
 		all = append(all, slicesOf(target, reasons[target], o.Namespace)...)
 	}
 	return all, nil
+}
+
+// checkTarget returns an error if a deployment target can't name an object, and be the value of its label.
+func checkTarget(name string) error {
+	if len(validation.IsValidLabelValue(name)) > 0 || len(validation.IsDNS1123Subdomain(name)) > 0 {
+		return fmt.Errorf("%w: the deployment target %q can't be the value of a label and the name of an object", ErrInvalid,
+			name)
+	}
+	return nil
+}
+
+// profilesOf returns the ClusterProfiles of the clusters of a cluster type, see [Decisions].
+func profilesOf(clusterType string, clusterTypes map[string][]string, namespace string) (all []profile, err error) {
+	names, listed := clusterTypes[clusterType]
+	switch {
+	case clusterTypes == nil:
+		names = []string{clusterType}
+	case !listed:
+		return nil, fmt.Errorf("%w: cluster_types has no cluster type %q, to which deployment targets are assigned",
+			ErrInvalid, clusterType)
+	}
+	var wrong []error
+	for _, name := range names {
+		p, err := profileOf(name, namespace)
+		all, wrong = append(all, p), append(wrong, err)
+	}
+	return all, errors.Join(wrong...)
 }
 
 // profile names a ClusterProfile.

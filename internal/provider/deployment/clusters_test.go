@@ -144,8 +144,8 @@ func TestAccClusters(t *testing.T) {
 	// The hub is gone.
 	gone := strings.Replace(s.Kubeconfig(apiserver.Reader), s.Host, "127.0.0.1:9", 1)
 	r.Set("hubs", map[string]any{"ocm": map[string]any{"kubeconfig": gone}, "argocd": hubs["argocd"]})
-	r.ExpectError([]string{"A source did not answer", "Source ocm/cluster_profile:", "connection refused", "set last"}, "plan",
-		"-no-color")
+	r.ExpectError([]string{"A source did not answer", "Source ocm/cluster_profile:", "connection refused", "set last"},
+		"plan", "-no-color")
 	var kept struct{ Clusters map[string]any }
 	r.Output("inventory", &kept)
 	r.Set("last", kept.Clusters)
