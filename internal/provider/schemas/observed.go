@@ -50,8 +50,8 @@ func ObservedArguments() map[string]schema.Attribute {
 		},
 		"expected": schema.MapNestedAttribute{
 			Optional: true,
-			MarkdownDescription: "The clusters that must follow a folder, by cluster type. A cluster type that is not listed " +
-				"here needs one current cluster.",
+			MarkdownDescription: "The clusters that must follow a folder, by cluster type, such as `cluster_types` of " +
+				"`kalypso_clusters`. A cluster type that is not listed here needs one current cluster.",
 			NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
 				"clusters": schema.ListAttribute{
 					Optional:    true,
