@@ -1,6 +1,7 @@
 package kubernetes
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -208,10 +209,7 @@ func (i Inventory) page(c *client, text []byte, found *clusters.List) (next stri
 		made.Source = i.Name()
 		made.Name, made.Reason = c.redacted(made.Name), deployment.OneLine(c.redacted(made.Reason))
 		made.Labels, made.Properties = c.redactedMap(made.Labels), c.redactedMap(made.Properties)
-		object := fmt.Sprintf("%s %s", i.Name(), objectName(item))
-		if objectName(item) == "" {
-			object = fmt.Sprintf("%s number %d of a page", i.Name(), n+1)
-		}
+		object := i.Name() + " " + cmp.Or(objectName(item), fmt.Sprintf("number %d of a page", n+1))
 		if err != nil {
 			err = found.LeaveOut(object, err)
 		} else {
