@@ -68,7 +68,8 @@ func deploymentRecordSchema(ctx context.Context) schema.Schema {
 			"summary": schemas.ComputedString(
 				"The changes in the last record, for people: their number, then at most 50 lines by cluster " +
 					"type and deployment target. Known in the plan. After a lost state it may list more than the store lacks."),
-			"timeouts": schemas.Timeouts(ctx, timeouts.Opts{Create: true, Read: true, Update: true}, recordTimeout, recordTimeout),
+			"timeouts": schemas.Timeouts(ctx, timeouts.Opts{Create: true, Read: true, Update: true},
+				recordTimeout, recordTimeout),
 		}),
 	}
 }

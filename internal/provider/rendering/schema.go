@@ -162,8 +162,8 @@ func environmentRenderingSchema(ctx context.Context) schema.Schema {
 				"keeps them there. All removed folders count for the guardrails.",
 		),
 		"on_assignment_error": assignmentErrors.Attribute(
-			"The reaction to deployment targets that fail to render by a fault of their team, such as a template that fails on " +
-				"their data. `fail` the plan; or `keep` what the branch contains of them, leave out those that it does not " +
+			"The reaction to deployment targets that fail to render by a fault of their team, such as a template that fails " +
+				"on their data. `fail` the plan; or `keep` what the branch contains of them, leave out those that it does not " +
 				"contain, and warn. Faults of platform objects always fail: see the guide Large fleets.",
 		),
 		"timeouts": schemas.Timeouts(ctx, timeouts.Opts{Create: true, Read: true, Update: true, Delete: true},
@@ -197,8 +197,8 @@ func environmentRenderingComputed() map[string]schema.Attribute {
 		"summary": schema.MapAttribute{
 			Computed: true, ElementType: types.StringType,
 			MarkdownDescription: "A line for each cluster type with the last change of its folder, such as `+1 -0 ~3, 16 " +
-				"targets, tree 8042707eec4d`: one deployment target added, none removed, three changed. It stays until the folder " +
-				"changes again. Null unless `preview` is `summary`.",
+				"targets, tree 8042707eec4d`: one deployment target added, none removed, three changed. It stays until the " +
+				"folder changes again. Null unless `preview` is `summary`.",
 		},
 		"assignment_count": schema.Int64Attribute{Computed: true, MarkdownDescription: "The number of assignments."},
 		"unscheduled": schema.ListAttribute{
