@@ -24,8 +24,8 @@ func assignmentsSchema() schema.Schema {
 	attributes["explain"] = schema.BoolAttribute{
 		Optional: true,
 		MarkdownDescription: "Whether to return the origin of each value, and the outcome of placement for each cluster " +
-			"type that a policy selects. The default is `false`: a large fleet has a large result. Plan and state then contain " +
-			"the values in plain text, even sensitive ones.",
+			"type that a policy selects. The default is `false`: a large fleet has a large result. Plan and state then " +
+			"contain the values in plain text, even sensitive ones.",
 	}
 	attributes["explain_targets"] = schema.ListAttribute{
 		Optional:            true,
