@@ -248,7 +248,7 @@ func (decision *Decision) rest() {
 // resting are the arguments that decide what is delivered.
 var resting = []string{
 	"environment", "cluster_types", "templates", "configs", "config_schemas", "secrets", "scheduling_policies",
-	"workloads", "manifests", "sources", "gitops_repo", "promoted_commit", "delivery", "preview",
+	"workloads", "manifests", "sources", "verified", "gitops_repo", "promoted_commit", "delivery", "preview",
 }
 
 // stay decides which arguments are planned as the last apply had them. If the apply rests, these are all that decide
@@ -268,9 +268,9 @@ func (decision *Decision) stay() {
 		}
 	case t.Wish.Shown < inventory.Whole || p.Described && unknown.Is(string(t.Wish.Review.Detail)):
 	case decision.Action == Keep:
-		decision.Stays = []string{"sources", "manifests", "promotion", "rollout.observed", "rollout.pause"}
+		decision.Stays = []string{"sources", "verified", "manifests", "promotion", "rollout.observed", "rollout.pause"}
 	case decision.Action == RemoveOld, decision.Action == Withhold:
-		decision.Stays = []string{"sources", "manifests", "promotion"}
+		decision.Stays = []string{"sources", "verified", "manifests", "promotion"}
 	}
 }
 

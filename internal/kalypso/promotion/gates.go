@@ -41,6 +41,8 @@ const (
 	gateRollback = "rollback"
 	// gateWindow waits for a time at which a promotion may go.
 	gateWindow = "window"
+	// gateSignature waits for a commit with a signature that counts.
+	gateSignature = "signature"
 )
 
 // gates judges whether the rules allow to promote a commit, by the statuses of commits.
@@ -56,6 +58,9 @@ func newGates(w *World, found *statuses) *gates {
 
 // judge returns the proof that a commit may be chosen, or the closed gates.
 func (g *gates) judge(commit string) (v verdict) {
+	if g.world.Signatures != nil {
+		v.add(g.judgeSignature(commit))
+	}
 	for _, gate := range g.world.Statuses {
 		v.add(g.judgeStatus(gate, commit))
 	}

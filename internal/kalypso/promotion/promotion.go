@@ -153,6 +153,8 @@ type World struct {
 	Current Current
 	Ledger  Ledger
 	Window  windows.State // of Windows now
+	// Signatures judges the commits of the history; nil: signatures are not verified.
+	Signatures *Signatures
 }
 
 // Choice is the commit to render, with the reason.
@@ -165,6 +167,7 @@ type Choice struct {
 	Proposed  string    // the commit that the open pull request of the rendering would promote; "": none
 	OpensAt   time.Time // when the closed windows open next; zero: they are open, or it does not come within years
 	Warnings  []Warning
+	Verified  map[string]string // the commit to render → its signer, if its signature counts
 	// Unread lists the commits whose status history the decision depends on. Unless it is empty, the other fields are
 	// not valid yet.
 	Unread []string
@@ -173,7 +176,7 @@ type Choice struct {
 // Waiting is a closed gate.
 type Waiting struct {
 	Commit string
-	Gate   string // an environment, a status, or "hold", "dwell", "rollout", "rollback", "window"
+	Gate   string // an environment, a status, or "hold", "dwell", "rollout", "rollback", "window", "signature"
 	Reason string
 	By     string // who set the insufficient status; "": no one, or unknown
 }

@@ -19,6 +19,9 @@ type Promotion struct {
 	// no such commit, or it is unknown. The record opens no gate: a rendering that knows another commit does not take an
 	// unproven one.
 	Unproven string
+	// Unverified is the reason why the signature of the commit does not count, although people approved or pinned it; "":
+	// it counts, or signatures are not verified.
+	Unverified string
 	// Settled says that the environment was observed as a success after it went back by itself: [Reason.Unsettled] ends.
 	Settled bool
 	// Closed says until when the windows of the promotion are closed, see [windows.State]; "": they are open. OpenUntil is

@@ -69,6 +69,7 @@ func decodeArguments(d tfvalue.Decoder) *wish.Arguments {
 		Environment:       d.String("environment"),
 		Promotion:         promotion.Promotion{Commit: promotedCommit(d)},
 		Sources:           d.StringMap("sources"),
+		Verified:          d.StringMap("verified"),
 		Message:           d.String("commit_message"),
 		Trailers:          d.StringMap("commit_trailers"),
 		Adopt:             d.True("adopt"),

@@ -37,6 +37,7 @@ type environmentRenderingModel struct {
 	Workloads          types.Map      `tfsdk:"workloads"`
 	Manifests          types.Map      `tfsdk:"manifests"`
 	Sources            types.Map      `tfsdk:"sources"`
+	Verified           types.Map      `tfsdk:"verified"`
 	GitOpsRepo         types.Object   `tfsdk:"gitops_repo"`
 	PromotedCommit     types.String   `tfsdk:"promoted_commit"`
 	Promotion          types.Object   `tfsdk:"promotion"`

@@ -62,6 +62,13 @@ func environmentRenderingSchema(ctx context.Context) schema.Schema {
 				"source, or several of them merged. The record on the branch, `description` and its links name them. A commit " +
 				"that changes no object changes nothing: the plan keeps `sources` and `manifests` of the last change.",
 		},
+		schemas.VerifiedAttribute: schema.MapAttribute{
+			ElementType: types.StringType,
+			Optional:    true,
+			MarkdownDescription: "The signers of the commits in `sources` and of the promoted commit: the output `verified` of a " +
+				"data source, or several of them merged. The record on the branch names them. Like `sources`, they change nothing " +
+				"by themselves.",
+		},
 		"promoted_commit": schemas.OptionalString(
 			"The commit of the common objects that this environment renders. The apply writes it to " +
 				"`.github/tracking/Promoted_Commit_Id`, at the repo's root."),

@@ -67,6 +67,8 @@ func PromotionDataArgument(description string) datasource.Attribute {
 	argument := PromotionLocationArgument(description)
 	delete(argument.Attributes, "open_until")
 	delete(argument.Attributes, "closed")
+	argument.Attributes["unverified"] = OptionalString("Why the signature of the commit does not count, although people " +
+		"approved or pinned it. Such a commit is read with a warning.")
 	return dataSourceArgument("promotion", argument)
 }
 
@@ -117,6 +119,9 @@ func ReadPromotion(d tfvalue.Decoder) *promotion.Promotion {
 	p.Settled = set && !p.Unsettled
 	if reason := given.String("unproven"); !unknown.Is(reason) {
 		p.Unproven = reason
+	}
+	if reason := given.String("unverified"); !unknown.Is(reason) {
+		p.Unverified = reason
 	}
 	if closed := given.String("closed"); !unknown.Is(closed) {
 		p.Closed = closed
@@ -282,7 +287,7 @@ func ReadControlPlaneBranch(d tfvalue.Decoder) lookup.ControlPlane {
 	if !ok || given.Unknown {
 		return lookup.ControlPlane{}
 	}
-	at := lookup.ControlPlane{Repo: given.String("repo"), Branch: given.String("branch")}
+	at := lookup.ControlPlane{Repo: given.String("repo"), Branch: given.String("branch"), Verify: ReadVerify(given)}
 	if at.Repo == "" {
 		given.Report("Missing repo", "control_plane needs repo and branch.", problem.Attr("repo"))
 	} else if !unknown.Is(at.Repo) {
@@ -344,6 +349,8 @@ func PromotionValues(found *promotion.Choice) map[string]attr.Value {
 		"skipped":         skipped,
 		"proposed_commit": tfvalue.OrNil(found.Proposed),
 		"unproven":        tfvalue.OrNil(found.Unproven),
+		"unverified":      tfvalue.OrNil(found.Unverified),
+		VerifiedAttribute: found.Verified,
 		"closed":          tfvalue.OrNil(found.Closed),
 		"opens_at":        Timestamp(found.OpensAt),
 		"open_until":      Timestamp(found.OpenUntil),

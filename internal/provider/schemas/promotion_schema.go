@@ -27,6 +27,8 @@ func PromotionArguments() map[string]resource.Attribute {
 			Attributes: map[string]resource.Attribute{
 				"repo":   OptionalString("URL of the control plane's repo. Required."),
 				"branch": OptionalString("Branch, usually `main`. Required."),
+				"verify": verifyArgument("The keys that must have signed a commit: others wait for the gate `signature`. " +
+					"`approved` and `pinned_commit` open it."),
 			},
 		},
 		"gitops_repo": resource.SingleNestedAttribute{
@@ -147,7 +149,8 @@ func PromotionComputed() map[string]schema.Attribute {
 		"waiting": ComputedObjects(fmt.Sprintf("The gates that newer commits wait for, newest commit first, at most %d.",
 			promotion.MaxWaiting), map[string]schema.Attribute{
 			"commit": ComputedText("The commit."),
-			"gate":   ComputedText("The environment or status, or `hold`, `dwell`, `rollout`, `rollback` or `window`."),
+			"gate": ComputedText("The environment or status, or `hold`, `dwell`, `rollout`, `rollback`, `window` or " +
+				"`signature`."),
 			"reason": ComputedText("Why the gate is closed, with the status, its creator and its time."),
 			"by":     ComputedText("The account that set that status. Null if there is none."),
 		}),
@@ -179,5 +182,8 @@ func PromotionComputed() map[string]schema.Attribute {
 			"`pinned_commit` names it, if it is the target of a rollback, or if there is none. `current` comes from the " +
 			"record, and anyone who may push to the GitOps branch can write that: a rendering that delivered another commit " +
 			"takes `current` only if this is null."),
+		"unverified": ComputedText("Why the signature of `commit` does not count, although `approved` or `pinned_commit` " +
+			"names it. `kalypso_control_plane` reads such a commit with a warning. Else null."),
+		VerifiedAttribute: verifiedOutput(),
 	}
 }

@@ -57,8 +57,9 @@ func WithinRead(
 	return context.WithTimeout(ctx, ReadLimit(ctx, arguments, diags))
 }
 
-// FollowArguments returns the arguments of a data source that follows registrations.
-func FollowArguments(ctx context.Context, record string) map[string]schema.Attribute {
+// FollowArguments returns the arguments of a data source that follows registrations. record describes the record of the
+// last delivery, and verified the argument verify.
+func FollowArguments(ctx context.Context, record, verified string) map[string]schema.Attribute {
 	arguments := DataSourceArguments(map[string]resource.Attribute{
 		"pins": resource.MapAttribute{
 			ElementType: types.StringType,
@@ -74,7 +75,9 @@ func FollowArguments(ctx context.Context, record string) map[string]schema.Attri
 				", with a warning. If there is no such commit, " +
 				"or the registration is pinned, that is an error.",
 		),
+		"verify": verifyArgument(verified),
 	})
+	arguments[VerifiedAttribute] = verifiedOutput()
 	arguments["timeouts"] = timeouts.AttributesWithOpts(ctx, timeouts.Opts{
 		ReadDescription: "Time limit for reading all repos, as a [duration](https://pkg.go.dev/time#ParseDuration) " +
 			"such as `30s` or `10m`. The default is `5m`.",

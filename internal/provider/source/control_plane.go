@@ -86,6 +86,10 @@ func checkControlPlane(d tfvalue.Decoder) {
 	if schemas.Promotes(d) {
 		checkPromotedBase(d)
 	}
+	if verifier := schemas.ReadVerify(d); verifier != nil && directory != "" && !unknown.Is(directory) {
+		d.Report("Conflicting arguments",
+			"verify judges the signatures of commits, and directory is read as is. Remove one of them.", problem.Attr("verify"))
+	}
 	if repo != "" && !unknown.Is(repo) {
 		if _, err := giturl.Parse(repo); err != nil {
 			d.Report("Invalid repo URL", problem.Sentence(err), problem.Attr("repo"))
@@ -157,6 +161,10 @@ func (c *controlPlane) request(d tfvalue.Decoder) source.ControlPlaneRequest {
 		FollowRegistrations: d.UnlessFalse("follow_registrations"),
 		Pins:                schemas.ReadPins(d),
 		AllowLocal:          c.data.AllowLocal,
+		Verify:              schemas.ReadVerification(d, c.data.Now()),
+		Delivered: func(ctx context.Context, at source.GitOpsRepo) ([]origin.Origin, error) {
+			return schemas.LastOrigins(ctx, c.data.Client, at)
+		},
 	}
 	if p := schemas.ReadPromotion(d); p != nil {
 		request.Promotion = *p
@@ -185,14 +193,15 @@ func controlPlaneValues(found *source.ControlPlane) map[string]attr.Value {
 		})
 	}
 	return map[string]attr.Value{
-		"manifests":              tfvalue.StringMapOf(found.Manifests),
-		schemas.SourcesAttribute: tfvalue.StringMapOf(found.Sources),
-		"commit":                 tfvalue.Nullable(found.Commit),
-		"base_commit":            tfvalue.Nullable(found.BaseCommit),
-		"workload_commits":       tfvalue.StringMapOf(found.WorkloadCommits),
-		"gitops_repo":            gitopsRepo,
-		"names":                  types.MapValueMust(schemas.ListOfStrings, names),
-		"skipped":                types.Int64Value(int64(found.Skipped)),
-		"import_blocks":          types.StringValue(model.ImportBlocks(found)),
+		"manifests":               tfvalue.StringMapOf(found.Manifests),
+		schemas.SourcesAttribute:  tfvalue.StringMapOf(found.Sources),
+		schemas.VerifiedAttribute: tfvalue.StringMapOf(found.Verified),
+		"commit":                  tfvalue.Nullable(found.Commit),
+		"base_commit":             tfvalue.Nullable(found.BaseCommit),
+		"workload_commits":        tfvalue.StringMapOf(found.WorkloadCommits),
+		"gitops_repo":             gitopsRepo,
+		"names":                   types.MapValueMust(schemas.ListOfStrings, names),
+		"skipped":                 types.Int64Value(int64(found.Skipped)),
+		"import_blocks":           types.StringValue(model.ImportBlocks(found)),
 	}
 }

@@ -57,7 +57,9 @@ func controlPlaneAttributes(ctx context.Context) map[string]schema.Attribute {
 			"BaseRepo pins. Without a BaseRepo, the base is the same folder of this repo. If the promotion has no commit yet, " +
 			"`manifests` and `sources` are empty.",
 	)
-	maps.Copy(attributes, schemas.FollowArguments(ctx, "the record on the branch of the control plane's GitOpsRepo"))
+	maps.Copy(attributes, schemas.FollowArguments(ctx, "the record on the branch of the control plane's GitOpsRepo",
+		"The keys that must have signed the commits that are read: of the control plane and its bases, else that is an "+
+			"error; behind registrations, else they are broken. A `directory` has no commits."))
 	attributes["commit"] = schema.StringAttribute{
 		Optional: true,
 		Computed: true,

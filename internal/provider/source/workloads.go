@@ -57,7 +57,8 @@ func (w *workloads) Schema(ctx context.Context, _ datasource.SchemaRequest, resp
 			},
 		},
 	})
-	maps.Copy(attributes, schemas.FollowArguments(ctx, "the record on `gitops_repo`"))
+	maps.Copy(attributes, schemas.FollowArguments(ctx, "the record on `gitops_repo`",
+		"The keys that must have signed the commits that are read. A registration with another commit is broken."))
 	attributes["manifests"] = schemas.ComputedStrings("The Workload documents, for `manifests` of a " +
 		"`kalypso_environment_rendering`: `repo@branch:path#name` → YAML. Each gets the workspace of its registration, " +
 		"regardless of its own labels.")
@@ -95,6 +96,9 @@ func (w *workloads) ValidateConfig(
 				repo.Report("Missing "+name, "gitops_repo needs repo and branch.", problem.Attr(name))
 			}
 		}
+	} else if v := schemas.ReadVerify(d); v != nil && v.History {
+		d.Report("Missing GitOps repo",
+			`mode = "history" needs gitops_repo: the branch with the record of the last delivery.`, problem.Attr("gitops_repo"))
 	} else if d.String("on_error") == schemas.ErrorsLastGood {
 		d.Report(
 			"Missing GitOps repo",
@@ -114,12 +118,18 @@ func (w *workloads) Read(ctx context.Context, req datasource.ReadRequest, resp *
 	var ps problem.Problems
 	d := tfvalue.Decoder{Arguments: arguments, Problems: &ps}
 	registrations := readRegistrations(d)
-	follow := source.FollowOptions{Pins: schemas.ReadPins(d), AllowLocal: w.data.AllowLocal}
-	if repo, ok := d.Object("gitops_repo"); ok && d.String("on_error") == schemas.ErrorsLastGood {
+	follow := source.FollowOptions{
+		Pins: schemas.ReadPins(d), AllowLocal: w.data.AllowLocal, Verify: schemas.ReadVerification(d, w.data.Now()),
+	}
+	if repo, ok := d.Object("gitops_repo"); ok {
 		at := source.GitOpsRepo{Repo: repo.String("repo"), Branch: repo.String("branch"), Path: repo.String("path")}
-		follow.LastGood = func(ctx context.Context) ([]origin.Origin,
-			error) {
-			return schemas.DeliveredOrigins(ctx, w.data.Client, at)
+		follow.Delivered = func(ctx context.Context) ([]origin.Origin, error) {
+			return schemas.LastOrigins(ctx, w.data.Client, at)
+		}
+		if d.String("on_error") == schemas.ErrorsLastGood {
+			follow.LastGood = func(ctx context.Context) ([]origin.Origin, error) {
+				return schemas.DeliveredOrigins(ctx, w.data.Client, at)
+			}
 		}
 	}
 	tfvalue.AppendProblems(&resp.Diagnostics, ps)
@@ -136,6 +146,7 @@ func (w *workloads) Read(ctx context.Context, req datasource.ReadRequest, resp *
 	tflog.Info(ctx, "read workloads", map[string]any{"registrations": len(found.Commits), "workloads": len(found.Names)})
 	arguments["manifests"] = tfvalue.StringMapOf(found.Manifests)
 	arguments[schemas.SourcesAttribute] = tfvalue.StringMapOf(found.Sources)
+	arguments[schemas.VerifiedAttribute] = tfvalue.StringMapOf(found.Verified)
 	arguments["commits"] = tfvalue.StringMapOf(found.Commits)
 	resp.Diagnostics.Append(tfvalue.SetObject(ctx, &resp.State, arguments)...)
 }

@@ -117,7 +117,7 @@ func (n *Next) settle(promoted string, uncertain bool) *Next {
 	}
 	n.Record = record.New(n.Wish.Environment, n.Folders.Names(), promoted, n.Wish.Origins, n.Wish.Sources)
 	n.Record.Decisions, n.Record.Rollout = n.Rendered.Decisions, n.Rollout.Record()
-	n.Record.Promotion = n.Wish.Promotion.Reason
+	n.Record.Promotion, n.Record.Verified = n.Wish.Promotion.Reason, n.Wish.Signers()
 	if k := n.Failing; k != nil && n.Wish.Delivers() {
 		n.Record.Kept = k.Kept
 		n.Record.LeftOut = slices.DeleteFunc(slices.Clone(k.LeftOut), func(f record.FailedAssignment) bool {

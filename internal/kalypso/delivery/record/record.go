@@ -42,6 +42,8 @@ type Record struct {
 	Origins []string `json:"origins,omitempty"`
 	// Sources are the commits at which the folders of the origins were read.
 	Sources origin.Sources `json:"sources,omitempty"`
+	// Verified are the signers of the commits in Sources and of the promoted one, as far as they were verified.
+	Verified map[string]string `json:"verified,omitempty"`
 	// Decisions are the decisions of placement, which the next run keeps.
 	Decisions placement.Decisions `json:"decisions,omitempty"`
 	// Rollout is the progress of the tree in waves; nil: the whole tree is on the branch.
@@ -126,8 +128,8 @@ func Parse(data []byte) (Record, error) {
 	return r, nil
 }
 
-// Same reports whether both are equal. It ignores origins, sources and the reason of the promotion: a change of them
-// alone makes no commit.
+// Same reports whether both are equal. It ignores origins, sources, signers and the reason of the promotion: a change
+// of them alone makes no commit.
 func (r Record) Same(other Record) bool {
 	return r.Environment == other.Environment && r.PromotedCommit == other.PromotedCommit &&
 		slices.Equal(r.ClusterTypes, other.ClusterTypes) && r.Decisions.Equal(other.Decisions) &&

@@ -2,6 +2,9 @@
 package wish
 
 import (
+	"maps"
+	"slices"
+
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/accepted"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/drift"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
@@ -27,9 +30,10 @@ type Arguments struct {
 	// NoCommit says that there is a promotion, and that it has no commit yet. PromotionUnknown says that its commit, or
 	// its decision, is not known yet.
 	NoCommit, PromotionUnknown bool
-	Rejected                   []string       // promoted commits that people rejected
-	Origins                    []string       // keys of manifests that name a file in Git, for the record
-	Sources                    origin.Sources // the commits of these files
+	Rejected                   []string          // promoted commits that people rejected
+	Origins                    []string          // keys of manifests that name a file in Git, for the record
+	Sources                    origin.Sources    // the commits of these files
+	Verified                   map[string]string // commit → its signer
 	Review                     Review
 	Adopt                      bool
 	CreateBranch               bool
@@ -125,6 +129,14 @@ const (
 
 // KeepsFailed reports whether the branch keeps targets that fail to render.
 func (a *Arguments) KeepsFailed() bool { return a.OnAssignmentError == AssignmentErrorKeep }
+
+// Signers returns the signers of the commits that the record names.
+func (a *Arguments) Signers() map[string]string {
+	named := slices.AppendSeq([]string{a.Promotion.Commit}, maps.Values(a.Sources))
+	signers := maps.Clone(a.Verified)
+	maps.DeleteFunc(signers, func(commit, _ string) bool { return !slices.Contains(named, commit) })
+	return signers
+}
 
 // InWaves reports whether a rollout brings the tree to a branch.
 func (a *Arguments) InWaves() bool { return a.Rollout != nil && a.Strategy != strategy.None }

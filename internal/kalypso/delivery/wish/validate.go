@@ -9,6 +9,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/pullrequest"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/strategy"
 	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
+	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
@@ -34,7 +35,20 @@ func (a *Arguments) Validate() problem.Problems {
 	}
 	return slices.Concat(ps, a.AcceptedChanges.Validate(), ValidateTrailers(a.Trailers),
 		pullrequest.Validate(a.PullRequest), pullrequest.ValidateRepo(a.Strategy, a.Destination.Repo),
-		a.Sources.Validate(problem.Attr("sources")))
+		a.Sources.Validate(problem.Attr("sources")), validateVerified(a.Verified))
+}
+
+// validateVerified reports keys of verified that are no commits.
+func validateVerified(verified map[string]string) (ps problem.Problems) {
+	for _, commit := range slices.Sorted(maps.Keys(verified)) {
+		if err := githost.CheckCommit(commit); err != nil && !unknown.Is(commit) {
+			p := problem.At("Invalid commit", fmt.Sprintf("%q: %s Usually verified is the output verified of a data source.",
+				commit, problem.Sentence(err)), "verified")
+			p.Path = append(p.Path, problem.Key(commit))
+			ps = append(ps, p)
+		}
+	}
+	return ps
 }
 
 // ValidateTrailers reports the trailers that no commit can have, each at its key of commit_trailers.

@@ -82,6 +82,54 @@ func (h History) FirstParents(depth int) (chain []Commit, whole bool, err error)
 	return chain, whole, err
 }
 
+// historyDepths lists how many generations of commits are read to find one of them.
+var historyDepths = []int{64, 1024, 1<<31 - 1}
+
+// FirstParentsSince returns the newest commits along first parents, up to the first that is known, or is a first parent
+// of a known commit. found is false if there is no such commit, or if the server does not serve the known ones.
+func (h History) FirstParentsSince(known []plumbing.Hash) (newer []Commit, found bool, err error) {
+	upTo := func(chain []Commit, past map[plumbing.Hash]bool) bool {
+		i := slices.IndexFunc(chain, func(c Commit) bool { return past[c.Hash] })
+		newer = chain[:max(i, 0)]
+		return i >= 0
+	}
+	past := map[plumbing.Hash]bool{}
+	for _, commit := range known {
+		past[commit] = true
+	}
+	var chain []Commit
+	for _, depth := range historyDepths {
+		var whole bool
+		if chain, whole, err = h.FirstParents(depth); err != nil || upTo(chain, past) {
+			return newer, err == nil, err
+		}
+		if whole {
+			break
+		}
+	}
+	for _, commit := range known { // the newest commit is older, or the branch was rewritten
+		all, err := h.AncestryOf(commit, historyDepths[len(historyDepths)-1])
+		if err != nil {
+			return nil, false, err
+		}
+		older, _ := FirstParents(commit, all)
+		for _, c := range older {
+			past[c.Hash] = true
+		}
+	}
+	found = upTo(chain, past)
+	return newer, found, nil
+}
+
+// Raw returns a commit as Git stores it. It must have been read.
+func (h History) Raw(commit plumbing.Hash) ([]byte, error) {
+	raw, ok := h.objects.raw(plumbing.CommitObject, commit)
+	if !ok {
+		return nil, fmt.Errorf("commit %s: %w", commit, errNotSent)
+	}
+	return raw, nil
+}
+
 // FirstParents returns those of the commits that come after each other along first parents, starting at the head, and
 // whether the last one has no parent. The commits come from [History.Ancestry].
 func FirstParents(head plumbing.Hash, commits []Commit) (chain []Commit, whole bool) {

@@ -29,6 +29,11 @@ type ControlPlaneRequest struct {
 	// LastGood returns the origins of the last delivery to the control plane's GitOps repo. If nil, a broken
 	// registration is an error.
 	LastGood func(context.Context, GitOpsRepo) ([]origin.Origin, error)
+	// Verify judges the commits of the control plane, its bases and its registrations; nil: every commit counts. Of a
+	// promotion that says why people accept its commit unverified, that commit counts too. Delivered is as in
+	// [FollowOptions].
+	Verify    *Verification
+	Delivered func(context.Context, GitOpsRepo) ([]origin.Origin, error)
 }
 
 // GitOpsRepo is the destination of an environment's tree, as its control plane names it.
@@ -38,6 +43,7 @@ type GitOpsRepo struct{ Repo, Branch, Path string }
 type ControlPlane struct {
 	Manifests       map[string]string // repo@branch:path[#name], or the path of a file → document; see [origin.Origin]
 	Sources         origin.Sources
+	Verified        map[string]string // as in [Workloads]
 	Commit          string            // empty for a folder
 	BaseCommit      string            // pinned by its BaseRepo; empty: none
 	GitOpsRepo      *GitOpsRepo       // nil: none
@@ -80,6 +86,9 @@ func (r *Reader) ControlPlane(ctx context.Context, req ControlPlaneRequest) *Con
 	var name string
 	next, seen := &req.Location, map[string]bool{}
 	for next != nil {
+		if next.Verify = req.Verify; len(cp.Layers) == 1 && req.Promotion.Unverified != "" {
+			next.Verify = nil
+		}
 		l := r.layer(ctx, *next, len(cp.Layers))
 		if seen[l.location.String()] {
 			cp.Problems = append(cp.Problems, Problem{
@@ -94,6 +103,7 @@ func (r *Reader) ControlPlane(ctx context.Context, req ControlPlaneRequest) *Con
 		next, name = cp.base(req, l)
 	}
 	cp.setGitOpsRepo(gitops)
+	cp.verify(ctx, r, req)
 	var registered []*registrationResult
 	if req.FollowRegistrations {
 		registered = cp.follow(ctx, r, req)
@@ -180,7 +190,7 @@ func (cp *ControlPlane) readings() []reading {
 
 // addManifests writes the objects of the layers, by keys that distinguish their locations.
 func (cp *ControlPlane) addManifests() {
-	cp.Sources = sourcesOf(cp.readings())
+	cp.Sources, cp.Verified = sourcesOf(cp.readings()), verifiedOf(cp.readings())
 	type named struct {
 		layer      int
 		file, name string
@@ -327,21 +337,49 @@ func (cp *ControlPlane) follow(ctx context.Context, r *Reader, req ControlPlaneR
 			registrations = append(registrations, &at)
 		}
 	}
-	f := FollowOptions{Pins: req.Pins, AllowLocal: req.AllowLocal}
-	if req.LastGood != nil {
-		f.LastGood = func(ctx context.Context) ([]origin.Origin, error) {
-			if cp.GitOpsRepo == nil {
-				return nil, errNoGitOpsRepo
-			}
-			return req.LastGood(ctx, *cp.GitOpsRepo)
+	return r.follow(ctx, registrations, FollowOptions{
+		Pins: req.Pins, AllowLocal: req.AllowLocal, LastGood: cp.atGitOpsRepo(req.LastGood),
+		Verify: req.Verify, Delivered: cp.atGitOpsRepo(req.Delivered),
+	})
+}
+
+// atGitOpsRepo returns a function that reads the origins of the last delivery, or nil if it gets nil.
+func (cp *ControlPlane) atGitOpsRepo(
+	read func(context.Context, GitOpsRepo) ([]origin.Origin, error),
+) func(context.Context) ([]origin.Origin, error) {
+	if read == nil {
+		return nil
+	}
+	return func(ctx context.Context) ([]origin.Origin, error) {
+		if cp.GitOpsRepo == nil {
+			return nil, errNoGitOpsRepo
+		}
+		return read(ctx, *cp.GitOpsRepo)
+	}
+}
+
+// verify judges the commits of the layers since the last delivery. It warns of a base that is not verified.
+func (cp *ControlPlane) verify(ctx context.Context, r *Reader, req ControlPlaneRequest) {
+	if req.Verify == nil || cp.Problems.HasErrors() {
+		return
+	}
+	for i, err := range r.verifyHistory(ctx, cp.Layers, cp.atGitOpsRepo(req.Delivered)) {
+		if err != nil {
+			cp.Problems = append(cp.Problems, cp.Layers[i].problem("", err))
 		}
 	}
-	return r.follow(ctx, registrations, f)
+	if why := req.Promotion.Unverified; why != "" && len(cp.Layers) > 1 {
+		cp.Problems = append(cp.Problems, Problem{
+			Severity: problem.Warning, Location: cp.Layers[1], Summary: "Promoted commit not verified",
+			Detail: fmt.Sprintf("The promotion takes it although %s.", why),
+		})
+	}
 }
 
 // addWorkloads adds the Workloads behind the registrations.
 func (cp *ControlPlane) addWorkloads(req ControlPlaneRequest, workloads *Workloads) {
 	maps.Copy(cp.Sources, workloads.Sources)
+	maps.Copy(cp.Verified, workloads.Verified)
 	for _, key := range sortedKeys(workloads.Manifests) {
 		if _, twice := cp.Manifests[key]; twice {
 			cp.Problems = append(cp.Problems, Problem{Location: req.Location, Summary: "Duplicate object", Detail: fmt.Sprintf(

@@ -25,6 +25,9 @@ type Location struct {
 
 	Directory string // a local folder; then there is no repo
 
+	Verify *Verification // judges the commit; nil: every commit counts
+	Signer string        // of the commit, once it is verified
+
 	NamedBy string // the origin of the object that names this location; empty: an argument does
 }
 
@@ -122,6 +125,9 @@ var commitForm = regexp.MustCompile(`^[0-9a-f]{40}$`)
 // check returns the location with a normalized URL and a clean path, or an error if it is invalid.
 func (p Location) check() (Location, error) {
 	if p.Directory != "" {
+		if p.Verify != nil {
+			return p, fmt.Errorf("%w: %s is a folder on this machine, and only commits are signed", errUnverified, p.Directory)
+		}
 		return p, nil
 	}
 	at, err := giturl.Parse(p.Repo)
@@ -155,6 +161,7 @@ func problemSummary(err error) string {
 		{gitbranch.ErrCommitNotFound, "Commit not found"},
 		{ErrFolderNotFound, "Folder not found"},
 		{ErrInvalidCommit, "Invalid commit"},
+		{errUnverified, "Commit not verified"},
 	} {
 		if errors.Is(err, known.kind) {
 			return known.text
@@ -173,6 +180,8 @@ func problemDetail(p Location, err error) string {
 		return fmt.Sprintf("The repo has no branch %q. Check its name, or push the branch.", p.Branch)
 	case errors.Is(err, gitbranch.ErrCommitNotFound):
 		return text + " A force push may have removed it, or it is in another repo. Name a commit that exists."
+	case errors.Is(err, errUnverified):
+		return text + " Have a maintainer sign a commit on top of it, or list the key in verify if you trust it."
 	case errors.Is(err, context.DeadlineExceeded):
 		return text + " Raise timeouts, or find out why the server is slow."
 	case errors.Is(err, gitremote.ErrTooLarge):

@@ -115,30 +115,30 @@ func (r *Reader) repo(key, url string) (*repo, error) {
 	return r.repos[key], nil
 }
 
-// readRepo reads the locations of one repo.
-func (r *Reader) readRepo(ctx context.Context, key string, asked []*contents) {
-	repo, err := r.repo(key, asked[0].location.Repo)
+// withRepo runs f while no one else reads a repo, with a connection to it.
+func (r *Reader) withRepo(ctx context.Context, key, url string, f func(*gitbranch.Repo)) error {
+	repo, err := r.repo(key, url)
 	if err != nil {
-		for _, c := range asked {
-			c.err = err
-		}
-		return
+		return err
 	}
 	select {
 	case repo.slot <- struct{}{}:
 		defer func() { <-repo.slot }()
 	case <-ctx.Done(): // the current reader may have a later deadline
-		for _, c := range asked {
-			c.err = ctx.Err()
-		}
-		return
+		return ctx.Err()
 	}
-	repo.git.WithConnection(ctx, func() {
+	repo.git.WithConnection(ctx, func() { f(repo.git) })
+	return nil
+}
+
+// readRepo reads the locations of one repo.
+func (r *Reader) readRepo(ctx context.Context, key string, asked []*contents) {
+	err := r.withRepo(ctx, key, asked[0].location.Repo, func(git *gitbranch.Repo) {
 		at := map[string][]*contents{} // by commit
 		for _, c := range asked {
 			if c.location.Commit == "" {
 				var head plumbing.Hash
-				head, c.err = repo.git.Head(c.location.Branch)
+				head, c.err = git.Head(c.location.Branch)
 				switch {
 				case c.err != nil:
 					continue
@@ -151,17 +151,26 @@ func (r *Reader) readRepo(ctx context.Context, key string, asked []*contents) {
 			at[c.location.Commit] = append(at[c.location.Commit], c)
 		}
 		for _, commit := range sortedKeys(at) {
-			snapshot, err := repo.git.At(plumbing.NewHash(commit), at[commit][0].location.Branch)
+			snapshot, err := git.At(plumbing.NewHash(commit), at[commit][0].location.Branch)
 			if err == nil {
 				err = readSnapshot(snapshot, at[commit])
 			}
 			for _, c := range at[commit] {
-				if c.err == nil {
+				switch {
+				case c.err != nil:
+				case err != nil || c.location.Verify == nil:
 					c.err = err
+				default:
+					c.location.Signer, c.err = c.location.Verify.commit(snapshot.History(), snapshot.Commit)
 				}
 			}
 		}
 	})
+	for _, c := range asked {
+		if err != nil {
+			c.err = err
+		}
+	}
 }
 
 // readSnapshot reads folders of one commit: first all trees, then all ignore files, then all other files.

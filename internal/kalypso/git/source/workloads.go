@@ -24,6 +24,10 @@ type FollowOptions struct {
 	LastGood func(context.Context) ([]origin.Origin, error)
 	// AllowLocal lets registrations name local repos.
 	AllowLocal bool
+	// Verify judges the commits; nil: every commit counts. If its mode is history, Delivered returns the origins of the
+	// last delivery, or nil if there is none.
+	Verify    *Verification
+	Delivered func(context.Context) ([]origin.Origin, error)
 }
 
 // Workloads is the result of following registrations.
@@ -31,7 +35,8 @@ type Workloads struct {
 	Manifests map[string]string // repo@branch:path#name → document, with its workspace; see [origin.Origin]
 	Commits   map[string]string // name of a registration → the commit read
 	Sources   origin.Sources
-	Names     []string // of the Workloads, sorted
+	Verified  map[string]string // commit → its signer, of the commits that were verified
+	Names     []string          // of the Workloads, sorted
 	Problems  Problems
 }
 
@@ -55,10 +60,26 @@ func (r *Reader) follow(
 ) []*registrationResult {
 	all := newRegistrationResults(registrations, f)
 	r.readRegistrations(ctx, all)
+	r.verifyRegistrations(ctx, all, f)
 	if f.LastGood != nil {
 		r.readLastGood(ctx, all, f.LastGood)
 	}
 	return all
+}
+
+// verifyRegistrations judges the commits of the registrations since the last delivery.
+func (r *Reader) verifyRegistrations(ctx context.Context, all []*registrationResult, f FollowOptions) {
+	locations := make([]Location, len(all))
+	for i, v := range all {
+		if !v.problems.HasErrors() {
+			locations[i] = v.location
+		}
+	}
+	for i, err := range r.verifyHistory(ctx, locations, f.Delivered) {
+		if err != nil {
+			all[i].problems = append(all[i].problems, all[i].location.problem(all[i].registration.Name, err))
+		}
+	}
 }
 
 // readingsOf returns the locations of the registrations without errors.
@@ -74,7 +95,8 @@ func readingsOf(all []*registrationResult) []reading {
 
 // workloads returns the Workloads of the registrations.
 func (r *Reader) workloads(all []*registrationResult) *Workloads {
-	result := &Workloads{Manifests: map[string]string{}, Commits: map[string]string{}, Sources: sourcesOf(readingsOf(all))}
+	result := &Workloads{Manifests: map[string]string{}, Commits: map[string]string{}, Sources: sourcesOf(readingsOf(all)),
+		Verified: verifiedOf(readingsOf(all))}
 	byName := map[string]*foundWorkload{} // by the Workload's name
 	for _, v := range all {
 		result.Problems = append(result.Problems, v.problems...)
@@ -148,7 +170,9 @@ func newRegistrationResults(registrations []*fleet.WorkloadRegistration, f Follo
 	for _, reg := range registrations {
 		v := &registrationResult{
 			registration: reg,
-			location:     Location{Repo: reg.Repo, Branch: reg.Branch, Path: reg.Path, NamedBy: reg.Origin.String()},
+			location: Location{
+				Repo: reg.Repo, Branch: reg.Branch, Path: reg.Path, NamedBy: reg.Origin.String(), Verify: f.Verify,
+			},
 		}
 		all = append(all, v)
 		if commit := f.Pins[reg.Name]; commit != "" {

@@ -159,11 +159,10 @@ func (v *Verifier) ssh(payload, armoured []byte, when time.Time) (signer string,
 	if i < 0 {
 		return "", fmt.Errorf("it is signed by a key that is not in the list: %s", ssh.FingerprintSHA256(plain(key)))
 	}
-	principals := v.signers[i].principalsOf(key)
-	name := strings.Join(principals, ",")
-	refusal := v.signers[i].valid(key, when)
+	principals, refusal := v.signers[i].principalsOf(key), v.signers[i].valid(key, when)
+	name := v.signers[i].principals // of the list: what a certificate says is not verified yet
 	switch {
-	case name == "":
+	case len(principals) == 0:
 		return "", errors.New("it is signed with a certificate without a principal of the list")
 	case signature.Namespace != namespace:
 		return "", fmt.Errorf("it is signed by %s for another purpose than Git", name)
@@ -251,6 +250,15 @@ func (s *allowedSigner) valid(key ssh.PublicKey, when time.Time) error {
 
 // patterns is a list of patterns as OpenSSH has them: with * and ?, and with ! for names that do not match.
 type patterns []namePattern
+
+// String returns the list.
+func (all patterns) String() string {
+	texts := make([]string, len(all))
+	for i, p := range all {
+		texts[i] = p.text
+	}
+	return strings.Join(texts, ",")
+}
 
 type namePattern struct {
 	text    string

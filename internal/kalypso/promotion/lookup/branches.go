@@ -124,23 +124,23 @@ func open(ctx context.Context, client *gitremote.Client, repo, name string) (*gi
 }
 
 // readHistory reads the first-parent history of the control plane's branch, as far back as the decision needs.
-func readHistory(
-	ctx context.Context, client *gitremote.Client, at ControlPlane, world promotion.World,
-) (promotion.History, error) {
-	history := promotion.History{Branch: at.Branch}
-	snapshot, err := open(ctx, client, at.Repo, at.Branch)
+func (req Request) readHistory(ctx context.Context, world *promotion.World) error {
+	history := &world.History
+	*history = promotion.History{Branch: req.ControlPlane.Branch}
+	snapshot, err := open(ctx, req.Client, req.ControlPlane.Repo, req.ControlPlane.Branch)
 	if err != nil {
-		return history, err
+		return err
 	}
 	defer snapshot.Close()
 	if snapshot.Commit.IsZero() {
 		history.Gone = true
-		return history, nil
+		return nil
 	}
+	world.Signatures = req.signatures(snapshot.History())
 	for _, depth := range depths {
 		commits, err := snapshot.History().Ancestry(depth)
 		if err != nil {
-			return history, err
+			return err
 		}
 		var chain []gitbranch.Commit
 		chain, history.Whole = gitbranch.FirstParents(snapshot.Commit, commits)
@@ -152,11 +152,38 @@ func readHistory(
 		for _, c := range commits {
 			history.Trees[c.Hash.String()] = c.Tree.String()
 		}
-		if history.Whole || reaches(history, world) {
-			return history, readLost(snapshot.History(), &history, world.Current.Commit, world.Current.RolledBack)
+		if history.Whole || reaches(*history, *world) {
+			return readLost(snapshot.History(), history, world.Current.Commit, world.Current.RolledBack)
 		}
 	}
-	return history, errors.New("the history of the branch can't be read to its beginning")
+	return errors.New("the history of the branch can't be read to its beginning")
+}
+
+// signatures returns what judges the commits of a history, or nil if signatures are not verified. It judges each commit
+// once.
+func (req Request) signatures(history gitbranch.History) *promotion.Signatures {
+	if req.ControlPlane.Verify == nil {
+		return nil
+	}
+	type result struct {
+		signer string
+		err    error
+	}
+	known := map[string]result{}
+	return &promotion.Signatures{
+		History: req.ControlPlane.Verify.History,
+		Signer: func(commit string) (string, error) {
+			r, ok := known[commit]
+			if !ok {
+				var raw []byte
+				if raw, r.err = history.Raw(plumbing.NewHash(commit)); r.err == nil {
+					r.signer, r.err = req.ControlPlane.Verify.Commit(raw, req.Now)
+				}
+				known[commit] = r
+			}
+			return r.signer, r.err
+		},
+	}
 }
 
 // readLost adds the trees of commits that the branch lost, and the commits at which they left it, as far as the server

@@ -10,6 +10,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	gitremote "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/remote"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/verify"
 	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
@@ -29,7 +30,10 @@ type Request struct {
 }
 
 // ControlPlane is a branch of the control plane.
-type ControlPlane struct{ Repo, Branch string }
+type ControlPlane struct {
+	Repo, Branch string
+	Verify       *verify.Verifier // judges the commits; nil: every commit counts
+}
 
 const (
 	// hostTime limits the time of the host's answers. After it, the decision is made without them.
@@ -66,7 +70,7 @@ func Decide(ctx context.Context, req Request) (*promotion.Choice, error) {
 	if world.Current, err = readCurrent(ctx, req.Client, req.GitOps); err != nil {
 		return nil, &CurrentError{req.GitOps, err}
 	}
-	if world.History, err = readHistory(ctx, req.Client, req.ControlPlane, world); err != nil {
+	if err := req.readHistory(ctx, &world); err != nil {
 		return nil, err
 	}
 	if world.Current.Proposal, err = req.readProposal(ctx, world.Current.Commit); err != nil {
@@ -76,7 +80,7 @@ func Decide(ctx context.Context, req Request) (*promotion.Choice, error) {
 		if world.Current.Delivered, err = readDeliveries(ctx, req.Client, req.GitOps); err != nil {
 			return nil, &CurrentError{req.GitOps, err}
 		}
-		if world.History, err = readHistory(ctx, req.Client, req.ControlPlane, world); err != nil {
+		if err := req.readHistory(ctx, &world); err != nil {
 			return nil, err
 		}
 	}

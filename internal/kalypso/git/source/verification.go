@@ -1,0 +1,110 @@
+package source
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/go-git/go-git/v5/plumbing"
+
+	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/origin"
+	giturl "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/url"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/verify"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/system/parallel"
+)
+
+// Verification judges the commits that are read.
+type Verification struct {
+	*verify.Verifier
+	Now time.Time // by which OpenPGP keys have expired
+}
+
+// errUnverified means that the signature of a commit does not count.
+var errUnverified = errors.New("its signature does not count")
+
+// commit judges a commit of a repo, and returns its signer.
+func (v *Verification) commit(history gitbranch.History, commit plumbing.Hash) (signer string, err error) {
+	raw, err := history.Raw(commit)
+	if err != nil {
+		return "", err
+	}
+	if signer, err = v.Commit(raw, v.Now); err != nil {
+		return "", fmt.Errorf("commit %s is not verified: %w: %w", commit, errUnverified, err)
+	}
+	return signer, nil
+}
+
+// verifyHistory judges the commits of locations since the last delivery, if the mode is history. It returns an error or
+// nil for each location. delivered returns the origins of the last delivery; nil: there is none.
+func (r *Reader) verifyHistory(
+	ctx context.Context, locations []Location, delivered func(context.Context) ([]origin.Origin, error),
+) []error {
+	errs := make([]error, len(locations))
+	var origins []origin.Origin
+	var err error
+	for _, at := range locations {
+		if at.Verify != nil && at.Verify.History {
+			origins, err = delivered(ctx)
+			break
+		}
+	}
+	parallel.Limited(len(locations), cap(r.slots), func(i int) {
+		at := locations[i]
+		if at.Verify == nil || !at.Verify.History {
+			return
+		}
+		if errs[i] = err; err != nil {
+			return
+		}
+		var known []plumbing.Hash
+		for _, o := range origins {
+			if o.Commit != "" && giturl.Same(o.Repo, at.Repo) && (o.Branch == at.Branch || o.Branch == "") {
+				known = append(known, plumbing.NewHash(o.Commit))
+			}
+		}
+		if len(known) == 0 {
+			return // nothing of it was delivered: the head alone counts
+		}
+		readErr := r.withRepo(ctx, giturl.AddressKey(at.Repo), at.Repo, func(git *gitbranch.Repo) {
+			errs[i] = at.verifySince(git, known)
+		})
+		errs[i] = errors.Join(readErr, errs[i])
+	})
+	return errs
+}
+
+// verifySince judges the commits of a location that come after known ones.
+func (p Location) verifySince(git *gitbranch.Repo, known []plumbing.Hash) error {
+	snapshot, err := git.At(plumbing.NewHash(p.Commit), p.Branch)
+	if err != nil {
+		return err
+	}
+	history := snapshot.History()
+	newer, found, err := history.FirstParentsSince(known)
+	switch {
+	case err != nil:
+		return err
+	case !found:
+		return fmt.Errorf("commit %s is not verified: it has no commit in common with the last delivery, %s, so it is unknown "+
+			"which commits are new. Set mode = \"head\" for one apply if that is right: %w", p.Commit, known[0], errUnverified)
+	}
+	for _, c := range newer {
+		if _, err := p.Verify.commit(history, c.Hash); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// verifiedOf returns the signers of the commits that were verified, by commit.
+func verifiedOf(readings []reading) map[string]string {
+	signers := map[string]string{}
+	for _, r := range readings {
+		if r.Signer != "" {
+			signers[r.Commit] = r.Signer
+		}
+	}
+	return signers
+}

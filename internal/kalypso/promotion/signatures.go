@@ -1,0 +1,56 @@
+package promotion
+
+import (
+	"fmt"
+	"slices"
+)
+
+// Signatures judges the signatures of the control plane's commits.
+type Signatures struct {
+	// Signer returns the signer of a commit, or the reason why its signature does not count.
+	Signer func(commit string) (string, error)
+	// History says that each commit after the current one counts, and not the promoted one alone.
+	History bool
+}
+
+// judgeSignature judges the signature of a commit.
+func (g *gates) judgeSignature(commit string) (string, *Waiting) {
+	if reason := g.world.unverified(commit); reason != "" {
+		return "", &Waiting{Gate: gateSignature, Reason: reason}
+	}
+	signer, _ := g.world.Signatures.Signer(commit)
+	return "signed by " + signer, nil
+}
+
+// unverified returns the reason why the signature of a commit does not count; "": it counts, or signatures are not
+// verified. If the history counts, commits before it that people approved do.
+func (w *World) unverified(commit string) string {
+	if w.Signatures == nil {
+		return ""
+	}
+	commits := []string{commit}
+	if at, after := w.History.index(commit), w.candidates(); w.Signatures.History && w.Current.Commit != "" && at >= 0 &&
+		at < len(after) {
+		commits = after[at:]
+	}
+	i := slices.IndexFunc(commits, func(c string) bool {
+		_, err := w.Signatures.Signer(c)
+		return err != nil && (c == commit || !w.approves(c))
+	})
+	if i < 0 {
+		return ""
+	}
+	_, err := w.Signatures.Signer(commits[i])
+	if i > 0 {
+		return fmt.Sprintf("commit %s before it does not count: %s", short(commits[i]), err)
+	}
+	return err.Error()
+}
+
+// lifted returns the reason why the signature of a commit does not count, as an override adds it.
+func (w *World) lifted(commit string) string {
+	if reason := w.unverified(commit); reason != "" {
+		return ", although " + reason
+	}
+	return ""
+}

@@ -1,0 +1,84 @@
+package schemas
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	datasource "github.com/hashicorp/terraform-plugin-framework/datasource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/check"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/origin"
+	gitremote "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/remote"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/source"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/verify"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
+)
+
+// VerifiedAttribute names the argument of a rendering, and the output of data sources, with the signers of commits.
+const VerifiedAttribute = "verified"
+
+// verifyArgument is the argument with the keys whose signatures count.
+func verifyArgument(description string) schema.SingleNestedAttribute {
+	keys := func(description string) schema.ListAttribute {
+		return schema.ListAttribute{Optional: true, ElementType: ListOfStrings.ElemType, MarkdownDescription: description}
+	}
+	return schema.SingleNestedAttribute{
+		Optional: true,
+		MarkdownDescription: description + " It judges as `git verify-commit` does, but refuses SHA-1. See the chapter " +
+			"*Signatures* of the guide *Secrets*.",
+		Attributes: map[string]schema.Attribute{
+			"ssh": keys("SSH keys: lines as in `gpg.ssh.allowedSignersFile` of Git, such as " +
+				"`file(\"allowed_signers\")`. They must be valid at the time of the commit; times without `Z` are in UTC."),
+			"openpgp": keys("OpenPGP public keys in armour, such as `file(\"maintainers.asc\")`. They must be valid now."),
+			"revoked": keys("SSH public keys that never count, one in a line."),
+			"mode": Enumeration(verify.Modes).Attribute("The commits to verify: the one that is read, or also each commit " +
+				"since the last delivery along first parents. Without a delivery, `history` verifies the head alone."),
+		},
+	}
+}
+
+// verifiedOutput returns the attribute with the signers of the commits that were verified.
+func verifiedOutput() datasource.MapAttribute {
+	return ComputedStrings("The signers of the commits that `verify` verified, by commit: the principal of an SSH key, or " +
+		"the user ID of an OpenPGP key. For `verified` of a `kalypso_environment_rendering`.")
+}
+
+// ReadVerify reads the argument verify, or returns nil if it is not set or not known. It reports invalid keys.
+func ReadVerify(d tfvalue.Decoder) *verify.Verifier {
+	given, ok := d.Object("verify")
+	if !ok || given.Unknown {
+		return nil
+	}
+	v, errs := verify.New(verify.Arguments{
+		SSH: given.Strings("ssh"), OpenPGP: given.Strings("openpgp"), Revoked: given.Strings("revoked"),
+		Mode: given.String("mode"),
+	})
+	for _, err := range errs {
+		if err.Argument == "" {
+			given.Report("Missing key", problem.Sentence(err))
+			continue
+		}
+		given.Report("Invalid key", problem.Sentence(err), problem.Attr(err.Argument), problem.Index(err.Index))
+	}
+	return v
+}
+
+// ReadVerification is [ReadVerify] for what judges commits at the time now.
+func ReadVerification(d tfvalue.Decoder, now time.Time) *source.Verification {
+	if v := ReadVerify(d); v != nil {
+		return &source.Verification{Verifier: v, Now: now}
+	}
+	return nil
+}
+
+// LastOrigins is [DeliveredOrigins], and returns none if nothing was delivered.
+func LastOrigins(ctx context.Context, client *gitremote.Client, at source.GitOpsRepo) ([]origin.Origin, error) {
+	origins, err := DeliveredOrigins(ctx, client, at)
+	if errors.Is(err, check.ErrNoRendering) {
+		return nil, nil
+	}
+	return origins, err
+}
