@@ -18,6 +18,7 @@ import (
 	"github.com/ProtonMail/go-crypto/openpgp/packet"
 	"golang.org/x/crypto/ssh"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/signing"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/programs"
 )
@@ -34,6 +35,7 @@ var (
 // Key is a private key whose signatures can be verified.
 type Key struct {
 	Private string
+	Public  string // a line of allowed signers, or a block in armour
 	format  string // of Git
 	signers string // SSH: the file of allowed signers
 	home    string // OpenPGP: the folder of gpg
@@ -62,8 +64,9 @@ func OfSSH(t testing.TB, private string, public any) Key {
 		t.Fatal(err)
 	}
 	signers := filepath.Join(t.TempDir(), "allowed_signers")
-	write(t, signers, Email+" "+string(ssh.MarshalAuthorizedKey(key)))
-	return Key{Private: private, format: "ssh", signers: signers}
+	line := Email + " " + string(ssh.MarshalAuthorizedKey(key))
+	write(t, signers, line)
+	return Key{Private: private, Public: line, format: "ssh", signers: signers}
 }
 
 // Encrypted returns a key of SSH in which the private key is encrypted.
@@ -105,6 +108,7 @@ func OfOpenPGP(t testing.TB, private string, public *openpgp.Entity) Key {
 	if err := public.Serialize(&exported); err != nil {
 		t.Fatal(err)
 	}
+	k.Public = armoured(t, openpgp.PublicKeyType, exported.Bytes())
 	cmd := exec.CommandContext(t.Context(), gpg, "--batch", "--quiet", "--import")
 	cmd.Stdin, cmd.Env = &exported, append(gitserver.Env(), "GNUPGHOME="+k.home)
 	if out, err := cmd.CombinedOutput(); err != nil {
@@ -116,10 +120,19 @@ func OfOpenPGP(t testing.TB, private string, public *openpgp.Entity) Key {
 // Armoured returns the private key of an entity in armour.
 func Armoured(t testing.TB, entity *openpgp.Entity) string {
 	t.Helper()
+	var private bytes.Buffer
+	if err := entity.SerializePrivateWithoutSigning(&private, nil); err != nil {
+		t.Fatal(err)
+	}
+	return armoured(t, openpgp.PrivateKeyType, private.Bytes())
+}
+
+func armoured(t testing.TB, kind string, content []byte) string {
+	t.Helper()
 	var text strings.Builder
-	w, err := armor.Encode(&text, openpgp.PrivateKeyType, nil)
+	w, err := armor.Encode(&text, kind, nil)
 	if err == nil {
-		err = entity.SerializePrivateWithoutSigning(w, nil)
+		_, err = w.Write(content)
 	}
 	if err == nil {
 		err = w.Close()
@@ -128,6 +141,27 @@ func Armoured(t testing.TB, entity *openpgp.Entity) string {
 		t.Fatal(err)
 	}
 	return text.String()
+}
+
+// SignHead replaces the newest commit of a branch by the same one with a signature, and returns it.
+func (k Key) SignHead(t testing.TB, repo, branch string) string {
+	t.Helper()
+	text := gitserver.Git(t, repo, "cat-file", "commit", branch)
+	signer, err := signing.New(signing.Settings{PrivateKey: k.Private}, time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	signature, err := signer.Sign([]byte(text), time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	headers, message, _ := strings.Cut(text, "\n\n")
+	lines := strings.ReplaceAll(strings.TrimSpace(string(signature)), "\n", "\n ")
+	file := filepath.Join(t.TempDir(), "commit")
+	write(t, file, headers+"\ngpgsig "+lines+"\n\n"+message)
+	commit := strings.TrimSpace(gitserver.Git(t, repo, "hash-object", "-t", "commit", "-w", file))
+	gitserver.Git(t, repo, "update-ref", "refs/heads/"+branch, commit)
+	return commit
 }
 
 // VerifyCommits verifies commits of a repo with git verify-commit, and that each signature has the key's address.

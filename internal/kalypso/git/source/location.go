@@ -181,7 +181,8 @@ func problemDetail(p Location, err error) string {
 	case errors.Is(err, gitbranch.ErrCommitNotFound):
 		return text + " A force push may have removed it, or it is in another repo. Name a commit that exists."
 	case errors.Is(err, errUnverified):
-		return text + " Have a maintainer sign a commit on top of it, or list the key in verify if you trust it."
+		return text + " Check who wrote it. If it is right, sign a commit on top of it with a key of verify, or list " +
+			"the key that signed it."
 	case errors.Is(err, context.DeadlineExceeded):
 		return text + " Raise timeouts, or find out why the server is slow."
 	case errors.Is(err, gitremote.ErrTooLarge):
